@@ -1,0 +1,297 @@
+# heapdb - builds the library, the command and the tests. `make help` lists the targets.
+#
+# Sources are found, not listed: src/*/*.c make the library, tools/heapdb/*.c the command,
+# tests/*_test.c one test program each. Everything that is made goes under build/.
+#
+# Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined (sanitizers,
+# built apart in build/san), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS, LDFLAGS, LDLIBS for additions.
+
+CC       = gcc
+AR       = ar
+OPT      = -O2 -g
+PREFIX   = /usr/local
+DESTDIR  =
+BINDIR   = $(PREFIX)/bin
+LIBDIR   = $(PREFIX)/lib
+INCDIR   = $(PREFIX)/include
+MANDIR   = $(PREFIX)/share/man
+COMPDIR  = $(PREFIX)/share/bash-completion/completions
+T        =
+LIMIT    = 300
+SECS     = 60
+BUILD   := $(if $(SAN),build/san,build)
+VERSION := $(shell sed -n 's/^\#define HDB_VERSION "\(.*\)"/\1/p' include/heapdb.h)
+SOVER   := $(firstword $(subst ., ,$(VERSION)))
+SONAME  := libheapdb.so.$(SOVER)
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
+ALL_CPPFLAGS = -D_GNU_SOURCE -Iinclude -Isrc $(ROOM) $(CPPFLAGS)
+ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
+	$(if $(DEV),-Werror) $(SANFLAGS) $(CFLAGS)
+ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
+SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lpthread $(LDLIBS)
+CMD_LIBS     = $(LIB_LIBS) -ljansson
+TEST_LIBS    = $(CMD_LIBS) -lcmocka -lm
+
+lib_src     := $(sort $(wildcard src/*/*.c))
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c))
+gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
+support_src := $(sort $(wildcard tests/support/*.c))
+picked       = $(if $(T),$(findstring $(T),$(1)),all)
+test_src    := $(foreach f,$(sort $(wildcard tests/*_test.c)),$(if $(call picked,$(f)),$(f)))
+example_src := $(sort $(wildcard tests/examples/*.c))
+fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
+headers     := $(sort $(wildcard include/*.h src/*/*.h tools/*/*.h tests/*.h tests/support/*.h))
+scripts     := $(sort $(wildcard .ci/run tools/*.sh tests/*.sh tests/cli/*.sh tests/java/*.sh bench/*.sh))
+
+obj_of       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+lib_obj     := $(call obj_of,$(lib_src))
+cmd_obj     := $(call obj_of,$(cmd_src))
+gen_obj     := $(call obj_of,$(gen_src))
+support_obj := $(call obj_of,$(support_src))
+test_obj    := $(call obj_of,$(test_src))
+example_obj := $(call obj_of,$(example_src))
+replay_obj  := $(if $(fuzz_src),$(call obj_of,$(fuzz_src) tests/fuzz/replay.c))
+
+static_lib  := $(BUILD)/libheapdb.a
+shared_lib  := $(BUILD)/libheapdb.so
+command     := $(if $(cmd_src),$(BUILD)/heapdb)
+generator   := $(if $(gen_src),$(BUILD)/hprofgen)
+test_bin    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_src))
+example_bin := $(patsubst tests/examples/%.c,$(BUILD)/examples/%,$(example_src))
+replay_bin  := $(foreach f,$(fuzz_src),$(if $(call picked,fuzz_$(notdir $(f))),\
+	$(BUILD)/tests/fuzz_$(basename $(notdir $(f)))))
+sample      := build/sample.hprof
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+.PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-headers lint-man \
+	lint-sh lint-cppcheck lint-tidy lint-compile bench fuzz demo install uninstall cov dist \
+	format clean help FORCE
+
+all: lib command $(generator) ## build the library, the command and the dump generator (default)
+lib: $(static_lib) $(shared_lib)
+command: $(command)
+
+# --- compiling and linking ---------------------------------------------------------------------
+
+# Changes when a flag does, so that `make DEV=1` after `make` compiles anew.
+flags_now = $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(TEST_LIBS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
+FORCE:
+
+$(BUILD)/obj/tools/%.o: private ROOM = -Itools
+$(BUILD)/obj/tests/%.o: private ROOM = -Itests
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Remembers the list of objects, so that a source that goes away leaves the library too.
+$(BUILD)/lib.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(lib_obj)' | cmp -s - $@ || echo '$(lib_obj)' > $@
+
+$(static_lib): $(lib_obj) $(BUILD)/lib.list
+	@rm -f $@
+	$(AR) rcs $@ $(lib_obj)
+
+$(shared_lib): $(lib_obj) $(BUILD)/lib.list
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -o $@ $(lib_obj) $(LIB_LIBS)
+	@ln -sf $(@F) $(@D)/$(SONAME)
+
+$(BUILD)/heapdb: $(cmd_obj) $(static_lib)
+	$(CC) $(ALL_LDFLAGS) -o $@ $(cmd_obj) $(static_lib) $(CMD_LIBS)
+
+$(BUILD)/hprofgen: $(gen_obj) $(static_lib)
+	$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)
+
+# A test that needs more of the linker says so in its opening comment: ` * Link with: -Wl,...`
+$(BUILD)/tests/%_test: $(BUILD)/obj/tests/%_test.o $(support_obj) $(static_lib)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $$(sed -n 's/^ \* Link with: //p' tests/$*_test.c) -o $@ $< \
+		$(support_obj) $(static_lib) $(TEST_LIBS)
+
+# Fuzz targets as ordinary programs that replay the files they are given.
+$(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/replay.o \
+		$(support_obj) $(static_lib)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(support_obj) $(static_lib) \
+		$(TEST_LIBS)
+
+# Examples see what a user of the installed library sees: heapdb.h and libheapdb.
+$(BUILD)/examples/%: $(BUILD)/obj/tests/examples/%.o $(static_lib)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(static_lib) $(LIB_LIBS)
+
+$(sample): tests/data/sample.hprof.zst
+	@mkdir -p $(@D)
+	zstd -dqf -o $@.tmp $<
+	@mv $@.tmp $@
+
+# --- testing -----------------------------------------------------------------------------------
+
+test-programs: $(test_bin) $(replay_bin) $(example_bin)
+
+test: all test-programs $(sample) ## run the tests; T=name runs those whose name contains it
+	@BUILD=$(BUILD) T='$(T)' LIMIT=$(LIMIT) DUMP=$(sample) CC='$(CC)' sh tests/run.sh
+
+golden: all $(example_bin) $(sample) ## rewrite the expected output of tests/cli (T=name: of some)
+	@BUILD=$(BUILD) T='$(T)' LIMIT=$(LIMIT) DUMP=$(sample) sh tests/run_cli.sh --write
+
+bench: all ## run the benchmarks
+	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
+	else echo "no benchmarks: bench/run.sh is not there"; fi
+
+# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds.
+fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
+	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
+		build/fuzz/libheapdb.a $(patsubst %.c,build/fuzz/obj/%.o,$(support_src))
+	@set -e; for src in $(if $(FUZZ),tests/fuzz/$(FUZZ).c,$(fuzz_src)); do \
+		name=$$(basename $$src .c); mkdir -p build/fuzz/corpus/$$name tests/corpus/$$name; \
+		clang -g -O1 -std=c11 $(ALL_CPPFLAGS) -Itests -fsanitize=fuzzer,address,undefined \
+			-fno-sanitize-recover=all -o build/fuzz/$$name $$src \
+			$(patsubst %.c,build/fuzz/obj/%.o,$(support_src)) \
+			build/fuzz/libheapdb.a $(TEST_LIBS); \
+		echo "fuzz $$name for $(SECS) s"; \
+		build/fuzz/$$name -max_total_time=$(SECS) -timeout=20 -rss_limit_mb=2048 \
+			-print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
+			build/fuzz/corpus/$$name tests/corpus/$$name; \
+	done
+
+cov: ## which lines the tests reach, by file (build/cov)
+	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
+	@$(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage test
+	@cd build/cov && find obj/src obj/tools -name '*.gcda' | sort | xargs -r gcov -n 2>/dev/null | \
+	awk '/^File/ { file = $$2; gsub("\047", "", file) } \
+	     /^Lines/ && file ~ /^(src|tools)\/.*\.c$$/ { split($$2, p, /[:%]/); n = $$4; \
+	         printf "%6.1f %%  %6d lines  %s\n", p[2], n, file; all += n; hit += n * p[2] / 100 } \
+	     { if (/^Lines/) file = "" } \
+	     END { if (all) printf "%6.1f %%  %6d lines  all\n", 100 * hit / all, all }'
+
+demo: all $(sample) ## import the sample dump and ask it a few questions
+	@rm -f build/sample.heapdb
+	$(BUILD)/heapdb import $(sample) -o build/sample.heapdb
+	$(BUILD)/heapdb query top --limit 5 --db build/sample.heapdb
+	$(BUILD)/heapdb query retained --db build/sample.heapdb \
+		$$($(BUILD)/heapdb query top --limit 1 --csv --db build/sample.heapdb | \
+		grep -o '0x[0-9a-f]*' | head -n 1)
+
+# --- checking ----------------------------------------------------------------------------------
+
+# Tools that are not installed are named and passed over; tools/install-deps.sh --lint brings them.
+lint: lint-layers lint-text lint-headers lint-man lint-sh lint-compile lint-cppcheck lint-tidy ## all checks but the tests
+	@echo "lint: clean"
+
+lint-layers:
+	@sh tests/layers.sh
+
+lint-text:
+	@sh tests/text.sh
+
+lint-headers:
+	@set -e; for h in $(headers); do \
+		printf '#include "%s"\n' $$h | gcc $(ALL_CPPFLAGS) -I. -Itests -Itools -std=c11 $(WARN) \
+			-Werror -fsyntax-only -x c - || { echo "$$h does not compile alone"; exit 1; }; \
+	done
+	@printf '#include "heapdb.h"\n' | $(CXX) -Iinclude -Wall -Wextra -Werror -fsyntax-only -x c++ -
+	@echo "headers: each compiles alone, heapdb.h as C++ too"
+
+lint-man:
+	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \
+	elif command -v mandoc >/dev/null; then \
+		mandoc -Tlint -W warning tools/heapdb/heapdb.1 && echo "man page: clean"; \
+	else echo "man page: mandoc is not installed"; fi
+
+lint-sh:
+	@if command -v shellcheck >/dev/null; then shellcheck -s sh $(filter-out .ci/run,$(scripts)) && \
+		shellcheck .ci/run && echo "shellcheck: clean"; \
+	else echo "shellcheck: not installed"; fi
+
+lint-compile:
+	@set -e; for cc in gcc clang; do \
+		if ! command -v $$cc >/dev/null; then echo "$$cc: not installed"; continue; fi; \
+		$(MAKE) --no-print-directory -s BUILD=build/lint/$$cc CC=$$cc DEV=1 OPT=-O2 T= all test-programs; \
+		echo "$$cc -Werror: clean"; \
+	done
+
+# Suppressed: gcc and clang both shift negative numbers arithmetically.
+lint-cppcheck:
+	@if command -v cppcheck >/dev/null; then \
+		mkdir -p build/cppcheck; \
+		cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability \
+			--inline-suppr --error-exitcode=1 --cppcheck-build-dir=build/cppcheck \
+			--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+			--suppress=shiftTooManyBitsSigned \
+			-D__GNUC__ -Iinclude -Isrc -Itools $(lib_src) $(cmd_src) $(gen_src) && \
+		echo "cppcheck: clean"; \
+	else echo "cppcheck: not installed"; fi
+
+lint-tidy:
+	@if command -v clang-tidy >/dev/null; then \
+		printf '%s\n' $(lib_src) $(cmd_src) $(gen_src) | xargs -r -P "$$(nproc)" -n 4 sh -c \
+			'bad=0; for f; do case $$f in */error.c | tools/*) pre= ;; \
+			*) pre="-include tests/analyzer.h" ;; esac; \
+			clang-tidy --quiet "$$f" -- $(ALL_CPPFLAGS) -Itools -std=c11 $$pre \
+				2>/dev/null || bad=1; done; exit $$bad' sh && \
+		echo "clang-tidy: clean"; \
+	else echo "clang-tidy: not installed"; fi
+
+format: ## rewrite C sources with clang-format
+	clang-format -i $(lib_src) $(cmd_src) $(gen_src) $(support_src) $(test_src) $(headers)
+
+# --- installing --------------------------------------------------------------------------------
+
+define pc_text
+prefix=$(PREFIX)
+libdir=$(LIBDIR)
+includedir=$(INCDIR)
+
+Name: heapdb
+Description: indexed database for Java and Android heap dumps
+Version: $(VERSION)
+Requires.private: lmdb libxxhash libpcre2-8
+Libs: -L$${libdir} -lheapdb
+Libs.private: -lpthread
+Cflags: -I$${includedir}
+endef
+export pc_text
+
+install: all ## install to $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(COMPDIR)
+	install -m 644 include/heapdb.h $(DESTDIR)$(INCDIR)/heapdb.h
+	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/libheapdb.a
+	install -m 755 $(shared_lib) $(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION)
+	ln -sf libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libheapdb.so
+	printf '%s\n' "$$pc_text" > $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc
+	if [ -n "$(command)" ]; then install -m 755 $(command) $(DESTDIR)$(BINDIR)/heapdb; fi
+	if [ -f tools/heapdb/heapdb.1 ]; then \
+		install -m 644 tools/heapdb/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb.1; fi
+	if [ -f tools/heapdb/heapdb.bash ]; then \
+		install -m 644 tools/heapdb/heapdb.bash $(DESTDIR)$(COMPDIR)/heapdb; fi
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(BINDIR)/heapdb $(DESTDIR)$(INCDIR)/heapdb.h $(DESTDIR)$(LIBDIR)/libheapdb.a \
+		$(DESTDIR)$(LIBDIR)/libheapdb.so $(DESTDIR)$(LIBDIR)/$(SONAME) \
+		$(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc \
+		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(COMPDIR)/heapdb
+
+dist: ## pack what is committed into build/heapdb-VERSION.tar.gz
+	@mkdir -p build
+	git archive --format=tar.gz --prefix=heapdb-$(VERSION)/ -o build/heapdb-$(VERSION).tar.gz HEAD
+	@ls -l build/heapdb-$(VERSION).tar.gz
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo "  variables: CC=clang OPT='-O0 -g' DEV=1 SAN=address,undefined PREFIX=/usr LIMIT=300 (s a test)"
+
+-include $(patsubst %.o,%.d,$(lib_obj) $(cmd_obj) $(gen_obj) $(support_obj) $(test_obj) \
+	$(example_obj) $(replay_obj))

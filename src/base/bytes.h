@@ -1,0 +1,140 @@
+/*
+ * base/bytes.h - unaligned loads and stores, big-endian (HPROF, LMDB keys) and little-endian (our
+ * blocks), varints and zigzag.
+ *
+ * None of these checks bounds: the caller has.
+ */
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint16_t be16(const void *p)
+{
+	uint16_t v;
+	memcpy(&v, p, 2);
+	return __builtin_bswap16(v);
+}
+
+static inline uint32_t be32(const void *p)
+{
+	uint32_t v;
+	memcpy(&v, p, 4);
+	return __builtin_bswap32(v);
+}
+
+static inline uint64_t be64(const void *p)
+{
+	uint64_t v;
+	memcpy(&v, p, 8);
+	return __builtin_bswap64(v);
+}
+
+/* An HPROF identifier of 4 or 8 bytes. */
+static inline uint64_t be_id(const void *p, unsigned id_size)
+{
+	return id_size == 8 ? be64(p) : be32(p);
+}
+
+static inline void put_be64(void *p, uint64_t v)
+{
+	v = __builtin_bswap64(v);
+	memcpy(p, &v, 8);
+}
+
+static inline uint16_t load16(const void *p)
+{
+	uint16_t v;
+	memcpy(&v, p, 2);
+	return v;
+}
+
+static inline uint32_t load32(const void *p)
+{
+	uint32_t v;
+	memcpy(&v, p, 4);
+	return v;
+}
+
+static inline uint64_t load64(const void *p)
+{
+	uint64_t v;
+	memcpy(&v, p, 8);
+	return v;
+}
+
+static inline void store16(void *p, uint16_t v)
+{
+	memcpy(p, &v, 2);
+}
+
+static inline void store32(void *p, uint32_t v)
+{
+	memcpy(p, &v, 4);
+}
+
+static inline void store64(void *p, uint64_t v)
+{
+	memcpy(p, &v, 8);
+}
+
+/* Maps small signed differences to small unsigned numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ... */
+static inline uint64_t zigzag(int64_t v)
+{
+	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+}
+
+static inline int64_t unzigzag(uint64_t v)
+{
+	return (int64_t)((v >> 1) ^ (0 - (v & 1)));
+}
+
+/* Longest varint: a 64-bit number in groups of 7 bits. */
+#define VARINT_MAX 10
+
+/* Writes v in groups of 7 bits, low first, high bit meaning "more"; returns the end. */
+static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (uint8_t)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/*
+ * Reads a varint from [p, end) into *v; returns the end of it, or NULL if it runs past `end` or
+ * past 64 bits.
+ */
+static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	uint64_t r = 0;
+	unsigned shift = 0;
+
+	if (p < end && *p < 0x80) {
+		*v = *p;
+		return p + 1;
+	}
+	while (p < end && shift < 64) {
+		const uint64_t b = *p++;
+		r |= (b & 0x7f) << shift;
+		if (b < 0x80) {
+			*v = r;
+			return p;
+		}
+		shift += 7;
+	}
+	return NULL;
+}
+
+/* Smallest multiple of `unit` (a power of two or not, never 0) that is at least v. */
+static inline uint64_t round_up(uint64_t v, uint64_t unit)
+{
+	return (v + unit - 1) / unit * unit;
+}
+
+#endif

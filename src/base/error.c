@@ -1,0 +1,72 @@
+/*
+ * base/error.c - writing struct hdb_error, and the names of result codes.
+ */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int hdb_fail(struct hdb_error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(args, format);
+	(void)vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	return code;
+}
+
+int hdb_fail_errno(struct hdb_error *err, int errno_value, const char *format, ...)
+{
+	const int code = errno_value == ENOMEM ? HDB_ENOMEM : HDB_EIO;
+	char reason[128];
+	va_list args;
+	size_t used;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(args, format);
+	(void)vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	used = strlen(err->message);
+	(void)snprintf(err->message + used, sizeof(err->message) - used, ": %s",
+		       strerror_r(errno_value, reason, sizeof(reason)));
+	return code;
+}
+
+int hdb_fail_memory(struct hdb_error *err, const char *what, uint64_t size_bytes)
+{
+	return hdb_fail(err, HDB_ENOMEM, "no memory for %s (%" PRIu64 " bytes)", what, size_bytes);
+}
+
+const char *hdb_version(void)
+{
+	return HDB_VERSION;
+}
+
+const char *hdb_result_name(int result)
+{
+	switch (result) {
+	case HDB_OK: return "HDB_OK";
+	case HDB_END: return "HDB_END";
+	case HDB_NOTFOUND: return "HDB_NOTFOUND";
+	case HDB_EUSAGE: return "HDB_EUSAGE";
+	case HDB_EFORMAT: return "HDB_EFORMAT";
+	case HDB_ETRUNC: return "HDB_ETRUNC";
+	case HDB_ELIMIT: return "HDB_ELIMIT";
+	case HDB_ECORRUPT: return "HDB_ECORRUPT";
+	case HDB_EVERSION: return "HDB_EVERSION";
+	case HDB_ECHANGED: return "HDB_ECHANGED";
+	case HDB_EIO: return "HDB_EIO";
+	case HDB_ENOMEM: return "HDB_ENOMEM";
+	case HDB_EINTR: return "HDB_EINTR";
+	case HDB_EBUG: return "HDB_EBUG";
+	default: return "unknown result";
+	}
+}

@@ -1,0 +1,12 @@
+/*
+ * base/fingerprint.h - tells whether a dump is the one that was imported, without reading all of it.
+ */
+#ifndef BASE_FINGERPRINT_H
+#define BASE_FINGERPRINT_H
+
+#include "base/source.h"
+
+/* XXH3 of the source's size, its first and last 64 KiB and 64 blocks of 4 KiB spread evenly. */
+int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * base/idmap.c - open addressing with linear probing, at most half full.
+ */
+#include "base/idmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Finalizer of MurmurHash3 (Appleby, public domain): spreads addresses that differ in few bits. */
+static uint64_t mix(uint64_t v)
+{
+	v ^= v >> 33;
+	v *= 0xff51afd7ed558ccdull;
+	v ^= v >> 33;
+	v *= 0xc4ceb9fe1a85ec53ull;
+	return v ^ (v >> 33);
+}
+
+static uint64_t slot_of(const struct base_idmap *map, uint64_t id)
+{
+	uint64_t slot = mix(id) & (map->capacity - 1);
+
+	while (map->values[slot] != BASE_IDMAP_NONE && map->keys[slot] != id)
+		slot = (slot + 1) & (map->capacity - 1);
+	return slot;
+}
+
+uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id)
+{
+	if (!map->capacity)
+		return BASE_IDMAP_NONE;
+	return map->values[slot_of(map, id)];
+}
+
+static int grow(struct base_idmap *map, struct hdb_error *err)
+{
+	struct base_idmap bigger = { .capacity = map->capacity ? map->capacity * 2 : 64 };
+
+	bigger.keys = malloc(bigger.capacity * sizeof(*bigger.keys));
+	bigger.values = malloc(bigger.capacity * sizeof(*bigger.values));
+	if (!bigger.keys || !bigger.values) {
+		base_idmap_release(&bigger);
+		return hdb_fail_memory(err, "an identifier map", map->capacity * 24);
+	}
+	memset(bigger.values, 0xff, bigger.capacity * sizeof(*bigger.values));
+	for (uint64_t i = 0; i < map->capacity; i++) {
+		uint64_t slot;
+
+		if (map->values[i] == BASE_IDMAP_NONE)
+			continue;
+		slot = slot_of(&bigger, map->keys[i]);
+		bigger.keys[slot] = map->keys[i];
+		bigger.values[slot] = map->values[i];
+	}
+	bigger.count = map->count;
+	base_idmap_release(map);
+	*map = bigger;
+	return HDB_OK;
+}
+
+int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct hdb_error *err)
+{
+	uint64_t slot;
+
+	if (map->count * 2 >= map->capacity) {
+		const int r = grow(map, err);
+		if (r < 0)
+			return r;
+	}
+	slot = slot_of(map, id);
+	if (map->values[slot] == BASE_IDMAP_NONE) {
+		map->keys[slot] = id;
+		map->count++;
+	}
+	map->values[slot] = value;
+	return HDB_OK;
+}
+
+void base_idmap_release(struct base_idmap *map)
+{
+	free(map->keys);
+	free(map->values);
+	*map = (struct base_idmap){ 0 };
+}

@@ -1,0 +1,30 @@
+/*
+ * base/idmap.h - a hash map from 64-bit identifiers to 32-bit numbers, for the small sets (classes,
+ * strings, threads), never one entry an object.
+ */
+#ifndef BASE_IDMAP_H
+#define BASE_IDMAP_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct base_idmap {
+	uint64_t *keys;
+	uint32_t *values;  /* BASE_IDMAP_NONE: slot free */
+	uint64_t capacity; /* slots, a power of two, or 0 */
+	uint64_t count;
+};
+
+#define BASE_IDMAP_NONE UINT32_MAX
+
+/* The number of `id`, or BASE_IDMAP_NONE. */
+uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id);
+
+/* Sets the number of `id`; value is not BASE_IDMAP_NONE. */
+int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct hdb_error *err);
+
+/* Frees the map and empties it. */
+void base_idmap_release(struct base_idmap *map);
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * base/pack.c - packed columns.
+ *
+ * Column: u32 size in bytes, u32 offset of each group from the column's start, groups, 8 bytes of zeros (so
+ * that 8-byte loads stay inside). Group: u8 width, u8 exception count, u8 exception width, u8 bytes of base, the
+ * base, the low bits of all values, the exceptions' positions (u8), the exceptions' high bits. All little-endian.
+ */
+#include "base/pack.h"
+
+#include "base/bytes.h"
+
+#define GROUP_HEADER 4
+#define PAD 8
+
+static unsigned bit_length(uint64_t v)
+{
+	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
+
+static uint64_t mask_of(unsigned width)
+{
+	return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
+
+static uint64_t bits_to_bytes(uint64_t bits)
+{
+	return (bits + 7) / 8;
+}
+
+/* Reads `width` bits at bit `bit` of p; reads at most 9 bytes from p[bit / 8]. */
+static inline uint64_t get_bits(const uint8_t *p, uint64_t bit, unsigned width)
+{
+	const unsigned shift = (unsigned)(bit & 7);
+	uint64_t v;
+
+	p += bit >> 3;
+	v = load64(p) >> shift;
+	if (shift + width > 64)
+		v |= (uint64_t)p[8] << (64 - shift);
+	return v & mask_of(width);
+}
+
+/* Appends bit fields to a zeroed buffer. */
+static void put_bits(uint8_t *p, uint64_t bit, unsigned width, uint64_t v)
+{
+	unsigned shift = (unsigned)(bit & 7);
+
+	p += bit >> 3;
+	while (width) {
+		const unsigned n = 8 - shift < width ? 8 - shift : width;
+
+		*p = (uint8_t)(*p | ((v & mask_of(n)) << shift));
+		v >>= n;
+		width -= n;
+		shift = 0;
+		p++;
+	}
+}
+
+/* Packs fields of one width back to back; the fast way, for the low bits. */
+static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t base,
+			unsigned width)
+{
+	const uint64_t mask = mask_of(width);
+	uint64_t word = 0;
+	unsigned used = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const uint64_t v = (values[i] - base) & mask;
+
+		word |= v << used;
+		used += width;
+		if (used >= 64) {
+			store64(p, word);
+			p += 8;
+			used -= 64;
+			word = used ? v >> (width - used) : 0;
+		}
+	}
+	for (; used; used = used > 8 ? used - 8 : 0) {
+		*p++ = (uint8_t)word;
+		word >>= 8;
+	}
+	return p;
+}
+
+/* The width that makes the group smallest; a value that needs more becomes an exception. */
+static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, unsigned *max_width)
+{
+	unsigned count[65] = { 0 };
+	unsigned best, max = 0, over = 0;
+	uint64_t best_cost;
+
+	for (unsigned i = 0; i < n; i++)
+		count[bit_length(values[i] - base)]++;
+	for (unsigned w = 0; w <= 64; w++)
+		if (count[w])
+			max = w;
+	best = max;
+	best_cost = (uint64_t)n * max;
+	for (unsigned w = max; w-- > 0;) {
+		uint64_t cost;
+
+		over += count[w + 1];
+		cost = (uint64_t)n * w + (uint64_t)over * (8 + max - w);
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = w;
+		}
+	}
+	*max_width = max;
+	return best;
+}
+
+static int encode_group(struct base_vec *out, const uint64_t *values, unsigned n,
+			struct hdb_error *err)
+{
+	/* Header, base, 128 values of 64 bits, positions, high bits. */
+	uint8_t buffer[GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD];
+	uint8_t *p = buffer + GROUP_HEADER;
+	uint64_t base = values[0];
+	unsigned width, max, base_bytes, exceptions = 0;
+
+	for (unsigned i = 1; i < n; i++)
+		if (values[i] < base)
+			base = values[i];
+	width = best_width(values, n, base, &max);
+	base_bytes = (bit_length(base) + 7) / 8;
+	for (unsigned i = 0; i < base_bytes; i++)
+		*p++ = (uint8_t)(base >> (8 * i));
+	if (width)
+		p = put_run(p, values, n, base, width);
+	if (max > width) {
+		uint8_t *positions = p;
+
+		for (unsigned i = 0; i < n; i++)
+			if (bit_length(values[i] - base) > width)
+				*p++ = (uint8_t)i;
+		exceptions = (unsigned)(p - positions);
+		memset(p, 0, bits_to_bytes((uint64_t)exceptions * (max - width)));
+		for (unsigned i = 0; i < exceptions; i++)
+			put_bits(p, (uint64_t)i * (max - width), max - width,
+				 (values[positions[i]] - base) >> width);
+		p += bits_to_bytes((uint64_t)exceptions * (max - width));
+	}
+	buffer[0] = (uint8_t)width;
+	buffer[1] = (uint8_t)exceptions;
+	buffer[2] = (uint8_t)(max - width);
+	buffer[3] = (uint8_t)base_bytes;
+	return base_bytes_append(out, buffer, (size_t)(p - buffer), err);
+}
+
+int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
+		struct hdb_error *err)
+{
+	static const uint8_t pad[PAD];
+	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
+	const size_t start = out->count;
+	int r = base_vec_reserve(out, 4 + (size_t)groups * 4, 1, err);
+
+	if (r < 0)
+		return r;
+	out->count += 4 + (size_t)groups * 4;
+	for (uint32_t g = 0; g < groups; g++) {
+		const uint32_t first = g * PACK_GROUP;
+		const unsigned n = count - first < PACK_GROUP ? count - first : PACK_GROUP;
+
+		store32((uint8_t *)out->data + start + 4 + (size_t)g * 4,
+			(uint32_t)(out->count - start));
+		r = encode_group(out, values + first, n, err);
+		if (r < 0)
+			return r;
+	}
+	r = base_bytes_append(out, pad, PAD, err);
+	if (r == HDB_OK)
+		store32((uint8_t *)out->data + start, (uint32_t)(out->count - start));
+	return r;
+}
+
+/* Bytes of a group with this header, without the header. */
+static uint64_t group_size(const uint8_t *h, unsigned n)
+{
+	return (uint64_t)h[3] + bits_to_bytes((uint64_t)n * h[0]) + h[1] +
+	       bits_to_bytes((uint64_t)h[1] * h[2]);
+}
+
+static unsigned group_count(const struct pack_column *column, uint32_t g)
+{
+	const uint32_t first = g * PACK_GROUP;
+
+	return column->count - first < PACK_GROUP ? column->count - first : PACK_GROUP;
+}
+
+static bool group_is_sound(const uint8_t *h, uint64_t room, unsigned n)
+{
+	const uint8_t *positions;
+
+	if (room < GROUP_HEADER || h[0] > 64 || h[0] + h[2] > 64 || h[3] > 8 || h[1] > n)
+		return false;
+	if (group_size(h, n) > room - GROUP_HEADER)
+		return false;
+	positions = h + GROUP_HEADER + h[3] + bits_to_bytes((uint64_t)n * h[0]);
+	for (unsigned i = 0; i < h[1]; i++)
+		if (positions[i] >= n)
+			return false;
+	return true;
+}
+
+int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
+	      uint64_t *used, struct hdb_error *err)
+{
+	const uint32_t groups = (uint32_t)(((uint64_t)count + PACK_GROUP - 1) / PACK_GROUP);
+	const uint64_t directory = 4 + (uint64_t)groups * 4;
+	uint64_t column_size;
+
+	*column = (struct pack_column){ .data = data, .count = count };
+	if (size < directory + PAD)
+		return hdb_fail(err, HDB_ECORRUPT, "packed column: %" PRIu64 " bytes, at least %"
+				PRIu64 " expected", size, directory + PAD);
+	column_size = load32(data);
+	if (column_size < directory + PAD || column_size > size)
+		return hdb_fail(err, HDB_ECORRUPT, "packed column: says %" PRIu64 " bytes of %"
+				PRIu64, column_size, size);
+	for (uint32_t g = 0; g < groups; g++) {
+		const uint32_t at = load32(data + 4 + (uint64_t)g * 4);
+
+		if (at < directory || at > column_size - PAD ||
+		    !group_is_sound(data + at, column_size - PAD - at, group_count(column, g)))
+			return hdb_fail(err, HDB_ECORRUPT, "packed column: group %" PRIu32
+					" is damaged", g);
+	}
+	*used = column_size;
+	return HDB_OK;
+}
+
+static uint64_t group_base(const uint8_t *h)
+{
+	uint64_t base = 0;
+
+	for (unsigned i = 0; i < h[3]; i++)
+		base |= (uint64_t)h[GROUP_HEADER + i] << (8 * i);
+	return base;
+}
+
+uint64_t pack_get(const struct pack_column *column, uint32_t i)
+{
+	const uint32_t g = i / PACK_GROUP;
+	const unsigned at = i % PACK_GROUP;
+	const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);
+	const unsigned n = group_count(column, g);
+	const uint8_t *low = h + GROUP_HEADER + h[3];
+	const uint8_t *positions = low + bits_to_bytes((uint64_t)n * h[0]);
+	uint64_t v = h[0] ? get_bits(low, (uint64_t)at * h[0], h[0]) : 0;
+
+	for (unsigned e = 0; e < h[1]; e++)
+		if (positions[e] == at)
+			v |= get_bits(positions + h[1], (uint64_t)e * h[2], h[2]) << h[0];
+	return v + group_base(h);
+}
+
+unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out)
+{
+	const uint8_t *h = column->data + load32(column->data + 4 + (uint64_t)g * 4);
+	const unsigned n = group_count(column, g);
+	const unsigned width = h[0];
+	const uint64_t base = group_base(h);
+	const uint8_t *low = h + GROUP_HEADER + h[3];
+	const uint8_t *positions = low + bits_to_bytes((uint64_t)n * width);
+
+	if (width == 0) {
+		for (unsigned i = 0; i < n; i++)
+			out[i] = base;
+	} else if (width <= 57) {
+		const uint64_t mask = mask_of(width);
+		uint64_t bit = 0;
+
+		for (unsigned i = 0; i < n; i++, bit += width)
+			out[i] = base + ((load64(low + (bit >> 3)) >> (bit & 7)) & mask);
+	} else {
+		for (unsigned i = 0; i < n; i++)
+			out[i] = base + get_bits(low, (uint64_t)i * width, width);
+	}
+	for (unsigned e = 0; e < h[1]; e++)
+		out[positions[e]] += get_bits(positions + h[1], (uint64_t)e * h[2], h[2]) << width;
+	return n;
+}

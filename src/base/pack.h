@@ -1,0 +1,41 @@
+/*
+ * base/pack.h - packed columns of 64-bit numbers: groups of 128, each with a common base, a bit width of
+ * its own and a few exceptions for the values that do not fit.
+ *
+ * The scheme is patched frame of reference (Zukowski et al., "Super-Scalar RAM-CPU Cache Compression", ICDE 2006):
+ * constant time access to any value, and a column costs little more than the entropy of its typical values.
+ */
+#ifndef BASE_PACK_H
+#define BASE_PACK_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+
+/* Values in a group. A position in a group is one byte. */
+#define PACK_GROUP 128
+
+/* Appends the packed form of `count` values to `out`. */
+int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
+		struct hdb_error *err);
+
+/* A packed column in memory that is borrowed from whoever has the bytes. */
+struct pack_column {
+	const uint8_t *data; /* its first byte */
+	uint32_t count;      /* values */
+};
+
+/*
+ * Opens the column at the start of [data, data + size): `count` values are expected. *used is the bytes it
+ * takes. Checks the whole structure, so that reading needs no checks; HDB_ECORRUPT if it does not hold.
+ */
+int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
+	      uint64_t *used, struct hdb_error *err);
+
+/* Value i (i < count). */
+uint64_t pack_get(const struct pack_column *column, uint32_t i);
+
+/* Decodes group g into out[128]; returns how many values it has. */
+unsigned pack_group(const struct pack_column *column, uint32_t g, uint64_t *out);
+
+#endif

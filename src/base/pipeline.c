@@ -1,0 +1,145 @@
+/*
+ * base/pipeline.c - ordered production on threads.
+ *
+ * The calling thread takes the next item in order when it is ready and makes items otherwise, so one thread is
+ * the plain loop and two threads use two cores.
+ */
+#include "base/pipeline.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
+
+struct slot {
+	enum slot_state state;
+	int result;
+	struct hdb_error error;
+};
+
+struct run {
+	const struct base_pipeline *p;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct slot *slots;
+	uint64_t next_item; /* the next to be made */
+	bool is_stopping;
+};
+
+/* Claims the next item if its slot is free; the lock is held. */
+static bool claim(struct run *run, uint64_t *item)
+{
+	const uint64_t i = run->next_item;
+	struct slot *slot;
+
+	if (run->is_stopping || i >= run->p->item_count)
+		return false;
+	slot = &run->slots[i % run->p->slot_count];
+	if (slot->state != SLOT_FREE)
+		return false;
+	slot->state = SLOT_BUSY;
+	run->next_item++;
+	*item = i;
+	return true;
+}
+
+/* Makes a claimed item; the lock is held on entry and on return, not meanwhile. */
+static void make(struct run *run, uint64_t item)
+{
+	const unsigned at = (unsigned)(item % run->p->slot_count);
+	struct slot *slot = &run->slots[at];
+
+	pthread_mutex_unlock(&run->lock);
+	slot->result = run->p->produce(run->p->ctx, at, item, &slot->error);
+	pthread_mutex_lock(&run->lock);
+	slot->state = SLOT_READY;
+	pthread_cond_broadcast(&run->changed);
+}
+
+static void *worker(void *arg)
+{
+	struct run *run = arg;
+	uint64_t item;
+
+	pthread_mutex_lock(&run->lock);
+	while (!run->is_stopping && run->next_item < run->p->item_count) {
+		if (claim(run, &item))
+			make(run, item);
+		else
+			pthread_cond_wait(&run->changed, &run->lock);
+	}
+	pthread_mutex_unlock(&run->lock);
+	return NULL;
+}
+
+/* Takes the items in order on the calling thread; the lock is held. */
+static int take_all(struct run *run, struct hdb_error *err)
+{
+	uint64_t take = 0;
+	int r = HDB_OK;
+
+	while (take < run->p->item_count) {
+		const unsigned at = (unsigned)(take % run->p->slot_count);
+		struct slot *slot = &run->slots[at];
+		uint64_t item;
+
+		if (slot->state == SLOT_READY) {
+			r = slot->result;
+			if (r < 0) {
+				if (err)
+					*err = slot->error;
+				return r;
+			}
+			pthread_mutex_unlock(&run->lock);
+			if (run->p->consume)
+				r = run->p->consume(run->p->ctx, at, take, err);
+			pthread_mutex_lock(&run->lock);
+			if (r < 0)
+				return r;
+			slot->state = SLOT_FREE;
+			take++;
+			pthread_cond_broadcast(&run->changed);
+		} else if (claim(run, &item)) {
+			make(run, item);
+		} else {
+			pthread_cond_wait(&run->changed, &run->lock);
+		}
+	}
+	return HDB_OK;
+}
+
+int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *err)
+{
+	struct run run = { .p = pipeline };
+	const unsigned extra = pipeline->threads > 1 ? pipeline->threads - 1 : 0;
+	pthread_t *threads = NULL;
+	unsigned started = 0;
+	int r;
+
+	run.slots = calloc(pipeline->slot_count, sizeof(*run.slots));
+	threads = calloc(extra + 1, sizeof(*threads));
+	if (!run.slots || !threads) {
+		free(run.slots);
+		free(threads);
+		return hdb_fail_memory(err, "worker threads", extra * sizeof(*threads));
+	}
+	(void)pthread_mutex_init(&run.lock, NULL);
+	(void)pthread_cond_init(&run.changed, NULL);
+	/* A thread that cannot start is one helper less, not a failure. */
+	while (started < extra && pthread_create(&threads[started], NULL, worker, &run) == 0)
+		started++;
+	pthread_mutex_lock(&run.lock);
+	r = take_all(&run, err);
+	run.is_stopping = true;
+	pthread_cond_broadcast(&run.changed);
+	pthread_mutex_unlock(&run.lock);
+	for (unsigned i = 0; i < started; i++)
+		(void)pthread_join(threads[i], NULL);
+	(void)pthread_mutex_destroy(&run.lock);
+	(void)pthread_cond_destroy(&run.changed);
+	free(run.slots);
+	free(threads);
+	return r;
+}

@@ -1,0 +1,103 @@
+/*
+ * base/sigbus.c - a failing page of a mapped file becomes zeros and a note, not a dead process.
+ *
+ * The handler replaces the rest of the region, from the failing page on, by zero pages, so that a
+ * reader goes on (its results are thrown away when check() fails) and there is at most one fault a
+ * region. mmap is not on POSIX's list of async-signal-safe functions, but on Linux it is one
+ * system call that takes no lock of the C library.
+ */
+#include "base/source.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Mapped files open at once in a process; each database has two. A fixed table, since a handler reads it. */
+#define REGIONS_MAX 256
+
+struct region {
+	_Atomic(uintptr_t) start; /* 0: free */
+	uint64_t size;
+	volatile uint64_t *fault;
+};
+
+static struct region regions[REGIONS_MAX];
+static struct sigaction old_action;
+static atomic_flag is_installed = ATOMIC_FLAG_INIT;
+
+static void chain(int sig, siginfo_t *info, void *ucontext)
+{
+	if (old_action.sa_flags & SA_SIGINFO) {
+		old_action.sa_sigaction(sig, info, ucontext);
+	} else if (old_action.sa_handler != SIG_DFL && old_action.sa_handler != SIG_IGN) {
+		old_action.sa_handler(sig);
+	} else {
+		/* Returning repeats the fault, now with the default action. */
+		(void)signal(sig, SIG_DFL);
+	}
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
+{
+	const uintptr_t at = (uintptr_t)info->si_addr;
+
+	for (size_t i = 0; i < REGIONS_MAX; i++) {
+		struct region *region = &regions[i];
+		const uintptr_t start = atomic_load(&region->start);
+		uint64_t offset;
+
+		if (!start || at < start || at - start >= region->size)
+			continue;
+		offset = (at - start) & ~(uint64_t)4095;
+		if (mmap((void *)(start + offset), region->size - offset, PROT_READ,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+			break;
+		if (!*region->fault)
+			*region->fault = offset + 1;
+		return;
+	}
+	chain(sig, info, ucontext);
+}
+
+void base_sigbus_install(void)
+{
+	struct sigaction action;
+
+	if (atomic_flag_test_and_set(&is_installed))
+		return;
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = on_sigbus;
+	action.sa_flags = SA_SIGINFO;
+	(void)sigemptyset(&action.sa_mask);
+	(void)sigaction(SIGBUS, &action, &old_action);
+}
+
+int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
+		    struct hdb_error *err)
+{
+	static atomic_flag lock = ATOMIC_FLAG_INIT;
+	int r = HDB_ELIMIT;
+
+	while (atomic_flag_test_and_set(&lock))
+		;
+	for (size_t i = 0; i < REGIONS_MAX && r != HDB_OK; i++) {
+		if (atomic_load(&regions[i].start))
+			continue;
+		regions[i].size = size;
+		regions[i].fault = fault;
+		atomic_store(&regions[i].start, (uintptr_t)start);
+		r = HDB_OK;
+	}
+	atomic_flag_clear(&lock);
+	if (r != HDB_OK)
+		return hdb_fail(err, r, "more than %d mapped files in one process", REGIONS_MAX);
+	return HDB_OK;
+}
+
+void base_sigbus_remove(const void *start)
+{
+	for (size_t i = 0; i < REGIONS_MAX; i++)
+		if (atomic_load(&regions[i].start) == (uintptr_t)start)
+			atomic_store(&regions[i].start, 0);
+}

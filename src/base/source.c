@@ -1,0 +1,196 @@
+/*
+ * base/source.c - byte sources: the file map, and bytes in memory.
+ */
+#include "base/source.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct map_source {
+	struct base_source src;
+	void *map;
+	volatile uint64_t fault; /* 1 + offset of the first page that could not be read */
+	char path[];
+};
+
+int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err)
+{
+	struct base_source *src = view->src;
+	const uint8_t *data;
+	uint64_t data_size;
+	int r;
+
+	if (offset > src->size || size > src->size - offset)
+		return hdb_fail(err, HDB_ETRUNC,
+				"%s: %" PRIu64 " bytes wanted at offset %" PRIu64
+				", but the file ends at %" PRIu64,
+				src->path, size, offset, src->size);
+	r = src->window(src, offset, size, &data, &data_size, err);
+	if (r < 0)
+		return r;
+	view->data = data;
+	view->start = offset;
+	view->end = offset + data_size;
+	return HDB_OK;
+}
+
+void base_source_close(struct base_source *src)
+{
+	if (src)
+		src->close(src);
+}
+
+/* The whole file is one window, so every view has all of it after its first fill. */
+static int map_window(struct base_source *src, uint64_t offset, uint64_t size,
+		      const uint8_t **data, uint64_t *data_size, struct hdb_error *err)
+{
+	const struct map_source *map = (const struct map_source *)src;
+
+	(void)size;
+	(void)err;
+	*data = (const uint8_t *)map->map + offset;
+	*data_size = src->size - offset;
+	return HDB_OK;
+}
+
+static int map_check(struct base_source *src, struct hdb_error *err)
+{
+	const struct map_source *map = (const struct map_source *)src;
+
+	if (!map->fault)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EIO,
+			"%s: could not be read at offset %" PRIu64
+			" (the file shrank, or the disk failed)",
+			src->path, map->fault - 1);
+}
+
+static void map_drop(struct base_source *src, uint64_t offset, uint64_t size)
+{
+	const struct map_source *map = (const struct map_source *)src;
+	const uint64_t page = 4096;
+	const uint64_t first = round_up(offset, page);
+	const uint64_t last = (offset + size) / page * page;
+
+	if (last > first)
+		(void)madvise((uint8_t *)map->map + first, last - first, MADV_DONTNEED);
+}
+
+static void map_close(struct base_source *src)
+{
+	struct map_source *map = (struct map_source *)src;
+
+	base_sigbus_remove(map->map);
+	(void)munmap(map->map, src->size);
+	free(map);
+}
+
+static int open_regular(const char *path, int *fd, uint64_t *size, struct hdb_error *err)
+{
+	struct stat st;
+
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (*fd < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if (fstat(*fd, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if (S_ISDIR(st.st_mode))
+		return hdb_fail(err, HDB_EIO, "%s: is a directory, not a file", path);
+	if (!S_ISREG(st.st_mode))
+		return hdb_fail(err, HDB_EIO, "%s: not a regular file", path);
+	if (st.st_size == 0)
+		return hdb_fail(err, HDB_EFORMAT, "%s: the file is empty", path);
+	*size = (uint64_t)st.st_size;
+	return HDB_OK;
+}
+
+int base_map_open(const char *path, struct base_source **out, struct hdb_error *err)
+{
+	const size_t path_size = strlen(path) + 1;
+	struct map_source *map = NULL;
+	uint64_t size = 0;
+	int fd = -1;
+	int r;
+
+	r = open_regular(path, &fd, &size, err);
+	if (r < 0)
+		goto out;
+	map = calloc(1, sizeof(*map) + path_size);
+	if (!map) {
+		r = hdb_fail_memory(err, "a file map", sizeof(*map) + path_size);
+		goto out;
+	}
+	memcpy(map->path, path, path_size);
+	map->map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map->map == MAP_FAILED) {
+		r = hdb_fail_errno(err, errno, "%s: cannot map %" PRIu64 " bytes", path, size);
+		goto out;
+	}
+	(void)madvise(map->map, size, MADV_SEQUENTIAL);
+	r = base_sigbus_add(map->map, size, &map->fault, err);
+	if (r < 0) {
+		(void)munmap(map->map, size);
+		goto out;
+	}
+	map->src = (struct base_source){
+		.size = size, .path = map->path, .window = map_window, .check = map_check,
+		.drop = map_drop, .close = map_close,
+	};
+	*out = &map->src;
+	map = NULL;
+out:
+	if (fd >= 0)
+		(void)close(fd);
+	free(map);
+	return r;
+}
+
+struct memory_source {
+	struct base_source src;
+	const uint8_t *data;
+};
+
+static int memory_window(struct base_source *src, uint64_t offset, uint64_t size,
+			 const uint8_t **data, uint64_t *data_size, struct hdb_error *err)
+{
+	(void)size;
+	(void)err;
+	*data = ((const struct memory_source *)src)->data + offset;
+	*data_size = src->size - offset;
+	return HDB_OK;
+}
+
+static int memory_check(struct base_source *src, struct hdb_error *err)
+{
+	(void)src;
+	(void)err;
+	return HDB_OK;
+}
+
+static void memory_close(struct base_source *src)
+{
+	free(src);
+}
+
+int base_memory_open(const void *data, uint64_t size, struct base_source **out,
+		     struct hdb_error *err)
+{
+	struct memory_source *mem = calloc(1, sizeof(*mem));
+
+	if (!mem)
+		return hdb_fail_memory(err, "a memory source", sizeof(*mem));
+	mem->data = data;
+	mem->src = (struct base_source){
+		.size = size, .path = "memory", .window = memory_window,
+		.check = memory_check, .close = memory_close,
+	};
+	*out = &mem->src;
+	return HDB_OK;
+}

@@ -1,0 +1,79 @@
+/*
+ * base/source.h - a byte source: lends windows (pointer, length) of a file at an offset.
+ *
+ * The file map is one kind; a compressed source can be another. Nothing that reads a source knows
+ * which it is. A window stays valid until base_source_close for a map; other kinds may bound that, so
+ * readers hold one window at a time (struct base_view) and ask again.
+ */
+#ifndef BASE_SOURCE_H
+#define BASE_SOURCE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct base_source {
+	uint64_t size;    /* bytes of content */
+	const char *path; /* for messages; lent */
+	/* Lends at least `size` bytes at `offset` (the caller has checked that they exist). */
+	int (*window)(struct base_source *src, uint64_t offset, uint64_t size, const uint8_t **data,
+		      uint64_t *data_size, struct hdb_error *err);
+	/* HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map). */
+	int (*check)(struct base_source *src, struct hdb_error *err);
+	/* Advice: the bytes from offset on are not needed soon. May be NULL. */
+	void (*drop)(struct base_source *src, uint64_t offset, uint64_t size);
+	void (*close)(struct base_source *src);
+};
+
+/* A reader's place in a source: one window at a time. Zero-initialise, set src. */
+struct base_view {
+	struct base_source *src;
+	const uint8_t *data; /* the window's bytes, borrowed */
+	uint64_t start;      /* its offset in the source */
+	uint64_t end;        /* offset past its last byte */
+};
+
+/* Fetches a window that holds [offset, offset + size). HDB_ETRUNC if the source ends before. */
+int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err);
+
+/*
+ * Points at `size` bytes at `offset`, or NULL with err set (HDB_ETRUNC past the end of the source).
+ * The bytes are borrowed until the next call on this view.
+ */
+static inline const uint8_t *base_view_at(struct base_view *view, uint64_t offset, uint64_t size,
+					  struct hdb_error *err)
+{
+	if (offset < view->start || offset > view->end || size > view->end - offset) {
+		if (base_view_fill(view, offset, size, err) < 0)
+			return NULL;
+	}
+	return view->data + (offset - view->start);
+}
+
+/*
+ * Maps the regular file `path` read-only as a source. *out is owned: base_source_close. Errors say
+ * whether it is missing, a directory, not readable or empty (HDB_EIO; HDB_EFORMAT if empty).
+ * A page that cannot be read (file shrunk, disk failed) reads as zeros from then on and makes
+ * check() fail with the offset; base_sigbus_install must have been called for that.
+ */
+int base_map_open(const char *path, struct base_source **out, struct hdb_error *err);
+
+/* A source over bytes in memory, which are lent. For tests and fuzzing. */
+int base_memory_open(const void *data, uint64_t size, struct base_source **out,
+		     struct hdb_error *err);
+
+/* Closes any source; NULL is fine. */
+void base_source_close(struct base_source *src);
+
+/*
+ * Installs, once a process, the SIGBUS handler that turns a failing page of a mapped region into
+ * zeros and a note. Faults elsewhere go to the handler that was there before.
+ */
+void base_sigbus_install(void);
+
+/* Registers a mapped region with the handler; *fault becomes 1 + the region's offset at fault. */
+int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
+		    struct hdb_error *err);
+void base_sigbus_remove(const void *start);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * base/vec.c - growing arrays.
+ */
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
+		     struct hdb_error *err)
+{
+	size_t want, size;
+	void *data;
+
+	if (more <= vec->capacity - vec->count)
+		return HDB_OK;
+	if (__builtin_add_overflow(vec->count, more, &want))
+		return hdb_fail_memory(err, "an array", UINT64_MAX);
+	if (want < vec->capacity + vec->capacity / 2)
+		want = vec->capacity + vec->capacity / 2;
+	if (want < 16)
+		want = 16;
+	if (__builtin_mul_overflow(want, element_size, &size))
+		return hdb_fail_memory(err, "an array", UINT64_MAX);
+	data = realloc(vec->data, size);
+	if (!data)
+		return hdb_fail_memory(err, "an array", size);
+	vec->data = data;
+	vec->capacity = want;
+	return HDB_OK;
+}
+
+int base_vec_push(struct base_vec *vec, const void *element, size_t element_size,
+		  struct hdb_error *err)
+{
+	const int r = base_vec_reserve(vec, 1, element_size, err);
+
+	if (r < 0)
+		return r;
+	memcpy((char *)vec->data + vec->count * element_size, element, element_size);
+	vec->count++;
+	return HDB_OK;
+}
+
+void base_vec_release(struct base_vec *vec)
+{
+	free(vec->data);
+	*vec = (struct base_vec){ 0 };
+}
+
+int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err)
+{
+	const int r = base_vec_reserve(vec, size, 1, err);
+
+	if (r < 0)
+		return r;
+	if (size)
+		memcpy((char *)vec->data + vec->count, data, size);
+	vec->count += size;
+	return HDB_OK;
+}

@@ -1,0 +1,204 @@
+/*
+ * base/work.c - memory budget, progress, cancellation and big arrays.
+ */
+#include "base/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The budget when neither the caller nor the system says one. */
+#define MEMORY_FALLBACK (1ull << 30)
+/* Below this a budget is not worth keeping: tables need some room to work at all. */
+#define MEMORY_MIN (16ull << 20)
+/* Arrays smaller than this always live in anonymous memory. */
+#define BIG_MIN (1ull << 20)
+/* More worker threads than this gain nothing: one thread writes the database. */
+#define THREADS_MAX 64
+/* Progress is drawn at most this often. */
+#define REPORT_INTERVAL_NS 80000000ull
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t base_now_us(void)
+{
+	return now_ns() / 1000;
+}
+
+/* The number in a one-line file, UINT64_MAX if there is none ("max" or no file). */
+static uint64_t read_number(const char *path)
+{
+	uint64_t v = UINT64_MAX;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return v;
+	if (fscanf(f, "%" SCNu64, &v) != 1)
+		v = UINT64_MAX;
+	(void)fclose(f);
+	return v;
+}
+
+static uint64_t default_memory(void)
+{
+	const long pages = sysconf(_SC_PHYS_PAGES);
+	const long page = sysconf(_SC_PAGESIZE);
+	uint64_t ram = UINT64_MAX;
+	uint64_t limit;
+
+	if (pages > 0 && page > 0)
+		ram = (uint64_t)pages * (uint64_t)page;
+	limit = read_number("/sys/fs/cgroup/memory.max");
+	if (limit < ram)
+		ram = limit;
+	limit = read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	if (limit < ram)
+		ram = limit;
+	return ram == UINT64_MAX ? MEMORY_FALLBACK : ram / 4;
+}
+
+void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
+		    const struct hdb_progress *progress)
+{
+	memset(work, 0, sizeof(*work));
+	work->memory_bytes = memory_bytes ? memory_bytes : default_memory();
+	if (work->memory_bytes < MEMORY_MIN)
+		work->memory_bytes = MEMORY_MIN;
+	if (!threads) {
+		const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+		threads = cores > 0 ? (unsigned)cores : 1;
+	}
+	work->threads = threads > THREADS_MAX ? THREADS_MAX : threads;
+	if (progress)
+		work->progress = *progress;
+}
+
+void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit)
+{
+	work->stage = stage;
+	work->stage_total = total;
+	work->stage_unit = unit;
+	work->next_report_ns = 0;
+}
+
+bool base_cancelled(const struct base_work *work)
+{
+	return work->progress.cancel && *work->progress.cancel;
+}
+
+int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
+{
+	if (base_cancelled(work))
+		return hdb_fail(err, HDB_EINTR, "interrupted");
+	if (work->progress.report && work->stage) {
+		const uint64_t now = now_ns();
+
+		if (now >= work->next_report_ns) {
+			work->next_report_ns = now + REPORT_INTERVAL_NS;
+			work->progress.report(work->progress.ctx, work->stage, done,
+					      work->stage_total, work->stage_unit);
+		}
+	}
+	return HDB_OK;
+}
+
+/* An unlinked file of `size` zero bytes in the scratch folder; readable by the owner alone. */
+static int scratch_file(const char *dir, uint64_t size, int *fd, struct hdb_error *err)
+{
+	int r;
+
+	*fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (*fd < 0) {
+		char name[4096];
+
+		r = snprintf(name, sizeof(name), "%s/.heapdb-scratch-XXXXXX", dir);
+		if (r < 0 || (size_t)r >= sizeof(name))
+			return hdb_fail(err, HDB_ELIMIT, "scratch folder name too long: %s", dir);
+		*fd = mkostemp(name, O_CLOEXEC);
+		if (*fd < 0)
+			return hdb_fail_errno(err, errno, "%s: cannot make a scratch file", dir);
+		(void)unlink(name);
+	}
+	/* Reserve the blocks: a full disk is an error here, not a SIGBUS later. */
+	r = posix_fallocate(*fd, 0, (off_t)size);
+	if (r != 0)
+		return hdb_fail_errno(err, r, "%s: no room for a scratch file of %" PRIu64 " bytes",
+				      dir, size);
+	return HDB_OK;
+}
+
+static int alloc_file(struct base_work *work, struct base_big *big, uint64_t size,
+		      struct hdb_error *err)
+{
+	int fd = -1;
+	int r = scratch_file(work->scratch_dir, size, &fd, err);
+
+	if (r == HDB_OK) {
+		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (big->data == MAP_FAILED) {
+			big->data = NULL;
+			r = hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64
+					   " bytes", size);
+		}
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	big->is_file = true;
+	return r;
+}
+
+int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		   const char *what, struct hdb_error *err)
+{
+	const uint64_t size = size_bytes ? size_bytes : 1;
+
+	*big = (struct base_big){ .size_bytes = size };
+	if (size >= BIG_MIN && work->scratch_dir &&
+	    (work->memory_used >= work->memory_bytes ||
+	     size > work->memory_bytes - work->memory_used)) {
+		const int r = alloc_file(work, big, size, err);
+		if (r < 0)
+			*big = (struct base_big){ 0 };
+		return r;
+	}
+	if (size < BIG_MIN) {
+		big->data = calloc(1, size);
+	} else {
+		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (big->data == MAP_FAILED)
+			big->data = NULL;
+		else
+			(void)madvise(big->data, size, MADV_HUGEPAGE);
+	}
+	if (!big->data) {
+		*big = (struct base_big){ 0 };
+		return hdb_fail_memory(err, what, size);
+	}
+	work->memory_used += size;
+	return HDB_OK;
+}
+
+void base_big_free(struct base_work *work, struct base_big *big)
+{
+	if (!big->data)
+		return;
+	if (big->size_bytes < BIG_MIN)
+		free(big->data);
+	else
+		(void)munmap(big->data, big->size_bytes);
+	if (!big->is_file)
+		work->memory_used -= big->size_bytes;
+	*big = (struct base_big){ 0 };
+}

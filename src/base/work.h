@@ -1,0 +1,56 @@
+/*
+ * base/work.h - what long work carries with it: memory budget, thread count, progress, cancellation,
+ * and big arrays that respect the budget.
+ */
+#ifndef BASE_WORK_H
+#define BASE_WORK_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct base_work {
+	uint64_t memory_bytes;   /* budget of anonymous memory */
+	uint64_t memory_used;    /* by base_big_alloc, anonymous part */
+	unsigned threads;        /* at least 1 */
+	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
+	struct hdb_progress progress;
+	const char *stage;       /* current stage, for progress */
+	uint64_t stage_total;
+	const char *stage_unit;
+	uint64_t next_report_ns; /* throttles reports */
+};
+
+/* Fills in defaults: a quarter of RAM or of the cgroup's limit, one thread a core. */
+void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
+		    const struct hdb_progress *progress);
+
+/* Names the stage that begins, with its total (0: unknown) and unit ("objects", "bytes"). */
+void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit);
+
+/*
+ * Reports progress (at most some ten times a second; cheap otherwise) and looks at the cancel flag:
+ * HDB_OK or HDB_EINTR. Call it from the calling thread every few thousand steps.
+ */
+int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
+
+/* Nonzero when the caller asked to stop; for worker threads. */
+bool base_cancelled(const struct base_work *work);
+
+/* Microseconds since some fixed moment. */
+uint64_t base_now_us(void);
+
+/*
+ * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir, mapped
+ * shared, so that the kernel may write it back. Zero-initialise; base_big_free takes an empty one too.
+ */
+struct base_big {
+	void *data;
+	uint64_t size_bytes;
+	bool is_file;
+};
+int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		   const char *what, struct hdb_error *err);
+void base_big_free(struct base_work *work, struct base_big *big);
+
+#endif

@@ -1,0 +1,295 @@
+/*
+ * graph/domtree.c - retained sizes, children lists and the walk of a dominator tree.
+ */
+#include "graph/domtree.h"
+
+#include "graph/sort.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Nodes between two calls of base_step. */
+#define STEP_MASK 0xffff
+
+/* How many nodes ahead memory is asked for. */
+#define AHEAD 16
+
+/* In pending[]: a node that was added to its dominator, or is in no tree. */
+#define DONE UINT32_MAX
+
+static int bad_dominator(uint32_t node, uint32_t dominator, struct hdb_error *err)
+{
+	return hdb_fail(err, HDB_ECORRUPT, "dominator of node %" PRIu32 " is %" PRIu32 ", past the last node",
+			node, dominator);
+}
+
+/* pending[v] := number of v's children, DONE for an unreached v. */
+static int count_children(const uint32_t *idom, uint32_t node_count, uint32_t *pending,
+			  struct base_work *work, struct hdb_error *err)
+{
+	for (uint32_t v = 0; v < node_count; v++) {
+		const uint32_t p = idom[v];
+		if (node_count - v > AHEAD && idom[v + AHEAD] < node_count)
+			__builtin_prefetch(&pending[idom[v + AHEAD]], 1);
+		if (p == v) {
+			pending[v] = DONE;
+		} else if (p < node_count) {
+			/* Nobody counts itself into an unreached node but in a damaged table. */
+			if (pending[p] < DONE - 1)
+				pending[p]++;
+		} else if (p != GRAPH_NONE) {
+			return bad_dominator(v, p, err);
+		}
+		if ((v & STEP_MASK) == 0) {
+			const int rc = base_step(work, v / 2, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return HDB_OK;
+}
+
+/* Adds a finished node to its dominator, then that one if it is finished by this, and so on. */
+static void climb(const uint32_t *idom, uint32_t *pending, uint64_t *sizes, uint32_t v)
+{
+	for (;;) {
+		const uint32_t p = idom[v];
+		pending[v] = DONE;
+		if (p == GRAPH_NONE || pending[p] == DONE)
+			return;
+		sizes[p] += sizes[v];
+		if (--pending[p] > 0)
+			return;
+		v = p;
+	}
+}
+
+int graph_retained(const uint32_t *idom, uint32_t node_count, uint64_t *sizes,
+		   struct base_work *work, struct hdb_error *err)
+{
+	struct base_big big = { 0 };
+	uint32_t *pending;
+	int rc;
+
+	base_stage(work, "retained sizes", node_count, "objects");
+	rc = base_big_alloc(work, &big, (uint64_t)node_count * sizeof *pending, "retained sizes", err);
+	if (rc < 0)
+		return rc;
+	pending = big.data;
+	rc = count_children(idom, node_count, pending, work, err);
+	for (uint32_t v = 0; rc == HDB_OK && v < node_count; v++) {
+		if (node_count - v > AHEAD && idom[v + AHEAD] < node_count) {
+			__builtin_prefetch(&pending[idom[v + AHEAD]], 1);
+			__builtin_prefetch(&sizes[idom[v + AHEAD]], 1);
+		}
+		if (pending[v] == 0)
+			climb(idom, pending, sizes, v);
+		if ((v & STEP_MASK) == 0)
+			rc = base_step(work, node_count / 2 + v / 2, err);
+	}
+	base_big_free(work, &big);
+	return rc;
+}
+
+/* The row of the tree that node v, reached, is in. */
+static inline uint32_t row_of(uint32_t dominator, uint32_t node_count)
+{
+	return dominator == GRAPH_NONE ? node_count : dominator;
+}
+
+/*
+ * Counts row r into first[r + 2] and sums up, so that first[r + 1] is where row r begins. Adding
+ * entries moves it to where row r ends, which is what it shall be.
+ */
+static int count_rows(const uint32_t *idom, uint32_t node_count, uint32_t *first,
+		      struct base_work *work, struct hdb_error *err)
+{
+	for (uint32_t v = 0; v < node_count; v++) {
+		const uint32_t p = idom[v];
+		if (node_count - v > AHEAD && idom[v + AHEAD] < node_count)
+			__builtin_prefetch(&first[(size_t)idom[v + AHEAD] + 2], 1);
+		if (p != GRAPH_NONE && p >= node_count)
+			return bad_dominator(v, p, err);
+		if (p != v)
+			first[(size_t)row_of(p, node_count) + 2]++;
+		if ((v & STEP_MASK) == 0) {
+			const int rc = base_step(work, v / 2, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	for (size_t r = 2; r < (size_t)node_count + 3; r++)
+		first[r] += first[r - 1];
+	return HDB_OK;
+}
+
+static int fill_rows(const uint32_t *idom, uint32_t node_count, uint32_t *first, uint32_t *child,
+		     struct base_work *work, struct hdb_error *err)
+{
+	for (uint32_t v = 0; v < node_count; v++) {
+		const uint32_t p = idom[v];
+		if (node_count - v > 2 * AHEAD) {
+			const uint32_t far = idom[v + 2 * AHEAD], near = idom[v + AHEAD];
+			__builtin_prefetch(&first[(size_t)row_of(far, node_count) + 1], 1);
+			__builtin_prefetch(&child[first[(size_t)row_of(near, node_count) + 1]], 1);
+		}
+		if (p != v)
+			child[first[(size_t)row_of(p, node_count) + 1]++] = v;
+		if ((v & STEP_MASK) == 0) {
+			const int rc = base_step(work, node_count / 2 + v / 2, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return HDB_OK;
+}
+
+/* Two children, the most common row that needs sorting at all. */
+static inline void sort_pair(uint32_t *row, const uint64_t *retained)
+{
+	const uint32_t a = row[0], b = row[1];
+
+	if (retained[b] > retained[a]) {
+		row[0] = b;
+		row[1] = a;
+	}
+}
+
+static void sort_row(uint32_t *row, uint32_t count, const uint64_t *retained, struct graph_key *keys)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (count - i > AHEAD)
+			__builtin_prefetch(&retained[row[i + AHEAD]]);
+		keys[i] = (struct graph_key){ .key = ~retained[row[i]], .node = row[i] };
+	}
+	graph_sort_keys(keys, keys + count, count);
+	for (uint32_t i = 0; i < count; i++)
+		row[i] = keys[i].node;
+}
+
+static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child,
+		     const uint64_t *retained, struct base_work *work, struct hdb_error *err)
+{
+	const uint32_t row_count = node_count + 1;
+	struct base_big big = { 0 };
+	uint32_t longest = 0;
+	int rc = HDB_OK;
+
+	for (uint32_t r = 0; r < row_count; r++) {
+		if (first[r + 1] - first[r] > longest)
+			longest = first[r + 1] - first[r];
+	}
+	if (longest < 2)
+		return HDB_OK;
+	rc = base_big_alloc(work, &big, 2 * (uint64_t)longest * sizeof(struct graph_key),
+			    "sorting of dominated objects", err);
+	for (uint32_t r = 0; rc == HDB_OK && r < row_count; r++) {
+		const uint32_t count = first[r + 1] - first[r];
+		if (count == 2)
+			sort_pair(child + first[r], retained);
+		else if (count > 2)
+			sort_row(child + first[r], count, retained, big.data);
+		if ((r & STEP_MASK) == 0)
+			rc = base_step(work, r, err);
+	}
+	base_big_free(work, &big);
+	return rc;
+}
+
+int graph_children(const uint32_t *idom, uint32_t node_count, const uint64_t *retained,
+		   struct base_work *work, struct graph_children *out, struct hdb_error *err)
+{
+	uint32_t *first, *child;
+	int rc;
+
+	*out = (struct graph_children){ .node_count = node_count };
+	if (node_count >= UINT32_MAX - 1)
+		return hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: too many for a dominator tree",
+				node_count);
+	base_stage(work, "dominated objects", node_count, "objects");
+	rc = base_big_alloc(work, &out->first_big, ((uint64_t)node_count + 3) * sizeof *first,
+			    "dominated objects", err);
+	if (rc < 0)
+		return rc;
+	out->first = first = out->first_big.data;
+	rc = count_rows(idom, node_count, first, work, err);
+	if (rc < 0)
+		return rc;
+	/* One entry more than there are, since prefetching computes its address. */
+	rc = base_big_alloc(work, &out->child_big,
+			    ((uint64_t)first[(size_t)node_count + 2] + 1) * sizeof *child,
+			    "dominated objects", err);
+	if (rc < 0)
+		return rc;
+	out->child = child = out->child_big.data;
+	rc = fill_rows(idom, node_count, first, child, work, err);
+	if (rc == HDB_OK && retained) {
+		base_stage(work, "sorting dominated objects", node_count, "objects");
+		rc = sort_rows(node_count, first, child, retained, work, err);
+	}
+	return rc;
+}
+
+void graph_children_release(struct base_work *work, struct graph_children *children)
+{
+	base_big_free(work, &children->first_big);
+	base_big_free(work, &children->child_big);
+	*children = (struct graph_children){ 0 };
+}
+
+static int push(struct graph_walk *walk, uint32_t node, struct hdb_error *err)
+{
+	if (walk->depth == walk->limit) {
+		const size_t limit = walk->limit ? 2 * walk->limit : 64;
+		struct graph_walk_frame *stack = realloc(walk->stack, limit * sizeof *stack);
+		if (!stack)
+			return hdb_fail_memory(err, "tree walk", limit * sizeof *stack);
+		walk->stack = stack;
+		walk->limit = limit;
+	}
+	walk->stack[walk->depth++] = (struct graph_walk_frame){
+		.node = node, .at = walk->children->first[node],
+	};
+	return HDB_OK;
+}
+
+int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
+		    struct hdb_error *err)
+{
+	assert(start <= children->node_count);
+	*walk = (struct graph_walk){ .children = children };
+	return push(walk, start, err);
+}
+
+void graph_walk_release(struct graph_walk *walk)
+{
+	free(walk->stack);
+	*walk = (struct graph_walk){ 0 };
+}
+
+void graph_walk_skip(struct graph_walk *walk)
+{
+	walk->skip = true;
+}
+
+int graph_walk_next(struct graph_walk *walk, uint32_t *node, bool *enter, struct hdb_error *err)
+{
+	const struct graph_children *c = walk->children;
+	struct graph_walk_frame *top;
+
+	if (walk->depth == 0)
+		return HDB_END;
+	top = &walk->stack[walk->depth - 1];
+	if (!walk->skip && top->at < c->first[(size_t)top->node + 1]) {
+		*node = c->child[top->at++];
+		*enter = true;
+		return push(walk, *node, err);
+	}
+	walk->skip = false;
+	if (walk->depth == 1)
+		return HDB_END;
+	*node = top->node;
+	*enter = false;
+	walk->depth--;
+	return HDB_OK;
+}

@@ -1,0 +1,68 @@
+/*
+ * graph/domtree.h - what is read off a dominator tree: retained sizes, children lists, a walk.
+ *
+ * The tree comes as idom[] of graph_dominators: a node, GRAPH_NONE for the virtual root, the node
+ * itself for a node that is in no tree. Everything here is linear (sorting aside) and free of
+ * recursion. An idom[] that is no tree gives HDB_ECORRUPT or leaves nodes out; it never hangs.
+ */
+#ifndef GRAPH_DOMTREE_H
+#define GRAPH_DOMTREE_H
+
+#include "base/work.h"
+#include "graph/access.h"
+
+/*
+ * Turns shallow sizes (node_count of them; what an unreached node has is left alone) into retained sizes, in
+ * place. Temporary memory: 4 bytes a node.
+ */
+int graph_retained(const uint32_t *idom, uint32_t node_count, uint64_t *sizes,
+		   struct base_work *work, struct hdb_error *err);
+
+/*
+ * The children of every node: those of v are child[first[v]] .. child[first[v + 1] - 1], and row
+ * node_count holds those of the virtual root. Unreached nodes are in no row.
+ */
+struct graph_children {
+	uint32_t node_count;
+	const uint32_t *first; /* node_count + 2 entries */
+	const uint32_t *child; /* first[node_count + 1] entries */
+	struct base_big first_big, child_big;
+};
+
+/*
+ * Fills *out, each row sorted by `retained` descending, then by node ascending; `retained` NULL
+ * sorts by node alone. Release *out in any case. Memory: 4 bytes a node, 4 a child, and 32 for
+ * each entry of the longest row while it is sorted.
+ */
+int graph_children(const uint32_t *idom, uint32_t node_count, const uint64_t *retained,
+		   struct base_work *work, struct graph_children *out, struct hdb_error *err);
+void graph_children_release(struct base_work *work, struct graph_children *children);
+
+/* A step of the walk: each node is entered before its children and left after them. */
+struct graph_walk_frame {
+	uint32_t node;
+	uint32_t at; /* next entry of child[] */
+};
+
+struct graph_walk {
+	const struct graph_children *children;
+	struct graph_walk_frame *stack; /* the nodes entered and not left; the start at 0 */
+	size_t depth, limit;
+	bool skip;
+};
+
+/*
+ * Starts a walk of the subtree below `start` (which is itself neither entered nor left): node_count for the
+ * whole tree. `children` is lent. Release it in any case.
+ */
+int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
+		    struct hdb_error *err);
+void graph_walk_release(struct graph_walk *walk);
+
+/* The next event: `*enter` says which. HDB_OK, HDB_END, or HDB_ENOMEM. */
+int graph_walk_next(struct graph_walk *walk, uint32_t *node, bool *enter, struct hdb_error *err);
+
+/* Leaves out the children of the node that was entered last; it is left next. */
+void graph_walk_skip(struct graph_walk *walk);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * graph/paths.c - paths from roots to a node by breadth-first search over referrers.
+ */
+#include "graph/paths.h"
+
+#include <stdlib.h>
+
+/* Adds a node that is met on the way from number `toward`; GRAPH_BUDGET if it is one too many. */
+static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct hdb_error *err)
+{
+	uint32_t number;
+	int rc;
+
+	if (p->opt.max_nodes && p->map.count >= p->opt.max_nodes)
+		return GRAPH_BUDGET;
+	rc = graph_node_map_add(&p->map, node, &number, err);
+	if (rc != HDB_OK)
+		return rc < 0 ? rc : HDB_OK;
+	if (p->toward_limit < p->map.limit) {
+		uint32_t *grown = realloc(p->toward, (size_t)p->map.limit * sizeof *grown);
+		if (!grown)
+			return hdb_fail_memory(err, "paths", (uint64_t)p->map.limit * sizeof *grown);
+		p->toward = grown;
+		p->toward_limit = p->map.limit;
+	}
+	p->toward[number] = toward;
+	return HDB_OK;
+}
+
+int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph, uint32_t target,
+		     const struct graph_paths_options *opt, struct hdb_error *err)
+{
+	bool reachable;
+	uint32_t parent;
+	int rc;
+
+	*paths = (struct graph_paths){ .graph = graph };
+	if (opt)
+		paths->opt = *opt;
+	if (target >= graph->node_count)
+		return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, target, graph->node_count);
+	rc = graph->reach(graph->ctx, target, &reachable, &parent, err);
+	if (rc == HDB_OK && reachable)
+		rc = visit(paths, target, GRAPH_NONE, err);
+	return rc;
+}
+
+void graph_paths_release(struct graph_paths *paths)
+{
+	graph_node_map_release(&paths->map);
+	free(paths->toward);
+	free(paths->path);
+	*paths = (struct graph_paths){ 0 };
+}
+
+/* Visits referrer `from` of `to` (number `toward`) unless it was, is unreachable or does not count. */
+static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t toward,
+		struct hdb_error *err)
+{
+	bool reachable, skip = false;
+	uint32_t parent;
+	int rc;
+
+	if (graph_node_map_find(&p->map, from) != GRAPH_NONE)
+		return HDB_OK;
+	rc = p->graph->reach(p->graph->ctx, from, &reachable, &parent, err);
+	if (rc < 0 || !reachable)
+		return rc;
+	if (p->opt.skip)
+		rc = p->opt.skip(p->opt.ctx, from, to, &skip, err);
+	if (rc < 0 || skip)
+		return rc;
+	return visit(p, from, toward, err);
+}
+
+static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
+{
+	const uint32_t node = p->map.node[number];
+	const uint32_t *batch;
+	size_t count;
+	int rc;
+
+	/* Who is a root needs nobody to hold it; the target's other holders are worth telling. */
+	if (number > 0 && p->graph->is_root(p->graph->ctx, node))
+		return HDB_OK;
+	rc = p->graph->begin(p->graph->ctx, GRAPH_REFERRERS, node, err);
+	while (rc == HDB_OK) {
+		rc = p->graph->next(p->graph->ctx, &batch, &count, err);
+		if (rc == HDB_OK && count == 0)
+			break;
+		for (size_t i = 0; rc == HDB_OK && i < count; i++)
+			rc = meet(p, batch[i], node, number, err);
+	}
+	return rc;
+}
+
+/* Writes the path from the target to number `root`. */
+static int give(struct graph_paths *p, uint32_t root, const uint32_t **path, size_t *count,
+		struct hdb_error *err)
+{
+	size_t length = 0, i;
+
+	for (uint32_t v = root; v != GRAPH_NONE; v = p->toward[v])
+		length++;
+	if (length > p->path_limit) {
+		free(p->path);
+		p->path_limit = 0;
+		p->path = malloc(2 * length * sizeof *p->path);
+		if (!p->path)
+			return hdb_fail_memory(err, "path", 2 * length * sizeof *p->path);
+		p->path_limit = 2 * length;
+	}
+	i = length;
+	for (uint32_t v = root; v != GRAPH_NONE; v = p->toward[v])
+		p->path[--i] = p->map.node[v];
+	*path = p->path;
+	*count = length;
+	return HDB_OK;
+}
+
+int graph_paths_next(struct graph_paths *paths, const uint32_t **path, size_t *count,
+		     struct hdb_error *err)
+{
+	for (;;) {
+		while (paths->looked < paths->map.count) {
+			const uint32_t number = paths->looked++;
+			if (paths->graph->is_root(paths->graph->ctx, paths->map.node[number]))
+				return give(paths, number, path, count, err);
+		}
+		if (paths->expanded == paths->map.count)
+			return HDB_END;
+		const int rc = expand(paths, paths->expanded, err);
+		if (rc < 0)
+			return rc;
+		/*
+		 * Out of budget amid a node: what it led to is looked at first, then the call that
+		 * finds nothing left expands it anew and says so again.
+		 */
+		if (rc == GRAPH_BUDGET && paths->looked == paths->map.count)
+			return rc;
+		if (rc == HDB_OK)
+			paths->expanded++;
+	}
+}

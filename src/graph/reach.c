@@ -1,0 +1,161 @@
+/*
+ * graph/reach.c - breadth-first search with a queue that holds each node once.
+ *
+ * A queue knows what comes next, so memory is asked for ahead: the row's bounds, then the row, then what is
+ * known of its targets.
+ */
+#include "graph/reach.h"
+
+#include <string.h>
+
+/* Edges between two calls of base_step. */
+#define STEP_EDGES 0x10000
+
+/* Queue entries ahead at which a row's bounds, the row, and its first targets are asked for. */
+#define BOUNDS_AHEAD 24
+#define ROW_AHEAD 16
+#define TARGETS_AHEAD 8
+/* How many targets of a row. */
+#define TARGETS_MAX 6
+
+struct search {
+	const struct graph_csr *graph;
+	const uint64_t *roots;
+	struct base_work *work;
+	uint32_t *parent;  /* of the tree; NULL when only marking */
+	uint64_t *reached; /* when only marking: bits of what was entered or is blocked */
+	uint32_t *queue;
+	uint32_t head, tail;
+	uint64_t edges_seen, next_step;
+};
+
+static inline void prefetch(const struct search *s)
+{
+	const uint32_t ahead = s->tail - s->head;
+	const struct graph_csr *g = s->graph;
+
+	if (ahead > BOUNDS_AHEAD)
+		__builtin_prefetch(&g->first[s->queue[s->head + BOUNDS_AHEAD]]);
+	if (ahead > ROW_AHEAD)
+		__builtin_prefetch(&g->target[g->first[s->queue[s->head + ROW_AHEAD]]]);
+	if (ahead > TARGETS_AHEAD) {
+		const uint32_t v = s->queue[s->head + TARGETS_AHEAD];
+		const uint64_t at = g->first[v], end = g->first[v + 1], n = g->first[g->node_count];
+		for (uint64_t i = at; i < end && i < n && i < at + TARGETS_MAX; i++) {
+			const uint32_t t = g->target[i];
+			if (t < g->node_count && s->parent)
+				__builtin_prefetch(&s->parent[t], 1);
+			else if (t < g->node_count)
+				__builtin_prefetch(&s->reached[t / 64], 1);
+		}
+	}
+}
+
+/* Queues `to` if it is met for the first time. */
+static inline void meet(struct search *s, uint32_t from, uint32_t to)
+{
+	if (s->parent) {
+		if (s->parent[to] != to)
+			return;
+		s->parent[to] = from;
+	} else {
+		const uint64_t bit = (uint64_t)1 << (to % 64);
+		if (s->reached[to / 64] & bit)
+			return;
+		s->reached[to / 64] |= bit;
+	}
+	s->queue[s->tail++] = to;
+}
+
+static void meet_roots(struct search *s)
+{
+	const uint32_t n = s->graph->node_count;
+	const uint64_t words = ((uint64_t)n + 63) / 64;
+
+	for (uint64_t w = 0; w < words; w++) {
+		for (uint64_t bits = s->roots[w]; bits; bits &= bits - 1) {
+			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
+			if (root < n)
+				meet(s, GRAPH_NONE, (uint32_t)root);
+		}
+	}
+}
+
+static int search(struct search *s, struct hdb_error *err)
+{
+	const struct graph_csr *g = s->graph;
+	const uint64_t edge_count = g->first[g->node_count];
+
+	while (s->head < s->tail) {
+		prefetch(s);
+		const uint32_t v = s->queue[s->head++];
+		const uint64_t end = g->first[v + 1];
+		if (g->first[v] > end || end > edge_count)
+			return hdb_fail(err, HDB_ECORRUPT, "edges of node %" PRIu32 " end before they begin", v);
+		for (uint64_t i = g->first[v]; i < end; i++) {
+			const uint32_t to = g->target[i];
+			if (to >= g->node_count)
+				return hdb_fail(err, HDB_ECORRUPT, "edge to node %" PRIu32 " of %" PRIu32,
+						to, g->node_count);
+			meet(s, v, to);
+		}
+		s->edges_seen += end - g->first[v] + 1;
+		if (s->edges_seen >= s->next_step) {
+			const int rc = base_step(s->work, s->head, err);
+			if (rc < 0)
+				return rc;
+			s->next_step = s->edges_seen + STEP_EDGES;
+		}
+	}
+	return HDB_OK;
+}
+
+static int run(struct search *s, const char *stage, struct hdb_error *err)
+{
+	struct base_big big = { 0 };
+	int rc;
+
+	base_stage(s->work, stage, s->graph->node_count, "objects");
+	rc = base_big_alloc(s->work, &big, (uint64_t)s->graph->node_count * sizeof *s->queue,
+			    "search queue", err);
+	if (rc < 0)
+		return rc;
+	s->queue = big.data;
+	meet_roots(s);
+	rc = search(s, err);
+	base_big_free(s->work, &big);
+	return rc;
+}
+
+int graph_reach_tree(const struct graph_csr *graph, const uint64_t *root_bits,
+		     struct base_work *work, uint32_t *parent, struct hdb_error *err)
+{
+	struct search s = { .graph = graph, .roots = root_bits, .work = work, .parent = parent };
+
+	for (uint32_t v = 0; v < graph->node_count; v++)
+		parent[v] = v;
+	return run(&s, "reachability", err);
+}
+
+int graph_reach_around(const struct graph_csr *graph, const uint64_t *root_bits,
+		       const uint64_t *blocked_bits, struct base_work *work, uint64_t *reached,
+		       uint32_t *count, struct hdb_error *err)
+{
+	const uint64_t words = ((uint64_t)graph->node_count + 63) / 64;
+	struct search s = { .graph = graph, .roots = root_bits, .work = work, .reached = reached };
+	int rc;
+
+	/* Blocked nodes count as entered until the end. */
+	if (blocked_bits)
+		memcpy(reached, blocked_bits, words * sizeof *reached);
+	else
+		memset(reached, 0, words * sizeof *reached);
+	rc = run(&s, "reachability without a set", err);
+	if (blocked_bits) {
+		for (uint64_t w = 0; w < words; w++)
+			reached[w] &= ~blocked_bits[w];
+	}
+	if (count)
+		*count = s.tail;
+	return rc;
+}

@@ -1,0 +1,228 @@
+/*
+ * graph/retained_local.c - retained set by subtree of the reach tree and removal.
+ */
+#include "graph/retained_local.h"
+
+#include "graph/node_map.h"
+#include "graph/sort.h"
+
+#include <stdlib.h>
+
+struct local {
+	const struct graph_access *graph;
+	struct graph_retained_options limits;
+	struct graph_node_map map; /* the subtree; its members come first */
+	uint32_t members;          /* how many of them */
+	bool *removed;             /* by number in the map */
+	uint32_t *pending;         /* removed ones whose references were not followed yet */
+	uint32_t pending_count;
+	uint32_t removed_count;
+	uint64_t edges;
+};
+
+/* The next batch of neighbours, counted: HDB_OK, HDB_END after the last, GRAPH_BUDGET or a failure. */
+static int next_batch(struct local *l, const uint32_t **batch, size_t *count, struct hdb_error *err)
+{
+	const int rc = l->graph->next(l->graph->ctx, batch, count, err);
+
+	if (rc < 0)
+		return rc;
+	if (*count == 0)
+		return HDB_END;
+	l->edges += *count;
+	return l->limits.max_edges && l->edges > l->limits.max_edges ? GRAPH_BUDGET : HDB_OK;
+}
+
+static int add_node(struct local *l, uint32_t node, struct hdb_error *err)
+{
+	uint32_t number;
+	const int rc = graph_node_map_add(&l->map, node, &number, err);
+
+	if (rc < 0)
+		return rc;
+	return l->limits.max_nodes && l->map.count > l->limits.max_nodes ? GRAPH_BUDGET : HDB_OK;
+}
+
+static int add_members(struct local *l, const uint32_t *members, size_t count, struct hdb_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool reachable;
+		uint32_t parent;
+		int rc;
+		if (members[i] >= l->graph->node_count)
+			return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, members[i],
+					l->graph->node_count);
+		rc = l->graph->reach(l->graph->ctx, members[i], &reachable, &parent, err);
+		if (rc == HDB_OK && reachable)
+			rc = add_node(l, members[i], err);
+		if (rc != HDB_OK)
+			return rc;
+	}
+	l->members = l->map.count;
+	return HDB_OK;
+}
+
+/* Adds the children of `node` in the reach tree. */
+static int add_children(struct local *l, uint32_t node, struct hdb_error *err)
+{
+	const uint32_t *batch;
+	size_t count;
+	int rc = l->graph->begin(l->graph->ctx, GRAPH_REFERENCES, node, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = next_batch(l, &batch, &count, err)) == HDB_OK) {
+		for (size_t i = 0; i < count; i++) {
+			bool reachable;
+			uint32_t parent;
+			rc = l->graph->reach(l->graph->ctx, batch[i], &reachable, &parent, err);
+			if (rc == HDB_OK && reachable && parent == node)
+				rc = add_node(l, batch[i], err);
+			if (rc != HDB_OK)
+				return rc;
+		}
+	}
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+static void take_away(struct local *l, uint32_t number)
+{
+	if (number < l->members || l->removed[number])
+		return;
+	l->removed[number] = true;
+	l->pending[l->pending_count++] = number;
+	l->removed_count++;
+}
+
+/* Takes away what those that were taken away refer to, until nothing changes. */
+static int spread(struct local *l, struct hdb_error *err)
+{
+	while (l->pending_count > 0) {
+		const uint32_t node = l->map.node[l->pending[--l->pending_count]];
+		const uint32_t *batch;
+		size_t count;
+		int rc = l->graph->begin(l->graph->ctx, GRAPH_REFERENCES, node, err);
+		if (rc < 0)
+			return rc;
+		while ((rc = next_batch(l, &batch, &count, err)) == HDB_OK) {
+			for (size_t i = 0; i < count; i++) {
+				const uint32_t number = graph_node_map_find(&l->map, batch[i]);
+				if (number != GRAPH_NONE)
+					take_away(l, number);
+			}
+		}
+		if (rc != HDB_END)
+			return rc;
+	}
+	return HDB_OK;
+}
+
+/* *found := whether `node` is a root or is held from outside what is left. */
+static int held_from_outside(struct local *l, uint32_t node, bool *found, struct hdb_error *err)
+{
+	const uint32_t *batch;
+	size_t count;
+	int rc;
+
+	*found = l->graph->is_root(l->graph->ctx, node);
+	if (*found)
+		return HDB_OK;
+	rc = l->graph->begin(l->graph->ctx, GRAPH_REFERRERS, node, err);
+	if (rc < 0)
+		return rc;
+	while ((rc = next_batch(l, &batch, &count, err)) == HDB_OK) {
+		for (size_t i = 0; i < count; i++) {
+			const uint32_t number = graph_node_map_find(&l->map, batch[i]);
+			uint32_t parent;
+			if (number != GRAPH_NONE) {
+				*found = l->removed[number];
+			} else {
+				rc = l->graph->reach(l->graph->ctx, batch[i], found, &parent, err);
+				if (rc < 0)
+					return rc;
+			}
+			if (*found)
+				return HDB_OK;
+		}
+	}
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+/* Removal spreads at once: what it takes needs no look at its referrers. */
+static int remove_all(struct local *l, struct hdb_error *err)
+{
+	for (uint32_t i = l->members; i < l->map.count; i++) {
+		bool found;
+		int rc;
+		if (l->removed[i])
+			continue;
+		rc = held_from_outside(l, l->map.node[i], &found, err);
+		if (rc == HDB_OK && found) {
+			take_away(l, i);
+			rc = spread(l, err);
+		}
+		if (rc != HDB_OK)
+			return rc;
+	}
+	return HDB_OK;
+}
+
+/* Makes the map's members that stayed the result; uses `pending` to sort. */
+static void give(struct local *l, struct graph_retained_set *out)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < l->map.count; i++) {
+		if (!l->removed[i])
+			l->map.node[count++] = l->map.node[i];
+	}
+	graph_sort_nodes(l->map.node, l->pending, count);
+	out->nodes = l->map.node;
+	out->count = count;
+	l->map.node = NULL;
+}
+
+static int run(struct local *l, const uint32_t *members, size_t count,
+	       struct graph_retained_set *out, struct hdb_error *err)
+{
+	int rc = add_members(l, members, count, err);
+
+	for (uint32_t i = 0; rc == HDB_OK && i < l->map.count; i++)
+		rc = add_children(l, l->map.node[i], err);
+	if (rc != HDB_OK)
+		return rc;
+	l->removed = calloc((size_t)l->map.count + 1, sizeof *l->removed);
+	l->pending = malloc(((size_t)l->map.count + 1) * sizeof *l->pending);
+	if (!l->removed || !l->pending)
+		return hdb_fail_memory(err, "retained set", (uint64_t)l->map.count * sizeof *l->pending);
+	rc = remove_all(l, err);
+	if (rc == HDB_OK)
+		give(l, out);
+	return rc;
+}
+
+int graph_retained_local(const struct graph_access *graph, const uint32_t *members, size_t count,
+			 const struct graph_retained_options *opt, struct graph_retained_set *out,
+			 struct hdb_error *err)
+{
+	struct local l = { .graph = graph };
+	int rc;
+
+	*out = (struct graph_retained_set){ 0 };
+	if (opt)
+		l.limits = *opt;
+	rc = run(&l, members, count, out, err);
+	out->subtree_nodes = l.map.count;
+	out->removed_nodes = l.removed_count;
+	out->edges = l.edges;
+	free(l.removed);
+	free(l.pending);
+	graph_node_map_release(&l.map);
+	return rc;
+}
+
+void graph_retained_set_release(struct graph_retained_set *set)
+{
+	free(set->nodes);
+	*set = (struct graph_retained_set){ 0 };
+}

@@ -1,0 +1,415 @@
+/*
+ * hprof/reader.c - strict readers of single HPROF records; see reader.h.
+ *
+ * Every length is checked against the file before a byte is asked for, so a failing view always
+ * means a failing source.
+ */
+#include "hprof/reader.h"
+
+#include "base/bytes.h"
+#include "hprof/parse.h"
+
+#include <string.h>
+
+unsigned hprof_type_size(uint8_t type, unsigned id_size)
+{
+	switch (type) {
+	case HPROF_OBJECT:
+		return id_size;
+	case HPROF_BOOLEAN:
+	case HPROF_BYTE:
+		return 1;
+	case HPROF_CHAR:
+	case HPROF_SHORT:
+		return 2;
+	case HPROF_FLOAT:
+	case HPROF_INT:
+		return 4;
+	case HPROF_DOUBLE:
+	case HPROF_LONG:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+const char *hprof_type_name(uint8_t type)
+{
+	static const char *const names[] = {
+		[HPROF_OBJECT] = "object", [HPROF_BOOLEAN] = "boolean", [HPROF_CHAR] = "char",
+		[HPROF_FLOAT] = "float",   [HPROF_DOUBLE] = "double",   [HPROF_BYTE] = "byte",
+		[HPROF_SHORT] = "short",   [HPROF_INT] = "int",         [HPROF_LONG] = "long",
+	};
+
+	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+}
+
+const char *hprof_tag_name(uint8_t tag)
+{
+	switch (tag) {
+	case HPROF_UTF8:              return "UTF8";
+	case HPROF_LOAD_CLASS:        return "LOAD CLASS";
+	case HPROF_UNLOAD_CLASS:      return "UNLOAD CLASS";
+	case HPROF_FRAME:             return "FRAME";
+	case HPROF_TRACE:             return "TRACE";
+	case HPROF_ALLOC_SITES:       return "ALLOC SITES";
+	case HPROF_HEAP_SUMMARY:      return "HEAP SUMMARY";
+	case HPROF_START_THREAD:      return "START THREAD";
+	case HPROF_END_THREAD:        return "END THREAD";
+	case HPROF_HEAP_DUMP:         return "HEAP DUMP";
+	case HPROF_CPU_SAMPLES:       return "CPU SAMPLES";
+	case HPROF_CONTROL_SETTINGS:  return "CONTROL SETTINGS";
+	case HPROF_HEAP_DUMP_SEGMENT: return "HEAP DUMP SEGMENT";
+	case HPROF_HEAP_DUMP_END:     return "HEAP DUMP END";
+	default:                      return NULL;
+	}
+}
+
+const char *hprof_sub_name(uint8_t tag)
+{
+	switch (tag) {
+	case HPROF_ROOT_UNKNOWN:           return "ROOT UNKNOWN";
+	case HPROF_ROOT_JNI_GLOBAL:        return "ROOT JNI GLOBAL";
+	case HPROF_ROOT_JNI_LOCAL:         return "ROOT JNI LOCAL";
+	case HPROF_ROOT_JAVA_FRAME:        return "ROOT JAVA FRAME";
+	case HPROF_ROOT_NATIVE_STACK:      return "ROOT NATIVE STACK";
+	case HPROF_ROOT_STICKY_CLASS:      return "ROOT STICKY CLASS";
+	case HPROF_ROOT_THREAD_BLOCK:      return "ROOT THREAD BLOCK";
+	case HPROF_ROOT_MONITOR_USED:      return "ROOT MONITOR USED";
+	case HPROF_ROOT_THREAD_OBJECT:     return "ROOT THREAD OBJECT";
+	case HPROF_CLASS_DUMP:             return "CLASS DUMP";
+	case HPROF_INSTANCE_DUMP:          return "INSTANCE DUMP";
+	case HPROF_OBJECT_ARRAY_DUMP:      return "OBJECT ARRAY DUMP";
+	case HPROF_PRIMITIVE_ARRAY_DUMP:   return "PRIMITIVE ARRAY DUMP";
+	case HPROF_ROOT_INTERNED_STRING:   return "ROOT INTERNED STRING";
+	case HPROF_ROOT_FINALIZING:        return "ROOT FINALIZING";
+	case HPROF_ROOT_DEBUGGER:          return "ROOT DEBUGGER";
+	case HPROF_ROOT_REFERENCE_CLEANUP: return "ROOT REFERENCE CLEANUP";
+	case HPROF_ROOT_VM_INTERNAL:       return "ROOT VM INTERNAL";
+	case HPROF_ROOT_JNI_MONITOR:       return "ROOT JNI MONITOR";
+	case HPROF_ROOT_UNREACHABLE:       return "ROOT UNREACHABLE";
+	case HPROF_PRIMITIVE_ARRAY_NODATA: return "PRIMITIVE ARRAY NODATA";
+	case HPROF_HEAP_DUMP_INFO:         return "HEAP DUMP INFO";
+	default:                           return NULL;
+	}
+}
+
+bool hprof_sub_is_root(uint8_t tag)
+{
+	return (tag >= HPROF_ROOT_JNI_GLOBAL && tag <= HPROF_ROOT_THREAD_OBJECT) ||
+	       (tag >= HPROF_ROOT_INTERNED_STRING && tag <= HPROF_ROOT_JNI_MONITOR) ||
+	       tag == HPROF_ROOT_UNREACHABLE || tag == HPROF_ROOT_UNKNOWN;
+}
+
+/* File kinds that people hand in by mistake, told by their first bytes. */
+static const char *foreign_name(const uint8_t *p, uint64_t size)
+{
+	static const struct {
+		const char *magic;
+		unsigned size;
+		const char *name;
+	} kinds[] = {
+		{ "\x1f\x8b", 2, "gzip data (unpack it first)" },
+		{ "PK\x03\x04", 4, "a zip archive (unpack it first)" },
+		{ "\x28\xb5\x2f\xfd", 4, "Zstandard data (unpack it first)" },
+		{ "\xfd" "7zXZ", 5, "xz data (unpack it first)" },
+		{ "BZh", 3, "bzip2 data (unpack it first)" },
+		{ "FLR\0", 4, "a Java Flight Recorder recording" },
+		{ "\x00\x12portable heap dump", 20, "an OpenJ9 portable heap dump (PHD)" },
+		{ "MDMP", 4, "a Windows minidump" },
+		{ "\xca\xfe\xba\xbe", 4, "a Java class file" },
+	};
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (size >= kinds[i].size && !memcmp(p, kinds[i].magic, kinds[i].size))
+			return kinds[i].name;
+	}
+	if (size >= 18 && !memcmp(p, "\x7f" "ELF", 4))
+		return p[16] == 4 || p[17] == 4 ? "an ELF core dump" : "an ELF file";
+	/* A trace is a run of packets: field 1, length-delimited, whose own fields come next. */
+	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 && p[2] < 0x7f &&
+	    (p[1] < 0x20 || p[1] > 0x7e))
+		return "perhaps a Perfetto trace";
+	for (uint64_t i = 0; i < size; i++) {
+		if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t') || p[i] == 0x7f)
+			return NULL;
+	}
+	return "text";
+}
+
+#define MAGIC "JAVA PROFILE 1.0."
+#define MAGIC_SIZE 17u  /* without the version's last digit */
+#define HEADER_SIZE 31u /* magic, digit, zero, u4 id size, u8 time */
+
+int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err)
+{
+	struct base_view view = { .src = source };
+	const uint64_t size = source->size < 64 ? source->size : 64;
+	const uint64_t magic_size = size < MAGIC_SIZE ? size : MAGIC_SIZE;
+	const uint8_t *p;
+
+	if (size == 0)
+		return hdb_fail(err, HDB_EFORMAT, "the file is empty, not an HPROF heap dump");
+	p = base_view_at(&view, 0, size, err);
+	if (!p)
+		return hprof_view_failed(err);
+	if (memcmp(p, MAGIC, (size_t)magic_size)) {
+		const char *name = foreign_name(p, size);
+
+		if (size >= 13 && !memcmp(p, MAGIC, 13))
+			return hdb_fail(err, HDB_EFORMAT, "unknown HPROF version: "
+					"\"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected");
+		if (name)
+			return hdb_fail(err, HDB_EFORMAT, "not an HPROF heap dump but %s", name);
+		return hdb_fail(err, HDB_EFORMAT, "not an HPROF heap dump: it begins with "
+				"0x%02x 0x%02x instead of \"JAVA PROFILE\"", p[0], size > 1 ? p[1] : 0);
+	}
+	if (size < HEADER_SIZE)
+		return hdb_fail(err, HDB_ETRUNC, "truncated HPROF header: %" PRIu64
+				" of %u bytes are there", size, HEADER_SIZE);
+	if (p[17] < '1' || p[17] > '3' || p[18] != 0)
+		return hdb_fail(err, HDB_EFORMAT, "unknown HPROF version: "
+				"\"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected");
+	*out = (struct hprof_file){
+		.source = source,
+		.version = (enum hprof_version)(p[17] - '0'),
+		.id_size = be32(p + 19),
+		.timestamp_ms = be64(p + 23),
+		.first_record = HEADER_SIZE,
+	};
+	if (out->id_size != 4 && out->id_size != 8)
+		return hdb_fail(err, HDB_EFORMAT, "HPROF header: identifiers of %u bytes "
+				"(4 or 8 expected) at offset 19", out->id_size);
+	return HDB_OK;
+}
+
+int hprof_record_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
+		      struct hprof_record *out, struct hdb_error *err)
+{
+	const uint64_t size = file->source->size;
+	const uint8_t *p;
+
+	if (offset == size)
+		return HDB_END;
+	*out = (struct hprof_record){ .offset = offset, .body_offset = offset + 9 };
+	if (offset > size || size - offset < 9) {
+		if (offset < size && (p = base_view_at(view, offset, 1, err)))
+			out->tag = p[0];
+		return hdb_fail(err, HDB_ETRUNC, "the header of the record at offset %" PRIu64
+				" is cut off", offset);
+	}
+	p = base_view_at(view, offset, 9, err);
+	if (!p)
+		return hprof_view_failed(err);
+	out->tag = p[0];
+	out->time_us = be32(p + 1);
+	out->body_size = be32(p + 5);
+	if (out->body_size > size - out->body_offset)
+		return hdb_fail(err, HDB_ETRUNC, "record 0x%02x at offset %" PRIu64 ": its body of %"
+				PRIu64 " bytes runs past the end of the file (%" PRIu64 ")", out->tag,
+				offset, out->body_size, size);
+	return HDB_OK;
+}
+
+/* Points at the first `need` bytes of a record's body, or NULL with err set. */
+static const uint8_t *body_at(const struct hprof_file *file, struct base_view *view,
+			      const struct hprof_record *rec, uint64_t need, struct hdb_error *err)
+{
+	const char *name = hprof_tag_name(rec->tag);
+	const uint64_t size = file->source->size;
+
+	if (rec->body_size < need || rec->body_offset > size || need > size - rec->body_offset) {
+		hdb_fail(err, HDB_EFORMAT, "%s record at offset %" PRIu64 ": its body of %" PRIu64
+			 " bytes is shorter than the %" PRIu64 " it needs", name ? name : "unknown",
+			 rec->offset, rec->body_size, need);
+		return NULL;
+	}
+	return base_view_at(view, rec->body_offset, need, err);
+}
+
+/* What a reader returns when body_at gave NULL: what it wrote, or a plain format error. */
+static int body_failed(const struct hdb_error *err)
+{
+	return err && err->code < 0 ? err->code : HDB_EFORMAT;
+}
+
+int hprof_read_utf8(const struct hprof_file *file, struct base_view *view,
+		    const struct hprof_record *rec, struct hprof_utf8 *out, struct hdb_error *err)
+{
+	const unsigned id = file->id_size;
+	const uint8_t *p = body_at(file, view, rec, rec->body_size < id ? id : rec->body_size, err);
+
+	if (!p)
+		return body_failed(err);
+	out->string_id = be_id(p, id);
+	out->text = p + id;
+	out->text_size = rec->body_size - id;
+	out->text_offset = rec->body_offset + id;
+	return HDB_OK;
+}
+
+int hprof_read_load_class(const struct hprof_file *file, struct base_view *view,
+			  const struct hprof_record *rec, struct hprof_load_class *out,
+			  struct hdb_error *err)
+{
+	const unsigned id = file->id_size;
+	const uint8_t *p = body_at(file, view, rec, 8 + 2 * (uint64_t)id, err);
+
+	if (!p)
+		return body_failed(err);
+	out->class_serial = be32(p);
+	out->class_id = be_id(p + 4, id);
+	out->trace_serial = be32(p + 4 + id);
+	out->name_string_id = be_id(p + 8 + id, id);
+	return HDB_OK;
+}
+
+int hprof_read_serial(const struct hprof_file *file, struct base_view *view,
+		      const struct hprof_record *rec, uint32_t *serial, struct hdb_error *err)
+{
+	const uint8_t *p = body_at(file, view, rec, 4, err);
+
+	if (!p)
+		return body_failed(err);
+	*serial = be32(p);
+	return HDB_OK;
+}
+
+int hprof_read_frame(const struct hprof_file *file, struct base_view *view,
+		     const struct hprof_record *rec, struct hprof_frame *out, struct hdb_error *err)
+{
+	const unsigned id = file->id_size;
+	const uint8_t *p = body_at(file, view, rec, 8 + 4 * (uint64_t)id, err);
+
+	if (!p)
+		return body_failed(err);
+	out->frame_id = be_id(p, id);
+	out->method_string_id = be_id(p + id, id);
+	out->signature_string_id = be_id(p + 2 * id, id);
+	out->source_string_id = be_id(p + 3 * id, id);
+	out->class_serial = be32(p + 4 * id);
+	out->line = (int32_t)be32(p + 4 * id + 4);
+	return HDB_OK;
+}
+
+int hprof_read_trace(const struct hprof_file *file, struct base_view *view,
+		     const struct hprof_record *rec, struct hprof_trace *out, struct hdb_error *err)
+{
+	const uint8_t *p = body_at(file, view, rec, 12, err);
+
+	if (!p)
+		return body_failed(err);
+	out->trace_serial = be32(p);
+	out->thread_serial = be32(p + 4);
+	out->frame_count = be32(p + 8);
+	out->frames_offset = rec->body_offset + 12;
+	if ((rec->body_size - 12) / file->id_size < out->frame_count)
+		return hdb_fail(err, HDB_EFORMAT, "TRACE record at offset %" PRIu64 ": %" PRIu32
+				" frames do not fit in its body of %" PRIu64 " bytes", rec->offset,
+				out->frame_count, rec->body_size);
+	return HDB_OK;
+}
+
+int hprof_read_start_thread(const struct hprof_file *file, struct base_view *view,
+			    const struct hprof_record *rec, struct hprof_start_thread *out,
+			    struct hdb_error *err)
+{
+	const unsigned id = file->id_size;
+	const uint8_t *p = body_at(file, view, rec, 8 + 4 * (uint64_t)id, err);
+
+	if (!p)
+		return body_failed(err);
+	out->thread_serial = be32(p);
+	out->thread_id = be_id(p + 4, id);
+	out->trace_serial = be32(p + 4 + id);
+	out->name_string_id = be_id(p + 8 + id, id);
+	out->group_name_string_id = be_id(p + 8 + 2 * id, id);
+	out->parent_group_name_string_id = be_id(p + 8 + 3 * id, id);
+	return HDB_OK;
+}
+
+int hprof_read_heap_summary(const struct hprof_file *file, struct base_view *view,
+			    const struct hprof_record *rec, struct hprof_heap_summary *out,
+			    struct hdb_error *err)
+{
+	const uint8_t *p = body_at(file, view, rec, 24, err);
+
+	if (!p)
+		return body_failed(err);
+	out->live_bytes = be32(p);
+	out->live_instances = be32(p + 4);
+	out->allocated_bytes = be64(p + 8);
+	out->allocated_instances = be64(p + 16);
+	return HDB_OK;
+}
+
+int hprof_read_alloc_sites(const struct hprof_file *file, struct base_view *view,
+			   const struct hprof_record *rec, struct hprof_alloc_sites *out,
+			   struct hdb_error *err)
+{
+	const uint8_t *p = body_at(file, view, rec, 34, err);
+	uint64_t fit;
+
+	if (!p)
+		return body_failed(err);
+	out->flags = be16(p);
+	out->cutoff_ratio_bits = be32(p + 2);
+	out->live_bytes = be32(p + 6);
+	out->live_instances = be32(p + 10);
+	out->allocated_bytes = be64(p + 14);
+	out->allocated_instances = be64(p + 22);
+	out->site_count = be32(p + 30);
+	out->sites_offset = rec->body_offset + 34;
+	fit = (rec->body_size - 34) / HPROF_ALLOC_SITE_SIZE;
+	if (out->site_count > fit)
+		out->site_count = (uint32_t)fit;
+	return HDB_OK;
+}
+
+int hprof_read_alloc_site(struct base_view *view, uint64_t offset, struct hprof_alloc_site *out,
+			  struct hdb_error *err)
+{
+	const uint8_t *p = base_view_at(view, offset, HPROF_ALLOC_SITE_SIZE, err);
+
+	if (!p)
+		return hprof_view_failed(err);
+	out->array_type = p[0];
+	out->class_serial = be32(p + 1);
+	out->trace_serial = be32(p + 5);
+	out->live_bytes = be32(p + 9);
+	out->live_instances = be32(p + 13);
+	out->allocated_bytes = be32(p + 17);
+	out->allocated_instances = be32(p + 21);
+	return HDB_OK;
+}
+
+int hprof_read_cpu_samples(const struct hprof_file *file, struct base_view *view,
+			   const struct hprof_record *rec, struct hprof_cpu_samples *out,
+			   struct hdb_error *err)
+{
+	const uint8_t *p = body_at(file, view, rec, 8, err);
+
+	if (!p)
+		return body_failed(err);
+	out->sample_count = be32(p);
+	out->trace_count = be32(p + 4);
+	out->traces_offset = rec->body_offset + 8;
+	if ((rec->body_size - 8) / 8 < out->trace_count)
+		return hdb_fail(err, HDB_EFORMAT, "CPU SAMPLES record at offset %" PRIu64 ": %" PRIu32
+				" traces do not fit in its body of %" PRIu64 " bytes", rec->offset,
+				out->trace_count, rec->body_size);
+	return HDB_OK;
+}
+
+int hprof_read_control_settings(const struct hprof_file *file, struct base_view *view,
+				const struct hprof_record *rec, struct hprof_control_settings *out,
+				struct hdb_error *err)
+{
+	const uint8_t *p = body_at(file, view, rec, 6, err);
+
+	if (!p)
+		return body_failed(err);
+	out->flags = be32(p);
+	out->trace_depth = be16(p + 4);
+	return HDB_OK;
+}

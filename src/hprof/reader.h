@@ -1,0 +1,283 @@
+/*
+ * hprof/reader.h - reading HPROF: the file header, top-level records, heap sub-records.
+ *
+ * Strict readers of single records are here; hprof/walk.h puts them together, salvages damaged
+ * files and decides what belongs to which dump. Knows nothing of the store. FORMAT.md beside
+ * this file has the format and the source of each rule.
+ */
+#ifndef HPROF_READER_H
+#define HPROF_READER_H
+
+#include "base/source.h"
+
+/* Top-level record tags (HotSpot heapDumper.cpp; JDK 5 hprof_b_spec.h for the agent's). */
+enum hprof_tag {
+	HPROF_UTF8 = 0x01,
+	HPROF_LOAD_CLASS = 0x02,
+	HPROF_UNLOAD_CLASS = 0x03,
+	HPROF_FRAME = 0x04,
+	HPROF_TRACE = 0x05,
+	HPROF_ALLOC_SITES = 0x06,
+	HPROF_HEAP_SUMMARY = 0x07,
+	HPROF_START_THREAD = 0x0a,
+	HPROF_END_THREAD = 0x0b,
+	HPROF_HEAP_DUMP = 0x0c,
+	HPROF_CPU_SAMPLES = 0x0d,
+	HPROF_CONTROL_SETTINGS = 0x0e,
+	HPROF_HEAP_DUMP_SEGMENT = 0x1c,
+	HPROF_HEAP_DUMP_END = 0x2c
+};
+
+/* Heap sub-record tags (HotSpot heapDumper.cpp; ART runtime/hprof/hprof.cc). */
+enum hprof_sub_tag {
+	HPROF_ROOT_UNKNOWN = 0xff,
+	HPROF_ROOT_JNI_GLOBAL = 0x01,
+	HPROF_ROOT_JNI_LOCAL = 0x02,
+	HPROF_ROOT_JAVA_FRAME = 0x03,
+	HPROF_ROOT_NATIVE_STACK = 0x04,
+	HPROF_ROOT_STICKY_CLASS = 0x05,
+	HPROF_ROOT_THREAD_BLOCK = 0x06,
+	HPROF_ROOT_MONITOR_USED = 0x07,
+	HPROF_ROOT_THREAD_OBJECT = 0x08,
+	HPROF_CLASS_DUMP = 0x20,
+	HPROF_INSTANCE_DUMP = 0x21,
+	HPROF_OBJECT_ARRAY_DUMP = 0x22,
+	HPROF_PRIMITIVE_ARRAY_DUMP = 0x23,
+	/* Android */
+	HPROF_ROOT_INTERNED_STRING = 0x89,
+	HPROF_ROOT_FINALIZING = 0x8a,
+	HPROF_ROOT_DEBUGGER = 0x8b,
+	HPROF_ROOT_REFERENCE_CLEANUP = 0x8c,
+	HPROF_ROOT_VM_INTERNAL = 0x8d,
+	HPROF_ROOT_JNI_MONITOR = 0x8e,
+	HPROF_ROOT_UNREACHABLE = 0x90,
+	HPROF_PRIMITIVE_ARRAY_NODATA = 0xc3,
+	HPROF_HEAP_DUMP_INFO = 0xfe
+};
+
+/* Basic types of fields and array elements. */
+enum hprof_type {
+	HPROF_OBJECT = 2,
+	HPROF_BOOLEAN = 4,
+	HPROF_CHAR = 5,
+	HPROF_FLOAT = 6,
+	HPROF_DOUBLE = 7,
+	HPROF_BYTE = 8,
+	HPROF_SHORT = 9,
+	HPROF_INT = 10,
+	HPROF_LONG = 11
+};
+
+enum hprof_version { HPROF_1_0_1 = 1, HPROF_1_0_2 = 2, HPROF_1_0_3 = 3 };
+
+/* An HPROF file whose header was read. */
+struct hprof_file {
+	struct base_source *source;  /* lent */
+	enum hprof_version version;
+	unsigned id_size;            /* 4 or 8 bytes */
+	uint64_t timestamp_ms;       /* since 1970, UTC */
+	uint64_t first_record;       /* offset of the first record */
+};
+
+/* Bytes that a value of `type` takes in the file; 0 for an unknown type. */
+unsigned hprof_type_size(uint8_t type, unsigned id_size);
+
+/* "int", "object", ...; NULL for an unknown type. Static. */
+const char *hprof_type_name(uint8_t type);
+
+/*
+ * Reads the header. HDB_EFORMAT with a message that names what was found (empty file, text,
+ * gzip, zip, ELF core, Perfetto or JFR where the first bytes tell) if it is not HPROF;
+ * HDB_EFORMAT for an id size that is not 4 or 8; HDB_ETRUNC if the header is cut.
+ */
+int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err);
+
+/* A top-level record. */
+struct hprof_record {
+	uint64_t offset;      /* of its tag */
+	uint64_t body_offset; /* of its body: offset + 9 */
+	uint64_t body_size;   /* bytes; for heap dumps after undoing a wrapped u4 */
+	uint32_t time_us;     /* since the header's timestamp */
+	uint8_t tag;
+};
+
+/*
+ * Reads the record header at `offset`. HDB_END exactly at the end of the file; HDB_ETRUNC if
+ * the header or the body runs past the end (out is filled as far as known: offset, tag,
+ * body_size as written). `view` must be over file->source.
+ */
+int hprof_record_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
+		      struct hprof_record *out, struct hdb_error *err);
+
+/* Bodies of top-level records. Texts are borrowed until the next use of the view. */
+struct hprof_utf8 {
+	uint64_t string_id;
+	const uint8_t *text; /* Modified UTF-8, not terminated */
+	uint64_t text_size;  /* bytes */
+	uint64_t text_offset;/* in the file */
+};
+struct hprof_load_class {
+	uint32_t class_serial;
+	uint64_t class_id;
+	uint32_t trace_serial;
+	uint64_t name_string_id;
+};
+struct hprof_frame {
+	uint64_t frame_id;
+	uint64_t method_string_id;
+	uint64_t signature_string_id;
+	uint64_t source_string_id;
+	uint32_t class_serial;
+	int32_t line; /* >0 line; 0 none; -1 unknown; -2 compiled; -3 native */
+};
+struct hprof_trace {
+	uint32_t trace_serial;
+	uint32_t thread_serial;
+	uint32_t frame_count;
+	uint64_t frames_offset; /* frame_count identifiers in the file */
+};
+struct hprof_start_thread {
+	uint32_t thread_serial;
+	uint64_t thread_id;
+	uint32_t trace_serial;
+	uint64_t name_string_id;
+	uint64_t group_name_string_id;
+	uint64_t parent_group_name_string_id;
+};
+struct hprof_heap_summary {
+	uint32_t live_bytes;
+	uint32_t live_instances;
+	uint64_t allocated_bytes;
+	uint64_t allocated_instances;
+};
+struct hprof_alloc_sites {
+	uint16_t flags;
+	uint32_t cutoff_ratio_bits; /* a float's bits */
+	uint32_t live_bytes;
+	uint32_t live_instances;
+	uint64_t allocated_bytes;
+	uint64_t allocated_instances;
+	uint32_t site_count;   /* as written; at most what the body holds */
+	uint64_t sites_offset; /* of the first site, HPROF_ALLOC_SITE_SIZE bytes each */
+};
+#define HPROF_ALLOC_SITE_SIZE 25
+struct hprof_alloc_site {
+	uint8_t array_type; /* 0: not an array, 2: object array, else a basic type */
+	uint32_t class_serial;
+	uint32_t trace_serial;
+	uint32_t live_bytes;
+	uint32_t live_instances;
+	uint32_t allocated_bytes;
+	uint32_t allocated_instances;
+};
+struct hprof_cpu_samples {
+	uint32_t sample_count; /* total */
+	uint32_t trace_count;
+	uint64_t traces_offset; /* trace_count pairs of u4: samples, trace serial */
+};
+struct hprof_control_settings {
+	uint32_t flags; /* 1 alloc traces, 2 CPU sampling */
+	uint16_t trace_depth;
+};
+
+/* Each: HDB_EFORMAT (named by offset) if the record's body is too short for its type. */
+int hprof_read_utf8(const struct hprof_file *file, struct base_view *view,
+		    const struct hprof_record *rec, struct hprof_utf8 *out, struct hdb_error *err);
+int hprof_read_load_class(const struct hprof_file *file, struct base_view *view,
+			  const struct hprof_record *rec, struct hprof_load_class *out,
+			  struct hdb_error *err);
+/* UNLOAD_CLASS and END_THREAD: one u4 serial. */
+int hprof_read_serial(const struct hprof_file *file, struct base_view *view,
+		      const struct hprof_record *rec, uint32_t *serial, struct hdb_error *err);
+int hprof_read_frame(const struct hprof_file *file, struct base_view *view,
+		     const struct hprof_record *rec, struct hprof_frame *out, struct hdb_error *err);
+int hprof_read_trace(const struct hprof_file *file, struct base_view *view,
+		     const struct hprof_record *rec, struct hprof_trace *out, struct hdb_error *err);
+int hprof_read_start_thread(const struct hprof_file *file, struct base_view *view,
+			    const struct hprof_record *rec, struct hprof_start_thread *out,
+			    struct hdb_error *err);
+int hprof_read_heap_summary(const struct hprof_file *file, struct base_view *view,
+			    const struct hprof_record *rec, struct hprof_heap_summary *out,
+			    struct hdb_error *err);
+int hprof_read_alloc_sites(const struct hprof_file *file, struct base_view *view,
+			   const struct hprof_record *rec, struct hprof_alloc_sites *out,
+			   struct hdb_error *err);
+int hprof_read_alloc_site(struct base_view *view, uint64_t offset, struct hprof_alloc_site *out,
+			  struct hdb_error *err);
+int hprof_read_cpu_samples(const struct hprof_file *file, struct base_view *view,
+			   const struct hprof_record *rec, struct hprof_cpu_samples *out,
+			   struct hdb_error *err);
+int hprof_read_control_settings(const struct hprof_file *file, struct base_view *view,
+				const struct hprof_record *rec, struct hprof_control_settings *out,
+				struct hdb_error *err);
+
+/* A heap sub-record. Which members mean something follows from the tag. */
+struct hprof_sub {
+	uint64_t offset;       /* of its tag */
+	uint64_t end;          /* past its last byte */
+	uint64_t id;           /* object: all but HEAP_DUMP_INFO, whose heap id (u4) is here */
+	uint64_t class_id;     /* instance: class; object array: array class; class: super class;
+				  JNI global: the reference's id; heap info: name string id */
+	uint64_t body_offset;  /* instance: field values; array: elements; class: after instance size */
+	uint64_t body_size;    /* bytes of these */
+	uint32_t length;       /* array: elements; instance: body_size; class: instance size */
+	uint32_t trace_serial; /* instance, array, class, thread object */
+	uint32_t thread_serial;/* roots that have one */
+	uint32_t frame_number; /* JNI local, Java frame (0xffffffff: none), JNI monitor: depth */
+	uint8_t tag;
+	uint8_t element_type;  /* primitive array */
+};
+
+/*
+ * Reads the sub-record at `offset`; its bytes must end at or before `limit`. HDB_EFORMAT for an
+ * unknown tag or basic type, HDB_ETRUNC if it runs past `limit`; out->offset and out->tag are
+ * set then too.
+ */
+int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
+		   uint64_t limit, struct hprof_sub *out, struct hdb_error *err);
+
+/* Nonzero for the sub-records that are roots. */
+bool hprof_sub_is_root(uint8_t tag);
+
+/* "INSTANCE DUMP", "ROOT JNI GLOBAL", ...; NULL for an unknown tag. Static. */
+const char *hprof_sub_name(uint8_t tag);
+const char *hprof_tag_name(uint8_t tag);
+
+/* A CLASS_DUMP's parts. */
+struct hprof_class {
+	uint64_t class_id;
+	uint64_t super_id;
+	uint64_t loader_id;
+	uint64_t signers_id;
+	uint64_t protection_domain_id;
+	uint32_t instance_size;   /* bytes of instance fields, super classes included */
+	uint32_t trace_serial;
+	uint32_t constant_count;
+	uint32_t static_count;
+	uint32_t field_count;
+	uint64_t constants_offset; /* of the first, after its count */
+	uint64_t statics_offset;
+	uint64_t fields_offset;
+};
+
+/* Reads a CLASS_DUMP that hprof_sub_read accepted (so its parts are in bounds). */
+int hprof_class_read(const struct hprof_file *file, struct base_view *view,
+		     const struct hprof_sub *sub, struct hprof_class *out, struct hdb_error *err);
+
+struct hprof_static {
+	uint64_t name_string_id;
+	uint64_t value; /* identifier or raw bits, zero-extended */
+	uint8_t type;
+};
+struct hprof_field {
+	uint64_t name_string_id;
+	uint8_t type;
+};
+
+/* Reads the static (field) at *offset and steps past it. */
+int hprof_static_next(const struct hprof_file *file, struct base_view *view, uint64_t *offset,
+		      struct hprof_static *out, struct hdb_error *err);
+int hprof_field_next(const struct hprof_file *file, struct base_view *view, uint64_t *offset,
+		     struct hprof_field *out, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,420 @@
+/*
+ * hprof/salvage.c - telling records from rubbish; see salvage.h.
+ *
+ * Evidence is counted in bits: how unlikely it would be to meet it in rubbish. An instance of a
+ * known class is worth most, a root least, since small numbers and 0xff bytes look like root tags.
+ */
+#include "hprof/salvage.h"
+
+#include "base/bytes.h"
+#include "hprof/parse.h"
+
+#include <stdlib.h>
+
+/* More ids than any VM has classes; the table stays under 32 MB whatever the dump says. */
+#define CLASS_LIMIT (1u << 21)
+
+/* Longest chain of sub-records that is followed for evidence. */
+#define CHAIN_MAX 64
+
+void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
+			struct base_view *view)
+{
+	*s = (struct hprof_salvage){ .file = file, .view = view };
+	/* A search costs some steps a byte and each byte is searched a few times at most. */
+	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
+		    file->source->size * 16 + (1u << 20);
+}
+
+void hprof_salvage_release(struct hprof_salvage *s)
+{
+	free(s->class_ids);
+	s->class_ids = NULL;
+	s->class_capacity = s->class_count = 0;
+}
+
+static uint32_t class_slot(const uint64_t *ids, uint32_t capacity, uint64_t id)
+{
+	uint32_t slot = (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (capacity - 1);
+
+	while (ids[slot] != 0 && ids[slot] != id)
+		slot = (slot + 1) & (capacity - 1);
+	return slot;
+}
+
+static bool class_known(const struct hprof_salvage *s, uint64_t id)
+{
+	return id != 0 && s->class_capacity != 0 &&
+	       s->class_ids[class_slot(s->class_ids, s->class_capacity, id)] == id;
+}
+
+static int classes_grow(struct hprof_salvage *s, struct hdb_error *err)
+{
+	const uint32_t capacity = s->class_capacity ? s->class_capacity * 2 : 1024;
+	uint64_t *ids = calloc(capacity, sizeof(*ids));
+
+	if (!ids)
+		return hdb_fail_memory(err, "class ids", capacity * sizeof(*ids));
+	for (uint32_t i = 0; i < s->class_capacity; i++) {
+		if (s->class_ids[i] != 0)
+			ids[class_slot(ids, capacity, s->class_ids[i])] = s->class_ids[i];
+	}
+	free(s->class_ids);
+	s->class_ids = ids;
+	s->class_capacity = capacity;
+	return HDB_OK;
+}
+
+int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err)
+{
+	uint32_t slot;
+
+	if (class_id == 0 || s->class_count >= CLASS_LIMIT)
+		return HDB_OK;
+	if (s->class_count >= s->class_capacity / 2) {
+		const int rc = classes_grow(s, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	slot = class_slot(s->class_ids, s->class_capacity, class_id);
+	if (s->class_ids[slot] == 0) {
+		s->class_ids[slot] = class_id;
+		s->class_count++;
+	}
+	return HDB_OK;
+}
+
+bool hprof_tag_known(uint8_t tag)
+{
+	return (tag >= HPROF_UTF8 && tag <= HPROF_HEAP_SUMMARY) ||
+	       (tag >= HPROF_START_THREAD && tag <= HPROF_CONTROL_SETTINGS) ||
+	       tag == HPROF_HEAP_DUMP_SEGMENT || tag == HPROF_HEAP_DUMP_END;
+}
+
+static bool sub_tag_known(uint8_t tag)
+{
+	return hprof_sub_is_root(tag) ||
+	       (tag >= HPROF_CLASS_DUMP && tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
+	       tag == HPROF_PRIMITIVE_ARRAY_NODATA || tag == HPROF_HEAP_DUMP_INFO;
+}
+
+bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size)
+{
+	switch (tag) {
+	case HPROF_UTF8:
+		return body_size >= id_size;
+	case HPROF_LOAD_CLASS:
+		return body_size == 8 + 2 * (uint64_t)id_size;
+	case HPROF_FRAME:
+	case HPROF_START_THREAD:
+		return body_size == 8 + 4 * (uint64_t)id_size;
+	case HPROF_TRACE:
+		return body_size >= 12 && (body_size - 12) % id_size == 0;
+	case HPROF_ALLOC_SITES:
+		return body_size >= 34 && (body_size - 34) % HPROF_ALLOC_SITE_SIZE == 0;
+	case HPROF_HEAP_SUMMARY:
+		return body_size == 24;
+	case HPROF_UNLOAD_CLASS:
+	case HPROF_END_THREAD:
+		return body_size == 4;
+	case HPROF_CPU_SAMPLES:
+		return body_size >= 8 && (body_size - 8) % 8 == 0;
+	case HPROF_CONTROL_SETTINGS:
+		return body_size == 6;
+	case HPROF_HEAP_DUMP_END:
+		return body_size == 0;
+	default:
+		return false;
+	}
+}
+
+static bool spend(struct hprof_salvage *s, uint64_t steps)
+{
+	if (s->budget < steps) {
+		s->budget = 0;
+		return false;
+	}
+	s->budget -= steps;
+	return true;
+}
+
+/* No string that a VM writes holds a zero byte: Modified UTF-8 has none. */
+static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t size,
+			  struct hdb_error *err)
+{
+	const uint64_t look = size < 24 ? size : 24;
+	const uint8_t *p;
+
+	if (size > (1u << 24))
+		return 0;
+	if (look == 0)
+		return 1;
+	p = base_view_at(s->view, offset, look, err);
+	if (!p)
+		return hprof_view_failed(err);
+	return !memchr(p, 0, (size_t)look);
+}
+
+/* Whether the counts inside a record of variable size fit its size; the sizes fit otherwise. */
+static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body, uint64_t size,
+			    struct hdb_error *err)
+{
+	const unsigned id = s->file->id_size;
+	const uint8_t *p;
+
+	if (tag == HPROF_UTF8)
+		return text_plausible(s, body + id, size - id, err);
+	if (tag != HPROF_TRACE && tag != HPROF_ALLOC_SITES && tag != HPROF_CPU_SAMPLES)
+		return 1;
+	p = base_view_at(s->view, body, tag == HPROF_ALLOC_SITES ? 34 : 8 + 4 * (tag == HPROF_TRACE),
+			 err);
+	if (!p)
+		return hprof_view_failed(err);
+	if (tag == HPROF_TRACE)
+		return be32(p + 8) == (size - 12) / id;
+	if (tag == HPROF_CPU_SAMPLES)
+		return be32(p + 4) == (size - 8) / 8;
+	return be32(p + 30) == (size - 34) / HPROF_ALLOC_SITE_SIZE;
+}
+
+/*
+ * Looks at one top-level record by its head: 1 with *end set, 0 if it is none. Says nothing of
+ * what is in a heap dump, whose end may lie past the file's.
+ */
+static int head_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t *end, bool *is_heap,
+			  struct hdb_error *err)
+{
+	const uint64_t file_size = s->file->source->size;
+	const uint8_t *p;
+	uint64_t size, body = offset + 9;
+	uint8_t tag;
+
+	if (offset > file_size || file_size - offset < 9)
+		return 0;
+	p = base_view_at(s->view, offset, 9, err);
+	if (!p)
+		return hprof_view_failed(err);
+	tag = p[0];
+	size = be32(p + 5);
+	*end = body + size;
+	*is_heap = hprof_tag_is_heap(tag);
+	if (*is_heap) {
+		if (size == 0 || body == file_size)
+			return 1;
+		p = base_view_at(s->view, body, 1, err);
+		if (!p)
+			return hprof_view_failed(err);
+		return sub_tag_known(p[0]);
+	}
+	if (!hprof_size_fits(tag, size, s->file->id_size) || size > file_size - body)
+		return 0;
+	return counts_plausible(s, tag, body, size, err);
+}
+
+int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
+			   struct hdb_error *err)
+{
+	const uint64_t size = s->file->source->size;
+
+	for (unsigned i = 0; i < depth; i++) {
+		uint64_t end;
+		bool is_heap;
+		int rc;
+
+		if (offset == size)
+			return 1;
+		rc = head_plausible(s, offset, &end, &is_heap, err);
+		if (rc <= 0)
+			return rc;
+		if (is_heap && offset + 9 < size) {
+			/*
+			 * Its sub-records tell more than what follows it, and its length may be
+			 * wrong: 0 is what a writer leaves that was stopped.
+			 */
+			const bool is_open = end == offset + 9;
+
+			rc = hprof_chain_strength(s, offset + 9, is_open || end > size ? size : end,
+						  HPROF_STRENGTH_LIKELY, err);
+			if (rc != 0 || !is_open)
+				return rc;
+		}
+		offset = end;
+	}
+	return 1;
+}
+
+/*
+ * Bits of evidence in a root, below 0 if it cannot be one. Plain roots in a row look like roots
+ * when read from a wrong offset, too, so that their ids must be a class's or look like
+ * addresses: aligned, with high bytes of zero.
+ */
+static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *sub)
+{
+	const bool small_serial = sub->thread_serial < (1u << 20);
+
+	if (sub->id == 0 || sub->id == UINT32_MAX || sub->id >> 48 != 0)
+		return -1;
+	switch (sub->tag) {
+	case HPROF_ROOT_JNI_LOCAL:
+	case HPROF_ROOT_JAVA_FRAME:
+	case HPROF_ROOT_JNI_MONITOR:
+		return small_serial && (sub->frame_number < (1u << 20) ||
+		       sub->frame_number == UINT32_MAX) ? 12 : -1;
+	case HPROF_ROOT_THREAD_OBJECT:
+		return small_serial && (sub->trace_serial < (1u << 24) ||
+		       sub->trace_serial == UINT32_MAX) ? 12 : -1;
+	case HPROF_ROOT_NATIVE_STACK:
+	case HPROF_ROOT_THREAD_BLOCK:
+		return small_serial ? 8 : -1;
+	default:
+		if (sub->tag == HPROF_ROOT_STICKY_CLASS && class_known(s, sub->id))
+			return 40;
+		return sub->id % 4 == 0 ? 3 : 0;
+	}
+}
+
+/* A class dump by its head: the two reserved identifiers are zero in all known writers. */
+static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
+			   struct hdb_error *err)
+{
+	const unsigned id = s->file->id_size;
+	const uint8_t *p;
+	uint64_t super;
+
+	if (limit - offset < 9 + 7 * (uint64_t)id)
+		return 1;
+	p = base_view_at(s->view, offset + 1, 8 + 7 * (uint64_t)id, err);
+	if (!p)
+		return hprof_view_failed(err);
+	super = be_id(p + id + 4, id);
+	return be_id(p + 5 * id + 4, id) == 0 && be_id(p + 6 * id + 4, id) == 0 &&
+	       (super == 0 || class_known(s, super) || s->class_count == 0);
+}
+
+/* Bits of evidence in a sub-record that parsed; *ok false if it cannot be one. */
+static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_sub *sub, bool *ok)
+{
+	*ok = true;
+	if (hprof_sub_is_root(sub->tag)) {
+		const int bits = root_strength(s, sub);
+
+		*ok = bits >= 0;
+		return bits > 0 ? (unsigned)bits : 0;
+	}
+	if (sub->tag == HPROF_HEAP_DUMP_INFO) {
+		*ok = sub->id < (1u << 16);
+		return 12;
+	}
+	*ok = sub->id != 0;
+	switch (sub->tag) {
+	case HPROF_CLASS_DUMP:
+		return 50;
+	case HPROF_INSTANCE_DUMP:
+	case HPROF_OBJECT_ARRAY_DUMP:
+		return class_known(s, sub->class_id) ? 40 : 0;
+	default:
+		return 12;
+	}
+}
+
+/* A sub-record for evidence: 1 parsed, 0 not, 2 cut by the limit. */
+static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
+		      struct hprof_sub *sub, struct hdb_error *err)
+{
+	const uint8_t *p = base_view_at(s->view, offset, 1, err);
+	int rc;
+
+	if (!p)
+		return hprof_view_failed(err);
+	if (!spend(s, 4))
+		return 0;
+	if (p[0] == HPROF_CLASS_DUMP) {
+		rc = class_plausible(s, offset, limit, err);
+		if (rc <= 0)
+			return rc;
+	}
+	rc = hprof_sub_parse(s->file, s->view, offset, limit, sub, err);
+	if (rc < 0)
+		return rc;
+	if (sub->tag == HPROF_CLASS_DUMP && !spend(s, (sub->end - offset) / 2))
+		return 0;
+	return rc == HDB_OK ? 1 : rc == HPROF_PARSE_OVERRUN ? 2 : 0;
+}
+
+int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limit, unsigned need,
+			 struct hdb_error *err)
+{
+	const bool limit_is_eof = limit == s->file->source->size;
+	unsigned bits = 0, roots = 0, n;
+	struct hprof_sub sub;
+	int rc = 0;
+
+	for (n = 0; n < CHAIN_MAX && offset < limit; n++) {
+		bool ok;
+
+		rc = chain_step(s, offset, limit, &sub, err);
+		if (rc != 1)
+			break;
+		bits += sub_strength(s, &sub, &ok);
+		if (need <= HPROF_STRENGTH_ANY)
+			return 1;
+		if (!ok)
+			return 0;
+		roots += n == roots && hprof_sub_is_root(sub.tag);
+		/* A lone root before good sub-records is too easily rubbish that happens to end there. */
+		if (need >= HPROF_STRENGTH_SURE && ((n == 0 && bits == 0) ||
+		    (n < 4 && roots > 0 && roots <= n)))
+			return 0;
+		if (bits >= need && (n >= 3 || need < HPROF_STRENGTH_SURE))
+			return 1;
+		offset = sub.end;
+	}
+	if (rc < 0)
+		return rc;
+	if (need >= HPROF_STRENGTH_SURE && roots == n && n < 4)
+		return 0;
+	if (offset == limit)
+		return n > 0 && bits + 32 >= need;
+	if (rc == 2 && limit_is_eof) /* the file is cut inside it */
+		return bits + 16 >= need;
+	if (rc == 0 && n > 0) {
+		uint64_t end;
+		bool is_heap;
+
+		rc = head_plausible(s, offset, &end, &is_heap, err);
+		return rc < 0 ? rc : rc == 1 && bits + 32 >= need;
+	}
+	return bits >= need && n > 0;
+}
+
+int hprof_search(struct hprof_salvage *s, uint64_t from, uint64_t limit, bool with_subs,
+		 bool with_records, struct hprof_found *out, struct hdb_error *err)
+{
+	for (uint64_t at = from; at < limit; at++) {
+		const uint8_t *p = base_view_at(s->view, at, 1, err);
+		int rc = 0;
+
+		if (!p)
+			return hprof_view_failed(err);
+		if (!spend(s, 1))
+			return 0;
+		out->offset = at;
+		out->is_record = false;
+		if (with_subs && sub_tag_known(p[0])) {
+			rc = hprof_chain_strength(s, at, limit, HPROF_STRENGTH_SURE, err);
+			if (rc != 0)
+				return rc;
+			p = base_view_at(s->view, at, 1, err);
+			if (!p)
+				return hprof_view_failed(err);
+		}
+		out->is_record = true;
+		if (with_records && hprof_tag_known(p[0]) && limit - at >= 9) {
+			rc = hprof_record_plausible(s, at, 4, err);
+			if (rc != 0)
+				return rc;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,75 @@
+/*
+ * hprof/salvage.h - telling records from rubbish: what the walk asks when lengths cannot be
+ * trusted. Private to src/hprof.
+ *
+ * Nothing here decides what an event is; it only says how likely it is that something begins at
+ * an offset. All searches share one budget that is linear in the file's size, so that no file,
+ * however made, takes more than linear time.
+ */
+#ifndef HPROF_SALVAGE_H
+#define HPROF_SALVAGE_H
+
+#include "hprof/reader.h"
+
+struct hprof_salvage {
+	const struct hprof_file *file;
+	struct base_view *view;    /* lent by the walk */
+	uint64_t *class_ids;       /* open hash table of known class ids, 0: free; owned */
+	uint32_t class_capacity;   /* slots, a power of two, or 0 */
+	uint32_t class_count;
+	uint64_t budget;           /* steps that searches may still take */
+};
+
+/* Evidence, in bits, that hprof_chain_strength must find. */
+enum {
+	HPROF_STRENGTH_ANY = 1,     /* it parses */
+	HPROF_STRENGTH_LIKELY = 20, /* where a sub-record is expected */
+	HPROF_STRENGTH_SURE = 60    /* found by a search */
+};
+
+/* Starts with no class known. Owns the class table: hprof_salvage_release. */
+void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
+			struct base_view *view);
+void hprof_salvage_release(struct hprof_salvage *s);
+
+/* Remembers a class id as evidence. HDB_ENOMEM; ids beyond a limit are not remembered. */
+int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
+
+bool hprof_tag_known(uint8_t tag);
+static inline bool hprof_tag_is_heap(uint8_t tag)
+{
+	return tag == HPROF_HEAP_DUMP || tag == HPROF_HEAP_DUMP_SEGMENT;
+}
+
+/* Whether a record of this tag, heap dumps aside, may have a body of this size. */
+bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
+
+/*
+ * 1 if the file ends at `offset` or a top-level record begins there and up to depth - 1 others
+ * follow it (or the end), 0 if not, below 0 if the source failed.
+ */
+int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
+			   struct hdb_error *err);
+
+/*
+ * 1 if sub-records from `offset` on show evidence of `need` bits before `limit`, 0 if not,
+ * below 0 if the source failed. Reaching `limit` exactly is evidence, too, and so is a
+ * top-level record after them.
+ */
+int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limit, unsigned need,
+			 struct hdb_error *err);
+
+/* What a search found. */
+struct hprof_found {
+	uint64_t offset;
+	bool is_record; /* a top-level record, else a sub-record */
+};
+
+/*
+ * Searches [from, limit) for sub-records (if with_subs) or top-level records (if with_records).
+ * 1 and *out set, 0 if there is none or the budget is spent, below 0 if the source failed.
+ */
+int hprof_search(struct hprof_salvage *s, uint64_t from, uint64_t limit, bool with_subs,
+		 bool with_records, struct hprof_found *out, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,415 @@
+/*
+ * hprof/walk.c - the walk over a whole file; see walk.h.
+ *
+ * The quick path serves instances and arrays that lie in the view's window and end inside their
+ * segment; all else (roots, classes, segment ends, damage) takes the slow one. Whether a length
+ * can be believed is asked once a heap record, of salvage.c.
+ */
+#include "hprof/walk.h"
+
+#include "base/bytes.h"
+#include "hprof/parse.h"
+#include "hprof/walk_steps.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *hprof_problem_name(int kind)
+{
+	switch (kind) {
+	case HPROF_PROBLEM_TRUNCATED:       return "truncated";
+	case HPROF_PROBLEM_RECORD_LENGTH:   return "record-length";
+	case HPROF_PROBLEM_UNKNOWN_TAG:     return "unknown-tag";
+	case HPROF_PROBLEM_UNKNOWN_SUB_TAG: return "unknown-sub-tag";
+	case HPROF_PROBLEM_SUB_OVERRUN:     return "sub-overrun";
+	case HPROF_PROBLEM_SEGMENT_LENGTH:  return "segment-length";
+	case HPROF_PROBLEM_BAD_RECORD:      return "bad-record";
+	case HPROF_PROBLEM_TRAILING_BYTES:  return "trailing-bytes";
+	default:                            return "unknown";
+	}
+}
+
+void hprof_walk_init(struct hprof_walk *walk, const struct hprof_file *file)
+{
+	memset(walk, 0, sizeof(*walk));
+	walk->file = file;
+	walk->view.src = file->source;
+	walk->next_record = walk->position = file->first_record;
+	walk->state = STATE_TOP;
+	hprof_salvage_init(&walk->salvage, file, &walk->view);
+}
+
+void hprof_walk_release(struct hprof_walk *walk)
+{
+	hprof_salvage_release(&walk->salvage);
+}
+
+/* Whether each of many LF bytes near the file's start follows a CR: a transfer in text mode. */
+static bool lines_converted(struct hprof_walk *walk)
+{
+	const uint64_t whole = hprof_walk_file_size(walk);
+	const uint64_t size = whole < 1u << 20 ? whole : 1u << 20;
+	const uint8_t *p = base_view_at(&walk->view, 0, size, NULL);
+	unsigned count = 0;
+
+	if (!p)
+		return false;
+	for (uint64_t i = 1; i < size; i++) {
+		if (p[i] != '\n')
+			continue;
+		if (p[i - 1] != '\r')
+			return false;
+		count++;
+	}
+	return count >= 8;
+}
+
+int hprof_walk_problem(struct hprof_walk *walk, enum hprof_problem_kind kind, uint64_t offset,
+		       uint64_t lost, const char *format, ...)
+{
+	const size_t size = sizeof(walk->problem.message);
+	va_list args;
+	int used;
+
+	walk->problem.kind = kind;
+	walk->problem.offset = offset;
+	walk->problem.lost_bytes = lost;
+	va_start(args, format);
+	used = vsnprintf(walk->problem.message, size, format, args);
+	va_end(args);
+	if (!walk->told && used > 0 && (size_t)used < size && lines_converted(walk))
+		snprintf(walk->problem.message + used, size - (size_t)used,
+			 " (a transfer in text mode has put a CR before each LF of the file)");
+	walk->told = true;
+	return HDB_OK;
+}
+
+/* ---- top-level records ---- */
+
+/* Nothing at walk->next_record is a record. */
+static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	const uint64_t at = walk->next_record, size = hprof_walk_file_size(walk);
+	struct hprof_found found;
+	int rc;
+
+	*event = HPROF_EVENT_PROBLEM;
+	rc = hprof_walk_unknown_record_at(walk, at, err);
+	if (rc < 0)
+		return rc;
+	if (rc > 0) {
+		hprof_walk_go_on(walk, walk->record.body_offset + walk->record.body_size);
+		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_TAG, at, walk->next_record - at,
+			       "unknown record 0x%02x of %" PRIu64 " bytes at offset %" PRIu64
+			       ": skipped", walk->record.tag, walk->record.body_size, at);
+	}
+	rc = hprof_search(&walk->salvage, at + 1, size, true, true, &found, err);
+	if (rc < 0)
+		return rc;
+	if (rc == 0) {
+		hprof_walk_go_on(walk, size);
+		return hprof_walk_problem(walk, HPROF_PROBLEM_TRAILING_BYTES, at, size - at,
+			       "the last %" PRIu64 " bytes, from offset %" PRIu64
+			       " on, are no HPROF records", size - at, at);
+	}
+	hprof_walk_go_on(walk, found.offset);
+	if (!found.is_record)
+		walk->state = STATE_OPEN;
+	return hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at,
+		       "no record at offset %" PRIu64 ": resumed at the %s at offset %" PRIu64, at,
+		       found.is_record ? "record" : "heap sub-record", found.offset);
+}
+
+/* Sub-records without a heap record before them, found by a search. */
+static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
+{
+	walk->record = (struct hprof_record){
+		.offset = walk->next_record, .body_offset = walk->next_record,
+		.tag = HPROF_HEAP_DUMP_SEGMENT,
+	};
+	walk->segment_end = walk->next_record;
+	walk->following = walk->excused = true;
+	walk->end_known = false;
+	return hprof_walk_open_heap(walk, event);
+}
+
+/* A heap record begins: is its length to be believed? */
+static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	struct hprof_record *rec = &walk->record;
+	const uint64_t size = hprof_walk_file_size(walk), left = size - rec->body_offset;
+	int rc = 0;
+
+	walk->following = walk->excused = false;
+	walk->segment_end = rec->body_offset + rec->body_size;
+	if (walk->segment_end <= size)
+		rc = hprof_record_plausible(&walk->salvage, walk->segment_end, 4, err);
+	if (rc < 0)
+		return rc;
+	walk->end_known = rc > 0;
+	if (rc == 0 && left > UINT32_MAX && (uint32_t)left == rec->body_size) {
+		rec->body_size = left;
+		walk->segment_end = size;
+		walk->end_known = true;
+	}
+	if (walk->end_known || left == 0)
+		return hprof_walk_open_heap(walk, event);
+	rc = hprof_chain_strength(&walk->salvage, rec->body_offset, size, HPROF_STRENGTH_ANY, err);
+	if (rc < 0)
+		return rc;
+	return rc > 0 ? hprof_walk_open_heap(walk, event) : no_record(walk, event, err);
+}
+
+/* The record runs past the end of the file: it is cut off, or its length is wrong. */
+static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	const struct hprof_record *rec = &walk->record;
+	const uint64_t size = hprof_walk_file_size(walk);
+	struct hprof_found found;
+	int rc;
+
+	if (!hprof_size_fits(rec->tag, rec->body_size, walk->file->id_size))
+		return no_record(walk, event, err);
+	rc = hprof_search(&walk->salvage, rec->body_offset, size, true, true, &found, err);
+	if (rc < 0)
+		return rc;
+	if (rc > 0)
+		return no_record(walk, event, err);
+	hprof_walk_go_on(walk, size);
+	*event = HPROF_EVENT_PROBLEM;
+	return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, rec->offset, size - rec->offset,
+		       "the file ends inside the %s record at offset %" PRIu64 ": %" PRIu64
+		       " bytes are missing", hprof_tag_name(rec->tag), rec->offset,
+		       rec->body_offset + rec->body_size - size);
+}
+
+/*
+ * The record is in bounds but what follows it is none: 1 if its own length is to blame (a record
+ * begins inside it, which the walk is then sent to), 0 if it is good.
+ */
+static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
+			struct hdb_error *err)
+{
+	const struct hprof_record *rec = &walk->record;
+	struct hprof_found found;
+	int rc;
+
+	if (rec->tag != HPROF_UTF8 && hprof_size_fits(rec->tag, rec->body_size, walk->file->id_size))
+		return 0;
+	rc = hprof_search(&walk->salvage, rec->body_offset, end, false, true, &found, err);
+	if (rc <= 0)
+		return rc;
+	hprof_walk_go_on(walk, found.offset);
+	*event = HPROF_EVENT_PROBLEM;
+	hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, rec->offset, found.offset - rec->offset,
+		"%s record at offset %" PRIu64 ": its length of %" PRIu64
+		" is wrong: resumed at offset %" PRIu64, hprof_tag_name(rec->tag), rec->offset,
+		rec->body_size, found.offset);
+	return 1;
+}
+
+/* Least bytes that the body of a record must have to be read. */
+static bool body_readable(struct hprof_walk *walk)
+{
+	const struct hprof_record *rec = &walk->record;
+	const struct hprof_file *file = walk->file;
+	union {
+		struct hprof_trace trace;
+		struct hprof_cpu_samples samples;
+	} u;
+
+	switch (rec->tag) {
+	case HPROF_UTF8:
+		return rec->body_size >= file->id_size;
+	case HPROF_LOAD_CLASS:
+		return rec->body_size >= 8 + 2 * (uint64_t)file->id_size;
+	case HPROF_FRAME:
+	case HPROF_START_THREAD:
+		return rec->body_size >= 8 + 4 * (uint64_t)file->id_size;
+	case HPROF_TRACE:
+		return hprof_read_trace(file, &walk->view, rec, &u.trace, NULL) == HDB_OK;
+	case HPROF_ALLOC_SITES:
+		return rec->body_size >= 34;
+	case HPROF_HEAP_SUMMARY:
+		return rec->body_size >= 24;
+	case HPROF_CPU_SAMPLES:
+		return hprof_read_cpu_samples(file, &walk->view, rec, &u.samples, NULL) == HDB_OK;
+	case HPROF_CONTROL_SETTINGS:
+		return rec->body_size >= 6;
+	case HPROF_UNLOAD_CLASS:
+	case HPROF_END_THREAD:
+		return rec->body_size >= 4;
+	default:
+		return true;
+	}
+}
+
+/* Emits the record, after what the walk itself learns from it. */
+static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	const struct hprof_record *rec = &walk->record;
+
+	*event = HPROF_EVENT_RECORD;
+	if (rec->tag == HPROF_HEAP_DUMP_END && walk->dump_open) {
+		walk->ended_count++;
+		walk->dump_open = false;
+	}
+	if (rec->tag == HPROF_LOAD_CLASS) {
+		struct hprof_load_class load;
+		const int rc = hprof_read_load_class(walk->file, &walk->view, rec, &load, err);
+
+		if (rc < 0)
+			return rc;
+		return hprof_salvage_add_class(&walk->salvage, load.class_id, err);
+	}
+	return HDB_OK;
+}
+
+/* The head of a record is cut off, or what is there is no record. */
+static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	const uint64_t at = walk->next_record, left = hprof_walk_file_size(walk) - at;
+	const uint8_t *p = base_view_at(&walk->view, at, 1, err);
+
+	if (!p)
+		return hprof_view_failed(err);
+	hprof_walk_go_on(walk, hprof_walk_file_size(walk));
+	*event = HPROF_EVENT_PROBLEM;
+	if (!hprof_tag_known(p[0]))
+		return hprof_walk_problem(walk, HPROF_PROBLEM_TRAILING_BYTES, at, left,
+			       "the last %" PRIu64 " bytes, from offset %" PRIu64
+			       " on, are no HPROF record", left, at);
+	return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, at, left,
+		       "the file ends inside the head of the %s record at offset %" PRIu64
+		       ": at least %" PRIu64 " bytes are missing", hprof_tag_name(p[0]), at, 9 - left);
+}
+
+/* One step at the top level. */
+static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	struct hprof_record *rec = &walk->record;
+	const uint64_t at = walk->next_record, size = hprof_walk_file_size(walk);
+	const uint8_t *p;
+	uint64_t end;
+	int rc;
+
+	if (at >= size) {
+		walk->state = STATE_DONE;
+		return HDB_END;
+	}
+	if (size - at < 9)
+		return cut_head(walk, event, err);
+	p = base_view_at(&walk->view, at, 9, err);
+	if (!p)
+		return hprof_view_failed(err);
+	*rec = (struct hprof_record){
+		.offset = at, .body_offset = at + 9, .body_size = be32(p + 5),
+		.time_us = be32(p + 1), .tag = p[0],
+	};
+	if (hprof_tag_is_heap(rec->tag))
+		return begin_heap(walk, event, err);
+	if (!hprof_tag_known(rec->tag))
+		return no_record(walk, event, err);
+	if (rec->body_size > size - rec->body_offset)
+		return overlong(walk, event, err);
+	end = rec->body_offset + rec->body_size;
+	rc = hprof_record_plausible(&walk->salvage, end, 1, err);
+	if (rc == 0) {
+		rc = length_wrong(walk, end, event, err);
+		if (rc > 0)
+			return HDB_OK;
+	}
+	if (rc < 0)
+		return rc;
+	hprof_walk_go_on(walk, end);
+	if (body_readable(walk))
+		return emit_record(walk, event, err);
+	*event = HPROF_EVENT_PROBLEM;
+	return hprof_walk_problem(walk, HPROF_PROBLEM_BAD_RECORD, at, end - at,
+		       "%s record at offset %" PRIu64 ": its body of %" PRIu64
+		       " bytes does not parse", hprof_tag_name(rec->tag), at, rec->body_size);
+}
+
+/* ---- the quick path ---- */
+
+/* Log2 of the size of a primitive type + 1; 0 for what is none. */
+static const uint8_t primitive_shift[16] = {
+	[HPROF_BOOLEAN] = 1, [HPROF_BYTE] = 1, [HPROF_CHAR] = 2, [HPROF_SHORT] = 2,
+	[HPROF_FLOAT] = 3, [HPROF_INT] = 3, [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
+};
+
+/*
+ * An instance or array that lies in the window and ends by the limit; false leaves all to the
+ * slow path. Inlined once for each id size.
+ */
+static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
+{
+	const uint64_t at = walk->position;
+	const struct base_view *view = &walk->view;
+	struct hprof_sub *sub = &walk->sub;
+	const uint8_t *p;
+	uint64_t body, size;
+	uint32_t length;
+
+	if (at < view->start || at > view->end || view->end - at < 9 + 2 * (uint64_t)id_size)
+		return false;
+	p = view->data + (at - view->start);
+	switch (p[0]) {
+	case HPROF_INSTANCE_DUMP:
+		length = be32(p + 5 + 2 * id_size);
+		body = at + 9 + 2 * id_size;
+		size = length;
+		break;
+	case HPROF_OBJECT_ARRAY_DUMP:
+		length = be32(p + 5 + id_size);
+		body = at + 9 + 2 * id_size;
+		size = (uint64_t)length * id_size;
+		break;
+	case HPROF_PRIMITIVE_ARRAY_DUMP: {
+		const uint8_t type = p[9 + id_size];
+
+		if (type > 15 || primitive_shift[type] == 0)
+			return false;
+		length = be32(p + 5 + id_size);
+		body = at + 10 + id_size;
+		size = ((uint64_t)length << primitive_shift[type]) >> 1;
+		sub->element_type = type;
+		break;
+	}
+	default:
+		return false;
+	}
+	if (body > walk->limit || size > walk->limit - body)
+		return false;
+	sub->offset = at;
+	sub->tag = p[0];
+	sub->id = be_id(p + 1, id_size);
+	sub->trace_serial = be32(p + 1 + id_size);
+	/* Of a primitive array these are other bytes, which nobody reads. */
+	sub->class_id = be_id(p + (p[0] == HPROF_INSTANCE_DUMP ? 5 : 9) + id_size, id_size);
+	sub->length = length;
+	sub->body_offset = body;
+	sub->body_size = size;
+	sub->end = walk->position = body + size;
+	return true;
+}
+
+int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	switch (walk->state) {
+	case STATE_HEAP:
+		if (walk->file->id_size == 8 ? quick_sub(walk, 8) : quick_sub(walk, 4)) {
+			*event = HPROF_EVENT_SUB;
+			return HDB_OK;
+		}
+		return hprof_walk_step_heap(walk, event, err);
+	case STATE_TOP:
+		return step_top(walk, event, err);
+	case STATE_OPEN:
+		return open_headless(walk, event);
+	case STATE_CLOSE:
+		return hprof_walk_emit_heap_end(walk, event);
+	default:
+		return HDB_END;
+	}
+}

@@ -1,0 +1,315 @@
+/*
+ * hprof/walk_heap.c - the walk inside a heap record, off the quick path: roots and classes, the
+ * record's end, and going on after damage; see walk_steps.h.
+ */
+#include "hprof/walk_steps.h"
+
+#include "base/bytes.h"
+#include "hprof/parse.h"
+
+/* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */
+int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
+{
+	const uint64_t size = hprof_walk_file_size(walk);
+
+	walk->state = STATE_HEAP;
+	walk->position = walk->record.body_offset;
+	walk->sub.end = 0; /* no sub-record of this heap record yet */
+	walk->limit = size;
+	if (!walk->following && walk->segment_end < size)
+		walk->limit = walk->segment_end;
+	walk->snapshot = walk->ended_count + 1;
+	*event = HPROF_EVENT_HEAP_BEGIN;
+	return HDB_OK;
+}
+
+/* Ends the open heap record without a word. */
+int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event)
+{
+	walk->state = STATE_TOP;
+	if (walk->record.tag == HPROF_HEAP_DUMP) {
+		walk->ended_count++;
+		walk->dump_open = false;
+	} else {
+		walk->dump_open = true;
+	}
+	*event = HPROF_EVENT_HEAP_END;
+	return HDB_OK;
+}
+
+/*
+ * Ends the open heap record at `offset`, where its sub-records end. A length that does not fit
+ * is told, unless the u4 wrapped: then the true size is the stored one plus a multiple of 4
+ * GiB.
+ */
+static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event *event)
+{
+	struct hprof_record *rec = &walk->record;
+	const uint64_t stored = walk->segment_end - rec->body_offset;
+	const uint64_t actual = offset - rec->body_offset;
+	const bool excused = walk->excused;
+
+	rec->body_size = actual;
+	hprof_walk_go_on(walk, offset);
+	walk->state = STATE_CLOSE;
+	if (excused || actual == stored || (actual > stored && (actual - stored) << 32 == 0))
+		return hprof_walk_emit_heap_end(walk, event);
+	*event = HPROF_EVENT_PROBLEM;
+	if (walk->segment_end > hprof_walk_file_size(walk) && offset == hprof_walk_file_size(walk))
+		return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, offset, 0,
+			       "the file ends at offset %" PRIu64 " inside a %s: %" PRIu64
+			       " bytes are missing", offset, hprof_tag_name(rec->tag),
+			       walk->segment_end - offset);
+	if (stored == 0)
+		return hprof_walk_problem(walk, HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0,
+			       "%s at offset %" PRIu64 " has length 0 but holds %" PRIu64
+			       " bytes: its writer was stopped", hprof_tag_name(rec->tag),
+			       rec->offset, actual);
+	return hprof_walk_problem(walk, HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0,
+		       "%s at offset %" PRIu64 " says %" PRIu64 " bytes but holds %" PRIu64,
+		       hprof_tag_name(rec->tag), rec->offset, stored, actual);
+}
+
+static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum hprof_event *event,
+		    struct hdb_error *err)
+{
+	walk->sub = *sub;
+	walk->position = sub->end;
+	*event = HPROF_EVENT_SUB;
+	if (sub->tag == HPROF_CLASS_DUMP)
+		return hprof_salvage_add_class(&walk->salvage, sub->id, err);
+	return HDB_OK;
+}
+
+/* From now on the sub-records are followed to where they stop. */
+static void follow(struct hprof_walk *walk)
+{
+	walk->following = true;
+	walk->end_known = false;
+	walk->limit = hprof_walk_file_size(walk);
+}
+
+/*
+ * Where to look for sub-records after damage met at `offset`: the length of the one before may
+ * be what is damaged, so its body is searched too, if it has one.
+ */
+static uint64_t search_start(const struct hprof_walk *walk, uint64_t offset)
+{
+	const struct hprof_sub *last = &walk->sub;
+
+	if (last->end == offset && last->tag != HPROF_CLASS_DUMP && !hprof_sub_is_root(last->tag) &&
+	    last->body_size > 0)
+		return last->offset + 1;
+	return offset + 1;
+}
+
+/* Tells damage at `sub`, and where the walk goes on, which is at `resume`. */
+static int tell_damage(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
+		       uint64_t resume, enum hprof_event *event)
+{
+	const uint64_t lost = resume > sub->offset ? resume - sub->offset : 0;
+	const char *name = hprof_sub_name(sub->tag);
+
+	walk->position = resume;
+	walk->sub.end = 0;
+	*event = HPROF_EVENT_PROBLEM;
+	if (parsed == HPROF_PARSE_BAD_TAG)
+		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost,
+			       "unknown heap sub-record 0x%02x at offset %" PRIu64
+			       ": resumed at offset %" PRIu64, sub->tag, sub->offset, resume);
+	if (parsed == HPROF_PARSE_BAD_TYPE)
+		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost,
+			       "%s with an unknown basic type at offset %" PRIu64
+			       ": resumed at offset %" PRIu64, name, sub->offset, resume);
+	return hprof_walk_problem(walk, HPROF_PROBLEM_SUB_OVERRUN, sub->offset, lost,
+		       "%s at offset %" PRIu64 " runs past the end of its %s: resumed at offset %"
+		       PRIu64, name, sub->offset, hprof_tag_name(walk->record.tag), resume);
+}
+
+/* How many bytes the file lacks at least, which ends inside `sub`. */
+static uint64_t bytes_missing(const struct hprof_walk *walk, const struct hprof_sub *sub)
+{
+	const uint64_t size = hprof_walk_file_size(walk);
+	const uint64_t end = walk->segment_end > sub->end ? walk->segment_end : sub->end;
+
+	return end > size ? end - size : 1;
+}
+
+/* Damage at `sub`: goes on at the next place that looks sane, or at the record's end. */
+static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
+		   enum hprof_event *event, struct hdb_error *err)
+{
+	const uint64_t size = hprof_walk_file_size(walk);
+	const bool past_file = !walk->end_known && parsed == HPROF_PARSE_OVERRUN;
+	const uint64_t limit = walk->end_known ? walk->segment_end : size;
+	struct hprof_found found;
+	uint64_t resume = limit;
+	int rc;
+
+	rc = hprof_search(&walk->salvage, search_start(walk, sub->offset), limit, true,
+			  !walk->end_known, &found, err);
+	if (rc < 0)
+		return rc;
+	if (rc > 0)
+		resume = found.offset;
+	if (!walk->end_known && (resume > walk->segment_end || walk->segment_end > size)) {
+		/* What the length should have been cannot be told any more. */
+		walk->excused = true;
+		follow(walk);
+	}
+	if (rc == 0 && past_file) {
+		walk->excused = true;
+		walk->position = size;
+		walk->sub.end = 0;
+		*event = HPROF_EVENT_PROBLEM;
+		return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, sub->offset, size - sub->offset,
+			       "the file ends inside the %s at offset %" PRIu64 ": at least %" PRIu64
+			       " bytes are missing", hprof_sub_name(sub->tag), sub->offset,
+			       bytes_missing(walk, sub));
+	}
+	return tell_damage(walk, parsed, sub, resume, event);
+}
+
+/* Whether the record at the top-level place `offset` is cut off by the end of the file. */
+static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
+{
+	const uint64_t left = hprof_walk_file_size(walk) - offset;
+	const uint8_t *p = base_view_at(&walk->view, offset, left < 9 ? left : 9, err);
+
+	if (!p)
+		return hprof_view_failed(err);
+	if (left < 9)
+		return 1;
+	return hprof_tag_known(p[0]) && be32(p + 5) > left - 9 &&
+	       (hprof_tag_is_heap(p[0]) || hprof_size_fits(p[0], be32(p + 5), walk->file->id_size));
+}
+
+/* Whether an unknown record at `offset` is followed by what looks like records. */
+int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
+{
+	const uint64_t left = hprof_walk_file_size(walk) - offset;
+	const uint8_t *p;
+	uint64_t size;
+
+	if (left < 9)
+		return 0;
+	p = base_view_at(&walk->view, offset, 9, err);
+	if (!p)
+		return hprof_view_failed(err);
+	size = be32(p + 5);
+	if (hprof_tag_known(p[0]) || size > left - 9)
+		return 0;
+	return hprof_record_plausible(&walk->salvage, offset + 9 + size, 3, err);
+}
+
+/* The nominal end is reached and no record is there: are there more sub-records? */
+static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
+	struct hprof_found found;
+	int rc;
+
+	rc = hprof_chain_strength(&walk->salvage, at, size,
+				  at == walk->record.body_offset ? HPROF_STRENGTH_ANY :
+				  HPROF_STRENGTH_LIKELY, err);
+	if (rc < 0)
+		return rc;
+	if (rc > 0) {
+		follow(walk);
+		return hprof_walk_step_heap(walk, event, err);
+	}
+	rc = cut_record_at(walk, at, err);
+	if (rc == 0)
+		rc = hprof_walk_unknown_record_at(walk, at, err);
+	if (rc < 0)
+		return rc;
+	if (rc > 0)
+		return close_heap(walk, at, event);
+	rc = hprof_search(&walk->salvage, at, size, true, true, &found, err);
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || found.is_record)
+		return close_heap(walk, at, event);
+	follow(walk);
+	walk->excused = true;
+	walk->position = found.offset;
+	walk->sub.end = 0;
+	*event = HPROF_EVENT_PROBLEM;
+	return hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at,
+		       "no record at offset %" PRIu64 ": resumed at the heap sub-record at offset %"
+		       PRIu64, at, found.offset);
+}
+
+/*
+ * A sub-record that parses crosses the nominal end. If a record begins exactly there, the
+ * sub-record's length is wrong; but not where the segment's may have wrapped and sub-records go
+ * on behind the crossing one (a heap that holds HPROF bytes in an array).
+ */
+static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
+		       enum hprof_event *event, struct hdb_error *err)
+{
+	int rc = 1;
+
+	if (walk->end_known) {
+		rc = 0;
+		if (hprof_walk_file_size(walk) - walk->record.body_offset > UINT32_MAX)
+			rc = hprof_chain_strength(&walk->salvage, sub->end, hprof_walk_file_size(walk),
+						  HPROF_STRENGTH_SURE, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc == 0)
+		return damaged(walk, HPROF_PARSE_OVERRUN, sub, event, err);
+	follow(walk);
+	return emit_sub(walk, sub, event, err);
+}
+
+/* Whether to close here, before a record that the length says is inside: 1, 0, or a failure. */
+static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error *err)
+{
+	const uint8_t *p = base_view_at(&walk->view, at, 1, err);
+	bool is_shared;
+	int rc;
+
+	if (!p)
+		return hprof_view_failed(err);
+	if (!hprof_tag_known(p[0]))
+		return 0;
+	is_shared = hprof_sub_is_root(p[0]);
+	/* Where the end is known, tags that both levels share are sub-records. */
+	if (is_shared && walk->end_known)
+		return 0;
+	rc = hprof_record_plausible(&walk->salvage, at, 4, err);
+	if (rc <= 0 || !is_shared)
+		return rc;
+	/* With 4-byte ids, frame roots of thread 4 are UNLOAD CLASS records to the byte. */
+	rc = hprof_chain_strength(&walk->salvage, at, hprof_walk_file_size(walk),
+				  HPROF_STRENGTH_LIKELY, err);
+	return rc < 0 ? rc : rc == 0;
+}
+
+/* One step inside a heap record, on the slow path. */
+int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
+	struct hprof_sub sub = { .offset = 0 };
+	int parsed, rc;
+
+	if (at == size || (at == walk->segment_end && walk->end_known))
+		return close_heap(walk, at, event);
+	rc = record_in_heap(walk, at, err);
+	if (rc < 0)
+		return rc;
+	if (rc > 0)
+		return close_heap(walk, at, event);
+	if (at == walk->segment_end && !walk->following)
+		return past_nominal_end(walk, event, err);
+	parsed = hprof_sub_parse(walk->file, &walk->view, at, size, &sub, err);
+	if (parsed < 0)
+		return parsed;
+	if (parsed == HDB_OK && (walk->following || sub.end <= walk->segment_end))
+		return emit_sub(walk, &sub, event, err);
+	if (parsed == HDB_OK)
+		return crosses_end(walk, &sub, event, err);
+	return damaged(walk, parsed, &sub, event, err);
+}

@@ -1,0 +1,545 @@
+/*
+ * import/classes.c - classes: names, numbers, super classes, where references lie in an instance.
+ *
+ * Runs between the scan and the passes over objects: all records have been seen, so the order in which the dump
+ * has them does not matter.
+ */
+#include "import/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longest class name that is shown; the JVM's own limit is 65,535 bytes. */
+#define NAME_MAX_BYTES 65536
+
+int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err)
+{
+	struct import_class fresh;
+	int r;
+
+	*no = base_idmap_get(&im->class_map, class_id);
+	if (*no != BASE_IDMAP_NONE)
+		return HDB_OK;
+	memset(&fresh, 0, sizeof(fresh));
+	fresh.out.class_id = class_id;
+	fresh.out.super_no = STORE_NONE;
+	fresh.out.name_text = STORE_NONE;
+	fresh.min_gap = STORE_NONE;
+	fresh.field_super = STORE_NONE;
+	*no = (uint32_t)im->classes.count;
+	r = base_vec_push(&im->classes, &fresh, sizeof(fresh), err);
+	return r == HDB_OK ? base_idmap_put(&im->class_map, class_id, *no, err) : r;
+}
+
+/* ---- names ---- */
+
+/* Names one class and writes its name as a text. */
+static int name_class(struct import *im, struct import_class *class, char *name,
+		      struct hdb_error *err)
+{
+	const uint32_t load = base_idmap_get(&im->load_map, class->out.class_id);
+	struct base_view view = { .src = im->source };
+	uint32_t text = BASE_IDMAP_NONE;
+	bool is_array = false;
+
+	if (load != BASE_IDMAP_NONE) {
+		const struct hprof_load_class *l =
+			base_vec_at(&im->loads, struct hprof_load_class, load);
+
+		class->out.class_serial = l->class_serial;
+		text = base_idmap_get(&im->text_map, l->name_string_id);
+	}
+	if (text == BASE_IDMAP_NONE) {
+		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
+			       class->out.class_id);
+		/* A class that only unnamed records speak of is a problem of its own kind. */
+		return class->has_dump ?
+		       import_problem(im, IMPORT_PROBLEM_MISSING_NAME, class->out.file_offset, 0,
+				      class->out.class_id, err, "class 0x%" PRIx64
+				      " has no name", class->out.class_id) : HDB_OK;
+	}
+	const struct import_text_place *place =
+		base_vec_at(&im->text_places, struct import_text_place, text);
+	const uint8_t *raw = base_view_at(&view, place->offset, place->size, err);
+	if (!raw)
+		return HDB_ETRUNC;
+	import_class_name((const char *)raw, place->size, name, NAME_MAX_BYTES, &is_array,
+			  &class->out.element_type);
+	if (is_array)
+		class->out.flags |= STORE_CLASS_ARRAY;
+	class->has_name = 1;
+	return HDB_OK;
+}
+
+/* Notes the classes that rules speak of: of several with one name, the first in the file. */
+static void note_class(struct import *im, uint32_t no, const char *name)
+{
+	static const char *const strengths[] = {
+		[STORE_SOFT] = "java.lang.ref.SoftReference",
+		[STORE_WEAK] = "java.lang.ref.WeakReference",
+		[STORE_PHANTOM] = "java.lang.ref.PhantomReference",
+		[STORE_FINALIZER] = "java.lang.ref.FinalReference",
+	};
+	struct import_class *class = import_class_at(im, no);
+	uint32_t *slot = NULL;
+
+	if (!class->has_dump)
+		return;
+	for (unsigned s = STORE_SOFT; s <= STORE_FINALIZER; s++)
+		if (strcmp(name, strengths[s]) == 0)
+			class->out.strength = (uint8_t)s;
+	if (strcmp(name, "java.lang.Class") == 0)
+		slot = &im->class_class_no;
+	else if (strcmp(name, "java.lang.ClassLoader") == 0)
+		slot = &im->loader_class_no;
+	else if (strcmp(name, "java.lang.Object") == 0)
+		slot = &im->object_class_no;
+	else if (class->out.element_type > HPROF_OBJECT)
+		slot = &im->primitive_class_no[class->out.element_type & 15];
+	if (slot && (*slot == STORE_NONE ||
+		     import_class_at(im, *slot)->out.file_offset > class->out.file_offset))
+		*slot = no;
+}
+
+static int put_name(struct import *im, struct import_class *class, const char *name,
+		    struct hdb_error *err)
+{
+	class->out.name_text = (uint32_t)im->texts.count;
+	return store_texts_put(&im->texts, name, strlen(name), err);
+}
+
+static int name_classes(struct import *im, struct hdb_error *err)
+{
+	char *name = malloc(NAME_MAX_BYTES);
+	int r = HDB_OK;
+
+	if (!name)
+		return hdb_fail_memory(err, "class names", NAME_MAX_BYTES);
+	im->class_class_no = im->loader_class_no = im->object_class_no = STORE_NONE;
+	for (unsigned t = 0; t < 16; t++)
+		im->primitive_class_no[t] = STORE_NONE;
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		r = name_class(im, import_class_at(im, no), name, err);
+		if (r == HDB_OK)
+			r = put_name(im, import_class_at(im, no), name, err);
+		if (r == HDB_OK)
+			note_class(im, no, name);
+	}
+	free(name);
+	return r;
+}
+
+/* ---- what the dump lacks ---- */
+
+/* Eclipse MAT's alignment: greatest common divisor of the distances of all objects, 8 to 256. */
+static unsigned mat_alignment(const struct import *im)
+{
+	uint64_t ids[1024], previous = 0, align = 0;
+	uint32_t ix = 0;
+
+	while (ix < im->ids.count) {
+		const uint32_t n = im->ids.count - ix < 1024 ? (uint32_t)(im->ids.count - ix) : 1024;
+
+		idset_scan(&im->ids, ix, n, ids);
+		ix += n;
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t a = ids[i] - previous, b = align;
+
+			if (ids[i] == 0)
+				continue;
+			if (previous == 0) {
+				previous = ids[i];
+				continue;
+			}
+			previous = ids[i];
+			while (b) {
+				const uint64_t rest = a % b;
+				a = b;
+				b = rest;
+			}
+			align = a;
+			if (align <= 8)
+				return 8;
+		}
+	}
+	return align > 256 ? 256 : align < 8 ? 8 : (unsigned)align;
+}
+
+static int invent_class(struct import *im, const char *name, uint64_t *next_id, uint32_t *no,
+			struct hdb_error *err)
+{
+	struct import_class *class;
+	bool is_array;
+	int r;
+
+	do
+		*next_id += im->mat_align_bytes;
+	while (idset_has(&im->ids, *next_id));
+	r = idset_add(&im->ids, *next_id, err);
+	if (r == HDB_OK)
+		r = import_class_of(im, *next_id, no, err);
+	if (r < 0)
+		return r;
+	class = import_class_at(im, *no);
+	class->out.flags |= STORE_CLASS_INVENTED;
+	class->is_used = 1;
+	import_class_name(name, strlen(name), (char[64]){ 0 }, 64, &is_array,
+			  &class->out.element_type);
+	if (is_array)
+		class->out.flags |= STORE_CLASS_ARRAY;
+	class->has_name = 1;
+	return put_name(im, class, name, err);
+}
+
+/* A class that objects have but that no CLASS_DUMP describes. */
+static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct hdb_error *err)
+{
+	struct import_class *class = import_class_at(im, no);
+	const uint64_t id = class->out.class_id;
+	int r = import_problem(im, IMPORT_PROBLEM_MISSING_CLASS, 0, 0, id, err,
+			       "objects have class 0x%" PRIx64 ", which is not in the dump", id);
+
+	class->out.flags |= STORE_CLASS_INVENTED;
+	if (r < 0)
+		return r;
+	if (id && !idset_has(&im->ids, id)) {
+		r = idset_add(&im->ids, id, err);
+		return r < 0 ? r : HDB_OK;
+	}
+	r = import_problem(im, IMPORT_PROBLEM_CLASS_ID, 0, 0, id, err,
+			   "class 0x%" PRIx64 " has the ID of an object that is no class", id);
+	if (r < 0)
+		return r;
+	do
+		*next_id += im->mat_align_bytes;
+	while (idset_has(&im->ids, *next_id));
+	class->out.class_id = *next_id;
+	r = idset_add(&im->ids, *next_id, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Invents classes as Eclipse MAT does: at the first free multiples of the alignment. */
+static int invent_classes(struct import *im, struct hdb_error *err)
+{
+	static const char *const names[] = {
+		[HPROF_BOOLEAN] = "boolean[]", [HPROF_CHAR] = "char[]", [HPROF_FLOAT] = "float[]",
+		[HPROF_DOUBLE] = "double[]", [HPROF_BYTE] = "byte[]", [HPROF_SHORT] = "short[]",
+		[HPROF_INT] = "int[]", [HPROF_LONG] = "long[]",
+	};
+	const uint32_t count = (uint32_t)im->classes.count;
+	uint64_t next_id = 0;
+	int r = HDB_OK;
+
+	if (im->class_class_no == STORE_NONE)
+		r = invent_class(im, "java.lang.Class", &next_id, &im->class_class_no, err);
+	if (r == HDB_OK && im->loader_class_no == STORE_NONE)
+		r = invent_class(im, "java.lang.ClassLoader", &next_id, &im->loader_class_no, err);
+	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG && r == HDB_OK; t++)
+		if (im->primitive_used[t] && im->primitive_class_no[t] == STORE_NONE)
+			r = invent_class(im, names[t], &next_id, &im->primitive_class_no[t], err);
+	for (uint32_t no = 0; no < count && r == HDB_OK; no++)
+		if (!import_class_at(im, no)->has_dump)
+			r = invent_used(im, no, &next_id, err);
+	return r;
+}
+
+/* ---- numbers ---- */
+
+static int compare_classes(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct import_class *)a)->out.class_id;
+	const uint64_t y = ((const struct import_class *)b)->out.class_id;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Classes that rules speak of: three, and the primitive arrays by basic type. */
+#define NOTED (3 + 16)
+
+/* Numbers classes in the order of their IDs; numbers noted before are translated. */
+static int number_classes(struct import *im, struct hdb_error *err)
+{
+	uint32_t *noted[NOTED] = { &im->class_class_no, &im->loader_class_no,
+				   &im->object_class_no };
+	uint64_t noted_id[NOTED];
+	/* Objects of a renamed class still speak of it by the ID that the dump has. */
+	struct base_vec renamed = { 0 };
+	int r = HDB_OK;
+
+	for (unsigned t = 0; t < 16; t++)
+		noted[NOTED - 16 + t] = &im->primitive_class_no[t];
+	for (unsigned i = 0; i < NOTED; i++)
+		noted_id[i] = *noted[i] == STORE_NONE ? 0 :
+			      import_class_at(im, *noted[i])->out.class_id;
+	for (uint64_t slot = 0; slot < im->class_map.capacity && r == HDB_OK; slot++) {
+		const uint32_t no = im->class_map.values[slot];
+
+		if (no == BASE_IDMAP_NONE)
+			continue;
+		const uint64_t pair[2] = { im->class_map.keys[slot],
+					   import_class_at(im, no)->out.class_id };
+		if (pair[0] != pair[1])
+			r = base_vec_push(&renamed, pair, sizeof(pair), err);
+	}
+	qsort(im->classes.data, im->classes.count, sizeof(struct import_class), compare_classes);
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		struct import_class *class = import_class_at(im, no);
+
+		class->out.ix = idset_find(&im->ids, class->out.class_id);
+		r = base_idmap_put(&im->class_map, class->out.class_id, no, err);
+	}
+	for (unsigned i = 0; i < NOTED; i++)
+		if (*noted[i] != STORE_NONE)
+			*noted[i] = base_idmap_get(&im->class_map, noted_id[i]);
+	for (size_t i = 0; i < renamed.count && r == HDB_OK; i++) {
+		const uint64_t *pair = (const uint64_t *)renamed.data + 2 * i;
+
+		r = base_idmap_put(&im->class_map, pair[0],
+				   base_idmap_get(&im->class_map, pair[1]), err);
+	}
+	base_vec_release(&renamed);
+	return r;
+}
+
+/* ---- super classes ---- */
+
+static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
+{
+	struct import_class *class = import_class_at(im, no);
+
+	class->out.loader_ix = 0;
+	if (class->out.loader_id) {
+		const uint32_t ix = idset_find(&im->ids, class->out.loader_id);
+		class->out.loader_ix = ix == IDSET_NONE ? 0 : ix;
+	}
+	if (class->has_dump && !class->out.loader_ix)
+		im->any_boot_class = true;
+	if (class->out.flags & STORE_CLASS_INVENTED) {
+		class->out.super_no = im->object_class_no;
+		return HDB_OK;
+	}
+	if (!class->super_id)
+		return HDB_OK;
+	class->out.super_no = base_idmap_get(&im->class_map, class->super_id);
+	if (class->out.super_no != BASE_IDMAP_NONE)
+		return HDB_OK;
+	class->out.super_no = STORE_NONE;
+	return import_problem(im, IMPORT_PROBLEM_MISSING_SUPER, class->out.file_offset, 0,
+			      class->out.class_id, err, "class 0x%" PRIx64 ": its super class 0x%"
+			      PRIx64 " is not in the dump", class->out.class_id, class->super_id);
+}
+
+enum { MARK_NEW, MARK_OPEN, MARK_DONE };
+
+/* Orders classes so that super classes come first, and cuts cycles. */
+static int order_classes(struct import *im, struct hdb_error *err)
+{
+	const uint32_t count = (uint32_t)im->classes.count;
+	struct base_vec stack = { 0 };
+	uint32_t done = 0;
+	int r = HDB_OK;
+
+	im->order = malloc(((size_t)count + 1) * sizeof(*im->order));
+	if (!im->order)
+		return hdb_fail_memory(err, "the order of classes", (uint64_t)count * 4);
+	for (uint32_t first = 0; first < count && r == HDB_OK; first++) {
+		uint32_t no = first;
+
+		/* Up to a class that is done, then back down. */
+		while (no != STORE_NONE && import_class_at(im, no)->mark == MARK_NEW && r == HDB_OK) {
+			import_class_at(im, no)->mark = MARK_OPEN;
+			r = base_vec_push(&stack, &no, sizeof(no), err);
+			no = import_class_at(im, no)->out.super_no;
+		}
+		if (no != STORE_NONE && import_class_at(im, no)->mark == MARK_OPEN && r == HDB_OK) {
+			struct import_class *last = import_class_at(im,
+				*base_vec_at(&stack, uint32_t, stack.count - 1));
+
+			last->out.super_no = STORE_NONE;
+			r = import_problem(im, IMPORT_PROBLEM_SUPER_CYCLE, last->out.file_offset,
+					   0, last->out.class_id, err,
+					   "class 0x%" PRIx64 " is its own super class; cut",
+					   last->out.class_id);
+		}
+		while (stack.count) {
+			no = *base_vec_at(&stack, uint32_t, --stack.count);
+			import_class_at(im, no)->mark = MARK_DONE;
+			im->order[done++] = no;
+		}
+	}
+	base_vec_release(&stack);
+	return r;
+}
+
+/* Bytes of a class's own field values; counts what is inherited by field_super and strength. */
+static int measure_class(struct import *im, struct import_class *class, struct hdb_error *err)
+{
+	struct base_view view = { .src = im->source };
+	uint64_t offset = class->fields_offset, body = 0;
+
+	for (uint32_t f = 0; f < class->out.field_count; f++) {
+		struct hprof_field field;
+		unsigned size;
+		int r = hprof_field_next(&im->file, &view, &offset, &field, err);
+
+		if (r < 0)
+			return r;
+		size = hprof_type_size(field.type, im->file.id_size);
+		if (!size)
+			r = import_problem(im, IMPORT_PROBLEM_BAD_FIELD_TYPE, offset, 0,
+					   class->out.class_id, err, "field %" PRIu32 " of class 0x%"
+					   PRIx64 " has unknown type %u", f, class->out.class_id,
+					   field.type);
+		if (r < 0)
+			return r;
+		body += size;
+	}
+	if (class->out.super_no != STORE_NONE) {
+		const struct import_class *super = import_class_at(im, class->out.super_no);
+
+		body += super->out.body_size;
+		class->field_super = super->out.field_count ? class->out.super_no :
+				     super->field_super;
+		if (!class->out.strength)
+			class->out.strength = super->out.strength;
+	}
+	class->out.body_size = body > UINT32_MAX ? UINT32_MAX : (uint32_t)body;
+	return HDB_OK;
+}
+
+/*
+ * Notes where the references of an instance lie: its class's own fields come first, then each super class's. Only
+ * as far as the longest instance of the class goes, which bounds the work by the size of the dump.
+ */
+static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
+{
+	struct import_class *class = import_class_at(im, no);
+	struct base_view view = { .src = im->source };
+	uint64_t at = 0;
+	uint32_t c = class->out.field_count ? no : class->field_super;
+	int r = HDB_OK;
+
+	class->plan_first = (uint32_t)im->plans.count;
+	while (c != STORE_NONE && at < class->max_body && r == HDB_OK) {
+		const struct import_class *from = import_class_at(im, c);
+		uint64_t offset = from->fields_offset;
+
+		for (uint32_t f = 0; f < from->out.field_count && at < class->max_body; f++) {
+			struct hprof_field field;
+
+			r = hprof_field_next(&im->file, &view, &offset, &field, err);
+			if (r == HDB_OK && field.type == HPROF_OBJECT) {
+				const uint32_t at32 = (uint32_t)at;
+				r = base_vec_push(&im->plans, &at32, sizeof(at32), err);
+			}
+			if (r < 0)
+				return r;
+			at += hprof_type_size(field.type, im->file.id_size);
+		}
+		c = from->field_super;
+	}
+	class->plan_count = (uint32_t)im->plans.count - class->plan_first;
+	return r;
+}
+
+int import_classes(struct import *im, struct hdb_error *err)
+{
+	uint64_t duplicates = 0, more = 0;
+	int r = name_classes(im, err);
+
+	if (r == HDB_OK)
+		r = idset_finish(&im->ids, &duplicates, err);
+	if (r == HDB_OK && duplicates)
+		r = import_problem(im, IMPORT_PROBLEM_DUPLICATE_ID, 0, 0, 0, err, "%" PRIu64
+				   " objects have an ID that another has; the first is kept",
+				   duplicates);
+	if (r < 0)
+		return r;
+	im->mat_align_bytes = mat_alignment(im);
+	/* The boot class loader's stand-in: ID 0, index 0. */
+	r = idset_add(&im->ids, 0, err);
+	if (r >= 0)
+		r = invent_classes(im, err);
+	if (r == HDB_OK)
+		r = idset_finish(&im->ids, &more, err);
+	if (r == HDB_OK)
+		r = number_classes(im, err);
+	if (r < 0)
+		return r;
+	im->object_count = (uint32_t)im->ids.count;
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
+		r = link_super(im, no, err);
+	if (r == HDB_OK)
+		r = order_classes(im, err);
+	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++)
+		r = measure_class(im, import_class_at(im, im->order[i]), err);
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
+		if (import_class_at(im, no)->max_body)
+			r = plan_class(im, no, err);
+	return r;
+}
+
+/* ---- writing ---- */
+
+static int put_fields(struct import *im, struct import_class *class,
+		      struct store_records_writer *fields, struct hdb_error *err)
+{
+	struct base_view view = { .src = im->source };
+	uint64_t offset = class->fields_offset;
+	int r = HDB_OK;
+
+	class->out.first_field = (uint32_t)fields->count;
+	for (uint32_t f = 0; f < class->out.field_count && r == HDB_OK; f++) {
+		struct store_field out = { 0 };
+		struct hprof_field field;
+
+		r = hprof_field_next(&im->file, &view, &offset, &field, err);
+		out.name_text = base_idmap_get(&im->text_map, field.name_string_id);
+		out.type = field.type;
+		if (r == HDB_OK)
+			r = store_records_put(fields, &out, err);
+	}
+	offset = class->statics_offset;
+	class->out.first_static = (uint32_t)fields->count;
+	for (uint32_t f = 0; f < class->out.static_count && r == HDB_OK; f++) {
+		struct store_field out = { .is_static = 1 };
+		struct hprof_static field;
+
+		r = hprof_static_next(&im->file, &view, &offset, &field, err);
+		out.name_text = base_idmap_get(&im->text_map, field.name_string_id);
+		out.type = field.type;
+		out.value = field.value;
+		if (r == HDB_OK)
+			r = store_records_put(fields, &out, err);
+	}
+	if (r == HDB_OK && fields->count >= UINT32_MAX)
+		r = hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", UINT32_MAX - 1);
+	return r;
+}
+
+int import_write_classes(struct import *im, struct hdb_error *err)
+{
+	struct store_records_writer fields = {
+		.writer = im->writer, .table = STORE_FIELDS,
+		.record_size = sizeof(struct store_field),
+	};
+	struct store_records_writer classes = {
+		.writer = im->writer, .table = STORE_CLASSES,
+		.record_size = sizeof(struct store_class),
+	};
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		r = put_fields(im, import_class_at(im, no), &fields, err);
+		if (r == HDB_OK)
+			r = store_records_put(&classes, &import_class_at(im, no)->out, err);
+	}
+	if (r == HDB_OK)
+		r = store_records_end(&fields, err);
+	if (r == HDB_OK)
+		r = store_records_end(&classes, err);
+	store_records_release(&fields);
+	store_records_release(&classes);
+	return r;
+}

@@ -1,0 +1,433 @@
+/*
+ * import/idset.c - the set of object identifiers.
+ */
+#include "import/idset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Dense chunks may take this much, and this much an ID, before the set turns sparse: twice what a sorted array would
+ * take, so that neither form is ever much worse than the other.
+ */
+#define DENSE_FREE_BYTES (16u << 20)
+#define DENSE_BYTES_PER_ID 16
+/* The table of regions may have this many entries, or this many a chunk. */
+#define TABLE_MAX (1u << 20)
+#define TABLE_PER_CHUNK 8
+/* IDs looked up at a time by idset_find_many: enough to hide memory latency. */
+#define BATCH 16
+
+static unsigned popcount(uint64_t v)
+{
+	v -= (v >> 1) & 0x5555555555555555ull;
+	v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
+	return (unsigned)((v * 0x0101010101010101ull) >> 56);
+}
+
+void idset_init(struct idset *set)
+{
+	memset(set, 0, sizeof(*set));
+	set->shift = 3;
+}
+
+static void release_chunks(struct idset *set)
+{
+	for (size_t i = 0; i < set->chunk_count; i++)
+		free(set->chunks[i]);
+	free(set->chunks);
+	free(set->table);
+	base_idmap_release(&set->regions);
+	set->chunks = NULL;
+	set->table = NULL;
+	set->last = NULL;
+	set->chunk_count = set->chunk_capacity = 0;
+}
+
+void idset_release(struct idset *set)
+{
+	release_chunks(set);
+	base_vec_release(&set->ids);
+}
+
+uint64_t idset_bytes(const struct idset *set)
+{
+	return set->chunk_count * (uint64_t)sizeof(struct idset_chunk) +
+	       set->regions.capacity * 12 + set->table_count * 4 + set->ids.capacity * 8;
+}
+
+/* Moves every ID of the dense form into `add` of another set. */
+static int each_dense(const struct idset *set, int (*add)(void *ctx, uint64_t id,
+		      struct hdb_error *err), void *ctx, struct hdb_error *err)
+{
+	for (size_t c = 0; c < set->chunk_count; c++) {
+		const struct idset_chunk *chunk = set->chunks[c];
+
+		for (unsigned w = 0; w < IDSET_CHUNK_WORDS; w++) {
+			for (uint64_t bits = chunk->bits[w]; bits; bits &= bits - 1) {
+				const uint64_t unit = chunk->region << IDSET_CHUNK_BITS | w * 64 |
+						      (unsigned)__builtin_ctzll(bits);
+				const int r = add(ctx, unit << set->shift, err);
+
+				if (r < 0)
+					return r;
+			}
+		}
+	}
+	return HDB_OK;
+}
+
+static int push_id(void *ctx, uint64_t id, struct hdb_error *err)
+{
+	return base_vec_push(ctx, &id, sizeof(id), err);
+}
+
+static int turn_sparse(struct idset *set, struct hdb_error *err)
+{
+	const int r = each_dense(set, push_id, &set->ids, err);
+
+	if (r < 0)
+		return r;
+	release_chunks(set);
+	set->is_sparse = true;
+	return HDB_OK;
+}
+
+static int add_again(void *ctx, uint64_t id, struct hdb_error *err)
+{
+	return idset_add(ctx, id, err);
+}
+
+/* An ID with fewer low zero bits came: all of it again with smaller units. */
+static int lower_shift(struct idset *set, uint64_t id, struct hdb_error *err)
+{
+	struct idset finer;
+	int r;
+
+	idset_init(&finer);
+	finer.shift = (unsigned)__builtin_ctzll(id);
+	r = each_dense(set, add_again, &finer, err);
+	idset_release(set);
+	*set = finer;
+	return r;
+}
+
+static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
+{
+	struct idset_chunk *chunk;
+	int r;
+
+	if (set->chunk_count == set->chunk_capacity) {
+		const size_t capacity = set->chunk_capacity ? set->chunk_capacity * 2 : 64;
+		void *grown = realloc(set->chunks, capacity * sizeof(struct idset_chunk *));
+
+		if (!grown)
+			return hdb_fail_memory(err, "the identifier set", capacity * 8);
+		set->chunks = grown;
+		set->chunk_capacity = capacity;
+	}
+	chunk = calloc(1, sizeof(*chunk));
+	if (!chunk)
+		return hdb_fail_memory(err, "the identifier set", sizeof(*chunk));
+	chunk->region = region;
+	r = base_idmap_put(&set->regions, region, (uint32_t)set->chunk_count, err);
+	if (r < 0) {
+		free(chunk);
+		return r;
+	}
+	set->chunks[set->chunk_count++] = chunk;
+	set->last = chunk;
+	return HDB_OK;
+}
+
+/* Makes set->last the chunk of `region`, new if need be; may turn the set sparse. */
+static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
+{
+	const uint32_t no = base_idmap_get(&set->regions, region);
+
+	if (no != BASE_IDMAP_NONE) {
+		set->last = set->chunks[no];
+		return HDB_OK;
+	}
+	if (set->chunk_count * sizeof(struct idset_chunk) >
+	    DENSE_FREE_BYTES + set->count * DENSE_BYTES_PER_ID)
+		return turn_sparse(set, err);
+	return new_chunk(set, region, err);
+}
+
+int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
+{
+	uint64_t unit, region, mask, *word;
+	int r;
+
+	if (!set->is_sparse && id & ((1u << set->shift) - 1)) {
+		r = lower_shift(set, id, err);
+		if (r < 0)
+			return r;
+	}
+	unit = id >> set->shift;
+	region = unit >> IDSET_CHUNK_BITS;
+	if (!set->is_sparse && (!set->last || set->last->region != region)) {
+		r = find_chunk(set, region, err);
+		if (r < 0)
+			return r;
+	}
+	if (set->is_sparse) {
+		set->count++;
+		return base_vec_push(&set->ids, &id, sizeof(id), err);
+	}
+	word = &set->last->bits[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
+	mask = (uint64_t)1 << (unit & 63);
+	if (*word & mask)
+		return HDB_END;
+	*word |= mask;
+	set->count++;
+	return HDB_OK;
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+	const uint64_t x = (*(struct idset_chunk *const *)a)->region;
+	const uint64_t y = (*(struct idset_chunk *const *)b)->region;
+
+	return x < y ? -1 : x > y;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void finish_sparse(struct idset *set, uint64_t *duplicates)
+{
+	uint64_t *ids = set->ids.data;
+	size_t kept = 0;
+
+	qsort(ids, set->ids.count, sizeof(*ids), compare_ids);
+	for (size_t i = 0; i < set->ids.count; i++)
+		if (i == 0 || ids[i] != ids[i - 1])
+			ids[kept++] = ids[i];
+	*duplicates = set->ids.count - kept;
+	set->ids.count = kept;
+	set->count = kept;
+}
+
+/* A direct table of regions where they lie close together; without it, the hash map serves. */
+static int build_table(struct idset *set, struct hdb_error *err)
+{
+	uint64_t span;
+
+	free(set->table);
+	set->table = NULL;
+	set->table_count = 0;
+	if (!set->chunk_count)
+		return HDB_OK;
+	/* Region 0 holds the boot loader's stand-in and invented classes; it would stretch the span. */
+	set->first_region = set->chunks[set->chunk_count > 1 && !set->chunks[0]->region]->region;
+	span = set->chunks[set->chunk_count - 1]->region - set->first_region + 1;
+	if (span > TABLE_MAX && span > TABLE_PER_CHUNK * (uint64_t)set->chunk_count)
+		return HDB_OK;
+	set->table = malloc(span * sizeof(*set->table));
+	if (!set->table)
+		return hdb_fail_memory(err, "the identifier set", span * 4);
+	memset(set->table, 0xff, span * sizeof(*set->table));
+	set->table_count = span;
+	for (size_t c = 0; c < set->chunk_count; c++)
+		if (set->chunks[c]->region >= set->first_region)
+			set->table[set->chunks[c]->region - set->first_region] = (uint32_t)c;
+	return HDB_OK;
+}
+
+int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
+{
+	uint64_t ix = 0;
+	int r = HDB_OK;
+
+	*duplicates = 0;
+	if (set->is_sparse) {
+		finish_sparse(set, duplicates);
+	} else if (set->chunk_count) {
+		qsort(set->chunks, set->chunk_count, sizeof(*set->chunks), compare_chunks);
+	}
+	if (set->count >= UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " objects; at most %" PRIu32
+				" can be numbered", set->count, UINT32_MAX - 1);
+	for (size_t c = 0; c < set->chunk_count && r == HDB_OK; c++) {
+		struct idset_chunk *chunk = set->chunks[c];
+		unsigned in_chunk = 0;
+
+		chunk->first_ix = (uint32_t)ix;
+		for (unsigned w = 0; w < IDSET_CHUNK_WORDS; w++) {
+			chunk->before[w] = (uint16_t)in_chunk;
+			in_chunk += popcount(chunk->bits[w]);
+		}
+		ix += in_chunk;
+		r = base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err);
+	}
+	if (r == HDB_OK && !set->is_sparse)
+		r = build_table(set, err);
+	set->last = NULL;
+	set->is_finished = true;
+	return r;
+}
+
+static const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
+{
+	uint32_t no;
+
+	if (region - set->first_region < set->table_count)
+		no = set->table[region - set->first_region];
+	else if (set->table && region >= set->first_region)
+		return NULL;
+	else
+		no = base_idmap_get(&set->regions, region);
+	return no == UINT32_MAX ? NULL : set->chunks[no];
+}
+
+/* Index of the first element of the sorted IDs that is at least id. */
+static size_t lower_bound(const struct idset *set, uint64_t id)
+{
+	const uint64_t *ids = set->ids.data;
+	size_t low = 0, high = set->ids.count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (ids[mid] < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool idset_has(const struct idset *set, uint64_t id)
+{
+	const uint64_t unit = id >> set->shift;
+
+	if (set->is_sparse && !set->is_finished) {
+		for (size_t i = 0; i < set->ids.count; i++)
+			if (*base_vec_at(&set->ids, uint64_t, i) == id)
+				return true;
+		return false;
+	}
+	if (!set->is_sparse && !set->is_finished) {
+		const uint32_t no = base_idmap_get(&set->regions, unit >> IDSET_CHUNK_BITS);
+
+		return no != BASE_IDMAP_NONE && !(id & ((1u << set->shift) - 1)) &&
+		       set->chunks[no]->bits[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] >>
+		       (unit & 63) & 1;
+	}
+	return idset_find(set, id) != IDSET_NONE;
+}
+
+static uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
+{
+	const unsigned w = (unsigned)(unit >> 6) & (IDSET_CHUNK_WORDS - 1);
+	const uint64_t bits = chunk->bits[w];
+	const uint64_t mask = (uint64_t)1 << (unit & 63);
+
+	if (!(bits & mask))
+		return IDSET_NONE;
+	return chunk->first_ix + chunk->before[w] + popcount(bits & (mask - 1));
+}
+
+uint32_t idset_find(const struct idset *set, uint64_t id)
+{
+	const uint64_t unit = id >> set->shift;
+	const struct idset_chunk *chunk;
+
+	if (set->is_sparse) {
+		const size_t i = lower_bound(set, id);
+
+		if (i == set->ids.count || *base_vec_at(&set->ids, uint64_t, i) != id)
+			return IDSET_NONE;
+		return (uint32_t)i;
+	}
+	if (id & ((1u << set->shift) - 1))
+		return IDSET_NONE;
+	chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
+	return chunk ? find_in_chunk(chunk, unit) : IDSET_NONE;
+}
+
+void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+{
+	const struct idset_chunk *chunks[BATCH];
+
+	if (set->is_sparse) {
+		for (size_t i = 0; i < count; i++)
+			out[i] = idset_find(set, ids[i]);
+		return;
+	}
+	while (count) {
+		const size_t n = count < BATCH ? count : BATCH;
+
+		for (size_t i = 0; i < n; i++) {
+			const uint64_t unit = ids[i] >> set->shift;
+			const unsigned w = (unsigned)(unit >> 6) & (IDSET_CHUNK_WORDS - 1);
+
+			chunks[i] = ids[i] & ((1u << set->shift) - 1) ?
+				    NULL : chunk_of(set, unit >> IDSET_CHUNK_BITS);
+			if (chunks[i]) {
+				__builtin_prefetch(&chunks[i]->bits[w]);
+				__builtin_prefetch(&chunks[i]->before[w]);
+			}
+		}
+		for (size_t i = 0; i < n; i++)
+			out[i] = chunks[i] ? find_in_chunk(chunks[i], ids[i] >> set->shift) :
+				 IDSET_NONE;
+		ids += n;
+		out += n;
+		count -= n;
+	}
+}
+
+/* The chunk that holds index ix. */
+static size_t chunk_at(const struct idset *set, uint32_t ix)
+{
+	size_t low = 0, high = set->chunk_count;
+
+	while (high - low > 1) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (set->chunks[mid]->first_ix <= ix)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out)
+{
+	uint32_t ix;
+
+	if (set->is_sparse) {
+		memcpy(out, base_vec_at(&set->ids, uint64_t, first_ix), (size_t)count * 8);
+		return;
+	}
+	for (size_t c = chunk_at(set, first_ix); count && c < set->chunk_count; c++) {
+		const struct idset_chunk *chunk = set->chunks[c];
+
+		for (unsigned w = 0; w < IDSET_CHUNK_WORDS && count; w++) {
+			uint64_t bits = chunk->bits[w];
+
+			if (!bits)
+				continue;
+			ix = chunk->first_ix + chunk->before[w];
+			if (ix + 64 <= first_ix && ix + popcount(bits) <= first_ix)
+				continue;
+			for (; bits && count; bits &= bits - 1, ix++) {
+				if (ix < first_ix)
+					continue;
+				*out++ = (chunk->region << IDSET_CHUNK_BITS | w * 64 |
+					  (unsigned)__builtin_ctzll(bits)) << set->shift;
+				first_ix = ix + 1;
+				count--;
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+/*
+ * import/idset.h - the set of all object identifiers of a dump, which numbers them.
+ *
+ * Identifiers are addresses, so a bit an alignment unit in chunks of a few KB holds them in little memory, needs no
+ * sorting, and answers "which index has this ID" with one or two cache misses. Identifiers that are spread too thin
+ * for that (no VM does it, a damaged or hostile file may) are kept as a sorted array instead.
+ */
+#ifndef IMPORT_IDSET_H
+#define IMPORT_IDSET_H
+
+#include "base/idmap.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+
+#define IDSET_NONE UINT32_MAX
+/* Bits in a chunk. */
+#define IDSET_CHUNK_BITS 15
+#define IDSET_CHUNK_WORDS (1u << (IDSET_CHUNK_BITS - 6))
+
+struct idset_chunk {
+	uint64_t region;                     /* id >> shift >> IDSET_CHUNK_BITS */
+	uint32_t first_ix;                   /* index of its first object */
+	uint16_t before[IDSET_CHUNK_WORDS];  /* objects of the chunk before a word */
+	uint64_t bits[IDSET_CHUNK_WORDS];
+};
+
+struct idset {
+	unsigned shift;               /* low zero bits that all IDs have, at most 3 */
+	uint64_t count;               /* IDs in it (before idset_finish: duplicates in `sparse` included) */
+	/* dense form */
+	struct idset_chunk **chunks;  /* after idset_finish in order of region */
+	size_t chunk_count, chunk_capacity;
+	struct base_idmap regions;    /* region -> chunk number */
+	struct idset_chunk *last;     /* the chunk that was used last */
+	uint32_t *table;              /* after idset_finish, if regions lie close: region - first -> chunk */
+	uint64_t first_region, table_count;
+	/* sparse form */
+	bool is_sparse;
+	bool is_finished;
+	struct base_vec ids;          /* uint64_t, sorted by idset_finish */
+};
+
+void idset_init(struct idset *set);
+void idset_release(struct idset *set);
+
+/* Adds an ID: HDB_OK, or HDB_END if it was there already (in the sparse form that is found by idset_finish). */
+int idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
+
+/* Whether it is there; slow in the sparse form before idset_finish. */
+bool idset_has(const struct idset *set, uint64_t id);
+
+/*
+ * Numbers the IDs in ascending order. HDB_ELIMIT for more than 2^32 - 2. Adding after it needs another
+ * idset_finish. Returns the number of duplicates found in *duplicates (sparse form only).
+ */
+int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
+
+/* Index of an ID, or IDSET_NONE. */
+uint32_t idset_find(const struct idset *set, uint64_t id);
+
+/* The same for many, with the cache misses of neighbours overlapped. */
+void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out);
+
+/* The IDs with index first_ix and on, `count` of them, which must exist. */
+void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);
+
+/* Bytes of memory it takes. */
+uint64_t idset_bytes(const struct idset *set);
+
+#endif

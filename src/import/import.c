@@ -1,0 +1,185 @@
+/*
+ * import/import.c - the import as a whole: opens the dump, runs the passes, publishes the database.
+ */
+#include "import/import.h"
+
+#include "base/fingerprint.h"
+#include "import/state.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void release(struct import *im)
+{
+	struct base_vec *vecs[] = {
+		&im->classes, &im->loads, &im->roots, &im->threads, &im->traces, &im->trace_frames,
+		&im->frames, &im->heaps, &im->heap_switches, &im->alloc_sites, &im->cpu_samples,
+		&im->summaries, &im->problems, &im->dangling, &im->plans, &im->text_places,
+		&im->extras, &im->numbered_roots,
+	};
+	struct base_idmap *maps[] = {
+		&im->class_map, &im->serial_map, &im->load_map, &im->text_map, &im->thread_map,
+		&im->thread_roots, &im->dangling_map,
+	};
+
+	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
+		base_vec_release(vecs[i]);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		base_idmap_release(maps[i]);
+	store_texts_release(&im->texts);
+	idset_release(&im->ids);
+	base_big_free(im->work, &im->offsets);
+	free(im->order);
+	store_abort(im->writer);
+	base_source_close(im->source);
+}
+
+/* What is known of the dump file itself. */
+static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_error *err)
+{
+	static const char *const versions[] = { "", "JAVA PROFILE 1.0.1", "JAVA PROFILE 1.0.2",
+						"JAVA PROFILE 1.0.3" };
+	char *full = realpath(dump_path, NULL);
+	uint64_t fingerprint = 0;
+	struct stat st;
+	int r;
+
+	if (!full || stat(full, &st) < 0) {
+		r = hdb_fail_errno(err, errno, "%s", dump_path);
+		goto out;
+	}
+	r = base_fingerprint(im->source, &fingerprint, err);
+	if (r == HDB_OK)
+		r = store_put_meta_text(im->writer, "dump.path", full, err);
+	if (r == HDB_OK)
+		r = store_put_meta_text(im->writer, "dump.version", versions[im->file.version],
+					err);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{ "dump.bytes", im->source->size },
+		{ "dump.mtime_ns", (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+				   (uint64_t)st.st_mtim.tv_nsec },
+		{ "dump.fingerprint", fingerprint },
+		{ "dump.id_size", im->file.id_size },
+		{ "dump.version_number", im->file.version },
+		{ "dump.first_record", im->file.first_record },
+		{ "dump.timestamp_ms", im->file.timestamp_ms },
+		{ "dump.snapshot", im->snapshot },
+		{ "dump.snapshot_count", im->snapshot_count },
+		{ "dump.is_android", im->is_android },
+		{ "objects", im->object_count },
+		{ "classes", im->classes.count },
+		{ "references", im->reference_count },
+		{ "references.dangling", im->dangling_count },
+		{ "roots", im->root_count },
+		{ "problems", im->problem_count },
+		{ "class.java.lang.Class", im->class_class_no },
+		{ "class.java.lang.ClassLoader", im->loader_class_no },
+		{ "import.strict", im->opt->strict != 0 },
+	};
+	/* Not the thread count or the time: the same dump gives the same bytes. */
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
+		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
+out:
+	free(full);
+	return r;
+}
+
+static int check_snapshot(const struct import *im, struct hdb_error *err)
+{
+	if (im->snapshot <= im->snapshot_count)
+		return HDB_OK;
+	if (im->snapshot_count == 0)
+		return im->problem_count == 0 ?
+		       hdb_fail(err, HDB_EFORMAT, "%s: the file holds no heap dump",
+				im->source->path) :
+		       hdb_fail(err, HDB_EFORMAT, "%s: no heap dump could be read: %s",
+				im->source->path, im->problems.count ?
+				base_vec_at(&im->problems, struct store_problem, 0)->message : "");
+	return hdb_fail(err, HDB_EUSAGE, "%s: there is no heap dump number %u; the file holds %u",
+			im->source->path, im->snapshot, im->snapshot_count);
+}
+
+static int run(struct import *im, const char *dump_path, struct hdb_error *err)
+{
+	int r = import_scan(im, err);
+
+	if (r == HDB_OK)
+		r = check_snapshot(im, err);
+	if (r == HDB_OK)
+		r = import_classes(im, err);
+	if (r == HDB_OK)
+		r = import_number_roots(im, err);
+	if (r == HDB_OK)
+		r = import_resolve(im, err);
+	if (r == HDB_OK)
+		r = import_sizes(im, err);
+	base_stage(im->work, "writing", 0, "");
+	if (r == HDB_OK)
+		r = import_write_roots(im, err);
+	if (r == HDB_OK)
+		r = import_write_classes(im, err);
+	if (r == HDB_OK)
+		r = import_write_tables(im, err);
+	if (r == HDB_OK)
+		r = import_write_problems(im, err);
+	if (r == HDB_OK)
+		r = store_texts_end(&im->texts, err);
+	if (r == HDB_OK)
+		r = put_dump_meta(im, dump_path, err);
+	return r == HDB_OK ? im->source->check(im->source, err) : r;
+}
+
+int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
+		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err)
+{
+	struct import *im = calloc(1, sizeof(*im));
+	struct store_writer *writer;
+	char *folder = strdup(db_path);
+	uint64_t file_bytes = 0;
+	int r;
+
+	if (!im || !folder) {
+		free(im);
+		free(folder);
+		return hdb_fail_memory(err, "an import", sizeof(*im));
+	}
+	im->opt = opt;
+	im->work = work;
+	im->snapshot = opt->snapshot ? opt->snapshot : 1;
+	work->scratch_dir = dirname(folder);
+	idset_init(&im->ids);
+	r = base_map_open(dump_path, &im->source, err);
+	if (r == HDB_OK)
+		r = hprof_open(im->source, &im->file, err);
+	if (r == HDB_OK)
+		r = store_create(db_path, opt->force != 0, im->source->size, &im->writer, err);
+	if (r == HDB_OK) {
+		im->texts.writer = im->writer;
+		im->texts.table = STORE_TEXTS;
+		r = run(im, dump_path, err);
+	}
+	if (r == HDB_OK) {
+		writer = im->writer;
+		im->writer = NULL; /* freed by publishing, whatever comes of it */
+		r = store_publish(writer, &file_bytes, err);
+	}
+	if (r == HDB_OK && out)
+		*out = (struct hdb_import_result){
+			.object_count = im->object_count, .class_count = im->classes.count,
+			.reference_count = im->reference_count, .root_count = im->root_count,
+			.problem_count = im->problem_count, .dump_bytes = im->source->size,
+			.database_bytes = file_bytes, .snapshot_count = im->snapshot_count,
+		};
+	release(im);
+	work->scratch_dir = NULL;
+	free(folder);
+	free(im);
+	return r;
+}

@@ -1,0 +1,90 @@
+/*
+ * import/names.c - class names as people know them, and names of problems.
+ */
+#include "import/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	char signature;
+	uint8_t type;
+	const char *name;
+} primitives[] = {
+	{ 'Z', HPROF_BOOLEAN, "boolean" }, { 'C', HPROF_CHAR, "char" },
+	{ 'F', HPROF_FLOAT, "float" },     { 'D', HPROF_DOUBLE, "double" },
+	{ 'B', HPROF_BYTE, "byte" },       { 'S', HPROF_SHORT, "short" },
+	{ 'I', HPROF_INT, "int" },         { 'J', HPROF_LONG, "long" },
+};
+#define PRIMITIVE_COUNT (sizeof(primitives) / sizeof(primitives[0]))
+
+/* The element type of "int[]", 0 for others. */
+static uint8_t element_of(const char *name)
+{
+	for (size_t i = 0; i < PRIMITIVE_COUNT; i++) {
+		const size_t n = strlen(primitives[i].name);
+
+		if (strncmp(name, primitives[i].name, n) == 0 && strcmp(name + n, "[]") == 0)
+			return primitives[i].type;
+	}
+	return 0;
+}
+
+void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size,
+		       bool *is_array, uint8_t *element_type)
+{
+	size_t depth = 0, used;
+	const char *core = raw;
+	size_t core_size = raw_size;
+
+	while (depth < raw_size && raw[depth] == '[')
+		depth++;
+	if (depth && raw_size - depth >= 2 && raw[depth] == 'L' && raw[raw_size - 1] == ';') {
+		core = raw + depth + 1;
+		core_size = raw_size - depth - 2;
+	} else if (depth && raw_size - depth == 1) {
+		for (size_t i = 0; i < PRIMITIVE_COUNT; i++) {
+			if (primitives[i].signature == raw[depth]) {
+				core = primitives[i].name;
+				core_size = strlen(core);
+			}
+		}
+		if (core == raw)
+			depth = 0;
+	} else {
+		depth = 0;
+	}
+	/* A name that does not fit loses its end, not its array brackets. */
+	if (depth > (out_size - 1) / 4)
+		depth = (out_size - 1) / 4;
+	if (core_size > out_size - 1 - 2 * depth)
+		core_size = out_size - 1 - 2 * depth;
+	for (used = 0; used < core_size; used++)
+		out[used] = core[used] == '/' ? '.' : core[used];
+	for (; depth; depth--) {
+		out[used++] = '[';
+		out[used++] = ']';
+	}
+	out[used] = '\0';
+	*is_array = used >= 2 && strcmp(out + used - 2, "[]") == 0;
+	*element_type = *is_array ? element_of(out) : 0;
+	if (*is_array && !*element_type)
+		*element_type = HPROF_OBJECT;
+}
+
+const char *import_problem_name(int kind)
+{
+	switch (kind) {
+	case IMPORT_PROBLEM_DUPLICATE_ID: return "duplicate-id";
+	case IMPORT_PROBLEM_MISSING_CLASS: return "missing-class";
+	case IMPORT_PROBLEM_MISSING_SUPER: return "missing-super";
+	case IMPORT_PROBLEM_SUPER_CYCLE: return "super-cycle";
+	case IMPORT_PROBLEM_SHORT_INSTANCE: return "short-instance";
+	case IMPORT_PROBLEM_NULL_ID: return "null-id";
+	case IMPORT_PROBLEM_MISSING_NAME: return "missing-name";
+	case IMPORT_PROBLEM_LONG_TEXT: return "long-text";
+	case IMPORT_PROBLEM_BAD_FIELD_TYPE: return "bad-field-type";
+	case IMPORT_PROBLEM_CLASS_ID: return "class-id";
+	default: return hprof_problem_name(kind);
+	}
+}

@@ -1,0 +1,30 @@
+/*
+ * import/problems.c - the list of what is wrong with a dump and what was lost by it.
+ */
+#include "import/state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
+		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
+{
+	struct store_problem problem = {
+		.offset = offset, .lost_bytes = lost_bytes, .object_id = object_id, .kind = kind,
+	};
+	va_list args;
+
+	im->problem_count++;
+	if (im->problems.count >= IMPORT_PROBLEMS_MAX)
+		return HDB_OK;
+	va_start(args, format);
+	(void)vsnprintf(problem.message, sizeof(problem.message), format, args);
+	va_end(args);
+	return base_vec_push(&im->problems, &problem, sizeof(problem), err);
+}
+
+int import_write_problems(struct import *im, struct hdb_error *err)
+{
+	return store_records_put_all(im->writer, STORE_PROBLEMS, sizeof(struct store_problem),
+				     im->problems.data, im->problems.count, err);
+}

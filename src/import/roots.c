@@ -1,0 +1,168 @@
+/*
+ * import/roots.c - roots by index, and the edges that roots imply: a thread holds its locals.
+ *
+ * The rules are Eclipse MAT's: a local of a known thread is an edge of the thread object and no root; if no class
+ * is a sticky root, every class of the boot loader that is no array is one.
+ */
+#include "import/state.h"
+
+#include <stdlib.h>
+
+static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_error *err)
+{
+	const struct import_edge edge = { .from_ix = from, .to_ix = to };
+
+	return base_vec_push(&im->extras, &edge, sizeof(edge), err);
+}
+
+static int number_root(struct import *im, const struct import_root *in, struct hdb_error *err)
+{
+	struct store_root out = {
+		.ix = idset_find(&im->ids, in->id), .thread_serial = in->thread_serial,
+		.frame_number = in->frame_number, .kind = in->kind,
+	};
+
+	if (in->id == 0 || out.ix == IDSET_NONE)
+		return HDB_OK;
+	if (in->thread_id) {
+		const uint32_t thread_ix = idset_find(&im->ids, in->thread_id);
+		int r;
+
+		if (thread_ix == IDSET_NONE)
+			return HDB_OK;
+		out.is_local = 1;
+		r = push_extra(im, thread_ix, out.ix, err);
+		if (r < 0)
+			return r;
+	}
+	return base_vec_push(&im->numbered_roots, &out, sizeof(out), err);
+}
+
+static int compare_roots(const void *a, const void *b)
+{
+	const struct store_root *x = a, *y = b;
+
+	if (x->ix != y->ix)
+		return x->ix < y->ix ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->thread_serial != y->thread_serial)
+		return x->thread_serial < y->thread_serial ? -1 : 1;
+	if (x->frame_number != y->frame_number)
+		return x->frame_number < y->frame_number ? -1 : 1;
+	return 0;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct import_edge *x = a, *y = b;
+
+	if (x->from_ix != y->from_ix)
+		return x->from_ix < y->from_ix ? -1 : 1;
+	return x->to_ix < y->to_ix ? -1 : x->to_ix > y->to_ix;
+}
+
+/* Whether an object is a root already; the roots so far are sorted. */
+static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
+{
+	uint64_t low = 0, high = sorted_count;
+
+	while (low < high) {
+		const uint64_t mid = low + (high - low) / 2;
+
+		if (base_vec_at(&im->numbered_roots, struct store_root, mid)->ix < ix)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < sorted_count; low++) {
+		const struct store_root *root =
+			base_vec_at(&im->numbered_roots, struct store_root, low);
+
+		if (root->ix != ix)
+			break;
+		if (!root->is_local)
+			return true;
+	}
+	return false;
+}
+
+static void sort_roots(struct import *im)
+{
+	if (im->numbered_roots.count)
+		qsort(im->numbered_roots.data, im->numbered_roots.count,
+		      sizeof(struct store_root), compare_roots);
+}
+
+/* Sticky roots for the classes of the boot loader. */
+static int invent_sticky(struct import *im, struct hdb_error *err)
+{
+	const uint64_t sorted = im->numbered_roots.count;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		const struct import_class *class = import_class_at(im, no);
+		const struct store_root root = {
+			.ix = class->out.ix, .kind = HPROF_ROOT_STICKY_CLASS,
+			.frame_number = STORE_NONE, .is_invented = 1,
+		};
+
+		if (class->out.loader_ix || class->out.flags & STORE_CLASS_ARRAY ||
+		    is_root(im, sorted, class->out.ix))
+			continue;
+		r = base_vec_push(&im->numbered_roots, &root, sizeof(root), err);
+	}
+	sort_roots(im);
+	return r;
+}
+
+int import_number_roots(struct import *im, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < im->roots.count && r == HDB_OK; i++)
+		r = number_root(im, base_vec_at(&im->roots, struct import_root, i), err);
+	base_vec_release(&im->roots);
+	if (r < 0)
+		return r;
+	sort_roots(im);
+	im->root_count = im->numbered_roots.count;
+	if (!im->has_sticky)
+		r = invent_sticky(im, err);
+	/* Where no class has the boot loader, MAT lets each loader hold its classes. */
+	for (uint32_t no = 0; !im->any_boot_class && no < im->classes.count && r == HDB_OK; no++) {
+		const struct import_class *class = import_class_at(im, no);
+
+		if (class->out.loader_ix)
+			r = push_extra(im, class->out.loader_ix, class->out.ix, err);
+	}
+	if (im->extras.count)
+		qsort(im->extras.data, im->extras.count, sizeof(struct import_edge),
+		      compare_edges);
+	return r;
+}
+
+const struct import_edge *import_extras(const struct import *im, uint32_t ix, size_t *count)
+{
+	const struct import_edge *edges = im->extras.data;
+	size_t low = 0, high = im->extras.count, end;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (edges[mid].from_ix < ix)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (end = low; end < im->extras.count && edges[end].from_ix == ix; end++)
+		;
+	*count = end - low;
+	return edges + low;
+}
+
+int import_write_roots(struct import *im, struct hdb_error *err)
+{
+	return store_records_put_all(im->writer, STORE_ROOTS, sizeof(struct store_root),
+				     im->numbered_roots.data, im->numbered_roots.count, err);
+}

@@ -1,0 +1,164 @@
+/*
+ * import/tables.c - the small tables: threads, traces, frames, heaps, the agent's records, counts, missing objects.
+ */
+#include "import/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sorts records by their first member. */
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
+
+static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *, const void *))
+{
+	if (vec->count)
+		qsort(vec->data, vec->count, size, compare);
+}
+
+/* The name of the class with a serial number, as a text. */
+static uint32_t class_text(const struct import *im, uint32_t serial)
+{
+	const uint32_t load = base_idmap_get(&im->serial_map, serial);
+	uint32_t no;
+
+	if (load == BASE_IDMAP_NONE)
+		return STORE_NONE;
+	no = base_idmap_get(&im->class_map,
+			    base_vec_at(&im->loads, struct hprof_load_class, load)->class_id);
+	if (no != BASE_IDMAP_NONE)
+		return base_vec_at(&im->classes, struct import_class, no)->out.name_text;
+	/* Loaded, but not in this dump: its raw name. */
+	return base_idmap_get(&im->text_map,
+			      base_vec_at(&im->loads, struct hprof_load_class, load)->name_string_id);
+}
+
+static int write_threads(struct import *im, struct hdb_error *err)
+{
+	for (size_t i = 0; i < im->threads.count; i++) {
+		struct store_thread *thread = base_vec_at(&im->threads, struct store_thread, i);
+
+		thread->ix = thread->object_id ? idset_find(&im->ids, thread->object_id) :
+			     STORE_NONE;
+	}
+	sort(&im->threads, sizeof(struct store_thread), compare_u32);
+	return store_records_put_all(im->writer, STORE_THREADS, sizeof(struct store_thread),
+				     im->threads.data, im->threads.count, err);
+}
+
+/* Number of the frame with this ID among the sorted frames. */
+static uint32_t frame_no(const struct import *im, uint64_t frame_id)
+{
+	size_t low = 0, high = im->frames.count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (base_vec_at(&im->frames, struct store_frame, mid)->frame_id < frame_id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == im->frames.count ||
+	    base_vec_at(&im->frames, struct store_frame, low)->frame_id != frame_id)
+		return STORE_NONE;
+	return (uint32_t)low;
+}
+
+static int write_traces(struct import *im, struct hdb_error *err)
+{
+	struct store_records_writer w = {
+		.writer = im->writer, .table = STORE_TRACE_FRAMES, .record_size = 4
+	};
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < im->frames.count; i++) {
+		struct store_frame *frame = base_vec_at(&im->frames, struct store_frame, i);
+
+		frame->class_text = class_text(im, frame->class_text);
+	}
+	sort(&im->frames, sizeof(struct store_frame), compare_u64);
+	for (size_t i = 0; i < im->trace_frames.count && r == HDB_OK; i++) {
+		const uint32_t no = frame_no(im, *base_vec_at(&im->trace_frames, uint64_t, i));
+
+		r = store_records_put(&w, &no, err);
+	}
+	if (r == HDB_OK)
+		r = store_records_end(&w, err);
+	store_records_release(&w);
+	sort(&im->traces, sizeof(struct store_trace), compare_u32);
+	if (r == HDB_OK)
+		r = store_records_put_all(im->writer, STORE_FRAMES, sizeof(struct store_frame),
+					  im->frames.data, im->frames.count, err);
+	if (r == HDB_OK)
+		r = store_records_put_all(im->writer, STORE_TRACES, sizeof(struct store_trace),
+					  im->traces.data, im->traces.count, err);
+	return r;
+}
+
+static int write_counts(struct import *im, struct hdb_error *err)
+{
+	struct store_records_writer w = {
+		.writer = im->writer, .table = STORE_RECORD_COUNTS,
+		.record_size = sizeof(struct store_record_count),
+	};
+	int r = HDB_OK;
+
+	for (unsigned i = 0; i < 512 && r == HDB_OK; i++) {
+		struct store_record_count *count = &im->counts[i / 256][i % 256];
+
+		count->is_sub = i / 256;
+		count->tag = i % 256;
+		if (count->count)
+			r = store_records_put(&w, count, err);
+	}
+	if (r == HDB_OK)
+		r = store_records_end(&w, err);
+	store_records_release(&w);
+	return r;
+}
+
+int import_write_tables(struct import *im, struct hdb_error *err)
+{
+	const struct {
+		enum store_table table;
+		uint32_t size;
+		const struct base_vec *vec;
+	} plain[] = {
+		{ STORE_HEAPS, sizeof(struct store_heap), &im->heaps },
+		{ STORE_ALLOC_SITES, sizeof(struct store_alloc_site), &im->alloc_sites },
+		{ STORE_CPU_SAMPLES, sizeof(struct store_cpu_sample), &im->cpu_samples },
+		{ STORE_HEAP_SUMMARIES, sizeof(struct store_heap_summary), &im->summaries },
+		{ STORE_DANGLING, sizeof(struct store_dangling), &im->dangling },
+	};
+	int r = write_threads(im, err);
+
+	if (r == HDB_OK)
+		r = write_traces(im, err);
+	for (size_t i = 0; i < im->alloc_sites.count; i++) {
+		struct store_alloc_site *site =
+			base_vec_at(&im->alloc_sites, struct store_alloc_site, i);
+
+		site->class_text = class_text(im, site->class_text);
+	}
+	sort(&im->dangling, sizeof(struct store_dangling), compare_u64);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]) && r == HDB_OK; i++)
+		r = store_records_put_all(im->writer, plain[i].table, plain[i].size,
+					  plain[i].vec->data, plain[i].vec->count, err);
+	return r == HDB_OK ? write_counts(im, err) : r;
+}

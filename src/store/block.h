@@ -1,0 +1,26 @@
+/*
+ * store/block.h - the bytes around every block: key and sealed header. Private to the store.
+ */
+#ifndef STORE_BLOCK_H
+#define STORE_BLOCK_H
+
+#include "base/bytes.h"
+#include "store/tables.h"
+
+/* Key: u16 table, u64 key, big-endian, so that LMDB's memcmp order is numeric order. */
+#define BLOCK_KEY_SIZE 10
+
+/* Header of a value: u64 XXH3 of key and all that follows, u32 item count, u32 zero. */
+#define BLOCK_HEADER_SIZE 16
+
+static inline void block_key(uint8_t out[BLOCK_KEY_SIZE], unsigned table, uint64_t key)
+{
+	out[0] = (uint8_t)(table >> 8);
+	out[1] = (uint8_t)table;
+	put_be64(out + 2, key);
+}
+
+/* XXH3 of a block's bytes behind the checksum, seeded with its key, so that a block in a wrong place shows. */
+uint64_t block_checksum(const uint8_t key[BLOCK_KEY_SIZE], const uint8_t *value, uint64_t size);
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * store/env.c - LMDB environments and file locks.
+ */
+#include "store/env.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Handles that may read one database at a time; LMDB needs a fixed number. */
+#define READERS_MAX 510
+/*
+ * Address space for a database to grow in: 16 times its size and 16 GiB, which holds every derived table of a
+ * database that has only base tables. Virtual only; halved until the system grants it.
+ */
+#define MAP_GROWTH_FACTOR 16
+#define MAP_GROWTH_BYTES (16ull << 30)
+/* Locks sit far behind any data. */
+#define LOCK_BYTE (1ll << 61)
+/* A file that is replaced again and again while we try to open it. */
+#define OPEN_TRIES_MAX 100
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct store_env *list;
+
+int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing)
+{
+	switch (mdb_result) {
+	case MDB_CORRUPTED:
+	case MDB_PAGE_NOTFOUND:
+	case MDB_PANIC:
+	case MDB_BAD_TXN:
+		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged database (%s while %s)", path,
+				mdb_strerror(mdb_result), doing);
+	case MDB_INVALID:
+		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database", path);
+	case MDB_VERSION_MISMATCH:
+		return hdb_fail(err, HDB_EVERSION, "%s: written by another version of LMDB", path);
+	case MDB_MAP_FULL:
+		return hdb_fail(err, HDB_ELIMIT, "%s: no address space left for the database while %s",
+				path, doing);
+	case MDB_READERS_FULL:
+		return hdb_fail(err, HDB_ELIMIT, "%s: more than %d readers at once", path,
+				READERS_MAX);
+	default:
+		if (mdb_result > 0)
+			return hdb_fail_errno(err, mdb_result, "%s: %s", path, doing);
+		return hdb_fail(err, HDB_EBUG, "%s: %s while %s", path, mdb_strerror(mdb_result),
+				doing);
+	}
+}
+
+int store_lock_file(int fd, enum store_lock lock, bool exclusive, bool wait, const char *path,
+		    struct hdb_error *err)
+{
+	struct flock range = {
+		.l_type = exclusive ? F_WRLCK : F_RDLCK,
+		.l_whence = SEEK_SET,
+		.l_start = LOCK_BYTE + (off_t)lock,
+		.l_len = 1,
+	};
+	int r;
+
+	do
+		r = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &range);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return HDB_OK;
+	if (errno == EAGAIN || errno == EACCES)
+		return HDB_END;
+	return hdb_fail_errno(err, errno, "%s: cannot lock", path);
+}
+
+void store_unlock_file(int fd, enum store_lock lock)
+{
+	struct flock range = {
+		.l_type = F_UNLCK,
+		.l_whence = SEEK_SET,
+		.l_start = LOCK_BYTE + (off_t)lock,
+		.l_len = 1,
+	};
+
+	(void)fcntl(fd, F_OFD_SETLK, &range);
+}
+
+/* Opens `env` with the most address space that the system grants. */
+static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t want,
+		      uint64_t least)
+{
+	int r;
+
+	for (;;) {
+		r = mdb_env_create(env);
+		if (r)
+			return r;
+		(void)mdb_env_set_maxreaders(*env, READERS_MAX);
+		r = mdb_env_set_mapsize(*env, want);
+		if (!r)
+			r = mdb_env_open(*env, path, flags, 0600);
+		if (!r)
+			return 0;
+		mdb_env_close(*env);
+		*env = NULL;
+		if (r != ENOMEM || want / 2 < least)
+			return r;
+		want /= 2;
+	}
+}
+
+/* LMDB needs at least its two meta pages and what they point to. */
+static int check_size(MDB_env *env, uint64_t file_size, const char *path, struct hdb_error *err)
+{
+	MDB_envinfo info;
+	MDB_stat st;
+	uint64_t want;
+
+	(void)mdb_env_info(env, &info);
+	(void)mdb_env_stat(env, &st);
+	want = ((uint64_t)info.me_last_pgno + 1) * st.ms_psize;
+	if (file_size < want)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64
+				" bytes, %" PRIu64 " expected", path, file_size, want);
+	return HDB_OK;
+}
+
+static int open_env(struct store_env *env, uint64_t file_size, struct hdb_error *err)
+{
+	const uint64_t want = round_up(file_size * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
+	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS;
+	MDB_txn *txn = NULL;
+	int dead, r;
+
+	r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
+	if (r == EACCES || r == EROFS || r == EPERM) {
+		env->is_read_only = true;
+		r = open_sized(&env->env, env->path, flags | MDB_RDONLY, want, file_size);
+		if (r == EACCES || r == EROFS || r == EPERM || r == ENOENT)
+			r = open_sized(&env->env, env->path, flags | MDB_RDONLY | MDB_NOLOCK,
+				       want, file_size);
+	}
+	if (r)
+		return store_fail_mdb(err, r, env->path, "opening");
+	r = check_size(env->env, file_size, env->path, err);
+	if (r < 0)
+		return r;
+	(void)mdb_reader_check(env->env, &dead);
+	r = mdb_txn_begin(env->env, NULL, MDB_RDONLY, &txn);
+	if (!r)
+		r = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+	if (!r)
+		r = mdb_txn_commit(txn);
+	else
+		mdb_txn_abort(txn);
+	return r ? store_fail_mdb(err, r, env->path, "opening") : HDB_OK;
+}
+
+static void free_env(struct store_env *env)
+{
+	if (env->env)
+		mdb_env_close(env->env);
+	free(env->path);
+	free(env);
+}
+
+/* Finds the file's environment in the list or makes it; list_lock and the open lock are held. */
+static int share_env(const char *path, const struct stat *st, struct store_env **out,
+		     struct hdb_error *err)
+{
+	struct store_env *env;
+	int r;
+
+	for (env = list; env; env = env->next) {
+		if (env->device == st->st_dev && env->inode == st->st_ino) {
+			env->user_count++;
+			*out = env;
+			return HDB_OK;
+		}
+	}
+	env = calloc(1, sizeof(*env));
+	if (env)
+		env->path = strdup(path);
+	if (!env || !env->path) {
+		free(env);
+		return hdb_fail_memory(err, "a database handle", sizeof(*env));
+	}
+	env->device = st->st_dev;
+	env->inode = st->st_ino;
+	env->user_count = 1;
+	r = open_env(env, (uint64_t)st->st_size, err);
+	if (r < 0) {
+		free_env(env);
+		return r;
+	}
+	env->next = list;
+	list = env;
+	*out = env;
+	return HDB_OK;
+}
+
+/*
+ * Opens the data file and takes its open lock, which an import that replaces the file takes too; what `path`
+ * names after that is what LMDB will open.
+ */
+static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_error *err)
+{
+	struct stat now;
+	int r;
+
+	for (int tries = 0; tries < OPEN_TRIES_MAX; tries++) {
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (*fd < 0)
+			return hdb_fail_errno(err, errno, "%s", path);
+		if (fstat(*fd, st) < 0)
+			return hdb_fail_errno(err, errno, "%s", path);
+		if (!S_ISREG(st->st_mode))
+			return hdb_fail(err, HDB_EIO, "%s: not a regular file", path);
+		r = store_lock_file(*fd, STORE_LOCK_OPEN, false, true, path, err);
+		if (r < 0)
+			return r;
+		if (stat(path, &now) == 0 && now.st_ino == st->st_ino &&
+		    now.st_dev == st->st_dev)
+			return HDB_OK;
+		(void)close(*fd);
+		*fd = -1;
+	}
+	return hdb_fail(err, HDB_EIO, "%s: replaced again and again while opening", path);
+}
+
+int store_env_open(const char *path, struct store_env **out, struct hdb_error *err)
+{
+	struct stat st;
+	int fd = -1;
+	int r;
+
+	pthread_mutex_lock(&list_lock);
+	r = open_locked(path, &fd, &st, err);
+	if (r == HDB_OK && st.st_size < 8192)
+		r = hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)",
+			     path, (uint64_t)st.st_size);
+	if (r == HDB_OK)
+		r = share_env(path, &st, out, err);
+	if (fd >= 0)
+		(void)close(fd); /* and with it the lock */
+	pthread_mutex_unlock(&list_lock);
+	return r;
+}
+
+void store_env_release(struct store_env *env)
+{
+	struct store_env **at;
+
+	if (!env)
+		return;
+	pthread_mutex_lock(&list_lock);
+	if (--env->user_count == 0) {
+		for (at = &list; *at != env; at = &(*at)->next)
+			;
+		*at = env->next;
+		free_env(env);
+	}
+	pthread_mutex_unlock(&list_lock);
+}
+
+int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err)
+{
+	const uint64_t want = round_up(size_hint + MAP_GROWTH_BYTES, 65536);
+	const int r = open_sized(env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOLOCK | MDB_NOSYNC |
+				 MDB_NOMEMINIT, want, 1u << 30);
+
+	return r ? store_fail_mdb(err, r, path, "creating") : HDB_OK;
+}

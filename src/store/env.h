@@ -1,0 +1,44 @@
+/*
+ * store/env.h - LMDB environments of this process, shared by the handles on one file.
+ *
+ * LMDB must not open a file twice in a process (its file locks are per process), so environments are kept in a
+ * list with a count of users: the one piece of process-wide state in heapdb, behind a mutex.
+ */
+#ifndef STORE_ENV_H
+#define STORE_ENV_H
+
+#include "base/error.h"
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct store_env {
+	MDB_env *env;
+	MDB_dbi dbi;          /* the main database, the only one */
+	char *path;
+	dev_t device;
+	ino_t inode;
+	bool is_read_only;
+	unsigned user_count;
+	struct store_env *next;
+};
+
+/* Opens or shares the environment of `path`. *out: store_env_release. */
+int store_env_open(const char *path, struct store_env **out, struct hdb_error *err);
+void store_env_release(struct store_env *env);
+
+/* Opens a new private file for writing by this process alone: no lock file, synced at the end only. */
+int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err);
+
+/* Translates an LMDB result code: the only place that does. */
+int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing);
+
+/* Locks of the data file, by byte ranges that hold no data; they die with the process. */
+enum store_lock { STORE_LOCK_OPEN = 0, STORE_LOCK_BUILD = 1, STORE_LOCK_IMPORT = 2 };
+/* HDB_OK, or HDB_END if another has it and `wait` is not set. */
+int store_lock_file(int fd, enum store_lock lock, bool exclusive, bool wait, const char *path,
+		    struct hdb_error *err);
+void store_unlock_file(int fd, enum store_lock lock);
+
+#endif

@@ -1,0 +1,294 @@
+/*
+ * store/lists.c - tables of adjacency lists.
+ *
+ * Block: u32 offset (from the block's start) of each group of 32 lists, then the lists. A list: varint of
+ * 2 x length (+ 1 for a big list, whose entries are in the other table), then each entry as a zigzag varint of its
+ * difference from the entry before (from the list's own object for the first).
+ */
+#include "store/lists.h"
+
+#include "base/bytes.h"
+
+#define LIST_GROUP 32
+#define ENTRY_MAX 5 /* bytes of a 33-bit varint */
+
+static uint8_t *put_entry(uint8_t *p, uint32_t entry, uint32_t previous)
+{
+	return put_varint(p, zigzag((int64_t)entry - (int64_t)previous));
+}
+
+int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
+		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
+		       struct hdb_error *err)
+{
+	const size_t start = out->count;
+	const uint32_t groups = (count + LIST_GROUP - 1) / LIST_GROUP;
+	int r = base_vec_reserve(out, (size_t)groups * 4, 1, err);
+
+	if (r < 0)
+		return r;
+	out->count += (size_t)groups * 4;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
+		const bool is_big = n > STORE_LIST_BIG;
+		uint32_t previous = first_ix + i;
+		uint8_t *p;
+
+		r = base_vec_reserve(out, VARINT_MAX + (is_big ? 0 : (size_t)n * ENTRY_MAX), 1,
+				     err);
+		if (r < 0)
+			return r;
+		p = (uint8_t *)out->data + out->count;
+		if (i % LIST_GROUP == 0)
+			store32((uint8_t *)out->data + start + (size_t)(i / LIST_GROUP) * 4,
+				(uint32_t)(out->count - start));
+		p = put_varint(p, n << 1 | is_big);
+		for (uint64_t e = 0; !is_big && e < n; e++) {
+			const uint32_t entry = target[first[i] + e];
+
+			p = put_entry(p, entry, previous);
+			previous = entry;
+		}
+		out->count = (size_t)(p - (uint8_t *)out->data);
+	}
+	if (out->count - start > UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
+	return HDB_OK;
+}
+
+/* Parts of the lists of one object follow one another: u32 ix, u32 part. */
+static uint64_t part_key(uint32_t ix, uint32_t part)
+{
+	return (uint64_t)ix << 32 | part;
+}
+
+int store_lists_put_part(struct store_writer *writer, enum store_table big_table, uint32_t ix,
+			 uint32_t part, const uint32_t *target, uint32_t count,
+			 struct hdb_error *err)
+{
+	struct base_vec bytes = { 0 };
+	uint32_t previous = ix;
+	uint8_t *p;
+	int r = base_vec_reserve(&bytes, (size_t)count * ENTRY_MAX, 1, err);
+
+	if (r < 0)
+		return r;
+	p = bytes.data;
+	for (uint32_t e = 0; e < count; e++) {
+		p = put_entry(p, target[e], previous);
+		previous = target[e];
+	}
+	r = store_put(writer, big_table, part_key(ix, part), count, bytes.data,
+		      (uint64_t)(p - (uint8_t *)bytes.data), err);
+	base_vec_release(&bytes);
+	return r;
+}
+
+int store_lists_put_big(struct store_writer *writer, enum store_table big_table, uint32_t ix,
+			const uint32_t *target, uint64_t count, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t part = 0; count && r == HDB_OK; part++) {
+		const uint32_t n = count < STORE_LIST_PART ? (uint32_t)count : STORE_LIST_PART;
+
+		r = store_lists_put_part(writer, big_table, ix, part, target, n, err);
+		target += n;
+		count -= n;
+	}
+	return r;
+}
+
+/* ---- reading ---- */
+
+static int damaged(struct store_lists *lists, const char *what, struct hdb_error *err)
+{
+	return store_damaged(lists->store, lists->table, lists->block.key, what, err);
+}
+
+static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_error *err)
+{
+	const uint64_t generation = store_generation(lists->store);
+	int r;
+
+	if (lists->has_block && lists->block.key == first_ix && lists->generation == generation)
+		return HDB_OK;
+	lists->has_block = false;
+	lists->block.key = first_ix;
+	r = store_block(lists->store, lists->table, first_ix, &lists->block, err);
+	if (r == HDB_NOTFOUND)
+		return damaged(lists, "block missing", err);
+	if (r < 0)
+		return r;
+	if (lists->block.item_count > STORE_BLOCK_OBJECTS ||
+	    lists->block.size < (uint64_t)((lists->block.item_count + LIST_GROUP - 1) /
+					   LIST_GROUP) * 4)
+		return damaged(lists, "impossible size", err);
+	lists->has_block = true;
+	lists->generation = generation;
+	return HDB_OK;
+}
+
+/* Start of a group of lists. */
+static const uint8_t *group_start(const struct store_lists *lists, uint32_t group)
+{
+	const uint32_t at = load32(lists->block.data + (uint64_t)group * 4);
+
+	return at <= lists->block.size ? lists->block.data + at : NULL;
+}
+
+/* Steps over the entries of a list: the end of a varint is a byte below 0x80. */
+static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_t n)
+{
+	while (n && p < end)
+		n -= *p++ < 0x80;
+	return n ? NULL : p;
+}
+
+int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
+		      struct hdb_error *err)
+{
+	const uint32_t i = ix % STORE_BLOCK_OBJECTS;
+	const uint8_t *p, *end;
+	uint64_t head = 0;
+	int r = open_block(lists, ix - i, err);
+
+	if (r < 0)
+		return r;
+	if (i >= lists->block.item_count)
+		return damaged(lists, "list missing", err);
+	p = group_start(lists, i / LIST_GROUP);
+	end = lists->block.data + lists->block.size;
+	for (uint32_t k = i / LIST_GROUP * LIST_GROUP; p && k <= i; k++) {
+		p = get_varint(p, end, &head);
+		if (p && k < i && !(head & 1))
+			p = skip_entries(p, end, head >> 1);
+	}
+	if (!p)
+		return damaged(lists, "list runs past its block", err);
+	lists->ix = ix;
+	lists->at = p;
+	lists->end = end;
+	lists->left = head >> 1;
+	lists->is_big = head & 1;
+	lists->part = 0;
+	lists->previous = ix;
+	if (lists->is_big)
+		lists->at = lists->end;
+	if (length)
+		*length = lists->left;
+	return HDB_OK;
+}
+
+static int next_part(struct store_lists *lists, struct hdb_error *err)
+{
+	struct store_block block;
+	int r = store_block(lists->store, lists->big_table, part_key(lists->ix, lists->part), &block,
+			    err);
+
+	if (r == HDB_NOTFOUND)
+		return store_damaged(lists->store, lists->big_table,
+				     part_key(lists->ix, lists->part), "block missing", err);
+	if (r < 0)
+		return r;
+	lists->part++;
+	lists->at = block.data;
+	lists->end = block.data + block.size;
+	lists->previous = lists->ix;
+	return HDB_OK;
+}
+
+/* Decodes up to n entries to out; NULL if they do not hold. */
+static const uint8_t *decode(const uint8_t *p, const uint8_t *end, uint64_t n, uint32_t *previous,
+			     uint32_t ix_count, uint32_t *out)
+{
+	uint32_t last = *previous;
+
+	for (uint64_t e = 0; e < n; e++) {
+		uint64_t v;
+
+		p = get_varint(p, end, &v);
+		if (!p)
+			return NULL;
+		v = (uint64_t)last + (uint64_t)unzigzag(v);
+		if (v >= ix_count)
+			return NULL;
+		last = (uint32_t)v;
+		out[e] = last;
+	}
+	*previous = last;
+	return p;
+}
+
+int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
+		     struct hdb_error *err)
+{
+	const size_t room = sizeof(lists->batch) / sizeof(lists->batch[0]);
+	uint64_t n = 0;
+
+	*batch = lists->batch;
+	*count = 0;
+	if (!lists->left)
+		return HDB_OK;
+	if (lists->is_big) {
+		/* Entries of a part are taken one by one until its bytes end. */
+		if (lists->at == lists->end) {
+			const int r = next_part(lists, err);
+			if (r < 0)
+				return r;
+		}
+		while (n < room && n < lists->left && lists->at < lists->end) {
+			lists->at = decode(lists->at, lists->end, 1, &lists->previous,
+					   lists->ix_count, lists->batch + n);
+			if (!lists->at)
+				return damaged(lists, "big list does not decode", err);
+			n++;
+		}
+		if (!n)
+			return damaged(lists, "big list is short", err);
+	} else {
+		n = lists->left < room ? lists->left : room;
+		lists->at = decode(lists->at, lists->end, n, &lists->previous, lists->ix_count,
+				   lists->batch);
+		if (!lists->at)
+			return damaged(lists, "list does not decode", err);
+	}
+	lists->left -= n;
+	*count = (size_t)n;
+	return HDB_OK;
+}
+
+int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
+		      struct base_vec *target, uint32_t *count, struct hdb_error *err)
+{
+	const uint8_t *p, *end;
+	int r = open_block(lists, first_ix, err);
+
+	if (r < 0)
+		return r;
+	*count = lists->block.item_count;
+	end = lists->block.data + lists->block.size;
+	p = *count ? group_start(lists, 0) : end;
+	for (uint32_t i = 0; p && i < *count; i++) {
+		uint32_t previous = first_ix + i;
+		uint64_t head;
+
+		p = get_varint(p, end, &head);
+		if (!p)
+			break;
+		lengths[i] = head >> 1;
+		if (head & 1) {
+			lengths[i] |= STORE_LIST_IS_BIG;
+			continue;
+		}
+		if (lengths[i] > (uint64_t)(end - p))
+			return damaged(lists, "list runs past its block", err);
+		r = base_vec_reserve(target, (size_t)lengths[i], sizeof(uint32_t), err);
+		if (r < 0)
+			return r;
+		p = decode(p, end, lengths[i], &previous, lists->ix_count,
+			   (uint32_t *)target->data + target->count);
+		target->count += (size_t)lengths[i];
+	}
+	return p ? HDB_OK : damaged(lists, "list does not decode", err);
+}

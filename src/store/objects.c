@@ -1,0 +1,371 @@
+/*
+ * store/objects.c - encoding and decoding blocks of the tables ids and objects.
+ *
+ * objects: u32 class count, class count entries of 12 bytes (u32 class_no, u8 kind, 3 zero, u32 body_size), a u64 file
+ * offset for each group of 128, then packed columns: dictionary index, length, file offset, heap (optional). A
+ * file offset is kept as its difference from the end of the object before it in the group, so that objects that lie
+ * back to back in the dump cost nothing; class objects take no part (their offsets are in the table classes).
+ */
+#include "store/objects.h"
+
+#include "base/bytes.h"
+#include "base/idmap.h"
+
+#include <stdlib.h>
+
+#define CLASS_ENTRY 12
+/* Memory that encoding takes: three columns of a block. */
+#define SCRATCH_COLUMNS 3
+
+uint64_t store_record_head_size(uint8_t kind, unsigned id_size)
+{
+	switch (kind) {
+	case STORE_INSTANCE: return 1 + 2 * (uint64_t)id_size + 8;
+	case STORE_OBJECT_ARRAY: return 1 + 2 * (uint64_t)id_size + 8;
+	case STORE_PRIMITIVE_ARRAY: return 1 + (uint64_t)id_size + 9;
+	default: return 0;
+	}
+}
+
+/* Bytes of the sub-record that an object should have. Wraps harmlessly on absurd lengths. */
+static uint64_t record_size(const struct store_object *o, unsigned id_size)
+{
+	const uint64_t head = store_record_head_size(o->kind, id_size);
+
+	return o->kind == STORE_INSTANCE ? head + o->body_size : head + o->length * o->body_size;
+}
+
+/* ---- encoding ---- */
+
+/* Numbers the distinct (class, kind, body size) of a block in order of appearance. */
+static int build_dictionary(struct base_vec *out, const struct store_object *objects,
+			    uint32_t count, uint64_t *indices, struct hdb_error *err)
+{
+	struct base_idmap map = { 0 };
+	const size_t at = out->count;
+	uint32_t classes = 0;
+	uint64_t last_key = UINT64_MAX;
+	uint32_t last = 0;
+	int r = base_bytes_append(out, "\0\0\0\0", 4, err);
+
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+		const struct store_object *o = &objects[i];
+		/* A class has one body size and nearly always one kind, so these make the key. */
+		const uint64_t key = (uint64_t)o->class_no << 2 | o->kind;
+		uint8_t entry[CLASS_ENTRY] = { 0 };
+
+		if (key != last_key) {
+			last_key = key;
+			last = base_idmap_get(&map, key);
+		}
+		if (last == BASE_IDMAP_NONE) {
+			last = classes++;
+			store32(entry, o->class_no);
+			entry[4] = o->kind;
+			store32(entry + 8, o->body_size);
+			r = base_idmap_put(&map, key, last, err);
+			if (r == HDB_OK)
+				r = base_bytes_append(out, entry, sizeof(entry), err);
+		}
+		indices[i] = last;
+	}
+	base_idmap_release(&map);
+	if (r == HDB_OK)
+		store32((uint8_t *)out->data + at, classes);
+	return r;
+}
+
+/* Offsets as differences; writes the groups' bases to `out`. */
+static int encode_offsets(struct base_vec *out, const struct store_object *objects, uint32_t count,
+			  unsigned id_size, uint64_t *deltas, struct hdb_error *err)
+{
+	uint64_t expected = 0;
+	bool has_base = true;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+		const struct store_object *o = &objects[i];
+
+		deltas[i] = 0;
+		if (i % PACK_GROUP == 0) {
+			r = base_bytes_append(out, "\0\0\0\0\0\0\0\0", 8, err);
+			has_base = false;
+		}
+		if (o->kind == STORE_CLASS || r < 0)
+			continue;
+		if (!has_base) {
+			store64((uint8_t *)out->data + out->count - 8, o->file_offset);
+			expected = o->file_offset;
+			has_base = true;
+		}
+		deltas[i] = zigzag((int64_t)(o->file_offset - expected));
+		expected = o->file_offset + record_size(o, id_size);
+	}
+	return r;
+}
+
+int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
+			 unsigned id_size, bool with_heaps, struct hdb_error *err)
+{
+	uint64_t *scratch = malloc(SCRATCH_COLUMNS * (size_t)count * sizeof(*scratch));
+	uint64_t *indices = scratch, *column, *deltas;
+	int r;
+
+	if (!scratch)
+		return hdb_fail_memory(err, "a block of objects",
+				       SCRATCH_COLUMNS * (uint64_t)count * 8);
+	column = scratch + count;
+	deltas = column + count;
+	r = build_dictionary(out, objects, count, indices, err);
+	if (r == HDB_OK)
+		r = encode_offsets(out, objects, count, id_size, deltas, err);
+	if (r == HDB_OK)
+		r = pack_encode(out, indices, count, err);
+	for (uint32_t i = 0; i < count; i++)
+		column[i] = objects[i].length;
+	if (r == HDB_OK)
+		r = pack_encode(out, column, count, err);
+	if (r == HDB_OK)
+		r = pack_encode(out, deltas, count, err);
+	for (uint32_t i = 0; with_heaps && i < count; i++)
+		column[i] = objects[i].heap_no;
+	if (r == HDB_OK && with_heaps)
+		r = pack_encode(out, column, count, err);
+	free(scratch);
+	return r;
+}
+
+int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, uint32_t first_ix,
+		     struct hdb_error *err)
+{
+	uint64_t *deltas = malloc((size_t)count * sizeof(*deltas));
+	uint64_t all = 0;
+	uint8_t head[8] = { 0 };
+	unsigned shift;
+	int r;
+
+	if (!deltas)
+		return hdb_fail_memory(err, "a block of identifiers", (uint64_t)count * 8);
+	for (uint32_t i = 1; i < count; i++)
+		all |= ids[i] - ids[i - 1];
+	shift = all ? (unsigned)__builtin_ctzll(all) : 0;
+	store32(head, first_ix);
+	head[4] = (uint8_t)shift;
+	r = base_bytes_append(out, head, sizeof(head), err);
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+		uint8_t first[8];
+
+		/* The first of a group is written whole; its delta repeats the next one's. */
+		if (i % PACK_GROUP == 0) {
+			store64(first, ids[i]);
+			r = base_bytes_append(out, first, 8, err);
+			deltas[i] = i + 1 < count ? (ids[i + 1] - ids[i]) >> shift : 0;
+		} else {
+			deltas[i] = (ids[i] - ids[i - 1]) >> shift;
+		}
+	}
+	if (r == HDB_OK)
+		r = pack_encode(out, deltas, count, err);
+	free(deltas);
+	return r;
+}
+
+/* ---- objects ---- */
+
+static int open_columns(struct store_objects *out, const uint8_t *p, uint64_t size,
+			struct hdb_error *err)
+{
+	struct pack_column *columns[] = { &out->class_column, &out->length_column,
+					  &out->offset_column, &out->heap_column };
+	uint64_t group[PACK_GROUP];
+	int r;
+
+	for (unsigned c = 0; c < 4; c++) {
+		uint64_t used;
+
+		if (c == 3 && size == 0)
+			break;
+		r = pack_open(columns[c], p, size, out->count, &used, err);
+		if (r < 0)
+			return r;
+		p += used;
+		size -= used;
+	}
+	for (uint32_t g = 0; g * PACK_GROUP < out->count; g++) {
+		const unsigned n = pack_group(&out->class_column, g, group);
+
+		for (unsigned i = 0; i < n; i++)
+			if (group[i] >= out->class_count)
+				return hdb_fail(err, HDB_ECORRUPT, "class index out of range");
+	}
+	return HDB_OK;
+}
+
+int store_objects_open(struct store *store, uint32_t first_ix, struct store_objects *out,
+		       struct hdb_error *err)
+{
+	struct store_block block;
+	struct hdb_error why;
+	uint64_t bases_at, columns_at;
+	int r = store_block(store, STORE_OBJECTS, first_ix, &block, err);
+
+	*out = (struct store_objects){ .first_ix = first_ix };
+	if (r == HDB_NOTFOUND)
+		return store_damaged(store, STORE_OBJECTS, first_ix, "block missing", err);
+	if (r < 0)
+		return r;
+	out->count = block.item_count;
+	out->id_size = (unsigned)store_meta_number(store, "dump.id_size", 8);
+	if (out->count > STORE_BLOCK_OBJECTS || block.size < 4)
+		return store_damaged(store, STORE_OBJECTS, first_ix, "impossible size", err);
+	out->class_count = load32(block.data);
+	bases_at = 4 + (uint64_t)out->class_count * CLASS_ENTRY;
+	columns_at = bases_at + (uint64_t)((out->count + PACK_GROUP - 1) / PACK_GROUP) * 8;
+	if (columns_at > block.size)
+		return store_damaged(store, STORE_OBJECTS, first_ix, "impossible size", err);
+	out->classes = block.data + 4;
+	out->bases = block.data + bases_at;
+	r = open_columns(out, block.data + columns_at, block.size - columns_at, &why);
+	if (r < 0)
+		return store_damaged(store, STORE_OBJECTS, first_ix, why.message, err);
+	return HDB_OK;
+}
+
+static void get_class(const struct store_objects *block, uint64_t index, struct store_object *out)
+{
+	const uint8_t *entry = block->classes + index * CLASS_ENTRY;
+
+	out->class_no = load32(entry);
+	out->kind = entry[4];
+	out->body_size = load32(entry + 8);
+}
+
+void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out)
+{
+	get_class(block, pack_get(&block->class_column, i), out);
+	out->length = pack_get(&block->length_column, i);
+	out->heap_no = block->heap_column.count ?
+		       (uint32_t)pack_get(&block->heap_column, i) : 0;
+	out->file_offset = 0;
+}
+
+uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
+{
+	const uint32_t g = i / PACK_GROUP;
+	const unsigned at = i % PACK_GROUP;
+	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP], deltas[PACK_GROUP];
+	uint64_t expected = load64(block->bases + (uint64_t)g * 8);
+	uint64_t offset = 0;
+
+	(void)pack_group(&block->class_column, g, indices);
+	(void)pack_group(&block->length_column, g, lengths);
+	(void)pack_group(&block->offset_column, g, deltas);
+	for (unsigned k = 0; k <= at; k++) {
+		struct store_object o;
+
+		offset = 0;
+		get_class(block, indices[k], &o);
+		if (o.kind == STORE_CLASS)
+			continue;
+		o.length = lengths[k];
+		offset = expected + (uint64_t)unzigzag(deltas[k]);
+		expected = offset + record_size(&o, block->id_size);
+	}
+	return offset;
+}
+
+void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
+			uint64_t *length)
+{
+	uint64_t group[PACK_GROUP];
+
+	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
+		const unsigned n = pack_group(&block->class_column, g, group);
+
+		for (unsigned i = 0; i < n; i++) {
+			const uint8_t *entry = block->classes + group[i] * CLASS_ENTRY;
+
+			class_no[g * PACK_GROUP + i] = load32(entry);
+			kind[g * PACK_GROUP + i] = entry[4];
+		}
+		if (length)
+			(void)pack_group(&block->length_column, g, length + g * PACK_GROUP);
+	}
+}
+
+/* ---- ids ---- */
+
+int store_ids_parse(struct store *store, const struct store_block *block, struct store_ids *out,
+		    struct hdb_error *err)
+{
+	struct hdb_error why;
+	uint64_t columns_at, used;
+
+	*out = (struct store_ids){ .count = block->item_count };
+	columns_at = 8 + ((uint64_t)out->count + PACK_GROUP - 1) / PACK_GROUP * 8;
+	if (out->count > STORE_BLOCK_OBJECTS || !out->count || columns_at > block->size)
+		return store_damaged(store, STORE_IDS, block->key, "impossible size", err);
+	out->first_ix = load32(block->data);
+	out->shift = block->data[4] & 63;
+	out->firsts = block->data + 8;
+	if (pack_open(&out->deltas, block->data + columns_at, block->size - columns_at, out->count,
+		      &used, &why) < 0)
+		return store_damaged(store, STORE_IDS, block->key, why.message, err);
+	return HDB_OK;
+}
+
+int store_ids_open(struct store *store, uint64_t id, struct store_ids *out, struct hdb_error *err)
+{
+	struct store_block block;
+	const int r = store_block_before(store, STORE_IDS, id, &block, err);
+
+	return r == HDB_OK ? store_ids_parse(store, &block, out, err) : r;
+}
+
+static void scan_group(const struct store_ids *block, uint32_t g, uint64_t *ids)
+{
+	const unsigned n = pack_group(&block->deltas, g, ids);
+
+	ids[0] = load64(block->firsts + (uint64_t)g * 8);
+	for (unsigned i = 1; i < n; i++)
+		ids[i] = ids[i - 1] + (ids[i] << block->shift);
+}
+
+uint32_t store_ids_find(const struct store_ids *block, uint64_t id)
+{
+	uint32_t low = 0, high = (block->count + PACK_GROUP - 1) / PACK_GROUP;
+	uint64_t ids[PACK_GROUP];
+	unsigned n;
+
+	/* The last group whose first ID is at most id. */
+	while (high - low > 1) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (load64(block->firsts + (uint64_t)mid * 8) <= id)
+			low = mid;
+		else
+			high = mid;
+	}
+	scan_group(block, low, ids);
+	n = block->count - low * PACK_GROUP;
+	if (n > PACK_GROUP)
+		n = PACK_GROUP;
+	for (unsigned i = 0; i < n; i++)
+		if (ids[i] == id)
+			return low * PACK_GROUP + i;
+	return UINT32_MAX;
+}
+
+uint64_t store_ids_get(const struct store_ids *block, uint32_t i)
+{
+	uint64_t ids[PACK_GROUP];
+
+	scan_group(block, i / PACK_GROUP, ids);
+	return ids[i % PACK_GROUP];
+}
+
+void store_ids_scan(const struct store_ids *block, uint64_t *ids)
+{
+	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++)
+		scan_group(block, g, ids + g * PACK_GROUP);
+}

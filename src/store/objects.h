@@ -1,0 +1,94 @@
+/*
+ * store/objects.h - blocks of the tables ids and objects: 16,384 objects each, in the order of their IDs.
+ *
+ * ids: identifiers, as packed differences. objects: class, length and place in the dump. What a block holds is in
+ * FORMAT.md. Encoding works on plain arrays; decoding on a block borrowed from the store.
+ */
+#ifndef STORE_OBJECTS_H
+#define STORE_OBJECTS_H
+
+#include "base/pack.h"
+#include "store/store.h"
+
+/*
+ * Objects in a block of every table that is keyed by ix. Large enough that the half page that LMDB loses a block
+ * is nothing, small enough that checking a block on first use costs microseconds.
+ */
+#define STORE_BLOCK_OBJECTS 16384u
+
+enum store_kind { STORE_INSTANCE = 0, STORE_OBJECT_ARRAY = 1, STORE_PRIMITIVE_ARRAY = 2, STORE_CLASS = 3 };
+
+/* One object, as encoded. */
+struct store_object {
+	uint64_t file_offset; /* of its sub-record; 0 for an object that the dump lacks */
+	uint64_t length;      /* arrays: elements; class objects: the number of the class it stands for */
+	uint32_t class_no;    /* number of its class */
+	uint32_t body_size;   /* instances: bytes of a record of this class; arrays: bytes an element */
+	uint32_t heap_no;     /* Android heap, 0 when there is none */
+	uint8_t kind;         /* enum store_kind */
+};
+
+/* Bytes of a sub-record before its body, by kind (instance, object array, primitive array). */
+uint64_t store_record_head_size(uint8_t kind, unsigned id_size);
+
+/* Appends the block of `count` objects to `out`. `with_heaps`: heap numbers are kept. */
+int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
+			 unsigned id_size, bool with_heaps, struct hdb_error *err);
+
+/* Appends the block of `count` ascending IDs, the first of which has index first_ix. */
+int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, uint32_t first_ix,
+		     struct hdb_error *err);
+
+/* An open block of the table objects. */
+struct store_objects {
+	uint32_t first_ix;
+	uint32_t count;
+	unsigned id_size;
+	uint32_t class_count;
+	const uint8_t *classes;  /* its dictionary */
+	const uint8_t *bases;    /* a u64 file offset a group */
+	struct pack_column class_column;
+	struct pack_column length_column;
+	struct pack_column offset_column;
+	struct pack_column heap_column; /* count 0 when there are no heaps */
+};
+
+int store_objects_open(struct store *store, uint32_t first_ix, struct store_objects *out,
+		       struct hdb_error *err);
+
+/* Object i of the block; file_offset is not filled in (it costs a group's decoding: see below). */
+void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out);
+
+/* File offset of object i of the block; 0 for class objects (the table classes has theirs). */
+uint64_t store_objects_offset(const struct store_objects *block, uint32_t i);
+
+/* All objects of the block, without file offsets: class number, kind, length. */
+void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
+			uint64_t *length);
+
+/* An open block of the table ids. */
+struct store_ids {
+	uint32_t first_ix;
+	uint32_t count;
+	unsigned shift;        /* low bits that all differences lack */
+	const uint8_t *firsts; /* first ID of each group */
+	struct pack_column deltas;
+};
+
+/* The block in which `id` is, if it is anywhere. HDB_NOTFOUND if it is below all. */
+int store_ids_open(struct store *store, uint64_t id, struct store_ids *out, struct hdb_error *err);
+
+/* Opens what store_block_* found in the table ids. */
+int store_ids_parse(struct store *store, const struct store_block *block, struct store_ids *out,
+		    struct hdb_error *err);
+
+/* Index in the block of `id`, or UINT32_MAX. */
+uint32_t store_ids_find(const struct store_ids *block, uint64_t id);
+
+/* ID of object i of the block. */
+uint64_t store_ids_get(const struct store_ids *block, uint32_t i);
+
+/* All IDs of the block. */
+void store_ids_scan(const struct store_ids *block, uint64_t *ids);
+
+#endif

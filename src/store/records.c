@@ -1,0 +1,171 @@
+/*
+ * store/records.c - tables of fixed-size records and of texts.
+ */
+#include "store/records.h"
+
+#include "base/bytes.h"
+
+/* A block of texts ends when it has this many texts or bytes. */
+#define TEXTS_PER_BLOCK 1024u
+#define TEXT_BLOCK_BYTES 65536u
+
+static int flush_records(struct store_records_writer *w, struct hdb_error *err)
+{
+	const uint64_t in_buffer = w->buffer.count / w->record_size;
+	int r;
+
+	if (!in_buffer)
+		return HDB_OK;
+	r = store_put(w->writer, w->table, w->count - in_buffer, (uint32_t)in_buffer,
+		      w->buffer.data, w->buffer.count, err);
+	w->buffer.count = 0;
+	return r;
+}
+
+int store_records_put(struct store_records_writer *w, const void *record, struct hdb_error *err)
+{
+	int r = base_bytes_append(&w->buffer, record, w->record_size, err);
+
+	if (r < 0)
+		return r;
+	w->count++;
+	return w->count % STORE_RECORDS == 0 ? flush_records(w, err) : HDB_OK;
+}
+
+int store_records_end(struct store_records_writer *w, struct hdb_error *err)
+{
+	int r = flush_records(w, err);
+
+	if (r == HDB_OK)
+		r = store_put_table(w->writer, w->table, w->count, 0, err);
+	store_records_release(w);
+	return r;
+}
+
+void store_records_release(struct store_records_writer *w)
+{
+	base_vec_release(&w->buffer);
+}
+
+int store_records_put_all(struct store_writer *writer, enum store_table table, uint32_t record_size,
+			  const void *records, uint64_t count, struct hdb_error *err)
+{
+	struct store_records_writer w = {
+		.writer = writer, .table = table, .record_size = record_size
+	};
+
+	for (uint64_t i = 0; i < count; i++) {
+		const int r = store_records_put(&w, (const char *)records + i * record_size, err);
+
+		if (r < 0) {
+			store_records_release(&w);
+			return r;
+		}
+	}
+	return store_records_end(&w, err);
+}
+
+uint64_t store_record_count(struct store *store, enum store_table table)
+{
+	struct store_table_info info;
+
+	return store_table_info(store, table, &info, NULL) == HDB_OK ? info.item_count : 0;
+}
+
+int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,
+		 void *out, struct hdb_error *err)
+{
+	struct store_block block;
+	const uint64_t i = no % STORE_RECORDS;
+	int r = store_block(store, table, no - i, &block, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (i >= block.item_count)
+		return HDB_NOTFOUND;
+	if (block.size != (uint64_t)block.item_count * record_size)
+		return store_damaged(store, table, block.key, "impossible size", err);
+	memcpy(out, block.data + i * record_size, record_size);
+	return HDB_OK;
+}
+
+static int flush_texts(struct store_texts_writer *w, struct hdb_error *err)
+{
+	struct base_vec block = { 0 };
+	int r;
+
+	if (!w->ends.count)
+		return HDB_OK;
+	r = base_bytes_append(&block, w->ends.data, w->ends.count * 4, err);
+	if (r == HDB_OK)
+		r = base_bytes_append(&block, w->bytes.data, w->bytes.count, err);
+	if (r == HDB_OK)
+		r = store_put(w->writer, w->table, w->first, (uint32_t)w->ends.count, block.data,
+			      block.count, err);
+	base_vec_release(&block);
+	w->first = w->count;
+	w->ends.count = 0;
+	w->bytes.count = 0;
+	return r;
+}
+
+int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
+		    struct hdb_error *err)
+{
+	uint32_t end;
+	int r;
+
+	if (size > STORE_TEXT_MAX)
+		size = STORE_TEXT_MAX;
+	r = base_bytes_append(&w->bytes, text, size, err);
+	if (r < 0)
+		return r;
+	end = (uint32_t)w->bytes.count;
+	r = base_vec_push(&w->ends, &end, sizeof(end), err);
+	if (r < 0)
+		return r;
+	w->count++;
+	if (w->ends.count < TEXTS_PER_BLOCK && w->bytes.count < TEXT_BLOCK_BYTES)
+		return HDB_OK;
+	return flush_texts(w, err);
+}
+
+int store_texts_end(struct store_texts_writer *w, struct hdb_error *err)
+{
+	int r = flush_texts(w, err);
+
+	if (r == HDB_OK)
+		r = store_put_table(w->writer, w->table, w->count, 0, err);
+	store_texts_release(w);
+	return r;
+}
+
+void store_texts_release(struct store_texts_writer *w)
+{
+	base_vec_release(&w->ends);
+	base_vec_release(&w->bytes);
+}
+
+int store_text(struct store *store, enum store_table table, uint64_t no, const char **text,
+	       size_t *size, struct hdb_error *err)
+{
+	struct store_block block;
+	uint64_t i, from, to, ends;
+	int r = store_block_before(store, table, no, &block, err);
+
+	if (r != HDB_OK)
+		return r;
+	i = no - block.key;
+	if (i >= block.item_count)
+		return HDB_NOTFOUND;
+	ends = (uint64_t)block.item_count * 4;
+	if (ends > block.size)
+		return store_damaged(store, table, block.key, "impossible size", err);
+	from = i ? load32(block.data + (i - 1) * 4) : 0;
+	to = load32(block.data + i * 4);
+	if (from > to || to > block.size - ends)
+		return store_damaged(store, table, block.key, "text out of bounds", err);
+	*text = (const char *)block.data + ends + from;
+	*size = (size_t)(to - from);
+	return HDB_OK;
+}

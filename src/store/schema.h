@@ -1,0 +1,185 @@
+/*
+ * store/schema.h - the records of the base tables, as they are in the file.
+ *
+ * Text numbers are of the table texts; STORE_NONE stands for "none" wherever a number may be absent.
+ */
+#ifndef STORE_SCHEMA_H
+#define STORE_SCHEMA_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define STORE_NONE UINT32_MAX
+
+/* Flags of a class. */
+enum store_class_flag {
+	STORE_CLASS_INVENTED = 1, /* the dump has no CLASS_DUMP for it */
+	STORE_CLASS_ARRAY = 2,    /* an array class, by its name or its use */
+};
+
+/* Reference strengths, by the class of the reference object; sub classes included. */
+enum store_strength {
+	STORE_STRONG = 0,
+	STORE_SOFT = 1,
+	STORE_WEAK = 2,
+	STORE_PHANTOM = 3,
+	STORE_FINALIZER = 4 /* java.lang.ref.FinalReference */
+};
+
+/* Table classes: numbered in the order of their IDs. */
+struct store_class {
+	uint64_t class_id;
+	uint64_t loader_id;      /* as the dump has it; 0: boot loader */
+	uint64_t file_offset;    /* of the CLASS_DUMP; 0 if there is none */
+	uint64_t signers_id;
+	uint64_t protection_domain_id;
+	uint64_t instance_bytes; /* shallow size of an instance; of an empty array for array classes */
+	uint64_t class_bytes;    /* shallow size of the class object */
+	uint32_t ix;             /* of the class object */
+	uint32_t super_no;       /* class number or STORE_NONE */
+	uint32_t loader_ix;      /* object index; 0: boot loader */
+	uint32_t name_text;      /* "java.util.HashMap$Node[]" */
+	uint32_t declared_size;  /* "instance size" of the CLASS_DUMP, bytes */
+	uint32_t body_size;      /* bytes of an instance's field values in the dump */
+	uint32_t first_field;    /* in table fields: own instance fields */
+	uint32_t field_count;
+	uint32_t first_static;   /* in table fields: static fields */
+	uint32_t static_count;
+	uint32_t class_serial;   /* 0: none */
+	uint32_t trace_serial;
+	uint8_t flags;           /* enum store_class_flag */
+	uint8_t element_type;    /* primitive arrays: basic type; object arrays: HPROF's 2; else 0 */
+	uint8_t strength;        /* enum store_strength */
+	uint8_t unused[5];
+};
+static_assert(sizeof(struct store_class) == 112, "stored");
+
+/* Table fields: instance and static fields of all classes. */
+struct store_field {
+	uint64_t value;     /* static fields: identifier or raw bits */
+	uint32_t name_text; /* or STORE_NONE */
+	uint8_t type;       /* HPROF basic type */
+	uint8_t is_static;
+	uint8_t unused[2];
+};
+static_assert(sizeof(struct store_field) == 16, "stored");
+
+/* Table roots: in order of ix. */
+struct store_root {
+	uint32_t ix;
+	uint32_t thread_serial; /* 0: none */
+	uint32_t frame_number;  /* STORE_NONE: none */
+	uint8_t kind;           /* HPROF sub-record tag */
+	uint8_t is_local;       /* held by a known thread: an edge of the thread, no root of its own */
+	uint8_t is_invented;    /* the dump has no such record; a rule of MAT's made it */
+	uint8_t unused;
+};
+static_assert(sizeof(struct store_root) == 16, "stored");
+
+/* Table threads: in order of serial. */
+struct store_thread {
+	uint32_t thread_serial;
+	uint32_t ix;            /* of the thread object; STORE_NONE if it is not in the dump */
+	uint32_t trace_serial;
+	uint32_t name_text;     /* START_THREAD's, or STORE_NONE */
+	uint32_t group_text;
+	uint32_t has_ended;     /* an END_THREAD was seen */
+	uint64_t object_id;
+};
+static_assert(sizeof(struct store_thread) == 32, "stored");
+
+/* Table traces: in order of serial. Frames are in the table trace.frames. */
+struct store_trace {
+	uint32_t trace_serial;
+	uint32_t thread_serial;
+	uint64_t first_frame; /* in trace.frames */
+	uint32_t frame_count;
+	uint32_t unused;
+};
+static_assert(sizeof(struct store_trace) == 24, "stored");
+
+/* Table trace.frames: numbers of the table frames; STORE_NONE for a frame that is not in the dump. */
+
+/* Table frames: in order of ID. */
+struct store_frame {
+	uint64_t frame_id;
+	uint32_t method_text;
+	uint32_t signature_text;
+	uint32_t source_text;
+	uint32_t class_text; /* class name */
+	int32_t line;        /* as in HPROF */
+	uint32_t unused;
+};
+static_assert(sizeof(struct store_frame) == 32, "stored");
+
+/* Table heaps (Android). */
+struct store_heap {
+	uint32_t heap_id;
+	uint32_t name_text;
+};
+static_assert(sizeof(struct store_heap) == 8, "stored");
+
+/* Table problems. */
+struct store_problem {
+	uint64_t offset;     /* where in the dump */
+	uint64_t lost_bytes; /* skipped */
+	uint64_t object_id;  /* 0: none */
+	uint32_t kind;       /* enum hprof_problem_kind, or enum import_problem_kind from 100 on */
+	uint32_t unused;
+	char message[224];   /* zero-terminated */
+};
+static_assert(sizeof(struct store_problem) == 256, "stored");
+
+/* Table alloc.sites: one record a site; header fields are repeated. */
+struct store_alloc_site {
+	uint32_t record_no;  /* which ALLOC_SITES record */
+	uint32_t class_text;
+	uint32_t trace_serial;
+	uint32_t live_bytes;
+	uint32_t live_instances;
+	uint32_t allocated_bytes;
+	uint32_t allocated_instances;
+	uint16_t flags;      /* of the record */
+	uint8_t array_type;
+	uint8_t unused;
+};
+static_assert(sizeof(struct store_alloc_site) == 32, "stored");
+
+/* Table cpu.samples. */
+struct store_cpu_sample {
+	uint32_t record_no;
+	uint32_t sample_count;
+	uint32_t trace_serial;
+	uint32_t total_count; /* of the record */
+};
+static_assert(sizeof(struct store_cpu_sample) == 16, "stored");
+
+/* Table heap.summaries. */
+struct store_heap_summary {
+	uint64_t file_offset;
+	uint64_t allocated_bytes;
+	uint64_t allocated_instances;
+	uint32_t live_bytes;
+	uint32_t live_instances;
+};
+static_assert(sizeof(struct store_heap_summary) == 32, "stored");
+
+/* Table dangling: identifiers that are referred to but not in the dump. */
+struct store_dangling {
+	uint64_t object_id;
+	uint64_t reference_count;
+	uint32_t example_ix; /* an object that refers to it */
+	uint32_t unused;
+};
+static_assert(sizeof(struct store_dangling) == 24, "stored");
+
+/* Table record.counts: how many records of each tag the file has. */
+struct store_record_count {
+	uint64_t count;
+	uint64_t bytes;
+	uint32_t tag;
+	uint32_t is_sub; /* heap sub-record */
+};
+static_assert(sizeof(struct store_record_count) == 24, "stored");
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * store/store.h - one heap database file: snapshots, blocks with checksums, meta values, publishing tables.
+ *
+ * The only room that calls mdb_*. A block is one LMDB value, keyed by (table, key) in big-endian order, so that a
+ * table is a range of keys in numeric order. FORMAT.md has the bytes.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/work.h"
+#include "store/tables.h"
+
+#include <stdbool.h>
+
+/* An open database: one snapshot of the file. */
+struct store;
+
+/*
+ * Opens an existing database. HDB_EIO if it cannot be read, HDB_ECORRUPT if it is no heap database,
+ * HDB_EVERSION if it is of another format. *out is owned: store_close.
+ */
+int store_open(const char *path, struct store **out, struct hdb_error *err);
+void store_close(struct store *store);
+
+const char *store_path(const struct store *store);
+
+/* Bytes of the database file now. */
+uint64_t store_file_bytes(const struct store *store);
+
+/* A block as read: borrowed until store_refresh or store_close. Not aligned: use base/bytes.h. */
+struct store_block {
+	uint64_t key;        /* first ID or first ix */
+	const uint8_t *data; /* payload */
+	uint64_t size;       /* bytes of payload */
+	uint32_t item_count; /* entries in it */
+};
+
+/*
+ * Finds the block with this key: HDB_OK or HDB_NOTFOUND. Its checksum is verified the first time that this
+ * handle meets it; HDB_ECORRUPT names table and block.
+ */
+int store_block(struct store *store, enum store_table table, uint64_t key,
+		struct store_block *out, struct hdb_error *err);
+
+/* The block with the greatest key that is at most `key`. */
+int store_block_before(struct store *store, enum store_table table, uint64_t key,
+		       struct store_block *out, struct hdb_error *err);
+
+/* The block with the least key that is at least `key`: for walking a table in order. */
+int store_block_after(struct store *store, enum store_table table, uint64_t key,
+		      struct store_block *out, struct hdb_error *err);
+
+/* The failure that a decoder reports for a block whose content does not hold. */
+int store_damaged(struct store *store, enum store_table table, uint64_t key, const char *what,
+		  struct hdb_error *err);
+
+/* Moves to the newest snapshot; borrowed blocks die. */
+int store_refresh(struct store *store, struct hdb_error *err);
+
+/* Grows by one with each refresh, so that caches of borrowed pointers know when to drop them. */
+uint64_t store_generation(const struct store *store);
+
+/* What is known of a table that is there. */
+struct store_table_info {
+	uint32_t version;
+	uint64_t block_count;
+	uint64_t item_count;
+	uint64_t bytes;    /* payload, headers included */
+	uint64_t build_us; /* time it took to build */
+};
+
+/* HDB_NOTFOUND if the table is absent, unfinished or of another version. */
+int store_table_info(struct store *store, enum store_table table, struct store_table_info *out,
+		     struct hdb_error *err);
+
+/* Meta values: borrowed like blocks. HDB_NOTFOUND if there is none of that name. */
+int store_meta(struct store *store, const char *name, const char **data, uint64_t *size,
+	       struct hdb_error *err);
+/* A number; `fallback` if it is absent. */
+uint64_t store_meta_number(struct store *store, const char *name, uint64_t fallback);
+/* A text, copied and terminated, into buf; "" if it is absent. */
+void store_meta_text(struct store *store, const char *name, char *buf, size_t size);
+
+/* Verifies every block of every table that is there, in order; calls base_step. */
+int store_check(struct store *store, struct base_work *work, uint64_t *block_count,
+		struct hdb_error *err);
+
+/* ---- writing ---- */
+
+struct store_writer;
+
+/*
+ * Begins a new database `path` under a temporary name in the same folder. HDB_EUSAGE if `path` exists and
+ * `force` is not set; HDB_EIO if another process is importing to the same name. `size_hint` in bytes bounds the
+ * address space that is set aside, not the file. *out is owned: store_publish or store_abort.
+ */
+int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
+		 struct hdb_error *err);
+
+/*
+ * Begins building derived tables. Waits while another process builds (calls base_step). HDB_OK: *out is owned;
+ * HDB_END: `table` is there by now, made by somebody else (the store was refreshed). What an interrupted build
+ * left of the tables is removed first.
+ */
+int store_build(struct store *store, const enum store_table *tables, size_t table_count,
+		struct base_work *work, struct store_writer **out, struct hdb_error *err);
+
+/* Writes one block; data is copied. Keys of a table may come in any order, ascending is best. */
+int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
+	      uint32_t item_count, const void *data, uint64_t size, struct hdb_error *err);
+
+int store_put_meta(struct store_writer *writer, const char *name, const void *data, uint64_t size,
+		   struct hdb_error *err);
+int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,
+			  struct hdb_error *err);
+int store_put_meta_text(struct store_writer *writer, const char *name, const char *text,
+			struct hdb_error *err);
+
+/* Declares a table whole; call it for every table written, before store_publish. */
+int store_put_table(struct store_writer *writer, enum store_table table, uint64_t item_count,
+		    uint64_t build_us, struct hdb_error *err);
+
+/*
+ * Makes all of it visible at once and durable, and frees the writer. For a new database: the file gets its name.
+ * For a build: the store that it was begun on is refreshed. On failure nothing is visible.
+ */
+int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err);
+
+/* Drops everything and frees the writer; NULL is fine. */
+void store_abort(struct store_writer *writer);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * store/tables.c - the list of tables.
+ */
+#include "store/tables.h"
+
+#include <stddef.h>
+
+static const struct {
+	const char *name;
+	uint32_t version;
+} tables[STORE_TABLE_END] = {
+	[STORE_META] = { "meta", 1 },
+	[STORE_IDS] = { "ids", 1 },
+	[STORE_OBJECTS] = { "objects", 1 },
+	[STORE_REFERENCES] = { "references", 1 },
+	[STORE_REFERENCES_BIG] = { "references.big", 1 },
+	[STORE_CLASSES] = { "classes", 1 },
+	[STORE_FIELDS] = { "fields", 1 },
+	[STORE_TEXTS] = { "texts", 1 },
+	[STORE_ROOTS] = { "roots", 1 },
+	[STORE_THREADS] = { "threads", 1 },
+	[STORE_TRACES] = { "traces", 1 },
+	[STORE_TRACE_FRAMES] = { "trace.frames", 1 },
+	[STORE_FRAMES] = { "frames", 1 },
+	[STORE_HEAPS] = { "heaps", 1 },
+	[STORE_PROBLEMS] = { "problems", 1 },
+	[STORE_ALLOC_SITES] = { "alloc.sites", 1 },
+	[STORE_CPU_SAMPLES] = { "cpu.samples", 1 },
+	[STORE_HEAP_SUMMARIES] = { "heap.summaries", 1 },
+	[STORE_DANGLING] = { "dangling", 1 },
+	[STORE_RECORD_COUNTS] = { "record.counts", 1 },
+	[STORE_REFERRERS] = { "referrers", 1 },
+	[STORE_REFERRERS_BIG] = { "referrers.big", 1 },
+	[STORE_REACH] = { "reach", 1 },
+	[STORE_REACH_STRONG] = { "reach.strong", 1 },
+	[STORE_DOMINATORS] = { "dominators", 1 },
+	[STORE_RETAINED] = { "retained", 1 },
+	[STORE_CHILDREN] = { "children", 1 },
+	[STORE_CHILDREN_BIG] = { "children.big", 1 },
+	[STORE_TOTALS] = { "totals", 1 },
+};
+
+const char *store_table_name(unsigned table)
+{
+	return table < STORE_TABLE_END ? tables[table].name : NULL;
+}
+
+uint32_t store_table_version(unsigned table)
+{
+	return table < STORE_TABLE_END ? tables[table].version : 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * store/tables.h - the tables of a heap database: number, name, version. FORMAT.md says what is in each.
+ *
+ * The number is part of every key and never changes its meaning; the version grows when a table's content does,
+ * which makes a derived table be built anew and a base table be imported anew.
+ */
+#ifndef STORE_TABLES_H
+#define STORE_TABLES_H
+
+#include <stdint.h>
+
+/* The format of the file as a whole; see FORMAT.md, "Versions". */
+#define STORE_FORMAT_VERSION 1
+
+enum store_table {
+	STORE_META = 1,
+	/* base tables, written by the import */
+	STORE_IDS = 2,
+	STORE_OBJECTS = 3,
+	STORE_REFERENCES = 4,
+	STORE_REFERENCES_BIG = 5,
+	STORE_CLASSES = 6,
+	STORE_FIELDS = 7,
+	STORE_TEXTS = 8,
+	STORE_ROOTS = 9,
+	STORE_THREADS = 10,
+	STORE_TRACES = 11,
+	STORE_TRACE_FRAMES = 12,
+	STORE_FRAMES = 13,
+	STORE_HEAPS = 14,
+	STORE_PROBLEMS = 15,
+	STORE_ALLOC_SITES = 16,
+	STORE_CPU_SAMPLES = 17,
+	STORE_HEAP_SUMMARIES = 18,
+	STORE_DANGLING = 19,
+	STORE_RECORD_COUNTS = 20,
+	/* derived tables, built on first need */
+	STORE_REFERRERS = 64,
+	STORE_REFERRERS_BIG = 65,
+	STORE_REACH = 66,
+	STORE_REACH_STRONG = 67,
+	STORE_DOMINATORS = 68,
+	STORE_RETAINED = 69,
+	STORE_CHILDREN = 70,
+	STORE_CHILDREN_BIG = 71,
+	STORE_TOTALS = 72,
+	STORE_TABLE_END = 73
+};
+
+/* "objects", "reach.strong"; NULL for a number that is no table. Static. */
+const char *store_table_name(unsigned table);
+
+/* The version of a table's content that this library reads and writes. */
+uint32_t store_table_version(unsigned table);
+
+#endif

@@ -1,0 +1,481 @@
+/*
+ * store/writer.c - writing: a new database, or derived tables into an existing one.
+ *
+ * Both write blocks in transactions of bounded size, since LMDB keeps the pages of an open transaction in
+ * anonymous memory. What was written is invisible until store_publish: a new file has no name yet, a derived
+ * table has no "table:" value yet. Blocks of a table without that value are what an interrupted build left; the next
+ * build of the table removes them, under the build lock.
+ */
+#include "store/store.h"
+
+#include "store/block.h"
+#include "store/env.h"
+#include "store/store_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Pages that may wait in memory before they are written; bounds the writer's memory. */
+#define PENDING_BYTES_MAX (24u << 20)
+/* Pause between looks at a build lock that another process has. */
+#define LOCK_POLL_NS 5000000
+
+struct table_count {
+	uint64_t blocks;
+	uint64_t bytes;
+};
+
+struct store_writer {
+	struct store *store;       /* a build: what it was begun on; NULL for a new database */
+	MDB_env *env;
+	MDB_dbi dbi;
+	MDB_txn *txn;
+	uint64_t pending_bytes;
+	int lock_fd;               /* holds the build or import lock */
+	bool is_new;
+	bool is_force;
+	char *path;                /* final name */
+	char *temp_path;           /* new database only */
+	struct table_count tables[STORE_TABLE_END];
+};
+
+static void free_writer(struct store_writer *writer)
+{
+	if (writer->lock_fd >= 0)
+		(void)close(writer->lock_fd);
+	free(writer->path);
+	free(writer->temp_path);
+	free(writer);
+}
+
+static int new_writer(const char *path, struct store_writer **out, struct hdb_error *err)
+{
+	struct store_writer *writer = calloc(1, sizeof(*writer));
+
+	if (writer)
+		writer->path = strdup(path);
+	if (!writer || !writer->path) {
+		free(writer);
+		return hdb_fail_memory(err, "a database writer", sizeof(*writer));
+	}
+	writer->lock_fd = -1;
+	*out = writer;
+	return HDB_OK;
+}
+
+static int begin_txn(struct store_writer *writer, struct hdb_error *err)
+{
+	int r = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
+
+	if (r) {
+		writer->txn = NULL;
+		return store_fail_mdb(err, r, writer->path, "beginning to write");
+	}
+	r = mdb_dbi_open(writer->txn, NULL, 0, &writer->dbi);
+	return r ? store_fail_mdb(err, r, writer->path, "beginning to write") : HDB_OK;
+}
+
+static int commit_txn(struct store_writer *writer, struct hdb_error *err)
+{
+	MDB_txn *txn = writer->txn;
+	int r;
+
+	writer->txn = NULL; /* freed even when the commit fails */
+	writer->pending_bytes = 0;
+	r = mdb_txn_commit(txn);
+	return r ? store_fail_mdb(err, r, writer->path, "writing") : HDB_OK;
+}
+
+/* ---- a new database ---- */
+
+/*
+ * Opens the temporary file under its lock. A leftover of an import that died is unlocked and is replaced; a
+ * locked one is an import at work.
+ */
+static int open_temp(struct store_writer *writer, struct hdb_error *err)
+{
+	int r;
+
+	for (;;) {
+		struct stat held, named;
+		const int fd = open(writer->temp_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+				    0600);
+
+		if (fd < 0)
+			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
+		writer->lock_fd = fd;
+		r = store_lock_file(fd, STORE_LOCK_IMPORT, true, false, writer->temp_path, err);
+		if (r == HDB_END) {
+			(void)close(fd);
+			writer->lock_fd = -1;
+			return hdb_fail(err, HDB_EIO, "%s: another import is writing it",
+					writer->path);
+		}
+		if (r < 0)
+			return r;
+		/* The one who held the lock may have renamed or removed it meanwhile. */
+		if (fstat(fd, &held) == 0 && stat(writer->temp_path, &named) == 0 &&
+		    held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+			break;
+		(void)close(fd);
+		writer->lock_fd = -1;
+	}
+	if (ftruncate(writer->lock_fd, 0) < 0 || fchmod(writer->lock_fd, 0600) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
+	return HDB_OK;
+}
+
+static int put_format(struct store_writer *writer, struct hdb_error *err)
+{
+	uint8_t format[20] = "heapdb";
+	int r;
+
+	store32(format + 8, 0x01020304);
+	store32(format + 12, STORE_FORMAT_VERSION);
+	r = store_put_meta(writer, "format", format, sizeof(format), err);
+	if (r == HDB_OK)
+		r = store_put_meta_text(writer, "writer", "heapdb " HDB_VERSION, err);
+	return r;
+}
+
+int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
+		 struct hdb_error *err)
+{
+	struct store_writer *writer = NULL;
+	int r = new_writer(path, &writer, err);
+
+	if (r < 0)
+		return r;
+	writer->is_new = true;
+	writer->is_force = force;
+	if (!force && access(path, F_OK) == 0) {
+		r = hdb_fail(err, HDB_EUSAGE, "%s exists already; --force replaces it", path);
+		goto out;
+	}
+	if (asprintf(&writer->temp_path, "%s.importing", path) < 0) {
+		writer->temp_path = NULL;
+		r = hdb_fail_memory(err, "a file name", strlen(path));
+		goto out;
+	}
+	r = open_temp(writer, err);
+	if (r == HDB_OK)
+		r = store_env_create(writer->temp_path, size_hint, &writer->env, err);
+	if (r == HDB_OK)
+		r = begin_txn(writer, err);
+	if (r == HDB_OK)
+		r = put_format(writer, err);
+out:
+	if (r < 0) {
+		store_abort(writer);
+		return r;
+	}
+	*out = writer;
+	return HDB_OK;
+}
+
+/* ---- a build in an existing database ---- */
+
+/* Waits for the build lock. */
+static int wait_for_lock(struct store_writer *writer, struct base_work *work,
+			 struct hdb_error *err)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_POLL_NS };
+	bool has_waited = false;
+
+	for (;;) {
+		int r = store_lock_file(writer->lock_fd, STORE_LOCK_BUILD, true, false,
+					writer->path, err);
+
+		if (r != HDB_END)
+			return r;
+		if (!has_waited)
+			base_stage(work, "waiting for another process that is building", 0, "");
+		has_waited = true;
+		r = base_step(work, 0, err);
+		if (r < 0)
+			return r;
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+/* Removes the blocks and the state of a table. */
+static int drop_table(struct store_writer *writer, enum store_table table, struct hdb_error *err)
+{
+	uint8_t bytes[META_KEY_SIZE];
+	char name[META_NAME_MAX + 1];
+	MDB_cursor *cursor;
+	MDB_val k = { .mv_size = BLOCK_KEY_SIZE, .mv_data = bytes };
+	MDB_val v;
+	size_t size;
+	int r = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
+
+	if (r)
+		return store_fail_mdb(err, r, writer->path, "removing a table");
+	block_key(bytes, table, 0);
+	r = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+	while (!r && k.mv_size == BLOCK_KEY_SIZE && be16(k.mv_data) == table) {
+		r = mdb_cursor_del(cursor, 0);
+		if (!r)
+			r = mdb_cursor_get(cursor, &k, &v, MDB_GET_CURRENT);
+	}
+	mdb_cursor_close(cursor);
+	/* MDB_GET_CURRENT past the last entry fails with EINVAL. */
+	if (r && r != MDB_NOTFOUND && r != EINVAL)
+		return store_fail_mdb(err, r, writer->path, "removing a table");
+	store_table_meta_name(name, sizeof(name), table);
+	r = store_meta_key(bytes, &size, name, err);
+	if (r < 0)
+		return r;
+	k = (MDB_val){ .mv_size = size, .mv_data = bytes };
+	r = mdb_del(writer->txn, writer->dbi, &k, NULL);
+	if (r && r != MDB_NOTFOUND)
+		return store_fail_mdb(err, r, writer->path, "removing a table");
+	return HDB_OK;
+}
+
+int store_build(struct store *store, const enum store_table *tables, size_t table_count,
+		struct base_work *work, struct store_writer **out, struct hdb_error *err)
+{
+	struct store_table_info info;
+	struct store_writer *writer = NULL;
+	int r;
+
+	if (store->env->is_read_only)
+		return hdb_fail(err, HDB_EIO, "%s: table %s must be built, but the database cannot "
+				"be written", store->env->path, store_table_name(tables[0]));
+	r = new_writer(store->env->path, &writer, err);
+	if (r < 0)
+		return r;
+	writer->store = store;
+	writer->env = store->env->env;
+	writer->dbi = store->env->dbi;
+	writer->lock_fd = open(writer->path, O_RDWR | O_CLOEXEC);
+	if (writer->lock_fd < 0) {
+		r = hdb_fail_errno(err, errno, "%s", writer->path);
+		goto out;
+	}
+	r = wait_for_lock(writer, work, err);
+	if (r == HDB_OK)
+		r = store_refresh(store, err);
+	if (r == HDB_OK)
+		r = store_table_info(store, tables[0], &info, err);
+	if (r == HDB_OK) {
+		store_abort(writer);
+		return HDB_END;
+	}
+	if (r == HDB_NOTFOUND)
+		r = begin_txn(writer, err);
+	for (size_t i = 0; i < table_count && r == HDB_OK; i++)
+		r = drop_table(writer, tables[i], err);
+	/* The lock of writers is not held while the table is computed. */
+	if (r == HDB_OK)
+		r = commit_txn(writer, err);
+out:
+	if (r < 0) {
+		store_abort(writer);
+		return r;
+	}
+	*out = writer;
+	return HDB_OK;
+}
+
+/* ---- writing ---- */
+
+static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count,
+		     const void *data, uint64_t size, struct hdb_error *err)
+{
+	MDB_val v = { .mv_size = size + BLOCK_HEADER_SIZE };
+	uint8_t *value;
+	int r;
+
+	if (v.mv_size > UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
+				size);
+	if (!writer->txn) {
+		r = begin_txn(writer, err);
+		if (r < 0)
+			return r;
+	}
+	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);
+	if (r)
+		return store_fail_mdb(err, r, writer->path, "writing");
+	value = v.mv_data;
+	store32(value + 8, item_count);
+	store32(value + 12, 0);
+	if (size)
+		memcpy(value + BLOCK_HEADER_SIZE, data, size);
+	store64(value, block_checksum(k->mv_data, value, size + BLOCK_HEADER_SIZE));
+	writer->pending_bytes += size + 4096;
+	if (writer->pending_bytes < PENDING_BYTES_MAX)
+		return HDB_OK;
+	r = commit_txn(writer, err);
+	return r;
+}
+
+int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
+	      uint32_t item_count, const void *data, uint64_t size, struct hdb_error *err)
+{
+	uint8_t bytes[BLOCK_KEY_SIZE];
+	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes };
+
+	block_key(bytes, table, key);
+	writer->tables[table].blocks++;
+	writer->tables[table].bytes += size + BLOCK_HEADER_SIZE;
+	return put_value(writer, &k, item_count, data, size, err);
+}
+
+int store_put_meta(struct store_writer *writer, const char *name, const void *data, uint64_t size,
+		   struct hdb_error *err)
+{
+	uint8_t bytes[META_KEY_SIZE];
+	size_t key_size;
+	MDB_val k;
+	int r = store_meta_key(bytes, &key_size, name, err);
+
+	if (r < 0)
+		return r;
+	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
+	return put_value(writer, &k, 0, data, size, err);
+}
+
+int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,
+			  struct hdb_error *err)
+{
+	uint8_t bytes[8];
+
+	store64(bytes, value);
+	return store_put_meta(writer, name, bytes, sizeof(bytes), err);
+}
+
+int store_put_meta_text(struct store_writer *writer, const char *name, const char *text,
+			struct hdb_error *err)
+{
+	return store_put_meta(writer, name, text, strlen(text), err);
+}
+
+int store_put_table(struct store_writer *writer, enum store_table table, uint64_t item_count,
+		    uint64_t build_us, struct hdb_error *err)
+{
+	char name[META_NAME_MAX + 1];
+	uint8_t info[TABLE_INFO_SIZE] = { 0 };
+
+	store_table_meta_name(name, sizeof(name), table);
+	store32(info, store_table_version(table));
+	store64(info + 8, writer->tables[table].blocks);
+	store64(info + 16, item_count);
+	store64(info + 24, writer->tables[table].bytes);
+	store64(info + 32, build_us);
+	return store_put_meta(writer, name, info, sizeof(info), err);
+}
+
+/* ---- publishing ---- */
+
+static int sync_folder(const char *path, struct hdb_error *err)
+{
+	char *copy = strdup(path);
+	int r = HDB_OK;
+	int fd;
+
+	if (!copy)
+		return hdb_fail_memory(err, "a file name", strlen(path));
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Some file systems cannot sync a folder: the rename is then as durable as they make it. */
+	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
+		r = hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
+	if (fd >= 0)
+		(void)close(fd);
+	free(copy);
+	return r;
+}
+
+/*
+ * Gives the new file its name. A database of that name is taken away under its open lock, so that nobody opens
+ * it half way, and its lock file goes first: handles that have it open keep their old files.
+ */
+static int rename_new(struct store_writer *writer, struct hdb_error *err)
+{
+	char *lock_path = NULL;
+	int old_fd = -1;
+	int r = HDB_OK;
+
+	if (asprintf(&lock_path, "%s-lock", writer->path) < 0)
+		return hdb_fail_memory(err, "a file name", strlen(writer->path));
+	old_fd = open(writer->path, O_RDWR | O_CLOEXEC);
+	if (old_fd >= 0 && !writer->is_force) {
+		r = hdb_fail(err, HDB_EUSAGE, "%s was made meanwhile; --force replaces it",
+			     writer->path);
+	} else if (old_fd >= 0) {
+		r = store_lock_file(old_fd, STORE_LOCK_OPEN, true, true, writer->path, err);
+	}
+	if (r == HDB_OK) {
+		(void)unlink(lock_path);
+		if (rename(writer->temp_path, writer->path) < 0)
+			r = hdb_fail_errno(err, errno, "%s: cannot rename to %s",
+					   writer->temp_path, writer->path);
+	}
+	if (old_fd >= 0)
+		(void)close(old_fd);
+	free(lock_path);
+	return r;
+}
+
+static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
+{
+	struct stat st;
+	int r = mdb_env_sync(writer->env, 1);
+
+	if (r)
+		return store_fail_mdb(err, r, writer->temp_path, "syncing");
+	mdb_env_close(writer->env);
+	writer->env = NULL;
+	r = rename_new(writer, err);
+	if (r < 0)
+		return r;
+	free(writer->temp_path);
+	writer->temp_path = NULL;
+	if (file_bytes)
+		*file_bytes = stat(writer->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	return sync_folder(writer->path, err);
+}
+
+int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (writer->txn)
+		r = commit_txn(writer, err);
+	if (r == HDB_OK && writer->is_new)
+		r = publish_new(writer, file_bytes, err);
+	else if (r == HDB_OK)
+		r = store_refresh(writer->store, err);
+	if (r < 0) {
+		store_abort(writer);
+		return r;
+	}
+	free_writer(writer);
+	return HDB_OK;
+}
+
+void store_abort(struct store_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->txn)
+		mdb_txn_abort(writer->txn);
+	if (writer->is_new) {
+		if (writer->env)
+			mdb_env_close(writer->env);
+		/* Only what is ours: without the lock the file is another import's. */
+		if (writer->temp_path && writer->lock_fd >= 0)
+			(void)unlink(writer->temp_path);
+	}
+	free_writer(writer);
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# tests/run.sh - runs every test; called by `make test`, which builds what it needs.
+#
+# A test is a program tests/*_test.c, a script tests/*_test.sh, a fuzz target on its corpus, or a
+# golden case tests/cli/*.sh. Each has its own time limit, log and temporary folder (TMPDIR), and
+# finds BUILD (folder of what was built) and DUMP (the sample dump) as absolute paths. Exit code 77
+# of a test means "cannot run here" and counts neither way.
+# From the caller: BUILD, T (only names that contain it), LIMIT (seconds a test), DUMP, JOBS.
+set -eu
+
+cd "$(dirname "$0")/.."
+root=$PWD
+case $BUILD in /*) ;; *) BUILD=$root/$BUILD ;; esac
+case ${DUMP:-build/sample.hprof} in
+/*) ;;
+*) DUMP=$root/${DUMP:-build/sample.hprof} ;;
+esac
+PATH=$BUILD:$BUILD/examples:$PATH
+export BUILD DUMP PATH LIMIT
+export HDB_ROOT="$root"
+unset HEAPDB || true
+out=$BUILD/tests/out
+
+# One test in this process: `run.sh --one NAME COMMAND...`.
+if [ "${1:-}" = --one ]; then
+	name=$2
+	shift 2
+	TMPDIR=$out/$name.tmp
+	export TMPDIR
+	mkdir -p "$TMPDIR"
+	start=$(date +%s%N)
+	rc=0
+	timeout -k 5 "$LIMIT" "$@" >"$out/$name.log" 2>&1 </dev/null || rc=$?
+	ms=$((($(date +%s%N) - start) / 1000000))
+	rm -rf "$TMPDIR"
+	case $rc in
+	0) verdict=ok ;;
+	77) verdict=skip ;;
+	124 | 137) verdict="FAIL (over $LIMIT s)" ;;
+	*) verdict="FAIL (exit $rc)" ;;
+	esac
+	echo "$verdict" >"$out/$name.verdict"
+	printf '%-8s %6d ms  %s\n' "${verdict%% *}" "$ms" "$name"
+	exit 0
+fi
+
+rm -rf "$out"
+mkdir -p "$out"
+
+# The list of tests, one a line: name, then its command; no blanks in either's words.
+{
+	for src in tests/*_test.c; do
+		[ -f "$src" ] || continue
+		name=$(basename "$src" .c)
+		echo "$name $BUILD/tests/$name"
+	done
+	for script in tests/*_test.sh; do
+		[ -f "$script" ] && echo "$(basename "$script" .sh) sh $script"
+	done
+	for src in tests/fuzz/*.c; do
+		name=$(basename "$src" .c)
+		if [ ! -f "$src" ] || [ "$name" = replay ]; then
+			continue
+		fi
+		inputs=$(find "tests/corpus/$name" -type f 2>/dev/null | sort | tr '\n' ' ')
+		echo "fuzz_$name $BUILD/tests/fuzz_$name $inputs"
+	done
+	for case in tests/cli/*.sh; do
+		[ -f "$case" ] && echo "cli_$(basename "$case" .sh) sh tests/run_cli.sh $case"
+	done
+	true
+} | sed 's/ *$//' | T="${T:-}" awk 'index($1, ENVIRON["T"])' >"$out/list"
+
+xargs -r -L 1 -P "${JOBS:-$(nproc)}" sh tests/run.sh --one <"$out/list"
+
+passed=0
+failed=0
+skipped=0
+while read -r name rest; do
+	verdict=$(cat "$out/$name.verdict" 2>/dev/null || echo "FAIL (did not run)")
+	case $verdict in
+	ok) passed=$((passed + 1)) ;;
+	skip)
+		skipped=$((skipped + 1))
+		echo "skipped $name: $(tail -n 1 "$out/$name.log")"
+		;;
+	*)
+		failed=$((failed + 1))
+		echo
+		echo "--- $name: $verdict: $rest"
+		tail -n 60 "$out/$name.log" 2>/dev/null || true
+		;;
+	esac
+done <"$out/list"
+
+[ $skipped -eq 0 ] || echo "$skipped skipped"
+if [ $((passed + failed)) -eq 0 ]; then
+	echo "no test is called ${T:-anything}" >&2
+	failed=1
+fi
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
