@@ -129,7 +129,10 @@ static UNUSED struct graph_csr oracle_build(struct oracle_graph *g, bool both)
 	};
 }
 
-/* A random graph of 1 to 60 nodes: sparse or dense, with self-loops and duplicates, few roots or many. */
+/*
+ * A random graph of 1 to 60 nodes: sparse or dense, with self-loops and duplicates, few roots
+ * or many.
+ */
 static UNUSED void oracle_random_graph(struct oracle_graph *g)
 {
 	const uint32_t n = 1 + oracle_below(ORACLE_NODES_MAX);

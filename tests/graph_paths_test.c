@@ -1,6 +1,6 @@
 /*
- * tests/graph_paths_test.c - paths to roots: valid, shortest first, one for every root that is found; skipped
- * edges, budgets, failing access, long paths.
+ * tests/graph_paths_test.c - paths to roots: valid, shortest first, one for every root that is
+ * found; skipped edges, budgets, failing access, long paths.
  */
 #include "graph_oracle.h"
 
@@ -36,8 +36,8 @@ static int skip_edge(void *ctx, uint32_t from, uint32_t to, bool *skip, struct h
 }
 
 /*
- * Steps from every node to the target over references that count, not going on beyond roots (but for the target);
- * UINT32_MAX where there is no way, or no root reaches the node.
+ * Steps from every node to the target over references that count, not going on beyond roots
+ * (but for the target); UINT32_MAX where there is no way, or no root reaches the node.
  */
 static void distances(const struct oracle_graph *g, const uint32_t *parent, uint32_t target,
 		      uint32_t *distance)
@@ -105,6 +105,8 @@ static void check_paths(const struct oracle_graph *g, const struct graph_access 
 	assert_int_equal(rc, HDB_END);
 	assert_int_equal(graph_paths_next(&paths, &path, &count, &err), HDB_END);
 	assert_int_equal(got, want);
+	for (uint32_t i = 0; i < paths.map.count; i++)
+		assert_int_not_equal(parent[paths.map.node[i]], paths.map.node[i]);
 	graph_paths_release(&paths);
 }
 
@@ -153,7 +155,8 @@ static void check_budget(const struct graph_access *access, uint32_t target)
 	graph_paths_release(&paths);
 }
 
-static void check_failures(struct oracle_access *a, const struct graph_access *access, uint32_t target)
+static void check_failures(struct oracle_access *a, const struct graph_access *access,
+			   uint32_t target)
 {
 	struct graph_paths paths;
 	struct hdb_error err;

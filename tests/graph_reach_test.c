@@ -1,6 +1,6 @@
 /*
- * tests/graph_reach_test.c - the breadth-first tree and marking around a set, on random graphs, and in
- * time on big shapes.
+ * tests/graph_reach_test.c - the breadth-first tree and marking around a set, on random graphs,
+ * and in time on big shapes.
  */
 #include "graph_oracle.h"
 
@@ -82,8 +82,8 @@ static void check_around(const struct oracle_graph *g, const struct graph_csr *c
 		oracle_set(blocked_bits, v);
 	}
 	oracle_reach(g, blocked, reached);
-	assert_int_equal(graph_reach_around(csr, g->roots, picks ? blocked_bits : NULL, &work, bits, &count,
-					    &err), HDB_OK);
+	assert_int_equal(graph_reach_around(csr, g->roots, picks ? blocked_bits : NULL, &work,
+					    bits, &count, &err), HDB_OK);
 	for (uint32_t v = 0; v < g->node_count; v++) {
 		assert_int_equal(oracle_bit(bits, v), reached[v]);
 		want += reached[v];
@@ -137,7 +137,8 @@ static void damaged(void **state)
 {
 	const uint64_t first[] = { 0, 2, 2 }, falling[] = { 0, 3, 2 };
 	const uint32_t target[] = { 1, 7 };
-	const struct graph_csr bad_target = { 2, first, target }, bad_first = { 2, falling, target };
+	const struct graph_csr bad_target = { 2, first, target };
+	const struct graph_csr bad_first = { 2, falling, target };
 	const uint64_t roots = 3;
 	uint32_t parent[2];
 	uint64_t bits;

@@ -1,6 +1,6 @@
 /*
- * tests/graph_retained_local_test.c - local retained sets against deletion on random graphs; budgets, failing
- * access, and time on big shapes.
+ * tests/graph_retained_local_test.c - local retained sets against deletion on random graphs;
+ * budgets, failing access, and time on big shapes.
  */
 #include "graph_oracle.h"
 
@@ -78,7 +78,8 @@ static void check_set(const struct oracle_graph *g, const struct graph_access *a
 	graph_retained_set_release(&set);
 }
 
-static void check_failures(struct oracle_access *a, const struct graph_access *access, uint32_t node)
+static void check_failures(struct oracle_access *a, const struct graph_access *access,
+			   uint32_t node)
 {
 	struct graph_retained_set set;
 	struct hdb_error err;
@@ -154,7 +155,7 @@ static uint32_t retained_of(struct oracle_graph *g, uint32_t member, const char 
 
 	assert_int_equal(graph_retained_local(&access, &member, 1, NULL, &set, &err), HDB_OK);
 	const double seconds = (double)(base_now_us() - before) / 1e6;
-	print_message("%-12s subtree %8" PRIu32 " removed %8" PRIu32 " edges %8" PRIu64 ": %.2f s\n",
+	print_message("%-8s subtree %" PRIu32 " removed %" PRIu32 " edges %" PRIu64 ": %.2f s\n",
 		      name, set.subtree_nodes, set.removed_nodes, set.edges, seconds);
 	assert_true(seconds < SHAPE_SECONDS);
 	for (uint32_t i = 1; i < set.count; i++)

@@ -1,8 +1,9 @@
 /*
  * graph/access.h - a graph that is not in memory: neighbours are asked for, node by node.
  *
- * The algorithms that look at a small part of the heap (retained_local.h, paths.h) work on this; whoever has the
- * graph (tables of a database, or plain arrays in tests) fills in the functions.
+ * The algorithms that look at a small part of the heap (retained_local.h, paths.h) work on
+ * this; whoever has the graph (tables of a database, or plain arrays in tests) fills in the
+ * functions.
  */
 #ifndef GRAPH_ACCESS_H
 #define GRAPH_ACCESS_H
@@ -26,8 +27,8 @@ struct graph_access {
 	/* Lends the next batch of that list until the next call; *count 0 at its end. */
 	int (*next)(void *ctx, const uint32_t **batch, size_t *count, struct hdb_error *err);
 	/*
-	 * The reach tree: *reachable says whether a root reaches the node; *parent is its parent in the tree,
-	 * GRAPH_NONE for a root.
+	 * The reach tree: *reachable says whether a root reaches the node; *parent is its
+	 * parent in the tree, GRAPH_NONE for a root.
 	 */
 	int (*reach)(void *ctx, uint32_t node, bool *reachable, uint32_t *parent,
 		     struct hdb_error *err);

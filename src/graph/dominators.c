@@ -1,16 +1,19 @@
 /*
  * graph/dominators.c - SEMI-NCA in the numbers of a depth-first preorder.
  *
- * The virtual root has number 0, reached nodes 1..count. When the search looks at an edge both ends have numbers (a tree
- * edge's target gets its own then), so predecessors never need a second pass over the graph:
- *  - tree edge: kept as parent[];
- *  - edge to a higher number (a forward edge): can only lower the target's semidominator to its
- *    source, which is done on the spot;
- *  - edge to a lower number (back or across): put into edge_buckets, for its source must be evaluated;
- *  - edge into a root: dropped, a root's dominator is the virtual root whatever refers to it.
+ * The virtual root has number 0, reached nodes 1..count. When the search looks at an edge both
+ * ends have numbers (a tree edge's target gets its own then), so predecessors never need a
+ * second pass over the graph:
+ * - tree edge: kept as parent[];
+ * - edge to a higher number (a forward edge): can only lower the target's semidominator to its
+ *   source, which is done on the spot;
+ * - edge to a lower number (back or across): put into edge_buckets, for its source must be
+ *   evaluated;
+ * - edge into a root: dropped, a root's dominator is the virtual root whatever refers to it.
  *
- * Invariants: parent[w] < w; semi[w] < w; idom[w] <= semi[w] is found by walking up from parent[w].
- * Peak memory beside the graph and idom[]: 20 bytes a node and 6 bytes an edge to a lower number.
+ * Invariants: parent[w] < w; semi[w] < w; idom[w] <= semi[w] is found by walking up from
+ * parent[w]. Peak memory beside the graph and idom[]: 20 bytes a node and 6 bytes an edge to a
+ * lower number.
  */
 #include "graph/dominators.h"
 
@@ -37,8 +40,9 @@ struct frame {
 };
 
 /*
- * The forest of linked nodes. A compressed path jumps to `up`, and `low` is the least semidominator on what
- * was jumped over, the node itself included. The nodes' names are not needed, unlike in Lengauer-Tarjan.
+ * The forest of linked nodes. A compressed path jumps to `up`, and `low` is the least
+ * semidominator on what was jumped over, the node itself included. The nodes' names are not
+ * needed, unlike in Lengauer-Tarjan.
  */
 struct link {
 	uint32_t up;
@@ -93,7 +97,8 @@ static int enter(struct dominators *d, uint32_t node, uint32_t parent, struct fr
 	row->at = d->graph->first[node];
 	row->end = d->graph->first[node + 1];
 	if (row->at > row->end || row->end > d->edge_count)
-		return hdb_fail(err, HDB_ECORRUPT, "edges of node %" PRIu32 " end before they begin", node);
+		return hdb_fail(err, HDB_ECORRUPT, "edges of node %" PRIu32 " out of bounds",
+				node);
 	return HDB_OK;
 }
 
@@ -146,8 +151,8 @@ static int search_from(struct dominators *d, uint32_t root, uint64_t *edges_seen
 			__builtin_prefetch(&d->pre[target[row.at + AHEAD]], 1);
 		const uint32_t to = target[row.at++];
 		if (to >= node_count)
-			return hdb_fail(err, HDB_ECORRUPT, "edge to node %" PRIu32 " of %" PRIu32, to,
-					node_count);
+			return hdb_fail(err, HDB_ECORRUPT, "edge to node %" PRIu32 " of %" PRIu32,
+					to, node_count);
 		const uint32_t met = d->pre[to];
 		if (met == UNMET) {
 			/* A row without further edges need not be come back to. */
@@ -170,14 +175,20 @@ static int search_from(struct dominators *d, uint32_t root, uint64_t *edges_seen
 			if (rc < 0)
 				return rc;
 		} else if (met != IS_ROOT) {
-			/* Without a branch, so that nobody waits for the load. A self-loop changes nothing. */
+			/*
+			 * Without a branch, so that nobody waits for the load. A self-loop
+			 * changes nothing.
+			 */
 			const uint32_t semi = d->semi[met];
 			d->semi[met] = semi < row.node ? semi : row.node;
 		}
 	}
 }
 
-/* Calls search_from for each root; roots are marked first, so that no search enters another root. */
+/*
+ * Calls search_from for each root; roots are marked first, so that no search enters another
+ * root.
+ */
 static int search(struct dominators *d, const uint64_t *root_bits, struct hdb_error *err)
 {
 	const uint32_t n = d->graph->node_count;
@@ -238,7 +249,8 @@ static inline uint32_t eval(struct link *links, uint32_t u, uint32_t last)
 static int semi_of_bucket(struct dominators *d, uint32_t bucket, struct hdb_error *err)
 {
 	const uint32_t base = bucket << GRAPH_BUCKET_BITS;
-	uint32_t k = d->count - base < GRAPH_BUCKET_SIZE - 1 ? d->count - base : GRAPH_BUCKET_SIZE - 1;
+	const uint32_t above = d->count - base;
+	uint32_t k = above < GRAPH_BUCKET_SIZE ? above : GRAPH_BUCKET_SIZE - 1;
 	const uint64_t *first;
 	const uint32_t *source;
 	const int rc = graph_buckets_sort(&d->edges, bucket, &first, &source, err);
@@ -278,8 +290,9 @@ static int find_semidominators(struct dominators *d, struct hdb_error *err)
 }
 
 /*
- * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983), kept in links[]: `up`
- * is the jump, `low` the depth. Any ancestor is then found in O(log depth) steps.
+ * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983),
+ * kept in links[]: `up` is the jump, `low` the depth. Any ancestor is then found in O(log
+ * depth) steps.
  */
 static void add_jump(struct link *jumps, uint32_t w, uint32_t dominator)
 {
@@ -290,9 +303,9 @@ static void add_jump(struct link *jumps, uint32_t w, uint32_t dominator)
 }
 
 /*
- * parent[w] becomes the dominator: the nearest one above parent[w] in the dominator tree that is not above
- * semi[w]. Walking step by step is best on heaps, and quadratic on a long chain with a wide tail; so
- * when steps add up, jump pointers take over.
+ * parent[w] becomes the dominator: the nearest one above parent[w] in the dominator tree that
+ * is not above semi[w]. Walking step by step is best on heaps, and quadratic on a long chain
+ * with a wide tail; so when steps add up, jump pointers take over.
  */
 static int find_dominators(struct dominators *d, struct hdb_error *err)
 {

@@ -19,8 +19,9 @@
 
 static int bad_dominator(uint32_t node, uint32_t dominator, struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_ECORRUPT, "dominator of node %" PRIu32 " is %" PRIu32 ", past the last node",
-			node, dominator);
+	return hdb_fail(err, HDB_ECORRUPT,
+			"dominator of node %" PRIu32 " is %" PRIu32 ", past the last node", node,
+			dominator);
 }
 
 /* pending[v] := number of v's children, DONE for an unreached v. */
@@ -72,7 +73,8 @@ int graph_retained(const uint32_t *idom, uint32_t node_count, uint64_t *sizes,
 	int rc;
 
 	base_stage(work, "retained sizes", node_count, "objects");
-	rc = base_big_alloc(work, &big, (uint64_t)node_count * sizeof *pending, "retained sizes", err);
+	rc = base_big_alloc(work, &big, (uint64_t)node_count * sizeof *pending, "retained sizes",
+			    err);
 	if (rc < 0)
 		return rc;
 	pending = big.data;
@@ -155,7 +157,8 @@ static inline void sort_pair(uint32_t *row, const uint64_t *retained)
 	}
 }
 
-static void sort_row(uint32_t *row, uint32_t count, const uint64_t *retained, struct graph_key *keys)
+static void sort_row(uint32_t *row, uint32_t count, const uint64_t *retained,
+		     struct graph_key *keys)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (count - i > AHEAD)

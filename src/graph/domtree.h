@@ -12,8 +12,8 @@
 #include "graph/access.h"
 
 /*
- * Turns shallow sizes (node_count of them; what an unreached node has is left alone) into retained sizes, in
- * place. Temporary memory: 4 bytes a node.
+ * Turns shallow sizes (node_count of them; what an unreached node has is left alone) into
+ * retained sizes, in place. Temporary memory: 4 bytes a node.
  */
 int graph_retained(const uint32_t *idom, uint32_t node_count, uint64_t *sizes,
 		   struct base_work *work, struct hdb_error *err);
@@ -52,8 +52,8 @@ struct graph_walk {
 };
 
 /*
- * Starts a walk of the subtree below `start` (which is itself neither entered nor left): node_count for the
- * whole tree. `children` is lent. Release it in any case.
+ * Starts a walk of the subtree below `start` (which is itself neither entered nor left):
+ * node_count for the whole tree. `children` is lent. Release it in any case.
  */
 int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
 		    struct hdb_error *err);

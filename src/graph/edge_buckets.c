@@ -79,7 +79,10 @@ int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hd
 	return HDB_OK;
 }
 
-/* Counts the edges of each target into first[target + 2] and sums up, so that first[k + 1] starts row k. */
+/*
+ * Counts the edges of each target into first[target + 2] and sums up, so that first[k + 1]
+ * starts row k.
+ */
 static uint64_t count_rows(uint64_t *first, const struct graph_edge_chunk *chunk)
 {
 	memset(first, 0, (GRAPH_BUCKET_SIZE + 2) * sizeof *first);

@@ -1,10 +1,10 @@
 /*
  * graph/edge_buckets.h - a growing pile of edges, handed back grouped by target.
  *
- * A counting sort over all targets would miss the cache at each edge, twice. So edges are thrown into buckets of
- * neighbouring targets as they come (sequential writes, a few hundred streams), and each bucket is
- * sorted within the cache when its turn comes. Memory: 6 bytes an edge and one chunk a bucket.
- * Knows nothing of dominators.
+ * A counting sort over all targets would miss the cache at each edge, twice. So edges are
+ * thrown into buckets of neighbouring targets as they come (sequential writes, a few hundred
+ * streams), and each bucket is sorted within the cache when its turn comes. Memory: 6 bytes an
+ * edge and one chunk a bucket. Knows nothing of dominators.
  */
 #ifndef GRAPH_EDGE_BUCKETS_H
 #define GRAPH_EDGE_BUCKETS_H

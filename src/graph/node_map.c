@@ -8,7 +8,10 @@
 
 #define SLOTS_MIN 64
 
-/* Where the search for a node begins: the high bits of a multiplication, as low bits of nodes repeat. */
+/*
+ * Where the search for a node begins: the high bits of a multiplication, as low bits of nodes
+ * repeat.
+ */
 static inline uint64_t slot_of(const struct graph_node_map *map, uint32_t node)
 {
 	return (node * 0x9e3779b97f4a7c15u >> 20) & (map->slots - 1);
@@ -51,7 +54,8 @@ static int grow_nodes(struct graph_node_map *map, struct hdb_error *err)
 	uint32_t *node;
 
 	if (limit > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " nodes in a set", map->count);
+		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " nodes in a set",
+				map->count);
 	node = realloc(map->node, limit * sizeof *node);
 	if (!node)
 		return hdb_fail_memory(err, "set of nodes", limit * sizeof *node);

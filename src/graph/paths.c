@@ -19,7 +19,8 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 	if (p->toward_limit < p->map.limit) {
 		uint32_t *grown = realloc(p->toward, (size_t)p->map.limit * sizeof *grown);
 		if (!grown)
-			return hdb_fail_memory(err, "paths", (uint64_t)p->map.limit * sizeof *grown);
+			return hdb_fail_memory(err, "paths",
+					       (uint64_t)p->map.limit * sizeof *grown);
 		p->toward = grown;
 		p->toward_limit = p->map.limit;
 	}
@@ -38,7 +39,8 @@ int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph
 	if (opt)
 		paths->opt = *opt;
 	if (target >= graph->node_count)
-		return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, target, graph->node_count);
+		return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, target,
+				graph->node_count);
 	rc = graph->reach(graph->ctx, target, &reachable, &parent, err);
 	if (rc == HDB_OK && reachable)
 		rc = visit(paths, target, GRAPH_NONE, err);
@@ -53,7 +55,10 @@ void graph_paths_release(struct graph_paths *paths)
 	*paths = (struct graph_paths){ 0 };
 }
 
-/* Visits referrer `from` of `to` (number `toward`) unless it was, is unreachable or does not count. */
+/*
+ * Visits referrer `from` of `to` (number `toward`) unless it was, is unreachable or does not
+ * count.
+ */
 static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t toward,
 		struct hdb_error *err)
 {

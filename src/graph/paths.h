@@ -1,9 +1,10 @@
 /*
  * graph/paths.h - paths from roots to a node, the shortest first.
  *
- * A breadth-first search over the referrers. As in Eclipse MAT each node is visited once, and each time that a
- * root is met its path is given: so not all paths there are, but one for every root that is found, never
- * longer than the next. Beyond a root the search does not go on, except from the target itself.
+ * A breadth-first search over the referrers. As in Eclipse MAT each node is visited once, and
+ * each time that a root is met its path is given: so not all paths there are, but one for every
+ * root that is found, never longer than the next. Beyond a root the search does not go on,
+ * except from the target itself.
  */
 #ifndef GRAPH_PATHS_H
 #define GRAPH_PATHS_H
@@ -21,7 +22,7 @@ struct graph_paths {
 	const struct graph_access *graph;
 	struct graph_paths_options opt;
 	struct graph_node_map map; /* visited, in the order of the search */
-	uint32_t *toward;          /* by number: the number of the next node on the way to the target */
+	uint32_t *toward;          /* by number: the number of the next one to the target */
 	uint32_t toward_limit;
 	uint32_t expanded;         /* numbers below it were asked for their referrers */
 	uint32_t looked;           /* numbers below it were looked at as roots */
@@ -30,8 +31,8 @@ struct graph_paths {
 };
 
 /*
- * Starts at `target`; graph and what `opt` (may be NULL) points to are lent. An unreachable target has no paths.
- * HDB_OK or a failure. Release it in any case.
+ * Starts at `target`; graph and what `opt` (may be NULL) points to are lent. An unreachable
+ * target has no paths. HDB_OK or a failure. Release it in any case.
  */
 int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph, uint32_t target,
 		     const struct graph_paths_options *opt, struct hdb_error *err);

@@ -1,8 +1,8 @@
 /*
  * graph/reach.c - breadth-first search with a queue that holds each node once.
  *
- * A queue knows what comes next, so memory is asked for ahead: the row's bounds, then the row, then what is
- * known of its targets.
+ * A queue knows what comes next, so memory is asked for ahead: the row's bounds, then the row,
+ * then what is known of its targets.
  */
 #include "graph/reach.h"
 
@@ -91,12 +91,14 @@ static int search(struct search *s, struct hdb_error *err)
 		const uint32_t v = s->queue[s->head++];
 		const uint64_t end = g->first[v + 1];
 		if (g->first[v] > end || end > edge_count)
-			return hdb_fail(err, HDB_ECORRUPT, "edges of node %" PRIu32 " end before they begin", v);
+			return hdb_fail(err, HDB_ECORRUPT, "edges of node %" PRIu32 " out of bounds",
+					v);
 		for (uint64_t i = g->first[v]; i < end; i++) {
 			const uint32_t to = g->target[i];
 			if (to >= g->node_count)
-				return hdb_fail(err, HDB_ECORRUPT, "edge to node %" PRIu32 " of %" PRIu32,
-						to, g->node_count);
+				return hdb_fail(err, HDB_ECORRUPT,
+						"edge to node %" PRIu32 " of %" PRIu32, to,
+						g->node_count);
 			meet(s, v, to);
 		}
 		s->edges_seen += end - g->first[v] + 1;

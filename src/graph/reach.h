@@ -1,5 +1,6 @@
 /*
- * graph/reach.h - what the roots reach: a breadth-first tree, and plain marking around a blocked set.
+ * graph/reach.h - what the roots reach: a breadth-first tree, and plain marking around a
+ * blocked set.
  */
 #ifndef GRAPH_REACH_H
 #define GRAPH_REACH_H
@@ -7,17 +8,18 @@
 #include "graph/dominators.h"
 
 /*
- * Fills parent[v] (node_count entries, lent): GRAPH_NONE for a root, v itself for what no root reaches, else
- * the node before v on a shortest path from a root. The tree is always the same for the same graph: roots
- * ascending, then level by level, edges in their order. Temporary memory: 4 bytes a node.
+ * Fills parent[v] (node_count entries, lent): GRAPH_NONE for a root, v itself for what no root
+ * reaches, else the node before v on a shortest path from a root. The tree is always the same
+ * for the same graph: roots ascending, then level by level, edges in their order. Temporary
+ * memory: 4 bytes a node.
  */
 int graph_reach_tree(const struct graph_csr *graph, const uint64_t *root_bits,
 		     struct base_work *work, uint32_t *parent, struct hdb_error *err);
 
 /*
- * Sets the bit in `reached` (bits as root_bits, lent, cleared first) of every node that the roots reach without
- * entering a node of `blocked_bits` (NULL: none), itself not one. *count (may be NULL) is how many.
- * Temporary memory: 4 bytes a node.
+ * Sets the bit in `reached` (bits as root_bits, lent, cleared first) of every node that the
+ * roots reach without entering a node of `blocked_bits` (NULL: none), itself not one. *count
+ * (may be NULL) is how many. Temporary memory: 4 bytes a node.
  */
 int graph_reach_around(const struct graph_csr *graph, const uint64_t *root_bits,
 		       const uint64_t *blocked_bits, struct base_work *work, uint64_t *reached,

@@ -20,7 +20,10 @@ struct local {
 	uint64_t edges;
 };
 
-/* The next batch of neighbours, counted: HDB_OK, HDB_END after the last, GRAPH_BUDGET or a failure. */
+/*
+ * The next batch of neighbours, counted: HDB_OK, HDB_END after the last, GRAPH_BUDGET or a
+ * failure.
+ */
 static int next_batch(struct local *l, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
 	const int rc = l->graph->next(l->graph->ctx, batch, count, err);
@@ -43,7 +46,8 @@ static int add_node(struct local *l, uint32_t node, struct hdb_error *err)
 	return l->limits.max_nodes && l->map.count > l->limits.max_nodes ? GRAPH_BUDGET : HDB_OK;
 }
 
-static int add_members(struct local *l, const uint32_t *members, size_t count, struct hdb_error *err)
+static int add_members(struct local *l, const uint32_t *members, size_t count,
+		       struct hdb_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		bool reachable;
@@ -117,7 +121,10 @@ static int spread(struct local *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* *found := whether `node` is a root or is held from outside what is left. */
+/*
+ * *found := whether `node` is a root or is held from outside the subtree. A referrer that was
+ * taken away need not be looked for: spread() has followed it.
+ */
 static int held_from_outside(struct local *l, uint32_t node, bool *found, struct hdb_error *err)
 {
 	const uint32_t *batch;
@@ -132,17 +139,12 @@ static int held_from_outside(struct local *l, uint32_t node, bool *found, struct
 		return rc;
 	while ((rc = next_batch(l, &batch, &count, err)) == HDB_OK) {
 		for (size_t i = 0; i < count; i++) {
-			const uint32_t number = graph_node_map_find(&l->map, batch[i]);
 			uint32_t parent;
-			if (number != GRAPH_NONE) {
-				*found = l->removed[number];
-			} else {
-				rc = l->graph->reach(l->graph->ctx, batch[i], found, &parent, err);
-				if (rc < 0)
-					return rc;
-			}
-			if (*found)
-				return HDB_OK;
+			if (graph_node_map_find(&l->map, batch[i]) != GRAPH_NONE)
+				continue;
+			rc = l->graph->reach(l->graph->ctx, batch[i], found, &parent, err);
+			if (rc < 0 || *found)
+				return rc;
 		}
 	}
 	return rc == HDB_END ? HDB_OK : rc;
@@ -194,7 +196,8 @@ static int run(struct local *l, const uint32_t *members, size_t count,
 	l->removed = calloc((size_t)l->map.count + 1, sizeof *l->removed);
 	l->pending = malloc(((size_t)l->map.count + 1) * sizeof *l->pending);
 	if (!l->removed || !l->pending)
-		return hdb_fail_memory(err, "retained set", (uint64_t)l->map.count * sizeof *l->pending);
+		return hdb_fail_memory(err, "retained set",
+				       (uint64_t)l->map.count * sizeof *l->pending);
 	rc = remove_all(l, err);
 	if (rc == HDB_OK)
 		give(l, out);

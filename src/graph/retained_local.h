@@ -1,10 +1,12 @@
 /*
- * graph/retained_local.h - what a node, or a set of nodes, retains, found by looking at its surroundings only.
+ * graph/retained_local.h - what a node, or a set of nodes, retains, found by looking at its
+ * surroundings only.
  *
- * Every node that a set X dominates lies below a member of X in any spanning tree from the roots, here the reach
- * tree. So: take the members and what is below them; take away what is a root or has a reachable
- * referrer outside, and then whatever is referred to by what was taken away. What stays is retained:
- * exact, and as expensive as the subtree is big. DESIGN.md, section 1, has the proof.
+ * Every node that a set X dominates lies below a member of X in any spanning tree from the
+ * roots, here the reach tree. So: take the members and what is below them; take away what is a
+ * root or has a reachable referrer outside, and then whatever is referred to by what was taken
+ * away. What stays is retained: exact, and as expensive as the subtree is big. DESIGN.md,
+ * section 1, has the proof.
  */
 #ifndef GRAPH_RETAINED_LOCAL_H
 #define GRAPH_RETAINED_LOCAL_H
@@ -26,9 +28,10 @@ struct graph_retained_set {
 };
 
 /*
- * Lists what goes if all of `members` go, themselves included. A member that no root reaches retains
- * nothing and is ignored; duplicates do no harm. `opt` may be NULL. HDB_OK; GRAPH_BUDGET if a limit was
- * exceeded, then the set is empty; or a failure. Release *out in any case.
+ * Lists what goes if all of `members` go, themselves included. A member that no root reaches
+ * retains nothing and is ignored; duplicates do no harm. `opt` may be NULL. HDB_OK;
+ * GRAPH_BUDGET if a limit was exceeded, then the set is empty; or a failure. Release *out in
+ * any case.
  */
 int graph_retained_local(const struct graph_access *graph, const uint32_t *members, size_t count,
 			 const struct graph_retained_options *opt, struct graph_retained_set *out,

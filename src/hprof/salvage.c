@@ -17,6 +17,12 @@
 /* Longest chain of sub-records that is followed for evidence. */
 #define CHAIN_MAX 64
 
+/* Bits of evidence in how a chain ends: at the limit, before a top-level record, cut by the file's end. */
+enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
+
+/* A third answer besides 1 and 0. */
+#define UNDECIDED 2
+
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 			struct base_view *view)
 {
@@ -212,8 +218,40 @@ static int head_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t *en
 	return counts_plausible(s, tag, body, size, err);
 }
 
-int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
-			   struct hdb_error *err)
+int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
+		      struct hdb_error *err)
+{
+	if (rec->tag == HPROF_UTF8 || !hprof_size_fits(rec->tag, rec->body_size, s->file->id_size))
+		return 0;
+	return counts_plausible(s, rec->tag, rec->body_offset, rec->body_size, err);
+}
+
+/*
+ * A heap record by its sub-records, which tell more than what follows it; its length may be
+ * wrong, and 0 is what a writer leaves that was stopped. UNDECIDED: what follows it must tell.
+ */
+static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, unsigned need,
+			  struct hdb_error *err)
+{
+	const uint64_t size = s->file->source->size;
+	const uint64_t limit = end == body || end > size ? size : end;
+	int rc = hprof_chain_strength(s, body, limit, need, err);
+
+	if (rc != 0)
+		return rc;
+	if (end > size)
+		return 0;
+	if (need >= HPROF_STRENGTH_SURE && end > body) {
+		rc = hprof_chain_strength(s, body, end, HPROF_STRENGTH_LIKELY, err);
+		if (rc <= 0)
+			return rc;
+	}
+	return UNDECIDED;
+}
+
+/* hprof_record_plausible, with the evidence that a heap record's sub-records must show. */
+static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, unsigned need,
+		      struct hdb_error *err)
 {
 	const uint64_t size = s->file->source->size;
 
@@ -227,21 +265,22 @@ int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned de
 		rc = head_plausible(s, offset, &end, &is_heap, err);
 		if (rc <= 0)
 			return rc;
+		if (is_heap && i == 0 && offset + 9 == size && need >= HPROF_STRENGTH_SURE)
+			return 0; /* a lone tag is no evidence */
 		if (is_heap && offset + 9 < size) {
-			/*
-			 * Its sub-records tell more than what follows it, and its length may be
-			 * wrong: 0 is what a writer leaves that was stopped.
-			 */
-			const bool is_open = end == offset + 9;
-
-			rc = hprof_chain_strength(s, offset + 9, is_open || end > size ? size : end,
-						  HPROF_STRENGTH_LIKELY, err);
-			if (rc != 0 || !is_open)
+			rc = heap_plausible(s, offset + 9, end, need, err);
+			if (rc != UNDECIDED)
 				return rc;
 		}
 		offset = end;
 	}
 	return 1;
+}
+
+int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
+			   struct hdb_error *err)
+{
+	return records_at(s, offset, depth, HPROF_STRENGTH_LIKELY, err);
 }
 
 /*
@@ -375,23 +414,24 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 	if (need >= HPROF_STRENGTH_SURE && roots == n && n < 4)
 		return 0;
 	if (offset == limit)
-		return n > 0 && bits + 32 >= need;
+		return n > 0 && bits + BITS_END >= need;
 	if (rc == 2 && limit_is_eof) /* the file is cut inside it */
-		return bits + 16 >= need;
+		return bits + BITS_CUT >= need;
 	if (rc == 0 && n > 0) {
 		uint64_t end;
 		bool is_heap;
 
 		rc = head_plausible(s, offset, &end, &is_heap, err);
-		return rc < 0 ? rc : rc == 1 && bits + 32 >= need;
+		return rc < 0 ? rc : rc == 1 && bits + BITS_RECORD >= need;
 	}
 	return bits >= need && n > 0;
 }
 
-int hprof_search(struct hprof_salvage *s, uint64_t from, uint64_t limit, bool with_subs,
-		 bool with_records, struct hprof_found *out, struct hdb_error *err)
+int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hdb_error *err)
 {
-	for (uint64_t at = from; at < limit; at++) {
+	const uint64_t limit = search->limit;
+
+	for (uint64_t at = search->from; at < search->until; at++) {
 		const uint8_t *p = base_view_at(s->view, at, 1, err);
 		int rc = 0;
 
@@ -399,9 +439,9 @@ int hprof_search(struct hprof_salvage *s, uint64_t from, uint64_t limit, bool wi
 			return hprof_view_failed(err);
 		if (!spend(s, 1))
 			return 0;
-		out->offset = at;
-		out->is_record = false;
-		if (with_subs && sub_tag_known(p[0])) {
+		search->offset = at;
+		search->is_record = false;
+		if (search->with_subs && sub_tag_known(p[0])) {
 			rc = hprof_chain_strength(s, at, limit, HPROF_STRENGTH_SURE, err);
 			if (rc != 0)
 				return rc;
@@ -409,9 +449,9 @@ int hprof_search(struct hprof_salvage *s, uint64_t from, uint64_t limit, bool wi
 			if (!p)
 				return hprof_view_failed(err);
 		}
-		out->is_record = true;
-		if (with_records && hprof_tag_known(p[0]) && limit - at >= 9) {
-			rc = hprof_record_plausible(s, at, 4, err);
+		search->is_record = true;
+		if (search->with_records && hprof_tag_known(p[0]) && limit - at >= 9) {
+			rc = records_at(s, at, 4, HPROF_STRENGTH_SURE, err);
 			if (rc != 0)
 				return rc;
 		}

@@ -24,7 +24,7 @@ struct hprof_salvage {
 enum {
 	HPROF_STRENGTH_ANY = 1,     /* it parses */
 	HPROF_STRENGTH_LIKELY = 20, /* where a sub-record is expected */
-	HPROF_STRENGTH_SURE = 60    /* found by a search */
+	HPROF_STRENGTH_SURE = 50    /* found by a search */
 };
 
 /* Starts with no class known. Owns the class table: hprof_salvage_release. */
@@ -52,6 +52,13 @@ int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned de
 			   struct hdb_error *err);
 
 /*
+ * 1 if the record's size is just what its tag and the counts in its body ask for, 0 if not or if
+ * nothing tells (strings, heap dumps), below 0 if the source failed.
+ */
+int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
+		      struct hdb_error *err);
+
+/*
  * 1 if sub-records from `offset` on show evidence of `need` bits before `limit`, 0 if not,
  * below 0 if the source failed. Reaching `limit` exactly is evidence, too, and so is a
  * top-level record after them.
@@ -59,17 +66,21 @@ int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned de
 int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limit, unsigned need,
 			 struct hdb_error *err);
 
-/* What a search found. */
-struct hprof_found {
-	uint64_t offset;
-	bool is_record; /* a top-level record, else a sub-record */
+/* A search: where, for what, and what it found. */
+struct hprof_search {
+	uint64_t from;      /* first offset to try */
+	uint64_t until;     /* offset past the last one to try */
+	uint64_t limit;     /* where sub-records that are found must end */
+	bool with_subs;     /* look for sub-records */
+	bool with_records;  /* look for top-level records */
+	uint64_t offset;    /* result: of what was found */
+	bool is_record;     /* result: a top-level record, else a sub-record */
 };
 
 /*
- * Searches [from, limit) for sub-records (if with_subs) or top-level records (if with_records).
- * 1 and *out set, 0 if there is none or the budget is spent, below 0 if the source failed.
+ * 1 if the search found something, 0 if there is nothing or the budget is spent, below 0 if the
+ * source failed.
  */
-int hprof_search(struct hprof_salvage *s, uint64_t from, uint64_t limit, bool with_subs,
-		 bool with_records, struct hprof_found *out, struct hdb_error *err);
+int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hdb_error *err);
 
 #endif

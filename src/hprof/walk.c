@@ -14,6 +14,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Strings of more bytes are looked at before their length is believed. */
+#define SUSPICIOUS_TEXT 256
+
 const char *hprof_problem_name(int kind)
 {
 	switch (kind) {
@@ -90,20 +93,40 @@ int hprof_walk_problem(struct hprof_walk *walk, enum hprof_problem_kind kind, ui
 static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, size = hprof_walk_file_size(walk);
-	struct hprof_found found;
+	struct hprof_search found;
 	int rc;
 
 	*event = HPROF_EVENT_PROBLEM;
 	rc = hprof_walk_unknown_record_at(walk, at, err);
+	if (rc > 0)
+		found.is_record = true;
+	if (rc > 0 && walk->record.body_size > 0) {
+		/* A heap record whose tag is damaged? */
+		rc = hprof_chain_strength(&walk->salvage, walk->record.body_offset,
+					  walk->record.body_offset + walk->record.body_size,
+					  HPROF_STRENGTH_SURE, err);
+		found.is_record = rc == 0;
+		rc = rc < 0 ? rc : 1;
+	}
 	if (rc < 0)
 		return rc;
+	if (rc > 0 && !found.is_record) {
+		hprof_walk_go_on(walk, walk->record.body_offset);
+		walk->state = STATE_OPEN;
+		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_TAG, at, 9,
+					  "unknown record 0x%02x at offset %" PRIu64
+					  ": read as a heap dump segment", walk->record.tag, at);
+	}
 	if (rc > 0) {
 		hprof_walk_go_on(walk, walk->record.body_offset + walk->record.body_size);
 		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_TAG, at, walk->next_record - at,
 			       "unknown record 0x%02x of %" PRIu64 " bytes at offset %" PRIu64
 			       ": skipped", walk->record.tag, walk->record.body_size, at);
 	}
-	rc = hprof_search(&walk->salvage, at + 1, size, true, true, &found, err);
+	found = (struct hprof_search){
+		.from = at + 1, .until = size, .limit = size, .with_subs = true, .with_records = true,
+	};
+	rc = hprof_search(&walk->salvage, &found, err);
 	if (rc < 0)
 		return rc;
 	if (rc == 0) {
@@ -165,12 +188,16 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 {
 	const struct hprof_record *rec = &walk->record;
 	const uint64_t size = hprof_walk_file_size(walk);
-	struct hprof_found found;
+	struct hprof_search found;
 	int rc;
 
 	if (!hprof_size_fits(rec->tag, rec->body_size, walk->file->id_size))
 		return no_record(walk, event, err);
-	rc = hprof_search(&walk->salvage, rec->body_offset, size, true, true, &found, err);
+	found = (struct hprof_search){
+		.from = rec->body_offset, .until = size, .limit = size,
+		.with_subs = true, .with_records = true,
+	};
+	rc = hprof_search(&walk->salvage, &found, err);
 	if (rc < 0)
 		return rc;
 	if (rc > 0)
@@ -191,12 +218,16 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 			struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
-	struct hprof_found found;
+	struct hprof_search found;
 	int rc;
 
-	if (rec->tag != HPROF_UTF8 && hprof_size_fits(rec->tag, rec->body_size, walk->file->id_size))
-		return 0;
-	rc = hprof_search(&walk->salvage, rec->body_offset, end, false, true, &found, err);
+	rc = hprof_size_proven(&walk->salvage, rec, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	found = (struct hprof_search){
+		.from = rec->body_offset, .until = end, .limit = end, .with_records = true,
+	};
+	rc = hprof_search(&walk->salvage, &found, err);
 	if (rc <= 0)
 		return rc;
 	hprof_walk_go_on(walk, found.offset);
@@ -265,6 +296,21 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 	return HDB_OK;
 }
 
+/*
+ * Whether a long string is one: 1, 0 or a failure. No VM writes zero bytes in strings (Modified
+ * UTF-8 has none), but a string whose length is damaged may have swallowed records, which are
+ * full of them.
+ */
+static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
+{
+	const uint8_t *p = base_view_at(&walk->view, walk->record.body_offset + 8,
+					SUSPICIOUS_TEXT - 8, err);
+
+	if (!p)
+		return hprof_view_failed(err);
+	return memchr(p, 0, SUSPICIOUS_TEXT - 8) == NULL;
+}
+
 /* The head of a record is cut off, or what is there is no record. */
 static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -314,6 +360,8 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return overlong(walk, event, err);
 	end = rec->body_offset + rec->body_size;
 	rc = hprof_record_plausible(&walk->salvage, end, 1, err);
+	if (rc > 0 && rec->tag == HPROF_UTF8 && rec->body_size > SUSPICIOUS_TEXT)
+		rc = text_believable(walk, err);
 	if (rc == 0) {
 		rc = length_wrong(walk, end, event, err);
 		if (rc > 0)

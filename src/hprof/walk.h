@@ -53,6 +53,9 @@ struct hprof_walk {
 	uint64_t next_record;         /* where the next top-level record should begin */
 	uint64_t segment_end;         /* nominal end of the open heap record */
 	uint64_t limit;               /* how far the quick path may go */
+	uint64_t suspect;             /* offset of the last object before the roots just read */
+	uint64_t suspect_end;         /* its end */
+	unsigned suspect_age;         /* how many these are */
 	int state;
 	unsigned ended_count;         /* dumps that have ended so far */
 	bool dump_open;               /* a segment came since the last dump ended */

@@ -7,6 +7,9 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
+/* How many sub-records of fixed size rubbish may pass for before it is seen to be none. */
+#define SUSPECT_AGE_MAX 4
+
 /* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */
 int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
 {
@@ -15,6 +18,7 @@ int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
 	walk->state = STATE_HEAP;
 	walk->position = walk->record.body_offset;
 	walk->sub.end = 0; /* no sub-record of this heap record yet */
+	walk->suspect_age = 0;
 	walk->limit = size;
 	if (!walk->following && walk->segment_end < size)
 		walk->limit = walk->segment_end;
@@ -70,9 +74,31 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 		       hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 
+/* Whether the sub-record's end follows from a length in it that damage may have changed. */
+static bool has_length(const struct hprof_sub *sub)
+{
+	return sub->tag != HPROF_CLASS_DUMP && sub->tag != HPROF_HEAP_DUMP_INFO &&
+	       !hprof_sub_is_root(sub->tag) && sub->body_size > 0;
+}
+
+/* Remembers the object before a run of roots, as long as the run is short. */
+static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
+{
+	if (has_length(next)) {
+		walk->suspect_age = 0;
+	} else if (walk->sub.end == next->offset && has_length(&walk->sub)) {
+		walk->suspect = walk->sub.offset;
+		walk->suspect_end = walk->sub.end;
+		walk->suspect_age = 1;
+	} else if (walk->suspect_age > 0 && ++walk->suspect_age > SUSPECT_AGE_MAX) {
+		walk->suspect_age = 0;
+	}
+}
+
 static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum hprof_event *event,
 		    struct hdb_error *err)
 {
+	note_suspect(walk, sub);
 	walk->sub = *sub;
 	walk->position = sub->end;
 	*event = HPROF_EVENT_SUB;
@@ -90,17 +116,33 @@ static void follow(struct hprof_walk *walk)
 }
 
 /*
- * Where to look for sub-records after damage met at `offset`: the length of the one before may
- * be what is damaged, so its body is searched too, if it has one.
+ * Looks for where to go on after damage at `at`. The length of the last object may be what is
+ * damaged, so its body is searched first; some bytes in it may have passed for roots since.
  */
-static uint64_t search_start(const struct hprof_walk *walk, uint64_t offset)
+static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *search,
+		     struct hdb_error *err)
 {
 	const struct hprof_sub *last = &walk->sub;
 
-	if (last->end == offset && last->tag != HPROF_CLASS_DUMP && !hprof_sub_is_root(last->tag) &&
-	    last->body_size > 0)
-		return last->offset + 1;
-	return offset + 1;
+	search->limit = walk->end_known ? walk->segment_end : hprof_walk_file_size(walk);
+	search->with_subs = true;
+	search->with_records = !walk->end_known;
+	search->from = search->until = at;
+	if (last->end == at && has_length(last)) {
+		search->from = last->offset + 1;
+	} else if (last->end == at && walk->suspect_age > 0) {
+		search->from = walk->suspect + 1;
+		search->until = walk->suspect_end;
+	}
+	if (search->from < search->until) {
+		const int rc = hprof_search(&walk->salvage, search, err);
+
+		if (rc != 0)
+			return rc;
+	}
+	search->from = at + 1;
+	search->until = search->limit;
+	return hprof_search(&walk->salvage, search, err);
 }
 
 /* Tells damage at `sub`, and where the walk goes on, which is at `resume`. */
@@ -112,6 +154,7 @@ static int tell_damage(struct hprof_walk *walk, int parsed, const struct hprof_s
 
 	walk->position = resume;
 	walk->sub.end = 0;
+	walk->suspect_age = 0;
 	*event = HPROF_EVENT_PROBLEM;
 	if (parsed == HPROF_PARSE_BAD_TAG)
 		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost,
@@ -142,12 +185,11 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 	const uint64_t size = hprof_walk_file_size(walk);
 	const bool past_file = !walk->end_known && parsed == HPROF_PARSE_OVERRUN;
 	const uint64_t limit = walk->end_known ? walk->segment_end : size;
-	struct hprof_found found;
+	struct hprof_search found;
 	uint64_t resume = limit;
 	int rc;
 
-	rc = hprof_search(&walk->salvage, search_start(walk, sub->offset), limit, true,
-			  !walk->end_known, &found, err);
+	rc = search_on(walk, sub->offset, &found, err);
 	if (rc < 0)
 		return rc;
 	if (rc > 0)
@@ -206,7 +248,7 @@ int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struc
 static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
-	struct hprof_found found;
+	struct hprof_search found;
 	int rc;
 
 	rc = hprof_chain_strength(&walk->salvage, at, size,
@@ -225,7 +267,10 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 		return rc;
 	if (rc > 0)
 		return close_heap(walk, at, event);
-	rc = hprof_search(&walk->salvage, at, size, true, true, &found, err);
+	found = (struct hprof_search){
+		.from = at, .until = size, .limit = size, .with_subs = true, .with_records = true,
+	};
+	rc = hprof_search(&walk->salvage, &found, err);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || found.is_record)
@@ -307,6 +352,10 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 	parsed = hprof_sub_parse(walk->file, &walk->view, at, size, &sub, err);
 	if (parsed < 0)
 		return parsed;
+	/* A run of 0xff bytes, not roots. */
+	if (sub.tag == HPROF_ROOT_UNKNOWN && parsed == HDB_OK &&
+	    sub.id == (walk->file->id_size == 8 ? UINT64_MAX : UINT32_MAX))
+		parsed = HPROF_PARSE_BAD_TAG;
 	if (parsed == HDB_OK && (walk->following || sub.end <= walk->segment_end))
 		return emit_sub(walk, &sub, event, err);
 	if (parsed == HDB_OK)

@@ -19,7 +19,7 @@ static void release(struct import *im)
 		&im->classes, &im->loads, &im->roots, &im->threads, &im->traces, &im->trace_frames,
 		&im->frames, &im->heaps, &im->heap_switches, &im->alloc_sites, &im->cpu_samples,
 		&im->summaries, &im->problems, &im->dangling, &im->plans, &im->text_places,
-		&im->extras, &im->numbered_roots,
+		&im->extras, &im->numbered_roots, &im->id_directory,
 	};
 	struct base_idmap *maps[] = {
 		&im->class_map, &im->serial_map, &im->load_map, &im->text_map, &im->thread_map,

@@ -639,6 +639,8 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	int r = base_step(im->work, first_ix, err);
 
 	if (r == HDB_OK)
+		r = base_vec_push(&im->id_directory, &s->first_id, sizeof(s->first_id), err);
+	if (r == HDB_OK)
 		r = store_put(im->writer, STORE_IDS, s->first_id, s->count, s->ids_bytes.data,
 			      s->ids_bytes.count, err);
 	if (r == HDB_OK)

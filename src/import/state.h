@@ -92,6 +92,7 @@ struct import {
 	struct base_vec problems;     /* struct store_problem */
 	struct base_vec dangling;     /* struct store_dangling */
 	struct base_idmap dangling_map;
+	struct base_vec id_directory; /* uint64_t: first ID of each block */
 	struct base_vec plans;        /* uint32_t offsets of references in instances */
 	struct base_vec text_places;  /* struct import_text_place, by text number */
 	struct store_record_count counts[2][256]; /* top-level, sub-records */

@@ -144,6 +144,7 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 		{ STORE_ALLOC_SITES, sizeof(struct store_alloc_site), &im->alloc_sites },
 		{ STORE_CPU_SAMPLES, sizeof(struct store_cpu_sample), &im->cpu_samples },
 		{ STORE_HEAP_SUMMARIES, sizeof(struct store_heap_summary), &im->summaries },
+		{ STORE_ID_DIRECTORY, sizeof(uint64_t), &im->id_directory },
 		{ STORE_DANGLING, sizeof(struct store_dangling), &im->dangling },
 	};
 	int r = write_threads(im, err);

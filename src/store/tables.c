@@ -29,6 +29,7 @@ static const struct {
 	[STORE_HEAP_SUMMARIES] = { "heap.summaries", 1 },
 	[STORE_DANGLING] = { "dangling", 1 },
 	[STORE_RECORD_COUNTS] = { "record.counts", 1 },
+	[STORE_ID_DIRECTORY] = { "ids.directory", 1 },
 	[STORE_REFERRERS] = { "referrers", 1 },
 	[STORE_REFERRERS_BIG] = { "referrers.big", 1 },
 	[STORE_REACH] = { "reach", 1 },

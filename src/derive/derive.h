@@ -1,0 +1,131 @@
+/*
+ * derive/derive.h - derived tables: what can be computed from the base tables, built on first need and kept.
+ *
+ * A table that is missing is built by the first call that needs it (derive_need, or any reader below, which call it
+ * themselves). Two processes that need one at once: one builds, the other waits and reads. Killed while building:
+ * it was never there. One file a table; derive.c has the registry.
+ */
+#ifndef DERIVE_DERIVE_H
+#define DERIVE_DERIVE_H
+
+#include "graph/access.h"
+#include "graph/retained_local.h"
+#include "heap/heap.h"
+#include "store/column.h"
+
+struct derive {
+	struct heap *heap;         /* lent */
+	struct base_work *work;    /* lent */
+	/* private */
+	struct store_column reach, reach_strong, dominators, retained;
+	struct store_lists access_references, access_referrers;
+	struct store_lists *access_list;
+	uint32_t access_class_ix;  /* class edge still to give, or HEAP_NONE */
+	uint32_t access_instances_of; /* class number whose instances are being listed, or HEAP_NONE */
+	uint32_t access_block;
+	struct heap_block *access_objects;
+	uint32_t access_batch[256];
+	enum graph_side access_side;
+	bool is_ready[STORE_TABLE_END];
+	uint64_t generation;
+};
+
+/* Prepares for an open heap. derive_release frees; zero-initialised is fine to release. */
+void derive_init(struct derive *derive, struct heap *heap, struct base_work *work);
+void derive_release(struct derive *derive);
+
+/* Whether a table is there already. */
+bool derive_has(struct derive *derive, enum store_table table);
+
+/* Builds the table, and those it needs, unless it is there. */
+int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err);
+
+/* ---- readers ---- */
+
+/*
+ * The reach tree: breadth-first from the roots, in order of index. `is_strong`: without the referents of weak, soft,
+ * phantom and final references. *parent is HEAP_NONE for a root; meaningless if it is not reachable.
+ */
+int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reachable,
+		 uint32_t *parent, struct hdb_error *err);
+
+/* Immediate dominator: HEAP_NONE for the top level, ix itself for an unreachable object. */
+int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
+		     struct hdb_error *err);
+
+/* Retained size in bytes from the dominator tree; 0 for an unreachable object. */
+int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
+
+/* Dominators and retained sizes of a block of objects; either may be NULL. dominator as above. */
+int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
+			   struct hdb_error *err);
+int derive_retained_block(struct derive *derive, const struct heap_block *objects,
+			  uint64_t *bytes, struct hdb_error *err);
+/* Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are there, else from reach. */
+int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
+			   struct hdb_error *err);
+
+/* A reader of referrers. Those of a class object are only the ones by fields: its instances are not listed. */
+int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err);
+
+/*
+ * A reader of the objects that an object dominates immediately, largest retained size first. List number
+ * object_count is the top level of the dominator tree.
+ */
+int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err);
+
+/*
+ * The graph as an access structure, class edges and instances of classes included; needs referrers and reach, which are
+ * built. Uses this derive's buffers: one list at a time. `is_strong`: the reach tree is reach.strong.
+ */
+int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
+		  struct hdb_error *err);
+
+/* Totals of a group of objects. */
+struct derive_total {
+	uint32_t group;             /* enum derive_group */
+	uint32_t no;                /* class: number; superclass: number of the super class; loader: its ix;
+				       package: number of some class in it */
+	uint64_t count;             /* reachable objects */
+	uint64_t shallow_bytes;
+	uint64_t retained_bytes;    /* lower bound: sum over its topmost members in the dominator tree */
+	uint64_t unreachable_count;
+	uint64_t unreachable_bytes;
+};
+enum derive_group { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE, DERIVE_LOADER };
+
+/* All totals of a group kind, in order of `no`; *out is owned: free(). */
+int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
+		  size_t *count, struct hdb_error *err);
+
+/*
+ * What a set retains, exactly: the bytes and objects that become unreachable if all its reachable members go. First by the
+ * local way (DESIGN: reach tree and referrers) within `limits`, else by one walk over the heap that is blocked at the
+ * members. `used_local` and `cost` say which way was taken. Members in ascending order.
+ */
+struct derive_retained_result {
+	uint64_t retained_bytes;
+	uint64_t retained_count;   /* objects */
+	bool used_local;           /* the local way; else a walk over the whole heap */
+	uint64_t subtree_count;    /* local: objects in the members' subtrees, also when given up */
+	uint64_t removed_count;    /* local: of those, not retained */
+	uint64_t edge_count;       /* local: references and referrers looked at */
+	uint64_t time_us;
+};
+/* `limits` NULL: derive_local_limits. */
+int derive_retained_set(struct derive *derive, const uint32_t *members, size_t member_count,
+			const struct graph_retained_options *limits,
+			struct derive_retained_result *out, struct hdb_error *err);
+
+/*
+ * Only the local way: HDB_OK, or GRAPH_BUDGET when the limits do not do (*out then says what was spent).
+ * This is how one object's retained size is found while there is no table of dominators.
+ */
+int derive_retained_local(struct derive *derive, const uint32_t *members, size_t member_count,
+			  const struct graph_retained_options *limits,
+			  struct derive_retained_result *out, struct hdb_error *err);
+
+/* Limits of the local way when nobody says others: some 50 ms of work. */
+extern const struct graph_retained_options derive_local_limits;
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * heap/classes.c - classes, their names and fields; texts.
+ */
+#include "heap/heap.h"
+
+#include "heap/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int heap_load_classes(struct heap *heap, struct hdb_error *err)
+{
+	const size_t n = heap->class_count;
+	struct store_class *classes;
+	uint64_t done = 0;
+
+	if (heap->classes)
+		return HDB_OK;
+	classes = calloc(n + 1, sizeof(*classes));
+	if (!classes)
+		return hdb_fail_memory(err, "classes", n * sizeof(*classes));
+	while (done < n) {
+		struct store_block block;
+		int r = store_block(heap->store, STORE_CLASSES, done, &block, err);
+
+		if (r == HDB_NOTFOUND || (r == HDB_OK && (block.item_count > n - done ||
+		    !block.item_count ||
+		    block.size != (uint64_t)block.item_count * sizeof(*classes))))
+			r = store_damaged(heap->store, STORE_CLASSES, done, "impossible size", err);
+		if (r < 0) {
+			free(classes);
+			return r;
+		}
+		memcpy(classes + done, block.data, block.size);
+		done += block.item_count;
+	}
+	for (size_t no = 0; no < n; no++) {
+		const struct store_class *c = &classes[no];
+
+		if (c->ix >= heap->object_count || c->loader_ix >= heap->object_count ||
+		    (c->super_no != STORE_NONE && c->super_no >= n)) {
+			free(classes);
+			return store_damaged(heap->store, STORE_CLASSES, no, "index out of range",
+					     err);
+		}
+	}
+	heap->classes = classes;
+	return HDB_OK;
+}
+
+int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struct hdb_error *err)
+{
+	const char *text;
+	size_t text_size;
+	int r;
+
+	buf[0] = '\0';
+	if (text_no == STORE_NONE)
+		return HDB_OK;
+	r = store_text(heap->store, STORE_TEXTS, text_no, &text, &text_size, err);
+	if (r < 0)
+		return r;
+	if (r == HDB_OK)
+		(void)heap_clean_text(text, text_size, buf, size);
+	return HDB_OK;
+}
+
+const char *heap_class_name(struct heap *heap, uint32_t no)
+{
+	const char *text;
+	size_t size, room;
+	char *name;
+
+	if (no >= heap->class_count || heap_load_classes(heap, NULL) < 0)
+		return "?";
+	if (!heap->class_names)
+		heap->class_names = calloc(heap->class_count, sizeof(char *));
+	if (!heap->class_names)
+		return "?";
+	if (heap->class_names[no])
+		return heap->class_names[no];
+	if (store_text(heap->store, STORE_TEXTS, heap->classes[no].name_text, &text, &size,
+		       NULL) != HDB_OK)
+		return "?";
+	/* A byte that is not UTF-8 becomes three. */
+	room = size * 3 + 1;
+	name = malloc(room);
+	if (!name)
+		return "?";
+	(void)heap_clean_text(text, size, name, room);
+	heap->class_names[no] = name;
+	return name;
+}
+
+const char *heap_loader_name(struct heap *heap, const struct store_class *class)
+{
+	struct heap_object o;
+
+	if (class->loader_ix == HEAP_BOOT_LOADER)
+		return "<boot>";
+	if (heap_object(heap, class->loader_ix, &o, NULL) < 0)
+		return "?";
+	return heap_class_name(heap, o.class_no);
+}
+
+size_t heap_package_size(const char *class_name)
+{
+	const char *dot = strrchr(class_name, '.');
+
+	return dot ? (size_t)(dot - class_name) : 0;
+}
+
+int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no,
+			 struct hdb_error *err)
+{
+	struct heap_object o;
+	const int r = heap_object(heap, ix, &o, err);
+
+	*class_no = r == HDB_OK && o.kind == STORE_CLASS ? (uint32_t)o.length : HEAP_NONE;
+	return r;
+}
+
+uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
+{
+	if (heap_load_classes(heap, NULL) < 0)
+		return HEAP_NONE;
+	for (uint32_t no = from; no < heap->class_count; no++)
+		if (strcmp(heap_class_name(heap, no), name) == 0)
+			return no;
+	return HEAP_NONE;
+}
+
+bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
+{
+	/* The import cut cycles; a damaged database may have one, hence the count. */
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		if (no == super_no)
+			return true;
+		no = heap->classes[no].super_no;
+	}
+	return false;
+}
+
+int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err)
+{
+	const int r = store_record(heap->store, STORE_FIELDS, sizeof(*out), i, out, err);
+
+	return r == HDB_NOTFOUND ?
+	       store_damaged(heap->store, STORE_FIELDS, i, "field missing", err) : r;
+}

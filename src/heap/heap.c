@@ -1,0 +1,395 @@
+/*
+ * heap/heap.c - opening a heap database; identifiers and objects.
+ */
+#include "heap/heap.h"
+
+#include "base/bytes.h"
+#include "base/fingerprint.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int read_layout(struct heap *heap, struct hdb_error *err)
+{
+	struct store *store = heap->store;
+	const uint64_t objects = store_meta_number(store, "objects", UINT64_MAX);
+	const uint64_t classes = store_meta_number(store, "classes", UINT64_MAX);
+
+	if (objects >= UINT32_MAX || classes >= UINT32_MAX)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: impossible number of objects or "
+				"classes", store_path(store));
+	heap->object_count = (uint32_t)objects;
+	heap->class_count = (uint32_t)classes;
+	heap->id_size = store_meta_number(store, "dump.id_size", 8) == 4 ? 4 : 8;
+	heap->is_android = store_meta_number(store, "dump.is_android", 0) != 0;
+	heap->class_class_no = (uint32_t)store_meta_number(store, "class.java.lang.Class",
+							   HEAP_NONE);
+	heap->layout = (struct heap_layout){
+		.model = (enum hdb_size_model)store_meta_number(store, "sizes.model", 0),
+		.header_bytes = (unsigned)store_meta_number(store, "sizes.header_bytes", 0),
+		.reference_bytes = (unsigned)store_meta_number(store, "sizes.reference_bytes", 4),
+		.align_bytes = (unsigned)store_meta_number(store, "sizes.align_bytes", 8),
+		.array_header_bytes =
+			(unsigned)store_meta_number(store, "sizes.array_header_bytes", 0),
+		.primitive_header_bytes =
+			(unsigned)store_meta_number(store, "sizes.primitive_header_bytes", 0),
+		.wide_header_bytes =
+			(unsigned)store_meta_number(store, "sizes.wide_header_bytes", 0),
+	};
+	if (!heap->layout.align_bytes)
+		heap->layout.align_bytes = 1;
+	return HDB_OK;
+}
+
+int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
+	      struct hdb_error *err)
+{
+	struct heap *heap = calloc(1, sizeof(*heap));
+	int r;
+
+	if (!heap)
+		return hdb_fail_memory(err, "a heap", sizeof(*heap));
+	heap->work = work;
+	heap->dump_path = dump_path;
+	r = store_open(path, &heap->store, err);
+	if (r == HDB_OK)
+		r = read_layout(heap, err);
+	if (r < 0) {
+		heap_close(heap);
+		return r;
+	}
+	*out = heap;
+	return HDB_OK;
+}
+
+uint32_t heap_block_count(const struct heap *heap)
+{
+	return (uint32_t)(((uint64_t)heap->object_count + STORE_BLOCK_OBJECTS - 1) /
+			  STORE_BLOCK_OBJECTS);
+}
+
+static void forget_blocks(struct heap *heap)
+{
+	for (uint32_t b = 0; heap->objects && b < heap_block_count(heap); b++)
+		free(heap->objects[b]);
+	for (uint32_t b = 0; heap->ids && b < heap_block_count(heap); b++)
+		free(heap->ids[b]);
+	free(heap->objects);
+	free(heap->ids);
+	heap->objects = NULL;
+	heap->ids = NULL;
+}
+
+void heap_close(struct heap *heap)
+{
+	if (!heap)
+		return;
+	forget_blocks(heap);
+	for (uint32_t no = 0; heap->class_names && no < heap->class_count; no++)
+		free(heap->class_names[no]);
+	free(heap->class_names);
+	free(heap->classes);
+	free(heap->root_bits);
+	free(heap->roots);
+	base_source_close(heap->source);
+	store_close(heap->store);
+	free(heap);
+}
+
+/* Tables of opened blocks, for the current snapshot. */
+static int ready_blocks(struct heap *heap, struct hdb_error *err)
+{
+	const size_t n = (size_t)heap_block_count(heap) + 1;
+
+	if (heap->objects && heap->objects_generation == store_generation(heap->store))
+		return HDB_OK;
+	forget_blocks(heap);
+	heap->objects = calloc(n, sizeof(struct store_objects *));
+	heap->ids = calloc(n, sizeof(struct store_ids *));
+	if (!heap->objects || !heap->ids) {
+		forget_blocks(heap);
+		return hdb_fail_memory(err, "blocks of objects", n * 16);
+	}
+	heap->objects_generation = store_generation(heap->store);
+	return HDB_OK;
+}
+
+static int objects_block(struct heap *heap, uint32_t block_no, struct store_objects **out,
+			 struct hdb_error *err)
+{
+	struct store_objects *block;
+	int r = ready_blocks(heap, err);
+
+	if (r < 0)
+		return r;
+	*out = heap->objects[block_no];
+	if (*out)
+		return HDB_OK;
+	block = malloc(sizeof(*block));
+	if (!block)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	r = store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err);
+	if (r == HDB_OK && block->count != (block_no + 1 < heap_block_count(heap) ?
+					    STORE_BLOCK_OBJECTS : heap->object_count -
+					    block_no * STORE_BLOCK_OBJECTS))
+		r = store_damaged(heap->store, STORE_OBJECTS, block->first_ix, "impossible size",
+				  err);
+	if (r < 0) {
+		free(block);
+		return r;
+	}
+	*out = heap->objects[block_no] = block;
+	return HDB_OK;
+}
+
+static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **out,
+		     struct hdb_error *err)
+{
+	struct store_block found;
+	struct store_ids *block;
+	uint64_t first_id;
+	int r = ready_blocks(heap, err);
+
+	if (r < 0)
+		return r;
+	*out = heap->ids[block_no];
+	if (*out)
+		return HDB_OK;
+	r = store_record(heap->store, STORE_ID_DIRECTORY, sizeof(first_id), block_no, &first_id,
+			 err);
+	if (r == HDB_OK)
+		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
+	if (r == HDB_NOTFOUND)
+		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
+	if (r < 0)
+		return r;
+	block = malloc(sizeof(*block));
+	if (!block)
+		return hdb_fail_memory(err, "a block of identifiers", sizeof(*block));
+	r = store_ids_parse(heap->store, &found, block, err);
+	if (r == HDB_OK && (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||
+			    block->count > heap->object_count - block->first_ix))
+		r = store_damaged(heap->store, STORE_IDS, first_id, "impossible size", err);
+	if (r < 0) {
+		free(block);
+		return r;
+	}
+	*out = heap->ids[block_no] = block;
+	return HDB_OK;
+}
+
+int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
+{
+	struct store_ids block;
+	uint32_t i;
+	int r = store_ids_open(heap->store, id, &block, err);
+
+	if (r != HDB_OK)
+		return r;
+	i = store_ids_find(&block, id);
+	if (i == UINT32_MAX)
+		return HDB_NOTFOUND;
+	*ix = block.first_ix + i;
+	return *ix < heap->object_count ? HDB_OK :
+	       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
+}
+
+int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err)
+{
+	struct store_ids *block;
+	const int r = ids_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err);
+
+	if (r < 0)
+		return r;
+	if (ix % STORE_BLOCK_OBJECTS >= block->count)
+		return store_damaged(heap->store, STORE_IDS, ix, "block too short", err);
+	*id = store_ids_get(block, ix % STORE_BLOCK_OBJECTS);
+	return HDB_OK;
+}
+
+int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,
+		  struct hdb_error *err)
+{
+	struct store_ids *block;
+	const int r = ids_block(heap, block_no, &block, err);
+
+	if (r < 0)
+		return r;
+	store_ids_scan(block, out);
+	*count = block->count;
+	return HDB_OK;
+}
+
+/* A class number from the file is used as an index only after this. */
+static int check_class(struct heap *heap, uint32_t ix, uint32_t class_no, uint8_t kind,
+		       uint64_t length, struct hdb_error *err)
+{
+	if (class_no < heap->class_count && kind <= STORE_CLASS &&
+	    (kind != STORE_CLASS || length < heap->class_count))
+		return HDB_OK;
+	return store_damaged(heap->store, STORE_OBJECTS, ix, "class number out of range", err);
+}
+
+int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err)
+{
+	struct store_objects *block;
+	struct store_object o;
+	int r = heap_load_classes(heap, err);
+
+	if (r == HDB_OK)
+		r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err);
+	if (r < 0)
+		return r;
+	store_objects_get(block, ix % STORE_BLOCK_OBJECTS, &o);
+	r = check_class(heap, ix, o.class_no, o.kind, o.length, err);
+	if (r < 0)
+		return r;
+	*out = (struct heap_object){
+		.ix = ix, .class_no = o.class_no, .kind = o.kind, .length = o.length,
+		.heap_no = o.heap_no,
+		.shallow_bytes = heap_shallow(heap, o.class_no, o.kind, o.length),
+	};
+	return HDB_OK;
+}
+
+int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err)
+{
+	struct store_objects *block;
+	struct heap_object o;
+	int r = heap_object(heap, ix, &o, err);
+
+	if (r < 0)
+		return r;
+	if (o.kind == STORE_CLASS) {
+		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
+		return HDB_OK;
+	}
+	r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err);
+	if (r < 0)
+		return r;
+	*offset = store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
+	return HDB_OK;
+}
+
+int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err)
+{
+	struct heap_object o;
+	int r;
+
+	*is_real = ix != HEAP_BOOT_LOADER;
+	if (!*is_real)
+		return HDB_OK;
+	r = heap_object(heap, ix, &o, err);
+	if (r == HDB_OK && o.kind == STORE_CLASS)
+		*is_real = !(heap_class(heap, (uint32_t)o.length)->flags & STORE_CLASS_INVENTED);
+	return r;
+}
+
+static unsigned element_size(const struct heap *heap, const struct store_class *class)
+{
+	return hprof_type_size(class->element_type, heap->id_size);
+}
+
+uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length)
+{
+	const struct heap_layout *l = &heap->layout;
+	const struct store_class *class = &heap->classes[class_no];
+	unsigned header, width;
+
+	switch (kind) {
+	case STORE_INSTANCE:
+		return class->instance_bytes;
+	case STORE_CLASS:
+		return heap->classes[length].class_bytes;
+	case STORE_OBJECT_ARRAY:
+		header = l->array_header_bytes;
+		width = l->reference_bytes;
+		break;
+	default:
+		width = element_size(heap, class);
+		header = width == 8 ? l->wide_header_bytes : l->primitive_header_bytes;
+		break;
+	}
+	return (header + length * width + l->align_bytes - 1) / l->align_bytes * l->align_bytes;
+}
+
+int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
+		    struct hdb_error *err)
+{
+	struct store_objects *block;
+	int r = heap_load_classes(heap, err);
+
+	if (r == HDB_OK)
+		r = objects_block(heap, block_no, &block, err);
+	if (r < 0)
+		return r;
+	out->first_ix = block->first_ix;
+	out->count = block->count;
+	store_objects_scan(block, out->class_no, out->kind, out->length);
+	for (uint32_t i = 0; i < out->count; i++) {
+		r = check_class(heap, out->first_ix + i, out->class_no[i], out->kind[i],
+				out->length[i], err);
+		if (r < 0)
+			return r;
+		out->shallow[i] = heap_shallow(heap, out->class_no[i], out->kind[i],
+					       out->length[i]);
+	}
+	return HDB_OK;
+}
+
+void heap_references(struct heap *heap, struct store_lists *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->store = heap->store;
+	out->table = STORE_REFERENCES;
+	out->big_table = STORE_REFERENCES_BIG;
+	out->ix_count = heap->object_count;
+}
+
+/* ---- the dump ---- */
+
+static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
+{
+	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
+	uint64_t fingerprint;
+	int r;
+
+	if (heap->source->size != size)
+		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: %" PRIu64
+				" bytes, %" PRIu64 " expected", path, heap->source->size, size);
+	r = base_fingerprint(heap->source, &fingerprint, err);
+	if (r < 0)
+		return r;
+	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
+		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: its "
+				"content has changed", path);
+	return hprof_open(heap->source, &heap->file, err);
+}
+
+int heap_open_dump(struct heap *heap, struct hdb_error *err)
+{
+	const char *path = heap->dump_path;
+	struct hdb_error why = { 0 };
+	int r;
+
+	if (heap->source)
+		return heap->source->check(heap->source, err);
+	if (!path) {
+		store_meta_text(heap->store, "dump.path", heap->dump_path_buffer,
+				sizeof(heap->dump_path_buffer));
+		path = heap->dump_path_buffer;
+	}
+	r = base_map_open(path, &heap->source, &why);
+	if (r < 0)
+		return hdb_fail(err, heap->dump_path ? r : HDB_ECHANGED, "the question needs the "
+				"dump's bytes, but %s; --dump PATH names the dump", why.message);
+	r = check_dump(heap, path, err);
+	if (r < 0) {
+		base_source_close(heap->source);
+		heap->source = NULL;
+		return r;
+	}
+	heap->view = (struct base_view){ .src = heap->source };
+	return HDB_OK;
+}

@@ -1,0 +1,177 @@
+/*
+ * heap/heap.h - an open heap database as a heap: objects, classes, sizes, references, roots.
+ *
+ * Reads the base tables only; what must be computed first is derive/'s. One thread at a time. Pointers that a
+ * function lends are borrowed until heap_close unless it says otherwise.
+ */
+#ifndef HEAP_HEAP_H
+#define HEAP_HEAP_H
+
+#include "base/source.h"
+#include "base/work.h"
+#include "hprof/reader.h"
+#include "store/lists.h"
+#include "store/records.h"
+#include "store/schema.h"
+
+/* No object. */
+#define HEAP_NONE UINT32_MAX
+/* Index of the boot class loader's stand-in, which no dump has. */
+#define HEAP_BOOT_LOADER 0u
+
+/* How shallow sizes come about; meta values sizes.*. */
+struct heap_layout {
+	enum hdb_size_model model;
+	unsigned header_bytes;
+	unsigned reference_bytes;
+	unsigned align_bytes;
+	unsigned array_header_bytes;
+	unsigned primitive_header_bytes;
+	unsigned wide_header_bytes;
+};
+
+struct heap {
+	struct store *store;        /* owned */
+	struct base_work *work;     /* lent */
+	uint32_t object_count;      /* invented objects included */
+	uint32_t class_count;
+	unsigned id_size;
+	struct heap_layout layout;
+	uint32_t class_class_no;    /* java.lang.Class */
+	bool is_android;
+	/* private */
+	struct store_class *classes; /* read when first asked for */
+	char **class_names;
+	struct store_objects **objects; /* opened blocks */
+	struct store_ids **ids;
+	uint64_t objects_generation;
+	uint64_t *root_bits;        /* read when first asked for */
+	struct store_root *roots;
+	uint64_t root_count;
+	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
+	char dump_path_buffer[4096];
+	struct base_source *source; /* opened when first asked for */
+	struct hprof_file file;
+	struct base_view view;
+};
+
+/* Opens a database file. `work` and dump_path (may be NULL) are lent. *out is owned: heap_close. */
+int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
+	      struct hdb_error *err);
+void heap_close(struct heap *heap);
+
+/* ---- identifiers ---- */
+
+/* Index of an ID: HDB_OK or HDB_NOTFOUND (with no message). */
+int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
+
+/* ID of an index, which must be below object_count. */
+int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err);
+
+/* ---- objects ---- */
+
+struct heap_object {
+	uint32_t ix;
+	uint32_t class_no;
+	uint8_t kind;         /* enum store_kind, which is enum hdb_object_kind */
+	uint64_t length;      /* arrays: elements; class objects: number of the class it stands for */
+	uint64_t shallow_bytes;
+	uint32_t heap_no;     /* Android; 0: none */
+};
+
+int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err);
+
+/* File offset of an object's sub-record; 0 for an object that the dump lacks (invented). */
+int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
+
+/* Whether the dump has it: false for the boot loader's stand-in and invented classes. */
+int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
+
+/* Shallow size from an object's parts. heap_load_classes must have been called. */
+uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length);
+
+/* Columns of one block of objects, for passes over all of them. */
+struct heap_block {
+	uint32_t first_ix;
+	uint32_t count;
+	uint32_t class_no[STORE_BLOCK_OBJECTS];
+	uint8_t kind[STORE_BLOCK_OBJECTS];
+	uint64_t length[STORE_BLOCK_OBJECTS];
+	uint64_t shallow[STORE_BLOCK_OBJECTS];
+};
+
+/* Blocks of objects in the heap. */
+uint32_t heap_block_count(const struct heap *heap);
+
+/* Reads block number block_no (0, 1, ...). The struct is large: allocate it. */
+int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
+		    struct hdb_error *err);
+
+/* IDs of a block, in order; out has room for STORE_BLOCK_OBJECTS. */
+int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,
+		  struct hdb_error *err);
+
+/* ---- classes ---- */
+
+/* Reads the classes if they are not yet read; most functions do it themselves. */
+int heap_load_classes(struct heap *heap, struct hdb_error *err);
+
+/* A class record; classes must be loaded, no below class_count. */
+static inline const struct store_class *heap_class(const struct heap *heap, uint32_t no)
+{
+	return &heap->classes[no];
+}
+
+/* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read). */
+const char *heap_class_name(struct heap *heap, uint32_t no);
+
+/* Name of a loader: "<boot>", else the name of its class. */
+const char *heap_loader_name(struct heap *heap, const struct store_class *class);
+
+/* "java.util" of "java.util.HashMap$Node[]": bytes of the name; 0 for the unnamed package. */
+size_t heap_package_size(const char *class_name);
+
+/* The class that a class object stands for, or HEAP_NONE. */
+int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no,
+			 struct hdb_error *err);
+
+/* First class with this exact name at or after `from`, or HEAP_NONE. */
+uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
+
+/* Whether `no` is `super_no` or a sub class of it. */
+bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
+
+/* Field number i of the table fields. */
+int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);
+
+/* A text of the dump as valid UTF-8, copied and terminated; cut to `size`. "" for STORE_NONE. */
+int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struct hdb_error *err);
+
+/* ---- references ---- */
+
+/* A reader of the stored references (without the edge to the class). */
+void heap_references(struct heap *heap, struct store_lists *out);
+
+/* ---- roots ---- */
+
+/* Reads the roots if they are not yet read. */
+int heap_load_roots(struct heap *heap, struct hdb_error *err);
+
+/* Whether ix is a root of its own (locals of known threads are not). Roots must be loaded. */
+static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
+{
+	return heap->root_bits[ix >> 6] >> (ix & 63) & 1;
+}
+
+/* The root records of an object, locals included: the first, and how many. Roots must be loaded. */
+const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
+
+/* "JNI global", "Java frame", ...: the kind of a root for people; static. */
+const char *heap_root_name(uint8_t kind);
+
+/* ---- the dump ---- */
+
+/* Opens the dump and checks that it is the one that was imported. HDB_ECHANGED if not. */
+int heap_open_dump(struct heap *heap, struct hdb_error *err);
+
+#endif

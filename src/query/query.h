@@ -1,0 +1,123 @@
+/*
+ * query/query.h - how an analysis is made: a definition (name, options, columns) and three functions.
+ *
+ * A query is opened once (parse arguments, build what it needs, set facts), then gives rows one by one into the
+ * cells of `struct query`. Sorting by a column, limits and counting are done here for all of them (rows.c). To add a
+ * query: one file with its struct query_def, one line in the table of registry.c, its test, its place in the manual.
+ */
+#ifndef QUERY_QUERY_H
+#define QUERY_QUERY_H
+
+#include "derive/derive.h"
+#include "heap/heap.h"
+
+/* No total known before all rows were read. */
+#define QUERY_TOTAL_UNKNOWN UINT64_MAX
+
+struct query;
+
+struct query_def {
+	struct hdb_query_spec spec;
+	/*
+	 * Prepares: reads options and targets, builds tables, sets facts, q->total and q->state. On failure close is
+	 * called too.
+	 */
+	int (*open)(struct query *q, struct hdb_error *err);
+	/* Fills the cells of the next row (all are null before): HDB_OK or HDB_END. */
+	int (*next)(struct query *q, struct hdb_error *err);
+	/* Frees q->state. May be NULL. */
+	void (*close)(struct query *q);
+};
+
+/* A running query; to users it is struct hdb_rows. */
+struct query {
+	const struct query_def *def;
+	struct heap *heap;                 /* lent */
+	struct derive *derive;             /* lent */
+	struct base_work *work;            /* lent */
+	const struct hdb_query_args *args; /* lent; never NULL */
+	void *state;                       /* the query's own */
+	uint64_t total;                    /* rows without limit, or QUERY_TOTAL_UNKNOWN */
+	/* what rows.c keeps */
+	struct hdb_value *cells;           /* the current row */
+	struct base_vec row_text;          /* bytes of the current row's texts */
+	struct query_fact *facts;
+	size_t fact_count;
+	struct query_sorted *sorted;       /* when the rows were sorted */
+	uint64_t taken;                    /* rows given so far */
+	bool has_ended;
+};
+
+/* ---- arguments ---- */
+
+/* Value of an option: NULL if it was not given, "" for a switch. */
+const char *query_option(const struct query *q, const char *name);
+
+/* Value of a numeric option in [low, high], `fallback` if not given. HDB_EUSAGE if it is no such number. */
+int query_number(const struct query *q, const char *name, uint64_t low, uint64_t high,
+		 uint64_t fallback, uint64_t *out, struct hdb_error *err);
+
+/* HDB_EUSAGE unless there are between low and high targets. */
+int query_targets(const struct query *q, size_t low, size_t high, struct hdb_error *err);
+
+/* Whether a target names an object ("0x12c4"). */
+bool query_is_object(const char *target);
+
+/* The object that "0x12c4" names. HDB_NOTFOUND with a message if the dump has none; HDB_EUSAGE if it is no ID. */
+int query_object(struct query *q, const char *target, uint32_t *ix, struct hdb_error *err);
+
+/*
+ * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names, ascending; owned: free(). A class
+ * may also be named by the ID of its class object. HDB_NOTFOUND with a message if there is none. `with_sub`: their sub
+ * classes too. In patterns * and ? match any characters; [ and ] are themselves.
+ */
+int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t **classes,
+		  size_t *count, struct hdb_error *err);
+
+/* Glob match as above. */
+bool query_glob(const char *pattern, const char *text);
+
+/* ---- cells and facts ---- */
+
+void query_null(struct query *q, size_t column);
+/* For COUNT, BYTES, ID and BOOL columns: the column says which. */
+void query_set(struct query *q, size_t column, uint64_t value);
+void query_set_int(struct query *q, size_t column, int64_t value);
+void query_set_double(struct query *q, size_t column, double value);
+/* Texts are copied; they are valid UTF-8 (heap/text.h makes them so). */
+int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err);
+int query_set_text_n(struct query *q, size_t column, const char *text, size_t size,
+		     struct hdb_error *err);
+int query_format(struct query *q, size_t column, struct hdb_error *err, const char *format, ...)
+	HDB_PRINTF(4, 5);
+
+/* Facts, by name as in spec.facts (type taken from there). */
+int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err);
+int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err);
+int query_fact_double(struct query *q, const char *name, double value, struct hdb_error *err);
+
+/* ---- common cells ---- */
+
+/* Sets an ID column to the ID of object ix (null for HEAP_NONE). */
+int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
+/* Sets a text column to the name of the class of object ix; for a class object: "class NAME". */
+int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
+/* What a class object, string, thread, ... is called, for people: "java.lang.String \"abc\"". See label.c. */
+int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
+
+/* ---- running ---- */
+
+/* The table of queries. */
+const struct query_def *const *query_registry(size_t *count);
+const struct query_def *query_find(const char *name);
+
+/* Starts a query. *out: query_close. The bodies of hdb_query and hdb_rows_*. */
+int query_open(struct heap *heap, struct derive *derive, struct base_work *work, const char *name,
+	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
+int query_next(struct query *q, struct hdb_error *err);
+int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
+void query_close(struct query *q);
+const struct hdb_column *query_column(const struct query *q, size_t column);
+size_t query_column_count(const struct query *q);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * store/column.c - tables of one packed number an object.
+ */
+#include "store/column.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int store_column_put(struct store_writer *writer, enum store_table table, uint32_t first_ix,
+		     const uint64_t *values, uint32_t count, struct base_vec *scratch,
+		     struct hdb_error *err)
+{
+	int r;
+
+	scratch->count = 0;
+	r = pack_encode(scratch, values, count, err);
+	return r < 0 ? r : store_put(writer, table, first_ix, count, scratch->data,
+				     scratch->count, err);
+}
+
+static int open_block(struct store_column *c, uint32_t block_no, struct pack_column **out,
+		      struct hdb_error *err)
+{
+	const uint32_t block_count = (uint32_t)(((uint64_t)c->ix_count + STORE_BLOCK_OBJECTS - 1) /
+						STORE_BLOCK_OBJECTS);
+	const uint32_t first_ix = block_no * STORE_BLOCK_OBJECTS;
+	const uint64_t generation = store_generation(c->store);
+	struct store_block block;
+	struct hdb_error why;
+	uint64_t used;
+	int r;
+
+	if (!c->blocks || c->generation != generation) {
+		free(c->blocks);
+		c->blocks = calloc((size_t)block_count + 1, sizeof(*c->blocks));
+		if (!c->blocks)
+			return hdb_fail_memory(err, "a table's blocks", block_count);
+		c->generation = generation;
+	}
+	*out = &c->blocks[block_no];
+	if ((*out)->data)
+		return HDB_OK;
+	r = store_block(c->store, c->table, first_ix, &block, err);
+	if (r == HDB_NOTFOUND)
+		return store_damaged(c->store, c->table, first_ix, "block missing", err);
+	if (r < 0)
+		return r;
+	if (block.item_count != (c->ix_count - first_ix < STORE_BLOCK_OBJECTS ?
+				 c->ix_count - first_ix : STORE_BLOCK_OBJECTS))
+		return store_damaged(c->store, c->table, first_ix, "impossible size", err);
+	if (pack_open(*out, block.data, block.size, block.item_count, &used, &why) < 0) {
+		(*out)->data = NULL;
+		return store_damaged(c->store, c->table, first_ix, why.message, err);
+	}
+	return HDB_OK;
+}
+
+int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
+		     struct hdb_error *err)
+{
+	struct pack_column *block;
+	const int r = open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err);
+
+	if (r == HDB_OK)
+		*value = pack_get(block, ix % STORE_BLOCK_OBJECTS);
+	return r;
+}
+
+int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t *values,
+		       uint32_t *count, struct hdb_error *err)
+{
+	struct pack_column *block;
+	const int r = open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err);
+
+	if (r < 0)
+		return r;
+	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++)
+		(void)pack_group(block, g, values + g * PACK_GROUP);
+	*count = block->count;
+	return HDB_OK;
+}
+
+void store_column_release(struct store_column *column)
+{
+	free(column->blocks);
+	column->blocks = NULL;
+}

@@ -1,0 +1,33 @@
+/*
+ * store/column.h - tables of one packed number an object.
+ */
+#ifndef STORE_COLUMN_H
+#define STORE_COLUMN_H
+
+#include "store/objects.h"
+
+/* Writes the block of `count` values that begins at first_ix. `scratch` is a vec of bytes to reuse. */
+int store_column_put(struct store_writer *writer, enum store_table table, uint32_t first_ix,
+		     const uint64_t *values, uint32_t count, struct base_vec *scratch,
+		     struct hdb_error *err);
+
+/* A reader; set the first three, zero the rest, store_column_release at the end. */
+struct store_column {
+	struct store *store;
+	enum store_table table;
+	uint32_t ix_count;
+	struct pack_column *blocks; /* opened so far; data NULL: not yet */
+	uint64_t generation;
+};
+
+/* Value of object ix (below ix_count). */
+int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
+		     struct hdb_error *err);
+
+/* All values of the block that begins at first_ix; returns their number in *count. */
+int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t *values,
+		       uint32_t *count, struct hdb_error *err);
+
+void store_column_release(struct store_column *column);
+
+#endif
