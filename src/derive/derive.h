@@ -18,16 +18,8 @@ struct derive {
 	struct base_work *work;    /* lent */
 	/* private */
 	struct store_column reach, reach_strong, dominators, retained;
-	struct store_lists access_references, access_referrers;
-	struct store_lists *access_list;
-	uint32_t access_class_ix;  /* class edge still to give, or HEAP_NONE */
-	uint32_t access_instances_of; /* class number whose instances are being listed, or HEAP_NONE */
-	uint32_t access_block;
-	struct heap_block *access_objects;
-	uint32_t access_batch[256];
-	enum graph_side access_side;
-	bool is_ready[STORE_TABLE_END];
-	uint64_t generation;
+	struct derive_access_state *access; /* access.c */
+	bool is_ready[STORE_TABLE_END];     /* tables known to be there */
 };
 
 /* Prepares for an open heap. derive_release frees; zero-initialised is fine to release. */

@@ -119,5 +119,10 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
+/* The cell of the current row in chosen column `column`. */
+const struct hdb_value *query_value(const struct query *q, size_t column);
+size_t query_fact_count(const struct query *q);
+const struct hdb_column *query_fact_column(const struct query *q, size_t fact);
+const struct hdb_value *query_fact_value(const struct query *q, size_t fact);
 
 #endif

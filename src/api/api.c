@@ -1,0 +1,229 @@
+/*
+ * api/api.c - the bodies of heapdb.h: import, open, look-ups, queries. Thin: what is done is done below.
+ */
+#include "heapdb.h"
+
+#include "base/source.h"
+#include "derive/derive.h"
+#include "heap/heap.h"
+#include "import/import.h"
+#include "query/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct hdb {
+	struct base_work work;
+	struct heap *heap;
+	struct derive derive;
+};
+
+/* A query's rows are its running state. */
+struct hdb_rows {
+	struct query *query;
+};
+
+int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
+{
+	static const char extension[] = ".heapdb";
+	const char *slash = strrchr(dump_path, '/');
+	const char *name = slash ? slash + 1 : dump_path;
+	const char *dot = strrchr(name, '.');
+	const size_t keep = dot && dot != name ? (size_t)(dot - dump_path) : strlen(dump_path);
+
+	if (keep + sizeof(extension) > size)
+		return hdb_fail(err, HDB_ELIMIT, "%s: file name too long", dump_path);
+	memcpy(buf, dump_path, keep);
+	memcpy(buf + keep, extension, sizeof(extension));
+	return HDB_OK;
+}
+
+int hdb_import(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
+	       struct hdb_import_result *out, struct hdb_error *err)
+{
+	static const struct hdb_import_options defaults;
+	struct base_work work;
+	char path[4096];
+	int r;
+
+	if (!opt)
+		opt = &defaults;
+	if (!dump_path)
+		return hdb_fail(err, HDB_EUSAGE, "no dump was named");
+	if (!db_path) {
+		r = hdb_default_path(dump_path, path, sizeof(path), err);
+		if (r < 0)
+			return r;
+		db_path = path;
+	}
+	base_sigbus_install();
+	base_work_init(&work, opt->memory_bytes, opt->threads, &opt->progress);
+	return import_dump(dump_path, db_path, opt, &work, out, err);
+}
+
+int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb **out,
+	     struct hdb_error *err)
+{
+	static const struct hdb_open_options defaults;
+	struct hdb *db = calloc(1, sizeof(*db));
+	int r;
+
+	if (!db)
+		return hdb_fail_memory(err, "a database handle", sizeof(*db));
+	if (!opt)
+		opt = &defaults;
+	base_sigbus_install();
+	base_work_init(&db->work, opt->memory_bytes, opt->threads, &opt->progress);
+	r = heap_open(db_path, opt->dump_path, &db->work, &db->heap, err);
+	if (r < 0) {
+		free(db);
+		return r;
+	}
+	derive_init(&db->derive, db->heap, &db->work);
+	*out = db;
+	return HDB_OK;
+}
+
+void hdb_close(struct hdb *db)
+{
+	if (!db)
+		return;
+	derive_release(&db->derive);
+	heap_close(db->heap);
+	free(db);
+}
+
+static int find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err)
+{
+	const int r = heap_find(db->heap, id, ix, err);
+
+	if (r == HDB_NOTFOUND)
+		return hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
+	return r;
+}
+
+int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t ix;
+	int r = find(db, id, &ix, err);
+
+	if (r != HDB_OK)
+		return r;
+	memset(out, 0, sizeof(*out));
+	r = heap_object(db->heap, ix, &object, err);
+	if (r == HDB_OK)
+		r = heap_offset(db->heap, ix, &out->file_offset, err);
+	if (r < 0)
+		return r;
+	out->id = id;
+	out->kind = (enum hdb_object_kind)object.kind;
+	out->class_name = heap_class_name(db->heap, object.class_no);
+	out->class_id = heap_class(db->heap, object.class_no)->class_id;
+	out->shallow_bytes = object.shallow_bytes;
+	out->length = object.kind == STORE_CLASS ? 0 : object.length;
+	return HDB_OK;
+}
+
+int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	uint32_t ix;
+	int r = find(db, id, &ix, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (!derive_has(&db->derive, STORE_RETAINED)) {
+		r = derive_retained_local(&db->derive, &ix, 1, NULL, &result, err);
+		if (r == HDB_OK)
+			*bytes = result.retained_bytes;
+		if (r != GRAPH_BUDGET)
+			return r;
+	}
+	return derive_retained(&db->derive, ix, bytes, err);
+}
+
+/* ---- queries ---- */
+
+const struct hdb_query_spec *hdb_queries(size_t *count)
+{
+	/* The registry holds definitions; users see their specs in one array. */
+	static struct hdb_query_spec specs[64];
+	static size_t spec_count;
+	const struct query_def *const *defs = query_registry(count);
+
+	if (*count > sizeof(specs) / sizeof(specs[0]))
+		*count = sizeof(specs) / sizeof(specs[0]);
+	/* Writing the same values twice does no harm when two threads come first. */
+	for (size_t i = spec_count; i < *count; i++)
+		specs[i] = defs[i]->spec;
+	spec_count = *count;
+	return specs;
+}
+
+int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
+	      struct hdb_rows **out, struct hdb_error *err)
+{
+	static const struct hdb_query_args none;
+	struct hdb_rows *rows = calloc(1, sizeof(*rows));
+	int r;
+
+	if (!rows)
+		return hdb_fail_memory(err, "an answer", sizeof(*rows));
+	r = query_open(db->heap, &db->derive, &db->work, name, args ? args : &none, &rows->query,
+		       err);
+	if (r != HDB_OK) {
+		free(rows);
+		return r;
+	}
+	*out = rows;
+	return HDB_OK;
+}
+
+size_t hdb_rows_column_count(const struct hdb_rows *rows)
+{
+	return query_column_count(rows->query);
+}
+
+const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column)
+{
+	return query_column(rows->query, column);
+}
+
+int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err)
+{
+	return query_next(rows->query, err);
+}
+
+const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t column)
+{
+	return query_value(rows->query, column);
+}
+
+int hdb_rows_total(struct hdb_rows *rows, uint64_t *total, struct hdb_error *err)
+{
+	return query_total(rows->query, total, err);
+}
+
+size_t hdb_rows_fact_count(const struct hdb_rows *rows)
+{
+	return query_fact_count(rows->query);
+}
+
+const struct hdb_column *hdb_rows_fact_column(const struct hdb_rows *rows, size_t fact)
+{
+	return query_fact_column(rows->query, fact);
+}
+
+const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows, size_t fact)
+{
+	return query_fact_value(rows->query, fact);
+}
+
+void hdb_rows_close(struct hdb_rows *rows)
+{
+	if (!rows)
+		return;
+	query_close(rows->query);
+	free(rows);
+}

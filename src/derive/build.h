@@ -1,0 +1,61 @@
+/*
+ * derive/build.h - what the builders of derived tables share. Private to derive.
+ */
+#ifndef DERIVE_BUILD_H
+#define DERIVE_BUILD_H
+
+#include "derive/derive.h"
+#include "graph/dominators.h"
+
+/*
+ * How to build tables: `tables` are published together, `needs` are built before. Builders write with store_put and
+ * call store_put_table for each of their tables.
+ */
+struct derive_builder {
+	enum store_table tables[3]; /* ended by 0 */
+	enum store_table needs[3];  /* ended by 0 */
+	int (*build)(struct derive *derive, struct store_writer *writer, struct hdb_error *err);
+};
+
+extern const struct derive_builder derive_build_referrers;
+extern const struct derive_builder derive_build_reach;
+extern const struct derive_builder derive_build_reach_strong;
+extern const struct derive_builder derive_build_dominators;
+extern const struct derive_builder derive_build_children;
+extern const struct derive_builder derive_build_totals;
+
+/*
+ * The heap's graph in memory: stored references and class edges, without edges into roots, which matter to no
+ * algorithm here. 8 bytes an object and 4 an edge.
+ */
+struct derive_graph {
+	struct graph_csr csr;
+	struct base_big first, target;
+};
+int derive_graph_load(struct derive *derive, bool is_strong, struct derive_graph *out,
+		      struct hdb_error *err);
+void derive_graph_release(struct derive *derive, struct derive_graph *graph);
+
+/* Writes a table of tree parents: none, top, or a node. See FORMAT.md, "trees". */
+int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
+		    const uint32_t *parent, struct hdb_error *err);
+/* A value of such a table. */
+static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
+{
+	if (value == 0)
+		return ix;
+	if (value == 1)
+		return GRAPH_NONE;
+	return (uint32_t)((int64_t)ix - (int64_t)((value - 2) >> 1 ^ (0 - ((value - 2) & 1))));
+}
+
+/* Reads a whole tree table into parent[object_count]. */
+int derive_load_tree(struct derive *derive, struct store_column *column, uint32_t *parent,
+		     struct hdb_error *err);
+
+/* Writes a table of lists from CSR rows [0, row_count) of u32 offsets. */
+int derive_put_lists(struct store_writer *writer, struct base_work *work, enum store_table table,
+		     enum store_table big_table, const uint32_t *first, const uint32_t *target,
+		     uint64_t row_count, struct hdb_error *err);
+
+#endif

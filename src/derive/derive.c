@@ -1,0 +1,123 @@
+/*
+ * derive/derive.c - the registry of derived tables, and building them on demand.
+ */
+#include "derive/derive.h"
+
+#include "derive/build.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct derive_builder *const builders[] = {
+	&derive_build_referrers, &derive_build_reach,    &derive_build_reach_strong,
+	&derive_build_dominators, &derive_build_children, &derive_build_totals,
+};
+
+/* A chain of needs longer than this would be a cycle in the registry. */
+#define NEEDS_DEPTH_MAX 8
+
+static const struct derive_builder *builder_of(enum store_table table)
+{
+	for (size_t b = 0; b < sizeof(builders) / sizeof(builders[0]); b++)
+		for (size_t t = 0; t < 3 && builders[b]->tables[t]; t++)
+			if (builders[b]->tables[t] == table)
+				return builders[b];
+	return NULL;
+}
+
+static void init_column(struct derive *derive, struct store_column *column,
+			enum store_table table)
+{
+	*column = (struct store_column){
+		.store = derive->heap->store, .table = table,
+		.ix_count = derive->heap->object_count,
+	};
+}
+
+void derive_init(struct derive *derive, struct heap *heap, struct base_work *work)
+{
+	memset(derive, 0, sizeof(*derive));
+	derive->heap = heap;
+	derive->work = work;
+	init_column(derive, &derive->reach, STORE_REACH);
+	init_column(derive, &derive->reach_strong, STORE_REACH_STRONG);
+	init_column(derive, &derive->dominators, STORE_DOMINATORS);
+	init_column(derive, &derive->retained, STORE_RETAINED);
+}
+
+bool derive_has(struct derive *derive, enum store_table table)
+{
+	struct store_table_info info;
+
+	if (!derive->is_ready[table])
+		derive->is_ready[table] = store_table_info(derive->heap->store, table, &info,
+							   NULL) == HDB_OK;
+	return derive->is_ready[table];
+}
+
+/* Builds one builder's tables; what it needs is there. */
+static int build(struct derive *derive, const struct derive_builder *builder,
+		 struct hdb_error *err)
+{
+	struct store_writer *writer;
+	char *folder = strdup(store_path(derive->heap->store));
+	size_t count = 0;
+	int r;
+
+	if (!folder)
+		return hdb_fail_memory(err, "a file name", 0);
+	while (count < 3 && builder->tables[count])
+		count++;
+	r = store_build(derive->heap->store, builder->tables, count, derive->work, &writer, err);
+	if (r == HDB_OK) {
+		derive->work->scratch_dir = dirname(folder);
+		r = builder->build(derive, writer, err);
+		derive->work->scratch_dir = NULL;
+		if (r == HDB_OK)
+			r = store_publish(writer, NULL, err);
+		else
+			store_abort(writer);
+	}
+	free(folder);
+	return r < 0 ? r : HDB_OK;
+}
+
+int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err)
+{
+	/* Tables still to be built, the one to build next on top; no recursion. */
+	enum store_table stack[NEEDS_DEPTH_MAX];
+	size_t depth = 0;
+
+	if (derive_has(derive, table))
+		return HDB_OK;
+	stack[depth++] = table;
+	while (depth) {
+		const enum store_table top = stack[depth - 1];
+		const struct derive_builder *builder = builder_of(top);
+		bool is_waiting = false;
+		int r;
+
+		if (!builder)
+			return hdb_fail(err, HDB_EBUG, "nobody builds table %s",
+					store_table_name(top));
+		for (size_t n = 0; n < 3 && builder->needs[n] && !is_waiting; n++) {
+			if (derive_has(derive, builder->needs[n]))
+				continue;
+			if (depth == NEEDS_DEPTH_MAX)
+				return hdb_fail(err, HDB_EBUG, "table %s needs itself",
+						store_table_name(top));
+			stack[depth++] = builder->needs[n];
+			is_waiting = true;
+		}
+		if (is_waiting)
+			continue;
+		if (!derive_has(derive, top)) {
+			r = build(derive, builder, err);
+			if (r < 0)
+				return r;
+		}
+		depth--;
+	}
+	return HDB_OK;
+}

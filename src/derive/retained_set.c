@@ -1,0 +1,128 @@
+/*
+ * derive/retained_set.c - what a set of objects retains, exactly: locally, or by one blocked walk.
+ */
+#include "derive/build.h"
+
+#include "graph/reach.h"
+
+#include <stdlib.h>
+
+/* Measured at 1 to 2 microseconds an edge on cold tables: some 50 ms at most. */
+const struct graph_retained_options derive_local_limits = {
+	.max_nodes = 100000, .max_edges = 1000000,
+};
+
+static int sum_shallow(struct derive *derive, const struct graph_retained_set *set,
+		       uint64_t *bytes, struct hdb_error *err)
+{
+	*bytes = 0;
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct heap_object object;
+		const int r = heap_object(derive->heap, set->nodes[i], &object, err);
+
+		if (r < 0)
+			return r;
+		*bytes += object.shallow_bytes;
+	}
+	return HDB_OK;
+}
+
+int derive_retained_local(struct derive *derive, const uint32_t *members, size_t member_count,
+			  const struct graph_retained_options *limits,
+			  struct derive_retained_result *out, struct hdb_error *err)
+{
+	const uint64_t start_us = base_now_us();
+	struct graph_retained_set set = { 0 };
+	struct graph_access access;
+	int r = derive_access(derive, false, &access, err);
+
+	*out = (struct derive_retained_result){ .used_local = true };
+	if (r < 0)
+		return r;
+	r = graph_retained_local(&access, members, member_count,
+				 limits ? limits : &derive_local_limits, &set, err);
+	if (r == HDB_OK)
+		r = sum_shallow(derive, &set, &out->retained_bytes, err);
+	out->retained_count = set.count;
+	out->subtree_count = set.subtree_nodes;
+	out->removed_count = set.removed_nodes;
+	out->edge_count = set.edges;
+	out->time_us = base_now_us() - start_us;
+	graph_retained_set_release(&set);
+	return r;
+}
+
+/* Shallow sizes and count of the objects that are reachable but not in `reached`. */
+static int sum_lost(struct derive *derive, const uint64_t *reached,
+		    struct derive_retained_result *out, struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	int r = block && reachable ? HDB_OK :
+		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
+		r = heap_read_block(derive->heap, b, block, err);
+		if (r == HDB_OK)
+			r = derive_reachable_block(derive, b, reachable, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+
+			if (!reachable[i] || reached[ix >> 6] >> (ix & 63) & 1)
+				continue;
+			out->retained_bytes += block->shallow[i];
+			out->retained_count++;
+		}
+	}
+	free(block);
+	free(reachable);
+	return r;
+}
+
+static int blocked_walk(struct derive *derive, const uint32_t *members, size_t member_count,
+			struct derive_retained_result *out, struct hdb_error *err)
+{
+	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
+	struct base_big blocked = { 0 }, reached = { 0 };
+	struct derive_graph graph = { 0 };
+	uint64_t *bits;
+	int r = base_big_alloc(derive->work, &blocked, words * 8, "a set of objects", err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(derive->work, &reached, words * 8, "a set of objects", err);
+	if (r == HDB_OK)
+		r = derive_graph_load(derive, false, &graph, err);
+	if (r == HDB_OK) {
+		bits = blocked.data;
+		for (size_t i = 0; i < member_count; i++)
+			bits[members[i] >> 6] |= (uint64_t)1 << (members[i] & 63);
+		r = graph_reach_around(&graph.csr, derive->heap->root_bits, bits, derive->work,
+				       reached.data, NULL, err);
+	}
+	derive_graph_release(derive, &graph);
+	if (r == HDB_OK)
+		r = sum_lost(derive, reached.data, out, err);
+	base_big_free(derive->work, &blocked);
+	base_big_free(derive->work, &reached);
+	return r;
+}
+
+int derive_retained_set(struct derive *derive, const uint32_t *members, size_t member_count,
+			const struct graph_retained_options *limits,
+			struct derive_retained_result *out, struct hdb_error *err)
+{
+	const struct graph_retained_options *used = limits ? limits : &derive_local_limits;
+	const uint64_t start_us = base_now_us();
+	int r = GRAPH_BUDGET;
+
+	*out = (struct derive_retained_result){ 0 };
+	if (!used->max_nodes || member_count <= used->max_nodes)
+		r = derive_retained_local(derive, members, member_count, used, out, err);
+	if (r != GRAPH_BUDGET)
+		return r;
+	out->used_local = false;
+	out->retained_bytes = out->retained_count = 0;
+	r = blocked_walk(derive, members, member_count, out, err);
+	out->time_us = base_now_us() - start_us;
+	return r;
+}

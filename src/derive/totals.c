@@ -1,0 +1,359 @@
+/*
+ * derive/totals.c - the table totals: objects and bytes by class, super class, package and loader.
+ *
+ * The retained size of a group is its lower bound: the sum over its topmost members in the dominator tree, found by
+ * one walk of that tree that knows for each group how many members are among the ancestors. A group whose members share
+ * what they hold retains more; the exact figure is derive_retained_set's.
+ */
+#include "derive/build.h"
+
+#include "graph/domtree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP_KINDS 4
+
+struct groups {
+	uint32_t *of_class;       /* by class: its group's number */
+	struct derive_total *totals;
+	uint32_t *open;           /* by group: members among the ancestors */
+	uint32_t count;
+};
+
+struct totals {
+	struct derive *derive;
+	struct groups kinds[GROUP_KINDS];
+	uint32_t *class_of;       /* by object */
+	struct base_big class_big, idom_big, retained_big;
+	uint64_t *retained;
+	const uint32_t *idom;
+};
+
+/* ---- groups ---- */
+
+static int add_group(struct groups *g, enum derive_group kind, uint32_t no, uint32_t *at)
+{
+	if (g->count % 1024 == 0) {
+		struct derive_total *grown =
+			realloc(g->totals, ((size_t)g->count + 1024) * sizeof(*grown));
+
+		if (!grown)
+			return HDB_ENOMEM;
+		g->totals = grown;
+	}
+	*at = g->count++;
+	g->totals[*at] = (struct derive_total){ .group = kind, .no = no };
+	return HDB_OK;
+}
+
+struct named {
+	const char *name;
+	size_t size;
+	uint32_t no;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	const size_t n = x->size < y->size ? x->size : y->size;
+	const int c = memcmp(x->name, y->name, n);
+
+	if (c)
+		return c;
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
+/* Classes with the same package, or the same loader, get the same group. */
+static int group_packages(struct heap *heap, struct groups *g, struct hdb_error *err)
+{
+	const uint32_t n = heap->class_count;
+	struct named *names = malloc(((size_t)n + 1) * sizeof(*names));
+	uint32_t at = 0;
+	int r = names ? HDB_OK : hdb_fail_memory(err, "packages", n * sizeof(*names));
+
+	for (uint32_t no = 0; no < n && r == HDB_OK; no++) {
+		names[no].name = heap_class_name(heap, no);
+		names[no].size = heap_package_size(names[no].name);
+		names[no].no = no;
+	}
+	if (r == HDB_OK)
+		qsort(names, n, sizeof(*names), compare_named);
+	for (uint32_t i = 0; i < n && r == HDB_OK; i++) {
+		if (i == 0 || names[i].size != names[i - 1].size ||
+		    memcmp(names[i].name, names[i - 1].name, names[i].size) != 0)
+			r = add_group(g, DERIVE_PACKAGE, names[i].no, &at);
+		if (r == HDB_OK)
+			g->of_class[names[i].no] = at;
+	}
+	free(names);
+	return r;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int group_loaders(struct heap *heap, struct groups *g, struct hdb_error *err)
+{
+	const uint32_t n = heap->class_count;
+	uint64_t *keys = malloc(((size_t)n + 1) * sizeof(*keys));
+	uint32_t at = 0;
+	int r = keys ? HDB_OK : hdb_fail_memory(err, "loaders", n * sizeof(*keys));
+
+	for (uint32_t no = 0; no < n && r == HDB_OK; no++)
+		keys[no] = (uint64_t)heap_class(heap, no)->loader_ix << 32 | no;
+	if (r == HDB_OK)
+		qsort(keys, n, sizeof(*keys), compare_u64);
+	for (uint32_t i = 0; i < n && r == HDB_OK; i++) {
+		if (i == 0 || keys[i] >> 32 != keys[i - 1] >> 32)
+			r = add_group(g, DERIVE_LOADER, (uint32_t)(keys[i] >> 32), &at);
+		if (r == HDB_OK)
+			g->of_class[(uint32_t)keys[i]] = at;
+	}
+	free(keys);
+	return r;
+}
+
+static int make_groups(struct totals *t, struct hdb_error *err)
+{
+	struct heap *heap = t->derive->heap;
+	const uint32_t n = heap->class_count;
+	int r = heap_load_classes(heap, err);
+
+	for (unsigned k = 0; k < GROUP_KINDS && r == HDB_OK; k++) {
+		struct groups *g = &t->kinds[k];
+
+		g->of_class = malloc(((size_t)n + 1) * sizeof(*g->of_class));
+		if (!g->of_class)
+			return hdb_fail_memory(err, "groups of classes", n * 4ull);
+		for (uint32_t no = 0; no < n && r == HDB_OK && k <= DERIVE_SUPERCLASS; no++)
+			r = add_group(g, (enum derive_group)k, no, &g->of_class[no]);
+		if (k == DERIVE_PACKAGE)
+			r = group_packages(heap, g, err);
+		if (k == DERIVE_LOADER)
+			r = group_loaders(heap, g, err);
+		if (r == HDB_ENOMEM)
+			return hdb_fail_memory(err, "groups of classes", n * 48ull);
+		g->open = calloc((size_t)g->count + 1, sizeof(*g->open));
+		if (!g->open)
+			return hdb_fail_memory(err, "groups of classes", n * 4ull);
+	}
+	return r;
+}
+
+/* ---- counting ---- */
+
+static void count_object(struct totals *t, uint32_t class_no, uint64_t shallow, bool reachable)
+{
+	const struct heap *heap = t->derive->heap;
+	uint32_t super = class_no;
+
+	for (unsigned k = 0; k < GROUP_KINDS; k++) {
+		struct groups *g = &t->kinds[k];
+		uint32_t steps = 0;
+
+		do {
+			struct derive_total *total =
+				&g->totals[g->of_class[k == DERIVE_SUPERCLASS ? super : class_no]];
+
+			if (reachable) {
+				total->count++;
+				total->shallow_bytes += shallow;
+			} else {
+				total->unreachable_count++;
+				total->unreachable_bytes += shallow;
+			}
+			if (k != DERIVE_SUPERCLASS)
+				break;
+			super = heap_class(heap, super)->super_no;
+		} while (super != STORE_NONE && ++steps <= heap->class_count);
+	}
+}
+
+static int count_all(struct totals *t, struct hdb_error *err)
+{
+	struct heap *heap = t->derive->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = heap_read_block(heap, b, block, err);
+		if (r == HDB_OK)
+			r = derive_retained_block(t->derive, block, t->retained + block->first_ix,
+						  err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+			const bool is_class = block->kind[i] == STORE_CLASS;
+
+			t->class_of[ix] = block->class_no[i];
+			/* What the dump lacks counts nowhere. */
+			if (ix == HEAP_BOOT_LOADER ||
+			    (is_class && heap_class(heap, (uint32_t)block->length[i])->flags &
+			     STORE_CLASS_INVENTED))
+				continue;
+			count_object(t, block->class_no[i], block->shallow[i], t->idom[ix] != ix);
+		}
+	}
+	free(block);
+	return r;
+}
+
+/* ---- retained by group ---- */
+
+static void step_group(struct groups *g, uint32_t no, uint64_t retained, bool enter)
+{
+	if (!enter) {
+		g->open[no]--;
+		return;
+	}
+	if (g->open[no]++ == 0)
+		g->totals[no].retained_bytes += retained;
+}
+
+static void step_object(struct totals *t, uint32_t ix, bool enter)
+{
+	const struct heap *heap = t->derive->heap;
+	const uint64_t retained = t->retained[ix];
+	const uint32_t class_no = t->class_of[ix];
+	uint32_t super = class_no, steps = 0;
+
+	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, enter);
+	step_group(&t->kinds[DERIVE_PACKAGE], t->kinds[DERIVE_PACKAGE].of_class[class_no], retained,
+		   enter);
+	step_group(&t->kinds[DERIVE_LOADER], t->kinds[DERIVE_LOADER].of_class[class_no], retained,
+		   enter);
+	do {
+		step_group(&t->kinds[DERIVE_SUPERCLASS], super, retained, enter);
+		super = heap_class(heap, super)->super_no;
+	} while (super != STORE_NONE && ++steps <= heap->class_count);
+}
+
+static int walk_tree(struct totals *t, struct hdb_error *err)
+{
+	struct derive *derive = t->derive;
+	const uint32_t n = derive->heap->object_count;
+	struct graph_children children = { 0 };
+	struct graph_walk walk = { 0 };
+	uint64_t done = 0;
+	bool enter;
+	uint32_t ix;
+	int r = graph_children(t->idom, n, NULL, derive->work, &children, err);
+
+	base_stage(derive->work, "totals by class", n, "objects");
+	if (r == HDB_OK)
+		r = graph_walk_init(&walk, &children, n, err);
+	while (r == HDB_OK) {
+		r = graph_walk_next(&walk, &ix, &enter, err);
+		if (r != HDB_OK)
+			break;
+		if (ix != HEAP_BOOT_LOADER)
+			step_object(t, ix, enter);
+		if (enter && ++done % 65536 == 0)
+			r = base_step(derive->work, done, err);
+	}
+	graph_walk_release(&walk);
+	graph_children_release(derive->work, &children);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- the table ---- */
+
+static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_error *err)
+{
+	struct store_records_writer w = {
+		.writer = writer, .table = STORE_TOTALS, .record_size = sizeof(struct derive_total)
+	};
+	int r = HDB_OK;
+
+	for (unsigned k = 0; k < GROUP_KINDS; k++)
+		for (uint32_t i = 0; i < t->kinds[k].count && r == HDB_OK; i++)
+			r = store_records_put(&w, &t->kinds[k].totals[i], err);
+	if (r == HDB_OK)
+		r = store_records_end(&w, err);
+	store_records_release(&w);
+	return r;
+}
+
+static int build_totals(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	const uint32_t n = derive->heap->object_count;
+	struct totals t = { .derive = derive };
+	int r = make_groups(&t, err);
+
+	base_stage(derive->work, "totals by class", n, "objects");
+	if (r == HDB_OK)
+		r = base_big_alloc(derive->work, &t.idom_big, (uint64_t)n * 4, "dominators", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(derive->work, &t.class_big, (uint64_t)n * 4, "classes", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(derive->work, &t.retained_big, (uint64_t)n * 8,
+				   "retained sizes", err);
+	if (r == HDB_OK) {
+		t.idom = t.idom_big.data;
+		t.class_of = t.class_big.data;
+		t.retained = t.retained_big.data;
+		r = derive_load_tree(derive, &derive->dominators, t.idom_big.data, err);
+	}
+	if (r == HDB_OK)
+		r = count_all(&t, err);
+	if (r == HDB_OK)
+		r = walk_tree(&t, err);
+	if (r == HDB_OK)
+		r = put_totals(&t, writer, err);
+	base_big_free(derive->work, &t.idom_big);
+	base_big_free(derive->work, &t.class_big);
+	base_big_free(derive->work, &t.retained_big);
+	for (unsigned k = 0; k < GROUP_KINDS; k++) {
+		free(t.kinds[k].of_class);
+		free(t.kinds[k].totals);
+		free(t.kinds[k].open);
+	}
+	return r;
+}
+
+const struct derive_builder derive_build_totals = {
+	.tables = { STORE_TOTALS }, .needs = { STORE_DOMINATORS, STORE_RETAINED },
+	.build = build_totals,
+};
+
+int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
+		  size_t *count, struct hdb_error *err)
+{
+	struct derive_total *totals = NULL;
+	size_t kept = 0;
+	uint64_t n;
+	int r = derive_need(derive, STORE_TOTALS, err);
+
+	if (r < 0)
+		return r;
+	n = store_record_count(derive->heap->store, STORE_TOTALS);
+	totals = malloc((n + 1) * sizeof(*totals));
+	if (!totals)
+		return hdb_fail_memory(err, "totals", n * sizeof(*totals));
+	for (uint64_t i = 0; i < n && r == HDB_OK; i++) {
+		struct derive_total *total = &totals[kept];
+
+		r = store_record(derive->heap->store, STORE_TOTALS, sizeof(*total), i, total, err);
+		if (r != HDB_OK || total->group != group)
+			continue;
+		if (total->no >= (group == DERIVE_LOADER ? derive->heap->object_count :
+				  derive->heap->class_count))
+			r = store_damaged(derive->heap->store, STORE_TOTALS, i,
+					  "group out of range", err);
+		kept++;
+	}
+	if (r != HDB_OK) {
+		free(totals);
+		return r < 0 ? r : store_damaged(derive->heap->store, STORE_TOTALS, 0,
+						 "record missing", err);
+	}
+	*out = totals;
+	*count = kept;
+	return HDB_OK;
+}

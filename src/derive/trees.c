@@ -1,0 +1,187 @@
+/*
+ * derive/trees.c - tables that hold a tree over the objects: reach, reach.strong, dominators; and their readers.
+ */
+#include "derive/build.h"
+
+#include "base/bytes.h"
+#include "graph/reach.h"
+
+#include <stdlib.h>
+
+static uint64_t tree_value(uint32_t ix, uint32_t parent)
+{
+	if (parent == ix)
+		return 0;
+	if (parent == GRAPH_NONE)
+		return 1;
+	return 2 + zigzag((int64_t)ix - (int64_t)parent);
+}
+
+int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
+		    const uint32_t *parent, struct hdb_error *err)
+{
+	const uint32_t n = derive->heap->object_count;
+	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
+	struct base_vec scratch = { 0 };
+	int r = HDB_OK;
+
+	if (!values)
+		return hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+	for (uint64_t first = 0; first < n && r == HDB_OK; first += STORE_BLOCK_OBJECTS) {
+		const uint32_t count = n - first < STORE_BLOCK_OBJECTS ?
+				       (uint32_t)(n - first) : STORE_BLOCK_OBJECTS;
+
+		for (uint32_t i = 0; i < count; i++)
+			values[i] = tree_value((uint32_t)first + i, parent[first + i]);
+		r = store_column_put(writer, table, (uint32_t)first, values, count, &scratch, err);
+	}
+	base_vec_release(&scratch);
+	free(values);
+	return r;
+}
+
+/* A parent from the file is used as an index only after this. */
+static int check_parent(struct derive *derive, struct store_column *column, uint32_t ix,
+			uint32_t parent, struct hdb_error *err)
+{
+	if (parent < derive->heap->object_count || parent == GRAPH_NONE)
+		return HDB_OK;
+	return store_damaged(derive->heap->store, column->table, ix, "parent out of range", err);
+}
+
+static int read_block(struct derive *derive, struct store_column *column, uint32_t block_no,
+		      uint64_t *values, uint32_t *parent, uint32_t *count, struct hdb_error *err)
+{
+	const uint32_t first = block_no * STORE_BLOCK_OBJECTS;
+	int r = store_column_block(column, first, values, count, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < *count; i++) {
+		parent[i] = derive_tree_parent(values[i], first + i);
+		r = check_parent(derive, column, first + i, parent[i], err);
+	}
+	return r;
+}
+
+int derive_load_tree(struct derive *derive, struct store_column *column, uint32_t *parent,
+		     struct hdb_error *err)
+{
+	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
+	uint32_t count;
+	int r = HDB_OK;
+
+	if (!values)
+		return hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++)
+		r = read_block(derive, column, b, values,
+			       parent + (uint64_t)b * STORE_BLOCK_OBJECTS, &count, err);
+	free(values);
+	return r;
+}
+
+static int read_parent(struct derive *derive, struct store_column *column, uint32_t ix,
+		       uint32_t *parent, struct hdb_error *err)
+{
+	uint64_t value;
+	int r = derive_need(derive, column->table, err);
+
+	if (r == HDB_OK)
+		r = store_column_get(column, ix, &value, err);
+	if (r < 0)
+		return r;
+	*parent = derive_tree_parent(value, ix);
+	return check_parent(derive, column, ix, *parent, err);
+}
+
+int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reachable,
+		 uint32_t *parent, struct hdb_error *err)
+{
+	const int r = read_parent(derive, is_strong ? &derive->reach_strong : &derive->reach, ix,
+				  parent, err);
+
+	*reachable = r == HDB_OK && *parent != ix;
+	return r;
+}
+
+int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
+		     struct hdb_error *err)
+{
+	return read_parent(derive, &derive->dominators, ix, dominator, err);
+}
+
+int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
+			   struct hdb_error *err)
+{
+	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
+	uint32_t count;
+	int r = values ? derive_need(derive, STORE_DOMINATORS, err) :
+		hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+
+	if (r == HDB_OK)
+		r = read_block(derive, &derive->dominators, block_no, values, dominator, &count,
+			       err);
+	free(values);
+	return r;
+}
+
+int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
+			   struct hdb_error *err)
+{
+	const bool has_dominators = derive_has(derive, STORE_DOMINATORS);
+	struct store_column *column = has_dominators ? &derive->dominators : &derive->reach;
+	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
+	uint32_t count = 0;
+	int r = values ? derive_need(derive, column->table, err) :
+		hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+
+	if (r == HDB_OK)
+		r = store_column_block(column, block_no * STORE_BLOCK_OBJECTS, values, &count, err);
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		out[i] = values[i] != 0;
+	free(values);
+	return r;
+}
+
+/* ---- building the reach trees ---- */
+
+static int build_reach(struct derive *derive, bool is_strong, enum store_table table,
+		       struct store_writer *writer, struct hdb_error *err)
+{
+	const uint64_t start_us = base_now_us();
+	struct derive_graph graph;
+	struct base_big parent = { 0 };
+	int r = derive_graph_load(derive, is_strong, &graph, err);
+
+	if (r < 0)
+		return r;
+	r = base_big_alloc(derive->work, &parent, (uint64_t)graph.csr.node_count * 4,
+			   "the reach tree", err);
+	if (r == HDB_OK)
+		r = graph_reach_tree(&graph.csr, derive->heap->root_bits, derive->work,
+				     parent.data, err);
+	derive_graph_release(derive, &graph);
+	if (r == HDB_OK)
+		r = derive_put_tree(derive, writer, table, parent.data, err);
+	base_big_free(derive->work, &parent);
+	return r == HDB_OK ? store_put_table(writer, table, derive->heap->object_count,
+					     base_now_us() - start_us, err) : r;
+}
+
+static int build_reach_all(struct derive *derive, struct store_writer *writer,
+			   struct hdb_error *err)
+{
+	return build_reach(derive, false, STORE_REACH, writer, err);
+}
+
+static int build_reach_strong(struct derive *derive, struct store_writer *writer,
+			      struct hdb_error *err)
+{
+	return build_reach(derive, true, STORE_REACH_STRONG, writer, err);
+}
+
+const struct derive_builder derive_build_reach = {
+	.tables = { STORE_REACH }, .build = build_reach_all,
+};
+
+const struct derive_builder derive_build_reach_strong = {
+	.tables = { STORE_REACH_STRONG }, .build = build_reach_strong,
+};
