@@ -91,7 +91,8 @@ static int search(struct search *s, struct hdb_error *err)
 		const uint32_t v = s->queue[s->head++];
 		const uint64_t end = g->first[v + 1];
 		if (g->first[v] > end || end > edge_count)
-			return hdb_fail(err, HDB_ECORRUPT, "edges of node %" PRIu32 " out of bounds",
+			return hdb_fail(err, HDB_ECORRUPT,
+					"edges of node %" PRIu32 " out of bounds",
 					v);
 		for (uint64_t i = g->first[v]; i < end; i++) {
 			const uint32_t to = g->target[i];

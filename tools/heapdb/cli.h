@@ -1,0 +1,88 @@
+/*
+ * heapdb/cli.h - what the files of the command share: the command table and the running command.
+ */
+#ifndef HEAPDB_CLI_H
+#define HEAPDB_CLI_H
+
+#include "heapdb.h"
+
+#include "heapdb/options.h"
+#include "heapdb/output.h"
+
+/* Exit codes, as the manual has them. */
+enum cli_exit {
+	CLI_DONE = 0,
+	CLI_NO = 1,     /* it ran, and the answer is "no" or "not found" */
+	CLI_USAGE = 2,
+	CLI_INPUT = 3,  /* bad input: a dump or a database */
+	CLI_SYSTEM = 4  /* disk, memory, permission, interruption */
+};
+
+/* Flags of a command. */
+enum {
+	NEEDS_DB = 1,    /* the runner finds and opens the database */
+	WRITES = 2,      /* works long: signals are caught and progress is drawn */
+	NAMES_QUERY = 4  /* its first operand is the name of a query */
+};
+
+struct cli;
+
+struct command {
+	const char *name;
+	/* HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. */
+	int (*run)(struct cli *cli);
+	unsigned flags;
+	unsigned options;     /* enum option_group, those that it takes */
+	const char *query;    /* the query that it asks, or NULL */
+	const char *synopsis; /* what follows its name */
+	const char *summary;  /* one line */
+};
+
+/* The running command. */
+struct cli {
+	const struct command *command;
+	struct options opt;
+	const struct hdb_query_spec *query; /* NULL: none */
+	struct hdb *db;                     /* open if the command NEEDS_DB */
+	struct output *out;
+	struct hdb_error err;
+	char message_prefix[64];            /* "import", "query retained" */
+};
+
+/* The command table, ended by a NULL name. */
+extern const struct command commands[];
+
+const struct command *command_find(const char *name);
+
+/* The query of that name, or NULL. */
+const struct hdb_query_spec *query_spec_find(const char *name);
+
+/* Writes a message and returns `code`. */
+int cli_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+
+/* One line on standard error, "heapdb: COMMAND: ..."; nothing under --quiet. */
+void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);
+
+/* The bodies. */
+int cmd_import(struct cli *cli);
+int cmd_query(struct cli *cli);
+int cmd_check(struct cli *cli);
+int cmd_help(struct cli *cli);
+int cmd_version(struct cli *cli);
+
+/* Help on one command, or on one query (NULL: on the command alone). */
+void help_command(struct output *out, const struct command *command,
+		  const struct hdb_query_spec *query);
+
+/* Imports `dump_path` as the options say; `out` may be NULL. */
+int import_dump(struct cli *cli, const char *dump_path, const char *db_path,
+		struct hdb_import_result *out);
+
+/*
+ * Finds the database that is meant (see FILES in the manual), importing a dump first where one is
+ * named that has none. The paths go to *db_path and *dump_path (NULL: where it was at import), both
+ * owned: free().
+ */
+int locate_database(struct cli *cli, char **db_path, char **dump_path);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * heapdb/escape.c - UTF-8, and what of it may reach a terminal.
+ */
+#include "heapdb/escape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+void bytes_add(struct bytes *b, const char *data, size_t size)
+{
+	if (size > b->capacity - b->size) {
+		size_t capacity = b->capacity ? b->capacity : 256;
+		char *grown;
+
+		while (capacity - b->size < size && capacity < SIZE_MAX / 2)
+			capacity *= 2;
+		grown = capacity - b->size < size ? NULL : realloc(b->data, capacity);
+		if (!grown) {
+			b->failed = true;
+			return;
+		}
+		b->data = grown;
+		b->capacity = capacity;
+	}
+	if (size > 0)
+		memcpy(b->data + b->size, data, size);
+	b->size += size;
+}
+
+void bytes_release(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){ 0 };
+}
+
+size_t utf8_decode(const char *text, size_t size, uint32_t *character)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t c;
+	size_t n;
+
+	if (p[0] < 0x80) {
+		*character = p[0];
+		return 1;
+	}
+	n = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	if (n == 0 || n > size)
+		return 0;
+	c = p[0] & (0xffU >> (n + 1));
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < lowest[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*character = c;
+	return n;
+}
+
+/* Characters that turn the direction of text, hide, or end lines. */
+static bool is_tricky(uint32_t c)
+{
+	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x2069) || c == 0xfeff || c == 0x061c ||
+	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+}
+
+static size_t columns_of(uint32_t c)
+{
+	const int width = c < 0x7f ? 1 : wcwidth((wchar_t)c);
+
+	return width < 0 ? 1 : (size_t)width;
+}
+
+/* Writes the escape of a character that may not be seen as it is: its length, or 0. */
+static size_t escape_char(char buf[16], uint32_t c)
+{
+	int n = 0;
+
+	if (c == '\n' || c == '\t' || c == '\r')
+		n = snprintf(buf, 16, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+	else if (c < 0x20 || c == 0x7f)
+		n = snprintf(buf, 16, "\\x%02x", (unsigned)c);
+	else if ((c >= 0x80 && c < 0xa0) || is_tricky(c))
+		n = snprintf(buf, 16, "\\u{%x}", (unsigned)c);
+	return n > 0 ? (size_t)n : 0;
+}
+
+size_t escape_text(struct bytes *out, const char *text, size_t size)
+{
+	size_t columns = 0;
+
+	for (size_t at = 0; at < size;) {
+		char buf[16];
+		uint32_t c = 0;
+		const size_t n = utf8_decode(text + at, size - at, &c);
+		size_t escaped;
+
+		if (n == 0)
+			escaped = (size_t)snprintf(buf, sizeof(buf), "\\x%02x",
+						   (unsigned)(unsigned char)text[at]);
+		else
+			escaped = escape_char(buf, c);
+		if (escaped > 0) {
+			bytes_add(out, buf, escaped);
+			columns += escaped;
+		} else {
+			bytes_add(out, text + at, n);
+			columns += columns_of(c);
+		}
+		at += n ? n : 1;
+	}
+	return columns;
+}
+
+size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns)
+{
+	size_t at = 0, taken = 0;
+
+	while (at < size) {
+		uint32_t c = '?';
+		size_t n = utf8_decode(text + at, size - at, &c);
+		const size_t w = columns_of(c);
+
+		if (taken + w > width)
+			break;
+		taken += w;
+		at += n ? n : 1;
+	}
+	if (columns)
+		*columns = taken;
+	return at;
+}

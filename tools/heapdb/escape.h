@@ -1,0 +1,37 @@
+/*
+ * heapdb/escape.h - text from a dump made fit for a terminal, and strings of bytes that grow.
+ */
+#ifndef HEAPDB_ESCAPE_H
+#define HEAPDB_ESCAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that grow. All zeros is empty. */
+struct bytes {
+	char *data;    /* owned, not zero-terminated */
+	size_t size;
+	size_t capacity;
+	bool failed;   /* there was no memory; `data` misses something */
+};
+
+void bytes_add(struct bytes *b, const char *data, size_t size);
+void bytes_release(struct bytes *b);
+
+/*
+ * Decodes the character at `text` (`size` bytes, at least one): returns how many bytes it has, 0 if
+ * they are not well-formed UTF-8.
+ */
+size_t utf8_decode(const char *text, size_t size, uint32_t *character);
+
+/*
+ * Appends `text` as people may see it: control characters as \n, \t, \x1b, those that turn or hide
+ * text as \u{202e}, bytes that are no UTF-8 as \xff. Returns the columns that it takes on a terminal.
+ */
+size_t escape_text(struct bytes *out, const char *text, size_t size);
+
+/* Bytes of already escaped `text` that fit into `width` columns; *columns (may be NULL): taken. */
+size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns);
+
+#endif

@@ -1,0 +1,418 @@
+/*
+ * heapdb/options.c - reads the command line with getopt_long, from two tables: the options that
+ * commands share (here) and those of the query (from the library).
+ */
+#include "heapdb/options.h"
+
+#include "heapdb/cli.h"
+#include "heapdb/suggest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of help and of the table. */
+enum option_key {
+	KEY_DB,
+	KEY_DUMP,
+	KEY_OUTPUT,
+	KEY_FORCE,
+	KEY_SIZES,
+	KEY_LAYOUT,
+	KEY_SNAPSHOT,
+	KEY_STRICT,
+	KEY_JSON,
+	KEY_CSV,
+	KEY_FORMAT,
+	KEY_COLUMNS,
+	KEY_LIMIT,
+	KEY_SORT,
+	KEY_HUMAN,
+	KEY_MEMORY,
+	KEY_THREADS,
+	KEY_QUIET,
+	KEY_NO_PROGRESS,
+	KEY_NAMES,
+	KEY_HELP,
+	KEY_COUNT
+};
+
+const struct option_info option_table[] = {
+	[KEY_DB] = { "db", 0, "FILE", OPTIONS_DATABASE,
+		     "the database, or a dump (imported first if it has none)" },
+	[KEY_DUMP] = { "dump", 0, "PATH", OPTIONS_DATABASE, "where the dump is now, if it moved" },
+	[KEY_OUTPUT] = { "output", 'o', "FILE", OPTIONS_IMPORT,
+			 "name of the database (default: x.heapdb for x.hprof)" },
+	[KEY_FORCE] = { "force", 0, NULL, OPTIONS_IMPORT, "replace an existing database" },
+	[KEY_SIZES] = { "sizes", 0, "vm|mat|dump", OPTIONS_IMPORT, "how shallow sizes are computed" },
+	[KEY_LAYOUT] = { "layout", 0, "header=N,ref=N,align=N", OPTIONS_IMPORT,
+			 "object layout for --sizes vm, any part of it (default: inferred)" },
+	[KEY_SNAPSHOT] = { "snapshot", 0, "N", OPTIONS_IMPORT,
+			   "which of several heap dumps in the file, from 1" },
+	[KEY_STRICT] = { "strict", 0, NULL, OPTIONS_IMPORT, "refuse a damaged dump" },
+	[KEY_JSON] = { "json", 0, NULL, OPTIONS_JSON, "one JSON object" },
+	[KEY_CSV] = { "csv", 0, NULL, OPTIONS_ROWS, "comma-separated values with a heading" },
+	[KEY_FORMAT] = { "format", 0, "table|json|jsonl|csv|tsv", OPTIONS_ROWS,
+			 "how rows are written" },
+	[KEY_COLUMNS] = { "columns", 0, "A,B,...", OPTIONS_ROWS, "these columns, in this order" },
+	[KEY_LIMIT] = { "limit", 0, "N|all", OPTIONS_ROWS,
+			"most rows to print (default: 25 in tables, else all)" },
+	[KEY_SORT] = { "sort", 0, "COLUMN", OPTIONS_ROWS,
+		       "sort by it, descending; -COLUMN: ascending" },
+	[KEY_HUMAN] = { "human", 0, NULL, OPTIONS_JSON, "sizes in tables as 1.2 GiB" },
+	[KEY_MEMORY] = { "memory", 0, "SIZE", OPTIONS_WORK,
+			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is)" },
+	[KEY_THREADS] = { "threads", 0, "N", OPTIONS_WORK, "worker threads (default: one a core)" },
+	[KEY_QUIET] = { "quiet", 0, NULL, OPTIONS_WORK, "no progress and no notices" },
+	[KEY_NO_PROGRESS] = { "no-progress", 0, NULL, OPTIONS_WORK, "no progress" },
+	[KEY_NAMES] = { "names", 0, NULL, OPTIONS_NAMES, "all names, for completion" },
+	[KEY_HELP] = { "help", 'h', NULL, OPTIONS_HELP, "help on the command" },
+	[KEY_COUNT] = { NULL, 0, NULL, 0, NULL },
+};
+
+/* What getopt returns for option i of the table, and for option i of the query. */
+#define VALUE_COMMON 1000
+#define VALUE_QUERY 2000
+
+/* More options than any query has. */
+#define OPTIONS_MAX 64
+
+struct parser {
+	const struct command *command;
+	const struct hdb_query_spec *spec;
+	struct arguments args;
+	struct option longs[OPTIONS_MAX + 1];
+	char shorts[16];
+};
+
+static unsigned groups_of(const struct command *command)
+{
+	return command->options | OPTIONS_HELP;
+}
+
+bool options_spec_has(const struct hdb_query_spec *spec, const char *name)
+{
+	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++) {
+		if (strcmp(o->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_long(struct parser *p, size_t *count, const char *name, const char *argument,
+		     int value)
+{
+	if (*count < OPTIONS_MAX)
+		p->longs[(*count)++] = (struct option){
+			.name = name,
+			.has_arg = argument ? required_argument : no_argument,
+			.val = value,
+		};
+}
+
+/*
+ * The query's options come first: where both have a name (--columns), the query's is meant. getopt's
+ * state is global to the process; optind = 0 starts it anew.
+ */
+static void parser_init(struct parser *p, const struct command *command,
+			const struct hdb_query_spec *spec, struct arguments args)
+{
+	size_t count = 0, letters = 0;
+	int i = 0;
+
+	*p = (struct parser){ .command = command, .spec = spec, .args = args };
+	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++)
+		add_long(p, &count, o->name, o->argument, VALUE_QUERY + i++);
+	p->shorts[letters++] = '-'; /* operands come as 1, in place */
+	p->shorts[letters++] = ':';
+	for (i = 0; i < KEY_COUNT; i++) {
+		const struct option_info *o = &option_table[i];
+
+		if (!(o->groups & groups_of(command)))
+			continue;
+		if (!options_spec_has(spec, o->name))
+			add_long(p, &count, o->name, o->argument, VALUE_COMMON + i);
+		if (o->letter) {
+			p->shorts[letters++] = o->letter;
+			if (o->argument)
+				p->shorts[letters++] = ':';
+		}
+	}
+	opterr = 0;
+	optind = 0;
+}
+
+static int parser_next(struct parser *p)
+{
+	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, NULL);
+
+	for (int i = 0; value > 1 && value < 256 && i < KEY_COUNT; i++) {
+		if (option_table[i].letter == value)
+			return VALUE_COMMON + i;
+	}
+	return value;
+}
+
+/* Says what is wrong with the option that getopt stopped at. */
+static int bad_option(const struct parser *p, int value, struct hdb_error *err)
+{
+	const char *given = p->args.values[optind > 0 ? optind - 1 : 0];
+	const size_t name_size = strcspn(given, "=");
+	struct suggest near;
+
+	if (value == ':')
+		return cli_fail(err, HDB_EUSAGE, "option %s needs a value", given);
+	if (strncmp(given, "--", 2) != 0)
+		return cli_fail(err, HDB_EUSAGE, "unknown option -%c", optopt);
+	if (optopt != 0)
+		return cli_fail(err, HDB_EUSAGE, "option %.*s takes no value", (int)name_size, given);
+	suggest_init(&near, given + 2, name_size - 2);
+	for (const struct option *o = p->longs; o->name; o++) {
+		if (name_size > 2 && strncmp(o->name, given + 2, name_size - 2) == 0)
+			return cli_fail(err, HDB_EUSAGE,
+					"option %.*s is ambiguous: it begins several names",
+					(int)name_size, given);
+		suggest_try(&near, o->name);
+	}
+	if (near.best)
+		return cli_fail(err, HDB_EUSAGE, "unknown option %.*s; is --%s meant?",
+				(int)name_size, given, near.best);
+	return cli_fail(err, HDB_EUSAGE, "unknown option %.*s", (int)name_size, given);
+}
+
+int options_query_name(const struct command *command, struct arguments args, int *place,
+		       struct hdb_error *err)
+{
+	struct parser p;
+	int value;
+
+	*place = 0;
+	parser_init(&p, command, NULL, args);
+	while ((value = parser_next(&p)) != -1) {
+		if (value == 1) {
+			*place = optind - 1;
+			return HDB_OK;
+		}
+		if (value == '?' || value == ':')
+			return bad_option(&p, value, err);
+	}
+	if (optind < args.count)
+		*place = optind;
+	return HDB_OK;
+}
+
+/* A decimal number in [low, high], with one of K, M, G, T after it if `has_unit`. */
+static bool parse_number(const char *text, bool has_unit, uint64_t high, uint64_t *out)
+{
+	char *end;
+	unsigned shift = 0;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (errno != 0)
+		return false;
+	if (has_unit && *end) {
+		const char *units = "KMGT";
+		const char *unit = strchr(units, toupper((unsigned char)*end));
+
+		if (!unit)
+			return false;
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+		if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
+			end += strlen(end);
+	}
+	if (*end || *out > high >> shift)
+		return false;
+	*out <<= shift;
+	return true;
+}
+
+/* The place of `text` in a list of words "a|b|c", or -1. */
+static int word_index(const char *text, const char *words)
+{
+	const size_t size = strlen(text);
+	int index = 0;
+
+	for (const char *w = words; *w; index++) {
+		const size_t n = strcspn(w, "|");
+
+		if (n == size && memcmp(w, text, n) == 0)
+			return index;
+		w += n + (w[n] == '|');
+	}
+	return -1;
+}
+
+static int set_format(struct options *opt, enum format format, struct hdb_error *err)
+{
+	if (opt->has_format && opt->format != format)
+		return cli_fail(err, HDB_EUSAGE, "two formats are asked for; one can be had");
+	opt->has_format = true;
+	opt->format = format;
+	return HDB_OK;
+}
+
+static int set_words(enum option_key key, const char *value, struct options *opt,
+		     struct hdb_error *err)
+{
+	static const enum format formats[] = { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV,
+					       FORMAT_TSV };
+	static const enum hdb_size_model models[] = { HDB_SIZES_VM, HDB_SIZES_MAT, HDB_SIZES_DUMP };
+	const int word = word_index(value, option_table[key].argument);
+
+	if (word < 0)
+		return cli_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"", option_table[key].name,
+				option_table[key].argument, value);
+	if (key == KEY_FORMAT)
+		return set_format(opt, formats[word], err);
+	opt->sizes = models[word];
+	return HDB_OK;
+}
+
+static int set_number(enum option_key key, const char *value, struct options *opt,
+		      struct hdb_error *err)
+{
+	const uint64_t high = key == KEY_THREADS ? 1024 : key == KEY_SNAPSHOT ? UINT32_MAX : INT64_MAX;
+	uint64_t number;
+
+	if (key == KEY_LIMIT && strcmp(value, "all") == 0)
+		value = "0";
+	if (!parse_number(value, key == KEY_MEMORY, high, &number))
+		return cli_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"", option_table[key].name,
+				key == KEY_MEMORY ? "a size such as 512M or 2G"
+				: key == KEY_LIMIT ? "a number of rows or \"all\"" : "a number",
+				value);
+	if (number == 0 && key != KEY_LIMIT)
+		return cli_fail(err, HDB_EUSAGE, "--%s is at least 1", option_table[key].name);
+	if (key == KEY_MEMORY)
+		opt->memory_bytes = number;
+	else if (key == KEY_THREADS)
+		opt->threads = (unsigned)number;
+	else if (key == KEY_SNAPSHOT)
+		opt->snapshot = (unsigned)number;
+	else
+		opt->limit = number;
+	opt->has_limit |= key == KEY_LIMIT;
+	return HDB_OK;
+}
+
+/* Takes option `key` of the table; `value` is NULL for a switch. */
+static int set_common(enum option_key key, const char *value, struct options *opt,
+		      struct hdb_error *err)
+{
+	switch (key) {
+	case KEY_DB:
+		opt->db = value;
+		break;
+	case KEY_DUMP:
+		opt->dump = value;
+		break;
+	case KEY_OUTPUT:
+		opt->output = value;
+		break;
+	case KEY_LAYOUT:
+		opt->layout = value;
+		break;
+	case KEY_COLUMNS:
+		opt->columns = value;
+		break;
+	case KEY_SORT:
+		opt->sort = value;
+		break;
+	case KEY_SIZES:
+	case KEY_FORMAT:
+		return set_words(key, value, opt, err);
+	case KEY_JSON:
+		return set_format(opt, FORMAT_JSON, err);
+	case KEY_CSV:
+		return set_format(opt, FORMAT_CSV, err);
+	case KEY_SNAPSHOT:
+	case KEY_LIMIT:
+	case KEY_MEMORY:
+	case KEY_THREADS:
+		return set_number(key, value, opt, err);
+	case KEY_FORCE:
+		opt->force = true;
+		break;
+	case KEY_STRICT:
+		opt->strict = true;
+		break;
+	case KEY_HUMAN:
+		opt->human = true;
+		break;
+	case KEY_QUIET:
+		opt->quiet = true;
+		break;
+	case KEY_NO_PROGRESS:
+		opt->no_progress = true;
+		break;
+	case KEY_NAMES:
+		opt->names = true;
+		break;
+	case KEY_HELP:
+		opt->help = true;
+		break;
+	case KEY_COUNT:
+		break;
+	}
+	return HDB_OK;
+}
+
+int options_parse(const struct command *command, const struct hdb_query_spec *spec,
+		  struct arguments args, int skip, struct options *opt, struct hdb_error *err)
+{
+	struct parser p;
+	int value, rc = HDB_OK;
+
+	*opt = (struct options){ 0 };
+	opt->operands = calloc((size_t)args.count + 1, sizeof(opt->operands[0]));
+	opt->query_options = calloc((size_t)args.count + 1, sizeof(opt->query_options[0]));
+	if (!opt->operands || !opt->query_options)
+		return cli_fail(err, HDB_ENOMEM, "no memory for %d arguments", args.count);
+	parser_init(&p, command, spec, args);
+	while (rc == HDB_OK && (value = parser_next(&p)) != -1) {
+		if (value == '?' || value == ':') {
+			rc = bad_option(&p, value, err);
+		} else if (value == 1) {
+			if (skip == 0 || optind - 1 != skip)
+				opt->operands[opt->operand_count++] = optarg;
+		} else if (value >= VALUE_QUERY) {
+			opt->query_options[opt->query_option_count++] = (struct hdb_option){
+				.name = spec->options[value - VALUE_QUERY].name,
+				.value = optarg,
+			};
+		} else {
+			rc = set_common((enum option_key)(value - VALUE_COMMON), optarg, opt, err);
+		}
+	}
+	for (int i = optind; rc == HDB_OK && i < args.count; i++) {
+		if (i != skip)
+			opt->operands[opt->operand_count++] = args.values[i];
+	}
+	return rc;
+}
+
+void options_release(struct options *opt)
+{
+	free(opt->operands);
+	free(opt->query_options);
+	*opt = (struct options){ 0 };
+}
+
+bool options_want_json(struct arguments args)
+{
+	for (int i = 1; i < args.count && strcmp(args.values[i], "--") != 0; i++) {
+		if (strcmp(args.values[i], "--json") == 0 ||
+		    strcmp(args.values[i], "--format=json") == 0)
+			return true;
+		if (strcmp(args.values[i], "--format") == 0 && i + 1 < args.count &&
+		    strcmp(args.values[i + 1], "json") == 0)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,86 @@
+/*
+ * heapdb/options.h - the command line: options that commands share, and those of queries.
+ */
+#ifndef HEAPDB_OPTIONS_H
+#define HEAPDB_OPTIONS_H
+
+#include "heapdb.h"
+
+#include <stdbool.h>
+
+struct command;
+
+/* Rows that people get if they do not say --limit. */
+#define OPTIONS_LIMIT_DEFAULT 25
+
+/* Which commands take an option. */
+enum option_group {
+	OPTIONS_DATABASE = 1, /* those that open a database */
+	OPTIONS_WORK = 2,     /* those that work long */
+	OPTIONS_IMPORT = 4,
+	OPTIONS_JSON = 8,     /* those that answer in tables or JSON */
+	OPTIONS_ROWS = 16,    /* those that answer with rows */
+	OPTIONS_HELP = 32,    /* all */
+	OPTIONS_NAMES = 64    /* help */
+};
+
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_TSV, FORMAT_JSONL };
+
+struct options {
+	const char *db, *dump, *output, *layout, *sort, *columns;
+	uint64_t memory_bytes;     /* 0: not given */
+	unsigned threads;          /* 0: not given */
+	unsigned snapshot;         /* 0: not given */
+	enum hdb_size_model sizes;
+	enum format format;
+	bool has_format;           /* one of --json, --csv, --format was given */
+	bool human, quiet, no_progress, strict, force, help, names;
+	bool has_limit;
+	uint64_t limit;            /* rows; 0: all */
+	const char **operands;     /* owned array of what is no option, the query's name left out */
+	size_t operand_count;
+	struct hdb_option *query_options; /* owned array */
+	size_t query_option_count;
+};
+
+/* An option that is not a query's own. */
+struct option_info {
+	const char *name;
+	char letter;          /* 'o' for -o, 0: none */
+	const char *argument; /* NULL: a switch */
+	unsigned groups;      /* enum option_group */
+	const char *help;
+};
+
+/* All of them, ended by a NULL name. */
+extern const struct option_info option_table[];
+
+/* Which places of argv a command's line has: argv[0] is the command's name. */
+struct arguments {
+	int count;
+	char **values;
+};
+
+/*
+ * The first operand of a command that NAMES_QUERY, which the other options depend on: its place in
+ * args, 0 if there is none. HDB_EUSAGE if a query's own options come before it.
+ */
+int options_query_name(const struct command *command, struct arguments args, int *place,
+		       struct hdb_error *err);
+
+/*
+ * Reads options and operands in any order. `spec` (may be NULL) adds its own options; the argument
+ * at `skip` (0: none) is passed over. `opt` is released by options_release even on failure.
+ */
+int options_parse(const struct command *command, const struct hdb_query_spec *spec,
+		  struct arguments args, int skip, struct options *opt, struct hdb_error *err);
+
+void options_release(struct options *opt);
+
+/* Whether --json is among the arguments: for errors met before or while they are read. */
+bool options_want_json(struct arguments args);
+
+/* Whether the query has an option of that name itself. */
+bool options_spec_has(const struct hdb_query_spec *spec, const char *name);
+
+#endif

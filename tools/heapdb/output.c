@@ -1,0 +1,190 @@
+/*
+ * heapdb/output.c - buffered standard output and number formatting. Knows nothing of rows.
+ */
+#include "heapdb/output.h"
+
+#include "heapdb/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void output_init(struct output *out, int fd)
+{
+	out->fd = fd;
+	out->error = 0;
+	out->used = 0;
+	out->is_terminal = isatty(fd) == 1;
+}
+
+void output_flush(struct output *out)
+{
+	size_t done = 0;
+
+	if (out->used > 0 && out->is_terminal)
+		progress_hide();
+	while (done < out->used && out->error == 0) {
+		const ssize_t n = write(out->fd, out->buffer + done, out->used - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR || progress_is_cancelled())
+			out->error = errno;
+	}
+	out->used = 0;
+}
+
+int output_close(struct output *out)
+{
+	output_flush(out);
+	if (out->fd >= 0 && close(out->fd) != 0 && out->error == 0 && errno != EINTR)
+		out->error = errno;
+	out->fd = -1;
+	return out->error;
+}
+
+/* Room for `size` more bytes, at most OUTPUT_BUFFER_SIZE. */
+static char *room(struct output *out, size_t size)
+{
+	if (size > OUTPUT_BUFFER_SIZE - out->used)
+		output_flush(out);
+	return out->buffer + out->used;
+}
+
+void output_bytes(struct output *out, const char *data, size_t size)
+{
+	while (size > 0) {
+		const size_t part = size < OUTPUT_BUFFER_SIZE ? size : OUTPUT_BUFFER_SIZE;
+
+		memcpy(room(out, part), data, part);
+		out->used += part;
+		data += part;
+		size -= part;
+	}
+}
+
+void output_string(struct output *out, const char *string)
+{
+	output_bytes(out, string, strlen(string));
+}
+
+void output_char(struct output *out, char c)
+{
+	*room(out, 1) = c;
+	out->used++;
+}
+
+void output_blanks(struct output *out, size_t count)
+{
+	for (; count > 0; count--)
+		output_char(out, ' ');
+}
+
+void output_format(struct output *out, const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (n > 0)
+		output_bytes(out, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+}
+
+void output_u64(struct output *out, uint64_t value)
+{
+	char *p = room(out, OUTPUT_NUMBER_SIZE);
+
+	out->used += format_u64(p, value);
+}
+
+void output_i64(struct output *out, int64_t value)
+{
+	if (value < 0)
+		output_char(out, '-');
+	output_u64(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void output_id(struct output *out, uint64_t id)
+{
+	char *p = room(out, OUTPUT_NUMBER_SIZE);
+
+	out->used += format_id(p, id);
+}
+
+size_t format_u64(char *buf, uint64_t value)
+{
+	char digits[20];
+	size_t n = 0;
+
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	for (size_t i = 0; i < n; i++)
+		buf[i] = digits[n - 1 - i];
+	return n;
+}
+
+size_t format_id(char *buf, uint64_t id)
+{
+	size_t digits = 1;
+
+	while (digits < 16 && id >> (4 * digits) != 0)
+		digits++;
+	buf[0] = '0';
+	buf[1] = 'x';
+	for (size_t i = 0; i < digits; i++)
+		buf[2 + i] = "0123456789abcdef"[id >> (4 * (digits - 1 - i)) & 15];
+	return 2 + digits;
+}
+
+size_t format_thousands(char *buf, uint64_t value, bool is_negative)
+{
+	char digits[20];
+	const size_t n = format_u64(digits, value);
+	size_t used = 0;
+
+	if (is_negative)
+		buf[used++] = '-';
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			buf[used++] = ',';
+		buf[used++] = digits[i];
+	}
+	return used;
+}
+
+size_t format_human(char *buf, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double value = (double)bytes;
+	size_t unit = 0;
+	int n;
+
+	/* 1023.95 would be printed as 1024.0 */
+	while (value >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1024;
+		unit++;
+	}
+	if (unit == 0)
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%" PRIu64 " B", bytes);
+	else
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.1f %s", value, units[unit]);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+size_t format_double(char *buf, double value)
+{
+	int n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.15g", value);
+
+	if (strtod(buf, NULL) < value || strtod(buf, NULL) > value)
+		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.17g", value);
+	return n < 0 ? 0 : (size_t)n;
+}

@@ -1,0 +1,60 @@
+/*
+ * heapdb/output.h - buffered standard output, and the small formatters that write into it.
+ *
+ * A write that fails is remembered, later output is dropped, and output_close says so: a full disk
+ * is a failure of the command. Formatting is by hand, for an export writes millions of cells.
+ */
+#ifndef HEAPDB_OUTPUT_H
+#define HEAPDB_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes collected before one write. */
+#define OUTPUT_BUFFER_SIZE 65536
+
+/* Room for any number that is formatted here. */
+#define OUTPUT_NUMBER_SIZE 48
+
+struct output {
+	int fd;
+	int error;   /* errno of the first write that failed; 0: none */
+	bool is_terminal;
+	size_t used; /* bytes waiting in `buffer` */
+	char buffer[OUTPUT_BUFFER_SIZE];
+};
+
+void output_init(struct output *out, int fd);
+
+/* Writes out what waits. */
+void output_flush(struct output *out);
+
+/* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
+int output_close(struct output *out);
+
+void output_bytes(struct output *out, const char *data, size_t size);
+void output_string(struct output *out, const char *string);
+void output_char(struct output *out, char c);
+/* `count` blanks. */
+void output_blanks(struct output *out, size_t count);
+/* printf of less than 1,024 bytes; what is longer is cut. */
+void output_format(struct output *out, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void output_u64(struct output *out, uint64_t value);
+void output_i64(struct output *out, int64_t value);
+/* "0x12c4". */
+void output_id(struct output *out, uint64_t id);
+
+/* Formatters into a buffer of OUTPUT_NUMBER_SIZE bytes; each returns the bytes written, no zero. */
+size_t format_u64(char *buf, uint64_t value);
+size_t format_id(char *buf, uint64_t id);
+/* "1,234,567". */
+size_t format_thousands(char *buf, uint64_t value, bool is_negative);
+/* "1.2 GiB". */
+size_t format_human(char *buf, uint64_t bytes);
+/* The shortest decimal that reads back as the same double; `value` is finite. */
+size_t format_double(char *buf, double value);
+
+#endif

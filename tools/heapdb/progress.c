@@ -1,0 +1,195 @@
+/*
+ * heapdb/progress.c - stage, percent, rate and time left, on one line that is drawn over.
+ */
+#include "heapdb/progress.h"
+
+#include "heapdb/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Work shorter than this draws nothing: it would only flicker. */
+#define FIRST_DRAW_NS UINT64_C(300000000)
+#define REDRAW_NS UINT64_C(100000000)
+
+static volatile int cancel;
+
+static struct {
+	bool is_drawing;
+	bool is_shown;       /* the line is on the terminal now */
+	uint64_t start_ns;   /* of the first stage */
+	uint64_t drawn_ns;   /* when the line was drawn last */
+	const char *stage;   /* static string of the library */
+	uint64_t stage_ns;   /* when the stage began */
+	uint64_t stage_done; /* where it began */
+} line;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void on_signal(int number)
+{
+	cancel = number;
+}
+
+void progress_start(bool draw)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* who had us ignore it (nohup, a shell's background) is obeyed */
+		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			continue;
+		memset(&action, 0, sizeof(action));
+		action.sa_handler = on_signal;
+		action.sa_flags = (int)SA_RESETHAND;
+		sigemptyset(&action.sa_mask);
+		sigaction(signals[i], &action, NULL);
+	}
+	line.is_drawing = draw && isatty(STDERR_FILENO) == 1;
+	line.start_ns = now_ns();
+}
+
+bool progress_is_cancelled(void)
+{
+	return cancel != 0;
+}
+
+static void put(const char *text, size_t size)
+{
+	while (size > 0) {
+		const ssize_t n = write(STDERR_FILENO, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		text += n;
+		size -= (size_t)n;
+	}
+}
+
+void progress_hide(void)
+{
+	if (line.is_shown)
+		put("\r\033[K", 4);
+	line.is_shown = false;
+}
+
+/* Appends to the line being made; what does not fit is left out. */
+static void append(char *buf, size_t size, size_t *used, const char *text)
+{
+	const size_t n = strlen(text);
+
+	if (n >= size - *used)
+		return;
+	memcpy(buf + *used, text, n + 1);
+	*used += n;
+}
+
+static void append_rate(char *buf, size_t size, size_t *used, double rate, const char *unit)
+{
+	char text[96], number[OUTPUT_NUMBER_SIZE];
+	size_t n;
+
+	if (strcmp(unit, "bytes") == 0) {
+		n = format_human(number, (uint64_t)rate);
+		snprintf(text, sizeof(text), "  %.*s/s", (int)n, number);
+	} else if (rate >= 1e6) {
+		snprintf(text, sizeof(text), "  %.1f M %s/s", rate / 1e6, unit);
+	} else {
+		snprintf(text, sizeof(text), "  %.0f %s/s", rate, unit);
+	}
+	append(buf, size, used, text);
+}
+
+static void append_left(char *buf, size_t size, size_t *used, double seconds)
+{
+	const uint64_t s = seconds > 359999 ? 359999 : (uint64_t)(seconds + 0.5);
+	char text[48];
+
+	if (s >= 3600)
+		snprintf(text, sizeof(text), "  %" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left",
+			 s / 3600, s / 60 % 60, s % 60);
+	else
+		snprintf(text, sizeof(text), "  %" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
+	append(buf, size, used, text);
+}
+
+/* Columns that the line may take: one less than there are, so that the cursor does not wrap. */
+static size_t line_width(void)
+{
+	struct winsize window;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
+		return window.ws_col - 1U;
+	return 79;
+}
+
+static void draw(uint64_t now, uint64_t done, uint64_t total, const char *unit)
+{
+	const double seconds = (double)(now - line.stage_ns) / 1e9;
+	const double moved = done > line.stage_done ? (double)(done - line.stage_done) : 0;
+	char buf[256];
+	size_t used = 0;
+
+	append(buf, sizeof(buf), &used, "\r");
+	append(buf, sizeof(buf), &used, line.stage);
+	if (total > 0) {
+		const double part = (double)done / (double)total;
+		char percent[32];
+
+		snprintf(percent, sizeof(percent), "  %3.0f %%", 100 * (part > 1 ? 1 : part));
+		append(buf, sizeof(buf), &used, percent);
+	}
+	if (seconds > 0.2 && moved > 0) {
+		append_rate(buf, sizeof(buf), &used, moved / seconds, unit ? unit : "steps");
+		if (total > done)
+			append_left(buf, sizeof(buf), &used,
+				    (double)(total - done) * seconds / moved);
+	}
+	if (used > line_width() + 1)
+		used = line_width() + 1;
+	put(buf, used);
+	put("\033[K", 3);
+	line.is_shown = true;
+}
+
+static void report(void *ctx, const char *stage, uint64_t done, uint64_t total, const char *unit)
+{
+	const uint64_t now = now_ns();
+
+	(void)ctx;
+	if (!line.stage || strcmp(line.stage, stage) != 0) {
+		line.stage = stage;
+		line.stage_ns = now;
+		line.stage_done = done;
+	} else if (now - line.drawn_ns < REDRAW_NS) {
+		return;
+	}
+	if (now - line.start_ns < FIRST_DRAW_NS)
+		return;
+	line.drawn_ns = now;
+	draw(now, done, total, unit);
+}
+
+struct hdb_progress progress_callbacks(void)
+{
+	return (struct hdb_progress){
+		.report = line.is_drawing ? report : NULL,
+		.cancel = &cancel,
+	};
+}

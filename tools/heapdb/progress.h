@@ -1,0 +1,28 @@
+/*
+ * heapdb/progress.h - the progress line on a terminal's standard error, and interruption.
+ *
+ * The state is the process's: there is one terminal and one set of signal handlers.
+ */
+#ifndef HEAPDB_PROGRESS_H
+#define HEAPDB_PROGRESS_H
+
+#include "heapdb.h"
+
+#include <stdbool.h>
+
+/*
+ * Catches SIGINT, SIGTERM and SIGHUP: the first one asks the library to stop, a second one ends the
+ * process. Draws nothing unless `draw`, and never where standard error is no terminal.
+ */
+void progress_start(bool draw);
+
+/* What goes into the options of the library. */
+struct hdb_progress progress_callbacks(void);
+
+/* Takes the line off the terminal, if it is there. To be called before other output. */
+void progress_hide(void);
+
+/* Whether a signal asked us to stop. */
+bool progress_is_cancelled(void);
+
+#endif

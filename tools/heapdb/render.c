@@ -1,0 +1,164 @@
+/*
+ * heapdb/render.c - an answer's rows, columns and facts, wherever they come from, and which writer
+ * prints them.
+ */
+#include "heapdb/render.h"
+
+#include "heapdb/cli.h"
+#include "heapdb/progress.h"
+#include "heapdb/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+/* Narrower terminals get lines of this width. */
+#define WIDTH_MIN 40
+
+static size_t terminal_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize window;
+	unsigned long width = 80;
+
+	if (ioctl(fd, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+		width = window.ws_col;
+	else if (columns && *columns >= '1' && *columns <= '9')
+		width = strtoul(columns, NULL, 10);
+	return width < WIDTH_MIN ? WIDTH_MIN : width > 4096 ? 4096 : (size_t)width;
+}
+
+struct render_style render_style_of(const struct options *opt, const struct output *out)
+{
+	return (struct render_style){
+		.format = opt->format,
+		.human = opt->human,
+		.width = out->is_terminal ? terminal_width(out->fd) : 0,
+	};
+}
+
+int render(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	int rc = HDB_EBUG;
+
+	switch (style->format) {
+	case FORMAT_TABLE:
+		rc = render_table(answer, style, out);
+		break;
+	case FORMAT_JSON:
+		rc = render_json(answer, out);
+		break;
+	case FORMAT_JSONL:
+		rc = render_jsonl(answer, out);
+		break;
+	case FORMAT_CSV:
+		rc = render_csv(answer, out);
+		break;
+	case FORMAT_TSV:
+		rc = render_tsv(answer, out);
+		break;
+	}
+	return rc;
+}
+
+/* The column whose name is the `size` bytes at `name`, or -1 with a message. */
+static int find_column(const struct answer *answer, const char *name, size_t size, size_t *column)
+{
+	const size_t count = hdb_rows_column_count(answer->rows);
+	struct suggest near;
+
+	suggest_init(&near, name, size);
+	for (*column = 0; *column < count; (*column)++) {
+		const char *have = hdb_rows_column(answer->rows, *column)->name;
+
+		if (strlen(have) == size && memcmp(have, name, size) == 0)
+			return HDB_OK;
+		suggest_try(&near, have);
+	}
+	return cli_fail(answer->err, HDB_EUSAGE, "there is no column \"%.*s\"%s%s%s", (int)size, name,
+			near.best ? "; is \"" : "", near.best ? near.best : "",
+			near.best ? "\" meant?" : "");
+}
+
+int answer_pick(struct answer *answer, const char *columns)
+{
+	const size_t most = strlen(columns) + 1;
+	int rc = HDB_OK;
+
+	answer->picked = calloc(most, sizeof(answer->picked[0]));
+	if (!answer->picked)
+		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
+	for (const char *name = columns; rc == HDB_OK;) {
+		const size_t size = strcspn(name, ",");
+
+		rc = find_column(answer, name, size, &answer->picked[answer->picked_count]);
+		answer->picked_count += rc == HDB_OK;
+		if (!name[size])
+			break;
+		name += size + 1;
+	}
+	return rc;
+}
+
+void answer_release(struct answer *answer)
+{
+	free(answer->picked);
+	answer->picked = NULL;
+}
+
+size_t answer_column_count(const struct answer *answer)
+{
+	if (answer->picked)
+		return answer->picked_count;
+	return answer->rows ? hdb_rows_column_count(answer->rows) : 0;
+}
+
+const struct hdb_column *answer_column(const struct answer *answer, size_t column)
+{
+	return hdb_rows_column(answer->rows, answer->picked ? answer->picked[column] : column);
+}
+
+const struct hdb_value *answer_value(const struct answer *answer, size_t column)
+{
+	return hdb_rows_value(answer->rows, answer->picked ? answer->picked[column] : column);
+}
+
+int answer_next(struct answer *answer, const struct output *out)
+{
+	int rc;
+
+	if (!answer->rows)
+		return HDB_END;
+	if (out->error != 0) {
+		answer->err->message[0] = 0; /* the runner says it */
+		return answer->err->code = HDB_EIO;
+	}
+	if (progress_is_cancelled())
+		return cli_fail(answer->err, HDB_EINTR, "interrupted");
+	rc = hdb_rows_next(answer->rows, answer->err);
+	answer->row_count += rc == HDB_OK;
+	return rc;
+}
+
+int answer_total(struct answer *answer, uint64_t *total)
+{
+	*total = answer->row_count;
+	if (!answer->rows || answer->limit == 0 || answer->row_count < answer->limit)
+		return HDB_OK;
+	return hdb_rows_total(answer->rows, total, answer->err);
+}
+
+size_t answer_fact_count(const struct answer *answer)
+{
+	return answer->rows ? hdb_rows_fact_count(answer->rows) : answer->fact_count;
+}
+
+const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact)
+{
+	return answer->rows ? hdb_rows_fact_column(answer->rows, fact) : &answer->facts[fact];
+}
+
+const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact)
+{
+	return answer->rows ? hdb_rows_fact_value(answer->rows, fact) : &answer->fact_values[fact];
+}

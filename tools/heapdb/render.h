@@ -1,0 +1,69 @@
+/*
+ * heapdb/render.h - writes an answer as a table, JSON, JSON lines, CSV or TSV.
+ */
+#ifndef HEAPDB_RENDER_H
+#define HEAPDB_RENDER_H
+
+#include "heapdb.h"
+
+#include "heapdb/escape.h"
+#include "heapdb/options.h"
+#include "heapdb/output.h"
+
+/* What is printed: the rows and facts of a query, or facts that the command itself has. */
+struct answer {
+	const char *name;                   /* key "query" in JSON */
+	struct hdb_rows *rows;              /* lent; NULL: no rows, and the facts are: */
+	const struct hdb_column *facts;
+	const struct hdb_value *fact_values;
+	size_t fact_count;
+	uint64_t limit;                     /* that the query was given; 0: none */
+	size_t *picked;                     /* owned: columns to print; NULL: all */
+	size_t picked_count;
+	uint64_t row_count;                 /* out: rows printed */
+	struct hdb_error *err;              /* out: why rendering failed */
+};
+
+struct render_style {
+	enum format format;
+	bool human;
+	size_t width; /* columns of the terminal; 0: do not cut */
+};
+
+/* Prints for people in the style that standard output asks for. */
+struct render_style render_style_of(const struct options *opt, const struct output *out);
+
+/* HDB_OK, or a failure, of the query or of writing, with its message in answer->err. */
+int render(struct answer *answer, const struct render_style *style, struct output *out);
+
+/* {"schema":1,"error":{...}} */
+void render_json_error(struct output *out, int code, int exit_code, const char *message);
+
+/* Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column. */
+int answer_pick(struct answer *answer, const char *columns);
+void answer_release(struct answer *answer);
+
+/* ---- for the writers ---- */
+
+size_t answer_column_count(const struct answer *answer);
+const struct hdb_column *answer_column(const struct answer *answer, size_t column);
+const struct hdb_value *answer_value(const struct answer *answer, size_t column);
+/* HDB_OK, HDB_END, or a failure: of the query, of writing, or because a signal came. */
+int answer_next(struct answer *answer, const struct output *out);
+/* Rows without the limit; to be called after the last answer_next. */
+int answer_total(struct answer *answer, uint64_t *total);
+size_t answer_fact_count(const struct answer *answer);
+const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact);
+const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
+
+int render_table(struct answer *answer, const struct render_style *style, struct output *out);
+int render_json(struct answer *answer, struct output *out);
+int render_jsonl(struct answer *answer, struct output *out);
+int render_csv(struct answer *answer, struct output *out);
+int render_tsv(struct answer *answer, struct output *out);
+
+/* Appends the value as people read it; returns its columns on a terminal. */
+size_t value_for_people(const struct hdb_value *value, const struct render_style *style,
+			struct bytes *out);
+
+#endif

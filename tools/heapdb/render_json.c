@@ -1,0 +1,178 @@
+/*
+ * heapdb/render_json.c - answers as one JSON object, or as one object a line.
+ *
+ * Written by hand into the output buffer and not by way of a tree of values: an export has millions
+ * of rows. Identifiers are strings, for numbers above 2^53 lose digits in many readers and nobody
+ * adds identifiers up; other numbers are numbers, whatever their size.
+ */
+#include "heapdb/render.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_escape(struct output *out, uint32_t c)
+{
+	static const char *const named = "\"\"\\\\\bb\ff\nn\rr\tt";
+	char buf[8];
+
+	for (const char *p = named; *p; p += 2) {
+		if ((uint32_t)*p == c) {
+			output_char(out, '\\');
+			output_char(out, p[1]);
+			return;
+		}
+	}
+	snprintf(buf, sizeof(buf), "\\u%04x", (unsigned)c);
+	output_bytes(out, buf, 6);
+}
+
+/* Bytes that are no UTF-8 become U+FFFD. */
+static void put_text(struct output *out, const char *text, size_t size)
+{
+	size_t plain = 0; /* where the run of bytes to copy as they are begins */
+
+	output_char(out, '"');
+	for (size_t at = 0; at < size;) {
+		const unsigned char byte = (unsigned char)text[at];
+		uint32_t c;
+		size_t n;
+
+		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
+			at++;
+			continue;
+		}
+		n = utf8_decode(text + at, size - at, &c);
+		if (n > 0 && c >= 0xa0) {
+			at += n;
+			continue;
+		}
+		output_bytes(out, text + plain, at - plain);
+		put_escape(out, n > 0 ? c : 0xfffd);
+		at += n > 0 ? n : 1;
+		plain = at;
+	}
+	output_bytes(out, text + plain, size - plain);
+	output_char(out, '"');
+}
+
+static void put_string(struct output *out, const char *string)
+{
+	put_text(out, string, strlen(string));
+}
+
+static void put_value(struct output *out, const struct hdb_value *value)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	switch (value->type) {
+	case HDB_TYPE_COUNT:
+	case HDB_TYPE_BYTES:
+		output_u64(out, value->u);
+		return;
+	case HDB_TYPE_ID:
+		output_char(out, '"');
+		output_id(out, value->u);
+		output_char(out, '"');
+		return;
+	case HDB_TYPE_INT:
+		output_i64(out, value->i);
+		return;
+	case HDB_TYPE_DOUBLE:
+		if (!isfinite(value->d))
+			break;
+		output_bytes(out, buf, format_double(buf, value->d));
+		return;
+	case HDB_TYPE_BOOL:
+		output_string(out, value->u ? "true" : "false");
+		return;
+	case HDB_TYPE_TEXT:
+		put_text(out, value->text, value->text_size);
+		return;
+	case HDB_TYPE_NULL:
+		break;
+	}
+	output_string(out, "null");
+}
+
+static void put_row(struct answer *answer, size_t columns, struct output *out)
+{
+	for (size_t i = 0; i < columns; i++) {
+		output_string(out, i ? ",\"" : "{\"");
+		output_string(out, answer_column(answer, i)->name); /* [a-z0-9_] */
+		output_string(out, "\":");
+		put_value(out, answer_value(answer, i));
+	}
+	output_string(out, columns ? "}" : "{}");
+}
+
+static void put_head(struct answer *answer, size_t columns, struct output *out)
+{
+	output_format(out, "{\"schema\":%d,\"query\":", HDB_SCHEMA);
+	put_string(out, answer->name);
+	output_string(out, ",\"facts\":{");
+	for (size_t i = 0; i < answer_fact_count(answer); i++) {
+		output_string(out, i ? ",\"" : "\"");
+		output_string(out, answer_fact_column(answer, i)->name);
+		output_string(out, "\":");
+		put_value(out, answer_fact_value(answer, i));
+	}
+	output_string(out, "},\"columns\":[");
+	for (size_t i = 0; i < columns; i++) {
+		output_string(out, i ? ",\"" : "\"");
+		output_string(out, answer_column(answer, i)->name);
+		output_char(out, '"');
+	}
+	output_string(out, "],\"rows\":[");
+}
+
+/*
+ * Rows go out as they come, so a failure in their midst finds an object half written: it is ended
+ * well-formed, with the key "error" of error answers, which the runner adds.
+ */
+int render_json(struct answer *answer, struct output *out)
+{
+	const size_t columns = answer_column_count(answer);
+	uint64_t total = 0;
+	int rc;
+
+	put_head(answer, columns, out);
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		output_string(out, answer->row_count > 1 ? ",\n" : "\n");
+		put_row(answer, columns, out);
+	}
+	if (rc == HDB_END)
+		rc = answer_total(answer, &total);
+	output_string(out, answer->row_count > 0 ? "\n],\"row_count\":" : "],\"row_count\":");
+	output_u64(out, answer->row_count);
+	output_string(out, ",\"total_rows\":");
+	if (rc == HDB_OK)
+		output_u64(out, total);
+	else
+		output_string(out, "null");
+	if (rc < 0)
+		return rc;
+	output_string(out, "}\n");
+	return HDB_OK;
+}
+
+int render_jsonl(struct answer *answer, struct output *out)
+{
+	const size_t columns = answer_column_count(answer);
+	int rc;
+
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		put_row(answer, columns, out);
+		output_char(out, '\n');
+	}
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+void render_json_error(struct output *out, int code, int exit_code, const char *message)
+{
+	output_string(out, "\"error\":{\"code\":");
+	put_string(out, hdb_result_name(code));
+	output_format(out, ",\"exit\":%d,\"message\":", exit_code);
+	put_string(out, message);
+	output_string(out, "}}\n");
+}

@@ -1,0 +1,131 @@
+/*
+ * heapdb/render_values.c - answers as comma- and tab-separated values: a heading, then one line a
+ * row. Facts are not printed.
+ *
+ * CSV is RFC 4180 with \n as the end of a line; an empty field is null, "" is the empty text. In
+ * TSV a tab, newline, carriage return and backslash are \t, \n, \r and \\.
+ */
+#include "heapdb/render.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef void put_text_fn(struct output *out, const char *text, size_t size);
+
+static void put_csv(struct output *out, const char *text, size_t size)
+{
+	bool is_plain = size > 0;
+
+	for (size_t i = 0; i < size && is_plain; i++)
+		is_plain = text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
+	if (is_plain) {
+		output_bytes(out, text, size);
+		return;
+	}
+	output_char(out, '"');
+	for (const char *end = text + size; text < end;) {
+		const char *quote = memchr(text, '"', (size_t)(end - text));
+		const char *stop = quote ? quote + 1 : end;
+
+		output_bytes(out, text, (size_t)(stop - text));
+		if (quote)
+			output_char(out, '"');
+		text = stop;
+	}
+	output_char(out, '"');
+}
+
+static void put_tsv(struct output *out, const char *text, size_t size)
+{
+	size_t plain = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		const char c = text[i];
+
+		if (c != '\t' && c != '\n' && c != '\r' && c != '\\')
+			continue;
+		output_bytes(out, text + plain, i - plain);
+		output_char(out, '\\');
+		output_char(out, c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\\');
+		plain = i + 1;
+	}
+	output_bytes(out, text + plain, size - plain);
+}
+
+/* A terminal obeys control characters, so on one they are shown as in tables. */
+static void put_text(struct output *out, const char *text, size_t size, put_text_fn *put)
+{
+	struct bytes shown = { 0 };
+
+	if (!out->is_terminal) {
+		put(out, text, size);
+		return;
+	}
+	escape_text(&shown, text, size);
+	put(out, shown.data ? shown.data : "", shown.size);
+	bytes_release(&shown);
+}
+
+static void put_value(struct output *out, const struct hdb_value *value, put_text_fn *put)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	switch (value->type) {
+	case HDB_TYPE_COUNT:
+	case HDB_TYPE_BYTES:
+		output_u64(out, value->u);
+		break;
+	case HDB_TYPE_ID:
+		output_id(out, value->u);
+		break;
+	case HDB_TYPE_INT:
+		output_i64(out, value->i);
+		break;
+	case HDB_TYPE_DOUBLE:
+		if (isfinite(value->d))
+			output_bytes(out, buf, format_double(buf, value->d));
+		break;
+	case HDB_TYPE_BOOL:
+		output_string(out, value->u ? "true" : "false");
+		break;
+	case HDB_TYPE_TEXT:
+		put_text(out, value->text, value->text_size, put);
+		break;
+	case HDB_TYPE_NULL:
+		break;
+	}
+}
+
+static int render_values(struct answer *answer, struct output *out, char separator,
+			 put_text_fn *put)
+{
+	const size_t columns = answer_column_count(answer);
+	int rc;
+
+	for (size_t i = 0; i < columns; i++) {
+		if (i > 0)
+			output_char(out, separator);
+		output_string(out, answer_column(answer, i)->name);
+	}
+	if (columns > 0)
+		output_char(out, '\n');
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		for (size_t i = 0; i < columns; i++) {
+			if (i > 0)
+				output_char(out, separator);
+			put_value(out, answer_value(answer, i), put);
+		}
+		output_char(out, '\n');
+	}
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+int render_csv(struct answer *answer, struct output *out)
+{
+	return render_values(answer, out, ',', put_csv);
+}
+
+int render_tsv(struct answer *answer, struct output *out)
+{
+	return render_values(answer, out, '\t', put_tsv);
+}
