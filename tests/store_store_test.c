@@ -51,7 +51,7 @@ static void test_blocks(void **state)
 	assert_int_equal(store_put(w, STORE_REFERENCES, 5, 1, "x", 1, NULL), HDB_OK);
 	assert_int_equal(store_put_meta_text(w, "name", "value", NULL), HDB_OK);
 	assert_int_equal(store_put_meta_number(w, "number", 42, NULL), HDB_OK);
-	assert_int_equal(store_put_table(w, STORE_OBJECTS, 1000, 0, NULL), HDB_OK);
+	assert_int_equal(store_put_table(w, STORE_OBJECTS, 1000, NULL), HDB_OK);
 	assert_int_equal(access(path, F_OK), -1);
 	s = publish_and_open(w, path);
 	assert_int_equal(store_block(s, STORE_OBJECTS, 50, &block, NULL), HDB_OK);
@@ -183,7 +183,7 @@ static void test_checksum(void **state)
 	(void)state;
 	memset(big, 'Q', sizeof(big));
 	assert_int_equal(store_put(w, STORE_OBJECTS, 0, 1, big, sizeof(big), NULL), HDB_OK);
-	assert_int_equal(store_put_table(w, STORE_OBJECTS, 1, 0, NULL), HDB_OK);
+	assert_int_equal(store_put_table(w, STORE_OBJECTS, 1, NULL), HDB_OK);
 	s = publish_and_open(w, path);
 	assert_int_equal(store_check(s, &work, &checked, NULL), HDB_OK);
 	assert_int_equal(checked, 1);
@@ -330,7 +330,7 @@ static void test_build(void **state)
 	assert_int_equal(store_refresh(b, NULL), HDB_OK);
 	assert_int_equal(store_block(b, STORE_REACH, 5, &block, NULL), HDB_NOTFOUND);
 	put_reach(w, 3);
-	assert_int_equal(store_put_table(w, STORE_REACH, 3, 1, NULL), HDB_OK);
+	assert_int_equal(store_put_table(w, STORE_REACH, 3, NULL), HDB_OK);
 	assert_int_equal(store_publish(w, NULL, NULL), HDB_OK);
 	assert_int_equal(store_table_info(a, STORE_REACH, &info, NULL), HDB_OK);
 	assert_int_equal(info.block_count, 3);
@@ -364,7 +364,7 @@ static void test_waiting(void **state)
 			(void)!write(ready[1], "r", 1);
 			(void)usleep(300000);
 			put_reach(w, 2);
-			if (store_put_table(w, STORE_REACH, 2, 0, NULL) == HDB_OK &&
+			if (store_put_table(w, STORE_REACH, 2, NULL) == HDB_OK &&
 			    store_publish(w, NULL, NULL) == HDB_OK)
 				_exit(0);
 		}

@@ -57,7 +57,6 @@ static int load_retained(struct derive *derive, uint64_t *sizes, struct hdb_erro
 static int build_children(struct derive *derive, struct store_writer *writer,
 			  struct hdb_error *err)
 {
-	const uint64_t start_us = base_now_us();
 	const uint32_t n = derive->heap->object_count;
 	struct graph_children children = { 0 };
 	struct base_big idom = { 0 }, sizes = { 0 };
@@ -79,10 +78,9 @@ static int build_children(struct derive *derive, struct store_writer *writer,
 		r = derive_put_lists(writer, derive->work, STORE_CHILDREN, STORE_CHILDREN_BIG,
 				     children.first, children.child, (uint64_t)n + 1, err);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_CHILDREN, children.first[(uint64_t)n + 1],
-				    base_now_us() - start_us, err);
+		r = store_put_table(writer, STORE_CHILDREN, children.first[(uint64_t)n + 1], err);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_CHILDREN_BIG, 0, 0, err);
+		r = store_put_table(writer, STORE_CHILDREN_BIG, 0, err);
 	graph_children_release(derive->work, &children);
 	return r;
 }

@@ -202,7 +202,6 @@ static int turn_all(struct turn *t, struct hdb_error *err)
 static int build_referrers(struct derive *derive, struct store_writer *writer,
 			   struct hdb_error *err)
 {
-	const uint64_t start_us = base_now_us();
 	struct turn t = { .derive = derive, .writer = writer };
 	int r;
 
@@ -215,10 +214,9 @@ static int build_referrers(struct derive *derive, struct store_writer *writer,
 	if (r == HDB_OK)
 		r = turn_all(&t, err);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_REFERRERS, t.total, base_now_us() - start_us,
-				    err);
+		r = store_put_table(writer, STORE_REFERRERS, t.total, err);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_REFERRERS_BIG, 0, 0, err);
+		r = store_put_table(writer, STORE_REFERRERS_BIG, 0, err);
 	base_big_free(derive->work, &t.degree);
 	base_vec_release(&t.entries);
 	free(t.lengths);

@@ -54,21 +54,19 @@ static int put_retained(struct derive *derive, struct store_writer *writer, cons
 }
 
 static int put_both(struct derive *derive, struct store_writer *writer, const uint32_t *idom,
-		    uint64_t start_us, struct hdb_error *err)
+		    struct hdb_error *err)
 {
 	const uint32_t n = derive->heap->object_count;
 	struct heap_block *block = malloc(sizeof(*block));
 	struct base_big sizes = { 0 };
-	uint64_t middle_us;
 	int r = block ? base_big_alloc(derive->work, &sizes, (uint64_t)n * 8, "retained sizes", err) :
 		hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	base_stage(derive->work, "writing dominators", 0, "");
 	if (r == HDB_OK)
 		r = derive_put_tree(derive, writer, STORE_DOMINATORS, idom, err);
-	middle_us = base_now_us();
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_DOMINATORS, n, middle_us - start_us, err);
+		r = store_put_table(writer, STORE_DOMINATORS, n, err);
 	base_stage(derive->work, "retained sizes", 0, "");
 	if (r == HDB_OK)
 		r = load_shallow(derive, idom, block, sizes.data, err);
@@ -77,7 +75,7 @@ static int put_both(struct derive *derive, struct store_writer *writer, const ui
 	if (r == HDB_OK)
 		r = put_retained(derive, writer, idom, sizes.data, block, err);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_RETAINED, n, base_now_us() - middle_us, err);
+		r = store_put_table(writer, STORE_RETAINED, n, err);
 	base_big_free(derive->work, &sizes);
 	free(block);
 	return r;
@@ -86,7 +84,6 @@ static int put_both(struct derive *derive, struct store_writer *writer, const ui
 static int build_dominators(struct derive *derive, struct store_writer *writer,
 			    struct hdb_error *err)
 {
-	const uint64_t start_us = base_now_us();
 	struct derive_graph graph;
 	struct base_big idom = { 0 };
 	int r = derive_graph_load(derive, false, &graph, err);
@@ -100,7 +97,7 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 				     err);
 	derive_graph_release(derive, &graph);
 	if (r == HDB_OK)
-		r = put_both(derive, writer, idom.data, start_us, err);
+		r = put_both(derive, writer, idom.data, err);
 	base_big_free(derive->work, &idom);
 	return r;
 }

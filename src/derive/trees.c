@@ -146,7 +146,6 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
 static int build_reach(struct derive *derive, bool is_strong, enum store_table table,
 		       struct store_writer *writer, struct hdb_error *err)
 {
-	const uint64_t start_us = base_now_us();
 	struct derive_graph graph;
 	struct base_big parent = { 0 };
 	int r = derive_graph_load(derive, is_strong, &graph, err);
@@ -162,8 +161,7 @@ static int build_reach(struct derive *derive, bool is_strong, enum store_table t
 	if (r == HDB_OK)
 		r = derive_put_tree(derive, writer, table, parent.data, err);
 	base_big_free(derive->work, &parent);
-	return r == HDB_OK ? store_put_table(writer, table, derive->heap->object_count,
-					     base_now_us() - start_us, err) : r;
+	return r == HDB_OK ? store_put_table(writer, table, derive->heap->object_count, err) : r;
 }
 
 static int build_reach_all(struct derive *derive, struct store_writer *writer,

@@ -721,7 +721,6 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 		.slot_count = 3 * im->work->threads, .ctx = v,
 		.produce = produce, .consume = consume,
 	};
-	const uint64_t start_us = base_now_us();
 	int r;
 
 	v->min_gap = malloc((im->classes.count + 1) * sizeof(*v->min_gap));
@@ -739,14 +738,13 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 	free_slots(v, pipeline.slot_count);
 	free(v->min_gap);
 	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_IDS, im->object_count, 0, err);
+		r = store_put_table(im->writer, STORE_IDS, im->object_count, err);
 	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_OBJECTS, im->object_count,
-				    base_now_us() - start_us, err);
+		r = store_put_table(im->writer, STORE_OBJECTS, im->object_count, err);
 	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_REFERENCES, im->reference_count, 0, err);
+		r = store_put_table(im->writer, STORE_REFERENCES, im->reference_count, err);
 	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_REFERENCES_BIG, 0, 0, err);
+		r = store_put_table(im->writer, STORE_REFERENCES_BIG, 0, err);
 	return r;
 }
 

@@ -114,7 +114,7 @@ struct import {
 	bool any_boot_class;          /* a class of the boot loader is there */
 	uint32_t *order;              /* class numbers, super classes first */
 	unsigned mat_align_bytes;     /* MAT's A: see sizes.c */
-	struct base_vec extras;       /* struct import_edge, sorted: see roots.c */
+	struct base_vec extras;       /* struct import_edge, sorted: see import_roots.c */
 	struct base_vec numbered_roots; /* struct store_root, sorted */
 	uint64_t array_contradictions;/* object arrays that 8-byte references would make overlap */
 };
@@ -128,7 +128,7 @@ int import_write_problems(struct import *im, struct hdb_error *err);
 /* scan.c: the first pass, over all records. */
 int import_scan(struct import *im, struct hdb_error *err);
 
-/* classes.c */
+/* import_classes.c */
 /* The class with this ID, made if it is new. The pointer dies when classes grow. */
 int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err);
 static inline struct import_class *import_class_at(struct import *im, uint32_t no)
@@ -152,7 +152,7 @@ struct import_edge {
 	uint32_t to_ix;
 };
 
-/* roots.c: roots, and the edges of threads to their locals. */
+/* import_roots.c: roots, and the edges of threads to their locals. */
 int import_number_roots(struct import *im, struct hdb_error *err);
 int import_write_roots(struct import *im, struct hdb_error *err);
 /* The extra edges of an object: the first, and how many. */
@@ -161,7 +161,7 @@ const struct import_edge *import_extras(const struct import *im, uint32_t ix, si
 /* sizes.c */
 int import_sizes(struct import *im, struct hdb_error *err);
 
-/* tables.c: the small tables. */
+/* import_tables.c: the small tables. */
 int import_write_tables(struct import *im, struct hdb_error *err);
 
 #endif

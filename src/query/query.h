@@ -39,12 +39,15 @@ struct query {
 	void *state;                       /* the query's own */
 	uint64_t total;                    /* rows without limit, or QUERY_TOTAL_UNKNOWN */
 	/* what rows.c keeps */
-	struct hdb_value *cells;           /* the current row */
+	size_t *columns;                   /* the columns shown: numbers in spec.columns */
+	size_t column_count;
+	struct hdb_value *cells;           /* the current row, one cell a column of the spec */
 	struct base_vec row_text;          /* bytes of the current row's texts */
-	struct query_fact *facts;
+	struct query_fact *facts;          /* those set, in the order of spec.facts */
 	size_t fact_count;
 	struct query_sorted *sorted;       /* when the rows were sorted */
-	uint64_t taken;                    /* rows given so far */
+	uint64_t made;                     /* rows that def->next gave so far */
+	uint64_t taken;                    /* rows given to the caller so far */
 	bool has_ended;
 };
 
@@ -77,6 +80,21 @@ int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t 
 /* Glob match as above. */
 bool query_glob(const char *pattern, const char *text);
 
+/* ---- columns ---- */
+
+/*
+ * Chooses the columns that are shown, by names with commas between, in that order. For open functions whose options
+ * decide which columns make sense; the option "columns", where a spec has it, is applied before open. HDB_EUSAGE for an
+ * unknown or repeated name.
+ */
+int query_choose(struct query *q, const char *names, struct hdb_error *err);
+
+/* Whether a column is shown, so that others need not be computed. */
+bool query_is_shown(const struct query *q, size_t column);
+
+/* For open functions: becomes another query, whose open is called. No state and no facts may be set before. */
+int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
+
 /* ---- cells and facts ---- */
 
 void query_null(struct query *q, size_t column);
@@ -88,6 +106,8 @@ void query_set_double(struct query *q, size_t column, double value);
 int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err);
 int query_set_text_n(struct query *q, size_t column, const char *text, size_t size,
 		     struct hdb_error *err);
+/* A text that lives until the query is closed: not copied. */
+void query_lend_text(struct query *q, size_t column, const char *text, size_t size);
 int query_format(struct query *q, size_t column, struct hdb_error *err, const char *format, ...)
 	HDB_PRINTF(4, 5);
 
@@ -121,6 +141,7 @@ const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /* The cell of the current row in chosen column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);
+/* Facts that were set. */
 size_t query_fact_count(const struct query *q);
 const struct hdb_column *query_fact_column(const struct query *q, size_t fact);
 const struct hdb_value *query_fact_value(const struct query *q, size_t fact);

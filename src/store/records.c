@@ -37,7 +37,7 @@ int store_records_end(struct store_records_writer *w, struct hdb_error *err)
 	int r = flush_records(w, err);
 
 	if (r == HDB_OK)
-		r = store_put_table(w->writer, w->table, w->count, 0, err);
+		r = store_put_table(w->writer, w->table, w->count, err);
 	store_records_release(w);
 	return r;
 }
@@ -135,7 +135,7 @@ int store_texts_end(struct store_texts_writer *w, struct hdb_error *err)
 	int r = flush_texts(w, err);
 
 	if (r == HDB_OK)
-		r = store_put_table(w->writer, w->table, w->count, 0, err);
+		r = store_put_table(w->writer, w->table, w->count, err);
 	store_texts_release(w);
 	return r;
 }

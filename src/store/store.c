@@ -314,7 +314,6 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 	*out = (struct store_table_info){
 		.version = load32(data), .block_count = load64(data + 8),
 		.item_count = load64(data + 16), .bytes = load64(data + 24),
-		.build_us = load64(data + 32),
 	};
 	return out->version == store_table_version(table) ? HDB_OK : HDB_NOTFOUND;
 }

@@ -66,7 +66,6 @@ struct store_table_info {
 	uint64_t block_count;
 	uint64_t item_count;
 	uint64_t bytes;    /* payload, headers included */
-	uint64_t build_us; /* time it took to build */
 };
 
 /* HDB_NOTFOUND if the table is absent, unfinished or of another version. */
@@ -118,7 +117,7 @@ int store_put_meta_text(struct store_writer *writer, const char *name, const cha
 
 /* Declares a table whole; call it for every table written, before store_publish. */
 int store_put_table(struct store_writer *writer, enum store_table table, uint64_t item_count,
-		    uint64_t build_us, struct hdb_error *err);
+		    struct hdb_error *err);
 
 /*
  * Makes all of it visible at once and durable, and frees the writer. For a new database: the file gets its name.

@@ -362,7 +362,7 @@ int store_put_meta_text(struct store_writer *writer, const char *name, const cha
 }
 
 int store_put_table(struct store_writer *writer, enum store_table table, uint64_t item_count,
-		    uint64_t build_us, struct hdb_error *err)
+		    struct hdb_error *err)
 {
 	char name[META_NAME_MAX + 1];
 	uint8_t info[TABLE_INFO_SIZE] = { 0 };
@@ -372,7 +372,6 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 	store64(info + 8, writer->tables[table].blocks);
 	store64(info + 16, item_count);
 	store64(info + 24, writer->tables[table].bytes);
-	store64(info + 32, build_us);
 	return store_put_meta(writer, name, info, sizeof(info), err);
 }
 

@@ -26,7 +26,7 @@ static inline const char *temp_path(const char *name)
 /* Removes a database and its lock file. */
 static inline void temp_remove_db(const char *path)
 {
-	char lock[600];
+	char lock[1024];
 
 	(void)unlink(path);
 	(void)snprintf(lock, sizeof(lock), "%s-lock", path);

@@ -46,6 +46,7 @@ struct cli {
 	struct hdb *db;                     /* open if the command NEEDS_DB */
 	struct output *out;
 	struct hdb_error err;
+	bool is_open;                       /* a JSON object is half written; see struct answer */
 	char message_prefix[64];            /* "import", "query retained" */
 };
 

@@ -148,6 +148,11 @@ int answer_total(struct answer *answer, uint64_t *total)
 	return hdb_rows_total(answer->rows, total, answer->err);
 }
 
+const char *column_title(const struct hdb_column *column)
+{
+	return column->title ? column->title : column->name;
+}
+
 size_t answer_fact_count(const struct answer *answer)
 {
 	return answer->rows ? hdb_rows_fact_count(answer->rows) : answer->fact_count;

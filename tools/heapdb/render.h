@@ -10,6 +10,8 @@
 #include "heapdb/options.h"
 #include "heapdb/output.h"
 
+#include <stdbool.h>
+
 /* What is printed: the rows and facts of a query, or facts that the command itself has. */
 struct answer {
 	const char *name;                   /* key "query" in JSON */
@@ -22,6 +24,7 @@ struct answer {
 	size_t picked_count;
 	uint64_t row_count;                 /* out: rows printed */
 	struct hdb_error *err;              /* out: why rendering failed */
+	bool is_open;                       /* out: failed within a JSON object, not yet ended */
 };
 
 struct render_style {
@@ -36,8 +39,9 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 /* HDB_OK, or a failure, of the query or of writing, with its message in answer->err. */
 int render(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* {"schema":1,"error":{...}} */
-void render_json_error(struct output *out, int code, int exit_code, const char *message);
+/* {"schema":1,"error":{...}}, or only what ends the object that is open. */
+void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
+		       int exit_code);
 
 /* Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column. */
 int answer_pick(struct answer *answer, const char *columns);
@@ -55,6 +59,9 @@ int answer_total(struct answer *answer, uint64_t *total);
 size_t answer_fact_count(const struct answer *answer);
 const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact);
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
+
+/* The heading of a column, or what a fact is called. */
+const char *column_title(const struct hdb_column *column);
 
 int render_table(struct answer *answer, const struct render_style *style, struct output *out);
 int render_json(struct answer *answer, struct output *out);

@@ -128,7 +128,7 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 
 /*
  * Rows go out as they come, so a failure in their midst finds an object half written: it is ended
- * well-formed, with the key "error" of error answers, which the runner adds.
+ * with the key "error", as an answer that failed at once has it, by the runner (is_open).
  */
 int render_json(struct answer *answer, struct output *out)
 {
@@ -150,7 +150,8 @@ int render_json(struct answer *answer, struct output *out)
 		output_u64(out, total);
 	else
 		output_string(out, "null");
-	if (rc < 0)
+	answer->is_open = rc != HDB_OK;
+	if (rc != HDB_OK)
 		return rc;
 	output_string(out, "}\n");
 	return HDB_OK;
@@ -168,11 +169,16 @@ int render_jsonl(struct answer *answer, struct output *out)
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-void render_json_error(struct output *out, int code, int exit_code, const char *message)
+void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
+		       int exit_code)
 {
+	if (is_open)
+		output_char(out, ',');
+	else
+		output_format(out, "{\"schema\":%d,", HDB_SCHEMA);
 	output_string(out, "\"error\":{\"code\":");
-	put_string(out, hdb_result_name(code));
+	put_string(out, hdb_result_name(err->code));
 	output_format(out, ",\"exit\":%d,\"message\":", exit_code);
-	put_string(out, message);
+	put_string(out, err->message);
 	output_string(out, "}}\n");
 }

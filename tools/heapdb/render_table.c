@@ -97,7 +97,7 @@ static void put_facts(struct answer *answer, const struct render_style *style, s
 			continue;
 		text.size = 0;
 		value_for_people(value, style, &text);
-		output_string(out, fact->title ? fact->title : fact->name);
+		output_string(out, column_title(fact));
 		output_string(out, ": ");
 		output_bytes(out, text.data, text.size);
 		output_char(out, '\n');
@@ -139,7 +139,7 @@ static void lay_out(struct table *t)
 	size_t line = 2 * (t->columns - 1);
 
 	for (size_t i = 0; i < t->columns; i++) {
-		const size_t title = strlen(answer_column(t->answer, i)->title);
+		const size_t title = strlen(column_title(answer_column(t->answer, i)));
 
 		if (t->widths[i] < title)
 			t->widths[i] = title;
@@ -180,7 +180,7 @@ static void put_batch(struct table *t)
 {
 	lay_out(t);
 	for (size_t i = 0; i < t->columns && !t->has_heading; i++) {
-		const char *title = answer_column(t->answer, i)->title;
+		const char *title = column_title(answer_column(t->answer, i));
 
 		put_cell(t, i, title, strlen(title), strlen(title));
 	}

@@ -1,5 +1,5 @@
 /*
- * heap/classes.c - classes, their names and fields; texts.
+ * heap/heap_classes.c - classes, their names and fields; texts.
  */
 #include "heap/heap.h"
 

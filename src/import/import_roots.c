@@ -1,5 +1,5 @@
 /*
- * import/roots.c - roots by index, and the edges that roots imply: a thread holds its locals.
+ * import/import_roots.c - roots by index, and the edges that roots imply: a thread holds its locals.
  *
  * The rules are Eclipse MAT's: a local of a known thread is an edge of the thread object and no root; if no class
  * is a sticky root, every class of the boot loader that is no array is one.

@@ -1,5 +1,5 @@
 /*
- * heap/roots.c - GC roots.
+ * heap/heap_roots.c - GC roots.
  */
 #include "heap/heap.h"
 

@@ -1,5 +1,5 @@
 /*
- * import/classes.c - classes: names, numbers, super classes, where references lie in an instance.
+ * import/import_classes.c - classes: names, numbers, super classes, where references lie in an instance.
  *
  * Runs between the scan and the passes over objects: all records have been seen, so the order in which the dump
  * has them does not matter.

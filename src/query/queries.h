@@ -1,0 +1,38 @@
+/*
+ * query/queries.h - all query definitions, one a file q_NAME.c; registry.c has their order.
+ */
+#ifndef QUERY_QUERIES_H
+#define QUERY_QUERIES_H
+
+#include "query/query.h"
+
+/* sizes and the dominator tree */
+extern const struct query_def query_retained;
+extern const struct query_def query_histogram;
+extern const struct query_def query_dominators;
+extern const struct query_def query_top;
+extern const struct query_def query_unreachable;
+
+/* objects and what connects them */
+extern const struct query_def query_path;
+extern const struct query_def query_object_def; /* "object": query_object is a function */
+extern const struct query_def query_references;
+extern const struct query_def query_referrers;
+extern const struct query_def query_class;
+extern const struct query_def query_roots;
+extern const struct query_def query_threads;
+extern const struct query_def query_strings;
+
+/* the database and the dump */
+extern const struct query_def query_info;
+extern const struct query_def query_tables;
+extern const struct query_def query_check;
+extern const struct query_def query_objects;
+extern const struct query_def query_problems;
+extern const struct query_def query_dangling;
+extern const struct query_def query_records;
+extern const struct query_def query_alloc_sites;
+extern const struct query_def query_cpu_samples;
+extern const struct query_def query_heap_summaries;
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * query/registry.c - the table of queries, in the order of the manual.
+ */
+#include "query/queries.h"
+
+#include <string.h>
+
+static const struct query_def *const registry[] = {
+	&query_retained,    &query_histogram,  &query_dominators,  &query_top,
+	&query_path,        &query_object_def, &query_references,  &query_referrers,
+	&query_class,       &query_roots,      &query_threads,     &query_strings,
+	&query_unreachable, &query_info,       &query_check,       &query_objects,
+	&query_problems,    &query_dangling,   &query_tables,      &query_records,
+	&query_alloc_sites, &query_cpu_samples, &query_heap_summaries,
+};
+
+const struct query_def *const *query_registry(size_t *count)
+{
+	*count = sizeof(registry) / sizeof(registry[0]);
+	return registry;
+}
+
+const struct query_def *query_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(registry) / sizeof(registry[0]); i++)
+		if (strcmp(registry[i]->spec.name, name) == 0)
+			return registry[i];
+	return NULL;
+}

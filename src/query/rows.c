@@ -1,0 +1,214 @@
+/*
+ * query/rows.c - running a query: checks what was asked, opens it, hands out rows, sorts, limits and counts.
+ */
+#include "query/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows between two looks at the cancel flag while rows are only counted. */
+#define STEP_ROWS 4096
+
+/* ---- checks ---- */
+
+static int unknown_query(const char *name, struct hdb_error *err)
+{
+	size_t count, used = 0;
+	const struct query_def *const *defs = query_registry(&count);
+	char list[512] = "";
+
+	for (size_t i = 0; i < count && used < sizeof(list); i++)
+		if (defs[i]->spec.is_query)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", defs[i]->spec.name);
+	return hdb_fail(err, HDB_EUSAGE, "there is no query \"%s\"; there are: %s", name, list);
+}
+
+static int unknown_option(const struct hdb_query_spec *spec, const char *name,
+			  struct hdb_error *err)
+{
+	char list[512] = "";
+	size_t used = 0;
+
+	for (const struct hdb_option_spec *o = spec->options; o->name && used < sizeof(list); o++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s%s%s",
+					 used ? ", " : "", o->name, o->argument ? " " : "",
+					 o->argument ? o->argument : "");
+	if (!used)
+		return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has none of its own",
+				spec->name, name);
+	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has: %s", spec->name, name,
+			list);
+}
+
+static int check_option(const struct hdb_query_spec *spec, const struct hdb_option *option,
+			struct hdb_error *err)
+{
+	const struct hdb_option_spec *o = spec->options;
+
+	while (o->name && strcmp(o->name, option->name) != 0)
+		o++;
+	if (!o->name)
+		return unknown_option(spec, option->name, err);
+	if (o->argument && (!option->value || !*option->value))
+		return hdb_fail(err, HDB_EUSAGE, "--%s wants %s", o->name, o->argument);
+	if (!o->argument && option->value && *option->value)
+		return hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"", o->name,
+				option->value);
+	return HDB_OK;
+}
+
+/* ---- opening ---- */
+
+/* Cells and columns for q->def. */
+static int make_cells(struct query *q, struct hdb_error *err)
+{
+	const size_t count = q->def->spec.column_count;
+
+	free(q->cells);
+	free(q->columns);
+	q->cells = calloc(count + 1, sizeof(*q->cells));
+	q->columns = calloc(count + 1, sizeof(*q->columns));
+	if (!q->cells || !q->columns)
+		return hdb_fail_memory(err, "columns", count * sizeof(*q->cells));
+	q->column_count = count;
+	for (size_t i = 0; i < count; i++)
+		q->columns[i] = i;
+	return HDB_OK;
+}
+
+int query_become(struct query *q, const struct query_def *def, struct hdb_error *err)
+{
+	int r;
+
+	q->def = def;
+	r = make_cells(q, err);
+	return r == HDB_OK ? def->open(q, err) : r;
+}
+
+static int sort_rows(struct query *q, struct hdb_error *err)
+{
+	const char *name = q->args->sort;
+	const bool is_turned = *name == '-';
+	size_t column;
+	bool is_text;
+
+	if (is_turned)
+		name++;
+	column = query_find_column(q, name);
+	if (column == SIZE_MAX)
+		return query_fail_column(q, name, strlen(name), err);
+	is_text = q->def->spec.columns[column].type == HDB_TYPE_TEXT;
+	return query_sort(q, column, is_text == is_turned, q->args->limit, err);
+}
+
+static int start(struct query *q, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < q->args->option_count && r == HDB_OK; i++)
+		r = check_option(&q->def->spec, &q->args->options[i], err);
+	if (r == HDB_OK)
+		r = make_cells(q, err);
+	if (r == HDB_OK && query_option(q, "columns"))
+		r = query_choose(q, query_option(q, "columns"), err);
+	if (r == HDB_OK)
+		r = q->def->open(q, err);
+	if (r == HDB_OK && q->args->sort && *q->args->sort)
+		r = sort_rows(q, err);
+	return r;
+}
+
+int query_open(struct heap *heap, struct derive *derive, struct base_work *work, const char *name,
+	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err)
+{
+	const struct query_def *def = name ? query_find(name) : NULL;
+	struct query *q;
+	int r;
+
+	if (!def)
+		return unknown_query(name ? name : "", err);
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return hdb_fail_memory(err, "a query", sizeof(*q));
+	q->def = def;
+	q->heap = heap;
+	q->derive = derive;
+	q->work = work;
+	q->args = args;
+	q->total = QUERY_TOTAL_UNKNOWN;
+	r = start(q, err);
+	if (r != HDB_OK) {
+		query_close(q);
+		return r;
+	}
+	*out = q;
+	return HDB_OK;
+}
+
+void query_close(struct query *q)
+{
+	if (!q)
+		return;
+	if (q->def->close)
+		q->def->close(q);
+	query_sorted_free(q->sorted);
+	for (size_t i = 0; i < q->fact_count; i++)
+		free(q->facts[i].text);
+	free(q->facts);
+	free(q->cells);
+	free(q->columns);
+	base_vec_release(&q->row_text);
+	free(q);
+}
+
+/* ---- rows ---- */
+
+int query_make(struct query *q, struct hdb_error *err)
+{
+	int r;
+
+	if (q->has_ended)
+		return HDB_END;
+	query_clear_cells(q);
+	r = q->def->next(q, err);
+	if (r == HDB_OK) {
+		query_place_texts(q);
+		q->made++;
+	} else {
+		/* After a failure too: what was made is not known to be whole. */
+		q->has_ended = true;
+	}
+	return r;
+}
+
+int query_next(struct query *q, struct hdb_error *err)
+{
+	int r;
+
+	if (q->args->limit && q->taken >= q->args->limit)
+		return HDB_END;
+	if (q->sorted)
+		r = query_sorted_row(q, q->taken) ? HDB_OK : HDB_END;
+	else
+		r = query_make(q, err);
+	if (r == HDB_OK)
+		q->taken++;
+	return r;
+}
+
+int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	while (q->total == QUERY_TOTAL_UNKNOWN && r == HDB_OK) {
+		r = query_make(q, err);
+		if (r == HDB_OK && q->made % STEP_ROWS == 0)
+			r = base_step(q->work, q->made, err);
+		if (r == HDB_END)
+			q->total = q->made;
+	}
+	*total = q->total;
+	return r < 0 ? r : HDB_OK;
+}

@@ -1,0 +1,44 @@
+/*
+ * query/rows.h - what cells.c, sorted.c and rows.c share. Private to the framework: queries use query.h.
+ */
+#ifndef QUERY_ROWS_H
+#define QUERY_ROWS_H
+
+#include "query/query.h"
+
+struct query_fact {
+	const struct hdb_column *column; /* in spec.facts */
+	struct hdb_value value;
+	char *text;                      /* what value.text points to; owned; NULL: no text */
+};
+
+/* Number of a column in the spec, or SIZE_MAX. */
+size_t query_find_column(const struct query *q, const char *name);
+
+/* The HDB_EUSAGE for a column that is not there, with a list of those that are. */
+int query_fail_column(const struct query *q, const char *name, size_t name_size,
+		      struct hdb_error *err);
+
+/* Makes all cells null. */
+void query_clear_cells(struct query *q);
+
+/* Points text cells at their bytes, once the row is whole. */
+void query_place_texts(struct query *q);
+
+/* Makes the next row in the query's own order, in the cells: HDB_OK or HDB_END. */
+int query_make(struct query *q, struct hdb_error *err);
+
+/*
+ * Makes all rows and keeps them by `column`, or the best `limit` of them (0: all). Ties stay in their order. HDB_ELIMIT
+ * if they do not fit the budget. q->total is known then.
+ */
+int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
+	       struct hdb_error *err);
+
+/* Puts sorted row `no` into the cells; false past the last. */
+bool query_sorted_row(struct query *q, uint64_t no);
+
+/* Frees; NULL is fine. */
+void query_sorted_free(struct query_sorted *sorted);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * heapdb/cmd_help.c - help and version. All of it is read from the command table, the option table
+ * and the library's list of queries.
+ */
+#include "heapdb/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Where the second column of help begins. */
+#define HELP_COLUMN 28
+
+/* "  left   right", right on a line of its own if left is long. */
+static void put_line(struct output *out, const char *left, const char *right)
+{
+	const size_t size = strlen(left) + 2;
+
+	output_string(out, "  ");
+	output_string(out, left);
+	if (size + 2 > HELP_COLUMN) {
+		output_char(out, '\n');
+		output_blanks(out, HELP_COLUMN);
+	} else {
+		output_blanks(out, HELP_COLUMN - size);
+	}
+	output_string(out, right ? right : "");
+	output_char(out, '\n');
+}
+
+static void put_option(struct output *out, char letter, const char *name, const char *argument,
+		       const char *help)
+{
+	char left[128], first[8] = "";
+
+	if (letter)
+		snprintf(first, sizeof(first), "-%c, ", letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", first, name, argument ? " " : "",
+		 argument ? argument : "");
+	put_line(out, left, help);
+}
+
+static void put_queries(struct output *out)
+{
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+
+	output_string(out, "\nQueries:\n");
+	for (size_t i = 0; i < count; i++) {
+		char left[128];
+
+		if (!specs[i].is_query)
+			continue;
+		snprintf(left, sizeof(left), "%s%s%s", specs[i].name, *specs[i].targets ? " " : "",
+			 specs[i].targets);
+		put_line(out, left, specs[i].summary);
+	}
+	output_string(out, "\n`heapdb help query NAME` has the options, columns and facts of one.\n");
+}
+
+static void put_common_options(struct output *out, const struct command *command,
+			       const struct hdb_query_spec *query)
+{
+	output_string(out, query ? "\nOptions of all queries:\n" : "\nOptions:\n");
+	for (const struct option_info *o = option_table; o->name; o++) {
+		if (o->groups & (command->options | OPTIONS_HELP) &&
+		    !options_spec_has(query, o->name))
+			put_option(out, o->letter, o->name, o->argument, o->help);
+	}
+}
+
+static void put_columns(struct output *out, const char *heading, const struct hdb_column *columns,
+			size_t count)
+{
+	if (count > 0)
+		output_format(out, "\n%s:\n", heading);
+	for (size_t i = 0; i < count; i++)
+		put_line(out, columns[i].name, columns[i].help);
+}
+
+static void put_query(struct output *out, const struct hdb_query_spec *query)
+{
+	if (query->options->name)
+		output_string(out, "\nOptions:\n");
+	for (const struct hdb_option_spec *o = query->options; o->name; o++)
+		put_option(out, 0, o->name, o->argument, o->help);
+	put_columns(out, "Columns", query->columns, query->column_count);
+	put_columns(out, "Facts", query->facts, query->fact_count);
+}
+
+void help_command(struct output *out, const struct command *command,
+		  const struct hdb_query_spec *query)
+{
+	if (!query && command->query)
+		query = query_spec_find(command->query);
+	if (query && command->flags & NAMES_QUERY)
+		output_format(out, "usage: heapdb %s %s%s%s [options]\n\n%s\n", command->name,
+			      query->name, *query->targets ? " " : "", query->targets,
+			      query->summary);
+	else
+		output_format(out, "usage: heapdb %s%s%s\n\n%s\n", command->name,
+			      *command->synopsis ? " " : "", command->synopsis, command->summary);
+	if (query)
+		put_query(out, query);
+	else if (command->flags & NAMES_QUERY)
+		put_queries(out);
+	put_common_options(out, command, query);
+}
+
+static void put_overview(struct output *out)
+{
+	output_string(out, "usage: heapdb COMMAND [arguments]\n\n"
+			   "An indexed database for Java and Android heap dumps.\n\nCommands:\n");
+	for (const struct command *c = commands; c->name; c++)
+		put_line(out, c->name, c->summary);
+	put_queries(out);
+	output_string(out, "\nThe database is --db FILE, else $HEAPDB, else the *.heapdb in the current "
+			   "folder.\n`man heapdb` has it all.\n");
+}
+
+/* One name a line, with what it belongs to: kind, owner, name, argument, parted by tabs. */
+static void put_names(struct output *out)
+{
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+
+	for (const struct command *c = commands; c->name; c++) {
+		output_format(out, "command\t-\t%s\t\n", c->name);
+		for (const struct option_info *o = option_table; o->name; o++) {
+			if (o->groups & (c->options | OPTIONS_HELP))
+				output_format(out, "option\t%s\t--%s\t%s\n", c->name, o->name,
+					      o->argument ? o->argument : "");
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		output_format(out, "query\t%s\t%s\t%s\n", specs[i].is_query ? "query" : "-",
+			      specs[i].name, specs[i].targets);
+		for (const struct hdb_option_spec *o = specs[i].options; o->name; o++)
+			output_format(out, "option\tquery %s\t--%s\t%s\n", specs[i].name, o->name,
+				      o->argument ? o->argument : "");
+	}
+}
+
+int cmd_help(struct cli *cli)
+{
+	const char *const *words = cli->opt.operands;
+	const size_t count = cli->opt.operand_count;
+	const struct command *command = count > 0 ? command_find(words[0]) : NULL;
+	const struct hdb_query_spec *query = NULL;
+
+	if (cli->opt.names) {
+		put_names(cli->out);
+		return HDB_OK;
+	}
+	if (count == 0) {
+		put_overview(cli->out);
+		return HDB_OK;
+	}
+	if (!command && query_spec_find(words[0])) {
+		command = command_find("query");
+		query = query_spec_find(words[0]);
+	}
+	if (!command)
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"there is no command \"%s\"; `heapdb help` lists them", words[0]);
+	if (count > 1) {
+		query = query_spec_find(words[1]);
+		if (!query || !(command->flags & NAMES_QUERY) || count > 2)
+			return cli_fail(&cli->err, HDB_EUSAGE,
+					"there is no query \"%s\"; `heapdb help query` lists them",
+					words[1]);
+	}
+	help_command(cli->out, command, query);
+	return HDB_OK;
+}
+
+int cmd_version(struct cli *cli)
+{
+	output_format(cli->out, "heapdb %s\n", hdb_version());
+	return HDB_OK;
+}

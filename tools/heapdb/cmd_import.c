@@ -1,0 +1,190 @@
+/*
+ * heapdb/cmd_import.c - makes a heap database and says what became of the dump.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Kinds of problems named in the notice; `heapdb info` has all. */
+#define KINDS_MAX 4
+#define KIND_SIZE 64
+
+/* Problems looked at for their kinds. */
+#define PROBLEMS_READ 1000
+
+#define DATABASE_PATH_SIZE 4096
+
+enum {
+	FACT_DATABASE,
+	FACT_OBJECTS,
+	FACT_CLASSES,
+	FACT_REFERENCES,
+	FACT_ROOTS,
+	FACT_PROBLEMS,
+	FACT_SNAPSHOTS,
+	FACT_DUMP_BYTES,
+	FACT_DATABASE_BYTES,
+	FACT_SECONDS,
+	FACT_RATE,
+	FACT_COUNT
+};
+
+static const struct hdb_column summary_facts[FACT_COUNT] = {
+	[FACT_DATABASE] = { "database", HDB_TYPE_TEXT, "Database", "name of the file that was made" },
+	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "Objects", "objects, class objects included" },
+	[FACT_CLASSES] = { "classes", HDB_TYPE_COUNT, "Classes", "classes" },
+	[FACT_REFERENCES] = { "references", HDB_TYPE_COUNT, "References", "references between them" },
+	[FACT_ROOTS] = { "roots", HDB_TYPE_COUNT, "Roots", "root records on objects of the dump" },
+	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "Problems", "problems met" },
+	[FACT_SNAPSHOTS] = { "snapshots", HDB_TYPE_COUNT, "Heap dumps in the file",
+			     "heap dumps in the file; one was imported" },
+	[FACT_DUMP_BYTES] = { "dump_bytes", HDB_TYPE_BYTES, "Dump size", "size of the dump" },
+	[FACT_DATABASE_BYTES] = { "database_bytes", HDB_TYPE_BYTES, "Database size",
+				  "size of the database" },
+	[FACT_SECONDS] = { "seconds", HDB_TYPE_DOUBLE, "Seconds", "time that it took" },
+	[FACT_RATE] = { "bytes_per_second", HDB_TYPE_BYTES, "Bytes a second",
+			"bytes of the dump imported in a second" },
+};
+
+int import_dump(struct cli *cli, const char *dump_path, const char *db_path,
+		struct hdb_import_result *out)
+{
+	const struct hdb_import_options options = {
+		.memory_bytes = cli->opt.memory_bytes,
+		.threads = cli->opt.threads,
+		.sizes = cli->opt.sizes,
+		.layout = cli->opt.layout,
+		.snapshot = cli->opt.snapshot,
+		.strict = cli->opt.strict,
+		.force = cli->opt.force,
+		.progress = progress_callbacks(),
+	};
+
+	return hdb_import(dump_path, db_path, &options, out, &cli->err);
+}
+
+static struct hdb_value number(enum hdb_type type, uint64_t u)
+{
+	return (struct hdb_value){ .type = type, .u = u };
+}
+
+static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
+			 double seconds)
+{
+	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	const double rate = (double)r->dump_bytes / (seconds > 1e-6 ? seconds : 1e-6);
+	const struct hdb_value values[FACT_COUNT] = {
+		[FACT_DATABASE] = { .type = HDB_TYPE_TEXT, .text = db_path,
+				    .text_size = strlen(db_path) },
+		[FACT_OBJECTS] = number(HDB_TYPE_COUNT, r->object_count),
+		[FACT_CLASSES] = number(HDB_TYPE_COUNT, r->class_count),
+		[FACT_REFERENCES] = number(HDB_TYPE_COUNT, r->reference_count),
+		[FACT_ROOTS] = number(HDB_TYPE_COUNT, r->root_count),
+		[FACT_PROBLEMS] = number(HDB_TYPE_COUNT, r->problem_count),
+		[FACT_SNAPSHOTS] = number(HDB_TYPE_COUNT, r->snapshot_count),
+		[FACT_DUMP_BYTES] = number(HDB_TYPE_BYTES, r->dump_bytes),
+		[FACT_DATABASE_BYTES] = number(HDB_TYPE_BYTES, r->database_bytes),
+		[FACT_SECONDS] = { .type = HDB_TYPE_DOUBLE, .d = seconds },
+		[FACT_RATE] = number(HDB_TYPE_BYTES, (uint64_t)rate),
+	};
+	struct answer answer = {
+		.name = "import",
+		.facts = summary_facts,
+		.fact_values = values,
+		.fact_count = FACT_COUNT,
+		.err = &cli->err,
+	};
+
+	return render(&answer, &style, cli->out);
+}
+
+/* The column "kind" of the query "problems", or the number of columns if it has none. */
+static size_t kind_column(const struct hdb_rows *rows)
+{
+	const size_t count = hdb_rows_column_count(rows);
+	size_t i = 0;
+
+	while (i < count && strcmp(hdb_rows_column(rows, i)->name, "kind") != 0)
+		i++;
+	return i;
+}
+
+/* Appends the kind of the current row to the list ", a, b" if it is not there yet. */
+static void add_kind(const struct hdb_value *value, char *list, size_t size, unsigned *count)
+{
+	char kind[KIND_SIZE + 4];
+	const size_t used = strlen(list);
+	const char *found;
+
+	if (value->type != HDB_TYPE_TEXT || value->text_size >= KIND_SIZE)
+		return;
+	snprintf(kind, sizeof(kind), ", %.*s", (int)value->text_size, value->text);
+	found = strstr(list, kind);
+	if (found && (found[strlen(kind)] == 0 || found[strlen(kind)] == ','))
+		return;
+	if ((*count)++ < KINDS_MAX)
+		snprintf(list + used, size - used, "%s", kind);
+}
+
+/* A notice of how many problems there were, and of which kinds. The database is good all the same. */
+static void tell_problems(struct cli *cli, const char *db_path, uint64_t problem_count)
+{
+	const struct hdb_query_args args = { .limit = PROBLEMS_READ };
+	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
+	struct hdb *db = NULL;
+	struct hdb_rows *rows = NULL;
+	unsigned count = 0;
+
+	if (hdb_open(db_path, NULL, &db, NULL) == HDB_OK &&
+	    hdb_query(db, "problems", &args, &rows, NULL) == HDB_OK) {
+		const size_t column = kind_column(rows);
+
+		while (column < hdb_rows_column_count(rows) && hdb_rows_next(rows, NULL) == HDB_OK)
+			add_kind(hdb_rows_value(rows, column), kinds, sizeof(kinds), &count);
+	}
+	hdb_rows_close(rows);
+	hdb_close(db);
+	cli_notice(cli, "the dump has %llu problem%s%s%s%s; see `heapdb info --problems --db %s`",
+		   (unsigned long long)problem_count, problem_count == 1 ? "" : "s",
+		   count ? ": " : "", count ? kinds + 2 : "", count > KINDS_MAX ? ", ..." : "",
+		   db_path);
+}
+
+int cmd_import(struct cli *cli)
+{
+	char default_path[DATABASE_PATH_SIZE];
+	const char *db_path = cli->opt.output;
+	struct hdb_import_result result = { 0 };
+	struct timespec start, end;
+	double seconds;
+	int rc;
+
+	if (cli->opt.operand_count != 1)
+		return cli_fail(&cli->err, HDB_EUSAGE, "%s; usage: heapdb import %s",
+				cli->opt.operand_count ? "one dump at a time" : "which dump?",
+				cli->command->synopsis);
+	if (!db_path) {
+		rc = hdb_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
+				      &cli->err);
+		if (rc != HDB_OK)
+			return rc;
+		db_path = default_path;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	rc = import_dump(cli, cli->opt.operands[0], db_path, &result);
+	if (rc != HDB_OK)
+		return rc;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+	if (result.snapshot_count > 1)
+		cli_notice(cli, "the file holds %u heap dumps; this is number %u, --snapshot N takes "
+			   "another", result.snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
+	if (result.problem_count > 0)
+		tell_problems(cli, db_path, result.problem_count);
+	return print_summary(cli, db_path, &result, seconds);
+}

@@ -1,0 +1,262 @@
+/*
+ * heapdb/main.c - the command table and the runner: reads options, opens what a command needs,
+ * prints errors, checks that output arrived, and sets the exit code.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/escape.h"
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+#include "heapdb/suggest.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define QUERY_OPTIONS (OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS)
+
+const struct command commands[] = {
+	{ "import", cmd_import, WRITES, OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
+	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump" },
+	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
+	  "what was imported, how sizes are computed, what problems were met" },
+	{ "check", cmd_check, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
+	  "verify every block, and that the tables agree" },
+	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
+	  "NAME [TARGET...] [options]", "ask a question; without NAME: list them" },
+	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
+	  "objects [--columns A,B] [--format tsv|csv|jsonl|json]",
+	  "stream all rows of a query, for other programs" },
+	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
+	  "help on all, on a command, on a query" },
+	{ "version", cmd_version, 0, 0, NULL, "", "print the version" },
+	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++) {
+		if (strcmp(c->name, name) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+const struct hdb_query_spec *query_spec_find(const char *name)
+{
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(specs[i].name, name) == 0)
+			return &specs[i];
+	}
+	return NULL;
+}
+
+int cli_fail(struct hdb_error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	err->code = code;
+	return code;
+}
+
+/* Names in a message may come from a dump or a file's name, so it is escaped. */
+static void say(const char *prefix, const char *message)
+{
+	struct bytes text = { 0 };
+
+	progress_hide();
+	escape_text(&text, message, strlen(message));
+	fprintf(stderr, "heapdb: %s%s%.*s\n", prefix, *prefix ? ": " : "", (int)text.size,
+		text.data ? text.data : "");
+	bytes_release(&text);
+}
+
+void cli_notice(const struct cli *cli, const char *format, ...)
+{
+	char message[HDB_ERROR_SIZE];
+	va_list args;
+
+	if (cli->opt.quiet)
+		return;
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	say(cli->message_prefix, message);
+}
+
+static int exit_code_of(int result)
+{
+	if (result == HDB_OK)
+		return CLI_DONE;
+	if (result > 0)
+		return CLI_NO;
+	if (result == HDB_EUSAGE)
+		return CLI_USAGE;
+	return result <= HDB_EFORMAT && result > HDB_EIO ? CLI_INPUT : CLI_SYSTEM;
+}
+
+/* Under --json an error goes to standard output, in JSON, unless that is what failed. */
+static void print_error(struct cli *cli, int result, bool as_json)
+{
+	cli->err.code = result;
+	if (cli->err.message[0] == 0 && cli->out->error == 0 && result < 0)
+		snprintf(cli->err.message, sizeof(cli->err.message), "%s",
+			 result == HDB_ENOMEM ? "no memory" : hdb_result_name(result));
+	if (as_json && cli->out->error == 0 && (cli->err.message[0] || cli->is_open))
+		render_json_error(cli->out, cli->is_open, &cli->err, exit_code_of(result));
+	else if (cli->err.message[0])
+		say(cli->message_prefix, cli->err.message);
+}
+
+/* Finds the query that the command asks: its own, or the one that an operand names. */
+static int choose_query(struct cli *cli, struct arguments args, int *place)
+{
+	const struct command *command = cli->command;
+	const char *name = command->query;
+	struct suggest near;
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+	int rc;
+
+	*place = 0;
+	if (command->flags & NAMES_QUERY) {
+		rc = options_query_name(command, args, place, &cli->err);
+		if (rc != HDB_OK || *place == 0)
+			return rc;
+		name = args.values[*place];
+	}
+	if (!name)
+		return HDB_OK;
+	cli->query = query_spec_find(name);
+	if (cli->query) {
+		if (command->flags & NAMES_QUERY)
+			snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s %s",
+				 command->name, name);
+		return HDB_OK;
+	}
+	suggest_init(&near, name, strlen(name));
+	for (size_t i = 0; i < count; i++)
+		suggest_try(&near, specs[i].name);
+	if (near.best)
+		return cli_fail(&cli->err, HDB_EUSAGE, "there is no query \"%s\"; is \"%s\" meant?",
+				name, near.best);
+	return cli_fail(&cli->err, HDB_EUSAGE,
+			"there is no query \"%s\"; `heapdb help query` lists them", name);
+}
+
+static int open_database(struct cli *cli)
+{
+	char *db_path = NULL, *dump_path = NULL;
+	int rc = locate_database(cli, &db_path, &dump_path);
+
+	if (rc == HDB_OK) {
+		const struct hdb_open_options options = {
+			.dump_path = dump_path,
+			.memory_bytes = cli->opt.memory_bytes,
+			.threads = cli->opt.threads,
+			.progress = progress_callbacks(),
+		};
+
+		rc = hdb_open(db_path, &options, &cli->db, &cli->err);
+	}
+	free(db_path);
+	free(dump_path);
+	return rc;
+}
+
+static int run(struct cli *cli, struct arguments args)
+{
+	const struct command *command = cli->command;
+	int place, rc;
+
+	rc = choose_query(cli, args, &place);
+	if (rc != HDB_OK)
+		return rc;
+	rc = options_parse(command, cli->query, args, place, &cli->opt, &cli->err);
+	if (rc != HDB_OK)
+		return rc;
+	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query)) {
+		help_command(cli->out, command, cli->query);
+		return HDB_OK;
+	}
+	if (command->flags & WRITES)
+		progress_start(!cli->opt.quiet && !cli->opt.no_progress);
+	if (command->flags & NEEDS_DB)
+		rc = open_database(cli);
+	if (rc == HDB_OK)
+		rc = command->run(cli);
+	progress_hide();
+	hdb_close(cli->db);
+	return rc;
+}
+
+static const struct command *choose_command(struct cli *cli, const char *name)
+{
+	const struct command *command = command_find(name);
+	struct suggest near;
+
+	if (command)
+		return command;
+	suggest_init(&near, name, strlen(name));
+	for (const struct command *c = commands; c->name; c++)
+		suggest_try(&near, c->name);
+	if (query_spec_find(name))
+		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; is \"query %s\" meant?",
+			 name, name);
+	else if (near.best)
+		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; is \"%s\" meant?", name,
+			 near.best);
+	else
+		cli_fail(&cli->err, HDB_EUSAGE,
+			 "there is no command \"%s\"; `heapdb help` lists them", name);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	static struct output out;
+	struct cli cli = { .out = &out };
+	struct arguments args = { .count = argc - 1, .values = argv + 1 };
+	int rc = HDB_EUSAGE, code;
+
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN);
+	output_init(&out, STDOUT_FILENO);
+	if (argc < 2) {
+		cli_fail(&cli.err, HDB_EUSAGE, "no command; `heapdb help` lists them");
+	} else {
+		const char *name = argv[1];
+
+		if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+			name = "help";
+		else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+			name = "version";
+		cli.command = choose_command(&cli, name);
+		if (cli.command) {
+			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s", name);
+			rc = run(&cli, args);
+		}
+	}
+	if (rc != HDB_OK)
+		print_error(&cli, rc, options_want_json(args));
+	options_release(&cli.opt);
+	code = exit_code_of(rc);
+	if (output_close(&out) != 0) {
+		code = CLI_SYSTEM;
+		cli_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
+		/* whoever reads us has enough: the exit code says that not all was written */
+		if (out.error != EPIPE)
+			say(cli.message_prefix, cli.err.message);
+	}
+	return code;
+}
