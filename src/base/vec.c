@@ -12,7 +12,7 @@ int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
 	size_t want, size;
 	void *data;
 
-	if (more <= vec->capacity - vec->count)
+	if (more <= vec->capacity - vec->count && vec->data)
 		return HDB_OK;
 	if (__builtin_add_overflow(vec->count, more, &want))
 		return hdb_fail_memory(err, "an array", UINT64_MAX);

@@ -15,7 +15,7 @@ struct base_vec {
 	size_t capacity; /* elements allocated */
 };
 
-/* Makes room for `more` further elements of `element_size` bytes. */
+/* Makes room for `more` further elements of `element_size` bytes; data is not NULL after it, even for 0. */
 int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
 		     struct hdb_error *err);
 
@@ -26,7 +26,7 @@ int base_vec_push(struct base_vec *vec, const void *element, size_t element_size
 /* Frees the array and empties it. */
 void base_vec_release(struct base_vec *vec);
 
-/* Element i as a pointer to `type`. */
+/* Element i, which must exist, as a pointer to `type`. */
 #define base_vec_at(vec, type, i) (&((type *)(vec)->data)[i])
 
 /* Appends `size` bytes to a vec of bytes. */

@@ -314,6 +314,14 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, 
 	return (header + length * width + l->align_bytes - 1) / l->align_bytes * l->align_bytes;
 }
 
+int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err)
+{
+	struct store_objects *block;
+	const int r = heap_load_classes(heap, err);
+
+	return r == HDB_OK ? objects_block(heap, block_no, &block, err) : r;
+}
+
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err)
 {

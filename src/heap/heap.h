@@ -107,6 +107,12 @@ uint32_t heap_block_count(const struct heap *heap);
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
 
+/*
+ * Looks block_no up in the store, so that heap_read_block of it is only decoding, which several threads may do at
+ * once (until the store is refreshed).
+ */
+int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
+
 /* IDs of a block, in order; out has room for STORE_BLOCK_OBJECTS. */
 int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,
 		  struct hdb_error *err);
@@ -163,7 +169,7 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 	return heap->root_bits[ix >> 6] >> (ix & 63) & 1;
 }
 
-/* The root records of an object, locals included: the first, and how many. Roots must be loaded. */
+/* The root records of an object, locals included: the first (NULL if there is none), and how many. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
 /* "JNI global", "Java frame", ...: the kind of a root for people; static. */

@@ -64,7 +64,7 @@ const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, siz
 	for (end = low; end < heap->root_count && heap->roots[end].ix == ix; end++)
 		;
 	*count = (size_t)(end - low);
-	return heap->roots + low;
+	return *count ? heap->roots + low : NULL;
 }
 
 const char *heap_root_name(uint8_t kind)

@@ -158,7 +158,7 @@ const struct import_edge *import_extras(const struct import *im, uint32_t ix, si
 	for (end = low; end < im->extras.count && edges[end].from_ix == ix; end++)
 		;
 	*count = end - low;
-	return edges + low;
+	return *count ? edges + low : NULL;
 }
 
 int import_write_roots(struct import *im, struct hdb_error *err)

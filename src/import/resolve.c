@@ -423,12 +423,13 @@ static void sort_few(uint32_t *v, size_t n)
 /* Makes the list that starts at `start` of the targets distinct: sorted if short, else only neighbours. */
 static void tidy_list(struct slot *s, size_t start)
 {
-	uint32_t *v = (uint32_t *)s->targets.data + start;
 	const size_t n = s->targets.count - start;
+	uint32_t *v;
 	size_t kept = 0;
 
 	if (n < 2)
 		return;
+	v = (uint32_t *)s->targets.data + start;
 	if (n <= SORT_MAX)
 		sort_few(v, n);
 	for (size_t i = 0; i < n; i++)

@@ -106,6 +106,13 @@ static int damaged(struct store_lists *lists, const char *what, struct hdb_error
 	return store_damaged(lists->store, lists->table, lists->block.key, what, err);
 }
 
+/* Room for the offsets of the groups. */
+static bool block_is_sound(const struct store_block *block)
+{
+	return block->item_count <= STORE_BLOCK_OBJECTS &&
+	       block->size >= (uint64_t)((block->item_count + LIST_GROUP - 1) / LIST_GROUP) * 4;
+}
+
 static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_error *err)
 {
 	const uint64_t generation = store_generation(lists->store);
@@ -120,9 +127,7 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 		return damaged(lists, "block missing", err);
 	if (r < 0)
 		return r;
-	if (lists->block.item_count > STORE_BLOCK_OBJECTS ||
-	    lists->block.size < (uint64_t)((lists->block.item_count + LIST_GROUP - 1) /
-					   LIST_GROUP) * 4)
+	if (!block_is_sound(&lists->block))
 		return damaged(lists, "impossible size", err);
 	lists->has_block = true;
 	lists->generation = generation;
@@ -130,11 +135,11 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 }
 
 /* Start of a group of lists. */
-static const uint8_t *group_start(const struct store_lists *lists, uint32_t group)
+static const uint8_t *group_start(const struct store_block *block, uint32_t group)
 {
-	const uint32_t at = load32(lists->block.data + (uint64_t)group * 4);
+	const uint32_t at = load32(block->data + (uint64_t)group * 4);
 
-	return at <= lists->block.size ? lists->block.data + at : NULL;
+	return at <= block->size ? block->data + at : NULL;
 }
 
 /* Steps over the entries of a list: the end of a varint is a byte below 0x80. */
@@ -157,7 +162,7 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		return r;
 	if (i >= lists->block.item_count)
 		return damaged(lists, "list missing", err);
-	p = group_start(lists, i / LIST_GROUP);
+	p = group_start(&lists->block, i / LIST_GROUP);
 	end = lists->block.data + lists->block.size;
 	for (uint32_t k = i / LIST_GROUP * LIST_GROUP; p && k <= i; k++) {
 		p = get_varint(p, end, &head);
@@ -258,20 +263,21 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 	return HDB_OK;
 }
 
-int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
-		      struct base_vec *target, uint32_t *count, struct hdb_error *err)
+int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
+		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
+		       struct hdb_error *err)
 {
-	const uint8_t *p, *end;
-	int r = open_block(lists, first_ix, err);
+	const uint8_t *end = block->data + block->size;
+	const uint8_t *p = end;
 
-	if (r < 0)
-		return r;
-	*count = lists->block.item_count;
-	end = lists->block.data + lists->block.size;
-	p = *count ? group_start(lists, 0) : end;
-	for (uint32_t i = 0; p && i < *count; i++) {
-		uint32_t previous = first_ix + i;
+	if (!block_is_sound(block))
+		return store_damaged(store, table, block->key, "impossible size", err);
+	if (block->item_count)
+		p = group_start(block, 0);
+	for (uint32_t i = 0; p && i < block->item_count; i++) {
+		uint32_t previous = (uint32_t)block->key + i;
 		uint64_t head;
+		int r;
 
 		p = get_varint(p, end, &head);
 		if (!p)
@@ -281,14 +287,29 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *le
 			lengths[i] |= STORE_LIST_IS_BIG;
 			continue;
 		}
+		if (!lengths[i])
+			continue;
 		if (lengths[i] > (uint64_t)(end - p))
-			return damaged(lists, "list runs past its block", err);
+			return store_damaged(store, table, block->key, "list runs past its block",
+					     err);
 		r = base_vec_reserve(target, (size_t)lengths[i], sizeof(uint32_t), err);
 		if (r < 0)
 			return r;
-		p = decode(p, end, lengths[i], &previous, lists->ix_count,
+		p = decode(p, end, lengths[i], &previous, ix_count,
 			   (uint32_t *)target->data + target->count);
 		target->count += (size_t)lengths[i];
 	}
-	return p ? HDB_OK : damaged(lists, "list does not decode", err);
+	return p ? HDB_OK : store_damaged(store, table, block->key, "list does not decode", err);
+}
+
+int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
+		      struct base_vec *target, uint32_t *count, struct hdb_error *err)
+{
+	const int r = open_block(lists, first_ix, err);
+
+	if (r < 0)
+		return r;
+	*count = lists->block.item_count;
+	return store_lists_decode(lists->store, lists->table, &lists->block, lists->ix_count,
+				  lengths, target, err);
 }

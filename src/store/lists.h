@@ -15,8 +15,9 @@
 #define STORE_LIST_PART 32768u
 
 /*
- * Appends the block of `count` lists to `out`: list i belongs to object first_ix + i and is target[first[i] .. first[i + 1]).
- * For a big list only its length is written (lengths[i] if lengths is given, since target need not hold it then).
+ * Appends the block of `count` lists to `out`: list i belongs to object first_ix + i and is
+ * target[first[i] .. first[i + 1]), or, if lengths is given, the lengths[i] entries from first[i] on. For a big list
+ * only its length is written, and target need not hold it.
  */
 int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
@@ -60,10 +61,17 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 
 /*
  * Decodes a whole block: lengths (STORE_BLOCK_OBJECTS entries) and all entries of lists that are not big, in order,
- * appended to `target` (a vec of uint32_t). *count is the number of lists. Big lists have their
- * length with STORE_LIST_IS_BIG set and no entries; read them with begin and next.
+ * appended to `target` (a vec of uint32_t). *count is the number of lists. Big lists have
+ * their length with STORE_LIST_IS_BIG set and no entries; read them with begin and next.
  */
 #define STORE_LIST_IS_BIG (1ull << 63)
+/*
+ * The same for a block that store_block gave: needs no reader, so that other threads may decode what one thread has
+ * looked up. `store` and `table` are for the message.
+ */
+int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
+		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
+		       struct hdb_error *err);
 int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
 		      struct base_vec *target, uint32_t *count, struct hdb_error *err);
 

@@ -132,7 +132,7 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 		  struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table %s, block 0x%" PRIx64 ": %s; import "
-			"the dump again", store->env->path, store_table_name(table), key, what);
+			"the dump again", store ? store->env->path : "database", store_table_name(table), key, what);
 }
 
 /* Checks a value's header and, once a handle, its checksum; fills in *out. */

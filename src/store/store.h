@@ -50,7 +50,7 @@ int store_block_before(struct store *store, enum store_table table, uint64_t key
 int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err);
 
-/* The failure that a decoder reports for a block whose content does not hold. */
+/* The failure that a decoder reports for a block whose content does not hold; store may be NULL. */
 int store_damaged(struct store *store, enum store_table table, uint64_t key, const char *what,
 		  struct hdb_error *err);
 

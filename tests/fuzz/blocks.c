@@ -1,0 +1,63 @@
+/*
+ * fuzz/blocks.c - every decoder of database blocks on arbitrary bytes. Checksums do not help here: a decoder must
+ * hold its own.
+ */
+#include "base/pack.h"
+#include "store/lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_pack(const uint8_t *data, size_t size)
+{
+	struct pack_column column;
+	uint64_t group[PACK_GROUP], used;
+	const uint32_t count = size ? data[0] * 5u : 0;
+
+	if (!size || pack_open(&column, data + 1, size - 1, count, &used, NULL) != HDB_OK)
+		return;
+	if (used > size - 1)
+		abort();
+	for (uint32_t i = 0; i < count; i++)
+		(void)pack_get(&column, i);
+	for (uint32_t g = 0; g * PACK_GROUP < count; g++)
+		if (pack_group(&column, g, group) > PACK_GROUP)
+			abort();
+}
+
+static void fuzz_lists(const uint8_t *data, size_t size)
+{
+	static uint64_t lengths[STORE_BLOCK_OBJECTS];
+	struct base_vec target = { 0 };
+	struct store_block block = { .data = data + 2, .size = size - 2 };
+	const uint32_t limit = 1000;
+
+	if (size < 2)
+		return;
+	block.item_count = (data[0] | data[1] << 8) % 2048u;
+	if (store_lists_decode(NULL, STORE_REFERENCES, &block, limit, lengths, &target, NULL) ==
+	    HDB_OK)
+		for (size_t i = 0; i < target.count; i++)
+			if (*base_vec_at(&target, uint32_t, i) >= limit)
+				abort();
+	base_vec_release(&target);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* Copied to its exact size, so that the sanitizer sees every byte past the end. */
+	uint8_t *copy = malloc(size ? size : 1);
+
+	if (!copy)
+		return 0;
+	if (size)
+		memcpy(copy, data, size);
+	if (size && copy[size - 1] & 1)
+		fuzz_pack(copy, size);
+	else
+		fuzz_lists(copy, size);
+	free(copy);
+	return 0;
+}
