@@ -49,10 +49,9 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, uint64_t count,
 		  uint8_t *type, uint64_t *done, struct hdb_error *err);
 
 /*
- * The text of a java.lang.String as UTF-8, for JDK 5 to 25 and Android (char[] with offset and count, char[], byte[] with
- * coder; Android strings whose characters the dump has). Copied to buf (size bytes, terminated, cut at a character);
- * *size_bytes (may be NULL) is its whole length in UTF-8 if it fits, else more than size. HDB_NOTFOUND if ix is no string or its
- * characters are not in the dump.
+ * The text of a java.lang.String as UTF-8, for JDK 5 to 25 and Android. Copied to buf (size bytes, terminated, cut at a
+ * character); *char_count (may be NULL) is its whole length in UTF-16 units. HDB_NOTFOUND if ix is no string or
+ * its characters are not in the dump.
  */
 int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t *char_count,
 		struct hdb_error *err);
@@ -60,8 +59,10 @@ int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t
 /* Whether the class of ix is java.lang.String. */
 bool heap_is_string(struct heap *heap, uint32_t ix);
 
-/* Strength of a reference: enum store_strength; STORE_STRONG unless `from` is a reference object of such a class and its only
- * reference to `to` is its referent. */
+/*
+ * Strength of a reference (enum store_strength): STORE_STRONG unless `from` is a reference object of such a class
+ * whose only reference to `to` is its referent.
+ */
 int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
 		  struct hdb_error *err);
 

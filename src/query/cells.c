@@ -237,11 +237,12 @@ static int make_fact(struct query *q, const char *name, struct hdb_value **out,
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
 	const size_t no = find_column(spec->facts, spec->fact_count, name, strlen(name));
-	const struct hdb_column *column = &spec->facts[no];
+	const struct hdb_column *column;
 	size_t at = 0;
 
 	if (no == SIZE_MAX)
 		return hdb_fail(err, HDB_EBUG, "%s has no fact \"%s\"", spec->name, name);
+	column = &spec->facts[no];
 	if (!q->facts)
 		q->facts = calloc(spec->fact_count, sizeof(*q->facts));
 	if (!q->facts)

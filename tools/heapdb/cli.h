@@ -1,5 +1,9 @@
 /*
  * heapdb/cli.h - what the files of the command share: the command table and the running command.
+ *
+ * The command is linked with the static library: names that cross files here begin with none of the
+ * library's prefixes (hdb_, base_, hprof_, store_, graph_, import_, heap_, derive_, query_), for a
+ * name of both would silently replace the library's.
  */
 #ifndef HEAPDB_CLI_H
 #define HEAPDB_CLI_H
@@ -22,7 +26,8 @@ enum cli_exit {
 enum {
 	NEEDS_DB = 1,    /* the runner finds and opens the database */
 	WRITES = 2,      /* works long: signals are caught and progress is drawn */
-	NAMES_QUERY = 4  /* its first operand is the name of a query */
+	NAMES_QUERY = 4, /* its first operand is the name of a query */
+	EXPORTS = 8      /* for programs: any query, as TSV if nothing else is said */
 };
 
 struct cli;
@@ -44,6 +49,7 @@ struct cli {
 	struct options opt;
 	const struct hdb_query_spec *query; /* NULL: none */
 	struct hdb *db;                     /* open if the command NEEDS_DB */
+	char *db_path, *dump_path;          /* as located; owned, needed while db is open */
 	struct output *out;
 	struct hdb_error err;
 	bool is_open;                       /* a JSON object is half written; see struct answer */
@@ -53,10 +59,10 @@ struct cli {
 /* The command table, ended by a NULL name. */
 extern const struct command commands[];
 
-const struct command *command_find(const char *name);
+const struct command *cli_find_command(const char *name);
 
 /* The query of that name, or NULL. */
-const struct hdb_query_spec *query_spec_find(const char *name);
+const struct hdb_query_spec *cli_find_query(const char *name);
 
 /* Writes a message and returns `code`. */
 int cli_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
@@ -76,14 +82,13 @@ void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query);
 
 /* Imports `dump_path` as the options say; `out` may be NULL. */
-int import_dump(struct cli *cli, const char *dump_path, const char *db_path,
+int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 		struct hdb_import_result *out);
 
 /*
  * Finds the database that is meant (see FILES in the manual), importing a dump first where one is
- * named that has none. The paths go to *db_path and *dump_path (NULL: where it was at import), both
- * owned: free().
+ * named that has none. Sets cli->db_path, and cli->dump_path where that is known.
  */
-int locate_database(struct cli *cli, char **db_path, char **dump_path);
+int locate_database(struct cli *cli);
 
 #endif

@@ -10,6 +10,32 @@
 /* Where the second column of help begins. */
 #define HELP_COLUMN 28
 
+/* Lines of help are no longer. */
+#define HELP_WIDTH 80
+
+/* Words of `text`, in lines that begin at HELP_COLUMN, where the cursor is, and end before HELP_WIDTH. */
+static void put_words(struct output *out, const char *text)
+{
+	size_t at = HELP_COLUMN;
+
+	while (*text) {
+		const size_t size = strcspn(text, " ");
+
+		if (at > HELP_COLUMN && at + 1 + size > HELP_WIDTH) {
+			output_char(out, '\n');
+			output_blanks(out, HELP_COLUMN);
+			at = HELP_COLUMN;
+		} else if (at > HELP_COLUMN) {
+			output_char(out, ' ');
+			at++;
+		}
+		output_bytes(out, text, size);
+		at += size;
+		text += size + strspn(text + size, " ");
+	}
+	output_char(out, '\n');
+}
+
 /* "  left   right", right on a line of its own if left is long. */
 static void put_line(struct output *out, const char *left, const char *right)
 {
@@ -23,8 +49,7 @@ static void put_line(struct output *out, const char *left, const char *right)
 	} else {
 		output_blanks(out, HELP_COLUMN - size);
 	}
-	output_string(out, right ? right : "");
-	output_char(out, '\n');
+	put_words(out, right ? right : "");
 }
 
 static void put_option(struct output *out, char letter, const char *name, const char *argument,
@@ -91,7 +116,7 @@ void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query)
 {
 	if (!query && command->query)
-		query = query_spec_find(command->query);
+		query = cli_find_query(command->query);
 	if (query && command->flags & NAMES_QUERY)
 		output_format(out, "usage: heapdb %s %s%s%s [options]\n\n%s\n", command->name,
 			      query->name, *query->targets ? " " : "", query->targets,
@@ -113,38 +138,58 @@ static void put_overview(struct output *out)
 	for (const struct command *c = commands; c->name; c++)
 		put_line(out, c->name, c->summary);
 	put_queries(out);
-	output_string(out, "\nThe database is --db FILE, else $HEAPDB, else the *.heapdb in the current "
-			   "folder.\n`man heapdb` has it all.\n");
+	output_string(out, "\nThe database is --db FILE, else $HEAPDB, else *.heapdb in the current folder."
+			   "\n`man heapdb` has it all.\n");
 }
 
-/* One name a line, with what it belongs to: kind, owner, name, argument, parted by tabs. */
+static void put_name(struct output *out, const char *kind, const char *owner, const char *name,
+		     const char *more, const char *help)
+{
+	output_format(out, "%s\t%s\t%s\t%s\t%s\n", kind, owner, name, more ? more : "",
+		      help ? help : "");
+}
+
+static void put_query_names(struct output *out, const struct hdb_query_spec *query)
+{
+	char owner[80], option[80];
+
+	snprintf(owner, sizeof(owner), "query %s", query->name);
+	put_name(out, "query", query->is_query ? "query" : "-", query->name, query->targets,
+		 query->summary);
+	for (const struct hdb_option_spec *o = query->options; o->name; o++) {
+		snprintf(option, sizeof(option), "--%s", o->name);
+		put_name(out, "option", owner, option, o->argument, o->help);
+	}
+	for (size_t i = 0; i < query->column_count; i++)
+		put_name(out, "column", owner, query->columns[i].name, "", query->columns[i].help);
+	for (size_t i = 0; i < query->fact_count; i++)
+		put_name(out, "fact", owner, query->facts[i].name, "", query->facts[i].help);
+}
+
+/* A name a line: kind, what it belongs to, name, argument, help, parted by tabs. */
 static void put_names(struct output *out)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
+	char option[80];
 
 	for (const struct command *c = commands; c->name; c++) {
-		output_format(out, "command\t-\t%s\t\n", c->name);
+		put_name(out, "command", "-", c->name, c->synopsis, c->summary);
 		for (const struct option_info *o = option_table; o->name; o++) {
+			snprintf(option, sizeof(option), "--%s", o->name);
 			if (o->groups & (c->options | OPTIONS_HELP))
-				output_format(out, "option\t%s\t--%s\t%s\n", c->name, o->name,
-					      o->argument ? o->argument : "");
+				put_name(out, "option", c->name, option, o->argument, o->help);
 		}
 	}
-	for (size_t i = 0; i < count; i++) {
-		output_format(out, "query\t%s\t%s\t%s\n", specs[i].is_query ? "query" : "-",
-			      specs[i].name, specs[i].targets);
-		for (const struct hdb_option_spec *o = specs[i].options; o->name; o++)
-			output_format(out, "option\tquery %s\t--%s\t%s\n", specs[i].name, o->name,
-				      o->argument ? o->argument : "");
-	}
+	for (size_t i = 0; i < count; i++)
+		put_query_names(out, &specs[i]);
 }
 
 int cmd_help(struct cli *cli)
 {
 	const char *const *words = cli->opt.operands;
 	const size_t count = cli->opt.operand_count;
-	const struct command *command = count > 0 ? command_find(words[0]) : NULL;
+	const struct command *command = count > 0 ? cli_find_command(words[0]) : NULL;
 	const struct hdb_query_spec *query = NULL;
 
 	if (cli->opt.names) {
@@ -155,15 +200,15 @@ int cmd_help(struct cli *cli)
 		put_overview(cli->out);
 		return HDB_OK;
 	}
-	if (!command && query_spec_find(words[0])) {
-		command = command_find("query");
-		query = query_spec_find(words[0]);
+	if (!command && cli_find_query(words[0])) {
+		command = cli_find_command("query");
+		query = cli_find_query(words[0]);
 	}
 	if (!command)
 		return cli_fail(&cli->err, HDB_EUSAGE,
 				"there is no command \"%s\"; `heapdb help` lists them", words[0]);
 	if (count > 1) {
-		query = query_spec_find(words[1]);
+		query = cli_find_query(words[1]);
 		if (!query || !(command->flags & NAMES_QUERY) || count > 2)
 			return cli_fail(&cli->err, HDB_EUSAGE,
 					"there is no query \"%s\"; `heapdb help query` lists them",

@@ -35,23 +35,23 @@ enum {
 };
 
 static const struct hdb_column summary_facts[FACT_COUNT] = {
-	[FACT_DATABASE] = { "database", HDB_TYPE_TEXT, "Database", "name of the file that was made" },
-	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "Objects", "objects, class objects included" },
-	[FACT_CLASSES] = { "classes", HDB_TYPE_COUNT, "Classes", "classes" },
-	[FACT_REFERENCES] = { "references", HDB_TYPE_COUNT, "References", "references between them" },
-	[FACT_ROOTS] = { "roots", HDB_TYPE_COUNT, "Roots", "root records on objects of the dump" },
-	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "Problems", "problems met" },
-	[FACT_SNAPSHOTS] = { "snapshots", HDB_TYPE_COUNT, "Heap dumps in the file",
+	[FACT_DATABASE] = { "database", HDB_TYPE_TEXT, "database", "name of the file that was made" },
+	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "objects, class objects included" },
+	[FACT_CLASSES] = { "classes", HDB_TYPE_COUNT, "classes", "classes" },
+	[FACT_REFERENCES] = { "references", HDB_TYPE_COUNT, "references", "references between them" },
+	[FACT_ROOTS] = { "roots", HDB_TYPE_COUNT, "roots", "root records on objects of the dump" },
+	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "problems", "problems met" },
+	[FACT_SNAPSHOTS] = { "snapshots", HDB_TYPE_COUNT, "heap dumps in the file",
 			     "heap dumps in the file; one was imported" },
-	[FACT_DUMP_BYTES] = { "dump_bytes", HDB_TYPE_BYTES, "Dump size", "size of the dump" },
-	[FACT_DATABASE_BYTES] = { "database_bytes", HDB_TYPE_BYTES, "Database size",
+	[FACT_DUMP_BYTES] = { "dump_bytes", HDB_TYPE_BYTES, "dump size", "size of the dump" },
+	[FACT_DATABASE_BYTES] = { "database_bytes", HDB_TYPE_BYTES, "database size",
 				  "size of the database" },
-	[FACT_SECONDS] = { "seconds", HDB_TYPE_DOUBLE, "Seconds", "time that it took" },
-	[FACT_RATE] = { "bytes_per_second", HDB_TYPE_BYTES, "Bytes a second",
+	[FACT_SECONDS] = { "seconds", HDB_TYPE_DOUBLE, "seconds", "time that it took" },
+	[FACT_RATE] = { "bytes_per_second", HDB_TYPE_BYTES, "bytes a second",
 			"bytes of the dump imported in a second" },
 };
 
-int import_dump(struct cli *cli, const char *dump_path, const char *db_path,
+int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 		struct hdb_import_result *out)
 {
 	const struct hdb_import_options options = {
@@ -176,7 +176,7 @@ int cmd_import(struct cli *cli)
 		db_path = default_path;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	rc = import_dump(cli, cli->opt.operands[0], db_path, &result);
+	rc = cli_import(cli, cli->opt.operands[0], db_path, &result);
 	if (rc != HDB_OK)
 		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &end);

@@ -97,33 +97,33 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 		return rc;
 	if (access(path, F_OK) != 0) {
 		cli_notice(cli, "importing %s into %s", dump, path);
-		rc = import_dump(cli, dump, path, NULL);
-		if (rc != HDB_OK)
+		rc = cli_import(cli, dump, path, NULL);
+		/* another process may have been faster */
+		if (rc != HDB_OK && (rc != HDB_EUSAGE || access(path, F_OK) != 0))
 			return rc;
 	}
 	*db_path = strdup(path);
 	return *db_path ? HDB_OK : cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
-int locate_database(struct cli *cli, char **db_path, char **dump_path)
+int locate_database(struct cli *cli)
 {
 	const char *name = cli->opt.db ? cli->opt.db : getenv("HEAPDB");
 	const char *dump = cli->opt.dump;
 	size_t count;
 	int rc;
 
-	*db_path = *dump_path = NULL;
 	if (name && (cli->opt.db || *name)) {
 		if (is_dump(name)) {
-			rc = database_of_dump(cli, name, db_path);
+			rc = database_of_dump(cli, name, &cli->db_path);
 			if (rc != HDB_OK)
 				return rc;
 			dump = dump ? dump : name;
 		} else {
-			*db_path = strdup(name);
+			cli->db_path = strdup(name);
 		}
 	} else {
-		rc = newest_here(cli, db_path, &count);
+		rc = newest_here(cli, &cli->db_path, &count);
 		if (rc != HDB_OK)
 			return rc;
 		if (count == 0)
@@ -132,11 +132,11 @@ int locate_database(struct cli *cli, char **db_path, char **dump_path)
 					"DUMP`, or name one with --db FILE");
 		if (count > 1)
 			cli_notice(cli, "using %s, the newest of %zu here; --db FILE names another",
-				   *db_path, count);
+				   cli->db_path, count);
 	}
 	if (dump)
-		*dump_path = strdup(dump);
-	if (!*db_path || (dump && !*dump_path))
+		cli->dump_path = strdup(dump);
+	if (!cli->db_path || (dump && !cli->dump_path))
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 	return HDB_OK;
 }

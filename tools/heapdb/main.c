@@ -28,7 +28,7 @@ const struct command commands[] = {
 	  "verify every block, and that the tables agree" },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
 	  "NAME [TARGET...] [options]", "ask a question; without NAME: list them" },
-	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
+	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
 	  "objects [--columns A,B] [--format tsv|csv|jsonl|json]",
 	  "stream all rows of a query, for other programs" },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
@@ -37,7 +37,7 @@ const struct command commands[] = {
 	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 
-const struct command *command_find(const char *name)
+const struct command *cli_find_command(const char *name)
 {
 	for (const struct command *c = commands; c->name; c++) {
 		if (strcmp(c->name, name) == 0)
@@ -46,7 +46,7 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-const struct hdb_query_spec *query_spec_find(const char *name)
+const struct hdb_query_spec *cli_find_query(const char *name)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
@@ -118,32 +118,16 @@ static void print_error(struct cli *cli, int result, bool as_json)
 		say(cli->message_prefix, cli->err.message);
 }
 
-/* Finds the query that the command asks: its own, or the one that an operand names. */
-static int choose_query(struct cli *cli, struct arguments args, int *place)
+/* No such query, or one that only another command asks: `heapdb info`, not `heapdb query info`. */
+static int no_query(struct cli *cli, const char *name)
 {
-	const struct command *command = cli->command;
-	const char *name = command->query;
 	struct suggest near;
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
-	int rc;
 
-	*place = 0;
-	if (command->flags & NAMES_QUERY) {
-		rc = options_query_name(command, args, place, &cli->err);
-		if (rc != HDB_OK || *place == 0)
-			return rc;
-		name = args.values[*place];
-	}
-	if (!name)
-		return HDB_OK;
-	cli->query = query_spec_find(name);
-	if (cli->query) {
-		if (command->flags & NAMES_QUERY)
-			snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s %s",
-				 command->name, name);
-		return HDB_OK;
-	}
+	if (cli_find_query(name))
+		return cli_fail(&cli->err, HDB_EUSAGE, "that is a command: `heapdb %s%s`",
+				cli_find_command(name) ? "" : "export ", name);
 	suggest_init(&near, name, strlen(name));
 	for (size_t i = 0; i < count; i++)
 		suggest_try(&near, specs[i].name);
@@ -154,24 +138,45 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 			"there is no query \"%s\"; `heapdb help query` lists them", name);
 }
 
+/* Finds the query that the command asks: its own, or the one that an operand names. */
+static int choose_query(struct cli *cli, struct arguments args, int *place)
+{
+	const struct command *command = cli->command;
+	const char *name = command->query;
+
+	*place = 0;
+	if (command->flags & NAMES_QUERY) {
+		const int rc = options_query_name(command, args, place, &cli->err);
+
+		if (rc != HDB_OK || *place == 0)
+			return rc;
+		name = args.values[*place];
+	}
+	if (!name)
+		return HDB_OK;
+	cli->query = cli_find_query(name);
+	if (!cli->query || (!cli->query->is_query && command->flags & NAMES_QUERY &&
+			    !(command->flags & EXPORTS)))
+		return no_query(cli, name);
+	if (command->flags & NAMES_QUERY)
+		snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s %s", command->name,
+			 name);
+	return HDB_OK;
+}
+
 static int open_database(struct cli *cli)
 {
-	char *db_path = NULL, *dump_path = NULL;
-	int rc = locate_database(cli, &db_path, &dump_path);
+	struct hdb_open_options options = {
+		.memory_bytes = cli->opt.memory_bytes,
+		.threads = cli->opt.threads,
+		.progress = progress_callbacks(),
+	};
+	const int rc = locate_database(cli);
 
-	if (rc == HDB_OK) {
-		const struct hdb_open_options options = {
-			.dump_path = dump_path,
-			.memory_bytes = cli->opt.memory_bytes,
-			.threads = cli->opt.threads,
-			.progress = progress_callbacks(),
-		};
-
-		rc = hdb_open(db_path, &options, &cli->db, &cli->err);
-	}
-	free(db_path);
-	free(dump_path);
-	return rc;
+	if (rc != HDB_OK)
+		return rc;
+	options.dump_path = cli->dump_path;
+	return hdb_open(cli->db_path, &options, &cli->db, &cli->err);
 }
 
 static int run(struct cli *cli, struct arguments args)
@@ -197,12 +202,14 @@ static int run(struct cli *cli, struct arguments args)
 		rc = command->run(cli);
 	progress_hide();
 	hdb_close(cli->db);
+	free(cli->db_path);
+	free(cli->dump_path);
 	return rc;
 }
 
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
-	const struct command *command = command_find(name);
+	const struct command *command = cli_find_command(name);
 	struct suggest near;
 
 	if (command)
@@ -210,7 +217,7 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	suggest_init(&near, name, strlen(name));
 	for (const struct command *c = commands; c->name; c++)
 		suggest_try(&near, c->name);
-	if (query_spec_find(name))
+	if (cli_find_query(name))
 		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; is \"query %s\" meant?",
 			 name, name);
 	else if (near.best)

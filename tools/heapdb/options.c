@@ -40,36 +40,36 @@ enum option_key {
 };
 
 const struct option_info option_table[] = {
-	[KEY_DB] = { "db", 0, "FILE", OPTIONS_DATABASE,
+	[KEY_DB] = { "db", "FILE", OPTIONS_DATABASE, 0,
 		     "the database, or a dump (imported first if it has none)" },
-	[KEY_DUMP] = { "dump", 0, "PATH", OPTIONS_DATABASE, "where the dump is now, if it moved" },
-	[KEY_OUTPUT] = { "output", 'o', "FILE", OPTIONS_IMPORT,
+	[KEY_DUMP] = { "dump", "PATH", OPTIONS_DATABASE, 0, "where the dump is now, if it moved" },
+	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
 			 "name of the database (default: x.heapdb for x.hprof)" },
-	[KEY_FORCE] = { "force", 0, NULL, OPTIONS_IMPORT, "replace an existing database" },
-	[KEY_SIZES] = { "sizes", 0, "vm|mat|dump", OPTIONS_IMPORT, "how shallow sizes are computed" },
-	[KEY_LAYOUT] = { "layout", 0, "header=N,ref=N,align=N", OPTIONS_IMPORT,
+	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT, 0, "replace an existing database" },
+	[KEY_SIZES] = { "sizes", "vm|mat|dump", OPTIONS_IMPORT, 0, "how shallow sizes are computed" },
+	[KEY_LAYOUT] = { "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0,
 			 "object layout for --sizes vm, any part of it (default: inferred)" },
-	[KEY_SNAPSHOT] = { "snapshot", 0, "N", OPTIONS_IMPORT,
+	[KEY_SNAPSHOT] = { "snapshot", "N", OPTIONS_IMPORT, 0,
 			   "which of several heap dumps in the file, from 1" },
-	[KEY_STRICT] = { "strict", 0, NULL, OPTIONS_IMPORT, "refuse a damaged dump" },
-	[KEY_JSON] = { "json", 0, NULL, OPTIONS_JSON, "one JSON object" },
-	[KEY_CSV] = { "csv", 0, NULL, OPTIONS_ROWS, "comma-separated values with a heading" },
-	[KEY_FORMAT] = { "format", 0, "table|json|jsonl|csv|tsv", OPTIONS_ROWS,
+	[KEY_STRICT] = { "strict", NULL, OPTIONS_IMPORT, 0, "refuse a damaged dump" },
+	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
+	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS, 0, "comma-separated values with a heading" },
+	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv", OPTIONS_ROWS, 0,
 			 "how rows are written" },
-	[KEY_COLUMNS] = { "columns", 0, "A,B,...", OPTIONS_ROWS, "these columns, in this order" },
-	[KEY_LIMIT] = { "limit", 0, "N|all", OPTIONS_ROWS,
-			"most rows to print (default: 25 in tables, else all)" },
-	[KEY_SORT] = { "sort", 0, "COLUMN", OPTIONS_ROWS,
+	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS, 0, "these columns, in this order" },
+	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS, 0,
+			"most rows to print (default in tables: 25, of info and check 100; else all)" },
+	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
 		       "sort by it, descending; -COLUMN: ascending" },
-	[KEY_HUMAN] = { "human", 0, NULL, OPTIONS_JSON, "sizes in tables as 1.2 GiB" },
-	[KEY_MEMORY] = { "memory", 0, "SIZE", OPTIONS_WORK,
+	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
+	[KEY_MEMORY] = { "memory", "SIZE", OPTIONS_WORK, 0,
 			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is)" },
-	[KEY_THREADS] = { "threads", 0, "N", OPTIONS_WORK, "worker threads (default: one a core)" },
-	[KEY_QUIET] = { "quiet", 0, NULL, OPTIONS_WORK, "no progress and no notices" },
-	[KEY_NO_PROGRESS] = { "no-progress", 0, NULL, OPTIONS_WORK, "no progress" },
-	[KEY_NAMES] = { "names", 0, NULL, OPTIONS_NAMES, "all names, for completion" },
-	[KEY_HELP] = { "help", 'h', NULL, OPTIONS_HELP, "help on the command" },
-	[KEY_COUNT] = { NULL, 0, NULL, 0, NULL },
+	[KEY_THREADS] = { "threads", "N", OPTIONS_WORK, 0, "worker threads (default: one a core)" },
+	[KEY_QUIET] = { "quiet", NULL, OPTIONS_WORK, 0, "no progress and no notices" },
+	[KEY_NO_PROGRESS] = { "no-progress", NULL, OPTIONS_WORK, 0, "no progress" },
+	[KEY_NAMES] = { "names", NULL, OPTIONS_NAMES, 0, "all names, for completion" },
+	[KEY_HELP] = { "help", NULL, OPTIONS_HELP, 'h', "help on the command" },
+	[KEY_COUNT] = { NULL, NULL, 0, 0, NULL },
 };
 
 /* What getopt returns for option i of the table, and for option i of the query. */
@@ -179,7 +179,9 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	if (near.best)
 		return cli_fail(err, HDB_EUSAGE, "unknown option %.*s; is --%s meant?",
 				(int)name_size, given, near.best);
-	return cli_fail(err, HDB_EUSAGE, "unknown option %.*s", (int)name_size, given);
+	return cli_fail(err, HDB_EUSAGE, "unknown option %.*s%s", (int)name_size, given,
+			p->command->flags & NAMES_QUERY && !p->spec
+			? "; a query's own options come after its name" : "");
 }
 
 int options_query_name(const struct command *command, struct arguments args, int *place,
@@ -257,20 +259,18 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 	return HDB_OK;
 }
 
+/* The words stand in the order of their enums. */
 static int set_words(enum option_key key, const char *value, struct options *opt,
 		     struct hdb_error *err)
 {
-	static const enum format formats[] = { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV,
-					       FORMAT_TSV };
-	static const enum hdb_size_model models[] = { HDB_SIZES_VM, HDB_SIZES_MAT, HDB_SIZES_DUMP };
 	const int word = word_index(value, option_table[key].argument);
 
 	if (word < 0)
 		return cli_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"", option_table[key].name,
 				option_table[key].argument, value);
 	if (key == KEY_FORMAT)
-		return set_format(opt, formats[word], err);
-	opt->sizes = models[word];
+		return set_format(opt, (enum format)word, err);
+	opt->sizes = (enum hdb_size_model)word;
 	return HDB_OK;
 }
 
@@ -285,7 +285,8 @@ static int set_number(enum option_key key, const char *value, struct options *op
 	if (!parse_number(value, key == KEY_MEMORY, high, &number))
 		return cli_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"", option_table[key].name,
 				key == KEY_MEMORY ? "a size such as 512M or 2G"
-				: key == KEY_LIMIT ? "a number of rows or \"all\"" : "a number",
+				: key == KEY_LIMIT ? "a number of rows or \"all\""
+				: key == KEY_THREADS ? "a number up to 1024" : "a number",
 				value);
 	if (number == 0 && key != KEY_LIMIT)
 		return cli_fail(err, HDB_EUSAGE, "--%s is at least 1", option_table[key].name);

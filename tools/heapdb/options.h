@@ -13,6 +13,9 @@ struct command;
 /* Rows that people get if they do not say --limit. */
 #define OPTIONS_LIMIT_DEFAULT 25
 
+/* The same of commands that answer one question only: what there is to know fits. */
+#define OPTIONS_LIMIT_COMMAND 100
+
 /* Which commands take an option. */
 enum option_group {
 	OPTIONS_DATABASE = 1, /* those that open a database */
@@ -24,7 +27,8 @@ enum option_group {
 	OPTIONS_NAMES = 64    /* help */
 };
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_TSV, FORMAT_JSONL };
+/* In the order of the words of --format. */
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV, FORMAT_TSV };
 
 struct options {
 	const char *db, *dump, *output, *layout, *sort, *columns;
@@ -46,9 +50,9 @@ struct options {
 /* An option that is not a query's own. */
 struct option_info {
 	const char *name;
-	char letter;          /* 'o' for -o, 0: none */
 	const char *argument; /* NULL: a switch */
 	unsigned groups;      /* enum option_group */
+	char letter;          /* 'o' for -o, 0: none */
 	const char *help;
 };
 

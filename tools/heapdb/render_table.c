@@ -38,6 +38,7 @@ struct table {
 	struct cell *cells; /* of the batch; owned */
 	size_t rows;        /* in the batch */
 	struct bytes text;  /* of the batch */
+	size_t blanks;      /* due before the next text of the line */
 	bool has_heading;   /* it is printed */
 };
 
@@ -73,6 +74,8 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 								     : (uint64_t)value->i,
 						   value->i < 0));
 	case HDB_TYPE_DOUBLE:
+		if (!isfinite(value->d))
+			break;
 		n = snprintf(buf, sizeof(buf), fabs(value->d) < 1e15 ? "%.2f" : "%g", value->d);
 		return put_number(out, buf, n > 0 ? (size_t)n : 0);
 	case HDB_TYPE_BOOL:
@@ -110,12 +113,20 @@ static const char *ellipsis(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "\xe2\x80\xa6" : "~";
 }
 
+/* Prints text after the blanks that are due; a line never ends in blanks. */
+static void put_aligned(struct table *t, const char *text, size_t size)
+{
+	if (size == 0)
+		return;
+	output_blanks(t->out, t->blanks);
+	t->blanks = 0;
+	output_bytes(t->out, text, size);
+}
+
 /* The cell, cut to its column's limit, right-aligned for numbers; the last column ends the line. */
-static void put_cell(const struct table *t, size_t column, const char *text, size_t size,
-		     size_t width)
+static void put_cell(struct table *t, size_t column, const char *text, size_t size, size_t width)
 {
 	const size_t cut = t->cuts[column], pad = t->widths[column];
-	const bool is_last = column + 1 == t->columns;
 	bool is_cut = false;
 
 	if (cut > 0 && width > cut) {
@@ -124,13 +135,17 @@ static void put_cell(const struct table *t, size_t column, const char *text, siz
 		is_cut = true;
 	}
 	if (!is_text(t, column) && width < pad)
-		output_blanks(t->out, pad - width);
-	output_bytes(t->out, text, size);
+		t->blanks += pad - width;
+	put_aligned(t, text, size);
 	if (is_cut)
-		output_string(t->out, ellipsis());
-	if (is_text(t, column) && width < pad && !is_last)
-		output_blanks(t->out, pad - width);
-	output_string(t->out, is_last ? "\n" : "  ");
+		put_aligned(t, ellipsis(), strlen(ellipsis()));
+	if (is_text(t, column) && width < pad)
+		t->blanks += pad - width;
+	t->blanks += 2;
+	if (column + 1 == t->columns) {
+		output_char(t->out, '\n');
+		t->blanks = 0;
+	}
 }
 
 /* Widens the columns to what the batch needs, then cuts the widest texts until a line fits. */
@@ -176,15 +191,26 @@ static void lay_out(struct table *t)
 	}
 }
 
-static void put_batch(struct table *t)
+/* Where no column has a heading, there is no line of them. */
+static void put_heading(struct table *t)
 {
-	lay_out(t);
-	for (size_t i = 0; i < t->columns && !t->has_heading; i++) {
+	size_t letters = 0;
+
+	t->has_heading = true;
+	for (size_t i = 0; i < t->columns; i++)
+		letters += strlen(column_title(answer_column(t->answer, i)));
+	for (size_t i = 0; i < t->columns && letters > 0; i++) {
 		const char *title = column_title(answer_column(t->answer, i));
 
 		put_cell(t, i, title, strlen(title), strlen(title));
 	}
-	t->has_heading = true;
+}
+
+static void put_batch(struct table *t)
+{
+	lay_out(t);
+	if (!t->has_heading)
+		put_heading(t);
 	for (size_t i = 0; i < t->rows * t->columns; i++) {
 		const struct cell *cell = &t->cells[i];
 

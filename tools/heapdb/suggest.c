@@ -3,6 +3,7 @@
  */
 #include "heapdb/suggest.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Longer words are no typing errors of ours. */
@@ -10,7 +11,7 @@
 
 void suggest_init(struct suggest *s, const char *wanted, size_t size)
 {
-	*s = (struct suggest){ .wanted = wanted, .size = size, .distance = size / 3 + 2 };
+	*s = (struct suggest){ .wanted = wanted, .size = size, .distance = size < 3 ? 2 : size / 3 + 1 };
 }
 
 static size_t least(size_t a, size_t b, size_t c)
@@ -20,25 +21,26 @@ static size_t least(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* Letters to insert, drop or replace to make one of the other. */
+/* Letters to insert, drop, replace or swap with their neighbour to make one of the other. */
 static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
-	size_t row[NAME_MAX_SIZE + 1];
+	size_t rows[3][NAME_MAX_SIZE + 1];
 
 	for (size_t j = 0; j <= b_size; j++)
-		row[j] = j;
+		rows[0][j] = j;
 	for (size_t i = 1; i <= a_size; i++) {
-		size_t diagonal = row[0];
+		size_t *row = rows[i % 3];
+		const size_t *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_size; j++) {
-			const size_t kept = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = least(row[j] + 1, row[j - 1] + 1, kept);
+			row[j] = least(above[j] + 1, row[j - 1] + 1,
+				       above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least(row[j], two_above[j - 2] + 1, SIZE_MAX);
 		}
 	}
-	return row[b_size];
+	return rows[a_size % 3][b_size];
 }
 
 void suggest_try(struct suggest *s, const char *name)

@@ -1,0 +1,172 @@
+/*
+ * heap/threads.c - threads and their stacks.
+ */
+#include "heap/threads.h"
+
+#include "heap/text.h"
+#include "heap/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longest name of a class, method or file in a frame. */
+#define NAME_MAX_BYTES 1024
+/* Characters of a char[] thread name. */
+#define CHARS_MAX 512
+
+uint64_t heap_thread_count(struct heap *heap)
+{
+	return store_record_count(heap->store, STORE_THREADS);
+}
+
+int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err)
+{
+	const int r = store_record(heap->store, STORE_THREADS, sizeof(*out), no, out, err);
+
+	if (r == HDB_OK && out->ix != STORE_NONE && out->ix >= heap->object_count)
+		return store_damaged(heap->store, STORE_THREADS, no, "index out of range", err);
+	return r;
+}
+
+/* Finds a record by its first member, a u32, in a table that is sorted by it. */
+static int find_serial(struct heap *heap, enum store_table table, uint32_t record_size,
+		       uint32_t serial, void *out, struct hdb_error *err)
+{
+	uint64_t low = 0, high = store_record_count(heap->store, table);
+
+	while (low < high) {
+		const uint64_t mid = low + (high - low) / 2;
+		uint32_t found;
+		const int r = store_record(heap->store, table, record_size, mid, out, err);
+
+		if (r != HDB_OK)
+			return r;
+		memcpy(&found, out, sizeof(found));
+		if (found == serial)
+			return HDB_OK;
+		if (found < serial)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return HDB_NOTFOUND;
+}
+
+int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_thread *out,
+			  struct hdb_error *err)
+{
+	const int r = find_serial(heap, STORE_THREADS, sizeof(*out), serial, out, err);
+
+	if (r == HDB_OK && out->ix != STORE_NONE && out->ix >= heap->object_count)
+		return store_damaged(heap->store, STORE_THREADS, serial, "index out of range", err);
+	return r;
+}
+
+bool heap_is_thread(struct heap *heap, uint32_t ix)
+{
+	struct heap_object object;
+	uint32_t no;
+
+	if (heap_object(heap, ix, &object, NULL) < 0 || object.kind != STORE_INSTANCE)
+		return false;
+	no = object.class_no;
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		if (strcmp(heap_class_name(heap, no), "java.lang.Thread") == 0)
+			return true;
+		no = heap_class(heap, no)->super_no;
+	}
+	return false;
+}
+
+/* A char[] as text. */
+static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t size,
+			   struct hdb_error *err)
+{
+	uint64_t bits[CHARS_MAX], done;
+	const char *end = buf + size - 1;
+	char *p = buf;
+	uint8_t type;
+	const int r = heap_elements(heap, ix, 0, CHARS_MAX, bits, &type, &done, err);
+
+	if (r < 0)
+		return r;
+	for (uint64_t i = 0; type == HPROF_CHAR && i < done; i++) {
+		const uint32_t unit = bits[i] >= 0xd800 && bits[i] < 0xe000 ? 0xfffd :
+				      (uint32_t)bits[i];
+		char *next = heap_put_utf8(p, end, unit);
+
+		if (!next)
+			break;
+		p = next;
+	}
+	*p = '\0';
+	return HDB_OK;
+}
+
+int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t name_ix;
+	int r = heap_field_object(heap, ix, "java.lang.Thread", "name", &name_ix, err);
+
+	buf[0] = '\0';
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = heap_object(heap, name_ix, &object, err);
+	if (r < 0)
+		return r;
+	r = object.kind == STORE_PRIMITIVE_ARRAY ?
+	    char_array_text(heap, name_ix, buf, size, err) :
+	    heap_string(heap, name_ix, buf, size, NULL, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
+	       struct hdb_error *err)
+{
+	return find_serial(heap, STORE_TRACES, sizeof(*out), trace_serial, out, err);
+}
+
+int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
+		     struct store_frame *out, struct hdb_error *err)
+{
+	uint32_t no;
+	int r;
+
+	if (depth >= trace->frame_count)
+		return HDB_NOTFOUND;
+	r = store_record(heap->store, STORE_TRACE_FRAMES, sizeof(no), trace->first_frame + depth,
+			 &no, err);
+	if (r != HDB_OK || no == STORE_NONE)
+		return r < 0 ? r : HDB_NOTFOUND;
+	return store_record(heap->store, STORE_FRAMES, sizeof(*out), no, out, err);
+}
+
+int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
+		    struct hdb_error *err)
+{
+	char class[NAME_MAX_BYTES], method[NAME_MAX_BYTES], source[NAME_MAX_BYTES];
+	int r = heap_text(heap, frame->class_text, class, sizeof(class), err);
+
+	if (r == HDB_OK)
+		r = heap_text(heap, frame->method_text, method, sizeof(method), err);
+	if (r == HDB_OK)
+		r = heap_text(heap, frame->source_text, source, sizeof(source), err);
+	if (r < 0)
+		return r;
+	for (char *p = class; *p; p++)
+		if (*p == '/')
+			*p = '.';
+	if (frame->line == -3)
+		(void)snprintf(buf, size, "%s.%s(Native Method)", class, method);
+	else if (frame->line == -2)
+		(void)snprintf(buf, size, "%s.%s(Compiled Code)", class, method);
+	else if (!source[0])
+		(void)snprintf(buf, size, "%s.%s(Unknown Source)", class, method);
+	else if (frame->line > 0)
+		(void)snprintf(buf, size, "%s.%s(%s:%d)", class, method, source, frame->line);
+	else
+		(void)snprintf(buf, size, "%s.%s(%s)", class, method, source);
+	return HDB_OK;
+}

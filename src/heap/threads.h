@@ -1,0 +1,38 @@
+/*
+ * heap/threads.h - threads and their stacks.
+ */
+#ifndef HEAP_THREADS_H
+#define HEAP_THREADS_H
+
+#include "heap/heap.h"
+
+/* Number of threads that the dump tells of; thread number `no` of them, in order of serial. */
+uint64_t heap_thread_count(struct heap *heap);
+int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err);
+
+/* The thread with this serial: HDB_OK or HDB_NOTFOUND. */
+int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_thread *out,
+			  struct hdb_error *err);
+
+/* Whether ix is an instance of java.lang.Thread or a sub class. Classes must be loaded. */
+bool heap_is_thread(struct heap *heap, uint32_t ix);
+
+/*
+ * The name of a thread object (its field `name`, a String or, in old JDKs, a char[]), as UTF-8 in buf. "" if the dump
+ * does not tell.
+ */
+int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
+
+/* The trace with this serial: HDB_OK or HDB_NOTFOUND. */
+int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
+	       struct hdb_error *err);
+
+/* Frame number `depth` (0: the innermost) of a trace. HDB_NOTFOUND if the dump lacks it. */
+int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
+		     struct store_frame *out, struct hdb_error *err);
+
+/* "java.lang.Object.wait(Object.java:338)", as the JVM prints frames. */
+int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
+		    struct hdb_error *err);
+
+#endif

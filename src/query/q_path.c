@@ -1,0 +1,357 @@
+/*
+ * query/q_path.c - why an object is alive: shortest paths from it to GC roots.
+ *
+ * The usual question (not through referents of weak, soft, phantom and final references; or through all) is read off
+ * a reach tree. Other exclusions, and more than one path, are searched for backwards over the referrers.
+ */
+#include "graph/paths.h"
+#include "heap/threads.h"
+#include "query/describe.h"
+#include "query/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH, STEP, ID, CLASS, LABEL, NAME, SHALLOW, RETAINED, ROOT };
+
+#define NAME_MAX_BYTES 512
+/* Exclusions of the form CLASS:FIELD. */
+#define FIELDS_MAX 64
+/* Objects that a search backwards may visit: some seconds of work. */
+#define SEARCH_NODES_MAX 20000000u
+
+static const struct hdb_option_spec options[] = {
+	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
+	  "references that do not count (default weak,soft,phantom,finalizer); fields of sub classes "
+	  "included" },
+	{ "all", "N", "up to N paths, shortest first, each to another root" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "path", HDB_TYPE_COUNT, "path", "number of the path, from 1" },
+	{ "step", HDB_TYPE_COUNT, "step", "0 is the object that was asked for, the last one a root" },
+	{ "id", HDB_TYPE_ID, "id", "the object" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "holds_by", HDB_TYPE_TEXT, "holds by", "its field that holds the object of the step before" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null while the table is "
+	  "not built" },
+	{ "root", HDB_TYPE_TEXT, "root", "of the last step: the kinds of root it is" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "object", "the object" },
+	{ "exclude", HDB_TYPE_TEXT, "excluded", "references that did not count" },
+	{ "way", HDB_TYPE_TEXT, "way", "reach tree, or search backwards" },
+};
+
+struct excluded_field {
+	uint32_t class_no;
+	char name[128];
+};
+
+struct path_query {
+	uint32_t target;
+	bool excludes[STORE_FINALIZER + 1];
+	struct excluded_field fields[FIELDS_MAX];
+	size_t field_count;
+	bool is_search;
+	uint64_t limit, path_no, step;
+	struct graph_access access;
+	struct graph_paths paths;
+	bool has_paths;
+	const uint32_t *nodes;    /* the current path, target first */
+	size_t node_count;
+	struct base_vec tree;     /* uint32_t: a path off the tree */
+};
+
+/* ---- what is excluded ---- */
+
+static int add_field(struct query *q, struct path_query *s, const char *text, size_t size,
+		     struct hdb_error *err)
+{
+	const char *colon = memchr(text, ':', size);
+	char name[NAME_MAX_BYTES];
+	uint32_t *classes;
+	size_t count, class_size = colon ? (size_t)(colon - text) : 0;
+	int r;
+
+	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
+		return hdb_fail(err, HDB_EUSAGE, "--exclude: \"%.*s\" is none of weak, soft, phantom, "
+				"finalizer, none, CLASS:FIELD", (int)size, text);
+	memcpy(name, text, class_size);
+	name[class_size] = '\0';
+	r = query_classes(q, name, false, &classes, &count, err);
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count && s->field_count < FIELDS_MAX; i++) {
+		struct excluded_field *field = &s->fields[s->field_count++];
+
+		field->class_no = classes[i];
+		memcpy(field->name, colon + 1, size - class_size - 1);
+		field->name[size - class_size - 1] = '\0';
+	}
+	free(classes);
+	return HDB_OK;
+}
+
+static int parse_excludes(struct query *q, struct path_query *s, struct hdb_error *err)
+{
+	static const char *const names[] = { "", "soft", "weak", "phantom", "finalizer" };
+	const char *text = query_option(q, "exclude");
+
+	if (!text)
+		text = "weak,soft,phantom,finalizer";
+	for (const char *p = text; *p;) {
+		const size_t size = strcspn(p, ",");
+		bool known = size == 4 && strncmp(p, "none", 4) == 0;
+
+		for (unsigned k = STORE_SOFT; k <= STORE_FINALIZER; k++) {
+			if (strlen(names[k]) == size && strncmp(p, names[k], size) == 0)
+				known = s->excludes[k] = true;
+		}
+		if (!known) {
+			const int r = add_field(q, s, p, size, err);
+
+			if (r != HDB_OK)
+				return r;
+		}
+		p += size + (p[size] == ',');
+	}
+	return query_fact_text(q, "exclude", text, err);
+}
+
+/* Whether every field by which `from` holds `to` is excluded by name. */
+static int is_field_excluded(struct query *q, const struct path_query *s, uint32_t from,
+			     uint32_t to, bool *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	struct heap_fields fields;
+	char name[NAME_MAX_BYTES];
+	uint64_t to_id;
+	bool any = false;
+	int r = heap_object(q->heap, from, &object, err);
+
+	*out = false;
+	if (r < 0 || object.kind != STORE_INSTANCE || heap_class(q->heap, object.class_no)->ix == to)
+		return r;
+	r = heap_id(q->heap, to, &to_id, err);
+	if (r == HDB_OK)
+		r = heap_fields_begin(q->heap, from, &fields, err);
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		bool is_excluded = false;
+
+		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
+			continue;
+		any = true;
+		r = heap_text(q->heap, fields.field.name_text, name, sizeof(name), err);
+		for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
+			if (strcmp(s->fields[i].name, name) == 0 &&
+			    heap_is_subclass(q->heap, object.class_no, s->fields[i].class_no))
+				is_excluded = true;
+		if (!is_excluded)
+			return r;
+	}
+	*out = any;
+	return r < 0 ? r : HDB_OK;
+}
+
+static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
+{
+	struct query *q = ctx;
+	struct path_query *s = q->state;
+	uint8_t strength;
+	int r = heap_strength(q->heap, from, to, &strength, err);
+
+	*out = r == HDB_OK && strength != STORE_STRONG && s->excludes[strength];
+	if (r == HDB_OK && !*out && s->field_count)
+		r = is_field_excluded(q, s, from, to, out, err);
+	return r;
+}
+
+/* ---- opening ---- */
+
+static int fail_none(bool reachable, const char *id, struct hdb_error *err)
+{
+	if (!reachable)
+		return hdb_fail(err, HDB_NOTFOUND, "no root reaches %s: it is garbage", id);
+	return hdb_fail(err, HDB_NOTFOUND, "%s is held only through excluded references; "
+			"--exclude none shows its path", id);
+}
+
+/* Reads the path off a reach tree. */
+static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool *found,
+		     struct hdb_error *err)
+{
+	uint32_t ix = s->target, parent;
+	bool reachable = true;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && ix != GRAPH_NONE) {
+		r = derive_reach(q->derive, is_strong, ix, &reachable, &parent, err);
+		if (r < 0 || !reachable)
+			break;
+		r = base_vec_push(&s->tree, &ix, sizeof(ix), err);
+		if (s->tree.count > q->heap->object_count)
+			return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: the reach tree has a cycle; "
+					"import the dump again", store_path(q->heap->store));
+		ix = parent;
+	}
+	*found = r == HDB_OK && reachable;
+	s->nodes = s->tree.data;
+	s->node_count = s->tree.count;
+	s->path_no = 1;
+	return r;
+}
+
+static int open_search(struct query *q, struct path_query *s, struct hdb_error *err)
+{
+	const struct graph_paths_options opt = {
+		.max_nodes = SEARCH_NODES_MAX, .skip = skip, .ctx = q,
+	};
+	int r = derive_access(q->derive, false, &s->access, err);
+
+	s->is_search = true;
+	if (r == HDB_OK)
+		r = graph_paths_init(&s->paths, &s->access, s->target, &opt, err);
+	s->has_paths = r == HDB_OK;
+	return r;
+}
+
+/* The next path of the search: HDB_OK or HDB_END. */
+static int search_next(struct path_query *s, struct hdb_error *err)
+{
+	int r;
+
+	if (s->path_no == s->limit)
+		return HDB_END;
+	r = graph_paths_next(&s->paths, &s->nodes, &s->node_count, err);
+	if (r == GRAPH_BUDGET)
+		return hdb_fail(err, HDB_ELIMIT, "no further path after looking at %u objects",
+				SEARCH_NODES_MAX);
+	s->path_no += r == HDB_OK;
+	s->step = 0;
+	return r;
+}
+
+static int open_path(struct query *q, struct hdb_error *err)
+{
+	struct path_query *s = calloc(1, sizeof(*s));
+	uint64_t id;
+	bool all, none, found = false, reachable = false;
+	uint32_t parent;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "a path", sizeof(*s));
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_number(q, "all", 1, 1000000, 1, &s->limit, err);
+	if (r == HDB_OK)
+		r = query_object(q, q->args->targets[0], &s->target, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = parse_excludes(q, s, err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, s->target, &id, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "id", id, err);
+	if (r != HDB_OK)
+		return r;
+	q->total = QUERY_TOTAL_UNKNOWN;
+	all = s->excludes[1] && s->excludes[2] && s->excludes[3] && s->excludes[4];
+	none = !s->excludes[1] && !s->excludes[2] && !s->excludes[3] && !s->excludes[4];
+	if (s->limit == 1 && !s->field_count && (all || none)) {
+		r = query_fact_text(q, "way", "reach tree", err);
+		if (r == HDB_OK)
+			r = read_tree(q, s, all, &found, err);
+	} else {
+		r = query_fact_text(q, "way", "search backwards", err);
+		if (r == HDB_OK)
+			r = open_search(q, s, err);
+		if (r == HDB_OK)
+			r = search_next(s, err);
+		found = r == HDB_OK;
+	}
+	if (r < 0 || found)
+		return r;
+	r = derive_reach(q->derive, false, s->target, &reachable, &parent, err);
+	return r < 0 ? r : fail_none(reachable, q->args->targets[0], err);
+}
+
+/* ---- rows ---- */
+
+static int set_roots(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	const struct store_root *roots;
+	char text[NAME_MAX_BYTES] = "", name[128];
+	size_t count, used = 0;
+
+	roots = heap_roots_of(q->heap, ix, &count);
+	for (size_t i = 0; i < count && used < sizeof(text); i++) {
+		if (roots[i].is_local || (i && roots[i].kind == roots[i - 1].kind))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
+					 heap_root_name(roots[i].kind));
+		if (roots[i].kind == HPROF_ROOT_THREAD_OBJECT && used < sizeof(text) &&
+		    heap_thread_name(q->heap, ix, name, sizeof(name), NULL) == HDB_OK && name[0])
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " \"%s\"", name);
+	}
+	return query_set_text(q, ROOT, text, err);
+}
+
+static int next_path(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	struct path_query *s = q->state;
+	char name[NAME_MAX_BYTES];
+	uint32_t ix;
+	int r = HDB_OK;
+
+	if (s->step == s->node_count) {
+		r = s->is_search ? search_next(s, err) : HDB_END;
+		if (r != HDB_OK)
+			return r;
+	}
+	ix = s->nodes[s->step];
+	query_set(q, PATH, s->path_no);
+	query_set(q, STEP, s->step);
+	r = query_set_object(q, &cells, ix, err);
+	if (r == HDB_OK && s->step) {
+		r = query_holder(q, ix, s->nodes[s->step - 1], name, sizeof(name), err);
+		if (r == HDB_OK)
+			r = query_set_text(q, NAME, name, err);
+	}
+	if (r == HDB_OK && s->step + 1 == s->node_count)
+		r = set_roots(q, ix, err);
+	s->step++;
+	return r;
+}
+
+static void close_path(struct query *q)
+{
+	struct path_query *s = q->state;
+
+	if (!s)
+		return;
+	if (s->has_paths)
+		graph_paths_release(&s->paths);
+	base_vec_release(&s->tree);
+	free(s);
+}
+
+const struct query_def query_path = {
+	.spec = {
+		.name = "path", .targets = "OBJECT",
+		.summary = "the shortest path from a GC root to an object, and further ones",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_path, .next = next_path, .close = close_path,
+};

@@ -1,0 +1,236 @@
+/*
+ * query/q_records.c - what the dump's small records say, row by row: missing objects, counts of records, allocation
+ * sites, CPU samples, heap summaries.
+ */
+#include "query/queries.h"
+#include "query/table_rows.h"
+
+#include "hprof/reader.h"
+
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct hdb_option_spec no_options[] = {
+	{ NULL, NULL, NULL },
+};
+
+/* ---- dangling ---- */
+
+enum { DANGLING_ID, DANGLING_REFERENCES, DANGLING_EXAMPLE, DANGLING_EXAMPLE_CLASS };
+
+static const struct hdb_column dangling_columns[] = {
+	{ "id", HDB_TYPE_ID, "missing object", "identifier that is not in the dump" },
+	{ "references", HDB_TYPE_COUNT, "references", "references to it" },
+	{ "example", HDB_TYPE_ID, "for example from", "an object that refers to it" },
+	{ "example_class", HDB_TYPE_TEXT, "of class", "the class of that" },
+};
+
+static const struct hdb_column dangling_facts[] = {
+	{ "references", HDB_TYPE_COUNT, "references", "all references to objects that are not in the "
+	  "dump; the first 100,000 missing objects are listed" },
+};
+
+static int open_dangling(struct query *q, struct hdb_error *err)
+{
+	const int r = query_records_open(q, STORE_DANGLING, sizeof(struct store_dangling), err);
+
+	return r == HDB_OK ? query_fact(q, "references", store_meta_number(q->heap->store,
+					"references.dangling", 0), err) : r;
+}
+
+static int next_dangling(struct query *q, struct hdb_error *err)
+{
+	struct store_dangling dangling;
+	int r = query_records_next(q, &dangling, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, DANGLING_ID, dangling.object_id);
+	query_set(q, DANGLING_REFERENCES, dangling.reference_count);
+	if (dangling.example_ix >= q->heap->object_count)
+		return HDB_OK;
+	r = query_set_id(q, DANGLING_EXAMPLE, dangling.example_ix, err);
+	return r == HDB_OK ? query_set_class_of(q, DANGLING_EXAMPLE_CLASS, dangling.example_ix, err) :
+	       r;
+}
+
+const struct query_def query_dangling = {
+	.spec = {
+		.name = "dangling", .targets = "",
+		.summary = "objects that are referred to but not in the dump", .options = no_options,
+		.columns = dangling_columns, .column_count = COUNT_OF(dangling_columns),
+		.facts = dangling_facts, .fact_count = COUNT_OF(dangling_facts), .is_query = 1,
+	},
+	.open = open_dangling, .next = next_dangling, .close = query_records_close,
+};
+
+/* ---- records ---- */
+
+enum { RECORD_NAME, RECORD_TAG, RECORD_LEVEL, RECORD_COUNT, RECORD_BYTES };
+
+static const struct hdb_column record_columns[] = {
+	{ "name", HDB_TYPE_TEXT, "record", "name of the record type" },
+	{ "tag", HDB_TYPE_ID, "tag", "its number in the format" },
+	{ "level", HDB_TYPE_TEXT, "level", "\"top\", or \"heap\" for sub-records of heap dumps" },
+	{ "count", HDB_TYPE_COUNT, "records", "how many there are; sub-records of the imported "
+	  "snapshot" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "their bytes in the dump" },
+};
+
+static int open_records(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_RECORD_COUNTS, sizeof(struct store_record_count), err);
+}
+
+static int next_record(struct query *q, struct hdb_error *err)
+{
+	struct store_record_count record;
+	const char *name;
+	const int r = query_records_next(q, &record, err);
+
+	if (r != HDB_OK)
+		return r;
+	name = record.is_sub ? hprof_sub_name((uint8_t)record.tag) :
+	       hprof_tag_name((uint8_t)record.tag);
+	query_set(q, RECORD_TAG, record.tag);
+	query_lend_text(q, RECORD_LEVEL, record.is_sub ? "heap" : "top", record.is_sub ? 4 : 3);
+	query_set(q, RECORD_COUNT, record.count);
+	query_set(q, RECORD_BYTES, record.bytes);
+	return query_set_text(q, RECORD_NAME, name ? name : "unknown", err);
+}
+
+const struct query_def query_records = {
+	.spec = {
+		.name = "records", .targets = "",
+		.summary = "how many records of each type the dump has", .options = no_options,
+		.columns = record_columns, .column_count = COUNT_OF(record_columns), .is_query = 1,
+	},
+	.open = open_records, .next = next_record, .close = query_records_close,
+};
+
+/* ---- allocation sites ---- */
+
+enum { SITE_RECORD, SITE_CLASS, SITE_LIVE_OBJECTS, SITE_LIVE_BYTES, SITE_OBJECTS, SITE_BYTES,
+       SITE_TRACE };
+
+static const struct hdb_column site_columns[] = {
+	{ "record", HDB_TYPE_COUNT, "record", "which ALLOC SITES record, from 1" },
+	{ "class", HDB_TYPE_TEXT, "class", "what was allocated" },
+	{ "live_objects", HDB_TYPE_COUNT, "live objects", "instances that were alive" },
+	{ "live_bytes", HDB_TYPE_BYTES, "live bytes", "their bytes" },
+	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
+	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
+};
+
+static int open_sites(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_ALLOC_SITES, sizeof(struct store_alloc_site), err);
+}
+
+static int next_site(struct query *q, struct hdb_error *err)
+{
+	struct store_alloc_site site;
+	const int r = query_records_next(q, &site, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, SITE_RECORD, (uint64_t)site.record_no + 1);
+	query_set(q, SITE_LIVE_OBJECTS, site.live_instances);
+	query_set(q, SITE_LIVE_BYTES, site.live_bytes);
+	query_set(q, SITE_OBJECTS, site.allocated_instances);
+	query_set(q, SITE_BYTES, site.allocated_bytes);
+	query_set(q, SITE_TRACE, site.trace_serial);
+	return query_set_dump_text(q, SITE_CLASS, site.class_text, err);
+}
+
+const struct query_def query_alloc_sites = {
+	.spec = {
+		.name = "alloc-sites", .targets = "",
+		.summary = "where objects were allocated, if the dump says so", .options = no_options,
+		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
+	},
+	.open = open_sites, .next = next_site, .close = query_records_close,
+};
+
+/* ---- CPU samples ---- */
+
+enum { SAMPLE_RECORD, SAMPLE_COUNT, SAMPLE_PERCENT, SAMPLE_TRACE };
+
+static const struct hdb_column sample_columns[] = {
+	{ "record", HDB_TYPE_COUNT, "record", "which CPU SAMPLES record, from 1" },
+	{ "samples", HDB_TYPE_COUNT, "samples", "samples with this stack trace" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "share of the record's samples" },
+	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
+};
+
+static int open_samples(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_CPU_SAMPLES, sizeof(struct store_cpu_sample), err);
+}
+
+static int next_sample(struct query *q, struct hdb_error *err)
+{
+	struct store_cpu_sample sample;
+	const int r = query_records_next(q, &sample, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, SAMPLE_RECORD, (uint64_t)sample.record_no + 1);
+	query_set(q, SAMPLE_COUNT, sample.sample_count);
+	if (sample.total_count)
+		query_set_double(q, SAMPLE_PERCENT, 100.0 * sample.sample_count / sample.total_count);
+	query_set(q, SAMPLE_TRACE, sample.trace_serial);
+	return HDB_OK;
+}
+
+const struct query_def query_cpu_samples = {
+	.spec = {
+		.name = "cpu-samples", .targets = "",
+		.summary = "where time was spent, if the dump says so", .options = no_options,
+		.columns = sample_columns, .column_count = COUNT_OF(sample_columns), .is_query = 1,
+	},
+	.open = open_samples, .next = next_sample, .close = query_records_close,
+};
+
+/* ---- heap summaries ---- */
+
+enum { SUMMARY_OFFSET, SUMMARY_LIVE_OBJECTS, SUMMARY_LIVE_BYTES, SUMMARY_OBJECTS, SUMMARY_BYTES };
+
+static const struct hdb_column summary_columns[] = {
+	{ "offset", HDB_TYPE_COUNT, "offset", "of the record in the dump, bytes" },
+	{ "live_objects", HDB_TYPE_COUNT, "live objects", "instances that were alive" },
+	{ "live_bytes", HDB_TYPE_BYTES, "live bytes", "their bytes" },
+	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
+	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+};
+
+static int open_summaries(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_HEAP_SUMMARIES, sizeof(struct store_heap_summary), err);
+}
+
+static int next_summary(struct query *q, struct hdb_error *err)
+{
+	struct store_heap_summary summary;
+	const int r = query_records_next(q, &summary, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, SUMMARY_OFFSET, summary.file_offset);
+	query_set(q, SUMMARY_LIVE_OBJECTS, summary.live_instances);
+	query_set(q, SUMMARY_LIVE_BYTES, summary.live_bytes);
+	query_set(q, SUMMARY_OBJECTS, summary.allocated_instances);
+	query_set(q, SUMMARY_BYTES, summary.allocated_bytes);
+	return HDB_OK;
+}
+
+const struct query_def query_heap_summaries = {
+	.spec = {
+		.name = "heap-summaries", .targets = "",
+		.summary = "the heap summary records, if the dump has any", .options = no_options,
+		.columns = summary_columns, .column_count = COUNT_OF(summary_columns), .is_query = 1,
+	},
+	.open = open_summaries, .next = next_summary, .close = query_records_close,
+};

@@ -1,0 +1,63 @@
+/*
+ * query/table_rows.c - queries that give one row for each record of a table.
+ */
+#include "query/table_rows.h"
+
+#include "heap/text.h"
+
+#include <stdlib.h>
+
+int query_records_open(struct query *q, enum store_table table, uint32_t record_size,
+		       struct hdb_error *err)
+{
+	struct query_records *records = calloc(1, sizeof(*records));
+
+	q->state = records;
+	if (!records)
+		return hdb_fail_memory(err, "records", sizeof(*records));
+	records->table = table;
+	records->record_size = record_size;
+	q->total = store_record_count(q->heap->store, table);
+	return query_targets(q, 0, 0, err);
+}
+
+int query_records_next(struct query *q, void *record, struct hdb_error *err)
+{
+	struct query_records *records = q->state;
+	int r;
+
+	if (records->at == q->total)
+		return HDB_END;
+	r = store_record(q->heap->store, records->table, records->record_size, records->at, record,
+			 err);
+	if (r == HDB_NOTFOUND)
+		return store_damaged(q->heap->store, records->table, records->at, "record missing",
+				     err);
+	records->at++;
+	return r;
+}
+
+void query_records_close(struct query *q)
+{
+	free(q->state);
+}
+
+int query_set_dump_text(struct query *q, size_t column, uint32_t text_no, struct hdb_error *err)
+{
+	char text[1024];
+	int r;
+
+	if (text_no == STORE_NONE)
+		return HDB_OK;
+	r = heap_text(q->heap, text_no, text, sizeof(text), err);
+	return r == HDB_OK ? query_set_text(q, column, text, err) : r;
+}
+
+int query_set_clean_text(struct query *q, size_t column, const char *text, size_t size,
+			 struct hdb_error *err)
+{
+	char clean[1024];
+
+	return query_set_text_n(q, column, clean, heap_clean_text(text, size, clean, sizeof(clean)),
+				err);
+}

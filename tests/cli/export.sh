@@ -1,0 +1,9 @@
+# All objects, for other programs.
+heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
+heapdb export objects --columns id,class,shallow,retained,dominator >all.tsv
+head -n 4 all.tsv
+awk -F '\t' 'NF != 5 { print "fields: " $0 } NR > 1 { n++; sum += $3 } END { print n, sum }' all.tsv
+heapdb export objects --columns class,id --limit 2 --format csv
+heapdb export objects --columns id,shallow --limit 2 --format jsonl
+heapdb export objects --columns id,frob 2>&1
+echo "exit $?"

@@ -1,0 +1,15 @@
+# Import of the sample: what it says, what it makes, what it refuses.
+cp "$DUMP" sample.hprof
+heapdb import sample.hprof | grep -v '^seconds\|^bytes a second\|^database size'
+ls
+echo "again: $(heapdb import sample.hprof 2>&1; echo "exit $?")"
+heapdb import sample.hprof --force --quiet >/dev/null && echo "forced: exit $?"
+heapdb import sample.hprof -o other.heapdb --sizes mat --threads 1 --memory 64M --json |
+	python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+print(answer["schema"], answer["query"], sorted(answer["facts"]))
+print(answer["columns"], answer["rows"], answer["row_count"], answer["total_rows"])
+facts = answer["facts"]
+print(facts["database"], facts["classes"], facts["dump_bytes"])'
+ls

@@ -1,0 +1,24 @@
+# What cannot be imported: the exit code says whether input or system is to blame; no litter.
+try()
+{
+	echo "\$ heapdb $*"
+	heapdb "$@" 2>&1
+	echo "exit $?"
+}
+
+: >empty.hprof
+echo 'just a text' >text.hprof
+head -c 3000000 "$DUMP" >cut.hprof
+mkdir folder.hprof
+try import empty.hprof
+try import text.hprof
+try import folder.hprof
+try import missing.hprof
+try import missing.hprof --json
+try import "$DUMP" -o missing/x.heapdb
+try import cut.hprof --strict
+ls
+heapdb import cut.hprof >out 2>err
+echo "exit $?"
+cat err
+grep '^problems' out

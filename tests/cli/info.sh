@@ -1,0 +1,10 @@
+# What is known of a database, and that it is sound.
+heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
+heapdb info --json | python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+print(answer["query"], len(answer["facts"]) > 5)'
+heapdb check --json >check.json
+echo "check: exit $?"
+python3 -m json.tool check.json >/dev/null && echo well-formed
+heapdb info --db s.heapdb >/dev/null && echo "info: exit $?"

@@ -1,0 +1,15 @@
+# Retained sizes: of an object, a class, a pattern; of what is not there.
+heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
+id=$(heapdb export top --limit 1 --columns id --format csv | tail -n 1)
+echo "biggest: $id"
+heapdb query retained "$id"
+heapdb query retained "$id" --json
+heapdb query retained 'Sample*' java.util.HashMap --csv
+heapdb query retained 0x1 2>&1
+echo "exit $?"
+heapdb query retained no.such.Class 2>&1
+echo "exit $?"
+heapdb query retained 0x1 --json
+echo "exit $?"
+heapdb query retained 0xzz 2>&1
+echo "exit $?"

@@ -1,0 +1,56 @@
+/*
+ * examples/top10.c - prints the ten biggest objects of a heap database, by retained size.
+ *
+ *   cc top10.c $(pkg-config --cflags --libs heapdb) && ./a.out dump.heapdb
+ */
+#include <heapdb.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void print_row(struct hdb *db, uint64_t id, uint64_t retained_bytes)
+{
+	struct hdb_object_info object;
+	struct hdb_error err;
+
+	if (hdb_object(db, id, &object, &err) == HDB_OK)
+		printf("0x%" PRIx64 " %" PRIu64 " %" PRIu64 " %s\n", id, object.shallow_bytes,
+		       retained_bytes, object.class_name);
+	else
+		printf("0x%" PRIx64 " %s\n", id, err.message);
+}
+
+int main(int argc, char **argv)
+{
+	const struct hdb_query_args args = { .limit = 10 };
+	struct hdb *db = NULL;
+	struct hdb_rows *rows = NULL;
+	struct hdb_error err;
+	int rc;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: top10 DATABASE\n");
+		return 2;
+	}
+	rc = hdb_open(argv[1], NULL, &db, &err);
+	if (rc == HDB_OK)
+		rc = hdb_query(db, "top", &args, &rows, &err);
+	while (rc == HDB_OK && (rc = hdb_rows_next(rows, &err)) == HDB_OK) {
+		uint64_t id = 0, retained_bytes = 0;
+
+		for (size_t i = 0; i < hdb_rows_column_count(rows); i++) {
+			const struct hdb_value *value = hdb_rows_value(rows, i);
+
+			if (hdb_rows_column(rows, i)->type == HDB_TYPE_ID)
+				id = value->u;
+			else if (hdb_rows_column(rows, i)->type == HDB_TYPE_BYTES)
+				retained_bytes = value->u; /* the last column of bytes */
+		}
+		print_row(db, id, retained_bytes);
+	}
+	hdb_rows_close(rows);
+	hdb_close(db);
+	if (rc < 0)
+		fprintf(stderr, "top10: %s\n", err.message);
+	return rc < 0;
+}

@@ -1,0 +1,94 @@
+# Completion of heapdb for bash. Names come from `heapdb help --names`: kind, owner, name,
+# argument and help, parted by tabs.
+
+_heapdb_names()
+{
+	"$1" help --names 2>/dev/null | awk -F '\t' -v kind="$2" -v owner="$3" \
+		'$1 == kind && $2 == owner { print $3 }'
+}
+
+# What the option $2 of the owner $3 takes: "a|b|c", "FILE", nothing.
+_heapdb_argument()
+{
+	"$1" help --names 2>/dev/null | awk -F '\t' -v name="$2" -v owner="$3" \
+		'$1 == "option" && $2 == owner && $3 == name { print $4; exit }'
+}
+
+_heapdb()
+{
+	local program=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} previous=
+	local command=${COMP_WORDS[1]} query owner argument i
+
+	COMPREPLY=()
+	query=
+	if [ "$COMP_CWORD" -le 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" command -)" -- "$current")
+		return
+	fi
+	previous=${COMP_WORDS[COMP_CWORD - 1]}
+	case $command in
+	query | export)
+		for ((i = 2; i < COMP_CWORD; i++)); do
+			if _heapdb_names "$program" query query | grep -qxF -e "${COMP_WORDS[i]}" ||
+				[ "${COMP_WORDS[i]}" = objects ]; then
+				query=${COMP_WORDS[i]}
+				break
+			fi
+		done
+		;;
+	info | check)
+		query=$command
+		;;
+	esac
+
+	for owner in "$command" "query $query"; do
+		case $previous in
+		--*) argument=$(_heapdb_argument "$program" "$previous" "$owner") ;;
+		-o) argument=FILE ;;
+		*) argument= ;;
+		esac
+		case $argument in
+		'') ;;
+		FILE | PATH)
+			mapfile -t COMPREPLY < <(compgen -f -- "$current")
+			return
+			;;
+		*'|'*)
+			mapfile -t COMPREPLY < <(compgen -W "${argument//|/ }" -- "$current")
+			return
+			;;
+		*)
+			return
+			;;
+		esac
+	done
+
+	case $current in
+	-*)
+		mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" option "$command"
+			_heapdb_names "$program" option "query $query")" -- "$current")
+		return
+		;;
+	esac
+	case $command in
+	import)
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		;;
+	query)
+		[ -n "$query" ] ||
+			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")
+		;;
+	export)
+		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W objects -- "$current")
+		;;
+	help)
+		if [ "$COMP_CWORD" -eq 2 ]; then
+			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" command -)" -- "$current")
+		elif [ "$previous" = query ]; then
+			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")
+		fi
+		;;
+	esac
+}
+
+complete -o filenames -F _heapdb heapdb

@@ -1,0 +1,76 @@
+#!/bin/sh
+# tools/heapdb/man_queries.sh - the part of the manual page that lists queries, from the command.
+#
+#   man_queries.sh [HEAPDB]            prints it, in mdoc
+#   man_queries.sh --write [HEAPDB]    replaces it in heapdb.1, between the lines that mark it
+#
+# Summary, options, columns and facts are the library's own words, so the page cannot say anything
+# else than `heapdb help query NAME`. tests/man_test.sh fails when the page is behind.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+write=
+if [ "${1:-}" = --write ]; then
+	write=1
+	shift
+fi
+heapdb=${1:-$here/../../build/heapdb}
+
+section()
+{
+	"$heapdb" help --names | awk -F '\t' '
+	function text(s) {
+		gsub(/\\/, "\\e", s)
+		gsub(/ - /, " \\(en ", s)
+		if (s ~ /^[.\047]/)
+			s = "\\&" s
+		return s
+	}
+	function end_list() {
+		if (list != "")
+			print ".El"
+		list = ""
+	}
+	# One list for each kind of name.
+	function item(kind, heading, tag, help) {
+		if (list != kind) {
+			end_list()
+			print ".Pp"
+			print heading ":"
+			print ".Bl -tag -width unreachable_shallow -compact -offset 2n"
+			list = kind
+		}
+		print ".It " tag
+		print text(help)
+	}
+	$1 == "query" {
+		end_list()
+		print ($2 == "query" ? ".Ss query " : $3 == "info" || $3 == "check" ? ".Ss " : ".Ss export ") \
+			$3 ($4 == "" ? "" : " " $4)
+		print text(toupper(substr($5, 1, 1)) substr($5, 2)) "."
+	}
+	$1 == "option" && $2 ~ /^query / {
+		item("option", "Options", "Fl Fl " substr($3, 3) ($4 == "" ? "" : " Ar " $4), $5)
+	}
+	$1 == "column" { item("column", "Columns", "Va " $3, $5) }
+	$1 == "fact" { item("fact", "Facts", "Va " $3, $5) }
+	END { end_list() }'
+}
+
+if [ -z "$write" ]; then
+	section
+	exit 0
+fi
+tmp=$(mktemp)
+trap 'rm -f "$tmp"' EXIT
+section >"$tmp"
+awk -v part="$tmp" '
+	/^\.\\" queries: end/ { skip = 0 }
+	!skip { print }
+	/^\.\\" queries: begin/ {
+		while ((getline line <part) > 0)
+			print line
+		skip = 1
+	}' "$here/heapdb.1" >"$tmp.1"
+cat "$tmp.1" >"$here/heapdb.1"
+rm -f "$tmp.1"

@@ -1,0 +1,166 @@
+/*
+ * gen_file.c - see gen_file.h. A segment lives in the buffer until it ends, so that its length
+ * can be filled in; only streamed records, whose length is known before, are longer than that.
+ */
+#include "gen_file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (4u << 20)
+#define SEGMENT_BYTES (1u << 20) /* as HotSpot: its dump buffer */
+#define NO_SEGMENT SIZE_MAX
+#define HEADER_BYTES 9u          /* tag, time, length */
+#define TIMESTAMP_MS UINT64_C(1700000000000)
+
+static void flush(struct gen_file *f)
+{
+	size_t done = 0;
+
+	while (done < f->used && !f->error) {
+		const ssize_t n = write(f->fd, f->buf + done, f->used - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			f->error = n == 0 ? EIO : errno;
+	}
+	f->written += done;
+	f->used = 0;
+}
+
+int gen_file_open(struct gen_file *f, const char *path, unsigned id_size)
+{
+	static const char version[] = "JAVA PROFILE 1.0.2";
+	uint8_t *p;
+
+	*f = (struct gen_file){ .fd = -1, .id_size = id_size, .segment = NO_SEGMENT };
+	f->buf = malloc(BUFFER_BYTES);
+	if (!f->buf)
+		return -1;
+	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (f->fd < 0) {
+		free(f->buf);
+		f->buf = NULL;
+		return -1;
+	}
+	p = gen_file_reserve(f, sizeof(version) + 12);
+	memcpy(p, version, sizeof(version));
+	p = gen_u4(p + sizeof(version), id_size);
+	(void)gen_u8(p, TIMESTAMP_MS);
+	return 0;
+}
+
+int gen_file_close(struct gen_file *f)
+{
+	gen_file_segment_end(f);
+	flush(f);
+	if (close(f->fd) < 0 && !f->error)
+		f->error = errno;
+	free(f->buf);
+	f->buf = NULL;
+	errno = f->error;
+	return f->error ? -1 : 0;
+}
+
+uint8_t *gen_file_reserve(struct gen_file *f, size_t size)
+{
+	assert(size <= GEN_RECORD_MAX);
+	assert(f->segment == NO_SEGMENT);
+	if (size > BUFFER_BYTES - f->used)
+		flush(f);
+	f->used += size;
+	return f->buf + f->used - size;
+}
+
+uint8_t *gen_file_record(struct gen_file *f, enum gen_tag tag, size_t size)
+{
+	uint8_t *p;
+
+	gen_file_segment_end(f);
+	p = gen_file_reserve(f, HEADER_BYTES + size);
+	p = gen_u1(p, tag);
+	p = gen_u4(p, 0);
+	return gen_u4(p, (uint32_t)size);
+}
+
+void gen_file_segment_end(struct gen_file *f)
+{
+	if (f->segment == NO_SEGMENT)
+		return;
+	(void)gen_u4(f->buf + f->segment + 5, (uint32_t)(f->used - f->segment - HEADER_BYTES));
+	f->segment = NO_SEGMENT;
+}
+
+uint8_t *gen_file_heap(struct gen_file *f, size_t size)
+{
+	assert(size <= GEN_RECORD_MAX);
+	if (f->segment == NO_SEGMENT || f->used - f->segment + size > SEGMENT_BYTES) {
+		gen_file_segment_end(f);
+		if (BUFFER_BYTES - f->used < SEGMENT_BYTES + GEN_RECORD_MAX)
+			flush(f);
+		f->segment = f->used;
+		(void)gen_u4(gen_u4(gen_u1(f->buf + f->used, GEN_HEAP_SEGMENT), 0), 0);
+		f->used += HEADER_BYTES;
+	}
+	f->used += size;
+	return f->buf + f->used - size;
+}
+
+void gen_file_heap_stream(struct gen_file *f, uint32_t size)
+{
+	uint8_t *p;
+
+	gen_file_segment_end(f);
+	p = gen_file_reserve(f, HEADER_BYTES);
+	(void)gen_u4(gen_u4(gen_u1(p, GEN_HEAP_SEGMENT), 0), size);
+}
+
+unsigned gen_type_size(uint8_t type, unsigned id_size)
+{
+	switch (type) {
+	case GEN_OBJECT:
+		return id_size;
+	case GEN_BOOLEAN:
+	case GEN_BYTE:
+		return 1;
+	case GEN_CHAR:
+	case GEN_SHORT:
+		return 2;
+	case GEN_INT:
+	case GEN_FLOAT:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+uint8_t *gen_value(const struct gen_file *f, uint8_t *p, uint8_t type, uint64_t v)
+{
+	switch (gen_type_size(type, f->id_size)) {
+	case 1:
+		return gen_u1(p, (unsigned)(v & 0xff));
+	case 2:
+		return gen_u2(p, (unsigned)(v & 0xffff));
+	case 4:
+		return gen_u4(p, (uint32_t)v);
+	default:
+		return gen_u8(p, v);
+	}
+}
+
+void gen_noise(uint8_t *p, size_t size, uint64_t seed)
+{
+	uint64_t x = seed | 1;
+
+	for (; size >= sizeof(x); p += sizeof(x), size -= sizeof(x)) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		memcpy(p, &x, sizeof(x));
+	}
+	memcpy(p, &x, size);
+}

@@ -1,0 +1,280 @@
+/*
+ * gen_world.c - declaring names, classes, threads and roots, and the layout of objects; see
+ * gen_world.h. Writing them is gen_write.c's.
+ */
+#include "gen_world.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ALIGN 8u
+#define BASE_WIDE UINT64_C(0x600000000)
+#define BASE_NARROW UINT64_C(0x10000000)
+#define LIMIT_NARROW UINT64_C(0xc0000000) /* HotSpot's own data lies above */
+#define LIMIT_WIDE (UINT64_C(1) << 46)
+#define MIRROR_BYTES 128u                 /* from one class object to the next */
+
+static void *checked(void *p)
+{
+	if (p)
+		return p;
+	fputs("hprofgen: no memory\n", stderr);
+	exit(4);
+}
+
+void *gen_grow(void *array, uint32_t count, uint32_t *room, size_t entry_size)
+{
+	if (count < *room)
+		return array;
+	*room = *room ? *room * 2 : 64;
+	return checked(realloc(array, *room * entry_size));
+}
+
+int gen_world_open(struct gen_world *w, const char *path, unsigned id_size, uint64_t seed)
+{
+	*w = (struct gen_world){
+		.seed = seed,
+		.header_bytes = id_size == 8 ? 12 : 8,
+		.reference_bytes = 4,
+		.next = id_size == 8 ? BASE_WIDE : BASE_NARROW,
+		.limit = id_size == 8 ? LIMIT_WIDE : LIMIT_NARROW,
+	};
+	return gen_file_open(&w->file, path, id_size);
+}
+
+int gen_world_close(struct gen_world *w)
+{
+	(void)gen_file_record(&w->file, GEN_HEAP_END, 0);
+	for (uint32_t i = 0; i < w->name_count; i++)
+		free(w->names[i]);
+	for (uint32_t i = 0; i < w->class_count; i++) {
+		free(w->classes[i].fields);
+		free(w->classes[i].value_types);
+	}
+	free(w->names);
+	free(w->name_slots);
+	free(w->classes);
+	free(w->roots);
+	free(w->frames);
+	return gen_file_close(&w->file);
+}
+
+/* ---- names ---- */
+
+static uint32_t *name_slot(struct gen_world *w, const char *text)
+{
+	uint64_t h = 0;
+
+	for (const char *c = text; *c; c++)
+		h = gen_hash(h, (uint8_t)*c);
+	for (uint32_t i = (uint32_t)h & (w->slot_count - 1);; i = (i + 1) & (w->slot_count - 1)) {
+		uint32_t *slot = &w->name_slots[i];
+
+		if (!*slot || strcmp(w->names[*slot - 1], text) == 0)
+			return slot;
+	}
+}
+
+static void grow_slots(struct gen_world *w)
+{
+	free(w->name_slots);
+	w->slot_count = w->slot_count ? w->slot_count * 2 : 256;
+	w->name_slots = checked(calloc(w->slot_count, sizeof(*w->name_slots)));
+	for (uint32_t i = 0; i < w->name_count; i++)
+		*name_slot(w, w->names[i]) = i + 1;
+}
+
+uint32_t gen_name(struct gen_world *w, const char *text)
+{
+	uint32_t *slot;
+
+	if (w->name_count * 2 >= w->slot_count)
+		grow_slots(w);
+	slot = name_slot(w, text);
+	if (!*slot) {
+		w->names = gen_grow(w->names, w->name_count, &w->name_room, sizeof(*w->names));
+		w->names[w->name_count] = checked(strdup(text));
+		*slot = ++w->name_count;
+	}
+	return *slot - 1;
+}
+
+/* ---- classes ---- */
+
+static uint8_t type_of(char letter)
+{
+	switch (letter) {
+	case 'Z':
+		return GEN_BOOLEAN;
+	case 'C':
+		return GEN_CHAR;
+	case 'F':
+		return GEN_FLOAT;
+	case 'D':
+		return GEN_DOUBLE;
+	case 'B':
+		return GEN_BYTE;
+	case 'S':
+		return GEN_SHORT;
+	case 'I':
+		return GEN_INT;
+	case 'J':
+		return GEN_LONG;
+	default:
+		assert(letter == 'L');
+		return GEN_OBJECT;
+	}
+}
+
+static unsigned parse_fields(struct gen_world *w, const char *spec, struct gen_field *out)
+{
+	unsigned count = 0;
+
+	while (*spec) {
+		const size_t length = strcspn(spec, " ");
+		char name[64];
+
+		assert(length > 1 && length < sizeof(name) && count < GEN_FIELDS_MAX);
+		memcpy(name, spec + 1, length - 1);
+		name[length - 1] = 0;
+		out[count++] = (struct gen_field){ .name_no = gen_name(w, name), .type = type_of(*spec) };
+		spec += length;
+		spec += strspn(spec, " ");
+	}
+	return count;
+}
+
+static void lay_out(struct gen_world *w, struct gen_class *c)
+{
+	const struct gen_class *super = c->super_no == GEN_NONE ? NULL : &w->classes[c->super_no];
+	unsigned own = 0;
+
+	c->value_count = c->field_count + (super ? super->value_count : 0);
+	c->value_types = checked(malloc(c->value_count + 1));
+	for (unsigned i = 0; i < c->field_count; i++) {
+		const uint8_t type = c->fields[i].type;
+
+		c->value_types[i] = type;
+		c->body_bytes += gen_type_size(type, w->file.id_size);
+		own += gen_type_size(type, w->reference_bytes);
+	}
+	c->packed_bytes = w->header_bytes;
+	if (!super)
+		return;
+	if (super->value_count)
+		memcpy(c->value_types + c->field_count, super->value_types, super->value_count);
+	c->body_bytes += super->body_bytes;
+	c->packed_bytes = (own + super->packed_bytes + w->reference_bytes - 1) /
+			  w->reference_bytes * w->reference_bytes;
+}
+
+uint32_t gen_class(struct gen_world *w, const char *name, uint32_t super_no, unsigned loader,
+		   const char *fields, const char *statics)
+{
+	struct gen_field found[2 * GEN_FIELDS_MAX];
+	struct gen_class *c;
+
+	assert(!w->is_sealed && loader < GEN_LOADERS_MAX);
+	assert(super_no == GEN_NONE || super_no < w->class_count);
+	w->classes = gen_grow(w->classes, w->class_count, &w->class_room, sizeof(*w->classes));
+	c = &w->classes[w->class_count];
+	*c = (struct gen_class){
+		.id = w->next + (uint64_t)w->class_count * MIRROR_BYTES,
+		.name_no = gen_name(w, name),
+		.super_no = super_no,
+		.loader = loader,
+	};
+	c->field_count = parse_fields(w, fields, found);
+	c->static_count = parse_fields(w, statics, found + c->field_count);
+	c->fields = checked(calloc(c->field_count + c->static_count + 1, sizeof(*c->fields)));
+	memcpy(c->fields, found, (c->field_count + c->static_count) * sizeof(*found));
+	lay_out(w, c);
+	return w->class_count++;
+}
+
+void gen_class_static(struct gen_world *w, uint32_t class_no, const char *name, uint64_t value)
+{
+	struct gen_class *c = &w->classes[class_no];
+	const uint32_t name_no = gen_name(w, name);
+
+	for (unsigned i = c->field_count; i < c->field_count + c->static_count; i++)
+		if (c->fields[i].name_no == name_no)
+			c->fields[i].value = value;
+}
+
+/* ---- addresses ---- */
+
+void gen_world_seal(struct gen_world *w)
+{
+	assert(!w->is_sealed);
+	w->next += (uint64_t)w->class_count * MIRROR_BYTES;
+	w->is_sealed = true;
+}
+
+uint64_t gen_take(struct gen_world *w, uint64_t size)
+{
+	const uint64_t at = w->next;
+
+	assert(w->is_sealed && size % ALIGN == 0);
+	if (size > w->limit - at)
+		w->next = w->limit;
+	else
+		w->next += size;
+	return at;
+}
+
+bool gen_world_fits(const struct gen_world *w)
+{
+	return w->next < w->limit;
+}
+
+static uint64_t align(uint64_t size)
+{
+	return (size + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+uint64_t gen_instance_bytes(const struct gen_world *w, uint32_t class_no)
+{
+	return align(w->classes[class_no].packed_bytes);
+}
+
+uint64_t gen_array_bytes(const struct gen_world *w, uint8_t type, uint64_t length)
+{
+	return align(w->header_bytes + 4 + length * gen_type_size(type, w->reference_bytes));
+}
+
+/* ---- roots and threads ---- */
+
+void gen_root(struct gen_world *w, uint8_t tag, uint64_t id, uint64_t a, uint32_t b)
+{
+	w->roots = gen_grow(w->roots, w->root_count, &w->root_room, sizeof(*w->roots));
+	w->roots[w->root_count++] = (struct gen_root){ .tag = tag, .id = id, .a = a, .b = b };
+}
+
+uint32_t gen_thread(struct gen_world *w, uint64_t thread_id)
+{
+	const uint32_t serial = ++w->thread_count;
+
+	gen_root(w, GEN_ROOT_THREAD, thread_id, serial, serial + 1);
+	return serial;
+}
+
+void gen_thread_frame(struct gen_world *w, uint32_t thread, uint32_t class_no, const char *method,
+		      uint32_t line)
+{
+	const char *class_name = w->names[w->classes[class_no].name_no];
+	const char *slash = strrchr(class_name, '/');
+	char source[96];
+
+	class_name = slash ? slash + 1 : class_name;
+	(void)snprintf(source, sizeof(source), "%.*s.java", (int)strcspn(class_name, "$"), class_name);
+	w->frames = gen_grow(w->frames, w->frame_count, &w->frame_room, sizeof(*w->frames));
+	w->frames[w->frame_count++] = (struct gen_frame){
+		.method_no = gen_name(w, method),
+		.source_no = gen_name(w, source),
+		.class_no = class_no,
+		.line = line,
+		.thread = thread,
+	};
+}
