@@ -136,31 +136,43 @@ static int count_contradicted(struct import *im, const struct layout *l, uint64_
 }
 
 /*
- * The three widths one by one: 8-byte references if no array contradicts them, then the largest header that
- * no distance between two neighbours contradicts.
+ * The three widths one by one: 8-byte references if no array contradicts them, then the header with which most
+ * classes come out exactly as large as their instances' smallest distance to the next object. Not "the largest that
+ * nothing contradicts": the arithmetic rounds up after each super class where HotSpot fills the gaps, so it
+ * overestimates a few classes under any header.
  */
 static int layout_vm(struct import *im, struct layout *l, struct hdb_error *err)
 {
 	static const unsigned headers[] = { 16, 12, 8 };
 	const bool is_wide = im->file.id_size == 8;
-	uint64_t contradicted = 0, exact = 0;
+	uint64_t best_exact = 0, best_contradicted = 0;
+	unsigned best = is_wide ? 12 : 8;
 	int r = HDB_OK;
 
 	l->align_bytes = im->mat_align_bytes;
 	l->reference_bytes = is_wide && !im->array_contradictions ? 8 : 4;
 	for (unsigned i = is_wide ? 0 : 2; i < 3 && r == HDB_OK; i++) {
+		uint64_t contradicted, exact;
+
 		l->header_bytes = headers[i];
 		r = count_contradicted(im, l, &contradicted, &exact, err);
-		if (!contradicted)
-			break;
+		if (exact > best_exact) {
+			best = headers[i];
+			best_exact = exact;
+			best_contradicted = contradicted;
+		}
 	}
+	l->header_bytes = best;
 	derive_array_headers(l);
+	/* Elements begin where a reference may lie, which MAT's arithmetic leaves out. */
+	l->array_header_bytes = l->primitive_header_bytes;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
 		       "reference width %u: %" PRIu64 " object arrays would reach into the next "
-		       "object with 8 bytes; header %u: the largest with %" PRIu64 " classes "
-		       "contradicted and %" PRIu64 " exact; alignment %u: greatest common divisor "
-		       "of all distances", l->reference_bytes, im->array_contradictions,
-		       l->header_bytes, contradicted, exact, l->align_bytes);
+		       "object with 8 bytes; header %u: %" PRIu64 " classes are exactly as large as "
+		       "the smallest distance from an instance to the next object, %" PRIu64
+		       " larger; alignment %u: greatest common divisor of all distances",
+		       l->reference_bytes, im->array_contradictions, l->header_bytes, best_exact,
+		       best_contradicted, l->align_bytes);
 	return r;
 }
 
