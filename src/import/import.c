@@ -106,12 +106,41 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 			im->source->path, im->snapshot, im->snapshot_count);
 }
 
+/* Reads the header; its messages do not know the file's name. */
+static int open_header(struct import *im, struct hdb_error *err)
+{
+	struct hdb_error why;
+	const int r = hprof_open(im->source, &im->file, &why);
+
+	return r < 0 ? hdb_fail(err, r, "%s: %s", im->source->path, why.message) : r;
+}
+
+/* A writer that died between two records leaves nothing but the lack of the last one. */
+static int check_end(struct import *im, struct hdb_error *err)
+{
+	if (!im->counts[0][HPROF_HEAP_DUMP_SEGMENT].count ||
+	    im->counts[0][HPROF_HEAP_DUMP_END].count)
+		return HDB_OK;
+	for (size_t i = 0; i < im->problems.count; i++)
+		if (base_vec_at(&im->problems, struct store_problem, i)->kind ==
+		    HPROF_PROBLEM_TRUNCATED)
+			return HDB_OK; /* told already */
+	if (im->opt->strict)
+		return hdb_fail(err, HDB_ETRUNC, "%s: there is no HEAP DUMP END record: the file "
+				"was cut at offset %" PRIu64, im->source->path, im->source->size);
+	return import_problem(im, HPROF_PROBLEM_TRUNCATED, im->source->size, 0, 0, err,
+			      "there is no HEAP DUMP END record: the file may have been cut at "
+			      "offset %" PRIu64, im->source->size);
+}
+
 static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 {
 	int r = import_scan(im, err);
 
 	if (r == HDB_OK)
 		r = check_snapshot(im, err);
+	if (r == HDB_OK)
+		r = check_end(im, err);
 	if (r == HDB_OK)
 		r = import_classes(im, err);
 	if (r == HDB_OK)
@@ -157,7 +186,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	idset_init(&im->ids);
 	r = base_map_open(dump_path, &im->source, err);
 	if (r == HDB_OK)
-		r = hprof_open(im->source, &im->file, err);
+		r = open_header(im, err);
 	if (r == HDB_OK)
 		r = store_create(db_path, opt->force != 0, im->source->size, &im->writer, err);
 	if (r == HDB_OK) {
