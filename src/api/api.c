@@ -58,7 +58,9 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	}
 	base_sigbus_install();
 	base_work_init(&work, opt->memory_bytes, opt->threads, &opt->progress);
-	return import_dump(dump_path, db_path, opt, &work, out, err);
+	r = import_dump(dump_path, db_path, opt, &work, out, err);
+	base_work_release(&work);
+	return r;
 }
 
 int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb **out,
@@ -90,6 +92,7 @@ void hdb_close(struct hdb *db)
 		return;
 	derive_release(&db->derive);
 	heap_close(db->heap);
+	base_work_release(&db->work);
 	free(db);
 }
 

@@ -3,6 +3,8 @@
  */
 #include "base/work.h"
 
+#include "base/bytes.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +20,8 @@
 #define MEMORY_MIN (16ull << 20)
 /* Arrays smaller than this always live in anonymous memory. */
 #define BIG_MIN (1ull << 20)
+/* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
+#define BIG_UNIT (1ull << 16)
 /* More worker threads than this gain nothing: one thread writes the database. */
 #define THREADS_MAX 64
 /* Progress is drawn at most this often. */
@@ -158,11 +162,104 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 	return r;
 }
 
+/* ---- the pool: memory that was touched once is cheap, fresh memory the kernel must clear ---- */
+
+static void pool_remove(struct base_work *work, unsigned i)
+{
+	work->pool_bytes -= work->pool[i].size_bytes;
+	work->pool_count--;
+	memmove(&work->pool[i], &work->pool[i + 1],
+		(work->pool_count - i) * sizeof(work->pool[0]));
+}
+
+/* Gives kept memory back until at most `keep` bytes are kept. */
+static void pool_trim(struct base_work *work, uint64_t keep)
+{
+	while (work->pool_count && work->pool_bytes > keep) {
+		const unsigned last = work->pool_count - 1;
+
+		(void)munmap(work->pool[last].data, work->pool[last].size_bytes);
+		pool_remove(work, last);
+	}
+}
+
+void base_work_release(struct base_work *work)
+{
+	pool_trim(work, 0);
+}
+
+/* Keeps a freed array; joins it with its neighbours. */
+static void pool_put(struct base_work *work, uint8_t *data, uint64_t size)
+{
+	unsigned i = 0;
+
+	if (work->pool_count == BASE_POOL_MAX) {
+		(void)munmap(data, size);
+		return;
+	}
+	while (i < work->pool_count && work->pool[i].data < data)
+		i++;
+	memmove(&work->pool[i + 1], &work->pool[i],
+		(work->pool_count - i) * sizeof(work->pool[0]));
+	work->pool[i] = (struct base_pool_entry){ .data = data, .size_bytes = size };
+	work->pool_count++;
+	work->pool_bytes += size;
+	for (unsigned k = i ? i - 1 : 0; k + 1 < work->pool_count && k <= i;) {
+		if (work->pool[k].data + work->pool[k].size_bytes != work->pool[k + 1].data) {
+			k++;
+			continue;
+		}
+		const uint64_t more = work->pool[k + 1].size_bytes;
+
+		pool_remove(work, k + 1);
+		work->pool[k].size_bytes += more;
+		work->pool_bytes += more;
+	}
+}
+
+/* Takes `size` bytes from the smallest kept piece that has them, cleared; NULL if none has. */
+static uint8_t *pool_take(struct base_work *work, uint64_t size)
+{
+	unsigned best = BASE_POOL_MAX;
+	uint8_t *data;
+
+	for (unsigned i = 0; i < work->pool_count; i++)
+		if (work->pool[i].size_bytes >= size &&
+		    (best == BASE_POOL_MAX ||
+		     work->pool[i].size_bytes < work->pool[best].size_bytes))
+			best = i;
+	if (best == BASE_POOL_MAX)
+		return NULL;
+	data = work->pool[best].data;
+	if (work->pool[best].size_bytes == size) {
+		pool_remove(work, best);
+	} else {
+		work->pool[best].data += size;
+		work->pool[best].size_bytes -= size;
+		work->pool_bytes -= size;
+	}
+	memset(data, 0, size);
+	return data;
+}
+
+static uint8_t *map_anonymous(uint64_t size)
+{
+	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (data == MAP_FAILED)
+		return NULL;
+	(void)madvise(data, size, MADV_HUGEPAGE);
+	return data;
+}
+
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err)
 {
-	const uint64_t size = size_bytes ? size_bytes : 1;
+	uint64_t size = size_bytes ? size_bytes : 1;
 
+	if (size >= BIG_MIN)
+		size = round_up(size, BIG_UNIT);
 	*big = (struct base_big){ .size_bytes = size };
 	if (size >= BIG_MIN && work->scratch_dir &&
 	    (work->memory_used >= work->memory_bytes ||
@@ -175,12 +272,13 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 	if (size < BIG_MIN) {
 		big->data = calloc(1, size);
 	} else {
-		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (big->data == MAP_FAILED)
-			big->data = NULL;
-		else
-			(void)madvise(big->data, size, MADV_HUGEPAGE);
+		big->data = pool_take(work, size);
+		if (!big->data) {
+			/* What is kept gives way to what is needed. */
+			pool_trim(work, work->memory_bytes > work->memory_used + size ?
+				  work->memory_bytes - work->memory_used - size : 0);
+			big->data = map_anonymous(size);
+		}
 	}
 	if (!big->data) {
 		*big = (struct base_big){ 0 };
@@ -196,8 +294,10 @@ void base_big_free(struct base_work *work, struct base_big *big)
 		return;
 	if (big->size_bytes < BIG_MIN)
 		free(big->data);
-	else
+	else if (big->is_file)
 		(void)munmap(big->data, big->size_bytes);
+	else
+		pool_put(work, big->data, big->size_bytes);
 	if (!big->is_file)
 		work->memory_used -= big->size_bytes;
 	*big = (struct base_big){ 0 };

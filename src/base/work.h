@@ -9,9 +9,20 @@
 
 #include <stdbool.h>
 
+/* Freed arrays that are kept for the next ones; more than this at once are given back to the system. */
+#define BASE_POOL_MAX 32
+
+struct base_pool_entry {
+	uint8_t *data;
+	uint64_t size_bytes;
+};
+
 struct base_work {
 	uint64_t memory_bytes;   /* budget of anonymous memory */
 	uint64_t memory_used;    /* by base_big_alloc, anonymous part */
+	uint64_t pool_bytes;     /* kept for reuse; together with memory_used within the budget */
+	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
+	unsigned pool_count;
 	unsigned threads;        /* at least 1 */
 	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
 	struct hdb_progress progress;
@@ -24,6 +35,9 @@ struct base_work {
 /* Fills in defaults: a quarter of RAM or of the cgroup's limit, one thread a core. */
 void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
 		    const struct hdb_progress *progress);
+
+/* Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used. */
+void base_work_release(struct base_work *work);
 
 /* Names the stage that begins, with its total (0: unknown) and unit ("objects", "bytes"). */
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit);

@@ -4,6 +4,7 @@
 #ifndef DERIVE_BUILD_H
 #define DERIVE_BUILD_H
 
+#include "base/bytes.h"
 #include "derive/derive.h"
 #include "graph/dominators.h"
 
@@ -39,14 +40,23 @@ void derive_graph_release(struct derive *derive, struct derive_graph *graph);
 /* Writes a table of tree parents: none, top, or a node. See FORMAT.md, "trees". */
 int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
 		    const uint32_t *parent, struct hdb_error *err);
-/* A value of such a table. */
+/* A value of such a table, and what it says. */
+static inline uint64_t derive_tree_value(uint32_t ix, uint32_t parent)
+{
+	if (parent == ix)
+		return 0;
+	if (parent == GRAPH_NONE)
+		return 1;
+	return 2 + zigzag((int64_t)ix - (int64_t)parent);
+}
+
 static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 {
 	if (value == 0)
 		return ix;
 	if (value == 1)
 		return GRAPH_NONE;
-	return (uint32_t)((int64_t)ix - (int64_t)((value - 2) >> 1 ^ (0 - ((value - 2) & 1))));
+	return (uint32_t)((int64_t)ix - unzigzag(value - 2));
 }
 
 /* Reads a whole tree table into parent[object_count]. */

@@ -4,80 +4,85 @@
  * A retained size is kept as what it exceeds the shallow size by, in units of the alignment: most objects retain
  * just themselves.
  */
+#include "derive/blocks.h"
 #include "derive/build.h"
-
 #include "graph/domtree.h"
 
 #include <stdlib.h>
 
-static int load_shallow(struct derive *derive, const uint32_t *idom, struct heap_block *block,
-			uint64_t *sizes, struct hdb_error *err)
+struct sizes {
+	struct derive *derive;
+	struct store_writer *writer;
+	const uint32_t *idom;
+	uint64_t *bytes;     /* by object: shallow, then retained */
+};
+
+static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
-		const int r = heap_read_block(derive->heap, b, block, err);
+	const struct sizes *s = ctx;
 
-		if (r < 0)
-			return r;
-		for (uint32_t i = 0; i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
+	(void)err;
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		const uint32_t ix = block->objects->first_ix + i;
 
-			sizes[ix] = idom[ix] == ix ? 0 : block->shallow[i];
-		}
+		s->bytes[ix] = s->idom[ix] == ix ? 0 : block->objects->shallow[i];
 	}
 	return HDB_OK;
 }
 
-static int put_retained(struct derive *derive, struct store_writer *writer, const uint32_t *idom,
-			const uint64_t *sizes, struct heap_block *block, struct hdb_error *err)
+/* Packs a block of both tables. */
+static int pack_both(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const uint64_t unit = derive->heap->layout.align_bytes;
-	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
-	struct base_vec scratch = { 0 };
-	int r = HDB_OK;
+	const struct sizes *s = ctx;
+	const uint64_t unit = s->derive->heap->layout.align_bytes;
+	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
+	int r;
 
-	if (!values)
-		return hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
-	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(derive->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
+	for (uint32_t i = 0; i < count; i++)
+		block->values[i] = derive_tree_value(first_ix + i, s->idom[first_ix + i]);
+	r = pack_encode(&block->bytes[0], block->values, count, err);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t ix = first_ix + i;
 
-			values[i] = idom[ix] == ix ? 0 : (sizes[ix] - block->shallow[i]) / unit;
-		}
-		if (r == HDB_OK)
-			r = store_column_put(writer, STORE_RETAINED, block->first_ix, values,
-					     block->count, &scratch, err);
+		block->values[i] = s->idom[ix] == ix ? 0 :
+				   (s->bytes[ix] - block->objects->shallow[i]) / unit;
 	}
-	base_vec_release(&scratch);
-	free(values);
-	return r;
+	return r == HDB_OK ? pack_encode(&block->bytes[1], block->values, count, err) : r;
 }
 
-static int put_both(struct derive *derive, struct store_writer *writer, const uint32_t *idom,
-		    struct hdb_error *err)
+static int put_both(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct sizes *s = ctx;
+	const int r = store_put(s->writer, STORE_DOMINATORS, block->objects->first_ix,
+				block->objects->count, block->bytes[0].data, block->bytes[0].count,
+				err);
+
+	return r == HDB_OK ? store_put(s->writer, STORE_RETAINED, block->objects->first_ix,
+				       block->objects->count, block->bytes[1].data,
+				       block->bytes[1].count, err) : r;
+}
+
+static int write_both(struct derive *derive, struct store_writer *writer, const uint32_t *idom,
+		      struct hdb_error *err)
 {
 	const uint32_t n = derive->heap->object_count;
-	struct heap_block *block = malloc(sizeof(*block));
-	struct base_big sizes = { 0 };
-	int r = block ? base_big_alloc(derive->work, &sizes, (uint64_t)n * 8, "retained sizes", err) :
-		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	struct sizes s = { .derive = derive, .writer = writer, .idom = idom };
+	struct base_big big = { 0 };
+	int r = base_big_alloc(derive->work, &big, (uint64_t)n * 8, "retained sizes", err);
 
-	base_stage(derive->work, "writing dominators", 0, "");
+	s.bytes = big.data;
 	if (r == HDB_OK)
-		r = derive_put_tree(derive, writer, STORE_DOMINATORS, idom, err);
-	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_DOMINATORS, n, err);
+		r = derive_each_block(derive, "shallow sizes", load_shallow, NULL, &s, err);
 	base_stage(derive->work, "retained sizes", 0, "");
 	if (r == HDB_OK)
-		r = load_shallow(derive, idom, block, sizes.data, err);
+		r = graph_retained(idom, n, s.bytes, derive->work, err);
 	if (r == HDB_OK)
-		r = graph_retained(idom, n, sizes.data, derive->work, err);
+		r = derive_each_block(derive, "writing dominators", pack_both, put_both, &s, err);
 	if (r == HDB_OK)
-		r = put_retained(derive, writer, idom, sizes.data, block, err);
+		r = store_put_table(writer, STORE_DOMINATORS, n, err);
 	if (r == HDB_OK)
 		r = store_put_table(writer, STORE_RETAINED, n, err);
-	base_big_free(derive->work, &sizes);
-	free(block);
+	base_big_free(derive->work, &big);
 	return r;
 }
 
@@ -97,7 +102,7 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 				     err);
 	derive_graph_release(derive, &graph);
 	if (r == HDB_OK)
-		r = put_both(derive, writer, idom.data, err);
+		r = write_both(derive, writer, idom.data, err);
 	base_big_free(derive->work, &idom);
 	return r;
 }

@@ -1,43 +1,42 @@
 /*
  * derive/trees.c - tables that hold a tree over the objects: reach, reach.strong, dominators; and their readers.
  */
+#include "derive/blocks.h"
 #include "derive/build.h"
-
-#include "base/bytes.h"
 #include "graph/reach.h"
 
 #include <stdlib.h>
 
-static uint64_t tree_value(uint32_t ix, uint32_t parent)
+struct put {
+	struct store_writer *writer;
+	enum store_table table;
+	const uint32_t *parent;
+};
+
+static int pack_tree(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	if (parent == ix)
-		return 0;
-	if (parent == GRAPH_NONE)
-		return 1;
-	return 2 + zigzag((int64_t)ix - (int64_t)parent);
+	const struct put *put = ctx;
+	const uint32_t first_ix = block->objects->first_ix;
+
+	for (uint32_t i = 0; i < block->objects->count; i++)
+		block->values[i] = derive_tree_value(first_ix + i, put->parent[first_ix + i]);
+	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+}
+
+static int put_tree(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct put *put = ctx;
+
+	return store_put(put->writer, put->table, block->objects->first_ix, block->objects->count,
+			 block->bytes[0].data, block->bytes[0].count, err);
 }
 
 int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
 		    const uint32_t *parent, struct hdb_error *err)
 {
-	const uint32_t n = derive->heap->object_count;
-	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
-	struct base_vec scratch = { 0 };
-	int r = HDB_OK;
+	struct put put = { .writer = writer, .table = table, .parent = parent };
 
-	if (!values)
-		return hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
-	for (uint64_t first = 0; first < n && r == HDB_OK; first += STORE_BLOCK_OBJECTS) {
-		const uint32_t count = n - first < STORE_BLOCK_OBJECTS ?
-				       (uint32_t)(n - first) : STORE_BLOCK_OBJECTS;
-
-		for (uint32_t i = 0; i < count; i++)
-			values[i] = tree_value((uint32_t)first + i, parent[first + i]);
-		r = store_column_put(writer, table, (uint32_t)first, values, count, &scratch, err);
-	}
-	base_vec_release(&scratch);
-	free(values);
-	return r;
+	return derive_each_block(derive, "writing the reach tree", pack_tree, put_tree, &put, err);
 }
 
 /* A parent from the file is used as an index only after this. */

@@ -223,7 +223,9 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
 			continue;
 		r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
-		if (r == HDB_OK && strcmp(name, "referent") != 0)
+		if (r == HDB_OK && (strcmp(name, "referent") != 0 ||
+				    strcmp(heap_class_name(heap, fields.declaring_no),
+					   "java.lang.ref.Reference") != 0))
 			return HDB_OK; /* held by another field, too */
 		by_referent = true;
 	}

@@ -92,7 +92,9 @@ int query_object(struct query *q, const char *target, uint32_t *ix, struct hdb_e
 
 /* ---- classes ---- */
 
-/* Another class that the user may have meant: "HashMap" for "java.util.HashMap", or the wrong case. */
+/*
+ * Another class that the user may have meant: "HashMap" for "java.util.HashMap", or the wrong case.
+ */
 static const char *similar_class(struct heap *heap, const char *pattern)
 {
 	const size_t size = strlen(pattern);

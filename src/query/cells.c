@@ -133,7 +133,10 @@ int query_set_text_n(struct query *q, size_t column, const char *text, size_t si
 {
 	struct hdb_value *value = cell(q, column);
 
-	/* row_text moves while it grows: the place is kept until the row is whole (see query_place_texts). */
+	/*
+	 * row_text moves while it grows: the place is kept until the row is whole (see
+	 * query_place_texts).
+	 */
 	value->text = NULL;
 	value->u = q->row_text.count;
 	value->text_size = size;

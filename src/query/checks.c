@@ -1,7 +1,8 @@
 /*
  * query/checks.c - checks that tables agree with one another.
  *
- * Each is one or two passes over whole tables; memory is at most some bytes an object, from the budget.
+ * Each is one or two passes over whole tables; memory is at most some bytes an object, from the
+ * budget.
  */
 #include "query/checks.h"
 
@@ -142,7 +143,10 @@ struct edge_sum {
 	bool is_turned;    /* the lists are of referrers */
 };
 
-/* A pair's share of the sum: a finalizer, so that swapped and shifted pairs differ (Stafford's mix 13). */
+/*
+ * A pair's share of the sum: a finalizer, so that swapped and shifted pairs differ (Stafford's mix
+ * 13).
+ */
 static uint64_t mix(uint32_t from, uint32_t to)
 {
 	uint64_t v = ((uint64_t)from << 32 | to) + 0x9e3779b97f4a7c15ull;

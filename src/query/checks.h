@@ -14,8 +14,8 @@ struct query_check_step {
 	const char *name;
 	enum store_table needs[CHECK_NEEDS_MAX]; /* derived tables, ended by 0 */
 	/*
-	 * Sets *ok and writes what was found to `detail`, CHECK_DETAIL_SIZE bytes. HDB_ECORRUPT is as good as not ok;
-	 * other failures mean that it could not be done.
+	 * Sets *ok and writes what was found to `detail`, CHECK_DETAIL_SIZE bytes. HDB_ECORRUPT is
+	 * as good as not ok; other failures mean that it could not be done.
 	 */
 	int (*run)(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 };

@@ -1,8 +1,8 @@
 /*
  * query/glob.c - matching names with patterns of * and ?.
  *
- * Brackets are themselves, since class names of arrays have them. Takes time of the pattern's size times the
- * text's at worst: only the last * is ever gone back to.
+ * Brackets are themselves, since class names of arrays have them. Takes time of the pattern's size
+ * times the text's at worst: only the last * is ever gone back to.
  */
 #include "query/query.h"
 

@@ -1,5 +1,6 @@
 /*
- * query/groups.h - objects counted by class, super class, package or loader, for the analyses that do so.
+ * query/groups.h - objects counted by class, super class, package or loader, for the analyses that
+ * do so.
  *
  * Objects that the dump lacks (the boot loader's stand-in, invented classes) are counted nowhere.
  */
@@ -50,7 +51,9 @@ void query_sort_groups(struct query_groups *groups, enum query_group_key key);
 int query_filter_groups(struct query *q, struct query_groups *groups, const char *pattern,
 			struct hdb_error *err);
 
-/* Name of a group: of the class, package or loader; lent until the heap is closed, not terminated. */
+/*
+ * Name of a group: of the class, package or loader; lent until the heap is closed, not terminated.
+ */
 const char *query_group_name(struct query *q, enum derive_group by, uint32_t no, size_t *size);
 
 /* Sets a text column to the group's name. */

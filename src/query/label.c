@@ -99,7 +99,17 @@ static bool is_enum(struct heap *heap, uint32_t no)
 	return false;
 }
 
-/* A string in quotes, with an ellipsis if it was cut. */
+/* UTF-16 units of a UTF-8 text: one a character, two for those of four bytes. */
+static uint64_t count_units(const char *text, size_t size)
+{
+	uint64_t units = 0;
+
+	for (size_t i = 0; i < size; i++)
+		units += ((uint8_t)text[i] & 0xc0) != 0x80 ? 1u + ((uint8_t)text[i] >= 0xf0) : 0u;
+	return units;
+}
+
+/* A string in quotes, with an ellipsis if it was cut (at a character U+0000, too). */
 static void quote_string(struct heap *heap, uint32_t ix, char *buf, size_t size)
 {
 	char text[LABEL_TEXT];
@@ -107,7 +117,8 @@ static void quote_string(struct heap *heap, uint32_t ix, char *buf, size_t size)
 
 	if (heap_string(heap, ix, text, sizeof(text), &units, NULL) != HDB_OK)
 		return;
-	(void)snprintf(buf, size, "\"%s\"%s", text, units > strlen(text) ? "..." : "");
+	(void)snprintf(buf, size, "\"%s\"%s", text,
+		       units > count_units(text, strlen(text)) ? "..." : "");
 }
 
 static void describe_instance(struct query *q, const struct heap_object *object, char *buf,

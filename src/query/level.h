@@ -1,5 +1,6 @@
 /*
- * query/level.h - the children of a node of the dominator tree, largest first, as the analyses show them.
+ * query/level.h - the children of a node of the dominator tree, largest first, as the analyses show
+ * them.
  */
 #ifndef QUERY_LEVEL_H
 #define QUERY_LEVEL_H
@@ -16,8 +17,9 @@ struct query_level {
 };
 
 /*
- * Starts with what `ix` dominates immediately, HEAP_NONE for the top level; builds the table children. Objects that
- * the dump lacks are shown only if they dominate something, or never if `hides_invented`.
+ * Starts with what `ix` dominates immediately, HEAP_NONE for the top level; builds the table
+ * children. Objects that the dump lacks are shown only if they dominate something, or never if
+ * `hides_invented`.
  */
 int query_level_begin(struct query *q, uint32_t ix, bool hides_invented, struct query_level *out,
 		      struct hdb_error *err);

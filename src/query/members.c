@@ -138,14 +138,15 @@ static bool is_member(const struct bound *b, uint32_t ix)
 }
 
 /*
- * Gives a state to ix and to all that dominate it: one walk up to a known state that finds the topmost member on
- * the way, and one that sets. Each object gets its state once, so all walks together are linear.
+ * Gives a state to a member and to all that dominate it: one walk up to a known state that finds
+ * the topmost member on the way, and one that sets. Each object gets its state once, so all walks
+ * together are linear.
  */
 static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t n = b->q->heap->object_count;
 	uint32_t top = HEAP_NONE, steps = 0, v;
-	bool covered;
+	uint8_t state = COVERED;
 
 	for (v = ix; v != HEAP_NONE && !b->state[v]; v = b->idom[v]) {
 		if (is_member(b, v))
@@ -154,14 +155,13 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 			return store_damaged(b->q->heap->store, STORE_DOMINATORS, ix,
 					     "dominators form a circle", err);
 	}
-	/* Below a covered object all is covered; else what is not above the topmost member. */
-	covered = (v != HEAP_NONE && b->state[v] == COVERED) || top != HEAP_NONE;
+	/* Below a covered object all is covered; else only what is not above the topmost member. */
 	if (v != HEAP_NONE && b->state[v] == COVERED)
 		top = HEAP_NONE;
 	for (v = ix; v != HEAP_NONE && !b->state[v]; v = b->idom[v]) {
-		b->state[v] = covered ? COVERED : CLEAR;
+		b->state[v] = state;
 		if (v == top)
-			covered = false;
+			state = CLEAR;
 	}
 	return HDB_OK;
 }

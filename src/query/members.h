@@ -1,5 +1,6 @@
 /*
- * query/members.h - the objects that a class name, a pattern or a loader stands for, and what they retain at least.
+ * query/members.h - the objects that a class name, a pattern or a loader stands for, and what they
+ * retain at least.
  */
 #ifndef QUERY_MEMBERS_H
 #define QUERY_MEMBERS_H
@@ -16,15 +17,19 @@ struct query_members {
 };
 
 /*
- * Finds them: "java.util.HashMap", "com.acme.*", "loader:0x12c4", "loader:com.acme.Loader", "loader:<boot>"; of a loader
- * the instances of its classes. `with_sub`: of sub classes too. HDB_NOTFOUND if no class or loader is named so. Tells
- * reachable objects apart, which may build a table. Release *out in any case.
+ * Finds them: "java.util.HashMap", "com.acme.*", "loader:0x12c4", "loader:com.acme.Loader",
+ * "loader:<boot>"; of a loader the instances of its classes. `with_sub`: of sub classes too.
+ * HDB_NOTFOUND if no class or loader is named so. Tells reachable objects apart, which may build a
+ * table. Release *out in any case.
  */
 int query_members_find(struct query *q, const char *target, bool with_sub,
 		       struct query_members *out, struct hdb_error *err);
 void query_members_release(struct query *q, struct query_members *members);
 
-/* What they retain at least: the sum over those that no other member dominates. Needs the table retained. */
+/*
+ * What they retain at least: the sum over those that no other member dominates. Needs the table
+ * retained.
+ */
 int query_members_bound(struct query *q, const struct query_members *members, uint64_t *bytes,
 			struct hdb_error *err);
 

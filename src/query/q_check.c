@@ -1,7 +1,9 @@
 /*
- * query/q_check.c - verifies the database: the checksum of every block, then that tables agree with one another.
+ * query/q_check.c - verifies the database: the checksum of every block, then that tables agree with
+ * one another.
  *
- * The checks themselves are in checks.c. Derived tables are checked if they are there; none is built.
+ * The checks themselves are in checks.c. Derived tables are checked if they are there; none is
+ * built.
  */
 #include "query/checks.h"
 #include "query/queries.h"

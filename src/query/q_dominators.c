@@ -1,5 +1,6 @@
 /*
- * query/q_dominators.c - the dominator tree, one level at a time: the largest first, or a level grouped.
+ * query/q_dominators.c - the dominator tree, one level at a time: the largest first, or a level
+ * grouped.
  */
 #include "query/groups.h"
 #include "query/level.h"

@@ -1,5 +1,6 @@
 /*
- * query/q_histogram.c - how many objects of each class, super class, package or loader there are, and how large.
+ * query/q_histogram.c - how many objects of each class, super class, package or loader there are,
+ * and how large.
  */
 #include "query/groups.h"
 #include "query/queries.h"

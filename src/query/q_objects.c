@@ -1,8 +1,8 @@
 /*
  * query/q_objects.c - all objects in order of ID, as many columns as are asked for: for exports.
  *
- * Block by block: memory does not grow with the heap, and only those derived tables are built that a chosen column,
- * or telling reachable objects apart, needs.
+ * Block by block: memory does not grow with the heap, and only those derived tables are built that
+ * a chosen column, or telling reachable objects apart, needs.
  */
 #include "query/queries.h"
 

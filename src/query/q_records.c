@@ -1,6 +1,6 @@
 /*
- * query/q_records.c - what the dump's small records say, row by row: missing objects, counts of records, allocation
- * sites, CPU samples, heap summaries.
+ * query/q_records.c - what the dump's small records say, row by row: missing objects, counts of
+ * records, allocation sites, CPU samples, heap summaries.
  */
 #include "query/queries.h"
 #include "query/table_rows.h"

@@ -1,8 +1,8 @@
 /*
  * query/q_retained.c - what becomes unreachable if an object goes, or all objects of some classes.
  *
- * For an object: from the table if there is one, else by looking at its surroundings, else by building the table. For
- * a set of objects see members.c and derive_retained_set.
+ * For an object: from the table if there is one, else by looking at its surroundings, else by
+ * building the table. For a set of objects see members.c and derive_retained_set.
  */
 #include "query/members.h"
 #include "query/queries.h"

@@ -1,26 +1,30 @@
 /*
  * query/q_strings.c - strings by content: how often each text is there and what its copies cost.
  *
- * Strings are grouped by a 128-bit hash of their content in one pass over all of them, so memory grows with the number
- * of distinct texts only; texts are read again when their rows are given.
+ * Strings are grouped by 128 bits of XXH3 of all their characters in one pass in the order of the
+ * heap, so memory grows with the number of distinct texts only, 48 bytes each in a table at most
+ * three quarters full; texts are read again when their rows are given.
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
-
-#include "base/bytes.h"
-#include "query/describe.h"
+#include "heap/string_scan.h"
 #include "query/queries.h"
 
-#include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
 enum { COUNT, TEXT, LENGTH, SHALLOW, ARRAYS, TOTAL, ID };
 
 /* Bytes of a text that are matched and shown; the rest is told by its length. */
 #define TEXT_MAX 65536u
-/* Steps that a regular expression may take on one text, against patterns that explode. */
-#define MATCH_LIMIT 1000000u
+/* Steps and kilobytes that a regular expression may take on one text: some patterns explode. */
+#define MATCH_STEPS 1000000u
+#define MATCH_KILOBYTES 65536u
+/* Slots of the first table of texts. */
+#define FIRST_SLOTS 4096u
+/* Strings between two looks at the cancel flag. */
+#define STEP_STRINGS 4096
 
 static const struct hdb_option_spec options[] = {
 	{ "match", "REGEX", "texts that match a regular expression (PCRE2)" },
@@ -47,210 +51,219 @@ static const struct hdb_column facts[] = {
 	  "lacks" },
 };
 
-struct text_group {
-	XXH128_hash_t hash;
-	uint64_t count;        /* 0: free slot */
-	uint64_t shallow_bytes, array_bytes;
+/* All strings of one text. */
+struct text {
+	struct heap_text_hash hash;
+	uint64_t string_bytes;
+	uint64_t array_bytes;
+	uint64_t count;    /* 0: free slot */
 	uint32_t first_ix;
-	uint8_t is_wanted;
+	uint32_t unused;
 };
 
-struct strings_query {
-	struct text_group *groups;
-	uint64_t capacity, group_count;
-	uint64_t at;           /* of the sorted groups */
-	uint64_t strings, without_text, shown, min_count;
-	const char *equals;
-	pcre2_code *regex;
-	pcre2_match_data *match;
-	pcre2_match_context *context;
-	char *text;            /* TEXT_MAX + 1 */
-	bool is_list;
-	struct base_vec list;  /* uint32_t: wanted strings, with --objects */
+struct strings {
+	struct heap_string_scan scan;
+	bool is_list;                 /* --objects */
+	char *text;                   /* buffer, TEXT_MAX + 1 */
+	/* filters */
+	const char *equals;           /* NULL: any */
+	pcre2_code *regex;            /* NULL: any */
+	pcre2_match_data *match_data;
+	pcre2_match_context *match_context;
+	/* texts */
+	struct base_big table;
+	uint64_t slots, used;
+	uint64_t at;                  /* next row */
+	uint64_t looked, without_text;
 };
 
-/* ---- one string ---- */
+/* ---- filters ---- */
 
-static int read_text(struct query *q, struct strings_query *s, uint32_t ix, uint64_t *length,
-		     struct hdb_error *err)
+static int compile(struct strings *s, const char *pattern, struct hdb_error *err)
 {
-	return heap_string(q->heap, ix, s->text, TEXT_MAX + 1, length, err);
+	PCRE2_SIZE at = 0;
+	int code = 0;
+	char why[128];
+
+	s->regex = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+				 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
+	if (!s->regex) {
+		(void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof(why));
+		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"", why,
+				(size_t)at, pattern);
+	}
+	/* Without a compiler for this machine matching is slower, that is all. */
+	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
+	s->match_data = pcre2_match_data_create_from_pattern(s->regex, NULL);
+	s->match_context = pcre2_match_context_create(NULL);
+	if (!s->match_data || !s->match_context)
+		return hdb_fail_memory(err, "a regular expression", 0);
+	(void)pcre2_set_match_limit(s->match_context, MATCH_STEPS);
+	(void)pcre2_set_heap_limit(s->match_context, MATCH_KILOBYTES);
+	return HDB_OK;
 }
 
-static int is_wanted(struct strings_query *s, bool *out, struct hdb_error *err)
+static int search(struct strings *s, size_t size, bool *found, struct hdb_error *err)
 {
 	char why[128];
-	int n;
+	const int n = pcre2_match(s->regex, (PCRE2_SPTR)s->text, size, 0, PCRE2_NO_UTF_CHECK,
+				  s->match_data, s->match_context);
 
-	*out = true;
-	if (s->equals)
-		*out = strcmp(s->text, s->equals) == 0;
-	if (!*out || !s->regex)
-		return HDB_OK;
-	n = pcre2_match(s->regex, (PCRE2_SPTR)s->text, strlen(s->text), 0, PCRE2_NO_UTF_CHECK,
-			s->match, s->context);
-	*out = n >= 0;
+	*found = n >= 0;
 	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
 		return HDB_OK;
 	(void)pcre2_get_error_message(n, (PCRE2_UCHAR *)why, sizeof(why));
 	return hdb_fail(err, HDB_ELIMIT, "--match: the expression takes too long on a text: %s", why);
 }
 
-/* ---- grouping ---- */
-
-static struct text_group *slot_of(struct text_group *groups, uint64_t capacity, XXH128_hash_t hash)
+/* Whether the characters of the current string pass the filters. */
+static int is_match(struct query *q, struct strings *s, bool *match, struct hdb_error *err)
 {
-	uint64_t slot = hash.low64 & (capacity - 1);
+	const struct heap_chars *chars = &s->scan.chars;
+	const size_t want = s->equals ? strlen(s->equals) : 0;
+	size_t size;
+	bool is_whole;
+	int r;
 
-	while (groups[slot].count && !XXH128_isEqual(groups[slot].hash, hash))
-		slot = (slot + 1) & (capacity - 1);
-	return &groups[slot];
-}
-
-static int grow(struct query *q, struct strings_query *s, struct hdb_error *err)
-{
-	const uint64_t capacity = s->capacity ? s->capacity * 2 : 4096;
-	struct text_group *bigger;
-
-	if (capacity * sizeof(*bigger) > q->work->memory_bytes)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " distinct texts do not fit in the memory "
-				"budget of %" PRIu64 " bytes; --memory gives more, --objects with "
-				"--match or --equals needs less", s->group_count,
-				q->work->memory_bytes);
-	bigger = calloc(capacity, sizeof(*bigger));
-	if (!bigger)
-		return hdb_fail_memory(err, "texts", capacity * sizeof(*bigger));
-	for (uint64_t i = 0; i < s->capacity; i++)
-		if (s->groups[i].count)
-			*slot_of(bigger, capacity, s->groups[i].hash) = s->groups[i];
-	free(s->groups);
-	s->groups = bigger;
-	s->capacity = capacity;
-	return HDB_OK;
-}
-
-static int add_string(struct query *q, struct strings_query *s, uint32_t ix, uint64_t shallow,
-		      struct hdb_error *err)
-{
-	struct text_group *group;
-	struct heap_object array = { 0 };
-	uint64_t length;
-	uint32_t array_ix;
-	bool wanted;
-	int r = read_text(q, s, ix, &length, err);
-
-	s->strings++;
-	if (r == HDB_NOTFOUND)
-		s->without_text++;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if (s->is_list) {
-		r = is_wanted(s, &wanted, err);
-		return r == HDB_OK && wanted ? base_vec_push(&s->list, &ix, sizeof(ix), err) : r;
-	}
-	if (s->group_count * 2 >= s->capacity) {
-		r = grow(q, s, err);
-		if (r < 0)
-			return r;
-	}
-	/* Texts beyond the limit differ at least by their length. */
-	const XXH128_hash_t hash = XXH3_128bits_withSeed(s->text, strlen(s->text), length);
-	group = slot_of(s->groups, s->capacity, hash);
-	if (!group->count) {
-		r = is_wanted(s, &wanted, err);
-		if (r < 0)
-			return r;
-		*group = (struct text_group){ .hash = hash, .first_ix = ix, .is_wanted = wanted };
-		s->group_count++;
-	}
-	r = heap_field_object(q->heap, ix, NULL, "value", &array_ix, err);
-	if (r == HDB_OK)
-		r = heap_object(q->heap, array_ix, &array, err);
+	*match = !s->equals && !s->regex;
+	if (*match)
+		return HDB_OK;
+	/* A unit is one to three bytes of UTF-8. */
+	if (s->equals && (chars->count > want || chars->count * 3 < want))
+		return HDB_OK;
+	r = heap_chars_utf8(q->heap, chars, s->text, TEXT_MAX + 1, &size, &is_whole, err);
 	if (r < 0)
 		return r;
-	group->count++;
-	group->shallow_bytes += shallow;
-	group->array_bytes += array.shallow_bytes;
-	return HDB_OK;
+	*match = !s->equals || (is_whole && size == want && memcmp(s->text, s->equals, want) == 0);
+	return *match && s->regex ? search(s, size, match, err) : HDB_OK;
 }
 
-static int each_string(struct query *q, struct strings_query *s, struct hdb_error *err)
+/* Steps to the next string that passes: HDB_OK or HDB_END. */
+static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *is_string = calloc((size_t)q->heap->class_count + 1, 1);
-	int r = block && is_string ? heap_load_classes(q->heap, err) :
-		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	bool passes = false;
+	int r = HDB_OK;
 
-	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++)
-		is_string[no] = strcmp(heap_class_name(q->heap, no), "java.lang.String") == 0;
-	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			if (is_string[block->class_no[i]] && block->kind[i] == STORE_INSTANCE)
-				r = add_string(q, s, block->first_ix + i, block->shallow[i], err);
+	while (r == HDB_OK && !passes) {
+		r = heap_string_scan_next(&s->scan, err);
+		if (r == HDB_OK && s->looked++ % STEP_STRINGS == 0)
+			r = base_step(q->work, s->scan.ix, err);
+		if (r != HDB_OK)
+			break;
+		s->without_text += !s->scan.has_chars;
+		if (s->scan.has_chars)
+			r = is_match(q, s, &passes, err);
 	}
-	free(block);
-	free(is_string);
 	return r;
 }
 
-/* Most copies first, then by ID, so that the order does not depend on the hash. */
-static int compare_groups(const void *a, const void *b)
+/* ---- grouping ---- */
+
+static struct text *find_slot(struct text *table, uint64_t slots, const struct heap_text_hash *hash)
 {
-	const struct text_group *x = a, *y = b;
+	uint64_t at = hash->low & (slots - 1);
+
+	while (table[at].count && (table[at].hash.low != hash->low ||
+				   table[at].hash.high != hash->high))
+		at = (at + 1) & (slots - 1);
+	return &table[at];
+}
+
+static int grow(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	const uint64_t slots = s->slots ? s->slots * 2 : FIRST_SLOTS;
+	const uint64_t bytes = slots * sizeof(struct text);
+	const struct text *old = s->table.data;
+	struct base_big table = { 0 };
+	int r;
+
+	/* Both tables are there while one is copied to the other. */
+	if (bytes + bytes / 2 > q->work->memory_bytes)
+		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " distinct texts do not fit in the memory "
+				"budget of %" PRIu64 " bytes; --memory gives more, --objects or a "
+				"narrower --match needs less", s->used, q->work->memory_bytes);
+	r = base_big_alloc(q->work, &table, bytes, "texts", err);
+	if (r < 0)
+		return r;
+	for (uint64_t i = 0; i < s->slots; i++)
+		if (old[i].count)
+			*find_slot(table.data, slots, &old[i].hash) = old[i];
+	base_big_free(q->work, &s->table);
+	s->table = table;
+	s->slots = slots;
+	return HDB_OK;
+}
+
+static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	struct heap_text_hash hash;
+	struct text *text;
+	int r = heap_chars_hash(q->heap, &s->scan.chars, &hash, err);
+
+	if (r == HDB_OK && s->used >= s->slots / 4 * 3)
+		r = grow(q, s, err);
+	if (r < 0)
+		return r;
+	text = find_slot(s->table.data, s->slots, &hash);
+	if (!text->count) {
+		text->hash = hash;
+		text->first_ix = s->scan.ix;
+		s->used++;
+	}
+	text->count++;
+	text->string_bytes += s->scan.shallow_bytes;
+	text->array_bytes += s->scan.array_bytes;
+	return HDB_OK;
+}
+
+/* Most copies first, then by ID, so that the order does not depend on the hash. */
+static int compare_texts(const void *a, const void *b)
+{
+	const struct text *x = a, *y = b;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return x->first_ix < y->first_ix ? -1 : x->first_ix > y->first_ix;
 }
 
-/* Keeps the groups that are wanted, in order. */
-static void sort_groups(struct strings_query *s)
+/* Moves the texts that are there often enough together, in order. */
+static void order_texts(struct query *q, struct strings *s, uint64_t min_count)
 {
+	struct text *table = s->table.data;
 	uint64_t kept = 0;
 
-	for (uint64_t i = 0; i < s->capacity; i++)
-		if (s->groups[i].count >= s->min_count && s->groups[i].count &&
-		    s->groups[i].is_wanted)
-			s->groups[kept++] = s->groups[i];
+	for (uint64_t i = 0; i < s->slots; i++)
+		if (table[i].count && table[i].count >= min_count)
+			table[kept++] = table[i];
 	if (kept)
-		qsort(s->groups, kept, sizeof(*s->groups), compare_groups);
-	s->shown = kept;
+		qsort(table, kept, sizeof(*table), compare_texts);
+	q->total = kept;
+}
+
+static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
+		       struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
+	while (r == HDB_OK && (r = next_match(q, s, err)) == HDB_OK)
+		r = add_string(q, s, err);
+	if (r < 0)
+		return r;
+	order_texts(q, s, min_count);
+	r = query_fact(q, "strings", s->looked, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "texts", q->total, err);
+	return r == HDB_OK ? query_fact(q, "without_text", s->without_text, err) : r;
 }
 
 /* ---- the query ---- */
 
-static int compile(struct query *q, struct strings_query *s, struct hdb_error *err)
-{
-	const char *pattern = query_option(q, "match");
-	char why[128];
-	int code;
-	PCRE2_SIZE at;
-
-	if (!pattern)
-		return HDB_OK;
-	s->regex = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &at,
-				 NULL);
-	if (!s->regex) {
-		(void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof(why));
-		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%s\"", why,
-				(size_t)at, pattern);
-	}
-	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
-	s->match = pcre2_match_data_create_from_pattern(s->regex, NULL);
-	s->context = pcre2_match_context_create(NULL);
-	if (!s->match || !s->context)
-		return hdb_fail_memory(err, "a regular expression", 0);
-	(void)pcre2_set_match_limit(s->context, MATCH_LIMIT);
-	return HDB_OK;
-}
-
 static int open_strings(struct query *q, struct hdb_error *err)
 {
-	struct strings_query *s = calloc(1, sizeof(*s));
+	struct strings *s = calloc(1, sizeof(*s));
+	const char *pattern = query_option(q, "match");
+	uint64_t min_count;
 	int r;
 
 	q->state = s;
@@ -258,93 +271,71 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		s->text = malloc(TEXT_MAX + 1);
 	if (!s || !s->text)
 		return hdb_fail_memory(err, "strings", TEXT_MAX);
-	s->equals = query_option(q, "equals");
 	s->is_list = query_option(q, "objects") != NULL;
+	s->equals = query_option(q, "equals");
 	r = query_targets(q, 0, 0, err);
 	if (r == HDB_OK)
-		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &s->min_count, err);
+		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
+	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
+		r = hdb_fail(err, HDB_EUSAGE, "--equals wants a text of at most %u bytes", TEXT_MAX);
+	if (r == HDB_OK && pattern)
+		r = compile(s, pattern, err);
 	if (r == HDB_OK)
-		r = compile(q, s, err);
-	if (r == HDB_OK)
-		r = each_string(q, s, err);
-	if (r != HDB_OK)
-		return r;
-	if (s->is_list)
-		s->shown = s->list.count;
-	else
-		sort_groups(s);
-	q->total = s->shown;
-	r = query_fact(q, "strings", s->strings, err);
-	if (r == HDB_OK && !s->is_list)
-		r = query_fact(q, "texts", s->shown, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "without_text", s->without_text, err);
-	if (r == HDB_OK && s->is_list)
-		r = query_choose(q, "id,text,length,shallow,arrays,total", err);
-	return r;
-}
-
-static int set_text(struct query *q, struct strings_query *s, uint32_t ix, struct hdb_error *err)
-{
-	uint64_t length;
-	int r = read_text(q, s, ix, &length, err);
-
-	if (r == HDB_OK)
-		r = query_set_text(q, TEXT, s->text, err);
-	query_set(q, LENGTH, length);
-	return r == HDB_OK ? query_set_id(q, ID, ix, err) : r;
-}
-
-static int next_listed(struct query *q, struct strings_query *s, struct hdb_error *err)
-{
-	struct heap_object object, array = { 0 };
-	uint32_t ix, array_ix;
-	int r;
-
-	if (s->at == s->list.count)
-		return HDB_END;
-	ix = *base_vec_at(&s->list, uint32_t, s->at++);
-	r = heap_object(q->heap, ix, &object, err);
-	if (r == HDB_OK)
-		r = heap_field_object(q->heap, ix, NULL, "value", &array_ix, err);
-	if (r == HDB_OK)
-		r = heap_object(q->heap, array_ix, &array, err);
+		r = heap_string_scan_begin(&s->scan, q->heap, err);
 	if (r < 0)
 		return r;
-	query_set(q, SHALLOW, object.shallow_bytes);
-	query_set(q, ARRAYS, array.shallow_bytes);
-	query_set(q, TOTAL, object.shallow_bytes + array.shallow_bytes);
-	return set_text(q, s, ix, err);
+	/* Listed ones are looked for row by row: their facts are not known before the last. */
+	return s->is_list ? query_choose(q, "id,text,length,shallow,arrays,total", err) :
+	       group_texts(q, s, min_count, err);
+}
+
+static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct heap_chars *chars,
+		   uint64_t string_bytes, uint64_t array_bytes, struct hdb_error *err)
+{
+	size_t size;
+	int r = heap_chars_utf8(q->heap, chars, s->text, TEXT_MAX + 1, &size, NULL, err);
+
+	if (r == HDB_OK)
+		r = query_set_text_n(q, TEXT, s->text, size, err);
+	query_set(q, LENGTH, chars->count);
+	query_set(q, SHALLOW, string_bytes);
+	query_set(q, ARRAYS, array_bytes);
+	query_set(q, TOTAL, string_bytes + array_bytes);
+	return r == HDB_OK ? query_set_id(q, ID, ix, err) : r;
 }
 
 static int next_strings(struct query *q, struct hdb_error *err)
 {
-	struct strings_query *s = q->state;
-	const struct text_group *group;
+	struct strings *s = q->state;
+	const struct text *text;
+	struct heap_chars chars;
+	int r;
 
-	if (s->is_list)
-		return next_listed(q, s, err);
-	if (s->at == s->shown)
+	if (s->is_list) {
+		r = next_match(q, s, err);
+		return r != HDB_OK ? r : set_row(q, s, s->scan.ix, &s->scan.chars,
+						 s->scan.shallow_bytes, s->scan.array_bytes, err);
+	}
+	if (s->at >= q->total)
 		return HDB_END;
-	group = &s->groups[s->at++];
-	query_set(q, COUNT, group->count);
-	query_set(q, SHALLOW, group->shallow_bytes);
-	query_set(q, ARRAYS, group->array_bytes);
-	query_set(q, TOTAL, group->shallow_bytes + group->array_bytes);
-	return set_text(q, s, group->first_ix, err);
+	text = (const struct text *)s->table.data + s->at++;
+	query_set(q, COUNT, text->count);
+	r = heap_string_scan_one(&s->scan, text->first_ix, &chars, err);
+	return r != HDB_OK ? r : set_row(q, s, text->first_ix, &chars, text->string_bytes,
+					 text->array_bytes, err);
 }
 
 static void close_strings(struct query *q)
 {
-	struct strings_query *s = q->state;
+	struct strings *s = q->state;
 
 	if (!s)
 		return;
+	heap_string_scan_release(&s->scan);
 	pcre2_code_free(s->regex);
-	pcre2_match_data_free(s->match);
-	pcre2_match_context_free(s->context);
-	base_vec_release(&s->list);
-	free(s->groups);
+	pcre2_match_data_free(s->match_data);
+	pcre2_match_context_free(s->match_context);
+	base_big_free(q->work, &s->table);
 	free(s->text);
 	free(s);
 }

@@ -188,6 +188,49 @@ static const char *state_name(uint64_t bits)
 	return bits & JVMTI_ALIVE ? "RUNNABLE" : "NEW";
 }
 
+/*
+ * Thread.State of a virtual thread, by the names that java.lang.VirtualThread has for its states (JDK 19 to 25); their
+ * numbers differ between releases, but the constants are in the dump. What is not here is on its way: RUNNABLE.
+ */
+static const struct {
+	const char *constant, *state;
+} virtual_states[] = {
+	{ "NEW", "NEW" }, { "PARKED", "WAITING" }, { "PINNED", "WAITING" }, { "WAIT", "WAITING" },
+	{ "TIMED_PARKED", "TIMED_WAITING" }, { "TIMED_PINNED", "TIMED_WAITING" },
+	{ "TIMED_WAIT", "TIMED_WAITING" }, { "BLOCKED", "BLOCKED" }, { "TERMINATED", "TERMINATED" },
+};
+
+/* Flag in a virtual thread's state: suspended by a debugger. */
+#define VIRTUAL_SUSPENDED 0x100u
+
+static int set_virtual_state(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	static const char class_name[] = "java.lang.VirtualThread";
+	const uint32_t no = heap_class_by_name(q->heap, class_name, 0);
+	const char *state = "RUNNABLE";
+	struct heap_fields statics;
+	struct heap_value value;
+	char name[NAME_MAX_BYTES];
+	int r = no == HEAP_NONE ? HDB_NOTFOUND :
+		heap_field_value(q->heap, ix, class_name, "state", &value, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	heap_statics_begin(q->heap, no, &statics);
+	while ((r = heap_fields_next(&statics, err)) == HDB_OK) {
+		if (statics.value.type != HPROF_INT ||
+		    statics.value.bits != (value.bits & ~(uint64_t)VIRTUAL_SUSPENDED))
+			continue;
+		r = heap_text(q->heap, statics.field.name_text, name, sizeof(name), err);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < sizeof(virtual_states) / sizeof(virtual_states[0]); i++)
+			if (strcmp(virtual_states[i].constant, name) == 0)
+				state = virtual_states[i].state;
+	}
+	return r < 0 ? r : query_set_text(q, STATE, state, err);
+}
+
 /* State, daemon and priority: fields of Thread, since JDK 19 of its FieldHolder. */
 static int set_state(struct query *q, uint32_t ix, struct hdb_error *err)
 {
@@ -202,6 +245,8 @@ static int set_state(struct query *q, uint32_t ix, struct hdb_error *err)
 	r = heap_field_value(q->heap, holder, NULL, "threadStatus", &value, err);
 	if (r == HDB_OK)
 		r = query_set_text(q, STATE, state_name(value.bits), err);
+	else if (r == HDB_NOTFOUND)
+		r = set_virtual_state(q, ix, err);
 	if (r >= 0)
 		r = heap_field_value(q->heap, holder, NULL, "daemon", &value, err);
 	if (r == HDB_OK)

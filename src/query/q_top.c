@@ -1,5 +1,6 @@
 /*
- * query/q_top.c - what is biggest: objects that nothing else holds alone, classes, packages, loaders.
+ * query/q_top.c - what is biggest: objects that nothing else holds alone, classes, packages,
+ * loaders.
  */
 #include "query/groups.h"
 #include "query/level.h"

@@ -1,5 +1,6 @@
 /*
- * query/rows.c - running a query: checks what was asked, opens it, hands out rows, sorts, limits and counts.
+ * query/rows.c - running a query: checks what was asked, opens it, hands out rows, sorts, limits
+ * and counts.
  */
 #include "query/rows.h"
 

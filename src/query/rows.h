@@ -1,5 +1,6 @@
 /*
- * query/rows.h - what cells.c, sorted.c and rows.c share. Private to the framework: queries use query.h.
+ * query/rows.h - what cells.c, sorted.c and rows.c share. Private to the framework: queries use
+ * query.h.
  */
 #ifndef QUERY_ROWS_H
 #define QUERY_ROWS_H
@@ -29,8 +30,8 @@ void query_place_texts(struct query *q);
 int query_make(struct query *q, struct hdb_error *err);
 
 /*
- * Makes all rows and keeps them by `column`, or the best `limit` of them (0: all). Ties stay in their order. HDB_ELIMIT
- * if they do not fit the budget. q->total is known then.
+ * Makes all rows and keeps them by `column`, or the best `limit` of them (0: all). Ties stay in
+ * their order. HDB_ELIMIT if they do not fit the budget. q->total is known then.
  */
 int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	       struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
- * query/sorted.c - rows in the order of a column: all of them within the memory budget, or the best few in a heap whose
- * root is the worst that is kept, so that memory goes with the limit.
+ * query/sorted.c - rows in the order of a column: all of them within the memory budget, or the best
+ * few in a heap whose root is the worst that is kept, so that memory goes with the limit.
  */
 #include "query/rows.h"
 

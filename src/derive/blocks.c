@@ -1,0 +1,78 @@
+/*
+ * derive/blocks.c - work on every block of objects, on all threads.
+ */
+#include "derive/blocks.h"
+
+#include "base/pipeline.h"
+
+#include <stdlib.h>
+
+struct each {
+	struct derive *derive;
+	struct derive_block *slots;
+	int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err);
+	int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err);
+	void *ctx;
+};
+
+static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct each *each = ctx;
+	struct derive_block *block = &each->slots[slot];
+	int r;
+
+	block->block_no = (uint32_t)item;
+	block->bytes[0].count = block->bytes[1].count = 0;
+	r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
+	return r == HDB_OK ? each->make(each->ctx, block, err) : r;
+}
+
+static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct each *each = ctx;
+	const int r = base_step(each->derive->work, item * STORE_BLOCK_OBJECTS, err);
+
+	return r == HDB_OK && each->take ? each->take(each->ctx, &each->slots[slot], err) : r;
+}
+
+static void free_slots(struct each *each, unsigned count)
+{
+	for (unsigned i = 0; each->slots && i < count; i++) {
+		free(each->slots[i].objects);
+		free(each->slots[i].values);
+		base_vec_release(&each->slots[i].bytes[0]);
+		base_vec_release(&each->slots[i].bytes[1]);
+	}
+	free(each->slots);
+}
+
+int derive_each_block(struct derive *derive, const char *stage,
+		      int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
+		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
+		      void *ctx, struct hdb_error *err)
+{
+	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx };
+	const struct base_pipeline pipeline = {
+		.item_count = heap_block_count(derive->heap), .threads = derive->work->threads,
+		.slot_count = 3 * derive->work->threads, .ctx = &each,
+		.produce = produce, .consume = consume,
+	};
+	int r = HDB_OK;
+
+	base_stage(derive->work, stage, derive->heap->object_count, "objects");
+	each.slots = calloc(pipeline.slot_count, sizeof(*each.slots));
+	if (!each.slots)
+		return hdb_fail_memory(err, "blocks of objects", sizeof(*each.slots));
+	for (unsigned i = 0; i < pipeline.slot_count; i++) {
+		each.slots[i].objects = malloc(sizeof(*each.slots[i].objects));
+		each.slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
+		if (!each.slots[i].objects || !each.slots[i].values)
+			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
+	}
+	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++)
+		r = heap_prepare_block(derive->heap, b, err);
+	if (r == HDB_OK)
+		r = base_pipeline_run(&pipeline, err);
+	free_slots(&each, pipeline.slot_count);
+	return r;
+}
