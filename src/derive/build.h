@@ -32,7 +32,9 @@ extern const struct derive_builder derive_build_totals;
 struct derive_graph {
 	struct graph_csr csr;
 	struct base_big first, target;
+	struct derive *derive;
 };
+/* *out must not be moved while it is used. */
 int derive_graph_load(struct derive *derive, bool is_strong, struct derive_graph *out,
 		      struct hdb_error *err);
 void derive_graph_release(struct derive *derive, struct derive_graph *graph);

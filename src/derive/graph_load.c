@@ -204,6 +204,14 @@ static int count_edges(struct load *l, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
+/* The algorithm is done with the edges. */
+static void drop(void *ctx)
+{
+	struct derive_graph *graph = ctx;
+
+	derive_graph_release(graph->derive, graph);
+}
+
 int derive_graph_load(struct derive *derive, bool is_strong, struct derive_graph *out,
 		      struct hdb_error *err)
 {
@@ -236,9 +244,11 @@ int derive_graph_load(struct derive *derive, bool is_strong, struct derive_graph
 		r = base_pipeline_run(&pipeline, err);
 		l.first[heap->object_count] = l.count;
 	}
+	out->derive = derive;
 	if (r == HDB_OK)
 		out->csr = (struct graph_csr){
-			.node_count = heap->object_count, .first = l.first, .target = l.target
+			.node_count = heap->object_count, .first = l.first, .target = l.target,
+			.drop = drop, .drop_ctx = out,
 		};
 	else
 		derive_graph_release(derive, out);

@@ -385,7 +385,8 @@ static int run(struct dominators *d, const uint64_t *root_bits, struct hdb_error
 	    (rc = search(d, root_bits, err)) < 0)
 		return rc;
 	base_big_free(d->work, &d->stack_big);
-	d->stack_big = (struct base_big){ 0 };
+	if (d->graph->drop)
+		d->graph->drop(d->graph->drop_ctx);
 	rc = base_big_alloc(d->work, &d->links_big, ((uint64_t)d->count + 1) * sizeof *d->links,
 			    "dominator links", err);
 	if (rc < 0)

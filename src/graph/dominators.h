@@ -17,6 +17,9 @@ struct graph_csr {
 	uint32_t node_count;
 	const uint64_t *first;  /* node_count + 1 entries: v's edges are first[v] .. first[v+1]-1 */
 	const uint32_t *target; /* first[node_count] entries */
+	/* Called once when an algorithm needs the edges no more, so that their memory serves it. NULL: nothing. */
+	void (*drop)(void *ctx);
+	void *drop_ctx;
 };
 
 /*

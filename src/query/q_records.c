@@ -73,8 +73,8 @@ static const struct hdb_column record_columns[] = {
 	{ "name", HDB_TYPE_TEXT, "record", "name of the record type" },
 	{ "tag", HDB_TYPE_ID, "tag", "its number in the format" },
 	{ "level", HDB_TYPE_TEXT, "level", "\"top\", or \"heap\" for sub-records of heap dumps" },
-	{ "count", HDB_TYPE_COUNT, "records", "how many there are; sub-records of the imported "
-	  "snapshot" },
+	{ "count", HDB_TYPE_COUNT, "records", "how many there are in the file, whatever snapshot "
+	  "was imported" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "their bytes in the dump" },
 };
 
