@@ -142,10 +142,10 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 	return r;
 }
 
-const struct import_edge *import_extras(const struct import *im, uint32_t ix, size_t *count)
+size_t import_extras_from(const struct import *im, uint32_t ix)
 {
 	const struct import_edge *edges = im->extras.data;
-	size_t low = 0, high = im->extras.count, end;
+	size_t low = 0, high = im->extras.count;
 
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
@@ -155,10 +155,7 @@ const struct import_edge *import_extras(const struct import *im, uint32_t ix, si
 		else
 			high = mid;
 	}
-	for (end = low; end < im->extras.count && edges[end].from_ix == ix; end++)
-		;
-	*count = end - low;
-	return *count ? edges + low : NULL;
+	return low;
 }
 
 int import_write_roots(struct import *im, struct hdb_error *err)

@@ -50,6 +50,7 @@ struct slot {
 	uint64_t first_id;
 	uint32_t count;
 	uint64_t missing_count, short_count, reference_count;
+	size_t extra;               /* number of the next extra edge */
 	uint64_t last_class_id;
 	uint32_t last_class_no;
 };
@@ -442,8 +443,6 @@ static void tidy_list(struct slot *s, size_t start)
 static int resolve_list(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
 			const uint32_t *found, struct hdb_error *err)
 {
-	const struct import_edge *extras;
-	size_t extra_count;
 	int r = HDB_OK;
 
 	s->first[i] = s->targets.count;
@@ -455,9 +454,17 @@ static int resolve_list(struct import *im, struct slot *s, uint32_t i, uint32_t 
 	}
 	if (r == HDB_OK && s->objects[i].kind == STORE_CLASS)
 		r = class_targets(im, s, (uint32_t)s->objects[i].length, err);
-	extras = import_extras(im, ix, &extra_count);
-	for (size_t e = 0; e < extra_count && r == HDB_OK; e++)
-		r = base_vec_push(&s->targets, &extras[e].to_ix, sizeof(uint32_t), err);
+	for (; s->extra < im->extras.count && r == HDB_OK; s->extra++) {
+		const struct import_edge *edge =
+			base_vec_at(&im->extras, struct import_edge, s->extra);
+
+		if (edge->from_ix > ix)
+			break;
+		/* A long array has none in its list; only damage makes an array a thread. */
+		if (edge->from_ix < ix)
+			continue;
+		r = base_vec_push(&s->targets, &edge->to_ix, sizeof(uint32_t), err);
+	}
 	if (r < 0)
 		return r;
 	tidy_list(s, s->first[i]);
@@ -476,6 +483,7 @@ static int resolve_lists(struct import *im, struct slot *s, uint32_t first_ix,
 	if (!found)
 		return hdb_fail_memory(err, "references of a block", s->raw.count * 4);
 	idset_find_many(&im->ids, s->raw.data, s->raw.count, found);
+	s->extra = import_extras_from(im, first_ix);
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		const uint32_t ix = first_ix + i;
 

@@ -155,8 +155,8 @@ struct import_edge {
 /* import_roots.c: roots, and the edges of threads to their locals. */
 int import_number_roots(struct import *im, struct hdb_error *err);
 int import_write_roots(struct import *im, struct hdb_error *err);
-/* The extra edges of an object: the first (NULL if there is none), and how many. */
-const struct import_edge *import_extras(const struct import *im, uint32_t ix, size_t *count);
+/* Number of the first extra edge of the objects from ix on, in im->extras. */
+size_t import_extras_from(const struct import *im, uint32_t ix);
 
 /* sizes.c */
 int import_sizes(struct import *im, struct hdb_error *err);
