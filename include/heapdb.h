@@ -236,7 +236,8 @@ struct hdb_query_args {
 	size_t target_count;
 	const struct hdb_option *options;
 	size_t option_count;
-	const char *sort;  /* column to sort by; "-column" ascending; NULL: the query's own order */
+	const char *sort;  /* column to sort by, largest numbers and first texts first; "-column" the
+			     other way round; NULL: the query's own order */
 	uint64_t limit;    /* most rows that will be taken; 0: all */
 };
 

@@ -86,17 +86,20 @@ static int remove_it(void **state)
 static uint64_t answers(void)
 {
 	struct derive_total *totals = NULL;
+	struct hdb_error err = { 0 };
 	struct base_work work;
 	struct derive derive;
 	struct heap *heap;
 	uint64_t sum = 1;
-	size_t count;
+	size_t count = 0;
 
 	base_work_init(&work, 0, 1, NULL);
-	if (heap_open(db_path, NULL, &work, &heap, NULL) != HDB_OK)
+	if (heap_open(db_path, NULL, &work, &heap, &err) != HDB_OK) {
+		(void)fprintf(stderr, "%s\n", err.message);
 		return 0;
+	}
 	derive_init(&derive, heap, &work);
-	if (derive_totals(&derive, DERIVE_CLASS, &totals, &count, NULL) != HDB_OK)
+	if (derive_totals(&derive, DERIVE_CLASS, &totals, &count, &err) != HDB_OK)
 		sum = 0;
 	for (size_t i = 0; sum && i < count; i++)
 		sum = sum * 31 + totals[i].retained_bytes * 7 + totals[i].count;
@@ -104,15 +107,17 @@ static uint64_t answers(void)
 		struct derive_retained_result local;
 		uint64_t bytes;
 
-		if (derive_retained(&derive, ix, &bytes, NULL) != HDB_OK)
+		if (derive_retained(&derive, ix, &bytes, &err) != HDB_OK)
 			sum = 0;
 		else
 			sum = sum * 31 + bytes;
 		if (sum && ix % 100 == 0 &&
-		    derive_retained_local(&derive, &ix, 1, NULL, &local, NULL) == HDB_OK &&
+		    derive_retained_local(&derive, &ix, 1, NULL, &local, &err) == HDB_OK &&
 		    local.retained_bytes != bytes)
 			sum = 0;
 	}
+	if (!sum)
+		(void)fprintf(stderr, "failed: %s\n", err.message);
 	free(totals);
 	derive_release(&derive);
 	heap_close(heap);

@@ -367,10 +367,10 @@ static void test_missing_classes(void **state)
 	hw_root(&d.w, HPROF_ROOT_JNI_GLOBAL, 0x2000, 0, 0);
 	finish(&d);
 	open_it(&o, &d.w, NULL);
-	assert_true(has_problem(&o, IMPORT_PROBLEM_MISSING_CLASS));
-	assert_true(has_problem(&o, IMPORT_PROBLEM_MISSING_SUPER));
-	assert_true(has_problem(&o, IMPORT_PROBLEM_CLASS_ID));
-	assert_true(has_problem(&o, IMPORT_PROBLEM_MISSING_NAME));
+	assert_true(has_problem(&o, STORE_PROBLEM_MISSING_CLASS));
+	assert_true(has_problem(&o, STORE_PROBLEM_MISSING_SUPER));
+	assert_true(has_problem(&o, STORE_PROBLEM_CLASS_ID));
+	assert_true(has_problem(&o, STORE_PROBLEM_MISSING_NAME));
 	assert_true(retained(&o, 0x2000) > 0);
 	close_it(&o);
 	hw_release(&d.w);
@@ -393,7 +393,7 @@ static void test_super_cycles(void **state)
 	hw_root(&d.w, HPROF_ROOT_JNI_GLOBAL, 0x2000, 0, 0);
 	finish(&d);
 	open_it(&o, &d.w, NULL);
-	assert_true(has_problem(&o, IMPORT_PROBLEM_SUPER_CYCLE));
+	assert_true(has_problem(&o, STORE_PROBLEM_SUPER_CYCLE));
 	assert_true(retained(&o, 0x2000) > 0);
 	close_it(&o);
 	hw_release(&d.w);
@@ -414,9 +414,9 @@ static void test_duplicates_and_short(void **state)
 	hw_instance(&d.w, 0, NODE, body, 4);
 	finish(&d);
 	open_it(&o, &d.w, NULL);
-	assert_true(has_problem(&o, IMPORT_PROBLEM_DUPLICATE_ID));
-	assert_true(has_problem(&o, IMPORT_PROBLEM_SHORT_INSTANCE));
-	assert_true(has_problem(&o, IMPORT_PROBLEM_NULL_ID));
+	assert_true(has_problem(&o, STORE_PROBLEM_DUPLICATE_ID));
+	assert_true(has_problem(&o, STORE_PROBLEM_SHORT_INSTANCE));
+	assert_true(has_problem(&o, STORE_PROBLEM_NULL_ID));
 	assert_int_equal(heap_object(o.heap, find(&o, 0x2000), &object, NULL), HDB_OK);
 	assert_int_equal(object.kind, STORE_INSTANCE);
 	close_it(&o);

@@ -9,11 +9,13 @@
 #include "import/import.h"
 #include "query/query.h"
 
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct hdb {
 	struct base_work work;
+	char *folder;            /* of the database: scratch files go there */
 	struct heap *heap;
 	struct derive derive;
 };
@@ -76,11 +78,17 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 		opt = &defaults;
 	base_sigbus_install();
 	base_work_init(&db->work, opt->memory_bytes, opt->threads, &opt->progress);
-	r = heap_open(db_path, opt->dump_path, &db->work, &db->heap, err);
+	db->folder = strdup(db_path);
+	if (!db->folder)
+		r = hdb_fail_memory(err, "a file name", strlen(db_path));
+	else
+		r = heap_open(db_path, opt->dump_path, &db->work, &db->heap, err);
 	if (r < 0) {
+		free(db->folder);
 		free(db);
 		return r;
 	}
+	db->work.scratch_dir = dirname(db->folder);
 	derive_init(&db->derive, db->heap, &db->work);
 	*out = db;
 	return HDB_OK;
@@ -93,6 +101,7 @@ void hdb_close(struct hdb *db)
 	derive_release(&db->derive);
 	heap_close(db->heap);
 	base_work_release(&db->work);
+	free(db->folder);
 	free(db);
 }
 

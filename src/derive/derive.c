@@ -62,6 +62,7 @@ static int build(struct derive *derive, const struct derive_builder *builder,
 {
 	struct store_writer *writer;
 	char *folder = strdup(store_path(derive->heap->store));
+	const char *before = derive->work->scratch_dir;
 	size_t count = 0;
 	int r;
 
@@ -73,7 +74,7 @@ static int build(struct derive *derive, const struct derive_builder *builder,
 	if (r == HDB_OK) {
 		derive->work->scratch_dir = dirname(folder);
 		r = builder->build(derive, writer, err);
-		derive->work->scratch_dir = NULL;
+		derive->work->scratch_dir = before;
 		if (r == HDB_OK)
 			r = store_publish(writer, NULL, err);
 		else

@@ -1,8 +1,8 @@
 /*
  * heap/string_scan.c - all strings of a heap; see string_scan.h.
  *
- * The value array of a string is found by the stored references of its block, decoded whole, not by its ID: a look-up
- * less for each of millions of strings.
+ * The value array of a string is found by the stored references of its block, decoded whole, not by
+ * its ID: a look-up less for each of millions of strings.
  */
 #include "heap/string_scan.h"
 
@@ -48,7 +48,10 @@ static void note_field(struct heap *heap, const struct store_field *field, uint3
 		out->count = at;
 }
 
-/* Finds the fields of a String class. Those of java.lang.Object (Android has some) come after its own. */
+/*
+ * Finds the fields of a String class. Those of java.lang.Object (Android has some) come after
+ * its own.
+ */
 static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout *out,
 		       struct hdb_error *err)
 {
@@ -70,7 +73,7 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 		references += field.type == HPROF_OBJECT;
 		at += hprof_type_size(field.type, heap->id_size);
 	}
-	/* What is inherited could hold references, too; then the place in the list tells nothing. */
+	/* What is inherited could hold references, too; then the list does not tell which is it. */
 	out->has_one_reference = references == 1 && out->value != NO_FIELD &&
 				 class->body_size == at;
 	return HDB_OK;
@@ -97,7 +100,8 @@ bool heap_is_big_endian(struct heap *heap)
 
 /* ---- one string ---- */
 
-static const struct heap_string_layout *layout_of(const struct heap_string_scan *s, uint32_t class_no)
+static const struct heap_string_layout *layout_of(const struct heap_string_scan *s,
+						  uint32_t class_no)
 {
 	for (size_t i = 0; i < s->layouts.count; i++) {
 		const struct heap_string_layout *l =
@@ -158,7 +162,7 @@ static int read_fields(struct heap *heap, const struct heap_string_layout *l, ui
 	out->value_id = be_id(body + l->value, id_size);
 	out->has_coder = l->coder != NO_FIELD;
 	out->coder = out->has_coder ? body[l->coder] : 0;
-	/* Android's count has a flag in it, and no offset beside it; its array has the right length. */
+	/* Android's count has a flag in it and no offset beside it; the array's length is right. */
 	out->has_offset = l->offset != NO_FIELD && l->count != NO_FIELD;
 	out->offset = read_int(body, l->offset);
 	out->count = read_int(body, l->count);
@@ -189,7 +193,7 @@ static void set_chars(const struct heap_string_scan *s, const struct hprof_sub *
 	out->count = count;
 }
 
-/* Finds the characters of string s->ix; `target` is its value array, HEAP_NONE if that must be looked up. */
+/* Finds the characters of string s->ix; `target` is its value array, HEAP_NONE: look it up. */
 static int find_chars(struct heap_string_scan *s, const struct heap_string_layout *l,
 		      uint32_t target, struct hdb_error *err)
 {
@@ -426,7 +430,7 @@ static int is_latin1(struct heap *heap, const struct heap_chars *c, bool *out,
 	return HDB_OK;
 }
 
-/* Units as they are hashed: bytes if they are all Latin-1, else two bytes each, the low one first. */
+/* Units as they are hashed: bytes if all are Latin-1, else two bytes each, the low one first. */
 struct hash_chunk {
 	uint16_t wide[CHUNK_UNITS];
 	uint8_t narrow[CHUNK_UNITS];

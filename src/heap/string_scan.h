@@ -1,7 +1,9 @@
 /*
- * heap/string_scan.h - all java.lang.String objects of a heap, one after the other, fast: for questions about millions.
+ * heap/string_scan.h - all java.lang.String objects of a heap, one after the other, fast: for
+ * questions about millions.
  *
- * heap_string (values.h) is for one string; this knows the layout of the class and finds the characters by index.
+ * heap_string (values.h) is for one string; this knows the layout of the class and finds the
+ * characters by index.
  */
 #ifndef HEAP_STRING_SCAN_H
 #define HEAP_STRING_SCAN_H
@@ -49,14 +51,18 @@ struct heap_string_scan {
 int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
 /* HDB_OK with the next string, in order of index; HDB_END after the last. */
 int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);
-/* The characters of string ix, wherever the scan is. HDB_NOTFOUND if ix is no string or the dump lacks them. */
+/*
+ * The characters of string ix, wherever the scan is. HDB_NOTFOUND if ix is no string or the dump
+ * lacks them.
+ */
 int heap_string_scan_one(struct heap_string_scan *scan, uint32_t ix, struct heap_chars *out,
 			 struct hdb_error *err);
 void heap_string_scan_release(struct heap_string_scan *scan);
 
 /*
- * Writes the characters as UTF-8 to buf (size bytes, terminated, cut at a character); lone surrogates become U+FFFD.
- * *used is the bytes written; *is_whole (may be NULL) says whether that was all.
+ * Writes the characters as UTF-8 to buf (size bytes, terminated, cut at a character); lone
+ * surrogates become U+FFFD. *used is the bytes written; *is_whole (may be NULL) says whether that
+ * was all.
  */
 int heap_chars_utf8(struct heap *heap, const struct heap_chars *chars, char *buf, size_t size,
 		    size_t *used, bool *is_whole, struct hdb_error *err);
@@ -69,8 +75,8 @@ int heap_chars_hash(struct heap *heap, const struct heap_chars *chars, struct he
 		    struct hdb_error *err);
 
 /*
- * Whether the VM kept byte pairs with the high byte first: java.lang.StringUTF16.HI_BYTE_SHIFT in the dump tells.
- * Classes must be loaded.
+ * Whether the VM kept byte pairs with the high byte first: java.lang.StringUTF16.HI_BYTE_SHIFT in
+ * the dump tells. Classes must be loaded.
  */
 bool heap_is_big_endian(struct heap *heap);
 

@@ -55,7 +55,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 			       class->out.class_id);
 		/* A class that only unnamed records speak of is a problem of its own kind. */
 		return class->has_dump ?
-		       import_problem(im, IMPORT_PROBLEM_MISSING_NAME, class->out.file_offset, 0,
+		       import_problem(im, STORE_PROBLEM_MISSING_NAME, class->out.file_offset, 0,
 				      class->out.class_id, err, "class 0x%" PRIx64
 				      " has no name", class->out.class_id) : HDB_OK;
 	}
@@ -197,7 +197,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 {
 	struct import_class *class = import_class_at(im, no);
 	const uint64_t id = class->out.class_id;
-	int r = import_problem(im, IMPORT_PROBLEM_MISSING_CLASS, 0, 0, id, err,
+	int r = import_problem(im, STORE_PROBLEM_MISSING_CLASS, 0, 0, id, err,
 			       "objects have class 0x%" PRIx64 ", which is not in the dump", id);
 
 	class->out.flags |= STORE_CLASS_INVENTED;
@@ -207,7 +207,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 		r = idset_add(&im->ids, id, err);
 		return r < 0 ? r : HDB_OK;
 	}
-	r = import_problem(im, IMPORT_PROBLEM_CLASS_ID, 0, 0, id, err,
+	r = import_problem(im, STORE_PROBLEM_CLASS_ID, 0, 0, id, err,
 			   "class 0x%" PRIx64 " has the ID of an object that is no class", id);
 	if (r < 0)
 		return r;
@@ -325,7 +325,7 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 	if (class->out.super_no != BASE_IDMAP_NONE)
 		return HDB_OK;
 	class->out.super_no = STORE_NONE;
-	return import_problem(im, IMPORT_PROBLEM_MISSING_SUPER, class->out.file_offset, 0,
+	return import_problem(im, STORE_PROBLEM_MISSING_SUPER, class->out.file_offset, 0,
 			      class->out.class_id, err, "class 0x%" PRIx64 ": its super class 0x%"
 			      PRIx64 " is not in the dump", class->out.class_id, class->super_id);
 }
@@ -357,7 +357,7 @@ static int order_classes(struct import *im, struct hdb_error *err)
 				*base_vec_at(&stack, uint32_t, stack.count - 1));
 
 			last->out.super_no = STORE_NONE;
-			r = import_problem(im, IMPORT_PROBLEM_SUPER_CYCLE, last->out.file_offset,
+			r = import_problem(im, STORE_PROBLEM_SUPER_CYCLE, last->out.file_offset,
 					   0, last->out.class_id, err,
 					   "class 0x%" PRIx64 " is its own super class; cut",
 					   last->out.class_id);
@@ -387,7 +387,7 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 			return r;
 		size = hprof_type_size(field.type, im->file.id_size);
 		if (!size)
-			r = import_problem(im, IMPORT_PROBLEM_BAD_FIELD_TYPE, offset, 0,
+			r = import_problem(im, STORE_PROBLEM_BAD_FIELD_TYPE, offset, 0,
 					   class->out.class_id, err, "field %" PRIu32 " of class 0x%"
 					   PRIx64 " has unknown type %u", f, class->out.class_id,
 					   field.type);
@@ -451,7 +451,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = idset_finish(&im->ids, &duplicates, err);
 	if (r == HDB_OK && duplicates)
-		r = import_problem(im, IMPORT_PROBLEM_DUPLICATE_ID, 0, 0, 0, err, "%" PRIu64
+		r = import_problem(im, STORE_PROBLEM_DUPLICATE_ID, 0, 0, 0, err, "%" PRIu64
 				   " objects have an ID that another has; the first is kept",
 				   duplicates);
 	if (r < 0)

@@ -1,9 +1,8 @@
 /*
- * import/names.c - class names as people know them, and names of problems.
+ * import/names.c - class names as people know them.
  */
 #include "import/state.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -70,21 +69,4 @@ void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_s
 	*element_type = *is_array ? element_of(out) : 0;
 	if (*is_array && !*element_type)
 		*element_type = HPROF_OBJECT;
-}
-
-const char *import_problem_name(int kind)
-{
-	switch (kind) {
-	case IMPORT_PROBLEM_DUPLICATE_ID: return "duplicate-id";
-	case IMPORT_PROBLEM_MISSING_CLASS: return "missing-class";
-	case IMPORT_PROBLEM_MISSING_SUPER: return "missing-super";
-	case IMPORT_PROBLEM_SUPER_CYCLE: return "super-cycle";
-	case IMPORT_PROBLEM_SHORT_INSTANCE: return "short-instance";
-	case IMPORT_PROBLEM_NULL_ID: return "null-id";
-	case IMPORT_PROBLEM_MISSING_NAME: return "missing-name";
-	case IMPORT_PROBLEM_LONG_TEXT: return "long-text";
-	case IMPORT_PROBLEM_BAD_FIELD_TYPE: return "bad-field-type";
-	case IMPORT_PROBLEM_CLASS_ID: return "class-id";
-	default: return hprof_problem_name(kind);
-	}
 }

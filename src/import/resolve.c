@@ -630,7 +630,7 @@ static int report_short(struct import *im, const struct slot *s, uint32_t first_
 		const uint32_t ix = *base_vec_at(&s->short_ix, uint32_t, i);
 		const uint64_t id = s->ids[ix - first_ix];
 
-		r = import_problem(im, IMPORT_PROBLEM_SHORT_INSTANCE,
+		r = import_problem(im, STORE_PROBLEM_SHORT_INSTANCE,
 				   ((const uint64_t *)im->offsets.data)[ix], 0, id, err,
 				   "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
 				   id);

@@ -32,7 +32,7 @@ static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_e
 	int r;
 
 	if (text->text_size > STORE_TEXT_MAX) {
-		r = import_problem(im, IMPORT_PROBLEM_LONG_TEXT, text->text_offset,
+		r = import_problem(im, STORE_PROBLEM_LONG_TEXT, text->text_offset,
 				   text->text_size - STORE_TEXT_MAX, 0, err,
 				   "a text of %" PRIu64 " bytes was cut to %u", text->text_size,
 				   STORE_TEXT_MAX);
@@ -337,12 +337,12 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 	int r;
 
 	if (sub->id == 0)
-		return import_problem(im, IMPORT_PROBLEM_NULL_ID, sub->offset,
+		return import_problem(im, STORE_PROBLEM_NULL_ID, sub->offset,
 				      sub->end - sub->offset, 0, err,
 				      "an object with ID 0 was dropped");
 	r = idset_add(&im->ids, sub->id, err);
 	if (r == HDB_END)
-		return import_problem(im, IMPORT_PROBLEM_DUPLICATE_ID, sub->offset,
+		return import_problem(im, STORE_PROBLEM_DUPLICATE_ID, sub->offset,
 				      sub->end - sub->offset, sub->id, err,
 				      "a second object with ID 0x%" PRIx64 "; the first is kept",
 				      sub->id);

@@ -119,7 +119,7 @@ struct import {
 	uint64_t array_contradictions;/* object arrays that 8-byte references would make overlap */
 };
 
-/* problems.c */
+/* import_problems.c */
 int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
 		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
 	HDB_PRINTF(7, 8);

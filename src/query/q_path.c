@@ -87,7 +87,12 @@ static int add_field(struct query *q, struct path_query *s, const char *text, si
 	r = query_classes(q, name, false, &classes, &count, err);
 	if (r != HDB_OK)
 		return r;
-	for (size_t i = 0; i < count && s->field_count < FIELDS_MAX; i++) {
+	if (count > FIELDS_MAX - s->field_count) {
+		free(classes);
+		return hdb_fail(err, HDB_ELIMIT, "--exclude: more than %d classes; name their super "
+				"class", FIELDS_MAX);
+	}
+	for (size_t i = 0; i < count; i++) {
 		struct excluded_field *field = &s->fields[s->field_count++];
 
 		field->class_no = classes[i];

@@ -27,21 +27,12 @@ static const struct hdb_column facts[] = {
 	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "bytes of the dump that were skipped by those kept" },
 };
 
-/* The import's own kinds begin at 100; below are the reader's. */
-#define IMPORT_KINDS_FIRST 100u
-
 static const char *kind_name(uint32_t kind)
 {
-	/* In the order of enum import_problem_kind, which is stored. */
-	static const char *const names[] = {
-		"duplicate-id", "missing-class", "missing-super", "super-cycle", "short-instance",
-		"null-id", "missing-name", "long-text", "bad-field-type", "class-id",
-	};
+	const char *name = kind < STORE_PROBLEM_FIRST ? hprof_problem_name((int)kind) :
+			   store_problem_name(kind);
 
-	if (kind >= IMPORT_KINDS_FIRST && kind - IMPORT_KINDS_FIRST < sizeof(names) / sizeof(names[0]))
-		return names[kind - IMPORT_KINDS_FIRST];
-	return kind < IMPORT_KINDS_FIRST && hprof_problem_name((int)kind) ?
-	       hprof_problem_name((int)kind) : "other";
+	return name ? name : "other";
 }
 
 static int open_problems(struct query *q, struct hdb_error *err)

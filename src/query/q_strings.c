@@ -89,8 +89,8 @@ static int compile(struct strings *s, const char *pattern, struct hdb_error *err
 				 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
 	if (!s->regex) {
 		(void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof(why));
-		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"", why,
-				(size_t)at, pattern);
+		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"",
+				why, (size_t)at, pattern);
 	}
 	/* Without a compiler for this machine matching is slower, that is all. */
 	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
@@ -113,7 +113,8 @@ static int search(struct strings *s, size_t size, bool *found, struct hdb_error 
 	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
 		return HDB_OK;
 	(void)pcre2_get_error_message(n, (PCRE2_UCHAR *)why, sizeof(why));
-	return hdb_fail(err, HDB_ELIMIT, "--match: the expression takes too long on a text: %s", why);
+	return hdb_fail(err, HDB_ELIMIT, "--match: the expression takes too long on a text: %s",
+			why);
 }
 
 /* Whether the characters of the current string pass the filters. */
@@ -179,9 +180,10 @@ static int grow(struct query *q, struct strings *s, struct hdb_error *err)
 
 	/* Both tables are there while one is copied to the other. */
 	if (bytes + bytes / 2 > q->work->memory_bytes)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " distinct texts do not fit in the memory "
-				"budget of %" PRIu64 " bytes; --memory gives more, --objects or a "
-				"narrower --match needs less", s->used, q->work->memory_bytes);
+		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " distinct texts do not fit in the "
+				"memory budget of %" PRIu64 " bytes; --memory gives more, "
+				"--objects or a narrower --match needs less", s->used,
+				q->work->memory_bytes);
 	r = base_big_alloc(q->work, &table, bytes, "texts", err);
 	if (r < 0)
 		return r;
@@ -277,7 +279,8 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
 	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
-		r = hdb_fail(err, HDB_EUSAGE, "--equals wants a text of at most %u bytes", TEXT_MAX);
+		r = hdb_fail(err, HDB_EUSAGE, "--equals wants a text of at most %u bytes",
+			     TEXT_MAX);
 	if (r == HDB_OK && pattern)
 		r = compile(s, pattern, err);
 	if (r == HDB_OK)

@@ -189,8 +189,9 @@ static const char *state_name(uint64_t bits)
 }
 
 /*
- * Thread.State of a virtual thread, by the names that java.lang.VirtualThread has for its states (JDK 19 to 25); their
- * numbers differ between releases, but the constants are in the dump. What is not here is on its way: RUNNABLE.
+ * Thread.State of a virtual thread, by the names that java.lang.VirtualThread has for its states
+ * (JDK 19 to 25): their numbers differ between releases, but the constants are in the dump. What
+ * is not here is on its way: RUNNABLE.
  */
 static const struct {
 	const char *constant, *state;

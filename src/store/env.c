@@ -270,8 +270,8 @@ void store_env_release(struct store_env *env)
 int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err)
 {
 	const uint64_t want = round_up(size_hint + MAP_GROWTH_BYTES, 65536);
-	const int r = open_sized(env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOLOCK | MDB_NOSYNC |
-				 MDB_NOMEMINIT, want, 1u << 30);
+	const int r = open_sized(env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOLOCK | MDB_NOSYNC,
+				 want, 1u << 30);
 
 	return r ? store_fail_mdb(err, r, path, "creating") : HDB_OK;
 }

@@ -119,12 +119,32 @@ struct store_heap {
 };
 static_assert(sizeof(struct store_heap) == 8, "stored");
 
+/* Kinds of problems from this number on are the import's own. */
+#define STORE_PROBLEM_FIRST 100
+
+/* Damage that the import finds; the numbers below are hprof's (hprof/walk.h). */
+enum store_problem_kind {
+	STORE_PROBLEM_DUPLICATE_ID = STORE_PROBLEM_FIRST,  /* two objects with one ID; the first is kept */
+	STORE_PROBLEM_MISSING_CLASS,       /* an object whose class is not in the dump; invented */
+	STORE_PROBLEM_MISSING_SUPER,       /* a super class that is not in the dump; taken as none */
+	STORE_PROBLEM_SUPER_CYCLE,         /* a class that is its own super class; cut */
+	STORE_PROBLEM_SHORT_INSTANCE,      /* fewer field bytes than its class has fields */
+	STORE_PROBLEM_NULL_ID,             /* an object with ID 0; dropped */
+	STORE_PROBLEM_MISSING_NAME,        /* a class without a name */
+	STORE_PROBLEM_LONG_TEXT,           /* a text longer than is kept; cut */
+	STORE_PROBLEM_BAD_FIELD_TYPE,      /* a field of unknown type */
+	STORE_PROBLEM_CLASS_ID             /* a class whose ID is another object's */
+};
+
+/* "duplicate-id", ...; NULL for a number that is none of these. Static. */
+const char *store_problem_name(uint32_t kind);
+
 /* Table problems. */
 struct store_problem {
 	uint64_t offset;     /* where in the dump */
 	uint64_t lost_bytes; /* skipped */
 	uint64_t object_id;  /* 0: none */
-	uint32_t kind;       /* enum hprof_problem_kind, or enum import_problem_kind from 100 on */
+	uint32_t kind;       /* enum hprof_problem_kind, or enum store_problem_kind */
 	uint32_t unused;
 	char message[224];   /* zero-terminated */
 };
