@@ -31,7 +31,7 @@ ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
 SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lpthread $(LDLIBS)
-CMD_LIBS     = $(LIB_LIBS) -ljansson
+CMD_LIBS     = $(LIB_LIBS)
 TEST_LIBS    = $(CMD_LIBS) -lcmocka -lm
 
 lib_src     := $(sort $(wildcard src/*/*.c))

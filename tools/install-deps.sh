@@ -7,7 +7,7 @@
 # Needs root or sudo. Does nothing if everything is there already.
 set -eu
 
-packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev libjansson-dev
+packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 	libcmocka-dev zstd python3"
 lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck"
 

@@ -355,6 +355,16 @@ void heap_references(struct heap *heap, struct store_lists *out)
 	out->ix_count = heap->object_count;
 }
 
+int heap_check(struct heap *heap, struct hdb_error *err)
+{
+	if (heap->damage.code) {
+		if (err)
+			*err = heap->damage;
+		return heap->damage.code;
+	}
+	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
+}
+
 /* ---- the dump ---- */
 
 static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)

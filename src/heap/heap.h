@@ -42,6 +42,7 @@ struct heap {
 	/* private */
 	struct store_class *classes; /* read when first asked for */
 	char **class_names;
+	struct hdb_error damage;    /* the first failure of a look-up that has no way to tell */
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
 	uint64_t objects_generation;
@@ -128,7 +129,13 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
 	return &heap->classes[no];
 }
 
-/* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read). */
+/*
+ * Whether all that was read so far could be read: names of classes, which have no way to tell, and the mapped
+ * dump. Whoever shows results asks at the end of each step.
+ */
+int heap_check(struct heap *heap, struct hdb_error *err);
+
+/* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check tells). */
 const char *heap_class_name(struct heap *heap, uint32_t no);
 
 /* Name of a loader: "<boot>", else the name of its class. */

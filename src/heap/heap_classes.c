@@ -70,6 +70,7 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	const char *text;
 	size_t size, room;
 	char *name;
+	int r;
 
 	if (no >= heap->class_count || heap_load_classes(heap, NULL) < 0)
 		return "?";
@@ -79,8 +80,12 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 		return "?";
 	if (heap->class_names[no])
 		return heap->class_names[no];
-	if (store_text(heap->store, STORE_TEXTS, heap->classes[no].name_text, &text, &size,
-		       NULL) != HDB_OK)
+	r = store_text(heap->store, STORE_TEXTS, heap->classes[no].name_text, &text, &size,
+		       heap->damage.code ? NULL : &heap->damage);
+	if (r == HDB_NOTFOUND && !heap->damage.code)
+		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes[no].name_text,
+				    "text missing", &heap->damage);
+	if (r != HDB_OK)
 		return "?";
 	/* A byte that is not UTF-8 becomes three. */
 	room = size * 3 + 1;

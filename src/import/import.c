@@ -165,6 +165,16 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 	return r == HDB_OK ? im->source->check(im->source, err) : r;
 }
 
+/* Objects of the dump: without the boot loader's stand-in and invented classes. */
+static uint64_t count_real(struct import *im)
+{
+	uint64_t invented = 1;
+
+	for (uint32_t no = 0; no < im->classes.count; no++)
+		invented += (import_class_at(im, no)->out.flags & STORE_CLASS_INVENTED) != 0;
+	return im->object_count - invented;
+}
+
 int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
 		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err)
 {
@@ -201,7 +211,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	}
 	if (r == HDB_OK && out)
 		*out = (struct hdb_import_result){
-			.object_count = im->object_count, .class_count = im->classes.count,
+			.object_count = count_real(im), .class_count = im->classes.count,
 			.reference_count = im->reference_count, .root_count = im->root_count,
 			.problem_count = im->problem_count, .dump_bytes = im->source->size,
 			.database_bytes = file_bytes, .snapshot_count = im->snapshot_count,

@@ -1,5 +1,6 @@
 /*
- * import/import_tables.c - the small tables: threads, traces, frames, heaps, the agent's records, counts, missing objects.
+ * import/import_tables.c - the small tables: threads, traces, frames, heaps, the agent's records, counts, missing
+ * objects.
  */
 #include "import/state.h"
 

@@ -8,8 +8,8 @@
 #include "query/query.h"
 
 /*
- * What an object's value is, for people: a string's text in quotes, a boxed number, a thread's name, an enum constant, the class
- * that a class object stands for. "" if it has none that can be told. At most size bytes, cut at a character.
+ * What an object's value is, for people: a string's text in quotes, a boxed number, a thread's name, an enum
+ * constant, the class that a class object stands for. "" if it has none that can be told.
  */
 void query_describe(struct query *q, uint32_t ix, char *buf, size_t size);
 

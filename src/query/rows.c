@@ -116,6 +116,8 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
 		r = q->def->open(q, err);
+	if (r >= 0 && heap_check(q->heap, err) < 0)
+		r = heap_check(q->heap, err);
 	if (r == HDB_OK && q->args->sort && *q->args->sort)
 		r = sort_rows(q, err);
 	return r;
@@ -174,6 +176,9 @@ int query_make(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	query_clear_cells(q);
 	r = q->def->next(q, err);
+	/* What could not be read is never shown as if right. */
+	if (r >= 0 && heap_check(q->heap, err) < 0)
+		r = heap_check(q->heap, err);
 	if (r == HDB_OK) {
 		query_place_texts(q);
 		q->made++;

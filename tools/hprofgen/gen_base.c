@@ -9,6 +9,7 @@
 
 #define BACK_TO_BACK 4u
 #define BACK_TO_BACK_LENGTH 16u
+#define RUNNABLE 5u /* JVMTI's bits: alive, runnable */
 
 struct declaration {
 	const char *name;
@@ -88,6 +89,7 @@ uint32_t gen_plan_thread(struct gen_batch *b, const struct gen_base *base, const
 	*gen_planned_value(b, thread, GEN_THREAD_LOADER) = b->world->loader_ids[loader];
 	*gen_planned_value(b, thread, GEN_THREAD_TID) = b->world->thread_count + 1;
 	*gen_planned_value(b, thread, GEN_THREAD_PRIORITY) = 5;
+	*gen_planned_value(b, thread, GEN_THREAD_STATUS) = RUNNABLE;
 	return thread;
 }
 

@@ -119,39 +119,6 @@ void gen_file_heap_stream(struct gen_file *f, uint32_t size)
 	(void)gen_u4(gen_u4(gen_u1(p, GEN_HEAP_SEGMENT), 0), size);
 }
 
-unsigned gen_type_size(uint8_t type, unsigned id_size)
-{
-	switch (type) {
-	case GEN_OBJECT:
-		return id_size;
-	case GEN_BOOLEAN:
-	case GEN_BYTE:
-		return 1;
-	case GEN_CHAR:
-	case GEN_SHORT:
-		return 2;
-	case GEN_INT:
-	case GEN_FLOAT:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
-uint8_t *gen_value(const struct gen_file *f, uint8_t *p, uint8_t type, uint64_t v)
-{
-	switch (gen_type_size(type, f->id_size)) {
-	case 1:
-		return gen_u1(p, (unsigned)(v & 0xff));
-	case 2:
-		return gen_u2(p, (unsigned)(v & 0xffff));
-	case 4:
-		return gen_u4(p, (uint32_t)v);
-	default:
-		return gen_u8(p, v);
-	}
-}
-
 void gen_noise(uint8_t *p, size_t size, uint64_t seed)
 {
 	uint64_t x = seed | 1;

@@ -124,11 +124,31 @@ static inline uint8_t *gen_id(const struct gen_file *f, uint8_t *p, uint64_t id)
 	return f->id_size == 8 ? gen_u8(p, id) : gen_u4(p, (uint32_t)id);
 }
 
-/* A value of a basic type. */
-uint8_t *gen_value(const struct gen_file *f, uint8_t *p, uint8_t type, uint64_t v);
-
 /* Bytes that a value of a basic type takes in the file. */
-unsigned gen_type_size(uint8_t type, unsigned id_size);
+static inline unsigned gen_type_size(uint8_t type, unsigned id_size)
+{
+	static const uint8_t sizes[16] = {
+		[GEN_BOOLEAN] = 1, [GEN_CHAR] = 2, [GEN_FLOAT] = 4, [GEN_DOUBLE] = 8,
+		[GEN_BYTE] = 1,	   [GEN_SHORT] = 2, [GEN_INT] = 4,  [GEN_LONG] = 8,
+	};
+
+	return type == GEN_OBJECT ? id_size : sizes[type & 15];
+}
+
+/* A value of a basic type. */
+static inline uint8_t *gen_value(const struct gen_file *f, uint8_t *p, uint8_t type, uint64_t v)
+{
+	switch (gen_type_size(type, f->id_size)) {
+	case 1:
+		return gen_u1(p, (unsigned)(v & 0xff));
+	case 2:
+		return gen_u2(p, (unsigned)(v & 0xffff));
+	case 4:
+		return gen_u4(p, (uint32_t)v);
+	default:
+		return gen_u8(p, v);
+	}
+}
 
 /* A good 64-bit mix of two numbers: every random choice is gen_hash(seed, what). */
 static inline uint64_t gen_hash(uint64_t seed, uint64_t n)

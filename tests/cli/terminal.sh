@@ -1,0 +1,33 @@
+# On a terminal of 60 columns lines are cut to it, and the cut is shown; elsewhere nothing is cut.
+heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
+python3 - <<'END'
+import fcntl, os, pty, struct, subprocess, termios
+
+COMMAND = ["heapdb", "query", "histogram", "java.util.concurrent.*", "--columns", "name,count"]
+
+def on_terminal(columns):
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    child = subprocess.Popen(COMMAND, stdout=side, stderr=side)
+    os.close(side)
+    text = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    child.wait()
+    return text.decode().replace("\r\n", "\n")
+
+narrow = on_terminal(60)
+table = narrow[narrow.index("\n\n") + 2:]
+print(table, end="")
+assert all(len(line) <= 60 for line in table.split("\n"))
+assert "\u2026" in table and "\033" not in table
+piped = subprocess.run(COMMAND, stdout=subprocess.PIPE, check=True).stdout.decode()
+assert "\u2026" not in piped
+assert on_terminal(200) == piped
+END

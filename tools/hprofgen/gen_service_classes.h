@@ -1,0 +1,68 @@
+/*
+ * gen_service_classes.h - the classes of the service shape: some of the JDK's, those of a small
+ * web shop, and 960 more with names and fields by rule.
+ */
+#ifndef HPROFGEN_GEN_SERVICE_CLASSES_H
+#define HPROFGEN_GEN_SERVICE_CLASSES_H
+
+#include "gen_base.h"
+
+/* Numbers of the classes that code refers to, in the order of their declaration. */
+enum gen_service_class {
+	SVC_ABSTRACT_MAP = GEN_FIRST_OWN_CLASS,
+	SVC_HASH_MAP,
+	SVC_HASH_NODE,
+	SVC_HASH_NODE_ARRAY,
+	SVC_CONCURRENT_MAP,
+	SVC_CONCURRENT_NODE,
+	SVC_CONCURRENT_NODE_ARRAY,
+	SVC_ABSTRACT_SEQUENTIAL,
+	SVC_LINKED_LIST,
+	SVC_LINKED_NODE,
+	SVC_DOUBLE,
+	SVC_DATE,
+	SVC_BIG_INTEGER,
+	SVC_BIG_DECIMAL,
+	SVC_ATOMIC_LONG,
+	SVC_REFERENCE,
+	SVC_WEAK,
+	SVC_SOFT,
+	SVC_FINAL,
+	SVC_FINALIZER,
+	SVC_QUEUE,
+	SVC_OPTIONAL,
+	SVC_UUID,
+	SVC_LAST_JDK = SVC_UUID,
+	SVC_WEBAPP_LOADER,
+	SVC_ENTITY,
+	SVC_MANAGER,
+	SVC_NAMES,
+	SVC_SESSION,
+	SVC_USER,
+	SVC_ADDRESS,
+	SVC_WORKER,
+	SVC_FIRST_RULED
+};
+
+#define SVC_PACKAGES 16u
+#define SVC_NOUNS 12u
+#define SVC_SUFFIXES 5u
+#define SVC_RULED (SVC_PACKAGES * SVC_NOUNS * SVC_SUFFIXES)
+#define SVC_WEBAPPS 8u /* class loaders of web applications: GEN_FIRST_OWN_LOADER and on */
+
+/* Places of values in instances. */
+enum {
+	SVC_MAP_TABLE = 0, SVC_MAP_SIZE = 1,
+	SVC_NODE_HASH = 0, SVC_NODE_KEY = 1, SVC_NODE_VALUE = 2, SVC_NODE_NEXT = 3,
+	SVC_LINKED_FIRST = 0, SVC_LINKED_LAST = 1, SVC_LINKED_SIZE = 2,
+	SVC_LINK_ITEM = 0, SVC_LINK_NEXT = 1, SVC_LINK_PREV = 2,
+	SVC_SESSION_ID = 0, SVC_SESSION_ATTRIBUTES = 1, SVC_SESSION_USER = 2, SVC_SESSION_CART = 3,
+	SVC_SESSION_LOG = 4, SVC_SESSION_CREATED = 5, SVC_SESSION_PREVIOUS = 6,
+	SVC_USER_NAME = 0, SVC_USER_EMAIL = 1, SVC_USER_ADDRESS = 2, SVC_USER_ROLES = 3,
+	SVC_ADDRESS_STREET = 0, SVC_ADDRESS_CITY = 1,
+	SVC_DECIMAL_VALUE = 0, SVC_BIG_MAG = 0
+};
+
+void gen_service_declare(struct gen_world *w);
+
+#endif

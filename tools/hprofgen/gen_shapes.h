@@ -1,0 +1,57 @@
+/*
+ * gen_shapes.h - the shapes of heaps that hprofgen makes, and what each has to do.
+ *
+ * Order of calls: declare (classes), plan (addresses, roots; the base objects come just before),
+ * write (objects, in the order of their addresses), answers.
+ */
+#ifndef HPROFGEN_GEN_SHAPES_H
+#define HPROFGEN_GEN_SHAPES_H
+
+#include "gen_base.h"
+
+#include <stdio.h>
+
+#define GEN_ANSWERS 10000u /* most objects that an answers file lists */
+
+struct gen_shape;
+
+struct gen_run {
+	struct gen_world world;
+	struct gen_base base;
+	struct gen_batch *batch;       /* of the base objects; owned by main */
+	const struct gen_shape *shape;
+	uint64_t objects;              /* of the shape, without what the base has */
+	unsigned arity;                /* of trees */
+	bool is_shuffled;              /* neighbours in the graph are not neighbours in memory */
+	void *state;                   /* the shape's own; NULL or owned by the shape */
+};
+
+struct gen_shape {
+	const char *name;
+	const char *help;
+	void (*declare)(struct gen_run *run);
+	/* False: so many objects cannot be; the message is on stderr. */
+	bool (*plan)(struct gen_run *run);
+	void (*write)(struct gen_run *run);
+	/* NULL: nothing is known beforehand. */
+	void (*answers)(const struct gen_run *run, FILE *out);
+	void (*release)(struct gen_run *run); /* NULL: nothing to free */
+};
+
+/* gen_nodes.c: one class of nodes, dominators known by construction. */
+extern const struct gen_shape gen_tree, gen_list, gen_ladder, gen_ring, gen_star, gen_tail;
+/* gen_random.c */
+extern const struct gen_shape gen_random;
+/* gen_cache.c */
+extern const struct gen_shape gen_cache;
+/* gen_service.c */
+extern const struct gen_shape gen_service;
+
+/* Which object is the k-th of the sample of `objects`, 0 <= k < gen_sample_count. */
+uint64_t gen_sample(uint64_t objects, uint64_t k);
+uint64_t gen_sample_count(uint64_t objects);
+
+/* One line of an answers file; dominator 0: none but the roots. */
+void gen_answer(FILE *out, uint64_t id, uint64_t retained, uint64_t dominator);
+
+#endif
