@@ -273,6 +273,9 @@ static const struct {
 	{ "\xef\xbf\xbd\xef\xbf\xbd", 2, { 0xde00, 0xd83d } },
 	{ "\xef\xbf\xbd\xf0\x9f\x98\x80", 3, { 0xd83d, 0xd83d, 0xde00 } },
 	{ "\xe4\xb8\xad\xe6\x96\x87", 2, { 0x4e2d, 0x6587 } },
+	/* The same bytes, as Latin-1 and as UTF-16. */
+	{ "ab", 2, { 'a', 'b' } },
+	{ "\xe6\x89\xa1", 1, { 0x6261 } },
 };
 #define SAMPLES (sizeof(samples) / sizeof(samples[0]))
 
@@ -429,6 +432,13 @@ static void strings_that_lie(void **state)
 	}
 	assert_int_equal(seen, 8);
 	assert_int_equal(with_chars, 4);
+	for (int i = 0; i < 4; i++) {
+		static const uint64_t counts[] = { 2, 0, 2, 0 };
+		struct heap_chars chars;
+
+		assert_int_equal(heap_string_scan_one(&scan, ix_of(ids[i]), &chars, &error), HDB_OK);
+		assert_int_equal(chars.count, counts[i]);
+	}
 	heap_string_scan_release(&scan);
 	close_heap();
 }

@@ -1,8 +1,9 @@
 /*
  * heap/strings.c - the text of java.lang.String objects, whatever wrote them.
  *
- * JDK 5 to 8 keep a char[] `value`, up to 7u5 with `offset` and `count`; JDK 9 and later a byte[] `value` with `coder` 0
- * (Latin-1) or 1 (UTF-16 in the VM's byte order); Android a `count` and, where the dump has it, a char[] or byte[] `value`.
+ * JDK 5 to 8 keep a char[] `value`, up to 7u5 with `offset` and `count`; JDK 9 and later a byte[] `value` with
+ * `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order); Android a `count` and, where the dump has it, a char[]
+ * or byte[] `value`.
  */
 #include "heap/text.h"
 #include "heap/values.h"
