@@ -104,6 +104,7 @@ expect 2 "" heapdb query retained 0xzz --db good.heapdb
 expect 2 "" heapdb query nonsense --db good.heapdb
 
 # a full disk, and output that cannot be written
+# shellcheck disable=SC2016
 expect 4 "" sh -c 'ulimit -f 100; trap "" XFSZ; exec heapdb import "$DUMP" -o full.heapdb'
 [ ! -e full.heapdb ] || { echo "FAILED: a database on a full disk"; failed=1; }
 [ ! -e /dev/full ] || expect 4 "" sh -c 'heapdb query histogram --db good.heapdb > /dev/full'

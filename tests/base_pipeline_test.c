@@ -131,7 +131,7 @@ static void test_shrinking_file(void **state)
 	base_sigbus_install();
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, 1 << 20), 0);
-	assert_int_equal(base_map_open(path, &source, &err), HDB_OK);
+	assert_int_equal(base_map_open(path, BASE_RANDOM, &source, &err), HDB_OK);
 	view = (struct base_view){ .src = source };
 	assert_int_equal(ftruncate(fd, 8192), 0);
 	p = base_view_at(&view, 0, 1 << 20, &err);
@@ -154,12 +154,12 @@ static void test_open_errors(void **state)
 
 	(void)state;
 	(void)close(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600));
-	assert_int_equal(base_map_open(path, &source, &err), HDB_EFORMAT);
+	assert_int_equal(base_map_open(path, BASE_RANDOM, &source, &err), HDB_EFORMAT);
 	assert_non_null(strstr(err.message, "empty"));
-	assert_int_equal(base_map_open("/", &source, &err), HDB_EIO);
+	assert_int_equal(base_map_open("/", BASE_RANDOM, &source, &err), HDB_EIO);
 	assert_non_null(strstr(err.message, "directory"));
-	assert_int_equal(base_map_open("/nowhere/at/all", &source, &err), HDB_EIO);
-	assert_int_equal(base_map_open("/dev/null", &source, &err), HDB_EIO);
+	assert_int_equal(base_map_open("/nowhere/at/all", BASE_RANDOM, &source, &err), HDB_EIO);
+	assert_int_equal(base_map_open("/dev/null", BASE_RANDOM, &source, &err), HDB_EIO);
 	(void)unlink(path);
 }
 

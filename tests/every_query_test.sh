@@ -1,6 +1,6 @@
 #!/bin/sh
-# every_query_test.sh - every query, as a table, JSON and CSV, on the sample dump and, where ../shared/dumps is there, on
-# Android's, old VMs' and others: an answer or a clear "no", and JSON that parses.
+# every_query_test.sh - every query, as a table, JSON and CSV, on the sample dump and, where ../shared/dumps is
+# there, on Android's, old VMs' and others: an answer or a clear "no", and JSON that parses.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)
@@ -79,6 +79,7 @@ try_dump() {
 }
 
 samples=12
+# shellcheck disable=SC2153
 try_dump "$DUMP" clean
 samples=4
 dumps=$HDB_ROOT/../shared/dumps

@@ -201,8 +201,12 @@ static void damaged_tables(void **state)
 {
 	const uint64_t first[] = { 0, 2, 2 }, falling[] = { 0, 3, 2 };
 	const uint32_t target[] = { 1, 7 };
-	const struct graph_csr bad_target = { 2, first, target };
-	const struct graph_csr bad_first = { 2, falling, target };
+	const struct graph_csr bad_target = {
+		.node_count = 2, .first = first, .target = target
+	};
+	const struct graph_csr bad_first = {
+		.node_count = 2, .first = falling, .target = target
+	};
 	const uint64_t roots = 1;
 	/* 0 and 1 dominate one another; 2 is the child of an unreached node. */
 	const uint32_t ring[] = { 1, 0, 3, 3 }, wide[] = { GRAPH_NONE, 9, 0 };
@@ -245,7 +249,9 @@ static void cancelled(void **state)
 static void no_nodes(void **state)
 {
 	const uint64_t first[] = { 0 };
-	const struct graph_csr csr = { 0, first, NULL };
+	const struct graph_csr csr = {
+		.node_count = 0, .first = first, .target = NULL
+	};
 	struct graph_children c;
 	struct hdb_error err;
 

@@ -137,8 +137,12 @@ static void damaged(void **state)
 {
 	const uint64_t first[] = { 0, 2, 2 }, falling[] = { 0, 3, 2 };
 	const uint32_t target[] = { 1, 7 };
-	const struct graph_csr bad_target = { 2, first, target };
-	const struct graph_csr bad_first = { 2, falling, target };
+	const struct graph_csr bad_target = {
+		.node_count = 2, .first = first, .target = target
+	};
+	const struct graph_csr bad_first = {
+		.node_count = 2, .first = falling, .target = target
+	};
 	const uint64_t roots = 3;
 	uint32_t parent[2];
 	uint64_t bits;

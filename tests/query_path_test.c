@@ -1,6 +1,6 @@
 /*
- * query_path_test.c - paths to roots on random heaps: as short as they can be, every step a reference that counts, one for
- * each root that is found.
+ * query_path_test.c - paths to roots on random heaps: as short as they can be, every step a reference that counts, one
+ * for each root that is found.
  */
 #include "query_world.h"
 

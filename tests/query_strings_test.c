@@ -1,6 +1,6 @@
 /*
- * query_strings_test.c - texts of strings: counts and sizes against a plain count, filters, limits, texts that differ only
- * where a C string ends or far behind what is shown.
+ * query_strings_test.c - texts of strings: counts and sizes against a plain count, filters, limits, texts that differ
+ * only where a C string ends or far behind what is shown.
  */
 #include "query_world.h"
 

@@ -10,6 +10,8 @@
 #include "query/query.h"
 
 #include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +35,9 @@ int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_e
 	const char *dot = strrchr(name, '.');
 	const size_t keep = dot && dot != name ? (size_t)(dot - dump_path) : strlen(dump_path);
 
-	if (keep + sizeof(extension) > size)
+	if (keep > INT_MAX || keep + sizeof(extension) > size)
 		return hdb_fail(err, HDB_ELIMIT, "%s: file name too long", dump_path);
-	memcpy(buf, dump_path, keep);
-	memcpy(buf + keep, extension, sizeof(extension));
+	(void)snprintf(buf, size, "%.*s%s", (int)keep, dump_path, extension);
 	return HDB_OK;
 }
 

@@ -111,7 +111,8 @@ static int open_regular(const char *path, int *fd, uint64_t *size, struct hdb_er
 	return HDB_OK;
 }
 
-int base_map_open(const char *path, struct base_source **out, struct hdb_error *err)
+int base_map_open(const char *path, enum base_access access, struct base_source **out,
+		  struct hdb_error *err)
 {
 	const size_t path_size = strlen(path) + 1;
 	struct map_source *map = NULL;
@@ -133,7 +134,7 @@ int base_map_open(const char *path, struct base_source **out, struct hdb_error *
 		r = hdb_fail_errno(err, errno, "%s: cannot map %" PRIu64 " bytes", path, size);
 		goto out;
 	}
-	(void)madvise(map->map, size, MADV_SEQUENTIAL);
+	(void)madvise(map->map, size, access == BASE_RANDOM ? MADV_RANDOM : MADV_SEQUENTIAL);
 	r = base_sigbus_add(map->map, size, &map->fault, err);
 	if (r < 0) {
 		(void)munmap(map->map, size);

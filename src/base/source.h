@@ -56,7 +56,9 @@ static inline const uint8_t *base_view_at(struct base_view *view, uint64_t offse
  * A page that cannot be read (file shrunk, disk failed) reads as zeros from then on and makes
  * check() fail with the offset; base_sigbus_install must have been called for that.
  */
-int base_map_open(const char *path, struct base_source **out, struct hdb_error *err);
+enum base_access { BASE_SEQUENTIAL, BASE_RANDOM }; /* advice for reading ahead */
+int base_map_open(const char *path, enum base_access access, struct base_source **out,
+		  struct hdb_error *err);
 
 /* A source over bytes in memory, which are lent. For tests and fuzzing. */
 int base_memory_open(const void *data, uint64_t size, struct base_source **out,

@@ -54,6 +54,62 @@ static uint64_t read_number(const char *path)
 	return v;
 }
 
+/* The least limit from a group's folder up to the root of its hierarchy. */
+static uint64_t limit_upwards(const char *mount, const char *group, const char *file)
+{
+	uint64_t least = UINT64_MAX;
+	char path[4096], folder[2048];
+	char *slash;
+
+	(void)snprintf(folder, sizeof(folder), "%s", group);
+	folder[strcspn(folder, "\n")] = '\0';
+	do {
+		uint64_t limit;
+
+		slash = strrchr(folder, '/');
+		if (slash && !slash[1])
+			*slash = '\0';
+		(void)snprintf(path, sizeof(path), "%s%s/%s", mount, folder, file);
+		limit = read_number(path);
+		if (limit < least)
+			least = limit;
+		slash = strrchr(folder, '/');
+		if (slash)
+			*slash = '\0';
+	} while (slash);
+	return least;
+}
+
+/*
+ * The memory limit of this process's control group, version 2 ("0::/path") or 1 ("N:memory:/path"); UINT64_MAX if
+ * there is none. In a container the group's path may not be visible: the root of the mount is asked, too.
+ */
+static uint64_t cgroup_limit(void)
+{
+	uint64_t least = limit_upwards("/sys/fs/cgroup", "", "memory.max");
+	const uint64_t old = limit_upwards("/sys/fs/cgroup/memory", "", "memory.limit_in_bytes");
+	char line[2048];
+	FILE *f = fopen("/proc/self/cgroup", "re");
+
+	if (old < least)
+		least = old;
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *memory = strstr(line, ":memory:");
+		uint64_t limit = UINT64_MAX;
+
+		if (strncmp(line, "0::", 3) == 0)
+			limit = limit_upwards("/sys/fs/cgroup", line + 3, "memory.max");
+		else if (memory)
+			limit = limit_upwards("/sys/fs/cgroup/memory", memory + 8,
+					      "memory.limit_in_bytes");
+		if (limit < least)
+			least = limit;
+	}
+	if (f)
+		(void)fclose(f);
+	return least;
+}
+
 static uint64_t default_memory(void)
 {
 	const long pages = sysconf(_SC_PHYS_PAGES);
@@ -63,10 +119,7 @@ static uint64_t default_memory(void)
 
 	if (pages > 0 && page > 0)
 		ram = (uint64_t)pages * (uint64_t)page;
-	limit = read_number("/sys/fs/cgroup/memory.max");
-	if (limit < ram)
-		ram = limit;
-	limit = read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	limit = cgroup_limit();
 	if (limit < ram)
 		ram = limit;
 	return ram == UINT64_MAX ? MEMORY_FALLBACK : ram / 4;

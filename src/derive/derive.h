@@ -53,7 +53,10 @@ int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *d
 			   struct hdb_error *err);
 int derive_retained_block(struct derive *derive, const struct heap_block *objects,
 			  uint64_t *bytes, struct hdb_error *err);
-/* Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are there, else from reach. */
+/*
+ * Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are there, else from
+ * reach.
+ */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
 
@@ -91,9 +94,9 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 		  size_t *count, struct hdb_error *err);
 
 /*
- * What a set retains, exactly: the bytes and objects that become unreachable if all its reachable members go. First by the
- * local way (DESIGN: reach tree and referrers) within `limits`, else by one walk over the heap that is blocked at the
- * members. `used_local` and `cost` say which way was taken. Members in ascending order.
+ * What a set retains, exactly: the bytes and objects that become unreachable if all its reachable members go. First
+ * by the local way (DESIGN: reach tree and referrers) within `limits`, else by one walk over the heap that is blocked
+ * at the members; the result says which way was taken. Members in ascending order.
  */
 struct derive_retained_result {
 	uint64_t retained_bytes;

@@ -398,7 +398,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 				sizeof(heap->dump_path_buffer));
 		path = heap->dump_path_buffer;
 	}
-	r = base_map_open(path, &heap->source, &why);
+	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
 	if (r < 0)
 		return hdb_fail(err, heap->dump_path ? r : HDB_ECHANGED, "the question needs the "
 				"dump's bytes, but %s; --dump PATH names the dump", why.message);

@@ -75,7 +75,7 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	if (no >= heap->class_count || heap_load_classes(heap, NULL) < 0)
 		return "?";
 	if (!heap->class_names)
-		heap->class_names = calloc(heap->class_count, sizeof(char *));
+		heap->class_names = calloc((size_t)heap->class_count + 1, sizeof(char *));
 	if (!heap->class_names)
 		return "?";
 	if (heap->class_names[no])

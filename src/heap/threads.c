@@ -146,7 +146,7 @@ int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
 		    struct hdb_error *err)
 {
-	char class[NAME_MAX_BYTES], method[NAME_MAX_BYTES], source[NAME_MAX_BYTES];
+	char class[NAME_MAX_BYTES] = "", method[NAME_MAX_BYTES] = "", source[NAME_MAX_BYTES] = "";
 	int r = heap_text(heap, frame->class_text, class, sizeof(class), err);
 
 	if (r == HDB_OK)

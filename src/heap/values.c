@@ -50,7 +50,7 @@ int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 {
 	const struct store_class *class;
 	struct heap_object object;
-	struct hprof_sub sub;
+	struct hprof_sub sub = { 0 };
 	int r = heap_object(heap, ix, &object, err);
 
 	memset(out, 0, sizeof(*out));

@@ -194,7 +194,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	im->snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
 	idset_init(&im->ids);
-	r = base_map_open(dump_path, &im->source, err);
+	r = base_map_open(dump_path, BASE_SEQUENTIAL, &im->source, err);
 	if (r == HDB_OK)
 		r = open_header(im, err);
 	if (r == HDB_OK)

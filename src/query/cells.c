@@ -154,7 +154,8 @@ int query_set_text(struct query *q, size_t column, const char *text, struct hdb_
 
 int query_format(struct query *q, size_t column, struct hdb_error *err, const char *format, ...)
 {
-	char small[256], *text = small;
+	char *large = NULL;
+	char small[256];
 	va_list args;
 	int size, r;
 
@@ -164,16 +165,15 @@ int query_format(struct query *q, size_t column, struct hdb_error *err, const ch
 	if (size < 0)
 		return hdb_fail(err, HDB_EBUG, "a text cannot be formatted");
 	if ((size_t)size >= sizeof(small)) {
-		text = malloc((size_t)size + 1);
-		if (!text)
+		large = malloc((size_t)size + 1);
+		if (!large)
 			return hdb_fail_memory(err, "a text", (uint64_t)size);
 		va_start(args, format);
-		(void)vsnprintf(text, (size_t)size + 1, format, args);
+		(void)vsnprintf(large, (size_t)size + 1, format, args);
 		va_end(args);
 	}
-	r = query_set_text_n(q, column, text, (size_t)size, err);
-	if (text != small)
-		free(text);
+	r = query_set_text_n(q, column, large ? large : small, (size_t)size, err);
+	free(large);
 	return r;
 }
 

@@ -24,17 +24,17 @@ static int check_counts(struct query *q, bool *ok, char *detail, struct hdb_erro
 	const uint64_t objects = q->heap->object_count;
 	const struct {
 		enum store_table table;
-		uint64_t items;
 		bool is_derived;
+		uint64_t items;
 	} want[] = {
-		{ STORE_IDS, objects, false },
-		{ STORE_OBJECTS, objects, false },
-		{ STORE_REFERENCES, store_meta_number(store, "references", 0), false },
-		{ STORE_CLASSES, q->heap->class_count, false },
-		{ STORE_REACH, objects, true },
-		{ STORE_REACH_STRONG, objects, true },
-		{ STORE_DOMINATORS, objects, true },
-		{ STORE_RETAINED, objects, true },
+		{ STORE_IDS, false, objects },
+		{ STORE_OBJECTS, false, objects },
+		{ STORE_REFERENCES, false, store_meta_number(store, "references", 0) },
+		{ STORE_CLASSES, false, q->heap->class_count },
+		{ STORE_REACH, true, objects },
+		{ STORE_REACH_STRONG, true, objects },
+		{ STORE_DOMINATORS, true, objects },
+		{ STORE_RETAINED, true, objects },
 	};
 	unsigned count = 0;
 
@@ -384,8 +384,8 @@ static int pass_tree(struct tree *t, bool *ok, char *detail, struct hdb_error *e
 	int r = block && retained ? HDB_OK :
 		hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < 2 * blocks && r == HDB_OK && *ok; b++) {
-		r = heap_read_block(q->heap, b % blocks, block, err);
+	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && *ok; b++) {
+		r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block, err);
 		if (r == HDB_OK)
 			r = derive_retained_block(q->derive, block, retained, err);
 		if (r == HDB_OK && b < blocks)

@@ -89,8 +89,8 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 
 	base_stage(q->work, "grouping the level", d->level.length, "objects");
 	while (r == HDB_OK) {
-		struct heap_object object;
-		uint64_t retained;
+		struct heap_object object = { 0 };
+		uint64_t retained = 0;
 
 		r = query_level_next(q, &d->level, &ix, err);
 		if (r != HDB_OK)

@@ -113,7 +113,7 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 {
 	struct store_trace trace;
 	struct store_frame frame;
-	struct hprof_sub sub;
+	struct hprof_sub sub = { 0 };
 	char text[TEXT_MAX];
 	int r = heap_open_dump(q->heap, err);
 

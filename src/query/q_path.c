@@ -331,6 +331,8 @@ static int next_path(struct query *q, struct hdb_error *err)
 		r = query_holder(q, ix, s->nodes[s->step - 1], name, sizeof(name), err);
 		if (r == HDB_OK)
 			r = query_set_text(q, NAME, name, err);
+		else if (r == HDB_ECHANGED)
+			r = HDB_OK; /* the path stands without the dump, only the names of fields do not */
 	}
 	if (r == HDB_OK && s->step + 1 == s->node_count)
 		r = set_roots(q, ix, err);

@@ -86,7 +86,7 @@ static void add_cost(struct retained *s, const struct derive_retained_result *co
 
 static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 {
-	uint32_t dominator;
+	uint32_t dominator = a->ix;
 	int r = derive_retained(q->derive, a->ix, &a->retained_bytes, err);
 
 	if (r == HDB_OK)

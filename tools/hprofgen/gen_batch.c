@@ -110,7 +110,7 @@ uint32_t gen_plan_text(struct gen_batch *b, const char *text)
 	uint8_t *bytes;
 	const uint32_t string = plan_string(b, (uint32_t)length, &bytes);
 
-	memcpy(bytes, text, length);
+	(void)gen_bytes(bytes, text, length);
 	return string;
 }
 

@@ -119,6 +119,12 @@ static inline uint8_t *gen_u8(uint8_t *p, uint64_t v)
 	return p + sizeof(big);
 }
 
+static inline uint8_t *gen_bytes(uint8_t *p, const void *data, size_t size)
+{
+	memcpy(p, data, size);
+	return p + size;
+}
+
 static inline uint8_t *gen_id(const struct gen_file *f, uint8_t *p, uint64_t id)
 {
 	return f->id_size == 8 ? gen_u8(p, id) : gen_u4(p, (uint32_t)id);

@@ -21,7 +21,7 @@ static void write_name(struct gen_world *w, uint64_t id, const char *text)
 	const size_t length = strlen(text);
 	uint8_t *p = gen_file_record(&w->file, GEN_UTF8, w->file.id_size + length);
 
-	memcpy(gen_id(&w->file, p, id), text, length);
+	(void)gen_bytes(gen_id(&w->file, p, id), text, length);
 }
 
 static void write_load_class(struct gen_world *w, uint32_t class_no)
