@@ -36,7 +36,7 @@ static void fuzz_lists(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return;
-	block.item_count = (data[0] | data[1] << 8) % 2048u;
+	block.item_count = ((uint32_t)data[0] | (uint32_t)data[1] << 8) % 2048;
 	if (store_lists_decode(NULL, STORE_REFERENCES, &block, limit, lengths, &target, NULL) ==
 	    HDB_OK)
 		for (size_t i = 0; i < target.count; i++)
