@@ -113,19 +113,43 @@ static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t 
 	}
 }
 
-/* LMDB needs at least its two meta pages and what they point to. */
-static int check_size(MDB_env *env, uint64_t file_size, const char *path, struct hdb_error *err)
+/* Bytes that the file must have for the pages that its newest state speaks of. */
+static uint64_t wanted_size(MDB_env *env)
 {
 	MDB_envinfo info;
 	MDB_stat st;
-	uint64_t want;
 
 	(void)mdb_env_info(env, &info);
 	(void)mdb_env_stat(env, &st);
-	want = ((uint64_t)info.me_last_pgno + 1) * st.ms_psize;
-	if (file_size < want)
+	return ((uint64_t)info.me_last_pgno + 1) * st.ms_psize;
+}
+
+/*
+ * A file that was cut would be a bus error on its first missing page. What is wanted is read before the file's size:
+ * another process may be adding to it, and it writes pages before it speaks of them.
+ */
+static int check_size(MDB_env *env, const char *path, struct hdb_error *err)
+{
+	const uint64_t want = wanted_size(env);
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if ((uint64_t)st.st_size < want)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64
-				" bytes, %" PRIu64 " expected", path, file_size, want);
+				" bytes, %" PRIu64 " expected", path, (uint64_t)st.st_size, want);
+	return HDB_OK;
+}
+
+int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err)
+{
+	const uint64_t want = wanted_size(env);
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if ((uint64_t)st.st_size < want && truncate(path, (off_t)want) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot grow", path);
 	return HDB_OK;
 }
 
@@ -146,7 +170,7 @@ static int open_env(struct store_env *env, uint64_t file_size, struct hdb_error 
 	}
 	if (r)
 		return store_fail_mdb(err, r, env->path, "opening");
-	r = check_size(env->env, file_size, env->path, err);
+	r = check_size(env->env, env->path, err);
 	if (r < 0)
 		return r;
 	(void)mdb_reader_check(env->env, &dead);

@@ -31,6 +31,12 @@ void store_env_release(struct store_env *env);
 /* Opens a new private file for writing by this process alone: no lock file, synced at the end only. */
 int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err);
 
+/*
+ * Makes the file as long as its newest state says. LMDB does not write pages at the end that were taken and given
+ * back in one transaction; without them the file would look cut. Call it after a commit.
+ */
+int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
+
 /* Translates an LMDB result code: the only place that does. */
 int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing);
 

@@ -91,7 +91,10 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 	writer->txn = NULL; /* freed even when the commit fails */
 	writer->pending_bytes = 0;
 	r = mdb_txn_commit(txn);
-	return r ? store_fail_mdb(err, r, writer->path, "writing") : HDB_OK;
+	if (r)
+		return store_fail_mdb(err, r, writer->path, "writing");
+	return store_env_extend(writer->env, writer->is_new ? writer->temp_path : writer->path,
+				err);
 }
 
 /* ---- a new database ---- */
