@@ -34,7 +34,7 @@ static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", "of the whole heap" },
 	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "of the whole heap" },
-	{ "bound", HDB_TYPE_TEXT, "retained is", "\"=\": exact; \">=\": a lower bound, by groups" },
+	{ "bound", HDB_TYPE_TEXT, "retained sizes", "\"=\": exact; \">=\": a lower bound, by groups" },
 };
 
 struct top {

@@ -53,6 +53,8 @@ static int ask_and_print(struct cli *cli, int (*judge)(const struct answer *answ
 	};
 	if (cli->opt.columns)
 		rc = answer_pick(&answer, cli->opt.columns);
+	else if (cli->opt.format == FORMAT_TABLE)
+		rc = answer_thin(&answer);
 	if (rc == HDB_OK)
 		rc = render(&answer, &style, cli->out);
 	if (rc == HDB_OK && judge)

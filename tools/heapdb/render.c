@@ -100,6 +100,30 @@ int answer_pick(struct answer *answer, const char *columns)
 	return rc;
 }
 
+int answer_thin(struct answer *answer)
+{
+	const size_t count = hdb_rows_column_count(answer->rows);
+	size_t class = count;
+	int has_label = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hdb_column *column = hdb_rows_column(answer->rows, i);
+
+		if (strcmp(column->name, "class") == 0 && strcmp(column_title(column), "class") == 0)
+			class = i;
+		has_label |= strcmp(column->name, "label") == 0;
+	}
+	if (class == count || !has_label)
+		return HDB_OK;
+	answer->picked = calloc(count, sizeof(answer->picked[0]));
+	if (!answer->picked)
+		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
+	for (size_t i = 0; i < count; i++)
+		if (i != class)
+			answer->picked[answer->picked_count++] = i;
+	return HDB_OK;
+}
+
 void answer_release(struct answer *answer)
 {
 	free(answer->picked);

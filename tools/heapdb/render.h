@@ -45,6 +45,9 @@ void render_json_error(struct output *out, bool is_open, const struct hdb_error 
 
 /* Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column. */
 int answer_pick(struct answer *answer, const char *columns);
+
+/* For people: leaves an object's class out where its label is shown, which begins with the class. */
+int answer_thin(struct answer *answer);
 void answer_release(struct answer *answer);
 
 /* ---- for the writers ---- */
