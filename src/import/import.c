@@ -19,7 +19,7 @@ static void release(struct import *im)
 		&im->classes, &im->loads, &im->roots, &im->threads, &im->traces, &im->trace_frames,
 		&im->frames, &im->heaps, &im->heap_switches, &im->alloc_sites, &im->cpu_samples,
 		&im->summaries, &im->problems, &im->dangling, &im->plans, &im->text_places,
-		&im->extras, &im->numbered_roots, &im->id_directory,
+		&im->extras, &im->numbered_roots, &im->id_directory, &im->unloaded,
 	};
 	struct base_idmap *maps[] = {
 		&im->class_map, &im->serial_map, &im->load_map, &im->text_map, &im->thread_map,
@@ -86,6 +86,11 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	/* Not the thread count or the time: the same dump gives the same bytes. */
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
+	if (r == HDB_OK && im->has_control)
+		r = store_put_meta_number(im->writer, "control.flags", im->control.flags, err);
+	if (r == HDB_OK && im->has_control)
+		r = store_put_meta_number(im->writer, "control.trace_depth",
+					  im->control.trace_depth, err);
 out:
 	free(full);
 	return r;

@@ -109,6 +109,23 @@ static int put_name(struct import *im, struct import_class *class, const char *n
 	return store_texts_put(&im->texts, name, strlen(name), err);
 }
 
+/* Classes that UNLOAD CLASS records name; a serial number is of the class that was loaded with it last. */
+static void mark_unloaded(struct import *im)
+{
+	for (size_t i = 0; i < im->unloaded.count; i++) {
+		const uint32_t load = base_idmap_get(&im->serial_map,
+						     *base_vec_at(&im->unloaded, uint32_t, i));
+		uint32_t no;
+
+		if (load == BASE_IDMAP_NONE)
+			continue;
+		no = base_idmap_get(&im->class_map, base_vec_at(&im->loads, struct hprof_load_class,
+								load)->class_id);
+		if (no != BASE_IDMAP_NONE)
+			import_class_at(im, no)->out.flags |= STORE_CLASS_UNLOADED;
+	}
+}
+
 static int name_classes(struct import *im, struct hdb_error *err)
 {
 	char *name = malloc(NAME_MAX_BYTES);
@@ -127,6 +144,7 @@ static int name_classes(struct import *im, struct hdb_error *err)
 			note_class(im, no, name);
 	}
 	free(name);
+	mark_unloaded(im);
 	return r;
 }
 

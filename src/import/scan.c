@@ -250,6 +250,14 @@ static int read_record(struct scan *s, const struct hprof_record *rec, struct hd
 		if (r == HDB_OK)
 			thread->has_ended = 1;
 		return r;
+	case HPROF_UNLOAD_CLASS:
+		r = hprof_read_serial(file, &s->view, rec, &b.serial, err);
+		return r == HDB_OK ? base_vec_push(&s->im->unloaded, &b.serial, sizeof(b.serial),
+						   err) : r;
+	case HPROF_CONTROL_SETTINGS:
+		r = hprof_read_control_settings(file, &s->view, rec, &s->im->control, err);
+		s->im->has_control |= r == HDB_OK;
+		return r;
 	case HPROF_HEAP_SUMMARY:
 		r = hprof_read_heap_summary(file, &s->view, rec, &b.summary, err);
 		return r == HDB_OK ? scan_summary(s, rec, &b.summary, err) : r;

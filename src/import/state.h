@@ -75,6 +75,7 @@ struct import {
 	struct base_idmap serial_map; /* class serial -> number in loads */
 	struct base_vec loads;        /* struct hprof_load_class */
 	struct base_idmap load_map;   /* class ID -> number in loads (the last one) */
+	struct base_vec unloaded;     /* uint32_t: class serials of UNLOAD CLASS records */
 	struct base_idmap text_map;   /* string ID -> text number */
 	struct store_texts_writer texts;
 	struct base_vec roots;        /* struct import_root */
@@ -111,6 +112,8 @@ struct import {
 	uint32_t object_class_no;     /* java.lang.Object; STORE_NONE if the dump lacks it */
 	uint32_t primitive_class_no[16];
 	bool has_sticky;
+	struct hprof_control_settings control; /* of the last such record */
+	bool has_control;
 	bool any_boot_class;          /* a class of the boot loader is there */
 	uint32_t *order;              /* class numbers, super classes first */
 	unsigned mat_align_bytes;     /* MAT's A: see sizes.c */

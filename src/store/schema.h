@@ -15,6 +15,7 @@
 enum store_class_flag {
 	STORE_CLASS_INVENTED = 1, /* the dump has no CLASS_DUMP for it */
 	STORE_CLASS_ARRAY = 2,    /* an array class, by its name or its use */
+	STORE_CLASS_UNLOADED = 4, /* an UNLOAD CLASS record names it */
 };
 
 /* Reference strengths, by the class of the reference object; sub classes included. */
