@@ -137,6 +137,11 @@ static int add_dump(struct query *q, struct info *info, struct hdb_error *err)
 		{ "dump", "snapshots", "dump.snapshot_count", "heap dumps in the file" },
 		{ "dump", "problems", "problems", "what is wrong with it: --problems lists them" },
 	};
+	static const struct meta_row control[] = {
+		{ "dump", "agent flags", "control.flags", "of the HPROF agent: 1 allocation traces, "
+		  "2 CPU samples" },
+		{ "dump", "agent trace depth", "control.trace_depth", "frames that it kept" },
+	};
 	char text[4096];
 	int r;
 
@@ -150,8 +155,11 @@ static int add_dump(struct query *q, struct info *info, struct hdb_error *err)
 			     "Android" : "Java", err);
 	if (r == HDB_OK)
 		r = add_time(q, info, err);
-	return r == HDB_OK ? add_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err) :
-	       r;
+	if (r == HDB_OK)
+		r = add_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	if (r == HDB_OK && store_meta_number(q->heap->store, "control.flags", UINT64_MAX) != UINT64_MAX)
+		r = add_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
+	return r;
 }
 
 static int add_database(struct query *q, struct info *info, struct hdb_error *err)
