@@ -41,6 +41,10 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reachable,
 		 uint32_t *parent, struct hdb_error *err);
 
+/* Whether a root reaches the object, from the table of dominators if it is there, else from reach. */
+int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable,
+			struct hdb_error *err);
+
 /* Immediate dominator: HEAP_NONE for the top level, ix itself for an unreachable object. */
 int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
 		     struct hdb_error *err);

@@ -101,6 +101,18 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reach
 	return r;
 }
 
+int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable,
+			struct hdb_error *err)
+{
+	const bool has_dominators = derive_has(derive, STORE_DOMINATORS);
+	uint32_t parent = ix;
+	const int r = read_parent(derive, has_dominators ? &derive->dominators : &derive->reach, ix,
+				  &parent, err);
+
+	*reachable = r == HDB_OK && parent != ix;
+	return r;
+}
+
 int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
 		     struct hdb_error *err)
 {

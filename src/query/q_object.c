@@ -136,7 +136,6 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	const char *from;
 	uint64_t retained;
-	uint32_t parent;
 	bool found, reachable;
 	int r = query_cheap_retained(q, ix, &found, &retained, &from, err);
 
@@ -146,12 +145,7 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 		r = query_fact_text(q, "retained_from", from, err);
 	if (r < 0)
 		return r;
-	if (derive_has(q->derive, STORE_DOMINATORS)) {
-		r = derive_dominator(q->derive, ix, &parent, err);
-		reachable = parent != ix;
-	} else {
-		r = derive_reach(q->derive, false, ix, &reachable, &parent, err);
-	}
+	r = derive_is_reachable(q->derive, ix, &reachable, err);
 	return r == HDB_OK ? query_fact(q, "reachable", reachable, err) : r;
 }
 

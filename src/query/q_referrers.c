@@ -148,7 +148,7 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 	struct referrers *s = q->state;
 	char name[NAME_MAX_BYTES];
 	uint8_t strength;
-	uint32_t ix, parent;
+	uint32_t ix;
 	bool reachable;
 	int r = next_ix(q, s, &ix, err);
 
@@ -165,12 +165,7 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 		r = query_set_text(q, STRENGTH, query_strength_name(strength), err);
 	if (r < 0)
 		return r;
-	if (derive_has(q->derive, STORE_DOMINATORS)) {
-		r = derive_dominator(q->derive, ix, &parent, err);
-		reachable = parent != ix;
-	} else {
-		r = derive_reach(q->derive, false, ix, &reachable, &parent, err);
-	}
+	r = derive_is_reachable(q->derive, ix, &reachable, err);
 	if (r == HDB_OK)
 		query_set(q, REACHABLE, reachable);
 	return r;
