@@ -154,6 +154,9 @@ uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
 /* Whether `no` is `super_no` or a sub class of it. */
 bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
+/* Whether a class of this name is the class `no` or one of its super classes. */
+bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
+
 /* Field number i of the table fields. */
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);
 

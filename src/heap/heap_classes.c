@@ -146,6 +146,16 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 	return false;
 }
 
+bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
+{
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		if (strcmp(heap_class_name(heap, no), name) == 0)
+			return true;
+		no = heap_class(heap, no)->super_no;
+	}
+	return false;
+}
+
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err)
 {
 	const int r = store_record(heap->store, STORE_FIELDS, sizeof(*out), i, out, err);

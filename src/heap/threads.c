@@ -66,17 +66,9 @@ int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_threa
 bool heap_is_thread(struct heap *heap, uint32_t ix)
 {
 	struct heap_object object;
-	uint32_t no;
 
-	if (heap_object(heap, ix, &object, NULL) < 0 || object.kind != STORE_INSTANCE)
-		return false;
-	no = object.class_no;
-	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
-		if (strcmp(heap_class_name(heap, no), "java.lang.Thread") == 0)
-			return true;
-		no = heap_class(heap, no)->super_no;
-	}
-	return false;
+	return heap_object(heap, ix, &object, NULL) == HDB_OK && object.kind == STORE_INSTANCE &&
+	       heap_has_superclass(heap, object.class_no, "java.lang.Thread");
 }
 
 /* A char[] as text. */

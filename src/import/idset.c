@@ -51,12 +51,6 @@ void idset_release(struct idset *set)
 	base_vec_release(&set->ids);
 }
 
-uint64_t idset_bytes(const struct idset *set)
-{
-	return set->chunk_count * (uint64_t)sizeof(struct idset_chunk) +
-	       set->regions.capacity * 12 + set->table_count * 4 + set->ids.capacity * 8;
-}
-
 /* Moves every ID of the dense form into `add` of another set. */
 static int each_dense(const struct idset *set, int (*add)(void *ctx, uint64_t id,
 		      struct hdb_error *err), void *ctx, struct hdb_error *err)

@@ -65,7 +65,4 @@ void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 /* The IDs with index first_ix and on, `count` of them, which must exist. */
 void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);
 
-/* Bytes of memory it takes. */
-uint64_t idset_bytes(const struct idset *set);
-
 #endif

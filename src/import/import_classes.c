@@ -68,7 +68,6 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 			  &class->out.element_type);
 	if (is_array)
 		class->out.flags |= STORE_CLASS_ARRAY;
-	class->has_name = 1;
 	return HDB_OK;
 }
 
@@ -201,12 +200,10 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 		return r;
 	class = import_class_at(im, *no);
 	class->out.flags |= STORE_CLASS_INVENTED;
-	class->is_used = 1;
 	import_class_name(name, strlen(name), (char[64]){ 0 }, 64, &is_array,
 			  &class->out.element_type);
 	if (is_array)
 		class->out.flags |= STORE_CLASS_ARRAY;
-	class->has_name = 1;
 	return put_name(im, class, name, err);
 }
 

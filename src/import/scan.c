@@ -364,7 +364,6 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 		if (r < 0)
 			return r;
 		class = import_class_at(im, no);
-		class->is_used = 1;
 		if (sub->length > class->max_body)
 			class->max_body = sub->length;
 		return HDB_OK;
@@ -374,7 +373,6 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 		if (r < 0)
 			return r;
 		class = import_class_at(im, no);
-		class->is_used = 1;
 		class->out.flags |= STORE_CLASS_ARRAY;
 		return HDB_OK;
 	default:

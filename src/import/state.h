@@ -33,8 +33,6 @@ struct import_class {
 	uint64_t model_bytes;     /* see sizes.c: size before rounding to the alignment */
 	uint32_t order;           /* position among all classes, super classes first */
 	uint8_t has_dump;         /* a CLASS_DUMP of this snapshot */
-	uint8_t has_name;
-	uint8_t is_used;          /* an object of this snapshot is of this class */
 	uint8_t mark;             /* for walks over super classes */
 };
 

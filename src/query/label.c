@@ -89,16 +89,6 @@ static bool is_boxed(const char *class_name)
 	return false;
 }
 
-static bool is_enum(struct heap *heap, uint32_t no)
-{
-	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
-		if (strcmp(heap_class_name(heap, no), "java.lang.Enum") == 0)
-			return true;
-		no = heap_class(heap, no)->super_no;
-	}
-	return false;
-}
-
 /* UTF-16 units of a UTF-8 text: one a character, two for those of four bytes. */
 static uint64_t count_units(const char *text, size_t size)
 {
@@ -135,7 +125,7 @@ static void describe_instance(struct query *q, const struct heap_object *object,
 	} else if (is_boxed(name)) {
 		if (heap_field_value(heap, object->ix, NULL, "value", &value, NULL) == HDB_OK)
 			query_value_text(&value, buf, size);
-	} else if (is_enum(heap, object->class_no)) {
+	} else if (heap_has_superclass(heap, object->class_no, "java.lang.Enum")) {
 		if (heap_field_object(heap, object->ix, "java.lang.Enum", "name", &ix, NULL) ==
 		    HDB_OK && heap_string(heap, ix, text, sizeof(text), NULL, NULL) == HDB_OK)
 			(void)snprintf(buf, size, "%s", text);

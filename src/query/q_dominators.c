@@ -2,6 +2,7 @@
  * query/q_dominators.c - the dominator tree, one level at a time: the largest first, or a level
  * grouped.
  */
+#include "query/describe.h"
 #include "query/groups.h"
 #include "query/level.h"
 #include "query/queries.h"
@@ -169,9 +170,9 @@ static int next_group(struct query *q, struct dominators *d)
 
 static int next_dominators(struct query *q, struct hdb_error *err)
 {
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct dominators *d = q->state;
-	struct heap_object object;
-	uint64_t retained, dominated;
+	uint64_t dominated;
 	uint32_t ix;
 	int r;
 
@@ -180,22 +181,12 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 	r = query_level_next(q, &d->level, &ix, err);
 	if (r != HDB_OK)
 		return r;
-	r = heap_object(q->heap, ix, &object, err);
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &retained, err);
+	r = query_set_object(q, &cells, ix, err);
 	if (r == HDB_OK)
 		r = query_level_count(&d->level, ix, &dominated, err);
-	if (r == HDB_OK)
-		r = query_set_id(q, ID, ix, err);
-	if (r == HDB_OK)
-		r = query_set_class_of(q, CLASS, ix, err);
-	if (r == HDB_OK)
-		r = query_set_label(q, LABEL, ix, err);
 	if (r < 0)
 		return r;
-	query_set(q, SHALLOW, object.shallow_bytes);
-	query_set(q, RETAINED, retained);
-	query_set_double(q, PERCENT, query_percent(retained, d->whole));
+	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, d->whole));
 	query_set(q, DOMINATED, dominated);
 	return HDB_OK;
 }

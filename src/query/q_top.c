@@ -2,6 +2,7 @@
  * query/q_top.c - what is biggest: objects that nothing else holds alone, classes, packages,
  * loaders.
  */
+#include "query/describe.h"
 #include "query/groups.h"
 #include "query/level.h"
 #include "query/queries.h"
@@ -134,9 +135,8 @@ static int next_group(struct query *q, struct top *t, struct hdb_error *err)
 
 static int next_top(struct query *q, struct hdb_error *err)
 {
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct top *t = q->state;
-	struct heap_object object;
-	uint64_t retained;
 	uint32_t ix;
 	int r;
 
@@ -145,20 +145,10 @@ static int next_top(struct query *q, struct hdb_error *err)
 	r = query_level_next(q, &t->level, &ix, err);
 	if (r != HDB_OK)
 		return r;
-	r = heap_object(q->heap, ix, &object, err);
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &retained, err);
-	if (r == HDB_OK)
-		r = query_set_id(q, ID, ix, err);
-	if (r == HDB_OK)
-		r = query_set_class_of(q, CLASS, ix, err);
-	if (r == HDB_OK)
-		r = query_set_label(q, LABEL, ix, err);
+	r = query_set_object(q, &cells, ix, err);
 	if (r < 0)
 		return r;
-	query_set(q, SHALLOW, object.shallow_bytes);
-	query_set(q, RETAINED, retained);
-	query_set_double(q, PERCENT, query_percent(retained, t->whole));
+	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, t->whole));
 	return HDB_OK;
 }
 

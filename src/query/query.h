@@ -114,7 +114,6 @@ int query_format(struct query *q, size_t column, struct hdb_error *err, const ch
 /* Facts, by name as in spec.facts (type taken from there). */
 int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err);
 int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err);
-int query_fact_double(struct query *q, const char *name, double value, struct hdb_error *err);
 
 /* ---- common cells ---- */
 

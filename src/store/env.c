@@ -77,18 +77,6 @@ int store_lock_file(int fd, enum store_lock lock, bool exclusive, bool wait, con
 	return hdb_fail_errno(err, errno, "%s: cannot lock", path);
 }
 
-void store_unlock_file(int fd, enum store_lock lock)
-{
-	struct flock range = {
-		.l_type = F_UNLCK,
-		.l_whence = SEEK_SET,
-		.l_start = LOCK_BYTE + (off_t)lock,
-		.l_len = 1,
-	};
-
-	(void)fcntl(fd, F_OFD_SETLK, &range);
-}
-
 /* Opens `env` with the most address space that the system grants. */
 static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t want,
 		      uint64_t least)

@@ -45,6 +45,5 @@ enum store_lock { STORE_LOCK_OPEN = 0, STORE_LOCK_BUILD = 1, STORE_LOCK_IMPORT =
 /* HDB_OK, or HDB_END if another has it and `wait` is not set. */
 int store_lock_file(int fd, enum store_lock lock, bool exclusive, bool wait, const char *path,
 		    struct hdb_error *err);
-void store_unlock_file(int fd, enum store_lock lock);
 
 #endif
