@@ -23,6 +23,9 @@ extern const struct query_def query_roots;
 extern const struct query_def query_threads;
 extern const struct query_def query_strings;
 
+/* what is wrong */
+extern const struct query_def query_leaks;
+
 /* the database and the dump */
 extern const struct query_def query_info;
 extern const struct query_def query_tables;
