@@ -25,6 +25,7 @@ extern const struct query_def query_strings;
 
 /* what is wrong */
 extern const struct query_def query_leaks;
+extern const struct query_def query_triage;
 
 /* the database and the dump */
 extern const struct query_def query_info;
