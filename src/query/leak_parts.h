@@ -36,7 +36,8 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
 
 /*
  * Who is to blame, in a few words: of the path's objects the last one of a class that is not the platform's, and the
- * field by which it holds the next: "com.acme.Cache.entries (static)".
+ * field by which it holds the next: "com.acme.Cache.entries (static)"; else the ThreadLocal whose value is on the
+ * path, the platform's class that holds it in a static field, or the thread.
  */
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
 		       struct hdb_error *err);

@@ -4,6 +4,7 @@
 #include "query/leak_parts.h"
 
 #include "heap/threads.h"
+#include "heap/values.h"
 #include "query/describe.h"
 
 #include <stdio.h>
@@ -195,27 +196,106 @@ static int holder_text(struct query *q, const struct query_leak_path *path, size
 	return HDB_OK;
 }
 
-int query_leak_culprit(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
-		       struct hdb_error *err)
-{
-	size_t chosen = 0;
-	bool found = false;
+/* How well a step of a path explains it. */
+enum blame { BLAME_ARRAY, BLAME_PLATFORM, BLAME_THREAD, BLAME_STATIC, BLAME_OWN };
 
-	buf[0] = '\0';
-	for (size_t i = path->count; i > 0 && !found; i--) {
+static int blame(struct query *q, uint32_t ix, enum blame *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	const int r = heap_object(q->heap, ix, &object, err);
+
+	if (r < 0)
+		return r;
+	/* An array only passes on what its owner holds. */
+	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
+		*out = BLAME_ARRAY;
+	else if (!query_is_platform_class(heap_class_name(q->heap, object.kind == STORE_CLASS ?
+					  (uint32_t)object.length : object.class_no)))
+		*out = BLAME_OWN;
+	else if (object.kind == STORE_CLASS)
+		*out = BLAME_STATIC;
+	else
+		*out = heap_is_thread(q->heap, ix) ? BLAME_THREAD : BLAME_PLATFORM;
+	return HDB_OK;
+}
+
+/* The last of the steps that explain most. */
+static int choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
+		       enum blame *best, struct hdb_error *err)
+{
+	*best = BLAME_ARRAY;
+	*chosen = 0;
+	for (size_t i = path->count; i > 0; i--) {
+		enum blame here;
+		const int r = blame(q, path->nodes[i - 1], &here, err);
+
+		if (r < 0)
+			return r;
+		if (here > *best) {
+			*best = here;
+			*chosen = i - 1;
+		}
+	}
+	return HDB_OK;
+}
+
+/* The ThreadLocal whose value the path goes through: HDB_NOTFOUND if it goes through none. */
+static int find_thread_local(struct query *q, const struct query_leak_path *path, size_t *step,
+			     uint32_t *key, struct hdb_error *err)
+{
+	for (size_t i = path->count; i > 0; i--) {
 		struct heap_object object;
 		const int r = heap_object(q->heap, path->nodes[i - 1], &object, err);
 
 		if (r < 0)
 			return r;
-		/* An array only passes on what its owner holds. */
-		if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
-			continue;
-		found = !query_is_platform_class(heap_class_name(
-			q->heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
-			object.class_no));
-		if (found)
-			chosen = i - 1;
+		*step = i - 1;
+		if (object.kind == STORE_INSTANCE &&
+		    strcmp(heap_class_name(q->heap, object.class_no),
+			   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0)
+			return heap_field_object(q->heap, object.ix, NULL, "referent", key, err);
 	}
-	return path->count ? holder_text(q, path, chosen, buf, size, err) : HDB_OK;
+	return HDB_NOTFOUND;
+}
+
+/* "thread-local com.acme.Context.CURRENT (static) of thread "pool-1-thread-1"". */
+static int thread_local_text(struct query *q, const struct query_leak_path *path, uint32_t key,
+			     char *buf, size_t size, struct hdb_error *err)
+{
+	char owner[NAME_MAX_BYTES] = "", thread[NAME_MAX_BYTES];
+	struct query_leak_path to_key;
+	enum blame best;
+	size_t step;
+	int r = query_leak_path_find(q, key, &to_key, err);
+
+	if (r == HDB_OK && to_key.count)
+		r = choose_step(q, &to_key, &step, &best, err);
+	if (r == HDB_OK && to_key.count)
+		r = holder_text(q, &to_key, step, owner, sizeof(owner), err);
+	if (r != HDB_OK)
+		return r;
+	query_describe(q, path->nodes[0], thread, sizeof(thread));
+	(void)snprintf(buf, size, "thread-local %s of thread %s", owner, thread);
+	return HDB_OK;
+}
+
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
+		       struct hdb_error *err)
+{
+	size_t chosen, entry = 0;
+	enum blame best;
+	uint32_t key;
+	int r;
+
+	buf[0] = '\0';
+	if (!path->count)
+		return HDB_OK;
+	r = choose_step(q, path, &chosen, &best, err);
+	if (r != HDB_OK)
+		return r;
+	r = find_thread_local(q, path, &entry, &key, err);
+	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
+	    heap_is_thread(q->heap, path->nodes[0]))
+		return thread_local_text(q, path, key, buf, size, err);
+	return r < 0 && r != HDB_ECHANGED ? r : holder_text(q, path, chosen, buf, size, err);
 }

@@ -12,6 +12,10 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
+/* Steps up the dominator tree. */
+#define CHAIN_MAX 64u
+/* Class loaders whose bytes are added up: each is a pass over all classes. */
+#define LOADERS_ADDED_MAX 256u
 
 /* How a loader says that it was closed: a field, or a field of what a field refers to. */
 static const struct {
@@ -81,6 +85,53 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	return r;
 }
 
+/* ---- what goes with a loader ---- */
+
+static bool is_of_loader(struct query *q, uint32_t ix, uint32_t loader_ix)
+{
+	uint32_t class_no;
+
+	if (ix == loader_ix)
+		return true;
+	return heap_class_of_object(q->heap, ix, &class_no, NULL) == HDB_OK && class_no != HEAP_NONE &&
+	       heap_class(q->heap, class_no)->loader_ix == loader_ix;
+}
+
+/* Adds what ix retains unless the loader or another of its classes dominates it. */
+static int add_top(struct query *q, uint32_t ix, uint32_t loader_ix, uint64_t *bytes,
+		   struct hdb_error *err)
+{
+	uint32_t at = ix, up;
+	uint64_t retained;
+	int r = HDB_OK;
+
+	for (unsigned steps = 0; steps < CHAIN_MAX; steps++, at = up) {
+		r = derive_dominator(q->derive, at, &up, err);
+		if (r < 0 || up == at)
+			return r; /* unreachable */
+		if (up == HEAP_NONE)
+			break;
+		if (is_of_loader(q, up, loader_ix))
+			return HDB_OK;
+	}
+	r = derive_retained(q->derive, ix, &retained, err);
+	if (r == HDB_OK)
+		*bytes += retained;
+	return r;
+}
+
+/* What the loader and its classes retain, the same bytes once. */
+static int add_loader_bytes(struct query *q, uint32_t loader_ix, uint64_t *bytes,
+			    struct hdb_error *err)
+{
+	int r = add_top(q, loader_ix, loader_ix, bytes, err);
+
+	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++)
+		if (heap_class(q->heap, no)->loader_ix == loader_ix)
+			r = add_top(q, heap_class(q->heap, no)->ix, loader_ix, bytes, err);
+	return r;
+}
+
 /* ---- closed loaders ---- */
 
 static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
@@ -144,8 +195,10 @@ static int take_closed(struct triage *t, struct hdb_error *err)
 		if (r == HDB_OK)
 			r = is_closed(t->q, loaders[i], object.class_no, &closed, err);
 		if (r == HDB_OK)
-			r = derive_retained(t->q->derive, loaders[i], &retained, err);
-		if (r != HDB_OK || !closed || !retained)
+			retained = 0;
+		if (r == HDB_OK && closed && f->count < LOADERS_ADDED_MAX)
+			r = add_loader_bytes(t->q, loaders[i], &retained, err);
+		if (r != HDB_OK || !retained)
 			continue;
 		f->count++;
 		f->bytes += retained;
@@ -230,12 +283,8 @@ static int take_twins(struct triage *t, struct hdb_error *err)
 		}
 		first = i;
 	}
-	for (uint64_t i = 0; i < f->count && r == HDB_OK; i++) {
-		uint64_t retained;
-
-		r = derive_retained(t->q->derive, twins[best + i].loader_ix, &retained, err);
-		f->bytes += retained;
-	}
+	for (uint64_t i = 0; i < f->count && i < LOADERS_ADDED_MAX && r == HDB_OK; i++)
+		r = add_loader_bytes(t->q, twins[best + i].loader_ix, &f->bytes, err);
 	if (r == HDB_OK && f->count) {
 		f->ix = twins[best].loader_ix;
 		r = explain(t->q, f->ix, why, sizeof(why), err);

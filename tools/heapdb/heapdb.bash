@@ -71,7 +71,7 @@ _heapdb()
 		;;
 	esac
 	case $command in
-	import)
+	import | report)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
 	query)
