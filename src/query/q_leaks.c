@@ -4,6 +4,7 @@
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/leak_parts.h"
+#include "query/object_rules.h"
 #include "query/queries.h"
 
 #include <stdio.h>
@@ -24,12 +25,13 @@ static const struct hdb_option_spec options[] = {
 };
 
 static const struct hdb_column columns[] = {
-	{ "suspect", HDB_TYPE_COUNT, "suspect", "its number, from 1, the largest first; null for what "
-	  "several have in common" },
+	{ "suspect", HDB_TYPE_COUNT, "suspect", "its number, from 1, the largest first, objects that "
+	  "should be gone after them; null for what several have in common" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: where it piles up; "
 	  "path, gap: from a root down to there; member: of a group; child: by class, what the point "
 	  "dominates immediately; content: by class, all that the suspect retains; thread, frame, local: "
-	  "of the thread that holds it; common: the beginning that paths of several suspects share" },
+	  "of the thread that holds it; common: the beginning that paths of several suspects share; leaking, "
+	  "trace: an object that should be gone by Android's life cycles, and the path that keeps it" },
 	{ "step", HDB_TYPE_COUNT, "step", "place in the path or the stack, 0 the root or the innermost "
 	  "frame" },
 	{ "id", HDB_TYPE_ID, "id", "the object" },
@@ -41,13 +43,16 @@ static const struct hdb_column columns[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if they go; by class the sum" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; of content by shallow bytes" },
-	{ "text", HDB_TYPE_TEXT, "in words", "a sentence on the suspect; a frame" },
+	{ "text", HDB_TYPE_TEXT, "in words", "a sentence on the suspect; a frame; why an object should be gone; "
+	  "in a trace whether the step is to blame" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "suspects retain more" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
+	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects; the "
+	  "first 20 are told" },
 };
 
 struct leaks {
@@ -258,7 +263,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = calloc(1, sizeof(*l));
 	bool *is_told = NULL;
-	uint64_t percent;
+	uint64_t percent, leaking = 0;
 	int r;
 
 	q->state = l;
@@ -285,6 +290,8 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		if (!is_told[i])
 			r = tell_common(q, l, i, is_told, err);
 	free(is_told);
+	if (r == HDB_OK && !l->is_brief)
+		r = query_leaking_objects(q, &l->story, l->suspects.count + 1, &leaking, err);
 	q->total = l->story.rows.count;
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", l->suspects.whole_bytes, err);
@@ -292,6 +299,8 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "suspects", l->suspects.count, err);
+	if (r == HDB_OK && !l->is_brief)
+		r = query_fact(q, "leaking", leaking, err);
 	return r == HDB_OK && l->is_brief ?
 	       query_choose(q, "suspect,id,class,label,holds_by,count,shallow,retained,percent,"
 			    "text", err) :

@@ -62,6 +62,7 @@ struct triage_set {
 	enum triage_measure_no measure;
 	const char *pattern;     /* as query_glob has it */
 	const char *super;       /* or: this class and its sub classes */
+	const char *but;         /* but not this class and its sub classes; NULL: all */
 	bool is_largest_only;    /* the class that has most counts, not all together */
 	bool is_retained;        /* bytes: retained, else shallow */
 };

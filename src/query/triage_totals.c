@@ -21,7 +21,7 @@ static bool is_array(const struct heap *heap, uint32_t no)
 
 static bool is_in_set(struct heap *heap, const struct triage_set *set, uint32_t no)
 {
-	if (is_array(heap, no))
+	if (is_array(heap, no) || (set->but && heap_has_superclass(heap, no, set->but)))
 		return false;
 	if (set->super)
 		return heap_has_superclass(heap, no, set->super);

@@ -1,8 +1,8 @@
 /*
  * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
  *
- * The rows of a suspect come in a fixed order (suspect, point, path, member, child, content, thread, frame, local); a
- * heading is put where the kind changes.
+ * The rows of a suspect come in a fixed order (suspect, point, path, member, child, content, thread, frame, local), then
+ * those of objects that should be gone (leaking, trace); a heading is put where the kind changes.
  */
 #include "heapdb/report.h"
 
@@ -71,45 +71,67 @@ static void put_culprit(struct output *out, const struct hdb_rows *rows)
 	if (holds->type == HDB_TYPE_TEXT) {
 		markdown_code(out, holds->text, holds->text_size);
 	} else {
-		output_u64(out, rows_value(rows, "count")->u);
+		markdown_value(out, rows_value(rows, "count"));
 		output_string(out, " objects of ");
 		markdown_code(out, label->text, label->text_size);
 		output_string(out, " together");
 	}
 }
 
+/* "**Culprit: `A.b` - 80 % of the heap**" */
+static void put_suspect_line(struct output *out, const struct hdb_rows *rows)
+{
+	output_string(out, is_culprit(rows) ? "**Culprit: " : "**Largest suspect: ");
+	put_culprit(out, rows);
+	output_string(out, " - ");
+	put_share(out, rows);
+	output_string(out, "**\n");
+}
+
+/* "**Should be gone: `com.acme.MainActivity` - mDestroyed is true**" */
+static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *label = rows_value(rows, "label");
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	output_string(out, "\n**Should be gone: ");
+	markdown_code(out, label->text, label->text_size);
+	output_string(out, " - ");
+	markdown_text(out, text->text, text->text_size);
+	output_string(out, "**\n");
+}
+
+/* The first suspect that is not all classes together, and the first object that should be gone. */
 int markdown_headline(struct answer *answer, struct output *out)
 {
-	uint64_t chosen = 0;
+	const struct hdb_rows *rows = answer->rows;
+	uint64_t suspect = 0, leaking = 0;
 	bool has_path = false;
 	int rc;
 
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
-		const struct hdb_value *part = rows_value(answer->rows, "suspect");
+		const struct hdb_value *part = rows_value(rows, "suspect");
+		const bool is_step = rows_is(rows, "kind", "path") || rows_is(rows, "kind", "gap") ||
+				     rows_is(rows, "kind", "trace");
 
-		if (rows_is(answer->rows, "kind", "suspect")) {
-			if (chosen)
-				break;
-			if (is_all_classes(answer->rows))
-				continue;
-			chosen = part->u;
-			output_string(out, is_culprit(answer->rows) ? "**Culprit: " :
-				      "**Largest suspect: ");
-			put_culprit(out, answer->rows);
-			output_string(out, " - ");
-			put_share(out, answer->rows);
-			output_string(out, "**\n");
+		if (rows_is(rows, "kind", "suspect") && !suspect && !is_all_classes(rows)) {
+			suspect = part->u;
+			put_suspect_line(out, rows);
+			has_path = false;
+		} else if (rows_is(rows, "kind", "leaking") && !leaking) {
+			leaking = part->u;
+			output_string(out, has_path ? "\n" : "");
+			put_leaking_line(out, rows);
+			has_path = false;
+		} else if (is_step && (part->u == suspect || part->u == leaking)) {
+			output_string(out, has_path ? "" : "\nPath: ");
+			put_step(out, rows, !has_path);
+			has_path = true;
 		}
-		if (!chosen || (!rows_is(answer->rows, "kind", "path") &&
-				!rows_is(answer->rows, "kind", "gap")))
-			continue;
-		output_string(out, has_path ? "" : "\nPath: ");
-		put_step(out, answer->rows, !has_path);
-		has_path = true;
 	}
-	if (!chosen && rc == HDB_END)
-		output_string(out, "**No suspect: nothing holds much of the heap alone.**\n");
 	output_string(out, has_path ? "\n" : "");
+	if (!suspect && !leaking && rc == HDB_END)
+		output_string(out, "**No suspect: nothing holds much of the heap alone.**\n");
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
@@ -130,7 +152,7 @@ static const struct part {
 	{ "thread", "The thread that holds it", { "label", "id", "retained", "percent" } },
 	{ "common", "What paths to several suspects have in common",
 	  { "label", "id", "retained", "percent" } },
-	{ "leaking", "Objects that should be gone", { "label", "id", "retained", "text" } },
+	{ "trace", "What keeps it", { "label", "id", "holds_by", "text" } },
 };
 
 static const struct part *part_of(const struct hdb_rows *rows)
@@ -202,6 +224,19 @@ static void put_suspect(struct output *out, const struct hdb_rows *rows)
 	output_char(out, '\n');
 }
 
+static void put_leaking(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	output_string(out, "\n### Should be gone: ");
+	markdown_value(out, rows_value(rows, "label"));
+	output_char(out, ' ');
+	markdown_value(out, rows_value(rows, "id"));
+	output_string(out, "\n\n");
+	markdown_text(out, text->text, text->text_size);
+	output_string(out, ".\n");
+}
+
 /* A sentence of a row that is not of a table: what suspects have in common, steps left out. */
 static void put_sentence(struct output *out, const struct hdb_rows *rows)
 {
@@ -235,6 +270,8 @@ int markdown_leaks(struct answer *answer, struct output *out)
 			put_stack_row(out, rows);
 		} else if (rows_is(rows, "kind", "suspect")) {
 			put_suspect(out, rows);
+		} else if (rows_is(rows, "kind", "leaking")) {
+			put_leaking(out, rows);
 		} else if (part && rows_value(rows, "label")->type == HDB_TYPE_NULL) {
 			put_sentence(out, rows);
 			part = NULL;
