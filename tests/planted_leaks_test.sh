@@ -66,7 +66,22 @@ grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.Ha
 make_report PlantedStrings
 planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \
 	duplicate-strings
-
+make_report PlantedWaste
+# between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.
+between() {
+	figure=$(awk -F, -v rule="$1" -v column="$2" '$2 == rule { print $column }' PlantedWaste.rules)
+	[ "${figure:-0}" -ge "$3" ] && [ "${figure:-0}" -le "$4" ] ||
+		complain "PlantedWaste: $1 tells ${figure:-nothing}, not $3 to $4"
+}
+between boxed-values 3 200000 202000
+between sparse-collections 3 2000 2300
+between sparse-collections 4 8000000 8300000
+between empty-collections 3 120000 120600
+between sessions 3 6000 6000
+between finalizer-backlog 3 25000 25100
+between weak-leak 3 300 300
+between weak-leak 4 1500000 1600000
+between direct-buffers 4 83886080 84200000
 make_report Healthy
 grep -q critical Healthy.rules && { complain "Healthy: critical"; cat Healthy.rules; }
 grep -q '^\*\*Culprit' Healthy.md && complain "Healthy: a culprit"

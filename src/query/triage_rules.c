@@ -41,7 +41,7 @@ const struct triage_rule triage_rules[] = {
 	{ "mapped-files", TRIAGE_INFO, TRIAGE_MAPPED, 1, 1024 * MIB, 0,
 	  "files mapped into memory stay so until the collector finds their buffers dead",
 	  "address space, mostly: the pages are the file's" },
-	{ "finalizer-backlog", TRIAGE_WARNING, TRIAGE_FINALIZERS, 10000, 1 * MIB, 0,
+	{ "finalizer-backlog", TRIAGE_WARNING, TRIAGE_FINALIZERS, 10000, 0, 0,
 	  "very many objects with a finalizer; what they hold lives until it has run",
 	  "replace finalize() by close() or a Cleaner" },
 	{ "weak-leak", TRIAGE_WARNING, TRIAGE_WEAK_LEAK, 100, 1 * MIB, 0,
@@ -139,9 +139,9 @@ const struct triage_value triage_values[] = {
 	{ TRIAGE_STALE_LOCALS, TRIAGE_LOOK_NULL, "java.lang.ThreadLocal$ThreadLocalMap$Entry", false,
 	  "referent", NULL },
 	{ TRIAGE_WEAK_LEAK, TRIAGE_LOOK_SELF, "java.util.WeakHashMap$Entry", false, "referent",
-	  NULL },
+	  "value" },
 	{ TRIAGE_WEAK_LEAK, TRIAGE_LOOK_SELF, "java.lang.ThreadLocal$ThreadLocalMap$Entry", false,
-	  "referent", NULL },
+	  "referent", "value" },
 	/*
 	 * What frees the memory of a direct buffer knows its size. Not the capacities of the buffers: views share memory,
 	 * and the JDK's own file of classes is a buffer, too.

@@ -157,16 +157,19 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 static int look_self(struct triage *t, const struct triage_value *line, struct triage_figure *f,
 		     uint32_t ix, struct hdb_error *err)
 {
-	uint32_t at, parent;
+	uint32_t at, parent, value;
 	uint64_t bytes;
 	bool reachable;
 	int r = heap_field_object(t->q->heap, ix, NULL, line->field, &at, err);
 
+	/* The entry itself may retain others of its bucket. */
+	if (r == HDB_OK)
+		r = heap_field_object(t->q->heap, ix, NULL, line->other, &value, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	for (unsigned steps = 0; steps < CHAIN_MAX && r == HDB_OK && at != GRAPH_NONE; steps++) {
 		if (at == ix) {
-			r = retained_of(t, ix, &bytes, err);
+			r = retained_of(t, value, &bytes, err);
 			f->count++;
 			f->bytes += bytes;
 			f->ix = ix;
