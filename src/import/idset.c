@@ -180,6 +180,33 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 	return HDB_OK;
 }
 
+int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
+		   struct hdb_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const int r = idset_add(set, ids[i], err);
+
+		if (r != HDB_OK) {
+			*added = i;
+			return r;
+		}
+	}
+	*added = count;
+	return HDB_OK;
+}
+
+void idset_remove(struct idset *set, const uint64_t *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t unit = ids[i] >> set->shift;
+		const uint32_t no = base_idmap_get(&set->regions, unit >> IDSET_CHUNK_BITS);
+
+		set->chunks[no]->bits[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] &=
+			~((uint64_t)1 << (unit & 63));
+		set->count--;
+	}
+}
+
 static int compare_chunks(const void *a, const void *b)
 {
 	const uint64_t x = (*(struct idset_chunk *const *)a)->region;

@@ -47,6 +47,16 @@ void idset_release(struct idset *set);
 /* Adds an ID: HDB_OK, or HDB_END if it was there already (in the sparse form that is found by idset_finish). */
 int idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
 
+/*
+ * Adds `count` IDs in turn, as far as none was there: HDB_OK, or HDB_END at the first that was.
+ * *added is how many went in.
+ */
+int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
+		   struct hdb_error *err);
+
+/* Takes out IDs that were added last. For the dense form, whose idset_add may say HDB_END. */
+void idset_remove(struct idset *set, const uint64_t *ids, size_t count);
+
 /* Whether it is there; slow in the sparse form before idset_finish. */
 bool idset_has(const struct idset *set, uint64_t id);
 

@@ -32,7 +32,7 @@ static void release(struct import *im)
 		base_idmap_release(maps[i]);
 	store_texts_release(&im->texts);
 	idset_release(&im->ids);
-	base_big_free(im->work, &im->offsets);
+	places_release(&im->places, im->work);
 	free(im->order);
 	store_abort(im->writer);
 	base_source_close(im->source);

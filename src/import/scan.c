@@ -7,6 +7,10 @@
 #include "import/state.h"
 
 #include "base/bytes.h"
+#include "base/pipeline.h"
+#include "import/ahead.h"
+
+#include <stdlib.h>
 
 /* Records between two reports of progress. */
 #define STEP_RECORDS 65536
@@ -21,6 +25,9 @@ struct scan {
 	uint32_t cache_no[CLASS_CACHE];
 	uint32_t heap_no;
 	uint32_t alloc_records, cpu_records;
+	struct ahead *chunks;         /* one a slot of the pipeline */
+	uint64_t events;
+	bool is_done;                 /* the walk has ended */
 };
 
 /* ---- top-level records ---- */
@@ -334,7 +341,7 @@ static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 	if (im->file.id_size == 8 && sub->id > im->previous_array && sub->id < im->previous_array_end)
 		im->array_overlap++;
 	im->previous_array = sub->id;
-	im->previous_array_end = sub->id + 16 + (uint64_t)sub->length * 8;
+	im->previous_array_end = ahead_array_end(sub->id, sub->length);
 }
 
 static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
@@ -366,7 +373,7 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 		class = import_class_at(im, no);
 		if (sub->length > class->max_body)
 			class->max_body = sub->length;
-		return HDB_OK;
+		break;
 	case HPROF_OBJECT_ARRAY_DUMP:
 		watch_overlap(im, sub);
 		r = class_no(s, sub->class_id, &no, err);
@@ -374,11 +381,12 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 			return r;
 		class = import_class_at(im, no);
 		class->out.flags |= STORE_CLASS_ARRAY;
-		return HDB_OK;
+		break;
 	default:
 		im->primitive_used[sub->element_type & 15] = 1;
-		return HDB_OK;
+		break;
 	}
+	return places_add(&im->places, sub, err);
 }
 
 static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
@@ -503,25 +511,170 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 	}
 }
 
+/* ---- what was read ahead ---- */
+
+/* The classes of a run, in order of first appearance. */
+static int take_classes(struct scan *s, const struct ahead *a, const struct ahead_run *run,
+			struct hdb_error *err)
+{
+	for (size_t i = 0; i < run->class_count; i++) {
+		const struct ahead_class *seen =
+			base_vec_at(&a->classes, struct ahead_class, run->first_class + i);
+		struct import_class *class;
+		uint32_t no;
+		const int r = class_no(s, seen->class_id, &no, err);
+
+		if (r < 0)
+			return r;
+		class = import_class_at(s->im, no);
+		if (seen->max_body > class->max_body)
+			class->max_body = seen->max_body;
+		if (seen->is_array)
+			class->out.flags |= STORE_CLASS_ARRAY;
+	}
+	return HDB_OK;
+}
+
+static void take_arrays(struct import *im, const struct ahead_run *run)
+{
+	if (!run->count[1])
+		return;
+	if (im->file.id_size == 8) {
+		im->array_overlap += run->array_overlap;
+		if (run->first_array > im->previous_array &&
+		    run->first_array < im->previous_array_end)
+			im->array_overlap++;
+	}
+	im->previous_array = run->last_array;
+	im->previous_array_end = run->last_array_end;
+}
+
+/* Takes the objects of a run: HDB_END, and nothing has changed, if one of them was there before. */
+static int take_objects(struct scan *s, const struct ahead *a, const struct ahead_run *run,
+			struct hdb_error *err)
+{
+	struct import *im = s->im;
+	const uint64_t *ids = base_vec_at(&a->ids, uint64_t, run->first_id);
+	size_t added;
+	int r = idset_add_many(&im->ids, ids, run->id_count, &added, err);
+
+	if (r == HDB_END)
+		idset_remove(&im->ids, ids, added);
+	if (r != HDB_OK)
+		return r;
+	r = take_classes(s, a, run, err);
+	if (r < 0)
+		return r;
+	take_arrays(im, run);
+	for (unsigned t = 0; t < 16; t++)
+		im->primitive_used[t] |= run->primitive_used >> t & 1;
+	return places_add_run(&im->places, run->start, run->last.end,
+			      base_vec_at(&a->pieces, struct places_piece, run->first_piece),
+			      run->piece_count, err);
+}
+
+/* Takes a run if the walk would now meet it: HDB_OK, or HDB_END if the walk must go itself. */
+static int take_run(struct scan *s, const struct ahead *a, const struct ahead_run *run,
+		    struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (!hprof_walk_would_meet(&s->walk, run->start, &run->last))
+		return HDB_END;
+	if (s->walk.snapshot == s->im->snapshot)
+		r = take_objects(s, a, run, err);
+	if (r != HDB_OK)
+		return r;
+	for (unsigned k = 0; k < 3; k++) {
+		s->im->counts[1][HPROF_INSTANCE_DUMP + k].count += run->count[k];
+		s->im->counts[1][HPROF_INSTANCE_DUMP + k].bytes += run->bytes[k];
+	}
+	hprof_walk_skip(&s->walk, &run->last);
+	return HDB_OK;
+}
+
+/* One step of the walk. */
+static int step(struct scan *s, struct hdb_error *err)
+{
+	enum hprof_event event;
+	int r = hprof_walk_next(&s->walk, &event, err);
+
+	if (r == HDB_END)
+		s->is_done = true;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = scan_event(s, event, err);
+	if (r >= 0 && ++s->events % STEP_RECORDS == 0)
+		r = base_step(s->im->work, s->walk.position, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Brings the walk to the end of a chunk, with what was read ahead or without. */
+static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct scan *s = ctx;
+	const struct ahead *a = &s->chunks[slot];
+	const uint64_t end = (item + 1) * AHEAD_CHUNK_BYTES;
+	size_t next = 0;
+	int r = base_step(s->im->work, s->walk.position, err);
+
+	while (r == HDB_OK && !s->is_done && s->walk.position < end) {
+		while (next < a->runs.count && base_vec_at(&a->runs, struct ahead_run,
+							   next)->start < s->walk.position)
+			next++;
+		r = HDB_END;
+		if (next < a->runs.count)
+			r = take_run(s, a, base_vec_at(&a->runs, struct ahead_run, next), err);
+		if (r == HDB_END)
+			r = step(s, err);
+	}
+	return r;
+}
+
+static int read_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct scan *s = ctx;
+	const uint64_t from = item * AHEAD_CHUNK_BYTES;
+	const uint64_t left = s->im->source->size - from;
+
+	return ahead_read(&s->chunks[slot], &s->im->file, from,
+			  from + (left < AHEAD_CHUNK_BYTES ? left : AHEAD_CHUNK_BYTES), err);
+}
+
+static int scan_chunks(struct scan *s, struct hdb_error *err)
+{
+	struct import *im = s->im;
+	const struct base_pipeline pipeline = {
+		.item_count = (im->source->size + AHEAD_CHUNK_BYTES - 1) / AHEAD_CHUNK_BYTES,
+		.threads = im->work->threads, .slot_count = 3 * im->work->threads, .ctx = s,
+		.produce = read_chunk, .consume = walk_chunk,
+	};
+	int r;
+
+	s->chunks = calloc(pipeline.slot_count, sizeof(*s->chunks));
+	if (!s->chunks)
+		return hdb_fail_memory(err, "reading ahead",
+				       pipeline.slot_count * sizeof(*s->chunks));
+	r = base_pipeline_run(&pipeline, err);
+	/* What comes at the very end of the file. */
+	while (r == HDB_OK && !s->is_done)
+		r = step(s, err);
+	for (unsigned i = 0; i < pipeline.slot_count; i++)
+		ahead_release(&s->chunks[i]);
+	free(s->chunks);
+	return r;
+}
+
 int import_scan(struct import *im, struct hdb_error *err)
 {
 	struct scan s = { .im = im, .view = { .src = im->source } };
-	enum hprof_event event;
-	uint64_t events = 0;
-	int r = HDB_OK;
+	int r;
 
 	for (unsigned i = 0; i < CLASS_CACHE; i++)
 		s.cache_no[i] = STORE_NONE;
 	base_stage(im->work, "scanning", im->source->size, "bytes");
 	hprof_walk_init(&s.walk, &im->file);
-	while (r >= 0) {
-		r = hprof_walk_next(&s.walk, &event, err);
-		if (r != HDB_OK)
-			break;
-		r = scan_event(&s, event, err);
-		if (r >= 0 && ++events % STEP_RECORDS == 0)
-			r = base_step(im->work, s.walk.position, err);
-	}
+	r = scan_chunks(&s, err);
 	hprof_walk_release(&s.walk);
 	return r < 0 ? r : im->source->check(im->source, err);
 }
