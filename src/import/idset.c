@@ -16,10 +16,10 @@
 /* The table of regions may have this many entries, or this many a chunk. */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
-/* IDs looked up at a time by idset_find_many: enough to hide memory latency. */
-#define BATCH 32
+/* IDs that idset_find_many looks ahead: enough to hide memory latency. */
+#define AHEAD 24u
 
-static unsigned popcount(uint64_t v)
+static inline unsigned popcount(uint64_t v)
 {
 	v -= (v >> 1) & 0x5555555555555555ull;
 	v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
@@ -362,7 +362,7 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 	return r;
 }
 
-static const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
+static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
 {
 	uint32_t no;
 
@@ -410,7 +410,7 @@ bool idset_has(const struct idset *set, uint64_t id)
 	return idset_find(set, id) != IDSET_NONE;
 }
 
-static uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
+static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
 {
 	const struct idset_word *word = &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
 	const uint64_t bits = bits_of(word);
@@ -441,31 +441,29 @@ uint32_t idset_find(const struct idset *set, uint64_t id)
 
 void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
 {
-	const struct idset_chunk *chunks[BATCH];
+	/* Those of the next AHEAD IDs, whose words are on their way from memory. */
+	const struct idset_chunk *chunks[AHEAD] = { NULL };
+	const uint64_t odd = (1u << set->shift) - 1;
 
 	if (set->is_sparse) {
 		for (size_t i = 0; i < count; i++)
 			out[i] = idset_find(set, ids[i]);
 		return;
 	}
-	while (count) {
-		const size_t n = count < BATCH ? count : BATCH;
+	for (size_t i = 0; i < count + AHEAD; i++) {
+		const struct idset_chunk *chunk = chunks[i % AHEAD];
 
-		for (size_t i = 0; i < n; i++) {
-			const uint64_t unit = ids[i] >> set->shift;
-
-			chunks[i] = ids[i] & ((1u << set->shift) - 1) ?
-				    NULL : chunk_of(set, unit >> IDSET_CHUNK_BITS);
-			if (chunks[i])
-				__builtin_prefetch(&chunks[i]->words[(unit >> 6) &
-								     (IDSET_CHUNK_WORDS - 1)]);
-		}
-		for (size_t i = 0; i < n; i++)
-			out[i] = chunks[i] ? find_in_chunk(chunks[i], ids[i] >> set->shift) :
-				 IDSET_NONE;
-		ids += n;
-		out += n;
-		count -= n;
+		if (i >= AHEAD)
+			out[i - AHEAD] = chunk ? find_in_chunk(chunk, ids[i - AHEAD] >> set->shift) :
+						 IDSET_NONE;
+		if (i >= count)
+			continue;
+		chunk = ids[i] & odd ? NULL :
+			chunk_of(set, ids[i] >> set->shift >> IDSET_CHUNK_BITS);
+		chunks[i % AHEAD] = chunk;
+		if (chunk)
+			__builtin_prefetch(&chunk->words[(ids[i] >> set->shift >> 6) &
+							 (IDSET_CHUNK_WORDS - 1)]);
 	}
 }
 
