@@ -36,10 +36,13 @@ static inline bool quick(const struct ahead *a, unsigned id_size, uint64_t at,
 
 /* ---- the first sub-record ---- */
 
-/* Whether sub-records follow one another from `at` on, SYNC_CHAIN of them or up to `until`. */
-static bool is_chain(const struct ahead *a, unsigned id_size, uint64_t at, uint64_t until)
+/*
+ * Whether SYNC_CHAIN sub-records follow one another from `at` on, which may lead out of the chunk:
+ * a long array is no evidence.
+ */
+static bool is_chain(const struct ahead *a, unsigned id_size, uint64_t at)
 {
-	for (unsigned i = 0; i < SYNC_CHAIN && at < until; i++) {
+	for (unsigned i = 0; i < SYNC_CHAIN; i++) {
 		struct hprof_sub sub;
 
 		if (!quick(a, id_size, at, &sub) || sub.id == 0)
@@ -58,7 +61,7 @@ static bool find_start(const struct ahead *a, unsigned id_size, uint64_t *at, ui
 		const uint8_t tag = a->view.data[*at - a->view.start];
 
 		if (tag >= HPROF_INSTANCE_DUMP && tag <= HPROF_PRIMITIVE_ARRAY_DUMP &&
-		    is_chain(a, id_size, *at, until))
+		    is_chain(a, id_size, *at))
 			return true;
 	}
 	return false;
