@@ -295,9 +295,13 @@ static int compare_ids(const void *a, const void *b)
 static void finish_sparse(struct idset *set, uint64_t *duplicates)
 {
 	uint64_t *ids = set->ids.data;
-	size_t kept = 0;
+	size_t kept = 0, rising = 1;
 
-	qsort(ids, set->ids.count, sizeof(*ids), compare_ids);
+	/* Most dumps have their objects in the order of addresses. */
+	while (rising < set->ids.count && ids[rising - 1] <= ids[rising])
+		rising++;
+	if (rising < set->ids.count)
+		qsort(ids, set->ids.count, sizeof(*ids), compare_ids);
 	for (size_t i = 0; i < set->ids.count; i++)
 		if (i == 0 || ids[i] != ids[i - 1])
 			ids[kept++] = ids[i];

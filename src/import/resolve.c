@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* Objects whose heads are asked of memory before they are read. */
+#define READ_AHEAD 16u
 /* Reference lists up to this length are sorted and made distinct. */
 #define SORT_MAX 32
 
@@ -219,6 +221,8 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	r = find_offsets(im, s, first_ix, err);
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		s->raw_first[i] = s->raw.count;
+		if (i + READ_AHEAD < s->count)
+			base_view_prefetch(&s->view, s->offsets[i + READ_AHEAD]);
 		r = import_read_object(im, s, i, first_ix + i, err);
 		if (i + 1 < with_next && s->ids[i])
 			watch_gap(v, &s->objects[i], s->ids[i + 1] - s->ids[i]);
