@@ -52,6 +52,16 @@ static int add_extent(struct places *places, uint64_t offset, uint64_t end, stru
 	return base_vec_push(&places->extents, &fresh, sizeof(fresh), err);
 }
 
+void places_pass(struct places *places, const struct hprof_sub *sub)
+{
+	struct places_extent *last = places->extents.count ?
+		base_vec_at(&places->extents, struct places_extent, places->extents.count - 1) :
+		NULL;
+
+	if (last && last->end == sub->offset)
+		last->end = sub->end;
+}
+
 static void check_order(struct places *places)
 {
 	if (!places->is_disordered && places->pieces.count > PIECES_FREE &&
@@ -232,6 +242,12 @@ static int read_quick(const struct hprof_file *file, struct base_view *view, uin
 	return hprof_sub_read(file, view, at, limit, sub, err);
 }
 
+static bool is_object(const struct hprof_sub *sub)
+{
+	return (sub->tag >= HPROF_INSTANCE_DUMP && sub->tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
+	       sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA;
+}
+
 static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	const struct locate *l = ctx;
@@ -247,7 +263,8 @@ static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_err
 		if (r < 0)
 			return r;
 		ids[count] = sub.id;
-		offsets[count++] = at;
+		offsets[count] = at;
+		count += is_object(&sub);
 		at = sub.end;
 		if (count == BATCH) {
 			locate_batch(l, ids, offsets, count);

@@ -27,7 +27,7 @@ struct places_piece {
 	uint32_t count;
 };
 
-/* Instances and arrays, back to back in the file. */
+/* Instances and arrays, and now and then other sub-records, back to back in the file. */
 struct places_extent {
 	uint64_t offset, end;
 };
@@ -55,6 +55,9 @@ static inline bool places_continues(const struct places_piece *piece, uint64_t i
 
 /* Adds one instance or array; in order of the file. */
 int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_error *err);
+
+/* Tells of another sub-record, which does not part the objects before it from those behind it. */
+void places_pass(struct places *places, const struct hprof_sub *sub);
 
 /* Adds instances and arrays from `offset` to `end`, cut into pieces by the caller. */
 int places_add_run(struct places *places, uint64_t offset, uint64_t end,

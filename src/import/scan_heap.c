@@ -182,6 +182,9 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 	count->bytes += sub->end - sub->offset;
 	if (s->walk.snapshot != s->im->snapshot)
 		return HDB_OK;
+	if (sub->tag == HPROF_CLASS_DUMP || sub->tag == HPROF_HEAP_DUMP_INFO ||
+	    hprof_sub_is_root(sub->tag))
+		places_pass(&s->im->places, sub);
 	switch (sub->tag) {
 	case HPROF_CLASS_DUMP:
 	case HPROF_INSTANCE_DUMP:
