@@ -55,7 +55,7 @@ static inline uint64_t ahead_array_end(uint64_t id, uint32_t length)
 	return id + 16 + (uint64_t)length * 8;
 }
 
-/* Reads the sub-records that begin in [from, until). Fails only for lack of memory or of the source. */
+/* Reads what begins in [from, until). Fails only for lack of memory or of the source. */
 int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, uint64_t until,
 	       struct hdb_error *err);
 

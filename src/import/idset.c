@@ -1,7 +1,7 @@
 /*
  * import/idset.c - the set of object identifiers.
  */
-#include "import/idset.h"
+#include "import/idset_bits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,52 +19,10 @@
 /* IDs that idset_find_many looks ahead: enough to hide memory latency. */
 #define AHEAD 24u
 
-static inline unsigned popcount(uint64_t v)
-{
-	v -= (v >> 1) & 0x5555555555555555ull;
-	v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
-	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
-	return (unsigned)((v * 0x0101010101010101ull) >> 56);
-}
-
 void idset_init(struct idset *set)
 {
 	memset(set, 0, sizeof(*set));
 	set->shift = 3;
-}
-
-static uint64_t bits_of(const struct idset_word *word)
-{
-	return (uint64_t)word->high << 32 | word->low;
-}
-
-static struct idset_word *word_of(struct idset_chunk *chunk, uint64_t unit)
-{
-	return &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
-}
-
-static bool has_bit(const struct idset_chunk *chunk, uint64_t unit)
-{
-	return bits_of(&chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)]) >> (unit & 63) & 1;
-}
-
-/* Sets a bit: whether it was there. */
-static bool set_bit(struct idset_word *word, uint64_t unit)
-{
-	uint32_t *half = unit & 32 ? &word->high : &word->low;
-	const uint32_t mask = (uint32_t)1 << (unit & 31);
-
-	if (*half & mask)
-		return true;
-	*half |= mask;
-	return false;
-}
-
-static void clear_bit(struct idset_word *word, uint64_t unit)
-{
-	uint32_t *half = unit & 32 ? &word->high : &word->low;
-
-	*half &= ~((uint32_t)1 << (unit & 31));
 }
 
 static size_t slab_chunks(size_t no)
