@@ -2,6 +2,8 @@
 # android_leaks_test.sh - objects that should be gone on a real Android dump, which LeakCanary's rules name: of three
 # services two that the activity thread does not know, one kept by a static list of binders, one by a binder that
 # native code holds.
+# Names of classes in single quotes are not for the shell to expand:
+# shellcheck disable=SC2016
 set -eu
 command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }
 dump=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/android_service_leak.hprof.zst

@@ -2,6 +2,8 @@
 # planted_leaks_test.sh - programs with a leak of a known kind (tests/java/Planted*.java): the first lines of the report
 # name the culprit, its path and its share, and the rules of triage that should fire do. Programs without one: nothing
 # critical; the JDK alone: no rule at all. Needs a JDK.
+# Names of classes in single quotes are not for the shell to expand:
+# shellcheck disable=SC2016
 set -eu
 for tool in java javac; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
@@ -32,16 +34,16 @@ make_report() {
 planted() {
 	program=$1 least=$2 culprit=$3 path=$4
 	shift 4
-	head -n 6 "$program.md" > head
-	grep -qF -- "$culprit" head || complain "$program: the culprit is not $culprit"
-	grep '^Path: ' head | grep -qF -- "$path" || complain "$program: the path has no $path"
-	share=$(sed -n 's/^\*\*Culprit: .* - \([0-9]*\)\.[0-9] % of the heap.*/\1/p' head)
+	head -n 6 "$program.md" > head.md
+	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
+	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
+	share=$(sed -n 's/^\*\*Culprit: .* - \([0-9]*\)\.[0-9] % of the heap.*/\1/p' head.md)
 	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
 	for rule; do
 		grep -q ",$rule," "$program.rules" || complain "$program: the rule $rule does not fire"
 	done
-	[ $failed -eq 0 ] || cat head "$program.rules"
-	echo "$program: $(sed -n 's/^\*\*\(Culprit: .*\)\*\*$/\1/p' head)"
+	[ $failed -eq 0 ] || cat head.md "$program.rules"
+	echo "$program: $(sed -n 's/^\*\*\(Culprit: .*\)\*\*$/\1/p' head.md)"
 }
 
 make_report PlantedMap
@@ -70,8 +72,9 @@ make_report PlantedWaste
 # between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.
 between() {
 	figure=$(awk -F, -v rule="$1" -v column="$2" '$2 == rule { print $column }' PlantedWaste.rules)
-	[ "${figure:-0}" -ge "$3" ] && [ "${figure:-0}" -le "$4" ] ||
+	if [ "${figure:-0}" -lt "$3" ] || [ "${figure:-0}" -gt "$4" ]; then
 		complain "PlantedWaste: $1 tells ${figure:-nothing}, not $3 to $4"
+	fi
 }
 between boxed-values 3 200000 202000
 between sparse-collections 3 2000 2300

@@ -60,7 +60,7 @@ static int add_leaking(struct object_judge *j, struct query_story *story, uint64
 		       const char *reason, struct hdb_error *err)
 {
 	struct query_story_row row = query_story_row("leaking", part);
-	struct query_leak_path path;
+	struct query_leak_path path = { .count = 0 };
 	struct heap_object object;
 	int r = heap_object(j->q->heap, ix, &object, err);
 

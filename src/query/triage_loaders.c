@@ -140,7 +140,7 @@ static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
 	*out = false;
 	for (size_t i = 0; i < sizeof(closed_signs) / sizeof(closed_signs[0]) && !*out; i++) {
 		struct heap_value value = { 0 };
-		char name[NAME_MAX_BYTES];
+		char name[NAME_MAX_BYTES] = "";
 		uint32_t at = ix;
 		int r = HDB_OK;
 

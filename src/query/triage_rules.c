@@ -143,8 +143,8 @@ const struct triage_value triage_values[] = {
 	{ TRIAGE_WEAK_LEAK, TRIAGE_LOOK_SELF, "java.lang.ThreadLocal$ThreadLocalMap$Entry", false,
 	  "referent", "value" },
 	/*
-	 * What frees the memory of a direct buffer knows its size. Not the capacities of the buffers: views share memory,
-	 * and the JDK's own file of classes is a buffer, too.
+	 * What frees the memory of a direct buffer knows its size. Not the capacities of buffers: views share
+	 * memory, and the JDK's own file of classes is a buffer, too.
 	 */
 	{ TRIAGE_DIRECT_BUFFERS, TRIAGE_LOOK_SUM, "java.nio.DirectByteBuffer$Deallocator", false,
 	  "size", NULL },

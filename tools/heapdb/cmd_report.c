@@ -105,8 +105,8 @@ static int report_markdown(struct cli *cli)
 /* ---- JSON ---- */
 
 /*
- * {"schema":1,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails what is open of it and
- * the list are ended, so that the runner can add the key "error".
+ * {"schema":1,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails, what is open of it
+ * and the list are ended, so that the runner can add the key "error".
  */
 static int report_json(struct cli *cli)
 {

@@ -210,7 +210,7 @@ static int run(struct cli *cli, struct arguments args)
 		return HDB_OK;
 	}
 	if (command->flags & WRITES)
-		progress_start(!cli->opt.quiet && !cli->opt.no_progress);
+		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
 	if (command->flags & NAMES_DB)
 		rc = take_operand(cli);
 	if (rc == HDB_OK && command->flags & NEEDS_DB)
@@ -218,6 +218,7 @@ static int run(struct cli *cli, struct arguments args)
 	if (rc == HDB_OK)
 		rc = command->run(cli);
 	progress_hide();
+	progress_tell_timings();
 	hdb_close(cli->db);
 	free(cli->db_path);
 	free(cli->dump_path);

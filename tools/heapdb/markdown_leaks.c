@@ -1,8 +1,8 @@
 /*
  * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
  *
- * The rows of a suspect come in a fixed order (suspect, point, path, member, child, content, thread, frame, local), then
- * those of objects that should be gone (leaking, trace); a heading is put where the kind changes.
+ * The rows of a suspect come in a fixed order (suspect, point, path, member, child, content, thread, frame, local),
+ * then those of objects that should be gone (leaking, trace); a heading is put where the kind changes.
  */
 #include "heapdb/report.h"
 
