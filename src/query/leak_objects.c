@@ -20,8 +20,8 @@
 static int add_trace(struct object_judge *j, struct query_story *story, uint64_t part,
 		     const struct query_leak_path *path, struct hdb_error *err)
 {
-	enum object_verdict verdicts[2 * LEAK_PATH_ENDS];
-	const char *reasons[2 * LEAK_PATH_ENDS];
+	enum object_verdict verdicts[2 * LEAK_PATH_ENDS] = { OBJECT_UNKNOWN };
+	const char *reasons[2 * LEAK_PATH_ENDS] = { NULL };
 	size_t first_gone = path->count, last_there = SIZE_MAX;
 	char holds[NAME_MAX_BYTES];
 	int r = HDB_OK;
