@@ -29,8 +29,8 @@ struct object_rule {
 	const char *id;
 	const char *class_name;    /* sub classes too */
 	enum object_condition condition;
-	const char *field;
 	bool is_filter;            /* objects that should be gone are looked for by this rule */
+	const char *field;
 	const char *gone, *there;  /* reasons; NULL: that verdict is not given */
 };
 

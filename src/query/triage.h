@@ -60,11 +60,11 @@ extern const size_t triage_rule_count;
 /* Classes that make a measure, by pattern of names. */
 struct triage_set {
 	enum triage_measure_no measure;
+	bool is_largest_only;    /* the class that has most counts, not all together */
+	bool is_retained;        /* bytes: retained, else shallow */
 	const char *pattern;     /* as query_glob has it */
 	const char *super;       /* or: this class and its sub classes */
 	const char *but;         /* but not this class and its sub classes; NULL: all */
-	bool is_largest_only;    /* the class that has most counts, not all together */
-	bool is_retained;        /* bytes: retained, else shallow */
 };
 extern const struct triage_set triage_sets[];
 extern const size_t triage_set_count;
