@@ -253,6 +253,52 @@ static void test_long_path(void **state)
 	world_free(&world);
 }
 
+/*
+ * Three objects held by two roots: none dominates them, together they are suspect, and the root from which the shortest
+ * paths come is where they pile up.
+ */
+static void test_group(void **state)
+{
+	const struct ask ask = { .query = "leaks", .options = { "threshold=25" } };
+	const struct hdb_import_options opt = { .force = 1, .sizes = HDB_SIZES_MAT };
+	uint64_t seed = 3, groups = 0, points = 0, steps = 0, members = 0;
+	struct hdb_error err = { 0 };
+	struct hdb_rows *rows;
+
+	(void)state;
+	world_make(&world, 5, &seed);
+	hdb_close(world.db);
+	for (uint32_t v = 0; v < world.n; v++) {
+		for (uint32_t e = 0; e < WORLD_EDGES; e++)
+			world.edge[v][e] = v < 2 ? 2 + e : WORLD_NODES_MAX;
+		world.is_root[v] = v < 2;
+		world.class_no[v] = v < 2 ? 3 : 0;
+	}
+	world_write(&world, temp_path("group.hprof"));
+	assert_int_equal(hdb_import(temp_path("group.hprof"), world.db_path, &opt, NULL, &err), HDB_OK);
+	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, &err), HDB_OK);
+	assert_int_equal(ask_open(world.db, &ask, &rows, &err), HDB_OK);
+	while (hdb_rows_next(rows, &err) == HDB_OK) {
+		const bool is_group = value_of(rows, "suspect")->u == groups && groups;
+
+		if (value_is(rows, "kind", "suspect") && value_is(rows, "class", "a.One")) {
+			groups = value_of(rows, "suspect")->u;
+			assert_int_equal(value_of(rows, "count")->u, 3);
+		}
+		members += is_group && value_is(rows, "kind", "member");
+		points += is_group && value_is(rows, "kind", "point") &&
+			  node_of(value_of(rows, "id")) < 2;
+		steps += is_group && value_is(rows, "kind", "path");
+	}
+	hdb_rows_close(rows);
+	assert_true(groups > 0);
+	assert_int_equal(members, 3);
+	assert_int_equal(points, 1);
+	assert_int_equal(steps, 1);
+	(void)unlink(temp_path("group.hprof"));
+	world_free(&world);
+}
+
 static void test_usage(void **state)
 {
 	const struct ask zero = { .query = "leaks", .options = { "threshold=0" } };
@@ -273,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_worlds),
 		cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_usage),
 	};
 
