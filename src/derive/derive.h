@@ -57,6 +57,9 @@ int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *d
 			   struct hdb_error *err);
 int derive_retained_block(struct derive *derive, const struct heap_block *objects,
 			  uint64_t *bytes, struct hdb_error *err);
+/* Parents of a block of objects in a reach tree: HEAP_NONE for a root, ix itself if unreachable. */
+int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
+		       struct hdb_error *err);
 /*
  * Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are there, else from
  * reach.

@@ -13,6 +13,9 @@ extern const struct query_def query_dominators;
 extern const struct query_def query_top;
 extern const struct query_def query_unreachable;
 
+/* several dumps */
+extern const struct query_def query_diff;
+
 /* objects and what connects them */
 extern const struct query_def query_path;
 extern const struct query_def query_object_def; /* "object": query_object is a function */
