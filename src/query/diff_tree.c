@@ -55,6 +55,7 @@ static void free_tree(struct diff_tree *t)
 static int make_tree(struct diff *d, enum query_tree tree, struct diff_tree **out,
 		     struct hdb_error *err)
 {
+	const struct query_merged_source source = { .tree = tree };
 	struct diff_tree *t = calloc(1, sizeof(*t));
 	int r = HDB_OK;
 
@@ -65,7 +66,7 @@ static int make_tree(struct diff *d, enum query_tree tree, struct diff_tree **ou
 		return hdb_fail_memory(err, "a comparison", sizeof(*t));
 	query_merged_init(&t->merged, DERIVE_CLASS, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
-		r = query_merged_add(&d->sides[s], &t->merged, (unsigned)s, tree, NULL, err);
+		r = query_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source, err);
 		base_work_release(d->sides[s].work);
 	}
 	query_merged_finish(&t->merged);

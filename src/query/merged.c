@@ -153,7 +153,7 @@ static int child(struct query_merged *m, uint32_t parent, uint32_t name, uint32_
 struct placing {
 	struct query *q;
 	struct query_merged *m;
-	enum query_tree tree;
+	const struct query_merged_source *source;
 	uint32_t *parent; /* by object; turned round on the way up, and back on the way down */
 	uint32_t *place;  /* by object: its node, or PLACE_* */
 	uint32_t *names;  /* by class, twice */
@@ -163,10 +163,26 @@ static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *
 {
 	uint32_t *out = p->parent + (uint64_t)block_no * STORE_BLOCK_OBJECTS;
 
-	if (p->tree == QUERY_TREE_DOMINATORS)
+	switch (p->source->tree) {
+	case QUERY_TREE_DOMINATORS:
 		return derive_dominator_block(p->q->derive, block_no, out, err);
-	return derive_reach_block(p->q->derive, p->tree == QUERY_TREE_REACH_STRONG, block_no, out,
-				  err);
+	case QUERY_TREE_WITHOUT:
+		return HDB_OK; /* all were computed at once */
+	default:
+		return derive_reach_block(p->q->derive, p->source->tree == QUERY_TREE_REACH_STRONG,
+					  block_no, out, err);
+	}
+}
+
+/* The table of a tree; 0: it is in none. */
+static enum store_table table_of(enum query_tree tree)
+{
+	static const enum store_table tables[] = {
+		[QUERY_TREE_REACH] = STORE_REACH, [QUERY_TREE_REACH_STRONG] = STORE_REACH_STRONG,
+		[QUERY_TREE_DOMINATORS] = STORE_DOMINATORS, [QUERY_TREE_WITHOUT] = 0,
+	};
+
+	return tables[tree];
 }
 
 /* Reads parents, and names into place[]. */
@@ -196,11 +212,10 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 
 static int damaged(const struct placing *p, uint32_t ix, const char *what, struct hdb_error *err)
 {
-	const enum store_table table = p->tree == QUERY_TREE_DOMINATORS ? STORE_DOMINATORS :
-				       p->tree == QUERY_TREE_REACH ? STORE_REACH :
-				       STORE_REACH_STRONG;
+	const enum store_table table = table_of(p->source->tree);
 
-	return store_damaged(p->q->heap->store, table, ix, what, err);
+	return table ? store_damaged(p->q->heap->store, table, ix, what, err) :
+	       hdb_fail(err, HDB_EBUG, "paths: %s", what);
 }
 
 /*
@@ -265,9 +280,10 @@ static void count_object(struct query_merged_sum *sum, uint32_t ix, uint64_t sha
 	}
 }
 
-static int place_all(struct placing *p, unsigned dump, const uint64_t *members,
-		     struct heap_block *block, uint64_t *weight, struct hdb_error *err)
+static int place_all(struct placing *p, unsigned dump, struct heap_block *block, uint64_t *weight,
+		     struct hdb_error *err)
 {
+	const uint64_t *members = p->source->members;
 	struct heap *heap = p->q->heap;
 	int r = HDB_OK;
 
@@ -293,15 +309,15 @@ static int place_all(struct placing *p, unsigned dump, const uint64_t *members,
 	return r;
 }
 
-int query_merged_add(struct query *q, struct query_merged *m, unsigned dump, enum query_tree tree,
-		     const uint64_t *members, struct hdb_error *err)
+int query_merged_add(struct query *q, struct query_merged *m, unsigned dump,
+		     const struct query_merged_source *source, struct hdb_error *err)
 {
 	/* Whole blocks are read. */
 	const uint64_t n = (uint64_t)heap_block_count(q->heap) * STORE_BLOCK_OBJECTS;
 	const uint64_t node_bytes = sizeof(struct query_merged_node) + SLOT_BYTES +
 				    m->dump_count * sizeof(struct query_merged_sum);
 	const uint64_t limit = q->work->memory_bytes / NODES_SHARE / node_bytes;
-	struct placing p = { .q = q, .m = m, .tree = tree };
+	struct placing p = { .q = q, .m = m, .source = source };
 	struct base_big parent = { 0 }, places = { 0 };
 	struct heap_block *block = malloc(sizeof(*block));
 	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
@@ -314,9 +330,8 @@ int query_merged_add(struct query *q, struct query_merged *m, unsigned dump, enu
 	if (r == HDB_OK && (!block || !weight || !p.names))
 		r = hdb_fail_memory(err, "a merged tree", sizeof(*block));
 	/* Tables are built before the arrays take the memory. */
-	if (r == HDB_OK)
-		r = derive_need(q->derive, tree == QUERY_TREE_DOMINATORS ? STORE_DOMINATORS :
-				tree == QUERY_TREE_REACH ? STORE_REACH : STORE_REACH_STRONG, err);
+	if (r == HDB_OK && table_of(source->tree))
+		r = derive_need(q->derive, table_of(source->tree), err);
 	if (r == HDB_OK)
 		r = intern_classes(q, m, p.names, err);
 	if (r == HDB_OK)
@@ -325,11 +340,13 @@ int query_merged_add(struct query *q, struct query_merged *m, unsigned dump, enu
 		r = base_big_alloc(q->work, &places, n * 4 + 4, "a merged tree", err);
 	p.parent = parent.data;
 	p.place = places.data;
+	if (r == HDB_OK && source->tree == QUERY_TREE_WITHOUT)
+		r = derive_reach_without(q->derive, source->filter, p.parent, err);
 	base_stage(q->work, "merging paths", q->heap->object_count, "objects");
 	if (r == HDB_OK)
 		r = load(&p, block, err);
 	if (r == HDB_OK)
-		r = place_all(&p, dump, members, block, weight, err);
+		r = place_all(&p, dump, block, weight, err);
 	base_big_free(q->work, &parent);
 	base_big_free(q->work, &places);
 	free(p.names);

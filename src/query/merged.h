@@ -23,7 +23,15 @@
 enum query_tree {
 	QUERY_TREE_REACH,        /* shortest paths from the roots */
 	QUERY_TREE_REACH_STRONG, /* without referents of weak, soft, phantom, final references */
-	QUERY_TREE_DOMINATORS
+	QUERY_TREE_DOMINATORS,
+	QUERY_TREE_WITHOUT       /* shortest paths without what a filter leaves out */
+};
+
+/* Which objects are merged along which tree. */
+struct query_merged_source {
+	enum query_tree tree;
+	const struct derive_filter *filter; /* of QUERY_TREE_WITHOUT; lent */
+	const uint64_t *members;            /* those that count, a bit an object; NULL: all; lent */
 };
 
 /* What nodes are called; lent by the heap that had the name first. */
@@ -68,12 +76,12 @@ void query_merged_init(struct query_merged *m, enum derive_group by, unsigned du
 void query_merged_release(struct query_merged *m);
 
 /*
- * Adds the objects of the heap of `q` that `tree` reaches as dump number `dump`; `members` (NULL:
- * all) are those that count, a bit an object. Builds the tree's table. Memory: 8 bytes an object
- * meanwhile, within the budget; and the nodes. Objects that the dump lacks do not count.
+ * Adds the objects of the heap of `q` that the tree reaches as dump number `dump`. Builds the tree's
+ * table. Memory: 8 bytes an object meanwhile, within the budget; and the nodes. Objects that the
+ * dump lacks do not count.
  */
-int query_merged_add(struct query *q, struct query_merged *m, unsigned dump, enum query_tree tree,
-		     const uint64_t *members, struct hdb_error *err);
+int query_merged_add(struct query *q, struct query_merged *m, unsigned dump,
+		     const struct query_merged_source *source, struct hdb_error *err);
 
 /* Adds up the totals, once all dumps are there. */
 void query_merged_finish(struct query_merged *m);

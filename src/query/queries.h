@@ -12,6 +12,11 @@ extern const struct query_def query_histogram;
 extern const struct query_def query_dominators;
 extern const struct query_def query_top;
 extern const struct query_def query_unreachable;
+extern const struct query_def query_dominator_tree;
+extern const struct query_def query_immediate_dominators;
+extern const struct query_def query_drops;
+extern const struct query_def query_paths;
+extern const struct query_def query_consumers;
 
 /* several dumps */
 extern const struct query_def query_diff;

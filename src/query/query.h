@@ -90,6 +90,9 @@ int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t 
 /* Glob match as above. */
 bool query_glob(const char *pattern, const char *text);
 
+/* Whether one of the patterns, with commas between, matches. */
+bool query_glob_list(const char *patterns, const char *text);
+
 /* ---- columns ---- */
 
 /*
