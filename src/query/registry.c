@@ -13,7 +13,7 @@ static const struct query_def *const registry[] = {
 	&query_problems,    &query_dangling,   &query_tables,      &query_records,
 	&query_diff,
 	&query_dominator_tree, &query_immediate_dominators, &query_drops, &query_paths,
-	&query_consumers,
+	&query_consumers,   &query_loaders,    &query_duplicate_classes,
 	&query_alloc_sites, &query_cpu_samples, &query_heap_summaries,
 };
 
