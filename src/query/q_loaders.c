@@ -4,6 +4,7 @@
  */
 #include "heap/values.h"
 #include "query/groups.h"
+#include "query/loader_tree.h"
 #include "query/queries.h"
 
 #include <stdlib.h>
@@ -13,10 +14,6 @@ enum { LEVEL, KIND, ID, NAME, LABEL, PARENT, CLASSES, INSTANCES, SHALLOW, RETAIN
        USE };
 
 #define NAME_MAX_BYTES 512
-/* Parents of a loader that are followed; more are a circle. */
-#define DEPTH_MAX 1000u
-/* Instances of loader classes that are listed; more are no class loaders but something broken. */
-#define LOADERS_MAX 4000000u
 
 static const struct hdb_option_spec options[] = {
 	{ "classes", NULL, "with the classes that each loader defines, those that retain most first" },
@@ -53,201 +50,16 @@ static const struct hdb_column facts[] = {
 	  "`query duplicate-classes` lists them" },
 };
 
-enum use { USE_GARBAGE, USE_HELD, USE_PARENT, USE_ROOT, USE_INSTANCES };
-
 static const char *const use_names[] = { "garbage", "held", "parent", "root", "instances" };
 
-struct loader {
-	uint32_t ix;
-	uint32_t parent;      /* number among the loaders; the boot loader's is 0; NONE: none */
-	uint32_t level;
-	uint32_t first_class; /* in sorted_classes */
-	struct derive_total total;
-	uint64_t classes;
-	uint64_t retained_bytes;
-	enum use use;
-};
-
-#define NONE UINT32_MAX
-
 struct loaders {
-	struct base_vec all;      /* struct loader, by ix; the boot loader first */
-	uint32_t *order;          /* numbers of loaders, children after their parents */
-	size_t count, at;
+	struct query_loader_tree tree;
+	size_t at;                /* in the tree's order */
 	struct derive_total *by_class;
 	uint32_t *sorted_classes; /* by loader, then what retains most first */
 	uint64_t class_at;        /* next class of the current loader; UINT64_MAX: the loader itself */
 	bool with_classes, only_idle;
 };
-
-static struct loader *loader_at(const struct loaders *s, uint32_t no)
-{
-	return base_vec_at(&s->all, struct loader, no);
-}
-
-/* Number of the loader, or NONE. */
-static uint32_t find_loader(const struct loaders *s, uint32_t ix)
-{
-	size_t low = 0, high = s->all.count;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (loader_at(s, (uint32_t)mid)->ix < ix)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < s->all.count && loader_at(s, (uint32_t)low)->ix == ix ? (uint32_t)low : NONE;
-}
-
-/* ---- finding them ---- */
-
-/* Instances of java.lang.ClassLoader, whatever classes name as their loader, the boot loader. */
-static int find_loaders(struct query *q, struct loaders *s, struct hdb_error *err)
-{
-	struct heap *heap = q->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *is_loader = calloc((size_t)heap->class_count + 1, 1);
-	uint8_t *is_named = calloc((size_t)heap->object_count / 8 + 1, 1);
-	int r = block && is_loader && is_named ? HDB_OK :
-		hdb_fail_memory(err, "class loaders", sizeof(*block));
-
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++) {
-		const uint32_t ix = heap_class(heap, no)->loader_ix;
-
-		is_loader[no] = heap_has_superclass(heap, no, "java.lang.ClassLoader");
-		is_named[ix >> 3] |= (uint8_t)(1u << (ix & 7));
-	}
-	if (r == HDB_OK)
-		is_named[HEAP_BOOT_LOADER >> 3] |= 1u << (HEAP_BOOT_LOADER & 7);
-	base_stage(q->work, "finding class loaders", heap->object_count, "objects");
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
-			const struct loader loader = { .ix = ix, .parent = NONE, .level = NONE };
-
-			if (!(is_named[ix >> 3] >> (ix & 7) & 1) &&
-			    (block->kind[i] != STORE_INSTANCE || !is_loader[block->class_no[i]]))
-				continue;
-			if (s->all.count == LOADERS_MAX)
-				r = hdb_fail(err, HDB_ELIMIT, "more than %u class loaders",
-					     LOADERS_MAX);
-			if (r == HDB_OK)
-				r = base_vec_push(&s->all, &loader, sizeof(loader), err);
-		}
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
-	}
-	free(is_named);
-	free(is_loader);
-	free(block);
-	return r;
-}
-
-/* Parents, by a field of java.lang.ClassLoader; without the dump nothing is known of them. */
-static int find_parents(struct query *q, struct loaders *s, struct hdb_error *err)
-{
-	for (uint32_t no = 1; no < s->all.count; no++) {
-		struct loader *loader = loader_at(s, no);
-		uint32_t parent;
-		const int r = heap_field_object(q->heap, loader->ix, "java.lang.ClassLoader",
-						"parent", &parent, err);
-
-		if (r == HDB_ECHANGED) {
-			if (err)
-				*err = (struct hdb_error){ 0 };
-			return HDB_OK;
-		}
-		if (r < 0)
-			return r;
-		loader->parent = r == HDB_OK ? find_loader(s, parent) : 0;
-	}
-	return HDB_OK;
-}
-
-/* How many parents each has; one in a circle has none. */
-static void find_levels(struct loaders *s)
-{
-	for (uint32_t no = 0; no < s->all.count; no++) {
-		uint32_t level = 0;
-
-		for (uint32_t v = loader_at(s, no)->parent; v != NONE && level <= DEPTH_MAX; level++)
-			v = loader_at(s, v)->parent;
-		if (level > DEPTH_MAX) {
-			loader_at(s, no)->parent = NONE;
-			level = 0;
-		}
-		loader_at(s, no)->level = level;
-	}
-}
-
-struct child {
-	uint32_t parent, no;
-	uint64_t retained_bytes;
-};
-
-static int compare_children(const void *a, const void *b)
-{
-	const struct child *x = a, *y = b;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->retained_bytes != y->retained_bytes)
-		return x->retained_bytes > y->retained_bytes ? -1 : 1;
-	return x->no < y->no ? -1 : x->no > y->no;
-}
-
-static size_t find_children(const struct child *children, size_t count, uint32_t parent)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (children[mid].parent < parent)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* Parents first, children by what they retain. */
-static int order_tree(struct loaders *s, struct hdb_error *err)
-{
-	const size_t n = s->all.count;
-	struct child *children = malloc((n + 1) * sizeof(*children));
-	size_t stack[DEPTH_MAX + 2], depth = 0;
-
-	s->order = malloc((n + 1) * sizeof(*s->order));
-	if (!children || !s->order) {
-		free(children);
-		return hdb_fail_memory(err, "class loaders", n * sizeof(*children));
-	}
-	for (uint32_t no = 0; no < n; no++)
-		children[no] = (struct child){ loader_at(s, no)->parent, no,
-					       no ? loader_at(s, no)->retained_bytes : UINT64_MAX };
-	if (n)
-		qsort(children, n, sizeof(*children), compare_children);
-	stack[0] = find_children(children, n, NONE);
-	for (;;) {
-		const uint32_t parent = depth ? children[stack[depth - 1] - 1].no : NONE;
-		const size_t at = stack[depth]++;
-
-		if (at >= n || children[at].parent != parent) {
-			if (!depth--)
-				break;
-			continue;
-		}
-		s->order[s->count++] = children[at].no;
-		if (depth <= DEPTH_MAX)
-			stack[++depth] = find_children(children, n, children[at].no);
-	}
-	free(children);
-	return HDB_OK;
-}
 
 /* ---- what they define ---- */
 
@@ -278,19 +90,19 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 		r = hdb_fail_memory(err, "classes", n * sizeof(*s->sorted_classes));
 	for (uint32_t no = 0; r == HDB_OK && no < n; no++)
 		defined[no] = (struct defined){
-			find_loader(s, heap_class(q->heap, no)->loader_ix), no,
+			query_loader_number(&s->tree, heap_class(q->heap, no)->loader_ix), no,
 			s->by_class[no].retained_bytes,
 		};
 	if (r == HDB_OK && n)
 		qsort(defined, n, sizeof(*defined), compare_defined);
 	for (uint32_t i = 0; r == HDB_OK && i < n; i++) {
 		const struct store_class *class = heap_class(q->heap, defined[i].no);
-		struct loader *loader;
+		struct query_loader *loader;
 
 		s->sorted_classes[i] = defined[i].no;
-		if (defined[i].loader == NONE)
+		if (defined[i].loader == QUERY_NO_LOADER)
 			continue;
-		loader = loader_at(s, defined[i].loader);
+		loader = query_loader_at(&s->tree, defined[i].loader);
 		if (!loader->classes++)
 			loader->first_class = i;
 		if (heap_is_root(q->heap, class->ix) && loader->ix != HEAP_BOOT_LOADER)
@@ -315,10 +127,10 @@ static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 	if (r == HDB_OK) {
 		r = query_load_groups(q, DERIVE_LOADER, &groups, err);
 		for (size_t i = 0; r == HDB_OK && i < groups.count; i++) {
-			const uint32_t no = find_loader(s, groups.totals[i].no);
+			const uint32_t no = query_loader_number(&s->tree, groups.totals[i].no);
 
-			if (no != NONE)
-				loader_at(s, no)->total = groups.totals[i];
+			if (no != QUERY_NO_LOADER)
+				query_loader_at(&s->tree, no)->total = groups.totals[i];
 		}
 		query_groups_release(&groups);
 	}
@@ -329,8 +141,8 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < s->all.count && r == HDB_OK; no++) {
-		struct loader *loader = loader_at(s, no);
+	for (uint32_t no = 0; no < s->tree.all.count && r == HDB_OK; no++) {
+		struct query_loader *loader = query_loader_at(&s->tree, no);
 		bool reachable = true;
 
 		loader->retained_bytes = loader->total.retained_bytes;
@@ -350,17 +162,17 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 			loader->use = USE_HELD;
 	}
 	/* Who has a child that is used is used itself. Parents come first in the order. */
-	for (size_t i = s->count; i-- > 0;) {
-		const struct loader *loader = loader_at(s, s->order[i]);
+	for (size_t i = s->tree.count; i-- > 0;) {
+		const struct query_loader *loader = query_loader_at(&s->tree, s->tree.order[i]);
 
-		if (loader->parent != NONE && loader->use >= USE_PARENT &&
-		    loader_at(s, loader->parent)->use == USE_HELD)
-			loader_at(s, loader->parent)->use = USE_PARENT;
+		if (loader->parent != QUERY_NO_LOADER && loader->use >= USE_PARENT &&
+		    query_loader_at(&s->tree, loader->parent)->use == USE_HELD)
+			query_loader_at(&s->tree, loader->parent)->use = USE_PARENT;
 	}
 	return r;
 }
 
-static bool is_idle(const struct loader *loader)
+static bool is_idle(const struct query_loader *loader)
 {
 	return loader->classes && !loader->total.count;
 }
@@ -370,12 +182,12 @@ static int set_facts(struct query *q, const struct loaders *s, struct hdb_error 
 	uint64_t defining = 0, idle = 0, duplicates = 0;
 	int r = query_count_duplicates(q, &duplicates, err);
 
-	for (uint32_t no = 0; no < s->all.count; no++) {
-		defining += loader_at(s, no)->classes != 0;
-		idle += is_idle(loader_at(s, no));
+	for (uint32_t no = 0; no < s->tree.all.count; no++) {
+		defining += query_loader_at(&s->tree, no)->classes != 0;
+		idle += is_idle(query_loader_at(&s->tree, no));
 	}
 	if (r == HDB_OK)
-		r = query_fact(q, "loaders", s->all.count, err);
+		r = query_fact(q, "loaders", s->tree.all.count, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "defining", defining, err);
 	if (r == HDB_OK)
@@ -400,24 +212,21 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
-		r = find_loaders(q, s, err);
-	if (r == HDB_OK)
-		r = find_parents(q, s, err);
+		r = query_loaders_find(q, &s->tree, err);
 	if (r == HDB_OK)
 		r = add_totals(q, s, err);
 	if (r == HDB_OK)
 		r = add_classes(q, s, err);
-	find_levels(s);
 	/* Sizes are needed for the order, the order for judging: twice is cheap. */
 	if (r == HDB_OK)
 		r = judge(q, s, err);
 	if (r == HDB_OK)
-		r = order_tree(s, err);
+		r = query_loaders_order(&s->tree, err);
 	if (r == HDB_OK)
 		r = judge(q, s, err);
 	if (r != HDB_OK)
 		return r;
-	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->count;
+	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->tree.count;
 	r = set_facts(q, s, err);
 	return r == HDB_OK && !s->with_classes ?
 	       query_choose(q, "level,id,name,label,parent,classes,instances,shallow,retained,"
@@ -441,7 +250,7 @@ static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;
 }
 
-static int loader_row(struct query *q, const struct loaders *s, const struct loader *loader,
+static int loader_row(struct query *q, const struct loaders *s, const struct query_loader *loader,
 		      struct hdb_error *err)
 {
 	size_t size;
@@ -457,12 +266,12 @@ static int loader_row(struct query *q, const struct loaders *s, const struct loa
 	query_set(q, RETAINED, loader->retained_bytes);
 	query_set(q, UNREACHABLE, loader->total.unreachable_count);
 	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
-	if (r == HDB_OK && loader->parent != NONE)
-		r = query_set_id(q, PARENT, loader_at(s, loader->parent)->ix, err);
+	if (r == HDB_OK && loader->parent != QUERY_NO_LOADER)
+		r = query_set_id(q, PARENT, query_loader_at(&s->tree, loader->parent)->ix, err);
 	return r == HDB_OK && loader->ix != HEAP_BOOT_LOADER ? set_name(q, loader->ix, err) : r;
 }
 
-static int class_row(struct query *q, const struct loaders *s, const struct loader *loader,
+static int class_row(struct query *q, const struct loaders *s, const struct query_loader *loader,
 		     struct hdb_error *err)
 {
 	const uint32_t no = s->sorted_classes[loader->first_class + s->class_at];
@@ -485,8 +294,8 @@ static int next_loader(struct query *q, struct hdb_error *err)
 {
 	struct loaders *s = q->state;
 
-	while (s->at < s->count) {
-		const struct loader *loader = loader_at(s, s->order[s->at]);
+	while (s->at < s->tree.count) {
+		const struct query_loader *loader = query_loader_at(&s->tree, s->tree.order[s->at]);
 		int r;
 
 		if (s->only_idle && !is_idle(loader)) {
@@ -518,8 +327,7 @@ static void close_loaders(struct query *q)
 
 	if (!s)
 		return;
-	base_vec_release(&s->all);
-	free(s->order);
+	query_loaders_release(&s->tree);
 	free(s->by_class);
 	free(s->sorted_classes);
 	free(s);
