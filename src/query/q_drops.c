@@ -173,7 +173,7 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at, uin
 	static const struct query_object_columns holder_cells = {
 		HOLDER_ID, SIZE_MAX, HOLDER, SIZE_MAX, HOLDER_RETAINED,
 	};
-	uint32_t holder;
+	uint32_t holder = HEAP_NONE;
 	int r = query_set_object(q, &cells, at->ix, err);
 
 	query_set(q, LEVEL, at->level);
@@ -193,7 +193,7 @@ static int next_drop(struct query *q, struct hdb_error *err)
 
 	for (uint64_t steps = 1; r == HDB_OK && d->stack.count; steps++) {
 		const struct todo at = *base_vec_at(&d->stack, struct todo, d->stack.count - 1);
-		uint64_t retained = 0, count, largest;
+		uint64_t retained = 0, count = 0, largest = 0;
 
 		d->stack.count--;
 		r = derive_retained(q->derive, at.ix, &retained, err);
