@@ -278,6 +278,8 @@ static int measure(struct query *side, const struct condition *c, uint64_t *out,
 		*out = c->measure == COUNT ? members.reachable_count : members.reachable_bytes;
 	}
 	query_members_release(side, &members);
+	/* What it took is given back before another dump is measured. */
+	base_work_release(side->work);
 	return r == HDB_NOTFOUND ? forget(err) : r;
 }
 

@@ -56,7 +56,8 @@ static const struct hdb_column columns[] = {
 	[DIFF_RETAINED_BEFORE] = { "retained_before", HDB_TYPE_BYTES, "retained before", "in the oldest "
 				   "dump: of groups the lower bound (as in histogram); by path the "
 				   "bytes of the objects on the path's end and below it, each counted "
-				   "on one shortest path; by dominator and suspect what they retain" },
+				   "on one shortest path, none that only weak, soft, phantom or final "
+				   "references hold; by dominator and suspect what they retain" },
 	[DIFF_RETAINED] = { "retained", HDB_TYPE_BYTES, "retained", "in the newest" },
 	[DIFF_RETAINED_DELTA] = { "retained_delta", HDB_TYPE_INT, "+ retained", "how many more" },
 	[DIFF_PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%", "retained_delta as a share of the oldest "
