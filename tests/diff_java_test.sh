@@ -27,6 +27,8 @@ diff live1.heapdb live2.heapdb live3.heapdb --by dominator >dominator.json
 diff live1.heapdb live3.heapdb --by suspect >suspect.json
 if [ -n "$fixed" ]; then
 	diff fixed1.hprof fixed3.hprof --by object --only 'Grow*' >object.json
+	# Objects of two runs have nothing to do with one another.
+	diff live1.heapdb fixed1.heapdb --by object >strangers.json
 fi
 python3 - "$fixed" <<'PY'
 import json
@@ -90,6 +92,9 @@ if sys.argv[1]:
     want('IDs', answer['facts']['ids_stable'], True)
     want('objects', counts, {('Grow$Payload', 'new'): 2000, ('Grow$Note', 'new'): 200,
                              ('Grow$Brief', 'gone'): 50})
+    strangers = json.load(open('strangers.json'))
+    want('IDs of another run', strangers['facts']['ids_stable'], False)
+    want('its objects', strangers['rows'], [])
 sys.exit(bad != 0)
 PY
 

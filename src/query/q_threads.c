@@ -300,10 +300,15 @@ static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 /* What a virtual thread has, and who carries whom. */
 static int set_virtual(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
+	/* What VMs call Thread.threadId(): OpenJDK, Android. */
+	static const char *const tid_names[] = { "tid", "id" };
 	const uint32_t carried = base_idmap_get(&s->carried, s->thread.ix);
 	struct heap_value tid;
-	int r = heap_field_value(q->heap, s->thread.ix, "java.lang.Thread", "tid", &tid, err);
+	int r = HDB_NOTFOUND;
 
+	for (size_t i = 0; r == HDB_NOTFOUND && i < sizeof(tid_names) / sizeof(tid_names[0]); i++)
+		r = heap_field_value(q->heap, s->thread.ix, "java.lang.Thread", tid_names[i], &tid,
+				     err);
 	if (r == HDB_OK)
 		query_set(q, TID, tid.bits);
 	if (r >= 0)
