@@ -35,6 +35,10 @@ extern const struct derive_builder derive_build_totals;
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);
 
+/* The same without the edges that the filter leaves out. */
+int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
+			       struct graph_rows *rows, struct hdb_error *err);
+
 /* Writes a table of tree parents: none, top, or a node. See FORMAT.md, "trees". */
 int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
 		    const uint32_t *parent, struct hdb_error *err);

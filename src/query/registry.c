@@ -11,6 +11,9 @@ static const struct query_def *const registry[] = {
 	&query_class,       &query_roots,      &query_threads,     &query_strings,
 	&query_unreachable, &query_info,       &query_check,       &query_objects,
 	&query_problems,    &query_dangling,   &query_tables,      &query_records,
+	&query_diff,
+	&query_dominator_tree, &query_immediate_dominators, &query_drops, &query_paths,
+	&query_consumers,   &query_loaders,    &query_duplicate_classes,
 	&query_alloc_sites, &query_cpu_samples, &query_heap_summaries,
 };
 
