@@ -118,9 +118,9 @@ static int search(struct strings *s, size_t size, bool *found, struct hdb_error 
 }
 
 /* Whether the characters of the current string pass the filters. */
-static int is_match(struct query *q, struct strings *s, bool *match, struct hdb_error *err)
+static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 {
-	const struct heap_chars *chars = &s->scan.chars;
+	const struct heap_chars *chars = &s->scan.string.chars;
 	const size_t want = s->equals ? strlen(s->equals) : 0;
 	size_t size;
 	bool is_whole;
@@ -132,7 +132,7 @@ static int is_match(struct query *q, struct strings *s, bool *match, struct hdb_
 	/* A unit is one to three bytes of UTF-8. */
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
-	r = heap_chars_utf8(q->heap, chars, s->text, TEXT_MAX + 1, &size, &is_whole, err);
+	r = heap_chars_utf8(&s->scan.view, chars, s->text, TEXT_MAX + 1, &size, &is_whole, err);
 	if (r < 0)
 		return r;
 	*match = !s->equals || (is_whole && size == want && memcmp(s->text, s->equals, want) == 0);
@@ -151,9 +151,9 @@ static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 			r = base_step(q->work, s->scan.ix, err);
 		if (r != HDB_OK)
 			break;
-		s->without_text += !s->scan.has_chars;
-		if (s->scan.has_chars)
-			r = is_match(q, s, &passes, err);
+		s->without_text += !s->scan.string.has_chars;
+		if (s->scan.string.has_chars)
+			r = is_match(s, &passes, err);
 	}
 	return r;
 }
@@ -200,7 +200,7 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 {
 	struct heap_text_hash hash;
 	struct text *text;
-	int r = heap_chars_hash(q->heap, &s->scan.chars, &hash, err);
+	int r = heap_chars_hash(&s->scan.view, &s->scan.string.chars, &hash, err);
 
 	if (r == HDB_OK && s->used >= s->slots / 4 * 3)
 		r = grow(q, s, err);
@@ -214,7 +214,7 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 	}
 	text->count++;
 	text->string_bytes += s->scan.shallow_bytes;
-	text->array_bytes += s->scan.array_bytes;
+	text->array_bytes += s->scan.string.array_bytes;
 	return HDB_OK;
 }
 
@@ -296,7 +296,7 @@ static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct
 		   uint64_t string_bytes, uint64_t array_bytes, struct hdb_error *err)
 {
 	size_t size;
-	int r = heap_chars_utf8(q->heap, chars, s->text, TEXT_MAX + 1, &size, NULL, err);
+	int r = heap_chars_utf8(&s->scan.view, chars, s->text, TEXT_MAX + 1, &size, NULL, err);
 
 	if (r == HDB_OK)
 		r = query_set_text_n(q, TEXT, s->text, size, err);
@@ -311,20 +311,20 @@ static int next_strings(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = q->state;
 	const struct text *text;
-	struct heap_chars chars;
+	struct heap_string string;
 	int r;
 
 	if (s->is_list) {
 		r = next_match(q, s, err);
-		return r != HDB_OK ? r : set_row(q, s, s->scan.ix, &s->scan.chars,
-						 s->scan.shallow_bytes, s->scan.array_bytes, err);
+		return r != HDB_OK ? r : set_row(q, s, s->scan.ix, &s->scan.string.chars,
+						 s->scan.shallow_bytes, s->scan.string.array_bytes, err);
 	}
 	if (s->at >= q->total)
 		return HDB_END;
 	text = (const struct text *)s->table.data + s->at++;
 	query_set(q, COUNT, text->count);
-	r = heap_string_scan_one(&s->scan, text->first_ix, &chars, err);
-	return r != HDB_OK ? r : set_row(q, s, text->first_ix, &chars, text->string_bytes,
+	r = heap_string_one(q->heap, text->first_ix, &string, err);
+	return r != HDB_OK ? r : set_row(q, s, text->first_ix, &string.chars, text->string_bytes,
 					 text->array_bytes, err);
 }
 
