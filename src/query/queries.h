@@ -22,6 +22,8 @@ extern const struct query_def query_class;
 extern const struct query_def query_roots;
 extern const struct query_def query_threads;
 extern const struct query_def query_strings;
+extern const struct query_def query_duplicates;
+extern const struct query_def query_arrays;
 
 /* the database and the dump */
 extern const struct query_def query_info;
