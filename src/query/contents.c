@@ -37,7 +37,7 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 {
 	const uint32_t no = objects->class_no[i];
 
-	if (!s->options->of_arrays)
+	if (s->options->kind != QUERY_ARRAYS)
 		return objects->kind[i] == STORE_INSTANCE && heap_string_layout(s->q->heap, no);
 	return objects->kind[i] == STORE_PRIMITIVE_ARRAY &&
 	       (!s->options->is_class || s->options->is_class[no]);
@@ -142,6 +142,13 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 		m->without++;
 		return HDB_OK;
 	}
+	if (m->s->options->kind == QUERY_SPANS) {
+		const uint64_t width = string->chars.is_char_array ? 1 : string->chars.unit_bytes;
+
+		record.low = string->array_ix;
+		record.high = string->first_unit * width << 32 | string->chars.count * width;
+		return base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
+	}
 	if (string->chars.count != string->array_units)
 		record.array_ix = HEAP_NONE;
 	r = heap_chars_hash(&m->view, &string->chars, &hash, err);
@@ -184,7 +191,7 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	uint64_t *values = block->values;
 	int r;
 
-	if (s->options->of_arrays)
+	if (s->options->kind == QUERY_ARRAYS)
 		r = read_arrays(&m, err);
 	else
 		r = heap_string_block(s->q->heap, block->objects, &s->references[block->block_no],
@@ -313,7 +320,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	*threads_max = UINT32_MAX;
 	if (r == HDB_OK)
 		r = heap_open_dump(heap, err);
-	if (r == HDB_OK && !s->options->of_arrays)
+	if (r == HDB_OK && s->options->kind != QUERY_ARRAYS)
 		r = heap_string_blocks(heap, &s->references, threads_max, err);
 	if (r < 0 || s->options->with_unreachable || !heap->object_count)
 		return r;
@@ -342,7 +349,7 @@ int query_contents_read(struct query *q, const struct query_contents_options *op
 				   sizeof(struct query_content), "contents", err);
 	if (r == HDB_OK) {
 		q->work->threads = threads < threads_max ? threads : threads_max;
-		r = derive_each_block(q->derive, options->of_arrays ? "reading arrays" :
+		r = derive_each_block(q->derive, options->kind == QUERY_ARRAYS ? "reading arrays" :
 				      "reading strings", read_make, read_take, &s, err);
 		q->work->threads = threads;
 	}

@@ -9,11 +9,22 @@
 
 #include "query/query.h"
 
+/* What is read. */
+enum query_content_kind {
+	QUERY_TEXTS,  /* strings, by text */
+	QUERY_ARRAYS, /* primitive arrays, by elements */
+	QUERY_SPANS   /* strings, by the elements of their array that are theirs */
+};
+
 /* A string or an array. */
 struct query_content {
-	uint64_t low, high; /* 128 bits of XXH3: of the text; of the elements' bytes with the type as seed */
+	/*
+	 * 128 bits of XXH3: of the text; of the elements' bytes with the type as seed. Spans: the array's index, and
+	 * first element << 32 | elements.
+	 */
+	uint64_t low, high;
 	uint32_t ix;
-	uint32_t array_ix;  /* strings: the array if all of it is the text, else HEAP_NONE; arrays: ix */
+	uint32_t array_ix;  /* texts: the array if all of it is the text, else HEAP_NONE; spans, arrays: the array */
 };
 
 struct query_contents {
@@ -24,7 +35,7 @@ struct query_contents {
 };
 
 struct query_contents_options {
-	bool of_arrays;            /* primitive arrays; else strings */
+	enum query_content_kind kind;
 	bool with_unreachable;     /* of unreachable objects too; else only of reachable ones */
 	const uint8_t *is_class;   /* arrays: by class number, nonzero if it is wanted; NULL: all */
 };

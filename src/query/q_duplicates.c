@@ -20,7 +20,7 @@
 enum { WASTED, COUNT, ARRAYS, CLASS, LENGTH, TOTAL, TEXT, HOLDER, HELD, REFERENCES, ID };
 
 /* Bytes of a text that are shown; the rest is told by its length. */
-#define TEXT_MAX 65536u
+#define TEXT_MAX 512u
 /* Elements of an array that are shown. */
 #define SHOWN_ELEMENTS 8u
 #define HOLDER_MAX 1200
@@ -46,7 +46,7 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "class of the first copy" },
 	{ "length", HDB_TYPE_COUNT, "length", "UTF-16 units of the text, elements of the array" },
 	{ "total", HDB_TYPE_BYTES, "total", "bytes of all copies and their arrays" },
-	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 64 KiB; of arrays the first elements" },
+	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 512 bytes; of arrays the first elements" },
 	{ "holder", HDB_TYPE_TEXT, "held by", "the field, or class of arrays, that most references "
 	  "to copies come from" },
 	{ "held", HDB_TYPE_COUNT, "times", "references that come from there" },
@@ -316,7 +316,7 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	r = read_options(q, d, err);
 	if (r != HDB_OK)
 		return r;
-	wanted.of_arrays = d->of_arrays;
+	wanted.kind = d->of_arrays ? QUERY_ARRAYS : QUERY_TEXTS;
 	wanted.with_unreachable = query_option(q, "unreachable") != NULL;
 	wanted.is_class = d->is_class;
 	if (d->has_holders)

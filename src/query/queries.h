@@ -24,6 +24,10 @@ extern const struct query_def query_threads;
 extern const struct query_def query_strings;
 extern const struct query_def query_duplicates;
 extern const struct query_def query_arrays;
+extern const struct query_def query_substrings;
+
+/* references */
+extern const struct query_def query_reference_stats;
 
 /* the database and the dump */
 extern const struct query_def query_info;
