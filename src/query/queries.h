@@ -28,6 +28,8 @@ extern const struct query_def query_substrings;
 
 /* references */
 extern const struct query_def query_reference_stats;
+extern const struct query_def query_finalizers;
+extern const struct query_def query_reference_leaks;
 
 /* the database and the dump */
 extern const struct query_def query_info;

@@ -16,6 +16,26 @@
 
 /* ---- the list ---- */
 
+/* Classes that are no sub classes of those that give references their strength, but do the same. */
+static const struct {
+	const char *name;
+	uint32_t strength;
+} other_classes[] = {
+	{ "java.lang.ref.FinalizerReference", STORE_FINALIZER }, /* Android: extends Reference */
+};
+
+/* Strength of the references that a class's instances are; STORE_STRONG: they are none. */
+static uint32_t strength_of(struct heap *heap, uint32_t class_no)
+{
+	const struct store_class *class = heap_class(heap, class_no);
+
+	for (size_t i = 0; i < sizeof(other_classes) / sizeof(other_classes[0]); i++)
+		if (!class->strength && strcmp(heap_class_name(heap, class_no),
+					       other_classes[i].name) == 0)
+			return other_classes[i].strength;
+	return class->strength;
+}
+
 /* Where the field `referent` is in the field values of a class's instances. */
 static int find_referent(struct heap *heap, uint32_t class_no, uint32_t *out, struct hdb_error *err)
 {
@@ -82,6 +102,7 @@ struct listing {
 	struct heap_block *block;
 	uint64_t *offsets;
 	uint32_t *referent_at; /* by class; NO_FIELD: none */
+	uint32_t *strength;    /* by class */
 };
 
 /* One pass: counts them if `refs` is NULL, else lists them. */
@@ -100,7 +121,7 @@ static int pass(struct listing *l, struct query_reference *refs, struct hdb_erro
 			const uint32_t no = l->block->class_no[i];
 			struct query_reference *ref = refs + count;
 
-			if (l->block->kind[i] != STORE_INSTANCE || !heap_class(heap, no)->strength)
+			if (l->block->kind[i] != STORE_INSTANCE || !l->strength[no])
 				continue;
 			count++;
 			if (!refs)
@@ -110,7 +131,7 @@ static int pass(struct listing *l, struct query_reference *refs, struct hdb_erro
 			has_offsets = true;
 			ref->ix = l->block->first_ix + i;
 			ref->class_no = no;
-			ref->strength = heap_class(heap, no)->strength;
+			ref->strength = l->strength[no];
 			if (r == HDB_OK)
 				r = read_referent(heap, l->offsets[i], l->referent_at[no],
 						  &ref->referent, err);
@@ -136,11 +157,14 @@ int query_references_read(struct query *q, struct query_reference_list *out, str
 	l.block = malloc(sizeof(*l.block));
 	l.offsets = malloc(STORE_BLOCK_OBJECTS * sizeof(*l.offsets));
 	l.referent_at = malloc(((size_t)heap->class_count + 1) * sizeof(*l.referent_at));
-	if (!l.block || !l.offsets || !l.referent_at)
+	l.strength = malloc(((size_t)heap->class_count + 1) * sizeof(*l.strength));
+	if (!l.block || !l.offsets || !l.referent_at || !l.strength)
 		r = hdb_fail_memory(err, "references", sizeof(*l.block));
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++)
-		if (heap_class(heap, no)->strength)
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		l.strength[no] = strength_of(heap, no);
+		if (l.strength[no])
 			r = find_referent(heap, no, &l.referent_at[no], err);
+	}
 	if (r == HDB_OK)
 		r = pass(&l, NULL, err);
 	if (r == HDB_OK)
@@ -151,6 +175,7 @@ int query_references_read(struct query *q, struct query_reference_list *out, str
 	free(l.block);
 	free(l.offsets);
 	free(l.referent_at);
+	free(l.strength);
 	return r;
 }
 
