@@ -50,7 +50,7 @@ static const struct hdb_column columns[] = {
 	{ "holder", HDB_TYPE_TEXT, "held by", "the field, or class of arrays, that most references "
 	  "to copies come from" },
 	{ "held", HDB_TYPE_COUNT, "times", "references that come from there" },
-	{ "references", HDB_TYPE_COUNT, "of", "all references to copies" },
+	{ "references", HDB_TYPE_COUNT, "of", "all references to copies; an array counts once for a copy" },
 	{ "id", HDB_TYPE_ID, "id", "a copy, the first by ID" },
 };
 
