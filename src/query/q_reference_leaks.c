@@ -2,9 +2,10 @@
  * query/q_reference_leaks.c - references that can never be cleared: from the reference object itself strong references
  * lead to its referent, as when the value of a WeakHashMap refers to its key.
  *
- * A breadth-first search from each reference whose referent is strongly reachable, over strong references but not
- * through roots nor other reference objects; it begins with the fields that the reference's class adds to java.lang.ref.Reference, so that the
- * VM's own links between references lead nowhere. What it costs is bounded for each reference and for all together.
+ * A breadth-first search from each reference whose referent is strongly reachable, over strong
+ * references but not through roots nor other reference objects; it begins with the fields that the
+ * reference's class adds to java.lang.ref.Reference, so that the VM's own links between references
+ * lead nowhere. What it costs is bounded for each reference and for all together.
  */
 #include "derive/build.h"
 #include "graph/sort.h"
