@@ -261,8 +261,8 @@ int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t
 		struct hdb_error *err)
 {
 	const struct heap_string_layout *layout = NULL;
-	struct heap_object object;
-	struct heap_string string;
+	struct heap_object object = { 0 };
+	struct heap_string string = { 0 };
 	size_t used;
 	int r = heap_load_strings(heap, err);
 

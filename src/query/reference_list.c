@@ -119,13 +119,14 @@ static int pass(struct listing *l, struct query_reference *refs, struct hdb_erro
 		r = heap_read_block(heap, b, l->block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < l->block->count; i++) {
 			const uint32_t no = l->block->class_no[i];
-			struct query_reference *ref = refs + count;
+			struct query_reference *ref;
 
 			if (l->block->kind[i] != STORE_INSTANCE || !l->strength[no])
 				continue;
 			count++;
 			if (!refs)
 				continue;
+			ref = &refs[count - 1];
 			if (!has_offsets)
 				r = heap_read_offsets(heap, b, l->offsets, err);
 			has_offsets = true;
