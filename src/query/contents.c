@@ -342,7 +342,7 @@ int query_contents_read(struct query *q, const struct query_contents_options *op
 	*out = (struct query_contents){ 0 };
 	r = prepare(&s, &threads_max, err);
 	if (r == HDB_OK)
-		r = derive_each_block(q->derive, "counting objects", count_make, count_take, &s,
+		r = derive_each_block(q->derive, "counting objects", true, count_make, count_take, &s,
 				      err);
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &out->records, (s.room + 1) *
@@ -350,7 +350,7 @@ int query_contents_read(struct query *q, const struct query_contents_options *op
 	if (r == HDB_OK) {
 		q->work->threads = threads < threads_max ? threads : threads_max;
 		r = derive_each_block(q->derive, options->kind == QUERY_ARRAYS ? "reading arrays" :
-				      "reading strings", read_make, read_take, &s, err);
+				      "reading strings", true, read_make, read_take, &s, err);
 		q->work->threads = threads;
 	}
 	if (r == HDB_OK)

@@ -268,7 +268,7 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 	}
 	a->q = q;
 	if (r == HDB_OK)
-		r = derive_each_block(q->derive, "reading arrays", make, take, a, err);
+		r = derive_each_block(q->derive, "reading arrays", true, make, take, a, err);
 	q->total = 0;
 	table = a->table.data;
 	for (uint64_t i = 0; i < a->slots; i++)

@@ -76,7 +76,7 @@ struct group {
 
 struct leaks {
 	struct query_reference_list list;
-	struct derive_graph graph;
+	struct graph_rows graph;
 	uint64_t *is_reference;     /* bits, in `bits` */
 	struct base_big bits, marks;
 	uint32_t epoch;             /* objects of the current search have this mark */
@@ -127,11 +127,25 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 	return r < 0 ? r : HDB_OK;
 }
 
+/* What any other object holds; a huge array must not fill the queue with what is never looked at. */
+static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
+{
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = graph_rows_get(&s->graph, ix, target, &row);
+	int r = HDB_OK;
+
+	for (unsigned i = 0; i < count && r == HDB_OK && s->queue.count < s->max_objects; i++)
+		r = visit(s, from, target[i], err);
+	for (uint64_t e = row.at; e < row.end && r == HDB_OK && s->queue.count < s->max_objects; e++)
+		r = visit(s, from, graph_rows_long(&s->graph, e), err);
+	return r;
+}
+
 /* *end is the referent's place in the queue, 0 if it was not found. */
 static int search(struct query *q, struct leaks *s, const struct query_reference *ref, size_t *end,
 		  struct hdb_error *err)
 {
-	const struct graph_csr *graph = &s->graph.csr;
 	size_t at = 0;
 	int r;
 
@@ -139,7 +153,7 @@ static int search(struct query *q, struct leaks *s, const struct query_reference
 	s->epoch++;
 	s->queue.count = s->before.count = 0;
 	r = visit(s, 0, ref->ix, err);
-	for (; at < s->queue.count && at < s->max_objects && r == HDB_OK; at++) {
+	for (; at < s->queue.count && r == HDB_OK; at++) {
 		const uint32_t ix = *base_vec_at(&s->queue, uint32_t, at);
 
 		if (at && ix == ref->referent) {
@@ -147,20 +161,13 @@ static int search(struct query *q, struct leaks *s, const struct query_reference
 			break;
 		}
 		/* Other references are neighbours in a list or a bucket, not what this one holds. */
-		if (s->is_reference[ix >> 6] >> (ix & 63) & 1) {
-			if (at == 0)
-				r = visit_own_fields(q, s, 0, ix, err);
-			continue;
-		}
-		for (uint64_t e = graph->first[ix]; e < graph->first[ix + 1ull] && r == HDB_OK; e++) {
-			/* A huge array must not fill the queue with what is never looked at. */
-			if (s->queue.count >= s->max_objects)
-				break;
-			r = visit(s, (uint32_t)at, graph->target[e], err);
-		}
+		if (!(s->is_reference[ix >> 6] >> (ix & 63) & 1))
+			r = visit_targets(s, (uint32_t)at, ix, err);
+		else if (at == 0)
+			r = visit_own_fields(q, s, 0, ix, err);
 	}
 	s->looked += at + 1;
-	if (r == HDB_OK && !*end && at >= s->max_objects)
+	if (r == HDB_OK && !*end && s->queue.count >= s->max_objects)
 		s->given_up++;
 	return r;
 }
@@ -395,7 +402,7 @@ static void close_leaks(struct query *q)
 	if (!s)
 		return;
 	query_references_release(q, &s->list);
-	derive_graph_release(q->derive, &s->graph);
+	graph_rows_release(&s->graph);
 	base_big_free(q->work, &s->bits);
 	base_big_free(q->work, &s->marks);
 	base_vec_release(&s->queue);

@@ -194,7 +194,7 @@ void query_references_release(struct query *q, struct query_reference_list *list
  */
 struct search {
 	struct query *q;
-	const struct graph_csr *graph;
+	const struct graph_rows *graph;
 	const struct query_reference *refs;
 	uint64_t ref_count;
 	uint8_t *level;
@@ -268,13 +268,19 @@ static int follow_referent(struct search *s, uint32_t ix, enum query_reached lev
 static int search_level(struct search *s, enum query_reached level, const uint64_t *ref_bits,
 			struct hdb_error *err)
 {
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	unsigned count;
 	int r = HDB_OK;
 
 	while (s->depth && r == HDB_OK) {
 		const uint32_t ix = s->stack[--s->depth];
 
-		for (uint64_t e = s->graph->first[ix]; e < s->graph->first[ix + 1ull]; e++)
-			reach(s, s->graph->target[e], level);
+		count = graph_rows_get(s->graph, ix, target, &row);
+		for (unsigned i = 0; i < count; i++)
+			reach(s, target[i], level);
+		for (uint64_t e = row.at; e < row.end; e++)
+			reach(s, graph_rows_long(s->graph, e), level);
 		r = follow_referent(s, ix, level, ref_bits, err);
 		if (r == HDB_OK && ++s->seen % STEP_NODES == 0)
 			r = base_step(s->q->work, s->seen, err);
@@ -303,7 +309,7 @@ static int search_all(struct search *s, const uint64_t *ref_bits, struct hdb_err
 }
 
 static int with_graph(struct query *q, struct query_reference_list *list,
-		      const struct graph_csr *graph, struct hdb_error *err)
+		      const struct graph_rows *graph, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
 	struct base_big stack = { 0 }, bits = { 0 };
@@ -332,9 +338,9 @@ static int with_graph(struct query *q, struct query_reference_list *list,
 }
 
 int query_references_levels(struct query *q, struct query_reference_list *list,
-			    struct derive_graph *graph, struct hdb_error *err)
+			    struct graph_rows *graph, struct hdb_error *err)
 {
-	struct derive_graph own = { 0 }, *g = graph ? graph : &own;
+	struct graph_rows own = { 0 }, *g = graph ? graph : &own;
 	int r = heap_load_roots(q->heap, err);
 
 	if (r == HDB_OK)
@@ -343,8 +349,8 @@ int query_references_levels(struct query *q, struct query_reference_list *list,
 	if (r == HDB_OK)
 		r = derive_graph_load(q->derive, true, g, err);
 	if (r == HDB_OK)
-		r = with_graph(q, list, &g->csr, err);
+		r = with_graph(q, list, g, err);
 	if (!graph)
-		derive_graph_release(q->derive, &own);
+		graph_rows_release(&own);
 	return r;
 }

@@ -35,12 +35,12 @@ int query_references_read(struct query *q, struct query_reference_list *out, str
 void query_references_release(struct query *q, struct query_reference_list *list);
 
 /*
- * Fills in the levels. Memory: an object 13 bytes, an edge 4. `graph` (may be NULL) gets the strong graph that was
- * loaded for it: derive_graph_release.
+ * Fills in the levels. Memory: an object 6 bytes, an edge 2. `graph` (may be NULL) gets the strong graph that was
+ * loaded for it: graph_rows_release in any case.
  */
-struct derive_graph;
+struct graph_rows;
 int query_references_levels(struct query *q, struct query_reference_list *list,
-			    struct derive_graph *graph, struct hdb_error *err);
+			    struct graph_rows *graph, struct hdb_error *err);
 
 /* Level of an object. */
 static inline enum query_reached query_reached_of(const struct query_reference_list *list, uint32_t ix)
