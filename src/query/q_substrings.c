@@ -58,8 +58,9 @@ struct shown {
 
 struct substrings {
 	struct query_contents contents;
-	struct base_vec rows;  /* struct shown */
+	struct base_big rows;  /* struct shown */
 	struct base_big order; /* struct graph_key: rows as they are given */
+	uint64_t row_count;
 	uint64_t arrays, shared, sharing, wasted;
 	uint64_t at;
 	char *text;
@@ -92,40 +93,49 @@ static int measure(struct query *q, const struct query_content *records, uint64_
 	return HDB_OK;
 }
 
-static int find_arrays(struct query *q, struct substrings *s, uint64_t min_wasted, bool only_shared,
-		       struct hdb_error *err)
+/* Goes through all arrays: adds them up and counts the rows if `rows` is NULL, else fills them in. */
+static int find_arrays(struct query *q, struct substrings *s, uint64_t min_wasted,
+		       struct shown *rows, struct hdb_error *err)
 {
+	const bool only_shared = query_option(q, "shared") != NULL;
 	const struct query_content *records = s->contents.records.data;
 	const uint64_t count = s->contents.count;
-	uint64_t looked = 0;
+	uint64_t looked = 0, found = 0;
 	int r = HDB_OK;
 
 	base_stage(q->work, "comparing", count, "strings");
 	for (uint64_t from = 0, to; from < count && r == HDB_OK; from = to) {
 		struct shown row;
+		bool is_shared;
 
 		for (to = from + 1; to < count && records[to].low == records[from].low; to++)
 			;
 		r = measure(q, records, from, to, &row, err);
-		s->arrays++;
-		s->wasted += row.wasted;
-		s->shared += row.strings > 1;
-		s->sharing += row.strings > 1 ? row.strings : 0;
-		if (r == HDB_OK && (row.strings > 1 || (row.wasted && !only_shared)) &&
-		    row.wasted >= min_wasted)
-			r = base_vec_push(&s->rows, &row, sizeof(row), err);
+		is_shared = row.strings > 1;
+		if (!rows) {
+			s->arrays++;
+			s->wasted += row.wasted;
+			s->shared += is_shared;
+			s->sharing += is_shared ? row.strings : 0;
+		}
+		if ((is_shared || (row.wasted && !only_shared)) && row.wasted >= min_wasted) {
+			if (rows)
+				rows[found] = row;
+			found++;
+		}
 		if (r == HDB_OK && to - looked >= STEP_STRINGS) {
 			looked = to;
 			r = base_step(q->work, to, err);
 		}
 	}
+	s->row_count = found;
 	return r;
 }
 
 /* Most wasted first, then most strings, then by ID. */
 static int order_rows(struct query *q, struct substrings *s, struct hdb_error *err)
 {
-	const uint64_t bytes = (s->rows.count + 1) * sizeof(struct graph_key);
+	const uint64_t bytes = (s->row_count + 1) * sizeof(struct graph_key);
 	const struct shown *rows = s->rows.data;
 	struct base_big spare = { 0 };
 	struct graph_key *keys;
@@ -134,14 +144,14 @@ static int order_rows(struct query *q, struct substrings *s, struct hdb_error *e
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &spare, bytes, "substrings", err);
 	keys = s->order.data;
-	for (size_t i = 0; i < s->rows.count && r == HDB_OK; i++)
+	for (uint64_t i = 0; i < s->row_count && r == HDB_OK; i++)
 		keys[i] = (struct graph_key){ ~(uint64_t)rows[i].strings, (uint32_t)i };
 	if (r == HDB_OK)
-		graph_sort_keys(keys, spare.data, s->rows.count);
-	for (size_t i = 0; i < s->rows.count && r == HDB_OK; i++)
+		graph_sort_keys(keys, spare.data, s->row_count);
+	for (uint64_t i = 0; i < s->row_count && r == HDB_OK; i++)
 		keys[i].key = ~rows[keys[i].node].wasted;
 	if (r == HDB_OK)
-		graph_sort_keys(keys, spare.data, s->rows.count);
+		graph_sort_keys(keys, spare.data, s->row_count);
 	base_big_free(q->work, &spare);
 	return r;
 }
@@ -179,10 +189,15 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_contents_read(q, &wanted, &s->contents, err);
 	if (r == HDB_OK)
-		r = find_arrays(q, s, min_wasted, query_option(q, "shared") != NULL, err);
+		r = find_arrays(q, s, min_wasted, NULL, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &s->rows, (s->row_count + 1) * sizeof(struct shown),
+				   "substrings", err);
+	if (r == HDB_OK)
+		r = find_arrays(q, s, min_wasted, s->rows.data, err);
 	if (r == HDB_OK)
 		r = order_rows(q, s, err);
-	q->total = s->rows.count;
+	q->total = s->row_count;
 	return r == HDB_OK ? set_facts(q, s, err) : r;
 }
 
@@ -207,9 +222,9 @@ static int next_substring(struct query *q, struct hdb_error *err)
 	struct heap_object array;
 	int r;
 
-	if (s->at == s->rows.count)
+	if (s->at == s->row_count)
 		return HDB_END;
-	row = base_vec_at(&s->rows, struct shown, order[s->at++].node);
+	row = (const struct shown *)s->rows.data + order[s->at++].node;
 	record = (const struct query_content *)s->contents.records.data + row->first;
 	query_set(q, WASTED, row->wasted);
 	query_set(q, STRINGS, row->strings);
@@ -234,7 +249,7 @@ static void close_substrings(struct query *q)
 	if (!s)
 		return;
 	query_contents_release(q, &s->contents);
-	base_vec_release(&s->rows);
+	base_big_free(q->work, &s->rows);
 	base_big_free(q->work, &s->order);
 	free(s->text);
 	free(s);
