@@ -118,14 +118,20 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err)
 
 const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no)
 {
-	for (size_t i = 0; i < heap->string_layouts.count; i++) {
-		const struct heap_string_layout *l =
-			base_vec_at(&heap->string_layouts, struct heap_string_layout, i);
+	const struct heap_string_layout *layouts = heap->string_layouts.data;
+	size_t low = 0, high = heap->string_layouts.count;
 
-		if (l->class_no == class_no)
-			return l;
+	/* In a sound heap there is one; a dump may name any number of classes so. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (layouts[middle].class_no < class_no)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	return low < heap->string_layouts.count && layouts[low].class_no == class_no ?
+	       &layouts[low] : NULL;
 }
 
 /* Reads an object's sub-record; HDB_NOTFOUND if the dump lacks it. */
