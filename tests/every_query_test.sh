@@ -91,6 +91,27 @@ try_dump() {
 	done
 	ask "$db" query strings --match '^[a-z]+$' --min-count 2
 	ask "$db" query strings --equals main --objects
+	for by in prefix length encoding; do
+		ask "$db" query strings --by $by
+	done
+	ask "$db" query duplicates
+	ask "$db" query duplicates --arrays --no-holders --unreachable --min-wasted 100
+	ask "$db" query substrings
+	ask "$db" query substrings --shared --unreachable
+	ask "$db" query arrays
+	ask "$db" query arrays 'byte*' --by length
+	for kind in empty zero constant tails; do
+		ask "$db" query arrays --$kind --unreachable
+	done
+	for by in class referent strength; do
+		ask "$db" query reference-stats --by $by
+	done
+	ask "$db" query reference-leaks
+	ask "$db" query reference-leaks --objects --max-objects 50
+	ask "$db" query finalizers
+	ask "$db" query finalizers --objects --state registered
+	ask "$db" query unreachable --by holder
+	ask "$db" query unreachable --holders
 	ask "$db" query class java.lang.String
 	ask "$db" query class 'java.lang.*'
 	for q in problems dangling records alloc-sites cpu-samples heap-summaries tables; do

@@ -1,5 +1,5 @@
 /*
- * derive/build.h - what the builders of derived tables share. Private to derive.
+ * derive/build.h - what the builders of derived tables share; analyses of the whole graph load it from here, too.
  */
 #ifndef DERIVE_BUILD_H
 #define DERIVE_BUILD_H

@@ -32,6 +32,14 @@ extern const struct query_def query_duplicate_classes;
 extern const struct query_def query_roots;
 extern const struct query_def query_threads;
 extern const struct query_def query_strings;
+extern const struct query_def query_duplicates;
+extern const struct query_def query_arrays;
+extern const struct query_def query_substrings;
+
+/* references */
+extern const struct query_def query_reference_stats;
+extern const struct query_def query_finalizers;
+extern const struct query_def query_reference_leaks;
 
 /* the database and the dump */
 extern const struct query_def query_info;
