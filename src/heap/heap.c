@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/fingerprint.h"
+#include "heap/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ void heap_close(struct heap *heap)
 	free(heap->classes);
 	free(heap->root_bits);
 	free(heap->roots);
+	heap_known_free(heap->known);
 	base_source_close(heap->source);
 	store_close(heap->store);
 	free(heap);

@@ -49,6 +49,7 @@ struct heap {
 	uint64_t *root_bits;        /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;
+	struct heap_known *known;    /* known.h; made when first asked for */
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
 	char dump_path_buffer[4096];
 	struct base_source *source; /* opened when first asked for */

@@ -182,3 +182,22 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 	query_describe(q, ix, text, sizeof(text));
 	return query_format(q, column, err, "%s%s%s", name, text[0] ? " " : "", text);
 }
+
+int query_set_value(struct query *q, size_t text_column, size_t id_column,
+		    const struct heap_value *value, struct hdb_error *err)
+{
+	char text[64];
+	uint32_t ix;
+	int r;
+
+	if (value->type != HPROF_OBJECT || !value->bits) {
+		query_value_text(value, text, sizeof(text));
+		return query_set_text(q, text_column, text, err);
+	}
+	r = heap_find(q->heap, value->bits, &ix, err);
+	if (r == HDB_NOTFOUND)
+		return query_set_text(q, text_column, "not in the dump", err);
+	if (r == HDB_OK && id_column != SIZE_MAX)
+		query_set(q, id_column, value->bits);
+	return r == HDB_OK ? query_set_label(q, text_column, ix, err) : r;
+}

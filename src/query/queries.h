@@ -22,6 +22,10 @@ extern const struct query_def query_class;
 extern const struct query_def query_roots;
 extern const struct query_def query_threads;
 extern const struct query_def query_strings;
+extern const struct query_def query_entries;
+extern const struct query_def query_collections;
+extern const struct query_def query_group;
+extern const struct query_def query_properties;
 
 /* the database and the dump */
 extern const struct query_def query_info;
