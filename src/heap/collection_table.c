@@ -97,7 +97,6 @@ static const struct heap_collection_rule table[] = {
 	SLOTS(IMMUTABLE "SetN", HEAP_SET, "size", "elements"),
 	FIELDS(IMMUTABLE "Map1", HEAP_MAP, "k0", "v0"),
 	PAIRS(IMMUTABLE "MapN", "size", "table", 0),
-	FIELDS("java.util.KeyValueHolder", HEAP_MAP, "key", "value"),
 
 	/* ---- java.util: maps and sets ---- */
 	{ .class_name = "java.util.LinkedHashMap", .kind = HEAP_MAP, .shape = HEAP_LINKED,

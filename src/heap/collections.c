@@ -9,6 +9,8 @@
 #define WRAPPERS_MAX 16
 /* Cells of a striped counter: there are no more than processors. */
 #define CELLS_MAX 1024u
+/* Parts of a collection that are added up: a few for each processor. */
+#define PARTS_MAX 4096u
 
 const char *heap_collection_kind_name(enum heap_collection_kind kind)
 {
@@ -292,8 +294,9 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 	return HDB_OK;
 }
 
-int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *c,
-			 struct hdb_error *err)
+/* All but the sums over parts. */
+static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
+		      struct hdb_error *err)
 {
 	struct heap_object object;
 	int r = heap_object(heap, ix, &object, err);
@@ -318,26 +321,95 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 	return find_size(heap, c, err);
 }
 
+/* Part number `no`: HDB_NOTFOUND if there is none in its place. */
+static int open_part(struct heap *heap, const struct heap_collection *c, uint64_t no,
+		     struct heap_collection *part, struct hdb_error *err)
+{
+	uint64_t bits, done;
+	uint32_t ix;
+	uint8_t type;
+	int r = heap_elements(heap, c->array_ix, no, 1, &bits, &type, &done, err);
+
+	if (r == HDB_OK)
+		r = done && type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
+		    HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = open_plain(heap, ix, part, err);
+	return r == HDB_OK && !part->inner ? HDB_NOTFOUND : r;
+}
+
+/* Sizes and capacities of parts together. */
+static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
+{
+	struct heap_collection part;
+	int64_t size = 0;
+
+	if (c->array_ix == HEAP_NONE || c->array_length > PARTS_MAX)
+		return HDB_OK;
+	for (uint64_t no = 0; no < c->array_length; no++) {
+		const int r = open_part(heap, c, no, &part, err);
+
+		if (r < 0)
+			return r;
+		if (r == HDB_OK) {
+			/* Each is at most the objects of the heap: 2^44 in all. */
+			size += (int64_t)part.size;
+			c->capacity += part.capacity;
+		}
+	}
+	c->has_capacity = true;
+	set_size(c, size, heap->object_count);
+	return HDB_OK;
+}
+
+int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *c,
+			 struct hdb_error *err)
+{
+	const int r = open_plain(heap, ix, c, err);
+
+	return r == HDB_OK && c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) :
+	       r;
+}
+
 /* ---- what must be looked at ---- */
 
-int heap_collection_used(struct heap *heap, const struct heap_collection *c, uint64_t *budget,
-			 uint64_t *slots, struct hdb_error *err)
+/* Adds the slots of an array that are not null, every `step`th. */
+static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, uint64_t step,
+		    uint64_t *budget, uint64_t *slots, struct hdb_error *err)
 {
-	const uint64_t step = c->inner && c->inner->shape == HEAP_PAIRS ? 2 : 1;
 	uint64_t bits[512], done = 0;
 	uint8_t type;
 
-	*slots = 0;
-	if (c->array_ix == HEAP_NONE || c->array_length > *budget)
+	if (array_ix == HEAP_NONE || length > *budget)
 		return HDB_NOTFOUND;
-	*budget -= c->array_length;
-	for (uint64_t from = 0; from < c->array_length; from += done) {
-		const int r = heap_elements(heap, c->array_ix, from, 512, bits, &type, &done, err);
+	*budget -= length;
+	for (uint64_t from = 0; from < length; from += done) {
+		const int r = heap_elements(heap, array_ix, from, 512, bits, &type, &done, err);
 
 		if (r < 0 || !done)
 			return r;
 		for (uint64_t i = 0; i < done; i += step)
 			*slots += bits[i] != 0;
+	}
+	return HDB_OK;
+}
+
+int heap_collection_used(struct heap *heap, const struct heap_collection *c, uint64_t *budget,
+			 uint64_t *slots, struct hdb_error *err)
+{
+	const uint64_t step = c->inner && c->inner->shape == HEAP_PAIRS ? 2 : 1;
+	struct heap_collection part;
+
+	*slots = 0;
+	if (!c->inner || c->inner->shape != HEAP_PARTS)
+		return add_used(heap, c->array_ix, c->array_length, step, budget, slots, err);
+	for (uint64_t no = 0; no < c->array_length && no < PARTS_MAX; no++) {
+		int r = open_part(heap, c, no, &part, err);
+
+		if (r == HDB_OK && part.array_ix != HEAP_NONE)
+			r = add_used(heap, part.array_ix, part.array_length, 1, budget, slots, err);
+		if (r < 0)
+			return r;
 	}
 	return HDB_OK;
 }

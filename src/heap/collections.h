@@ -80,7 +80,7 @@ struct heap_collection {
 	const struct heap_collection_rule *inner; /* NULL: nothing that is known */
 	uint32_t inner_class;      /* the class that `inner` names */
 	unsigned takes;            /* enum heap_collection_takes */
-	uint32_t array_ix;         /* the array that gives the capacity; HEAP_NONE: none */
+	uint32_t array_ix;         /* the array that gives the capacity, or has the parts; HEAP_NONE */
 	uint64_t array_length;
 	uint64_t size;             /* elements: bits that are set, of a bit set */
 	uint64_t capacity;         /* elements that fit without growing */
