@@ -27,6 +27,8 @@ struct place {
 };
 
 struct heap_known {
+	struct heap_instance last;  /* opened last: fields of one object are read in turn */
+	bool has_last;
 	struct place *places;
 	struct heap_known_row *rows[HEAP_KNOWN_TABLES]; /* row + 1; 0: not looked for yet */
 };
@@ -132,11 +134,17 @@ static int get_place(struct heap *heap, uint32_t class_no, uint32_t start_no, co
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err)
 {
+	struct heap_known *known = known_of(heap);
 	struct heap_object object;
 	struct hprof_sub sub;
 	uint64_t offset = 0;
-	int r = heap_object(heap, ix, &object, err);
+	int r;
 
+	if (known && known->has_last && known->last.ix == ix) {
+		*out = known->last;
+		return heap_open_dump(heap, err);
+	}
+	r = heap_object(heap, ix, &object, err);
 	if (r == HDB_OK && object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	if (r == HDB_OK)
@@ -155,6 +163,10 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 		.ix = ix, .class_no = object.class_no, .body_offset = sub.body_offset,
 		.body_size = sub.body_size,
 	};
+	if (known) {
+		known->last = *out;
+		known->has_last = true;
+	}
 	return HDB_OK;
 }
 
