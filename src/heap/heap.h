@@ -46,6 +46,7 @@ struct heap {
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
 	uint64_t objects_generation;
+	uint64_t *first_ids;        /* of the blocks; read when first asked for */
 	uint64_t *root_bits;        /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;

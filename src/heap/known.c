@@ -229,6 +229,17 @@ bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, cons
 	return !*path || choose(heap, class_no, start_no, path);
 }
 
+uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
+{
+	struct place place;
+
+	path = choose(heap, class_no, start_no, path);
+	if (!path || get_place(heap, class_no, start_no == HEAP_NONE ? class_no : start_no, path,
+			       strcspn(path, ".|"), &place, NULL) != HDB_OK)
+		return 0;
+	return place.type;
+}
+
 int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
 		    struct heap_value *out, struct hdb_error *err)
 {

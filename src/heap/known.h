@@ -35,6 +35,9 @@ int heap_instance_value(struct heap *heap, const struct heap_instance *instance,
 /* Whether instances of class_no have the first field of the path (or of one alternative). */
 bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
+/* HPROF's type of the first field of a path; 0 if instances of class_no have no such field. */
+uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
+
 /*
  * The value at the end of a path from object ix. Only the first field is sought from start_no on.
  * HDB_NOTFOUND if a field is missing, or a reference on the way is null or not in the dump. `path`

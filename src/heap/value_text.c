@@ -100,6 +100,19 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 			  heap_has_path(heap, class_no, class_no, path));
 }
 
+bool heap_value_is_number(struct heap *heap, uint32_t class_no)
+{
+	struct heap_known_row row;
+	struct heap_value_rule const *rules;
+	size_t count;
+
+	if (!heap_known_row(heap, HEAP_KNOWN_VALUES, class_no, row_name, fits, &row))
+		return false;
+	rules = heap_value_rules(&count);
+	return strcmp(rules[row.row].text, "{value}") == 0 &&
+	       heap_path_type(heap, class_no, row.class_no, "value") != HPROF_OBJECT;
+}
+
 /* ---- the machine ---- */
 
 struct frame {

@@ -34,6 +34,12 @@ const struct heap_value_rule *heap_value_rules(size_t *count);
  */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size);
 
+/*
+ * Whether the value of objects of a class is the number in their field `value`, nothing else: boxed
+ * numbers and atomic ones.
+ */
+bool heap_value_is_number(struct heap *heap, uint32_t class_no);
+
 /* A value as text: "12", "true", "'a'", "null", "0x7f00...". */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size);
 

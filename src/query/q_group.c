@@ -8,7 +8,6 @@
 #include "heap/string_scan.h"
 #include "heap/value_text.h"
 #include "query/describe.h"
-#include "query/members.h"
 #include "query/queries.h"
 
 #include <stdio.h>
@@ -26,8 +25,6 @@ enum { VALUE, COUNT, SHALLOW, RETAINED, UNREACHABLE, ID };
 #define CHUNK 512u
 /* Slots of the first table of values. */
 #define FIRST_SLOTS 4096u
-/* Objects between two looks at the cancel flag. */
-#define STEP_OBJECTS 1024u
 
 static const struct hdb_option_spec options[] = {
 	{ "by", "value|field:PATH", "what objects must have in common: their own value (default), or "
@@ -61,30 +58,69 @@ struct value_group {
 	uint32_t unused;
 };
 
+/* A block of objects with what is asked of each. */
+struct columns_of_block {
+	struct heap_block objects;
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+	uint64_t retained[STORE_BLOCK_OBJECTS];
+};
+
 struct grouping {
-	struct query_members members;
-	struct heap_string_scan scan;
+	uint8_t *is_member;     /* by class number */
+	struct columns_of_block *block;
+	struct heap_string_scan scan; /* goes along with the objects, if they are strings */
+	bool has_begun;         /* the scan */
 	const char *path;       /* NULL: the object itself; lent */
 	bool has_retained;
+	uint64_t members;
 	struct base_big table;  /* struct value_group */
 	uint64_t slots, used, at;
 };
 
 /* ---- values ---- */
 
-/* What an object is grouped by: itself, or its field; HDB_NOTFOUND: it has no such field. */
+/*
+ * What an object is grouped by: itself, or its field; HDB_NOTFOUND: it has no such field. *of is the
+ * object that it is, HEAP_NONE for numbers, null and what the dump lacks.
+ */
 static int value_of(struct query *q, const struct grouping *s, uint32_t ix, struct heap_value *out,
-		    struct hdb_error *err)
+		    uint32_t *of, struct hdb_error *err)
 {
 	struct heap_object object;
 	int r;
 
+	*of = ix;
+	*out = (struct heap_value){ .type = HPROF_OBJECT };
 	if (!s->path)
-		return heap_path_value(q->heap, ix, HEAP_NONE, "", out, err);
+		return HDB_OK;
+	*of = HEAP_NONE;
 	r = heap_object(q->heap, ix, &object, err);
 	if (r == HDB_OK && object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
-	return r == HDB_OK ? heap_path_value(q->heap, ix, HEAP_NONE, s->path, out, err) : r;
+	if (r == HDB_OK)
+		r = heap_path_value(q->heap, ix, HEAP_NONE, s->path, out, err);
+	if (r != HDB_OK || out->type != HPROF_OBJECT || !out->bits)
+		return r;
+	r = heap_find(q->heap, out->bits, of, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* What an object is in words. */
+static int text_of_object(struct query *q, uint32_t of, char *text, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint64_t id;
+	int r = heap_object(q->heap, of, &object, err);
+
+	if (r < 0 || heap_string(q->heap, of, text, TEXT_MAX, NULL, NULL) == HDB_OK)
+		return r;
+	query_describe(q, of, text, TEXT_MAX);
+	if (!text[0] && object.kind == STORE_PRIMITIVE_ARRAY)
+		(void)snprintf(text, TEXT_MAX, "%s of %" PRIu64 " elements",
+			       heap_class_name(q->heap, object.class_no), object.length);
+	else if (!text[0] && heap_id(q->heap, of, &id, err) == HDB_OK)
+		(void)snprintf(text, TEXT_MAX, "0x%" PRIx64, id);
+	return HDB_OK;
 }
 
 /* The value in words; "null", a number, "(none)" without the field. */
@@ -92,31 +128,17 @@ static int text_of(struct query *q, const struct grouping *s, uint32_t ix, char 
 		   struct hdb_error *err)
 {
 	struct heap_value value;
-	struct heap_object object;
 	uint32_t of;
-	int r = value_of(q, s, ix, &value, err);
+	int r = value_of(q, s, ix, &value, &of, err);
 
-	text[0] = '\0';
 	if (r == HDB_NOTFOUND)
 		(void)snprintf(text, TEXT_MAX, "(none)");
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
+	if (of != HEAP_NONE)
+		return text_of_object(q, of, text, err);
 	heap_basic_text(&value, text, TEXT_MAX);
-	if (value.type != HPROF_OBJECT || !value.bits)
-		return HDB_OK;
-	r = heap_find(q->heap, value.bits, &of, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if (heap_string(q->heap, of, text, TEXT_MAX, NULL, NULL) == HDB_OK)
-		return HDB_OK;
-	query_describe(q, of, text, TEXT_MAX);
-	r = heap_object(q->heap, of, &object, err);
-	if (r == HDB_OK && !text[0] && object.kind == STORE_PRIMITIVE_ARRAY)
-		(void)snprintf(text, TEXT_MAX, "%s of %" PRIu64 " elements",
-			       heap_class_name(q->heap, object.class_no), object.length);
-	else if (r == HDB_OK && !text[0])
-		(void)snprintf(text, TEXT_MAX, "0x%" PRIx64, value.bits);
-	return r;
+	return HDB_OK;
 }
 
 static int hash_array(struct query *q, const struct heap_object *array, XXH128_hash_t *out,
@@ -141,36 +163,78 @@ static int hash_array(struct query *q, const struct heap_object *array, XXH128_h
 	return HDB_OK;
 }
 
+/* The characters of a string: of those that come in their order by the scan. */
+static int find_chars(struct query *q, struct grouping *s, uint32_t of, struct heap_chars *out,
+		      struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	(void)q;
+	if (s->path)
+		return heap_string_scan_one(&s->scan, of, out, err);
+	while (r == HDB_OK && (!s->has_begun || s->scan.ix < of)) {
+		r = heap_string_scan_next(&s->scan, err);
+		s->has_begun = true;
+	}
+	if (r != HDB_OK || s->scan.ix != of || !s->scan.has_chars)
+		return r < 0 ? r : HDB_NOTFOUND;
+	*out = s->scan.chars;
+	return HDB_OK;
+}
+
+static int hash_object(struct query *q, struct grouping *s, uint32_t of, XXH128_hash_t *out,
+		       struct hdb_error *err)
+{
+	struct heap_text_hash hash;
+	struct heap_object object;
+	struct heap_value value;
+	struct heap_chars chars;
+	char text[TEXT_MAX] = "";
+	int64_t number;
+	int r = heap_object(q->heap, of, &object, err);
+
+	if (r == HDB_OK && object.kind == STORE_PRIMITIVE_ARRAY)
+		return hash_array(q, &object, out, err);
+	if (r == HDB_OK && object.kind == STORE_INSTANCE && heap_is_string(q->heap, of)) {
+		r = find_chars(q, s, of, &chars, err);
+		if (r == HDB_OK)
+			r = heap_chars_hash(q->heap, &chars, &hash, err);
+		*out = (XXH128_hash_t){ .low64 = hash.low, .high64 = hash.high };
+		if (r <= HDB_OK)
+			return r;
+	}
+	/* Boxed numbers are the most: by the number itself. */
+	if (r >= 0 && heap_value_is_number(q->heap, object.class_no)) {
+		r = heap_path_value(q->heap, of, HEAP_NONE, "value", &value, err);
+		if (r == HDB_OK && !heap_value_number(&value, &number))
+			number = (int64_t)value.bits;
+		if (r == HDB_OK)
+			*out = XXH3_128bits_withSeed(&number, sizeof(number), value.type);
+		if (r <= HDB_OK)
+			return r;
+	}
+	if (r >= 0)
+		r = text_of_object(q, of, text, err);
+	*out = XXH3_128bits_withSeed(text, strlen(text), 2);
+	return r;
+}
+
 static int hash_of(struct query *q, struct grouping *s, uint32_t ix, XXH128_hash_t *out,
 		   struct hdb_error *err)
 {
-	struct heap_value value = { 0 };
-	struct heap_text_hash hash;
-	struct heap_object object;
-	struct heap_chars chars;
-	char text[TEXT_MAX];
+	struct heap_value value;
+	char text[64] = "(none)";
 	uint32_t of;
-	int r = value_of(q, s, ix, &value, err);
+	int r = value_of(q, s, ix, &value, &of, err);
 
-	if (r == HDB_OK && value.type == HPROF_OBJECT && value.bits) {
-		r = heap_find(q->heap, value.bits, &of, err);
-		if (r == HDB_OK)
-			r = heap_object(q->heap, of, &object, err);
-		if (r == HDB_OK && object.kind == STORE_PRIMITIVE_ARRAY)
-			return hash_array(q, &object, out, err);
-		if (r == HDB_OK)
-			r = heap_string_scan_one(&s->scan, of, &chars, err);
-		if (r == HDB_OK) {
-			r = heap_chars_hash(q->heap, &chars, &hash, err);
-			*out = (XXH128_hash_t){ .low64 = hash.low, .high64 = hash.high };
-			return r;
-		}
-	}
-	if (r >= 0)
-		r = text_of(q, s, ix, text, err);
+	if (r < 0)
+		return r;
+	if (r == HDB_OK && of != HEAP_NONE)
+		return hash_object(q, s, of, out, err);
 	if (r == HDB_OK)
-		*out = XXH3_128bits_withSeed(text, strlen(text), 2);
-	return r;
+		heap_basic_text(&value, text, sizeof(text));
+	*out = XXH3_128bits_withSeed(text, strlen(text), 2);
+	return HDB_OK;
 }
 
 /* ---- the table ---- */
@@ -210,21 +274,14 @@ static int grow(struct query *q, struct grouping *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int add_object(struct query *q, struct grouping *s, uint32_t ix, struct hdb_error *err)
+static int add_object(struct query *q, struct grouping *s, uint32_t i, struct hdb_error *err)
 {
-	struct heap_object object;
+	const struct columns_of_block *b = s->block;
+	const uint32_t ix = b->objects.first_ix + i;
 	struct value_group *group;
-	uint64_t retained = 0;
 	XXH128_hash_t hash;
-	bool reachable;
 	int r = hash_of(q, s, ix, &hash, err);
 
-	if (r == HDB_OK)
-		r = heap_object(q->heap, ix, &object, err);
-	if (r == HDB_OK)
-		r = derive_is_reachable(q->derive, ix, &reachable, err);
-	if (r == HDB_OK && s->has_retained)
-		r = derive_retained(q->derive, ix, &retained, err);
 	if (r == HDB_OK && s->used >= s->slots / 4 * 3)
 		r = grow(q, s, err);
 	if (r < 0)
@@ -236,10 +293,11 @@ static int add_object(struct query *q, struct grouping *s, uint32_t ix, struct h
 		group->first_ix = ix;
 		s->used++;
 	}
+	s->members++;
 	group->count++;
-	group->shallow_bytes += object.shallow_bytes;
-	group->retained_bytes += retained;
-	group->unreachable += !reachable;
+	group->shallow_bytes += b->objects.shallow[i];
+	group->retained_bytes += s->has_retained ? b->retained[i] : 0;
+	group->unreachable += !b->reachable[i];
 	return HDB_OK;
 }
 
@@ -272,7 +330,7 @@ static void order_groups(struct query *q, struct grouping *s, uint64_t min_count
 static int check_path(struct query *q, const struct grouping *s, struct hdb_error *err)
 {
 	for (uint32_t no = 0; s->path && no < q->heap->class_count; no++)
-		if (s->members.is_member_class[no] && heap_has_path(q->heap, no, HEAP_NONE, s->path))
+		if (s->is_member[no] && heap_has_path(q->heap, no, HEAP_NONE, s->path))
 			return HDB_OK;
 	return s->path ? hdb_fail(err, HDB_NOTFOUND, "%s has no field %s; `query class` lists its "
 				  "fields", q->args->targets[0], s->path) : HDB_OK;
@@ -289,16 +347,66 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 	return query_fact_text(q, "by", by ? by : "value", err);
 }
 
+static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *err)
+{
+	uint32_t *classes;
+	size_t count;
+	int r = query_classes(q, q->args->targets[0], query_option(q, "sub") != NULL, &classes,
+			      &count, err);
+
+	if (r != HDB_OK)
+		return r;
+	s->is_member = calloc((size_t)q->heap->class_count + 1, 1);
+	if (!s->is_member)
+		r = hdb_fail_memory(err, "classes", q->heap->class_count);
+	for (size_t i = 0; r == HDB_OK && i < count; i++)
+		s->is_member[classes[i]] = 1;
+	free(classes);
+	return r;
+}
+
+/* Reads what is asked of the objects of a block, if it has members. */
+static int read_block(struct query *q, struct grouping *s, uint32_t block_no, bool *any,
+		      struct hdb_error *err)
+{
+	struct columns_of_block *b = s->block;
+	int r = heap_read_block(q->heap, block_no, &b->objects, err);
+
+	*any = false;
+	for (uint32_t i = 0; r == HDB_OK && i < b->objects.count && !*any; i++)
+		*any = s->is_member[b->objects.class_no[i]];
+	if (r == HDB_OK && *any)
+		r = derive_reachable_block(q->derive, block_no, b->reachable, err);
+	if (r == HDB_OK && *any && s->has_retained)
+		r = derive_retained_block(q->derive, &b->objects, b->retained, err);
+	return r;
+}
+
 static int count_values(struct query *q, struct grouping *s, struct hdb_error *err)
 {
-	const uint32_t *ixs = s->members.ixs.data;
-	int r = HDB_OK;
+	const uint32_t blocks = heap_block_count(q->heap);
+	bool any, is_real;
+	int r;
 
-	base_stage(q->work, "grouping objects", s->members.count, "objects");
-	for (uint64_t i = 0; i < s->members.count && r == HDB_OK; i++) {
-		r = add_object(q, s, ixs[i], err);
-		if (r == HDB_OK && i % STEP_OBJECTS == 0)
-			r = base_step(q->work, i, err);
+	s->block = malloc(sizeof(*s->block));
+	r = s->block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*s->block));
+	/* Builds what tells reachable objects apart, before the stage begins. */
+	if (r == HDB_OK && blocks)
+		r = derive_reachable_block(q->derive, 0, s->block->reachable, err);
+	base_stage(q->work, "grouping objects", q->heap->object_count, "objects");
+	for (uint32_t no = 0; no < blocks && r == HDB_OK; no++) {
+		r = read_block(q, s, no, &any, err);
+		for (uint32_t i = 0; r == HDB_OK && any && i < s->block->objects.count; i++) {
+			const struct heap_block *objects = &s->block->objects;
+
+			if (!s->is_member[objects->class_no[i]])
+				continue;
+			r = heap_is_real(q->heap, objects->first_ix + i, &is_real, err);
+			if (r == HDB_OK && is_real)
+				r = add_object(q, s, i, err);
+		}
+		if (r == HDB_OK)
+			r = base_step(q->work, (uint64_t)no * STORE_BLOCK_OBJECTS, err);
 	}
 	return r;
 }
@@ -318,8 +426,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = read_by(q, s, err);
 	if (r == HDB_OK)
-		r = query_members_find(q, q->args->targets[0], query_option(q, "sub") != NULL,
-				       &s->members, err);
+		r = mark_classes(q, s, err);
 	if (r == HDB_OK)
 		r = check_path(q, s, err);
 	if (r == HDB_OK)
@@ -329,7 +436,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 	s->has_retained = derive_has(q->derive, STORE_RETAINED);
 	r = count_values(q, s, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "objects", s->members.count, err);
+		r = query_fact(q, "objects", s->members, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "values", s->used, err);
 	if (r == HDB_OK)
@@ -365,7 +472,8 @@ static void close_group(struct query *q)
 	if (!s)
 		return;
 	heap_string_scan_release(&s->scan);
-	query_members_release(q, &s->members);
+	free(s->is_member);
+	free(s->block);
 	base_big_free(q->work, &s->table);
 	free(s);
 }
