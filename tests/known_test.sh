@@ -1,6 +1,7 @@
 #!/bin/sh
-# known_test.sh - collections and values of known classes against what a JVM says of them: every entry, size, value, path
-# label, property. Runs tests/java/Known.java on each JDK from 17 on in HDB_JDKS (/usr/lib/jvm/*); needs python3.
+# known_test.sh - collections and values of known classes against what a JVM says of them: every
+# entry, size, value, path label, property. Runs tests/java/Known.java on each JDK from 17 on in
+# HDB_JDKS (/usr/lib/jvm/*); needs python3.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)
@@ -46,10 +47,12 @@ for at, (kind, name, *want) in zip(ids, lines):
             complain(name, 'is', got, 'not', want)
         continue
     answer = ask('entries', at)
-    got = [(plain(r['key']) + '=' if r['key'] is not None else '') + plain(r['value']) for r in answer['rows']]
+    got = [(plain(r['key']) + '=' if r['key'] is not None else '') + plain(r['value'])
+           for r in answer['rows']]
     size = answer['facts'].get('size', len(got))
-    ordered = answer['facts']['kind'] in ('list', 'queue', 'bits') and 'Map' not in name and not name.startswith('values')
-    if (got if ordered else sorted(got)) != (want[1:] if ordered else sorted(want[1:])) or size != int(want[0]):
+    ordered = answer['facts']['kind'] in ('list', 'queue', 'bits') and not name.startswith('values')
+    wanted = want[1:] if ordered else sorted(want[1:])
+    if (got if ordered else sorted(got)) != wanted or size != int(want[0]):
         complain(name, 'has', size, got[:9], 'not', want[:9])
     sizes[at] = size
     # The path from what only this collection holds names the key or the index.
@@ -107,15 +110,21 @@ PY
 failed=0
 count=0
 for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
-	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] || continue
+	if [ ! -x "$home/bin/javac" ] || [ -L "$home" ]; then
+		continue
+	fi
 	version=$("$home/bin/javac" -version 2>&1 | sed 's/[^0-9]*\([0-9]*\).*/\1/')
 	[ "$version" -ge 17 ] || continue
 	count=$((count + 1))
-	"$home/bin/java" -Xmx256m -XX:+UseSerialGC "$HDB_ROOT/tests/java/Known.java" "$work/$version.hprof" "$work/$version.tsv"
+	"$home/bin/java" -Xmx256m -XX:+UseSerialGC "$HDB_ROOT/tests/java/Known.java" \
+		"$work/$version.hprof" "$work/$version.tsv"
 	heapdb import "$work/$version.hprof" -o "$work/$version.heapdb" --quiet > /dev/null
 	echo "JDK $version"
 	python3 "$work/check.py" "$work/$version.heapdb" "$work/$version.tsv" || failed=1
-	heapdb info --db "$work/$version.heapdb" | grep -q "^vm  *java  *$version" || { echo "info: no vm"; failed=1; }
+	heapdb info --db "$work/$version.heapdb" | grep -q "^vm  *java  *$version" || {
+		echo "FAILED: info has no version of Java"
+		failed=1
+	}
 	rm -f "$work/$version.hprof" "$work/$version.heapdb"
 done
 [ $count -gt 0 ] || { echo "no JDK 17 or later in ${HDB_JDKS:-/usr/lib/jvm}"; exit 77; }

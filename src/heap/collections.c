@@ -1,7 +1,7 @@
 /*
  * heap/collections.c - which class is a known collection; sizes and room. See collections.h.
  */
-#include "heap/collections.h"
+#include "heap/entries_private.h"
 
 #include <string.h>
 
@@ -77,12 +77,6 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 
 /* ---- sizes ---- */
 
-/* HDB_NOTFOUND is no failure where a field is merely null. */
-static int soft(int r)
-{
-	return r == HDB_NOTFOUND ? HDB_OK : r;
-}
-
 /* Adds up what a striped counter keeps in its cells. */
 static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t *sum,
 		     struct hdb_error *err)
@@ -101,7 +95,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 		if (r == HDB_OK)
 			r = heap_elements(heap, cells, from, 256, bits, &type, &done, err);
 		if (r < 0 || !done)
-			return soft(r);
+			return heap_soft(r);
 		for (uint64_t i = 0; i < done; i++) {
 			int64_t value;
 
@@ -118,7 +112,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 		r = HDB_OK;
 		from += done;
 	}
-	return soft(r);
+	return heap_soft(r);
 }
 
 static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
@@ -136,7 +130,7 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 	const int r = heap_path_number(heap, c->inner_ix, c->inner_class, path, &index, err);
 
 	*out = index > 0 && c->array_length ? (uint64_t)index % c->array_length : 0;
-	return soft(r);
+	return heap_soft(r);
 }
 
 static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
@@ -162,7 +156,7 @@ static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb
 		c->capacity = 64;
 		c->has_capacity = true;
 	}
-	return soft(r);
+	return heap_soft(r);
 }
 
 static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *budget,
@@ -217,7 +211,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 		c->array_ix = ix;
 		c->array_length = object.length;
 	}
-	return soft(r);
+	return heap_soft(r);
 }
 
 /* What the array has room for. */
@@ -265,7 +259,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	} else if (rule->shape == HEAP_FIELDS && !rule->absent) {
 		set_size(c, (int64_t)count_names(rule->value), UINT32_MAX);
 	}
-	return soft(r);
+	return heap_soft(r);
 }
 
 /* Looks through wrappers: HDB_OK with inner NULL if what they wrap is nothing known. */

@@ -5,47 +5,12 @@
  * heap, since each entry is one. Chains that run into themselves are noticed after at most three
  * times their length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
  */
-#include "heap/collections.h"
+#include "heap/entries_private.h"
 
-#include <string.h>
-
-/* Longest name in a list of field names. */
-#define NAME_MAX_BYTES 64
 /* Slots and entries between two looks at the cancel flag. */
 #define STEP_SLOTS 65536u
 
-/* ---- arrays ---- */
-
-static void open_chunk(struct heap_chunk *chunk, uint32_t array_ix)
-{
-	chunk->array_ix = array_ix;
-	chunk->from = chunk->count = 0;
-}
-
-/* Element `at`: HDB_NOTFOUND past the end of what the dump has. */
-static int chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at,
-		     struct heap_value *out, struct hdb_error *err)
-{
-	if (chunk->array_ix == HEAP_NONE)
-		return HDB_NOTFOUND;
-	if (at < chunk->from || at - chunk->from >= chunk->count) {
-		const int r = heap_elements(heap, chunk->array_ix, at, HEAP_ENTRIES_CHUNK,
-					    chunk->bits, &chunk->type, &chunk->count, err);
-
-		chunk->from = at;
-		if (r < 0 || !chunk->count)
-			return r < 0 ? r : HDB_NOTFOUND;
-	}
-	*out = (struct heap_value){ .type = chunk->type, .bits = chunk->bits[at - chunk->from] };
-	return HDB_OK;
-}
-
 /* ---- starting ---- */
-
-static int soft(int r)
-{
-	return r == HDB_NOTFOUND ? HDB_OK : r;
-}
 
 /* The object at a path of the collection, HEAP_NONE if there is none. */
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
@@ -56,7 +21,7 @@ static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 
 	if (r != HDB_OK)
 		*out = HEAP_NONE;
-	return soft(r);
+	return heap_soft(r);
 }
 
 /* An array at a path, HEAP_NONE if it is none. */
@@ -73,7 +38,7 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 		    object.kind != STORE_PRIMITIVE_ARRAY)
 			ix = HEAP_NONE;
 	}
-	open_chunk(chunk, ix);
+	heap_chunk_open(chunk, ix);
 	return r;
 }
 
@@ -105,7 +70,7 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 				     &number, err);
 		e->has_extra = r == HDB_OK && number;
 	}
-	return soft(r);
+	return heap_soft(r);
 }
 
 /* The first entries of linked lists and trees, and a map's extra one. */
@@ -126,7 +91,7 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 		node = r == HDB_OK ? first : HEAP_NONE;
 	}
 	begin_chain(e, node);
-	return soft(r);
+	return heap_soft(r);
 }
 
 /* Starts to read e->from. */
@@ -138,8 +103,8 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	e->at = 0;
 	e->depth = 0;
 	begin_chain(e, HEAP_NONE);
-	open_chunk(&e->store, HEAP_NONE);
-	open_chunk(&e->keys, HEAP_NONE);
+	heap_chunk_open(&e->store, HEAP_NONE);
+	heap_chunk_open(&e->keys, HEAP_NONE);
 	e->slots = e->from.array_length;
 	if (!rule)
 		return HDB_OK;
@@ -179,7 +144,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->part_at = e->part_count = e->looked = 0;
 	e->rule = NULL;
 	if (r == HDB_OK && collection->inner && collection->inner->absent)
-		r = soft(heap_static_object(heap, collection->inner->absent, &e->absent_ix, err));
+		r = heap_soft(heap_static_object(heap, collection->inner->absent, &e->absent_ix, err));
 	if (r < 0)
 		return r;
 	if (collection->inner && collection->inner->shape == HEAP_PARTS) {
@@ -221,11 +186,6 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 
 /* ---- entries ---- */
 
-static struct heap_value null_value(void)
-{
-	return (struct heap_value){ .type = HPROF_OBJECT };
-}
-
 /* A field of an entry; null if it has none. */
 static int entry_value(struct heap_entries *e, uint32_t node, const char *path,
 		       struct heap_value *out, struct hdb_error *err)
@@ -233,8 +193,8 @@ static int entry_value(struct heap_entries *e, uint32_t node, const char *path,
 	const int r = heap_path_value(e->heap, node, HEAP_NONE, path, out, err);
 
 	if (r == HDB_NOTFOUND)
-		*out = null_value();
-	return soft(r);
+		*out = heap_null_value();
+	return heap_soft(r);
 }
 
 /* Reads an entry object; *is_element false for one that holds nothing. */
@@ -268,7 +228,7 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 
 	if (r != HDB_OK || next == e->end_node) {
 		e->node = HEAP_NONE;
-		return soft(r);
+		return heap_soft(r);
 	}
 	if (e->chain_steps++ == e->chain_power) {
 		e->tortoise = node;
@@ -324,7 +284,7 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 	}
 	if (e->rule->shape != HEAP_CHAINS || e->at >= e->slots)
 		return HDB_END;
-	r = chunk_get(e->heap, &e->store, e->at++, &slot, err);
+	r = heap_chunk_get(e->heap, &e->store, e->at++, &slot, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_END;
 	if (slot.type != HPROF_OBJECT)
@@ -364,148 +324,20 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 	return r < 0 ? r : read_node(e, node, &is_element, err);
 }
 
-/* ---- elements of arrays and fields ---- */
-
-static int next_in_array(struct heap_entries *e, struct hdb_error *err)
-{
-	const uint64_t at = e->slots ? (e->slot_start + e->at) % e->slots : 0;
-
-	e->has_key = false;
-	if (!e->left || !e->slots)
-		return HDB_END;
-	e->left--;
-	e->at++;
-	return chunk_get(e->heap, &e->store, at, &e->value, err) == HDB_OK ? HDB_OK : HDB_END;
-}
-
-/* Slots of open tables, alone or beside keys. */
-static int next_in_slots(struct heap_entries *e, struct hdb_error *err)
-{
-	const bool is_last = e->at + 1 == e->slots;
-	const struct heap_value *tells;
-	int r;
-
-	if (!e->left || e->at >= e->slots)
-		return HDB_END;
-	e->left--;
-	e->has_key = e->rule->key != NULL;
-	r = chunk_get(e->heap, &e->store, e->at, &e->value, err);
-	if (r == HDB_OK && e->has_key)
-		r = chunk_get(e->heap, &e->keys, e->at, &e->key, err);
-	e->at++;
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_END;
-	tells = e->has_key && !(e->rule->flags & HEAP_BY_VALUE) ? &e->key : &e->value;
-	if (e->rule->extra && is_last)
-		return e->has_extra ? HDB_OK : HDB_NOTFOUND;
-	return tells->bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
-}
-
-static int next_pair(struct heap_entries *e, struct hdb_error *err)
-{
-	const uint64_t at = e->at * 2;
-	int r;
-
-	if (!e->left)
-		return HDB_END;
-	e->left--;
-	e->at++;
-	e->has_key = true;
-	r = chunk_get(e->heap, &e->store, at, &e->key, err);
-	if (r == HDB_OK)
-		r = chunk_get(e->heap, &e->store, at + 1, &e->value, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_END;
-	return e->key.bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
-}
-
-/* Name number `no` of a list with commas; false past the last. */
-static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
-{
-	size_t size;
-
-	for (; no; no--) {
-		names = strchr(names, ',');
-		if (!names++)
-			return false;
-	}
-	size = strcspn(names, ",");
-	if (size >= NAME_MAX_BYTES)
-		return false;
-	memcpy(out, names, size);
-	out[size] = '\0';
-	return true;
-}
-
-static int next_field(struct heap_entries *e, struct hdb_error *err)
-{
-	const uint64_t no = e->at++;
-	char name[NAME_MAX_BYTES];
-	uint32_t ix = HEAP_NONE;
-	int r;
-
-	if (!list_name(e->rule->value, no, name))
-		return HDB_END;
-	r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, name, &e->value, err);
-	e->has_key = r == HDB_OK && e->rule->key && list_name(e->rule->key, no, name);
-	if (e->has_key)
-		r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, name, &e->key,
-				    err);
-	if (r != HDB_OK)
-		return r;
-	if (e->rule->flags & HEAP_SKIPS_NULL && !e->value.bits)
-		return HDB_NOTFOUND;
-	if (e->absent_ix == HEAP_NONE)
-		return HDB_OK;
-	r = heap_find(e->heap, e->value.bits, &ix, err);
-	return r < 0 ? r : ix == e->absent_ix ? HDB_NOTFOUND : HDB_OK;
-}
-
-/* Numbers of bits that are set, or what they stand for in an enum's universe. */
-static int next_bit(struct heap_entries *e, struct hdb_error *err)
-{
-	const uint64_t bit = e->at;
-	struct heap_value word = null_value();
-	int r;
-
-	if (!e->left)
-		return HDB_END;
-	if (e->store.array_ix != HEAP_NONE)
-		r = chunk_get(e->heap, &e->store, bit / 64, &word, err);
-	else
-		r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, e->rule->store,
-				    &word, err);
-	if (r != HDB_OK || word.type != HPROF_LONG)
-		return r < 0 ? r : HDB_END;
-	/* On to the next bit of the word, or past the word. */
-	word.bits &= ~0ull << (bit % 64);
-	e->at = word.bits ? (bit & ~63ull) + (unsigned)__builtin_ctzll(word.bits) + 1 :
-		(bit | 63) + 1;
-	e->left -= e->at - bit;
-	if (!word.bits)
-		return HDB_NOTFOUND;
-	e->has_key = false;
-	e->value = (struct heap_value){ .type = HPROF_INT, .bits = (uint32_t)(e->at - 1) };
-	if (e->keys.array_ix == HEAP_NONE)
-		return HDB_OK;
-	r = chunk_get(e->heap, &e->keys, e->at - 1, &e->value, err);
-	return soft(r);
-}
-
 /* ---- all of them ---- */
 
 static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 {
 	e->entry_ix = HEAP_NONE;
 	switch (e->rule ? e->rule->shape : HEAP_EMPTY) {
-	case HEAP_ARRAY: return next_in_array(e, err);
-	case HEAP_SLOTS: return next_in_slots(e, err);
-	case HEAP_PAIRS: return next_pair(e, err);
+	case HEAP_ARRAY: return heap_next_in_array(e, err);
+	case HEAP_SLOTS: return heap_next_in_slots(e, err);
+	case HEAP_PAIRS: return heap_next_pair(e, err);
 	case HEAP_CHAINS:
 	case HEAP_LINKED: return next_in_chains(e, err);
 	case HEAP_TREE: return next_in_tree(e, err);
-	case HEAP_FIELDS: return next_field(e, err);
-	case HEAP_WORDS: return next_bit(e, err);
+	case HEAP_FIELDS: return heap_next_field(e, err);
+	case HEAP_WORDS: return heap_next_bit(e, err);
 	default: return HDB_END;
 	}
 }

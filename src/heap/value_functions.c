@@ -2,7 +2,7 @@
  * heap/value_functions.c - the functions of value_table.c's templates: what cannot be said with
  * fields and literal text alone. Formats are those of the classes' toString; moments are in UTC.
  */
-#include "heap/value_text.h"
+#include "heap/value_times.h"
 
 #include "heap/text.h"
 #include "heap/threads.h"
@@ -18,12 +18,6 @@
 #define CHARS_MAX 256u
 /* Components of a record that are shown. */
 #define RECORD_FIELDS 8
-
-/* A whole number at a path from the object; false if there is none. */
-static bool number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
-{
-	return heap_path_number(heap, ix, HEAP_NONE, path, out, NULL) == HDB_OK;
-}
 
 /* ---- texts ---- */
 
@@ -94,10 +88,10 @@ static bool builder(struct heap *heap, uint32_t ix, const struct heap_value *val
 
 	(void)value;
 	if (heap_path_object(heap, ix, HEAP_NONE, "value", &array, NULL) != HDB_OK ||
-	    !number_at(heap, ix, "count", &count) || count < 0 ||
+	    !heap_number_at(heap, ix, "count", &count) || count < 0 ||
 	    heap_elements(heap, array, 0, sizeof(bits) / sizeof(bits[0]), bits, &type, &done, NULL) < 0)
 		return false;
-	is_wide = number_at(heap, ix, "coder", &coder) && coder == 1 && type == HPROF_BYTE;
+	is_wide = heap_number_at(heap, ix, "coder", &coder) && coder == 1 && type == HPROF_BYTE;
 	done = is_wide ? done / 2 : done;
 	done = (uint64_t)count < done ? (uint64_t)count : done;
 	put_units(bits, done, is_wide, text, sizeof(text));
@@ -187,7 +181,7 @@ static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 	bool is_java = heap_path_object(heap, ix, HEAP_NONE, "mag", &array, NULL) == HDB_OK;
 	uint8_t type;
 
-	if (!number_at(heap, ix, "signum|sign", sign) ||
+	if (!heap_number_at(heap, ix, "signum|sign", sign) ||
 	    (!is_java && heap_path_object(heap, ix, HEAP_NONE, "digits", &array, NULL) != HDB_OK) ||
 	    heap_object(heap, array, &object, NULL) < 0 || object.length > BIG_WORDS ||
 	    heap_elements(heap, array, 0, BIG_WORDS, bits, &type, &done, NULL) < 0 ||
@@ -236,7 +230,7 @@ static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *i
 	int64_t compact, sign = 0;
 	uint32_t big;
 
-	if (number_at(heap, ix, "intCompact|smallValue", &compact) && compact != INT64_MIN &&
+	if (heap_number_at(heap, ix, "intCompact|smallValue", &compact) && compact != INT64_MIN &&
 	    (compact || heap_path_object(heap, ix, HEAP_NONE, "intVal", &big, NULL) != HDB_OK)) {
 		*is_negative = compact < 0;
 		(void)snprintf(digits, BIG_DIGITS, "%" PRIu64,
@@ -260,7 +254,7 @@ static bool bigdecimal(struct heap *heap, uint32_t ix, const struct heap_value *
 	int64_t count, whole;
 
 	(void)value;
-	if (!number_at(heap, ix, "scale", &scale) || !decimal_digits(heap, ix, digits, &is_negative))
+	if (!heap_number_at(heap, ix, "scale", &scale) || !decimal_digits(heap, ix, digits, &is_negative))
 		return false;
 	count = (int64_t)strlen(digits);
 	exponent = -scale + (count - 1);
@@ -285,7 +279,7 @@ static bool uuid(struct heap *heap, uint32_t ix, const struct heap_value *value,
 	int64_t most, least;
 
 	(void)value;
-	if (!number_at(heap, ix, "mostSigBits", &most) || !number_at(heap, ix, "leastSigBits", &least))
+	if (!heap_number_at(heap, ix, "mostSigBits", &most) || !heap_number_at(heap, ix, "leastSigBits", &least))
 		return false;
 	(void)snprintf(buf, size, "%08x-%04x-%04x-%04x-%012" PRIx64,
 		       (unsigned)((uint64_t)most >> 32), (unsigned)((uint64_t)most >> 16 & 0xffff),
@@ -302,7 +296,7 @@ static bool add_up(struct heap *heap, uint32_t ix, bool is_double, uint64_t *sum
 	uint8_t type;
 	int64_t base;
 
-	if (!number_at(heap, ix, "base", &base))
+	if (!heap_number_at(heap, ix, "base", &base))
 		return false;
 	*sum = (uint64_t)base;
 	memcpy(real, &base, sizeof(*real));
@@ -312,7 +306,7 @@ static bool add_up(struct heap *heap, uint32_t ix, bool is_double, uint64_t *sum
 		double part;
 
 		if (!bits[i] || heap_find(heap, bits[i], &cell, NULL) != HDB_OK ||
-		    !number_at(heap, cell, "value", &base))
+		    !heap_number_at(heap, cell, "value", &base))
 			continue;
 		memcpy(&part, &base, sizeof(part));
 		*sum += (uint64_t)base;
@@ -345,156 +339,6 @@ static bool doubleadder(struct heap *heap, uint32_t ix, const struct heap_value 
 		return false;
 	(void)snprintf(buf, size, "%.17g", real);
 	return true;
-}
-
-/* ---- times ---- */
-
-/* Nanoseconds as Java prints them: 3, 6 or 9 digits, nothing for none. */
-static void put_nanos(int64_t nanos, char out[16])
-{
-	out[0] = '\0';
-	if (nanos <= 0 || nanos > 999999999)
-		return;
-	if (nanos % 1000000 == 0)
-		(void)snprintf(out, 16, ".%03d", (int)(nanos / 1000000));
-	else if (nanos % 1000 == 0)
-		(void)snprintf(out, 16, ".%06d", (int)(nanos / 1000));
-	else
-		(void)snprintf(out, 16, ".%09d", (int)nanos);
-}
-
-/*
- * Seconds since 1970 as a date and a time of the proleptic Gregorian calendar. Days to dates as in
- * Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
- */
-static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
-{
-	const int64_t second = (seconds % 86400 + 86400) % 86400;
-	const int64_t days = (seconds - second) / 86400 + 719468;
-	const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-	const int64_t doe = days - era * 146097;
-	const int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-	const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	const int64_t mp = (5 * doy + 2) / 153;
-	const int month = (int)(mp < 10 ? mp + 3 : mp - 9);
-	char fraction[16];
-
-	put_nanos(nanos, fraction);
-	(void)snprintf(buf, size, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d%sZ",
-		       yoe + era * 400 + (month <= 2), month,
-		       (int)(doy - (153 * mp + 2) / 5 + 1), (int)(second / 3600),
-		       (int)(second / 60 % 60), (int)(second % 60), fraction);
-}
-
-static bool instant(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		    size_t size)
-{
-	int64_t seconds, nanos;
-
-	(void)value;
-	if (!number_at(heap, ix, "seconds", &seconds) || !number_at(heap, ix, "nanos", &nanos) ||
-	    seconds < INT64_MIN / 2)
-		return false;
-	put_moment(seconds, nanos, buf, size);
-	return true;
-}
-
-static bool millis(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		   size_t size)
-{
-	int64_t ms;
-
-	(void)heap;
-	(void)ix;
-	if (!heap_value_number(value, &ms) || ms < INT64_MIN / 2)
-		return false;
-	put_moment((ms - ((ms % 1000) + 1000) % 1000) / 1000, ((ms % 1000) + 1000) % 1000 * 1000000,
-		   buf, size);
-	return true;
-}
-
-/* A LocalTime: seconds only if they or the nanoseconds are not zero. */
-static bool local_time(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		       size_t size)
-{
-	int64_t hour, minute, second, nano;
-	char fraction[16];
-
-	(void)value;
-	if (!number_at(heap, ix, "hour", &hour) || !number_at(heap, ix, "minute", &minute) ||
-	    !number_at(heap, ix, "second", &second) || !number_at(heap, ix, "nano", &nano))
-		return false;
-	put_nanos(nano, fraction);
-	if (second || nano > 0)
-		(void)snprintf(buf, size, "%02d:%02d:%02d%s", (int)hour, (int)minute, (int)second,
-			       fraction);
-	else
-		(void)snprintf(buf, size, "%02d:%02d", (int)hour, (int)minute);
-	return true;
-}
-
-/* As Duration.toString: PT8H6M12.345S. */
-static bool duration(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		     size_t size)
-{
-	int64_t seconds, nanos, total, part;
-	char hours[32] = "", minutes[16] = "", rest[48] = "", digits[16];
-	size_t n;
-
-	(void)value;
-	if (!number_at(heap, ix, "seconds", &seconds) || !number_at(heap, ix, "nanos", &nanos) ||
-	    nanos < 0 || nanos > 999999999)
-		return false;
-	/* The nanoseconds are always added; below zero a second is borrowed for them. */
-	total = seconds < 0 && nanos ? seconds + 1 : seconds;
-	part = seconds < 0 && nanos ? 1000000000 - nanos : nanos;
-	if (total / 3600)
-		(void)snprintf(hours, sizeof(hours), "%" PRId64 "H", total / 3600);
-	if (total % 3600 / 60)
-		(void)snprintf(minutes, sizeof(minutes), "%dM", (int)(total % 3600 / 60));
-	if (total % 60 || part) {
-		(void)snprintf(digits, sizeof(digits), ".%09d", (int)part);
-		for (n = strlen(digits); n > 1 && digits[n - 1] == '0'; n--)
-			digits[n - 1] = '\0';
-		(void)snprintf(rest, sizeof(rest), "%s%d%sS",
-			       seconds < 0 && total % 60 == 0 ? "-" : "", (int)(total % 60),
-			       part ? digits : "");
-	} else if (!hours[0] && !minutes[0]) {
-		(void)snprintf(rest, sizeof(rest), "0S");
-	}
-	(void)snprintf(buf, size, "PT%s%s%s", hours, minutes, rest);
-	return true;
-}
-
-static bool period(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		   size_t size)
-{
-	static const char *const names[] = { "years", "months", "days" };
-	size_t used = (size_t)snprintf(buf, size, "P");
-	int64_t number;
-
-	(void)value;
-	for (unsigned i = 0; i < 3; i++) {
-		if (!number_at(heap, ix, names[i], &number))
-			return false;
-		if (number || (i == 2 && used == 1))
-			used += (size_t)snprintf(buf + used, size - used, "%" PRId64 "%c", number,
-						 "YMD"[i]);
-	}
-	return true;
-}
-
-/* The id of a zone that is more than an offset. */
-static bool region(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
-		   size_t size)
-{
-	uint32_t id;
-	int64_t seconds;
-
-	(void)value;
-	return ix != HEAP_NONE && !number_at(heap, ix, "totalSeconds", &seconds) &&
-	       heap_path_object(heap, ix, HEAP_NONE, "id", &id, NULL) == HDB_OK &&
-	       heap_string(heap, id, buf, size, NULL, NULL) == HDB_OK;
 }
 
 /* ---- addresses ---- */
@@ -536,9 +380,9 @@ heap_value_function heap_value_function_named(const char *name, size_t name_size
 		{ "string", string }, { "thread", thread }, { "builder", builder },
 		{ "chars", chars }, { "record", record }, { "bool", boolean },
 		{ "bigint", bigint }, { "bigdecimal", bigdecimal }, { "uuid", uuid },
-		{ "adder", adder }, { "doubleadder", doubleadder }, { "instant", instant },
-		{ "millis", millis }, { "time", local_time }, { "duration", duration },
-		{ "period", period }, { "region", region }, { "ipv4", ipv4 }, { "ipv6", ipv6 },
+		{ "adder", adder }, { "doubleadder", doubleadder }, { "instant", heap_value_instant },
+		{ "millis", heap_value_millis }, { "time", heap_value_local_time }, { "duration", heap_value_duration },
+		{ "period", heap_value_period }, { "region", heap_value_region }, { "ipv4", ipv4 }, { "ipv6", ipv6 },
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)

@@ -143,13 +143,13 @@ int query_properties_next(struct query *q, struct query_properties *p, struct hd
 
 /* ---- what is known of the VM ---- */
 
-/* Facts that properties and Android's build tell; the first of several names counts. */
+/* Facts that properties and Android's build tell. */
 static const struct {
 	const char *key, *names, *help;
 } known[] = {
 	{ "name", "java.vm.name", "of the virtual machine" },
 	{ "version", "java.vm.version", "of the virtual machine" },
-	{ "vendor", "java.vm.vendor|java.vendor", "of the virtual machine" },
+	{ "vendor", "java.vm.vendor", "of the virtual machine" },
 	{ "mode", "java.vm.info", "of the virtual machine" },
 	{ "java", "java.version", "version of Java" },
 	{ "runtime", "java.runtime.version", "version of the class library" },

@@ -5,12 +5,10 @@
  * One pass over the objects. Sums by class, by ratio and by size are small; one by one they are kept
  * as (size, index), 16 bytes each, and measured again when their rows are given.
  */
-#include "query/groups.h"
 #include "query/describe.h"
-#include "query/measure.h"
+#include "query/sums.h"
 #include "query/queries.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,16 +69,6 @@ static const struct hdb_column facts[] = {
 
 enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 
-struct sum {
-	uint64_t key;           /* class number, size, segment */
-	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
-	uint64_t sized, capacity;  /* elements and room of those that have a capacity */
-	uint64_t hashed, collided; /* elements of hashed ones, and how many share a slot */
-	uint64_t largest_size;
-	uint32_t largest_ix;
-	const char *kind;
-};
-
 /* A collection when they are listed one by one. */
 struct one {
 	uint64_t size;
@@ -94,9 +82,8 @@ struct collections {
 	uint64_t segments;
 	uint8_t *wanted;        /* by class number: 1 if named; NULL: all */
 	struct query_measuring how;
-	struct sum all;
-	struct sum *sums;       /* rows, or a hash table of sizes while it is filled */
-	uint64_t sum_count, slots;
+	struct query_sum all;
+	struct query_sums sums; /* rows, or a hash table of sizes while it is filled */
 	struct base_big ones;   /* struct one */
 	uint64_t one_count, one_room;
 	uint64_t at;            /* next row */
@@ -104,80 +91,16 @@ struct collections {
 
 /* ---- sums ---- */
 
-static void add(struct sum *sum, const struct query_measure *m, uint32_t ix)
-{
-	if (!sum->count || m->size > sum->largest_size) {
-		sum->largest_size = m->size;
-		sum->largest_ix = ix;
-	}
-	sum->kind = m->kind;
-	sum->count++;
-	sum->empty += m->has_size && !m->size;
-	sum->elements += m->size;
-	sum->wasted_bytes += m->wasted_bytes;
-	sum->shallow_bytes += m->shallow_bytes;
-	sum->without_size += !m->has_size;
-	sum->impossible += m->has_lied;
-	if (m->has_capacity && m->has_size) {
-		sum->sized += m->size;
-		sum->capacity += m->capacity;
-	}
-	if (m->has_used) {
-		sum->hashed += m->size;
-		sum->collided += m->size > m->used ? m->size - m->used : 0;
-	}
-}
-
 /* Segment of a ratio: 0 is 0 itself, the last but one ends at 1, the last is what is above. */
 static uint64_t segment_of(const struct collections *s, double ratio)
 {
-	const double step = ceil(ratio * (double)s->segments - 1e-9);
+	/* A little less, so that 3 / 5 is in the third of five steps. */
+	const double steps = ratio * (double)s->segments - 1e-9;
+	const uint64_t whole = steps > 0 ? (uint64_t)steps : 0;
 
-	return ratio > 1.0 ? s->segments + 1 : (uint64_t)(step > 0 ? step : 0);
-}
-
-static struct sum *size_slot(struct sum *sums, uint64_t slots, uint64_t size)
-{
-	uint64_t at = (size * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
-
-	while (sums[at].count && sums[at].key != size)
-		at = (at + 1) & (slots - 1);
-	return &sums[at];
-}
-
-static int grow_sizes(struct query *q, struct collections *s, struct hdb_error *err)
-{
-	const uint64_t slots = s->slots * 2;
-	struct sum *sums;
-
-	if (slots * sizeof(*sums) > q->work->memory_bytes / 2)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " different sizes do not fit in the memory "
-				"budget; --memory gives more", s->sum_count);
-	sums = calloc(slots, sizeof(*sums));
-	if (!sums)
-		return hdb_fail_memory(err, "sizes", slots * sizeof(*sums));
-	for (uint64_t i = 0; i < s->slots; i++)
-		if (s->sums[i].count)
-			*size_slot(sums, slots, s->sums[i].key) = s->sums[i];
-	free(s->sums);
-	s->sums = sums;
-	s->slots = slots;
-	return HDB_OK;
-}
-
-static int add_size(struct query *q, struct collections *s, const struct query_measure *m,
-		    uint32_t ix, struct hdb_error *err)
-{
-	const int r = s->sum_count >= s->slots / 4 * 3 ? grow_sizes(q, s, err) : HDB_OK;
-	struct sum *sum;
-
-	if (r < 0 || !m->has_size)
-		return r;
-	sum = size_slot(s->sums, s->slots, m->size);
-	s->sum_count += !sum->count;
-	sum->key = m->size;
-	add(sum, m, ix);
-	return HDB_OK;
+	if (ratio > 1.0)
+		return s->segments + 1;
+	return whole + (steps > (double)whole);
 }
 
 /* Makes the list twice as long; both are there meanwhile. */
@@ -205,20 +128,20 @@ static int add_one(struct query *q, struct collections *s, const struct query_me
 static int count_one(struct query *q, struct collections *s, const struct query_measure *m,
 		     uint32_t ix, struct hdb_error *err)
 {
-	add(&s->all, m, ix);
+	query_sum_add(&s->all, m, ix);
 	switch (s->by) {
 	case BY_CLASS:
-		add(&s->sums[m->class_no], m, ix);
+		query_sum_add(&s->sums.sums[m->class_no], m, ix);
 		return HDB_OK;
 	case BY_SIZE:
-		return add_size(q, s, m, ix, err);
+		return query_sums_add_size(q, &s->sums, m, ix, err);
 	case BY_FILL:
 		if (m->has_capacity && m->has_size)
-			add(&s->sums[segment_of(s, query_measure_fill(m))], m, ix);
+			query_sum_add(&s->sums.sums[segment_of(s, query_measure_fill(m))], m, ix);
 		return HDB_OK;
 	case BY_COLLISIONS:
 		if (m->has_used)
-			add(&s->sums[segment_of(s, query_measure_collisions(m))], m, ix);
+			query_sum_add(&s->sums.sums[segment_of(s, query_measure_collisions(m))], m, ix);
 		return HDB_OK;
 	default:
 		return add_one(q, s, m, ix, err);
@@ -281,24 +204,6 @@ static int look_at_all(struct query *q, struct collections *s, struct hdb_error 
 
 /* ---- order ---- */
 
-static int compare_waste(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-
-	if (x->wasted_bytes != y->wasted_bytes)
-		return x->wasted_bytes > y->wasted_bytes ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 static int compare_ones(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
@@ -318,15 +223,15 @@ static void order_rows(struct query *q, struct collections *s)
 		q->total = s->one_count;
 		return;
 	}
-	for (uint64_t i = 0; i < s->slots; i++) {
+	for (uint64_t i = 0; i < s->sums.slots; i++) {
 		if (s->by != BY_SIZE)
-			s->sums[i].key = i;
-		if (s->sums[i].count)
-			s->sums[kept++] = s->sums[i];
+			s->sums.sums[i].key = i;
+		if (s->sums.sums[i].count)
+			s->sums.sums[kept++] = s->sums.sums[i];
 	}
 	if (kept)
-		qsort(s->sums, kept, sizeof(*s->sums), s->by == BY_CLASS ? compare_waste :
-		      compare_keys);
+		qsort(s->sums.sums, kept, sizeof(struct query_sum), s->by == BY_CLASS ? query_sum_by_waste :
+		      query_sum_by_key);
 	q->total = kept;
 }
 
@@ -359,10 +264,10 @@ static int read_by(struct query *q, struct collections *s, struct hdb_error *err
 
 static int make_room(struct query *q, struct collections *s, struct hdb_error *err)
 {
-	s->slots = s->by == BY_CLASS ? q->heap->class_count : s->by == BY_SIZE ? FIRST_SLOTS :
+	s->sums.slots = s->by == BY_CLASS ? q->heap->class_count : s->by == BY_SIZE ? FIRST_SLOTS :
 		   s->by == BY_OBJECT ? 0 : s->segments + 2;
-	s->sums = calloc(s->slots + 1, sizeof(*s->sums));
-	return s->sums ? HDB_OK : hdb_fail_memory(err, "sums", s->slots * sizeof(*s->sums));
+	s->sums.sums = calloc(s->sums.slots + 1, sizeof(struct query_sum));
+	return s->sums.sums ? HDB_OK : hdb_fail_memory(err, "sums", s->sums.slots * sizeof(struct query_sum));
 }
 
 static int mark_classes(struct query *q, struct collections *s, struct hdb_error *err)
@@ -440,7 +345,7 @@ static int open_collections(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static int set_sum(struct query *q, const struct collections *s, const struct sum *sum,
+static int set_sum(struct query *q, const struct collections *s, const struct query_sum *sum,
 		   struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -505,7 +410,7 @@ static int next_collections(struct query *q, struct hdb_error *err)
 	if (at >= q->total)
 		return HDB_END;
 	return s->by == BY_OBJECT ? set_one(q, s, ((const struct one *)s->ones.data)[at].ix, err) :
-	       set_sum(q, s, &s->sums[at], err);
+	       set_sum(q, s, &s->sums.sums[at], err);
 }
 
 static void close_collections(struct query *q)
@@ -515,7 +420,7 @@ static void close_collections(struct query *q)
 	if (!s)
 		return;
 	base_big_free(q->work, &s->ones);
-	free(s->sums);
+	free(s->sums.sums);
 	free(s->wanted);
 	free(s);
 }
