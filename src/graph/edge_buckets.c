@@ -9,15 +9,13 @@
 
 static_assert(sizeof(struct graph_edge_chunk) == 4096, "a chunk fills a page");
 
-/* Slabs double from one chunk up to this many (16 MB), so that small graphs stay small. */
-#define SLAB_CHUNKS_MAX 4096
-
 int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, struct base_work *work,
 		       struct hdb_error *err)
 {
 	const uint64_t buckets = target_count / GRAPH_BUCKET_SIZE + 1;
 
 	*eb = (struct graph_edge_buckets){ .work = work, .bucket_count = buckets };
+	graph_slabs_init(&eb->chunks, sizeof(struct graph_edge_chunk), work, "edges of the graph");
 	eb->last = calloc(buckets, sizeof *eb->last);
 	eb->first = calloc(GRAPH_BUCKET_SIZE + 2, sizeof *eb->first);
 	if (!eb->last || !eb->first)
@@ -27,52 +25,27 @@ int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, str
 
 void graph_buckets_release(struct graph_edge_buckets *eb)
 {
-	for (size_t i = 0; i < eb->slab_count; i++)
-		base_big_free(eb->work, &eb->slabs[i]);
+	if (!eb->work)
+		return;
+	graph_slabs_release(&eb->chunks);
 	base_big_free(eb->work, &eb->sorted);
-	free(eb->slabs);
 	free(eb->last);
 	free(eb->first);
 	*eb = (struct graph_edge_buckets){ 0 };
 }
 
-static int add_slab(struct graph_edge_buckets *eb, struct hdb_error *err)
-{
-	uint64_t chunks = eb->slab_chunks ? 2 * eb->slab_chunks : 1;
-	int rc;
-
-	if (chunks > SLAB_CHUNKS_MAX)
-		chunks = SLAB_CHUNKS_MAX;
-	if (eb->slab_count == eb->slab_limit) {
-		const size_t limit = eb->slab_limit ? 2 * eb->slab_limit : 16;
-		struct base_big *slabs = realloc(eb->slabs, limit * sizeof *slabs);
-		if (!slabs)
-			return hdb_fail_memory(err, "edge buckets", limit * sizeof *slabs);
-		eb->slabs = slabs;
-		eb->slab_limit = limit;
-	}
-	eb->slabs[eb->slab_count] = (struct base_big){ 0 };
-	rc = base_big_alloc(eb->work, &eb->slabs[eb->slab_count],
-			    chunks * sizeof(struct graph_edge_chunk), "edges of the graph", err);
-	if (rc < 0)
-		return rc;
-	eb->slab_count++;
-	eb->slab_chunks = chunks;
-	eb->slab_used = 0;
-	return HDB_OK;
-}
-
 int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hdb_error *err)
 {
 	struct graph_edge_chunk *chunk;
+	uint64_t position;
+	uint8_t *room;
+	int rc;
 
 	assert(bucket < eb->bucket_count);
-	if (eb->slab_used == eb->slab_chunks) {
-		const int rc = add_slab(eb, err);
-		if (rc < 0)
-			return rc;
-	}
-	chunk = (struct graph_edge_chunk *)eb->slabs[eb->slab_count - 1].data + eb->slab_used++;
+	rc = graph_slabs_add(&eb->chunks, sizeof *chunk, &position, &room, err);
+	if (rc < 0)
+		return rc;
+	chunk = (struct graph_edge_chunk *)room;
 	chunk->before = eb->last[bucket];
 	chunk->count = 0;
 	eb->last[bucket] = chunk;

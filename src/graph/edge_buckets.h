@@ -9,7 +9,7 @@
 #ifndef GRAPH_EDGE_BUCKETS_H
 #define GRAPH_EDGE_BUCKETS_H
 
-#include "base/work.h"
+#include "graph/slabs.h"
 
 /* Targets of a bucket: its sorting counters (8 bytes each) must fit the second-level cache. */
 #define GRAPH_BUCKET_BITS 15
@@ -29,9 +29,7 @@ struct graph_edge_buckets {
 	struct base_work *work;
 	struct graph_edge_chunk **last; /* by bucket: its newest chunk or NULL */
 	uint64_t bucket_count;
-	struct base_big *slabs;         /* where chunks come from */
-	size_t slab_count, slab_limit;
-	uint64_t slab_used, slab_chunks;/* chunks of the newest slab: given out, all */
+	struct graph_slabs chunks;
 	struct base_big sorted;         /* the sources of the bucket sorted last */
 	uint64_t *first;                /* GRAPH_BUCKET_SIZE + 2 row starts of that bucket */
 };
