@@ -81,7 +81,7 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t *sum,
 		     struct hdb_error *err)
 {
-	uint64_t bits[256], done, from = 0;
+	uint64_t bits[256], done = 0, from = 0;
 	uint32_t cells, cell;
 	uint8_t type;
 	int r = heap_path_object(heap, c->inner_ix, c->inner_class, c->inner->cells, &cells, err);
@@ -197,7 +197,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 			      rule->shape == HEAP_PAIRS || rule->shape == HEAP_CHAINS ||
 			      rule->shape == HEAP_WORDS || rule->shape == HEAP_PARTS;
 	const char *path = rule->array ? rule->array : is_array ? rule->store : NULL;
-	struct heap_object object;
+	struct heap_object object = { 0 };
 	uint32_t ix;
 	int r;
 

@@ -175,7 +175,7 @@ static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 {
 	uint64_t bits[BIG_WORDS], done;
 	uint32_t words[BIG_WORDS], array;
-	char *p = out + BIG_DIGITS;
+	char *p = &out[BIG_DIGITS - 1];
 	struct heap_object object;
 	uint64_t count;
 	bool is_java = heap_path_object(heap, ix, HEAP_NONE, "mag", &array, NULL) == HDB_OK;
@@ -190,7 +190,7 @@ static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 	count = done;
 	for (uint64_t i = 0; i < count; i++)
 		words[i] = (uint32_t)bits[is_java ? i : count - 1 - i];
-	*--p = '\0';
+	*p = '\0';
 	do {
 		uint64_t rest = 0;
 
