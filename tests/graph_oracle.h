@@ -6,7 +6,7 @@
 #define GRAPH_ORACLE_H
 
 #include "graph/dominators.h"
-#include "graph/rows.h"
+#include "graph/adjacency.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -149,6 +149,8 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
 	work->stage_total = total;
 	work->stage_unit = unit;
 	work->next_report_ns = 0;
+	if (work->progress.report && stage)
+		work->progress.report(work->progress.ctx, stage, 0, total, unit);
 }
 
 bool base_cancelled(const struct base_work *work)

@@ -40,7 +40,7 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 /* Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used. */
 void base_work_release(struct base_work *work);
 
-/* Names the stage that begins, with its total (0: unknown) and unit ("objects", "bytes"). */
+/* Names and reports the stage that begins, with its total (0: unknown) and unit ("objects", "bytes"). */
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit);
 
 /*

@@ -4,7 +4,9 @@
  * When a row is looked at, targets that have a number give an edge at once; the others wait on
  * the stack, and give one if they were met meanwhile when their turn comes. So an edge is decoded
  * once, and what it needs of its target was asked for long before. Edges into roots that were
- * not met yet are dropped: a root's dominator is the virtual root whatever refers to it.
+ * not met yet are dropped: a root's dominator is the virtual root whatever refers to it. An edge
+ * to what an earlier root had reached already makes its target one for the virtual root, and
+ * neither it nor later edges to that target need be kept.
  */
 #include "graph/dom_build.h"
 
@@ -31,6 +33,7 @@ struct search {
 	union entry *stack;
 	uint64_t depth, limit;
 	uint64_t steps;
+	uint32_t root;   /* number of the root that is searched from */
 	struct base_big big;
 };
 
@@ -75,10 +78,17 @@ static int give_number(struct dom_build *b, uint32_t node, uint32_t parent, stru
 	return HDB_OK;
 }
 
-static int add_edge(struct dom_build *b, uint32_t source, uint32_t met, struct hdb_error *err)
+static int add_edge(struct search *s, uint32_t source, uint32_t met, struct hdb_error *err)
 {
-	if (met == DOM_ROOT || met == source)
+	struct dom_build *b = s->b;
+	const uint64_t bit = (uint64_t)1 << (met % 64);
+
+	if (met == DOM_ROOT || met == source || b->top[met / 64] & bit)
 		return HDB_OK;
+	if (met < s->root) {
+		b->top[met / 64] |= bit;
+		return HDB_OK;
+	}
 	return graph_buckets_add(&b->edges, source, met, err);
 }
 
@@ -114,7 +124,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 							      .source = source };
 			continue;
 		}
-		rc = add_edge(b, source, met, err);
+		rc = add_edge(s, source, met, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -159,6 +169,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 	struct dom_build *b = s->b;
 	int rc = give_number(b, root, 0, err);
 
+	s->root = b->count;
 	if (rc == HDB_OK)
 		rc = scan_row(s, root, b->count, err);
 	while (rc == HDB_OK && s->depth > 0) {
@@ -178,7 +189,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 		}
 		const uint32_t met = b->number[to];
 		if (met) {
-			rc = add_edge(b, source, met, err);
+			rc = add_edge(s, source, met, err);
 			continue;
 		}
 		rc = give_number(b, to, source, err);

@@ -7,7 +7,6 @@
  */
 #include "graph/dom_build.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /*
@@ -19,8 +18,6 @@ struct link {
 	uint32_t up;
 	uint32_t low;
 };
-
-static_assert(GRAPH_RUN == GRAPH_BUCKET_SIZE, "edges and parents are worked on in the same blocks");
 
 /* Numbers of a block that were given. */
 static uint32_t block_count(const struct dom_build *b, uint32_t block)
@@ -93,7 +90,8 @@ static int semi_of_block(struct dom_build *b, struct link *links, uint32_t block
 		rc = graph_runs_get(&b->parents, block, b->block, count, err);
 	for (uint32_t k = count; rc == HDB_OK && k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
-		const uint32_t semi = semi_of(links, w, parent, source + first[k],
+		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ? 0 :
+				      semi_of(links, w, parent, source + first[k],
 					      first[k + 1] - first[k]);
 
 		links[w] = (struct link){ .up = parent, .low = semi };
@@ -215,11 +213,13 @@ static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_domi
 	if (!b->block || !b->block2)
 		return hdb_fail_memory(err, "dominators", GRAPH_RUN * sizeof *b->block);
 	if ((rc = base_big_alloc(b->work, &out->number_big, (n + 1) * 4, "preorder", err)) < 0 ||
+	    (rc = base_big_alloc(b->work, &b->top_big, n / 8 + 8, "preorder", err)) < 0 ||
 	    (rc = graph_runs_init(&b->parents, n + 1, b->work, "search tree", err)) < 0 ||
 	    (rc = graph_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0 ||
 	    (rc = graph_buckets_init(&b->edges, n + 1, b->work, err)) < 0)
 		return rc;
 	b->number = out->number_big.data;
+	b->top = b->top_big.data;
 	rc = dom_search(b, root_bits, err);
 	graph_rows_release(b->rows);
 	if (rc < 0)
@@ -227,6 +227,7 @@ static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_domi
 	base_big_park(b->work, &out->number_big);
 	rc = find_semidominators(b, err);
 	graph_buckets_release(&b->edges);
+	base_big_free(b->work, &b->top_big);
 	if (rc == HDB_OK)
 		rc = base_big_alloc_raw(b->work, &out->dominator_big, ((uint64_t)b->count + 1) * 4,
 					"dominators", err);
@@ -251,6 +252,7 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, struct 
 		rc = run(&b, root_bits, out, err);
 	graph_rows_release(rows);
 	graph_buckets_release(&b.edges);
+	base_big_free(work, &b.top_big);
 	graph_runs_release(&b.parents);
 	graph_runs_release(&b.semis);
 	free(b.block);

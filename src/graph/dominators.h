@@ -13,7 +13,7 @@
 #define GRAPH_DOMINATORS_H
 
 #include "graph/access.h"
-#include "graph/rows.h"
+#include "graph/adjacency.h"
 
 struct graph_dominators {
 	struct base_work *work;

@@ -47,9 +47,23 @@ int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hd
 		return rc;
 	chunk = (struct graph_edge_chunk *)room;
 	chunk->before = eb->last[bucket];
-	chunk->count = 0;
+	chunk->used = chunk->last_source = 0;
 	eb->last[bucket] = chunk;
 	return HDB_OK;
+}
+
+/* The edge at *p, which it moves past; *source is that of the edge before, at first 0. */
+static inline uint32_t next_edge(const uint8_t **p, uint32_t *source)
+{
+	const uint32_t target = load16(*p);
+	uint64_t distance = 0;
+	unsigned shift = 0;
+
+	for (*p += 2; **p & 0x80; (*p)++, shift += 7)
+		distance |= (uint64_t)(**p & 0x7f) << shift;
+	distance |= (uint64_t)*(*p)++ << shift;
+	*source = (uint32_t)((int64_t)*source + unzigzag(distance));
+	return target;
 }
 
 /*
@@ -60,12 +74,28 @@ static uint64_t count_rows(uint64_t *first, const struct graph_edge_chunk *chunk
 {
 	memset(first, 0, (GRAPH_BUCKET_SIZE + 2) * sizeof *first);
 	for (; chunk; chunk = chunk->before) {
-		for (uint64_t i = 0; i < chunk->count; i++)
-			first[chunk->target[i] + 2]++;
+		const uint8_t *p = chunk->bytes, *end = p + chunk->used;
+		uint32_t source = 0;
+
+		while (p < end)
+			first[next_edge(&p, &source) + 2]++;
 	}
 	for (uint32_t k = 2; k < GRAPH_BUCKET_SIZE + 2; k++)
 		first[k] += first[k - 1];
 	return first[GRAPH_BUCKET_SIZE + 1];
+}
+
+static void fill_rows(uint64_t *first, const struct graph_edge_chunk *chunk, uint32_t *sorted)
+{
+	for (; chunk; chunk = chunk->before) {
+		const uint8_t *p = chunk->bytes, *end = p + chunk->used;
+		uint32_t source = 0;
+
+		while (p < end) {
+			const uint32_t target = next_edge(&p, &source);
+			sorted[first[target + 1]++] = source;
+		}
+	}
 }
 
 int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uint64_t **first,
@@ -73,22 +103,17 @@ int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uin
 {
 	const struct graph_edge_chunk *chunk = eb->last[bucket];
 	const uint64_t count = count_rows(eb->first, chunk);
-	uint32_t *sorted;
 
-	if (count * sizeof *sorted > eb->sorted.size_bytes) {
-		const uint64_t bytes = (count + count / 4) * sizeof *sorted;
+	if (count * sizeof(uint32_t) > eb->sorted.size_bytes) {
+		const uint64_t bytes = (count + count / 4) * sizeof(uint32_t);
 		base_big_free(eb->work, &eb->sorted);
-		eb->sorted = (struct base_big){ 0 };
-		const int rc = base_big_alloc(eb->work, &eb->sorted, bytes, "sorted edges", err);
+		const int rc = base_big_alloc_raw(eb->work, &eb->sorted, bytes, "sorted edges",
+						  err);
 		if (rc < 0)
 			return rc;
 	}
-	sorted = eb->sorted.data;
-	for (; chunk; chunk = chunk->before) {
-		for (uint64_t i = 0; i < chunk->count; i++)
-			sorted[eb->first[chunk->target[i] + 1]++] = chunk->source[i];
-	}
+	fill_rows(eb->first, chunk, eb->sorted.data);
 	*first = eb->first;
-	*source = sorted;
+	*source = eb->sorted.data;
 	return HDB_OK;
 }

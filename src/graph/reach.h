@@ -6,7 +6,7 @@
 #define GRAPH_REACH_H
 
 #include "graph/access.h"
-#include "graph/rows.h"
+#include "graph/adjacency.h"
 
 /*
  * Fills parent[v] (node_count entries, lent): GRAPH_NONE for a root, v itself for what no root

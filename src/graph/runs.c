@@ -35,17 +35,18 @@ void graph_runs_release(struct graph_runs *runs)
 int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		   struct hdb_error *err)
 {
-	uint8_t *room = NULL;
+	uint8_t *room;
 	int rc;
 
 	assert(block < runs->block_count && count <= GRAPH_RUN);
 	runs->packed.count = 0;
 	rc = pack_encode(&runs->packed, values, count, err);
+	if (rc != HDB_OK)
+		return rc;
 	/* Its length stands before it. */
-	if (rc == HDB_OK)
-		rc = graph_slabs_add(&runs->bytes, 8 + runs->packed.count, &runs->position[block],
-				     &room, err);
-	if (rc < 0)
+	rc = graph_slabs_add(&runs->bytes, 8 + runs->packed.count, &runs->position[block], &room,
+			     err);
+	if (rc != HDB_OK)
 		return rc;
 	store64(room, runs->packed.count);
 	memcpy(room + 8, runs->packed.data, runs->packed.count);

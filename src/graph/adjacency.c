@@ -1,7 +1,7 @@
 /*
- * graph/rows.c - packing of rows.
+ * graph/adjacency.c - packing of rows.
  */
-#include "graph/rows.h"
+#include "graph/adjacency.h"
 
 #include <assert.h>
 

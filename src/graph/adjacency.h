@@ -1,5 +1,5 @@
 /*
- * graph/rows.h - the edges of a whole graph in memory, packed: about one byte a node and two an edge.
+ * graph/adjacency.h - the edges of a whole graph in memory, packed: about one byte a node and two an edge.
  *
  * The references of a heap mostly go to objects near by, so a row holds the distances to its
  * targets. A number's length is in its two lowest bits, so that reading one needs no branch.
@@ -10,8 +10,8 @@
  * Filled group by group in ascending order; then read only. Not safe against wrong positions:
  * rows never come from a file.
  */
-#ifndef GRAPH_ROWS_H
-#define GRAPH_ROWS_H
+#ifndef GRAPH_ADJACENCY_H
+#define GRAPH_ADJACENCY_H
 
 #include "base/bytes.h"
 #include "graph/slabs.h"
