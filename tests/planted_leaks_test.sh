@@ -48,7 +48,7 @@ planted() {
 
 make_report PlantedMap
 planted PlantedMap 85 'PlantedMap.RESULTS (static)' \
-	'class PlantedMap . static RESULTS` -> `java.util.HashMap . table` -> `java.util.HashMap$Node[' leak-suspect
+	'class PlantedMap . static RESULTS` -> `java.util.HashMap size=40000 . table` -> `java.util.HashMap$Node[' leak-suspect
 make_report PlantedThreadLocal
 planted PlantedThreadLocal 80 'thread-local PlantedThreadLocal.BUFFERS (static) of thread "pool-1-thread-1"' \
 	'java.lang.ThreadLocal$ThreadLocalMap$Entry . value`' thread-local thread-local-stale
@@ -61,9 +61,9 @@ make_report PlantedListeners
 planted PlantedListeners 80 'PlantedListeners$Bus.listeners' 'PlantedListeners$Bus . listeners`' listeners
 make_report PlantedLocal
 planted PlantedLocal 80 'a local variable of thread "server-thread"' \
-	'java.lang.Thread "server-thread" . <local variable>` -> `java.util.HashMap . table`'
+	'java.lang.Thread "server-thread" . <local variable>` -> `java.util.HashMap size=30000 . table`'
 grep -q 'at PlantedLocal.serve(PlantedLocal.java:' PlantedLocal.md || complain "PlantedLocal: no frame of serve()"
-grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.HashMap - ' ||
+grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.HashMap size=30000 - ' ||
 	complain "PlantedLocal: the local of serve() is not told"
 make_report PlantedStrings
 planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \

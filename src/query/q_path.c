@@ -7,6 +7,8 @@
 #include "graph/paths.h"
 #include "heap/threads.h"
 #include "query/describe.h"
+#include "query/exclude.h"
+#include "query/fold.h"
 #include "query/queries.h"
 
 #include <stdio.h>
@@ -16,8 +18,6 @@
 enum { PATH, STEP, ID, CLASS, LABEL, NAME, SHALLOW, RETAINED, ROOT };
 
 #define NAME_MAX_BYTES 512
-/* Exclusions of the form CLASS:FIELD. */
-#define FIELDS_MAX 64
 /* Objects that a search backwards may visit: some seconds of work. */
 #define SEARCH_NODES_MAX 20000000u
 
@@ -26,16 +26,19 @@ static const struct hdb_option_spec options[] = {
 	  "references that do not count (default weak,soft,phantom,finalizer); fields of sub classes "
 	  "included" },
 	{ "all", "N", "up to N paths, shortest first, each to another root" },
+	{ "internals", NULL, "the entries, tables and inner maps of known collections, too" },
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "path", HDB_TYPE_COUNT, "path", "number of the path, from 1" },
-	{ "step", HDB_TYPE_COUNT, "step", "0 is the object that was asked for, the last one a root" },
+	{ "step", HDB_TYPE_COUNT, "step", "0 is the object that was asked for, the last one a root; "
+	  "numbers that are left out are inside of collections" },
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "holds_by", HDB_TYPE_TEXT, "holds by", "its field that holds the object of the step before" },
+	{ "holds_by", HDB_TYPE_TEXT, "holds by", "its field that holds the object of the row before; of a "
+	  "collection [\"key\"], [index], key [\"key\"] or element" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null while the table is "
 	  "not built" },
@@ -48,16 +51,9 @@ static const struct hdb_column facts[] = {
 	{ "way", HDB_TYPE_TEXT, "way", "reach tree, or search backwards" },
 };
 
-struct excluded_field {
-	uint32_t class_no;
-	char name[128];
-};
-
 struct path_query {
 	uint32_t target;
-	bool excludes[STORE_FINALIZER + 1];
-	struct excluded_field fields[FIELDS_MAX];
-	size_t field_count;
+	struct query_excludes excludes;
 	bool is_search;
 	uint64_t limit, path_no, step;
 	struct graph_access access;
@@ -66,115 +62,16 @@ struct path_query {
 	const uint32_t *nodes;    /* the current path, target first */
 	size_t node_count;
 	struct base_vec tree;     /* uint32_t: a path off the tree */
+	bool is_folded;           /* collections are one step */
+	struct base_vec folds;    /* struct query_fold of the current path, the next one last */
 };
-
-/* ---- what is excluded ---- */
-
-static int add_field(struct query *q, struct path_query *s, const char *text, size_t size,
-		     struct hdb_error *err)
-{
-	const char *colon = memchr(text, ':', size);
-	char name[NAME_MAX_BYTES];
-	uint32_t *classes;
-	size_t count, class_size = colon ? (size_t)(colon - text) : 0;
-	int r;
-
-	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
-		return hdb_fail(err, HDB_EUSAGE, "--exclude: \"%.*s\" is none of weak, soft, phantom, "
-				"finalizer, none, CLASS:FIELD", (int)size, text);
-	memcpy(name, text, class_size);
-	name[class_size] = '\0';
-	r = query_classes(q, name, false, &classes, &count, err);
-	if (r != HDB_OK)
-		return r;
-	if (count > FIELDS_MAX - s->field_count) {
-		free(classes);
-		return hdb_fail(err, HDB_ELIMIT, "--exclude: more than %d classes; name their super "
-				"class", FIELDS_MAX);
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct excluded_field *field = &s->fields[s->field_count++];
-
-		field->class_no = classes[i];
-		memcpy(field->name, colon + 1, size - class_size - 1);
-		field->name[size - class_size - 1] = '\0';
-	}
-	free(classes);
-	return HDB_OK;
-}
-
-static int parse_excludes(struct query *q, struct path_query *s, struct hdb_error *err)
-{
-	static const char *const names[] = { "", "soft", "weak", "phantom", "finalizer" };
-	const char *text = query_option(q, "exclude");
-
-	if (!text)
-		text = "weak,soft,phantom,finalizer";
-	for (const char *p = text; *p;) {
-		const size_t size = strcspn(p, ",");
-		bool known = size == 4 && strncmp(p, "none", 4) == 0;
-
-		for (unsigned k = STORE_SOFT; k <= STORE_FINALIZER; k++) {
-			if (strlen(names[k]) == size && strncmp(p, names[k], size) == 0)
-				known = s->excludes[k] = true;
-		}
-		if (!known) {
-			const int r = add_field(q, s, p, size, err);
-
-			if (r != HDB_OK)
-				return r;
-		}
-		p += size + (p[size] == ',');
-	}
-	return query_fact_text(q, "exclude", text, err);
-}
-
-/* Whether every field by which `from` holds `to` is excluded by name. */
-static int is_field_excluded(struct query *q, const struct path_query *s, uint32_t from,
-			     uint32_t to, bool *out, struct hdb_error *err)
-{
-	struct heap_object object;
-	struct heap_fields fields;
-	char name[NAME_MAX_BYTES];
-	uint64_t to_id;
-	bool any = false;
-	int r = heap_object(q->heap, from, &object, err);
-
-	*out = false;
-	if (r < 0 || object.kind != STORE_INSTANCE || heap_class(q->heap, object.class_no)->ix == to)
-		return r;
-	r = heap_id(q->heap, to, &to_id, err);
-	if (r == HDB_OK)
-		r = heap_fields_begin(q->heap, from, &fields, err);
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
-		bool is_excluded = false;
-
-		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
-			continue;
-		any = true;
-		r = heap_text(q->heap, fields.field.name_text, name, sizeof(name), err);
-		for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
-			if (strcmp(s->fields[i].name, name) == 0 &&
-			    heap_is_subclass(q->heap, object.class_no, s->fields[i].class_no))
-				is_excluded = true;
-		if (!is_excluded)
-			return r;
-	}
-	*out = any;
-	return r < 0 ? r : HDB_OK;
-}
 
 static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
 {
 	struct query *q = ctx;
-	struct path_query *s = q->state;
-	uint8_t strength;
-	int r = heap_strength(q->heap, from, to, &strength, err);
+	const struct path_query *s = q->state;
 
-	*out = r == HDB_OK && strength != STORE_STRONG && s->excludes[strength];
-	if (r == HDB_OK && !*out && s->field_count)
-		r = is_field_excluded(q, s, from, to, out, err);
-	return r;
+	return query_is_excluded(q, &s->excludes, from, to, out, err);
 }
 
 /* ---- opening ---- */
@@ -242,17 +139,32 @@ static int search_next(struct path_query *s, struct hdb_error *err)
 	return r;
 }
 
+/* Finds the collections of a new path; without the dump they are left as they are. */
+static int fold_path(struct query *q, struct path_query *s, struct hdb_error *err)
+{
+	int r;
+
+	s->folds.count = 0;
+	if (!s->is_folded)
+		return HDB_OK;
+	r = query_fold_path(q, s->nodes, s->node_count, &s->folds, err);
+	if (r == HDB_ECHANGED)
+		s->folds.count = 0;
+	return r == HDB_ECHANGED ? HDB_OK : r;
+}
+
 static int open_path(struct query *q, struct hdb_error *err)
 {
 	struct path_query *s = calloc(1, sizeof(*s));
 	uint64_t id;
-	bool all, none, found = false, reachable = false;
+	bool all, found = false, reachable = false;
 	uint32_t parent;
 	int r;
 
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "a path", sizeof(*s));
+	s->is_folded = !query_option(q, "internals");
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
 		r = query_number(q, "all", 1, 1000000, 1, &s->limit, err);
@@ -261,7 +173,9 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
-		r = parse_excludes(q, s, err);
+		r = query_excludes_parse(q, QUERY_EXCLUDES_WEAK, &s->excludes, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "exclude", s->excludes.text, err);
 	if (r == HDB_OK)
 		r = heap_id(q->heap, s->target, &id, err);
 	if (r == HDB_OK)
@@ -269,9 +183,8 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	all = s->excludes[1] && s->excludes[2] && s->excludes[3] && s->excludes[4];
-	none = !s->excludes[1] && !s->excludes[2] && !s->excludes[3] && !s->excludes[4];
-	if (s->limit == 1 && !s->field_count && (all || none)) {
+	all = query_excludes_is_weak(&s->excludes);
+	if (s->limit == 1 && (all || query_excludes_is_none(&s->excludes))) {
 		r = query_fact_text(q, "way", "reach tree", err);
 		if (r == HDB_OK)
 			r = read_tree(q, s, all, &found, err);
@@ -284,7 +197,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 		found = r == HDB_OK;
 	}
 	if (r < 0 || found)
-		return r;
+		return r < 0 ? r : fold_path(q, s, err);
 	r = derive_reach(q->derive, false, s->target, &reachable, &parent, err);
 	return r < 0 ? r : fail_none(reachable, q->args->targets[0], err);
 }
@@ -315,19 +228,33 @@ static int next_path(struct query *q, struct hdb_error *err)
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct path_query *s = q->state;
 	char name[NAME_MAX_BYTES];
+	const struct query_fold *fold = NULL;
 	uint32_t ix;
 	int r = HDB_OK;
 
 	if (s->step == s->node_count) {
 		r = s->is_search ? search_next(s, err) : HDB_END;
+		if (r == HDB_OK)
+			r = fold_path(q, s, err);
 		if (r != HDB_OK)
 			return r;
+	}
+	if (s->folds.count)
+		fold = base_vec_at(&s->folds, struct query_fold, s->folds.count - 1);
+	if (fold && fold->inner + 1 == s->step) {
+		s->step = fold->outer;
+		s->folds.count--;
+	} else {
+		fold = NULL;
 	}
 	ix = s->nodes[s->step];
 	query_set(q, PATH, s->path_no);
 	query_set(q, STEP, s->step);
 	r = query_set_object(q, &cells, ix, err);
-	if (r == HDB_OK && s->step) {
+	if (r == HDB_OK && fold) {
+		query_fold_text(q, fold, name, sizeof(name));
+		r = query_set_text(q, NAME, name, err);
+	} else if (r == HDB_OK && s->step) {
 		r = query_holder(q, ix, s->nodes[s->step - 1], name, sizeof(name), err);
 		if (r == HDB_OK)
 			r = query_set_text(q, NAME, name, err);
@@ -349,6 +276,8 @@ static void close_path(struct query *q)
 	if (s->has_paths)
 		graph_paths_release(&s->paths);
 	base_vec_release(&s->tree);
+	query_excludes_release(&s->excludes);
+	base_vec_release(&s->folds);
 	free(s);
 }
 

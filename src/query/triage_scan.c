@@ -399,18 +399,18 @@ static int look_at_strings(struct triage *t, struct heap_string_scan *scan, uint
 			r = base_step(t->q->work, done, err);
 		if (r == HDB_OK)
 			r = derive_is_reachable(t->q->derive, scan->ix, &reachable, err);
-		if (r != HDB_OK || !reachable || !scan->has_chars)
+		if (r != HDB_OK || !reachable || !scan->string.has_chars)
 			continue;
-		r = heap_chars_hash(t->q->heap, &scan->chars, &hash, err);
+		r = heap_chars_hash(&scan->view, &scan->string.chars, &hash, err);
 		if (r != HDB_OK || !seen_before(slots, hash.low))
 			continue;
 		f->count++;
 		f->bytes += scan->shallow_bytes;
 		f->ix = scan->ix;
 		/* Copies made of a String share its array. */
-		r = derive_dominator(t->q->derive, scan->array_ix, &dominator, err);
+		r = derive_dominator(t->q->derive, scan->string.array_ix, &dominator, err);
 		if (r == HDB_OK && dominator == scan->ix)
-			f->bytes += scan->array_bytes;
+			f->bytes += scan->string.array_bytes;
 	}
 	if (done == STRINGS_MAX)
 		f->sampled = done;
