@@ -48,7 +48,8 @@ planted() {
 
 make_report PlantedMap
 planted PlantedMap 85 'PlantedMap.RESULTS (static)' \
-	'class PlantedMap . static RESULTS` -> `java.util.HashMap size=40000 . table` -> `java.util.HashMap$Node[' leak-suspect
+	'class PlantedMap . static RESULTS` -> `java.util.HashMap size=40000 . table` -> `java.util.HashMap$Node[' \
+	leak-suspect
 make_report PlantedThreadLocal
 planted PlantedThreadLocal 80 'thread-local PlantedThreadLocal.BUFFERS (static) of thread "pool-1-thread-1"' \
 	'java.lang.ThreadLocal$ThreadLocalMap$Entry . value`' thread-local thread-local-stale
