@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/fingerprint.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -299,7 +300,11 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, 
 
 	switch (kind) {
 	case STORE_INSTANCE:
-		return class->instance_bytes;
+		/* A stack chunk has its stack behind its fields; no other instance has a length. */
+		if (!length || l->model != HDB_SIZES_VM)
+			return class->instance_bytes;
+		return layout_round(class->instance_bytes +
+				    layout_stack_chunk(l->reference_bytes, length), l->align_bytes);
 	case STORE_CLASS:
 		return heap->classes[length].class_bytes;
 	case STORE_OBJECT_ARRAY:

@@ -8,7 +8,6 @@
 #include "base/pipeline.h"
 #include "store/lists.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Sub-records between two reports of progress. */
@@ -53,13 +52,12 @@ struct slot {
 	size_t extra;               /* number of the next extra edge */
 	uint64_t last_class_id;
 	uint32_t last_class_no;
+	struct import_distances distances;
 };
 
 struct resolve {
 	struct import *im;
 	struct slot *slots;
-	_Atomic(uint32_t) *min_gap; /* by class */
-	_Atomic(uint64_t) contradictions;
 	struct base_view view;      /* of the writing thread */
 };
 
@@ -124,6 +122,14 @@ static uint32_t class_no(struct import *im, struct slot *s, uint64_t class_id)
 	return s->last_class_no;
 }
 
+/* The field "size" of a stack chunk: words of stack behind its fields. Negative in a damaged dump only. */
+static uint64_t stack_words(const uint8_t *value)
+{
+	const uint32_t words = be32(value);
+
+	return words <= INT32_MAX ? words : 0;
+}
+
 static int take_instance(struct import *im, struct slot *s, const struct hprof_sub *sub,
 			 struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
@@ -152,6 +158,8 @@ static int take_instance(struct import *im, struct slot *s, const struct hprof_s
 	if (r < 0)
 		return r;
 	raw = (uint64_t *)s->raw.data + s->raw.count;
+	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
+		o->length = stack_words(body + class->stack_size_at - 4);
 	for (uint32_t i = 0; i < class->plan_count; i++) {
 		const uint32_t at = *base_vec_at(&im->plans, uint32_t, class->plan_first + i);
 		uint64_t id;
@@ -389,24 +397,6 @@ static int take_object(struct import *im, struct slot *s, uint32_t ix, uint64_t 
 	}
 }
 
-/* ---- evidence for sizes ---- */
-
-static void watch_gap(struct resolve *v, const struct store_object *o, uint64_t gap)
-{
-	uint32_t seen;
-
-	if (o->kind == STORE_OBJECT_ARRAY && o->length && gap < 12 + 8 * o->length)
-		atomic_fetch_add_explicit(&v->contradictions, 1, memory_order_relaxed);
-	if (o->kind != STORE_INSTANCE || gap >= UINT32_MAX)
-		return;
-	seen = atomic_load_explicit(&v->min_gap[o->class_no], memory_order_relaxed);
-	while (gap < seen &&
-	       !atomic_compare_exchange_weak_explicit(&v->min_gap[o->class_no], &seen,
-						      (uint32_t)gap, memory_order_relaxed,
-						      memory_order_relaxed))
-		;
-}
-
 /* ---- a block ---- */
 
 static void sort_few(uint32_t *v, size_t n)
@@ -531,9 +521,12 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		s->raw_first[i] = s->raw.count;
 		r = take_object(im, s, first_ix + i, s->ids[i], &s->objects[i], err);
-		if (i + 1 < with_next && s->ids[i])
-			watch_gap(v, &s->objects[i], s->ids[i + 1] - s->ids[i]);
+		if (r == HDB_OK && i + 1 < with_next && s->ids[i])
+			r = import_distances_add(&s->distances, &s->objects[i],
+						 s->ids[i + 1] - s->ids[i], err);
 	}
+	if (r == HDB_OK)
+		r = import_distances_flush(&s->distances, err);
 	s->raw_first[s->count] = s->raw.count;
 	if (r == HDB_OK)
 		r = resolve_lists(im, s, first_ix, err);
@@ -673,6 +666,7 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	}
 	im->dangling_count += s->missing_count;
 	im->reference_count += s->reference_count;
+	import_distances_merge(im, &s->distances);
 	return r == HDB_OK ? report_short(im, s, (uint32_t)first_ix, err) : r;
 }
 
@@ -691,6 +685,7 @@ static void free_slots(struct resolve *v, unsigned count)
 		base_vec_release(&s->missing);
 		base_vec_release(&s->big);
 		base_vec_release(&s->short_ix);
+		base_vec_release(&s->distances.full);
 		free(s->ids);
 		free(s->raw_first);
 		free(s->first);
@@ -709,6 +704,7 @@ static int make_slots(struct resolve *v, unsigned count, struct hdb_error *err)
 		struct slot *s = &v->slots[i];
 
 		s->view.src = v->im->source;
+		import_distances_init(&s->distances);
 		s->ids = malloc(n * sizeof(*s->ids));
 		s->raw_first = malloc(n * sizeof(*s->raw_first));
 		s->first = malloc(n * sizeof(*s->first));
@@ -732,20 +728,11 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 	};
 	int r;
 
-	v->min_gap = malloc((im->classes.count + 1) * sizeof(*v->min_gap));
-	if (!v->min_gap)
-		return hdb_fail_memory(err, "evidence for sizes", im->classes.count * 4);
-	for (uint32_t no = 0; no < im->classes.count; no++)
-		atomic_init(&v->min_gap[no], STORE_NONE);
 	r = make_slots(v, pipeline.slot_count, err);
 	base_stage(im->work, "resolving references", im->object_count, "objects");
 	if (r == HDB_OK)
 		r = base_pipeline_run(&pipeline, err);
-	for (uint32_t no = 0; no < im->classes.count; no++)
-		import_class_at(im, no)->min_gap = atomic_load(&v->min_gap[no]);
-	im->array_contradictions = atomic_load(&v->contradictions);
 	free_slots(v, pipeline.slot_count);
-	free(v->min_gap);
 	if (r == HDB_OK)
 		r = store_put_table(im->writer, STORE_IDS, im->object_count, err);
 	if (r == HDB_OK)
@@ -767,6 +754,5 @@ int import_resolve(struct import *im, struct hdb_error *err)
 		r = find_offsets(im, err);
 	if (r == HDB_OK)
 		r = write_blocks(&v, err);
-	base_big_free(im->work, &im->offsets);
 	return r < 0 ? r : im->source->check(im->source, err);
 }

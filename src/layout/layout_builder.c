@@ -1,0 +1,112 @@
+/*
+ * layout/layout_builder.c - HotSpot since JDK 15.
+ *
+ * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps the last one), or
+ * to the end; then references the same way. Gaps of super classes count, unless a super class is @Contended or the
+ * switch is off. @Contended fields and classes are appended, with padding before each group and behind the last.
+ */
+#include "layout/layout.h"
+
+struct builder {
+	const struct layout_model *model;
+	struct layout_shape *out;
+	bool appends; /* no gap may be used */
+};
+
+static unsigned find_gap(const struct layout_shape *shape, uint64_t size)
+{
+	unsigned best = LAYOUT_GAPS_MAX;
+
+	for (unsigned i = shape->gap_count; i-- > 0;) {
+		const struct layout_gap *gap = &shape->gaps[i];
+		const uint64_t skip = layout_round(gap->offset, size) - gap->offset;
+
+		if (gap->size >= size + skip &&
+		    (best == LAYOUT_GAPS_MAX || gap->size < shape->gaps[best].size))
+			best = i;
+	}
+	return best;
+}
+
+static void place(struct builder *b, struct layout_field *field)
+{
+	struct layout_shape *out = b->out;
+	const uint64_t size = layout_type_size(b->model, field->type);
+	const unsigned gap = b->appends || !size ? LAYOUT_GAPS_MAX : find_gap(out, size);
+
+	if (!size) {
+		field->offset = out->end;
+	} else if (gap < LAYOUT_GAPS_MAX) {
+		field->offset = layout_round(out->gaps[gap].offset, size);
+		layout_gap_take(out, gap, field->offset, size);
+	} else {
+		field->offset = layout_round(out->end, size);
+		if (field->offset != out->end)
+			layout_gap_append(out, out->end, field->offset - out->end);
+		out->end = field->offset + size;
+	}
+}
+
+static bool in_group(const struct layout_field *field, size_t i, unsigned group, size_t only)
+{
+	return field->group == group && (group != LAYOUT_GROUP_ALONE || i == only);
+}
+
+/* Places the fields of one group: primitives by size, then references. */
+static void place_group(struct builder *b, struct layout_field *fields, size_t count,
+			unsigned group, size_t only)
+{
+	for (unsigned size = 8; size; size /= 2)
+		for (size_t i = 0; i < count; i++)
+			if (in_group(&fields[i], i, group, only) &&
+			    fields[i].type != LAYOUT_REFERENCE &&
+			    layout_type_size(b->model, fields[i].type) == size)
+				place(b, &fields[i]);
+	for (size_t i = 0; i < count; i++)
+		if (in_group(&fields[i], i, group, only) && (fields[i].type == LAYOUT_REFERENCE ||
+		    !layout_type_size(b->model, fields[i].type)))
+			place(b, &fields[i]);
+}
+
+/* The groups of @Contended fields, in the order in which the first field of each comes; whether there are any. */
+static bool place_contended(struct builder *b, struct layout_field *fields, size_t count)
+{
+	bool named_done = false, any = false;
+
+	b->appends = true;
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t group = fields[i].group;
+
+		if (group == LAYOUT_GROUP_NONE || (group == LAYOUT_GROUP_NAMED && named_done))
+			continue;
+		b->out->end += b->model->contended_bytes;
+		place_group(b, fields, count, group, i);
+		named_done = named_done || group == LAYOUT_GROUP_NAMED;
+		any = true;
+	}
+	return any;
+}
+
+void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
+		    const struct layout_traits *traits, struct layout_shape *out)
+{
+	struct builder b = { .model = model, .out = out };
+	bool padded = traits->is_contended;
+
+	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
+	if (out->is_contended) {
+		/* Fields of a sub class must not share a cache line with the super class's. */
+		out->end += model->contended_bytes;
+		out->gap_count = 0;
+	}
+	if (traits->is_contended) {
+		out->end += model->contended_bytes;
+		b.appends = true;
+	}
+	place_group(&b, fields, count, LAYOUT_GROUP_NONE, 0);
+	padded = place_contended(&b, fields, count) || padded;
+	out->is_contended = out->is_contended || padded;
+	/* The padding behind is no field: a sub class starts behind the last one, and pads again. */
+	out->size = layout_round(out->end + (padded ? model->contended_bytes : 0),
+				 model->word_bytes);
+}
