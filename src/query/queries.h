@@ -25,6 +25,7 @@ extern const struct query_def query_strings;
 
 /* the database and the dump */
 extern const struct query_def query_info;
+extern const struct query_def query_sizes;
 extern const struct query_def query_tables;
 extern const struct query_def query_check;
 extern const struct query_def query_objects;
