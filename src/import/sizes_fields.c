@@ -149,37 +149,56 @@ void sizes_release(struct sizes *s)
 
 /* ---- laying out ---- */
 
-/* Groups of the fields of a class of which some field may be @Contended. */
-static int find_groups(struct sizes *s, const struct layout_model *model,
-		       const struct import_class *class, struct hdb_error *err)
+/* Copies a field's name; "" if there is none, or it is longer than any that is known. */
+static void field_name(struct import *im, uint64_t string_id, char out[64])
 {
+	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+	struct base_view view = { .src = im->source };
+	const struct import_text_place *place;
+	const uint8_t *raw;
+
+	out[0] = '\0';
+	if (no == BASE_IDMAP_NONE)
+		return;
+	place = base_vec_at(&im->text_places, struct import_text_place, no);
+	raw = place->size < 64 ? base_view_at(&view, place->offset, place->size, NULL) : NULL;
+	if (!raw)
+		return;
+	memcpy(out, raw, place->size);
+	out[place->size] = '\0';
+}
+
+/*
+ * A class that HotSpot knows: groups of its @Contended fields, and the fields that are injected, in fields[] from
+ * *count on; not those that this class library declares itself.
+ */
+static int add_known(struct sizes *s, const struct layout_model *model,
+		     const struct import_class *class, size_t *count, struct hdb_error *err)
+{
+	struct layout_field injected[LAYOUT_INJECTED_MAX];
+	const char *names[LAYOUT_INJECTED_MAX];
+	const size_t injected_count = layout_known_injected(model, class->known, injected, names);
 	struct base_view view = { .src = s->im->source };
 	uint64_t offset = class->fields_offset;
 
+	if (!injected_count && !layout_known_names_fields(class->known))
+		return HDB_OK;
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
-		const uint32_t none = BASE_IDMAP_NONE;
 		struct hprof_field field;
-		const struct import_text_place *place;
-		char name[64] = "";
-		uint32_t no;
-		const uint8_t *raw;
+		char name[64];
 		const int r = hprof_field_next(&s->im->file, &view, &offset, &field, err);
 
 		if (r < 0)
 			return r;
-		no = base_idmap_get(&s->im->text_map, field.name_string_id);
-		if (no == none)
-			continue;
-		place = base_vec_at(&s->im->text_places, struct import_text_place, no);
-		if (place->size >= sizeof(name))
-			continue;
-		raw = base_view_at(&(struct base_view){ .src = s->im->source }, place->offset,
-				   place->size, err);
-		if (!raw)
-			return HDB_ETRUNC;
-		memcpy(name, raw, place->size);
+		field_name(s->im, field.name_string_id, name);
 		s->fields[f].group = layout_known_group(model, class->known, name);
+		for (size_t i = 0; i < injected_count; i++)
+			if (names[i] && strcmp(names[i], name) == 0)
+				names[i] = NULL;
 	}
+	for (size_t i = 0; i < injected_count; i++)
+		if (names[i])
+			s->fields[(*count)++] = injected[i];
 	return HDB_OK;
 }
 
@@ -235,9 +254,7 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	}
 	if (known != LAYOUT_UNKNOWN) {
 		layout_known_traits(model, known, &traits);
-		if (layout_known_names_fields(known))
-			r = find_groups(s, model, class, err);
-		count += layout_known_injected(model, known, s->fields + count, NULL);
+		r = add_known(s, model, class, &count, err);
 	}
 	if (class->out.super_no != STORE_NONE)
 		load_shape(s, class->out.super_no, &super);

@@ -84,25 +84,19 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 
 /*
  * Static fields begin behind the instance fields of java.lang.Class, which end at a multiple of the alignment: the
- * references, then longs, then smaller ones, which the builder puts into the gap before the longs if there is one.
+ * references, longs, then smaller ones. No rules fill the gap before the longs: the builder's search begins behind it.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics)
 {
 	uint64_t at = mirror_bytes + (uint64_t)statics->references * model->reference_bytes;
-	uint64_t small = 4 * (uint64_t)statics->bytes_4 + 2 * (uint64_t)statics->bytes_2 +
-			 statics->bytes_1;
 
 	if (model->java && model->java < 7)
 		return mirror_bytes;
-	if (statics->bytes_8) {
-		const uint64_t gap = layout_round(at, 8) - at;
-
-		at += gap + 8 * (uint64_t)statics->bytes_8;
-		if (model->rules == LAYOUT_BUILDER)
-			small -= small < gap ? small : gap;
-	}
-	return layout_round(layout_round(at + small, model->word_bytes), model->align_bytes);
+	if (statics->bytes_8)
+		at = layout_round(at, 8) + 8 * (uint64_t)statics->bytes_8;
+	at += 4 * (uint64_t)statics->bytes_4 + 2 * (uint64_t)statics->bytes_2 + statics->bytes_1;
+	return layout_round(layout_round(at, model->word_bytes), model->align_bytes);
 }
 
 unsigned layout_array_base(const struct layout_model *model, uint8_t element_type)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, INSTANCES, DECLARED_IN, FIELD, TYPE, STATIC, OFFSET,
+enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, CLASS_BYTES, INSTANCES, DECLARED_IN, FIELD, TYPE, STATIC, OFFSET,
        VALUE, REF };
 
 #define NAME_MAX_BYTES 512
@@ -27,6 +27,7 @@ static const struct hdb_column columns[] = {
 	{ "super", HDB_TYPE_TEXT, "super class", "its super class (lists)" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance", "shallow size of an instance; of an empty "
 	  "array for array classes (lists)" },
+	{ "class_bytes", HDB_TYPE_BYTES, "class object", "shallow size of the class object (lists)" },
 	{ "instances", HDB_TYPE_COUNT, "instances", "objects of exactly this class, unreachable ones "
 	  "included (lists)" },
 	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
@@ -180,7 +181,8 @@ static int open_class(struct query *q, struct hdb_error *err)
 	if (s->is_list) {
 		q->total = s->count;
 		r = query_fact(q, "classes", s->count, err);
-		return r == HDB_OK ? query_choose(q, "id,class,loader,super,instance_bytes,instances",
+		return r == HDB_OK ? query_choose(q, "id,class,loader,super,instance_bytes,"
+						  "class_bytes,instances",
 						  err) : r;
 	}
 	s->no = s->classes[0];
@@ -203,6 +205,7 @@ static int next_listed(struct query *q, struct class_query *s, struct hdb_error 
 	class = heap_class(q->heap, no);
 	query_set(q, ID, class->class_id);
 	query_set(q, INSTANCE_BYTES, class->instance_bytes);
+	query_set(q, CLASS_BYTES, class->class_bytes);
 	query_set(q, INSTANCES, s->instances[no]);
 	r = query_set_text(q, CLASS, heap_class_name(q->heap, no), err);
 	if (r == HDB_OK)
