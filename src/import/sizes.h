@@ -15,7 +15,7 @@
 struct sizes_score {
 	uint64_t contradicted; /* classes of which an object reaches into the next one */
 	uint64_t exact;        /* of which an object ends where the next one begins */
-	uint64_t loose;        /* of which neither is true */
+	uint64_t loose;        /* of which neither is true; class objects are not counted */
 	uint64_t tight_arrays; /* widths of elements of which some array has no padding at all */
 };
 

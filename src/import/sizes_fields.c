@@ -334,7 +334,7 @@ struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout
 
 struct sizes_score sizes_score(const struct sizes *s, const struct layout_model *model)
 {
-	struct sizes_score score = sizes_score_arrays(s, model);
+	struct sizes_score score = sizes_score_arrays(s, model), mirrors = { 0 };
 
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
@@ -347,9 +347,11 @@ struct sizes_score sizes_score(const struct sizes *s, const struct layout_model 
 							is_wide ? class->distance.least_wide :
 							class->distance.least));
 		if (class->mirror_distance.count && !(class->out.flags & STORE_CLASS_INVENTED))
-			count_basis(&score, sizes_basis(class->mirror_bytes, model->align_bytes,
+			count_basis(&mirrors, sizes_basis(class->mirror_bytes, model->align_bytes,
 							&class->mirror_distance,
 							class->mirror_distance.least));
 	}
+	score.contradicted += mirrors.contradicted;
+	score.exact += mirrors.exact;
 	return score;
 }

@@ -145,20 +145,17 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 /* ---- rules ---- */
 
 /* Takes `model` if it is better than what is chosen. */
-static int consider(struct search *q, const struct layout_model *model, bool *is_better,
-		    struct hdb_error *err)
+static int consider(struct search *q, const struct layout_model *model, struct hdb_error *err)
 {
 	struct sizes_score score;
 	const int r = sizes_lay_out(q->s, model, err);
 
-	*is_better = false;
 	if (r < 0)
 		return r;
 	score = sizes_score(q->s, model);
 	if (worth(&score) > worth(&q->out->score)) {
 		q->out->model = *model;
 		q->out->score = score;
-		*is_better = true;
 	}
 	return HDB_OK;
 }
@@ -170,7 +167,6 @@ static int find_version(struct search *q, struct hdb_error *err)
 
 	for (size_t i = 0; i < sizeof(eras) && r == HDB_OK; i++) {
 		struct layout_model model = q->out->model;
-		bool is_better;
 
 		if (eras[i] < q->least_java || eras[i] == model.java)
 			continue;
@@ -178,31 +174,66 @@ static int find_version(struct search *q, struct hdb_error *err)
 		if (eras[i] < JAVA_COMPACT_HEADERS && model.header_bytes == 8 &&
 		    model.word_bytes == 8)
 			continue;
-		r = consider(q, &model, &is_better, err);
+		r = consider(q, &model, err);
 	}
 	return r;
 }
 
-/* Switches of the VM that few people use, one by one. */
+/* Switches that are tried, and the first of those that are widths of padding. */
+#define SWITCHES 6
+#define FIRST_PADDING 3
+
+/* Sets one switch; false if the VM has none of this number that is not set yet. */
+static bool flip(struct layout_model *model, unsigned number)
+{
+	static const unsigned paddings[] = { 0, 64, 256 };
+
+	switch (number) {
+	case 0:
+		model->keeps_super_gaps = model->rules == LAYOUT_BUILDER;
+		return model->keeps_super_gaps;
+	case 1:
+		model->keeps_long_gap = model->rules == LAYOUT_CLASSIC;
+		return model->keeps_long_gap;
+	case 2:
+		model->references_first = model->rules == LAYOUT_CLASSIC;
+		return model->references_first;
+	default:
+		model->contended_bytes = paddings[number - FIRST_PADDING];
+		return model->java >= 8;
+	}
+}
+
+/* Whether a class that may be @Contended is there, and not proved to be as large as it was laid out. */
+static bool doubts_padding(const struct search *q)
+{
+	struct import *im = q->s->im;
+	const uint64_t align = q->out->model.align_bytes;
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
+
+		if (class->distance.count && layout_known_may_contend(class->known) &&
+		    sizes_basis(layout_round(class->model_bytes, align), align, &class->distance,
+				class->distance.least) != STORE_SIZE_EXACT)
+			return true;
+	}
+	return false;
+}
+
+/* Switches of the VM that few people use, one by one; not tried if nothing is left to explain. */
 static int find_switches(struct search *q, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r = sizes_lay_out(q->s, &q->out->model, err);
+	const bool padding = doubts_padding(q);
 
-	for (unsigned i = 0; i < 3 && r == HDB_OK; i++) {
+	for (unsigned i = 0; i < SWITCHES && r == HDB_OK; i++) {
 		struct layout_model model = q->out->model;
-		bool is_better;
 
-		if (model.rules == LAYOUT_BUILDER && i == 0)
-			model.keeps_super_gaps = true;
-		else if (model.rules == LAYOUT_CLASSIC && i == 0)
-			model.keeps_long_gap = true;
-		else if (model.rules == LAYOUT_CLASSIC && i == 1)
-			model.references_first = true;
-		else if (i == 2 && (!model.java || model.java >= 8))
-			model.contended_bytes = 0;
-		else
-			continue;
-		r = consider(q, &model, &is_better, err);
+		if (!q->out->score.loose && !q->out->score.contradicted)
+			break;
+		if (flip(&model, i) && (padding || i < FIRST_PADDING))
+			r = consider(q, &model, err);
 	}
 	return r;
 }

@@ -206,6 +206,11 @@ bool layout_known_names_fields(unsigned known)
 	return has(NULL, known, CONTENDED_FIELD);
 }
 
+bool layout_known_may_contend(unsigned known)
+{
+	return has(NULL, known, CONTENDED_CLASS) || has(NULL, known, CONTENDED_FIELD);
+}
+
 size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names)
 {

@@ -28,6 +28,9 @@ uint8_t layout_known_group(const struct layout_model *model, unsigned known,
 /* Whether any field of it is @Contended in some version: its fields' names must then be looked at. */
 bool layout_known_names_fields(unsigned known);
 
+/* Whether it, or a field of it, is @Contended in some version. */
+bool layout_known_may_contend(unsigned known);
+
 /*
  * Injected fields of a known class, in the order in which HotSpot adds them behind the class file's: sets type and
  * group of at most LAYOUT_INJECTED_MAX fields, and `names` (static) unless that is NULL. Returns how many. A field that the

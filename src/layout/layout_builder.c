@@ -94,6 +94,13 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	bool padded = traits->is_contended;
 
 	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
+	if (model->keeps_super_gaps && out->end % model->reference_bytes) {
+		/* The switch emulates the rules before JDK 15, super classes that end at a reference's width. */
+		const uint64_t end = layout_round(out->end, model->reference_bytes);
+
+		layout_gap_append(out, out->end, end - out->end);
+		out->end = end;
+	}
 	if (out->is_contended) {
 		/* Fields of a sub class must not share a cache line with the super class's. */
 		out->end += model->contended_bytes;

@@ -55,8 +55,10 @@ static int add_switches(struct query *q, struct info_rows *info, struct hdb_erro
 		{ "sizes.keeps_super_gaps", 0, "-UseEmptySlotsInSupers" },
 		{ "sizes.keeps_long_gap", 0, "-CompactFields" },
 		{ "sizes.references_first", 0, "FieldsAllocationStyle=0" },
-		{ "sizes.contended_bytes", LAYOUT_CONTENDED_BYTES, "-EnableContended" },
 	};
+	const uint64_t padding = store_meta_number(q->heap->store, "sizes.contended_bytes",
+						   LAYOUT_CONTENDED_BYTES);
+	char text[64];
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]) && r == HDB_OK; i++)
@@ -64,7 +66,11 @@ static int add_switches(struct query *q, struct info_rows *info, struct hdb_erro
 		    switches[i].usual)
 			r = info_text(info, "sizes", "switch", "of the VM, by the distances between "
 				      "objects", switches[i].text, err);
-	return r;
+	if (r < 0 || padding == LAYOUT_CONTENDED_BYTES || q->heap->is_android)
+		return r;
+	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
+	return info_text(info, "sizes", "switch", "of the VM, by the distances between objects",
+			 padding ? text : "-EnableContended", err);
 }
 
 static int add_evidence(struct query *q, struct info_rows *info, struct hdb_error *err)
