@@ -70,6 +70,29 @@ static unsigned least_version(struct import *im)
 	return least;
 }
 
+/*
+ * HotSpot's dumps list fields last to first until JDK 20, agents' first to last. java.lang.String tells: its first
+ * field is "value" in every version.
+ */
+static bool lists_backwards(struct import *im)
+{
+	struct base_view view = { .src = im->source };
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
+		uint64_t offset = class->fields_offset;
+		struct hprof_field field = { 0 };
+
+		if (!layout_known_is_string(class->known) || class->out.field_count < 2)
+			continue;
+		for (uint32_t f = 0; f < class->out.field_count; f++)
+			if (hprof_field_next(&im->file, &view, &offset, &field, NULL) < 0)
+				return false;
+		return sizes_text_is(im, field.name_string_id, "value");
+	}
+	return false;
+}
+
 /* ---- header and reference width ---- */
 
 static void add_try(struct search *q, const struct layout_model *base, unsigned header,
@@ -357,6 +380,7 @@ int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_
 	int r;
 
 	memset(out, 0, sizeof(*out));
+	base.reverses_fields = lists_backwards(s->im);
 	q.java = sizes_vm_version(s->im, version);
 	q.least_java = least_version(s->im);
 	set_java(&base, q.java ? q.java : q.least_java ? q.least_java : JAVA_GUESS);

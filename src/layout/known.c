@@ -17,6 +17,7 @@ enum what {
 	REFERENCES_FIRST, /* fixed order */
 	STACK_CHUNK,
 	MIRROR,
+	STRING,
 	VERSION
 };
 
@@ -73,6 +74,7 @@ static const struct row rows[] = {
 	{ "java.lang.Short", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.StackFrameInfo", "version", INJECT, SHORT, 9, EVER },
 	{ "java.lang.StackTraceElement", NULL, REFERENCES_FIRST, 0, 1, 14 },
+	{ "java.lang.String", NULL, STRING, 0, 1, EVER },
 	{ "java.lang.String", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.String", "flags", INJECT, BYTE, 17, EVER },
 	{ "java.lang.Thread", "threadLocalRandomProbe", CONTENDED_FIELD, 0, 8, 18 },
@@ -235,6 +237,11 @@ size_t layout_known_injected(const struct layout_model *model, unsigned known,
 bool layout_known_is_stack_chunk(unsigned known)
 {
 	return has(NULL, known, STACK_CHUNK);
+}
+
+bool layout_known_is_string(unsigned known)
+{
+	return has(NULL, known, STRING);
 }
 
 bool layout_known_is_class(unsigned known)

@@ -42,6 +42,8 @@ size_t layout_known_injected(const struct layout_model *model, unsigned known,
 /* The class with stacks behind its fields: jdk.internal.vm.StackChunk. */
 bool layout_known_is_stack_chunk(unsigned known);
 
+bool layout_known_is_string(unsigned known);
+
 /* java.lang.Class: static fields of the class that an instance stands for lie behind its own. */
 bool layout_known_is_class(unsigned known);
 

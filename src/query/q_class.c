@@ -17,6 +17,7 @@ enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, CLASS_BYTES, INSTANCES, DECLARE
 static const struct hdb_option_spec options[] = {
 	{ "list", NULL, "a row a class, also if only one is meant" },
 	{ "sub", NULL, "sub classes, too" },
+	{ "layout", NULL, "where its fields lie in an instance: the query layout" },
 	{ NULL, NULL, NULL },
 };
 
@@ -56,6 +57,7 @@ static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of all instances, unreachable ones included" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=", "lower bound of what its instances retain; while "
 	  "totals are built" },
+	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the instance size" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes in the list" },
 };
 
@@ -134,6 +136,7 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 {
 	const struct store_class *class = heap_class(q->heap, no);
 	uint64_t subclasses = 0, loader_id = 0;
+	char proof[QUERY_PROOF_MAX];
 	int r = query_fact(q, "id", class->class_id, err);
 
 	for (uint32_t c = 0; c < q->heap->class_count; c++)
@@ -158,15 +161,20 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 		r = query_fact(q, "instances", s->instances[no], err);
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", s->bytes[no], err);
+	query_size_proof(q, class, proof);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "proof", proof, err);
 	return r == HDB_OK ? add_totals(q, no, err) : r;
 }
 
 static int open_class(struct query *q, struct hdb_error *err)
 {
-	struct class_query *s = calloc(1, sizeof(*s));
+	struct class_query *s;
 	int r;
 
-	q->state = s;
+	if (query_option(q, "layout"))
+		return query_become(q, &query_layout, err);
+	s = q->state = calloc(1, sizeof(*s));
 	if (!s)
 		return hdb_fail_memory(err, "a class", sizeof(*s));
 	r = query_targets(q, 1, 1, err);

@@ -32,6 +32,31 @@ struct tally {
 	unsigned mat_reference, mat_align;
 };
 
+void query_size_proof(const struct query *q, const struct store_class *class,
+		      char out[QUERY_PROOF_MAX])
+{
+	const uint32_t n = class->distance_count;
+
+	if (q->heap->layout.model != HDB_SIZES_VM)
+		(void)snprintf(out, QUERY_PROOF_MAX, "none: sizes are not the VM's");
+	else if (q->heap->is_android)
+		(void)snprintf(out, QUERY_PROOF_MAX, "recorded in the dump");
+	else if (class->size_basis == STORE_SIZE_EXACT)
+		(void)snprintf(out, QUERY_PROOF_MAX, "exact: the closest of %" PRIu32 " ends where the "
+			       "next object begins", n);
+	else if (class->size_basis == STORE_SIZE_OBSERVED)
+		(void)snprintf(out, QUERY_PROOF_MAX, "observed: nearly all of %" PRIu32 " lie at this "
+			       "distance; the layout says %" PRIu64, n, class->layout_bytes);
+	else if (class->size_basis == STORE_SIZE_CUT)
+		(void)snprintf(out, QUERY_PROOF_MAX, "cut: there is no more room before the next "
+			       "object; the layout says %" PRIu64, class->layout_bytes);
+	else if (n && class->distance_bytes != STORE_NONE)
+		(void)snprintf(out, QUERY_PROOF_MAX, "in doubt: the layout says so; the next object is "
+			       "at %" PRIu32 " bytes at least", class->distance_bytes);
+	else
+		(void)snprintf(out, QUERY_PROOF_MAX, "in doubt: the layout says so; no next object");
+}
+
 /* ---- parameters ---- */
 
 static const char *rules_text(struct query *q)

@@ -19,6 +19,7 @@ extern const struct query_def query_object_def; /* "object": query_object is a f
 extern const struct query_def query_references;
 extern const struct query_def query_referrers;
 extern const struct query_def query_class;
+extern const struct query_def query_layout;
 extern const struct query_def query_roots;
 extern const struct query_def query_threads;
 extern const struct query_def query_strings;

@@ -8,7 +8,8 @@
 static const struct query_def *const registry[] = {
 	&query_retained,    &query_histogram,  &query_dominators,  &query_top,
 	&query_path,        &query_object_def, &query_references,  &query_referrers,
-	&query_class,       &query_roots,      &query_threads,     &query_strings,
+	&query_class,       &query_layout,     &query_roots,       &query_threads,
+	&query_strings,
 	&query_unreachable, &query_info,       &query_sizes,       &query_check,
 	&query_objects,
 	&query_problems,    &query_dangling,   &query_tables,      &query_records,
