@@ -28,6 +28,7 @@ static bool read_model(const struct heap *heap, struct layout_model *out)
 		.keeps_super_gaps = store_meta_number(store, "sizes.keeps_super_gaps", 0) != 0,
 		.keeps_long_gap = store_meta_number(store, "sizes.keeps_long_gap", 0) != 0,
 		.references_first = store_meta_number(store, "sizes.references_first", 0) != 0,
+		.joins_references = store_meta_number(store, "sizes.joins_references", 0) != 0,
 		.packs_arrays = store_meta_number(store, "sizes.packs_arrays", 0) != 0,
 		.reverses_fields = store_meta_number(store, "sizes.reverses_fields", 0) != 0,
 	};

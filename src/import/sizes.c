@@ -350,6 +350,7 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.keeps_super_gaps", l->model.keeps_super_gaps },
 		{ "sizes.keeps_long_gap", l->model.keeps_long_gap },
 		{ "sizes.references_first", l->model.references_first },
+		{ "sizes.joins_references", l->model.joins_references },
 		{ "sizes.packs_arrays", l->model.packs_arrays },
 		{ "sizes.reverses_fields", l->model.reverses_fields },
 		{ "sizes.has_addresses", l->choice && l->choice->has_addresses },

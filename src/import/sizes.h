@@ -25,7 +25,7 @@ struct sizes_shape {
 	uint64_t size;
 	uint32_t first_gap;
 	uint8_t gap_count;
-	bool has_fields, is_contended;
+	bool has_fields, is_contended, ends_with_reference;
 };
 
 /* What layout rules need of all classes, and what they made of them last. */

@@ -210,6 +210,7 @@ static void load_shape(const struct sizes *s, uint32_t no, struct layout_shape *
 	out->size = from->size;
 	out->has_fields = from->has_fields;
 	out->is_contended = from->is_contended;
+	out->ends_with_reference = from->ends_with_reference;
 	out->gap_count = from->gap_count;
 	if (from->gap_count)
 		memcpy(out->gaps, base_vec_at(&s->gaps, struct layout_gap, from->first_gap),
@@ -225,6 +226,7 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 		.end = shape->end, .size = shape->size, .first_gap = (uint32_t)s->gaps.count,
 		.gap_count = (uint8_t)shape->gap_count, .has_fields = shape->has_fields,
 		.is_contended = shape->is_contended,
+		.ends_with_reference = shape->ends_with_reference,
 	};
 	for (unsigned i = 0; i < shape->gap_count && r == HDB_OK; i++)
 		r = base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err);

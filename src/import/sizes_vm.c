@@ -20,6 +20,7 @@
 #define JAVA_BUILDER 15u
 #define JAVA_COMPACT_HEADERS 24u
 #define JAVA_PACKED_ARRAYS 23u
+#define JAVA_JOINED_REFERENCES 25u
 /* Taken if neither version text nor class tells anything. */
 #define JAVA_GUESS 8u
 
@@ -54,6 +55,7 @@ static void set_java(struct layout_model *model, unsigned java)
 	model->java = java;
 	model->rules = java >= JAVA_BUILDER ? LAYOUT_BUILDER : LAYOUT_CLASSIC;
 	model->packs_arrays = java >= JAVA_PACKED_ARRAYS;
+	model->joins_references = java >= JAVA_JOINED_REFERENCES;
 }
 
 /* Lower bound of the version: the newest class in the dump. */

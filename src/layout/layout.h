@@ -33,6 +33,7 @@ struct layout_model {
 	bool keeps_super_gaps;    /* builder: gaps of super classes stay empty (-UseEmptySlotsInSupers) */
 	bool keeps_long_gap;      /* classic: the gap before longs stays empty (-CompactFields) */
 	bool references_first;    /* classic: FieldsAllocationStyle 0 */
+	bool joins_references;    /* builder: references come first if the super class ends with one (25) */
 	bool packs_arrays;        /* elements begin right behind the length (JDK 23) */
 	bool reverses_fields;     /* the dump lists fields last to first; for offsets only */
 };
@@ -67,6 +68,7 @@ struct layout_shape {
 	uint64_t size;        /* of an instance before it is rounded up to the alignment */
 	bool has_fields;
 	bool is_contended;    /* it, a field of it, or a super class is @Contended */
+	bool ends_with_reference; /* builder: the field that lies last is a reference */
 	unsigned gap_count;
 	struct layout_gap gaps[LAYOUT_GAPS_MAX]; /* ascending */
 };

@@ -2,7 +2,7 @@
  * layout/layout_builder.c - HotSpot since JDK 15.
  *
  * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps the last one), or
- * to the end; then references the same way. Gaps of super classes count, unless a super class is @Contended or the
+ * to the end; then references the same way, or first of all (JDK 25) if the super class ends with one. Gaps of super classes count, unless a super class is @Contended or the
  * switch is off. @Contended fields and classes are appended, with padding before each group and behind the last.
  */
 #include "layout/layout.h"
@@ -41,31 +41,40 @@ static void place(struct builder *b, struct layout_field *field)
 		layout_gap_take(out, gap, field->offset, size);
 	} else {
 		field->offset = layout_round(out->end, size);
+		out->ends_with_reference = field->type == LAYOUT_REFERENCE;
 		if (field->offset != out->end)
 			layout_gap_append(out, out->end, field->offset - out->end);
 		out->end = field->offset + size;
 	}
 }
 
-static bool in_group(const struct layout_field *field, size_t i, unsigned group, size_t only)
+/* Fields to place: those of one group; group ALONE means the field `only`. */
+struct group {
+	struct layout_field *fields;
+	size_t count, only;
+	unsigned group;
+};
+
+static bool in_group(const struct group *g, size_t i)
 {
-	return field->group == group && (group != LAYOUT_GROUP_ALONE || i == only);
+	return g->fields[i].group == g->group && (g->group != LAYOUT_GROUP_ALONE || i == g->only);
 }
 
-/* Places the fields of one group: primitives by size, then references. */
-static void place_group(struct builder *b, struct layout_field *fields, size_t count,
-			unsigned group, size_t only)
+static void place_primitives(struct builder *b, const struct group *g)
 {
 	for (unsigned size = 8; size; size /= 2)
-		for (size_t i = 0; i < count; i++)
-			if (in_group(&fields[i], i, group, only) &&
-			    fields[i].type != LAYOUT_REFERENCE &&
-			    layout_type_size(b->model, fields[i].type) == size)
-				place(b, &fields[i]);
-	for (size_t i = 0; i < count; i++)
-		if (in_group(&fields[i], i, group, only) && (fields[i].type == LAYOUT_REFERENCE ||
-		    !layout_type_size(b->model, fields[i].type)))
-			place(b, &fields[i]);
+		for (size_t i = 0; i < g->count; i++)
+			if (in_group(g, i) && g->fields[i].type != LAYOUT_REFERENCE &&
+			    layout_type_size(b->model, g->fields[i].type) == size)
+				place(b, &g->fields[i]);
+}
+
+static void place_references(struct builder *b, const struct group *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (in_group(g, i) && (g->fields[i].type == LAYOUT_REFERENCE ||
+				       !layout_type_size(b->model, g->fields[i].type)))
+			place(b, &g->fields[i]);
 }
 
 /* The groups of @Contended fields, in the order in which the first field of each comes; whether there are any. */
@@ -79,8 +88,11 @@ static bool place_contended(struct builder *b, struct layout_field *fields, size
 
 		if (group == LAYOUT_GROUP_NONE || (group == LAYOUT_GROUP_NAMED && named_done))
 			continue;
+		const struct group g = { fields, count, i, group };
+
 		b->out->end += b->model->contended_bytes;
-		place_group(b, fields, count, group, i);
+		place_primitives(b, &g);
+		place_references(b, &g);
 		named_done = named_done || group == LAYOUT_GROUP_NAMED;
 		any = true;
 	}
@@ -90,6 +102,7 @@ static bool place_contended(struct builder *b, struct layout_field *fields, size
 void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
 		    const struct layout_traits *traits, struct layout_shape *out)
 {
+	const struct group plain = { fields, count, 0, LAYOUT_GROUP_NONE };
 	struct builder b = { .model = model, .out = out };
 	bool padded = traits->is_contended;
 
@@ -110,7 +123,13 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 		out->end += model->contended_bytes;
 		b.appends = true;
 	}
-	place_group(&b, fields, count, LAYOUT_GROUP_NONE, 0);
+	if (model->joins_references && out->ends_with_reference) {
+		place_references(&b, &plain);
+		place_primitives(&b, &plain);
+	} else {
+		place_primitives(&b, &plain);
+		place_references(&b, &plain);
+	}
 	padded = place_contended(&b, fields, count) || padded;
 	out->is_contended = out->is_contended || padded;
 	/* The padding behind is no field: a sub class starts behind the last one, and pads again. */
