@@ -88,8 +88,10 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 /* Whether the dump has it: false for the boot loader's stand-in and invented classes. */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
-/* Shallow size from an object's parts. heap_load_classes must have been called. */
-uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length);
+/*
+ * Shallow size from an object's parts; kind may have STORE_KIND_EMBEDDED. heap_load_classes must have been called.
+ */
+uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
 /* Columns of one block of objects, for passes over all of them. */
 struct heap_block {

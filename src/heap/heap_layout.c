@@ -10,6 +10,8 @@
 
 /* Bytes of a field's name that count when it is compared with known ones. */
 #define NAME_MAX_BYTES 128
+/* Recorded size of a string since its characters are a part of it (Android 6): header, count, hash code. */
+#define ART_STRING_BYTES 16u
 
 static bool read_model(const struct heap *heap, struct layout_model *out)
 {
@@ -20,7 +22,7 @@ static bool read_model(const struct heap *heap, struct layout_model *out)
 		.rules = rules == LAYOUT_CLASSIC ? LAYOUT_CLASSIC : rules == LAYOUT_ART ? LAYOUT_ART :
 			 LAYOUT_BUILDER,
 		.word_bytes = store_meta_number(store, "sizes.word_bytes", 8) == 4 ? 4 : 8,
-		.header_bytes = heap->layout.header_bytes,
+		.header_bytes = (unsigned)store_meta_number(store, "sizes.fields_at", 8),
 		.reference_bytes = heap->layout.reference_bytes == 8 ? 8 : 4,
 		.align_bytes = heap->layout.align_bytes,
 		.contended_bytes = (unsigned)store_meta_number(store, "sizes.contended_bytes", 0),
@@ -74,6 +76,9 @@ static int add_listed(struct heap *heap, const struct layout_model *model, uint3
 		      struct own *own, struct hdb_error *err)
 {
 	const struct store_class *class = heap_class(heap, class_no);
+	/* ART: "value" stands for the characters, which lie behind the fields. */
+	const char *made_up = model->rules == LAYOUT_ART && layout_known_is_string(known) &&
+			      class->declared_size == ART_STRING_BYTES ? "value" : NULL;
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
@@ -87,6 +92,8 @@ static int add_listed(struct heap *heap, const struct layout_model *model, uint3
 			r = heap_text(heap, field.name_text, name, sizeof(name), err);
 		if (r < 0)
 			return r;
+		if (made_up && strcmp(name, made_up) == 0)
+			continue;
 		part.type = field.type;
 		part.name_text = field.name_text;
 		for (size_t k = 0; k < injected_count; k++)

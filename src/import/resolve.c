@@ -521,6 +521,9 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		s->raw_first[i] = s->raw.count;
 		r = take_object(im, s, first_ix + i, s->ids[i], &s->objects[i], err);
+		if (im->is_android && r == HDB_OK)
+			s->objects[i].is_embedded =
+				import_is_embedded(im, &s->view, &s->objects[i], s->ids[i]);
 		if (r == HDB_OK && i + 1 < with_next && s->ids[i])
 			r = import_distances_add(&s->distances, &s->objects[i],
 						 s->ids[i + 1] - s->ids[i], err);

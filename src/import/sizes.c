@@ -129,8 +129,9 @@ static void as_recorded(const struct import *im, struct layout *l)
  * ART records object_size itself (art runtime/hprof/hprof.cc); objects have 8 bytes of header, arrays 12, elements of
  * 8 bytes begin at 16 (art runtime/mirror/array.h), the allocator aligns to 8.
  */
-static void as_art(struct layout *l)
+static void as_art(struct import *im, struct layout *l)
 {
+	sizes_art_model(im, &l->model);
 	l->reference_bytes = 4;
 	l->align_bytes = 8;
 	l->header_bytes = 8;
@@ -201,11 +202,19 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 		      struct hdb_error *err)
 {
 	uint64_t statics;
-	const int r = static_bytes(im, l, class, &statics, err);
+	int r = static_bytes(im, l, class, &statics, err);
 
 	if (r < 0)
 		return r;
 	class->out.class_bytes = round_up(statics, l->align_bytes);
+	if (l->is_recorded) {
+		uint64_t overhead;
+
+		r = sizes_class_overhead(im, class, &overhead, err);
+		/* The class object's end is the made-up array's, which has the rounding. */
+		class->out.class_bytes = round_up(statics + overhead, l->align_bytes) -
+					 round_up(overhead, l->align_bytes);
+	}
 	if (class->out.flags & STORE_CLASS_ARRAY && !class->max_body)
 		class->out.instance_bytes = empty_array(l, class->out.element_type);
 	else if (im->opt->sizes == HDB_SIZES_DUMP)
@@ -214,7 +223,9 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 		class->out.instance_bytes = round_up(class->out.declared_size, l->align_bytes);
 	else
 		class->out.instance_bytes = round_up(class->model_bytes, l->align_bytes);
-	return HDB_OK;
+	class->out.layout_bytes = class->out.instance_bytes;
+	class->out.distance_bytes = STORE_NONE;
+	return r;
 }
 
 /* ---- the VM's layout ---- */
@@ -342,8 +353,9 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.primitive_header_bytes", l->primitive_header_bytes },
 		{ "sizes.wide_header_bytes", l->wide_header_bytes },
 		{ "sizes.is_recorded", l->is_recorded },
-		{ "sizes.is_laid_out", l->choice != NULL },
+		{ "sizes.is_laid_out", l->choice || l->is_recorded },
 		{ "sizes.rules", l->model.rules },
+		{ "sizes.fields_at", l->model.header_bytes },
 		{ "sizes.java", l->model.java },
 		{ "sizes.word_bytes", l->model.word_bytes },
 		{ "sizes.contended_bytes", l->model.contended_bytes },
@@ -381,7 +393,7 @@ int import_sizes(struct import *im, struct hdb_error *err)
 		else if (im->opt->sizes == HDB_SIZES_MAT)
 			as_mat(im, &l);
 		else
-			as_art(&l);
+			as_art(im, &l);
 		if (im->opt->layout)
 			override_layout(&l, &fixed);
 		r = model_classes(im, &l, err);

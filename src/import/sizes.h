@@ -60,6 +60,19 @@ uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance
 /* Whether the text with this HPROF ID is `text`. A text that cannot be read is no match. */
 bool sizes_text_is(struct import *im, uint64_t string_id, const char *text);
 
+/* ---- sizes_art.c ---- */
+
+/* The object with this ID, as the dump has it. False if there is none. */
+bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
+		       struct hprof_sub *out);
+
+/* Bytes of a class object that the dump has in a made-up array; 0 if there is none. */
+int sizes_class_overhead(struct import *im, const struct import_class *class, uint64_t *bytes,
+			 struct hdb_error *err);
+
+/* How ART places fields. */
+void sizes_art_model(struct import *im, struct layout_model *out);
+
 /* ---- vm_version.c ---- */
 
 /*

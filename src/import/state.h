@@ -204,6 +204,10 @@ size_t import_extras_from(const struct import *im, uint32_t ix);
 /* sizes_fields.c: where a stack chunk says how large it is. After import_classes has numbered classes. */
 int import_find_stack_chunks(struct import *im, struct hdb_error *err);
 
+/* sizes_art.c: whether ART made this array up for bytes that are a part of another object. */
+bool import_is_embedded(struct import *im, struct base_view *view, const struct store_object *o,
+			uint64_t id);
+
 /* sizes.c: frees the offsets of objects, which it is the last to need. */
 int import_sizes(struct import *im, struct hdb_error *err);
 

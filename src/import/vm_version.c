@@ -12,17 +12,6 @@
 /* Bytes of the version text that are looked at; "1.8.0_05-internal" is a long one. */
 #define VERSION_MAX 32
 
-/* The object with this ID, as the dump has it. False if there is none. */
-static bool read_object(struct import *im, struct base_view *view, uint64_t id,
-			struct hprof_sub *out)
-{
-	const uint32_t ix = id ? idset_find(&im->ids, id) : IDSET_NONE;
-	const uint64_t *offsets = im->offsets.data;
-
-	return ix != IDSET_NONE && offsets && offsets[ix] &&
-	       hprof_sub_read(&im->file, view, offsets[ix], im->source->size, out, NULL) == HDB_OK;
-}
-
 /* ID in the field "value" of a string. */
 static uint64_t value_of(struct import *im, struct base_view *view, const struct hprof_sub *string)
 {
@@ -62,8 +51,8 @@ static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 	const uint8_t *p;
 
 	out[0] = '\0';
-	if (!read_object(im, &view, id, &sub) ||
-	    !read_object(im, &view, value_of(im, &view, &sub), &sub) ||
+	if (!sizes_read_object(im, &view, id, &sub) ||
+	    !sizes_read_object(im, &view, value_of(im, &view, &sub), &sub) ||
 	    sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP)
 		return;
 	width = sub.element_type == HPROF_CHAR ? 2 : 1;
