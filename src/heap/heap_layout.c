@@ -10,8 +10,6 @@
 
 /* Bytes of a field's name that count when it is compared with known ones. */
 #define NAME_MAX_BYTES 128
-/* Recorded size of a string since its characters are a part of it (Android 6): header, count, hash code. */
-#define ART_STRING_BYTES 16u
 
 static bool read_model(const struct heap *heap, struct layout_model *out)
 {
@@ -30,6 +28,7 @@ static bool read_model(const struct heap *heap, struct layout_model *out)
 		.keeps_super_gaps = store_meta_number(store, "sizes.keeps_super_gaps", 0) != 0,
 		.keeps_long_gap = store_meta_number(store, "sizes.keeps_long_gap", 0) != 0,
 		.references_first = store_meta_number(store, "sizes.references_first", 0) != 0,
+		.widens_fields = store_meta_number(store, "sizes.widens_fields", 0) != 0,
 		.joins_references = store_meta_number(store, "sizes.joins_references", 0) != 0,
 		.packs_arrays = store_meta_number(store, "sizes.packs_arrays", 0) != 0,
 		.reverses_fields = store_meta_number(store, "sizes.reverses_fields", 0) != 0,
@@ -70,17 +69,36 @@ static int add_field(struct own *own, const struct layout_model *model, const st
 	return r == HDB_OK ? base_vec_push(&own->fields, &field, sizeof(field), err) : r;
 }
 
+/* Whether the recorded size has no room for all fields that are listed. */
+static int is_crowded(struct heap *heap, const struct layout_model *model,
+		      const struct store_class *class, bool *out, struct hdb_error *err)
+{
+	uint64_t bytes = class->super_no == STORE_NONE ? 0 :
+			 heap_class(heap, class->super_no)->declared_size;
+
+	for (uint32_t i = 0; i < class->field_count; i++) {
+		struct store_field field;
+		const int r = heap_field(heap, class->first_field + i, &field, err);
+
+		if (r < 0)
+			return r;
+		bytes += layout_type_size(model, field.type);
+	}
+	*out = bytes > class->declared_size;
+	return HDB_OK;
+}
+
 /* Fields that the dump lists, in the order of the class file; notes which injected ones are among them. */
 static int add_listed(struct heap *heap, const struct layout_model *model, uint32_t class_no,
 		      unsigned known, const char **injected, size_t injected_count,
 		      struct own *own, struct hdb_error *err)
 {
 	const struct store_class *class = heap_class(heap, class_no);
-	/* ART: "value" stands for the characters, which lie behind the fields. */
-	const char *made_up = model->rules == LAYOUT_ART && layout_known_is_string(known) &&
-			      class->declared_size == ART_STRING_BYTES ? "value" : NULL;
+	bool crowded = false;
 	int r = HDB_OK;
 
+	if (model->rules == LAYOUT_ART && known != LAYOUT_UNKNOWN)
+		r = is_crowded(heap, model, class, &crowded, err);
 	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
 		const uint32_t at = model->reverses_fields ? class->field_count - 1 - i : i;
 		struct heap_part part = { .class_no = class_no, .kind = HEAP_PART_FIELD };
@@ -92,7 +110,7 @@ static int add_listed(struct heap *heap, const struct layout_model *model, uint3
 			r = heap_text(heap, field.name_text, name, sizeof(name), err);
 		if (r < 0)
 			return r;
-		if (made_up && strcmp(name, made_up) == 0)
+		if (crowded && layout_known_is_made_up(known, name))
 			continue;
 		part.type = field.type;
 		part.name_text = field.name_text;

@@ -129,9 +129,8 @@ static void as_recorded(const struct import *im, struct layout *l)
  * ART records object_size itself (art runtime/hprof/hprof.cc); objects have 8 bytes of header, arrays 12, elements of
  * 8 bytes begin at 16 (art runtime/mirror/array.h), the allocator aligns to 8.
  */
-static void as_art(struct import *im, struct layout *l)
+static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 {
-	sizes_art_model(im, &l->model);
 	l->reference_bytes = 4;
 	l->align_bytes = 8;
 	l->header_bytes = 8;
@@ -141,6 +140,7 @@ static void as_art(struct import *im, struct layout *l)
 	l->is_recorded = true;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
 		       "ART dump: instance sizes as recorded, array header 12, alignment 8");
+	return sizes_art_model(im, &l->model, err);
 }
 
 /* Parses "header=12,ref=4,align=8", any part; NULL is none. */
@@ -362,6 +362,7 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.keeps_super_gaps", l->model.keeps_super_gaps },
 		{ "sizes.keeps_long_gap", l->model.keeps_long_gap },
 		{ "sizes.references_first", l->model.references_first },
+		{ "sizes.widens_fields", l->model.widens_fields },
 		{ "sizes.joins_references", l->model.joins_references },
 		{ "sizes.packs_arrays", l->model.packs_arrays },
 		{ "sizes.reverses_fields", l->model.reverses_fields },
@@ -393,10 +394,11 @@ int import_sizes(struct import *im, struct hdb_error *err)
 		else if (im->opt->sizes == HDB_SIZES_MAT)
 			as_mat(im, &l);
 		else
-			as_art(im, &l);
+			r = as_art(im, &l, err);
 		if (im->opt->layout)
 			override_layout(&l, &fixed);
-		r = model_classes(im, &l, err);
+		if (r == HDB_OK)
+			r = model_classes(im, &l, err);
 		for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
 			r = size_class(im, &l, import_class_at(im, no), err);
 	}

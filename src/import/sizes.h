@@ -70,8 +70,8 @@ bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 int sizes_class_overhead(struct import *im, const struct import_class *class, uint64_t *bytes,
 			 struct hdb_error *err);
 
-/* How ART places fields. */
-void sizes_art_model(struct import *im, struct layout_model *out);
+/* How ART places fields: of its two ways, the one that makes more classes as large as the dump records. */
+int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 
 /* ---- vm_version.c ---- */
 

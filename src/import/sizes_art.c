@@ -64,15 +64,40 @@ int sizes_class_overhead(struct import *im, const struct import_class *class, ui
 	return HDB_OK;
 }
 
-void sizes_art_model(struct import *im, struct layout_model *out)
+/* Classes that are laid out as large as the dump records. */
+static int count_recorded(struct sizes *s, const struct layout_model *model, uint64_t *count,
+			  struct hdb_error *err)
+{
+	const int r = sizes_lay_out(s, model, err);
+
+	*count = 0;
+	for (uint32_t no = 0; r == HDB_OK && no < s->im->classes.count; no++) {
+		const struct import_class *class = import_class_at(s->im, no);
+
+		*count += class->model_bytes == class->out.declared_size;
+	}
+	return r;
+}
+
+int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err)
 {
 	const uint32_t object = im->object_class_no;
-
 	/* Newer dumps list the header's two fields as fields of java.lang.Object. */
 	const bool listed = object != STORE_NONE && import_class_at(im, object)->out.field_count;
+	uint64_t narrow, wide = 0;
+	struct sizes s;
+	int r = sizes_open(im, &s, err);
 
 	*out = (struct layout_model){
 		.rules = LAYOUT_ART, .word_bytes = 4, .header_bytes = listed ? 0 : 8,
 		.reference_bytes = 4, .align_bytes = 8,
 	};
+	if (r == HDB_OK)
+		r = count_recorded(&s, out, &narrow, err);
+	out->widens_fields = true;
+	if (r == HDB_OK)
+		r = count_recorded(&s, out, &wide, err);
+	out->widens_fields = r == HDB_OK && wide > narrow;
+	sizes_release(&s);
+	return r;
 }

@@ -18,7 +18,8 @@ enum what {
 	STACK_CHUNK,
 	MIRROR,
 	STRING,
-	VERSION
+	VERSION,
+	MADE_UP           /* a field that ART's dumps add where there is room for none */
 };
 
 /* Type of an injected field that is as wide as an address. */
@@ -61,6 +62,7 @@ static const struct row rows[] = {
 	{ "java.lang.Class", "source_file", INJECT, LAYOUT_REFERENCE, 11, EVER },
 	{ "java.lang.Class", "init_lock", INJECT, LAYOUT_REFERENCE, 21, EVER },
 	{ "java.lang.ClassLoader", NULL, REFERENCES_FIRST, 0, 1, 14 },
+	{ "java.lang.ClassLoader", "runtimeInternalObjects", MADE_UP, 0, 1, EVER },
 	{ "java.lang.ClassLoader", "loader_data", INJECT, POINTER, 8, EVER },
 	{ "java.lang.Double", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.Float", NULL, REFERENCES_FIRST, 0, 1, 14 },
@@ -75,6 +77,7 @@ static const struct row rows[] = {
 	{ "java.lang.StackFrameInfo", "version", INJECT, SHORT, 9, EVER },
 	{ "java.lang.StackTraceElement", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.String", NULL, STRING, 0, 1, EVER },
+	{ "java.lang.String", "value", MADE_UP, 0, 1, EVER },
 	{ "java.lang.String", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.String", "flags", INJECT, BYTE, 17, EVER },
 	{ "java.lang.Thread", "threadLocalRandomProbe", CONTENDED_FIELD, 0, 8, 18 },
@@ -242,6 +245,17 @@ bool layout_known_is_stack_chunk(unsigned known)
 bool layout_known_is_string(unsigned known)
 {
 	return has(NULL, known, STRING);
+}
+
+bool layout_known_is_made_up(unsigned known, const char *field_name)
+{
+	const struct row *row;
+	size_t at = 0;
+
+	while ((row = next_row(NULL, known, &at)))
+		if (row->what == MADE_UP && strcmp(row->field, field_name) == 0)
+			return true;
+	return false;
 }
 
 bool layout_known_is_class(unsigned known)

@@ -44,6 +44,12 @@ bool layout_known_is_stack_chunk(unsigned known);
 
 bool layout_known_is_string(unsigned known);
 
+/*
+ * A field that ART's dumps list for what is no field of the object: a string's characters, a loader's table. Other
+ * versions have a field of that name: it is made up only if the recorded size has no room for it.
+ */
+bool layout_known_is_made_up(unsigned known, const char *field_name);
+
 /* java.lang.Class: static fields of the class that an instance stands for lie behind its own. */
 bool layout_known_is_class(unsigned known);
 

@@ -13,7 +13,9 @@ unsigned layout_type_size(const struct layout_model *model, uint8_t type)
 {
 	if (type == LAYOUT_REFERENCE)
 		return model->reference_bytes;
-	return type < sizeof(widths) ? widths[type] : 0;
+	if (type >= sizeof(widths))
+		return 0;
+	return model->widens_fields && widths[type] && widths[type] < 4 ? 4 : widths[type];
 }
 
 static void start(const struct layout_model *model, const struct layout_shape *super,

@@ -33,6 +33,7 @@ struct layout_model {
 	bool keeps_super_gaps;    /* builder: gaps of super classes stay empty (-UseEmptySlotsInSupers) */
 	bool keeps_long_gap;      /* classic: the gap before longs stays empty (-CompactFields) */
 	bool references_first;    /* classic: FieldsAllocationStyle 0 */
+	bool widens_fields;       /* ART before Android 6: small fields take 4 bytes */
 	bool joins_references;    /* builder: references come first if the super class ends with one (25) */
 	bool packs_arrays;        /* elements begin right behind the length (JDK 23) */
 	bool reverses_fields;     /* the dump lists fields last to first; for offsets only */
@@ -41,7 +42,7 @@ struct layout_model {
 /* Field types are HPROF's basic types: 2 is a reference, 4 to 11 boolean to long. */
 #define LAYOUT_REFERENCE 2u
 
-/* Bytes of a field or an element; 0 for a number that is no type. */
+/* Bytes of a field; 0 for a number that is no type. */
 unsigned layout_type_size(const struct layout_model *model, uint8_t type);
 
 enum { LAYOUT_GROUP_NONE = 0, LAYOUT_GROUP_ALONE = 1, LAYOUT_GROUP_NAMED = 2 };
