@@ -22,11 +22,10 @@ static const struct hdb_option_spec options[] = {
 
 /* Objects and bytes by how well their size is proved, and under MAT's arithmetic. */
 struct tally {
-	uint64_t classes[4], objects[4], bytes[4]; /* by enum store_size_basis */
-	uint64_t mirrors[4];
+	uint64_t classes[4], bytes[4]; /* by enum store_size_basis; without class objects */
+	uint64_t mirrors[4], mirror_bytes[4];
 	uint64_t total, mat_total;
 	uint64_t *class_objects;  /* by class: objects of it, no class objects */
-	uint64_t *class_bytes;
 	uint64_t *mat_bytes;      /* of an instance */
 	uint64_t *mat_class_bytes;/* of a class object */
 	unsigned mat_reference, mat_align;
@@ -254,7 +253,6 @@ static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_
 static void release_tally(struct tally *t)
 {
 	free(t->class_objects);
-	free(t->class_bytes);
 	free(t->mat_bytes);
 	free(t->mat_class_bytes);
 }
@@ -269,11 +267,10 @@ static int open_tally(struct query *q, struct tally *t, struct hdb_error *err)
 	if (!t->mat_align)
 		t->mat_align = 8;
 	t->class_objects = calloc(n, sizeof(uint64_t));
-	t->class_bytes = calloc(n, sizeof(uint64_t));
 	t->mat_bytes = calloc(n, sizeof(uint64_t));
 	t->mat_class_bytes = calloc(n, sizeof(uint64_t));
-	if (!t->class_objects || !t->class_bytes || !t->mat_bytes || !t->mat_class_bytes)
-		return hdb_fail_memory(err, "sizes by class", 4 * n * sizeof(uint64_t));
+	if (!t->class_objects || !t->mat_bytes || !t->mat_class_bytes)
+		return hdb_fail_memory(err, "sizes by class", 3 * n * sizeof(uint64_t));
 	return mat_classes(q, t, err);
 }
 
@@ -293,13 +290,12 @@ static void count_object(struct query *q, struct tally *t, const struct heap_blo
 			return;
 		basis = class->class_basis & 3;
 		t->mirrors[basis]++;
+		t->mirror_bytes[basis] += block->shallow[i];
 	} else {
 		basis = heap_class(q->heap, no)->size_basis & 3;
 		t->class_objects[no]++;
-		t->class_bytes[no] += block->shallow[i];
+		t->bytes[basis] += block->shallow[i];
 	}
-	t->objects[basis]++;
-	t->bytes[basis] += block->shallow[i];
 	t->total += block->shallow[i];
 	t->mat_total += mat_object(q, t, no, kind, block->length[i]);
 }
@@ -317,6 +313,13 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 			r = base_step(q->work, block->first_ix, err);
 	}
 	free(block);
+	/* Class objects are of one class, and of one arithmetic: one that is exact speaks for those in doubt. */
+	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
+		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];
+	else
+		t->bytes[STORE_SIZE_COMPUTED] += t->mirror_bytes[STORE_SIZE_COMPUTED];
+	t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_EXACT];
+	t->bytes[STORE_SIZE_CUT] += t->mirror_bytes[STORE_SIZE_CUT];
 	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++)
 		if (t->class_objects[no])
 			t->classes[heap_class(q->heap, no)->size_basis & 3]++;
@@ -349,7 +352,7 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 				err);
 		if (r == HDB_OK)
 			r = info_number(info, "classes", rows[i].bytes, "shallow sizes of their "
-					"objects and of such class objects", t->bytes[basis], err);
+					"objects; class objects count as one class", t->bytes[basis], err);
 		if (r == HDB_OK && rows[i].mirrors)
 			r = info_number(info, "classes", rows[i].mirrors, "the same for class "
 					"objects, with their static fields", t->mirrors[basis], err);
