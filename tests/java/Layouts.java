@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What the VM itself says of object sizes: an instance of nearly every class of some modules, and of classes made to be
- * hard to lay out; then a dump. Arguments: OUT (writes OUT.sizes, OUT.offsets and OUT.hprof), then modules.
+ * What the VM itself says of object sizes: an instance of nearly every class of some modules, of the classes that are
+ * loaded anyhow, and of classes made to be hard to lay out; then a dump. Arguments: OUT (writes OUT.sizes, OUT.offsets and OUT.hprof), then modules.
  *
  * OUT.sizes has a line "NAME, tab, size of an instance, tab, size of the class object" (0: not known), and for
  * arrays "NAME#length, tab, size, tab, 0". OUT.offsets: "NAME, tab, field, tab, offset".
@@ -92,8 +92,10 @@ public class Layouts {
 			if (Modifier.isStatic(f.getModifiers()))
 				continue;
 			try {
+				long offset = unsafe.objectFieldOffset(f);
+
 				offsets.append(c.getName()).append('\t').append(f.getName()).append('\t')
-					.append(unsafe.objectFieldOffset(f)).append('\n');
+					.append(offset).append('\n');
 			} catch (UnsupportedOperationException e) {
 				// records and hidden classes
 			}
@@ -103,7 +105,7 @@ public class Layouts {
 	static void add(sun.misc.Unsafe unsafe, Class<?> c) {
 		long instance = 0;
 
-		if (c.isArray() || c.isPrimitive() || c.isHidden() || c.isSynthetic())
+		if (sizes.containsKey(c.getName()) || c.isArray() || c.isPrimitive() || c.isHidden() || c.isSynthetic())
 			return;
 		try {
 			if (!c.isInterface() && !Modifier.isAbstract(c.getModifiers()) && c != Class.class) {
@@ -112,7 +114,7 @@ public class Layouts {
 				kept.add(o);
 				instance = instrumentation.getObjectSize(o);
 			} else {
-				unsafe.ensureClassInitialized(c);
+				Class.forName(c.getName(), true, c.getClassLoader());
 			}
 			addOffsets(unsafe, c);
 		} catch (Throwable e) {
@@ -169,6 +171,10 @@ public class Layouts {
 					// not for this platform
 				}
 			}
+		}
+		for (Class<?> c : instrumentation.getAllLoadedClasses()) {
+			if (c.getClassLoader() == null && !isAvoided(c.getName()))
+				add(unsafe, c);
 		}
 		addArrays();
 		try (PrintWriter w = new PrintWriter(args[0] + ".sizes")) {
