@@ -35,9 +35,9 @@ struct heap_part {
 const char *heap_part_name(uint8_t kind);
 
 /*
- * Lays a class out as the import did: appends its parts to `out` (struct heap_part, the caller's to release), ascending,
- * without holes up to the size of an instance, or of an empty array. HDB_EUSAGE if the database has sizes that no
- * layout was computed for (--sizes mat or dump).
+ * Lays a class out as the import did: appends its parts to `out` (struct heap_part, the caller's to
+ * release), ascending, without holes up to the size of an instance, or of an empty array. HDB_EUSAGE
+ * if the database has sizes that no layout was computed for (--sizes mat or dump).
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out,
 		 struct hdb_error *err);

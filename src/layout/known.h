@@ -32,9 +32,10 @@ bool layout_known_names_fields(unsigned known);
 bool layout_known_may_contend(unsigned known);
 
 /*
- * Injected fields of a known class, in the order in which HotSpot adds them behind the class file's: sets type and
- * group of at most LAYOUT_INJECTED_MAX fields, and `names` (static) unless that is NULL. Returns how many. A field that the
- * class library declares itself under that name is not injected: the caller leaves it out.
+ * Injected fields of a known class, in the order in which HotSpot adds them behind the class file's: sets
+ * type and group of at most LAYOUT_INJECTED_MAX fields, and `names` (static) unless that is NULL. Returns
+ * how many. A field that the class library declares itself under that name is not injected: the caller
+ * leaves it out.
  */
 size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names);

@@ -1,9 +1,10 @@
 /*
  * layout/layout_builder.c - HotSpot since JDK 15.
  *
- * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps the last one), or
- * to the end; then references the same way, or first of all (JDK 25) if the super class ends with one. Gaps of super classes count, unless a super class is @Contended or the
- * switch is off. @Contended fields and classes are appended, with padding before each group and behind the last.
+ * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps the
+ * last one), or to the end; then references the same way, or first of all (JDK 25) if the super class ends
+ * with one. Gaps of super classes count, unless a super class is @Contended or the switch is off.
+ * @Contended fields and classes are appended, with padding before each group and behind the last.
  */
 #include "layout/layout.h"
 

@@ -15,8 +15,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What the VM itself says of object sizes: an instance of nearly every class of some modules, of the classes that are
- * loaded anyhow, and of classes made to be hard to lay out; then a dump. Arguments: OUT (writes OUT.sizes, OUT.offsets and OUT.hprof), then modules.
+ * What the VM itself says of object sizes: an instance of nearly every class of some modules, of the classes
+ * that are loaded anyhow, and of classes made to be hard to lay out; then a dump. Arguments: OUT (writes
+ * OUT.sizes, OUT.offsets and OUT.hprof), then modules.
  *
  * OUT.sizes has a line "NAME, tab, size of an instance, tab, size of the class object" (0: not known), and for
  * arrays "NAME#length, tab, size, tab, 0". OUT.offsets: "NAME, tab, field, tab, offset".
@@ -60,7 +61,12 @@ public class Layouts {
 	static class Odd6 extends Odd5 { int a; long b; char c; Object d, e, f; }
 	static class Statics1 { static byte a; static Object b = new Object(); }
 	static class Statics2 { static long a = System.nanoTime(); static byte b; static int c; }
-	static class Statics3 { static Object a, b, c; static double d = 1; static short e; static boolean f; }
+	static class Statics3 {
+		static Object a, b, c;
+		static double d = 1;
+		static short e;
+		static boolean f;
+	}
 
 	static final Class<?>[] own = {
 		Empty.class, EmptySub.class, EmptySubSub.class, Bytes1.class, Bytes2.class, Bytes3.class,
