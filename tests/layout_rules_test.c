@@ -116,6 +116,7 @@ static const struct row rows[] = {
 	{ ART, "/ZLIL", 24, "20 8 16 12 " },
 	{ ART_OLD, "/ZLIL", 24, "20 8 16 12 " },
 	{ ART, "/Z/L", 16, "8 12 " },
+	{ ART, "/LJ/I", 32, "8 16 24 " },
 	{ ART, "/LJZ", 24, "8 16 12 " },
 	{ ART, "/LJZSI", 32, "8 16 26 24 12 " },
 	{ ART_OLD, "/LJZZ", 32, "8 16 12 24 " },

@@ -262,7 +262,8 @@ static uint64_t correct(const struct import_distance *distance, int64_t least, b
 	return bytes;
 }
 
-static void size_vm_class(struct import_class *class, const struct layout *l, bool dense)
+/* What the user has fixed is taken even where distances contradict it; they are only noted. */
+static void size_vm_class(struct import_class *class, const struct layout *l, bool dense, bool fixed)
 {
 	const struct layout_model *model = &l->choice->model;
 	const bool is_array = class->out.flags & STORE_CLASS_ARRAY && !class->max_body;
@@ -278,14 +279,15 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 		basis = sizes_basis(bytes, model->align_bytes, distance, least);
 	class->out.layout_bytes = layout_round(bytes, model->align_bytes);
 	class->out.instance_bytes = class->out.layout_bytes;
-	if (!is_array && !class->stack_size_at)
+	if (!is_array && !class->stack_size_at && !fixed)
 		class->out.instance_bytes = correct(distance, least, dense, bytes, &basis);
 	class->out.size_basis = basis;
 	basis = STORE_SIZE_COMPUTED;
 	if (l->choice->has_addresses && !(class->out.flags & STORE_CLASS_INVENTED))
 		basis = sizes_basis(class->mirror_bytes, model->align_bytes,
 				    &class->mirror_distance, class->mirror_distance.least);
-	class->out.class_bytes = correct(&class->mirror_distance, class->mirror_distance.least,
+	class->out.class_bytes = fixed ? class->mirror_bytes :
+				 correct(&class->mirror_distance, class->mirror_distance.least,
 					 false, class->mirror_bytes, &basis);
 	class->out.class_basis = basis;
 	class->out.distance_count = distance->count;
@@ -313,7 +315,8 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 		l->primitive_header_bytes = layout_array_base(model, HPROF_INT);
 		l->wide_header_bytes = layout_array_base(model, HPROF_LONG);
 		for (uint32_t no = 0; no < im->classes.count; no++)
-			size_vm_class(import_class_at(im, no), l, dense);
+			size_vm_class(import_class_at(im, no), l, dense,
+				      im->opt->layout != NULL);
 		(void)snprintf(l->evidence, sizeof(l->evidence),
 			       "reference width %u: %s; header %u: %s", l->reference_bytes,
 			       l->choice->evidence[SIZES_REFERENCE], l->header_bytes,

@@ -46,6 +46,8 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 	else if (class->size_basis == STORE_SIZE_OBSERVED)
 		(void)snprintf(out, QUERY_PROOF_MAX, "observed: nearly all of %" PRIu32 " lie at this "
 			       "distance; the layout says %" PRIu64, n, class->layout_bytes);
+	else if (class->size_basis == STORE_SIZE_CUT && class->instance_bytes == class->layout_bytes)
+		(void)snprintf(out, QUERY_PROOF_MAX, "contradicted: an object reaches into the next one");
 	else if (class->size_basis == STORE_SIZE_CUT)
 		(void)snprintf(out, QUERY_PROOF_MAX, "cut: there is no more room before the next "
 			       "object; the layout says %" PRIu64, class->layout_bytes);
@@ -339,7 +341,8 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 		{ STORE_SIZE_OBSERVED, "observed", "observed bytes", NULL,
 		  "larger than the layout says, by hundreds of objects at one distance" },
 		{ STORE_SIZE_CUT, "cut", "cut bytes", "cut class objects",
-		  "smaller than the layout says, for want of room before the next object" },
+		  "the layout says more than there is room for before the next object; the room is taken, "
+		  "if --layout was not given" },
 		{ STORE_SIZE_COMPUTED, "in doubt", "in doubt bytes", "class objects in doubt",
 		  "no object of the class lies close enough to another to tell" },
 	};
