@@ -202,18 +202,16 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 		      struct hdb_error *err)
 {
 	uint64_t statics;
-	int r = static_bytes(im, l, class, &statics, err);
+	const int r = static_bytes(im, l, class, &statics, err);
 
 	if (r < 0)
 		return r;
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
-		uint64_t overhead;
-
-		r = sizes_class_overhead(im, class, &overhead, err);
 		/* The class object's end is the made-up array's, which has the rounding. */
-		class->out.class_bytes = round_up(statics + overhead, l->align_bytes) -
-					 round_up(overhead, l->align_bytes);
+		class->out.class_bytes = round_up(statics + class->overhead_bytes,
+						  l->align_bytes) -
+					 round_up(class->overhead_bytes, l->align_bytes);
 	}
 	if (class->out.flags & STORE_CLASS_ARRAY && !class->max_body)
 		class->out.instance_bytes = empty_array(l, class->out.element_type);
@@ -408,6 +406,6 @@ int import_sizes(struct import *im, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = put_layout(im, &l, err);
 	free(choice);
-	base_big_free(im->work, &im->offsets);
+	places_release(&im->places, im->work);
 	return r;
 }

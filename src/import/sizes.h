@@ -62,18 +62,14 @@ bool sizes_text_is(struct import *im, uint64_t string_id, const char *text);
 
 /* ---- sizes_art.c ---- */
 
-/* The object with this ID, as the dump has it. False if there is none. */
-bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
-		       struct hprof_sub *out);
-
-/* Bytes of a class object that the dump has in a made-up array; 0 if there is none. */
-int sizes_class_overhead(struct import *im, const struct import_class *class, uint64_t *bytes,
-			 struct hdb_error *err);
-
 /* How ART places fields: of its two ways, the one that makes more classes as large as the dump records. */
 int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 
 /* ---- vm_version.c ---- */
+
+/* The object with this ID, as the dump has it. False if there is none. A search; for a few objects. */
+bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
+		       struct hprof_sub *out);
 
 /*
  * Feature version of the VM (8, 17), from the version text that the class library keeps in a static field; 0 if the

@@ -5,6 +5,7 @@
  * + 8, where the object proper has its hash code; what a class object holds behind its fields (method tables) at
  * the class's ID + 1. Neither is an array in the heap: no header, and its bytes end where its owner's do.
  */
+#include "import/resolve.h"
 #include "import/sizes.h"
 
 #include "layout/known.h"
@@ -13,55 +14,43 @@
 #define STRING_VALUE_AT 8u
 #define CLASS_OVERHEAD_AT 1u
 
-bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
-		       struct hprof_sub *out)
-{
-	const uint32_t ix = id ? idset_find(&im->ids, id) : IDSET_NONE;
-	const uint64_t *offsets = im->offsets.data;
-
-	return ix != IDSET_NONE && offsets && offsets[ix] &&
-	       hprof_sub_read(&im->file, view, offsets[ix], im->source->size, out, NULL) == HDB_OK;
-}
-
-bool import_is_embedded(struct import *im, struct base_view *view, const struct store_object *o,
-			uint64_t id)
+/* Whether the object with this ID is a string; `before` is the object before in order of ID if it is known. */
+static bool is_string(struct import *im, struct base_view *view, uint64_t id,
+		      const struct store_object *before)
 {
 	struct hprof_sub owner;
 	uint32_t no;
 
-	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || id < STRING_VALUE_AT)
-		return false;
-	if (id % 8 == CLASS_OVERHEAD_AT)
-		return base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT) != BASE_IDMAP_NONE;
-	if (!sizes_read_object(im, view, id - STRING_VALUE_AT, &owner) ||
-	    owner.tag != HPROF_INSTANCE_DUMP)
+	if (before)
+		return before->kind == STORE_INSTANCE &&
+		       layout_known_is_string(import_class_at(im, before->class_no)->known);
+	if (!sizes_read_object(im, view, id, &owner) || owner.tag != HPROF_INSTANCE_DUMP)
 		return false;
 	no = base_idmap_get(&im->class_map, owner.class_id);
 	return no != BASE_IDMAP_NONE && layout_known_is_string(import_class_at(im, no)->known);
 }
 
-int sizes_class_overhead(struct import *im, const struct import_class *class, uint64_t *bytes,
-			 struct hdb_error *err)
+void import_mark_embedded(struct import *im, struct slot *s, uint32_t i, uint32_t ix)
 {
-	struct base_view view = { .src = im->source };
-	uint64_t offset = class->statics_offset;
+	struct store_object *o = &s->objects[i];
+	const uint64_t id = s->ids[i];
 
-	*bytes = 0;
-	for (uint32_t f = 0; f < class->out.static_count; f++) {
-		struct hprof_static field;
-		struct hprof_sub array;
-		const int r = hprof_static_next(&im->file, &view, &offset, &field, err);
+	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || id < STRING_VALUE_AT || !ix)
+		return;
+	if (id % 8 == CLASS_OVERHEAD_AT) {
+		const uint32_t no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
 
-		if (r < 0)
-			return r;
-		if (field.type != HPROF_OBJECT ||
-		    field.value != class->out.class_id + CLASS_OVERHEAD_AT)
-			continue;
-		if (sizes_read_object(im, &(struct base_view){ .src = im->source }, field.value,
-				      &array) && array.tag == HPROF_PRIMITIVE_ARRAY_DUMP)
-			*bytes = array.body_size;
+		o->is_embedded = no != BASE_IDMAP_NONE;
+		/* One array a class, so no two threads write here. */
+		if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
+			import_class_at(im, no)->overhead_bytes =
+				(uint32_t)(o->length * o->body_size);
+	} else if (i && s->ids[i - 1] != id - STRING_VALUE_AT) {
+		return;
+	} else {
+		o->is_embedded = is_string(im, &s->view, id - STRING_VALUE_AT,
+					   i ? &s->objects[i - 1] : NULL);
 	}
-	return HDB_OK;
 }
 
 /* Classes that are laid out as large as the dump records. */

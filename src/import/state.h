@@ -9,6 +9,7 @@
 #include "hprof/walk.h"
 #include "import/idset.h"
 #include "import/import.h"
+#include "import/places.h"
 #include "store/objects.h"
 #include "store/records.h"
 #include "store/schema.h"
@@ -42,6 +43,7 @@ struct import_class {
 	uint64_t mirror_bytes;    /* of the class object */
 	struct import_distance distance; /* of its objects */
 	struct import_distance mirror_distance; /* of the class object */
+	uint32_t overhead_bytes;  /* ART: of the class object, in a made-up array */
 	uint32_t stack_size_at;   /* stack chunks: where the value of field "size" ends; 0: none */
 	uint8_t known;            /* see layout/known.h */
 	uint32_t order;           /* position among all classes, super classes first */
@@ -109,7 +111,7 @@ struct import {
 	struct base_vec text_places;  /* struct import_text_place, by text number */
 	struct store_record_count counts[2][256]; /* top-level, sub-records */
 
-	struct base_big offsets;      /* uint64_t file offset by ix */
+	struct places places;         /* where instances and arrays are */
 	uint32_t object_count;
 	uint64_t reference_count;
 	uint64_t dangling_count;
@@ -186,7 +188,7 @@ int import_write_classes(struct import *im, struct hdb_error *err);
 void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size,
 		       bool *is_array, uint8_t *element_type);
 
-/* resolve.c: offsets, then objects and references in order of ix. */
+/* resolve.c: objects and references in order of ix. */
 int import_resolve(struct import *im, struct hdb_error *err);
 
 /* An edge that no field holds: thread to local variable, loader to class. */
@@ -204,11 +206,7 @@ size_t import_extras_from(const struct import *im, uint32_t ix);
 /* sizes_fields.c: where a stack chunk says how large it is. After import_classes has numbered classes. */
 int import_find_stack_chunks(struct import *im, struct hdb_error *err);
 
-/* sizes_art.c: whether ART made this array up for bytes that are a part of another object. */
-bool import_is_embedded(struct import *im, struct base_view *view, const struct store_object *o,
-			uint64_t id);
-
-/* sizes.c: frees the offsets of objects, which it is the last to need. */
+/* sizes.c: frees the places of objects, which it is the last to need. */
 int import_sizes(struct import *im, struct hdb_error *err);
 
 /* import_tables.c: the small tables. */

@@ -12,6 +12,19 @@
 /* Bytes of the version text that are looked at; "1.8.0_05-internal" is a long one. */
 #define VERSION_MAX 32
 
+bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
+		       struct hprof_sub *out)
+{
+	const uint32_t ix = id ? idset_find(&im->ids, id) : IDSET_NONE;
+	const uint32_t unit = im->places.is_disordered ? 1 : STORE_BLOCK_OBJECTS;
+	uint64_t offset = 0;
+
+	return ix != IDSET_NONE &&
+	       places_block(&im->places, &im->file, view, ix / unit, unit, &id, 1, &offset,
+			    NULL) == HDB_OK && offset &&
+	       hprof_sub_read(&im->file, view, offset, im->source->size, out, NULL) == HDB_OK;
+}
+
 /* ID in the field "value" of a string. */
 static uint64_t value_of(struct import *im, struct base_view *view, const struct hprof_sub *string)
 {
