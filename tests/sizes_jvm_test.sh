@@ -140,11 +140,16 @@ used_run()
 }
 
 for home in $homes; do
-	[ -x "$home/bin/javac" ] && [ -x "$home/bin/jar" ] || continue
+	if [ ! -x "$home/bin/javac" ] || [ ! -x "$home/bin/jar" ]; then
+		continue
+	fi
 	rm -rf layouts used
-	"$home/bin/javac" -nowarn -d layouts "$HDB_ROOT/tests/java/Layouts.java" 2>javac.log &&
-		"$home/bin/javac" -nowarn -d used "$HDB_ROOT/tests/java/Used.java" 2>>javac.log ||
-		{ echo "$home: does not compile"; continue; }
+	if ! "$home/bin/javac" -nowarn -d layouts "$HDB_ROOT/tests/java/Layouts.java" 2>javac.log ||
+		! "$home/bin/javac" -nowarn -d used "$HDB_ROOT/tests/java/Used.java" 2>>javac.log; then
+		cat javac.log
+		bad=1
+		continue
+	fi
 	printf 'Premain-Class: Layouts\n' >manifest
 	"$home/bin/jar" cfm layouts.jar manifest -C layouts .
 	jdks=$((jdks + 1))

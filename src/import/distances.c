@@ -44,55 +44,58 @@ static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 	return (int64_t)distance - (int64_t)bytes;
 }
 
-static struct import_distance one(const struct store_object *o, uint64_t distance)
+/* Notes an object of any kind; of arrays and stack chunks what is left without their elements or stack. */
+static void note(struct import_distances *d, struct import_distance *to,
+		      const struct store_object *o, uint64_t distance)
 {
-	struct import_distance d = { .count = 1, .at_least = 1 };
+	int64_t least, wide;
 
 	switch (o->kind) {
 	case STORE_INSTANCE:
-		d.least = without(distance, o->length ? layout_stack_chunk(4, o->length) : 0, 1);
-		d.least_wide = without(distance, o->length ? layout_stack_chunk(8, o->length) : 0, 1);
-		return d;
+		least = without(distance, o->length ? layout_stack_chunk(4, o->length) : 0, 1);
+		wide = without(distance, o->length ? layout_stack_chunk(8, o->length) : 0, 1);
+		break;
+	case STORE_CLASS:
+		least = wide = without(distance, 0, 1);
+		break;
 	case STORE_OBJECT_ARRAY:
-		d.least = without(distance, o->length, 4);
-		d.least_wide = without(distance, o->length, 8);
-		return d;
+		least = without(distance, o->length, 4);
+		wide = without(distance, o->length, 8);
+		/* The shortest header before references of 8 bytes: 8 bytes, the length, padding. */
+		d->wide_overlaps += o->length && wide < 16;
+		break;
 	default:
-		d.least = without(distance, o->kind == STORE_CLASS ? 0 : o->length, o->body_size);
-		d.least_wide = d.least;
-		return d;
+		least = wide = without(distance, o->length, o->body_size);
+		break;
 	}
+	import_distance_note(to, least, wide);
 }
 
 static int push_out(struct import_distances *d, struct import_distance_entry *e,
 		    struct hdb_error *err)
 {
-	const int r = e->is_used ? base_vec_push(&d->full, e, sizeof(*e), err) : HDB_OK;
+	const int r = e->key ? base_vec_push(&d->full, e, sizeof(*e), err) : HDB_OK;
 
-	e->is_used = 0;
+	e->key = 0;
 	return r;
 }
 
-int import_distances_add(struct import_distances *d, const struct store_object *o,
-			 uint64_t distance, struct hdb_error *err)
+int import_distances_add_any(struct import_distances *d, const struct store_object *o,
+			     uint64_t distance, struct hdb_error *err)
 {
-	const uint32_t no = o->kind == STORE_CLASS ? (uint32_t)o->length : o->class_no;
-	struct import_distance_entry *e =
-		&d->cache[(no * 4 + o->kind) % IMPORT_DISTANCE_CACHE];
-	const struct import_distance new = one(o, distance);
+	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
+	const uint64_t key = no << 3 | (uint64_t)o->kind << 1 | 1;
+	struct import_distance_entry *e = &d->cache[no % IMPORT_DISTANCE_CACHE];
 	int r = HDB_OK;
 
 	d->bits |= distance;
-	/* The shortest header that an array of such references can have: 8 bytes, its length, padding. */
-	d->wide_overlaps += o->kind == STORE_OBJECT_ARRAY && o->length && new.least_wide < 16;
-	if (e->is_used && e->class_no == no && e->kind == o->kind) {
-		join(&e->distance, &new);
-		return HDB_OK;
+	if (e->key != key) {
+		r = push_out(d, e, err);
+		*e = (struct import_distance_entry){
+			.distance = { .least = INT64_MAX, .least_wide = INT64_MAX }, .key = key,
+		};
 	}
-	r = push_out(d, e, err);
-	*e = (struct import_distance_entry){
-		.distance = new, .class_no = no, .kind = o->kind, .is_used = 1,
-	};
+	note(d, &e->distance, o, distance);
 	return r;
 }
 
@@ -110,9 +113,9 @@ void import_distances_merge(struct import *im, struct import_distances *d)
 	for (size_t i = 0; i < d->full.count; i++) {
 		const struct import_distance_entry *e =
 			base_vec_at(&d->full, struct import_distance_entry, i);
-		struct import_class *class = import_class_at(im, e->class_no);
+		struct import_class *class = import_class_at(im, (uint32_t)(e->key >> 3));
 
-		join(e->kind == STORE_CLASS ? &class->mirror_distance : &class->distance,
+		join((e->key >> 1 & 3) == STORE_CLASS ? &class->mirror_distance : &class->distance,
 		     &e->distance);
 	}
 	im->address_bits |= d->bits;

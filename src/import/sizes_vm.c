@@ -31,7 +31,7 @@ struct try {
 	struct layout_model model;
 	struct sizes_score arrays;
 	struct sizes_score score;
-	bool is_full; /* classes have been laid out */
+	unsigned laid_out; /* the how-manieth laying out of all classes it had; 0: none */
 };
 
 struct search {
@@ -40,8 +40,10 @@ struct search {
 	struct sizes_choice *out;
 	struct try tries[TRIES_MAX];
 	unsigned try_count;
-	unsigned java;   /* 0: not known */
+	unsigned java;      /* 0: not known */
 	unsigned least_java;
+	unsigned laid_out;  /* how often all classes were laid out */
+	unsigned chosen;    /* which time it was with the model that is chosen */
 };
 
 static int64_t worth(const struct sizes_score *score)
@@ -56,6 +58,21 @@ static void set_java(struct layout_model *model, unsigned java)
 	model->rules = java >= JAVA_BUILDER ? LAYOUT_BUILDER : LAYOUT_CLASSIC;
 	model->packs_arrays = java >= JAVA_PACKED_ARRAYS;
 	model->joins_references = java >= JAVA_JOINED_REFERENCES;
+}
+
+static int lay_out(struct search *q, const struct layout_model *model, struct hdb_error *err)
+{
+	q->laid_out++;
+	return sizes_lay_out(q->s, model, err);
+}
+
+/* Lays classes out as chosen, unless they are. */
+static int lay_out_chosen(struct search *q, struct hdb_error *err)
+{
+	if (q->laid_out == q->chosen)
+		return HDB_OK;
+	q->chosen = q->laid_out + 1;
+	return lay_out(q, &q->out->model, err);
 }
 
 /* Lower bound of the version: the newest class in the dump. */
@@ -158,9 +175,9 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 
 		if (try->arrays.contradicted > least)
 			continue;
-		r = sizes_lay_out(q->s, &try->model, err);
+		r = lay_out(q, &try->model, err);
 		try->score = sizes_score(q->s, &try->model);
-		try->is_full = true;
+		try->laid_out = q->laid_out;
 		if (!*best || worth(&try->score) > worth(&(*best)->score))
 			*best = try;
 	}
@@ -173,7 +190,7 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 static int consider(struct search *q, const struct layout_model *model, struct hdb_error *err)
 {
 	struct sizes_score score;
-	const int r = sizes_lay_out(q->s, model, err);
+	const int r = lay_out(q, model, err);
 
 	if (r < 0)
 		return r;
@@ -181,6 +198,7 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 	if (worth(&score) > worth(&q->out->score)) {
 		q->out->model = *model;
 		q->out->score = score;
+		q->chosen = q->laid_out;
 	}
 	return HDB_OK;
 }
@@ -249,13 +267,18 @@ static bool doubts_padding(const struct search *q)
 /* Switches of the VM that few people use, one by one; not tried if nothing is left to explain. */
 static int find_switches(struct search *q, struct hdb_error *err)
 {
-	int r = sizes_lay_out(q->s, &q->out->model, err);
-	const bool padding = doubts_padding(q);
+	const struct sizes_score *score = &q->out->score;
+	bool padding;
+	int r;
 
+	if (!score->loose && !score->contradicted)
+		return HDB_OK;
+	r = lay_out_chosen(q, err);
+	padding = r == HDB_OK && doubts_padding(q);
 	for (unsigned i = 0; i < SWITCHES && r == HDB_OK; i++) {
 		struct layout_model model = q->out->model;
 
-		if (!q->out->score.loose && !q->out->score.contradicted)
+		if (!score->loose && !score->contradicted)
 			break;
 		if (flip(&model, i) && (padding || i < FIRST_PADDING))
 			r = consider(q, &model, err);
@@ -298,7 +321,7 @@ static void explain_tries(const struct search *q, const struct try *best, bool h
 
 		if (same_header == headers || same_ref != headers)
 			continue;
-		if (try->is_full)
+		if (try->laid_out)
 			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used, "; with %u, %"
 						 PRIu64 " and %" PRIu64, value, try->score.exact,
 						 try->score.contradicted);
@@ -393,6 +416,7 @@ int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_
 		return r;
 	out->model = best->model;
 	out->score = best->score;
+	q.chosen = best->laid_out;
 	if (out->has_addresses && !q.java)
 		r = find_version(&q, err);
 	if (r == HDB_OK && out->has_addresses)
@@ -401,5 +425,5 @@ int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_
 	explain_reference(&q, best);
 	explain_header(&q, best);
 	explain_rules(&q, version);
-	return r == HDB_OK ? sizes_lay_out(s, &out->model, err) : r;
+	return r == HDB_OK ? lay_out_chosen(&q, err) : r;
 }
