@@ -53,6 +53,7 @@ const char *heap_part_name(uint8_t kind)
 struct own {
 	struct base_vec fields; /* struct layout_field; tag is the number in parts */
 	struct base_vec parts;  /* struct heap_part */
+	uint64_t total;         /* fields of all classes so far */
 };
 
 static int add_field(struct own *own, const struct layout_model *model, const struct heap_part *part,
@@ -64,6 +65,9 @@ static int add_field(struct own *own, const struct layout_model *model, const st
 	struct heap_part sized = *part;
 	int r;
 
+	if (own->total++ >= HEAP_PARTS_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "more than %u fields in a class and its super "
+				"classes", HEAP_PARTS_MAX);
 	sized.bytes = layout_type_size(model, part->type);
 	r = base_vec_push(&own->parts, &sized, sizeof(sized), err);
 	return r == HDB_OK ? base_vec_push(&own->fields, &field, sizeof(field), err) : r;
@@ -167,7 +171,7 @@ static int lay_out_line(struct heap *heap, const struct layout_model *model,
 			const struct base_vec *line, struct base_vec *out,
 			struct layout_shape *shape, struct hdb_error *err)
 {
-	struct own own = { { 0 }, { 0 } };
+	struct own own = { 0 };
 	struct layout_shape super;
 	int r = HDB_OK;
 

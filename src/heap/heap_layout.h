@@ -8,6 +8,9 @@
 #include "heap/heap.h"
 #include "layout/layout.h"
 
+/* Fields of a class and its super classes: a class file has 65,535, real lines of classes some hundreds. */
+#define HEAP_PARTS_MAX (1u << 20)
+
 enum heap_part_kind {
 	HEAP_PART_HEADER,
 	HEAP_PART_LENGTH,    /* of an array */

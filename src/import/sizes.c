@@ -383,8 +383,11 @@ int import_sizes(struct import *im, struct hdb_error *err)
 	struct sizes_choice *choice = calloc(1, sizeof(*choice));
 	struct layout l = { .model = { .align_bytes = 1 } };
 	struct sizes_fixed fixed;
-	int r = choice ? parse_layout(im->opt->layout, &fixed, err) :
-		hdb_fail_memory(err, "a layout", sizeof(*choice));
+	int r;
+
+	base_stage(im->work, "computing sizes", im->classes.count, "classes");
+	r = choice ? parse_layout(im->opt->layout, &fixed, err) :
+	    hdb_fail_memory(err, "a layout", sizeof(*choice));
 
 	if (r == HDB_OK && im->opt->sizes == HDB_SIZES_VM && !im->is_android) {
 		l.choice = choice;

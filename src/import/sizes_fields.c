@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Classes between two reports of progress. */
+#define STEP_CLASSES 4096
+
 bool sizes_text_is(struct import *im, uint64_t string_id, const char *text)
 {
 	const uint32_t no = base_idmap_get(&im->text_map, string_id);
@@ -273,8 +276,11 @@ int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_
 	int r = HDB_OK;
 
 	s->gaps.count = 0;
-	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++)
+	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++) {
 		r = lay_out_class(s, model, im->order[i], err);
+		if (r == HDB_OK && i % STEP_CLASSES == 0)
+			r = base_step(im->work, i, err);
+	}
 	if (r < 0)
 		return r;
 	mirror = layout_round(import_class_at(im, im->class_class_no)->model_bytes,

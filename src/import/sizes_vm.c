@@ -14,8 +14,8 @@
 
 /* A contradicted class outweighs this many explained ones: a damaged dump has a few, a wrong model very many. */
 #define CONTRADICTION_WEIGHT 16
-/* Header x reference width x packing of arrays. */
-#define TRIES_MAX 12
+/* Header x reference width x version. */
+#define TRIES_MAX 18
 /* First version with the builder; with headers of 8 bytes; with elements right behind an array's length. */
 #define JAVA_BUILDER 15u
 #define JAVA_COMPACT_HEADERS 24u
@@ -126,10 +126,8 @@ static void add_try(struct search *q, const struct layout_model *base, unsigned 
 }
 
 /* Whether such a VM has ever been; what the user has fixed is taken as it is. */
-static bool is_possible(const struct search *q, unsigned header, unsigned reference)
+static bool is_possible(const struct search *q, unsigned java, unsigned header, unsigned reference)
 {
-	const unsigned java = q->java ? q->java : 255;
-
 	if (q->fixed->reference_bytes && reference != q->fixed->reference_bytes)
 		return false;
 	if (q->fixed->header_bytes)
@@ -152,11 +150,27 @@ static void list_tries(struct search *q, const struct layout_model *base)
 			const unsigned header = q->fixed->header_bytes ? q->fixed->header_bytes :
 						headers[h];
 
-			if (is_possible(q, header, reference))
+			if (is_possible(q, base->java, header, reference))
 				add_try(q, base, header, reference);
 			if (q->fixed->header_bytes)
 				break;
 		}
+	}
+}
+
+/* Tries of a VM whose version is known, or of one of each set of rules that it may have. */
+static void list_all(struct search *q, struct layout_model *base)
+{
+	static const unsigned modern[] = { 17, 25 };
+	const unsigned first = q->java ? q->java : q->least_java ? q->least_java : JAVA_GUESS;
+
+	set_java(base, first);
+	list_tries(q, base);
+	for (unsigned i = 0; i < 2 && !q->java; i++) {
+		if (modern[i] <= first)
+			continue;
+		set_java(base, modern[i]);
+		list_tries(q, base);
 	}
 }
 
@@ -319,7 +333,8 @@ static void explain_tries(const struct search *q, const struct try *best, bool h
 		const unsigned value = headers ? try->model.header_bytes :
 				       try->model.reference_bytes;
 
-		if (same_header == headers || same_ref != headers)
+		if (same_header == headers || same_ref != headers ||
+		    try->model.java != best->model.java)
 			continue;
 		if (try->laid_out)
 			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used, "; with %u, %"
@@ -408,9 +423,8 @@ int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_
 	base.reverses_fields = lists_backwards(s->im);
 	q.java = sizes_vm_version(s->im, version);
 	q.least_java = least_version(s->im);
-	set_java(&base, q.java ? q.java : q.least_java ? q.least_java : JAVA_GUESS);
 	find_alignment(&q, &base);
-	list_tries(&q, &base);
+	list_all(&q, &base);
 	r = best_try(&q, &best, err);
 	if (r < 0)
 		return r;
