@@ -5,6 +5,7 @@
  * one walk of that tree that knows for each group how many members are among the ancestors. A group whose members share
  * what they hold retains more; the exact figure is derive_retained_set's.
  */
+#include "derive/blocks.h"
 #include "derive/build.h"
 
 #include "graph/domtree.h"
@@ -21,13 +22,18 @@ struct groups {
 	uint32_t count;
 };
 
+/* What one class's objects come to. */
+struct class_sum {
+	uint64_t count, bytes, unreachable_count, unreachable_bytes;
+};
+
 struct totals {
 	struct derive *derive;
 	struct groups kinds[GROUP_KINDS];
+	struct derive_tree tree;
 	uint32_t *class_of;       /* by object */
-	struct base_big class_big, idom_big, retained_big;
-	uint64_t *retained;
-	const uint32_t *idom;
+	struct class_sum *sums;   /* by slot and class; then all in the first slot's */
+	struct base_big class_big;
 };
 
 /* ---- groups ---- */
@@ -149,87 +155,120 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 
 /* ---- counting ---- */
 
-static void count_object(struct totals *t, uint32_t class_no, uint64_t shallow, bool reachable)
+/* What the dump lacks counts nowhere. */
+static bool is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i != HEAP_BOOT_LOADER &&
+	       !(block->kind[i] == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct totals *t = ctx;
+	const struct heap *heap = t->derive->heap;
+	const struct heap_block *objects = block->objects;
+	struct class_sum *sums = t->sums + (size_t)block->slot * heap->class_count;
+	const int r = derive_tree_block(&t->tree, block, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+		const uint32_t ix = objects->first_ix + i;
+		struct class_sum *sum = &sums[objects->class_no[i]];
+
+		t->class_of[ix] = objects->class_no[i];
+		if (!is_counted(heap, objects, i))
+			continue;
+		if (t->tree.dominator[ix] != ix) {
+			sum->count++;
+			sum->bytes += objects->shallow[i];
+		} else {
+			sum->unreachable_count++;
+			sum->unreachable_bytes += objects->shallow[i];
+		}
+	}
+	return r;
+}
+
+static void add_sum(struct derive_total *total, const struct class_sum *sum)
+{
+	total->count += sum->count;
+	total->shallow_bytes += sum->bytes;
+	total->unreachable_count += sum->unreachable_count;
+	total->unreachable_bytes += sum->unreachable_bytes;
+}
+
+/* A class's objects are in its own group of each kind, and in those of all its super classes. */
+static void add_class(struct totals *t, uint32_t class_no, const struct class_sum *sum)
 {
 	const struct heap *heap = t->derive->heap;
-	uint32_t super = class_no;
+	uint32_t super = class_no, steps = 0;
 
-	for (unsigned k = 0; k < GROUP_KINDS; k++) {
-		struct groups *g = &t->kinds[k];
-		uint32_t steps = 0;
+	for (unsigned k = 0; k < GROUP_KINDS; k++)
+		if (k != DERIVE_SUPERCLASS)
+			add_sum(&t->kinds[k].totals[t->kinds[k].of_class[class_no]], sum);
+	do {
+		add_sum(&t->kinds[DERIVE_SUPERCLASS].totals[super], sum);
+		super = heap_class(heap, super)->super_no;
+	} while (super != STORE_NONE && ++steps <= heap->class_count);
+}
 
-		do {
-			struct derive_total *total =
-				&g->totals[g->of_class[k == DERIVE_SUPERCLASS ? super : class_no]];
+/* One pass over the objects; `is_wide` as in derive_tree_init. */
+static int count_with(struct totals *t, bool is_wide, struct hdb_error *err)
+{
+	struct derive *derive = t->derive;
+	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
+	const size_t class_count = derive->heap->class_count;
+	int r = derive_tree_init(derive, is_wide, &t->tree, err);
 
-			if (reachable) {
-				total->count++;
-				total->shallow_bytes += shallow;
-			} else {
-				total->unreachable_count++;
-				total->unreachable_bytes += shallow;
-			}
-			if (k != DERIVE_SUPERCLASS)
-				break;
-			super = heap_class(heap, super)->super_no;
-		} while (super != STORE_NONE && ++steps <= heap->class_count);
-	}
+	t->sums = calloc(slots * class_count + 1, sizeof(*t->sums));
+	if (!t->sums)
+		return hdb_fail_memory(err, "sums by class", slots * class_count);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "totals by class", true, count_block, NULL, t, err);
+	for (size_t i = 0; i < slots * class_count && r == HDB_OK; i++)
+		if (!atomic_load(&t->tree.is_too_big))
+			add_class(t, (uint32_t)(i % class_count), &t->sums[i]);
+	free(t->sums);
+	return r;
 }
 
 static int count_all(struct totals *t, struct hdb_error *err)
 {
-	struct heap *heap = t->derive->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r = count_with(t, false, err);
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_retained_block(t->derive, block, t->retained + block->first_ix,
-						  err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
-			const bool is_class = block->kind[i] == STORE_CLASS;
-
-			t->class_of[ix] = block->class_no[i];
-			/* What the dump lacks counts nowhere. */
-			if (ix == HEAP_BOOT_LOADER ||
-			    (is_class && heap_class(heap, (uint32_t)block->length[i])->flags &
-			     STORE_CLASS_INVENTED))
-				continue;
-			count_object(t, block->class_no[i], block->shallow[i], t->idom[ix] != ix);
-		}
+	if (r == HDB_OK && atomic_load(&t->tree.is_too_big)) {
+		derive_tree_release(&t->tree);
+		r = count_with(t, true, err);
 	}
-	free(block);
 	return r;
 }
 
 /* ---- retained by group ---- */
 
-static void step_group(struct groups *g, uint32_t no, uint64_t retained, bool enter)
+/* Adds what an object retains to its group, if no member of it is above. */
+static void step_group(struct groups *g, uint32_t no, uint64_t retained, int step)
 {
-	if (!enter) {
-		g->open[no]--;
-		return;
-	}
-	if (g->open[no]++ == 0)
+	if (step >= 0 && g->open[no] == 0)
 		g->totals[no].retained_bytes += retained;
+	g->open[no] += (uint32_t)step;
 }
 
-static void step_object(struct totals *t, uint32_t ix, bool enter)
+/* Enters an object (step 1), leaves it (-1), or does both (0). */
+static void step_object(struct totals *t, uint32_t ix, int step)
 {
 	const struct heap *heap = t->derive->heap;
-	const uint64_t retained = t->retained[ix];
+	const uint64_t retained = graph_sizes_get(&t->tree.retained, ix) *
+				  heap->layout.align_bytes;
 	const uint32_t class_no = t->class_of[ix];
 	uint32_t super = class_no, steps = 0;
 
-	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, enter);
+	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, step);
 	step_group(&t->kinds[DERIVE_PACKAGE], t->kinds[DERIVE_PACKAGE].of_class[class_no], retained,
-		   enter);
+		   step);
 	step_group(&t->kinds[DERIVE_LOADER], t->kinds[DERIVE_LOADER].of_class[class_no], retained,
-		   enter);
+		   step);
 	do {
-		step_group(&t->kinds[DERIVE_SUPERCLASS], super, retained, enter);
+		step_group(&t->kinds[DERIVE_SUPERCLASS], super, retained, step);
 		super = heap_class(heap, super)->super_no;
 	} while (super != STORE_NONE && ++steps <= heap->class_count);
 }
@@ -243,7 +282,7 @@ static int walk_tree(struct totals *t, struct hdb_error *err)
 	uint64_t done = 0;
 	bool enter;
 	uint32_t ix;
-	int r = graph_children(t->idom, n, NULL, derive->work, &children, err);
+	int r = graph_children(t->tree.dominator, n, NULL, derive->work, &children, err);
 
 	base_stage(derive->work, "totals by class", n, "objects");
 	if (r == HDB_OK)
@@ -252,8 +291,10 @@ static int walk_tree(struct totals *t, struct hdb_error *err)
 		r = graph_walk_next(&walk, &ix, &enter, err);
 		if (r != HDB_OK)
 			break;
-		if (ix != HEAP_BOOT_LOADER)
-			step_object(t, ix, enter);
+		/* Most objects dominate nothing. */
+		const bool is_leaf = children.first[ix] == children.first[ix + 1];
+		if (ix != HEAP_BOOT_LOADER && (enter || !is_leaf))
+			step_object(t, ix, is_leaf ? 0 : enter ? 1 : -1);
 		if (enter && ++done % 65536 == 0)
 			r = base_step(derive->work, done, err);
 	}
@@ -286,29 +327,17 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	struct totals t = { .derive = derive };
 	int r = make_groups(&t, err);
 
-	base_stage(derive->work, "totals by class", n, "objects");
 	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &t.idom_big, (uint64_t)n * 4, "dominators", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &t.class_big, (uint64_t)n * 4, "classes", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &t.retained_big, (uint64_t)n * 8,
-				   "retained sizes", err);
-	if (r == HDB_OK) {
-		t.idom = t.idom_big.data;
-		t.class_of = t.class_big.data;
-		t.retained = t.retained_big.data;
-		r = derive_load_tree(derive, &derive->dominators, t.idom_big.data, err);
-	}
+		r = base_big_alloc_raw(derive->work, &t.class_big, (uint64_t)n * 4, "classes", err);
+	t.class_of = t.class_big.data;
 	if (r == HDB_OK)
 		r = count_all(&t, err);
 	if (r == HDB_OK)
 		r = walk_tree(&t, err);
 	if (r == HDB_OK)
 		r = put_totals(&t, writer, err);
-	base_big_free(derive->work, &t.idom_big);
+	derive_tree_release(&t.tree);
 	base_big_free(derive->work, &t.class_big);
-	base_big_free(derive->work, &t.retained_big);
 	for (unsigned k = 0; k < GROUP_KINDS; k++) {
 		free(t.kinds[k].of_class);
 		free(t.kinds[k].totals);

@@ -91,6 +91,7 @@ void heap_close(struct heap *heap)
 		free(heap->class_names[no]);
 	free(heap->class_names);
 	free(heap->classes);
+	base_vec_release(&heap->string_layouts);
 	free(heap->root_bits);
 	free(heap->roots);
 	base_source_close(heap->source);
@@ -248,10 +249,9 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 		return r;
 	*out = (struct heap_object){
 		.ix = ix, .class_no = o.class_no, .kind = o.kind, .length = o.length,
-		.heap_no = o.heap_no,
-		.shallow_bytes = heap_shallow(heap, o.class_no, o.is_embedded ?
-					      o.kind | STORE_KIND_EMBEDDED : o.kind, o.length),
+		.heap_no = o.heap_no, .embedded = o.is_embedded ? STORE_KIND_EMBEDDED : 0,
 	};
+	out->shallow_bytes = heap_shallow(heap, o.class_no, o.kind | out->embedded, o.length);
 	return HDB_OK;
 }
 
@@ -346,6 +346,7 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	for (uint32_t i = 0; i < out->count; i++) {
 		const uint8_t kind = out->kind[i];
 
+		out->embedded[i] = kind & STORE_KIND_EMBEDDED;
 		out->kind[i] = (uint8_t)(kind & ~STORE_KIND_EMBEDDED);
 		r = check_class(heap, out->first_ix + i, out->class_no[i], out->kind[i],
 				out->length[i], err);
@@ -354,6 +355,16 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 		out->shallow[i] = heap_shallow(heap, out->class_no[i], kind, out->length[i]);
 	}
 	return HDB_OK;
+}
+
+int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err)
+{
+	struct store_objects *block;
+	const int r = objects_block(heap, block_no, &block, err);
+
+	if (r == HDB_OK)
+		store_objects_offsets(block, out);
+	return r;
 }
 
 void heap_references(struct heap *heap, struct store_lists *out)

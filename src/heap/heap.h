@@ -8,6 +8,7 @@
 #define HEAP_HEAP_H
 
 #include "base/source.h"
+#include "base/vec.h"
 #include "base/work.h"
 #include "hprof/reader.h"
 #include "store/lists.h"
@@ -49,6 +50,8 @@ struct heap {
 	uint64_t *root_bits;        /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;
+	struct base_vec string_layouts; /* strings.h; found when first asked for */
+	bool has_strings, is_big_endian;
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
 	char dump_path_buffer[4096];
 	struct base_source *source; /* opened when first asked for */
@@ -75,6 +78,7 @@ struct heap_object {
 	uint32_t ix;
 	uint32_t class_no;
 	uint8_t kind;         /* enum store_kind, which is enum hdb_object_kind */
+	uint8_t embedded;     /* STORE_KIND_EMBEDDED for an array without header, else 0 */
 	uint64_t length;      /* arrays: elements; class objects: number of the class it stands for */
 	uint64_t shallow_bytes;
 	uint32_t heap_no;     /* Android; 0: none */
@@ -89,7 +93,8 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
 /*
- * Shallow size from an object's parts; kind may have STORE_KIND_EMBEDDED. heap_load_classes must have been called.
+ * Shallow size from an object's parts, or of an array of another length; kind is its kind | embedded.
+ * heap_load_classes must have been called.
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
@@ -99,6 +104,7 @@ struct heap_block {
 	uint32_t count;
 	uint32_t class_no[STORE_BLOCK_OBJECTS];
 	uint8_t kind[STORE_BLOCK_OBJECTS];
+	uint8_t embedded[STORE_BLOCK_OBJECTS]; /* STORE_KIND_EMBEDDED for an array without header, else 0 */
 	uint64_t length[STORE_BLOCK_OBJECTS];
 	uint64_t shallow[STORE_BLOCK_OBJECTS];
 };
@@ -109,6 +115,12 @@ uint32_t heap_block_count(const struct heap *heap);
 /* Reads block number block_no (0, 1, ...). The struct is large: allocate it. */
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
+
+/*
+ * File offsets of a block's sub-records, 0 for class objects and what the dump lacks; out has room for
+ * STORE_BLOCK_OBJECTS.
+ */
+int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err);
 
 /*
  * Looks block_no up in the store, so that heap_read_block of it is only decoding, which several threads may do at

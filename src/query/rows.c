@@ -104,6 +104,16 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	return query_sort(q, column, is_text == is_turned, q->args->limit, err);
 }
 
+/* Whether all that was read could be read, of every database. */
+static int check_heaps(struct query *q, struct hdb_error *err)
+{
+	int r = heap_check(q->heap, err);
+
+	for (size_t i = 0; i < q->before_count && r >= 0; i++)
+		r = heap_check(q->before[i].heap, err);
+	return r;
+}
+
 static int start(struct query *q, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -116,14 +126,14 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
 		r = q->def->open(q, err);
-	if (r >= 0 && heap_check(q->heap, err) < 0)
-		r = heap_check(q->heap, err);
+	if (r >= 0 && check_heaps(q, err) < 0)
+		r = check_heaps(q, err);
 	if (r == HDB_OK && q->args->sort && *q->args->sort)
 		r = sort_rows(q, err);
 	return r;
 }
 
-int query_open(struct heap *heap, struct derive *derive, struct base_work *work, const char *name,
+int query_open(const struct query_side *side, const struct query_side *before, const char *name,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err)
 {
 	const struct query_def *def = name ? query_find(name) : NULL;
@@ -132,14 +142,18 @@ int query_open(struct heap *heap, struct derive *derive, struct base_work *work,
 
 	if (!def)
 		return unknown_query(name ? name : "", err);
+	if (args->before_count && !def->takes_before)
+		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", name);
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return hdb_fail_memory(err, "a query", sizeof(*q));
 	q->def = def;
-	q->heap = heap;
-	q->derive = derive;
-	q->work = work;
+	q->heap = side->heap;
+	q->derive = side->derive;
+	q->work = side->work;
 	q->args = args;
+	q->before = before;
+	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	r = start(q, err);
 	if (r != HDB_OK) {
@@ -177,8 +191,8 @@ int query_make(struct query *q, struct hdb_error *err)
 	query_clear_cells(q);
 	r = q->def->next(q, err);
 	/* What could not be read is never shown as if right. */
-	if (r >= 0 && heap_check(q->heap, err) < 0)
-		r = heap_check(q->heap, err);
+	if (r >= 0 && check_heaps(q, err) < 0)
+		r = check_heaps(q, err);
 	if (r == HDB_OK) {
 		query_place_texts(q);
 		q->made++;
