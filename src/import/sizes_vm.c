@@ -14,6 +14,11 @@
 
 /* A contradicted class outweighs this many explained ones: a damaged dump has a few, a wrong model very many. */
 #define CONTRADICTION_WEIGHT 16
+/*
+ * What speaks against compact object headers, a switch that few use, in a dump that does not say its version: a heap
+ * of a dozen classes must not decide for it, and any real one has hundreds that do.
+ */
+#define COMPACT_HANDICAP 64
 /* Header x reference width x version. */
 #define TRIES_MAX 18
 /* First version with the builder; with headers of 8 bytes; with elements right behind an array's length. */
@@ -50,6 +55,13 @@ static int64_t worth(const struct sizes_score *score)
 {
 	return (int64_t)(score->exact + score->tight_arrays) -
 	       CONTRADICTION_WEIGHT * (int64_t)score->contradicted;
+}
+
+static int64_t worth_of(const struct search *q, const struct try *try)
+{
+	const bool is_compact = try->model.header_bytes == 8 && try->model.word_bytes == 8;
+
+	return worth(&try->score) - (is_compact && !q->java ? COMPACT_HANDICAP : 0);
 }
 
 static void set_java(struct layout_model *model, unsigned java)
@@ -192,7 +204,7 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 		r = lay_out(q, &try->model, err);
 		try->score = sizes_score(q->s, &try->model);
 		try->laid_out = q->laid_out;
-		if (!*best || worth(&try->score) > worth(&(*best)->score))
+		if (!*best || worth_of(q, try) > worth_of(q, *best))
 			*best = try;
 	}
 	return r;
