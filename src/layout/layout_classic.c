@@ -106,7 +106,7 @@ static void place_contended(struct classic *c, struct layout_field *fields, size
 	if (!any[LAYOUT_GROUP_ALONE] && !any[LAYOUT_GROUP_NAMED])
 		return;
 	c->end += c->model->contended_bytes;
-	for (uint8_t group = LAYOUT_GROUP_ALONE; group <= LAYOUT_GROUP_NAMED; group++) {
+	for (int group = LAYOUT_GROUP_ALONE; group <= LAYOUT_GROUP_NAMED; group++) {
 		for (size_t i = 0; i < count; i++) {
 			const unsigned size = layout_type_size(c->model, fields[i].type);
 
