@@ -2,7 +2,7 @@
  * layout_rules_test.c - offsets and sizes of classes as running VMs gave them (Unsafe.objectFieldOffset,
  * Instrumentation.getObjectSize, PrintFieldLayout), for every header, reference width and set of rules.
  */
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

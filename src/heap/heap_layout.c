@@ -3,7 +3,7 @@
  */
 #include "heap/heap_layout.h"
 
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "import/state.h"
 
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "import/resolve.h"
 #include "import/sizes.h"
 
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 /* Distance of the array of characters from its string, bytes; and of a class's from the class. */
 #define STRING_VALUE_AT 8u

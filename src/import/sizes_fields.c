@@ -3,7 +3,7 @@
  */
 #include "import/sizes.h"
 
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 #include <stdlib.h>
 #include <string.h>

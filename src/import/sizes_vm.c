@@ -7,7 +7,7 @@
  */
 #include "import/sizes.h"
 
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 #include <stdio.h>
 #include <string.h>

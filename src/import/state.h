@@ -45,7 +45,7 @@ struct import_class {
 	struct import_distance mirror_distance; /* of the class object */
 	uint32_t overhead_bytes;  /* ART: of the class object, in a made-up array */
 	uint32_t stack_size_at;   /* stack chunks: where the value of field "size" ends; 0: none */
-	uint8_t known;            /* see layout/known.h */
+	uint8_t known;            /* see layout/layout_known.h */
 	uint32_t order;           /* position among all classes, super classes first */
 	uint8_t has_dump;         /* a CLASS_DUMP of this snapshot */
 	uint8_t mark;             /* for walks over super classes */

@@ -4,7 +4,7 @@
 #include "import/sizes.h"
 
 #include "base/bytes.h"
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -74,7 +74,7 @@ struct layout_shape {
 	struct layout_gap gaps[LAYOUT_GAPS_MAX]; /* ascending */
 };
 
-/* What is known of a class beside its fields (layout/known.h). */
+/* What is known of a class beside its fields (layout/layout_known.h). */
 struct layout_traits {
 	bool is_contended;       /* the class as a whole is @Contended */
 	bool references_first;   /* classic: HotSpot hard-codes its offsets, references first, no gap filled */

@@ -12,7 +12,8 @@
 enum { SECTION, KEY, VALUE, NUMBER, HELP };
 
 const struct hdb_column info_columns[INFO_COLUMNS] = {
-	{ "section", HDB_TYPE_TEXT, "", "dump, database, sizes, classes, objects, roots or tables" },
+	{ "section", HDB_TYPE_TEXT, "", "dump, vm, database, sizes, classes, objects, roots or "
+	  "tables" },
 	{ "key", HDB_TYPE_TEXT, "", "what it is about" },
 	{ "value", HDB_TYPE_TEXT, "", "for people" },
 	{ "number", HDB_TYPE_COUNT, "", "the same as a number, if it is one" },

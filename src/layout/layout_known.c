@@ -1,10 +1,10 @@
 /*
- * layout/known.c - the table of what HotSpot knows of its own classes.
+ * layout/layout_known.c - the table of what HotSpot knows of its own classes.
  *
  * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser (the classes with
  * fixed order), @Contended in the sources of java.base.
  */
-#include "layout/known.h"
+#include "layout/layout_known.h"
 
 #include <string.h>
 

@@ -1,10 +1,11 @@
 /*
- * layout/known.h - what HotSpot knows of its own classes and no dump lists: injected fields, @Contended, fixed order.
+ * layout/layout_known.h - what HotSpot knows of its own classes and no dump lists: injected fields, @Contended,
+ * fixed order.
  *
  * One table of data, by VM version. Only classes of the boot loader are meant.
  */
-#ifndef LAYOUT_KNOWN_H
-#define LAYOUT_KNOWN_H
+#ifndef LAYOUT_LAYOUT_KNOWN_H
+#define LAYOUT_LAYOUT_KNOWN_H
 
 #include "layout/layout.h"
 
