@@ -15,11 +15,12 @@ base
 hprof   base
 store   base
 graph   base
-import  base hprof store graph
-heap    base hprof store graph
-derive  base hprof store graph heap
-query   base hprof store graph heap derive
-api     base hprof store graph heap derive query import
+layout  base
+import  base hprof store graph layout
+heap    base hprof store graph layout
+derive  base hprof store graph layout heap
+query   base hprof store graph layout heap derive
+api     base hprof store graph layout heap derive query import
 '
 
 bad=0

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/fingerprint.h"
 #include "heap/known.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -291,9 +292,9 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 		return r;
 	*out = (struct heap_object){
 		.ix = ix, .class_no = o.class_no, .kind = o.kind, .length = o.length,
-		.heap_no = o.heap_no,
-		.shallow_bytes = heap_shallow(heap, o.class_no, o.kind, o.length),
+		.heap_no = o.heap_no, .embedded = o.is_embedded ? STORE_KIND_EMBEDDED : 0,
 	};
+	out->shallow_bytes = heap_shallow(heap, o.class_no, o.kind | out->embedded, o.length);
 	return HDB_OK;
 }
 
@@ -335,15 +336,19 @@ static unsigned element_size(const struct heap *heap, const struct store_class *
 	return hprof_type_size(class->element_type, heap->id_size);
 }
 
-uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length)
+uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
 	const struct heap_layout *l = &heap->layout;
 	const struct store_class *class = &heap->classes[class_no];
 	unsigned header, width;
 
-	switch (kind) {
+	switch (kind & ~STORE_KIND_EMBEDDED) {
 	case STORE_INSTANCE:
-		return class->instance_bytes;
+		/* A stack chunk has its stack behind its fields; no other instance has a length. */
+		if (!length || l->model != HDB_SIZES_VM)
+			return class->instance_bytes;
+		return layout_round(class->instance_bytes +
+				    layout_stack_chunk(l->reference_bytes, length), l->align_bytes);
 	case STORE_CLASS:
 		return heap->classes[length].class_bytes;
 	case STORE_OBJECT_ARRAY:
@@ -353,6 +358,8 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, 
 	default:
 		width = element_size(heap, class);
 		header = width == 8 ? l->wide_header_bytes : l->primitive_header_bytes;
+		if (kind & STORE_KIND_EMBEDDED && l->model == HDB_SIZES_VM)
+			header = 0;
 		break;
 	}
 	return (header + length * width + l->align_bytes - 1) / l->align_bytes * l->align_bytes;
@@ -380,12 +387,15 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	out->count = block->count;
 	store_objects_scan(block, out->class_no, out->kind, out->length);
 	for (uint32_t i = 0; i < out->count; i++) {
+		const uint8_t kind = out->kind[i];
+
+		out->embedded[i] = kind & STORE_KIND_EMBEDDED;
+		out->kind[i] = (uint8_t)(kind & ~STORE_KIND_EMBEDDED);
 		r = check_class(heap, out->first_ix + i, out->class_no[i], out->kind[i],
 				out->length[i], err);
 		if (r < 0)
 			return r;
-		out->shallow[i] = heap_shallow(heap, out->class_no[i], out->kind[i],
-					       out->length[i]);
+		out->shallow[i] = heap_shallow(heap, out->class_no[i], kind, out->length[i]);
 	}
 	return HDB_OK;
 }

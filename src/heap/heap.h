@@ -80,6 +80,7 @@ struct heap_object {
 	uint32_t ix;
 	uint32_t class_no;
 	uint8_t kind;         /* enum store_kind, which is enum hdb_object_kind */
+	uint8_t embedded;     /* STORE_KIND_EMBEDDED for an array without header, else 0 */
 	uint64_t length;      /* arrays: elements; class objects: number of the class it stands for */
 	uint64_t shallow_bytes;
 	uint32_t heap_no;     /* Android; 0: none */
@@ -93,8 +94,11 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 /* Whether the dump has it: false for the boot loader's stand-in and invented classes. */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
-/* Shallow size from an object's parts. heap_load_classes must have been called. */
-uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length);
+/*
+ * Shallow size from an object's parts, or of an array of another length; kind is its kind | embedded.
+ * heap_load_classes must have been called.
+ */
+uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
 /* Columns of one block of objects, for passes over all of them. */
 struct heap_block {
@@ -102,6 +106,7 @@ struct heap_block {
 	uint32_t count;
 	uint32_t class_no[STORE_BLOCK_OBJECTS];
 	uint8_t kind[STORE_BLOCK_OBJECTS];
+	uint8_t embedded[STORE_BLOCK_OBJECTS]; /* STORE_KIND_EMBEDDED for an array without header, else 0 */
 	uint64_t length[STORE_BLOCK_OBJECTS];
 	uint64_t shallow[STORE_BLOCK_OBJECTS];
 };

@@ -6,6 +6,8 @@
  */
 #include "import/state.h"
 
+#include "layout/layout_known.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,6 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	fresh.out.class_id = class_id;
 	fresh.out.super_no = STORE_NONE;
 	fresh.out.name_text = STORE_NONE;
-	fresh.min_gap = STORE_NONE;
 	fresh.field_super = STORE_NONE;
 	*no = (uint32_t)im->classes.count;
 	r = base_vec_push(&im->classes, &fresh, sizeof(fresh), err);
@@ -85,6 +86,7 @@ static void note_class(struct import *im, uint32_t no, const char *name)
 
 	if (!class->has_dump)
 		return;
+	class->known = (uint8_t)layout_known(name);
 	for (unsigned s = STORE_SOFT; s <= STORE_FINALIZER; s++)
 		if (strcmp(name, strengths[s]) == 0)
 			class->out.strength = (uint8_t)s;
@@ -492,7 +494,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
 		if (import_class_at(im, no)->max_body)
 			r = plan_class(im, no, err);
-	return r;
+	return r == HDB_OK ? import_find_stack_chunks(im, err) : r;
 }
 
 /* ---- writing ---- */

@@ -25,6 +25,14 @@ static uint32_t class_no(struct import *im, struct slot *s, uint64_t class_id)
 	return s->class_no[at] - 1;
 }
 
+/* The field "size" of a stack chunk: words of stack behind its fields. Negative in a damaged dump only. */
+static uint64_t stack_words(const uint8_t *value)
+{
+	const uint32_t words = be32(value);
+
+	return words <= INT32_MAX ? words : 0;
+}
+
 static int take_instance(struct import *im, struct slot *s, const struct hprof_sub *sub,
 			 struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
@@ -53,6 +61,8 @@ static int take_instance(struct import *im, struct slot *s, const struct hprof_s
 	if (r < 0)
 		return r;
 	raw = (uint64_t *)s->raw.data + s->raw.count;
+	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
+		o->length = stack_words(body + class->stack_size_at - 4);
 	for (uint32_t i = 0; i < class->plan_count; i++) {
 		const uint32_t at = *base_vec_at(&im->plans, uint32_t, class->plan_first + i);
 		uint64_t id;

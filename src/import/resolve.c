@@ -6,7 +6,6 @@
 
 #include "base/pipeline.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Objects whose heads are asked of memory before they are read. */
@@ -17,28 +16,8 @@
 struct resolve {
 	struct import *im;
 	struct slot *slots;
-	_Atomic(uint32_t) *min_gap; /* by class */
-	_Atomic(uint64_t) contradictions;
 	struct base_view view;      /* of the writing thread */
 };
-
-/* ---- evidence for sizes ---- */
-
-static void watch_gap(struct resolve *v, const struct store_object *o, uint64_t gap)
-{
-	uint32_t seen;
-
-	if (o->kind == STORE_OBJECT_ARRAY && o->length && gap < 12 + 8 * o->length)
-		atomic_fetch_add_explicit(&v->contradictions, 1, memory_order_relaxed);
-	if (o->kind != STORE_INSTANCE || gap >= UINT32_MAX)
-		return;
-	seen = atomic_load_explicit(&v->min_gap[o->class_no], memory_order_relaxed);
-	while (gap < seen &&
-	       !atomic_compare_exchange_weak_explicit(&v->min_gap[o->class_no], &seen,
-						      (uint32_t)gap, memory_order_relaxed,
-						      memory_order_relaxed))
-		;
-}
 
 /* ---- a block ---- */
 
@@ -224,9 +203,14 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 		if (i + READ_AHEAD < s->count)
 			base_view_prefetch(&s->view, s->offsets[i + READ_AHEAD]);
 		r = import_read_object(im, s, i, first_ix + i, err);
-		if (i + 1 < with_next && s->ids[i])
-			watch_gap(v, &s->objects[i], s->ids[i + 1] - s->ids[i]);
+		if (im->is_android && r == HDB_OK)
+			import_mark_embedded(im, s, i, first_ix + i);
+		if (r == HDB_OK && i + 1 < with_next && s->ids[i])
+			r = import_distances_add(&s->distances, &s->objects[i],
+						 s->ids[i + 1] - s->ids[i], err);
 	}
+	if (r == HDB_OK)
+		r = import_distances_flush(&s->distances, err);
 	s->raw_first[s->count] = s->raw.count;
 	if (r == HDB_OK)
 		r = resolve_lists(im, s, first_ix, err);
@@ -365,6 +349,7 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	}
 	im->dangling_count += s->missing_count;
 	im->reference_count += s->reference_count;
+	import_distances_merge(im, &s->distances);
 	return r == HDB_OK ? report_short(im, s, (uint32_t)first_ix, err) : r;
 }
 
@@ -383,6 +368,7 @@ static void free_slots(struct resolve *v, unsigned count)
 		base_vec_release(&s->missing);
 		base_vec_release(&s->big);
 		base_vec_release(&s->short_ix);
+		base_vec_release(&s->distances.full);
 		free(s->ids);
 		free(s->offsets);
 		free(s->raw_first);
@@ -402,6 +388,7 @@ static int make_slots(struct resolve *v, unsigned count, struct hdb_error *err)
 		struct slot *s = &v->slots[i];
 
 		s->view.src = v->im->source;
+		import_distances_init(&s->distances);
 		s->ids = malloc(n * sizeof(*s->ids));
 		s->offsets = malloc(n * sizeof(*s->offsets));
 		s->raw_first = malloc(n * sizeof(*s->raw_first));
@@ -426,20 +413,11 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 	};
 	int r;
 
-	v->min_gap = malloc((im->classes.count + 1) * sizeof(*v->min_gap));
-	if (!v->min_gap)
-		return hdb_fail_memory(err, "evidence for sizes", im->classes.count * 4);
-	for (uint32_t no = 0; no < im->classes.count; no++)
-		atomic_init(&v->min_gap[no], STORE_NONE);
 	r = make_slots(v, pipeline.slot_count, err);
 	base_stage(im->work, "resolving references", im->object_count, "objects");
 	if (r == HDB_OK)
 		r = base_pipeline_run(&pipeline, err);
-	for (uint32_t no = 0; no < im->classes.count; no++)
-		import_class_at(im, no)->min_gap = atomic_load(&v->min_gap[no]);
-	im->array_contradictions = atomic_load(&v->contradictions);
 	free_slots(v, pipeline.slot_count);
-	free(v->min_gap);
 	if (r == HDB_OK)
 		r = store_put_table(im->writer, STORE_IDS, im->object_count, err);
 	if (r == HDB_OK)
@@ -458,6 +436,5 @@ int import_resolve(struct import *im, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = write_blocks(&v, err);
-	places_release(&im->places, im->work);
 	return r < 0 ? r : im->source->check(im->source, err);
 }

@@ -45,6 +45,7 @@ struct slot {
 	uint32_t count;
 	uint64_t missing_count, short_count, reference_count;
 	size_t extra;               /* number of the next extra edge */
+	struct import_distances distances;
 	uint64_t class_id[SLOT_CLASSES];
 	uint32_t class_no[SLOT_CLASSES]; /* number + 1; 0: free */
 };
@@ -54,6 +55,9 @@ struct slot {
 /* Reads the object ix at s->offsets[i]: its entry, and the IDs that it refers to, appended to s->raw. */
 int import_read_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
 		       struct hdb_error *err);
+
+/* sizes_art.c: marks object i of the block, which is ix, if ART made it up for a part of another object. */
+void import_mark_embedded(struct import *im, struct slot *s, uint32_t i, uint32_t ix);
 
 /* Notes a reference to an ID that is no object's. */
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);

@@ -1,17 +1,24 @@
 /*
- * import/sizes.c - shallow sizes: the widths of the object layout, and the size of each class's instances.
+ * import/sizes.c - shallow sizes: the size of each class's instances and class object, and what is written of it.
  *
- * One arithmetic serves all models; it is Eclipse MAT's (see the manual, SIZES): a class without a super class has the
+ * `vm` computes the layout that the VM had (sizes_vm.c chooses it), and corrects a class where its objects' distances
+ * prove more. `mat` is Eclipse MAT's arithmetic (see the manual, SIZES): a class without a super class has the
  * header, any other its super class's size and its own fields, rounded up to the width of a reference; an instance is
- * that rounded up to the alignment. The models differ in how header, reference width and alignment are found.
+ * that rounded up to the alignment. `dump` and ART's dumps take what is recorded.
  */
-#include "import/state.h"
+#include "import/sizes.h"
 
 #include "base/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Objects of a class that must lie at one distance to prove that it is larger than the layout says. */
+#define OBSERVED_MIN 200u
+/* Of them, and of all objects of the heap that must lie back to back for that, in percent. */
+#define OBSERVED_PERCENT 95u
+#define DENSE_PERCENT 90u
 
 /* What the arithmetic needs; stored as meta values sizes.*. */
 struct layout {
@@ -22,7 +29,9 @@ struct layout {
 	unsigned primitive_header_bytes; /* of an array of primitives of up to 4 bytes */
 	unsigned wide_header_bytes;    /* of an array of long or double */
 	bool is_recorded;              /* instance sizes are the dump's own (ART) */
-	char evidence[640];
+	struct layout_model model;     /* the VM's, for offsets of fields */
+	struct sizes_choice *choice;   /* vm on HotSpot, else NULL */
+	char evidence[1024];
 };
 
 static unsigned field_size(const struct import *im, const struct layout *l, uint8_t type)
@@ -96,7 +105,7 @@ static void derive_array_headers(struct layout *l)
 
 /* ---- the models ---- */
 
-static void layout_mat(const struct import *im, struct layout *l)
+static void as_mat(const struct import *im, struct layout *l)
 {
 	l->reference_bytes = im->array_overlap ? 4 : im->file.id_size;
 	l->header_bytes = im->file.id_size + l->reference_bytes;
@@ -109,78 +118,18 @@ static void layout_mat(const struct import *im, struct layout *l)
 		       im->array_overlap, l->align_bytes);
 }
 
-static void layout_dump(const struct import *im, struct layout *l)
+static void as_recorded(const struct import *im, struct layout *l)
 {
 	l->reference_bytes = im->file.id_size;
 	l->align_bytes = 1;
 	(void)snprintf(l->evidence, sizeof(l->evidence), "field and element bytes as the file has them");
 }
 
-/* Classes whose instances would not fit before the next object, with this header. */
-static int count_contradicted(struct import *im, const struct layout *l, uint64_t *contradicted,
-			      uint64_t *exact, struct hdb_error *err)
-{
-	int r = model_classes(im, l, err);
-
-	*contradicted = *exact = 0;
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
-		const struct import_class *class = import_class_at(im, no);
-		const uint64_t size = round_up(class->model_bytes, l->align_bytes);
-
-		if (class->min_gap == STORE_NONE)
-			continue;
-		*contradicted += size > class->min_gap;
-		*exact += size == class->min_gap;
-	}
-	return r;
-}
-
-/*
- * The three widths one by one: 8-byte references if no array contradicts them, then the header with which most
- * classes come out exactly as large as their instances' smallest distance to the next object. Not "the largest that
- * nothing contradicts": the arithmetic rounds up after each super class where HotSpot fills the gaps, so it
- * overestimates a few classes under any header.
- */
-static int layout_vm(struct import *im, struct layout *l, struct hdb_error *err)
-{
-	static const unsigned headers[] = { 16, 12, 8 };
-	const bool is_wide = im->file.id_size == 8;
-	uint64_t best_exact = 0, best_contradicted = 0;
-	unsigned best = is_wide ? 12 : 8;
-	int r = HDB_OK;
-
-	l->align_bytes = im->mat_align_bytes;
-	l->reference_bytes = is_wide && !im->array_contradictions ? 8 : 4;
-	for (unsigned i = is_wide ? 0 : 2; i < 3 && r == HDB_OK; i++) {
-		uint64_t contradicted, exact;
-
-		l->header_bytes = headers[i];
-		r = count_contradicted(im, l, &contradicted, &exact, err);
-		if (exact > best_exact) {
-			best = headers[i];
-			best_exact = exact;
-			best_contradicted = contradicted;
-		}
-	}
-	l->header_bytes = best;
-	derive_array_headers(l);
-	/* Elements begin where a reference may lie, which MAT's arithmetic leaves out. */
-	l->array_header_bytes = l->primitive_header_bytes;
-	(void)snprintf(l->evidence, sizeof(l->evidence),
-		       "reference width %u: %" PRIu64 " object arrays would reach into the next "
-		       "object with 8 bytes; header %u: %" PRIu64 " classes are exactly as large as "
-		       "the smallest distance from an instance to the next object, %" PRIu64
-		       " larger; alignment %u: greatest common divisor of all distances",
-		       l->reference_bytes, im->array_contradictions, l->header_bytes, best_exact,
-		       best_contradicted, l->align_bytes);
-	return r;
-}
-
 /*
  * ART records object_size itself (art runtime/hprof/hprof.cc); objects have 8 bytes of header, arrays 12, elements of
  * 8 bytes begin at 16 (art runtime/mirror/array.h), the allocator aligns to 8.
  */
-static void layout_art(struct layout *l)
+static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 {
 	l->reference_bytes = 4;
 	l->align_bytes = 8;
@@ -191,14 +140,14 @@ static void layout_art(struct layout *l)
 	l->is_recorded = true;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
 		       "ART dump: instance sizes as recorded, array header 12, alignment 8");
+	return sizes_art_model(im, &l->model, err);
 }
 
-/* Applies "header=12,ref=4,align=8". */
-static int override_layout(struct layout *l, const char *text, struct hdb_error *err)
+/* Parses "header=12,ref=4,align=8", any part; NULL is none. */
+static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_error *err)
 {
-	bool header_set = false;
-
-	while (*text) {
+	*out = (struct sizes_fixed){ 0 };
+	while (text && *text) {
 		const char *equals = strchr(text, '=');
 		char *end = NULL;
 		unsigned long v = equals ? strtoul(equals + 1, &end, 10) : 0;
@@ -208,23 +157,33 @@ static int override_layout(struct layout *l, const char *text, struct hdb_error 
 			return hdb_fail(err, HDB_EUSAGE, "--layout wants header=N,ref=N,align=N, not "
 					"\"%s\"", text);
 		if (n == 6 && strncmp(text, "header", n) == 0 && v >= 4 && v <= 64) {
-			l->header_bytes = (unsigned)v;
-			header_set = true;
+			out->header_bytes = (unsigned)v;
 		} else if (n == 3 && strncmp(text, "ref", n) == 0 && (v == 4 || v == 8)) {
-			l->reference_bytes = (unsigned)v;
+			out->reference_bytes = (unsigned)v;
 		} else if (n == 5 && strncmp(text, "align", n) == 0 && v >= 1 && v <= 256 &&
 			   (v & (v - 1)) == 0) {
-			l->align_bytes = (unsigned)v;
+			out->align_bytes = (unsigned)v;
 		} else {
 			return hdb_fail(err, HDB_EUSAGE, "--layout: bad part \"%s\": header=4 to 64, "
 					"ref=4 or 8, align a power of two to 256", text);
 		}
 		text = *end ? end + 1 : end;
 	}
-	if (header_set || !l->is_recorded)
-		derive_array_headers(l);
-	l->is_recorded = l->is_recorded && !header_set;
 	return HDB_OK;
+}
+
+/* Puts what the user has fixed into a layout that was not computed with it. */
+static void override_layout(struct layout *l, const struct sizes_fixed *fixed)
+{
+	if (fixed->header_bytes)
+		l->header_bytes = fixed->header_bytes;
+	if (fixed->reference_bytes)
+		l->reference_bytes = fixed->reference_bytes;
+	if (fixed->align_bytes)
+		l->align_bytes = fixed->align_bytes;
+	if (fixed->header_bytes || !l->is_recorded)
+		derive_array_headers(l);
+	l->is_recorded = l->is_recorded && !fixed->header_bytes;
 }
 
 /* ---- applying ---- */
@@ -248,6 +207,12 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	if (r < 0)
 		return r;
 	class->out.class_bytes = round_up(statics, l->align_bytes);
+	if (l->is_recorded) {
+		/* The class object's end is the made-up array's, which has the rounding. */
+		class->out.class_bytes = round_up(statics + class->overhead_bytes,
+						  l->align_bytes) -
+					 round_up(class->overhead_bytes, l->align_bytes);
+	}
 	if (class->out.flags & STORE_CLASS_ARRAY && !class->max_body)
 		class->out.instance_bytes = empty_array(l, class->out.element_type);
 	else if (im->opt->sizes == HDB_SIZES_DUMP)
@@ -256,7 +221,123 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 		class->out.instance_bytes = round_up(class->out.declared_size, l->align_bytes);
 	else
 		class->out.instance_bytes = round_up(class->model_bytes, l->align_bytes);
-	return HDB_OK;
+	class->out.layout_bytes = class->out.instance_bytes;
+	class->out.distance_bytes = STORE_NONE;
+	return r;
+}
+
+/* ---- the VM's layout ---- */
+
+/* Whether nearly all instances lie back to back, so that a distance that all of a class have is its size. */
+static bool is_dense(struct import *im, const struct layout_model *model)
+{
+	uint64_t all = 0, exact = 0;
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
+		const uint64_t size = layout_round(class->model_bytes, model->align_bytes);
+
+		if (class->out.flags & STORE_CLASS_ARRAY || !class->distance.count)
+			continue;
+		all += class->distance.count;
+		if (class->distance.least >= 0 && (uint64_t)class->distance.least == size)
+			exact += class->distance.at_least;
+	}
+	return exact >= all / 100 * DENSE_PERCENT && all;
+}
+
+/* Takes the distance where it proves the layout wrong; `bytes` is the layout's size. */
+static uint64_t correct(const struct import_distance *distance, int64_t least, bool may_grow,
+			uint64_t bytes, uint8_t *basis)
+{
+	if (*basis == STORE_SIZE_CUT)
+		return least > 0 ? (uint64_t)least : bytes;
+	if (*basis == STORE_SIZE_COMPUTED && may_grow && distance->count >= OBSERVED_MIN &&
+	    distance->at_least >= (uint64_t)distance->count * OBSERVED_PERCENT / 100) {
+		*basis = STORE_SIZE_OBSERVED;
+		return (uint64_t)least;
+	}
+	return bytes;
+}
+
+/* What the user has fixed is taken even where distances contradict it; they are only noted. */
+static void size_vm_class(struct import_class *class, const struct layout *l, bool dense, bool fixed)
+{
+	const struct layout_model *model = &l->choice->model;
+	const bool is_array = class->out.flags & STORE_CLASS_ARRAY && !class->max_body;
+	const bool is_wide = model->reference_bytes == 8 &&
+			     (class->stack_size_at || class->out.element_type == HPROF_OBJECT);
+	const struct import_distance *distance = &class->distance;
+	const int64_t least = is_wide ? distance->least_wide : distance->least;
+	const uint64_t bytes = is_array ? layout_array_base(model, class->out.element_type) :
+			       layout_round(class->model_bytes, model->align_bytes);
+	uint8_t basis = STORE_SIZE_COMPUTED;
+
+	if (l->choice->has_addresses)
+		basis = sizes_basis(bytes, model->align_bytes, distance, least);
+	class->out.layout_bytes = layout_round(bytes, model->align_bytes);
+	class->out.instance_bytes = class->out.layout_bytes;
+	if (!is_array && !class->stack_size_at && !fixed)
+		class->out.instance_bytes = correct(distance, least, dense, bytes, &basis);
+	class->out.size_basis = basis;
+	basis = STORE_SIZE_COMPUTED;
+	if (l->choice->has_addresses && !(class->out.flags & STORE_CLASS_INVENTED))
+		basis = sizes_basis(class->mirror_bytes, model->align_bytes,
+				    &class->mirror_distance, class->mirror_distance.least);
+	class->out.class_bytes = fixed ? class->mirror_bytes :
+				 correct(&class->mirror_distance, class->mirror_distance.least,
+					 false, class->mirror_bytes, &basis);
+	class->out.class_basis = basis;
+	class->out.distance_count = distance->count;
+	class->out.distance_bytes = distance->count && least >= 0 && least < STORE_NONE ?
+				    (uint32_t)least : STORE_NONE;
+}
+
+static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
+		   struct hdb_error *err)
+{
+	struct sizes s;
+	int r = sizes_open(im, &s, err);
+
+	if (r == HDB_OK)
+		r = sizes_choose(&s, fixed, l->choice, err);
+	if (r == HDB_OK) {
+		const struct layout_model *model = &l->choice->model;
+		const bool dense = l->choice->has_addresses && is_dense(im, model);
+
+		l->model = *model;
+		l->header_bytes = model->header_bytes;
+		l->reference_bytes = model->reference_bytes;
+		l->align_bytes = model->align_bytes;
+		l->array_header_bytes = layout_array_base(model, HPROF_OBJECT);
+		l->primitive_header_bytes = layout_array_base(model, HPROF_INT);
+		l->wide_header_bytes = layout_array_base(model, HPROF_LONG);
+		for (uint32_t no = 0; no < im->classes.count; no++)
+			size_vm_class(import_class_at(im, no), l, dense,
+				      im->opt->layout != NULL);
+		(void)snprintf(l->evidence, sizeof(l->evidence),
+			       "reference width %u: %s; header %u: %s", l->reference_bytes,
+			       l->choice->evidence[SIZES_REFERENCE], l->header_bytes,
+			       l->choice->evidence[SIZES_HEADER]);
+	}
+	sizes_release(&s);
+	return r;
+}
+
+/* ---- writing ---- */
+
+static int put_evidence(struct import *im, const struct layout *l, struct hdb_error *err)
+{
+	static const char *const names[SIZES_PARAMETERS] = {
+		[SIZES_RULES] = "sizes.evidence.rules", [SIZES_HEADER] = "sizes.evidence.header",
+		[SIZES_REFERENCE] = "sizes.evidence.reference",
+		[SIZES_ALIGN] = "sizes.evidence.align",
+	};
+	int r = store_put_meta_text(im->writer, "sizes.evidence", l->evidence, err);
+
+	for (unsigned i = 0; l->choice && i < SIZES_PARAMETERS && r == HDB_OK; i++)
+		r = store_put_meta_text(im->writer, names[i], l->choice->evidence[i], err);
+	return r;
 }
 
 static int put_layout(struct import *im, const struct layout *l, struct hdb_error *err)
@@ -272,34 +353,62 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.array_header_bytes", l->array_header_bytes },
 		{ "sizes.primitive_header_bytes", l->primitive_header_bytes },
 		{ "sizes.wide_header_bytes", l->wide_header_bytes },
+		{ "sizes.is_recorded", l->is_recorded },
+		{ "sizes.is_laid_out", l->choice || l->is_recorded },
+		{ "sizes.rules", l->model.rules },
+		{ "sizes.fields_at", l->model.header_bytes },
+		{ "sizes.java", l->model.java },
+		{ "sizes.word_bytes", l->model.word_bytes },
+		{ "sizes.contended_bytes", l->model.contended_bytes },
+		{ "sizes.keeps_super_gaps", l->model.keeps_super_gaps },
+		{ "sizes.keeps_long_gap", l->model.keeps_long_gap },
+		{ "sizes.references_first", l->model.references_first },
+		{ "sizes.widens_fields", l->model.widens_fields },
+		{ "sizes.joins_references", l->model.joins_references },
+		{ "sizes.packs_arrays", l->model.packs_arrays },
+		{ "sizes.reverses_fields", l->model.reverses_fields },
+		{ "sizes.has_addresses", l->choice && l->choice->has_addresses },
+		{ "sizes.mat_reference_bytes", im->array_overlap ? 4 : im->file.id_size },
+		{ "sizes.mat_align_bytes", im->mat_align_bytes },
 	};
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-	if (r == HDB_OK)
-		r = store_put_meta_text(im->writer, "sizes.evidence", l->evidence, err);
-	return r;
+	return r == HDB_OK ? put_evidence(im, l, err) : r;
 }
 
 int import_sizes(struct import *im, struct hdb_error *err)
 {
-	struct layout l = { 0 };
-	int r = HDB_OK;
+	struct sizes_choice *choice = calloc(1, sizeof(*choice));
+	struct layout l = { .model = { .align_bytes = 1 } };
+	struct sizes_fixed fixed;
+	int r;
 
-	if (im->opt->sizes == HDB_SIZES_DUMP)
-		layout_dump(im, &l);
-	else if (im->opt->sizes == HDB_SIZES_MAT)
-		layout_mat(im, &l);
-	else if (im->is_android)
-		layout_art(&l);
-	else
-		r = layout_vm(im, &l, err);
-	if (r == HDB_OK && im->opt->layout)
-		r = override_layout(&l, im->opt->layout, err);
+	base_stage(im->work, "computing sizes", im->classes.count, "classes");
+	r = choice ? parse_layout(im->opt->layout, &fixed, err) :
+	    hdb_fail_memory(err, "a layout", sizeof(*choice));
+
+	if (r == HDB_OK && im->opt->sizes == HDB_SIZES_VM && !im->is_android) {
+		l.choice = choice;
+		r = size_vm(im, &l, &fixed, err);
+	} else if (r == HDB_OK) {
+		if (im->opt->sizes == HDB_SIZES_DUMP)
+			as_recorded(im, &l);
+		else if (im->opt->sizes == HDB_SIZES_MAT)
+			as_mat(im, &l);
+		else
+			r = as_art(im, &l, err);
+		if (im->opt->layout)
+			override_layout(&l, &fixed);
+		if (r == HDB_OK)
+			r = model_classes(im, &l, err);
+		for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
+			r = size_class(im, &l, import_class_at(im, no), err);
+	}
 	if (r == HDB_OK)
-		r = model_classes(im, &l, err);
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
-		r = size_class(im, &l, import_class_at(im, no), err);
-	return r == HDB_OK ? put_layout(im, &l, err) : r;
+		r = put_layout(im, &l, err);
+	free(choice);
+	places_release(&im->places, im->work);
+	return r;
 }

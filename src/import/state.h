@@ -10,6 +10,7 @@
 #include "import/idset.h"
 #include "import/import.h"
 #include "import/places.h"
+#include "store/objects.h"
 #include "store/records.h"
 #include "store/schema.h"
 #include "store/store.h"
@@ -18,6 +19,14 @@
 #define IMPORT_PROBLEMS_MAX 10000
 /* Distinct missing identifiers that are kept; references to others are counted. */
 #define IMPORT_DANGLING_MAX 100000
+
+/* Distances from objects of a class to the next object in order of address: what bounds their size. */
+struct import_distance {
+	int64_t least;      /* smallest one, less the elements of an array (references of 4 bytes) */
+	int64_t least_wide; /* the same with references of 8 bytes */
+	uint32_t count;     /* objects seen; 0: none, and the others mean nothing */
+	uint32_t at_least;  /* of those, objects at the smallest distance */
+};
 
 /* A class while it is being imported. */
 struct import_class {
@@ -28,10 +37,15 @@ struct import_class {
 	uint64_t fields_offset;
 	uint32_t max_body;        /* longest instance of it, bytes */
 	uint32_t field_super;     /* nearest super class that has instance fields, or STORE_NONE */
-	uint32_t min_gap;         /* smallest distance of an instance to the next object; STORE_NONE */
 	uint32_t plan_first;      /* reference offsets of an instance: in import.plans */
 	uint32_t plan_count;
 	uint64_t model_bytes;     /* see sizes.c: size before rounding to the alignment */
+	uint64_t mirror_bytes;    /* of the class object */
+	struct import_distance distance; /* of its objects */
+	struct import_distance mirror_distance; /* of the class object */
+	uint32_t overhead_bytes;  /* ART: of the class object, in a made-up array */
+	uint32_t stack_size_at;   /* stack chunks: where the value of field "size" ends; 0: none */
+	uint8_t known;            /* see layout/layout_known.h */
 	uint32_t order;           /* position among all classes, super classes first */
 	uint8_t has_dump;         /* a CLASS_DUMP of this snapshot */
 	uint8_t mark;             /* for walks over super classes */
@@ -118,8 +132,64 @@ struct import {
 	unsigned mat_align_bytes;     /* MAT's A: see sizes.c */
 	struct base_vec extras;       /* struct import_edge, sorted: see import_roots.c */
 	struct base_vec numbered_roots; /* struct store_root, sorted */
-	uint64_t array_contradictions;/* object arrays that 8-byte references would make overlap */
+	uint64_t wide_overlaps;       /* object arrays that 8-byte references would make overlap */
+	uint64_t address_bits;        /* all bits of distances between objects that follow one another */
 };
+
+/* Classes whose distances one thread remembers at a time. */
+#define IMPORT_DISTANCE_CACHE 512u
+
+/* The distances of one class, by one thread. */
+struct import_distance_entry {
+	struct import_distance distance;
+	/* Class number << 3, enum store_kind << 1, 1; 0: free. A class object: of the class that it stands for. */
+	uint64_t key;
+};
+
+/* Distances that one thread has seen in a block. */
+struct import_distances {
+	struct import_distance_entry cache[IMPORT_DISTANCE_CACHE];
+	struct base_vec full; /* struct import_distance_entry: pushed out of the cache */
+	uint64_t bits;
+	uint64_t wide_overlaps;
+};
+
+/* distances.c: what object addresses tell about sizes. */
+void import_distances_init(struct import_distances *d);
+/* The way of import_distances_add that objects other than ordinary instances take. */
+int import_distances_add_any(struct import_distances *d, const struct store_object *o,
+			     uint64_t distance, struct hdb_error *err);
+
+/* One object more: its distance, less its elements with references of 4 and of 8 bytes. */
+static inline void import_distance_note(struct import_distance *to, int64_t least,
+					int64_t least_wide)
+{
+	to->count++;
+	if (least <= to->least) {
+		to->at_least = least < to->least ? 1 : to->at_least + 1;
+		to->least = least;
+	}
+	if (least_wide < to->least_wide)
+		to->least_wide = least_wide;
+}
+
+/* Notes that the next object begins `distance` bytes behind this one. Called for every object. */
+static inline int import_distances_add(struct import_distances *d, const struct store_object *o,
+				       uint64_t distance, struct hdb_error *err)
+{
+	struct import_distance_entry *e = &d->cache[o->class_no % IMPORT_DISTANCE_CACHE];
+
+	if (o->kind != STORE_INSTANCE || o->length || distance > INT64_MAX ||
+	    e->key != ((uint64_t)o->class_no << 3 | STORE_INSTANCE << 1 | 1))
+		return import_distances_add_any(d, o, distance, err);
+	d->bits |= distance;
+	import_distance_note(&e->distance, (int64_t)distance, (int64_t)distance);
+	return HDB_OK;
+}
+
+/* Readies what was noted for import_distances_merge, which one thread at a time may call, and which empties d. */
+int import_distances_flush(struct import_distances *d, struct hdb_error *err);
+void import_distances_merge(struct import *im, struct import_distances *d);
 
 /* import_problems.c */
 int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
@@ -160,7 +230,10 @@ int import_write_roots(struct import *im, struct hdb_error *err);
 /* Number of the first extra edge of the objects from ix on, in im->extras. */
 size_t import_extras_from(const struct import *im, uint32_t ix);
 
-/* sizes.c */
+/* sizes_fields.c: where a stack chunk says how large it is. After import_classes has numbered classes. */
+int import_find_stack_chunks(struct import *im, struct hdb_error *err);
+
+/* sizes.c: frees the places of objects, which it is the last to need. */
 int import_sizes(struct import *im, struct hdb_error *err);
 
 /* import_tables.c: the small tables. */

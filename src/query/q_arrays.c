@@ -122,7 +122,8 @@ static int examine(const struct arrays *a, struct base_view *view, uint64_t offs
 	if (array.is_zero || array.tail_count > length)
 		return HDB_OK;
 	out->tail_bytes = out->shallow_bytes -
-			  heap_shallow(heap, out->class_no, objects->kind[i],
+			  heap_shallow(heap, out->class_no,
+				       objects->kind[i] | objects->embedded[i],
 				       length - array.tail_count);
 	out->is_kind[KIND_TAILS] = array.tail_count && out->tail_bytes >= a->min_tail;
 	return HDB_OK;

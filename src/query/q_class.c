@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, INSTANCES, DECLARED_IN, FIELD, TYPE, STATIC, OFFSET,
+enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, CLASS_BYTES, INSTANCES, DECLARED_IN, FIELD, TYPE, STATIC, OFFSET,
        VALUE, REF };
 
 #define NAME_MAX_BYTES 512
@@ -17,6 +17,7 @@ enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, INSTANCES, DECLARED_IN, FIELD, 
 static const struct hdb_option_spec options[] = {
 	{ "list", NULL, "a row a class, also if only one is meant" },
 	{ "sub", NULL, "sub classes, too" },
+	{ "layout", NULL, "where its fields lie in an instance: the query layout" },
 	{ NULL, NULL, NULL },
 };
 
@@ -27,6 +28,7 @@ static const struct hdb_column columns[] = {
 	{ "super", HDB_TYPE_TEXT, "super class", "its super class (lists)" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance", "shallow size of an instance; of an empty "
 	  "array for array classes (lists)" },
+	{ "class_bytes", HDB_TYPE_BYTES, "class object", "shallow size of the class object (lists)" },
 	{ "instances", HDB_TYPE_COUNT, "instances", "objects of exactly this class, unreachable ones "
 	  "included (lists)" },
 	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
@@ -55,6 +57,7 @@ static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of all instances, unreachable ones included" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=", "lower bound of what its instances retain; while "
 	  "totals are built" },
+	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the instance size" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes in the list" },
 };
 
@@ -133,6 +136,7 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 {
 	const struct store_class *class = heap_class(q->heap, no);
 	uint64_t subclasses = 0, loader_id = 0;
+	char proof[QUERY_PROOF_MAX];
 	int r = query_fact(q, "id", class->class_id, err);
 
 	for (uint32_t c = 0; c < q->heap->class_count; c++)
@@ -157,15 +161,20 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 		r = query_fact(q, "instances", s->instances[no], err);
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", s->bytes[no], err);
+	query_size_proof(q, class, proof);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "proof", proof, err);
 	return r == HDB_OK ? add_totals(q, no, err) : r;
 }
 
 static int open_class(struct query *q, struct hdb_error *err)
 {
-	struct class_query *s = calloc(1, sizeof(*s));
+	struct class_query *s;
 	int r;
 
-	q->state = s;
+	if (query_option(q, "layout"))
+		return query_become(q, &query_layout, err);
+	s = q->state = calloc(1, sizeof(*s));
 	if (!s)
 		return hdb_fail_memory(err, "a class", sizeof(*s));
 	r = query_targets(q, 1, 1, err);
@@ -180,7 +189,8 @@ static int open_class(struct query *q, struct hdb_error *err)
 	if (s->is_list) {
 		q->total = s->count;
 		r = query_fact(q, "classes", s->count, err);
-		return r == HDB_OK ? query_choose(q, "id,class,loader,super,instance_bytes,instances",
+		return r == HDB_OK ? query_choose(q, "id,class,loader,super,instance_bytes,"
+						  "class_bytes,instances",
 						  err) : r;
 	}
 	s->no = s->classes[0];
@@ -203,6 +213,7 @@ static int next_listed(struct query *q, struct class_query *s, struct hdb_error 
 	class = heap_class(q->heap, no);
 	query_set(q, ID, class->class_id);
 	query_set(q, INSTANCE_BYTES, class->instance_bytes);
+	query_set(q, CLASS_BYTES, class->class_bytes);
 	query_set(q, INSTANCES, s->instances[no]);
 	r = query_set_text(q, CLASS, heap_class_name(q->heap, no), err);
 	if (r == HDB_OK)

@@ -89,7 +89,8 @@ static int measure(struct query *q, const struct query_content *records, uint64_
 	}
 	if (out->used < array.length)
 		out->wasted = array.shallow_bytes - heap_shallow(q->heap, array.class_no,
-								 array.kind, out->used);
+								 array.kind | array.embedded,
+								 out->used);
 	return HDB_OK;
 }
 

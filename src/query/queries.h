@@ -27,6 +27,7 @@ extern const struct query_def query_object_def; /* "object": query_object is a f
 extern const struct query_def query_references;
 extern const struct query_def query_referrers;
 extern const struct query_def query_class;
+extern const struct query_def query_layout;
 extern const struct query_def query_loaders;
 extern const struct query_def query_duplicate_classes;
 extern const struct query_def query_roots;
@@ -51,6 +52,7 @@ extern const struct query_def query_triage;
 
 /* the database and the dump */
 extern const struct query_def query_info;
+extern const struct query_def query_sizes;
 extern const struct query_def query_tables;
 extern const struct query_def query_check;
 extern const struct query_def query_objects;

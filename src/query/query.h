@@ -138,6 +138,13 @@ int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_e
 /* What a class object, string, thread, ... is called, for people: "java.lang.String \"abc\"". See label.c. */
 int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 
+/* Bytes of a sentence that says what proves a size, with its end. */
+#define QUERY_PROOF_MAX 160
+
+/* What in the dump proves the size of a class's instances, for people; q_sizes.c. */
+void query_size_proof(const struct query *q, const struct store_class *class,
+		      char out[QUERY_PROOF_MAX]);
+
 /* ---- running ---- */
 
 /* The table of queries. */

@@ -1,7 +1,8 @@
 /*
  * store/objects.c - encoding and decoding blocks of the tables ids and objects.
  *
- * objects: u32 class count, class count entries of 12 bytes (u32 class_no, u8 kind, 3 zero, u32 body_size), a u64 file
+ * objects: u32 class count, class count entries of 12 bytes (u32 class_no, u8 kind, u8 embedded, 2 zero, u32
+ * body_size), a u64 file
  * offset for each group of 128, then packed columns: dictionary index, length, file offset, heap (optional). A
  * file offset is kept as its difference from the end of the object before it in the group, so that objects that lie
  * back to back in the dump cost nothing; class objects take no part (their offsets are in the table classes).
@@ -51,7 +52,8 @@ static int build_dictionary(struct base_vec *out, const struct store_object *obj
 	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
 		const struct store_object *o = &objects[i];
 		/* A class has one body size and nearly always one kind, so these make the key. */
-		const uint64_t key = (uint64_t)o->class_no << 2 | o->kind;
+		const uint64_t key = (uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 |
+				     o->kind;
 		uint8_t entry[CLASS_ENTRY] = { 0 };
 
 		if (key != last_key) {
@@ -62,6 +64,7 @@ static int build_dictionary(struct base_vec *out, const struct store_object *obj
 			last = classes++;
 			store32(entry, o->class_no);
 			entry[4] = o->kind;
+			entry[5] = o->is_embedded != 0;
 			store32(entry + 8, o->body_size);
 			r = base_idmap_put(&map, key, last, err);
 			if (r == HDB_OK)
@@ -237,6 +240,7 @@ static void get_class(const struct store_objects *block, uint64_t index, struct 
 
 	out->class_no = load32(entry);
 	out->kind = entry[4];
+	out->is_embedded = entry[5] != 0;
 	out->body_size = load32(entry + 8);
 }
 
@@ -310,7 +314,8 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 			const uint8_t *entry = block->classes + group[i] * CLASS_ENTRY;
 
 			class_no[g * PACK_GROUP + i] = load32(entry);
-			kind[g * PACK_GROUP + i] = entry[4];
+			kind[g * PACK_GROUP + i] = (uint8_t)(entry[4] |
+							     (entry[5] ? STORE_KIND_EMBEDDED : 0));
 		}
 		if (length)
 			(void)pack_group(&block->length_column, g, length + g * PACK_GROUP);

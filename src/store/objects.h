@@ -26,7 +26,11 @@ struct store_object {
 	uint32_t body_size;   /* instances: bytes of a record of this class; arrays: bytes an element */
 	uint32_t heap_no;     /* Android heap, 0 when there is none */
 	uint8_t kind;         /* enum store_kind */
+	uint8_t is_embedded;  /* an array that ART makes up: its bytes are a part of another object */
 };
+
+/* Set in the kind that store_objects_scan gives for objects that are embedded. */
+#define STORE_KIND_EMBEDDED 0x80u
 
 /* Bytes of a sub-record before its body, by kind (instance, object array, primitive array). */
 uint64_t store_record_head_size(uint8_t kind, unsigned id_size);
@@ -65,7 +69,7 @@ uint64_t store_objects_offset(const struct store_objects *block, uint32_t i);
 /* File offsets of all objects of the block; 0 for class objects. */
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset);
 
-/* All objects of the block, without file offsets: class number, kind, length. */
+/* All objects of the block, without file offsets: class number, kind (with STORE_KIND_EMBEDDED), length. */
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length);
 

@@ -27,6 +27,14 @@ enum store_strength {
 	STORE_FINALIZER = 4 /* java.lang.ref.FinalReference */
 };
 
+/* How well the dump proves a shallow size. */
+enum store_size_basis {
+	STORE_SIZE_COMPUTED = 0, /* by the layout only: no object of it lies close enough to another */
+	STORE_SIZE_EXACT = 1,    /* an object ends where the next one begins */
+	STORE_SIZE_OBSERVED = 2, /* the layout says less, but so many objects lie at one distance */
+	STORE_SIZE_CUT = 3       /* the layout says more than there is room for: the room is taken */
+};
+
 /* Table classes: numbered in the order of their IDs. */
 struct store_class {
 	uint64_t class_id;
@@ -51,9 +59,15 @@ struct store_class {
 	uint8_t flags;           /* enum store_class_flag */
 	uint8_t element_type;    /* primitive arrays: basic type; object arrays: HPROF's 2; else 0 */
 	uint8_t strength;        /* enum store_strength */
-	uint8_t unused[5];
+	uint8_t size_basis;      /* enum store_size_basis: of instance_bytes, or of arrays */
+	uint8_t class_basis;     /* enum store_size_basis: of class_bytes */
+	uint8_t unused[3];
+	uint32_t distance_bytes; /* smallest distance of an object of it to the next one, of an array
+				  * less its elements; STORE_NONE: none is known */
+	uint32_t distance_count; /* objects whose distance is known */
+	uint64_t layout_bytes;   /* what the layout computes for instance_bytes */
 };
-static_assert(sizeof(struct store_class) == 112, "stored");
+static_assert(sizeof(struct store_class) == 128, "stored");
 
 /* Table fields: instance and static fields of all classes. */
 struct store_field {

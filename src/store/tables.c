@@ -11,10 +11,10 @@ static const struct {
 } tables[STORE_TABLE_END] = {
 	[STORE_META] = { "meta", 1 },
 	[STORE_IDS] = { "ids", 1 },
-	[STORE_OBJECTS] = { "objects", 1 },
+	[STORE_OBJECTS] = { "objects", 2 },
 	[STORE_REFERENCES] = { "references", 1 },
 	[STORE_REFERENCES_BIG] = { "references.big", 1 },
-	[STORE_CLASSES] = { "classes", 1 },
+	[STORE_CLASSES] = { "classes", 2 },
 	[STORE_FIELDS] = { "fields", 1 },
 	[STORE_TEXTS] = { "texts", 1 },
 	[STORE_ROOTS] = { "roots", 1 },

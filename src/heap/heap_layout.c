@@ -1,0 +1,317 @@
+/*
+ * heap/heap_layout.c - lays out one class again, with the model that the import chose, and names every byte.
+ */
+#include "heap/heap_layout.h"
+
+#include "layout/layout_known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a field's name that count when it is compared with known ones. */
+#define NAME_MAX_BYTES 128
+
+static bool read_model(const struct heap *heap, struct layout_model *out)
+{
+	struct store *store = heap->store;
+	const uint64_t rules = store_meta_number(store, "sizes.rules", 0);
+
+	*out = (struct layout_model){
+		.rules = rules == LAYOUT_CLASSIC ? LAYOUT_CLASSIC : rules == LAYOUT_ART ? LAYOUT_ART :
+			 LAYOUT_BUILDER,
+		.word_bytes = store_meta_number(store, "sizes.word_bytes", 8) == 4 ? 4 : 8,
+		.header_bytes = (unsigned)store_meta_number(store, "sizes.fields_at", 8),
+		.reference_bytes = heap->layout.reference_bytes == 8 ? 8 : 4,
+		.align_bytes = heap->layout.align_bytes,
+		.contended_bytes = (unsigned)store_meta_number(store, "sizes.contended_bytes", 0),
+		.java = (unsigned)store_meta_number(store, "sizes.java", 0),
+		.keeps_super_gaps = store_meta_number(store, "sizes.keeps_super_gaps", 0) != 0,
+		.keeps_long_gap = store_meta_number(store, "sizes.keeps_long_gap", 0) != 0,
+		.references_first = store_meta_number(store, "sizes.references_first", 0) != 0,
+		.widens_fields = store_meta_number(store, "sizes.widens_fields", 0) != 0,
+		.joins_references = store_meta_number(store, "sizes.joins_references", 0) != 0,
+		.packs_arrays = store_meta_number(store, "sizes.packs_arrays", 0) != 0,
+		.reverses_fields = store_meta_number(store, "sizes.reverses_fields", 0) != 0,
+	};
+	return store_meta_number(store, "sizes.is_laid_out", 0) != 0;
+}
+
+const char *heap_part_name(uint8_t kind)
+{
+	static const char *const names[] = {
+		[HEAP_PART_HEADER] = "header", [HEAP_PART_LENGTH] = "length",
+		[HEAP_PART_FIELD] = "field", [HEAP_PART_INJECTED] = "injected field",
+		[HEAP_PART_GAP] = "gap", [HEAP_PART_CONTENDED] = "contended padding",
+		[HEAP_PART_PADDING] = "padding", [HEAP_PART_UNKNOWN] = "not explained",
+		[HEAP_PART_ELEMENTS] = "elements",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
+}
+
+/* One class's fields on their way through the layout. */
+struct own {
+	struct base_vec fields; /* struct layout_field; tag is the number in parts */
+	struct base_vec parts;  /* struct heap_part */
+	uint64_t total;         /* fields of all classes so far */
+};
+
+static int add_field(struct own *own, const struct layout_model *model, const struct heap_part *part,
+		     uint8_t group, struct hdb_error *err)
+{
+	const struct layout_field field = {
+		.tag = (uint32_t)own->parts.count, .type = part->type, .group = group,
+	};
+	struct heap_part sized = *part;
+	int r;
+
+	if (own->total++ >= HEAP_PARTS_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "more than %u fields in a class and its super "
+				"classes", HEAP_PARTS_MAX);
+	sized.bytes = layout_type_size(model, part->type);
+	r = base_vec_push(&own->parts, &sized, sizeof(sized), err);
+	return r == HDB_OK ? base_vec_push(&own->fields, &field, sizeof(field), err) : r;
+}
+
+/* Whether the recorded size has no room for all fields that are listed. */
+static int is_crowded(struct heap *heap, const struct layout_model *model,
+		      const struct store_class *class, bool *out, struct hdb_error *err)
+{
+	uint64_t bytes = class->super_no == STORE_NONE ? 0 :
+			 heap_class(heap, class->super_no)->declared_size;
+
+	for (uint32_t i = 0; i < class->field_count; i++) {
+		struct store_field field;
+		const int r = heap_field(heap, class->first_field + i, &field, err);
+
+		if (r < 0)
+			return r;
+		bytes += layout_type_size(model, field.type);
+	}
+	*out = bytes > class->declared_size;
+	return HDB_OK;
+}
+
+/* Fields that the dump lists, in the order of the class file; notes which injected ones are among them. */
+static int add_listed(struct heap *heap, const struct layout_model *model, uint32_t class_no,
+		      unsigned known, const char **injected, size_t injected_count,
+		      struct own *own, struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(heap, class_no);
+	bool crowded = false;
+	int r = HDB_OK;
+
+	if (model->rules == LAYOUT_ART && known != LAYOUT_UNKNOWN)
+		r = is_crowded(heap, model, class, &crowded, err);
+	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
+		const uint32_t at = model->reverses_fields ? class->field_count - 1 - i : i;
+		struct heap_part part = { .class_no = class_no, .kind = HEAP_PART_FIELD };
+		char name[NAME_MAX_BYTES] = "";
+		struct store_field field;
+
+		r = heap_field(heap, class->first_field + at, &field, err);
+		if (r == HDB_OK && known != LAYOUT_UNKNOWN)
+			r = heap_text(heap, field.name_text, name, sizeof(name), err);
+		if (r < 0)
+			return r;
+		if (crowded && layout_known_is_made_up(known, name))
+			continue;
+		part.type = field.type;
+		part.name_text = field.name_text;
+		for (size_t k = 0; k < injected_count; k++)
+			if (injected[k] && strcmp(injected[k], name) == 0)
+				injected[k] = NULL;
+		r = add_field(own, model, &part, layout_known_group(model, known, name), err);
+	}
+	return r;
+}
+
+static int add_fields(struct heap *heap, const struct layout_model *model, uint32_t class_no,
+		      unsigned known, struct own *own, struct hdb_error *err)
+{
+	struct layout_field injected[LAYOUT_INJECTED_MAX];
+	const char *names[LAYOUT_INJECTED_MAX];
+	const size_t count = layout_known_injected(model, known, injected, names);
+	int r = add_listed(heap, model, class_no, known, names, count, own, err);
+
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		const struct heap_part part = {
+			.class_no = class_no, .name_text = STORE_NONE, .name = names[i],
+			.kind = HEAP_PART_INJECTED, .type = injected[i].type,
+		};
+
+		if (names[i])
+			r = add_field(own, model, &part, injected[i].group, err);
+	}
+	return r;
+}
+
+/* The class and its super classes, outermost first. */
+static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line,
+		     struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t no = class_no; no != STORE_NONE && r == HDB_OK &&
+	     line->count <= heap->class_count; no = heap_class(heap, no)->super_no)
+		r = base_vec_push(line, &no, sizeof(no), err);
+	for (size_t i = 0; i < line->count / 2; i++) {
+		uint32_t *a = base_vec_at(line, uint32_t, i);
+		uint32_t *b = base_vec_at(line, uint32_t, line->count - 1 - i);
+		const uint32_t held = *a;
+
+		*a = *b;
+		*b = held;
+	}
+	return r;
+}
+
+/* Lays out a line of classes; all fields go to `out`. */
+static int lay_out_line(struct heap *heap, const struct layout_model *model,
+			const struct base_vec *line, struct base_vec *out,
+			struct layout_shape *shape, struct hdb_error *err)
+{
+	struct own own = { 0 };
+	struct layout_shape super;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < line->count && r == HDB_OK; i++) {
+		const uint32_t no = *base_vec_at(line, uint32_t, i);
+		const unsigned known = heap_class(heap, no)->loader_id ? LAYOUT_UNKNOWN :
+				       layout_known(heap_class_name(heap, no));
+		struct layout_traits traits = { 0 };
+
+		own.fields.count = own.parts.count = 0;
+		r = base_vec_reserve(&own.fields, 1, sizeof(struct layout_field), err);
+		if (r == HDB_OK)
+			r = add_fields(heap, model, no, known, &own, err);
+		if (r < 0)
+			break;
+		layout_known_traits(model, known, &traits);
+		super = *shape;
+		layout_class(model, i ? &super : NULL, own.fields.data, own.fields.count, &traits,
+			     shape);
+		for (size_t f = 0; f < own.fields.count && r == HDB_OK; f++) {
+			const struct layout_field *field =
+				base_vec_at(&own.fields, struct layout_field, f);
+			struct heap_part *part =
+				base_vec_at(&own.parts, struct heap_part, field->tag);
+
+			part->offset = field->offset;
+			r = base_vec_push(out, part, sizeof(*part), err);
+		}
+	}
+	base_vec_release(&own.fields);
+	base_vec_release(&own.parts);
+	return r;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct heap_part *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	/* Fields of unknown type take no room: before the one that does. */
+	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t to,
+		    struct hdb_error *err)
+{
+	const struct heap_part part = {
+		.offset = from, .bytes = to - from, .class_no = HEAP_NONE, .name_text = STORE_NONE,
+		.kind = kind,
+	};
+
+	return from < to ? base_vec_push(out, &part, sizeof(part), err) : HDB_OK;
+}
+
+/* A hole between fields: all of it is one kind. */
+static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
+{
+	return model->contended_bytes && bytes >= model->contended_bytes ? HEAP_PART_CONTENDED :
+	       HEAP_PART_GAP;
+}
+
+/* Adds what lies between the fields, before the first and behind the last. */
+static int fill_holes(const struct heap *heap, const struct layout_model *model, uint32_t class_no,
+		      const struct layout_shape *shape, struct base_vec *out,
+		      struct hdb_error *err)
+{
+	const uint64_t size = heap_class(heap, class_no)->instance_bytes;
+	const uint64_t laid_out = layout_round(shape->size, model->align_bytes);
+	const size_t count = out->count;
+	uint64_t at = model->header_bytes;
+	int r = add_part(out, HEAP_PART_HEADER, 0, model->header_bytes, err);
+
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		const struct heap_part *part = base_vec_at(out, struct heap_part, i);
+		const uint64_t from = part->offset, to = from + part->bytes;
+
+		if (from > at)
+			r = add_part(out, hole_kind(model, from - at), at, from, err);
+		at = to > at ? to : at;
+	}
+	if (r == HDB_OK && shape->size >= at + model->contended_bytes && model->contended_bytes) {
+		r = add_part(out, HEAP_PART_CONTENDED, at, at + model->contended_bytes, err);
+		at += model->contended_bytes;
+	}
+	if (r == HDB_OK && at < laid_out && at < size) {
+		r = add_part(out, HEAP_PART_PADDING, at, laid_out < size ? laid_out : size, err);
+		at = laid_out;
+	}
+	return r == HDB_OK && at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : r;
+}
+
+/* Header, length, padding; then elements, of which none are in an empty array. */
+static int lay_out_array(struct heap *heap, const struct layout_model *model, uint32_t class_no,
+			 struct base_vec *out, struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(heap, class_no);
+	const uint64_t length = model->rules == LAYOUT_ART ? 8 : model->header_bytes;
+	const uint64_t base = layout_array_base(model, class->element_type);
+	const struct heap_part elements = {
+		.offset = base, .class_no = HEAP_NONE, .name_text = STORE_NONE,
+		.kind = HEAP_PART_ELEMENTS, .type = class->element_type,
+	};
+	int r = add_part(out, HEAP_PART_HEADER, 0, length, err);
+
+	if (r == HDB_OK)
+		r = add_part(out, HEAP_PART_LENGTH, length, length + 4, err);
+	if (r == HDB_OK)
+		r = add_part(out, HEAP_PART_GAP, length + 4, base, err);
+	if (r == HDB_OK)
+		r = base_vec_push(out, &elements, sizeof(elements), err);
+	return r == HDB_OK ? add_part(out, HEAP_PART_PADDING, base, class->instance_bytes, err) : r;
+}
+
+int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out,
+		 struct hdb_error *err)
+{
+	struct base_vec line = { 0 };
+	struct layout_shape shape = { 0 };
+	struct layout_model model;
+	int r = heap_load_classes(heap, err);
+
+	if (r < 0)
+		return r;
+	if (!read_model(heap, &model))
+		return hdb_fail(err, HDB_EUSAGE, "no layout was computed for this database: import the "
+				"dump with --sizes vm");
+	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {
+		r = lay_out_array(heap, &model, class_no, out, err);
+	} else {
+		r = list_line(heap, class_no, &line, err);
+		if (r == HDB_OK)
+			r = lay_out_line(heap, &model, &line, out, &shape, err);
+		if (r == HDB_OK && out->count)
+			qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
+		if (r == HDB_OK)
+			r = fill_holes(heap, &model, class_no, &shape, out, err);
+	}
+	if (r == HDB_OK && out->count)
+		qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
+	base_vec_release(&line);
+	return r;
+}

@@ -1,0 +1,125 @@
+/*
+ * import/distances.c - what object addresses tell about sizes: per class, the smallest distance to the next object.
+ *
+ * IDs are addresses, so an object is no larger than the distance to the next one. Each thread notes the distances of
+ * the objects of a block in a small cache by class; what is in it, or is pushed out, is merged by the thread that
+ * writes. Minima and counts of minima do not depend on the order of merging.
+ */
+#include "import/state.h"
+
+#include "layout/layout.h"
+
+#include <string.h>
+
+void import_distances_init(struct import_distances *d)
+{
+	memset(d, 0, sizeof(*d));
+}
+
+static void join(struct import_distance *to, const struct import_distance *from)
+{
+	if (!to->count) {
+		*to = *from;
+		return;
+	}
+	if (from->least < to->least)
+		to->at_least = from->at_least;
+	else if (from->least == to->least)
+		to->at_least += from->at_least;
+	if (from->least < to->least)
+		to->least = from->least;
+	if (from->least_wide < to->least_wide)
+		to->least_wide = from->least_wide;
+	to->count += from->count;
+}
+
+/* A distance without the bytes of elements, which a length too large for them makes negative. */
+static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
+{
+	uint64_t bytes;
+
+	if (__builtin_mul_overflow(elements, width, &bytes) || bytes > INT64_MAX ||
+	    distance > INT64_MAX)
+		return INT64_MIN;
+	return (int64_t)distance - (int64_t)bytes;
+}
+
+/* Notes an object of any kind; of arrays and stack chunks what is left without their elements or stack. */
+static void note(struct import_distances *d, struct import_distance *to,
+		      const struct store_object *o, uint64_t distance)
+{
+	int64_t least, wide;
+
+	switch (o->kind) {
+	case STORE_INSTANCE:
+		least = without(distance, o->length ? layout_stack_chunk(4, o->length) : 0, 1);
+		wide = without(distance, o->length ? layout_stack_chunk(8, o->length) : 0, 1);
+		break;
+	case STORE_CLASS:
+		least = wide = without(distance, 0, 1);
+		break;
+	case STORE_OBJECT_ARRAY:
+		least = without(distance, o->length, 4);
+		wide = without(distance, o->length, 8);
+		/* The shortest header before references of 8 bytes: 8 bytes, the length, padding. */
+		d->wide_overlaps += o->length && wide < 16;
+		break;
+	default:
+		least = wide = without(distance, o->length, o->body_size);
+		break;
+	}
+	import_distance_note(to, least, wide);
+}
+
+static int push_out(struct import_distances *d, struct import_distance_entry *e,
+		    struct hdb_error *err)
+{
+	const int r = e->key ? base_vec_push(&d->full, e, sizeof(*e), err) : HDB_OK;
+
+	e->key = 0;
+	return r;
+}
+
+int import_distances_add_any(struct import_distances *d, const struct store_object *o,
+			     uint64_t distance, struct hdb_error *err)
+{
+	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
+	const uint64_t key = no << 3 | (uint64_t)o->kind << 1 | 1;
+	struct import_distance_entry *e = &d->cache[no % IMPORT_DISTANCE_CACHE];
+	int r = HDB_OK;
+
+	d->bits |= distance;
+	if (e->key != key) {
+		r = push_out(d, e, err);
+		*e = (struct import_distance_entry){
+			.distance = { .least = INT64_MAX, .least_wide = INT64_MAX }, .key = key,
+		};
+	}
+	note(d, &e->distance, o, distance);
+	return r;
+}
+
+int import_distances_flush(struct import_distances *d, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (unsigned i = 0; i < IMPORT_DISTANCE_CACHE && r == HDB_OK; i++)
+		r = push_out(d, &d->cache[i], err);
+	return r;
+}
+
+void import_distances_merge(struct import *im, struct import_distances *d)
+{
+	for (size_t i = 0; i < d->full.count; i++) {
+		const struct import_distance_entry *e =
+			base_vec_at(&d->full, struct import_distance_entry, i);
+		struct import_class *class = import_class_at(im, (uint32_t)(e->key >> 3));
+
+		join((e->key >> 1 & 3) == STORE_CLASS ? &class->mirror_distance : &class->distance,
+		     &e->distance);
+	}
+	im->address_bits |= d->bits;
+	im->wide_overlaps += d->wide_overlaps;
+	d->full.count = 0;
+	d->bits = d->wide_overlaps = 0;
+}

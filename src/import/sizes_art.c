@@ -1,0 +1,92 @@
+/*
+ * import/sizes_art.c - objects of Android's runtime, whose sizes the dump records (art/runtime/hprof/hprof.cc).
+ *
+ * What has no fixed size is dumped as a made-up array beside its owner: the characters of a string at the string's ID
+ * + 8, where the object proper has its hash code; what a class object holds behind its fields (method tables) at
+ * the class's ID + 1. Neither is an array in the heap: no header, and its bytes end where its owner's do.
+ */
+#include "import/resolve.h"
+#include "import/sizes.h"
+
+#include "layout/layout_known.h"
+
+/* Distance of the array of characters from its string, bytes; and of a class's from the class. */
+#define STRING_VALUE_AT 8u
+#define CLASS_OVERHEAD_AT 1u
+
+/* Whether the object with this ID is a string; `before` is the object before in order of ID if it is known. */
+static bool is_string(struct import *im, struct base_view *view, uint64_t id,
+		      const struct store_object *before)
+{
+	struct hprof_sub owner;
+	uint32_t no;
+
+	if (before)
+		return before->kind == STORE_INSTANCE &&
+		       layout_known_is_string(import_class_at(im, before->class_no)->known);
+	if (!sizes_read_object(im, view, id, &owner) || owner.tag != HPROF_INSTANCE_DUMP)
+		return false;
+	no = base_idmap_get(&im->class_map, owner.class_id);
+	return no != BASE_IDMAP_NONE && layout_known_is_string(import_class_at(im, no)->known);
+}
+
+void import_mark_embedded(struct import *im, struct slot *s, uint32_t i, uint32_t ix)
+{
+	struct store_object *o = &s->objects[i];
+	const uint64_t id = s->ids[i];
+
+	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || id < STRING_VALUE_AT || !ix)
+		return;
+	if (id % 8 == CLASS_OVERHEAD_AT) {
+		const uint32_t no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
+
+		o->is_embedded = no != BASE_IDMAP_NONE;
+		/* One array a class, so no two threads write here. */
+		if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
+			import_class_at(im, no)->overhead_bytes =
+				(uint32_t)(o->length * o->body_size);
+	} else if (i && s->ids[i - 1] != id - STRING_VALUE_AT) {
+		return;
+	} else {
+		o->is_embedded = is_string(im, &s->view, id - STRING_VALUE_AT,
+					   i ? &s->objects[i - 1] : NULL);
+	}
+}
+
+/* Classes that are laid out as large as the dump records. */
+static int count_recorded(struct sizes *s, const struct layout_model *model, uint64_t *count,
+			  struct hdb_error *err)
+{
+	const int r = sizes_lay_out(s, model, err);
+
+	*count = 0;
+	for (uint32_t no = 0; r == HDB_OK && no < s->im->classes.count; no++) {
+		const struct import_class *class = import_class_at(s->im, no);
+
+		*count += class->model_bytes == class->out.declared_size;
+	}
+	return r;
+}
+
+int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err)
+{
+	const uint32_t object = im->object_class_no;
+	/* Newer dumps list the header's two fields as fields of java.lang.Object. */
+	const bool listed = object != STORE_NONE && import_class_at(im, object)->out.field_count;
+	uint64_t narrow, wide = 0;
+	struct sizes s;
+	int r = sizes_open(im, &s, err);
+
+	*out = (struct layout_model){
+		.rules = LAYOUT_ART, .word_bytes = 4, .header_bytes = listed ? 0 : 8,
+		.reference_bytes = 4, .align_bytes = 8,
+	};
+	if (r == HDB_OK)
+		r = count_recorded(&s, out, &narrow, err);
+	out->widens_fields = true;
+	if (r == HDB_OK)
+		r = count_recorded(&s, out, &wide, err);
+	out->widens_fields = r == HDB_OK && wide > narrow;
+	sizes_release(&s);
+	return r;
+}

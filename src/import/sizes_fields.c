@@ -1,0 +1,365 @@
+/*
+ * import/sizes_fields.c - lays out the classes of a dump under a model, and compares the sizes with the distances.
+ */
+#include "import/sizes.h"
+
+#include "layout/layout_known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes between two reports of progress. */
+#define STEP_CLASSES 4096
+
+bool sizes_text_is(struct import *im, uint64_t string_id, const char *text)
+{
+	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+	struct base_view view = { .src = im->source };
+	const struct import_text_place *place;
+	const uint8_t *raw;
+
+	if (no == BASE_IDMAP_NONE)
+		return false;
+	place = base_vec_at(&im->text_places, struct import_text_place, no);
+	if (place->size != strlen(text))
+		return false;
+	raw = base_view_at(&view, place->offset, place->size, NULL);
+	return raw && memcmp(raw, text, place->size) == 0;
+}
+
+int import_find_stack_chunks(struct import *im, struct hdb_error *err)
+{
+	struct base_view view = { .src = im->source };
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		struct import_class *class = import_class_at(im, no);
+		uint64_t offset = class->fields_offset, at = 0;
+
+		if (class->out.loader_id || !layout_known_is_stack_chunk(class->known))
+			continue;
+		for (uint32_t f = 0; f < class->out.field_count; f++) {
+			struct hprof_field field;
+			const int r = hprof_field_next(&im->file, &view, &offset, &field, err);
+
+			if (r < 0)
+				return r;
+			at += hprof_type_size(field.type, im->file.id_size);
+			if (field.type == HPROF_INT &&
+			    sizes_text_is(im, field.name_string_id, "size"))
+				class->stack_size_at = (uint32_t)at;
+		}
+	}
+	return HDB_OK;
+}
+
+/* Static fields that the dump makes up, such as <resolved_references>, are not in the class object. */
+static bool is_made_up(struct import *im, uint64_t string_id)
+{
+	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+	struct base_view view = { .src = im->source };
+	const struct import_text_place *place;
+	const uint8_t *raw;
+
+	if (no == BASE_IDMAP_NONE)
+		return false;
+	place = base_vec_at(&im->text_places, struct import_text_place, no);
+	raw = place->size ? base_view_at(&view, place->offset, 1, NULL) : NULL;
+	return raw && *raw == '<';
+}
+
+static int read_statics(struct import *im, const struct import_class *class,
+			struct layout_statics *out, struct hdb_error *err)
+{
+	struct base_view view = { .src = im->source };
+	uint64_t offset = class->statics_offset;
+
+	for (uint32_t f = 0; f < class->out.static_count; f++) {
+		struct hprof_static field;
+		const int r = hprof_static_next(&im->file, &view, &offset, &field, err);
+
+		if (r < 0)
+			return r;
+		if (field.type == HPROF_OBJECT) {
+			out->references += !is_made_up(im, field.name_string_id);
+			continue;
+		}
+		switch (hprof_type_size(field.type, im->file.id_size)) {
+		case 8: out->bytes_8++; break;
+		case 4: out->bytes_4++; break;
+		case 2: out->bytes_2++; break;
+		case 1: out->bytes_1++; break;
+		default: break;
+		}
+	}
+	return HDB_OK;
+}
+
+static int read_types(struct import *im, const struct import_class *class, struct base_vec *types,
+		      struct hdb_error *err)
+{
+	struct base_view view = { .src = im->source };
+	uint64_t offset = class->fields_offset;
+	int r = HDB_OK;
+
+	for (uint32_t f = 0; f < class->out.field_count && r == HDB_OK; f++) {
+		struct hprof_field field;
+
+		r = hprof_field_next(&im->file, &view, &offset, &field, err);
+		if (r == HDB_OK)
+			r = base_vec_push(types, &field.type, sizeof(field.type), err);
+	}
+	return r;
+}
+
+int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
+{
+	const size_t n = im->classes.count + 1;
+	uint32_t longest = 0;
+	int r = HDB_OK;
+
+	memset(s, 0, sizeof(*s));
+	s->im = im;
+	s->statics = calloc(n, sizeof(*s->statics));
+	s->first_type = calloc(n, sizeof(*s->first_type));
+	s->shapes = calloc(n, sizeof(*s->shapes));
+	if (!s->statics || !s->first_type || !s->shapes)
+		return hdb_fail_memory(err, "layouts of classes", n * sizeof(*s->shapes));
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		const struct import_class *class = import_class_at(im, no);
+
+		s->first_type[no] = s->types.count;
+		if (class->out.field_count > longest)
+			longest = class->out.field_count;
+		r = read_statics(im, class, &s->statics[no], err);
+		if (r == HDB_OK)
+			r = read_types(im, class, &s->types, err);
+	}
+	s->fields = calloc((size_t)longest + LAYOUT_INJECTED_MAX, sizeof(*s->fields));
+	if (r == HDB_OK && !s->fields)
+		r = hdb_fail_memory(err, "fields of a class", longest * sizeof(*s->fields));
+	return r;
+}
+
+void sizes_release(struct sizes *s)
+{
+	free(s->statics);
+	free(s->first_type);
+	free(s->shapes);
+	free(s->fields);
+	base_vec_release(&s->types);
+	base_vec_release(&s->gaps);
+}
+
+/* ---- laying out ---- */
+
+/* Copies a field's name; "" if there is none, or it is longer than any that is known. */
+static void field_name(struct import *im, uint64_t string_id, char out[64])
+{
+	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+	struct base_view view = { .src = im->source };
+	const struct import_text_place *place;
+	const uint8_t *raw;
+
+	out[0] = '\0';
+	if (no == BASE_IDMAP_NONE)
+		return;
+	place = base_vec_at(&im->text_places, struct import_text_place, no);
+	raw = place->size < 64 ? base_view_at(&view, place->offset, place->size, NULL) : NULL;
+	if (!raw)
+		return;
+	memcpy(out, raw, place->size);
+	out[place->size] = '\0';
+}
+
+/*
+ * A class that HotSpot knows: groups of its @Contended fields, and the fields that are injected, in fields[] from
+ * *count on; not those that this class library declares itself.
+ */
+static int add_known(struct sizes *s, const struct layout_model *model,
+		     const struct import_class *class, size_t *count, struct hdb_error *err)
+{
+	struct layout_field injected[LAYOUT_INJECTED_MAX];
+	const char *names[LAYOUT_INJECTED_MAX];
+	const size_t injected_count = layout_known_injected(model, class->known, injected, names);
+	struct base_view view = { .src = s->im->source };
+	uint64_t offset = class->fields_offset;
+
+	if (!injected_count && !layout_known_names_fields(class->known))
+		return HDB_OK;
+	for (uint32_t f = 0; f < class->out.field_count; f++) {
+		struct hprof_field field;
+		char name[64];
+		const int r = hprof_field_next(&s->im->file, &view, &offset, &field, err);
+
+		if (r < 0)
+			return r;
+		field_name(s->im, field.name_string_id, name);
+		s->fields[f].group = layout_known_group(model, class->known, name);
+		for (size_t i = 0; i < injected_count; i++)
+			if (names[i] && strcmp(names[i], name) == 0)
+				names[i] = NULL;
+	}
+	for (size_t i = 0; i < injected_count; i++)
+		if (names[i])
+			s->fields[(*count)++] = injected[i];
+	return HDB_OK;
+}
+
+static void load_shape(const struct sizes *s, uint32_t no, struct layout_shape *out)
+{
+	const struct sizes_shape *from = &s->shapes[no];
+
+	out->end = from->end;
+	out->size = from->size;
+	out->has_fields = from->has_fields;
+	out->is_contended = from->is_contended;
+	out->ends_with_reference = from->ends_with_reference;
+	out->gap_count = from->gap_count;
+	if (from->gap_count)
+		memcpy(out->gaps, base_vec_at(&s->gaps, struct layout_gap, from->first_gap),
+		       from->gap_count * sizeof(out->gaps[0]));
+}
+
+static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *shape,
+		      struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	s->shapes[no] = (struct sizes_shape){
+		.end = shape->end, .size = shape->size, .first_gap = (uint32_t)s->gaps.count,
+		.gap_count = (uint8_t)shape->gap_count, .has_fields = shape->has_fields,
+		.is_contended = shape->is_contended,
+		.ends_with_reference = shape->ends_with_reference,
+	};
+	for (unsigned i = 0; i < shape->gap_count && r == HDB_OK; i++)
+		r = base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err);
+	return r;
+}
+
+/* HotSpot knows classes of the boot loader by name; another loader's are ordinary. */
+static unsigned known_of(const struct import_class *class)
+{
+	return class->out.loader_id ? LAYOUT_UNKNOWN : class->known;
+}
+
+static int lay_out_class(struct sizes *s, const struct layout_model *model, uint32_t no,
+			 struct hdb_error *err)
+{
+	struct import_class *class = import_class_at(s->im, no);
+	const unsigned known = known_of(class);
+	const uint8_t *types = base_vec_at(&s->types, uint8_t, s->first_type[no]);
+	struct layout_traits traits = { 0 };
+	struct layout_shape super, shape;
+	size_t count = class->out.field_count;
+	int r = HDB_OK;
+
+	for (size_t f = 0; f < count; f++) {
+		s->fields[f].type = types[f];
+		s->fields[f].group = LAYOUT_GROUP_NONE;
+	}
+	if (known != LAYOUT_UNKNOWN) {
+		layout_known_traits(model, known, &traits);
+		r = add_known(s, model, class, &count, err);
+	}
+	if (class->out.super_no != STORE_NONE)
+		load_shape(s, class->out.super_no, &super);
+	layout_class(model, class->out.super_no == STORE_NONE ? NULL : &super, s->fields, count,
+		     &traits, &shape);
+	class->model_bytes = shape.size;
+	return r == HDB_OK ? save_shape(s, no, &shape, err) : r;
+}
+
+int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err)
+{
+	struct import *im = s->im;
+	uint64_t mirror;
+	int r = HDB_OK;
+
+	s->gaps.count = 0;
+	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++) {
+		r = lay_out_class(s, model, im->order[i], err);
+		if (r == HDB_OK && i % STEP_CLASSES == 0)
+			r = base_step(im->work, i, err);
+	}
+	if (r < 0)
+		return r;
+	mirror = layout_round(import_class_at(im, im->class_class_no)->model_bytes,
+			      model->align_bytes);
+	for (uint32_t no = 0; no < im->classes.count; no++)
+		import_class_at(im, no)->mirror_bytes =
+			layout_mirror(model, mirror, &s->statics[no]);
+	return HDB_OK;
+}
+
+/* ---- comparing ---- */
+
+uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
+		    int64_t least)
+{
+	if (!distance->count)
+		return STORE_SIZE_COMPUTED;
+	if (least < 0 || (uint64_t)least < bytes)
+		return STORE_SIZE_CUT;
+	return (uint64_t)least - bytes < align ? STORE_SIZE_EXACT : STORE_SIZE_COMPUTED;
+}
+
+static void count_basis(struct sizes_score *score, uint8_t basis)
+{
+	if (basis == STORE_SIZE_CUT)
+		score->contradicted++;
+	else if (basis == STORE_SIZE_EXACT)
+		score->exact++;
+	else
+		score->loose++;
+}
+
+static bool is_array(const struct import_class *class)
+{
+	return class->out.flags & STORE_CLASS_ARRAY && !class->max_body;
+}
+
+struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout_model *model)
+{
+	struct sizes_score score = { 0 };
+	bool is_tight[16] = { false };
+
+	for (uint32_t no = 0; no < s->im->classes.count; no++) {
+		const struct import_class *class = import_class_at(s->im, no);
+		const uint8_t type = class->out.element_type & 15;
+		const bool is_wide = type == HPROF_OBJECT && model->reference_bytes == 8;
+		const int64_t least = is_wide ? class->distance.least_wide : class->distance.least;
+		const unsigned base = layout_array_base(model, type);
+
+		if (!is_array(class) || !class->distance.count)
+			continue;
+		count_basis(&score, sizes_basis(base, model->align_bytes, &class->distance, least));
+		is_tight[type] = is_tight[type] || least == base;
+	}
+	for (unsigned t = 0; t < 16; t++)
+		score.tight_arrays += is_tight[t];
+	return score;
+}
+
+struct sizes_score sizes_score(const struct sizes *s, const struct layout_model *model)
+{
+	struct sizes_score score = sizes_score_arrays(s, model), mirrors = { 0 };
+
+	for (uint32_t no = 0; no < s->im->classes.count; no++) {
+		const struct import_class *class = import_class_at(s->im, no);
+		const bool is_wide = class->stack_size_at && model->reference_bytes == 8;
+
+		if (!is_array(class) && class->distance.count)
+			count_basis(&score, sizes_basis(layout_round(class->model_bytes,
+								     model->align_bytes),
+							model->align_bytes, &class->distance,
+							is_wide ? class->distance.least_wide :
+							class->distance.least));
+		if (class->mirror_distance.count && !(class->out.flags & STORE_CLASS_INVENTED))
+			count_basis(&mirrors, sizes_basis(class->mirror_bytes, model->align_bytes,
+							&class->mirror_distance,
+							class->mirror_distance.least));
+	}
+	score.contradicted += mirrors.contradicted;
+	score.exact += mirrors.exact;
+	return score;
+}

@@ -1,0 +1,455 @@
+/*
+ * import/sizes_vm.c - which layout the VM had that wrote the dump.
+ *
+ * Header, width of references, alignment and rules are tried; each try lays out all classes and is compared with the
+ * distances between objects. A class counts for a model if one of its objects ends exactly where the next one begins,
+ * and much more against it if one would reach into the next. Arrays alone rule most models out, at no cost.
+ */
+#include "import/sizes.h"
+
+#include "layout/layout_known.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A contradicted class outweighs this many explained ones: a damaged dump has a few, a wrong model very many. */
+#define CONTRADICTION_WEIGHT 16
+/*
+ * What speaks against compact object headers, a switch that few use, in a dump that does not say its version: a heap
+ * of a dozen classes must not decide for it, and any real one has hundreds that do.
+ */
+#define COMPACT_HANDICAP 64
+/* Header x reference width x version. */
+#define TRIES_MAX 18
+/* First version with the builder; with headers of 8 bytes; with elements right behind an array's length. */
+#define JAVA_BUILDER 15u
+#define JAVA_COMPACT_HEADERS 24u
+#define JAVA_PACKED_ARRAYS 23u
+#define JAVA_JOINED_REFERENCES 25u
+/* Taken if neither version text nor class tells anything. */
+#define JAVA_GUESS 8u
+
+/* Versions before which the rules or the table of known classes differ. */
+static const uint8_t eras[] = { 6, 7, 8, 9, 11, 12, 15, 17, 19, 20, 21, 24, 25 };
+
+struct try {
+	struct layout_model model;
+	struct sizes_score arrays;
+	struct sizes_score score;
+	unsigned laid_out; /* the how-manieth laying out of all classes it had; 0: none */
+};
+
+struct search {
+	struct sizes *s;
+	const struct sizes_fixed *fixed;
+	struct sizes_choice *out;
+	struct try tries[TRIES_MAX];
+	unsigned try_count;
+	unsigned java;      /* 0: not known */
+	unsigned least_java;
+	unsigned laid_out;  /* how often all classes were laid out */
+	unsigned chosen;    /* which time it was with the model that is chosen */
+};
+
+static int64_t worth(const struct sizes_score *score)
+{
+	return (int64_t)(score->exact + score->tight_arrays) -
+	       CONTRADICTION_WEIGHT * (int64_t)score->contradicted;
+}
+
+static int64_t worth_of(const struct search *q, const struct try *try)
+{
+	const bool is_compact = try->model.header_bytes == 8 && try->model.word_bytes == 8;
+
+	return worth(&try->score) - (is_compact && !q->java ? COMPACT_HANDICAP : 0);
+}
+
+static void set_java(struct layout_model *model, unsigned java)
+{
+	model->java = java;
+	model->rules = java >= JAVA_BUILDER ? LAYOUT_BUILDER : LAYOUT_CLASSIC;
+	model->packs_arrays = java >= JAVA_PACKED_ARRAYS;
+	model->joins_references = java >= JAVA_JOINED_REFERENCES;
+}
+
+static int lay_out(struct search *q, const struct layout_model *model, struct hdb_error *err)
+{
+	q->laid_out++;
+	return sizes_lay_out(q->s, model, err);
+}
+
+/* Lays classes out as chosen, unless they are. */
+static int lay_out_chosen(struct search *q, struct hdb_error *err)
+{
+	if (q->laid_out == q->chosen)
+		return HDB_OK;
+	q->chosen = q->laid_out + 1;
+	return lay_out(q, &q->out->model, err);
+}
+
+/* Lower bound of the version: the newest class in the dump. */
+static unsigned least_version(struct import *im)
+{
+	unsigned least = 0;
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const unsigned since = layout_known_since(import_class_at(im, no)->known);
+
+		if (since > least)
+			least = since;
+	}
+	return least;
+}
+
+/*
+ * HotSpot's dumps list fields last to first until JDK 20, agents' first to last. java.lang.String tells: its first
+ * field is "value" in every version.
+ */
+static bool lists_backwards(struct import *im)
+{
+	struct base_view view = { .src = im->source };
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
+		uint64_t offset = class->fields_offset;
+		struct hprof_field field = { 0 };
+
+		if (!layout_known_is_string(class->known) || class->out.field_count < 2)
+			continue;
+		for (uint32_t f = 0; f < class->out.field_count; f++)
+			if (hprof_field_next(&im->file, &view, &offset, &field, NULL) < 0)
+				return false;
+		return sizes_text_is(im, field.name_string_id, "value");
+	}
+	return false;
+}
+
+/* ---- header and reference width ---- */
+
+static void add_try(struct search *q, const struct layout_model *base, unsigned header,
+		    unsigned reference)
+{
+	struct try *try = &q->tries[q->try_count++];
+
+	*try = (struct try){ .model = *base };
+	try->model.header_bytes = header;
+	try->model.reference_bytes = reference;
+	try->arrays = sizes_score_arrays(q->s, &try->model);
+}
+
+/* Whether such a VM has ever been; what the user has fixed is taken as it is. */
+static bool is_possible(const struct search *q, unsigned java, unsigned header, unsigned reference)
+{
+	if (q->fixed->reference_bytes && reference != q->fixed->reference_bytes)
+		return false;
+	if (q->fixed->header_bytes)
+		return true;
+	if (header == 8 && java < JAVA_COMPACT_HEADERS)
+		return false;
+	return !(header == 12 && reference == 8 && java < JAVA_BUILDER);
+}
+
+static void list_tries(struct search *q, const struct layout_model *base)
+{
+	static const unsigned headers[] = { 12, 16, 8 };
+
+	if (base->word_bytes == 4) {
+		add_try(q, base, q->fixed->header_bytes ? q->fixed->header_bytes : 8, 4);
+		return;
+	}
+	for (unsigned reference = 4; reference <= 8; reference += 4) {
+		for (unsigned h = 0; h < 3; h++) {
+			const unsigned header = q->fixed->header_bytes ? q->fixed->header_bytes :
+						headers[h];
+
+			if (is_possible(q, base->java, header, reference))
+				add_try(q, base, header, reference);
+			if (q->fixed->header_bytes)
+				break;
+		}
+	}
+}
+
+/* Tries of a VM whose version is known, or of one of each set of rules that it may have. */
+static void list_all(struct search *q, struct layout_model *base)
+{
+	static const unsigned modern[] = { 17, 25 };
+	const unsigned first = q->java ? q->java : q->least_java ? q->least_java : JAVA_GUESS;
+
+	set_java(base, first);
+	list_tries(q, base);
+	for (unsigned i = 0; i < 2 && !q->java; i++) {
+		if (modern[i] <= first)
+			continue;
+		set_java(base, modern[i]);
+		list_tries(q, base);
+	}
+}
+
+/* Lays out classes under the tries that arrays contradict least; returns the best. */
+static int best_try(struct search *q, struct try **best, struct hdb_error *err)
+{
+	uint64_t least = UINT64_MAX;
+	int r = HDB_OK;
+
+	*best = NULL;
+	for (unsigned i = 0; i < q->try_count; i++)
+		if (q->tries[i].arrays.contradicted < least)
+			least = q->tries[i].arrays.contradicted;
+	for (unsigned i = 0; i < q->try_count && r == HDB_OK; i++) {
+		struct try *try = &q->tries[i];
+
+		if (try->arrays.contradicted > least)
+			continue;
+		r = lay_out(q, &try->model, err);
+		try->score = sizes_score(q->s, &try->model);
+		try->laid_out = q->laid_out;
+		if (!*best || worth_of(q, try) > worth_of(q, *best))
+			*best = try;
+	}
+	return r;
+}
+
+/* ---- rules ---- */
+
+/* Takes `model` if it is better than what is chosen. */
+static int consider(struct search *q, const struct layout_model *model, struct hdb_error *err)
+{
+	struct sizes_score score;
+	const int r = lay_out(q, model, err);
+
+	if (r < 0)
+		return r;
+	score = sizes_score(q->s, model);
+	if (worth(&score) > worth(&q->out->score)) {
+		q->out->model = *model;
+		q->out->score = score;
+		q->chosen = q->laid_out;
+	}
+	return HDB_OK;
+}
+
+/* A dump that does not say its VM's version: the one that explains most, the oldest of equals. */
+static int find_version(struct search *q, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < sizeof(eras) && r == HDB_OK; i++) {
+		struct layout_model model = q->out->model;
+
+		if (eras[i] < q->least_java || eras[i] == model.java)
+			continue;
+		set_java(&model, eras[i]);
+		if (eras[i] < JAVA_COMPACT_HEADERS && model.header_bytes == 8 &&
+		    model.word_bytes == 8)
+			continue;
+		r = consider(q, &model, err);
+	}
+	return r;
+}
+
+/* Switches that are tried, and the first of those that are widths of padding. */
+#define SWITCHES 6
+#define FIRST_PADDING 3
+
+/* Sets one switch; false if the VM has none of this number that is not set yet. */
+static bool flip(struct layout_model *model, unsigned number)
+{
+	static const unsigned paddings[] = { 0, 64, 256 };
+
+	switch (number) {
+	case 0:
+		model->keeps_super_gaps = model->rules == LAYOUT_BUILDER;
+		return model->keeps_super_gaps;
+	case 1:
+		model->keeps_long_gap = model->rules == LAYOUT_CLASSIC;
+		return model->keeps_long_gap;
+	case 2:
+		model->references_first = model->rules == LAYOUT_CLASSIC;
+		return model->references_first;
+	default:
+		model->contended_bytes = paddings[number - FIRST_PADDING];
+		return model->java >= 8;
+	}
+}
+
+/* Whether a class that may be @Contended is there, and not proved to be as large as it was laid out. */
+static bool doubts_padding(const struct search *q)
+{
+	struct import *im = q->s->im;
+	const uint64_t align = q->out->model.align_bytes;
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
+
+		if (class->distance.count && layout_known_may_contend(class->known) &&
+		    sizes_basis(layout_round(class->model_bytes, align), align, &class->distance,
+				class->distance.least) != STORE_SIZE_EXACT)
+			return true;
+	}
+	return false;
+}
+
+/* Switches of the VM that few people use, one by one; not tried if nothing is left to explain. */
+static int find_switches(struct search *q, struct hdb_error *err)
+{
+	const struct sizes_score *score = &q->out->score;
+	bool padding;
+	int r;
+
+	if (!score->loose && !score->contradicted)
+		return HDB_OK;
+	r = lay_out_chosen(q, err);
+	padding = r == HDB_OK && doubts_padding(q);
+	for (unsigned i = 0; i < SWITCHES && r == HDB_OK; i++) {
+		struct layout_model model = q->out->model;
+
+		if (!score->loose && !score->contradicted)
+			break;
+		if (flip(&model, i) && (padding || i < FIRST_PADDING))
+			r = consider(q, &model, err);
+	}
+	return r;
+}
+
+/* ---- evidence ---- */
+
+static void explain_alignment(const struct search *q)
+{
+	const struct layout_model *model = &q->out->model;
+	char *out = q->out->evidence[SIZES_ALIGN];
+
+	if (q->fixed->align_bytes)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
+	else if (!q->out->has_addresses)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "taken as usual: the identifiers are no "
+			       "addresses");
+	else
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "all distances between objects are "
+			       "multiples of %u, not all of %u", model->align_bytes,
+			       2 * model->align_bytes);
+}
+
+/* "header 16: 12 classes exact, 310 would reach into the next object; ..." for tries that differ in one thing. */
+static void explain_tries(const struct search *q, const struct try *best, bool headers, char *out)
+{
+	size_t used = 0;
+
+	used += (size_t)snprintf(out, SIZES_EVIDENCE_MAX, "%" PRIu64 " classes are as large as a "
+				 "distance to the next object, %" PRIu64 " are larger than one",
+				 best->score.exact, best->score.contradicted);
+	for (unsigned i = 0; i < q->try_count && used < SIZES_EVIDENCE_MAX; i++) {
+		const struct try *try = &q->tries[i];
+		const bool same_header = try->model.header_bytes == best->model.header_bytes;
+		const bool same_ref = try->model.reference_bytes == best->model.reference_bytes;
+		const unsigned value = headers ? try->model.header_bytes :
+				       try->model.reference_bytes;
+
+		if (same_header == headers || same_ref != headers ||
+		    try->model.java != best->model.java)
+			continue;
+		if (try->laid_out)
+			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used, "; with %u, %"
+						 PRIu64 " and %" PRIu64, value, try->score.exact,
+						 try->score.contradicted);
+		else
+			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used, "; with %u, "
+						 "arrays of %" PRIu64 " classes would reach into the "
+						 "next object", value, try->arrays.contradicted);
+	}
+}
+
+static void explain_reference(const struct search *q, const struct try *best)
+{
+	char *out = q->out->evidence[SIZES_REFERENCE];
+
+	if (q->fixed->reference_bytes)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
+	else if (best->model.word_bytes == 4)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the identifiers have 4 bytes");
+	else if (!q->out->has_addresses)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "taken as usual: the identifiers are no "
+			       "addresses");
+	else if (best->model.reference_bytes == 4 && q->s->im->wide_overlaps)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "%" PRIu64 " object arrays would reach into "
+			       "the next object with 8 bytes", q->s->im->wide_overlaps);
+	else
+		explain_tries(q, best, false, out);
+}
+
+static void explain_header(const struct search *q, const struct try *best)
+{
+	char *out = q->out->evidence[SIZES_HEADER];
+
+	if (q->fixed->header_bytes)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
+	else if (!q->out->has_addresses)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "taken as usual: the identifiers are no "
+			       "addresses");
+	else
+		explain_tries(q, best, true, out);
+}
+
+static void explain_rules(const struct search *q, const char *version)
+{
+	char *out = q->out->evidence[SIZES_RULES];
+
+	if (q->java)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "%s", version);
+	else if (!q->out->has_addresses)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the class library does not say its version, "
+			       "and the identifiers are no addresses");
+	else
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the class library does not say its version; "
+			       "classes there are since %u, and with %u %" PRIu64 " classes are as "
+			       "large as a distance to the next object", q->least_java,
+			       q->out->model.java, q->out->score.exact);
+}
+
+/* ---- the choice ---- */
+
+/* Alignment: the lowest bit that any distance has. IDs that are not multiples of 8 are no addresses. */
+static void find_alignment(struct search *q, struct layout_model *model)
+{
+	const uint64_t bits = q->s->im->address_bits;
+	const uint64_t align = bits & (~bits + 1);
+
+	q->out->has_addresses = align >= 8;
+	model->align_bytes = align < 8 ? 8 : align > 256 ? 256 : (unsigned)align;
+	if (q->fixed->align_bytes)
+		model->align_bytes = q->fixed->align_bytes;
+}
+
+int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
+		 struct hdb_error *err)
+{
+	struct search q = { .s = s, .fixed = fixed, .out = out };
+	struct layout_model base = {
+		.word_bytes = s->im->file.id_size, .contended_bytes = LAYOUT_CONTENDED_BYTES,
+	};
+	char version[SIZES_EVIDENCE_MAX] = "";
+	struct try *best;
+	int r;
+
+	memset(out, 0, sizeof(*out));
+	base.reverses_fields = lists_backwards(s->im);
+	q.java = sizes_vm_version(s->im, version);
+	q.least_java = least_version(s->im);
+	find_alignment(&q, &base);
+	list_all(&q, &base);
+	r = best_try(&q, &best, err);
+	if (r < 0)
+		return r;
+	out->model = best->model;
+	out->score = best->score;
+	q.chosen = best->laid_out;
+	if (out->has_addresses && !q.java)
+		r = find_version(&q, err);
+	if (r == HDB_OK && out->has_addresses)
+		r = find_switches(&q, err);
+	explain_alignment(&q);
+	explain_reference(&q, best);
+	explain_header(&q, best);
+	explain_rules(&q, version);
+	return r == HDB_OK ? lay_out_chosen(&q, err) : r;
+}

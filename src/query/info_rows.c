@@ -1,0 +1,140 @@
+/*
+ * query/info_rows.c - lists of keys and values.
+ */
+#include "query/info_rows.h"
+
+#include "heap/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTION, KEY, VALUE, NUMBER, HELP };
+
+const struct hdb_column info_columns[INFO_COLUMNS] = {
+	{ "section", HDB_TYPE_TEXT, "", "dump, vm, database, sizes, classes, objects, roots or "
+	  "tables" },
+	{ "key", HDB_TYPE_TEXT, "", "what it is about" },
+	{ "value", HDB_TYPE_TEXT, "", "for people" },
+	{ "number", HDB_TYPE_COUNT, "", "the same as a number, if it is one" },
+	{ "help", HDB_TYPE_TEXT, "", "what it means" },
+};
+
+struct row {
+	const char *section, *help;
+	char *key, *value;   /* owned */
+	uint64_t number;
+	bool is_number;
+};
+
+int info_open(struct query *q, struct info_rows **out, struct hdb_error *err)
+{
+	*out = q->state = calloc(1, sizeof(**out));
+	return *out ? HDB_OK : hdb_fail_memory(err, "what is known", sizeof(**out));
+}
+
+/* A copy that is valid UTF-8; NULL when memory is short. */
+static char *clean_copy(const char *text)
+{
+	/* A byte that is not UTF-8 becomes three. */
+	const size_t room = strlen(text) * 3 + 1;
+	char *copy = malloc(room);
+
+	if (copy)
+		(void)heap_clean_text(text, strlen(text), copy, room);
+	return copy;
+}
+
+static int add_row(struct info_rows *info, const struct row *row, const char *key,
+		   const char *value, struct hdb_error *err)
+{
+	struct row copy = *row;
+	int r;
+
+	copy.key = clean_copy(key);
+	copy.value = clean_copy(value);
+	r = copy.key && copy.value ? base_vec_push(&info->rows, &copy, sizeof(copy), err) :
+	    hdb_fail_memory(err, "a value", strlen(key) + strlen(value));
+	if (r < 0) {
+		free(copy.key);
+		free(copy.value);
+	}
+	return r;
+}
+
+int info_text(struct info_rows *info, const char *section, const char *key, const char *help,
+	      const char *value, struct hdb_error *err)
+{
+	const struct row row = { .section = section, .help = help };
+
+	return add_row(info, &row, key, value, err);
+}
+
+/* 1234567 as "1,234,567". */
+static void write_number(uint64_t value, char out[32])
+{
+	char digits[24];
+	const int n = snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	char *p = out;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+}
+
+int info_number(struct info_rows *info, const char *section, const char *key, const char *help,
+		uint64_t value, struct hdb_error *err)
+{
+	const struct row row = {
+		.section = section, .help = help, .number = value, .is_number = true,
+	};
+	char text[32];
+
+	write_number(value, text);
+	return add_row(info, &row, key, text, err);
+}
+
+int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,
+	      struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < count && r == HDB_OK; i++)
+		r = info_number(info, rows[i].section, rows[i].key, rows[i].help,
+				store_meta_number(q->heap->store, rows[i].meta, 0), err);
+	return r;
+}
+
+int info_next(struct query *q, struct hdb_error *err)
+{
+	struct info_rows *info = q->state;
+	const struct row *row;
+
+	(void)err;
+	if (info->at == info->rows.count)
+		return HDB_END;
+	row = base_vec_at(&info->rows, struct row, info->at++);
+	query_lend_text(q, SECTION, row->section, strlen(row->section));
+	query_lend_text(q, KEY, row->key, strlen(row->key));
+	query_lend_text(q, VALUE, row->value, strlen(row->value));
+	if (row->is_number)
+		query_set(q, NUMBER, row->number);
+	query_lend_text(q, HELP, row->help, strlen(row->help));
+	return HDB_OK;
+}
+
+void info_close(struct query *q)
+{
+	struct info_rows *info = q->state;
+
+	for (size_t i = 0; info && i < info->rows.count; i++) {
+		free(base_vec_at(&info->rows, struct row, i)->key);
+		free(base_vec_at(&info->rows, struct row, i)->value);
+	}
+	if (info)
+		base_vec_release(&info->rows);
+	free(info);
+}

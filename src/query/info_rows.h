@@ -1,0 +1,43 @@
+/*
+ * query/info_rows.h - answers that are a list of keys and values: info and sizes.
+ */
+#ifndef QUERY_INFO_ROWS_H
+#define QUERY_INFO_ROWS_H
+
+#include "query/query.h"
+
+/* Columns of both queries: section, key, value, number, help. */
+#define INFO_COLUMNS 5
+extern const struct hdb_column info_columns[INFO_COLUMNS];
+
+/* The rows made so far; q->state. */
+struct info_rows {
+	struct base_vec rows;
+	size_t at;
+};
+
+/* Makes the list: q->state, freed by info_close. */
+int info_open(struct query *q, struct info_rows **out, struct hdb_error *err);
+/* Next and close functions of such a query. */
+int info_next(struct query *q, struct hdb_error *err);
+void info_close(struct query *q);
+
+/* Appends a row. Section and help are lent and static; key and value are copied, and made valid UTF-8. */
+int info_text(struct info_rows *info, const char *section, const char *key, const char *help,
+	      const char *value, struct hdb_error *err);
+/* The same with a number, written with thousands separators. */
+int info_number(struct info_rows *info, const char *section, const char *key, const char *help,
+		uint64_t value, struct hdb_error *err);
+
+/* A number of the table meta, as it is. */
+struct info_meta {
+	const char *section, *key, *meta, *help;
+};
+
+int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,
+	      struct hdb_error *err);
+
+/* q_sizes.c: the section "sizes": model, widths, and why. */
+int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err);
+
+#endif
