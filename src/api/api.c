@@ -79,6 +79,8 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 		opt = &defaults;
 	base_sigbus_install();
 	base_work_init(&db->work, opt->memory_bytes, opt->threads, &opt->progress);
+	if (opt->tmp_dir)
+		db->work.tmp_dir = opt->tmp_dir;
 	db->folder = strdup(db_path);
 	if (!db->folder)
 		r = hdb_fail_memory(err, "a file name", strlen(db_path));

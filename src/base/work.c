@@ -139,6 +139,15 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 	work->threads = threads > THREADS_MAX ? THREADS_MAX : threads;
 	if (progress)
 		work->progress = *progress;
+	work->tmp_dir = getenv("TMPDIR");
+	if (!work->tmp_dir || !*work->tmp_dir)
+		work->tmp_dir = "/tmp";
+}
+
+void base_notice(struct base_work *work, const char *text)
+{
+	if (work->progress.notice)
+		work->progress.notice(work->progress.ctx, text);
 }
 
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit)
@@ -201,6 +210,12 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 	int fd = -1;
 	int r = scratch_file(work->scratch_dir, size, &fd, err);
 
+	/* The folder of a database that cannot be written, or whose disk is full. */
+	if (r < 0 && strcmp(work->tmp_dir, work->scratch_dir) != 0) {
+		if (fd >= 0)
+			(void)close(fd);
+		r = scratch_file(work->tmp_dir, size, &fd, err);
+	}
 	if (r == HDB_OK) {
 		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (big->data == MAP_FAILED) {

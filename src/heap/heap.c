@@ -179,17 +179,39 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	return HDB_OK;
 }
 
+/*
+ * That an identifier is not in the block that was found means something only if the next block begins behind it: with
+ * a key damaged, the search may have come to the wrong one.
+ */
+static int not_in_block(struct heap *heap, const struct store_ids *block, uint64_t id,
+			struct hdb_error *err)
+{
+	const uint32_t next = block->first_ix / STORE_BLOCK_OBJECTS + 1;
+	uint64_t first_id;
+	int r;
+
+	if (next >= heap_block_count(heap))
+		return HDB_NOTFOUND;
+	r = store_record(heap->store, STORE_ID_DIRECTORY, sizeof(first_id), next, &first_id, err);
+	if (r == HDB_NOTFOUND || (r == HDB_OK && first_id <= id))
+		return store_damaged(heap->store, STORE_IDS, id, "block missing", err);
+	return r < 0 ? r : HDB_NOTFOUND;
+}
+
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	struct store_ids block;
 	uint32_t i;
 	int r = store_ids_open(heap->store, id, &block, err);
 
+	/* The first block begins with identifier 0, which every database has. */
+	if (r == HDB_NOTFOUND)
+		return store_damaged(heap->store, STORE_IDS, 0, "block missing", err);
 	if (r != HDB_OK)
 		return r;
 	i = store_ids_find(&block, id);
 	if (i == UINT32_MAX)
-		return HDB_NOTFOUND;
+		return not_in_block(heap, &block, id, err);
 	*ix = block.first_ix + i;
 	return *ix < heap->object_count ? HDB_OK :
 	       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
@@ -362,6 +384,8 @@ int heap_check(struct heap *heap, struct hdb_error *err)
 			*err = heap->damage;
 		return heap->damage.code;
 	}
+	if (store_fault(heap->store, err) < 0)
+		return HDB_EIO;
 	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
 }
 

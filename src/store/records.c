@@ -72,6 +72,14 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 	return store_table_info(store, table, &info, NULL) == HDB_OK ? info.item_count : 0;
 }
 
+/* Past the end of a table, or a block of it that should be there. */
+static int past_end(struct store *store, enum store_table table, uint64_t no,
+		    struct hdb_error *err)
+{
+	return no >= store_record_count(store, table) ? HDB_NOTFOUND :
+	       store_damaged(store, table, no, "block missing", err);
+}
+
 int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,
 		 void *out, struct hdb_error *err)
 {
@@ -79,10 +87,10 @@ int store_record(struct store *store, enum store_table table, uint32_t record_si
 	const uint64_t i = no % STORE_RECORDS;
 	int r = store_block(store, table, no - i, &block, err);
 
-	if (r != HDB_OK)
+	if (r < 0)
 		return r;
-	if (i >= block.item_count)
-		return HDB_NOTFOUND;
+	if (r == HDB_NOTFOUND || i >= block.item_count)
+		return past_end(store, table, no, err);
 	if (block.size != (uint64_t)block.item_count * record_size)
 		return store_damaged(store, table, block.key, "impossible size", err);
 	memcpy(out, block.data + i * record_size, record_size);
@@ -153,11 +161,11 @@ int store_text(struct store *store, enum store_table table, uint64_t no, const c
 	uint64_t i, from, to, ends;
 	int r = store_block_before(store, table, no, &block, err);
 
-	if (r != HDB_OK)
+	if (r < 0)
 		return r;
-	i = no - block.key;
-	if (i >= block.item_count)
-		return HDB_NOTFOUND;
+	i = r == HDB_OK ? no - block.key : 0;
+	if (r == HDB_NOTFOUND || i >= block.item_count)
+		return past_end(store, table, no, err);
 	ends = (uint64_t)block.item_count * 4;
 	if (ends > block.size)
 		return store_damaged(store, table, block.key, "impossible size", err);

@@ -24,6 +24,12 @@ void store_close(struct store *store);
 
 const char *store_path(const struct store *store);
 
+/* HDB_EIO with an offset if reading the file failed since the snapshot began (it shrank, the disk failed). */
+int store_fault(const struct store *store, struct hdb_error *err);
+
+/* Whether the database cannot be written: then what is built goes to a private file. */
+bool store_is_read_only(const struct store *store);
+
 /* Bytes of the database file now. */
 uint64_t store_file_bytes(const struct store *store);
 
@@ -97,7 +103,8 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 		 struct hdb_error *err);
 
 /*
- * Begins building derived tables. Waits while another process builds (calls base_step). HDB_OK: *out is owned;
+ * Begins building derived tables, in the database or, if that cannot be written, in a private file that ends with
+ * the handle (in work->tmp_dir; said by work->progress.notice). Waits while another process builds (calls base_step). HDB_OK: *out is owned;
  * HDB_END: `table` is there by now, made by somebody else (the store was refreshed). What an interrupted build
  * left of the tables is removed first.
  */

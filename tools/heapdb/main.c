@@ -164,6 +164,11 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	return HDB_OK;
 }
 
+static void on_notice(void *ctx, const char *text)
+{
+	cli_notice(ctx, "%s", text);
+}
+
 static int open_database(struct cli *cli)
 {
 	struct hdb_open_options options = {
@@ -175,6 +180,9 @@ static int open_database(struct cli *cli)
 
 	if (rc != HDB_OK)
 		return rc;
+	options.progress.notice = on_notice;
+	options.progress.ctx = cli;
+	options.tmp_dir = cli->opt.tmp;
 	options.dump_path = cli->dump_path;
 	return hdb_open(cli->db_path, &options, &cli->db, &cli->err);
 }
