@@ -26,17 +26,6 @@ static struct {
 	unsigned long imports, refused, asked;
 } counts;
 
-/* On memory where there is such a thing: thousands of files are synced. */
-static void name_files(void)
-{
-	const char *dir = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
-
-	(void)snprintf(dump_path, sizeof(dump_path), "%s/hdbdamage%d.hprof", dir ? dir : "/tmp",
-		       (int)getpid());
-	(void)snprintf(db_path, sizeof(db_path), "%s/hdbdamage%d.heapdb", dir ? dir : "/tmp",
-		       (int)getpid());
-}
-
 static void write_dump(const uint8_t *data, size_t size)
 {
 	const int fd = open(dump_path, O_WRONLY | O_TRUNC | O_CREAT, 0600);
@@ -143,6 +132,7 @@ int main(void)
 
 	(void)setrlimit(RLIMIT_DATA, &limit);
 #endif
-	name_files();
+	hostile_path(dump_path, sizeof(dump_path), "damage.hprof");
+	hostile_path(db_path, sizeof(db_path), "damage.heapdb");
 	return cmocka_run_group_tests(tests, NULL, teardown);
 }

@@ -35,8 +35,8 @@ static int setup(void **state)
 	FILE *f;
 
 	(void)state;
-	(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("flips.hprof"));
-	(void)snprintf(db_path, sizeof(db_path), "%s", temp_path("flips.heapdb"));
+	hostile_path(dump_path, sizeof(dump_path), "flips.hprof");
+	hostile_path(db_path, sizeof(db_path), "flips.heapdb");
 	hostile_dump(&w, HOSTILE_JAVA8, 300);
 	if (hw_save(&w, dump_path) != 0)
 		return -1;

@@ -65,6 +65,12 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 	return HDB_OK;
 }
 
+/* Where a look-up that has no way to tell leaves its failure, the first one: heap_check tells it. */
+static struct hdb_error *note(struct heap *heap)
+{
+	return heap->damage.code ? NULL : &heap->damage;
+}
+
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
 	const char *text;
@@ -72,26 +78,30 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	char *name;
 	int r;
 
-	if (no >= heap->class_count || heap_load_classes(heap, NULL) < 0)
+	if (no >= heap->class_count || heap_load_classes(heap, note(heap)) < 0)
 		return "?";
 	if (!heap->class_names)
 		heap->class_names = calloc((size_t)heap->class_count + 1, sizeof(char *));
-	if (!heap->class_names)
+	if (!heap->class_names) {
+		(void)hdb_fail_memory(note(heap), "names of classes", heap->class_count * 8ull);
 		return "?";
+	}
 	if (heap->class_names[no])
 		return heap->class_names[no];
 	r = store_text(heap->store, STORE_TEXTS, heap->classes[no].name_text, &text, &size,
-		       heap->damage.code ? NULL : &heap->damage);
-	if (r == HDB_NOTFOUND && !heap->damage.code)
+		       note(heap));
+	if (r == HDB_NOTFOUND)
 		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes[no].name_text,
-				    "text missing", &heap->damage);
+				    "text missing", note(heap));
 	if (r != HDB_OK)
 		return "?";
 	/* A byte that is not UTF-8 becomes three. */
 	room = size * 3 + 1;
 	name = malloc(room);
-	if (!name)
+	if (!name) {
+		(void)hdb_fail_memory(note(heap), "a class name", room);
 		return "?";
+	}
 	(void)heap_clean_text(text, size, name, room);
 	heap->class_names[no] = name;
 	return name;
@@ -103,7 +113,7 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
 
 	if (class->loader_ix == HEAP_BOOT_LOADER)
 		return "<boot>";
-	if (heap_object(heap, class->loader_ix, &o, NULL) < 0)
+	if (heap_object(heap, class->loader_ix, &o, note(heap)) < 0)
 		return "?";
 	return heap_class_name(heap, o.class_no);
 }
@@ -127,7 +137,7 @@ int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no,
 
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
-	if (heap_load_classes(heap, NULL) < 0)
+	if (heap_load_classes(heap, note(heap)) < 0)
 		return HEAP_NONE;
 	for (uint32_t no = from; no < heap->class_count; no++)
 		if (strcmp(heap_class_name(heap, no), name) == 0)

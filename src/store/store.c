@@ -10,13 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
-uint64_t block_checksum(const uint8_t key[BLOCK_KEY_SIZE], const uint8_t *value, uint64_t size)
-{
-	const uint64_t seed = ((uint64_t)key[1] << 56) ^ be64(key + 2);
+const uint8_t block_format_key[8] = { 0, STORE_META, 'f', 'o', 'r', 'm', 'a', 't' };
 
+uint64_t block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value, uint64_t size)
+{
+	uint64_t seed;
+
+	if (key_size == sizeof(block_format_key) && memcmp(key, block_format_key, key_size) == 0)
+		seed = BLOCK_FORMAT_SEED;
+	else if (be16(key) == STORE_META || key_size != BLOCK_KEY_SIZE)
+		seed = XXH3_64bits(key, key_size);
+	else
+		seed = ((uint64_t)key[1] << 56) ^ be64(key + 2);
 	return XXH3_64bits_withSeed(value + 8, size - 8, seed);
 }
 
@@ -27,9 +34,7 @@ const char *store_path(const struct store *store)
 
 uint64_t store_file_bytes(const struct store *store)
 {
-	struct stat st;
-
-	return stat(store->env->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	return store->view.map_bytes;
 }
 
 uint64_t store_generation(const struct store *store)
@@ -195,8 +200,8 @@ static int take_value(struct store *store, unsigned table, const struct pages_pl
 	if (base_idmap_get(&store->verified, address) == BASE_IDMAP_NONE) {
 		int r;
 
-		if (load64(place->value) != block_checksum(place->key, place->value,
-							   place->value_size))
+		if (load64(place->value) != block_checksum(place->key, place->key_size,
+							   place->value, place->value_size))
 			return store_damaged(store, table, out->key, "checksum mismatch", err);
 		r = base_idmap_put(&store->verified, address, 1, err);
 		if (r < 0)
@@ -283,7 +288,6 @@ static int meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_err
 	out[0] = 0;
 	out[1] = STORE_META;
 	memcpy(out + 2, name, n);
-	memset(out + 2 + n, 0, 8); /* the checksum's seed reads 8 bytes */
 	*size = n + 2;
 	return HDB_OK;
 }

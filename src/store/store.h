@@ -30,7 +30,7 @@ int store_fault(const struct store *store, struct hdb_error *err);
 /* Whether the database cannot be written: then what is built goes to a private file. */
 bool store_is_read_only(const struct store *store);
 
-/* Bytes of the database file now. */
+/* Bytes of the database file when the snapshot began. */
 uint64_t store_file_bytes(const struct store *store);
 
 /* A block as read: borrowed until store_refresh or store_close. Not aligned: use base/bytes.h. */

@@ -12,7 +12,7 @@
 
 /* Longest name of a meta value. */
 #define META_NAME_MAX 63
-#define META_KEY_SIZE (2 + META_NAME_MAX + 8)
+#define META_KEY_SIZE (2 + META_NAME_MAX)
 /* u32 version, u32 zero, u64 blocks, items, bytes. */
 #define TABLE_INFO_SIZE 32
 

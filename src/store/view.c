@@ -110,17 +110,31 @@ static int take_meta(struct store_view *view, const struct pages_place *place,
 		.name = (const char *)place->key + 2, .name_size = place->key_size - 2,
 		.value = place->value, .size = place->value_size,
 	};
-	/* The checksum is seeded by the first bytes of the key, filled up with zeros. */
-	uint8_t seed[2 + 8] = { 0 };
 
 	if (meta.name_size > 63)
 		return bad_meta(view, "?", 1, "name too long", err);
-	memcpy(seed, place->key, place->key_size < sizeof(seed) ? place->key_size : sizeof(seed));
 	if (meta.size < BLOCK_HEADER_SIZE)
 		return bad_meta(view, meta.name, meta.name_size, "too short", err);
-	if (load64(meta.value) != block_checksum(seed, meta.value, meta.size))
+	if (!view->is_other_format &&
+	    load64(meta.value) != block_checksum(place->key, place->key_size, meta.value, meta.size))
 		return bad_meta(view, meta.name, meta.name_size, "checksum mismatch", err);
 	return base_vec_push(&view->metas, &meta, sizeof(meta), err);
+}
+
+/* The version is looked at first: what the other values look like depends on it. */
+static int check_version(struct store_view *view, struct hdb_error *err)
+{
+	struct pages_place place;
+	int r = pages_seek(&view->pages, &view->pages.main, block_format_key,
+			   sizeof(block_format_key), &place, err);
+
+	view->is_other_format = r == HDB_OK && place.value_size == BLOCK_HEADER_SIZE + 20 &&
+				pages_key_is(&place, block_format_key, sizeof(block_format_key)) &&
+				load64(place.value) == block_checksum(place.key, place.key_size,
+								      place.value,
+								      place.value_size) &&
+				load32(place.value + BLOCK_HEADER_SIZE + 12) != STORE_FORMAT_VERSION;
+	return r < 0 ? r : HDB_OK;
 }
 
 static int read_metas(struct store_view *view, struct hdb_error *err)
@@ -157,12 +171,10 @@ const struct store_view_meta *store_view_meta(const struct store_view *view, con
 static int check_seal(const struct store_view *view, struct hdb_error *err)
 {
 	const struct store_view_meta *seal = store_view_meta(view, "seal");
-	const struct store_view_meta *format = store_view_meta(view, "format");
 	uint64_t count, next = 0;
 
 	/* What is no heap database, or of another format, is told by who opens it. */
-	if (view->is_private || !format || format->size != BLOCK_HEADER_SIZE + 20 ||
-	    load32(format->value + BLOCK_HEADER_SIZE + 12) != STORE_FORMAT_VERSION)
+	if (view->is_private || view->is_other_format || !store_view_meta(view, "format"))
 		return HDB_OK;
 	if (!seal || (seal->size - BLOCK_HEADER_SIZE) % 8 != 0)
 		return bad_meta(view, "seal", 4, "missing", err);
@@ -194,6 +206,8 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 		r = hdb_fail(err, HDB_ECORRUPT, "%s: damaged: no meta page of transaction %" PRIu64
 			     "; import the dump again", view->env->path,
 			     (uint64_t)mdb_txn_id(view->txn));
+	if (r == HDB_OK)
+		r = check_version(view, err);
 	if (r == HDB_OK)
 		r = read_metas(view, err);
 	if (r == HDB_OK)

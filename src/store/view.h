@@ -28,6 +28,7 @@ struct store_view {
 	struct pages pages;
 	struct base_vec metas;   /* struct store_view_meta, in order of name */
 	bool is_private;         /* has no seal, see FORMAT.md */
+	bool is_other_format;    /* of another version, so that its values are not checked */
 };
 
 /*

@@ -126,9 +126,14 @@ static int open_temp(struct store_writer *writer, struct hdb_error *err)
 		if (r < 0)
 			return r;
 		/* The one who held the lock may have renamed or removed it meanwhile. */
-		if (fstat(fd, &held) == 0 && stat(writer->temp_path, &named) == 0 &&
-		    held.st_ino == named.st_ino && held.st_dev == named.st_dev)
-			break;
+		if (fstat(fd, &held) < 0)
+			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
+		if (stat(writer->temp_path, &named) == 0) {
+			if (held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+				break;
+		} else if (errno != ENOENT) {
+			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
+		}
 		(void)close(fd);
 		writer->lock_fd = -1;
 	}
@@ -327,7 +332,7 @@ static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_coun
 	store32(value + 12, 0);
 	if (size)
 		memcpy(value + BLOCK_HEADER_SIZE, data, size);
-	store64(value, block_checksum(k->mv_data, value, size + BLOCK_HEADER_SIZE));
+	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
 	writer->pending_bytes += size + 4096;
 	if (writer->pending_bytes < PENDING_BYTES_MAX)
 		return HDB_OK;

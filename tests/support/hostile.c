@@ -3,8 +3,10 @@
  */
 #include "support/hostile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OBJECT = 0x10000, CLASS = 0x10100, NODE = 0x10200, LIST = 0x10300, BYTES = 0x10400,
        REFERENCE = 0x10500, WEAK = 0x10600, THREAD = 0x10700, FIRST = 0x20000 };
@@ -14,6 +16,13 @@ bool hostile_is_long(void)
 	const char *how = getenv("HEAPDB_HOSTILE");
 
 	return how && strcmp(how, "long") == 0;
+}
+
+void hostile_path(char *buf, size_t size, const char *name)
+{
+	const char *dir = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
+
+	(void)snprintf(buf, size, "%s/hdbhostile%d_%s", dir ? dir : "/tmp", (int)getpid(), name);
 }
 
 /* ---- dumps ---- */

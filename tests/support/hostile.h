@@ -17,6 +17,12 @@
 /* Whether the long form is asked for. */
 bool hostile_is_long(void);
 
+/*
+ * A file name of this process's own, on memory where there is such a thing, for thousands of files are written and
+ * synced. To be removed by the caller.
+ */
+void hostile_path(char *buf, size_t size, const char *name);
+
 /* The kinds of small dumps: every record and sub-record that their format has. */
 enum hostile_dump { HOSTILE_JAVA8, HOSTILE_JAVA4, HOSTILE_ANDROID, HOSTILE_DUMP_COUNT };
 
