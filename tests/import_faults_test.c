@@ -278,27 +278,27 @@ WRAP(int, mdb_del, (MDB_txn *txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))
 }
 
 /* Calls of liblmdb: these definitions are found before the C library's. */
-ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
+HDB_API ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
 {
 	return fails("pwrite", ENOSPC) ? -1 : syscall(SYS_pwrite64, fd, data, size, offset);
 }
 
-ssize_t writev(int fd, const struct iovec *parts, int count)
+HDB_API ssize_t writev(int fd, const struct iovec *parts, int count)
 {
 	return fails("writev", ENOSPC) ? -1 : syscall(SYS_writev, fd, parts, count);
 }
 
-int fsync(int fd)
+HDB_API int fsync(int fd)
 {
 	return fails("fsync", EIO) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
-int fdatasync(int fd)
+HDB_API int fdatasync(int fd)
 {
 	return fails("fdatasync", EIO) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
-int ftruncate(int fd, off_t size)
+HDB_API int ftruncate(int fd, off_t size)
 {
 	return fails("ftruncate", ENOSPC) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
 }

@@ -42,11 +42,9 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
 }
 
-/* What is wrong with a meta page; NULL if nothing is. */
-static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
+/* What is wrong with the head of a meta page; NULL if nothing is. */
+static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
-	const uint64_t last_page = load64(meta + META_LAST_PAGE);
-
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
 		return "is no meta page";
 	if (load32(meta + META_MAGIC) != MAGIC || load32(meta + META_VERSION) != DATA_VERSION)
@@ -55,6 +53,17 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 		return "says another page size";
 	if (load16(meta + META_FREE + DB_FLAGS) != FREE_FLAGS || load16(meta + META_MAIN + DB_FLAGS))
 		return "has unknown flags";
+	return NULL;
+}
+
+/* What is wrong with a meta page that is to be used. */
+static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
+{
+	const uint64_t last_page = load64(meta + META_LAST_PAGE);
+	const char *fault = head_fault(meta, number, page_size);
+
+	if (fault)
+		return fault;
 	if (last_page < 1 || last_page > UINT64_MAX / 2 / page_size)
 		return "says an impossible number of pages";
 	if (!tree_is_sound(meta + META_FREE, last_page) ||
@@ -63,25 +72,27 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	return NULL;
 }
 
-/* Both meta pages together; the number of the newest or a fault. */
+/*
+ * Both meta pages together; the number of the newest or a fault. Of the other one only the head is looked at: when a
+ * commit fails in its last step, LMDB leaves the new trees there under the old number.
+ */
 static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
 {
 	uint64_t id[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		const char *fault = meta_fault(metas[i], i, page_size);
+		const char *fault = head_fault(metas[i], i, page_size);
 
 		if (fault)
 			return fault;
 		id[i] = load64(metas[i] + META_TXN_ID);
 	}
 	*newest = id[0] < id[1];
-	if (!id[0] && !id[1])
-		return NULL;
 	/* Commits take turns: even numbers are in page 0, odd ones in page 1, the last two are there. */
-	if (id[0] % 2 != 0 || id[1] % 2 != 1 || id[*newest] - id[!*newest] != 1)
+	if ((id[0] || id[1]) &&
+	    (id[0] % 2 != 0 || id[1] % 2 != 1 || id[*newest] - id[!*newest] != 1))
 		return "has an impossible transaction number";
-	return NULL;
+	return meta_fault(metas[*newest], *newest, page_size);
 }
 
 static int check_mark(const uint8_t *head, const char *path, struct hdb_error *err)
