@@ -12,7 +12,7 @@
  * Link with: -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync
  * Link with: -Wl,--wrap=mdb_txn_begin,--wrap=mdb_txn_commit,--wrap=mdb_dbi_open
  * Link with: -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del
- * Link with: -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd
+ * Link with: -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
  */
 #include "support/hostile.h"
 #include "support/temp.h"
@@ -270,6 +270,11 @@ WRAP(int, mdb_put, (MDB_txn *txn, MDB_dbi dbi, MDB_val *k, MDB_val *v, unsigned 
 {
 	return fails("mdb_put", MDB_MAP_FULL) ? MDB_MAP_FULL :
 	       __real_mdb_put(txn, dbi, k, v, flags);
+}
+
+WRAP(int, mdb_get, (MDB_txn *txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))
+{
+	return fails("mdb_get", EIO) ? EIO : __real_mdb_get(txn, dbi, k, v);
 }
 
 WRAP(int, mdb_del, (MDB_txn *txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))

@@ -104,6 +104,15 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	return query_sort(q, column, is_text == is_turned, q->args->limit, err);
 }
 
+/*
+ * What could not be read is never shown as if right, and what failed on the zeros that stand for it is not what is
+ * wrong.
+ */
+static int check_read(const struct query *q, int r, struct hdb_error *err)
+{
+	return r != HDB_EINTR && heap_check(q->heap, NULL) < 0 ? heap_check(q->heap, err) : r;
+}
+
 static int start(struct query *q, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -116,8 +125,7 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
 		r = q->def->open(q, err);
-	if (r >= 0 && heap_check(q->heap, err) < 0)
-		r = heap_check(q->heap, err);
+	r = check_read(q, r, err);
 	if (r == HDB_OK && q->args->sort && *q->args->sort)
 		r = sort_rows(q, err);
 	return r;
@@ -176,9 +184,7 @@ int query_make(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	query_clear_cells(q);
 	r = q->def->next(q, err);
-	/* What could not be read is never shown as if right. */
-	if (r >= 0 && heap_check(q->heap, err) < 0)
-		r = heap_check(q->heap, err);
+	r = check_read(q, r, err);
 	if (r == HDB_OK) {
 		query_place_texts(q);
 		q->made++;

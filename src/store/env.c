@@ -4,6 +4,7 @@
 #include "store/env.h"
 
 #include "base/bytes.h"
+#include "base/source.h"
 #include "store/pages.h"
 
 #include <errno.h>
@@ -163,8 +164,33 @@ static int open_env(struct store_env *env, uint64_t file_size, struct hdb_error 
 	return r ? store_fail_mdb(err, r, env->path, "opening") : open_main(env, err);
 }
 
+int store_env_watch(struct store_env *env, MDB_txn *txn, const void *key, size_t key_size,
+		    uint64_t offset, struct hdb_error *err)
+{
+	MDB_val k = { .mv_size = key_size, .mv_data = (void *)(uintptr_t)key }, v;
+	MDB_envinfo info;
+	int r = HDB_OK;
+
+	pthread_mutex_lock(&list_lock);
+	if (!env->map) {
+		r = mdb_get(txn, env->dbi, &k, &v);
+		if (!r)
+			r = mdb_env_info(env->env, &info);
+		if (r) {
+			r = store_fail_mdb(err, r, env->path, "opening");
+		} else {
+			env->map = (const uint8_t *)v.mv_data - offset;
+			r = base_sigbus_add(env->map, info.me_mapsize, &env->fault, err);
+		}
+	}
+	pthread_mutex_unlock(&list_lock);
+	return r;
+}
+
 static void free_env(struct store_env *env)
 {
+	if (env->map)
+		base_sigbus_remove(env->map);
 	if (env->env)
 		mdb_env_close(env->env);
 	free(env->path);

@@ -154,6 +154,13 @@ int store_open(const char *path, struct store **out, struct hdb_error *err)
 		r = begin_snapshot(store, err);
 	if (r == HDB_OK)
 		r = check_format(store, err);
+	if (r == HDB_OK) {
+		const struct store_view_meta *meta = store_view_meta(&store->view, "format");
+
+		r = store_env_watch(store->env, store->view.txn, block_format_key,
+				    sizeof(block_format_key),
+				    (uint64_t)(meta->value - store->view.map), err);
+	}
 	if (r < 0) {
 		store_close(store);
 		return r;

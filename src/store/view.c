@@ -25,10 +25,12 @@
 
 int store_view_check(const struct store_view *view, struct hdb_error *err)
 {
-	if (!view->fault)
+	const uint64_t fault = view->fault ? view->fault : view->env->fault;
+
+	if (!fault)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64 " (the file shrank, or "
-			"the disk failed)", view->env->path, view->fault - 1);
+			"the disk failed)", view->env->path, fault - 1);
 }
 
 static int map_file(struct store_view *view, struct hdb_error *err)
