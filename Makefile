@@ -55,6 +55,7 @@ example_obj := $(call obj_of,$(example_src))
 replay_obj  := $(if $(fuzz_src),$(call obj_of,$(fuzz_src) tests/fuzz/replay.c))
 
 static_lib  := $(BUILD)/libheapdb.a
+command_lib := $(BUILD)/libheapdb-command.a
 shared_lib  := $(BUILD)/libheapdb.so
 command     := $(if $(cmd_src),$(BUILD)/heapdb)
 generator   := $(if $(gen_src),$(BUILD)/hprofgen)
@@ -86,6 +87,7 @@ FORCE:
 
 $(BUILD)/obj/tools/%.o: private ROOM = -Itools
 $(BUILD)/obj/tests/%.o: private ROOM = -Itests
+$(BUILD)/obj/tests/fuzz/%.o: private ROOM = -Itests -Itools
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -103,6 +105,11 @@ $(shared_lib): $(lib_obj) $(BUILD)/lib.list
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -o $@ $(lib_obj) $(LIB_LIBS)
 	@ln -sf $(@F) $(@D)/$(SONAME)
 
+# The command's files but its main, for fuzz targets; no one installs it.
+$(command_lib): $(filter-out %/main.o,$(cmd_obj))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
 $(BUILD)/heapdb: $(cmd_obj) $(static_lib)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(cmd_obj) $(static_lib) $(CMD_LIBS)
 
@@ -117,10 +124,10 @@ $(BUILD)/tests/%_test: $(BUILD)/obj/tests/%_test.o $(support_obj) $(static_lib)
 
 # Fuzz targets as ordinary programs that replay the files they are given.
 $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/replay.o \
-		$(support_obj) $(static_lib)
+		$(support_obj) $(command_lib) $(static_lib)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(support_obj) $(static_lib) \
-		$(TEST_LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(support_obj) \
+		$(command_lib) $(static_lib) $(TEST_LIBS)
 
 # Examples see what a user of the installed library sees: heapdb.h and libheapdb.
 $(BUILD)/examples/%: $(BUILD)/obj/tests/examples/%.o $(static_lib)
@@ -149,15 +156,17 @@ bench: all ## run the benchmarks
 # Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds.
 fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
-		build/fuzz/libheapdb.a $(patsubst %.c,build/fuzz/obj/%.o,$(support_src))
+		build/fuzz/libheapdb.a build/fuzz/libheapdb-command.a \
+		$(patsubst %.c,build/fuzz/obj/%.o,$(support_src))
 	@set -e; for src in $(if $(FUZZ),tests/fuzz/$(FUZZ).c,$(fuzz_src)); do \
 		name=$$(basename $$src .c); mkdir -p build/fuzz/corpus/$$name tests/corpus/$$name; \
-		clang -g -O1 -std=c11 $(ALL_CPPFLAGS) -Itests -fsanitize=fuzzer,address,undefined \
+		clang -g -O1 -std=c11 $(ALL_CPPFLAGS) -Itests -Itools -fsanitize=fuzzer,address,undefined \
 			-fno-sanitize-recover=all -o build/fuzz/$$name $$src \
 			$(patsubst %.c,build/fuzz/obj/%.o,$(support_src)) \
-			build/fuzz/libheapdb.a $(TEST_LIBS); \
+			build/fuzz/libheapdb-command.a build/fuzz/libheapdb.a $(TEST_LIBS); \
 		echo "fuzz $$name for $(SECS) s"; \
-		build/fuzz/$$name -max_total_time=$(SECS) -timeout=20 -rss_limit_mb=2048 \
+		dict=; [ ! -f tests/fuzz/$$name.dict ] || dict=-dict=tests/fuzz/$$name.dict; \
+		build/fuzz/$$name $$dict -max_total_time=$(SECS) -timeout=20 -rss_limit_mb=2048 \
 			-print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
 			build/fuzz/corpus/$$name tests/corpus/$$name; \
 	done
