@@ -332,8 +332,10 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 
 	if (r < 0)
 		return r;
-	n = store_record_count(derive->heap->store, STORE_TOTALS);
-	totals = malloc((n + 1) * sizeof(*totals));
+	r = store_record_room(derive->heap->store, STORE_TOTALS, sizeof(*totals), &n, err);
+	if (r < 0)
+		return r;
+	totals = malloc(((size_t)n + 1) * sizeof(*totals));
 	if (!totals)
 		return hdb_fail_memory(err, "totals", n * sizeof(*totals));
 	for (uint64_t i = 0; i < n && r == HDB_OK; i++) {

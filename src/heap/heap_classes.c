@@ -12,10 +12,17 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = heap->class_count;
 	struct store_class *classes;
-	uint64_t done = 0;
+	uint64_t done = 0, there;
+	int found;
 
 	if (heap->classes)
 		return HDB_OK;
+	found = store_record_room(heap->store, STORE_CLASSES, sizeof(*classes), &there, err);
+	if (found < 0)
+		return found;
+	if (there != n)
+		return store_damaged(heap->store, STORE_CLASSES, 0, "impossible number of records",
+				     err);
 	classes = calloc(n + 1, sizeof(*classes));
 	if (!classes)
 		return hdb_fail_memory(err, "classes", n * sizeof(*classes));

@@ -72,6 +72,19 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 	return store_table_info(store, table, &info, NULL) == HDB_OK ? info.item_count : 0;
 }
 
+int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
+		      uint64_t *count, struct hdb_error *err)
+{
+	struct store_table_info info = { 0 };
+	const int r = store_table_info(store, table, &info, err);
+
+	*count = info.item_count;
+	if (r < 0)
+		return r;
+	return info.item_count <= info.bytes / record_size ? HDB_OK :
+	       store_damaged(store, table, 0, "impossible number of records", err);
+}
+
 /* Past the end of a table, or a block of it that should be there. */
 static int past_end(struct store *store, enum store_table table, uint64_t no,
 		    struct hdb_error *err)

@@ -368,6 +368,10 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.version = load32(data), .block_count = load64(data + 8),
 		.item_count = load64(data + 16), .bytes = load64(data + 24),
 	};
+	/* So that nobody makes room for what cannot be there. */
+	if (out->bytes > view_of(store, table)->map_bytes ||
+	    out->block_count > out->bytes / BLOCK_HEADER_SIZE)
+		return store_damaged(store, table, 0, "impossible size", err);
 	return out->version == store_table_version(table) ? HDB_OK : HDB_NOTFOUND;
 }
 
