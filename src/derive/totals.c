@@ -6,6 +6,7 @@
  * what they hold retains more; the exact figure is derive_retained_set's.
  */
 #include "derive/build.h"
+#include "derive/class_tree.h"
 
 #include "graph/domtree.h"
 
@@ -23,6 +24,7 @@ struct groups {
 
 struct totals {
 	struct derive *derive;
+	struct class_tree tree;   /* for the totals by super class */
 	struct groups kinds[GROUP_KINDS];
 	uint32_t *class_of;       /* by object */
 	struct base_big class_big, idom_big, retained_big;
@@ -151,28 +153,39 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 
 static void count_object(struct totals *t, uint32_t class_no, uint64_t shallow, bool reachable)
 {
-	const struct heap *heap = t->derive->heap;
-	uint32_t super = class_no;
-
 	for (unsigned k = 0; k < GROUP_KINDS; k++) {
 		struct groups *g = &t->kinds[k];
-		uint32_t steps = 0;
+		struct derive_total *total = &g->totals[g->of_class[class_no]];
 
-		do {
-			struct derive_total *total =
-				&g->totals[g->of_class[k == DERIVE_SUPERCLASS ? super : class_no]];
+		if (reachable) {
+			total->count++;
+			total->shallow_bytes += shallow;
+		} else {
+			total->unreachable_count++;
+			total->unreachable_bytes += shallow;
+		}
+	}
+}
 
-			if (reachable) {
-				total->count++;
-				total->shallow_bytes += shallow;
-			} else {
-				total->unreachable_count++;
-				total->unreachable_bytes += shallow;
-			}
-			if (k != DERIVE_SUPERCLASS)
-				break;
-			super = heap_class(heap, super)->super_no;
-		} while (super != STORE_NONE && ++steps <= heap->class_count);
+/*
+ * Until here a class's total by super class has what begins at the class itself, and less what ends there (modulo
+ * 2^64); each sub class's is added to its super class's.
+ */
+static void fold_supers(struct totals *t)
+{
+	struct derive_total *totals = t->kinds[DERIVE_SUPERCLASS].totals;
+
+	for (uint32_t i = t->tree.count; i-- > 0;) {
+		const uint32_t no = t->tree.order[i], parent = t->tree.parent[no];
+		const struct derive_total *from = &totals[no];
+
+		if (parent == STORE_NONE)
+			continue;
+		totals[parent].count += from->count;
+		totals[parent].shallow_bytes += from->shallow_bytes;
+		totals[parent].retained_bytes += from->retained_bytes;
+		totals[parent].unreachable_count += from->unreachable_count;
+		totals[parent].unreachable_bytes += from->unreachable_bytes;
 	}
 }
 
@@ -216,22 +229,34 @@ static void step_group(struct groups *g, uint32_t no, uint64_t retained, bool en
 		g->totals[no].retained_bytes += retained;
 }
 
+/* For its class and those super classes that no dominator counts for. */
+static void step_supers(struct totals *t, uint32_t class_no, uint64_t retained, bool enter)
+{
+	struct derive_total *totals = t->kinds[DERIVE_SUPERCLASS].totals;
+	uint32_t covered;
+
+	if (!enter) {
+		class_tree_close(&t->tree, class_no);
+		return;
+	}
+	covered = class_tree_covered(&t->tree, class_no);
+	totals[class_no].retained_bytes += retained;
+	if (covered != STORE_NONE)
+		totals[covered].retained_bytes -= retained;
+	class_tree_open(&t->tree, class_no);
+}
+
 static void step_object(struct totals *t, uint32_t ix, bool enter)
 {
-	const struct heap *heap = t->derive->heap;
 	const uint64_t retained = t->retained[ix];
 	const uint32_t class_no = t->class_of[ix];
-	uint32_t super = class_no, steps = 0;
 
 	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, enter);
 	step_group(&t->kinds[DERIVE_PACKAGE], t->kinds[DERIVE_PACKAGE].of_class[class_no], retained,
 		   enter);
 	step_group(&t->kinds[DERIVE_LOADER], t->kinds[DERIVE_LOADER].of_class[class_no], retained,
 		   enter);
-	do {
-		step_group(&t->kinds[DERIVE_SUPERCLASS], super, retained, enter);
-		super = heap_class(heap, super)->super_no;
-	} while (super != STORE_NONE && ++steps <= heap->class_count);
+	step_supers(t, class_no, retained, enter);
 }
 
 static int walk_tree(struct totals *t, struct hdb_error *err)
@@ -286,6 +311,8 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	struct totals t = { .derive = derive };
 	int r = make_groups(&t, err);
 
+	if (r == HDB_OK)
+		r = class_tree_init(&t.tree, derive->heap, err);
 	base_stage(derive->work, "totals by class", n, "objects");
 	if (r == HDB_OK)
 		r = base_big_alloc(derive->work, &t.idom_big, (uint64_t)n * 4, "dominators", err);
@@ -305,10 +332,13 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	if (r == HDB_OK)
 		r = walk_tree(&t, err);
 	if (r == HDB_OK)
+		fold_supers(&t);
+	if (r == HDB_OK)
 		r = put_totals(&t, writer, err);
 	base_big_free(derive->work, &t.idom_big);
 	base_big_free(derive->work, &t.class_big);
 	base_big_free(derive->work, &t.retained_big);
+	class_tree_release(&t.tree);
 	for (unsigned k = 0; k < GROUP_KINDS; k++) {
 		free(t.kinds[k].of_class);
 		free(t.kinds[k].totals);
