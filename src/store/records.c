@@ -9,6 +9,9 @@
 #define TEXTS_PER_BLOCK 1024u
 #define TEXT_BLOCK_BYTES 65536u
 
+/* The least that a record, or a text, takes in a table. */
+#define RECORD_MIN 4
+
 static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 {
 	const uint64_t in_buffer = w->buffer.count / w->record_size;
@@ -69,7 +72,11 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 {
 	struct store_table_info info;
 
-	return store_table_info(store, table, &info, NULL) == HDB_OK ? info.item_count : 0;
+	if (store_table_info(store, table, &info, NULL) != HDB_OK)
+		return 0;
+	/* So that nobody makes room for more; whoever reads all of them finds that they are not there. */
+	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
+	       info.bytes / RECORD_MIN;
 }
 
 int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
