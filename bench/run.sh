@@ -40,6 +40,8 @@ echo histogram >>"$tmp/queries"
 printf '%s\t' dump 'import ns/object' 'dominators ns/object' 'both ns/object' >"$tmp/linear"
 echo 'against the smallest' >>"$tmp/linear"
 : >"$tmp/notes"
+printf '%s\t' dump stage seconds >"$tmp/phases"
+echo 'ns/object' >>"$tmp/phases"
 
 # ask LABEL OPTION...: the five queries, warm or cold.
 ask()
@@ -69,11 +71,16 @@ bench()
 	rm -f "$db" "$db-lock"
 	warm "$dump"
 	# shellcheck disable=SC2086
-	measure import "$heapdb" import "$dump" -o "$db" --force --json --quiet $BENCH_OPTIONS || return 0
+	measure import "$heapdb" import "$dump" -o "$db" --force --json --quiet --timings \
+		$BENCH_OPTIONS || return 0
 	# shellcheck disable=SC2086
-	measure top "$heapdb" query top --limit 3 --csv --quiet --db "$db" $BENCH_OPTIONS || return 0
+	measure top "$heapdb" query top --limit 3 --csv --quiet --timings --db "$db" \
+		$BENCH_OPTIONS || return 0
 	objects=$(fact "$tmp/import.out" objects)
 	references=$(fact "$tmp/import.out" references)
+	awk -F '\t' -v name="$name" -v objects="$objects" \
+		'NF == 2 { printf "%s\t%s\t%.3f\t%.1f\n", name, $1, $2, $2 * 1e9 / objects }' \
+		"$tmp/import.err" "$tmp/top.err" >>"$tmp/phases"
 	bytes=$(file_size "$dump")
 	db_bytes=$(file_size "$db")
 	import=$(figure import 1)
@@ -145,6 +152,9 @@ done
 	echo "Import with the dump in the page cache. \"Dominators\" is the first \`query top\`: reachability,"
 	echo "dominators and retained sizes. Memory is the most of both; anonymous is what is not of files."
 	echo
+	echo "Import and the first \`query top\` by stage (\`--timings\`):"
+	echo
+	table "$tmp/phases"
 	echo "Whole process, median of $runs. Cold: the dump and the database dropped from the page cache."
 	echo
 	table "$tmp/queries"

@@ -6,6 +6,7 @@
 #define GRAPH_ORACLE_H
 
 #include "graph/dominators.h"
+#include "graph/adjacency.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,6 +53,7 @@ struct oracle_graph {
 	uint64_t *first[2];  /* by enum graph_side */
 	uint32_t *target[2];
 	uint64_t *roots;     /* bits */
+	struct graph_rows rows; /* the references, packed */
 };
 
 static UNUSED bool oracle_bit(const uint64_t *bits, uint32_t v)
@@ -82,6 +84,7 @@ static UNUSED void oracle_init(struct oracle_graph *g, uint32_t node_count, uint
 
 static UNUSED void oracle_free(struct oracle_graph *g)
 {
+	graph_rows_release(&g->rows);
 	for (int side = 0; side < 2; side++) {
 		free(g->first[side]);
 		free(g->target[side]);
@@ -116,17 +119,57 @@ static void oracle_side(struct oracle_graph *g, int side, const uint32_t *from, 
 	g->target[side] = target;
 }
 
+/* Packs row v, into the group's bytes at *at. */
+static void oracle_row(struct oracle_graph *g, uint32_t v, uint8_t *length, uint8_t *bytes,
+		       size_t *at)
+{
+	const uint64_t first = g->first[GRAPH_REFERENCES][v];
+	const uint64_t count = g->first[GRAPH_REFERENCES][v + 1] - first;
+	const uint32_t *targets = g->target[GRAPH_REFERENCES] + first;
+	struct graph_long_row row = { 0, 0 };
+	struct hdb_error err;
+	unsigned packed = graph_rows_pack(&g->rows, v, targets, count, bytes + *at);
+
+	if (packed == GRAPH_ROW_LONG) {
+		/* In two pieces, as from a list in batches. */
+		assert_int_equal(graph_rows_add_long(&g->rows, &row, targets, count / 3, &err),
+				 HDB_OK);
+		assert_int_equal(graph_rows_add_long(&g->rows, &row, targets + count / 3,
+						     count - count / 3, &err), HDB_OK);
+		memcpy(bytes + *at, &row, sizeof row);
+		packed = GRAPH_ROW_LONG | sizeof row;
+	}
+	*length = (uint8_t)packed;
+	*at += packed & GRAPH_ROW_MAX;
+}
+
+/*
+ * Packs the references into rows (anew, for an algorithm uses them up), and returns them: lent,
+ * freed with the graph if nobody else has.
+ */
+static UNUSED struct graph_rows *oracle_rows(struct oracle_graph *g, struct base_work *work)
+{
+	struct hdb_error err;
+
+	graph_rows_release(&g->rows);
+	assert_int_equal(graph_rows_init(&g->rows, g->node_count, work, &err), HDB_OK);
+	for (uint32_t v = 0; v < g->node_count; v += GRAPH_GROUP) {
+		uint8_t bytes[GRAPH_GROUP * GRAPH_ROW_MAX + 8] = { 0 }, length[GRAPH_GROUP] = { 0 };
+		size_t at = 0;
+		for (uint32_t i = v; i < v + GRAPH_GROUP && i < g->node_count; i++)
+			oracle_row(g, i, &length[i - v], bytes, &at);
+		assert_int_equal(graph_rows_put(&g->rows, v / GRAPH_GROUP, length, bytes, &err),
+				 HDB_OK);
+	}
+	return &g->rows;
+}
+
 /* Builds the references, and the referrers too if `both`. */
-static UNUSED struct graph_csr oracle_build(struct oracle_graph *g, bool both)
+static UNUSED void oracle_build(struct oracle_graph *g, bool both)
 {
 	oracle_side(g, GRAPH_REFERENCES, g->from, g->to);
 	if (both)
 		oracle_side(g, GRAPH_REFERRERS, g->to, g->from);
-	return (struct graph_csr){
-		.node_count = g->node_count,
-		.first = g->first[GRAPH_REFERENCES],
-		.target = g->target[GRAPH_REFERENCES],
-	};
 }
 
 /*

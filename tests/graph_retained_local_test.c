@@ -20,12 +20,12 @@ static int start(void **state)
 	return 0;
 }
 
-static uint32_t *reach_tree(const struct oracle_graph *g, const struct graph_csr *csr)
+static uint32_t *reach_tree(struct oracle_graph *g)
 {
 	uint32_t *parent = oracle_alloc(g->node_count, sizeof *parent);
 	struct hdb_error err;
 
-	assert_int_equal(graph_reach_tree(csr, g->roots, &work, parent, &err), HDB_OK);
+	assert_int_equal(graph_reach_tree(oracle_rows(g, &work), g->roots, &work, parent, &err), HDB_OK);
 	return parent;
 }
 
@@ -104,8 +104,8 @@ static void random_graphs(void **state)
 		struct oracle_graph g;
 		uint32_t members[8];
 		oracle_random_graph(&g);
-		const struct graph_csr csr = oracle_build(&g, true);
-		uint32_t *parent = reach_tree(&g, &csr);
+		oracle_build(&g, true);
+		uint32_t *parent = reach_tree(&g);
 		struct oracle_access a = { .graph = &g, .parent = parent };
 		const struct graph_access access = oracle_graph_access(&a);
 		for (uint32_t v = 0; v < g.node_count; v++)
@@ -132,8 +132,8 @@ static void no_such_node(void **state)
 
 	(void)state;
 	oracle_init(&g, 1, 0);
-	const struct graph_csr csr = oracle_build(&g, true);
-	uint32_t *parent = reach_tree(&g, &csr);
+	oracle_build(&g, true);
+	uint32_t *parent = reach_tree(&g);
 	struct oracle_access a = { .graph = &g, .parent = parent };
 	const struct graph_access access = oracle_graph_access(&a);
 	assert_int_equal(graph_retained_local(&access, &member, 1, NULL, &set, &err), HDB_EUSAGE);
@@ -145,8 +145,8 @@ static void no_such_node(void **state)
 /* Solves for `member`, in time; returns how many nodes it retains. Frees the graph. */
 static uint32_t retained_of(struct oracle_graph *g, uint32_t member, const char *name)
 {
-	const struct graph_csr csr = oracle_build(g, true);
-	uint32_t *parent = reach_tree(g, &csr);
+	oracle_build(g, true);
+	uint32_t *parent = reach_tree(g);
 	struct oracle_access a = { .graph = g, .parent = parent };
 	const struct graph_access access = oracle_graph_access(&a);
 	struct graph_retained_set set;

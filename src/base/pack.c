@@ -119,12 +119,15 @@ static int encode_group(struct base_vec *out, const uint64_t *values, unsigned n
 	uint8_t buffer[GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD];
 	uint8_t *p = buffer + GROUP_HEADER;
 	uint64_t base = values[0];
-	unsigned width, max, base_bytes, exceptions = 0;
+	unsigned width = 0, max = 0, base_bytes, exceptions = 0;
+	uint64_t differ = 0;
 
-	for (unsigned i = 1; i < n; i++)
-		if (values[i] < base)
-			base = values[i];
-	width = best_width(values, n, base, &max);
+	for (unsigned i = 1; i < n; i++) {
+		base = values[i] < base ? values[i] : base;
+		differ |= values[i] ^ values[0];
+	}
+	if (differ)
+		width = best_width(values, n, base, &max);
 	base_bytes = (bit_length(base) + 7) / 8;
 	for (unsigned i = 0; i < base_bytes; i++)
 		*p++ = (uint8_t)(base >> (8 * i));

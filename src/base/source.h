@@ -50,6 +50,13 @@ static inline const uint8_t *base_view_at(struct base_view *view, uint64_t offse
 	return view->data + (offset - view->start);
 }
 
+/* Asks memory for the byte at `offset` if the window has it; only advice. */
+static inline void base_view_prefetch(const struct base_view *view, uint64_t offset)
+{
+	if (offset >= view->start && offset < view->end)
+		__builtin_prefetch(view->data + (offset - view->start));
+}
+
 /*
  * Maps the regular file `path` read-only as a source. *out is owned: base_source_close. Errors say
  * whether it is missing, a directory, not readable or empty (HDB_EIO; HDB_EFORMAT if empty).

@@ -20,6 +20,8 @@
 #define MEMORY_MIN (16ull << 20)
 /* Arrays smaller than this always live in anonymous memory. */
 #define BIG_MIN (1ull << 20)
+/* Arrays smaller than this are not worth a file of their own. */
+#define PARK_MIN (16ull << 20)
 /* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
 #define BIG_UNIT (1ull << 16)
 /* More worker threads than this gain nothing: one thread writes the database. */
@@ -156,6 +158,8 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
 	work->stage_total = total;
 	work->stage_unit = unit;
 	work->next_report_ns = 0;
+	if (work->progress.report && stage)
+		work->progress.report(work->progress.ctx, stage, 0, total, unit);
 }
 
 bool base_cancelled(const struct base_work *work)
@@ -179,8 +183,8 @@ int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* An unlinked file of `size` zero bytes in the scratch folder; readable by the owner alone. */
-static int scratch_file(const char *dir, uint64_t size, int *fd, struct hdb_error *err)
+/* An unlinked, empty file in the scratch folder; readable by the owner alone. */
+static int scratch_file(const char *dir, int *fd, struct hdb_error *err)
 {
 	int r;
 
@@ -196,26 +200,35 @@ static int scratch_file(const char *dir, uint64_t size, int *fd, struct hdb_erro
 			return hdb_fail_errno(err, errno, "%s: cannot make a scratch file", dir);
 		(void)unlink(name);
 	}
-	/* Reserve the blocks: a full disk is an error here, not a SIGBUS later. */
-	r = posix_fallocate(*fd, 0, (off_t)size);
-	if (r != 0)
-		return hdb_fail_errno(err, r, "%s: no room for a scratch file of %" PRIu64 " bytes",
-				      dir, size);
 	return HDB_OK;
+}
+
+/* Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. */
+static int reserved_file(const char *dir, uint64_t size, int *fd, struct hdb_error *err)
+{
+	const int r = scratch_file(dir, fd, err);
+	int e;
+
+	if (r < 0)
+		return r;
+	e = posix_fallocate(*fd, 0, (off_t)size);
+	if (e == 0)
+		return HDB_OK;
+	(void)close(*fd);
+	*fd = -1;
+	return hdb_fail_errno(err, e, "%s: no room for a scratch file of %" PRIu64 " bytes", dir,
+			      size);
 }
 
 static int alloc_file(struct base_work *work, struct base_big *big, uint64_t size,
 		      struct hdb_error *err)
 {
 	int fd = -1;
-	int r = scratch_file(work->scratch_dir, size, &fd, err);
+	int r = reserved_file(work->scratch_dir, size, &fd, err);
 
 	/* The folder of a database that cannot be written, or whose disk is full. */
-	if (r < 0 && strcmp(work->tmp_dir, work->scratch_dir) != 0) {
-		if (fd >= 0)
-			(void)close(fd);
-		r = scratch_file(work->tmp_dir, size, &fd, err);
-	}
+	if (r < 0 && strcmp(work->tmp_dir, work->scratch_dir) != 0)
+		r = reserved_file(work->tmp_dir, size, &fd, err);
 	if (r == HDB_OK) {
 		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (big->data == MAP_FAILED) {
@@ -285,7 +298,7 @@ static void pool_put(struct base_work *work, uint8_t *data, uint64_t size)
 	}
 }
 
-/* Takes `size` bytes from the smallest kept piece that has them, cleared; NULL if none has. */
+/* Takes `size` bytes from the smallest kept piece that has them; NULL if none has. */
 static uint8_t *pool_take(struct base_work *work, uint64_t size)
 {
 	unsigned best = BASE_POOL_MAX;
@@ -306,7 +319,6 @@ static uint8_t *pool_take(struct base_work *work, uint64_t size)
 		work->pool[best].size_bytes -= size;
 		work->pool_bytes -= size;
 	}
-	memset(data, 0, size);
 	return data;
 }
 
@@ -321,8 +333,8 @@ static uint8_t *map_anonymous(uint64_t size)
 	return data;
 }
 
-int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
-		   const char *what, struct hdb_error *err)
+static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		     bool is_clear, const char *what, struct hdb_error *err)
 {
 	uint64_t size = size_bytes ? size_bytes : 1;
 
@@ -341,10 +353,12 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 		big->data = calloc(1, size);
 	} else {
 		big->data = pool_take(work, size);
+		if (big->data && is_clear)
+			memset(big->data, 0, size);
 		if (!big->data) {
-			/* What is kept gives way to what is needed. */
-			pool_trim(work, work->memory_bytes > work->memory_used + size ?
-				  work->memory_bytes - work->memory_used - size : 0);
+			/* What is kept gives way to what is needed: for its sake, the peak does not grow. */
+			pool_trim(work, work->memory_peak > work->memory_used + size ?
+				  work->memory_peak - work->memory_used - size : 0);
 			big->data = map_anonymous(size);
 		}
 	}
@@ -353,7 +367,57 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 		return hdb_fail_memory(err, what, size);
 	}
 	work->memory_used += size;
+	if (work->memory_used + work->pool_bytes > work->memory_peak)
+		work->memory_peak = work->memory_used + work->pool_bytes;
 	return HDB_OK;
+}
+
+int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		   const char *what, struct hdb_error *err)
+{
+	return alloc_big(work, big, size_bytes, true, what, err);
+}
+
+int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		       const char *what, struct hdb_error *err)
+{
+	return alloc_big(work, big, size_bytes, false, what, err);
+}
+
+/* Writes all of it at the start of the file. */
+static bool write_all(int fd, const uint8_t *data, uint64_t size)
+{
+	for (uint64_t done = 0; done < size;) {
+		const ssize_t n = write(fd, data + done, size - done < PARK_MIN ? size - done :
+					PARK_MIN);
+
+		if (n > 0)
+			done += (uint64_t)n;
+		else if (n == 0 || errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+void base_big_park(struct base_work *work, struct base_big *big)
+{
+	void *data = MAP_FAILED;
+	int fd = -1;
+
+	if (big->is_file || big->size_bytes < PARK_MIN || !work->scratch_dir)
+		return;
+	/* Written by write(), the file has its blocks: no SIGBUS for want of room later. */
+	if (scratch_file(work->scratch_dir, &fd, NULL) == HDB_OK &&
+	    write_all(fd, big->data, big->size_bytes))
+		data = mmap(NULL, big->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		(void)close(fd);
+	if (data == MAP_FAILED)
+		return;
+	pool_put(work, big->data, big->size_bytes);
+	work->memory_used -= big->size_bytes;
+	big->data = data;
+	big->is_file = true;
 }
 
 void base_big_free(struct base_work *work, struct base_big *big)

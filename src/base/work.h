@@ -20,6 +20,7 @@ struct base_pool_entry {
 struct base_work {
 	uint64_t memory_bytes;   /* budget of anonymous memory */
 	uint64_t memory_used;    /* by base_big_alloc, anonymous part */
+	uint64_t memory_peak;    /* most that was used and kept for reuse at once */
 	uint64_t pool_bytes;     /* kept for reuse; together with memory_used within the budget */
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
 	unsigned pool_count;
@@ -40,7 +41,7 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 /* Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used. */
 void base_work_release(struct base_work *work);
 
-/* Names the stage that begins, with its total (0: unknown) and unit ("objects", "bytes"). */
+/* Names and reports the stage that begins, with its total (0: unknown) and unit ("objects", "bytes"). */
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit);
 
 /*
@@ -69,6 +70,15 @@ struct base_big {
 };
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err);
+/* The same with contents that nobody has cleared: they may be those of an array freed before. */
+int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
+		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_work *work, struct base_big *big);
+
+/*
+ * Moves an array that is from now on read in order, if at all, from anonymous memory to an unlinked file in
+ * scratch_dir; big->data changes. Small arrays, and all arrays when there is no such file to be had, stay.
+ */
+void base_big_park(struct base_work *work, struct base_big *big);
 
 #endif

@@ -10,6 +10,7 @@
 struct each {
 	struct derive *derive;
 	struct derive_block *slots;
+	bool reads_objects;
 	int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err);
 	int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err);
 	void *ctx;
@@ -19,11 +20,17 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 {
 	struct each *each = ctx;
 	struct derive_block *block = &each->slots[slot];
-	int r;
+	const uint32_t n = each->derive->heap->object_count;
+	const uint32_t first_ix = (uint32_t)item * STORE_BLOCK_OBJECTS;
+	int r = HDB_OK;
 
 	block->block_no = (uint32_t)item;
 	block->bytes[0].count = block->bytes[1].count = 0;
-	r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
+	block->objects->first_ix = first_ix;
+	block->objects->count = n - first_ix < STORE_BLOCK_OBJECTS ? n - first_ix :
+				STORE_BLOCK_OBJECTS;
+	if (each->reads_objects)
+		r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
 	return r == HDB_OK ? each->make(each->ctx, block, err) : r;
 }
 
@@ -46,12 +53,13 @@ static void free_slots(struct each *each, unsigned count)
 	free(each->slots);
 }
 
-int derive_each_block(struct derive *derive, const char *stage,
+int derive_each_block(struct derive *derive, const char *stage, bool reads_objects,
 		      int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
 		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err)
 {
-	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx };
+	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx,
+			     .reads_objects = reads_objects };
 	const struct base_pipeline pipeline = {
 		.item_count = heap_block_count(derive->heap), .threads = derive->work->threads,
 		.slot_count = 3 * derive->work->threads, .ctx = &each,
@@ -69,7 +77,7 @@ int derive_each_block(struct derive *derive, const char *stage,
 		if (!each.slots[i].objects || !each.slots[i].values)
 			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
 	}
-	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++)
+	for (uint32_t b = 0; reads_objects && b < heap_block_count(derive->heap) && r == HDB_OK; b++)
 		r = heap_prepare_block(derive->heap, b, err);
 	if (r == HDB_OK)
 		r = base_pipeline_run(&pipeline, err);

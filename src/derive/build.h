@@ -27,17 +27,11 @@ extern const struct derive_builder derive_build_totals;
 
 /*
  * The heap's graph in memory: stored references and class edges, without edges into roots, which matter to no
- * algorithm here. 8 bytes an object and 4 an edge.
+ * algorithm here. With is_strong, without edges that only a reference object's referent makes. Release *rows in any
+ * case.
  */
-struct derive_graph {
-	struct graph_csr csr;
-	struct base_big first, target;
-	struct derive *derive;
-};
-/* *out must not be moved while it is used. */
-int derive_graph_load(struct derive *derive, bool is_strong, struct derive_graph *out,
+int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);
-void derive_graph_release(struct derive *derive, struct derive_graph *graph);
 
 /* Writes a table of tree parents: none, top, or a node. See FORMAT.md, "trees". */
 int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,

@@ -1,34 +1,46 @@
 /*
- * derive/graph_load.c - the heap's graph as arrays, for the algorithms that look at all of it.
+ * derive/graph_load.c - the heap's graph in memory, for the algorithms that look at all of it.
  *
- * Blocks are looked up by the calling thread, decoded on all threads, and joined in order by the calling thread.
+ * Blocks are looked up by the calling thread, decoded and packed into rows on all threads, and joined in order by the
+ * calling thread, which also looks after the rows that need more of the store or are long.
  */
 #include "base/pipeline.h"
 #include "derive/build.h"
 #include "heap/values.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
+
+/* A row that the calling thread finishes. */
+struct special {
+	uint32_t i;     /* object in the block */
+	uint32_t count; /* its edges in special_edges */
+};
 
 /* One block while it is decoded. */
 struct load_slot {
 	struct heap_block *objects;
-	uint64_t *lengths;
-	struct base_vec entries; /* uint32_t: its references as stored */
-	struct base_vec edges;   /* uint32_t: its edges in the graph */
-	uint32_t *edge_count;    /* by object */
+	uint64_t *list_length;
+	struct base_vec entries;       /* uint32_t: its references as stored */
+	struct base_vec edges;         /* uint32_t: of one object */
+	uint8_t *length;               /* of rows, by object */
+	struct base_vec bytes;         /* of rows */
+	struct base_vec specials;      /* struct special */
+	struct base_vec special_edges; /* uint32_t */
 };
 
 struct load {
 	struct derive *derive;
+	struct graph_rows *rows;
 	struct load_slot *slots;
 	unsigned slot_count;
 	struct store_block *blocks;     /* of the table references */
 	struct store_lists big;
-	uint64_t *first;
-	uint32_t *target;
-	uint64_t count;                 /* edges so far */
-	uint64_t limit;                 /* room in target */
+	struct base_vec strong;         /* uint32_t: edges of one reference object */
+	uint64_t limit;                 /* edges that there can be */
 	bool is_strong;
 };
 
@@ -57,13 +69,54 @@ static int find_blocks(struct load *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void put_edge(const struct load *l, struct load_slot *s, uint32_t to)
+static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, uint32_t count,
+		       struct hdb_error *err)
 {
-	if (!heap_is_root(l->derive->heap, to))
-		*base_vec_at(&s->edges, uint32_t, s->edges.count++) = to;
+	const struct special special = { .i = i, .count = count };
+	int r = base_vec_reserve(&s->special_edges, count, sizeof(*edges), err);
+
+	if (r < 0)
+		return r;
+	if (count)
+		memcpy(base_vec_at(&s->special_edges, uint32_t, s->special_edges.count), edges,
+		       count * sizeof(*edges));
+	s->special_edges.count += count;
+	return base_vec_push(&s->specials, &special, sizeof(special), err);
 }
 
-/* Decodes block `item`; the references of reference objects are looked at later if is_strong. */
+/*
+ * Packs the row of object i: its class and its `count` references, but for roots. What is big, long, or may have
+ * weak references that shall not count is special.
+ */
+static int pack_row(struct load *l, struct load_slot *s, uint32_t i, const uint32_t *references,
+		    uint64_t count, struct hdb_error *err)
+{
+	const struct heap *heap = l->derive->heap;
+	const uint32_t ix = s->objects->first_ix + i;
+	const struct store_class *class = heap_class(heap, s->objects->class_no[i]);
+	uint32_t *edges = s->edges.data;
+	uint32_t n = 0;
+
+	if (!heap_is_root(heap, class->ix))
+		edges[n++] = class->ix;
+	for (uint64_t e = 0; e < count; e++)
+		if (!heap_is_root(heap, references[e]))
+			edges[n++] = references[e];
+	if (!(s->list_length[i] & STORE_LIST_IS_BIG) &&
+	    !(l->is_strong && s->objects->kind[i] == STORE_INSTANCE && class->strength)) {
+		uint8_t *out = base_vec_at(&s->bytes, uint8_t, s->bytes.count);
+		const unsigned length = graph_rows_pack(l->rows, ix, edges, n, out);
+
+		if (length != GRAPH_ROW_LONG) {
+			s->length[i] = (uint8_t)length;
+			s->bytes.count += length;
+			return HDB_OK;
+		}
+	}
+	return add_special(s, i, edges, n, err);
+}
+
+/* Decodes block `item` and packs its rows. */
 static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
 {
 	struct load *l = ctx;
@@ -72,60 +125,60 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	const uint32_t *entries;
 	int r = heap_read_block(heap, (uint32_t)item, s->objects, err);
 
-	s->entries.count = s->edges.count = 0;
+	s->entries.count = s->bytes.count = s->specials.count = s->special_edges.count = 0;
 	if (r == HDB_OK && l->blocks[item].item_count != s->objects->count)
 		r = store_damaged(heap->store, STORE_REFERENCES, s->objects->first_ix,
 				  "impossible size", err);
 	if (r == HDB_OK)
 		r = store_lists_decode(heap->store, STORE_REFERENCES, &l->blocks[item],
-				       heap->object_count, s->lengths, &s->entries, err);
+				       heap->object_count, s->list_length, &s->entries, err);
 	if (r == HDB_OK)
-		r = base_vec_reserve(&s->edges, s->entries.count + s->objects->count,
-				     sizeof(uint32_t), err);
-	if (r < 0)
-		return r;
+		r = base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err);
+	if (r == HDB_OK)
+		r = base_vec_reserve(&s->bytes, (s->entries.count + s->objects->count) * 5 +
+				     GRAPH_ROW_MAX + 8, 1, err);
+	memset(s->length, 0, STORE_BLOCK_OBJECTS);
 	entries = s->entries.data;
-	for (uint32_t i = 0; i < s->objects->count; i++) {
-		const size_t start = s->edges.count;
-		const uint64_t n = s->lengths[i] & STORE_LIST_IS_BIG ? 0 : s->lengths[i];
+	for (uint32_t i = 0; r == HDB_OK && i < s->objects->count; i++) {
+		const uint64_t n = s->list_length[i] & STORE_LIST_IS_BIG ? 0 : s->list_length[i];
 
-		put_edge(l, s, heap_class(heap, s->objects->class_no[i])->ix);
-		for (uint64_t e = 0; e < n; e++)
-			put_edge(l, s, entries[e]);
+		r = pack_row(l, s, i, entries, n, err);
 		entries += n;
-		s->edge_count[i] = (uint32_t)(s->edges.count - start);
-	}
-	return HDB_OK;
-}
-
-static int append(struct load *l, const uint32_t *edges, uint64_t count, struct hdb_error *err)
-{
-	if (count > l->limit - l->count)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table references has more entries "
-				"than it says; import the dump again",
-				store_path(l->derive->heap->store));
-	memcpy(l->target + l->count, edges, count * sizeof(*edges));
-	l->count += count;
-	return HDB_OK;
-}
-
-/* The edges of a reference object, without its referent. */
-static int append_strong(struct load *l, uint32_t ix, const uint32_t *edges, uint32_t count,
-			 struct hdb_error *err)
-{
-	int r = HDB_OK;
-
-	for (uint32_t e = 0; e < count && r == HDB_OK; e++) {
-		uint8_t strength;
-
-		r = heap_strength(l->derive->heap, ix, edges[e], &strength, err);
-		if (r == HDB_OK && strength == STORE_STRONG)
-			r = append(l, &edges[e], 1, err);
 	}
 	return r;
 }
 
-static int append_big(struct load *l, uint32_t ix, struct hdb_error *err)
+/* The edges of a reference object, without its referent, instead of *edges and *count. */
+static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
+		       struct hdb_error *err)
+{
+	int r = base_vec_reserve(&l->strong, *count, sizeof(**edges), err);
+
+	l->strong.count = 0;
+	for (uint32_t e = 0; e < *count && r == HDB_OK; e++) {
+		uint8_t strength;
+
+		r = heap_strength(l->derive->heap, ix, (*edges)[e], &strength, err);
+		if (r == HDB_OK && strength == STORE_STRONG)
+			*base_vec_at(&l->strong, uint32_t, l->strong.count++) = (*edges)[e];
+	}
+	*edges = l->strong.data;
+	*count = (uint32_t)l->strong.count;
+	return r;
+}
+
+static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges,
+		  uint64_t count, struct hdb_error *err)
+{
+	if (count > l->limit - l->rows->long_count)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table references has more entries "
+				"than it says; import the dump again",
+				store_path(l->derive->heap->store));
+	return graph_rows_add_long(l->rows, row, edges, count, err);
+}
+
+static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
+		      struct hdb_error *err)
 {
 	const uint32_t *batch;
 	size_t count = 0;
@@ -136,31 +189,76 @@ static int append_big(struct load *l, uint32_t ix, struct hdb_error *err)
 			r = store_lists_next(&l->big, &batch, &count, err);
 		for (size_t e = 0; r == HDB_OK && e < count; e++)
 			if (!heap_is_root(l->derive->heap, batch[e]))
-				r = append(l, &batch[e], 1, err);
+				r = append(l, row, &batch[e], 1, err);
 	} while (r == HDB_OK && count);
+	return r;
+}
+
+/* Packs a row that the threads left alone into `out`. */
+static int finish_special(struct load *l, const struct load_slot *s, const struct special *special,
+			  const uint32_t *edges, uint8_t *length, uint8_t *out,
+			  struct hdb_error *err)
+{
+	const uint32_t ix = s->objects->first_ix + special->i;
+	const bool is_big = s->list_length[special->i] & STORE_LIST_IS_BIG;
+	const struct store_class *class = heap_class(l->derive->heap,
+						    s->objects->class_no[special->i]);
+	struct graph_long_row row = { 0, 0 };
+	uint32_t count = special->count;
+	unsigned packed;
+	int r = HDB_OK;
+
+	if (l->is_strong && s->objects->kind[special->i] == STORE_INSTANCE && class->strength)
+		r = keep_strong(l, ix, &edges, &count, err);
+	packed = graph_rows_pack(l->rows, ix, edges, count, out);
+	*length = (uint8_t)packed;
+	if (r < 0 || (!is_big && packed != GRAPH_ROW_LONG))
+		return r;
+	r = append(l, &row, edges, count, err);
+	if (r == HDB_OK && is_big)
+		r = append_big(l, ix, &row, err);
+	memcpy(out, &row, sizeof(row));
+	*length = GRAPH_ROW_LONG | sizeof(row);
 	return r;
 }
 
 static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
 {
 	struct load *l = ctx;
-	const struct load_slot *s = &l->slots[slot_no];
-	struct heap *heap = l->derive->heap;
-	const uint32_t *edges = s->edges.data;
+	struct load_slot *s = &l->slots[slot_no];
+	const struct special *special = s->specials.data, *end = special + s->specials.count;
+	const uint32_t *edges = s->special_edges.data;
+	const uint8_t *bytes = s->bytes.data;
 	int r = base_step(l->derive->work, item * STORE_BLOCK_OBJECTS, err);
 
-	for (uint32_t i = 0; i < s->objects->count && r == HDB_OK; i++) {
-		const uint32_t ix = s->objects->first_ix + i;
+	for (uint32_t i = 0; i < s->objects->count && r == HDB_OK; i += GRAPH_GROUP) {
+		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
+		const uint8_t *from = bytes;
+		uint64_t size = 0, at = 0;
 
-		l->first[ix] = l->count;
-		if (l->is_strong && s->objects->kind[i] == STORE_INSTANCE &&
-		    heap_class(heap, s->objects->class_no[i])->strength)
-			r = append_strong(l, ix, edges, s->edge_count[i], err);
-		else
-			r = append(l, edges, s->edge_count[i], err);
-		edges += s->edge_count[i];
-		if (r == HDB_OK && s->lengths[i] & STORE_LIST_IS_BIG)
-			r = append_big(l, ix, err);
+		for (uint32_t k = i; k < i + GRAPH_GROUP; k++)
+			size += s->length[k];
+		if (special < end && special->i < i + GRAPH_GROUP) {
+			from = group;
+			for (uint32_t k = i; k < i + GRAPH_GROUP && r == HDB_OK; k++) {
+				const uint8_t length = s->length[k];
+
+				memcpy(group + at, bytes, length);
+				bytes += length;
+				if (special < end && special->i == k) {
+					r = finish_special(l, s, special, edges, &s->length[k],
+							   group + at, err);
+					edges += special->count;
+					special++;
+				}
+				at += s->length[k] & GRAPH_ROW_MAX;
+			}
+		} else {
+			bytes += size;
+		}
+		if (r == HDB_OK)
+			r = graph_rows_put(l->rows, (s->objects->first_ix + i) / GRAPH_GROUP,
+					   &s->length[i], from, err);
 	}
 	return r;
 }
@@ -169,11 +267,15 @@ static void free_load(struct load *l)
 {
 	for (unsigned i = 0; l->slots && i < l->slot_count; i++) {
 		free(l->slots[i].objects);
-		free(l->slots[i].lengths);
-		free(l->slots[i].edge_count);
+		free(l->slots[i].list_length);
+		free(l->slots[i].length);
 		base_vec_release(&l->slots[i].entries);
 		base_vec_release(&l->slots[i].edges);
+		base_vec_release(&l->slots[i].bytes);
+		base_vec_release(&l->slots[i].specials);
+		base_vec_release(&l->slots[i].special_edges);
 	}
+	base_vec_release(&l->strong);
 	free(l->slots);
 	free(l->blocks);
 }
@@ -186,9 +288,9 @@ static int make_slots(struct load *l, struct hdb_error *err)
 		struct load_slot *s = &l->slots[i];
 
 		s->objects = malloc(sizeof(*s->objects));
-		s->lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->lengths));
-		s->edge_count = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->edge_count));
-		if (!s->objects || !s->lengths || !s->edge_count)
+		s->list_length = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->list_length));
+		s->length = calloc(1, STORE_BLOCK_OBJECTS);
+		if (!s->objects || !s->list_length || !s->length)
 			return hdb_fail_memory(err, "the graph", sizeof(*s->objects));
 	}
 	return l->slots ? HDB_OK : hdb_fail_memory(err, "the graph", sizeof(*l->slots));
@@ -204,26 +306,18 @@ static int count_edges(struct load *l, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The algorithm is done with the edges. */
-static void drop(void *ctx)
-{
-	struct derive_graph *graph = ctx;
-
-	derive_graph_release(graph->derive, graph);
-}
-
-int derive_graph_load(struct derive *derive, bool is_strong, struct derive_graph *out,
+int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err)
 {
 	struct heap *heap = derive->heap;
-	struct load l = { .derive = derive, .is_strong = is_strong };
+	struct load l = { .derive = derive, .rows = rows, .is_strong = is_strong };
 	struct base_pipeline pipeline = {
 		.item_count = heap_block_count(heap), .threads = derive->work->threads, .ctx = &l,
 		.produce = produce, .consume = consume,
 	};
 	int r = heap_load_roots(heap, err);
 
-	memset(out, 0, sizeof(*out));
+	*rows = (struct graph_rows){ 0 };
 	heap_references(heap, &l.big);
 	base_stage(derive->work, "loading the graph", heap->object_count, "objects");
 	if (r == HDB_OK)
@@ -233,31 +327,13 @@ int derive_graph_load(struct derive *derive, bool is_strong, struct derive_graph
 	if (r == HDB_OK)
 		r = find_blocks(&l, err);
 	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &out->first,
-				   ((uint64_t)heap->object_count + 1) * 8, "the graph", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &out->target, l.limit * 4, "the graph", err);
+		r = graph_rows_init(rows, heap->object_count, derive->work, err);
 	if (r == HDB_OK) {
-		l.first = out->first.data;
-		l.target = out->target.data;
 		pipeline.slot_count = l.slot_count;
 		r = base_pipeline_run(&pipeline, err);
-		l.first[heap->object_count] = l.count;
 	}
-	out->derive = derive;
-	if (r == HDB_OK)
-		out->csr = (struct graph_csr){
-			.node_count = heap->object_count, .first = l.first, .target = l.target,
-			.drop = drop, .drop_ctx = out,
-		};
-	else
-		derive_graph_release(derive, out);
+	if (r < 0)
+		graph_rows_release(rows);
 	free_load(&l);
 	return r;
-}
-
-void derive_graph_release(struct derive *derive, struct derive_graph *graph)
-{
-	base_big_free(derive->work, &graph->first);
-	base_big_free(derive->work, &graph->target);
 }

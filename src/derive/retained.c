@@ -6,104 +6,135 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
-#include "graph/domtree.h"
-
+#include <stdatomic.h>
 #include <stdlib.h>
 
-struct sizes {
+struct build {
 	struct derive *derive;
 	struct store_writer *writer;
-	const uint32_t *idom;
-	uint64_t *bytes;     /* by object: shallow, then retained */
+	struct graph_dominators dominators;
+	struct graph_sizes sizes;     /* by number, in units of the alignment: shallow, then retained */
+	const uint32_t *node;         /* by number */
+	atomic_bool is_too_big;       /* a size that narrow sizes do not hold */
 };
+
+/* A size in units of the alignment; most often that is 8, and a shift is much faster than a division. */
+static inline uint64_t in_units(const struct build *b, uint64_t bytes)
+{
+	const unsigned unit = b->derive->heap->layout.align_bytes;
+
+	return unit == 8 ? bytes / 8 : bytes / unit;
+}
 
 static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct sizes *s = ctx;
+	struct build *b = ctx;
+	const uint32_t *number = b->dominators.number + block->objects->first_ix;
 
 	(void)err;
-	for (uint32_t i = 0; i < block->objects->count; i++) {
-		const uint32_t ix = block->objects->first_ix + i;
-
-		s->bytes[ix] = s->idom[ix] == ix ? 0 : block->objects->shallow[i];
-	}
+	for (uint32_t i = 0; i < block->objects->count; i++)
+		if (number[i] && !graph_sizes_set(&b->sizes, number[i],
+						  in_units(b, block->objects->shallow[i])))
+			atomic_store(&b->is_too_big, true);
 	return HDB_OK;
 }
 
-/* Packs a block of both tables. */
-static int pack_both(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
-	const struct sizes *s = ctx;
-	const uint64_t unit = s->derive->heap->layout.align_bytes;
+	int r = graph_sizes_init(&b->sizes, b->dominators.count, is_wide, b->derive->work, err);
+
+	atomic_store(&b->is_too_big, false);
+	if (r == HDB_OK)
+		r = derive_each_block(b->derive, "shallow sizes", true, load_shallow, NULL, b, err);
+	if (r == HDB_OK && atomic_load(&b->is_too_big))
+		r = HDB_ELIMIT;
+	return r == HDB_OK ? graph_retained(&b->dominators, &b->sizes, err) : r;
+}
+
+static int pack_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct build *b = ctx;
+	const uint32_t *number = b->dominators.number + block->objects->first_ix;
+
+	for (uint32_t i = 0; i < block->objects->count; i++)
+		block->values[i] = number[i] ? graph_sizes_get(&b->sizes, number[i]) -
+				   in_units(b, block->objects->shallow[i]) : 0;
+	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+}
+
+static int pack_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct build *b = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	int r;
+	const uint32_t *number = b->dominators.number + first_ix;
 
+	/* Two steps, so that the second one's memory can be asked for all at once. */
 	for (uint32_t i = 0; i < count; i++)
-		block->values[i] = derive_tree_value(first_ix + i, s->idom[first_ix + i]);
-	r = pack_encode(&block->bytes[0], block->values, count, err);
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t ix = first_ix + i;
+		block->values[i] = b->dominators.dominator[number[i]];
+	for (uint32_t i = 0; i < count; i++)
+		block->values[i] = derive_tree_value(first_ix + i, number[i] ?
+						     b->node[block->values[i]] : first_ix + i);
+	return pack_encode(&block->bytes[0], block->values, count, err);
+}
 
-		block->values[i] = s->idom[ix] == ix ? 0 :
-				   (s->bytes[ix] - block->objects->shallow[i]) / unit;
+static int put_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct build *b = ctx;
+
+	return store_put(b->writer, STORE_RETAINED, block->objects->first_ix,
+			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
+}
+
+static int put_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct build *b = ctx;
+
+	return store_put(b->writer, STORE_DOMINATORS, block->objects->first_ix,
+			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
+}
+
+/* One table after the other: sizes and nodes are not needed at the same time. */
+static int write_both(struct build *b, struct hdb_error *err)
+{
+	const uint32_t n = b->derive->heap->object_count;
+	struct base_big nodes = { 0 };
+	int r = sum_sizes(b, false, err);
+
+	if (r == HDB_ELIMIT) {
+		graph_sizes_release(&b->sizes);
+		r = sum_sizes(b, true, err);
 	}
-	return r == HDB_OK ? pack_encode(&block->bytes[1], block->values, count, err) : r;
-}
-
-static int put_both(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	const struct sizes *s = ctx;
-	const int r = store_put(s->writer, STORE_DOMINATORS, block->objects->first_ix,
-				block->objects->count, block->bytes[0].data, block->bytes[0].count,
-				err);
-
-	return r == HDB_OK ? store_put(s->writer, STORE_RETAINED, block->objects->first_ix,
-				       block->objects->count, block->bytes[1].data,
-				       block->bytes[1].count, err) : r;
-}
-
-static int write_both(struct derive *derive, struct store_writer *writer, const uint32_t *idom,
-		      struct hdb_error *err)
-{
-	const uint32_t n = derive->heap->object_count;
-	struct sizes s = { .derive = derive, .writer = writer, .idom = idom };
-	struct base_big big = { 0 };
-	int r = base_big_alloc(derive->work, &big, (uint64_t)n * 8, "retained sizes", err);
-
-	s.bytes = big.data;
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "shallow sizes", load_shallow, NULL, &s, err);
-	base_stage(derive->work, "retained sizes", 0, "");
+		r = derive_each_block(b->derive, "writing retained sizes", true,
+				      pack_retained, put_retained, b, err);
+	graph_sizes_release(&b->sizes);
 	if (r == HDB_OK)
-		r = graph_retained(idom, n, s.bytes, derive->work, err);
+		r = graph_dominators_nodes(&b->dominators, &nodes, err);
+	b->node = nodes.data;
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "writing dominators", pack_both, put_both, &s, err);
+		r = derive_each_block(b->derive, "writing dominators", false,
+				      pack_dominators, put_dominators, b, err);
+	base_big_free(b->derive->work, &nodes);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_DOMINATORS, n, err);
+		r = store_put_table(b->writer, STORE_DOMINATORS, n, err);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_RETAINED, n, err);
-	base_big_free(derive->work, &big);
+		r = store_put_table(b->writer, STORE_RETAINED, n, err);
 	return r;
 }
 
 static int build_dominators(struct derive *derive, struct store_writer *writer,
 			    struct hdb_error *err)
 {
-	struct derive_graph graph;
-	struct base_big idom = { 0 };
-	int r = derive_graph_load(derive, false, &graph, err);
+	struct build b = { .derive = derive, .writer = writer };
+	struct graph_rows rows;
+	int r = derive_graph_load(derive, false, &rows, err);
 
-	if (r < 0)
-		return r;
-	r = base_big_alloc(derive->work, &idom, (uint64_t)graph.csr.node_count * 4, "dominators",
-			   err);
 	if (r == HDB_OK)
-		r = graph_dominators(&graph.csr, derive->heap->root_bits, derive->work, idom.data,
+		r = graph_dominators(&rows, derive->heap->root_bits, derive->work, &b.dominators,
 				     err);
-	derive_graph_release(derive, &graph);
 	if (r == HDB_OK)
-		r = write_both(derive, writer, idom.data, err);
-	base_big_free(derive->work, &idom);
+		r = write_both(&b, err);
+	graph_dominators_release(&b.dominators);
 	return r;
 }
 

@@ -84,22 +84,22 @@ static int blocked_walk(struct derive *derive, const uint32_t *members, size_t m
 {
 	const uint64_t words = (uint64_t)derive->heap->object_count / 64 + 1;
 	struct base_big blocked = { 0 }, reached = { 0 };
-	struct derive_graph graph = { 0 };
+	struct graph_rows rows = { 0 };
 	uint64_t *bits;
 	int r = base_big_alloc(derive->work, &blocked, words * 8, "a set of objects", err);
 
 	if (r == HDB_OK)
 		r = base_big_alloc(derive->work, &reached, words * 8, "a set of objects", err);
 	if (r == HDB_OK)
-		r = derive_graph_load(derive, false, &graph, err);
+		r = derive_graph_load(derive, false, &rows, err);
 	if (r == HDB_OK) {
 		bits = blocked.data;
 		for (size_t i = 0; i < member_count; i++)
 			bits[members[i] >> 6] |= (uint64_t)1 << (members[i] & 63);
-		r = graph_reach_around(&graph.csr, derive->heap->root_bits, bits, derive->work,
+		r = graph_reach_around(&rows, derive->heap->root_bits, bits, derive->work,
 				       reached.data, NULL, err);
 	}
-	derive_graph_release(derive, &graph);
+	graph_rows_release(&rows);
 	if (r == HDB_OK)
 		r = sum_lost(derive, reached.data, out, err);
 	base_big_free(derive->work, &blocked);

@@ -36,7 +36,7 @@ int derive_put_tree(struct derive *derive, struct store_writer *writer, enum sto
 {
 	struct put put = { .writer = writer, .table = table, .parent = parent };
 
-	return derive_each_block(derive, "writing the reach tree", pack_tree, put_tree, &put, err);
+	return derive_each_block(derive, "writing the reach tree", false, pack_tree, put_tree, &put, err);
 }
 
 /* A parent from the file is used as an index only after this. */
@@ -157,18 +157,18 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
 static int build_reach(struct derive *derive, bool is_strong, enum store_table table,
 		       struct store_writer *writer, struct hdb_error *err)
 {
-	struct derive_graph graph;
+	struct graph_rows rows;
 	struct base_big parent = { 0 };
-	int r = derive_graph_load(derive, is_strong, &graph, err);
+	int r = derive_graph_load(derive, is_strong, &rows, err);
 
 	if (r < 0)
 		return r;
-	r = base_big_alloc(derive->work, &parent, (uint64_t)graph.csr.node_count * 4,
+	r = base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4,
 			   "the reach tree", err);
 	if (r == HDB_OK)
-		r = graph_reach_tree(&graph.csr, derive->heap->root_bits, derive->work,
+		r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work,
 				     parent.data, err);
-	derive_graph_release(derive, &graph);
+	graph_rows_release(&rows);
 	if (r == HDB_OK)
 		r = derive_put_tree(derive, writer, table, parent.data, err);
 	base_big_free(derive->work, &parent);

@@ -1,34 +1,82 @@
 /*
- * graph/dominators.h - immediate dominators of a rooted graph given as arrays.
+ * graph/dominators.h - immediate dominators of a rooted graph, and what follows from them at once.
  *
- * Nodes are 0..node_count-1, edges are CSR. A virtual root has an edge to every node marked as
- * root, so a root's immediate dominator is the virtual root (GRAPH_NONE). Algorithm: SEMI-NCA
- * (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005), with an
- * explicit stack everywhere. Reads no files.
+ * A virtual root has an edge to every node marked as root, so a root's immediate dominator is
+ * the virtual root. Algorithm: SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
+ * Related Problems", 2005), with an explicit stack everywhere. Reads no files.
+ *
+ * The result is in the numbers of a depth-first preorder: the virtual root has number 0, reached
+ * nodes 1..count, and a dominator's number is always lower than the node's. So whatever is
+ * summed up the tree is summed by one loop from the highest number down.
  */
 #ifndef GRAPH_DOMINATORS_H
 #define GRAPH_DOMINATORS_H
 
-#include "base/work.h"
 #include "graph/access.h"
+#include "graph/adjacency.h"
 
-/* A directed graph in compressed sparse rows; everything is lent. */
-struct graph_csr {
+struct graph_dominators {
+	struct base_work *work;
 	uint32_t node_count;
-	const uint64_t *first;  /* node_count + 1 entries: v's edges are first[v] .. first[v+1]-1 */
-	const uint32_t *target; /* first[node_count] entries */
-	/* Called once when an algorithm needs the edges no more, so that their memory serves it. NULL: nothing. */
-	void (*drop)(void *ctx);
-	void *drop_ctx;
+	uint32_t count;            /* reached nodes */
+	const uint32_t *number;    /* by node; 0: no root reaches it. To be read in order of nodes */
+	const uint32_t *dominator; /* by number: the dominator's number; [0] is 0 */
+	struct base_big number_big, dominator_big;
 };
 
 /*
- * Fills idom[v] (node_count entries, lent) with v's immediate dominator: a node, GRAPH_NONE for
- * the virtual root, or v itself for a node that no root reaches. `root_bits` is a bit vector of
- * node_count bits (64-bit words). Duplicate edges and self-loops are fine. Time O(edges x log
- * nodes) in the worst case, near linear on heaps.
+ * Fills *out; release it in any case. `rows` are given up: they are released when the search is
+ * done with them. `root_bits` is a bit vector of node_count bits (64-bit words). Duplicate edges
+ * and self-loops are fine. Time O(edges x log nodes) in the worst case, near linear on heaps.
+ * Memory: see src/README.md.
  */
-int graph_dominators(const struct graph_csr *graph, const uint64_t *root_bits,
-		     struct base_work *work, uint32_t *idom, struct hdb_error *err);
+int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, struct base_work *work,
+		     struct graph_dominators *out, struct hdb_error *err);
+void graph_dominators_release(struct graph_dominators *dominators);
+
+/*
+ * The nodes by number, into *big (uint32_t, count + 1 of them; to be freed with base_big_free):
+ * GRAPH_NONE for number 0.
+ */
+int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
+			   struct hdb_error *err);
+
+/*
+ * Sizes by number: 4 bytes each while they fit, else 8.
+ */
+struct graph_sizes {
+	struct base_work *work;
+	uint32_t *narrow; /* one of both is NULL */
+	uint64_t *wide;
+	uint32_t count;   /* highest number */
+	struct base_big big;
+};
+
+/* Zeros for numbers 0..count. Release it in any case. */
+int graph_sizes_init(struct graph_sizes *sizes, uint32_t count, bool is_wide,
+		     struct base_work *work, struct hdb_error *err);
+void graph_sizes_release(struct graph_sizes *sizes);
+
+/* Sets a size; false if it is too big for narrow sizes. */
+static inline bool graph_sizes_set(struct graph_sizes *sizes, uint32_t number, uint64_t size)
+{
+	if (sizes->wide)
+		sizes->wide[number] = size;
+	else
+		sizes->narrow[number] = (uint32_t)size;
+	return sizes->wide || size <= UINT32_MAX;
+}
+
+static inline uint64_t graph_sizes_get(const struct graph_sizes *sizes, uint32_t number)
+{
+	return sizes->wide ? sizes->wide[number] : sizes->narrow[number];
+}
+
+/*
+ * Turns shallow sizes into retained ones, in place; that of the virtual root becomes the sum.
+ * HDB_ELIMIT if narrow sizes do not hold a sum: what they were is lost then.
+ */
+int graph_retained(const struct graph_dominators *dominators, struct graph_sizes *sizes,
+		   struct hdb_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * graph/domtree.c - retained sizes, children lists and the walk of a dominator tree.
+ * graph/domtree.c - children lists and the walk of a dominator tree.
  */
 #include "graph/domtree.h"
 
@@ -14,83 +14,11 @@
 /* How many nodes ahead memory is asked for. */
 #define AHEAD 16
 
-/* In pending[]: a node that was added to its dominator, or is in no tree. */
-#define DONE UINT32_MAX
-
 static int bad_dominator(uint32_t node, uint32_t dominator, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ECORRUPT,
 			"dominator of node %" PRIu32 " is %" PRIu32 ", past the last node", node,
 			dominator);
-}
-
-/* pending[v] := number of v's children, DONE for an unreached v. */
-static int count_children(const uint32_t *idom, uint32_t node_count, uint32_t *pending,
-			  struct base_work *work, struct hdb_error *err)
-{
-	for (uint32_t v = 0; v < node_count; v++) {
-		const uint32_t p = idom[v];
-		if (node_count - v > AHEAD && idom[v + AHEAD] < node_count)
-			__builtin_prefetch(&pending[idom[v + AHEAD]], 1);
-		if (p == v) {
-			pending[v] = DONE;
-		} else if (p < node_count) {
-			/* Nobody counts itself into an unreached node but in a damaged table. */
-			if (pending[p] < DONE - 1)
-				pending[p]++;
-		} else if (p != GRAPH_NONE) {
-			return bad_dominator(v, p, err);
-		}
-		if ((v & STEP_MASK) == 0) {
-			const int rc = base_step(work, v / 2, err);
-			if (rc < 0)
-				return rc;
-		}
-	}
-	return HDB_OK;
-}
-
-/* Adds a finished node to its dominator, then that one if it is finished by this, and so on. */
-static void climb(const uint32_t *idom, uint32_t *pending, uint64_t *sizes, uint32_t v)
-{
-	for (;;) {
-		const uint32_t p = idom[v];
-		pending[v] = DONE;
-		if (p == GRAPH_NONE || pending[p] == DONE)
-			return;
-		sizes[p] += sizes[v];
-		if (--pending[p] > 0)
-			return;
-		v = p;
-	}
-}
-
-int graph_retained(const uint32_t *idom, uint32_t node_count, uint64_t *sizes,
-		   struct base_work *work, struct hdb_error *err)
-{
-	struct base_big big = { 0 };
-	uint32_t *pending;
-	int rc;
-
-	base_stage(work, "retained sizes", node_count, "objects");
-	rc = base_big_alloc(work, &big, (uint64_t)node_count * sizeof *pending, "retained sizes",
-			    err);
-	if (rc < 0)
-		return rc;
-	pending = big.data;
-	rc = count_children(idom, node_count, pending, work, err);
-	for (uint32_t v = 0; rc == HDB_OK && v < node_count; v++) {
-		if (node_count - v > AHEAD && idom[v + AHEAD] < node_count) {
-			__builtin_prefetch(&pending[idom[v + AHEAD]], 1);
-			__builtin_prefetch(&sizes[idom[v + AHEAD]], 1);
-		}
-		if (pending[v] == 0)
-			climb(idom, pending, sizes, v);
-		if ((v & STEP_MASK) == 0)
-			rc = base_step(work, node_count / 2 + v / 2, err);
-	}
-	base_big_free(work, &big);
-	return rc;
 }
 
 /* The row of the tree that node v, reached, is in. */

@@ -1,7 +1,7 @@
 /*
- * graph/domtree.h - what is read off a dominator tree: retained sizes, children lists, a walk.
+ * graph/domtree.h - what is read off a dominator tree: children lists, a walk.
  *
- * The tree comes as idom[] of graph_dominators: a node, GRAPH_NONE for the virtual root, the node
+ * The tree comes as idom[]: a node, GRAPH_NONE for the virtual root, the node
  * itself for a node that is in no tree. Everything here is linear (sorting aside) and free of
  * recursion. An idom[] that is no tree gives HDB_ECORRUPT or leaves nodes out; it never hangs.
  */
@@ -10,13 +10,6 @@
 
 #include "base/work.h"
 #include "graph/access.h"
-
-/*
- * Turns shallow sizes (node_count of them; what an unreached node has is left alone) into
- * retained sizes, in place. Temporary memory: 4 bytes a node.
- */
-int graph_retained(const uint32_t *idom, uint32_t node_count, uint64_t *sizes,
-		   struct base_work *work, struct hdb_error *err);
 
 /*
  * The children of every node: those of v are child[first[v]] .. child[first[v + 1] - 1], and row

@@ -11,15 +11,13 @@
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Queue entries ahead at which a row's bounds, the row, and its first targets are asked for. */
-#define BOUNDS_AHEAD 24
+/* Queue entries ahead at which a row's group, the row, and its first targets are asked for. */
+#define GROUP_AHEAD 24
 #define ROW_AHEAD 16
 #define TARGETS_AHEAD 8
-/* How many targets of a row. */
-#define TARGETS_MAX 6
 
 struct search {
-	const struct graph_csr *graph;
+	const struct graph_rows *rows;
 	const uint64_t *roots;
 	struct base_work *work;
 	uint32_t *parent;  /* of the tree; NULL when only marking */
@@ -29,25 +27,30 @@ struct search {
 	uint64_t edges_seen, next_step;
 };
 
+static inline void prefetch_known(const struct search *s, uint32_t node)
+{
+	if (s->parent)
+		__builtin_prefetch(&s->parent[node], 1);
+	else
+		__builtin_prefetch(&s->reached[node / 64], 1);
+}
+
 static inline void prefetch(const struct search *s)
 {
 	const uint32_t ahead = s->tail - s->head;
-	const struct graph_csr *g = s->graph;
 
-	if (ahead > BOUNDS_AHEAD)
-		__builtin_prefetch(&g->first[s->queue[s->head + BOUNDS_AHEAD]]);
+	if (ahead > GROUP_AHEAD)
+		graph_rows_prefetch_group(s->rows, s->queue[s->head + GROUP_AHEAD]);
 	if (ahead > ROW_AHEAD)
-		__builtin_prefetch(&g->target[g->first[s->queue[s->head + ROW_AHEAD]]]);
+		graph_rows_prefetch_row(s->rows, s->queue[s->head + ROW_AHEAD]);
 	if (ahead > TARGETS_AHEAD) {
-		const uint32_t v = s->queue[s->head + TARGETS_AHEAD];
-		const uint64_t at = g->first[v], end = g->first[v + 1], n = g->first[g->node_count];
-		for (uint64_t i = at; i < end && i < n && i < at + TARGETS_MAX; i++) {
-			const uint32_t t = g->target[i];
-			if (t < g->node_count && s->parent)
-				__builtin_prefetch(&s->parent[t], 1);
-			else if (t < g->node_count)
-				__builtin_prefetch(&s->reached[t / 64], 1);
-		}
+		uint32_t target[GRAPH_ROW_MAX];
+		struct graph_long_row row;
+		const unsigned n = graph_rows_get(s->rows, s->queue[s->head + TARGETS_AHEAD],
+						  target, &row);
+
+		for (unsigned i = 0; i < n; i++)
+			prefetch_known(s, target[i]);
 	}
 }
 
@@ -69,7 +72,7 @@ static inline void meet(struct search *s, uint32_t from, uint32_t to)
 
 static void meet_roots(struct search *s)
 {
-	const uint32_t n = s->graph->node_count;
+	const uint32_t n = s->rows->node_count;
 	const uint64_t words = ((uint64_t)n + 63) / 64;
 
 	for (uint64_t w = 0; w < words; w++) {
@@ -81,28 +84,28 @@ static void meet_roots(struct search *s)
 	}
 }
 
+/* Meets all targets of v. */
+static void meet_targets(struct search *s, uint32_t v)
+{
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = graph_rows_get(s->rows, v, target, &row);
+
+	for (unsigned i = 0; i < count; i++)
+		meet(s, v, target[i]);
+	for (uint64_t i = row.at; i < row.end; i++) {
+		if (row.end - i > TARGETS_AHEAD)
+			prefetch_known(s, graph_rows_long(s->rows, i + TARGETS_AHEAD));
+		meet(s, v, graph_rows_long(s->rows, i));
+	}
+	s->edges_seen += count + (row.end - row.at) + 1;
+}
+
 static int search(struct search *s, struct hdb_error *err)
 {
-	const struct graph_csr *g = s->graph;
-	const uint64_t edge_count = g->first[g->node_count];
-
 	while (s->head < s->tail) {
 		prefetch(s);
-		const uint32_t v = s->queue[s->head++];
-		const uint64_t end = g->first[v + 1];
-		if (g->first[v] > end || end > edge_count)
-			return hdb_fail(err, HDB_ECORRUPT,
-					"edges of node %" PRIu32 " out of bounds",
-					v);
-		for (uint64_t i = g->first[v]; i < end; i++) {
-			const uint32_t to = g->target[i];
-			if (to >= g->node_count)
-				return hdb_fail(err, HDB_ECORRUPT,
-						"edge to node %" PRIu32 " of %" PRIu32, to,
-						g->node_count);
-			meet(s, v, to);
-		}
-		s->edges_seen += end - g->first[v] + 1;
+		meet_targets(s, s->queue[s->head++]);
 		if (s->edges_seen >= s->next_step) {
 			const int rc = base_step(s->work, s->head, err);
 			if (rc < 0)
@@ -118,8 +121,8 @@ static int run(struct search *s, const char *stage, struct hdb_error *err)
 	struct base_big big = { 0 };
 	int rc;
 
-	base_stage(s->work, stage, s->graph->node_count, "objects");
-	rc = base_big_alloc(s->work, &big, (uint64_t)s->graph->node_count * sizeof *s->queue,
+	base_stage(s->work, stage, s->rows->node_count, "objects");
+	rc = base_big_alloc(s->work, &big, (uint64_t)s->rows->node_count * sizeof *s->queue,
 			    "search queue", err);
 	if (rc < 0)
 		return rc;
@@ -130,22 +133,22 @@ static int run(struct search *s, const char *stage, struct hdb_error *err)
 	return rc;
 }
 
-int graph_reach_tree(const struct graph_csr *graph, const uint64_t *root_bits,
+int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 		     struct base_work *work, uint32_t *parent, struct hdb_error *err)
 {
-	struct search s = { .graph = graph, .roots = root_bits, .work = work, .parent = parent };
+	struct search s = { .rows = rows, .roots = root_bits, .work = work, .parent = parent };
 
-	for (uint32_t v = 0; v < graph->node_count; v++)
+	for (uint32_t v = 0; v < rows->node_count; v++)
 		parent[v] = v;
 	return run(&s, "reachability", err);
 }
 
-int graph_reach_around(const struct graph_csr *graph, const uint64_t *root_bits,
+int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		       const uint64_t *blocked_bits, struct base_work *work, uint64_t *reached,
 		       uint32_t *count, struct hdb_error *err)
 {
-	const uint64_t words = ((uint64_t)graph->node_count + 63) / 64;
-	struct search s = { .graph = graph, .roots = root_bits, .work = work, .reached = reached };
+	const uint64_t words = ((uint64_t)rows->node_count + 63) / 64;
+	struct search s = { .rows = rows, .roots = root_bits, .work = work, .reached = reached };
 	int rc;
 
 	/* Blocked nodes count as entered until the end. */

@@ -5,7 +5,8 @@
 #ifndef GRAPH_REACH_H
 #define GRAPH_REACH_H
 
-#include "graph/dominators.h"
+#include "graph/access.h"
+#include "graph/adjacency.h"
 
 /*
  * Fills parent[v] (node_count entries, lent): GRAPH_NONE for a root, v itself for what no root
@@ -13,7 +14,7 @@
  * for the same graph: roots ascending, then level by level, edges in their order. Temporary
  * memory: 4 bytes a node.
  */
-int graph_reach_tree(const struct graph_csr *graph, const uint64_t *root_bits,
+int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 		     struct base_work *work, uint32_t *parent, struct hdb_error *err);
 
 /*
@@ -21,7 +22,7 @@ int graph_reach_tree(const struct graph_csr *graph, const uint64_t *root_bits,
  * roots reach without entering a node of `blocked_bits` (NULL: none), itself not one. *count
  * (may be NULL) is how many. Temporary memory: 4 bytes a node.
  */
-int graph_reach_around(const struct graph_csr *graph, const uint64_t *root_bits,
+int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		       const uint64_t *blocked_bits, struct base_work *work, uint64_t *reached,
 		       uint32_t *count, struct hdb_error *err);
 

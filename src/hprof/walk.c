@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "hprof/parse.h"
+#include "hprof/quick.h"
 #include "hprof/walk_steps.h"
 
 #include <stdarg.h>
@@ -380,15 +381,6 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 
 /* ---- the quick path ---- */
 
-/* Bytes: some sub-records' worth. */
-#define PREFETCH_AHEAD 384
-
-/* Log2 of the size of a primitive type + 1; 0 for what is none. */
-static const uint8_t primitive_shift[16] = {
-	[HPROF_BOOLEAN] = 1, [HPROF_BYTE] = 1, [HPROF_CHAR] = 2, [HPROF_SHORT] = 2,
-	[HPROF_FLOAT] = 3, [HPROF_INT] = 3, [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
-};
-
 /*
  * An instance or array that lies in the window and ends by the limit; false leaves all to the
  * slow path. Inlined once for each id size.
@@ -397,55 +389,26 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 {
 	const uint64_t at = walk->position;
 	const struct base_view *view = &walk->view;
-	struct hprof_sub *sub = &walk->sub;
-	const uint8_t *p;
-	uint64_t body, size;
-	uint32_t length;
 
-	if (at < view->start || at > view->end || view->end - at < 9 + 2 * (uint64_t)id_size)
+	if (at < view->start || at > view->end)
 		return false;
-	p = view->data + (at - view->start);
-	switch (p[0]) {
-	case HPROF_INSTANCE_DUMP:
-		length = be32(p + 5 + 2 * id_size);
-		body = at + 9 + 2 * id_size;
-		size = length;
-		break;
-	case HPROF_OBJECT_ARRAY_DUMP:
-		length = be32(p + 5 + id_size);
-		body = at + 9 + 2 * id_size;
-		size = (uint64_t)length * id_size;
-		break;
-	case HPROF_PRIMITIVE_ARRAY_DUMP: {
-		const uint8_t type = p[9 + id_size];
-
-		if (type > 15 || primitive_shift[type] == 0)
-			return false;
-		length = be32(p + 5 + id_size);
-		body = at + 10 + id_size;
-		size = ((uint64_t)length << primitive_shift[type]) >> 1;
-		sub->element_type = type;
-		break;
-	}
-	default:
+	if (!hprof_quick_sub(view->data + (at - view->start), at, view->end, walk->limit, id_size,
+			     &walk->sub))
 		return false;
-	}
-	if (body > walk->limit || size > walk->limit - body)
-		return false;
-	sub->offset = at;
-	sub->tag = p[0];
-	sub->id = be_id(p + 1, id_size);
-	sub->trace_serial = be32(p + 1 + id_size);
-	/* Of a primitive array these are other bytes, which nobody reads. */
-	sub->class_id = be_id(p + (p[0] == HPROF_INSTANCE_DUMP ? 5 : 9) + id_size, id_size);
-	sub->length = length;
-	sub->body_offset = body;
-	sub->body_size = size;
-	sub->end = walk->position = body + size;
-	/* Where the next ones will be read; this halves the time on dumps beyond the caches. */
-	if (sub->end <= view->end && view->end - sub->end > PREFETCH_AHEAD)
-		__builtin_prefetch(p + (sub->end - at) + PREFETCH_AHEAD);
+	walk->position = walk->sub.end;
 	return true;
+}
+
+bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
+			   const struct hprof_sub *last)
+{
+	return walk->state == STATE_HEAP && walk->position == start && last->end <= walk->limit;
+}
+
+void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last)
+{
+	walk->sub = *last;
+	walk->position = last->end;
 }
 
 int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)

@@ -76,4 +76,14 @@ void hprof_walk_release(struct hprof_walk *walk);
  */
 int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err);
 
+/*
+ * Whether the walk stands at `start` and its next events would be the instances and arrays that
+ * the caller has read with hprof_quick_sub, one after the other from `start` to `last`.
+ */
+bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
+			   const struct hprof_sub *last);
+
+/* Steps over them, behind `last`, after hprof_walk_would_meet said yes. */
+void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last);
+
 #endif

@@ -1,10 +1,11 @@
 /*
  * import/idset.c - the set of object identifiers.
  */
-#include "import/idset.h"
+#include "import/idset_bits.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /*
  * Dense chunks may take this much, and this much an ID, before the set turns sparse: twice what a sorted array would
@@ -15,16 +16,8 @@
 /* The table of regions may have this many entries, or this many a chunk. */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
-/* IDs looked up at a time by idset_find_many: enough to hide memory latency. */
-#define BATCH 16
-
-static unsigned popcount(uint64_t v)
-{
-	v -= (v >> 1) & 0x5555555555555555ull;
-	v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
-	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
-	return (unsigned)((v * 0x0101010101010101ull) >> 56);
-}
+/* IDs that idset_find_many looks ahead: enough to hide memory latency. */
+#define AHEAD 24u
 
 void idset_init(struct idset *set)
 {
@@ -32,10 +25,40 @@ void idset_init(struct idset *set)
 	set->shift = 3;
 }
 
+static size_t slab_chunks(size_t no)
+{
+	return no ? IDSET_SLAB_CHUNKS : IDSET_FIRST_SLAB_CHUNKS;
+}
+
+/* A chunk of zeros from the last slab, or from a new one; NULL without memory. */
+static struct idset_chunk *take_chunk(struct idset *set)
+{
+	if (!set->slab_count || set->slab_used == slab_chunks(set->slab_count - 1)) {
+		const size_t size = slab_chunks(set->slab_count) * sizeof(struct idset_chunk);
+		void **grown = realloc(set->slabs, (set->slab_count + 1) * sizeof(void *));
+		void *slab;
+
+		if (!grown)
+			return NULL;
+		set->slabs = grown;
+		slab = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (slab == MAP_FAILED)
+			return NULL;
+		if (set->slab_count)
+			(void)madvise(slab, size, MADV_HUGEPAGE);
+		set->slabs[set->slab_count++] = slab;
+		set->slab_used = 0;
+	}
+	return (struct idset_chunk *)set->slabs[set->slab_count - 1] + set->slab_used++;
+}
+
 static void release_chunks(struct idset *set)
 {
-	for (size_t i = 0; i < set->chunk_count; i++)
-		free(set->chunks[i]);
+	for (size_t i = 0; i < set->slab_count; i++)
+		(void)munmap(set->slabs[i], slab_chunks(i) * sizeof(struct idset_chunk));
+	free(set->slabs);
+	set->slabs = NULL;
+	set->slab_count = set->slab_used = 0;
 	free(set->chunks);
 	free(set->table);
 	base_idmap_release(&set->regions);
@@ -59,7 +82,7 @@ static int each_dense(const struct idset *set, int (*add)(void *ctx, uint64_t id
 		const struct idset_chunk *chunk = set->chunks[c];
 
 		for (unsigned w = 0; w < IDSET_CHUNK_WORDS; w++) {
-			for (uint64_t bits = chunk->bits[w]; bits; bits &= bits - 1) {
+			for (uint64_t bits = bits_of(&chunk->words[w]); bits; bits &= bits - 1) {
 				const uint64_t unit = chunk->region << IDSET_CHUNK_BITS | w * 64 |
 						      (unsigned)__builtin_ctzll(bits);
 				const int r = add(ctx, unit << set->shift, err);
@@ -121,15 +144,13 @@ static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 		set->chunks = grown;
 		set->chunk_capacity = capacity;
 	}
-	chunk = calloc(1, sizeof(*chunk));
+	chunk = take_chunk(set);
 	if (!chunk)
 		return hdb_fail_memory(err, "the identifier set", sizeof(*chunk));
 	chunk->region = region;
 	r = base_idmap_put(&set->regions, region, (uint32_t)set->chunk_count, err);
-	if (r < 0) {
-		free(chunk);
+	if (r < 0)
 		return r;
-	}
 	set->chunks[set->chunk_count++] = chunk;
 	set->last = chunk;
 	return HDB_OK;
@@ -152,7 +173,7 @@ static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 
 int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 {
-	uint64_t unit, region, mask, *word;
+	uint64_t unit, region;
 	int r;
 
 	if (!set->is_sparse && id & ((1u << set->shift) - 1)) {
@@ -171,13 +192,47 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 		set->count++;
 		return base_vec_push(&set->ids, &id, sizeof(id), err);
 	}
-	word = &set->last->bits[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
-	mask = (uint64_t)1 << (unit & 63);
-	if (*word & mask)
+	if (set_bit(word_of(set->last, unit), unit))
 		return HDB_END;
-	*word |= mask;
 	set->count++;
 	return HDB_OK;
+}
+
+int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
+		   struct hdb_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t unit = ids[i] >> set->shift;
+		int r = HDB_OK;
+
+		/* Most IDs lie near the one before them. */
+		if (set->last && set->last->region == unit >> IDSET_CHUNK_BITS &&
+		    unit << set->shift == ids[i]) {
+			if (set_bit(word_of(set->last, unit), unit))
+				r = HDB_END;
+			else
+				set->count++;
+		} else {
+			r = idset_add(set, ids[i], err);
+		}
+		if (r != HDB_OK) {
+			*added = i;
+			return r;
+		}
+	}
+	*added = count;
+	return HDB_OK;
+}
+
+void idset_remove(struct idset *set, const uint64_t *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t unit = ids[i] >> set->shift;
+		const uint32_t no = base_idmap_get(&set->regions, unit >> IDSET_CHUNK_BITS);
+
+		clear_bit(word_of(set->chunks[no], unit), unit);
+		set->count--;
+	}
 }
 
 static int compare_chunks(const void *a, const void *b)
@@ -198,9 +253,13 @@ static int compare_ids(const void *a, const void *b)
 static void finish_sparse(struct idset *set, uint64_t *duplicates)
 {
 	uint64_t *ids = set->ids.data;
-	size_t kept = 0;
+	size_t kept = 0, rising = 1;
 
-	qsort(ids, set->ids.count, sizeof(*ids), compare_ids);
+	/* Most dumps have their objects in the order of addresses. */
+	while (rising < set->ids.count && ids[rising - 1] <= ids[rising])
+		rising++;
+	if (rising < set->ids.count)
+		qsort(ids, set->ids.count, sizeof(*ids), compare_ids);
 	for (size_t i = 0; i < set->ids.count; i++)
 		if (i == 0 || ids[i] != ids[i - 1])
 			ids[kept++] = ids[i];
@@ -224,14 +283,13 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	span = set->chunks[set->chunk_count - 1]->region - set->first_region + 1;
 	if (span > TABLE_MAX && span > TABLE_PER_CHUNK * (uint64_t)set->chunk_count)
 		return HDB_OK;
-	set->table = malloc(span * sizeof(*set->table));
+	set->table = calloc(span, sizeof(*set->table));
 	if (!set->table)
-		return hdb_fail_memory(err, "the identifier set", span * 4);
-	memset(set->table, 0xff, span * sizeof(*set->table));
+		return hdb_fail_memory(err, "the identifier set", span * sizeof(*set->table));
 	set->table_count = span;
 	for (size_t c = 0; c < set->chunk_count; c++)
 		if (set->chunks[c]->region >= set->first_region)
-			set->table[set->chunks[c]->region - set->first_region] = (uint32_t)c;
+			set->table[set->chunks[c]->region - set->first_region] = set->chunks[c];
 	return HDB_OK;
 }
 
@@ -251,14 +309,12 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 				" can be numbered", set->count, UINT32_MAX - 1);
 	for (size_t c = 0; c < set->chunk_count && r == HDB_OK; c++) {
 		struct idset_chunk *chunk = set->chunks[c];
-		unsigned in_chunk = 0;
 
 		chunk->first_ix = (uint32_t)ix;
 		for (unsigned w = 0; w < IDSET_CHUNK_WORDS; w++) {
-			chunk->before[w] = (uint16_t)in_chunk;
-			in_chunk += popcount(chunk->bits[w]);
+			chunk->words[w].first_ix = (uint32_t)ix;
+			ix += popcount(bits_of(&chunk->words[w]));
 		}
-		ix += in_chunk;
 		r = base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err);
 	}
 	if (r == HDB_OK && !set->is_sparse)
@@ -268,17 +324,16 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 	return r;
 }
 
-static const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
+static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
 {
 	uint32_t no;
 
 	if (region - set->first_region < set->table_count)
-		no = set->table[region - set->first_region];
-	else if (set->table && region >= set->first_region)
+		return set->table[region - set->first_region];
+	if (set->table && region >= set->first_region)
 		return NULL;
-	else
-		no = base_idmap_get(&set->regions, region);
-	return no == UINT32_MAX ? NULL : set->chunks[no];
+	no = base_idmap_get(&set->regions, region);
+	return no == BASE_IDMAP_NONE ? NULL : set->chunks[no];
 }
 
 /* Index of the first element of the sorted IDs that is at least id. */
@@ -312,21 +367,20 @@ bool idset_has(const struct idset *set, uint64_t id)
 		const uint32_t no = base_idmap_get(&set->regions, unit >> IDSET_CHUNK_BITS);
 
 		return no != BASE_IDMAP_NONE && !(id & ((1u << set->shift) - 1)) &&
-		       set->chunks[no]->bits[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] >>
-		       (unit & 63) & 1;
+		       has_bit(set->chunks[no], unit);
 	}
 	return idset_find(set, id) != IDSET_NONE;
 }
 
-static uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
+static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
 {
-	const unsigned w = (unsigned)(unit >> 6) & (IDSET_CHUNK_WORDS - 1);
-	const uint64_t bits = chunk->bits[w];
+	const struct idset_word *word = &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
+	const uint64_t bits = bits_of(word);
 	const uint64_t mask = (uint64_t)1 << (unit & 63);
 
 	if (!(bits & mask))
 		return IDSET_NONE;
-	return chunk->first_ix + chunk->before[w] + popcount(bits & (mask - 1));
+	return word->first_ix + popcount(bits & (mask - 1));
 }
 
 uint32_t idset_find(const struct idset *set, uint64_t id)
@@ -349,33 +403,29 @@ uint32_t idset_find(const struct idset *set, uint64_t id)
 
 void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
 {
-	const struct idset_chunk *chunks[BATCH];
+	/* Those of the next AHEAD IDs, whose words are on their way from memory. */
+	const struct idset_chunk *chunks[AHEAD] = { NULL };
+	const uint64_t odd = (1u << set->shift) - 1;
 
 	if (set->is_sparse) {
 		for (size_t i = 0; i < count; i++)
 			out[i] = idset_find(set, ids[i]);
 		return;
 	}
-	while (count) {
-		const size_t n = count < BATCH ? count : BATCH;
+	for (size_t i = 0; i < count + AHEAD; i++) {
+		const struct idset_chunk *chunk = chunks[i % AHEAD];
 
-		for (size_t i = 0; i < n; i++) {
-			const uint64_t unit = ids[i] >> set->shift;
-			const unsigned w = (unsigned)(unit >> 6) & (IDSET_CHUNK_WORDS - 1);
-
-			chunks[i] = ids[i] & ((1u << set->shift) - 1) ?
-				    NULL : chunk_of(set, unit >> IDSET_CHUNK_BITS);
-			if (chunks[i]) {
-				__builtin_prefetch(&chunks[i]->bits[w]);
-				__builtin_prefetch(&chunks[i]->before[w]);
-			}
-		}
-		for (size_t i = 0; i < n; i++)
-			out[i] = chunks[i] ? find_in_chunk(chunks[i], ids[i] >> set->shift) :
-				 IDSET_NONE;
-		ids += n;
-		out += n;
-		count -= n;
+		if (i >= AHEAD)
+			out[i - AHEAD] = chunk ? find_in_chunk(chunk, ids[i - AHEAD] >> set->shift) :
+						 IDSET_NONE;
+		if (i >= count)
+			continue;
+		chunk = ids[i] & odd ? NULL :
+			chunk_of(set, ids[i] >> set->shift >> IDSET_CHUNK_BITS);
+		chunks[i % AHEAD] = chunk;
+		if (chunk)
+			__builtin_prefetch(&chunk->words[(ids[i] >> set->shift >> 6) &
+							 (IDSET_CHUNK_WORDS - 1)]);
 	}
 }
 
@@ -407,11 +457,11 @@ void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint
 		const struct idset_chunk *chunk = set->chunks[c];
 
 		for (unsigned w = 0; w < IDSET_CHUNK_WORDS && count; w++) {
-			uint64_t bits = chunk->bits[w];
+			uint64_t bits = bits_of(&chunk->words[w]);
 
 			if (!bits)
 				continue;
-			ix = chunk->first_ix + chunk->before[w];
+			ix = chunk->words[w].first_ix;
 			if (ix + 64 <= first_ix && ix + popcount(bits) <= first_ix)
 				continue;
 			for (; bits && count; bits &= bits - 1, ix++) {

@@ -17,12 +17,23 @@
 /* Bits in a chunk. */
 #define IDSET_CHUNK_BITS 15
 #define IDSET_CHUNK_WORDS (1u << (IDSET_CHUNK_BITS - 6))
+/*
+ * Chunks that the system is asked for at a time: some MB, so that it can give large pages; the
+ * first time fewer, for small dumps.
+ */
+#define IDSET_SLAB_CHUNKS 1024u
+#define IDSET_FIRST_SLAB_CHUNKS 64u
+
+/* 64 units and the index of the first object in them: a look-up touches nothing else that is big. */
+struct idset_word {
+	uint32_t low, high;                  /* a bit an ID */
+	uint32_t first_ix;                   /* after idset_finish */
+};
 
 struct idset_chunk {
 	uint64_t region;                     /* id >> shift >> IDSET_CHUNK_BITS */
 	uint32_t first_ix;                   /* index of its first object */
-	uint16_t before[IDSET_CHUNK_WORDS];  /* objects of the chunk before a word */
-	uint64_t bits[IDSET_CHUNK_WORDS];
+	struct idset_word words[IDSET_CHUNK_WORDS];
 };
 
 struct idset {
@@ -33,8 +44,11 @@ struct idset {
 	size_t chunk_count, chunk_capacity;
 	struct base_idmap regions;    /* region -> chunk number */
 	struct idset_chunk *last;     /* the chunk that was used last */
-	uint32_t *table;              /* after idset_finish, if regions lie close: region - first -> chunk */
+	struct idset_chunk **table;   /* after idset_finish, if regions lie close: by region - first, or NULL */
 	uint64_t first_region, table_count;
+	void **slabs;                 /* what chunks are cut from */
+	size_t slab_count;
+	size_t slab_used;             /* chunks of the last one in use */
 	/* sparse form */
 	bool is_sparse;
 	bool is_finished;
@@ -46,6 +60,16 @@ void idset_release(struct idset *set);
 
 /* Adds an ID: HDB_OK, or HDB_END if it was there already (in the sparse form that is found by idset_finish). */
 int idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
+
+/*
+ * Adds `count` IDs in turn, as far as none was there: HDB_OK, or HDB_END at the first that was.
+ * *added is how many went in.
+ */
+int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
+		   struct hdb_error *err);
+
+/* Takes out IDs that were added last. For the dense form, whose idset_add may say HDB_END. */
+void idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 
 /* Whether it is there; slow in the sparse form before idset_finish. */
 bool idset_has(const struct idset *set, uint64_t id);

@@ -32,7 +32,7 @@ static void release(struct import *im)
 		base_idmap_release(maps[i]);
 	store_texts_release(&im->texts);
 	idset_release(&im->ids);
-	base_big_free(im->work, &im->offsets);
+	places_release(&im->places, im->work);
 	free(im->order);
 	store_abort(im->writer);
 	base_source_close(im->source);
@@ -146,6 +146,7 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 		r = check_snapshot(im, err);
 	if (r == HDB_OK)
 		r = check_end(im, err);
+	base_stage(im->work, "linking classes", 0, "");
 	if (r == HDB_OK)
 		r = import_classes(im, err);
 	if (r == HDB_OK)
@@ -215,6 +216,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	if (r == HDB_OK) {
 		writer = im->writer;
 		im->writer = NULL; /* freed by publishing, whatever comes of it */
+		base_stage(work, "syncing", 0, "");
 		r = store_publish(writer, &file_bytes, err);
 	}
 	if (r == HDB_OK && out)

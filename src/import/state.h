@@ -9,6 +9,7 @@
 #include "hprof/walk.h"
 #include "import/idset.h"
 #include "import/import.h"
+#include "import/places.h"
 #include "store/records.h"
 #include "store/schema.h"
 #include "store/store.h"
@@ -96,7 +97,7 @@ struct import {
 	struct base_vec text_places;  /* struct import_text_place, by text number */
 	struct store_record_count counts[2][256]; /* top-level, sub-records */
 
-	struct base_big offsets;      /* uint64_t file offset by ix */
+	struct places places;         /* where instances and arrays are */
 	uint32_t object_count;
 	uint64_t reference_count;
 	uint64_t dangling_count;
@@ -144,7 +145,7 @@ int import_write_classes(struct import *im, struct hdb_error *err);
 void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size,
 		       bool *is_array, uint8_t *element_type);
 
-/* resolve.c: offsets, then objects and references in order of ix. */
+/* resolve.c: objects and references in order of ix. */
 int import_resolve(struct import *im, struct hdb_error *err);
 
 /* An edge that no field holds: thread to local variable, loader to class. */

@@ -203,12 +203,13 @@ static int run(struct cli *cli, struct arguments args)
 		return HDB_OK;
 	}
 	if (command->flags & WRITES)
-		progress_start(!cli->opt.quiet && !cli->opt.no_progress);
+		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
 	if (command->flags & NEEDS_DB)
 		rc = open_database(cli);
 	if (rc == HDB_OK)
 		rc = command->run(cli);
 	progress_hide();
+	progress_tell_timings();
 	hdb_close(cli->db);
 	free(cli->db_path);
 	free(cli->dump_path);

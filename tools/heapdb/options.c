@@ -35,6 +35,7 @@ enum option_key {
 	KEY_THREADS,
 	KEY_QUIET,
 	KEY_NO_PROGRESS,
+	KEY_TIMINGS,
 	KEY_NAMES,
 	KEY_HELP,
 	KEY_COUNT
@@ -71,6 +72,8 @@ const struct option_info option_table[] = {
 	[KEY_THREADS] = { "threads", "N", OPTIONS_WORK, 0, "worker threads (default: one a core)" },
 	[KEY_QUIET] = { "quiet", NULL, OPTIONS_WORK, 0, "no progress and no notices" },
 	[KEY_NO_PROGRESS] = { "no-progress", NULL, OPTIONS_WORK, 0, "no progress" },
+	[KEY_TIMINGS] = { "timings", NULL, OPTIONS_WORK, 0,
+			  "the seconds that each stage took, on standard error" },
 	[KEY_NAMES] = { "names", NULL, OPTIONS_NAMES, 0, "all names, for completion" },
 	[KEY_HELP] = { "help", NULL, OPTIONS_HELP, 'h', "help on the command" },
 	[KEY_COUNT] = { NULL, NULL, 0, 0, NULL },
@@ -358,6 +361,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_NO_PROGRESS:
 		opt->no_progress = true;
+		break;
+	case KEY_TIMINGS:
+		opt->timings = true;
 		break;
 	case KEY_NAMES:
 		opt->names = true;

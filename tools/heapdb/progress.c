@@ -31,6 +31,18 @@ static struct {
 	uint64_t stage_done; /* where it began */
 } line;
 
+/* More stages than any command has. */
+#define STAGES_MAX 64
+
+static struct {
+	bool is_kept;
+	unsigned count;
+	const char *name[STAGES_MAX];
+	uint64_t spent_ns[STAGES_MAX];
+	unsigned now;        /* the stage at work */
+	uint64_t since_ns;   /* when it began */
+} times;
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -44,7 +56,7 @@ static void on_signal(int number)
 	cancel = number;
 }
 
-void progress_start(bool draw)
+void progress_start(bool draw, bool keep_times)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action;
@@ -61,6 +73,34 @@ void progress_start(bool draw)
 	}
 	line.is_drawing = draw && isatty(STDERR_FILENO) == 1;
 	line.start_ns = now_ns();
+	times.is_kept = keep_times;
+}
+
+/* Charges the time since the last change to the stage that was at work, and begins `stage`. */
+static void keep_time(const char *stage, uint64_t now)
+{
+	unsigned i = 0;
+
+	if (times.count)
+		times.spent_ns[times.now] += now - times.since_ns;
+	times.since_ns = now;
+	while (i < times.count && strcmp(times.name[i], stage) != 0)
+		i++;
+	if (i == STAGES_MAX)
+		i--;
+	else if (i == times.count)
+		times.name[times.count++] = stage;
+	times.now = i;
+}
+
+void progress_tell_timings(void)
+{
+	if (!times.is_kept || !times.count)
+		return;
+	times.spent_ns[times.now] += now_ns() - times.since_ns;
+	for (unsigned i = 0; i < times.count; i++)
+		fprintf(stderr, "%s\t%.3f\n", times.name[i], (double)times.spent_ns[i] / 1e9);
+	times.count = 0;
 }
 
 bool progress_is_cancelled(void)
@@ -173,6 +213,10 @@ static void report(void *ctx, const char *stage, uint64_t done, uint64_t total, 
 	const uint64_t now = now_ns();
 
 	(void)ctx;
+	if (times.is_kept)
+		keep_time(stage, now);
+	if (!line.is_drawing)
+		return;
 	if (!line.stage || strcmp(line.stage, stage) != 0) {
 		line.stage = stage;
 		line.stage_ns = now;
@@ -189,7 +233,7 @@ static void report(void *ctx, const char *stage, uint64_t done, uint64_t total, 
 struct hdb_progress progress_callbacks(void)
 {
 	return (struct hdb_progress){
-		.report = line.is_drawing ? report : NULL,
+		.report = line.is_drawing || times.is_kept ? report : NULL,
 		.cancel = &cancel,
 	};
 }

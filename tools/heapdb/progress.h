@@ -12,9 +12,16 @@
 
 /*
  * Catches SIGINT, SIGTERM and SIGHUP: the first one asks the library to stop, a second one ends the
- * process. Draws nothing unless `draw`, and never where standard error is no terminal.
+ * process. Draws nothing unless `draw`, and never where standard error is no terminal. With
+ * `keep_times` it notes how long each stage takes.
  */
-void progress_start(bool draw);
+void progress_start(bool draw, bool keep_times);
+
+/*
+ * Ends the last stage and writes to standard error, if times were kept, a line for each stage in
+ * order of its first beginning: its name, a tab, the seconds that it took in all.
+ */
+void progress_tell_timings(void);
 
 /* What goes into the options of the library. */
 struct hdb_progress progress_callbacks(void);

@@ -1,0 +1,107 @@
+/*
+ * graph/adjacency.c - packing of rows.
+ */
+#include "graph/adjacency.h"
+
+#include <assert.h>
+
+/* The first slab of rows; small graphs stay small. */
+#define FIRST_SLAB_BYTES ((uint64_t)1 << 16)
+
+/* Up to this many nodes, distances fit 30 bits with their sign. */
+#define SHORT_NODES_MAX ((uint32_t)1 << 29)
+
+static_assert(sizeof(struct graph_rows_group) == 40, "a group is 40 bytes");
+static_assert(sizeof(struct graph_long_row) <= GRAPH_ROW_MAX, "a long row's bytes are short");
+
+int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_work *work,
+		    struct hdb_error *err)
+{
+	const uint64_t groups = (uint64_t)node_count / GRAPH_GROUP + 1;
+	const unsigned shortest = node_count <= SHORT_NODES_MAX ? 1 : 2;
+	int rc;
+
+	*rows = (struct graph_rows){ .work = work, .node_count = node_count };
+	for (unsigned code = 0; code < 4; code++) {
+		rows->width[code] = (uint8_t)(shortest + code);
+		rows->mask[code] = ((uint64_t)1 << (8 * (shortest + code))) - 1;
+	}
+	graph_slabs_init(&rows->bytes, FIRST_SLAB_BYTES, work, "the graph's edges");
+	graph_slabs_init(&rows->longs, GRAPH_SLAB_BYTES, work, "the graph's edges");
+	rc = base_big_alloc(work, &rows->groups_big, groups * sizeof *rows->groups, "the graph",
+			    err);
+	rows->groups = rows->groups_big.data;
+	return rc;
+}
+
+void graph_rows_release(struct graph_rows *rows)
+{
+	if (!rows->work)
+		return;
+	graph_slabs_release(&rows->bytes);
+	graph_slabs_release(&rows->longs);
+	base_big_free(rows->work, &rows->groups_big);
+	*rows = (struct graph_rows){ 0 };
+}
+
+unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t source, const uint32_t *targets,
+			 uint64_t count, uint8_t *out)
+{
+	unsigned length = 0;
+
+	if (count > GRAPH_ROW_MAX)
+		return GRAPH_ROW_LONG;
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t value = zigzag((int64_t)targets[i] - (int64_t)source) << 2;
+		unsigned code = 0;
+
+		while (value > rows->mask[code])
+			code++;
+		store64(out + length, value | code);
+		length += rows->width[code];
+		if (length > GRAPH_ROW_MAX)
+			return GRAPH_ROW_LONG;
+	}
+	return length;
+}
+
+int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
+			const uint32_t *targets, uint64_t count, struct hdb_error *err)
+{
+	uint64_t position;
+	uint8_t *room;
+
+	if (row->at == row->end)
+		row->at = row->end = rows->long_count;
+	for (uint64_t i = 0; i < count; i++) {
+		const int rc = graph_slabs_add(&rows->longs, sizeof *targets, &position, &room,
+					       err);
+		if (rc < 0)
+			return rc;
+		memcpy(room, &targets[i], sizeof *targets);
+	}
+	rows->long_count += count;
+	row->end += count;
+	return HDB_OK;
+}
+
+int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
+		   const uint8_t *bytes, struct hdb_error *err)
+{
+	struct graph_rows_group *group = &rows->groups[group_no];
+	uint64_t total = 0;
+	uint8_t *room;
+	int rc;
+
+	assert(group_no <= rows->node_count / GRAPH_GROUP);
+	for (unsigned i = 0; i < GRAPH_GROUP; i++)
+		total += length[i] & GRAPH_ROW_MAX;
+	if (total == 0)
+		return HDB_OK;
+	rc = graph_slabs_add(&rows->bytes, total, &group->position, &room, err);
+	if (rc < 0)
+		return rc;
+	memcpy(room, bytes, total);
+	memcpy(group->length, length, sizeof group->length);
+	return HDB_OK;
+}

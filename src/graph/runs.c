@@ -1,0 +1,67 @@
+/*
+ * graph/runs.c - packed blocks, appended to slabs.
+ */
+#include "graph/runs.h"
+
+#include "base/bytes.h"
+#include "base/pack.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first slab; small arrays stay small. */
+#define FIRST_SLAB_BYTES ((uint64_t)1 << 12)
+
+int graph_runs_init(struct graph_runs *runs, uint64_t count, struct base_work *work,
+		    const char *what, struct hdb_error *err)
+{
+	*runs = (struct graph_runs){ .block_count = count / GRAPH_RUN + 1 };
+	graph_slabs_init(&runs->bytes, FIRST_SLAB_BYTES, work, what);
+	runs->position = calloc(runs->block_count, sizeof *runs->position);
+	return runs->position ? HDB_OK :
+		hdb_fail_memory(err, what, runs->block_count * sizeof *runs->position);
+}
+
+void graph_runs_release(struct graph_runs *runs)
+{
+	if (runs->bytes.work)
+		graph_slabs_release(&runs->bytes);
+	base_vec_release(&runs->packed);
+	free(runs->position);
+	*runs = (struct graph_runs){ 0 };
+}
+
+int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
+		   struct hdb_error *err)
+{
+	uint8_t *room;
+	int rc;
+
+	assert(block < runs->block_count && count <= GRAPH_RUN);
+	runs->packed.count = 0;
+	rc = pack_encode(&runs->packed, values, count, err);
+	if (rc != HDB_OK)
+		return rc;
+	/* Its length stands before it. */
+	rc = graph_slabs_add(&runs->bytes, 8 + runs->packed.count, &runs->position[block], &room,
+			     err);
+	if (rc != HDB_OK)
+		return rc;
+	store64(room, runs->packed.count);
+	memcpy(room + 8, runs->packed.data, runs->packed.count);
+	return HDB_OK;
+}
+
+int graph_runs_get(const struct graph_runs *runs, uint64_t block, uint64_t *values,
+		   uint32_t count, struct hdb_error *err)
+{
+	const uint8_t *at = graph_slabs_at(&runs->bytes, runs->position[block]);
+	struct pack_column column;
+	uint64_t used;
+	const int rc = pack_open(&column, at + 8, load64(at), count, &used, err);
+
+	for (uint32_t g = 0; rc == HDB_OK && g * PACK_GROUP < count; g++)
+		(void)pack_group(&column, g, values + (size_t)g * PACK_GROUP);
+	return rc;
+}

@@ -1,0 +1,37 @@
+/*
+ * graph/runs.h - an array of numbers that is written and read in blocks, packed (base/pack.h).
+ *
+ * For what an algorithm writes down in one phase and goes through in the next: parents in the
+ * order of a search, for instance, which cost half a byte so.
+ */
+#ifndef GRAPH_RUNS_H
+#define GRAPH_RUNS_H
+
+#include "base/vec.h"
+#include "graph/slabs.h"
+
+/* Numbers of a block, but for the last one's. */
+#define GRAPH_RUN_BITS 15
+#define GRAPH_RUN (1u << GRAPH_RUN_BITS)
+
+struct graph_runs {
+	uint64_t *position;        /* by block */
+	uint64_t block_count;
+	struct graph_slabs bytes;
+	struct base_vec packed;    /* one block, before it is put */
+};
+
+/* Room for `count` numbers. `work` and `what` are lent. Release it in any case. */
+int graph_runs_init(struct graph_runs *runs, uint64_t count, struct base_work *work,
+		    const char *what, struct hdb_error *err);
+void graph_runs_release(struct graph_runs *runs);
+
+/* Puts block `block`, once, in any order. `count` is GRAPH_RUN but in the last block. */
+int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
+		   struct hdb_error *err);
+
+/* Reads `count` values of a block that was put with as many, into values[GRAPH_RUN]. */
+int graph_runs_get(const struct graph_runs *runs, uint64_t block, uint64_t *values,
+		   uint32_t count, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * import/idset_bits.h - the bits of a chunk of identifiers. Private to idset.c.
+ *
+ * A unit is an ID without its low zero bits; its low bits say which word and which bit of it.
+ */
+#ifndef IMPORT_IDSET_BITS_H
+#define IMPORT_IDSET_BITS_H
+
+#include "import/idset.h"
+
+static inline unsigned popcount(uint64_t v)
+{
+	v -= (v >> 1) & 0x5555555555555555ull;
+	v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
+	return (unsigned)((v * 0x0101010101010101ull) >> 56);
+}
+
+static inline uint64_t bits_of(const struct idset_word *word)
+{
+	return (uint64_t)word->high << 32 | word->low;
+}
+
+static inline struct idset_word *word_of(struct idset_chunk *chunk, uint64_t unit)
+{
+	return &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
+}
+
+static inline bool has_bit(const struct idset_chunk *chunk, uint64_t unit)
+{
+	return bits_of(&chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)]) >> (unit & 63) & 1;
+}
+
+/* Sets a bit: whether it was there. */
+static inline bool set_bit(struct idset_word *word, uint64_t unit)
+{
+	uint32_t *half = unit & 32 ? &word->high : &word->low;
+	const uint32_t mask = (uint32_t)1 << (unit & 31);
+
+	if (*half & mask)
+		return true;
+	*half |= mask;
+	return false;
+}
+
+static inline void clear_bit(struct idset_word *word, uint64_t unit)
+{
+	uint32_t *half = unit & 32 ? &word->high : &word->low;
+
+	*half &= ~((uint32_t)1 << (unit & 31));
+}
+
+#endif

@@ -1,0 +1,391 @@
+/*
+ * import/places.c - where each object is in the dump; see places.h.
+ */
+#include "import/places.h"
+
+#include "base/pipeline.h"
+
+#include <stdlib.h>
+
+/* More pieces than this, or than one for so many objects, are no order. */
+#define PIECES_FREE 65536u
+#define OBJECTS_PER_PIECE 24u
+/* Reading more than this many objects for each one that is wanted is not worth it. */
+#define READ_FACTOR 3u
+/* Objects looked up at a time: enough to hide memory latency. */
+#define BATCH 256u
+/* Extents between two reports of progress. */
+#define STEP_EXTENTS 64u
+/* Offsets from here on need four more bytes, not one. */
+#define HIGH_BYTE_END (1ull << 40)
+
+void places_release(struct places *places, struct base_work *work)
+{
+	base_vec_release(&places->pieces);
+	base_vec_release(&places->extents);
+	base_big_free(work, &places->low);
+	base_big_free(work, &places->high);
+	free(places->first);
+	free(places->numbers);
+	*places = (struct places){ 0 };
+}
+
+/* ---- collecting ---- */
+
+static void give_up_order(struct places *places)
+{
+	base_vec_release(&places->pieces);
+	places->is_disordered = true;
+}
+
+static int add_extent(struct places *places, uint64_t offset, uint64_t end, struct hdb_error *err)
+{
+	const struct places_extent fresh = { .offset = offset, .end = end };
+	struct places_extent *last = places->extents.count ?
+		base_vec_at(&places->extents, struct places_extent, places->extents.count - 1) :
+		NULL;
+
+	if (last && last->end == offset && offset - last->offset < PLACES_EXTENT_BYTES) {
+		last->end = end;
+		return HDB_OK;
+	}
+	return base_vec_push(&places->extents, &fresh, sizeof(fresh), err);
+}
+
+void places_pass(struct places *places, const struct hprof_sub *sub)
+{
+	struct places_extent *last = places->extents.count ?
+		base_vec_at(&places->extents, struct places_extent, places->extents.count - 1) :
+		NULL;
+
+	if (last && last->end == sub->offset)
+		last->end = sub->end;
+}
+
+static void check_order(struct places *places)
+{
+	if (!places->is_disordered && places->pieces.count > PIECES_FREE &&
+	    places->pieces.count > places->object_count / OBJECTS_PER_PIECE)
+		give_up_order(places);
+}
+
+static struct places_piece *last_piece(struct places *places)
+{
+	const size_t count = places->pieces.count;
+
+	return count ? base_vec_at(&places->pieces, struct places_piece, count - 1) : NULL;
+}
+
+int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const struct places_piece fresh = {
+		.first_id = sub->id, .last_id = sub->id, .offset = sub->offset, .end = sub->end,
+		.count = 1,
+	};
+	struct places_piece *last = last_piece(places);
+	int r = add_extent(places, sub->offset, sub->end, err);
+
+	places->object_count++;
+	if (r < 0 || places->is_disordered)
+		return r;
+	if (last && last->end == sub->offset && places_continues(last, sub->id)) {
+		last->last_id = sub->id;
+		last->end = sub->end;
+		last->count++;
+		return HDB_OK;
+	}
+	r = base_vec_push(&places->pieces, &fresh, sizeof(fresh), err);
+	check_order(places);
+	return r;
+}
+
+int places_add_run(struct places *places, uint64_t offset, uint64_t end,
+		   const struct places_piece *pieces, size_t count, struct hdb_error *err)
+{
+	int r = add_extent(places, offset, end, err);
+
+	for (size_t i = 0; i < count; i++)
+		places->object_count += pieces[i].count;
+	if (r < 0 || places->is_disordered)
+		return r;
+	r = base_vec_reserve(&places->pieces, count, sizeof(*pieces), err);
+	if (r < 0)
+		return r;
+	memcpy((struct places_piece *)places->pieces.data + places->pieces.count, pieces,
+	       count * sizeof(*pieces));
+	places->pieces.count += count;
+	check_order(places);
+	return HDB_OK;
+}
+
+/* ---- ordered: the pieces of each block ---- */
+
+/* The blocks that a piece has objects in; its first and last ID are in the set. */
+static void blocks_of(const struct idset *ids, uint32_t block_objects,
+		      const struct places_piece *piece, uint32_t *from, uint32_t *to)
+{
+	*from = idset_find(ids, piece->first_id) / block_objects;
+	*to = idset_find(ids, piece->last_id) / block_objects;
+}
+
+/* Counts the pieces of each block into first[block + 1]; false if there is too much to read. */
+static bool count_pieces(struct places *places, const struct idset *ids, uint32_t block_objects)
+{
+	uint64_t left = places->object_count * READ_FACTOR + PIECES_FREE;
+
+	for (size_t p = 0; p < places->pieces.count; p++) {
+		const struct places_piece *piece =
+			base_vec_at(&places->pieces, struct places_piece, p);
+		uint32_t from, to;
+
+		blocks_of(ids, block_objects, piece, &from, &to);
+		if ((uint64_t)(to - from) + 1 > left / piece->count)
+			return false;
+		left -= ((uint64_t)(to - from) + 1) * piece->count;
+		for (uint32_t b = from; b <= to; b++)
+			places->first[b + 1]++;
+	}
+	return true;
+}
+
+static int order(struct places *places, const struct idset *ids, uint32_t block_objects,
+		 uint32_t blocks, struct hdb_error *err)
+{
+	uint32_t *next;
+
+	places->first = calloc((size_t)blocks + 2, sizeof(*places->first));
+	if (!places->first)
+		return hdb_fail_memory(err, "places of objects", (uint64_t)blocks * 4);
+	if (!count_pieces(places, ids, block_objects)) {
+		give_up_order(places);
+		return HDB_OK;
+	}
+	for (uint32_t b = 0; b < blocks; b++)
+		places->first[b + 1] += places->first[b];
+	places->numbers = malloc(((size_t)places->first[blocks] + 1) * sizeof(uint32_t));
+	next = malloc(((size_t)blocks + 1) * sizeof(*next));
+	if (!places->numbers || !next) {
+		free(next);
+		return hdb_fail_memory(err, "places of objects",
+				       (uint64_t)places->first[blocks] * 4);
+	}
+	memcpy(next, places->first, (size_t)blocks * sizeof(*next));
+	for (size_t p = 0; p < places->pieces.count; p++) {
+		uint32_t from, to;
+
+		blocks_of(ids, block_objects,
+			  base_vec_at(&places->pieces, struct places_piece, p), &from, &to);
+		for (uint32_t b = from; b <= to; b++)
+			places->numbers[next[b]++] = (uint32_t)p;
+	}
+	free(next);
+	return HDB_OK;
+}
+
+/* ---- disordered: a table ---- */
+
+struct locate {
+	struct places *places;
+	const struct hprof_file *file;
+	const struct idset *ids;
+	struct base_work *work;
+	struct base_view *views; /* one a slot */
+};
+
+static uint64_t get_offset(const struct places *places, uint64_t ix)
+{
+	uint64_t offset = ((const uint32_t *)places->low.data)[ix];
+
+	if (places->high_bytes == 1)
+		offset |= (uint64_t)((const uint8_t *)places->high.data)[ix] << 32;
+	else if (places->high_bytes)
+		offset |= (uint64_t)((const uint32_t *)places->high.data)[ix] << 32;
+	return offset;
+}
+
+static void put_offset(struct places *places, uint64_t ix, uint64_t offset)
+{
+	((uint32_t *)places->low.data)[ix] = (uint32_t)offset;
+	if (places->high_bytes == 1)
+		((uint8_t *)places->high.data)[ix] = (uint8_t)(offset >> 32);
+	else if (places->high_bytes)
+		((uint32_t *)places->high.data)[ix] = (uint32_t)(offset >> 32);
+}
+
+/* Of two objects with one ID the first in the file counts; threads never see the second. */
+static void locate_batch(const struct locate *l, const uint64_t *ids, const uint64_t *offsets,
+			 size_t count)
+{
+	uint32_t found[BATCH];
+
+	idset_find_many(l->ids, ids, count, found);
+	for (size_t i = 0; i < count; i++)
+		if (found[i] != IDSET_NONE &&
+		    (!l->ids->is_sparse || !get_offset(l->places, found[i])))
+			put_offset(l->places, found[i], offsets[i]);
+}
+
+static int read_quick(const struct hprof_file *file, struct base_view *view, uint64_t at,
+		      uint64_t limit, struct hprof_sub *sub, struct hdb_error *err)
+{
+	const unsigned id_size = file->id_size;
+	const uint64_t head = 9 + 2 * (uint64_t)id_size;
+	const uint64_t left = file->source->size - at;
+	const uint8_t *p = base_view_at(view, at, left < head ? left : head, err);
+
+	if (!p)
+		return HDB_ETRUNC;
+	if (id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
+			   hprof_quick_sub(p, at, view->end, limit, 4, sub))
+		return HDB_OK;
+	/* The last bytes of the file, or what the walk has read the slow way. */
+	return hprof_sub_read(file, view, at, limit, sub, err);
+}
+
+static bool is_object(const struct hprof_sub *sub)
+{
+	return (sub->tag >= HPROF_INSTANCE_DUMP && sub->tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
+	       sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA;
+}
+
+static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	const struct locate *l = ctx;
+	const struct places_extent *extent =
+		base_vec_at(&l->places->extents, struct places_extent, item);
+	uint64_t ids[BATCH], offsets[BATCH];
+	size_t count = 0;
+
+	for (uint64_t at = extent->offset; at < extent->end;) {
+		struct hprof_sub sub;
+		const int r = read_quick(l->file, &l->views[slot], at, extent->end, &sub, err);
+
+		if (r < 0)
+			return r;
+		ids[count] = sub.id;
+		offsets[count] = at;
+		count += is_object(&sub);
+		at = sub.end;
+		if (count == BATCH) {
+			locate_batch(l, ids, offsets, count);
+			count = 0;
+		}
+	}
+	locate_batch(l, ids, offsets, count);
+	return HDB_OK;
+}
+
+static int located(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	const struct locate *l = ctx;
+
+	(void)slot;
+	return item % STEP_EXTENTS ? HDB_OK :
+	       base_step(l->work, base_vec_at(&l->places->extents, struct places_extent,
+					      item)->end, err);
+}
+
+static int locate_all(struct places *places, const struct hprof_file *file,
+		      const struct idset *ids, struct base_work *work, struct hdb_error *err)
+{
+	struct locate l = { .places = places, .file = file, .ids = ids, .work = work };
+	const uint64_t size = file->source->size;
+	/* The sparse form finds two objects with one ID only now: in order then. */
+	const unsigned threads = ids->is_sparse ? 1 : work->threads;
+	const struct base_pipeline pipeline = {
+		.item_count = places->extents.count, .threads = threads, .slot_count = 4 * threads,
+		.ctx = &l, .produce = locate_extent, .consume = located,
+	};
+	int r;
+
+	places->high_bytes = size <= UINT32_MAX ? 0 : size <= HIGH_BYTE_END ? 1 : 4;
+	base_stage(work, "locating objects", size, "bytes");
+	r = base_big_alloc(work, &places->low, ids->count * 4, "object offsets", err);
+	if (r == HDB_OK && places->high_bytes)
+		r = base_big_alloc(work, &places->high, ids->count * places->high_bytes,
+				   "object offsets", err);
+	if (r < 0)
+		return r;
+	l.views = calloc(pipeline.slot_count, sizeof(*l.views));
+	if (!l.views)
+		return hdb_fail_memory(err, "views", pipeline.slot_count * sizeof(*l.views));
+	for (unsigned i = 0; i < pipeline.slot_count; i++)
+		l.views[i].src = file->source;
+	r = base_pipeline_run(&pipeline, err);
+	free(l.views);
+	return r;
+}
+
+int places_finish(struct places *places, const struct hprof_file *file, const struct idset *ids,
+		  uint32_t block_objects, struct base_work *work, struct hdb_error *err)
+{
+	const uint32_t blocks = (uint32_t)((ids->count + block_objects - 1) / block_objects);
+	int r = HDB_OK;
+
+	if (!places->is_disordered)
+		r = order(places, ids, block_objects, blocks, err);
+	if (r == HDB_OK && places->is_disordered)
+		r = locate_all(places, file, ids, work, err);
+	base_vec_release(&places->extents);
+	return r;
+}
+
+/* ---- a block ---- */
+
+/* Index of the first of the ascending IDs that is at least `id`. */
+static uint32_t lower_bound(const uint64_t *ids, uint32_t count, uint64_t id)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (ids[mid] < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int read_piece(const struct hprof_file *file, struct base_view *view,
+		      const struct places_piece *piece, const uint64_t *ids, uint32_t count,
+		      uint64_t *offsets, struct hdb_error *err)
+{
+	uint32_t i = lower_bound(ids, count, piece->first_id);
+
+	for (uint64_t at = piece->offset; at < piece->end && i < count;) {
+		struct hprof_sub sub;
+		const int r = read_quick(file, view, at, piece->end, &sub, err);
+
+		if (r < 0)
+			return r;
+		while (i < count && ids[i] < sub.id)
+			i++;
+		/* Of two objects with one ID the first in the file counts. */
+		if (i < count && ids[i] == sub.id && !offsets[i])
+			offsets[i] = at;
+		at = sub.end;
+	}
+	return HDB_OK;
+}
+
+int places_block(const struct places *places, const struct hprof_file *file,
+		 struct base_view *view, uint32_t block, uint32_t block_objects,
+		 const uint64_t *ids, uint32_t count, uint64_t *offsets, struct hdb_error *err)
+{
+	const uint64_t first_ix = (uint64_t)block * block_objects;
+	int r = HDB_OK;
+
+	if (places->is_disordered) {
+		for (uint32_t i = 0; i < count; i++)
+			if (!offsets[i])
+				offsets[i] = get_offset(places, first_ix + i);
+		return HDB_OK;
+	}
+	for (uint32_t k = places->first[block]; k < places->first[block + 1] && r == HDB_OK; k++)
+		r = read_piece(file, view, base_vec_at(&places->pieces, struct places_piece,
+						       places->numbers[k]),
+			       ids, count, offsets, err);
+	return r;
+}

@@ -1,0 +1,67 @@
+/*
+ * import/resolve.h - what reading one object and making a block of objects share. Private to the import.
+ */
+#ifndef IMPORT_RESOLVE_H
+#define IMPORT_RESOLVE_H
+
+#include "import/state.h"
+#include "store/lists.h"
+
+/* Problems that one block may report; more are counted only. */
+#define BLOCK_PROBLEMS_MAX 16
+/* Classes remembered by a hash of their ID: nearly every object is of one of few. */
+#define SLOT_CLASSES 1024u
+
+struct missing {
+	uint64_t id;
+	uint32_t from_ix;
+};
+
+/* A list too long for its block: written in parts by the thread that writes. */
+struct big_list {
+	uint32_t ix;
+	uint64_t length;
+	uint64_t start;      /* in targets, or NOT_HELD: an array, read again from the dump */
+	uint64_t offset;     /* of the array */
+};
+#define NOT_HELD UINT64_MAX
+
+/* What making one block needs and gives. */
+struct slot {
+	struct base_vec ids_bytes, objects_bytes, lists_bytes;
+	struct base_vec raw;        /* uint64_t: IDs referred to */
+	struct base_vec targets;    /* uint32_t */
+	struct base_vec missing;    /* struct missing */
+	struct base_vec big;        /* struct big_list */
+	struct base_vec short_ix;   /* uint32_t: instances with too few bytes */
+	uint64_t *ids;              /* one more than a block: the next block's first */
+	uint64_t *offsets;          /* in the dump; 0: not in it */
+	uint64_t *raw_first; /* by object: its first in raw */
+	uint64_t *first;     /* by object: its first in targets */
+	uint64_t *lengths;   /* by object: entries in its list */
+	struct store_object *objects;
+	struct base_view view;
+	uint64_t first_id;
+	uint32_t count;
+	uint64_t missing_count, short_count, reference_count;
+	size_t extra;               /* number of the next extra edge */
+	uint64_t class_id[SLOT_CLASSES];
+	uint32_t class_no[SLOT_CLASSES]; /* number + 1; 0: free */
+};
+
+/* ---- read_object.c: objects of the dump ---- */
+
+/* Reads the object ix at s->offsets[i]: its entry, and the IDs that it refers to, appended to s->raw. */
+int import_read_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
+		       struct hdb_error *err);
+
+/* Notes a reference to an ID that is no object's. */
+int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);
+
+/* Reads a long array piece by piece; `take` gets IDs that are not null with their indices. */
+int import_each_element(struct import *im, struct base_view *view, const struct hprof_sub *sub,
+			int (*take)(void *ctx, const uint64_t *ids, const uint32_t *found,
+				    size_t count, struct hdb_error *err),
+			void *ctx, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * import/scan_heap.c - the first pass over heap sub-records: classes, objects, roots, heaps.
+ */
+#include "import/scan.h"
+
+int import_scan_class_no(struct scan *s, uint64_t class_id, uint32_t *no, struct hdb_error *err)
+{
+	const uint32_t slot = (uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) &
+			      (CLASS_CACHE - 1);
+	int r;
+
+	if (s->cache_id[slot] == class_id && s->cache_no[slot] != STORE_NONE) {
+		*no = s->cache_no[slot];
+		return HDB_OK;
+	}
+	r = import_class_of(s->im, class_id, no, err);
+	if (r < 0)
+		return r;
+	s->cache_id[slot] = class_id;
+	s->cache_no[slot] = *no;
+	return HDB_OK;
+}
+
+static int scan_class(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct import_class *class;
+	struct hprof_class dump;
+	uint32_t no;
+	int r = hprof_class_read(&s->im->file, &s->walk.view, sub, &dump, err);
+
+	if (r == HDB_OK)
+		r = import_scan_class_no(s, sub->id, &no, err);
+	if (r < 0)
+		return r;
+	class = import_class_at(s->im, no);
+	class->has_dump = 1;
+	class->super_id = dump.super_id;
+	class->statics_offset = dump.statics_offset;
+	class->fields_offset = dump.fields_offset;
+	class->out.loader_id = dump.loader_id;
+	class->out.signers_id = dump.signers_id;
+	class->out.protection_domain_id = dump.protection_domain_id;
+	class->out.declared_size = dump.instance_size;
+	class->out.field_count = dump.field_count;
+	class->out.static_count = dump.static_count;
+	class->out.trace_serial = dump.trace_serial;
+	class->out.file_offset = sub->offset;
+	return HDB_OK;
+}
+
+/* Eclipse MAT's evidence for compressed references: see sizes.c. */
+static void watch_overlap(struct import *im, const struct hprof_sub *sub)
+{
+	if (im->file.id_size == 8 && sub->id > im->previous_array && sub->id < im->previous_array_end)
+		im->array_overlap++;
+	im->previous_array = sub->id;
+	im->previous_array_end = ahead_array_end(sub->id, sub->length);
+}
+
+static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct import *im = s->im;
+	struct import_class *class;
+	uint32_t no;
+	int r;
+
+	if (sub->id == 0)
+		return import_problem(im, STORE_PROBLEM_NULL_ID, sub->offset,
+				      sub->end - sub->offset, 0, err,
+				      "an object with ID 0 was dropped");
+	r = idset_add(&im->ids, sub->id, err);
+	if (r == HDB_END)
+		return import_problem(im, STORE_PROBLEM_DUPLICATE_ID, sub->offset,
+				      sub->end - sub->offset, sub->id, err,
+				      "a second object with ID 0x%" PRIx64 "; the first is kept",
+				      sub->id);
+	if (r < 0)
+		return r;
+	switch (sub->tag) {
+	case HPROF_CLASS_DUMP:
+		return scan_class(s, sub, err);
+	case HPROF_INSTANCE_DUMP:
+		r = import_scan_class_no(s, sub->class_id, &no, err);
+		if (r < 0)
+			return r;
+		class = import_class_at(im, no);
+		if (sub->length > class->max_body)
+			class->max_body = sub->length;
+		break;
+	case HPROF_OBJECT_ARRAY_DUMP:
+		watch_overlap(im, sub);
+		r = import_scan_class_no(s, sub->class_id, &no, err);
+		if (r < 0)
+			return r;
+		class = import_class_at(im, no);
+		class->out.flags |= STORE_CLASS_ARRAY;
+		break;
+	default:
+		im->primitive_used[sub->element_type & 15] = 1;
+		break;
+	}
+	return places_add(&im->places, sub, err);
+}
+
+static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct import *im = s->im;
+	struct import_root root = {
+		.id = sub->id, .kind = sub->tag, .thread_serial = sub->thread_serial,
+		.frame_number = STORE_NONE,
+	};
+	struct store_thread *thread;
+	uint32_t no;
+	int r;
+
+	switch (sub->tag) {
+	case HPROF_ROOT_THREAD_OBJECT:
+		r = import_thread_of(im, sub->thread_serial, &thread, err);
+		if (r < 0)
+			return r;
+		thread->object_id = sub->id;
+		no = (uint32_t)(thread - base_vec_at(&im->threads, struct store_thread, 0));
+		r = base_idmap_put(&im->thread_roots, sub->thread_serial, no, err);
+		if (r < 0)
+			return r;
+		if (sub->trace_serial)
+			thread->trace_serial = sub->trace_serial;
+		break;
+	case HPROF_ROOT_STICKY_CLASS:
+		im->has_sticky = true;
+		break;
+	case HPROF_ROOT_JNI_LOCAL:
+	case HPROF_ROOT_JAVA_FRAME:
+		root.frame_number = sub->frame_number;
+		/* fall through */
+	case HPROF_ROOT_NATIVE_STACK:
+	case HPROF_ROOT_THREAD_BLOCK:
+		/* Held by the thread if its object is known by now (MAT: "came before in the file"). */
+		no = base_idmap_get(&im->thread_roots, sub->thread_serial);
+		if (no != BASE_IDMAP_NONE)
+			root.thread_id = base_vec_at(&im->threads, struct store_thread,
+						     no)->object_id;
+		break;
+	default:
+		break;
+	}
+	return base_vec_push(&im->roots, &root, sizeof(root), err);
+}
+
+static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct import *im = s->im;
+	const struct store_heap heap = {
+		.heap_id = (uint32_t)sub->id,
+		.name_text = base_idmap_get(&im->text_map, sub->class_id),
+	};
+	struct import_heap_switch change = { .offset = sub->offset };
+	size_t i;
+	int r = HDB_OK;
+
+	im->is_android = true;
+	for (i = 0; i < im->heaps.count; i++)
+		if (base_vec_at(&im->heaps, struct store_heap, i)->heap_id == heap.heap_id)
+			break;
+	/* ART has four heaps; a file with very many is not worth a search structure. */
+	if (i == im->heaps.count && i < 1024)
+		r = base_vec_push(&im->heaps, &heap, sizeof(heap), err);
+	change.heap_no = (uint32_t)i + 1;
+	if (r == HDB_OK && change.heap_no != s->heap_no) {
+		s->heap_no = change.heap_no;
+		r = base_vec_push(&im->heap_switches, &change, sizeof(change), err);
+	}
+	return r;
+}
+
+int import_scan_sub(struct scan *s, struct hdb_error *err)
+{
+	const struct hprof_sub *sub = &s->walk.sub;
+	struct store_record_count *count = &s->im->counts[1][sub->tag];
+
+	count->count++;
+	count->bytes += sub->end - sub->offset;
+	if (s->walk.snapshot != s->im->snapshot)
+		return HDB_OK;
+	if (sub->tag == HPROF_CLASS_DUMP || sub->tag == HPROF_HEAP_DUMP_INFO ||
+	    hprof_sub_is_root(sub->tag))
+		places_pass(&s->im->places, sub);
+	switch (sub->tag) {
+	case HPROF_CLASS_DUMP:
+	case HPROF_INSTANCE_DUMP:
+	case HPROF_OBJECT_ARRAY_DUMP:
+	case HPROF_PRIMITIVE_ARRAY_DUMP:
+	case HPROF_PRIMITIVE_ARRAY_NODATA:
+		return scan_object(s, sub, err);
+	case HPROF_HEAP_DUMP_INFO:
+		return scan_heap_info(s, sub, err);
+	default:
+		if (sub->tag >= HPROF_ROOT_INTERNED_STRING && sub->tag <= HPROF_ROOT_UNREACHABLE)
+			s->im->is_android = true;
+		return scan_root(s, sub, err);
+	}
+}
