@@ -157,7 +157,7 @@ int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error 
 	}
 	if (r == GRAPH_BUDGET)
 		r = derive_retained(&db->derive, ix, bytes, err);
-	return heap_check(db->heap, NULL) < 0 ? heap_check(db->heap, err) : r;
+	return r == HDB_OK ? heap_check(db->heap, err) : r;
 }
 
 /* ---- queries ---- */

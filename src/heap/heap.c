@@ -388,14 +388,24 @@ void heap_references(struct heap *heap, struct store_lists *out)
 
 int heap_check(struct heap *heap, struct hdb_error *err)
 {
+	int r;
+
 	if (heap->damage.code) {
 		if (err)
 			*err = heap->damage;
 		return heap->damage.code;
 	}
-	if (store_fault(heap->store, err) < 0)
-		return HDB_EIO;
+	r = store_fault(heap->store, err);
+	if (r < 0)
+		return r;
 	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
+}
+
+int heap_check_size(struct heap *heap, struct hdb_error *err)
+{
+	const int r = store_fault_size(heap->store, err);
+
+	return r == HDB_OK ? heap_check(heap, err) : r;
 }
 
 /* ---- the dump ---- */

@@ -134,6 +134,8 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
  * dump. Whoever shows results asks at the end of each step.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
+/* The same, and that the database's file is as long as it was: a system call. */
+int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check tells). */
 const char *heap_class_name(struct heap *heap, uint32_t no);

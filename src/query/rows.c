@@ -10,6 +10,8 @@
 
 /* Rows between two looks at the cancel flag while rows are only counted. */
 #define STEP_ROWS 4096
+/* Rows between two looks at the size of the database file. */
+#define ROWS_A_CHECK 64
 
 /* ---- checks ---- */
 
@@ -110,7 +112,18 @@ static int sort_rows(struct query *q, struct hdb_error *err)
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
-	return r != HDB_EINTR && heap_check(q->heap, NULL) < 0 ? heap_check(q->heap, err) : r;
+	/* The file's size is looked at now and then and at the end, so that no answer ends as if it were good. */
+	int (*check)(struct heap *, struct hdb_error *) =
+		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
+
+	struct hdb_error why;
+
+	/* A message that is there already stays unless this is what is wrong. */
+	if (r == HDB_EINTR || check(q->heap, &why) == HDB_OK)
+		return r;
+	if (err)
+		*err = why;
+	return why.code;
 }
 
 static int start(struct query *q, struct hdb_error *err)

@@ -73,6 +73,13 @@ int store_fault(const struct store *store, struct hdb_error *err)
 	return r == HDB_OK && store->side ? store_view_check(&store->side->view, err) : r;
 }
 
+int store_fault_size(const struct store *store, struct hdb_error *err)
+{
+	const int r = store_fault(store, err);
+
+	return r == HDB_OK ? store_view_check_size(&store->view, err) : r;
+}
+
 bool store_is_read_only(const struct store *store)
 {
 	return store->env->is_read_only;
@@ -183,7 +190,7 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 		  struct hdb_error *err)
 {
 	/* Zeros after a failed read are no damage of the file's. */
-	if (store && store_fault(store, err) < 0)
+	if (store && store_fault_size(store, err) < 0)
 		return HDB_EIO;
 	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table %s, block 0x%" PRIx64 ": %s; import "
 			"the dump again", store ? store->env->path : "database", store_table_name(table), key, what);
@@ -223,7 +230,7 @@ static int take_value(struct store *store, unsigned table, const struct pages_pl
 /* A failure of the walk, or of reading the file below it. */
 static int walk_failed(struct store *store, int r, struct hdb_error *err)
 {
-	return store_fault(store, err) < 0 ? HDB_EIO : r;
+	return store_fault_size(store, err) < 0 ? HDB_EIO : r;
 }
 
 static bool is_of_table(const struct pages_place *place, unsigned table)

@@ -27,6 +27,9 @@ const char *store_path(const struct store *store);
 /* HDB_EIO with an offset if reading the file failed since the snapshot began (it shrank, the disk failed). */
 int store_fault(const struct store *store, struct hdb_error *err);
 
+/* The same, with a look at the file's size: a system call. Zeros past a new end are no fault of a map's. */
+int store_fault_size(const struct store *store, struct hdb_error *err);
+
 /* Whether the database cannot be written: then what is built goes to a private file. */
 bool store_is_read_only(const struct store *store);
 

@@ -33,6 +33,25 @@ int store_view_check(const struct store_view *view, struct hdb_error *err)
 			"the disk failed)", view->env->path, fault - 1);
 }
 
+int store_view_check_size(const struct store_view *view, struct hdb_error *err)
+{
+	const char *path = view->env->path;
+	mdb_filehandle_t fd;
+	struct stat st;
+	const int r = view->map ? mdb_env_get_fd(view->env->env, &fd) : 0;
+
+	if (!view->map)
+		return HDB_OK;
+	if (r)
+		return store_fail_mdb(err, r, path, "reading");
+	if (fstat(fd, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if ((uint64_t)st.st_size >= view->map_bytes)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64
+			" (the file shrank to this size)", path, (uint64_t)st.st_size);
+}
+
 static int map_file(struct store_view *view, struct hdb_error *err)
 {
 	const char *path = view->env->path;

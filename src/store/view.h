@@ -38,6 +38,9 @@ struct store_view {
 int store_view_begin(struct store_view *view, struct hdb_error *err);
 void store_view_end(struct store_view *view);
 
+/* HDB_EIO with an offset if the file is shorter than its map: the rest of its last page reads as zeros. */
+int store_view_check_size(const struct store_view *view, struct hdb_error *err);
+
 /* HDB_EIO with an offset if reading the map failed. */
 int store_view_check(const struct store_view *view, struct hdb_error *err);
 
