@@ -15,12 +15,19 @@ fail() {
 # Root may write everywhere, so it asks as nobody.
 as=
 if [ "$(id -u)" -eq 0 ]; then
-	command -v setpriv > /dev/null || { echo "setpriv is not installed, and root may write everywhere"; exit 77; }
+	if ! command -v setpriv > /dev/null; then
+		echo "setpriv is not installed, and root may write everywhere"
+		exit 77
+	fi
 	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
 fi
 mkdir "$work/db" "$work/tmp" "$work/closed"
 cp "$BUILD/heapdb" "$work/heapdb"
-(umask 0; heapdb import "$DUMP" -o "$work/db/a.heapdb" > /dev/null; heapdb query roots --db "$work/db/a.heapdb" > /dev/null)
+(
+	umask 0
+	heapdb import "$DUMP" -o "$work/db/a.heapdb" > /dev/null
+	heapdb query roots --db "$work/db/a.heapdb" > /dev/null
+)
 for file in "$work"/db/*; do
 	[ "$(stat -c %a "$file")" = 600 ] || fail "$file has mode $(stat -c %a "$file")"
 done
@@ -72,7 +79,8 @@ fi
 ask ro query top --memory 16M --csv
 
 [ "$(sha256sum < "$work/db/a.heapdb")" = "$before" ] || fail "the database was written"
-litter=$(find "$work/db" "$work/other" "$work/closed" "$work/tmp" -name '*lock' -path '*/db/*' -o -name 'heapdb-*' -o -name '.heapdb*')
+litter=$(find "$work/db" "$work/other" "$work/closed" "$work/tmp" -name '*lock' -path '*/db/*' \
+	-o -name 'heapdb-*' -o -name '.heapdb*')
 [ -z "$litter" ] || fail "litter: $litter"
 # an import into the folder is an error that says why
 cp "$DUMP" "$work/tmp/d.hprof" && chmod 644 "$work/tmp/d.hprof"

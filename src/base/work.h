@@ -60,8 +60,8 @@ bool base_cancelled(const struct base_work *work);
 uint64_t base_now_us(void);
 
 /*
- * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir (or tmp_dir), mapped
- * shared, so that the kernel may write it back. Zero-initialise; base_big_free takes an empty one too.
+ * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir (or
+ * tmp_dir), mapped shared, so that the kernel may write it back. Zero-initialise; base_big_free takes an empty one too.
  */
 struct base_big {
 	void *data;

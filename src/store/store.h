@@ -107,9 +107,9 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 
 /*
  * Begins building derived tables, in the database or, if that cannot be written, in a private file that ends with
- * the handle (in work->tmp_dir; said by work->progress.notice). Waits while another process builds (calls base_step). HDB_OK: *out is owned;
- * HDB_END: `table` is there by now, made by somebody else (the store was refreshed). What an interrupted build
- * left of the tables is removed first.
+ * the handle (in work->tmp_dir; said by work->progress.notice). Waits while another process builds (calls
+ * base_step). HDB_OK: *out is owned; HDB_END: `table` is there by now, made by somebody else (the store was
+ * refreshed). What an interrupted build left of the tables is removed first.
  */
 int store_build(struct store *store, const enum store_table *tables, size_t table_count,
 		struct base_work *work, struct store_writer **out, struct hdb_error *err);
