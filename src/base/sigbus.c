@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Mapped files open at once in a process; each database has three. A fixed table, since a handler reads it. */
 #define REGIONS_MAX 1024
@@ -23,6 +24,7 @@ struct region {
 };
 
 static struct region regions[REGIONS_MAX];
+static uint64_t page_size = 4096; /* set before the handler is */
 static struct sigaction old_action;
 /* The handler before ours is running: if it hands the signal back to us, nobody wants it. */
 static volatile sig_atomic_t is_chaining;
@@ -61,7 +63,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
 
 		if (!start || at < start || at - start >= region->size)
 			continue;
-		offset = (at - start) & ~(uint64_t)4095;
+		offset = (at - start) & ~(page_size - 1);
 		if (mmap((void *)(start + offset), region->size - offset, PROT_READ,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			break;
@@ -75,10 +77,13 @@ static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
 void base_sigbus_install(void)
 {
 	static atomic_flag lock = ATOMIC_FLAG_INIT;
+	const long size = sysconf(_SC_PAGESIZE);
 	struct sigaction action;
 
 	while (atomic_flag_test_and_set(&lock))
 		;
+	if (size > 0)
+		page_size = (uint64_t)size;
 	/* Another part of the process may have set its own handler since. */
 	if (sigaction(SIGBUS, NULL, &action) == 0 &&
 	    (!(action.sa_flags & SA_SIGINFO) || action.sa_sigaction != on_sigbus)) {
