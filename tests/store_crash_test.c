@@ -1,6 +1,6 @@
 /*
- * store_crash_test.c - processes that are killed at random moments, and power that is lost: what is found afterwards is
- * the old state or the new, it passes the check and gives the right answers, and no litter grows.
+ * store_crash_test.c - processes that are killed at random moments, power that is lost, a disk that is full: what is
+ * found afterwards is the old state or the new, it passes the check and gives the right answers, and no litter grows.
  *
  * Power loss is simulated: every write to the database file is recorded (the functions below are found before the C
  * library's, by liblmdb too); a state after the loss is what was synced, and of what was not, any pages.
@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -23,10 +24,10 @@
 #include <cmocka.h>
 
 /* Moments in the short form. */
-#define KILLS 100
-#define LOSSES 300
+#define KILLS 80
+#define LOSSES 200
 /* Objects beside those of the small dump: import and tables take some milliseconds, in several transactions. */
-#define EXTRA 6000
+#define EXTRA 3000
 
 static char folder[512], dump_path[600], db_path[600];
 static uint64_t want, seed;
@@ -415,6 +416,51 @@ static void test_kills(void **state)
 	assert_true(count_files() <= 3);
 }
 
+/* ---- a full disk ---- */
+
+/* In a child whose files may have `size` bytes: 0 done, 1 refused with a message, 2 anything else. */
+static int run_in_room(bool is_import, uint64_t size)
+{
+	const struct rlimit limit = { size, size };
+	struct hdb_error err = { 0 };
+	uint64_t got = 0;
+	int r;
+
+	if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		return 3;
+	r = is_import ? import_to(db_path, &err) : hostile_answers(db_path, dump_path, &got, &err);
+	if (r == HDB_OK)
+		return is_import || got == want ? 0 : 2;
+	return r == HDB_EIO && err.message[0] ? 1 : 2;
+}
+
+static void test_disk_full(void **state)
+{
+	const unsigned long steps = hostile_is_long() ? 400 : 25;
+	unsigned refused = 0;
+	struct hdb_error err;
+
+	(void)state;
+	for (unsigned long i = 0; i < 2 * steps; i++) {
+		const bool is_import = i % 2 == 0;
+		pid_t child;
+		int status;
+
+		assert_int_equal(import_to(db_path, &err), HDB_OK);
+		child = fork();
+		if (child == 0)
+			_exit(run_in_room(is_import, (uint64_t)full_size * (i / 2) / steps));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+			fail_msg("disk full after %lu of %lu: status %#x", i / 2, steps, status);
+		refused += WEXITSTATUS(status) == 1;
+		expect_good(db_path, "disk full, step", i);
+		assert_true(count_files() <= 3);
+	}
+	print_message("%lu full disks, %u refused\n", 2 * steps, refused);
+	assert_true(refused > steps / 2);
+}
+
 static int setup(void **state)
 {
 	const char *from = getenv("HEAPDB_SEED");
@@ -458,7 +504,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_power_build), cmocka_unit_test(test_power_import),
-		cmocka_unit_test(test_kills),
+		cmocka_unit_test(test_kills), cmocka_unit_test(test_disk_full),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
