@@ -62,7 +62,7 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 			     .reads_objects = reads_objects };
 	const struct base_pipeline pipeline = {
 		.item_count = heap_block_count(derive->heap), .threads = derive->work->threads,
-		.slot_count = 3 * derive->work->threads, .ctx = &each,
+		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads, .ctx = &each,
 		.produce = produce, .consume = consume,
 	};
 	int r = HDB_OK;
@@ -72,6 +72,7 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 	if (!each.slots)
 		return hdb_fail_memory(err, "blocks of objects", sizeof(*each.slots));
 	for (unsigned i = 0; i < pipeline.slot_count; i++) {
+		each.slots[i].slot = i;
 		each.slots[i].objects = malloc(sizeof(*each.slots[i].objects));
 		each.slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
 		if (!each.slots[i].objects || !each.slots[i].values)

@@ -6,18 +6,22 @@
 
 #include "derive/derive.h"
 
+/* Blocks in work at once: what a thread works on, and what waits to be taken. */
+#define DERIVE_SLOTS_PER_THREAD 3u
+
 /* What one block's work has for itself. */
 struct derive_block {
 	struct heap_block *objects;  /* first_ix and count; the rest if objects are read */
 	uint64_t *values;            /* STORE_BLOCK_OBJECTS, to use at will */
 	struct base_vec bytes[2];    /* emptied before `make` is called */
 	uint32_t block_no;
+	unsigned slot;               /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
 };
 
 /*
  * Calls `make` for every block on any thread, and `take` (NULL: nothing to take) in order on the calling thread.
- * `make` must touch nothing of the store: the block's objects are there if reads_objects, tables must have been looked
- * up before.
+ * `make` must touch nothing of the store: the block's objects are there if reads_objects; columns must have been
+ * opened with store_column_prepare.
  */
 int derive_each_block(struct derive *derive, const char *stage, bool reads_objects,
 		      int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),

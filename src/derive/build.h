@@ -8,6 +8,8 @@
 #include "derive/derive.h"
 #include "graph/dominators.h"
 
+#include <stdatomic.h>
+
 /*
  * How to build tables: `tables` are published together, `needs` are built before. Builders write with store_put and
  * call store_put_table for each of their tables.
@@ -55,9 +57,35 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 	return (uint32_t)((int64_t)ix - unzigzag(value - 2));
 }
 
-/* Reads a whole tree table into parent[object_count]. */
-int derive_load_tree(struct derive *derive, struct store_column *column, uint32_t *parent,
+/* The tables dominators and retained, by object. Zero-initialise; release it in any case. */
+struct derive_tree {
+	uint32_t *dominator;         /* as derive_dominator says */
+	struct graph_sizes retained; /* in units of the alignment */
+	struct base_big dominator_big;
+	/* private */
+	struct derive *derive;
+	atomic_bool is_too_big;
+};
+
+struct derive_block;
+
+/* Room for all objects, and the columns prepared. `is_wide`: sizes of 8 bytes. */
+int derive_tree_init(struct derive *derive, bool is_wide, struct derive_tree *tree,
 		     struct hdb_error *err);
+/* Fills in a block whose objects were read; on any thread. */
+int derive_tree_block(struct derive_tree *tree, struct derive_block *block, struct hdb_error *err);
+/* All blocks, on all threads; chooses the width of sizes. */
+int derive_tree_load(struct derive *derive, const char *stage, struct derive_tree *tree,
+		     struct hdb_error *err);
+void derive_tree_release(struct derive_tree *tree);
+
+/* A size in units of the alignment; most often that is 8, and a shift is much faster than a division. */
+static inline uint64_t derive_units(const struct derive *derive, uint64_t bytes)
+{
+	const unsigned unit = derive->heap->layout.align_bytes;
+
+	return unit == 8 ? bytes / 8 : bytes / unit;
+}
 
 /* Writes a table of lists from CSR rows [0, row_count) of u32 offsets. */
 int derive_put_lists(struct store_writer *writer, struct base_work *work, enum store_table table,

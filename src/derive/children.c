@@ -39,40 +39,17 @@ int derive_put_lists(struct store_writer *writer, struct base_work *work, enum s
 	return r;
 }
 
-/* Reads all retained sizes. */
-static int load_retained(struct derive *derive, uint64_t *sizes, struct hdb_error *err)
-{
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
-
-	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(derive->heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_retained_block(derive, block, sizes + block->first_ix, err);
-	}
-	free(block);
-	return r;
-}
-
 static int build_children(struct derive *derive, struct store_writer *writer,
 			  struct hdb_error *err)
 {
 	const uint32_t n = derive->heap->object_count;
 	struct graph_children children = { 0 };
-	struct base_big idom = { 0 }, sizes = { 0 };
-	int r = base_big_alloc(derive->work, &idom, (uint64_t)n * 4, "dominators", err);
+	struct derive_tree tree = { 0 };
+	int r = derive_tree_load(derive, "ordering the dominator tree", &tree, err);
 
-	base_stage(derive->work, "ordering the dominator tree", n, "objects");
 	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &sizes, (uint64_t)n * 8, "retained sizes", err);
-	if (r == HDB_OK)
-		r = derive_load_tree(derive, &derive->dominators, idom.data, err);
-	if (r == HDB_OK)
-		r = load_retained(derive, sizes.data, err);
-	if (r == HDB_OK)
-		r = graph_children(idom.data, n, sizes.data, derive->work, &children, err);
-	base_big_free(derive->work, &idom);
-	base_big_free(derive->work, &sizes);
+		r = graph_children(tree.dominator, n, &tree.retained, derive->work, &children, err);
+	derive_tree_release(&tree);
 	/* One more row than objects: the top level. */
 	if (r == HDB_OK)
 		r = derive_put_lists(writer, derive->work, STORE_CHILDREN, STORE_CHILDREN_BIG,

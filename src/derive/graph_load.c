@@ -6,6 +6,7 @@
  */
 #include "base/pipeline.h"
 #include "derive/build.h"
+#include "derive/references.h"
 #include "heap/values.h"
 
 #include <assert.h>
@@ -44,29 +45,15 @@ struct load {
 	bool is_strong;
 };
 
-/* Looks up every block, so that decoding needs no more of the store. */
+/* Looks up what decoding needs: blocks of references and of objects. */
 static int find_blocks(struct load *l, struct hdb_error *err)
 {
 	struct heap *heap = l->derive->heap;
-	const uint32_t n = heap_block_count(heap);
+	int r = derive_reference_blocks(l->derive, &l->blocks, err);
 
-	l->blocks = calloc((size_t)n + 1, sizeof(*l->blocks));
-	if (!l->blocks)
-		return hdb_fail_memory(err, "the graph", n * sizeof(*l->blocks));
-	for (uint32_t b = 0; b < n; b++) {
-		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
-		int r = store_block(heap->store, STORE_REFERENCES, first_ix, &l->blocks[b], err);
-
-		if (r == HDB_NOTFOUND)
-			r = store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing",
-					  err);
-		/* Opens the block of objects, too: reading it on a thread then is only decoding. */
-		if (r == HDB_OK)
-			r = heap_prepare_block(heap, b, err);
-		if (r < 0)
-			return r;
-	}
-	return HDB_OK;
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++)
+		r = heap_prepare_block(heap, b, err);
+	return r;
 }
 
 static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, uint32_t count,
@@ -126,9 +113,6 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	int r = heap_read_block(heap, (uint32_t)item, s->objects, err);
 
 	s->entries.count = s->bytes.count = s->specials.count = s->special_edges.count = 0;
-	if (r == HDB_OK && l->blocks[item].item_count != s->objects->count)
-		r = store_damaged(heap->store, STORE_REFERENCES, s->objects->first_ix,
-				  "impossible size", err);
 	if (r == HDB_OK)
 		r = store_lists_decode(heap->store, STORE_REFERENCES, &l->blocks[item],
 				       heap->object_count, s->list_length, &s->entries, err);

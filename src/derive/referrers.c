@@ -5,25 +5,35 @@
  * that memory is what the budget allows whatever the number of edges. Sources come in ascending order, so equal ones
  * are neighbours and each referrer is listed once.
  */
+#include "base/pipeline.h"
+#include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/references.h"
 
 #include <stdlib.h>
+
+/* Edges ahead at which an object's counter is asked for. */
+#define AHEAD 16
 
 struct turn {
 	struct derive *derive;
 	struct store_writer *writer;
-	struct store_lists lists, big;
-	uint64_t *lengths;
-	struct base_vec entries;
+	struct store_lists big;
 	struct base_big degree;      /* uint32_t by object: references to it, then positions */
 	struct base_big sources;     /* uint32_t: the part's referrers */
 	uint64_t total;              /* referrers written */
+	int (*take)(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
+		    struct hdb_error *err);
 	/* the part */
 	uint32_t low, high;
+	struct part_slot *slots;
 };
 
-typedef int (*take_edges)(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
-			  struct hdb_error *err);
+/* One block of lists while it is packed. */
+struct part_slot {
+	uint64_t *first, *length;
+	struct base_vec bytes;
+};
 
 static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -31,10 +41,13 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 	uint32_t *degree = t->degree.data;
 
 	(void)from;
-	for (uint64_t e = 0; e < count; e++)
+	for (uint64_t e = 0; e < count; e++) {
+		if (count - e > AHEAD)
+			__builtin_prefetch(&degree[to[e + AHEAD]], 1);
 		if (__builtin_add_overflow(degree[to[e]], 1, &degree[to[e]]))
 			return hdb_fail(err, HDB_ELIMIT, "an object has more than %" PRIu32
 					" references to it", UINT32_MAX);
+	}
 	return HDB_OK;
 }
 
@@ -45,45 +58,46 @@ static int place_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 	uint32_t *sources = t->sources.data;
 
 	(void)err;
-	for (uint64_t e = 0; e < count; e++)
+	for (uint64_t e = 0; e < count; e++) {
+		if (count - e > AHEAD)
+			__builtin_prefetch(&position[to[e + AHEAD]], 1);
 		if (to[e] - t->low < t->high - t->low)
 			sources[position[to[e]]++] = from;
+	}
 	return HDB_OK;
 }
 
-/* All references, in order of their source. */
-static int each_edge(struct turn *t, take_edges take, struct hdb_error *err)
+static int take_big(struct turn *t, uint32_t from, struct hdb_error *err)
 {
-	struct heap *heap = t->derive->heap;
+	const uint32_t *batch;
+	size_t count = 0;
+	int r = store_lists_begin(&t->big, from, NULL, err);
+
+	do {
+		if (r == HDB_OK)
+			r = store_lists_next(&t->big, &batch, &count, err);
+		if (r == HDB_OK)
+			r = t->take(t, from, batch, count, err);
+	} while (r == HDB_OK && count);
+	return r;
+}
+
+static int take_block(void *ctx, const struct derive_references *references,
+		      struct hdb_error *err)
+{
+	struct turn *t = ctx;
+	const uint32_t *entries = references->entries.data;
 	int r = HDB_OK;
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
-		uint64_t at = 0;
-		uint32_t count = 0;
+	for (uint32_t i = 0; i < references->count && r == HDB_OK; i++) {
+		const uint64_t n = references->length[i];
 
-		t->entries.count = 0;
-		r = store_lists_block(&t->lists, first_ix, t->lengths, &t->entries, &count, err);
-		for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
-			const uint64_t n = t->lengths[i];
-			const uint32_t *batch;
-			size_t in_batch = 0;
-
-			if (!(n & STORE_LIST_IS_BIG)) {
-				r = take(t, first_ix + i, (uint32_t *)t->entries.data + at, n, err);
-				at += n;
-				continue;
-			}
-			r = store_lists_begin(&t->big, first_ix + i, NULL, err);
-			do {
-				if (r == HDB_OK)
-					r = store_lists_next(&t->big, &batch, &in_batch, err);
-				if (r == HDB_OK)
-					r = take(t, first_ix + i, batch, in_batch, err);
-			} while (r == HDB_OK && in_batch);
+		if (n & STORE_LIST_IS_BIG) {
+			r = take_big(t, references->first_ix + i, err);
+			continue;
 		}
-		if (r == HDB_OK)
-			r = base_step(t->derive->work, first_ix, err);
+		r = t->take(t, references->first_ix + i, entries, n, err);
+		entries += n;
 	}
 	return r;
 }
@@ -99,42 +113,84 @@ static uint32_t distinct(uint32_t *sources, uint32_t from, uint32_t to)
 	return kept;
 }
 
-/* Writes the part's lists: position[v] is now the end of v's sources. */
+/* Blocks of lists of the part; it begins with a whole one. */
+static uint32_t part_count(const struct turn *t, uint64_t item, uint32_t *first_ix)
+{
+	*first_ix = t->low + (uint32_t)item * STORE_BLOCK_OBJECTS;
+	return t->high - *first_ix < STORE_BLOCK_OBJECTS ? t->high - *first_ix :
+	       STORE_BLOCK_OBJECTS;
+}
+
+/* Packs a block: position[v] is now the end of v's sources. */
+static int pack_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	const struct turn *t = ctx;
+	const uint32_t *position = t->degree.data;
+	struct part_slot *s = &t->slots[slot];
+	uint32_t *sources = t->sources.data;
+	uint32_t ix;
+	const uint32_t count = part_count(t, item, &ix);
+	uint32_t start = ix == t->low ? 0 : position[ix - 1];
+
+	for (uint32_t i = 0; i < count; i++) {
+		s->first[i] = start;
+		s->length[i] = distinct(sources, start, position[ix + i]) - start;
+		start = position[ix + i];
+	}
+	s->bytes.count = 0;
+	return store_lists_encode(&s->bytes, ix, count, s->first, sources, s->length, err);
+}
+
+static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct turn *t = ctx;
+	const struct part_slot *s = &t->slots[slot];
+	const uint32_t *sources = t->sources.data;
+	uint32_t ix;
+	const uint32_t count = part_count(t, item, &ix);
+	int r = base_step(t->derive->work, ix, err);
+
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+		t->total += s->length[i];
+		if (s->length[i] > STORE_LIST_BIG)
+			r = store_lists_put_big(t->writer, STORE_REFERRERS_BIG, ix + i,
+						sources + s->first[i], s->length[i], err);
+	}
+	return r == HDB_OK ? store_put(t->writer, STORE_REFERRERS, ix, count, s->bytes.data,
+				       s->bytes.count, err) : r;
+}
+
+/* Writes the part's lists, packed on all threads. */
 static int write_part(struct turn *t, struct hdb_error *err)
 {
-	const uint32_t *position = t->degree.data;
-	uint32_t *sources = t->sources.data;
-	uint64_t *first = malloc((STORE_BLOCK_OBJECTS + 1) * sizeof(*first));
-	struct base_vec bytes = { 0 };
-	uint32_t start = 0;
-	int r = first ? HDB_OK : hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
+	const unsigned slot_count = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
+	const struct base_pipeline pipeline = {
+		.item_count = ((uint64_t)t->high - t->low + STORE_BLOCK_OBJECTS - 1) /
+			      STORE_BLOCK_OBJECTS,
+		.threads = t->derive->work->threads, .slot_count = slot_count, .ctx = t,
+		.produce = pack_block, .consume = put_block,
+	};
+	int r = HDB_OK;
 
-	for (uint32_t ix = t->low; ix < t->high && r == HDB_OK; ix += STORE_BLOCK_OBJECTS) {
-		const uint32_t count = t->high - ix < STORE_BLOCK_OBJECTS ? t->high - ix :
-				       STORE_BLOCK_OBJECTS;
-
-		for (uint32_t i = 0; i < count; i++) {
-			const uint32_t end = position[ix + i];
-
-			first[i] = start;
-			t->lengths[i] = distinct(sources, start, end) - start;
-			t->total += t->lengths[i];
-			if (t->lengths[i] > STORE_LIST_BIG && r == HDB_OK)
-				r = store_lists_put_big(t->writer, STORE_REFERRERS_BIG, ix + i,
-							sources + start, t->lengths[i], err);
-			start = end;
-		}
-		bytes.count = 0;
-		if (r == HDB_OK)
-			r = store_lists_encode(&bytes, ix, count, first, sources, t->lengths, err);
-		if (r == HDB_OK)
-			r = store_put(t->writer, STORE_REFERRERS, ix, count, bytes.data,
-				      bytes.count, err);
-		if (ix > UINT32_MAX - STORE_BLOCK_OBJECTS)
-			break;
+	base_stage(t->derive->work, "writing referrers", t->derive->heap->object_count, "objects");
+	t->slots = calloc(slot_count, sizeof(*t->slots));
+	if (!t->slots)
+		return hdb_fail_memory(err, "blocks of lists", slot_count * sizeof(*t->slots));
+	for (unsigned i = 0; i < slot_count; i++) {
+		t->slots[i].first = malloc((STORE_BLOCK_OBJECTS + 1) * sizeof(uint64_t));
+		t->slots[i].length = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
+		if (!t->slots[i].first || !t->slots[i].length)
+			r = hdb_fail_memory(err, "blocks of lists", STORE_BLOCK_OBJECTS * 8);
 	}
-	base_vec_release(&bytes);
-	free(first);
+	if (r == HDB_OK)
+		r = base_pipeline_run(&pipeline, err);
+	for (unsigned i = 0; i < slot_count; i++) {
+		free(t->slots[i].first);
+		free(t->slots[i].length);
+		base_vec_release(&t->slots[i].bytes);
+	}
+	free(t->slots);
+	t->slots = NULL;
 	return r;
 }
 
@@ -178,8 +234,9 @@ static int turn_all(struct turn *t, struct hdb_error *err)
 		room = 4u << 20;
 	if (room > UINT32_MAX / 2)
 		room = UINT32_MAX / 2;
-	base_stage(t->derive->work, "counting referrers", n, "objects");
-	r = each_edge(t, count_into, err);
+	t->take = count_into;
+	r = derive_each_references(t->derive, "counting referrers", take_block, t, err);
+	t->take = place_into;
 	t->high = 0;
 	while (r == HDB_OK && t->high < n) {
 		const uint64_t sum = choose_part(t, t->high, room);
@@ -188,10 +245,10 @@ static int turn_all(struct turn *t, struct hdb_error *err)
 			return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " references to %u objects; at "
 					"most %" PRIu32 " can be sorted", sum, STORE_BLOCK_OBJECTS,
 					UINT32_MAX);
-		base_stage(t->derive->work, "sorting referrers", n, "objects");
-		r = base_big_alloc(t->derive->work, &t->sources, sum * 4, "referrers", err);
+		r = base_big_alloc_raw(t->derive->work, &t->sources, sum * 4, "referrers", err);
 		if (r == HDB_OK)
-			r = each_edge(t, place_into, err);
+			r = derive_each_references(t->derive, "sorting referrers", take_block, t,
+						   err);
 		if (r == HDB_OK)
 			r = write_part(t, err);
 		base_big_free(t->derive->work, &t->sources);
@@ -205,12 +262,9 @@ static int build_referrers(struct derive *derive, struct store_writer *writer,
 	struct turn t = { .derive = derive, .writer = writer };
 	int r;
 
-	heap_references(derive->heap, &t.lists);
 	heap_references(derive->heap, &t.big);
-	t.lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*t.lengths));
-	r = t.lengths ? base_big_alloc(derive->work, &t.degree,
-				       (uint64_t)derive->heap->object_count * 4, "referrers", err) :
-	    hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
+	r = base_big_alloc(derive->work, &t.degree, (uint64_t)derive->heap->object_count * 4,
+			   "referrers", err);
 	if (r == HDB_OK)
 		r = turn_all(&t, err);
 	if (r == HDB_OK)
@@ -218,8 +272,6 @@ static int build_referrers(struct derive *derive, struct store_writer *writer,
 	if (r == HDB_OK)
 		r = store_put_table(writer, STORE_REFERRERS_BIG, 0, err);
 	base_big_free(derive->work, &t.degree);
-	base_vec_release(&t.entries);
-	free(t.lengths);
 	return r;
 }
 

@@ -6,7 +6,6 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
-#include <stdatomic.h>
 #include <stdlib.h>
 
 struct build {
@@ -18,14 +17,6 @@ struct build {
 	atomic_bool is_too_big;       /* a size that narrow sizes do not hold */
 };
 
-/* A size in units of the alignment; most often that is 8, and a shift is much faster than a division. */
-static inline uint64_t in_units(const struct build *b, uint64_t bytes)
-{
-	const unsigned unit = b->derive->heap->layout.align_bytes;
-
-	return unit == 8 ? bytes / 8 : bytes / unit;
-}
-
 static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct build *b = ctx;
@@ -34,14 +25,15 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 	(void)err;
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		if (number[i] && !graph_sizes_set(&b->sizes, number[i],
-						  in_units(b, block->objects->shallow[i])))
+						  derive_units(b->derive, block->objects->shallow[i])))
 			atomic_store(&b->is_too_big, true);
 	return HDB_OK;
 }
 
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
-	int r = graph_sizes_init(&b->sizes, b->dominators.count, is_wide, b->derive->work, err);
+	int r = graph_sizes_init(&b->sizes, (uint64_t)b->dominators.count + 1, is_wide,
+				 b->derive->work, err);
 
 	atomic_store(&b->is_too_big, false);
 	if (r == HDB_OK)
@@ -58,7 +50,7 @@ static int pack_retained(void *ctx, struct derive_block *block, struct hdb_error
 
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = number[i] ? graph_sizes_get(&b->sizes, number[i]) -
-				   in_units(b, block->objects->shallow[i]) : 0;
+				   derive_units(b->derive, block->objects->shallow[i]) : 0;
 	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
 }
 

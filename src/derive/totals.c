@@ -5,6 +5,7 @@
  * one walk of that tree that knows for each group how many members are among the ancestors. A group whose members share
  * what they hold retains more; the exact figure is derive_retained_set's.
  */
+#include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/class_tree.h"
 
@@ -22,14 +23,19 @@ struct groups {
 	uint32_t count;
 };
 
+/* What one class's objects come to. */
+struct class_sum {
+	uint64_t count, bytes, unreachable_count, unreachable_bytes;
+};
+
 struct totals {
 	struct derive *derive;
-	struct class_tree tree;   /* for the totals by super class */
 	struct groups kinds[GROUP_KINDS];
+	struct class_tree supers; /* for the totals by super class */
+	struct derive_tree tree;
 	uint32_t *class_of;       /* by object */
-	struct base_big class_big, idom_big, retained_big;
-	uint64_t *retained;
-	const uint32_t *idom;
+	struct class_sum *sums;   /* by slot and class; then all in the first slot's */
+	struct base_big class_big;
 };
 
 /* ---- groups ---- */
@@ -151,20 +157,53 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 
 /* ---- counting ---- */
 
-static void count_object(struct totals *t, uint32_t class_no, uint64_t shallow, bool reachable)
+/* What the dump lacks counts nowhere. */
+static bool is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
 {
-	for (unsigned k = 0; k < GROUP_KINDS; k++) {
-		struct groups *g = &t->kinds[k];
-		struct derive_total *total = &g->totals[g->of_class[class_no]];
+	return block->first_ix + i != HEAP_BOOT_LOADER &&
+	       !(block->kind[i] == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
 
-		if (reachable) {
-			total->count++;
-			total->shallow_bytes += shallow;
+static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct totals *t = ctx;
+	const struct heap *heap = t->derive->heap;
+	const struct heap_block *objects = block->objects;
+	struct class_sum *sums = t->sums + (size_t)block->slot * heap->class_count;
+	const int r = derive_tree_block(&t->tree, block, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+		const uint32_t ix = objects->first_ix + i;
+		struct class_sum *sum = &sums[objects->class_no[i]];
+
+		t->class_of[ix] = objects->class_no[i];
+		if (!is_counted(heap, objects, i))
+			continue;
+		if (t->tree.dominator[ix] != ix) {
+			sum->count++;
+			sum->bytes += objects->shallow[i];
 		} else {
-			total->unreachable_count++;
-			total->unreachable_bytes += shallow;
+			sum->unreachable_count++;
+			sum->unreachable_bytes += objects->shallow[i];
 		}
 	}
+	return r;
+}
+
+static void add_sum(struct derive_total *total, const struct class_sum *sum)
+{
+	total->count += sum->count;
+	total->shallow_bytes += sum->bytes;
+	total->unreachable_count += sum->unreachable_count;
+	total->unreachable_bytes += sum->unreachable_bytes;
+}
+
+/* A class's objects are in its own group of each kind; fold_supers adds them to its super classes'. */
+static void add_class(struct totals *t, uint32_t class_no, const struct class_sum *sum)
+{
+	for (unsigned k = 0; k < GROUP_KINDS; k++)
+		add_sum(&t->kinds[k].totals[t->kinds[k].of_class[class_no]], sum);
 }
 
 /*
@@ -175,8 +214,8 @@ static void fold_supers(struct totals *t)
 {
 	struct derive_total *totals = t->kinds[DERIVE_SUPERCLASS].totals;
 
-	for (uint32_t i = t->tree.count; i-- > 0;) {
-		const uint32_t no = t->tree.order[i], parent = t->tree.parent[no];
+	for (uint32_t i = t->supers.count; i-- > 0;) {
+		const uint32_t no = t->supers.order[i], parent = t->supers.parent[no];
 		const struct derive_total *from = &totals[no];
 
 		if (parent == STORE_NONE)
@@ -189,74 +228,79 @@ static void fold_supers(struct totals *t)
 	}
 }
 
+/* One pass over the objects; `is_wide` as in derive_tree_init. */
+static int count_with(struct totals *t, bool is_wide, struct hdb_error *err)
+{
+	struct derive *derive = t->derive;
+	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
+	const size_t class_count = derive->heap->class_count;
+	int r = derive_tree_init(derive, is_wide, &t->tree, err);
+
+	t->sums = calloc(slots * class_count + 1, sizeof(*t->sums));
+	if (!t->sums)
+		return hdb_fail_memory(err, "sums by class", slots * class_count);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "totals by class", true, count_block, NULL, t, err);
+	for (size_t i = 0; i < slots * class_count && r == HDB_OK; i++)
+		if (!atomic_load(&t->tree.is_too_big))
+			add_class(t, (uint32_t)(i % class_count), &t->sums[i]);
+	free(t->sums);
+	return r;
+}
+
 static int count_all(struct totals *t, struct hdb_error *err)
 {
-	struct heap *heap = t->derive->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r = count_with(t, false, err);
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK)
-			r = derive_retained_block(t->derive, block, t->retained + block->first_ix,
-						  err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
-			const uint32_t ix = block->first_ix + i;
-			const bool is_class = block->kind[i] == STORE_CLASS;
-
-			t->class_of[ix] = block->class_no[i];
-			/* What the dump lacks counts nowhere. */
-			if (ix == HEAP_BOOT_LOADER ||
-			    (is_class && heap_class(heap, (uint32_t)block->length[i])->flags &
-			     STORE_CLASS_INVENTED))
-				continue;
-			count_object(t, block->class_no[i], block->shallow[i], t->idom[ix] != ix);
-		}
+	if (r == HDB_OK && atomic_load(&t->tree.is_too_big)) {
+		derive_tree_release(&t->tree);
+		r = count_with(t, true, err);
 	}
-	free(block);
 	return r;
 }
 
 /* ---- retained by group ---- */
 
-static void step_group(struct groups *g, uint32_t no, uint64_t retained, bool enter)
+/* Adds what an object retains to its group, if no member of it is above. */
+static void step_group(struct groups *g, uint32_t no, uint64_t retained, int step)
 {
-	if (!enter) {
-		g->open[no]--;
-		return;
-	}
-	if (g->open[no]++ == 0)
+	if (step >= 0 && g->open[no] == 0)
 		g->totals[no].retained_bytes += retained;
+	g->open[no] += (uint32_t)step;
 }
 
 /* For its class and those super classes that no dominator counts for. */
-static void step_supers(struct totals *t, uint32_t class_no, uint64_t retained, bool enter)
+static void step_supers(struct totals *t, uint32_t class_no, uint64_t retained, int step)
 {
 	struct derive_total *totals = t->kinds[DERIVE_SUPERCLASS].totals;
 	uint32_t covered;
 
-	if (!enter) {
-		class_tree_close(&t->tree, class_no);
+	if (step < 0) {
+		class_tree_close(&t->supers, class_no);
 		return;
 	}
-	covered = class_tree_covered(&t->tree, class_no);
+	covered = class_tree_covered(&t->supers, class_no);
 	totals[class_no].retained_bytes += retained;
 	if (covered != STORE_NONE)
 		totals[covered].retained_bytes -= retained;
-	class_tree_open(&t->tree, class_no);
+	if (step > 0)
+		class_tree_open(&t->supers, class_no);
 }
 
-static void step_object(struct totals *t, uint32_t ix, bool enter)
+/* Enters an object (step 1), leaves it (-1), or does both (0). */
+static void step_object(struct totals *t, uint32_t ix, int step)
 {
-	const uint64_t retained = t->retained[ix];
+	const struct heap *heap = t->derive->heap;
+	const uint64_t retained = graph_sizes_get(&t->tree.retained, ix) *
+				  heap->layout.align_bytes;
 	const uint32_t class_no = t->class_of[ix];
 
-	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, enter);
+	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, step);
 	step_group(&t->kinds[DERIVE_PACKAGE], t->kinds[DERIVE_PACKAGE].of_class[class_no], retained,
-		   enter);
+		   step);
 	step_group(&t->kinds[DERIVE_LOADER], t->kinds[DERIVE_LOADER].of_class[class_no], retained,
-		   enter);
-	step_supers(t, class_no, retained, enter);
+		   step);
+	step_supers(t, class_no, retained, step);
 }
 
 static int walk_tree(struct totals *t, struct hdb_error *err)
@@ -268,7 +312,7 @@ static int walk_tree(struct totals *t, struct hdb_error *err)
 	uint64_t done = 0;
 	bool enter;
 	uint32_t ix;
-	int r = graph_children(t->idom, n, NULL, derive->work, &children, err);
+	int r = graph_children(t->tree.dominator, n, NULL, derive->work, &children, err);
 
 	base_stage(derive->work, "totals by class", n, "objects");
 	if (r == HDB_OK)
@@ -277,8 +321,10 @@ static int walk_tree(struct totals *t, struct hdb_error *err)
 		r = graph_walk_next(&walk, &ix, &enter, err);
 		if (r != HDB_OK)
 			break;
-		if (ix != HEAP_BOOT_LOADER)
-			step_object(t, ix, enter);
+		/* Most objects dominate nothing. */
+		const bool is_leaf = children.first[ix] == children.first[ix + 1];
+		if (ix != HEAP_BOOT_LOADER && (enter || !is_leaf))
+			step_object(t, ix, is_leaf ? 0 : enter ? 1 : -1);
 		if (enter && ++done % 65536 == 0)
 			r = base_step(derive->work, done, err);
 	}
@@ -312,21 +358,10 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	int r = make_groups(&t, err);
 
 	if (r == HDB_OK)
-		r = class_tree_init(&t.tree, derive->heap, err);
-	base_stage(derive->work, "totals by class", n, "objects");
+		r = class_tree_init(&t.supers, derive->heap, err);
 	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &t.idom_big, (uint64_t)n * 4, "dominators", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &t.class_big, (uint64_t)n * 4, "classes", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(derive->work, &t.retained_big, (uint64_t)n * 8,
-				   "retained sizes", err);
-	if (r == HDB_OK) {
-		t.idom = t.idom_big.data;
-		t.class_of = t.class_big.data;
-		t.retained = t.retained_big.data;
-		r = derive_load_tree(derive, &derive->dominators, t.idom_big.data, err);
-	}
+		r = base_big_alloc_raw(derive->work, &t.class_big, (uint64_t)n * 4, "classes", err);
+	t.class_of = t.class_big.data;
 	if (r == HDB_OK)
 		r = count_all(&t, err);
 	if (r == HDB_OK)
@@ -335,10 +370,9 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 		fold_supers(&t);
 	if (r == HDB_OK)
 		r = put_totals(&t, writer, err);
-	base_big_free(derive->work, &t.idom_big);
+	derive_tree_release(&t.tree);
+	class_tree_release(&t.supers);
 	base_big_free(derive->work, &t.class_big);
-	base_big_free(derive->work, &t.retained_big);
-	class_tree_release(&t.tree);
 	for (unsigned k = 0; k < GROUP_KINDS; k++) {
 		free(t.kinds[k].of_class);
 		free(t.kinds[k].totals);

@@ -61,22 +61,6 @@ static int read_block(struct derive *derive, struct store_column *column, uint32
 	return r;
 }
 
-int derive_load_tree(struct derive *derive, struct store_column *column, uint32_t *parent,
-		     struct hdb_error *err)
-{
-	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
-	uint32_t count;
-	int r = HDB_OK;
-
-	if (!values)
-		return hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
-	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++)
-		r = read_block(derive, column, b, values,
-			       parent + (uint64_t)b * STORE_BLOCK_OBJECTS, &count, err);
-	free(values);
-	return r;
-}
-
 static int read_parent(struct derive *derive, struct store_column *column, uint32_t ix,
 		       uint32_t *parent, struct hdb_error *err)
 {
@@ -194,3 +178,77 @@ const struct derive_builder derive_build_reach = {
 const struct derive_builder derive_build_reach_strong = {
 	.tables = { STORE_REACH_STRONG }, .build = build_reach_strong,
 };
+
+/* ---- the dominator tree as a whole ---- */
+
+int derive_tree_init(struct derive *derive, bool is_wide, struct derive_tree *tree,
+		     struct hdb_error *err)
+{
+	const uint32_t n = derive->heap->object_count;
+	int r = base_big_alloc_raw(derive->work, &tree->dominator_big, (uint64_t)n * 4,
+				   "dominators", err);
+
+	tree->derive = derive;
+	tree->dominator = tree->dominator_big.data;
+	atomic_store(&tree->is_too_big, false);
+	if (r == HDB_OK)
+		r = graph_sizes_init(&tree->retained, n, is_wide, derive->work, err);
+	if (r == HDB_OK)
+		r = derive_need(derive, STORE_DOMINATORS, err);
+	if (r == HDB_OK)
+		r = derive_need(derive, STORE_RETAINED, err);
+	if (r == HDB_OK)
+		r = store_column_prepare(&derive->dominators, err);
+	return r == HDB_OK ? store_column_prepare(&derive->retained, err) : r;
+}
+
+int derive_tree_block(struct derive_tree *tree, struct derive_block *block, struct hdb_error *err)
+{
+	struct derive *derive = tree->derive;
+	const uint32_t first_ix = block->objects->first_ix;
+	uint32_t *dominator = tree->dominator + first_ix;
+	uint32_t count;
+	int r = read_block(derive, &derive->dominators, block->block_no, block->values, dominator,
+			   &count, err);
+
+	if (r == HDB_OK)
+		r = store_column_block(&derive->retained, first_ix, block->values, &count, err);
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+		const uint64_t units = derive_units(derive, block->objects->shallow[i]) +
+				       block->values[i];
+
+		if (!graph_sizes_set(&tree->retained, first_ix + i,
+				     dominator[i] == first_ix + i ? 0 : units))
+			atomic_store(&tree->is_too_big, true);
+	}
+	return r;
+}
+
+static int make_tree_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	return derive_tree_block(ctx, block, err);
+}
+
+int derive_tree_load(struct derive *derive, const char *stage, struct derive_tree *tree,
+		     struct hdb_error *err)
+{
+	int r = derive_tree_init(derive, false, tree, err);
+
+	if (r == HDB_OK)
+		r = derive_each_block(derive, stage, true, make_tree_block, NULL, tree, err);
+	if (r != HDB_OK || !atomic_load(&tree->is_too_big))
+		return r;
+	derive_tree_release(tree);
+	r = derive_tree_init(derive, true, tree, err);
+	return r == HDB_OK ? derive_each_block(derive, stage, true, make_tree_block, NULL, tree,
+					       err) : r;
+}
+
+void derive_tree_release(struct derive_tree *tree)
+{
+	if (!tree->derive)
+		return;
+	base_big_free(tree->derive->work, &tree->dominator_big);
+	graph_sizes_release(&tree->retained);
+	tree->derive = NULL;
+}

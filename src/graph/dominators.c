@@ -291,30 +291,6 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 	return HDB_OK;
 }
 
-/* ---- sizes ---- */
-
-int graph_sizes_init(struct graph_sizes *sizes, uint32_t count, bool is_wide,
-		     struct base_work *work, struct hdb_error *err)
-{
-	const uint64_t bytes = ((uint64_t)count + 1) * (is_wide ? 8 : 4);
-	int rc;
-
-	*sizes = (struct graph_sizes){ .work = work, .count = count };
-	rc = base_big_alloc(work, &sizes->big, bytes, "retained sizes", err);
-	if (is_wide)
-		sizes->wide = sizes->big.data;
-	else
-		sizes->narrow = sizes->big.data;
-	return rc;
-}
-
-void graph_sizes_release(struct graph_sizes *sizes)
-{
-	if (sizes->work)
-		base_big_free(sizes->work, &sizes->big);
-	*sizes = (struct graph_sizes){ 0 };
-}
-
 int graph_retained(const struct graph_dominators *dominators, struct graph_sizes *sizes,
 		   struct hdb_error *err)
 {

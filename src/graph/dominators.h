@@ -14,6 +14,7 @@
 
 #include "graph/access.h"
 #include "graph/adjacency.h"
+#include "graph/size_array.h"
 
 struct graph_dominators {
 	struct base_work *work;
@@ -42,38 +43,7 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 			   struct hdb_error *err);
 
 /*
- * Sizes by number: 4 bytes each while they fit, else 8.
- */
-struct graph_sizes {
-	struct base_work *work;
-	uint32_t *narrow; /* one of both is NULL */
-	uint64_t *wide;
-	uint32_t count;   /* highest number */
-	struct base_big big;
-};
-
-/* Zeros for numbers 0..count. Release it in any case. */
-int graph_sizes_init(struct graph_sizes *sizes, uint32_t count, bool is_wide,
-		     struct base_work *work, struct hdb_error *err);
-void graph_sizes_release(struct graph_sizes *sizes);
-
-/* Sets a size; false if it is too big for narrow sizes. */
-static inline bool graph_sizes_set(struct graph_sizes *sizes, uint32_t number, uint64_t size)
-{
-	if (sizes->wide)
-		sizes->wide[number] = size;
-	else
-		sizes->narrow[number] = (uint32_t)size;
-	return sizes->wide || size <= UINT32_MAX;
-}
-
-static inline uint64_t graph_sizes_get(const struct graph_sizes *sizes, uint32_t number)
-{
-	return sizes->wide ? sizes->wide[number] : sizes->narrow[number];
-}
-
-/*
- * Turns shallow sizes into retained ones, in place; that of the virtual root becomes the sum.
+ * Turns shallow sizes by number into retained ones, in place; that of the virtual root becomes the sum.
  * HDB_ELIMIT if narrow sizes do not hold a sum: what they were is lost then.
  */
 int graph_retained(const struct graph_dominators *dominators, struct graph_sizes *sizes,

@@ -75,23 +75,25 @@ static int fill_rows(const uint32_t *idom, uint32_t node_count, uint32_t *first,
 }
 
 /* Two children, the most common row that needs sorting at all. */
-static inline void sort_pair(uint32_t *row, const uint64_t *retained)
+static inline void sort_pair(uint32_t *row, const struct graph_sizes *retained)
 {
 	const uint32_t a = row[0], b = row[1];
 
-	if (retained[b] > retained[a]) {
+	if (graph_sizes_get(retained, b) > graph_sizes_get(retained, a)) {
 		row[0] = b;
 		row[1] = a;
 	}
 }
 
-static void sort_row(uint32_t *row, uint32_t count, const uint64_t *retained,
+static void sort_row(uint32_t *row, uint32_t count, const struct graph_sizes *retained,
 		     struct graph_key *keys)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (count - i > AHEAD)
-			__builtin_prefetch(&retained[row[i + AHEAD]]);
-		keys[i] = (struct graph_key){ .key = ~retained[row[i]], .node = row[i] };
+			graph_sizes_prefetch(retained, row[i + AHEAD]);
+		keys[i] = (struct graph_key){
+			.key = ~graph_sizes_get(retained, row[i]), .node = row[i],
+		};
 	}
 	graph_sort_keys(keys, keys + count, count);
 	for (uint32_t i = 0; i < count; i++)
@@ -99,7 +101,7 @@ static void sort_row(uint32_t *row, uint32_t count, const uint64_t *retained,
 }
 
 static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child,
-		     const uint64_t *retained, struct base_work *work, struct hdb_error *err)
+		     const struct graph_sizes *retained, struct base_work *work, struct hdb_error *err)
 {
 	const uint32_t row_count = node_count + 1;
 	struct base_big big = { 0 };
@@ -127,7 +129,7 @@ static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child
 	return rc;
 }
 
-int graph_children(const uint32_t *idom, uint32_t node_count, const uint64_t *retained,
+int graph_children(const uint32_t *idom, uint32_t node_count, const struct graph_sizes *retained,
 		   struct base_work *work, struct graph_children *out, struct hdb_error *err)
 {
 	uint32_t *first, *child;

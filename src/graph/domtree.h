@@ -10,6 +10,7 @@
 
 #include "base/work.h"
 #include "graph/access.h"
+#include "graph/size_array.h"
 
 /*
  * The children of every node: those of v are child[first[v]] .. child[first[v + 1] - 1], and row
@@ -27,7 +28,7 @@ struct graph_children {
  * sorts by node alone. Release *out in any case. Memory: 4 bytes a node, 4 a child, and 32 for
  * each entry of the longest row while it is sorted.
  */
-int graph_children(const uint32_t *idom, uint32_t node_count, const uint64_t *retained,
+int graph_children(const uint32_t *idom, uint32_t node_count, const struct graph_sizes *retained,
 		   struct base_work *work, struct graph_children *out, struct hdb_error *err);
 void graph_children_release(struct base_work *work, struct graph_children *children);
 

@@ -80,6 +80,16 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 	return HDB_OK;
 }
 
+int store_column_prepare(struct store_column *column, struct hdb_error *err)
+{
+	struct pack_column *block;
+	int r = HDB_OK;
+
+	for (uint64_t ix = 0; ix < column->ix_count && r == HDB_OK; ix += STORE_BLOCK_OBJECTS)
+		r = open_block(column, (uint32_t)(ix / STORE_BLOCK_OBJECTS), &block, err);
+	return r;
+}
+
 void store_column_release(struct store_column *column)
 {
 	free(column->blocks);

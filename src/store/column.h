@@ -28,6 +28,12 @@ int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
 int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t *values,
 		       uint32_t *count, struct hdb_error *err);
 
+/*
+ * Opens every block, so that store_column_get and store_column_block may then be called on any thread, until the
+ * store's snapshot is another.
+ */
+int store_column_prepare(struct store_column *column, struct hdb_error *err);
+
 void store_column_release(struct store_column *column);
 
 #endif
