@@ -243,6 +243,10 @@ struct hdb_query_args {
 	const char *sort;  /* column to sort by, largest numbers and first texts first; "-column" the
 			     other way round; NULL: the query's own order */
 	uint64_t limit;    /* most rows that will be taken; 0: all */
+	struct hdb *const *before; /* open databases of earlier dumps, oldest first, for queries that
+				      compare ("diff"); NULL: none. Lent: a handle that is lent
+				      answers nothing else until the rows are closed */
+	size_t before_count;
 };
 
 /* An answer: an iterator over rows. */

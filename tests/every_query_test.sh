@@ -69,8 +69,49 @@ try_dump() {
 	ask "$db" query roots --kind all
 	ask "$db" query threads
 	ask "$db" query threads --no-stack
+	ask "$db" query threads --no-stack --all
+	for q in drops consumers loaders duplicate-classes; do
+		ask "$db" query $q
+	done
+	ask "$db" query consumers 'java.lang.*' --threshold 0
+	ask "$db" query loaders --classes --idle
+	ask "$db" query immediate-dominators java.lang.String --exclude 'java.*'
+	ask "$db" query retained java.lang.String --exclude java.lang.Class:name,weak
+	for by in class package loader; do
+		ask "$db" query dominator-tree --by $by
+		ask "$db" query paths java.lang.String --by $by
+	done
+	ask "$db" query paths 'java.util.*' --exclude java.lang.Thread:name
+	ask "$db" query histogram --fail-if 'retained(java.lang.*) > 1K'
+	for by in class package loader superclass object path dominator suspect; do
+		"$BUILD/heapdb" diff "$db" "$db" --by $by --json > "$work/out" 2> "$work/err" || {
+			echo "FAILED: heapdb diff --by $by: $(head -n 1 "$work/err")"
+			failed=1
+		}
+	done
 	ask "$db" query strings --match '^[a-z]+$' --min-count 2
 	ask "$db" query strings --equals main --objects
+	for by in prefix length encoding; do
+		ask "$db" query strings --by $by
+	done
+	ask "$db" query duplicates
+	ask "$db" query duplicates --arrays --no-holders --unreachable --min-wasted 100
+	ask "$db" query substrings
+	ask "$db" query substrings --shared --unreachable
+	ask "$db" query arrays
+	ask "$db" query arrays 'byte*' --by length
+	for kind in empty zero constant tails; do
+		ask "$db" query arrays --$kind --unreachable
+	done
+	for by in class referent strength; do
+		ask "$db" query reference-stats --by $by
+	done
+	ask "$db" query reference-leaks
+	ask "$db" query reference-leaks --objects --max-objects 50
+	ask "$db" query finalizers
+	ask "$db" query finalizers --objects --state registered
+	ask "$db" query unreachable --by holder
+	ask "$db" query unreachable --holders
 	ask "$db" query class java.lang.String
 	ask "$db" query class 'java.lang.*'
 	for q in problems dangling records alloc-sites cpu-samples heap-summaries tables; do

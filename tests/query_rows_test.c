@@ -189,6 +189,7 @@ static void budget(void **state)
 	static const struct hdb_option options[] = { { "all", NULL }, { "columns", "id" } };
 	struct hdb_query_args args = { .options = options, .option_count = 2, .sort = "id" };
 	struct hdb_error err = { 0 };
+	struct query_side side;
 	struct base_work work;
 	struct derive derive;
 	struct heap *heap;
@@ -198,12 +199,13 @@ static void budget(void **state)
 	base_work_init(&work, 0, 1, NULL);
 	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, &err), HDB_OK);
 	derive_init(&derive, heap, &work);
+	side = (struct query_side){ heap, &derive, &work };
 	/* Below what base_work_init lets pass: a few rows fit. */
 	work.memory_bytes = 4096;
-	assert_int_equal(query_open(heap, &derive, &work, "objects", &args, &q, &err), HDB_ELIMIT);
+	assert_int_equal(query_open(&side, NULL, "objects", &args, &q, &err), HDB_ELIMIT);
 	assert_non_null(strstr(err.message, "--limit"));
 	args.limit = 5;
-	assert_int_equal(query_open(heap, &derive, &work, "objects", &args, &q, &err), HDB_OK);
+	assert_int_equal(query_open(&side, NULL, "objects", &args, &q, &err), HDB_OK);
 	assert_int_equal(query_next(q, &err), HDB_OK);
 	assert_int_equal(query_value(q, 0)->u, world_id(NODES - 1));
 	query_close(q);

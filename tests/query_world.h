@@ -47,6 +47,9 @@ static const struct world_class {
  */
 static uint32_t world_array_size;
 
+/* If set, the next dump stays, for questions that need its bytes; it is overwritten by the next. */
+static bool world_keeps_dump;
+
 struct world {
 	uint32_t n;
 	uint32_t edge[WORLD_NODES_MAX][WORLD_EDGES]; /* WORLD_NODES_MAX: null */
@@ -241,7 +244,8 @@ static inline void world_make(struct world *w, uint32_t n, uint64_t *seed)
 		assert_int_equal(hdb_object(w->db, world_id(v), &info, &err), HDB_OK);
 		w->shallow[v] = info.shallow_bytes;
 	}
-	(void)unlink(dump);
+	if (!world_keeps_dump)
+		(void)unlink(dump);
 }
 
 static inline void world_free(struct world *w)

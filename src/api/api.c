@@ -25,6 +25,7 @@ struct hdb {
 /* A query's rows are its running state. */
 struct hdb_rows {
 	struct query *query;
+	struct query_side *before; /* the sides of args->before; owned */
 };
 
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
@@ -182,14 +183,26 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 	      struct hdb_rows **out, struct hdb_error *err)
 {
 	static const struct hdb_query_args none;
+	const struct query_side side = { db->heap, &db->derive, &db->work };
 	struct hdb_rows *rows = calloc(1, sizeof(*rows));
 	int r;
 
-	if (!rows)
+	if (!args)
+		args = &none;
+	if (rows)
+		rows->before = calloc(args->before_count + 1, sizeof(*rows->before));
+	if (!rows || !rows->before) {
+		free(rows);
 		return hdb_fail_memory(err, "an answer", sizeof(*rows));
-	r = query_open(db->heap, &db->derive, &db->work, name, args ? args : &none, &rows->query,
-		       err);
+	}
+	for (size_t i = 0; i < args->before_count; i++) {
+		struct hdb *other = args->before[i];
+
+		rows->before[i] = (struct query_side){ other->heap, &other->derive, &other->work };
+	}
+	r = query_open(&side, rows->before, name, args, &rows->query, err);
 	if (r != HDB_OK) {
+		free(rows->before);
 		free(rows);
 		return r;
 	}
@@ -242,5 +255,6 @@ void hdb_rows_close(struct hdb_rows *rows)
 	if (!rows)
 		return;
 	query_close(rows->query);
+	free(rows->before);
 	free(rows);
 }

@@ -1,5 +1,5 @@
 /*
- * derive/blocks.h - work on every block of objects, on all threads. Private to derive.
+ * derive/blocks.h - work on every block of objects, on all threads. Analyses may use it, too.
  */
 #ifndef DERIVE_BLOCKS_H
 #define DERIVE_BLOCKS_H

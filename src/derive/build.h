@@ -1,5 +1,5 @@
 /*
- * derive/build.h - what the builders of derived tables share. Private to derive.
+ * derive/build.h - what the builders of derived tables share; analyses of the whole graph load it from here, too.
  */
 #ifndef DERIVE_BUILD_H
 #define DERIVE_BUILD_H
@@ -34,6 +34,10 @@ extern const struct derive_builder derive_build_totals;
  */
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);
+
+/* The same without the edges that the filter leaves out. */
+int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
+			       struct graph_rows *rows, struct hdb_error *err);
 
 /* Writes a table of tree parents: none, top, or a node. See FORMAT.md, "trees". */
 int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,

@@ -57,6 +57,9 @@ int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *d
 			   struct hdb_error *err);
 int derive_retained_block(struct derive *derive, const struct heap_block *objects,
 			  uint64_t *bytes, struct hdb_error *err);
+/* Parents of a block of objects in a reach tree: HEAP_NONE for a root, ix itself if unreachable. */
+int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
+		       struct hdb_error *err);
 /*
  * Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are there, else from
  * reach.
@@ -79,6 +82,21 @@ int derive_children(struct derive *derive, struct store_lists *out, struct hdb_e
  */
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
+
+/* Which references do not count. */
+struct derive_filter {
+	const uint8_t *from_class; /* by class number: nonzero if instances may have such; lent */
+	/* Takes out of edges[*count] what does not count; asked only for instances of those classes. */
+	int (*keep)(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count,
+		    struct hdb_error *err);
+	void *ctx;
+};
+
+/*
+ * The reach tree without some references: parent[object_count] as in derive_reach_block. One walk over the heap.
+ */
+int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
+			 uint32_t *parent, struct hdb_error *err);
 
 /* Totals of a group of objects. */
 struct derive_total {
@@ -115,6 +133,15 @@ struct derive_retained_result {
 int derive_retained_set(struct derive *derive, const uint32_t *members, size_t member_count,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err);
+
+/*
+ * What a set retains, if some references did not count: all that it reaches, by any reference, and that the roots do
+ * not reach around the set by the references that count. This is Eclipse MAT's retained set with excluded references:
+ * an object that is held from outside only through excluded ones counts as retained. Two walks over the heap.
+ */
+int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
+			    const uint32_t *members, size_t member_count,
+			    struct derive_retained_result *out, struct hdb_error *err);
 
 /*
  * Only the local way: HDB_OK, or GRAPH_BUDGET when the limits do not do (*out then says what was spent).

@@ -43,7 +43,18 @@ struct load {
 	struct base_vec strong;         /* uint32_t: edges of one reference object */
 	uint64_t limit;                 /* edges that there can be */
 	bool is_strong;
+	const struct derive_filter *filter; /* NULL: none */
 };
+
+/* Whether edges of object i of a block may have to be left out. */
+static bool has_filter(const struct load *l, const struct heap_block *block, uint32_t i)
+{
+	const uint32_t no = block->class_no[i];
+
+	return block->kind[i] == STORE_INSTANCE &&
+	       ((l->is_strong && heap_class(l->derive->heap, no)->strength) ||
+		(l->filter && l->filter->from_class[no]));
+}
 
 /* Looks up what decoding needs: blocks of references and of objects. */
 static int find_blocks(struct load *l, struct hdb_error *err)
@@ -89,8 +100,7 @@ static int pack_row(struct load *l, struct load_slot *s, uint32_t i, const uint3
 	for (uint64_t e = 0; e < count; e++)
 		if (!heap_is_root(heap, references[e]))
 			edges[n++] = references[e];
-	if (!(s->list_length[i] & STORE_LIST_IS_BIG) &&
-	    !(l->is_strong && s->objects->kind[i] == STORE_INSTANCE && class->strength)) {
+	if (!(s->list_length[i] & STORE_LIST_IS_BIG) && !has_filter(l, s->objects, i)) {
 		uint8_t *out = base_vec_at(&s->bytes, uint8_t, s->bytes.count);
 		const unsigned length = graph_rows_pack(l->rows, ix, edges, n, out);
 
@@ -132,13 +142,22 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	return r;
 }
 
-/* The edges of a reference object, without its referent, instead of *edges and *count. */
+/*
+ * The edges of a reference object, without its referent, instead of *edges and *count; or of any
+ * object, without what the filter leaves out.
+ */
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
 {
 	int r = base_vec_reserve(&l->strong, *count, sizeof(**edges), err);
 
 	l->strong.count = 0;
+	if (r == HDB_OK && l->filter) {
+		if (*count)
+			memcpy(l->strong.data, *edges, *count * sizeof(**edges));
+		*edges = l->strong.data;
+		return l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
+	}
 	for (uint32_t e = 0; e < *count && r == HDB_OK; e++) {
 		uint8_t strength;
 
@@ -185,14 +204,12 @@ static int finish_special(struct load *l, const struct load_slot *s, const struc
 {
 	const uint32_t ix = s->objects->first_ix + special->i;
 	const bool is_big = s->list_length[special->i] & STORE_LIST_IS_BIG;
-	const struct store_class *class = heap_class(l->derive->heap,
-						    s->objects->class_no[special->i]);
 	struct graph_long_row row = { 0, 0 };
 	uint32_t count = special->count;
 	unsigned packed;
 	int r = HDB_OK;
 
-	if (l->is_strong && s->objects->kind[special->i] == STORE_INSTANCE && class->strength)
+	if (has_filter(l, s->objects, special->i))
 		r = keep_strong(l, ix, &edges, &count, err);
 	packed = graph_rows_pack(l->rows, ix, edges, count, out);
 	*length = (uint8_t)packed;
@@ -290,11 +307,13 @@ static int count_edges(struct load *l, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
-		      struct hdb_error *err)
+static int load_graph(struct derive *derive, bool is_strong, const struct derive_filter *filter,
+		      struct graph_rows *rows, struct hdb_error *err)
 {
 	struct heap *heap = derive->heap;
-	struct load l = { .derive = derive, .rows = rows, .is_strong = is_strong };
+	struct load l = {
+		.derive = derive, .rows = rows, .is_strong = is_strong, .filter = filter,
+	};
 	struct base_pipeline pipeline = {
 		.item_count = heap_block_count(heap), .threads = derive->work->threads, .ctx = &l,
 		.produce = produce, .consume = consume,
@@ -320,4 +339,16 @@ int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *
 		graph_rows_release(rows);
 	free_load(&l);
 	return r;
+}
+
+int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
+		      struct hdb_error *err)
+{
+	return load_graph(derive, is_strong, NULL, rows, err);
+}
+
+int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
+			       struct graph_rows *rows, struct hdb_error *err)
+{
+	return load_graph(derive, false, filter, rows, err);
 }

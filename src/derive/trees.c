@@ -103,19 +103,31 @@ int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
 	return read_parent(derive, &derive->dominators, ix, dominator, err);
 }
 
-int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
-			   struct hdb_error *err)
+static int tree_block(struct derive *derive, struct store_column *column, uint32_t block_no,
+		      uint32_t *parent, struct hdb_error *err)
 {
 	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
 	uint32_t count;
-	int r = values ? derive_need(derive, STORE_DOMINATORS, err) :
+	int r = values ? derive_need(derive, column->table, err) :
 		hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
 	if (r == HDB_OK)
-		r = read_block(derive, &derive->dominators, block_no, values, dominator, &count,
-			       err);
+		r = read_block(derive, column, block_no, values, parent, &count, err);
 	free(values);
 	return r;
+}
+
+int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
+			   struct hdb_error *err)
+{
+	return tree_block(derive, &derive->dominators, block_no, dominator, err);
+}
+
+int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
+		       struct hdb_error *err)
+{
+	return tree_block(derive, is_strong ? &derive->reach_strong : &derive->reach, block_no,
+			  parent, err);
 }
 
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,

@@ -99,6 +99,7 @@ void heap_close(struct heap *heap)
 		free(heap->class_names[no]);
 	free(heap->class_names);
 	free(heap->classes);
+	base_vec_release(&heap->string_layouts);
 	free(heap->root_bits);
 	free(heap->roots);
 	base_source_close(heap->source);
@@ -375,6 +376,16 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 					       out->length[i]);
 	}
 	return HDB_OK;
+}
+
+int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err)
+{
+	struct store_objects *block;
+	const int r = objects_block(heap, block_no, &block, err);
+
+	if (r == HDB_OK)
+		store_objects_offsets(block, out);
+	return r;
 }
 
 void heap_references(struct heap *heap, struct store_lists *out)

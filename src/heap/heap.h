@@ -8,6 +8,7 @@
 #define HEAP_HEAP_H
 
 #include "base/source.h"
+#include "base/vec.h"
 #include "base/work.h"
 #include "hprof/reader.h"
 #include "store/lists.h"
@@ -49,6 +50,8 @@ struct heap {
 	uint64_t *root_bits;        /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;
+	struct base_vec string_layouts; /* strings.h; found when first asked for */
+	bool has_strings, is_big_endian;
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
 	char dump_path_buffer[4096];
 	struct base_source *source; /* opened when first asked for */
@@ -107,6 +110,12 @@ uint32_t heap_block_count(const struct heap *heap);
 /* Reads block number block_no (0, 1, ...). The struct is large: allocate it. */
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
+
+/*
+ * File offsets of a block's sub-records, 0 for class objects and what the dump lacks; out has room for
+ * STORE_BLOCK_OBJECTS.
+ */
+int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err);
 
 /*
  * Looks block_no up in the store, so that heap_read_block of it is only decoding, which several threads may do at

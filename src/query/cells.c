@@ -274,6 +274,16 @@ int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_err
 	return r;
 }
 
+int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err)
+{
+	struct hdb_value *out;
+	const int r = make_fact(q, name, &out, err);
+
+	if (r == HDB_OK)
+		out->i = value;
+	return r;
+}
+
 int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err)
 {
 	struct query_fact *fact;

@@ -6,6 +6,11 @@
  */
 #include "query/query.h"
 
+#include <string.h>
+
+/* Longest pattern of a list; longer ones match nothing, as no class name is longer. */
+#define PATTERN_MAX 4096
+
 /* The text after its first character, which may be of several bytes. */
 static const char *skip_character(const char *text)
 {
@@ -40,4 +45,22 @@ bool query_glob(const char *pattern, const char *text)
 	while (*pattern == '*')
 		pattern++;
 	return !*pattern;
+}
+
+bool query_glob_list(const char *patterns, const char *text)
+{
+	char pattern[PATTERN_MAX];
+
+	for (const char *p = patterns; *p;) {
+		const size_t size = strcspn(p, ",");
+
+		if (size < sizeof(pattern)) {
+			memcpy(pattern, p, size);
+			pattern[size] = '\0';
+			if (query_glob(pattern, text))
+				return true;
+		}
+		p += size + (p[size] == ',');
+	}
+	return false;
 }

@@ -69,6 +69,9 @@ int query_heap_total(struct query *q, struct derive_total *out, struct hdb_error
 /* Adds up groups of which each object is in one: not super classes. */
 void query_add_groups(const struct query_groups *groups, struct derive_total *out);
 
+/* How many names several classes have. The body is in q_duplicates.c. */
+int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *err);
+
 /* 100 * part / whole, 0 for an empty whole. */
 double query_percent(uint64_t part, uint64_t whole);
 

@@ -166,24 +166,20 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int sum_topmost(const struct bound *b, const struct query_members *m, uint64_t *bytes,
-		       struct hdb_error *err)
+static int each_topmost(const struct bound *b, const struct query_members *m,
+			query_take_member take, void *ctx, struct hdb_error *err)
 {
 	const uint32_t *ixs = m->ixs.data;
 	int r = HDB_OK;
 
-	*bytes = 0;
 	for (uint64_t i = 0; i < m->count && r == HDB_OK; i++) {
 		const uint32_t ix = ixs[i], above = b->idom[ix];
-		uint64_t retained;
 
 		if (above == ix)
 			continue;
 		r = cover(b, ix, err);
-		if (r != HDB_OK || (above != HEAP_NONE && b->state[above] == COVERED))
-			continue;
-		r = derive_retained(b->q->derive, ix, &retained, err);
-		*bytes += r == HDB_OK ? retained : 0;
+		if (r == HDB_OK && (above == HEAP_NONE || b->state[above] != COVERED))
+			r = take(ctx, ix, err);
 	}
 	return r;
 }
@@ -204,19 +200,16 @@ static int bound_of_class(struct query *q, uint32_t class_no, uint64_t *bytes,
 	return r;
 }
 
-int query_members_bound(struct query *q, const struct query_members *members, uint64_t *bytes,
-			struct hdb_error *err)
+int query_members_topmost(struct query *q, const struct query_members *members,
+			  query_take_member take, void *ctx, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
 	struct base_big idom = { 0 }, state = { 0 }, bits = { 0 };
 	const uint32_t *ixs = members->ixs.data;
 	struct bound b = { .q = q };
 	uint8_t *member;
-	int r;
+	int r = derive_need(q->derive, STORE_RETAINED, err);
 
-	if (members->class_no != HEAP_NONE && derive_has(q->derive, STORE_TOTALS))
-		return bound_of_class(q, members->class_no, bytes, err);
-	r = derive_need(q->derive, STORE_RETAINED, err);
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &idom, n * 4 + 4, "dominators", err);
 	if (r == HDB_OK)
@@ -233,10 +226,38 @@ int query_members_bound(struct query *q, const struct query_members *members, ui
 		b.idom = idom.data;
 		b.state = state.data;
 		b.member = member;
-		r = sum_topmost(&b, members, bytes, err);
+		r = each_topmost(&b, members, take, ctx, err);
 	}
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &state);
 	base_big_free(q->work, &bits);
+	return r;
+}
+
+struct sum {
+	struct query *q;
+	uint64_t bytes;
+};
+
+static int add_retained(void *ctx, uint32_t ix, struct hdb_error *err)
+{
+	struct sum *sum = ctx;
+	uint64_t retained = 0;
+	const int r = derive_retained(sum->q->derive, ix, &retained, err);
+
+	sum->bytes += retained;
+	return r;
+}
+
+int query_members_bound(struct query *q, const struct query_members *members, uint64_t *bytes,
+			struct hdb_error *err)
+{
+	struct sum sum = { .q = q };
+	int r;
+
+	if (members->class_no != HEAP_NONE && derive_has(q->derive, STORE_TOTALS))
+		return bound_of_class(q, members->class_no, bytes, err);
+	r = query_members_topmost(q, members, add_retained, &sum, err);
+	*bytes = sum.bytes;
 	return r;
 }

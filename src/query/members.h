@@ -26,6 +26,16 @@ int query_members_find(struct query *q, const char *target, bool with_sub,
 		       struct query_members *out, struct hdb_error *err);
 void query_members_release(struct query *q, struct query_members *members);
 
+/* Takes one of the members. */
+typedef int (*query_take_member)(void *ctx, uint32_t ix, struct hdb_error *err);
+
+/*
+ * Calls `take` for every reachable member that no other member dominates, in order of index. Needs
+ * the table retained.
+ */
+int query_members_topmost(struct query *q, const struct query_members *members,
+			  query_take_member take, void *ctx, struct hdb_error *err);
+
 /*
  * What they retain at least: the sum over those that no other member dominates. Needs the table
  * retained.

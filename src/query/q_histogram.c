@@ -2,6 +2,7 @@
  * query/q_histogram.c - how many objects of each class, super class, package or loader there are,
  * and how large.
  */
+#include "query/conditions.h"
 #include "query/groups.h"
 #include "query/queries.h"
 
@@ -14,6 +15,7 @@ static const struct hdb_option_spec options[] = {
 	  "what to count by (class); a super class counts its sub classes too" },
 	{ "shallow", NULL, "count and shallow size of all objects, reachable or not: one quick pass "
 	  "that builds no table; no retained sizes" },
+	QUERY_FAIL_IF,
 	{ NULL, NULL, NULL },
 };
 
@@ -41,6 +43,7 @@ static const struct hdb_column facts[] = {
 	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "their bytes" },
 	{ "counted", HDB_TYPE_TEXT, "counted", "what count and shallow are of: \"reachable\" or "
 	  "\"all objects, reachable or not\"; objects that the dump lacks count nowhere" },
+	QUERY_FAIL_IF_FACTS,
 };
 
 /* The sum over all objects; super classes would count them several times. */
@@ -100,6 +103,8 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a histogram", sizeof(*groups));
 	r = query_targets(q, 0, 1, err);
 	if (r == HDB_OK)
+		r = query_check_conditions(q, 1, false, err);
+	if (r == HDB_OK)
 		r = query_by(q, DERIVE_CLASS, &by, err);
 	if (r == HDB_OK)
 		r = choose_columns(q, by, is_shallow, err);
@@ -110,6 +115,8 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 		r = query_fact(q, "groups", groups->count, err);
 	if (r == HDB_OK)
 		r = set_facts(q, groups, is_shallow, err);
+	if (r == HDB_OK)
+		r = query_judge(q, q, 1, NULL, err);
 	if (r == HDB_OK && q->args->target_count)
 		r = query_filter_groups(q, groups, q->args->targets[0], err);
 	if (r != HDB_OK)

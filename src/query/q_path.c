@@ -7,6 +7,7 @@
 #include "graph/paths.h"
 #include "heap/threads.h"
 #include "query/describe.h"
+#include "query/exclude.h"
 #include "query/queries.h"
 
 #include <stdio.h>
@@ -16,8 +17,6 @@
 enum { PATH, STEP, ID, CLASS, LABEL, NAME, SHALLOW, RETAINED, ROOT };
 
 #define NAME_MAX_BYTES 512
-/* Exclusions of the form CLASS:FIELD. */
-#define FIELDS_MAX 64
 /* Objects that a search backwards may visit: some seconds of work. */
 #define SEARCH_NODES_MAX 20000000u
 
@@ -48,16 +47,9 @@ static const struct hdb_column facts[] = {
 	{ "way", HDB_TYPE_TEXT, "way", "reach tree, or search backwards" },
 };
 
-struct excluded_field {
-	uint32_t class_no;
-	char name[128];
-};
-
 struct path_query {
 	uint32_t target;
-	bool excludes[STORE_FINALIZER + 1];
-	struct excluded_field fields[FIELDS_MAX];
-	size_t field_count;
+	struct query_excludes excludes;
 	bool is_search;
 	uint64_t limit, path_no, step;
 	struct graph_access access;
@@ -68,113 +60,12 @@ struct path_query {
 	struct base_vec tree;     /* uint32_t: a path off the tree */
 };
 
-/* ---- what is excluded ---- */
-
-static int add_field(struct query *q, struct path_query *s, const char *text, size_t size,
-		     struct hdb_error *err)
-{
-	const char *colon = memchr(text, ':', size);
-	char name[NAME_MAX_BYTES];
-	uint32_t *classes;
-	size_t count, class_size = colon ? (size_t)(colon - text) : 0;
-	int r;
-
-	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
-		return hdb_fail(err, HDB_EUSAGE, "--exclude: \"%.*s\" is none of weak, soft, phantom, "
-				"finalizer, none, CLASS:FIELD", (int)size, text);
-	memcpy(name, text, class_size);
-	name[class_size] = '\0';
-	r = query_classes(q, name, false, &classes, &count, err);
-	if (r != HDB_OK)
-		return r;
-	if (count > FIELDS_MAX - s->field_count) {
-		free(classes);
-		return hdb_fail(err, HDB_ELIMIT, "--exclude: more than %d classes; name their super "
-				"class", FIELDS_MAX);
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct excluded_field *field = &s->fields[s->field_count++];
-
-		field->class_no = classes[i];
-		memcpy(field->name, colon + 1, size - class_size - 1);
-		field->name[size - class_size - 1] = '\0';
-	}
-	free(classes);
-	return HDB_OK;
-}
-
-static int parse_excludes(struct query *q, struct path_query *s, struct hdb_error *err)
-{
-	static const char *const names[] = { "", "soft", "weak", "phantom", "finalizer" };
-	const char *text = query_option(q, "exclude");
-
-	if (!text)
-		text = "weak,soft,phantom,finalizer";
-	for (const char *p = text; *p;) {
-		const size_t size = strcspn(p, ",");
-		bool known = size == 4 && strncmp(p, "none", 4) == 0;
-
-		for (unsigned k = STORE_SOFT; k <= STORE_FINALIZER; k++) {
-			if (strlen(names[k]) == size && strncmp(p, names[k], size) == 0)
-				known = s->excludes[k] = true;
-		}
-		if (!known) {
-			const int r = add_field(q, s, p, size, err);
-
-			if (r != HDB_OK)
-				return r;
-		}
-		p += size + (p[size] == ',');
-	}
-	return query_fact_text(q, "exclude", text, err);
-}
-
-/* Whether every field by which `from` holds `to` is excluded by name. */
-static int is_field_excluded(struct query *q, const struct path_query *s, uint32_t from,
-			     uint32_t to, bool *out, struct hdb_error *err)
-{
-	struct heap_object object;
-	struct heap_fields fields;
-	char name[NAME_MAX_BYTES];
-	uint64_t to_id;
-	bool any = false;
-	int r = heap_object(q->heap, from, &object, err);
-
-	*out = false;
-	if (r < 0 || object.kind != STORE_INSTANCE || heap_class(q->heap, object.class_no)->ix == to)
-		return r;
-	r = heap_id(q->heap, to, &to_id, err);
-	if (r == HDB_OK)
-		r = heap_fields_begin(q->heap, from, &fields, err);
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
-		bool is_excluded = false;
-
-		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
-			continue;
-		any = true;
-		r = heap_text(q->heap, fields.field.name_text, name, sizeof(name), err);
-		for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
-			if (strcmp(s->fields[i].name, name) == 0 &&
-			    heap_is_subclass(q->heap, object.class_no, s->fields[i].class_no))
-				is_excluded = true;
-		if (!is_excluded)
-			return r;
-	}
-	*out = any;
-	return r < 0 ? r : HDB_OK;
-}
-
 static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
 {
 	struct query *q = ctx;
-	struct path_query *s = q->state;
-	uint8_t strength;
-	int r = heap_strength(q->heap, from, to, &strength, err);
+	const struct path_query *s = q->state;
 
-	*out = r == HDB_OK && strength != STORE_STRONG && s->excludes[strength];
-	if (r == HDB_OK && !*out && s->field_count)
-		r = is_field_excluded(q, s, from, to, out, err);
-	return r;
+	return query_is_excluded(q, &s->excludes, from, to, out, err);
 }
 
 /* ---- opening ---- */
@@ -246,7 +137,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 {
 	struct path_query *s = calloc(1, sizeof(*s));
 	uint64_t id;
-	bool all, none, found = false, reachable = false;
+	bool all, found = false, reachable = false;
 	uint32_t parent;
 	int r;
 
@@ -261,7 +152,9 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
-		r = parse_excludes(q, s, err);
+		r = query_excludes_parse(q, QUERY_EXCLUDES_WEAK, &s->excludes, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "exclude", s->excludes.text, err);
 	if (r == HDB_OK)
 		r = heap_id(q->heap, s->target, &id, err);
 	if (r == HDB_OK)
@@ -269,9 +162,8 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	all = s->excludes[1] && s->excludes[2] && s->excludes[3] && s->excludes[4];
-	none = !s->excludes[1] && !s->excludes[2] && !s->excludes[3] && !s->excludes[4];
-	if (s->limit == 1 && !s->field_count && (all || none)) {
+	all = query_excludes_is_weak(&s->excludes);
+	if (s->limit == 1 && (all || query_excludes_is_none(&s->excludes))) {
 		r = query_fact_text(q, "way", "reach tree", err);
 		if (r == HDB_OK)
 			r = read_tree(q, s, all, &found, err);
@@ -349,6 +241,7 @@ static void close_path(struct query *q)
 	if (s->has_paths)
 		graph_paths_release(&s->paths);
 	base_vec_release(&s->tree);
+	query_excludes_release(&s->excludes);
 	free(s);
 }
 

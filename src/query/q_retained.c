@@ -4,6 +4,7 @@
  * For an object: from the table if there is one, else by looking at its surroundings, else by
  * building the table. For a set of objects see members.c and derive_retained_set.
  */
+#include "query/exclude.h"
 #include "query/members.h"
 #include "query/queries.h"
 
@@ -19,6 +20,8 @@ static const struct hdb_option_spec options[] = {
 	{ "sub", NULL, "with the sub classes of the classes that are named" },
 	{ "budget", "N", "objects to look at before the dominator tree is built instead; 0: no "
 	  "limit" },
+	{ "exclude", "weak|soft|phantom|finalizer|CLASS:FIELD,...", "references that do not count when "
+	  "others hold what the target reaches; fields of sub classes included" },
 	{ "explain", NULL, "says which way the answer was found and what that cost" },
 	{ NULL, NULL, NULL },
 };
@@ -41,7 +44,7 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	{ "way", HDB_TYPE_TEXT, "way", "with --explain: \"table\", \"local\", \"dominators built\", "
-	  "\"blocked walk\", \"lower bound\"; several with commas" },
+	  "\"blocked walk\", \"lower bound\", \"walk without excluded references\"; several with commas" },
 	{ "subtree_count", HDB_TYPE_COUNT, "subtree", "with --explain: objects of the reach tree "
 	  "below the target" },
 	{ "removed_count", HDB_TYPE_COUNT, "removed", "with --explain: of those, held by others" },
@@ -53,7 +56,7 @@ static const struct hdb_column facts[] = {
 	  "missing, or \"none\"" },
 };
 
-enum way { WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
+enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
 
 struct answer {
 	uint32_t ix;          /* HEAP_NONE: a set */
@@ -72,6 +75,9 @@ struct retained {
 	size_t at;
 	struct graph_retained_options limits;
 	bool ways[WAY_COUNT];
+	bool is_excluding;
+	struct query_excludes excludes;
+	struct derive_filter filter;        /* if is_excluding */
 	struct derive_retained_result cost; /* summed up */
 };
 
@@ -95,6 +101,20 @@ static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 	return r;
 }
 
+/* With --exclude, of an object or a set. */
+static int answer_excluding(struct query *q, struct retained *s, const uint32_t *members,
+			    uint64_t count, struct answer *a, struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	const int r = derive_retained_without(q->derive, &s->filter, members, count, &result, err);
+
+	s->ways[WAY_EXCLUDING] = true;
+	a->retained_bytes = result.retained_bytes;
+	a->retained_count = result.retained_count;
+	a->is_counted = a->is_exact = true;
+	return r;
+}
+
 static int answer_object(struct query *q, struct retained *s, struct answer *a,
 			 struct hdb_error *err)
 {
@@ -107,6 +127,11 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 		return r;
 	a->shallow_bytes = object.shallow_bytes;
 	a->is_exact = true;
+	if (s->is_excluding) {
+		r = answer_excluding(q, s, &a->ix, 1, a, err);
+		return r == HDB_OK ? derive_is_reachable(q->derive, a->ix, &a->is_reachable, err) :
+		       r;
+	}
 	if (derive_has(q->derive, STORE_RETAINED)) {
 		s->ways[WAY_TABLE] = true;
 		return from_table(q, a, err);
@@ -164,7 +189,9 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		a->objects = members.reachable_count;
 		a->shallow_bytes = members.reachable_bytes;
 		a->is_reachable = members.reachable_count != 0;
-		r = query_option(q, "quick") ? answer_quick(q, s, &members, a, err) :
+		r = s->is_excluding ? answer_excluding(q, s, members.ixs.data, members.count, a,
+						       err) :
+		    query_option(q, "quick") ? answer_quick(q, s, &members, a, err) :
 		    answer_exact(q, s, &members, a, err);
 	}
 	query_members_release(q, &members);
@@ -197,6 +224,7 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 		   uint64_t tables_before, struct hdb_error *err)
 {
 	static const char *const way_names[WAY_COUNT] = {
+		"walk without excluded references",
 		"table", "local", "dominators built", "blocked walk", "lower bound",
 	};
 	const uint64_t built = tables_there(q) & ~tables_before;
@@ -222,6 +250,17 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 }
 
 /* ---- the query ---- */
+
+static int read_excludes(struct query *q, struct retained *s, struct hdb_error *err)
+{
+	const int r = query_excludes_parse(q, "none", &s->excludes, err);
+
+	s->is_excluding = r == HDB_OK && !query_excludes_is_none(&s->excludes);
+	if (s->is_excluding && query_option(q, "quick"))
+		return hdb_fail(err, HDB_EUSAGE, "--quick is a lower bound with all references; with "
+				"--exclude it cannot be had");
+	return s->is_excluding ? query_excludes_filter(q, &s->excludes, &s->filter, err) : r;
+}
 
 static int read_limits(struct query *q, struct retained *s, struct hdb_error *err)
 {
@@ -250,6 +289,8 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	r = query_targets(q, 1, SIZE_MAX, err);
 	if (r == HDB_OK)
 		r = read_limits(q, s, err);
+	if (r == HDB_OK)
+		r = read_excludes(q, s, err);
 	if (r != HDB_OK)
 		return r;
 	s->answers = calloc(count, sizeof(*s->answers));
@@ -307,8 +348,10 @@ static void close_retained(struct query *q)
 {
 	struct retained *s = q->state;
 
-	if (s)
+	if (s) {
 		free(s->answers);
+		query_excludes_release(&s->excludes);
+	}
 	free(s);
 }
 

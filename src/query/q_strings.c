@@ -1,5 +1,6 @@
 /*
- * query/q_strings.c - strings by content: how often each text is there and what its copies cost.
+ * query/q_strings.c - strings by content: how often each text is there and what its copies cost; or
+ * by prefix, length or encoding.
  *
  * Strings are grouped by 128 bits of XXH3 of all their characters in one pass in the order of the
  * heap, so memory grows with the number of distinct texts only, 48 bytes each in a table at most
@@ -14,7 +15,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-enum { COUNT, TEXT, LENGTH, SHALLOW, ARRAYS, TOTAL, ID };
+enum { COUNT, TEXT, LENGTH, ENCODING, SHALLOW, ARRAYS, TOTAL, ID };
 
 /* Bytes of a text that are matched and shown; the rest is told by its length. */
 #define TEXT_MAX 65536u
@@ -23,35 +24,47 @@ enum { COUNT, TEXT, LENGTH, SHALLOW, ARRAYS, TOTAL, ID };
 #define MATCH_KILOBYTES 65536u
 /* Slots of the first table of texts. */
 #define FIRST_SLOTS 4096u
+/* Units of a prefix, if the user does not say, and at most. */
+#define PREFIX_DEFAULT 8u
+#define PREFIX_MAX 4096u
 /* Strings between two looks at the cancel flag. */
 #define STEP_STRINGS 4096
 
 static const struct hdb_option_spec options[] = {
 	{ "match", "REGEX", "texts that match a regular expression (PCRE2)" },
 	{ "equals", "TEXT", "this text only" },
-	{ "min-count", "N", "texts that are there at least N times" },
+	{ "min-count", "N", "texts, or groups, that are there at least N times" },
+	{ "by", "text|prefix|length|encoding", "what to group by (text)" },
+	{ "prefix-length", "N", "UTF-16 units of a prefix (8)" },
 	{ "objects", NULL, "the strings one by one, in the order of the dump" },
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
-	{ "count", HDB_TYPE_COUNT, "strings", "String objects with this text" },
-	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 64 KiB" },
-	{ "length", HDB_TYPE_COUNT, "length", "UTF-16 units of the whole text" },
+	{ "count", HDB_TYPE_COUNT, "strings", "String objects with this text, prefix, length or "
+	  "encoding" },
+	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 64 KiB; by prefix the prefix" },
+	{ "length", HDB_TYPE_COUNT, "length", "UTF-16 units of the whole text; by prefix of the "
+	  "prefix" },
+	{ "encoding", HDB_TYPE_TEXT, "encoding", "how the characters are kept, only by encoding: "
+	  "\"Latin-1 bytes\", \"UTF-16 bytes, little-endian\" or \"big-endian\", \"char[]\", or "
+	  "\"char[] that fits Latin-1\"" },
 	{ "shallow", HDB_TYPE_BYTES, "strings' bytes", "shallow size of the String objects" },
 	{ "arrays", HDB_TYPE_BYTES, "arrays' bytes", "shallow size of their arrays, once a String" },
 	{ "total", HDB_TYPE_BYTES, "total", "both together" },
-	{ "id", HDB_TYPE_ID, "id", "a String object with this text, the first by ID" },
+	{ "id", HDB_TYPE_ID, "id", "a String object of the row, the first by ID" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "strings", HDB_TYPE_COUNT, "strings", "String objects, unreachable ones included" },
-	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts that are shown" },
+	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts, or groups, that are shown" },
 	{ "without_text", HDB_TYPE_COUNT, "without text", "String objects whose characters the dump "
 	  "lacks" },
 };
 
-/* All strings of one text. */
+enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
+
+/* All strings of one text, or of one group. */
 struct text {
 	struct heap_text_hash hash;
 	uint64_t string_bytes;
@@ -64,6 +77,8 @@ struct text {
 struct strings {
 	struct heap_string_scan scan;
 	bool is_list;                 /* --objects */
+	enum by by;
+	uint64_t prefix;              /* units */
 	char *text;                   /* buffer, TEXT_MAX + 1 */
 	/* filters */
 	const char *equals;           /* NULL: any */
@@ -118,9 +133,9 @@ static int search(struct strings *s, size_t size, bool *found, struct hdb_error 
 }
 
 /* Whether the characters of the current string pass the filters. */
-static int is_match(struct query *q, struct strings *s, bool *match, struct hdb_error *err)
+static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 {
-	const struct heap_chars *chars = &s->scan.chars;
+	const struct heap_chars *chars = &s->scan.string.chars;
 	const size_t want = s->equals ? strlen(s->equals) : 0;
 	size_t size;
 	bool is_whole;
@@ -132,7 +147,7 @@ static int is_match(struct query *q, struct strings *s, bool *match, struct hdb_
 	/* A unit is one to three bytes of UTF-8. */
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
-	r = heap_chars_utf8(q->heap, chars, s->text, TEXT_MAX + 1, &size, &is_whole, err);
+	r = heap_chars_utf8(&s->scan.view, chars, s->text, TEXT_MAX + 1, &size, &is_whole, err);
 	if (r < 0)
 		return r;
 	*match = !s->equals || (is_whole && size == want && memcmp(s->text, s->equals, want) == 0);
@@ -151,14 +166,58 @@ static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 			r = base_step(q->work, s->scan.ix, err);
 		if (r != HDB_OK)
 			break;
-		s->without_text += !s->scan.has_chars;
-		if (s->scan.has_chars)
-			r = is_match(q, s, &passes, err);
+		s->without_text += !s->scan.string.has_chars;
+		if (s->scan.string.has_chars)
+			r = is_match(s, &passes, err);
 	}
 	return r;
 }
 
 /* ---- grouping ---- */
+
+enum encoding { LATIN1, UTF16_LITTLE, UTF16_BIG, CHARS, NARROW_CHARS };
+
+static int encoding_of(struct strings *s, const struct heap_chars *chars, enum encoding *out,
+		       struct hdb_error *err)
+{
+	bool narrow;
+	int r;
+
+	*out = chars->unit_bytes == 1 ? LATIN1 : chars->is_little ? UTF16_LITTLE : UTF16_BIG;
+	if (!chars->is_char_array)
+		return HDB_OK;
+	r = heap_chars_are_latin1(&s->scan.view, chars, &narrow, err);
+	*out = narrow ? NARROW_CHARS : CHARS;
+	return r;
+}
+
+/* The part of the characters that a group shows. */
+static struct heap_chars shown_chars(const struct strings *s, const struct heap_chars *chars)
+{
+	struct heap_chars shown = *chars;
+
+	if (s->by == BY_PREFIX && shown.count > s->prefix)
+		shown.count = s->prefix;
+	return shown;
+}
+
+/* What strings of one group have in common, as 128 bits: exact or as good as. */
+static int key_of(struct strings *s, const struct heap_chars *chars, struct heap_text_hash *out,
+		  struct hdb_error *err)
+{
+	const struct heap_chars shown = shown_chars(s, chars);
+	enum encoding encoding;
+	int r;
+
+	*out = (struct heap_text_hash){ .low = chars->count };
+	if (s->by == BY_LENGTH)
+		return HDB_OK;
+	if (s->by != BY_ENCODING)
+		return heap_chars_hash(&s->scan.view, &shown, out, err);
+	r = encoding_of(s, chars, &encoding, err);
+	out->low = encoding;
+	return r;
+}
 
 static struct text *find_slot(struct text *table, uint64_t slots, const struct heap_text_hash *hash)
 {
@@ -200,7 +259,7 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 {
 	struct heap_text_hash hash;
 	struct text *text;
-	int r = heap_chars_hash(q->heap, &s->scan.chars, &hash, err);
+	int r = key_of(s, &s->scan.string.chars, &hash, err);
 
 	if (r == HDB_OK && s->used >= s->slots / 4 * 3)
 		r = grow(q, s, err);
@@ -214,7 +273,7 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 	}
 	text->count++;
 	text->string_bytes += s->scan.shallow_bytes;
-	text->array_bytes += s->scan.array_bytes;
+	text->array_bytes += s->scan.string.array_bytes;
 	return HDB_OK;
 }
 
@@ -261,6 +320,35 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 
 /* ---- the query ---- */
 
+static int read_by(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	static const struct {
+		const char *name, *columns;
+	} kinds[] = {
+		{ "text", "count,text,length,shallow,arrays,total,id" },
+		{ "prefix", "count,text,shallow,arrays,total,id" },
+		{ "length", "count,length,shallow,arrays,total,id" },
+		{ "encoding", "count,encoding,shallow,arrays,total,id" },
+	};
+	const char *by = query_option(q, "by");
+	int r = query_number(q, "prefix-length", 1, PREFIX_MAX, PREFIX_DEFAULT, &s->prefix, err);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (by && strcmp(by, kinds[i].name) != 0)
+			continue;
+		if (by && s->is_list)
+			return hdb_fail(err, HDB_EUSAGE, "--objects lists strings one by one, --by "
+					"groups them");
+		s->by = (enum by)i;
+		return query_choose(q, s->is_list ? "id,text,length,shallow,arrays,total" :
+				    kinds[i].columns, err);
+	}
+	return hdb_fail(err, HDB_EUSAGE, "--by wants text, prefix, length or encoding, not \"%s\"",
+			by);
+}
+
 static int open_strings(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = calloc(1, sizeof(*s));
@@ -281,6 +369,8 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
 		r = hdb_fail(err, HDB_EUSAGE, "--equals wants a text of at most %u bytes",
 			     TEXT_MAX);
+	if (r == HDB_OK)
+		r = read_by(q, s, err);
 	if (r == HDB_OK && pattern)
 		r = compile(s, pattern, err);
 	if (r == HDB_OK)
@@ -288,19 +378,29 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (r < 0)
 		return r;
 	/* Listed ones are looked for row by row: their facts are not known before the last. */
-	return s->is_list ? query_choose(q, "id,text,length,shallow,arrays,total", err) :
-	       group_texts(q, s, min_count, err);
+	return s->is_list ? HDB_OK : group_texts(q, s, min_count, err);
 }
 
 static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct heap_chars *chars,
 		   uint64_t string_bytes, uint64_t array_bytes, struct hdb_error *err)
 {
+	static const char *const encodings[] = {
+		[LATIN1] = "Latin-1 bytes", [UTF16_LITTLE] = "UTF-16 bytes, little-endian",
+		[UTF16_BIG] = "UTF-16 bytes, big-endian", [CHARS] = "char[]",
+		[NARROW_CHARS] = "char[] that fits Latin-1",
+	};
+	const struct heap_chars shown = shown_chars(s, chars);
+	enum encoding encoding = LATIN1;
 	size_t size;
-	int r = heap_chars_utf8(q->heap, chars, s->text, TEXT_MAX + 1, &size, NULL, err);
+	int r = heap_chars_utf8(&s->scan.view, &shown, s->text, TEXT_MAX + 1, &size, NULL, err);
 
 	if (r == HDB_OK)
 		r = query_set_text_n(q, TEXT, s->text, size, err);
-	query_set(q, LENGTH, chars->count);
+	if (r == HDB_OK && s->by == BY_ENCODING)
+		r = encoding_of(s, chars, &encoding, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, ENCODING, encodings[encoding], err);
+	query_set(q, LENGTH, shown.count);
 	query_set(q, SHALLOW, string_bytes);
 	query_set(q, ARRAYS, array_bytes);
 	query_set(q, TOTAL, string_bytes + array_bytes);
@@ -311,20 +411,20 @@ static int next_strings(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = q->state;
 	const struct text *text;
-	struct heap_chars chars;
+	struct heap_string string;
 	int r;
 
 	if (s->is_list) {
 		r = next_match(q, s, err);
-		return r != HDB_OK ? r : set_row(q, s, s->scan.ix, &s->scan.chars,
-						 s->scan.shallow_bytes, s->scan.array_bytes, err);
+		return r != HDB_OK ? r : set_row(q, s, s->scan.ix, &s->scan.string.chars,
+						 s->scan.shallow_bytes, s->scan.string.array_bytes, err);
 	}
 	if (s->at >= q->total)
 		return HDB_END;
 	text = (const struct text *)s->table.data + s->at++;
 	query_set(q, COUNT, text->count);
-	r = heap_string_scan_one(&s->scan, text->first_ix, &chars, err);
-	return r != HDB_OK ? r : set_row(q, s, text->first_ix, &chars, text->string_bytes,
+	r = heap_string_one(q->heap, text->first_ix, &string, err);
+	return r != HDB_OK ? r : set_row(q, s, text->first_ix, &string.chars, text->string_bytes,
 					 text->array_bytes, err);
 }
 

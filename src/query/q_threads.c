@@ -4,29 +4,29 @@
 #include "heap/threads.h"
 #include "query/describe.h"
 #include "query/queries.h"
+#include "query/vthreads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LEVEL, KIND, THREAD, TEXT, SIGNATURE, ID, CLASS, SERIAL, STATE, DAEMON, PRIORITY, DEPTH, LOCALS,
-       SHALLOW, RETAINED };
+       SHALLOW, RETAINED, TID, VIRTUAL, CARRIER, CARRIES, STACK_BYTES };
 
 #define NAME_MAX_BYTES 512
 #define FRAME_MAX_BYTES 3200
-/* threadStatus bits, JVMTI thread states (JVMTI specification, GetThreadState). */
-enum { JVMTI_ALIVE = 1, JVMTI_TERMINATED = 2, JVMTI_RUNNABLE = 4, JVMTI_WAITING_FOREVER = 0x10,
-       JVMTI_WAITING_TIMED = 0x20, JVMTI_BLOCKED = 0x400 };
-
 static const struct hdb_option_spec options[] = {
-	{ "no-stack", NULL, "without frames and locals" },
+	{ "no-stack", NULL, "without frames, stack chunks and locals" },
+	{ "all", NULL, "thread objects, too, that the dump does not list as threads: not started, ended, "
+	  "or virtual ones that the VM left out" },
 	{ "no-locals", NULL, "without locals" },
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
-	{ "level", HDB_TYPE_COUNT, "level", "0 thread, 1 frame, 2 local" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "thread, frame or local" },
+	{ "level", HDB_TYPE_COUNT, "level", "0 thread, 1 frame or stack chunk, 2 local" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "thread, frame, local or chunk: an object that holds frames of "
+	  "a virtual thread that is not mounted" },
 	{ "thread", HDB_TYPE_TEXT, "thread", "the thread's name" },
 	{ "text", HDB_TYPE_TEXT, "what", "the frame, the local; of a thread its class" },
 	{ "signature", HDB_TYPE_TEXT, "signature", "the frame's method signature" },
@@ -42,10 +42,21 @@ static const struct hdb_column columns[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the thread object or the local" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null if it would take "
 	  "the dominator tree and that is not built" },
+	{ "tid", HDB_TYPE_COUNT, "tid", "Thread.threadId(), where the dump tells" },
+	{ "virtual", HDB_TYPE_BOOL, "virtual", "whether it is a virtual thread" },
+	{ "carrier", HDB_TYPE_ID, "carrier", "of a mounted virtual thread the platform thread that runs "
+	  "it" },
+	{ "carries", HDB_TYPE_ID, "carries", "of a platform thread the virtual thread that it runs" },
+	{ "stack_bytes", HDB_TYPE_BYTES, "stack in heap", "bytes of frames in a virtual thread's stack "
+	  "chunks, or in the chunk; dumps do not count them into any size" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "threads", HDB_TYPE_COUNT, "threads", "threads shown" },
+	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads", "of those, virtual ones" },
+	{ "mounted", HDB_TYPE_COUNT, "mounted", "of those, with a carrier" },
+	{ "stack_bytes", HDB_TYPE_BYTES, "stacks in heap", "bytes of frames in the stack chunks of virtual "
+	  "threads" },
 };
 
 struct threads_query {
@@ -61,6 +72,11 @@ struct threads_query {
 	bool in_thread, in_locals;
 	struct base_vec by_thread;     /* struct local, sorted */
 	size_t local, local_end;       /* of the current thread */
+	struct base_vec unlisted;      /* uint32_t: with --all, threads without a record */
+	struct base_idmap carried;     /* carrier's index -> that of the virtual thread */
+	struct query_vthread vthread;  /* the current thread, if it is virtual */
+	uint32_t chunk;                /* next stack chunk to give; HEAP_NONE: none */
+	uint32_t chunk_no;
 };
 
 /* A local variable of a thread. */
@@ -116,9 +132,20 @@ static int read_name(struct query *q, struct threads_query *s, struct hdb_error 
 /* The next thread that is wanted: HDB_OK or HDB_END. */
 static int next_thread(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
-	while (s->next_no < heap_thread_count(q->heap)) {
-		int r = heap_thread(q->heap, s->next_no++, &s->thread, err);
+	const uint64_t listed = heap_thread_count(q->heap);
 
+	while (s->next_no < listed + s->unlisted.count) {
+		const uint64_t no = s->next_no++;
+		int r = HDB_OK;
+
+		if (no < listed)
+			r = heap_thread(q->heap, no, &s->thread, err);
+		else
+			s->thread = (struct store_thread){
+				.ix = *base_vec_at(&s->unlisted, uint32_t, no - listed),
+				.thread_serial = STORE_NONE, .trace_serial = STORE_NONE,
+				.name_text = STORE_NONE, .group_text = STORE_NONE,
+			};
 		if (r == HDB_OK)
 			r = read_name(q, s, err);
 		if (r < 0)
@@ -135,10 +162,78 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 	return HDB_END;
 }
 
+/* What open_threads counts. */
+struct thread_counts {
+	uint64_t threads, virtual_threads, mounted, stack_bytes;
+};
+
+static int count_thread(struct query *q, struct threads_query *s, struct thread_counts *n,
+			struct hdb_error *err)
+{
+	struct query_vthread vthread;
+	int r;
+
+	n->threads++;
+	if (s->thread.ix == STORE_NONE)
+		return HDB_OK;
+	r = query_vthread(q, s->thread.ix, &vthread, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	n->virtual_threads++;
+	n->stack_bytes += vthread.stack_bytes;
+	if (vthread.carrier_ix == HEAP_NONE)
+		return HDB_OK;
+	n->mounted++;
+	return base_idmap_put(&s->carried, vthread.carrier_ix, s->thread.ix, err);
+}
+
+static int count_threads(struct query *q, struct threads_query *s, struct thread_counts *n,
+			 struct hdb_error *err)
+{
+	int r;
+
+	*n = (struct thread_counts){ 0 };
+	while ((r = next_thread(q, s, err)) == HDB_OK) {
+		r = count_thread(q, s, n, err);
+		if (r < 0)
+			return r;
+	}
+	s->next_no = 0;
+	return r == HDB_END ? HDB_OK : r;
+}
+
+static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_error *err)
+{
+	int r = query_fact(q, "threads", n->threads, err);
+
+	if (r < 0 || !n->virtual_threads)
+		return r;
+	r = query_fact(q, "virtual_threads", n->virtual_threads, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "mounted", n->mounted, err);
+	return r == HDB_OK ? query_fact(q, "stack_bytes", n->stack_bytes, err) : r;
+}
+
+static int choose(struct query *q, const struct threads_query *s, uint64_t virtual_threads,
+		  struct hdb_error *err)
+{
+	if (s->no_stack)
+		return query_choose(q, virtual_threads ?
+				    "thread,id,class,serial,state,daemon,priority,depth,locals,shallow,"
+				    "retained,tid,virtual,carrier,carries,stack_bytes" :
+				    "thread,id,class,serial,state,daemon,priority,depth,locals,shallow,"
+				    "retained,tid", err);
+	return query_choose(q, virtual_threads ?
+			    "level,kind,thread,text,signature,id,class,serial,state,daemon,priority,"
+			    "depth,locals,shallow,retained,carrier,carries,stack_bytes" :
+			    "level,kind,thread,text,signature,id,class,serial,state,daemon,priority,"
+			    "depth,locals,shallow,retained", err);
+}
+
 static int open_threads(struct query *q, struct hdb_error *err)
 {
 	struct threads_query *s = calloc(1, sizeof(*s));
-	uint64_t count = 0;
+	struct thread_counts n;
 	int r;
 
 	q->state = s;
@@ -156,108 +251,20 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	}
 	if (r == HDB_OK)
 		r = load_locals(q, s, err);
-	while (r == HDB_OK && (r = next_thread(q, s, err)) == HDB_OK)
-		count++;
-	if (r < 0 || r == HDB_NOTFOUND)
+	if (r == HDB_OK && query_option(q, "all"))
+		r = query_unlisted_threads(q, &s->unlisted, err);
+	if (r == HDB_OK)
+		r = count_threads(q, s, &n, err);
+	if (r != HDB_OK)
 		return r;
-	if (!count && q->args->target_count)
+	if (!n.threads && q->args->target_count)
 		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->args->targets[0]);
-	s->next_no = 0;
-	q->total = s->no_stack ? count : QUERY_TOTAL_UNKNOWN;
-	r = query_fact(q, "threads", count, err);
-	if (r == HDB_OK && s->no_stack)
-		r = query_choose(q, "thread,id,class,serial,state,daemon,priority,depth,locals,shallow,"
-				 "retained", err);
-	return r;
+	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
+	r = set_facts(q, &n, err);
+	return r == HDB_OK ? choose(q, s, n.virtual_threads, err) : r;
 }
 
 /* ---- a thread's own row ---- */
-
-static const char *state_name(uint64_t bits)
-{
-	if (bits & JVMTI_RUNNABLE)
-		return "RUNNABLE";
-	if (bits & JVMTI_BLOCKED)
-		return "BLOCKED";
-	if (bits & JVMTI_WAITING_FOREVER)
-		return "WAITING";
-	if (bits & JVMTI_WAITING_TIMED)
-		return "TIMED_WAITING";
-	if (bits & JVMTI_TERMINATED)
-		return "TERMINATED";
-	return bits & JVMTI_ALIVE ? "RUNNABLE" : "NEW";
-}
-
-/*
- * Thread.State of a virtual thread, by the names that java.lang.VirtualThread has for its states
- * (JDK 19 to 25): their numbers differ between releases, but the constants are in the dump. What
- * is not here is on its way: RUNNABLE.
- */
-static const struct {
-	const char *constant, *state;
-} virtual_states[] = {
-	{ "NEW", "NEW" }, { "PARKED", "WAITING" }, { "PINNED", "WAITING" }, { "WAIT", "WAITING" },
-	{ "TIMED_PARKED", "TIMED_WAITING" }, { "TIMED_PINNED", "TIMED_WAITING" },
-	{ "TIMED_WAIT", "TIMED_WAITING" }, { "BLOCKED", "BLOCKED" }, { "TERMINATED", "TERMINATED" },
-};
-
-/* Flag in a virtual thread's state: suspended by a debugger. */
-#define VIRTUAL_SUSPENDED 0x100u
-
-static int set_virtual_state(struct query *q, uint32_t ix, struct hdb_error *err)
-{
-	static const char class_name[] = "java.lang.VirtualThread";
-	const uint32_t no = heap_class_by_name(q->heap, class_name, 0);
-	const char *state = "RUNNABLE";
-	struct heap_fields statics;
-	struct heap_value value;
-	char name[NAME_MAX_BYTES];
-	int r = no == HEAP_NONE ? HDB_NOTFOUND :
-		heap_field_value(q->heap, ix, class_name, "state", &value, err);
-
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	heap_statics_begin(q->heap, no, &statics);
-	while ((r = heap_fields_next(&statics, err)) == HDB_OK) {
-		if (statics.value.type != HPROF_INT ||
-		    statics.value.bits != (value.bits & ~(uint64_t)VIRTUAL_SUSPENDED))
-			continue;
-		r = heap_text(q->heap, statics.field.name_text, name, sizeof(name), err);
-		if (r < 0)
-			return r;
-		for (size_t i = 0; i < sizeof(virtual_states) / sizeof(virtual_states[0]); i++)
-			if (strcmp(virtual_states[i].constant, name) == 0)
-				state = virtual_states[i].state;
-	}
-	return r < 0 ? r : query_set_text(q, STATE, state, err);
-}
-
-/* State, daemon and priority: fields of Thread, since JDK 19 of its FieldHolder. */
-static int set_state(struct query *q, uint32_t ix, struct hdb_error *err)
-{
-	struct heap_value value;
-	uint32_t holder;
-	int r = heap_field_object(q->heap, ix, "java.lang.Thread", "holder", &holder, err);
-
-	if (r < 0)
-		return r;
-	if (r != HDB_OK)
-		holder = ix;
-	r = heap_field_value(q->heap, holder, NULL, "threadStatus", &value, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, STATE, state_name(value.bits), err);
-	else if (r == HDB_NOTFOUND)
-		r = set_virtual_state(q, ix, err);
-	if (r >= 0)
-		r = heap_field_value(q->heap, holder, NULL, "daemon", &value, err);
-	if (r == HDB_OK)
-		query_set(q, DAEMON, value.bits & 1);
-	if (r >= 0)
-		r = heap_field_value(q->heap, holder, NULL, "priority", &value, err);
-	if (r == HDB_OK)
-		query_set_int(q, PRIORITY, (int32_t)value.bits);
-	return r < 0 ? r : HDB_OK;
-}
 
 static void find_locals(struct threads_query *s)
 {
@@ -290,9 +297,38 @@ static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 	return r;
 }
 
+/* What a virtual thread has, and who carries whom. */
+static int set_virtual(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	/* What VMs call Thread.threadId(): OpenJDK, Android. */
+	static const char *const tid_names[] = { "tid", "id" };
+	const uint32_t carried = base_idmap_get(&s->carried, s->thread.ix);
+	struct heap_value tid;
+	int r = HDB_NOTFOUND;
+
+	for (size_t i = 0; r == HDB_NOTFOUND && i < sizeof(tid_names) / sizeof(tid_names[0]); i++)
+		r = heap_field_value(q->heap, s->thread.ix, "java.lang.Thread", tid_names[i], &tid,
+				     err);
+	if (r == HDB_OK)
+		query_set(q, TID, tid.bits);
+	if (r >= 0)
+		r = query_vthread(q, s->thread.ix, &s->vthread, err);
+	if (r < 0)
+		return r;
+	query_set(q, VIRTUAL, r == HDB_OK);
+	if (carried != BASE_IDMAP_NONE && query_set_id(q, CARRIES, carried, err) < 0)
+		return HDB_EIO;
+	if (r != HDB_OK)
+		return HDB_OK;
+	query_set(q, STACK_BYTES, s->vthread.stack_bytes);
+	s->chunk = s->no_stack ? HEAP_NONE : s->vthread.chunk_ix;
+	return query_set_id(q, CARRIER, s->vthread.carrier_ix, err);
+}
+
 static int thread_row(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, SIZE_MAX, SHALLOW, SIZE_MAX };
+	static const struct query_state_columns state_cells = { STATE, DAEMON, PRIORITY };
 	int r = heap_trace(q->heap, s->thread.trace_serial, &s->trace, err);
 
 	if (r < 0)
@@ -301,9 +337,12 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	s->frame = 0;
 	s->in_thread = !s->no_stack;
 	s->in_locals = false;
+	s->chunk = HEAP_NONE;
+	s->chunk_no = 0;
 	find_locals(s);
 	query_set(q, LEVEL, 0);
-	query_set(q, SERIAL, s->thread.thread_serial);
+	if (s->thread.thread_serial != STORE_NONE)
+		query_set(q, SERIAL, s->thread.thread_serial);
 	query_set(q, DEPTH, s->depth);
 	query_set(q, LOCALS, s->local_end - s->local);
 	r = query_set_text(q, KIND, "thread", err);
@@ -317,11 +356,33 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	if (r == HDB_OK)
 		r = set_retained(q, s->thread.ix, err);
 	if (r == HDB_OK && heap_is_thread(q->heap, s->thread.ix))
-		r = set_state(q, s->thread.ix, err);
+		r = query_set_thread_state(q, s->thread.ix, &state_cells, err);
+	if (r == HDB_OK && heap_is_thread(q->heap, s->thread.ix))
+		r = set_virtual(q, s, err);
 	return r;
 }
 
-/* ---- frames and locals ---- */
+/* ---- frames, stack chunks and locals ---- */
+
+static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, TEXT, SHALLOW, RETAINED };
+	uint64_t bytes;
+	int r = query_set_object(q, &cells, s->chunk, err);
+
+	query_set(q, LEVEL, 1);
+	if (r == HDB_OK)
+		r = query_set_text(q, KIND, "chunk", err);
+	if (r == HDB_OK)
+		r = query_set_text(q, THREAD, s->name, err);
+	if (r == HDB_OK)
+		r = query_stack_chunk(q, s->chunk, &bytes, &s->chunk, err);
+	if (r == HDB_OK)
+		query_set(q, STACK_BYTES, bytes);
+	if (++s->chunk_no >= QUERY_CHUNKS_MAX)
+		s->chunk = HEAP_NONE;
+	return r;
+}
 
 static int frame_row(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
@@ -384,6 +445,8 @@ static int next_threads(struct query *q, struct hdb_error *err)
 		s->in_locals = false;
 		if (s->frame < s->depth)
 			return frame_row(q, s, err);
+		if (s->chunk != HEAP_NONE)
+			return chunk_row(q, s, err);
 		s->in_thread = false;
 	}
 }
@@ -392,8 +455,11 @@ static void close_threads(struct query *q)
 {
 	struct threads_query *s = q->state;
 
-	if (s)
+	if (s) {
 		base_vec_release(&s->by_thread);
+		base_vec_release(&s->unlisted);
+		base_idmap_release(&s->carried);
+	}
 	free(s);
 }
 

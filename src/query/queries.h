@@ -12,6 +12,14 @@ extern const struct query_def query_histogram;
 extern const struct query_def query_dominators;
 extern const struct query_def query_top;
 extern const struct query_def query_unreachable;
+extern const struct query_def query_dominator_tree;
+extern const struct query_def query_immediate_dominators;
+extern const struct query_def query_drops;
+extern const struct query_def query_paths;
+extern const struct query_def query_consumers;
+
+/* several dumps */
+extern const struct query_def query_diff;
 
 /* objects and what connects them */
 extern const struct query_def query_path;
@@ -19,9 +27,19 @@ extern const struct query_def query_object_def; /* "object": query_object is a f
 extern const struct query_def query_references;
 extern const struct query_def query_referrers;
 extern const struct query_def query_class;
+extern const struct query_def query_loaders;
+extern const struct query_def query_duplicate_classes;
 extern const struct query_def query_roots;
 extern const struct query_def query_threads;
 extern const struct query_def query_strings;
+extern const struct query_def query_duplicates;
+extern const struct query_def query_arrays;
+extern const struct query_def query_substrings;
+
+/* references */
+extern const struct query_def query_reference_stats;
+extern const struct query_def query_finalizers;
+extern const struct query_def query_reference_leaks;
 
 /* the database and the dump */
 extern const struct query_def query_info;

@@ -16,6 +16,13 @@
 
 struct query;
 
+/* Another open database that a query looks at. */
+struct query_side {
+	struct heap *heap;      /* lent */
+	struct derive *derive;  /* lent */
+	struct base_work *work; /* lent */
+};
+
 struct query_def {
 	struct hdb_query_spec spec;
 	/*
@@ -27,6 +34,7 @@ struct query_def {
 	int (*next)(struct query *q, struct hdb_error *err);
 	/* Frees q->state. May be NULL. */
 	void (*close)(struct query *q);
+	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
 };
 
 /* A running query; to users it is struct hdb_rows. */
@@ -36,6 +44,8 @@ struct query {
 	struct derive *derive;             /* lent */
 	struct base_work *work;            /* lent */
 	const struct hdb_query_args *args; /* lent; never NULL */
+	const struct query_side *before;   /* databases of earlier dumps, oldest first; lent */
+	size_t before_count;               /* 0 unless the definition takes them */
 	void *state;                       /* the query's own */
 	uint64_t total;                    /* rows without limit, or QUERY_TOTAL_UNKNOWN */
 	/* what rows.c keeps */
@@ -80,6 +90,9 @@ int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t 
 /* Glob match as above. */
 bool query_glob(const char *pattern, const char *text);
 
+/* Whether one of the patterns, with commas between, matches. */
+bool query_glob_list(const char *patterns, const char *text);
+
 /* ---- columns ---- */
 
 /*
@@ -113,6 +126,7 @@ int query_format(struct query *q, size_t column, struct hdb_error *err, const ch
 
 /* Facts, by name as in spec.facts (type taken from there). */
 int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err);
+int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err);
 int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err);
 
 /* ---- common cells ---- */
@@ -130,8 +144,11 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 const struct query_def *const *query_registry(size_t *count);
 const struct query_def *query_find(const char *name);
 
-/* Starts a query. *out: query_close. The bodies of hdb_query and hdb_rows_*. */
-int query_open(struct heap *heap, struct derive *derive, struct base_work *work, const char *name,
+/*
+ * Starts a query of the database `side`, with `before` the sides of args->before; all are lent. *out: query_close. The
+ * bodies of hdb_query and hdb_rows_*.
+ */
+int query_open(const struct query_side *side, const struct query_side *before, const char *name,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
 int query_next(struct query *q, struct hdb_error *err);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);

@@ -9,8 +9,13 @@ static const struct query_def *const registry[] = {
 	&query_retained,    &query_histogram,  &query_dominators,  &query_top,
 	&query_path,        &query_object_def, &query_references,  &query_referrers,
 	&query_class,       &query_roots,      &query_threads,     &query_strings,
+	&query_duplicates,  &query_arrays,      &query_substrings,
+	&query_reference_stats, &query_reference_leaks, &query_finalizers,
 	&query_unreachable, &query_info,       &query_check,       &query_objects,
 	&query_problems,    &query_dangling,   &query_tables,      &query_records,
+	&query_diff,
+	&query_dominator_tree, &query_immediate_dominators, &query_drops, &query_paths,
+	&query_consumers,   &query_loaders,    &query_duplicate_classes,
 	&query_alloc_sites, &query_cpu_samples, &query_heap_summaries,
 };
 

@@ -106,6 +106,17 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	return query_sort(q, column, is_text == is_turned, q->args->limit, err);
 }
 
+/* Whether all that was read could be read, of every database. */
+static int check_heaps(const struct query *q, int (*check)(struct heap *, struct hdb_error *),
+		       struct hdb_error *err)
+{
+	int r = check(q->heap, err);
+
+	for (size_t i = 0; i < q->before_count && r >= 0; i++)
+		r = check(q->before[i].heap, err);
+	return r;
+}
+
 /*
  * What could not be read is never shown as if right, and what failed on the zeros that stand for it is not what is
  * wrong.
@@ -115,11 +126,10 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 	/* The file's size is looked at now and then and at the end, so that no answer ends as if it were good. */
 	int (*check)(struct heap *, struct hdb_error *) =
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
-
 	struct hdb_error why;
 
 	/* A message that is there already stays unless this is what is wrong. */
-	if (r == HDB_EINTR || check(q->heap, &why) == HDB_OK)
+	if (r == HDB_EINTR || check_heaps(q, check, &why) >= 0)
 		return r;
 	if (err)
 		*err = why;
@@ -144,7 +154,7 @@ static int start(struct query *q, struct hdb_error *err)
 	return r;
 }
 
-int query_open(struct heap *heap, struct derive *derive, struct base_work *work, const char *name,
+int query_open(const struct query_side *side, const struct query_side *before, const char *name,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err)
 {
 	const struct query_def *def = name ? query_find(name) : NULL;
@@ -153,14 +163,18 @@ int query_open(struct heap *heap, struct derive *derive, struct base_work *work,
 
 	if (!def)
 		return unknown_query(name ? name : "", err);
+	if (args->before_count && !def->takes_before)
+		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", name);
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return hdb_fail_memory(err, "a query", sizeof(*q));
 	q->def = def;
-	q->heap = heap;
-	q->derive = derive;
-	q->work = work;
+	q->heap = side->heap;
+	q->derive = side->derive;
+	q->work = side->work;
 	q->args = args;
+	q->before = before;
+	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	r = start(q, err);
 	if (r != HDB_OK) {

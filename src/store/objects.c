@@ -274,6 +274,30 @@ uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
 	return offset;
 }
 
+void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
+{
+	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP], deltas[PACK_GROUP];
+
+	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
+		const unsigned n = pack_group(&block->class_column, g, indices);
+		uint64_t expected = load64(block->bases + (uint64_t)g * 8);
+
+		(void)pack_group(&block->length_column, g, lengths);
+		(void)pack_group(&block->offset_column, g, deltas);
+		for (unsigned k = 0; k < n; k++) {
+			struct store_object o;
+
+			offset[g * PACK_GROUP + k] = 0;
+			get_class(block, indices[k], &o);
+			if (o.kind == STORE_CLASS)
+				continue;
+			o.length = lengths[k];
+			offset[g * PACK_GROUP + k] = expected + (uint64_t)unzigzag(deltas[k]);
+			expected = offset[g * PACK_GROUP + k] + record_size(&o, block->id_size);
+		}
+	}
+}
+
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length)
 {

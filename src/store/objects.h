@@ -62,6 +62,9 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 /* File offset of object i of the block; 0 for class objects (the table classes has theirs). */
 uint64_t store_objects_offset(const struct store_objects *block, uint32_t i);
 
+/* File offsets of all objects of the block; 0 for class objects. */
+void store_objects_offsets(const struct store_objects *block, uint64_t *offset);
+
 /* All objects of the block, without file offsets: class number, kind, length. */
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length);

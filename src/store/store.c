@@ -89,7 +89,7 @@ static void free_side(struct store_side *side)
 {
 	if (!side)
 		return;
-	store_view_end(&side->view);
+	store_view_close(&side->view);
 	store_env_release(side->env);
 	free(side);
 }
@@ -181,6 +181,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	end_snapshot(store);
+	store_view_close(&store->view);
 	free_side(store->side);
 	store_env_release(store->env);
 	free(store);

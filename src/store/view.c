@@ -52,6 +52,29 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err)
 			" (the file shrank to this size)", path, (uint64_t)st.st_size);
 }
 
+/* Puts the map away with the old ones. */
+static int retire_map(struct store_view *view, struct hdb_error *err)
+{
+	const struct store_view_map old = { .map = view->map, .bytes = view->map_bytes };
+	int r = HDB_OK;
+
+	if (view->map)
+		r = base_vec_push(&view->old, &old, sizeof(old), err);
+	if (r == HDB_OK) {
+		view->map = NULL;
+		view->map_bytes = 0;
+	}
+	return r;
+}
+
+static void unmap(const uint8_t *map, uint64_t bytes)
+{
+	if (!map)
+		return;
+	base_sigbus_remove(map);
+	(void)munmap((void *)(uintptr_t)map, bytes);
+}
+
 static int map_file(struct store_view *view, struct hdb_error *err)
 {
 	const char *path = view->env->path;
@@ -68,6 +91,11 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	if (st.st_size < 8192)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes", path,
 				(uint64_t)st.st_size);
+	if (view->map && view->map_bytes == (uint64_t)st.st_size)
+		return HDB_OK;
+	r = retire_map(view, err);
+	if (r < 0)
+		return r;
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return hdb_fail_errno(err, errno, "%s: cannot map %" PRIu64 " bytes", path,
@@ -80,16 +108,6 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	view->map = map;
 	view->map_bytes = (uint64_t)st.st_size;
 	return HDB_OK;
-}
-
-static void unmap_file(struct store_view *view)
-{
-	if (!view->map)
-		return;
-	base_sigbus_remove(view->map);
-	(void)munmap((void *)(uintptr_t)view->map, view->map_bytes);
-	view->map = NULL;
-	view->map_bytes = 0;
 }
 
 /* One try; HDB_END if a writer was faster. */
@@ -216,7 +234,6 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 	const struct timespec pause = { .tv_nsec = BEGIN_PAUSE_NS };
 	int r = HDB_END;
 
-	view->fault = 0;
 	for (unsigned i = 0; i < BEGIN_TRIES_MAX && r == HDB_END; i++) {
 		if (i)
 			(void)nanosleep(&pause, NULL);
@@ -245,6 +262,19 @@ void store_view_end(struct store_view *view)
 	if (view->txn)
 		mdb_txn_abort(view->txn);
 	view->txn = NULL;
-	unmap_file(view);
 	base_vec_release(&view->metas);
+}
+
+void store_view_close(struct store_view *view)
+{
+	store_view_end(view);
+	for (size_t i = 0; i < view->old.count; i++) {
+		const struct store_view_map *old = base_vec_at(&view->old, struct store_view_map, i);
+
+		unmap(old->map, old->bytes);
+	}
+	base_vec_release(&view->old);
+	unmap(view->map, view->map_bytes);
+	view->map = NULL;
+	view->map_bytes = 0;
 }

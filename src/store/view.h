@@ -24,6 +24,7 @@ struct store_view {
 	MDB_txn *txn;            /* NULL: no snapshot */
 	const uint8_t *map;      /* of the file as long as it was; NULL: none */
 	uint64_t map_bytes;
+	struct base_vec old;     /* struct store_view_map: of earlier snapshots, kept for who still reads there */
 	volatile uint64_t fault; /* 1 + offset at which reading the map failed */
 	struct pages pages;
 	struct base_vec metas;   /* struct store_view_meta, in order of name */
@@ -31,12 +32,20 @@ struct store_view {
 	bool is_other_format;    /* of another version, so that its values are not checked */
 };
 
+struct store_view_map {
+	const uint8_t *map;
+	uint64_t bytes;
+};
+
 /*
  * Begins a snapshot of the file's newest state. *view must not be moved before store_view_end. HDB_ECORRUPT if its
- * pages or meta values do not hold; what was begun is ended by store_view_end then, too.
+ * pages or meta values do not hold; what was begun is ended by store_view_end then, too. Maps live on until store_view_close:
+ * blocks of tables that are whole do not move, so what was borrowed from them before can be read on.
  */
 int store_view_begin(struct store_view *view, struct hdb_error *err);
 void store_view_end(struct store_view *view);
+/* Ends the snapshot and gives all maps back. */
+void store_view_close(struct store_view *view);
 
 /* HDB_EIO with an offset if the file is shorter than its map: the rest of its last page reads as zeros. */
 int store_view_check_size(const struct store_view *view, struct hdb_error *err);

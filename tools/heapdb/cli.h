@@ -22,6 +22,12 @@ enum cli_exit {
 	CLI_SYSTEM = 4  /* disk, memory, permission, interruption */
 };
 
+/* A database that is open beside cli->db, and where it and its dump are. */
+struct database {
+	char *db_path, *dump_path; /* owned; dump_path may be NULL */
+	struct hdb *db;
+};
+
 /* Flags of a command. */
 enum {
 	NEEDS_DB = 1,    /* the runner finds and opens the database */
@@ -50,6 +56,8 @@ struct cli {
 	const struct hdb_query_spec *query; /* NULL: none */
 	struct hdb *db;                     /* open if the command NEEDS_DB */
 	char *db_path, *dump_path;          /* as located; owned, needed while db is open */
+	struct database *before;            /* older ones to compare with; owned */
+	size_t before_count;
 	struct output *out;
 	struct hdb_error err;
 	bool is_open;                       /* a JSON object is half written; see struct answer */
@@ -74,6 +82,7 @@ void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3)
 int cmd_import(struct cli *cli);
 int cmd_query(struct cli *cli);
 int cmd_check(struct cli *cli);
+int cmd_diff(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);
 
@@ -90,5 +99,15 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
  * named that has none. Sets cli->db_path, and cli->dump_path where that is known.
  */
 int locate_database(struct cli *cli);
+
+/*
+ * The database that `name` is, or that of the dump that `name` is, which is imported if it has
+ * none. *db_path and *dump_path (NULL for a database) are owned: free(), also after a failure.
+ */
+int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path);
+
+/* Opens a database as the options say; what is lent is needed while it is open. */
+int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
+	     struct hdb **db);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * heapdb/cmd_query.c - query, info, check and export: one question to the library, and its answer
- * printed. Knows no query by name: options, columns and facts are the library's.
+ * heapdb/cmd_query.c - query, info, check, export and diff: one question to the library, and its
+ * answer printed. Knows no query by name: options, columns and facts are the library's.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What people and programs get if they do not say. */
@@ -30,8 +31,28 @@ static struct hdb_query_args args_of(const struct options *opt)
 	};
 }
 
-/* Asks and prints; the answer's facts are looked at by `judge`, if there is one, before it ends. */
-static int ask_and_print(struct cli *cli, int (*judge)(const struct answer *answer))
+/*
+ * The answer is "no" if it counts failures: of checks, or conditions of --fail-if that hold. Those
+ * are told, for the answer itself may be cut or redirected.
+ */
+static int judge(const struct cli *cli, const struct answer *answer)
+{
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < answer_fact_count(answer); i++) {
+		const char *name = answer_fact_column(answer, i)->name;
+		const struct hdb_value *value = answer_fact_value(answer, i);
+
+		if (strcmp(name, "failed") == 0 && value->u > 0)
+			rc = HDB_NOTFOUND;
+		if (strcmp(name, "conditions") == 0 && rc != HDB_OK)
+			cli_notice(cli, "conditions met: %.*s", (int)value->text_size, value->text);
+	}
+	return rc;
+}
+
+/* Asks `db` and prints; `before` are older databases that it is compared with. */
+static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
 	struct render_style style;
 	struct answer answer;
@@ -42,6 +63,11 @@ static int ask_and_print(struct cli *cli, int (*judge)(const struct answer *answ
 	set_defaults(cli);
 	style = render_style_of(&cli->opt, cli->out);
 	args = args_of(&cli->opt);
+	if (before) {
+		args.before = before;
+		args.before_count = cli->before_count;
+		args.target_count = 0; /* operands were databases */
+	}
 	rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
 	if (rc != HDB_OK)
 		return rc;
@@ -57,8 +83,8 @@ static int ask_and_print(struct cli *cli, int (*judge)(const struct answer *answ
 		rc = answer_thin(&answer);
 	if (rc == HDB_OK)
 		rc = render(&answer, &style, cli->out);
-	if (rc == HDB_OK && judge)
-		rc = judge(&answer);
+	if (rc == HDB_OK)
+		rc = judge(cli, &answer);
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	hdb_rows_close(rows);
@@ -70,19 +96,52 @@ int cmd_query(struct cli *cli)
 	return ask_and_print(cli, NULL);
 }
 
-/* The answer is "no" if the check counts failures. */
-static int judge_check(const struct answer *answer)
-{
-	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		const struct hdb_value *value = answer_fact_value(answer, i);
-
-		if (strcmp(answer_fact_column(answer, i)->name, "failed") == 0 && value->u > 0)
-			return HDB_NOTFOUND;
-	}
-	return HDB_OK;
-}
-
 int cmd_check(struct cli *cli)
 {
-	return ask_and_print(cli, judge_check);
+	return ask_and_print(cli, NULL);
+}
+
+/* Opens all databases that are named, the last one as cli->db. */
+static int open_all(struct cli *cli)
+{
+	const size_t count = cli->opt.operand_count;
+	int rc = HDB_OK;
+
+	if (count < 2)
+		return cli_fail(&cli->err, HDB_EUSAGE, "two databases or dumps are wanted, the older one "
+				"first");
+	cli->before = calloc(count - 1, sizeof(cli->before[0]));
+	if (!cli->before)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+	for (size_t i = 0; i < count && rc == HDB_OK; i++) {
+		struct database *d = &cli->before[i];
+		const bool is_last = i == count - 1;
+		char **db_path = is_last ? &cli->db_path : &d->db_path;
+		char **dump_path = is_last ? &cli->dump_path : &d->dump_path;
+
+		cli->before_count += !is_last;
+		rc = locate_named(cli, cli->opt.operands[i], db_path, dump_path);
+		if (rc == HDB_OK)
+			rc = cli_open(cli, *db_path, *dump_path, (unsigned)count,
+				      is_last ? &cli->db : &d->db);
+	}
+	return rc;
+}
+
+int cmd_diff(struct cli *cli)
+{
+	struct hdb **before;
+	int rc = open_all(cli);
+
+	if (rc != HDB_OK)
+		return rc;
+	before = calloc(cli->before_count, sizeof(before[0]));
+	if (!before)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases",
+				cli->before_count);
+	for (size_t i = 0; i < cli->before_count; i++)
+		before[i] = cli->before[i].db;
+	rc = ask_and_print(cli, before);
+	free(before);
+	return rc;
 }

@@ -36,7 +36,7 @@ _heapdb()
 			fi
 		done
 		;;
-	info | check)
+	info | check | diff)
 		query=$command
 		;;
 	esac
@@ -71,7 +71,7 @@ _heapdb()
 		;;
 	esac
 	case $command in
-	import)
+	import | diff)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
 	query)

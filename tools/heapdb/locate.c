@@ -106,6 +106,23 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 	return *db_path ? HDB_OK : cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
+int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)
+{
+	*db_path = *dump_path = NULL;
+	if (is_dump(name)) {
+		const int rc = database_of_dump(cli, name, db_path);
+
+		if (rc != HDB_OK)
+			return rc;
+		*dump_path = strdup(name);
+		if (!*dump_path)
+			return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+		return HDB_OK;
+	}
+	*db_path = strdup(name);
+	return *db_path ? HDB_OK : cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+}
+
 int locate_database(struct cli *cli)
 {
 	const char *name = cli->opt.db ? cli->opt.db : getenv("HEAPDB");
@@ -114,14 +131,9 @@ int locate_database(struct cli *cli)
 	int rc;
 
 	if (name && (cli->opt.db || *name)) {
-		if (is_dump(name)) {
-			rc = database_of_dump(cli, name, &cli->db_path);
-			if (rc != HDB_OK)
-				return rc;
-			dump = dump ? dump : name;
-		} else {
-			cli->db_path = strdup(name);
-		}
+		rc = locate_named(cli, name, &cli->db_path, &cli->dump_path);
+		if (rc != HDB_OK)
+			return rc;
 	} else {
 		rc = newest_here(cli, &cli->db_path, &count);
 		if (rc != HDB_OK)
@@ -134,8 +146,10 @@ int locate_database(struct cli *cli)
 			cli_notice(cli, "using %s, the newest of %zu here; --db FILE names another",
 				   cli->db_path, count);
 	}
-	if (dump)
+	if (dump) {
+		free(cli->dump_path);
 		cli->dump_path = strdup(dump);
+	}
 	if (!cli->db_path || (dump && !cli->dump_path))
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 	return HDB_OK;

@@ -26,6 +26,9 @@ const struct command commands[] = {
 	  "what was imported, how sizes are computed, what problems were met" },
 	{ "check", cmd_check, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
 	  "verify every block, and that the tables agree" },
+	{ "diff", cmd_diff, WRITES, OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS, "diff",
+	  "BEFORE [BETWEEN...] AFTER [options]",
+	  "what changed between two dumps or more; each a database or a dump" },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
 	  "NAME [TARGET...] [options]", "ask a question; without NAME: list them" },
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
@@ -169,22 +172,40 @@ static void on_notice(void *ctx, const char *text)
 	cli_notice(ctx, "%s", text);
 }
 
-static int open_database(struct cli *cli)
+int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
+	     struct hdb **db)
 {
 	struct hdb_open_options options = {
-		.memory_bytes = cli->opt.memory_bytes,
+		.dump_path = dump_path,
+		.memory_bytes = cli->opt.memory_bytes / (of ? of : 1),
 		.threads = cli->opt.threads,
 		.progress = progress_callbacks(),
+		.tmp_dir = cli->opt.tmp,
 	};
-	const int rc = locate_database(cli);
 
-	if (rc != HDB_OK)
-		return rc;
 	options.progress.notice = on_notice;
 	options.progress.ctx = cli;
-	options.tmp_dir = cli->opt.tmp;
-	options.dump_path = cli->dump_path;
-	return hdb_open(cli->db_path, &options, &cli->db, &cli->err);
+	return hdb_open(db_path, &options, db, &cli->err);
+}
+
+static int open_database(struct cli *cli)
+{
+	const int rc = locate_database(cli);
+
+	return rc == HDB_OK ? cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db) : rc;
+}
+
+static void close_databases(struct cli *cli)
+{
+	for (size_t i = 0; i < cli->before_count; i++) {
+		hdb_close(cli->before[i].db);
+		free(cli->before[i].db_path);
+		free(cli->before[i].dump_path);
+	}
+	free(cli->before);
+	hdb_close(cli->db);
+	free(cli->db_path);
+	free(cli->dump_path);
 }
 
 static int run(struct cli *cli, struct arguments args)
@@ -210,9 +231,7 @@ static int run(struct cli *cli, struct arguments args)
 		rc = command->run(cli);
 	progress_hide();
 	progress_tell_timings();
-	hdb_close(cli->db);
-	free(cli->db_path);
-	free(cli->dump_path);
+	close_databases(cli);
 	return rc;
 }
 

@@ -45,7 +45,7 @@ section()
 	}
 	$1 == "query" {
 		end_list()
-		print ($2 == "query" ? ".Ss query " : $3 == "info" || $3 == "check" ? ".Ss " : ".Ss export ") \
+		print ($2 == "query" ? ".Ss query " : $3 ~ /^(info|check|diff)$/ ? ".Ss " : ".Ss export ") \
 			$3 ($4 == "" ? "" : " " $4)
 		print text(toupper(substr($5, 1, 1)) substr($5, 2)) "."
 	}

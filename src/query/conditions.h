@@ -1,0 +1,44 @@
+/*
+ * query/conditions.h - conditions that make an answer a "no", for builds that watch over a heap:
+ * the option --fail-if.
+ *
+ *	condition  measure OP number
+ *	measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects()
+ *	           growth(count(TARGET)) | growth(shallow(TARGET)) | growth(retained(TARGET))
+ *	TARGET     class, pattern, loader:CLASS, loader:ID or object ID, as for `query retained`
+ *	OP         > >= < <= == !=
+ *	number     a decimal number; after it K, M, G or T (powers of 1,024, "iB" or "B" may follow),
+ *	           or %: of growth a share of what was there, else of the newest dump's whole heap
+ *
+ * Measures are of the newest dump; growth is from the oldest to the newest. Only reachable objects
+ * count; retained sizes are exact. A class that a dump lacks has no objects there.
+ */
+#ifndef QUERY_CONDITIONS_H
+#define QUERY_CONDITIONS_H
+
+#include "query/query.h"
+
+/* The option, for the spec of a query that has it; and its facts. */
+#define QUERY_FAIL_IF \
+	{ "fail-if", "CONDITION", "exit 1 if it holds, as 'retained(com.acme.*) > 50M' or " \
+	  "'growth(count(a.B)) > 10%'; may be given several times" }
+#define QUERY_FAIL_IF_FACTS \
+	{ "failed", HDB_TYPE_COUNT, "conditions met", "with --fail-if: how many of its conditions " \
+	  "hold; above 0 the exit code is 1" }, \
+	{ "conditions", HDB_TYPE_TEXT, "conditions", "with --fail-if: each condition, what was " \
+	  "found, and whether it holds" }
+
+/*
+ * Reads all --fail-if of the query and judges them; sets the facts "failed" and "conditions".
+ * `sides` are the dumps, oldest first; `suspects` counts new suspects, NULL where there are none.
+ * HDB_EUSAGE with what is wrong, before anything is computed.
+ */
+int query_judge(struct query *q, struct query *sides, size_t side_count,
+		int (*suspects)(struct query *q, uint64_t *count, struct hdb_error *err),
+		struct hdb_error *err);
+
+/* Checks the syntax alone, so that a wrong condition is told before long work. */
+int query_check_conditions(const struct query *q, size_t side_count, bool has_suspects,
+			   struct hdb_error *err);
+
+#endif

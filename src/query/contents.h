@@ -1,0 +1,58 @@
+/*
+ * query/contents.h - what all strings or all primitive arrays hold, as 128-bit hashes in sorted order, so that equal
+ * ones lie side by side.
+ *
+ * Memory: 24 bytes a string or array, in one big array that goes to a file beyond the budget.
+ */
+#ifndef QUERY_CONTENTS_H
+#define QUERY_CONTENTS_H
+
+#include "query/query.h"
+
+/* What is read. */
+enum query_content_kind {
+	QUERY_TEXTS,  /* strings, by text */
+	QUERY_ARRAYS, /* primitive arrays, by elements */
+	QUERY_SPANS   /* strings, by the elements of their array that are theirs */
+};
+
+/* A string or an array. */
+struct query_content {
+	/*
+	 * 128 bits of XXH3: of the text; of the elements' bytes with the type as seed. Spans: the array's index, and
+	 * first element << 32 | elements.
+	 */
+	uint64_t low, high;
+	uint32_t ix;
+	uint32_t array_ix;  /* texts: the array if all of it is the text, else HEAP_NONE; spans, arrays: the array */
+};
+
+struct query_contents {
+	struct base_big records; /* struct query_content, by hash, then by ix */
+	uint64_t count;
+	uint64_t without;        /* objects left out because the dump lacks their content */
+	uint64_t heap_bytes;     /* shallow size of all objects that were looked at, of whatever class */
+};
+
+struct query_contents_options {
+	enum query_content_kind kind;
+	bool with_unreachable;     /* of unreachable objects too; else only of reachable ones */
+	const uint8_t *is_class;   /* arrays: by class number, nonzero if it is wanted; NULL: all */
+};
+
+/* Reads them all, on all threads. Release *out in any case. */
+int query_contents_read(struct query *q, const struct query_contents_options *options,
+			struct query_contents *out, struct hdb_error *err);
+void query_contents_release(struct query *q, struct query_contents *contents);
+
+/*
+ * Hash of a primitive array's elements. `view` is the thread's own, `offset` the array's in the dump. HDB_NOTFOUND if
+ * the dump has no elements.
+ */
+int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
+		     struct query_content *out, struct hdb_error *err);
+
+/* Sorts records by hash, then by ix, in place. */
+void query_contents_sort(struct query_content *records, uint64_t count);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * query/exclude.c - references that shall not count, by the strength of a reference object or by field.
+ */
+#include "query/exclude.h"
+
+#include "heap/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Reference fields of an instance that are compared with the excluded ones; HotSpot's limit is far
+ * above, but what has more is data, and then an edge more is cut, never one less. */
+#define OTHERS_MAX 1024
+
+void query_excludes_release(struct query_excludes *excludes)
+{
+	free(excludes->from_class);
+	free(excludes->first_flag);
+	base_vec_release(&excludes->flags);
+	excludes->from_class = NULL;
+	excludes->first_flag = NULL;
+}
+
+static int add_field(struct query *q, struct query_excludes *s, const char *text, size_t size,
+		     struct hdb_error *err)
+{
+	const char *colon = memchr(text, ':', size);
+	char name[NAME_MAX_BYTES];
+	uint32_t *classes;
+	size_t count, class_size = colon ? (size_t)(colon - text) : 0;
+	int r;
+
+	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
+		return hdb_fail(err, HDB_EUSAGE, "--exclude: \"%.*s\" is none of weak, soft, phantom, "
+				"finalizer, none, CLASS:FIELD", (int)size, text);
+	memcpy(name, text, class_size);
+	name[class_size] = '\0';
+	r = query_classes(q, name, false, &classes, &count, err);
+	if (r != HDB_OK)
+		return r;
+	if (count > QUERY_EXCLUDES_MAX - s->field_count) {
+		free(classes);
+		return hdb_fail(err, HDB_ELIMIT, "--exclude: more than %d classes; name their super "
+				"class", QUERY_EXCLUDES_MAX);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct query_excluded_field *field = &s->fields[s->field_count++];
+
+		field->class_no = classes[i];
+		memcpy(field->name, colon + 1, size - class_size - 1);
+		field->name[size - class_size - 1] = '\0';
+	}
+	free(classes);
+	return HDB_OK;
+}
+
+int query_excludes_parse(struct query *q, const char *fallback, struct query_excludes *out,
+			 struct hdb_error *err)
+{
+	static const char *const names[] = { "", "soft", "weak", "phantom", "finalizer" };
+	const char *text = query_option(q, "exclude");
+
+	if (!text)
+		text = fallback;
+	*out = (struct query_excludes){ .text = text };
+	for (const char *p = text; *p;) {
+		const size_t size = strcspn(p, ",");
+		bool known = size == 4 && strncmp(p, "none", 4) == 0;
+
+		for (unsigned k = STORE_SOFT; k <= STORE_FINALIZER; k++) {
+			if (strlen(names[k]) == size && strncmp(p, names[k], size) == 0)
+				known = out->strengths[k] = true;
+		}
+		if (!known) {
+			const int r = add_field(q, out, p, size, err);
+
+			if (r != HDB_OK)
+				return r;
+		}
+		p += size + (p[size] == ',');
+	}
+	return HDB_OK;
+}
+
+/* Whether every field by which `from` holds `to` is excluded by name. */
+static int is_field_excluded(struct query *q, const struct query_excludes *s, uint32_t from,
+			     uint32_t to, bool *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	struct heap_fields fields;
+	char name[NAME_MAX_BYTES];
+	uint64_t to_id;
+	bool any = false;
+	int r = heap_object(q->heap, from, &object, err);
+
+	*out = false;
+	if (r < 0 || object.kind != STORE_INSTANCE || heap_class(q->heap, object.class_no)->ix == to)
+		return r;
+	r = heap_id(q->heap, to, &to_id, err);
+	if (r == HDB_OK)
+		r = heap_fields_begin(q->heap, from, &fields, err);
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		bool is_excluded = false;
+
+		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
+			continue;
+		any = true;
+		r = heap_text(q->heap, fields.field.name_text, name, sizeof(name), err);
+		for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
+			if (strcmp(s->fields[i].name, name) == 0 &&
+			    heap_is_subclass(q->heap, object.class_no, s->fields[i].class_no))
+				is_excluded = true;
+		if (!is_excluded)
+			return r;
+	}
+	*out = any;
+	return r < 0 ? r : HDB_OK;
+}
+
+int query_is_excluded(struct query *q, const struct query_excludes *excludes, uint32_t from,
+		      uint32_t to, bool *out, struct hdb_error *err)
+{
+	uint8_t strength;
+	int r = heap_strength(q->heap, from, to, &strength, err);
+
+	*out = r == HDB_OK && strength != STORE_STRONG && excludes->strengths[strength];
+	if (r == HDB_OK && !*out && excludes->field_count)
+		r = is_field_excluded(q, excludes, from, to, out, err);
+	return r;
+}
+
+/* ---- for walks over the whole heap ---- */
+
+/* Whether a field is among those that are excluded of instances of a class. */
+static int flag_field(struct query *q, const struct query_excludes *s, uint32_t class_no,
+		      uint32_t field_no, uint8_t *flag, struct hdb_error *err)
+{
+	struct store_field field;
+	char name[NAME_MAX_BYTES];
+	int r = heap_field(q->heap, field_no, &field, err);
+
+	if (r == HDB_OK)
+		r = heap_text(q->heap, field.name_text, name, sizeof(name), err);
+	for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
+		if (strcmp(s->fields[i].name, name) == 0 &&
+		    heap_is_subclass(q->heap, class_no, s->fields[i].class_no))
+			*flag = 1;
+	return r;
+}
+
+/* Flags of all fields of a class in the order in which heap_fields_next gives them. */
+static int flag_class(struct query *q, struct query_excludes *s, uint32_t class_no,
+		      struct hdb_error *err)
+{
+	const uint32_t n = q->heap->class_count;
+	int r = HDB_OK;
+
+	s->first_flag[class_no] = (uint32_t)s->flags.count;
+	for (uint32_t no = class_no, steps = 0; no != STORE_NONE && steps < n && r == HDB_OK;
+	     steps++) {
+		const struct store_class *class = heap_class(q->heap, no);
+
+		for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
+			uint8_t flag = 0;
+
+			r = flag_field(q, s, class_no, class->first_field + i, &flag, err);
+			if (r == HDB_OK)
+				r = base_vec_push(&s->flags, &flag, 1, err);
+		}
+		no = class->super_no;
+	}
+	return r;
+}
+
+/* Takes one entry out. */
+static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t e = 0; e < *count; e++)
+		if (edges[e] != to)
+			edges[kept++] = edges[e];
+	*count = kept;
+}
+
+/* Leaves out the referent, if its strength is excluded and nothing else holds it. */
+static int drop_weak(struct query *q, const struct query_excludes *s, uint32_t from,
+		     uint32_t *edges, uint32_t *count, struct hdb_error *err)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t e = 0; e < *count; e++) {
+		uint8_t strength;
+		const int r = heap_strength(q->heap, from, edges[e], &strength, err);
+
+		if (r < 0)
+			return r;
+		if (strength == STORE_STRONG || !s->strengths[strength])
+			edges[kept++] = edges[e];
+	}
+	*count = kept;
+	return HDB_OK;
+}
+
+/* Leaves out what only excluded fields hold: one look at the object's fields. */
+static int drop_fields(struct query *q, const struct query_excludes *s, uint32_t from,
+		       uint32_t class_no, uint32_t *edges, uint32_t *count, struct hdb_error *err)
+{
+	uint64_t excluded[QUERY_EXCLUDES_MAX], others[OTHERS_MAX];
+	uint32_t excluded_count = 0, other_count = 0, at = s->first_flag[class_no], to;
+	struct heap_fields fields;
+	int r = heap_fields_begin(q->heap, from, &fields, err);
+
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		const bool is_out = at < s->flags.count && *base_vec_at(&s->flags, uint8_t, at);
+
+		at++;
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
+			continue;
+		if (is_out && excluded_count < QUERY_EXCLUDES_MAX)
+			excluded[excluded_count++] = fields.value.bits;
+		else if (!is_out && other_count < OTHERS_MAX)
+			others[other_count++] = fields.value.bits;
+	}
+	for (uint32_t i = 0; r == HDB_END && i < excluded_count; i++) {
+		bool is_held = false;
+		int found;
+
+		for (uint32_t o = 0; o < other_count; o++)
+			is_held = is_held || others[o] == excluded[i];
+		if (is_held)
+			continue;
+		found = heap_find(q->heap, excluded[i], &to, err);
+		if (found == HDB_OK && to != heap_class(q->heap, class_no)->ix)
+			drop(edges, count, to);
+		r = found < 0 ? found : r;
+	}
+	return r == HDB_END ? HDB_OK : r;
+}
+
+static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
+{
+	const struct query_excludes *s = ctx;
+	struct query *q = s->query;
+	struct heap_object object;
+	int r = heap_object(q->heap, from, &object, err);
+
+	if (r == HDB_OK && heap_class(q->heap, object.class_no)->strength)
+		r = drop_weak(q, s, from, edges, count, err);
+	if (r == HDB_OK && s->field_count)
+		r = drop_fields(q, s, from, object.class_no, edges, count, err);
+	return r;
+}
+
+int query_excludes_filter(struct query *q, struct query_excludes *excludes,
+			  struct derive_filter *out, struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	int r = heap_load_classes(heap, err);
+
+	if (r < 0)
+		return r;
+	query_excludes_release(excludes);
+	excludes->query = q;
+	excludes->from_class = calloc((size_t)heap->class_count + 1, 1);
+	excludes->first_flag = calloc((size_t)heap->class_count + 1, sizeof(uint32_t));
+	if (!excludes->from_class || !excludes->first_flag)
+		return hdb_fail_memory(err, "classes", heap->class_count);
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		const uint8_t strength = heap_class(heap, no)->strength;
+		uint8_t *is_from = &excludes->from_class[no];
+
+		*is_from = strength && strength <= STORE_FINALIZER && excludes->strengths[strength];
+		for (size_t i = 0; i < excludes->field_count && !*is_from; i++)
+			*is_from = heap_is_subclass(heap, no, excludes->fields[i].class_no);
+		if (*is_from && excludes->field_count)
+			r = flag_class(q, excludes, no, err);
+	}
+	*out = (struct derive_filter){
+		.from_class = excludes->from_class, .keep = keep, .ctx = excludes,
+	};
+	return r;
+}
+
+static bool has_strengths(const struct query_excludes *excludes, bool value)
+{
+	for (unsigned k = STORE_SOFT; k <= STORE_FINALIZER; k++)
+		if (excludes->strengths[k] != value)
+			return false;
+	return excludes->field_count == 0;
+}
+
+bool query_excludes_is_weak(const struct query_excludes *excludes)
+{
+	return has_strengths(excludes, true);
+}
+
+bool query_excludes_is_none(const struct query_excludes *excludes)
+{
+	return has_strengths(excludes, false);
+}

@@ -1,0 +1,131 @@
+/*
+ * query/merged.h - a tree over the objects (shortest paths from the roots, or dominators) with its
+ * branches merged by class, package or loader, for one dump or several at once.
+ *
+ * An object belongs to the node that the names on its way from the root spell: all entries of all
+ * tables of all maps that a class holds are one node. So trees of different dumps have the same
+ * nodes, whatever addresses their objects have. An object of the same name as the one above it (a
+ * link of a list, a branch of a tree) stays in that one's node.
+ */
+#ifndef QUERY_MERGED_H
+#define QUERY_MERGED_H
+
+#include "base/idmap.h"
+#include "query/query.h"
+
+/* Levels that are told apart; what is deeper counts with its ancestor on the last one. */
+#define QUERY_MERGED_DEPTH 100u
+/* Nodes that are told apart, if the memory budget does not say fewer: some hundred MB. */
+#define QUERY_MERGED_NODES (1u << 21)
+/* No node: the parent of the top level. */
+#define QUERY_MERGED_TOP UINT32_MAX
+
+enum query_tree {
+	QUERY_TREE_REACH,        /* shortest paths from the roots */
+	QUERY_TREE_REACH_STRONG, /* without referents of weak, soft, phantom, final references */
+	QUERY_TREE_DOMINATORS,
+	QUERY_TREE_WITHOUT       /* shortest paths without what a filter leaves out */
+};
+
+/* Which objects are merged along which tree. */
+struct query_merged_source {
+	enum query_tree tree;
+	const struct derive_filter *filter; /* of QUERY_TREE_WITHOUT; lent */
+	const uint64_t *members;            /* those that count, a bit an object; NULL: all; lent */
+};
+
+/* What nodes are called; lent by the heap that had the name first. */
+struct query_merged_name {
+	const char *text;
+	size_t size;
+	bool is_class; /* the class object of that name; only by class */
+};
+
+struct query_merged_node {
+	uint32_t parent; /* a lower number, or QUERY_MERGED_TOP */
+	uint32_t name;   /* number of its name */
+	uint32_t depth;  /* 0: top level */
+	uint32_t hint;   /* the child that was found last */
+};
+
+/* What a node has of one dump. */
+struct query_merged_sum {
+	uint64_t count;          /* objects of the node itself */
+	uint64_t shallow_bytes;  /* of them */
+	uint64_t total_count;    /* with all nodes below it */
+	uint64_t total_bytes;
+	uint32_t example_ix;     /* its object that retains most, HEAP_NONE: none */
+	uint32_t unused;
+	uint64_t example_bytes;  /* what that retains; its shallow size without the table retained */
+};
+
+struct query_merged {
+	enum derive_group by;    /* class, package or loader */
+	unsigned dump_count;
+	uint32_t node_limit;
+	struct base_vec names;   /* struct query_merged_name */
+	struct base_vec nodes;   /* struct query_merged_node */
+	struct base_vec sums;    /* struct query_merged_sum, dump_count a node */
+	struct base_idmap by_name, by_place;
+	uint32_t hint;           /* of the top level */
+	uint64_t folded;         /* objects that count with an ancestor because of a limit */
+};
+
+/* Starts an empty tree for so many dumps. Release it in any case. */
+void query_merged_init(struct query_merged *m, enum derive_group by, unsigned dump_count);
+void query_merged_release(struct query_merged *m);
+
+/*
+ * Adds the objects of the heap of `q` that the tree reaches as dump number `dump`. Builds the tree's
+ * table. Memory: 8 bytes an object meanwhile, within the budget; and the nodes. Objects that the
+ * dump lacks do not count.
+ */
+int query_merged_add(struct query *q, struct query_merged *m, unsigned dump,
+		     const struct query_merged_source *source, struct hdb_error *err);
+
+/* Adds up the totals, once all dumps are there. */
+void query_merged_finish(struct query_merged *m);
+
+static inline const struct query_merged_node *query_merged_node(const struct query_merged *m,
+								 uint32_t node)
+{
+	return base_vec_at(&m->nodes, struct query_merged_node, node);
+}
+
+static inline struct query_merged_sum *query_merged_sum(const struct query_merged *m,
+							 uint32_t node, unsigned dump)
+{
+	return base_vec_at(&m->sums, struct query_merged_sum,
+			   (size_t)node * m->dump_count + dump);
+}
+
+/* Sets a text column to the node's name: "class a.B" for a class object, else "a.B". */
+int query_merged_set_name(struct query *q, size_t column, const struct query_merged *m,
+			  uint32_t node, struct hdb_error *err);
+
+/*
+ * Writes "a.B > c.D > e.F" from below `above` (QUERY_MERGED_TOP: from the top) to the node; cut at
+ * the left if it does not fit.
+ */
+void query_merged_path(const struct query_merged *m, uint32_t node, uint32_t above, char *buf,
+		       size_t size);
+
+/* ---- going through it ---- */
+
+/* The nodes worth showing: parents before children, the highest rank first. */
+struct query_merged_walk {
+	uint32_t *order; /* owned */
+	size_t count;
+	size_t at;
+};
+
+/*
+ * Orders the nodes for which `rank` is at least `low`, and those above them. `max_depth` is the
+ * deepest level shown. Release *out in any case.
+ */
+int query_merged_walk(const struct query_merged *m,
+		      int64_t (*rank)(const struct query_merged *m, uint32_t node), int64_t low,
+		      uint32_t max_depth, struct query_merged_walk *out, struct hdb_error *err);
+void query_merged_walk_release(struct query_merged_walk *walk);
+
+#endif

@@ -1,0 +1,27 @@
+# Two databases of one dump: nothing changed; conditions and exit codes; what is wrong is said.
+heapdb import "$DUMP" -o a.heapdb --quiet --sizes mat >/dev/null
+heapdb import "$DUMP" -o b.heapdb --quiet --sizes mat >/dev/null
+heapdb diff a.heapdb b.heapdb --only 'Sample*' --limit 3
+heapdb diff a.heapdb b.heapdb a.heapdb --by package --only 'java.lang' --json
+heapdb diff a.heapdb b.heapdb --by path
+heapdb diff a.heapdb b.heapdb --by suspect --csv
+heapdb diff a.heapdb b.heapdb --by object --limit 1
+echo "exit $?"
+heapdb diff a.heapdb b.heapdb --only Sample --columns name,count \
+	--fail-if 'retained(java.util.*) > 50M' --fail-if 'growth(count(*)) > 0%'
+echo "exit $?"
+heapdb query histogram Sample --columns name,count --db a.heapdb \
+	--fail-if 'count(java.lang.String) >= 1K' --fail-if 'count(no.such.Class) != 0' 2>&1
+echo "exit $?"
+heapdb query histogram --db a.heapdb --fail-if 'growth(count(Sample)) > 0' 2>&1
+echo "exit $?"
+heapdb diff a.heapdb b.heapdb --fail-if 'retained(Sample) >' 2>&1
+echo "exit $?"
+heapdb diff a.heapdb 2>&1
+echo "exit $?"
+heapdb diff a.heapdb none.heapdb 2>&1
+echo "exit $?"
+heapdb diff a.heapdb b.heapdb --by colour 2>&1
+echo "exit $?"
+heapdb diff a.heapdb b.heapdb --only 'no.such.*' 2>&1
+echo "exit $?"
