@@ -98,6 +98,7 @@ void heap_close(struct heap *heap)
 	for (uint32_t no = 0; heap->class_names && no < heap->class_count; no++)
 		free(heap->class_names[no]);
 	free(heap->class_names);
+	heap_release_below(heap);
 	free(heap->classes);
 	base_vec_release(&heap->string_layouts);
 	free(heap->root_bits);

@@ -43,6 +43,7 @@ struct heap {
 	/* private */
 	struct store_class *classes; /* read when first asked for */
 	char **class_names;
+	struct heap_below *below;   /* heap_classes.c: tables for deep chains of super classes; owned */
 	struct hdb_error damage;    /* the first failure of a look-up that has no way to tell */
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
@@ -167,6 +168,8 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
 /* Whether a class of this name is the class `no` or one of its super classes. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
+/* Frees the tables that deep chains made it keep; heap_close does. */
+void heap_release_below(struct heap *heap);
 
 /* Field number i of the table fields. */
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);

@@ -163,9 +163,85 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 	return false;
 }
 
+/* Steps up a chain of super classes before a table of all classes is cheaper; no real chain is as long. */
+#define PLAIN_STEPS 64
+/* Names that have such a table, at most. */
+#define BELOW_MAX 8
+
+/* For a name: whether each class has it or a super class that has it. */
+struct heap_below {
+	char *name;
+	uint8_t *marks; /* by class: BELOW_YES or BELOW_NO */
+};
+enum { BELOW_UNKNOWN, BELOW_YES, BELOW_NO };
+
+void heap_release_below(struct heap *heap)
+{
+	for (unsigned i = 0; heap->below && i < BELOW_MAX; i++) {
+		free(heap->below[i].name);
+		free(heap->below[i].marks);
+	}
+	free(heap->below);
+	heap->below = NULL;
+}
+
+/* Each class is passed twice at most: what is found at the end of a way up is kept for all of it. */
+static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
+{
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (strcmp(heap_class_name(heap, no), name) == 0)
+			marks[no] = BELOW_YES;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		uint32_t top = no;
+		uint8_t found;
+
+		while (top != STORE_NONE && marks[top] == BELOW_UNKNOWN) {
+			marks[top] = BELOW_NO; /* ends circles, too */
+			top = heap_class(heap, top)->super_no;
+		}
+		found = top == STORE_NONE ? BELOW_NO : marks[top];
+		for (uint32_t at = no; at != top && found == BELOW_YES;
+		     at = heap_class(heap, at)->super_no)
+			marks[at] = BELOW_YES;
+	}
+}
+
+/* The table of a name, made at the first call; NULL if there is no memory or no room for it. */
+static const uint8_t *below_table(struct heap *heap, const char *name)
+{
+	struct heap_below *below;
+
+	if (!heap->below)
+		heap->below = calloc(BELOW_MAX, sizeof(*heap->below));
+	for (unsigned i = 0; heap->below && i < BELOW_MAX; i++) {
+		below = &heap->below[i];
+		if (below->name && strcmp(below->name, name) == 0)
+			return below->marks;
+		if (below->name)
+			continue;
+		below->name = strdup(name);
+		below->marks = calloc((size_t)heap->class_count + 1, 1);
+		if (below->name && below->marks) {
+			mark_below(heap, name, below->marks);
+			return below->marks;
+		}
+		free(below->name);
+		free(below->marks);
+		*below = (struct heap_below){ 0 };
+		break;
+	}
+	return NULL;
+}
+
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {
+	const uint8_t *table = NULL;
+
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		if (steps == PLAIN_STEPS)
+			table = below_table(heap, name);
+		if (table)
+			return table[no] == BELOW_YES;
 		if (strcmp(heap_class_name(heap, no), name) == 0)
 			return true;
 		no = heap_class(heap, no)->super_no;
