@@ -7,7 +7,8 @@
 # Eclipse MAT: set MAT_HOME to its folder (with ParseHeapDump.sh); MAT_XMX is its heap, 4g if not
 # set. hprof-slurp is taken from PATH. What is missing is named and left out.
 # Compared are: with MAT, opening a dump up to the dominator tree (heapdb: import and the first
-# `query top`); with hprof-slurp, a class histogram (heapdb: import and `query histogram`).
+# `query top`); with hprof-slurp, a class histogram of all objects, shallow
+# sizes (heapdb: import and `query histogram --shallow`).
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -86,7 +87,7 @@ compare()
 	# shellcheck disable=SC2086
 	measure import "$heapdb" import "$dump" -o "$db" --force --quiet $BENCH_OPTIONS || return 0
 	# shellcheck disable=SC2086
-	measure histogram "$heapdb" query histogram --quiet --db "$db" $BENCH_OPTIONS || return 0
+	measure histogram "$heapdb" query histogram --shallow --quiet --db "$db" $BENCH_OPTIONS || return 0
 	histogram=$(calc "$(figure import 1) + $(figure histogram 1)" %.4f)
 	# shellcheck disable=SC2086
 	measure import "$heapdb" import "$dump" -o "$db" --force --quiet $BENCH_OPTIONS || return 0
@@ -101,7 +102,10 @@ compare()
 	row "heapdb: import, histogram" "$histogram" "$histogram" "$(file_size "$db")" import histogram
 	if [ -n "$slurp" ]; then
 		warm "$dump"
-		if measure slurp "$slurp" -i "$dump"; then
+		# Before 0.10 the file was an option.
+		old=$("$slurp" --help | grep -c -- '^ *-i, ' || true)
+		# shellcheck disable=SC2046
+		if measure slurp "$slurp" $([ "$old" -eq 0 ] || echo -i) "$dump"; then
 			row hprof-slurp "$(figure slurp 1)" "$histogram" 0 slurp
 		fi
 	fi

@@ -46,6 +46,8 @@ try_dump() {
 			ask "$db" query $q "$id"
 		done
 		ask "$db" query path "$id" --exclude none
+		ask "$db" query path "$id" --internals
+		ask "$db" query entries "$id"
 		ask "$db" query path "$id" --all 3 --exclude weak
 		ask "$db" query retained "$id" --explain
 	done
@@ -112,6 +114,18 @@ try_dump() {
 	ask "$db" query finalizers --objects --state registered
 	ask "$db" query unreachable --by holder
 	ask "$db" query unreachable --holders
+	for by in class size fill collisions object; do
+		ask "$db" query collections --by $by
+	done
+	ask "$db" query collections 'java.util.*' --arrays --by fill
+	ask "$db" query collections --unreachable
+	ask "$db" query group java.lang.String
+	ask "$db" query group 'java.lang.*' --min-count 2
+	ask "$db" query group java.lang.Thread --by field:name --sub
+	ask "$db" query properties
+	for id in $(heapdb query collections --by object --db "$db" --csv --columns id --limit 8 | tail -n +2); do
+		ask "$db" query entries "$id"
+	done
 	ask "$db" query class java.lang.String
 	ask "$db" query class 'java.lang.*'
 	for q in problems dangling records alloc-sites cpu-samples heap-summaries tables; do

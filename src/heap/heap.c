@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/fingerprint.h"
+#include "heap/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,8 @@ void heap_close(struct heap *heap)
 	base_vec_release(&heap->string_layouts);
 	free(heap->root_bits);
 	free(heap->roots);
+	free(heap->first_ids);
+	heap_known_free(heap->known);
 	base_source_close(heap->source);
 	store_close(heap->store);
 	free(heap);
@@ -190,40 +193,58 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	return HDB_OK;
 }
 
-/*
- * That an identifier is not in the block that was found means something only if the next block begins behind it: with
- * a key damaged, the search may have come to the wrong one.
- */
-static int not_in_block(struct heap *heap, const struct store_ids *block, uint64_t id,
-			struct hdb_error *err)
+/* Reads the first ID of each block: some 16 KB for a million objects. */
+static int load_directory(struct heap *heap, struct hdb_error *err)
 {
-	const uint32_t next = block->first_ix / STORE_BLOCK_OBJECTS + 1;
-	uint64_t first_id;
-	int r;
+	const uint32_t n = heap_block_count(heap);
+	uint64_t *first_ids;
+	int r = HDB_OK;
 
-	if (next >= heap_block_count(heap))
-		return HDB_NOTFOUND;
-	r = store_record(heap->store, STORE_ID_DIRECTORY, sizeof(first_id), next, &first_id, err);
-	if (r == HDB_NOTFOUND || (r == HDB_OK && first_id <= id))
-		return store_damaged(heap->store, STORE_IDS, id, "block missing", err);
-	return r < 0 ? r : HDB_NOTFOUND;
+	if (heap->first_ids)
+		return HDB_OK;
+	first_ids = calloc((size_t)n + 1, sizeof(*first_ids));
+	if (!first_ids)
+		return hdb_fail_memory(err, "blocks of identifiers", n * sizeof(*first_ids));
+	for (uint32_t b = 0; b < n && r == HDB_OK; b++) {
+		r = store_record(heap->store, STORE_ID_DIRECTORY, sizeof(*first_ids), b,
+				 &first_ids[b], err);
+		if (r == HDB_NOTFOUND || (r == HDB_OK && b && first_ids[b] <= first_ids[b - 1]))
+			r = store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order", err);
+	}
+	if (r < 0) {
+		free(first_ids);
+		return r;
+	}
+	heap->first_ids = first_ids;
+	return HDB_OK;
 }
 
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
-	struct store_ids block;
-	uint32_t i;
-	int r = store_ids_open(heap->store, id, &block, err);
+	uint32_t low = 0, high = heap_block_count(heap), i;
+	struct store_ids *block;
+	int r = load_directory(heap, err);
 
-	/* The first block begins with identifier 0, which every database has. */
-	if (r == HDB_NOTFOUND)
-		return store_damaged(heap->store, STORE_IDS, 0, "block missing", err);
-	if (r != HDB_OK)
+	if (r < 0)
 		return r;
-	i = store_ids_find(&block, id);
+	if (!high || id < heap->first_ids[0])
+		return HDB_NOTFOUND;
+	/* The last block whose first ID is at most id. */
+	while (high - low > 1) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (heap->first_ids[mid] <= id)
+			low = mid;
+		else
+			high = mid;
+	}
+	r = ids_block(heap, low, &block, err);
+	if (r < 0)
+		return r;
+	i = store_ids_find(block, id);
 	if (i == UINT32_MAX)
-		return not_in_block(heap, &block, id, err);
-	*ix = block.first_ix + i;
+		return HDB_NOTFOUND;
+	*ix = block->first_ix + i;
 	return *ix < heap->object_count ? HDB_OK :
 	       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }

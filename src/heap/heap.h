@@ -48,11 +48,13 @@ struct heap {
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
 	uint64_t objects_generation;
+	uint64_t *first_ids;        /* of the blocks; read when first asked for */
 	uint64_t *root_bits;        /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;
 	struct base_vec string_layouts; /* strings.h; found when first asked for */
 	bool has_strings, is_big_endian;
+	struct heap_known *known;    /* known.h; made when first asked for */
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
 	char dump_path_buffer[4096];
 	struct base_source *source; /* opened when first asked for */

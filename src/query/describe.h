@@ -17,6 +17,13 @@ void query_describe(struct query *q, uint32_t ix, char *buf, size_t size);
 void query_value_text(const struct heap_value *value, char *buf, size_t size);
 
 /*
+ * Sets a text column to a value for people: a number, "null", or the label of the object; and an ID column (SIZE_MAX:
+ * none) to that object, if the dump has it.
+ */
+int query_set_value(struct query *q, size_t text_column, size_t id_column,
+		    const struct heap_value *value, struct hdb_error *err);
+
+/*
  * How `from` holds `to`: the names of its fields with commas between, "[3]", "<class>", "<super>", "<class loader>",
  * "static NAME", "<local variable>". Long arrays are searched so far only, then "[?]".
  */

@@ -1,9 +1,10 @@
 /*
  * query/q_info.c - what is known of the database, the dump and the heap: key by key.
  *
- * With an option it becomes another query: problems, tables, dangling.
+ * With an option it becomes another query: problems, tables, dangling, properties.
  */
 #include "query/groups.h"
+#include "query/properties.h"
 #include "query/queries.h"
 
 #include "heap/text.h"
@@ -20,11 +21,13 @@ static const struct hdb_option_spec options[] = {
 	{ "problems", NULL, "the problems met by the import: the query problems" },
 	{ "tables", NULL, "the tables of the database: the query tables" },
 	{ "dangling", NULL, "missing objects: the query dangling" },
+	{ "properties", NULL, "system properties and environment: the query properties" },
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
-	{ "section", HDB_TYPE_TEXT, "", "dump, database, sizes, objects, roots or tables" },
+	{ "section", HDB_TYPE_TEXT, "", "dump, vm, database, sizes, objects, roots or "
+	  "tables" },
 	{ "key", HDB_TYPE_TEXT, "", "what it is about" },
 	{ "value", HDB_TYPE_TEXT, "", "for people" },
 	{ "number", HDB_TYPE_COUNT, "", "the same as a number, if it is one" },
@@ -159,6 +162,19 @@ static int add_dump(struct query *q, struct info *info, struct hdb_error *err)
 		r = add_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 	if (r == HDB_OK && store_meta_number(q->heap->store, "control.flags", UINT64_MAX) != UINT64_MAX)
 		r = add_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
+	return r;
+}
+
+static int add_vm(struct query *q, struct info *info, struct hdb_error *err)
+{
+	struct query_vm_fact *facts = NULL;
+	size_t count;
+	int r = query_vm_facts(q, &facts, &count, err);
+
+	for (size_t i = 0; r == HDB_OK && i < count; i++)
+		if (facts[i].value[0])
+			r = add_text(info, "vm", facts[i].key, facts[i].help, facts[i].value, err);
+	free(facts);
 	return r;
 }
 
@@ -337,7 +353,7 @@ static int add_tables(struct query *q, struct info *info, struct hdb_error *err)
 static int open_info(struct query *q, struct hdb_error *err)
 {
 	int (*const sections[])(struct query *, struct info *, struct hdb_error *) = {
-		add_dump, add_database, add_sizes, add_objects, add_roots, add_tables,
+		add_dump, add_vm, add_database, add_sizes, add_objects, add_roots, add_tables,
 	};
 	struct info *info;
 	int r = query_targets(q, 0, 0, err);
@@ -350,6 +366,8 @@ static int open_info(struct query *q, struct hdb_error *err)
 		return query_become(q, &query_tables, err);
 	if (query_option(q, "dangling"))
 		return query_become(q, &query_dangling, err);
+	if (query_option(q, "properties"))
+		return query_become(q, &query_properties, err);
 	info = q->state = calloc(1, sizeof(*info));
 	if (!info)
 		return hdb_fail_memory(err, "what is known", sizeof(*info));

@@ -8,6 +8,7 @@
 #include "heap/threads.h"
 #include "query/describe.h"
 #include "query/exclude.h"
+#include "query/fold.h"
 #include "query/queries.h"
 
 #include <stdio.h>
@@ -25,16 +26,19 @@ static const struct hdb_option_spec options[] = {
 	  "references that do not count (default weak,soft,phantom,finalizer); fields of sub classes "
 	  "included" },
 	{ "all", "N", "up to N paths, shortest first, each to another root" },
+	{ "internals", NULL, "the entries, tables and inner maps of known collections, too" },
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "path", HDB_TYPE_COUNT, "path", "number of the path, from 1" },
-	{ "step", HDB_TYPE_COUNT, "step", "0 is the object that was asked for, the last one a root" },
+	{ "step", HDB_TYPE_COUNT, "step", "0 is the object that was asked for, the last one a root; "
+	  "numbers that are left out are inside of collections" },
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "holds_by", HDB_TYPE_TEXT, "holds by", "its field that holds the object of the step before" },
+	{ "holds_by", HDB_TYPE_TEXT, "holds by", "its field that holds the object of the row before; of a "
+	  "collection [\"key\"], [index], key [\"key\"] or element" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null while the table is "
 	  "not built" },
@@ -58,6 +62,8 @@ struct path_query {
 	const uint32_t *nodes;    /* the current path, target first */
 	size_t node_count;
 	struct base_vec tree;     /* uint32_t: a path off the tree */
+	bool is_folded;           /* collections are one step */
+	struct base_vec folds;    /* struct query_fold of the current path, the next one last */
 };
 
 static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
@@ -133,6 +139,20 @@ static int search_next(struct path_query *s, struct hdb_error *err)
 	return r;
 }
 
+/* Finds the collections of a new path; without the dump they are left as they are. */
+static int fold_path(struct query *q, struct path_query *s, struct hdb_error *err)
+{
+	int r;
+
+	s->folds.count = 0;
+	if (!s->is_folded)
+		return HDB_OK;
+	r = query_fold_path(q, s->nodes, s->node_count, &s->folds, err);
+	if (r == HDB_ECHANGED)
+		s->folds.count = 0;
+	return r == HDB_ECHANGED ? HDB_OK : r;
+}
+
 static int open_path(struct query *q, struct hdb_error *err)
 {
 	struct path_query *s = calloc(1, sizeof(*s));
@@ -144,6 +164,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "a path", sizeof(*s));
+	s->is_folded = !query_option(q, "internals");
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
 		r = query_number(q, "all", 1, 1000000, 1, &s->limit, err);
@@ -176,7 +197,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 		found = r == HDB_OK;
 	}
 	if (r < 0 || found)
-		return r;
+		return r < 0 ? r : fold_path(q, s, err);
 	r = derive_reach(q->derive, false, s->target, &reachable, &parent, err);
 	return r < 0 ? r : fail_none(reachable, q->args->targets[0], err);
 }
@@ -207,19 +228,33 @@ static int next_path(struct query *q, struct hdb_error *err)
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct path_query *s = q->state;
 	char name[NAME_MAX_BYTES];
+	const struct query_fold *fold = NULL;
 	uint32_t ix;
 	int r = HDB_OK;
 
 	if (s->step == s->node_count) {
 		r = s->is_search ? search_next(s, err) : HDB_END;
+		if (r == HDB_OK)
+			r = fold_path(q, s, err);
 		if (r != HDB_OK)
 			return r;
+	}
+	if (s->folds.count)
+		fold = base_vec_at(&s->folds, struct query_fold, s->folds.count - 1);
+	if (fold && fold->inner + 1 == s->step) {
+		s->step = fold->outer;
+		s->folds.count--;
+	} else {
+		fold = NULL;
 	}
 	ix = s->nodes[s->step];
 	query_set(q, PATH, s->path_no);
 	query_set(q, STEP, s->step);
 	r = query_set_object(q, &cells, ix, err);
-	if (r == HDB_OK && s->step) {
+	if (r == HDB_OK && fold) {
+		query_fold_text(q, fold, name, sizeof(name));
+		r = query_set_text(q, NAME, name, err);
+	} else if (r == HDB_OK && s->step) {
 		r = query_holder(q, ix, s->nodes[s->step - 1], name, sizeof(name), err);
 		if (r == HDB_OK)
 			r = query_set_text(q, NAME, name, err);
@@ -242,6 +277,7 @@ static void close_path(struct query *q)
 		graph_paths_release(&s->paths);
 	base_vec_release(&s->tree);
 	query_excludes_release(&s->excludes);
+	base_vec_release(&s->folds);
 	free(s);
 }
 

@@ -40,6 +40,10 @@ extern const struct query_def query_substrings;
 extern const struct query_def query_reference_stats;
 extern const struct query_def query_finalizers;
 extern const struct query_def query_reference_leaks;
+extern const struct query_def query_entries;
+extern const struct query_def query_collections;
+extern const struct query_def query_group;
+extern const struct query_def query_properties;
 
 /* the database and the dump */
 extern const struct query_def query_info;

@@ -11,6 +11,7 @@ static const struct query_def *const registry[] = {
 	&query_class,       &query_roots,      &query_threads,     &query_strings,
 	&query_duplicates,  &query_arrays,      &query_substrings,
 	&query_reference_stats, &query_reference_leaks, &query_finalizers,
+	&query_entries,     &query_collections, &query_group,     &query_properties,
 	&query_unreachable, &query_info,       &query_check,       &query_objects,
 	&query_problems,    &query_dangling,   &query_tables,      &query_records,
 	&query_diff,

@@ -1,0 +1,445 @@
+/*
+ * heap/known.c - fields by name and rows of known classes; see known.h.
+ */
+#include "heap/known.h"
+
+#include "base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Places that are remembered; a power of two. Two that fall together only cost time. */
+#define PLACES 8192u
+/* Longest field name that is remembered; longer ones are found each time. */
+#define PLACE_NAME_MAX 32
+/* Longest field name of a dump that is compared. */
+#define FIELD_NAME_MAX 128
+/* References that a path may follow: no table has more than a handful. */
+#define PATH_STEPS_MAX 16
+
+/* Where instances of a class keep a field. */
+struct place {
+	uint32_t class_no, start_no;
+	uint32_t at;                /* bytes from the start of the field values */
+	uint8_t type;               /* HPROF basic type; 0: there is no such field */
+	bool is_used;
+	char name[PLACE_NAME_MAX];
+};
+
+struct heap_known {
+	struct heap_instance last;  /* opened last: fields of one object are read in turn */
+	bool has_last;
+	struct place *places;
+	struct heap_known_row *rows[HEAP_KNOWN_TABLES]; /* row + 1; 0: not looked for yet */
+};
+
+void heap_known_free(struct heap_known *known)
+{
+	if (!known)
+		return;
+	free(known->places);
+	for (unsigned t = 0; t < HEAP_KNOWN_TABLES; t++)
+		free(known->rows[t]);
+	free(known);
+}
+
+static struct heap_known *known_of(struct heap *heap)
+{
+	if (!heap->known)
+		heap->known = calloc(1, sizeof(*heap->known));
+	return heap->known;
+}
+
+/* ---- places of fields ---- */
+
+/* Finds a field in the class records. */
+static int find_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *name,
+		      size_t name_size, struct place *out, struct hdb_error *err)
+{
+	bool is_started = false;
+	uint64_t at = 0;
+	uint32_t no = class_no;
+
+	out->type = 0;
+	/* The import cut cycles; a damaged database may have one, hence the count. */
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		const struct store_class *class = heap_class(heap, no);
+
+		is_started = is_started || no == start_no;
+		for (uint32_t f = 0; f < class->field_count; f++) {
+			char text[FIELD_NAME_MAX];
+			struct store_field field;
+			int r = heap_field(heap, class->first_field + f, &field, err);
+
+			if (r == HDB_OK && is_started)
+				r = heap_text(heap, field.name_text, text, sizeof(text), err);
+			if (r < 0)
+				return r;
+			if (is_started && strncmp(text, name, name_size) == 0 && !text[name_size] &&
+			    at < UINT32_MAX) {
+				out->at = (uint32_t)at;
+				out->type = field.type;
+				return HDB_OK;
+			}
+			at += hprof_type_size(field.type, heap->id_size);
+		}
+		no = class->super_no;
+	}
+	return HDB_OK;
+}
+
+static struct place *place_slot(struct heap *heap, uint32_t class_no, uint32_t start_no,
+				const char *name, size_t name_size)
+{
+	struct heap_known *known = known_of(heap);
+	uint32_t hash = class_no * 2654435761u ^ start_no * 40503u;
+
+	if (!known || name_size >= PLACE_NAME_MAX)
+		return NULL;
+	if (!known->places)
+		known->places = calloc(PLACES, sizeof(*known->places));
+	if (!known->places)
+		return NULL;
+	for (size_t i = 0; i < name_size; i++)
+		hash = (hash ^ (uint8_t)name[i]) * 16777619u;
+	return &known->places[(hash ^ hash >> 16) & (PLACES - 1)];
+}
+
+/* HDB_OK with *out, or HDB_NOTFOUND. */
+static int get_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *name,
+		     size_t name_size, struct place *out, struct hdb_error *err)
+{
+	struct place *slot = place_slot(heap, class_no, start_no, name, name_size);
+	int r;
+
+	if (slot && slot->is_used && slot->class_no == class_no && slot->start_no == start_no &&
+	    strncmp(slot->name, name, name_size) == 0 && !slot->name[name_size]) {
+		*out = *slot;
+		return out->type ? HDB_OK : HDB_NOTFOUND;
+	}
+	*out = (struct place){ .class_no = class_no, .start_no = start_no, .is_used = true };
+	r = name_size < FIELD_NAME_MAX ?
+	    find_place(heap, class_no, start_no, name, name_size, out, err) : HDB_OK;
+	if (r < 0)
+		return r;
+	if (slot) {
+		memcpy(out->name, name, name_size);
+		*slot = *out;
+	}
+	return out->type ? HDB_OK : HDB_NOTFOUND;
+}
+
+/* ---- instances ---- */
+
+int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
+		       struct hdb_error *err)
+{
+	struct heap_known *known = known_of(heap);
+	struct heap_object object;
+	struct hprof_sub sub;
+	uint64_t offset = 0;
+	int r;
+
+	if (known && known->has_last && known->last.ix == ix) {
+		*out = known->last;
+		return heap_open_dump(heap, err);
+	}
+	r = heap_object(heap, ix, &object, err);
+	if (r == HDB_OK && object.kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = heap_offset(heap, ix, &offset, err);
+	if (r == HDB_OK && !offset)
+		return HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	if (r == HDB_OK)
+		r = hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, &sub, err);
+	if (r < 0)
+		return r;
+	if (sub.tag != HPROF_INSTANCE_DUMP)
+		return HDB_NOTFOUND;
+	*out = (struct heap_instance){
+		.ix = ix, .class_no = object.class_no, .body_offset = sub.body_offset,
+		.body_size = sub.body_size,
+	};
+	if (known) {
+		known->last = *out;
+		known->has_last = true;
+	}
+	return HDB_OK;
+}
+
+static uint64_t read_bits(const uint8_t *p, unsigned size)
+{
+	switch (size) {
+	case 1: return *p;
+	case 2: return be16(p);
+	case 4: return be32(p);
+	default: return be64(p);
+	}
+}
+
+int heap_instance_value(struct heap *heap, const struct heap_instance *instance, uint32_t start_no,
+			const char *name, size_t name_size, struct heap_value *out,
+			struct hdb_error *err)
+{
+	struct place place;
+	const uint8_t *p;
+	unsigned size;
+	int r;
+
+	if (start_no == HEAP_NONE)
+		start_no = instance->class_no;
+	r = get_place(heap, instance->class_no, start_no, name, name_size, &place, err);
+	if (r != HDB_OK)
+		return r;
+	size = hprof_type_size(place.type, heap->id_size);
+	if (!size || (uint64_t)place.at + size > instance->body_size)
+		return HDB_NOTFOUND; /* a short instance: the import has told */
+	p = base_view_at(&heap->view, instance->body_offset + place.at, size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	*out = (struct heap_value){ .type = place.type, .bits = read_bits(p, size) };
+	return HDB_OK;
+}
+
+/* ---- paths ---- */
+
+/* The first alternative whose first field the class has; NULL if there is none. */
+static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no,
+			  const char *path)
+{
+	if (start_no == HEAP_NONE)
+		start_no = class_no;
+	for (const char *p = path;;) {
+		struct place place;
+
+		if (get_place(heap, class_no, start_no, p, strcspn(p, ".|"), &place, NULL) == HDB_OK)
+			return p;
+		p += strcspn(p, "|");
+		if (!*p)
+			return NULL;
+		p++;
+	}
+}
+
+bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
+{
+	return !*path || choose(heap, class_no, start_no, path);
+}
+
+uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
+{
+	struct place place;
+
+	path = choose(heap, class_no, start_no, path);
+	if (!path || get_place(heap, class_no, start_no == HEAP_NONE ? class_no : start_no, path,
+			       strcspn(path, ".|"), &place, NULL) != HDB_OK)
+		return 0;
+	return place.type;
+}
+
+int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
+		    struct heap_value *out, struct hdb_error *err)
+{
+	struct heap_instance instance;
+	uint64_t id;
+	int r;
+
+	if (!*path) {
+		r = heap_id(heap, ix, &id, err);
+		*out = (struct heap_value){ .type = HPROF_OBJECT, .bits = r == HDB_OK ? id : 0 };
+		return r;
+	}
+	r = heap_instance_open(heap, ix, &instance, err);
+	if (r == HDB_OK)
+		path = choose(heap, instance.class_no, start_no, path);
+	if (r != HDB_OK || !path)
+		return r < 0 ? r : HDB_NOTFOUND;
+	for (unsigned steps = 0; steps < PATH_STEPS_MAX; steps++) {
+		const size_t size = strcspn(path, ".|");
+
+		r = heap_instance_value(heap, &instance, steps ? HEAP_NONE : start_no, path, size,
+					out, err);
+		path += size;
+		if (r != HDB_OK || *path != '.')
+			return r;
+		path++;
+		if (out->type != HPROF_OBJECT || !out->bits)
+			return HDB_NOTFOUND;
+		r = heap_find(heap, out->bits, &ix, err);
+		if (r == HDB_OK)
+			r = heap_instance_open(heap, ix, &instance, err);
+		if (r != HDB_OK)
+			return r;
+	}
+	return HDB_NOTFOUND;
+}
+
+int heap_path_object(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
+		     uint32_t *target, struct hdb_error *err)
+{
+	struct heap_value value;
+	int r;
+
+	if (!*path) {
+		*target = ix;
+		return HDB_OK;
+	}
+	r = heap_path_value(heap, ix, start_no, path, &value, err);
+	if (r != HDB_OK)
+		return r;
+	if (value.type != HPROF_OBJECT || !value.bits)
+		return HDB_NOTFOUND;
+	return heap_find(heap, value.bits, target, err);
+}
+
+bool heap_value_number(const struct heap_value *value, int64_t *out)
+{
+	switch (value->type) {
+	case HPROF_BOOLEAN: *out = (value->bits & 0xff) != 0; return true;
+	case HPROF_BYTE: *out = (int8_t)value->bits; return true;
+	case HPROF_CHAR: *out = (uint16_t)value->bits; return true;
+	case HPROF_SHORT: *out = (int16_t)value->bits; return true;
+	case HPROF_INT: *out = (int32_t)(uint32_t)value->bits; return true;
+	case HPROF_LONG: *out = (int64_t)value->bits; return true;
+	default: return false;
+	}
+}
+
+int heap_path_number(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
+		     int64_t *out, struct hdb_error *err)
+{
+	struct heap_value value;
+	const int r = heap_path_value(heap, ix, start_no, path, &value, err);
+
+	if (r != HDB_OK)
+		return r;
+	return heap_value_number(&value, out) ? HDB_OK : HDB_NOTFOUND;
+}
+
+/* ---- statics ---- */
+
+int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
+		      struct hdb_error *err)
+{
+	const char *dot = strrchr(class_and_field, '.');
+	char class_name[FIELD_NAME_MAX], name[FIELD_NAME_MAX];
+	struct heap_fields fields;
+	int r;
+
+	if (!dot || (size_t)(dot - class_and_field) >= sizeof(class_name))
+		return HDB_NOTFOUND;
+	memcpy(class_name, class_and_field, (size_t)(dot - class_and_field));
+	class_name[dot - class_and_field] = '\0';
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		no = heap_class_by_name(heap, class_name, no);
+		if (no == HEAP_NONE)
+			break;
+		heap_statics_begin(heap, no, &fields);
+		while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
+			r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
+			if (r < 0)
+				return r;
+			if (strcmp(name, dot + 1) == 0) {
+				*out = fields.value;
+				return HDB_OK;
+			}
+		}
+		if (r < 0)
+			return r;
+	}
+	return HDB_NOTFOUND;
+}
+
+int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t *target,
+		       struct hdb_error *err)
+{
+	struct heap_value value;
+	const int r = heap_static_value(heap, class_and_field, &value, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (value.type != HPROF_OBJECT || !value.bits)
+		return HDB_NOTFOUND;
+	return heap_find(heap, value.bits, target, err);
+}
+
+/* ---- rows of known classes ---- */
+
+/* Whether `name` is what a row names: equal, or as its one or more "*" allow. */
+static bool is_name(const char *pattern, const char *name)
+{
+	const char *star = NULL, *resume = NULL;
+
+	while (*name) {
+		if (*pattern == '*') {
+			star = pattern++;
+			resume = name;
+		} else if (*pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star + 1;
+			name = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+/* The row that names this very class; row HEAP_NONE if there is none. */
+static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
+				     const char *(*names)(uint32_t row), heap_row_fits fits)
+{
+	const char *class_name = heap_class_name(heap, class_no), *name;
+
+	for (uint32_t row = 0; (name = names(row)) != NULL; row++)
+		if (is_name(name, class_name) && fits(heap, row, class_no))
+			return (struct heap_known_row){ row + 1, class_no };
+	return (struct heap_known_row){ HEAP_NONE, HEAP_NONE };
+}
+
+/* Goes up the line to the first class with a row, and notes it for all below. */
+static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t class_no,
+		     const char *(*names)(uint32_t row), heap_row_fits fits)
+{
+	struct heap_known_row found = { HEAP_NONE, HEAP_NONE };
+	uint32_t no = class_no, steps = 0;
+
+	for (; no != STORE_NONE && found.row == HEAP_NONE && steps <= heap->class_count; steps++) {
+		found = rows[no].row ? rows[no] : own_row(heap, no, names, fits);
+		if (rows[no].row)
+			break;
+		no = heap_class(heap, no)->super_no;
+	}
+	for (no = class_no; steps && no != STORE_NONE; steps--) {
+		rows[no] = found;
+		no = heap_class(heap, no)->super_no;
+	}
+}
+
+bool heap_known_row(struct heap *heap, enum heap_known_table table, uint32_t class_no,
+		    const char *(*names)(uint32_t row), heap_row_fits fits,
+		    struct heap_known_row *out)
+{
+	struct heap_known *known = known_of(heap);
+
+	if (!known || class_no >= heap->class_count)
+		return false;
+	if (!known->rows[table])
+		known->rows[table] = calloc(heap->class_count, sizeof(*known->rows[table]));
+	if (!known->rows[table])
+		return false;
+	if (!known->rows[table][class_no].row)
+		find_row(heap, known->rows[table], class_no, names, fits);
+	*out = known->rows[table][class_no];
+	if (out->row == HEAP_NONE)
+		return false;
+	out->row--;
+	return true;
+}
