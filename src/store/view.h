@@ -39,8 +39,8 @@ struct store_view_map {
 
 /*
  * Begins a snapshot of the file's newest state. *view must not be moved before store_view_end. HDB_ECORRUPT if its
- * pages or meta values do not hold; what was begun is ended by store_view_end then, too. Maps live on until store_view_close:
- * blocks of tables that are whole do not move, so what was borrowed from them before can be read on.
+ * pages or meta values do not hold; what was begun is ended by store_view_end then, too. Maps live on until
+ * store_view_close: blocks of tables that are whole do not move, so what was borrowed from them before can be read on.
  */
 int store_view_begin(struct store_view *view, struct hdb_error *err);
 void store_view_end(struct store_view *view);
