@@ -67,6 +67,9 @@ try_dump() {
 	ask "$db" query retained 'java.util.*' --quick
 	ask "$db" query dominators --by package
 	ask "$db" query unreachable
+	ask "$db" query leaks
+	ask "$db" query leaks --brief --threshold 1
+	ask "$db" query triage --all
 	ask "$db" query roots
 	ask "$db" query roots --kind all
 	ask "$db" query threads

@@ -45,6 +45,10 @@ extern const struct query_def query_collections;
 extern const struct query_def query_group;
 extern const struct query_def query_properties;
 
+/* what is wrong */
+extern const struct query_def query_leaks;
+extern const struct query_def query_triage;
+
 /* the database and the dump */
 extern const struct query_def query_info;
 extern const struct query_def query_tables;

@@ -9,6 +9,7 @@ static const struct query_def *const registry[] = {
 	&query_retained,    &query_histogram,  &query_dominators,  &query_top,
 	&query_path,        &query_object_def, &query_references,  &query_referrers,
 	&query_class,       &query_roots,      &query_threads,     &query_strings,
+	&query_leaks,       &query_triage,
 	&query_duplicates,  &query_arrays,      &query_substrings,
 	&query_reference_stats, &query_reference_leaks, &query_finalizers,
 	&query_entries,     &query_collections, &query_group,     &query_properties,

@@ -33,7 +33,8 @@ enum {
 	NEEDS_DB = 1,    /* the runner finds and opens the database */
 	WRITES = 2,      /* works long: signals are caught and progress is drawn */
 	NAMES_QUERY = 4, /* its first operand is the name of a query */
-	EXPORTS = 8      /* for programs: any query, as TSV if nothing else is said */
+	EXPORTS = 8,     /* for programs: any query, as TSV if nothing else is said */
+	NAMES_DB = 16    /* its operand, if there is one, is the database, as --db has it */
 };
 
 struct cli;
@@ -82,6 +83,7 @@ void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3)
 int cmd_import(struct cli *cli);
 int cmd_query(struct cli *cli);
 int cmd_check(struct cli *cli);
+int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);

@@ -71,7 +71,7 @@ _heapdb()
 		;;
 	esac
 	case $command in
-	import | diff)
+	import | report | diff)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
 	query)

@@ -31,6 +31,9 @@ const struct command commands[] = {
 	  "what changed between two dumps or more; each a database or a dump" },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
 	  "NAME [TARGET...] [options]", "ask a question; without NAME: list them" },
+	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
+	  OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON, NULL, "[DB] [options]",
+	  "the whole story on one page: who leaks, what is wrong, what is biggest" },
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
 	  "objects [--columns A,B] [--format tsv|csv|jsonl|json]",
 	  "stream all rows of a query, for other programs" },
@@ -208,6 +211,18 @@ static void close_databases(struct cli *cli)
 	free(cli->dump_path);
 }
 
+/* The operand of a command that NAMES_DB. */
+static int take_operand(struct cli *cli)
+{
+	struct options *opt = &cli->opt;
+
+	if (opt->operand_count > 1 || (opt->operand_count && opt->db))
+		return cli_fail(&cli->err, HDB_EUSAGE, "one database at a time");
+	if (opt->operand_count)
+		opt->db = opt->operands[0];
+	return HDB_OK;
+}
+
 static int run(struct cli *cli, struct arguments args)
 {
 	const struct command *command = cli->command;
@@ -225,7 +240,9 @@ static int run(struct cli *cli, struct arguments args)
 	}
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
-	if (command->flags & NEEDS_DB)
+	if (command->flags & NAMES_DB)
+		rc = take_operand(cli);
+	if (rc == HDB_OK && command->flags & NEEDS_DB)
 		rc = open_database(cli);
 	if (rc == HDB_OK)
 		rc = command->run(cli);

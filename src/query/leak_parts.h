@@ -1,0 +1,67 @@
+/*
+ * query/leak_parts.h - what is told about a leak suspect: the path, who holds it, what piles up, the thread.
+ */
+#ifndef QUERY_LEAK_PARTS_H
+#define QUERY_LEAK_PARTS_H
+
+#include "query/story.h"
+#include "query/suspects.h"
+
+/* Steps of a path that are told, half at each end; lists make paths of millions. */
+#define LEAK_PATH_ENDS 24u
+
+/* A shortest path, root first; the middle of a long one is left out. */
+struct query_leak_path {
+	uint32_t nodes[2 * LEAK_PATH_ENDS];
+	size_t count;        /* of them */
+	size_t gap_at;       /* before this one some are left out, if any are */
+	uint64_t gap;        /* how many */
+	bool is_strong;      /* false: through referents of weak, soft, phantom or final references */
+};
+
+/* The path to ix, off the reach tree: count 0 if no root reaches it. */
+int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
+			 struct hdb_error *err);
+
+/* The field by which step `i` of a path holds the next one, or "" (last step, gap, no dump). */
+int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
+			  size_t size, struct hdb_error *err);
+
+/* Appends its rows, of kind "path". */
+int query_leak_path_rows(struct query *q, struct query_story *story, uint64_t part,
+			 const struct query_leak_path *path, struct hdb_error *err);
+
+/* The root kinds of an object, "thread object, JNI global". */
+void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
+
+/*
+ * Who is to blame, in a few words: of the path's objects the last one of a class that is not the platform's, and the
+ * field by which it holds the next: "com.acme.Cache.entries (static)"; else the ThreadLocal whose value is on the
+ * path, the platform's class that holds it in a static field, or the thread.
+ */
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
+		       struct hdb_error *err);
+
+/* Whether a class is the platform's (java.*, android.*, primitive arrays, ...): a table of prefixes. */
+bool query_is_platform_class(const char *class_name);
+
+/* "com.acme.Cache", "int[]" and the like in few words: the name without its package. Lent from `class_name`. */
+const char *query_short_name(const char *class_name);
+
+/* Kind "child": what the accumulation point dominates immediately, by class. */
+int query_leak_children(struct query *q, struct query_story *story, uint64_t part,
+			const struct query_suspect *suspect, struct hdb_error *err);
+
+/* Kind "content": all that it retains, by class, of so many objects as are looked at. */
+int query_leak_contents(struct query *q, struct query_story *story, uint64_t part,
+			const struct query_suspect *suspect, struct hdb_error *err);
+
+/*
+ * Kinds "thread", "frame" and "local": if the path begins at a thread, that thread, its stack and the locals that
+ * matter, those on the path or else those that it dominates with more than a tenth of the suspect's retained size.
+ */
+int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
+		      const struct query_suspect *suspect, const struct query_leak_path *path,
+		      struct hdb_error *err);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * query/object_rules.h - rules on single objects that should be gone: Android's life cycles.
+ *
+ * The conditions are those of LeakCanary's inspectors (shark-android, AndroidObjectInspectors); here they are a table
+ * of classes, fields and kinds of conditions. A rule can say of an object that it should be gone, or that it is
+ * rightly there, which tells the steps of a path to a leaking object apart.
+ */
+#ifndef QUERY_OBJECT_RULES_H
+#define QUERY_OBJECT_RULES_H
+
+#include "query/story.h"
+
+enum object_condition {
+	OBJECT_ALWAYS,             /* rightly there, always */
+	OBJECT_FIELD_TRUE,         /* gone if the boolean is true, there if it is false */
+	OBJECT_FIELD_NULL,         /* gone if the reference is null, there if not */
+	OBJECT_FIELD_NULL_ONLY,    /* gone if the reference is null, else nothing is known */
+	OBJECT_CONTEXT_DESTROYED,  /* gone if the context in the field (none: the object) is of a destroyed activity */
+	OBJECT_OUTER_DESTROYED,    /* the same of an activity that the field refers to at once */
+	OBJECT_VIEW_DETACHED,      /* a root view that was attached once and is no more */
+	OBJECT_SERVICE,            /* gone unless the activity thread knows it */
+	OBJECT_LIFECYCLE,          /* the state of its life cycle registry */
+	OBJECT_LIFECYCLE_STATE,    /* there unless its own state is DESTROYED */
+	OBJECT_TOAST,              /* gone once it was shown and hidden again */
+	OBJECT_MAIN_THREAD,        /* there if its name is "main" */
+};
+
+struct object_rule {
+	const char *id;
+	const char *class_name;    /* sub classes too */
+	enum object_condition condition;
+	bool is_filter;            /* objects that should be gone are looked for by this rule */
+	const char *field;
+	const char *gone, *there;  /* reasons; NULL: that verdict is not given */
+};
+
+extern const struct object_rule object_rules[];
+extern const size_t object_rule_count;
+/* Rules are a bit each. */
+#define OBJECT_RULES_MAX 32u
+
+enum object_verdict { OBJECT_UNKNOWN, OBJECT_THERE, OBJECT_GONE };
+
+/* What all that is needed to try rules. */
+struct object_judge {
+	struct query *q;
+	uint32_t *rules_of_class; /* by class number: which rules are about it; owned */
+	struct base_vec services; /* uint32_t: those that the activity thread knows, ascending */
+	bool knows_services;
+};
+
+/* Prepares. *any: whether the heap has a class that a filter is about. Release it in any case. */
+int object_judge_init(struct object_judge *judge, struct query *q, bool *any, struct hdb_error *err);
+void object_judge_release(struct object_judge *judge);
+
+/*
+ * Tries the rules on an object; `filters_only`: only those that objects are looked for by. If rules contradict one
+ * another, it is rightly there. *reason is static, NULL for OBJECT_UNKNOWN.
+ */
+int object_judge_look(struct object_judge *judge, uint32_t ix, bool filters_only,
+		      enum object_verdict *verdict, const char **reason, struct hdb_error *err);
+
+/*
+ * Kinds "leaking" and "trace": objects that should be gone and are strongly reachable, the first ones with their paths,
+ * numbered from `part` on. *count is how many there are.
+ */
+int query_leaking_objects(struct query *q, struct query_story *story, uint64_t part,
+			  uint64_t *count, struct hdb_error *err);
+
+#endif

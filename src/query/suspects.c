@@ -1,0 +1,278 @@
+/*
+ * query/suspects.c - finds leak suspects on the top level of the dominator tree.
+ */
+#include "query/suspects.h"
+
+#include "query/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A child that keeps less of its parent's retained size than this ends the way down (MAT: 0.7). */
+#define DROP_NUMERATOR 7u
+#define DROP_DENOMINATOR 10u
+/* Steps down to an accumulation point (MAT's MAX_DEPTH). */
+#define DEPTH_MAX 1000u
+/* Members of a group whose paths are looked at (MAT's max_paths). */
+#define MEMBERS_MAX 10000u
+/* More than one percent each: fewer than 100; a heap of some bytes could have more. */
+#define SUSPECTS_MAX 100u
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 16384u
+
+/* The top level by class. */
+struct by_class {
+	uint64_t count;
+	uint64_t shallow_bytes;
+	uint64_t retained_bytes;
+};
+
+void query_suspects_release(struct query_suspects *suspects)
+{
+	for (size_t i = 0; i < suspects->count; i++) {
+		base_vec_release(&suspects->list[i].members);
+		base_vec_release(&suspects->list[i].common);
+	}
+	free(suspects->list);
+	*suspects = (struct query_suspects){ 0 };
+}
+
+static struct query_suspect *add_suspect(struct query_suspects *out)
+{
+	struct query_suspect *s = &out->list[out->count++];
+
+	s->ix = s->point_ix = HEAP_NONE;
+	return s;
+}
+
+/* Calls `take` for every object of the top level, largest retained size first. */
+static int each_top(struct query *q,
+		    int (*take)(void *ctx, const struct heap_object *object, uint64_t retained,
+				struct hdb_error *err),
+		    void *ctx, struct hdb_error *err)
+{
+	struct store_lists top;
+	const uint32_t *batch;
+	uint64_t length, done = 0;
+	size_t count = 1;
+	int r = derive_children(q->derive, &top, err);
+
+	if (r == HDB_OK)
+		r = store_lists_begin(&top, q->heap->object_count, &length, err);
+	if (r != HDB_OK)
+		return r;
+	base_stage(q->work, "looking for suspects", length, "objects");
+	while (r == HDB_OK && count) {
+		r = store_lists_next(&top, &batch, &count, err);
+		for (size_t i = 0; i < count && r == HDB_OK; i++, done++) {
+			struct heap_object object;
+			uint64_t retained;
+
+			r = heap_object(q->heap, batch[i], &object, err);
+			if (r == HDB_OK)
+				r = derive_retained(q->derive, batch[i], &retained, err);
+			if (r == HDB_OK)
+				r = take(ctx, &object, retained, err);
+			if (r == HDB_OK && done % STEP_OBJECTS == 0)
+				r = base_step(q->work, done, err);
+		}
+	}
+	return r;
+}
+
+struct first_pass {
+	struct query_suspects *out;
+	struct by_class *classes;
+	bool is_rest; /* the list is sorted: after the first small one all are small */
+};
+
+static int take_first(void *ctx, const struct heap_object *object, uint64_t retained,
+		      struct hdb_error *err)
+{
+	struct first_pass *pass = ctx;
+	struct by_class *class = &pass->classes[object->class_no];
+	struct query_suspect *s;
+
+	(void)err;
+	if (!pass->is_rest && retained > pass->out->threshold_bytes &&
+	    pass->out->count < SUSPECTS_MAX) {
+		s = add_suspect(pass->out);
+		s->ix = object->ix;
+		s->class_no = object->class_no;
+		s->count = 1;
+		s->shallow_bytes = object->shallow_bytes;
+		s->retained_bytes = retained;
+		return HDB_OK;
+	}
+	pass->is_rest = true;
+	class->count++;
+	class->shallow_bytes += object->shallow_bytes;
+	class->retained_bytes += retained;
+	return HDB_OK;
+}
+
+/* ---- the members of groups ---- */
+
+struct second_pass {
+	struct query_suspects *out;
+	uint32_t *group;  /* by class: number of its suspect, HEAP_NONE: none */
+	uint64_t *seen;   /* by suspect: members passed so far */
+	size_t singles;   /* suspects that come first on the top level */
+	size_t passed;
+};
+
+/* Takes all, or MEMBERS_MAX of them at even distances. */
+static int take_member(void *ctx, const struct heap_object *object, uint64_t retained,
+		       struct hdb_error *err)
+{
+	struct second_pass *pass = ctx;
+	const uint32_t group = pass->group[object->class_no];
+	struct query_suspect *s;
+	uint64_t at;
+
+	(void)retained;
+	if (pass->passed < pass->singles) {
+		pass->passed++;
+		return HDB_OK;
+	}
+	if (group == HEAP_NONE)
+		return HDB_OK;
+	s = &pass->out->list[group];
+	at = pass->seen[group]++;
+	if (s->count > MEMBERS_MAX &&
+	    at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count)
+		return HDB_OK;
+	return base_vec_push(&s->members, &object->ix, sizeof(object->ix), err);
+}
+
+static int add_groups(struct query *q, struct query_suspects *out, const struct by_class *classes,
+		      struct hdb_error *err)
+{
+	struct second_pass pass = { .out = out, .singles = out->count };
+	int r = HDB_OK;
+
+	pass.group = malloc(((size_t)q->heap->class_count + 1) * sizeof(*pass.group));
+	pass.seen = calloc(SUSPECTS_MAX, sizeof(*pass.seen));
+	if (!pass.group || !pass.seen)
+		r = hdb_fail_memory(err, "groups of suspects", q->heap->class_count * 4ull);
+	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++) {
+		struct query_suspect *s;
+
+		pass.group[no] = HEAP_NONE;
+		if (classes[no].retained_bytes <= out->threshold_bytes ||
+		    out->count == SUSPECTS_MAX)
+			continue;
+		pass.group[no] = (uint32_t)out->count;
+		s = add_suspect(out);
+		s->class_no = no;
+		s->count = classes[no].count;
+		s->shallow_bytes = classes[no].shallow_bytes;
+		s->retained_bytes = classes[no].retained_bytes;
+	}
+	if (r == HDB_OK && out->count > pass.singles)
+		r = each_top(q, take_member, &pass, err);
+	free(pass.group);
+	free(pass.seen);
+	return r;
+}
+
+/* ---- accumulation points ---- */
+
+/* Down from a single object while its largest child keeps most of it. */
+static int find_point(struct query *q, struct query_suspect *s, struct hdb_error *err)
+{
+	struct store_lists children;
+	uint32_t at = s->ix;
+	uint64_t bytes = s->retained_bytes;
+	int r = derive_children(q->derive, &children, err);
+
+	for (uint32_t depth = 0; r == HDB_OK && depth < DEPTH_MAX; depth++) {
+		const uint32_t *batch;
+		uint64_t kept = 0;
+		uint32_t child = HEAP_NONE;
+		size_t count;
+
+		r = store_lists_begin(&children, at, NULL, err);
+		if (r == HDB_OK)
+			r = store_lists_next(&children, &batch, &count, err);
+		if (r == HDB_OK && count) {
+			child = batch[0];
+			r = derive_retained(q->derive, child, &kept, err);
+		}
+		if (r != HDB_OK)
+			return r;
+		if (child == HEAP_NONE ||
+		    (double)kept * DROP_DENOMINATOR < (double)bytes * DROP_NUMERATOR) {
+			s->point_ix = at;
+			s->point_bytes = bytes;
+			return HDB_OK;
+		}
+		at = child;
+		bytes = kept;
+	}
+	return r;
+}
+
+static int find_points(struct query *q, struct query_suspects *out, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < out->count && r == HDB_OK; i++) {
+		struct query_suspect *s = &out->list[i];
+
+		if (s->ix != HEAP_NONE) {
+			r = find_point(q, s, err);
+			continue;
+		}
+		r = query_common_path(q, &s->members, &s->common, &s->point_ix, err);
+		if (r == HDB_OK && s->point_ix != HEAP_NONE)
+			r = derive_retained(q->derive, s->point_ix, &s->point_bytes, err);
+	}
+	return r;
+}
+
+/* Largest first; then single objects, larger shallow sizes, lower numbers. */
+static int compare_suspects(const void *a, const void *b)
+{
+	const struct query_suspect *x = a, *y = b;
+
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	if ((x->ix == HEAP_NONE) != (y->ix == HEAP_NONE))
+		return x->ix == HEAP_NONE ? 1 : -1;
+	if (x->shallow_bytes != y->shallow_bytes)
+		return x->shallow_bytes > y->shallow_bytes ? -1 : 1;
+	if (x->class_no != y->class_no)
+		return x->class_no < y->class_no ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+int query_suspects_find(struct query *q, unsigned percent, struct query_suspects *out,
+			struct hdb_error *err)
+{
+	struct first_pass pass = { .out = out };
+	struct derive_total whole;
+	int r = heap_load_classes(q->heap, err);
+
+	*out = (struct query_suspects){ 0 };
+	if (r == HDB_OK)
+		r = query_heap_total(q, &whole, err);
+	if (r != HDB_OK)
+		return r;
+	out->whole_bytes = whole.shallow_bytes;
+	out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);
+	out->list = calloc(SUSPECTS_MAX, sizeof(*out->list));
+	pass.classes = calloc((size_t)q->heap->class_count + 1, sizeof(*pass.classes));
+	if (!out->list || !pass.classes)
+		r = hdb_fail_memory(err, "suspects", q->heap->class_count * sizeof(*pass.classes));
+	if (r == HDB_OK)
+		r = each_top(q, take_first, &pass, err);
+	if (r == HDB_OK)
+		r = add_groups(q, out, pass.classes, err);
+	if (r == HDB_OK)
+		r = find_points(q, out, err);
+	if (r == HDB_OK && out->count)
+		qsort(out->list, out->count, sizeof(*out->list), compare_suspects);
+	free(pass.classes);
+	return r;
+}

@@ -1,0 +1,434 @@
+/*
+ * query/triage_scan.c - what the rules of first aid take from a pass over all objects, and from the values of some.
+ *
+ * The pass reads blocks in order; the objects whose values are wanted are only collected in it, for values are read by
+ * offset from the dump. Of a class with more than SAMPLES_MAX objects so many are looked at, evenly, and stand for all.
+ */
+#include "query/triage.h"
+
+#include "heap/string_scan.h"
+#include "heap/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Objects whose values are read, for each line of the table: some tenths of a second. */
+#define SAMPLES_MAX 50000u
+/* Strings that are looked at for equal ones: a second. */
+#define STRINGS_MAX 500000u
+/* Slots of the table of texts: at most half full. */
+#define STRING_SLOTS (1u << 20)
+/* Steps up a reach tree, or down to a referent. */
+#define CHAIN_MAX 32u
+/* Blocks between two looks at the cancel flag. */
+#define STEP_BLOCKS 16u
+#define STEP_OBJECTS 4096u
+
+/* Lines of triage_values: a bit each. */
+#define LINES_MAX 32u
+
+/* Objects of one line of triage_values. */
+struct collected {
+	struct base_vec ixs; /* uint32_t */
+	uint64_t seen, whole;
+};
+
+struct scan {
+	struct triage *t;
+	uint32_t *line_bits;     /* by class: bit set of lines of triage_values */
+	uint64_t *counts;         /* by class: reachable objects */
+	struct collected *lines;
+	struct heap_block *block;
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+/* ---- one object ---- */
+
+static int retained_of(struct triage *t, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
+{
+	return derive_retained(t->q->derive, ix, bytes, err);
+}
+
+static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
+			struct hdb_error *err)
+{
+	uint64_t bytes;
+	const int r = retained_of(t, ix, &bytes, err);
+
+	if (r == HDB_OK && bytes > f->bytes) {
+		f->bytes = bytes;
+		f->ix = ix;
+		f->count = 1;
+	}
+	return r;
+}
+
+static int look_null(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+		     uint32_t ix, struct hdb_error *err)
+{
+	struct heap_value value;
+	uint64_t bytes;
+	int r = heap_field_value(t->q->heap, ix, NULL, line->field, &value, err);
+
+	if (r != HDB_OK || value.bits)
+		return r < 0 ? r : HDB_OK;
+	r = retained_of(t, ix, &bytes, err);
+	f->count++;
+	f->bytes += bytes;
+	f->ix = ix;
+	return r;
+}
+
+/* A signed number in a field, 0 if it is negative. */
+static uint64_t as_size(const struct heap_value *value)
+{
+	const int64_t n = value->type == HPROF_INT ? (int32_t)(uint32_t)value->bits :
+			  (int64_t)value->bits;
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static int look_sum(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+		    uint32_t ix, struct hdb_error *err)
+{
+	struct heap_value value;
+	uint64_t size, sum;
+	int r = line->other ? heap_field_value(t->q->heap, ix, NULL, line->other, &value, err) :
+		HDB_NOTFOUND;
+
+	f->is_outside = true;
+	if (r < 0 || (r == HDB_OK && value.bits))
+		return r < 0 ? r : HDB_OK;
+	r = heap_field_value(t->q->heap, ix, NULL, line->field, &value, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	size = as_size(&value);
+	f->count++;
+	if (__builtin_add_overflow(f->bytes, size, &sum))
+		sum = UINT64_MAX;
+	f->bytes = sum;
+	if (f->ix == HEAP_NONE)
+		f->ix = ix;
+	return HDB_OK;
+}
+
+/* Free places of a collection that is at most half full; those without elements are counted apart. */
+static int look_fill(struct triage *t, const struct triage_value *line, uint32_t ix,
+		     struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	struct heap_object object, array;
+	struct heap_value value;
+	struct triage_figure *f;
+	uint64_t bytes;
+	uint32_t array_ix;
+	int r = heap_field_value(heap, ix, NULL, line->field, &value, err);
+	int found = r != HDB_OK ? r : heap_field_object(heap, ix, NULL, line->other, &array_ix, err);
+
+	if (r != HDB_OK || found < 0)
+		return r < 0 ? r : found < 0 ? found : HDB_OK;
+	r = heap_object(heap, ix, &object, err);
+	if (r == HDB_OK && found == HDB_OK)
+		r = heap_object(heap, array_ix, &array, err);
+	if (r != HDB_OK)
+		return r;
+	if (!as_size(&value)) {
+		uint32_t dominator = HEAP_NONE;
+
+		/* The shared empty array of ArrayList is nobody's own. */
+		if (found == HDB_OK)
+			r = derive_dominator(t->q->derive, array_ix, &dominator, err);
+		bytes = object.shallow_bytes + (dominator == ix ? array.shallow_bytes : 0);
+		f = &t->figures[TRIAGE_EMPTY];
+	} else if (found == HDB_OK && as_size(&value) <= array.length / 2) {
+		bytes = (array.length - as_size(&value)) * heap->layout.reference_bytes;
+		f = &t->figures[TRIAGE_SPARSE];
+	} else {
+		return HDB_OK;
+	}
+	f->count++;
+	f->bytes += bytes;
+	if (f->class_no == HEAP_NONE)
+		f->class_no = object.class_no;
+	return r;
+}
+
+/* Whether the reference itself is on the strong way from a root to its referent. */
+static int look_self(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+		     uint32_t ix, struct hdb_error *err)
+{
+	uint32_t at, parent, value;
+	uint64_t bytes;
+	bool reachable;
+	int r = heap_field_object(t->q->heap, ix, NULL, line->field, &at, err);
+
+	/* The entry itself may retain others of its bucket. */
+	if (r == HDB_OK)
+		r = heap_field_object(t->q->heap, ix, NULL, line->other, &value, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	for (unsigned steps = 0; steps < CHAIN_MAX && r == HDB_OK && at != GRAPH_NONE; steps++) {
+		if (at == ix) {
+			r = retained_of(t, value, &bytes, err);
+			f->count++;
+			f->bytes += bytes;
+			f->ix = ix;
+			return r;
+		}
+		r = derive_reach(t->q->derive, true, at, &reachable, &parent, err);
+		if (r != HDB_OK || !reachable)
+			return r;
+		at = parent;
+	}
+	return r;
+}
+
+static int look(struct triage *t, const struct triage_value *line, uint32_t ix,
+		struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[line->measure];
+
+	switch (line->look) {
+	case TRIAGE_LOOK_LARGEST: return look_largest(t, f, ix, err);
+	case TRIAGE_LOOK_NULL:    return look_null(t, line, f, ix, err);
+	case TRIAGE_LOOK_SUM:     return look_sum(t, line, f, ix, err);
+	case TRIAGE_LOOK_FILL:    return look_fill(t, line, ix, err);
+	default:                  return look_self(t, line, f, ix, err);
+	}
+}
+
+/* ---- the pass ---- */
+
+static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
+{
+	struct heap_block *b = s->block;
+	const bool is_primitive = b->kind[i] == STORE_PRIMITIVE_ARRAY;
+	struct triage_figure *f = &s->t->figures[is_primitive ? TRIAGE_BIG_PRIMITIVE :
+						 TRIAGE_BIG_ARRAY];
+
+	if (is_primitive && b->shallow[i] > f->bytes) {
+		f->count = 1;
+		f->bytes = b->shallow[i];
+		f->ix = b->first_ix + i;
+	} else if (!is_primitive && b->length[i] > f->count) {
+		f->count = b->length[i];
+		f->ix = b->first_ix + i;
+		return retained_of(s->t, f->ix, &f->bytes, err);
+	}
+	return HDB_OK;
+}
+
+static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (; lines && r == HDB_OK; lines &= lines - 1) {
+		struct collected *c = &s->lines[__builtin_ctz(lines)];
+		const uint64_t at = c->seen++;
+
+		if (c->whole > SAMPLES_MAX && triage_values[c - s->lines].look != TRIAGE_LOOK_LARGEST &&
+		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
+			continue;
+		r = base_vec_push(&c->ixs, &ix, sizeof(ix), err);
+	}
+	return r;
+}
+
+static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
+{
+	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
+	const struct heap_block *b = s->block;
+	int r = heap_read_block(s->t->q->heap, block_no, s->block, err);
+
+	if (r == HDB_OK)
+		r = derive_reachable_block(s->t->q->derive, block_no, s->reachable, err);
+	for (uint32_t i = 0; r == HDB_OK && i < b->count; i++) {
+		const uint32_t lines = s->line_bits[b->class_no[i]];
+		uint32_t parent;
+		bool is_strong;
+
+		if (!s->reachable[i] || b->first_ix + i == HEAP_BOOT_LOADER)
+			continue;
+		r = derive_reach(s->t->q->derive, true, b->first_ix + i, &is_strong, &parent, err);
+		if (r == HDB_OK && !is_strong) {
+			weak->count++;
+			weak->bytes += b->shallow[i];
+		}
+		if (r == HDB_OK && (b->kind[i] == STORE_OBJECT_ARRAY ||
+				    b->kind[i] == STORE_PRIMITIVE_ARRAY))
+			r = look_at_array(s, i, err);
+		if (r == HDB_OK && lines && b->kind[i] == STORE_INSTANCE)
+			r = collect(s, b->first_ix + i, lines, err);
+	}
+	return r;
+}
+
+/* Which classes which lines look at, and how many objects these have. */
+static int choose_classes(struct scan *s, struct hdb_error *err)
+{
+	struct heap *heap = s->t->q->heap;
+	struct derive_total *totals = NULL;
+	size_t count;
+	int r = derive_totals(s->t->q->derive, DERIVE_CLASS, &totals, &count, err);
+
+	if (triage_value_count > LINES_MAX)
+		return hdb_fail(err, HDB_EBUG, "more than %u lines of values", LINES_MAX);
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		const uint32_t no = totals[i].no;
+
+		if (heap_class(heap, no)->flags & STORE_CLASS_ARRAY)
+			continue;
+		for (size_t line = 0; line < triage_value_count; line++) {
+			const struct triage_value *v = &triage_values[line];
+			const bool is_it = v->with_sub ?
+				heap_has_superclass(heap, no, v->class_name) :
+				strcmp(heap_class_name(heap, no), v->class_name) == 0;
+
+			if (!is_it)
+				continue;
+			s->line_bits[no] |= 1u << line;
+			s->lines[line].whole += totals[i].count;
+		}
+	}
+	free(totals);
+	return r;
+}
+
+/* What was added to a figure since `before` stands for `weight` times as much. */
+static uint64_t scaled(uint64_t before, uint64_t now, double weight)
+{
+	const double more = (double)(now - before) * weight;
+
+	return more < 1e18 ? before + (uint64_t)(more + 0.5) : UINT64_MAX;
+}
+
+static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
+{
+	const struct collected *c = &s->lines[line];
+	struct triage_figure *figures = s->t->figures;
+	uint64_t counts[TRIAGE_MEASURES], bytes[TRIAGE_MEASURES];
+	int r = HDB_OK;
+
+	for (size_t m = 0; m < TRIAGE_MEASURES; m++) {
+		counts[m] = figures[m].count;
+		bytes[m] = figures[m].bytes;
+	}
+	for (size_t i = 0; i < c->ixs.count && r == HDB_OK; i++) {
+		r = look(s->t, &triage_values[line], *base_vec_at(&c->ixs, uint32_t, i), err);
+		if (r == HDB_OK && i % STEP_OBJECTS == 0)
+			r = base_step(s->t->q->work, i, err);
+	}
+	for (size_t m = 0; m < TRIAGE_MEASURES && c->ixs.count < c->seen; m++) {
+		const double weight = (double)c->seen / (double)c->ixs.count;
+
+		if (figures[m].count == counts[m])
+			continue;
+		figures[m].count = scaled(counts[m], figures[m].count, weight);
+		figures[m].bytes = scaled(bytes[m], figures[m].bytes, weight);
+		figures[m].sampled += c->ixs.count;
+	}
+	return r;
+}
+
+int triage_take_scan(struct triage *t, struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	struct scan *s = calloc(1, sizeof(*s));
+	int r = HDB_OK;
+
+	if (!s)
+		return hdb_fail_memory(err, "a scan", sizeof(*s));
+	s->t = t;
+	s->block = malloc(sizeof(*s->block));
+	s->line_bits = calloc((size_t)heap->class_count + 1, sizeof(*s->line_bits));
+	s->lines = calloc(triage_value_count, sizeof(*s->lines));
+	if (!s->block || !s->line_bits || !s->lines)
+		r = hdb_fail_memory(err, "a scan", sizeof(*s->block));
+	if (r == HDB_OK)
+		r = derive_need(t->q->derive, STORE_REACH_STRONG, err);
+	if (r == HDB_OK)
+		r = choose_classes(s, err);
+	base_stage(t->q->work, "looking at objects", heap->object_count, "objects");
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
+		r = scan_block(s, b, err);
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(t->q->work, s->block->first_ix, err);
+	}
+	base_stage(t->q->work, "looking at values", 0, "objects");
+	for (size_t line = 0; line < triage_value_count && r == HDB_OK; line++)
+		r = look_at_line(s, line, err);
+	for (size_t i = 0; s->lines && i < triage_value_count; i++)
+		base_vec_release(&s->lines[i].ixs);
+	free(s->lines);
+	free(s->line_bits);
+	free(s->block);
+	free(s);
+	return r;
+}
+
+/* ---- strings ---- */
+
+/* Whether the text was there before; hash 0 marks a free slot. */
+static bool seen_before(uint64_t *slots, uint64_t hash)
+{
+	uint64_t at = hash & (STRING_SLOTS - 1);
+
+	hash += !hash;
+	while (slots[at] && slots[at] != hash)
+		at = (at + 1) & (STRING_SLOTS - 1);
+	if (slots[at])
+		return true;
+	slots[at] = hash;
+	return false;
+}
+
+static int look_at_strings(struct triage *t, struct heap_string_scan *scan, uint64_t *slots,
+			   struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_DUPLICATE_STRINGS];
+	uint64_t done = 0;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && done < STRINGS_MAX &&
+	       (r = heap_string_scan_next(scan, err)) == HDB_OK) {
+		struct heap_text_hash hash;
+		uint32_t dominator;
+		bool reachable = false;
+
+		if (++done % STEP_OBJECTS == 0)
+			r = base_step(t->q->work, done, err);
+		if (r == HDB_OK)
+			r = derive_is_reachable(t->q->derive, scan->ix, &reachable, err);
+		if (r != HDB_OK || !reachable || !scan->string.has_chars)
+			continue;
+		r = heap_chars_hash(&scan->view, &scan->string.chars, &hash, err);
+		if (r != HDB_OK || !seen_before(slots, hash.low))
+			continue;
+		f->count++;
+		f->bytes += scan->shallow_bytes;
+		f->ix = scan->ix;
+		/* Copies made of a String share its array. */
+		r = derive_dominator(t->q->derive, scan->string.array_ix, &dominator, err);
+		if (r == HDB_OK && dominator == scan->ix)
+			f->bytes += scan->string.array_bytes;
+	}
+	if (done == STRINGS_MAX)
+		f->sampled = done;
+	return r < 0 ? r : HDB_OK;
+}
+
+int triage_take_strings(struct triage *t, struct hdb_error *err)
+{
+	struct heap_string_scan scan = { 0 };
+	struct base_big slots = { 0 };
+	int r = base_big_alloc(t->q->work, &slots, STRING_SLOTS * sizeof(uint64_t), "texts", err);
+
+	base_stage(t->q->work, "looking at strings", 0, "strings");
+	if (r == HDB_OK)
+		r = heap_string_scan_begin(&scan, t->q->heap, err);
+	if (r == HDB_OK)
+		r = look_at_strings(t, &scan, slots.data, err);
+	heap_string_scan_release(&scan);
+	base_big_free(t->q->work, &slots);
+	return r;
+}

@@ -1,0 +1,172 @@
+/*
+ * query/triage_totals.c - what the rules of first aid take from totals by class, roots and the dominator tree.
+ */
+#include "query/groups.h"
+#include "query/leak_parts.h"
+#include "query/triage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An object of so many bytes at most is small: header and a few fields. */
+#define SMALL_BYTES 64u
+
+static bool is_array(const struct heap *heap, uint32_t no)
+{
+	return heap_class(heap, no)->flags & STORE_CLASS_ARRAY;
+}
+
+/* ---- classes by name ---- */
+
+static bool is_in_set(struct heap *heap, const struct triage_set *set, uint32_t no)
+{
+	if (is_array(heap, no) || (set->but && heap_has_superclass(heap, no, set->but)))
+		return false;
+	if (set->super)
+		return heap_has_superclass(heap, no, set->super);
+	return query_glob(set->pattern, heap_class_name(heap, no));
+}
+
+/* Adds a class to a measure, or takes it instead of the one that is there. */
+static void add_class(struct triage_figure *f, const struct triage_set *set,
+		      const struct derive_total *total)
+{
+	const uint64_t bytes = set->is_retained ? total->retained_bytes : total->shallow_bytes;
+
+	if (set->is_largest_only) {
+		if (total->count > f->count) {
+			f->count = total->count;
+			f->bytes = bytes;
+			f->class_no = total->no;
+		}
+		return;
+	}
+	if (f->class_no == HEAP_NONE)
+		f->class_no = total->no;
+	f->count += total->count;
+	f->bytes += bytes;
+}
+
+static void add_sets(struct triage *t, const struct query_groups *groups)
+{
+	struct heap *heap = t->q->heap;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct derive_total *total = &groups->totals[i];
+
+		for (size_t s = 0; s < triage_set_count; s++) {
+			const struct triage_set *set = &triage_sets[s];
+
+			if (is_in_set(heap, set, total->no))
+				add_class(&t->figures[set->measure], set, total);
+		}
+	}
+}
+
+/* The class of small objects that takes most, and the garbage by which old collectors fill gaps. */
+static void add_classes(struct triage *t, const struct query_groups *groups)
+{
+	struct triage_figure *swarm = &t->figures[TRIAGE_SWARM];
+	struct triage_figure *fillers = &t->figures[TRIAGE_FILLERS];
+	struct triage_figure *garbage = &t->figures[TRIAGE_GARBAGE];
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct derive_total *total = &groups->totals[i];
+		const char *name = heap_class_name(t->q->heap, total->no);
+
+		garbage->count += total->unreachable_count;
+		garbage->bytes += total->unreachable_bytes;
+		if (strcmp(name, "int[]") == 0 ||
+		    strncmp(name, "jdk.internal.vm.Filler", strlen("jdk.internal.vm.Filler")) == 0) {
+			fillers->count += total->unreachable_count;
+			fillers->bytes += total->unreachable_bytes;
+		}
+		if (!is_array(t->q->heap, total->no) && total->count > swarm->count &&
+		    total->shallow_bytes <= total->count * SMALL_BYTES) {
+			swarm->count = total->count;
+			swarm->bytes = total->shallow_bytes;
+			swarm->class_no = total->no;
+		}
+	}
+	t->figures[TRIAGE_CLASSES].count = t->q->heap->class_count;
+}
+
+/* ---- roots ---- */
+
+/* What JNI global references keep: of those on the top level what they retain. */
+static int add_jni(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_JNI_GLOBALS];
+	const struct heap *heap = t->q->heap;
+	uint64_t best = 0;
+	int r = heap_load_roots(t->q->heap, err);
+
+	for (uint64_t i = 0; r == HDB_OK && i < heap->root_count; i++) {
+		const struct store_root *root = &heap->roots[i];
+		uint64_t retained;
+
+		if (root->kind != HPROF_ROOT_JNI_GLOBAL || (i && root[-1].ix == root->ix &&
+							   root[-1].kind == root->kind))
+			continue;
+		r = derive_retained(t->q->derive, root->ix, &retained, err);
+		if (r != HDB_OK)
+			break;
+		f->count++;
+		f->bytes += retained;
+		if (retained > best) {
+			best = retained;
+			f->ix = root->ix;
+		}
+	}
+	return r;
+}
+
+/* ---- suspects ---- */
+
+static int add_suspect(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
+	struct query_suspects suspects;
+	struct query_leak_path path;
+	int r = query_suspects_find(t->q, SUSPECTS_PERCENT_DEFAULT, &suspects, err);
+
+	for (size_t i = 0; r == HDB_OK && i < suspects.count; i++) {
+		const struct query_suspect *s = &suspects.list[i];
+		uint32_t end = s->point_ix != HEAP_NONE ? s->point_ix : s->ix;
+
+		/* All classes together are no leak: each has statics of its own. */
+		if (s->ix == HEAP_NONE && s->class_no == t->q->heap->class_class_no)
+			continue;
+		if (end == HEAP_NONE && s->common.count)
+			end = *base_vec_at(&s->common, uint32_t, s->common.count - 1);
+		f->count = s->count;
+		f->bytes = s->retained_bytes;
+		f->ix = s->ix;
+		f->class_no = s->class_no;
+		r = end == HEAP_NONE ? HDB_OK : query_leak_path_find(t->q, end, &path, err);
+		if (r == HDB_OK && end != HEAP_NONE)
+			r = query_leak_culprit(t->q, &path, f->detail, sizeof(f->detail), err);
+		break;
+	}
+	query_suspects_release(&suspects);
+	return r;
+}
+
+int triage_take_totals(struct triage *t, struct hdb_error *err)
+{
+	struct query_groups groups;
+	struct derive_total whole;
+	int r = query_load_groups(t->q, DERIVE_CLASS, &groups, err);
+
+	if (r == HDB_OK) {
+		query_add_groups(&groups, &whole);
+		t->whole_bytes = whole.shallow_bytes;
+		add_sets(t, &groups);
+		add_classes(t, &groups);
+	}
+	query_groups_release(&groups);
+	if (r == HDB_OK)
+		r = add_suspect(t, err);
+	return r == HDB_OK ? add_jni(t, err) : r;
+}

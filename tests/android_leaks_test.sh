@@ -1,0 +1,36 @@
+#!/bin/sh
+# android_leaks_test.sh - objects that should be gone on a real Android dump, which LeakCanary's rules name: of three
+# services two that the activity thread does not know, one kept by a static list of binders, one by a binder that
+# native code holds.
+# Names of classes in single quotes are not for the shell to expand:
+# shellcheck disable=SC2016
+set -eu
+command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }
+dump=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/android_service_leak.hprof.zst
+[ -f "$dump" ] || { echo "no $dump; HDB_DUMPS names another folder"; exit 77; }
+cd "$TMPDIR"
+zstd -dqf -o dump.hprof "$dump"
+heapdb import dump.hprof -o dump.heapdb --quiet > import.log
+heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,holds_by,text > rows
+cat > want << 'END'
+4,leaking,,com.example.leakcanary.LeakyService,,the activity thread does not know this service
+4,trace,0,class com.example.leakcanary.LeakyService,static leakAllTheBinders,not leaking: classes stay
+4,trace,1,java.util.ArrayList,array,unknown
+4,trace,2,java.lang.Object[],[0],unknown
+4,trace,3,com.example.leakcanary.LeakyService$MyBinder,service,unknown
+4,trace,4,com.example.leakcanary.LeakyService,,leaking: the activity thread does not know this service
+5,leaking,,com.example.leakcanary.LeakyService,,the activity thread does not know this service
+5,trace,0,com.example.leakcanary.LeakyService$MyBinder,service,unknown
+5,trace,1,com.example.leakcanary.LeakyService,,leaking: the activity thread does not know this service
+END
+grep -E ',(leaking|trace),' rows | diff -u want -
+# There is a third one, which the activity thread knows.
+heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns count --format csv | grep -qx 3
+heapdb report dump.heapdb > report.md
+head -n 12 report.md | grep -q '^\*\*Should be gone: `com.example.leakcanary.LeakyService`'
+head -n 12 report.md | grep -qF 'class com.example.leakcanary.LeakyService . static leakAllTheBinders`'
+[ "$(grep -c '^### Should be gone' report.md)" = 2 ]
+heapdb report dump.heapdb --json > report.json
+if command -v python3 > /dev/null; then
+	python3 -c 'import json,sys; r=json.load(open("report.json")); assert r["report"][0]["facts"]["leaking"]==2'
+fi

@@ -1,0 +1,10 @@
+# Leak suspects, rules of first aid, and the first lines of the report.
+heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
+heapdb query leaks --brief --columns suspect,class,holds_by,count,retained,percent
+heapdb query leaks --threshold 5 --csv --columns suspect,kind,step,label,holds_by,count |
+	grep -v ',content,' | head -n 12
+heapdb query triage
+heapdb report | head -n 6
+heapdb report s.heapdb --json | cut -c 1-40 | grep -c '"query"'
+heapdb report --human s.heapdb other.heapdb
+echo "exit $?"

@@ -1,0 +1,95 @@
+#!/bin/sh
+# planted_leaks_test.sh - programs with a leak of a known kind (tests/java/Planted*.java): the first lines of the report
+# name the culprit, its path and its share, and the rules of triage that should fire do. Programs without one: nothing
+# critical; the JDK alone: no rule at all. Needs a JDK.
+# Names of classes in single quotes are not for the shell to expand:
+# shellcheck disable=SC2016
+set -eu
+for tool in java javac; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+cd "$TMPDIR"
+mkdir classes
+javac -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT"/tests/java/Healthy.java
+failed=0
+
+complain() {
+	echo "FAILED: $*"
+	failed=1
+}
+
+# make PROGRAM [ARGUMENT...]: PROGRAM.heapdb, PROGRAM.md and PROGRAM.rules.
+make_report() {
+	program=$1
+	shift
+	rm -f dump.hprof
+	java -XX:+UseSerialGC -Xmx128m -XX:-UsePerfData -cp classes "$program" dump.hprof "$@" > java.log 2>&1 ||
+		{ complain "$program does not run"; cat java.log; return 1; }
+	heapdb import dump.hprof -o "$program.heapdb" --force --quiet > import.log
+	heapdb report "$program.heapdb" > "$program.md"
+	heapdb query triage --db "$program.heapdb" --csv --columns severity,rule,count,bytes > "$program.rules"
+}
+
+# planted PROGRAM LEAST CULPRIT PATH RULE...: what the first lines say, the least percentage, rules that fire.
+planted() {
+	program=$1 least=$2 culprit=$3 path=$4
+	shift 4
+	head -n 6 "$program.md" > head.md
+	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
+	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
+	share=$(sed -n 's/^\*\*Culprit: .* - \([0-9]*\)\.[0-9] % of the heap.*/\1/p' head.md)
+	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
+	for rule; do
+		grep -q ",$rule," "$program.rules" || complain "$program: the rule $rule does not fire"
+	done
+	[ $failed -eq 0 ] || cat head.md "$program.rules"
+	echo "$program: $(sed -n 's/^\*\*\(Culprit: .*\)\*\*$/\1/p' head.md)"
+}
+
+make_report PlantedMap
+planted PlantedMap 85 'PlantedMap.RESULTS (static)' \
+	'class PlantedMap . static RESULTS` -> `java.util.HashMap size=40000 . table` -> `java.util.HashMap$Node[' \
+	leak-suspect
+make_report PlantedThreadLocal
+planted PlantedThreadLocal 80 'thread-local PlantedThreadLocal.BUFFERS (static) of thread "pool-1-thread-1"' \
+	'java.lang.ThreadLocal$ThreadLocalMap$Entry . value`' thread-local thread-local-stale
+make_report PlantedLoader "$TMPDIR/classes"
+planted PlantedLoader 80 'java.sql.DriverManager.registeredDrivers (static)' \
+	'class java.sql.DriverManager . static registeredDrivers`' loader-closed loader-twins
+heapdb query triage --db PlantedLoader.heapdb --csv --columns rule,count,detail > details
+grep -q '^loader-closed,4,.*kept by a JDBC driver' details || complain "PlantedLoader: no hint at the drivers"
+make_report PlantedListeners
+planted PlantedListeners 80 'PlantedListeners$Bus.listeners' 'PlantedListeners$Bus . listeners`' listeners
+make_report PlantedLocal
+planted PlantedLocal 80 'a local variable of thread "server-thread"' \
+	'java.lang.Thread "server-thread" . <local variable>` -> `java.util.HashMap size=30000 . table`'
+grep -q 'at PlantedLocal.serve(PlantedLocal.java:' PlantedLocal.md || complain "PlantedLocal: no frame of serve()"
+grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.HashMap size=30000 - ' ||
+	complain "PlantedLocal: the local of serve() is not told"
+make_report PlantedStrings
+planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \
+	duplicate-strings
+make_report PlantedWaste
+# between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.
+between() {
+	figure=$(awk -F, -v rule="$1" -v column="$2" '$2 == rule { print $column }' PlantedWaste.rules)
+	if [ "${figure:-0}" -lt "$3" ] || [ "${figure:-0}" -gt "$4" ]; then
+		complain "PlantedWaste: $1 tells ${figure:-nothing}, not $3 to $4"
+	fi
+}
+between boxed-values 3 200000 202000
+between sparse-collections 3 2000 2300
+between sparse-collections 4 8000000 8300000
+between empty-collections 3 120000 120600
+between sessions 3 6000 6000
+between finalizer-backlog 3 25000 25100
+between weak-leak 3 300 300
+between weak-leak 4 1500000 1600000
+between direct-buffers 4 83886080 84200000
+make_report Healthy
+grep -q critical Healthy.rules && { complain "Healthy: critical"; cat Healthy.rules; }
+grep -q '^\*\*Culprit' Healthy.md && complain "Healthy: a culprit"
+make_report Healthy alone
+grep -q '^\*\*Culprit' Healthy.md && complain "the JDK alone: a culprit"
+[ "$(wc -l < Healthy.rules)" -le 1 ] || { complain "the JDK alone: rules fire"; cat Healthy.rules; }
+exit $failed

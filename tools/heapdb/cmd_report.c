@@ -1,0 +1,139 @@
+/*
+ * heapdb/cmd_report.c - the whole story of a heap on one page: several questions to the library, their answers one
+ * after the other, as Markdown or as JSON.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/report.h"
+
+#include <string.h>
+
+#define OPTIONS_MAX 3
+/* Rows of a section that lists the largest of something. */
+#define ROWS_OF_A_LIST 10
+
+/* The sections. The first lines are made of the first one's answer. */
+static const struct section {
+	const char *heading, *query;
+	struct hdb_option options[OPTIONS_MAX]; /* ended by a NULL name */
+	const char *sort;
+	uint64_t limit;                         /* rows; 0: all */
+	const char *columns;                    /* as Markdown; NULL: the suspects' own way */
+} sections[] = {
+	{ "Leak suspects", "leaks", { { NULL, NULL } }, NULL, 0, NULL },
+	{ "Findings", "triage", { { NULL, NULL } }, NULL, 0,
+	  "severity,text,count,bytes,percent,label,id,detail,advice" },
+	{ "The dump and the heap", "info", { { NULL, NULL } }, NULL, 0, "section,key,value" },
+	{ "Biggest objects", "top", { { NULL, NULL } }, NULL, ROWS_OF_A_LIST,
+	  "label,id,shallow,retained,percent" },
+	{ "Biggest classes", "top", { { "by", "class" } }, NULL, ROWS_OF_A_LIST,
+	  "name,loader,count,shallow,retained,percent" },
+	{ "Biggest packages", "top", { { "by", "package" } }, NULL, ROWS_OF_A_LIST,
+	  "name,count,shallow,retained,percent" },
+	{ "Biggest class loaders", "top", { { "by", "loader" } }, NULL, ROWS_OF_A_LIST,
+	  "name,id,count,shallow,retained,percent" },
+	{ "Threads that hold most", "threads", { { "no-stack", NULL } }, "retained", ROWS_OF_A_LIST,
+	  "thread,id,state,depth,locals,retained" },
+};
+#define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
+
+/* Asks a section's question; close answer->rows in any case. */
+static int ask(struct cli *cli, const struct section *section, struct hdb_query_args *args,
+	       struct answer *answer)
+{
+	*args = (struct hdb_query_args){
+		.options = section->options, .sort = section->sort, .limit = section->limit,
+	};
+	while (args->option_count < OPTIONS_MAX && section->options[args->option_count].name)
+		args->option_count++;
+	*answer = (struct answer){
+		.name = section->query, .limit = section->limit, .err = &cli->err,
+	};
+	return hdb_query(cli->db, section->query, args, &answer->rows, &cli->err);
+}
+
+static void close_answer(struct answer *answer)
+{
+	answer_release(answer);
+	hdb_rows_close(answer->rows);
+}
+
+/* ---- Markdown ---- */
+
+static int put_headline(struct cli *cli)
+{
+	struct hdb_query_args args;
+	struct answer answer;
+	int rc = ask(cli, &sections[0], &args, &answer);
+
+	if (rc == HDB_OK)
+		rc = markdown_headline(&answer, cli->out);
+	close_answer(&answer);
+	return rc;
+}
+
+static int put_section(struct cli *cli, const struct section *section)
+{
+	struct hdb_query_args args;
+	struct answer answer;
+	int rc = ask(cli, section, &args, &answer);
+
+	output_format(cli->out, "\n## %s\n", section->heading);
+	if (section->columns)
+		output_char(cli->out, '\n');
+	if (rc == HDB_OK)
+		rc = section->columns ? markdown_table(&answer, section->columns, cli->out) :
+		     markdown_leaks(&answer, cli->out);
+	close_answer(&answer);
+	return rc;
+}
+
+static int report_markdown(struct cli *cli)
+{
+	const char *slash = strrchr(cli->db_path, '/');
+	const char *name = slash ? slash + 1 : cli->db_path;
+	int rc;
+
+	output_string(cli->out, "# Heap report: ");
+	markdown_code(cli->out, name, strlen(name));
+	output_string(cli->out, "\n\n");
+	rc = put_headline(cli);
+	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++)
+		rc = put_section(cli, &sections[i]);
+	return rc;
+}
+
+/* ---- JSON ---- */
+
+/*
+ * {"schema":1,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails, what is open of it
+ * and the list are ended, so that the runner can add the key "error".
+ */
+static int report_json(struct cli *cli)
+{
+	int rc = HDB_OK;
+
+	output_format(cli->out, "{\"schema\":%d,\"report\":[\n", HDB_SCHEMA);
+	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++) {
+		struct hdb_query_args args;
+		struct answer answer;
+
+		rc = ask(cli, &sections[i], &args, &answer);
+		if (rc == HDB_OK) {
+			output_string(cli->out, i ? "," : "");
+			rc = render_json(&answer, cli->out);
+			if (answer.is_open)
+				output_char(cli->out, '}');
+		}
+		close_answer(&answer);
+	}
+	output_char(cli->out, ']');
+	cli->is_open = rc != HDB_OK;
+	if (rc == HDB_OK)
+		output_string(cli->out, "}\n");
+	return rc;
+}
+
+int cmd_report(struct cli *cli)
+{
+	return cli->opt.format == FORMAT_JSON ? report_json(cli) : report_markdown(cli);
+}

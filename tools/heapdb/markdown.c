@@ -1,0 +1,106 @@
+/*
+ * heapdb/markdown.c - values, tables and text as Markdown.
+ */
+#include "heapdb/report.h"
+
+#include <string.h>
+
+void markdown_code(struct output *out, const char *text, size_t size)
+{
+	struct bytes shown = { 0 };
+
+	escape_text(&shown, text, size);
+	output_char(out, '`');
+	for (size_t i = 0; i < shown.size; i++) {
+		if (shown.data[i] == '|')
+			output_string(out, "\\|");
+		else
+			output_char(out, shown.data[i] == '`' ? '\'' : shown.data[i]);
+	}
+	output_char(out, '`');
+	bytes_release(&shown);
+}
+
+void markdown_text(struct output *out, const char *text, size_t size)
+{
+	struct bytes shown = { 0 };
+
+	escape_text(&shown, text, size);
+	for (size_t i = 0; i < shown.size; i++) {
+		if (strchr("\\`*_<>[]|#", shown.data[i]))
+			output_char(out, '\\');
+		output_char(out, shown.data[i]);
+	}
+	bytes_release(&shown);
+}
+
+void markdown_value(struct output *out, const struct hdb_value *value)
+{
+	const struct render_style style = { .format = FORMAT_TABLE };
+	struct bytes text = { 0 };
+
+	if (value->type == HDB_TYPE_TEXT) {
+		markdown_code(out, value->text, value->text_size);
+		return;
+	}
+	value_for_people(value, &style, &text);
+	output_bytes(out, text.data ? text.data : "", text.size);
+	bytes_release(&text);
+}
+
+const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name)
+{
+	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
+		if (strcmp(hdb_rows_column(rows, i)->name, name) == 0)
+			return hdb_rows_value(rows, i);
+	return NULL;
+}
+
+bool rows_is(const struct hdb_rows *rows, const char *name, const char *text)
+{
+	const struct hdb_value *value = rows_value(rows, name);
+
+	return value && value->type == HDB_TYPE_TEXT && value->text_size == strlen(text) &&
+	       memcmp(value->text, text, value->text_size) == 0;
+}
+
+static bool is_text(const struct hdb_column *column)
+{
+	return column->type == HDB_TYPE_TEXT || column->type == HDB_TYPE_ID;
+}
+
+static void put_heading(struct answer *answer, struct output *out)
+{
+	const size_t columns = answer_column_count(answer);
+
+	for (size_t i = 0; i < columns; i++) {
+		const char *title = column_title(answer_column(answer, i));
+
+		output_string(out, "| ");
+		markdown_text(out, title, strlen(title));
+		output_char(out, ' ');
+	}
+	output_string(out, "|\n");
+	for (size_t i = 0; i < columns; i++)
+		output_string(out, is_text(answer_column(answer, i)) ? "|---" : "|---:");
+	output_string(out, "|\n");
+}
+
+int markdown_table(struct answer *answer, const char *columns, struct output *out)
+{
+	int rc = answer_pick(answer, columns);
+
+	while (rc == HDB_OK && (rc = answer_next(answer, out)) == HDB_OK) {
+		if (answer->row_count == 1)
+			put_heading(answer, out);
+		for (size_t i = 0; i < answer_column_count(answer); i++) {
+			output_string(out, "| ");
+			markdown_value(out, answer_value(answer, i));
+			output_char(out, ' ');
+		}
+		output_string(out, "|\n");
+	}
+	if (rc == HDB_END && answer->row_count == 0)
+		output_string(out, "None.\n");
+	return rc == HDB_END ? HDB_OK : rc;
+}

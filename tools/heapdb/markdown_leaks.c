@@ -1,0 +1,288 @@
+/*
+ * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
+ *
+ * The rows of a suspect come in a fixed order (suspect, point, path, member, child, content, thread, frame, local),
+ * then those of objects that should be gone (leaking, trace); a heading is put where the kind changes.
+ */
+#include "heapdb/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A suspect with less is told, but not called the culprit: something is always largest, in small heaps by far. */
+#define CULPRIT_PERCENT 50.0
+#define CULPRIT_BYTES (4u << 20)
+
+/* All that a reader needs of a value in a sentence. */
+static void put_share(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *percent = rows_value(rows, "percent");
+	const struct hdb_value *retained = rows_value(rows, "retained");
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	output_format(out, "%.1f %% of the heap (", percent->d);
+	output_bytes(out, buf, format_human(buf, retained->u));
+	output_char(out, ')');
+}
+
+/* ---- the first lines ---- */
+
+/* One step of a path: "class Cache `static entries`". */
+static void put_step(struct output *out, const struct hdb_rows *rows, bool is_first)
+{
+	const struct hdb_value *label = rows_value(rows, "label");
+	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	struct bytes text = { 0 };
+
+	if (!is_first)
+		output_string(out, " -> ");
+	if (rows_is(rows, "kind", "gap")) {
+		output_string(out, "...");
+		return;
+	}
+	bytes_add(&text, label->text, label->text_size);
+	if (holds->type == HDB_TYPE_TEXT) {
+		bytes_add(&text, " . ", 3);
+		bytes_add(&text, holds->text, holds->text_size);
+	}
+	markdown_code(out, text.data ? text.data : "", text.size);
+	bytes_release(&text);
+}
+
+/* All classes together are no leak: each of them holds what is its own. */
+static bool is_all_classes(const struct hdb_rows *rows)
+{
+	return rows_value(rows, "id")->type == HDB_TYPE_NULL &&
+	       rows_is(rows, "class", "java.lang.Class");
+}
+
+static bool is_culprit(const struct hdb_rows *rows)
+{
+	return rows_value(rows, "percent")->d >= CULPRIT_PERCENT &&
+	       rows_value(rows, "retained")->u >= CULPRIT_BYTES;
+}
+
+/* Who it is: who holds it, or else what it is. */
+static void put_culprit(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	const struct hdb_value *label = rows_value(rows, "label");
+
+	if (holds->type == HDB_TYPE_TEXT) {
+		markdown_code(out, holds->text, holds->text_size);
+	} else {
+		markdown_value(out, rows_value(rows, "count"));
+		output_string(out, " objects of ");
+		markdown_code(out, label->text, label->text_size);
+		output_string(out, " together");
+	}
+}
+
+/* "**Culprit: `A.b` - 80 % of the heap**" */
+static void put_suspect_line(struct output *out, const struct hdb_rows *rows)
+{
+	output_string(out, is_culprit(rows) ? "**Culprit: " : "**Largest suspect: ");
+	put_culprit(out, rows);
+	output_string(out, " - ");
+	put_share(out, rows);
+	output_string(out, "**\n");
+}
+
+/* "**Should be gone: `com.acme.MainActivity` - mDestroyed is true**" */
+static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *label = rows_value(rows, "label");
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	output_string(out, "\n**Should be gone: ");
+	markdown_code(out, label->text, label->text_size);
+	output_string(out, " - ");
+	markdown_text(out, text->text, text->text_size);
+	output_string(out, "**\n");
+}
+
+/* The first suspect that is not all classes together, and the first object that should be gone. */
+int markdown_headline(struct answer *answer, struct output *out)
+{
+	const struct hdb_rows *rows = answer->rows;
+	uint64_t suspect = 0, leaking = 0;
+	bool has_path = false;
+	int rc;
+
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		const struct hdb_value *part = rows_value(rows, "suspect");
+		const bool is_step = rows_is(rows, "kind", "path") || rows_is(rows, "kind", "gap") ||
+				     rows_is(rows, "kind", "trace");
+
+		if (rows_is(rows, "kind", "suspect") && !suspect && !is_all_classes(rows)) {
+			suspect = part->u;
+			put_suspect_line(out, rows);
+			has_path = false;
+		} else if (rows_is(rows, "kind", "leaking") && !leaking) {
+			leaking = part->u;
+			output_string(out, has_path ? "\n" : "");
+			put_leaking_line(out, rows);
+			has_path = false;
+		} else if (is_step && (part->u == suspect || part->u == leaking)) {
+			output_string(out, has_path ? "" : "\nPath: ");
+			put_step(out, rows, !has_path);
+			has_path = true;
+		}
+	}
+	output_string(out, has_path ? "\n" : "");
+	if (!suspect && !leaking && rc == HDB_END)
+		output_string(out, "**No suspect: nothing holds much of the heap alone.**\n");
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+/* ---- the suspects ---- */
+
+/* What stands above the rows of a kind: a heading and, for tables, their columns. */
+static const struct part {
+	const char *kind, *heading;
+	const char *columns[5];
+} parts[] = {
+	{ "point", "Where it piles up", { "label", "id", "retained", "percent" } },
+	{ "path", "Shortest path from a root",
+	  { "label", "id", "holds_by", "retained", "percent" } },
+	{ "member", "The largest of them", { "label", "id", "retained", "percent" } },
+	{ "child", "What the place where it piles up holds",
+	  { "class", "count", "shallow", "retained", "percent" } },
+	{ "content", "All that it retains, by class", { "class", "count", "shallow", "percent" } },
+	{ "thread", "The thread that holds it", { "label", "id", "retained", "percent" } },
+	{ "common", "What paths to several suspects have in common",
+	  { "label", "id", "retained", "percent" } },
+	{ "trace", "What keeps it", { "label", "id", "holds_by", "text" } },
+};
+
+static const struct part *part_of(const struct hdb_rows *rows)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (rows_is(rows, "kind", parts[i].kind))
+			return &parts[i];
+	return NULL;
+}
+
+static void put_table_heading(struct output *out, const struct hdb_rows *rows,
+			      const struct part *part)
+{
+	output_format(out, "\n%s:\n\n|", part->heading);
+	for (size_t i = 0; i < 5 && part->columns[i]; i++) {
+		for (size_t c = 0; c < hdb_rows_column_count(rows); c++)
+			if (strcmp(hdb_rows_column(rows, c)->name, part->columns[i]) == 0)
+				output_format(out, " %s |",
+					      column_title(hdb_rows_column(rows, c)));
+	}
+	output_string(out, "\n|");
+	for (size_t i = 0; i < 5 && part->columns[i]; i++)
+		output_string(out, "---|");
+	output_char(out, '\n');
+}
+
+static void put_table_row(struct output *out, const struct hdb_rows *rows, const struct part *part)
+{
+	output_char(out, '|');
+	for (size_t i = 0; i < 5 && part->columns[i]; i++) {
+		output_char(out, ' ');
+		markdown_value(out, rows_value(rows, part->columns[i]));
+		output_string(out, " |");
+	}
+	output_char(out, '\n');
+}
+
+/* Frames and locals: an indented block, as stacks are read. */
+static void put_stack_row(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "text");
+	const struct hdb_value *label = rows_value(rows, "label");
+	struct bytes shown = { 0 };
+
+	if (rows_is(rows, "kind", "frame")) {
+		escape_text(&shown, text->text, text->text_size);
+		output_string(out, "    ");
+	} else {
+		escape_text(&shown, label->text, label->text_size);
+		output_string(out, "        local: ");
+	}
+	output_bytes(out, shown.data ? shown.data : "", shown.size);
+	if (rows_is(rows, "kind", "local")) {
+		output_string(out, " - ");
+		put_share(out, rows);
+	}
+	output_char(out, '\n');
+	bytes_release(&shown);
+}
+
+static void put_suspect(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	output_format(out, "\n### Suspect %u: ", (unsigned)rows_value(rows, "suspect")->u);
+	put_share(out, rows);
+	output_string(out, "\n\n");
+	markdown_text(out, text->text, text->text_size);
+	output_char(out, '\n');
+}
+
+static void put_leaking(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	output_string(out, "\n### Should be gone: ");
+	markdown_value(out, rows_value(rows, "label"));
+	output_char(out, ' ');
+	markdown_value(out, rows_value(rows, "id"));
+	output_string(out, "\n\n");
+	markdown_text(out, text->text, text->text_size);
+	output_string(out, ".\n");
+}
+
+/* A sentence of a row that is not of a table: what suspects have in common, steps left out. */
+static void put_sentence(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	output_char(out, '\n');
+	markdown_text(out, text->text, text->text_size);
+	output_char(out, '\n');
+}
+
+int markdown_leaks(struct answer *answer, struct output *out)
+{
+	const struct part *open = NULL;
+	const struct hdb_rows *rows = answer->rows;
+	bool in_stack = false;
+	int rc;
+
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		const struct part *part = part_of(rows);
+		const bool is_stack = rows_is(rows, "kind", "frame") || rows_is(rows, "kind", "local");
+
+		if (rows_is(rows, "kind", "gap")) {
+			output_format(out, "| ... %u more | | | | |\n",
+				      (unsigned)rows_value(rows, "count")->u);
+			continue;
+		}
+		if (is_stack && !in_stack)
+			output_char(out, '\n');
+		in_stack = is_stack;
+		if (is_stack) {
+			put_stack_row(out, rows);
+		} else if (rows_is(rows, "kind", "suspect")) {
+			put_suspect(out, rows);
+		} else if (rows_is(rows, "kind", "leaking")) {
+			put_leaking(out, rows);
+		} else if (part && rows_value(rows, "label")->type == HDB_TYPE_NULL) {
+			put_sentence(out, rows);
+			part = NULL;
+		} else if (part) {
+			if (part != open)
+				put_table_heading(out, rows, part);
+			put_table_row(out, rows, part);
+		}
+		open = part;
+	}
+	if (rc == HDB_END && answer->row_count == 0)
+		output_string(out, "\nNone.\n");
+	return rc == HDB_END ? HDB_OK : rc;
+}

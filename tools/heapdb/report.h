@@ -1,0 +1,35 @@
+/*
+ * heapdb/report.h - Markdown out of answers, for `heapdb report`.
+ *
+ * Text that comes from a dump stands in code spans, where Markdown leaves it alone.
+ */
+#ifndef HEAPDB_REPORT_H
+#define HEAPDB_REPORT_H
+
+#include "heapdb/render.h"
+
+/* Appends text in a code span: control characters escaped, ` as ', | as a bar that parts no cells. */
+void markdown_code(struct output *out, const char *text, size_t size);
+
+/* Appends text as it is read, with what Markdown would take as its own escaped. */
+void markdown_text(struct output *out, const char *text, size_t size);
+
+/* Appends a value as people read it: numbers plainly, text in a code span. */
+void markdown_value(struct output *out, const struct hdb_value *value);
+
+/* The column of that name in the rows, or NULL: no value. Borrowed until the next row. */
+const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name);
+
+/* Whether the column has that text. */
+bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
+
+/* A table of all rows; columns as "name,name". Nothing but a line in words if there are none. */
+int markdown_table(struct answer *answer, const char *columns, struct output *out);
+
+/* The story of the suspects out of the rows of the query leaks. `answer` has rows. */
+int markdown_leaks(struct answer *answer, struct output *out);
+
+/* The first lines: the culprit, its share and the path to it, out of the same rows asked another time. */
+int markdown_headline(struct answer *answer, struct output *out);
+
+#endif
