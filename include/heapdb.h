@@ -73,8 +73,10 @@ struct hdb_error {
 struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,
 		       const char *unit); /* NULL: silent */
-	void *ctx;                            /* passed to report */
+	void *ctx;                            /* passed to report and notice */
 	const volatile int *cancel;           /* NULL: cannot be cancelled; lent */
+	/* One line that the user should know, as that the database cannot be written; NULL: silent. */
+	void (*notice)(void *ctx, const char *text);
 };
 
 /* How shallow sizes are computed; see the manual's SIZES. */
@@ -130,6 +132,8 @@ struct hdb_open_options {
 	uint64_t memory_bytes;  /* budget for building derived tables; 0: as for import */
 	unsigned threads;       /* worker threads; 0: one a core */
 	struct hdb_progress progress;
+	const char *tmp_dir;    /* folder for private files (0600, without a name) if the database
+				   cannot be written; NULL: $TMPDIR or /tmp; lent */
 };
 
 /*

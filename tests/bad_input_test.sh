@@ -27,6 +27,11 @@ answers() {
 		# shellcheck disable=SC2086
 		expect 0 "" heapdb $q --db "$1"
 	done
+	# each problem says what it was met in and what it costs
+	if heapdb info --problems --format jsonl --db "$1" | grep -E '"(effect|record)":null'; then
+		echo "FAILED: a kind of problem says nothing of its effect"
+		failed=1
+	fi
 }
 
 size=$(stat -c %s "$DUMP")

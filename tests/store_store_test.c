@@ -104,6 +104,7 @@ static void test_lists(void **state)
 			assert_int_equal(store_lists_put_big(w, STORE_REFERENCES_BIG, i,
 					 target + first[i], first[i + 1] - first[i], NULL), HDB_OK);
 	lists.store = publish_and_open(w, path);
+	assert_true(LISTS % 50 == 0);
 	for (unsigned k = 0; k < LISTS; k++) {
 		const unsigned i = (k * 37) % LISTS;
 		const uint32_t *batch;
@@ -116,6 +117,9 @@ static void test_lists(void **state)
 			assert_int_equal(store_lists_next(&lists, &batch, &count, NULL), HDB_OK);
 			assert_memory_equal(batch, target + at, count * 4);
 			at += count;
+			/* A new snapshot in the middle of a list, as when a table is built meanwhile. */
+			if (k % 50 == 3)
+				assert_int_equal(store_refresh(lists.store, NULL), HDB_OK);
 		} while (count);
 		assert_int_equal(at, first[i + 1]);
 	}

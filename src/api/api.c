@@ -80,6 +80,8 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 		opt = &defaults;
 	base_sigbus_install();
 	base_work_init(&db->work, opt->memory_bytes, opt->threads, &opt->progress);
+	if (opt->tmp_dir)
+		db->work.tmp_dir = opt->tmp_dir;
 	db->folder = strdup(db_path);
 	if (!db->folder)
 		r = hdb_fail_memory(err, "a file name", strlen(db_path));
@@ -136,7 +138,8 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	out->class_id = heap_class(db->heap, object.class_no)->class_id;
 	out->shallow_bytes = object.shallow_bytes;
 	out->length = object.kind == STORE_CLASS ? 0 : object.length;
-	return HDB_OK;
+	/* A name that could not be read is not shown as if right. */
+	return heap_check(db->heap, err);
 }
 
 int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err)
@@ -147,14 +150,15 @@ int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error 
 
 	if (r != HDB_OK)
 		return r;
+	r = GRAPH_BUDGET;
 	if (!derive_has(&db->derive, STORE_RETAINED)) {
 		r = derive_retained_local(&db->derive, &ix, 1, NULL, &result, err);
 		if (r == HDB_OK)
 			*bytes = result.retained_bytes;
-		if (r != GRAPH_BUDGET)
-			return r;
 	}
-	return derive_retained(&db->derive, ix, bytes, err);
+	if (r == GRAPH_BUDGET)
+		r = derive_retained(&db->derive, ix, bytes, err);
+	return r == HDB_OK ? heap_check(db->heap, err) : r;
 }
 
 /* ---- queries ---- */

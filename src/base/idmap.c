@@ -5,10 +5,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
-/* Finalizer of MurmurHash3 (Appleby, public domain): spreads addresses that differ in few bits. */
-static uint64_t mix(uint64_t v)
+uint64_t base_hash_seed(void)
 {
+	/* 16 random bytes that the kernel gives each program. */
+	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+	uint64_t seed = 0;
+
+	if (random)
+		memcpy(&seed, random, sizeof(seed));
+	return seed;
+}
+
+/* Finalizer of MurmurHash3 (Appleby, public domain). */
+uint64_t base_hash(uint64_t id, uint64_t seed)
+{
+	uint64_t v = id ^ seed;
+
 	v ^= v >> 33;
 	v *= 0xff51afd7ed558ccdull;
 	v ^= v >> 33;
@@ -18,7 +32,7 @@ static uint64_t mix(uint64_t v)
 
 static uint64_t slot_of(const struct base_idmap *map, uint64_t id)
 {
-	uint64_t slot = mix(id) & (map->capacity - 1);
+	uint64_t slot = base_hash(id, map->seed) & (map->capacity - 1);
 
 	while (map->values[slot] != BASE_IDMAP_NONE && map->keys[slot] != id)
 		slot = (slot + 1) & (map->capacity - 1);
@@ -34,7 +48,10 @@ uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id)
 
 static int grow(struct base_idmap *map, struct hdb_error *err)
 {
-	struct base_idmap bigger = { .capacity = map->capacity ? map->capacity * 2 : 64 };
+	struct base_idmap bigger = {
+		.capacity = map->capacity ? map->capacity * 2 : 64,
+		.seed = map->capacity ? map->seed : base_hash_seed(),
+	};
 
 	bigger.keys = malloc(bigger.capacity * sizeof(*bigger.keys));
 	bigger.values = malloc(bigger.capacity * sizeof(*bigger.values));

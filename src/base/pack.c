@@ -200,6 +200,9 @@ static bool group_is_sound(const uint8_t *h, uint64_t room, unsigned n)
 
 	if (room < GROUP_HEADER || h[0] > 64 || h[0] + h[2] > 64 || h[3] > 8 || h[1] > n)
 		return false;
+	/* Exceptions have bits of their own. */
+	if (h[1] && !h[2])
+		return false;
 	if (group_size(h, n) > room - GROUP_HEADER)
 		return false;
 	positions = h + GROUP_HEADER + h[3] + bits_to_bytes((uint64_t)n * h[0]);

@@ -12,9 +12,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-/* Mapped files open at once in a process; each database has two. A fixed table, since a handler reads it. */
-#define REGIONS_MAX 256
+/* Mapped files open at once in a process; each database has three. A fixed table, since a handler reads it. */
+#define REGIONS_MAX 1024
 
 struct region {
 	_Atomic(uintptr_t) start; /* 0: free */
@@ -23,10 +24,12 @@ struct region {
 };
 
 static struct region regions[REGIONS_MAX];
+static uint64_t page_size = 4096; /* set before the handler is */
 static struct sigaction old_action;
-static atomic_flag is_installed = ATOMIC_FLAG_INIT;
+/* The handler before ours is running: if it hands the signal back to us, nobody wants it. */
+static volatile sig_atomic_t is_chaining;
 
-static void chain(int sig, siginfo_t *info, void *ucontext)
+static void call_old(int sig, siginfo_t *info, void *ucontext)
 {
 	if (old_action.sa_flags & SA_SIGINFO) {
 		old_action.sa_sigaction(sig, info, ucontext);
@@ -36,6 +39,17 @@ static void chain(int sig, siginfo_t *info, void *ucontext)
 		/* Returning repeats the fault, now with the default action. */
 		(void)signal(sig, SIG_DFL);
 	}
+}
+
+static void chain(int sig, siginfo_t *info, void *ucontext)
+{
+	if (is_chaining) {
+		(void)signal(sig, SIG_DFL);
+		return;
+	}
+	is_chaining = 1;
+	call_old(sig, info, ucontext);
+	is_chaining = 0;
 }
 
 static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
@@ -49,7 +63,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
 
 		if (!start || at < start || at - start >= region->size)
 			continue;
-		offset = (at - start) & ~(uint64_t)4095;
+		offset = (at - start) & ~(page_size - 1);
 		if (mmap((void *)(start + offset), region->size - offset, PROT_READ,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			break;
@@ -62,15 +76,25 @@ static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
 
 void base_sigbus_install(void)
 {
+	static atomic_flag lock = ATOMIC_FLAG_INIT;
+	const long size = sysconf(_SC_PAGESIZE);
 	struct sigaction action;
 
-	if (atomic_flag_test_and_set(&is_installed))
-		return;
-	memset(&action, 0, sizeof(action));
-	action.sa_sigaction = on_sigbus;
-	action.sa_flags = SA_SIGINFO;
-	(void)sigemptyset(&action.sa_mask);
-	(void)sigaction(SIGBUS, &action, &old_action);
+	while (atomic_flag_test_and_set(&lock))
+		;
+	if (size > 0)
+		page_size = (uint64_t)size;
+	/* Another part of the process may have set its own handler since. */
+	if (sigaction(SIGBUS, NULL, &action) == 0 &&
+	    (!(action.sa_flags & SA_SIGINFO) || action.sa_sigaction != on_sigbus)) {
+		old_action = action;
+		memset(&action, 0, sizeof(action));
+		action.sa_sigaction = on_sigbus;
+		action.sa_flags = SA_SIGINFO;
+		(void)sigemptyset(&action.sa_mask);
+		(void)sigaction(SIGBUS, &action, NULL);
+	}
+	atomic_flag_clear(&lock);
 }
 
 int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,

@@ -16,6 +16,7 @@
 struct map_source {
 	struct base_source src;
 	void *map;
+	int fd;                  /* to see that the file has shrunk: the rest of its last page reads as zeros */
 	volatile uint64_t fault; /* 1 + offset of the first page that could not be read */
 	char path[];
 };
@@ -63,13 +64,20 @@ static int map_window(struct base_source *src, uint64_t offset, uint64_t size,
 static int map_check(struct base_source *src, struct hdb_error *err)
 {
 	const struct map_source *map = (const struct map_source *)src;
+	struct stat st;
 
-	if (!map->fault)
-		return HDB_OK;
-	return hdb_fail(err, HDB_EIO,
-			"%s: could not be read at offset %" PRIu64
-			" (the file shrank, or the disk failed)",
-			src->path, map->fault - 1);
+	if (map->fault)
+		return hdb_fail(err, HDB_EIO,
+				"%s: could not be read at offset %" PRIu64
+				" (the file shrank, or the disk failed)",
+				src->path, map->fault - 1);
+	if (fstat(map->fd, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", src->path);
+	if ((uint64_t)st.st_size < src->size)
+		return hdb_fail(err, HDB_EIO,
+				"%s: could not be read at offset %" PRIu64
+				" (the file shrank to this size)", src->path, (uint64_t)st.st_size);
+	return HDB_OK;
 }
 
 static void map_drop(struct base_source *src, uint64_t offset, uint64_t size)
@@ -89,6 +97,7 @@ static void map_close(struct base_source *src)
 
 	base_sigbus_remove(map->map);
 	(void)munmap(map->map, src->size);
+	(void)close(map->fd);
 	free(map);
 }
 
@@ -145,6 +154,8 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 		.drop = map_drop, .close = map_close,
 	};
 	*out = &map->src;
+	map->fd = fd;
+	fd = -1;
 	map = NULL;
 out:
 	if (fd >= 0)

@@ -75,8 +75,8 @@ int base_memory_open(const void *data, uint64_t size, struct base_source **out,
 void base_source_close(struct base_source *src);
 
 /*
- * Installs, once a process, the SIGBUS handler that turns a failing page of a mapped region into
- * zeros and a note. Faults elsewhere go to the handler that was there before.
+ * Installs, unless it is the process's now, the SIGBUS handler that turns a failing page of a mapped
+ * region into zeros and a note. Faults elsewhere go to the handler that was there before.
  */
 void base_sigbus_install(void);
 

@@ -141,6 +141,15 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 	work->threads = threads > THREADS_MAX ? THREADS_MAX : threads;
 	if (progress)
 		work->progress = *progress;
+	work->tmp_dir = getenv("TMPDIR");
+	if (!work->tmp_dir || !*work->tmp_dir)
+		work->tmp_dir = "/tmp";
+}
+
+void base_notice(struct base_work *work, const char *text)
+{
+	if (work->progress.notice)
+		work->progress.notice(work->progress.ctx, text);
 }
 
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit)
@@ -194,20 +203,32 @@ static int scratch_file(const char *dir, int *fd, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. */
+static int reserved_file(const char *dir, uint64_t size, int *fd, struct hdb_error *err)
+{
+	const int r = scratch_file(dir, fd, err);
+	int e;
+
+	if (r < 0)
+		return r;
+	e = posix_fallocate(*fd, 0, (off_t)size);
+	if (e == 0)
+		return HDB_OK;
+	(void)close(*fd);
+	*fd = -1;
+	return hdb_fail_errno(err, e, "%s: no room for a scratch file of %" PRIu64 " bytes", dir,
+			      size);
+}
+
 static int alloc_file(struct base_work *work, struct base_big *big, uint64_t size,
 		      struct hdb_error *err)
 {
 	int fd = -1;
-	int r = scratch_file(work->scratch_dir, &fd, err);
+	int r = reserved_file(work->scratch_dir, size, &fd, err);
 
-	/* Reserve the blocks: a full disk is an error here, not a SIGBUS later. */
-	if (r == HDB_OK) {
-		const int e = posix_fallocate(fd, 0, (off_t)size);
-
-		if (e != 0)
-			r = hdb_fail_errno(err, e, "%s: no room for a scratch file of %" PRIu64
-					   " bytes", work->scratch_dir, size);
-	}
+	/* The folder of a database that cannot be written, or whose disk is full. */
+	if (r < 0 && strcmp(work->tmp_dir, work->scratch_dir) != 0)
+		r = reserved_file(work->tmp_dir, size, &fd, err);
 	if (r == HDB_OK) {
 		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (big->data == MAP_FAILED) {

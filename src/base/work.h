@@ -26,6 +26,7 @@ struct base_work {
 	unsigned pool_count;
 	unsigned threads;        /* at least 1 */
 	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
+	const char *tmp_dir;     /* for private files where scratch_dir cannot be written; lent */
 	struct hdb_progress progress;
 	const char *stage;       /* current stage, for progress */
 	uint64_t stage_total;
@@ -49,6 +50,9 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
  */
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
 
+/* Tells the user one thing, by progress.notice. */
+void base_notice(struct base_work *work, const char *text);
+
 /* Nonzero when the caller asked to stop; for worker threads. */
 bool base_cancelled(const struct base_work *work);
 
@@ -56,8 +60,8 @@ bool base_cancelled(const struct base_work *work);
 uint64_t base_now_us(void);
 
 /*
- * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir, mapped
- * shared, so that the kernel may write it back. Zero-initialise; base_big_free takes an empty one too.
+ * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir (or
+ * tmp_dir), mapped shared, so that the kernel may write it back. Zero-initialise; base_big_free takes an empty one too.
  */
 struct base_big {
 	void *data;

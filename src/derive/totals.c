@@ -7,6 +7,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/class_tree.h"
 
 #include "graph/domtree.h"
 
@@ -30,6 +31,7 @@ struct class_sum {
 struct totals {
 	struct derive *derive;
 	struct groups kinds[GROUP_KINDS];
+	struct class_tree supers; /* for the totals by super class */
 	struct derive_tree tree;
 	uint32_t *class_of;       /* by object */
 	struct class_sum *sums;   /* by slot and class; then all in the first slot's */
@@ -197,19 +199,33 @@ static void add_sum(struct derive_total *total, const struct class_sum *sum)
 	total->unreachable_bytes += sum->unreachable_bytes;
 }
 
-/* A class's objects are in its own group of each kind, and in those of all its super classes. */
+/* A class's objects are in its own group of each kind; fold_supers adds them to its super classes'. */
 static void add_class(struct totals *t, uint32_t class_no, const struct class_sum *sum)
 {
-	const struct heap *heap = t->derive->heap;
-	uint32_t super = class_no, steps = 0;
-
 	for (unsigned k = 0; k < GROUP_KINDS; k++)
-		if (k != DERIVE_SUPERCLASS)
-			add_sum(&t->kinds[k].totals[t->kinds[k].of_class[class_no]], sum);
-	do {
-		add_sum(&t->kinds[DERIVE_SUPERCLASS].totals[super], sum);
-		super = heap_class(heap, super)->super_no;
-	} while (super != STORE_NONE && ++steps <= heap->class_count);
+		add_sum(&t->kinds[k].totals[t->kinds[k].of_class[class_no]], sum);
+}
+
+/*
+ * Until here a class's total by super class has what begins at the class itself, and less what ends there (modulo
+ * 2^64); each sub class's is added to its super class's.
+ */
+static void fold_supers(struct totals *t)
+{
+	struct derive_total *totals = t->kinds[DERIVE_SUPERCLASS].totals;
+
+	for (uint32_t i = t->supers.count; i-- > 0;) {
+		const uint32_t no = t->supers.order[i], parent = t->supers.parent[no];
+		const struct derive_total *from = &totals[no];
+
+		if (parent == STORE_NONE)
+			continue;
+		totals[parent].count += from->count;
+		totals[parent].shallow_bytes += from->shallow_bytes;
+		totals[parent].retained_bytes += from->retained_bytes;
+		totals[parent].unreachable_count += from->unreachable_count;
+		totals[parent].unreachable_bytes += from->unreachable_bytes;
+	}
 }
 
 /* One pass over the objects; `is_wide` as in derive_tree_init. */
@@ -253,6 +269,24 @@ static void step_group(struct groups *g, uint32_t no, uint64_t retained, int ste
 	g->open[no] += (uint32_t)step;
 }
 
+/* For its class and those super classes that no dominator counts for. */
+static void step_supers(struct totals *t, uint32_t class_no, uint64_t retained, int step)
+{
+	struct derive_total *totals = t->kinds[DERIVE_SUPERCLASS].totals;
+	uint32_t covered;
+
+	if (step < 0) {
+		class_tree_close(&t->supers, class_no);
+		return;
+	}
+	covered = class_tree_covered(&t->supers, class_no);
+	totals[class_no].retained_bytes += retained;
+	if (covered != STORE_NONE)
+		totals[covered].retained_bytes -= retained;
+	if (step > 0)
+		class_tree_open(&t->supers, class_no);
+}
+
 /* Enters an object (step 1), leaves it (-1), or does both (0). */
 static void step_object(struct totals *t, uint32_t ix, int step)
 {
@@ -260,17 +294,13 @@ static void step_object(struct totals *t, uint32_t ix, int step)
 	const uint64_t retained = graph_sizes_get(&t->tree.retained, ix) *
 				  heap->layout.align_bytes;
 	const uint32_t class_no = t->class_of[ix];
-	uint32_t super = class_no, steps = 0;
 
 	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, step);
 	step_group(&t->kinds[DERIVE_PACKAGE], t->kinds[DERIVE_PACKAGE].of_class[class_no], retained,
 		   step);
 	step_group(&t->kinds[DERIVE_LOADER], t->kinds[DERIVE_LOADER].of_class[class_no], retained,
 		   step);
-	do {
-		step_group(&t->kinds[DERIVE_SUPERCLASS], super, retained, step);
-		super = heap_class(heap, super)->super_no;
-	} while (super != STORE_NONE && ++steps <= heap->class_count);
+	step_supers(t, class_no, retained, step);
 }
 
 static int walk_tree(struct totals *t, struct hdb_error *err)
@@ -328,6 +358,8 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	int r = make_groups(&t, err);
 
 	if (r == HDB_OK)
+		r = class_tree_init(&t.supers, derive->heap, err);
+	if (r == HDB_OK)
 		r = base_big_alloc_raw(derive->work, &t.class_big, (uint64_t)n * 4, "classes", err);
 	t.class_of = t.class_big.data;
 	if (r == HDB_OK)
@@ -335,8 +367,11 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	if (r == HDB_OK)
 		r = walk_tree(&t, err);
 	if (r == HDB_OK)
+		fold_supers(&t);
+	if (r == HDB_OK)
 		r = put_totals(&t, writer, err);
 	derive_tree_release(&t.tree);
+	class_tree_release(&t.supers);
 	base_big_free(derive->work, &t.class_big);
 	for (unsigned k = 0; k < GROUP_KINDS; k++) {
 		free(t.kinds[k].of_class);
@@ -361,8 +396,10 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 
 	if (r < 0)
 		return r;
-	n = store_record_count(derive->heap->store, STORE_TOTALS);
-	totals = malloc((n + 1) * sizeof(*totals));
+	r = store_record_room(derive->heap->store, STORE_TOTALS, sizeof(*totals), &n, err);
+	if (r < 0)
+		return r;
+	totals = malloc(((size_t)n + 1) * sizeof(*totals));
 	if (!totals)
 		return hdb_fail_memory(err, "totals", n * sizeof(*totals));
 	for (uint64_t i = 0; i < n && r == HDB_OK; i++) {

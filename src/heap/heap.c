@@ -12,13 +12,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Objects that a byte of the table objects can stand for at most: three columns of a group take 24 bytes and more. */
+#define OBJECTS_A_BYTE 4
+
 static int read_layout(struct heap *heap, struct hdb_error *err)
 {
 	struct store *store = heap->store;
 	const uint64_t objects = store_meta_number(store, "objects", UINT64_MAX);
 	const uint64_t classes = store_meta_number(store, "classes", UINT64_MAX);
+	struct store_table_info info = { 0 };
+	const int r = store_table_info(store, STORE_OBJECTS, &info, err);
 
-	if (objects >= UINT32_MAX || classes >= UINT32_MAX)
+	if (r < 0)
+		return r;
+	/* Memory is set aside by these numbers, so they must be able to be true. */
+	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
+	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: impossible number of objects or "
 				"classes", store_path(store));
 	heap->object_count = (uint32_t)objects;
@@ -91,6 +100,7 @@ void heap_close(struct heap *heap)
 	for (uint32_t no = 0; heap->class_names && no < heap->class_count; no++)
 		free(heap->class_names[no]);
 	free(heap->class_names);
+	heap_release_below(heap);
 	free(heap->classes);
 	base_vec_release(&heap->string_layouts);
 	free(heap->root_bits);
@@ -421,12 +431,24 @@ void heap_references(struct heap *heap, struct store_lists *out)
 
 int heap_check(struct heap *heap, struct hdb_error *err)
 {
+	int r;
+
 	if (heap->damage.code) {
 		if (err)
 			*err = heap->damage;
 		return heap->damage.code;
 	}
+	r = store_fault(heap->store, err);
+	if (r < 0)
+		return r;
 	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
+}
+
+int heap_check_size(struct heap *heap, struct hdb_error *err)
+{
+	const int r = store_fault_size(heap->store, err);
+
+	return r == HDB_OK ? heap_check(heap, err) : r;
 }
 
 /* ---- the dump ---- */

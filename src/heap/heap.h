@@ -43,6 +43,7 @@ struct heap {
 	/* private */
 	struct store_class *classes; /* read when first asked for */
 	char **class_names;
+	struct heap_below *below;   /* heap_classes.c: tables for deep chains of super classes; owned */
 	struct hdb_error damage;    /* the first failure of a look-up that has no way to tell */
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
@@ -150,6 +151,8 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
  * dump. Whoever shows results asks at the end of each step.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
+/* The same, and that the database's file is as long as it was: a system call. */
+int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check tells). */
 const char *heap_class_name(struct heap *heap, uint32_t no);
@@ -172,6 +175,8 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
 /* Whether a class of this name is the class `no` or one of its super classes. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
+/* Frees the tables that deep chains made it keep; heap_close does. */
+void heap_release_below(struct heap *heap);
 
 /* Field number i of the table fields. */
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);

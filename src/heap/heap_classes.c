@@ -12,10 +12,17 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = heap->class_count;
 	struct store_class *classes;
-	uint64_t done = 0;
+	uint64_t done = 0, there;
+	int found;
 
 	if (heap->classes)
 		return HDB_OK;
+	found = store_record_room(heap->store, STORE_CLASSES, sizeof(*classes), &there, err);
+	if (found < 0)
+		return found;
+	if (there != n)
+		return store_damaged(heap->store, STORE_CLASSES, 0, "impossible number of records",
+				     err);
 	classes = calloc(n + 1, sizeof(*classes));
 	if (!classes)
 		return hdb_fail_memory(err, "classes", n * sizeof(*classes));
@@ -65,6 +72,12 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 	return HDB_OK;
 }
 
+/* Where a look-up that has no way to tell leaves its failure, the first one: heap_check tells it. */
+static struct hdb_error *note(struct heap *heap)
+{
+	return heap->damage.code ? NULL : &heap->damage;
+}
+
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
 	const char *text;
@@ -72,26 +85,30 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	char *name;
 	int r;
 
-	if (no >= heap->class_count || heap_load_classes(heap, NULL) < 0)
+	if (no >= heap->class_count || heap_load_classes(heap, note(heap)) < 0)
 		return "?";
 	if (!heap->class_names)
 		heap->class_names = calloc((size_t)heap->class_count + 1, sizeof(char *));
-	if (!heap->class_names)
+	if (!heap->class_names) {
+		(void)hdb_fail_memory(note(heap), "names of classes", heap->class_count * 8ull);
 		return "?";
+	}
 	if (heap->class_names[no])
 		return heap->class_names[no];
 	r = store_text(heap->store, STORE_TEXTS, heap->classes[no].name_text, &text, &size,
-		       heap->damage.code ? NULL : &heap->damage);
-	if (r == HDB_NOTFOUND && !heap->damage.code)
+		       note(heap));
+	if (r == HDB_NOTFOUND)
 		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes[no].name_text,
-				    "text missing", &heap->damage);
+				    "text missing", note(heap));
 	if (r != HDB_OK)
 		return "?";
 	/* A byte that is not UTF-8 becomes three. */
 	room = size * 3 + 1;
 	name = malloc(room);
-	if (!name)
+	if (!name) {
+		(void)hdb_fail_memory(note(heap), "a class name", room);
 		return "?";
+	}
 	(void)heap_clean_text(text, size, name, room);
 	heap->class_names[no] = name;
 	return name;
@@ -103,7 +120,7 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
 
 	if (class->loader_ix == HEAP_BOOT_LOADER)
 		return "<boot>";
-	if (heap_object(heap, class->loader_ix, &o, NULL) < 0)
+	if (heap_object(heap, class->loader_ix, &o, note(heap)) < 0)
 		return "?";
 	return heap_class_name(heap, o.class_no);
 }
@@ -127,7 +144,7 @@ int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no,
 
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
-	if (heap_load_classes(heap, NULL) < 0)
+	if (heap_load_classes(heap, note(heap)) < 0)
 		return HEAP_NONE;
 	for (uint32_t no = from; no < heap->class_count; no++)
 		if (strcmp(heap_class_name(heap, no), name) == 0)
@@ -146,9 +163,85 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 	return false;
 }
 
+/* Steps up a chain of super classes before a table of all classes is cheaper; no real chain is as long. */
+#define PLAIN_STEPS 64
+/* Names that have such a table, at most. */
+#define BELOW_MAX 8
+
+/* For a name: whether each class has it or a super class that has it. */
+struct heap_below {
+	char *name;
+	uint8_t *marks; /* by class: BELOW_YES or BELOW_NO */
+};
+enum { BELOW_UNKNOWN, BELOW_YES, BELOW_NO };
+
+void heap_release_below(struct heap *heap)
+{
+	for (unsigned i = 0; heap->below && i < BELOW_MAX; i++) {
+		free(heap->below[i].name);
+		free(heap->below[i].marks);
+	}
+	free(heap->below);
+	heap->below = NULL;
+}
+
+/* Each class is passed twice at most: what is found at the end of a way up is kept for all of it. */
+static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
+{
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (strcmp(heap_class_name(heap, no), name) == 0)
+			marks[no] = BELOW_YES;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		uint32_t top = no;
+		uint8_t found;
+
+		while (top != STORE_NONE && marks[top] == BELOW_UNKNOWN) {
+			marks[top] = BELOW_NO; /* ends circles, too */
+			top = heap_class(heap, top)->super_no;
+		}
+		found = top == STORE_NONE ? BELOW_NO : marks[top];
+		for (uint32_t at = no; at != top && found == BELOW_YES;
+		     at = heap_class(heap, at)->super_no)
+			marks[at] = BELOW_YES;
+	}
+}
+
+/* The table of a name, made at the first call; NULL if there is no memory or no room for it. */
+static const uint8_t *below_table(struct heap *heap, const char *name)
+{
+	struct heap_below *below;
+
+	if (!heap->below)
+		heap->below = calloc(BELOW_MAX, sizeof(*heap->below));
+	for (unsigned i = 0; heap->below && i < BELOW_MAX; i++) {
+		below = &heap->below[i];
+		if (below->name && strcmp(below->name, name) == 0)
+			return below->marks;
+		if (below->name)
+			continue;
+		below->name = strdup(name);
+		below->marks = calloc((size_t)heap->class_count + 1, 1);
+		if (below->name && below->marks) {
+			mark_below(heap, name, below->marks);
+			return below->marks;
+		}
+		free(below->name);
+		free(below->marks);
+		*below = (struct heap_below){ 0 };
+		break;
+	}
+	return NULL;
+}
+
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {
+	const uint8_t *table = NULL;
+
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		if (steps == PLAIN_STEPS)
+			table = below_table(heap, name);
+		if (table)
+			return table[no] == BELOW_YES;
 		if (strcmp(heap_class_name(heap, no), name) == 0)
 			return true;
 		no = heap_class(heap, no)->super_no;

@@ -8,12 +8,15 @@
 
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {
-	const uint64_t n = store_record_count(heap->store, STORE_ROOTS);
 	const size_t words = (size_t)heap->object_count / 64 + 1;
-	uint64_t done = 0;
+	uint64_t done = 0, n;
+	int found;
 
 	if (heap->root_bits)
 		return HDB_OK;
+	found = store_record_room(heap->store, STORE_ROOTS, sizeof(*heap->roots), &n, err);
+	if (found < 0)
+		return found;
 	free(heap->roots);
 	heap->roots = calloc((size_t)n + 1, sizeof(*heap->roots));
 	if (!heap->roots)

@@ -117,7 +117,14 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
 	       struct hdb_error *err)
 {
-	return find_serial(heap, STORE_TRACES, sizeof(*out), trace_serial, out, err);
+	const int r = find_serial(heap, STORE_TRACES, sizeof(*out), trace_serial, out, err);
+	const uint64_t frames = store_record_count(heap->store, STORE_TRACE_FRAMES);
+
+	if (r == HDB_OK && (out->first_frame > frames ||
+			    out->frame_count > frames - out->first_frame))
+		return store_damaged(heap->store, STORE_TRACES, trace_serial,
+				     "frames out of range", err);
+	return r;
 }
 
 int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,

@@ -7,6 +7,7 @@
 #include "hprof/salvage.h"
 
 #include "base/bytes.h"
+#include "base/idmap.h"
 #include "hprof/parse.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 			struct base_view *view)
 {
-	*s = (struct hprof_salvage){ .file = file, .view = view };
+	*s = (struct hprof_salvage){ .file = file, .view = view, .seed = base_hash_seed() };
 	/* A search costs some steps a byte and each byte is searched a few times at most. */
 	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
 		    file->source->size * 16 + (1u << 20);
@@ -39,9 +40,10 @@ void hprof_salvage_release(struct hprof_salvage *s)
 	s->class_capacity = s->class_count = 0;
 }
 
-static uint32_t class_slot(const uint64_t *ids, uint32_t capacity, uint64_t id)
+static uint32_t class_slot(const struct hprof_salvage *s, const uint64_t *ids, uint32_t capacity,
+			   uint64_t id)
 {
-	uint32_t slot = (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (capacity - 1);
+	uint32_t slot = (uint32_t)base_hash(id, s->seed) & (capacity - 1);
 
 	while (ids[slot] != 0 && ids[slot] != id)
 		slot = (slot + 1) & (capacity - 1);
@@ -51,7 +53,7 @@ static uint32_t class_slot(const uint64_t *ids, uint32_t capacity, uint64_t id)
 static bool class_known(const struct hprof_salvage *s, uint64_t id)
 {
 	return id != 0 && s->class_capacity != 0 &&
-	       s->class_ids[class_slot(s->class_ids, s->class_capacity, id)] == id;
+	       s->class_ids[class_slot(s, s->class_ids, s->class_capacity, id)] == id;
 }
 
 static int classes_grow(struct hprof_salvage *s, struct hdb_error *err)
@@ -63,7 +65,7 @@ static int classes_grow(struct hprof_salvage *s, struct hdb_error *err)
 		return hdb_fail_memory(err, "class ids", capacity * sizeof(*ids));
 	for (uint32_t i = 0; i < s->class_capacity; i++) {
 		if (s->class_ids[i] != 0)
-			ids[class_slot(ids, capacity, s->class_ids[i])] = s->class_ids[i];
+			ids[class_slot(s, ids, capacity, s->class_ids[i])] = s->class_ids[i];
 	}
 	free(s->class_ids);
 	s->class_ids = ids;
@@ -83,7 +85,7 @@ int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct h
 		if (rc < 0)
 			return rc;
 	}
-	slot = class_slot(s->class_ids, s->class_capacity, class_id);
+	slot = class_slot(s, s->class_ids, s->class_capacity, class_id);
 	if (s->class_ids[slot] == 0) {
 		s->class_ids[slot] = class_id;
 		s->class_count++;

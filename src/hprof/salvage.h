@@ -17,6 +17,7 @@ struct hprof_salvage {
 	uint64_t *class_ids;       /* open hash table of known class ids, 0: free; owned */
 	uint32_t class_capacity;   /* slots, a power of two, or 0 */
 	uint32_t class_count;
+	uint64_t seed;             /* of the hash */
 	uint64_t budget;           /* steps that searches may still take */
 };
 

@@ -210,6 +210,9 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 		im->texts.table = STORE_TEXTS;
 		r = run(im, dump_path, err);
 	}
+	/* What failed on zeros that stand for unreadable pages is not what is wrong. */
+	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
+		r = HDB_EIO;
 	if (r == HDB_OK) {
 		writer = im->writer;
 		im->writer = NULL; /* freed by publishing, whatever comes of it */

@@ -262,8 +262,11 @@ int import_read_object(struct import *im, struct slot *s, uint32_t i, uint32_t i
 	int r;
 
 	*o = (struct store_object){ .file_offset = offset };
-	if (!offset)
+	/* An object of the dump with ID 0 was dropped; index 0 is the boot loader's stand-in. */
+	if (!offset || !id) {
+		o->file_offset = 0;
 		return take_invented(im, s, o, id, err);
+	}
 	r = hprof_sub_read(&im->file, &s->view, offset, im->source->size, &sub, err);
 	if (r < 0)
 		return r;

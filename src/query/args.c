@@ -140,20 +140,28 @@ static int mark_by_id(struct query *q, const char *target, uint8_t *marks, struc
 	return HDB_OK;
 }
 
-/* Marks the sub classes of marked classes with 2. */
+/*
+ * Marks the sub classes of marked classes with 2. What is found on a way up is kept for the whole way (3: none above is
+ * marked), so that each class is passed twice at most, in a circle of a damaged database too.
+ */
 static void mark_sub(const struct heap *heap, uint8_t *marks)
 {
 	for (uint32_t no = 0; no < heap->class_count; no++) {
-		uint32_t super = heap_class(heap, no)->super_no;
+		uint32_t top = no;
+		uint8_t found;
 
-		/* A damaged database may have a cycle, hence the count. */
-		for (uint32_t steps = 0; super != STORE_NONE && !marks[no] &&
-		     steps < heap->class_count; steps++) {
-			if (marks[super])
-				marks[no] = 2;
-			super = heap_class(heap, super)->super_no;
+		while (top != STORE_NONE && !marks[top]) {
+			marks[top] = 3;
+			top = heap_class(heap, top)->super_no;
 		}
+		found = top == STORE_NONE || marks[top] == 3 ? 3 : 2;
+		for (uint32_t at = no; at != top && found == 2 && marks[at] == 3;
+		     at = heap_class(heap, at)->super_no)
+			marks[at] = 2;
 	}
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (marks[no] == 3)
+			marks[no] = 0;
 }
 
 int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t **classes,

@@ -3,6 +3,8 @@
  */
 #include "query/groups.h"
 
+#include "derive/class_tree.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,19 +127,22 @@ static int count_classes(struct query *q, enum query_counting counting,
 	return r;
 }
 
-static void fold_supers(const struct heap *heap, const struct derive_total *by_class,
-			struct derive_total *out)
+/* Each class's objects count for it and all its super classes. */
+static int fold_supers(const struct heap *heap, const struct derive_total *by_class,
+		       struct derive_total *out, struct hdb_error *err)
 {
-	for (uint32_t no = 0; no < heap->class_count; no++) {
-		uint32_t super = no;
+	struct class_tree tree = { 0 };
+	const int r = class_tree_init(&tree, heap, err);
 
-		/* A damaged database may have a cycle, hence the count. */
-		for (uint32_t steps = 0; super != STORE_NONE && steps < heap->class_count;
-		     steps++) {
-			add(&out[super], &by_class[no]);
-			super = heap_class(heap, super)->super_no;
-		}
+	for (uint32_t i = r == HDB_OK ? tree.count : 0; i-- > 0;) {
+		const uint32_t no = tree.order[i], parent = tree.parent[no];
+
+		add(&out[no], &by_class[no]);
+		if (parent != STORE_NONE)
+			add(&out[parent], &out[no]);
 	}
+	class_tree_release(&tree);
+	return r;
 }
 
 /* A class and what it is sorted by: its package, or its loader. */
@@ -232,7 +237,7 @@ int query_fold_groups(struct query *q, enum derive_group by, const struct derive
 	if (by == DERIVE_CLASS)
 		memcpy(out->totals, by_class, heap->class_count * sizeof(*by_class));
 	else if (by == DERIVE_SUPERCLASS)
-		fold_supers(heap, by_class, out->totals);
+		r = fold_supers(heap, by_class, out->totals, err);
 	else
 		r = fold_sorted(heap, by, by_class, out, err);
 	if (r == HDB_OK)

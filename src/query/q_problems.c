@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { KIND, OFFSET, LOST, ID, MESSAGE };
+enum { KIND, OFFSET, RECORD, LOST, ID, EFFECT, MESSAGE };
 
 static const struct hdb_option_spec options[] = {
 	{ NULL, NULL, NULL },
@@ -17,14 +17,47 @@ static const struct hdb_option_spec options[] = {
 static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind", "what kind of damage" },
 	{ "offset", HDB_TYPE_COUNT, "offset", "where in the dump, bytes" },
+	{ "record", HDB_TYPE_TEXT, "in", "what it was met in: file, record, segment, sub-record, object, class "
+	  "or text" },
 	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "bytes of the dump that were skipped" },
 	{ "id", HDB_TYPE_ID, "object", "the object that it is about, if any" },
+	{ "effect", HDB_TYPE_TEXT, "what totals lost", "what counts, sizes and answers lack because of it" },
 	{ "message", HDB_TYPE_TEXT, "message", "one line" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "problems", HDB_TYPE_COUNT, "problems", "met by the import; the first 10,000 are kept" },
 	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "bytes of the dump that were skipped by those kept" },
+	{ "dangling_references", HDB_TYPE_COUNT, "dangling references",
+	  "references to objects that are not in the dump, which count nowhere" },
+};
+
+/* What a kind of problem was met in, and what it costs. */
+static const struct {
+	uint32_t kind;
+	const char *record, *effect;
+} kinds[] = {
+	{ HPROF_PROBLEM_TRUNCATED, "file",
+	  "all objects and roots behind the cut; what they alone held counts as unreachable" },
+	{ HPROF_PROBLEM_RECORD_LENGTH, "record", "objects in the bytes that were skipped, if any" },
+	{ HPROF_PROBLEM_UNKNOWN_TAG, "record", "nothing that is known: the record was passed over" },
+	{ HPROF_PROBLEM_UNKNOWN_SUB_TAG, "sub-record", "objects in the bytes that were skipped" },
+	{ HPROF_PROBLEM_SUB_OVERRUN, "sub-record", "the object itself and those in the bytes skipped" },
+	{ HPROF_PROBLEM_SEGMENT_LENGTH, "segment", "nothing" },
+	{ HPROF_PROBLEM_BAD_RECORD, "record", "the record: a name, a frame or a trace" },
+	{ HPROF_PROBLEM_TRAILING_BYTES, "file", "nothing that is known" },
+	{ STORE_PROBLEM_DUPLICATE_ID, "object", "the second object, and its references" },
+	{ STORE_PROBLEM_MISSING_CLASS, "class",
+	  "fields of the objects of this class, and the references in them" },
+	{ STORE_PROBLEM_MISSING_SUPER, "class",
+	  "fields of the missing super classes, and the references in them" },
+	{ STORE_PROBLEM_SUPER_CYCLE, "class", "super classes beyond the cut, and their fields" },
+	{ STORE_PROBLEM_SHORT_INSTANCE, "object", "the fields that the object's bytes end before" },
+	{ STORE_PROBLEM_NULL_ID, "object", "the object, and its references" },
+	{ STORE_PROBLEM_MISSING_NAME, "class", "nothing but the name" },
+	{ STORE_PROBLEM_LONG_TEXT, "text", "nothing but the end of the text" },
+	{ STORE_PROBLEM_BAD_FIELD_TYPE, "class", "this field and those behind it" },
+	{ STORE_PROBLEM_CLASS_ID, "class", "nothing: the class has another ID here" },
 };
 
 static const char *kind_name(uint32_t kind)
@@ -33,6 +66,16 @@ static const char *kind_name(uint32_t kind)
 			   store_problem_name(kind);
 
 	return name ? name : "other";
+}
+
+static void set_kind(struct query *q, uint32_t kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].kind != kind)
+			continue;
+		query_lend_text(q, RECORD, kinds[i].record, strlen(kinds[i].record));
+		query_lend_text(q, EFFECT, kinds[i].effect, strlen(kinds[i].effect));
+	}
 }
 
 static int open_problems(struct query *q, struct hdb_error *err)
@@ -47,7 +90,11 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	}
 	if (r == HDB_OK)
 		r = query_fact(q, "problems", store_meta_number(q->heap->store, "problems", 0), err);
-	return r == HDB_OK ? query_fact(q, "lost_bytes", lost, err) : r;
+	if (r == HDB_OK)
+		r = query_fact(q, "lost_bytes", lost, err);
+	return r == HDB_OK ? query_fact(q, "dangling_references",
+					store_meta_number(q->heap->store, "references.dangling", 0),
+					err) : r;
 }
 
 static int next_problem(struct query *q, struct hdb_error *err)
@@ -61,6 +108,7 @@ static int next_problem(struct query *q, struct hdb_error *err)
 	problem.message[sizeof(problem.message) - 1] = '\0';
 	name = kind_name(problem.kind);
 	query_lend_text(q, KIND, name, strlen(name));
+	set_kind(q, problem.kind);
 	query_set(q, OFFSET, problem.offset);
 	query_set(q, LOST, problem.lost_bytes);
 	if (problem.object_id)

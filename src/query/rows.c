@@ -10,6 +10,8 @@
 
 /* Rows between two looks at the cancel flag while rows are only counted. */
 #define STEP_ROWS 4096
+/* Rows between two looks at the size of the database file. */
+#define ROWS_A_CHECK 64
 
 /* ---- checks ---- */
 
@@ -105,13 +107,33 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 }
 
 /* Whether all that was read could be read, of every database. */
-static int check_heaps(struct query *q, struct hdb_error *err)
+static int check_heaps(const struct query *q, int (*check)(struct heap *, struct hdb_error *),
+		       struct hdb_error *err)
 {
-	int r = heap_check(q->heap, err);
+	int r = check(q->heap, err);
 
 	for (size_t i = 0; i < q->before_count && r >= 0; i++)
-		r = heap_check(q->before[i].heap, err);
+		r = check(q->before[i].heap, err);
 	return r;
+}
+
+/*
+ * What could not be read is never shown as if right, and what failed on the zeros that stand for it is not what is
+ * wrong.
+ */
+static int check_read(const struct query *q, int r, struct hdb_error *err)
+{
+	/* The file's size is looked at now and then and at the end, so that no answer ends as if it were good. */
+	int (*check)(struct heap *, struct hdb_error *) =
+		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
+	struct hdb_error why;
+
+	/* A message that is there already stays unless this is what is wrong. */
+	if (r == HDB_EINTR || check_heaps(q, check, &why) >= 0)
+		return r;
+	if (err)
+		*err = why;
+	return why.code;
 }
 
 static int start(struct query *q, struct hdb_error *err)
@@ -126,8 +148,7 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
 		r = q->def->open(q, err);
-	if (r >= 0 && check_heaps(q, err) < 0)
-		r = check_heaps(q, err);
+	r = check_read(q, r, err);
 	if (r == HDB_OK && q->args->sort && *q->args->sort)
 		r = sort_rows(q, err);
 	return r;
@@ -190,9 +211,7 @@ int query_make(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	query_clear_cells(q);
 	r = q->def->next(q, err);
-	/* What could not be read is never shown as if right. */
-	if (r >= 0 && check_heaps(q, err) < 0)
-		r = check_heaps(q, err);
+	r = check_read(q, r, err);
 	if (r == HDB_OK) {
 		query_place_texts(q);
 		q->made++;

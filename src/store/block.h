@@ -20,7 +20,15 @@ static inline void block_key(uint8_t out[BLOCK_KEY_SIZE], unsigned table, uint64
 	put_be64(out + 2, key);
 }
 
-/* XXH3 of a block's bytes behind the checksum, seeded with its key, so that a block in a wrong place shows. */
-uint64_t block_checksum(const uint8_t key[BLOCK_KEY_SIZE], const uint8_t *value, uint64_t size);
+/* Key of the meta value that says the format's version, and its seed: the same in every version. */
+extern const uint8_t block_format_key[8];
+#define BLOCK_FORMAT_SEED 0x676f726d61740000ull
+
+/*
+ * XXH3 of a value's bytes behind the checksum, seeded with its key, so that a block in a wrong place shows: table and
+ * number of a block, a hash of the whole key of a meta value.
+ */
+uint64_t block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value,
+			uint64_t size);
 
 #endif

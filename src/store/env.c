@@ -4,10 +4,13 @@
 #include "store/env.h"
 
 #include "base/bytes.h"
+#include "base/source.h"
+#include "store/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,55 +115,28 @@ static uint64_t wanted_size(MDB_env *env)
 	return ((uint64_t)info.me_last_pgno + 1) * st.ms_psize;
 }
 
-/*
- * A file that was cut would be a bus error on its first missing page. What is wanted is read before the file's size:
- * another process may be adding to it, and it writes pages before it speaks of them.
- */
-static int check_size(MDB_env *env, const char *path, struct hdb_error *err)
-{
-	const uint64_t want = wanted_size(env);
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return hdb_fail_errno(err, errno, "%s", path);
-	if ((uint64_t)st.st_size < want)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64
-				" bytes, %" PRIu64 " expected", path, (uint64_t)st.st_size, want);
-	return HDB_OK;
-}
-
 int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err)
 {
 	const uint64_t want = wanted_size(env);
+	mdb_filehandle_t fd;
 	struct stat st;
+	const int r = mdb_env_get_fd(env, &fd);
 
-	if (stat(path, &st) < 0)
+	if (r)
+		return store_fail_mdb(err, r, path, "growing");
+	if (fstat(fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s", path);
-	if ((uint64_t)st.st_size < want && truncate(path, (off_t)want) < 0)
+	if ((uint64_t)st.st_size < want && ftruncate(fd, (off_t)want) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot grow", path);
 	return HDB_OK;
 }
 
-static int open_env(struct store_env *env, uint64_t file_size, struct hdb_error *err)
+/* Frees the places of readers that died and opens the main database. */
+static int open_main(struct store_env *env, struct hdb_error *err)
 {
-	const uint64_t want = round_up(file_size * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
-	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS;
 	MDB_txn *txn = NULL;
 	int dead, r;
 
-	r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
-	if (r == EACCES || r == EROFS || r == EPERM) {
-		env->is_read_only = true;
-		r = open_sized(&env->env, env->path, flags | MDB_RDONLY, want, file_size);
-		if (r == EACCES || r == EROFS || r == EPERM || r == ENOENT)
-			r = open_sized(&env->env, env->path, flags | MDB_RDONLY | MDB_NOLOCK,
-				       want, file_size);
-	}
-	if (r)
-		return store_fail_mdb(err, r, env->path, "opening");
-	r = check_size(env->env, env->path, err);
-	if (r < 0)
-		return r;
 	(void)mdb_reader_check(env->env, &dead);
 	r = mdb_txn_begin(env->env, NULL, MDB_RDONLY, &txn);
 	if (!r)
@@ -172,8 +148,49 @@ static int open_env(struct store_env *env, uint64_t file_size, struct hdb_error 
 	return r ? store_fail_mdb(err, r, env->path, "opening") : HDB_OK;
 }
 
+static int open_env(struct store_env *env, uint64_t file_size, struct hdb_error *err)
+{
+	const uint64_t want = round_up(file_size * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
+	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS;
+	int r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
+
+	if (r == EACCES || r == EROFS || r == EPERM) {
+		env->is_read_only = true;
+		r = open_sized(&env->env, env->path, flags | MDB_RDONLY, want, file_size);
+		if (r == EACCES || r == EROFS || r == EPERM || r == ENOENT)
+			r = open_sized(&env->env, env->path, flags | MDB_RDONLY | MDB_NOLOCK,
+				       want, file_size);
+	}
+	return r ? store_fail_mdb(err, r, env->path, "opening") : open_main(env, err);
+}
+
+int store_env_watch(struct store_env *env, MDB_txn *txn, const void *key, size_t key_size,
+		    uint64_t offset, struct hdb_error *err)
+{
+	MDB_val k = { .mv_size = key_size, .mv_data = (void *)(uintptr_t)key }, v;
+	MDB_envinfo info;
+	int r = HDB_OK;
+
+	pthread_mutex_lock(&list_lock);
+	if (!env->map) {
+		r = mdb_get(txn, env->dbi, &k, &v);
+		if (!r)
+			r = mdb_env_info(env->env, &info);
+		if (r) {
+			r = store_fail_mdb(err, r, env->path, "opening");
+		} else {
+			env->map = (const uint8_t *)v.mv_data - offset;
+			r = base_sigbus_add(env->map, info.me_mapsize, &env->fault, err);
+		}
+	}
+	pthread_mutex_unlock(&list_lock);
+	return r;
+}
+
 static void free_env(struct store_env *env)
 {
+	if (env->map)
+		base_sigbus_remove(env->map);
 	if (env->env)
 		mdb_env_close(env->env);
 	free(env->path);
@@ -246,6 +263,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 
 int store_env_open(const char *path, struct store_env **out, struct hdb_error *err)
 {
+	uint64_t wanted;
 	struct stat st;
 	int fd = -1;
 	int r;
@@ -255,6 +273,9 @@ int store_env_open(const char *path, struct store_env **out, struct hdb_error *e
 	if (r == HDB_OK && st.st_size < 8192)
 		r = hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)",
 			     path, (uint64_t)st.st_size);
+	/* LMDB believes these pages; a file that was cut would be a bus error on its first missing one. */
+	if (r == HDB_OK)
+		r = pages_check_file(fd, path, &wanted, err);
 	if (r == HDB_OK)
 		r = share_env(path, &st, out, err);
 	if (fd >= 0)
@@ -269,6 +290,10 @@ void store_env_release(struct store_env *env)
 
 	if (!env)
 		return;
+	if (env->is_private) {
+		free_env(env);
+		return;
+	}
 	pthread_mutex_lock(&list_lock);
 	if (--env->user_count == 0) {
 		for (at = &list; *at != env; at = &(*at)->next)
@@ -286,4 +311,61 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 				 want, 1u << 30);
 
 	return r ? store_fail_mdb(err, r, path, "creating") : HDB_OK;
+}
+
+/* ---- private files ---- */
+
+/* Where private files go if the folder that was said cannot be written: memory, on Linux. */
+#define MEMORY_DIR "/dev/shm"
+
+/* Opens a new file in a new folder in `dir`, and takes both names away at once. */
+static int open_private(struct store_env *env, const char *dir, uint64_t want)
+{
+	char folder[512], path[600], lock[600];
+	int r;
+
+	if (snprintf(folder, sizeof(folder), "%s/heapdb-XXXXXX", dir) >= (int)sizeof(folder))
+		return ENAMETOOLONG;
+	if (!mkdtemp(folder))
+		return errno;
+	(void)snprintf(path, sizeof(path), "%s/tables", folder);
+	(void)snprintf(lock, sizeof(lock), "%s/tables-lock", folder);
+	r = open_sized(&env->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC, want, 1u << 30);
+	(void)unlink(path);
+	(void)unlink(lock);
+	(void)rmdir(folder);
+	return r;
+}
+
+int store_env_private(const char *dir, uint64_t size_hint, struct store_env **out,
+		      const char **where, struct hdb_error *err)
+{
+	const uint64_t want = round_up(size_hint * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
+	struct store_env *env = calloc(1, sizeof(*env));
+	int r;
+
+	if (env)
+		env->path = strdup("private tables");
+	if (!env || !env->path) {
+		free(env);
+		return hdb_fail_memory(err, "a private file", sizeof(*env));
+	}
+	env->is_private = true;
+	*where = dir;
+	r = open_private(env, dir, want);
+	if (r) {
+		*where = MEMORY_DIR;
+		if (open_private(env, MEMORY_DIR, want) == 0)
+			r = 0;
+	}
+	if (r)
+		r = hdb_fail_errno(err, r, "%s: cannot make a private file there", dir);
+	else
+		r = open_main(env, err);
+	if (r < 0) {
+		free_env(env);
+		return r;
+	}
+	*out = env;
+	return HDB_OK;
 }

@@ -20,7 +20,10 @@ struct store_env {
 	dev_t device;
 	ino_t inode;
 	bool is_read_only;
+	bool is_private;      /* an unlinked file of this handle alone, in no list */
 	unsigned user_count;
+	const void *map;         /* LMDB's map, which the SIGBUS handler watches; NULL: not yet */
+	volatile uint64_t fault; /* 1 + offset at which LMDB failed to read it */
 	struct store_env *next;
 };
 
@@ -28,8 +31,23 @@ struct store_env {
 int store_env_open(const char *path, struct store_env **out, struct hdb_error *err);
 void store_env_release(struct store_env *env);
 
+/*
+ * Has the SIGBUS handler watch LMDB's own map, which it reads when it writes. LMDB does not tell where it is, but gives
+ * a pointer to a value whose place in the file is known: `key`'s, at `offset`. The path to it must have been checked.
+ */
+int store_env_watch(struct store_env *env, MDB_txn *txn, const void *key, size_t key_size,
+		    uint64_t offset, struct hdb_error *err);
+
 /* Opens a new private file for writing by this process alone: no lock file, synced at the end only. */
 int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err);
+
+/*
+ * Makes a file that has no name and that only this process can read (0600, in a folder of its own), for tables of a
+ * database that cannot be written: in `dir`, or where that cannot be written either in memory (/dev/shm). *where is
+ * the folder that was taken (static or `dir`). *out: store_env_release.
+ */
+int store_env_private(const char *dir, uint64_t size_hint, struct store_env **out,
+		      const char **where, struct hdb_error *err);
 
 /*
  * Makes the file as long as its newest state says. LMDB does not write pages at the end that were taken and given

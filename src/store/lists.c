@@ -225,13 +225,46 @@ static const uint8_t *decode(const uint8_t *p, const uint8_t *end, uint64_t n, u
 	return p;
 }
 
+static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
+		      struct hdb_error *err);
+
+/* The snapshot has changed since the list was begun: goes back to its place in the new one. */
+static int go_back(struct store_lists *lists, struct hdb_error *err)
+{
+	const uint64_t left = lists->left;
+	uint64_t length;
+	size_t count = 1;
+	int r = store_lists_begin(lists, lists->ix, &length, err);
+
+	if (r == HDB_OK && length < left)
+		return damaged(lists, "list has become shorter", err);
+	while (r == HDB_OK && lists->left > left && count)
+		r = next_batch(lists, lists->left - left, &count, err);
+	return r;
+}
+
 int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
 		     struct hdb_error *err)
 {
-	const size_t room = sizeof(lists->batch) / sizeof(lists->batch[0]);
-	uint64_t n = 0;
+	int r = HDB_OK;
 
 	*batch = lists->batch;
+	*count = 0;
+	if (!lists->left)
+		return HDB_OK;
+	if (lists->generation != store_generation(lists->store))
+		r = go_back(lists, err);
+	return r == HDB_OK ? next_batch(lists, UINT64_MAX, count, err) : r;
+}
+
+/* Decodes the next entries into the batch, `room` at most; *count 0 at the end. */
+static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
+		      struct hdb_error *err)
+{
+	uint64_t n = 0;
+
+	if (room > sizeof(lists->batch) / sizeof(lists->batch[0]))
+		room = sizeof(lists->batch) / sizeof(lists->batch[0]);
 	*count = 0;
 	if (!lists->left)
 		return HDB_OK;

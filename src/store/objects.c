@@ -343,14 +343,6 @@ int store_ids_parse(struct store *store, const struct store_block *block, struct
 	return HDB_OK;
 }
 
-int store_ids_open(struct store *store, uint64_t id, struct store_ids *out, struct hdb_error *err)
-{
-	struct store_block block;
-	const int r = store_block_before(store, STORE_IDS, id, &block, err);
-
-	return r == HDB_OK ? store_ids_parse(store, &block, out, err) : r;
-}
-
 static void scan_group(const struct store_ids *block, uint32_t g, uint64_t *ids)
 {
 	const unsigned n = pack_group(&block->deltas, g, ids);

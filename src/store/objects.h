@@ -82,9 +82,6 @@ struct store_ids {
 	struct pack_column deltas;
 };
 
-/* The block in which `id` is, if it is anywhere. HDB_NOTFOUND if it is below all. */
-int store_ids_open(struct store *store, uint64_t id, struct store_ids *out, struct hdb_error *err);
-
 /* Opens what store_block_* found in the table ids. */
 int store_ids_parse(struct store *store, const struct store_block *block, struct store_ids *out,
 		    struct hdb_error *err);

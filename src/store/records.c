@@ -9,6 +9,9 @@
 #define TEXTS_PER_BLOCK 1024u
 #define TEXT_BLOCK_BYTES 65536u
 
+/* The least that a record, or a text, takes in a table. */
+#define RECORD_MIN 4
+
 static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 {
 	const uint64_t in_buffer = w->buffer.count / w->record_size;
@@ -69,7 +72,32 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 {
 	struct store_table_info info;
 
-	return store_table_info(store, table, &info, NULL) == HDB_OK ? info.item_count : 0;
+	if (store_table_info(store, table, &info, NULL) != HDB_OK)
+		return 0;
+	/* So that nobody makes room for more; whoever reads all of them finds that they are not there. */
+	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
+	       info.bytes / RECORD_MIN;
+}
+
+int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
+		      uint64_t *count, struct hdb_error *err)
+{
+	struct store_table_info info = { 0 };
+	const int r = store_table_info(store, table, &info, err);
+
+	*count = info.item_count;
+	if (r < 0)
+		return r;
+	return info.item_count <= info.bytes / record_size ? HDB_OK :
+	       store_damaged(store, table, 0, "impossible number of records", err);
+}
+
+/* Past the end of a table, or a block of it that should be there. */
+static int past_end(struct store *store, enum store_table table, uint64_t no,
+		    struct hdb_error *err)
+{
+	return no >= store_record_count(store, table) ? HDB_NOTFOUND :
+	       store_damaged(store, table, no, "block missing", err);
 }
 
 int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,
@@ -79,10 +107,10 @@ int store_record(struct store *store, enum store_table table, uint32_t record_si
 	const uint64_t i = no % STORE_RECORDS;
 	int r = store_block(store, table, no - i, &block, err);
 
-	if (r != HDB_OK)
+	if (r < 0)
 		return r;
-	if (i >= block.item_count)
-		return HDB_NOTFOUND;
+	if (r == HDB_NOTFOUND || i >= block.item_count)
+		return past_end(store, table, no, err);
 	if (block.size != (uint64_t)block.item_count * record_size)
 		return store_damaged(store, table, block.key, "impossible size", err);
 	memcpy(out, block.data + i * record_size, record_size);
@@ -153,11 +181,11 @@ int store_text(struct store *store, enum store_table table, uint64_t no, const c
 	uint64_t i, from, to, ends;
 	int r = store_block_before(store, table, no, &block, err);
 
-	if (r != HDB_OK)
+	if (r < 0)
 		return r;
-	i = no - block.key;
-	if (i >= block.item_count)
-		return HDB_NOTFOUND;
+	i = r == HDB_OK ? no - block.key : 0;
+	if (r == HDB_NOTFOUND || i >= block.item_count)
+		return past_end(store, table, no, err);
 	ends = (uint64_t)block.item_count * 4;
 	if (ends > block.size)
 		return store_damaged(store, table, block.key, "impossible size", err);

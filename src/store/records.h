@@ -33,6 +33,10 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, u
 /* Records of a table; 0 if it is absent. */
 uint64_t store_record_count(struct store *store, enum store_table table);
 
+/* The same, for whoever makes room for all of them: HDB_ECORRUPT if more are said than fit into the table's bytes. */
+int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
+		      uint64_t *count, struct hdb_error *err);
+
 /* Copies record `no` to `out`. HDB_NOTFOUND past the end. */
 int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,
 		 void *out, struct hdb_error *err);

@@ -10,13 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
-uint64_t block_checksum(const uint8_t key[BLOCK_KEY_SIZE], const uint8_t *value, uint64_t size)
-{
-	const uint64_t seed = ((uint64_t)key[1] << 56) ^ be64(key + 2);
+const uint8_t block_format_key[8] = { 0, STORE_META, 'f', 'o', 'r', 'm', 'a', 't' };
 
+uint64_t block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value, uint64_t size)
+{
+	uint64_t seed;
+
+	if (key_size == sizeof(block_format_key) && memcmp(key, block_format_key, key_size) == 0)
+		seed = BLOCK_FORMAT_SEED;
+	else if (be16(key) == STORE_META || key_size != BLOCK_KEY_SIZE)
+		seed = XXH3_64bits(key, key_size);
+	else
+		seed = ((uint64_t)key[1] << 56) ^ be64(key + 2);
 	return XXH3_64bits_withSeed(value + 8, size - 8, seed);
 }
 
@@ -27,9 +34,7 @@ const char *store_path(const struct store *store)
 
 uint64_t store_file_bytes(const struct store *store)
 {
-	struct stat st;
-
-	return stat(store->env->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	return store->view.map_bytes;
 }
 
 uint64_t store_generation(const struct store *store)
@@ -39,28 +44,18 @@ uint64_t store_generation(const struct store *store)
 
 static int begin_snapshot(struct store *store, struct hdb_error *err)
 {
-	int r = mdb_txn_begin(store->env->env, NULL, MDB_RDONLY, &store->txn);
+	int r = store_view_begin(&store->view, err);
 
-	if (r) {
-		store->txn = NULL;
-		return store_fail_mdb(err, r, store->env->path, "reading");
-	}
-	r = mdb_cursor_open(store->txn, store->env->dbi, &store->cursor);
-	if (r) {
-		store->cursor = NULL;
-		return store_fail_mdb(err, r, store->env->path, "reading");
-	}
-	return HDB_OK;
+	if (r == HDB_OK && store->side)
+		r = store_view_begin(&store->side->view, err);
+	return r;
 }
 
 static void end_snapshot(struct store *store)
 {
-	if (store->cursor)
-		mdb_cursor_close(store->cursor);
-	if (store->txn)
-		mdb_txn_abort(store->txn);
-	store->cursor = NULL;
-	store->txn = NULL;
+	store_view_end(&store->view);
+	if (store->side)
+		store_view_end(&store->side->view);
 	base_idmap_release(&store->verified);
 	store->generation++;
 }
@@ -69,6 +64,60 @@ int store_refresh(struct store *store, struct hdb_error *err)
 {
 	end_snapshot(store);
 	return begin_snapshot(store, err);
+}
+
+int store_fault(const struct store *store, struct hdb_error *err)
+{
+	const int r = store_view_check(&store->view, err);
+
+	return r == HDB_OK && store->side ? store_view_check(&store->side->view, err) : r;
+}
+
+int store_fault_size(const struct store *store, struct hdb_error *err)
+{
+	const int r = store_fault(store, err);
+
+	return r == HDB_OK ? store_view_check_size(&store->view, err) : r;
+}
+
+bool store_is_read_only(const struct store *store)
+{
+	return store->env->is_read_only;
+}
+
+static void free_side(struct store_side *side)
+{
+	if (!side)
+		return;
+	store_view_close(&side->view);
+	store_env_release(side->env);
+	free(side);
+}
+
+int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err)
+{
+	struct store_side *side;
+	char text[HDB_ERROR_SIZE];
+	const char *where;
+	int r;
+
+	if (store->side)
+		return HDB_OK;
+	side = calloc(1, sizeof(*side));
+	if (!side)
+		return hdb_fail_memory(err, "private tables", sizeof(*side));
+	r = store_env_private(work->tmp_dir, store_file_bytes(store), &side->env, &where, err);
+	if (r < 0) {
+		free(side);
+		return r;
+	}
+	side->view.env = side->env;
+	side->view.is_private = true;
+	store->side = side;
+	(void)snprintf(text, sizeof(text), "%s cannot be written: tables that questions need are kept "
+		       "in a private file in %s for this run only", store->env->path, where);
+	base_notice(work, text);
+	return HDB_OK;
 }
 
 /* Refuses what is not ours before anything else is read. */
@@ -107,10 +156,18 @@ int store_open(const char *path, struct store **out, struct hdb_error *err)
 	if (!store)
 		return hdb_fail_memory(err, "a database handle", sizeof(*store));
 	r = store_env_open(path, &store->env, err);
+	store->view.env = store->env;
 	if (r == HDB_OK)
 		r = begin_snapshot(store, err);
 	if (r == HDB_OK)
 		r = check_format(store, err);
+	if (r == HDB_OK) {
+		const struct store_view_meta *meta = store_view_meta(&store->view, "format");
+
+		r = store_env_watch(store->env, store->view.txn, block_format_key,
+				    sizeof(block_format_key),
+				    (uint64_t)(meta->value - store->view.map), err);
+	}
 	if (r < 0) {
 		store_close(store);
 		return r;
@@ -124,6 +181,8 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	end_snapshot(store);
+	store_view_close(&store->view);
+	free_side(store->side);
 	store_env_release(store->env);
 	free(store);
 }
@@ -131,93 +190,106 @@ void store_close(struct store *store)
 int store_damaged(struct store *store, enum store_table table, uint64_t key, const char *what,
 		  struct hdb_error *err)
 {
+	/* Zeros after a failed read are no damage of the file's. */
+	if (store && store_fault_size(store, err) < 0)
+		return HDB_EIO;
 	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table %s, block 0x%" PRIx64 ": %s; import "
 			"the dump again", store ? store->env->path : "database", store_table_name(table), key, what);
 }
 
+/* Where a table is read from. */
+static struct store_view *view_of(struct store *store, unsigned table)
+{
+	return store->side && store->side->has[table] ? &store->side->view : &store->view;
+}
+
 /* Checks a value's header and, once a handle, its checksum; fills in *out. */
-static int take_value(struct store *store, unsigned table, const MDB_val *k, const MDB_val *v,
+static int take_value(struct store *store, unsigned table, const struct pages_place *place,
 		      struct store_block *out, struct hdb_error *err)
 {
-	const uint8_t *value = v->mv_data;
-	const uint64_t address = (uint64_t)(uintptr_t)value;
+	const uint64_t address = (uint64_t)(uintptr_t)place->value;
 
-	out->key = be64((const uint8_t *)k->mv_data + 2);
-	if (v->mv_size < BLOCK_HEADER_SIZE)
+	out->key = be64(place->key + 2);
+	if (place->value_size < BLOCK_HEADER_SIZE)
 		return store_damaged(store, table, out->key, "block too short", err);
 	if (base_idmap_get(&store->verified, address) == BASE_IDMAP_NONE) {
 		int r;
 
-		if (load64(value) != block_checksum(k->mv_data, value, v->mv_size))
+		if (load64(place->value) != block_checksum(place->key, place->key_size,
+							   place->value, place->value_size))
 			return store_damaged(store, table, out->key, "checksum mismatch", err);
 		r = base_idmap_put(&store->verified, address, 1, err);
 		if (r < 0)
 			return r;
 	}
-	out->data = value + BLOCK_HEADER_SIZE;
-	out->size = v->mv_size - BLOCK_HEADER_SIZE;
-	out->item_count = load32(value + 8);
+	out->data = place->value + BLOCK_HEADER_SIZE;
+	out->size = place->value_size - BLOCK_HEADER_SIZE;
+	out->item_count = load32(place->value + 8);
 	return HDB_OK;
 }
 
-static bool is_of_table(const MDB_val *k, unsigned table)
+/* A failure of the walk, or of reading the file below it. */
+static int walk_failed(struct store *store, int r, struct hdb_error *err)
 {
-	return k->mv_size == BLOCK_KEY_SIZE && be16(k->mv_data) == table;
+	return store_fault_size(store, err) < 0 ? HDB_EIO : r;
+}
+
+static bool is_of_table(const struct pages_place *place, unsigned table)
+{
+	return place->key_size == BLOCK_KEY_SIZE && be16(place->key) == table;
 }
 
 int store_block(struct store *store, enum store_table table, uint64_t key,
 		struct store_block *out, struct hdb_error *err)
 {
+	struct store_view *view = view_of(store, table);
 	uint8_t bytes[BLOCK_KEY_SIZE];
-	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes };
-	MDB_val v;
+	struct pages_place place;
 	int r;
 
 	block_key(bytes, table, key);
-	r = mdb_get(store->txn, store->env->dbi, &k, &v);
-	if (r == MDB_NOTFOUND)
+	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
+	if (r < 0)
+		return walk_failed(store, r, err);
+	if (r == HDB_NOTFOUND || !pages_key_is(&place, bytes, sizeof(bytes)))
 		return HDB_NOTFOUND;
-	if (r)
-		return store_fail_mdb(err, r, store->env->path, "reading a block");
-	return take_value(store, table, &k, &v, out, err);
+	return take_value(store, table, &place, out, err);
 }
 
 int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err)
 {
+	struct store_view *view = view_of(store, table);
 	uint8_t bytes[BLOCK_KEY_SIZE];
-	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes };
-	MDB_val v;
+	struct pages_place place;
 	int r;
 
 	block_key(bytes, table, key);
-	r = mdb_cursor_get(store->cursor, &k, &v, MDB_SET_RANGE);
-	if (r == MDB_NOTFOUND || (!r && !is_of_table(&k, table)))
+	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
+	if (r < 0)
+		return walk_failed(store, r, err);
+	if (r == HDB_NOTFOUND || !is_of_table(&place, table))
 		return HDB_NOTFOUND;
-	if (r)
-		return store_fail_mdb(err, r, store->env->path, "reading a block");
-	return take_value(store, table, &k, &v, out, err);
+	return take_value(store, table, &place, out, err);
 }
 
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
 		       struct store_block *out, struct hdb_error *err)
 {
+	struct store_view *view = view_of(store, table);
 	uint8_t bytes[BLOCK_KEY_SIZE];
-	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes };
-	MDB_val v;
+	struct pages_place place;
 	int r;
 
 	block_key(bytes, table, key);
-	r = mdb_cursor_get(store->cursor, &k, &v, MDB_SET_RANGE);
-	if (r == MDB_NOTFOUND)
-		r = mdb_cursor_get(store->cursor, &k, &v, MDB_LAST);
-	else if (!r && (k.mv_size != BLOCK_KEY_SIZE || memcmp(k.mv_data, bytes, sizeof(bytes))))
-		r = mdb_cursor_get(store->cursor, &k, &v, MDB_PREV);
-	if (r == MDB_NOTFOUND || (!r && !is_of_table(&k, table)))
+	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
+	if (r == HDB_NOTFOUND || (r == HDB_OK && !pages_key_is(&place, bytes, sizeof(bytes))))
+		r = pages_previous(&view->pages, &place, err);
+	if (r < 0)
+		return walk_failed(store, r, err);
+	if (r == HDB_NOTFOUND || !is_of_table(&place, table))
 		return HDB_NOTFOUND;
-	if (r)
-		return store_fail_mdb(err, r, store->env->path, "reading a block");
-	return take_value(store, table, &k, &v, out, err);
+	return take_value(store, table, &place, out, err);
 }
 
 /* Meta keys: u16 table, then the name. The value has a block's header. */
@@ -231,7 +303,6 @@ static int meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_err
 	out[0] = 0;
 	out[1] = STORE_META;
 	memcpy(out + 2, name, n);
-	memset(out + 2 + n, 0, 8); /* the checksum's seed reads 8 bytes */
 	*size = n + 2;
 	return HDB_OK;
 }
@@ -244,25 +315,13 @@ int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_erro
 int store_meta(struct store *store, const char *name, const char **data, uint64_t *size,
 	       struct hdb_error *err)
 {
-	uint8_t bytes[META_KEY_SIZE];
-	size_t key_size = 0;
-	MDB_val k, v;
-	int r = meta_key(bytes, &key_size, name, err);
+	const struct store_view_meta *meta = store_view_meta(&store->view, name);
 
-	if (r < 0)
-		return r;
-	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
-	r = mdb_get(store->txn, store->env->dbi, &k, &v);
-	if (r == MDB_NOTFOUND)
+	(void)err;
+	if (!meta)
 		return HDB_NOTFOUND;
-	if (r)
-		return store_fail_mdb(err, r, store->env->path, "reading meta values");
-	if (v.mv_size < BLOCK_HEADER_SIZE ||
-	    load64(v.mv_data) != block_checksum(bytes, v.mv_data, v.mv_size))
-		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table meta, value %s: checksum "
-				"mismatch; import the dump again", store->env->path, name);
-	*data = (const char *)v.mv_data + BLOCK_HEADER_SIZE;
-	*size = v.mv_size - BLOCK_HEADER_SIZE;
+	*data = (const char *)meta->value + BLOCK_HEADER_SIZE;
+	*size = meta->size - BLOCK_HEADER_SIZE;
 	return HDB_OK;
 }
 
@@ -298,15 +357,17 @@ void store_table_meta_name(char *buf, size_t size, enum store_table table)
 int store_table_info(struct store *store, enum store_table table, struct store_table_info *out,
 		     struct hdb_error *err)
 {
+	const struct store_view_meta *meta;
 	char name[META_NAME_MAX + 1];
-	const char *data;
+	const uint8_t *data;
 	uint64_t size;
-	int r;
 
 	store_table_meta_name(name, sizeof(name), table);
-	r = store_meta(store, name, &data, &size, err);
-	if (r != HDB_OK)
-		return r;
+	meta = store_view_meta(view_of(store, table), name);
+	if (!meta)
+		return HDB_NOTFOUND;
+	data = meta->value + BLOCK_HEADER_SIZE;
+	size = meta->size - BLOCK_HEADER_SIZE;
 	if (size != TABLE_INFO_SIZE)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: meta value %s has %" PRIu64
 				" bytes, %d expected", store->env->path, name, size,
@@ -315,6 +376,10 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.version = load32(data), .block_count = load64(data + 8),
 		.item_count = load64(data + 16), .bytes = load64(data + 24),
 	};
+	/* So that nobody makes room for what cannot be there. */
+	if (out->bytes > view_of(store, table)->map_bytes ||
+	    out->block_count > out->bytes / BLOCK_HEADER_SIZE)
+		return store_damaged(store, table, 0, "impossible size", err);
 	return out->version == store_table_version(table) ? HDB_OK : HDB_NOTFOUND;
 }
 
@@ -350,11 +415,14 @@ static int check_table(struct store *store, enum store_table table, struct base_
 int store_check(struct store *store, struct base_work *work, uint64_t *block_count,
 		struct hdb_error *err)
 {
+	int r;
+
 	*block_count = 0;
 	base_stage(work, "checking blocks", 0, "blocks");
+	r = pages_check_all(&store->view.pages, err);
+	if (r < 0)
+		return walk_failed(store, r, err);
 	for (unsigned t = STORE_META + 1; t < STORE_TABLE_END; t++) {
-		int r;
-
 		if (!store_table_name(t))
 			continue;
 		r = check_table(store, t, work, block_count, err);

@@ -24,7 +24,16 @@ void store_close(struct store *store);
 
 const char *store_path(const struct store *store);
 
-/* Bytes of the database file now. */
+/* HDB_EIO with an offset if reading the file failed since the snapshot began (it shrank, the disk failed). */
+int store_fault(const struct store *store, struct hdb_error *err);
+
+/* The same, with a look at the file's size: a system call. Zeros past a new end are no fault of a map's. */
+int store_fault_size(const struct store *store, struct hdb_error *err);
+
+/* Whether the database cannot be written: then what is built goes to a private file. */
+bool store_is_read_only(const struct store *store);
+
+/* Bytes of the database file when the snapshot began. */
 uint64_t store_file_bytes(const struct store *store);
 
 /* A block as read: borrowed until store_refresh or store_close. Not aligned: use base/bytes.h. */
@@ -97,9 +106,10 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 		 struct hdb_error *err);
 
 /*
- * Begins building derived tables. Waits while another process builds (calls base_step). HDB_OK: *out is owned;
- * HDB_END: `table` is there by now, made by somebody else (the store was refreshed). What an interrupted build
- * left of the tables is removed first.
+ * Begins building derived tables, in the database or, if that cannot be written, in a private file that ends with
+ * the handle (in work->tmp_dir; said by work->progress.notice). Waits while another process builds (calls
+ * base_step). HDB_OK: *out is owned; HDB_END: `table` is there by now, made by somebody else (the store was
+ * refreshed). What an interrupted build left of the tables is removed first.
  */
 int store_build(struct store *store, const enum store_table *tables, size_t table_count,
 		struct base_work *work, struct store_writer **out, struct hdb_error *err);

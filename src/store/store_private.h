@@ -8,20 +8,31 @@
 #include "store/block.h"
 #include "store/env.h"
 #include "store/store.h"
+#include "store/view.h"
 
 /* Longest name of a meta value. */
 #define META_NAME_MAX 63
-#define META_KEY_SIZE (2 + META_NAME_MAX + 8)
+#define META_KEY_SIZE (2 + META_NAME_MAX)
 /* u32 version, u32 zero, u64 blocks, items, bytes. */
 #define TABLE_INFO_SIZE 32
 
+/* Tables of a database that cannot be written: in a private file, for this handle alone. */
+struct store_side {
+	struct store_env *env;          /* owned */
+	struct store_view view;
+	bool has[STORE_TABLE_END];      /* tables that are read from here */
+};
+
 struct store {
 	struct store_env *env;
-	MDB_txn *txn;       /* read snapshot; NULL only while refreshing fails */
-	MDB_cursor *cursor; /* in txn */
-	struct base_idmap verified; /* addresses of blocks whose checksum held */
+	struct store_view view;         /* read snapshot */
+	struct store_side *side;        /* NULL: none; owned */
+	struct base_idmap verified;     /* addresses of blocks whose checksum held */
 	uint64_t generation;
 };
+
+/* Makes the side and says so, once, by work->progress. */
+int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err);
 
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err);
 void store_table_meta_name(char *buf, size_t size, enum store_table table);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The format of the file as a whole; see FORMAT.md, "Versions". */
-#define STORE_FORMAT_VERSION 1
+#define STORE_FORMAT_VERSION 2
 
 enum store_table {
 	STORE_META = 1,

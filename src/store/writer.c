@@ -45,6 +45,7 @@ struct store_writer {
 	char *path;                /* final name */
 	char *temp_path;           /* new database only */
 	struct table_count tables[STORE_TABLE_END];
+	bool has_table[STORE_TABLE_END]; /* declared whole */
 };
 
 static void free_writer(struct store_writer *writer)
@@ -125,9 +126,14 @@ static int open_temp(struct store_writer *writer, struct hdb_error *err)
 		if (r < 0)
 			return r;
 		/* The one who held the lock may have renamed or removed it meanwhile. */
-		if (fstat(fd, &held) == 0 && stat(writer->temp_path, &named) == 0 &&
-		    held.st_ino == named.st_ino && held.st_dev == named.st_dev)
-			break;
+		if (fstat(fd, &held) < 0)
+			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
+		if (stat(writer->temp_path, &named) == 0) {
+			if (held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+				break;
+		} else if (errno != ENOENT) {
+			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
+		}
 		(void)close(fd);
 		writer->lock_fd = -1;
 	}
@@ -244,28 +250,38 @@ static int drop_table(struct store_writer *writer, enum store_table table, struc
 	return HDB_OK;
 }
 
+static int lock_for_build(struct store_writer *writer, struct base_work *work,
+			  struct hdb_error *err)
+{
+	writer->lock_fd = open(writer->path, O_RDWR | O_CLOEXEC);
+	if (writer->lock_fd < 0)
+		return hdb_fail_errno(err, errno, "%s", writer->path);
+	return wait_for_lock(writer, work, err);
+}
+
+/* Where the tables go. LMDB, which is to write, believes all of its pages, so they are checked before. */
+static int choose_env(struct store_writer *writer, struct hdb_error *err)
+{
+	struct store *store = writer->store;
+	const struct store_env *env = store->side ? store->side->env : store->env;
+
+	writer->env = env->env;
+	writer->dbi = env->dbi;
+	return pages_check_all(store->side ? &store->side->view.pages : &store->view.pages, err);
+}
+
 int store_build(struct store *store, const enum store_table *tables, size_t table_count,
 		struct base_work *work, struct store_writer **out, struct hdb_error *err)
 {
 	struct store_table_info info;
 	struct store_writer *writer = NULL;
-	int r;
+	int r = new_writer(store->env->path, &writer, err);
 
-	if (store->env->is_read_only)
-		return hdb_fail(err, HDB_EIO, "%s: table %s must be built, but the database cannot "
-				"be written", store->env->path, store_table_name(tables[0]));
-	r = new_writer(store->env->path, &writer, err);
 	if (r < 0)
 		return r;
 	writer->store = store;
-	writer->env = store->env->env;
-	writer->dbi = store->env->dbi;
-	writer->lock_fd = open(writer->path, O_RDWR | O_CLOEXEC);
-	if (writer->lock_fd < 0) {
-		r = hdb_fail_errno(err, errno, "%s", writer->path);
-		goto out;
-	}
-	r = wait_for_lock(writer, work, err);
+	r = store->env->is_read_only ? store_need_side(store, work, err) :
+	    lock_for_build(writer, work, err);
 	if (r == HDB_OK)
 		r = store_refresh(store, err);
 	if (r == HDB_OK)
@@ -275,13 +291,14 @@ int store_build(struct store *store, const enum store_table *tables, size_t tabl
 		return HDB_END;
 	}
 	if (r == HDB_NOTFOUND)
+		r = choose_env(writer, err);
+	if (r == HDB_OK)
 		r = begin_txn(writer, err);
 	for (size_t i = 0; i < table_count && r == HDB_OK; i++)
 		r = drop_table(writer, tables[i], err);
 	/* The lock of writers is not held while the table is computed. */
 	if (r == HDB_OK)
 		r = commit_txn(writer, err);
-out:
 	if (r < 0) {
 		store_abort(writer);
 		return r;
@@ -315,7 +332,7 @@ static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_coun
 	store32(value + 12, 0);
 	if (size)
 		memcpy(value + BLOCK_HEADER_SIZE, data, size);
-	store64(value, block_checksum(k->mv_data, value, size + BLOCK_HEADER_SIZE));
+	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
 	writer->pending_bytes += size + 4096;
 	if (writer->pending_bytes < PENDING_BYTES_MAX)
 		return HDB_OK;
@@ -370,6 +387,7 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 	char name[META_NAME_MAX + 1];
 	uint8_t info[TABLE_INFO_SIZE] = { 0 };
 
+	writer->has_table[table] = true;
 	store_table_meta_name(name, sizeof(name), table);
 	store32(info, store_table_version(table));
 	store64(info + 8, writer->tables[table].blocks);
@@ -448,16 +466,59 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 	return sync_folder(writer->path, err);
 }
 
+static int publish_build(struct store_writer *writer, struct hdb_error *err)
+{
+	struct store_side *side = writer->store->side;
+
+	for (unsigned t = 0; side && t < STORE_TABLE_END; t++)
+		side->has[t] |= writer->has_table[t];
+	return store_refresh(writer->store, err);
+}
+
+/* The hashes of all meta values, in order of name: a reader knows by them that none is missing. */
+static int put_seal(struct store_writer *writer, struct hdb_error *err)
+{
+	static uint8_t first[2] = { 0, STORE_META };
+	struct base_vec seal = { 0 };
+	MDB_val k = { .mv_size = sizeof(first), .mv_data = first }, v;
+	MDB_cursor *cursor;
+	int r, m;
+
+	r = writer->txn ? HDB_OK : begin_txn(writer, err);
+	if (r < 0)
+		return r;
+	m = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
+	if (m)
+		return store_fail_mdb(err, m, writer->path, "sealing");
+	m = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+	while (!m && r == HDB_OK && k.mv_size > 2 && be16(k.mv_data) == STORE_META) {
+		const uint64_t entry = store_seal_entry((const char *)k.mv_data + 2,
+							k.mv_size - 2, v.mv_data);
+
+		r = base_bytes_append(&seal, &entry, sizeof(entry), err);
+		m = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+	}
+	mdb_cursor_close(cursor);
+	if (m && m != MDB_NOTFOUND)
+		r = store_fail_mdb(err, m, writer->path, "sealing");
+	if (r == HDB_OK)
+		r = store_put_meta(writer, "seal", seal.data, seal.count, err);
+	base_vec_release(&seal);
+	return r;
+}
+
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	if (writer->txn)
+	if (writer->is_new)
+		r = put_seal(writer, err);
+	if (r == HDB_OK && writer->txn)
 		r = commit_txn(writer, err);
 	if (r == HDB_OK && writer->is_new)
 		r = publish_new(writer, file_bytes, err);
 	else if (r == HDB_OK)
-		r = store_refresh(writer->store, err);
+		r = publish_build(writer, err);
 	if (r < 0) {
 		store_abort(writer);
 		return r;

@@ -170,16 +170,24 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	return HDB_OK;
 }
 
+static void on_notice(void *ctx, const char *text)
+{
+	cli_notice(ctx, "%s", text);
+}
+
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db)
 {
-	const struct hdb_open_options options = {
+	struct hdb_open_options options = {
 		.dump_path = dump_path,
 		.memory_bytes = cli->opt.memory_bytes / (of ? of : 1),
 		.threads = cli->opt.threads,
 		.progress = progress_callbacks(),
+		.tmp_dir = cli->opt.tmp,
 	};
 
+	options.progress.notice = on_notice;
+	options.progress.ctx = cli;
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 

@@ -17,6 +17,7 @@
 enum option_key {
 	KEY_DB,
 	KEY_DUMP,
+	KEY_TMP,
 	KEY_OUTPUT,
 	KEY_FORCE,
 	KEY_SIZES,
@@ -44,6 +45,9 @@ const struct option_info option_table[] = {
 	[KEY_DB] = { "db", "FILE", OPTIONS_DATABASE, 0,
 		     "the database, or a dump (imported first if it has none)" },
 	[KEY_DUMP] = { "dump", "PATH", OPTIONS_DATABASE, 0, "where the dump is now, if it moved" },
+	[KEY_TMP] = { "tmp", "DIR", OPTIONS_DATABASE, 0,
+		      "folder for private files if the database cannot be written (default: "
+		      "$TMPDIR or /tmp)" },
 	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
 			 "name of the database (default: x.heapdb for x.hprof)" },
 	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT, 0, "replace an existing database" },
@@ -312,6 +316,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	switch (key) {
 	case KEY_DB:
 		opt->db = value;
+		break;
+	case KEY_TMP:
+		opt->tmp = value;
 		break;
 	case KEY_DUMP:
 		opt->dump = value;

@@ -31,7 +31,7 @@ enum option_group {
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV, FORMAT_TSV };
 
 struct options {
-	const char *db, *dump, *output, *layout, *sort, *columns;
+	const char *db, *dump, *tmp, *output, *layout, *sort, *columns;
 	uint64_t memory_bytes;     /* 0: not given */
 	unsigned threads;          /* 0: not given */
 	unsigned snapshot;         /* 0: not given */

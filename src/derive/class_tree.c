@@ -1,0 +1,231 @@
+/*
+ * derive/class_tree.c - see class_tree.h.
+ *
+ * Jump pointers are Myers' ("An applicative random-access stack", 1983): one more pointer a node, ways up in a
+ * logarithmic number of steps. The open classes next to a place in preorder are found in a bitmap with bitmaps of its
+ * words; the open class with which the lowest common super class is lowest is one of the two.
+ */
+#include "derive/class_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void class_tree_release(struct class_tree *tree)
+{
+	uint32_t *arrays[] = { tree->parent, tree->jump, tree->depth, tree->pre, tree->last,
+			       tree->order, tree->open };
+
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		free(arrays[i]);
+	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++)
+		free(tree->levels[i]);
+	*tree = (struct class_tree){ 0 };
+}
+
+static int make_arrays(struct class_tree *tree, uint32_t count, struct hdb_error *err)
+{
+	uint32_t **arrays[] = { &tree->parent, &tree->jump, &tree->depth, &tree->pre, &tree->last,
+				&tree->order, &tree->open };
+	size_t words = count;
+	bool failed = false;
+
+	tree->count = count;
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		*arrays[i] = calloc((size_t)count + 1, sizeof(uint32_t));
+		failed |= !*arrays[i];
+	}
+	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++) {
+		words = words / 64 + 1;
+		tree->levels[i] = calloc(words, sizeof(uint64_t));
+		failed |= !tree->levels[i];
+	}
+	return failed ? hdb_fail_memory(err, "the tree of classes", count * 32ull) : HDB_OK;
+}
+
+/* Gives a class its place, below `parent`. */
+static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_t *next)
+{
+	tree->parent[no] = parent;
+	tree->jump[no] = no;
+	tree->pre[no] = tree->last[no] = *next;
+	tree->order[(*next)++] = no;
+	if (parent == STORE_NONE)
+		return;
+	tree->depth[no] = tree->depth[parent] + 1;
+	tree->jump[no] = parent;
+	if (tree->depth[parent] - tree->depth[tree->jump[parent]] ==
+	    tree->depth[tree->jump[parent]] - tree->depth[tree->jump[tree->jump[parent]]])
+		tree->jump[no] = tree->jump[tree->jump[parent]];
+}
+
+/* Sub classes of each class as lists: first[no] and next[no]. A stack of classes that have still to be placed. */
+struct walk {
+	uint32_t *first, *next, *stack;
+	uint8_t *placed;
+};
+
+static void walk_from(struct class_tree *tree, struct walk *w, uint32_t root, uint32_t *at)
+{
+	uint32_t depth = 0;
+
+	w->stack[depth++] = root;
+	w->placed[root] = 1;
+	place(tree, root, STORE_NONE, at);
+	while (depth) {
+		const uint32_t no = w->stack[depth - 1];
+		const uint32_t sub = w->first[no];
+
+		if (sub == STORE_NONE) {
+			depth--;
+			continue;
+		}
+		w->first[no] = w->next[sub];
+		if (w->placed[sub])
+			continue;
+		w->placed[sub] = 1;
+		place(tree, sub, no, at);
+		w->stack[depth++] = sub;
+	}
+}
+
+static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
+{
+	const size_t size = ((size_t)tree->count + 1) * sizeof(uint32_t);
+	struct walk w = { malloc(size), malloc(size), malloc(size), calloc(tree->count + 1ull, 1) };
+	const bool failed = !w.first || !w.next || !w.stack || !w.placed;
+	uint32_t at = 0;
+
+	if (!failed) {
+		memset(w.first, 0xff, size);
+		for (uint32_t no = tree->count; no-- > 0;) {
+			const uint32_t super = heap_class(heap, no)->super_no;
+
+			if (super == STORE_NONE)
+				continue;
+			w.next[no] = w.first[super];
+			w.first[super] = no;
+		}
+		for (uint32_t no = 0; no < tree->count; no++)
+			if (heap_class(heap, no)->super_no == STORE_NONE)
+				walk_from(tree, &w, no, &at);
+		/* What is left is in circles, which only a damaged database has: they are cut. */
+		for (uint32_t no = 0; no < tree->count; no++)
+			if (!w.placed[no])
+				walk_from(tree, &w, no, &at);
+	}
+	free(w.first);
+	free(w.next);
+	free(w.stack);
+	free(w.placed);
+	return failed ? hdb_fail_memory(err, "the tree of classes", 4 * size) : HDB_OK;
+}
+
+int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
+{
+	int r = make_arrays(tree, heap->class_count, err);
+
+	if (r == HDB_OK)
+		r = walk_all(tree, heap, err);
+	for (uint32_t i = tree->count; r == HDB_OK && i-- > 0;) {
+		const uint32_t no = tree->order[i], parent = tree->parent[no];
+
+		if (parent != STORE_NONE && tree->last[no] > tree->last[parent])
+			tree->last[parent] = tree->last[no];
+	}
+	return r;
+}
+
+/* ---- the open classes ---- */
+
+void class_tree_open(struct class_tree *tree, uint32_t no)
+{
+	uint32_t at = tree->pre[no];
+
+	if (tree->open[no]++)
+		return;
+	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++, at /= 64)
+		tree->levels[i][at / 64] |= (uint64_t)1 << (at & 63);
+}
+
+void class_tree_close(struct class_tree *tree, uint32_t no)
+{
+	uint32_t at = tree->pre[no];
+
+	if (--tree->open[no])
+		return;
+	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++, at /= 64) {
+		tree->levels[i][at / 64] &= ~((uint64_t)1 << (at & 63));
+		if (tree->levels[i][at / 64])
+			break;
+	}
+}
+
+/* The first open place from `at` on, or STORE_NONE. */
+static uint32_t open_from(const struct class_tree *tree, uint32_t at)
+{
+	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++) {
+		const uint64_t word = tree->levels[i][at / 64] >> (at & 63);
+
+		if (word) {
+			at += (uint32_t)__builtin_ctzll(word);
+			while (i-- > 0)
+				at = at * 64 + (uint32_t)__builtin_ctzll(tree->levels[i][at]);
+			return at;
+		}
+		/* Nothing in this word: the level above, which has a word more than it needs, knows the next one. */
+		at = at / 64 + 1;
+	}
+	return STORE_NONE;
+}
+
+/* The last open place before `at`, or STORE_NONE. */
+static uint32_t open_before(const struct class_tree *tree, uint32_t at)
+{
+	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++) {
+		const uint64_t word = at & 63 ? tree->levels[i][at / 64] << (64 - (at & 63)) : 0;
+
+		if (word) {
+			at -= 1 + (uint32_t)__builtin_clzll(word);
+			while (i-- > 0)
+				at = at * 64 + 63 -
+				     (uint32_t)__builtin_clzll(tree->levels[i][at]);
+			return at;
+		}
+		at /= 64;
+	}
+	return STORE_NONE;
+}
+
+/* The lowest class on the way up from `no` that has the class at this place under it. */
+static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
+{
+	while (at < tree->pre[no] || at > tree->last[no]) {
+		const uint32_t jump = tree->jump[no];
+
+		if (at < tree->pre[jump] || at > tree->last[jump]) {
+			if (jump == no)
+				return STORE_NONE;
+			no = jump;
+		} else {
+			no = tree->parent[no];
+		}
+	}
+	return no;
+}
+
+uint32_t class_tree_covered(const struct class_tree *tree, uint32_t no)
+{
+	const uint32_t places[] = { open_from(tree, tree->pre[no]),
+				    open_before(tree, tree->pre[no]) };
+	uint32_t best = STORE_NONE;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t found = places[i] == STORE_NONE ? STORE_NONE :
+				       common(tree, no, places[i]);
+
+		if (found != STORE_NONE &&
+		    (best == STORE_NONE || tree->depth[found] > tree->depth[best]))
+			best = found;
+	}
+	return best;
+}

@@ -1,0 +1,478 @@
+/*
+ * store/pages.c - the walk over LMDB's B+tree. See pages.h; the whole-file check is in pages_check.c.
+ */
+#include "store/pages_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
+		  struct hdb_error *err)
+{
+	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: page %" PRIu64 " of the file's tree: %s; "
+			"import the dump again", pages->path, page_no, what);
+}
+
+/* ---- meta pages ---- */
+
+/* Fields of MDB_meta, from the start of its page. */
+enum {
+	META_MAGIC = PAGE_HEAD, META_VERSION = PAGE_HEAD + 4, META_FREE = PAGE_HEAD + 24,
+	META_MAIN = META_FREE + 48, META_LAST_PAGE = META_MAIN + 48,
+	META_TXN_ID = META_LAST_PAGE + 8, META_SIZE = META_TXN_ID + 8
+};
+/* Fields of MDB_db. */
+enum { DB_PAD = 0, DB_FLAGS = 4, DB_DEPTH = 6, DB_ROOT = 40 };
+#define MAGIC 0xBEEFC0DEu
+#define DATA_VERSION 1
+/* Flags of the tree of free pages: numbers as keys; the file is no folder. Those of the main tree are 0. */
+#define FREE_FLAGS 0x4008
+/* A writer that commits while the pages are read; more than this in a row is damage. */
+#define META_TRIES_MAX 20
+
+static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
+{
+	const unsigned depth = load16(db + DB_DEPTH);
+	const uint64_t root = load64(db + DB_ROOT);
+
+	if (root == PAGES_NONE)
+		return depth == 0;
+	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
+}
+
+/* What is wrong with the head of a meta page; NULL if nothing is. */
+static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
+{
+	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
+		return "is no meta page";
+	if (load32(meta + META_MAGIC) != MAGIC || load32(meta + META_VERSION) != DATA_VERSION)
+		return "has no valid mark";
+	if (load32(meta + META_FREE + DB_PAD) != page_size)
+		return "says another page size";
+	if (load16(meta + META_FREE + DB_FLAGS) != FREE_FLAGS || load16(meta + META_MAIN + DB_FLAGS))
+		return "has unknown flags";
+	return NULL;
+}
+
+/* What is wrong with a meta page that is to be used. */
+static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
+{
+	const uint64_t last_page = load64(meta + META_LAST_PAGE);
+	const char *fault = head_fault(meta, number, page_size);
+
+	if (fault)
+		return fault;
+	if (last_page < 1 || last_page > UINT64_MAX / 2 / page_size)
+		return "says an impossible number of pages";
+	if (!tree_is_sound(meta + META_FREE, last_page) ||
+	    !tree_is_sound(meta + META_MAIN, last_page))
+		return "has an impossible tree";
+	return NULL;
+}
+
+/*
+ * Both meta pages together; the number of the newest or a fault. Of the other one only the head is looked at: when a
+ * commit fails in its last step, LMDB leaves the new trees there under the old number.
+ */
+static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
+{
+	uint64_t id[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		const char *fault = head_fault(metas[i], i, page_size);
+
+		if (fault)
+			return fault;
+		id[i] = load64(metas[i] + META_TXN_ID);
+	}
+	*newest = id[0] < id[1];
+	/* Commits take turns: even numbers are in page 0, odd ones in page 1, the last two are there. */
+	if ((id[0] || id[1]) &&
+	    (id[0] % 2 != 0 || id[1] % 2 != 1 || id[*newest] - id[!*newest] != 1))
+		return "has an impossible transaction number";
+	return meta_fault(metas[*newest], *newest, page_size);
+}
+
+static int check_mark(const uint8_t *head, const char *path, struct hdb_error *err)
+{
+	const uint32_t magic = load32(head + META_MAGIC);
+
+	if (magic == __builtin_bswap32(MAGIC))
+		return hdb_fail(err, HDB_EVERSION, "%s: written on a machine of the other byte "
+				"order; import the dump again here", path);
+	if (magic == MAGIC && load32(head + META_VERSION) != DATA_VERSION &&
+	    load32(head + META_VERSION) < 1000)
+		return hdb_fail(err, HDB_EVERSION, "%s: written by another version of LMDB", path);
+	return HDB_OK;
+}
+
+static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
+		     struct hdb_error *err)
+{
+	const ssize_t n = pread(fd, meta, META_SIZE, (off_t)offset);
+
+	if (n < 0)
+		return hdb_fail_errno(err, errno, "%s: could not be read at offset %" PRIu64, path,
+				      offset);
+	if (n < META_SIZE)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes are "
+				"missing at its start", path, (uint64_t)(META_SIZE - n));
+	return HDB_OK;
+}
+
+/* One look at the meta pages: *fault says what is wrong, if anything. */
+static int look_at_metas(int fd, const char *path, const char **fault, uint64_t *wanted_bytes,
+			 struct hdb_error *err)
+{
+	uint8_t first[META_SIZE], second[META_SIZE];
+	const uint8_t *metas[2] = { first, second };
+	uint32_t page_size;
+	unsigned newest = 0;
+	int r = read_meta(fd, first, 0, path, err);
+
+	if (r == HDB_OK)
+		r = check_mark(first, path, err);
+	if (r < 0)
+		return r;
+	page_size = load32(first + META_FREE + DB_PAD);
+	*fault = "says an impossible page size";
+	if (load32(first + META_MAGIC) != MAGIC)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database", path);
+	if (page_size < 512 || page_size > 32768 || (page_size & (page_size - 1)))
+		return HDB_OK;
+	r = read_meta(fd, second, page_size, path, err);
+	if (r < 0)
+		return r;
+	*fault = metas_fault(metas, page_size, &newest);
+	*wanted_bytes = (load64(metas[newest] + META_LAST_PAGE) + 1) * page_size;
+	return HDB_OK;
+}
+
+int pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err)
+{
+	const char *fault = NULL;
+
+	for (unsigned i = 0; i < META_TRIES_MAX; i++) {
+		struct stat st;
+		const int r = look_at_metas(fd, path, &fault, wanted_bytes, err);
+
+		if (r < 0)
+			return r;
+		if (fault)
+			continue;
+		if (fstat(fd, &st) < 0)
+			return hdb_fail_errno(err, errno, "%s", path);
+		if ((uint64_t)st.st_size >= *wanted_bytes)
+			return HDB_OK;
+		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64
+				" bytes, %" PRIu64 " expected", path, (uint64_t)st.st_size,
+				*wanted_bytes);
+	}
+	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: a meta page %s; import the dump again",
+			path, fault);
+}
+
+static void read_tree(const uint8_t *db, struct pages_tree *out)
+{
+	*out = (struct pages_tree){
+		.root = load64(db + DB_ROOT), .depth = load16(db + DB_DEPTH),
+	};
+}
+
+int pages_open(struct pages *pages, const uint8_t *map, uint64_t map_bytes, uint64_t txn_id,
+	       const char *path, struct hdb_error *err)
+{
+	const uint64_t page_no = txn_id & 1;
+	uint8_t meta[META_SIZE];
+	const char *fault;
+
+	*pages = (struct pages){ .map = map, .path = path };
+	pages->page_size = load32(map + META_FREE + DB_PAD);
+	if (pages->page_size < 512 || pages->page_size > 32768 ||
+	    (page_no + 1) * pages->page_size > map_bytes)
+		return pages_damaged(pages, 0, "says an impossible page size", err);
+	memcpy(meta, map + page_no * pages->page_size, META_SIZE);
+	if (load64(meta + META_TXN_ID) != txn_id)
+		return HDB_END;
+	fault = meta_fault(meta, page_no, pages->page_size);
+	if (fault)
+		return pages_damaged(pages, page_no, fault, err);
+	pages->page_count = load64(meta + META_LAST_PAGE) + 1;
+	if (pages->page_count > map_bytes / pages->page_size)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64
+				" bytes, %" PRIu64 " expected", path, map_bytes,
+				pages->page_count * pages->page_size);
+	read_tree(meta + META_MAIN, &pages->main);
+	read_tree(meta + META_FREE, &pages->free);
+	pages->free.has_number_keys = true;
+	pages->checked = calloc(1, pages->page_count / 8 + 1);
+	if (!pages->checked)
+		return hdb_fail_memory(err, "a map of checked pages", pages->page_count / 8);
+	/* A commit may have begun while the page was copied: only the same number twice is a whole one. */
+	if (load64(map + page_no * pages->page_size + META_TXN_ID) != txn_id) {
+		pages_close(pages);
+		return HDB_END;
+	}
+	return HDB_OK;
+}
+
+void pages_close(struct pages *pages)
+{
+	free(pages->checked);
+	*pages = (struct pages){ 0 };
+}
+
+/* ---- pages and nodes ---- */
+
+unsigned pages_node_count(const uint8_t *page)
+{
+	const unsigned lower = load16(page + PAGE_LOWER);
+
+	/* A page that was checked has entries, unless reading it failed since and it is zeros now. */
+	return lower > PAGE_HEAD ? (lower - PAGE_HEAD) / 2 : 0;
+}
+
+static const uint8_t *node(const uint8_t *page, unsigned i)
+{
+	return page + load16(page + PAGE_HEAD + 2 * (size_t)i);
+}
+
+static uint32_t node_low(const uint8_t *n)
+{
+	return (uint32_t)load16(n) | (uint32_t)load16(n + 2) << 16;
+}
+
+uint64_t pages_child(const uint8_t *page, unsigned i)
+{
+	const uint8_t *n = node(page, i);
+
+	return node_low(n) | (uint64_t)load16(n + NODE_FLAGS) << 32;
+}
+
+const uint8_t *pages_key(const uint8_t *page, unsigned i, uint64_t *size)
+{
+	const uint8_t *n = node(page, i);
+
+	*size = load16(n + NODE_KEY_SIZE);
+	return n + NODE_HEAD;
+}
+
+int pages_compare(const struct pages_tree *tree, const void *a, uint64_t a_size, const void *b,
+		  uint64_t b_size)
+{
+	const uint64_t n = a_size < b_size ? a_size : b_size;
+	int r;
+
+	if (tree->has_number_keys && a_size == 8 && b_size == 8)
+		return (load64(a) > load64(b)) - (load64(a) < load64(b));
+	r = n ? memcmp(a, b, n) : 0;
+	return r ? r : (a_size > b_size) - (a_size < b_size);
+}
+
+/* Whether a node lies within its page; `p` is the page, `at` the node's place in it. */
+static bool node_is_sound(const struct pages *pages, const uint8_t *p, uint64_t at, bool is_leaf)
+{
+	const uint64_t room = pages->page_size;
+	uint64_t need;
+
+	if (at < load16(p + PAGE_UPPER) || at + NODE_HEAD > room)
+		return false;
+	need = at + NODE_HEAD + load16(p + at + NODE_KEY_SIZE);
+	if (is_leaf) {
+		const unsigned flags = load16(p + at + NODE_FLAGS);
+
+		if (flags & ~(unsigned)NODE_BIG_DATA)
+			return false;
+		need += flags & NODE_BIG_DATA ? 8 : node_low(p + at);
+	}
+	return need <= room;
+}
+
+/* Checks a page's own structure; what is wrong, or NULL. */
+static const char *page_fault(const struct pages *pages, const struct pages_tree *tree,
+			      uint64_t page_no, bool is_leaf)
+{
+	const uint8_t *p = pages->map + page_no * pages->page_size;
+	const unsigned lower = load16(p + PAGE_LOWER), upper = load16(p + PAGE_UPPER);
+	uint64_t size, last_size;
+	unsigned n;
+
+	if (load64(p) != page_no)
+		return "has another number";
+	if (load16(p + PAGE_FLAGS) != (is_leaf ? PAGE_LEAF : PAGE_BRANCH))
+		return "is of another kind";
+	if (lower < PAGE_HEAD + 2 || lower % 2 || lower > upper || upper > pages->page_size)
+		return "has impossible bounds";
+	n = pages_node_count(p);
+	for (unsigned i = 0; i < n; i++)
+		if (!node_is_sound(pages, p, load16(p + PAGE_HEAD + 2 * (size_t)i), is_leaf))
+			return "has an entry outside of it";
+	/* The first key of a branch page stands for all that is less, and is not looked at. */
+	for (unsigned i = is_leaf ? 1 : 2; i < n; i++) {
+		const uint8_t *last = pages_key(p, i - 1, &last_size);
+		const uint8_t *key = pages_key(p, i, &size);
+
+		if (pages_compare(tree, last, last_size, key, size) >= 0)
+			return "has keys out of order";
+	}
+	return NULL;
+}
+
+int pages_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no, bool is_leaf,
+	       const uint8_t **out, struct hdb_error *err)
+{
+	const char *fault;
+
+	if (page_no < 2 || page_no >= pages->page_count)
+		return pages_damaged(pages, page_no, "number out of range", err);
+	*out = pages->map + page_no * pages->page_size;
+	if (pages->checked[page_no / 8] & (1u << page_no % 8) &&
+	    load16(*out + PAGE_FLAGS) == (is_leaf ? PAGE_LEAF : PAGE_BRANCH))
+		return HDB_OK;
+	fault = page_fault(pages, tree, page_no, is_leaf);
+	if (fault)
+		return pages_damaged(pages, page_no, fault, err);
+	pages->checked[page_no / 8] |= (uint8_t)(1u << page_no % 8);
+	return HDB_OK;
+}
+
+/* A value on pages of its own. */
+static int big_value(struct pages *pages, struct pages_place *place, const uint8_t *n,
+		     struct hdb_error *err)
+{
+	const uint64_t page_no = load64(place->key + place->key_size);
+	const uint64_t size = node_low(n);
+	const uint64_t need = (PAGE_HEAD - 1 + size) / pages->page_size + 1;
+	const uint8_t *p;
+
+	if (page_no < 2 || page_no >= pages->page_count || need > pages->page_count - page_no)
+		return pages_damaged(pages, page_no, "number out of range", err);
+	p = pages->map + page_no * pages->page_size;
+	if (load64(p) != page_no || load16(p + PAGE_FLAGS) != PAGE_OVERFLOW ||
+	    load32(p + PAGE_RUN) != need)
+		return pages_damaged(pages, page_no, "is not the start of the value that belongs "
+				     "there", err);
+	place->value = p + PAGE_HEAD;
+	place->value_size = size;
+	return HDB_OK;
+}
+
+/* Fills in key and value of the entry that the place's path ends at. */
+static int take_entry(struct pages *pages, struct pages_place *place, struct hdb_error *err)
+{
+	const unsigned leaf = place->tree->depth - 1;
+	const uint8_t *n = node(place->page[leaf], place->at[leaf]);
+
+	place->key = n + NODE_HEAD;
+	place->key_size = load16(n + NODE_KEY_SIZE);
+	if (load16(n + NODE_FLAGS) & NODE_BIG_DATA)
+		return big_value(pages, place, n, err);
+	place->value = place->key + place->key_size;
+	place->value_size = node_low(n);
+	return HDB_OK;
+}
+
+/* Fetches the page of level `level`, below the entry that the level above is at. */
+static int descend(struct pages *pages, struct pages_place *place, unsigned level,
+		   struct hdb_error *err)
+{
+	const uint64_t page_no = level ? pages_child(place->page[level - 1], place->at[level - 1]) :
+				 place->tree->root;
+
+	return pages_page(pages, place->tree, page_no, level + 1 == place->tree->depth,
+			  &place->page[level], err);
+}
+
+/* The first node whose key is at least `key`; of a branch page the child that has it. */
+static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool is_leaf,
+		       const void *key, uint64_t key_size)
+{
+	unsigned low = is_leaf ? 0 : 1, high = pages_node_count(page);
+
+	while (low < high) {
+		const unsigned mid = low + (high - low) / 2;
+		uint64_t size;
+		const uint8_t *k = pages_key(page, mid, &size);
+		const int c = pages_compare(tree, k, size, key, key_size);
+
+		if (c < 0 || (!is_leaf && c == 0))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return is_leaf ? low : low - 1;
+}
+
+int pages_seek(struct pages *pages, const struct pages_tree *tree, const void *key,
+	       uint64_t key_size, struct pages_place *place, struct hdb_error *err)
+{
+	place->tree = tree;
+	if (!tree->depth)
+		return HDB_NOTFOUND;
+	for (unsigned level = 0; level < tree->depth; level++) {
+		const bool is_leaf = level + 1 == tree->depth;
+		const int r = descend(pages, place, level, err);
+
+		if (r < 0)
+			return r;
+		place->at[level] = search(tree, place->page[level], is_leaf, key, key_size);
+	}
+	if (place->at[tree->depth - 1] < pages_node_count(place->page[tree->depth - 1]))
+		return take_entry(pages, place, err);
+	/* All of this leaf is less: the next leaf's first entry is meant. */
+	if (place->at[tree->depth - 1])
+		place->at[tree->depth - 1]--;
+	return pages_next(pages, place, err);
+}
+
+/* Takes the path from `level` down along its first or last entries. */
+static int go_down(struct pages *pages, struct pages_place *place, unsigned level, bool is_last,
+		   struct hdb_error *err)
+{
+	for (; level < place->tree->depth; level++) {
+		const int r = descend(pages, place, level, err);
+		unsigned n;
+
+		if (r < 0)
+			return r;
+		n = pages_node_count(place->page[level]);
+		place->at[level] = is_last && n ? n - 1 : 0;
+	}
+	return take_entry(pages, place, err);
+}
+
+int pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err)
+{
+	unsigned level = place->tree->depth;
+
+	while (level-- > 0) {
+		if (place->at[level] + 1 < pages_node_count(place->page[level])) {
+			place->at[level]++;
+			return go_down(pages, place, level + 1, false, err);
+		}
+	}
+	/* One past the end, so that the entry before it is the last one. */
+	if (place->tree->depth)
+		place->at[place->tree->depth - 1]++;
+	return HDB_NOTFOUND;
+}
+
+int pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err)
+{
+	unsigned level = place->tree->depth;
+
+	while (level-- > 0) {
+		if (place->at[level] > 0) {
+			place->at[level]--;
+			return go_down(pages, place, level + 1, true, err);
+		}
+	}
+	return HDB_NOTFOUND;
+}
+
+bool pages_key_is(const struct pages_place *place, const void *key, uint64_t key_size)
+{
+	return place->key_size == key_size && memcmp(place->key, key, key_size) == 0;
+}

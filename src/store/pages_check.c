@@ -1,0 +1,156 @@
+/*
+ * store/pages_check.c - both trees of a file, whole: what `heapdb check` and a writer ask before they trust LMDB.
+ */
+#include "store/pages_private.h"
+
+#include <stdlib.h>
+
+struct check {
+	struct pages *pages;
+	uint8_t *used;           /* a bit a page: met already */
+	const uint8_t *last_key; /* of the entry before; NULL: none yet */
+	uint64_t last_size;
+};
+
+/* Marks a run of pages as met; HDB_ECORRUPT if one of them was. */
+static int use(struct check *check, uint64_t page_no, uint64_t count, struct hdb_error *err)
+{
+	if (page_no >= check->pages->page_count || count > check->pages->page_count - page_no)
+		return pages_damaged(check->pages, page_no, "number out of range", err);
+	for (uint64_t p = page_no; p < page_no + count; p++) {
+		if (check->used[p / 8] & (1u << p % 8))
+			return pages_damaged(check->pages, p, "is used twice", err);
+		check->used[p / 8] |= (uint8_t)(1u << p % 8);
+	}
+	return HDB_OK;
+}
+
+/* The entries of the list of free pages that a value holds: a count, then page numbers, descending. */
+static int use_free(struct check *check, const struct pages_place *place, struct hdb_error *err)
+{
+	const uint64_t room = place->value_size / 8;
+	uint64_t count, last = check->pages->page_count;
+
+	if (place->key_size != 8 || room < 1)
+		return pages_damaged(check->pages, 0, "the list of free pages has an impossible "
+				     "entry", err);
+	count = load64(place->value);
+	if (count > room - 1)
+		return pages_damaged(check->pages, 0, "the list of free pages is longer than its "
+				     "room", err);
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t page_no = load64(place->value + 8 * (i + 1));
+		int r;
+
+		if (page_no < 2 || page_no >= last)
+			return pages_damaged(check->pages, page_no, "the list of free pages is out of "
+					     "order", err);
+		r = use(check, page_no, 1, err);
+		if (r < 0)
+			return r;
+		last = page_no;
+	}
+	return HDB_OK;
+}
+
+/* Pages on the path from level `from` down, which the walk came to anew. */
+static int use_path(struct check *check, const struct pages_place *place, unsigned from,
+		    struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (unsigned level = from; level < place->tree->depth && r == HDB_OK; level++)
+		r = use(check, load64(place->page[level]), 1, err);
+	return r;
+}
+
+/* The keys on the way down bound those below: the entry before is less, this one is not. */
+static int check_bounds(const struct check *check, const struct pages_place *place, unsigned from,
+			struct hdb_error *err)
+{
+	for (unsigned level = from ? from - 1 : 0; level + 1 < place->tree->depth; level++) {
+		const uint8_t *bound;
+		uint64_t size;
+
+		if (!place->at[level])
+			continue;
+		bound = pages_key(place->page[level], place->at[level], &size);
+		if (pages_compare(place->tree, bound, size, place->key, place->key_size) > 0 ||
+		    (check->last_key && pages_compare(place->tree, check->last_key, check->last_size,
+						      bound, size) >= 0))
+			return pages_damaged(check->pages, load64(place->page[level]),
+					     "has a key that does not bound its page", err);
+	}
+	return HDB_OK;
+}
+
+static int check_entry(struct check *check, const struct pages_place *place, unsigned from,
+		       bool is_free, struct hdb_error *err)
+{
+	const unsigned leaf = place->tree->depth - 1;
+	int r = use_path(check, place, from, err);
+
+	if (r == HDB_OK && check->last_key &&
+	    pages_compare(place->tree, check->last_key, check->last_size, place->key,
+			  place->key_size) >= 0)
+		r = pages_damaged(check->pages, load64(place->page[leaf]), "has keys out of order",
+				  err);
+	if (r == HDB_OK)
+		r = check_bounds(check, place, from, err);
+	/* A value on pages of its own lies behind a page's head; the others are inside their leaf. */
+	if (r == HDB_OK && (place->value < place->page[leaf] ||
+			    place->value >= place->page[leaf] + check->pages->page_size))
+		r = use(check, load64(place->value - PAGE_HEAD),
+			load32(place->value - PAGE_HEAD + PAGE_RUN), err);
+	if (r == HDB_OK && is_free)
+		r = use_free(check, place, err);
+	check->last_key = place->key;
+	check->last_size = place->key_size;
+	return r;
+}
+
+/* The first level on which two paths differ. */
+static unsigned first_change(const struct pages_place *a, const struct pages_place *b)
+{
+	unsigned level = 0;
+
+	while (level < a->tree->depth && a->page[level] == b->page[level])
+		level++;
+	return level;
+}
+
+static int check_tree(struct check *check, const struct pages_tree *tree, bool is_free,
+		      struct hdb_error *err)
+{
+	struct pages_place place = { 0 }, before;
+	unsigned from = 0;
+	int r = pages_seek(check->pages, tree, "", 0, &place, err);
+
+	check->last_key = NULL;
+	while (r == HDB_OK) {
+		r = check_entry(check, &place, from, is_free, err);
+		if (r < 0)
+			return r;
+		before = place;
+		r = pages_next(check->pages, &place, err);
+		if (r == HDB_OK)
+			from = first_change(&before, &place);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+int pages_check_all(struct pages *pages, struct hdb_error *err)
+{
+	struct check check = { .pages = pages };
+	int r;
+
+	check.used = calloc(1, pages->page_count / 8 + 1);
+	if (!check.used)
+		return hdb_fail_memory(err, "a map of used pages", pages->page_count / 8);
+	check.used[0] = 3; /* the two meta pages */
+	r = check_tree(&check, &pages->main, false, err);
+	if (r == HDB_OK)
+		r = check_tree(&check, &pages->free, true, err);
+	free(check.used);
+	return r;
+}

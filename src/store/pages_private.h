@@ -1,0 +1,38 @@
+/*
+ * store/pages_private.h - LMDB's page layout, and what pages.c and pages_check.c share.
+ */
+#ifndef STORE_PAGES_PRIVATE_H
+#define STORE_PAGES_PRIVATE_H
+
+#include "base/bytes.h"
+#include "store/pages.h"
+
+/* MDB_page: u64 number, u16, u16 flags, u16 lower, u16 upper (or u32 pages of a run), u16 places of nodes. */
+enum { PAGE_FLAGS = 10, PAGE_LOWER = 12, PAGE_UPPER = 14, PAGE_RUN = 12, PAGE_HEAD = 16 };
+enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_OVERFLOW = 4, PAGE_META = 8 };
+
+/*
+ * MDB_node: u16 low, u16 high, u16 flags, u16 key size, the key. Low and high are the value's size, which follows
+ * the key (or, BIG_DATA, the u64 number of its first page); in a branch page they are, with the flags, the child.
+ */
+enum { NODE_FLAGS = 4, NODE_KEY_SIZE = 6, NODE_HEAD = 8 };
+enum { NODE_BIG_DATA = 1 };
+
+/* The failure that names a page. */
+int pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
+		  struct hdb_error *err);
+
+/* Entries of a page that was checked, a branch's child page, and a key (borrowed). */
+unsigned pages_node_count(const uint8_t *page);
+uint64_t pages_child(const uint8_t *page, unsigned i);
+const uint8_t *pages_key(const uint8_t *page, unsigned i, uint64_t *size);
+
+/* Order of keys, as memcmp has it. */
+int pages_compare(const struct pages_tree *tree, const void *a, uint64_t a_size, const void *b,
+		  uint64_t b_size);
+
+/* A page after its checks. */
+int pages_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no, bool is_leaf,
+	       const uint8_t **out, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/*
+ * store/view.c - beginning and ending snapshots, and their meta values.
+ *
+ * Nothing of a snapshot is believed before it is checked: pages by pages.h, meta values by their checksums, and that
+ * none is missing by the seal that the import wrote last. A value that is not there therefore means that the dump
+ * had none, and a table that is not there was not built.
+ */
+#include "store/view.h"
+
+#include "base/source.h"
+#include "store/block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <xxhash.h>
+
+/* Writers that commit while a snapshot begins; each try reads a few bytes. */
+#define BEGIN_TRIES_MAX 1000
+/* Pause after a try that was overtaken. */
+#define BEGIN_PAUSE_NS 100000
+
+int store_view_check(const struct store_view *view, struct hdb_error *err)
+{
+	const uint64_t fault = view->fault ? view->fault : view->env->fault;
+
+	if (!fault)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64 " (the file shrank, or "
+			"the disk failed)", view->env->path, fault - 1);
+}
+
+int store_view_check_size(const struct store_view *view, struct hdb_error *err)
+{
+	const char *path = view->env->path;
+	mdb_filehandle_t fd;
+	struct stat st;
+	const int r = view->map ? mdb_env_get_fd(view->env->env, &fd) : 0;
+
+	if (!view->map)
+		return HDB_OK;
+	if (r)
+		return store_fail_mdb(err, r, path, "reading");
+	if (fstat(fd, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if ((uint64_t)st.st_size >= view->map_bytes)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64
+			" (the file shrank to this size)", path, (uint64_t)st.st_size);
+}
+
+/* Puts the map away with the old ones. */
+static int retire_map(struct store_view *view, struct hdb_error *err)
+{
+	const struct store_view_map old = { .map = view->map, .bytes = view->map_bytes };
+	int r = HDB_OK;
+
+	if (view->map)
+		r = base_vec_push(&view->old, &old, sizeof(old), err);
+	if (r == HDB_OK) {
+		view->map = NULL;
+		view->map_bytes = 0;
+	}
+	return r;
+}
+
+static void unmap(const uint8_t *map, uint64_t bytes)
+{
+	if (!map)
+		return;
+	base_sigbus_remove(map);
+	(void)munmap((void *)(uintptr_t)map, bytes);
+}
+
+static int map_file(struct store_view *view, struct hdb_error *err)
+{
+	const char *path = view->env->path;
+	struct stat st;
+	void *map;
+	mdb_filehandle_t fd;
+	int r = mdb_env_get_fd(view->env->env, &fd);
+
+	if (r)
+		return store_fail_mdb(err, r, path, "reading");
+	if (fstat(fd, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	/* The start is read before LMDB or we know the page size. */
+	if (st.st_size < 8192)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes", path,
+				(uint64_t)st.st_size);
+	if (view->map && view->map_bytes == (uint64_t)st.st_size)
+		return HDB_OK;
+	r = retire_map(view, err);
+	if (r < 0)
+		return r;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return hdb_fail_errno(err, errno, "%s: cannot map %" PRIu64 " bytes", path,
+				      (uint64_t)st.st_size);
+	r = base_sigbus_add(map, (uint64_t)st.st_size, &view->fault, err);
+	if (r < 0) {
+		(void)munmap(map, (size_t)st.st_size);
+		return r;
+	}
+	view->map = map;
+	view->map_bytes = (uint64_t)st.st_size;
+	return HDB_OK;
+}
+
+/* One try; HDB_END if a writer was faster. */
+static int try_begin(struct store_view *view, struct hdb_error *err)
+{
+	const char *path = view->env->path;
+	int r = mdb_txn_begin(view->env->env, NULL, MDB_RDONLY, &view->txn);
+
+	if (r) {
+		view->txn = NULL;
+		return store_fail_mdb(err, r, path, "reading");
+	}
+	/* Mapped after the transaction began: the file is at least as long as its state says. */
+	r = map_file(view, err);
+	if (r == HDB_OK)
+		r = pages_open(&view->pages, view->map, view->map_bytes, mdb_txn_id(view->txn), path,
+			       err);
+	return r;
+}
+
+/* ---- meta values ---- */
+
+uint64_t store_seal_entry(const void *name, uint64_t name_size, const uint8_t *value)
+{
+	return XXH3_64bits_withSeed(name, name_size, load64(value));
+}
+
+static int bad_meta(const struct store_view *view, const char *name, uint64_t size,
+		    const char *what, struct hdb_error *err)
+{
+	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table meta, value %.*s: %s; import the dump "
+			"again", view->env->path, (int)size, name, what);
+}
+
+static int take_meta(struct store_view *view, const struct pages_place *place,
+		     struct hdb_error *err)
+{
+	const struct store_view_meta meta = {
+		.name = (const char *)place->key + 2, .name_size = place->key_size - 2,
+		.value = place->value, .size = place->value_size,
+	};
+
+	if (meta.name_size > 63)
+		return bad_meta(view, "?", 1, "name too long", err);
+	if (meta.size < BLOCK_HEADER_SIZE)
+		return bad_meta(view, meta.name, meta.name_size, "too short", err);
+	if (!view->is_other_format &&
+	    load64(meta.value) != block_checksum(place->key, place->key_size, meta.value, meta.size))
+		return bad_meta(view, meta.name, meta.name_size, "checksum mismatch", err);
+	return base_vec_push(&view->metas, &meta, sizeof(meta), err);
+}
+
+/* The version is looked at first: what the other values look like depends on it. */
+static int check_version(struct store_view *view, struct hdb_error *err)
+{
+	struct pages_place place;
+	int r = pages_seek(&view->pages, &view->pages.main, block_format_key,
+			   sizeof(block_format_key), &place, err);
+
+	view->is_other_format = r == HDB_OK && place.value_size == BLOCK_HEADER_SIZE + 20 &&
+				pages_key_is(&place, block_format_key, sizeof(block_format_key)) &&
+				load64(place.value) == block_checksum(place.key, place.key_size,
+								      place.value,
+								      place.value_size) &&
+				load32(place.value + BLOCK_HEADER_SIZE + 12) != STORE_FORMAT_VERSION;
+	return r < 0 ? r : HDB_OK;
+}
+
+static int read_metas(struct store_view *view, struct hdb_error *err)
+{
+	static const uint8_t first[2] = { 0, STORE_META };
+	struct pages_place place;
+	int r = pages_seek(&view->pages, &view->pages.main, first, sizeof(first), &place, err);
+
+	view->metas.count = 0;
+	while (r == HDB_OK && place.key_size >= 2 && be16(place.key) == STORE_META) {
+		r = take_meta(view, &place, err);
+		if (r < 0)
+			return r;
+		r = pages_next(&view->pages, &place, err);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+const struct store_view_meta *store_view_meta(const struct store_view *view, const char *name)
+{
+	const uint64_t size = strlen(name);
+
+	for (size_t i = 0; i < view->metas.count; i++) {
+		const struct store_view_meta *meta = base_vec_at(&view->metas,
+								 struct store_view_meta, i);
+
+		if (meta->name_size == size && memcmp(meta->name, name, size) == 0)
+			return meta;
+	}
+	return NULL;
+}
+
+/* Every value that the import left is there still: the seal has their hashes in order of name. */
+static int check_seal(const struct store_view *view, struct hdb_error *err)
+{
+	const struct store_view_meta *seal = store_view_meta(view, "seal");
+	uint64_t count, next = 0;
+
+	/* What is no heap database, or of another format, is told by who opens it. */
+	if (view->is_private || view->is_other_format || !store_view_meta(view, "format"))
+		return HDB_OK;
+	if (!seal || (seal->size - BLOCK_HEADER_SIZE) % 8 != 0)
+		return bad_meta(view, "seal", 4, "missing", err);
+	count = (seal->size - BLOCK_HEADER_SIZE) / 8;
+	for (size_t i = 0; i < view->metas.count && next < count; i++) {
+		const struct store_view_meta *meta = base_vec_at(&view->metas,
+								 struct store_view_meta, i);
+
+		next += load64(seal->value + BLOCK_HEADER_SIZE + 8 * next) ==
+			store_seal_entry(meta->name, meta->name_size, meta->value);
+	}
+	return next == count ? HDB_OK :
+	       bad_meta(view, "seal", 4, "a value that the import wrote is missing", err);
+}
+
+int store_view_begin(struct store_view *view, struct hdb_error *err)
+{
+	const struct timespec pause = { .tv_nsec = BEGIN_PAUSE_NS };
+	int r = HDB_END;
+
+	for (unsigned i = 0; i < BEGIN_TRIES_MAX && r == HDB_END; i++) {
+		if (i)
+			(void)nanosleep(&pause, NULL);
+		store_view_end(view);
+		r = try_begin(view, err);
+	}
+	if (r == HDB_END)
+		r = hdb_fail(err, HDB_ECORRUPT, "%s: damaged: no meta page of transaction %" PRIu64
+			     "; import the dump again", view->env->path,
+			     (uint64_t)mdb_txn_id(view->txn));
+	if (r == HDB_OK)
+		r = check_version(view, err);
+	if (r == HDB_OK)
+		r = read_metas(view, err);
+	if (r == HDB_OK)
+		r = check_seal(view, err);
+	/* Zeros after a failed read are no damage of the file's. */
+	if (view->fault)
+		r = store_view_check(view, err);
+	return r;
+}
+
+void store_view_end(struct store_view *view)
+{
+	pages_close(&view->pages);
+	if (view->txn)
+		mdb_txn_abort(view->txn);
+	view->txn = NULL;
+	base_vec_release(&view->metas);
+}
+
+void store_view_close(struct store_view *view)
+{
+	store_view_end(view);
+	for (size_t i = 0; i < view->old.count; i++) {
+		const struct store_view_map *old = base_vec_at(&view->old, struct store_view_map, i);
+
+		unmap(old->map, old->bytes);
+	}
+	base_vec_release(&view->old);
+	unmap(view->map, view->map_bytes);
+	view->map = NULL;
+	view->map_bytes = 0;
+}

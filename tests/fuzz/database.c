@@ -1,0 +1,71 @@
+/*
+ * fuzz/database.c - values of a good database changed and sealed again, so that every decoder gets arbitrary
+ * bytes behind a right checksum: then everything is asked. Any answer is right but a crash, a hang or a
+ * sanitizer's complaint.
+ *
+ * Input: changes of 4 bytes and more: u8 which value, u8 where in it (from its start or end), u8 how many, the bytes.
+ */
+#include "support/fuzz_world.h"
+#include "support/hostile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Changes that are made at once; more say nothing new. */
+#define CHANGES_MAX 16
+/* A value begins with its checksum, which is not changed. */
+#define CHECKSUM_SIZE 8
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Makes the change at `data`; returns the bytes that it took, 0 at the end. */
+static size_t change(uint8_t *image, const struct fuzz_value *values, size_t count,
+		     const uint8_t *data, size_t size)
+{
+	const struct fuzz_value *value;
+	size_t n, at;
+
+	if (size < 4)
+		return 0;
+	value = &values[data[0] % count];
+	n = data[2] % 16 + 1;
+	if (n > size - 3)
+		n = size - 3;
+	at = CHECKSUM_SIZE + data[1];
+	if (data[2] & 0x80)
+		at = value->size > data[1] ? value->size - data[1] : CHECKSUM_SIZE;
+	if (at < CHECKSUM_SIZE)
+		at = CHECKSUM_SIZE;
+	for (size_t i = 0; i < n && at + i < value->size; i++)
+		image[value->at + at + i] = data[3 + i];
+	fuzz_world_seal(image, value);
+	return 3 + n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct fuzz_world *world = fuzz_world();
+	uint8_t *image = malloc(world->image_size);
+	const struct fuzz_value *values;
+	struct hdb_error err;
+	uint64_t hash;
+	size_t count;
+
+	values = fuzz_world_values(&count);
+	if (!image)
+		return 0;
+	memcpy(image, world->image, world->image_size);
+	for (unsigned i = 0; i < CHANGES_MAX; i++) {
+		const size_t used = change(image, values, count, data, size);
+
+		if (!used)
+			break;
+		data += used;
+		size -= used;
+	}
+	fuzz_world_write(image, world->image_size);
+	(void)hostile_answers(world->db_path, world->dump_path, &hash, &err);
+	(void)hostile_check(world->db_path, world->dump_path, &err);
+	free(image);
+	return 0;
+}

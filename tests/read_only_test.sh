@@ -1,0 +1,92 @@
+#!/bin/sh
+# read_only_test.sh - a database that cannot be written: everything is answered as from one that can, derived tables go
+# to a private file, which is said once, has no name, and is gone afterwards; the database is left as it was. Files that
+# are made are readable by their owner alone, whatever the umask.
+set -eu
+work=$(mktemp -d /tmp/heapdb-ro.XXXXXX)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+chmod 755 "$work"
+failed=0
+fail() {
+	echo "FAILED: $*"
+	failed=1
+}
+
+# Root may write everywhere, so it asks as nobody.
+as=
+if [ "$(id -u)" -eq 0 ]; then
+	if ! command -v setpriv > /dev/null; then
+		echo "setpriv is not installed, and root may write everywhere"
+		exit 77
+	fi
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+fi
+mkdir "$work/db" "$work/tmp" "$work/closed"
+cp "$BUILD/heapdb" "$work/heapdb"
+(
+	umask 0
+	heapdb import "$DUMP" -o "$work/db/a.heapdb" > /dev/null
+	heapdb query roots --db "$work/db/a.heapdb" > /dev/null
+)
+for file in "$work"/db/*; do
+	[ "$(stat -c %a "$file")" = 600 ] || fail "$file has mode $(stat -c %a "$file")"
+done
+chmod 444 "$work"/db/*
+rm -f "$work/db/a.heapdb-lock"
+chmod 777 "$work/tmp"
+chmod 555 "$work/db" "$work/closed"
+before=$(sha256sum < "$work/db/a.heapdb")
+
+# ask NAME COMMAND...: as who may not write; the answer goes to NAME.out.
+ask() {
+	name=$1
+	shift
+	got=0
+	TMPDIR=$work/tmp $as "$work/heapdb" "$@" --db "$work/db/a.heapdb" > "$name.out" 2> "$name.err" || got=$?
+	[ $got -eq 0 ] || { fail "exit $got: $*"; cat "$name.err"; }
+}
+
+cd "$work/tmp"
+cp "$work/db/a.heapdb" good.heapdb
+chmod 600 good.heapdb
+for q in "query top" "query histogram --by superclass" "query dominators" "query unreachable" "query strings" check \
+	"export objects --columns id,shallow,retained,dominator"; do
+	# shellcheck disable=SC2086
+	ask ro $q
+	# shellcheck disable=SC2086
+	heapdb $q --db good.heapdb > rw.out
+	if [ "$q" != check ]; then
+		cmp ro.out rw.out || fail "another answer: $q"
+	fi
+	[ "$(grep -c "cannot be written" ro.err)" -le 1 ] || fail "said more than once: $q"
+done
+ask ro query top
+[ "$(grep -c "cannot be written.*private file in $work/tmp" ro.err)" -eq 1 ] || fail "not said: $(cat ro.err)"
+ask ro query roots
+[ ! -s ro.err ] || fail "said without need: $(cat ro.err)"
+ask ro query top --quiet
+[ ! -s ro.err ] || fail "said in spite of --quiet"
+
+# --tmp, and memory where that cannot be written either
+mkdir "$work/other" && chmod 777 "$work/other"
+ask ro query top --tmp "$work/other"
+grep -q "private file in $work/other" ro.err || fail "--tmp: $(cat ro.err)"
+if [ -w /dev/shm ]; then
+	ask ro query top --tmp "$work/closed"
+	grep -q "private file in /dev/shm" ro.err || fail "memory: $(cat ro.err)"
+fi
+# in little memory, spilled
+ask ro query top --memory 16M --csv
+
+[ "$(sha256sum < "$work/db/a.heapdb")" = "$before" ] || fail "the database was written"
+litter=$(find "$work/db" "$work/other" "$work/closed" "$work/tmp" -name '*lock' -path '*/db/*' \
+	-o -name 'heapdb-*' -o -name '.heapdb*')
+[ -z "$litter" ] || fail "litter: $litter"
+# an import into the folder is an error that says why
+cp "$DUMP" "$work/tmp/d.hprof" && chmod 644 "$work/tmp/d.hprof"
+got=0
+$as "$work/heapdb" import "$work/tmp/d.hprof" -o "$work/db/b.heapdb" > out 2>&1 || got=$?
+if [ $got -ne 4 ] || ! grep -q "ermission denied" out; then
+	fail "import into a closed folder exits $got: $(cat out)"
+fi
+exit $failed
