@@ -92,8 +92,10 @@ def check_duplicates(d, db, strings, shallow, held):
             sorted((r['wasted'] for r in rows), reverse=True))
     groups = defaultdict(list)
     for ix, o in d.objects.items():
-        if o[0] == 'primitive':
-            groups[o[1], d.elements(ix)].append(ix)
+        raw = d.elements(ix) if o[0] == 'primitive' else b''
+        # What ART keeps within a class object has no header; it is nobody's to share.
+        if o[0] == 'primitive' and shallow[ix] > (len(raw) + 7) // 8 * 8:
+            groups[o[1], raw].append(ix)
     want = {min(v): (len(v), (len(v) - 1) * shallow[v[0]]) for v in groups.values() if len(v) > 1}
     facts, rows = ask(db, 'duplicates', '--arrays', '--unreachable')
     got = {hexid(r['id']): (r['count'], r['wasted']) for r in rows}

@@ -39,7 +39,8 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 
 	if (s->options->kind != QUERY_ARRAYS)
 		return objects->kind[i] == STORE_INSTANCE && heap_string_layout(s->q->heap, no);
-	return objects->kind[i] == STORE_PRIMITIVE_ARRAY &&
+	/* What is a part of a class object is nobody's to share. */
+	return objects->kind[i] == STORE_PRIMITIVE_ARRAY && !objects->embedded[i] &&
 	       (!s->options->is_class || s->options->is_class[no]);
 }
 
