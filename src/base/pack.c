@@ -9,6 +9,8 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
+
 #define GROUP_HEADER 4
 #define PAD 8
 
@@ -84,24 +86,31 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 	return p;
 }
 
-/* The width that makes the group smallest; a value that needs more becomes an exception. */
+/*
+ * The width that makes the group smallest; a value that needs more becomes an exception. Neighbours mostly have the
+ * same length, so they are counted in different lanes: one counter would wait for itself.
+ */
 static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, unsigned *max_width)
 {
-	unsigned count[65] = { 0 };
-	unsigned best, max = 0, over = 0;
-	uint64_t best_cost;
+	uint8_t lanes[4][65] = { { 0 } };
+	unsigned best, max, over = 0;
+	uint64_t all = 0, best_cost;
 
-	for (unsigned i = 0; i < n; i++)
-		count[bit_length(values[i] - base)]++;
-	for (unsigned w = 0; w <= 64; w++)
-		if (count[w])
-			max = w;
+	static_assert(PACK_GROUP / 4 <= UINT8_MAX, "a lane counts its values in a byte");
+	for (unsigned i = 0; i < n; i++) {
+		const uint64_t v = values[i] - base;
+
+		all |= v;
+		lanes[i % 4][bit_length(v)]++;
+	}
+	max = bit_length(all);
 	best = max;
 	best_cost = (uint64_t)n * max;
 	for (unsigned w = max; w-- > 0;) {
 		uint64_t cost;
 
-		over += count[w + 1];
+		for (unsigned k = 0; k < 4; k++)
+			over += lanes[k][w + 1];
 		cost = (uint64_t)n * w + (uint64_t)over * (8 + max - w);
 		if (cost < best_cost) {
 			best_cost = cost;
