@@ -22,8 +22,18 @@ static int start(void **state)
 }
 
 /* The dominators by node: GRAPH_NONE for the virtual root, v itself if no root reaches it. */
+static uint64_t *numbers_of(const struct graph_dominators *d)
+{
+	uint64_t *number = oracle_alloc((uint64_t)d->node_count + GRAPH_NUMBERS_STEP, sizeof *number);
+	struct hdb_error err;
+
+	assert_int_equal(graph_dominators_numbers(d, 0, number, d->node_count, &err), HDB_OK);
+	return number;
+}
+
 static uint32_t *by_node(const struct graph_dominators *d)
 {
+	uint64_t *number = numbers_of(d);
 	uint32_t *idom = oracle_alloc(d->node_count, sizeof *idom);
 	struct base_big big = { 0 };
 	struct hdb_error err;
@@ -32,12 +42,13 @@ static uint32_t *by_node(const struct graph_dominators *d)
 	assert_int_equal(graph_dominators_nodes(d, &big, &err), HDB_OK);
 	node = big.data;
 	for (uint32_t v = 0; v < d->node_count; v++) {
-		const uint32_t w = d->number[v];
+		const uint32_t w = (uint32_t)number[v];
 		assert_true(w <= d->count);
 		assert_true(w == 0 || (node[w] == v && d->dominator[w] < w));
 		idom[v] = w ? node[d->dominator[w]] : v;
 	}
 	base_big_free(&work, &big);
+	free(number);
 	return idom;
 }
 
@@ -46,18 +57,20 @@ static void retained_of(const struct graph_dominators *d, uint64_t *by_node, boo
 {
 	struct graph_sizes sizes;
 	struct hdb_error err;
+	uint64_t *number = numbers_of(d);
 	uint64_t sum = 0;
 
 	assert_int_equal(graph_sizes_init(&sizes, (uint64_t)d->count + 1, is_wide, &work, &err), HDB_OK);
 	for (uint32_t v = 0; v < d->node_count; v++) {
-		if (d->number[v]) {
-			assert_true(graph_sizes_set(&sizes, d->number[v], by_node[v]));
+		if (number[v]) {
+			assert_true(graph_sizes_set(&sizes, (uint32_t)number[v], by_node[v]));
 			sum += by_node[v];
 		}
 	}
 	const int rc = graph_retained(d, &sizes, &err);
 	if (!is_wide && sum > UINT32_MAX) {
 		graph_sizes_release(&sizes);
+		free(number);
 		assert_int_equal(rc, HDB_ELIMIT);
 		retained_of(d, by_node, true);
 		return;
@@ -65,9 +78,10 @@ static void retained_of(const struct graph_dominators *d, uint64_t *by_node, boo
 	assert_int_equal(rc, HDB_OK);
 	assert_int_equal(graph_sizes_get(&sizes, 0), sum);
 	for (uint32_t v = 0; v < d->node_count; v++) {
-		if (d->number[v])
-			by_node[v] = graph_sizes_get(&sizes, d->number[v]);
+		if (number[v])
+			by_node[v] = graph_sizes_get(&sizes, (uint32_t)number[v]);
 	}
+	free(number);
 	graph_sizes_release(&sizes);
 }
 

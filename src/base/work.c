@@ -20,8 +20,6 @@
 #define MEMORY_MIN (16ull << 20)
 /* Arrays smaller than this always live in anonymous memory. */
 #define BIG_MIN (1ull << 20)
-/* Arrays smaller than this are not worth a file of their own. */
-#define PARK_MIN (16ull << 20)
 /* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
 #define BIG_UNIT (1ull << 16)
 /* More worker threads than this gain nothing: one thread writes the database. */
@@ -270,7 +268,7 @@ void base_work_release(struct base_work *work)
 }
 
 /* Keeps a freed array; joins it with its neighbours. */
-static void pool_put(struct base_work *work, uint8_t *data, uint64_t size)
+static void pool_put(struct base_work *work, uint8_t *data, uint64_t size, bool is_clear)
 {
 	unsigned i = 0;
 
@@ -282,7 +280,9 @@ static void pool_put(struct base_work *work, uint8_t *data, uint64_t size)
 		i++;
 	memmove(&work->pool[i + 1], &work->pool[i],
 		(work->pool_count - i) * sizeof(work->pool[0]));
-	work->pool[i] = (struct base_pool_entry){ .data = data, .size_bytes = size };
+	work->pool[i] = (struct base_pool_entry){
+		.data = data, .size_bytes = size, .is_clear = is_clear,
+	};
 	work->pool_count++;
 	work->pool_bytes += size;
 	for (unsigned k = i ? i - 1 : 0; k + 1 < work->pool_count && k <= i;) {
@@ -291,20 +291,22 @@ static void pool_put(struct base_work *work, uint8_t *data, uint64_t size)
 			continue;
 		}
 		const uint64_t more = work->pool[k + 1].size_bytes;
+		const bool is_more_clear = work->pool[k + 1].is_clear;
 
 		pool_remove(work, k + 1);
+		work->pool[k].is_clear = work->pool[k].is_clear && is_more_clear;
 		work->pool[k].size_bytes += more;
 		work->pool_bytes += more;
 	}
 }
 
 /* Takes `size` bytes from the smallest kept piece that has them; NULL if none has. */
-static uint8_t *pool_take(struct base_work *work, uint64_t size)
+static uint8_t *pool_take(struct base_work *work, uint64_t size, bool *is_clear)
 {
 	unsigned best = BASE_POOL_MAX;
 	uint8_t *data;
 
-	for (unsigned i = 0; i < work->pool_count; i++)
+	for (unsigned i = 0; i < work->pool_count && !work->is_pool_closed; i++)
 		if (work->pool[i].size_bytes >= size &&
 		    (best == BASE_POOL_MAX ||
 		     work->pool[i].size_bytes < work->pool[best].size_bytes))
@@ -312,6 +314,7 @@ static uint8_t *pool_take(struct base_work *work, uint64_t size)
 	if (best == BASE_POOL_MAX)
 		return NULL;
 	data = work->pool[best].data;
+	*is_clear = work->pool[best].is_clear;
 	if (work->pool[best].size_bytes == size) {
 		pool_remove(work, best);
 	} else {
@@ -352,13 +355,16 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 	if (size < BIG_MIN) {
 		big->data = calloc(1, size);
 	} else {
-		big->data = pool_take(work, size);
-		if (big->data && is_clear)
+		bool was_clear = false;
+
+		big->data = pool_take(work, size, &was_clear);
+		if (big->data && is_clear && !was_clear)
 			memset(big->data, 0, size);
 		if (!big->data) {
 			/* What is kept gives way to what is needed: for its sake, the peak does not grow. */
-			pool_trim(work, work->memory_peak > work->memory_used + size ?
-				  work->memory_peak - work->memory_used - size : 0);
+			if (!work->is_pool_closed)
+				pool_trim(work, work->memory_peak > work->memory_used + size ?
+					  work->memory_peak - work->memory_used - size : 0);
 			big->data = map_anonymous(size);
 		}
 	}
@@ -370,6 +376,23 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 	if (work->memory_used + work->pool_bytes > work->memory_peak)
 		work->memory_peak = work->memory_used + work->pool_bytes;
 	return HDB_OK;
+}
+
+void base_pool_reserve(struct base_work *work, uint64_t size_bytes)
+{
+	const uint64_t size = round_up(size_bytes, BIG_UNIT);
+	const uint64_t kept = work->memory_used + work->pool_bytes;
+	uint8_t *data = NULL;
+
+	if (size >= BIG_MIN && kept < work->memory_bytes && size <= work->memory_bytes - kept)
+		data = map_anonymous(size);
+	if (data)
+		pool_put(work, data, size, true);
+}
+
+void base_pool_close(struct base_work *work, bool is_closed)
+{
+	work->is_pool_closed = is_closed;
 }
 
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
@@ -384,42 +407,6 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 	return alloc_big(work, big, size_bytes, false, what, err);
 }
 
-/* Writes all of it at the start of the file. */
-static bool write_all(int fd, const uint8_t *data, uint64_t size)
-{
-	for (uint64_t done = 0; done < size;) {
-		const ssize_t n = write(fd, data + done, size - done < PARK_MIN ? size - done :
-					PARK_MIN);
-
-		if (n > 0)
-			done += (uint64_t)n;
-		else if (n == 0 || errno != EINTR)
-			return false;
-	}
-	return true;
-}
-
-void base_big_park(struct base_work *work, struct base_big *big)
-{
-	void *data = MAP_FAILED;
-	int fd = -1;
-
-	if (big->is_file || big->size_bytes < PARK_MIN || !work->scratch_dir)
-		return;
-	/* Written by write(), the file has its blocks: no SIGBUS for want of room later. */
-	if (scratch_file(work->scratch_dir, &fd, NULL) == HDB_OK &&
-	    write_all(fd, big->data, big->size_bytes))
-		data = mmap(NULL, big->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (fd >= 0)
-		(void)close(fd);
-	if (data == MAP_FAILED)
-		return;
-	pool_put(work, big->data, big->size_bytes);
-	work->memory_used -= big->size_bytes;
-	big->data = data;
-	big->is_file = true;
-}
-
 void base_big_free(struct base_work *work, struct base_big *big)
 {
 	if (!big->data)
@@ -429,7 +416,7 @@ void base_big_free(struct base_work *work, struct base_big *big)
 	else if (big->is_file)
 		(void)munmap(big->data, big->size_bytes);
 	else
-		pool_put(work, big->data, big->size_bytes);
+		pool_put(work, big->data, big->size_bytes, false);
 	if (!big->is_file)
 		work->memory_used -= big->size_bytes;
 	*big = (struct base_big){ 0 };

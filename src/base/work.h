@@ -15,6 +15,7 @@
 struct base_pool_entry {
 	uint8_t *data;
 	uint64_t size_bytes;
+	bool is_clear; /* never touched */
 };
 
 struct base_work {
@@ -24,6 +25,7 @@ struct base_work {
 	uint64_t pool_bytes;     /* kept for reuse; together with memory_used within the budget */
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
 	unsigned pool_count;
+	bool is_pool_closed;     /* nothing is taken from what is kept, see base_pool_close */
 	unsigned threads;        /* at least 1 */
 	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
 	const char *tmp_dir;     /* for private files where scratch_dir cannot be written; lent */
@@ -76,9 +78,11 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 void base_big_free(struct base_work *work, struct base_big *big);
 
 /*
- * Moves an array that is from now on read in order, if at all, from anonymous memory to an unlinked file in
- * scratch_dir; big->data changes. Small arrays, and all arrays when there is no such file to be had, stay.
+ * Keeps one untouched piece of address space for the arrays that come next, so that what they leave behind is one
+ * piece again, which a later array of that size fits. Does nothing where the budget has no room for it.
  */
-void base_big_park(struct base_work *work, struct base_big *big);
+void base_pool_reserve(struct base_work *work, uint64_t size_bytes);
+/* From now on (or no more) arrays are taken elsewhere; freed ones are kept all the same. */
+void base_pool_close(struct base_work *work, bool is_closed);
 
 #endif

@@ -8,6 +8,9 @@
 #include "derive/build.h"
 #include <stdlib.h>
 
+/* Instead of a dominator's number. */
+#define UNREACHED UINT64_MAX
+
 struct build {
 	struct derive *derive;
 	struct store_writer *writer;
@@ -17,17 +20,25 @@ struct build {
 	atomic_bool is_too_big;       /* a size that narrow sizes do not hold */
 };
 
+static int read_numbers(const struct build *b, struct derive_block *block, struct hdb_error *err)
+{
+	return graph_dominators_numbers(&b->dominators, block->objects->first_ix, block->values,
+					block->objects->count, err);
+}
+
 static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct build *b = ctx;
-	const uint32_t *number = b->dominators.number + block->objects->first_ix;
+	const int r = read_numbers(b, block, err);
 
-	(void)err;
-	for (uint32_t i = 0; i < block->objects->count; i++)
-		if (number[i] && !graph_sizes_set(&b->sizes, number[i],
-						  derive_units(b->derive, block->objects->shallow[i])))
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+		const uint32_t number = (uint32_t)block->values[i];
+
+		if (number && !graph_sizes_set(&b->sizes, number,
+					       derive_units(b->derive, block->objects->shallow[i])))
 			atomic_store(&b->is_too_big, true);
-	return HDB_OK;
+	}
+	return r;
 }
 
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
@@ -46,27 +57,32 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 static int pack_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct build *b = ctx;
-	const uint32_t *number = b->dominators.number + block->objects->first_ix;
+	const int r = read_numbers(b, block, err);
 
-	for (uint32_t i = 0; i < block->objects->count; i++)
-		block->values[i] = number[i] ? graph_sizes_get(&b->sizes, number[i]) -
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+		const uint32_t number = (uint32_t)block->values[i];
+
+		block->values[i] = number ? graph_sizes_get(&b->sizes, number) -
 				   derive_units(b->derive, block->objects->shallow[i]) : 0;
-	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+	}
+	return r == HDB_OK ? pack_encode(&block->bytes[0], block->values, block->objects->count,
+					 err) : r;
 }
 
 static int pack_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct build *b = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	const uint32_t *number = b->dominators.number + first_ix;
+	const int r = read_numbers(b, block, err);
 
 	/* Two steps, so that the second one's memory can be asked for all at once. */
-	for (uint32_t i = 0; i < count; i++)
-		block->values[i] = b->dominators.dominator[number[i]];
-	for (uint32_t i = 0; i < count; i++)
-		block->values[i] = derive_tree_value(first_ix + i, number[i] ?
-						     b->node[block->values[i]] : first_ix + i);
-	return pack_encode(&block->bytes[0], block->values, count, err);
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		block->values[i] = block->values[i] ? b->dominators.dominator[block->values[i]] :
+				   UNREACHED;
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		block->values[i] = derive_tree_value(first_ix + i, block->values[i] == UNREACHED ?
+						     first_ix + i : b->node[block->values[i]]);
+	return r == HDB_OK ? pack_encode(&block->bytes[0], block->values, count, err) : r;
 }
 
 static int put_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -119,7 +135,11 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 {
 	struct build b = { .derive = derive, .writer = writer };
 	struct graph_rows rows;
-	int r = derive_graph_load(derive, false, &rows, err);
+	int r;
+
+	/* For the graph and the numbers first, then for the links. */
+	base_pool_reserve(derive->work, GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
+	r = derive_graph_load(derive, false, &rows, err);
 
 	if (r == HDB_OK)
 		r = graph_dominators(&rows, derive->heap->root_bits, derive->work, &b.dominators,

@@ -1,9 +1,9 @@
 /*
  * graph/dom_build.h - the phases of graph_dominators. Private to dominators.c and dom_search.c.
  *
- * Bytes a node: 4 for numbers, half a one for parents, while searching, and 8 for each edge that
- * waits; 3 to 7 for each edge that is not the tree's until it is evaluated; then 8 for links and
- * half a one for semidominators; at last 4 for dominators.
+ * Bytes a node: 4 for numbers (packed after it to some 2), half a one for parents, while searching,
+ * and 8 for each edge that waits; 3 to 7 for each edge that is not the tree's until it is
+ * evaluated; then 8 for links and half a one for semidominators; at last 4 for dominators.
  */
 #ifndef GRAPH_DOM_BUILD_H
 #define GRAPH_DOM_BUILD_H

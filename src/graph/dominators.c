@@ -87,7 +87,7 @@ static int semi_of_block(struct dom_build *b, struct link *links, uint32_t block
 	int rc = graph_buckets_sort(&b->edges, block, &first, &source, err);
 
 	if (rc == HDB_OK)
-		rc = graph_runs_get(&b->parents, block, b->block, count, err);
+		rc = graph_runs_get(&b->parents, block, b->block, err);
 	for (uint32_t k = count; rc == HDB_OK && k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
 		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ? 0 :
@@ -151,11 +151,10 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 /* Parents and semidominators of a block. */
 static int read_blocks(struct dom_build *b, uint32_t block, struct hdb_error *err)
 {
-	const uint32_t count = block_count(b, block);
-	int rc = graph_runs_get(&b->parents, block, b->block, count, err);
+	int rc = graph_runs_get(&b->parents, block, b->block, err);
 
 	if (rc == HDB_OK)
-		rc = graph_runs_get(&b->semis, block, b->block2, count, err);
+		rc = graph_runs_get(&b->semis, block, b->block2, err);
 	if (rc == HDB_OK)
 		rc = base_step(b->work, (uint64_t)block << GRAPH_RUN_BITS, err);
 	return rc;
@@ -202,8 +201,36 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 	return rc;
 }
 
-static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_dominators *out,
-	       struct hdb_error *err)
+/* Packs the numbers by node: neighbours were mostly met one after the other. */
+static int pack_numbers(struct dom_build *b, struct graph_runs *numbers, struct hdb_error *err)
+{
+	const uint64_t n = b->rows->node_count;
+	int rc = graph_runs_init(numbers, n, b->work, "preorder", err);
+
+	for (uint64_t first = 0; rc == HDB_OK && first < n; first += GRAPH_RUN) {
+		const uint32_t count = n - first < GRAPH_RUN ? (uint32_t)(n - first) : GRAPH_RUN;
+
+		for (uint32_t i = 0; i < count; i++)
+			b->block[i] = zigzag((int64_t)b->number[first + i] -
+					     (i % GRAPH_NUMBERS_STEP ?
+					      (int64_t)b->number[first + i - 1] : 0));
+		rc = graph_runs_put(numbers, first / GRAPH_RUN, b->block, count, err);
+	}
+	return rc;
+}
+
+int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t first,
+			     uint64_t *numbers, uint32_t count, struct hdb_error *err)
+{
+	const int rc = graph_runs_range(&dominators->numbers, first, numbers, count, err);
+
+	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+		numbers[i] = (uint64_t)unzigzag(numbers[i]) +
+			     (i % GRAPH_NUMBERS_STEP ? numbers[i - 1] : 0);
+	return rc;
+}
+
+static int start(struct dom_build *b, struct base_big *number, struct hdb_error *err)
 {
 	const uint64_t n = b->rows->node_count;
 	int rc;
@@ -212,20 +239,35 @@ static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_domi
 	b->block2 = calloc(GRAPH_RUN, sizeof *b->block2);
 	if (!b->block || !b->block2)
 		return hdb_fail_memory(err, "dominators", GRAPH_RUN * sizeof *b->block);
-	if ((rc = base_big_alloc(b->work, &out->number_big, (n + 1) * 4, "preorder", err)) < 0 ||
-	    (rc = base_big_alloc(b->work, &b->top_big, n / 8 + 8, "preorder", err)) < 0 ||
+	if ((rc = base_big_alloc(b->work, number, (n + 1) * 4, "preorder", err)) < 0)
+		return rc;
+	b->number = number->data;
+	/* What the search itself piles up is not to lie between what the links will take the place of. */
+	base_pool_close(b->work, true);
+	if ((rc = base_big_alloc(b->work, &b->top_big, n / 8 + 8, "preorder", err)) < 0 ||
 	    (rc = graph_runs_init(&b->parents, n + 1, b->work, "search tree", err)) < 0 ||
 	    (rc = graph_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0 ||
 	    (rc = graph_buckets_init(&b->edges, n + 1, b->work, err)) < 0)
 		return rc;
-	b->number = out->number_big.data;
 	b->top = b->top_big.data;
-	rc = dom_search(b, root_bits, err);
+	return HDB_OK;
+}
+
+static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_dominators *out,
+	       struct hdb_error *err)
+{
+	struct base_big number = { 0 };
+	int rc = start(b, &number, err);
+
+	if (rc == HDB_OK)
+		rc = dom_search(b, root_bits, err);
+	if (rc == HDB_OK)
+		rc = pack_numbers(b, &out->numbers, err);
+	base_pool_close(b->work, false);
 	graph_rows_release(b->rows);
-	if (rc < 0)
-		return rc;
-	base_big_park(b->work, &out->number_big);
-	rc = find_semidominators(b, err);
+	base_big_free(b->work, &number);
+	if (rc == HDB_OK)
+		rc = find_semidominators(b, err);
 	graph_buckets_release(&b->edges);
 	base_big_free(b->work, &b->top_big);
 	if (rc == HDB_OK)
@@ -233,7 +275,6 @@ static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_domi
 					"dominators", err);
 	if (rc == HDB_OK)
 		rc = find_dominators(b, out->dominator_big.data, err);
-	out->number = out->number_big.data;
 	out->dominator = out->dominator_big.data;
 	out->count = b->count;
 	return rc;
@@ -264,7 +305,7 @@ void graph_dominators_release(struct graph_dominators *dominators)
 {
 	if (!dominators->work)
 		return;
-	base_big_free(dominators->work, &dominators->number_big);
+	graph_runs_release(&dominators->numbers);
 	base_big_free(dominators->work, &dominators->dominator_big);
 	*dominators = (struct graph_dominators){ 0 };
 }
@@ -272,23 +313,30 @@ void graph_dominators_release(struct graph_dominators *dominators)
 int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
 			   struct hdb_error *err)
 {
-	const uint32_t *number = dominators->number;
 	const uint32_t n = dominators->node_count;
+	uint64_t *number = malloc(GRAPH_RUN * sizeof *number);
 	uint32_t *node;
-	int rc = base_big_alloc_raw(dominators->work, big, ((uint64_t)dominators->count + 1) * 4,
-				    "objects by number", err);
+	int rc = number ? base_big_alloc_raw(dominators->work, big,
+					     ((uint64_t)dominators->count + 1) * 4,
+					     "objects by number", err) :
+		hdb_fail_memory(err, "objects by number", GRAPH_RUN * sizeof *number);
 
-	if (rc < 0)
-		return rc;
 	node = big->data;
-	for (uint32_t v = 0; v < n; v++) {
-		if (n - v > 2 * DOM_AHEAD)
-			__builtin_prefetch(&node[number[v + 2 * DOM_AHEAD]], 1);
-		node[number[v]] = v;
+	for (uint64_t first = 0; rc == HDB_OK && first < n; first += GRAPH_RUN) {
+		const uint32_t count = n - first < GRAPH_RUN ? (uint32_t)(n - first) : GRAPH_RUN;
+
+		rc = graph_dominators_numbers(dominators, (uint32_t)first, number, count, err);
+		for (uint32_t i = 0; rc == HDB_OK && i < count; i++) {
+			if (count - i > 2 * DOM_AHEAD)
+				__builtin_prefetch(&node[number[i + 2 * DOM_AHEAD]], 1);
+			node[number[i]] = (uint32_t)first + i;
+		}
 	}
 	/* What is not reached has number 0, too. */
-	node[0] = GRAPH_NONE;
-	return HDB_OK;
+	if (rc == HDB_OK)
+		node[0] = GRAPH_NONE;
+	free(number);
+	return rc;
 }
 
 int graph_retained(const struct graph_dominators *dominators, struct graph_sizes *sizes,

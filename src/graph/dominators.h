@@ -14,16 +14,23 @@
 
 #include "graph/access.h"
 #include "graph/adjacency.h"
+#include "graph/runs.h"
 #include "graph/size_array.h"
 
 struct graph_dominators {
 	struct base_work *work;
 	uint32_t node_count;
 	uint32_t count;            /* reached nodes */
-	const uint32_t *number;    /* by node; 0: no root reaches it. To be read in order of nodes */
 	const uint32_t *dominator; /* by number: the dominator's number; [0] is 0 */
-	struct base_big number_big, dominator_big;
+	struct graph_runs numbers; /* by node, as graph_dominators_numbers gives them */
+	struct base_big dominator_big;
 };
+
+/* Nodes at which graph_dominators_numbers can start: multiples of this. */
+#define GRAPH_NUMBERS_STEP 128u
+
+/* Bytes a node of the largest array that graph_dominators needs, when it has given up the rows. */
+#define GRAPH_DOMINATORS_BYTES 8u
 
 /*
  * Fills *out; release it in any case. `rows` are given up: they are released when the search is
@@ -34,6 +41,13 @@ struct graph_dominators {
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, struct base_work *work,
 		     struct graph_dominators *out, struct hdb_error *err);
 void graph_dominators_release(struct graph_dominators *dominators);
+
+/*
+ * The numbers of nodes [first, first + count), 0 for those that no root reaches; first is a multiple of
+ * GRAPH_NUMBERS_STEP, and `numbers` has room for as many more to the next multiple. May be called on any thread.
+ */
+int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t first,
+			     uint64_t *numbers, uint32_t count, struct hdb_error *err);
 
 /*
  * The nodes by number, into *big (uint32_t, count + 1 of them; to be freed with base_big_free):

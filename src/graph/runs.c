@@ -19,7 +19,8 @@ int graph_runs_init(struct graph_runs *runs, uint64_t count, struct base_work *w
 	*runs = (struct graph_runs){ .block_count = count / GRAPH_RUN + 1 };
 	graph_slabs_init(&runs->bytes, FIRST_SLAB_BYTES, work, what);
 	runs->position = calloc(runs->block_count, sizeof *runs->position);
-	return runs->position ? HDB_OK :
+	runs->count = calloc(runs->block_count, sizeof *runs->count);
+	return runs->position && runs->count ? HDB_OK :
 		hdb_fail_memory(err, what, runs->block_count * sizeof *runs->position);
 }
 
@@ -29,6 +30,7 @@ void graph_runs_release(struct graph_runs *runs)
 		graph_slabs_release(&runs->bytes);
 	base_vec_release(&runs->packed);
 	free(runs->position);
+	free(runs->count);
 	*runs = (struct graph_runs){ 0 };
 }
 
@@ -48,20 +50,50 @@ int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *valu
 			     err);
 	if (rc != HDB_OK)
 		return rc;
+	runs->count[block] = count;
 	store64(room, runs->packed.count);
 	memcpy(room + 8, runs->packed.data, runs->packed.count);
 	return HDB_OK;
 }
 
-int graph_runs_get(const struct graph_runs *runs, uint64_t block, uint64_t *values,
-		   uint32_t count, struct hdb_error *err)
+/* Reads `groups` groups of a block from group `from` on. */
+static int get_groups(const struct graph_runs *runs, uint64_t block, uint32_t from,
+		      uint32_t groups, uint64_t *values, struct hdb_error *err)
 {
 	const uint8_t *at = graph_slabs_at(&runs->bytes, runs->position[block]);
 	struct pack_column column;
 	uint64_t used;
-	const int rc = pack_open(&column, at + 8, load64(at), count, &used, err);
+	const int rc = pack_open(&column, at + 8, load64(at), runs->count[block], &used, err);
 
-	for (uint32_t g = 0; rc == HDB_OK && g * PACK_GROUP < count; g++)
-		(void)pack_group(&column, g, values + (size_t)g * PACK_GROUP);
+	for (uint32_t g = 0; rc == HDB_OK && g < groups; g++)
+		(void)pack_group(&column, from + g, values + (size_t)g * PACK_GROUP);
+	return rc;
+}
+
+static uint32_t groups_of(uint32_t count)
+{
+	return (count + PACK_GROUP - 1) / PACK_GROUP;
+}
+
+int graph_runs_get(const struct graph_runs *runs, uint64_t block, uint64_t *values,
+		   struct hdb_error *err)
+{
+	return get_groups(runs, block, 0, groups_of(runs->count[block]), values, err);
+}
+
+int graph_runs_range(const struct graph_runs *runs, uint64_t first, uint64_t *values,
+		     uint32_t count, struct hdb_error *err)
+{
+	int rc = HDB_OK;
+
+	assert(first % PACK_GROUP == 0);
+	for (uint32_t done = 0; rc == HDB_OK && done < count;) {
+		const uint32_t from = (uint32_t)((first + done) % GRAPH_RUN);
+		const uint32_t n = count - done < GRAPH_RUN - from ? count - done : GRAPH_RUN - from;
+
+		rc = get_groups(runs, (first + done) / GRAPH_RUN, from / PACK_GROUP, groups_of(n),
+				values + done, err);
+		done += n;
+	}
 	return rc;
 }

@@ -17,6 +17,7 @@
 struct graph_runs {
 	uint64_t *position;        /* by block */
 	uint64_t block_count;
+	uint32_t *count;           /* values, by block */
 	struct graph_slabs bytes;
 	struct base_vec packed;    /* one block, before it is put */
 };
@@ -30,8 +31,12 @@ void graph_runs_release(struct graph_runs *runs);
 int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		   struct hdb_error *err);
 
-/* Reads `count` values of a block that was put with as many, into values[GRAPH_RUN]. */
+/* Reads a block that was put, into values[GRAPH_RUN]. */
 int graph_runs_get(const struct graph_runs *runs, uint64_t block, uint64_t *values,
-		   uint32_t count, struct hdb_error *err);
+		   struct hdb_error *err);
+
+/* Values [first, first + count) of those that were put; first is a multiple of 128. On any thread. */
+int graph_runs_range(const struct graph_runs *runs, uint64_t first, uint64_t *values,
+		     uint32_t count, struct hdb_error *err);
 
 #endif

@@ -165,8 +165,8 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 
 /* Steps up a chain of super classes before a table of all classes is cheaper; no real chain is as long. */
 #define PLAIN_STEPS 64
-/* Names that have such a table, at most. */
-#define BELOW_MAX 8
+/* Names that have such a table, at most: more than all tables of rules name together; a byte a class each. */
+#define BELOW_MAX 256
 
 /* For a name: whether each class has it or a super class that has it. */
 struct heap_below {
