@@ -9,7 +9,7 @@
  */
 #include "heap/collections.h"
 
-/* Shapes that many rows share. */
+/* Shapes that many rows share. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are initialisers. */
 #define EMPTY(name, what) { .class_name = name, .kind = what, .shape = HEAP_EMPTY }
 #define WRAP(name, what, field) \
 	{ .class_name = name, .kind = what, .shape = HEAP_WRAP, .store = field }
@@ -56,6 +56,7 @@
 
 #define IMMUTABLE "java.util.ImmutableCollections$"
 #define NOTHING "java.util.ImmutableCollections.EMPTY"
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct heap_collection_rule table[] = {
 	/* ---- java.util: lists ---- */

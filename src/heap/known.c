@@ -67,7 +67,7 @@ static int find_place(struct heap *heap, uint32_t class_no, uint32_t start_no, c
 
 		is_started = is_started || no == start_no;
 		for (uint32_t f = 0; f < class->field_count; f++) {
-			char text[FIELD_NAME_MAX];
+			char text[FIELD_NAME_MAX] = "";
 			struct store_field field;
 			int r = heap_field(heap, class->first_field + f, &field, err);
 
@@ -299,7 +299,7 @@ bool heap_value_number(const struct heap_value *value, int64_t *out)
 {
 	switch (value->type) {
 	case HPROF_BOOLEAN: *out = (value->bits & 0xff) != 0; return true;
-	case HPROF_BYTE: *out = (int8_t)value->bits; return true;
+	case HPROF_BYTE: *out = (int16_t)(int8_t)value->bits; return true;
 	case HPROF_CHAR: *out = (uint16_t)value->bits; return true;
 	case HPROF_SHORT: *out = (int16_t)value->bits; return true;
 	case HPROF_INT: *out = (int32_t)(uint32_t)value->bits; return true;

@@ -382,7 +382,7 @@ int import_sizes(struct import *im, struct hdb_error *err)
 {
 	struct sizes_choice *choice = calloc(1, sizeof(*choice));
 	struct layout l = { .model = { .align_bytes = 1 } };
-	struct sizes_fixed fixed;
+	struct sizes_fixed fixed = { 0 };
 	int r;
 
 	base_stage(im->work, "computing sizes", im->classes.count, "classes");

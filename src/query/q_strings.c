@@ -353,7 +353,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = calloc(1, sizeof(*s));
 	const char *pattern = query_option(q, "match");
-	uint64_t min_count;
+	uint64_t min_count = 1;
 	int r;
 
 	q->state = s;

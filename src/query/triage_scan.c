@@ -117,7 +117,7 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 		     struct hdb_error *err)
 {
 	struct heap *heap = t->q->heap;
-	struct heap_object object, array;
+	struct heap_object object, array = { .length = 0 };
 	struct heap_value value;
 	struct triage_figure *f;
 	uint64_t bytes;
