@@ -4,7 +4,7 @@
  * Blocks are looked up by the calling thread, decoded and packed into rows on all threads, and joined in order by the
  * calling thread, which also looks after the rows that need more of the store or are long.
  */
-#include "base/pipeline.h"
+#include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/references.h"
 #include "heap/values.h"
@@ -21,14 +21,11 @@ struct special {
 	uint32_t count; /* its edges in special_edges */
 };
 
-/* One block while it is decoded. */
+/* What a block needs beside its derive_block, whose values are the lengths of lists and whose bytes are the rows. */
 struct load_slot {
-	struct heap_block *objects;
-	uint64_t *list_length;
 	struct base_vec entries;       /* uint32_t: its references as stored */
 	struct base_vec edges;         /* uint32_t: of one object */
 	uint8_t *length;               /* of rows, by object */
-	struct base_vec bytes;         /* of rows */
 	struct base_vec specials;      /* struct special */
 	struct base_vec special_edges; /* uint32_t */
 };
@@ -56,17 +53,6 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 		(l->filter && l->filter->from_class[no]));
 }
 
-/* Looks up what decoding needs: blocks of references and of objects. */
-static int find_blocks(struct load *l, struct hdb_error *err)
-{
-	struct heap *heap = l->derive->heap;
-	int r = derive_reference_blocks(l->derive, &l->blocks, err);
-
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++)
-		r = heap_prepare_block(heap, b, err);
-	return r;
-}
-
 static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, uint32_t count,
 		       struct hdb_error *err)
 {
@@ -86,12 +72,14 @@ static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, u
  * Packs the row of object i: its class and its `count` references, but for roots. What is big, long, or may have
  * weak references that shall not count is special.
  */
-static int pack_row(struct load *l, struct load_slot *s, uint32_t i, const uint32_t *references,
-		    uint64_t count, struct hdb_error *err)
+static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
+		    const uint32_t *references, uint64_t count, struct hdb_error *err)
 {
 	const struct heap *heap = l->derive->heap;
-	const uint32_t ix = s->objects->first_ix + i;
-	const struct store_class *class = heap_class(heap, s->objects->class_no[i]);
+	const uint32_t ix = block->objects->first_ix + i;
+	const struct store_class *class = heap_class(heap, block->objects->class_no[i]);
+	struct load_slot *s = &l->slots[block->slot];
+	struct base_vec *bytes = &block->bytes[0];
 	uint32_t *edges = s->edges.data;
 	uint32_t n = 0;
 
@@ -100,43 +88,43 @@ static int pack_row(struct load *l, struct load_slot *s, uint32_t i, const uint3
 	for (uint64_t e = 0; e < count; e++)
 		if (!heap_is_root(heap, references[e]))
 			edges[n++] = references[e];
-	if (!(s->list_length[i] & STORE_LIST_IS_BIG) && !has_filter(l, s->objects, i)) {
-		uint8_t *out = base_vec_at(&s->bytes, uint8_t, s->bytes.count);
+	if (!(block->values[i] & STORE_LIST_IS_BIG) && !has_filter(l, block->objects, i)) {
+		uint8_t *out = base_vec_at(bytes, uint8_t, bytes->count);
 		const unsigned length = graph_rows_pack(l->rows, ix, edges, n, out);
 
 		if (length != GRAPH_ROW_LONG) {
 			s->length[i] = (uint8_t)length;
-			s->bytes.count += length;
+			bytes->count += length;
 			return HDB_OK;
 		}
 	}
 	return add_special(s, i, edges, n, err);
 }
 
-/* Decodes block `item` and packs its rows. */
-static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
+/* Decodes a block's references and packs its rows. */
+static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct load *l = ctx;
-	struct load_slot *s = &l->slots[slot_no];
+	struct load_slot *s = &l->slots[block->slot];
 	struct heap *heap = l->derive->heap;
 	const uint32_t *entries;
-	int r = heap_read_block(heap, (uint32_t)item, s->objects, err);
+	int r;
 
-	s->entries.count = s->bytes.count = s->specials.count = s->special_edges.count = 0;
-	if (r == HDB_OK)
-		r = store_lists_decode(heap->store, STORE_REFERENCES, &l->blocks[item],
-				       heap->object_count, s->list_length, &s->entries, err);
+	s->entries.count = s->specials.count = s->special_edges.count = 0;
+	r = store_lists_decode(heap->store, STORE_REFERENCES, &l->blocks[block->block_no],
+			       heap->object_count, block->values, &s->entries, err);
 	if (r == HDB_OK)
 		r = base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err);
 	if (r == HDB_OK)
-		r = base_vec_reserve(&s->bytes, (s->entries.count + s->objects->count) * 5 +
+		r = base_vec_reserve(&block->bytes[0],
+				     (s->entries.count + block->objects->count) * 5 +
 				     GRAPH_ROW_MAX + 8, 1, err);
 	memset(s->length, 0, STORE_BLOCK_OBJECTS);
 	entries = s->entries.data;
-	for (uint32_t i = 0; r == HDB_OK && i < s->objects->count; i++) {
-		const uint64_t n = s->list_length[i] & STORE_LIST_IS_BIG ? 0 : s->list_length[i];
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
-		r = pack_row(l, s, i, entries, n, err);
+		r = pack_row(l, block, i, entries, n, err);
 		entries += n;
 	}
 	return r;
@@ -198,18 +186,18 @@ static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 }
 
 /* Packs a row that the threads left alone into `out`. */
-static int finish_special(struct load *l, const struct load_slot *s, const struct special *special,
-			  const uint32_t *edges, uint8_t *length, uint8_t *out,
-			  struct hdb_error *err)
+static int finish_special(struct load *l, const struct derive_block *block,
+			  const struct special *special, const uint32_t *edges, uint8_t *length,
+			  uint8_t *out, struct hdb_error *err)
 {
-	const uint32_t ix = s->objects->first_ix + special->i;
-	const bool is_big = s->list_length[special->i] & STORE_LIST_IS_BIG;
+	const uint32_t ix = block->objects->first_ix + special->i;
+	const bool is_big = block->values[special->i] & STORE_LIST_IS_BIG;
 	struct graph_long_row row = { 0, 0 };
 	uint32_t count = special->count;
 	unsigned packed;
 	int r = HDB_OK;
 
-	if (has_filter(l, s->objects, special->i))
+	if (has_filter(l, block->objects, special->i))
 		r = keep_strong(l, ix, &edges, &count, err);
 	packed = graph_rows_pack(l->rows, ix, edges, count, out);
 	*length = (uint8_t)packed;
@@ -223,16 +211,17 @@ static int finish_special(struct load *l, const struct load_slot *s, const struc
 	return r;
 }
 
-static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
+/* Joins a block's rows with those before, group by group. */
+static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct load *l = ctx;
-	struct load_slot *s = &l->slots[slot_no];
+	struct load_slot *s = &l->slots[block->slot];
 	const struct special *special = s->specials.data, *end = special + s->specials.count;
 	const uint32_t *edges = s->special_edges.data;
-	const uint8_t *bytes = s->bytes.data;
-	int r = base_step(l->derive->work, item * STORE_BLOCK_OBJECTS, err);
+	const uint8_t *bytes = block->bytes[0].data;
+	int r = HDB_OK;
 
-	for (uint32_t i = 0; i < s->objects->count && r == HDB_OK; i += GRAPH_GROUP) {
+	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i += GRAPH_GROUP) {
 		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 		const uint8_t *from = bytes;
 		uint64_t size = 0, at = 0;
@@ -247,7 +236,7 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 				memcpy(group + at, bytes, length);
 				bytes += length;
 				if (special < end && special->i == k) {
-					r = finish_special(l, s, special, edges, &s->length[k],
+					r = finish_special(l, block, special, edges, &s->length[k],
 							   group + at, err);
 					edges += special->count;
 					special++;
@@ -258,7 +247,7 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 			bytes += size;
 		}
 		if (r == HDB_OK)
-			r = graph_rows_put(l->rows, (s->objects->first_ix + i) / GRAPH_GROUP,
+			r = graph_rows_put(l->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
 					   &s->length[i], from, err);
 	}
 	return r;
@@ -267,12 +256,9 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 static void free_load(struct load *l)
 {
 	for (unsigned i = 0; l->slots && i < l->slot_count; i++) {
-		free(l->slots[i].objects);
-		free(l->slots[i].list_length);
 		free(l->slots[i].length);
 		base_vec_release(&l->slots[i].entries);
 		base_vec_release(&l->slots[i].edges);
-		base_vec_release(&l->slots[i].bytes);
 		base_vec_release(&l->slots[i].specials);
 		base_vec_release(&l->slots[i].special_edges);
 	}
@@ -283,16 +269,12 @@ static void free_load(struct load *l)
 
 static int make_slots(struct load *l, struct hdb_error *err)
 {
-	l->slot_count = 3 * l->derive->work->threads;
+	l->slot_count = DERIVE_SLOTS_PER_THREAD * l->derive->work->threads;
 	l->slots = calloc(l->slot_count, sizeof(*l->slots));
 	for (unsigned i = 0; l->slots && i < l->slot_count; i++) {
-		struct load_slot *s = &l->slots[i];
-
-		s->objects = malloc(sizeof(*s->objects));
-		s->list_length = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->list_length));
-		s->length = calloc(1, STORE_BLOCK_OBJECTS);
-		if (!s->objects || !s->list_length || !s->length)
-			return hdb_fail_memory(err, "the graph", sizeof(*s->objects));
+		l->slots[i].length = calloc(1, STORE_BLOCK_OBJECTS);
+		if (!l->slots[i].length)
+			return hdb_fail_memory(err, "the graph", STORE_BLOCK_OBJECTS);
 	}
 	return l->slots ? HDB_OK : hdb_fail_memory(err, "the graph", sizeof(*l->slots));
 }
@@ -314,27 +296,21 @@ static int load_graph(struct derive *derive, bool is_strong, const struct derive
 	struct load l = {
 		.derive = derive, .rows = rows, .is_strong = is_strong, .filter = filter,
 	};
-	struct base_pipeline pipeline = {
-		.item_count = heap_block_count(heap), .threads = derive->work->threads, .ctx = &l,
-		.produce = produce, .consume = consume,
-	};
 	int r = heap_load_roots(heap, err);
 
 	*rows = (struct graph_rows){ 0 };
 	heap_references(heap, &l.big);
-	base_stage(derive->work, "loading the graph", heap->object_count, "objects");
 	if (r == HDB_OK)
 		r = count_edges(&l, err);
 	if (r == HDB_OK)
 		r = make_slots(&l, err);
 	if (r == HDB_OK)
-		r = find_blocks(&l, err);
+		r = derive_reference_blocks(derive, &l.blocks, err);
 	if (r == HDB_OK)
 		r = graph_rows_init(rows, heap->object_count, derive->work, err);
-	if (r == HDB_OK) {
-		pipeline.slot_count = l.slot_count;
-		r = base_pipeline_run(&pipeline, err);
-	}
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "loading the graph", true, pack_block, take_block, &l,
+				      err);
 	if (r < 0)
 		graph_rows_release(rows);
 	free_load(&l);

@@ -3,7 +3,6 @@
  */
 #include "derive/references.h"
 
-#include "base/pipeline.h"
 #include "derive/blocks.h"
 
 #include <stdlib.h>
@@ -38,29 +37,31 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 struct each {
 	struct derive *derive;
 	struct store_block *blocks;
-	struct derive_references *slots;
+	struct base_vec *entries; /* uint32_t, by slot */
 	int (*take)(void *ctx, const struct derive_references *references, struct hdb_error *err);
 	void *ctx;
 };
 
-static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+/* The lengths go to the block's values. */
+static int decode(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct each *each = ctx;
-	struct derive_references *s = &each->slots[slot];
 
-	s->first_ix = (uint32_t)item * STORE_BLOCK_OBJECTS;
-	s->count = each->blocks[item].item_count;
-	s->entries.count = 0;
-	return store_lists_decode(each->derive->heap->store, STORE_REFERENCES, &each->blocks[item],
-				  each->derive->heap->object_count, s->length, &s->entries, err);
+	each->entries[block->slot].count = 0;
+	return store_lists_decode(each->derive->heap->store, STORE_REFERENCES,
+				  &each->blocks[block->block_no], each->derive->heap->object_count,
+				  block->values, &each->entries[block->slot], err);
 }
 
-static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+static int hand_over(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct each *each = ctx;
-	const int r = base_step(each->derive->work, item * STORE_BLOCK_OBJECTS, err);
+	const struct derive_references references = {
+		.first_ix = block->objects->first_ix, .count = block->objects->count,
+		.length = block->values, .entries = each->entries[block->slot].data,
+	};
 
-	return r == HDB_OK ? each->take(each->ctx, &each->slots[slot], err) : r;
+	return each->take(each->ctx, &references, err);
 }
 
 int derive_each_references(struct derive *derive, const char *stage,
@@ -68,30 +69,18 @@ int derive_each_references(struct derive *derive, const char *stage,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err)
 {
+	const unsigned slots = DERIVE_SLOTS_PER_THREAD * derive->work->threads;
 	struct each each = { .derive = derive, .take = take, .ctx = ctx };
-	const struct base_pipeline pipeline = {
-		.item_count = heap_block_count(derive->heap), .threads = derive->work->threads,
-		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads, .ctx = &each,
-		.produce = produce, .consume = consume,
-	};
 	int r = derive_reference_blocks(derive, &each.blocks, err);
 
-	base_stage(derive->work, stage, derive->heap->object_count, "objects");
-	each.slots = calloc(pipeline.slot_count, sizeof(*each.slots));
-	if (r == HDB_OK && !each.slots)
-		r = hdb_fail_memory(err, "blocks of references", sizeof(*each.slots));
-	for (unsigned i = 0; each.slots && i < pipeline.slot_count; i++) {
-		each.slots[i].length = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
-		if (!each.slots[i].length)
-			r = hdb_fail_memory(err, "blocks of references", STORE_BLOCK_OBJECTS * 8);
-	}
+	each.entries = calloc(slots, sizeof(*each.entries));
+	if (r == HDB_OK && !each.entries)
+		r = hdb_fail_memory(err, "blocks of references", slots * sizeof(*each.entries));
 	if (r == HDB_OK)
-		r = base_pipeline_run(&pipeline, err);
-	for (unsigned i = 0; each.slots && i < pipeline.slot_count; i++) {
-		free(each.slots[i].length);
-		base_vec_release(&each.slots[i].entries);
-	}
-	free(each.slots);
+		r = derive_each_block(derive, stage, false, decode, hand_over, &each, err);
+	for (unsigned i = 0; each.entries && i < slots; i++)
+		base_vec_release(&each.entries[i]);
+	free(each.entries);
 	free(each.blocks);
 	return r;
 }

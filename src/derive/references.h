@@ -16,8 +16,8 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 /* A block's references as store_lists_decode gives them. */
 struct derive_references {
 	uint32_t first_ix, count;
-	uint64_t *length;        /* by object; STORE_LIST_IS_BIG: read it with heap_references */
-	struct base_vec entries; /* uint32_t */
+	const uint64_t *length;  /* by object; STORE_LIST_IS_BIG: read it with heap_references */
+	const uint32_t *entries; /* of all lists that are not big, one after the other */
 };
 
 /* Decodes all blocks on all threads and calls `take` for each, in order, on the calling thread. */

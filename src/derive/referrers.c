@@ -86,7 +86,7 @@ static int take_block(void *ctx, const struct derive_references *references,
 		      struct hdb_error *err)
 {
 	struct turn *t = ctx;
-	const uint32_t *entries = references->entries.data;
+	const uint32_t *entries = references->entries;
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < references->count && r == HDB_OK; i++) {

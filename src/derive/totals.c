@@ -34,7 +34,7 @@ struct totals {
 	struct class_tree supers; /* for the totals by super class */
 	struct derive_tree tree;
 	uint32_t *class_of;       /* by object */
-	struct class_sum *sums;   /* by slot and class; then all in the first slot's */
+	struct class_sum *sums;   /* by slot and class */
 	struct base_big class_big;
 };
 
