@@ -39,6 +39,17 @@ static inline uint64_t be_id(const void *p, unsigned id_size)
 	return id_size == 8 ? be64(p) : be32(p);
 }
 
+/* An unsigned big-endian number of 1, 2, 4 or 8 bytes. */
+static inline uint64_t be_bits(const void *p, unsigned size)
+{
+	switch (size) {
+	case 1: return *(const uint8_t *)p;
+	case 2: return be16(p);
+	case 4: return be32(p);
+	default: return be64(p);
+	}
+}
+
 static inline void put_be64(void *p, uint64_t v)
 {
 	v = __builtin_bswap64(v);

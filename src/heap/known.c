@@ -170,16 +170,6 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	return HDB_OK;
 }
 
-static uint64_t read_bits(const uint8_t *p, unsigned size)
-{
-	switch (size) {
-	case 1: return *p;
-	case 2: return be16(p);
-	case 4: return be32(p);
-	default: return be64(p);
-	}
-}
-
 int heap_instance_value(struct heap *heap, const struct heap_instance *instance, uint32_t start_no,
 			const char *name, size_t name_size, struct heap_value *out,
 			struct hdb_error *err)
@@ -200,7 +190,7 @@ int heap_instance_value(struct heap *heap, const struct heap_instance *instance,
 	p = base_view_at(&heap->view, instance->body_offset + place.at, size, err);
 	if (!p)
 		return HDB_ETRUNC;
-	*out = (struct heap_value){ .type = place.type, .bits = read_bits(p, size) };
+	*out = (struct heap_value){ .type = place.type, .bits = be_bits(p, size) };
 	return HDB_OK;
 }
 

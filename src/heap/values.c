@@ -86,16 +86,6 @@ void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields
 	out->is_static = true;
 }
 
-static uint64_t read_bits(const uint8_t *p, unsigned size)
-{
-	switch (size) {
-	case 1: return *p;
-	case 2: return be16(p);
-	case 4: return be32(p);
-	default: return be64(p);
-	}
-}
-
 int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 {
 	unsigned size;
@@ -121,7 +111,7 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 	const uint8_t *p = base_view_at(&f->heap->view, f->offset, size, err);
 	if (!p)
 		return HDB_ETRUNC;
-	f->value.bits = read_bits(p, size);
+	f->value.bits = be_bits(p, size);
 	f->offset += size;
 	return HDB_OK;
 }
@@ -191,7 +181,7 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, uint64_t count,
 		if (!p)
 			return HDB_ETRUNC;
 		for (uint64_t i = 0; i < n; i++)
-			bits[*done + i] = read_bits(p + i * size, size);
+			bits[*done + i] = be_bits(p + i * size, size);
 		*done += n;
 	}
 	return HDB_OK;

@@ -258,11 +258,6 @@ bool layout_known_is_made_up(unsigned known, const char *field_name)
 	return false;
 }
 
-bool layout_known_is_class(unsigned known)
-{
-	return has(NULL, known, MIRROR);
-}
-
 bool layout_known_has_version(unsigned known)
 {
 	return has(NULL, known, VERSION);

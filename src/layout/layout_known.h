@@ -52,9 +52,6 @@ bool layout_known_is_string(unsigned known);
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 
-/* java.lang.Class: static fields of the class that an instance stands for lie behind its own. */
-bool layout_known_is_class(unsigned known);
-
 /* A class that keeps the version of the class library in a static field "java_version". */
 bool layout_known_has_version(unsigned known);
 

@@ -10,16 +10,6 @@
 /* Bytes that are looked at at a time; a multiple of all element sizes. */
 #define CHUNK_BYTES (1u << 20)
 
-static uint64_t read_bits(const uint8_t *p, unsigned size)
-{
-	switch (size) {
-	case 1: return *p;
-	case 2: return be16(p);
-	case 4: return be32(p);
-	default: return be64(p);
-	}
-}
-
 /* Whether all elements are like the first: the array is equal to itself an element further. */
 static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsigned width,
 		      bool *out, struct hdb_error *err)
@@ -98,7 +88,7 @@ int query_array_facts(struct heap *heap, struct base_view *view, uint64_t offset
 	p = base_view_at(view, sub.body_offset, width, err);
 	if (!p)
 		return HDB_ETRUNC;
-	out->value = read_bits(p, width);
+	out->value = be_bits(p, width);
 	out->tail_count = tail_bytes / width;
 	out->is_zero = uniform && out->value == 0;
 	out->is_constant = uniform && out->type != HPROF_OBJECT && sub.length >= 2;

@@ -45,9 +45,6 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, char
 /* Whether a class is the platform's (java.*, android.*, primitive arrays, ...): a table of prefixes. */
 bool query_is_platform_class(const char *class_name);
 
-/* "com.acme.Cache", "int[]" and the like in few words: the name without its package. Lent from `class_name`. */
-const char *query_short_name(const char *class_name);
-
 /* Kind "child": what the accumulation point dominates immediately, by class. */
 int query_leak_children(struct query *q, struct query_story *story, uint64_t part,
 			const struct query_suspect *suspect, struct hdb_error *err);

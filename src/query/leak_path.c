@@ -40,13 +40,6 @@ bool query_is_platform_class(const char *class_name)
 	return false;
 }
 
-const char *query_short_name(const char *class_name)
-{
-	const size_t size = heap_package_size(class_name);
-
-	return class_name[size] == '.' ? class_name + size + 1 : class_name;
-}
-
 /* Walks up the tree: the first nodes from below are kept, and of the others the last ones. */
 static int walk_up(struct query *q, uint32_t ix, struct query_leak_path *out, struct hdb_error *err)
 {

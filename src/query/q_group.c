@@ -9,6 +9,7 @@
 #include "heap/value_text.h"
 #include "query/describe.h"
 #include "query/queries.h"
+#include "query/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,6 @@ enum { VALUE, COUNT, SHALLOW, RETAINED, UNREACHABLE, ID };
 #define TEXT_MAX 1024
 /* Elements of an array that are hashed at a time. */
 #define CHUNK 512u
-/* Slots of the first table of values. */
-#define FIRST_SLOTS 4096u
 
 static const struct hdb_option_spec options[] = {
 	{ "by", "value|field:PATH", "what objects must have in common: their own value (default), or "
@@ -51,11 +50,8 @@ static const struct hdb_column facts[] = {
 };
 
 struct value_group {
-	uint64_t low, high;     /* the hash */
-	uint64_t count;         /* 0: free slot */
+	struct query_tally_head head;
 	uint64_t shallow_bytes, retained_bytes, unreachable;
-	uint32_t first_ix;
-	uint32_t unused;
 };
 
 /* A block of objects with what is asked of each. */
@@ -73,8 +69,8 @@ struct grouping {
 	const char *path;       /* NULL: the object itself; lent */
 	bool has_retained;
 	uint64_t members;
-	struct base_big table;  /* struct value_group */
-	uint64_t slots, used, at;
+	struct query_tally tally; /* struct value_group */
+	uint64_t at;
 };
 
 /* ---- values ---- */
@@ -240,91 +236,26 @@ static int hash_of(struct query *q, struct grouping *s, uint32_t ix, XXH128_hash
 	return HDB_OK;
 }
 
-/* ---- the table ---- */
-
-static struct value_group *find_slot(struct value_group *table, uint64_t slots, uint64_t low,
-				     uint64_t high)
-{
-	uint64_t at = low & (slots - 1);
-
-	while (table[at].count && (table[at].low != low || table[at].high != high))
-		at = (at + 1) & (slots - 1);
-	return &table[at];
-}
-
-static int grow(struct query *q, struct grouping *s, struct hdb_error *err)
-{
-	const uint64_t slots = s->slots ? s->slots * 2 : FIRST_SLOTS;
-	const uint64_t bytes = slots * sizeof(struct value_group);
-	const struct value_group *old = s->table.data;
-	struct base_big table = { 0 };
-	int r;
-
-	/* Both tables are there while one is copied to the other. */
-	if (bytes + bytes / 2 > q->work->memory_bytes)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " distinct values do not fit in the memory "
-				"budget of %" PRIu64 " bytes; --memory gives more", s->used,
-				q->work->memory_bytes);
-	r = base_big_alloc(q->work, &table, bytes, "values", err);
-	if (r < 0)
-		return r;
-	for (uint64_t i = 0; i < s->slots; i++)
-		if (old[i].count)
-			*find_slot(table.data, slots, old[i].low, old[i].high) = old[i];
-	base_big_free(q->work, &s->table);
-	s->table = table;
-	s->slots = slots;
-	return HDB_OK;
-}
-
 static int add_object(struct query *q, struct grouping *s, uint32_t i, struct hdb_error *err)
 {
 	const struct columns_of_block *b = s->block;
 	const uint32_t ix = b->objects.first_ix + i;
 	struct value_group *group;
 	XXH128_hash_t hash;
+	void *entry;
 	int r = hash_of(q, s, ix, &hash, err);
 
-	if (r == HDB_OK && s->used >= s->slots / 4 * 3)
-		r = grow(q, s, err);
+	if (r == HDB_OK)
+		r = query_tally_add(q, &s->tally, (struct heap_text_hash){ hash.low64, hash.high64 },
+				    ix, &entry, err);
 	if (r < 0)
 		return r;
-	group = find_slot(s->table.data, s->slots, hash.low64, hash.high64);
-	if (!group->count) {
-		group->low = hash.low64;
-		group->high = hash.high64;
-		group->first_ix = ix;
-		s->used++;
-	}
+	group = entry;
 	s->members++;
-	group->count++;
 	group->shallow_bytes += b->objects.shallow[i];
 	group->retained_bytes += s->has_retained ? b->retained[i] : 0;
 	group->unreachable += !b->reachable[i];
 	return HDB_OK;
-}
-
-/* Most objects first, then by ID, so that the order does not depend on the hash. */
-static int compare_groups(const void *a, const void *b)
-{
-	const struct value_group *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->first_ix < y->first_ix ? -1 : x->first_ix > y->first_ix;
-}
-
-static void order_groups(struct query *q, struct grouping *s, uint64_t min_count)
-{
-	struct value_group *table = s->table.data;
-	uint64_t kept = 0;
-
-	for (uint64_t i = 0; i < s->slots; i++)
-		if (table[i].count && table[i].count >= min_count)
-			table[kept++] = table[i];
-	if (kept)
-		qsort(table, kept, sizeof(*table), compare_groups);
-	q->total = kept;
 }
 
 /* ---- the query ---- */
@@ -423,6 +354,9 @@ static int open_group(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "values", sizeof(*s));
+	s->tally = (struct query_tally){
+		.entry_bytes = sizeof(struct value_group), .what = "values", .advice = "",
+	};
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
 		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
@@ -441,9 +375,9 @@ static int open_group(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_fact(q, "objects", s->members, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "values", s->used, err);
+		r = query_fact(q, "values", s->tally.used, err);
 	if (r == HDB_OK)
-		order_groups(q, s, min_count);
+		q->total = query_tally_order(&s->tally, min_count);
 	return r;
 }
 
@@ -456,16 +390,16 @@ static int next_group(struct query *q, struct hdb_error *err)
 
 	if (s->at >= q->total)
 		return HDB_END;
-	group = (const struct value_group *)s->table.data + s->at++;
-	r = text_of(q, s, group->first_ix, text, err);
+	group = query_tally_at(&s->tally, s->at++);
+	r = text_of(q, s, group->head.first_ix, text, err);
 	if (r == HDB_OK)
 		r = query_set_text(q, VALUE, text, err);
-	query_set(q, COUNT, group->count);
+	query_set(q, COUNT, group->head.count);
 	query_set(q, SHALLOW, group->shallow_bytes);
 	if (s->has_retained)
 		query_set(q, RETAINED, group->retained_bytes);
 	query_set(q, UNREACHABLE, group->unreachable);
-	return r == HDB_OK ? query_set_id(q, ID, group->first_ix, err) : r;
+	return r == HDB_OK ? query_set_id(q, ID, group->head.first_ix, err) : r;
 }
 
 static void close_group(struct query *q)
@@ -477,7 +411,7 @@ static void close_group(struct query *q)
 	heap_string_scan_release(&s->scan);
 	free(s->is_member);
 	free(s->block);
-	base_big_free(q->work, &s->table);
+	query_tally_release(q, &s->tally);
 	free(s);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "heap/string_scan.h"
 #include "query/queries.h"
+#include "query/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,6 @@ enum { COUNT, TEXT, LENGTH, ENCODING, SHALLOW, ARRAYS, TOTAL, ID };
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
 /* Slots of the first table of texts. */
-#define FIRST_SLOTS 4096u
 /* Units of a prefix, if the user does not say, and at most. */
 #define PREFIX_DEFAULT 8u
 #define PREFIX_MAX 4096u
@@ -66,12 +66,9 @@ enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
 
 /* All strings of one text, or of one group. */
 struct text {
-	struct heap_text_hash hash;
+	struct query_tally_head head;
 	uint64_t string_bytes;
 	uint64_t array_bytes;
-	uint64_t count;    /* 0: free slot */
-	uint32_t first_ix;
-	uint32_t unused;
 };
 
 struct strings {
@@ -86,8 +83,7 @@ struct strings {
 	pcre2_match_data *match_data;
 	pcre2_match_context *match_context;
 	/* texts */
-	struct base_big table;
-	uint64_t slots, used;
+	struct query_tally tally;     /* struct text */
 	uint64_t at;                  /* next row */
 	uint64_t looked, without_text;
 };
@@ -219,86 +215,21 @@ static int key_of(struct strings *s, const struct heap_chars *chars, struct heap
 	return r;
 }
 
-static struct text *find_slot(struct text *table, uint64_t slots, const struct heap_text_hash *hash)
-{
-	uint64_t at = hash->low & (slots - 1);
-
-	while (table[at].count && (table[at].hash.low != hash->low ||
-				   table[at].hash.high != hash->high))
-		at = (at + 1) & (slots - 1);
-	return &table[at];
-}
-
-static int grow(struct query *q, struct strings *s, struct hdb_error *err)
-{
-	const uint64_t slots = s->slots ? s->slots * 2 : FIRST_SLOTS;
-	const uint64_t bytes = slots * sizeof(struct text);
-	const struct text *old = s->table.data;
-	struct base_big table = { 0 };
-	int r;
-
-	/* Both tables are there while one is copied to the other. */
-	if (bytes + bytes / 2 > q->work->memory_bytes)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " distinct texts do not fit in the "
-				"memory budget of %" PRIu64 " bytes; --memory gives more, "
-				"--objects or a narrower --match needs less", s->used,
-				q->work->memory_bytes);
-	r = base_big_alloc(q->work, &table, bytes, "texts", err);
-	if (r < 0)
-		return r;
-	for (uint64_t i = 0; i < s->slots; i++)
-		if (old[i].count)
-			*find_slot(table.data, slots, &old[i].hash) = old[i];
-	base_big_free(q->work, &s->table);
-	s->table = table;
-	s->slots = slots;
-	return HDB_OK;
-}
-
 static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 {
 	struct heap_text_hash hash;
 	struct text *text;
+	void *entry;
 	int r = key_of(s, &s->scan.string.chars, &hash, err);
 
-	if (r == HDB_OK && s->used >= s->slots / 4 * 3)
-		r = grow(q, s, err);
+	if (r == HDB_OK)
+		r = query_tally_add(q, &s->tally, hash, s->scan.ix, &entry, err);
 	if (r < 0)
 		return r;
-	text = find_slot(s->table.data, s->slots, &hash);
-	if (!text->count) {
-		text->hash = hash;
-		text->first_ix = s->scan.ix;
-		s->used++;
-	}
-	text->count++;
+	text = entry;
 	text->string_bytes += s->scan.shallow_bytes;
 	text->array_bytes += s->scan.string.array_bytes;
 	return HDB_OK;
-}
-
-/* Most copies first, then by ID, so that the order does not depend on the hash. */
-static int compare_texts(const void *a, const void *b)
-{
-	const struct text *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->first_ix < y->first_ix ? -1 : x->first_ix > y->first_ix;
-}
-
-/* Moves the texts that are there often enough together, in order. */
-static void order_texts(struct query *q, struct strings *s, uint64_t min_count)
-{
-	struct text *table = s->table.data;
-	uint64_t kept = 0;
-
-	for (uint64_t i = 0; i < s->slots; i++)
-		if (table[i].count && table[i].count >= min_count)
-			table[kept++] = table[i];
-	if (kept)
-		qsort(table, kept, sizeof(*table), compare_texts);
-	q->total = kept;
 }
 
 static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
@@ -311,7 +242,7 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 		r = add_string(q, s, err);
 	if (r < 0)
 		return r;
-	order_texts(q, s, min_count);
+	q->total = query_tally_order(&s->tally, min_count);
 	r = query_fact(q, "strings", s->looked, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "texts", q->total, err);
@@ -361,6 +292,10 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		s->text = malloc(TEXT_MAX + 1);
 	if (!s || !s->text)
 		return hdb_fail_memory(err, "strings", TEXT_MAX);
+	s->tally = (struct query_tally){
+		.entry_bytes = sizeof(struct text), .what = "texts",
+		.advice = ", --objects or a narrower --match needs less",
+	};
 	s->is_list = query_option(q, "objects") != NULL;
 	s->equals = query_option(q, "equals");
 	r = query_targets(q, 0, 0, err);
@@ -421,10 +356,10 @@ static int next_strings(struct query *q, struct hdb_error *err)
 	}
 	if (s->at >= q->total)
 		return HDB_END;
-	text = (const struct text *)s->table.data + s->at++;
-	query_set(q, COUNT, text->count);
-	r = heap_string_one(q->heap, text->first_ix, &string, err);
-	return r != HDB_OK ? r : set_row(q, s, text->first_ix, &string.chars, text->string_bytes,
+	text = query_tally_at(&s->tally, s->at++);
+	query_set(q, COUNT, text->head.count);
+	r = heap_string_one(q->heap, text->head.first_ix, &string, err);
+	return r != HDB_OK ? r : set_row(q, s, text->head.first_ix, &string.chars, text->string_bytes,
 					 text->array_bytes, err);
 }
 
@@ -438,7 +373,7 @@ static void close_strings(struct query *q)
 	pcre2_code_free(s->regex);
 	pcre2_match_data_free(s->match_data);
 	pcre2_match_context_free(s->match_context);
-	base_big_free(q->work, &s->table);
+	query_tally_release(q, &s->tally);
 	free(s->text);
 	free(s);
 }

@@ -80,11 +80,6 @@ int store_fault_size(const struct store *store, struct hdb_error *err)
 	return r == HDB_OK ? store_view_check_size(&store->view, err) : r;
 }
 
-bool store_is_read_only(const struct store *store)
-{
-	return store->env->is_read_only;
-}
-
 static void free_side(struct store_side *side)
 {
 	if (!side)

@@ -30,9 +30,6 @@ int store_fault(const struct store *store, struct hdb_error *err);
 /* The same, with a look at the file's size: a system call. Zeros past a new end are no fault of a map's. */
 int store_fault_size(const struct store *store, struct hdb_error *err);
 
-/* Whether the database cannot be written: then what is built goes to a private file. */
-bool store_is_read_only(const struct store *store);
-
 /* Bytes of the database file when the snapshot began. */
 uint64_t store_file_bytes(const struct store *store);
 
