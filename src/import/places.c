@@ -16,6 +16,8 @@
 #define BATCH 256u
 /* Extents between two reports of progress. */
 #define STEP_EXTENTS 64u
+/* Objects whose heads are asked of memory before they are read, where the order is none. */
+#define READ_AHEAD 16u
 /* Offsets from here on need four more bytes, not one. */
 #define HIGH_BYTE_END (1ull << 40)
 
@@ -348,44 +350,66 @@ static uint32_t lower_bound(const uint64_t *ids, uint32_t count, uint64_t id)
 	return low;
 }
 
-static int read_piece(const struct hprof_file *file, struct base_view *view,
-		      const struct places_piece *piece, const uint64_t *ids, uint32_t count,
-		      uint64_t *offsets, struct hdb_error *err)
+static int read_piece(const struct hprof_file *file, const struct places_piece *piece,
+		      const struct places_wanted *wanted, struct hdb_error *err)
 {
+	const uint64_t *ids = wanted->ids;
+	const uint32_t count = wanted->count;
 	uint32_t i = lower_bound(ids, count, piece->first_id);
+	int r = HDB_OK;
 
-	for (uint64_t at = piece->offset; at < piece->end && i < count;) {
+	for (uint64_t at = piece->offset; at < piece->end && i < count && r == HDB_OK;) {
 		struct hprof_sub sub;
-		const int r = read_quick(file, view, at, piece->end, &sub, err);
 
+		r = read_quick(file, wanted->view, at, piece->end, &sub, err);
 		if (r < 0)
 			return r;
 		while (i < count && ids[i] < sub.id)
 			i++;
 		/* Of two objects with one ID the first in the file counts. */
-		if (i < count && ids[i] == sub.id && !offsets[i])
-			offsets[i] = at;
+		if (i < count && ids[i] == sub.id && !wanted->offsets[i]) {
+			wanted->offsets[i] = at;
+			r = wanted->take ? wanted->take(wanted->ctx, i, &sub, err) : HDB_OK;
+		}
 		at = sub.end;
 	}
-	return HDB_OK;
+	return r;
 }
 
-int places_block(const struct places *places, const struct hprof_file *file,
-		 struct base_view *view, uint32_t block, uint32_t block_objects,
-		 const uint64_t *ids, uint32_t count, uint64_t *offsets, struct hdb_error *err)
+static int read_each(const struct places *places, const struct hprof_file *file, uint64_t first_ix,
+		     const struct places_wanted *wanted, struct hdb_error *err)
 {
-	const uint64_t first_ix = (uint64_t)block * block_objects;
 	int r = HDB_OK;
 
-	if (places->is_disordered) {
-		for (uint32_t i = 0; i < count; i++)
-			if (!offsets[i])
-				offsets[i] = get_offset(places, first_ix + i);
-		return HDB_OK;
+	for (uint32_t i = 0; i < wanted->count && r == HDB_OK; i++) {
+		struct hprof_sub sub;
+		uint64_t at;
+
+		if (wanted->take && i + READ_AHEAD < wanted->count)
+			base_view_prefetch(wanted->view,
+					   get_offset(places, first_ix + i + READ_AHEAD));
+		at = get_offset(places, first_ix + i);
+		if (wanted->offsets[i] || !at)
+			continue;
+		wanted->offsets[i] = at;
+		if (!wanted->take)
+			continue;
+		r = read_quick(file, wanted->view, at, file->source->size, &sub, err);
+		if (r == HDB_OK)
+			r = wanted->take(wanted->ctx, i, &sub, err);
 	}
+	return r;
+}
+
+int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
+		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (places->is_disordered)
+		return read_each(places, file, (uint64_t)block * block_objects, wanted, err);
 	for (uint32_t k = places->first[block]; k < places->first[block + 1] && r == HDB_OK; k++)
-		r = read_piece(file, view, base_vec_at(&places->pieces, struct places_piece,
-						       places->numbers[k]),
-			       ids, count, offsets, err);
+		r = read_piece(file, base_vec_at(&places->pieces, struct places_piece,
+						 places->numbers[k]), wanted, err);
 	return r;
 }
