@@ -122,30 +122,54 @@ int places_add_run(struct places *places, uint64_t offset, uint64_t end,
 
 /* ---- ordered: the pieces of each block ---- */
 
-/* The blocks that a piece has objects in; its first and last ID are in the set. */
-static void blocks_of(const struct idset *ids, uint32_t block_objects,
-		      const struct places_piece *piece, uint32_t *from, uint32_t *to)
+/* The blocks that some pieces have objects in. */
+struct spans {
+	uint32_t from[BATCH / 2], to[BATCH / 2];
+	unsigned count;
+};
+
+/* Those of the pieces from number `first` on; the first and last ID of each are in the set. */
+static void find_spans(const struct places *places, const struct idset *ids,
+		       uint32_t block_objects, size_t first, struct spans *spans)
 {
-	*from = idset_find(ids, piece->first_id) / block_objects;
-	*to = idset_find(ids, piece->last_id) / block_objects;
+	const size_t left = places->pieces.count - first;
+	uint64_t wanted[BATCH];
+	uint32_t found[BATCH];
+
+	spans->count = left < BATCH / 2 ? (unsigned)left : BATCH / 2;
+	for (unsigned i = 0; i < spans->count; i++) {
+		const struct places_piece *piece =
+			base_vec_at(&places->pieces, struct places_piece, first + i);
+
+		wanted[2 * i] = piece->first_id;
+		wanted[2 * i + 1] = piece->last_id;
+	}
+	idset_find_many(ids, wanted, 2 * (size_t)spans->count, found);
+	for (unsigned i = 0; i < spans->count; i++) {
+		spans->from[i] = found[2 * i] / block_objects;
+		spans->to[i] = found[2 * i + 1] / block_objects;
+	}
 }
 
 /* Counts the pieces of each block into first[block + 1]; false if there is too much to read. */
 static bool count_pieces(struct places *places, const struct idset *ids, uint32_t block_objects)
 {
 	uint64_t left = places->object_count * READ_FACTOR + PIECES_FREE;
+	struct spans spans;
 
-	for (size_t p = 0; p < places->pieces.count; p++) {
-		const struct places_piece *piece =
-			base_vec_at(&places->pieces, struct places_piece, p);
-		uint32_t from, to;
+	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
+		find_spans(places, ids, block_objects, p, &spans);
+		for (unsigned i = 0; i < spans.count; i++) {
+			const uint32_t count =
+				base_vec_at(&places->pieces, struct places_piece, p + i)->count;
+			const uint64_t blocks = (uint64_t)(spans.to[i] - spans.from[i]) + 1;
 
-		blocks_of(ids, block_objects, piece, &from, &to);
-		if ((uint64_t)(to - from) + 1 > left / piece->count)
-			return false;
-		left -= ((uint64_t)(to - from) + 1) * piece->count;
-		for (uint32_t b = from; b <= to; b++)
-			places->first[b + 1]++;
+			if (blocks > left / count)
+				return false;
+			left -= blocks * count;
+			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
+				places->first[b + 1]++;
+		}
 	}
 	return true;
 }
@@ -153,6 +177,7 @@ static bool count_pieces(struct places *places, const struct idset *ids, uint32_
 static int order(struct places *places, const struct idset *ids, uint32_t block_objects,
 		 uint32_t blocks, struct hdb_error *err)
 {
+	struct spans spans;
 	uint32_t *next;
 
 	places->first = calloc((size_t)blocks + 2, sizeof(*places->first));
@@ -172,13 +197,11 @@ static int order(struct places *places, const struct idset *ids, uint32_t block_
 				       (uint64_t)places->first[blocks] * 4);
 	}
 	memcpy(next, places->first, (size_t)blocks * sizeof(*next));
-	for (size_t p = 0; p < places->pieces.count; p++) {
-		uint32_t from, to;
-
-		blocks_of(ids, block_objects,
-			  base_vec_at(&places->pieces, struct places_piece, p), &from, &to);
-		for (uint32_t b = from; b <= to; b++)
-			places->numbers[next[b]++] = (uint32_t)p;
+	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
+		find_spans(places, ids, block_objects, p, &spans);
+		for (unsigned i = 0; i < spans.count; i++)
+			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
+				places->numbers[next[b]++] = (uint32_t)(p + i);
 	}
 	free(next);
 	return HDB_OK;
