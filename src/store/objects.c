@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #define CLASS_ENTRY 12
+#define RECENT_CLASSES 256u
 /* Memory that encoding takes: three columns of a block. */
 #define SCRATCH_COLUMNS 3
 
@@ -45,23 +46,27 @@ static int build_dictionary(struct base_vec *out, const struct store_object *obj
 	struct base_idmap map = { 0 };
 	const size_t at = out->count;
 	uint32_t classes = 0;
-	uint64_t last_key = UINT64_MAX;
-	uint32_t last = 0;
+	/* The entries of the classes that came last; nearly every object is of one of few. */
+	uint64_t recent_key[RECENT_CLASSES];
+	uint32_t recent[RECENT_CLASSES];
 	int r = base_bytes_append(out, "\0\0\0\0", 4, err);
 
+	memset(recent_key, 0xff, sizeof(recent_key));
 	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
 		const struct store_object *o = &objects[i];
 		/* A class has one body size and nearly always one kind, so these make the key. */
 		const uint64_t key = (uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 |
 				     o->kind;
+		const unsigned at_recent = o->class_no % RECENT_CLASSES;
 		uint8_t entry[CLASS_ENTRY] = { 0 };
 
-		if (key != last_key) {
-			last_key = key;
-			last = base_idmap_get(&map, key);
+		if (key != recent_key[at_recent]) {
+			recent_key[at_recent] = key;
+			recent[at_recent] = base_idmap_get(&map, key);
 		}
-		if (last == BASE_IDMAP_NONE) {
-			last = classes++;
+		if (recent[at_recent] == BASE_IDMAP_NONE) {
+			const uint32_t last = recent[at_recent] = classes++;
+
 			store32(entry, o->class_no);
 			entry[4] = o->kind;
 			entry[5] = o->is_embedded != 0;
@@ -70,7 +75,7 @@ static int build_dictionary(struct base_vec *out, const struct store_object *obj
 			if (r == HDB_OK)
 				r = base_bytes_append(out, entry, sizeof(entry), err);
 		}
-		indices[i] = last;
+		indices[i] = recent[at_recent];
 	}
 	base_idmap_release(&map);
 	if (r == HDB_OK)
