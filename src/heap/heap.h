@@ -31,6 +31,14 @@ struct heap_layout {
 	unsigned wide_header_bytes;
 };
 
+/* Decoded groups of file offsets that are kept: a power of two; 260 KB, what a core's own cache holds. */
+#define HEAP_OFFSET_GROUPS 256u
+
+struct heap_offsets {
+	uint32_t group_no;           /* + 1; 0: none */
+	uint64_t offset[PACK_GROUP];
+};
+
 struct heap {
 	struct store *store;        /* owned */
 	struct base_work *work;     /* lent */
@@ -49,6 +57,8 @@ struct heap {
 	struct store_ids **ids;
 	uint64_t objects_generation;
 	uint64_t *first_ids;        /* of the blocks; read when first asked for */
+	uint32_t found_block;       /* of identifiers: where the last look-up ended */
+	struct heap_offsets *offsets; /* by group number modulo HEAP_OFFSET_GROUPS; owned */
 	uint64_t *root_bits;        /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;
@@ -91,6 +101,12 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 
 /* File offset of an object's sub-record; 0 for an object that the dump lacks (invented). */
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
+
+/*
+ * The same on any thread, if the object's block was prepared: *groups is the thread's own, NULL at first; owned: free().
+ */
+int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
+		   struct hdb_error *err);
 
 /* Whether the dump has it: false for the boot loader's stand-in and invented classes. */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
@@ -151,7 +167,7 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
  * dump. Whoever shows results asks at the end of each step.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
-/* The same, and that the database's file is as long as it was: a system call. */
+/* The same, and that the files of database and dump are as long as they were: system calls. */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check tells). */

@@ -3,8 +3,8 @@
  * by prefix, length or encoding.
  *
  * Strings are grouped by 128 bits of XXH3 of all their characters in one pass in the order of the
- * heap, so memory grows with the number of distinct texts only, 48 bytes each in a table at most
- * three quarters full; texts are read again when their rows are given.
+ * heap, so memory grows with the number of distinct texts only, 48 bytes each, and some 12 to find
+ * and order them; texts are read again when their rows are given.
  */
 #include "heap/string_scan.h"
 #include "query/queries.h"
@@ -242,8 +242,9 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 		r = add_string(q, s, err);
 	if (r < 0)
 		return r;
-	q->total = query_tally_order(&s->tally, min_count);
-	r = query_fact(q, "strings", s->looked, err);
+	r = query_tally_order(q, &s->tally, min_count, &q->total, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "strings", s->looked, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "texts", q->total, err);
 	return r == HDB_OK ? query_fact(q, "without_text", s->without_text, err) : r;
@@ -294,7 +295,6 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "strings", TEXT_MAX);
 	s->tally = (struct query_tally){
 		.entry_bytes = sizeof(struct text), .what = "texts",
-		.advice = ", --objects or a narrower --match needs less",
 	};
 	s->is_list = query_option(q, "objects") != NULL;
 	s->equals = query_option(q, "equals");
@@ -351,8 +351,9 @@ static int next_strings(struct query *q, struct hdb_error *err)
 
 	if (s->is_list) {
 		r = next_match(q, s, err);
-		return r != HDB_OK ? r : set_row(q, s, s->scan.ix, &s->scan.string.chars,
-						 s->scan.shallow_bytes, s->scan.string.array_bytes, err);
+		return r != HDB_OK || q->is_counting ? r :
+		       set_row(q, s, s->scan.ix, &s->scan.string.chars, s->scan.shallow_bytes,
+			       s->scan.string.array_bytes, err);
 	}
 	if (s->at >= q->total)
 		return HDB_END;
