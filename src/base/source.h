@@ -18,7 +18,7 @@ struct base_source {
 	/* Lends at least `size` bytes at `offset` (the caller has checked that they exist). */
 	int (*window)(struct base_source *src, uint64_t offset, uint64_t size, const uint8_t **data,
 		      uint64_t *data_size, struct hdb_error *err);
-	/* HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map), or would now: a system call. */
+	/* HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map), or would: a system call. */
 	int (*check)(struct base_source *src, struct hdb_error *err);
 	/* The same for what has failed so far, without a system call, for use at every object. May be NULL: `check`. */
 	int (*failed)(struct base_source *src, struct hdb_error *err);

@@ -103,7 +103,7 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
 
 /*
- * The same on any thread, if the object's block was prepared: *groups is the thread's own, NULL at first; owned: free().
+ * The same on any thread, if the object's block was prepared. *groups is the thread's own, NULL at first: free() it.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err);
