@@ -87,6 +87,19 @@ static int map_check(struct base_source *src, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static void map_want(struct base_source *src, uint64_t offset, uint64_t size)
+{
+	const struct map_source *map = (const struct map_source *)src;
+	const uint64_t page = 4096;
+	const uint64_t first = offset / page * page;
+
+	if (offset >= src->size)
+		return;
+	if (size > src->size - offset)
+		size = src->size - offset;
+	(void)madvise((uint8_t *)map->map + first, offset + size - first, MADV_WILLNEED);
+}
+
 static void map_drop(struct base_source *src, uint64_t offset, uint64_t size)
 {
 	const struct map_source *map = (const struct map_source *)src;
@@ -158,7 +171,7 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 	}
 	map->src = (struct base_source){
 		.size = size, .path = map->path, .window = map_window, .check = map_check,
-		.failed = map_failed, .drop = map_drop, .close = map_close,
+		.failed = map_failed, .want = map_want, .drop = map_drop, .close = map_close,
 	};
 	*out = &map->src;
 	map->fd = fd;

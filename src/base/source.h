@@ -22,6 +22,8 @@ struct base_source {
 	int (*check)(struct base_source *src, struct hdb_error *err);
 	/* The same for what has failed so far, without a system call, for use at every object. May be NULL: `check`. */
 	int (*failed)(struct base_source *src, struct hdb_error *err);
+	/* Advice: the bytes from offset on (there may be fewer) will be read soon. May be NULL. */
+	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
 	/* Advice: the bytes from offset on are not needed soon. May be NULL. */
 	void (*drop)(struct base_source *src, uint64_t offset, uint64_t size);
 	void (*close)(struct base_source *src);

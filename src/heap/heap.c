@@ -4,7 +4,6 @@
 #include "heap/heap.h"
 
 #include "base/bytes.h"
-#include "base/fingerprint.h"
 #include "heap/known.h"
 #include "layout/layout.h"
 
@@ -462,75 +461,4 @@ void heap_references(struct heap *heap, struct store_lists *out)
 	out->table = STORE_REFERENCES;
 	out->big_table = STORE_REFERENCES_BIG;
 	out->ix_count = heap->object_count;
-}
-
-int heap_check(struct heap *heap, struct hdb_error *err)
-{
-	int r;
-
-	if (heap->damage.code) {
-		if (err)
-			*err = heap->damage;
-		return heap->damage.code;
-	}
-	r = store_fault(heap->store, err);
-	if (r < 0)
-		return r;
-	return heap->source ? base_source_failed(heap->source, err) : HDB_OK;
-}
-
-int heap_check_size(struct heap *heap, struct hdb_error *err)
-{
-	int r = store_fault_size(heap->store, err);
-
-	if (r == HDB_OK)
-		r = heap_check(heap, err);
-	return r == HDB_OK && heap->source ? heap->source->check(heap->source, err) : r;
-}
-
-/* ---- the dump ---- */
-
-static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
-{
-	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
-	uint64_t fingerprint;
-	int r;
-
-	if (heap->source->size != size)
-		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: %" PRIu64
-				" bytes, %" PRIu64 " expected", path, heap->source->size, size);
-	r = base_fingerprint(heap->source, &fingerprint, err);
-	if (r < 0)
-		return r;
-	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
-		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: its "
-				"content has changed", path);
-	return hprof_open(heap->source, &heap->file, err);
-}
-
-int heap_open_dump(struct heap *heap, struct hdb_error *err)
-{
-	const char *path = heap->dump_path;
-	struct hdb_error why = { 0 };
-	int r;
-
-	if (heap->source)
-		return base_source_failed(heap->source, err);
-	if (!path) {
-		store_meta_text(heap->store, "dump.path", heap->dump_path_buffer,
-				sizeof(heap->dump_path_buffer));
-		path = heap->dump_path_buffer;
-	}
-	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
-	if (r < 0)
-		return hdb_fail(err, heap->dump_path ? r : HDB_ECHANGED, "the question needs the "
-				"dump's bytes, but %s; --dump PATH names the dump", why.message);
-	r = check_dump(heap, path, err);
-	if (r < 0) {
-		base_source_close(heap->source);
-		heap->source = NULL;
-		return r;
-	}
-	heap->view = (struct base_view){ .src = heap->source };
-	return HDB_OK;
 }

@@ -147,6 +147,16 @@ int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struc
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
+/*
+ * Asks the system to read the part of the dump that a block's objects lie in, where that is one stretch; only advice.
+ * For passes over all objects: single pages of a dump that is not in memory take their time one by one. On threads
+ * like heap_read_block.
+ */
+void heap_want_block(struct heap *heap, uint32_t block_no);
+/* The same for a block further on, for passes that call it for each block from 0 on; nearly in order. */
+#define HEAP_WANT_AHEAD 4u
+void heap_want_ahead(struct heap *heap, uint32_t block_no);
+
 /* IDs of a block, in order; out has room for STORE_BLOCK_OBJECTS. */
 int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,
 		  struct hdb_error *err);

@@ -54,6 +54,7 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	uint32_t lists = 0;
 	int r = heap_read_block(s->heap, s->next_block, s->objects, err);
 
+	heap_want_ahead(s->heap, s->next_block);
 	s->i = 0;
 	s->entry = 0;
 	s->entries.count = 0;

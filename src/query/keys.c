@@ -23,6 +23,8 @@
 
 /* Seed of texts, which are never taken for contents. */
 #define TEXT_SEED 2u
+/* Members of a block from which on its part of the dump is read whole: there is one in every other page, or more. */
+#define WANT_MEMBERS 128u
 /* Bytes that a number takes as text, and more. */
 #define NUMBER_TEXT 64
 
@@ -366,6 +368,8 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 	bool has_strings = false;
 	int r = list_members(k, block, &has_strings, err);
 
+	if (block->bytes[0].count > WANT_MEMBERS)
+		heap_want_block(k->q->heap, block->block_no);
 	if (r == HDB_OK && block->bytes[0].count)
 		r = read_members(&m, err);
 	if (r == HDB_OK && has_strings && k->references)
