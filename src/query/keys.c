@@ -147,7 +147,7 @@ static int hash_content(struct query *q, const struct heap_object *object,
 	struct heap *heap = q->heap;
 	struct heap_string string;
 	struct heap_value value;
-	uint64_t offset;
+	uint64_t offset = 0;
 	int r;
 
 	if (object->kind == STORE_PRIMITIVE_ARRAY) {

@@ -167,10 +167,13 @@ static int compare_counted(const void *a, const void *b)
 static int order_large(const struct query_tally *t, uint64_t large, uint32_t *order,
 		       struct hdb_error *err)
 {
-	struct counted *counted = large ? malloc(large * sizeof(*counted)) : NULL;
+	struct counted *counted;
 	uint64_t n = 0;
 
-	if (large && !counted)
+	if (!large)
+		return HDB_OK;
+	counted = malloc(large * sizeof(*counted));
+	if (!counted)
 		return hdb_fail_memory(err, t->what, large * sizeof(*counted));
 	for (uint64_t i = 0; i < t->used && n < large; i++) {
 		const struct query_tally_head *head = entry_at(t, i);
