@@ -13,6 +13,7 @@
 #include "base/idmap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CLASS_ENTRY 12
 #define RECENT_CLASSES 256u
@@ -258,52 +259,47 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 	out->file_offset = 0;
 }
 
-uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
+void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
+				 uint64_t offset[PACK_GROUP])
 {
-	const uint32_t g = i / PACK_GROUP;
-	const unsigned at = i % PACK_GROUP;
-	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP], deltas[PACK_GROUP];
+	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP];
+	const unsigned n = pack_group(&block->class_column, g, indices);
 	uint64_t expected = load64(block->bases + (uint64_t)g * 8);
-	uint64_t offset = 0;
 
-	(void)pack_group(&block->class_column, g, indices);
 	(void)pack_group(&block->length_column, g, lengths);
-	(void)pack_group(&block->offset_column, g, deltas);
-	for (unsigned k = 0; k <= at; k++) {
+	(void)pack_group(&block->offset_column, g, offset);
+	for (unsigned k = 0; k < n; k++) {
 		struct store_object o;
 
-		offset = 0;
 		get_class(block, indices[k], &o);
-		if (o.kind == STORE_CLASS)
+		if (o.kind == STORE_CLASS) {
+			offset[k] = 0;
 			continue;
+		}
 		o.length = lengths[k];
-		offset = expected + (uint64_t)unzigzag(deltas[k]);
-		expected = offset + record_size(&o, block->id_size);
+		offset[k] = expected + (uint64_t)unzigzag(offset[k]);
+		expected = offset[k] + record_size(&o, block->id_size);
 	}
-	return offset;
+}
+
+uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
+{
+	uint64_t offset[PACK_GROUP];
+
+	store_objects_group_offsets(block, i / PACK_GROUP, offset);
+	return offset[i % PACK_GROUP];
 }
 
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 {
-	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP], deltas[PACK_GROUP];
+	uint64_t group[PACK_GROUP];
 
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
-		const unsigned n = pack_group(&block->class_column, g, indices);
-		uint64_t expected = load64(block->bases + (uint64_t)g * 8);
+		const uint32_t first = g * PACK_GROUP, left = block->count - first;
 
-		(void)pack_group(&block->length_column, g, lengths);
-		(void)pack_group(&block->offset_column, g, deltas);
-		for (unsigned k = 0; k < n; k++) {
-			struct store_object o;
-
-			offset[g * PACK_GROUP + k] = 0;
-			get_class(block, indices[k], &o);
-			if (o.kind == STORE_CLASS)
-				continue;
-			o.length = lengths[k];
-			offset[g * PACK_GROUP + k] = expected + (uint64_t)unzigzag(deltas[k]);
-			expected = offset[g * PACK_GROUP + k] + record_size(&o, block->id_size);
-		}
+		store_objects_group_offsets(block, g, group);
+		memcpy(offset + first, group,
+		       (left < PACK_GROUP ? left : PACK_GROUP) * sizeof(*offset));
 	}
 }
 
