@@ -4,6 +4,7 @@
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/leak_parts.h"
+#include "query/limits.h"
 #include "query/object_rules.h"
 #include "query/queries.h"
 
@@ -29,7 +30,8 @@ static const struct hdb_column columns[] = {
 	  "should be gone after them; null for what several have in common" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: where it piles up; "
 	  "path, gap: from a root down to there; member: of a group; child: by class, what the point "
-	  "dominates immediately; content: by class, all that the suspect retains; thread, frame, local: "
+	  "dominates immediately; element: by class, what these hold, below entries of collections;"
+	  " content: by class, all that the suspect retains; thread, frame, local: "
 	  "of the thread that holds it; common: the beginning that paths of several suspects share; leaking, "
 	  "trace: an object that should be gone by Android's life cycles, and the path that keeps it" },
 	{ "step", HDB_TYPE_COUNT, "step", "place in the path or the stack, 0 the root or the innermost "
@@ -50,6 +52,9 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "suspects retain more" },
+	{ "limit", HDB_TYPE_BYTES, "heap may grow to", "where the heap tells" },
+	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory", "the dump was made when a thread was given an "
+	  "OutOfMemoryError" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
 	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects; the "
 	  "first 20 are told" },
@@ -132,14 +137,16 @@ static int add_sentence(struct query *q, struct leaks *l, const struct query_sus
 	}
 	return r == HDB_OK ? query_story_text(&l->story, place, err, "%s %.1f %% of the heap%s%s%s.",
 		subject, query_percent(s->retained_bytes, l->suspects.whole_bytes), point,
-		culprit[0] ? ", held by " : "", culprit) : r;
+		culprit ? ", held by " : "", culprit ? culprit : "") : r;
 }
 
 static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
 		       const struct query_suspect *s, const char *culprit, struct hdb_error *err)
 {
 	struct query_story_row row = query_story_row("suspect", part);
-	int r = add_sentence(q, l, s, culprit, &row.text, err);
+	/* What holds it by itself is named already. */
+	const bool is_alone = l->paths[part - 1].count == 1;
+	int r = add_sentence(q, l, s, culprit[0] && !is_alone ? culprit : NULL, &row.text, err);
 
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
@@ -196,7 +203,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	int r = end == HEAP_NONE ? HDB_OK : query_leak_path_find(q, end, path, err);
 
 	if (r == HDB_OK)
-		r = query_leak_culprit(q, path, culprit, sizeof(culprit), err);
+		r = query_leak_culprit(q, path, s->ix, culprit, sizeof(culprit), err);
 	if (r == HDB_OK)
 		r = add_suspect(q, l, i + 1, s, culprit, err);
 	if (r != HDB_OK || l->is_brief)
@@ -209,6 +216,8 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 		r = add_members(q, l, i + 1, s, err);
 	if (r == HDB_OK)
 		r = query_leak_children(q, &l->story, i + 1, s, err);
+	if (r == HDB_OK)
+		r = query_leak_elements(q, &l->story, i + 1, s, err);
 	if (r == HDB_OK)
 		r = query_leak_contents(q, &l->story, i + 1, s, err);
 	return r == HDB_OK ? query_leak_thread(q, &l->story, i + 1, s, path, err) : r;
@@ -262,6 +271,7 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = calloc(1, sizeof(*l));
+	struct query_limit limit;
 	bool *is_told = NULL;
 	uint64_t percent, leaking = 0;
 	int r;
@@ -297,6 +307,12 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		r = query_fact(q, "shallow", l->suspects.whole_bytes, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
+	if (r == HDB_OK)
+		r = query_limit_find(q, &limit, err);
+	if (r == HDB_OK && limit.bytes)
+		r = query_fact(q, "limit", limit.bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "suspects", l->suspects.count, err);
 	if (r == HDB_OK && !l->is_brief)

@@ -42,8 +42,10 @@ static void add_class(struct triage_figure *f, const struct triage_set *set,
 		}
 		return;
 	}
-	if (f->class_no == HEAP_NONE)
+	if (f->class_no == HEAP_NONE || total->count > f->class_count) {
 		f->class_no = total->no;
+		f->class_count = total->count;
+	}
 	f->count += total->count;
 	f->bytes += bytes;
 }
@@ -74,11 +76,14 @@ static void add_classes(struct triage *t, const struct query_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 		const char *name = heap_class_name(t->q->heap, total->no);
+		bool is_filler = true;
 
-		garbage->count += total->unreachable_count;
-		garbage->bytes += total->unreachable_bytes;
-		if (strcmp(name, "int[]") == 0 ||
-		    strncmp(name, "jdk.internal.vm.Filler", strlen("jdk.internal.vm.Filler")) == 0) {
+		if (strncmp(name, "jdk.internal.vm.Filler", strlen("jdk.internal.vm.Filler")) != 0) {
+			garbage->count += total->unreachable_count;
+			garbage->bytes += total->unreachable_bytes;
+			is_filler = strcmp(name, "int[]") == 0;
+		}
+		if (is_filler) {
 			fillers->count += total->unreachable_count;
 			fillers->bytes += total->unreachable_bytes;
 		}
@@ -146,10 +151,28 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 		f->class_no = s->class_no;
 		r = end == HEAP_NONE ? HDB_OK : query_leak_path_find(t->q, end, &path, err);
 		if (r == HDB_OK && end != HEAP_NONE)
-			r = query_leak_culprit(t->q, &path, f->detail, sizeof(f->detail), err);
+			r = query_leak_culprit(t->q, &path, s->ix, f->detail,
+					       sizeof(f->detail), err);
 		break;
 	}
 	query_suspects_release(&suspects);
+	return r;
+}
+
+/* How full the heap is. */
+static int add_limit(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_HEAP];
+	const int r = query_limit_find(t->q, &t->limit, err);
+
+	if (t->limit.bytes) {
+		f->count = 1;
+		f->bytes = t->whole_bytes;
+		(void)snprintf(f->detail, sizeof(f->detail), "%.1f %% of the %" PRIu64
+			       " bytes that the heap may grow to",
+			       query_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
+	}
+	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;
 	return r;
 }
 
@@ -166,6 +189,8 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 		add_classes(t, &groups);
 	}
 	query_groups_release(&groups);
+	if (r == HDB_OK)
+		r = add_limit(t, err);
 	if (r == HDB_OK)
 		r = add_suspect(t, err);
 	return r == HDB_OK ? add_jni(t, err) : r;
