@@ -13,7 +13,8 @@ for name in colls_j17 tomcat9_j17 javac_j25 openjdk_jdk11_04_x64; do
 	zstd -dqf -o "$TMPDIR/$name.hprof" "$dumps/$name.hprof.zst"
 	zstd -dqf -o "$TMPDIR/$name.tsv" "$dumps/$name.mat.tsv.zst"
 	heapdb import "$TMPDIR/$name.hprof" -o "$TMPDIR/$name.heapdb" --sizes mat --quiet > "$TMPDIR/log"
-	python3 "$HDB_ROOT/tests/mat_figures.py" "$TMPDIR/$name.hprof" "$TMPDIR/$name.tsv" "$TMPDIR/$name.heapdb" || failed=1
+	python3 "$HDB_ROOT/tests/mat_figures.py" "$TMPDIR/$name.hprof" "$TMPDIR/$name.tsv" \
+		"$TMPDIR/$name.heapdb" || failed=1
 	rm -f "$TMPDIR/$name".*
 done
 [ $tried -gt 0 ] || { echo "no dumps with tables in $dumps; HDB_DUMPS names another folder"; exit 77; }

@@ -25,7 +25,8 @@ make_report() {
 	rm -f dump.hprof
 	# The options are several words:
 	# shellcheck disable=SC2086
-	java -XX:+UseSerialGC "-Xmx$heap" $options -XX:-UsePerfData -cp classes "$program" dump.hprof "$@" > java.log 2>&1 ||
+	java -XX:+UseSerialGC "-Xmx$heap" $options -XX:-UsePerfData -cp classes "$program" dump.hprof "$@" \
+		> java.log 2>&1 ||
 		{ complain "$program does not run"; cat java.log; return 1; }
 	heapdb import dump.hprof -o "$program.heapdb" --force --quiet > import.log
 	heapdb report "$program.heapdb" > "$program.md"
@@ -39,7 +40,8 @@ planted() {
 	head -n 6 "$program.md" > head.md
 	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
 	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
-	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* - \([0-9]*\)\.[0-9] % of the heap.*/\2/p' head.md)
+	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* - \([0-9]*\)\.[0-9] % of the heap.*/\2/p' \
+		head.md)
 	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
 	for rule; do
 		grep -q ",$rule," "$program.rules" || complain "$program: the rule $rule does not fire"

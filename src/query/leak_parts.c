@@ -8,7 +8,7 @@
 
 /* Children that are counted by class, the largest first; more are only told by their number. */
 #define CHILDREN_MAX 2000000u
-/* Children that are followed down to what they hold: the largest, and so many of the others, some tenths of a second. */
+/* Children that are followed down to what they hold: the largest, and so many of the others. */
 #define ELEMENTS_ALL 1024u
 #define ELEMENTS_FOLLOWED 200000u
 /* An entry dominates a key, a value and the next entry at most. */

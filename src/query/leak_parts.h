@@ -24,6 +24,10 @@ struct query_leak_path {
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
 
+/* The same along a tree of derive_reach_without: parents by object, HEAP_NONE of a root, itself if unreachable. */
+int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
+			  struct query_leak_path *out, struct hdb_error *err);
+
 /* The field by which step `i` of a path holds the next one, or "" (last step, gap, no dump). */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
 			  size_t size, struct hdb_error *err);
@@ -52,9 +56,9 @@ int query_leak_children(struct query *q, struct query_story *story, uint64_t par
 			const struct query_suspect *suspect, struct hdb_error *err);
 
 /*
- * Kind "element": by class, what these children hold in the end. A child that is the platform's, like an entry of a map,
- * stands for the few objects that it dominates if they keep most of it, and so on. Of very many such children some
- * stand for all, which the rows say.
+ * Kind "element": by class, what these children hold in the end. A child that is the platform's, like an entry of a
+ * map, stands for the few objects that it dominates if they keep most of it, and so on. Of very many such children
+ * some stand for all, which the rows say.
  */
 int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
 			const struct query_suspect *suspect, struct hdb_error *err);

@@ -40,15 +40,27 @@ bool query_is_platform_class(const char *class_name)
 	return false;
 }
 
+/* The node above in a tree: the one that is given, or else the table. */
+static int parent_of(struct query *q, const uint32_t *parents, bool is_strong, uint32_t ix,
+		     bool *reachable, uint32_t *parent, struct hdb_error *err)
+{
+	if (!parents)
+		return derive_reach(q->derive, is_strong, ix, reachable, parent, err);
+	*parent = parents[ix];
+	*reachable = *parent != ix;
+	return HDB_OK;
+}
+
 /* Walks up the tree: the first nodes from below are kept, and of the others the last ones. */
-static int walk_up(struct query *q, uint32_t ix, struct query_leak_path *out, struct hdb_error *err)
+static int walk_up(struct query *q, const uint32_t *parents, uint32_t ix,
+		   struct query_leak_path *out, struct hdb_error *err)
 {
 	uint32_t above[LEAK_PATH_ENDS] = { 0 }, parent;
 	uint64_t length = 0, from_top;
 	bool reachable;
 
 	for (uint32_t at = ix; at != GRAPH_NONE; at = parent, length++) {
-		const int r = derive_reach(q->derive, out->is_strong, at, &reachable, &parent, err);
+		const int r = parent_of(q, parents, out->is_strong, at, &reachable, &parent, err);
 
 		if (r < 0)
 			return r;
@@ -83,11 +95,18 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 	int r;
 
 	*out = (struct query_leak_path){ .is_strong = true };
-	r = walk_up(q, ix, out, err);
+	r = walk_up(q, NULL, ix, out, err);
 	if (r != HDB_OK || out->count)
 		return r;
 	*out = (struct query_leak_path){ .is_strong = false };
-	return walk_up(q, ix, out, err);
+	return walk_up(q, NULL, ix, out, err);
+}
+
+int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
+			  struct query_leak_path *out, struct hdb_error *err)
+{
+	*out = (struct query_leak_path){ .is_strong = true };
+	return walk_up(q, parents, ix, out, err);
 }
 
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,

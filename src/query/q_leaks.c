@@ -33,14 +33,16 @@ static const struct hdb_column columns[] = {
 	  "dominates immediately; element: by class, what these hold, below entries of collections;"
 	  " content: by class, all that the suspect retains; thread, frame, local: "
 	  "of the thread that holds it; common: the beginning that paths of several suspects share; leaking, "
-	  "trace: an object that should be gone by Android's life cycles, and the path that keeps it" },
+	  "trace: an object that should be gone by Android's life cycles, one for all that the same "
+	  "references keep, and its path; library: such a one that only a known fault of Android, its "
+	  "makers or a library keeps" },
 	{ "step", HDB_TYPE_COUNT, "step", "place in the path or the stack, 0 the root or the innermost "
 	  "frame" },
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class of all" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "holds_by", HDB_TYPE_TEXT, "holds by", "in a path the field that holds the next object; of a "
-	  "suspect who is to blame" },
+	  "suspect who is to blame, of an object that should be gone the first reference that may be" },
 	{ "count", HDB_TYPE_COUNT, "objects", "how many" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if they go; by class the sum" },
@@ -56,8 +58,12 @@ static const struct hdb_column facts[] = {
 	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory", "the dump was made when a thread was given an "
 	  "OutOfMemoryError" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
-	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects; the "
+	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects" },
+	{ "hanging", HDB_TYPE_COUNT, "hanging", "of those, kept by another one of them: not told" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks", "the others, those that the same references keep as one; the "
 	  "first 20 are told" },
+	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries", "of those, known to be the fault of Android, "
+	  "its makers or a library; told last" },
 };
 
 struct leaks {
@@ -268,12 +274,26 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	return r;
 }
 
+static int add_leaking_facts(struct query *q, const struct query_leaking_counts *counts,
+			     struct hdb_error *err)
+{
+	int r = query_fact(q, "leaking", counts->objects, err);
+
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "hanging", counts->hanging, err);
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "leaks", counts->leaks, err);
+	return r == HDB_OK && counts->objects ?
+	       query_fact(q, "library_leaks", counts->library_leaks, err) : r;
+}
+
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = calloc(1, sizeof(*l));
 	struct query_limit limit;
 	bool *is_told = NULL;
-	uint64_t percent, leaking = 0;
+	struct query_leaking_counts leaking = { .objects = 0 };
+	uint64_t percent;
 	int r;
 
 	q->state = l;
@@ -316,7 +336,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_fact(q, "suspects", l->suspects.count, err);
 	if (r == HDB_OK && !l->is_brief)
-		r = query_fact(q, "leaking", leaking, err);
+		r = add_leaking_facts(q, &leaking, err);
 	return r == HDB_OK && l->is_brief ?
 	       query_choose(q, "suspect,id,class,label,holds_by,count,shallow,retained,percent,"
 			    "text", err) :

@@ -17,7 +17,7 @@ enum triage_severity { TRIAGE_CRITICAL, TRIAGE_WARNING, TRIAGE_INFO };
 enum triage_measure_no {
 	/* triage_totals.c: from totals, roots and the dominator tree */
 	TRIAGE_SUSPECT,         /* the largest leak suspect and what it retains */
-	TRIAGE_GARBAGE,         /* unreachable objects, without fillers that are known as such */
+	TRIAGE_GARBAGE,         /* unreachable objects, without what may be fillers */
 	TRIAGE_HEAP,            /* all that is reachable */
 	TRIAGE_OUT_OF_MEMORY,   /* the dump was made when a thread ran out of memory */
 	TRIAGE_CLASSES,         /* classes */

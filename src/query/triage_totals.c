@@ -76,17 +76,13 @@ static void add_classes(struct triage *t, const struct query_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 		const char *name = heap_class_name(t->q->heap, total->no);
-		bool is_filler = true;
+		/* Dumps have the collector's arrays as int[]; what else may be of that class cannot be told apart. */
+		const bool is_filler = strcmp(name, "int[]") == 0 ||
+			strncmp(name, "jdk.internal.vm.Filler", strlen("jdk.internal.vm.Filler")) == 0;
+		struct triage_figure *f = is_filler ? fillers : garbage;
 
-		if (strncmp(name, "jdk.internal.vm.Filler", strlen("jdk.internal.vm.Filler")) != 0) {
-			garbage->count += total->unreachable_count;
-			garbage->bytes += total->unreachable_bytes;
-			is_filler = strcmp(name, "int[]") == 0;
-		}
-		if (is_filler) {
-			fillers->count += total->unreachable_count;
-			fillers->bytes += total->unreachable_bytes;
-		}
+		f->count += total->unreachable_count;
+		f->bytes += total->unreachable_bytes;
 		if (!is_array(t->q->heap, total->no) && total->count > swarm->count &&
 		    total->shallow_bytes <= total->count * SMALL_BYTES) {
 			swarm->count = total->count;

@@ -2,7 +2,8 @@
  * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
  *
  * The rows of a suspect come in a fixed order (suspect, point, path, member, child, element, content, thread, frame,
- * local), then those of objects that should be gone (leaking, trace); a heading is put where the kind changes.
+ * local), then those of objects that should be gone (leaking or library, trace); a heading is put where the kind
+ * changes.
  */
 #include "heapdb/report.h"
 
@@ -153,14 +154,24 @@ static void put_fullness(struct output *out, const struct fullness *full)
 	output_string(out, full->is_out_of_memory ? "; a thread was out of memory.\n" : ".\n");
 }
 
-/* "**Should be gone: `com.acme.MainActivity` - mDestroyed is true**" */
+static bool is_leaking(const struct hdb_rows *rows)
+{
+	return rows_is(rows, "kind", "leaking") || rows_is(rows, "kind", "library");
+}
+
+/* "**Should be gone: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed is true**" */
 static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
 	const struct hdb_value *text = rows_value(rows, "text");
+	const struct hdb_value *holds = rows_value(rows, "holds_by");
 
 	output_string(out, "\n**Should be gone: ");
 	markdown_code(out, label->text, label->text_size);
+	if (holds->type == HDB_TYPE_TEXT) {
+		output_string(out, ", kept by ");
+		markdown_code(out, holds->text, holds->text_size);
+	}
 	output_string(out, " - ");
 	markdown_text(out, text->text, text->text_size);
 	output_string(out, "**\n");
@@ -185,7 +196,7 @@ int markdown_headline(struct answer *answer, struct output *out)
 			suspect = part->u;
 			put_suspect_line(out, &full, rows);
 			has_path = false;
-		} else if (rows_is(rows, "kind", "leaking") && !leaking) {
+		} else if (is_leaking(rows) && !leaking) {
 			leaking = part->u;
 			output_string(out, is_open ? "\n" : "");
 			put_leaking_line(out, rows);
@@ -304,13 +315,21 @@ static void put_leaking(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *text = rows_value(rows, "text");
 
-	output_string(out, "\n### Should be gone: ");
+	output_string(out, rows_is(rows, "kind", "library") ? "\n### Known leak of a library: " :
+		      "\n### Should be gone: ");
 	markdown_value(out, rows_value(rows, "label"));
 	output_char(out, ' ');
 	markdown_value(out, rows_value(rows, "id"));
 	output_string(out, "\n\n");
 	markdown_text(out, text->text, text->text_size);
 	output_string(out, ".\n");
+	if (rows_value(rows, "count")->u > 1) {
+		output_string(out, "The same references keep ");
+		markdown_value(out, rows_value(rows, "count"));
+		output_string(out, " such objects, which hold ");
+		put_share(out, rows);
+		output_string(out, " together.\n");
+	}
 }
 
 /* A sentence of a row that is not of a table: what suspects have in common, steps left out. */
@@ -346,7 +365,7 @@ int markdown_leaks(struct answer *answer, struct output *out)
 			put_stack_row(out, rows);
 		} else if (rows_is(rows, "kind", "suspect")) {
 			put_suspect(out, rows);
-		} else if (rows_is(rows, "kind", "leaking")) {
+		} else if (is_leaking(rows)) {
 			put_leaking(out, rows);
 		} else if (part && rows_value(rows, "label")->type == HDB_TYPE_NULL) {
 			put_sentence(out, rows);
