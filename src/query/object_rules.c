@@ -17,14 +17,12 @@
 #define SERVICES_MAX 65536u
 /* Views in one another. */
 #define VIEWS_MAX 1024u
-/* Objects that tools watch: some at a time, unless they are a leak themselves. */
-#define WATCHED_MAX (1u << 20)
 #define NAME_MAX_BYTES 256
 
 static const char activity[] = "android.app.Activity";
 static const char wrapper[] = "android.content.ContextWrapper";
 
-static int compare_u32(const void *a, const void *b)
+int object_compare_ix(const void *a, const void *b)
 {
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -195,71 +193,6 @@ static int check_view_part(struct heap *heap, uint32_t ix, enum object_verdict *
 	return r < 0 ? r : HDB_OK;
 }
 
-/* ---- watchers ---- */
-
-/* References of tools that wait for objects to go; the field tells since when one is overdue, -1: it is not. */
-static const struct {
-	const char *class_name, *field;
-} watchers[] = {
-	{ "leakcanary.KeyedWeakReference", "retainedUptimeMillis" },
-	{ "com.squareup.leakcanary.KeyedWeakReference", NULL },
-};
-
-/* What one of them watches, if it is overdue. */
-static int add_watched(struct object_judge *j, uint32_t ix, const char *field, struct hdb_error *err)
-{
-	struct heap *heap = j->q->heap;
-	int64_t since = 0;
-	uint32_t referent;
-	int r = field ? heap_path_number(heap, ix, HEAP_NONE, field, &since, err) : HDB_OK;
-
-	if (r < 0 || since == -1)
-		return r < 0 ? r : HDB_OK;
-	r = read_object(heap, ix, "referent", &referent, err);
-	if (r == HDB_OK && referent != HEAP_NONE)
-		r = base_vec_push(&j->watched, &referent, sizeof(referent), err);
-	return r < 0 ? r : HDB_OK;
-}
-
-static int load_watched_of(struct object_judge *j, uint32_t class_no, const char *field,
-			   struct heap_block *block, struct hdb_error *err)
-{
-	int r = HDB_OK;
-
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(j->q->heap); b++) {
-		r = heap_read_block(j->q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			if (block->kind[i] == STORE_INSTANCE && block->class_no[i] == class_no &&
-			    j->watched.count < WATCHED_MAX)
-				r = add_watched(j, block->first_ix + i, field, err);
-	}
-	return r;
-}
-
-static int load_watched(struct object_judge *j, struct hdb_error *err)
-{
-	struct heap *heap = j->q->heap;
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
-
-	for (size_t i = 0; i < sizeof(watchers) / sizeof(watchers[0]) && r == HDB_OK; i++) {
-		const uint32_t no = heap_class_by_name(heap, watchers[i].class_name, 0);
-
-		if (no != HEAP_NONE)
-			r = load_watched_of(j, no, watchers[i].field, block, err);
-	}
-	if (r == HDB_OK && j->watched.count)
-		qsort(j->watched.data, j->watched.count, sizeof(uint32_t), compare_u32);
-	free(block);
-	return r;
-}
-
-static bool is_watched(const struct object_judge *j, uint32_t ix)
-{
-	return j->watched.count &&
-	       bsearch(&ix, j->watched.data, j->watched.count, sizeof(ix), compare_u32);
-}
-
 /* ---- services ---- */
 
 /* ActivityThread.sCurrentActivityThread. */
@@ -313,7 +246,7 @@ static int load_services(struct object_judge *j, struct hdb_error *err)
 		}
 	}
 	if (r == HDB_OK && j->services.count)
-		qsort(j->services.data, j->services.count, sizeof(uint32_t), compare_u32);
+		qsort(j->services.data, j->services.count, sizeof(uint32_t), object_compare_ix);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -439,7 +372,7 @@ static int check(struct object_judge *j, const struct object_rule *rule, uint32_
 	case OBJECT_SERVICE:
 		if (j->knows_services)
 			*out = bsearch(&ix, j->services.data, j->services.count, sizeof(ix),
-				       compare_u32) ? OBJECT_THERE : OBJECT_GONE;
+				       object_compare_ix) ? OBJECT_THERE : OBJECT_GONE;
 		return HDB_OK;
 	case OBJECT_LIFECYCLE:
 	case OBJECT_LIFECYCLE_STATE:
@@ -478,7 +411,7 @@ int object_judge_init(struct object_judge *j, struct query *q, bool *any, struct
 			*any |= object_rules[i].is_filter;
 		}
 	}
-	r = load_watched(j, err);
+	r = object_watched_load(j->q->heap, &j->watched, err);
 	*any |= j->watched.count > 0;
 	if (*any && r == HDB_OK)
 		r = load_services(j, err);
@@ -528,7 +461,7 @@ int object_judge_look(struct object_judge *j, uint32_t ix, bool filters_only,
 			*reason = rule->there;
 		}
 	}
-	if (r == HDB_OK && *verdict == OBJECT_UNKNOWN && is_watched(j, ix)) {
+	if (r == HDB_OK && *verdict == OBJECT_UNKNOWN && object_is_watched(&j->watched, ix)) {
 		*verdict = OBJECT_GONE;
 		*reason = "a watcher expects it to be gone";
 	}

@@ -62,6 +62,16 @@ void object_judge_release(struct object_judge *judge);
 int object_judge_look(struct object_judge *judge, uint32_t ix, bool filters_only,
 		      enum object_verdict *verdict, const char **reason, struct hdb_error *err);
 
+/*
+ * The objects that watchers wait for in vain, ascending, as uint32_t; a pass over the objects if the heap has a class
+ * of watchers. Owned: release the vec.
+ */
+int object_watched_load(struct heap *heap, struct base_vec *watched, struct hdb_error *err);
+bool object_is_watched(const struct base_vec *watched, uint32_t ix);
+
+/* For lists of object indexes, uint32_t, ascending: as qsort and bsearch want it. */
+int object_compare_ix(const void *a, const void *b);
+
 /* Whether the filters may say anything on objects of a class. */
 bool object_judge_wants(const struct object_judge *judge, uint32_t class_no);
 
