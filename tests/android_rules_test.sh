@@ -142,6 +142,8 @@ head -n 12 report.md |
 	grep -qF '**Should be gone: `app.Screen`, kept by `app.Bus.listeners (static)` - mDestroyed is true' ||
 	complain "the first lines do not tell the first leak"
 grep -q '^### Known leak of a library: ' report.md || complain "the report does not tell libraries' leaks apart"
+heapdb query triage --db dump.heapdb --csv --columns severity,rule,count,detail > rules
+grep -qx 'warning,should-be-gone,14,kept by app.Bus.listeners (static)' rules || { complain "triage"; cat rules; }
 # Another version of Android: the fields are known for it no more, and what they keep is told as any other leak.
 ask newer
 grep -qx 'leaks of libraries: 0' facts || complain "a library's leak in a version that has none"

@@ -21,6 +21,7 @@ enum triage_measure_no {
 	TRIAGE_HEAP,            /* all that is reachable */
 	TRIAGE_OUT_OF_MEMORY,   /* the dump was made when a thread ran out of memory */
 	TRIAGE_CLASSES,         /* classes */
+	TRIAGE_SHOULD_BE_GONE,  /* objects whose life cycle is over; bytes: what those that leaks tells retain */
 	TRIAGE_JNI_GLOBALS,     /* objects that JNI holds, and what these retain */
 	TRIAGE_FILLERS,         /* arrays that the collector leaves in gaps */
 	TRIAGE_SWARM,           /* the class with most small objects */

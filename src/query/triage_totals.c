@@ -3,6 +3,7 @@
  */
 #include "query/groups.h"
 #include "query/leak_parts.h"
+#include "query/object_rules.h"
 #include "query/triage.h"
 
 #include <stdio.h>
@@ -155,6 +156,32 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	return r;
 }
 
+/* Objects whose life cycle is over, and the first reference that may be to blame. */
+static int add_leaking(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
+	struct query_story story = { .at = 0 };
+	struct query_leaking_counts counts;
+	const int r = query_leaking_objects(t->q, &story, 1, &counts, err);
+
+	f->count = counts.objects;
+	for (size_t i = 0; r == HDB_OK && i < story.rows.count; i++) {
+		const struct query_story_row *row =
+			base_vec_at(&story.rows, struct query_story_row, i);
+
+		if (strcmp(row->kind, "trace") == 0)
+			continue;
+		f->bytes += row->retained_bytes;
+		if (f->ix == HEAP_NONE) {
+			f->ix = row->ix;
+			(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
+				       query_story_text_at(&story, row->holds));
+		}
+	}
+	query_story_release(&story);
+	return r;
+}
+
 /* How full the heap is. */
 static int add_limit(struct triage *t, struct hdb_error *err)
 {
@@ -189,5 +216,7 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 		r = add_limit(t, err);
 	if (r == HDB_OK)
 		r = add_suspect(t, err);
+	if (r == HDB_OK)
+		r = add_leaking(t, err);
 	return r == HDB_OK ? add_jni(t, err) : r;
 }
