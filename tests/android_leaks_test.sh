@@ -13,17 +13,19 @@ zstd -dqf -o dump.hprof "$dump"
 heapdb import dump.hprof -o dump.heapdb --quiet > import.log
 heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,holds_by,text > rows
 cat > want << 'END'
-4,leaking,,com.example.leakcanary.LeakyService,,the activity thread does not know this service
-4,trace,0,class com.example.leakcanary.LeakyService,static leakAllTheBinders,not leaking: classes stay
-4,trace,1,java.util.ArrayList,array,unknown
-4,trace,2,java.lang.Object[],[0],unknown
-4,trace,3,com.example.leakcanary.LeakyService$MyBinder,service,unknown
-4,trace,4,com.example.leakcanary.LeakyService,,leaking: the activity thread does not know this service
-5,leaking,,com.example.leakcanary.LeakyService,,the activity thread does not know this service
-5,trace,0,com.example.leakcanary.LeakyService$MyBinder,service,unknown
-5,trace,1,com.example.leakcanary.LeakyService,,leaking: the activity thread does not know this service
+4,leaking,,LeakyService,LeakyService.leakAllTheBinders (static),UNKNOWN; signature
+4,trace,0,class LeakyService,static leakAllTheBinders,not leaking: classes stay; SUSPECT
+4,trace,1,java.util.ArrayList,array,unknown; SUSPECT
+4,trace,2,java.lang.Object[],[0],unknown; SUSPECT
+4,trace,3,LeakyService$MyBinder,service,unknown; SUSPECT
+4,trace,4,LeakyService,,leaking: UNKNOWN
+5,leaking,,LeakyService,LeakyService$MyBinder.service,UNKNOWN; signature
+5,trace,0,LeakyService$MyBinder,service,unknown; SUSPECT
+5,trace,1,LeakyService,,leaking: UNKNOWN
 END
-grep -E ',(leaking|trace),' rows | diff -u want -
+grep -E ',(leaking|trace),' rows |
+	sed 's/com\.example\.leakcanary\.//g; s/; its reference is suspect/; SUSPECT/
+		s/the activity thread does not know this service/UNKNOWN/; s/ [0-9a-f]\{16\}$//' | diff -u want -
 # There is a third one, which the activity thread knows.
 heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns count --format csv | grep -qx 3
 heapdb report dump.heapdb > report.md

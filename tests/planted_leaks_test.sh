@@ -11,7 +11,7 @@ done
 cd "$TMPDIR"
 mkdir classes
 javac -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT"/tests/java/Healthy.java
-failed=0
+failed=0 heap=128m options=
 
 complain() {
 	echo "FAILED: $*"
@@ -23,7 +23,10 @@ make_report() {
 	program=$1
 	shift
 	rm -f dump.hprof
-	java -XX:+UseSerialGC -Xmx128m -XX:-UsePerfData -cp classes "$program" dump.hprof "$@" > java.log 2>&1 ||
+	# The options are several words:
+	# shellcheck disable=SC2086
+	java -XX:+UseSerialGC "-Xmx$heap" $options -XX:-UsePerfData -cp classes "$program" dump.hprof "$@" \
+		> java.log 2>&1 ||
 		{ complain "$program does not run"; cat java.log; return 1; }
 	heapdb import dump.hprof -o "$program.heapdb" --force --quiet > import.log
 	heapdb report "$program.heapdb" > "$program.md"
@@ -37,13 +40,14 @@ planted() {
 	head -n 6 "$program.md" > head.md
 	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
 	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
-	share=$(sed -n 's/^\*\*Culprit: .* - \([0-9]*\)\.[0-9] % of the heap.*/\1/p' head.md)
+	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* - \([0-9]*\)\.[0-9] % of the heap.*/\2/p' \
+		head.md)
 	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
 	for rule; do
 		grep -q ",$rule," "$program.rules" || complain "$program: the rule $rule does not fire"
 	done
 	[ $failed -eq 0 ] || cat head.md "$program.rules"
-	echo "$program: $(sed -n 's/^\*\*\(Culprit: .*\)\*\*$/\1/p' head.md)"
+	echo "$program: $(sed -n 's/^\*\*\(.*\)\*\*$/\1/p' head.md)"
 }
 
 make_report PlantedMap
@@ -86,10 +90,42 @@ between finalizer-backlog 3 25000 25100
 between weak-leak 3 300 300
 between weak-leak 4 1500000 1600000
 between direct-buffers 4 83886080 84200000
+# What most of a heap is held by is critical when there is little room left, and not before.
+for program in PlantedMap PlantedThreadLocal PlantedLoader PlantedListeners PlantedLocal PlantedStrings PlantedWaste; do
+	grep -q '^critical' $program.rules && complain "$program: critical, with most of 128 MiB free"
+	grep -q '^\*\*Culprit' $program.md && complain "$program: a culprit, with most of 128 MiB free"
+done
+heap=40m
+make_report PlantedFull
+planted PlantedFull 80 'PlantedFull$Journal.orders, in PlantedFull.JOURNAL (static)' \
+	'PlantedFull$Journal . orders` -> `java.util.HashMap size=' leak-suspect heap-full
+grep -q '^critical,leak-suspect,' PlantedFull.rules || complain "PlantedFull: not critical"
+grep -q '^\*\*Culprit: ' PlantedFull.md || complain "PlantedFull: no culprit"
+grep -q '^It holds: [0-9,]* `PlantedFull$Order` ([78]' PlantedFull.md || complain "PlantedFull: no word of its orders"
+grep -q '^Reachable: .* of the 38\.7 MiB that the heap may grow to (8[0-9] %)\.$' PlantedFull.md ||
+	complain "PlantedFull: not told how full the heap is"
+heapdb info --db PlantedFull.heapdb --csv > info.csv
+grep -q '^vm,max heap,40566784,' info.csv || { complain "PlantedFull: max heap"; grep '^vm' info.csv; }
+# The limit of direct buffers says nothing of the heap if it is set.
+options=-XX:MaxDirectMemorySize=41m
+make_report PlantedFull
+grep -q '^critical' PlantedFull.rules && complain "PlantedFull: full by the limit of direct buffers"
+grep -q '^Reachable: [0-9.]* MiB\.$' PlantedFull.md || complain "PlantedFull: full by the limit of direct buffers"
+# The VM's own dump when there is no room left; the program ends with the error.
+rm -f dump.hprof
+java -XX:+UseSerialGC -Xmx40m -XX:MaxDirectMemorySize=41m -XX:+HeapDumpOnOutOfMemoryError -XX:HeapDumpPath=dump.hprof \
+	-cp classes PlantedFull unused error > java.log 2>&1 && complain "PlantedFull: no error"
+heapdb import dump.hprof -o PlantedFull.heapdb --force --quiet > import.log
+heapdb report PlantedFull.heapdb > PlantedFull.md
+heapdb query triage --db PlantedFull.heapdb --csv --columns severity,rule > PlantedFull.rules
+grep -q '^critical,out-of-memory' PlantedFull.rules || complain "PlantedFull: the error is not seen"
+grep -q '^critical,leak-suspect' PlantedFull.rules || complain "PlantedFull: out of memory, but not critical"
+grep -q '; a thread was out of memory\.$' PlantedFull.md || complain "PlantedFull: the error is not told"
+heap=128m options=
 make_report Healthy
 grep -q critical Healthy.rules && { complain "Healthy: critical"; cat Healthy.rules; }
-grep -q '^\*\*Culprit' Healthy.md && complain "Healthy: a culprit"
+grep -q '^\*\*\(Culprit\|Holds most\)' Healthy.md && complain "Healthy: a culprit"
 make_report Healthy alone
-grep -q '^\*\*Culprit' Healthy.md && complain "the JDK alone: a culprit"
+grep -q '^\*\*\(Culprit\|Holds most\)' Healthy.md && complain "the JDK alone: a culprit"
 [ "$(wc -l < Healthy.rules)" -le 1 ] || { complain "the JDK alone: rules fire"; cat Healthy.rules; }
 exit $failed

@@ -86,7 +86,8 @@ int derive_access(struct derive *derive, bool is_strong, struct graph_access *ou
 /* Which references do not count. */
 struct derive_filter {
 	const uint8_t *from_class; /* by class number: nonzero if instances may have such; lent */
-	/* Takes out of edges[*count] what does not count; asked only for instances of those classes. */
+	bool wants_classes;        /* class objects may have such, too */
+	/* Takes out of edges[*count] what does not count; asked only for those. */
 	int (*keep)(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count,
 		    struct hdb_error *err);
 	void *ctx;

@@ -51,6 +51,8 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 {
 	const uint32_t no = block->class_no[i];
 
+	if (block->kind[i] == STORE_CLASS)
+		return l->filter && l->filter->wants_classes;
 	return block->kind[i] == STORE_INSTANCE &&
 	       ((l->is_strong && heap_class(l->derive->heap, no)->strength) ||
 		(l->filter && l->filter->from_class[no]));

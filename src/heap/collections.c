@@ -223,7 +223,7 @@ static void set_capacity(struct heap_collection *c)
 		return;
 	c->has_capacity = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
 			  rule->shape == HEAP_PAIRS || rule->shape == HEAP_CHAINS ||
-			  c->array_ix != HEAP_NONE;
+			  rule->flags & HEAP_HASHED || c->array_ix != HEAP_NONE;
 	c->capacity = rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 		      rule->shape == HEAP_WORDS ? c->array_length * 64 : c->array_length;
 	/* fastutil keeps one slot more, for the key that means "free". */

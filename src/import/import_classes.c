@@ -72,24 +72,37 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 	return HDB_OK;
 }
 
+/*
+ * Classes whose instances, and those of their sub classes, hold their referent weakly. The last ones are sub classes of
+ * the first in most dumps: not where a class is missing between, and on Android FinalizerReference stands by itself.
+ */
+static const struct {
+	const char *name;
+	uint8_t strength;
+} strengths[] = {
+	{ "java.lang.ref.SoftReference", STORE_SOFT },
+	{ "java.lang.ref.WeakReference", STORE_WEAK },
+	{ "java.lang.ref.PhantomReference", STORE_PHANTOM },
+	{ "java.lang.ref.FinalReference", STORE_FINALIZER },
+	{ "java.lang.ref.FinalizerReference", STORE_FINALIZER },
+	{ "java.lang.ref.Finalizer", STORE_FINALIZER },
+	{ "sun.misc.Cleaner", STORE_PHANTOM },
+	{ "jdk.internal.ref.Cleaner", STORE_PHANTOM },
+	{ "leakcanary.KeyedWeakReference", STORE_WEAK },
+};
+
 /* Notes the classes that rules speak of: of several with one name, the first in the file. */
 static void note_class(struct import *im, uint32_t no, const char *name)
 {
-	static const char *const strengths[] = {
-		[STORE_SOFT] = "java.lang.ref.SoftReference",
-		[STORE_WEAK] = "java.lang.ref.WeakReference",
-		[STORE_PHANTOM] = "java.lang.ref.PhantomReference",
-		[STORE_FINALIZER] = "java.lang.ref.FinalReference",
-	};
 	struct import_class *class = import_class_at(im, no);
 	uint32_t *slot = NULL;
 
 	if (!class->has_dump)
 		return;
 	class->known = (uint8_t)layout_known(name);
-	for (unsigned s = STORE_SOFT; s <= STORE_FINALIZER; s++)
-		if (strcmp(name, strengths[s]) == 0)
-			class->out.strength = (uint8_t)s;
+	for (size_t s = 0; s < sizeof(strengths) / sizeof(strengths[0]); s++)
+		if (strcmp(name, strengths[s].name) == 0)
+			class->out.strength = strengths[s].strength;
 	if (strcmp(name, "java.lang.Class") == 0)
 		slot = &im->class_class_no;
 	else if (strcmp(name, "java.lang.ClassLoader") == 0)

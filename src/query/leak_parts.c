@@ -8,6 +8,14 @@
 
 /* Children that are counted by class, the largest first; more are only told by their number. */
 #define CHILDREN_MAX 2000000u
+/* Children that are followed down to what they hold: the largest, and so many of the others. */
+#define ELEMENTS_ALL 1024u
+#define ELEMENTS_FOLLOWED 200000u
+/* An entry dominates a key, a value and the next entry at most. */
+#define ELEMENT_CHILDREN 4u
+/* Objects that wait, and steps, below one child: buckets and wrappers in wrappers. */
+#define ELEMENT_STACK 64u
+#define ELEMENT_STEPS 64u
 /* Objects below a suspect that are counted by class one by one: half a second of work. */
 #define CONTENTS_MAX 1000000u
 /* Children of an object that stand for all, if there are more objects than that. */
@@ -113,6 +121,147 @@ int query_leak_children(struct query *q, struct query_story *story, uint64_t par
 	if (r == HDB_OK)
 		r = tell_classes(q, story, "child", part, classes, true, err);
 	free(classes);
+	return r;
+}
+
+/* ---- what the children hold ---- */
+
+struct elements {
+	struct by_class *classes;
+	struct store_lists lists;
+	bool is_estimated;
+};
+
+static int is_platform_object(struct query *q, uint32_t ix, bool *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	const int r = heap_object(q->heap, ix, &object, err);
+
+	*out = r == HDB_OK && query_is_platform_class(heap_class_name(q->heap, object.class_no));
+	return r;
+}
+
+/*
+ * Puts what an object dominates in its place if that is a few objects which keep most of it: the values of entries, of
+ * wrappers, the next entries of a bucket. *taken: whether it did.
+ */
+static int replace_element(struct query *q, struct elements *e, uint32_t *stack, size_t *depth,
+			   bool *taken, struct hdb_error *err)
+{
+	const uint32_t ix = stack[*depth - 1];
+	uint64_t own, sum = 0, length = 0;
+	const uint32_t *batch;
+	size_t count;
+	int r = derive_retained(q->derive, ix, &own, err);
+
+	*taken = false;
+	if (r == HDB_OK)
+		r = store_lists_begin(&e->lists, ix, &length, err);
+	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
+	    *depth + length - 1 > ELEMENT_STACK)
+		return r;
+	r = store_lists_next(&e->lists, &batch, &count, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		uint64_t bytes;
+
+		r = derive_retained(q->derive, batch[i], &bytes, err);
+		sum += r == HDB_OK ? bytes : 0;
+	}
+	if (r != HDB_OK || count < length || sum <= own / 2)
+		return r;
+	memcpy(stack + *depth - 1, batch, count * sizeof(*batch));
+	*depth += count - 1;
+	*taken = true;
+	return HDB_OK;
+}
+
+/* Counts what one child holds in the end, so many times: itself if all of that is the platform's. */
+static int count_element(struct query *q, struct elements *e, uint32_t ix, uint64_t times,
+			 struct hdb_error *err)
+{
+	uint32_t stack[ELEMENT_STACK] = { ix }, ends[ELEMENT_STACK + ELEMENT_STEPS] = { ix };
+	size_t depth = 1, end_count = 0;
+	bool has_own = false;
+	int r = HDB_OK;
+
+	for (unsigned steps = 0; depth && steps < ELEMENT_STEPS && r == HDB_OK; steps++) {
+		bool is_platform, is_replaced = false;
+
+		r = is_platform_object(q, stack[depth - 1], &is_platform, err);
+		if (r == HDB_OK && is_platform)
+			r = replace_element(q, e, stack, &depth, &is_replaced, err);
+		if (is_replaced || r != HDB_OK)
+			continue;
+		has_own |= !is_platform;
+		ends[end_count++] = stack[--depth];
+	}
+	while (depth)
+		ends[end_count++] = stack[--depth];
+	if (!has_own) {
+		ends[0] = ix;
+		end_count = 1;
+	}
+	for (uint64_t i = 0; i < end_count * times && r == HDB_OK; i++)
+		r = count_object(q, e->classes, ends[i % end_count], true, err);
+	return r;
+}
+
+/* The first children are the largest: all of them are followed; of the others, if they are many, every n-th. */
+static int count_elements(struct query *q, struct elements *e, uint32_t point_ix,
+			  struct hdb_error *err)
+{
+	struct store_lists children;
+	const uint32_t *batch;
+	uint64_t length = 0, done = 0;
+	size_t count = 1;
+	int r = derive_children(q->derive, &children, err);
+
+	if (r == HDB_OK)
+		r = derive_children(q->derive, &e->lists, err);
+	if (r == HDB_OK)
+		r = store_lists_begin(&children, point_ix, &length, err);
+	while (r == HDB_OK && count && done < CHILDREN_MAX) {
+		const uint64_t every = 1 + length / ELEMENTS_FOLLOWED;
+
+		r = store_lists_next(&children, &batch, &count, err);
+		for (size_t i = 0; i < count && r == HDB_OK; i++, done++) {
+			const uint64_t times = done < ELEMENTS_ALL ? 1 : every;
+			bool is_platform;
+
+			r = is_platform_object(q, batch[i], &is_platform, err);
+			if (r == HDB_OK && !is_platform) {
+				r = count_object(q, e->classes, batch[i], true, err);
+			} else if (r == HDB_OK && done % times == 0) {
+				e->is_estimated |= times > 1;
+				r = count_element(q, e, batch[i], times, err);
+			}
+		}
+		if (r == HDB_OK)
+			r = base_step(q->work, done, err);
+	}
+	return r;
+}
+
+int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
+			const struct query_suspect *suspect, struct hdb_error *err)
+{
+	const size_t first = story->rows.count;
+	struct elements e = { .is_estimated = false };
+	size_t text = 0;
+	int r;
+
+	if (suspect->point_ix == HEAP_NONE)
+		return HDB_OK;
+	r = new_classes(q, &e.classes, err);
+	if (r == HDB_OK)
+		r = count_elements(q, &e, suspect->point_ix, err);
+	if (r == HDB_OK)
+		r = tell_classes(q, story, "element", part, e.classes, true, err);
+	if (r == HDB_OK && e.is_estimated)
+		r = query_story_text(story, &text, err, "estimated");
+	for (size_t i = first; i < story->rows.count && r == HDB_OK; i++)
+		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
+	free(e.classes);
 	return r;
 }
 

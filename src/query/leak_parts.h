@@ -17,11 +17,16 @@ struct query_leak_path {
 	size_t gap_at;       /* before this one some are left out, if any are */
 	uint64_t gap;        /* how many */
 	bool is_strong;      /* false: through referents of weak, soft, phantom or final references */
+	bool is_end_kept;    /* the caller sets it: the end is what is kept, never who is to blame */
 };
 
 /* The path to ix, off the reach tree: count 0 if no root reaches it. */
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
+
+/* The same along a tree of derive_reach_without: parents by object, HEAP_NONE of a root, itself if unreachable. */
+int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
+			  struct query_leak_path *out, struct hdb_error *err);
 
 /* The field by which step `i` of a path holds the next one, or "" (last step, gap, no dump). */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
@@ -35,18 +40,27 @@ int query_leak_path_rows(struct query *q, struct query_story *story, uint64_t pa
 void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
 
 /*
- * Who is to blame, in a few words: of the path's objects the last one of a class that is not the platform's, and the
- * field by which it holds the next: "com.acme.Cache.entries (static)"; else the ThreadLocal whose value is on the
- * path, the platform's class that holds it in a static field, or the thread.
+ * Who is to blame, in a few words: of the path's objects the last one of a class that is not the platform's and holds
+ * the next, and the field by which it does: "com.acme.Cache.entries (static)"; else the ThreadLocal whose value is on
+ * the path, the platform's class that holds it in a static field, or the thread. If `suspect_ix` is further up on the
+ * path and not the platform's: "com.acme.Cache.entries, in com.acme.App.CACHE (static)". HEAP_NONE: nothing is added.
  */
-int query_leak_culprit(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
-		       struct hdb_error *err);
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		       char *buf, size_t size, struct hdb_error *err);
 
 /* Whether a class is the platform's (java.*, android.*, primitive arrays, ...): a table of prefixes. */
 bool query_is_platform_class(const char *class_name);
 
 /* Kind "child": what the accumulation point dominates immediately, by class. */
 int query_leak_children(struct query *q, struct query_story *story, uint64_t part,
+			const struct query_suspect *suspect, struct hdb_error *err);
+
+/*
+ * Kind "element": by class, what these children hold in the end. A child that is the platform's, like an entry of a
+ * map, stands for the few objects that it dominates if they keep most of it, and so on. Of very many such children
+ * some stand for all, which the rows say.
+ */
+int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
 			const struct query_suspect *suspect, struct hdb_error *err);
 
 /* Kind "content": all that it retains, by class, of so many objects as are looked at. */

@@ -40,15 +40,27 @@ bool query_is_platform_class(const char *class_name)
 	return false;
 }
 
+/* The node above in a tree: the one that is given, or else the table. */
+static int parent_of(struct query *q, const uint32_t *parents, bool is_strong, uint32_t ix,
+		     bool *reachable, uint32_t *parent, struct hdb_error *err)
+{
+	if (!parents)
+		return derive_reach(q->derive, is_strong, ix, reachable, parent, err);
+	*parent = parents[ix];
+	*reachable = *parent != ix;
+	return HDB_OK;
+}
+
 /* Walks up the tree: the first nodes from below are kept, and of the others the last ones. */
-static int walk_up(struct query *q, uint32_t ix, struct query_leak_path *out, struct hdb_error *err)
+static int walk_up(struct query *q, const uint32_t *parents, uint32_t ix,
+		   struct query_leak_path *out, struct hdb_error *err)
 {
 	uint32_t above[LEAK_PATH_ENDS] = { 0 }, parent;
 	uint64_t length = 0, from_top;
 	bool reachable;
 
 	for (uint32_t at = ix; at != GRAPH_NONE; at = parent, length++) {
-		const int r = derive_reach(q->derive, out->is_strong, at, &reachable, &parent, err);
+		const int r = parent_of(q, parents, out->is_strong, at, &reachable, &parent, err);
 
 		if (r < 0)
 			return r;
@@ -83,11 +95,18 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 	int r;
 
 	*out = (struct query_leak_path){ .is_strong = true };
-	r = walk_up(q, ix, out, err);
+	r = walk_up(q, NULL, ix, out, err);
 	if (r != HDB_OK || out->count)
 		return r;
 	*out = (struct query_leak_path){ .is_strong = false };
-	return walk_up(q, ix, out, err);
+	return walk_up(q, NULL, ix, out, err);
+}
+
+int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
+			  struct query_leak_path *out, struct hdb_error *err)
+{
+	*out = (struct query_leak_path){ .is_strong = true };
+	return walk_up(q, parents, ix, out, err);
 }
 
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
@@ -212,13 +231,16 @@ static int blame(struct query *q, uint32_t ix, enum blame *out, struct hdb_error
 	return HDB_OK;
 }
 
-/* The last of the steps that explain most. */
+/* The last of the steps that explain most; the end of the path, which holds nothing on it, only if no other is own. */
 static int choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
 		       enum blame *best, struct hdb_error *err)
 {
+	enum blame end = BLAME_ARRAY;
+	int result = path->count ? blame(q, path->nodes[path->count - 1], &end, err) : HDB_OK;
+
 	*best = BLAME_ARRAY;
 	*chosen = 0;
-	for (size_t i = path->count; i > 0; i--) {
+	for (size_t i = path->count ? path->count - 1 : 0; i > 0 && result >= 0; i--) {
 		enum blame here;
 		const int r = blame(q, path->nodes[i - 1], &here, err);
 
@@ -229,7 +251,11 @@ static int choose_step(struct query *q, const struct query_leak_path *path, size
 			*chosen = i - 1;
 		}
 	}
-	return HDB_OK;
+	if ((end > *best && !path->is_end_kept) || path->count == 1) {
+		*best = end;
+		*chosen = path->count - 1;
+	}
+	return result < 0 ? result : HDB_OK;
 }
 
 /* The ThreadLocal whose value the path goes through: HDB_NOTFOUND if it goes through none. */
@@ -272,8 +298,31 @@ static int thread_local_text(struct query *q, const struct query_leak_path *path
 	return HDB_OK;
 }
 
-int query_leak_culprit(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
-		       struct hdb_error *err)
+/* ", in com.acme.App.CACHE (static)": the suspect, if it is another step, further up, and not the platform's. */
+static int add_suspect_step(struct query *q, const struct query_leak_path *path, size_t chosen,
+			    uint32_t suspect_ix, char *buf, size_t size, struct hdb_error *err)
+{
+	const size_t used = strlen(buf);
+	char text[2 * NAME_MAX_BYTES];
+
+	for (size_t i = 0; i < chosen; i++) {
+		enum blame here;
+		int r;
+
+		if (path->nodes[i] != suspect_ix)
+			continue;
+		r = blame(q, suspect_ix, &here, err);
+		if (r == HDB_OK && here == BLAME_OWN)
+			r = holder_text(q, path, i, text, sizeof(text), err);
+		if (r == HDB_OK && here == BLAME_OWN)
+			(void)snprintf(buf + used, size - used, ", in %s", text);
+		return r;
+	}
+	return HDB_OK;
+}
+
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		       char *buf, size_t size, struct hdb_error *err)
 {
 	size_t chosen, entry = 0;
 	enum blame best;
@@ -290,5 +339,8 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, char
 	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
 	    heap_is_thread(q->heap, path->nodes[0]))
 		return thread_local_text(q, path, key, buf, size, err);
-	return r < 0 && r != HDB_ECHANGED ? r : holder_text(q, path, chosen, buf, size, err);
+	if (r < 0 && r != HDB_ECHANGED)
+		return r;
+	r = holder_text(q, path, chosen, buf, size, err);
+	return r == HDB_OK ? add_suspect_step(q, path, chosen, suspect_ix, buf, size, err) : r;
 }

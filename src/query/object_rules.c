@@ -1,8 +1,9 @@
 /*
- * query/object_rules.c - rules on single objects that should be gone, and the conditions they are made of.
+ * query/object_rules.c - the conditions that rules on single objects are made of.
  */
 #include "query/object_rules.h"
 
+#include "heap/known.h"
 #include "heap/threads.h"
 #include "heap/values.h"
 #include "query/describe.h"
@@ -14,62 +15,19 @@
 #define WRAPS_MAX 64u
 /* Services of one process. */
 #define SERVICES_MAX 65536u
+/* Views in one another. */
+#define VIEWS_MAX 1024u
 #define NAME_MAX_BYTES 256
 
 static const char activity[] = "android.app.Activity";
 static const char wrapper[] = "android.content.ContextWrapper";
 
-const struct object_rule object_rules[] = {
-	{ "ACTIVITY", "android.app.Activity", OBJECT_FIELD_TRUE, true, "mDestroyed",
-	  "mDestroyed is true", "mDestroyed is false" },
-	{ "FRAGMENT", "android.app.Fragment", OBJECT_FIELD_NULL, true, "mFragmentManager",
-	  "mFragmentManager is null", "mFragmentManager is set" },
-	{ "SUPPORT_FRAGMENT", "android.support.v4.app.Fragment", OBJECT_FIELD_NULL,
-	  true, "mFragmentManager", "mFragmentManager is null", "mFragmentManager is set" },
-	{ "ANDROIDX_FRAGMENT", "androidx.fragment.app.Fragment", OBJECT_LIFECYCLE,
-	  true, "mLifecycleRegistry", "its life cycle is at its end", "its life cycle goes on" },
-	{ "SERVICE", "android.app.Service", OBJECT_SERVICE, true, NULL,
-	  "the activity thread does not know this service", "the activity thread knows this service" },
-	{ "VIEW", "android.view.View", OBJECT_VIEW_DETACHED, true, "mContext",
-	  "it was attached to a window and is no more", NULL },
-	{ "VIEW", "android.view.View", OBJECT_CONTEXT_DESTROYED, true, "mContext",
-	  "mContext is of a destroyed activity", NULL },
-	{ "EDITOR", "android.widget.Editor", OBJECT_CONTEXT_DESTROYED, true, "mTextView",
-	  "mTextView is of a destroyed activity", NULL },
-	{ "CONTEXT_WRAPPER", "android.content.ContextWrapper", OBJECT_CONTEXT_DESTROYED, true, NULL,
-	  "it wraps a destroyed activity", NULL },
-	{ "CONTEXT_IMPL", "android.app.ContextImpl", OBJECT_OUTER_DESTROYED, true, "mOuterContext",
-	  "mOuterContext is a destroyed activity", "mOuterContext is a live activity" },
-	{ "VIEW_ROOT_IMPL", "android.view.ViewRootImpl", OBJECT_FIELD_NULL_ONLY, true, "mView",
-	  "mView is null", NULL },
-	{ "VIEW_ROOT_IMPL", "android.view.ViewRootImpl", OBJECT_CONTEXT_DESTROYED, true, "mContext",
-	  "mContext is of a destroyed activity", NULL },
-	{ "WINDOW", "android.view.Window", OBJECT_FIELD_TRUE, true, "mDestroyed",
-	  "mDestroyed is true", NULL },
-	{ "MESSAGE_QUEUE", "android.os.MessageQueue", OBJECT_FIELD_TRUE, true, "mQuitting",
-	  "mQuitting is true", "mQuitting is false" },
-	{ "MESSAGE_QUEUE", "android.os.MessageQueue", OBJECT_FIELD_TRUE, true, "mQuiting",
-	  "mQuiting is true", "mQuiting is false" },
-	{ "TOAST", "android.widget.Toast", OBJECT_TOAST, true, "mTN",
-	  "it was shown and is hidden", "it is shown" },
-	{ "MORTAR_SCOPE", "mortar.MortarScope", OBJECT_FIELD_TRUE, true, "dead",
-	  "dead is true", "dead is false" },
-	{ "COMPOSITION_IMPL", "androidx.compose.runtime.CompositionImpl", OBJECT_FIELD_TRUE,
-	  false, "disposed", "it was disposed of", "it is not disposed of" },
-	{ "LIFECYCLE_REGISTRY", "androidx.lifecycle.LifecycleRegistry", OBJECT_LIFECYCLE_STATE, false,
-	  NULL, NULL, "its state is not DESTROYED" },
-	{ "ACTIVITY_THREAD", "android.app.ActivityThread", OBJECT_ALWAYS, false, NULL, NULL,
-	  "there is one in each process" },
-	{ "APPLICATION", "android.app.Application", OBJECT_ALWAYS, false, NULL, NULL,
-	  "there is one in each process" },
-	{ "INPUT_METHOD_MANAGER", "android.view.inputmethod.InputMethodManager", OBJECT_ALWAYS, false,
-	  NULL, NULL, "there is one in each process" },
-	{ "CLASSLOADER", "java.lang.ClassLoader", OBJECT_ALWAYS, false, NULL, NULL,
-	  "class loaders stay" },
-	{ "MAIN_THREAD", "java.lang.Thread", OBJECT_MAIN_THREAD, false, NULL, NULL,
-	  "the main thread stays" },
-};
-const size_t object_rule_count = sizeof(object_rules) / sizeof(object_rules[0]);
+int object_compare_ix(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
 
 /* ---- fields ---- */
 
@@ -78,7 +36,7 @@ static int read_bool(struct heap *heap, uint32_t ix, const char *field, bool *ou
 		     struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_field_value(heap, ix, NULL, field, &value, err);
+	int r = heap_path_value(heap, ix, HEAP_NONE, field, &value, err);
 
 	if (r == HDB_OK && value.type != HPROF_BOOLEAN)
 		r = HDB_NOTFOUND;
@@ -91,7 +49,7 @@ static int read_object(struct heap *heap, uint32_t ix, const char *field, uint32
 		       struct hdb_error *err)
 {
 	struct heap_value value;
-	int r = heap_field_value(heap, ix, NULL, field, &value, err);
+	int r = heap_path_value(heap, ix, HEAP_NONE, field, &value, err);
 
 	*target = HEAP_NONE;
 	if (r == HDB_OK && value.type != HPROF_OBJECT)
@@ -163,8 +121,8 @@ static int check_context_field(struct heap *heap, const struct object_rule *rule
 	/* The activity itself has a rule of its own. */
 	if (!rule->field && is_a(heap, ix, activity))
 		return HDB_OK;
-	/* Of views only the one on top counts: the others hang on it. */
-	if (r == HDB_OK && is_a(heap, ix, "android.view.View")) {
+	/* Of views only the one on top is looked for: the others hang on it. */
+	if (r == HDB_OK && rule->is_filter && is_a(heap, ix, "android.view.View")) {
 		r = read_object(heap, ix, "mParent", &parent, err);
 		if (r == HDB_OK && parent != HEAP_NONE && is_a(heap, parent, "android.view.View"))
 			return HDB_OK;
@@ -211,14 +169,31 @@ static int check_view(struct heap *heap, uint32_t ix, enum object_verdict *out,
 	return r < 0 ? r : HDB_OK;
 }
 
-/* ---- services ---- */
-
-static int compare_u32(const void *a, const void *b)
+/* A view whose topmost parent is in a window: it, or that one, was attached and is no more. */
+static int check_view_part(struct heap *heap, uint32_t ix, enum object_verdict *out,
+			   struct hdb_error *err)
 {
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	struct heap_value count;
+	uint32_t root = ix, parent = HEAP_NONE, info, root_info = HEAP_NONE;
+	int r = read_object(heap, ix, "mAttachInfo", &info, err);
 
-	return x < y ? -1 : x > y;
+	for (unsigned i = 0; i < VIEWS_MAX && r == HDB_OK; i++) {
+		r = read_object(heap, root, "mParent", &parent, err);
+		if (r != HDB_OK || parent == HEAP_NONE || !is_a(heap, parent, "android.view.View"))
+			break;
+		root = parent;
+	}
+	if (r == HDB_OK)
+		r = read_object(heap, root, "mAttachInfo", &root_info, err);
+	if (r == HDB_OK)
+		r = heap_field_value(heap, ix, NULL, "mWindowAttachCount", &count, err);
+	if (r == HDB_OK && (int32_t)(uint32_t)count.bits > 0 &&
+	    (parent != HEAP_NONE || is_a(heap, root, "com.android.internal.policy.DecorView")))
+		*out = info == HEAP_NONE || root_info == HEAP_NONE ? OBJECT_GONE : OBJECT_THERE;
+	return r < 0 ? r : HDB_OK;
 }
+
+/* ---- services ---- */
 
 /* ActivityThread.sCurrentActivityThread. */
 static int find_activity_thread(struct heap *heap, uint32_t *out, struct hdb_error *err)
@@ -271,7 +246,7 @@ static int load_services(struct object_judge *j, struct hdb_error *err)
 		}
 	}
 	if (r == HDB_OK && j->services.count)
-		qsort(j->services.data, j->services.count, sizeof(uint32_t), compare_u32);
+		qsort(j->services.data, j->services.count, sizeof(uint32_t), object_compare_ix);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -392,10 +367,12 @@ static int check(struct object_judge *j, const struct object_rule *rule, uint32_
 		return check_outer(heap, rule, ix, out, err);
 	case OBJECT_VIEW_DETACHED:
 		return check_view(heap, ix, out, err);
+	case OBJECT_VIEW_PART:
+		return check_view_part(heap, ix, out, err);
 	case OBJECT_SERVICE:
 		if (j->knows_services)
 			*out = bsearch(&ix, j->services.data, j->services.count, sizeof(ix),
-				       compare_u32) ? OBJECT_THERE : OBJECT_GONE;
+				       object_compare_ix) ? OBJECT_THERE : OBJECT_GONE;
 		return HDB_OK;
 	case OBJECT_LIFECYCLE:
 	case OBJECT_LIFECYCLE_STATE:
@@ -434,16 +411,23 @@ int object_judge_init(struct object_judge *j, struct query *q, bool *any, struct
 			*any |= object_rules[i].is_filter;
 		}
 	}
-	if (!*any)
-		return HDB_OK;
-	r = load_services(j, err);
+	r = object_watched_load(j->q->heap, &j->watched, err);
+	*any |= j->watched.count > 0;
+	if (*any && r == HDB_OK)
+		r = load_services(j, err);
 	return r == HDB_ECHANGED ? HDB_OK : r;
+}
+
+bool object_judge_wants(const struct object_judge *j, uint32_t class_no)
+{
+	return j->rules_of_class[class_no] || j->watched.count;
 }
 
 void object_judge_release(struct object_judge *j)
 {
 	free(j->rules_of_class);
 	base_vec_release(&j->services);
+	base_vec_release(&j->watched);
 	*j = (struct object_judge){ 0 };
 }
 
@@ -476,6 +460,10 @@ int object_judge_look(struct object_judge *j, uint32_t ix, bool filters_only,
 			*verdict = one;
 			*reason = rule->there;
 		}
+	}
+	if (r == HDB_OK && *verdict == OBJECT_UNKNOWN && object_is_watched(&j->watched, ix)) {
+		*verdict = OBJECT_GONE;
+		*reason = "a watcher expects it to be gone";
 	}
 	return r;
 }

@@ -18,6 +18,7 @@ enum object_condition {
 	OBJECT_CONTEXT_DESTROYED,  /* gone if the context in the field (none: the object) is of a destroyed activity */
 	OBJECT_OUTER_DESTROYED,    /* the same of an activity that the field refers to at once */
 	OBJECT_VIEW_DETACHED,      /* a root view that was attached once and is no more */
+	OBJECT_VIEW_PART,          /* there while it and the topmost view of its window are attached, else gone */
 	OBJECT_SERVICE,            /* gone unless the activity thread knows it */
 	OBJECT_LIFECYCLE,          /* the state of its life cycle registry */
 	OBJECT_LIFECYCLE_STATE,    /* there unless its own state is DESTROYED */
@@ -45,6 +46,7 @@ enum object_verdict { OBJECT_UNKNOWN, OBJECT_THERE, OBJECT_GONE };
 struct object_judge {
 	struct query *q;
 	uint32_t *rules_of_class; /* by class number: which rules are about it; owned */
+	struct base_vec watched;  /* uint32_t: what tools wait for in vain, ascending */
 	struct base_vec services; /* uint32_t: those that the activity thread knows, ascending */
 	bool knows_services;
 };
@@ -61,10 +63,31 @@ int object_judge_look(struct object_judge *judge, uint32_t ix, bool filters_only
 		      enum object_verdict *verdict, const char **reason, struct hdb_error *err);
 
 /*
- * Kinds "leaking" and "trace": objects that should be gone and are strongly reachable, the first ones with their paths,
- * numbered from `part` on. *count is how many there are.
+ * The objects that watchers wait for in vain, ascending, as uint32_t; a pass over the objects if the heap has a class
+ * of watchers. Owned: release the vec.
+ */
+int object_watched_load(struct heap *heap, struct base_vec *watched, struct hdb_error *err);
+bool object_is_watched(const struct base_vec *watched, uint32_t ix);
+
+/* For lists of object indexes, uint32_t, ascending: as qsort and bsearch want it. */
+int object_compare_ix(const void *a, const void *b);
+
+/* Whether the filters may say anything on objects of a class. */
+bool object_judge_wants(const struct object_judge *judge, uint32_t class_no);
+
+struct query_leaking_counts {
+	uint64_t objects;       /* that should be gone and are strongly reachable */
+	uint64_t hanging;       /* of those, kept by another one of them */
+	uint64_t leaks;         /* the others, by what keeps them */
+	uint64_t library_leaks; /* of those, known to be the fault of a library */
+	uint64_t told;
+};
+
+/*
+ * Kinds "leaking", "library" and "trace": objects that should be gone and are strongly reachable, one for all that the
+ * same references keep, with its path; the first ones, numbered from `part` on.
  */
 int query_leaking_objects(struct query *q, struct query_story *story, uint64_t part,
-			  uint64_t *count, struct hdb_error *err);
+			  struct query_leaking_counts *counts, struct hdb_error *err);
 
 #endif

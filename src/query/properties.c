@@ -4,6 +4,7 @@
 #include "query/properties.h"
 
 #include "heap/value_text.h"
+#include "query/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,9 +165,10 @@ static const struct {
 	{ "build", "android.os.Build.FINGERPRINT", "Android's build" },
 	{ "arguments", "", "of the virtual machine, where the heap holds them" },
 	{ "collector", "", "garbage collector, where the heap or the arguments tell" },
+	{ "max heap", "", "bytes that the heap may grow to" },
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
-enum { ARGUMENTS = KNOWN - 2, COLLECTOR = KNOWN - 1 };
+enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
 
 /* Names of memory managers, and switches, by the collector they stand for. */
 static const struct {
@@ -259,6 +261,17 @@ static int note_managers(struct query *q, struct query_vm_fact *facts, struct hd
 	return r < 0 ? r : HDB_OK;
 }
 
+static int note_limit(struct query *q, struct query_vm_fact *facts, struct hdb_error *err)
+{
+	struct query_limit limit;
+	const int r = query_limit_find(q, &limit, err);
+
+	if (r == HDB_OK && limit.bytes)
+		(void)snprintf(facts[MAX_HEAP].value, sizeof(facts[MAX_HEAP].value), "%" PRIu64,
+			       limit.bytes);
+	return r;
+}
+
 int query_vm_facts(struct query *q, struct query_vm_fact **facts, size_t *count,
 		   struct hdb_error *err)
 {
@@ -279,6 +292,8 @@ int query_vm_facts(struct query *q, struct query_vm_fact **facts, size_t *count,
 		note_property(*facts, p);
 	if (r >= 0)
 		r = note_managers(q, *facts, err);
+	if (r == HDB_OK)
+		r = note_limit(q, *facts, err);
 	free(p);
 	/* The database answers without the dump, too. */
 	if (r == HDB_ECHANGED)

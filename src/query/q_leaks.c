@@ -4,6 +4,7 @@
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/leak_parts.h"
+#include "query/limits.h"
 #include "query/object_rules.h"
 #include "query/queries.h"
 
@@ -29,16 +30,19 @@ static const struct hdb_column columns[] = {
 	  "should be gone after them; null for what several have in common" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: where it piles up; "
 	  "path, gap: from a root down to there; member: of a group; child: by class, what the point "
-	  "dominates immediately; content: by class, all that the suspect retains; thread, frame, local: "
+	  "dominates immediately; element: by class, what these hold, below entries of collections;"
+	  " content: by class, all that the suspect retains; thread, frame, local: "
 	  "of the thread that holds it; common: the beginning that paths of several suspects share; leaking, "
-	  "trace: an object that should be gone by Android's life cycles, and the path that keeps it" },
+	  "trace: an object that should be gone by Android's life cycles, one for all that the same "
+	  "references keep, and its path; library: such a one that only a known fault of Android, its "
+	  "makers or a library keeps" },
 	{ "step", HDB_TYPE_COUNT, "step", "place in the path or the stack, 0 the root or the innermost "
 	  "frame" },
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class of all" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "holds_by", HDB_TYPE_TEXT, "holds by", "in a path the field that holds the next object; of a "
-	  "suspect who is to blame" },
+	  "suspect who is to blame, of an object that should be gone the first reference that may be" },
 	{ "count", HDB_TYPE_COUNT, "objects", "how many" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if they go; by class the sum" },
@@ -50,9 +54,16 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "suspects retain more" },
+	{ "limit", HDB_TYPE_BYTES, "heap may grow to", "where the heap tells" },
+	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory", "the dump was made when a thread was given an "
+	  "OutOfMemoryError" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
-	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects; the "
+	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects" },
+	{ "hanging", HDB_TYPE_COUNT, "hanging", "of those, kept by another one of them: not told" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks", "the others, those that the same references keep as one; the "
 	  "first 20 are told" },
+	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries", "of those, known to be the fault of Android, "
+	  "its makers or a library; told last" },
 };
 
 struct leaks {
@@ -132,14 +143,16 @@ static int add_sentence(struct query *q, struct leaks *l, const struct query_sus
 	}
 	return r == HDB_OK ? query_story_text(&l->story, place, err, "%s %.1f %% of the heap%s%s%s.",
 		subject, query_percent(s->retained_bytes, l->suspects.whole_bytes), point,
-		culprit[0] ? ", held by " : "", culprit) : r;
+		culprit ? ", held by " : "", culprit ? culprit : "") : r;
 }
 
 static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
 		       const struct query_suspect *s, const char *culprit, struct hdb_error *err)
 {
 	struct query_story_row row = query_story_row("suspect", part);
-	int r = add_sentence(q, l, s, culprit, &row.text, err);
+	/* What holds it by itself is named already. */
+	const bool is_alone = l->paths[part - 1].count == 1;
+	int r = add_sentence(q, l, s, culprit[0] && !is_alone ? culprit : NULL, &row.text, err);
 
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
@@ -196,7 +209,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	int r = end == HEAP_NONE ? HDB_OK : query_leak_path_find(q, end, path, err);
 
 	if (r == HDB_OK)
-		r = query_leak_culprit(q, path, culprit, sizeof(culprit), err);
+		r = query_leak_culprit(q, path, s->ix, culprit, sizeof(culprit), err);
 	if (r == HDB_OK)
 		r = add_suspect(q, l, i + 1, s, culprit, err);
 	if (r != HDB_OK || l->is_brief)
@@ -209,6 +222,8 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 		r = add_members(q, l, i + 1, s, err);
 	if (r == HDB_OK)
 		r = query_leak_children(q, &l->story, i + 1, s, err);
+	if (r == HDB_OK)
+		r = query_leak_elements(q, &l->story, i + 1, s, err);
 	if (r == HDB_OK)
 		r = query_leak_contents(q, &l->story, i + 1, s, err);
 	return r == HDB_OK ? query_leak_thread(q, &l->story, i + 1, s, path, err) : r;
@@ -259,11 +274,26 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 	return r;
 }
 
+static int add_leaking_facts(struct query *q, const struct query_leaking_counts *counts,
+			     struct hdb_error *err)
+{
+	int r = query_fact(q, "leaking", counts->objects, err);
+
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "hanging", counts->hanging, err);
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "leaks", counts->leaks, err);
+	return r == HDB_OK && counts->objects ?
+	       query_fact(q, "library_leaks", counts->library_leaks, err) : r;
+}
+
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = calloc(1, sizeof(*l));
+	struct query_limit limit;
 	bool *is_told = NULL;
-	uint64_t percent, leaking = 0;
+	struct query_leaking_counts leaking = { .objects = 0 };
+	uint64_t percent;
 	int r;
 
 	q->state = l;
@@ -298,9 +328,15 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
 	if (r == HDB_OK)
+		r = query_limit_find(q, &limit, err);
+	if (r == HDB_OK && limit.bytes)
+		r = query_fact(q, "limit", limit.bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err);
+	if (r == HDB_OK)
 		r = query_fact(q, "suspects", l->suspects.count, err);
 	if (r == HDB_OK && !l->is_brief)
-		r = query_fact(q, "leaking", leaking, err);
+		r = add_leaking_facts(q, &leaking, err);
 	return r == HDB_OK && l->is_brief ?
 	       query_choose(q, "suspect,id,class,label,holds_by,count,shallow,retained,percent,"
 			    "text", err) :

@@ -50,7 +50,10 @@ static bool fires(const struct triage *t, const struct triage_rule *rule)
 {
 	const struct triage_figure *f = &t->figures[rule->measure];
 
-	return f->count >= rule->least_count && f->bytes >= rule->least_bytes &&
+	const bool is_full = !rule->least_full || t->limit.is_out_of_memory ||
+			     query_limit_percent(&t->limit, t->whole_bytes) >= rule->least_full;
+
+	return is_full && f->count >= rule->least_count && f->bytes >= rule->least_bytes &&
 	       (double)f->bytes >= (double)t->whole_bytes * rule->least_percent / 100;
 }
 

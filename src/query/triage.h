@@ -2,11 +2,13 @@
  * query/triage.h - rules of first aid: what is measured of a heap, and from which figures on it is worth a word.
  *
  * Rules and what they measure are tables (triage_rules.c); three files take the measures. A rule fires if all its
- * thresholds are reached; the ones on bytes keep small heaps quiet, where every share is large.
+ * thresholds are reached; the ones on bytes keep small heaps quiet, where every share is large. What is normal in one
+ * program is a leak in another: that much is held by one object is critical only where the heap has no room left.
  */
 #ifndef QUERY_TRIAGE_H
 #define QUERY_TRIAGE_H
 
+#include "query/limits.h"
 #include "query/query.h"
 
 enum triage_severity { TRIAGE_CRITICAL, TRIAGE_WARNING, TRIAGE_INFO };
@@ -15,8 +17,11 @@ enum triage_severity { TRIAGE_CRITICAL, TRIAGE_WARNING, TRIAGE_INFO };
 enum triage_measure_no {
 	/* triage_totals.c: from totals, roots and the dominator tree */
 	TRIAGE_SUSPECT,         /* the largest leak suspect and what it retains */
-	TRIAGE_GARBAGE,         /* unreachable objects */
+	TRIAGE_GARBAGE,         /* unreachable objects, without what may be fillers */
+	TRIAGE_HEAP,            /* all that is reachable */
+	TRIAGE_OUT_OF_MEMORY,   /* the dump was made when a thread ran out of memory */
 	TRIAGE_CLASSES,         /* classes */
+	TRIAGE_SHOULD_BE_GONE,  /* objects whose life cycle is over; bytes: what those that leaks tells retain */
 	TRIAGE_JNI_GLOBALS,     /* objects that JNI holds, and what these retain */
 	TRIAGE_FILLERS,         /* arrays that the collector leaves in gaps */
 	TRIAGE_SWARM,           /* the class with most small objects */
@@ -49,6 +54,7 @@ struct triage_rule {
 	uint64_t least_count;
 	uint64_t least_bytes;
 	unsigned least_percent;  /* bytes, as a share of all reachable bytes */
+	unsigned least_full;     /* all reachable bytes, as a share of what the heap may grow to, in percent */
 	const char *text;        /* what it means */
 	const char *advice;      /* what to look at */
 };
@@ -100,7 +106,8 @@ extern const size_t triage_hint_count;
 struct triage_figure {
 	uint64_t count, bytes;
 	uint32_t ix;             /* an object to look at, HEAP_NONE */
-	uint32_t class_no;       /* or a class, HEAP_NONE */
+	uint32_t class_no;       /* or a class, HEAP_NONE; of several the one with most objects */
+	uint64_t class_count;    /* its objects */
 	uint64_t sampled;        /* 0: counted; else estimated from so many objects */
 	bool is_outside;         /* bytes are not of the heap */
 	char detail[1024];       /* what is special here */
@@ -109,6 +116,7 @@ struct triage_figure {
 struct triage {
 	struct query *q;
 	uint64_t whole_bytes;    /* reachable bytes */
+	struct query_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
 

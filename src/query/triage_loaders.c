@@ -76,9 +76,8 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	if (r != HDB_OK || !path.count)
 		return r;
 	query_leak_roots(q, path.nodes[0], roots, sizeof(roots));
-	if (path.count > 1)
-		path.count--;
-	r = query_leak_culprit(q, &path, culprit, sizeof(culprit), err);
+	path.is_end_kept = true;
+	r = query_leak_culprit(q, &path, HEAP_NONE, culprit, sizeof(culprit), err);
 	if (r == HDB_OK)
 		(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), from a root: %s", id,
 			       text ? text : "a reference", culprit, roots);

@@ -4,20 +4,16 @@
  * The pass reads blocks in order; the objects whose values are wanted are only collected in it, for values are read by
  * offset from the dump. Of a class with more than SAMPLES_MAX objects so many are looked at, evenly, and stand for all.
  */
+#include "query/contents.h"
 #include "query/triage.h"
 
-#include "heap/string_scan.h"
 #include "heap/values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects whose values are read, for each line of the table: some tenths of a second. */
-#define SAMPLES_MAX 50000u
-/* Strings that are looked at for equal ones: a second. */
-#define STRINGS_MAX 500000u
-/* Slots of the table of texts: at most half full. */
-#define STRING_SLOTS (1u << 20)
+/* Objects whose values are read, for each line of the table: a second. */
+#define SAMPLES_MAX 500000u
 /* Steps up a reach tree, or down to a referent. */
 #define CHAIN_MAX 32u
 /* Blocks between two looks at the cancel flag. */
@@ -368,67 +364,57 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 
 /* ---- strings ---- */
 
-/* Whether the text was there before; hash 0 marks a free slot. */
-static bool seen_before(uint64_t *slots, uint64_t hash)
-{
-	uint64_t at = hash & (STRING_SLOTS - 1);
-
-	hash += !hash;
-	while (slots[at] && slots[at] != hash)
-		at = (at + 1) & (STRING_SLOTS - 1);
-	if (slots[at])
-		return true;
-	slots[at] = hash;
-	return false;
-}
-
-static int look_at_strings(struct triage *t, struct heap_string_scan *scan, uint64_t *slots,
-			   struct hdb_error *err)
+/*
+ * One run of strings of the same text: all but one of them, and of the arrays that they have for themselves. Copies
+ * made of a String share its array.
+ */
+static int count_run(struct triage *t, const struct query_content *run, uint64_t count,
+		     struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_DUPLICATE_STRINGS];
-	uint64_t done = 0;
+	struct heap_object object;
 	int r = HDB_OK;
 
-	while (r == HDB_OK && done < STRINGS_MAX &&
-	       (r = heap_string_scan_next(scan, err)) == HDB_OK) {
-		struct heap_text_hash hash;
-		uint32_t dominator;
-		bool reachable = false;
+	for (uint64_t i = 1; i < count && r == HDB_OK; i++) {
+		uint32_t dominator = HEAP_NONE;
 
-		if (++done % STEP_OBJECTS == 0)
-			r = base_step(t->q->work, done, err);
-		if (r == HDB_OK)
-			r = derive_is_reachable(t->q->derive, scan->ix, &reachable, err);
-		if (r != HDB_OK || !reachable || !scan->string.has_chars)
-			continue;
-		r = heap_chars_hash(&scan->view, &scan->string.chars, &hash, err);
-		if (r != HDB_OK || !seen_before(slots, hash.low))
-			continue;
+		r = heap_object(t->q->heap, run[i].ix, &object, err);
 		f->count++;
-		f->bytes += scan->shallow_bytes;
-		f->ix = scan->ix;
-		/* Copies made of a String share its array. */
-		r = derive_dominator(t->q->derive, scan->string.array_ix, &dominator, err);
-		if (r == HDB_OK && dominator == scan->ix)
-			f->bytes += scan->string.array_bytes;
+		f->bytes += object.shallow_bytes;
+		if (r == HDB_OK && run[i].array_ix != HEAP_NONE)
+			r = derive_dominator(t->q->derive, run[i].array_ix, &dominator, err);
+		if (r != HDB_OK || dominator != run[i].ix)
+			continue;
+		r = heap_object(t->q->heap, run[i].array_ix, &object, err);
+		f->bytes += object.shallow_bytes;
 	}
-	if (done == STRINGS_MAX)
-		f->sampled = done;
-	return r < 0 ? r : HDB_OK;
+	/* The text that is there most often. */
+	if (count > 1 && count > f->class_count) {
+		f->class_count = count;
+		f->ix = run[0].ix;
+	}
+	return r;
 }
 
 int triage_take_strings(struct triage *t, struct hdb_error *err)
 {
-	struct heap_string_scan scan = { 0 };
-	struct base_big slots = { 0 };
-	int r = base_big_alloc(t->q->work, &slots, STRING_SLOTS * sizeof(uint64_t), "texts", err);
+	const struct query_contents_options options = { .kind = QUERY_TEXTS };
+	struct query_contents contents = { .count = 0 };
+	int r = query_contents_read(t->q, &options, &contents, err);
+	const struct query_content *records = contents.records.data;
 
-	base_stage(t->q->work, "looking at strings", 0, "strings");
-	if (r == HDB_OK)
-		r = heap_string_scan_begin(&scan, t->q->heap, err);
-	if (r == HDB_OK)
-		r = look_at_strings(t, &scan, slots.data, err);
-	heap_string_scan_release(&scan);
-	base_big_free(t->q->work, &slots);
+	base_stage(t->q->work, "comparing strings", contents.count, "strings");
+	for (uint64_t i = 0, to, looked = 0; r == HDB_OK && i < contents.count; i = to) {
+		for (to = i + 1; to < contents.count && records[to].low == records[i].low &&
+		     records[to].high == records[i].high;)
+			to++;
+		r = count_run(t, records + i, to - i, err);
+		looked += to - i;
+		if (r == HDB_OK && looked >= STEP_OBJECTS) {
+			looked = 0;
+			r = base_step(t->q->work, to, err);
+		}
+	}
+	query_contents_release(t->q, &contents);
 	return r;
 }

@@ -3,6 +3,7 @@
  */
 #include "query/groups.h"
 #include "query/leak_parts.h"
+#include "query/object_rules.h"
 #include "query/triage.h"
 
 #include <stdio.h>
@@ -42,8 +43,10 @@ static void add_class(struct triage_figure *f, const struct triage_set *set,
 		}
 		return;
 	}
-	if (f->class_no == HEAP_NONE)
+	if (f->class_no == HEAP_NONE || total->count > f->class_count) {
 		f->class_no = total->no;
+		f->class_count = total->count;
+	}
 	f->count += total->count;
 	f->bytes += bytes;
 }
@@ -74,14 +77,13 @@ static void add_classes(struct triage *t, const struct query_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 		const char *name = heap_class_name(t->q->heap, total->no);
+		/* Dumps have the collector's arrays as int[]; what else may be of that class cannot be told apart. */
+		const bool is_filler = strcmp(name, "int[]") == 0 ||
+			strncmp(name, "jdk.internal.vm.Filler", strlen("jdk.internal.vm.Filler")) == 0;
+		struct triage_figure *f = is_filler ? fillers : garbage;
 
-		garbage->count += total->unreachable_count;
-		garbage->bytes += total->unreachable_bytes;
-		if (strcmp(name, "int[]") == 0 ||
-		    strncmp(name, "jdk.internal.vm.Filler", strlen("jdk.internal.vm.Filler")) == 0) {
-			fillers->count += total->unreachable_count;
-			fillers->bytes += total->unreachable_bytes;
-		}
+		f->count += total->unreachable_count;
+		f->bytes += total->unreachable_bytes;
 		if (!is_array(t->q->heap, total->no) && total->count > swarm->count &&
 		    total->shallow_bytes <= total->count * SMALL_BYTES) {
 			swarm->count = total->count;
@@ -146,10 +148,54 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 		f->class_no = s->class_no;
 		r = end == HEAP_NONE ? HDB_OK : query_leak_path_find(t->q, end, &path, err);
 		if (r == HDB_OK && end != HEAP_NONE)
-			r = query_leak_culprit(t->q, &path, f->detail, sizeof(f->detail), err);
+			r = query_leak_culprit(t->q, &path, s->ix, f->detail,
+					       sizeof(f->detail), err);
 		break;
 	}
 	query_suspects_release(&suspects);
+	return r;
+}
+
+/* Objects whose life cycle is over, and the first reference that may be to blame. */
+static int add_leaking(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
+	struct query_story story = { .at = 0 };
+	struct query_leaking_counts counts;
+	const int r = query_leaking_objects(t->q, &story, 1, &counts, err);
+
+	f->count = counts.objects;
+	for (size_t i = 0; r == HDB_OK && i < story.rows.count; i++) {
+		const struct query_story_row *row =
+			base_vec_at(&story.rows, struct query_story_row, i);
+
+		if (strcmp(row->kind, "trace") == 0)
+			continue;
+		f->bytes += row->retained_bytes;
+		if (f->ix == HEAP_NONE) {
+			f->ix = row->ix;
+			(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
+				       query_story_text_at(&story, row->holds));
+		}
+	}
+	query_story_release(&story);
+	return r;
+}
+
+/* How full the heap is. */
+static int add_limit(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_HEAP];
+	const int r = query_limit_find(t->q, &t->limit, err);
+
+	if (t->limit.bytes) {
+		f->count = 1;
+		f->bytes = t->whole_bytes;
+		(void)snprintf(f->detail, sizeof(f->detail), "%.1f %% of the %" PRIu64
+			       " bytes that the heap may grow to",
+			       query_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
+	}
+	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;
 	return r;
 }
 
@@ -167,6 +213,10 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 	}
 	query_groups_release(&groups);
 	if (r == HDB_OK)
+		r = add_limit(t, err);
+	if (r == HDB_OK)
 		r = add_suspect(t, err);
+	if (r == HDB_OK)
+		r = add_leaking(t, err);
 	return r == HDB_OK ? add_jni(t, err) : r;
 }

@@ -1,17 +1,23 @@
 /*
  * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
  *
- * The rows of a suspect come in a fixed order (suspect, point, path, member, child, content, thread, frame, local),
- * then those of objects that should be gone (leaking, trace); a heading is put where the kind changes.
+ * The rows of a suspect come in a fixed order (suspect, point, path, member, child, element, content, thread, frame,
+ * local), then those of objects that should be gone (leaking or library, trace); a heading is put where the kind
+ * changes.
  */
 #include "heapdb/report.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A suspect with less is told, but not called the culprit: something is always largest, in small heaps by far. */
-#define CULPRIT_PERCENT 50.0
-#define CULPRIT_BYTES (4u << 20)
+/* A suspect with less is only the largest one: something is always largest, in small heaps by far. */
+#define HOLDER_PERCENT 50.0
+#define HOLDER_BYTES (4u << 20)
+/* One with more is called the culprit only if the heap is so full: without need, much may be held on purpose. */
+#define CULPRIT_FULL_PERCENT 70.0
+/* What a suspect holds is told in the first lines: so many classes, each with so much of the heap at least. */
+#define HELD_SHOWN 3u
+#define HELD_PERCENT 5.0
 
 /* All that a reader needs of a value in a sentence. */
 static void put_share(struct output *out, const struct hdb_rows *rows)
@@ -56,10 +62,42 @@ static bool is_all_classes(const struct hdb_rows *rows)
 	       rows_is(rows, "class", "java.lang.Class");
 }
 
-static bool is_culprit(const struct hdb_rows *rows)
+/* How full the heap is, off the facts. */
+struct fullness {
+	uint64_t bytes, limit;   /* limit 0: not known */
+	bool is_out_of_memory;
+};
+
+static struct fullness fullness_of(const struct answer *answer)
 {
-	return rows_value(rows, "percent")->d >= CULPRIT_PERCENT &&
-	       rows_value(rows, "retained")->u >= CULPRIT_BYTES;
+	struct fullness full = { .bytes = 0 };
+
+	for (size_t i = 0; i < answer_fact_count(answer); i++) {
+		const char *name = answer_fact_column(answer, i)->name;
+		const uint64_t value = answer_fact_value(answer, i)->u;
+
+		if (strcmp(name, "shallow") == 0)
+			full.bytes = value;
+		else if (strcmp(name, "limit") == 0)
+			full.limit = value;
+		else if (strcmp(name, "out_of_memory") == 0)
+			full.is_out_of_memory = value != 0;
+	}
+	return full;
+}
+
+static double full_percent(const struct fullness *full)
+{
+	return full->limit ? 100 * (double)full->bytes / (double)full->limit : 0;
+}
+
+static const char *suspect_word(const struct fullness *full, const struct hdb_rows *rows)
+{
+	if (rows_value(rows, "percent")->d < HOLDER_PERCENT ||
+	    rows_value(rows, "retained")->u < HOLDER_BYTES)
+		return "Largest suspect";
+	return full->is_out_of_memory || full_percent(full) >= CULPRIT_FULL_PERCENT ? "Culprit" :
+	       "Holds most";
 }
 
 /* Who it is: who holds it, or else what it is. */
@@ -79,23 +117,61 @@ static void put_culprit(struct output *out, const struct hdb_rows *rows)
 }
 
 /* "**Culprit: `A.b` - 80 % of the heap**" */
-static void put_suspect_line(struct output *out, const struct hdb_rows *rows)
+static void put_suspect_line(struct output *out, const struct fullness *full,
+			     const struct hdb_rows *rows)
 {
-	output_string(out, is_culprit(rows) ? "**Culprit: " : "**Largest suspect: ");
+	output_format(out, "**%s: ", suspect_word(full, rows));
 	put_culprit(out, rows);
 	output_string(out, " - ");
 	put_share(out, rows);
 	output_string(out, "**\n");
 }
 
-/* "**Should be gone: `com.acme.MainActivity` - mDestroyed is true**" */
+/* "It holds: 40,000 `com.acme.Order` (80.1 %), ...": one of these. */
+static void put_held(struct output *out, const struct hdb_rows *rows, bool is_first)
+{
+	const struct hdb_value *name = rows_value(rows, "class");
+
+	output_string(out, is_first ? "\nIt holds: " : ", ");
+	markdown_value(out, rows_value(rows, "count"));
+	output_char(out, ' ');
+	markdown_code(out, name->text, name->text_size);
+	output_format(out, " (%.1f %%)", rows_value(rows, "percent")->d);
+}
+
+/* "Reachable: 113.0 MiB of the 1.0 GiB that the heap may grow to (11 %)." */
+static void put_fullness(struct output *out, const struct fullness *full)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	output_string(out, "\nReachable: ");
+	output_bytes(out, buf, format_human(buf, full->bytes));
+	if (full->limit) {
+		output_string(out, " of the ");
+		output_bytes(out, buf, format_human(buf, full->limit));
+		output_format(out, " that the heap may grow to (%.0f %%)", full_percent(full));
+	}
+	output_string(out, full->is_out_of_memory ? "; a thread was out of memory.\n" : ".\n");
+}
+
+static bool is_leaking(const struct hdb_rows *rows)
+{
+	return rows_is(rows, "kind", "leaking") || rows_is(rows, "kind", "library");
+}
+
+/* "**Should be gone: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed is true**" */
 static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
 	const struct hdb_value *text = rows_value(rows, "text");
+	const struct hdb_value *holds = rows_value(rows, "holds_by");
 
 	output_string(out, "\n**Should be gone: ");
 	markdown_code(out, label->text, label->text_size);
+	if (holds->type == HDB_TYPE_TEXT) {
+		output_string(out, ", kept by ");
+		markdown_code(out, holds->text, holds->text_size);
+	}
 	output_string(out, " - ");
 	markdown_text(out, text->text, text->text_size);
 	output_string(out, "**\n");
@@ -105,8 +181,10 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 int markdown_headline(struct answer *answer, struct output *out)
 {
 	const struct hdb_rows *rows = answer->rows;
+	const struct fullness full = fullness_of(answer);
 	uint64_t suspect = 0, leaking = 0;
-	bool has_path = false;
+	bool has_path = false, is_open = false;
+	unsigned held = 0;
 	int rc;
 
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
@@ -116,22 +194,29 @@ int markdown_headline(struct answer *answer, struct output *out)
 
 		if (rows_is(rows, "kind", "suspect") && !suspect && !is_all_classes(rows)) {
 			suspect = part->u;
-			put_suspect_line(out, rows);
+			put_suspect_line(out, &full, rows);
 			has_path = false;
-		} else if (rows_is(rows, "kind", "leaking") && !leaking) {
+		} else if (is_leaking(rows) && !leaking) {
 			leaking = part->u;
-			output_string(out, has_path ? "\n" : "");
+			output_string(out, is_open ? "\n" : "");
 			put_leaking_line(out, rows);
-			has_path = false;
+			has_path = is_open = false;
 		} else if (is_step && (part->u == suspect || part->u == leaking)) {
 			output_string(out, has_path ? "" : "\nPath: ");
 			put_step(out, rows, !has_path);
-			has_path = true;
+			has_path = is_open = true;
+		} else if (rows_is(rows, "kind", "element") && part->u == suspect &&
+			   held < HELD_SHOWN && rows_value(rows, "percent")->d >= HELD_PERCENT) {
+			output_string(out, is_open && !held ? "\n" : "");
+			put_held(out, rows, !held++);
+			is_open = true;
 		}
 	}
-	output_string(out, has_path ? "\n" : "");
+	output_string(out, is_open ? "\n" : "");
 	if (!suspect && !leaking && rc == HDB_END)
 		output_string(out, "**No suspect: nothing holds much of the heap alone.**\n");
+	if (rc == HDB_END)
+		put_fullness(out, &full);
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
@@ -147,6 +232,8 @@ static const struct part {
 	  { "label", "id", "holds_by", "retained", "percent" } },
 	{ "member", "The largest of them", { "label", "id", "retained", "percent" } },
 	{ "child", "What the place where it piles up holds",
+	  { "class", "count", "shallow", "retained", "percent" } },
+	{ "element", "What that is in the end, below entries of collections",
 	  { "class", "count", "shallow", "retained", "percent" } },
 	{ "content", "All that it retains, by class", { "class", "count", "shallow", "percent" } },
 	{ "thread", "The thread that holds it", { "label", "id", "retained", "percent" } },
@@ -228,13 +315,21 @@ static void put_leaking(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *text = rows_value(rows, "text");
 
-	output_string(out, "\n### Should be gone: ");
+	output_string(out, rows_is(rows, "kind", "library") ? "\n### Known leak of a library: " :
+		      "\n### Should be gone: ");
 	markdown_value(out, rows_value(rows, "label"));
 	output_char(out, ' ');
 	markdown_value(out, rows_value(rows, "id"));
 	output_string(out, "\n\n");
 	markdown_text(out, text->text, text->text_size);
 	output_string(out, ".\n");
+	if (rows_value(rows, "count")->u > 1) {
+		output_string(out, "The same references keep ");
+		markdown_value(out, rows_value(rows, "count"));
+		output_string(out, " such objects, which hold ");
+		put_share(out, rows);
+		output_string(out, " together.\n");
+	}
 }
 
 /* A sentence of a row that is not of a table: what suspects have in common, steps left out. */
@@ -270,7 +365,7 @@ int markdown_leaks(struct answer *answer, struct output *out)
 			put_stack_row(out, rows);
 		} else if (rows_is(rows, "kind", "suspect")) {
 			put_suspect(out, rows);
-		} else if (rows_is(rows, "kind", "leaking")) {
+		} else if (is_leaking(rows)) {
 			put_leaking(out, rows);
 		} else if (part && rows_value(rows, "label")->type == HDB_TYPE_NULL) {
 			put_sentence(out, rows);

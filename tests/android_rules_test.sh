@@ -1,0 +1,151 @@
+#!/bin/sh
+# android_rules_test.sh - objects that should be gone by Android's life cycles, on a heap of HotSpot with classes that
+# are called and look like Android's: what is leaking and what is not, one leak for all that the same references keep,
+# leaks that are known to be a library's, and paths around these where there are others. Needs a JDK.
+# Names of classes in single quotes are not for the shell to expand:
+# shellcheck disable=SC2016
+set -eu
+for tool in java javac; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+cd "$TMPDIR"
+
+# class NAME [EXTENDS] MEMBERS: a source file, NAME with its package.
+class() {
+	path=$(echo "$1" | tr . /)
+	mkdir -p "src/$(dirname "$path")"
+	echo "package ${1%.*}; public class ${1##*.} ${2:+extends $2} { $3 }" > "src/$path.java"
+}
+class android.os.Build '' 'public static String MANUFACTURER = "Acme", ID = "A1";
+	public static class VERSION { public static int SDK_INT = 28; }'
+class android.content.Context '' ''
+class android.content.ContextWrapper android.content.Context 'public android.content.Context mBase;'
+class android.app.Activity android.content.ContextWrapper 'public boolean mDestroyed; public Object window;'
+class android.app.Service android.content.ContextWrapper ''
+class android.util.ArrayMap '' 'public Object[] mArray = new Object[8];'
+class android.app.ActivityThread '' 'public static ActivityThread sCurrentActivityThread;
+	public android.util.ArrayMap mServices = new android.util.ArrayMap();'
+class android.view.View '' 'public Object mParent, mAttachInfo; public int mWindowAttachCount;
+	public android.content.Context mContext;'
+class android.view.Window '' 'public boolean mDestroyed;'
+class com.android.internal.policy.DecorView android.view.View ''
+class android.view.inputmethod.InputMethodManager '' 'public static InputMethodManager sInstance;
+	public Object mServedView, mCurRootView, mImeInsetsConsumer;'
+class androidx.lifecycle.LifecycleRegistry '' 'public enum State { DESTROYED, CREATED } public State state;'
+class androidx.lifecycle.ViewModel '' 'public boolean mCleared;'
+class androidx.fragment.app.Fragment '' 'public androidx.lifecycle.LifecycleRegistry mLifecycleRegistry;'
+class leakcanary.KeyedWeakReference 'java.lang.ref.WeakReference<Object>' 'public long retainedUptimeMillis;
+	public KeyedWeakReference(Object o, long at) { super(o); retainedUptimeMillis = at; }'
+class app.Screen android.app.Activity ''
+class app.Listener '' 'public Object screen;'
+class app.Presenter '' ''
+class app.Bus '' 'public static java.util.List<Object> listeners = new java.util.ArrayList<>();'
+class app.Kept '' 'public static Object alive, model, liveModel, fragment, liveFragment, decor, service, known,
+	presenter, fresh, deep; public static Object[] references = new Object[2];'
+class app.Main '' '
+	static android.app.Activity screen(boolean destroyed) {
+		android.app.Activity a = new Screen(); a.mDestroyed = destroyed; return a;
+	}
+	static Object listener(Object screen) { Listener l = new Listener(); l.screen = screen; return l; }
+	static Object fragment(androidx.lifecycle.LifecycleRegistry.State state) {
+		androidx.fragment.app.Fragment f = new androidx.fragment.app.Fragment();
+		f.mLifecycleRegistry = new androidx.lifecycle.LifecycleRegistry();
+		f.mLifecycleRegistry.state = state; return f;
+	}
+	static Object model(boolean cleared) {
+		androidx.lifecycle.ViewModel m = new androidx.lifecycle.ViewModel(); m.mCleared = cleared; return m;
+	}
+	public static void main(String[] args) throws Exception {
+		for (int i = 0; i < 3; i++) {
+			android.app.Activity a = screen(true);
+			Bus.listeners.add(listener(a));
+			android.view.Window w = new android.view.Window(); w.mDestroyed = true; a.window = w;
+		}
+		Kept.alive = screen(false);
+		Kept.model = model(true); Kept.liveModel = model(false);
+		Kept.fragment = fragment(androidx.lifecycle.LifecycleRegistry.State.DESTROYED);
+		Kept.liveFragment = fragment(androidx.lifecycle.LifecycleRegistry.State.CREATED);
+		com.android.internal.policy.DecorView decor = new com.android.internal.policy.DecorView();
+		decor.mWindowAttachCount = 1; Kept.decor = decor;
+		android.app.ActivityThread.sCurrentActivityThread = new android.app.ActivityThread();
+		Kept.service = new android.app.Service(); Kept.known = new android.app.Service();
+		android.app.ActivityThread.sCurrentActivityThread.mServices.mArray[1] = Kept.known;
+		Kept.presenter = new Presenter(); Kept.fresh = new Presenter();
+		Kept.references[0] = new leakcanary.KeyedWeakReference(Kept.presenter, 5000);
+		Kept.references[1] = new leakcanary.KeyedWeakReference(Kept.fresh, -1);
+		android.view.inputmethod.InputMethodManager m = new android.view.inputmethod.InputMethodManager();
+		android.view.inputmethod.InputMethodManager.sInstance = m;
+		android.view.View served = new android.view.View();
+		served.mContext = screen(true); m.mServedView = served;
+		m.mCurRootView = screen(true);
+		Kept.deep = listener(listener(m.mCurRootView));
+		if (args.length > 1) { android.os.Build.VERSION.SDK_INT = 30; }
+		android.app.Activity local = screen(true);
+		java.lang.management.ManagementFactory.getPlatformMXBean(
+			com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap(args[0], true);
+		System.out.println(local.mDestroyed);
+	}'
+find src -name '*.java' > list
+javac -d classes @list
+failed=0
+complain() {
+	echo "FAILED: $*"
+	cat rows
+	failed=1
+}
+
+# ask [ARGUMENT]: the answer on a new dump.
+ask() {
+	rm -f dump.hprof
+	java -Xint -XX:+UseSerialGC -Xmx64m -cp classes app.Main dump.hprof "$@" > java.log 2>&1 ||
+		{ cat java.log; exit 1; }
+	heapdb import dump.hprof -o dump.heapdb --force --quiet > import.log
+	heapdb query leaks --db dump.heapdb > facts
+	heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,class,holds_by,count,text |
+		grep -E ',(leaking|library|trace),' > rows
+}
+
+# leak CLASS HOLDER COUNT REASON [KIND]: one is told.
+leak() {
+	grep -qE "^[0-9]+,${5:-leaking},$1,$2,$3,\"?$4; " rows || complain "no $3 of $1 kept by $2"
+}
+ask
+leak app.Screen 'app\.Bus\.listeners \(static\)' 3 'mDestroyed is true'
+leak androidx.lifecycle.ViewModel 'app\.Kept\.model \(static\)' 1 'mCleared is true'
+leak androidx.fragment.app.Fragment 'app\.Kept\.fragment \(static\)' 1 'its life cycle is at its end'
+leak com.android.internal.policy.DecorView 'app\.Kept\.decor \(static\)' 1 'it was attached to a window and is no more'
+leak android.app.Service 'app\.Kept\.service \(static\)' 1 'the activity thread does not know this service'
+leak app.Presenter 'app\.Kept\.presenter \(static\)' 1 'a watcher expects it to be gone'
+# There is a shorter path, by a field that is known to leak; but this one is the program's own.
+leak app.Screen 'app\.Kept\.deep \(static\)' 1 'mDestroyed is true'
+# The only path is the library's; what hangs on the view is not told again.
+leak android.view.View 'android.view.inputmethod.InputMethodManager.mServedView' 1 \
+	'mContext is of a destroyed activity; known leak of a library: INPUT_METHOD_MANAGER .*' library
+[ "$(grep -cE ',(leaking|library),' rows)" = 8 ] || complain "not 8 leaks"
+grep -E ',(leaking|library),' rows | tail -n 1 | grep -q ',library,' || complain "libraries are not last"
+grep -qx 'leaks of libraries: 1' facts || complain "libraries are not counted"
+grep -qx 'hanging: 4' facts || complain "not 4 that hang on others: three windows, the served view's activity"
+grep -qx 'objects that should be gone: 14' facts || complain "not 14 objects"
+# Which references are suspect: from the class, which stays, to the listener's field.
+sed -n '/^[0-9]*,leaking,app.Screen,app.Bus/,/,leaking,androidx/p' rows | grep ',trace,' |
+	sed 's/^[0-9]*,trace,//' | tail -n 5 > trace
+cat > want << 'END'
+class app.Bus,static listeners,,not leaking: classes stay; its reference is suspect
+java.util.ArrayList,elementData,,unknown; its reference is suspect
+java.lang.Object[],[0],,unknown; its reference is suspect
+app.Listener,screen,,unknown; its reference is suspect
+app.Screen,,,leaking: mDestroyed is true
+END
+diff -u want trace || complain "another trace"
+heapdb report dump.heapdb > report.md
+head -n 12 report.md |
+	grep -qF '**Should be gone: `app.Screen`, kept by `app.Bus.listeners (static)` - mDestroyed is true' ||
+	complain "the first lines do not tell the first leak"
+grep -q '^### Known leak of a library: ' report.md || complain "the report does not tell libraries' leaks apart"
+heapdb query triage --db dump.heapdb --csv --columns severity,rule,count,detail > rules
+grep -qx 'warning,should-be-gone,14,kept by app.Bus.listeners (static)' rules || { complain "triage"; cat rules; }
+# Another version of Android: the fields are known for it no more, and what they keep is told as any other leak.
+ask newer
+grep -qx 'leaks of libraries: 0' facts || complain "a library's leak in a version that has none"
+leak app.Screen 'android.view.inputmethod.InputMethodManager.mCurRootView' 1 'mDestroyed is true'
+exit $failed
