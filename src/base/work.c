@@ -22,6 +22,8 @@
 #define BIG_MIN (1ull << 20)
 /* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
 #define BIG_UNIT (1ull << 16)
+/* A huge page of most machines; where it is not, nothing is lost. */
+#define HUGE_PAGE (1ull << 21)
 /* More worker threads than this gain nothing: one thread writes the database. */
 #define THREADS_MAX 64
 /* Progress is drawn at most this often. */
@@ -325,15 +327,42 @@ static uint8_t *pool_take(struct base_work *work, uint64_t size, bool *is_clear)
 	return data;
 }
 
+/* Fresh memory; a large one begins where a huge page can. */
 static uint8_t *map_anonymous(uint64_t size)
 {
-	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const uint64_t spare = size >= HUGE_PAGE ? HUGE_PAGE : 0;
+	uint8_t *data = mmap(NULL, size + spare, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t before = 0;
 
 	if (data == MAP_FAILED)
 		return NULL;
-	(void)madvise(data, size, MADV_HUGEPAGE);
-	return data;
+	if (spare)
+		before = round_up((uintptr_t)data, HUGE_PAGE) - (uintptr_t)data;
+	if (before)
+		(void)munmap(data, before);
+	if (spare - before)
+		(void)munmap(data + before + size, spare - before);
+	(void)madvise(data + before, size, MADV_HUGEPAGE);
+	return data + before;
+}
+
+uint64_t base_work_room(const struct base_work *work)
+{
+	const uint64_t used = work->memory_used + work->memory_kept;
+
+	return used < work->memory_bytes ? work->memory_bytes - used : 0;
+}
+
+void base_work_keep(struct base_work *work, uint64_t size_bytes)
+{
+	work->memory_kept = size_bytes;
+}
+
+void base_big_random(const struct base_big *big)
+{
+	if (big->is_file)
+		(void)madvise(big->data, big->size_bytes, MADV_RANDOM);
 }
 
 static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size_bytes,
@@ -344,9 +373,7 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 	if (size >= BIG_MIN)
 		size = round_up(size, BIG_UNIT);
 	*big = (struct base_big){ .size_bytes = size };
-	if (size >= BIG_MIN && work->scratch_dir &&
-	    (work->memory_used >= work->memory_bytes ||
-	     size > work->memory_bytes - work->memory_used)) {
+	if (size >= BIG_MIN && work->scratch_dir && size > base_work_room(work)) {
 		const int r = alloc_file(work, big, size, err);
 		if (r < 0)
 			*big = (struct base_big){ 0 };

@@ -1,0 +1,107 @@
+/*
+ * graph/dom_number.c - from the search's order to numbers by node, and from nodes to numbers in edges.
+ */
+#include "graph/dom_build.h"
+
+/* How many nodes of the order ahead memory is asked for. */
+#define ORDER_AHEAD 32
+
+/* Numbers by node, 0 for what was not reached; of order[1] to order[count]. */
+static int turn_order(struct dom_build *b, uint32_t *number, struct hdb_error *err)
+{
+	for (uint32_t k = 1; k <= b->count; k++) {
+		if (b->count - k >= ORDER_AHEAD)
+			__builtin_prefetch(&number[b->order[k + ORDER_AHEAD]], 1);
+		number[b->order[k]] = k;
+		if ((k & DOM_STEP_MASK) == 0) {
+			const int rc = base_step(b->work, k, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return HDB_OK;
+}
+
+/* The edges to one bucket of nodes: not from themselves, nor to what needs none, which is marked. */
+static int number_bucket(struct dom_build *b, const uint32_t *number, uint32_t bucket,
+			 struct hdb_error *err)
+{
+	const uint32_t base = bucket << GRAPH_BUCKET_BITS;
+	const uint32_t count = b->node_count - base < GRAPH_BUCKET_SIZE ? b->node_count - base :
+			       GRAPH_BUCKET_SIZE;
+	struct graph_edge_reader reader;
+	uint32_t source, to;
+	int rc = HDB_OK;
+
+	for (uint32_t v = base; v - base < count; v += DOM_STATES) {
+		const uint64_t word = b->states[v / DOM_STATES];
+
+		for (uint64_t top = word & word >> 1 & DOM_LOW_BITS; top; top &= top - 1) {
+			const uint32_t w = number[v + (unsigned)__builtin_ctzll(top) / 2];
+			b->top[w / 64] |= (uint64_t)1 << (w % 64);
+		}
+	}
+	graph_buckets_begin(&b->crosses, bucket, &reader);
+	while (rc == HDB_OK && graph_buckets_next(&reader, &source, &to))
+		if (dom_state(b->states, base + to) != DOM_TOP && source != number[base + to])
+			rc = graph_buckets_add(&b->edges, source, number[base + to], err);
+	return rc;
+}
+
+static int number_edges(struct dom_build *b, const uint32_t *number, struct hdb_error *err)
+{
+	int rc = HDB_OK;
+
+	for (uint32_t base = 0; rc == HDB_OK && base < b->node_count;) {
+		rc = number_bucket(b, number, base >> GRAPH_BUCKET_BITS, err);
+		if (rc == HDB_OK)
+			rc = base_step(b->work, base, err);
+		if (b->node_count - base <= GRAPH_BUCKET_SIZE)
+			break;
+		base += GRAPH_BUCKET_SIZE;
+	}
+	return rc;
+}
+
+/* Neighbours were mostly met one after the other. */
+int dom_pack_numbers(struct dom_build *b, const uint32_t *number, size_t stride,
+		     struct graph_runs *numbers, struct hdb_error *err)
+{
+	const uint64_t n = b->node_count;
+	int rc = graph_runs_init(numbers, n, b->work, "preorder", err);
+
+	for (uint64_t first = 0; rc == HDB_OK && first < n; first += GRAPH_RUN) {
+		const uint32_t count = n - first < GRAPH_RUN ? (uint32_t)(n - first) : GRAPH_RUN;
+
+		for (uint32_t i = 0; i < count; i++)
+			b->block[i] = zigzag((int64_t)number[(first + i) * stride] -
+					     (i % GRAPH_NUMBERS_STEP ?
+					      (int64_t)number[(first + i - 1) * stride] : 0));
+		rc = graph_runs_put(numbers, first / GRAPH_RUN, b->block, count, err);
+	}
+	return rc;
+}
+
+int dom_number(struct dom_build *b, struct graph_runs *numbers, struct hdb_error *err)
+{
+	struct base_big number = { 0 };
+	int rc;
+
+	/* Where the rows were; what is kept lies elsewhere. */
+	base_pool_close(b->work, false);
+	rc = base_big_alloc(b->work, &number, ((uint64_t)b->node_count + 1) * 4, "preorder", err);
+	base_pool_close(b->work, true);
+	base_stage(b->work, "dominators: numbers", b->count, "objects");
+	base_big_random(&number);
+	if (rc == HDB_OK)
+		rc = turn_order(b, number.data, err);
+	base_big_free(b->work, &b->order_big);
+	if (rc == HDB_OK)
+		rc = number_edges(b, number.data, err);
+	graph_buckets_release(&b->crosses);
+	base_big_free(b->work, &b->states_big);
+	if (rc == HDB_OK)
+		rc = dom_pack_numbers(b, number.data, 1, numbers, err);
+	base_big_free(b->work, &number);
+	return rc;
+}
