@@ -93,7 +93,7 @@ static uint32_t *dominators(struct oracle_graph *g, uint64_t *sizes)
 	uint32_t *idom;
 
 	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots,
-					  (enum graph_search)oracle_below(3), &work, &d, &err), HDB_OK);
+					  (enum graph_search)oracle_below(GRAPH_SEARCHES), &work, &d, &err), HDB_OK);
 	idom = by_node(&d);
 	if (sizes)
 		retained_of(&d, sizes, oracle_below(2));

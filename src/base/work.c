@@ -235,6 +235,12 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 			big->data = NULL;
 			r = hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64
 					   " bytes", size);
+		} else {
+			/*
+			 * When memory is short, what is read besides what was asked for drives out what
+			 * will be: most arrays are used here and there.
+			 */
+			(void)madvise(big->data, size, MADV_RANDOM);
 		}
 	}
 	if (fd >= 0)
@@ -357,12 +363,6 @@ uint64_t base_work_room(const struct base_work *work)
 void base_work_keep(struct base_work *work, uint64_t size_bytes)
 {
 	work->memory_kept = size_bytes;
-}
-
-void base_big_random(const struct base_big *big)
-{
-	if (big->is_file)
-		(void)madvise(big->data, big->size_bytes, MADV_RANDOM);
 }
 
 static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size_bytes,

@@ -77,8 +77,6 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_work *work, struct base_big *big);
-/* The array will be used here and there: if it is in a file, no more than what is asked for is read. */
-void base_big_random(const struct base_big *big);
 
 /* What is left of the budget, in bytes. */
 uint64_t base_work_room(const struct base_work *work);

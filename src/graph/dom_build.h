@@ -168,4 +168,56 @@ bool dom_prefers_cells(const struct dom_build *build);
 int dom_search_cells(struct dom_build *build, const uint64_t *root_bits,
 		     struct graph_runs *numbers, struct hdb_error *err);
 
+/* Numbers of a block that were given. */
+static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block)
+{
+	const uint32_t above = b->count - (block << GRAPH_RUN_BITS);
+
+	return above < GRAPH_RUN ? above + 1 : GRAPH_RUN;
+}
+
+/*
+ * The forest of linked nodes: `up` is above the node, and `low` is the least semidominator on
+ * what is jumped over, the node itself included, `up` not. The nodes' names are not needed, unlike
+ * in Lengauer-Tarjan.
+ */
+struct dom_link {
+	uint32_t up;
+	uint32_t low;
+};
+
+/* Lets x jump over what is above it, y. */
+static inline void jump_over(struct dom_link *x, const struct dom_link *y)
+{
+	if (y->low < x->low)
+		x->low = y->low;
+	x->up = y->up;
+}
+
+/*
+ * The least semidominator on the path from u to the highest linked ancestor; numbers above `last`
+ * are linked. Halves the path on the way: every other node on it jumps over the next one.
+ */
+static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last)
+{
+	uint32_t least = UINT32_MAX;
+
+	while (u > last) {
+		struct dom_link *x = &links[u];
+
+		if (x->up > last)
+			jump_over(x, &links[x->up]);
+		if (x->low < least)
+			least = x->low;
+		u = x->up;
+	}
+	return least;
+}
+
+/*
+ * Fills semis as dominators.c does, with links for those nodes only that more than one edge leads
+ * to: for when there is no room for links of all. Takes the edges' place.
+ */
+int dom_semis_folded(struct dom_build *build, struct hdb_error *err);
+
 #endif

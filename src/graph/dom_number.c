@@ -92,7 +92,6 @@ int dom_number(struct dom_build *b, struct graph_runs *numbers, struct hdb_error
 	rc = base_big_alloc(b->work, &number, ((uint64_t)b->node_count + 1) * 4, "preorder", err);
 	base_pool_close(b->work, true);
 	base_stage(b->work, "dominators: numbers", b->count, "objects");
-	base_big_random(&number);
 	if (rc == HDB_OK)
 		rc = turn_order(b, number.data, err);
 	base_big_free(b->work, &b->order_big);

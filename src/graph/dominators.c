@@ -9,60 +9,14 @@
 
 #include <stdlib.h>
 
-/*
- * The forest of linked nodes: `up` is above the node, and `low` is the least semidominator on
- * what is jumped over, the node itself included, `up` not. The nodes' names are not needed, unlike
- * in Lengauer-Tarjan.
- */
-struct link {
-	uint32_t up;
-	uint32_t low;
-};
-
 /* How many edges' paths are shortened at once: enough that each waits for memory behind the others. */
 #define EVAL_BATCH 64
-
-/* Numbers of a block that were given. */
-static uint32_t block_count(const struct dom_build *b, uint32_t block)
-{
-	const uint32_t above = b->count - (block << GRAPH_RUN_BITS);
-
-	return above < GRAPH_RUN ? above + 1 : GRAPH_RUN;
-}
-
-/* Lets x jump over what is above it, y. */
-static inline void jump_over(struct link *x, const struct link *y)
-{
-	if (y->low < x->low)
-		x->low = y->low;
-	x->up = y->up;
-}
-
-/*
- * The least semidominator on the path from u to the highest linked ancestor; numbers above `last`
- * are linked. Halves the path on the way: every other node on it jumps over the next one.
- */
-static inline uint32_t eval(struct link *links, uint32_t u, uint32_t last)
-{
-	uint32_t least = UINT32_MAX;
-
-	while (u > last) {
-		struct link *x = &links[u];
-
-		if (x->up > last)
-			jump_over(x, &links[x->up]);
-		if (x->low < least)
-			least = x->low;
-		u = x->up;
-	}
-	return least;
-}
 
 /*
  * Shortens the paths from all of source[0..count), a step each in turn, so that they wait for
  * memory together. A step leaves the links right whatever the other paths do.
  */
-static void shorten(struct link *links, const uint32_t *source, uint32_t count, uint32_t last)
+static void shorten(struct dom_link *links, const uint32_t *source, uint32_t count, uint32_t last)
 {
 	uint32_t node[EVAL_BATCH], active = 0;
 
@@ -82,7 +36,7 @@ static void shorten(struct link *links, const uint32_t *source, uint32_t count, 
 		active = kept;
 		kept = 0;
 		for (uint32_t i = 0; i < active; i++) {
-			struct link *x = &links[node[i]];
+			struct dom_link *x = &links[node[i]];
 
 			/* Another path may have let x jump meanwhile. */
 			if (x->up > last)
@@ -104,7 +58,7 @@ struct block_edges {
 };
 
 /* The least of the parent and what the edges into w say: from below w a number, else evaluated. */
-static inline uint32_t semi_of(struct link *links, uint32_t w, uint32_t parent, uint32_t k,
+static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent, uint32_t k,
 			       struct block_edges *edges)
 {
 	uint32_t semi = parent;
@@ -117,7 +71,7 @@ static inline uint32_t semi_of(struct link *links, uint32_t w, uint32_t parent, 
 			shorten(links, edges->source + edges->shortened, count, w);
 		}
 		const uint32_t from = edges->source[i];
-		const uint32_t low = from < w ? from : eval(links, from, w);
+		const uint32_t low = from < w ? from : dom_eval(links, from, w);
 		if (low < semi)
 			semi = low;
 	}
@@ -125,10 +79,10 @@ static inline uint32_t semi_of(struct link *links, uint32_t w, uint32_t parent, 
 }
 
 /* Semidominators of one block's numbers, from the highest to the lowest. */
-static int semi_of_block(struct dom_build *b, struct link *links, uint32_t block,
+static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t block,
 			 struct hdb_error *err)
 {
-	const uint32_t base = block << GRAPH_RUN_BITS, count = block_count(b, block);
+	const uint32_t base = block << GRAPH_RUN_BITS, count = dom_block_count(b, block);
 	struct block_edges edges = { 0 };
 	int rc = graph_buckets_sort(&b->edges, block, &edges.first, &edges.source, err);
 
@@ -141,7 +95,7 @@ static int semi_of_block(struct dom_build *b, struct link *links, uint32_t block
 		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ? 0 :
 				      semi_of(links, w, parent, k, &edges);
 
-		links[w] = (struct link){ .up = parent, .low = semi };
+		links[w] = (struct dom_link){ .up = parent, .low = semi };
 		b->block[k] = parent - semi;
 	}
 	if (rc == HDB_OK)
@@ -149,14 +103,17 @@ static int semi_of_block(struct dom_build *b, struct link *links, uint32_t block
 	return rc;
 }
 
+static uint64_t links_bytes(const struct dom_build *b)
+{
+	return ((uint64_t)b->count + 1) * sizeof(struct dom_link);
+}
+
 static int find_semidominators(struct dom_build *b, struct hdb_error *err)
 {
 	struct base_big big = { 0 };
-	int rc = base_big_alloc_raw(b->work, &big, ((uint64_t)b->count + 1) * sizeof(struct link),
-				    "dominator links", err);
+	int rc = base_big_alloc_raw(b->work, &big, links_bytes(b), "dominator links", err);
 
 	base_stage(b->work, "dominators: semidominators", b->count, "objects");
-	base_big_random(&big);
 	for (uint32_t block = (b->count >> GRAPH_RUN_BITS) + 1; rc == HDB_OK && block-- > 0;) {
 		rc = semi_of_block(b, big.data, block, err);
 		if (rc == HDB_OK)
@@ -170,9 +127,9 @@ static int find_semidominators(struct dom_build *b, struct hdb_error *err)
  * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983):
  * `up` is the jump, `low` the depth. Any ancestor is then found in O(log depth) steps.
  */
-static void add_jump(struct link *jumps, uint32_t w, uint32_t dominator)
+static void add_jump(struct dom_link *jumps, uint32_t w, uint32_t dominator)
 {
-	const struct link a = jumps[dominator], b = jumps[a.up];
+	const struct dom_link a = jumps[dominator], b = jumps[a.up];
 
 	jumps[w].low = a.low + 1;
 	jumps[w].up = a.low - b.low == b.low - jumps[b.up].low ? b.up : dominator;
@@ -182,7 +139,7 @@ static void add_jump(struct link *jumps, uint32_t w, uint32_t dominator)
 static int start_jumping(const struct dom_build *b, const uint32_t *dominator, uint32_t end,
 			 struct base_big *big, struct hdb_error *err)
 {
-	struct link *jumps;
+	struct dom_link *jumps;
 	const int rc = base_big_alloc_raw(b->work, big,
 					  ((uint64_t)b->count + 1) * sizeof *jumps,
 					  "dominator jumps", err);
@@ -190,7 +147,7 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 	if (rc < 0)
 		return rc;
 	jumps = big->data;
-	jumps[0] = (struct link){ 0, 0 };
+	jumps[0] = (struct dom_link){ 0, 0 };
 	for (uint32_t w = 1; w < end; w++)
 		add_jump(jumps, w, dominator[w]);
 	return HDB_OK;
@@ -217,7 +174,7 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 {
 	const uint64_t step_limit = 1024 + 4 * (uint64_t)b->count;
 	struct base_big big = { 0 };
-	struct link *jumps = NULL;
+	struct dom_link *jumps = NULL;
 	uint64_t steps = 0;
 	int rc = HDB_OK;
 
@@ -287,7 +244,6 @@ static int search_rows(struct dom_build *b, const uint64_t *root_bits, struct hd
 	    (rc = graph_buckets_init(&b->crosses, n, b->work, err)) < 0)
 		return rc;
 	b->states = b->states_big.data;
-	graph_slabs_random(&b->rows->bytes);
 	return dom_search(b, root_bits, err);
 }
 
@@ -323,7 +279,12 @@ static int run(struct dom_build *b, const uint64_t *root_bits, enum graph_search
 {
 	int rc = search(b, root_bits, how, &out->numbers, err);
 
-	if (rc == HDB_OK)
+	const bool is_folded = how == GRAPH_SEARCH_FOLDED ||
+			       (how == GRAPH_SEARCH_ANY && links_bytes(b) > base_work_room(b->work));
+
+	if (rc == HDB_OK && is_folded)
+		rc = dom_semis_folded(b, err);
+	else if (rc == HDB_OK)
 		rc = find_semidominators(b, err);
 	graph_buckets_release(&b->edges);
 	base_big_free(b->work, &b->top_big);

@@ -26,8 +26,13 @@ struct graph_dominators {
 	struct base_big dominator_big;
 };
 
-/* How to search: on packed rows, on plain cells, or as the graph and the budget say. The result is the same. */
-enum graph_search { GRAPH_SEARCH_ANY, GRAPH_SEARCH_ROWS, GRAPH_SEARCH_CELLS };
+/*
+ * How to do it: as the graph and the budget say; on packed rows; on plain cells; on packed rows,
+ * with links for some nodes only. The result is the same.
+ */
+enum graph_search {
+	GRAPH_SEARCH_ANY, GRAPH_SEARCH_ROWS, GRAPH_SEARCH_CELLS, GRAPH_SEARCH_FOLDED, GRAPH_SEARCHES
+};
 
 /* Nodes at which graph_dominators_numbers can start: multiples of this. */
 #define GRAPH_NUMBERS_STEP 128u

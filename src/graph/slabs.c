@@ -21,12 +21,6 @@ void graph_slabs_release(struct graph_slabs *slabs)
 	*slabs = (struct graph_slabs){ 0 };
 }
 
-void graph_slabs_random(const struct graph_slabs *slabs)
-{
-	for (size_t i = 0; i < slabs->count; i++)
-		base_big_random(&slabs->slabs[i]);
-}
-
 /* Room in the list of slabs for one more. */
 static int grow_list(struct graph_slabs *slabs, struct hdb_error *err)
 {

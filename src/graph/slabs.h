@@ -32,9 +32,6 @@ void graph_slabs_init(struct graph_slabs *slabs, uint64_t first_bytes, struct ba
 		      const char *what);
 void graph_slabs_release(struct graph_slabs *slabs);
 
-/* All slabs that there are will be used here and there (base_big_random). */
-void graph_slabs_random(const struct graph_slabs *slabs);
-
 /* A new slab with room for `bytes`, at most GRAPH_SLAB_BYTES. For graph_slabs_add. */
 int graph_slabs_grow(struct graph_slabs *slabs, uint64_t bytes, struct hdb_error *err);
 
