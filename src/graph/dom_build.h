@@ -43,6 +43,9 @@ enum dom_state {
  */
 #define DOM_FAR 100000u
 
+/* Bytes of a node's cell in dom_search_plain. */
+#define DOM_CELL_BYTES 16u
+
 /* The lower bit of each state in a word. */
 #define DOM_LOW_BITS 0x5555555555555555u
 
@@ -51,6 +54,7 @@ struct dom_build {
 	struct graph_rows *rows;
 	uint32_t node_count;
 	uint32_t count;          /* highest number given */
+	bool is_far;             /* most references lead far away */
 	uint64_t *states;        /* DOM_STATES a word, by node */
 	uint32_t *order;         /* by number: the node */
 	struct graph_runs parents; /* by number: how far below it the parent's number is */
@@ -161,11 +165,14 @@ int dom_number(struct dom_build *build, struct graph_runs *numbers, struct hdb_e
 int dom_pack_numbers(struct dom_build *build, const uint32_t *number, size_t stride,
 		     struct graph_runs *numbers, struct hdb_error *err);
 
-/* Whether references lead so far, and there is so much room, that dom_search_cells is the better search. */
+/* Whether references lead so far, and there is so much room, that cells are better than rows. */
 bool dom_prefers_cells(const struct dom_build *build);
 
-/* Does what dom_search and dom_number do: fills count, parents, edges, top and *numbers. */
-int dom_search_cells(struct dom_build *build, const uint64_t *root_bits,
+/*
+ * Does what dom_search and dom_number do: fills count, parents, edges, top and *numbers. With
+ * is_far, `room` is DOM_CELL_BYTES a node; else it is 4, zeros.
+ */
+int dom_search_plain(struct dom_build *build, const uint64_t *root_bits, struct base_big *room,
 		     struct graph_runs *numbers, struct hdb_error *err);
 
 /* Numbers of a block that were given. */

@@ -3,6 +3,14 @@
  */
 #include "graph/dom_build.h"
 
+#include "base/pack.h"
+#include "base/pipeline.h"
+
+#include <stdlib.h>
+
+/* Blocks of numbers in work at once, a thread. */
+#define PACK_SLOTS 3u
+
 /* How many nodes of the order ahead memory is asked for. */
 #define ORDER_AHEAD 32
 
@@ -63,22 +71,81 @@ static int number_edges(struct dom_build *b, const uint32_t *number, struct hdb_
 	return rc;
 }
 
-/* Neighbours were mostly met one after the other. */
+/* One block of numbers in work. */
+struct pack_slot {
+	uint64_t *values;       /* GRAPH_RUN */
+	struct base_vec packed;
+};
+
+struct packing {
+	struct graph_runs *numbers;
+	const uint32_t *number;
+	size_t stride;
+	uint64_t node_count;
+	struct pack_slot *slots;
+};
+
+static uint32_t block_size(const struct packing *p, uint64_t block)
+{
+	const uint64_t left = p->node_count - block * GRAPH_RUN;
+
+	return left < GRAPH_RUN ? (uint32_t)left : GRAPH_RUN;
+}
+
+/* Packs a block; on any thread. Neighbours were mostly met one after the other. */
+static int pack_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error *err)
+{
+	const struct packing *p = ctx;
+	const uint32_t *number = p->number + block * GRAPH_RUN * p->stride;
+	const uint32_t count = block_size(p, block);
+	struct pack_slot *s = &p->slots[slot];
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t now = number[i * p->stride];
+
+		s->values[i] = zigzag((int64_t)now - (i % GRAPH_NUMBERS_STEP ? (int64_t)before : 0));
+		before = now;
+	}
+	s->packed.count = 0;
+	return pack_encode(&s->packed, s->values, count, err);
+}
+
+static int put_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error *err)
+{
+	const struct packing *p = ctx;
+
+	return graph_runs_put_packed(p->numbers, block, &p->slots[slot].packed,
+				     block_size(p, block), err);
+}
+
 int dom_pack_numbers(struct dom_build *b, const uint32_t *number, size_t stride,
 		     struct graph_runs *numbers, struct hdb_error *err)
 {
-	const uint64_t n = b->node_count;
-	int rc = graph_runs_init(numbers, n, b->work, "preorder", err);
+	struct packing p = {
+		.numbers = numbers, .number = number, .stride = stride, .node_count = b->node_count,
+	};
+	const struct base_pipeline pipeline = {
+		.item_count = (p.node_count + GRAPH_RUN - 1) / GRAPH_RUN,
+		.threads = b->work->threads, .slot_count = PACK_SLOTS * b->work->threads, .ctx = &p,
+		.produce = pack_block, .consume = put_block,
+	};
+	int rc = graph_runs_init(numbers, p.node_count, b->work, "preorder", err);
 
-	for (uint64_t first = 0; rc == HDB_OK && first < n; first += GRAPH_RUN) {
-		const uint32_t count = n - first < GRAPH_RUN ? (uint32_t)(n - first) : GRAPH_RUN;
-
-		for (uint32_t i = 0; i < count; i++)
-			b->block[i] = zigzag((int64_t)number[(first + i) * stride] -
-					     (i % GRAPH_NUMBERS_STEP ?
-					      (int64_t)number[(first + i - 1) * stride] : 0));
-		rc = graph_runs_put(numbers, first / GRAPH_RUN, b->block, count, err);
+	p.slots = calloc(pipeline.slot_count, sizeof *p.slots);
+	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
+		p.slots[i].values = malloc(GRAPH_RUN * sizeof *p.slots[i].values);
+		if (rc == HDB_OK && !p.slots[i].values)
+			rc = hdb_fail_memory(err, "preorder", GRAPH_RUN * sizeof *p.slots[i].values);
 	}
+	if (rc == HDB_OK)
+		rc = p.slots ? base_pipeline_run(&pipeline, err) :
+		     hdb_fail_memory(err, "preorder", pipeline.slot_count * sizeof *p.slots);
+	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
+		free(p.slots[i].values);
+		base_vec_release(&p.slots[i].packed);
+	}
+	free(p.slots);
 	return rc;
 }
 

@@ -88,7 +88,8 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 
 	if (rc == HDB_OK)
 		rc = graph_runs_get(&b->parents, block, b->block, err);
-	if (rc == HDB_OK)
+	/* On heaps most paths have one step, and what they need is in the caches. */
+	if (rc == HDB_OK && b->is_far)
 		edges.shortened = edges.first[count];
 	for (uint32_t k = count; rc == HDB_OK && k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
@@ -234,42 +235,69 @@ static int start(struct dom_build *b, struct hdb_error *err)
 	return graph_buckets_init(&b->edges, n + 1, b->work, err);
 }
 
-/* The search on packed rows. */
-static int search_rows(struct dom_build *b, const uint64_t *root_bits, struct hdb_error *err)
+/* The search in little memory. */
+static int search_frugally(struct dom_build *b, const uint64_t *root_bits,
+			   struct graph_runs *numbers, struct hdb_error *err)
 {
 	const uint64_t n = b->node_count;
-	int rc;
+	int rc = base_big_alloc_raw(b->work, &b->order_big, (n + 1) * 4, "preorder", err);
 
-	if ((rc = base_big_alloc(b->work, &b->states_big, n / 4 + 8, "preorder", err)) < 0 ||
-	    (rc = graph_buckets_init(&b->crosses, n, b->work, err)) < 0)
-		return rc;
-	b->states = b->states_big.data;
-	return dom_search(b, root_bits, err);
-}
-
-/* What the search piles up is not to lie between what the links will take the place of: the pool is closed to it. */
-static int search(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
-		  struct graph_runs *numbers, struct hdb_error *err)
-{
-	const bool is_plain = how == GRAPH_SEARCH_CELLS ||
-			      (how == GRAPH_SEARCH_ANY && dom_prefers_cells(b));
-	int rc = HDB_OK;
-
-	/* What the search looks at all the time has a claim to memory. */
-	base_work_keep(b->work, 0);
-	if (!is_plain)
-		rc = base_big_alloc_raw(b->work, &b->order_big, ((uint64_t)b->node_count + 1) * 4,
-					"preorder", err);
 	b->order = b->order_big.data;
 	base_pool_close(b->work, true);
 	if (rc == HDB_OK)
 		rc = start(b, err);
 	if (rc == HDB_OK)
-		rc = is_plain ? dom_search_cells(b, root_bits, numbers, err) :
-		     search_rows(b, root_bits, err);
+		rc = base_big_alloc(b->work, &b->states_big, n / 4 + 8, "preorder", err);
+	b->states = b->states_big.data;
+	if (rc == HDB_OK)
+		rc = graph_buckets_init(&b->crosses, n, b->work, err);
+	if (rc == HDB_OK)
+		rc = dom_search(b, root_bits, err);
 	graph_rows_release(b->rows);
-	if (rc == HDB_OK && !is_plain)
-		rc = dom_number(b, numbers, err);
+	return rc == HDB_OK ? dom_number(b, numbers, err) : rc;
+}
+
+/* The search with a number for each node. */
+static int search_plainly(struct dom_build *b, const uint64_t *root_bits,
+			  struct graph_runs *numbers, struct hdb_error *err)
+{
+	const uint64_t n = b->node_count;
+	struct base_big room = { 0 };
+	int rc = b->is_far ? base_big_alloc_raw(b->work, &room, (n + 1) * DOM_CELL_BYTES, "preorder",
+						err) :
+		 base_big_alloc(b->work, &room, (n + 1) * 4, "preorder", err);
+
+	base_pool_close(b->work, true);
+	if (rc == HDB_OK)
+		rc = start(b, err);
+	if (rc == HDB_OK)
+		rc = dom_search_plain(b, root_bits, &room, numbers, err);
+	graph_rows_release(b->rows);
+	base_big_free(b->work, &room);
+	return rc;
+}
+
+/*
+ * What the search piles up is not to lie between what the links will take the place of: the pool
+ * is closed to it.
+ */
+static int search(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
+		  struct graph_runs *numbers, struct hdb_error *err)
+{
+	const uint64_t links = ((uint64_t)b->node_count + 1) * sizeof(struct dom_link);
+	int rc;
+
+	/* What the search looks at all the time has a claim to memory. */
+	base_work_keep(b->work, 0);
+	if (how == GRAPH_SEARCH_ANY) {
+		b->is_far = dom_prefers_cells(b);
+		how = links > base_work_room(b->work) ? GRAPH_SEARCH_FRUGAL : GRAPH_SEARCH_NUMBERS;
+	}
+	b->is_far = b->is_far || how == GRAPH_SEARCH_CELLS;
+	if (how == GRAPH_SEARCH_FRUGAL || how == GRAPH_SEARCH_FOLDED)
+		rc = search_frugally(b, root_bits, numbers, err);
+	else
+		rc = search_plainly(b, root_bits, numbers, err);
 	base_pool_close(b->work, false);
 	return rc;
 }
