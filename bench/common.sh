@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # bench/common.sh - what the benchmarks share: where things are, generating dumps, measuring a
-# command, printing tables, keeping them in RESULTS.md. Sourced by run.sh, peers.sh and limit.sh.
+# command, printing tables, keeping them in RESULTS.md. Sourced by all of them.
 #
 # shellcheck disable=SC2034 # variables for those who source this
 # From the environment: BUILD (build), BENCH_DIR ($BUILD/bench), BENCH_MAX (10M), BENCH_SEED (1),

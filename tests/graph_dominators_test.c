@@ -162,7 +162,7 @@ static void check_children(const uint32_t *idom, uint32_t n, const uint64_t *ret
 	for (v = 0; v < n; v++)
 		reached += idom[v] != v;
 	assert_int_equal(listed, reached);
-	assert_int_equal(graph_walk_init(&walk, &c, n, &err), HDB_OK);
+	assert_int_equal(graph_walk_init(&walk, &c, n, &work, &err), HDB_OK);
 	while (graph_walk_next(&walk, &v, &enter, &err) == HDB_OK) {
 		if (enter) {
 			assert_int_equal(idom[v], depth ? path[depth - 1] : GRAPH_NONE);
@@ -271,7 +271,7 @@ static void skipped_subtrees(void **state)
 
 	(void)state;
 	assert_int_equal(sorted_by(idom, 5, sizes, &c, &err), HDB_OK);
-	assert_int_equal(graph_walk_init(&walk, &c, 5, &err), HDB_OK);
+	assert_int_equal(graph_walk_init(&walk, &c, 5, &work, &err), HDB_OK);
 	while (graph_walk_next(&walk, &v, &enter, &err) == HDB_OK) {
 		(void)snprintf(got + strlen(got), sizeof got - strlen(got), "%c%u",
 			       enter ? '+' : '-', v);
@@ -280,7 +280,7 @@ static void skipped_subtrees(void **state)
 	}
 	assert_string_equal(got, want);
 	graph_walk_release(&walk);
-	assert_int_equal(graph_walk_init(&walk, &c, 2, &err), HDB_OK);
+	assert_int_equal(graph_walk_init(&walk, &c, 2, &work, &err), HDB_OK);
 	assert_int_equal(graph_walk_next(&walk, &v, &enter, &err), HDB_END);
 	assert_int_equal(graph_walk_next(&walk, &v, &enter, &err), HDB_END);
 	graph_walk_release(&walk);
@@ -535,7 +535,7 @@ static void number_tree(const uint32_t *idom, uint32_t n, uint32_t *in, uint32_t
 	bool enter;
 
 	assert_int_equal(graph_children(idom, n, NULL, &work, &c, &err), HDB_OK);
-	assert_int_equal(graph_walk_init(&walk, &c, n, &err), HDB_OK);
+	assert_int_equal(graph_walk_init(&walk, &c, n, &work, &err), HDB_OK);
 	while (graph_walk_next(&walk, &v, &enter, &err) == HDB_OK)
 		*(enter ? &in[v] : &out[v]) = ++time;
 	graph_walk_release(&walk);

@@ -61,16 +61,23 @@ static int map_window(struct base_source *src, uint64_t offset, uint64_t size,
 	return HDB_OK;
 }
 
+static int map_failed(struct base_source *src, struct hdb_error *err)
+{
+	const struct map_source *map = (const struct map_source *)src;
+
+	if (!map->fault)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64
+			" (the file shrank, or the disk failed)", src->path, map->fault - 1);
+}
+
 static int map_check(struct base_source *src, struct hdb_error *err)
 {
 	const struct map_source *map = (const struct map_source *)src;
 	struct stat st;
 
 	if (map->fault)
-		return hdb_fail(err, HDB_EIO,
-				"%s: could not be read at offset %" PRIu64
-				" (the file shrank, or the disk failed)",
-				src->path, map->fault - 1);
+		return map_failed(src, err);
 	if (fstat(map->fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s", src->path);
 	if ((uint64_t)st.st_size < src->size)
@@ -78,6 +85,19 @@ static int map_check(struct base_source *src, struct hdb_error *err)
 				"%s: could not be read at offset %" PRIu64
 				" (the file shrank to this size)", src->path, (uint64_t)st.st_size);
 	return HDB_OK;
+}
+
+static void map_want(struct base_source *src, uint64_t offset, uint64_t size)
+{
+	const struct map_source *map = (const struct map_source *)src;
+	const uint64_t page = 4096;
+	const uint64_t first = offset / page * page;
+
+	if (offset >= src->size)
+		return;
+	if (size > src->size - offset)
+		size = src->size - offset;
+	(void)madvise((uint8_t *)map->map + first, offset + size - first, MADV_WILLNEED);
 }
 
 static void map_drop(struct base_source *src, uint64_t offset, uint64_t size)
@@ -151,7 +171,7 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 	}
 	map->src = (struct base_source){
 		.size = size, .path = map->path, .window = map_window, .check = map_check,
-		.drop = map_drop, .close = map_close,
+		.failed = map_failed, .want = map_want, .drop = map_drop, .close = map_close,
 	};
 	*out = &map->src;
 	map->fd = fd;

@@ -18,8 +18,12 @@ struct base_source {
 	/* Lends at least `size` bytes at `offset` (the caller has checked that they exist). */
 	int (*window)(struct base_source *src, uint64_t offset, uint64_t size, const uint8_t **data,
 		      uint64_t *data_size, struct hdb_error *err);
-	/* HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map). */
+	/* HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map), or would: a system call. */
 	int (*check)(struct base_source *src, struct hdb_error *err);
+	/* The same for what has failed so far, without a system call, for use at every object. May be NULL: `check`. */
+	int (*failed)(struct base_source *src, struct hdb_error *err);
+	/* Advice: the bytes from offset on (there may be fewer) will be read soon. May be NULL. */
+	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
 	/* Advice: the bytes from offset on are not needed soon. May be NULL. */
 	void (*drop)(struct base_source *src, uint64_t offset, uint64_t size);
 	void (*close)(struct base_source *src);
@@ -70,6 +74,12 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 /* A source over bytes in memory, which are lent. For tests and fuzzing. */
 int base_memory_open(const void *data, uint64_t size, struct base_source **out,
 		     struct hdb_error *err);
+
+/* HDB_EIO if reading has failed so far, as `failed` says. */
+static inline int base_source_failed(struct base_source *src, struct hdb_error *err)
+{
+	return src->failed ? src->failed(src, err) : src->check(src, err);
+}
 
 /* Closes any source; NULL is fine. */
 void base_source_close(struct base_source *src);

@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
-		     struct hdb_error *err)
+int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err)
 {
 	size_t want, size;
 	void *data;
 
-	if (more <= vec->capacity - vec->count && vec->data)
-		return HDB_OK;
 	if (__builtin_add_overflow(vec->count, more, &want))
 		return hdb_fail_memory(err, "an array", UINT64_MAX);
 	if (want < vec->capacity + vec->capacity / 2)
@@ -27,18 +24,6 @@ int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
 		return hdb_fail_memory(err, "an array", size);
 	vec->data = data;
 	vec->capacity = want;
-	return HDB_OK;
-}
-
-int base_vec_push(struct base_vec *vec, const void *element, size_t element_size,
-		  struct hdb_error *err)
-{
-	const int r = base_vec_reserve(vec, 1, element_size, err);
-
-	if (r < 0)
-		return r;
-	memcpy((char *)vec->data + vec->count * element_size, element, element_size);
-	vec->count++;
 	return HDB_OK;
 }
 

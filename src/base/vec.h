@@ -9,19 +9,37 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 struct base_vec {
 	void *data;
 	size_t count;    /* elements in use */
 	size_t capacity; /* elements allocated */
 };
 
+/* What base_vec_reserve does where there is no room. */
+int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err);
+
 /* Makes room for `more` further elements of `element_size` bytes; data is not NULL after it, even for 0. */
-int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
-		     struct hdb_error *err);
+static inline int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
+				   struct hdb_error *err)
+{
+	return more <= vec->capacity - vec->count && vec->data ? HDB_OK :
+	       base_vec_grow(vec, more, element_size, err);
+}
 
 /* Appends one element (copied). */
-int base_vec_push(struct base_vec *vec, const void *element, size_t element_size,
-		  struct hdb_error *err);
+static inline int base_vec_push(struct base_vec *vec, const void *element, size_t element_size,
+				struct hdb_error *err)
+{
+	const int r = base_vec_reserve(vec, 1, element_size, err);
+
+	if (r < 0)
+		return r;
+	memcpy((char *)vec->data + vec->count * element_size, element, element_size);
+	vec->count++;
+	return HDB_OK;
+}
 
 /* Frees the array and empties it. */
 void base_vec_release(struct base_vec *vec);

@@ -15,6 +15,9 @@
 
 static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
 
+/* Special rows of a block from which on its part of the dump is read whole. */
+#define WANT_SPECIALS 128u
+
 /* A row that the calling thread finishes. */
 struct special {
 	uint32_t i;     /* object in the block */
@@ -127,6 +130,9 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		r = pack_row(l, block, i, entries, n, err);
 		entries += n;
 	}
+	/* What is left out is told by the fields of each, which the calling thread looks at. */
+	if (l->filter && s->specials.count > WANT_SPECIALS)
+		heap_want_block(heap, block->block_no);
 	return r;
 }
 

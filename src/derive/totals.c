@@ -316,7 +316,7 @@ static int walk_tree(struct totals *t, struct hdb_error *err)
 
 	base_stage(derive->work, "totals by class", n, "objects");
 	if (r == HDB_OK)
-		r = graph_walk_init(&walk, &children, n, err);
+		r = graph_walk_init(&walk, &children, n, derive->work, err);
 	while (r == HDB_OK) {
 		r = graph_walk_next(&walk, &ix, &enter, err);
 		if (r != HDB_OK)

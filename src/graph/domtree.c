@@ -170,33 +170,65 @@ void graph_children_release(struct base_work *work, struct graph_children *child
 	*children = (struct graph_children){ 0 };
 }
 
+static int add_piece(struct graph_walk *walk, struct hdb_error *err)
+{
+	if (walk->piece_count == walk->piece_limit) {
+		const size_t limit = walk->piece_limit ? 2 * walk->piece_limit : 16;
+		struct base_big *pieces = realloc(walk->pieces, limit * sizeof *pieces);
+
+		if (!pieces)
+			return hdb_fail_memory(err, "tree walk", limit * sizeof *pieces);
+		walk->pieces = pieces;
+		walk->piece_limit = limit;
+	}
+	walk->pieces[walk->piece_count] = (struct base_big){ 0 };
+	return base_big_alloc_raw(walk->work, &walk->pieces[walk->piece_count++],
+				  GRAPH_WALK_PIECE * sizeof(struct graph_walk_frame), "tree walk",
+				  err);
+}
+
+static struct graph_walk_frame *frame_at(const struct graph_walk *walk, uint32_t i)
+{
+	struct graph_walk_frame *piece = walk->pieces[i / GRAPH_WALK_PIECE].data;
+
+	return piece + i % GRAPH_WALK_PIECE;
+}
+
 static int push(struct graph_walk *walk, uint32_t node, struct hdb_error *err)
 {
-	if (walk->depth == walk->limit) {
-		const size_t limit = walk->limit ? 2 * walk->limit : 64;
-		struct graph_walk_frame *stack = realloc(walk->stack, limit * sizeof *stack);
-		if (!stack)
-			return hdb_fail_memory(err, "tree walk", limit * sizeof *stack);
-		walk->stack = stack;
-		walk->limit = limit;
+	if (walk->depth / GRAPH_WALK_PIECE == walk->piece_count) {
+		const int rc = add_piece(walk, err);
+
+		if (rc < 0)
+			return rc;
 	}
-	walk->stack[walk->depth++] = (struct graph_walk_frame){
-		.node = node, .at = walk->children->first[node],
-	};
+	walk->top = frame_at(walk, walk->depth++);
+	*walk->top = (struct graph_walk_frame){ .node = node, .at = walk->children->first[node] };
 	return HDB_OK;
 }
 
+/* Keeps one piece more than is in use, for trees that go up and down where one ends. */
+static void pop(struct graph_walk *walk)
+{
+	walk->depth--;
+	walk->top = frame_at(walk, walk->depth - 1);
+	if (walk->piece_count > walk->depth / GRAPH_WALK_PIECE + 2)
+		base_big_free(walk->work, &walk->pieces[--walk->piece_count]);
+}
+
 int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
-		    struct hdb_error *err)
+		    struct base_work *work, struct hdb_error *err)
 {
 	assert(start <= children->node_count);
-	*walk = (struct graph_walk){ .children = children };
+	*walk = (struct graph_walk){ .children = children, .work = work };
 	return push(walk, start, err);
 }
 
 void graph_walk_release(struct graph_walk *walk)
 {
-	free(walk->stack);
+	while (walk->piece_count)
+		base_big_free(walk->work, &walk->pieces[--walk->piece_count]);
+	free(walk->pieces);
 	*walk = (struct graph_walk){ 0 };
 }
 
@@ -208,11 +240,10 @@ void graph_walk_skip(struct graph_walk *walk)
 int graph_walk_next(struct graph_walk *walk, uint32_t *node, bool *enter, struct hdb_error *err)
 {
 	const struct graph_children *c = walk->children;
-	struct graph_walk_frame *top;
+	struct graph_walk_frame *top = walk->top;
 
 	if (walk->depth == 0)
 		return HDB_END;
-	top = &walk->stack[walk->depth - 1];
 	if (!walk->skip && top->at < c->first[(size_t)top->node + 1]) {
 		*node = c->child[top->at++];
 		*enter = true;
@@ -223,6 +254,6 @@ int graph_walk_next(struct graph_walk *walk, uint32_t *node, bool *enter, struct
 		return HDB_END;
 	*node = top->node;
 	*enter = false;
-	walk->depth--;
+	pop(walk);
 	return HDB_OK;
 }

@@ -38,19 +38,26 @@ struct graph_walk_frame {
 	uint32_t at; /* next entry of child[] */
 };
 
+/* Frames of a piece of the stack; a tree may be as deep as it has nodes. */
+#define GRAPH_WALK_PIECE (1u << 17)
+
 struct graph_walk {
 	const struct graph_children *children;
-	struct graph_walk_frame *stack; /* the nodes entered and not left; the start at 0 */
-	size_t depth, limit;
+	struct base_work *work;
+	struct base_big *pieces; /* of the stack: the nodes entered and not left, the start first */
+	size_t piece_count, piece_limit;
+	struct graph_walk_frame *top; /* of the last node entered */
+	uint32_t depth;          /* frames in use */
 	bool skip;
 };
 
 /*
  * Starts a walk of the subtree below `start` (which is itself neither entered nor left):
- * node_count for the whole tree. `children` is lent. Release it in any case.
+ * node_count for the whole tree. `children` and `work` are lent. Release it in any case. Memory: 8
+ * bytes a level of the tree, within the work's budget.
  */
 int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
-		    struct hdb_error *err);
+		    struct base_work *work, struct hdb_error *err);
 void graph_walk_release(struct graph_walk *walk);
 
 /* The next event: `*enter` says which. HDB_OK, HDB_END, or HDB_ENOMEM. */

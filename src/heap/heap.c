@@ -4,7 +4,6 @@
 #include "heap/heap.h"
 
 #include "base/bytes.h"
-#include "base/fingerprint.h"
 #include "heap/known.h"
 #include "layout/layout.h"
 
@@ -106,6 +105,7 @@ void heap_close(struct heap *heap)
 	free(heap->root_bits);
 	free(heap->roots);
 	free(heap->first_ids);
+	free(heap->offsets);
 	heap_known_free(heap->known);
 	base_source_close(heap->source);
 	store_close(heap->store);
@@ -230,7 +230,11 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 		return r;
 	if (!high || id < heap->first_ids[0])
 		return HDB_NOTFOUND;
-	/* The last block whose first ID is at most id. */
+	/* The last block whose first ID is at most id; most often that of the look-up before. */
+	if (heap->found_block < high && heap->first_ids[heap->found_block] <= id)
+		low = heap->found_block;
+	if (low + 1 < high && id < heap->first_ids[low + 1])
+		high = low + 1;
 	while (high - low > 1) {
 		const uint32_t mid = low + (high - low) / 2;
 
@@ -239,6 +243,7 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 		else
 			high = mid;
 	}
+	heap->found_block = low;
 	r = ids_block(heap, low, &block, err);
 	if (r < 0)
 		return r;
@@ -308,7 +313,36 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 	return HDB_OK;
 }
 
+/*
+ * The offset of an object that is no class object, from the groups that were decoded last: passes go from object to
+ * object, and to others nearby.
+ */
+static uint64_t offset_in_group(struct heap_offsets **groups, const struct store_objects *block,
+				uint32_t ix)
+{
+	const uint32_t group_no = ix / PACK_GROUP;
+	struct heap_offsets *group;
+
+	if (!*groups)
+		*groups = calloc(HEAP_OFFSET_GROUPS, sizeof(**groups));
+	if (!*groups) /* it is only slower without */
+		return store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
+	group = &(*groups)[group_no % HEAP_OFFSET_GROUPS];
+	if (group->group_no != group_no + 1) {
+		store_objects_group_offsets(block, ix % STORE_BLOCK_OBJECTS / PACK_GROUP,
+					    group->offset);
+		group->group_no = group_no + 1;
+	}
+	return group->offset[ix % PACK_GROUP];
+}
+
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err)
+{
+	return heap_offset_by(heap, &heap->offsets, ix, offset, err);
+}
+
+int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
+		   struct hdb_error *err)
 {
 	struct store_objects *block;
 	struct heap_object o;
@@ -323,7 +357,7 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 	r = objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err);
 	if (r < 0)
 		return r;
-	*offset = store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
+	*offset = offset_in_group(groups, block, ix);
 	return HDB_OK;
 }
 
@@ -427,73 +461,4 @@ void heap_references(struct heap *heap, struct store_lists *out)
 	out->table = STORE_REFERENCES;
 	out->big_table = STORE_REFERENCES_BIG;
 	out->ix_count = heap->object_count;
-}
-
-int heap_check(struct heap *heap, struct hdb_error *err)
-{
-	int r;
-
-	if (heap->damage.code) {
-		if (err)
-			*err = heap->damage;
-		return heap->damage.code;
-	}
-	r = store_fault(heap->store, err);
-	if (r < 0)
-		return r;
-	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
-}
-
-int heap_check_size(struct heap *heap, struct hdb_error *err)
-{
-	const int r = store_fault_size(heap->store, err);
-
-	return r == HDB_OK ? heap_check(heap, err) : r;
-}
-
-/* ---- the dump ---- */
-
-static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
-{
-	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
-	uint64_t fingerprint;
-	int r;
-
-	if (heap->source->size != size)
-		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: %" PRIu64
-				" bytes, %" PRIu64 " expected", path, heap->source->size, size);
-	r = base_fingerprint(heap->source, &fingerprint, err);
-	if (r < 0)
-		return r;
-	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
-		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: its "
-				"content has changed", path);
-	return hprof_open(heap->source, &heap->file, err);
-}
-
-int heap_open_dump(struct heap *heap, struct hdb_error *err)
-{
-	const char *path = heap->dump_path;
-	struct hdb_error why = { 0 };
-	int r;
-
-	if (heap->source)
-		return heap->source->check(heap->source, err);
-	if (!path) {
-		store_meta_text(heap->store, "dump.path", heap->dump_path_buffer,
-				sizeof(heap->dump_path_buffer));
-		path = heap->dump_path_buffer;
-	}
-	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
-	if (r < 0)
-		return hdb_fail(err, heap->dump_path ? r : HDB_ECHANGED, "the question needs the "
-				"dump's bytes, but %s; --dump PATH names the dump", why.message);
-	r = check_dump(heap, path, err);
-	if (r < 0) {
-		base_source_close(heap->source);
-		heap->source = NULL;
-		return r;
-	}
-	heap->view = (struct base_view){ .src = heap->source };
-	return HDB_OK;
 }

@@ -31,6 +31,14 @@ struct heap_layout {
 	unsigned wide_header_bytes;
 };
 
+/* Decoded groups of file offsets that are kept: a power of two; 260 KB, what a core's own cache holds. */
+#define HEAP_OFFSET_GROUPS 256u
+
+struct heap_offsets {
+	uint32_t group_no;           /* + 1; 0: none */
+	uint64_t offset[PACK_GROUP];
+};
+
 struct heap {
 	struct store *store;        /* owned */
 	struct base_work *work;     /* lent */
@@ -49,6 +57,8 @@ struct heap {
 	struct store_ids **ids;
 	uint64_t objects_generation;
 	uint64_t *first_ids;        /* of the blocks; read when first asked for */
+	uint32_t found_block;       /* of identifiers: where the last look-up ended */
+	struct heap_offsets *offsets; /* by group number modulo HEAP_OFFSET_GROUPS; owned */
 	uint64_t *root_bits;        /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;
@@ -92,6 +102,12 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 /* File offset of an object's sub-record; 0 for an object that the dump lacks (invented). */
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
 
+/*
+ * The same on any thread, if the object's block was prepared. *groups is the thread's own, NULL at first: free() it.
+ */
+int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
+		   struct hdb_error *err);
+
 /* Whether the dump has it: false for the boot loader's stand-in and invented classes. */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
@@ -131,6 +147,16 @@ int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struc
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
+/*
+ * Asks the system to read the part of the dump that a block's objects lie in, where that is one stretch; only advice.
+ * For passes over all objects: single pages of a dump that is not in memory take their time one by one. On threads
+ * like heap_read_block.
+ */
+void heap_want_block(struct heap *heap, uint32_t block_no);
+/* The same for a block further on, for passes that call it for each block from 0 on; nearly in order. */
+#define HEAP_WANT_AHEAD 4u
+void heap_want_ahead(struct heap *heap, uint32_t block_no);
+
 /* IDs of a block, in order; out has room for STORE_BLOCK_OBJECTS. */
 int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,
 		  struct hdb_error *err);
@@ -151,7 +177,7 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
  * dump. Whoever shows results asks at the end of each step.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
-/* The same, and that the database's file is as long as it was: a system call. */
+/* The same, and that the files of database and dump are as long as they were: system calls. */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check tells). */

@@ -230,6 +230,24 @@ uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, 
 	return place.type;
 }
 
+int heap_path_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path,
+		    uint32_t *at, uint8_t *type, struct hdb_error *err)
+{
+	struct place place;
+	size_t size;
+	int r;
+
+	path = choose(heap, class_no, start_no, path);
+	size = path ? strcspn(path, ".|") : 0;
+	if (!size || path[size] == '.')
+		return HDB_NOTFOUND;
+	r = get_place(heap, class_no, start_no == HEAP_NONE ? class_no : start_no, path, size, &place,
+		      err);
+	*at = r == HDB_OK ? place.at : 0;
+	*type = r == HDB_OK ? place.type : 0;
+	return r;
+}
+
 int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path,
 		    struct heap_value *out, struct hdb_error *err)
 {

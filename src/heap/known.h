@@ -39,6 +39,13 @@ bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, cons
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
+ * Where instances of class_no keep the field that is a path, for reading it on other threads: bytes from the start of
+ * the field values, and HPROF's type. HDB_NOTFOUND if they have none, or if the path follows references.
+ */
+int heap_path_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path,
+		    uint32_t *at, uint8_t *type, struct hdb_error *err);
+
+/*
  * The value at the end of a path from object ix. Only the first field is sought from start_no on.
  * HDB_NOTFOUND if a field is missing, or a reference on the way is null or not in the dump. `path`
  * "" is the object itself.

@@ -37,6 +37,7 @@ void heap_string_scan_release(struct heap_string_scan *s)
 	base_vec_release(&s->entries);
 	free(s->objects);
 	free(s->lengths);
+	free(s->groups);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -53,6 +54,7 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	uint32_t lists = 0;
 	int r = heap_read_block(s->heap, s->next_block, s->objects, err);
 
+	heap_want_ahead(s->heap, s->next_block);
 	s->i = 0;
 	s->entry = 0;
 	s->entries.count = 0;
@@ -88,18 +90,20 @@ static const struct heap_string_layout *step(const struct heap *heap,
 }
 
 /* The list of the only reference tells all: without an entry nothing in the dump has the characters. */
-static int find(struct heap *heap, struct base_view *view, uint32_t ix,
+static int find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
 		const struct heap_string_layout *layout, uint32_t target, struct heap_string *out,
 		struct hdb_error *err)
 {
 	*out = (struct heap_string){ .array_ix = HEAP_NONE };
 	if (layout->has_one_reference && target == HEAP_NONE)
 		return HDB_OK;
-	return heap_string_find(heap, view, ix, layout, target, out, err);
+	return heap_string_find(heap, reader, ix, layout, target, out, err);
 }
 
 int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 {
+	const struct heap_reader reader = { .view = &s->view, .groups = &s->groups };
+
 	for (;;) {
 		const struct heap_string_layout *layout;
 		uint32_t target, i;
@@ -122,12 +126,13 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 			continue;
 		s->ix = s->objects->first_ix + i;
 		s->shallow_bytes = s->objects->shallow[i];
-		return find(s->heap, &s->view, s->ix, layout, target, &s->string, err);
+		return find(s->heap, &reader, s->ix, layout, target, &s->string, err);
 	}
 }
 
 int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err)
 {
+	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
 	const struct heap_string_layout *layout;
 	struct heap_object object;
 	int r = heap_load_strings(heap, err);
@@ -141,7 +146,7 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 	layout = object.kind == STORE_INSTANCE ? heap_string_layout(heap, object.class_no) : NULL;
 	if (!layout)
 		return HDB_NOTFOUND;
-	r = heap_string_find(heap, &heap->view, ix, layout, HEAP_NONE, out, err);
+	r = heap_string_find(heap, &reader, ix, layout, HEAP_NONE, out, err);
 	return r < 0 ? r : out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }
 
@@ -177,7 +182,7 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 }
 
 int heap_string_block(struct heap *heap, const struct heap_block *objects,
-		      const struct store_block *references, struct base_view *view,
+		      const struct store_block *references, const struct heap_reader *reader,
 		      uint64_t *lengths, struct base_vec *entries, heap_take_string take, void *ctx,
 		      struct hdb_error *err)
 {
@@ -196,7 +201,7 @@ int heap_string_block(struct heap *heap, const struct heap_block *objects,
 		layout = step(heap, objects, i, lengths, entries->data, &entry, &target);
 		if (!layout)
 			continue;
-		r = find(heap, view, objects->first_ix + i, layout, target, &string, err);
+		r = find(heap, reader, objects->first_ix + i, layout, target, &string, err);
 		if (r == HDB_OK)
 			r = take(ctx, i, &string, err);
 	}

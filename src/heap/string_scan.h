@@ -15,6 +15,7 @@ struct heap_string_scan {
 	/* private */
 	struct heap *heap;
 	struct base_view view;
+	struct heap_offsets *groups;
 	struct heap_block *objects;
 	uint64_t *lengths;       /* of the block's lists */
 	struct base_vec entries; /* uint32_t: their entries */
@@ -51,10 +52,10 @@ typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string 
 
 /*
  * Calls `take` for each string of a block, in order; i is its place in the block. `objects` is the block,
- * `lengths` has room for STORE_BLOCK_OBJECTS, `entries` (uint32_t) is emptied first, `view` is the thread's own.
+ * `lengths` has room for STORE_BLOCK_OBJECTS, `entries` (uint32_t) is emptied first.
  */
 int heap_string_block(struct heap *heap, const struct heap_block *objects,
-		      const struct store_block *references, struct base_view *view,
+		      const struct store_block *references, const struct heap_reader *reader,
 		      uint64_t *lengths, struct base_vec *entries, heap_take_string take, void *ctx,
 		      struct hdb_error *err);
 

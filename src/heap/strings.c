@@ -135,15 +135,15 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 }
 
 /* Reads an object's sub-record; HDB_NOTFOUND if the dump lacks it. */
-static int read_sub(struct heap *heap, struct base_view *view, uint32_t ix, struct hprof_sub *out,
-		    struct hdb_error *err)
+static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
+		    struct hprof_sub *out, struct hdb_error *err)
 {
 	uint64_t offset;
-	const int r = heap_offset(heap, ix, &offset, err);
+	const int r = heap_offset_by(heap, reader->groups, ix, &offset, err);
 
 	if (r < 0 || !offset)
 		return r < 0 ? r : HDB_NOTFOUND;
-	return hprof_sub_read(&heap->file, view, offset, heap->source->size, out, err);
+	return hprof_sub_read(&heap->file, reader->view, offset, heap->source->size, out, err);
 }
 
 /* What a String's own fields say of its characters. */
@@ -159,7 +159,7 @@ static int32_t read_int(const uint8_t *body, uint32_t at)
 	return at == NO_FIELD ? 0 : (int32_t)be32(body + at);
 }
 
-static int read_fields(struct heap *heap, struct base_view *view, uint32_t ix,
+static int read_fields(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
 		       const struct heap_string_layout *l, struct string_fields *out,
 		       struct hdb_error *err)
 {
@@ -167,7 +167,7 @@ static int read_fields(struct heap *heap, struct base_view *view, uint32_t ix,
 	const uint8_t *body;
 	struct hprof_sub sub;
 	uint64_t need = (uint64_t)l->value + id_size;
-	int r = read_sub(heap, view, ix, &sub, err);
+	int r = read_sub(heap, reader, ix, &sub, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -179,7 +179,7 @@ static int read_fields(struct heap *heap, struct base_view *view, uint32_t ix,
 		need = l->count + 4ull;
 	if (sub.tag != HPROF_INSTANCE_DUMP || need > sub.body_size)
 		return HDB_NOTFOUND; /* a short instance: the import has told */
-	body = base_view_at(view, sub.body_offset, need, err);
+	body = base_view_at(reader->view, sub.body_offset, need, err);
 	if (!body)
 		return HDB_ETRUNC;
 	out->value_id = be_id(body + l->value, id_size);
@@ -219,7 +219,7 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 	out->first_unit = from;
 }
 
-int heap_string_find(struct heap *heap, struct base_view *view, uint32_t ix,
+int heap_string_find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
 		     const struct heap_string_layout *layout, uint32_t target,
 		     struct heap_string *out, struct hdb_error *err)
 {
@@ -227,7 +227,7 @@ int heap_string_find(struct heap *heap, struct base_view *view, uint32_t ix,
 	struct heap_object array;
 	struct hprof_sub sub;
 	int r = layout->value == NO_FIELD ? HDB_NOTFOUND :
-		read_fields(heap, view, ix, layout, &fields, err);
+		read_fields(heap, reader, ix, layout, &fields, err);
 
 	*out = (struct heap_string){ .array_ix = HEAP_NONE };
 	if (r == HDB_OK && target == HEAP_NONE)
@@ -238,7 +238,7 @@ int heap_string_find(struct heap *heap, struct base_view *view, uint32_t ix,
 	if (r == HDB_OK && array.kind != STORE_PRIMITIVE_ARRAY)
 		r = HDB_NOTFOUND;
 	if (r == HDB_OK)
-		r = read_sub(heap, view, target, &sub, err);
+		r = read_sub(heap, reader, target, &sub, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	/* Without content it is only the length that the dump tells. */
@@ -266,6 +266,7 @@ bool heap_is_string(struct heap *heap, uint32_t ix)
 int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t *char_count,
 		struct hdb_error *err)
 {
+	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
 	const struct heap_string_layout *layout = NULL;
 	struct heap_object object = { 0 };
 	struct heap_string string = { 0 };
@@ -284,7 +285,7 @@ int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t
 	if (r == HDB_OK)
 		r = heap_open_dump(heap, err);
 	if (r == HDB_OK)
-		r = heap_string_find(heap, &heap->view, ix, layout, HEAP_NONE, &string, err);
+		r = heap_string_find(heap, &reader, ix, layout, HEAP_NONE, &string, err);
 	if (r < 0 || !string.has_chars)
 		return r < 0 ? r : HDB_NOTFOUND;
 	if (char_count)

@@ -33,11 +33,17 @@ struct heap_string {
 	uint64_t first_unit;     /* of them, the string's first */
 };
 
+/* What a thread reads objects with: its own; both lent. */
+struct heap_reader {
+	struct base_view *view;
+	struct heap_offsets **groups; /* as heap_offset_by wants it */
+};
+
 /*
  * Finds the characters of string ix. `target` is its value array, HEAP_NONE: look its ID up, which one thread
- * alone may do. The dump must be open; `view` is the thread's own.
+ * alone may do. The dump must be open.
  */
-int heap_string_find(struct heap *heap, struct base_view *view, uint32_t ix,
+int heap_string_find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
 		     const struct heap_string_layout *layout, uint32_t target,
 		     struct heap_string *out, struct hdb_error *err);
 

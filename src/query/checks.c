@@ -255,15 +255,13 @@ static int load_reach(struct reach *reach, struct hdb_error *err)
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t ix = 0; ix < q->heap->object_count && r == HDB_OK; ix++) {
-		bool is_reachable;
-
-		r = derive_reach(q->derive, false, ix, &is_reachable, &reach->parent[ix], err);
-		if (ix % 65536 == 0 && r == HDB_OK)
-			r = base_step(q->work, ix, err);
-	}
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++)
+		r = derive_reach_block(q->derive, false, b,
+				       reach->parent + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
-		r = heap_read_block(q->heap, b, block, err);
+		r = base_step(q->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+		if (r == HDB_OK)
+			r = heap_read_block(q->heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t class_ix = heap_class(q->heap, block->class_no[i])->ix;
 
@@ -432,22 +430,20 @@ static int check_retained(struct query *q, bool *ok, char *detail, struct hdb_er
 /* That both say the same of who is reachable. */
 static int check_agreement(struct query *q, bool *ok, char *detail, struct hdb_error *err)
 {
-	uint32_t *idom = malloc(STORE_BLOCK_OBJECTS * sizeof(*idom));
-	int r = idom ? HDB_OK : hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 4);
+	uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));
+	uint32_t *parent = idom + STORE_BLOCK_OBJECTS;
+	int r = idom ? HDB_OK : hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
 
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
 		const uint32_t first = b * STORE_BLOCK_OBJECTS;
 
 		r = derive_dominator_block(q->derive, b, idom, err);
+		if (r == HDB_OK)
+			r = derive_reach_block(q->derive, false, b, parent, err);
 		for (uint32_t ix = first; ix - first < STORE_BLOCK_OBJECTS &&
-		     ix < q->heap->object_count && r == HDB_OK && *ok; ix++) {
-			bool is_reachable;
-			uint32_t parent;
-
-			r = derive_reach(q->derive, false, ix, &is_reachable, &parent, err);
-			if (r == HDB_OK && is_reachable != (idom[ix - first] != ix))
+		     ix < q->heap->object_count && r == HDB_OK && *ok; ix++)
+			if ((parent[ix - first] != ix) != (idom[ix - first] != ix))
 				FAIL(ok, detail, "object %" PRIu32 " is reachable in one table only", ix);
-		}
 	}
 	free(idom);
 	if (r == HDB_OK && *ok)
@@ -457,8 +453,13 @@ static int check_agreement(struct query *q, bool *ok, char *detail, struct hdb_e
 
 /* ---- children ---- */
 
+/* Entries of a list whose dominators and sizes memory is asked for ahead. */
+#define CHILDREN_AHEAD 16u
+
 struct children {
 	struct query *q;
+	uint32_t *idom;
+	uint64_t *retained;
 	uint64_t count;
 	uint32_t wrong;   /* a child whose dominator is another; HEAP_NONE */
 	uint32_t unsorted;/* a child that retains more than the one before it; HEAP_NONE */
@@ -471,25 +472,48 @@ static int look_at_children(void *ctx, uint32_t ix, const uint32_t *entries, siz
 {
 	struct children *c = ctx;
 	const uint32_t want = ix == c->q->heap->object_count ? HEAP_NONE : ix;
-	int r = HDB_OK;
 
+	(void)err;
 	if (ix != c->list)
 		c->before = UINT64_MAX;
 	c->list = ix;
-	for (size_t i = 0; i < count && r == HDB_OK; i++) {
-		uint64_t retained = 0;
-		uint32_t idom = 0;
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t idom = c->idom[entries[i]];
+		const uint64_t retained = c->retained[entries[i]];
 
-		r = derive_dominator(c->q->derive, entries[i], &idom, err);
-		if (r == HDB_OK)
-			r = derive_retained(c->q->derive, entries[i], &retained, err);
-		if (r == HDB_OK && (idom != want || idom == entries[i]))
+		if (count - i > CHILDREN_AHEAD) {
+			__builtin_prefetch(&c->idom[entries[i + CHILDREN_AHEAD]]);
+			__builtin_prefetch(&c->retained[entries[i + CHILDREN_AHEAD]]);
+		}
+		if (idom != want || idom == entries[i])
 			c->wrong = entries[i];
-		if (r == HDB_OK && retained > c->before)
+		if (retained > c->before)
 			c->unsorted = entries[i];
 		c->before = retained;
 		c->count++;
 	}
+	return HDB_OK;
+}
+
+/* The tables that lists of children are compared with. */
+static int load_children(struct children *c, struct hdb_error *err)
+{
+	struct heap *heap = c->q->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
+
+		r = heap_read_block(heap, b, block, err);
+		if (r == HDB_OK)
+			r = derive_dominator_block(c->q->derive, b, c->idom + first, err);
+		if (r == HDB_OK)
+			r = derive_retained_block(c->q->derive, block, c->retained + first, err);
+		if (r == HDB_OK)
+			r = base_step(c->q->work, first, err);
+	}
+	free(block);
 	return r;
 }
 
@@ -498,13 +522,24 @@ static int check_children(struct query *q, bool *ok, char *detail, struct hdb_er
 	struct children c = {
 		.q = q, .wrong = HEAP_NONE, .unsorted = HEAP_NONE, .list = HEAP_NONE,
 	};
+	const uint64_t n = q->heap->object_count;
+	struct base_big idom = { 0 }, retained = { 0 };
 	struct store_table_info info;
 	struct store_lists lists;
-	int r = derive_children(q->derive, &lists, err);
+	int r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking children", err);
 
 	if (r == HDB_OK)
-		r = query_each_edge(q, &lists, (uint64_t)q->heap->object_count + 1, look_at_children,
-				    &c, err);
+		r = base_big_alloc(q->work, &retained, n * 8 + 8, "checking children", err);
+	c.idom = idom.data;
+	c.retained = retained.data;
+	if (r == HDB_OK)
+		r = load_children(&c, err);
+	if (r == HDB_OK)
+		r = derive_children(q->derive, &lists, err);
+	if (r == HDB_OK)
+		r = query_each_edge(q, &lists, n + 1, look_at_children, &c, err);
+	base_big_free(q->work, &idom);
+	base_big_free(q->work, &retained);
 	if (r == HDB_OK)
 		r = store_table_info(q->heap->store, STORE_CHILDREN, &info, err);
 	if (r != HDB_OK)

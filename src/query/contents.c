@@ -126,6 +126,7 @@ struct made {
 	struct reading *s;
 	struct derive_block *block;
 	struct base_view view;
+	struct heap_offsets *groups;
 	uint64_t without;
 };
 
@@ -189,14 +190,17 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	struct reading *s = ctx;
 	struct made m = { .s = s, .block = block, .view = { .src = s->q->heap->source } };
+	const struct heap_reader reader = { .view = &m.view, .groups = &m.groups };
 	uint64_t *values = block->values;
 	int r;
 
+	heap_want_ahead(s->q->heap, block->block_no);
 	if (s->options->kind == QUERY_ARRAYS)
 		r = read_arrays(&m, err);
 	else
 		r = heap_string_block(s->q->heap, block->objects, &s->references[block->block_no],
-				      &m.view, values, &block->bytes[1], take_string, &m, err);
+				      &reader, values, &block->bytes[1], take_string, &m, err);
+	free(m.groups);
 	values[0] = m.without;
 	return r;
 }

@@ -3,7 +3,8 @@
  */
 #include "query/exclude.h"
 
-#include "heap/values.h"
+#include "base/bytes.h"
+#include "heap/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,10 @@
 void query_excludes_release(struct query_excludes *excludes)
 {
 	free(excludes->from_class);
-	free(excludes->first_flag);
-	base_vec_release(&excludes->flags);
+	free(excludes->first_place);
+	base_vec_release(&excludes->places);
 	excludes->from_class = NULL;
-	excludes->first_flag = NULL;
+	excludes->first_place = NULL;
 }
 
 static int add_field(struct query *q, struct query_excludes *s, const char *text, size_t size,
@@ -133,40 +134,43 @@ int query_is_excluded(struct query *q, const struct query_excludes *excludes, ui
 /* ---- for walks over the whole heap ---- */
 
 /* Whether a field is among those that are excluded of instances of a class. */
-static int flag_field(struct query *q, const struct query_excludes *s, uint32_t class_no,
-		      uint32_t field_no, uint8_t *flag, struct hdb_error *err)
+static int is_named(struct query *q, const struct query_excludes *s, uint32_t class_no,
+		    const struct store_field *field, bool *out, struct hdb_error *err)
 {
-	struct store_field field;
 	char name[NAME_MAX_BYTES];
-	int r = heap_field(q->heap, field_no, &field, err);
+	const int r = heap_text(q->heap, field->name_text, name, sizeof(name), err);
 
-	if (r == HDB_OK)
-		r = heap_text(q->heap, field.name_text, name, sizeof(name), err);
+	*out = false;
 	for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
 		if (strcmp(s->fields[i].name, name) == 0 &&
 		    heap_is_subclass(q->heap, class_no, s->fields[i].class_no))
-			*flag = 1;
+			*out = true;
 	return r;
 }
 
-/* Flags of all fields of a class in the order in which heap_fields_next gives them. */
-static int flag_class(struct query *q, struct query_excludes *s, uint32_t class_no,
-		      struct hdb_error *err)
+/* Notes where instances of a class keep references: its own fields, then each super class's. */
+static int note_places(struct query *q, struct query_excludes *s, uint32_t class_no,
+		       struct hdb_error *err)
 {
 	const uint32_t n = q->heap->class_count;
+	uint64_t at = 0;
 	int r = HDB_OK;
 
-	s->first_flag[class_no] = (uint32_t)s->flags.count;
 	for (uint32_t no = class_no, steps = 0; no != STORE_NONE && steps < n && r == HDB_OK;
 	     steps++) {
 		const struct store_class *class = heap_class(q->heap, no);
 
 		for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
-			uint8_t flag = 0;
+			struct query_place place = { .at = (uint32_t)at };
+			struct store_field field;
 
-			r = flag_field(q, s, class_no, class->first_field + i, &flag, err);
-			if (r == HDB_OK)
-				r = base_vec_push(&s->flags, &flag, 1, err);
+			r = heap_field(q->heap, class->first_field + i, &field, err);
+			if (r == HDB_OK && field.type == HPROF_OBJECT && at < UINT32_MAX) {
+				r = is_named(q, s, class_no, &field, &place.is_excluded, err);
+				if (r == HDB_OK)
+					r = base_vec_push(&s->places, &place, sizeof(place), err);
+			}
+			at += r == HDB_OK ? hprof_type_size(field.type, q->heap->id_size) : 0;
 		}
 		no = class->super_no;
 	}
@@ -203,40 +207,62 @@ static int drop_weak(struct query *q, const struct query_excludes *s, uint32_t f
 	return HDB_OK;
 }
 
+/* What the fields of an instance refer to. */
+struct held {
+	uint64_t excluded[QUERY_EXCLUDES_MAX], others[OTHERS_MAX];
+	uint32_t excluded_count, other_count;
+};
+
+static int read_held(struct query *q, const struct query_excludes *s, uint32_t from,
+		     uint32_t class_no, struct held *out, struct hdb_error *err)
+{
+	struct heap_instance instance;
+	int r = heap_instance_open(q->heap, from, &instance, err);
+
+	out->excluded_count = out->other_count = 0;
+	for (uint32_t p = s->first_place[class_no]; r == HDB_OK && p < s->first_place[class_no + 1];
+	     p++) {
+		const struct query_place *place = base_vec_at(&s->places, struct query_place, p);
+		const unsigned size = q->heap->id_size;
+		const uint8_t *at;
+		uint64_t id;
+
+		if ((uint64_t)place->at + size > instance.body_size)
+			break; /* a short instance: the import has told */
+		at = base_view_at(&q->heap->view, instance.body_offset + place->at, size, err);
+		if (!at)
+			return HDB_ETRUNC;
+		id = be_id(at, size);
+		if (id && place->is_excluded && out->excluded_count < QUERY_EXCLUDES_MAX)
+			out->excluded[out->excluded_count++] = id;
+		else if (id && !place->is_excluded && out->other_count < OTHERS_MAX)
+			out->others[out->other_count++] = id;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
 /* Leaves out what only excluded fields hold: one look at the object's fields. */
 static int drop_fields(struct query *q, const struct query_excludes *s, uint32_t from,
 		       uint32_t class_no, uint32_t *edges, uint32_t *count, struct hdb_error *err)
 {
-	uint64_t excluded[QUERY_EXCLUDES_MAX], others[OTHERS_MAX];
-	uint32_t excluded_count = 0, other_count = 0, at = s->first_flag[class_no], to;
-	struct heap_fields fields;
-	int r = heap_fields_begin(q->heap, from, &fields, err);
+	struct held held;
+	uint32_t to;
+	int r = read_held(q, s, from, class_no, &held, err);
 
-	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
-		const bool is_out = at < s->flags.count && *base_vec_at(&s->flags, uint8_t, at);
-
-		at++;
-		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
-			continue;
-		if (is_out && excluded_count < QUERY_EXCLUDES_MAX)
-			excluded[excluded_count++] = fields.value.bits;
-		else if (!is_out && other_count < OTHERS_MAX)
-			others[other_count++] = fields.value.bits;
-	}
-	for (uint32_t i = 0; r == HDB_END && i < excluded_count; i++) {
+	for (uint32_t i = 0; r == HDB_OK && i < held.excluded_count; i++) {
 		bool is_held = false;
 		int found;
 
-		for (uint32_t o = 0; o < other_count; o++)
-			is_held = is_held || others[o] == excluded[i];
+		for (uint32_t o = 0; o < held.other_count; o++)
+			is_held = is_held || held.others[o] == held.excluded[i];
 		if (is_held)
 			continue;
-		found = heap_find(q->heap, excluded[i], &to, err);
+		found = heap_find(q->heap, held.excluded[i], &to, err);
 		if (found == HDB_OK && to != heap_class(q->heap, class_no)->ix)
 			drop(edges, count, to);
 		r = found < 0 ? found : r;
 	}
-	return r == HDB_END ? HDB_OK : r;
+	return r;
 }
 
 static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
@@ -264,8 +290,8 @@ int query_excludes_filter(struct query *q, struct query_excludes *excludes,
 	query_excludes_release(excludes);
 	excludes->query = q;
 	excludes->from_class = calloc((size_t)heap->class_count + 1, 1);
-	excludes->first_flag = calloc((size_t)heap->class_count + 1, sizeof(uint32_t));
-	if (!excludes->from_class || !excludes->first_flag)
+	excludes->first_place = calloc((size_t)heap->class_count + 1, sizeof(uint32_t));
+	if (!excludes->from_class || !excludes->first_place)
 		return hdb_fail_memory(err, "classes", heap->class_count);
 	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
 		const uint8_t strength = heap_class(heap, no)->strength;
@@ -275,7 +301,8 @@ int query_excludes_filter(struct query *q, struct query_excludes *excludes,
 		for (size_t i = 0; i < excludes->field_count && !*is_from; i++)
 			*is_from = heap_is_subclass(heap, no, excludes->fields[i].class_no);
 		if (*is_from && excludes->field_count)
-			r = flag_class(q, excludes, no, err);
+			r = note_places(q, excludes, no, err);
+		excludes->first_place[no + 1] = (uint32_t)excludes->places.count;
 	}
 	*out = (struct derive_filter){
 		.from_class = excludes->from_class, .keep = keep, .ctx = excludes,

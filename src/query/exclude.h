@@ -17,6 +17,12 @@ struct query_excluded_field {
 	char name[128];
 };
 
+/* Where instances of a class keep a reference. */
+struct query_place {
+	uint32_t at;      /* bytes from the start of the field values */
+	bool is_excluded;
+};
+
 struct query_excludes {
 	const char *text;                   /* as it was given; lent */
 	bool strengths[STORE_FINALIZER + 1];
@@ -24,8 +30,8 @@ struct query_excludes {
 	size_t field_count;
 	struct query *query;                /* for the filter */
 	uint8_t *from_class;                /* of the filter; owned */
-	uint32_t *first_flag;               /* by class number: in flags; owned */
-	struct base_vec flags;              /* uint8_t: whether a field is excluded */
+	uint32_t *first_place;              /* by class number: in places, up to that of the next class; owned */
+	struct base_vec places;             /* struct query_place */
 };
 
 /*

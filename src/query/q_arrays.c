@@ -136,6 +136,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 	struct base_view view = { .src = a->q->heap->source };
 	int r = heap_read_offsets(a->q->heap, block->block_no, block->values, err);
 
+	heap_want_ahead(a->q->heap, block->block_no);
 	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
 		struct found found;
 

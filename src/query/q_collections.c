@@ -192,6 +192,7 @@ static int look_at_all(struct query *q, struct collections *s, struct hdb_error 
 		r = heap_read_block(heap, b, block, err);
 		if (r == HDB_OK)
 			r = derive_reachable_block(q->derive, b, reachable, err);
+		heap_want_ahead(heap, b);
 		if (r == HDB_OK)
 			r = look_at_block(q, s, block, reachable, err);
 		if (r == HDB_OK)

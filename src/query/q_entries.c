@@ -151,7 +151,7 @@ static int next_entries(struct query *q, struct hdb_error *err)
 		s->is_told = true;
 		return query_set_text(q, VALUE, "<cut: its links run into themselves>", err);
 	}
-	if (r != HDB_OK)
+	if (r != HDB_OK || q->is_counting)
 		return r;
 	query_set(q, NO, e->no);
 	if (e->has_key)

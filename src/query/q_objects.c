@@ -46,6 +46,7 @@ struct class_text {
 
 struct objects {
 	struct heap_block *block;
+	uint64_t *offsets;
 	uint64_t *ids;
 	uint64_t *retained;
 	uint32_t *dominator;
@@ -91,11 +92,12 @@ static int make_buffers(struct query *q, struct objects *o, struct hdb_error *er
 
 	o->block = malloc(sizeof(*o->block));
 	o->ids = malloc(n * sizeof(*o->ids));
+	o->offsets = malloc(n * sizeof(*o->offsets));
 	o->retained = malloc(n * sizeof(*o->retained));
 	o->dominator = malloc(n * sizeof(*o->dominator));
 	o->reachable = malloc(n);
 	o->classes = calloc((size_t)q->heap->class_count + 1, sizeof(*o->classes));
-	if (!o->block || !o->ids || !o->retained || !o->dominator || !o->reachable || !o->classes)
+	if (!o->block || !o->ids || !o->offsets || !o->retained || !o->dominator || !o->reachable || !o->classes)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*o->block));
 	return HDB_OK;
 }
@@ -156,6 +158,8 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 
 	if (r == HDB_OK && (o->shows[ID] || o->with_invented))
 		r = heap_read_ids(q->heap, no, o->ids, &o->count, err);
+	if (r == HDB_OK && o->shows[OFFSET])
+		r = heap_read_offsets(q->heap, no, o->offsets, err);
 	if (r == HDB_OK && o->tells_reachable && !o->shows[DOMINATOR])
 		r = derive_reachable_block(q->derive, no, o->reachable, err);
 	if (r == HDB_OK && o->shows[DOMINATOR])
@@ -222,24 +226,25 @@ static int set_dominator(struct query *q, const struct objects *o, uint32_t i,
 	return r;
 }
 
-/* The columns that few ask for, which look at the object on its own. */
-static int set_rare(struct query *q, const struct objects *o, uint32_t ix, struct hdb_error *err)
+static void set_offset(struct query *q, const struct objects *o, uint32_t i)
+{
+	const struct heap_block *block = o->block;
+	const uint64_t offset = block->kind[i] != STORE_CLASS ? o->offsets[i] :
+				heap_class(q->heap, (uint32_t)block->length[i])->file_offset;
+
+	if (offset)
+		query_set(q, OFFSET, offset);
+}
+
+/* Few ask for it: it is looked up for each object on its own. */
+static int set_heap(struct query *q, const struct objects *o, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
-	uint64_t offset;
-	int r = HDB_OK;
+	const int r = heap_object(q->heap, ix, &object, err);
 
-	if (o->shows[OFFSET]) {
-		r = heap_offset(q->heap, ix, &offset, err);
-		if (r == HDB_OK && offset)
-			query_set(q, OFFSET, offset);
-	}
-	if (r == HDB_OK && o->shows[HEAP]) {
-		r = heap_object(q->heap, ix, &object, err);
-		if (r == HDB_OK && object.heap_no && object.heap_no <= o->heap_count)
-			query_lend_text(q, HEAP, o->heap_names[object.heap_no - 1],
-					strlen(o->heap_names[object.heap_no - 1]));
-	}
+	if (r == HDB_OK && object.heap_no && object.heap_no <= o->heap_count)
+		query_lend_text(q, HEAP, o->heap_names[object.heap_no - 1],
+				strlen(o->heap_names[object.heap_no - 1]));
 	return r;
 }
 
@@ -275,8 +280,10 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		query_set(q, LENGTH, block->length[i]);
 	if (o->tells_reachable)
 		query_set(q, REACHABLE, o->reachable[i]);
-	if (r == HDB_OK && (o->shows[OFFSET] || o->shows[HEAP]))
-		r = set_rare(q, o, block->first_ix + i, err);
+	if (o->shows[OFFSET])
+		set_offset(q, o, i);
+	if (r == HDB_OK && o->shows[HEAP])
+		r = set_heap(q, o, block->first_ix + i, err);
 	return r;
 }
 
@@ -291,6 +298,7 @@ static void close_objects(struct query *q)
 	free(o->heap_names);
 	free(o->block);
 	free(o->ids);
+	free(o->offsets);
 	free(o->retained);
 	free(o->dominator);
 	free(o->reachable);

@@ -3,8 +3,8 @@
  * by prefix, length or encoding.
  *
  * Strings are grouped by 128 bits of XXH3 of all their characters in one pass in the order of the
- * heap, so memory grows with the number of distinct texts only, 48 bytes each in a table at most
- * three quarters full; texts are read again when their rows are given.
+ * heap, so memory grows with the number of distinct texts only, 48 bytes each, and some 12 to find
+ * and order them; texts are read again when their rows are given.
  */
 #include "heap/string_scan.h"
 #include "query/queries.h"
@@ -23,7 +23,6 @@ enum { COUNT, TEXT, LENGTH, ENCODING, SHALLOW, ARRAYS, TOTAL, ID };
 /* Steps and kilobytes that a regular expression may take on one text: some patterns explode. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
-/* Slots of the first table of texts. */
 /* Units of a prefix, if the user does not say, and at most. */
 #define PREFIX_DEFAULT 8u
 #define PREFIX_MAX 4096u
@@ -71,6 +70,13 @@ struct text {
 	uint64_t array_bytes;
 };
 
+/* A string that waits to be counted, while memory fetches its slot. */
+struct waiting {
+	struct heap_text_hash hash;
+	uint64_t string_bytes, array_bytes;
+	uint32_t ix;
+};
+
 struct strings {
 	struct heap_string_scan scan;
 	bool is_list;                 /* --objects */
@@ -84,6 +90,8 @@ struct strings {
 	pcre2_match_context *match_context;
 	/* texts */
 	struct query_tally tally;     /* struct text */
+	struct waiting waiting[QUERY_TALLY_AHEAD];
+	uint64_t came, counted;       /* strings that were put there, and taken */
 	uint64_t at;                  /* next row */
 	uint64_t looked, without_text;
 };
@@ -215,20 +223,36 @@ static int key_of(struct strings *s, const struct heap_chars *chars, struct heap
 	return r;
 }
 
-static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
+/* Counts the string that has waited longest. */
+static int count_string(struct query *q, struct strings *s, struct hdb_error *err)
 {
-	struct heap_text_hash hash;
+	const struct waiting *w = &s->waiting[s->counted++ % QUERY_TALLY_AHEAD];
 	struct text *text;
 	void *entry;
-	int r = key_of(s, &s->scan.string.chars, &hash, err);
+	const int r = query_tally_add(q, &s->tally, w->hash, w->ix, &entry, err);
 
-	if (r == HDB_OK)
-		r = query_tally_add(q, &s->tally, hash, s->scan.ix, &entry, err);
 	if (r < 0)
 		return r;
 	text = entry;
-	text->string_bytes += s->scan.shallow_bytes;
-	text->array_bytes += s->scan.string.array_bytes;
+	text->string_bytes += w->string_bytes;
+	text->array_bytes += w->array_bytes;
+	return HDB_OK;
+}
+
+static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	struct waiting w = {
+		.ix = s->scan.ix, .string_bytes = s->scan.shallow_bytes,
+		.array_bytes = s->scan.string.array_bytes,
+	};
+	int r = key_of(s, &s->scan.string.chars, &w.hash, err);
+
+	if (r == HDB_OK && s->came - s->counted == QUERY_TALLY_AHEAD)
+		r = count_string(q, s, err);
+	if (r < 0)
+		return r;
+	query_tally_prefetch(&s->tally, w.hash);
+	s->waiting[s->came++ % QUERY_TALLY_AHEAD] = w;
 	return HDB_OK;
 }
 
@@ -240,10 +264,13 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
 	while (r == HDB_OK && (r = next_match(q, s, err)) == HDB_OK)
 		r = add_string(q, s, err);
+	while (r >= 0 && s->counted < s->came)
+		r = count_string(q, s, err);
 	if (r < 0)
 		return r;
-	q->total = query_tally_order(&s->tally, min_count);
-	r = query_fact(q, "strings", s->looked, err);
+	r = query_tally_order(q, &s->tally, min_count, &q->total, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "strings", s->looked, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "texts", q->total, err);
 	return r == HDB_OK ? query_fact(q, "without_text", s->without_text, err) : r;
@@ -294,7 +321,6 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "strings", TEXT_MAX);
 	s->tally = (struct query_tally){
 		.entry_bytes = sizeof(struct text), .what = "texts",
-		.advice = ", --objects or a narrower --match needs less",
 	};
 	s->is_list = query_option(q, "objects") != NULL;
 	s->equals = query_option(q, "equals");
@@ -351,8 +377,9 @@ static int next_strings(struct query *q, struct hdb_error *err)
 
 	if (s->is_list) {
 		r = next_match(q, s, err);
-		return r != HDB_OK ? r : set_row(q, s, s->scan.ix, &s->scan.string.chars,
-						 s->scan.shallow_bytes, s->scan.string.array_bytes, err);
+		return r != HDB_OK || q->is_counting ? r :
+		       set_row(q, s, s->scan.ix, &s->scan.string.chars, s->scan.shallow_bytes,
+			       s->scan.string.array_bytes, err);
 	}
 	if (s->at >= q->total)
 		return HDB_END;

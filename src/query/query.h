@@ -59,6 +59,7 @@ struct query {
 	uint64_t made;                     /* rows that def->next gave so far */
 	uint64_t taken;                    /* rows given to the caller so far */
 	bool has_ended;
+	bool is_counting;                  /* nobody sees the rows that are left: `next` may leave cells null */
 };
 
 /* ---- arguments ---- */

@@ -241,6 +241,7 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
+	q->is_counting = q->total == QUERY_TOTAL_UNKNOWN;
 	while (q->total == QUERY_TOTAL_UNKNOWN && r == HDB_OK) {
 		r = query_make(q, err);
 		if (r == HDB_OK && q->made % STEP_ROWS == 0)

@@ -1,105 +1,242 @@
 /*
- * query/tally.c - a hash table with linear probing, at most three quarters full.
+ * query/tally.c - entries in pieces, found by a hash table with linear probing, at most three quarters full.
+ *
+ * A slot has the number of an entry and 32 bits of the hash that its place does not depend on, so that most look-ups
+ * of what is new touch one cache line, and the entry is written where the one before it was. Growing the table reads
+ * the entries in their order and writes slots only.
  */
 #include "query/tally.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_SLOTS 4096u
+#define FIRST_PIECE 4096u
+/* Counts up to this are put in order by counting them; there are few above. */
+#define SMALL_COUNTS 4096u
 
-static struct query_tally_head *slot_at(const struct query_tally *t, void *table, uint64_t at)
+struct slot {
+	uint32_t number; /* of the entry, + 1; 0: free */
+	uint32_t tag;    /* bits of hash.high */
+};
+
+static_assert(((1ull << QUERY_TALLY_PIECES) - 1) * FIRST_PIECE > UINT32_MAX, "room for all objects");
+
+/* The piece of an entry, and its place there: piece k begins with entry (2^k - 1) * FIRST_PIECE. */
+static unsigned piece_of(uint64_t number, uint64_t *at)
 {
-	return (struct query_tally_head *)((uint8_t *)table + at * t->entry_bytes);
+	const unsigned k = 63u - (unsigned)__builtin_clzll(number / FIRST_PIECE + 1);
+
+	*at = number - ((1ull << k) - 1) * FIRST_PIECE;
+	return k;
 }
 
-static struct query_tally_head *find_slot(const struct query_tally *t, void *table, uint64_t slots,
-					  struct heap_text_hash hash)
+static struct query_tally_head *entry_at(const struct query_tally *t, uint64_t number)
 {
-	uint64_t at = hash.low & (slots - 1);
-	struct query_tally_head *head = slot_at(t, table, at);
+	uint64_t at;
+	uint8_t *piece = t->pieces[piece_of(number, &at)].data;
 
-	while (head->count && (head->hash.low != hash.low || head->hash.high != hash.high)) {
-		at = (at + 1) & (slots - 1);
-		head = slot_at(t, table, at);
+	return (struct query_tally_head *)(piece + at * t->entry_bytes);
+}
+
+static uint32_t tag_of(struct heap_text_hash hash)
+{
+	return (uint32_t)(hash.high >> 32);
+}
+
+/* The slot of a hash, or the free one where it belongs. */
+static struct slot *find_slot(const struct query_tally *t, struct heap_text_hash hash)
+{
+	struct slot *slots = t->table.data;
+	uint64_t at = hash.low & (t->slots - 1);
+
+	for (; slots[at].number; at = (at + 1) & (t->slots - 1)) {
+		const struct query_tally_head *head;
+
+		if (slots[at].tag != tag_of(hash))
+			continue;
+		head = entry_at(t, slots[at].number - 1);
+		if (head->hash.low == hash.low && head->hash.high == hash.high)
+			break;
 	}
-	return head;
+	return &slots[at];
+}
+
+void query_tally_prefetch(const struct query_tally *t, struct heap_text_hash hash)
+{
+	if (t->slots)
+		__builtin_prefetch((const struct slot *)t->table.data + (hash.low & (t->slots - 1)));
+}
+
+/* Notes that entry `number` has this hash, which no other has. */
+static void put_slot(struct query_tally *t, struct heap_text_hash hash, uint64_t number)
+{
+	struct slot *slots = t->table.data;
+	uint64_t at = hash.low & (t->slots - 1);
+
+	while (slots[at].number)
+		at = (at + 1) & (t->slots - 1);
+	slots[at] = (struct slot){ .number = (uint32_t)number + 1, .tag = tag_of(hash) };
 }
 
 static int grow(struct query *q, struct query_tally *t, struct hdb_error *err)
 {
 	const uint64_t slots = t->slots ? t->slots * 2 : FIRST_SLOTS;
-	const uint64_t bytes = slots * t->entry_bytes;
 	struct base_big table = { 0 };
 	int r;
 
-	/* Both tables are there while one is copied to the other. */
-	if (bytes + bytes / 2 > q->work->memory_bytes)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " distinct %s do not fit in the memory "
-				"budget of %" PRIu64 " bytes; --memory gives more%s", t->used, t->what,
-				q->work->memory_bytes, t->advice);
-	r = base_big_alloc(q->work, &table, bytes, t->what, err);
+	/* The old table is not needed: the entries have it all. */
+	base_big_free(q->work, &t->table);
+	t->slots = 0;
+	r = base_big_alloc(q->work, &table, slots * sizeof(struct slot), t->what, err);
 	if (r < 0)
 		return r;
-	for (uint64_t i = 0; i < t->slots; i++) {
-		const struct query_tally_head *old = slot_at(t, t->table.data, i);
-
-		if (old->count)
-			memcpy(find_slot(t, table.data, slots, old->hash), old, t->entry_bytes);
-	}
-	base_big_free(q->work, &t->table);
 	t->table = table;
 	t->slots = slots;
+	for (uint64_t i = 0; i < t->used; i++) {
+		const uint64_t ahead = i + QUERY_TALLY_AHEAD;
+
+		if (ahead < t->used)
+			query_tally_prefetch(t, entry_at(t, ahead)->hash);
+		put_slot(t, entry_at(t, i)->hash, i);
+	}
 	return HDB_OK;
+}
+
+/* Room for one more entry. */
+static int new_entry(struct query *q, struct query_tally *t, struct query_tally_head **out,
+		     struct hdb_error *err)
+{
+	uint64_t at;
+	const unsigned k = piece_of(t->used, &at);
+	int r = HDB_OK;
+
+	if (!at)
+		r = base_big_alloc(q->work, &t->pieces[k],
+				   ((uint64_t)FIRST_PIECE << k) * t->entry_bytes, t->what, err);
+	if (r == HDB_OK)
+		*out = entry_at(t, t->used++);
+	return r;
 }
 
 int query_tally_add(struct query *q, struct query_tally *tally, struct heap_text_hash hash,
 		    uint32_t ix, void **entry, struct hdb_error *err)
 {
-	struct query_tally_head *head;
+	struct query_tally_head *head = NULL;
+	struct slot *slot;
 	int r = HDB_OK;
 
 	if (tally->used >= tally->slots / 4 * 3)
 		r = grow(q, tally, err);
 	if (r < 0)
 		return r;
-	head = find_slot(tally, tally->table.data, tally->slots, hash);
-	if (!head->count) {
+	slot = find_slot(tally, hash);
+	if (slot->number) {
+		head = entry_at(tally, slot->number - 1);
+	} else {
+		r = new_entry(q, tally, &head, err);
+		if (r < 0)
+			return r;
+		*slot = (struct slot){ .number = (uint32_t)tally->used, .tag = tag_of(hash) };
 		head->hash = hash;
 		head->first_ix = ix;
-		tally->used++;
 	}
 	head->count++;
 	*entry = head;
 	return HDB_OK;
 }
 
-static int compare_heads(const void *a, const void *b)
+/* ---- order ---- */
+
+struct counted {
+	uint64_t count;
+	uint32_t number;
+};
+
+static int compare_counted(const void *a, const void *b)
 {
-	const struct query_tally_head *x = a, *y = b;
+	const struct counted *x = a, *y = b;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return x->first_ix < y->first_ix ? -1 : x->first_ix > y->first_ix;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-uint64_t query_tally_order(struct query_tally *tally, uint64_t min_count)
+/* Entries with large counts, the most counted first, to the start of the order. */
+static int order_large(const struct query_tally *t, uint64_t large, uint32_t *order,
+		       struct hdb_error *err)
 {
-	void *table = tally->table.data;
-	uint64_t kept = 0;
+	struct counted *counted;
+	uint64_t n = 0;
 
-	for (uint64_t i = 0; i < tally->slots; i++) {
-		const struct query_tally_head *head = slot_at(tally, table, i);
+	if (!large)
+		return HDB_OK;
+	counted = malloc(large * sizeof(*counted));
+	if (!counted)
+		return hdb_fail_memory(err, t->what, large * sizeof(*counted));
+	for (uint64_t i = 0; i < t->used && n < large; i++) {
+		const struct query_tally_head *head = entry_at(t, i);
 
-		if (head->count && head->count >= min_count)
-			memmove(slot_at(tally, table, kept++), head, tally->entry_bytes);
+		if (head->count > SMALL_COUNTS)
+			counted[n++] = (struct counted){ head->count, (uint32_t)i };
 	}
-	if (kept)
-		qsort(table, kept, tally->entry_bytes, compare_heads);
-	return kept;
+	if (n)
+		qsort(counted, n, sizeof(*counted), compare_counted);
+	for (uint64_t i = 0; i < n; i++)
+		order[i] = counted[i].number;
+	free(counted);
+	return HDB_OK;
+}
+
+int query_tally_order(struct query *q, struct query_tally *t, uint64_t min_count, uint64_t *kept,
+		      struct hdb_error *err)
+{
+	uint64_t first[SMALL_COUNTS + 1] = { 0 }, at = 0, large = 0;
+	uint32_t *order;
+	int r = base_big_alloc_raw(q->work, &t->order, (t->used + 1) * sizeof(*order), t->what, err);
+
+	*kept = 0;
+	if (r < 0)
+		return r;
+	order = t->order.data;
+	for (uint64_t i = 0; i < t->used; i++) {
+		const uint64_t count = entry_at(t, i)->count;
+
+		if (count > SMALL_COUNTS)
+			large++;
+		else
+			first[count]++;
+	}
+	r = order_large(t, large, order, err);
+	/* Where the entries of each small count begin; they come in the order of their first objects. */
+	at = large;
+	for (uint64_t count = SMALL_COUNTS; count; count--) {
+		const uint64_t n = first[count];
+
+		first[count] = at;
+		at += n;
+	}
+	for (uint64_t i = 0; i < t->used && r == HDB_OK; i++) {
+		const uint64_t count = entry_at(t, i)->count;
+
+		if (count <= SMALL_COUNTS)
+			order[first[count]++] = (uint32_t)i;
+	}
+	while (*kept < t->used && r == HDB_OK && entry_at(t, order[*kept])->count >= min_count)
+		++*kept;
+	return r;
+}
+
+const void *query_tally_at(const struct query_tally *tally, uint64_t i)
+{
+	return entry_at(tally, ((const uint32_t *)tally->order.data)[i]);
 }
 
 void query_tally_release(struct query *q, struct query_tally *tally)
 {
+	for (unsigned k = 0; k < QUERY_TALLY_PIECES; k++)
+		base_big_free(q->work, &tally->pieces[k]);
 	base_big_free(q->work, &tally->table);
+	base_big_free(q->work, &tally->order);
 }

@@ -1,6 +1,6 @@
 /*
- * query/tally.h - counts of what is the same, by 128-bit hash: a hash table of entries of any size, then the same
- * entries in order.
+ * query/tally.h - counts of what is the same, by 128-bit hash: entries of any size in the order in which they came,
+ * and a hash table of their numbers. Both go to a file when the memory budget is used up (base/work.h).
  */
 #ifndef QUERY_TALLY_H
 #define QUERY_TALLY_H
@@ -8,43 +8,50 @@
 #include "heap/chars.h"
 #include "query/query.h"
 
+/* Entries are kept in pieces, each twice as large as the one before; there are fewer than 2^32. */
+#define QUERY_TALLY_PIECES 21u
+/* How far ahead of query_tally_add callers do well to call query_tally_prefetch: what memory can fetch at once. */
+#define QUERY_TALLY_AHEAD 16u
+
 /* What every entry begins with; what follows it starts as zeros. */
 struct query_tally_head {
 	struct heap_text_hash hash;
-	uint64_t count;    /* 0: free slot */
+	uint64_t count;
 	uint32_t first_ix; /* the object that was counted first */
 	uint32_t unused;
 };
 
-/* Set the first three, zero the rest; query_tally_release at the end. */
+/* Set the first two, zero the rest; query_tally_release at the end. */
 struct query_tally {
 	size_t entry_bytes;
-	const char *what;   /* "texts", for error messages; lent */
-	const char *advice; /* what helps beside more memory, after that in the message; lent */
+	const char *what;        /* "texts", for error messages; lent */
 	/* private but for reading */
-	struct base_big table;
-	uint64_t slots;
-	uint64_t used;      /* distinct ones */
+	uint64_t used;           /* distinct ones */
+	struct base_big pieces[QUERY_TALLY_PIECES];
+	struct base_big table;   /* struct slot (tally.c) */
+	uint64_t slots;          /* a power of two, 0 at first */
+	struct base_big order;   /* uint32_t: numbers of entries, by query_tally_order */
 };
 
 /*
- * Counts object ix under `hash`; *entry is its entry, lent until the next call. HDB_ELIMIT if the distinct ones do
- * not fit in the memory budget.
+ * Counts object ix under `hash`; *entry is its entry, lent until query_tally_release. Objects are counted in
+ * ascending order.
  */
 int query_tally_add(struct query *q, struct query_tally *tally, struct heap_text_hash hash,
 		    uint32_t ix, void **entry, struct hdb_error *err);
 
+/* Asks memory for the slot of a hash; only advice. */
+void query_tally_prefetch(const struct query_tally *tally, struct heap_text_hash hash);
+
 /*
- * Moves the entries counted min_count times or more to the start of the table, the most counted first, then by
- * first_ix, so that the order does not depend on the hash. Returns how many. Nothing can be added any more.
+ * Puts the entries counted min_count times or more in order, the most counted first, then by first_ix, so that the
+ * order does not depend on the hash; *kept is how many. Nothing can be added any more.
  */
-uint64_t query_tally_order(struct query_tally *tally, uint64_t min_count);
+int query_tally_order(struct query *q, struct query_tally *tally, uint64_t min_count, uint64_t *kept,
+		      struct hdb_error *err);
 
 /* Entry i of those in order. */
-static inline const void *query_tally_at(const struct query_tally *tally, uint64_t i)
-{
-	return (const uint8_t *)tally->table.data + i * tally->entry_bytes;
-}
+const void *query_tally_at(const struct query_tally *tally, uint64_t i);
 
 void query_tally_release(struct query *q, struct query_tally *tally);
 

@@ -13,8 +13,10 @@
 #include "base/idmap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CLASS_ENTRY 12
+#define RECENT_CLASSES 256u
 /* Memory that encoding takes: three columns of a block. */
 #define SCRATCH_COLUMNS 3
 
@@ -45,23 +47,27 @@ static int build_dictionary(struct base_vec *out, const struct store_object *obj
 	struct base_idmap map = { 0 };
 	const size_t at = out->count;
 	uint32_t classes = 0;
-	uint64_t last_key = UINT64_MAX;
-	uint32_t last = 0;
+	/* The entries of the classes that came last; nearly every object is of one of few. */
+	uint64_t recent_key[RECENT_CLASSES];
+	uint32_t recent[RECENT_CLASSES];
 	int r = base_bytes_append(out, "\0\0\0\0", 4, err);
 
+	memset(recent_key, 0xff, sizeof(recent_key));
 	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
 		const struct store_object *o = &objects[i];
 		/* A class has one body size and nearly always one kind, so these make the key. */
 		const uint64_t key = (uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 |
 				     o->kind;
+		const unsigned at_recent = o->class_no % RECENT_CLASSES;
 		uint8_t entry[CLASS_ENTRY] = { 0 };
 
-		if (key != last_key) {
-			last_key = key;
-			last = base_idmap_get(&map, key);
+		if (key != recent_key[at_recent]) {
+			recent_key[at_recent] = key;
+			recent[at_recent] = base_idmap_get(&map, key);
 		}
-		if (last == BASE_IDMAP_NONE) {
-			last = classes++;
+		if (recent[at_recent] == BASE_IDMAP_NONE) {
+			const uint32_t last = recent[at_recent] = classes++;
+
 			store32(entry, o->class_no);
 			entry[4] = o->kind;
 			entry[5] = o->is_embedded != 0;
@@ -70,7 +76,7 @@ static int build_dictionary(struct base_vec *out, const struct store_object *obj
 			if (r == HDB_OK)
 				r = base_bytes_append(out, entry, sizeof(entry), err);
 		}
-		indices[i] = last;
+		indices[i] = recent[at_recent];
 	}
 	base_idmap_release(&map);
 	if (r == HDB_OK)
@@ -253,52 +259,47 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 	out->file_offset = 0;
 }
 
-uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
+void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
+				 uint64_t offset[PACK_GROUP])
 {
-	const uint32_t g = i / PACK_GROUP;
-	const unsigned at = i % PACK_GROUP;
-	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP], deltas[PACK_GROUP];
+	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP];
+	const unsigned n = pack_group(&block->class_column, g, indices);
 	uint64_t expected = load64(block->bases + (uint64_t)g * 8);
-	uint64_t offset = 0;
 
-	(void)pack_group(&block->class_column, g, indices);
 	(void)pack_group(&block->length_column, g, lengths);
-	(void)pack_group(&block->offset_column, g, deltas);
-	for (unsigned k = 0; k <= at; k++) {
+	(void)pack_group(&block->offset_column, g, offset);
+	for (unsigned k = 0; k < n; k++) {
 		struct store_object o;
 
-		offset = 0;
 		get_class(block, indices[k], &o);
-		if (o.kind == STORE_CLASS)
+		if (o.kind == STORE_CLASS) {
+			offset[k] = 0;
 			continue;
+		}
 		o.length = lengths[k];
-		offset = expected + (uint64_t)unzigzag(deltas[k]);
-		expected = offset + record_size(&o, block->id_size);
+		offset[k] = expected + (uint64_t)unzigzag(offset[k]);
+		expected = offset[k] + record_size(&o, block->id_size);
 	}
-	return offset;
+}
+
+uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
+{
+	uint64_t offset[PACK_GROUP];
+
+	store_objects_group_offsets(block, i / PACK_GROUP, offset);
+	return offset[i % PACK_GROUP];
 }
 
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 {
-	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP], deltas[PACK_GROUP];
+	uint64_t group[PACK_GROUP];
 
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
-		const unsigned n = pack_group(&block->class_column, g, indices);
-		uint64_t expected = load64(block->bases + (uint64_t)g * 8);
+		const uint32_t first = g * PACK_GROUP, left = block->count - first;
 
-		(void)pack_group(&block->length_column, g, lengths);
-		(void)pack_group(&block->offset_column, g, deltas);
-		for (unsigned k = 0; k < n; k++) {
-			struct store_object o;
-
-			offset[g * PACK_GROUP + k] = 0;
-			get_class(block, indices[k], &o);
-			if (o.kind == STORE_CLASS)
-				continue;
-			o.length = lengths[k];
-			offset[g * PACK_GROUP + k] = expected + (uint64_t)unzigzag(deltas[k]);
-			expected = offset[g * PACK_GROUP + k] + record_size(&o, block->id_size);
-		}
+		store_objects_group_offsets(block, g, group);
+		memcpy(offset + first, group,
+		       (left < PACK_GROUP ? left : PACK_GROUP) * sizeof(*offset));
 	}
 }
 

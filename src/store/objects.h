@@ -66,6 +66,10 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 /* File offset of object i of the block; 0 for class objects (the table classes has theirs). */
 uint64_t store_objects_offset(const struct store_objects *block, uint32_t i);
 
+/* File offsets of the objects of group g of the block; 0 for class objects. */
+void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
+				 uint64_t offset[PACK_GROUP]);
+
 /* File offsets of all objects of the block; 0 for class objects. */
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset);
 

@@ -1,0 +1,121 @@
+/*
+ * heap/heap_dump.c - the dump beside an open heap database: opening it, whether it could be read, and asking the
+ * system for the part of it that is read next.
+ */
+#include "base/fingerprint.h"
+#include "heap/heap.h"
+
+#include <string.h>
+
+/*
+ * Objects of a block that are asked where they lie, besides the last. Objects in order of address lie in the dump in
+ * runs of thousands.
+ */
+#define WANT_SAMPLES 16u
+/* A block whose objects lie further apart than this is not asked for: the rest of the stretch may not be wanted. */
+#define WANT_BYTES_MAX (8u << 20)
+/* What is asked for behind the record of a block's last object, which may be a short array. */
+#define WANT_BYTES_MORE 4096u
+
+int heap_check(struct heap *heap, struct hdb_error *err)
+{
+	int r;
+
+	if (heap->damage.code) {
+		if (err)
+			*err = heap->damage;
+		return heap->damage.code;
+	}
+	r = store_fault(heap->store, err);
+	if (r < 0)
+		return r;
+	return heap->source ? base_source_failed(heap->source, err) : HDB_OK;
+}
+
+int heap_check_size(struct heap *heap, struct hdb_error *err)
+{
+	int r = store_fault_size(heap->store, err);
+
+	if (r == HDB_OK)
+		r = heap_check(heap, err);
+	return r == HDB_OK && heap->source ? heap->source->check(heap->source, err) : r;
+}
+
+/* ---- the dump ---- */
+
+static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
+{
+	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
+	uint64_t fingerprint;
+	int r;
+
+	if (heap->source->size != size)
+		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: %" PRIu64
+				" bytes, %" PRIu64 " expected", path, heap->source->size, size);
+	r = base_fingerprint(heap->source, &fingerprint, err);
+	if (r < 0)
+		return r;
+	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
+		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: its "
+				"content has changed", path);
+	return hprof_open(heap->source, &heap->file, err);
+}
+
+int heap_open_dump(struct heap *heap, struct hdb_error *err)
+{
+	const char *path = heap->dump_path;
+	struct hdb_error why = { 0 };
+	int r;
+
+	if (heap->source)
+		return base_source_failed(heap->source, err);
+	if (!path) {
+		store_meta_text(heap->store, "dump.path", heap->dump_path_buffer,
+				sizeof(heap->dump_path_buffer));
+		path = heap->dump_path_buffer;
+	}
+	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
+	if (r < 0)
+		return hdb_fail(err, heap->dump_path ? r : HDB_ECHANGED, "the question needs the "
+				"dump's bytes, but %s; --dump PATH names the dump", why.message);
+	r = check_dump(heap, path, err);
+	if (r < 0) {
+		base_source_close(heap->source);
+		heap->source = NULL;
+		return r;
+	}
+	heap->view = (struct base_view){ .src = heap->source };
+	return HDB_OK;
+}
+
+/* ---- reading ahead ---- */
+
+void heap_want_block(struct heap *heap, uint32_t block_no)
+{
+	const struct store_objects *block;
+	uint64_t low = UINT64_MAX, high = 0;
+
+	if (!heap->source || !heap->source->want || block_no >= heap_block_count(heap) ||
+	    heap_prepare_block(heap, block_no, NULL) < 0)
+		return;
+	block = heap->objects[block_no];
+	for (uint32_t k = 0; k <= WANT_SAMPLES; k++) {
+		const uint64_t i = (uint64_t)(block->count - 1) * k / WANT_SAMPLES;
+		const uint64_t offset = store_objects_offset(block, (uint32_t)i);
+
+		if (offset && offset < low)
+			low = offset;
+		if (offset > high)
+			high = offset;
+	}
+	if (low < high && high < heap->source->size && high - low <= WANT_BYTES_MAX)
+		heap->source->want(heap->source, low, high - low + WANT_BYTES_MORE);
+}
+
+void heap_want_ahead(struct heap *heap, uint32_t block_no)
+{
+	for (uint32_t b = 0; block_no == 0 && b < HEAP_WANT_AHEAD; b++)
+		heap_want_block(heap, b);
+	if (block_no < UINT32_MAX - HEAP_WANT_AHEAD)
+		heap_want_block(heap, block_no + HEAP_WANT_AHEAD);
+}
