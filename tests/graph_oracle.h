@@ -174,7 +174,7 @@ static UNUSED void oracle_build(struct oracle_graph *g, bool both)
 
 /*
  * A random graph of 1 to 60 nodes: sparse or dense, with self-loops and duplicates, few roots
- * or many.
+ * or many; in some, every node refers to one of a few nodes, as objects do to their classes.
  */
 static UNUSED void oracle_random_graph(struct oracle_graph *g)
 {
@@ -183,8 +183,11 @@ static UNUSED void oracle_random_graph(struct oracle_graph *g)
 	const uint32_t near = 1 + oracle_below(n);
 	const uint32_t roots = oracle_below(4) == 0 ? oracle_below(n + 1) : 1 + oracle_below(3);
 	const bool local = oracle_below(2) == 0;
+	const uint32_t classes = oracle_below(3) == 0 ? 1 + oracle_below(4) : 0;
 
-	oracle_init(g, n, edges);
+	oracle_init(g, n, edges + n);
+	for (uint32_t v = 0; v < n && classes; v++)
+		oracle_edge(g, v, oracle_below(classes) * 7 % n);
 	for (uint64_t e = 0; e < edges; e++) {
 		const uint32_t from = oracle_below(n);
 		const uint32_t to = local ? (from + oracle_below(near) + n - near / 3) % n :

@@ -233,6 +233,12 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 			big->data = NULL;
 			r = hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64
 					   " bytes", size);
+		} else {
+			/*
+			 * When memory is short, what is read besides what was asked for drives out what
+			 * will be: most arrays are used here and there.
+			 */
+			(void)madvise(big->data, size, MADV_RANDOM);
 		}
 	}
 	if (fd >= 0)
@@ -337,6 +343,18 @@ static uint8_t *map_anonymous(uint64_t size)
 	return data == MAP_FAILED ? NULL : data;
 }
 
+uint64_t base_work_room(const struct base_work *work)
+{
+	const uint64_t used = work->memory_used + work->memory_kept;
+
+	return used < work->memory_bytes ? work->memory_bytes - used : 0;
+}
+
+void base_work_keep(struct base_work *work, uint64_t size_bytes)
+{
+	work->memory_kept = size_bytes;
+}
+
 static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		     bool is_clear, const char *what, struct hdb_error *err)
 {
@@ -345,9 +363,7 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 	if (size >= BIG_MIN)
 		size = round_up(size, BIG_UNIT);
 	*big = (struct base_big){ .size_bytes = size };
-	if (size >= BIG_MIN && work->scratch_dir &&
-	    (work->memory_used >= work->memory_bytes ||
-	     size > work->memory_bytes - work->memory_used)) {
+	if (size >= BIG_MIN && work->scratch_dir && size > base_work_room(work)) {
 		const int r = alloc_file(work, big, size, err);
 		if (r < 0)
 			*big = (struct base_big){ 0 };

@@ -21,6 +21,7 @@ struct base_pool_entry {
 struct base_work {
 	uint64_t memory_bytes;   /* budget of anonymous memory */
 	uint64_t memory_used;    /* by base_big_alloc, anonymous part */
+	uint64_t memory_kept;    /* not for arrays now: base_work_keep */
 	uint64_t memory_peak;    /* most that was used and kept for reuse at once */
 	uint64_t pool_bytes;     /* kept for reuse; together with memory_used within the budget */
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
@@ -76,6 +77,11 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_work *work, struct base_big *big);
+
+/* What is left of the budget, in bytes. */
+uint64_t base_work_room(const struct base_work *work);
+/* Keeps that much of the budget from arrays until it is called with 0: for those that come later and matter more. */
+void base_work_keep(struct base_work *work, uint64_t size_bytes);
 
 /*
  * Keeps one untouched piece of address space for the arrays that come next, so that what they leave behind is one

@@ -139,11 +139,12 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 
 	/* For the graph and the numbers first, then for the links. */
 	base_pool_reserve(derive->work, GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
+	base_work_keep(derive->work, graph_dominators_kept(derive->work, derive->heap->object_count));
 	r = derive_graph_load(derive, false, &rows, err);
-
 	if (r == HDB_OK)
-		r = graph_dominators(&rows, derive->heap->root_bits, derive->work, &b.dominators,
-				     err);
+		r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY, derive->work,
+				     &b.dominators, err);
+	base_work_keep(derive->work, 0);
 	if (r == HDB_OK)
 		r = write_both(&b, err);
 	graph_dominators_release(&b.dominators);

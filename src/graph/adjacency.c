@@ -11,7 +11,6 @@
 /* Up to this many nodes, distances fit 30 bits with their sign. */
 #define SHORT_NODES_MAX ((uint32_t)1 << 29)
 
-static_assert(sizeof(struct graph_rows_group) == 40, "a group is 40 bytes");
 static_assert(sizeof(struct graph_long_row) <= GRAPH_ROW_MAX, "a long row's bytes are short");
 
 int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_work *work,
@@ -28,9 +27,14 @@ int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_wo
 	}
 	graph_slabs_init(&rows->bytes, FIRST_SLAB_BYTES, work, "the graph's edges");
 	graph_slabs_init(&rows->longs, GRAPH_SLAB_BYTES, work, "the graph's edges");
-	rc = base_big_alloc(work, &rows->groups_big, groups * sizeof *rows->groups, "the graph",
+	rc = base_big_alloc(work, &rows->start_big, (groups + 1) * sizeof *rows->start, "the graph",
 			    err);
-	rows->groups = rows->groups_big.data;
+	if (rc == HDB_OK)
+		rc = base_big_alloc(work, &rows->base_big,
+				    ((groups >> GRAPH_GROUPS_BITS) + 1) * sizeof *rows->base,
+				    "the graph", err);
+	rows->start = rows->start_big.data;
+	rows->base = rows->base_big.data;
 	return rc;
 }
 
@@ -40,7 +44,8 @@ void graph_rows_release(struct graph_rows *rows)
 		return;
 	graph_slabs_release(&rows->bytes);
 	graph_slabs_release(&rows->longs);
-	base_big_free(rows->work, &rows->groups_big);
+	base_big_free(rows->work, &rows->start_big);
+	base_big_free(rows->work, &rows->base_big);
 	*rows = (struct graph_rows){ 0 };
 }
 
@@ -88,20 +93,22 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
 		   const uint8_t *bytes, struct hdb_error *err)
 {
-	struct graph_rows_group *group = &rows->groups[group_no];
-	uint64_t total = 0;
+	const uint32_t first = group_no >> GRAPH_GROUPS_BITS;
+	uint64_t total = 0, position;
 	uint8_t *room;
 	int rc;
 
 	assert(group_no <= rows->node_count / GRAPH_GROUP);
 	for (unsigned i = 0; i < GRAPH_GROUP; i++)
 		total += length[i] & GRAPH_ROW_MAX;
-	if (total == 0)
-		return HDB_OK;
-	rc = graph_slabs_add(&rows->bytes, total, &group->position, &room, err);
+	rc = graph_slabs_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err);
 	if (rc < 0)
 		return rc;
-	memcpy(room, bytes, total);
-	memcpy(group->length, length, sizeof group->length);
+	if (group_no == first << GRAPH_GROUPS_BITS)
+		rows->base[first] = position;
+	rows->start[group_no] = (uint32_t)(position - rows->base[first]);
+	memcpy(room, length, GRAPH_GROUP);
+	if (total)
+		memcpy(room + GRAPH_GROUP, bytes, total);
 	return HDB_OK;
 }

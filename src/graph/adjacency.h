@@ -3,11 +3,12 @@
  *
  * The references of a heap mostly go to objects near by, so a row holds the distances to its
  * targets. A number's length is in its two lowest bits, so that reading one needs no branch.
- * Rows lie one after the other in groups of 32 nodes: a group keeps where its rows start and
- * the length of each. What does not fit into 127 bytes is a long row: plain 32-bit targets,
- * elsewhere.
+ * Rows lie in groups of 32 nodes: the length of each, then the rows, one after the other. Where
+ * groups start is an array so small that caches hold it: a row that nobody asked for yet costs one
+ * miss of the caches, not one for each step to it. What does not fit into 127 bytes is a long row:
+ * plain 32-bit targets, elsewhere.
  *
- * Filled group by group in ascending order; then read only. Not safe against wrong positions:
+ * Filled group by group in ascending order, all of them; then read only. Not safe against wrong positions:
  * rows never come from a file.
  */
 #ifndef GRAPH_ADJACENCY_H
@@ -22,6 +23,9 @@
 /* Nodes of a group: its lengths are summed with four 64-bit words. */
 #define GRAPH_GROUP 32
 
+/* Groups whose starts are relative to the same one: they are less than 2^32 bytes. */
+#define GRAPH_GROUPS_BITS 10
+
 /* Bytes of a row that is not long; the number of its targets is not more. */
 #define GRAPH_ROW_MAX 127
 
@@ -34,22 +38,18 @@ struct graph_long_row {
 	uint64_t end; /* past the last */
 };
 
-struct graph_rows_group {
-	uint64_t position;          /* of its first row */
-	uint8_t length[GRAPH_GROUP];
-};
-
 struct graph_rows {
 	struct base_work *work;
 	uint32_t node_count;
 	uint64_t edge_count;
-	struct graph_rows_group *groups;
-	struct graph_slabs bytes;   /* rows */
+	uint64_t *base;             /* by 2^GRAPH_GROUPS_BITS groups: where the first one starts */
+	uint32_t *start;            /* by group: how far from there it starts */
+	struct graph_slabs bytes;   /* groups: lengths, rows */
 	struct graph_slabs longs;   /* targets of long rows */
 	uint64_t long_count;
 	uint64_t mask[4];           /* of a number by the code of its length */
 	uint8_t width[4];           /* bytes by code */
-	struct base_big groups_big;
+	struct base_big base_big, start_big;
 };
 
 /* Empty rows for all nodes. `work` is lent. Release it in any case. */
@@ -75,10 +75,18 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
 		   const uint8_t *bytes, struct hdb_error *err);
 
-/* Where the row of v starts. */
-static inline const uint8_t *graph_rows_at(const struct graph_rows *rows, uint32_t v)
+/* The group of v: the lengths of its rows, and then those. */
+static inline const uint8_t *graph_rows_group(const struct graph_rows *rows, uint32_t v)
 {
-	const struct graph_rows_group *group = &rows->groups[v / GRAPH_GROUP];
+	const uint32_t group = v / GRAPH_GROUP;
+
+	return graph_slabs_at(&rows->bytes, rows->base[group >> GRAPH_GROUPS_BITS] +
+			      rows->start[group]);
+}
+
+/* How far into its group the row of v starts. */
+static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
+{
 	const unsigned before = v % GRAPH_GROUP;
 	uint64_t sum = 0;
 
@@ -86,23 +94,23 @@ static inline const uint8_t *graph_rows_at(const struct graph_rows *rows, uint32
 	for (unsigned i = 0; i < GRAPH_GROUP / 8; i++) {
 		const unsigned n = before < 8 * i ? 0 : before - 8 * i;
 		const uint64_t keep = n >= 8 ? ~(uint64_t)0 : ((uint64_t)1 << (8 * n)) - 1;
-		const uint64_t word = load64(&group->length[8 * i]) & keep;
+		const uint64_t word = load64(&group[8 * i]) & keep;
 
 		sum += (word & 0x007f007f007f007fu) + (word >> 8 & 0x007f007f007f007fu);
 	}
-	return graph_slabs_at(&rows->bytes, group->position + (sum * 0x0001000100010001u >> 48));
+	return GRAPH_GROUP + (sum * 0x0001000100010001u >> 48);
 }
 
-/* Asks for the group of v, and, once that is there, for its row. */
-static inline void graph_rows_prefetch_group(const struct graph_rows *rows, uint32_t v)
+/* Asks for the lengths of v's group, and for its row where it is if all of the group are as long. */
+static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v)
 {
-	__builtin_prefetch(&rows->groups[v / GRAPH_GROUP]);
-}
+	const uint32_t group = v / GRAPH_GROUP;
+	const uint8_t *at = graph_rows_group(rows, v);
+	const uint32_t size = rows->start[group + 1] - rows->start[group];
 
-static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32_t v)
-{
-	if (rows->groups[v / GRAPH_GROUP].length[v % GRAPH_GROUP])
-		__builtin_prefetch(graph_rows_at(rows, v));
+	__builtin_prefetch(at);
+	/* Where the next group starts elsewhere, this is too far: nothing happens. */
+	__builtin_prefetch(at + GRAPH_GROUP + (uint64_t)size * (v % GRAPH_GROUP) / GRAPH_GROUP);
 }
 
 /*
@@ -112,14 +120,15 @@ static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32
 static inline unsigned graph_rows_get(const struct graph_rows *rows, uint32_t v, uint32_t *out,
 				      struct graph_long_row *row)
 {
-	const unsigned length = rows->groups[v / GRAPH_GROUP].length[v % GRAPH_GROUP];
+	const uint8_t *group = graph_rows_group(rows, v);
+	const unsigned length = group[v % GRAPH_GROUP];
 	unsigned count = 0;
 	const uint8_t *at, *end;
 
 	*row = (struct graph_long_row){ 0, 0 };
 	if (length == 0)
 		return 0;
-	at = graph_rows_at(rows, v);
+	at = group + graph_rows_offset(group, v);
 	if (length & GRAPH_ROW_LONG) {
 		memcpy(row, at, sizeof *row);
 		return 0;

@@ -1,95 +1,66 @@
 /*
- * graph/dom_search.c - depth-first search: numbers, parents, and all other edges by numbers.
+ * graph/dom_search.c - depth-first search: the order of nodes, parents, and all other edges.
  *
- * When a row is looked at, targets that have a number give an edge at once; the others wait on
- * the stack, and give one if they were met meanwhile when their turn comes. So an edge is decoded
- * once, and what it needs of its target was asked for long before. Edges into roots that were
- * not met yet are dropped: a root's dominator is the virtual root whatever refers to it. An edge
- * to what an earlier root had reached already makes its target one for the virtual root, and
- * neither it nor later edges to that target need be kept.
+ * A search cannot know what comes next, so what it waits for is what it costs. Therefore it looks
+ * at two bits a node, which caches hold, and at rows, of which each costs one miss; numbers are
+ * only written, in order. An edge to a node met before goes to the node, not to its number; numbers
+ * take the nodes' places later, bucket by bucket (dom_number.c).
+ *
+ * When a row is looked at, targets met before give an edge at once; the others wait on the stack,
+ * and give one if they were met meanwhile when their turn comes. So an edge is decoded once, and
+ * what it needs of its target was asked for before. Edges into roots are dropped: a root's
+ * dominator is the virtual root whatever refers to it. An edge to what an earlier root had reached
+ * already makes its target one for the virtual root, and neither it nor later edges to that target
+ * need be kept.
  */
 #include "graph/dom_build.h"
 
-#include <stdlib.h>
+/* How many targets ahead a row is asked for. */
+#define ROW_AHEAD 4
 
-/* Entries of the stack from the top whose group, and whose row, are asked for. */
-#define GROUP_AHEAD 4
-#define ROW_AHEAD 2
-
-/*
- * What waits: a target with its source's number. GRAPH_NONE as a target is a long row, of which
- * the two entries below say what is left.
- */
-union entry {
-	struct {
-		uint32_t target;
-		uint32_t source; /* number */
-	};
-	uint64_t position;
-};
+/* What is met in a search from a root is made old one by one, or, beyond this part of all nodes, at a sweep. */
+#define SWEEP_PART 256
 
 struct search {
 	struct dom_build *b;
-	union entry *stack;
-	uint64_t depth, limit;
+	struct dom_stack stack;
 	uint64_t steps;
-	uint32_t root;   /* number of the root that is searched from */
-	struct base_big big;
 };
 
-static int grow_stack(struct search *s, struct hdb_error *err)
+int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
 {
-	const uint64_t limit = s->limit ? 2 * s->limit : 4096;
+	const uint64_t limit = stack->limit ? 2 * stack->limit : 4096;
 	struct base_big big = { 0 };
-	const int rc = base_big_alloc_raw(s->b->work, &big, limit * sizeof *s->stack,
-					  "search stack", err);
+	const int rc = base_big_alloc_raw(work, &big, limit * sizeof *stack->entry, "search stack",
+					  err);
 
 	if (rc < 0)
 		return rc;
-	if (s->depth)
-		memcpy(big.data, s->stack, s->depth * sizeof *s->stack);
-	base_big_free(s->b->work, &s->big);
-	s->big = big;
-	s->stack = big.data;
-	s->limit = limit;
+	if (stack->depth)
+		memcpy(big.data, stack->entry, stack->depth * sizeof *stack->entry);
+	base_big_free(work, &stack->big);
+	stack->big = big;
+	stack->entry = big.data;
+	stack->limit = limit;
 	return HDB_OK;
 }
 
-/* Writes down the block of parents that is complete, or the last one. */
-static int put_parents(struct dom_build *b, struct hdb_error *err)
+int dom_put_parents(struct dom_build *b, struct hdb_error *err)
 {
 	return graph_runs_put(&b->parents, b->count >> GRAPH_RUN_BITS, b->block,
 			      (b->count & (GRAPH_RUN - 1)) + 1, err);
 }
 
-/* Gives the node the next number. */
-static int give_number(struct dom_build *b, uint32_t node, uint32_t parent, struct hdb_error *err)
-{
-	uint32_t at;
-
-	if ((b->count & (GRAPH_RUN - 1)) == GRAPH_RUN - 1) {
-		const int rc = put_parents(b, err);
-		if (rc < 0)
-			return rc;
-	}
-	at = ++b->count;
-	b->number[node] = at;
-	b->block[at & (GRAPH_RUN - 1)] = at - parent;
-	return HDB_OK;
-}
-
-static int add_edge(struct search *s, uint32_t source, uint32_t met, struct hdb_error *err)
+/* The edge to a node that was met before and is in `state`. */
+static inline int add_edge(struct search *s, uint32_t source, uint32_t target, unsigned state,
+			   struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
-	const uint64_t bit = (uint64_t)1 << (met % 64);
 
-	if (met == DOM_ROOT || met == source || b->top[met / 64] & bit)
-		return HDB_OK;
-	if (met < s->root) {
-		b->top[met / 64] |= bit;
-		return HDB_OK;
-	}
-	return graph_buckets_add(&b->edges, source, met, err);
+	if (state == DOM_MET)
+		return graph_buckets_add(&b->crosses, source, target, err);
+	b->states[target / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (target % DOM_STATES));
+	return HDB_OK;
 }
 
 /* Looks at the targets of a row: edges, or entries that wait in the row's order. */
@@ -99,80 +70,75 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	uint32_t target[GRAPH_ROW_MAX];
 	struct graph_long_row row;
 	const unsigned count = graph_rows_get(b->rows, node, target, &row);
+	unsigned met_count = 0;
 	int rc = HDB_OK;
 
-	if (s->limit - s->depth < GRAPH_ROW_MAX + 3)
-		rc = grow_stack(s, err);
+	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM)
+		rc = dom_stack_grow(&s->stack, b->work, err);
 	if (rc < 0)
 		return rc;
 	if (row.at < row.end) {
-		s->stack[s->depth++].position = row.at;
-		s->stack[s->depth++].position = row.end;
-		s->stack[s->depth++] = (union entry){ .target = GRAPH_NONE, .source = source };
+		dom_stack_long(&s->stack, &row, source);
 		return HDB_OK;
 	}
-	if (count > 1) {
-		for (unsigned i = 0; i < count; i++) {
-			__builtin_prefetch(&b->number[target[i]], 1);
-			graph_rows_prefetch_group(b->rows, target[i]);
-		}
-	}
+	/* Without branches, since nobody can foretell what was met; those met move to the end. */
 	for (unsigned i = count; i-- > 0;) {
-		const uint32_t met = b->number[target[i]];
-		if (met == 0) {
-			s->stack[s->depth++] = (union entry){ .target = target[i],
-							      .source = source };
-			continue;
+		const uint32_t to = target[i];
+		const bool is_new = dom_state(b->states, to) == DOM_NEW;
+
+		s->stack.entry[s->stack.depth] = (union dom_entry){ .target = to, .source = source };
+		s->stack.depth += is_new;
+		target[count - 1 - met_count] = to;
+		met_count += !is_new;
+	}
+	for (uint64_t i = s->stack.depth - (count - met_count); i < s->stack.depth; i++)
+		graph_rows_prefetch(b->rows, s->stack.entry[i].target);
+	for (unsigned i = count - met_count; rc == HDB_OK && i < count; i++)
+		rc = add_edge(s, source, target[i], dom_state(b->states, target[i]), err);
+	return rc;
+}
+
+/* Numbers a node, and looks at its row. */
+static int visit(struct search *s, uint32_t node, uint32_t parent, enum dom_state state,
+		 struct hdb_error *err)
+{
+	struct dom_build *b = s->b;
+	const int rc = dom_give_number(b, parent, err);
+
+	if (rc < 0)
+		return rc;
+	b->order[b->count] = node;
+	b->states[node / DOM_STATES] |= (uint64_t)state << (2 * (node % DOM_STATES));
+	return scan_row(s, node, b->count, err);
+}
+
+/* What was met in the search that ends, from number `first` on, is old for the next one. */
+static void make_old(struct dom_build *b, uint32_t first)
+{
+	const uint64_t words = ((uint64_t)b->node_count + DOM_STATES - 1) / DOM_STATES;
+
+	/* Adding DOM_MET to itself makes it DOM_OLD. */
+	if (b->count - first < b->node_count / SWEEP_PART) {
+		for (uint32_t k = first; k <= b->count; k++) {
+			const uint32_t v = b->order[k];
+			b->states[v / DOM_STATES] +=
+				(uint64_t)(dom_state(b->states, v) == DOM_MET) <<
+				(2 * (v % DOM_STATES));
 		}
-		rc = add_edge(s, source, met, err);
-		if (rc < 0)
-			return rc;
-	}
-	return HDB_OK;
-}
-
-/* The next target of the long row on top of the stack, which goes when it is used up. */
-static uint32_t next_of_long(struct search *s, uint32_t *source)
-{
-	union entry *top = &s->stack[s->depth - 3];
-	const uint64_t at = top[0].position++, end = top[1].position;
-
-	*source = top[2].source;
-	if (end - at > DOM_AHEAD) {
-		const uint32_t far = graph_rows_long(s->b->rows, at + DOM_AHEAD);
-		__builtin_prefetch(&s->b->number[far], 1);
-		graph_rows_prefetch_group(s->b->rows, far);
-	}
-	if (at + 1 == end)
-		s->depth -= 3;
-	return graph_rows_long(s->b->rows, at);
-}
-
-/* Asks for what the entries that come next will read. */
-static inline void prefetch_entries(const struct search *s)
-{
-	if (s->depth < GROUP_AHEAD)
 		return;
-	const uint32_t far = s->stack[s->depth - GROUP_AHEAD].target;
-	const uint32_t near = s->stack[s->depth - ROW_AHEAD].target;
-	if (far < s->b->rows->node_count) {
-		__builtin_prefetch(&s->b->number[far], 1);
-		graph_rows_prefetch_group(s->b->rows, far);
 	}
-	if (near < s->b->rows->node_count)
-		graph_rows_prefetch_row(s->b->rows, near);
+	for (uint64_t w = 0; w < words; w++)
+		b->states[w] += b->states[w] & ~(b->states[w] >> 1) & DOM_LOW_BITS;
 }
 
 /* Numbers all that is reached from `root` and has no number yet. */
 static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
-	int rc = give_number(b, root, 0, err);
+	const uint32_t first = b->count + 1;
+	int rc = visit(s, root, 0, DOM_TOP, err);
 
-	s->root = b->count;
-	if (rc == HDB_OK)
-		rc = scan_row(s, root, b->count, err);
-	while (rc == HDB_OK && s->depth > 0) {
+	while (rc == HDB_OK && s->stack.depth > 0) {
 		uint32_t source, to;
 
 		if ((++s->steps & DOM_STEP_MASK) == 0) {
@@ -180,46 +146,46 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 			if (rc < 0)
 				return rc;
 		}
-		if (s->stack[s->depth - 1].target == GRAPH_NONE) {
-			to = next_of_long(s, &source);
-		} else {
-			source = s->stack[--s->depth].source;
-			to = s->stack[s->depth].target;
-			prefetch_entries(s);
+		dom_stack_pop(&s->stack, b->rows, &source, &to);
+		const uint32_t soon = dom_stack_soon(&s->stack, b->rows, ROW_AHEAD);
+		if (soon != GRAPH_NONE) {
+			__builtin_prefetch(&b->states[soon / DOM_STATES], 1);
+			graph_rows_prefetch(b->rows, soon);
 		}
-		const uint32_t met = b->number[to];
-		if (met) {
-			rc = add_edge(s, source, met, err);
-			continue;
-		}
-		rc = give_number(b, to, source, err);
-		if (rc == HDB_OK)
-			rc = scan_row(s, to, b->count, err);
+		const unsigned state = dom_state(b->states, to);
+		rc = state == DOM_NEW ? visit(s, to, source, DOM_MET, err) :
+		     add_edge(s, source, to, state, err);
 	}
+	make_old(b, first);
 	return rc;
+}
+
+/* A root's state is settled before anything is searched. */
+static void mark_roots(struct dom_build *b, const uint64_t *root_bits)
+{
+	for (uint32_t v = 0; v < b->node_count; v++)
+		if (root_bits[v / 64] >> (v % 64) & 1)
+			b->states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
 }
 
 int dom_search(struct dom_build *b, const uint64_t *root_bits, struct hdb_error *err)
 {
-	const uint32_t n = b->rows->node_count;
+	const uint32_t n = b->node_count;
 	const uint64_t words = ((uint64_t)n + 63) / 64;
 	struct search s = { .b = b };
 	int rc = HDB_OK;
 
 	base_stage(b->work, "dominators: search", n, "objects");
-	for (int is_marked = 0; is_marked < 2; is_marked++) {
-		for (uint64_t w = 0; w < words && rc == HDB_OK; w++) {
-			for (uint64_t bits = root_bits[w]; bits && rc == HDB_OK; bits &= bits - 1) {
-				const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
-				if (root < n && is_marked)
-					rc = search_from(&s, (uint32_t)root, err);
-				else if (root < n)
-					b->number[root] = DOM_ROOT;
-			}
+	mark_roots(b, root_bits);
+	for (uint64_t w = 0; w < words && rc == HDB_OK; w++) {
+		for (uint64_t bits = root_bits[w]; bits && rc == HDB_OK; bits &= bits - 1) {
+			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
+			if (root < n)
+				rc = search_from(&s, (uint32_t)root, err);
 		}
 	}
 	if (rc == HDB_OK)
-		rc = put_parents(b, err);
-	base_big_free(b->work, &s.big);
+		rc = dom_put_parents(b, err);
+	base_big_free(b->work, &s.stack.big);
 	return rc;
 }

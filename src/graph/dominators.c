@@ -9,68 +9,69 @@
 
 #include <stdlib.h>
 
+/* How many edges' paths are shortened at once: enough that each waits for memory behind the others. */
+#define EVAL_BATCH 64
+
 /*
- * The forest of linked nodes. A compressed path jumps to `up`, and `low` is the least
- * semidominator on what was jumped over, the node itself included. The nodes' names are not
- * needed, unlike in Lengauer-Tarjan.
+ * Shortens the paths from all of source[0..count), a step each in turn, so that they wait for
+ * memory together. A step leaves the links right whatever the other paths do.
  */
-struct link {
-	uint32_t up;
-	uint32_t low;
+static void shorten(struct dom_link *links, const uint32_t *source, uint32_t count, uint32_t last)
+{
+	uint32_t node[EVAL_BATCH], active = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		__builtin_prefetch(&links[source[i]], 1);
+		node[active] = source[i];
+		active += source[i] > last;
+	}
+	while (active > 0) {
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < active; i++)
+			if (links[node[i]].up > last) {
+				node[kept++] = node[i];
+				__builtin_prefetch(&links[links[node[i]].up], 1);
+			}
+		active = kept;
+		kept = 0;
+		for (uint32_t i = 0; i < active; i++) {
+			struct dom_link *x = &links[node[i]];
+
+			/* Another path may have let x jump meanwhile. */
+			if (x->up > last)
+				jump_over(x, &links[x->up]);
+			if (x->up > last) {
+				node[kept++] = x->up;
+				__builtin_prefetch(&links[x->up], 1);
+			}
+		}
+		active = kept;
+	}
+}
+
+/* The edges to one block's numbers. */
+struct block_edges {
+	const uint64_t *first;  /* by target, and past the last */
+	const uint32_t *source;
+	uint64_t shortened;     /* edges from here on have short paths */
 };
 
-/* Numbers of a block that were given. */
-static uint32_t block_count(const struct dom_build *b, uint32_t block)
-{
-	const uint32_t above = b->count - (block << GRAPH_RUN_BITS);
-
-	return above < GRAPH_RUN ? above + 1 : GRAPH_RUN;
-}
-
-/*
- * The least semidominator on the path from u to the highest linked ancestor; numbers above `last`
- * are linked. Compresses the path: on the way up pointers are turned round, on the way down they
- * are set to the end, so that no stack is needed.
- */
-static inline uint32_t eval(struct link *links, uint32_t u, uint32_t last)
-{
-	uint32_t up = links[u].up, below = u, low;
-
-	if (up <= last)
-		return links[u].low;
-	for (uint32_t x = up; links[x].up > last;) {
-		const uint32_t next = links[x].up;
-		links[x].up = below;
-		below = x;
-		x = next;
-		up = x;
-	}
-	/* `up` is the highest linked one, `below` its child on the path. */
-	low = links[up].low;
-	up = links[up].up;
-	for (;;) {
-		const uint32_t next = links[below].up;
-		if (low < links[below].low)
-			links[below].low = low;
-		else
-			low = links[below].low;
-		links[below].up = up;
-		if (below == u)
-			return low;
-		below = next;
-	}
-}
-
 /* The least of the parent and what the edges into w say: from below w a number, else evaluated. */
-static inline uint32_t semi_of(struct link *links, uint32_t w, uint32_t parent,
-			       const uint32_t *source, uint64_t count)
+static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent, uint32_t k,
+			       struct block_edges *edges)
 {
 	uint32_t semi = parent;
 
-	for (uint64_t i = count; semi > 0 && i-- > 0;) {
-		if (i >= DOM_AHEAD)
-			__builtin_prefetch(&links[source[i - DOM_AHEAD]], 1);
-		const uint32_t low = source[i] < w ? source[i] : eval(links, source[i], w);
+	for (uint64_t i = edges->first[k + 1]; i-- > edges->first[k];) {
+		if (i < edges->shortened) {
+			const uint32_t count = i + 1 < EVAL_BATCH ? (uint32_t)i + 1 : EVAL_BATCH;
+
+			edges->shortened = i + 1 - count;
+			shorten(links, edges->source + edges->shortened, count, w);
+		}
+		const uint32_t from = edges->source[i];
+		const uint32_t low = from < w ? from : dom_eval(links, from, w);
 		if (low < semi)
 			semi = low;
 	}
@@ -78,23 +79,24 @@ static inline uint32_t semi_of(struct link *links, uint32_t w, uint32_t parent,
 }
 
 /* Semidominators of one block's numbers, from the highest to the lowest. */
-static int semi_of_block(struct dom_build *b, struct link *links, uint32_t block,
+static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t block,
 			 struct hdb_error *err)
 {
-	const uint32_t base = block << GRAPH_RUN_BITS, count = block_count(b, block);
-	const uint64_t *first;
-	const uint32_t *source;
-	int rc = graph_buckets_sort(&b->edges, block, &first, &source, err);
+	const uint32_t base = block << GRAPH_RUN_BITS, count = dom_block_count(b, block);
+	struct block_edges edges = { 0 };
+	int rc = graph_buckets_sort(&b->edges, block, &edges.first, &edges.source, err);
 
 	if (rc == HDB_OK)
 		rc = graph_runs_get(&b->parents, block, b->block, err);
+	/* On heaps most paths have one step, and what they need is in the caches. */
+	if (rc == HDB_OK && b->is_far)
+		edges.shortened = edges.first[count];
 	for (uint32_t k = count; rc == HDB_OK && k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
 		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ? 0 :
-				      semi_of(links, w, parent, source + first[k],
-					      first[k + 1] - first[k]);
+				      semi_of(links, w, parent, k, &edges);
 
-		links[w] = (struct link){ .up = parent, .low = semi };
+		links[w] = (struct dom_link){ .up = parent, .low = semi };
 		b->block[k] = parent - semi;
 	}
 	if (rc == HDB_OK)
@@ -102,11 +104,15 @@ static int semi_of_block(struct dom_build *b, struct link *links, uint32_t block
 	return rc;
 }
 
+static uint64_t links_bytes(const struct dom_build *b)
+{
+	return ((uint64_t)b->count + 1) * sizeof(struct dom_link);
+}
+
 static int find_semidominators(struct dom_build *b, struct hdb_error *err)
 {
 	struct base_big big = { 0 };
-	int rc = base_big_alloc_raw(b->work, &big, ((uint64_t)b->count + 1) * sizeof(struct link),
-				    "dominator links", err);
+	int rc = base_big_alloc_raw(b->work, &big, links_bytes(b), "dominator links", err);
 
 	base_stage(b->work, "dominators: semidominators", b->count, "objects");
 	for (uint32_t block = (b->count >> GRAPH_RUN_BITS) + 1; rc == HDB_OK && block-- > 0;) {
@@ -122,9 +128,9 @@ static int find_semidominators(struct dom_build *b, struct hdb_error *err)
  * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983):
  * `up` is the jump, `low` the depth. Any ancestor is then found in O(log depth) steps.
  */
-static void add_jump(struct link *jumps, uint32_t w, uint32_t dominator)
+static void add_jump(struct dom_link *jumps, uint32_t w, uint32_t dominator)
 {
-	const struct link a = jumps[dominator], b = jumps[a.up];
+	const struct dom_link a = jumps[dominator], b = jumps[a.up];
 
 	jumps[w].low = a.low + 1;
 	jumps[w].up = a.low - b.low == b.low - jumps[b.up].low ? b.up : dominator;
@@ -134,7 +140,7 @@ static void add_jump(struct link *jumps, uint32_t w, uint32_t dominator)
 static int start_jumping(const struct dom_build *b, const uint32_t *dominator, uint32_t end,
 			 struct base_big *big, struct hdb_error *err)
 {
-	struct link *jumps;
+	struct dom_link *jumps;
 	const int rc = base_big_alloc_raw(b->work, big,
 					  ((uint64_t)b->count + 1) * sizeof *jumps,
 					  "dominator jumps", err);
@@ -142,7 +148,7 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 	if (rc < 0)
 		return rc;
 	jumps = big->data;
-	jumps[0] = (struct link){ 0, 0 };
+	jumps[0] = (struct dom_link){ 0, 0 };
 	for (uint32_t w = 1; w < end; w++)
 		add_jump(jumps, w, dominator[w]);
 	return HDB_OK;
@@ -169,7 +175,7 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 {
 	const uint64_t step_limit = 1024 + 4 * (uint64_t)b->count;
 	struct base_big big = { 0 };
-	struct link *jumps = NULL;
+	struct dom_link *jumps = NULL;
 	uint64_t steps = 0;
 	int rc = HDB_OK;
 
@@ -201,24 +207,6 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 	return rc;
 }
 
-/* Packs the numbers by node: neighbours were mostly met one after the other. */
-static int pack_numbers(struct dom_build *b, struct graph_runs *numbers, struct hdb_error *err)
-{
-	const uint64_t n = b->rows->node_count;
-	int rc = graph_runs_init(numbers, n, b->work, "preorder", err);
-
-	for (uint64_t first = 0; rc == HDB_OK && first < n; first += GRAPH_RUN) {
-		const uint32_t count = n - first < GRAPH_RUN ? (uint32_t)(n - first) : GRAPH_RUN;
-
-		for (uint32_t i = 0; i < count; i++)
-			b->block[i] = zigzag((int64_t)b->number[first + i] -
-					     (i % GRAPH_NUMBERS_STEP ?
-					      (int64_t)b->number[first + i - 1] : 0));
-		rc = graph_runs_put(numbers, first / GRAPH_RUN, b->block, count, err);
-	}
-	return rc;
-}
-
 int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t first,
 			     uint64_t *numbers, uint32_t count, struct hdb_error *err)
 {
@@ -230,43 +218,101 @@ int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t
 	return rc;
 }
 
-static int start(struct dom_build *b, struct base_big *number, struct hdb_error *err)
+static int start(struct dom_build *b, struct hdb_error *err)
 {
-	const uint64_t n = b->rows->node_count;
+	const uint64_t n = b->node_count;
 	int rc;
 
 	b->block = calloc(GRAPH_RUN, sizeof *b->block);
 	b->block2 = calloc(GRAPH_RUN, sizeof *b->block2);
 	if (!b->block || !b->block2)
 		return hdb_fail_memory(err, "dominators", GRAPH_RUN * sizeof *b->block);
-	if ((rc = base_big_alloc(b->work, number, (n + 1) * 4, "preorder", err)) < 0)
-		return rc;
-	b->number = number->data;
-	/* What the search itself piles up is not to lie between what the links will take the place of. */
-	base_pool_close(b->work, true);
-	if ((rc = base_big_alloc(b->work, &b->top_big, n / 8 + 8, "preorder", err)) < 0 ||
+	if ((rc = base_big_alloc(b->work, &b->top_big, n / 8 + 16, "preorder", err)) < 0 ||
 	    (rc = graph_runs_init(&b->parents, n + 1, b->work, "search tree", err)) < 0 ||
-	    (rc = graph_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0 ||
-	    (rc = graph_buckets_init(&b->edges, n + 1, b->work, err)) < 0)
+	    (rc = graph_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0)
 		return rc;
 	b->top = b->top_big.data;
-	return HDB_OK;
+	return graph_buckets_init(&b->edges, n + 1, b->work, err);
 }
 
-static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_dominators *out,
-	       struct hdb_error *err)
+/* The search in little memory. */
+static int search_frugally(struct dom_build *b, const uint64_t *root_bits,
+			   struct graph_runs *numbers, struct hdb_error *err)
 {
-	struct base_big number = { 0 };
-	int rc = start(b, &number, err);
+	const uint64_t n = b->node_count;
+	int rc = base_big_alloc_raw(b->work, &b->order_big, (n + 1) * 4, "preorder", err);
 
+	b->order = b->order_big.data;
+	base_pool_close(b->work, true);
+	if (rc == HDB_OK)
+		rc = start(b, err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc(b->work, &b->states_big, n / 4 + 8, "preorder", err);
+	b->states = b->states_big.data;
+	if (rc == HDB_OK)
+		rc = graph_buckets_init(&b->crosses, n, b->work, err);
 	if (rc == HDB_OK)
 		rc = dom_search(b, root_bits, err);
-	if (rc == HDB_OK)
-		rc = pack_numbers(b, &out->numbers, err);
-	base_pool_close(b->work, false);
 	graph_rows_release(b->rows);
-	base_big_free(b->work, &number);
+	return rc == HDB_OK ? dom_number(b, numbers, err) : rc;
+}
+
+/* The search with a number for each node. */
+static int search_plainly(struct dom_build *b, const uint64_t *root_bits,
+			  struct graph_runs *numbers, struct hdb_error *err)
+{
+	const uint64_t n = b->node_count;
+	struct base_big room = { 0 };
+	int rc = b->is_far ? base_big_alloc_raw(b->work, &room, (n + 1) * DOM_CELL_BYTES, "preorder",
+						err) :
+		 base_big_alloc(b->work, &room, (n + 1) * 4, "preorder", err);
+
+	base_pool_close(b->work, true);
 	if (rc == HDB_OK)
+		rc = start(b, err);
+	if (rc == HDB_OK)
+		rc = dom_search_plain(b, root_bits, &room, numbers, err);
+	graph_rows_release(b->rows);
+	base_big_free(b->work, &room);
+	return rc;
+}
+
+/*
+ * What the search piles up is not to lie between what the links will take the place of: the pool
+ * is closed to it.
+ */
+static int search(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
+		  struct graph_runs *numbers, struct hdb_error *err)
+{
+	const uint64_t links = ((uint64_t)b->node_count + 1) * sizeof(struct dom_link);
+	int rc;
+
+	/* What the search looks at all the time has a claim to memory. */
+	base_work_keep(b->work, 0);
+	if (how == GRAPH_SEARCH_ANY) {
+		b->is_far = dom_prefers_cells(b);
+		how = links > base_work_room(b->work) ? GRAPH_SEARCH_FRUGAL : GRAPH_SEARCH_NUMBERS;
+	}
+	b->is_far = b->is_far || how == GRAPH_SEARCH_CELLS;
+	if (how == GRAPH_SEARCH_FRUGAL || how == GRAPH_SEARCH_FOLDED)
+		rc = search_frugally(b, root_bits, numbers, err);
+	else
+		rc = search_plainly(b, root_bits, numbers, err);
+	base_pool_close(b->work, false);
+	return rc;
+}
+
+static int run(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
+	       struct graph_dominators *out, struct hdb_error *err)
+{
+	int rc = search(b, root_bits, how, &out->numbers, err);
+
+	const bool is_folded = how == GRAPH_SEARCH_FOLDED ||
+			       (how == GRAPH_SEARCH_ANY && links_bytes(b) > base_work_room(b->work));
+
+	if (rc == HDB_OK && is_folded)
+		rc = dom_semis_folded(b, err);
+	else if (rc == HDB_OK)
 		rc = find_semidominators(b, err);
 	graph_buckets_release(&b->edges);
 	base_big_free(b->work, &b->top_big);
@@ -280,19 +326,22 @@ static int run(struct dom_build *b, const uint64_t *root_bits, struct graph_domi
 	return rc;
 }
 
-int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, struct base_work *work,
-		     struct graph_dominators *out, struct hdb_error *err)
+int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
+		     struct base_work *work, struct graph_dominators *out, struct hdb_error *err)
 {
-	struct dom_build b = { .work = work, .rows = rows };
+	struct dom_build b = { .work = work, .rows = rows, .node_count = rows->node_count };
 	int rc = HDB_ELIMIT;
 
 	*out = (struct graph_dominators){ .work = work, .node_count = rows->node_count };
 	if (rows->node_count == UINT32_MAX)
 		(void)hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one too many", UINT32_MAX);
 	else
-		rc = run(&b, root_bits, out, err);
+		rc = run(&b, root_bits, how, out, err);
 	graph_rows_release(rows);
+	graph_buckets_release(&b.crosses);
 	graph_buckets_release(&b.edges);
+	base_big_free(work, &b.states_big);
+	base_big_free(work, &b.order_big);
 	base_big_free(work, &b.top_big);
 	graph_runs_release(&b.parents);
 	graph_runs_release(&b.semis);

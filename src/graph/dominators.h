@@ -26,6 +26,15 @@ struct graph_dominators {
 	struct base_big dominator_big;
 };
 
+/*
+ * How to do it: as the graph and the budget say; with an array of numbers; on plain cells; with
+ * two bits a node; the same, and with links for some nodes only. The result is the same.
+ */
+enum graph_search {
+	GRAPH_SEARCH_ANY, GRAPH_SEARCH_NUMBERS, GRAPH_SEARCH_CELLS, GRAPH_SEARCH_FRUGAL,
+	GRAPH_SEARCH_FOLDED, GRAPH_SEARCHES
+};
+
 /* Nodes at which graph_dominators_numbers can start: multiples of this. */
 #define GRAPH_NUMBERS_STEP 128u
 
@@ -33,13 +42,24 @@ struct graph_dominators {
 #define GRAPH_DOMINATORS_BYTES 8u
 
 /*
+ * Of the budget, what the search should have whatever the rows take: base_work_keep it before
+ * they are loaded; graph_dominators gives it free.
+ */
+static inline uint64_t graph_dominators_kept(const struct base_work *work, uint32_t node_count)
+{
+	const uint64_t wanted = (uint64_t)node_count / 2 + ((uint64_t)4 << 20);
+
+	return wanted < work->memory_bytes / 2 ? wanted : work->memory_bytes / 2;
+}
+
+/*
  * Fills *out; release it in any case. `rows` are given up: they are released when the search is
  * done with them. `root_bits` is a bit vector of node_count bits (64-bit words). Duplicate edges
  * and self-loops are fine. Time O(edges x log nodes) in the worst case, near linear on heaps.
  * Memory: see src/README.md.
  */
-int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, struct base_work *work,
-		     struct graph_dominators *out, struct hdb_error *err);
+int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
+		     struct base_work *work, struct graph_dominators *out, struct hdb_error *err);
 void graph_dominators_release(struct graph_dominators *dominators);
 
 /*

@@ -52,57 +52,39 @@ int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hd
 	return HDB_OK;
 }
 
-/* The edge at *p, which it moves past; *source is that of the edge before, at first 0. */
-static inline uint32_t next_edge(const uint8_t **p, uint32_t *source)
-{
-	const uint32_t target = load16(*p);
-	uint64_t distance = 0;
-	unsigned shift = 0;
-
-	for (*p += 2; **p & 0x80; (*p)++, shift += 7)
-		distance |= (uint64_t)(**p & 0x7f) << shift;
-	distance |= (uint64_t)*(*p)++ << shift;
-	*source = (uint32_t)((int64_t)*source + unzigzag(distance));
-	return target;
-}
-
 /*
  * Counts the edges of each target into first[target + 2] and sums up, so that first[k + 1]
  * starts row k.
  */
-static uint64_t count_rows(uint64_t *first, const struct graph_edge_chunk *chunk)
+static uint64_t count_rows(const struct graph_edge_buckets *eb, uint32_t bucket)
 {
-	memset(first, 0, (GRAPH_BUCKET_SIZE + 2) * sizeof *first);
-	for (; chunk; chunk = chunk->before) {
-		const uint8_t *p = chunk->bytes, *end = p + chunk->used;
-		uint32_t source = 0;
+	struct graph_edge_reader reader;
+	uint64_t *first = eb->first;
+	uint32_t source, target;
 
-		while (p < end)
-			first[next_edge(&p, &source) + 2]++;
-	}
+	memset(first, 0, (GRAPH_BUCKET_SIZE + 2) * sizeof *first);
+	graph_buckets_begin(eb, bucket, &reader);
+	while (graph_buckets_next(&reader, &source, &target))
+		first[target + 2]++;
 	for (uint32_t k = 2; k < GRAPH_BUCKET_SIZE + 2; k++)
 		first[k] += first[k - 1];
 	return first[GRAPH_BUCKET_SIZE + 1];
 }
 
-static void fill_rows(uint64_t *first, const struct graph_edge_chunk *chunk, uint32_t *sorted)
+static void fill_rows(const struct graph_edge_buckets *eb, uint32_t bucket, uint32_t *sorted)
 {
-	for (; chunk; chunk = chunk->before) {
-		const uint8_t *p = chunk->bytes, *end = p + chunk->used;
-		uint32_t source = 0;
+	struct graph_edge_reader reader;
+	uint32_t source, target;
 
-		while (p < end) {
-			const uint32_t target = next_edge(&p, &source);
-			sorted[first[target + 1]++] = source;
-		}
-	}
+	graph_buckets_begin(eb, bucket, &reader);
+	while (graph_buckets_next(&reader, &source, &target))
+		sorted[eb->first[target + 1]++] = source;
 }
 
 int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uint64_t **first,
 		       const uint32_t **source, struct hdb_error *err)
 {
-	const struct graph_edge_chunk *chunk = eb->last[bucket];
-	const uint64_t count = count_rows(eb->first, chunk);
+	const uint64_t count = count_rows(eb, bucket);
 
 	if (count * sizeof(uint32_t) > eb->sorted.size_bytes) {
 		const uint64_t bytes = (count + count / 4) * sizeof(uint32_t);
@@ -112,7 +94,7 @@ int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uin
 		if (rc < 0)
 			return rc;
 	}
-	fill_rows(eb->first, chunk, eb->sorted.data);
+	fill_rows(eb, bucket, eb->sorted.data);
 	*first = eb->first;
 	*source = eb->sorted.data;
 	return HDB_OK;

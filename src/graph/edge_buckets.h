@@ -14,6 +14,8 @@
 #include "base/bytes.h"
 #include "graph/slabs.h"
 
+#include <stdbool.h>
+
 /* Targets of a bucket: its sorting counters (8 bytes each) must fit the second-level cache. */
 #define GRAPH_BUCKET_BITS 15
 #define GRAPH_BUCKET_SIZE (1u << GRAPH_BUCKET_BITS)
@@ -72,6 +74,50 @@ static inline int graph_buckets_add(struct graph_edge_buckets *eb, uint32_t sour
 	chunk->last_source = source;
 	chunk->used = (uint32_t)(p - chunk->bytes);
 	return HDB_OK;
+}
+
+/* Goes through the edges of a bucket, in any order. */
+struct graph_edge_reader {
+	const struct graph_edge_chunk *chunk;
+	const uint8_t *at, *end;
+	uint32_t source; /* of the edge before */
+};
+
+static inline void graph_buckets_begin(const struct graph_edge_buckets *eb, uint32_t bucket,
+				       struct graph_edge_reader *reader)
+{
+	const struct graph_edge_chunk *chunk = eb->last[bucket];
+
+	*reader = (struct graph_edge_reader){ .chunk = chunk };
+	if (chunk) {
+		reader->at = chunk->bytes;
+		reader->end = chunk->bytes + chunk->used;
+	}
+}
+
+/* The next edge, its target counted from the bucket's first; false at the end. */
+static inline bool graph_buckets_next(struct graph_edge_reader *reader, uint32_t *source,
+				      uint32_t *target)
+{
+	const uint8_t *p = reader->at;
+	uint64_t distance = 0;
+	unsigned shift = 0;
+
+	if (p == reader->end) {
+		if (!reader->chunk || !reader->chunk->before)
+			return false;
+		reader->chunk = reader->chunk->before;
+		reader->source = 0;
+		p = reader->chunk->bytes;
+		reader->end = p + reader->chunk->used;
+	}
+	*target = load16(p);
+	for (p += 2; *p & 0x80; p++, shift += 7)
+		distance |= (uint64_t)(*p & 0x7f) << shift;
+	distance |= (uint64_t)*p++ << shift;
+	*source = reader->source = (uint32_t)((int64_t)reader->source + unzigzag(distance));
+	reader->at = p;
+	return true;
 }
 
 /*

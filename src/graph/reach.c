@@ -1,8 +1,8 @@
 /*
  * graph/reach.c - breadth-first search with a queue that holds each node once.
  *
- * A queue knows what comes next, so memory is asked for ahead: the row's bounds, then the row,
- * then what is known of its targets.
+ * A queue knows what comes next, so memory is asked for ahead: the row, then what is known of its
+ * targets.
  */
 #include "graph/reach.h"
 
@@ -11,9 +11,8 @@
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Queue entries ahead at which a row's group, the row, and its first targets are asked for. */
-#define GROUP_AHEAD 24
-#define ROW_AHEAD 16
+/* Queue entries ahead at which a row, and its first targets, are asked for. */
+#define ROW_AHEAD 20
 #define TARGETS_AHEAD 8
 
 struct search {
@@ -39,10 +38,8 @@ static inline void prefetch(const struct search *s)
 {
 	const uint32_t ahead = s->tail - s->head;
 
-	if (ahead > GROUP_AHEAD)
-		graph_rows_prefetch_group(s->rows, s->queue[s->head + GROUP_AHEAD]);
 	if (ahead > ROW_AHEAD)
-		graph_rows_prefetch_row(s->rows, s->queue[s->head + ROW_AHEAD]);
+		graph_rows_prefetch(s->rows, s->queue[s->head + ROW_AHEAD]);
 	if (ahead > TARGETS_AHEAD) {
 		uint32_t target[GRAPH_ROW_MAX];
 		struct graph_long_row row;

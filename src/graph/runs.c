@@ -34,26 +34,31 @@ void graph_runs_release(struct graph_runs *runs)
 	*runs = (struct graph_runs){ 0 };
 }
 
-int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
-		   struct hdb_error *err)
+int graph_runs_put_packed(struct graph_runs *runs, uint64_t block, const struct base_vec *packed,
+			  uint32_t count, struct hdb_error *err)
 {
 	uint8_t *room;
 	int rc;
 
 	assert(block < runs->block_count && count <= GRAPH_RUN);
-	runs->packed.count = 0;
-	rc = pack_encode(&runs->packed, values, count, err);
-	if (rc != HDB_OK)
-		return rc;
 	/* Its length stands before it. */
-	rc = graph_slabs_add(&runs->bytes, 8 + runs->packed.count, &runs->position[block], &room,
-			     err);
+	rc = graph_slabs_add(&runs->bytes, 8 + packed->count, &runs->position[block], &room, err);
 	if (rc != HDB_OK)
 		return rc;
 	runs->count[block] = count;
-	store64(room, runs->packed.count);
-	memcpy(room + 8, runs->packed.data, runs->packed.count);
+	store64(room, packed->count);
+	memcpy(room + 8, packed->data, packed->count);
 	return HDB_OK;
+}
+
+int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
+		   struct hdb_error *err)
+{
+	int rc;
+
+	runs->packed.count = 0;
+	rc = pack_encode(&runs->packed, values, count, err);
+	return rc == HDB_OK ? graph_runs_put_packed(runs, block, &runs->packed, count, err) : rc;
 }
 
 /* Reads `groups` groups of a block from group `from` on. */

@@ -31,6 +31,10 @@ void graph_runs_release(struct graph_runs *runs);
 int graph_runs_put(struct graph_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		   struct hdb_error *err);
 
+/* The same with values that were packed elsewhere (pack_encode), on another thread perhaps. */
+int graph_runs_put_packed(struct graph_runs *runs, uint64_t block, const struct base_vec *packed,
+			  uint32_t count, struct hdb_error *err);
+
 /* Reads a block that was put, into values[GRAPH_RUN]. */
 int graph_runs_get(const struct graph_runs *runs, uint64_t block, uint64_t *values,
 		   struct hdb_error *err);
