@@ -402,12 +402,13 @@ static int set_value(struct query *q, const struct group *g, struct hdb_error *e
 static int next_array(struct query *q, struct hdb_error *err)
 {
 	struct arrays *a = q->state;
-	const struct group *g = (const struct group *)a->table.data + a->at;
+	const struct group *g;
 	const char *name;
 	int r;
 
 	if (a->at == q->total)
 		return HDB_END;
+	g = (const struct group *)a->table.data + a->at;
 	a->at++;
 	name = heap_class_name(q->heap, g->class_no);
 	query_lend_text(q, CLASS, name, strlen(name));

@@ -14,6 +14,15 @@
 
 #include <stdbool.h>
 
+/* Whether a sanitizer is compiled in that reserves memory of its own, so that limits of memory say nothing. */
+#if defined(__has_feature)
+#define HOSTILE_HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HOSTILE_HAS_SANITIZER 1
+#else
+#define HOSTILE_HAS_SANITIZER 0
+#endif
+
 /* Whether the long form is asked for. */
 bool hostile_is_long(void);
 
