@@ -3,8 +3,8 @@
 # Sources are found, not listed: src/*/*.c make the library, tools/heapdb/*.c the command,
 # tests/*_test.c one test program each. Everything that is made goes under build/.
 #
-# Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined (sanitizers,
-# built apart in build/san), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS, LDFLAGS, LDLIBS for additions.
+# Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread
+# (sanitizers, built apart in build/san and build/tsan), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS, LDFLAGS, LDLIBS for additions.
 
 CC       = gcc
 AR       = ar
@@ -19,7 +19,7 @@ COMPDIR  = $(PREFIX)/share/bash-completion/completions
 T        =
 LIMIT    = 300
 SECS     = 60
-BUILD   := $(if $(SAN),build/san,build)
+BUILD   := $(if $(SAN),build/$(if $(findstring thread,$(SAN)),tsan,san),build)
 VERSION := $(shell sed -n 's/^\#define HDB_VERSION "\(.*\)"/\1/p' include/heapdb.h)
 SOVER   := $(firstword $(subst ., ,$(VERSION)))
 SONAME  := libheapdb.so.$(SOVER)
@@ -172,7 +172,8 @@ fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 	done
 
 hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
-	@for t in store_flips import_damage import_faults store_crash base_truncated import_growth; do \
+	@for t in store_flips import_damage import_faults store_crash base_truncated import_growth query_growth \
+		derive_company; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long $(BUILD)/tests/$${t}_test || exit 1; done
 
 # Every night: the tests under the sanitizers and under valgrind, the long forms, some minutes of each fuzz target.
@@ -183,7 +184,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) fuzz SECS=600
 
 # Programs that make thousands of databases, kill others or wait for faults are not run here: sanitizers see them.
-valgrind_skip := store_flips import_damage import_faults store_crash base_truncated derive_company import_growth
+valgrind_skip := store_flips import_damage import_faults store_crash base_truncated derive_company import_growth query_growth
 valgrind: all $(test_bin) ## the test programs under valgrind
 	@for t in $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin)); do \
 		echo "valgrind $$t"; DUMP=$(sample) HDB_ROOT=$(CURDIR) valgrind -q --error-exitcode=9 \

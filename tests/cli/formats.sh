@@ -38,7 +38,7 @@ answer = json.load(open("s.json"))
 def shown(text):
     def escape(m):
         c = ord(m.group())
-        return "\\r" if c == 13 else "\\x%02x" % c if c < 0x80 else "\\u{%x}" % c
+        return "\\r" if c == 13 else ("\\x%02x" if c < 0x80 else "\\u{%x}") % c
     return re.sub("[\0-\x08\x0b-\x1f\x7f-\x9f]", escape, text)
 
 column = answer["columns"].index("text")
