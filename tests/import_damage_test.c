@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 /* What one import of 2 KB may take: seconds, and bytes of private memory (a claim of 4 G elements is no reason). */
-#define STEP_SECONDS_MAX 120
+#define STEP_SECONDS_MAX 10
 #define MEMORY_MAX (192ull << 20)
 /* Of the changes, one of so many asks everything in the short form. */
 #define ASK_EACH 16
@@ -44,7 +44,7 @@ static void try_dump(const uint8_t *data, size_t size, bool is_asked, const char
 	int r;
 
 	write_dump(data, size);
-	(void)alarm(STEP_SECONDS_MAX);
+	hostile_seconds(STEP_SECONDS_MAX);
 	counts.imports++;
 	r = hdb_import(dump_path, db_path, &opt, NULL, &err);
 	if (r < 0) {
@@ -61,7 +61,7 @@ static void try_dump(const uint8_t *data, size_t size, bool is_asked, const char
 			fail_msg("%s at %zu: what was imported does not answer: result %d: %s", what,
 				 at, r, err.message);
 	}
-	(void)alarm(0);
+	hostile_seconds(0);
 }
 
 static void test_kind(enum hostile_dump kind)

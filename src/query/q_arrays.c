@@ -3,6 +3,7 @@
  *
  * One pass over the objects in the order of the heap, on all threads; memory goes with the number of groups.
  */
+#include "base/idmap.h"
 #include "derive/blocks.h"
 #include "query/array_facts.h"
 #include "query/describe.h"
@@ -154,11 +155,9 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 
 static uint64_t hash_of(const struct group *g)
 {
-	uint64_t h = g->class_no;
+	const uint64_t seed = base_hash_seed();
 
-	h = (h ^ g->length) * 0x9e3779b97f4a7c15u;
-	h = (h ^ h >> 29 ^ g->value) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 32;
+	return base_hash(base_hash(g->length << 32 ^ g->class_no, seed) ^ g->value, seed);
 }
 
 static struct group *find_slot(struct group *table, uint64_t slots, const struct group *key)

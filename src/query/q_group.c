@@ -5,6 +5,7 @@
  * its bytes, of others their text (heap/value_text.h). Memory grows with the number of distinct
  * values only; texts are made again when their rows are given.
  */
+#include "base/idmap.h"
 #include "heap/string_scan.h"
 #include "heap/value_text.h"
 #include "query/describe.h"
@@ -144,7 +145,7 @@ static int hash_array(struct query *q, const struct heap_object *array, XXH128_h
 	XXH3_state_t state;
 	uint8_t type;
 
-	(void)XXH3_128bits_reset_withSeed(&state, array->class_no);
+	(void)XXH3_128bits_reset_withSeed(&state, base_hash_seed() + array->class_no);
 	for (uint64_t from = 0; from < array->length; from += done) {
 		const int r = heap_elements(q->heap, array->ix, from, CHUNK, bits, &type, &done, err);
 
@@ -208,13 +209,14 @@ static int hash_object(struct query *q, struct grouping *s, uint32_t of, XXH128_
 		if (r == HDB_OK && !heap_value_number(&value, &number))
 			number = (int64_t)value.bits;
 		if (r == HDB_OK)
-			*out = XXH3_128bits_withSeed(&number, sizeof(number), value.type);
+			*out = XXH3_128bits_withSeed(&number, sizeof(number),
+						     base_hash_seed() + value.type);
 		if (r <= HDB_OK)
 			return r;
 	}
 	if (r >= 0)
 		r = text_of_object(q, of, text, err);
-	*out = XXH3_128bits_withSeed(text, strlen(text), 2);
+	*out = XXH3_128bits_withSeed(text, strlen(text), base_hash_seed() + 2);
 	return r;
 }
 
@@ -232,7 +234,7 @@ static int hash_of(struct query *q, struct grouping *s, uint32_t ix, XXH128_hash
 		return hash_object(q, s, of, out, err);
 	if (r == HDB_OK)
 		heap_basic_text(&value, text, sizeof(text));
-	*out = XXH3_128bits_withSeed(text, strlen(text), 2);
+	*out = XXH3_128bits_withSeed(text, strlen(text), base_hash_seed() + 2);
 	return HDB_OK;
 }
 

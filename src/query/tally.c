@@ -3,6 +3,8 @@
  */
 #include "query/tally.h"
 
+#include "base/idmap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ static struct query_tally_head *slot_at(const struct query_tally *t, void *table
 static struct query_tally_head *find_slot(const struct query_tally *t, void *table, uint64_t slots,
 					  struct heap_text_hash hash)
 {
-	uint64_t at = hash.low & (slots - 1);
+	uint64_t at = base_hash(hash.low, t->seed) & (slots - 1);
 	struct query_tally_head *head = slot_at(t, table, at);
 
 	while (head->count && (head->hash.low != hash.low || head->hash.high != hash.high)) {
@@ -41,6 +43,7 @@ static int grow(struct query *q, struct query_tally *t, struct hdb_error *err)
 	r = base_big_alloc(q->work, &table, bytes, t->what, err);
 	if (r < 0)
 		return r;
+	t->seed = base_hash_seed();
 	for (uint64_t i = 0; i < t->slots; i++) {
 		const struct query_tally_head *old = slot_at(t, t->table.data, i);
 

@@ -25,6 +25,7 @@ struct query_tally {
 	struct base_big table;
 	uint64_t slots;
 	uint64_t used;      /* distinct ones */
+	uint64_t seed;      /* base_hash_seed, once there are slots */
 };
 
 /*

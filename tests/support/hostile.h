@@ -27,6 +27,12 @@
 bool hostile_is_long(void);
 
 /*
+ * Ends the process (SIGPROF) once it has used so many more seconds of processor time; 0: no more. Not seconds of the
+ * clock, for tests run on busy machines; who waits for ever is ended by the runner.
+ */
+void hostile_seconds(unsigned seconds);
+
+/*
  * A file name of this process's own, on memory where there is such a thing, for thousands of files are written and
  * synced. To be removed by the caller.
  */
