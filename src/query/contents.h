@@ -19,8 +19,8 @@ enum query_content_kind {
 /* A string or an array. */
 struct query_content {
 	/*
-	 * 128 bits of XXH3, in this process alone (base_hash_seed): of the text; of the elements' bytes with the type in
-	 * the seed. Spans: the array's index, and first element << 32 | elements.
+	 * 128 bits of XXH3, in this process alone (base_hash_seed): of the text; of the elements' bytes with the type
+	 * in the seed. Spans: the array's index, and first element << 32 | elements.
 	 */
 	uint64_t low, high;
 	uint32_t ix;
