@@ -247,14 +247,15 @@ static void check_blocks(const struct places *places, const struct hprof_file *f
 {
 	static uint64_t block_ids[BLOCK], offsets[BLOCK];
 	struct base_view view = { .src = file->source };
+	struct places_wanted wanted = { .view = &view, .ids = block_ids, .offsets = offsets };
 
 	for (uint32_t first = 0; first < OBJECTS; first += BLOCK) {
 		const uint32_t n = OBJECTS - first < BLOCK ? OBJECTS - first : BLOCK;
 
 		idset_scan(ids, first, n, block_ids);
 		memset(offsets, 0, sizeof(offsets));
-		assert_int_equal(places_block(places, file, &view, first / BLOCK, BLOCK, block_ids,
-					      n, offsets, NULL), HDB_OK);
+		wanted.count = n;
+		assert_int_equal(places_block(places, file, first / BLOCK, BLOCK, &wanted, NULL), HDB_OK);
 		assert_memory_equal(offsets, expected + first, n * sizeof(*offsets));
 	}
 }

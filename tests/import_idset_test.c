@@ -107,6 +107,40 @@ static void test_scattered(void **state)
 	free(ids);
 }
 
+/* Spread thin, and as unevenly as can be: low ones, a cluster, one far away. */
+static void test_uneven(void **state)
+{
+	uint64_t *ids = malloc(COUNT * sizeof(*ids)), wanted[5];
+	uint32_t found[5];
+	uint64_t seed = 4, duplicates;
+	struct idset set;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT; i++)
+		ids[i] = i < 9 ? 8 * (i + 1) :
+			 0x7f0000000000 + ((uint64_t)i << 24) + 8 * (test_random(&seed) % 9);
+	ids[COUNT - 1] = UINT64_MAX - 7;
+	check_set(ids, COUNT, true);
+	idset_init(&set);
+	for (uint32_t i = 0; i < COUNT; i++)
+		assert_int_equal(idset_add(&set, ids[i], NULL), HDB_OK);
+	assert_int_equal(idset_finish(&set, &duplicates, NULL), HDB_OK);
+	assert_true(set.is_sparse);
+	wanted[0] = 80;
+	wanted[1] = ids[9] - 8;
+	wanted[2] = ids[9];
+	wanted[3] = UINT64_MAX;
+	wanted[4] = 8;
+	idset_find_many(&set, wanted, 5, found);
+	assert_int_equal(found[0], IDSET_NONE);
+	assert_int_equal(found[1], IDSET_NONE);
+	assert_int_equal(found[2], 9);
+	assert_int_equal(found[3], IDSET_NONE);
+	assert_int_equal(found[4], 0);
+	idset_release(&set);
+	free(ids);
+}
+
 /* Classes that the dump lacks are added after the first numbering. */
 static void test_adding_later(void **state)
 {
@@ -134,7 +168,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_heap_like), cmocka_unit_test(test_small_numbers),
-		cmocka_unit_test(test_scattered), cmocka_unit_test(test_adding_later),
+		cmocka_unit_test(test_scattered),
+		cmocka_unit_test(test_uneven), cmocka_unit_test(test_adding_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void release_chunks(struct idset *set)
 void idset_release(struct idset *set)
 {
 	release_chunks(set);
-	base_vec_release(&set->ids);
+	idset_sorted_release(&set->sorted);
 }
 
 /* Moves every ID of the dense form into `add` of another set. */
@@ -102,7 +102,7 @@ static int push_id(void *ctx, uint64_t id, struct hdb_error *err)
 
 static int turn_sparse(struct idset *set, struct hdb_error *err)
 {
-	const int r = each_dense(set, push_id, &set->ids, err);
+	const int r = each_dense(set, push_id, &set->sorted.ids, err);
 
 	if (r < 0)
 		return r;
@@ -190,7 +190,7 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 	}
 	if (set->is_sparse) {
 		set->count++;
-		return base_vec_push(&set->ids, &id, sizeof(id), err);
+		return base_vec_push(&set->sorted.ids, &id, sizeof(id), err);
 	}
 	if (set_bit(word_of(set->last, unit), unit))
 		return HDB_END;
@@ -243,31 +243,6 @@ static int compare_chunks(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void finish_sparse(struct idset *set, uint64_t *duplicates)
-{
-	uint64_t *ids = set->ids.data;
-	size_t kept = 0, rising = 1;
-
-	/* Most dumps have their objects in the order of addresses. */
-	while (rising < set->ids.count && ids[rising - 1] <= ids[rising])
-		rising++;
-	if (rising < set->ids.count)
-		qsort(ids, set->ids.count, sizeof(*ids), compare_ids);
-	for (size_t i = 0; i < set->ids.count; i++)
-		if (i == 0 || ids[i] != ids[i - 1])
-			ids[kept++] = ids[i];
-	*duplicates = set->ids.count - kept;
-	set->ids.count = kept;
-	set->count = kept;
-}
-
 /* A direct table of regions where they lie close together; without it, the hash map serves. */
 static int build_table(struct idset *set, struct hdb_error *err)
 {
@@ -300,7 +275,10 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 
 	*duplicates = 0;
 	if (set->is_sparse) {
-		finish_sparse(set, duplicates);
+		r = idset_sorted_finish(&set->sorted, duplicates, err);
+		set->count = set->sorted.ids.count;
+		if (r < 0)
+			return r;
 	} else if (set->chunk_count) {
 		qsort(set->chunks, set->chunk_count, sizeof(*set->chunks), compare_chunks);
 	}
@@ -336,30 +314,13 @@ static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64
 	return no == BASE_IDMAP_NONE ? NULL : set->chunks[no];
 }
 
-/* Index of the first element of the sorted IDs that is at least id. */
-static size_t lower_bound(const struct idset *set, uint64_t id)
-{
-	const uint64_t *ids = set->ids.data;
-	size_t low = 0, high = set->ids.count;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (ids[mid] < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 bool idset_has(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
 
 	if (set->is_sparse && !set->is_finished) {
-		for (size_t i = 0; i < set->ids.count; i++)
-			if (*base_vec_at(&set->ids, uint64_t, i) == id)
+		for (size_t i = 0; i < set->sorted.ids.count; i++)
+			if (*base_vec_at(&set->sorted.ids, uint64_t, i) == id)
 				return true;
 		return false;
 	}
@@ -388,13 +349,8 @@ uint32_t idset_find(const struct idset *set, uint64_t id)
 	const uint64_t unit = id >> set->shift;
 	const struct idset_chunk *chunk;
 
-	if (set->is_sparse) {
-		const size_t i = lower_bound(set, id);
-
-		if (i == set->ids.count || *base_vec_at(&set->ids, uint64_t, i) != id)
-			return IDSET_NONE;
-		return (uint32_t)i;
-	}
+	if (set->is_sparse)
+		return idset_sorted_find(&set->sorted, id);
 	if (id & ((1u << set->shift) - 1))
 		return IDSET_NONE;
 	chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
@@ -408,8 +364,7 @@ void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 	const uint64_t odd = (1u << set->shift) - 1;
 
 	if (set->is_sparse) {
-		for (size_t i = 0; i < count; i++)
-			out[i] = idset_find(set, ids[i]);
+		idset_sorted_find_many(&set->sorted, ids, count, out);
 		return;
 	}
 	for (size_t i = 0; i < count + AHEAD; i++) {
@@ -450,7 +405,7 @@ void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint
 	uint32_t ix;
 
 	if (set->is_sparse) {
-		memcpy(out, base_vec_at(&set->ids, uint64_t, first_ix), (size_t)count * 8);
+		memcpy(out, base_vec_at(&set->sorted.ids, uint64_t, first_ix), (size_t)count * 8);
 		return;
 	}
 	for (size_t c = chunk_at(set, first_ix); count && c < set->chunk_count; c++) {

@@ -9,7 +9,7 @@
 #define IMPORT_IDSET_H
 
 #include "base/idmap.h"
-#include "base/vec.h"
+#include "import/idset_sorted.h"
 
 #include <stdbool.h>
 
@@ -52,7 +52,7 @@ struct idset {
 	/* sparse form */
 	bool is_sparse;
 	bool is_finished;
-	struct base_vec ids;          /* uint64_t, sorted by idset_finish */
+	struct idset_sorted sorted;
 };
 
 void idset_init(struct idset *set);

@@ -16,6 +16,8 @@
 #define BATCH 256u
 /* Extents between two reports of progress. */
 #define STEP_EXTENTS 64u
+/* Objects whose heads are asked of memory before they are read, where the order is none. */
+#define READ_AHEAD 16u
 /* Offsets from here on need four more bytes, not one. */
 #define HIGH_BYTE_END (1ull << 40)
 
@@ -120,30 +122,54 @@ int places_add_run(struct places *places, uint64_t offset, uint64_t end,
 
 /* ---- ordered: the pieces of each block ---- */
 
-/* The blocks that a piece has objects in; its first and last ID are in the set. */
-static void blocks_of(const struct idset *ids, uint32_t block_objects,
-		      const struct places_piece *piece, uint32_t *from, uint32_t *to)
+/* The blocks that some pieces have objects in. */
+struct spans {
+	uint32_t from[BATCH / 2], to[BATCH / 2];
+	unsigned count;
+};
+
+/* Those of the pieces from number `first` on; the first and last ID of each are in the set. */
+static void find_spans(const struct places *places, const struct idset *ids,
+		       uint32_t block_objects, size_t first, struct spans *spans)
 {
-	*from = idset_find(ids, piece->first_id) / block_objects;
-	*to = idset_find(ids, piece->last_id) / block_objects;
+	const size_t left = places->pieces.count - first;
+	uint64_t wanted[BATCH];
+	uint32_t found[BATCH];
+
+	spans->count = left < BATCH / 2 ? (unsigned)left : BATCH / 2;
+	for (unsigned i = 0; i < spans->count; i++) {
+		const struct places_piece *piece =
+			base_vec_at(&places->pieces, struct places_piece, first + i);
+
+		wanted[2 * i] = piece->first_id;
+		wanted[2 * i + 1] = piece->last_id;
+	}
+	idset_find_many(ids, wanted, 2 * (size_t)spans->count, found);
+	for (unsigned i = 0; i < spans->count; i++) {
+		spans->from[i] = found[2 * i] / block_objects;
+		spans->to[i] = found[2 * i + 1] / block_objects;
+	}
 }
 
 /* Counts the pieces of each block into first[block + 1]; false if there is too much to read. */
 static bool count_pieces(struct places *places, const struct idset *ids, uint32_t block_objects)
 {
 	uint64_t left = places->object_count * READ_FACTOR + PIECES_FREE;
+	struct spans spans;
 
-	for (size_t p = 0; p < places->pieces.count; p++) {
-		const struct places_piece *piece =
-			base_vec_at(&places->pieces, struct places_piece, p);
-		uint32_t from, to;
+	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
+		find_spans(places, ids, block_objects, p, &spans);
+		for (unsigned i = 0; i < spans.count; i++) {
+			const uint32_t count =
+				base_vec_at(&places->pieces, struct places_piece, p + i)->count;
+			const uint64_t blocks = (uint64_t)(spans.to[i] - spans.from[i]) + 1;
 
-		blocks_of(ids, block_objects, piece, &from, &to);
-		if ((uint64_t)(to - from) + 1 > left / piece->count)
-			return false;
-		left -= ((uint64_t)(to - from) + 1) * piece->count;
-		for (uint32_t b = from; b <= to; b++)
-			places->first[b + 1]++;
+			if (blocks > left / count)
+				return false;
+			left -= blocks * count;
+			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
+				places->first[b + 1]++;
+		}
 	}
 	return true;
 }
@@ -151,6 +177,7 @@ static bool count_pieces(struct places *places, const struct idset *ids, uint32_
 static int order(struct places *places, const struct idset *ids, uint32_t block_objects,
 		 uint32_t blocks, struct hdb_error *err)
 {
+	struct spans spans;
 	uint32_t *next;
 
 	places->first = calloc((size_t)blocks + 2, sizeof(*places->first));
@@ -170,13 +197,11 @@ static int order(struct places *places, const struct idset *ids, uint32_t block_
 				       (uint64_t)places->first[blocks] * 4);
 	}
 	memcpy(next, places->first, (size_t)blocks * sizeof(*next));
-	for (size_t p = 0; p < places->pieces.count; p++) {
-		uint32_t from, to;
-
-		blocks_of(ids, block_objects,
-			  base_vec_at(&places->pieces, struct places_piece, p), &from, &to);
-		for (uint32_t b = from; b <= to; b++)
-			places->numbers[next[b]++] = (uint32_t)p;
+	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
+		find_spans(places, ids, block_objects, p, &spans);
+		for (unsigned i = 0; i < spans.count; i++)
+			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
+				places->numbers[next[b]++] = (uint32_t)(p + i);
 	}
 	free(next);
 	return HDB_OK;
@@ -348,44 +373,66 @@ static uint32_t lower_bound(const uint64_t *ids, uint32_t count, uint64_t id)
 	return low;
 }
 
-static int read_piece(const struct hprof_file *file, struct base_view *view,
-		      const struct places_piece *piece, const uint64_t *ids, uint32_t count,
-		      uint64_t *offsets, struct hdb_error *err)
+static int read_piece(const struct hprof_file *file, const struct places_piece *piece,
+		      const struct places_wanted *wanted, struct hdb_error *err)
 {
+	const uint64_t *ids = wanted->ids;
+	const uint32_t count = wanted->count;
 	uint32_t i = lower_bound(ids, count, piece->first_id);
+	int r = HDB_OK;
 
-	for (uint64_t at = piece->offset; at < piece->end && i < count;) {
+	for (uint64_t at = piece->offset; at < piece->end && i < count && r == HDB_OK;) {
 		struct hprof_sub sub;
-		const int r = read_quick(file, view, at, piece->end, &sub, err);
 
+		r = read_quick(file, wanted->view, at, piece->end, &sub, err);
 		if (r < 0)
 			return r;
 		while (i < count && ids[i] < sub.id)
 			i++;
 		/* Of two objects with one ID the first in the file counts. */
-		if (i < count && ids[i] == sub.id && !offsets[i])
-			offsets[i] = at;
+		if (i < count && ids[i] == sub.id && !wanted->offsets[i]) {
+			wanted->offsets[i] = at;
+			r = wanted->take ? wanted->take(wanted->ctx, i, &sub, err) : HDB_OK;
+		}
 		at = sub.end;
 	}
-	return HDB_OK;
+	return r;
 }
 
-int places_block(const struct places *places, const struct hprof_file *file,
-		 struct base_view *view, uint32_t block, uint32_t block_objects,
-		 const uint64_t *ids, uint32_t count, uint64_t *offsets, struct hdb_error *err)
+static int read_each(const struct places *places, const struct hprof_file *file, uint64_t first_ix,
+		     const struct places_wanted *wanted, struct hdb_error *err)
 {
-	const uint64_t first_ix = (uint64_t)block * block_objects;
 	int r = HDB_OK;
 
-	if (places->is_disordered) {
-		for (uint32_t i = 0; i < count; i++)
-			if (!offsets[i])
-				offsets[i] = get_offset(places, first_ix + i);
-		return HDB_OK;
+	for (uint32_t i = 0; i < wanted->count && r == HDB_OK; i++) {
+		struct hprof_sub sub;
+		uint64_t at;
+
+		if (wanted->take && i + READ_AHEAD < wanted->count)
+			base_view_prefetch(wanted->view,
+					   get_offset(places, first_ix + i + READ_AHEAD));
+		at = get_offset(places, first_ix + i);
+		if (wanted->offsets[i] || !at)
+			continue;
+		wanted->offsets[i] = at;
+		if (!wanted->take)
+			continue;
+		r = read_quick(file, wanted->view, at, file->source->size, &sub, err);
+		if (r == HDB_OK)
+			r = wanted->take(wanted->ctx, i, &sub, err);
 	}
+	return r;
+}
+
+int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
+		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (places->is_disordered)
+		return read_each(places, file, (uint64_t)block * block_objects, wanted, err);
 	for (uint32_t k = places->first[block]; k < places->first[block + 1] && r == HDB_OK; k++)
-		r = read_piece(file, view, base_vec_at(&places->pieces, struct places_piece,
-						       places->numbers[k]),
-			       ids, count, offsets, err);
+		r = read_piece(file, base_vec_at(&places->pieces, struct places_piece,
+						 places->numbers[k]), wanted, err);
 	return r;
 }

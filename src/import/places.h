@@ -70,14 +70,26 @@ int places_add_run(struct places *places, uint64_t offset, uint64_t end,
 int places_finish(struct places *places, const struct hprof_file *file, const struct idset *ids,
 		  uint32_t block_objects, struct base_work *work, struct hdb_error *err);
 
+/* Objects of a block that are looked for. */
+struct places_wanted {
+	struct base_view *view;
+	const uint64_t *ids; /* ascending */
+	uint32_t count;
+	uint64_t *offsets;   /* result, one an ID: 0, or an offset that is known and stays */
+	/*
+	 * Takes the sub-record of ids[i], in the order of the file where the dump has one; it may move the view.
+	 * NULL if offsets are all that is wanted.
+	 */
+	int (*take)(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err);
+	void *ctx;
+};
+
 /*
- * The offsets of the objects with the indices block * block_objects + i and the given IDs
- * (ascending, `count` of them). Those that are no instance and no array keep what is there,
- * which must be 0 or an offset. Any thread; the view is the caller's.
+ * Finds the objects with the indices block * block_objects + i. Those that are no instance and no
+ * array keep the offset that is there. Any thread; the view is the caller's.
  */
-int places_block(const struct places *places, const struct hprof_file *file,
-		 struct base_view *view, uint32_t block, uint32_t block_objects,
-		 const uint64_t *ids, uint32_t count, uint64_t *offsets, struct hdb_error *err);
+int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
+		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err);
 
 void places_release(struct places *places, struct base_work *work);
 

@@ -253,41 +253,59 @@ static int take_invented(struct import *im, struct slot *s, struct store_object 
 	return HDB_OK;
 }
 
-int import_read_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
-		       struct hdb_error *err)
+static int take_sub(struct import *im, struct slot *s, const struct hprof_sub *sub,
+		    struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
-	const uint64_t offset = s->offsets[i], id = s->ids[i];
-	struct store_object *o = &s->objects[i];
-	struct hprof_sub sub;
-	int r;
-
-	*o = (struct store_object){ .file_offset = offset };
-	/* An object of the dump with ID 0 was dropped; index 0 is the boot loader's stand-in. */
-	if (!offset || !id) {
-		o->file_offset = 0;
-		return take_invented(im, s, o, id, err);
-	}
-	r = hprof_sub_read(&im->file, &s->view, offset, im->source->size, &sub, err);
-	if (r < 0)
-		return r;
-	if (im->heap_switches.count)
-		o->heap_no = heap_of(im, offset);
-	switch (sub.tag) {
+	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
-		return take_instance(im, s, &sub, o, ix, err);
+		return take_instance(im, s, sub, o, ix, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
-		return take_object_array(im, s, &sub, o, ix, err);
+		return take_object_array(im, s, sub, o, ix, err);
 	case HPROF_CLASS_DUMP:
-		return take_class(im, s, o, id, err);
+		return take_class(im, s, o, sub->id, err);
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
 		o->kind = STORE_PRIMITIVE_ARRAY;
-		o->length = sub.length;
-		o->class_no = im->primitive_class_no[sub.element_type & 15];
-		o->body_size = hprof_type_size(sub.element_type, im->file.id_size);
+		o->length = sub->length;
+		o->class_no = im->primitive_class_no[sub->element_type & 15];
+		o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
 		return HDB_OK;
 	default:
-		return hdb_fail(err, HDB_EBUG, "no object at offset %" PRIu64, offset);
+		return hdb_fail(err, HDB_EBUG, "no object at offset %" PRIu64, sub->offset);
 	}
+}
+
+int import_take_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
+		       const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct store_object *o = &s->objects[i];
+	int r;
+
+	*o = (struct store_object){ .file_offset = sub->offset };
+	if (im->heap_switches.count)
+		o->heap_no = heap_of(im, sub->offset);
+	s->raw_first[i] = s->raw.count;
+	r = take_sub(im, s, sub, o, ix, err);
+	s->raw_end[i] = s->raw.count;
+	return r;
+}
+
+int import_take_rest(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
+		     struct hdb_error *err)
+{
+	const uint64_t id = s->ids[i];
+	struct hprof_sub sub;
+	int r;
+
+	/* An object of the dump with ID 0 was dropped; index 0 is the boot loader's stand-in. */
+	if (s->offsets[i] && id) {
+		r = hprof_sub_read(&im->file, &s->view, s->offsets[i], im->source->size, &sub, err);
+		return r == HDB_OK ? import_take_object(im, s, i, ix, &sub, err) : r;
+	}
+	s->objects[i] = (struct store_object){ 0 };
+	s->raw_first[i] = s->raw.count;
+	r = take_invented(im, s, &s->objects[i], id, err);
+	s->raw_end[i] = s->raw.count;
+	return r;
 }
 

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-/* Objects whose heads are asked of memory before they are read. */
-#define READ_AHEAD 16u
 /* Reference lists up to this length are sorted and made distinct. */
 #define SORT_MAX 32
 
@@ -84,7 +82,7 @@ static int resolve_list(struct import *im, struct slot *s, uint32_t i, uint32_t 
 	int r = HDB_OK;
 
 	s->first[i] = s->targets.count;
-	for (uint64_t k = s->raw_first[i]; k < s->raw_first[i + 1] && r == HDB_OK; k++) {
+	for (uint64_t k = s->raw_first[i]; k < s->raw_end[i] && r == HDB_OK; k++) {
 		if (found[k] != IDSET_NONE)
 			targets[s->targets.count++] = found[k];
 		else
@@ -156,9 +154,8 @@ static void empty_slot(struct slot *s)
 	s->missing_count = s->short_count = s->reference_count = 0;
 }
 
-/* Where the objects of the block are; class objects' own offsets come first. */
-static int find_offsets(struct import *im, struct slot *s, uint32_t first_ix,
-			struct hdb_error *err)
+/* Class objects' own offsets. */
+static void find_classes(struct import *im, struct slot *s, uint32_t first_ix)
 {
 	uint32_t low = 0, high = (uint32_t)im->classes.count;
 
@@ -179,8 +176,56 @@ static int find_offsets(struct import *im, struct slot *s, uint32_t first_ix,
 		if (class->has_dump)
 			s->offsets[class->out.ix - first_ix] = class->out.file_offset;
 	}
-	return places_block(&im->places, &im->file, &s->view, first_ix / STORE_BLOCK_OBJECTS,
-			    STORE_BLOCK_OBJECTS, s->ids, s->count, s->offsets, err);
+}
+
+struct taking {
+	struct import *im;
+	struct slot *s;
+	uint32_t first_ix;
+};
+
+static int take_object(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const struct taking *t = ctx;
+
+	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
+	return sub->id ? import_take_object(t->im, t->s, i, t->first_ix + i, sub, err) : HDB_OK;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct big_list *x = a, *y = b;
+
+	return (x->ix > y->ix) - (x->ix < y->ix);
+}
+
+/* Reads the objects of the block, in the order of the dump, then those that it lacks. */
+static int read_objects(struct import *im, struct slot *s, uint32_t first_ix, uint32_t with_next,
+			struct hdb_error *err)
+{
+	struct taking taking = { .im = im, .s = s, .first_ix = first_ix };
+	const struct places_wanted wanted = {
+		.view = &s->view, .ids = s->ids, .count = s->count, .offsets = s->offsets,
+		.take = take_object, .ctx = &taking,
+	};
+	int r;
+
+	find_classes(im, s, first_ix);
+	memset(s->raw_first, 0xff, s->count * sizeof(*s->raw_first));
+	r = places_block(&im->places, &im->file, first_ix / STORE_BLOCK_OBJECTS, STORE_BLOCK_OBJECTS,
+			 &wanted, err);
+	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
+		if (s->raw_first[i] == NOT_TAKEN)
+			r = import_take_rest(im, s, i, first_ix + i, err);
+		if (im->is_android && r == HDB_OK)
+			import_mark_embedded(im, s, i, first_ix + i);
+		if (r == HDB_OK && i + 1 < with_next && s->ids[i])
+			r = import_distances_add(&s->distances, &s->objects[i],
+						 s->ids[i + 1] - s->ids[i], err);
+	}
+	if (s->big.count > 1)
+		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
+	return r == HDB_OK ? import_distances_flush(&s->distances, err) : r;
 }
 
 static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
@@ -191,27 +236,13 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	const uint32_t first_ix = (uint32_t)(item * STORE_BLOCK_OBJECTS);
 	const uint32_t left = im->object_count - first_ix;
 	const uint32_t with_next = left > STORE_BLOCK_OBJECTS ? STORE_BLOCK_OBJECTS + 1 : left;
-	int r = HDB_OK;
+	int r;
 
 	empty_slot(s);
 	s->count = left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS;
 	idset_scan(&im->ids, first_ix, with_next, s->ids);
 	s->first_id = s->ids[0];
-	r = find_offsets(im, s, first_ix, err);
-	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
-		s->raw_first[i] = s->raw.count;
-		if (i + READ_AHEAD < s->count)
-			base_view_prefetch(&s->view, s->offsets[i + READ_AHEAD]);
-		r = import_read_object(im, s, i, first_ix + i, err);
-		if (im->is_android && r == HDB_OK)
-			import_mark_embedded(im, s, i, first_ix + i);
-		if (r == HDB_OK && i + 1 < with_next && s->ids[i])
-			r = import_distances_add(&s->distances, &s->objects[i],
-						 s->ids[i + 1] - s->ids[i], err);
-	}
-	if (r == HDB_OK)
-		r = import_distances_flush(&s->distances, err);
-	s->raw_first[s->count] = s->raw.count;
+	r = read_objects(im, s, first_ix, with_next, err);
 	if (r == HDB_OK)
 		r = resolve_lists(im, s, first_ix, err);
 	if (r == HDB_OK)
@@ -372,6 +403,7 @@ static void free_slots(struct resolve *v, unsigned count)
 		free(s->ids);
 		free(s->offsets);
 		free(s->raw_first);
+		free(s->raw_end);
 		free(s->first);
 		free(s->lengths);
 		free(s->objects);
@@ -392,10 +424,12 @@ static int make_slots(struct resolve *v, unsigned count, struct hdb_error *err)
 		s->ids = malloc(n * sizeof(*s->ids));
 		s->offsets = malloc(n * sizeof(*s->offsets));
 		s->raw_first = malloc(n * sizeof(*s->raw_first));
+		s->raw_end = malloc(n * sizeof(*s->raw_end));
 		s->first = malloc(n * sizeof(*s->first));
 		s->lengths = malloc(n * sizeof(*s->lengths));
 		s->objects = malloc(n * sizeof(*s->objects));
-		if (!s->ids || !s->offsets || !s->raw_first || !s->first || !s->lengths || !s->objects)
+		if (!s->ids || !s->offsets || !s->raw_first || !s->raw_end || !s->first ||
+		    !s->lengths || !s->objects)
 			return hdb_fail_memory(err, "blocks of objects", n * 80);
 	}
 	return v->slots ? HDB_OK : hdb_fail_memory(err, "blocks of objects", count * sizeof(struct slot));

@@ -25,6 +25,7 @@ struct big_list {
 	uint64_t offset;     /* of the array */
 };
 #define NOT_HELD UINT64_MAX
+#define NOT_TAKEN UINT64_MAX
 
 /* What making one block needs and gives. */
 struct slot {
@@ -36,7 +37,8 @@ struct slot {
 	struct base_vec short_ix;   /* uint32_t: instances with too few bytes */
 	uint64_t *ids;              /* one more than a block: the next block's first */
 	uint64_t *offsets;          /* in the dump; 0: not in it */
-	uint64_t *raw_first; /* by object: its first in raw */
+	uint64_t *raw_first; /* by object: its first in raw; NOT_TAKEN before it is taken */
+	uint64_t *raw_end;   /* by object: past its last in raw */
 	uint64_t *first;     /* by object: its first in targets */
 	uint64_t *lengths;   /* by object: entries in its list */
 	struct store_object *objects;
@@ -52,9 +54,13 @@ struct slot {
 
 /* ---- read_object.c: objects of the dump ---- */
 
-/* Reads the object ix at s->offsets[i]: its entry, and the IDs that it refers to, appended to s->raw. */
-int import_read_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
-		       struct hdb_error *err);
+/* Takes object i of the block, which is ix: its entry, and the IDs that it refers to, appended to s->raw. */
+int import_take_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
+		       const struct hprof_sub *sub, struct hdb_error *err);
+
+/* The same for what is no instance and no array of the dump: read at s->offsets[i], or made up. */
+int import_take_rest(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
+		     struct hdb_error *err);
 
 /* sizes_art.c: marks object i of the block, which is ix, if ART made it up for a part of another object. */
 void import_mark_embedded(struct import *im, struct slot *s, uint32_t i, uint32_t ix);

@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Pages that may wait in memory before they are written; bounds the writer's memory. */
-#define PENDING_BYTES_MAX (24u << 20)
+/* Pages that may wait in memory before they are written: few, so that caches still hold them then. */
+#define PENDING_BYTES_MAX (4u << 20)
 /* Pause between looks at a build lock that another process has. */
 #define LOCK_POLL_NS 5000000
 
