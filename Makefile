@@ -225,7 +225,8 @@ valgrind: all $(test_bin) ## the test programs under valgrind
 
 cov: ## which lines the tests reach, by file (build/cov)
 	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
-	@$(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage test
+	@$(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test || \
+		echo "cov: what another user or a killed process runs is not counted, and read_only_test fails by that"
 	@cd build/cov && find obj/src obj/tools -name '*.gcda' | sort | xargs -r gcov -n 2>/dev/null | \
 	awk '/^File/ { file = $$2; gsub("\047", "", file) } \
 	     /^Lines/ && file ~ /^(src|tools)\/.*\.c$$/ { split($$2, p, /[:%]/); n = $$4; \
