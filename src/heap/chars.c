@@ -145,6 +145,7 @@ int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct h
 		*out = (struct heap_text_hash){ .low = hash.low64, .high = hash.high64 };
 		return HDB_OK;
 	}
+	XXH3_INITSTATE(&state);
 	(void)XXH3_128bits_reset_withSeed(&state, seed);
 	for (uint64_t at = 0; at < c->count; at += CHUNK_UNITS) {
 		const uint64_t left = c->count - at;

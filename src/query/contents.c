@@ -107,6 +107,7 @@ int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 			return HDB_ETRUNC;
 		hash = XXH3_128bits_withSeed(p, sub.body_size, seed);
 	} else {
+		XXH3_INITSTATE(&state);
 		(void)XXH3_128bits_reset_withSeed(&state, seed);
 		for (uint64_t at = 0; at < sub.body_size; at += CHUNK_BYTES) {
 			const uint64_t left = sub.body_size - at;

@@ -145,6 +145,7 @@ static int hash_array(struct query *q, const struct heap_object *array, XXH128_h
 	XXH3_state_t state;
 	uint8_t type;
 
+	XXH3_INITSTATE(&state);
 	(void)XXH3_128bits_reset_withSeed(&state, base_hash_seed() + array->class_no);
 	for (uint64_t from = 0; from < array->length; from += done) {
 		const int r = heap_elements(q->heap, array->ix, from, CHUNK, bits, &type, &done, err);
