@@ -247,7 +247,7 @@ static bool is_dense(struct import *im, const struct layout_model *model)
 }
 
 /*
- * Takes the distance where it proves the layout wrong; `bytes` is the layout's size. Of a class that has both arrays and
+ * Takes the distance where it proves the layout wrong; `bytes` is the layout size. Of a class that has both arrays and
  * instances, as only damaged dumps have, the distance is no multiple of the alignment: sizes are all the same.
  */
 static uint64_t correct(const struct import_distance *distance, int64_t least, bool may_grow,
