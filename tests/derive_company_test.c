@@ -1,12 +1,16 @@
 /*
- * derive_company_test.c - several processes on one database: they want the same missing table at once, and some
- * are killed while they build it.
+ * derive_company_test.c - several processes on one database: they want the same missing table at once, some are
+ * killed while they build it or while they read, and others import the dump again and again meanwhile.
+ *
+ * HEAPDB_HOSTILE=long: the crowd stays for four minutes, not for four seconds.
  */
 #include "derive/derive.h"
 #include "import/import.h"
+#include "support/hostile.h"
 #include "support/hprof_writer.h"
 #include "support/temp.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,7 +20,7 @@
 
 enum { OBJECT = 0x1000, CLASS = 0x1100, NODE = 0x1208, FIRST = 0x10000, COUNT = 120000 };
 
-static char db_path[512];
+static char db_path[512], dump_path[512];
 
 /* A random graph large enough that building takes some tens of milliseconds. */
 static void write_dump(const char *path)
@@ -64,21 +68,22 @@ static int import_it(void **state)
 {
 	const struct hdb_import_options opt = { .force = 1, .sizes = HDB_SIZES_MAT };
 	struct base_work work;
-	char dump[512];
 
 	(void)state;
-	(void)snprintf(dump, sizeof(dump), "%s", temp_path("company.hprof"));
-	(void)snprintf(db_path, sizeof(db_path), "%s", temp_path("company.heapdb"));
-	write_dump(dump);
+	if (!dump_path[0]) {
+		(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("company.hprof"));
+		(void)snprintf(db_path, sizeof(db_path), "%s", temp_path("company.heapdb"));
+		write_dump(dump_path);
+	}
 	base_work_init(&work, 0, 1, NULL);
-	return import_dump(dump, db_path, &opt, &work, NULL, NULL);
+	return import_dump(dump_path, db_path, &opt, &work, NULL, NULL);
 }
 
 static int remove_it(void **state)
 {
 	(void)state;
 	temp_remove_db(db_path);
-	(void)unlink(temp_path("company.hprof"));
+	(void)unlink(dump_path);
 	return 0;
 }
 
@@ -185,10 +190,188 @@ static void test_many_at_once(void **state)
 	assert_int_equal(answers(), want);
 }
 
+/* ---- a crowd ---- */
+
+#define READERS 8
+#define CROWD_SECONDS 4
+#define CROWD_SECONDS_LONG 240
+/* A file in which pages of the dead pile up grows by its own size every few rounds; a sound one hardly. */
+#define GROWTH_MAX 2
+
+static uint64_t crowd_end_us(void)
+{
+	return base_now_us() + (hostile_is_long() ? CROWD_SECONDS_LONG : CROWD_SECONDS) * 1000000ull;
+}
+
+/* Asks until it is killed or the time is over; `sits`: holds one snapshot all the time. */
+static pid_t start_reader(uint64_t want, uint64_t end_us, bool sits)
+{
+	const pid_t child = fork();
+
+	if (child != 0)
+		return child;
+	if (sits) {
+		struct base_work work;
+		struct heap *heap;
+		uint64_t id;
+
+		base_work_init(&work, 0, 1, NULL);
+		if (heap_open(db_path, NULL, &work, &heap, NULL) != HDB_OK ||
+		    heap_id(heap, 0, &id, NULL) != HDB_OK)
+			_exit(1);
+		while (base_now_us() < end_us)
+			(void)usleep(10000);
+		_exit(0);
+	}
+	while (base_now_us() < end_us)
+		if (answers() != want)
+			_exit(1);
+	_exit(0);
+}
+
+/* Ends a reader in the middle of what it does and starts another. It may not have failed before. */
+static void replace_reader(pid_t *reader, uint64_t want, uint64_t end_us, bool sits)
+{
+	int status;
+
+	(void)kill(*reader, SIGKILL);
+	assert_int_equal(waitpid(*reader, &status, 0), *reader);
+	assert_false(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+	*reader = start_reader(want, end_us, sits);
+}
+
+static off_t size_of_db(void)
+{
+	struct stat st;
+
+	assert_int_equal(stat(db_path, &st), 0);
+	return st.st_size;
+}
+
+static void check_db(void)
+{
+	struct base_work work;
+	struct store *store;
+	uint64_t blocks;
+
+	base_work_init(&work, 0, 1, NULL);
+	assert_int_equal(store_open(db_path, &store, NULL), HDB_OK);
+	assert_int_equal(store_check(store, &work, &blocks, NULL), HDB_OK);
+	store_close(store);
+}
+
+/* Kills a builder some times in one and the same database, then lets one end. */
+static unsigned build_and_kill(uint64_t want, uint64_t *seed)
+{
+	unsigned kills = 0;
+
+	for (unsigned i = 0; i < 6; i++) {
+		const pid_t child = ask_in_child(want);
+		int status;
+
+		(void)usleep((useconds_t)(test_random(seed) % 80000));
+		(void)kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_false(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+		kills += WIFSIGNALED(status);
+	}
+	assert_int_equal(answers(), want);
+	return kills;
+}
+
+static void test_crowd(void **state)
+{
+	uint64_t seed = 4321, end_us;
+	unsigned rounds = 0, kills = 0, dead = 0;
+	pid_t readers[READERS];
+	off_t first, size = 0;
+	uint64_t want;
+
+	(void)state;
+	(void)import_it(NULL);
+	want = answers();
+	assert_int_not_equal(want, 0);
+	first = size_of_db();
+	end_us = crowd_end_us();
+	for (unsigned i = 0; i < READERS; i++)
+		readers[i] = start_reader(want, end_us, i == 0);
+	while (base_now_us() < end_us) {
+		const unsigned i = (unsigned)(test_random(&seed) % READERS);
+
+		/* Every other round stays with the database that is there. */
+		if (rounds++ % 2 == 0)
+			assert_int_equal(import_it(NULL), HDB_OK);
+		kills += build_and_kill(want, &seed);
+		replace_reader(&readers[i], want, end_us, i == 0);
+		dead++;
+		size = size_of_db() > size ? size_of_db() : size;
+		assert_true(size <= GROWTH_MAX * first);
+		check_db();
+	}
+	for (unsigned i = 0; i < READERS; i++) {
+		int status;
+
+		assert_int_equal(waitpid(readers[i], &status, 0), readers[i]);
+		assert_int_equal(status, 0);
+	}
+	print_message("%u rounds, %u readers and %u builders killed, %jd bytes first, at most %jd\n", rounds,
+		      dead, kills, (intmax_t)first, (intmax_t)size);
+}
+
+/* Two at once: each makes it or says why not; what is there is whole, and nothing else is left. */
+static void test_two_imports(void **state)
+{
+	const unsigned rounds = hostile_is_long() ? 200 : 10;
+	uint64_t want, seed = 77;
+	unsigned refused = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	(void)state;
+	(void)import_it(NULL);
+	want = answers();
+	for (unsigned i = 0; i < rounds; i++) {
+		pid_t children[2];
+		unsigned done = 0;
+
+		for (unsigned c = 0; c < 2; c++) {
+			children[c] = fork();
+			if (children[c] == 0) {
+				const struct hdb_import_options opt = { .force = 1, .threads = 1,
+									.sizes = HDB_SIZES_MAT };
+				struct hdb_error err = { 0 };
+				const int r = hdb_import(dump_path, db_path, &opt, NULL, &err);
+
+				_exit(r == HDB_OK ? 0 : err.message[0] ? 1 : 2);
+			}
+			(void)usleep((useconds_t)(test_random(&seed) % 20000));
+		}
+		for (unsigned c = 0; c < 2; c++) {
+			int status;
+
+			assert_int_equal(waitpid(children[c], &status, 0), children[c]);
+			assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+			done += WEXITSTATUS(status) == 0;
+		}
+		assert_true(done >= 1);
+		refused += 2 - done;
+		check_db();
+	}
+	assert_int_equal(answers(), want);
+	print_message("%u pairs of imports, %u refused\n", rounds, refused);
+	dir = opendir(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL)
+		if (strstr(entry->d_name, "importing"))
+			fail_msg("left behind: %s", entry->d_name);
+	(void)closedir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_killed_builders), cmocka_unit_test(test_many_at_once),
+		cmocka_unit_test(test_crowd), cmocka_unit_test(test_two_imports),
 	};
 
 	return cmocka_run_group_tests(tests, import_it, remove_it);

@@ -1,5 +1,6 @@
 /*
- * derive_local_test.c - the local way to a retained size against the dominator tree, on every object of real dumps:
+ * derive_local_test.c - the local way to a retained size against the dominator tree, on every object of real dumps, and
+ * the walk that blocks a set:
  * the sample, and those of ../shared/dumps where they are there.
  */
 #include "derive/derive.h"
@@ -9,6 +10,33 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+
+#define SET_SIZE 40
+#define SETS 12
+
+/* Sets of objects from all over the heap: the walk that blocks them, without a budget for the local way, against it. */
+static void compare_sets(struct derive *derive, uint32_t object_count)
+{
+	const struct graph_retained_options none = { .max_nodes = 1 }, all = { 0 };
+	struct hdb_error err = { 0 };
+	uint64_t seed = 7;
+
+	for (unsigned turn = 0; turn < SETS; turn++) {
+		struct derive_retained_result walked, local;
+		uint32_t members[SET_SIZE];
+
+		for (unsigned i = 0; i < SET_SIZE; i++)
+			members[i] = object_count / SET_SIZE * i +
+				     (uint32_t)(test_random(&seed) % (object_count / SET_SIZE));
+		if (derive_retained_set(derive, members, SET_SIZE, &none, &walked, &err) != HDB_OK ||
+		    derive_retained_set(derive, members, SET_SIZE, &all, &local, &err) != HDB_OK)
+			fail_msg("%s", err.message);
+		assert_false(walked.used_local);
+		assert_true(local.used_local);
+		assert_int_equal(walked.retained_bytes, local.retained_bytes);
+		assert_int_equal(walked.retained_count, local.retained_count);
+	}
+}
 
 static void compare_all(const char *dump)
 {
@@ -40,6 +68,7 @@ static void compare_all(const char *dump)
 		sum += bytes;
 	}
 	assert_true(sum > 0);
+	compare_sets(&derive, heap->object_count);
 	derive_release(&derive);
 	heap_close(heap);
 	base_work_release(&work);

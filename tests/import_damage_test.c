@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <cmocka.h>
@@ -18,6 +19,9 @@
 /* What one import of 2 KB may take: seconds, and bytes of private memory (a claim of 4 G elements is no reason). */
 #define STEP_SECONDS_MAX 10
 #define MEMORY_MAX (192ull << 20)
+/* ... and of any file, of scratch files as well: those take what does not fit in the budget of every other import. */
+#define FILE_MAX (8ull << 20)
+#define BUDGET (2ull << 20)
 /* Of the changes, one of so many asks everything in the short form. */
 #define ASK_EACH 16
 
@@ -38,13 +42,14 @@ static void write_dump(const uint8_t *data, size_t size)
 static void try_dump(const uint8_t *data, size_t size, bool is_asked, const char *what, size_t at)
 {
 	const struct hdb_import_options opt = { .force = 1, .threads = 1,
-						.sizes = (enum hdb_size_model)(at % 3) };
+						.sizes = (enum hdb_size_model)(at % 3),
+						.memory_bytes = at % 2 ? BUDGET : 0 };
 	struct hdb_error err = { 0 };
 	uint64_t hash;
 	int r;
 
 	write_dump(data, size);
-	(void)alarm(STEP_SECONDS_MAX);
+	hostile_seconds(STEP_SECONDS_MAX);
 	counts.imports++;
 	r = hdb_import(dump_path, db_path, &opt, NULL, &err);
 	if (r < 0) {
@@ -61,7 +66,7 @@ static void try_dump(const uint8_t *data, size_t size, bool is_asked, const char
 			fail_msg("%s at %zu: what was imported does not answer: result %d: %s", what,
 				 at, r, err.message);
 	}
-	(void)alarm(0);
+	hostile_seconds(0);
 }
 
 static void test_kind(enum hostile_dump kind)
@@ -123,15 +128,18 @@ static int teardown(void **state)
 
 int main(void)
 {
+	const struct rlimit file_limit = { FILE_MAX, FILE_MAX };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_java8), cmocka_unit_test(test_java4),
 		cmocka_unit_test(test_android),
 	};
-#if !defined(__SANITIZE_ADDRESS__)
+#if !HOSTILE_HAS_SANITIZER
 	const struct rlimit limit = { MEMORY_MAX, MEMORY_MAX };
 
 	(void)setrlimit(RLIMIT_DATA, &limit);
 #endif
+	(void)signal(SIGXFSZ, SIG_IGN);
+	(void)setrlimit(RLIMIT_FSIZE, &file_limit);
 	hostile_path(dump_path, sizeof(dump_path), "damage.hprof");
 	hostile_path(db_path, sizeof(db_path), "damage.heapdb");
 	return cmocka_run_group_tests(tests, NULL, teardown);

@@ -29,7 +29,7 @@
 #include <sys/uio.h>
 #include <cmocka.h>
 
-/* One step may take this long, seconds. */
+/* One step may take this long, seconds of processor time. */
 #define STEP_SECONDS_MAX 20
 
 /* ---- faults ---- */
@@ -378,9 +378,9 @@ static int run(int (*what)(uint64_t *, struct hdb_error *), unsigned long at, bo
 	fault.live = 0;
 	fault.failed = "nothing";
 	fault.is_armed = true;
-	(void)alarm(STEP_SECONDS_MAX);
+	hostile_seconds(STEP_SECONDS_MAX);
 	r = what(hash, err);
-	(void)alarm(0);
+	hostile_seconds(0);
 	fault.is_armed = false;
 	return r;
 }

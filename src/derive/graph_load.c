@@ -224,7 +224,8 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 {
 	struct load *l = ctx;
 	struct load_slot *s = &l->slots[block->slot];
-	const struct special *special = s->specials.data, *end = special + s->specials.count;
+	const struct special *special = s->specials.data;
+	const struct special *end = special ? special + s->specials.count : NULL;
 	const uint32_t *edges = s->special_edges.data;
 	const uint8_t *bytes = block->bytes[0].data;
 	int r = HDB_OK;

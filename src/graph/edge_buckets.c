@@ -86,8 +86,8 @@ int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uin
 {
 	const uint64_t count = count_rows(eb, bucket);
 
-	if (count * sizeof(uint32_t) > eb->sorted.size_bytes) {
-		const uint64_t bytes = (count + count / 4) * sizeof(uint32_t);
+	if (!eb->sorted.data || count * sizeof(uint32_t) > eb->sorted.size_bytes) {
+		const uint64_t bytes = (count + count / 4 + 1) * sizeof(uint32_t);
 		base_big_free(eb->work, &eb->sorted);
 		const int rc = base_big_alloc_raw(eb->work, &eb->sorted, bytes, "sorted edges",
 						  err);

@@ -122,7 +122,8 @@ static inline bool graph_buckets_next(struct graph_edge_reader *reader, uint32_t
 
 /*
  * Sorts one bucket: the edges into its k-th target come from (*source)[(*first)[k]] up to, not
- * including, (*source)[(*first)[k + 1]]. Borrowed until the next call.
+ * including, (*source)[(*first)[k + 1]]. Borrowed until the next call; *source is not NULL, even
+ * for no edges.
  */
 int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uint64_t **first,
 		       const uint32_t **source, struct hdb_error *err);

@@ -4,6 +4,7 @@
 #include "heap/chars.h"
 
 #include "base/bytes.h"
+#include "base/idmap.h"
 #include "heap/text.h"
 
 #define XXH_INLINE_ALL
@@ -127,22 +128,25 @@ int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct h
 	const uint8_t *bytes;
 	XXH3_state_t state;
 	XXH128_hash_t hash;
+	uint64_t seed = base_hash_seed();
 	bool latin1;
 	int r = heap_chars_are_latin1(view, c, &latin1, err);
 
 	if (r < 0)
 		return r;
+	seed += !latin1;
 	if (c->count <= CHUNK_UNITS) {
 		const size_t n = (size_t)c->count;
 
 		bytes = hash_bytes(view, c, 0, n, latin1, &chunk, err);
 		if (!bytes)
 			return HDB_ETRUNC;
-		hash = XXH3_128bits_withSeed(bytes, latin1 ? n : n * 2, latin1 ? 0 : 1);
+		hash = XXH3_128bits_withSeed(bytes, latin1 ? n : n * 2, seed);
 		*out = (struct heap_text_hash){ .low = hash.low64, .high = hash.high64 };
 		return HDB_OK;
 	}
-	(void)XXH3_128bits_reset_withSeed(&state, latin1 ? 0 : 1);
+	XXH3_INITSTATE(&state);
+	(void)XXH3_128bits_reset_withSeed(&state, seed);
 	for (uint64_t at = 0; at < c->count; at += CHUNK_UNITS) {
 		const uint64_t left = c->count - at;
 		const size_t n = (size_t)(left < CHUNK_UNITS ? left : CHUNK_UNITS);

@@ -32,7 +32,10 @@ int heap_chars_utf8(struct base_view *view, const struct heap_chars *chars, char
 int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *chars, bool *out,
 			  struct hdb_error *err);
 
-/* 128 bits of XXH3 of the text, the same for the same text however it is kept. */
+/*
+ * 128 bits of XXH3 of the text, the same for the same text however it is kept, in this process alone: the seed is
+ * base_hash_seed, so that nobody can write a dump whose texts have one hash. What is shown must not depend on it.
+ */
 struct heap_text_hash {
 	uint64_t low, high;
 };

@@ -98,8 +98,9 @@ static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
 
 	for (; no; no--) {
 		names = strchr(names, ',');
-		if (!names++)
+		if (!names)
 			return false;
+		names++;
 	}
 	size = strcspn(names, ",");
 	if (size >= NAME_MAX_BYTES)

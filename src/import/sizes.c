@@ -246,16 +246,19 @@ static bool is_dense(struct import *im, const struct layout_model *model)
 	return exact >= all / 100 * DENSE_PERCENT && all;
 }
 
-/* Takes the distance where it proves the layout wrong; `bytes` is the layout's size. */
+/*
+ * Takes the distance where it proves the layout wrong; `bytes` is the layout size. Of a class that has both arrays and
+ * instances, as only damaged dumps have, the distance is no multiple of the alignment: sizes are all the same.
+ */
 static uint64_t correct(const struct import_distance *distance, int64_t least, bool may_grow,
-			uint64_t bytes, uint8_t *basis)
+			unsigned align, uint64_t bytes, uint8_t *basis)
 {
 	if (*basis == STORE_SIZE_CUT)
-		return least > 0 ? (uint64_t)least : bytes;
+		return least > 0 ? layout_round((uint64_t)least, align) : bytes;
 	if (*basis == STORE_SIZE_COMPUTED && may_grow && distance->count >= OBSERVED_MIN &&
 	    distance->at_least >= (uint64_t)distance->count * OBSERVED_PERCENT / 100) {
 		*basis = STORE_SIZE_OBSERVED;
-		return (uint64_t)least;
+		return layout_round((uint64_t)least, align);
 	}
 	return bytes;
 }
@@ -278,7 +281,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 	class->out.layout_bytes = layout_round(bytes, model->align_bytes);
 	class->out.instance_bytes = class->out.layout_bytes;
 	if (!is_array && !class->stack_size_at && !fixed)
-		class->out.instance_bytes = correct(distance, least, dense, bytes, &basis);
+		class->out.instance_bytes = correct(distance, least, dense, model->align_bytes,
+						    bytes, &basis);
 	class->out.size_basis = basis;
 	basis = STORE_SIZE_COMPUTED;
 	if (l->choice->has_addresses && !(class->out.flags & STORE_CLASS_INVENTED))
@@ -286,7 +290,7 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 				    &class->mirror_distance, class->mirror_distance.least);
 	class->out.class_bytes = fixed ? class->mirror_bytes :
 				 correct(&class->mirror_distance, class->mirror_distance.least,
-					 false, class->mirror_bytes, &basis);
+					 false, model->align_bytes, class->mirror_bytes, &basis);
 	class->out.class_basis = basis;
 	class->out.distance_count = distance->count;
 	class->out.distance_bytes = distance->count && least >= 0 && least < STORE_NONE ?

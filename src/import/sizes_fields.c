@@ -124,6 +124,7 @@ int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	s->shapes = calloc(n, sizeof(*s->shapes));
 	if (!s->statics || !s->first_type || !s->shapes)
 		return hdb_fail_memory(err, "layouts of classes", n * sizeof(*s->shapes));
+	r = base_vec_reserve(&s->types, 1, sizeof(uint8_t), err); /* for classes without fields, too */
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
 		const struct import_class *class = import_class_at(im, no);
 

@@ -6,6 +6,7 @@
  */
 #include "query/contents.h"
 
+#include "base/idmap.h"
 #include "derive/blocks.h"
 #include "heap/string_scan.h"
 
@@ -90,6 +91,7 @@ int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 	struct hprof_sub sub;
 	XXH3_state_t state;
 	XXH128_hash_t hash;
+	uint64_t seed;
 	int r = offset ? hprof_sub_read(&heap->file, view, offset, heap->source->size, &sub, err) :
 		HDB_NOTFOUND;
 
@@ -97,14 +99,16 @@ int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 		return r;
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP)
 		return HDB_NOTFOUND;
+	seed = base_hash_seed() + sub.element_type;
 	if (sub.body_size <= CHUNK_BYTES) {
 		const uint8_t *p = base_view_at(view, sub.body_offset, sub.body_size, err);
 
 		if (!p)
 			return HDB_ETRUNC;
-		hash = XXH3_128bits_withSeed(p, sub.body_size, sub.element_type);
+		hash = XXH3_128bits_withSeed(p, sub.body_size, seed);
 	} else {
-		(void)XXH3_128bits_reset_withSeed(&state, sub.element_type);
+		XXH3_INITSTATE(&state);
+		(void)XXH3_128bits_reset_withSeed(&state, seed);
 		for (uint64_t at = 0; at < sub.body_size; at += CHUNK_BYTES) {
 			const uint64_t left = sub.body_size - at;
 			const uint64_t n = left < CHUNK_BYTES ? left : CHUNK_BYTES;

@@ -1,6 +1,6 @@
 /*
  * query/contents.h - what all strings or all primitive arrays hold, as 128-bit hashes in sorted order, so that equal
- * ones lie side by side.
+ * ones lie side by side. What is shown must not depend on that order, which is another one in each process.
  *
  * Memory: 24 bytes a string or array, in one big array that goes to a file beyond the budget.
  */
@@ -19,8 +19,8 @@ enum query_content_kind {
 /* A string or an array. */
 struct query_content {
 	/*
-	 * 128 bits of XXH3: of the text; of the elements' bytes with the type as seed. Spans: the array's index, and
-	 * first element << 32 | elements.
+	 * 128 bits of XXH3, in this process alone (base_hash_seed): of the text; of the elements' bytes with the type
+	 * in the seed. Spans: the array's index, and first element << 32 | elements.
 	 */
 	uint64_t low, high;
 	uint32_t ix;

@@ -7,6 +7,7 @@
 #include "query/keys.h"
 
 #include "base/bytes.h"
+#include "base/idmap.h"
 #include "derive/blocks.h"
 #include "heap/known.h"
 #include "heap/string_scan.h"
@@ -21,8 +22,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Seed of texts, which are never taken for contents. */
-#define TEXT_SEED 2u
+/* Kind of texts, which are never taken for contents. */
+#define TEXT_KIND 2u
 /* Members of a block from which on its part of the dump is read whole: there is one in every other page, or more. */
 #define WANT_MEMBERS 128u
 /* Bytes that a number takes as text, and more. */
@@ -34,16 +35,17 @@ struct query_key_way {
 	uint32_t at;  /* of the field: bytes from the start of the field values */
 };
 
-static struct heap_text_hash hash_bytes(const void *bytes, size_t size, uint64_t seed)
+/* In this process alone: nobody can write values that all fall into one slot. */
+static struct heap_text_hash hash_bytes(const void *bytes, size_t size, uint64_t kind)
 {
-	const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, seed);
+	const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, base_hash_seed() + kind);
 
 	return (struct heap_text_hash){ .low = hash.low64, .high = hash.high64 };
 }
 
 static struct heap_text_hash hash_text(const char *text)
 {
-	return hash_bytes(text, strlen(text), TEXT_SEED);
+	return hash_bytes(text, strlen(text), TEXT_KIND);
 }
 
 static struct heap_text_hash hash_number(const struct heap_value *value)

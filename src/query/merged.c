@@ -49,7 +49,8 @@ static int intern(struct query_merged *m, const struct query_merged_name *name, 
 {
 	for (uint64_t seed = 0; seed < HASH_TRIES; seed++) {
 		const uint64_t hash = XXH3_64bits_withSeed(name->text, name->size,
-							   2 * seed + name->is_class);
+							   base_hash_seed() + 2 * seed +
+							   name->is_class);
 		const struct query_merged_name *there;
 
 		*no = base_idmap_get(&m->by_name, hash);

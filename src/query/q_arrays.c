@@ -3,6 +3,7 @@
  *
  * One pass over the objects in the order of the heap, on all threads; memory goes with the number of groups.
  */
+#include "base/idmap.h"
 #include "derive/blocks.h"
 #include "query/array_facts.h"
 #include "query/describe.h"
@@ -155,11 +156,9 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 
 static uint64_t hash_of(const struct group *g)
 {
-	uint64_t h = g->class_no;
+	const uint64_t seed = base_hash_seed();
 
-	h = (h ^ g->length) * 0x9e3779b97f4a7c15u;
-	h = (h ^ h >> 29 ^ g->value) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 32;
+	return base_hash(base_hash(g->length << 32 ^ g->class_no, seed) ^ g->value, seed);
 }
 
 static struct group *find_slot(struct group *table, uint64_t slots, const struct group *key)
@@ -403,12 +402,13 @@ static int set_value(struct query *q, const struct group *g, struct hdb_error *e
 static int next_array(struct query *q, struct hdb_error *err)
 {
 	struct arrays *a = q->state;
-	const struct group *g = (const struct group *)a->table.data + a->at;
+	const struct group *g;
 	const char *name;
 	int r;
 
 	if (a->at == q->total)
 		return HDB_END;
+	g = (const struct group *)a->table.data + a->at;
 	a->at++;
 	name = heap_class_name(q->heap, g->class_no);
 	query_lend_text(q, CLASS, name, strlen(name));

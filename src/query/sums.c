@@ -3,6 +3,8 @@
  */
 #include "query/sums.h"
 
+#include "base/idmap.h"
+
 #include <stdlib.h>
 
 void query_sum_add(struct query_sum *sum, const struct query_measure *m, uint32_t ix)
@@ -31,7 +33,7 @@ void query_sum_add(struct query_sum *sum, const struct query_measure *m, uint32_
 
 static struct query_sum *size_slot(struct query_sum *sums, uint64_t slots, uint64_t size)
 {
-	uint64_t at = (size * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
+	uint64_t at = base_hash(size, base_hash_seed()) & (slots - 1);
 
 	while (sums[at].count && sums[at].key != size)
 		at = (at + 1) & (slots - 1);

@@ -302,15 +302,18 @@ int store_lists_decode(struct store *store, enum store_table table, const struct
 {
 	const uint8_t *end = block->data + block->size;
 	const uint8_t *p = end;
+	int r;
 
 	if (!block_is_sound(block))
 		return store_damaged(store, table, block->key, "impossible size", err);
+	r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
+	if (r < 0)
+		return r;
 	if (block->item_count)
 		p = group_start(block, 0);
 	for (uint32_t i = 0; p && i < block->item_count; i++) {
 		uint32_t previous = (uint32_t)block->key + i;
 		uint64_t head;
-		int r;
 
 		p = get_varint(p, end, &head);
 		if (!p)

@@ -61,8 +61,8 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 
 /*
  * Decodes a whole block: lengths (STORE_BLOCK_OBJECTS entries) and all entries of lists that are not big, in order,
- * appended to `target` (a vec of uint32_t). *count is the number of lists. Big lists have
- * their length with STORE_LIST_IS_BIG set and no entries; read them with begin and next.
+ * appended to `target` (a vec of uint32_t, whose data is not NULL afterwards). *count is the number of lists. Big lists
+ * have their length with STORE_LIST_IS_BIG set and no entries; read them with begin and next.
  */
 #define STORE_LIST_IS_BIG (1ull << 63)
 /*

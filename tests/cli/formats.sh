@@ -23,8 +23,8 @@ for name, separator in ("h.csv", ","), ("h.tsv", "\t"):
 print("all the same")
 END
 
-# Texts with quotes, commas, newlines and backslashes come back as they were. The sample has no
-# quotes: two letters of a text become some.
+# Texts with quotes, commas, newlines and backslashes come back as they were, control characters as escapes.
+# The sample has no quotes: two letters of a text become some.
 LC_ALL=C sed 's/hello, heap/h"llo, h"ap/' "$DUMP" >quotes.hprof
 heapdb import quotes.hprof --quiet >/dev/null
 heapdb query strings --db quotes.heapdb --json >s.json
@@ -32,19 +32,31 @@ heapdb query strings --db quotes.heapdb --csv >s.csv
 heapdb query strings --db quotes.heapdb --format tsv >s.tsv
 rm quotes.heapdb
 python3 - <<'END'
-import csv, json
+import csv, json, re
 answer = json.load(open("s.json"))
+
+def shown(text):
+    def escape(m):
+        c = ord(m.group())
+        return "\\r" if c == 13 else ("\\x%02x" if c < 0x80 else "\\u{%x}") % c
+    return re.sub("[\0-\x08\x0b-\x1f\x7f-\x9f]", escape, text)
+
 column = answer["columns"].index("text")
 texts = [row["text"] for row in answer["rows"]]
+print("controls", any(shown(text) != text for text in texts))
 for part in '"', ",", "\n", "\t", "\\":
     print(repr(part), any(part in text for text in texts))
 table = list(csv.reader(open("s.csv", newline="")))
-assert [row[column] for row in table[1:]] == texts
+assert [row[column] for row in table[1:]] == [shown(text) for text in texts]
 lines = open("s.tsv", newline="").read().split("\n")[1:-1]
 plain = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
+
+def value(escape):
+    return plain.get(escape.group(1)) or chr(int(escape.group(2) or escape.group(3), 16))
+
 for line, text in zip(lines, texts, strict=True):
-    parts = iter(line.split("\t")[column])
-    assert "".join(plain[next(parts)] if c == "\\" else c for c in parts) == text, line
+    cell = line.split("\t")[column]
+    assert re.sub(r"\\([tnr\\]|x(..)|u{(..)})", value, cell) == text, line
 print("texts come back")
 END
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { OBJECT = 0x10000, CLASS = 0x10100, NODE = 0x10200, LIST = 0x10300, BYTES = 0x10400,
@@ -16,6 +17,13 @@ bool hostile_is_long(void)
 	const char *how = getenv("HEAPDB_HOSTILE");
 
 	return how && strcmp(how, "long") == 0;
+}
+
+void hostile_seconds(unsigned seconds)
+{
+	const struct itimerval limit = { .it_value.tv_sec = seconds };
+
+	(void)setitimer(ITIMER_PROF, &limit, NULL);
 }
 
 void hostile_path(char *buf, size_t size, const char *name)

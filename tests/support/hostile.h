@@ -14,8 +14,23 @@
 
 #include <stdbool.h>
 
+/* Whether a sanitizer is compiled in that reserves memory of its own, so that limits of memory say nothing. */
+#if defined(__has_feature)
+#define HOSTILE_HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HOSTILE_HAS_SANITIZER 1
+#else
+#define HOSTILE_HAS_SANITIZER 0
+#endif
+
 /* Whether the long form is asked for. */
 bool hostile_is_long(void);
+
+/*
+ * Ends the process (SIGPROF) once it has used so many more seconds of processor time; 0: no more. Not seconds of the
+ * clock, for tests run on busy machines; who waits for ever is ended by the runner.
+ */
+void hostile_seconds(unsigned seconds);
 
 /*
  * A file name of this process's own, on memory where there is such a thing, for thousands of files are written and

@@ -49,6 +49,19 @@ bool text_is_clean(const char *text, size_t size)
 	return true;
 }
 
+bool text_is_utf8(const char *text, size_t size)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + size;
+	size_t n;
+
+	for (; p < end; p += n) {
+		n = character(p, end);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
 static void skip_blanks(struct reader *r)
 {
 	while (r->p < r->end && (*r->p == ' ' || *r->p == '\n' || *r->p == '\t' || *r->p == '\r'))

@@ -12,4 +12,7 @@ bool json_is_valid(const char *text, size_t size);
 /* Whether bytes are well-formed UTF-8 without control characters but line ends and tabs. */
 bool text_is_clean(const char *text, size_t size);
 
+/* Whether bytes are well-formed UTF-8. */
+bool text_is_utf8(const char *text, size_t size);
+
 #endif

@@ -77,16 +77,16 @@ static size_t columns_of(uint32_t c)
 }
 
 /* Writes the escape of a character that may not be seen as it is: its length, or 0. */
-static size_t escape_char(char buf[16], uint32_t c)
+static size_t escape_char(char buf[ESCAPE_SIZE], uint32_t c)
 {
 	int n = 0;
 
 	if (c == '\n' || c == '\t' || c == '\r')
-		n = snprintf(buf, 16, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+		n = snprintf(buf, ESCAPE_SIZE, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
 	else if (c < 0x20 || c == 0x7f)
-		n = snprintf(buf, 16, "\\x%02x", (unsigned)c);
+		n = snprintf(buf, ESCAPE_SIZE, "\\x%02x", (unsigned)c);
 	else if ((c >= 0x80 && c < 0xa0) || is_tricky(c))
-		n = snprintf(buf, 16, "\\u{%x}", (unsigned)c);
+		n = snprintf(buf, ESCAPE_SIZE, "\\u{%x}", (unsigned)c);
 	return n > 0 ? (size_t)n : 0;
 }
 
@@ -95,7 +95,7 @@ size_t escape_text(struct bytes *out, const char *text, size_t size)
 	size_t columns = 0;
 
 	for (size_t at = 0; at < size;) {
-		char buf[16];
+		char buf[ESCAPE_SIZE];
 		uint32_t c = 0;
 		const size_t n = utf8_decode(text + at, size - at, &c);
 		size_t escaped;
@@ -115,6 +115,20 @@ size_t escape_text(struct bytes *out, const char *text, size_t size)
 		at += n ? n : 1;
 	}
 	return columns;
+}
+
+size_t escape_control(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken)
+{
+	const unsigned char c = (unsigned char)text[0];
+	const unsigned char next = c == 0xc2 && size > 1 ? (unsigned char)text[1] : 0;
+
+	*taken = 1;
+	if (c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))
+		return escape_char(buf, c);
+	if (next < 0x80 || next >= 0xa0)
+		return 0;
+	*taken = 2;
+	return escape_char(buf, next);
 }
 
 size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns)

@@ -31,6 +31,15 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
  */
 size_t escape_text(struct bytes *out, const char *text, size_t size);
 
+/* Room for the escape of one character, with its zero. */
+#define ESCAPE_SIZE 16
+
+/*
+ * The escape, as above, of the control character at `text` (`size` bytes, at least one) if it is one, but for line
+ * end and tab: returns its length and the bytes *taken of the text, or 0.
+ */
+size_t escape_control(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken);
+
 /* Bytes of already escaped `text` that fit into `width` columns; *columns (may be NULL): taken. */
 size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns);
 

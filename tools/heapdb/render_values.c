@@ -3,7 +3,8 @@
  * row. Facts are not printed.
  *
  * CSV is RFC 4180 with \n as the end of a line; an empty field is null, "" is the empty text. In
- * TSV a tab, newline, carriage return and backslash are \t, \n, \r and \\.
+ * TSV a tab, newline, carriage return and backslash are \t, \n, \r and \\. Other control characters, which a
+ * terminal would obey behind a pipe, too, are \x1b or \u{9b} in both.
  */
 #include "heapdb/render.h"
 
@@ -12,44 +13,63 @@
 
 typedef void put_text_fn(struct output *out, const char *text, size_t size);
 
+/* escape_control; most characters are none, and an export writes many. */
+static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken)
+{
+	const unsigned char c = (unsigned char)*text;
+
+	*taken = 1;
+	return c < 0x20 || c == 0x7f || c == 0xc2 ? escape_control(text, size, buf, taken) : 0;
+}
+
 static void put_csv(struct output *out, const char *text, size_t size)
 {
 	bool is_plain = size > 0;
+	size_t done = 0, taken;
+	char buf[ESCAPE_SIZE];
 
 	for (size_t i = 0; i < size && is_plain; i++)
-		is_plain = text[i] != ',' && text[i] != '"' && text[i] != '\n' && text[i] != '\r';
+		is_plain = text[i] != ',' && text[i] != '"' && text[i] != '\n' &&
+			   !escape_at(text + i, size - i, buf, &taken);
 	if (is_plain) {
 		output_bytes(out, text, size);
 		return;
 	}
 	output_char(out, '"');
-	for (const char *end = text + size; text < end;) {
-		const char *quote = memchr(text, '"', (size_t)(end - text));
-		const char *stop = quote ? quote + 1 : end;
+	for (size_t i = 0; i < size; i += taken) {
+		const size_t escaped = escape_at(text + i, size - i, buf, &taken);
 
-		output_bytes(out, text, (size_t)(stop - text));
-		if (quote)
-			output_char(out, '"');
-		text = stop;
+		if (!escaped && text[i] != '"')
+			continue;
+		output_bytes(out, text + done, i - done);
+		output_bytes(out, escaped ? buf : "\"\"", escaped ? escaped : 2);
+		done = i + taken;
 	}
+	output_bytes(out, text + done, size - done);
 	output_char(out, '"');
 }
 
 static void put_tsv(struct output *out, const char *text, size_t size)
 {
-	size_t plain = 0;
+	size_t done = 0, taken;
+	char buf[ESCAPE_SIZE];
 
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size; i += taken) {
 		const char c = text[i];
+		size_t escaped = escape_at(text + i, size - i, buf, &taken);
 
-		if (c != '\t' && c != '\n' && c != '\r' && c != '\\')
+		if (!escaped && c != '\t' && c != '\n' && c != '\\')
 			continue;
-		output_bytes(out, text + plain, i - plain);
-		output_char(out, '\\');
-		output_char(out, c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\\');
-		plain = i + 1;
+		output_bytes(out, text + done, i - done);
+		if (!escaped) {
+			buf[0] = '\\';
+			buf[1] = c == '\t' ? 't' : c == '\n' ? 'n' : '\\';
+			escaped = 2;
+		}
+		output_bytes(out, buf, escaped);
+		done = i + taken;
 	}
-	output_bytes(out, text + plain, size - plain);
+	output_bytes(out, text + done, size - done);
 }
 
 /* A terminal obeys control characters, so on one they are shown as in tables. */
