@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "heap/known.h"
+#include "heap/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,18 @@
 /* Reference fields of an instance that are compared with the excluded ones; HotSpot's limit is far
  * above, but what has more is data, and then an edge more is cut, never one less. */
 #define OTHERS_MAX 1024
+/* References up to this many are told apart by their order, without a look-up. */
+#define FEW 16u
 
 void query_excludes_release(struct query_excludes *excludes)
 {
 	free(excludes->from_class);
 	free(excludes->first_place);
+	free(excludes->has_other_edges);
 	base_vec_release(&excludes->places);
 	excludes->from_class = NULL;
 	excludes->first_place = NULL;
+	excludes->has_other_edges = NULL;
 }
 
 static int add_field(struct query *q, struct query_excludes *s, const char *text, size_t size,
@@ -241,6 +246,58 @@ static int read_held(struct query *q, const struct query_excludes *s, uint32_t f
 	return r < 0 ? r : HDB_OK;
 }
 
+struct target {
+	uint64_t id;
+	bool is_held; /* by a field that is not excluded */
+};
+
+/* Adds an ID to those in ascending order, once. */
+static unsigned add_target(struct target *targets, unsigned count, uint64_t id, bool is_held)
+{
+	unsigned i = count;
+
+	while (i && targets[i - 1].id > id)
+		i--;
+	if (i && targets[i - 1].id == id) {
+		targets[i - 1].is_held = targets[i - 1].is_held || is_held;
+		return count;
+	}
+	memmove(&targets[i + 1], &targets[i], (count - i) * sizeof(*targets));
+	targets[i] = (struct target){ id, is_held };
+	return count + 1;
+}
+
+/*
+ * The same without looking IDs up. Indices are in the order of IDs, so where all that the fields refer to is among
+ * the edges, the k-th of one is the k-th of the other. False: they do not match, and nothing was done.
+ */
+static bool drop_in_order(const struct query_excludes *s, uint32_t class_no, const struct held *held,
+			  uint32_t *edges, uint32_t *count)
+{
+	const struct store_class *class = heap_class(s->query->heap, class_no);
+	struct target targets[FEW + 1];
+	uint32_t kept = *count && edges[0] == class->ix;
+	const uint32_t first = kept;
+	unsigned n = 0;
+
+	if (s->has_other_edges[class_no] || held->excluded_count + held->other_count > FEW)
+		return false;
+	for (uint32_t i = 0; i < held->other_count; i++)
+		n = add_target(targets, n, held->others[i], true);
+	for (uint32_t i = 0; i < held->excluded_count; i++)
+		n = add_target(targets, n, held->excluded[i], false);
+	if (n != *count - first)
+		return false;
+	for (unsigned k = 0; k < n; k++)
+		if ((k && edges[first + k] <= edges[first + k - 1]) || edges[first + k] == class->ix)
+			return false;
+	for (unsigned k = 0; k < n; k++)
+		if (targets[k].is_held)
+			edges[kept++] = edges[first + k];
+	*count = kept;
+	return true;
+}
+
 /* Leaves out what only excluded fields hold: one look at the object's fields. */
 static int drop_fields(struct query *q, const struct query_excludes *s, uint32_t from,
 		       uint32_t class_no, uint32_t *edges, uint32_t *count, struct hdb_error *err)
@@ -249,6 +306,8 @@ static int drop_fields(struct query *q, const struct query_excludes *s, uint32_t
 	uint32_t to;
 	int r = read_held(q, s, from, class_no, &held, err);
 
+	if (r < 0 || !held.excluded_count || drop_in_order(s, class_no, &held, edges, count))
+		return r;
 	for (uint32_t i = 0; r == HDB_OK && i < held.excluded_count; i++) {
 		bool is_held = false;
 		int found;
@@ -279,6 +338,36 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 	return r;
 }
 
+/*
+ * Notes the classes whose instances may have edges that no field has (threads their locals, loaders their classes),
+ * or fields whose targets are no edges: then all of them.
+ */
+static int note_other_edges(struct query *q, struct query_excludes *s, struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	const bool is_any = store_meta_number(heap->store, "references.dangling", 1) != 0;
+	const uint64_t threads = heap_thread_count(heap);
+	struct heap_object object;
+	int r = HDB_OK;
+
+	memset(s->has_other_edges, is_any, heap->class_count);
+	for (uint64_t no = 0; no < threads && r == HDB_OK && !is_any; no++) {
+		struct store_thread thread;
+
+		r = heap_thread(heap, no, &thread, err);
+		if (r == HDB_OK && thread.ix != STORE_NONE)
+			r = heap_object(heap, thread.ix, &object, err);
+		if (r == HDB_OK && thread.ix != STORE_NONE)
+			s->has_other_edges[object.class_no] = 1;
+	}
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK && !is_any; no++) {
+		r = heap_object(heap, heap_class(heap, no)->loader_ix, &object, err);
+		if (r == HDB_OK)
+			s->has_other_edges[object.class_no] = 1;
+	}
+	return r;
+}
+
 int query_excludes_filter(struct query *q, struct query_excludes *excludes,
 			  struct derive_filter *out, struct hdb_error *err)
 {
@@ -291,8 +380,10 @@ int query_excludes_filter(struct query *q, struct query_excludes *excludes,
 	excludes->query = q;
 	excludes->from_class = calloc((size_t)heap->class_count + 1, 1);
 	excludes->first_place = calloc((size_t)heap->class_count + 1, sizeof(uint32_t));
-	if (!excludes->from_class || !excludes->first_place)
+	excludes->has_other_edges = calloc((size_t)heap->class_count + 1, 1);
+	if (!excludes->from_class || !excludes->first_place || !excludes->has_other_edges)
 		return hdb_fail_memory(err, "classes", heap->class_count);
+	r = note_other_edges(q, excludes, err);
 	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
 		const uint8_t strength = heap_class(heap, no)->strength;
 		uint8_t *is_from = &excludes->from_class[no];

@@ -32,6 +32,7 @@ struct query_excludes {
 	uint8_t *from_class;                /* of the filter; owned */
 	uint32_t *first_place;              /* by class number: in places, up to that of the next class; owned */
 	struct base_vec places;             /* struct query_place */
+	uint8_t *has_other_edges;           /* by class number: edges and fields may not match; owned */
 };
 
 /*

@@ -290,7 +290,7 @@ static int add_leaking_facts(struct query *q, const struct query_leaking_counts 
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = calloc(1, sizeof(*l));
-	struct query_limit limit;
+	struct query_limit limit = { 0 };
 	bool *is_told = NULL;
 	struct query_leaking_counts leaking = { .objects = 0 };
 	uint64_t percent;
