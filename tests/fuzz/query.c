@@ -41,7 +41,7 @@ static void add_word(struct question *q, const struct hdb_query_spec *spec, cons
 {
 	unsigned options = 0, place = (unsigned char)word[0];
 
-	while (spec->options[options].name)
+	while (spec->options && spec->options[options].name)
 		options++;
 	place %= options + 4;
 	if (place < options)
