@@ -95,17 +95,9 @@ static uint32_t find_between(const struct idset_sorted *set, uint64_t id, uint32
 			     uint32_t high)
 {
 	const uint64_t *ids = set->ids.data;
-	const uint32_t end = high;
+	const uint32_t at = idset_lower_bound(ids, low, high, id);
 
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (ids[mid] < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < end && ids[low] == id ? low : UINT32_MAX;
+	return at < high && ids[at] == id ? at : UINT32_MAX;
 }
 
 /* Where an ID may be: nowhere if it is out of the span and no low one. */

@@ -9,6 +9,21 @@
 
 #include "base/vec.h"
 
+/* Index of the first of the ascending ids[low..high) that is at least `id`; high if none is. */
+static inline uint32_t idset_lower_bound(const uint64_t *ids, uint32_t low, uint32_t high,
+					 uint64_t id)
+{
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (ids[mid] < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 struct idset_sorted {
 	struct base_vec ids;   /* uint64_t; sorted and distinct after idset_sorted_finish */
 	uint32_t *first;       /* by part of the span: index of its first ID; one more at the end */

@@ -357,28 +357,12 @@ int places_finish(struct places *places, const struct hprof_file *file, const st
 
 /* ---- a block ---- */
 
-/* Index of the first of the ascending IDs that is at least `id`. */
-static uint32_t lower_bound(const uint64_t *ids, uint32_t count, uint64_t id)
-{
-	uint32_t low = 0, high = count;
-
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (ids[mid] < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static int read_piece(const struct hprof_file *file, const struct places_piece *piece,
 		      const struct places_wanted *wanted, struct hdb_error *err)
 {
 	const uint64_t *ids = wanted->ids;
 	const uint32_t count = wanted->count;
-	uint32_t i = lower_bound(ids, count, piece->first_id);
+	uint32_t i = idset_lower_bound(ids, 0, count, piece->first_id);
 	int r = HDB_OK;
 
 	for (uint64_t at = piece->offset; at < piece->end && i < count && r == HDB_OK;) {

@@ -64,3 +64,17 @@ bool query_glob_list(const char *patterns, const char *text)
 	}
 	return false;
 }
+
+bool query_is_among(const char *names, const char *name)
+{
+	const size_t size = strlen(name);
+
+	for (const char *p = names; *p; p += *p == '|') {
+		const size_t n = strcspn(p, "|");
+
+		if (n == size && memcmp(p, name, n) == 0)
+			return true;
+		p += n;
+	}
+	return false;
+}

@@ -50,28 +50,13 @@ static int read_device(struct query *q, struct device *out, struct hdb_error *er
 				       sizeof(out->build_id), err) : r;
 }
 
-/* Whether `name` is among names with | between. */
-static bool is_among(const char *names, const char *name)
-{
-	const size_t size = strlen(name);
-
-	for (const char *p = names; *p; p += *p == '|') {
-		const size_t n = strcspn(p, "|");
-
-		if (n == size && memcmp(p, name, n) == 0)
-			return true;
-		p += n;
-	}
-	return false;
-}
-
 /* A heap that does not tell its version may be of any. */
 static bool is_for(const struct library_rule *rule, const struct device *device)
 {
 	if (device->sdk && ((rule->sdk_least && device->sdk < rule->sdk_least) ||
 			    (rule->sdk_most && device->sdk > rule->sdk_most)))
 		return false;
-	return (!rule->manufacturer || is_among(rule->manufacturer, device->manufacturer)) &&
+	return (!rule->manufacturer || query_is_among(rule->manufacturer, device->manufacturer)) &&
 	       (!rule->build_id || strcmp(rule->build_id, device->build_id) == 0);
 }
 

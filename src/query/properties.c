@@ -199,21 +199,6 @@ static void note_collector(struct query_vm_fact *facts, const char *text, bool i
 				       collectors[i].mark);
 }
 
-/* Whether `name` is among names with | between. */
-static bool is_among(const char *names, const char *name)
-{
-	const size_t size = strlen(name);
-
-	for (const char *p = names; *p; p += *p == '|') {
-		const size_t n = strcspn(p, "|");
-
-		if (n == size && memcmp(p, name, n) == 0)
-			return true;
-		p += n;
-	}
-	return false;
-}
-
 static void note_property(struct query_vm_fact *facts, const struct query_properties *p)
 {
 	struct query_vm_fact *arguments = &facts[ARGUMENTS];
@@ -226,12 +211,12 @@ static void note_property(struct query_vm_fact *facts, const struct query_proper
 		return;
 	}
 	if (strcmp(p->section, "environment") == 0) {
-		if (is_among("JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS", p->name))
+		if (query_is_among("JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS", p->name))
 			note_collector(facts, p->value, true);
 		return;
 	}
 	for (size_t i = 0; i < KNOWN; i++)
-		if (!facts[i].value[0] && is_among(known[i].names, p->name))
+		if (!facts[i].value[0] && query_is_among(known[i].names, p->name))
 			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
 }
 

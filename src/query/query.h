@@ -91,6 +91,9 @@ int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t 
 /* Glob match as above. */
 bool query_glob(const char *pattern, const char *text);
 
+/* Whether `name` is among `names`, which have | between them: "Google|LGE". */
+bool query_is_among(const char *names, const char *name);
+
 /* Whether one of the patterns, with commas between, matches. */
 bool query_glob_list(const char *patterns, const char *text);
 
