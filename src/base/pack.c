@@ -86,26 +86,42 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 	return p;
 }
 
+/* Bit lengths of bytes. */
+#define TWICE(v) v, v
+#define FOUR(v) TWICE(v), TWICE(v)
+#define SIXTEEN(v) FOUR(v), FOUR(v), FOUR(v), FOUR(v)
+#define SIXTY_FOUR(v) SIXTEEN(v), SIXTEEN(v), SIXTEEN(v), SIXTEEN(v)
+static const uint8_t byte_length[256] = {
+	0, 1, TWICE(2), FOUR(3), FOUR(4), FOUR(4), SIXTEEN(5), SIXTEEN(6), SIXTEEN(6),
+	SIXTY_FOUR(7), SIXTY_FOUR(8), SIXTY_FOUR(8),
+};
+
 /*
- * The width that makes the group smallest; a value that needs more becomes an exception. Neighbours mostly have the
- * same length, so they are counted in different lanes: one counter would wait for itself.
+ * Counts values, less the base, by bit length. Neighbours mostly have the same length, so they are counted in different
+ * lanes: one counter would wait for itself. Some processors are slow to find a bit length, and most values are bytes.
  */
-static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, unsigned *max_width)
+static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, bool are_bytes,
+			  uint8_t lanes[4][65])
 {
-	uint8_t lanes[4][65] = { { 0 } };
-	unsigned best, max, over = 0;
-	uint64_t all = 0, best_cost;
-
 	static_assert(PACK_GROUP / 4 <= UINT8_MAX, "a lane counts its values in a byte");
-	for (unsigned i = 0; i < n; i++) {
-		const uint64_t v = values[i] - base;
+	for (unsigned i = 0; are_bytes && i < n; i++)
+		lanes[i % 4][byte_length[values[i] - base]]++;
+	for (unsigned i = 0; !are_bytes && i < n; i++)
+		lanes[i % 4][bit_length(values[i] - base)]++;
+}
 
-		all |= v;
-		lanes[i % 4][bit_length(v)]++;
-	}
-	max = bit_length(all);
-	best = max;
-	best_cost = (uint64_t)n * max;
+/*
+ * The width that makes the group smallest; a value that needs more becomes an exception. `all` is all bits of values
+ * less the base.
+ */
+static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, uint64_t all)
+{
+	const unsigned max = bit_length(all);
+	uint8_t lanes[4][65] = { { 0 } };
+	unsigned best = max, over = 0;
+	uint64_t best_cost = (uint64_t)n * max;
+
+	count_lengths(values, n, base, all <= UINT8_MAX, lanes);
 	for (unsigned w = max; w-- > 0;) {
 		uint64_t cost;
 
@@ -116,77 +132,112 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 			best_cost = cost;
 			best = w;
 		}
+		/* Exceptions alone cost more from here on. */
+		if ((uint64_t)over * 8 >= best_cost)
+			break;
 	}
-	*max_width = max;
 	return best;
 }
 
-static int encode_group(struct base_vec *out, const uint64_t *values, unsigned n,
-			struct hdb_error *err)
-{
-	/* Header, base, 128 values of 64 bits, positions, high bits. */
-	uint8_t buffer[GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD];
-	uint8_t *p = buffer + GROUP_HEADER;
-	uint64_t base = values[0];
-	unsigned width = 0, max = 0, base_bytes, exceptions = 0;
-	uint64_t differ = 0;
+/* Room that writing a group takes: header, base, values of 64 bits, positions, high bits, what is written behind. */
+#define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
-	for (unsigned i = 1; i < n; i++) {
-		base = values[i] < base ? values[i] : base;
-		differ |= values[i] ^ values[0];
+/* Writes the exceptions of a group: positions, then high bits. */
+static uint8_t *put_exceptions(uint8_t *p, const uint64_t *values, unsigned n, uint64_t base,
+			       unsigned width, unsigned max, unsigned *exceptions)
+{
+	uint8_t *positions = p;
+
+	for (unsigned i = 0; i < n; i++) {
+		*p = (uint8_t)i;
+		p += (values[i] - base) >> width != 0;
 	}
+	*exceptions = (unsigned)(p - positions);
+	memset(p, 0, bits_to_bytes((uint64_t)*exceptions * (max - width)));
+	for (unsigned i = 0; i < *exceptions; i++)
+		put_bits(p, (uint64_t)i * (max - width), max - width,
+			 (values[positions[i]] - base) >> width);
+	return p + bits_to_bytes((uint64_t)*exceptions * (max - width));
+}
+
+/* Writes a group to h, which has room for GROUP_MAX bytes; returns its end. */
+static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
+{
+	uint8_t *p = h + GROUP_HEADER;
+	uint64_t base = values[0], differ = 0, all = 0;
+	unsigned width = 0, max = 0, base_bytes, exceptions = 0;
+
+	for (unsigned i = 1; i < n; i++)
+		differ |= values[i] ^ values[0];
+	for (unsigned i = 1; differ && i < n; i++)
+		base = values[i] < base ? values[i] : base;
+	for (unsigned i = 0; differ && i < n; i++)
+		all |= values[i] - base;
+	max = bit_length(all);
 	if (differ)
-		width = best_width(values, n, base, &max);
+		width = best_width(values, n, base, all);
 	base_bytes = (bit_length(base) + 7) / 8;
 	for (unsigned i = 0; i < base_bytes; i++)
 		*p++ = (uint8_t)(base >> (8 * i));
 	if (width)
 		p = put_run(p, values, n, base, width);
-	if (max > width) {
-		uint8_t *positions = p;
+	if (max > width)
+		p = put_exceptions(p, values, n, base, width, max, &exceptions);
+	h[0] = (uint8_t)width;
+	h[1] = (uint8_t)exceptions;
+	h[2] = (uint8_t)(max - width);
+	h[3] = (uint8_t)base_bytes;
+	return p;
+}
 
-		for (unsigned i = 0; i < n; i++)
-			if (bit_length(values[i] - base) > width)
-				*p++ = (uint8_t)i;
-		exceptions = (unsigned)(p - positions);
-		memset(p, 0, bits_to_bytes((uint64_t)exceptions * (max - width)));
-		for (unsigned i = 0; i < exceptions; i++)
-			put_bits(p, (uint64_t)i * (max - width), max - width,
-				 (values[positions[i]] - base) >> width);
-		p += bits_to_bytes((uint64_t)exceptions * (max - width));
-	}
-	buffer[0] = (uint8_t)width;
-	buffer[1] = (uint8_t)exceptions;
-	buffer[2] = (uint8_t)(max - width);
-	buffer[3] = (uint8_t)base_bytes;
-	return base_bytes_append(out, buffer, (size_t)(p - buffer), err);
+int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err)
+{
+	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
+	const int r = base_vec_reserve(out, 4 + (size_t)groups * 4, 1, err);
+
+	if (r < 0)
+		return r;
+	*w = (struct pack_writer){ .out = out, .start = out->count };
+	out->count += 4 + (size_t)groups * 4;
+	return HDB_OK;
+}
+
+int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
+		   struct hdb_error *err)
+{
+	struct base_vec *out = w->out;
+	uint8_t *h;
+	const int r = base_vec_reserve(out, GROUP_MAX, 1, err);
+
+	if (r < 0)
+		return r;
+	store32((uint8_t *)out->data + w->start + 4 + (size_t)w->group++ * 4,
+		(uint32_t)(out->count - w->start));
+	h = (uint8_t *)out->data + out->count;
+	out->count += (size_t)(encode_group(h, values, n) - h);
+	return HDB_OK;
+}
+
+int pack_end(struct pack_writer *w, struct hdb_error *err)
+{
+	static const uint8_t pad[PAD];
+	const int r = base_bytes_append(w->out, pad, PAD, err);
+
+	if (r == HDB_OK)
+		store32((uint8_t *)w->out->data + w->start, (uint32_t)(w->out->count - w->start));
+	return r;
 }
 
 int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
 		struct hdb_error *err)
 {
-	static const uint8_t pad[PAD];
-	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
-	const size_t start = out->count;
-	int r = base_vec_reserve(out, 4 + (size_t)groups * 4, 1, err);
+	struct pack_writer w;
+	int r = pack_begin(&w, out, count, err);
 
-	if (r < 0)
-		return r;
-	out->count += 4 + (size_t)groups * 4;
-	for (uint32_t g = 0; g < groups; g++) {
-		const uint32_t first = g * PACK_GROUP;
-		const unsigned n = count - first < PACK_GROUP ? count - first : PACK_GROUP;
-
-		store32((uint8_t *)out->data + start + 4 + (size_t)g * 4,
-			(uint32_t)(out->count - start));
-		r = encode_group(out, values + first, n, err);
-		if (r < 0)
-			return r;
-	}
-	r = base_bytes_append(out, pad, PAD, err);
-	if (r == HDB_OK)
-		store32((uint8_t *)out->data + start, (uint32_t)(out->count - start));
-	return r;
+	for (uint32_t first = 0; first < count && r == HDB_OK; first += PACK_GROUP)
+		r = pack_put_group(&w, values + first,
+				   count - first < PACK_GROUP ? count - first : PACK_GROUP, err);
+	return r == HDB_OK ? pack_end(&w, err) : r;
 }
 
 /* Bytes of a group with this header, without the header. */

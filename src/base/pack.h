@@ -19,6 +19,20 @@
 int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
 		struct hdb_error *err);
 
+/* Writes a column group by group; private. */
+struct pack_writer {
+	struct base_vec *out; /* lent */
+	size_t start;         /* of the column in out */
+	uint32_t group;       /* groups put so far */
+};
+
+/* Begins a column of `count` values at the end of `out`, to which only this writer may append until pack_end. */
+int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err);
+/* The next PACK_GROUP values, or what is left of them. */
+int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
+		   struct hdb_error *err);
+int pack_end(struct pack_writer *w, struct hdb_error *err);
+
 /* A packed column in memory that is borrowed from whoever has the bytes. */
 struct pack_column {
 	const uint8_t *data; /* its first byte */

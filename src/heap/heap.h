@@ -161,6 +161,31 @@ void heap_want_ahead(struct heap *heap, uint32_t block_no);
 int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,
 		  struct hdb_error *err);
 
+/* ---- objects counted by the import ---- */
+
+/*
+ * Objects of one class and kind, counted; of arrays and stack chunks those whose lengths are a multiple of a period
+ * from `length`, so that under every alignment of this heap they are padded like it (layout_array_period).
+ */
+struct heap_count {
+	uint32_t class_no;
+	uint8_t kind;           /* enum store_kind; a class object has a row of its own */
+	uint8_t embedded;       /* STORE_KIND_EMBEDDED for arrays without header, else 0 */
+	bool is_invented;       /* the dump lacks this class object */
+	uint64_t length;        /* class objects: the number of the class */
+	uint64_t count;
+	uint64_t elements;      /* arrays, stack chunks: the sum of their lengths */
+	uint64_t shallow_bytes; /* of all of them */
+};
+
+/*
+ * Hands all objects on in this form, but for the boot loader's stand-in; *count is lent for the call. HDB_NOTFOUND,
+ * with no message, if the import did not count: databases of older versions, and dumps with very many kinds of arrays.
+ */
+int heap_each_count(struct heap *heap, int (*take)(void *ctx, const struct heap_count *count,
+						   struct hdb_error *err),
+		    void *ctx, struct hdb_error *err);
+
 /* ---- classes ---- */
 
 /* Reads the classes if they are not yet read; most functions do it themselves. */

@@ -74,7 +74,7 @@ static void note(struct import_distances *d, struct import_distance *to,
 static int push_out(struct import_distances *d, struct import_distance_entry *e,
 		    struct hdb_error *err)
 {
-	const int r = e->key ? base_vec_push(&d->full, e, sizeof(*e), err) : HDB_OK;
+	const int r = e->key ? base_vec_push(&d->seen->entries, e, sizeof(*e), err) : HDB_OK;
 
 	e->key = 0;
 	return r;
@@ -105,21 +105,26 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err)
 
 	for (unsigned i = 0; i < IMPORT_DISTANCE_CACHE && r == HDB_OK; i++)
 		r = push_out(d, &d->cache[i], err);
+	d->seen->bits = d->bits;
+	d->seen->wide_overlaps = d->wide_overlaps;
+	d->bits = d->wide_overlaps = 0;
 	return r;
 }
 
-void import_distances_merge(struct import *im, struct import_distances *d)
+void import_distances_merge(struct import *im, struct import_seen *seen)
 {
-	for (size_t i = 0; i < d->full.count; i++) {
+	for (size_t i = 0; i < seen->entries.count; i++) {
 		const struct import_distance_entry *e =
-			base_vec_at(&d->full, struct import_distance_entry, i);
+			base_vec_at(&seen->entries, struct import_distance_entry, i);
 		struct import_class *class = import_class_at(im, (uint32_t)(e->key >> 3));
 
+		if ((e->key >> 1 & 3) == STORE_INSTANCE)
+			class->instance_count += e->distance.count;
 		join((e->key >> 1 & 3) == STORE_CLASS ? &class->mirror_distance : &class->distance,
 		     &e->distance);
 	}
-	im->address_bits |= d->bits;
-	im->wide_overlaps += d->wide_overlaps;
-	d->full.count = 0;
-	d->bits = d->wide_overlaps = 0;
+	im->address_bits |= seen->bits;
+	im->wide_overlaps += seen->wide_overlaps;
+	seen->entries.count = 0;
+	seen->bits = seen->wide_overlaps = 0;
 }

@@ -31,6 +31,7 @@ static void release(struct import *im)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		base_idmap_release(maps[i]);
 	store_texts_release(&im->texts);
+	import_counts_release(&im->counts_by_class);
 	idset_release(&im->ids);
 	places_release(&im->places, im->work);
 	free(im->order);
@@ -160,6 +161,8 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 		r = import_write_roots(im, err);
 	if (r == HDB_OK)
 		r = import_write_classes(im, err);
+	if (r == HDB_OK)
+		r = import_write_class_counts(im, err);
 	if (r == HDB_OK)
 		r = import_write_tables(im, err);
 	if (r == HDB_OK)

@@ -8,21 +8,37 @@
 /* Elements of a big array that are resolved at a time. */
 #define ELEMENTS 4096
 
-static int push_reference(struct slot *s, uint64_t id, struct hdb_error *err)
+static int push_reference(struct maker *m, uint64_t id, struct hdb_error *err)
 {
-	return id ? base_vec_push(&s->raw, &id, sizeof(id), err) : HDB_OK;
+	return id ? base_vec_push(&m->raw, &id, sizeof(id), err) : HDB_OK;
 }
 
-static uint32_t class_no(struct import *im, struct slot *s, uint64_t class_id)
+/* Looks a class up; its entry in the cache, lent until the next call. */
+static const struct maker_class *find_class(struct import *im, struct maker_class *entry,
+					    uint64_t class_id)
 {
-	const uint32_t at = (uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) &
-			    (SLOT_CLASSES - 1);
+	const uint32_t no = base_idmap_get(&im->class_map, class_id);
+	const struct import_class *class;
 
-	if (s->class_id[at] != class_id || !s->class_no[at]) {
-		s->class_id[at] = class_id;
-		s->class_no[at] = base_idmap_get(&im->class_map, class_id) + 1;
-	}
-	return s->class_no[at] - 1;
+	*entry = (struct maker_class){ .id = class_id };
+	if (no == BASE_IDMAP_NONE)
+		return entry;
+	class = import_class_at(im, no);
+	entry->no = no + 1;
+	entry->body_size = class->out.body_size;
+	entry->plan_first = class->plan_first;
+	entry->plan_count = class->plan_count;
+	entry->stack_size_at = class->stack_size_at;
+	return entry;
+}
+
+static inline const struct maker_class *class_of(struct import *im, struct maker *m,
+						 uint64_t class_id)
+{
+	struct maker_class *entry = &m->classes[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) %
+						MAKER_CLASSES];
+
+	return entry->id == class_id && entry->no ? entry : find_class(im, entry, class_id);
 }
 
 /* The field "size" of a stack chunk: words of stack behind its fields. Negative in a damaged dump only. */
@@ -33,47 +49,57 @@ static uint64_t stack_words(const uint8_t *value)
 	return words <= INT32_MAX ? words : 0;
 }
 
-static int take_instance(struct import *im, struct slot *s, const struct hprof_sub *sub,
-			 struct store_object *o, uint32_t ix, struct hdb_error *err)
+/* Appends the references at `count` offsets, ascending, of a body of `size` bytes, as far as they are there. */
+static inline uint64_t *read_references(uint64_t *raw, const uint8_t *body, uint64_t size,
+					const uint32_t *at, uint32_t count, const unsigned id_size)
 {
-	const struct import_class *class;
+	for (uint32_t i = 0; i < count && (uint64_t)at[i] + id_size <= size; i++) {
+		*raw = be_id(body + at[i], id_size);
+		raw += *raw != 0;
+	}
+	return raw;
+}
+
+static int note_short(struct maker *m, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const struct short_instance one = { .id = sub->id, .offset = sub->offset };
+
+	return m->out->short_count++ < BLOCK_PROBLEMS_MAX ?
+	       base_vec_push(&m->out->shorts, &one, sizeof(one), err) : HDB_OK;
+}
+
+static int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
+			 struct store_object *o, struct hdb_error *err)
+{
+	const struct maker_class *class = class_of(im, m, sub->class_id);
+	const uint32_t *at;
 	const uint8_t *body;
 	uint64_t *raw;
-	int r;
+	int r = HDB_OK;
 
 	o->kind = STORE_INSTANCE;
-	o->class_no = class_no(im, s, sub->class_id);
-	if (o->class_no == BASE_IDMAP_NONE)
+	o->class_no = class->no - 1;
+	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "instance 0x%" PRIx64 " has no class", sub->id);
-	class = import_class_at(im, o->class_no);
-	o->body_size = class->out.body_size;
-	if (sub->body_size < class->out.body_size && s->short_count++ < BLOCK_PROBLEMS_MAX) {
-		r = base_vec_push(&s->short_ix, &ix, sizeof(ix), err);
-		if (r < 0)
-			return r;
-	}
-	if (!class->plan_count)
-		return HDB_OK;
-	body = base_view_at(&s->view, sub->body_offset, sub->body_size, err);
+	o->body_size = class->body_size;
+	if (sub->body_size < class->body_size)
+		r = note_short(m, sub, err);
+	if (!class->plan_count || r < 0)
+		return r;
+	body = base_view_at(&m->view, sub->body_offset, sub->body_size, err);
 	if (!body)
 		return HDB_ETRUNC;
-	r = base_vec_reserve(&s->raw, class->plan_count, sizeof(uint64_t), err);
+	r = base_vec_reserve(&m->raw, class->plan_count, sizeof(uint64_t), err);
 	if (r < 0)
 		return r;
-	raw = (uint64_t *)s->raw.data + s->raw.count;
+	raw = (uint64_t *)m->raw.data + m->raw.count;
 	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
 		o->length = stack_words(body + class->stack_size_at - 4);
-	for (uint32_t i = 0; i < class->plan_count; i++) {
-		const uint32_t at = *base_vec_at(&im->plans, uint32_t, class->plan_first + i);
-		uint64_t id;
-
-		if ((uint64_t)at + im->file.id_size > sub->body_size)
-			break;
-		id = be_id(body + at, im->file.id_size);
-		*raw = id;
-		raw += id != 0;
-	}
-	s->raw.count = (size_t)(raw - (uint64_t *)s->raw.data);
+	at = base_vec_at(&im->plans, uint32_t, class->plan_first);
+	raw = im->file.id_size == 8 ?
+	      read_references(raw, body, sub->body_size, at, class->plan_count, 8) :
+	      read_references(raw, body, sub->body_size, at, class->plan_count, 4);
+	m->raw.count = (size_t)(raw - (uint64_t *)m->raw.data);
 	return HDB_OK;
 }
 
@@ -143,7 +169,7 @@ static int count_found(void *ctx, const uint64_t *ids, const uint32_t *found, si
 }
 
 struct few {
-	struct slot *s;
+	struct maker *m;
 	uint32_t ix;
 };
 
@@ -155,50 +181,52 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
-		r = found[i] == IDSET_NONE ? import_note_missing(few->s, ids[i], few->ix, err) :
-		    base_vec_push(&few->s->raw, &ids[i], sizeof(ids[i]), err);
+		r = found[i] == IDSET_NONE ?
+		    import_note_missing(few->m->out, ids[i], few->ix, err) :
+		    base_vec_push(&few->m->raw, &ids[i], sizeof(ids[i]), err);
 	return r;
 }
 
-static int take_long_array(struct import *im, struct slot *s, const struct hprof_sub *sub,
+static int take_long_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
 			   uint32_t ix, struct hdb_error *err)
 {
 	struct big_list big = { .ix = ix, .start = NOT_HELD, .offset = sub->offset };
-	struct few few = { .s = s, .ix = ix };
-	int r = import_each_element(im, &s->view, sub, count_found, &big.length, err);
+	struct few few = { .m = m, .ix = ix };
+	int r = import_each_element(im, &m->view, sub, count_found, &big.length, err);
 
 	if (r < 0)
 		return r;
 	if (big.length <= STORE_LIST_BIG)
-		return import_each_element(im, &s->view, sub, keep_found, &few, err);
-	return base_vec_push(&s->big, &big, sizeof(big), err);
+		return import_each_element(im, &m->view, sub, keep_found, &few, err);
+	return base_vec_push(&m->out->big, &big, sizeof(big), err);
 }
 
-static int take_object_array(struct import *im, struct slot *s, const struct hprof_sub *sub,
+static int take_object_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
 			     struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
+	const struct maker_class *class = class_of(im, m, sub->class_id);
 	size_t count;
 	int r;
 
 	o->kind = STORE_OBJECT_ARRAY;
-	o->class_no = class_no(im, s, sub->class_id);
+	o->class_no = class->no - 1;
 	o->length = sub->length;
 	o->body_size = im->file.id_size;
-	if (o->class_no == BASE_IDMAP_NONE)
+	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "array 0x%" PRIx64 " has no class", sub->id);
 	if (sub->length > STORE_LIST_BIG)
-		return take_long_array(im, s, sub, ix, err);
-	r = base_vec_reserve(&s->raw, sub->length, sizeof(uint64_t), err);
+		return take_long_array(im, m, sub, ix, err);
+	r = base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err);
 	if (r < 0)
 		return r;
-	r = read_elements(im, &s->view, sub, 0, sub->length,
-			  (uint64_t *)s->raw.data + s->raw.count, &count, err);
+	r = read_elements(im, &m->view, sub, 0, sub->length,
+			  (uint64_t *)m->raw.data + m->raw.count, &count, err);
 	if (r == HDB_OK)
-		s->raw.count += count;
+		m->raw.count += count;
 	return r;
 }
 
-static int take_class(struct import *im, struct slot *s, struct store_object *o, uint64_t id,
+static int take_class(struct import *im, struct maker *m, struct store_object *o, uint64_t id,
 		      struct hdb_error *err)
 {
 	const uint32_t no = base_idmap_get(&im->class_map, id);
@@ -217,9 +245,9 @@ static int take_class(struct import *im, struct slot *s, struct store_object *o,
 	for (uint32_t f = 0; f < class->out.static_count && r == HDB_OK; f++) {
 		struct hprof_static field;
 
-		r = hprof_static_next(&im->file, &s->view, &offset, &field, err);
+		r = hprof_static_next(&im->file, &m->view, &offset, &field, err);
 		if (r == HDB_OK && field.type == HPROF_OBJECT)
-			r = push_reference(s, field.value, err);
+			r = push_reference(m, field.value, err);
 	}
 	return r;
 }
@@ -242,27 +270,27 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 }
 
 /* An object that the dump lacks: the boot loader's stand-in, an invented class. */
-static int take_invented(struct import *im, struct slot *s, struct store_object *o, uint64_t id,
+static int take_invented(struct import *im, struct maker *m, struct store_object *o, uint64_t id,
 			 struct hdb_error *err)
 {
 	if (id != 0)
-		return take_class(im, s, o, id, err);
+		return take_class(im, m, o, id, err);
 	o->kind = STORE_INSTANCE;
 	o->class_no = im->loader_class_no;
 	o->body_size = import_class_at(im, o->class_no)->out.body_size;
 	return HDB_OK;
 }
 
-static int take_sub(struct import *im, struct slot *s, const struct hprof_sub *sub,
+static int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
 		    struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
 	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
-		return take_instance(im, s, sub, o, ix, err);
+		return take_instance(im, m, sub, o, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
-		return take_object_array(im, s, sub, o, ix, err);
+		return take_object_array(im, m, sub, o, ix, err);
 	case HPROF_CLASS_DUMP:
-		return take_class(im, s, o, sub->id, err);
+		return take_class(im, m, o, sub->id, err);
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
 		o->kind = STORE_PRIMITIVE_ARRAY;
@@ -275,37 +303,44 @@ static int take_sub(struct import *im, struct slot *s, const struct hprof_sub *s
 	}
 }
 
-int import_take_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
-		       const struct hprof_sub *sub, struct hdb_error *err)
+/* Notes where the references of object i end that began at `first`. */
+static int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *err)
 {
-	struct store_object *o = &s->objects[i];
+	if (m->raw.count >= NOT_TAKEN)
+		return hdb_fail(err, HDB_ELIMIT, "%u objects that follow one another have over "
+				"%" PRIu32 " references", STORE_BLOCK_OBJECTS, NOT_TAKEN);
+	m->raw_first[i] = (uint32_t)first;
+	m->raw_end[i] = (uint32_t)m->raw.count;
+	return HDB_OK;
+}
+
+int import_take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
+		       struct hdb_error *err)
+{
+	struct store_object *o = &m->objects[i];
+	const size_t first = m->raw.count;
 	int r;
 
 	*o = (struct store_object){ .file_offset = sub->offset };
 	if (im->heap_switches.count)
 		o->heap_no = heap_of(im, sub->offset);
-	s->raw_first[i] = s->raw.count;
-	r = take_sub(im, s, sub, o, ix, err);
-	s->raw_end[i] = s->raw.count;
-	return r;
+	r = take_sub(im, m, sub, o, m->first_ix + i, err);
+	return r == HDB_OK ? end_raw(m, i, first, err) : r;
 }
 
-int import_take_rest(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
-		     struct hdb_error *err)
+int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
-	const uint64_t id = s->ids[i];
+	const uint64_t id = m->ids[i];
+	const size_t first = m->raw.count;
 	struct hprof_sub sub;
 	int r;
 
 	/* An object of the dump with ID 0 was dropped; index 0 is the boot loader's stand-in. */
-	if (s->offsets[i] && id) {
-		r = hprof_sub_read(&im->file, &s->view, s->offsets[i], im->source->size, &sub, err);
-		return r == HDB_OK ? import_take_object(im, s, i, ix, &sub, err) : r;
+	if (m->offsets[i] && id) {
+		r = hprof_sub_read(&im->file, &m->view, m->offsets[i], im->source->size, &sub, err);
+		return r == HDB_OK ? import_take_object(im, m, i, &sub, err) : r;
 	}
-	s->objects[i] = (struct store_object){ 0 };
-	s->raw_first[i] = s->raw.count;
-	r = take_invented(im, s, &s->objects[i], id, err);
-	s->raw_end[i] = s->raw.count;
-	return r;
+	m->objects[i] = (struct store_object){ 0 };
+	r = take_invented(im, m, &m->objects[i], id, err);
+	return r == HDB_OK ? end_raw(m, i, first, err) : r;
 }
-

@@ -6,6 +6,7 @@
 
 #include "base/pipeline.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 /* Reference lists up to this length are sorted and made distinct. */
@@ -14,13 +15,34 @@
 struct resolve {
 	struct import *im;
 	struct slot *slots;
+	struct maker *makers;       /* one a thread */
+	struct maker **free_makers; /* what was used last comes first: a core's caches may still hold it */
+	unsigned free_count;
+	pthread_mutex_t lock;       /* of the two above */
 	struct base_view view;      /* of the writing thread */
 };
 
-/* ---- a block ---- */
+/* ---- a list ---- */
 
+static inline void order_two(uint32_t *a, uint32_t *b)
+{
+	const uint32_t least = *a < *b ? *a : *b, most = *a < *b ? *b : *a;
+
+	*a = least;
+	*b = most;
+}
+
+/* Two and three are most of what is not one; nobody can foretell their order, so it decides no branch. */
 static void sort_few(uint32_t *v, size_t n)
 {
+	if (n <= 3) {
+		order_two(&v[0], &v[1]);
+		if (n == 3) {
+			order_two(&v[1], &v[2]);
+			order_two(&v[0], &v[1]);
+		}
+		return;
+	}
 	for (size_t i = 1; i < n; i++) {
 		const uint32_t x = v[i];
 		size_t k = i;
@@ -31,157 +53,184 @@ static void sort_few(uint32_t *v, size_t n)
 	}
 }
 
-/* Makes the list that starts at `start` of the targets distinct: sorted if short, else only neighbours. */
-static void tidy_list(struct slot *s, size_t start)
+/* Makes the list distinct: sorted if short, else only neighbours. Returns its length. */
+static size_t tidy_list(uint32_t *v, size_t n)
 {
-	const size_t n = s->targets.count - start;
-	uint32_t *v;
-	size_t kept = 0;
+	size_t kept = 1;
 
 	if (n < 2)
-		return;
-	v = (uint32_t *)s->targets.data + start;
+		return n;
 	if (n <= SORT_MAX)
 		sort_few(v, n);
-	for (size_t i = 0; i < n; i++)
-		if (!kept || v[i] != v[kept - 1])
-			v[kept++] = v[i];
-	s->targets.count = start + kept;
+	for (size_t i = 1; i < n; i++) {
+		v[kept] = v[i];
+		kept += v[i] != v[kept - 1];
+	}
+	return kept;
 }
 
 /* Edges of a class object that are no static fields: index known already. */
-static int class_targets(struct import *im, struct slot *s, uint32_t no, struct hdb_error *err)
+static int class_targets(struct import *im, struct base_vec *targets, uint32_t no,
+			 struct hdb_error *err)
 {
 	const struct import_class *class = import_class_at(im, no);
-	int r = base_vec_push(&s->targets, &class->out.loader_ix, sizeof(uint32_t), err);
+	int r = base_vec_push(targets, &class->out.loader_ix, sizeof(uint32_t), err);
 
 	if (r == HDB_OK && class->out.super_no != STORE_NONE)
-		r = base_vec_push(&s->targets, &import_class_at(im, class->out.super_no)->out.ix,
+		r = base_vec_push(targets, &import_class_at(im, class->out.super_no)->out.ix,
 				  sizeof(uint32_t), err);
 	return r;
 }
 
-/* Room for all that the block refers to: what was read, two a class, and the extra edges. */
-static int reserve_targets(struct import *im, struct slot *s, uint32_t first_ix,
-			   struct hdb_error *err)
+static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
 {
-	size_t room = s->raw.count + 2 * (size_t)s->count;
-
-	s->extra = import_extras_from(im, first_ix);
-	for (size_t e = s->extra; e < im->extras.count; e++, room++)
-		if (base_vec_at(&im->extras, struct import_edge, e)->from_ix - first_ix >= s->count)
-			break;
-	return base_vec_reserve(&s->targets, room, sizeof(uint32_t), err);
-}
-
-/* Turns the raw IDs of object i into a list of indices. */
-static int resolve_list(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
-			const uint32_t *found, struct hdb_error *err)
-{
-	uint32_t *targets = s->targets.data; /* there is room for all that is found */
 	int r = HDB_OK;
 
-	s->first[i] = s->targets.count;
-	for (uint64_t k = s->raw_first[i]; k < s->raw_end[i] && r == HDB_OK; k++) {
-		if (found[k] != IDSET_NONE)
-			targets[s->targets.count++] = found[k];
-		else
-			r = import_note_missing(s, *base_vec_at(&s->raw, uint64_t, k), ix, err);
-	}
-	if (r == HDB_OK && s->objects[i].kind == STORE_CLASS)
-		r = class_targets(im, s, (uint32_t)s->objects[i].length, err);
-	for (; s->extra < im->extras.count && r == HDB_OK; s->extra++) {
+	for (uint32_t k = m->raw_first[i]; k < m->raw_end[i] && r == HDB_OK; k++)
+		if (*base_vec_at(&m->found, uint32_t, k) == IDSET_NONE)
+			r = import_note_missing(m->out, *base_vec_at(&m->raw, uint64_t, k),
+						m->first_ix + i, err);
+	return r;
+}
+
+/* Adds the edges of object i that no field of the dump holds. */
+static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+{
+	const uint32_t ix = m->first_ix + i;
+	int r = HDB_OK;
+
+	if (m->objects[i].kind == STORE_CLASS)
+		r = class_targets(im, &m->targets, (uint32_t)m->objects[i].length, err);
+	for (; m->extra < im->extras.count && r == HDB_OK; m->extra++) {
 		const struct import_edge *edge =
-			base_vec_at(&im->extras, struct import_edge, s->extra);
+			base_vec_at(&im->extras, struct import_edge, m->extra);
 
 		if (edge->from_ix > ix)
 			break;
 		/* A long array has none in its list; only damage makes an array a thread. */
 		if (edge->from_ix < ix)
 			continue;
-		r = base_vec_push(&s->targets, &edge->to_ix, sizeof(uint32_t), err);
+		r = base_vec_push(&m->targets, &edge->to_ix, sizeof(uint32_t), err);
 	}
-	if (r < 0)
-		return r;
-	tidy_list(s, s->first[i]);
-	s->lengths[i] = s->targets.count - s->first[i];
-	return HDB_OK;
-}
-
-static int resolve_lists(struct import *im, struct slot *s, uint32_t first_ix,
-			 struct hdb_error *err)
-{
-	uint32_t *found = malloc((s->raw.count + 1) * sizeof(*found));
-	const size_t arrays = s->big.count; /* long arrays come in order of index */
-	size_t big = 0;
-	int r = HDB_OK;
-
-	if (!found)
-		return hdb_fail_memory(err, "references of a block", s->raw.count * 4);
-	r = reserve_targets(im, s, first_ix, err);
-	if (r < 0) {
-		free(found);
-		return r;
-	}
-	idset_find_many(&im->ids, s->raw.data, s->raw.count, found);
-	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
-		const uint32_t ix = first_ix + i;
-
-		if (big < arrays && base_vec_at(&s->big, struct big_list, big)->ix == ix) {
-			s->first[i] = s->targets.count;
-			s->lengths[i] = base_vec_at(&s->big, struct big_list, big++)->length;
-		} else {
-			r = resolve_list(im, s, i, ix, found, err);
-			if (r == HDB_OK && s->lengths[i] > STORE_LIST_BIG) {
-				const struct big_list held = {
-					.ix = ix, .length = s->lengths[i], .start = s->first[i],
-				};
-
-				r = base_vec_push(&s->big, &held, sizeof(held), err);
-			}
-		}
-		s->reference_count += s->lengths[i];
-	}
-	free(found);
 	return r;
 }
+
+/* A list too long for the block: kept until it is written. */
+static int hold_list(struct maker *m, uint32_t i, struct hdb_error *err)
+{
+	struct slot *s = m->out;
+	const struct big_list held = {
+		.ix = m->first_ix + i, .length = m->targets.count, .start = s->held.count,
+	};
+	int r = base_vec_reserve(&s->held, m->targets.count, sizeof(uint32_t), err);
+
+	if (r < 0)
+		return r;
+	memcpy((uint32_t *)s->held.data + s->held.count, m->targets.data,
+	       m->targets.count * sizeof(uint32_t));
+	s->held.count += m->targets.count;
+	return base_vec_push(&s->big, &held, sizeof(held), err);
+}
+
+/* Turns the raw IDs of object i into a list of indices, and writes it. */
+static int resolve_list(struct import *im, struct maker *m, uint32_t i,
+			struct store_lists_writer *out, struct hdb_error *err)
+{
+	const uint32_t *found = m->found.data;
+	uint32_t *targets = m->targets.data; /* there is room for all that is found */
+	const uint32_t end = m->raw_end[i];
+	size_t n = 0;
+	int r = HDB_OK;
+
+	for (uint32_t k = m->raw_first[i]; k < end; k++) {
+		targets[n] = found[k];
+		n += found[k] != IDSET_NONE;
+	}
+	m->targets.count = n;
+	if (n != end - m->raw_first[i])
+		r = note_missing(m, i, err);
+	if (r == HDB_OK && (m->objects[i].kind == STORE_CLASS || m->extra < im->extras.count))
+		r = add_extras(im, m, i, err);
+	if (r < 0)
+		return r;
+	n = m->targets.count = tidy_list(m->targets.data, m->targets.count);
+	m->out->reference_count += n;
+	if (n > STORE_LIST_BIG)
+		r = hold_list(m, i, err);
+	return r == HDB_OK ? store_lists_add(out, m->targets.data, n, err) : r;
+}
+
+static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *err)
+{
+	struct slot *s = m->out;
+	const size_t arrays = s->big.count; /* long arrays come in order of index */
+	struct store_lists_writer out;
+	size_t big = 0;
+	int r = base_vec_reserve(&m->found, m->raw.count + 1, sizeof(uint32_t), err);
+
+	/* Of one object, at most: all that was read, and two more of a class. */
+	m->targets.count = 0;
+	if (r == HDB_OK)
+		r = base_vec_reserve(&m->targets, m->raw.count + 2, sizeof(uint32_t), err);
+	if (r == HDB_OK)
+		r = store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err);
+	if (r < 0)
+		return r;
+	m->extra = import_extras_from(im, m->first_ix);
+	idset_find_many(&im->ids, m->raw.data, m->raw.count, m->found.data);
+	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
+		const struct big_list *array = big < arrays ?
+			base_vec_at(&s->big, struct big_list, big) : NULL;
+
+		if (array && array->ix == m->first_ix + i) {
+			s->reference_count += array->length;
+			r = store_lists_add(&out, NULL, array->length, err);
+			big++;
+		} else {
+			r = resolve_list(im, m, i, &out, err);
+		}
+	}
+	return r;
+}
+
+/* ---- a block ---- */
 
 static void empty_slot(struct slot *s)
 {
 	s->ids_bytes.count = s->objects_bytes.count = s->lists_bytes.count = 0;
-	s->raw.count = s->targets.count = s->missing.count = s->big.count = 0;
-	s->short_ix.count = 0;
+	s->held.count = s->missing.count = s->big.count = s->shorts.count = 0;
 	s->missing_count = s->short_count = s->reference_count = 0;
+	s->last_class = 0;
 }
 
 /* Class objects' own offsets. */
-static void find_classes(struct import *im, struct slot *s, uint32_t first_ix)
+static void find_classes(struct import *im, struct maker *m)
 {
+	const uint32_t count = m->out->count;
 	uint32_t low = 0, high = (uint32_t)im->classes.count;
 
 	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
 
-		if (import_class_at(im, mid)->out.ix < first_ix)
+		if (import_class_at(im, mid)->out.ix < m->first_ix)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	memset(s->offsets, 0, s->count * sizeof(*s->offsets));
+	memset(m->offsets, 0, count * sizeof(*m->offsets));
 	for (; low < im->classes.count; low++) {
 		const struct import_class *class = import_class_at(im, low);
 
-		if (class->out.ix - first_ix >= s->count)
+		if (class->out.ix - m->first_ix >= count)
 			break;
 		if (class->has_dump)
-			s->offsets[class->out.ix - first_ix] = class->out.file_offset;
+			m->offsets[class->out.ix - m->first_ix] = class->out.file_offset;
 	}
 }
 
 struct taking {
 	struct import *im;
-	struct slot *s;
-	uint32_t first_ix;
+	struct maker *m;
 };
 
 static int take_object(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err)
@@ -189,7 +238,7 @@ static int take_object(void *ctx, uint32_t i, const struct hprof_sub *sub, struc
 	const struct taking *t = ctx;
 
 	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
-	return sub->id ? import_take_object(t->im, t->s, i, t->first_ix + i, sub, err) : HDB_OK;
+	return sub->id ? import_take_object(t->im, t->m, i, sub, err) : HDB_OK;
 }
 
 static int by_index(const void *a, const void *b)
@@ -199,40 +248,58 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
+/* What an object tells about sizes, and how many there are. with_next: the next one's ID is known. */
+static int note_object(struct maker *m, uint32_t i, bool with_next, struct hdb_error *err)
+{
+	const struct store_object *o = &m->objects[i];
+	int r = HDB_OK;
+
+	if (!m->ids[i])
+		return HDB_OK;
+	if (with_next)
+		r = import_distances_add(&m->distances, o, m->ids[i + 1] - m->ids[i], err);
+	else if (o->kind == STORE_INSTANCE)
+		m->out->last_class = o->class_no + 1;
+	if (r == HDB_OK && o->kind != STORE_CLASS && (o->kind != STORE_INSTANCE || o->length))
+		r = import_counts_add(&m->counting, o, err);
+	return r;
+}
+
 /* Reads the objects of the block, in the order of the dump, then those that it lacks. */
-static int read_objects(struct import *im, struct slot *s, uint32_t first_ix, uint32_t with_next,
+static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 			struct hdb_error *err)
 {
-	struct taking taking = { .im = im, .s = s, .first_ix = first_ix };
+	struct slot *s = m->out;
+	struct taking taking = { .im = im, .m = m };
 	const struct places_wanted wanted = {
-		.view = &s->view, .ids = s->ids, .count = s->count, .offsets = s->offsets,
+		.view = &m->view, .ids = m->ids, .count = s->count, .offsets = m->offsets,
 		.take = take_object, .ctx = &taking,
 	};
 	int r;
 
-	find_classes(im, s, first_ix);
-	memset(s->raw_first, 0xff, s->count * sizeof(*s->raw_first));
-	r = places_block(&im->places, &im->file, first_ix / STORE_BLOCK_OBJECTS, STORE_BLOCK_OBJECTS,
-			 &wanted, err);
+	find_classes(im, m);
+	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
+	m->raw.count = 0;
+	r = places_block(&im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
+			 STORE_BLOCK_OBJECTS, &wanted, err);
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
-		if (s->raw_first[i] == NOT_TAKEN)
-			r = import_take_rest(im, s, i, first_ix + i, err);
+		if (m->raw_first[i] == NOT_TAKEN)
+			r = import_take_rest(im, m, i, err);
 		if (im->is_android && r == HDB_OK)
-			import_mark_embedded(im, s, i, first_ix + i);
-		if (r == HDB_OK && i + 1 < with_next && s->ids[i])
-			r = import_distances_add(&s->distances, &s->objects[i],
-						 s->ids[i + 1] - s->ids[i], err);
+			import_mark_embedded(im, m, i);
+		if (r == HDB_OK)
+			r = note_object(m, i, i + 1 < with_next, err);
 	}
 	if (s->big.count > 1)
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
-	return r == HDB_OK ? import_distances_flush(&s->distances, err) : r;
+	if (r == HDB_OK)
+		r = import_counts_flush(&m->counting, err);
+	return r == HDB_OK ? import_distances_flush(&m->distances, err) : r;
 }
 
-static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
+static int make_block(struct import *im, struct maker *m, uint64_t item, struct hdb_error *err)
 {
-	struct resolve *v = ctx;
-	struct import *im = v->im;
-	struct slot *s = &v->slots[slot_no];
+	struct slot *s = m->out;
 	const uint32_t first_ix = (uint32_t)(item * STORE_BLOCK_OBJECTS);
 	const uint32_t left = im->object_count - first_ix;
 	const uint32_t with_next = left > STORE_BLOCK_OBJECTS ? STORE_BLOCK_OBJECTS + 1 : left;
@@ -240,19 +307,34 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 
 	empty_slot(s);
 	s->count = left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS;
-	idset_scan(&im->ids, first_ix, with_next, s->ids);
-	s->first_id = s->ids[0];
-	r = read_objects(im, s, first_ix, with_next, err);
+	m->first_ix = first_ix;
+	idset_scan(&im->ids, first_ix, with_next, m->ids);
+	s->first_id = m->ids[0];
+	r = read_objects(im, m, with_next, err);
 	if (r == HDB_OK)
-		r = resolve_lists(im, s, first_ix, err);
+		r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err);
 	if (r == HDB_OK)
-		r = store_ids_encode(&s->ids_bytes, s->ids, s->count, first_ix, err);
-	if (r == HDB_OK)
-		r = store_objects_encode(&s->objects_bytes, s->objects, s->count,
+		r = store_objects_encode(&s->objects_bytes, m->objects, s->count,
 					 im->file.id_size, im->heaps.count != 0, err);
-	if (r == HDB_OK)
-		r = store_lists_encode(&s->lists_bytes, first_ix, s->count, s->first,
-				       s->targets.data, s->lengths, err);
+	return r == HDB_OK ? resolve_lists(im, m, err) : r;
+}
+
+static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
+{
+	struct resolve *v = ctx;
+	struct maker *m;
+	int r;
+
+	pthread_mutex_lock(&v->lock);
+	m = v->free_makers[--v->free_count];
+	pthread_mutex_unlock(&v->lock);
+	m->out = &v->slots[slot_no];
+	m->distances.seen = &m->out->seen;
+	m->counting.counted = &m->out->counted;
+	r = make_block(v->im, m, item, err);
+	pthread_mutex_lock(&v->lock);
+	v->free_makers[v->free_count++] = m;
+	pthread_mutex_unlock(&v->lock);
 	return r;
 }
 
@@ -328,21 +410,19 @@ static int write_array(struct resolve *v, const struct big_list *big, struct hdb
 	return r;
 }
 
-static int report_short(struct import *im, const struct slot *s, uint32_t first_ix,
-			struct hdb_error *err)
+static int report_short(struct import *im, const struct slot *s, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < s->short_ix.count && r == HDB_OK; i++) {
-		const uint32_t ix = *base_vec_at(&s->short_ix, uint32_t, i);
-		const uint64_t id = s->ids[ix - first_ix];
+	for (size_t i = 0; i < s->shorts.count && r == HDB_OK; i++) {
+		const struct short_instance *one =
+			base_vec_at(&s->shorts, struct short_instance, i);
 
-		r = import_problem(im, STORE_PROBLEM_SHORT_INSTANCE,
-				   s->offsets[ix - first_ix], 0, id, err,
+		r = import_problem(im, STORE_PROBLEM_SHORT_INSTANCE, one->offset, 0, one->id, err,
 				   "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
-				   id);
+				   one->id);
 	}
-	im->problem_count += s->short_count - s->short_ix.count;
+	im->problem_count += s->short_count - s->shorts.count;
 	return r;
 }
 
@@ -370,7 +450,7 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 
 		r = big->start == NOT_HELD ? write_array(v, big, err) :
 		    store_lists_put_big(im->writer, STORE_REFERENCES_BIG, big->ix,
-					base_vec_at(&s->targets, uint32_t, big->start),
+					base_vec_at(&s->held, uint32_t, big->start),
 					big->length, err);
 	}
 	for (size_t i = 0; i < s->missing.count && r == HDB_OK; i++) {
@@ -380,59 +460,81 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	}
 	im->dangling_count += s->missing_count;
 	im->reference_count += s->reference_count;
-	import_distances_merge(im, &s->distances);
-	return r == HDB_OK ? report_short(im, s, (uint32_t)first_ix, err) : r;
+	import_distances_merge(im, &s->seen);
+	if (s->last_class)
+		import_class_at(im, s->last_class - 1)->instance_count++;
+	if (r == HDB_OK)
+		r = import_counts_merge(im, &s->counted, err);
+	return r == HDB_OK ? report_short(im, s, err) : r;
 }
 
 /* ---- the pass ---- */
 
-static void free_slots(struct resolve *v, unsigned count)
+static void release(struct resolve *v, unsigned slot_count, unsigned maker_count)
 {
-	for (unsigned i = 0; v->slots && i < count; i++) {
+	for (unsigned i = 0; v->slots && i < slot_count; i++) {
 		struct slot *s = &v->slots[i];
 
 		base_vec_release(&s->ids_bytes);
 		base_vec_release(&s->objects_bytes);
 		base_vec_release(&s->lists_bytes);
-		base_vec_release(&s->raw);
-		base_vec_release(&s->targets);
+		base_vec_release(&s->held);
 		base_vec_release(&s->missing);
 		base_vec_release(&s->big);
-		base_vec_release(&s->short_ix);
-		base_vec_release(&s->distances.full);
-		free(s->ids);
-		free(s->offsets);
-		free(s->raw_first);
-		free(s->raw_end);
-		free(s->first);
-		free(s->lengths);
-		free(s->objects);
+		base_vec_release(&s->shorts);
+		base_vec_release(&s->counted);
+		base_vec_release(&s->seen.entries);
+	}
+	for (unsigned i = 0; v->makers && i < maker_count; i++) {
+		struct maker *m = &v->makers[i];
+
+		base_vec_release(&m->raw);
+		base_vec_release(&m->found);
+		base_vec_release(&m->targets);
+		free(m->ids);
+		free(m->offsets);
+		free(m->raw_first);
+		free(m->raw_end);
+		free(m->objects);
 	}
 	free(v->slots);
+	free(v->makers);
+	free(v->free_makers);
 }
 
-static int make_slots(struct resolve *v, unsigned count, struct hdb_error *err)
+static int make_makers(struct resolve *v, unsigned count, struct hdb_error *err)
 {
 	const size_t n = STORE_BLOCK_OBJECTS + 1;
 
-	v->slots = calloc(count, sizeof(*v->slots));
-	for (unsigned i = 0; v->slots && i < count; i++) {
-		struct slot *s = &v->slots[i];
+	for (unsigned i = 0; i < count; i++) {
+		struct maker *m = &v->makers[i];
 
-		s->view.src = v->im->source;
-		import_distances_init(&s->distances);
-		s->ids = malloc(n * sizeof(*s->ids));
-		s->offsets = malloc(n * sizeof(*s->offsets));
-		s->raw_first = malloc(n * sizeof(*s->raw_first));
-		s->raw_end = malloc(n * sizeof(*s->raw_end));
-		s->first = malloc(n * sizeof(*s->first));
-		s->lengths = malloc(n * sizeof(*s->lengths));
-		s->objects = malloc(n * sizeof(*s->objects));
-		if (!s->ids || !s->offsets || !s->raw_first || !s->raw_end || !s->first ||
-		    !s->lengths || !s->objects)
-			return hdb_fail_memory(err, "blocks of objects", n * 80);
+		m->view.src = v->im->source;
+		import_distances_init(&m->distances);
+		m->counting.counts = &v->im->counts_by_class;
+		m->ids = malloc(n * sizeof(*m->ids));
+		m->offsets = malloc(n * sizeof(*m->offsets));
+		m->raw_first = malloc(n * sizeof(*m->raw_first));
+		m->raw_end = malloc(n * sizeof(*m->raw_end));
+		m->objects = malloc(n * sizeof(*m->objects));
+		if (!m->ids || !m->offsets || !m->raw_first || !m->raw_end || !m->objects)
+			return hdb_fail_memory(err, "a block of objects", n * 56);
+		v->free_makers[v->free_count++] = m;
 	}
-	return v->slots ? HDB_OK : hdb_fail_memory(err, "blocks of objects", count * sizeof(struct slot));
+	return HDB_OK;
+}
+
+static int prepare(struct resolve *v, unsigned slot_count, unsigned maker_count,
+		   struct hdb_error *err)
+{
+	v->slots = calloc(slot_count, sizeof(*v->slots));
+	v->makers = calloc(maker_count, sizeof(*v->makers));
+	v->free_makers = calloc(maker_count, sizeof(*v->free_makers));
+	if (!v->slots || !v->makers || !v->free_makers)
+		return hdb_fail_memory(err, "blocks of objects",
+				       slot_count * sizeof(struct slot) +
+				       maker_count * sizeof(struct maker));
+	return make_makers(v, maker_count, err);
 }
 
 static int write_blocks(struct resolve *v, struct hdb_error *err)
@@ -445,13 +547,14 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 		.slot_count = 3 * im->work->threads, .ctx = v,
 		.produce = produce, .consume = consume,
 	};
-	int r;
+	int r = prepare(v, pipeline.slot_count, pipeline.threads, err);
 
-	r = make_slots(v, pipeline.slot_count, err);
 	base_stage(im->work, "resolving references", im->object_count, "objects");
+	(void)pthread_mutex_init(&v->lock, NULL);
 	if (r == HDB_OK)
 		r = base_pipeline_run(&pipeline, err);
-	free_slots(v, pipeline.slot_count);
+	(void)pthread_mutex_destroy(&v->lock);
+	release(v, pipeline.slot_count, pipeline.threads);
 	if (r == HDB_OK)
 		r = store_put_table(im->writer, STORE_IDS, im->object_count, err);
 	if (r == HDB_OK)
@@ -468,6 +571,8 @@ int import_resolve(struct import *im, struct hdb_error *err)
 	struct resolve v = { .im = im, .view = { .src = im->source } };
 	int r = places_finish(&im->places, &im->file, &im->ids, STORE_BLOCK_OBJECTS, im->work, err);
 
+	if (r == HDB_OK)
+		r = import_counts_begin(im, err);
 	if (r == HDB_OK)
 		r = write_blocks(&v, err);
 	return r < 0 ? r : im->source->check(im->source, err);

@@ -10,7 +10,7 @@
 /* Problems that one block may report; more are counted only. */
 #define BLOCK_PROBLEMS_MAX 16
 /* Classes remembered by a hash of their ID: nearly every object is of one of few. */
-#define SLOT_CLASSES 1024u
+#define MAKER_CLASSES 512u
 
 struct missing {
 	uint64_t id;
@@ -21,49 +21,71 @@ struct missing {
 struct big_list {
 	uint32_t ix;
 	uint64_t length;
-	uint64_t start;      /* in targets, or NOT_HELD: an array, read again from the dump */
+	uint64_t start;      /* in held, or NOT_HELD: an array, read again from the dump */
 	uint64_t offset;     /* of the array */
 };
 #define NOT_HELD UINT64_MAX
-#define NOT_TAKEN UINT64_MAX
+#define NOT_TAKEN UINT32_MAX
 
-/* What making one block needs and gives. */
+/* An instance with too few bytes. */
+struct short_instance {
+	uint64_t id, offset;
+};
+
+/* What making one block gives. */
 struct slot {
 	struct base_vec ids_bytes, objects_bytes, lists_bytes;
-	struct base_vec raw;        /* uint64_t: IDs referred to */
-	struct base_vec targets;    /* uint32_t */
+	struct base_vec held;       /* uint32_t: targets of lists too long for the block, but for arrays */
 	struct base_vec missing;    /* struct missing */
 	struct base_vec big;        /* struct big_list */
-	struct base_vec short_ix;   /* uint32_t: instances with too few bytes */
-	uint64_t *ids;              /* one more than a block: the next block's first */
-	uint64_t *offsets;          /* in the dump; 0: not in it */
-	uint64_t *raw_first; /* by object: its first in raw; NOT_TAKEN before it is taken */
-	uint64_t *raw_end;   /* by object: past its last in raw */
-	uint64_t *first;     /* by object: its first in targets */
-	uint64_t *lengths;   /* by object: entries in its list */
-	struct store_object *objects;
-	struct base_view view;
+	struct base_vec shorts;     /* struct short_instance */
+	struct base_vec counted;    /* struct import_count */
+	struct import_seen seen;
 	uint64_t first_id;
 	uint32_t count;
+	uint32_t last_class;        /* 1 + number of the class of the heap's last object, an instance; else 0 */
 	uint64_t missing_count, short_count, reference_count;
-	size_t extra;               /* number of the next extra edge */
+};
+
+/* A class whose instances a thread has met. */
+struct maker_class {
+	uint64_t id;
+	uint32_t no;         /* number + 1; 0: free */
+	uint32_t body_size;
+	uint32_t plan_first, plan_count;
+	uint32_t stack_size_at;
+};
+
+/* What a thread needs to make a block; most of it must stay in the caches of its core. */
+struct maker {
+	struct slot *out;
+	struct base_vec raw;     /* uint64_t: IDs referred to */
+	struct base_vec found;   /* uint32_t: their indices */
+	struct base_vec targets; /* uint32_t: of one object */
+	uint64_t *ids;           /* one more than a block: the next block's first */
+	uint64_t *offsets;       /* in the dump; 0: not in it */
+	uint32_t *raw_first;     /* by object: its first in raw; NOT_TAKEN before it is taken */
+	uint32_t *raw_end;       /* by object: past its last in raw */
+	struct store_object *objects;
+	struct base_view view;
+	uint32_t first_ix;
+	size_t extra;            /* number of the next extra edge */
 	struct import_distances distances;
-	uint64_t class_id[SLOT_CLASSES];
-	uint32_t class_no[SLOT_CLASSES]; /* number + 1; 0: free */
+	struct import_counting counting;
+	struct maker_class classes[MAKER_CLASSES];
 };
 
 /* ---- read_object.c: objects of the dump ---- */
 
-/* Takes object i of the block, which is ix: its entry, and the IDs that it refers to, appended to s->raw. */
-int import_take_object(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
-		       const struct hprof_sub *sub, struct hdb_error *err);
+/* Takes object i of the block: its entry, and the IDs that it refers to, appended to m->raw. */
+int import_take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
+		       struct hdb_error *err);
 
-/* The same for what is no instance and no array of the dump: read at s->offsets[i], or made up. */
-int import_take_rest(struct import *im, struct slot *s, uint32_t i, uint32_t ix,
-		     struct hdb_error *err);
+/* The same for what is no instance and no array of the dump: read at m->offsets[i], or made up. */
+int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err);
 
-/* sizes_art.c: marks object i of the block, which is ix, if ART made it up for a part of another object. */
-void import_mark_embedded(struct import *im, struct slot *s, uint32_t i, uint32_t ix);
+/* sizes_art.c: marks object i of the block if ART made it up for a part of another object. */
+void import_mark_embedded(struct import *im, struct maker *m, uint32_t i);
 
 /* Notes a reference to an ID that is no object's. */
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);

@@ -382,6 +382,15 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 	return r == HDB_OK ? put_evidence(im, l, err) : r;
 }
 
+int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err)
+{
+	struct sizes_fixed fixed;
+	const int r = parse_layout(im->opt->layout, &fixed, err);
+
+	*align_bytes = fixed.align_bytes;
+	return r;
+}
+
 int import_sizes(struct import *im, struct hdb_error *err)
 {
 	struct sizes_choice *choice = calloc(1, sizeof(*choice));
@@ -410,6 +419,7 @@ int import_sizes(struct import *im, struct hdb_error *err)
 		for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
 			r = size_class(im, &l, import_class_at(im, no), err);
 	}
+	im->align_bytes = l.align_bytes;
 	if (r == HDB_OK)
 		r = put_layout(im, &l, err);
 	free(choice);

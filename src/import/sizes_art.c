@@ -30,12 +30,13 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id,
 	return no != BASE_IDMAP_NONE && layout_known_is_string(import_class_at(im, no)->known);
 }
 
-void import_mark_embedded(struct import *im, struct slot *s, uint32_t i, uint32_t ix)
+void import_mark_embedded(struct import *im, struct maker *m, uint32_t i)
 {
-	struct store_object *o = &s->objects[i];
-	const uint64_t id = s->ids[i];
+	struct store_object *o = &m->objects[i];
+	const uint64_t id = m->ids[i];
 
-	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || id < STRING_VALUE_AT || !ix)
+	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || id < STRING_VALUE_AT ||
+	    !(m->first_ix + i))
 		return;
 	if (id % 8 == CLASS_OVERHEAD_AT) {
 		const uint32_t no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
@@ -45,11 +46,11 @@ void import_mark_embedded(struct import *im, struct slot *s, uint32_t i, uint32_
 		if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
 			import_class_at(im, no)->overhead_bytes =
 				(uint32_t)(o->length * o->body_size);
-	} else if (i && s->ids[i - 1] != id - STRING_VALUE_AT) {
+	} else if (i && m->ids[i - 1] != id - STRING_VALUE_AT) {
 		return;
 	} else {
-		o->is_embedded = is_string(im, &s->view, id - STRING_VALUE_AT,
-					   i ? &s->objects[i - 1] : NULL);
+		o->is_embedded = is_string(im, &m->view, id - STRING_VALUE_AT,
+					   i ? &m->objects[i - 1] : NULL);
 	}
 }
 

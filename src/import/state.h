@@ -7,6 +7,7 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 #include "hprof/walk.h"
+#include "import/counts.h"
 #include "import/idset.h"
 #include "import/import.h"
 #include "import/places.h"
@@ -46,6 +47,7 @@ struct import_class {
 	uint32_t overhead_bytes;  /* ART: of the class object, in a made-up array */
 	uint32_t stack_size_at;   /* stack chunks: where the value of field "size" ends; 0: none */
 	uint8_t known;            /* see layout/layout_known.h */
+	uint64_t instance_count;  /* instances seen by the pass over objects */
 	uint32_t order;           /* position among all classes, super classes first */
 	uint8_t has_dump;         /* a CLASS_DUMP of this snapshot */
 	uint8_t mark;             /* for walks over super classes */
@@ -133,6 +135,8 @@ struct import {
 	struct base_vec extras;       /* struct import_edge, sorted: see import_roots.c */
 	struct base_vec numbered_roots; /* struct store_root, sorted */
 	uint64_t wide_overlaps;       /* object arrays that 8-byte references would make overlap */
+	struct import_counts counts_by_class;
+	unsigned align_bytes;         /* of sizes, as chosen */
 	uint64_t address_bits;        /* all bits of distances between objects that follow one another */
 };
 
@@ -146,10 +150,17 @@ struct import_distance_entry {
 	uint64_t key;
 };
 
-/* Distances that one thread has seen in a block. */
+/* Distances that were seen in a block. */
+struct import_seen {
+	struct base_vec entries; /* struct import_distance_entry */
+	uint64_t bits;
+	uint64_t wide_overlaps;
+};
+
+/* What one thread needs to note the distances of a block. */
 struct import_distances {
 	struct import_distance_entry cache[IMPORT_DISTANCE_CACHE];
-	struct base_vec full; /* struct import_distance_entry: pushed out of the cache */
+	struct import_seen *seen; /* where they go: those that are pushed out of the cache at once */
 	uint64_t bits;
 	uint64_t wide_overlaps;
 };
@@ -187,9 +198,10 @@ static inline int import_distances_add(struct import_distances *d, const struct 
 	return HDB_OK;
 }
 
-/* Readies what was noted for import_distances_merge, which one thread at a time may call, and which empties d. */
+/* Moves all that was noted of a block to d->seen. */
 int import_distances_flush(struct import_distances *d, struct hdb_error *err);
-void import_distances_merge(struct import *im, struct import_distances *d);
+/* Takes what was seen in a block, and empties it; one thread at a time. */
+void import_distances_merge(struct import *im, struct import_seen *seen);
 
 /* import_problems.c */
 int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
@@ -232,6 +244,9 @@ size_t import_extras_from(const struct import *im, uint32_t ix);
 
 /* sizes_fields.c: where a stack chunk says how large it is. After import_classes has numbered classes. */
 int import_find_stack_chunks(struct import *im, struct hdb_error *err);
+
+/* sizes.c: the alignment that the user wants; 0: none. HDB_EUSAGE for a --layout that is none. */
+int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err);
 
 /* sizes.c: frees the places of objects, which it is the last to need. */
 int import_sizes(struct import *im, struct hdb_error *err);

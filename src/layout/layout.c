@@ -114,6 +114,25 @@ unsigned layout_array_base(const struct layout_model *model, uint8_t element_typ
 	       (unsigned)layout_round(length_end, model->word_bytes);
 }
 
+uint32_t layout_array_period(uint32_t modulus, uint32_t width)
+{
+	uint32_t a = modulus, b = width;
+
+	while (b) {
+		const uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a ? modulus / a : 1;
+}
+
+uint32_t layout_stack_chunk_period(uint32_t modulus)
+{
+	/* 64 words take whole words of bits at either width, and multiples of 8 bytes. */
+	return 64 * layout_array_period(modulus, 8);
+}
+
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words)
 {
 	const uint64_t bits = stack_words * (reference_bytes == 4 ? 2 : 1);

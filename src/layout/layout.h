@@ -111,6 +111,15 @@ unsigned layout_array_base(const struct layout_model *model, uint8_t element_typ
  */
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 
+/*
+ * Objects of one class whose lengths are equal modulo a period pad alike, so they can be counted together: with
+ * lengths a and a + k periods their sizes differ by k times what one period adds, whatever header comes before, under
+ * every alignment that divides `modulus`. The period of arrays of elements of `width` bytes, or multiples of it, and
+ * that of a stack chunk's words with references of 4 or of 8 bytes.
+ */
+uint32_t layout_array_period(uint32_t modulus, uint32_t width);
+uint32_t layout_stack_chunk_period(uint32_t modulus);
+
 /* v rounded up to a power of two. */
 static inline uint64_t layout_round(uint64_t v, uint64_t align)
 {

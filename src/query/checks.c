@@ -561,6 +561,7 @@ static const struct query_check_step steps[] = {
 	{ "counts", { 0 }, check_counts },
 	{ "identifiers", { 0 }, check_ids },
 	{ "objects", { 0 }, check_objects },
+	{ "class counts", { STORE_CLASS_COUNTS }, query_check_class_counts },
 	{ "references", { 0 }, check_references },
 	{ "referrers", { STORE_REFERRERS }, check_referrers },
 	{ "reach", { STORE_REACH }, check_reach },

@@ -12,13 +12,16 @@
 
 struct query_check_step {
 	const char *name;
-	enum store_table needs[CHECK_NEEDS_MAX]; /* derived tables, ended by 0 */
+	enum store_table needs[CHECK_NEEDS_MAX]; /* tables that need not be there, ended by 0 */
 	/*
 	 * Sets *ok and writes what was found to `detail`, CHECK_DETAIL_SIZE bytes. HDB_ECORRUPT is
 	 * as good as not ok; other failures mean that it could not be done.
 	 */
 	int (*run)(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 };
+
+/* checks_counts.c: the one of the table class.counts, which older databases lack. */
+int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 
 /* All of them, in the order in which they run. Static. */
 const struct query_check_step *query_check_steps(size_t *count);

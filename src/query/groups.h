@@ -22,7 +22,7 @@ int query_by(const struct query *q, enum derive_group fallback, enum derive_grou
 
 /* How objects are told apart by query_count_groups. */
 enum query_counting {
-	QUERY_COUNT_ALL,    /* all count as reachable: nothing is built */
+	QUERY_COUNT_ALL,    /* all count as reachable, as the import counted them: nothing is built */
 	QUERY_COUNT_REACHED /* by the dominators or the reach tree; the latter is built if neither is there */
 };
 

@@ -74,15 +74,22 @@ struct class_query {
 	uint64_t offset;
 };
 
-static int count_all(struct query *q, struct class_query *s, struct hdb_error *err)
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct class_query *s = ctx;
+
+	(void)err;
+	s->instances[count->class_no] += count->count;
+	s->bytes[count->class_no] += count->shallow_bytes;
+	return HDB_OK;
+}
+
+/* For databases in which the import has not counted. */
+static int count_objects(struct query *q, struct class_query *s, struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
-	int r = HDB_OK;
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	s->instances = calloc((size_t)q->heap->class_count + 1, sizeof(*s->instances));
-	s->bytes = calloc((size_t)q->heap->class_count + 1, sizeof(*s->bytes));
-	if (!block || !s->instances || !s->bytes)
-		r = hdb_fail_memory(err, "counts by class", sizeof(*block));
 	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
 		r = heap_read_block(q->heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
@@ -94,6 +101,19 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	}
 	free(block);
 	return r;
+}
+
+static int count_all(struct query *q, struct class_query *s, struct hdb_error *err)
+{
+	const size_t n = (size_t)q->heap->class_count + 1;
+	int r;
+
+	s->instances = calloc(n, sizeof(*s->instances));
+	s->bytes = calloc(n, sizeof(*s->bytes));
+	if (!s->instances || !s->bytes)
+		return hdb_fail_memory(err, "counts by class", n * 2 * sizeof(*s->bytes));
+	r = heap_each_count(q->heap, add_counted, s, err);
+	return r == HDB_NOTFOUND ? count_objects(q, s, err) : r;
 }
 
 static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)

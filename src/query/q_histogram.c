@@ -13,8 +13,8 @@ enum { NAME, LOADER, COUNT, SHALLOW, RETAINED, UNREACHABLE_COUNT, UNREACHABLE_SH
 static const struct hdb_option_spec options[] = {
 	{ "by", "class|superclass|package|loader",
 	  "what to count by (class); a super class counts its sub classes too" },
-	{ "shallow", NULL, "count and shallow size of all objects, reachable or not: one quick pass "
-	  "that builds no table; no retained sizes" },
+	{ "shallow", NULL, "count and shallow size of all objects, reachable or not, as the import "
+	  "counted them; builds no table; no retained sizes" },
 	QUERY_FAIL_IF,
 	{ NULL, NULL, NULL },
 };

@@ -101,27 +101,46 @@ static int add_database(struct query *q, struct info_rows *info, struct hdb_erro
 				      "share of the dump's", text, err) : r;
 }
 
-/* Counts objects by kind in one pass; what the dump lacks is counted apart. */
-static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
-		       struct hdb_error *err)
+static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	uint64_t *kinds = ctx;
+
+	(void)err;
+	kinds[count->kind] += count->count;
+	return HDB_OK;
+}
+
+/* For databases in which the import has not counted. */
+static int count_objects(struct query *q, uint64_t kinds[4], struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? heap_load_classes(q->heap, err) :
-		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	*invented = 0;
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
 		r = heap_read_block(q->heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			kinds[block->kind[i]]++;
+			kinds[block->kind[i]] += block->first_ix + i != HEAP_BOOT_LOADER;
 		if (r == HDB_OK)
 			r = base_step(q->work, block->first_ix, err);
 	}
 	free(block);
+	return r;
+}
+
+/* Counts objects by kind; what the dump lacks is counted apart. */
+static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
+		       struct hdb_error *err)
+{
+	int r = heap_load_classes(q->heap, err);
+
+	*invented = 0;
+	if (r == HDB_OK)
+		r = heap_each_count(q->heap, add_kind, kinds, err);
+	if (r == HDB_NOTFOUND)
+		r = count_objects(q, kinds, err);
 	if (r < 0 || !q->heap->object_count)
 		return r;
 	*invented = 1;
-	kinds[STORE_INSTANCE] -= kinds[STORE_INSTANCE] != 0;
 	for (uint32_t no = 0; no < q->heap->class_count; no++) {
 		if (!(heap_class(q->heap, no)->flags & STORE_CLASS_INVENTED))
 			continue;

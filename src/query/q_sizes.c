@@ -250,6 +250,21 @@ static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_
 	return round_up(bytes, t->mat_align);
 }
 
+/* The same of objects that pad alike: MAT's alignment, too, divides the modulus of their lengths. */
+static uint64_t mat_objects(const struct query *q, const struct tally *t,
+			    const struct heap_count *c)
+{
+	const uint64_t elements = c->elements - c->count * c->length;
+	unsigned width = 0;
+
+	if (c->kind == STORE_OBJECT_ARRAY)
+		width = t->mat_reference;
+	else if (c->kind == STORE_PRIMITIVE_ARRAY)
+		width = hprof_type_size(heap_class(q->heap, c->class_no)->element_type,
+					q->heap->id_size);
+	return c->count * mat_object(q, t, c->class_no, c->kind, c->length) + elements * width;
+}
+
 /* ---- counting ---- */
 
 static void release_tally(struct tally *t)
@@ -276,45 +291,72 @@ static int open_tally(struct query *q, struct tally *t, struct hdb_error *err)
 	return mat_classes(q, t, err);
 }
 
-static void count_object(struct query *q, struct tally *t, const struct heap_block *block,
-			 uint32_t i)
+struct counting {
+	struct query *q;
+	struct tally *t;
+};
+
+/* Counts `count->count` objects of one class and kind, which pad alike. */
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
-	const uint32_t no = block->class_no[i];
-	const uint8_t kind = block->kind[i];
+	const struct counting *c = ctx;
+	struct tally *t = c->t;
+	const uint32_t no = count->class_no;
 	unsigned basis;
 
-	if (block->first_ix + i == HEAP_BOOT_LOADER)
-		return;
-	if (kind == STORE_CLASS) {
-		const struct store_class *class = heap_class(q->heap, (uint32_t)block->length[i]);
-
-		if (class->flags & STORE_CLASS_INVENTED)
-			return;
-		basis = class->class_basis & 3;
-		t->mirrors[basis]++;
-		t->mirror_bytes[basis] += block->shallow[i];
+	(void)err;
+	if (count->is_invented)
+		return HDB_OK;
+	if (count->kind == STORE_CLASS) {
+		basis = heap_class(c->q->heap, (uint32_t)count->length)->class_basis & 3;
+		t->mirrors[basis] += count->count;
+		t->mirror_bytes[basis] += count->shallow_bytes;
 	} else {
-		basis = heap_class(q->heap, no)->size_basis & 3;
-		t->class_objects[no]++;
-		t->bytes[basis] += block->shallow[i];
+		basis = heap_class(c->q->heap, no)->size_basis & 3;
+		t->class_objects[no] += count->count;
+		t->bytes[basis] += count->shallow_bytes;
 	}
-	t->total += block->shallow[i];
-	t->mat_total += mat_object(q, t, no, kind, block->length[i]);
+	t->total += count->shallow_bytes;
+	t->mat_total += mat_objects(c->q, t, count);
+	return HDB_OK;
 }
 
-static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
+/* For databases in which the import has not counted. */
+static int count_objects(struct query *q, struct tally *t, struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
+	struct counting c = { .q = q, .t = t };
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
 		r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			count_object(q, t, block, i);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const struct heap_count one = {
+				.class_no = block->class_no[i], .kind = block->kind[i],
+				.length = block->length[i], .count = 1, .elements = block->length[i],
+				.shallow_bytes = block->shallow[i],
+				.is_invented = block->kind[i] == STORE_CLASS &&
+					heap_class(q->heap, (uint32_t)block->length[i])->flags &
+					STORE_CLASS_INVENTED,
+			};
+
+			if (block->first_ix + i != HEAP_BOOT_LOADER)
+				r = add_counted(&c, &one, err);
+		}
 		if (r == HDB_OK)
 			r = base_step(q->work, block->first_ix, err);
 	}
 	free(block);
+	return r;
+}
+
+static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
+{
+	struct counting c = { .q = q, .t = t };
+	int r = heap_each_count(q->heap, add_counted, &c, err);
+
+	if (r == HDB_NOTFOUND)
+		r = count_objects(q, t, err);
 	/* Class objects are of one class, and of one arithmetic: one that is exact speaks for those in doubt. */
 	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
 		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];

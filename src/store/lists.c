@@ -11,49 +11,85 @@
 
 #define LIST_GROUP 32
 #define ENTRY_MAX 5 /* bytes of a 33-bit varint */
+#define PAD 8       /* what put_number writes at once */
 
-static uint8_t *put_entry(uint8_t *p, uint32_t entry, uint32_t previous)
+/*
+ * A varint of a number below 2^35, without branches: how many bytes the next one takes is hard to foretell. Writes 8
+ * bytes; returns the end of those that count.
+ */
+static inline uint8_t *put_number(uint8_t *p, uint64_t v)
 {
-	return put_varint(p, zigzag((int64_t)entry - (int64_t)previous));
+	const unsigned more = (unsigned)(v >= 1u << 7) + (v >= 1u << 14) + (v >= 1u << 21) +
+			      (v >= 1u << 28);
+	const uint64_t spread = (v & 0x7f) | (v << 1 & 0x7f00) | (v << 2 & 0x7f0000) |
+				(v << 3 & 0x7f000000) | (v << 4 & 0x7f00000000);
+
+	store64(p, spread | (0x80808080ull & ((1ull << (8 * more)) - 1)));
+	return p + more + 1;
+}
+
+static inline uint8_t *put_entries(uint8_t *p, uint32_t previous, const uint32_t *target,
+				   uint64_t count)
+{
+	for (uint64_t e = 0; e < count; e++) {
+		p = put_number(p, zigzag((int64_t)target[e] - (int64_t)previous));
+		previous = target[e];
+	}
+	return p;
+}
+
+int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
+		     uint32_t count, struct hdb_error *err)
+{
+	const size_t groups = ((size_t)count + LIST_GROUP - 1) / LIST_GROUP;
+	const int r = base_vec_reserve(out, groups * 4, 1, err);
+
+	if (r < 0)
+		return r;
+	*w = (struct store_lists_writer){ .out = out, .start = out->count, .first_ix = first_ix };
+	out->count += groups * 4;
+	return HDB_OK;
+}
+
+int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
+		    struct hdb_error *err)
+{
+	const bool is_big = n > STORE_LIST_BIG;
+	struct base_vec *out = w->out;
+	const int r = base_vec_reserve(out, VARINT_MAX + PAD + (is_big ? 0 : (size_t)n * ENTRY_MAX),
+				       1, err);
+	uint8_t *p;
+
+	if (r < 0)
+		return r;
+	if (out->count - w->start > UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
+	p = (uint8_t *)out->data + out->count;
+	if (w->count % LIST_GROUP == 0)
+		store32((uint8_t *)out->data + w->start + (size_t)(w->count / LIST_GROUP) * 4,
+			(uint32_t)(out->count - w->start));
+	p = put_varint(p, n << 1 | is_big);
+	if (!is_big)
+		p = put_entries(p, w->first_ix + w->count, target, n);
+	out->count = (size_t)(p - (uint8_t *)out->data);
+	w->count++;
+	return HDB_OK;
 }
 
 int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
 		       struct hdb_error *err)
 {
-	const size_t start = out->count;
-	const uint32_t groups = (count + LIST_GROUP - 1) / LIST_GROUP;
-	int r = base_vec_reserve(out, (size_t)groups * 4, 1, err);
+	struct store_lists_writer w;
+	int r = store_lists_open(&w, out, first_ix, count, err);
 
-	if (r < 0)
-		return r;
-	out->count += (size_t)groups * 4;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
-		const bool is_big = n > STORE_LIST_BIG;
-		uint32_t previous = first_ix + i;
-		uint8_t *p;
 
-		r = base_vec_reserve(out, VARINT_MAX + (is_big ? 0 : (size_t)n * ENTRY_MAX), 1,
-				     err);
-		if (r < 0)
-			return r;
-		p = (uint8_t *)out->data + out->count;
-		if (i % LIST_GROUP == 0)
-			store32((uint8_t *)out->data + start + (size_t)(i / LIST_GROUP) * 4,
-				(uint32_t)(out->count - start));
-		p = put_varint(p, n << 1 | is_big);
-		for (uint64_t e = 0; !is_big && e < n; e++) {
-			const uint32_t entry = target[first[i] + e];
-
-			p = put_entry(p, entry, previous);
-			previous = entry;
-		}
-		out->count = (size_t)(p - (uint8_t *)out->data);
+		/* Of a big list, or of empty ones, target may have nothing. */
+		r = store_lists_add(&w, n && n <= STORE_LIST_BIG ? target + first[i] : NULL, n, err);
 	}
-	if (out->count - start > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
-	return HDB_OK;
+	return r;
 }
 
 /* Parts of the lists of one object follow one another: u32 ix, u32 part. */
@@ -67,17 +103,12 @@ int store_lists_put_part(struct store_writer *writer, enum store_table big_table
 			 struct hdb_error *err)
 {
 	struct base_vec bytes = { 0 };
-	uint32_t previous = ix;
 	uint8_t *p;
-	int r = base_vec_reserve(&bytes, (size_t)count * ENTRY_MAX, 1, err);
+	int r = base_vec_reserve(&bytes, (size_t)count * ENTRY_MAX + PAD, 1, err);
 
 	if (r < 0)
 		return r;
-	p = bytes.data;
-	for (uint32_t e = 0; e < count; e++) {
-		p = put_entry(p, target[e], previous);
-		previous = target[e];
-	}
+	p = put_entries(bytes.data, ix, target, count);
 	r = store_put(writer, big_table, part_key(ix, part), count, bytes.data,
 		      (uint64_t)(p - (uint8_t *)bytes.data), err);
 	base_vec_release(&bytes);

@@ -23,6 +23,21 @@ int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
 		       struct hdb_error *err);
 
+/* Makes such a block list by list; private. */
+struct store_lists_writer {
+	struct base_vec *out; /* lent */
+	size_t start;         /* of the block in out */
+	uint32_t first_ix;
+	uint32_t count;       /* lists so far */
+};
+
+/* Begins a block of `count` lists at the end of `out`, to which only this writer may append until it has all. */
+int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
+		     uint32_t count, struct hdb_error *err);
+/* The next list, n entries; `target` is not looked at if it is big. */
+int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
+		    struct hdb_error *err);
+
 /* Writes part `part` of the big list of object ix. */
 int store_lists_put_part(struct store_writer *writer, enum store_table big_table, uint32_t ix,
 			 uint32_t part, const uint32_t *target, uint32_t count,

@@ -17,8 +17,6 @@
 
 #define CLASS_ENTRY 12
 #define RECENT_CLASSES 256u
-/* Memory that encoding takes: three columns of a block. */
-#define SCRATCH_COLUMNS 3
 
 uint64_t store_record_head_size(uint8_t kind, unsigned id_size)
 {
@@ -40,143 +38,173 @@ static uint64_t record_size(const struct store_object *o, unsigned id_size)
 
 /* ---- encoding ---- */
 
-/* Numbers the distinct (class, kind, body size) of a block in order of appearance. */
-static int build_dictionary(struct base_vec *out, const struct store_object *objects,
-			    uint32_t count, uint64_t *indices, struct hdb_error *err)
-{
-	struct base_idmap map = { 0 };
-	const size_t at = out->count;
-	uint32_t classes = 0;
+/* The distinct (class, kind, embedded) of a block in order of appearance. */
+struct dictionary {
+	struct base_vec *out;      /* where its entries go, behind their number */
+	struct base_idmap map;
+	uint32_t count;
 	/* The entries of the classes that came last; nearly every object is of one of few. */
 	uint64_t recent_key[RECENT_CLASSES];
 	uint32_t recent[RECENT_CLASSES];
-	int r = base_bytes_append(out, "\0\0\0\0", 4, err);
+};
 
-	memset(recent_key, 0xff, sizeof(recent_key));
-	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+/* What the dictionary's number of an object is where its class is not among the recent ones. */
+static int look_up(struct dictionary *d, const struct store_object *o, uint64_t key,
+		   struct hdb_error *err)
+{
+	const unsigned at = o->class_no % RECENT_CLASSES;
+	uint8_t entry[CLASS_ENTRY] = { 0 };
+	int r = HDB_OK;
+
+	d->recent_key[at] = key;
+	d->recent[at] = base_idmap_get(&d->map, key);
+	if (d->recent[at] != BASE_IDMAP_NONE)
+		return HDB_OK;
+	d->recent[at] = d->count++;
+	store32(entry, o->class_no);
+	entry[4] = o->kind;
+	entry[5] = o->is_embedded != 0;
+	store32(entry + 8, o->body_size);
+	r = base_idmap_put(&d->map, key, d->recent[at], err);
+	return r == HDB_OK ? base_bytes_append(d->out, entry, sizeof(entry), err) : r;
+}
+
+/* Numbers of a group of objects in the dictionary. */
+static int number_group(struct dictionary *d, const struct store_object *objects, unsigned n,
+			uint64_t *out, struct hdb_error *err)
+{
+	for (unsigned i = 0; i < n; i++) {
 		const struct store_object *o = &objects[i];
 		/* A class has one body size and nearly always one kind, so these make the key. */
 		const uint64_t key = (uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 |
 				     o->kind;
-		const unsigned at_recent = o->class_no % RECENT_CLASSES;
-		uint8_t entry[CLASS_ENTRY] = { 0 };
 
-		if (key != recent_key[at_recent]) {
-			recent_key[at_recent] = key;
-			recent[at_recent] = base_idmap_get(&map, key);
-		}
-		if (recent[at_recent] == BASE_IDMAP_NONE) {
-			const uint32_t last = recent[at_recent] = classes++;
+		if (key != d->recent_key[o->class_no % RECENT_CLASSES]) {
+			const int r = look_up(d, o, key, err);
 
-			store32(entry, o->class_no);
-			entry[4] = o->kind;
-			entry[5] = o->is_embedded != 0;
-			store32(entry + 8, o->body_size);
-			r = base_idmap_put(&map, key, last, err);
-			if (r == HDB_OK)
-				r = base_bytes_append(out, entry, sizeof(entry), err);
+			if (r < 0)
+				return r;
 		}
-		indices[i] = recent[at_recent];
+		out[i] = d->recent[o->class_no % RECENT_CLASSES];
 	}
-	base_idmap_release(&map);
-	if (r == HDB_OK)
-		store32((uint8_t *)out->data + at, classes);
-	return r;
+	return HDB_OK;
 }
 
-/* Offsets as differences; writes the groups' bases to `out`. */
-static int encode_offsets(struct base_vec *out, const struct store_object *objects, uint32_t count,
-			  unsigned id_size, uint64_t *deltas, struct hdb_error *err)
+/* Offsets of a group as differences from where they would be; returns the first. */
+static uint64_t offset_group(const struct store_object *objects, unsigned n, unsigned id_size,
+			     uint64_t *deltas)
 {
-	uint64_t expected = 0;
-	bool has_base = true;
-	int r = HDB_OK;
+	uint64_t expected = 0, base = 0;
+	bool has_base = false;
 
-	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		const struct store_object *o = &objects[i];
 
 		deltas[i] = 0;
-		if (i % PACK_GROUP == 0) {
-			r = base_bytes_append(out, "\0\0\0\0\0\0\0\0", 8, err);
-			has_base = false;
-		}
-		if (o->kind == STORE_CLASS || r < 0)
+		if (o->kind == STORE_CLASS)
 			continue;
-		if (!has_base) {
-			store64((uint8_t *)out->data + out->count - 8, o->file_offset);
-			expected = o->file_offset;
-			has_base = true;
-		}
+		if (!has_base)
+			base = expected = o->file_offset;
+		has_base = true;
 		deltas[i] = zigzag((int64_t)(o->file_offset - expected));
 		expected = o->file_offset + record_size(o, id_size);
 	}
+	return base;
+}
+
+/* The parts of a block that follow its dictionary. */
+enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
+
+static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
+			const struct store_object *objects, unsigned n, unsigned id_size,
+			struct hdb_error *err)
+{
+	uint64_t values[PARTS][PACK_GROUP];
+	uint8_t base[8];
+	int r = number_group(d, objects, n, values[NUMBERS], err);
+
+	store64(base, offset_group(objects, n, id_size, values[OFFSETS]));
+	if (r == HDB_OK)
+		r = base_bytes_append(columns[BASES].out, base, sizeof(base), err);
+	for (unsigned i = 0; i < n; i++) {
+		values[LENGTHS][i] = objects[i].length;
+		values[HEAPS][i] = objects[i].heap_no;
+	}
+	for (unsigned c = NUMBERS; c < PARTS && r == HDB_OK; c++)
+		if (columns[c].out)
+			r = pack_put_group(&columns[c], values[c], n, err);
 	return r;
 }
 
 int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
 			 unsigned id_size, bool with_heaps, struct hdb_error *err)
 {
-	uint64_t *scratch = malloc(SCRATCH_COLUMNS * (size_t)count * sizeof(*scratch));
-	uint64_t *indices = scratch, *column, *deltas;
-	int r;
+	const unsigned parts = with_heaps ? PARTS : HEAPS;
+	struct dictionary *d = calloc(1, sizeof(*d));
+	struct base_vec bytes[PARTS] = { { 0 } };
+	struct pack_writer columns[PARTS] = { { .out = &bytes[BASES] } };
+	const size_t start = out->count;
+	int r = d ? base_bytes_append(out, "\0\0\0\0", 4, err) :
+		hdb_fail_memory(err, "a block of objects", sizeof(*d));
 
-	if (!scratch)
-		return hdb_fail_memory(err, "a block of objects",
-				       SCRATCH_COLUMNS * (uint64_t)count * 8);
-	column = scratch + count;
-	deltas = column + count;
-	r = build_dictionary(out, objects, count, indices, err);
+	if (d) {
+		d->out = out;
+		memset(d->recent_key, 0xff, sizeof(d->recent_key));
+	}
+	for (unsigned c = NUMBERS; c < parts && r == HDB_OK; c++)
+		r = pack_begin(&columns[c], &bytes[c], count, err);
+	for (uint32_t i = 0; i < count && r == HDB_OK; i += PACK_GROUP)
+		r = encode_group(d, columns, objects + i,
+				 count - i < PACK_GROUP ? count - i : PACK_GROUP, id_size, err);
+	for (unsigned c = 0; c < parts && r == HDB_OK; c++) {
+		if (c != BASES)
+			r = pack_end(&columns[c], err);
+		if (r == HDB_OK)
+			r = base_bytes_append(out, bytes[c].data, bytes[c].count, err);
+	}
 	if (r == HDB_OK)
-		r = encode_offsets(out, objects, count, id_size, deltas, err);
-	if (r == HDB_OK)
-		r = pack_encode(out, indices, count, err);
-	for (uint32_t i = 0; i < count; i++)
-		column[i] = objects[i].length;
-	if (r == HDB_OK)
-		r = pack_encode(out, column, count, err);
-	if (r == HDB_OK)
-		r = pack_encode(out, deltas, count, err);
-	for (uint32_t i = 0; with_heaps && i < count; i++)
-		column[i] = objects[i].heap_no;
-	if (r == HDB_OK && with_heaps)
-		r = pack_encode(out, column, count, err);
-	free(scratch);
+		store32((uint8_t *)out->data + start, d->count);
+	for (unsigned c = 0; c < PARTS; c++)
+		base_vec_release(&bytes[c]);
+	if (d)
+		base_idmap_release(&d->map);
+	free(d);
 	return r;
 }
 
 int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, uint32_t first_ix,
 		     struct hdb_error *err)
 {
-	uint64_t *deltas = malloc((size_t)count * sizeof(*deltas));
+	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
+	struct pack_writer column;
 	uint64_t all = 0;
-	uint8_t head[8] = { 0 };
+	uint8_t *head;
 	unsigned shift;
-	int r;
+	int r = base_vec_reserve(out, 8 + (size_t)groups * 8, 1, err);
 
-	if (!deltas)
-		return hdb_fail_memory(err, "a block of identifiers", (uint64_t)count * 8);
+	if (r < 0)
+		return r;
 	for (uint32_t i = 1; i < count; i++)
 		all |= ids[i] - ids[i - 1];
 	shift = all ? (unsigned)__builtin_ctzll(all) : 0;
+	head = (uint8_t *)out->data + out->count;
 	store32(head, first_ix);
-	head[4] = (uint8_t)shift;
-	r = base_bytes_append(out, head, sizeof(head), err);
-	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
-		uint8_t first[8];
+	store32(head + 4, shift);
+	for (uint32_t g = 0; g < groups; g++)
+		store64(head + 8 + (size_t)g * 8, ids[g * PACK_GROUP]);
+	out->count += 8 + (size_t)groups * 8;
+	r = pack_begin(&column, out, count, err);
+	for (uint32_t at = 0; at < count && r == HDB_OK; at += PACK_GROUP) {
+		const unsigned n = count - at < PACK_GROUP ? count - at : PACK_GROUP;
+		uint64_t deltas[PACK_GROUP];
 
+		for (unsigned i = 1; i < n; i++)
+			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
 		/* The first of a group is written whole; its delta repeats the next one's. */
-		if (i % PACK_GROUP == 0) {
-			store64(first, ids[i]);
-			r = base_bytes_append(out, first, 8, err);
-			deltas[i] = i + 1 < count ? (ids[i + 1] - ids[i]) >> shift : 0;
-		} else {
-			deltas[i] = (ids[i] - ids[i - 1]) >> shift;
-		}
+		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
+		r = pack_put_group(&column, deltas, n, err);
 	}
-	if (r == HDB_OK)
-		r = pack_encode(out, deltas, count, err);
-	free(deltas);
-	return r;
+	return r == HDB_OK ? pack_end(&column, err) : r;
 }
 
 /* ---- objects ---- */

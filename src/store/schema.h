@@ -217,4 +217,19 @@ struct store_record_count {
 };
 static_assert(sizeof(struct store_record_count) == 24, "stored");
 
+/*
+ * Table class.counts: how many objects the dump has, by class, kind and length modulo a period (layout/layout.h);
+ * class objects, of which each class has one, are not in it. In order of class, kind, is_embedded and length.
+ */
+struct store_class_count {
+	uint64_t count;
+	uint64_t elements;   /* the sum of their lengths */
+	uint32_t class_no;
+	uint32_t length;     /* modulo the period */
+	uint8_t kind;        /* enum store_kind */
+	uint8_t is_embedded; /* arrays that ART makes up */
+	uint8_t unused[6];
+};
+static_assert(sizeof(struct store_class_count) == 32, "stored");
+
 #endif

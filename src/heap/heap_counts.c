@@ -1,0 +1,87 @@
+/*
+ * heap/heap_counts.c - how many objects there are by class and kind, and how large they are together, as the import
+ * counted them: the table class.counts, and class objects by the classes.
+ */
+#include "heap/heap.h"
+#include "layout/layout.h"
+
+/* Bytes that each object of a row has more than one of the row's length, summed. */
+static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c, uint32_t modulus)
+{
+	const uint64_t elements = c->elements - c->count * c->length;
+	const uint32_t period = layout_stack_chunk_period(modulus);
+	const struct store_class *class = heap_class(heap, c->class_no);
+
+	if (c->kind == STORE_OBJECT_ARRAY)
+		return elements * heap->layout.reference_bytes;
+	if (c->kind == STORE_PRIMITIVE_ARRAY)
+		return elements * hprof_type_size(class->element_type, heap->id_size);
+	return heap->layout.model == HDB_SIZES_VM ? elements / period *
+	       layout_stack_chunk(heap->layout.reference_bytes, period) : 0;
+}
+
+static bool is_sound(const struct heap *heap, const struct store_class_count *row)
+{
+	uint64_t least;
+
+	return row->class_no < heap->class_count && row->kind < STORE_CLASS &&
+	       row->count <= heap->object_count &&
+	       !__builtin_mul_overflow(row->count, (uint64_t)row->length, &least) &&
+	       row->elements >= least;
+}
+
+/* Hands class objects on, those that the dump lacks as well. */
+static int each_class(struct heap *heap, int (*take)(void *ctx, const struct heap_count *count,
+						     struct hdb_error *err),
+		      void *ctx, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		const struct store_class *class = heap_class(heap, no);
+		const struct heap_count count = {
+			.class_no = heap->class_class_no, .kind = STORE_CLASS, .length = no,
+			.count = 1, .shallow_bytes = class->class_bytes,
+			.is_invented = class->flags & STORE_CLASS_INVENTED,
+		};
+
+		r = take(ctx, &count, err);
+	}
+	return r;
+}
+
+int heap_each_count(struct heap *heap, int (*take)(void *ctx, const struct heap_count *count,
+						   struct hdb_error *err),
+		    void *ctx, struct hdb_error *err)
+{
+	const uint64_t modulus = store_meta_number(heap->store, "counts.modulus", 0);
+	struct store_table_info info;
+	int r = store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err);
+
+	if (r == HDB_OK)
+		r = heap_load_classes(heap, err);
+	if (r != HDB_OK)
+		return r;
+	if (!modulus || modulus > UINT16_MAX || heap->class_class_no >= heap->class_count)
+		return store_damaged(heap->store, STORE_CLASS_COUNTS, 0, "impossible modulus", err);
+	for (uint64_t i = 0; i < info.item_count && r == HDB_OK; i++) {
+		struct store_class_count row;
+		struct heap_count c;
+
+		r = store_record(heap->store, STORE_CLASS_COUNTS, sizeof(row), i, &row, err);
+		if (r == HDB_NOTFOUND || (r == HDB_OK && !is_sound(heap, &row)))
+			r = store_damaged(heap->store, STORE_CLASS_COUNTS, i, "impossible count", err);
+		if (r < 0)
+			return r;
+		c = (struct heap_count){
+			.class_no = row.class_no, .kind = row.kind, .length = row.length,
+			.embedded = row.is_embedded ? STORE_KIND_EMBEDDED : 0,
+			.count = row.count, .elements = row.elements,
+		};
+		c.shallow_bytes = c.count * heap_shallow(heap, c.class_no, c.kind | c.embedded,
+							 c.length) +
+				  bytes_beyond(heap, &c, (uint32_t)modulus);
+		r = take(ctx, &c, err);
+	}
+	return r == HDB_OK ? each_class(heap, take, ctx, err) : r;
+}

@@ -1,0 +1,163 @@
+/*
+ * import/counts.c - the table class.counts; see counts.h.
+ */
+#include "import/counts.h"
+
+#include "import/state.h"
+#include "layout/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t least_common_multiple(uint32_t a, uint32_t b)
+{
+	return layout_array_period(a, b) * b;
+}
+
+int import_counts_begin(struct import *im, struct hdb_error *err)
+{
+	struct import_counts *counts = &im->counts_by_class;
+	unsigned fixed;
+	const int r = import_fixed_alignment(im, &fixed, err);
+
+	if (r < 0)
+		return r;
+	/*
+	 * Eclipse MAT's alignment is a multiple of every other one: they are powers of two, up to 256, that divide
+	 * all distances, or 8; those that are recorded are 1 or 8. Only the user may want a larger one.
+	 */
+	counts->modulus = least_common_multiple(im->mat_align_bytes, fixed ? fixed : 1);
+	for (unsigned width = 1; width < 16; width++)
+		counts->period[width] = layout_array_period(counts->modulus, width);
+	counts->period[0] = layout_stack_chunk_period(counts->modulus);
+	return HDB_OK;
+}
+
+int import_counts_push(struct import_counting *c, struct import_count *entry, uint64_t key,
+		       uint64_t length, struct hdb_error *err)
+{
+	const int r = entry->count ? base_vec_push(c->counted, entry, sizeof(*entry), err) : HDB_OK;
+
+	*entry = (struct import_count){ .key = key, .count = 1, .elements = length };
+	return r;
+}
+
+int import_counts_flush(struct import_counting *c, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (unsigned i = 0; i < IMPORT_COUNT_CACHE && r == HDB_OK; i++) {
+		if (c->cache[i].count)
+			r = base_vec_push(c->counted, &c->cache[i], sizeof(c->cache[i]), err);
+		c->cache[i].count = 0;
+	}
+	return r;
+}
+
+static int merge(struct import_counts *to, const struct import_count *from, struct hdb_error *err)
+{
+	const uint32_t no = base_idmap_get(&to->map, from->key);
+	struct import_count *row;
+	int r;
+
+	if (no != BASE_IDMAP_NONE) {
+		row = base_vec_at(&to->rows, struct import_count, no);
+		row->count += from->count;
+		row->elements += from->elements;
+		return HDB_OK;
+	}
+	r = base_idmap_put(&to->map, from->key, (uint32_t)to->rows.count, err);
+	return r == HDB_OK ? base_vec_push(&to->rows, from, sizeof(*from), err) : r;
+}
+
+int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err)
+{
+	struct import_counts *to = &im->counts_by_class;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < counted->count && r == HDB_OK && !to->is_given_up; i++)
+		r = merge(to, base_vec_at(counted, struct import_count, i), err);
+	counted->count = 0;
+	if (to->rows.count > IMPORT_COUNTS_MAX) {
+		import_counts_release(to);
+		to->is_given_up = true;
+	}
+	return r;
+}
+
+void import_counts_release(struct import_counts *counts)
+{
+	base_idmap_release(&counts->map);
+	base_vec_release(&counts->rows);
+}
+
+/* ---- writing ---- */
+
+static struct store_class_count stored(const struct import_count *row)
+{
+	return (struct store_class_count){
+		.count = row->count, .elements = row->elements,
+		.class_no = (uint32_t)(row->key >> 32), .kind = row->key >> 30 & 3,
+		.is_embedded = row->key >> 29 & 1, .length = (uint32_t)row->key & ((1u << 29) - 1),
+	};
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct import_count *x = a, *y = b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/*
+ * Adds the instances of classes, of which those with a length have been counted apart, and sorts.
+ */
+static int add_instances(struct import *im, struct import_counts *counts, struct hdb_error *err)
+{
+	const size_t rows = counts->rows.count;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < rows; i++) {
+		const struct import_count *row = base_vec_at(&counts->rows, struct import_count, i);
+		struct import_class *class = import_class_at(im, (uint32_t)(row->key >> 32));
+
+		if ((row->key >> 30 & 3) == STORE_INSTANCE)
+			class->instance_count -= row->count;
+	}
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		const struct import_count row = {
+			.key = (uint64_t)no << 32, .count = import_class_at(im, no)->instance_count,
+		};
+
+		if (row.count)
+			r = merge(counts, &row, err);
+	}
+	if (r == HDB_OK && counts->rows.count)
+		qsort(counts->rows.data, counts->rows.count, sizeof(struct import_count), by_key);
+	return r;
+}
+
+int import_write_class_counts(struct import *im, struct hdb_error *err)
+{
+	struct import_counts *counts = &im->counts_by_class;
+	struct store_records_writer w = {
+		.writer = im->writer, .table = STORE_CLASS_COUNTS,
+		.record_size = sizeof(struct store_class_count),
+	};
+	int r;
+
+	if (counts->is_given_up || counts->modulus % im->align_bytes)
+		return HDB_OK;
+	r = add_instances(im, counts, err);
+	for (size_t i = 0; i < counts->rows.count && r == HDB_OK; i++) {
+		const struct store_class_count row =
+			stored(base_vec_at(&counts->rows, struct import_count, i));
+
+		r = store_records_put(&w, &row, err);
+	}
+	if (r == HDB_OK)
+		r = store_records_end(&w, err);
+	store_records_release(&w);
+	return r == HDB_OK ? store_put_meta_number(im->writer, "counts.modulus", counts->modulus,
+						   err) : r;
+}
