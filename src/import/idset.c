@@ -17,7 +17,7 @@
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
 /* IDs that idset_find_many looks ahead: enough to hide memory latency. */
-#define AHEAD 24u
+#define AHEAD 32u
 
 void idset_init(struct idset *set)
 {
@@ -357,30 +357,43 @@ uint32_t idset_find(const struct idset *set, uint64_t id)
 	return chunk ? find_in_chunk(chunk, unit) : IDSET_NONE;
 }
 
+/* The word that an ID would be in; `none`, without bits, if there is none. */
+static inline const struct idset_word *word_for(const struct idset *set, uint64_t id,
+						const struct idset_word *none)
+{
+	const uint64_t unit = id >> set->shift;
+	const struct idset_chunk *chunk = id & ((1u << set->shift) - 1) ? NULL :
+					  chunk_of(set, unit >> IDSET_CHUNK_BITS);
+
+	return chunk ? &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : none;
+}
+
 void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
 {
-	/* Those of the next AHEAD IDs, whose words are on their way from memory. */
-	const struct idset_chunk *chunks[AHEAD] = { NULL };
-	const uint64_t odd = (1u << set->shift) - 1;
+	static const struct idset_word none;
+	/* Where the next AHEAD IDs are, which is on its way from memory; a word may lie in two lines. */
+	const struct idset_word *words[AHEAD];
+	const size_t ready = count < AHEAD ? count : AHEAD;
 
 	if (set->is_sparse) {
 		idset_sorted_find_many(&set->sorted, ids, count, out);
 		return;
 	}
-	for (size_t i = 0; i < count + AHEAD; i++) {
-		const struct idset_chunk *chunk = chunks[i % AHEAD];
+	for (size_t i = 0; i < ready; i++) {
+		words[i] = word_for(set, ids[i], &none);
+		__builtin_prefetch(words[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct idset_word *word = words[i % AHEAD];
+		const uint64_t bits = bits_of(word);
+		const uint64_t bit = (uint64_t)1 << (ids[i] >> set->shift & 63);
 
-		if (i >= AHEAD)
-			out[i - AHEAD] = chunk ? find_in_chunk(chunk, ids[i - AHEAD] >> set->shift) :
-						 IDSET_NONE;
-		if (i >= count)
-			continue;
-		chunk = ids[i] & odd ? NULL :
-			chunk_of(set, ids[i] >> set->shift >> IDSET_CHUNK_BITS);
-		chunks[i % AHEAD] = chunk;
-		if (chunk)
-			__builtin_prefetch(&chunk->words[(ids[i] >> set->shift >> 6) &
-							 (IDSET_CHUNK_WORDS - 1)]);
+		out[i] = bits & bit ? word->first_ix + popcount(bits & (bit - 1)) : IDSET_NONE;
+		if (i + AHEAD < count) {
+			words[i % AHEAD] = word_for(set, ids[i + AHEAD], &none);
+			__builtin_prefetch(words[i % AHEAD]);
+			__builtin_prefetch((const char *)words[i % AHEAD] + sizeof(*word) - 1);
+		}
 	}
 }
 
