@@ -154,7 +154,8 @@ bench: all ## run the benchmarks
 	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
 	else echo "no benchmarks: bench/run.sh is not there"; fi
 
-# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds.
+# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and short stacks of
+# allocations, and no weights of what is kept, make more than twice the runs a second.
 fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
 		build/fuzz/libheapdb.a build/fuzz/libheapdb-command.a \
@@ -167,12 +168,14 @@ fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 			build/fuzz/libheapdb-command.a build/fuzz/libheapdb.a $(TEST_LIBS); \
 		echo "fuzz $$name for $(SECS) s"; \
 		dict=; [ ! -f tests/fuzz/$$name.dict ] || dict=-dict=tests/fuzz/$$name.dict; \
+		ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=3 \
 		build/fuzz/$$name $$dict -max_total_time=$(SECS) -timeout=20 -rss_limit_mb=2048 \
-			-print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
+			-entropic=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
 			build/fuzz/corpus/$$name tests/corpus/$$name; \
 	done
 
-# AFL++ on the same targets: its driver calls them in a loop; what it keeps is under build/afl/out.
+# AFL++ on the same targets: its driver calls them in a loop; what it keeps is under build/afl/out. It starts from what
+# clang's fuzzer kept, if that ran before.
 fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seconds each
 	@command -v afl-clang-fast >/dev/null || { echo "fuzz-afl: afl++ is not installed"; exit 1; }
 	@AFL_QUIET=1 AFL_USE_ASAN=1 $(MAKE) --no-print-directory BUILD=build/afl CC=afl-clang-fast \
@@ -185,7 +188,8 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 			$(patsubst %.c,build/afl/obj/%.o,$(support_src)) \
 			build/afl/libheapdb-command.a build/afl/libheapdb.a $(TEST_LIBS); \
 		dict=; [ ! -f tests/fuzz/$$name.dict ] || dict="-x tests/fuzz/$$name.dict"; \
-		seeds=tests/corpus/$$name; [ ! -d build/afl/out/$$name ] || seeds=-; \
+		seeds=tests/corpus/$$name; [ ! -d build/fuzz/corpus/$$name ] || seeds=build/fuzz/corpus/$$name; \
+		[ ! -d build/afl/out/$$name ] || seeds=-; \
 		echo "fuzz $$name for $(SECS) s"; \
 		AFL_NO_UI=1 AFL_QUIET=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 \
 			AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 afl-fuzz -m none -t 20000 -V $(SECS) $$dict \
