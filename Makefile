@@ -221,16 +221,19 @@ nightly: ## all that takes too long for every change
 # Programs that make thousands of databases, kill others or wait for faults are not run here: sanitizers see them.
 valgrind_skip := store_flips import_damage import_faults store_crash base_truncated derive_company \
 	import_growth query_growth
-valgrind: all $(test_bin) ## the test programs under valgrind
-	@for t in $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin)); do \
-		echo "valgrind $$t"; DUMP=$(sample) HDB_ROOT=$(CURDIR) valgrind -q --error-exitcode=9 \
-			--leak-check=full --errors-for-leak-kinds=definite $$t > build/valgrind.log 2>&1 || \
+valgrind_programs = $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin))
+valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the replays of fuzz targets under valgrind
+	@for t in $(valgrind_programs) $(replay_bin); do \
+		inputs=; case $$t in */fuzz_*) inputs=$$(find tests/corpus/$${t##*/fuzz_} -type f | sort) ;; esac; \
+		echo "valgrind $$t"; HEAPDB_SMALL=1 DUMP=$(sample) HDB_ROOT=$(CURDIR) valgrind -q --error-exitcode=9 \
+			--leak-check=full --errors-for-leak-kinds=definite $$t $$inputs > build/valgrind.log 2>&1 || \
 			{ tail -40 build/valgrind.log; exit 1; }; done
 
+# Counts are files that a test run as another user must be able to write, too.
 cov: ## which lines the tests reach, by file (build/cov)
 	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
-	@$(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test || \
-		echo "cov: what another user or a killed process runs is not counted, and read_only_test fails by that"
+	@umask 0; $(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test || \
+		echo "cov: tests failed, which says nothing of the lines; what a killed process ran is not counted"
 	@cd build/cov && find obj/src obj/tools -name '*.gcda' | sort | xargs -r gcov -n 2>/dev/null | \
 	awk '/^File/ { file = $$2; gsub("\047", "", file) } \
 	     /^Lines/ && file ~ /^(src|tools)\/.*\.c$$/ { split($$2, p, /[:%]/); n = $$4; \
