@@ -326,6 +326,10 @@ static int walk_contents(struct query *q, struct contents *c, struct hdb_error *
 		const struct sample sample = stack[--c->depth];
 		struct heap_object object;
 
+		/* The members hold nothing in common, so each object is met once. */
+		if (c->visited == q->heap->object_count)
+			return store_damaged(q->heap->store, STORE_CHILDREN, sample.ix,
+					     "what is dominated forms a circle", err);
 		r = heap_object(q->heap, sample.ix, &object, err);
 		if (r == HDB_OK) {
 			c->counts[object.class_no] += (double)sample.weight;
