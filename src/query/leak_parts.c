@@ -363,6 +363,12 @@ static int count_contents(struct query *q, struct contents *c, const struct quer
 	return walk_contents(q, c, err);
 }
 
+/* Sizes in a damaged database add up to more than a number holds. */
+static uint64_t rounded(double v)
+{
+	return v < 0x1p63 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+}
+
 static int tell_contents(struct query *q, struct query_story *story, uint64_t part,
 			 const struct contents *c, struct hdb_error *err)
 {
@@ -372,8 +378,8 @@ static int tell_contents(struct query *q, struct query_story *story, uint64_t pa
 	int r = new_classes(q, &classes, err);
 
 	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++) {
-		classes[no].count = (uint64_t)(c->counts[no] + 0.5);
-		classes[no].shallow_bytes = (uint64_t)(c->bytes[no] + 0.5);
+		classes[no].count = rounded(c->counts[no]);
+		classes[no].shallow_bytes = rounded(c->bytes[no]);
 	}
 	if (r == HDB_OK)
 		r = tell_classes(q, story, "content", part, classes, false, err);
