@@ -154,7 +154,8 @@ bench: all ## run the benchmarks
 	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
 	else echo "no benchmarks: bench/run.sh is not there"; fi
 
-# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds.
+# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and short stacks of
+# allocations, and no weights of what is kept, make more than twice the runs a second.
 fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
 		build/fuzz/libheapdb.a build/fuzz/libheapdb-command.a \
@@ -167,12 +168,14 @@ fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 			build/fuzz/libheapdb-command.a build/fuzz/libheapdb.a $(TEST_LIBS); \
 		echo "fuzz $$name for $(SECS) s"; \
 		dict=; [ ! -f tests/fuzz/$$name.dict ] || dict=-dict=tests/fuzz/$$name.dict; \
+		ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=3 \
 		build/fuzz/$$name $$dict -max_total_time=$(SECS) -timeout=20 -rss_limit_mb=2048 \
-			-print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
+			-entropic=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
 			build/fuzz/corpus/$$name tests/corpus/$$name; \
 	done
 
-# AFL++ on the same targets: its driver calls them in a loop; what it keeps is under build/afl/out.
+# AFL++ on the same targets: its driver calls them in a loop; what it keeps is under build/afl/out. It starts from what
+# clang's fuzzer kept, if that ran before.
 fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seconds each
 	@command -v afl-clang-fast >/dev/null || { echo "fuzz-afl: afl++ is not installed"; exit 1; }
 	@AFL_QUIET=1 AFL_USE_ASAN=1 $(MAKE) --no-print-directory BUILD=build/afl CC=afl-clang-fast \
@@ -185,7 +188,8 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 			$(patsubst %.c,build/afl/obj/%.o,$(support_src)) \
 			build/afl/libheapdb-command.a build/afl/libheapdb.a $(TEST_LIBS); \
 		dict=; [ ! -f tests/fuzz/$$name.dict ] || dict="-x tests/fuzz/$$name.dict"; \
-		seeds=tests/corpus/$$name; [ ! -d build/afl/out/$$name ] || seeds=-; \
+		seeds=tests/corpus/$$name; [ ! -d build/fuzz/corpus/$$name ] || seeds=build/fuzz/corpus/$$name; \
+		[ ! -d build/afl/out/$$name ] || seeds=-; \
 		echo "fuzz $$name for $(SECS) s"; \
 		AFL_NO_UI=1 AFL_QUIET=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 \
 			AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 afl-fuzz -m none -t 20000 -V $(SECS) $$dict \
@@ -217,16 +221,19 @@ nightly: ## all that takes too long for every change
 # Programs that make thousands of databases, kill others or wait for faults are not run here: sanitizers see them.
 valgrind_skip := store_flips import_damage import_faults store_crash base_truncated derive_company \
 	import_growth query_growth
-valgrind: all $(test_bin) ## the test programs under valgrind
-	@for t in $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin)); do \
-		echo "valgrind $$t"; DUMP=$(sample) HDB_ROOT=$(CURDIR) valgrind -q --error-exitcode=9 \
-			--leak-check=full --errors-for-leak-kinds=definite $$t > build/valgrind.log 2>&1 || \
+valgrind_programs = $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin))
+valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the replays of fuzz targets under valgrind
+	@for t in $(valgrind_programs) $(replay_bin); do \
+		inputs=; case $$t in */fuzz_*) inputs=$$(find tests/corpus/$${t##*/fuzz_} -type f | sort) ;; esac; \
+		echo "valgrind $$t"; HEAPDB_SMALL=1 DUMP=$(sample) HDB_ROOT=$(CURDIR) valgrind -q --error-exitcode=9 \
+			--leak-check=full --errors-for-leak-kinds=definite $$t $$inputs > build/valgrind.log 2>&1 || \
 			{ tail -40 build/valgrind.log; exit 1; }; done
 
+# Counts are files that a test run as another user must be able to write, too.
 cov: ## which lines the tests reach, by file (build/cov)
 	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
-	@$(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test || \
-		echo "cov: what another user or a killed process runs is not counted, and read_only_test fails by that"
+	@umask 0; $(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test || \
+		echo "cov: tests failed, which says nothing of the lines; what a killed process ran is not counted"
 	@cd build/cov && find obj/src obj/tools -name '*.gcda' | sort | xargs -r gcov -n 2>/dev/null | \
 	awk '/^File/ { file = $$2; gsub("\047", "", file) } \
 	     /^Lines/ && file ~ /^(src|tools)\/.*\.c$$/ { split($$2, p, /[:%]/); n = $$4; \

@@ -31,6 +31,12 @@ static UNUSED void oracle_start(void)
 	print_message("SEED=%" PRIu64 "\n", oracle_seed);
 }
 
+/* How big a shape is: n, and a fiftieth of it where HEAPDB_SMALL is set (`make valgrind`). */
+static UNUSED uint32_t oracle_size(uint32_t n)
+{
+	return getenv("HEAPDB_SMALL") ? n / 50 : n;
+}
+
 static uint64_t oracle_random(void)
 {
 	uint64_t z = oracle_seed += 0x9e3779b97f4a7c15u;

@@ -178,7 +178,7 @@ static void check_failures(struct oracle_access *a, const struct graph_access *a
 static void random_graphs(void **state)
 {
 	(void)state;
-	for (int i = 0; i < GRAPH_COUNT; i++) {
+	for (int i = 0; i < (int)oracle_size(GRAPH_COUNT); i++) {
 		struct oracle_graph g;
 		struct hdb_error err;
 		oracle_random_graph(&g);
@@ -202,7 +202,7 @@ static void random_graphs(void **state)
 
 static void long_list(void **state)
 {
-	const uint32_t n = 3000000;
+	const uint32_t n = oracle_size(3000000);
 	struct oracle_graph g;
 	uint32_t *parent = oracle_alloc(n, sizeof *parent);
 	struct graph_paths paths;

@@ -94,7 +94,7 @@ static void check_around(const struct oracle_graph *g, const struct graph_rows *
 static void random_graphs(void **state)
 {
 	(void)state;
-	for (int i = 0; i < GRAPH_COUNT; i++) {
+	for (int i = 0; i < (int)oracle_size(GRAPH_COUNT); i++) {
 		struct oracle_graph g;
 		oracle_random_graph(&g);
 		oracle_build(&g, false);
@@ -137,7 +137,7 @@ static void order(void **state)
 
 static void big_shapes(void **state)
 {
-	const uint32_t n = 5000000;
+	const uint32_t n = oracle_size(5000000);
 	struct oracle_graph g;
 	uint32_t *parent = oracle_alloc(n, sizeof *parent);
 	struct hdb_error err;
@@ -153,9 +153,9 @@ static void big_shapes(void **state)
 	oracle_set(g.roots, 0);
 	oracle_build(&g, false);
 	const struct graph_rows *rows = oracle_rows(&g, &work);
-	const uint64_t before = base_now_us();
+	const clock_t before = clock();
 	assert_int_equal(graph_reach_tree(rows, g.roots, &work, parent, &err), HDB_OK);
-	assert_true((double)(base_now_us() - before) / 1e6 < SHAPE_SECONDS);
+	assert_true((double)(clock() - before) / CLOCKS_PER_SEC < SHAPE_SECONDS);
 	for (uint32_t v = 1; v < n; v++)
 		assert_int_equal(parent[v], v - 1);
 	free(parent);

@@ -100,7 +100,7 @@ static void check_failures(struct oracle_access *a, const struct graph_access *a
 static void random_graphs(void **state)
 {
 	(void)state;
-	for (int i = 0; i < GRAPH_COUNT; i++) {
+	for (int i = 0; i < (int)oracle_size(GRAPH_COUNT); i++) {
 		struct oracle_graph g;
 		uint32_t members[8];
 		oracle_random_graph(&g);
@@ -151,10 +151,10 @@ static uint32_t retained_of(struct oracle_graph *g, uint32_t member, const char 
 	const struct graph_access access = oracle_graph_access(&a);
 	struct graph_retained_set set;
 	struct hdb_error err;
-	const uint64_t before = base_now_us();
+	const clock_t before = clock();
 
 	assert_int_equal(graph_retained_local(&access, &member, 1, NULL, &set, &err), HDB_OK);
-	const double seconds = (double)(base_now_us() - before) / 1e6;
+	const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
 	print_message("%-8s subtree %" PRIu32 " removed %" PRIu32 " edges %" PRIu64 ": %.2f s\n",
 		      name, set.subtree_nodes, set.removed_nodes, set.edges, seconds);
 	assert_true(seconds < SHAPE_SECONDS);
@@ -169,7 +169,7 @@ static uint32_t retained_of(struct oracle_graph *g, uint32_t member, const char 
 
 static void big_shapes(void **state)
 {
-	const uint32_t n = 2000000;
+	const uint32_t n = oracle_size(2000000);
 	struct oracle_graph g;
 
 	(void)state;

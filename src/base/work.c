@@ -22,6 +22,8 @@
 #define BIG_MIN (1ull << 20)
 /* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
 #define BIG_UNIT (1ull << 16)
+/* What the kernel reads ahead begins at multiples of this, which is one of its pages' size. */
+#define SOON_UNIT (1ull << 16)
 /* More worker threads than this gain nothing: one thread writes the database. */
 #define THREADS_MAX 64
 /* Progress is drawn at most this often. */
@@ -201,6 +203,15 @@ static int scratch_file(const char *dir, int *fd, struct hdb_error *err)
 	return HDB_OK;
 }
 
+int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err)
+{
+	int r = scratch_file(work->scratch_dir, fd, err);
+
+	if (r < 0 && strcmp(work->tmp_dir, work->scratch_dir) != 0)
+		r = scratch_file(work->tmp_dir, fd, err);
+	return r;
+}
+
 /* Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. */
 static int reserved_file(const char *dir, uint64_t size, int *fd, struct hdb_error *err)
 {
@@ -245,6 +256,17 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 		(void)close(fd);
 	big->is_file = true;
 	return r;
+}
+
+void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes)
+{
+	const uint64_t start = offset & ~(uint64_t)(SOON_UNIT - 1);
+
+	if (!big->is_file || offset >= big->size_bytes)
+		return;
+	if (size_bytes > big->size_bytes - offset)
+		size_bytes = big->size_bytes - offset;
+	(void)madvise((char *)big->data + start, offset - start + size_bytes, MADV_WILLNEED);
 }
 
 /* ---- the pool: memory that was touched once is cheap, fresh memory the kernel must clear ---- */

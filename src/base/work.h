@@ -78,6 +78,12 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_work *work, struct base_big *big);
 
+/* An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any thread. */
+void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
+
+/* An empty file without a name in scratch_dir, which must be there, or tmp_dir; *fd is owned: close(). */
+int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err);
+
 /* What is left of the budget, in bytes. */
 uint64_t base_work_room(const struct base_work *work);
 /* Keeps that much of the budget from arrays until it is called with 0: for those that come later and matter more. */

@@ -61,6 +61,20 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 	return (uint32_t)((int64_t)ix - unzigzag(value - 2));
 }
 
+struct derive_block;
+
+/* What the tables dominators and retained say of a block's objects. */
+struct derive_tree_block {
+	uint32_t dominator[STORE_BLOCK_OBJECTS]; /* as derive_dominator says */
+	uint64_t units[STORE_BLOCK_OBJECTS];     /* retained, in units of the alignment; 0 if unreachable */
+};
+
+/* Builds both tables unless they are there, and prepares for derive_tree_read. */
+int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
+/* Fills in a block whose objects were read; on any thread. */
+int derive_tree_read(struct derive *derive, struct derive_block *block,
+		     struct derive_tree_block *out, struct hdb_error *err);
+
 /* The tables dominators and retained, by object. Zero-initialise; release it in any case. */
 struct derive_tree {
 	uint32_t *dominator;         /* as derive_dominator says */
@@ -71,16 +85,11 @@ struct derive_tree {
 	atomic_bool is_too_big;
 };
 
-struct derive_block;
-
 /* Room for all objects, and the columns prepared. `is_wide`: sizes of 8 bytes. */
 int derive_tree_init(struct derive *derive, bool is_wide, struct derive_tree *tree,
 		     struct hdb_error *err);
 /* Fills in a block whose objects were read; on any thread. */
 int derive_tree_block(struct derive_tree *tree, struct derive_block *block, struct hdb_error *err);
-/* All blocks, on all threads; chooses the width of sizes. */
-int derive_tree_load(struct derive *derive, const char *stage, struct derive_tree *tree,
-		     struct hdb_error *err);
 void derive_tree_release(struct derive_tree *tree);
 
 /* A size in units of the alignment; most often that is 8, and a shift is much faster than a division. */
@@ -90,10 +99,5 @@ static inline uint64_t derive_units(const struct derive *derive, uint64_t bytes)
 
 	return unit == 8 ? bytes / 8 : bytes / unit;
 }
-
-/* Writes a table of lists from CSR rows [0, row_count) of u32 offsets. */
-int derive_put_lists(struct store_writer *writer, struct base_work *work, enum store_table table,
-		     enum store_table big_table, const uint32_t *first, const uint32_t *target,
-		     uint64_t row_count, struct hdb_error *err);
 
 #endif

@@ -1,65 +1,322 @@
 /*
  * derive/children.c - the table children: what each object dominates immediately, largest first.
  */
+#include "derive/blocks.h"
 #include "derive/build.h"
 
-#include "graph/domtree.h"
+#include "base/pipeline.h"
+#include "graph/child_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-int derive_put_lists(struct store_writer *writer, struct base_work *work, enum store_table table,
-		     enum store_table big_table, const uint32_t *first, const uint32_t *target,
-		     uint64_t row_count, struct hdb_error *err)
+static_assert(STORE_BLOCK_OBJECTS == 1u << GRAPH_CHILD_BITS, "ranges are whole blocks of lists");
+
+/* Ranges in work at once, a thread: each takes some MB. */
+#define SLOTS_PER_THREAD 2u
+
+/* One range's blocks of lists, written down on any thread. */
+struct range_slot {
+	struct graph_child_range range;
+	struct base_vec bytes;  /* of all blocks */
+	struct base_vec ends;   /* uint64_t: where each block ends */
+	uint64_t length[STORE_BLOCK_OBJECTS]; /* of a block's lists */
+	bool is_sorted;
+};
+
+struct children {
+	struct derive *derive;
+	struct store_writer *writer;
+	struct graph_child_rows rows;
+	struct derive_tree_block *blocks; /* by slot */
+	struct range_slot *slots;
+	unsigned slot_count;
+	uint64_t top_count;     /* children of the top level, if that is a big list */
+	uint64_t total;
+	/* Lists that come child by child: the block that is being filled. */
+	struct base_vec target; /* uint32_t: of lists that are not big */
+	struct base_vec part;   /* uint32_t: of the big list */
+	uint64_t *first, *length; /* by row of the block */
+	uint32_t row;           /* the last row that has a child or is passed */
+	uint32_t base;          /* of the block */
+	uint32_t part_no;
+};
+
+/* ---- throwing objects on the piles of their dominators ---- */
+
+static int read_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	uint64_t *starts = malloc((STORE_BLOCK_OBJECTS + 1) * sizeof(*starts));
-	struct base_vec bytes = { 0 };
-	int r = starts ? HDB_OK : hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
+	struct children *c = ctx;
 
-	for (uint64_t row = 0; row < row_count && r == HDB_OK; row += STORE_BLOCK_OBJECTS) {
-		const uint32_t count = row_count - row < STORE_BLOCK_OBJECTS ?
-				       (uint32_t)(row_count - row) : STORE_BLOCK_OBJECTS;
+	return derive_tree_read(c->derive, block, &c->blocks[block->slot], err);
+}
 
-		r = base_step(work, row, err);
-		for (uint32_t i = 0; i <= count; i++)
-			starts[i] = first[row + i];
-		for (uint32_t i = 0; i < count && r == HDB_OK; i++)
-			if (starts[i + 1] - starts[i] > STORE_LIST_BIG)
-				r = store_lists_put_big(writer, big_table, (uint32_t)row + i,
-							target + starts[i],
-							starts[i + 1] - starts[i], err);
-		bytes.count = 0;
-		if (r == HDB_OK)
-			r = store_lists_encode(&bytes, (uint32_t)row, count, starts, target, NULL,
-					       err);
-		if (r == HDB_OK)
-			r = store_put(writer, table, row, count, bytes.data, bytes.count, err);
-	}
-	base_vec_release(&bytes);
-	free(starts);
+static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct children *c = ctx;
+	const struct derive_tree_block *tree = &c->blocks[block->slot];
+	const uint32_t first_ix = block->objects->first_ix;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+		if (tree->dominator[i] != first_ix + i) {
+			r = graph_child_rows_add(&c->rows, tree->dominator[i], first_ix + i,
+						 tree->units[i], err);
+			c->total++;
+		}
 	return r;
+}
+
+static int add_all(struct children *c, struct hdb_error *err)
+{
+	const unsigned slots = DERIVE_SLOTS_PER_THREAD * c->derive->work->threads;
+	int r = derive_tree_prepare(c->derive, err);
+
+	c->blocks = calloc(slots, sizeof(*c->blocks));
+	if (!c->blocks)
+		return hdb_fail_memory(err, "dominated objects", slots * sizeof(*c->blocks));
+	if (r == HDB_OK)
+		r = graph_child_rows_init(&c->rows, c->derive->heap->object_count, c->derive->work,
+					  err);
+	if (r == HDB_OK)
+		r = derive_each_block(c->derive, "dominated objects", true, read_block, add_block, c,
+				      err);
+	free(c->blocks);
+	c->blocks = NULL;
+	return r == HDB_OK ? graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err) : r;
+}
+
+/* ---- ranges that fit: sorted and packed on all threads ---- */
+
+static bool has_top(const struct children *c, uint32_t row)
+{
+	return row == c->derive->heap->object_count && c->top_count;
+}
+
+static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	struct children *c = ctx;
+	struct range_slot *s = &c->slots[slot];
+	struct graph_child_range *range = &s->range;
+	int r;
+
+	s->bytes.count = s->ends.count = 0;
+	s->is_sorted = graph_child_range_fits(&c->rows, (uint32_t)no);
+	if (!s->is_sorted)
+		return HDB_OK;
+	r = graph_child_range_sort(&c->rows, (uint32_t)no, range, err);
+	for (uint32_t at = 0; r == HDB_OK && at < range->count; at += STORE_BLOCK_OBJECTS) {
+		const uint32_t count = range->count - at < STORE_BLOCK_OBJECTS ? range->count - at :
+				       STORE_BLOCK_OBJECTS;
+		uint64_t *length = s->length;
+
+		for (uint32_t i = 0; i < count; i++)
+			length[i] = has_top(c, range->base + at + i) ? c->top_count :
+				    range->first[at + i + 1] - range->first[at + i];
+		r = store_lists_encode(&s->bytes, range->base + at, count, range->first + at,
+				       range->node, length, err);
+		if (r == HDB_OK) {
+			const uint64_t end = s->bytes.count;
+
+			r = base_vec_push(&s->ends, &end, sizeof(end), err);
+		}
+	}
+	return r;
+}
+
+static int put_sorted(struct children *c, const struct range_slot *s, struct hdb_error *err)
+{
+	const struct graph_child_range *range = &s->range;
+	uint64_t start = 0;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; r == HDB_OK && i < range->count; i++) {
+		const uint64_t first = range->first[i], length = range->first[i + 1] - first;
+
+		if (length > STORE_LIST_BIG)
+			r = store_lists_put_big(c->writer, STORE_CHILDREN_BIG, range->base + i,
+						range->node + first, length, err);
+	}
+	for (size_t b = 0; r == HDB_OK && b < s->ends.count; b++) {
+		const uint32_t at = (uint32_t)b * STORE_BLOCK_OBJECTS;
+		const uint64_t end = *base_vec_at(&s->ends, uint64_t, b);
+
+		r = store_put(c->writer, STORE_CHILDREN, range->base + at,
+			      range->count - at < STORE_BLOCK_OBJECTS ? range->count - at :
+			      STORE_BLOCK_OBJECTS, (const uint8_t *)s->bytes.data + start,
+			      end - start, err);
+		start = end;
+	}
+	return r;
+}
+
+/* ---- ranges that do not: child by child ---- */
+
+static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
+{
+	const uint32_t count = (uint32_t)c->part.count;
+
+	c->part.count = 0;
+	return count ? store_lists_put_part(c->writer, STORE_CHILDREN_BIG, row, c->part_no++,
+					    c->part.data, count, err) : HDB_OK;
+}
+
+static int push_part(struct children *c, uint32_t row, uint32_t node, struct hdb_error *err)
+{
+	const int r = c->part.count == STORE_LIST_PART ? put_part(c, row, err) : HDB_OK;
+
+	return r == HDB_OK ? base_vec_push(&c->part, &node, sizeof(node), err) : r;
+}
+
+static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
+{
+	struct base_vec bytes = { 0 };
+	int r;
+
+	if (has_top(c, c->base + count - 1))
+		c->length[count - 1] = c->top_count;
+	r = base_vec_reserve(&c->target, 1, sizeof(uint32_t), err);
+	if (r == HDB_OK)
+		r = store_lists_encode(&bytes, c->base, count, c->first, c->target.data, c->length,
+				       err);
+	if (r == HDB_OK)
+		r = store_put(c->writer, STORE_CHILDREN, c->base, count, bytes.data, bytes.count,
+			      err);
+	base_vec_release(&bytes);
+	c->target.count = 0;
+	return r;
+}
+
+/* The rows up to `row` are complete, or have no children; `row` begins. */
+static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
+{
+	int r = put_part(c, c->row, err);
+
+	c->part_no = 0;
+	while (r == HDB_OK && c->row != row) {
+		c->row++;
+		if (c->row - c->base == STORE_BLOCK_OBJECTS) {
+			r = put_block(c, STORE_BLOCK_OBJECTS, err);
+			c->base = c->row;
+		}
+		c->first[c->row - c->base] = c->target.count;
+		c->length[c->row - c->base] = 0;
+	}
+	return r;
+}
+
+/* A list that turns out to be big leaves the block. */
+static int take_child(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err)
+{
+	struct children *c = ctx;
+	int r = row == c->row ? HDB_OK : go_to(c, row, err);
+	uint64_t *length = &c->length[c->row - c->base];
+
+	if (r == HDB_OK && *length == STORE_LIST_BIG) {
+		const size_t first = (size_t)c->first[row - c->base];
+
+		for (size_t i = first; r == HDB_OK && i < c->target.count; i++)
+			r = push_part(c, row, *base_vec_at(&c->target, uint32_t, i), err);
+		c->target.count = first;
+	}
+	(*length)++;
+	if (r == HDB_OK)
+		r = *length > STORE_LIST_BIG ? push_part(c, row, node, err) :
+		    base_vec_push(&c->target, &node, sizeof(node), err);
+	return r;
+}
+
+static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
+{
+	uint32_t base, count;
+	int r;
+
+	graph_child_range_rows(&c->rows, no, &base, &count);
+	c->base = c->row = base;
+	c->first[0] = c->length[0] = 0;
+	c->part_no = 0;
+	r = graph_child_rows_merge(&c->rows, no, take_child, c, err);
+	if (r == HDB_OK)
+		r = go_to(c, base + count - 1, err);
+	return r == HDB_OK ? put_block(c, base + count - c->base, err) : r;
+}
+
+static int take_top(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err)
+{
+	return push_part(ctx, row, node, err);
+}
+
+static int put_top(struct children *c, struct hdb_error *err)
+{
+	int r;
+
+	c->part_no = 0;
+	r = graph_child_rows_merge(&c->rows, c->rows.range_count, take_top, c, err);
+	return r == HDB_OK ? put_part(c, c->derive->heap->object_count, err) : r;
+}
+
+/* ---- the table ---- */
+
+static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	struct children *c = ctx;
+	int r = base_step(c->derive->work, no << c->rows.bits, err);
+
+	if (r == HDB_OK)
+		r = c->slots[slot].is_sorted ? put_sorted(c, &c->slots[slot], err) :
+		    put_merged(c, (uint32_t)no, err);
+	graph_pile_drop(&c->rows.piles, (uint32_t)no);
+	return r;
+}
+
+static int put_all(struct children *c, struct hdb_error *err)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = c->rows.range_count, .threads = c->derive->work->threads,
+		.slot_count = SLOTS_PER_THREAD * c->derive->work->threads, .ctx = c,
+		.produce = pack_range, .consume = put_range,
+	};
+	int r;
+
+	base_stage(c->derive->work, "sorting dominated objects", c->derive->heap->object_count,
+		   "objects");
+	c->slot_count = pipeline.slot_count;
+	c->slots = calloc(c->slot_count, sizeof(*c->slots));
+	c->first = malloc(STORE_BLOCK_OBJECTS * sizeof(*c->first));
+	c->length = malloc(STORE_BLOCK_OBJECTS * sizeof(*c->length));
+	if (!c->slots || !c->first || !c->length)
+		return hdb_fail_memory(err, "blocks of lists", STORE_BLOCK_OBJECTS * 8);
+	r = base_pipeline_run(&pipeline, err);
+	return r == HDB_OK && c->top_count ? put_top(c, err) : r;
+}
+
+static void release(struct children *c)
+{
+	for (unsigned i = 0; c->slots && i < c->slot_count; i++) {
+		graph_child_range_release(&c->slots[i].range);
+		base_vec_release(&c->slots[i].bytes);
+		base_vec_release(&c->slots[i].ends);
+	}
+	base_vec_release(&c->target);
+	base_vec_release(&c->part);
+	graph_child_rows_release(&c->rows);
+	free(c->slots);
+	free(c->first);
+	free(c->length);
 }
 
 static int build_children(struct derive *derive, struct store_writer *writer,
 			  struct hdb_error *err)
 {
-	const uint32_t n = derive->heap->object_count;
-	struct graph_children children = { 0 };
-	struct derive_tree tree = { 0 };
-	int r = derive_tree_load(derive, "ordering the dominator tree", &tree, err);
+	struct children c = { .derive = derive, .writer = writer };
+	int r = add_all(&c, err);
 
 	if (r == HDB_OK)
-		r = graph_children(tree.dominator, n, &tree.retained, derive->work, &children, err);
-	derive_tree_release(&tree);
-	/* One more row than objects: the top level. */
+		r = put_all(&c, err);
+	release(&c);
 	if (r == HDB_OK)
-		r = derive_put_lists(writer, derive->work, STORE_CHILDREN, STORE_CHILDREN_BIG,
-				     children.first, children.child, (uint64_t)n + 1, err);
-	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_CHILDREN, children.first[(uint64_t)n + 1], err);
-	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_CHILDREN_BIG, 0, err);
-	graph_children_release(derive->work, &children);
-	return r;
+		r = store_put_table(writer, STORE_CHILDREN, c.total, err);
+	return r == HDB_OK ? store_put_table(writer, STORE_CHILDREN_BIG, 0, err) : r;
 }
 
 const struct derive_builder derive_build_children = {

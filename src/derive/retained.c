@@ -6,6 +6,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/far.h"
 #include <stdlib.h>
 
 /* Instead of a dominator's number. */
@@ -135,8 +136,10 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 {
 	struct build b = { .derive = derive, .writer = writer };
 	struct graph_rows rows;
-	int r;
+	int r = derive_build_far(derive, writer, err);
 
+	if (r != HDB_NOTFOUND)
+		return r;
 	/* For the graph and the numbers first, then for the links. */
 	base_pool_reserve(derive->work, GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
 	base_work_keep(derive->work, graph_dominators_kept(derive->work, derive->heap->object_count));

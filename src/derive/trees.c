@@ -193,6 +193,35 @@ const struct derive_builder derive_build_reach_strong = {
 
 /* ---- the dominator tree as a whole ---- */
 
+int derive_tree_prepare(struct derive *derive, struct hdb_error *err)
+{
+	int r = derive_need(derive, STORE_DOMINATORS, err);
+
+	if (r == HDB_OK)
+		r = derive_need(derive, STORE_RETAINED, err);
+	if (r == HDB_OK)
+		r = store_column_prepare(&derive->dominators, err);
+	return r == HDB_OK ? store_column_prepare(&derive->retained, err) : r;
+}
+
+int derive_tree_read(struct derive *derive, struct derive_block *block,
+		     struct derive_tree_block *out, struct hdb_error *err)
+{
+	const uint32_t first_ix = block->objects->first_ix;
+	uint32_t count;
+	int r = read_block(derive, &derive->dominators, block->block_no, block->values,
+			   out->dominator, &count, err);
+
+	if (r == HDB_OK)
+		r = store_column_block(&derive->retained, first_ix, out->units, &count, err);
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+		const uint64_t units = out->units[i] + derive_units(derive, block->objects->shallow[i]);
+
+		out->units[i] = out->dominator[i] == first_ix + i ? 0 : units;
+	}
+	return r;
+}
+
 int derive_tree_init(struct derive *derive, bool is_wide, struct derive_tree *tree,
 		     struct hdb_error *err)
 {
@@ -234,26 +263,6 @@ int derive_tree_block(struct derive_tree *tree, struct derive_block *block, stru
 			atomic_store(&tree->is_too_big, true);
 	}
 	return r;
-}
-
-static int make_tree_block(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	return derive_tree_block(ctx, block, err);
-}
-
-int derive_tree_load(struct derive *derive, const char *stage, struct derive_tree *tree,
-		     struct hdb_error *err)
-{
-	int r = derive_tree_init(derive, false, tree, err);
-
-	if (r == HDB_OK)
-		r = derive_each_block(derive, stage, true, make_tree_block, NULL, tree, err);
-	if (r != HDB_OK || !atomic_load(&tree->is_too_big))
-		return r;
-	derive_tree_release(tree);
-	r = derive_tree_init(derive, true, tree, err);
-	return r == HDB_OK ? derive_each_block(derive, stage, true, make_tree_block, NULL, tree,
-					       err) : r;
 }
 
 void derive_tree_release(struct derive_tree *tree)

@@ -37,15 +37,6 @@ enum dom_state {
 /* Nodes in a word of states. */
 #define DOM_STATES 32u
 
-/*
- * A reference is far when its target is more than so many nodes away: packed rows of as many
- * nodes do not fit the second-level cache.
- */
-#define DOM_FAR 100000u
-
-/* Bytes of a node's cell in dom_search_plain. */
-#define DOM_CELL_BYTES 16u
-
 /* The lower bit of each state in a word. */
 #define DOM_LOW_BITS 0x5555555555555555u
 
@@ -54,7 +45,6 @@ struct dom_build {
 	struct graph_rows *rows;
 	uint32_t node_count;
 	uint32_t count;          /* highest number given */
-	bool is_far;             /* most references lead far away */
 	uint64_t *states;        /* DOM_STATES a word, by node */
 	uint32_t *order;         /* by number: the node */
 	struct graph_runs parents; /* by number: how far below it the parent's number is */
@@ -161,18 +151,15 @@ int dom_search(struct dom_build *build, const uint64_t *root_bits, struct hdb_er
  */
 int dom_number(struct dom_build *build, struct graph_runs *numbers, struct hdb_error *err);
 
-/* Packs numbers by node, of which each `stride`-th value of `number` is one. */
-int dom_pack_numbers(struct dom_build *build, const uint32_t *number, size_t stride,
-		     struct graph_runs *numbers, struct hdb_error *err);
-
-/* Whether references lead so far, and there is so much room, that cells are better than rows. */
-bool dom_prefers_cells(const struct dom_build *build);
+/* Packs numbers by node. */
+int dom_pack_numbers(struct dom_build *build, const uint32_t *number, struct graph_runs *numbers,
+		     struct hdb_error *err);
 
 /*
- * Does what dom_search and dom_number do: fills count, parents, edges, top and *numbers. With
- * is_far, `room` is DOM_CELL_BYTES a node; else it is 4, zeros.
+ * Does what dom_search and dom_number do: fills count, parents, edges, top and *numbers. `number` has room for each
+ * node, and is zeros.
  */
-int dom_search_plain(struct dom_build *build, const uint64_t *root_bits, struct base_big *room,
+int dom_search_plain(struct dom_build *build, const uint64_t *root_bits, uint32_t *number,
 		     struct graph_runs *numbers, struct hdb_error *err);
 
 /* Numbers of a block that were given. */

@@ -80,7 +80,6 @@ struct pack_slot {
 struct packing {
 	struct graph_runs *numbers;
 	const uint32_t *number;
-	size_t stride;
 	uint64_t node_count;
 	struct pack_slot *slots;
 };
@@ -96,13 +95,13 @@ static uint32_t block_size(const struct packing *p, uint64_t block)
 static int pack_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error *err)
 {
 	const struct packing *p = ctx;
-	const uint32_t *number = p->number + block * GRAPH_RUN * p->stride;
+	const uint32_t *number = p->number + block * GRAPH_RUN;
 	const uint32_t count = block_size(p, block);
 	struct pack_slot *s = &p->slots[slot];
 	uint32_t before = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t now = number[i * p->stride];
+		const uint32_t now = number[i];
 
 		s->values[i] = zigzag((int64_t)now - (i % GRAPH_NUMBERS_STEP ? (int64_t)before : 0));
 		before = now;
@@ -119,11 +118,11 @@ static int put_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error 
 				     block_size(p, block), err);
 }
 
-int dom_pack_numbers(struct dom_build *b, const uint32_t *number, size_t stride,
-		     struct graph_runs *numbers, struct hdb_error *err)
+int dom_pack_numbers(struct dom_build *b, const uint32_t *number, struct graph_runs *numbers,
+		     struct hdb_error *err)
 {
 	struct packing p = {
-		.numbers = numbers, .number = number, .stride = stride, .node_count = b->node_count,
+		.numbers = numbers, .number = number, .node_count = b->node_count,
 	};
 	const struct base_pipeline pipeline = {
 		.item_count = (p.node_count + GRAPH_RUN - 1) / GRAPH_RUN,
@@ -167,7 +166,7 @@ int dom_number(struct dom_build *b, struct graph_runs *numbers, struct hdb_error
 	graph_buckets_release(&b->crosses);
 	base_big_free(b->work, &b->states_big);
 	if (rc == HDB_OK)
-		rc = dom_pack_numbers(b, number.data, 1, numbers, err);
+		rc = dom_pack_numbers(b, number.data, numbers, err);
 	base_big_free(b->work, &number);
 	return rc;
 }

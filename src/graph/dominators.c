@@ -9,67 +9,19 @@
 
 #include <stdlib.h>
 
-/* How many edges' paths are shortened at once: enough that each waits for memory behind the others. */
-#define EVAL_BATCH 64
-
-/*
- * Shortens the paths from all of source[0..count), a step each in turn, so that they wait for
- * memory together. A step leaves the links right whatever the other paths do.
- */
-static void shorten(struct dom_link *links, const uint32_t *source, uint32_t count, uint32_t last)
-{
-	uint32_t node[EVAL_BATCH], active = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		__builtin_prefetch(&links[source[i]], 1);
-		node[active] = source[i];
-		active += source[i] > last;
-	}
-	while (active > 0) {
-		uint32_t kept = 0;
-
-		for (uint32_t i = 0; i < active; i++)
-			if (links[node[i]].up > last) {
-				node[kept++] = node[i];
-				__builtin_prefetch(&links[links[node[i]].up], 1);
-			}
-		active = kept;
-		kept = 0;
-		for (uint32_t i = 0; i < active; i++) {
-			struct dom_link *x = &links[node[i]];
-
-			/* Another path may have let x jump meanwhile. */
-			if (x->up > last)
-				jump_over(x, &links[x->up]);
-			if (x->up > last) {
-				node[kept++] = x->up;
-				__builtin_prefetch(&links[x->up], 1);
-			}
-		}
-		active = kept;
-	}
-}
-
 /* The edges to one block's numbers. */
 struct block_edges {
 	const uint64_t *first;  /* by target, and past the last */
 	const uint32_t *source;
-	uint64_t shortened;     /* edges from here on have short paths */
 };
 
 /* The least of the parent and what the edges into w say: from below w a number, else evaluated. */
 static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent, uint32_t k,
-			       struct block_edges *edges)
+			       const struct block_edges *edges)
 {
 	uint32_t semi = parent;
 
 	for (uint64_t i = edges->first[k + 1]; i-- > edges->first[k];) {
-		if (i < edges->shortened) {
-			const uint32_t count = i + 1 < EVAL_BATCH ? (uint32_t)i + 1 : EVAL_BATCH;
-
-			edges->shortened = i + 1 - count;
-			shorten(links, edges->source + edges->shortened, count, w);
-		}
 		const uint32_t from = edges->source[i];
 		const uint32_t low = from < w ? from : dom_eval(links, from, w);
 		if (low < semi)
@@ -88,9 +40,6 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 
 	if (rc == HDB_OK)
 		rc = graph_runs_get(&b->parents, block, b->block, err);
-	/* On heaps most paths have one step, and what they need is in the caches. */
-	if (rc == HDB_OK && b->is_far)
-		edges.shortened = edges.first[count];
 	for (uint32_t k = count; rc == HDB_OK && k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
 		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ? 0 :
@@ -263,15 +212,13 @@ static int search_plainly(struct dom_build *b, const uint64_t *root_bits,
 {
 	const uint64_t n = b->node_count;
 	struct base_big room = { 0 };
-	int rc = b->is_far ? base_big_alloc_raw(b->work, &room, (n + 1) * DOM_CELL_BYTES, "preorder",
-						err) :
-		 base_big_alloc(b->work, &room, (n + 1) * 4, "preorder", err);
+	int rc = base_big_alloc(b->work, &room, (n + 1) * 4, "preorder", err);
 
 	base_pool_close(b->work, true);
 	if (rc == HDB_OK)
 		rc = start(b, err);
 	if (rc == HDB_OK)
-		rc = dom_search_plain(b, root_bits, &room, numbers, err);
+		rc = dom_search_plain(b, root_bits, room.data, numbers, err);
 	graph_rows_release(b->rows);
 	base_big_free(b->work, &room);
 	return rc;
@@ -289,11 +236,8 @@ static int search(struct dom_build *b, const uint64_t *root_bits, enum graph_sea
 
 	/* What the search looks at all the time has a claim to memory. */
 	base_work_keep(b->work, 0);
-	if (how == GRAPH_SEARCH_ANY) {
-		b->is_far = dom_prefers_cells(b);
+	if (how == GRAPH_SEARCH_ANY)
 		how = links > base_work_room(b->work) ? GRAPH_SEARCH_FRUGAL : GRAPH_SEARCH_NUMBERS;
-	}
-	b->is_far = b->is_far || how == GRAPH_SEARCH_CELLS;
 	if (how == GRAPH_SEARCH_FRUGAL || how == GRAPH_SEARCH_FOLDED)
 		rc = search_frugally(b, root_bits, numbers, err);
 	else

@@ -27,12 +27,12 @@ struct graph_dominators {
 };
 
 /*
- * How to do it: as the graph and the budget say; with an array of numbers; on plain cells; with
- * two bits a node; the same, and with links for some nodes only. The result is the same.
+ * How to do it: as the budget says; with an array of numbers; with two bits a node; the same, and with
+ * links for some nodes only. The result is the same.
  */
 enum graph_search {
-	GRAPH_SEARCH_ANY, GRAPH_SEARCH_NUMBERS, GRAPH_SEARCH_CELLS, GRAPH_SEARCH_FRUGAL,
-	GRAPH_SEARCH_FOLDED, GRAPH_SEARCHES
+	GRAPH_SEARCH_ANY, GRAPH_SEARCH_NUMBERS, GRAPH_SEARCH_FRUGAL, GRAPH_SEARCH_FOLDED,
+	GRAPH_SEARCHES
 };
 
 /* Nodes at which graph_dominators_numbers can start: multiples of this. */

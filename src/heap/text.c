@@ -4,6 +4,7 @@
 #include "heap/text.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define REPLACEMENT 0xfffdu
 
@@ -89,4 +90,26 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 	}
 	*p = '\0';
 	return (size_t)(p - buf);
+}
+
+size_t heap_drop_broken(char *text, size_t size)
+{
+	const uint8_t *s = (const uint8_t *)text;
+	size_t to = 0;
+
+	for (size_t at = 0; at < size;) {
+		uint32_t code = s[at];
+		size_t n = code < 0x80 ? 1 : decode(s + at, size - at, &code);
+
+		/* A zero in two bytes and halves of pairs are the dump's, not UTF-8's. */
+		if (!n || (n == 2 && code < 0x80) || (code >= 0xd800 && code < 0xe000)) {
+			at++;
+			continue;
+		}
+		if (to != at)
+			memmove(text + to, text + at, n);
+		to += n;
+		at += n;
+	}
+	return to;
 }

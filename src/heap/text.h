@@ -14,6 +14,12 @@
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size);
 
+/*
+ * Takes out of a text what is no character, in place: the rest of one that was cut where a buffer ended. Returns the
+ * bytes that are left; nothing is terminated.
+ */
+size_t heap_drop_broken(char *text, size_t size);
+
 /* Appends one code point to [p, end); returns the new p, or NULL if it does not fit. */
 char *heap_put_utf8(char *p, const char *end, uint32_t code);
 

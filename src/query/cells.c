@@ -3,6 +3,7 @@
  */
 #include "query/query.h"
 
+#include "heap/text.h"
 #include "query/rows.h"
 
 #include <assert.h>
@@ -132,6 +133,7 @@ int query_set_text_n(struct query *q, size_t column, const char *text, size_t si
 		     struct hdb_error *err)
 {
 	struct hdb_value *value = cell(q, column);
+	int r;
 
 	/*
 	 * row_text moves while it grows: the place is kept until the row is whole (see
@@ -144,7 +146,13 @@ int query_set_text_n(struct query *q, size_t column, const char *text, size_t si
 		value->text = "";
 		return HDB_OK;
 	}
-	return base_bytes_append(&q->row_text, text, size, err);
+	r = base_bytes_append(&q->row_text, text, size, err);
+	if (r == HDB_OK) {
+		/* Texts made of parts may have been cut inside a character. */
+		value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
+		q->row_text.count = value->u + value->text_size;
+	}
+	return r;
 }
 
 int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err)
@@ -299,7 +307,8 @@ int query_fact_text(struct query *q, const char *name, const char *text, struct 
 		return hdb_fail_memory(err, "a fact", strlen(text));
 	}
 	out->text = fact->text;
-	out->text_size = strlen(text);
+	out->text_size = heap_drop_broken(fact->text, strlen(text));
+	fact->text[out->text_size] = '\0';
 	return HDB_OK;
 }
 

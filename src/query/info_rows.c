@@ -112,18 +112,20 @@ int info_next(struct query *q, struct hdb_error *err)
 {
 	struct info_rows *info = q->state;
 	const struct row *row;
+	int r;
 
-	(void)err;
 	if (info->at == info->rows.count)
 		return HDB_END;
 	row = base_vec_at(&info->rows, struct row, info->at++);
 	query_lend_text(q, SECTION, row->section, strlen(row->section));
-	query_lend_text(q, KEY, row->key, strlen(row->key));
-	query_lend_text(q, VALUE, row->value, strlen(row->value));
+	/* These are the dump's and the system's words. */
+	r = query_set_text(q, KEY, row->key, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, VALUE, row->value, err);
 	if (row->is_number)
 		query_set(q, NUMBER, row->number);
 	query_lend_text(q, HELP, row->help, strlen(row->help));
-	return HDB_OK;
+	return r;
 }
 
 void info_close(struct query *q)

@@ -60,9 +60,11 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 		/* "int[][]" of 3 is "int[3][]". */
 		while (size >= 4 && strncmp(name + size - 4, "[][]", 4) == 0)
 			size -= 2;
-		return query_format(q, column, err, "%.*s[%" PRIu64 "]%s",
-				    (int)(size >= 2 ? size - 2 : size), name, object.length,
-				    name + size);
+		/* Strange dumps have arrays whose class is called otherwise. */
+		if (size < 2 || strncmp(name + size - 2, "[]", 2) != 0)
+			size += 2;
+		return query_format(q, column, err, "%.*s[%" PRIu64 "]%s", (int)(size - 2), name,
+				    object.length, size <= strlen(name) ? name + size : "");
 	}
 	query_describe(q, ix, text, sizeof(text));
 	return query_format(q, column, err, "%s%s%s", name, text[0] ? " " : "", text);

@@ -326,6 +326,10 @@ static int walk_contents(struct query *q, struct contents *c, struct hdb_error *
 		const struct sample sample = stack[--c->depth];
 		struct heap_object object;
 
+		/* The members hold nothing in common, so each object is met once. */
+		if (c->visited == q->heap->object_count)
+			return store_damaged(q->heap->store, STORE_CHILDREN, sample.ix,
+					     "what is dominated forms a circle", err);
 		r = heap_object(q->heap, sample.ix, &object, err);
 		if (r == HDB_OK) {
 			c->counts[object.class_no] += (double)sample.weight;
@@ -359,6 +363,12 @@ static int count_contents(struct query *q, struct contents *c, const struct quer
 	return walk_contents(q, c, err);
 }
 
+/* Sizes in a damaged database add up to more than a number holds. */
+static uint64_t rounded(double v)
+{
+	return v < 0x1p63 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+}
+
 static int tell_contents(struct query *q, struct query_story *story, uint64_t part,
 			 const struct contents *c, struct hdb_error *err)
 {
@@ -368,8 +378,8 @@ static int tell_contents(struct query *q, struct query_story *story, uint64_t pa
 	int r = new_classes(q, &classes, err);
 
 	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++) {
-		classes[no].count = (uint64_t)(c->counts[no] + 0.5);
-		classes[no].shallow_bytes = (uint64_t)(c->bytes[no] + 0.5);
+		classes[no].count = rounded(c->counts[no]);
+		classes[no].shallow_bytes = rounded(c->bytes[no]);
 	}
 	if (r == HDB_OK)
 		r = tell_classes(q, story, "content", part, classes, false, err);

@@ -58,6 +58,7 @@ struct drops {
 	struct store_lists children;
 	struct base_vec stack; /* struct todo; the largest child on top */
 	uint64_t whole, threshold;
+	uint64_t looked_at; /* objects, each once in a tree */
 	const char *skip;
 };
 
@@ -191,17 +192,20 @@ static int next_drop(struct query *q, struct hdb_error *err)
 	struct drops *d = q->state;
 	int r = HDB_OK;
 
-	for (uint64_t steps = 1; r == HDB_OK && d->stack.count; steps++) {
+	while (r == HDB_OK && d->stack.count) {
 		const struct todo at = *base_vec_at(&d->stack, struct todo, d->stack.count - 1);
 		uint64_t retained = 0, count = 0, largest = 0;
 
 		d->stack.count--;
+		if (++d->looked_at > q->heap->object_count)
+			return store_damaged(q->heap->store, STORE_CHILDREN, at.ix,
+					     "what is dominated forms a circle", err);
 		r = derive_retained(q->derive, at.ix, &retained, err);
 		/* The largest child alone, until it is known that this is a drop. */
 		if (r == HDB_OK)
 			r = push_children(q, d, at.ix, at.level, 1, &count, &largest, err);
-		if (r == HDB_OK && steps % 65536 == 0)
-			r = base_step(q->work, steps, err);
+		if (r == HDB_OK && d->looked_at % 65536 == 0)
+			r = base_step(q->work, d->looked_at, err);
 		if (r < 0 || retained - largest <= d->threshold)
 			continue;
 		if (largest > d->threshold)

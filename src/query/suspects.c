@@ -260,7 +260,11 @@ int query_suspects_find(struct query *q, unsigned percent, struct query_suspects
 	if (r != HDB_OK)
 		return r;
 	out->whole_bytes = whole.shallow_bytes;
-	out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);
+	/* A damaged database may say more than fits once it is rounded. */
+	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)
+		out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);
+	else
+		out->threshold_bytes = whole.shallow_bytes;
 	out->list = calloc(SUSPECTS_MAX, sizeof(*out->list));
 	pass.classes = calloc((size_t)q->heap->class_count + 1, sizeof(*pass.classes));
 	if (!out->list || !pass.classes)

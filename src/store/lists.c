@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 
-#define LIST_GROUP 32
 #define ENTRY_MAX 5 /* bytes of a 33-bit varint */
 #define PAD 8       /* what put_number writes at once */
 
@@ -41,7 +40,7 @@ static inline uint8_t *put_entries(uint8_t *p, uint32_t previous, const uint32_t
 int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
 		     uint32_t count, struct hdb_error *err)
 {
-	const size_t groups = ((size_t)count + LIST_GROUP - 1) / LIST_GROUP;
+	const size_t groups = ((size_t)count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
 	const int r = base_vec_reserve(out, groups * 4, 1, err);
 
 	if (r < 0)
@@ -65,8 +64,8 @@ int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64
 	if (out->count - w->start > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
 	p = (uint8_t *)out->data + out->count;
-	if (w->count % LIST_GROUP == 0)
-		store32((uint8_t *)out->data + w->start + (size_t)(w->count / LIST_GROUP) * 4,
+	if (w->count % STORE_LIST_GROUP == 0)
+		store32((uint8_t *)out->data + w->start + (size_t)(w->count / STORE_LIST_GROUP) * 4,
 			(uint32_t)(out->count - w->start));
 	p = put_varint(p, n << 1 | is_big);
 	if (!is_big)
@@ -141,7 +140,7 @@ static int damaged(struct store_lists *lists, const char *what, struct hdb_error
 static bool block_is_sound(const struct store_block *block)
 {
 	return block->item_count <= STORE_BLOCK_OBJECTS &&
-	       block->size >= (uint64_t)((block->item_count + LIST_GROUP - 1) / LIST_GROUP) * 4;
+	       block->size >= (uint64_t)((block->item_count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP) * 4;
 }
 
 static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_error *err)
@@ -193,9 +192,9 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		return r;
 	if (i >= lists->block.item_count)
 		return damaged(lists, "list missing", err);
-	p = group_start(&lists->block, i / LIST_GROUP);
+	p = group_start(&lists->block, i / STORE_LIST_GROUP);
 	end = lists->block.data + lists->block.size;
-	for (uint32_t k = i / LIST_GROUP * LIST_GROUP; p && k <= i; k++) {
+	for (uint32_t k = i / STORE_LIST_GROUP * STORE_LIST_GROUP; p && k <= i; k++) {
 		p = get_varint(p, end, &head);
 		if (p && k < i && !(head & 1))
 			p = skip_entries(p, end, head >> 1);
@@ -327,46 +326,70 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 	return HDB_OK;
 }
 
+/* Lists [first, end) of a block, of which the first starts at p, or NULL. */
+static int decode_lists(struct store *store, enum store_table table, const struct store_block *block,
+			const uint8_t *p, uint32_t first, uint32_t end, uint32_t ix_count,
+			uint64_t *lengths, struct base_vec *target, struct hdb_error *err)
+{
+	const uint8_t *block_end = block->data + block->size;
+	int r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
+
+	for (uint32_t i = first; p && i < end && r == HDB_OK; i++, lengths++) {
+		uint32_t previous = (uint32_t)block->key + i;
+		uint64_t head;
+
+		p = get_varint(p, block_end, &head);
+		if (!p)
+			break;
+		*lengths = head >> 1;
+		if (head & 1) {
+			*lengths |= STORE_LIST_IS_BIG;
+			continue;
+		}
+		if (!*lengths)
+			continue;
+		if (*lengths > (uint64_t)(block_end - p))
+			return store_damaged(store, table, block->key, "list runs past its block",
+					     err);
+		r = base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err);
+		if (r < 0)
+			return r;
+		p = decode(p, block_end, *lengths, &previous, ix_count,
+			   (uint32_t *)target->data + target->count);
+		target->count += (size_t)*lengths;
+	}
+	if (r == HDB_OK && !p)
+		r = store_damaged(store, table, block->key, "list does not decode", err);
+	return r;
+}
+
 int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
 		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
 		       struct hdb_error *err)
 {
 	const uint8_t *end = block->data + block->size;
-	const uint8_t *p = end;
-	int r;
 
 	if (!block_is_sound(block))
 		return store_damaged(store, table, block->key, "impossible size", err);
-	r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
-	if (r < 0)
-		return r;
-	if (block->item_count)
-		p = group_start(block, 0);
-	for (uint32_t i = 0; p && i < block->item_count; i++) {
-		uint32_t previous = (uint32_t)block->key + i;
-		uint64_t head;
+	return decode_lists(store, table, block, block->item_count ? group_start(block, 0) : end, 0,
+			    block->item_count, ix_count, lengths, target, err);
+}
 
-		p = get_varint(p, end, &head);
-		if (!p)
-			break;
-		lengths[i] = head >> 1;
-		if (head & 1) {
-			lengths[i] |= STORE_LIST_IS_BIG;
-			continue;
-		}
-		if (!lengths[i])
-			continue;
-		if (lengths[i] > (uint64_t)(end - p))
-			return store_damaged(store, table, block->key, "list runs past its block",
-					     err);
-		r = base_vec_reserve(target, (size_t)lengths[i], sizeof(uint32_t), err);
-		if (r < 0)
-			return r;
-		p = decode(p, end, lengths[i], &previous, ix_count,
-			   (uint32_t *)target->data + target->count);
-		target->count += (size_t)lengths[i];
-	}
-	return p ? HDB_OK : store_damaged(store, table, block->key, "list does not decode", err);
+int store_lists_decode_group(struct store *store, enum store_table table,
+			     const struct store_block *block, uint32_t group_no, uint32_t ix_count,
+			     uint64_t *lengths, struct base_vec *target, uint32_t *count,
+			     struct hdb_error *err)
+{
+	const uint32_t first = group_no * STORE_LIST_GROUP;
+	uint32_t end = first + STORE_LIST_GROUP;
+
+	if (!block_is_sound(block) || first >= block->item_count)
+		return store_damaged(store, table, block->key, "impossible size", err);
+	if (end > block->item_count)
+		end = block->item_count;
+	*count = end - first;
+	return decode_lists(store, table, block, group_start(block, group_no), first, end, ix_count,
+			    lengths, target, err);
 }
 
 int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,

@@ -2,31 +2,102 @@
  * fuzz/names.c - strange names and texts everywhere in a dump, and every query, the report and the comparison on it in
  * one format: what comes out has no control characters, is UTF-8 and, as JSON, is JSON.
  *
- * Input: u8 which format, u8 which queries (0: all, else one of so many parts), then names: u8 length, the bytes.
+ * Input: u8 which format, u8 how many questions (0: all), u16 each of them, then names: u8 length, the bytes.
  */
 #include "fuzz/command_run.h"
 
+#include "base/bytes.h"
 #include "support/hostile.h"
 #include "support/strange.h"
 #include "support/temp.h"
 
 #define NAMES_MAX 32
-/* Parts of the queries, so that the fuzzer need not ask all each time. */
-#define PARTS 8
+/* Each query with each target and each value of --by; some 300. */
+#define QUESTIONS_MAX 1000
+/* Questions in one input, where not all are asked. */
+#define CHOSEN_MAX 8
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+/* The fuzzer's own mutator; there is none when files are replayed. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
 
 static const char *const formats[] = { "--json", "--format=table", "--csv", "--format=jsonl",
 				       "--format=tsv" };
 
-static char db_path[2][256], dump_path[2][256];
-static const char *format;
+/* A command with words of its own; on one database, or on both. */
+struct question {
+	const char *command, *words[2];
+	bool has_db, has_two;
+};
 
-/* One command with up to three words; those that are NULL are left out. */
-static void run_words(const char *command, const char *a, const char *b, const char *c)
+static struct question questions[QUESTIONS_MAX];
+static size_t question_count;
+static char db_path[2][256], dump_path[2][256];
+
+static void add(const char *command, const char *a, const char *b, bool has_db, bool has_two)
 {
-	const char *const words[] = { "heapdb", command, a, b, c, format };
-	char text[6][300], *argv[8];
+	if (question_count == QUESTIONS_MAX)
+		abort();
+	questions[question_count++] = (struct question){ command, { a, b }, has_db, has_two };
+}
+
+/* A query as it is, of an object, a class, all, and with each value of its option --by. */
+static void add_query(const struct hdb_query_spec *spec)
+{
+	static char object[32], class[32], by[QUESTIONS_MAX][40];
+	static size_t by_count;
+
+	(void)snprintf(object, sizeof(object), "0x%x", STRANGE_OBJECT);
+	(void)snprintf(class, sizeof(class), "0x%x", STRANGE_CLASS);
+	add("query", spec->name, NULL, true, false);
+	add("query", spec->name, object, true, false);
+	add("query", spec->name, class, true, false);
+	add("query", spec->name, "*", true, false);
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+		for (const char *p = strcmp(o->name, "by") == 0 ? o->argument : ""; *p;) {
+			const int n = (int)strcspn(p, "|");
+
+			(void)snprintf(by[by_count], sizeof(by[0]), "--by=%.*s", n, p);
+			add("query", spec->name, by[by_count++], true, false);
+			p += n + (p[n] != '\0');
+		}
+	}
+}
+
+static void add_all(void)
+{
+	const struct hdb_query_spec *specs;
+	size_t count;
+
+	specs = hdb_queries(&count);
+	for (size_t i = 0; i < count; i++)
+		if (specs[i].is_query)
+			add_query(&specs[i]);
+	add("query", "group", "java.lang.String", true, false);
+	add("query", "paths", "java.lang.String", true, false);
+	add("query", "strings", "--objects", true, false);
+	add("query", "triage", "--all", true, false);
+	add("info", NULL, NULL, true, false);
+	add("info", "--properties", NULL, true, false);
+	add("info", "--problems", NULL, true, false);
+	add("check", NULL, NULL, true, false);
+	add("export", "objects", "--columns=id,class,label", true, false);
+	add("diff", "--by=class", NULL, false, true);
+	add("diff", "--by=path", NULL, false, true);
+	add("diff", "--by=object", NULL, false, true);
+	add("diff", "--by=suspect", NULL, false, true);
+	add("report", NULL, NULL, true, false);
+}
+
+/* The question in this format; the report is Markdown or JSON. */
+static void ask(const struct question *q, const char *format)
+{
+	const bool is_json = strcmp(format, "--json") == 0;
+	const char *const words[] = { "heapdb", q->command, q->words[0], q->words[1],
+				      q->has_two ? db_path[0] : NULL, q->has_two ? db_path[1] : NULL,
+				      strcmp(q->command, "report") == 0 && !is_json ? NULL : format };
+	char text[7][300], db[300], *argv[9];
 	int argc = 0, code;
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -35,66 +106,29 @@ static void run_words(const char *command, const char *a, const char *b, const c
 		(void)snprintf(text[i], sizeof(text[i]), "%s", words[i]);
 		argv[argc++] = text[i];
 	}
+	(void)snprintf(db, sizeof(db), "--db=%s", db_path[0]);
+	if (q->has_db)
+		argv[argc++] = db;
 	argv[argc] = NULL;
-	code = run_command(argc, argv, format && strcmp(format, "--json") == 0);
+	code = run_command(argc, argv, is_json);
 	/* The dump is damaged in no way: nothing may fail but the question. */
 	if (code > CLI_USAGE)
 		abort();
 }
 
-/* A query, as it is and with each value of its option --by. */
-static void run_query(const struct hdb_query_spec *spec, const char *target, const char *db)
+static void import_names(unsigned which, const struct strange_name *names, size_t count)
 {
-	run_words("query", spec->name, target, db);
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
-		char values[200], by[240];
+	const struct hdb_import_options opt = { .force = 1, .threads = 1 };
+	struct hdb_error err = { 0 };
+	struct hw w;
 
-		if (strcmp(o->name, "by") != 0 || target)
-			continue;
-		(void)snprintf(values, sizeof(values), "%s", o->argument);
-		for (char *value = strtok(values, "|"); value; value = strtok(NULL, "|")) {
-			(void)snprintf(by, sizeof(by), "--by=%s", value);
-			run_words("query", spec->name, by, db);
-		}
-	}
-}
-
-static void run_all(unsigned part)
-{
-	const struct hdb_query_spec *specs;
-	char object[32], class[32], db[300];
-	size_t count;
-
-	(void)snprintf(object, sizeof(object), "0x%x", STRANGE_OBJECT);
-	(void)snprintf(class, sizeof(class), "0x%x", STRANGE_CLASS);
-	(void)snprintf(db, sizeof(db), "--db=%s", db_path[0]);
-	specs = hdb_queries(&count);
-	for (size_t i = 0; i < count; i++) {
-		if (!specs[i].is_query || (part && i % PARTS != part % PARTS))
-			continue;
-		run_query(&specs[i], NULL, db);
-		run_query(&specs[i], object, db);
-		run_query(&specs[i], class, db);
-		run_query(&specs[i], "*", db);
-	}
-	if (part % PARTS)
-		return;
-	run_words("query", "group", "java.lang.String", db);
-	run_words("query", "paths", "java.lang.String", db);
-	run_words("query", "strings", "--objects", db);
-	run_words("query", "triage", "--all", db);
-	run_words("info", NULL, NULL, db);
-	run_words("info", "--properties", NULL, db);
-	run_words("info", "--problems", NULL, db);
-	run_words("check", NULL, NULL, db);
-	run_words("export", "objects", "--columns=id,class,label", db);
-	run_words("diff", "--by=class", db_path[0], db_path[1]);
-	run_words("diff", "--by=path", db_path[0], db_path[1]);
-	run_words("diff", "--by=object", db_path[0], db_path[1]);
-	run_words("diff", "--by=suspect", db_path[0], db_path[1]);
-	if (format && strcmp(format, "--json") != 0)
-		format = NULL; /* the report is Markdown or JSON */
-	run_words("report", NULL, NULL, db);
+	hostile_path(db_path[which], sizeof(db_path[which]), which ? "names2.heapdb" : "names.heapdb");
+	hostile_path(dump_path[which], sizeof(dump_path[which]), which ? "names2.hprof" : "names.hprof");
+	strange_dump(&w, names, count);
+	if (hw_save(&w, dump_path[which]) != 0 ||
+	    hdb_import(dump_path[which], db_path[which], &opt, NULL, &err) != HDB_OK)
+		abort();
+	hw_release(&w);
 }
 
 static size_t read_names(const uint8_t *data, size_t size, struct strange_name *names)
@@ -110,30 +144,42 @@ static size_t read_names(const uint8_t *data, size_t size, struct strange_name *
 	return count;
 }
 
+/* All questions at once are for files that are replayed: the fuzzer chooses some. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	if (LLVMFuzzerMutate)
+		size = LLVMFuzzerMutate(data, size, max_size);
+	if (size > 1 && !data[1])
+		data[1] = (uint8_t)(1 + seed % CHOSEN_MAX);
+	return size;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct strange_name names[NAMES_MAX];
-	struct hdb_error err = { 0 };
-	size_t count;
+	const char *format;
+	size_t count, chosen;
+	bool has_two = false;
 
-	if (size < 3)
+	if (!question_count)
+		add_all();
+	chosen = size > 1 ? data[1] % (CHOSEN_MAX + 1) : 0;
+	if (size < 3 + 2 * chosen)
 		return 0;
-	count = read_names(data + 2, size - 2, names);
-	for (unsigned i = 0; i < 2; i++) {
-		const struct hdb_import_options opt = { .force = 1, .threads = 1 };
-		struct hw w;
-
-		hostile_path(db_path[i], sizeof(db_path[i]), i ? "names2.heapdb" : "names.heapdb");
-		hostile_path(dump_path[i], sizeof(dump_path[i]), i ? "names2.hprof" : "names.hprof");
-		strange_dump(&w, names + (i && count > 1), count - (i && count > 1));
-		if (hw_save(&w, dump_path[i]) != 0 ||
-		    hdb_import(dump_path[i], db_path[i], &opt, NULL, &err) != HDB_OK)
-			abort();
-		hw_release(&w);
-	}
 	format = formats[data[0] % (sizeof(formats) / sizeof(formats[0]))];
-	run_all(data[1]);
-	for (unsigned i = 0; i < 2; i++) {
+	count = read_names(data + 2 + 2 * chosen, size - 2 - 2 * chosen, names);
+	import_names(0, names, count);
+	for (size_t i = 0; i < (chosen ? chosen : question_count); i++) {
+		const struct question *q =
+			&questions[(chosen ? load16(data + 2 + 2 * i) : i) % question_count];
+
+		/* The other one has other names in other places. */
+		if (q->has_two && !has_two)
+			import_names(1, names + (count > 1), count - (count > 1));
+		has_two |= q->has_two;
+		ask(q, format);
+	}
+	for (unsigned i = 0; i < 1 + has_two; i++) {
 		temp_remove_db(db_path[i]);
 		(void)unlink(dump_path[i]);
 	}

@@ -1,0 +1,67 @@
+/*
+ * base/spill.c - scratch files by pread and pwrite.
+ */
+#include "base/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int base_spill_write(struct base_spill *spill, const struct base_work *work, uint64_t offset,
+		     const void *data, size_t size, struct hdb_error *err)
+{
+	const char *at = data;
+
+	if (!spill->is_open) {
+		const int r = base_scratch_file(work, &spill->fd, err);
+
+		if (r < 0)
+			return r;
+		spill->is_open = true;
+	}
+	while (size) {
+		const ssize_t n = pwrite(spill->fd, at, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return hdb_fail_errno(err, n < 0 ? errno : ENOSPC,
+					      "cannot write a scratch file in %s", work->scratch_dir);
+		at += n;
+		offset += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return HDB_OK;
+}
+
+int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data, size_t size,
+		    struct hdb_error *err)
+{
+	char *at = data;
+
+	while (size) {
+		const ssize_t n = pread(spill->fd, at, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return hdb_fail_errno(err, n < 0 ? errno : EIO, "cannot read a scratch file");
+		at += n;
+		offset += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return HDB_OK;
+}
+
+void base_spill_soon(const struct base_spill *spill, uint64_t offset, uint64_t size)
+{
+	if (spill->is_open)
+		(void)posix_fadvise(spill->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+}
+
+void base_spill_close(struct base_spill *spill)
+{
+	if (spill->is_open)
+		(void)close(spill->fd);
+	*spill = (struct base_spill){ 0 };
+}

@@ -1,0 +1,340 @@
+/*
+ * derive/far.c - dominators and retained sizes of heaps whose references lead far away.
+ *
+ * Each pass reads the references of those objects that have to be shown, on all threads.
+ */
+#include "derive/far.h"
+
+#include "derive/blocks.h"
+#include "derive/references.h"
+#include "graph/meet.h"
+#include "graph/tree_sums.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STORE_LIST_GROUP == 0,
+	      "lists are read in the groups that the passes ask for");
+
+/* Blocks that are looked at to learn how far references lead, and the objects that it takes to matter. */
+#define SAMPLE_BLOCKS 64u
+#define SAMPLE_OBJECTS_MIN 1000000u
+
+/* What a block's work has for itself. */
+struct far_slot {
+	struct graph_meet_batch *batch;
+	struct base_vec entries; /* uint32_t */
+	struct base_vec big;     /* uint32_t: objects with big lists that have to be shown */
+};
+
+struct far {
+	struct derive *derive;
+	struct store_writer *writer;
+	struct store_block *blocks;  /* of the table references */
+	struct store_lists lists;    /* for big ones */
+	struct far_slot *slots;
+	unsigned slot_count;
+	bool wants_classes;          /* there are class objects that may rise */
+	struct graph_meet meet;
+	struct graph_tree_sums sums;
+};
+
+static uint32_t parent_of(const void *ctx, uint32_t v)
+{
+	const struct far *far = ctx;
+
+	return graph_meet_parent(&far->meet, v);
+}
+
+/* ---- whether this is the way ---- */
+
+static int sample_block(struct far *far, uint32_t block_no, uint64_t *lengths,
+			struct base_vec *entries, uint64_t *far_count, struct hdb_error *err)
+{
+	const uint32_t *entry;
+	int r;
+
+	entries->count = 0;
+	r = store_lists_decode(far->derive->heap->store, STORE_REFERENCES, &far->blocks[block_no],
+			       far->derive->heap->object_count, lengths, entries, err);
+	entry = entries->data;
+	for (uint32_t i = 0; r == HDB_OK && i < far->blocks[block_no].item_count; i++) {
+		const uint32_t ix = block_no * STORE_BLOCK_OBJECTS + i;
+		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
+
+		for (uint64_t e = 0; e < n; e++)
+			*far_count += entry[e] - ix + GRAPH_FAR > 2 * GRAPH_FAR;
+		entry += n;
+	}
+	return r;
+}
+
+/* HDB_OK if most references are far, else HDB_NOTFOUND. */
+static int is_far(struct far *far, struct hdb_error *err)
+{
+	const uint32_t n = far->derive->heap->object_count, blocks = heap_block_count(far->derive->heap);
+	const uint32_t step = blocks / SAMPLE_BLOCKS + 1;
+	struct base_vec entries = { 0 };
+	uint64_t *lengths, far_count = 0, edge_count = 0;
+	int r = HDB_OK;
+
+	if (n < SAMPLE_OBJECTS_MIN || n > GRAPH_MEET_NODES_MAX)
+		return HDB_NOTFOUND;
+	lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
+	if (!lengths)
+		return hdb_fail_memory(err, "references", STORE_BLOCK_OBJECTS * sizeof(*lengths));
+	for (uint32_t b = 0; b < blocks && r == HDB_OK; b += step) {
+		r = sample_block(far, b, lengths, &entries, &far_count, err);
+		edge_count += entries.count;
+	}
+	base_vec_release(&entries);
+	free(lengths);
+	if (r == HDB_OK && far_count <= edge_count / 2)
+		r = HDB_NOTFOUND;
+	return r;
+}
+
+/* ---- the passes ---- */
+
+/* The edge of object i of a block to its class. Root classes are at the top anyway. */
+static int show_class(struct far *far, struct far_slot *s, const struct derive_block *block,
+		      uint32_t i, struct hdb_error *err)
+{
+	const uint32_t class_ix = heap_class(far->derive->heap, block->objects->class_no[i])->ix;
+
+	return graph_meet_show(&far->meet, s->batch, block->objects->first_ix + i, &class_ix, 1, err);
+}
+
+static int show_group(struct far *far, struct derive_block *block, uint32_t group, uint32_t mask,
+		      struct hdb_error *err)
+{
+	struct far_slot *s = &far->slots[block->slot];
+	const uint32_t first = group * STORE_LIST_GROUP;
+	uint64_t lengths[STORE_LIST_GROUP];
+	const uint32_t *entry;
+	uint32_t count = 0;
+	int r;
+
+	s->entries.count = 0;
+	r = store_lists_decode_group(far->derive->heap->store, STORE_REFERENCES,
+				     &far->blocks[block->block_no], group,
+				     far->derive->heap->object_count, lengths, &s->entries, &count, err);
+	entry = s->entries.data;
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+		const uint32_t ix = block->objects->first_ix + first + i;
+		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
+
+		if (mask >> i & 1) {
+			r = graph_meet_show(&far->meet, s->batch, ix, entry, n, err);
+			if (r == HDB_OK && far->wants_classes)
+				r = show_class(far, s, block, first + i, err);
+			if (r == HDB_OK && lengths[i] & STORE_LIST_IS_BIG)
+				r = base_vec_push(&s->big, &ix, sizeof(ix), err);
+		}
+		entry += n;
+	}
+	return r;
+}
+
+static int show_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+	struct far_slot *s = &far->slots[block->slot];
+	const uint32_t first_group = block->objects->first_ix / STORE_LIST_GROUP;
+	const uint32_t groups = (block->objects->count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
+	bool has_objects = !far->wants_classes;
+	int r = HDB_OK;
+
+	s->big.count = 0;
+	for (uint32_t g = 0; g < groups && r == HDB_OK; g++) {
+		uint32_t mask;
+
+		if (!graph_meet_wants(&far->meet, s->batch, first_group + g, &mask))
+			continue;
+		if (!has_objects)
+			r = heap_read_block(far->derive->heap, block->block_no, block->objects, err);
+		has_objects = true;
+		if (r == HDB_OK)
+			r = show_group(far, block, g, mask, err);
+	}
+	graph_meet_flush(&far->meet, s->batch);
+	return r;
+}
+
+/* Shows the big lists of a block, and joins it to the pass. */
+static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+	struct far_slot *s = &far->slots[block->slot];
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < s->big.count && r == HDB_OK; i++) {
+		const uint32_t ix = *base_vec_at(&s->big, uint32_t, i);
+		const uint32_t *batch;
+		size_t count = 0;
+
+		r = store_lists_begin(&far->lists, ix, NULL, err);
+		do {
+			if (r == HDB_OK)
+				r = store_lists_next(&far->lists, &batch, &count, err);
+			if (r == HDB_OK)
+				r = graph_meet_show(&far->meet, s->batch, ix, batch, count, err);
+		} while (r == HDB_OK && count);
+	}
+	graph_meet_flush(&far->meet, s->batch);
+	return r == HDB_OK ? graph_meet_join(&far->meet, s->batch, err) : r;
+}
+
+/* Whether there are class objects to which edges from instances matter. */
+static bool has_low_classes(const struct far *far)
+{
+	const struct heap *heap = far->derive->heap;
+
+	for (uint32_t c = 0; c < heap->class_count; c++) {
+		const uint32_t ix = heap_class(heap, c)->ix;
+
+		if (ix < heap->object_count && !heap_is_root(heap, ix))
+			return true;
+	}
+	return false;
+}
+
+static int find_dominators(struct far *far, struct hdb_error *err)
+{
+	struct heap *heap = far->derive->heap;
+	int r = graph_meet_init(&far->meet, heap->object_count, heap->root_bits, far->derive->work, err);
+
+	far->wants_classes = has_low_classes(far);
+	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
+		r = heap_prepare_block(heap, b, err);
+	while (r == HDB_OK) {
+		r = derive_each_block(far->derive, "dominators: meeting", false, show_block, take_block,
+				      far, err);
+		if (r == HDB_OK)
+			r = graph_meet_next(&far->meet, err);
+	}
+	return r == HDB_END ? HDB_OK : r == GRAPH_BUDGET ? HDB_NOTFOUND : r;
+}
+
+/* ---- the tables ---- */
+
+static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		const uint32_t ix = block->objects->first_ix + i;
+		const uint32_t parent = graph_meet_parent(&far->meet, ix);
+
+		if (parent != ix && parent != GRAPH_NONE)
+			graph_tree_sums_add(&far->sums, parent,
+					    derive_units(far->derive, block->objects->shallow[i]));
+	}
+	return HDB_OK;
+}
+
+static int pack_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct far *far = ctx;
+
+	for (uint32_t i = 0; i < block->objects->count; i++)
+		block->values[i] = graph_tree_sums_below(&far->sums, block->objects->first_ix + i);
+	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+}
+
+static int put_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct far *far = ctx;
+
+	return store_put(far->writer, STORE_RETAINED, block->objects->first_ix, block->objects->count,
+			 block->bytes[0].data, block->bytes[0].count, err);
+}
+
+static int pack_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct far *far = ctx;
+
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		const uint32_t ix = block->objects->first_ix + i;
+
+		block->values[i] = derive_tree_value(ix, graph_meet_parent(&far->meet, ix));
+	}
+	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+}
+
+static int put_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct far *far = ctx;
+
+	return store_put(far->writer, STORE_DOMINATORS, block->objects->first_ix,
+			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
+}
+
+static int write_tables(struct far *far, struct hdb_error *err)
+{
+	struct derive *derive = far->derive;
+	const uint32_t n = derive->heap->object_count;
+	int r = graph_tree_sums_init(&far->sums, n, parent_of, far, derive->work, err);
+
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "shallow sizes", true, add_sizes, NULL, far, err);
+	if (r == HDB_OK)
+		r = graph_tree_sums_up(&far->sums, err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "writing retained sizes", false, pack_retained,
+				      put_retained, far, err);
+	graph_tree_sums_release(&far->sums);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "writing dominators", false, pack_dominators,
+				      put_dominators, far, err);
+	if (r == HDB_OK)
+		r = store_put_table(far->writer, STORE_DOMINATORS, n, err);
+	return r == HDB_OK ? store_put_table(far->writer, STORE_RETAINED, n, err) : r;
+}
+
+static int make_slots(struct far *far, struct hdb_error *err)
+{
+	far->slot_count = DERIVE_SLOTS_PER_THREAD * far->derive->work->threads;
+	far->slots = calloc(far->slot_count, sizeof(*far->slots));
+	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
+		far->slots[i].batch = calloc(1, sizeof(*far->slots[i].batch));
+		if (!far->slots[i].batch)
+			return hdb_fail_memory(err, "dominators", sizeof(*far->slots[i].batch));
+	}
+	return far->slots ? HDB_OK : hdb_fail_memory(err, "dominators", sizeof(*far->slots));
+}
+
+static void free_slots(struct far *far)
+{
+	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
+		if (far->slots[i].batch)
+			base_vec_release(&far->slots[i].batch->edges);
+		free(far->slots[i].batch);
+		base_vec_release(&far->slots[i].entries);
+		base_vec_release(&far->slots[i].big);
+	}
+	free(far->slots);
+}
+
+int derive_build_far(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	struct far far = { .derive = derive, .writer = writer };
+	int r = heap_load_roots(derive->heap, err);
+
+	heap_references(derive->heap, &far.lists);
+	if (r == HDB_OK)
+		r = derive_reference_blocks(derive, &far.blocks, err);
+	if (r == HDB_OK)
+		r = is_far(&far, err);
+	if (r == HDB_OK)
+		r = make_slots(&far, err);
+	if (r == HDB_OK)
+		r = find_dominators(&far, err);
+	if (r == HDB_OK)
+		r = write_tables(&far, err);
+	graph_meet_release(&far.meet);
+	free_slots(&far);
+	free(far.blocks);
+	return r;
+}

@@ -1,0 +1,16 @@
+/*
+ * derive/far.h - dominators and retained sizes of heaps whose references lead far away. Private to derive.
+ */
+#ifndef DERIVE_FAR_H
+#define DERIVE_FAR_H
+
+#include "derive/build.h"
+
+/*
+ * Builds the tables dominators and retained with graph/meet.h, where most references lead far away and the graph is
+ * shallow: HDB_NOTFOUND if it is not, and nothing was written. Memory: 4.4 bytes an object, 16 for each that dominates
+ * others; the references are read from the database in each pass.
+ */
+int derive_build_far(struct derive *derive, struct store_writer *writer, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,363 @@
+/*
+ * graph/child_rows.c - rows of children, range by range, in memory or by runs.
+ */
+#include "graph/child_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranges: few enough that each pile has a chunk of some size, many enough that one fits the caches. */
+#define RANGES_MAX 1024u
+
+/* Children that are sorted at once: at the least budget, and where it does not matter. */
+#define SORT_MIN ((uint64_t)1 << 17)
+#define SORT_MAX ((uint64_t)1 << 20)
+#define RUN_MAX ((uint64_t)1 << 20)
+
+/* Parts of the budget: for a range's children, a run's, and chunks; what is left for sorting. */
+#define RANGE_SHARE 512u
+#define RUN_SHARE 256u
+#define CHUNK_SHARE 8u
+#define KEPT_SHARE 4u
+
+/* Records between two calls of base_step. */
+#define STEP_MASK 0xffffu
+
+static uint64_t clamp(uint64_t v, uint64_t least, uint64_t most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
+int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
+			  struct base_work *work, struct hdb_error *err)
+{
+	const uint64_t budget = work->memory_bytes;
+	const uint64_t chunks = node_count / 2u < budget / CHUNK_SHARE ? node_count / 2u :
+				budget / CHUNK_SHARE;
+
+	*rows = (struct graph_child_rows){ .node_count = node_count, .bits = GRAPH_CHILD_BITS };
+	if (node_count >= UINT32_MAX - 1)
+		return hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: too many for a dominator tree",
+				node_count);
+	while (node_count >> rows->bits > RANGES_MAX)
+		rows->bits++;
+	rows->range_count = (node_count >> rows->bits) + 1;
+	rows->range_limit = clamp(budget / RANGE_SHARE, SORT_MIN, SORT_MAX);
+	rows->run_limit = clamp(budget / RUN_SHARE, SORT_MIN, RUN_MAX);
+	return graph_piles_init(&rows->piles, rows->range_count + 1, chunks, budget / KEPT_SHARE,
+				work, "dominated objects", err);
+}
+
+void graph_child_rows_release(struct graph_child_rows *rows)
+{
+	if (rows->piles.work)
+		graph_piles_release(&rows->piles);
+	*rows = (struct graph_child_rows){ 0 };
+}
+
+int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
+			 struct hdb_error *err)
+{
+	struct graph_pile_reader reader;
+	uint64_t v[GRAPH_PILE_FIELDS];
+	int rc;
+
+	*top_count = rows->piles.pile[rows->range_count].count;
+	if (*top_count > top_limit)
+		return HDB_OK;
+	*top_count = 0;
+	rc = graph_pile_begin(&rows->piles, rows->range_count, &reader, err);
+	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK) {
+		v[0] = rows->node_count;
+		rc = graph_piles_add(&rows->piles, rows->range_count - 1, 2, 1, v, err);
+	}
+	graph_pile_end(&reader);
+	graph_pile_drop(&rows->piles, rows->range_count);
+	return rc < 0 ? rc : HDB_OK;
+}
+
+void graph_child_range_release(struct graph_child_range *range)
+{
+	free(range->first);
+	base_vec_release(&range->keys);
+	base_vec_release(&range->spare);
+	*range = (struct graph_child_range){ 0 };
+}
+
+bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no)
+{
+	return rows->piles.pile[no].count <= rows->range_limit;
+}
+
+void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, uint32_t *base,
+			    uint32_t *count)
+{
+	const uint32_t size = (uint32_t)1 << rows->bits, start = no << rows->bits;
+
+	*base = start;
+	*count = rows->node_count - start < size ? rows->node_count - start + 1 : size;
+}
+
+/* Counts row i into first[i + 2] and sums up, so that first[i + 1] is where row i begins. */
+static int count_rows(const struct graph_child_rows *rows, uint32_t no,
+		      struct graph_child_range *range, struct hdb_error *err)
+{
+	struct graph_pile_reader reader;
+	uint64_t v[GRAPH_PILE_FIELDS];
+	int rc = graph_pile_begin(&rows->piles, no, &reader, err);
+
+	memset(range->first, 0, ((size_t)range->count + 2) * sizeof *range->first);
+	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK)
+		range->first[v[0] - range->base + 2]++;
+	graph_pile_end(&reader);
+	for (size_t i = 2; i < (size_t)range->count + 2; i++)
+		range->first[i] += range->first[i - 1];
+	return rc < 0 ? rc : HDB_OK;
+}
+
+/* Puts the children into their rows; first[i + 1] becomes where row i ends. */
+static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
+		     struct graph_child_range *range, struct hdb_error *err)
+{
+	struct graph_key *keys = range->keys.data;
+	struct graph_pile_reader reader;
+	uint64_t v[GRAPH_PILE_FIELDS];
+	int rc = graph_pile_begin(&rows->piles, no, &reader, err);
+
+	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK)
+		keys[range->first[v[0] - range->base + 1]++] = (struct graph_key){
+			.key = ~v[2], .node = (uint32_t)v[1],
+		};
+	graph_pile_end(&reader);
+	return rc < 0 ? rc : HDB_OK;
+}
+
+static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
+{
+	struct graph_key *keys = range->keys.data;
+	uint32_t *node = range->keys.data;
+	const uint64_t total = range->first[range->count];
+	uint64_t longest = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < range->count; i++)
+		if (range->first[i + 1] - range->first[i] > longest)
+			longest = range->first[i + 1] - range->first[i];
+	rc = base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err);
+	for (uint32_t i = 0; rc == HDB_OK && i < range->count; i++)
+		if (range->first[i + 1] - range->first[i] > 1)
+			graph_sort_keys(keys + range->first[i], range->spare.data,
+					(size_t)(range->first[i + 1] - range->first[i]));
+	/* Nodes take the place of keys that were read. */
+	for (uint64_t i = 0; rc == HDB_OK && i < total; i++)
+		memcpy(&node[i], &keys[i].node, sizeof *node);
+	range->node = node;
+	return rc;
+}
+
+int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
+			   struct graph_child_range *range, struct hdb_error *err)
+{
+	int rc;
+
+	if (!range->first)
+		range->first = malloc((((size_t)1 << rows->bits) + 3) * sizeof *range->first);
+	if (!range->first)
+		return hdb_fail_memory(err, "dominated objects", (uint64_t)8 << rows->bits);
+	graph_child_range_rows(rows, no, &range->base, &range->count);
+	rc = count_rows(rows, no, range, err);
+	range->keys.count = range->spare.count = 0;
+	if (rc == HDB_OK)
+		rc = base_vec_reserve(&range->keys, (size_t)rows->piles.pile[no].count,
+				      sizeof(struct graph_key), err);
+	if (rc == HDB_OK)
+		rc = fill_rows(rows, no, range, err);
+	return rc == HDB_OK ? sort_rows(range, err) : rc;
+}
+
+/* ---- what does not fit: runs, each sorted, and their merging ---- */
+
+/* The record of a run that comes next. */
+struct run_head {
+	uint32_t row;
+	uint32_t run;
+	uint64_t key;
+	uint64_t node;
+};
+
+struct merge {
+	struct graph_child_rows *rows;
+	struct graph_piles runs;
+	struct graph_pile_reader *readers;
+	struct run_head *heap;   /* the least on top */
+	uint32_t run_count, heap_count;
+	struct base_big keys;    /* struct graph_key: a run's by place, and twice as many spare ones */
+	struct base_big places;  /* uint32_t: a run's nodes by place, then its rows */
+};
+
+static int add_run(struct merge *m, struct graph_key *keys, uint64_t count, bool has_rows,
+		   struct hdb_error *err)
+{
+	struct graph_key *spare = keys + m->rows->run_limit;
+	const uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
+	int rc = HDB_OK;
+
+	graph_sort_keys(keys, spare, (size_t)count);
+	/* Then by row; as sorting is stable, rows stay sorted by size. */
+	for (uint64_t i = 0; has_rows && i < count; i++)
+		spare[i] = (struct graph_key){ .key = row[keys[i].node], .node = (uint32_t)i };
+	if (has_rows)
+		graph_sort_keys(spare, spare + m->rows->run_limit, (size_t)count);
+	for (uint64_t i = 0; rc == HDB_OK && i < count; i++) {
+		const struct graph_key *key = &keys[has_rows ? spare[i].node : i];
+		const uint64_t v[] = { key->key, node[key->node], row[key->node] };
+
+		rc = graph_piles_add(&m->runs, m->run_count, 2, 1, v, err);
+	}
+	m->run_count++;
+	return rc;
+}
+
+/* Cuts a range into runs. */
+static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
+{
+	struct base_work *work = m->rows->piles.work;
+	const bool has_rows = no < m->rows->range_count;
+	struct graph_key *keys = m->keys.data;
+	uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
+	struct graph_pile_reader reader;
+	uint64_t v[GRAPH_PILE_FIELDS], count = 0, done = 0;
+	int rc = graph_pile_begin(&m->rows->piles, no, &reader, err);
+
+	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK) {
+		keys[count] = (struct graph_key){ .key = ~v[2], .node = (uint32_t)count };
+		node[count] = (uint32_t)v[1];
+		row[count++] = (uint32_t)v[0];
+		if (count == m->rows->run_limit) {
+			rc = add_run(m, keys, count, has_rows, err);
+			count = 0;
+		}
+		if (rc == HDB_OK && (++done & STEP_MASK) == 0)
+			rc = base_step(work, done / 2, err);
+	}
+	graph_pile_end(&reader);
+	if (rc == HDB_END && count)
+		rc = add_run(m, keys, count, has_rows, err);
+	return rc < 0 ? rc : HDB_OK;
+}
+
+static bool is_before(const struct run_head *a, const struct run_head *b)
+{
+	if (a->row != b->row)
+		return a->row < b->row;
+	return a->key != b->key ? a->key < b->key : a->run < b->run;
+}
+
+/* Moves the topmost head down to where it belongs. */
+static void sift(struct merge *m, uint32_t at)
+{
+	const struct run_head head = m->heap[at];
+
+	for (uint32_t below = 2 * at + 1; below < m->heap_count; below = 2 * at + 1) {
+		if (below + 1 < m->heap_count && is_before(&m->heap[below + 1], &m->heap[below]))
+			below++;
+		if (!is_before(&m->heap[below], &head))
+			break;
+		m->heap[at] = m->heap[below];
+		at = below;
+	}
+	m->heap[at] = head;
+}
+
+static int next_head(struct merge *m, uint32_t run, struct run_head *head, struct hdb_error *err)
+{
+	uint64_t v[GRAPH_PILE_FIELDS];
+	const int rc = graph_pile_next(&m->readers[run], 2, 1, v, err);
+
+	if (rc == HDB_OK)
+		*head = (struct run_head){
+			.row = (uint32_t)v[2], .run = run, .key = v[0], .node = v[1],
+		};
+	return rc;
+}
+
+static int start_merge(struct merge *m, struct hdb_error *err)
+{
+	int rc = HDB_OK;
+
+	m->readers = calloc((size_t)m->run_count + 1, sizeof *m->readers);
+	m->heap = calloc((size_t)m->run_count + 1, sizeof *m->heap);
+	if (!m->readers || !m->heap)
+		return hdb_fail_memory(err, "dominated objects", m->run_count * sizeof *m->heap);
+	for (uint32_t i = 0; rc == HDB_OK && i < m->run_count; i++) {
+		rc = graph_pile_begin(&m->runs, i, &m->readers[i], err);
+		if (rc == HDB_OK)
+			rc = next_head(m, i, &m->heap[m->heap_count++], err);
+	}
+	for (uint32_t i = m->heap_count; i-- > 0;)
+		sift(m, i);
+	return rc;
+}
+
+static int give_all(struct merge *m, uint32_t no, uint64_t count,
+		    int (*take)(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err),
+		    void *ctx, struct hdb_error *err)
+{
+	struct base_work *work = m->rows->piles.work;
+	const bool is_top = no == m->rows->range_count;
+	uint64_t done = 0;
+	int rc = HDB_OK;
+
+	while (rc == HDB_OK && m->heap_count) {
+		struct run_head *top = &m->heap[0];
+
+		rc = take(ctx, is_top ? m->rows->node_count : top->row, (uint32_t)top->node, err);
+		if (rc == HDB_OK)
+			rc = next_head(m, top->run, top, err);
+		if (rc == HDB_END) {
+			*top = m->heap[--m->heap_count];
+			rc = HDB_OK;
+		}
+		sift(m, 0);
+		if (rc == HDB_OK && (++done & STEP_MASK) == 0)
+			rc = base_step(work, (count + done) / 2, err);
+	}
+	return rc;
+}
+
+int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
+			   int (*take)(void *ctx, uint32_t row, uint32_t node,
+				       struct hdb_error *err),
+			   void *ctx, struct hdb_error *err)
+{
+	struct base_work *work = rows->piles.work;
+	const uint64_t count = rows->piles.pile[no].count;
+	struct merge m = { .rows = rows };
+	/* Keys, and twice as many for sorting by size and then by row. */
+	int rc = base_big_alloc_raw(work, &m.keys, 3 * rows->run_limit * sizeof(struct graph_key),
+				    "dominated objects", err);
+
+	if (rc == HDB_OK)
+		rc = base_big_alloc_raw(work, &m.places, 2 * rows->run_limit * sizeof(uint32_t),
+					"dominated objects", err);
+	if (rc == HDB_OK)
+		rc = graph_piles_init(&m.runs, (uint32_t)(count / rows->run_limit) + 1,
+				      work->memory_bytes / CHUNK_SHARE, 0, work,
+				      "dominated objects", err);
+	if (rc == HDB_OK)
+		rc = make_runs(&m, no, err);
+	base_big_free(work, &m.keys);
+	base_big_free(work, &m.places);
+	graph_pile_drop(&rows->piles, no);
+	if (rc == HDB_OK)
+		rc = start_merge(&m, err);
+	if (rc == HDB_OK)
+		rc = give_all(&m, no, count, take, ctx, err);
+	for (uint32_t i = 0; m.readers && i < m.run_count; i++)
+		graph_pile_end(&m.readers[i]);
+	if (m.runs.work)
+		graph_piles_release(&m.runs);
+	free(m.readers);
+	free(m.heap);
+	return rc;
+}

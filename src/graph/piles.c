@@ -1,0 +1,293 @@
+/*
+ * graph/piles.c - piles as chains of chunks in memory and in a scratch file.
+ */
+#include "graph/piles.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Memory is taken in pieces of this while there is room for all: few enough to keep a list of. */
+#define SLAB_BYTES ((uint64_t)4 << 20)
+
+/* And in these for chunks that must be in memory; never in a file (base/work.h: small arrays). */
+#define SMALL_SLAB_BYTES ((uint64_t)512 << 10)
+
+/* Chunks of a pile that are asked for before they are read. */
+#define CHUNKS_AHEAD 16u
+
+/* Bytes that a record may take. */
+#define RECORD_BYTES_MAX (GRAPH_PILE_FIELDS * VARINT_MAX)
+
+static_assert(RECORD_BYTES_MAX < GRAPH_CHUNK_MIN, "a chunk has room for a record");
+
+int graph_piles_init(struct graph_piles *piles, uint32_t pile_count, uint64_t chunks_bytes,
+		     uint64_t kept_bytes, struct base_work *work, const char *what,
+		     struct hdb_error *err)
+{
+	*piles = (struct graph_piles){
+		.work = work, .what = what, .pile_count = pile_count, .kept_bytes = kept_bytes,
+		.chunk_bytes = GRAPH_CHUNK_MAX, .free_slot = GRAPH_NO_SLOT,
+		.free_place = GRAPH_NO_SLOT,
+	};
+	while (piles->chunk_bytes > GRAPH_CHUNK_MIN &&
+	       (uint64_t)piles->chunk_bytes * pile_count > chunks_bytes)
+		piles->chunk_bytes /= 2;
+	piles->full = piles->chunk_bytes - RECORD_BYTES_MAX;
+	piles->pile = calloc((size_t)pile_count + 1, sizeof *piles->pile);
+	if (!piles->pile)
+		return hdb_fail_memory(err, what, pile_count * sizeof *piles->pile);
+	for (uint32_t i = 0; i < pile_count; i++) {
+		piles->pile[i].used = UINT32_MAX;
+		piles->pile[i].first = piles->pile[i].last = GRAPH_NO_SLOT;
+	}
+	return HDB_OK;
+}
+
+static struct graph_pile_slot *slot_at(const struct graph_piles *piles, uint32_t slot)
+{
+	return base_vec_at(&piles->slots, struct graph_pile_slot, slot);
+}
+
+static struct graph_pile_slab *slab_at(const struct graph_piles *piles, uint64_t slab)
+{
+	return base_vec_at(&piles->slabs, struct graph_pile_slab, slab);
+}
+
+void graph_piles_release(struct graph_piles *piles)
+{
+	for (size_t i = 0; i < piles->slabs.count; i++)
+		base_big_free(piles->work, &slab_at(piles, i)->big);
+	base_vec_release(&piles->slabs);
+	base_vec_release(&piles->slots);
+	base_spill_close(&piles->spill);
+	free(piles->pile);
+	*piles = (struct graph_piles){ 0 };
+}
+
+/* More chunks in memory, on the list of free ones. */
+static int add_slab(struct graph_piles *piles, uint64_t bytes, struct hdb_error *err)
+{
+	struct graph_pile_slab slab = { 0 };
+	const size_t count = (size_t)(bytes / piles->chunk_bytes);
+	int rc = base_vec_reserve(&piles->slots, count, sizeof(struct graph_pile_slot), err);
+
+	if (rc == HDB_OK)
+		rc = base_vec_reserve(&piles->slabs, 1, sizeof slab, err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc_raw(piles->work, &slab.big, bytes, piles->what, err);
+	if (rc < 0)
+		return rc;
+	if (piles->slots.count + count >= GRAPH_NO_SLOT) {
+		base_big_free(piles->work, &slab.big);
+		return hdb_fail(err, HDB_ELIMIT, "%s: too large", piles->what);
+	}
+	for (size_t i = count; i-- > 0;) {
+		const uint32_t no = (uint32_t)(piles->slots.count + i);
+
+		*slot_at(piles, no) = (struct graph_pile_slot){
+			.data = (uint8_t *)slab.big.data + i * piles->chunk_bytes,
+			.place = piles->slabs.count, .next = piles->free_slot,
+		};
+		piles->free_slot = no;
+	}
+	piles->slots.count += count;
+	return base_vec_push(&piles->slabs, &slab, sizeof slab, err);
+}
+
+/* Forgets free chunks of slabs that were given back. */
+static void skip_freed(struct graph_piles *piles)
+{
+	while (piles->free_slot != GRAPH_NO_SLOT &&
+	       !slab_at(piles, slot_at(piles, piles->free_slot)->place)->big.data)
+		piles->free_slot = slot_at(piles, piles->free_slot)->next;
+}
+
+/* Whether one more chunk may stay in memory; there is a free one then. */
+static int has_chunk(struct graph_piles *piles, bool *has, struct hdb_error *err)
+{
+	skip_freed(piles);
+	*has = piles->free_slot != GRAPH_NO_SLOT;
+	if (*has)
+		return HDB_OK;
+	if (piles->work->scratch_dir &&
+	    base_work_room(piles->work) < SLAB_BYTES + piles->kept_bytes)
+		return HDB_OK;
+	*has = true;
+	return add_slab(piles, SLAB_BYTES, err);
+}
+
+static int take_chunk(struct graph_piles *piles, struct graph_pile *pile, struct hdb_error *err)
+{
+	struct graph_pile_slot *slot;
+	bool has;
+	int rc = has_chunk(piles, &has, err);
+
+	if (rc == HDB_OK && !has)
+		rc = add_slab(piles, SMALL_SLAB_BYTES, err);
+	if (rc < 0)
+		return rc;
+	slot = slot_at(piles, piles->free_slot);
+	pile->slot = piles->free_slot;
+	piles->free_slot = slot->next;
+	pile->chunk = slot->data;
+	pile->used = 0;
+	slab_at(piles, slot->place)->live++;
+	return HDB_OK;
+}
+
+/* Puts a full chunk's slot at the end of its pile's list. */
+static void append_slot(struct graph_piles *piles, struct graph_pile *pile, uint32_t no)
+{
+	slot_at(piles, no)->next = GRAPH_NO_SLOT;
+	slot_at(piles, no)->used = pile->used;
+	if (pile->last == GRAPH_NO_SLOT)
+		pile->first = no;
+	else
+		slot_at(piles, pile->last)->next = no;
+	pile->last = no;
+}
+
+/* Writes the pile's chunk to the file. */
+static int spill_chunk(struct graph_piles *piles, struct graph_pile *pile, struct hdb_error *err)
+{
+	uint32_t no = piles->free_place;
+	int rc = HDB_OK;
+
+	if (no != GRAPH_NO_SLOT) {
+		piles->free_place = slot_at(piles, no)->next;
+	} else {
+		const struct graph_pile_slot slot = { .place = piles->place_count++ };
+
+		no = (uint32_t)piles->slots.count;
+		if (no == GRAPH_NO_SLOT)
+			return hdb_fail(err, HDB_ELIMIT, "%s: too large", piles->what);
+		rc = base_vec_push(&piles->slots, &slot, sizeof slot, err);
+	}
+	if (rc == HDB_OK)
+		rc = base_spill_write(&piles->spill, piles->work,
+				      slot_at(piles, no)->place * piles->chunk_bytes, pile->chunk,
+				      pile->used, err);
+	if (rc == HDB_OK)
+		append_slot(piles, pile, no);
+	pile->used = 0;
+	return rc;
+}
+
+int graph_piles_turn(struct graph_piles *piles, struct graph_pile *pile, struct hdb_error *err)
+{
+	bool has;
+	int rc;
+
+	if (!pile->chunk)
+		return take_chunk(piles, pile, err);
+	rc = has_chunk(piles, &has, err);
+	if (rc < 0)
+		return rc;
+	if (!has)
+		return spill_chunk(piles, pile, err);
+	append_slot(piles, pile, pile->slot);
+	return take_chunk(piles, pile, err);
+}
+
+/* ---- reading ---- */
+
+int graph_pile_begin(const struct graph_piles *piles, uint32_t pile_no,
+		     struct graph_pile_reader *reader, struct hdb_error *err)
+{
+	*reader = (struct graph_pile_reader){ .piles = piles, .pile = &piles->pile[pile_no] };
+	reader->next = reader->ahead = reader->pile->first;
+	if (!piles->spill.is_open)
+		return HDB_OK;
+	reader->buffer = malloc(piles->chunk_bytes);
+	return reader->buffer ? HDB_OK : hdb_fail_memory(err, piles->what, piles->chunk_bytes);
+}
+
+void graph_pile_end(struct graph_pile_reader *reader)
+{
+	free(reader->buffer);
+	*reader = (struct graph_pile_reader){ 0 };
+}
+
+/* Asks for one more chunk of those that follow `no`; returns the slot after it. */
+static uint32_t ask(const struct graph_piles *piles, uint32_t no)
+{
+	const struct graph_pile_slot *slot = slot_at(piles, no);
+
+	if (!slot->data)
+		base_spill_soon(&piles->spill, slot->place * piles->chunk_bytes, slot->used);
+	return slot->next;
+}
+
+/* Keeps some chunks on their way. */
+static void look_ahead(struct graph_pile_reader *reader)
+{
+	while (reader->ahead_count < CHUNKS_AHEAD && reader->ahead != GRAPH_NO_SLOT) {
+		reader->ahead = ask(reader->piles, reader->ahead);
+		reader->ahead_count++;
+	}
+	reader->ahead_count--;
+}
+
+int graph_pile_more(struct graph_pile_reader *reader, struct hdb_error *err)
+{
+	const struct graph_piles *piles = reader->piles;
+	const struct graph_pile *pile = reader->pile;
+	const struct graph_pile_slot *slot;
+
+	if (reader->next == GRAPH_NO_SLOT) {
+		if (reader->is_at_last || !pile->chunk || !pile->used)
+			return HDB_END;
+		reader->is_at_last = true;
+		reader->at = pile->chunk;
+		reader->end = pile->chunk + pile->used;
+		return HDB_OK;
+	}
+	if (reader->buffer)
+		look_ahead(reader);
+	slot = slot_at(piles, reader->next);
+	reader->next = slot->next;
+	reader->at = slot->data;
+	if (!slot->data) {
+		const int rc = base_spill_read(&piles->spill, slot->place * piles->chunk_bytes,
+					       reader->buffer, slot->used, err);
+		if (rc < 0)
+			return rc;
+		reader->at = reader->buffer;
+	}
+	reader->end = reader->at + slot->used;
+	return HDB_OK;
+}
+
+void graph_pile_soon(const struct graph_piles *piles, uint32_t pile_no)
+{
+	uint32_t no = piles->pile[pile_no].first;
+
+	for (unsigned i = 0; i < CHUNKS_AHEAD && no != GRAPH_NO_SLOT; i++)
+		no = ask(piles, no);
+}
+
+static void free_slot(struct graph_piles *piles, uint32_t no)
+{
+	struct graph_pile_slot *slot = slot_at(piles, no);
+	uint32_t *list = slot->data ? &piles->free_slot : &piles->free_place;
+
+	slot->next = *list;
+	*list = no;
+	if (slot->data && --slab_at(piles, slot->place)->live == 0)
+		base_big_free(piles->work, &slab_at(piles, slot->place)->big);
+}
+
+void graph_pile_drop(struct graph_piles *piles, uint32_t pile_no)
+{
+	struct graph_pile *pile = &piles->pile[pile_no];
+
+	for (uint32_t no = pile->first, next; no != GRAPH_NO_SLOT; no = next) {
+		next = slot_at(piles, no)->next;
+		free_slot(piles, no);
+	}
+	if (pile->chunk)
+		free_slot(piles, pile->slot);
+	*pile = (struct graph_pile){
+		.used = UINT32_MAX, .first = GRAPH_NO_SLOT, .last = GRAPH_NO_SLOT,
+	};
+}

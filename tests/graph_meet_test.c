@@ -1,0 +1,249 @@
+/*
+ * tests/graph_meet_test.c - dominators by meeting and sums up their tree, against dominators by search, on random
+ * graphs shown in any order, on threads, and on graphs that are not for it.
+ */
+#include "graph_oracle.h"
+
+#include "base/pipeline.h"
+#include "graph/meet.h"
+#include "graph/tree_sums.h"
+
+#define GRAPH_COUNT 4000
+
+/* Nodes of the graphs that threads work on. */
+#define BIG_NODES 300000u
+
+/* Groups that a thread takes at once. */
+#define ITEM_GROUPS 64u
+
+static struct base_work work;
+
+static int start(void **state)
+{
+	(void)state;
+	base_work_init(&work, (uint64_t)4 << 30, 2, NULL);
+	oracle_start();
+	return 0;
+}
+
+struct showing {
+	struct graph_meet meet;
+	const struct oracle_graph *g;
+	struct graph_meet_batch *batch[8];
+};
+
+static void show_group(struct showing *s, struct graph_meet_batch *batch, uint32_t group)
+{
+	const struct oracle_graph *g = s->g;
+	struct hdb_error err;
+	uint32_t mask;
+
+	if (!graph_meet_wants(&s->meet, batch, group, &mask))
+		return;
+	for (uint32_t i = 0; i < GRAPH_MEET_GROUP; i++) {
+		const uint32_t v = group * GRAPH_MEET_GROUP + i;
+
+		if (mask >> i & 1)
+			assert_int_equal(graph_meet_show(&s->meet, batch, v,
+							 g->target[0] + g->first[0][v],
+							 g->first[0][v + 1] - g->first[0][v], &err),
+					 HDB_OK);
+	}
+}
+
+static int show_item(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct showing *s = ctx;
+	const uint64_t end = (item + 1) * ITEM_GROUPS;
+
+	(void)err;
+	for (uint64_t g = item * ITEM_GROUPS; g < end && g * GRAPH_MEET_GROUP < s->g->node_count; g++)
+		show_group(s, s->batch[slot], (uint32_t)g);
+	graph_meet_flush(&s->meet, s->batch[slot]);
+	return HDB_OK;
+}
+
+static int take_item(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct showing *s = ctx;
+
+	(void)item;
+	return graph_meet_join(&s->meet, s->batch[slot], err);
+}
+
+/* Shows everything until it is done, or given up: what graph_meet_next said last. */
+static int show_all(struct showing *s, unsigned threads)
+{
+	const uint32_t groups = s->g->node_count / GRAPH_MEET_GROUP + 1;
+	const struct base_pipeline pipeline = {
+		.item_count = groups / ITEM_GROUPS + 1, .threads = threads, .slot_count = 4 * threads,
+		.ctx = s, .produce = show_item, .consume = take_item,
+	};
+	struct hdb_error err;
+	int rc;
+
+	for (unsigned i = 0; i < 4 * threads; i++)
+		s->batch[i] = oracle_alloc(1, sizeof *s->batch[i]);
+	assert_int_equal(graph_meet_init(&s->meet, s->g->node_count, s->g->roots, &work, &err), HDB_OK);
+	do {
+		assert_int_equal(base_pipeline_run(&pipeline, &err), HDB_OK);
+		rc = graph_meet_next(&s->meet, &err);
+	} while (rc == HDB_OK);
+	for (unsigned i = 0; i < 4 * threads; i++) {
+		base_vec_release(&s->batch[i]->edges);
+		free(s->batch[i]);
+	}
+	return rc;
+}
+
+static uint32_t parent_of(const void *ctx, uint32_t v)
+{
+	return graph_meet_parent(ctx, v);
+}
+
+/* Parents and sums against the search in depth. */
+static void compare(const struct showing *s, struct oracle_graph *g)
+{
+	const uint32_t n = g->node_count;
+	uint64_t *number = oracle_alloc((uint64_t)n + GRAPH_NUMBERS_STEP, sizeof *number);
+	struct base_big nodes = { 0 };
+	struct graph_dominators d;
+	struct graph_tree_sums sums;
+	struct graph_sizes sizes;
+	struct hdb_error err;
+	const uint32_t *node;
+
+	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, GRAPH_SEARCH_NUMBERS, &work, &d,
+					  &err), HDB_OK);
+	assert_int_equal(graph_dominators_numbers(&d, 0, number, n, &err), HDB_OK);
+	assert_int_equal(graph_dominators_nodes(&d, &nodes, &err), HDB_OK);
+	assert_int_equal(graph_sizes_init(&sizes, (uint64_t)d.count + 1, true, &work, &err), HDB_OK);
+	assert_int_equal(graph_tree_sums_init(&sums, n, parent_of, &s->meet, &work, &err), HDB_OK);
+	node = nodes.data;
+	for (uint32_t v = 0; v < n; v++) {
+		const uint32_t w = (uint32_t)number[v], parent = graph_meet_parent(&s->meet, v);
+
+		assert_int_equal(parent, w ? node[d.dominator[w]] : v);
+		if (w)
+			assert_true(graph_sizes_set(&sizes, w, v % 1000));
+		if (w && parent != GRAPH_NONE)
+			graph_tree_sums_add(&sums, parent, v % 1000);
+	}
+	assert_int_equal(graph_retained(&d, &sizes, &err), HDB_OK);
+	assert_int_equal(graph_tree_sums_up(&sums, &err), HDB_OK);
+	for (uint32_t v = 0; v < n; v++)
+		if (number[v])
+			assert_int_equal(graph_sizes_get(&sizes, (uint32_t)number[v]),
+					 v % 1000 + graph_tree_sums_below(&sums, v));
+	graph_tree_sums_release(&sums);
+	graph_sizes_release(&sizes);
+	base_big_free(&work, &nodes);
+	graph_dominators_release(&d);
+	free(number);
+}
+
+static void random_graphs(void **state)
+{
+	(void)state;
+	for (int i = 0; i < GRAPH_COUNT; i++) {
+		struct oracle_graph g;
+		struct showing s = { .g = &g };
+
+		oracle_random_graph(&g);
+		oracle_build(&g, false);
+		assert_int_equal(show_all(&s, 1), HDB_END);
+		compare(&s, &g);
+		graph_meet_release(&s.meet);
+		assert_int_equal(work.memory_used, 0);
+		oracle_free(&g);
+	}
+}
+
+/* On two threads, sparse to dense. */
+static void threads(void **state)
+{
+	(void)state;
+	for (uint32_t degree = 1; degree <= 4; degree++) {
+		struct oracle_graph g;
+		struct showing s = { .g = &g };
+
+		oracle_init(&g, BIG_NODES, (uint64_t)BIG_NODES * degree + 2000);
+		for (uint64_t e = 0; e < (uint64_t)BIG_NODES * degree; e++)
+			oracle_edge(&g, oracle_below(BIG_NODES), oracle_below(BIG_NODES));
+		for (int i = 0; i < 3; i++) {
+			const uint32_t root = oracle_below(BIG_NODES);
+
+			oracle_set(g.roots, root);
+			for (int e = 0; e < 600; e++)
+				oracle_edge(&g, root, oracle_below(BIG_NODES));
+		}
+		oracle_build(&g, false);
+		assert_int_equal(show_all(&s, 2), HDB_END);
+		compare(&s, &g);
+		graph_meet_release(&s.meet);
+		oracle_free(&g);
+	}
+}
+
+/* Lists in no order, and one behind another: given up, soon. */
+static void deep_graphs(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < 2; kind++) {
+		struct oracle_graph g;
+		struct showing s = { .g = &g };
+		const clock_t begin = clock();
+
+		oracle_init(&g, BIG_NODES, 2 * (uint64_t)BIG_NODES);
+		/* 7919 has no factor in common with the number of nodes. */
+		for (uint64_t i = 0; i + 1 < BIG_NODES; i++) {
+			const uint64_t step = kind ? 1 : 7919;
+
+			oracle_edge(&g, (uint32_t)(i * step % BIG_NODES),
+				    (uint32_t)((i + 1) * step % BIG_NODES));
+			if (kind)
+				oracle_edge(&g, oracle_below(i + 1), (uint32_t)i + 1);
+		}
+		oracle_set(g.roots, 0);
+		oracle_build(&g, false);
+		const int rc = show_all(&s, 1);
+		if (kind == 0)
+			assert_int_equal(rc, GRAPH_BUDGET);
+		if (rc == HDB_END)
+			compare(&s, &g);
+		assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
+		graph_meet_release(&s.meet);
+		oracle_free(&g);
+	}
+}
+
+/* A ring of parents is no tree. */
+static uint32_t ring(const void *ctx, uint32_t v)
+{
+	(void)ctx;
+	return (v + 1) % 5;
+}
+
+static void no_tree(void **state)
+{
+	struct graph_tree_sums sums;
+	struct hdb_error err;
+
+	(void)state;
+	assert_int_equal(graph_tree_sums_init(&sums, 5, ring, NULL, &work, &err), HDB_OK);
+	assert_int_equal(graph_tree_sums_up(&sums, &err), HDB_ECORRUPT);
+	graph_tree_sums_release(&sums);
+	assert_int_equal(work.memory_used, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(threads),
+		cmocka_unit_test(deep_graphs),
+		cmocka_unit_test(no_tree),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}
