@@ -75,6 +75,10 @@ struct maker {
 	struct maker_class classes[MAKER_CLASSES];
 };
 
+/* Writes a block that was made, and adds to the import what it counted. In order, on the calling thread. */
+int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
+		       struct hdb_error *err);
+
 /* ---- read_object.c: objects of the dump ---- */
 
 /* Takes object i of the block: its entry, and the IDs that it refers to, appended to m->raw. */

@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		has_two |= q->has_two;
 		ask(q, format);
 	}
-	for (unsigned i = 0; i < 1 + has_two; i++) {
+	for (unsigned i = 0; i < 1u + has_two; i++) {
 		temp_remove_db(db_path[i]);
 		(void)unlink(dump_path[i]);
 	}

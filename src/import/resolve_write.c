@@ -1,0 +1,132 @@
+/*
+ * import/resolve_write.c - writes the blocks that resolve.c makes, in order, on one thread, and adds up what they tell.
+ */
+#include "import/resolve.h"
+
+#include <stdlib.h>
+
+static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb_error *err)
+{
+	uint32_t no = base_idmap_get(&im->dangling_map, id);
+	int r;
+
+	if (no != BASE_IDMAP_NONE) {
+		base_vec_at(&im->dangling, struct store_dangling, no)->reference_count++;
+		return HDB_OK;
+	}
+	if (im->dangling.count >= IMPORT_DANGLING_MAX)
+		return HDB_OK;
+	const struct store_dangling fresh = {
+		.object_id = id, .reference_count = 1, .example_ix = ix
+	};
+	no = (uint32_t)im->dangling.count;
+	r = base_vec_push(&im->dangling, &fresh, sizeof(fresh), err);
+	return r == HDB_OK ? base_idmap_put(&im->dangling_map, id, no, err) : r;
+}
+
+struct parts {
+	struct import *im;
+	uint32_t ix;
+	uint32_t part;
+	uint32_t count;
+	uint32_t *buffer; /* STORE_LIST_PART */
+};
+
+static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
+			  struct hdb_error *err)
+{
+	struct parts *p = ctx;
+	struct import *im = p->im;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		if (found[i] == IDSET_NONE) {
+			im->dangling_count++;
+			r = merge_missing(im, ids[i], p->ix, err);
+			continue;
+		}
+		p->buffer[p->count++] = found[i];
+		if (p->count == STORE_LIST_PART) {
+			r = store_lists_put_part(im->writer, STORE_REFERENCES_BIG, p->ix, p->part++,
+						 p->buffer, p->count, err);
+			p->count = 0;
+		}
+	}
+	return r;
+}
+
+/* Writes a long array's references, read again from the dump so that they never are in memory at once. */
+static int write_array(struct import *im, struct base_view *view, const struct big_list *big,
+		       struct hdb_error *err)
+{
+	struct parts p = { .im = im, .ix = big->ix };
+	struct hprof_sub sub;
+	int r;
+
+	p.buffer = malloc(STORE_LIST_PART * sizeof(*p.buffer));
+	if (!p.buffer)
+		return hdb_fail_memory(err, "a part of a list", STORE_LIST_PART * 4);
+	r = hprof_sub_read(&im->file, view, big->offset, im->source->size, &sub, err);
+	if (r == HDB_OK)
+		r = import_each_element(im, view, &sub, write_elements, &p, err);
+	if (r == HDB_OK && p.count)
+		r = store_lists_put_part(im->writer, STORE_REFERENCES_BIG, big->ix, p.part,
+					 p.buffer, p.count, err);
+	free(p.buffer);
+	return r;
+}
+
+static int report_short(struct import *im, const struct slot *s, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < s->shorts.count && r == HDB_OK; i++) {
+		const struct short_instance *one =
+			base_vec_at(&s->shorts, struct short_instance, i);
+
+		r = import_problem(im, STORE_PROBLEM_SHORT_INSTANCE, one->offset, 0, one->id, err,
+				   "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
+				   one->id);
+	}
+	im->problem_count += s->short_count - s->shorts.count;
+	return r;
+}
+
+int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
+		       struct hdb_error *err)
+{
+	int r = base_step(im->work, first_ix, err);
+
+	if (r == HDB_OK)
+		r = base_vec_push(&im->id_directory, &s->first_id, sizeof(s->first_id), err);
+	if (r == HDB_OK)
+		r = store_put(im->writer, STORE_IDS, s->first_id, s->count, s->ids_bytes.data,
+			      s->ids_bytes.count, err);
+	if (r == HDB_OK)
+		r = store_put(im->writer, STORE_OBJECTS, first_ix, s->count,
+			      s->objects_bytes.data, s->objects_bytes.count, err);
+	if (r == HDB_OK)
+		r = store_put(im->writer, STORE_REFERENCES, first_ix, s->count,
+			      s->lists_bytes.data, s->lists_bytes.count, err);
+	for (size_t i = 0; i < s->big.count && r == HDB_OK; i++) {
+		const struct big_list *big = base_vec_at(&s->big, struct big_list, i);
+
+		r = big->start == NOT_HELD ? write_array(im, view, big, err) :
+		    store_lists_put_big(im->writer, STORE_REFERENCES_BIG, big->ix,
+					base_vec_at(&s->held, uint32_t, big->start),
+					big->length, err);
+	}
+	for (size_t i = 0; i < s->missing.count && r == HDB_OK; i++) {
+		const struct missing *m = base_vec_at(&s->missing, struct missing, i);
+
+		r = merge_missing(im, m->id, m->from_ix, err);
+	}
+	im->dangling_count += s->missing_count;
+	im->reference_count += s->reference_count;
+	import_distances_merge(im, &s->seen);
+	if (s->last_class)
+		import_class_at(im, s->last_class - 1)->instance_count++;
+	if (r == HDB_OK)
+		r = import_counts_merge(im, &s->counted, err);
+	return r == HDB_OK ? report_short(im, s, err) : r;
+}
