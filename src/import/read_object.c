@@ -112,6 +112,7 @@ static int read_elements(struct import *im, struct base_view *view, const struct
 	const uint8_t *p = base_view_at(view, sub->body_offset + from * size, n * size, err);
 	size_t k = 0;
 
+	*count = 0;
 	if (!p)
 		return HDB_ETRUNC;
 	for (uint64_t i = 0; i < n; i++) {
