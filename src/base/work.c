@@ -162,14 +162,9 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
 		work->progress.report(work->progress.ctx, stage, 0, total, unit);
 }
 
-bool base_cancelled(const struct base_work *work)
-{
-	return work->progress.cancel && *work->progress.cancel;
-}
-
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
 {
-	if (base_cancelled(work))
+	if (work->progress.cancel && *work->progress.cancel)
 		return hdb_fail(err, HDB_EINTR, "interrupted");
 	if (work->progress.report && work->stage) {
 		const uint64_t now = now_ns();
