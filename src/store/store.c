@@ -245,57 +245,46 @@ static bool is_of_table(const struct pages_place *place, unsigned table)
 	return place->key_size == BLOCK_KEY_SIZE && be16(place->key) == table;
 }
 
-int store_block(struct store *store, enum store_table table, uint64_t key,
-		struct store_block *out, struct hdb_error *err)
-{
-	struct store_view *view = view_of(store, table);
-	uint8_t bytes[BLOCK_KEY_SIZE];
-	struct pages_place place;
-	int r;
+/* Which block of a table a key stands for: its own, the first from there on, the last up to there. */
+enum seek { SEEK_EXACT, SEEK_AFTER, SEEK_BEFORE };
 
-	block_key(bytes, table, key);
-	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
-	if (r < 0)
-		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !pages_key_is(&place, bytes, sizeof(bytes)))
-		return HDB_NOTFOUND;
-	return take_value(store, table, &place, out, err);
-}
-
-int store_block_after(struct store *store, enum store_table table, uint64_t key,
+static int seek_block(struct store *store, enum store_table table, uint64_t key, enum seek seek,
 		      struct store_block *out, struct hdb_error *err)
 {
 	struct store_view *view = view_of(store, table);
 	uint8_t bytes[BLOCK_KEY_SIZE];
 	struct pages_place place;
+	bool is_exact;
 	int r;
 
 	block_key(bytes, table, key);
 	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
+	is_exact = r == HDB_OK && pages_key_is(&place, bytes, sizeof(bytes));
+	if (seek == SEEK_BEFORE && r >= 0 && !is_exact)
+		r = pages_previous(&view->pages, &place, err);
 	if (r < 0)
 		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !is_of_table(&place, table))
+	if (r == HDB_NOTFOUND || !is_of_table(&place, table) || (seek == SEEK_EXACT && !is_exact))
 		return HDB_NOTFOUND;
 	return take_value(store, table, &place, out, err);
+}
+
+int store_block(struct store *store, enum store_table table, uint64_t key,
+		struct store_block *out, struct hdb_error *err)
+{
+	return seek_block(store, table, key, SEEK_EXACT, out, err);
+}
+
+int store_block_after(struct store *store, enum store_table table, uint64_t key,
+		      struct store_block *out, struct hdb_error *err)
+{
+	return seek_block(store, table, key, SEEK_AFTER, out, err);
 }
 
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
 		       struct store_block *out, struct hdb_error *err)
 {
-	struct store_view *view = view_of(store, table);
-	uint8_t bytes[BLOCK_KEY_SIZE];
-	struct pages_place place;
-	int r;
-
-	block_key(bytes, table, key);
-	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
-	if (r == HDB_NOTFOUND || (r == HDB_OK && !pages_key_is(&place, bytes, sizeof(bytes))))
-		r = pages_previous(&view->pages, &place, err);
-	if (r < 0)
-		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !is_of_table(&place, table))
-		return HDB_NOTFOUND;
-	return take_value(store, table, &place, out, err);
+	return seek_block(store, table, key, SEEK_BEFORE, out, err);
 }
 
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err)
