@@ -41,7 +41,8 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 {
 	const uint32_t load = base_idmap_get(&im->load_map, class->out.class_id);
 	struct base_view view = { .src = im->source };
-	uint32_t text = BASE_IDMAP_NONE;
+	const struct import_text_place *place = NULL;
+	const uint8_t *raw;
 	bool is_array = false;
 
 	if (load != BASE_IDMAP_NONE) {
@@ -49,9 +50,9 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 			base_vec_at(&im->loads, struct hprof_load_class, load);
 
 		class->out.class_serial = l->class_serial;
-		text = base_idmap_get(&im->text_map, l->name_string_id);
+		place = import_text_place(im, l->name_string_id);
 	}
-	if (text == BASE_IDMAP_NONE) {
+	if (!place) {
 		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
 			       class->out.class_id);
 		/* A class that only unnamed records speak of is a problem of its own kind. */
@@ -60,9 +61,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 				      class->out.class_id, err, "class 0x%" PRIx64
 				      " has no name", class->out.class_id) : HDB_OK;
 	}
-	const struct import_text_place *place =
-		base_vec_at(&im->text_places, struct import_text_place, text);
-	const uint8_t *raw = base_view_at(&view, place->offset, place->size, err);
+	raw = base_view_at(&view, place->offset, place->size, err);
 	if (!raw)
 		return HDB_ETRUNC;
 	import_class_name((const char *)raw, place->size, name, NAME_MAX_BYTES, &is_array,

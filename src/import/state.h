@@ -62,7 +62,7 @@ struct import_root {
 	uint8_t kind;
 };
 
-/* Where a text of the dump is, so that class names can be read again. */
+/* Where a text of the dump is, so that names can be read again. */
 struct import_text_place {
 	uint64_t offset;
 	uint32_t size;
@@ -223,7 +223,12 @@ static inline struct import_class *import_class_at(struct import *im, uint32_t n
 int import_classes(struct import *im, struct hdb_error *err);
 int import_write_classes(struct import *im, struct hdb_error *err);
 
-/* names.c: class names as people know them, from "[Ljava/lang/String;" or "java.lang.String[]". */
+/* names.c */
+/* Where the text with this string ID is; NULL if the dump has none. Borrowed until another text is read. */
+const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
+/* Whether the text with this string ID is `text`. One that cannot be read is no match. */
+bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
+/* Class names as people know them, from "[Ljava/lang/String;" or "java.lang.String[]". */
 void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size,
 		       bool *is_array, uint8_t *element_type);
 
