@@ -33,7 +33,6 @@ struct import_distance {
 struct import_class {
 	struct store_class out;   /* what will be stored */
 	uint64_t super_id;
-	uint64_t name_string_id;
 	uint64_t statics_offset;  /* in the dump */
 	uint64_t fields_offset;
 	uint32_t max_body;        /* longest instance of it, bytes */
@@ -48,7 +47,6 @@ struct import_class {
 	uint32_t stack_size_at;   /* stack chunks: where the value of field "size" ends; 0: none */
 	uint8_t known;            /* see layout/layout_known.h */
 	uint64_t instance_count;  /* instances seen by the pass over objects */
-	uint32_t order;           /* position among all classes, super classes first */
 	uint8_t has_dump;         /* a CLASS_DUMP of this snapshot */
 	uint8_t mark;             /* for walks over super classes */
 };

@@ -27,7 +27,6 @@ enum object_condition {
 };
 
 struct object_rule {
-	const char *id;
 	const char *class_name;    /* sub classes too */
 	enum object_condition condition;
 	bool is_filter;            /* objects that should be gone are looked for by this rule */
