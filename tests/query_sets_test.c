@@ -5,6 +5,7 @@
 #include "query_world.h"
 
 #include "derive/derive.h"
+#include "support/tree_tables.h"
 
 #define WORLDS 40
 
@@ -370,28 +371,17 @@ static void random_worlds(void **state)
 /* Writes dominators (all objects at the top level) and retained sizes that are wrong for `liar`. */
 static void write_lies(uint32_t liar)
 {
-	const enum store_table tables[] = { STORE_DOMINATORS, STORE_RETAINED };
-	uint64_t values[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
-	struct store_writer *writer;
-	struct base_vec scratch = { 0 };
+	uint64_t retained[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
+	uint64_t dominators[WORLD_NODES_MAX + WORLD_CLASSES + 16];
 	struct base_work work;
 	struct heap *heap;
 
 	base_work_init(&work, 0, 1, NULL);
 	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, NULL), HDB_OK);
-	assert_int_equal(store_build(heap->store, tables, 2, &work, &writer, NULL), HDB_OK);
-	values[liar] = 1;
-	assert_int_equal(store_column_put(writer, STORE_RETAINED, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
+	retained[liar] = 1;
 	for (uint32_t i = 0; i < heap->object_count; i++)
-		values[i] = 1;
-	assert_int_equal(store_column_put(writer, STORE_DOMINATORS, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
-	for (unsigned t = 0; t < 2; t++)
-		assert_int_equal(store_put_table(writer, tables[t], heap->object_count, NULL),
-				 HDB_OK);
-	assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
-	base_vec_release(&scratch);
+		dominators[i] = 1;
+	tree_tables_put(heap, dominators, retained);
 	heap_close(heap);
 }
 

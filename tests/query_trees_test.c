@@ -5,6 +5,7 @@
 #include "query_world.h"
 
 #include "derive/build.h"
+#include "support/tree_tables.h"
 
 #define WORLDS 40
 
@@ -283,32 +284,21 @@ static void random_worlds(void **state)
 /* Writes dominators in which the nodes 1 to 3 dominate one another in a circle. */
 static void write_circle(void)
 {
-	const enum store_table tables[] = { STORE_DOMINATORS, STORE_RETAINED };
-	uint64_t values[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
-	struct store_writer *writer;
-	struct base_vec scratch = { 0 };
+	uint64_t dominators[WORLD_NODES_MAX + WORLD_CLASSES + 16];
+	const uint64_t zeros[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
 	struct base_work work;
 	struct heap *heap;
 	uint32_t ix[3];
 
 	base_work_init(&work, 0, 1, NULL);
 	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, NULL), HDB_OK);
-	assert_int_equal(store_build(heap->store, tables, 2, &work, &writer, NULL), HDB_OK);
-	assert_int_equal(store_column_put(writer, STORE_RETAINED, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
 	for (uint32_t i = 0; i < heap->object_count; i++)
-		values[i] = derive_tree_value(i, GRAPH_NONE);
+		dominators[i] = derive_tree_value(i, GRAPH_NONE);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(heap_find(heap, world_id(i + 1), &ix[i], NULL), HDB_OK);
 	for (uint32_t i = 0; i < 3; i++)
-		values[ix[i]] = derive_tree_value(ix[i], ix[(i + 1) % 3]);
-	assert_int_equal(store_column_put(writer, STORE_DOMINATORS, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
-	for (unsigned t = 0; t < 2; t++)
-		assert_int_equal(store_put_table(writer, tables[t], heap->object_count, NULL),
-				 HDB_OK);
-	assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
-	base_vec_release(&scratch);
+		dominators[ix[i]] = derive_tree_value(ix[i], ix[(i + 1) % 3]);
+	tree_tables_put(heap, dominators, zeros);
 	heap_close(heap);
 }
 
