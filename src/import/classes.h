@@ -20,12 +20,12 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 
 /* ---- class_invent.c ---- */
 
-/* Eclipse MAT's alignment: greatest common divisor of the distances of all objects, 8 to 256 bytes. im->ids is finished. */
+/* Eclipse MAT's alignment: greatest common divisor of the distances of all objects, 8 to 256 bytes. Of finished IDs. */
 unsigned import_mat_alignment(const struct import *im);
 
 /*
  * Invents classes as Eclipse MAT does: at the first free multiples of im->mat_align_bytes. Their IDs are added to
- * im->ids, which is to be finished again. A class whose ID is another object's gets a new one, and is told as a problem.
+ * im->ids, which is to be finished again. A class whose ID is another object's gets a new one; that is a problem.
  */
 int import_invent_classes(struct import *im, struct hdb_error *err);
 
