@@ -201,7 +201,7 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err);
 /* Takes what was seen in a block, and empties it; one thread at a time. */
 void import_distances_merge(struct import *im, struct import_seen *seen);
 
-/* import_problems.c */
+/* import_problems.c: notes what is wrong in the dump, at `offset`, and was worked round. HDB_ENOMEM, else HDB_OK. */
 int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
 		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
 	HDB_PRINTF(7, 8);

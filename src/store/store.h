@@ -71,7 +71,7 @@ struct store_table_info {
 	uint32_t version;
 	uint64_t block_count;
 	uint64_t item_count;
-	uint64_t bytes;    /* payload, headers included */
+	uint64_t bytes;    /* of its blocks, their headers of 16 bytes included */
 };
 
 /* HDB_NOTFOUND if the table is absent, unfinished or of another version. */
