@@ -90,7 +90,6 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *le
 int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
 		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
 		       struct hdb_error *err);
-
 /* Lists of a group; the last one of a block may have fewer. */
 #define STORE_LIST_GROUP 32u
 /* The same for one group: *count is how many lists it has. `lengths` has room for STORE_LIST_GROUP. */

@@ -6,7 +6,6 @@
 #include "support/temp.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 enum { OBJECT = 0x1000, CLASS = 0x1100, NODE = 0x1200, LIST = 0x1300, FIRST = 0x10000000 };
 
@@ -289,14 +288,6 @@ const struct trap traps[] = {
 };
 
 const size_t trap_count = sizeof(traps) / sizeof(traps[0]);
-
-uint64_t trap_cpu_us(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 void trap_write(const struct trap *trap, uint64_t n, const char *path)
 {

@@ -20,9 +20,6 @@ extern const size_t trap_count;
 /* Most that it may take: linear work, sorting, caches that no longer suffice, and a busy machine. */
 #define TRAP_GROWTH_MAX 24
 
-/* Processor time that this process has used, in microseconds. */
-uint64_t trap_cpu_us(void);
-
 /* Writes a trap of n things to a file; stops the process if that fails. */
 void trap_write(const struct trap *trap, uint64_t n, const char *path);
 
