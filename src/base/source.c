@@ -100,6 +100,17 @@ static void map_want(struct base_source *src, uint64_t offset, uint64_t size)
 	(void)madvise((uint8_t *)map->map + first, offset + size - first, MADV_WILLNEED);
 }
 
+static void map_drop(struct base_source *src, uint64_t offset, uint64_t size)
+{
+	const struct map_source *map = (const struct map_source *)src;
+	const uint64_t page = 4096;
+	const uint64_t first = round_up(offset, page);
+	const uint64_t last = (offset + size) / page * page;
+
+	if (last > first)
+		(void)madvise((uint8_t *)map->map + first, last - first, MADV_DONTNEED);
+}
+
 static void map_close(struct base_source *src)
 {
 	struct map_source *map = (struct map_source *)src;
@@ -160,7 +171,7 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 	}
 	map->src = (struct base_source){
 		.size = size, .path = map->path, .window = map_window, .check = map_check,
-		.failed = map_failed, .want = map_want, .close = map_close,
+		.failed = map_failed, .want = map_want, .drop = map_drop, .close = map_close,
 	};
 	*out = &map->src;
 	map->fd = fd;

@@ -24,6 +24,8 @@ struct base_source {
 	int (*failed)(struct base_source *src, struct hdb_error *err);
 	/* Advice: the bytes from offset on (there may be fewer) will be read soon. May be NULL. */
 	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
+	/* Advice: the bytes from offset on are not needed soon. May be NULL. */
+	void (*drop)(struct base_source *src, uint64_t offset, uint64_t size);
 	void (*close)(struct base_source *src);
 };
 
