@@ -7,6 +7,7 @@
 #include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/far.h"
+#include "derive/piled.h"
 #include <stdlib.h>
 
 /* Instead of a dominator's number. */
@@ -85,10 +86,9 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	return r;
 }
 
-/* One table after the other: sizes and nodes are not needed at the same time. */
-static int write_both(struct build *b, struct hdb_error *err)
+/* In memory, one table after the other: sizes and nodes are not needed at the same time. */
+static int put_both(struct build *b, struct hdb_error *err)
 {
-	const uint32_t n = b->derive->heap->object_count;
 	struct base_big nodes = { 0 };
 	int r = sum_sizes(b, false, err);
 
@@ -107,11 +107,20 @@ static int write_both(struct build *b, struct hdb_error *err)
 		r = derive_put_column(b->derive, b->writer, STORE_DOMINATORS, "writing dominators", false,
 				      fill_dominators, b, err);
 	base_big_free(b->derive->work, &nodes);
+	return r;
+}
+
+static int write_both(struct build *b, struct hdb_error *err)
+{
+	const uint32_t n = b->derive->heap->object_count;
+	const bool is_short = b->dominators.dominator_big.is_file ||
+			      base_work_room(b->derive->work) < ((uint64_t)n + 1) * sizeof(uint32_t);
+	int r = is_short ? derive_put_piled(b->derive, b->writer, &b->dominators, err) :
+		put_both(b, err);
+
 	if (r == HDB_OK)
 		r = store_put_table(b->writer, STORE_DOMINATORS, n, err);
-	if (r == HDB_OK)
-		r = store_put_table(b->writer, STORE_RETAINED, n, err);
-	return r;
+	return r == HDB_OK ? store_put_table(b->writer, STORE_RETAINED, n, err) : r;
 }
 
 static int build_dominators(struct derive *derive, struct store_writer *writer,
