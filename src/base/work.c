@@ -378,8 +378,8 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
 }
 
 /*
- * What is kept gives way to `size` bytes that are needed: for its sake the peak does not grow, nor does it go beyond the
- * budget while it waits for somebody else.
+ * What is kept gives way to `size` bytes that are needed: for its sake the peak does not grow, nor
+ * does it go beyond the budget while it waits for somebody else.
  */
 static void pool_make_way(struct base_work *work, uint64_t size)
 {

@@ -27,7 +27,10 @@ int dom_order_init(struct dom_build *b, struct hdb_error *err)
 				b->work, "preorder", err);
 }
 
-/* The edges to one bucket of nodes, which have these numbers: not from themselves, nor to what needs none, which is marked. */
+/*
+ * The edges to one bucket of nodes, which have these numbers: not from themselves, nor to what needs
+ * none, which is marked.
+ */
 static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bucket,
 			struct hdb_error *err)
 {

@@ -287,7 +287,9 @@ static void drop_final(const struct graph_meet *m, struct graph_meet_batch *batc
 	for (uint32_t i = 0; i < count && i < BITS_AHEAD; i++)
 		__builtin_prefetch((const void *)&m->top[edge[i].target / 64]);
 	for (uint32_t i = 0; i < count; i++) {
-		__builtin_prefetch((const void *)&m->top[edge[i + BITS_AHEAD < count ? i + BITS_AHEAD : i].target / 64]);
+		const uint32_t ahead = i + BITS_AHEAD < count ? i + BITS_AHEAD : i;
+
+		__builtin_prefetch((const void *)&m->top[edge[ahead].target / 64]);
 		edge[kept] = edge[i];
 		kept += !has_bit(m->top, edge[i].target);
 	}
