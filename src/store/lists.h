@@ -92,10 +92,14 @@ int store_lists_decode(struct store *store, enum store_table table, const struct
 		       struct hdb_error *err);
 /* Lists of a group; the last one of a block may have fewer. */
 #define STORE_LIST_GROUP 32u
-/* The same for one group: *count is how many lists it has. `lengths` has room for STORE_LIST_GROUP. */
+/*
+ * The same for one group: *count is how many lists it has. `lengths` has room for STORE_LIST_GROUP.
+ * Entries are those of lists that the mask has (bit i: the group's list i); the others are stepped
+ * over.
+ */
 int store_lists_decode_group(struct store *store, enum store_table table,
-			     const struct store_block *block, uint32_t group_no, uint32_t ix_count,
-			     uint64_t *lengths, struct base_vec *target, uint32_t *count,
+			     const struct store_block *block, uint32_t group_no, uint32_t mask,
+			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target, uint32_t *count,
 			     struct hdb_error *err);
 
 #endif
