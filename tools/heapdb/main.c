@@ -9,6 +9,7 @@
 #include "heapdb/suggest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -274,6 +275,18 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	return NULL;
 }
 
+/*
+ * Standard streams that whoever called us has closed are opened, lest a database gets their numbers and what is said is
+ * written into it. Writing to that standard output fails, and is told.
+ */
+static void fill_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct output out;
@@ -281,6 +294,7 @@ int main(int argc, char **argv)
 	struct arguments args = { .count = argc - 1, .values = argv + 1 };
 	int rc = HDB_EUSAGE, code;
 
+	fill_streams();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	output_init(&out, STDOUT_FILENO);
