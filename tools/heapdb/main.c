@@ -76,16 +76,21 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...)
 	return code;
 }
 
-/* Names in a message may come from a dump or a file's name, so it is escaped. */
+/* Each byte of a message becomes at most four when it is escaped, by \\xff. */
+#define SAID_MAX (4 * HDB_ERROR_SIZE)
+
+/*
+ * Names in a message may come from a dump or a file's name, so it is escaped; without asking for memory, for that may
+ * be what the message is about.
+ */
 static void say(const char *prefix, const char *message)
 {
-	struct bytes text = { 0 };
+	char room[SAID_MAX];
+	struct bytes text = { .data = room, .capacity = sizeof(room) };
 
 	progress_hide();
-	escape_text(&text, message, strlen(message));
-	fprintf(stderr, "heapdb: %s%s%.*s\n", prefix, *prefix ? ": " : "", (int)text.size,
-		text.data ? text.data : "");
-	bytes_release(&text);
+	escape_text(&text, message, strnlen(message, HDB_ERROR_SIZE));
+	fprintf(stderr, "heapdb: %s%s%.*s\n", prefix, *prefix ? ": " : "", (int)text.size, room);
 }
 
 void cli_notice(const struct cli *cli, const char *format, ...)
