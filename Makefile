@@ -200,7 +200,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 	done
 
 hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
-	@for t in store_flips import_damage import_faults cli_faults store_crash base_truncated import_growth \
+	@for t in store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated import_growth \
 		query_growth derive_company; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long $(BUILD)/tests/$${t}_test || exit 1; done
 
@@ -218,7 +218,7 @@ nightly: ## all that takes too long for every change
 	! command -v afl-fuzz >/dev/null || $(MAKE) fuzz-afl SECS=600
 
 # Programs that make thousands of databases, kill others or wait for faults are not run here: sanitizers see them.
-valgrind_skip := store_flips import_damage import_faults cli_faults store_crash base_truncated derive_company \
+valgrind_skip := store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated derive_company \
 	import_growth query_growth
 valgrind_programs = $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin))
 valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the replays of fuzz targets under valgrind

@@ -1,6 +1,6 @@
 /*
- * support/faults.h - the n-th call that can fail does fail, once or from then on. Included once a test program, which is
- * linked so that our calls of these functions come here (--wrap of all that WRAP names); pwrite, writev, fsync,
+ * support/faults.h - the n-th call that can fail does fail, once or from then on. Included once a test program, which
+ * is linked so that our calls of these functions come here (--wrap of all that WRAP names); pwrite, writev, fsync,
  * fdatasync and ftruncate are defined here, which reaches the calls inside liblmdb, too.
  */
 #ifndef SUPPORT_FAULTS_H
