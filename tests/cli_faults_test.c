@@ -15,13 +15,7 @@
  * Link with: -Wl,--wrap=mdb_cursor_open,--wrap=mdb_cursor_get,--wrap=mdb_cursor_del
  * Link with: -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_env_get_fd,--wrap=mdb_get
  */
-int heapdb_main(int argc, char **argv);
-#define main heapdb_main
-#define print_error tell_error /* cmocka has one, too */
-#include "heapdb/main.c"
-#undef main
-#undef print_error
-
+#include "support/command.h"
 #include "support/faults.h"
 #include "support/hostile.h"
 #include "support/json_check.h"
@@ -35,13 +29,8 @@ int heapdb_main(int argc, char **argv);
 /* Calls of a command that are tried in the short form. */
 #define CALLS_MAX 120
 
-/* Where a sanitizer's report goes while standard error is ours. */
-void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
-
-enum { ARGUMENTS_MAX = 10 };
-
 /* DB, OLD and DUMP stand for the files; COPY for a database that an import makes. */
-static const char *const commands_tried[][ARGUMENTS_MAX] = {
+static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "check", "--db", "DB" },
 	{ "check", "--json", "--db", "DB" },
 	{ "export", "objects", "--db", "DB" },
@@ -66,81 +55,32 @@ static const char *const commands_tried[][ARGUMENTS_MAX] = {
 
 static char dump_path[512], db_path[512], old_path[512], copy_path[512];
 
-struct run {
-	int code;
-	char *out, *err;      /* what was printed; terminated; owned */
-	size_t out_size;
-	unsigned long calls;  /* that can fail */
-};
-
-static const char *file_of(const char *word)
+static void arm(bool begins)
 {
-	if (strcmp(word, "DB") == 0)
-		return db_path;
-	if (strcmp(word, "OLD") == 0)
-		return old_path;
-	if (strcmp(word, "COPY") == 0)
-		return copy_path;
-	return strcmp(word, "DUMP") == 0 ? dump_path : word;
-}
-
-static char *read_all(int fd, size_t *size)
-{
-	const off_t end = lseek(fd, 0, SEEK_END);
-	char *text = calloc(1, end > 0 ? (size_t)end + 1 : 1);
-
-	if (!text || (end > 0 && pread(fd, text, (size_t)end, 0) != end))
-		abort();
-	*size = end > 0 ? (size_t)end : 0;
-	return text;
+	if (begins)
+		hostile_seconds(RUN_SECONDS_MAX);
+	fault.is_armed = begins;
+	if (!begins)
+		hostile_seconds(0);
 }
 
 /* Runs a command with `out_fd` as standard output (-1: what it prints is read). */
-static struct run run_command(const char *const *words, unsigned long at, bool is_sticky, int out_fd)
+static struct command_run run_files(const char *const *words, unsigned long at, bool is_sticky, int out_fd)
 {
-	static int saved[2] = { -1, -1 };
-	char program[] = "heapdb", *argv[ARGUMENTS_MAX + 2] = { program };
-	struct run ran = { 0 };
-	size_t size;
-	int fds[2], argc = 1;
+	static const char *const names[] = { "DB", "OLD", "DUMP", "COPY" };
+	const char *const files[] = { db_path, old_path, dump_path, copy_path };
+	const char *with_files[COMMAND_WORDS_MAX + 1];
+	struct command_run ran;
 
-	for (; words[argc - 1]; argc++)
-		argv[argc] = (char *)(uintptr_t)file_of(words[argc - 1]);
-	for (int i = 0; i < 2; i++) {
-		if (saved[i] < 0)
-			saved[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 100);
-		fds[i] = memfd_create("output", MFD_CLOEXEC);
-		if (fds[i] < 0 || dup2(!i && out_fd >= 0 ? out_fd : fds[i], i + 1) < 0)
-			abort();
-	}
-	if (__sanitizer_set_report_fd)
-		__sanitizer_set_report_fd((void *)(intptr_t)saved[1]);
+	command_words(words, names, files, 4, with_files);
 	fault.at = at;
 	fault.is_sticky = is_sticky;
 	fault.count = 0;
 	fault.live = 0;
 	fault.failed = "nothing";
-	hostile_seconds(RUN_SECONDS_MAX);
-	fault.is_armed = true;
-	ran.code = heapdb_main(argc, argv);
-	fault.is_armed = false;
-	hostile_seconds(0);
-	ran.calls = fault.count;
-	(void)fflush(stderr);
-	for (int i = 0; i < 2; i++)
-		(void)dup2(saved[i], i + 1);
-	ran.out = read_all(fds[0], &ran.out_size);
-	ran.err = read_all(fds[1], &size);
-	(void)close(fds[0]);
-	(void)close(fds[1]);
-	fault.live -= 2; /* what was read here */
+	ran = command_run(with_files, out_fd, arm);
+	fault.live -= 2; /* what was read of what it printed */
 	return ran;
-}
-
-static void release(struct run *ran)
-{
-	free(ran->out);
-	free(ran->err);
 }
 
 static bool has_word(const char *const *words, const char *word)
@@ -168,7 +108,7 @@ static const char *name_of(const char *const *words)
 }
 
 /* Why a run whose n-th call failed is no good, or NULL. What an import says has times in it. */
-static const char *wrong(const struct run *ran, const struct run *good, const char *const *words)
+static const char *wrong(const struct command_run *ran, const struct command_run *good, const char *const *words)
 {
 	const bool as_json = has_word(words, "--json");
 
@@ -192,33 +132,34 @@ static const char *wrong(const struct run *ran, const struct run *good, const ch
 
 static unsigned sweep(const char *const *words, unsigned long *runs, unsigned long *errors)
 {
-	struct run good = run_command(words, 0, false, -1);
-	const unsigned long step = hostile_is_long() || good.calls < CALLS_MAX ? 1 :
-				   good.calls / CALLS_MAX;
+	struct command_run good = run_files(words, 0, false, -1);
+	const unsigned long calls = fault.count;
+	const unsigned long step = hostile_is_long() || calls < CALLS_MAX ? 1 :
+				   calls / CALLS_MAX;
 	unsigned failed = 0;
 
 	if (good.code != 0 || fault.live != 0)
 		fail_msg("%s: exit %d, %ld blocks leak: %s", name_of(words), good.code, fault.live,
 			 good.err);
-	for (unsigned long i = 0; i < 2 * (good.calls / step) && failed < 5; i++) {
+	for (unsigned long i = 0; i < 2 * (calls / step) && failed < 5; i++) {
 		const unsigned long at = i / 2 * step + 1 + (i / 2) % step;
 		const bool is_sticky = i % 2 != 0;
-		struct run ran = run_command(words, at, is_sticky, -1);
+		struct command_run ran = run_files(words, at, is_sticky, -1);
 		const char *why = wrong(&ran, &good, words);
 
 		if (why) {
 			failed++;
 			print_message("FAILED%s: call %lu of %lu (%s) fails %s: %s; exit %d, %ld blocks\n%s%.300s\n",
-				      name_of(words), at, good.calls, fault.failed,
+				      name_of(words), at, calls, fault.failed,
 				      is_sticky ? "from then on" : "once", why, ran.code, fault.live,
 				      ran.err, ran.out);
 		}
 		*runs += 1;
 		*errors += ran.code != good.code;
-		release(&ran);
+		command_release(&ran);
 	}
-	print_message("%5lu calls:%s\n", good.calls, name_of(words));
-	release(&good);
+	print_message("%5lu calls:%s\n", calls, name_of(words));
+	command_release(&good);
 	return failed;
 }
 
@@ -244,14 +185,14 @@ static void test_output_fails(void **state)
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		const char *const *words = commands_tried[i];
 		int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-		struct run ran[2];
+		struct command_run ran[2];
 
 		assert_true(full >= 0);
 		assert_int_equal(pipe(ends), 0);
 		(void)close(ends[0]);
-		ran[0] = run_command(words, 0, false, full);
+		ran[0] = run_files(words, 0, false, full);
 		failed += fault.live != 0;
-		ran[1] = run_command(words, 0, false, ends[1]);
+		ran[1] = run_files(words, 0, false, ends[1]);
 		failed += fault.live != 0;
 		for (unsigned k = 0; k < 2; k++) {
 			const bool is_told = strstr(ran[k].err, "standard output: No space left") != NULL;
@@ -262,7 +203,7 @@ static void test_output_fails(void **state)
 					      k ? "a pipe that nobody reads" : "a full device", ran[k].code,
 					      ran[k].err);
 			}
-			release(&ran[k]);
+			command_release(&ran[k]);
 		}
 		(void)close(full);
 		(void)close(ends[1]);
@@ -275,18 +216,18 @@ static void test_short_writes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
-		struct run good = run_command(commands_tried[i], 0, false, -1), ran;
+		struct command_run good = run_files(commands_tried[i], 0, false, -1), ran;
 
 		fault.is_short_write = true;
-		ran = run_command(commands_tried[i], 0, false, -1);
+		ran = run_files(commands_tried[i], 0, false, -1);
 		fault.is_short_write = false;
 		if (ran.code != good.code ||
 		    (!is_import(commands_tried[i]) && (ran.out_size != good.out_size ||
 						       memcmp(ran.out, good.out, good.out_size) != 0)))
 			fail_msg("%s: exit %d, %zu bytes of %zu", name_of(commands_tried[i]), ran.code,
 				 ran.out_size, good.out_size);
-		release(&good);
-		release(&ran);
+		command_release(&good);
+		command_release(&ran);
 	}
 }
 

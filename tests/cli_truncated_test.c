@@ -6,26 +6,19 @@
  *
  * Link with: -Wl,--wrap=write
  */
-int heapdb_main(int argc, char **argv);
-#define main heapdb_main
-#define print_error tell_error /* cmocka has one, too */
-#include "heapdb/main.c"
-#undef main
-#undef print_error
-
+#include "support/command.h"
 #include "support/hostile.h"
 #include "support/json_check.h"
 #include "support/temp.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <cmocka.h>
 
-enum { ARGUMENTS_MAX = 12, PARTS = 4 };
+/* Places in which a file is cut. */
+#define PARTS 4
 
-static const char *const commands_tried[][ARGUMENTS_MAX] = {
+static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "export", "objects", "--db", "DB", "--dump", "DUMP" },
 	{ "export", "objects", "--format", "csv", "--db", "DB", "--dump", "DUMP" },
 	{ "export", "objects", "--format", "json", "--db", "DB", "--dump", "DUMP" },
@@ -62,28 +55,13 @@ struct image {
 };
 static struct image db_image, dump_image;
 
-struct run {
-	int code;
-	struct image out, err;
-};
-
-static struct image read_fd(int fd)
-{
-	struct image image = { .size = (size_t)lseek(fd, 0, SEEK_END) };
-
-	image.data = calloc(1, image.size + 1);
-	if (!image.data || pread(fd, image.data, image.size, 0) != (ssize_t)image.size)
-		abort();
-	return image;
-}
-
 static struct image read_path(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct image image;
 
 	assert_true(fd >= 0);
-	image = read_fd(fd);
+	image.data = command_read(fd, &image.size);
 	(void)close(fd);
 	return image;
 }
@@ -98,51 +76,28 @@ static void write_path(const char *path, const struct image *image)
 }
 
 /* Columns of a table are as wide as the rows that are printed together: blanks are made one. */
-static void squeeze(struct image *image)
+static void squeeze(char *text, size_t *size)
 {
 	size_t to = 0;
 
-	for (size_t i = 0; i < image->size; i++)
-		if (image->data[i] != ' ' || !to || image->data[to - 1] != ' ')
-			image->data[to++] = image->data[i];
-	image->size = to;
+	for (size_t i = 0; i < *size; i++)
+		if (text[i] != ' ' || !to || text[to - 1] != ' ')
+			text[to++] = text[i];
+	*size = to;
 }
 
-static struct run run_command(const char *const *words)
+static struct command_run run_files(const char *const *words)
 {
-	static int saved[2] = { -1, -1 };
-	char program[] = "heapdb", *argv[ARGUMENTS_MAX + 2] = { program };
-	struct run ran;
-	int fds[2], argc = 1;
+	static const char *const names[] = { "DB", "DUMP" };
+	const char *const files[] = { db_path, dump_path };
+	const char *with_files[COMMAND_WORDS_MAX + 1];
+	struct command_run ran;
 
-	for (; words[argc - 1]; argc++)
-		argv[argc] = (char *)(uintptr_t)(strcmp(words[argc - 1], "DB") == 0 ? db_path :
-						 strcmp(words[argc - 1], "DUMP") == 0 ? dump_path :
-						 words[argc - 1]);
-	for (int i = 0; i < 2; i++) {
-		if (saved[i] < 0)
-			saved[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 100);
-		fds[i] = memfd_create("output", MFD_CLOEXEC);
-		if (fds[i] < 0 || dup2(fds[i], i + 1) < 0)
-			abort();
-	}
+	command_words(words, names, files, 2, with_files);
 	cut.calls = 0;
-	ran.code = heapdb_main(argc, argv);
-	(void)fflush(stderr);
-	for (int i = 0; i < 2; i++)
-		(void)dup2(saved[i], i + 1);
-	ran.out = read_fd(fds[0]);
-	ran.err = read_fd(fds[1]);
-	squeeze(&ran.out);
-	(void)close(fds[0]);
-	(void)close(fds[1]);
+	ran = command_run(with_files, -1, NULL);
+	squeeze(ran.out, &ran.out_size);
 	return ran;
-}
-
-static void release(struct run *ran)
-{
-	free(ran->out.data);
-	free(ran->err.data);
 }
 
 static bool is_whole_json(const char *const *words)
@@ -154,53 +109,54 @@ static bool is_whole_json(const char *const *words)
 }
 
 /* Why a run is no good, or NULL. Under JSON the error ends what was printed. */
-static const char *wrong(const struct run *ran, const struct run *good, const char *const *words)
+static const char *wrong(const struct command_run *ran, const struct command_run *good, const char *const *words)
 {
 	const bool as_json = is_whole_json(words);
-	const struct image *said = as_json ? &ran->out : &ran->err;
+	const char *said = as_json ? ran->out : ran->err;
+	const size_t said_size = as_json ? ran->out_size : ran->err_size;
 	size_t same = 0;
 
 	if (ran->code == 0)
-		return ran->out.size == good->out.size &&
-		       memcmp(ran->out.data, good->out.data, good->out.size) == 0 ? NULL : "another answer";
+		return ran->out_size == good->out_size &&
+		       memcmp(ran->out, good->out, good->out_size) == 0 ? NULL : "another answer";
 	if (ran->code != CLI_SYSTEM)
 		return "the exit code";
-	if (!memmem(said->data, said->size, "could not be read at offset", 27))
+	if (!memmem(said, said_size, "could not be read at offset", 27))
 		return "no offset";
-	if (as_json && !json_is_valid(ran->out.data, ran->out.size))
+	if (as_json && !json_is_valid(ran->out, ran->out_size))
 		return "the JSON";
-	while (same < ran->out.size && same < good->out.size && ran->out.data[same] == good->out.data[same])
+	while (same < ran->out_size && same < good->out_size && ran->out[same] == good->out[same])
 		same++;
 	if (as_json)
-		return memmem(ran->out.data + same, ran->out.size - same, "\n{", 2) ? "a wrong row" : NULL;
-	return same == ran->out.size ? NULL : "a wrong row";
+		return memmem(ran->out + same, ran->out_size - same, "\n{", 2) ? "a wrong row" : NULL;
+	return same == ran->out_size ? NULL : "a wrong row";
 }
 
 /* Cuts one file in four places at some of the writes; *told counts the runs that ended in an error. */
 static unsigned sweep(const char *const *words, const char *path, const struct image *whole, unsigned *told)
 {
-	struct run good;
+	struct command_run good;
 	unsigned writes, failed = 0;
 
 	cut.path = NULL;
 	write_path(db_path, &db_image);
 	write_path(dump_path, &dump_image);
-	good = run_command(words);
+	good = run_files(words);
 	if (good.code != 0)
-		fail_msg("%s %s: %s", words[0], words[1], good.err.data);
+		fail_msg("%s %s: %s", words[0], words[1], good.err);
 	writes = cut.calls;
 	for (unsigned part = 0; part < PARTS; part++) {
 		const unsigned step = hostile_is_long() || writes < 3 ? 1 : (writes + 1) / 2;
 
 		for (unsigned at = 1; at <= writes; at += step) {
-			struct run ran;
+			struct command_run ran;
 			const char *why;
 
 			write_path(path, whole);
 			cut.path = path;
 			cut.size = (off_t)(whole->size / PARTS * part / 4096 * 4096) + (part == 2 ? 100 : 0);
 			cut.at = at;
-			ran = run_command(words);
+			ran = run_files(words);
 			cut.path = NULL;
 			why = wrong(&ran, &good, words);
 			*told += ran.code != 0;
@@ -209,11 +165,11 @@ static unsigned sweep(const char *const *words, const char *path, const struct i
 				print_message("FAILED %s %s %s: %s cut to %lld at write %u of %u: %s; exit %d, "
 					      "%zu bytes of %zu\n%.300s\n", words[0], words[1], words[2],
 					      path == db_path ? "database" : "dump", (long long)cut.size, at,
-					      writes, why, ran.code, ran.out.size, good.out.size, ran.err.data);
-			release(&ran);
+					      writes, why, ran.code, ran.out_size, good.out_size, ran.err);
+			command_release(&ran);
 		}
 	}
-	release(&good);
+	command_release(&good);
 	return failed;
 }
 
@@ -248,9 +204,9 @@ static int setup(void **state)
 		return -1;
 	/* Tables are built here, so that commands have only to read. */
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
-		struct run ran = run_command(commands_tried[i]);
+		struct command_run ran = run_files(commands_tried[i]);
 
-		release(&ran);
+		command_release(&ran);
 	}
 	db_image = read_path(db_path);
 	return 0;
