@@ -2,8 +2,8 @@
  * import_growth_test.c - dumps that are traps for quadratic work: import, tables and all answers on one and on one
  * eight times as big. Linear work takes eight times the processor time, quadratic work 64 times; 24 is the limit.
  *
- * HEAPDB_HOSTILE=long: twelve times as big, and a million of what there can be a million of: classes in one chain, roots
- * on one object, threads, class loaders, brackets in one name, problems, names.
+ * HEAPDB_HOSTILE=long: twelve times as big, and a million of what there can be a million of: classes in one chain,
+ * roots on one object, threads, class loaders, brackets in one name, problems, names.
  */
 #include "support/hostile.h"
 #include "support/temp.h"
