@@ -38,6 +38,7 @@ static struct {
 	const char *path; /* NULL: none */
 	off_t size;
 	unsigned at, calls;
+	unsigned count; /* of all runs */
 } cut;
 
 ssize_t __real_write(int fd, const void *data, size_t size);
@@ -156,6 +157,7 @@ static unsigned sweep(const char *const *words, const char *path, const struct i
 			cut.path = path;
 			cut.size = (off_t)(whole->size / PARTS * part / 4096 * 4096) + (part == 2 ? 100 : 0);
 			cut.at = at;
+			cut.count++;
 			ran = run_files(words);
 			cut.path = NULL;
 			why = wrong(&ran, &good, words);
@@ -182,7 +184,7 @@ static void test_cut(void **state)
 		failed += sweep(commands_tried[i], db_path, &db_image, &told[0]);
 		failed += sweep(commands_tried[i], dump_path, &dump_image, &told[1]);
 	}
-	print_message("told: %u cuts of the database, %u of the dump\n", told[0], told[1]);
+	print_message("%u cuts, told: %u of the database, %u of the dump\n", cut.count, told[0], told[1]);
 	assert_int_equal(failed, 0);
 	assert_true(told[0] > COMMAND_COUNT && told[1] > 0);
 }

@@ -121,6 +121,15 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null; then
 	cp "$BUILD/heapdb" heapdb
 	cp "$DUMP" d.hprof
 	chmod 755 heapdb d.hprof
+	# a lock file that nobody cannot open, of a third user who has read the database before: nobody only reads, too
+	touch $lock
+	chown 65533 $lock
+	chmod 600 $lock
+	chmod 644 a.heapdb
+	setpriv --reuid=65534 --regid=65534 --clear-groups ./heapdb query roots --db a.heapdb > out 2> err ||
+		{ fail "no answer beside the lock file of another reader"; cat err; }
+	chmod 600 a.heapdb
+	rm -f $lock
 	touch n.heapdb.importing
 	chmod 666 n.heapdb.importing
 	refused n.heapdb.importing "belongs to another user" setpriv --reuid=65534 --regid=65534 --clear-groups \

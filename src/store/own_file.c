@@ -163,7 +163,9 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 		(void)close(fd);
 	} else if (errno == EEXIST && lstat(lock_path, &st) == 0) {
 		why = not_plain(&st);
-		if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0)
+		/* One that this user cannot open does no harm: LMDB goes without, and writes nothing. */
+		if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
+		    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
 			why = "belongs neither to you nor to the owner of the database";
 	}
 	if (why)
