@@ -26,8 +26,8 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 
 /*
  * Makes the lock file of the database `path`, mode 0600, unless it is there, which must be a regular file with one name
- * that belongs to this user, to root or to the owner of the database, `db`, or that this user cannot open: else HDB_EIO.
- * HDB_OK too where it cannot be made, for LMDB says that.
+ * that belongs to this user, to root or to the owner of the database, `db`, or that this user cannot open: else
+ * HDB_EIO. HDB_OK too where it cannot be made, for LMDB says that.
  */
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err);
 
