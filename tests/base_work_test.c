@@ -84,9 +84,6 @@ static void in_file(struct base_work *work)
 	assert_true(big.is_file);
 	assert_true(is_clear(&big));
 	memset(big.data, 1, big.size_bytes);
-	base_big_soon(&big, 100, 1000);
-	base_big_soon(&big, big.size_bytes - 10, 1000);
-	base_big_soon(&big, big.size_bytes, 1);
 	assert_int_equal(entries_of(folder), 0);
 	base_big_free(work, &big);
 }
