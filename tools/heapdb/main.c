@@ -85,7 +85,7 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...)
  */
 static void say(const char *prefix, const char *message)
 {
-	char room[SAID_MAX];
+	char room[SAID_MAX] = "";
 	struct bytes text = { .data = room, .capacity = sizeof(room) };
 
 	progress_hide();
