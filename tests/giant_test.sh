@@ -18,7 +18,7 @@ fail() {
 GIANT=1073741824
 # Memory that is not of files, KiB; what sanitizers reserve says nothing.
 MEMORY_MAX=200000
-# Seconds of processor time a command; sanitizers are slow.
+# Seconds of processor time a command.
 SECONDS_MAX=20
 # The longest answer, bytes: a text shows its first thousands of bytes, and there are few rows.
 ANSWER_MAX=1500000
@@ -58,7 +58,8 @@ f.write(b'\0' + struct.pack('>BII', 0x2c, 0, 0))
 END
 
 sanitized=no
-case $BUILD in *san*) sanitized=yes ;; esac
+# Sanitizers and counters of coverage are slow.
+case $BUILD in *san* | *cov*) sanitized=yes SECONDS_MAX=200 ;; esac
 
 # ask EXIT COMMAND...: its answer is in out.
 ask() {
