@@ -35,7 +35,7 @@ class androidx.lifecycle.LifecycleRegistry '' 'public enum State { DESTROYED, IN
 	public State state;'
 class androidx.lifecycle.ViewModel '' 'public boolean mCleared;'
 class androidx.fragment.app.Fragment '' 'public androidx.lifecycle.LifecycleRegistry mLifecycleRegistry;
-	public androidx.lifecycle.LifecycleRegistry.State mMaxState = androidx.lifecycle.LifecycleRegistry.State.CREATED;
+	public Object mMaxState = androidx.lifecycle.LifecycleRegistry.State.CREATED;
 	public Object mFragmentManager; public boolean mCalled;'
 class com.android.internal.policy.DecorContext android.content.ContextWrapper 'public Object mPhoneWindow;'
 class android.app.ContextImpl android.content.Context 'public Object mOuterContext;'
@@ -95,7 +95,7 @@ class app.Main '' '
 			com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap(args[0], true);
 		System.out.println(local.mDestroyed);
 	}'
-# What wraps or shows an activity, the older ways of fragments, toasts: one that should be gone of each, and one that not.
+# What wraps or shows an activity, the older ways of fragments, toasts: one of each that should be gone, one that not.
 class app.More '' '
 	static android.content.ContextWrapper themed(android.content.Context base) {
 		Themed t = new Themed(); t.mBase = base; return t;
