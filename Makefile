@@ -87,8 +87,7 @@ $(BUILD)/flags: FORCE
 FORCE:
 
 $(BUILD)/obj/tools/%.o: private ROOM = -Itools
-$(BUILD)/obj/tests/%.o: private ROOM = -Itests
-$(BUILD)/obj/tests/fuzz/%.o: private ROOM = -Itests -Itools
+$(BUILD)/obj/tests/%.o: private ROOM = -Itests -Itools
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -118,10 +117,10 @@ $(BUILD)/hprofgen: $(gen_obj) $(static_lib)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)
 
 # A test that needs more of the linker says so in its opening comment: ` * Link with: -Wl,...`
-$(BUILD)/tests/%_test: $(BUILD)/obj/tests/%_test.o $(support_obj) $(static_lib)
+$(BUILD)/tests/%_test: $(BUILD)/obj/tests/%_test.o $(support_obj) $(command_lib) $(static_lib)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $$(sed -n 's/^ \* Link with: //p' tests/$*_test.c) -o $@ $< \
-		$(support_obj) $(static_lib) $(TEST_LIBS)
+		$(support_obj) $(command_lib) $(static_lib) $(TEST_LIBS)
 
 # Fuzz targets as ordinary programs that replay the files they are given.
 $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/replay.o \
@@ -201,9 +200,11 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 	done
 
 hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
-	@for t in store_flips import_damage import_faults store_crash base_truncated import_growth query_growth \
-		derive_company; do \
-		echo "hostile $$t"; HEAPDB_HOSTILE=long $(BUILD)/tests/$${t}_test || exit 1; done
+	@for t in store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated import_growth \
+		query_growth derive_company; do \
+		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
+	@echo "hostile giant"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
+		sh tests/giant_test.sh
 
 # Every night: the tests under the sanitizers of gcc and of clang, what works on threads under ThreadSanitizer, the
 # tests under valgrind, the long forms, some minutes of each fuzz target.
@@ -219,7 +220,7 @@ nightly: ## all that takes too long for every change
 	! command -v afl-fuzz >/dev/null || $(MAKE) fuzz-afl SECS=600
 
 # Programs that make thousands of databases, kill others or wait for faults are not run here: sanitizers see them.
-valgrind_skip := store_flips import_damage import_faults store_crash base_truncated derive_company \
+valgrind_skip := store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated derive_company \
 	import_growth query_growth
 valgrind_programs = $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin))
 valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the replays of fuzz targets under valgrind

@@ -27,13 +27,23 @@ class android.app.ActivityThread '' 'public static ActivityThread sCurrentActivi
 	public android.util.ArrayMap mServices = new android.util.ArrayMap();'
 class android.view.View '' 'public Object mParent, mAttachInfo; public int mWindowAttachCount;
 	public android.content.Context mContext;'
-class android.view.Window '' 'public boolean mDestroyed;'
+class android.view.Window '' 'public boolean mDestroyed; public android.content.Context mContext;'
 class com.android.internal.policy.DecorView android.view.View ''
 class android.view.inputmethod.InputMethodManager '' 'public static InputMethodManager sInstance;
 	public Object mServedView, mCurRootView, mImeInsetsConsumer;'
-class androidx.lifecycle.LifecycleRegistry '' 'public enum State { DESTROYED, CREATED } public State state;'
+class androidx.lifecycle.LifecycleRegistry '' 'public enum State { DESTROYED, INITIALIZED, CREATED }
+	public State state;'
 class androidx.lifecycle.ViewModel '' 'public boolean mCleared;'
-class androidx.fragment.app.Fragment '' 'public androidx.lifecycle.LifecycleRegistry mLifecycleRegistry;'
+class androidx.fragment.app.Fragment '' 'public androidx.lifecycle.LifecycleRegistry mLifecycleRegistry;
+	public Object mMaxState = androidx.lifecycle.LifecycleRegistry.State.CREATED;
+	public Object mFragmentManager; public boolean mCalled;'
+class com.android.internal.policy.DecorContext android.content.ContextWrapper 'public Object mPhoneWindow;'
+class android.app.ContextImpl android.content.Context 'public Object mOuterContext;'
+class android.app.ApplicationPackageManager '' 'public android.app.ContextImpl mContext;'
+class android.widget.Editor '' 'public android.view.View mTextView;'
+class android.widget.TN '' 'public Object mWM, mView;'
+class android.widget.Toast '' 'public android.widget.TN mTN = new android.widget.TN();'
+class app.Themed android.content.ContextWrapper ''
 class leakcanary.KeyedWeakReference 'java.lang.ref.WeakReference<Object>' 'public long retainedUptimeMillis;
 	public KeyedWeakReference(Object o, long at) { super(o); retainedUptimeMillis = at; }'
 class app.Screen android.app.Activity ''
@@ -85,6 +95,48 @@ class app.Main '' '
 			com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap(args[0], true);
 		System.out.println(local.mDestroyed);
 	}'
+# What wraps or shows an activity, the older ways of fragments, toasts: one of each that should be gone, one that not.
+class app.More '' '
+	static android.content.ContextWrapper themed(android.content.Context base) {
+		Themed t = new Themed(); t.mBase = base; return t;
+	}
+	static Object decor(android.content.Context context) {
+		com.android.internal.policy.DecorContext d = new com.android.internal.policy.DecorContext();
+		android.view.Window w = new android.view.Window(); w.mContext = context; d.mPhoneWindow = w; return d;
+	}
+	static android.app.ContextImpl impl(Object outer) {
+		android.app.ContextImpl c = new android.app.ContextImpl(); c.mOuterContext = outer; return c;
+	}
+	static Object manager(Object outer) {
+		android.app.ApplicationPackageManager m = new android.app.ApplicationPackageManager();
+		m.mContext = impl(outer); return m;
+	}
+	static Object editor(android.content.Context context) {
+		android.widget.Editor e = new android.widget.Editor(); e.mTextView = new android.view.View();
+		e.mTextView.mContext = context; return e;
+	}
+	static Object fragment(Object manager, boolean called) {
+		androidx.fragment.app.Fragment f = (androidx.fragment.app.Fragment)
+			Main.fragment(androidx.lifecycle.LifecycleRegistry.State.INITIALIZED);
+		f.mFragmentManager = manager; f.mCalled = called; return f;
+	}
+	static Object toast(Object manager, Object view) {
+		android.widget.Toast t = new android.widget.Toast(); t.mTN.mWM = manager; t.mTN.mView = view; return t;
+	}
+	static Object themed, decor, impl, manager, editor, fragment, toast;
+	static Object liveThemed, liveDecor, liveImpl, liveManager, liveEditor, young, kept, shown, waiting;
+	public static void main(String[] args) throws Exception {
+		android.app.Activity live = Main.screen(false);
+		themed = themed(themed(Main.screen(true))); liveThemed = themed(live);
+		decor = decor(Main.screen(true)); liveDecor = decor(live);
+		impl = impl(Main.screen(true)); liveImpl = impl(live);
+		manager = manager(Main.screen(true)); liveManager = manager(live);
+		editor = editor(Main.screen(true)); liveEditor = editor(live);
+		fragment = fragment(null, true); young = fragment(null, false); kept = fragment("", true);
+		toast = toast("", null); shown = toast("", ""); waiting = toast(null, null);
+		java.lang.management.ManagementFactory.getPlatformMXBean(
+			com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap(args[0], true);
+	}'
 find src -name '*.java' > list
 javac -d classes @list
 failed=0
@@ -94,10 +146,11 @@ complain() {
 	failed=1
 }
 
-# ask [ARGUMENT]: the answer on a new dump.
+# ask [ARGUMENT]: the answer on a new dump of $program.
+program=app.Main
 ask() {
 	rm -f dump.hprof
-	java -Xint -XX:+UseSerialGC -Xmx64m -cp classes app.Main dump.hprof "$@" > java.log 2>&1 ||
+	java -Xint -XX:+UseSerialGC -Xmx64m -cp classes $program dump.hprof "$@" > java.log 2>&1 ||
 		{ cat java.log; exit 1; }
 	heapdb import dump.hprof -o dump.heapdb --force --quiet > import.log
 	heapdb query leaks --db dump.heapdb > facts
@@ -144,6 +197,17 @@ head -n 12 report.md |
 grep -q '^### Known leak of a library: ' report.md || complain "the report does not tell libraries' leaks apart"
 heapdb query triage --db dump.heapdb --csv --columns severity,rule,count,detail > rules
 grep -qx 'warning,should-be-gone,14,kept by app.Bus.listeners (static)' rules || { complain "triage"; cat rules; }
+program=app.More
+ask
+leak app.Themed 'app\.More\.themed \(static\)' 1 'it wraps a destroyed activity'
+leak com.android.internal.policy.DecorContext 'app\.More\.decor \(static\)' 1 'it wraps a destroyed activity'
+leak android.app.ContextImpl 'app\.More\.impl \(static\)' 1 'mOuterContext is a destroyed activity'
+leak android.app.ApplicationPackageManager 'app\.More\.manager \(static\)' 1 'its context is of a destroyed activity'
+leak android.widget.Editor 'app\.More\.editor \(static\)' 1 'mTextView is of a destroyed activity'
+leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 'its life cycle is at its end'
+leak android.widget.Toast 'app\.More\.toast \(static\)' 1 'it was shown and is hidden'
+[ "$(grep -cE ',(leaking|library),' rows)" = 7 ] || complain "not 7 leaks"
+program=app.Main
 # Another version of Android: the fields are known for it no more, and what they keep is told as any other leak.
 ask newer
 grep -qx 'leaks of libraries: 0' facts || complain "a library's leak in a version that has none"

@@ -1,10 +1,11 @@
 /*
  * query_growth_test.c - every question on traps for quadratic work: each is asked of one dump and of one eight times
  * as big, and takes some eight times the processor time, not 64 times. So does the comparison with a dump that has
- * other objects.
+ * other objects, and so do the commands `report` and `diff` in their formats.
  *
  * HEAPDB_HOSTILE=long: twelve times as big.
  */
+#include "support/command.h"
 #include "support/hostile.h"
 #include "support/temp.h"
 #include "support/traps.h"
@@ -24,6 +25,7 @@
 
 struct question {
 	const struct hdb_query_spec *spec;
+	const char *const *words; /* a command, and no query: NULL else */
 	char by[40];        /* "": none */
 	const char *target; /* NULL: none */
 	bool has_before;
@@ -42,6 +44,27 @@ static void add(const struct hdb_query_spec *spec, const char *by, const char *t
 	*q = (struct question){ .spec = spec, .target = target,
 				.has_before = strcmp(spec->name, "diff") == 0 };
 	(void)snprintf(q->by, sizeof(q->by), "%s", by);
+}
+
+/* DB is the newer database, OLD the other. */
+static const char *const commands_asked[][COMMAND_WORDS_MAX] = {
+	{ "report", "--db", "DB" },
+	{ "report", "--json", "--db", "DB" },
+	{ "diff", "OLD", "DB", "--limit", "500" },
+	{ "diff", "OLD", "DB", "--by", "object", "--json" },
+	{ "diff", "OLD", "DB", "--format", "csv" },
+};
+
+static void add_commands(void)
+{
+	static struct hdb_query_spec spec[sizeof(commands_asked) / sizeof(commands_asked[0])];
+
+	for (size_t i = 0; i < sizeof(commands_asked) / sizeof(commands_asked[0]); i++) {
+		spec[i].name = commands_asked[i][0];
+		add(&spec[i], "", NULL);
+		questions[question_count - 1].words = commands_asked[i];
+		questions[question_count - 1].target = commands_asked[i][1];
+	}
 }
 
 static int list_questions(void **state)
@@ -72,6 +95,7 @@ static int list_questions(void **state)
 			p += n + (p[n] != '\0');
 		}
 	}
+	add_commands();
 	for (unsigned i = 0; i < 2; i++) {
 		hostile_path(dump_path[i], sizeof(dump_path[i]), i ? "qgrowth2.hprof" : "qgrowth.hprof");
 		hostile_path(db_path[i], sizeof(db_path[i]), i ? "qgrowth2.heapdb" : "qgrowth.heapdb");
@@ -95,6 +119,22 @@ static uint64_t cpu_us(void)
 
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static int run_command(const struct question *q, struct hdb_error *err)
+{
+	static const char *const names[] = { "OLD", "DB" };
+	const char *const files[] = { db_path[0], db_path[1] };
+	const char *words[COMMAND_WORDS_MAX + 1];
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct command_run ran;
+
+	command_words(q->words, names, files, 2, words);
+	ran = command_run(words, null, NULL);
+	(void)close(null);
+	(void)snprintf(err->message, sizeof(err->message), "%s", ran.err);
+	command_release(&ran);
+	return ran.code == 0 ? HDB_OK : HDB_EIO;
 }
 
 static int ask(struct hdb *db, struct hdb *before, const struct question *q, struct hdb_error *err)
@@ -135,7 +175,8 @@ static void measure(const struct trap *trap, uint64_t n, unsigned which)
 			const uint64_t start = cpu_us();
 			uint64_t took;
 
-			if (ask(db[1], db[0], &questions[i], &err) != HDB_OK)
+			if ((questions[i].words ? run_command(&questions[i], &err) :
+			     ask(db[1], db[0], &questions[i], &err)) != HDB_OK)
 				fail_msg("%s, query %s %s: %s", trap->name, questions[i].spec->name,
 					 questions[i].by, err.message);
 			took = cpu_us() - start;

@@ -89,4 +89,63 @@ $as "$work/heapdb" import "$work/tmp/d.hprof" -o "$work/db/b.heapdb" > out 2>&1 
 if [ $got -ne 4 ] || ! grep -q "ermission denied" out; then
 	fail "import into a closed folder exits $got: $(cat out)"
 fi
+
+# A file system that is truly read-only: a mount of our own, of which nobody else sees anything.
+mkdir "$work/mount"
+if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2> /dev/null ||
+	! unshare -m mount -t tmpfs -o size=16m none "$work/mount" 2> /dev/null; then
+	echo "skipped: mounting a read-only file system, which only root may, and not everywhere"
+	exit $failed
+fi
+cat > "$work/mounted.sh" << 'END'
+set -eu
+failed=0
+fail() {
+	echo "FAILED, on a read-only file system: $*"
+	failed=1
+}
+mount -t tmpfs -o size=16m none mount
+cp db/a.heapdb mount/a.heapdb
+cp "$DUMP" mount/d.hprof
+mount -o remount,ro none mount
+if touch mount/x 2> /dev/null; then
+	fail "it can be written"
+fi
+before=$(sha256sum < mount/a.heapdb)
+for q in "query top" "query histogram --by superclass" "query dominators" "query leaks" "query strings" check \
+	"export objects --columns id,shallow,retained,dominator" report; do
+	got=0
+	# shellcheck disable=SC2086
+	heapdb $q --db mount/a.heapdb > ro.out 2> ro.err || got=$?
+	[ $got -eq 0 ] || { fail "exit $got: $q"; cat ro.err; }
+	# shellcheck disable=SC2086
+	heapdb $q --db tmp/good.heapdb > rw.out
+	case $q in
+	check) ;;
+	report) # the name of the file, and which tables it has
+		sed -i '1d; /table/d; /path/d; /file/d' ro.out rw.out
+		[ "$(grep -c . ro.out)" -gt 20 ] || fail "no report"
+		;;
+	*) cmp ro.out rw.out || fail "another answer: $q" ;;
+	esac
+done
+TMPDIR=$PWD/tmp heapdb query top --db mount/a.heapdb > ro.out 2> ro.err
+[ "$(grep -c "cannot be written.*private file in $PWD/tmp" ro.err)" -eq 1 ] || fail "not said: $(cat ro.err)"
+if [ -w /dev/shm ]; then
+	TMPDIR=$PWD/mount heapdb query top --db mount/a.heapdb > ro.out 2> ro.err
+	grep -q "private file in /dev/shm" ro.err || fail "memory: $(cat ro.err)"
+fi
+# what has to be written there is refused, what goes elsewhere is not
+got=0
+heapdb import mount/d.hprof > out 2>&1 || got=$?
+[ $got -eq 4 ] && grep -q "Read-only file system" out || fail "import exits $got: $(cat out)"
+got=0
+heapdb query top --db mount/d.hprof > out 2>&1 || got=$?
+[ $got -eq 4 ] && grep -q "Read-only file system" out || fail "import by a question exits $got: $(cat out)"
+heapdb import mount/d.hprof -o tmp/elsewhere.heapdb > out 2>&1 || fail "import to elsewhere: $(cat out)"
+[ "$(sha256sum < mount/a.heapdb)" = "$before" ] || fail "the database was written"
+exit $failed
+END
+cd "$work"
+unshare -m sh mounted.sh || failed=1
 exit $failed

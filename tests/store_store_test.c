@@ -275,6 +275,7 @@ static void test_exists_and_force(void **state)
 	/* A leftover of a killed import is replaced. */
 	(void)snprintf(leftover, sizeof(leftover), "%s.importing", path);
 	write_file(leftover, "garbage", 7);
+	assert_int_equal(chmod(leftover, 0600), 0);
 	w = create(path);
 	assert_int_equal(store_put_meta_number(w, "n", 2, NULL), HDB_OK);
 	fresh = publish_and_open(w, path);

@@ -6,6 +6,8 @@
 #include "heap/heap.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /*
  * Objects of a block that are asked where they lie, besides the last. Objects in order of address lie in the dump in
@@ -61,6 +63,20 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 	return hprof_open(heap->source, &heap->file, err);
 }
 
+/*
+ * The result where the dump of the import could not be opened: it is not there any more, which many questions can do
+ * without, or there is no memory or no file handle for it, or its disk failed, which none of them may hide.
+ */
+static int no_dump(const char *path, int result)
+{
+	struct stat st;
+
+	if (result == HDB_ENOMEM)
+		return result;
+	return result == HDB_EIO && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       access(path, R_OK) == 0 ? result : HDB_ECHANGED;
+}
+
 int heap_open_dump(struct heap *heap, struct hdb_error *err)
 {
 	const char *path = heap->dump_path;
@@ -76,7 +92,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 	}
 	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
 	if (r < 0)
-		return hdb_fail(err, heap->dump_path ? r : HDB_ECHANGED, "the question needs the "
+		return hdb_fail(err, heap->dump_path ? r : no_dump(path, r), "the question needs the "
 				"dump's bytes, but %s; --dump PATH names the dump", why.message);
 	r = check_dump(heap, path, err);
 	if (r < 0) {

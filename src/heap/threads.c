@@ -71,7 +71,20 @@ bool heap_is_thread(struct heap *heap, uint32_t ix)
 	       heap_has_superclass(heap, object.class_no, "java.lang.Thread");
 }
 
-/* A char[] as text. */
+/* The character whose first UTF-16 unit is units[*i]; *i is left on its last. Half a pair is U+FFFD. */
+static uint32_t next_char(const uint64_t *units, uint64_t count, uint64_t *i)
+{
+	const uint32_t unit = (uint32_t)units[*i];
+
+	if (unit < 0xd800 || unit > 0xdfff)
+		return unit;
+	if (unit > 0xdbff || *i + 1 == count || units[*i + 1] < 0xdc00 || units[*i + 1] > 0xdfff)
+		return 0xfffd;
+	(*i)++;
+	return 0x10000 + ((unit - 0xd800) << 10) + ((uint32_t)units[*i] - 0xdc00);
+}
+
+/* A char[] as text, as threads of Java 8 and before have their names. */
 static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			   struct hdb_error *err)
 {
@@ -84,9 +97,7 @@ static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t siz
 	if (r < 0)
 		return r;
 	for (uint64_t i = 0; type == HPROF_CHAR && i < done; i++) {
-		const uint32_t unit = bits[i] >= 0xd800 && bits[i] < 0xe000 ? 0xfffd :
-				      (uint32_t)bits[i];
-		char *next = heap_put_utf8(p, end, unit);
+		char *next = heap_put_utf8(p, end, next_char(bits, done, &i));
 
 		if (!next)
 			break;

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/source.h"
+#include "store/own_file.h"
 #include "store/pages.h"
 
 #include <errno.h>
@@ -148,12 +149,16 @@ static int open_main(struct store_env *env, struct hdb_error *err)
 	return r ? store_fail_mdb(err, r, env->path, "opening") : HDB_OK;
 }
 
-static int open_env(struct store_env *env, uint64_t file_size, struct hdb_error *err)
+static int open_env(struct store_env *env, const struct stat *st, struct hdb_error *err)
 {
+	const uint64_t file_size = (uint64_t)st->st_size;
 	const uint64_t want = round_up(file_size * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
 	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS;
-	int r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
+	int r = store_lock_prepare(env->path, st, err);
 
+	if (r < 0)
+		return r;
+	r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
 	if (r == EACCES || r == EROFS || r == EPERM) {
 		env->is_read_only = true;
 		r = open_sized(&env->env, env->path, flags | MDB_RDONLY, want, file_size);
@@ -221,7 +226,7 @@ static int share_env(const char *path, const struct stat *st, struct store_env *
 	env->device = st->st_dev;
 	env->inode = st->st_ino;
 	env->user_count = 1;
-	r = open_env(env, (uint64_t)st->st_size, err);
+	r = open_env(env, st, err);
 	if (r < 0) {
 		free_env(env);
 		return r;

@@ -10,12 +10,12 @@
 
 #include "store/block.h"
 #include "store/env.h"
+#include "store/own_file.h"
 #include "store/store_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,48 +144,6 @@ static int put_meta(struct store_writer *writer, const char *name, const void *d
 
 /* ---- a new database ---- */
 
-/*
- * Opens the temporary file under its lock. A leftover of an import that died is unlocked and is replaced; a
- * locked one is an import at work.
- */
-static int open_temp(struct store_writer *writer, struct hdb_error *err)
-{
-	int r;
-
-	for (;;) {
-		struct stat held, named;
-		const int fd = open(writer->temp_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-				    0600);
-
-		if (fd < 0)
-			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
-		writer->lock_fd = fd;
-		r = store_lock_file(fd, STORE_LOCK_IMPORT, true, false, writer->temp_path, err);
-		if (r == HDB_END) {
-			(void)close(fd);
-			writer->lock_fd = -1;
-			return hdb_fail(err, HDB_EIO, "%s: another import is writing it",
-					writer->path);
-		}
-		if (r < 0)
-			return r;
-		/* The one who held the lock may have renamed or removed it meanwhile. */
-		if (fstat(fd, &held) < 0)
-			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
-		if (stat(writer->temp_path, &named) == 0) {
-			if (held.st_ino == named.st_ino && held.st_dev == named.st_dev)
-				break;
-		} else if (errno != ENOENT) {
-			return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
-		}
-		(void)close(fd);
-		writer->lock_fd = -1;
-	}
-	if (ftruncate(writer->lock_fd, 0) < 0 || fchmod(writer->lock_fd, 0600) < 0)
-		return hdb_fail_errno(err, errno, "%s: cannot write", writer->temp_path);
-	return HDB_OK;
-}
-
 static int put_format(struct store_writer *writer, struct hdb_error *err)
 {
 	uint8_t format[20] = "heapdb";
@@ -218,9 +176,11 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 		r = hdb_fail_memory(err, "a file name", strlen(path));
 		goto out;
 	}
-	r = open_temp(writer, err);
+	r = store_temp_open(writer->temp_path, writer->path, &writer->lock_fd, err);
 	if (r == HDB_OK)
 		r = store_env_create(writer->temp_path, size_hint, &writer->env, err);
+	if (r == HDB_OK)
+		r = store_temp_same(writer->env, writer->lock_fd, writer->temp_path, err);
 	if (r == HDB_OK)
 		r = begin_txn(writer, err);
 	if (r == HDB_OK)

@@ -272,19 +272,48 @@ static void same_names(struct hw *w, uint64_t n)
 	}
 }
 
+/* Objects each of a class of its own that is not there, beside references to what is not there. */
+static void many_problems(struct hw *w, uint64_t n)
+{
+	begin_heap(w);
+	hw_root(w, HPROF_ROOT_JNI_GLOBAL, FIRST, 0, 0);
+	for (uint64_t i = 0; i < n; i++) {
+		if (i % 2)
+			hw_instance(w, FIRST + i * 32, 0x7000000000 + i * 32, NULL, 0);
+		else
+			put_node(w, FIRST + i * 32, 0x6000000000 + i * 32);
+	}
+}
+
+/* Texts that nobody uses, half of them under an identifier that another has. */
+static void many_names(struct hw *w, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "n%" PRIu64, i);
+		hw_utf8(w, i % 2 ? 100 + i : 99, name);
+	}
+	begin_heap(w);
+	put_node(w, FIRST, 0);
+	hw_root(w, HPROF_ROOT_JNI_GLOBAL, FIRST, 0, 0);
+}
+
 const struct trap traps[] = {
-	{ "chain of super classes", super_chain, 4000 },
-	{ "roots on one object", many_roots, 10000 },
-	{ "long string", long_string, 10000 },
-	{ "deep arrays", deep_arrays, 5000 },
-	{ "long list", long_list, 10000 },
-	{ "identifiers that collide", colliding_ids, 4000 },
-	{ "hub", hub, 10000 },
-	{ "deep name", deep_name, 10000 },
-	{ "threads", many_threads, 5000 },
-	{ "deep stack", deep_stack, 5000 },
-	{ "fields", many_fields, 20 },
-	{ "one name, many loaders", same_names, 3000 },
+	{ "chain of super classes", super_chain, 4000, 125000 },
+	{ "roots on one object", many_roots, 10000, 125000 },
+	{ "long string", long_string, 10000, 0 },
+	{ "deep arrays", deep_arrays, 5000, 125000 },
+	{ "long list", long_list, 10000, 125000 },
+	{ "identifiers that collide", colliding_ids, 4000, 125000 },
+	{ "hub", hub, 10000, 125000 },
+	{ "deep name", deep_name, 10000, 6250 },
+	{ "threads", many_threads, 5000, 125000 },
+	{ "deep stack", deep_stack, 5000, 125000 },
+	{ "fields", many_fields, 20, 0 },
+	{ "one name, many loaders", same_names, 3000, 125000 },
+	{ "problems", many_problems, 5000, 125000 },
+	{ "names", many_names, 5000, 125000 },
 };
 
 const size_t trap_count = sizeof(traps) / sizeof(traps[0]);

@@ -9,7 +9,8 @@
 struct trap {
 	const char *name;
 	void (*put)(struct hw *w, uint64_t n);
-	uint64_t n; /* things in the smaller dump, in the short form of a test */
+	uint64_t n;         /* things in the smaller dump, in the short form of a test */
+	uint64_t million_n; /* in the long form, so that the bigger dump has a million things; 0: none */
 };
 
 extern const struct trap traps[];

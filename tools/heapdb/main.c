@@ -9,6 +9,7 @@
 #include "heapdb/suggest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -75,16 +76,21 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...)
 	return code;
 }
 
-/* Names in a message may come from a dump or a file's name, so it is escaped. */
+/* Each byte of a message becomes at most four when it is escaped, by \\xff. */
+#define SAID_MAX (4 * HDB_ERROR_SIZE)
+
+/*
+ * Names in a message may come from a dump or a file's name, so it is escaped; without asking for memory, for that may
+ * be what the message is about.
+ */
 static void say(const char *prefix, const char *message)
 {
-	struct bytes text = { 0 };
+	char room[SAID_MAX] = "";
+	struct bytes text = { .data = room, .capacity = sizeof(room) };
 
 	progress_hide();
-	escape_text(&text, message, strlen(message));
-	fprintf(stderr, "heapdb: %s%s%.*s\n", prefix, *prefix ? ": " : "", (int)text.size,
-		text.data ? text.data : "");
-	bytes_release(&text);
+	escape_text(&text, message, strnlen(message, HDB_ERROR_SIZE));
+	fprintf(stderr, "heapdb: %s%s%.*s\n", prefix, *prefix ? ": " : "", (int)text.size, room);
 }
 
 void cli_notice(const struct cli *cli, const char *format, ...)
@@ -274,6 +280,18 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	return NULL;
 }
 
+/*
+ * Standard streams that whoever called us has closed are opened, lest a database gets their numbers and what is said is
+ * written into it. Writing to that standard output fails, and is told.
+ */
+static void fill_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct output out;
@@ -281,6 +299,7 @@ int main(int argc, char **argv)
 	struct arguments args = { .count = argc - 1, .values = argv + 1 };
 	int rc = HDB_EUSAGE, code;
 
+	fill_streams();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	output_init(&out, STDOUT_FILENO);

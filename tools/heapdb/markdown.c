@@ -18,7 +18,7 @@ void markdown_code(struct output *out, const char *text, size_t size)
 			output_char(out, shown.data[i] == '`' ? '\'' : shown.data[i]);
 	}
 	output_char(out, '`');
-	bytes_release(&shown);
+	output_release(out, &shown);
 }
 
 void markdown_text(struct output *out, const char *text, size_t size)
@@ -31,7 +31,7 @@ void markdown_text(struct output *out, const char *text, size_t size)
 			output_char(out, '\\');
 		output_char(out, shown.data[i]);
 	}
-	bytes_release(&shown);
+	output_release(out, &shown);
 }
 
 void markdown_value(struct output *out, const struct hdb_value *value)
@@ -45,7 +45,7 @@ void markdown_value(struct output *out, const struct hdb_value *value)
 	}
 	value_for_people(value, &style, &text);
 	output_bytes(out, text.data ? text.data : "", text.size);
-	bytes_release(&text);
+	output_release(out, &text);
 }
 
 const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name)

@@ -52,7 +52,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 		bytes_add(&text, holds->text, holds->text_size);
 	}
 	markdown_code(out, text.data ? text.data : "", text.size);
-	bytes_release(&text);
+	output_release(out, &text);
 }
 
 /* All classes together are no leak: each of them holds what is its own. */
@@ -297,7 +297,7 @@ static void put_stack_row(struct output *out, const struct hdb_rows *rows)
 		put_share(out, rows);
 	}
 	output_char(out, '\n');
-	bytes_release(&shown);
+	output_release(out, &shown);
 }
 
 static void put_suspect(struct output *out, const struct hdb_rows *rows)

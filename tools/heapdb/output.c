@@ -68,6 +68,13 @@ void output_bytes(struct output *out, const char *data, size_t size)
 	}
 }
 
+void output_release(struct output *out, struct bytes *text)
+{
+	if (text->failed && out->error == 0)
+		out->error = ENOMEM;
+	bytes_release(text);
+}
+
 void output_string(struct output *out, const char *string)
 {
 	output_bytes(out, string, strlen(string));

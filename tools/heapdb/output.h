@@ -7,6 +7,8 @@
 #ifndef HEAPDB_OUTPUT_H
 #define HEAPDB_OUTPUT_H
 
+#include "heapdb/escape.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +33,10 @@ void output_init(struct output *out, int fd);
 int output_close(struct output *out);
 
 void output_bytes(struct output *out, const char *data, size_t size);
+
+/* Releases text that was made to be printed. Where memory was short for it, output has failed (ENOMEM). */
+void output_release(struct output *out, struct bytes *text);
+
 void output_string(struct output *out, const char *string);
 void output_char(struct output *out, char c);
 /* `count` blanks. */

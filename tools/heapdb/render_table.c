@@ -4,6 +4,7 @@
  * Rows are laid out a batch at a time; a batch may widen the columns of those after it, so that even
  * a table of millions of rows is printed as it comes, in little memory.
  */
+#include "heapdb/cli.h"
 #include "heapdb/render.h"
 
 #include <langinfo.h>
@@ -105,7 +106,7 @@ static void put_facts(struct answer *answer, const struct render_style *style, s
 		output_bytes(out, text.data, text.size);
 		output_char(out, '\n');
 	}
-	bytes_release(&text);
+	output_release(out, &text);
 }
 
 static const char *ellipsis(void)
@@ -232,13 +233,11 @@ static int put_rows(struct table *t)
 			cell->width = value_for_people(answer_value(t->answer, i), t->style, &t->text);
 			cell->size = t->text.size - cell->at;
 		}
+		if (t->text.failed)
+			return cli_fail(t->answer->err, HDB_ENOMEM, "no memory for a table");
 		t->rows++;
 		if (t->rows == BATCH_ROWS || t->text.size >= BATCH_BYTES)
 			put_batch(t);
-		if (t->text.failed) {
-			t->answer->err->message[0] = 0;
-			return t->answer->err->code = HDB_ENOMEM;
-		}
 	}
 	if (t->rows > 0)
 		put_batch(t);
@@ -288,12 +287,11 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 		if (rc == HDB_OK)
 			rc = put_footer(&t);
 	} else {
-		rc = answer->err->code = HDB_ENOMEM;
-		answer->err->message[0] = 0;
+		rc = cli_fail(answer->err, HDB_ENOMEM, "no memory for a table");
 	}
 	free(t.widths);
 	free(t.cuts);
 	free(t.cells);
-	bytes_release(&t.text);
+	output_release(out, &t.text);
 	return rc;
 }

@@ -83,7 +83,7 @@ static void put_text(struct output *out, const char *text, size_t size, put_text
 	}
 	escape_text(&shown, text, size);
 	put(out, shown.data ? shown.data : "", shown.size);
-	bytes_release(&shown);
+	output_release(out, &shown);
 }
 
 static void put_value(struct output *out, const struct hdb_value *value, put_text_fn *put)

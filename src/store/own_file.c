@@ -1,0 +1,176 @@
+/*
+ * store/own_file.c - see own_file.h.
+ */
+#include "store/own_file.h"
+
+#include "store/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file that comes and goes while we try to open it. */
+#define OPEN_TRIES_MAX 100
+
+/* What is wrong with a file that was there, or NULL; links and folders are told by lstat, before anything is opened. */
+static const char *not_plain(const struct stat *st)
+{
+	if (S_ISLNK(st->st_mode))
+		return "is a symbolic link";
+	if (!S_ISREG(st->st_mode))
+		return S_ISDIR(st->st_mode) ? "is a directory" : "is not a regular file";
+	if (st->st_nlink > 1)
+		return "has another name, too";
+	return NULL;
+}
+
+static const char *not_leftover(const struct stat *st)
+{
+	const char *why = not_plain(st);
+
+	if (why)
+		return why;
+	if (st->st_uid != geteuid())
+		return "belongs to another user";
+	/* Who could open it then may have it open still. */
+	return st->st_mode & 077 ? "can be read or written by others" : NULL;
+}
+
+static int fail_leftover(const char *temp_path, const char *why, struct hdb_error *err)
+{
+	return hdb_fail(err, HDB_EIO, "%s: %s, so no import of yours left it, and nothing is written to it; "
+			"remove it", temp_path, why);
+}
+
+/* Opens what is there. HDB_END: it went away meanwhile. */
+static int open_leftover(const char *temp_path, int *fd, struct hdb_error *err)
+{
+	const char *why;
+	struct stat st;
+
+	if (lstat(temp_path, &st) < 0)
+		return errno == ENOENT ? HDB_END :
+		       hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	why = not_leftover(&st);
+	if (why)
+		return fail_leftover(temp_path, why, err);
+	*fd = open(temp_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == ENOENT ? HDB_END :
+		       hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	if (fstat(*fd, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	/* An import that was at work may have given it its name, or taken it away. */
+	if (st.st_nlink == 0)
+		return HDB_END;
+	why = not_leftover(&st);
+	return why ? fail_leftover(temp_path, why, err) : HDB_OK;
+}
+
+static void give_up(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+/* Whether the locked file still has the name: who held the lock may have renamed or removed it. HDB_END: no. */
+static int see_name(int fd, const char *temp_path, struct hdb_error *err)
+{
+	struct stat held, named;
+
+	if (fstat(fd, &held) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	if (lstat(temp_path, &named) < 0)
+		return errno == ENOENT ? HDB_END :
+		       hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	return held.st_ino == named.st_ino && held.st_dev == named.st_dev ? HDB_OK : HDB_END;
+}
+
+/* One try: HDB_OK with the file open and locked, HDB_END to try again. After a failure *fd is -1 or a locked file. */
+static int try_open(const char *temp_path, const char *path, int *fd, struct hdb_error *err)
+{
+	bool is_made;
+	int r = HDB_OK;
+
+	*fd = open(temp_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	is_made = *fd >= 0;
+	if (!is_made && errno != EEXIST)
+		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	if (!is_made)
+		r = open_leftover(temp_path, fd, err);
+	if (r == HDB_OK) {
+		r = store_lock_file(*fd, STORE_LOCK_IMPORT, true, false, temp_path, err);
+		if (r < 0 && is_made)
+			(void)unlink(temp_path);
+		else if (r == HDB_END)
+			r = hdb_fail(err, HDB_EIO, "%s: another import is writing it", path);
+	}
+	if (r != HDB_OK) {
+		give_up(fd);
+		return r;
+	}
+	r = see_name(*fd, temp_path, err);
+	if (r == HDB_END)
+		give_up(fd);
+	return r;
+}
+
+int store_temp_open(const char *temp_path, const char *path, int *fd, struct hdb_error *err)
+{
+	int r = HDB_END;
+
+	for (int tries = 0; r == HDB_END && tries < OPEN_TRIES_MAX; tries++)
+		r = try_open(temp_path, path, fd, err);
+	if (r == HDB_END)
+		return hdb_fail(err, HDB_EIO, "%s: comes and goes while it is opened", temp_path);
+	if (r == HDB_OK && (ftruncate(*fd, 0) < 0 || fchmod(*fd, 0600) < 0))
+		r = hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	return r;
+}
+
+int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_error *err)
+{
+	mdb_filehandle_t written;
+	struct stat ours, theirs;
+	const int r = mdb_env_get_fd(env, &written);
+
+	if (r)
+		return store_fail_mdb(err, r, temp_path, "creating");
+	if (fstat(fd, &ours) < 0 || fstat(written, &theirs) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+	if (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EIO, "%s: was exchanged by somebody else", temp_path);
+}
+
+int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err)
+{
+	const char *why = NULL;
+	char *lock_path = NULL;
+	struct stat st;
+	int r = HDB_OK;
+	int fd;
+
+	if (asprintf(&lock_path, "%s-lock", path) < 0)
+		return hdb_fail_memory(err, "a file name", strlen(path));
+	fd = open(lock_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		(void)close(fd);
+	} else if (errno == EEXIST && lstat(lock_path, &st) == 0) {
+		why = not_plain(&st);
+		/* One that this user cannot open does no harm: LMDB goes without, and writes nothing. */
+		if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
+		    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
+			why = "belongs neither to you nor to the owner of the database";
+	}
+	if (why)
+		r = hdb_fail(err, HDB_EIO, "%s: %s, so it is not taken as the lock file of the database; "
+			     "remove it", lock_path, why);
+	free(lock_path);
+	return r;
+}
