@@ -1,0 +1,156 @@
+/*
+ * derive/whole.c - the table whole: what all objects of the heap come to, reachable and not.
+ *
+ * The import counted all objects by class (table class.counts), so that only unreachable ones have to be looked at,
+ * and most blocks have none.
+ */
+#include "derive/blocks.h"
+#include "derive/build.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static_assert(sizeof(struct derive_whole) == 32, "stored");
+
+struct whole {
+	struct derive *derive;
+	struct derive_whole *slots;   /* by slot */
+	struct derive_whole all;      /* as the import counted it */
+	bool has_counts;
+};
+
+/* What the dump lacks counts nowhere. */
+static bool is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i != HEAP_BOOT_LOADER &&
+	       !(block->kind[i] == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct whole *w = ctx;
+	struct heap *heap = w->derive->heap;
+	struct heap_block *objects = block->objects;
+	struct derive_whole *sum = &w->slots[block->slot];
+	uint32_t count = 0, unreached = 0;
+	int r = store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		unreached += block->values[i] == 0;
+	if (r != HDB_OK || (w->has_counts && !unreached))
+		return r;
+	r = heap_read_block(heap, block->block_no, objects, err);
+	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+		if (!is_counted(heap, objects, i))
+			continue;
+		if (block->values[i]) {
+			sum->count++;
+			sum->shallow_bytes += objects->shallow[i];
+		} else {
+			sum->unreachable_count++;
+			sum->unreachable_bytes += objects->shallow[i];
+		}
+	}
+	return r;
+}
+
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct derive_whole *all = ctx;
+
+	(void)err;
+	if (!count->is_invented) {
+		all->count += count->count;
+		all->shallow_bytes += count->shallow_bytes;
+	}
+	return HDB_OK;
+}
+
+/* Counts by class if the database has them, and the columns that count_block reads. */
+static int prepare(struct whole *w, struct hdb_error *err)
+{
+	struct heap *heap = w->derive->heap;
+	int r = heap_load_classes(heap, err);
+
+	if (r == HDB_OK)
+		r = heap_each_count(heap, add_counted, &w->all, err);
+	w->has_counts = r == HDB_OK;
+	if (r >= 0)
+		r = derive_need(w->derive, STORE_DOMINATORS, err);
+	if (r == HDB_OK)
+		r = store_column_prepare(&w->derive->dominators, err);
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++)
+		r = heap_prepare_block(heap, b, err);
+	return r;
+}
+
+static int build_whole(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
+	struct whole w = { .derive = derive };
+	struct derive_whole sum = { 0 };
+	int r = prepare(&w, err);
+
+	if (r < 0)
+		return r;
+	w.slots = calloc(slots, sizeof(*w.slots));
+	if (!w.slots)
+		return hdb_fail_memory(err, "the sum of all objects", slots * sizeof(*w.slots));
+	r = derive_each_block(derive, "counting reachable objects", false, count_block, NULL, &w, err);
+	for (size_t i = 0; i < slots; i++) {
+		sum.count += w.slots[i].count;
+		sum.shallow_bytes += w.slots[i].shallow_bytes;
+		sum.unreachable_count += w.slots[i].unreachable_count;
+		sum.unreachable_bytes += w.slots[i].unreachable_bytes;
+	}
+	free(w.slots);
+	if (w.has_counts) {
+		sum.count = w.all.count - sum.unreachable_count;
+		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;
+	}
+	return r == HDB_OK ? store_records_put_all(writer, STORE_WHOLE, sizeof(sum), &sum, 1, err) : r;
+}
+
+const struct derive_builder derive_build_whole = {
+	.tables = { STORE_WHOLE }, .needs = { STORE_DOMINATORS }, .build = build_whole,
+};
+
+/* The totals by class say it, too. */
+static int add_totals(struct derive *derive, struct derive_whole *out, struct hdb_error *err)
+{
+	struct derive_total *totals = NULL;
+	size_t count = 0;
+	const int r = derive_totals(derive, DERIVE_CLASS, &totals, &count, err);
+
+	*out = (struct derive_whole){ 0 };
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		out->count += totals[i].count;
+		out->shallow_bytes += totals[i].shallow_bytes;
+		out->unreachable_count += totals[i].unreachable_count;
+		out->unreachable_bytes += totals[i].unreachable_bytes;
+	}
+	free(totals);
+	return r;
+}
+
+bool derive_has_whole(struct derive *derive)
+{
+	return derive_has(derive, STORE_WHOLE) || derive_has(derive, STORE_TOTALS);
+}
+
+int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_error *err)
+{
+	int r;
+
+	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
+		return add_totals(derive, out, err);
+	/* Building the tables that it needs takes classes for loaded. */
+	r = heap_load_classes(derive->heap, err);
+	if (r == HDB_OK)
+		r = derive_need(derive, STORE_WHOLE, err);
+	if (r == HDB_OK)
+		r = store_record(derive->heap->store, STORE_WHOLE, sizeof(*out), 0, out, err);
+	return r == HDB_NOTFOUND ? store_damaged(derive->heap->store, STORE_WHOLE, 0, "record missing",
+						 err) : r;
+}
