@@ -22,8 +22,8 @@
 #define BIG_MIN (1ull << 20)
 /* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
 #define BIG_UNIT (1ull << 16)
-/* What the kernel reads ahead begins at multiples of this, which is one of its pages' size. */
-#define SOON_UNIT (1ull << 16)
+/* The kernel's pages; one with larger ones refuses advice for their parts, which is all that is lost. */
+#define PAGE_BYTES 4096u
 /* More worker threads than this gain nothing: one thread writes the database. */
 #define THREADS_MAX 64
 /* Progress is drawn at most this often. */
@@ -258,15 +258,12 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 	return r;
 }
 
-void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes)
+void base_map_soon(const void *data, uint64_t size_bytes)
 {
-	const uint64_t start = offset & ~(uint64_t)(SOON_UNIT - 1);
+	const uint64_t inside = (uint64_t)(uintptr_t)data & (PAGE_BYTES - 1);
 
-	if (!big->is_file || offset >= big->size_bytes)
-		return;
-	if (size_bytes > big->size_bytes - offset)
-		size_bytes = big->size_bytes - offset;
-	(void)madvise((char *)big->data + start, offset - start + size_bytes, MADV_WILLNEED);
+	if (size_bytes)
+		(void)madvise((char *)(uintptr_t)data - inside, inside + size_bytes, MADV_WILLNEED);
 }
 
 /* ---- the pool: memory that was touched once is cheap, fresh memory the kernel must clear ---- */
@@ -386,7 +383,11 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 		size = round_up(size, BIG_UNIT);
 	*big = (struct base_big){ .size_bytes = size };
 	if (size >= BIG_MIN && work->scratch_dir && size > base_work_room(work)) {
-		const int r = alloc_file(work, big, size, err);
+		int r;
+
+		/* Files share what memory there is with what is kept. */
+		pool_trim(work, 0);
+		r = alloc_file(work, big, size, err);
 		if (r < 0)
 			*big = (struct base_big){ 0 };
 		return r;

@@ -14,6 +14,7 @@ static_assert(sizeof(struct derive_whole) == 32, "stored");
 
 struct whole {
 	struct derive *derive;
+	uint8_t *is_looked_at;        /* by block: its objects matter */
 	struct derive_whole *slots;   /* by slot */
 	struct derive_whole all;      /* as the import counted it */
 	bool has_counts;
@@ -27,20 +28,34 @@ static bool is_counted(const struct heap *heap, const struct heap_block *block, 
 		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
+/* Blocks with unreachable objects. */
+static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct whole *w = ctx;
+	uint32_t count = 0, unreached = 0;
+	const int r = store_column_block(&w->derive->dominators, block->objects->first_ix, block->values,
+					 &count, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		unreached += block->values[i] == 0;
+	w->is_looked_at[block->block_no] = !w->has_counts || unreached;
+	return r;
+}
+
 static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct whole *w = ctx;
 	struct heap *heap = w->derive->heap;
 	struct heap_block *objects = block->objects;
 	struct derive_whole *sum = &w->slots[block->slot];
-	uint32_t count = 0, unreached = 0;
-	int r = store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count, err);
+	uint32_t count;
+	int r;
 
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
-		unreached += block->values[i] == 0;
-	if (r != HDB_OK || (w->has_counts && !unreached))
-		return r;
-	r = heap_read_block(heap, block->block_no, objects, err);
+	if (!w->is_looked_at[block->block_no])
+		return HDB_OK;
+	r = store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count, err);
+	if (r == HDB_OK)
+		r = heap_read_block(heap, block->block_no, objects, err);
 	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
 		if (!is_counted(heap, objects, i))
 			continue;
@@ -67,44 +82,48 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Counts by class if the database has them, and the columns that count_block reads. */
-static int prepare(struct whole *w, struct hdb_error *err)
+static int count_all(struct whole *w, struct hdb_error *err)
 {
-	struct heap *heap = w->derive->heap;
+	struct derive *derive = w->derive;
+	struct heap *heap = derive->heap;
+	const uint32_t blocks = heap_block_count(heap);
 	int r = heap_load_classes(heap, err);
 
 	if (r == HDB_OK)
 		r = heap_each_count(heap, add_counted, &w->all, err);
 	w->has_counts = r == HDB_OK;
 	if (r >= 0)
-		r = derive_need(w->derive, STORE_DOMINATORS, err);
+		r = store_column_prepare(&derive->dominators, err);
 	if (r == HDB_OK)
-		r = store_column_prepare(&w->derive->dominators, err);
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++)
-		r = heap_prepare_block(heap, b, err);
-	return r;
+		r = derive_each_block(derive, "counting reachable objects", false, look_at_block, NULL, w,
+				      err);
+	for (uint32_t b = 0; b < blocks && r == HDB_OK; b++)
+		if (w->is_looked_at[b])
+			r = heap_prepare_block(heap, b, err);
+	return r == HDB_OK ? derive_each_block(derive, "counting unreachable objects", false, count_block,
+					       NULL, w, err) : r;
 }
 
 static int build_whole(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
+	const uint32_t blocks = heap_block_count(derive->heap);
 	struct whole w = { .derive = derive };
 	struct derive_whole sum = { 0 };
-	int r = prepare(&w, err);
+	int r;
 
-	if (r < 0)
-		return r;
 	w.slots = calloc(slots, sizeof(*w.slots));
-	if (!w.slots)
-		return hdb_fail_memory(err, "the sum of all objects", slots * sizeof(*w.slots));
-	r = derive_each_block(derive, "counting reachable objects", false, count_block, NULL, &w, err);
-	for (size_t i = 0; i < slots; i++) {
+	w.is_looked_at = calloc((size_t)blocks + 1, 1);
+	r = w.slots && w.is_looked_at ? count_all(&w, err) :
+	    hdb_fail_memory(err, "the sum of all objects", blocks);
+	for (size_t i = 0; r == HDB_OK && i < slots; i++) {
 		sum.count += w.slots[i].count;
 		sum.shallow_bytes += w.slots[i].shallow_bytes;
 		sum.unreachable_count += w.slots[i].unreachable_count;
 		sum.unreachable_bytes += w.slots[i].unreachable_bytes;
 	}
 	free(w.slots);
+	free(w.is_looked_at);
 	if (w.has_counts) {
 		sum.count = w.all.count - sum.unreachable_count;
 		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;
