@@ -79,6 +79,14 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);
 
+/* Whether object i of a block is in the dump: what is not counts nowhere. Classes are loaded. */
+static inline bool derive_is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i != HEAP_BOOT_LOADER &&
+	       !(block->kind[i] == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
 /* A size in units of the alignment; most often that is 8, and a shift is much faster than a division. */
 static inline uint64_t derive_units(const struct derive *derive, uint64_t bytes)
 {

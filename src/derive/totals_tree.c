@@ -128,14 +128,6 @@ static int number_inner(struct totals_tree *w, struct hdb_error *err)
 
 /* ---- all objects: counted, and put on piles ---- */
 
-/* What the dump lacks counts nowhere. */
-static bool is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i != HEAP_BOOT_LOADER &&
-	       !(block->kind[i] == STORE_CLASS &&
-		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
 static void count_block(struct totals_tree *w, const struct derive_block *block)
 {
 	const struct heap *heap = w->t->derive->heap;
@@ -146,7 +138,7 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct class_sum *sum = &sums[objects->class_no[i]];
 
-		if (!is_counted(heap, objects, i))
+		if (!derive_is_counted(heap, objects, i))
 			continue;
 		if (tree->dominator[i] != objects->first_ix + i) {
 			sum->count++;
@@ -357,7 +349,7 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	const size_t size = sizeof(*slot->inner) << w->leaves.bits;
 	const uint32_t base = no << w->leaves.bits;
 	struct graph_pile_reader reader = { 0 };
-	uint64_t v[GRAPH_PILE_FIELDS];
+	uint64_t v[GRAPH_PILE_FIELDS] = { 0 };
 	int r;
 
 	if (!slot->inner)

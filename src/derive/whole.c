@@ -20,14 +20,6 @@ struct whole {
 	bool has_counts;
 };
 
-/* What the dump lacks counts nowhere. */
-static bool is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i != HEAP_BOOT_LOADER &&
-	       !(block->kind[i] == STORE_CLASS &&
-		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
 /* Blocks with unreachable objects. */
 static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -57,7 +49,7 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 	if (r == HDB_OK)
 		r = heap_read_block(heap, block->block_no, objects, err);
 	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
-		if (!is_counted(heap, objects, i))
+		if (!derive_is_counted(heap, objects, i))
 			continue;
 		if (block->values[i]) {
 			sum->count++;
