@@ -56,9 +56,6 @@ int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
 /* Tells the user one thing, by progress.notice. */
 void base_notice(struct base_work *work, const char *text);
 
-/* Nonzero when the caller asked to stop; for worker threads. */
-bool base_cancelled(const struct base_work *work);
-
 /* Microseconds since some fixed moment. */
 uint64_t base_now_us(void);
 
@@ -77,6 +74,9 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_work *work, struct base_big *big);
+
+/* An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any thread. */
+void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
 
 /* Bytes of a mapped file that will be read soon, all of them. Costs a system call. On any thread. */
 void base_map_soon(const void *data, uint64_t size_bytes);
