@@ -276,10 +276,10 @@ static void check_dump(void)
 static void test_shapes(void **state)
 {
 	static const char *const shapes[] = {
-		"tree --objects 60K --shuffle", "list --objects 60K --shuffle --id-size 4",
-		"ladder --objects 60K", "ring --objects 60K --id-size 4", "star --objects 60K",
-		"tail --objects 60K --shuffle", "random --objects 200K --id-size 4",
-		"cache --objects 300", "service --objects 120K", "service --objects 60K --id-size 4",
+		"tree --objects 30K --shuffle", "list --objects 30K --shuffle --id-size 4",
+		"ladder --objects 30K", "ring --objects 30K --id-size 4", "star --objects 30K",
+		"tail --objects 30K --shuffle", "random --objects 100K --id-size 4",
+		"cache --objects 300", "service --objects 60K", "service --objects 30K --id-size 4",
 	};
 
 	(void)state;
@@ -298,7 +298,7 @@ static void test_shapes(void **state)
 enum { OBJECT = 0x1000, CLASS = 0x1100, NODE = 0x1200, SUB = 0x1300, ARRAY = 0x1400 };
 
 /* More leaves of classes that alternate than are sorted at once, before and after a chain of such arrays. */
-enum { LEAVES = 200000, CHAIN = 50, CHAIN_LEAVES = 40 };
+enum { LEAVES = 140000, CHAIN = 50, CHAIN_LEAVES = 40 };
 
 static void put_array(struct hw *w, uint64_t id, uint64_t first, uint32_t count, uint64_t next,
 		      uint64_t *elements)
