@@ -20,13 +20,19 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	const uint64_t objects = store_meta_number(store, "objects", UINT64_MAX);
 	const uint64_t classes = store_meta_number(store, "classes", UINT64_MAX);
 	struct store_table_info info = { 0 };
+	uint64_t class_room;
 	const int r = store_table_info(store, STORE_OBJECTS, &info, err);
+	int found;
 
 	if (r < 0)
 		return r;
+	found = store_record_room(store, STORE_CLASSES, sizeof(struct store_class), &class_room, err);
+	if (found < 0)
+		return found;
 	/* Memory is set aside by these numbers, so they must be able to be true. */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
-	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX)
+	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
+	    classes != class_room)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: impossible number of objects or "
 				"classes", store_path(store));
 	heap->object_count = (uint32_t)objects;
