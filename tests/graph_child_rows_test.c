@@ -3,7 +3,7 @@
  * scratch file, against graph_children.
  */
 #include "graph/child_rows.h"
-#include "graph/domtree.h"
+#include "support/domtree.h"
 #include "support/temp.h"
 
 #include <setjmp.h>
@@ -18,6 +18,7 @@
 
 struct expected {
 	const struct graph_children *children;
+	const struct graph_sizes *sizes;
 	uint64_t at; /* next entry of child[] */
 	uint32_t row;
 };
@@ -36,7 +37,7 @@ static void make_forest(uint32_t *idom, struct graph_sizes *sizes, unsigned top,
 	}
 }
 
-static int take(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err)
+static int take(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
 {
 	struct expected *e = ctx;
 
@@ -45,6 +46,7 @@ static int take(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err)
 		e->row++;
 	assert_int_equal(row, e->row);
 	assert_int_equal(node, e->children->child[e->at++]);
+	assert_int_equal(size, graph_sizes_get(e->sizes, node));
 	return HDB_OK;
 }
 
@@ -85,7 +87,7 @@ static void check(unsigned top, uint64_t memory_bytes, uint64_t range_limit, uin
 	struct hdb_error err;
 	uint32_t *idom = malloc(NODES * sizeof(*idom));
 	uint64_t seed = 11 + top, top_count;
-	struct expected e = { .children = &children };
+	struct expected e = { .children = &children, .sizes = &sizes };
 
 	assert_non_null(idom);
 	base_work_init(&work, 0, 1, NULL);

@@ -4,7 +4,7 @@
  */
 #include "graph_oracle.h"
 
-#include "graph/domtree.h"
+#include "support/domtree.h"
 
 /* Seconds of the processor that a shape of a million nodes or more may take; quadratic work takes hours. */
 #define SHAPE_SECONDS 20.0

@@ -103,6 +103,15 @@ static inline int64_t unzigzag(uint64_t v)
 	return (int64_t)((v >> 1) ^ (0 - (v & 1)));
 }
 
+/* Bits of v that are set; without the processor's instruction for it the compiler would call a function. */
+static inline uint32_t count_bits(uint64_t v)
+{
+	v -= v >> 1 & 0x5555555555555555u;
+	v = (v & 0x3333333333333333u) + (v >> 2 & 0x3333333333333333u);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)(v * 0x0101010101010101u >> 56);
+}
+
 /* Longest varint: a 64-bit number in groups of 7 bits. */
 #define VARINT_MAX 10
 

@@ -24,6 +24,8 @@
 #define BIG_UNIT (1ull << 16)
 /* What the kernel reads ahead begins at multiples of this, which is one of its pages' size. */
 #define SOON_UNIT (1ull << 16)
+/* The kernel's pages; one with larger ones refuses advice for their parts, which is all that is lost. */
+#define PAGE_BYTES 4096u
 /* More worker threads than this gain nothing: one thread writes the database. */
 #define THREADS_MAX 64
 /* Progress is drawn at most this often. */
@@ -264,6 +266,14 @@ void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_by
 	(void)madvise((char *)big->data + start, offset - start + size_bytes, MADV_WILLNEED);
 }
 
+void base_map_soon(const void *data, uint64_t size_bytes)
+{
+	const uint64_t inside = (uint64_t)(uintptr_t)data & (PAGE_BYTES - 1);
+
+	if (size_bytes)
+		(void)madvise((char *)(uintptr_t)data - inside, inside + size_bytes, MADV_WILLNEED);
+}
+
 /* ---- the pool: memory that was touched once is cheap, fresh memory the kernel must clear ---- */
 
 static void pool_remove(struct base_work *work, unsigned i)
@@ -392,7 +402,11 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 		size = round_up(size, BIG_UNIT);
 	*big = (struct base_big){ .size_bytes = size };
 	if (size >= BIG_MIN && work->scratch_dir && size > base_work_room(work)) {
-		const int r = alloc_file(work, big, size, err);
+		int r;
+
+		/* Files share what memory there is with what is kept. */
+		pool_trim(work, 0);
+		r = alloc_file(work, big, size, err);
 		if (r < 0)
 			*big = (struct base_big){ 0 };
 		return r;

@@ -78,6 +78,9 @@ void base_big_free(struct base_work *work, struct base_big *big);
 /* An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any thread. */
 void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
 
+/* Bytes of a mapped file that will be read soon, all of them. Costs a system call. On any thread. */
+void base_map_soon(const void *data, uint64_t size_bytes);
+
 /* An empty file without a name in scratch_dir, which must be there, or tmp_dir; *fd is owned: close(). */
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err);
 

@@ -26,6 +26,7 @@ extern const struct derive_builder derive_build_reach_strong;
 extern const struct derive_builder derive_build_dominators;
 extern const struct derive_builder derive_build_children;
 extern const struct derive_builder derive_build_totals;
+extern const struct derive_builder derive_build_whole;
 
 /*
  * The heap's graph in memory: stored references and class edges, without edges into roots, which matter to no
@@ -69,28 +70,22 @@ struct derive_tree_block {
 	uint64_t units[STORE_BLOCK_OBJECTS];     /* retained, in units of the alignment; 0 if unreachable */
 };
 
-/* Builds both tables unless they are there, and prepares for derive_tree_read. */
+/* Builds both tables unless they are there, and prepares for the readers below, which work on any thread. */
 int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
-/* Fills in a block whose objects were read; on any thread. */
+/* Fills in a block whose objects were read; uses the block's values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
+/* Only its dominators, for which objects are not looked at. */
+int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
+			   struct hdb_error *err);
 
-/* The tables dominators and retained, by object. Zero-initialise; release it in any case. */
-struct derive_tree {
-	uint32_t *dominator;         /* as derive_dominator says */
-	struct graph_sizes retained; /* in units of the alignment */
-	struct base_big dominator_big;
-	/* private */
-	struct derive *derive;
-	atomic_bool is_too_big;
-};
-
-/* Room for all objects, and the columns prepared. `is_wide`: sizes of 8 bytes. */
-int derive_tree_init(struct derive *derive, bool is_wide, struct derive_tree *tree,
-		     struct hdb_error *err);
-/* Fills in a block whose objects were read; on any thread. */
-int derive_tree_block(struct derive_tree *tree, struct derive_block *block, struct hdb_error *err);
-void derive_tree_release(struct derive_tree *tree);
+/* Whether object i of a block is in the dump: what is not counts nowhere. Classes are loaded. */
+static inline bool derive_is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i != HEAP_BOOT_LOADER &&
+	       !(block->kind[i] == STORE_CLASS &&
+		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
 
 /* A size in units of the alignment; most often that is 8, and a shift is much faster than a division. */
 static inline uint64_t derive_units(const struct derive *derive, uint64_t bytes)

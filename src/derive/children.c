@@ -206,9 +206,10 @@ static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 }
 
 /* A list that turns out to be big leaves the block. */
-static int take_child(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err)
+static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
 {
 	struct children *c = ctx;
+	(void)size;
 	int r = row == c->row ? HDB_OK : go_to(c, row, err);
 	uint64_t *length = &c->length[c->row - c->base];
 
@@ -241,8 +242,9 @@ static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 	return r == HDB_OK ? put_block(c, base + count - c->base, err) : r;
 }
 
-static int take_top(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err)
+static int take_top(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
 {
+	(void)size;
 	return push_part(ctx, row, node, err);
 }
 

@@ -215,10 +215,12 @@ static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 
 uint32_t class_tree_covered(const struct class_tree *tree, uint32_t no)
 {
-	const uint32_t places[] = { open_from(tree, tree->pre[no]),
-				    open_before(tree, tree->pre[no]) };
-	uint32_t best = STORE_NONE;
+	uint32_t places[2], best = STORE_NONE;
 
+	if (tree->open[no])
+		return no;
+	places[0] = open_from(tree, tree->pre[no]);
+	places[1] = open_before(tree, tree->pre[no]);
 	for (unsigned i = 0; i < 2; i++) {
 		const uint32_t found = places[i] == STORE_NONE ? STORE_NONE :
 				       common(tree, no, places[i]);

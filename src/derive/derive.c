@@ -12,6 +12,7 @@
 static const struct derive_builder *const builders[] = {
 	&derive_build_referrers, &derive_build_reach,    &derive_build_reach_strong,
 	&derive_build_dominators, &derive_build_children, &derive_build_totals,
+	&derive_build_whole,
 };
 
 /* A chain of needs longer than this would be a cycle in the registry. */

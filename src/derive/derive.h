@@ -116,6 +116,18 @@ enum derive_group { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE, DERIVE_LOAD
 int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
 		  size_t *count, struct hdb_error *err);
 
+/* What all objects of the heap come to; those that the dump lacks count nowhere. */
+struct derive_whole {
+	uint64_t count;             /* reachable objects */
+	uint64_t shallow_bytes;
+	uint64_t unreachable_count;
+	uint64_t unreachable_bytes;
+};
+/* From a table of its own, which is built in one pass over the objects: far less work than totals. */
+int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_error *err);
+/* Whether that builds nothing. */
+bool derive_has_whole(struct derive *derive);
+
 /*
  * What a set retains, exactly: the bytes and objects that become unreachable if all its reachable members go. First
  * by the local way (DESIGN: reach tree and referrers) within `limits`, else by one walk over the heap that is blocked

@@ -1,46 +1,17 @@
 /*
  * derive/totals.c - the table totals: objects and bytes by class, super class, package and loader.
  *
- * The retained size of a group is its lower bound: the sum over its topmost members in the dominator tree, found by
- * one walk of that tree that knows for each group how many members are among the ancestors. A group whose members share
- * what they hold retains more; the exact figure is derive_retained_set's.
+ * The retained size of a group is its lower bound: the sum over its topmost members in the dominator tree
+ * (totals_tree.c). A group whose members share what they hold retains more; the exact figure is derive_retained_set's.
  */
-#include "derive/blocks.h"
-#include "derive/build.h"
-#include "derive/class_tree.h"
-
-#include "graph/domtree.h"
+#include "derive/totals.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUP_KINDS 4
-
-struct groups {
-	uint32_t *of_class;       /* by class: its group's number */
-	struct derive_total *totals;
-	uint32_t *open;           /* by group: members among the ancestors */
-	uint32_t count;
-};
-
-/* What one class's objects come to. */
-struct class_sum {
-	uint64_t count, bytes, unreachable_count, unreachable_bytes;
-};
-
-struct totals {
-	struct derive *derive;
-	struct groups kinds[GROUP_KINDS];
-	struct class_tree supers; /* for the totals by super class */
-	struct derive_tree tree;
-	uint32_t *class_of;       /* by object */
-	struct class_sum *sums;   /* by slot and class */
-	struct base_big class_big;
-};
-
 /* ---- groups ---- */
 
-static int add_group(struct groups *g, enum derive_group kind, uint32_t no, uint32_t *at)
+static int add_group(struct totals_groups *g, enum derive_group kind, uint32_t no, uint32_t *at)
 {
 	if (g->count % 1024 == 0) {
 		struct derive_total *grown =
@@ -75,7 +46,7 @@ static int compare_named(const void *a, const void *b)
 }
 
 /* Classes with the same package, or the same loader, get the same group. */
-static int group_packages(struct heap *heap, struct groups *g, struct hdb_error *err)
+static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
 	struct named *names = malloc(((size_t)n + 1) * sizeof(*names));
@@ -107,7 +78,7 @@ static int compare_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int group_loaders(struct heap *heap, struct groups *g, struct hdb_error *err)
+static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
 	uint64_t *keys = malloc(((size_t)n + 1) * sizeof(*keys));
@@ -134,8 +105,8 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 	const uint32_t n = heap->class_count;
 	int r = heap_load_classes(heap, err);
 
-	for (unsigned k = 0; k < GROUP_KINDS && r == HDB_OK; k++) {
-		struct groups *g = &t->kinds[k];
+	for (unsigned k = 0; k < TOTALS_KINDS && r == HDB_OK; k++) {
+		struct totals_groups *g = &t->kinds[k];
 
 		g->of_class = malloc(((size_t)n + 1) * sizeof(*g->of_class));
 		if (!g->of_class)
@@ -148,63 +119,11 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 			r = group_loaders(heap, g, err);
 		if (r == HDB_ENOMEM)
 			return hdb_fail_memory(err, "groups of classes", n * 48ull);
-		g->open = calloc((size_t)g->count + 1, sizeof(*g->open));
-		if (!g->open)
-			return hdb_fail_memory(err, "groups of classes", n * 4ull);
 	}
 	return r;
 }
 
-/* ---- counting ---- */
-
-/* What the dump lacks counts nowhere. */
-static bool is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
-{
-	return block->first_ix + i != HEAP_BOOT_LOADER &&
-	       !(block->kind[i] == STORE_CLASS &&
-		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
-}
-
-static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct totals *t = ctx;
-	const struct heap *heap = t->derive->heap;
-	const struct heap_block *objects = block->objects;
-	struct class_sum *sums = t->sums + (size_t)block->slot * heap->class_count;
-	const int r = derive_tree_block(&t->tree, block, err);
-
-	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
-		const uint32_t ix = objects->first_ix + i;
-		struct class_sum *sum = &sums[objects->class_no[i]];
-
-		t->class_of[ix] = objects->class_no[i];
-		if (!is_counted(heap, objects, i))
-			continue;
-		if (t->tree.dominator[ix] != ix) {
-			sum->count++;
-			sum->bytes += objects->shallow[i];
-		} else {
-			sum->unreachable_count++;
-			sum->unreachable_bytes += objects->shallow[i];
-		}
-	}
-	return r;
-}
-
-static void add_sum(struct derive_total *total, const struct class_sum *sum)
-{
-	total->count += sum->count;
-	total->shallow_bytes += sum->bytes;
-	total->unreachable_count += sum->unreachable_count;
-	total->unreachable_bytes += sum->unreachable_bytes;
-}
-
-/* A class's objects are in its own group of each kind; fold_supers adds them to its super classes'. */
-static void add_class(struct totals *t, uint32_t class_no, const struct class_sum *sum)
-{
-	for (unsigned k = 0; k < GROUP_KINDS; k++)
-		add_sum(&t->kinds[k].totals[t->kinds[k].of_class[class_no]], sum);
-}
+/* ---- the table ---- */
 
 /*
  * Until here a class's total by super class has what begins at the class itself, and less what ends there (modulo
@@ -228,113 +147,6 @@ static void fold_supers(struct totals *t)
 	}
 }
 
-/* One pass over the objects; `is_wide` as in derive_tree_init. */
-static int count_with(struct totals *t, bool is_wide, struct hdb_error *err)
-{
-	struct derive *derive = t->derive;
-	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
-	const size_t class_count = derive->heap->class_count;
-	int r = derive_tree_init(derive, is_wide, &t->tree, err);
-
-	t->sums = calloc(slots * class_count + 1, sizeof(*t->sums));
-	if (!t->sums)
-		return hdb_fail_memory(err, "sums by class", slots * class_count);
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "totals by class", true, count_block, NULL, t, err);
-	for (size_t i = 0; i < slots * class_count && r == HDB_OK; i++)
-		if (!atomic_load(&t->tree.is_too_big))
-			add_class(t, (uint32_t)(i % class_count), &t->sums[i]);
-	free(t->sums);
-	return r;
-}
-
-static int count_all(struct totals *t, struct hdb_error *err)
-{
-	int r = count_with(t, false, err);
-
-	if (r == HDB_OK && atomic_load(&t->tree.is_too_big)) {
-		derive_tree_release(&t->tree);
-		r = count_with(t, true, err);
-	}
-	return r;
-}
-
-/* ---- retained by group ---- */
-
-/* Adds what an object retains to its group, if no member of it is above. */
-static void step_group(struct groups *g, uint32_t no, uint64_t retained, int step)
-{
-	if (step >= 0 && g->open[no] == 0)
-		g->totals[no].retained_bytes += retained;
-	g->open[no] += (uint32_t)step;
-}
-
-/* For its class and those super classes that no dominator counts for. */
-static void step_supers(struct totals *t, uint32_t class_no, uint64_t retained, int step)
-{
-	struct derive_total *totals = t->kinds[DERIVE_SUPERCLASS].totals;
-	uint32_t covered;
-
-	if (step < 0) {
-		class_tree_close(&t->supers, class_no);
-		return;
-	}
-	covered = class_tree_covered(&t->supers, class_no);
-	totals[class_no].retained_bytes += retained;
-	if (covered != STORE_NONE)
-		totals[covered].retained_bytes -= retained;
-	if (step > 0)
-		class_tree_open(&t->supers, class_no);
-}
-
-/* Enters an object (step 1), leaves it (-1), or does both (0). */
-static void step_object(struct totals *t, uint32_t ix, int step)
-{
-	const struct heap *heap = t->derive->heap;
-	const uint64_t retained = graph_sizes_get(&t->tree.retained, ix) *
-				  heap->layout.align_bytes;
-	const uint32_t class_no = t->class_of[ix];
-
-	step_group(&t->kinds[DERIVE_CLASS], class_no, retained, step);
-	step_group(&t->kinds[DERIVE_PACKAGE], t->kinds[DERIVE_PACKAGE].of_class[class_no], retained,
-		   step);
-	step_group(&t->kinds[DERIVE_LOADER], t->kinds[DERIVE_LOADER].of_class[class_no], retained,
-		   step);
-	step_supers(t, class_no, retained, step);
-}
-
-static int walk_tree(struct totals *t, struct hdb_error *err)
-{
-	struct derive *derive = t->derive;
-	const uint32_t n = derive->heap->object_count;
-	struct graph_children children = { 0 };
-	struct graph_walk walk = { 0 };
-	uint64_t done = 0;
-	bool enter;
-	uint32_t ix;
-	int r = graph_children(t->tree.dominator, n, NULL, derive->work, &children, err);
-
-	base_stage(derive->work, "totals by class", n, "objects");
-	if (r == HDB_OK)
-		r = graph_walk_init(&walk, &children, n, derive->work, err);
-	while (r == HDB_OK) {
-		r = graph_walk_next(&walk, &ix, &enter, err);
-		if (r != HDB_OK)
-			break;
-		/* Most objects dominate nothing. */
-		const bool is_leaf = children.first[ix] == children.first[ix + 1];
-		if (ix != HEAP_BOOT_LOADER && (enter || !is_leaf))
-			step_object(t, ix, is_leaf ? 0 : enter ? 1 : -1);
-		if (enter && ++done % 65536 == 0)
-			r = base_step(derive->work, done, err);
-	}
-	graph_walk_release(&walk);
-	graph_children_release(derive->work, &children);
-	return r < 0 ? r : HDB_OK;
-}
-
-/* ---- the table ---- */
-
 static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_error *err)
 {
 	struct store_records_writer w = {
@@ -342,7 +154,7 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 	};
 	int r = HDB_OK;
 
-	for (unsigned k = 0; k < GROUP_KINDS; k++)
+	for (unsigned k = 0; k < TOTALS_KINDS; k++)
 		for (uint32_t i = 0; i < t->kinds[k].count && r == HDB_OK; i++)
 			r = store_records_put(&w, &t->kinds[k].totals[i], err);
 	if (r == HDB_OK)
@@ -353,30 +165,21 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 
 static int build_totals(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
-	const uint32_t n = derive->heap->object_count;
 	struct totals t = { .derive = derive };
 	int r = make_groups(&t, err);
 
 	if (r == HDB_OK)
 		r = class_tree_init(&t.supers, derive->heap, err);
 	if (r == HDB_OK)
-		r = base_big_alloc_raw(derive->work, &t.class_big, (uint64_t)n * 4, "classes", err);
-	t.class_of = t.class_big.data;
-	if (r == HDB_OK)
-		r = count_all(&t, err);
-	if (r == HDB_OK)
-		r = walk_tree(&t, err);
+		r = totals_add_objects(&t, err);
 	if (r == HDB_OK)
 		fold_supers(&t);
 	if (r == HDB_OK)
 		r = put_totals(&t, writer, err);
-	derive_tree_release(&t.tree);
 	class_tree_release(&t.supers);
-	base_big_free(derive->work, &t.class_big);
-	for (unsigned k = 0; k < GROUP_KINDS; k++) {
+	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		free(t.kinds[k].of_class);
 		free(t.kinds[k].totals);
-		free(t.kinds[k].open);
 	}
 	return r;
 }

@@ -204,6 +204,15 @@ int derive_tree_prepare(struct derive *derive, struct hdb_error *err)
 	return r == HDB_OK ? store_column_prepare(&derive->retained, err) : r;
 }
 
+int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
+			   struct hdb_error *err)
+{
+	uint32_t count;
+
+	return read_block(derive, &derive->dominators, block->block_no, block->values, dominator,
+			  &count, err);
+}
+
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err)
 {
@@ -220,56 +229,4 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 		out->units[i] = out->dominator[i] == first_ix + i ? 0 : units;
 	}
 	return r;
-}
-
-int derive_tree_init(struct derive *derive, bool is_wide, struct derive_tree *tree,
-		     struct hdb_error *err)
-{
-	const uint32_t n = derive->heap->object_count;
-	int r = base_big_alloc_raw(derive->work, &tree->dominator_big, (uint64_t)n * 4,
-				   "dominators", err);
-
-	tree->derive = derive;
-	tree->dominator = tree->dominator_big.data;
-	atomic_store(&tree->is_too_big, false);
-	if (r == HDB_OK)
-		r = graph_sizes_init(&tree->retained, n, is_wide, derive->work, err);
-	if (r == HDB_OK)
-		r = derive_need(derive, STORE_DOMINATORS, err);
-	if (r == HDB_OK)
-		r = derive_need(derive, STORE_RETAINED, err);
-	if (r == HDB_OK)
-		r = store_column_prepare(&derive->dominators, err);
-	return r == HDB_OK ? store_column_prepare(&derive->retained, err) : r;
-}
-
-int derive_tree_block(struct derive_tree *tree, struct derive_block *block, struct hdb_error *err)
-{
-	struct derive *derive = tree->derive;
-	const uint32_t first_ix = block->objects->first_ix;
-	uint32_t *dominator = tree->dominator + first_ix;
-	uint32_t count;
-	int r = read_block(derive, &derive->dominators, block->block_no, block->values, dominator,
-			   &count, err);
-
-	if (r == HDB_OK)
-		r = store_column_block(&derive->retained, first_ix, block->values, &count, err);
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
-		const uint64_t units = derive_units(derive, block->objects->shallow[i]) +
-				       block->values[i];
-
-		if (!graph_sizes_set(&tree->retained, first_ix + i,
-				     dominator[i] == first_ix + i ? 0 : units))
-			atomic_store(&tree->is_too_big, true);
-	}
-	return r;
-}
-
-void derive_tree_release(struct derive_tree *tree)
-{
-	if (!tree->derive)
-		return;
-	base_big_free(tree->derive->work, &tree->dominator_big);
-	graph_sizes_release(&tree->retained);
-	tree->derive = NULL;
 }

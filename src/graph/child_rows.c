@@ -155,7 +155,7 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 	return rc;
 }
 
-int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
+int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err)
 {
 	int rc;
@@ -172,6 +172,15 @@ int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 				      sizeof(struct graph_key), err);
 	if (rc == HDB_OK)
 		rc = fill_rows(rows, no, range, err);
+	range->key = range->keys.data;
+	return rc;
+}
+
+int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
+			   struct graph_child_range *range, struct hdb_error *err)
+{
+	const int rc = graph_child_range_fill(rows, no, range, err);
+
 	return rc == HDB_OK ? sort_rows(range, err) : rc;
 }
 
@@ -300,7 +309,8 @@ static int start_merge(struct merge *m, struct hdb_error *err)
 }
 
 static int give_all(struct merge *m, uint32_t no, uint64_t count,
-		    int (*take)(void *ctx, uint32_t row, uint32_t node, struct hdb_error *err),
+		    int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
+				struct hdb_error *err),
 		    void *ctx, struct hdb_error *err)
 {
 	struct base_work *work = m->rows->piles.work;
@@ -311,7 +321,8 @@ static int give_all(struct merge *m, uint32_t no, uint64_t count,
 	while (rc == HDB_OK && m->heap_count) {
 		struct run_head *top = &m->heap[0];
 
-		rc = take(ctx, is_top ? m->rows->node_count : top->row, (uint32_t)top->node, err);
+		rc = take(ctx, is_top ? m->rows->node_count : top->row, (uint32_t)top->node,
+			  ~top->key, err);
 		if (rc == HDB_OK)
 			rc = next_head(m, top->run, top, err);
 		if (rc == HDB_END) {
@@ -326,7 +337,7 @@ static int give_all(struct merge *m, uint32_t no, uint64_t count,
 }
 
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
-			   int (*take)(void *ctx, uint32_t row, uint32_t node,
+			   int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err)
 {

@@ -51,7 +51,8 @@ int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint
 /* The children of a range; use it for one range after the other. Zero-initialise. */
 struct graph_child_range {
 	uint64_t *first;        /* of row base + i: node[first[i]] up to, not including, node[first[i + 1]] */
-	const uint32_t *node;   /* sorted by size descending, then by node */
+	const uint32_t *node;   /* sorted by size descending, then by node; after graph_child_range_sort */
+	const struct graph_key *key; /* ~size and node, as they came; after graph_child_range_fill */
 	uint32_t base, count;   /* rows; there is one more first[] */
 	struct base_vec keys, spare; /* struct graph_key */
 };
@@ -60,7 +61,11 @@ void graph_child_range_release(struct graph_child_range *range);
 /* Whether a range fits in memory. */
 bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no);
 
-/* Sorts a range that does; on any thread. */
+/* Reads a range that does, and does not sort its rows; on any thread. */
+int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
+			   struct graph_child_range *range, struct hdb_error *err);
+
+/* The same, and sorts them. */
 int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err);
 
@@ -73,7 +78,7 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
  * order of row, size descending, and node.
  */
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
-			   int (*take)(void *ctx, uint32_t row, uint32_t node,
+			   int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err);
 

@@ -397,13 +397,17 @@ void query_add_groups(const struct query_groups *groups, struct derive_total *ou
 
 int query_heap_total(struct query *q, struct derive_total *out, struct hdb_error *err)
 {
-	struct query_groups groups;
-	const int r = query_load_groups(q, DERIVE_CLASS, &groups, err);
+	struct derive_whole whole;
+	const int r = derive_whole(q->derive, &whole, err);
 
-	if (r == HDB_OK)
-		query_add_groups(&groups, out);
-	query_groups_release(&groups);
-	return r;
+	*out = (struct derive_total){ 0 };
+	if (r != HDB_OK)
+		return r;
+	out->count = whole.count;
+	out->shallow_bytes = whole.shallow_bytes;
+	out->unreachable_count = whole.unreachable_count;
+	out->unreachable_bytes = whole.unreachable_bytes;
+	return HDB_OK;
 }
 
 double query_percent(uint64_t part, uint64_t whole)

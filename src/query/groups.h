@@ -63,7 +63,7 @@ void query_set_group(struct query *q, size_t column, const struct query_groups *
 /* Sets a text column to a loader's name, with its ID unless it is the boot loader. */
 int query_set_loader(struct query *q, size_t column, uint32_t loader_ix, struct hdb_error *err);
 
-/* All objects of the heap, from the table totals (built if it is not there). */
+/* All objects of the heap, from the table whole (built if it is not there); no retained size. */
 int query_heap_total(struct query *q, struct derive_total *out, struct hdb_error *err);
 
 /* Adds up groups of which each object is in one: not super classes. */

@@ -156,7 +156,7 @@ static int add_reachable(struct query *q, struct info_rows *info, struct hdb_err
 	int r;
 
 	/* Known only once something has needed it; info builds nothing. */
-	if (!derive_has(q->derive, STORE_TOTALS))
+	if (!derive_has_whole(q->derive))
 		return HDB_OK;
 	r = query_heap_total(q, &total, err);
 	if (r == HDB_OK)

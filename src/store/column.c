@@ -3,6 +3,8 @@
  */
 #include "store/column.h"
 
+#include "base/bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +64,8 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 
 	if (r < 0)
 		return r;
+	/* It may have been driven out of memory since it was opened. */
+	base_map_soon(block->data, load32(block->data));
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++)
 		(void)pack_group(block, g, values + g * PACK_GROUP);
 	*count = block->count;

@@ -262,6 +262,7 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 	if (columns_at > block.size)
 		return store_damaged(store, STORE_OBJECTS, first_ix, "impossible size", err);
 	out->classes = block.data + 4;
+	out->size = block.size - 4;
 	out->bases = block.data + bases_at;
 	r = open_columns(out, block.data + columns_at, block.size - columns_at, &why);
 	if (r < 0)
@@ -323,6 +324,7 @@ void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 {
 	uint64_t group[PACK_GROUP];
 
+	base_map_soon(block->classes, block->size);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
 		const uint32_t first = g * PACK_GROUP, left = block->count - first;
 
@@ -337,6 +339,8 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 {
 	uint64_t group[PACK_GROUP];
 
+	/* It may have been driven out of memory since it was opened. */
+	base_map_soon(block->classes, block->size);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
 		const unsigned n = pack_group(&block->class_column, g, group);
 

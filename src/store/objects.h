@@ -47,6 +47,7 @@ struct store_objects {
 	unsigned id_size;
 	uint32_t class_count;
 	const uint8_t *classes;  /* its dictionary */
+	uint64_t size;           /* bytes from there on */
 	const uint8_t *bases;    /* a u64 file offset a group */
 	struct pack_column class_column;
 	struct pack_column length_column;

@@ -221,6 +221,7 @@ static int take_value(struct store *store, unsigned table, const struct pages_pl
 	if (base_idmap_get(&store->verified, address) == BASE_IDMAP_NONE) {
 		int r;
 
+		base_map_soon(place->value, place->value_size);
 		if (load64(place->value) != block_checksum(place->key, place->key_size,
 							   place->value, place->value_size))
 			return store_damaged(store, table, out->key, "checksum mismatch", err);

@@ -40,6 +40,7 @@ static const struct {
 	[STORE_CHILDREN] = { "children", 1 },
 	[STORE_CHILDREN_BIG] = { "children.big", 1 },
 	[STORE_TOTALS] = { "totals", 1 },
+	[STORE_WHOLE] = { "whole", 1 },
 };
 
 const char *store_table_name(unsigned table)

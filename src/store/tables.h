@@ -46,7 +46,8 @@ enum store_table {
 	STORE_CHILDREN = 70,
 	STORE_CHILDREN_BIG = 71,
 	STORE_TOTALS = 72,
-	STORE_TABLE_END = 73
+	STORE_WHOLE = 73,
+	STORE_TABLE_END = 74
 };
 
 /* "objects", "reach.strong"; NULL for a number that is no table. Static. */

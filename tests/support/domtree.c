@@ -1,7 +1,7 @@
 /*
- * graph/domtree.c - children lists and the walk of a dominator tree.
+ * support/domtree.c - children lists and the walk of a dominator tree.
  */
-#include "graph/domtree.h"
+#include "support/domtree.h"
 
 #include "graph/sort.h"
 

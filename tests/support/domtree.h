@@ -1,12 +1,13 @@
 /*
- * graph/domtree.h - what is read off a dominator tree: children lists, a walk.
+ * support/domtree.h - what is read off a dominator tree, the plain way: children lists, a walk. An oracle for what
+ * graph/child_rows.h and graph/preorder.h make of trees that fit no memory.
  *
  * The tree comes as idom[]: a node, GRAPH_NONE for the virtual root, the node
  * itself for a node that is in no tree. Everything here is linear (sorting aside) and free of
  * recursion. An idom[] that is no tree gives HDB_ECORRUPT or leaves nodes out; it never hangs.
  */
-#ifndef GRAPH_DOMTREE_H
-#define GRAPH_DOMTREE_H
+#ifndef SUPPORT_DOMTREE_H
+#define SUPPORT_DOMTREE_H
 
 #include "base/work.h"
 #include "graph/access.h"

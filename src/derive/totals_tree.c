@@ -1,0 +1,469 @@
+/*
+ * derive/totals_tree.c - counts, sizes and retained sizes of groups of classes, from the dominator tree.
+ *
+ * Inner nodes of the tree get preorder numbers (graph/preorder.h). With each object thrown on the pile of the number
+ * that it is found by (its own, or a leaf's dominator's), the piles give the tree in preorder. There, the members of a
+ * group that no other dominates are those that come after the end of the subtree of the one before. Objects without
+ * number, leaves of the top level, are topmost in any case.
+ */
+#include "derive/blocks.h"
+#include "derive/totals.h"
+
+#include "base/pipeline.h"
+#include "graph/child_rows.h"
+#include "graph/preorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranges in work at once, a thread: each takes some MB. */
+#define SLOTS_PER_THREAD 2u
+
+/* Objects ahead for which memory is asked. */
+#define AHEAD 16u
+
+/* What one class's objects come to. */
+struct class_sum {
+	uint64_t count, bytes, unreachable_count, unreachable_bytes;
+	uint64_t topmost_bytes; /* retained by leaves of the top level */
+};
+
+/* An inner node, by number. */
+struct inner_row {
+	uint64_t units;         /* retained, in units of the alignment */
+	uint32_t class_no;      /* HEAP_NONE: a member of no group */
+	uint32_t count;         /* inner nodes of its subtree */
+};
+
+/* A range of numbers, made ready on any thread. */
+struct range_slot {
+	struct graph_child_range leaves;
+	struct inner_row *inner;
+	bool is_filled;         /* leaves are there */
+};
+
+/* A class that was opened until a number. */
+struct opened {
+	uint32_t end, class_no;
+};
+
+struct totals_tree {
+	struct totals *t;
+	struct derive_tree_block *blocks; /* by slot */
+	struct class_sum *sums;           /* by slot and class */
+	struct graph_preorder order;
+	struct graph_child_rows leaves;   /* by dominator's number; their nodes are classes */
+	struct graph_piles inner;         /* by range of numbers: number, class, units, count */
+	/* leaves of one dominator and class that follow one another */
+	uint32_t leaf_row, leaf_class;
+	uint64_t leaf_units;
+	/* the walk */
+	struct range_slot *slots;
+	const struct range_slot *slot;    /* that is walked */
+	unsigned slot_count;
+	uint32_t base, row, end;          /* first number of the range, next one to be entered, end of the range */
+	uint32_t *until[TOTALS_KINDS];    /* by group: end of the topmost member's subtree */
+	struct opened *opened;            /* classes that are open in the tree of classes, innermost last */
+	uint32_t opened_count;
+};
+
+/* ---- the tree of inner nodes ---- */
+
+static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct totals_tree *w = ctx;
+	uint32_t *dominator = w->blocks[block->slot].dominator;
+	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
+	const int r = derive_tree_dominators(w->t->derive, block, dominator, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
+			graph_preorder_prefetch(&w->order, dominator[i + AHEAD]);
+		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
+			graph_preorder_mark(&w->order, dominator[i]);
+	}
+	return r;
+}
+
+static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct totals_tree *w = ctx;
+	uint32_t *dominator = w->blocks[block->slot].dominator;
+	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
+	uint32_t place = graph_preorder_place(&w->order, first_ix);
+	const int r = derive_tree_dominators(w->t->derive, block, dominator, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+		const uint32_t d = dominator[i];
+
+		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
+			graph_preorder_prefetch(&w->order, dominator[i + AHEAD]);
+		if (!graph_preorder_is_inner(&w->order, first_ix + i))
+			continue;
+		/* One that is unreachable stays without a number. */
+		if (d != first_ix + i)
+			graph_preorder_link(&w->order, place, d == GRAPH_NONE ? d :
+					    graph_preorder_place(&w->order, d));
+		place++;
+	}
+	return r;
+}
+
+static int number_inner(struct totals_tree *w, struct hdb_error *err)
+{
+	struct derive *derive = w->t->derive;
+	int r = graph_preorder_init(&w->order, derive->heap->object_count, derive->work, err);
+
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, w, err);
+	if (r == HDB_OK)
+		r = graph_preorder_count(&w->order, err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "dominating objects", false, link_block, NULL, w, err);
+	if (r == HDB_OK)
+		r = graph_preorder_number(&w->order, err);
+	return r == HDB_ECORRUPT ? store_damaged(derive->heap->store, STORE_DOMINATORS, 0,
+						 "no tree", err) : r;
+}
+
+/* ---- all objects: counted, and put on piles ---- */
+
+static void count_block(struct totals_tree *w, const struct derive_block *block)
+{
+	const struct heap *heap = w->t->derive->heap;
+	const struct heap_block *objects = block->objects;
+	const struct derive_tree_block *tree = &w->blocks[block->slot];
+	struct class_sum *sums = w->sums + (size_t)block->slot * heap->class_count;
+
+	for (uint32_t i = 0; i < objects->count; i++) {
+		struct class_sum *sum = &sums[objects->class_no[i]];
+
+		if (!derive_is_counted(heap, objects, i))
+			continue;
+		if (tree->dominator[i] != objects->first_ix + i) {
+			sum->count++;
+			sum->bytes += objects->shallow[i];
+		} else {
+			sum->unreachable_count++;
+			sum->unreachable_bytes += objects->shallow[i];
+		}
+	}
+}
+
+/*
+ * Puts the place of the inner node in each object's dominator's stead, its own or a leaf's dominator's; GRAPH_NONE for
+ * those that need none. values[] is 1 for inner nodes.
+ */
+static void find_places(struct totals_tree *w, struct derive_block *block)
+{
+	const struct heap_block *objects = block->objects;
+	const uint32_t first_ix = objects->first_ix, count = objects->count;
+	const uint64_t unit = w->t->derive->heap->layout.align_bytes;
+	struct derive_tree_block *tree = &w->blocks[block->slot];
+	struct class_sum *sums = w->sums + (size_t)block->slot * w->t->derive->heap->class_count;
+	uint32_t next = graph_preorder_place(&w->order, first_ix);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t ix = first_ix + i, d = tree->dominator[i];
+
+		if (count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
+			graph_preorder_prefetch(&w->order, tree->dominator[i + AHEAD]);
+		tree->dominator[i] = GRAPH_NONE;
+		block->values[i] = graph_preorder_is_inner(&w->order, ix);
+		if (block->values[i])
+			tree->dominator[i] = next++;
+		else if (d == GRAPH_NONE && ix != HEAP_BOOT_LOADER)
+			sums[objects->class_no[i]].topmost_bytes += tree->units[i] * unit;
+		else if (d != GRAPH_NONE && d != ix && tree->units[i])
+			tree->dominator[i] = graph_preorder_place(&w->order, d);
+		if (ix == HEAP_BOOT_LOADER)
+			tree->dominator[i] = GRAPH_NONE;
+	}
+}
+
+static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct totals_tree *w = ctx;
+	struct derive_tree_block *tree = &w->blocks[block->slot];
+	const uint32_t count = block->objects->count;
+	const int r = derive_tree_read(w->t->derive, block, tree, err);
+
+	if (r < 0)
+		return r;
+	count_block(w, block);
+	find_places(w, block);
+	/* Places become numbers; inner nodes have the count of their subtree beside, leaves 0. */
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t place = tree->dominator[i];
+
+		if (count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
+			__builtin_prefetch(&w->order.link[tree->dominator[i + AHEAD]]);
+		if (place == GRAPH_NONE)
+			continue;
+		tree->dominator[i] = graph_preorder_first(&w->order, place);
+		if (block->values[i])
+			block->values[i] = graph_preorder_end(&w->order, place) - tree->dominator[i];
+	}
+	return HDB_OK;
+}
+
+static int put_leaf(struct totals_tree *w, struct hdb_error *err)
+{
+	return w->leaf_units ? graph_child_rows_add(&w->leaves, w->leaf_row, w->leaf_class,
+						    w->leaf_units, err) : HDB_OK;
+}
+
+static int put_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct totals_tree *w = ctx;
+	const struct derive_tree_block *tree = &w->blocks[block->slot];
+	const struct heap_block *objects = block->objects;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+		const uint64_t v[] = { tree->dominator[i], objects->class_no[i], tree->units[i],
+				       block->values[i] };
+
+		if (v[0] == GRAPH_NONE)
+			continue;
+		if (block->values[i]) {
+			r = graph_piles_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits, 2, 2, v, err);
+		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_class) {
+			w->leaf_units += v[2];
+		} else {
+			r = put_leaf(w, err);
+			w->leaf_row = (uint32_t)v[0];
+			w->leaf_class = (uint32_t)v[1];
+			w->leaf_units = v[2];
+		}
+	}
+	return r;
+}
+
+static void add_sum(struct derive_total *total, const struct class_sum *sum)
+{
+	total->count += sum->count;
+	total->shallow_bytes += sum->bytes;
+	total->unreachable_count += sum->unreachable_count;
+	total->unreachable_bytes += sum->unreachable_bytes;
+	total->retained_bytes += sum->topmost_bytes;
+}
+
+/* Each class's objects are in a group of each kind. */
+static int put_objects(struct totals_tree *w, struct hdb_error *err)
+{
+	struct derive *derive = w->t->derive;
+	const size_t class_count = derive->heap->class_count;
+	const size_t sum_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads * class_count;
+	int r;
+
+	w->sums = calloc(sum_count + 1, sizeof(*w->sums));
+	if (!w->sums)
+		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
+	r = graph_child_rows_init(&w->leaves, w->order.inner_count, derive->work, err);
+	if (r == HDB_OK)
+		r = graph_piles_init(&w->inner, w->leaves.range_count,
+				     (uint64_t)w->leaves.piles.chunk_bytes * w->leaves.range_count,
+				     w->leaves.piles.kept_bytes, derive->work, "dominating objects", err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "totals by class", true, make_block, put_block, w, err);
+	if (r == HDB_OK)
+		r = put_leaf(w, err);
+	for (size_t i = 0; i < sum_count && r == HDB_OK; i++)
+		for (unsigned k = 0; k < TOTALS_KINDS; k++) {
+			const struct totals_groups *g = &w->t->kinds[k];
+
+			add_sum(&g->totals[g->of_class[i % class_count]], &w->sums[i]);
+		}
+	return r;
+}
+
+/* ---- the walk ---- */
+
+/* Retained by an object that counts for its class and those super classes that no dominator counts for. */
+static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes, uint32_t end)
+{
+	struct derive_total *totals = w->t->kinds[DERIVE_SUPERCLASS].totals;
+	struct class_tree *supers = &w->t->supers;
+	const uint32_t covered = class_tree_covered(supers, class_no);
+
+	totals[class_no].retained_bytes += bytes;
+	if (covered != STORE_NONE)
+		totals[covered].retained_bytes -= bytes;
+	if (end && !supers->open[class_no]) {
+		class_tree_open(supers, class_no);
+		w->opened[w->opened_count++] = (struct opened){ end, class_no };
+	}
+}
+
+/* An object in the tree that the walk has come to; `end` of its subtree, 0 for a leaf. */
+static void add_object(struct totals_tree *w, uint32_t row, uint32_t class_no, uint64_t units,
+		       uint32_t end)
+{
+	const uint64_t bytes = units * w->t->derive->heap->layout.align_bytes;
+
+	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
+		const struct totals_groups *g = &w->t->kinds[k];
+		uint32_t *until;
+
+		if (k == DERIVE_SUPERCLASS)
+			continue;
+		until = &w->until[k][g->of_class[class_no]];
+		if (row < *until)
+			continue;
+		g->totals[g->of_class[class_no]].retained_bytes += bytes;
+		if (end)
+			*until = end;
+	}
+	add_supers(w, class_no, bytes, end);
+}
+
+/* Enters the inner nodes up to this one. */
+static void go_to(struct totals_tree *w, uint32_t row)
+{
+	for (; w->row <= row; w->row++) {
+		const struct inner_row *inner = &w->slot->inner[w->row - w->base];
+
+		while (w->opened_count && w->opened[w->opened_count - 1].end <= w->row)
+			class_tree_close(&w->t->supers, w->opened[--w->opened_count].class_no);
+		if (inner->class_no != HEAP_NONE)
+			add_object(w, w->row, inner->class_no, inner->units, w->row + inner->count);
+	}
+}
+
+static int take_leaf(void *ctx, uint32_t row, uint32_t class_no, uint64_t units,
+		     struct hdb_error *err)
+{
+	struct totals_tree *w = ctx;
+
+	(void)err;
+	if (w->row <= row)
+		go_to(w, row);
+	add_object(w, row, class_no, units, 0);
+	return HDB_OK;
+}
+
+static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t no,
+		      struct hdb_error *err)
+{
+	const size_t size = sizeof(*slot->inner) << w->leaves.bits;
+	const uint32_t base = no << w->leaves.bits;
+	struct graph_pile_reader reader = { 0 };
+	uint64_t v[GRAPH_PILE_FIELDS] = { 0 };
+	int r;
+
+	if (!slot->inner)
+		slot->inner = malloc(size);
+	if (!slot->inner)
+		return hdb_fail_memory(err, "dominating objects", size);
+	memset(slot->inner, 0xff, size);
+	r = graph_pile_begin(&w->inner, no, &reader, err);
+	while (r == HDB_OK && (r = graph_pile_next(&reader, 2, 2, v, err)) == HDB_OK)
+		slot->inner[v[0] - base] = (struct inner_row){
+			.class_no = (uint32_t)v[1], .units = v[2], .count = (uint32_t)v[3],
+		};
+	graph_pile_end(&reader);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
+{
+	struct totals_tree *w = ctx;
+	struct range_slot *slot = &w->slots[slot_no];
+	const int r = read_inner(w, slot, (uint32_t)no, err);
+
+	slot->is_filled = graph_child_range_fits(&w->leaves, (uint32_t)no);
+	return r == HDB_OK && slot->is_filled ?
+	       graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err) : r;
+}
+
+static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
+{
+	struct totals_tree *w = ctx;
+	const struct range_slot *slot = w->slot = &w->slots[slot_no];
+	const struct graph_child_range *leaves = &slot->leaves;
+	int r = base_step(w->t->derive->work, no << w->leaves.bits, err);
+
+	w->row = w->base = (uint32_t)no << w->leaves.bits;
+	w->end = w->order.inner_count - w->base < (uint32_t)1 << w->leaves.bits ? w->order.inner_count :
+		 w->base + ((uint32_t)1 << w->leaves.bits);
+	for (uint32_t row = w->base; r == HDB_OK && slot->is_filled && row < w->end; row++) {
+		const uint64_t *first = &leaves->first[row - w->base];
+
+		go_to(w, row);
+		for (uint64_t i = first[0]; i < first[1]; i++)
+			add_object(w, row, leaves->key[i].node, ~leaves->key[i].key, 0);
+	}
+	if (r == HDB_OK && !slot->is_filled)
+		r = graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err);
+	if (w->row < w->end)
+		go_to(w, w->end - 1);
+	graph_pile_drop(&w->leaves.piles, (uint32_t)no);
+	graph_pile_drop(&w->inner, (uint32_t)no);
+	return r;
+}
+
+static int walk_all(struct totals_tree *w, struct hdb_error *err)
+{
+	struct derive *derive = w->t->derive;
+	const struct base_pipeline pipeline = {
+		.item_count = w->leaves.range_count, .threads = derive->work->threads,
+		.slot_count = SLOTS_PER_THREAD * derive->work->threads, .ctx = w,
+		.produce = make_range, .consume = walk_range,
+	};
+
+	base_stage(derive->work, "totals by class", w->order.inner_count, "objects");
+	w->slot_count = pipeline.slot_count;
+	w->slots = calloc(w->slot_count, sizeof(*w->slots));
+	w->opened = calloc((size_t)derive->heap->class_count + 1, sizeof(*w->opened));
+	if (!w->slots || !w->opened)
+		return hdb_fail_memory(err, "totals", derive->heap->class_count * sizeof(*w->opened));
+	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
+		w->until[k] = calloc((size_t)w->t->kinds[k].count + 1, sizeof(uint32_t));
+		if (!w->until[k])
+			return hdb_fail_memory(err, "totals", w->t->kinds[k].count * sizeof(uint32_t));
+	}
+	return base_pipeline_run(&pipeline, err);
+}
+
+static void release(struct totals_tree *w)
+{
+	for (unsigned i = 0; w->slots && i < w->slot_count; i++) {
+		graph_child_range_release(&w->slots[i].leaves);
+		free(w->slots[i].inner);
+	}
+	for (unsigned k = 0; k < TOTALS_KINDS; k++)
+		free(w->until[k]);
+	graph_child_rows_release(&w->leaves);
+	if (w->inner.work)
+		graph_piles_release(&w->inner);
+	graph_preorder_release(&w->order);
+	free(w->slots);
+	free(w->opened);
+	free(w->blocks);
+	free(w->sums);
+}
+
+int totals_add_objects(struct totals *t, struct hdb_error *err)
+{
+	const unsigned slots = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
+	struct totals_tree w = { .t = t };
+	int r = derive_tree_prepare(t->derive, err);
+
+	w.blocks = calloc(slots, sizeof(*w.blocks));
+	if (!w.blocks)
+		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*w.blocks));
+	if (r == HDB_OK)
+		r = number_inner(&w, err);
+	if (r == HDB_OK)
+		r = put_objects(&w, err);
+	/* From here on the piles are all. */
+	if (r == HDB_OK) {
+		base_big_free(t->derive->work, &w.order.link_big);
+		free(w.blocks);
+		w.blocks = NULL;
+		r = walk_all(&w, err);
+	}
+	release(&w);
+	return r;
+}

@@ -1,0 +1,117 @@
+/*
+ * graph/preorder.c - linking children to lists, and the walk that needs no stack.
+ */
+#include "graph/preorder.h"
+
+#include <string.h>
+
+/* Nodes between two calls of base_step. */
+#define STEP_MASK 0xffffu
+
+int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struct base_work *work,
+			struct hdb_error *err)
+{
+	const uint64_t words = node_count / 64 + 1;
+	int rc;
+
+	*order = (struct graph_preorder){ .work = work, .node_count = node_count };
+	atomic_init(&order->top, GRAPH_NONE);
+	rc = base_big_alloc(work, &order->bits_big, words * sizeof *order->bits, "the set of dominators",
+			    err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc_raw(work, &order->before_big, words * sizeof *order->before,
+					"the set of dominators", err);
+	order->bits = order->bits_big.data;
+	order->before = order->before_big.data;
+	return rc;
+}
+
+void graph_preorder_release(struct graph_preorder *order)
+{
+	if (!order->work)
+		return;
+	base_big_free(order->work, &order->bits_big);
+	base_big_free(order->work, &order->before_big);
+	base_big_free(order->work, &order->link_big);
+	base_big_free(order->work, &order->last_big);
+	order->work = NULL;
+}
+
+int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
+{
+	uint64_t count = 0;
+	int rc;
+
+	for (uint64_t w = 0; w <= order->node_count / 64; w++) {
+		order->before[w] = (uint32_t)count;
+		count += count_bits(atomic_load_explicit(&order->bits[w], memory_order_relaxed));
+	}
+	/* The last number is the end of a subtree, and none of them GRAPH_NONE. */
+	if (count >= GRAPH_NONE)
+		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " dominators: too many", count);
+	order->inner_count = (uint32_t)count;
+	rc = base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
+				"the tree of dominators", err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc(order->work, &order->last_big, (count / 64 + 1) * sizeof(uint64_t),
+				    "the tree of dominators", err);
+	order->link = order->link_big.data;
+	order->is_last = order->last_big.data;
+	if (rc == HDB_OK)
+		memset(order->link_big.data, 0xff, count * sizeof *order->link);
+	return rc;
+}
+
+void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent)
+{
+	_Atomic uint32_t *list = parent == GRAPH_NONE ? &order->top : &order->link[parent].first;
+	uint32_t next = atomic_exchange_explicit(list, place, memory_order_relaxed);
+
+	if (next == GRAPH_NONE) {
+		(void)atomic_fetch_or_explicit(&order->is_last[place / 64], (uint64_t)1 << (place & 63),
+					       memory_order_relaxed);
+		next = parent;
+	}
+	atomic_store_explicit(&order->link[place].next, next, memory_order_relaxed);
+}
+
+static bool is_last(const struct graph_preorder *order, uint32_t place)
+{
+	return atomic_load_explicit(&order->is_last[place / 64], memory_order_relaxed) >> (place & 63) & 1;
+}
+
+/* Leaves the node and those above it whose last child was left; returns who is entered next. */
+static uint32_t leave(struct graph_preorder *order, uint32_t place, uint32_t number)
+{
+	bool was_last = true;
+
+	while (was_last && place != GRAPH_NONE) {
+		struct graph_preorder_link *link = &order->link[place];
+
+		was_last = is_last(order, place);
+		place = atomic_load_explicit(&link->next, memory_order_relaxed);
+		atomic_store_explicit(&link->next, number, memory_order_relaxed);
+	}
+	return place;
+}
+
+int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
+{
+	uint32_t place = atomic_load_explicit(&order->top, memory_order_relaxed), number = 0;
+	int rc = HDB_OK;
+
+	base_stage(order->work, "numbering dominators", order->inner_count, "objects");
+	while (rc == HDB_OK && place != GRAPH_NONE) {
+		struct graph_preorder_link *link = &order->link[place];
+		const uint32_t child = atomic_load_explicit(&link->first, memory_order_relaxed);
+		const uint32_t next = atomic_load_explicit(&link->next, memory_order_relaxed);
+
+		if (next != GRAPH_NONE)
+			__builtin_prefetch(&order->link[next], 1);
+		atomic_store_explicit(&link->first, number++, memory_order_relaxed);
+		place = child != GRAPH_NONE ? child : leave(order, place, number);
+		if ((number & STEP_MASK) == 0)
+			rc = base_step(order->work, number, err);
+	}
+	return rc == HDB_OK && number != order->inner_count ? HDB_ECORRUPT : rc;
+}
