@@ -359,9 +359,11 @@ static void free_slots(struct far *far)
 int derive_build_far(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	struct far far = { .derive = derive, .writer = writer };
-	int r = heap_load_roots(derive->heap, err);
+	int r = heap_load_classes(derive->heap, err);
 
 	heap_references(derive->heap, &far.lists);
+	if (r == HDB_OK)
+		r = heap_load_roots(derive->heap, err);
 	if (r == HDB_OK)
 		r = derive_reference_blocks(derive, &far.blocks, err);
 	if (r == HDB_OK)
