@@ -138,7 +138,7 @@ static int show_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct far_slot *s = &far->slots[block->slot];
 	const uint32_t first_group = block->objects->first_ix / STORE_LIST_GROUP;
 	const uint32_t groups = (block->objects->count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
-	bool has_objects = !far->wants_classes;
+	bool has_objects = !far->wants_classes, has_lists = false;
 	int r = HDB_OK;
 
 	s->big.count = 0;
@@ -147,6 +147,10 @@ static int show_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 		if (!graph_meet_wants(&far->meet, s->batch, first_group + g, &mask))
 			continue;
+		/* It may have been driven out of memory since the last pass. */
+		if (!has_lists)
+			base_map_soon(far->blocks[block->block_no].data, far->blocks[block->block_no].size);
+		has_lists = true;
 		if (!has_objects)
 			r = heap_read_block(far->derive->heap, block->block_no, block->objects, err);
 		has_objects = true;

@@ -11,7 +11,6 @@
 
 #define ENTRY_MAX 5 /* bytes of a 33-bit varint */
 #define PAD 8       /* what put_number writes at once */
-#define SOON_GROUPS 128u /* groups that are asked for at once: some 40 KB */
 
 /*
  * A varint of a number below 2^35, without branches: how many bytes the next one takes is hard to foretell. Writes 8
@@ -419,18 +418,6 @@ int store_lists_decode(struct store *store, enum store_table table, const struct
 			    block->item_count, UINT32_MAX, ix_count, lengths, target, err);
 }
 
-/* Asks for this group and those after it: whoever reads groups reads many. */
-static void soon(const struct store_block *block, uint32_t group_no)
-{
-	const uint32_t next = (group_no + SOON_GROUPS) * STORE_LIST_GROUP;
-	const uint8_t *start = group_start(block, group_no);
-	const uint8_t *end = next < block->item_count ? group_start(block, group_no + SOON_GROUPS) :
-			     block->data + block->size;
-
-	if (start && end && start < end)
-		base_map_soon(start, (uint64_t)(end - start));
-}
-
 int store_lists_decode_group(struct store *store, enum store_table table,
 			     const struct store_block *block, uint32_t group_no, uint32_t mask,
 			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target, uint32_t *count,
@@ -444,8 +431,6 @@ int store_lists_decode_group(struct store *store, enum store_table table,
 	if (end > block->item_count)
 		end = block->item_count;
 	*count = end - first;
-	if (group_no % SOON_GROUPS == 0)
-		soon(block, group_no);
 	return decode_lists(store, table, block, group_start(block, group_no), first, end, mask,
 			    ix_count, lengths, target, err);
 }
