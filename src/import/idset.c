@@ -368,16 +368,19 @@ static inline const struct idset_word *word_for(const struct idset *set, uint64_
 	return chunk ? &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : none;
 }
 
-void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
 {
 	static const struct idset_word none;
 	/* Where the next AHEAD IDs are, which is on its way from memory; a word may lie in two lines. */
 	const struct idset_word *words[AHEAD];
 	const size_t ready = count < AHEAD ? count : AHEAD;
+	size_t found = 0;
 
 	if (set->is_sparse) {
 		idset_sorted_find_many(&set->sorted, ids, count, out);
-		return;
+		for (size_t i = 0; i < count; i++)
+			found += out[i] != IDSET_NONE;
+		return found;
 	}
 	for (size_t i = 0; i < ready; i++) {
 		words[i] = word_for(set, ids[i], &none);
@@ -388,6 +391,7 @@ void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 		const uint64_t bits = bits_of(word);
 		const uint64_t bit = (uint64_t)1 << (ids[i] >> set->shift & 63);
 
+		found += (bits & bit) != 0;
 		out[i] = bits & bit ? word->first_ix + popcount(bits & (bit - 1)) : IDSET_NONE;
 		if (i + AHEAD < count) {
 			words[i % AHEAD] = word_for(set, ids[i + AHEAD], &none);
@@ -395,6 +399,7 @@ void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 			__builtin_prefetch((const char *)words[i % AHEAD] + sizeof(*word) - 1);
 		}
 	}
+	return found;
 }
 
 /* The chunk that holds index ix. */

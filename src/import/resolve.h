@@ -5,7 +5,7 @@
 #define IMPORT_RESOLVE_H
 
 #include "import/state.h"
-#include "store/lists.h"
+#include "store/lists_put.h"
 
 /* Problems that one block may report; more are counted only. */
 #define BLOCK_PROBLEMS_MAX 16
@@ -70,6 +70,7 @@ struct maker {
 	struct base_view view;
 	uint32_t first_ix;
 	size_t extra;            /* number of the next extra edge */
+	uint32_t next_extra;     /* the object that has it; UINT32_MAX: there is none */
 	struct import_distances distances;
 	struct import_counting counting;
 	struct maker_class classes[MAKER_CLASSES];
