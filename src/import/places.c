@@ -4,6 +4,7 @@
 #include "import/places.h"
 
 #include "base/pipeline.h"
+#include "import/places_read.h"
 
 #include <stdlib.h>
 
@@ -16,8 +17,6 @@
 #define BATCH 256u
 /* Extents between two reports of progress. */
 #define STEP_EXTENTS 64u
-/* Objects whose heads are asked of memory before they are read, where the order is none. */
-#define READ_AHEAD 16u
 /* Offsets from here on need four more bytes, not one. */
 #define HIGH_BYTE_END (1ull << 40)
 
@@ -217,17 +216,6 @@ struct locate {
 	struct base_view *views; /* one a slot */
 };
 
-static uint64_t get_offset(const struct places *places, uint64_t ix)
-{
-	uint64_t offset = ((const uint32_t *)places->low.data)[ix];
-
-	if (places->high_bytes == 1)
-		offset |= (uint64_t)((const uint8_t *)places->high.data)[ix] << 32;
-	else if (places->high_bytes)
-		offset |= (uint64_t)((const uint32_t *)places->high.data)[ix] << 32;
-	return offset;
-}
-
 static void put_offset(struct places *places, uint64_t ix, uint64_t offset)
 {
 	((uint32_t *)places->low.data)[ix] = (uint32_t)offset;
@@ -246,12 +234,12 @@ static void locate_batch(const struct locate *l, const uint64_t *ids, const uint
 	idset_find_many(l->ids, ids, count, found);
 	for (size_t i = 0; i < count; i++)
 		if (found[i] != IDSET_NONE &&
-		    (!l->ids->is_sparse || !get_offset(l->places, found[i])))
+		    (!l->ids->is_sparse || !places_offset(l->places, found[i])))
 			put_offset(l->places, found[i], offsets[i]);
 }
 
-static int read_quick(const struct hprof_file *file, struct base_view *view, uint64_t at,
-		      uint64_t limit, struct hprof_sub *sub, struct hdb_error *err)
+int places_read_slow(const struct hprof_file *file, struct base_view *view, uint64_t at,
+		     uint64_t limit, struct hprof_sub *sub, struct hdb_error *err)
 {
 	const unsigned id_size = file->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
@@ -283,7 +271,8 @@ static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_err
 
 	for (uint64_t at = extent->offset; at < extent->end;) {
 		struct hprof_sub sub;
-		const int r = read_quick(l->file, &l->views[slot], at, extent->end, &sub, err);
+		const int r = places_read_sub(l->file, &l->views[slot], at, extent->end, &sub,
+					      err);
 
 		if (r < 0)
 			return r;
@@ -357,66 +346,17 @@ int places_finish(struct places *places, const struct hprof_file *file, const st
 
 /* ---- a block ---- */
 
-static int read_piece(const struct hprof_file *file, const struct places_piece *piece,
-		      const struct places_wanted *wanted, struct hdb_error *err)
+static int take_nothing(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err)
 {
-	const uint64_t *ids = wanted->ids;
-	const uint32_t count = wanted->count;
-	uint32_t i = idset_lower_bound(ids, 0, count, piece->first_id);
-	int r = HDB_OK;
-
-	for (uint64_t at = piece->offset; at < piece->end && i < count && r == HDB_OK;) {
-		struct hprof_sub sub;
-
-		r = read_quick(file, wanted->view, at, piece->end, &sub, err);
-		if (r < 0)
-			return r;
-		while (i < count && ids[i] < sub.id)
-			i++;
-		/* Of two objects with one ID the first in the file counts. */
-		if (i < count && ids[i] == sub.id && !wanted->offsets[i]) {
-			wanted->offsets[i] = at;
-			r = wanted->take ? wanted->take(wanted->ctx, i, &sub, err) : HDB_OK;
-		}
-		at = sub.end;
-	}
-	return r;
-}
-
-static int read_each(const struct places *places, const struct hprof_file *file, uint64_t first_ix,
-		     const struct places_wanted *wanted, struct hdb_error *err)
-{
-	int r = HDB_OK;
-
-	for (uint32_t i = 0; i < wanted->count && r == HDB_OK; i++) {
-		struct hprof_sub sub;
-		uint64_t at;
-
-		if (wanted->take && i + READ_AHEAD < wanted->count)
-			base_view_prefetch(wanted->view,
-					   get_offset(places, first_ix + i + READ_AHEAD));
-		at = get_offset(places, first_ix + i);
-		if (wanted->offsets[i] || !at)
-			continue;
-		wanted->offsets[i] = at;
-		if (!wanted->take)
-			continue;
-		r = read_quick(file, wanted->view, at, file->source->size, &sub, err);
-		if (r == HDB_OK)
-			r = wanted->take(wanted->ctx, i, &sub, err);
-	}
-	return r;
+	(void)ctx;
+	(void)i;
+	(void)sub;
+	(void)err;
+	return HDB_OK;
 }
 
 int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
 		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
-	if (places->is_disordered)
-		return read_each(places, file, (uint64_t)block * block_objects, wanted, err);
-	for (uint32_t k = places->first[block]; k < places->first[block + 1] && r == HDB_OK; k++)
-		r = read_piece(file, base_vec_at(&places->pieces, struct places_piece,
-						 places->numbers[k]), wanted, err);
-	return r;
+	return places_read(places, file, block, block_objects, wanted, take_nothing, NULL, err);
 }

@@ -252,19 +252,6 @@ static void find_classes(struct import *im, struct maker *m)
 	}
 }
 
-struct taking {
-	struct import *im;
-	struct maker *m;
-};
-
-static int take_object(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err)
-{
-	const struct taking *t = ctx;
-
-	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
-	return sub->id ? import_take_object(t->im, t->m, i, sub, err) : HDB_OK;
-}
-
 static int by_index(const void *a, const void *b)
 {
 	const struct big_list *x = a, *y = b;
@@ -294,18 +281,12 @@ static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 			struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	struct taking taking = { .im = im, .m = m };
-	const struct places_wanted wanted = {
-		.view = &m->view, .ids = m->ids, .count = s->count, .offsets = m->offsets,
-		.take = take_object, .ctx = &taking,
-	};
 	int r;
 
 	find_classes(im, m);
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
 	m->raw.count = 0;
-	r = places_block(&im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
-			 STORE_BLOCK_OBJECTS, &wanted, err);
+	r = import_take_objects(im, m, err);
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		if (m->raw_first[i] == NOT_TAKEN)
 			r = import_take_rest(im, m, i, err);
