@@ -198,30 +198,42 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how many. */
+static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
+{
+	struct idset_chunk *const chunk = set->last;
+	const unsigned shift = set->shift;
+	const uint64_t region = chunk->region;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const uint64_t unit = ids[i] >> shift;
+
+		if (unit >> IDSET_CHUNK_BITS != region || unit << shift != ids[i] ||
+		    set_bit(word_of(chunk, unit), unit))
+			break;
+	}
+	set->count += i;
+	return i;
+}
+
 int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
 		   struct hdb_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		const uint64_t unit = ids[i] >> set->shift;
-		int r = HDB_OK;
+	size_t i = 0;
+	int r = HDB_OK;
 
+	for (; i < count; i++) {
 		/* Most IDs lie near the one before them. */
-		if (set->last && set->last->region == unit >> IDSET_CHUNK_BITS &&
-		    unit << set->shift == ids[i]) {
-			if (set_bit(word_of(set->last, unit), unit))
-				r = HDB_END;
-			else
-				set->count++;
-		} else {
+		if (set->last)
+			i += add_near(set, ids + i, count - i);
+		if (i < count)
 			r = idset_add(set, ids[i], err);
-		}
-		if (r != HDB_OK) {
-			*added = i;
-			return r;
-		}
+		if (r != HDB_OK)
+			break;
 	}
-	*added = count;
-	return HDB_OK;
+	*added = i < count ? i : count;
+	return r;
 }
 
 void idset_remove(struct idset *set, const uint64_t *ids, size_t count)
@@ -302,16 +314,21 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 	return r;
 }
 
-static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
+/* The chunk of a region that the table does not have, or NULL. */
+static const struct idset_chunk *far_chunk(const struct idset *set, uint64_t region)
 {
 	uint32_t no;
 
-	if (region - set->first_region < set->table_count)
-		return set->table[region - set->first_region];
 	if (set->table && region >= set->first_region)
 		return NULL;
 	no = base_idmap_get(&set->regions, region);
 	return no == BASE_IDMAP_NONE ? NULL : set->chunks[no];
+}
+
+static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
+{
+	return region - set->first_region < set->table_count ?
+	       set->table[region - set->first_region] : far_chunk(set, region);
 }
 
 bool idset_has(const struct idset *set, uint64_t id)
@@ -362,10 +379,20 @@ static inline const struct idset_word *word_for(const struct idset *set, uint64_
 						const struct idset_word *none)
 {
 	const uint64_t unit = id >> set->shift;
-	const struct idset_chunk *chunk = id & ((1u << set->shift) - 1) ? NULL :
-					  chunk_of(set, unit >> IDSET_CHUNK_BITS);
+	const struct idset_chunk *chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
 
-	return chunk ? &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : none;
+	return chunk && unit << set->shift == id ?
+	       &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : none;
+}
+
+static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+{
+	size_t found = 0;
+
+	idset_sorted_find_many(&set->sorted, ids, count, out);
+	for (size_t i = 0; i < count; i++)
+		found += out[i] != IDSET_NONE;
+	return found;
 }
 
 size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
@@ -376,12 +403,8 @@ size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t coun
 	const size_t ready = count < AHEAD ? count : AHEAD;
 	size_t found = 0;
 
-	if (set->is_sparse) {
-		idset_sorted_find_many(&set->sorted, ids, count, out);
-		for (size_t i = 0; i < count; i++)
-			found += out[i] != IDSET_NONE;
-		return found;
-	}
+	if (set->is_sparse)
+		return find_sparse(set, ids, count, out);
 	for (size_t i = 0; i < ready; i++) {
 		words[i] = word_for(set, ids[i], &none);
 		__builtin_prefetch(words[i]);

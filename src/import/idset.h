@@ -26,7 +26,7 @@
 
 /* 64 units and the index of the first object in them: a look-up touches nothing else that is big. */
 struct idset_word {
-	uint32_t low, high;                  /* a bit an ID */
+	uint8_t bits[8];                     /* a bit an ID; a number of 64 bits that would be aligned otherwise */
 	uint32_t first_ix;                   /* after idset_finish */
 };
 
