@@ -128,22 +128,30 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 /* Room that writing a group takes: header, base, values of 64 bits, positions, high bits, what is written behind. */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
-/* Writes the exceptions of a group: positions, then high bits. */
-static uint8_t *put_exceptions(uint8_t *p, const uint64_t *values, unsigned n, uint64_t base,
-			       unsigned width, unsigned max, unsigned *exceptions)
+/* Writes the positions of the exceptions of a group; returns how many. */
+static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsigned n, uint64_t base,
+			      unsigned width)
 {
-	uint8_t *positions = p;
+	uint8_t *p = positions;
 
 	for (unsigned i = 0; i < n; i++) {
 		*p = (uint8_t)i;
 		p += (values[i] - base) >> width != 0;
 	}
-	*exceptions = (unsigned)(p - positions);
-	memset(p, 0, bits_to_bytes((uint64_t)*exceptions * (max - width)));
-	for (unsigned i = 0; i < *exceptions; i++)
-		put_bits(p, (uint64_t)i * (max - width), max - width,
+	return (unsigned)(p - positions);
+}
+
+/* Writes the high bits of the exceptions of a group, whose positions are written; returns their end. */
+static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t *values,
+			      uint64_t base, unsigned width, unsigned high_width)
+{
+	uint8_t *p = positions + count;
+
+	memset(p, 0, bits_to_bytes((uint64_t)count * high_width));
+	for (unsigned i = 0; i < count; i++)
+		put_bits(p, (uint64_t)i * high_width, high_width,
 			 (values[positions[i]] - base) >> width);
-	return p + bits_to_bytes((uint64_t)*exceptions * (max - width));
+	return p + bits_to_bytes((uint64_t)count * high_width);
 }
 
 /* ---- whole groups of bytes ---- */
@@ -193,14 +201,33 @@ static uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
 	return p;
 }
 
+/* The positions of bytes with more bits; returns how many. */
+static unsigned put_byte_positions(uint8_t *positions, const uint8_t *v, unsigned width)
+{
+	const uint64_t high_bits = ~(0x0101010101010101 * mask_of(width));
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < PACK_GROUP; i += 8) {
+		uint64_t x = load64(v + i) & high_bits;
+
+		while (x) {
+			const unsigned bit = (unsigned)__builtin_ctzll(x) & 56;
+
+			positions[count++] = (uint8_t)(i + bit / 8);
+			x &= ~((uint64_t)0xff << bit);
+		}
+	}
+	return count;
+}
+
 /* Whether all values of a whole group are equal; *any is the bits that any of them has. */
 static bool look_through(const uint64_t *values, uint64_t *any)
 {
 	uint64_t in_any = 0, in_all = UINT64_MAX;
 
-	for (unsigned i = 0; i < PACK_GROUP; i++) {
-		in_any |= values[i];
-		in_all &= values[i];
+	for (unsigned i = 0; i < PACK_GROUP; i += 4) {
+		in_any |= values[i] | values[i + 1] | values[i + 2] | values[i + 3];
+		in_all &= values[i] & values[i + 1] & values[i + 2] & values[i + 3];
 	}
 	*any = in_any;
 	return in_any == in_all;
@@ -271,8 +298,11 @@ static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 	if (w.width)
 		p = any <= UINT8_MAX ? put_byte_run(p, bytes, w.width) :
 				       put_run(p, values, n, w.base, w.width);
-	if (w.max > w.width)
-		p = put_exceptions(p, values, n, w.base, w.width, w.max, &exceptions);
+	if (w.max > w.width) {
+		exceptions = any <= UINT8_MAX ? put_byte_positions(p, bytes, w.width) :
+						put_positions(p, values, n, w.base, w.width);
+		p = put_high_bits(p, exceptions, values, w.base, w.width, w.max - w.width);
+	}
 	h[0] = (uint8_t)w.width;
 	h[1] = (uint8_t)exceptions;
 	h[2] = (uint8_t)(w.max - w.width);
