@@ -443,8 +443,6 @@ static size_t chunk_at(const struct idset *set, uint32_t ix)
 
 void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out)
 {
-	uint32_t ix;
-
 	if (set->is_sparse) {
 		memcpy(out, base_vec_at(&set->sorted.ids, uint64_t, first_ix), (size_t)count * 8);
 		return;
@@ -453,21 +451,16 @@ void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint
 		const struct idset_chunk *chunk = set->chunks[c];
 
 		for (unsigned w = 0; w < IDSET_CHUNK_WORDS && count; w++) {
+			const uint64_t unit = chunk->region << IDSET_CHUNK_BITS | w * 64;
 			uint64_t bits = bits_of(&chunk->words[w]);
+			uint32_t ix = chunk->words[w].first_ix;
 
-			if (!bits)
+			if (ix < first_ix && ix + popcount(bits) <= first_ix)
 				continue;
-			ix = chunk->words[w].first_ix;
-			if (ix + 64 <= first_ix && ix + popcount(bits) <= first_ix)
-				continue;
-			for (; bits && count; bits &= bits - 1, ix++) {
-				if (ix < first_ix)
-					continue;
-				*out++ = (chunk->region << IDSET_CHUNK_BITS | w * 64 |
-					  (unsigned)__builtin_ctzll(bits)) << set->shift;
-				first_ix = ix + 1;
-				count--;
-			}
+			for (; ix < first_ix; ix++)
+				bits &= bits - 1;
+			for (; bits && count; bits &= bits - 1, count--)
+				*out++ = (unit | (unsigned)__builtin_ctzll(bits)) << set->shift;
 		}
 	}
 }

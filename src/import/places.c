@@ -17,6 +17,8 @@
 #define BATCH 256u
 /* Extents between two reports of progress. */
 #define STEP_EXTENTS 64u
+/* Objects whose heads are asked of memory before they are read, where the order is none. */
+#define READ_AHEAD 16u
 /* Offsets from here on need four more bytes, not one. */
 #define HIGH_BYTE_END (1ull << 40)
 
@@ -216,6 +218,17 @@ struct locate {
 	struct base_view *views; /* one a slot */
 };
 
+static uint64_t get_offset(const struct places *places, uint64_t ix)
+{
+	uint64_t offset = ((const uint32_t *)places->low.data)[ix];
+
+	if (places->high_bytes == 1)
+		offset |= (uint64_t)((const uint8_t *)places->high.data)[ix] << 32;
+	else if (places->high_bytes)
+		offset |= (uint64_t)((const uint32_t *)places->high.data)[ix] << 32;
+	return offset;
+}
+
 static void put_offset(struct places *places, uint64_t ix, uint64_t offset)
 {
 	((uint32_t *)places->low.data)[ix] = (uint32_t)offset;
@@ -234,7 +247,7 @@ static void locate_batch(const struct locate *l, const uint64_t *ids, const uint
 	idset_find_many(l->ids, ids, count, found);
 	for (size_t i = 0; i < count; i++)
 		if (found[i] != IDSET_NONE &&
-		    (!l->ids->is_sparse || !places_offset(l->places, found[i])))
+		    (!l->ids->is_sparse || !get_offset(l->places, found[i])))
 			put_offset(l->places, found[i], offsets[i]);
 }
 
@@ -346,17 +359,69 @@ int places_finish(struct places *places, const struct hprof_file *file, const st
 
 /* ---- a block ---- */
 
-static int take_nothing(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err)
+void places_begin(struct places_reader *reader, const struct places *places,
+		  const struct hprof_file *file, uint32_t block, uint32_t block_objects,
+		  const struct places_wanted *wanted)
 {
-	(void)ctx;
-	(void)i;
-	(void)sub;
-	(void)err;
-	return HDB_OK;
+	*reader = (struct places_reader){
+		.places = places, .file = file, .wanted = *wanted,
+		.last = wanted->count, .first_ix = (uint64_t)block * block_objects,
+	};
+	if (!places->is_disordered) {
+		reader->next = places->first[block];
+		reader->last = places->first[block + 1];
+	}
+}
+
+/* Ordered: the next piece that may hold some of what is wanted. */
+static bool next_of_pieces(struct places_reader *reader)
+{
+	const struct places_wanted *wanted = &reader->wanted;
+	const struct places_piece *piece;
+
+	if (reader->next >= reader->last)
+		return false;
+	piece = base_vec_at(&reader->places->pieces, struct places_piece,
+			    reader->places->numbers[reader->next++]);
+	reader->i = idset_lower_bound(wanted->ids, 0, wanted->count, piece->first_id);
+	reader->at = piece->offset;
+	reader->end = reader->limit = piece->end;
+	return true;
+}
+
+bool places_next_piece(struct places_reader *reader)
+{
+	const struct places_wanted *wanted = &reader->wanted;
+
+	if (!reader->places->is_disordered)
+		return next_of_pieces(reader);
+	while (reader->next < reader->last) {
+		const uint32_t i = reader->next++;
+		const uint64_t ix = reader->first_ix + i;
+
+		if (i + READ_AHEAD < reader->last)
+			base_view_prefetch(wanted->view, get_offset(reader->places, ix + READ_AHEAD));
+		reader->i = i;
+		reader->at = wanted->offsets[i] ? 0 : get_offset(reader->places, ix);
+		reader->end = reader->at + 1;
+		reader->limit = reader->file->source->size;
+		if (reader->at)
+			return true;
+	}
+	return false;
 }
 
 int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
 		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err)
 {
-	return places_read(places, file, block, block_objects, wanted, take_nothing, NULL, err);
+	struct places_reader reader;
+	struct hprof_sub sub;
+	uint32_t i;
+	int r;
+
+	places_begin(&reader, places, file, block, block_objects, wanted);
+	do
+		r = places_next(&reader, &i, &sub, err);
+	while (r == HDB_OK);
+	return r < 0 ? r : HDB_OK;
 }

@@ -316,16 +316,9 @@ static int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *
 	return HDB_OK;
 }
 
-struct taking {
-	struct import *im;
-	struct maker *m;
-};
-
-static int take_object(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err)
+static int take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
+		       struct hdb_error *err)
 {
-	const struct taking *t = ctx;
-	struct import *im = t->im;
-	struct maker *m = t->m;
 	struct store_object *o = &m->objects[i];
 	const size_t first = m->raw.count;
 	int r;
@@ -342,13 +335,23 @@ static int take_object(void *ctx, uint32_t i, const struct hprof_sub *sub, struc
 
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
-	struct taking taking = { .im = im, .m = m };
 	const struct places_wanted wanted = {
 		.view = &m->view, .ids = m->ids, .count = m->out->count, .offsets = m->offsets,
 	};
+	struct places_reader reader;
+	struct hprof_sub sub;
+	uint32_t i;
+	int r;
 
-	return places_read(&im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
-			   STORE_BLOCK_OBJECTS, &wanted, take_object, &taking, err);
+	places_begin(&reader, &im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
+		     STORE_BLOCK_OBJECTS, &wanted);
+	for (;;) {
+		r = places_next(&reader, &i, &sub, err);
+		if (r == HDB_OK)
+			r = take_object(im, m, i, &sub, err);
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+	}
 }
 
 int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
