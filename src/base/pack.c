@@ -184,7 +184,7 @@ static unsigned best_byte_width(const uint8_t *v, unsigned max)
 	return best;
 }
 
-/* The low `width` bits of all bytes back to back: eight bytes at a time, neighbours, pairs and fours moved together. */
+/* The low `width` bits of all bytes back to back: of eight at a time, neighbours, pairs and fours are moved together. */
 static uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
 {
 	const uint64_t low_bits = 0x0101010101010101 * mask_of(width);
