@@ -157,7 +157,7 @@ static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t
 /* ---- whole groups of bytes ---- */
 
 /*
- * Most groups are whole and have only values below 256. Those are made bytes, since compilers turn loops over PACK_GROUP
+ * Most groups are whole and have only values below 256. Those are made bytes, since compilers turn loops over so many
  * bytes into vectors. What comes out is what the general way would give.
  */
 
@@ -184,7 +184,7 @@ static unsigned best_byte_width(const uint8_t *v, unsigned max)
 	return best;
 }
 
-/* The low `width` bits of all bytes back to back: of eight at a time, neighbours, pairs and fours are moved together. */
+/* The low `width` bits of all bytes back to back: of eight at a time neighbours, pairs and fours are moved together. */
 static uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
 {
 	const uint64_t low_bits = 0x0101010101010101 * mask_of(width);
