@@ -9,7 +9,10 @@
  * Results: every function that can fail returns an int: HDB_OK (0), an expected outcome above 0
  * (HDB_END, HDB_NOTFOUND), or a failure below 0 with its message in `err`. `err` may be NULL.
  * Threads: a handle is used by one thread at a time; several handles may be open on one database,
- * in one process or many. There is no global state.
+ * in one process or many.
+ * Process-wide are only what handles on one file share, behind a lock, and a handler of SIGBUS: it
+ * makes a page of our own maps that cannot be read a failure with a message (the file shrank, the
+ * disk failed) and passes all other faults on to the handler that was there before.
  * Ownership words: "owned" (you free it with the named function), "borrowed until EVENT" (the
  * pointer dies with the event), "lent" (you keep it alive for the callee).
  */
@@ -189,7 +192,7 @@ enum hdb_type {
 
 /* One value of a row or one fact of an answer. */
 struct hdb_value {
-	enum hdb_type type;
+	enum hdb_type type; /* says which of the others has the value */
 	uint64_t u;
 	int64_t i;
 	double d;

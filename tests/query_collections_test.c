@@ -49,8 +49,7 @@ static const struct {
 #define CLASSES (sizeof(classes) / sizeof(classes[0]))
 
 static struct hw out;
-static struct hdb *db;
-static char db_path[512], dump_path[512];
+static struct written heap;
 
 static void begin(void)
 {
@@ -99,41 +98,14 @@ static uint64_t put(uint64_t id, uint64_t class_id, const uint64_t *values)
 }
 #define PUT(id, class_id, ...) put(id, class_id, (const uint64_t[]){ __VA_ARGS__ })
 
-static void finish(void)
-{
-	const struct hdb_import_options opt = { .force = 1, .sizes = HDB_SIZES_MAT, .threads = 1 };
-	struct hdb_error err = { 0 };
-
-	hw_end(&out);
-	hw_heap_dump_end(&out);
-	(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("collections.hprof"));
-	(void)snprintf(db_path, sizeof(db_path), "%s", temp_path("collections.heapdb"));
-	assert_int_equal(hw_save(&out, dump_path), 0);
-	hw_release(&out);
-	if (hdb_import(dump_path, db_path, &opt, NULL, &err) < 0 ||
-	    hdb_open(db_path, NULL, &db, &err) < 0)
-		fail_msg("%s", err.message);
-}
-
-static void end(void)
-{
-	hdb_close(db);
-	(void)unlink(dump_path);
-	temp_remove_db(db_path);
-}
-
 static struct hdb_rows *ask(const char *query, uint64_t target, const char *option)
 {
 	static char text[32];
 	const struct ask question = { .query = query, .target = target ? text : NULL,
 				      .options = { option } };
-	struct hdb_error err = { 0 };
-	struct hdb_rows *rows = NULL;
 
 	(void)snprintf(text, sizeof(text), "0x%" PRIx64, target);
-	if (ask_open(db, &question, &rows, &err) != HDB_OK)
-		fail_msg("%s %s: %s", query, text, err.message);
-	return rows;
+	return ask_rows(heap.db, &question);
 }
 
 /* Entries of a collection; *is_cut: the last row says that they were cut. */
@@ -218,7 +190,7 @@ static void lies(void **state)
 	hw_object_array(&out, shared, ARRAY, (const uint64_t[]){ circle, circle, circle, circle }, 4);
 	PUT(FIRST + 0xe0, HASH_MAP, 4, shared);
 	PUT(self + 0x30, REFERENCE, self + 0x30);
-	finish();
+	written_open(&heap, &out, "collections", NULL);
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
 		bool is_cut;
 		const uint64_t n = entries(list[i].id, &is_cut);
@@ -265,7 +237,7 @@ static void sums(void **state)
 		assert_true(value_of(rows, "wasted")->u >= 16);
 	}
 	hdb_rows_close(rows);
-	end();
+	written_close(&heap);
 }
 
 int main(void)

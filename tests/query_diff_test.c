@@ -53,16 +53,6 @@ static struct hdb_rows *diff(const struct hdb_option *options, size_t count)
 	return rows;
 }
 
-static bool next(struct hdb_rows *rows)
-{
-	struct hdb_error err = { 0 };
-	const int r = hdb_rows_next(rows, &err);
-
-	if (r < 0)
-		fail_msg("%s", err.message);
-	return r == HDB_OK;
-}
-
 static void text_of(const struct hdb_rows *rows, const char *column, char *buf, size_t size)
 {
 	const struct hdb_value *value = value_of(rows, column);
@@ -117,7 +107,7 @@ static void by_class(void)
 		sum_class(&after, c, &b, &bytes);
 		want += a || b ? 1u << c : 0;
 	}
-	while (next(rows)) {
+	while (next_row(rows)) {
 		uint64_t count[2], bytes[2];
 		char name[256];
 		unsigned c;
@@ -200,13 +190,11 @@ static size_t way_down(const struct world *w, uint32_t v, bool by_path, char nam
 	if (by_path) {
 		char id[32], list[WORLD_NODES_MAX + 8][128];
 		const struct ask question = { .query = "path", .target = id };
-		struct hdb_error err = { 0 };
 		struct hdb_rows *rows;
 
 		(void)snprintf(id, sizeof(id), "0x%" PRIx64, world_id(v));
-		if (ask_open(w->db, &question, &rows, &err) != HDB_OK)
-			fail_msg("%s", err.message);
-		while (next(rows))
+		rows = ask_rows(w->db, &question);
+		while (next_row(rows))
 			text_of(rows, "class", list[depth++], 128);
 		hdb_rows_close(rows);
 		for (size_t i = 0; i < depth; i++)
@@ -273,7 +261,7 @@ static void by_tree(bool by_path)
 	add_world(&after, 1, by_path);
 	for (size_t i = 0; i < path_count; i++)
 		want += has_grown(&paths[i]);
-	while (next(rows)) {
+	while (next_row(rows)) {
 		const uint64_t level = value_of(rows, "level")->u;
 		const struct path *path;
 		size_t used = 0;
@@ -321,7 +309,7 @@ static void by_object(void)
 		want[0] += is_there(&before, v) && !same;
 		want[1] += is_there(&after, v) && !same;
 	}
-	while (next(rows)) {
+	while (next_row(rows)) {
 		const bool is_new = value_is(rows, "status", "new");
 		const uint64_t id = value_of(rows, "id")->u;
 		const struct world *own = is_new ? &after : &before, *other = is_new ? &before : &after;
@@ -457,7 +445,7 @@ static void same_dump(void **state)
 						      "growth(count(*)) != 0" } };
 		struct hdb_rows *rows = diff(options, 2);
 
-		while (next(rows)) {
+		while (next_row(rows)) {
 			assert_true(i < 4);
 			assert_int_equal(value_of(rows, "retained_delta")->i, 0);
 			assert_true(value_is(rows, "status", "same"));

@@ -86,14 +86,6 @@ static uint32_t node_of(const struct hdb_value *id)
 	       (uint32_t)((id->u - WORLD_FIRST) / WORLD_STEP);
 }
 
-static bool refers(uint32_t from, uint32_t to)
-{
-	for (uint32_t e = 0; e < WORLD_EDGES; e++)
-		if (world.edge[from][e] == to)
-			return true;
-	return false;
-}
-
 /* What the top level should give, to be ticked off. */
 struct expected {
 	bool single[WORLD_NODES_MAX];
@@ -178,7 +170,7 @@ static void check_rows(struct hdb_rows *rows, struct expected *e)
 				point = v; /* by way of a class, which the arrays do not have */
 				continue;
 			}
-			assert_true(last == WORLD_NODES_MAX ? world.is_root[v] : refers(last, v));
+			assert_true(last == WORLD_NODES_MAX ? world.is_root[v] : world_refers(&world, last, v));
 			assert_int_equal(step, steps[v]);
 			last = v;
 		} else if (value_is(rows, "kind", "child") && point != WORLD_NODES_MAX) {

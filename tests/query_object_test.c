@@ -16,8 +16,7 @@ enum {
 enum { N_VALUE = 1, N_NAME, N_STATUS, N_REFERENT, N_FIRST, N_SECOND, N_COUNT, N_SHARED, N_METHOD,
        N_SIGNATURE, N_SOURCE, N_CLASS = 40 };
 
-static struct hdb *db;
-static char db_path[512], dump_path[512];
+static struct written heap;
 
 static void put_class(struct hw *w, uint64_t id, uint64_t super, const struct hprof_field *fields,
 		      unsigned count)
@@ -114,9 +113,7 @@ static int start(void **state)
 		{ .frame_id = 2, .method_string_id = N_METHOD, .signature_string_id = N_SIGNATURE,
 		  .source_string_id = N_SOURCE, .class_serial = 9, .line = 12 },
 	};
-	const struct hdb_import_options opt = { .force = 1, .sizes = HDB_SIZES_MAT, .threads = 1 };
 	const uint64_t trace[] = { 1, 2 };
-	struct hdb_error err = { 0 };
 	struct hw w;
 
 	(void)state;
@@ -133,27 +130,14 @@ static int start(void **state)
 	(void)hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);
 	put_classes(&w);
 	put_objects(&w);
-	hw_end(&w);
-	hw_heap_dump_end(&w);
-	(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("object.hprof"));
-	(void)snprintf(db_path, sizeof(db_path), "%s", temp_path("object.heapdb"));
-	if (hw_save(&w, dump_path) != 0)
-		return -1;
-	hw_release(&w);
-	if (hdb_import(dump_path, db_path, &opt, NULL, &err) < 0 ||
-	    hdb_open(db_path, NULL, &db, &err) < 0) {
-		print_error("%s\n", err.message);
-		return -1;
-	}
+	written_open(&heap, &w, "object", NULL);
 	return 0;
 }
 
 static int stop(void **state)
 {
 	(void)state;
-	hdb_close(db);
-	(void)unlink(dump_path);
-	temp_remove_db(db_path);
+	written_close(&heap);
 	return 0;
 }
 
@@ -182,14 +166,10 @@ static void put_value(char *buf, size_t size, const struct hdb_value *v)
 /* The rows of an answer, these columns with '|' between, a line a row. */
 static void expect(const struct ask *question, const char *columns, const char *want)
 {
-	struct hdb_error err = { 0 };
-	struct hdb_rows *rows = NULL;
+	struct hdb_rows *rows = ask_rows(heap.db, question);
 	char got[4096] = "";
-	int r = ask_open(db, question, &rows, &err);
 
-	if (r != HDB_OK)
-		fail_msg("%s %s: %s", question->query, question->target, err.message);
-	while ((r = hdb_rows_next(rows, &err)) == HDB_OK) {
+	while (next_row(rows)) {
 		char name[64];
 
 		for (const char *p = columns; *p;) {
@@ -202,8 +182,6 @@ static void expect(const struct ask *question, const char *columns, const char *
 			p += size + (p[size] == ',');
 		}
 	}
-	if (r < 0)
-		fail_msg("%s %s: %s", question->query, question->target, err.message);
 	hdb_rows_close(rows);
 	assert_string_equal(got, want);
 }
@@ -211,14 +189,10 @@ static void expect(const struct ask *question, const char *columns, const char *
 static void expect_fact(const char *query, const char *target, const char *fact, const char *want)
 {
 	const struct ask question = { .query = query, .target = target };
-	struct hdb_error err = { 0 };
-	struct hdb_rows *rows = NULL;
-	const struct hdb_value *value;
+	struct hdb_rows *rows = ask_rows(heap.db, &question);
+	const struct hdb_value *value = fact_of(rows, fact);
 	char got[256] = "";
 
-	if (ask_open(db, &question, &rows, &err) != HDB_OK)
-		fail_msg("%s %s: %s", query, target, err.message);
-	value = fact_of(rows, fact);
 	if (value)
 		put_value(got, sizeof(got), value);
 	hdb_rows_close(rows);
@@ -320,30 +294,21 @@ static void threads(void **state)
 
 static void absent(void **state)
 {
-	static const struct {
-		struct ask ask;
-		int result;
-	} cases[] = {
-		{ { .query = "object", .target = "0x77" }, HDB_NOTFOUND },
-		{ { .query = "object", .target = "12" }, HDB_EUSAGE },
-		{ { .query = "object" }, HDB_EUSAGE },
-		{ { .query = "references", .target = "0x77" }, HDB_NOTFOUND },
-		{ { .query = "referrers", .target = "0x77" }, HDB_NOTFOUND },
-		{ { .query = "class", .target = "no.Such" }, HDB_NOTFOUND },
-		{ { .query = "class", .target = "0x8001" }, HDB_NOTFOUND },
-		{ { .query = "threads", .target = "nobody" }, HDB_NOTFOUND },
-		{ { .query = "roots", .options = { "kind=nonsense" } }, HDB_NOTFOUND },
+	/* Any message will do. */
+	static const struct refusal cases[] = {
+		{ { .query = "object", .target = "0x77" }, HDB_NOTFOUND, "" },
+		{ { .query = "object", .target = "12" }, HDB_EUSAGE, "" },
+		{ { .query = "object" }, HDB_EUSAGE, "" },
+		{ { .query = "references", .target = "0x77" }, HDB_NOTFOUND, "" },
+		{ { .query = "referrers", .target = "0x77" }, HDB_NOTFOUND, "" },
+		{ { .query = "class", .target = "no.Such" }, HDB_NOTFOUND, "" },
+		{ { .query = "class", .target = "0x8001" }, HDB_NOTFOUND, "" },
+		{ { .query = "threads", .target = "nobody" }, HDB_NOTFOUND, "" },
+		{ { .query = "roots", .options = { "kind=nonsense" } }, HDB_NOTFOUND, "" },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hdb_error err = { 0 };
-		struct hdb_rows *rows = NULL;
-		const int r = ask_open(db, &cases[i].ask, &rows, &err);
-
-		if (r != cases[i].result || !err.message[0])
-			fail_msg("%zu: %d %s", i, r, err.message);
-	}
+	expect_refusals(heap.db, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 int main(void)

@@ -38,14 +38,6 @@ static void distances(bool excluded, uint32_t *steps)
 	}
 }
 
-static bool refers(uint32_t from, uint32_t to)
-{
-	for (uint32_t e = 0; e < WORLD_EDGES; e++)
-		if (world.edge[from][e] == to)
-			return true;
-	return false;
-}
-
 /* Reads all paths: each begins at the target, ends at a root of its own, and is never shorter than the one before. */
 static uint32_t check_paths(struct hdb_rows *rows, uint32_t target, bool excluded, uint32_t best,
 			    uint32_t limit)
@@ -66,7 +58,7 @@ static uint32_t check_paths(struct hdb_rows *rows, uint32_t target, bool exclude
 			assert_int_equal(v, target);
 		} else {
 			assert_int_equal(step, length + 1);
-			assert_true(refers(v, last) && !is_mute(v, excluded));
+			assert_true(world_refers(&world, v, last) && !is_mute(v, excluded));
 			assert_true(value_of(rows, "holds_by")->text_size >= strlen("next"));
 		}
 		assert_int_equal(value_of(rows, "path")->u, count);
@@ -134,11 +126,7 @@ static void random_heaps(void **state)
 
 static void wrong_questions(void **state)
 {
-	static const struct {
-		struct ask ask;
-		int result;
-		const char *says;
-	} cases[] = {
+	static const struct refusal cases[] = {
 		{ { .query = "path" }, HDB_EUSAGE, "path needs" },
 		{ { .query = "path", .target = "0xdead" }, HDB_NOTFOUND, "no object 0xdead" },
 		{ { .query = "path", .target = "0x10000", .options = { "exclude=nonsense" } },
@@ -152,14 +140,7 @@ static void wrong_questions(void **state)
 
 	(void)state;
 	world_make(&world, 10, &seed);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hdb_error err = { 0 };
-		struct hdb_rows *rows = NULL;
-
-		assert_int_equal(ask_open(world.db, &cases[i].ask, &rows, &err), cases[i].result);
-		if (!strstr(err.message, cases[i].says))
-			fail_msg("%zu: %s", i, err.message);
-	}
+	expect_refusals(world.db, cases, sizeof(cases) / sizeof(cases[0]));
 	world_free(&world);
 }
 

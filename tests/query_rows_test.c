@@ -29,11 +29,7 @@ static int unmake(void **state)
 
 static void refusals(void **state)
 {
-	static const struct {
-		struct ask ask;
-		int code;
-		const char *says;
-	} rows[] = {
+	static const struct refusal cases[] = {
 		{ { .query = "nope" }, HDB_EUSAGE, "no query \"nope\"; there are: retained, " },
 		{ { .query = "histogram", .options = { "bogus" } }, HDB_EUSAGE, "--by class|" },
 		{ { .query = "problems", .options = { "bogus" } }, HDB_EUSAGE, "none of its own" },
@@ -64,15 +60,7 @@ static void refusals(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct hdb_error err = { 0 };
-		struct hdb_rows *out = NULL;
-		const int r = ask_open(world.db, &rows[i].ask, &out, &err);
-
-		if (r != rows[i].code || !strstr(err.message, rows[i].says))
-			fail_msg("row %zu: %d %s", i, r, err.message);
-		assert_null(out);
-	}
+	expect_refusals(world.db, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 /* ---- sorting ---- */
@@ -122,13 +110,11 @@ static void sort_by(const char *name, bool turned, uint64_t limit)
 	struct hdb_rows *rows;
 	uint64_t count = 0, id = 0, total;
 	bool is_text;
-	int r;
 
 	(void)snprintf(sort, sizeof(sort), "%s%s", turned ? "-" : "", name);
-	if (ask_open(world.db, &ask, &rows, &err) != HDB_OK)
-		fail_msg("%s", err.message);
+	rows = ask_rows(world.db, &ask);
 	is_text = hdb_rows_column(rows, column_of(rows, name))->type == HDB_TYPE_TEXT;
-	while ((r = hdb_rows_next(rows, &err)) == HDB_OK) {
+	while (next_row(rows)) {
 		if (count++)
 			check_order(rows, name, is_text == turned, &before, id);
 		before = *value_of(rows, name);
@@ -139,7 +125,6 @@ static void sort_by(const char *name, bool turned, uint64_t limit)
 			before.text = text;
 		}
 	}
-	assert_int_equal(r, HDB_END);
 	assert_int_equal(hdb_rows_total(rows, &total, &err), HDB_OK);
 	assert_true(total >= NODES + WORLD_CLASSES + 2);
 	assert_int_equal(count, limit && limit < total ? limit : total);

@@ -5,30 +5,11 @@
 #include "query_world.h"
 
 #include "derive/derive.h"
+#include "support/tree_tables.h"
 
 #define WORLDS 40
 
 static struct world world;
-
-static struct hdb_rows *ask(const struct ask *question)
-{
-	struct hdb_error err = { 0 };
-	struct hdb_rows *rows = NULL;
-
-	if (ask_open(world.db, question, &rows, &err) != HDB_OK)
-		fail_msg("%s: %s", question->query, err.message);
-	return rows;
-}
-
-static bool next(struct hdb_rows *rows)
-{
-	struct hdb_error err = { 0 };
-	const int r = hdb_rows_next(rows, &err);
-
-	if (r < 0)
-		fail_msg("%s", err.message);
-	return r == HDB_OK;
-}
 
 /* ---- retained ---- */
 
@@ -39,8 +20,8 @@ static void retained_object(uint32_t v, const char *way)
 	struct hdb_rows *rows;
 
 	(void)snprintf(id, sizeof(id), "0x%" PRIx64, world_id(v));
-	rows = ask(&question);
-	assert_true(next(rows));
+	rows = ask_rows(world.db, &question);
+	assert_true(next_row(rows));
 	assert_int_equal(value_of(rows, "id")->u, world_id(v));
 	assert_int_equal(value_of(rows, "shallow")->u, world.shallow[v]);
 	assert_int_equal(value_of(rows, "reachable")->u, world.is_reachable[v]);
@@ -48,7 +29,7 @@ static void retained_object(uint32_t v, const char *way)
 	assert_true(value_is(rows, "bound", "="));
 	assert_int_equal(fact_of(rows, "way")->text_size, strlen(way));
 	assert_memory_equal(fact_of(rows, "way")->text, way, strlen(way));
-	assert_false(next(rows));
+	assert_false(next_row(rows));
 	hdb_rows_close(rows);
 }
 
@@ -73,7 +54,7 @@ static void retained_set(const struct set *set, bool quick)
 		.options = { quick ? "quick" : set->with_sub ? "sub" : NULL,
 			     quick && set->with_sub ? "sub" : NULL },
 	};
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	bool member[WORLD_NODES_MAX];
 	uint64_t count = 0, bytes = 0, want, goes = 0;
 
@@ -83,7 +64,7 @@ static void retained_set(const struct set *set, bool quick)
 		bytes += member[v] && world.is_reachable[v] ? world.shallow[v] : 0;
 	}
 	want = quick ? world_bound(&world, member) : world_retained(&world, member, &goes);
-	assert_true(next(rows));
+	assert_true(next_row(rows));
 	assert_int_equal(value_of(rows, "objects")->u, count);
 	assert_int_equal(value_of(rows, "shallow")->u, bytes);
 	assert_int_equal(value_of(rows, "exact")->u, !quick);
@@ -111,18 +92,18 @@ static void retained_all(uint64_t *seed)
 	/* Without a budget the table is built, once. */
 	const struct ask over = { .query = "retained", .target = "0x10020",
 				  .options = { "budget=1", "explain" } };
-	struct hdb_rows *rows = ask(&over);
+	struct hdb_rows *rows = ask_rows(world.db, &over);
 
 	hdb_rows_close(rows);
 	if (test_random(seed) % 2) {
 		const struct ask top = { .query = "top" };
 
-		hdb_rows_close(ask(&top));
+		hdb_rows_close(ask_rows(world.db, &top));
 	} else {
 		ask_for_sets(true); /* by walking the tree; below by the totals where they do */
 		const struct ask top = { .query = "top" };
 
-		hdb_rows_close(ask(&top));
+		hdb_rows_close(ask_rows(world.db, &top));
 	}
 	for (uint32_t v = 1; v < world.n; v++)
 		retained_object(v, "table");
@@ -145,14 +126,6 @@ static void add(struct sums *sums, uint32_t v)
 		sums->lost_count++;
 		sums->lost_shallow += world.shallow[v];
 	}
-}
-
-static bool is_sub(int class_no, int super)
-{
-	for (; class_no >= 0; class_no = world_classes[class_no].super)
-		if (class_no == super)
-			return true;
-	return false;
 }
 
 /* What the row's group should hold; false for groups that hold no node. */
@@ -179,7 +152,7 @@ static bool group_sums(const struct hdb_rows *rows, const char *by, struct sums 
 					*p = *p == '/' ? '.' : *p;
 				if (name->text_size == strlen(dotted) &&
 				    memcmp(name->text, dotted, name->text_size) == 0)
-					in = strcmp(by, "class") == 0 ? k == c : is_sub(c, k);
+					in = strcmp(by, "class") == 0 ? k == c : world_is_sub(c, k);
 			}
 		}
 		if (in)
@@ -197,8 +170,8 @@ static void histogram_by(const char *by)
 	struct hdb_rows *rows;
 
 	(void)snprintf(option, sizeof(option), "by=%s", by);
-	rows = ask(&question);
-	while (next(rows)) {
+	rows = ask_rows(world.db, &question);
+	while (next_row(rows)) {
 		const uint64_t classes = strcmp(by, "loader") == 0 && value_is(rows, "name", "<boot>") ?
 					 WORLD_CLASSES + 2 : 0;
 		struct sums sums;
@@ -234,16 +207,16 @@ static void histogram_shallow(const char *by)
 	struct hdb_rows *a, *b;
 
 	(void)snprintf(option, sizeof(option), "by=%s", by);
-	b = ask(&quick);
-	a = ask(&slow);
-	while (next(a)) {
-		assert_true(next(b));
+	b = ask_rows(world.db, &quick);
+	a = ask_rows(world.db, &slow);
+	while (next_row(a)) {
+		assert_true(next_row(b));
 		assert_int_equal(value_of(a, "count")->u + value_of(a, "unreachable_count")->u,
 				 value_of(b, "count")->u);
 		assert_int_equal(value_of(a, "shallow")->u + value_of(a, "unreachable_shallow")->u,
 				 value_of(b, "shallow")->u);
 	}
-	assert_false(next(b));
+	assert_false(next_row(b));
 	hdb_rows_close(a);
 	hdb_rows_close(b);
 }
@@ -251,12 +224,12 @@ static void histogram_shallow(const char *by)
 static void unreachable_all(void)
 {
 	const struct ask question = { .query = "unreachable" };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t count = 0, want = 0;
 
 	for (uint32_t v = 0; v < world.n; v++)
 		want += !world.is_reachable[v];
-	while (next(rows)) {
+	while (next_row(rows)) {
 		struct sums sums;
 
 		assert_true(group_sums(rows, "class", &sums));
@@ -278,10 +251,10 @@ static void unreachable_all(void)
 static uint64_t level_sum(const char *target, uint64_t *nodes)
 {
 	const struct ask question = { .query = "dominators", .target = target };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t sum = 0, before = UINT64_MAX, count = 0, total;
 
-	while (next(rows)) {
+	while (next_row(rows)) {
 		const uint64_t id = value_of(rows, "id")->u;
 
 		assert_true(value_of(rows, "retained")->u <= before);
@@ -323,10 +296,10 @@ static void dominators_all(void)
 	 * nothing.
 	 */
 	const struct ask boot = { .query = "dominators", .target = "0x0" };
-	struct hdb_rows *rows = ask(&boot);
+	struct hdb_rows *rows = ask_rows(world.db, &boot);
 
 	assert_int_equal(fact_of(rows, "children")->u, 0);
-	assert_false(next(rows));
+	assert_false(next_row(rows));
 	hdb_rows_close(rows);
 	/* Each node is in one level. */
 	assert_int_equal(nodes, want);
@@ -340,9 +313,9 @@ static void grouped_level(void)
 	uint64_t sums[2] = { 0 }, counts[2] = { 0 };
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct hdb_rows *rows = ask(asks[i]);
+		struct hdb_rows *rows = ask_rows(world.db, asks[i]);
 
-		while (next(rows)) {
+		while (next_row(rows)) {
 			sums[i] += value_of(rows, "retained")->u;
 			counts[i] += i ? value_of(rows, "count")->u : 1;
 		}
@@ -355,10 +328,10 @@ static void grouped_level(void)
 static void check_all(uint64_t failures_wanted)
 {
 	const struct ask question = { .query = "check" };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t failed = 0;
 
-	while (next(rows)) {
+	while (next_row(rows)) {
 		if (value_is(rows, "result", "failed"))
 			failed++;
 		if (value_is(rows, "result", "failed") && !failures_wanted)
@@ -398,28 +371,17 @@ static void random_worlds(void **state)
 /* Writes dominators (all objects at the top level) and retained sizes that are wrong for `liar`. */
 static void write_lies(uint32_t liar)
 {
-	const enum store_table tables[] = { STORE_DOMINATORS, STORE_RETAINED };
-	uint64_t values[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
-	struct store_writer *writer;
-	struct base_vec scratch = { 0 };
+	uint64_t retained[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
+	uint64_t dominators[WORLD_NODES_MAX + WORLD_CLASSES + 16];
 	struct base_work work;
 	struct heap *heap;
 
 	base_work_init(&work, 0, 1, NULL);
 	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, NULL), HDB_OK);
-	assert_int_equal(store_build(heap->store, tables, 2, &work, &writer, NULL), HDB_OK);
-	values[liar] = 1;
-	assert_int_equal(store_column_put(writer, STORE_RETAINED, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
+	retained[liar] = 1;
 	for (uint32_t i = 0; i < heap->object_count; i++)
-		values[i] = 1;
-	assert_int_equal(store_column_put(writer, STORE_DOMINATORS, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
-	for (unsigned t = 0; t < 2; t++)
-		assert_int_equal(store_put_table(writer, tables[t], heap->object_count, NULL),
-				 HDB_OK);
-	assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
-	base_vec_release(&scratch);
+		dominators[i] = 1;
+	tree_tables_put(heap, dominators, retained);
 	heap_close(heap);
 }
 
@@ -431,7 +393,7 @@ static void lies_are_found(void **state)
 
 	(void)state;
 	world_make(&world, 60, &seed);
-	hdb_rows_close(ask(&reach));
+	hdb_rows_close(ask_rows(world.db, &reach));
 	hdb_close(world.db);
 	write_lies(20);
 	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, NULL), HDB_OK);
@@ -450,7 +412,7 @@ static void repeated_references(void **state)
 	world_array_size = 5000;
 	world_make(&world, 30, &seed);
 	world_array_size = 0;
-	hdb_rows_close(ask(&build));
+	hdb_rows_close(ask_rows(world.db, &build));
 	check_all(0);
 	world_free(&world);
 }
@@ -474,7 +436,7 @@ static void sample_checks(void **state)
 		fail_msg("%s", err.message);
 	check_all(0);
 	for (size_t i = 0; i < sizeof(build) / sizeof(build[0]); i++)
-		hdb_rows_close(ask(&build[i]));
+		hdb_rows_close(ask_rows(world.db, &build[i]));
 	check_all(0);
 	world_free(&world);
 }

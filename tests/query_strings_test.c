@@ -8,8 +8,7 @@ enum { STRING = 0x3000, BYTES = 0x3100, FIRST = 0x100000, TEXTS = 200, STRINGS =
        MANY = 300000, MOST = 5000 };
 
 static struct hw out;
-static struct hdb *db;
-static char db_path[512], dump_path[512];
+static struct written heap;
 static uint64_t next_id;
 
 static void begin(void)
@@ -60,47 +59,16 @@ static uint64_t put(const void *text, uint32_t size, bool has_array)
 
 static void finish(uint64_t memory_bytes)
 {
-	const struct hdb_import_options opt = { .force = 1, .sizes = HDB_SIZES_MAT, .threads = 1 };
-	const struct hdb_open_options open = { .memory_bytes = memory_bytes, .threads = 1 };
-	struct hdb_error err = { 0 };
+	const struct hdb_open_options options = { .memory_bytes = memory_bytes, .threads = 1 };
 
-	hw_end(&out);
-	hw_heap_dump_end(&out);
-	(void)snprintf(dump_path, sizeof(dump_path), "%s", temp_path("strings.hprof"));
-	(void)snprintf(db_path, sizeof(db_path), "%s", temp_path("strings.heapdb"));
-	assert_int_equal(hw_save(&out, dump_path), 0);
-	hw_release(&out);
-	if (hdb_import(dump_path, db_path, &opt, NULL, &err) < 0 ||
-	    hdb_open(db_path, &open, &db, &err) < 0)
-		fail_msg("%s", err.message);
-}
-
-static void end(void)
-{
-	hdb_close(db);
-	(void)unlink(dump_path);
-	temp_remove_db(db_path);
+	written_open(&heap, &out, "strings", &options);
 }
 
 static struct hdb_rows *ask(const char *first, const char *second)
 {
 	const struct ask question = { .query = "strings", .options = { first, second } };
-	struct hdb_error err = { 0 };
-	struct hdb_rows *rows = NULL;
 
-	if (ask_open(db, &question, &rows, &err) != HDB_OK)
-		fail_msg("%s", err.message);
-	return rows;
-}
-
-static bool next(struct hdb_rows *rows)
-{
-	struct hdb_error err = { 0 };
-	const int r = hdb_rows_next(rows, &err);
-
-	if (r < 0)
-		fail_msg("%s", err.message);
-	return r == HDB_OK;
+	return ask_rows(heap.db, &question);
 }
 
 static uint64_t total_of(struct hdb_rows *rows)
@@ -118,7 +86,7 @@ static uint64_t count(const char *first, const char *second)
 	struct hdb_rows *rows = ask(first, second);
 	uint64_t n = 0;
 
-	while (next(rows))
+	while (next_row(rows))
 		n++;
 	assert_int_equal(total_of(rows), n);
 	hdb_rows_close(rows);
@@ -163,7 +131,7 @@ static void counts(void **state)
 	assert_int_equal(fact_of(rows, "texts")->u, texts + 1);
 	assert_int_equal(fact_of(rows, "without_text")->u, 1);
 	assert_int_equal(total_of(rows), texts + 1);
-	while (next(rows)) {
+	while (next_row(rows)) {
 		const struct hdb_value *value = value_of(rows, "text");
 		const uint64_t copies = value_of(rows, "count")->u;
 		char copy[32] = { 0 };
@@ -198,7 +166,7 @@ static void counts(void **state)
 	assert_int_equal(count("objects", NULL), STRINGS + 1);
 	assert_int_equal(count("objects", "equals=text-0"), want[0]);
 	assert_int_equal(count("equals=text-0", "match=^z"), 0);
-	end();
+	written_close(&heap);
 }
 
 /* Long texts that differ in their last character only are two, though what is shown of them is the same. */
@@ -219,7 +187,7 @@ static void long_texts(void **state)
 	ids[2] = put(text, LONG - 1, true);
 	finish(0);
 	rows = ask(NULL, NULL);
-	for (; next(rows); n++) {
+	for (; next_row(rows); n++) {
 		assert_true(n < 3);
 		assert_int_equal(value_of(rows, "id")->u, ids[n]);
 		assert_int_equal(value_of(rows, "count")->u, n == 0 ? 2 : 1);
@@ -228,7 +196,7 @@ static void long_texts(void **state)
 	}
 	assert_int_equal(n, 3);
 	hdb_rows_close(rows);
-	end();
+	written_close(&heap);
 }
 
 /* How often text number i is there: most once, one more often than is counted apart from the rest. */
@@ -241,13 +209,10 @@ static uint32_t copies_of(uint32_t i)
 static void check_order(const char *query, const char *target, const char *column)
 {
 	const struct ask question = { .query = query, .target = target };
-	struct hdb_error err = { 0 };
-	struct hdb_rows *rows = NULL;
+	struct hdb_rows *rows = ask_rows(heap.db, &question);
 	uint64_t sum = 0, distinct = 0, before = UINT64_MAX, id = 0;
 
-	if (ask_open(db, &question, &rows, &err) != HDB_OK)
-		fail_msg("%s", err.message);
-	for (; next(rows); distinct++) {
+	for (; next_row(rows); distinct++) {
 		const uint64_t count = value_of(rows, "count")->u;
 		const struct hdb_value *value = value_of(rows, column);
 		char text[16] = "";
@@ -286,16 +251,12 @@ static void more_than_memory(void **state)
 	finish(1);
 	check_order("strings", NULL, "text");
 	check_order("group", "java.lang.String", "value");
-	end();
+	written_close(&heap);
 }
 
 static void wrong_questions(void **state)
 {
-	static const struct {
-		struct ask ask;
-		int result;
-		const char *says;
-	} cases[] = {
+	static const struct refusal cases[] = {
 		{ { .query = "strings", .options = { "match=(" } }, HDB_EUSAGE, "parenthesis" },
 		{ { .query = "strings", .options = { "match=^(a+)+$" } }, HDB_ELIMIT, "too long" },
 		{ { .query = "strings", .options = { "min-count=0" } }, HDB_EUSAGE, "--min-count" },
@@ -311,18 +272,10 @@ static void wrong_questions(void **state)
 	for (uint32_t i = 0; i < 100000; i++)
 		(void)put(text, (uint32_t)snprintf(text, sizeof(text), "%u", i), true);
 	finish(0);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hdb_error err = { 0 };
-		struct hdb_rows *rows = NULL;
-
-		const int r = ask_open(db, &cases[i].ask, &rows, &err);
-
-		if (r != cases[i].result || !strstr(err.message, cases[i].says))
-			fail_msg("%zu: %d %s", i, r, err.message);
-	}
+	expect_refusals(heap.db, cases, sizeof(cases) / sizeof(cases[0]));
 	/* What is filtered out needs no room. */
 	assert_int_equal(count("match=^19\\d\\d$", NULL), 100);
-	end();
+	written_close(&heap);
 }
 
 int main(void)

@@ -5,30 +5,11 @@
 #include "query_world.h"
 
 #include "derive/build.h"
+#include "support/tree_tables.h"
 
 #define WORLDS 40
 
 static struct world world;
-
-static struct hdb_rows *ask(const struct ask *question)
-{
-	struct hdb_error err = { 0 };
-	struct hdb_rows *rows = NULL;
-
-	if (ask_open(world.db, question, &rows, &err) != HDB_OK)
-		fail_msg("%s: %s", question->query, err.message);
-	return rows;
-}
-
-static bool next(struct hdb_rows *rows)
-{
-	struct hdb_error err = { 0 };
-	const int r = hdb_rows_next(rows, &err);
-
-	if (r < 0)
-		fail_msg("%s", err.message);
-	return r == HDB_OK;
-}
 
 /* The class of the world that a row names, or WORLD_CLASSES. */
 static unsigned class_of(const struct hdb_rows *rows, const char *column)
@@ -45,14 +26,6 @@ static unsigned class_of(const struct hdb_rows *rows, const char *column)
 	return WORLD_CLASSES;
 }
 
-static bool is_sub(int class_no, int super)
-{
-	for (; class_no >= 0; class_no = world_classes[class_no].super)
-		if (class_no == super)
-			return true;
-	return false;
-}
-
 /* ---- without some references ---- */
 
 /*
@@ -67,7 +40,7 @@ static uint64_t retained_without(const bool *set, int from, uint64_t *count)
 	bool changed = true;
 
 	for (uint32_t v = 0; v < world.n; v++)
-		for (uint32_t e = 0; e < WORLD_EDGES && is_sub(world.class_no[v], from); e++)
+		for (uint32_t e = 0; e < WORLD_EDGES && world_is_sub(world.class_no[v], from); e++)
 			cut.edge[v][e] = WORLD_NODES_MAX;
 	world_reach(&cut, set, first);
 	for (uint32_t v = 0; v < world.n; v++)
@@ -96,14 +69,14 @@ static void excluding(const char *target, int class_no, const char *option, int 
 {
 	const struct ask question = { .query = "retained", .target = target,
 				      .options = { option } };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	bool set[WORLD_NODES_MAX] = { false };
 	uint64_t count, bytes;
 
 	for (uint32_t v = 0; v < world.n; v++)
 		set[v] = world.class_no[v] == class_no;
 	bytes = retained_without(set, from, &count);
-	assert_true(next(rows));
+	assert_true(next_row(rows));
 	assert_int_equal(value_of(rows, "retained")->u, bytes);
 	assert_int_equal(value_of(rows, "retained_objects")->u, count);
 	hdb_rows_close(rows);
@@ -115,19 +88,19 @@ static void excluding(const char *target, int class_no, const char *option, int 
 static void paths(const char *option, int from)
 {
 	const struct ask question = { .query = "paths", .target = "a.*", .options = { option } };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t want[WORLD_CLASSES + 1] = { 0 }, have[WORLD_CLASSES + 1] = { 0 }, total = 0, top = 0;
 	bool reached[WORLD_NODES_MAX];
 	struct world cut = world;
 
 	for (uint32_t v = 0; v < world.n; v++)
-		for (uint32_t e = 0; e < WORLD_EDGES && is_sub(world.class_no[v], from); e++)
+		for (uint32_t e = 0; e < WORLD_EDGES && world_is_sub(world.class_no[v], from); e++)
 			cut.edge[v][e] = WORLD_NODES_MAX;
 	world_reach(&cut, NULL, reached);
 	for (uint32_t v = 0; v < world.n; v++)
 		if (reached[v] && strncmp(world_classes[world.class_no[v]].name, "a/", 2) == 0)
 			want[world.class_no[v]]++;
-	while (next(rows)) {
+	while (next_row(rows)) {
 		if (value_of(rows, "level")->u == 0)
 			top += value_of(rows, "total_count")->u;
 		if (value_of(rows, "count")->u)
@@ -176,7 +149,7 @@ static void immediate(const char *exclude, int excluded)
 {
 	const struct ask question = { .query = "immediate-dominators", .target = "a.Two",
 				      .options = { exclude } };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t dominated[WORLD_CLASSES + 1] = { 0 }, count[WORLD_CLASSES + 1] = { 0 }, sum = 0;
 	bool seen[WORLD_NODES_MAX] = { false };
 
@@ -193,7 +166,7 @@ static void immediate(const char *exclude, int excluded)
 		seen[d] = true;
 		count[world.class_no[d]]++;
 	}
-	while (next(rows)) {
+	while (next_row(rows)) {
 		const unsigned c = class_of(rows, "name");
 
 		assert_int_equal(value_of(rows, "dominated")->u, dominated[c]);
@@ -218,11 +191,11 @@ static bool is_drop(uint32_t v, uint64_t threshold)
 static void drops(void)
 {
 	const struct ask question = { .query = "drops", .options = { "threshold=5" } };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	const uint64_t threshold = fact_of(rows, "threshold")->u;
 	bool listed[WORLD_NODES_MAX] = { false };
 
-	while (next(rows)) {
+	while (next_row(rows)) {
 		const uint64_t id = value_of(rows, "id")->u;
 		uint32_t v, above = 0;
 
@@ -251,14 +224,14 @@ static void consumers(const char *target)
 {
 	const struct ask question = { .query = "consumers", .target = target,
 				      .options = { "threshold=0" } };
-	struct hdb_rows *rows = ask(&question);
+	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t by_kind[4] = { 0 }, objects = 0, before = UINT64_MAX;
 	static const char *const kinds[] = { "object", "class", "loader", "package" };
 	bool set[WORLD_NODES_MAX];
 
 	for (uint32_t v = 0; v < world.n; v++)
 		set[v] = world.class_no[v] == 1;
-	while (next(rows)) {
+	while (next_row(rows)) {
 		for (unsigned k = 0; k < 4; k++) {
 			if (!value_is(rows, "kind", kinds[k]) ||
 			    (k == 3 && value_of(rows, "level")->u))
@@ -311,32 +284,21 @@ static void random_worlds(void **state)
 /* Writes dominators in which the nodes 1 to 3 dominate one another in a circle. */
 static void write_circle(void)
 {
-	const enum store_table tables[] = { STORE_DOMINATORS, STORE_RETAINED };
-	uint64_t values[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
-	struct store_writer *writer;
-	struct base_vec scratch = { 0 };
+	uint64_t dominators[WORLD_NODES_MAX + WORLD_CLASSES + 16];
+	const uint64_t zeros[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
 	struct base_work work;
 	struct heap *heap;
 	uint32_t ix[3];
 
 	base_work_init(&work, 0, 1, NULL);
 	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, NULL), HDB_OK);
-	assert_int_equal(store_build(heap->store, tables, 2, &work, &writer, NULL), HDB_OK);
-	assert_int_equal(store_column_put(writer, STORE_RETAINED, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
 	for (uint32_t i = 0; i < heap->object_count; i++)
-		values[i] = derive_tree_value(i, GRAPH_NONE);
+		dominators[i] = derive_tree_value(i, GRAPH_NONE);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(heap_find(heap, world_id(i + 1), &ix[i], NULL), HDB_OK);
 	for (uint32_t i = 0; i < 3; i++)
-		values[ix[i]] = derive_tree_value(ix[i], ix[(i + 1) % 3]);
-	assert_int_equal(store_column_put(writer, STORE_DOMINATORS, 0, values, heap->object_count,
-					  &scratch, NULL), HDB_OK);
-	for (unsigned t = 0; t < 2; t++)
-		assert_int_equal(store_put_table(writer, tables[t], heap->object_count, NULL),
-				 HDB_OK);
-	assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
-	base_vec_release(&scratch);
+		dominators[ix[i]] = derive_tree_value(ix[i], ix[(i + 1) % 3]);
+	tree_tables_put(heap, dominators, zeros);
 	heap_close(heap);
 }
 

@@ -1,6 +1,5 @@
 /*
- * query_world.h - a small random heap as a dump and as arrays, and asking its database, for the
- * tests of queries.
+ * query_world.h - a small random heap as a dump and as arrays, for the tests of queries.
  *
  * Every class object is a root, so that only instances matter to who holds whom; sizes come from
  * the database.
@@ -8,16 +7,7 @@
 #ifndef QUERY_WORLD_H
 #define QUERY_WORLD_H
 
-#include "heapdb.h"
-#include "support/hprof_writer.h"
-#include "support/temp.h"
-
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <time.h>
-#include <cmocka.h>
+#include "query_ask.h"
 
 #define WORLD_NODES_MAX 600
 #define WORLD_EDGES 3
@@ -67,6 +57,23 @@ static inline uint64_t world_id(uint32_t node)
 }
 
 /* ---- the oracle ---- */
+
+static inline bool world_refers(const struct world *w, uint32_t from, uint32_t to)
+{
+	for (uint32_t e = 0; e < WORLD_EDGES; e++)
+		if (w->edge[from][e] == to)
+			return true;
+	return false;
+}
+
+/* Whether a class of the world is `super` or extends it. */
+static inline bool world_is_sub(int class_no, int super)
+{
+	for (; class_no >= 0; class_no = world_classes[class_no].super)
+		if (class_no == super)
+			return true;
+	return false;
+}
 
 /* Marks what the roots reach without entering a node of `blocked` (NULL: none). */
 static inline void world_reach(const struct world *w, const bool *blocked, bool *reached)
@@ -252,81 +259,6 @@ static inline void world_free(struct world *w)
 {
 	hdb_close(w->db);
 	temp_remove_db(w->db_path);
-}
-
-/* ---- asking ---- */
-
-/*
- * A query by name, one target (NULL: none), up to two options "name" or "name=value", ended by
- * NULL.
- */
-struct ask {
-	const char *query, *target, *options[3], *sort;
-	uint64_t limit;
-};
-
-/* Arguments are lent until the rows are closed: at most four answers may be open at once. */
-static inline int ask_open(struct hdb *db, const struct ask *ask, struct hdb_rows **rows,
-			   struct hdb_error *err)
-{
-	static struct {
-		char names[3][64];
-		char values[3][64];
-		const char *target;
-		struct hdb_option options[3];
-		struct hdb_query_args args;
-	} turns[4], *t;
-	static unsigned turn;
-	size_t n = 0;
-
-	t = &turns[turn++ % 4];
-	t->target = ask->target;
-	for (; n < 3 && ask->options[n]; n++) {
-		const char *text = ask->options[n];
-		const size_t size = strcspn(text, "=");
-
-		(void)snprintf(t->names[n], 64, "%.*s", (int)size, text);
-		(void)snprintf(t->values[n], 64, "%s", text[size] ? text + size + 1 : "");
-		t->options[n].name = t->names[n];
-		t->options[n].value = text[size] ? t->values[n] : NULL;
-	}
-	t->args = (struct hdb_query_args){
-		.targets = &t->target, .target_count = ask->target != NULL, .options = t->options,
-		.option_count = n, .sort = ask->sort, .limit = ask->limit,
-	};
-	return hdb_query(db, ask->query, &t->args, rows, err);
-}
-
-/* The column of a name; fails the test if there is none. */
-static inline size_t column_of(const struct hdb_rows *rows, const char *name)
-{
-	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
-		if (strcmp(hdb_rows_column(rows, i)->name, name) == 0)
-			return i;
-	fail_msg("no column %s", name);
-	return 0;
-}
-
-static inline const struct hdb_value *value_of(const struct hdb_rows *rows, const char *name)
-{
-	return hdb_rows_value(rows, column_of(rows, name));
-}
-
-static inline bool value_is(const struct hdb_rows *rows, const char *name, const char *text)
-{
-	const struct hdb_value *value = value_of(rows, name);
-
-	return value->type == HDB_TYPE_TEXT && value->text_size == strlen(text) &&
-	       memcmp(value->text, text, value->text_size) == 0;
-}
-
-/* A fact, or NULL if it was not given. */
-static inline const struct hdb_value *fact_of(const struct hdb_rows *rows, const char *name)
-{
-	for (size_t i = 0; i < hdb_rows_fact_count(rows); i++)
-		if (strcmp(hdb_rows_fact_column(rows, i)->name, name) == 0)
-			return hdb_rows_fact_value(rows, i);
-	return NULL;
 }
 
 /* The seed of a run, printed so that it can be run again: HDB_SEED=N. */

@@ -139,7 +139,7 @@ static void test_records_and_texts(void **state)
 	const char *path = temp_path("records.heapdb");
 	struct store_writer *w = create(path);
 	struct store_records_writer rw = { .writer = w, .table = STORE_ROOTS, .record_size = 12 };
-	struct store_texts_writer tw = { .writer = w, .table = STORE_TEXTS };
+	struct store_texts_writer tw = { .writer = w };
 	struct store *s;
 	uint32_t rec[3];
 	const char *text;
@@ -161,13 +161,13 @@ static void test_records_and_texts(void **state)
 	for (uint32_t i = 0; i < 5000; i += 7) {
 		assert_int_equal(store_record(s, STORE_ROOTS, 12, i, rec, NULL), HDB_OK);
 		assert_int_equal(rec[2], ~i);
-		assert_int_equal(store_text(s, STORE_TEXTS, i, &text, &size, NULL), HDB_OK);
+		assert_int_equal(store_text(s, i, &text, &size, NULL), HDB_OK);
 		(void)snprintf(buf, sizeof(buf), "text %u", i);
 		assert_int_equal(size, strlen(buf));
 		assert_memory_equal(text, buf, size);
 	}
 	assert_int_equal(store_record(s, STORE_ROOTS, 12, 5000, rec, NULL), HDB_NOTFOUND);
-	assert_int_equal(store_text(s, STORE_TEXTS, 5000, &text, &size, NULL), HDB_NOTFOUND);
+	assert_int_equal(store_text(s, 5000, &text, &size, NULL), HDB_NOTFOUND);
 	store_close(s);
 	temp_remove_db(path);
 }

@@ -20,6 +20,7 @@ int hdb_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINT
 int hdb_fail_errno(struct hdb_error *err, int errno_value, const char *format, ...)
 	HDB_PRINTF(3, 4);
 
+/* Writes that message; for hdb_fail_memory alone. */
 void hdb_note_memory(struct hdb_error *err, const char *what, uint64_t size_bytes);
 /*
  * The message of a failed allocation of `size_bytes` for `what`. Returns HDB_ENOMEM; inline, so that static checkers

@@ -61,13 +61,15 @@ static inline void base_view_prefetch(const struct base_view *view, uint64_t off
 		__builtin_prefetch(view->data + (offset - view->start));
 }
 
+/* How a source will be read, as advice for reading ahead. */
+enum base_access { BASE_SEQUENTIAL, BASE_RANDOM };
+
 /*
  * Maps the regular file `path` read-only as a source. *out is owned: base_source_close. Errors say
  * whether it is missing, a directory, not readable or empty (HDB_EIO; HDB_EFORMAT if empty).
  * A page that cannot be read (file shrunk, disk failed) reads as zeros from then on and makes
  * check() fail with the offset; base_sigbus_install must have been called for that.
  */
-enum base_access { BASE_SEQUENTIAL, BASE_RANDOM }; /* advice for reading ahead */
 int base_map_open(const char *path, enum base_access access, struct base_source **out,
 		  struct hdb_error *err);
 
@@ -93,6 +95,7 @@ void base_sigbus_install(void);
 /* Registers a mapped region with the handler; *fault becomes 1 + the region's offset at fault. */
 int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
 		    struct hdb_error *err);
+/* Takes the region that begins at `start` from the handler; before it is unmapped. */
 void base_sigbus_remove(const void *start);
 
 #endif

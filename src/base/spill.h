@@ -1,7 +1,7 @@
 /*
  * base/spill.h - a scratch file that is written and read in pieces, for what does not fit the budget.
  *
- * Other than the mapped files of base/work.h it costs no page faults, and what is read is read in one piece: for
+ * Unlike the mapped files of base/work.h it costs no page faults, and what is read is read in one piece: for
  * data that is written and read in order. It has no name and goes with its descriptor.
  */
 #ifndef BASE_SPILL_H

@@ -162,14 +162,9 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
 		work->progress.report(work->progress.ctx, stage, 0, total, unit);
 }
 
-bool base_cancelled(const struct base_work *work)
-{
-	return work->progress.cancel && *work->progress.cancel;
-}
-
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
 {
-	if (base_cancelled(work))
+	if (work->progress.cancel && *work->progress.cancel)
 		return hdb_fail(err, HDB_EINTR, "interrupted");
 	if (work->progress.report && work->stage) {
 		const uint64_t now = now_ns();
@@ -377,6 +372,17 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
 	work->memory_kept = size_bytes;
 }
 
+/*
+ * What is kept gives way to `size` bytes that are needed: for its sake the peak does not grow, nor
+ * does it go beyond the budget while it waits for somebody else.
+ */
+static void pool_make_way(struct base_work *work, uint64_t size)
+{
+	const uint64_t limit = work->is_pool_closed ? work->memory_bytes : work->memory_peak;
+
+	pool_trim(work, limit > work->memory_used + size ? limit - work->memory_used - size : 0);
+}
+
 static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		     bool is_clear, const char *what, struct hdb_error *err)
 {
@@ -400,10 +406,7 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 		if (big->data && is_clear && !was_clear)
 			memset(big->data, 0, size);
 		if (!big->data) {
-			/* What is kept gives way to what is needed: for its sake, the peak does not grow. */
-			if (!work->is_pool_closed)
-				pool_trim(work, work->memory_peak > work->memory_used + size ?
-					  work->memory_peak - work->memory_used - size : 0);
+			pool_make_way(work, size);
 			big->data = map_anonymous(size);
 		}
 	}

@@ -56,9 +56,6 @@ int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
 /* Tells the user one thing, by progress.notice. */
 void base_notice(struct base_work *work, const char *text);
 
-/* Nonzero when the caller asked to stop; for worker threads. */
-bool base_cancelled(const struct base_work *work);
-
 /* Microseconds since some fixed moment. */
 uint64_t base_now_us(void);
 

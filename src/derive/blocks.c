@@ -85,3 +85,37 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 	free_slots(&each, pipeline.slot_count);
 	return r;
 }
+
+struct column {
+	struct store_writer *writer;
+	enum store_table table;
+	int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err);
+	void *ctx;
+};
+
+static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct column *column = ctx;
+	const int r = column->fill(column->ctx, block, err);
+
+	return r == HDB_OK ? pack_encode(&block->bytes[0], block->values, block->objects->count,
+					 err) : r;
+}
+
+static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct column *column = ctx;
+
+	return store_put(column->writer, column->table, block->objects->first_ix,
+			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
+}
+
+int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
+		      const char *stage, bool reads_objects,
+		      int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
+		      void *ctx, struct hdb_error *err)
+{
+	struct column column = { .writer = writer, .table = table, .fill = fill, .ctx = ctx };
+
+	return derive_each_block(derive, stage, reads_objects, pack, put, &column, err);
+}

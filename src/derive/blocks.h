@@ -28,4 +28,13 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err);
 
+/*
+ * Writes a packed column: `fill` sets the values of each block, on any thread; the blocks are put in order. Without
+ * store_put_table.
+ */
+int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
+		      const char *stage, bool reads_objects,
+		      int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
+		      void *ctx, struct hdb_error *err);
+
 #endif

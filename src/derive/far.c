@@ -5,6 +5,7 @@
  */
 #include "derive/far.h"
 
+#include "base/spill.h"
 #include "derive/blocks.h"
 #include "derive/references.h"
 #include "graph/meet.h"
@@ -25,6 +26,7 @@ struct far_slot {
 	struct graph_meet_batch *batch;
 	struct base_vec entries; /* uint32_t */
 	struct base_vec big;     /* uint32_t: objects with big lists that have to be shown */
+	uint32_t *parent;        /* STORE_BLOCK_OBJECTS */
 };
 
 struct far {
@@ -36,15 +38,10 @@ struct far {
 	unsigned slot_count;
 	bool wants_classes;          /* there are class objects that may rise */
 	struct graph_meet meet;
+	bool is_parked;              /* the parents are in the file, and no longer in `meet` */
+	struct base_spill parents;   /* uint32_t by object */
 	struct graph_tree_sums sums;
 };
-
-static uint32_t parent_of(const void *ctx, uint32_t v)
-{
-	const struct far *far = ctx;
-
-	return graph_meet_parent(&far->meet, v);
-}
 
 /* ---- whether this is the way ---- */
 
@@ -97,12 +94,11 @@ static int is_far(struct far *far, struct hdb_error *err)
 /* ---- the passes ---- */
 
 /* The edge of object i of a block to its class. Root classes are at the top anyway. */
-static int show_class(struct far *far, struct far_slot *s, const struct derive_block *block,
-		      uint32_t i, struct hdb_error *err)
+static void show_class(struct far *far, struct far_slot *s, const struct derive_block *block, uint32_t i)
 {
 	const uint32_t class_ix = heap_class(far->derive->heap, block->objects->class_no[i])->ix;
 
-	return graph_meet_show(&far->meet, s->batch, block->objects->first_ix + i, &class_ix, 1, err);
+	graph_meet_show(&far->meet, s->batch, block->objects->first_ix + i, &class_ix, 1);
 }
 
 static int show_group(struct far *far, struct derive_block *block, uint32_t group, uint32_t mask,
@@ -117,21 +113,21 @@ static int show_group(struct far *far, struct derive_block *block, uint32_t grou
 
 	s->entries.count = 0;
 	r = store_lists_decode_group(far->derive->heap->store, STORE_REFERENCES,
-				     &far->blocks[block->block_no], group,
+				     &far->blocks[block->block_no], group, mask,
 				     far->derive->heap->object_count, lengths, &s->entries, &count, err);
 	entry = s->entries.data;
 	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
 		const uint32_t ix = block->objects->first_ix + first + i;
 		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
 
-		if (mask >> i & 1) {
-			r = graph_meet_show(&far->meet, s->batch, ix, entry, n, err);
-			if (r == HDB_OK && far->wants_classes)
-				r = show_class(far, s, block, first + i, err);
-			if (r == HDB_OK && lengths[i] & STORE_LIST_IS_BIG)
-				r = base_vec_push(&s->big, &ix, sizeof(ix), err);
-		}
+		if (!(mask >> i & 1))
+			continue;
+		graph_meet_show(&far->meet, s->batch, ix, entry, n);
 		entry += n;
+		if (far->wants_classes)
+			show_class(far, s, block, first + i);
+		if (lengths[i] & STORE_LIST_IS_BIG)
+			r = base_vec_push(&s->big, &ix, sizeof(ix), err);
 	}
 	return r;
 }
@@ -178,7 +174,7 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			if (r == HDB_OK)
 				r = store_lists_next(&far->lists, &batch, &count, err);
 			if (r == HDB_OK)
-				r = graph_meet_show(&far->meet, s->batch, ix, batch, count, err);
+				graph_meet_show(&far->meet, s->batch, ix, batch, count);
 		} while (r == HDB_OK && count);
 	}
 	graph_meet_flush(&far->meet, s->batch);
@@ -218,76 +214,117 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 
 /* ---- the tables ---- */
 
-static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int read_parents(struct far *far, const struct derive_block *block, struct hdb_error *err)
 {
-	struct far *far = ctx;
+	uint32_t *parent = far->slots[block->slot].parent;
+	const uint32_t first = block->objects->first_ix, count = block->objects->count;
 
-	(void)err;
-	for (uint32_t i = 0; i < block->objects->count; i++) {
-		const uint32_t ix = block->objects->first_ix + i;
-		const uint32_t parent = graph_meet_parent(&far->meet, ix);
-
-		if (parent != ix && parent != GRAPH_NONE)
-			graph_tree_sums_add(&far->sums, parent,
-					    derive_units(far->derive, block->objects->shallow[i]));
-	}
+	if (far->is_parked)
+		return base_spill_read(&far->parents, (uint64_t)first * sizeof(*parent), parent,
+				       count * sizeof(*parent), err);
+	for (uint32_t i = 0; i < count; i++)
+		parent[i] = graph_meet_parent(&far->meet, first + i);
 	return HDB_OK;
 }
 
-static int pack_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int mark_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct far *far = ctx;
+	struct far *far = ctx;
+	const int r = read_parents(far, block, err);
+
+	if (r == HDB_OK)
+		graph_tree_sums_mark(&far->sums, block->objects->first_ix,
+				     far->slots[block->slot].parent, block->objects->count);
+	return r;
+}
+
+static int park_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	return read_parents(ctx, block, err);
+}
+
+static int write_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+	const uint32_t *parent = far->slots[block->slot].parent;
+
+	return base_spill_write(&far->parents, far->derive->work,
+				(uint64_t)block->objects->first_ix * sizeof(*parent), parent,
+				block->objects->count * sizeof(*parent), err);
+}
+
+/*
+ * Makes room for the sums if there is none: from here on parents are used in order, and a file does as well.
+ */
+static int begin_sums(struct far *far, struct hdb_error *err)
+{
+	struct derive *derive = far->derive;
+	int r = graph_tree_sums_init(&far->sums, derive->heap->object_count, derive->work, err);
+
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "marking dominators", false, mark_parents, NULL, far, err);
+	if (r == HDB_OK && graph_tree_sums_rank(&far->sums) > base_work_room(derive->work)) {
+		r = derive_each_block(derive, "setting dominators aside", false, park_parents,
+				      write_parents, far, err);
+		far->is_parked = true;
+		graph_meet_release(&far->meet);
+	}
+	return r == HDB_OK ? graph_tree_sums_begin(&far->sums, err) : r;
+}
+
+static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+	const int r = read_parents(far, block, err);
 
 	for (uint32_t i = 0; i < block->objects->count; i++)
-		block->values[i] = graph_tree_sums_below(&far->sums, block->objects->first_ix + i);
-	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
+		block->values[i] = derive_units(far->derive, block->objects->shallow[i]);
+	if (r == HDB_OK)
+		graph_tree_sums_add(&far->sums, block->objects->first_ix,
+				    far->slots[block->slot].parent, block->values,
+				    block->objects->count);
+	return r;
 }
 
-static int put_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct far *far = ctx;
 
-	return store_put(far->writer, STORE_RETAINED, block->objects->first_ix, block->objects->count,
-			 block->bytes[0].data, block->bytes[0].count, err);
+	(void)err;
+	graph_tree_sums_below(&far->sums, block->objects->first_ix, block->values,
+			      block->objects->count);
+	return HDB_OK;
 }
 
-static int pack_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct far *far = ctx;
+	struct far *far = ctx;
+	const uint32_t *parent = far->slots[block->slot].parent;
+	const uint32_t first = block->objects->first_ix;
+	const int r = read_parents(far, block, err);
 
-	for (uint32_t i = 0; i < block->objects->count; i++) {
-		const uint32_t ix = block->objects->first_ix + i;
-
-		block->values[i] = derive_tree_value(ix, graph_meet_parent(&far->meet, ix));
-	}
-	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
-}
-
-static int put_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	const struct far *far = ctx;
-
-	return store_put(far->writer, STORE_DOMINATORS, block->objects->first_ix,
-			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+		block->values[i] = derive_tree_value(first + i, parent[i]);
+	return r;
 }
 
 static int write_tables(struct far *far, struct hdb_error *err)
 {
 	struct derive *derive = far->derive;
 	const uint32_t n = derive->heap->object_count;
-	int r = graph_tree_sums_init(&far->sums, n, parent_of, far, derive->work, err);
+	int r = begin_sums(far, err);
 
 	if (r == HDB_OK)
 		r = derive_each_block(derive, "shallow sizes", true, add_sizes, NULL, far, err);
 	if (r == HDB_OK)
 		r = graph_tree_sums_up(&far->sums, err);
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "writing retained sizes", false, pack_retained,
-				      put_retained, far, err);
+		r = derive_put_column(derive, far->writer, STORE_RETAINED, "writing retained sizes",
+				      false, fill_retained, far, err);
 	graph_tree_sums_release(&far->sums);
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "writing dominators", false, pack_dominators,
-				      put_dominators, far, err);
+		r = derive_put_column(derive, far->writer, STORE_DOMINATORS, "writing dominators",
+				      false, fill_dominators, far, err);
 	if (r == HDB_OK)
 		r = store_put_table(far->writer, STORE_DOMINATORS, n, err);
 	return r == HDB_OK ? store_put_table(far->writer, STORE_RETAINED, n, err) : r;
@@ -299,7 +336,8 @@ static int make_slots(struct far *far, struct hdb_error *err)
 	far->slots = calloc(far->slot_count, sizeof(*far->slots));
 	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
 		far->slots[i].batch = calloc(1, sizeof(*far->slots[i].batch));
-		if (!far->slots[i].batch)
+		far->slots[i].parent = malloc(STORE_BLOCK_OBJECTS * sizeof(*far->slots[i].parent));
+		if (!far->slots[i].batch || !far->slots[i].parent)
 			return hdb_fail_memory(err, "dominators", sizeof(*far->slots[i].batch));
 	}
 	return far->slots ? HDB_OK : hdb_fail_memory(err, "dominators", sizeof(*far->slots));
@@ -311,6 +349,7 @@ static void free_slots(struct far *far)
 		if (far->slots[i].batch)
 			base_vec_release(&far->slots[i].batch->edges);
 		free(far->slots[i].batch);
+		free(far->slots[i].parent);
 		base_vec_release(&far->slots[i].entries);
 		base_vec_release(&far->slots[i].big);
 	}
@@ -333,6 +372,8 @@ int derive_build_far(struct derive *derive, struct store_writer *writer, struct 
 		r = find_dominators(&far, err);
 	if (r == HDB_OK)
 		r = write_tables(&far, err);
+	graph_tree_sums_release(&far.sums);
+	base_spill_close(&far.parents);
 	graph_meet_release(&far.meet);
 	free_slots(&far);
 	free(far.blocks);

@@ -7,6 +7,7 @@
 #include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/far.h"
+#include "derive/piled.h"
 #include <stdlib.h>
 
 /* Instead of a dominator's number. */
@@ -55,7 +56,7 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 	return r == HDB_OK ? graph_retained(&b->dominators, &b->sizes, err) : r;
 }
 
-static int pack_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct build *b = ctx;
 	const int r = read_numbers(b, block, err);
@@ -66,11 +67,10 @@ static int pack_retained(void *ctx, struct derive_block *block, struct hdb_error
 		block->values[i] = number ? graph_sizes_get(&b->sizes, number) -
 				   derive_units(b->derive, block->objects->shallow[i]) : 0;
 	}
-	return r == HDB_OK ? pack_encode(&block->bytes[0], block->values, block->objects->count,
-					 err) : r;
+	return r;
 }
 
-static int pack_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct build *b = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
@@ -83,29 +83,12 @@ static int pack_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
 		block->values[i] = derive_tree_value(first_ix + i, block->values[i] == UNREACHED ?
 						     first_ix + i : b->node[block->values[i]]);
-	return r == HDB_OK ? pack_encode(&block->bytes[0], block->values, count, err) : r;
+	return r;
 }
 
-static int put_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+/* In memory, one table after the other: sizes and nodes are not needed at the same time. */
+static int put_both(struct build *b, struct hdb_error *err)
 {
-	const struct build *b = ctx;
-
-	return store_put(b->writer, STORE_RETAINED, block->objects->first_ix,
-			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
-}
-
-static int put_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	const struct build *b = ctx;
-
-	return store_put(b->writer, STORE_DOMINATORS, block->objects->first_ix,
-			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
-}
-
-/* One table after the other: sizes and nodes are not needed at the same time. */
-static int write_both(struct build *b, struct hdb_error *err)
-{
-	const uint32_t n = b->derive->heap->object_count;
 	struct base_big nodes = { 0 };
 	int r = sum_sizes(b, false, err);
 
@@ -114,21 +97,30 @@ static int write_both(struct build *b, struct hdb_error *err)
 		r = sum_sizes(b, true, err);
 	}
 	if (r == HDB_OK)
-		r = derive_each_block(b->derive, "writing retained sizes", true,
-				      pack_retained, put_retained, b, err);
+		r = derive_put_column(b->derive, b->writer, STORE_RETAINED, "writing retained sizes", true,
+				      fill_retained, b, err);
 	graph_sizes_release(&b->sizes);
 	if (r == HDB_OK)
 		r = graph_dominators_nodes(&b->dominators, &nodes, err);
 	b->node = nodes.data;
 	if (r == HDB_OK)
-		r = derive_each_block(b->derive, "writing dominators", false,
-				      pack_dominators, put_dominators, b, err);
+		r = derive_put_column(b->derive, b->writer, STORE_DOMINATORS, "writing dominators", false,
+				      fill_dominators, b, err);
 	base_big_free(b->derive->work, &nodes);
+	return r;
+}
+
+static int write_both(struct build *b, struct hdb_error *err)
+{
+	const uint32_t n = b->derive->heap->object_count;
+	const bool is_short = b->dominators.dominator_big.is_file ||
+			      base_work_room(b->derive->work) < ((uint64_t)n + 1) * sizeof(uint32_t);
+	int r = is_short ? derive_put_piled(b->derive, b->writer, &b->dominators, err) :
+		put_both(b, err);
+
 	if (r == HDB_OK)
 		r = store_put_table(b->writer, STORE_DOMINATORS, n, err);
-	if (r == HDB_OK)
-		r = store_put_table(b->writer, STORE_RETAINED, n, err);
-	return r;
+	return r == HDB_OK ? store_put_table(b->writer, STORE_RETAINED, n, err) : r;
 }
 
 static int build_dominators(struct derive *derive, struct store_writer *writer,

@@ -1,16 +1,17 @@
 /*
  * graph/dom_build.h - the phases of graph_dominators. Private to dominators.c and dom_*.c.
  *
- * Bytes a node: 4 for the order of the search, a quarter for what it knows of nodes, half a one
- * for parents, and 8 for each edge that waits; 3 to 7 for each edge that is not the tree's until
- * it is evaluated, twice that while targets get numbers; 4 for numbers (packed after that to some
- * 2); then 8 for links and half a one for semidominators; at last 4 for dominators.
+ * Bytes a node: 3 to 5 for the order of the search, on piles, a quarter for what it knows of nodes,
+ * half a one for parents, and 8 for each edge that waits; 3 to 7 for each edge that is not the
+ * tree's until it is evaluated, twice that while targets get numbers; some 2 for packed numbers;
+ * then 8 for links and half a one for semidominators; at last 4 for dominators.
  */
 #ifndef GRAPH_DOM_BUILD_H
 #define GRAPH_DOM_BUILD_H
 
 #include "graph/dominators.h"
 #include "graph/edge_buckets.h"
+#include "graph/piles.h"
 #include "graph/runs.h"
 
 #if GRAPH_RUN_BITS != GRAPH_BUCKET_BITS
@@ -46,16 +47,26 @@ struct dom_build {
 	uint32_t node_count;
 	uint32_t count;          /* highest number given */
 	uint64_t *states;        /* DOM_STATES a word, by node */
-	uint32_t *order;         /* by number: the node */
+	struct graph_piles order; /* by bucket of nodes, see dom_pile_of: node and number */
+	unsigned order_shift;
 	struct graph_runs parents; /* by number: how far below it the parent's number is */
 	struct graph_runs semis;   /* by number: how far below the parent the semidominator is */
 	struct graph_edge_buckets crosses; /* all but the search tree's: from numbers to nodes */
 	struct graph_edge_buckets edges;   /* the same, by numbers */
 	uint64_t *top;           /* bits by number: DOM_TOP */
-	struct base_big states_big, order_big, top_big;
+	struct base_big states_big, top_big;
 	uint64_t *block;         /* GRAPH_RUN values of parents or semis, while they are worked on */
 	uint64_t *block2;
 };
+
+/* Piles of the order: more would have no chunk of a useful size each. */
+#define DOM_PILES_MAX 4096u
+
+/* The pile of a bucket of nodes. */
+static inline uint32_t dom_pile_of(const struct dom_build *b, uint32_t bucket)
+{
+	return bucket >> b->order_shift;
+}
 
 static inline unsigned dom_state(const uint64_t *states, uint32_t v)
 {
@@ -144,6 +155,9 @@ static inline int dom_give_number(struct dom_build *b, uint32_t parent, struct h
 
 /* Numbers everything the roots reach; fills states, count, order, parents and crosses. */
 int dom_search(struct dom_build *build, const uint64_t *root_bits, struct hdb_error *err);
+
+/* Takes the order for all nodes. */
+int dom_order_init(struct dom_build *build, struct hdb_error *err);
 
 /*
  * Turns the order round into *numbers (packed; release it in any case), and the crosses into

@@ -25,6 +25,9 @@ struct search {
 	struct dom_build *b;
 	struct dom_stack stack;
 	uint64_t steps;
+	struct base_big recent;  /* uint32_t: what was met in the search from this root */
+	uint32_t recent_limit;   /* a sweep from here on */
+	uint32_t first;          /* number of this search */
 };
 
 int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
@@ -103,24 +106,30 @@ static int visit(struct search *s, uint32_t node, uint32_t parent, enum dom_stat
 		 struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
-	const int rc = dom_give_number(b, parent, err);
+	int rc = dom_give_number(b, parent, err);
+	const uint64_t v[] = { node, b->count };
 
+	if (rc == HDB_OK)
+		rc = graph_piles_add(&b->order, dom_pile_of(b, node >> GRAPH_BUCKET_BITS), 2, 0, v, err);
 	if (rc < 0)
 		return rc;
-	b->order[b->count] = node;
+	if (b->count - s->first < s->recent_limit)
+		((uint32_t *)s->recent.data)[b->count - s->first] = node;
 	b->states[node / DOM_STATES] |= (uint64_t)state << (2 * (node % DOM_STATES));
 	return scan_row(s, node, b->count, err);
 }
 
-/* What was met in the search that ends, from number `first` on, is old for the next one. */
-static void make_old(struct dom_build *b, uint32_t first)
+/* What was met in the search that ends is old for the next one. */
+static void make_old(struct search *s)
 {
+	struct dom_build *b = s->b;
 	const uint64_t words = ((uint64_t)b->node_count + DOM_STATES - 1) / DOM_STATES;
+	const uint32_t *recent = s->recent.data;
 
 	/* Adding DOM_MET to itself makes it DOM_OLD. */
-	if (b->count - first < b->node_count / SWEEP_PART) {
-		for (uint32_t k = first; k <= b->count; k++) {
-			const uint32_t v = b->order[k];
+	if (b->count - s->first < s->recent_limit) {
+		for (uint32_t k = 0; k <= b->count - s->first; k++) {
+			const uint32_t v = recent[k];
 			b->states[v / DOM_STATES] +=
 				(uint64_t)(dom_state(b->states, v) == DOM_MET) <<
 				(2 * (v % DOM_STATES));
@@ -135,9 +144,10 @@ static void make_old(struct dom_build *b, uint32_t first)
 static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
-	const uint32_t first = b->count + 1;
-	int rc = visit(s, root, 0, DOM_TOP, err);
+	int rc;
 
+	s->first = b->count + 1;
+	rc = visit(s, root, 0, DOM_TOP, err);
 	while (rc == HDB_OK && s->stack.depth > 0) {
 		uint32_t source, to;
 
@@ -156,7 +166,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 		rc = state == DOM_NEW ? visit(s, to, source, DOM_MET, err) :
 		     add_edge(s, source, to, state, err);
 	}
-	make_old(b, first);
+	make_old(s);
 	return rc;
 }
 
@@ -172,9 +182,12 @@ int dom_search(struct dom_build *b, const uint64_t *root_bits, struct hdb_error 
 {
 	const uint32_t n = b->node_count;
 	const uint64_t words = ((uint64_t)n + 63) / 64;
-	struct search s = { .b = b };
-	int rc = HDB_OK;
+	struct search s = { .b = b, .recent_limit = n / SWEEP_PART };
+	int rc = base_big_alloc_raw(b->work, &s.recent, ((uint64_t)s.recent_limit + 1) * sizeof(uint32_t),
+				    "preorder", err);
 
+	if (rc < 0)
+		return rc;
 	base_stage(b->work, "dominators: search", n, "objects");
 	mark_roots(b, root_bits);
 	for (uint64_t w = 0; w < words && rc == HDB_OK; w++) {
@@ -187,5 +200,6 @@ int dom_search(struct dom_build *b, const uint64_t *root_bits, struct hdb_error 
 	if (rc == HDB_OK)
 		rc = dom_put_parents(b, err);
 	base_big_free(b->work, &s.stack.big);
+	base_big_free(b->work, &s.recent);
 	return rc;
 }

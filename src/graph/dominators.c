@@ -189,12 +189,12 @@ static int search_frugally(struct dom_build *b, const uint64_t *root_bits,
 			   struct graph_runs *numbers, struct hdb_error *err)
 {
 	const uint64_t n = b->node_count;
-	int rc = base_big_alloc_raw(b->work, &b->order_big, (n + 1) * 4, "preorder", err);
+	int rc;
 
-	b->order = b->order_big.data;
 	base_pool_close(b->work, true);
+	rc = start(b, err);
 	if (rc == HDB_OK)
-		rc = start(b, err);
+		rc = dom_order_init(b, err);
 	if (rc == HDB_OK)
 		rc = base_big_alloc(b->work, &b->states_big, n / 4 + 8, "preorder", err);
 	b->states = b->states_big.data;
@@ -285,7 +285,8 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 	graph_buckets_release(&b.crosses);
 	graph_buckets_release(&b.edges);
 	base_big_free(work, &b.states_big);
-	base_big_free(work, &b.order_big);
+	if (b.order.work)
+		graph_piles_release(&b.order);
 	base_big_free(work, &b.top_big);
 	graph_runs_release(&b.parents);
 	graph_runs_release(&b.semis);

@@ -19,13 +19,14 @@
 /* What is allowed beside that, for small graphs. */
 #define SMALL_MAX 1000000u
 
-/* How many edges ahead a target's cell is asked for. */
+/* How many edges ahead a target's bit, then its cell is asked for. */
+#define BITS_AHEAD 32u
 #define CELLS_AHEAD 32u
 
 /* Passes: on random graphs each reaches some nine times as many nodes as the one before. */
 #define PASSES_MAX 64u
 
-/* Bytes of edges kept for checking, a node: more edges are shown again instead. */
+/* Bytes of edges kept, a node: if there are more, all edges are shown again instead. */
 #define KEPT_BYTES_MAX 1u
 
 /* Nodes on a path below the last level that is told from others; more make walks quadratic. */
@@ -71,15 +72,12 @@ static int make_room(struct graph_meet *m, struct hdb_error *err)
 	if (rc == HDB_OK)
 		rc = base_big_alloc(m->work, &m->top_big, words * 8, "dominators", err);
 	if (rc == HDB_OK)
-		rc = base_big_alloc(m->work, &m->several_big, words * 8, "dominators", err);
-	if (rc == HDB_OK)
 		rc = base_big_alloc(m->work, &m->shown_big, words * 8, "dominators", err);
 	if (rc == HDB_OK)
 		rc = base_big_alloc(m->work, &m->waits_big, n / GRAPH_MEET_GROUP + 1, "dominators",
 				    err);
 	m->cell = m->cell_big.data;
 	m->top = m->top_big.data;
-	m->several = m->several_big.data;
 	m->shown = m->shown_big.data;
 	m->waits = m->waits_big.data;
 	return rc;
@@ -90,7 +88,7 @@ int graph_meet_init(struct graph_meet *meet, uint32_t node_count, const uint64_t
 {
 	int rc;
 
-	*meet = (struct graph_meet){ .work = work, .node_count = node_count };
+	*meet = (struct graph_meet){ .work = work, .node_count = node_count, .keeps_edges = true };
 	if (node_count > GRAPH_MEET_NODES_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "%u nodes are too many to meet", node_count);
 	while (node_count >> meet->level_shift)
@@ -119,7 +117,6 @@ void graph_meet_release(struct graph_meet *meet)
 		return;
 	base_big_free(meet->work, &meet->waits_big);
 	base_big_free(meet->work, &meet->shown_big);
-	base_big_free(meet->work, &meet->several_big);
 	base_big_free(meet->work, &meet->top_big);
 	base_big_free(meet->work, &meet->cell_big);
 	base_vec_release(&meet->edges);
@@ -175,6 +172,27 @@ static inline void walk_step(struct graph_meet *m, struct graph_meet_walk *walk)
 }
 
 /*
+ * Keeps the edges that the walk has compared: they may let the node rise again when what is above them rises. What a
+ * node had as a parent stands for the edges that made it one.
+ */
+static void keep(struct graph_meet *m, struct graph_meet_batch *batch, const struct graph_meet_walk *walk)
+{
+	struct graph_meet_edge *edge;
+	struct hdb_error err;
+
+	if (walk->a == m->node_count || !atomic_load_explicit(&m->keeps_edges, memory_order_relaxed))
+		return;
+	if (base_vec_reserve(&batch->edges, 2, sizeof *edge, &err) < 0) {
+		atomic_store(&m->keeps_edges, false);
+		return;
+	}
+	edge = base_vec_at(&batch->edges, struct graph_meet_edge, batch->edges.count);
+	edge[0] = (struct graph_meet_edge){ walk->source, walk->node };
+	edge[1] = (struct graph_meet_edge){ walk->parent, walk->node };
+	batch->edges.count += walk->a == walk->parent ? 1 : 2;
+}
+
+/*
  * Lets the walk's node rise to where the walk ended; false if its parent is another one meanwhile, and
  * the walk goes on from there.
  */
@@ -213,8 +231,10 @@ static void walk_all(struct graph_meet *m, struct graph_meet_batch *batch)
 
 			if (walk.a != walk.b)
 				walk_step(m, &walk);
-			if (walk.a == walk.b && rise(m, batch, &walk))
+			if (walk.a == walk.b && rise(m, batch, &walk)) {
+				keep(m, batch, &walk);
 				continue;
+			}
 			__builtin_prefetch((const void *)&m->cell[walk.a]);
 			__builtin_prefetch((const void *)&m->cell[walk.b]);
 			batch->walk[kept++] = walk;
@@ -232,9 +252,8 @@ static inline void begin_walk(struct graph_meet *m, struct graph_meet_batch *bat
 	if (parent == m->node_count || parent == source || node == source)
 		return;
 	__builtin_prefetch((const void *)&m->cell[parent]);
-	set_bit(m->several, node);
 	batch->walk[batch->walk_count++] = (struct graph_meet_walk){
-		.a = source, .b = parent, .node = node, .parent = parent,
+		.a = source, .b = parent, .node = node, .parent = parent, .source = source,
 	};
 	if (batch->walk_count == GRAPH_MEET_WALKS)
 		walk_all(m, batch);
@@ -258,8 +277,28 @@ static inline void reach(struct graph_meet *m, struct graph_meet_batch *batch, u
 	let_wait(m, node);
 }
 
+/* Drops edges to nodes at the top. Without branches, since nobody can foretell what is there. */
+static void drop_final(const struct graph_meet *m, struct graph_meet_batch *batch)
+{
+	struct graph_meet_edge *edge = batch->edge;
+	const uint32_t count = batch->edge_count;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count && i < BITS_AHEAD; i++)
+		__builtin_prefetch((const void *)&m->top[edge[i].target / 64]);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t ahead = i + BITS_AHEAD < count ? i + BITS_AHEAD : i;
+
+		__builtin_prefetch((const void *)&m->top[edge[ahead].target / 64]);
+		edge[kept] = edge[i];
+		kept += !has_bit(m->top, edge[i].target);
+	}
+	batch->edge_count = kept;
+}
+
 void graph_meet_flush(struct graph_meet *meet, struct graph_meet_batch *batch)
 {
+	drop_final(meet, batch);
 	for (uint32_t i = 0; i < batch->edge_count && i < CELLS_AHEAD; i++)
 		__builtin_prefetch((const void *)&meet->cell[batch->edge[i].target], 1);
 	for (uint32_t i = 0; i < batch->edge_count; i++) {
@@ -304,43 +343,25 @@ bool graph_meet_wants(struct graph_meet *meet, struct graph_meet_batch *batch, u
 	return *mask != 0;
 }
 
-/* Keeps the edges to nodes that may rise, to check them. */
-static int check(struct graph_meet *m, struct graph_meet_batch *batch, uint32_t v,
-		 const uint32_t *targets, uint64_t count, struct hdb_error *err)
+void graph_meet_show(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t v,
+		     const uint32_t *targets, uint64_t count)
 {
-	for (uint64_t i = 0; i < count; i++) {
-		const struct graph_meet_edge edge = { .source = v, .target = targets[i] };
+	while (count) {
+		const uint64_t room = GRAPH_MEET_EDGES - batch->edge_count;
+		const uint64_t n = count < room ? count : room;
+		struct graph_meet_edge *edge = batch->edge + batch->edge_count;
 
-		if (!has_bit(m->several, targets[i]) || has_bit(m->top, targets[i]))
-			continue;
-		if (atomic_load_explicit(&m->has_all_edges, memory_order_relaxed)) {
-			const int rc = base_vec_push(&batch->edges, &edge, sizeof edge, err);
-			if (rc < 0)
-				return rc;
-		}
-		if (batch->edge_count == GRAPH_MEET_EDGES)
-			graph_meet_flush(m, batch);
-		batch->edge[batch->edge_count++] = edge;
-	}
-	return HDB_OK;
-}
-
-int graph_meet_show(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t v,
-		    const uint32_t *targets, uint64_t count, struct hdb_error *err)
-{
-	if (meet->is_checking)
-		return check(meet, batch, v, targets, count, err);
-	/* Without branches, since nobody can foretell what is at the top. */
-	for (uint64_t i = 0; i < count; i++) {
+		for (uint64_t i = 0; i < n; i++)
+			edge[i] = (struct graph_meet_edge){ v, targets[i] };
+		batch->edge_count += (uint32_t)n;
+		targets += n;
+		count -= n;
 		if (batch->edge_count == GRAPH_MEET_EDGES)
 			graph_meet_flush(meet, batch);
-		batch->edge[batch->edge_count] = (struct graph_meet_edge){ v, targets[i] };
-		batch->edge_count += !has_bit(meet->top, targets[i]);
 	}
-	return HDB_OK;
 }
 
-static int keep(struct graph_meet *m, const struct base_vec *edges, struct hdb_error *err)
+static int add_kept(struct graph_meet *m, const struct base_vec *edges, struct hdb_error *err)
 {
 	const int rc = base_vec_reserve(&m->edges, edges->count, sizeof(struct graph_meet_edge), err);
 
@@ -363,10 +384,10 @@ int graph_meet_join(struct graph_meet *meet, struct graph_meet_batch *batch, str
 	meet->step_count += batch->step_count;
 	meet->shown_count += batch->shown_count;
 	batch->reached_count = batch->change_count = batch->step_count = batch->shown_count = 0;
-	if (atomic_load(&meet->has_all_edges) && meet->edges.count + batch->edges.count > kept_max)
-		atomic_store(&meet->has_all_edges, false);
-	else if (atomic_load(&meet->has_all_edges))
-		rc = keep(meet, &batch->edges, err);
+	if (meet->edges.count + batch->edges.count > kept_max)
+		atomic_store(&meet->keeps_edges, false);
+	if (atomic_load(&meet->keeps_edges))
+		rc = add_kept(meet, &batch->edges, err);
 	batch->edges.count = 0;
 	return rc;
 }
@@ -380,60 +401,57 @@ static bool is_hopeless(const struct graph_meet *m)
 	       atomic_load_explicit(&m->is_too_deep, memory_order_relaxed);
 }
 
-/* Goes through the edges that were kept until none lets anything rise. */
+/*
+ * Goes through the edges that were kept, and those that are kept meanwhile, until none lets anything rise: HDB_END; or
+ * until there are too many.
+ */
 static int check_kept(struct graph_meet *m, struct hdb_error *err)
 {
 	struct graph_meet_batch *batch = calloc(1, sizeof *batch);
-	const struct graph_meet_edge *edge = m->edges.data;
 	int rc = batch ? HDB_OK : hdb_fail_memory(err, "dominators", sizeof *batch);
 
-	atomic_store(&m->has_all_edges, false);
-	while (rc == HDB_OK && m->change_count > 0) {
+	while (rc == HDB_OK && atomic_load(&m->keeps_edges)) {
+		const size_t count = m->edges.count;
+
 		m->change_count = 0;
-		for (size_t i = 0; i < m->edges.count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			if (batch->edge_count == GRAPH_MEET_EDGES)
 				graph_meet_flush(m, batch);
-			batch->edge[batch->edge_count++] = edge[i];
+			batch->edge[batch->edge_count++] = *base_vec_at(&m->edges, struct graph_meet_edge, i);
 		}
 		graph_meet_flush(m, batch);
+		m->edges.count = 0;
 		rc = graph_meet_join(m, batch, err);
 		if (rc == HDB_OK && is_hopeless(m))
 			rc = GRAPH_BUDGET;
 		if (rc == HDB_OK)
 			rc = base_step(m->work, 0, err);
+		if (rc == HDB_OK && m->change_count == 0)
+			rc = HDB_END;
 	}
+	if (batch)
+		base_vec_release(&batch->edges);
 	free(batch);
-	return rc == HDB_OK ? HDB_END : rc;
-}
-
-/* Whether a node may rise to which edges from several nodes lead. */
-static bool is_unsure(const struct graph_meet *m)
-{
-	for (uint64_t w = 0; w <= m->node_count / 64; w++)
-		if (atomic_load_explicit(&m->several[w], memory_order_relaxed) &
-		    ~atomic_load_explicit(&m->top[w], memory_order_relaxed))
-			return true;
-	return false;
+	return rc;
 }
 
 int graph_meet_next(struct graph_meet *meet, struct hdb_error *err)
 {
+	const bool is_growing = !meet->is_checking && meet->reached_count > 0;
+	const bool is_done = meet->is_checking && meet->change_count == 0;
 	int rc = HDB_OK;
 
 	meet->pass_count++;
 	if (is_hopeless(meet))
 		return GRAPH_BUDGET;
-	if (meet->is_checking) {
-		if (meet->change_count == 0)
-			return HDB_END;
-		if (atomic_load(&meet->has_all_edges))
-			return check_kept(meet, err);
-	} else if (meet->reached_count == 0) {
+	if (is_done)
+		return HDB_END;
+	if (!is_growing) {
+		rc = check_kept(meet, err);
 		meet->is_checking = true;
-		rc = is_unsure(meet) ? HDB_OK : HDB_END;
+		meet->edges.count = 0;
+		atomic_store(&meet->keeps_edges, true);
 	}
-	atomic_store(&meet->has_all_edges, meet->is_checking);
-	meet->edges.count = 0;
 	meet->reached_count = meet->change_count = 0;
 	return rc;
 }

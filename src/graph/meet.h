@@ -12,7 +12,8 @@
  *
  * On random graphs most nodes rise to the top at once and walks are short. On deep or narrow graphs
  * there are many passes and long walks: those are counted, and it gives up early. Memory:
- * 4 bytes and 3 bits a node, and none for edges, which are shown again in each pass.
+ * 4 bytes and 2 bits a node, and a byte a node for edges, of which those are kept that may matter again: the others
+ * are shown when their source is reached, and that is that.
  */
 #ifndef GRAPH_MEET_H
 #define GRAPH_MEET_H
@@ -35,8 +36,8 @@
  */
 #define GRAPH_MEET_NODES_MAX ((1u << 28) - 2)
 
-/* Edges that wait until their targets are in the caches, and walks that take turns. */
-#define GRAPH_MEET_EDGES 1024u
+/* Edges that wait until what is known of their targets is in the caches, and walks that take turns. */
+#define GRAPH_MEET_EDGES 2048u
 #define GRAPH_MEET_WALKS 64u
 
 struct graph_meet {
@@ -46,17 +47,16 @@ struct graph_meet {
 	uint32_t level_max;           /* stands for all levels from here on */
 	_Atomic uint32_t *cell;       /* by node, and the virtual root: level and parent; 0: not reached */
 	_Atomic uint64_t *top;        /* bits: the virtual root is the parent, which is final */
-	_Atomic uint64_t *several;    /* bits: edges from several nodes lead there */
 	uint32_t *shown;              /* by group, bits: edges were shown */
 	_Atomic uint8_t *waits;       /* by group: it has nodes that were reached and not shown */
-	bool is_checking;             /* all were shown: are edges right that lead to several's nodes? */
+	bool is_checking;             /* all were shown, and are shown again until nothing changes */
 	atomic_bool is_too_deep;
-	atomic_bool has_all_edges;    /* `edges` has room for all of them */
+	atomic_bool keeps_edges;      /* `edges` had room for all of them so far */
 	uint64_t pass_count, shown_count, step_count;
 	uint64_t reached_count;       /* since the pass began */
 	uint64_t change_count;        /* so */
-	struct base_vec edges;        /* struct graph_meet_edge: those that are checked */
-	struct base_big cell_big, top_big, several_big, shown_big, waits_big;
+	struct base_vec edges;        /* struct graph_meet_edge: to nodes that may have to rise again */
+	struct base_big cell_big, top_big, shown_big, waits_big;
 };
 
 struct graph_meet_edge {
@@ -70,9 +70,10 @@ struct graph_meet_batch {
 	struct graph_meet_walk {
 		uint32_t a, b;      /* walk up until they meet */
 		uint32_t node;      /* becomes the child of where they do */
-		uint32_t parent;    /* of it when this walk began */
+		uint32_t parent;    /* of it when this walk began: b */
+		uint32_t source;    /* of the edge: a */
 	} walk[GRAPH_MEET_WALKS];
-	struct base_vec edges;      /* struct graph_meet_edge: kept while checking */
+	struct base_vec edges;      /* struct graph_meet_edge: to be kept */
 	uint64_t reached_count, change_count, step_count, shown_count;
 };
 
@@ -95,8 +96,8 @@ bool graph_meet_wants(struct graph_meet *meet, struct graph_meet_batch *batch, u
  * Shows edges of v, on any thread, with a batch that no other uses; what was shown waits in the batch until
  * graph_meet_flush. Duplicates, self-loops and edges to roots are fine.
  */
-int graph_meet_show(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t v,
-		    const uint32_t *targets, uint64_t count, struct hdb_error *err);
+void graph_meet_show(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t v,
+		     const uint32_t *targets, uint64_t count);
 void graph_meet_flush(struct graph_meet *meet, struct graph_meet_batch *batch);
 
 /* Adds to the pass what a batch was used for, and empties it. One thread at a time. */

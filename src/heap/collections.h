@@ -138,7 +138,7 @@ struct heap_entries {
 	uint64_t left;             /* elements of arrays that are still to come */
 	uint64_t steps;            /* left to take: no collection has more entries than the heap */
 	uint64_t at, slots;        /* next slot; their number */
-	uint64_t slot_start, slot_modulo;
+	uint64_t slot_start;       /* the slot that is the first */
 	bool has_extra;
 	uint32_t node;             /* next entry of a chain, HEAP_NONE: none */
 	uint32_t end_node;         /* that ends a list */

@@ -226,7 +226,7 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
 /* Whether a class of this name is the class `no` or one of its super classes. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
-/* Frees the tables that deep chains made it keep; heap_close does. */
+/* Frees the tables that deep chains of super classes made heap_is_subclass keep; heap_close calls it. */
 void heap_release_below(struct heap *heap);
 
 /* Field number i of the table fields. */

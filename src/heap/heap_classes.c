@@ -64,7 +64,7 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 	buf[0] = '\0';
 	if (text_no == STORE_NONE)
 		return HDB_OK;
-	r = store_text(heap->store, STORE_TEXTS, text_no, &text, &text_size, err);
+	r = store_text(heap->store, text_no, &text, &text_size, err);
 	if (r < 0)
 		return r;
 	if (r == HDB_OK)
@@ -95,7 +95,7 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	}
 	if (heap->class_names[no])
 		return heap->class_names[no];
-	r = store_text(heap->store, STORE_TEXTS, heap->classes[no].name_text, &text, &size,
+	r = store_text(heap->store, heap->classes[no].name_text, &text, &size,
 		       note(heap));
 	if (r == HDB_NOTFOUND)
 		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes[no].name_text,

@@ -170,9 +170,14 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	return HDB_OK;
 }
 
-int heap_instance_value(struct heap *heap, const struct heap_instance *instance, uint32_t start_no,
-			const char *name, size_t name_size, struct heap_value *out,
-			struct hdb_error *err)
+/*
+ * The value of the field `name` (name_size bytes) that class start_no or the nearest of its super
+ * classes declares; start_no is the instance's class or a super class of it, HEAP_NONE: its class.
+ * HDB_NOTFOUND if there is no such field or the instance is cut short.
+ */
+static int field_value(struct heap *heap, const struct heap_instance *instance, uint32_t start_no,
+		       const char *name, size_t name_size, struct heap_value *out,
+		       struct hdb_error *err)
 {
 	struct place place;
 	const uint8_t *p;
@@ -268,8 +273,7 @@ int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const cha
 	for (unsigned steps = 0; steps < PATH_STEPS_MAX; steps++) {
 		const size_t size = strcspn(path, ".|");
 
-		r = heap_instance_value(heap, &instance, steps ? HEAP_NONE : start_no, path, size,
-					out, err);
+		r = field_value(heap, &instance, steps ? HEAP_NONE : start_no, path, size, out, err);
 		path += size;
 		if (r != HDB_OK || *path != '.')
 			return r;

@@ -23,15 +23,6 @@ struct heap_instance {
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err);
 
-/*
- * The value of the field `name` (name_size bytes) that class start_no or the nearest of its super
- * classes declares; start_no is the instance's class or a super class of it, HEAP_NONE: its class.
- * HDB_NOTFOUND if there is no such field or the instance is cut short.
- */
-int heap_instance_value(struct heap *heap, const struct heap_instance *instance, uint32_t start_no,
-			const char *name, size_t name_size, struct heap_value *out,
-			struct hdb_error *err);
-
 /* Whether instances of class_no have the first field of the path (or of one alternative). */
 bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 

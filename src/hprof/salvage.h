@@ -36,6 +36,7 @@ void hprof_salvage_release(struct hprof_salvage *s);
 /* Remembers a class id as evidence. HDB_ENOMEM; ids beyond a limit are not remembered. */
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
 
+/* Whether a top-level record may have this tag; whether that record holds heap sub-records. */
 bool hprof_tag_known(uint8_t tag);
 static inline bool hprof_tag_is_heap(uint8_t tag)
 {

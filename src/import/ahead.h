@@ -38,6 +38,7 @@ struct ahead_run {
 	uint64_t first_array, last_array, last_array_end, array_overlap;
 };
 
+/* Classes that are found again without a search. */
 #define AHEAD_CACHE 1024u
 
 struct ahead {

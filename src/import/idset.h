@@ -13,8 +13,9 @@
 
 #include <stdbool.h>
 
+/* No index. */
 #define IDSET_NONE UINT32_MAX
-/* Bits in a chunk. */
+/* Log2 of the bits in a chunk. */
 #define IDSET_CHUNK_BITS 15
 #define IDSET_CHUNK_WORDS (1u << (IDSET_CHUNK_BITS - 6))
 /*
@@ -24,7 +25,10 @@
 #define IDSET_SLAB_CHUNKS 1024u
 #define IDSET_FIRST_SLAB_CHUNKS 64u
 
-/* 64 units and the index of the first object in them: a look-up touches nothing else that is big. */
+/*
+ * 64 units (IDs without their low zero bits) and the index of the first object in them: a look-up touches nothing else
+ * that is big.
+ */
 struct idset_word {
 	uint8_t bits[8];                     /* a bit an ID; a number of 64 bits that would be aligned otherwise */
 	uint32_t first_ix;                   /* after idset_finish */

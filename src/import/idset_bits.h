@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "import/idset.h"
 
+/* Bits that are set. */
 static inline unsigned popcount(uint64_t v)
 {
 	v -= (v >> 1) & 0x5555555555555555ull;
@@ -17,11 +18,13 @@ static inline unsigned popcount(uint64_t v)
 	return (unsigned)((v * 0x0101010101010101ull) >> 56);
 }
 
+/* The 64 bits of a word. */
 static inline uint64_t bits_of(const struct idset_word *word)
 {
 	return load64(word->bits);
 }
 
+/* The word that has a unit's bit. */
 static inline struct idset_word *word_of(struct idset_chunk *chunk, uint64_t unit)
 {
 	return &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];

@@ -236,7 +236,6 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 		r = store_create(db_path, opt->force != 0, im->source->size, &im->writer, err);
 	if (r == HDB_OK) {
 		im->texts.writer = im->writer;
-		im->texts.table = STORE_TEXTS;
 		r = run(im, dump_path, err);
 	}
 	/* What failed on zeros that stand for unreadable pages is not what is wrong. */

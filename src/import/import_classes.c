@@ -1,19 +1,14 @@
 /*
- * import/import_classes.c - classes: names, numbers, super classes, where references lie in an instance.
+ * import/import_classes.c - classes: numbers, super classes, where references lie in an instance. Their names are in
+ * class_names.c, those that the dump lacks in class_invent.c.
  *
  * Runs between the scan and the passes over objects: all records have been seen, so the order in which the dump
  * has them does not matter.
  */
-#include "import/state.h"
+#include "import/classes.h"
 
-#include "layout/layout_known.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Longest class name that is shown; the JVM's own limit is 65,535 bytes. */
-#define NAME_MAX_BYTES 65536
 
 int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err)
 {
@@ -31,247 +26,6 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	*no = (uint32_t)im->classes.count;
 	r = base_vec_push(&im->classes, &fresh, sizeof(fresh), err);
 	return r == HDB_OK ? base_idmap_put(&im->class_map, class_id, *no, err) : r;
-}
-
-/* ---- names ---- */
-
-/* Names one class and writes its name as a text. */
-static int name_class(struct import *im, struct import_class *class, char *name,
-		      struct hdb_error *err)
-{
-	const uint32_t load = base_idmap_get(&im->load_map, class->out.class_id);
-	struct base_view view = { .src = im->source };
-	uint32_t text = BASE_IDMAP_NONE;
-	bool is_array = false;
-
-	if (load != BASE_IDMAP_NONE) {
-		const struct hprof_load_class *l =
-			base_vec_at(&im->loads, struct hprof_load_class, load);
-
-		class->out.class_serial = l->class_serial;
-		text = base_idmap_get(&im->text_map, l->name_string_id);
-	}
-	if (text == BASE_IDMAP_NONE) {
-		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
-			       class->out.class_id);
-		/* A class that only unnamed records speak of is a problem of its own kind. */
-		return class->has_dump ?
-		       import_problem(im, STORE_PROBLEM_MISSING_NAME, class->out.file_offset, 0,
-				      class->out.class_id, err, "class 0x%" PRIx64
-				      " has no name", class->out.class_id) : HDB_OK;
-	}
-	const struct import_text_place *place =
-		base_vec_at(&im->text_places, struct import_text_place, text);
-	const uint8_t *raw = base_view_at(&view, place->offset, place->size, err);
-	if (!raw)
-		return HDB_ETRUNC;
-	import_class_name((const char *)raw, place->size, name, NAME_MAX_BYTES, &is_array,
-			  &class->out.element_type);
-	if (is_array)
-		class->out.flags |= STORE_CLASS_ARRAY;
-	return HDB_OK;
-}
-
-/*
- * Classes whose instances, and those of their sub classes, hold their referent weakly. The last ones are sub classes of
- * the first in most dumps: not where a class is missing between, and on Android FinalizerReference stands by itself.
- */
-static const struct {
-	const char *name;
-	uint8_t strength;
-} strengths[] = {
-	{ "java.lang.ref.SoftReference", STORE_SOFT },
-	{ "java.lang.ref.WeakReference", STORE_WEAK },
-	{ "java.lang.ref.PhantomReference", STORE_PHANTOM },
-	{ "java.lang.ref.FinalReference", STORE_FINALIZER },
-	{ "java.lang.ref.FinalizerReference", STORE_FINALIZER },
-	{ "java.lang.ref.Finalizer", STORE_FINALIZER },
-	{ "sun.misc.Cleaner", STORE_PHANTOM },
-	{ "jdk.internal.ref.Cleaner", STORE_PHANTOM },
-	{ "leakcanary.KeyedWeakReference", STORE_WEAK },
-};
-
-/* Notes the classes that rules speak of: of several with one name, the first in the file. */
-static void note_class(struct import *im, uint32_t no, const char *name)
-{
-	struct import_class *class = import_class_at(im, no);
-	uint32_t *slot = NULL;
-
-	if (!class->has_dump)
-		return;
-	class->known = (uint8_t)layout_known(name);
-	for (size_t s = 0; s < sizeof(strengths) / sizeof(strengths[0]); s++)
-		if (strcmp(name, strengths[s].name) == 0)
-			class->out.strength = strengths[s].strength;
-	if (strcmp(name, "java.lang.Class") == 0)
-		slot = &im->class_class_no;
-	else if (strcmp(name, "java.lang.ClassLoader") == 0)
-		slot = &im->loader_class_no;
-	else if (strcmp(name, "java.lang.Object") == 0)
-		slot = &im->object_class_no;
-	else if (class->out.element_type > HPROF_OBJECT)
-		slot = &im->primitive_class_no[class->out.element_type & 15];
-	if (slot && (*slot == STORE_NONE ||
-		     import_class_at(im, *slot)->out.file_offset > class->out.file_offset))
-		*slot = no;
-}
-
-static int put_name(struct import *im, struct import_class *class, const char *name,
-		    struct hdb_error *err)
-{
-	class->out.name_text = (uint32_t)im->texts.count;
-	return store_texts_put(&im->texts, name, strlen(name), err);
-}
-
-/* Classes that UNLOAD CLASS records name; a serial number is of the class that was loaded with it last. */
-static void mark_unloaded(struct import *im)
-{
-	for (size_t i = 0; i < im->unloaded.count; i++) {
-		const uint32_t load = base_idmap_get(&im->serial_map,
-						     *base_vec_at(&im->unloaded, uint32_t, i));
-		uint32_t no;
-
-		if (load == BASE_IDMAP_NONE)
-			continue;
-		no = base_idmap_get(&im->class_map, base_vec_at(&im->loads, struct hprof_load_class,
-								load)->class_id);
-		if (no != BASE_IDMAP_NONE)
-			import_class_at(im, no)->out.flags |= STORE_CLASS_UNLOADED;
-	}
-}
-
-static int name_classes(struct import *im, struct hdb_error *err)
-{
-	char *name = malloc(NAME_MAX_BYTES);
-	int r = HDB_OK;
-
-	if (!name)
-		return hdb_fail_memory(err, "class names", NAME_MAX_BYTES);
-	im->class_class_no = im->loader_class_no = im->object_class_no = STORE_NONE;
-	for (unsigned t = 0; t < 16; t++)
-		im->primitive_class_no[t] = STORE_NONE;
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
-		r = name_class(im, import_class_at(im, no), name, err);
-		if (r == HDB_OK)
-			r = put_name(im, import_class_at(im, no), name, err);
-		if (r == HDB_OK)
-			note_class(im, no, name);
-	}
-	free(name);
-	mark_unloaded(im);
-	return r;
-}
-
-/* ---- what the dump lacks ---- */
-
-/* Eclipse MAT's alignment: greatest common divisor of the distances of all objects, 8 to 256. */
-static unsigned mat_alignment(const struct import *im)
-{
-	uint64_t ids[1024], previous = 0, align = 0;
-	uint32_t ix = 0;
-
-	while (ix < im->ids.count) {
-		const uint32_t n = im->ids.count - ix < 1024 ? (uint32_t)(im->ids.count - ix) : 1024;
-
-		idset_scan(&im->ids, ix, n, ids);
-		ix += n;
-		for (uint32_t i = 0; i < n; i++) {
-			uint64_t a = ids[i] - previous, b = align;
-
-			if (ids[i] == 0)
-				continue;
-			if (previous == 0) {
-				previous = ids[i];
-				continue;
-			}
-			previous = ids[i];
-			while (b) {
-				const uint64_t rest = a % b;
-				a = b;
-				b = rest;
-			}
-			align = a;
-			if (align <= 8)
-				return 8;
-		}
-	}
-	return align > 256 ? 256 : align < 8 ? 8 : (unsigned)align;
-}
-
-static int invent_class(struct import *im, const char *name, uint64_t *next_id, uint32_t *no,
-			struct hdb_error *err)
-{
-	struct import_class *class;
-	bool is_array;
-	int r;
-
-	do
-		*next_id += im->mat_align_bytes;
-	while (idset_has(&im->ids, *next_id));
-	r = idset_add(&im->ids, *next_id, err);
-	if (r == HDB_OK)
-		r = import_class_of(im, *next_id, no, err);
-	if (r < 0)
-		return r;
-	class = import_class_at(im, *no);
-	class->out.flags |= STORE_CLASS_INVENTED;
-	import_class_name(name, strlen(name), (char[64]){ 0 }, 64, &is_array,
-			  &class->out.element_type);
-	if (is_array)
-		class->out.flags |= STORE_CLASS_ARRAY;
-	return put_name(im, class, name, err);
-}
-
-/* A class that objects have but that no CLASS_DUMP describes. */
-static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct hdb_error *err)
-{
-	struct import_class *class = import_class_at(im, no);
-	const uint64_t id = class->out.class_id;
-	int r = import_problem(im, STORE_PROBLEM_MISSING_CLASS, 0, 0, id, err,
-			       "objects have class 0x%" PRIx64 ", which is not in the dump", id);
-
-	class->out.flags |= STORE_CLASS_INVENTED;
-	if (r < 0)
-		return r;
-	if (id && !idset_has(&im->ids, id)) {
-		r = idset_add(&im->ids, id, err);
-		return r < 0 ? r : HDB_OK;
-	}
-	r = import_problem(im, STORE_PROBLEM_CLASS_ID, 0, 0, id, err,
-			   "class 0x%" PRIx64 " has the ID of an object that is no class", id);
-	if (r < 0)
-		return r;
-	do
-		*next_id += im->mat_align_bytes;
-	while (idset_has(&im->ids, *next_id));
-	class->out.class_id = *next_id;
-	r = idset_add(&im->ids, *next_id, err);
-	return r < 0 ? r : HDB_OK;
-}
-
-/* Invents classes as Eclipse MAT does: at the first free multiples of the alignment. */
-static int invent_classes(struct import *im, struct hdb_error *err)
-{
-	static const char *const names[] = {
-		[HPROF_BOOLEAN] = "boolean[]", [HPROF_CHAR] = "char[]", [HPROF_FLOAT] = "float[]",
-		[HPROF_DOUBLE] = "double[]", [HPROF_BYTE] = "byte[]", [HPROF_SHORT] = "short[]",
-		[HPROF_INT] = "int[]", [HPROF_LONG] = "long[]",
-	};
-	const uint32_t count = (uint32_t)im->classes.count;
-	uint64_t next_id = 0;
-	int r = HDB_OK;
-
-	if (im->class_class_no == STORE_NONE)
-		r = invent_class(im, "java.lang.Class", &next_id, &im->class_class_no, err);
-	if (r == HDB_OK && im->loader_class_no == STORE_NONE)
-		r = invent_class(im, "java.lang.ClassLoader", &next_id, &im->loader_class_no, err);
-	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG && r == HDB_OK; t++)
-		if (im->primitive_used[t] && im->primitive_class_no[t] == STORE_NONE)
-			r = invent_class(im, names[t], &next_id, &im->primitive_class_no[t], err);
-	for (uint32_t no = 0; no < count && r == HDB_OK; no++)
-		if (!import_class_at(im, no)->has_dump)
-			r = invent_used(im, no, &next_id, err);
-	return r;
 }
 
 /* ---- numbers ---- */
@@ -476,7 +230,7 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 int import_classes(struct import *im, struct hdb_error *err)
 {
 	uint64_t duplicates = 0, more = 0;
-	int r = name_classes(im, err);
+	int r = import_name_classes(im, err);
 
 	if (r == HDB_OK)
 		r = idset_finish(&im->ids, &duplicates, err);
@@ -486,11 +240,11 @@ int import_classes(struct import *im, struct hdb_error *err)
 				   duplicates);
 	if (r < 0)
 		return r;
-	im->mat_align_bytes = mat_alignment(im);
+	im->mat_align_bytes = import_mat_alignment(im);
 	/* The boot class loader's stand-in: ID 0, index 0. */
 	r = idset_add(&im->ids, 0, err);
 	if (r >= 0)
-		r = invent_classes(im, err);
+		r = import_invent_classes(im, err);
 	if (r == HDB_OK)
 		r = idset_finish(&im->ids, &more, err);
 	if (r == HDB_OK)

@@ -1,9 +1,29 @@
 /*
- * import/names.c - class names as people know them.
+ * import/names.c - texts of the dump by their string ID, and class names as people know them.
  */
 #include "import/state.h"
 
 #include <string.h>
+
+const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id)
+{
+	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+
+	return no == BASE_IDMAP_NONE ? NULL :
+	       base_vec_at(&im->text_places, struct import_text_place, no);
+}
+
+bool import_text_is(const struct import *im, uint64_t string_id, const char *text)
+{
+	const struct import_text_place *place = import_text_place(im, string_id);
+	struct base_view view = { .src = im->source };
+	const uint8_t *raw;
+
+	if (!place || place->size != strlen(text))
+		return false;
+	raw = base_view_at(&view, place->offset, place->size, NULL);
+	return raw && memcmp(raw, text, place->size) == 0;
+}
 
 static const struct {
 	char signature;

@@ -57,9 +57,6 @@ struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout
 uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
 		    int64_t least);
 
-/* Whether the text with this HPROF ID is `text`. A text that cannot be read is no match. */
-bool sizes_text_is(struct import *im, uint64_t string_id, const char *text);
-
 /* ---- sizes_art.c ---- */
 
 /* How ART places fields: of its two ways, the one that makes more classes as large as the dump records. */

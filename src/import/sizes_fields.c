@@ -10,22 +10,8 @@
 
 /* Classes between two reports of progress. */
 #define STEP_CLASSES 4096
-
-bool sizes_text_is(struct import *im, uint64_t string_id, const char *text)
-{
-	const uint32_t no = base_idmap_get(&im->text_map, string_id);
-	struct base_view view = { .src = im->source };
-	const struct import_text_place *place;
-	const uint8_t *raw;
-
-	if (no == BASE_IDMAP_NONE)
-		return false;
-	place = base_vec_at(&im->text_places, struct import_text_place, no);
-	if (place->size != strlen(text))
-		return false;
-	raw = base_view_at(&view, place->offset, place->size, NULL);
-	return raw && memcmp(raw, text, place->size) == 0;
-}
+/* Room for the name of a field that is known; longer ones are none of them. */
+#define FIELD_NAME_ROOM 64
 
 int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 {
@@ -45,7 +31,7 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 				return r;
 			at += hprof_type_size(field.type, im->file.id_size);
 			if (field.type == HPROF_INT &&
-			    sizes_text_is(im, field.name_string_id, "size"))
+			    import_text_is(im, field.name_string_id, "size"))
 				class->stack_size_at = (uint32_t)at;
 		}
 	}
@@ -55,15 +41,11 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 /* Static fields that the dump makes up, such as <resolved_references>, are not in the class object. */
 static bool is_made_up(struct import *im, uint64_t string_id)
 {
-	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+	const struct import_text_place *place = import_text_place(im, string_id);
 	struct base_view view = { .src = im->source };
-	const struct import_text_place *place;
 	const uint8_t *raw;
 
-	if (no == BASE_IDMAP_NONE)
-		return false;
-	place = base_vec_at(&im->text_places, struct import_text_place, no);
-	raw = place->size ? base_view_at(&view, place->offset, 1, NULL) : NULL;
+	raw = place && place->size ? base_view_at(&view, place->offset, 1, NULL) : NULL;
 	return raw && *raw == '<';
 }
 
@@ -154,18 +136,16 @@ void sizes_release(struct sizes *s)
 /* ---- laying out ---- */
 
 /* Copies a field's name; "" if there is none, or it is longer than any that is known. */
-static void field_name(struct import *im, uint64_t string_id, char out[64])
+static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAME_ROOM])
 {
-	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+	const struct import_text_place *place = import_text_place(im, string_id);
 	struct base_view view = { .src = im->source };
-	const struct import_text_place *place;
 	const uint8_t *raw;
 
 	out[0] = '\0';
-	if (no == BASE_IDMAP_NONE)
+	if (!place || place->size >= FIELD_NAME_ROOM)
 		return;
-	place = base_vec_at(&im->text_places, struct import_text_place, no);
-	raw = place->size < 64 ? base_view_at(&view, place->offset, place->size, NULL) : NULL;
+	raw = base_view_at(&view, place->offset, place->size, NULL);
 	if (!raw)
 		return;
 	memcpy(out, raw, place->size);
@@ -189,7 +169,7 @@ static int add_known(struct sizes *s, const struct layout_model *model,
 		return HDB_OK;
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
-		char name[64];
+		char name[FIELD_NAME_ROOM];
 		const int r = hprof_field_next(&s->im->file, &view, &offset, &field, err);
 
 		if (r < 0)

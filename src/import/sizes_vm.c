@@ -119,7 +119,7 @@ static bool lists_backwards(struct import *im)
 		for (uint32_t f = 0; f < class->out.field_count; f++)
 			if (hprof_field_next(&im->file, &view, &offset, &field, NULL) < 0)
 				return false;
-		return sizes_text_is(im, field.name_string_id, "value");
+		return import_text_is(im, field.name_string_id, "value");
 	}
 	return false;
 }

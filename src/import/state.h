@@ -33,7 +33,6 @@ struct import_distance {
 struct import_class {
 	struct store_class out;   /* what will be stored */
 	uint64_t super_id;
-	uint64_t name_string_id;
 	uint64_t statics_offset;  /* in the dump */
 	uint64_t fields_offset;
 	uint32_t max_body;        /* longest instance of it, bytes */
@@ -48,7 +47,6 @@ struct import_class {
 	uint32_t stack_size_at;   /* stack chunks: where the value of field "size" ends; 0: none */
 	uint8_t known;            /* see layout/layout_known.h */
 	uint64_t instance_count;  /* instances seen by the pass over objects */
-	uint32_t order;           /* position among all classes, super classes first */
 	uint8_t has_dump;         /* a CLASS_DUMP of this snapshot */
 	uint8_t mark;             /* for walks over super classes */
 };
@@ -62,7 +60,7 @@ struct import_root {
 	uint8_t kind;
 };
 
-/* Where a text of the dump is, so that class names can be read again. */
+/* Where a text of the dump is, so that names can be read again. */
 struct import_text_place {
 	uint64_t offset;
 	uint32_t size;
@@ -203,7 +201,7 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err);
 /* Takes what was seen in a block, and empties it; one thread at a time. */
 void import_distances_merge(struct import *im, struct import_seen *seen);
 
-/* import_problems.c */
+/* import_problems.c: notes what is wrong in the dump, at `offset`, and was worked round. HDB_ENOMEM, else HDB_OK. */
 int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
 		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
 	HDB_PRINTF(7, 8);
@@ -223,7 +221,12 @@ static inline struct import_class *import_class_at(struct import *im, uint32_t n
 int import_classes(struct import *im, struct hdb_error *err);
 int import_write_classes(struct import *im, struct hdb_error *err);
 
-/* names.c: class names as people know them, from "[Ljava/lang/String;" or "java.lang.String[]". */
+/* names.c */
+/* Where the text with this string ID is; NULL if the dump has none. Borrowed until another text is read. */
+const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
+/* Whether the text with this string ID is `text`. One that cannot be read is no match. */
+bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
+/* Class names as people know them, from "[Ljava/lang/String;" or "java.lang.String[]". */
 void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size,
 		       bool *is_array, uint8_t *element_type);
 

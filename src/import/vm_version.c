@@ -46,7 +46,7 @@ static uint64_t value_of(struct import *im, struct base_view *view, const struct
 
 		if (hprof_field_next(&im->file, &fields, &offset, &field, NULL) < 0)
 			return 0;
-		if (field.type != HPROF_OBJECT || !sizes_text_is(im, field.name_string_id, "value")) {
+		if (field.type != HPROF_OBJECT || !import_text_is(im, field.name_string_id, "value")) {
 			at += hprof_type_size(field.type, im->file.id_size);
 			continue;
 		}
@@ -105,8 +105,8 @@ static uint64_t version_field(struct import *im, const struct import_class *clas
 
 		if (hprof_static_next(&im->file, &view, &offset, &field, NULL) < 0)
 			return 0;
-		if (field.type == HPROF_OBJECT && sizes_text_is(im, field.name_string_id,
-								"java_version"))
+		if (field.type == HPROF_OBJECT && import_text_is(im, field.name_string_id,
+								 "java_version"))
 			return field.value;
 	}
 	return 0;

@@ -34,7 +34,7 @@ struct layout_model {
 	bool keeps_long_gap;      /* classic: the gap before longs stays empty (-CompactFields) */
 	bool references_first;    /* classic: FieldsAllocationStyle 0 */
 	bool widens_fields;       /* ART before Android 6: small fields take 4 bytes */
-	bool joins_references;    /* builder: references come first if the super class ends with one (25) */
+	bool joins_references;    /* builder: references come first if the super class ends with one (JDK 25) */
 	bool packs_arrays;        /* elements begin right behind the length (JDK 23) */
 	bool reverses_fields;     /* the dump lists fields last to first; for offsets only */
 };

@@ -44,6 +44,7 @@ size_t layout_known_injected(const struct layout_model *model, unsigned known,
 /* The class with stacks behind its fields: jdk.internal.vm.StackChunk. */
 bool layout_known_is_stack_chunk(unsigned known);
 
+/* java.lang.String. */
 bool layout_known_is_string(unsigned known);
 
 /*

@@ -3,7 +3,6 @@
  */
 #include "query/checks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Objects of a class and their bytes. */
@@ -54,15 +53,12 @@ int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb
 	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK && *ok; no++) {
 		if (!sums[no].count && !sums[no].bytes)
 			continue;
-		*ok = false;
-		(void)snprintf(detail, CHECK_DETAIL_SIZE, "class 0x%" PRIx64 ": %" PRId64
-			       " objects and %" PRId64 " bytes more counted than there are",
-			       heap_class(q->heap, no)->class_id, (int64_t)sums[no].count,
-			       (int64_t)sums[no].bytes);
+		FAIL(ok, detail, "class 0x%" PRIx64 ": %" PRId64 " objects and %" PRId64
+		     " bytes more counted than there are", heap_class(q->heap, no)->class_id,
+		     (int64_t)sums[no].count, (int64_t)sums[no].bytes);
 	}
 	if (r == HDB_OK && *ok)
-		(void)snprintf(detail, CHECK_DETAIL_SIZE, "objects and bytes of %" PRIu32 " classes",
-			       q->heap->class_count);
+		SAY(detail, "objects and bytes of %" PRIu32 " classes", q->heap->class_count);
 	free(sums);
 	return r;
 }

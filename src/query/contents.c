@@ -283,7 +283,8 @@ static void spread(struct query_content *records, uint64_t count, unsigned depth
 	}
 }
 
-void query_contents_sort(struct query_content *records, uint64_t count)
+/* Sorts records by hash, then by ix, in place. */
+static void sort(struct query_content *records, uint64_t count)
 {
 	/* A byte of the key that is looked at: its places, and the first not yet sorted. */
 	struct level {
@@ -363,7 +364,7 @@ int query_contents_read(struct query *q, const struct query_contents_options *op
 		q->work->threads = threads;
 	}
 	if (r == HDB_OK)
-		query_contents_sort(out->records.data, out->count);
+		sort(out->records.data, out->count);
 	free(s.references);
 	free(s.reachable);
 	return r;

@@ -52,7 +52,4 @@ void query_contents_release(struct query *q, struct query_contents *contents);
 int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 		     struct query_content *out, struct hdb_error *err);
 
-/* Sorts records by hash, then by ix, in place. */
-void query_contents_sort(struct query_content *records, uint64_t count);
-
 #endif

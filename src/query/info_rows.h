@@ -29,11 +29,12 @@ int info_text(struct info_rows *info, const char *section, const char *key, cons
 int info_number(struct info_rows *info, const char *section, const char *key, const char *help,
 		uint64_t value, struct hdb_error *err);
 
-/* A number of the table meta, as it is. */
+/* A row for a meta value that is a number (store/FORMAT.md). */
 struct info_meta {
 	const char *section, *key, *meta, *help;
 };
 
+/* Appends the rows; the number is 0 where the meta value is not there. */
 int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,
 	      struct hdb_error *err);
 

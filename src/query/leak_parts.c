@@ -75,14 +75,14 @@ static int tell_classes(struct query *q, struct query_story *story, const char *
 	return r;
 }
 
-static int count_object(struct query *q, struct by_class *classes, uint32_t ix, bool with_retained,
+static int count_object(struct query *q, struct by_class *classes, uint32_t ix,
 			struct hdb_error *err)
 {
 	struct heap_object object;
 	uint64_t retained = 0;
 	int r = heap_object(q->heap, ix, &object, err);
 
-	if (r == HDB_OK && with_retained)
+	if (r == HDB_OK)
 		r = derive_retained(q->derive, ix, &retained, err);
 	if (r != HDB_OK)
 		return r;
@@ -113,7 +113,7 @@ int query_leak_children(struct query *q, struct query_story *story, uint64_t par
 	while (r == HDB_OK && count && done < CHILDREN_MAX) {
 		r = store_lists_next(&children, &batch, &count, err);
 		for (size_t i = 0; i < count && r == HDB_OK; i++)
-			r = count_object(q, classes, batch[i], true, err);
+			r = count_object(q, classes, batch[i], err);
 		done += count;
 		if (r == HDB_OK && done % STEP_OBJECTS < count)
 			r = base_step(q->work, done, err);
@@ -202,7 +202,7 @@ static int count_element(struct query *q, struct elements *e, uint32_t ix, uint6
 		end_count = 1;
 	}
 	for (uint64_t i = 0; i < end_count * times && r == HDB_OK; i++)
-		r = count_object(q, e->classes, ends[i % end_count], true, err);
+		r = count_object(q, e->classes, ends[i % end_count], err);
 	return r;
 }
 
@@ -230,7 +230,7 @@ static int count_elements(struct query *q, struct elements *e, uint32_t point_ix
 
 			r = is_platform_object(q, batch[i], &is_platform, err);
 			if (r == HDB_OK && !is_platform) {
-				r = count_object(q, e->classes, batch[i], true, err);
+				r = count_object(q, e->classes, batch[i], err);
 			} else if (r == HDB_OK && done % times == 0) {
 				e->is_estimated |= times > 1;
 				r = count_element(q, e, batch[i], times, err);

@@ -55,7 +55,6 @@ struct query_merged_sum {
 	uint64_t total_count;    /* with all nodes below it */
 	uint64_t total_bytes;
 	uint32_t example_ix;     /* its object that retains most, HEAP_NONE: none */
-	uint32_t unused;
 	uint64_t example_bytes;  /* what that retains; its shallow size without the table retained */
 };
 

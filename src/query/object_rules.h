@@ -27,7 +27,6 @@ enum object_condition {
 };
 
 struct object_rule {
-	const char *id;
 	const char *class_name;    /* sub classes too */
 	enum object_condition condition;
 	bool is_filter;            /* objects that should be gone are looked for by this rule */
@@ -37,12 +36,12 @@ struct object_rule {
 
 extern const struct object_rule object_rules[];
 extern const size_t object_rule_count;
-/* Rules are a bit each. */
+/* Most rules: each is a bit of a word. */
 #define OBJECT_RULES_MAX 32u
 
 enum object_verdict { OBJECT_UNKNOWN, OBJECT_THERE, OBJECT_GONE };
 
-/* What all that is needed to try rules. */
+/* What is needed to try rules. */
 struct object_judge {
 	struct query *q;
 	uint32_t *rules_of_class; /* by class number: which rules are about it; owned */
@@ -80,7 +79,7 @@ struct query_leaking_counts {
 	uint64_t hanging;       /* of those, kept by another one of them */
 	uint64_t leaks;         /* the others, by what keeps them */
 	uint64_t library_leaks; /* of those, known to be the fault of a library */
-	uint64_t told;
+	uint64_t told;          /* leaks, of whichever fault, that have rows of their own */
 };
 
 /*

@@ -73,7 +73,6 @@ enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 struct one {
 	uint64_t size;
 	uint32_t ix;
-	uint32_t unused;
 };
 
 struct collections {

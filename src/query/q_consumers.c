@@ -56,7 +56,6 @@ struct package {
 	size_t name_size;
 	uint32_t level;
 	struct derive_total total;
-	size_t parent;    /* number among the packages, SIZE_MAX: none */
 };
 
 struct consumers {
@@ -180,7 +179,7 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 		     struct hdb_error *err)
 {
 	const struct derive_total *total = &s->by_class[class->no];
-	size_t parent = SIZE_MAX, size = 0;
+	size_t size = 0;
 
 	for (uint32_t level = 0; class->name[size] || !level; level++) {
 		struct package *package = NULL;
@@ -190,27 +189,23 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 			const size_t no = *base_vec_at(path, size_t, level);
 
 			package = base_vec_at(&s->packages, struct package, no);
-			if (package->name_size == size &&
-			    memcmp(package->name, class->name, size) == 0)
-				parent = no;
-			else
+			if (package->name_size != size || memcmp(package->name, class->name, size) != 0)
 				package = NULL;
 		}
 		if (!package) {
 			const struct package new = {
 				.name = class->name, .name_size = size, .level = level,
-				.parent = parent,
 			};
+			const size_t no = s->packages.count;
 			int r;
 
-			parent = s->packages.count;
 			path->count = level;
 			r = base_vec_push(&s->packages, &new, sizeof(new), err);
 			if (r == HDB_OK)
-				r = base_vec_push(path, &parent, sizeof(parent), err);
+				r = base_vec_push(path, &no, sizeof(no), err);
 			if (r < 0)
 				return r;
-			package = base_vec_at(&s->packages, struct package, parent);
+			package = base_vec_at(&s->packages, struct package, no);
 		}
 		package->total.count += total->count;
 		package->total.shallow_bytes += total->shallow_bytes;

@@ -53,7 +53,6 @@ struct shown {
 	uint64_t first; /* its first string in the records */
 	uint64_t wasted, used;
 	uint32_t strings;
-	uint32_t unused;
 };
 
 struct substrings {

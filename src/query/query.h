@@ -114,6 +114,7 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 
 /* ---- cells and facts ---- */
 
+/* Makes a cell null, as all are before a row is made. */
 void query_null(struct query *q, size_t column);
 /* For COUNT, BYTES, ID and BOOL columns: the column says which. */
 void query_set(struct query *q, size_t column, uint64_t value);

@@ -18,7 +18,6 @@ struct query_tally_head {
 	struct heap_text_hash hash;
 	uint64_t count;
 	uint32_t first_ix; /* the object that was counted first */
-	uint32_t unused;
 };
 
 /* Set the first two, zero the rest; query_tally_release at the end. */

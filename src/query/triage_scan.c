@@ -32,7 +32,6 @@ struct collected {
 struct scan {
 	struct triage *t;
 	uint32_t *line_bits;     /* by class: bit set of lines of triage_values */
-	uint64_t *counts;         /* by class: reachable objects */
 	struct collected *lines;
 	struct heap_block *block;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];

@@ -1,22 +1,10 @@
 /*
- * store/column.c - tables of one packed number an object.
+ * store/column.c - reading tables of one packed number an object.
  */
 #include "store/column.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int store_column_put(struct store_writer *writer, enum store_table table, uint32_t first_ix,
-		     const uint64_t *values, uint32_t count, struct base_vec *scratch,
-		     struct hdb_error *err)
-{
-	int r;
-
-	scratch->count = 0;
-	r = pack_encode(scratch, values, count, err);
-	return r < 0 ? r : store_put(writer, table, first_ix, count, scratch->data,
-				     scratch->count, err);
-}
 
 static int open_block(struct store_column *c, uint32_t block_no, struct pack_column **out,
 		      struct hdb_error *err)

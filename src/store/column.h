@@ -1,15 +1,11 @@
 /*
- * store/column.h - tables of one packed number an object.
+ * store/column.h - reading tables of one packed number an object: a block is one column of base/pack.h, and is keyed by
+ * the index of its first object.
  */
 #ifndef STORE_COLUMN_H
 #define STORE_COLUMN_H
 
 #include "store/objects.h"
-
-/* Writes the block of `count` values that begins at first_ix. `scratch` is a vec of bytes to reuse. */
-int store_column_put(struct store_writer *writer, enum store_table table, uint32_t first_ix,
-		     const uint64_t *values, uint32_t count, struct base_vec *scratch,
-		     struct hdb_error *err);
 
 /* A reader; set the first three, zero the rest, store_column_release at the end. */
 struct store_column {

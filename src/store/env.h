@@ -2,7 +2,7 @@
  * store/env.h - LMDB environments of this process, shared by the handles on one file.
  *
  * LMDB must not open a file twice in a process (its file locks are per process), so environments are kept in a
- * list with a count of users: the one piece of process-wide state in heapdb, behind a mutex.
+ * list of the whole process with a count of users, behind a mutex.
  */
 #ifndef STORE_ENV_H
 #define STORE_ENV_H

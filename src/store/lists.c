@@ -130,12 +130,47 @@ static const uint8_t *group_start(const struct store_block *block, uint32_t grou
 	return at <= block->size ? block->data + at : NULL;
 }
 
-/* Steps over the entries of a list: the end of a varint is a byte below 0x80. */
+/* Bits of the bytes below 0x80 among eight: each ends a varint. */
+static inline uint64_t varint_ends(uint64_t bytes)
+{
+	return ~bytes & 0x8080808080808080ull;
+}
+
+/* Steps over the entries of a list, eight bytes at a time. */
 static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_t n)
 {
+	while (n && end - p >= 8) {
+		uint64_t ends = varint_ends(load64(p));
+		const uint64_t count = (ends >> 7) * 0x0101010101010101ull >> 56;
+
+		if (count >= n) {
+			while (--n)
+				ends &= ends - 1;
+			return p + __builtin_ctzll(ends) / 8 + 1;
+		}
+		n -= count;
+		p += 8;
+	}
 	while (n && p < end)
 		n -= *p++ < 0x80;
 	return n ? NULL : p;
+}
+
+/* get_varint, without branches for numbers below 2^35: how long the next one is is hard to foretell. */
+static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	uint64_t bytes, ends;
+
+	if (end - p < 8)
+		return get_varint(p, end, v);
+	bytes = load64(p);
+	ends = varint_ends(bytes);
+	if (!(ends & 0x8080808080))
+		return get_varint(p, end, v);
+	bytes &= ends ^ (ends - 1);
+	*v = (bytes & 0x7f) | (bytes >> 1 & 0x3f80) | (bytes >> 2 & 0x1fc000) | (bytes >> 3 & 0xfe00000) |
+	     (bytes >> 4 & 0x7f0000000);
+	return p + __builtin_ctzll(ends) / 8 + 1;
 }
 
 int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
@@ -200,7 +235,7 @@ static const uint8_t *decode(const uint8_t *p, const uint8_t *end, uint64_t n, u
 	for (uint64_t e = 0; e < n; e++) {
 		uint64_t v;
 
-		p = get_varint(p, end, &v);
+		p = get_number(p, end, &v);
 		if (!p)
 			return NULL;
 		v = (uint64_t)last + (uint64_t)unzigzag(v);
@@ -284,9 +319,11 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 	return HDB_OK;
 }
 
-/* Lists [first, end) of a block, of which the first starts at p, or NULL. */
+/*
+ * Lists [first, end) of a block, of which the first starts at p, or NULL; of every 32 those that the mask has.
+ */
 static int decode_lists(struct store *store, enum store_table table, const struct store_block *block,
-			const uint8_t *p, uint32_t first, uint32_t end, uint32_t ix_count,
+			const uint8_t *p, uint32_t first, uint32_t end, uint32_t mask, uint32_t ix_count,
 			uint64_t *lengths, struct base_vec *target, struct hdb_error *err)
 {
 	const uint8_t *block_end = block->data + block->size;
@@ -306,6 +343,10 @@ static int decode_lists(struct store *store, enum store_table table, const struc
 		}
 		if (!*lengths)
 			continue;
+		if (!(mask >> i % STORE_LIST_GROUP & 1)) {
+			p = skip_entries(p, block_end, *lengths);
+			continue;
+		}
 		if (*lengths > (uint64_t)(block_end - p))
 			return store_damaged(store, table, block->key, "list runs past its block",
 					     err);
@@ -330,12 +371,12 @@ int store_lists_decode(struct store *store, enum store_table table, const struct
 	if (!block_is_sound(block))
 		return store_damaged(store, table, block->key, "impossible size", err);
 	return decode_lists(store, table, block, block->item_count ? group_start(block, 0) : end, 0,
-			    block->item_count, ix_count, lengths, target, err);
+			    block->item_count, UINT32_MAX, ix_count, lengths, target, err);
 }
 
 int store_lists_decode_group(struct store *store, enum store_table table,
-			     const struct store_block *block, uint32_t group_no, uint32_t ix_count,
-			     uint64_t *lengths, struct base_vec *target, uint32_t *count,
+			     const struct store_block *block, uint32_t group_no, uint32_t mask,
+			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target, uint32_t *count,
 			     struct hdb_error *err)
 {
 	const uint32_t first = group_no * STORE_LIST_GROUP;
@@ -346,8 +387,8 @@ int store_lists_decode_group(struct store *store, enum store_table table,
 	if (end > block->item_count)
 		end = block->item_count;
 	*count = end - first;
-	return decode_lists(store, table, block, group_start(block, group_no), first, end, ix_count,
-			    lengths, target, err);
+	return decode_lists(store, table, block, group_start(block, group_no), first, end, mask,
+			    ix_count, lengths, target, err);
 }
 
 int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,

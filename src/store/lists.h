@@ -67,6 +67,9 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
  * have their length with STORE_LIST_IS_BIG set and no entries; read them with begin and next.
  */
 #define STORE_LIST_IS_BIG (1ull << 63)
+int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
+		      struct base_vec *target, uint32_t *count, struct hdb_error *err);
+
 /*
  * The same for a block that store_block gave: needs no reader, so that other threads may decode what one thread has
  * looked up. `store` and `table` are for the message.
@@ -74,12 +77,14 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
 		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
 		       struct hdb_error *err);
-/* The same for one group: *count is how many lists it has. `lengths` has room for STORE_LIST_GROUP. */
+/*
+ * The same for one group: *count is how many lists it has. `lengths` has room for STORE_LIST_GROUP.
+ * Entries are those of lists that the mask has (bit i: the group's list i); the others are stepped
+ * over.
+ */
 int store_lists_decode_group(struct store *store, enum store_table table,
-			     const struct store_block *block, uint32_t group_no, uint32_t ix_count,
-			     uint64_t *lengths, struct base_vec *target, uint32_t *count,
+			     const struct store_block *block, uint32_t group_no, uint32_t mask,
+			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target, uint32_t *count,
 			     struct hdb_error *err);
-int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
-		      struct base_vec *target, uint32_t *count, struct hdb_error *err);
 
 #endif

@@ -2,10 +2,10 @@
  * store/objects.c - encoding and decoding blocks of the tables ids and objects.
  *
  * objects: u32 class count, class count entries of 12 bytes (u32 class_no, u8 kind, u8 embedded, 2 zero, u32
- * body_size), a u64 file
- * offset for each group of 128, then packed columns: dictionary index, length, file offset, heap (optional). A
- * file offset is kept as its difference from the end of the object before it in the group, so that objects that lie
- * back to back in the dump cost nothing; class objects take no part (their offsets are in the table classes).
+ * body_size), a u64 file offset for each group of 128, then packed columns: dictionary index, length, file offset, heap
+ * (optional). A file offset is kept as its difference from the end of the object before it in the group, so that
+ * objects that lie back to back in the dump cost nothing; class objects take no part (their offsets are in the table
+ * classes).
  */
 #include "store/objects.h"
 
@@ -18,10 +18,11 @@
 #define CLASS_ENTRY 12
 #define RECENT_CLASSES 256u
 
-uint64_t store_record_head_size(uint8_t kind, unsigned id_size)
+/* Bytes of a sub-record before its body; 0 for class objects. */
+static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {
 	switch (kind) {
-	case STORE_INSTANCE: return 1 + 2 * (uint64_t)id_size + 8;
+	case STORE_INSTANCE:
 	case STORE_OBJECT_ARRAY: return 1 + 2 * (uint64_t)id_size + 8;
 	case STORE_PRIMITIVE_ARRAY: return 1 + (uint64_t)id_size + 9;
 	default: return 0;
@@ -31,7 +32,7 @@ uint64_t store_record_head_size(uint8_t kind, unsigned id_size)
 /* Bytes of the sub-record that an object should have. Wraps harmlessly on absurd lengths. */
 static uint64_t record_size(const struct store_object *o, unsigned id_size)
 {
-	const uint64_t head = store_record_head_size(o->kind, id_size);
+	const uint64_t head = record_head_size(o->kind, id_size);
 
 	return o->kind == STORE_INSTANCE ? head + o->body_size : head + o->length * o->body_size;
 }
@@ -98,7 +99,7 @@ static uint64_t offset_group(const struct store_object *objects, unsigned n, uns
 	unsigned i = 0;
 
 	for (uint8_t kind = 0; kind <= STORE_CLASS; kind++)
-		heads[kind] = store_record_head_size(kind, id_size);
+		heads[kind] = record_head_size(kind, id_size);
 	for (; i < n && objects[i].kind == STORE_CLASS; i++)
 		deltas[i] = 0;
 	base = expected = i < n ? objects[i].file_offset : 0;

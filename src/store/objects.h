@@ -32,9 +32,6 @@ struct store_object {
 /* Set in the kind that store_objects_scan gives for objects that are embedded. */
 #define STORE_KIND_EMBEDDED 0x80u
 
-/* Bytes of a sub-record before its body, by kind (instance, object array, primitive array). */
-uint64_t store_record_head_size(uint8_t kind, unsigned id_size);
-
 /* Appends the block of `count` objects to `out`. `with_heaps`: heap numbers are kept. */
 int store_objects_encode(struct base_vec *out, const struct store_object *objects, uint32_t count,
 			 unsigned id_size, bool with_heaps, struct hdb_error *err);

@@ -226,7 +226,8 @@ void pages_close(struct pages *pages)
 
 /* ---- pages and nodes ---- */
 
-unsigned pages_node_count(const uint8_t *page)
+/* Entries of a page that was checked. */
+static unsigned node_count(const uint8_t *page)
 {
 	const unsigned lower = load16(page + PAGE_LOWER);
 
@@ -244,7 +245,8 @@ static uint32_t node_low(const uint8_t *n)
 	return (uint32_t)load16(n) | (uint32_t)load16(n + 2) << 16;
 }
 
-uint64_t pages_child(const uint8_t *page, unsigned i)
+/* The child page that entry i of a branch page leads to. */
+static uint64_t child_page(const uint8_t *page, unsigned i)
 {
 	const uint8_t *n = node(page, i);
 
@@ -305,7 +307,7 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 		return "is of another kind";
 	if (lower < PAGE_HEAD + 2 || lower % 2 || lower > upper || upper > pages->page_size)
 		return "has impossible bounds";
-	n = pages_node_count(p);
+	n = node_count(p);
 	for (unsigned i = 0; i < n; i++)
 		if (!node_is_sound(pages, p, load16(p + PAGE_HEAD + 2 * (size_t)i), is_leaf))
 			return "has an entry outside of it";
@@ -320,8 +322,9 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	return NULL;
 }
 
-int pages_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no, bool is_leaf,
-	       const uint8_t **out, struct hdb_error *err)
+/* A page after its checks, which are made once a snapshot. */
+static int get_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no, bool is_leaf,
+		    const uint8_t **out, struct hdb_error *err)
 {
 	const char *fault;
 
@@ -378,18 +381,18 @@ static int take_entry(struct pages *pages, struct pages_place *place, struct hdb
 static int descend(struct pages *pages, struct pages_place *place, unsigned level,
 		   struct hdb_error *err)
 {
-	const uint64_t page_no = level ? pages_child(place->page[level - 1], place->at[level - 1]) :
+	const uint64_t page_no = level ? child_page(place->page[level - 1], place->at[level - 1]) :
 				 place->tree->root;
 
-	return pages_page(pages, place->tree, page_no, level + 1 == place->tree->depth,
-			  &place->page[level], err);
+	return get_page(pages, place->tree, page_no, level + 1 == place->tree->depth,
+			&place->page[level], err);
 }
 
 /* The first node whose key is at least `key`; of a branch page the child that has it. */
 static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool is_leaf,
 		       const void *key, uint64_t key_size)
 {
-	unsigned low = is_leaf ? 0 : 1, high = pages_node_count(page);
+	unsigned low = is_leaf ? 0 : 1, high = node_count(page);
 
 	while (low < high) {
 		const unsigned mid = low + (high - low) / 2;
@@ -419,7 +422,7 @@ int pages_seek(struct pages *pages, const struct pages_tree *tree, const void *k
 			return r;
 		place->at[level] = search(tree, place->page[level], is_leaf, key, key_size);
 	}
-	if (place->at[tree->depth - 1] < pages_node_count(place->page[tree->depth - 1]))
+	if (place->at[tree->depth - 1] < node_count(place->page[tree->depth - 1]))
 		return take_entry(pages, place, err);
 	/* All of this leaf is less: the next leaf's first entry is meant. */
 	if (place->at[tree->depth - 1])
@@ -437,7 +440,7 @@ static int go_down(struct pages *pages, struct pages_place *place, unsigned leve
 
 		if (r < 0)
 			return r;
-		n = pages_node_count(place->page[level]);
+		n = node_count(place->page[level]);
 		place->at[level] = is_last && n ? n - 1 : 0;
 	}
 	return take_entry(pages, place, err);
@@ -448,7 +451,7 @@ int pages_next(struct pages *pages, struct pages_place *place, struct hdb_error 
 	unsigned level = place->tree->depth;
 
 	while (level-- > 0) {
-		if (place->at[level] + 1 < pages_node_count(place->page[level])) {
+		if (place->at[level] + 1 < node_count(place->page[level])) {
 			place->at[level]++;
 			return go_down(pages, place, level + 1, false, err);
 		}

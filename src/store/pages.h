@@ -7,7 +7,7 @@
  * read (mdb_txn_id) and keeps its pages from being used again.
  *
  * Source: the structures MDB_meta, MDB_db, MDB_page and MDB_node of LMDB 0.9 (data version 1) on a 64-bit machine;
- * FORMAT.md, "LMDB's pages", has them. Pages are found again by their checks once a snapshot.
+ * FORMAT.md, "LMDB's pages", has them. A page is checked once a snapshot, when the walk first meets it.
  */
 #ifndef STORE_PAGES_H
 #define STORE_PAGES_H
@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/* Deeper trees than LMDB's own cursors can walk (CURSOR_STACK). */
+/* Most levels of a tree: as many as LMDB's own cursors can walk (CURSOR_STACK). */
 #define PAGES_DEPTH_MAX 32
 
 /* One of the two trees of a file. */
@@ -45,7 +45,7 @@ int pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hd
 
 /*
  * Opens the snapshot that a read transaction of number `txn_id` stands for; `map_bytes` of the file are mapped.
- * HDB_END if a writer has overtaken the transaction: begin another one. pages_close.
+ * HDB_END if a writer has overtaken the transaction: begin another one. Afterwards: pages_close.
  */
 int pages_open(struct pages *pages, const uint8_t *map, uint64_t map_bytes, uint64_t txn_id,
 	       const char *path, struct hdb_error *err);

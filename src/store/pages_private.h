@@ -22,17 +22,11 @@ enum { NODE_BIG_DATA = 1 };
 int pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
 		  struct hdb_error *err);
 
-/* Entries of a page that was checked, a branch's child page, and a key (borrowed). */
-unsigned pages_node_count(const uint8_t *page);
-uint64_t pages_child(const uint8_t *page, unsigned i);
+/* The key of entry i of a page that was checked; borrowed, *size in bytes. */
 const uint8_t *pages_key(const uint8_t *page, unsigned i, uint64_t *size);
 
 /* Order of keys, as memcmp has it. */
 int pages_compare(const struct pages_tree *tree, const void *a, uint64_t a_size, const void *b,
 		  uint64_t b_size);
-
-/* A page after its checks. */
-int pages_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no, bool is_leaf,
-	       const uint8_t **out, struct hdb_error *err);
 
 #endif

@@ -128,7 +128,7 @@ static int flush_texts(struct store_texts_writer *w, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = base_bytes_append(&block, w->bytes.data, w->bytes.count, err);
 	if (r == HDB_OK)
-		r = store_put(w->writer, w->table, w->first, (uint32_t)w->ends.count, block.data,
+		r = store_put(w->writer, STORE_TEXTS, w->first, (uint32_t)w->ends.count, block.data,
 			      block.count, err);
 	base_vec_release(&block);
 	w->first = w->count;
@@ -163,7 +163,7 @@ int store_texts_end(struct store_texts_writer *w, struct hdb_error *err)
 	int r = flush_texts(w, err);
 
 	if (r == HDB_OK)
-		r = store_put_table(w->writer, w->table, w->count, err);
+		r = store_put_table(w->writer, STORE_TEXTS, w->count, err);
 	store_texts_release(w);
 	return r;
 }
@@ -174,25 +174,25 @@ void store_texts_release(struct store_texts_writer *w)
 	base_vec_release(&w->bytes);
 }
 
-int store_text(struct store *store, enum store_table table, uint64_t no, const char **text,
-	       size_t *size, struct hdb_error *err)
+int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
+	       struct hdb_error *err)
 {
 	struct store_block block;
 	uint64_t i, from, to, ends;
-	int r = store_block_before(store, table, no, &block, err);
+	int r = store_block_before(store, STORE_TEXTS, no, &block, err);
 
 	if (r < 0)
 		return r;
 	i = r == HDB_OK ? no - block.key : 0;
 	if (r == HDB_NOTFOUND || i >= block.item_count)
-		return past_end(store, table, no, err);
+		return past_end(store, STORE_TEXTS, no, err);
 	ends = (uint64_t)block.item_count * 4;
 	if (ends > block.size)
-		return store_damaged(store, table, block.key, "impossible size", err);
+		return store_damaged(store, STORE_TEXTS, block.key, "impossible size", err);
 	from = i ? load32(block.data + (i - 1) * 4) : 0;
 	to = load32(block.data + i * 4);
 	if (from > to || to > block.size - ends)
-		return store_damaged(store, table, block.key, "text out of bounds", err);
+		return store_damaged(store, STORE_TEXTS, block.key, "text out of bounds", err);
 	*text = (const char *)block.data + ends + from;
 	*size = (size_t)(to - from);
 	return HDB_OK;

@@ -1,5 +1,5 @@
 /*
- * store/records.h - tables of records of one size (roots, threads, classes, ...), and tables of texts.
+ * store/records.h - tables of records of one size (roots, threads, classes, ...), and the table of texts.
  *
  * Records are numbered from 0 and kept as the struct is in memory (little-endian, fixed layout, checked by
  * static_assert where the struct is defined), STORE_RECORDS to a block.
@@ -41,10 +41,9 @@ int store_record_room(struct store *store, enum store_table table, uint32_t reco
 int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,
 		 void *out, struct hdb_error *err);
 
-/* Writes a table of texts, numbered from 0. Zero-initialise, set the writer and the table. */
+/* Writes the table of texts, numbered from 0. Zero-initialise, set the writer. */
 struct store_texts_writer {
 	struct store_writer *writer;
-	enum store_table table;
 	uint64_t count;        /* texts put so far */
 	uint64_t first;        /* number of the first in the buffer */
 	struct base_vec ends;  /* uint32_t */
@@ -60,7 +59,7 @@ int store_texts_end(struct store_texts_writer *w, struct hdb_error *err);
 void store_texts_release(struct store_texts_writer *w);
 
 /* Text `no`, borrowed like a block. HDB_NOTFOUND past the end. */
-int store_text(struct store *store, enum store_table table, uint64_t no, const char **text,
-	       size_t *size, struct hdb_error *err);
+int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
+	       struct hdb_error *err);
 
 #endif

@@ -115,17 +115,28 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 	return HDB_OK;
 }
 
+/* The bytes of a meta value, borrowed like a block; false if there is none of that name. */
+static bool find_meta(const struct store_view *view, const char *name, const uint8_t **data,
+		      uint64_t *size)
+{
+	const struct store_view_meta *meta = store_view_meta(view, name);
+
+	if (!meta)
+		return false;
+	*data = meta->value + BLOCK_HEADER_SIZE;
+	*size = meta->size - BLOCK_HEADER_SIZE;
+	return true;
+}
+
 /* Refuses what is not ours before anything else is read. */
 static int check_format(struct store *store, struct hdb_error *err)
 {
-	const char *data;
+	const uint8_t *data;
 	uint64_t size;
 	char text[64];
-	int r = store_meta(store, "format", &data, &size, err);
 
-	if (r < 0)
-		return r;
-	if (r == HDB_NOTFOUND || size != 20 || memcmp(data, "heapdb", 7) != 0)
+	if (!find_meta(&store->view, "format", &data, &size) || size != 20 ||
+	    memcmp(data, "heapdb", 7) != 0)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database", store->env->path);
 	if (load32(data + 8) != 0x01020304)
 		return hdb_fail(err, HDB_EVERSION,
@@ -234,61 +245,49 @@ static bool is_of_table(const struct pages_place *place, unsigned table)
 	return place->key_size == BLOCK_KEY_SIZE && be16(place->key) == table;
 }
 
-int store_block(struct store *store, enum store_table table, uint64_t key,
-		struct store_block *out, struct hdb_error *err)
-{
-	struct store_view *view = view_of(store, table);
-	uint8_t bytes[BLOCK_KEY_SIZE];
-	struct pages_place place;
-	int r;
+/* Which block of a table a key stands for: its own, the first from there on, the last up to there. */
+enum seek { SEEK_EXACT, SEEK_AFTER, SEEK_BEFORE };
 
-	block_key(bytes, table, key);
-	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
-	if (r < 0)
-		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !pages_key_is(&place, bytes, sizeof(bytes)))
-		return HDB_NOTFOUND;
-	return take_value(store, table, &place, out, err);
-}
-
-int store_block_after(struct store *store, enum store_table table, uint64_t key,
+static int seek_block(struct store *store, enum store_table table, uint64_t key, enum seek seek,
 		      struct store_block *out, struct hdb_error *err)
 {
 	struct store_view *view = view_of(store, table);
 	uint8_t bytes[BLOCK_KEY_SIZE];
 	struct pages_place place;
+	bool is_exact;
 	int r;
 
 	block_key(bytes, table, key);
 	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
+	is_exact = r == HDB_OK && pages_key_is(&place, bytes, sizeof(bytes));
+	if (seek == SEEK_BEFORE && r >= 0 && !is_exact)
+		r = pages_previous(&view->pages, &place, err);
 	if (r < 0)
 		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !is_of_table(&place, table))
+	if (r == HDB_NOTFOUND || !is_of_table(&place, table) || (seek == SEEK_EXACT && !is_exact))
 		return HDB_NOTFOUND;
 	return take_value(store, table, &place, out, err);
+}
+
+int store_block(struct store *store, enum store_table table, uint64_t key,
+		struct store_block *out, struct hdb_error *err)
+{
+	return seek_block(store, table, key, SEEK_EXACT, out, err);
+}
+
+int store_block_after(struct store *store, enum store_table table, uint64_t key,
+		      struct store_block *out, struct hdb_error *err)
+{
+	return seek_block(store, table, key, SEEK_AFTER, out, err);
 }
 
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
 		       struct store_block *out, struct hdb_error *err)
 {
-	struct store_view *view = view_of(store, table);
-	uint8_t bytes[BLOCK_KEY_SIZE];
-	struct pages_place place;
-	int r;
-
-	block_key(bytes, table, key);
-	r = pages_seek(&view->pages, &view->pages.main, bytes, sizeof(bytes), &place, err);
-	if (r == HDB_NOTFOUND || (r == HDB_OK && !pages_key_is(&place, bytes, sizeof(bytes))))
-		r = pages_previous(&view->pages, &place, err);
-	if (r < 0)
-		return walk_failed(store, r, err);
-	if (r == HDB_NOTFOUND || !is_of_table(&place, table))
-		return HDB_NOTFOUND;
-	return take_value(store, table, &place, out, err);
+	return seek_block(store, table, key, SEEK_BEFORE, out, err);
 }
 
-/* Meta keys: u16 table, then the name. The value has a block's header. */
-static int meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err)
+int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err)
 {
 	const size_t n = strlen(name);
 
@@ -302,41 +301,23 @@ static int meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_err
 	return HDB_OK;
 }
 
-int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err)
-{
-	return meta_key(out, size, name, err);
-}
-
-int store_meta(struct store *store, const char *name, const char **data, uint64_t *size,
-	       struct hdb_error *err)
-{
-	const struct store_view_meta *meta = store_view_meta(&store->view, name);
-
-	(void)err;
-	if (!meta)
-		return HDB_NOTFOUND;
-	*data = (const char *)meta->value + BLOCK_HEADER_SIZE;
-	*size = meta->size - BLOCK_HEADER_SIZE;
-	return HDB_OK;
-}
-
 uint64_t store_meta_number(struct store *store, const char *name, uint64_t fallback)
 {
-	const char *data;
+	const uint8_t *data;
 	uint64_t size;
 
-	if (store_meta(store, name, &data, &size, NULL) != HDB_OK || size != 8)
+	if (!find_meta(&store->view, name, &data, &size) || size != 8)
 		return fallback;
 	return load64(data);
 }
 
 void store_meta_text(struct store *store, const char *name, char *buf, size_t size)
 {
-	const char *data;
+	const uint8_t *data;
 	uint64_t have;
 
 	buf[0] = '\0';
-	if (store_meta(store, name, &data, &have, NULL) != HDB_OK)
+	if (!find_meta(&store->view, name, &data, &have))
 		return;
 	if (have >= size)
 		have = size - 1;
@@ -352,17 +333,14 @@ void store_table_meta_name(char *buf, size_t size, enum store_table table)
 int store_table_info(struct store *store, enum store_table table, struct store_table_info *out,
 		     struct hdb_error *err)
 {
-	const struct store_view_meta *meta;
+	const struct store_view *view = view_of(store, table);
 	char name[META_NAME_MAX + 1];
 	const uint8_t *data;
 	uint64_t size;
 
 	store_table_meta_name(name, sizeof(name), table);
-	meta = store_view_meta(view_of(store, table), name);
-	if (!meta)
+	if (!find_meta(view, name, &data, &size))
 		return HDB_NOTFOUND;
-	data = meta->value + BLOCK_HEADER_SIZE;
-	size = meta->size - BLOCK_HEADER_SIZE;
 	if (size != TABLE_INFO_SIZE)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: meta value %s has %" PRIu64
 				" bytes, %d expected", store->env->path, name, size,
@@ -372,7 +350,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.item_count = load64(data + 16), .bytes = load64(data + 24),
 	};
 	/* So that nobody makes room for what cannot be there. */
-	if (out->bytes > view_of(store, table)->map_bytes ||
+	if (out->bytes > view->map_bytes ||
 	    out->block_count > out->bytes / BLOCK_HEADER_SIZE)
 		return store_damaged(store, table, 0, "impossible size", err);
 	return out->version == store_table_version(table) ? HDB_OK : HDB_NOTFOUND;

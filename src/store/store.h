@@ -71,19 +71,16 @@ struct store_table_info {
 	uint32_t version;
 	uint64_t block_count;
 	uint64_t item_count;
-	uint64_t bytes;    /* payload, headers included */
+	uint64_t bytes;    /* of its blocks, their headers of 16 bytes included */
 };
 
 /* HDB_NOTFOUND if the table is absent, unfinished or of another version. */
 int store_table_info(struct store *store, enum store_table table, struct store_table_info *out,
 		     struct hdb_error *err);
 
-/* Meta values: borrowed like blocks. HDB_NOTFOUND if there is none of that name. */
-int store_meta(struct store *store, const char *name, const char **data, uint64_t *size,
-	       struct hdb_error *err);
-/* A number; `fallback` if it is absent. */
+/* A meta value that is a number; `fallback` if it is absent. */
 uint64_t store_meta_number(struct store *store, const char *name, uint64_t fallback);
-/* A text, copied and terminated, into buf; "" if it is absent. */
+/* One that is a text, copied and terminated, into buf of `size` bytes; what is longer is cut; "" if it is absent. */
 void store_meta_text(struct store *store, const char *name, char *buf, size_t size);
 
 /* Verifies every block of every table that is there, in order; calls base_step. */
@@ -115,8 +112,7 @@ int store_build(struct store *store, const enum store_table *tables, size_t tabl
 int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
 	      uint32_t item_count, const void *data, uint64_t size, struct hdb_error *err);
 
-int store_put_meta(struct store_writer *writer, const char *name, const void *data, uint64_t size,
-		   struct hdb_error *err);
+/* Writes a meta value: a number, a text. Its name is at most 63 bytes long. */
 int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,
 			  struct hdb_error *err);
 int store_put_meta_text(struct store_writer *writer, const char *name, const char *text,

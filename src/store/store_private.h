@@ -34,7 +34,12 @@ struct store {
 /* Makes the side and says so, once, by work->progress. */
 int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err);
 
+/*
+ * The key of a meta value: u16 table, then the name; the value has a block's header. `out` has META_KEY_SIZE bytes,
+ * *size is how many of them are the key's. HDB_ELIMIT if the name is too long.
+ */
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err);
+/* The name of the meta value that says that a table is whole: "table:NAME". */
 void store_table_meta_name(char *buf, size_t size, enum store_table table);
 
 #endif

@@ -56,8 +56,6 @@ int store_view_check(const struct store_view *view, struct hdb_error *err);
 /* A meta value by name; NULL if there is none. */
 const struct store_view_meta *store_view_meta(const struct store_view *view, const char *name);
 
-/* Longest seal, in entries: more meta values than an import writes. */
-#define STORE_SEAL_MAX 1024
 /* One entry of the seal: a hash of a meta value's name and checksum. */
 uint64_t store_seal_entry(const void *name, uint64_t name_size, const uint8_t *value);
 

@@ -100,6 +100,50 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 				err);
 }
 
+static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count,
+		     const void *data, uint64_t size, struct hdb_error *err)
+{
+	MDB_val v = { .mv_size = size + BLOCK_HEADER_SIZE };
+	uint8_t *value;
+	int r;
+
+	if (v.mv_size > UINT32_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
+				size);
+	if (!writer->txn) {
+		r = begin_txn(writer, err);
+		if (r < 0)
+			return r;
+	}
+	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);
+	if (r)
+		return store_fail_mdb(err, r, writer->path, "writing");
+	value = v.mv_data;
+	store32(value + 8, item_count);
+	store32(value + 12, 0);
+	if (size)
+		memcpy(value + BLOCK_HEADER_SIZE, data, size);
+	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
+	writer->pending_bytes += size + 4096;
+	if (writer->pending_bytes < PENDING_BYTES_MAX)
+		return HDB_OK;
+	return commit_txn(writer, err);
+}
+
+static int put_meta(struct store_writer *writer, const char *name, const void *data, uint64_t size,
+		    struct hdb_error *err)
+{
+	uint8_t bytes[META_KEY_SIZE];
+	size_t key_size;
+	MDB_val k;
+	int r = store_meta_key(bytes, &key_size, name, err);
+
+	if (r < 0)
+		return r;
+	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
+	return put_value(writer, &k, 0, data, size, err);
+}
+
 /* ---- a new database ---- */
 
 /*
@@ -151,7 +195,7 @@ static int put_format(struct store_writer *writer, struct hdb_error *err)
 
 	store32(format + 8, 0x01020304);
 	store32(format + 12, STORE_FORMAT_VERSION);
-	r = store_put_meta(writer, "format", format, sizeof(format), err);
+	r = put_meta(writer, "format", format, sizeof(format), err);
 	if (r == HDB_OK)
 		r = store_put_meta_text(writer, "writer", "heapdb " HDB_VERSION, err);
 	return r;
@@ -311,37 +355,6 @@ int store_build(struct store *store, const enum store_table *tables, size_t tabl
 
 /* ---- writing ---- */
 
-static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count,
-		     const void *data, uint64_t size, struct hdb_error *err)
-{
-	MDB_val v = { .mv_size = size + BLOCK_HEADER_SIZE };
-	uint8_t *value;
-	int r;
-
-	if (v.mv_size > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
-				size);
-	if (!writer->txn) {
-		r = begin_txn(writer, err);
-		if (r < 0)
-			return r;
-	}
-	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);
-	if (r)
-		return store_fail_mdb(err, r, writer->path, "writing");
-	value = v.mv_data;
-	store32(value + 8, item_count);
-	store32(value + 12, 0);
-	if (size)
-		memcpy(value + BLOCK_HEADER_SIZE, data, size);
-	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
-	writer->pending_bytes += size + 4096;
-	if (writer->pending_bytes < PENDING_BYTES_MAX)
-		return HDB_OK;
-	r = commit_txn(writer, err);
-	return r;
-}
-
 int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
 	      uint32_t item_count, const void *data, uint64_t size, struct hdb_error *err)
 {
@@ -354,33 +367,19 @@ int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
 	return put_value(writer, &k, item_count, data, size, err);
 }
 
-int store_put_meta(struct store_writer *writer, const char *name, const void *data, uint64_t size,
-		   struct hdb_error *err)
-{
-	uint8_t bytes[META_KEY_SIZE];
-	size_t key_size;
-	MDB_val k;
-	int r = store_meta_key(bytes, &key_size, name, err);
-
-	if (r < 0)
-		return r;
-	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
-	return put_value(writer, &k, 0, data, size, err);
-}
-
 int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,
 			  struct hdb_error *err)
 {
 	uint8_t bytes[8];
 
 	store64(bytes, value);
-	return store_put_meta(writer, name, bytes, sizeof(bytes), err);
+	return put_meta(writer, name, bytes, sizeof(bytes), err);
 }
 
 int store_put_meta_text(struct store_writer *writer, const char *name, const char *text,
 			struct hdb_error *err)
 {
-	return store_put_meta(writer, name, text, strlen(text), err);
+	return put_meta(writer, name, text, strlen(text), err);
 }
 
 int store_put_table(struct store_writer *writer, enum store_table table, uint64_t item_count,
@@ -395,7 +394,7 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 	store64(info + 8, writer->tables[table].blocks);
 	store64(info + 16, item_count);
 	store64(info + 24, writer->tables[table].bytes);
-	return store_put_meta(writer, name, info, sizeof(info), err);
+	return put_meta(writer, name, info, sizeof(info), err);
 }
 
 /* ---- publishing ---- */
@@ -504,7 +503,7 @@ static int put_seal(struct store_writer *writer, struct hdb_error *err)
 	if (m && m != MDB_NOTFOUND)
 		r = store_fail_mdb(err, m, writer->path, "sealing");
 	if (r == HDB_OK)
-		r = store_put_meta(writer, "seal", seal.data, seal.count, err);
+		r = put_meta(writer, "seal", seal.data, seal.count, err);
 	base_vec_release(&seal);
 	return r;
 }

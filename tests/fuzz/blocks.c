@@ -4,11 +4,10 @@
  */
 #include "base/pack.h"
 #include "store/lists.h"
+#include "support/fuzz_target.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_pack(const uint8_t *data, size_t size)
 {

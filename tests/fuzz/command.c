@@ -5,13 +5,12 @@
  * Input: u8 which command, then arguments, each ended by a line end. Importing is another target's.
  */
 #include "fuzz/command_run.h"
+#include "support/fuzz_target.h"
 #include "support/fuzz_world.h"
 
 /* Arguments that are passed on. */
 #define ARGUMENTS_MAX 16
 #define INPUT_MAX 512
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Whether the answer is one JSON object: the help is text all the same. */
 static bool wants_json(int argc, char **argv)

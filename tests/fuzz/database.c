@@ -6,6 +6,7 @@
  * Input: u8 which part of the questions (0: all, and the check), then changes of 4 bytes and more: u8 which value, u8
  * where in it (from its start or end), u8 how many, the bytes.
  */
+#include "support/fuzz_target.h"
 #include "support/fuzz_world.h"
 #include "support/hostile.h"
 
@@ -16,8 +17,6 @@
 #define CHANGES_MAX 16
 /* A value begins with its checksum, which is not changed. */
 #define CHECKSUM_SIZE 8
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Makes the change at `data`; returns the bytes that it took, 0 at the end. */
 static size_t change(uint8_t *image, const struct fuzz_value *values, size_t count,

@@ -6,17 +6,13 @@
  */
 #include "heapdb.h"
 
+#include "support/fuzz_target.h"
 #include "support/fuzz_world.h"
 #include "support/hostile.h"
 #include "support/temp.h"
 
 /* Larger inputs find nothing that smaller ones do not. */
 #define SIZE_MAX_FUZZ 65536
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-/* The fuzzer's own mutator; there is none when files are replayed. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
 
 /* The first byte, along the grammar, and one time in four as bytes. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)

@@ -4,7 +4,7 @@
 #include "derive/derive.h"
 #include "import/import.h"
 
-#include "support/fuzz_world.h"
+#include "support/fuzz_target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +13,9 @@
 /* Larger inputs find nothing that smaller ones do not. */
 #define SIZE_MAX_FUZZ 65536
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-/* The fuzzer's own mutator; there is none when files are replayed. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
-
-/* Along the grammar, and one time in four as bytes. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-	return seed % 4 == 0 && LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size, max_size) :
-	       hprof_mutate(data, size, max_size, seed);
+	return fuzz_mutate_dump(data, size, max_size, seed);
 }
 
 static void ask(const char *path, struct base_work *work)

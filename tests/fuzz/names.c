@@ -7,6 +7,7 @@
 #include "fuzz/command_run.h"
 
 #include "base/bytes.h"
+#include "support/fuzz_target.h"
 #include "support/hostile.h"
 #include "support/strange.h"
 #include "support/temp.h"
@@ -16,11 +17,6 @@
 #define QUESTIONS_MAX 1000
 /* Questions in one input, where not all are asked. */
 #define CHOSEN_MAX 8
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-/* The fuzzer's own mutator; there is none when files are replayed. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
 
 static const char *const formats[] = { "--json", "--format=table", "--csv", "--format=jsonl",
 				       "--format=tsv" };

@@ -5,14 +5,13 @@
  */
 #include "base/bytes.h"
 #include "store/pages.h"
+#include "support/fuzz_target.h"
 #include "support/fuzz_world.h"
 
 #include <stdlib.h>
 
 /* More entries than a file of this size can have, were each of its own page. */
 #define STEPS_MAX 100000
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void expect_inside(const uint8_t *image, size_t size, const uint8_t *p, uint64_t n)
 {

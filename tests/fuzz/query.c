@@ -7,6 +7,7 @@
  */
 #include "heapdb.h"
 
+#include "support/fuzz_target.h"
 #include "support/fuzz_world.h"
 #include "support/json_check.h"
 
@@ -17,8 +18,6 @@
 #define WORDS_MAX 8
 /* Rows that are taken; each costs the same. */
 #define ROWS_MAX 200
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct question {
 	struct hdb_query_args args;

@@ -4,11 +4,10 @@
  * `make test` links every tests/fuzz/NAME.c with this main and gives it tests/corpus/NAME/, so
  * that inputs that once broke a parser are tried on every machine, with or without clang.
  */
-#include <stdint.h>
+#include "support/fuzz_target.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Reads the file whole into *out (owned: free). Returns its size, or -1 after a message. */
 static long read_file(const char *path, uint8_t **out)

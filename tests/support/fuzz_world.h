@@ -31,10 +31,4 @@ const struct fuzz_value *fuzz_world_values(size_t *count);
 /* Makes a value's checksum right again after a change. */
 void fuzz_world_seal(uint8_t *image, const struct fuzz_value *value);
 
-/*
- * Changes a dump as dumps are built: takes, gives, doubles, swaps and retypes records and sub-records and mends or
- * breaks their lengths; at times bytes anywhere. Returns the new size, at most `max_size`.
- */
-size_t hprof_mutate(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-
 #endif

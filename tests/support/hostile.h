@@ -39,7 +39,7 @@ void hostile_seconds(unsigned seconds);
 void hostile_path(char *buf, size_t size, const char *name);
 
 /* The kinds of small dumps: every record and sub-record that their format has. */
-enum hostile_dump { HOSTILE_JAVA8, HOSTILE_JAVA4, HOSTILE_ANDROID, HOSTILE_DUMP_COUNT };
+enum hostile_dump { HOSTILE_JAVA8, HOSTILE_JAVA4, HOSTILE_ANDROID };
 
 /*
  * Writes such a dump of some 1 to 2 KB, with `extra` more objects in a graph. hw_release frees.

@@ -1,9 +1,9 @@
 /*
- * support/hprof_mutate.c - changes HPROF files along their grammar, see fuzz_world.h.
+ * support/hprof_mutate.c - changes HPROF files along their grammar, see fuzz_target.h.
  */
 #include "base/bytes.h"
 #include "hprof/reader.h"
-#include "support/fuzz_world.h"
+#include "support/fuzz_target.h"
 #include "support/temp.h"
 
 #define HEAD 9          /* tag, time, length */

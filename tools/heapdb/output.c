@@ -21,7 +21,8 @@ void output_init(struct output *out, int fd)
 	out->is_terminal = isatty(fd) == 1;
 }
 
-void output_flush(struct output *out)
+/* Writes out what waits. */
+static void flush(struct output *out)
 {
 	size_t done = 0;
 
@@ -40,7 +41,7 @@ void output_flush(struct output *out)
 
 int output_close(struct output *out)
 {
-	output_flush(out);
+	flush(out);
 	if (out->fd >= 0 && close(out->fd) != 0 && out->error == 0 && errno != EINTR)
 		out->error = errno;
 	out->fd = -1;
@@ -51,7 +52,7 @@ int output_close(struct output *out)
 static char *room(struct output *out, size_t size)
 {
 	if (size > OUTPUT_BUFFER_SIZE - out->used)
-		output_flush(out);
+		flush(out);
 	return out->buffer + out->used;
 }
 
@@ -97,6 +98,21 @@ void output_format(struct output *out, const char *format, ...)
 		output_bytes(out, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
+/* Decimal digits into a buffer of OUTPUT_NUMBER_SIZE bytes; how many. */
+static size_t format_u64(char *buf, uint64_t value)
+{
+	char digits[20];
+	size_t n = 0;
+
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	for (size_t i = 0; i < n; i++)
+		buf[i] = digits[n - 1 - i];
+	return n;
+}
+
 void output_u64(struct output *out, uint64_t value)
 {
 	char *p = room(out, OUTPUT_NUMBER_SIZE);
@@ -116,20 +132,6 @@ void output_id(struct output *out, uint64_t id)
 	char *p = room(out, OUTPUT_NUMBER_SIZE);
 
 	out->used += format_id(p, id);
-}
-
-size_t format_u64(char *buf, uint64_t value)
-{
-	char digits[20];
-	size_t n = 0;
-
-	do {
-		digits[n++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value > 0);
-	for (size_t i = 0; i < n; i++)
-		buf[i] = digits[n - 1 - i];
-	return n;
 }
 
 size_t format_id(char *buf, uint64_t id)

@@ -27,9 +27,6 @@ struct output {
 
 void output_init(struct output *out, int fd);
 
-/* Writes out what waits. */
-void output_flush(struct output *out);
-
 /* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
 int output_close(struct output *out);
 
@@ -47,8 +44,7 @@ void output_i64(struct output *out, int64_t value);
 /* "0x12c4". */
 void output_id(struct output *out, uint64_t id);
 
-/* Formatters into a buffer of OUTPUT_NUMBER_SIZE bytes; each returns the bytes written, no zero. */
-size_t format_u64(char *buf, uint64_t value);
+/* Formatters into a buffer of OUTPUT_NUMBER_SIZE bytes; each returns the bytes written, no zero. "0x12c4". */
 size_t format_id(char *buf, uint64_t id);
 /* "1,234,567". */
 size_t format_thousands(char *buf, uint64_t value, bool is_negative);

@@ -31,12 +31,6 @@ void gen_batch_clear(struct gen_batch *b)
 	b->count = b->value_count = b->byte_count = 0;
 }
 
-bool gen_batch_room(const struct gen_batch *b, uint32_t objects, uint32_t values, uint32_t bytes)
-{
-	return objects <= GEN_BATCH_OBJECTS - b->count &&
-	       values <= GEN_BATCH_VALUES - b->value_count && bytes <= GEN_BATCH_BYTES - b->byte_count;
-}
-
 static uint32_t plan(struct gen_batch *b, const struct gen_planned *object)
 {
 	assert(b->count < GEN_BATCH_OBJECTS);

@@ -2,8 +2,8 @@
  * gen_batch.h - a few thousand objects planned in memory, so that they can refer to one another
  * in any order, then written in the order of their addresses.
  *
- * Capacity is fixed; the caller asks gen_batch_room before it plans more. An object is named by
- * its place in the batch.
+ * Capacity is fixed; the caller knows what it plans and writes before more would not fit (asserted).
+ * An object is named by its place in the batch.
  */
 #ifndef HPROFGEN_GEN_BATCH_H
 #define HPROFGEN_GEN_BATCH_H
@@ -36,9 +36,6 @@ struct gen_batch {
 /* An empty batch; owned: gen_batch_free. */
 struct gen_batch *gen_batch_new(struct gen_world *w);
 void gen_batch_free(struct gen_batch *b);
-
-/* Whether so much more can be planned. */
-bool gen_batch_room(const struct gen_batch *b, uint32_t objects, uint32_t values, uint32_t bytes);
 
 /* Plan an object, all zeros, at the world's next address. */
 uint32_t gen_plan_instance(struct gen_batch *b, uint32_t class_no);

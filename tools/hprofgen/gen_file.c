@@ -32,6 +32,15 @@ static void flush(struct gen_file *f)
 	f->used = 0;
 }
 
+/* Ends the open segment, if there is one. */
+static void end_segment(struct gen_file *f)
+{
+	if (f->segment == NO_SEGMENT)
+		return;
+	(void)gen_u4(f->buf + f->segment + 5, (uint32_t)(f->used - f->segment - HEADER_BYTES));
+	f->segment = NO_SEGMENT;
+}
+
 int gen_file_open(struct gen_file *f, const char *path, unsigned id_size)
 {
 	static const char version[] = "JAVA PROFILE 1.0.2";
@@ -56,7 +65,7 @@ int gen_file_open(struct gen_file *f, const char *path, unsigned id_size)
 
 int gen_file_close(struct gen_file *f)
 {
-	gen_file_segment_end(f);
+	end_segment(f);
 	flush(f);
 	if (close(f->fd) < 0 && !f->error)
 		f->error = errno;
@@ -80,26 +89,18 @@ uint8_t *gen_file_record(struct gen_file *f, enum gen_tag tag, size_t size)
 {
 	uint8_t *p;
 
-	gen_file_segment_end(f);
+	end_segment(f);
 	p = gen_file_reserve(f, HEADER_BYTES + size);
 	p = gen_u1(p, tag);
 	p = gen_u4(p, 0);
 	return gen_u4(p, (uint32_t)size);
 }
 
-void gen_file_segment_end(struct gen_file *f)
-{
-	if (f->segment == NO_SEGMENT)
-		return;
-	(void)gen_u4(f->buf + f->segment + 5, (uint32_t)(f->used - f->segment - HEADER_BYTES));
-	f->segment = NO_SEGMENT;
-}
-
 uint8_t *gen_file_heap(struct gen_file *f, size_t size)
 {
 	assert(size <= GEN_RECORD_MAX);
 	if (f->segment == NO_SEGMENT || f->used - f->segment + size > SEGMENT_BYTES) {
-		gen_file_segment_end(f);
+		end_segment(f);
 		if (BUFFER_BYTES - f->used < SEGMENT_BYTES + GEN_RECORD_MAX)
 			flush(f);
 		f->segment = f->used;
@@ -114,7 +115,7 @@ void gen_file_heap_stream(struct gen_file *f, uint32_t size)
 {
 	uint8_t *p;
 
-	gen_file_segment_end(f);
+	end_segment(f);
 	p = gen_file_reserve(f, HEADER_BYTES);
 	(void)gen_u4(gen_u4(gen_u1(p, GEN_HEAP_SEGMENT), 0), size);
 }

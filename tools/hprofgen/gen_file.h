@@ -86,9 +86,6 @@ uint8_t *gen_file_heap(struct gen_file *f, size_t size);
  */
 void gen_file_heap_stream(struct gen_file *f, uint32_t size);
 
-/* Ends the segment, if one is open. */
-void gen_file_segment_end(struct gen_file *f);
-
 static inline uint8_t *gen_u1(uint8_t *p, unsigned v)
 {
 	*p = (uint8_t)v;

@@ -23,7 +23,8 @@ static void *checked(void *p)
 	exit(4);
 }
 
-void *gen_grow(void *array, uint32_t count, uint32_t *room, size_t entry_size)
+/* Grows an array to hold one more; *room is how many it has room for. */
+static void *grow(void *array, uint32_t count, uint32_t *room, size_t entry_size)
 {
 	if (count < *room)
 		return array;
@@ -93,7 +94,7 @@ uint32_t gen_name(struct gen_world *w, const char *text)
 		grow_slots(w);
 	slot = name_slot(w, text);
 	if (!*slot) {
-		w->names = gen_grow(w->names, w->name_count, &w->name_room, sizeof(*w->names));
+		w->names = grow(w->names, w->name_count, &w->name_room, sizeof(*w->names));
 		w->names[w->name_count] = checked(strdup(text));
 		*slot = ++w->name_count;
 	}
@@ -177,7 +178,7 @@ uint32_t gen_class(struct gen_world *w, const char *name, uint32_t super_no, uns
 
 	assert(!w->is_sealed && loader < GEN_LOADERS_MAX);
 	assert(super_no == GEN_NONE || super_no < w->class_count);
-	w->classes = gen_grow(w->classes, w->class_count, &w->class_room, sizeof(*w->classes));
+	w->classes = grow(w->classes, w->class_count, &w->class_room, sizeof(*w->classes));
 	c = &w->classes[w->class_count];
 	*c = (struct gen_class){
 		.id = w->next + (uint64_t)w->class_count * MIRROR_BYTES,
@@ -248,7 +249,7 @@ uint64_t gen_array_bytes(const struct gen_world *w, uint8_t type, uint64_t lengt
 
 void gen_root(struct gen_world *w, uint8_t tag, uint64_t id, uint64_t a, uint32_t b)
 {
-	w->roots = gen_grow(w->roots, w->root_count, &w->root_room, sizeof(*w->roots));
+	w->roots = grow(w->roots, w->root_count, &w->root_room, sizeof(*w->roots));
 	w->roots[w->root_count++] = (struct gen_root){ .tag = tag, .id = id, .a = a, .b = b };
 }
 
@@ -269,7 +270,7 @@ void gen_thread_frame(struct gen_world *w, uint32_t thread, uint32_t class_no, c
 
 	class_name = slash ? slash + 1 : class_name;
 	(void)snprintf(source, sizeof(source), "%.*s.java", (int)strcspn(class_name, "$"), class_name);
-	w->frames = gen_grow(w->frames, w->frame_count, &w->frame_room, sizeof(*w->frames));
+	w->frames = grow(w->frames, w->frame_count, &w->frame_room, sizeof(*w->frames));
 	w->frames[w->frame_count++] = (struct gen_frame){
 		.method_no = gen_name(w, method),
 		.source_no = gen_name(w, source),

@@ -81,9 +81,6 @@ int gen_world_open(struct gen_world *w, const char *path, unsigned id_size, uint
 /* Ends the dump and the file, frees everything: 0, or -1 with errno set. */
 int gen_world_close(struct gen_world *w);
 
-/* Grows an array to hold one more. */
-void *gen_grow(void *array, uint32_t count, uint32_t *room, size_t entry_size);
-
 /* The number of a name, the same for equal texts. */
 uint32_t gen_name(struct gen_world *w, const char *text);
 

@@ -1,0 +1,114 @@
+/*
+ * import/class_invent.c - classes that the dump lacks, though objects have them or every heap has them.
+ */
+#include "import/classes.h"
+
+#include <string.h>
+
+unsigned import_mat_alignment(const struct import *im)
+{
+	uint64_t ids[1024], previous = 0, align = 0;
+	uint32_t ix = 0;
+
+	while (ix < im->ids.count) {
+		const uint32_t n = im->ids.count - ix < 1024 ? (uint32_t)(im->ids.count - ix) : 1024;
+
+		idset_scan(&im->ids, ix, n, ids);
+		ix += n;
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t a = ids[i] - previous, b = align;
+
+			if (ids[i] == 0)
+				continue;
+			if (previous == 0) {
+				previous = ids[i];
+				continue;
+			}
+			previous = ids[i];
+			while (b) {
+				const uint64_t rest = a % b;
+				a = b;
+				b = rest;
+			}
+			align = a;
+			if (align <= 8)
+				return 8;
+		}
+	}
+	return align > 256 ? 256 : align < 8 ? 8 : (unsigned)align;
+}
+
+static int invent_class(struct import *im, const char *name, uint64_t *next_id, uint32_t *no,
+			struct hdb_error *err)
+{
+	struct import_class *class;
+	bool is_array;
+	int r;
+
+	do
+		*next_id += im->mat_align_bytes;
+	while (idset_has(&im->ids, *next_id));
+	r = idset_add(&im->ids, *next_id, err);
+	if (r == HDB_OK)
+		r = import_class_of(im, *next_id, no, err);
+	if (r < 0)
+		return r;
+	class = import_class_at(im, *no);
+	class->out.flags |= STORE_CLASS_INVENTED;
+	import_class_name(name, strlen(name), (char[64]){ 0 }, 64, &is_array,
+			  &class->out.element_type);
+	if (is_array)
+		class->out.flags |= STORE_CLASS_ARRAY;
+	return import_put_class_name(im, class, name, err);
+}
+
+/* A class that objects have but that no CLASS_DUMP describes. */
+static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct hdb_error *err)
+{
+	struct import_class *class = import_class_at(im, no);
+	const uint64_t id = class->out.class_id;
+	int r = import_problem(im, STORE_PROBLEM_MISSING_CLASS, 0, 0, id, err,
+			       "objects have class 0x%" PRIx64 ", which is not in the dump", id);
+
+	class->out.flags |= STORE_CLASS_INVENTED;
+	if (r < 0)
+		return r;
+	if (id && !idset_has(&im->ids, id)) {
+		r = idset_add(&im->ids, id, err);
+		return r < 0 ? r : HDB_OK;
+	}
+	r = import_problem(im, STORE_PROBLEM_CLASS_ID, 0, 0, id, err,
+			   "class 0x%" PRIx64 " has the ID of an object that is no class", id);
+	if (r < 0)
+		return r;
+	do
+		*next_id += im->mat_align_bytes;
+	while (idset_has(&im->ids, *next_id));
+	class->out.class_id = *next_id;
+	r = idset_add(&im->ids, *next_id, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int import_invent_classes(struct import *im, struct hdb_error *err)
+{
+	static const char *const names[] = {
+		[HPROF_BOOLEAN] = "boolean[]", [HPROF_CHAR] = "char[]", [HPROF_FLOAT] = "float[]",
+		[HPROF_DOUBLE] = "double[]", [HPROF_BYTE] = "byte[]", [HPROF_SHORT] = "short[]",
+		[HPROF_INT] = "int[]", [HPROF_LONG] = "long[]",
+	};
+	const uint32_t count = (uint32_t)im->classes.count;
+	uint64_t next_id = 0;
+	int r = HDB_OK;
+
+	if (im->class_class_no == STORE_NONE)
+		r = invent_class(im, "java.lang.Class", &next_id, &im->class_class_no, err);
+	if (r == HDB_OK && im->loader_class_no == STORE_NONE)
+		r = invent_class(im, "java.lang.ClassLoader", &next_id, &im->loader_class_no, err);
+	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG && r == HDB_OK; t++)
+		if (im->primitive_used[t] && im->primitive_class_no[t] == STORE_NONE)
+			r = invent_class(im, names[t], &next_id, &im->primitive_class_no[t], err);
+	for (uint32_t no = 0; no < count && r == HDB_OK; no++)
+		if (!import_class_at(im, no)->has_dump)
+			r = invent_used(im, no, &next_id, err);
+	return r;
+}

@@ -1,0 +1,139 @@
+/*
+ * import/class_names.c - gives classes their names, and notes those that rules speak of.
+ */
+#include "import/classes.h"
+
+#include "layout/layout_known.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longest class name that is shown; the JVM's own limit is 65,535 bytes. */
+#define NAME_MAX_BYTES 65536
+
+/* Names one class and writes its name as a text. */
+static int name_class(struct import *im, struct import_class *class, char *name,
+		      struct hdb_error *err)
+{
+	const uint32_t load = base_idmap_get(&im->load_map, class->out.class_id);
+	struct base_view view = { .src = im->source };
+	const struct import_text_place *place = NULL;
+	const uint8_t *raw;
+	bool is_array = false;
+
+	if (load != BASE_IDMAP_NONE) {
+		const struct hprof_load_class *l =
+			base_vec_at(&im->loads, struct hprof_load_class, load);
+
+		class->out.class_serial = l->class_serial;
+		place = import_text_place(im, l->name_string_id);
+	}
+	if (!place) {
+		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
+			       class->out.class_id);
+		/* A class that only unnamed records speak of is a problem of its own kind. */
+		return class->has_dump ?
+		       import_problem(im, STORE_PROBLEM_MISSING_NAME, class->out.file_offset, 0,
+				      class->out.class_id, err, "class 0x%" PRIx64
+				      " has no name", class->out.class_id) : HDB_OK;
+	}
+	raw = base_view_at(&view, place->offset, place->size, err);
+	if (!raw)
+		return HDB_ETRUNC;
+	import_class_name((const char *)raw, place->size, name, NAME_MAX_BYTES, &is_array,
+			  &class->out.element_type);
+	if (is_array)
+		class->out.flags |= STORE_CLASS_ARRAY;
+	return HDB_OK;
+}
+
+/*
+ * Classes whose instances, and those of their sub classes, hold their referent weakly. The last ones are sub classes of
+ * the first in most dumps: not where a class is missing between, and on Android FinalizerReference stands by itself.
+ */
+static const struct {
+	const char *name;
+	uint8_t strength;
+} strengths[] = {
+	{ "java.lang.ref.SoftReference", STORE_SOFT },
+	{ "java.lang.ref.WeakReference", STORE_WEAK },
+	{ "java.lang.ref.PhantomReference", STORE_PHANTOM },
+	{ "java.lang.ref.FinalReference", STORE_FINALIZER },
+	{ "java.lang.ref.FinalizerReference", STORE_FINALIZER },
+	{ "java.lang.ref.Finalizer", STORE_FINALIZER },
+	{ "sun.misc.Cleaner", STORE_PHANTOM },
+	{ "jdk.internal.ref.Cleaner", STORE_PHANTOM },
+	{ "leakcanary.KeyedWeakReference", STORE_WEAK },
+};
+
+/* Notes the classes that rules speak of: of several with one name, the first in the file. */
+static void note_class(struct import *im, uint32_t no, const char *name)
+{
+	struct import_class *class = import_class_at(im, no);
+	uint32_t *slot = NULL;
+
+	if (!class->has_dump)
+		return;
+	class->known = (uint8_t)layout_known(name);
+	for (size_t s = 0; s < sizeof(strengths) / sizeof(strengths[0]); s++)
+		if (strcmp(name, strengths[s].name) == 0)
+			class->out.strength = strengths[s].strength;
+	if (strcmp(name, "java.lang.Class") == 0)
+		slot = &im->class_class_no;
+	else if (strcmp(name, "java.lang.ClassLoader") == 0)
+		slot = &im->loader_class_no;
+	else if (strcmp(name, "java.lang.Object") == 0)
+		slot = &im->object_class_no;
+	else if (class->out.element_type > HPROF_OBJECT)
+		slot = &im->primitive_class_no[class->out.element_type & 15];
+	if (slot && (*slot == STORE_NONE ||
+		     import_class_at(im, *slot)->out.file_offset > class->out.file_offset))
+		*slot = no;
+}
+
+int import_put_class_name(struct import *im, struct import_class *class, const char *name,
+			  struct hdb_error *err)
+{
+	class->out.name_text = (uint32_t)im->texts.count;
+	return store_texts_put(&im->texts, name, strlen(name), err);
+}
+
+/* Classes that UNLOAD CLASS records name; a serial number is of the class that was loaded with it last. */
+static void mark_unloaded(struct import *im)
+{
+	for (size_t i = 0; i < im->unloaded.count; i++) {
+		const uint32_t load = base_idmap_get(&im->serial_map,
+						     *base_vec_at(&im->unloaded, uint32_t, i));
+		uint32_t no;
+
+		if (load == BASE_IDMAP_NONE)
+			continue;
+		no = base_idmap_get(&im->class_map, base_vec_at(&im->loads, struct hprof_load_class,
+								load)->class_id);
+		if (no != BASE_IDMAP_NONE)
+			import_class_at(im, no)->out.flags |= STORE_CLASS_UNLOADED;
+	}
+}
+
+int import_name_classes(struct import *im, struct hdb_error *err)
+{
+	char *name = malloc(NAME_MAX_BYTES);
+	int r = HDB_OK;
+
+	if (!name)
+		return hdb_fail_memory(err, "class names", NAME_MAX_BYTES);
+	im->class_class_no = im->loader_class_no = im->object_class_no = STORE_NONE;
+	for (unsigned t = 0; t < 16; t++)
+		im->primitive_class_no[t] = STORE_NONE;
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		r = name_class(im, import_class_at(im, no), name, err);
+		if (r == HDB_OK)
+			r = import_put_class_name(im, import_class_at(im, no), name, err);
+		if (r == HDB_OK)
+			note_class(im, no, name);
+	}
+	free(name);
+	mark_unloaded(im);
+	return r;
+}

@@ -1,0 +1,39 @@
+/*
+ * support/tree_tables.h - tables of dominators and retained sizes with any values, for tests of what does not hold.
+ */
+#ifndef SUPPORT_TREE_TABLES_H
+#define SUPPORT_TREE_TABLES_H
+
+#include "heap/heap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+/*
+ * Builds both tables of a heap of one block, with a value for each of its objects (dominators: derive_tree_value).
+ * Fails the test if they are there already.
+ */
+static inline void tree_tables_put(struct heap *heap, const uint64_t *dominators,
+				   const uint64_t *retained)
+{
+	const enum store_table tables[] = { STORE_DOMINATORS, STORE_RETAINED };
+	const uint64_t *values[] = { dominators, retained };
+	struct store_writer *writer;
+	struct base_vec block = { 0 };
+
+	assert_true(heap->object_count <= STORE_BLOCK_OBJECTS);
+	assert_int_equal(store_build(heap->store, tables, 2, heap->work, &writer, NULL), HDB_OK);
+	for (unsigned t = 0; t < 2; t++) {
+		block.count = 0;
+		assert_int_equal(pack_encode(&block, values[t], heap->object_count, NULL), HDB_OK);
+		assert_int_equal(store_put(writer, tables[t], 0, heap->object_count, block.data,
+					   block.count, NULL), HDB_OK);
+		assert_int_equal(store_put_table(writer, tables[t], heap->object_count, NULL),
+				 HDB_OK);
+	}
+	assert_int_equal(store_publish(writer, NULL, NULL), HDB_OK);
+	base_vec_release(&block);
+}
+
+#endif
