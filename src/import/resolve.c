@@ -209,7 +209,7 @@ static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *e
 
 	if (r == HDB_OK)
 		r = store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err);
-	if (r < 0)
+	if (r != HDB_OK)
 		return r;
 	m->extra = import_extras_from(im, m->first_ix);
 	m->next_extra = extra_ix(im, m->extra);
