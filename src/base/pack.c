@@ -86,42 +86,28 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 	return p;
 }
 
-/* Bit lengths of bytes. */
-#define TWICE(v) v, v
-#define FOUR(v) TWICE(v), TWICE(v)
-#define SIXTEEN(v) FOUR(v), FOUR(v), FOUR(v), FOUR(v)
-#define SIXTY_FOUR(v) SIXTEEN(v), SIXTEEN(v), SIXTEEN(v), SIXTEEN(v)
-static const uint8_t byte_length[256] = {
-	0, 1, TWICE(2), FOUR(3), FOUR(4), FOUR(4), SIXTEEN(5), SIXTEEN(6), SIXTEEN(6),
-	SIXTY_FOUR(7), SIXTY_FOUR(8), SIXTY_FOUR(8),
-};
-
 /*
  * Counts values, less the base, by bit length. Neighbours mostly have the same length, so they are counted in different
- * lanes: one counter would wait for itself. Some processors are slow to find a bit length, and most values are bytes.
+ * lanes: one counter would wait for itself.
  */
-static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, bool are_bytes,
-			  uint8_t lanes[4][65])
+static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uint8_t lanes[4][65])
 {
 	static_assert(PACK_GROUP / 4 <= UINT8_MAX, "a lane counts its values in a byte");
-	for (unsigned i = 0; are_bytes && i < n; i++)
-		lanes[i % 4][byte_length[values[i] - base]]++;
-	for (unsigned i = 0; !are_bytes && i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		lanes[i % 4][bit_length(values[i] - base)]++;
 }
 
 /*
- * The width that makes the group smallest; a value that needs more becomes an exception. `all` is all bits of values
- * less the base.
+ * The width that makes the group smallest; a value that needs more becomes an exception. `max` is the bit length of the
+ * largest value less the base.
  */
-static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, uint64_t all)
+static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, unsigned max)
 {
-	const unsigned max = bit_length(all);
 	uint8_t lanes[4][65] = { { 0 } };
 	unsigned best = max, over = 0;
 	uint64_t best_cost = (uint64_t)n * max;
 
-	count_lengths(values, n, base, all <= UINT8_MAX, lanes);
+	count_lengths(values, n, base, lanes);
 	for (unsigned w = max; w-- > 0;) {
 		uint64_t cost;
 
@@ -142,50 +128,184 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, ui
 /* Room that writing a group takes: header, base, values of 64 bits, positions, high bits, what is written behind. */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
-/* Writes the exceptions of a group: positions, then high bits. */
-static uint8_t *put_exceptions(uint8_t *p, const uint64_t *values, unsigned n, uint64_t base,
-			       unsigned width, unsigned max, unsigned *exceptions)
+/* Writes the positions of the exceptions of a group; returns how many. */
+static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsigned n, uint64_t base,
+			      unsigned width)
 {
-	uint8_t *positions = p;
+	uint8_t *p = positions;
 
 	for (unsigned i = 0; i < n; i++) {
 		*p = (uint8_t)i;
 		p += (values[i] - base) >> width != 0;
 	}
-	*exceptions = (unsigned)(p - positions);
-	memset(p, 0, bits_to_bytes((uint64_t)*exceptions * (max - width)));
-	for (unsigned i = 0; i < *exceptions; i++)
-		put_bits(p, (uint64_t)i * (max - width), max - width,
+	return (unsigned)(p - positions);
+}
+
+/* Writes the high bits of the exceptions of a group, whose positions are written; returns their end. */
+static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t *values,
+			      uint64_t base, unsigned width, unsigned high_width)
+{
+	uint8_t *p = positions + count;
+
+	memset(p, 0, bits_to_bytes((uint64_t)count * high_width));
+	for (unsigned i = 0; i < count; i++)
+		put_bits(p, (uint64_t)i * high_width, high_width,
 			 (values[positions[i]] - base) >> width);
-	return p + bits_to_bytes((uint64_t)*exceptions * (max - width));
+	return p + bits_to_bytes((uint64_t)count * high_width);
+}
+
+/* ---- whole groups of bytes ---- */
+
+/*
+ * Most groups are whole and have only values below 256. Those are made bytes, since compilers turn loops over so many
+ * bytes into vectors. What comes out is what the general way would give.
+ */
+
+static unsigned best_byte_width(const uint8_t *v, unsigned max)
+{
+	unsigned best = max, best_cost = PACK_GROUP * max;
+
+	for (unsigned w = max; w-- > 0;) {
+		const uint8_t limit = (uint8_t)(1u << w);
+		uint8_t over = 0;
+		unsigned cost;
+
+		static_assert(PACK_GROUP <= UINT8_MAX, "values are counted in a byte");
+		for (unsigned i = 0; i < PACK_GROUP; i++)
+			over = (uint8_t)(over + (v[i] >= limit));
+		cost = PACK_GROUP * w + over * (8 + max - w);
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = w;
+		}
+		if (over * 8u >= best_cost)
+			break;
+	}
+	return best;
+}
+
+/* The low `width` bits of all bytes back to back: of eight at a time neighbours, pairs and fours are moved together. */
+static uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
+{
+	const uint64_t low_bits = 0x0101010101010101 * mask_of(width);
+
+	for (unsigned i = 0; i < PACK_GROUP; i += 8) {
+		uint64_t x = load64(v + i) & low_bits;
+
+		x = (x & 0x00ff00ff00ff00ff) | (x & 0xff00ff00ff00ff00) >> (8 - width);
+		x = (x & 0x0000ffff0000ffff) | (x & 0xffff0000ffff0000) >> (16 - 2 * width);
+		x = (x & 0x00000000ffffffff) | x >> 32 << (4 * width);
+		store64(p, x);
+		p += width;
+	}
+	return p;
+}
+
+/* The positions of bytes with more bits; returns how many. */
+static unsigned put_byte_positions(uint8_t *positions, const uint8_t *v, unsigned width)
+{
+	const uint64_t high_bits = ~(0x0101010101010101 * mask_of(width));
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < PACK_GROUP; i += 8) {
+		uint64_t x = load64(v + i) & high_bits;
+
+		while (x) {
+			const unsigned bit = (unsigned)__builtin_ctzll(x) & 56;
+
+			positions[count++] = (uint8_t)(i + bit / 8);
+			x &= ~((uint64_t)0xff << bit);
+		}
+	}
+	return count;
+}
+
+/* Whether all values of a whole group are equal; *any is the bits that any of them has. */
+static bool look_through(const uint64_t *values, uint64_t *any)
+{
+	uint64_t in_any = 0, in_all = UINT64_MAX;
+
+	for (unsigned i = 0; i < PACK_GROUP; i += 4) {
+		in_any |= values[i] | values[i + 1] | values[i + 2] | values[i + 3];
+		in_all &= values[i] & values[i + 1] & values[i + 2] & values[i + 3];
+	}
+	*any = in_any;
+	return in_any == in_all;
+}
+
+/* The bytes less the least of them, which is returned, and the most that is left. */
+static uint8_t take_base(const uint64_t *values, uint8_t *v, uint8_t *most)
+{
+	uint8_t base = UINT8_MAX, max = 0;
+
+	for (unsigned i = 0; i < PACK_GROUP; i++)
+		v[i] = (uint8_t)values[i];
+	for (unsigned i = 0; i < PACK_GROUP; i++)
+		base = v[i] < base ? v[i] : base;
+	for (unsigned i = 0; i < PACK_GROUP; i++) {
+		v[i] = (uint8_t)(v[i] - base);
+		max = v[i] > max ? v[i] : max;
+	}
+	*most = max;
+	return base;
+}
+
+/* ---- a group ---- */
+
+/* Bit lengths of the parts of a group. */
+struct widths {
+	uint64_t base;
+	unsigned width; /* of what every value has */
+	unsigned max;   /* of the largest value less the base */
+};
+
+static struct widths widths_of(const uint64_t *values, unsigned n)
+{
+	struct widths w = { .base = values[0] };
+	uint64_t most = values[0];
+
+	for (unsigned i = 1; i < n; i++) {
+		w.base = values[i] < w.base ? values[i] : w.base;
+		most = values[i] > most ? values[i] : most;
+	}
+	w.max = bit_length(most - w.base);
+	w.width = w.max ? best_width(values, n, w.base, w.max) : 0;
+	return w;
 }
 
 /* Writes a group to h, which has room for GROUP_MAX bytes; returns its end. */
 static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 {
+	uint8_t bytes[PACK_GROUP], most;
 	uint8_t *p = h + GROUP_HEADER;
-	uint64_t base = values[0], differ = 0, all = 0;
-	unsigned width = 0, max = 0, base_bytes, exceptions = 0;
+	struct widths w = { .base = values[0] };
+	unsigned base_bytes, exceptions = 0;
+	uint64_t any = UINT64_MAX;
+	bool are_equal = false;
 
-	for (unsigned i = 1; i < n; i++)
-		differ |= values[i] ^ values[0];
-	for (unsigned i = 1; differ && i < n; i++)
-		base = values[i] < base ? values[i] : base;
-	for (unsigned i = 0; differ && i < n; i++)
-		all |= values[i] - base;
-	max = bit_length(all);
-	if (differ)
-		width = best_width(values, n, base, all);
-	base_bytes = (bit_length(base) + 7) / 8;
+	if (n == PACK_GROUP)
+		are_equal = look_through(values, &any);
+	if (!are_equal && any <= UINT8_MAX) {
+		w.base = take_base(values, bytes, &most);
+		w.max = bit_length(most);
+		w.width = best_byte_width(bytes, w.max);
+	} else if (!are_equal) {
+		w = widths_of(values, n);
+	}
+	base_bytes = (bit_length(w.base) + 7) / 8;
 	for (unsigned i = 0; i < base_bytes; i++)
-		*p++ = (uint8_t)(base >> (8 * i));
-	if (width)
-		p = put_run(p, values, n, base, width);
-	if (max > width)
-		p = put_exceptions(p, values, n, base, width, max, &exceptions);
-	h[0] = (uint8_t)width;
+		*p++ = (uint8_t)(w.base >> (8 * i));
+	if (w.width)
+		p = any <= UINT8_MAX ? put_byte_run(p, bytes, w.width) :
+				       put_run(p, values, n, w.base, w.width);
+	if (w.max > w.width) {
+		exceptions = any <= UINT8_MAX ? put_byte_positions(p, bytes, w.width) :
+						put_positions(p, values, n, w.base, w.width);
+		p = put_high_bits(p, exceptions, values, w.base, w.width, w.max - w.width);
+	}
+	h[0] = (uint8_t)w.width;
 	h[1] = (uint8_t)exceptions;
-	h[2] = (uint8_t)(max - width);
+	h[2] = (uint8_t)(w.max - w.width);
 	h[3] = (uint8_t)base_bytes;
 	return p;
 }

@@ -57,7 +57,8 @@ static inline bool hprof_quick_sub(const uint8_t *p, uint64_t at, uint64_t end, 
 	default:
 		return false;
 	}
-	if (body > limit || size > limit - body)
+	/* No sum overflows: sizes are below 2^35, and no file ends beyond 2^63. */
+	if (body + size > limit)
 		return false;
 	sub->offset = at;
 	sub->tag = p[0];
@@ -68,9 +69,11 @@ static inline bool hprof_quick_sub(const uint8_t *p, uint64_t at, uint64_t end, 
 	sub->body_offset = body;
 	sub->body_size = size;
 	sub->end = body + size;
-	/* Where the next ones will be read; this halves the time on dumps beyond the caches. */
-	if (sub->end <= end && end - sub->end > HPROF_PREFETCH_AHEAD)
-		__builtin_prefetch(p + (sub->end - at) + HPROF_PREFETCH_AHEAD);
+	/*
+	 * Where the next ones will be read; this halves the time on dumps beyond the caches. It may be an address where
+	 * nothing is, which a prefetch does not mind.
+	 */
+	__builtin_prefetch((const void *)((uintptr_t)p + (body + size - at) + HPROF_PREFETCH_AHEAD));
 	return true;
 }
 

@@ -69,84 +69,94 @@ static bool find_start(const struct ahead *a, unsigned id_size, uint64_t *at, ui
 
 /* ---- one run ---- */
 
-static int find_class(struct ahead *a, struct ahead_run *run, uint64_t class_id,
-		      struct ahead_class **out, struct hdb_error *err)
+static inline size_t *class_slot(struct ahead *a, uint64_t class_id)
 {
-	const uint32_t slot = (uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) &
-			      (AHEAD_CACHE - 1);
+	return &a->class_no[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) & (AHEAD_CACHE - 1)];
+}
+
+/* The class if the run has met it, and no other since whose hash is the same; else NULL. */
+static inline struct ahead_class *seen_class(struct ahead *a, const struct ahead_run *run,
+					     uint64_t class_id)
+{
+	const size_t no = *class_slot(a, class_id);
+	struct ahead_class *class = base_vec_at(&a->classes, struct ahead_class, no);
+
+	return no - run->first_class < run->class_count && class->class_id == class_id ? class :
+											 NULL;
+}
+
+static int add_class(struct ahead *a, struct ahead_run *run, uint64_t class_id,
+		     struct ahead_class **out, struct hdb_error *err)
+{
 	const struct ahead_class fresh = { .class_id = class_id };
-	size_t no = a->class_no[slot];
+	const int r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err);
 
-	if (no < run->first_class || no >= a->classes.count ||
-	    base_vec_at(&a->classes, struct ahead_class, no)->class_id != class_id) {
-		const int r = base_vec_push(&a->classes, &fresh, sizeof(fresh), err);
-
-		if (r < 0)
-			return r;
-		no = a->classes.count - 1;
-		a->class_no[slot] = no;
-		run->class_count++;
-	}
-	*out = base_vec_at(&a->classes, struct ahead_class, no);
+	if (r < 0)
+		return r;
+	*class_slot(a, class_id) = a->classes.count - 1;
+	run->class_count++;
+	*out = base_vec_at(&a->classes, struct ahead_class, a->classes.count - 1);
 	return HDB_OK;
 }
 
-static void note_array(struct ahead_run *run, const struct hprof_sub *sub)
+static void note_array(struct ahead_run *run, uint64_t id, uint32_t length)
 {
-	if (!run->count[1])
-		run->first_array = sub->id;
-	else if (sub->id > run->last_array && sub->id < run->last_array_end)
+	if (run->count[1] == 1)
+		run->first_array = id;
+	else if (id > run->last_array && id < run->last_array_end)
 		run->array_overlap++;
-	run->last_array = sub->id;
-	run->last_array_end = ahead_array_end(sub->id, sub->length);
+	run->last_array = id;
+	run->last_array_end = ahead_array_end(id, length);
 }
 
-static int note_piece(struct ahead *a, struct ahead_run *run, const struct hprof_sub *sub,
-		      struct hdb_error *err)
-{
-	const struct places_piece fresh = {
-		.first_id = sub->id, .last_id = sub->id, .offset = sub->offset, .end = sub->end,
-		.count = 1,
-	};
-	struct places_piece *piece;
-
-	if (run->piece_count) {
-		piece = base_vec_at(&a->pieces, struct places_piece, a->pieces.count - 1);
-		if (places_continues(piece, sub->id)) {
-			piece->last_id = sub->id;
-			piece->end = sub->end;
-			piece->count++;
-			return HDB_OK;
-		}
-	}
-	run->piece_count++;
-	return base_vec_push(&a->pieces, &fresh, sizeof(fresh), err);
-}
-
-static int note_object(struct ahead *a, struct ahead_run *run, const struct hprof_sub *sub,
-		       struct hdb_error *err)
+/* Counts an object, and notes what its class needs to know. */
+static inline int note_object(struct ahead *a, struct ahead_run *run, const struct hprof_sub *sub,
+			      struct hdb_error *err)
 {
 	const unsigned kind = sub->tag - HPROF_INSTANCE_DUMP;
 	struct ahead_class *class;
-	int r = HDB_OK;
 
-	((uint64_t *)a->ids.data)[a->ids.count++] = sub->id; /* there is room for a run */
-	if (kind == 2) {
-		run->primitive_used |= 1u << (sub->element_type & 15);
-	} else {
-		r = find_class(a, run, sub->class_id, &class, err);
-		if (r < 0)
-			return r;
-		if (kind == 1) {
-			note_array(run, sub);
-			class->is_array = true;
-		} else if (sub->length > class->max_body) {
-			class->max_body = sub->length;
-		}
-	}
 	run->count[kind]++;
 	run->bytes[kind] += sub->end - sub->offset;
-	return note_piece(a, run, sub, err);
+	if (kind == 2) {
+		run->primitive_used |= 1u << (sub->element_type & 15);
+		return HDB_OK;
+	}
+	class = seen_class(a, run, sub->class_id);
+	if (!class) {
+		const int r = add_class(a, run, sub->class_id, &class, err);
+
+		if (r < 0)
+			return r;
+	}
+	if (kind == 1) {
+		note_array(run, sub->id, sub->length);
+		class->is_array = true;
+	} else if (sub->length > class->max_body) {
+		class->max_body = sub->length;
+	}
+	return HDB_OK;
+}
+
+/* Keeps a piece of the run that ends at `end`. */
+static int keep_piece(struct ahead *a, struct ahead_run *run, struct places_piece *piece,
+		      uint64_t end, struct hdb_error *err)
+{
+	if (!piece->count)
+		return HDB_OK;
+	piece->end = end;
+	run->piece_count++;
+	return base_vec_push(&a->pieces, piece, sizeof(*piece), err);
+}
+
+/* Ends a run at `end`, whose last object is at `last`; drops it if it is empty. */
+static int keep_run(struct ahead *a, unsigned id_size, struct ahead_run *run, uint64_t last,
+		    struct hdb_error *err)
+{
+	if (!run->id_count || !quick(a, id_size, last, &run->last))
+		return HDB_OK;
+	a->ids.count += run->id_count;
+	return base_vec_push(&a->runs, run, sizeof(*run), err);
 }
 
 /*
@@ -160,26 +170,39 @@ static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t un
 		.start = *at, .first_id = a->ids.count, .first_class = a->classes.count,
 		.first_piece = a->pieces.count,
 	};
-	struct hprof_sub sub = { .offset = 0 };
+	const uint64_t stop = until - *at < AHEAD_RUN_BYTES ? until : *at + AHEAD_RUN_BYTES;
+	struct places_piece piece = { 0 };
+	uint64_t next = *at, last = *at;
 	bool is_other = false;
+	uint64_t *ids;
 	int r = base_vec_reserve(&a->ids, AHEAD_RUN_OBJECTS, sizeof(uint64_t), err);
 
 	if (r < 0)
 		return r;
-	while (*at < until && *at - run.start < AHEAD_RUN_BYTES &&
-	       a->ids.count - run.first_id < AHEAD_RUN_OBJECTS) {
-		is_other = !quick(a, id_size, *at, &sub) || sub.id == 0;
+	ids = base_vec_at(&a->ids, uint64_t, run.first_id);
+	while (next < stop && run.id_count < AHEAD_RUN_OBJECTS) {
+		struct hprof_sub sub = { .element_type = 0 };
+
+		is_other = !quick(a, id_size, next, &sub) || sub.id == 0;
 		if (is_other)
 			break;
+		ids[run.id_count++] = sub.id;
 		r = note_object(a, &run, &sub, err);
+		if (r == HDB_OK && (!piece.count || !places_continues(&piece, sub.id))) {
+			r = keep_piece(a, &run, &piece, next, err);
+			piece = (struct places_piece){ .first_id = sub.id, .offset = next };
+		}
 		if (r < 0)
 			return r;
-		run.last = sub;
-		*at = sub.end;
+		piece.last_id = sub.id;
+		piece.count++;
+		last = next;
+		next = sub.end;
 	}
-	run.id_count = a->ids.count - run.first_id;
-	if (run.id_count)
-		r = base_vec_push(&a->runs, &run, sizeof(run), err);
+	*at = next;
+	r = keep_piece(a, &run, &piece, next, err);
+	if (r == HDB_OK)
+		r = keep_run(a, id_size, &run, last, err);
 	return r == HDB_OK && is_other ? HDB_END : r;
 }
 

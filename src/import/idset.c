@@ -198,30 +198,42 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how many. */
+static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
+{
+	struct idset_chunk *const chunk = set->last;
+	const unsigned shift = set->shift;
+	const uint64_t region = chunk->region;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const uint64_t unit = ids[i] >> shift;
+
+		if (unit >> IDSET_CHUNK_BITS != region || unit << shift != ids[i] ||
+		    set_bit(word_of(chunk, unit), unit))
+			break;
+	}
+	set->count += i;
+	return i;
+}
+
 int idset_add_many(struct idset *set, const uint64_t *ids, size_t count, size_t *added,
 		   struct hdb_error *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		const uint64_t unit = ids[i] >> set->shift;
-		int r = HDB_OK;
+	size_t i = 0;
+	int r = HDB_OK;
 
+	for (; i < count; i++) {
 		/* Most IDs lie near the one before them. */
-		if (set->last && set->last->region == unit >> IDSET_CHUNK_BITS &&
-		    unit << set->shift == ids[i]) {
-			if (set_bit(word_of(set->last, unit), unit))
-				r = HDB_END;
-			else
-				set->count++;
-		} else {
+		if (set->last)
+			i += add_near(set, ids + i, count - i);
+		if (i < count)
 			r = idset_add(set, ids[i], err);
-		}
-		if (r != HDB_OK) {
-			*added = i;
-			return r;
-		}
+		if (r != HDB_OK)
+			break;
 	}
-	*added = count;
-	return HDB_OK;
+	*added = i < count ? i : count;
+	return r;
 }
 
 void idset_remove(struct idset *set, const uint64_t *ids, size_t count)
@@ -302,16 +314,21 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 	return r;
 }
 
-static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
+/* The chunk of a region that the table does not have, or NULL. */
+static const struct idset_chunk *far_chunk(const struct idset *set, uint64_t region)
 {
 	uint32_t no;
 
-	if (region - set->first_region < set->table_count)
-		return set->table[region - set->first_region];
 	if (set->table && region >= set->first_region)
 		return NULL;
 	no = base_idmap_get(&set->regions, region);
 	return no == BASE_IDMAP_NONE ? NULL : set->chunks[no];
+}
+
+static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
+{
+	return region - set->first_region < set->table_count ?
+	       set->table[region - set->first_region] : far_chunk(set, region);
 }
 
 bool idset_has(const struct idset *set, uint64_t id)
@@ -362,23 +379,32 @@ static inline const struct idset_word *word_for(const struct idset *set, uint64_
 						const struct idset_word *none)
 {
 	const uint64_t unit = id >> set->shift;
-	const struct idset_chunk *chunk = id & ((1u << set->shift) - 1) ? NULL :
-					  chunk_of(set, unit >> IDSET_CHUNK_BITS);
+	const struct idset_chunk *chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
 
-	return chunk ? &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : none;
+	return chunk && unit << set->shift == id ?
+	       &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : none;
 }
 
-void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+{
+	size_t found = 0;
+
+	idset_sorted_find_many(&set->sorted, ids, count, out);
+	for (size_t i = 0; i < count; i++)
+		found += out[i] != IDSET_NONE;
+	return found;
+}
+
+size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
 {
 	static const struct idset_word none;
 	/* Where the next AHEAD IDs are, which is on its way from memory; a word may lie in two lines. */
 	const struct idset_word *words[AHEAD];
 	const size_t ready = count < AHEAD ? count : AHEAD;
+	size_t found = 0;
 
-	if (set->is_sparse) {
-		idset_sorted_find_many(&set->sorted, ids, count, out);
-		return;
-	}
+	if (set->is_sparse)
+		return find_sparse(set, ids, count, out);
 	for (size_t i = 0; i < ready; i++) {
 		words[i] = word_for(set, ids[i], &none);
 		__builtin_prefetch(words[i]);
@@ -388,6 +414,7 @@ void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 		const uint64_t bits = bits_of(word);
 		const uint64_t bit = (uint64_t)1 << (ids[i] >> set->shift & 63);
 
+		found += (bits & bit) != 0;
 		out[i] = bits & bit ? word->first_ix + popcount(bits & (bit - 1)) : IDSET_NONE;
 		if (i + AHEAD < count) {
 			words[i % AHEAD] = word_for(set, ids[i + AHEAD], &none);
@@ -395,6 +422,7 @@ void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 			__builtin_prefetch((const char *)words[i % AHEAD] + sizeof(*word) - 1);
 		}
 	}
+	return found;
 }
 
 /* The chunk that holds index ix. */
@@ -415,8 +443,6 @@ static size_t chunk_at(const struct idset *set, uint32_t ix)
 
 void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out)
 {
-	uint32_t ix;
-
 	if (set->is_sparse) {
 		memcpy(out, base_vec_at(&set->sorted.ids, uint64_t, first_ix), (size_t)count * 8);
 		return;
@@ -425,21 +451,16 @@ void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint
 		const struct idset_chunk *chunk = set->chunks[c];
 
 		for (unsigned w = 0; w < IDSET_CHUNK_WORDS && count; w++) {
+			const uint64_t unit = chunk->region << IDSET_CHUNK_BITS | w * 64;
 			uint64_t bits = bits_of(&chunk->words[w]);
+			uint32_t ix = chunk->words[w].first_ix;
 
-			if (!bits)
+			if (ix < first_ix && ix + popcount(bits) <= first_ix)
 				continue;
-			ix = chunk->words[w].first_ix;
-			if (ix + 64 <= first_ix && ix + popcount(bits) <= first_ix)
-				continue;
-			for (; bits && count; bits &= bits - 1, ix++) {
-				if (ix < first_ix)
-					continue;
-				*out++ = (chunk->region << IDSET_CHUNK_BITS | w * 64 |
-					  (unsigned)__builtin_ctzll(bits)) << set->shift;
-				first_ix = ix + 1;
-				count--;
-			}
+			for (; ix < first_ix; ix++)
+				bits &= bits - 1;
+			for (; bits && count; bits &= bits - 1, count--)
+				*out++ = (unit | (unsigned)__builtin_ctzll(bits)) << set->shift;
 		}
 	}
 }

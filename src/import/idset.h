@@ -30,7 +30,7 @@
  * that is big.
  */
 struct idset_word {
-	uint32_t low, high;                  /* a bit an ID */
+	uint8_t bits[8];                     /* a bit an ID; a number of 64 bits that would be aligned otherwise */
 	uint32_t first_ix;                   /* after idset_finish */
 };
 
@@ -87,8 +87,8 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 /* Index of an ID, or IDSET_NONE. */
 uint32_t idset_find(const struct idset *set, uint64_t id);
 
-/* The same for many, with the cache misses of neighbours overlapped. */
-void idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out);
+/* The same for many, with the cache misses of neighbours overlapped. Returns how many are in the set. */
+size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out);
 
 /* The IDs with index first_ix and on, `count` of them, which must exist. */
 void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);

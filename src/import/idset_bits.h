@@ -6,6 +6,7 @@
 #ifndef IMPORT_IDSET_BITS_H
 #define IMPORT_IDSET_BITS_H
 
+#include "base/bytes.h"
 #include "import/idset.h"
 
 /* Bits that are set. */
@@ -20,7 +21,7 @@ static inline unsigned popcount(uint64_t v)
 /* The 64 bits of a word. */
 static inline uint64_t bits_of(const struct idset_word *word)
 {
-	return (uint64_t)word->high << 32 | word->low;
+	return load64(word->bits);
 }
 
 /* The word that has a unit's bit. */
@@ -37,20 +38,15 @@ static inline bool has_bit(const struct idset_chunk *chunk, uint64_t unit)
 /* Sets a bit: whether it was there. */
 static inline bool set_bit(struct idset_word *word, uint64_t unit)
 {
-	uint32_t *half = unit & 32 ? &word->high : &word->low;
-	const uint32_t mask = (uint32_t)1 << (unit & 31);
+	const uint64_t bits = bits_of(word), bit = (uint64_t)1 << (unit & 63);
 
-	if (*half & mask)
-		return true;
-	*half |= mask;
-	return false;
+	store64(word->bits, bits | bit);
+	return (bits & bit) != 0;
 }
 
 static inline void clear_bit(struct idset_word *word, uint64_t unit)
 {
-	uint32_t *half = unit & 32 ? &word->high : &word->low;
-
-	*half &= ~((uint32_t)1 << (unit & 31));
+	store64(word->bits, bits_of(word) & ~((uint64_t)1 << (unit & 63)));
 }
 
 #endif

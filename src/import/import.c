@@ -4,6 +4,7 @@
 #include "import/import.h"
 
 #include "base/fingerprint.h"
+#include "base/pipeline.h"
 #include "import/state.h"
 
 #include <errno.h>
@@ -12,6 +13,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Bytes of the dump's map that one thread gives back at a time. */
+#define DROP_BYTES (32ull << 20)
+
+static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	struct base_source *source = ctx;
+
+	(void)slot;
+	(void)err;
+	source->drop(source, item * DROP_BYTES, DROP_BYTES);
+	return HDB_OK;
+}
+
+/* Gives the pages of the dump back on all threads; the system takes its time to do that. */
+static void drop_dump(struct import *im)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = im->source->size / DROP_BYTES, .threads = im->work->threads,
+		.slot_count = 4 * im->work->threads, .ctx = im->source, .produce = drop_piece,
+	};
+
+	if (im->source->drop)
+		(void)base_pipeline_run(&pipeline, NULL);
+}
 
 static void release(struct import *im)
 {
@@ -219,6 +245,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 		writer = im->writer;
 		im->writer = NULL; /* freed by publishing, whatever comes of it */
 		base_stage(work, "syncing", 0, "");
+		drop_dump(im);
 		r = store_publish(writer, &file_bytes, err);
 	}
 	if (r == HDB_OK && out)

@@ -4,6 +4,7 @@
 #include "import/places.h"
 
 #include "base/pipeline.h"
+#include "import/places_read.h"
 
 #include <stdlib.h>
 
@@ -250,8 +251,8 @@ static void locate_batch(const struct locate *l, const uint64_t *ids, const uint
 			put_offset(l->places, found[i], offsets[i]);
 }
 
-static int read_quick(const struct hprof_file *file, struct base_view *view, uint64_t at,
-		      uint64_t limit, struct hprof_sub *sub, struct hdb_error *err)
+int places_read_slow(const struct hprof_file *file, struct base_view *view, uint64_t at,
+		     uint64_t limit, struct hprof_sub *sub, struct hdb_error *err)
 {
 	const unsigned id_size = file->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
@@ -283,7 +284,8 @@ static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_err
 
 	for (uint64_t at = extent->offset; at < extent->end;) {
 		struct hprof_sub sub;
-		const int r = read_quick(l->file, &l->views[slot], at, extent->end, &sub, err);
+		const int r = places_read_sub(l->file, &l->views[slot], at, extent->end, &sub,
+					      err);
 
 		if (r < 0)
 			return r;
@@ -357,66 +359,69 @@ int places_finish(struct places *places, const struct hprof_file *file, const st
 
 /* ---- a block ---- */
 
-static int read_piece(const struct hprof_file *file, const struct places_piece *piece,
-		      const struct places_wanted *wanted, struct hdb_error *err)
+void places_begin(struct places_reader *reader, const struct places *places,
+		  const struct hprof_file *file, uint32_t block, uint32_t block_objects,
+		  const struct places_wanted *wanted)
 {
-	const uint64_t *ids = wanted->ids;
-	const uint32_t count = wanted->count;
-	uint32_t i = idset_lower_bound(ids, 0, count, piece->first_id);
-	int r = HDB_OK;
-
-	for (uint64_t at = piece->offset; at < piece->end && i < count && r == HDB_OK;) {
-		struct hprof_sub sub;
-
-		r = read_quick(file, wanted->view, at, piece->end, &sub, err);
-		if (r < 0)
-			return r;
-		while (i < count && ids[i] < sub.id)
-			i++;
-		/* Of two objects with one ID the first in the file counts. */
-		if (i < count && ids[i] == sub.id && !wanted->offsets[i]) {
-			wanted->offsets[i] = at;
-			r = wanted->take ? wanted->take(wanted->ctx, i, &sub, err) : HDB_OK;
-		}
-		at = sub.end;
+	*reader = (struct places_reader){
+		.places = places, .file = file, .wanted = *wanted,
+		.last = wanted->count, .first_ix = (uint64_t)block * block_objects,
+	};
+	if (!places->is_disordered) {
+		reader->next = places->first[block];
+		reader->last = places->first[block + 1];
 	}
-	return r;
 }
 
-static int read_each(const struct places *places, const struct hprof_file *file, uint64_t first_ix,
-		     const struct places_wanted *wanted, struct hdb_error *err)
+/* Ordered: the next piece that may hold some of what is wanted. */
+static bool next_of_pieces(struct places_reader *reader)
 {
-	int r = HDB_OK;
+	const struct places_wanted *wanted = &reader->wanted;
+	const struct places_piece *piece;
 
-	for (uint32_t i = 0; i < wanted->count && r == HDB_OK; i++) {
-		struct hprof_sub sub;
-		uint64_t at;
+	if (reader->next >= reader->last)
+		return false;
+	piece = base_vec_at(&reader->places->pieces, struct places_piece,
+			    reader->places->numbers[reader->next++]);
+	reader->i = idset_lower_bound(wanted->ids, 0, wanted->count, piece->first_id);
+	reader->at = piece->offset;
+	reader->end = reader->limit = piece->end;
+	return true;
+}
 
-		if (wanted->take && i + READ_AHEAD < wanted->count)
-			base_view_prefetch(wanted->view,
-					   get_offset(places, first_ix + i + READ_AHEAD));
-		at = get_offset(places, first_ix + i);
-		if (wanted->offsets[i] || !at)
-			continue;
-		wanted->offsets[i] = at;
-		if (!wanted->take)
-			continue;
-		r = read_quick(file, wanted->view, at, file->source->size, &sub, err);
-		if (r == HDB_OK)
-			r = wanted->take(wanted->ctx, i, &sub, err);
+bool places_next_piece(struct places_reader *reader)
+{
+	const struct places_wanted *wanted = &reader->wanted;
+
+	if (!reader->places->is_disordered)
+		return next_of_pieces(reader);
+	while (reader->next < reader->last) {
+		const uint32_t i = reader->next++;
+		const uint64_t ix = reader->first_ix + i;
+
+		if (i + READ_AHEAD < reader->last)
+			base_view_prefetch(wanted->view, get_offset(reader->places, ix + READ_AHEAD));
+		reader->i = i;
+		reader->at = wanted->offsets[i] ? 0 : get_offset(reader->places, ix);
+		reader->end = reader->at + 1;
+		reader->limit = reader->file->source->size;
+		if (reader->at)
+			return true;
 	}
-	return r;
+	return false;
 }
 
 int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
 		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	struct places_reader reader;
+	struct hprof_sub sub;
+	uint32_t i;
+	int r;
 
-	if (places->is_disordered)
-		return read_each(places, file, (uint64_t)block * block_objects, wanted, err);
-	for (uint32_t k = places->first[block]; k < places->first[block + 1] && r == HDB_OK; k++)
-		r = read_piece(file, base_vec_at(&places->pieces, struct places_piece,
-						 places->numbers[k]), wanted, err);
-	return r;
+	places_begin(&reader, places, file, block, block_objects, wanted);
+	do
+		r = places_next(&reader, &i, &sub, err);
+	while (r == HDB_OK);
+	return r < 0 ? r : HDB_OK;
 }

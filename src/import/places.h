@@ -76,17 +76,12 @@ struct places_wanted {
 	const uint64_t *ids; /* ascending */
 	uint32_t count;
 	uint64_t *offsets;   /* result, one an ID: 0, or an offset that is known and stays */
-	/*
-	 * Takes the sub-record of ids[i], in the order of the file where the dump has one; it may move the view.
-	 * NULL if offsets are all that is wanted.
-	 */
-	int (*take)(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err);
-	void *ctx;
 };
 
 /*
  * Finds the objects with the indices block * block_objects + i. Those that are no instance and no
- * array keep the offset that is there. Any thread; the view is the caller's.
+ * array keep the offset that is there. Any thread; the view is the caller's. places_read.h has the same for those who
+ * want to read the objects too.
  */
 int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
 		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err);

@@ -4,6 +4,7 @@
 #include "import/resolve.h"
 
 #include "base/bytes.h"
+#include "import/places_read.h"
 
 /* Elements of a big array that are resolved at a time. */
 #define ELEMENTS 4096
@@ -28,6 +29,10 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 	entry->body_size = class->out.body_size;
 	entry->plan_first = class->plan_first;
 	entry->plan_count = class->plan_count;
+	if (class->plan_count)
+		entry->plan_bytes = (uint64_t)*base_vec_at(&im->plans, uint32_t, class->plan_first +
+							   class->plan_count - 1) +
+				    im->file.id_size;
 	entry->stack_size_at = class->stack_size_at;
 	return entry;
 }
@@ -49,15 +54,23 @@ static uint64_t stack_words(const uint8_t *value)
 	return words <= INT32_MAX ? words : 0;
 }
 
-/* Appends the references at `count` offsets, ascending, of a body of `size` bytes, as far as they are there. */
-static inline uint64_t *read_references(uint64_t *raw, const uint8_t *body, uint64_t size,
-					const uint32_t *at, uint32_t count, const unsigned id_size)
+/* Appends the references at `count` offsets of a body, all of which are there. */
+static inline uint64_t *read_references(uint64_t *raw, const uint8_t *body, const uint32_t *at,
+					uint32_t count, const unsigned id_size)
 {
-	for (uint32_t i = 0; i < count && (uint64_t)at[i] + id_size <= size; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		*raw = be_id(body + at[i], id_size);
 		raw += *raw != 0;
 	}
 	return raw;
+}
+
+/* How many of the offsets, ascending, have a reference in a body of `size` bytes. */
+static uint32_t count_whole(const uint32_t *at, uint32_t count, uint64_t size, unsigned id_size)
+{
+	while (count && (uint64_t)at[count - 1] + id_size > size)
+		count--;
+	return count;
 }
 
 static int note_short(struct maker *m, const struct hprof_sub *sub, struct hdb_error *err)
@@ -72,6 +85,7 @@ static int take_instance(struct import *im, struct maker *m, const struct hprof_
 			 struct store_object *o, struct hdb_error *err)
 {
 	const struct maker_class *class = class_of(im, m, sub->class_id);
+	uint32_t count = class->plan_count;
 	const uint32_t *at;
 	const uint8_t *body;
 	uint64_t *raw;
@@ -84,21 +98,22 @@ static int take_instance(struct import *im, struct maker *m, const struct hprof_
 	o->body_size = class->body_size;
 	if (sub->body_size < class->body_size)
 		r = note_short(m, sub, err);
-	if (!class->plan_count || r < 0)
+	if (!count || r < 0)
 		return r;
 	body = base_view_at(&m->view, sub->body_offset, sub->body_size, err);
 	if (!body)
 		return HDB_ETRUNC;
-	r = base_vec_reserve(&m->raw, class->plan_count, sizeof(uint64_t), err);
+	r = base_vec_reserve(&m->raw, count, sizeof(uint64_t), err);
 	if (r < 0)
 		return r;
 	raw = (uint64_t *)m->raw.data + m->raw.count;
 	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
 		o->length = stack_words(body + class->stack_size_at - 4);
 	at = base_vec_at(&im->plans, uint32_t, class->plan_first);
-	raw = im->file.id_size == 8 ?
-	      read_references(raw, body, sub->body_size, at, class->plan_count, 8) :
-	      read_references(raw, body, sub->body_size, at, class->plan_count, 4);
+	if (class->plan_bytes > sub->body_size)
+		count = count_whole(at, count, sub->body_size, im->file.id_size);
+	raw = im->file.id_size == 8 ? read_references(raw, body, at, count, 8) :
+				      read_references(raw, body, at, count, 4);
 	m->raw.count = (size_t)(raw - (uint64_t *)m->raw.data);
 	return HDB_OK;
 }
@@ -270,18 +285,6 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 		   : 0;
 }
 
-/* An object that the dump lacks: the boot loader's stand-in, an invented class. */
-static int take_invented(struct import *im, struct maker *m, struct store_object *o, uint64_t id,
-			 struct hdb_error *err)
-{
-	if (id != 0)
-		return take_class(im, m, o, id, err);
-	o->kind = STORE_INSTANCE;
-	o->class_no = im->loader_class_no;
-	o->body_size = import_class_at(im, o->class_no)->out.body_size;
-	return HDB_OK;
-}
-
 static int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
 		    struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
@@ -290,8 +293,6 @@ static int take_sub(struct import *im, struct maker *m, const struct hprof_sub *
 		return take_instance(im, m, sub, o, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
 		return take_object_array(im, m, sub, o, ix, err);
-	case HPROF_CLASS_DUMP:
-		return take_class(im, m, o, sub->id, err);
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
 		o->kind = STORE_PRIMITIVE_ARRAY;
@@ -315,13 +316,16 @@ static int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *
 	return HDB_OK;
 }
 
-int import_take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
+static int take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
 		       struct hdb_error *err)
 {
 	struct store_object *o = &m->objects[i];
 	const size_t first = m->raw.count;
 	int r;
 
+	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
+	if (!sub->id)
+		return HDB_OK;
 	*o = (struct store_object){ .file_offset = sub->offset };
 	if (im->heap_switches.count)
 		o->heap_no = heap_of(im, sub->offset);
@@ -329,19 +333,43 @@ int import_take_object(struct import *im, struct maker *m, uint32_t i, const str
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
 }
 
-int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
-	const uint64_t id = m->ids[i];
-	const size_t first = m->raw.count;
+	const struct places_wanted wanted = {
+		.view = &m->view, .ids = m->ids, .count = m->out->count, .offsets = m->offsets,
+	};
+	struct places_reader reader;
 	struct hprof_sub sub;
+	uint32_t i;
 	int r;
 
-	/* An object of the dump with ID 0 was dropped; index 0 is the boot loader's stand-in. */
-	if (m->offsets[i] && id) {
-		r = hprof_sub_read(&im->file, &m->view, m->offsets[i], im->source->size, &sub, err);
-		return r == HDB_OK ? import_take_object(im, m, i, &sub, err) : r;
+	places_begin(&reader, &im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
+		     STORE_BLOCK_OBJECTS, &wanted);
+	for (;;) {
+		r = places_next(&reader, &i, &sub, err);
+		if (r == HDB_OK)
+			r = take_object(im, m, i, &sub, err);
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
 	}
-	m->objects[i] = (struct store_object){ 0 };
-	r = take_invented(im, m, &m->objects[i], id, err);
+}
+
+int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+{
+	struct store_object *o = &m->objects[i];
+	const size_t first = m->raw.count;
+	int r = HDB_OK;
+
+	*o = (struct store_object){ 0 };
+	if (!m->ids[i]) {
+		/* The boot loader's stand-in. */
+		o->kind = STORE_INSTANCE;
+		o->class_no = im->loader_class_no;
+		o->body_size = import_class_at(im, o->class_no)->out.body_size;
+	} else {
+		if (m->offsets[i] && im->heap_switches.count)
+			o->heap_no = heap_of(im, m->offsets[i]);
+		r = take_class(im, m, o, m->ids[i], err);
+	}
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
 }

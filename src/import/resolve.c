@@ -93,6 +93,13 @@ static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
 	return r;
 }
 
+/* The object that has extra edge number `extra`; UINT32_MAX behind the last one. */
+static uint32_t extra_ix(const struct import *im, size_t extra)
+{
+	return extra < im->extras.count ?
+	       base_vec_at(&im->extras, struct import_edge, extra)->from_ix : UINT32_MAX;
+}
+
 /* Adds the edges of object i that no field of the dump holds. */
 static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
@@ -101,96 +108,113 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 
 	if (m->objects[i].kind == STORE_CLASS)
 		r = class_targets(im, &m->targets, (uint32_t)m->objects[i].length, err);
-	for (; m->extra < im->extras.count && r == HDB_OK; m->extra++) {
-		const struct import_edge *edge =
-			base_vec_at(&im->extras, struct import_edge, m->extra);
-
-		if (edge->from_ix > ix)
-			break;
+	while (m->next_extra <= ix && r == HDB_OK) {
 		/* A long array has none in its list; only damage makes an array a thread. */
-		if (edge->from_ix < ix)
-			continue;
-		r = base_vec_push(&m->targets, &edge->to_ix, sizeof(uint32_t), err);
+		if (m->next_extra == ix)
+			r = base_vec_push(&m->targets, &base_vec_at(&im->extras, struct import_edge,
+								    m->extra)->to_ix,
+					  sizeof(uint32_t), err);
+		m->next_extra = extra_ix(im, ++m->extra);
 	}
 	return r;
 }
 
 /* A list too long for the block: kept until it is written. */
-static int hold_list(struct maker *m, uint32_t i, struct hdb_error *err)
+static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_t n,
+		     struct hdb_error *err)
 {
 	struct slot *s = m->out;
 	const struct big_list held = {
-		.ix = m->first_ix + i, .length = m->targets.count, .start = s->held.count,
+		.ix = m->first_ix + i, .length = n, .start = s->held.count,
 	};
-	int r = base_vec_reserve(&s->held, m->targets.count, sizeof(uint32_t), err);
+	int r = base_vec_reserve(&s->held, n, sizeof(uint32_t), err);
 
 	if (r < 0)
 		return r;
-	memcpy((uint32_t *)s->held.data + s->held.count, m->targets.data,
-	       m->targets.count * sizeof(uint32_t));
-	s->held.count += m->targets.count;
+	memcpy((uint32_t *)s->held.data + s->held.count, targets, n * sizeof(uint32_t));
+	s->held.count += n;
 	return base_vec_push(&s->big, &held, sizeof(held), err);
 }
 
-/* Turns the raw IDs of object i into a list of indices, and writes it. */
-static int resolve_list(struct import *im, struct maker *m, uint32_t i,
-			struct store_lists_writer *out, struct hdb_error *err)
+/* Gathers the list of object i in m->targets, where some of its references lead nowhere or are in no field. */
+static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
 	const uint32_t *found = m->found.data;
-	uint32_t *targets = m->targets.data; /* there is room for all that is found */
-	const uint32_t end = m->raw_end[i];
+	const uint32_t first = m->raw_first[i], end = m->raw_end[i];
 	size_t n = 0;
-	int r = HDB_OK;
+	int r;
 
-	for (uint32_t k = m->raw_first[i]; k < end; k++) {
-		targets[n] = found[k];
+	m->targets.count = 0;
+	r = base_vec_reserve(&m->targets, end - first + 1, sizeof(uint32_t), err);
+	if (r < 0)
+		return r;
+	for (uint32_t k = first; k < end; k++) {
+		*base_vec_at(&m->targets, uint32_t, n) = found[k];
 		n += found[k] != IDSET_NONE;
 	}
 	m->targets.count = n;
-	if (n != end - m->raw_first[i])
+	if (n != end - first)
 		r = note_missing(m, i, err);
-	if (r == HDB_OK && (m->objects[i].kind == STORE_CLASS || m->extra < im->extras.count))
-		r = add_extras(im, m, i, err);
-	if (r < 0)
-		return r;
-	n = m->targets.count = tidy_list(m->targets.data, m->targets.count);
-	m->out->reference_count += n;
-	if (n > STORE_LIST_BIG)
-		r = hold_list(m, i, err);
-	return r == HDB_OK ? store_lists_add(out, m->targets.data, n, err) : r;
+	return r == HDB_OK ? add_extras(im, m, i, err) : r;
 }
 
+/* The object of long array number `no` of the `count` that the block has; UINT32_MAX behind the last one. */
+static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
+{
+	return no < count ? base_vec_at(&s->big, struct big_list, no)->ix : UINT32_MAX;
+}
+
+/* Writes the lists of all objects. are_found: no reference in a field leads nowhere. */
+static int put_lists(struct import *im, struct maker *m, bool are_found,
+		     struct store_lists_writer *out, struct hdb_error *err)
+{
+	struct slot *s = m->out;
+	const size_t arrays = s->big.count; /* long arrays come in order of index; lists are held behind them */
+	uint32_t next_array = array_ix(s, 0, arrays);
+	size_t array = 0;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
+		const uint32_t ix = m->first_ix + i;
+		uint32_t *targets = base_vec_at(&m->found, uint32_t, m->raw_first[i]);
+		uint64_t n = m->raw_end[i] - m->raw_first[i];
+
+		if (ix == next_array) {
+			n = base_vec_at(&s->big, struct big_list, array)->length;
+			next_array = array_ix(s, ++array, arrays);
+		} else {
+			if (!are_found || m->objects[i].kind == STORE_CLASS || ix >= m->next_extra) {
+				r = gather_list(im, m, i, err);
+				targets = m->targets.data;
+				n = m->targets.count;
+			}
+			n = tidy_list(targets, n);
+			if (n > STORE_LIST_BIG && r == HDB_OK)
+				r = hold_list(m, i, targets, n, err);
+		}
+		s->reference_count += n;
+		if (r == HDB_OK)
+			r = store_lists_add(out, targets, n, err);
+	}
+	return r;
+}
+
+/* Turns the raw IDs of the block's objects into lists of indices, and writes them. */
 static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	const size_t arrays = s->big.count; /* long arrays come in order of index */
 	struct store_lists_writer out;
-	size_t big = 0;
-	int r = base_vec_reserve(&m->found, m->raw.count + 1, sizeof(uint32_t), err);
+	size_t found;
+	int r = base_vec_reserve(&m->found, m->raw.count, sizeof(uint32_t), err);
 
-	/* Of one object, at most: all that was read, and two more of a class. */
-	m->targets.count = 0;
-	if (r == HDB_OK)
-		r = base_vec_reserve(&m->targets, m->raw.count + 2, sizeof(uint32_t), err);
 	if (r == HDB_OK)
 		r = store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err);
-	if (r < 0)
+	if (r != HDB_OK)
 		return r;
 	m->extra = import_extras_from(im, m->first_ix);
-	idset_find_many(&im->ids, m->raw.data, m->raw.count, m->found.data);
-	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
-		const struct big_list *array = big < arrays ?
-			base_vec_at(&s->big, struct big_list, big) : NULL;
-
-		if (array && array->ix == m->first_ix + i) {
-			s->reference_count += array->length;
-			r = store_lists_add(&out, NULL, array->length, err);
-			big++;
-		} else {
-			r = resolve_list(im, m, i, &out, err);
-		}
-	}
-	return r;
+	m->next_extra = extra_ix(im, m->extra);
+	found = idset_find_many(&im->ids, m->raw.data, m->raw.count, m->found.data);
+	return put_lists(im, m, found == m->raw.count, &out, err);
 }
 
 /* ---- a block ---- */
@@ -228,19 +252,6 @@ static void find_classes(struct import *im, struct maker *m)
 	}
 }
 
-struct taking {
-	struct import *im;
-	struct maker *m;
-};
-
-static int take_object(void *ctx, uint32_t i, const struct hprof_sub *sub, struct hdb_error *err)
-{
-	const struct taking *t = ctx;
-
-	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
-	return sub->id ? import_take_object(t->im, t->m, i, sub, err) : HDB_OK;
-}
-
 static int by_index(const void *a, const void *b)
 {
 	const struct big_list *x = a, *y = b;
@@ -270,18 +281,12 @@ static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 			struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	struct taking taking = { .im = im, .m = m };
-	const struct places_wanted wanted = {
-		.view = &m->view, .ids = m->ids, .count = s->count, .offsets = m->offsets,
-		.take = take_object, .ctx = &taking,
-	};
 	int r;
 
 	find_classes(im, m);
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
 	m->raw.count = 0;
-	r = places_block(&im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
-			 STORE_BLOCK_OBJECTS, &wanted, err);
+	r = import_take_objects(im, m, err);
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		if (m->raw_first[i] == NOT_TAKEN)
 			r = import_take_rest(im, m, i, err);

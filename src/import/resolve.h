@@ -5,7 +5,7 @@
 #define IMPORT_RESOLVE_H
 
 #include "import/state.h"
-#include "store/lists.h"
+#include "store/lists_put.h"
 
 /* Problems that one block may report; more are counted only. */
 #define BLOCK_PROBLEMS_MAX 16
@@ -53,6 +53,7 @@ struct maker_class {
 	uint32_t no;         /* number + 1; 0: free */
 	uint32_t body_size;
 	uint32_t plan_first, plan_count;
+	uint64_t plan_bytes; /* of an instance, as far as its last reference */
 	uint32_t stack_size_at;
 };
 
@@ -70,6 +71,7 @@ struct maker {
 	struct base_view view;
 	uint32_t first_ix;
 	size_t extra;            /* number of the next extra edge */
+	uint32_t next_extra;     /* the object that has it; UINT32_MAX: there is none */
 	struct import_distances distances;
 	struct import_counting counting;
 	struct maker_class classes[MAKER_CLASSES];
@@ -81,11 +83,13 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 
 /* ---- read_object.c: objects of the dump ---- */
 
-/* Takes object i of the block: its entry, and the IDs that it refers to, appended to m->raw. */
-int import_take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
-		       struct hdb_error *err);
+/*
+ * Reads the instances and arrays of the block, in the order of the dump: their entries, and the IDs that they refer to,
+ * appended to m->raw.
+ */
+int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
 
-/* The same for what is no instance and no array of the dump: read at m->offsets[i], or made up. */
+/* The same for object i of the block, which is no instance and no array of the dump: a class, or made up. */
 int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err);
 
 /* sizes_art.c: marks object i of the block if ART made it up for a part of another object. */

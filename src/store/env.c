@@ -132,6 +132,14 @@ int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err)
 	return HDB_OK;
 }
 
+void store_env_write_out(MDB_env *env)
+{
+	mdb_filehandle_t fd;
+
+	if (mdb_env_get_fd(env, &fd) == 0)
+		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 /* Frees the places of readers that died and opens the main database. */
 static int open_main(struct store_env *env, struct hdb_error *err)
 {

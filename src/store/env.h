@@ -55,6 +55,12 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
  */
 int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
 
+/*
+ * Has the system begin to write to disk what was committed, and does not wait: less is left for the sync at the end.
+ * Says nothing of what is safe.
+ */
+void store_env_write_out(MDB_env *env);
+
 /* Translates an LMDB result code: the only place that does. */
 int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing);
 

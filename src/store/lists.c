@@ -7,35 +7,7 @@
  */
 #include "store/lists.h"
 
-#include "base/bytes.h"
-
-#define ENTRY_MAX 5 /* bytes of a 33-bit varint */
-#define PAD 8       /* what put_number writes at once */
-
-/*
- * A varint of a number below 2^35, without branches: how many bytes the next one takes is hard to foretell. Writes 8
- * bytes; returns the end of those that count.
- */
-static inline uint8_t *put_number(uint8_t *p, uint64_t v)
-{
-	const unsigned more = (unsigned)(v >= 1u << 7) + (v >= 1u << 14) + (v >= 1u << 21) +
-			      (v >= 1u << 28);
-	const uint64_t spread = (v & 0x7f) | (v << 1 & 0x7f00) | (v << 2 & 0x7f0000) |
-				(v << 3 & 0x7f000000) | (v << 4 & 0x7f00000000);
-
-	store64(p, spread | (0x80808080ull & ((1ull << (8 * more)) - 1)));
-	return p + more + 1;
-}
-
-static inline uint8_t *put_entries(uint8_t *p, uint32_t previous, const uint32_t *target,
-				   uint64_t count)
-{
-	for (uint64_t e = 0; e < count; e++) {
-		p = put_number(p, zigzag((int64_t)target[e] - (int64_t)previous));
-		previous = target[e];
-	}
-	return p;
-}
+#include "store/lists_put.h"
 
 int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
 		     uint32_t count, struct hdb_error *err)
@@ -50,28 +22,14 @@ int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_
 	return HDB_OK;
 }
 
-int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
-		    struct hdb_error *err)
+int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 {
-	const bool is_big = n > STORE_LIST_BIG;
-	struct base_vec *out = w->out;
-	const int r = base_vec_reserve(out, VARINT_MAX + PAD + (is_big ? 0 : (size_t)n * ENTRY_MAX),
-				       1, err);
-	uint8_t *p;
+	const size_t at = w->out->count - w->start;
 
-	if (r < 0)
-		return r;
-	if (out->count - w->start > UINT32_MAX)
+	if (at > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
-	p = (uint8_t *)out->data + out->count;
-	if (w->count % STORE_LIST_GROUP == 0)
-		store32((uint8_t *)out->data + w->start + (size_t)(w->count / STORE_LIST_GROUP) * 4,
-			(uint32_t)(out->count - w->start));
-	p = put_varint(p, n << 1 | is_big);
-	if (!is_big)
-		p = put_entries(p, w->first_ix + w->count, target, n);
-	out->count = (size_t)(p - (uint8_t *)out->data);
-	w->count++;
+	store32((uint8_t *)w->out->data + w->start + (size_t)(w->count / STORE_LIST_GROUP) * 4,
+		(uint32_t)at);
 	return HDB_OK;
 }
 
@@ -103,11 +61,11 @@ int store_lists_put_part(struct store_writer *writer, enum store_table big_table
 {
 	struct base_vec bytes = { 0 };
 	uint8_t *p;
-	int r = base_vec_reserve(&bytes, (size_t)count * ENTRY_MAX + PAD, 1, err);
+	int r = base_vec_reserve(&bytes, (size_t)count * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1, err);
 
 	if (r < 0)
 		return r;
-	p = put_entries(bytes.data, ix, target, count);
+	p = store_put_entries(bytes.data, ix, target, count);
 	r = store_put(writer, big_table, part_key(ix, part), count, bytes.data,
 		      (uint64_t)(p - (uint8_t *)bytes.data), err);
 	base_vec_release(&bytes);

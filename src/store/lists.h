@@ -13,6 +13,8 @@
 #define STORE_LIST_BIG 1024u
 /* Entries of a part of a big list. */
 #define STORE_LIST_PART 32768u
+/* Lists of a group; the last one of a block may have fewer. */
+#define STORE_LIST_GROUP 32u
 
 /*
  * Appends the block of `count` lists to `out`: list i belongs to object first_ix + i and is
@@ -22,21 +24,6 @@
 int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
 		       struct hdb_error *err);
-
-/* Makes such a block list by list; private. */
-struct store_lists_writer {
-	struct base_vec *out; /* lent */
-	size_t start;         /* of the block in out */
-	uint32_t first_ix;
-	uint32_t count;       /* lists so far */
-};
-
-/* Begins a block of `count` lists at the end of `out`, to which only this writer may append until it has all. */
-int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
-		     uint32_t count, struct hdb_error *err);
-/* The next list, n entries; `target` is not looked at if it is big. */
-int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
-		    struct hdb_error *err);
 
 /* Writes part `part` of the big list of object ix. */
 int store_lists_put_part(struct store_writer *writer, enum store_table big_table, uint32_t ix,
@@ -90,8 +77,6 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *le
 int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
 		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
 		       struct hdb_error *err);
-/* Lists of a group; the last one of a block may have fewer. */
-#define STORE_LIST_GROUP 32u
 /*
  * The same for one group: *count is how many lists it has. `lengths` has room for STORE_LIST_GROUP.
  * Entries are those of lists that the mask has (bit i: the group's list i); the others are stepped

@@ -95,20 +95,23 @@ static int number_group(struct dictionary *d, const struct store_object *objects
 static uint64_t offset_group(const struct store_object *objects, unsigned n, unsigned id_size,
 			     uint64_t *deltas)
 {
-	uint64_t expected = 0, base = 0;
-	bool has_base = false;
+	uint64_t heads[STORE_CLASS + 1], base, expected;
+	unsigned i = 0;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (uint8_t kind = 0; kind <= STORE_CLASS; kind++)
+		heads[kind] = record_head_size(kind, id_size);
+	for (; i < n && objects[i].kind == STORE_CLASS; i++)
+		deltas[i] = 0;
+	base = expected = i < n ? objects[i].file_offset : 0;
+	for (; i < n; i++) {
 		const struct store_object *o = &objects[i];
 
 		deltas[i] = 0;
 		if (o->kind == STORE_CLASS)
 			continue;
-		if (!has_base)
-			base = expected = o->file_offset;
-		has_base = true;
 		deltas[i] = zigzag((int64_t)(o->file_offset - expected));
-		expected = o->file_offset + record_size(o, id_size);
+		expected = o->file_offset + heads[o->kind] +
+			   (o->kind == STORE_INSTANCE ? 1 : o->length) * o->body_size;
 	}
 	return base;
 }
@@ -127,10 +130,10 @@ static int encode_group(struct dictionary *d, struct pack_writer columns[PARTS],
 	store64(base, offset_group(objects, n, id_size, values[OFFSETS]));
 	if (r == HDB_OK)
 		r = base_bytes_append(columns[BASES].out, base, sizeof(base), err);
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++)
 		values[LENGTHS][i] = objects[i].length;
+	for (unsigned i = 0; columns[HEAPS].out && i < n; i++)
 		values[HEAPS][i] = objects[i].heap_no;
-	}
 	for (unsigned c = NUMBERS; c < PARTS && r == HDB_OK; c++)
 		if (columns[c].out)
 			r = pack_put_group(&columns[c], values[c], n, err);

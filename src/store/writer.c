@@ -94,6 +94,8 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 	r = mdb_txn_commit(txn);
 	if (r)
 		return store_fail_mdb(err, r, writer->path, "writing");
+	if (writer->is_new)
+		store_env_write_out(writer->env);
 	return store_env_extend(writer->env, writer->is_new ? writer->temp_path : writer->path,
 				err);
 }

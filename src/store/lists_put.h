@@ -1,0 +1,83 @@
+/*
+ * store/lists_put.h - writing a block of adjacency lists, list by list; the format is in lists.c.
+ *
+ * Inline: the import does it for every object.
+ */
+#ifndef STORE_LISTS_PUT_H
+#define STORE_LISTS_PUT_H
+
+#include "base/bytes.h"
+#include "store/lists.h"
+
+#define STORE_ENTRY_MAX 5 /* bytes of a 33-bit varint */
+#define STORE_ENTRY_PAD 8 /* what store_put_entry writes at once */
+
+/*
+ * A varint of a number below 2^35, without branches: how many bytes the next one takes is hard to foretell. Writes 8
+ * bytes; returns the end of those that count.
+ */
+static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
+{
+	/* By the number of bytes behind the first. */
+	static const uint64_t mores[] = { 0, 0x80, 0x8080, 0x808080, 0x80808080 };
+	unsigned more;
+
+	/* Makes room for the high bit of each byte, byte by byte: what lies above it is doubled. */
+	v += v & ~(uint64_t)0x7f;
+	v += v & ~(uint64_t)0x7fff;
+	v += v & ~(uint64_t)0x7fffff;
+	v += v & ~(uint64_t)0x7fffffff;
+	more = (63 - (unsigned)__builtin_clzll(v | 1)) / 8;
+	store64(p, v | mores[more]);
+	return p + more + 1;
+}
+
+/* Entries of a list, the first as its difference from `previous`; returns their end. */
+static inline uint8_t *store_put_entries(uint8_t *p, uint32_t previous, const uint32_t *target,
+					 uint64_t count)
+{
+	for (uint64_t e = 0; e < count; e++) {
+		p = store_put_entry(p, zigzag((int64_t)target[e] - (int64_t)previous));
+		previous = target[e];
+	}
+	return p;
+}
+
+/* A block on its way. */
+struct store_lists_writer {
+	struct base_vec *out; /* lent */
+	size_t start;         /* of the block in out */
+	uint32_t first_ix;
+	uint32_t count;       /* lists so far */
+};
+
+/* Begins a block of `count` lists at the end of `out`, to which only this writer may append until it has all. */
+int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
+		     uint32_t count, struct hdb_error *err);
+
+/* Notes where a group of lists begins, which is at the end of `out`. */
+int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err);
+
+/* The next list, n entries; `target` is not looked at if it is big. */
+static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
+				  struct hdb_error *err)
+{
+	const uint64_t entries = n > STORE_LIST_BIG ? 0 : n;
+	struct base_vec *out = w->out;
+	uint8_t *p;
+	int r = base_vec_reserve(out, VARINT_MAX + STORE_ENTRY_PAD +
+				 (size_t)entries * STORE_ENTRY_MAX, 1, err);
+
+	if (r == HDB_OK && w->count % STORE_LIST_GROUP == 0)
+		r = store_lists_begin_group(w, err);
+	if (r < 0)
+		return r;
+	p = (uint8_t *)out->data + out->count;
+	p = put_varint(p, n << 1 | (n > STORE_LIST_BIG));
+	p = store_put_entries(p, w->first_ix + w->count, target, entries);
+	out->count = (size_t)(p - (uint8_t *)out->data);
+	w->count++;
+	return HDB_OK;
+}
+
+#endif
