@@ -142,7 +142,7 @@ static int take_objects(struct piled *p, uint32_t range, struct hdb_error *err)
 static int take_sums(struct piled *p, uint32_t range, struct hdb_error *err)
 {
 	struct graph_pile_reader reader;
-	uint64_t v[GRAPH_PILE_FIELDS];
+	uint64_t v[GRAPH_PILE_FIELDS] = { 0 };
 	int r = graph_pile_begin(&p->sums, range, &reader, err);
 
 	while (r == HDB_OK && (r = graph_pile_next(&reader, 2, 2, v, err)) == HDB_OK) {

@@ -98,8 +98,8 @@ static uint64_t offset_group(const struct store_object *objects, unsigned n, uns
 	uint64_t heads[STORE_CLASS + 1], base, expected;
 	unsigned i = 0;
 
-	for (uint8_t kind = 0; kind <= STORE_CLASS; kind++)
-		heads[kind] = record_head_size(kind, id_size);
+	for (unsigned kind = 0; kind <= STORE_CLASS; kind++)
+		heads[kind] = record_head_size((uint8_t)kind, id_size);
 	for (; i < n && objects[i].kind == STORE_CLASS; i++)
 		deltas[i] = 0;
 	base = expected = i < n ? objects[i].file_offset : 0;
