@@ -79,10 +79,12 @@ static inline struct ahead_class *seen_class(struct ahead *a, const struct ahead
 					     uint64_t class_id)
 {
 	const size_t no = *class_slot(a, class_id);
-	struct ahead_class *class = base_vec_at(&a->classes, struct ahead_class, no);
+	struct ahead_class *class;
 
-	return no - run->first_class < run->class_count && class->class_id == class_id ? class :
-											 NULL;
+	if (no - run->first_class >= run->class_count)
+		return NULL;
+	class = base_vec_at(&a->classes, struct ahead_class, no);
+	return class->class_id == class_id ? class : NULL;
 }
 
 static int add_class(struct ahead *a, struct ahead_run *run, uint64_t class_id,
