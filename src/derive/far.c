@@ -218,8 +218,9 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 
 /* ---- the tables ---- */
 
-static int read_parents(struct far *far, const struct derive_block *block, struct hdb_error *err)
+static int read_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
+	const struct far *far = ctx;
 	uint32_t *parent = far->slots[block->slot].parent;
 	const uint32_t first = block->objects->first_ix, count = block->objects->count;
 
@@ -240,11 +241,6 @@ static int mark_parents(void *ctx, struct derive_block *block, struct hdb_error 
 		graph_tree_sums_mark(&far->sums, block->objects->first_ix,
 				     far->slots[block->slot].parent, block->objects->count);
 	return r;
-}
-
-static int park_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	return read_parents(ctx, block, err);
 }
 
 static int write_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -268,7 +264,7 @@ static int begin_sums(struct far *far, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = derive_each_block(derive, "marking dominators", false, mark_parents, NULL, far, err);
 	if (r == HDB_OK && graph_tree_sums_rank(&far->sums) > base_work_room(derive->work)) {
-		r = derive_each_block(derive, "setting dominators aside", false, park_parents,
+		r = derive_each_block(derive, "setting dominators aside", false, read_parents,
 				      write_parents, far, err);
 		far->is_parked = true;
 		graph_meet_release(&far->meet);

@@ -7,36 +7,22 @@
 
 #include <stdlib.h>
 
-struct put {
-	struct store_writer *writer;
-	enum store_table table;
-	const uint32_t *parent;
-};
-
-static int pack_tree(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int fill_tree(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct put *put = ctx;
+	const uint32_t *parent = *(const uint32_t *const *)ctx;
 	const uint32_t first_ix = block->objects->first_ix;
 
+	(void)err;
 	for (uint32_t i = 0; i < block->objects->count; i++)
-		block->values[i] = derive_tree_value(first_ix + i, put->parent[first_ix + i]);
-	return pack_encode(&block->bytes[0], block->values, block->objects->count, err);
-}
-
-static int put_tree(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	const struct put *put = ctx;
-
-	return store_put(put->writer, put->table, block->objects->first_ix, block->objects->count,
-			 block->bytes[0].data, block->bytes[0].count, err);
+		block->values[i] = derive_tree_value(first_ix + i, parent[first_ix + i]);
+	return HDB_OK;
 }
 
 int derive_put_tree(struct derive *derive, struct store_writer *writer, enum store_table table,
 		    const uint32_t *parent, struct hdb_error *err)
 {
-	struct put put = { .writer = writer, .table = table, .parent = parent };
-
-	return derive_each_block(derive, "writing the reach tree", false, pack_tree, put_tree, &put, err);
+	return derive_put_column(derive, writer, table, "writing the reach tree", false, fill_tree,
+				 &parent, err);
 }
 
 /* A parent from the file is used as an index only after this. */
