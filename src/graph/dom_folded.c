@@ -14,6 +14,8 @@
  */
 #include "graph/dom_build.h"
 
+#include "base/bytes.h"
+
 /* Values emitted last, by target, so that a class that a million objects refer to gets few of the same. */
 #define LATELY (1u << 12)
 
@@ -53,9 +55,8 @@ static uint32_t rank_of(const struct fold *f, uint32_t w)
 	uint32_t rank = f->rank[w >> RANK_BITS] + 1;
 
 	for (uint32_t word = w >> RANK_BITS << (RANK_BITS - 6); word < w / 64; word++)
-		rank += (uint32_t)__builtin_popcountll(f->joins[word]);
-	return rank + (uint32_t)__builtin_popcountll(f->joins[w / 64] &
-						     (((uint64_t)1 << (w % 64)) - 1));
+		rank += count_bits(f->joins[word]);
+	return rank + count_bits(f->joins[w / 64] & (((uint64_t)1 << (w % 64)) - 1));
 }
 
 /* Puts all edges into buckets of their sources, and marks joins. */
@@ -93,7 +94,7 @@ static int rank_joins(struct fold *f, struct hdb_error *err)
 	for (uint64_t word = 0; word < words; word++) {
 		if (word % (1u << (RANK_BITS - 6)) == 0)
 			f->rank[word >> (RANK_BITS - 6)] = count;
-		count += (uint32_t)__builtin_popcountll(f->joins[word]);
+		count += count_bits(f->joins[word]);
 	}
 	return base_big_alloc_raw(f->b->work, &f->links_big,
 				  ((uint64_t)count + 1) * sizeof *f->links, "dominator links", err);

@@ -5,6 +5,8 @@
  */
 #include "graph/tree_sums.h"
 
+#include "base/bytes.h"
+
 #define WORDS_OF_RANK (GRAPH_RANK_BITS / 64)
 
 /* Nodes whose parents are looked up together. */
@@ -23,22 +25,14 @@ static inline bool is_inner(const struct graph_tree_sums *s, uint32_t v)
 	return word_of(s, v / 64) >> (v % 64) & 1;
 }
 
-static inline uint32_t popcount(uint64_t v)
-{
-	v -= v >> 1 & 0x5555555555555555;
-	v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
-	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
-	return (uint32_t)(v * 0x0101010101010101 >> 56);
-}
-
 /* The place of a node with children. */
 static inline uint32_t rank_of(const struct graph_tree_sums *s, uint32_t v)
 {
 	uint32_t rank = s->rank[v / GRAPH_RANK_BITS];
 
 	for (uint32_t w = v / GRAPH_RANK_BITS * WORDS_OF_RANK; w < v / 64; w++)
-		rank += popcount(word_of(s, w));
-	return rank + popcount(word_of(s, v / 64) & (((uint64_t)1 << (v % 64)) - 1));
+		rank += count_bits(word_of(s, w));
+	return rank + count_bits(word_of(s, v / 64) & (((uint64_t)1 << (v % 64)) - 1));
 }
 
 int graph_tree_sums_init(struct graph_tree_sums *sums, uint32_t node_count, struct base_work *work,
@@ -92,7 +86,7 @@ uint64_t graph_tree_sums_rank(struct graph_tree_sums *sums)
 	for (uint64_t w = 0; w < (uint64_t)sums->node_count / 64 + 1; w++) {
 		if (w % WORDS_OF_RANK == 0)
 			sums->rank[w / WORDS_OF_RANK] = rank;
-		rank += popcount(word_of(sums, w));
+		rank += count_bits(word_of(sums, w));
 	}
 	sums->inner_count = rank;
 	return ((uint64_t)rank + 1) * sizeof(*sums->sum);

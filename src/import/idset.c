@@ -303,7 +303,7 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 		chunk->first_ix = (uint32_t)ix;
 		for (unsigned w = 0; w < IDSET_CHUNK_WORDS; w++) {
 			chunk->words[w].first_ix = (uint32_t)ix;
-			ix += popcount(bits_of(&chunk->words[w]));
+			ix += count_bits(bits_of(&chunk->words[w]));
 		}
 		r = base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err);
 	}
@@ -358,7 +358,7 @@ static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t u
 
 	if (!(bits & mask))
 		return IDSET_NONE;
-	return word->first_ix + popcount(bits & (mask - 1));
+	return word->first_ix + count_bits(bits & (mask - 1));
 }
 
 uint32_t idset_find(const struct idset *set, uint64_t id)
@@ -415,7 +415,7 @@ size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t coun
 		const uint64_t bit = (uint64_t)1 << (ids[i] >> set->shift & 63);
 
 		found += (bits & bit) != 0;
-		out[i] = bits & bit ? word->first_ix + popcount(bits & (bit - 1)) : IDSET_NONE;
+		out[i] = bits & bit ? word->first_ix + count_bits(bits & (bit - 1)) : IDSET_NONE;
 		if (i + AHEAD < count) {
 			words[i % AHEAD] = word_for(set, ids[i + AHEAD], &none);
 			__builtin_prefetch(words[i % AHEAD]);
@@ -455,7 +455,7 @@ void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint
 			uint64_t bits = bits_of(&chunk->words[w]);
 			uint32_t ix = chunk->words[w].first_ix;
 
-			if (ix < first_ix && ix + popcount(bits) <= first_ix)
+			if (ix < first_ix && ix + count_bits(bits) <= first_ix)
 				continue;
 			for (; ix < first_ix; ix++)
 				bits &= bits - 1;

@@ -9,15 +9,6 @@
 #include "base/bytes.h"
 #include "import/idset.h"
 
-/* Bits that are set. */
-static inline unsigned popcount(uint64_t v)
-{
-	v -= (v >> 1) & 0x5555555555555555ull;
-	v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
-	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
-	return (unsigned)((v * 0x0101010101010101ull) >> 56);
-}
-
 /* The 64 bits of a word. */
 static inline uint64_t bits_of(const struct idset_word *word)
 {
