@@ -11,6 +11,7 @@ struct each {
 	struct derive *derive;
 	struct derive_block *slots;
 	bool reads_objects;
+	bool is_backward;
 	int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err);
 	int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err);
 	void *ctx;
@@ -21,10 +22,12 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	struct each *each = ctx;
 	struct derive_block *block = &each->slots[slot];
 	const uint32_t n = each->derive->heap->object_count;
-	const uint32_t first_ix = (uint32_t)item * STORE_BLOCK_OBJECTS;
+	const uint32_t no = each->is_backward ? heap_block_count(each->derive->heap) - 1 - (uint32_t)item :
+			    (uint32_t)item;
+	const uint32_t first_ix = no * STORE_BLOCK_OBJECTS;
 	int r = HDB_OK;
 
-	block->block_no = (uint32_t)item;
+	block->block_no = no;
 	block->bytes[0].count = block->bytes[1].count = 0;
 	block->objects->first_ix = first_ix;
 	block->objects->count = n - first_ix < STORE_BLOCK_OBJECTS ? n - first_ix :
@@ -53,6 +56,35 @@ static void free_slots(struct each *each, unsigned count)
 	free(each->slots);
 }
 
+static int run(struct each *each, const char *stage, struct hdb_error *err)
+{
+	struct derive *derive = each->derive;
+	const struct base_pipeline pipeline = {
+		.item_count = heap_block_count(derive->heap), .threads = derive->work->threads,
+		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads, .ctx = each,
+		.produce = produce, .consume = consume,
+	};
+	int r = HDB_OK;
+
+	base_stage(derive->work, stage, derive->heap->object_count, "objects");
+	each->slots = calloc(pipeline.slot_count, sizeof(*each->slots));
+	if (!each->slots)
+		return hdb_fail_memory(err, "blocks of objects", sizeof(*each->slots));
+	for (unsigned i = 0; i < pipeline.slot_count; i++) {
+		each->slots[i].slot = i;
+		each->slots[i].objects = malloc(sizeof(*each->slots[i].objects));
+		each->slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
+		if (!each->slots[i].objects || !each->slots[i].values)
+			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
+	}
+	for (uint32_t b = 0; each->reads_objects && b < heap_block_count(derive->heap) && r == HDB_OK; b++)
+		r = heap_prepare_block(derive->heap, b, err);
+	if (r == HDB_OK)
+		r = base_pipeline_run(&pipeline, err);
+	free_slots(each, pipeline.slot_count);
+	return r;
+}
+
 int derive_each_block(struct derive *derive, const char *stage, bool reads_objects,
 		      int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
 		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
@@ -60,30 +92,19 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 {
 	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx,
 			     .reads_objects = reads_objects };
-	const struct base_pipeline pipeline = {
-		.item_count = heap_block_count(derive->heap), .threads = derive->work->threads,
-		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads, .ctx = &each,
-		.produce = produce, .consume = consume,
-	};
-	int r = HDB_OK;
 
-	base_stage(derive->work, stage, derive->heap->object_count, "objects");
-	each.slots = calloc(pipeline.slot_count, sizeof(*each.slots));
-	if (!each.slots)
-		return hdb_fail_memory(err, "blocks of objects", sizeof(*each.slots));
-	for (unsigned i = 0; i < pipeline.slot_count; i++) {
-		each.slots[i].slot = i;
-		each.slots[i].objects = malloc(sizeof(*each.slots[i].objects));
-		each.slots[i].values = malloc(STORE_BLOCK_OBJECTS * sizeof(uint64_t));
-		if (!each.slots[i].objects || !each.slots[i].values)
-			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
-	}
-	for (uint32_t b = 0; reads_objects && b < heap_block_count(derive->heap) && r == HDB_OK; b++)
-		r = heap_prepare_block(derive->heap, b, err);
-	if (r == HDB_OK)
-		r = base_pipeline_run(&pipeline, err);
-	free_slots(&each, pipeline.slot_count);
-	return r;
+	return run(&each, stage, err);
+}
+
+int derive_each_block_backward(struct derive *derive, const char *stage,
+			       int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			       int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			       void *ctx, struct hdb_error *err)
+{
+	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx,
+			     .is_backward = true };
+
+	return run(&each, stage, err);
 }
 
 struct column {

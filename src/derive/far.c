@@ -21,12 +21,16 @@ static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STOR
 #define SAMPLE_BLOCKS 64u
 #define SAMPLE_OBJECTS_MIN 1000000u
 
+/* Edges of a big list that wait to be put away. */
+#define JOIN_EDGES 0x10000u
+
 /* What a block's work has for itself. */
 struct far_slot {
 	struct graph_meet_batch *batch;
 	struct base_vec entries; /* uint32_t */
 	struct base_vec big;     /* uint32_t: objects with big lists that have to be shown */
 	uint32_t *parent;        /* STORE_BLOCK_OBJECTS */
+	struct base_vec sizes;   /* struct graph_tree_size */
 };
 
 struct far {
@@ -179,6 +183,8 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 				r = store_lists_next(&far->lists, &batch, &count, err);
 			if (r == HDB_OK)
 				graph_meet_show(&far->meet, s->batch, ix, batch, count);
+			if (r == HDB_OK && s->batch->tree.count + s->batch->others.count > JOIN_EDGES)
+				r = graph_meet_join(&far->meet, s->batch, err);
 		} while (r == HDB_OK && count);
 	}
 	graph_meet_flush(&far->meet, s->batch);
@@ -207,13 +213,17 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 	far->wants_classes = has_low_classes(far);
 	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
 		r = heap_prepare_block(heap, b, err);
-	while (r == HDB_OK) {
-		r = derive_each_block(far->derive, "dominators: meeting", false, show_block, take_block,
+	for (bool is_backward = false; r == HDB_OK; is_backward = !is_backward) {
+		r = is_backward ? derive_each_block_backward(far->derive, "dominators: meeting", show_block,
+							     take_block, far, err) :
+		    derive_each_block(far->derive, "dominators: meeting", false, show_block, take_block,
 				      far, err);
 		if (r == HDB_OK)
 			r = graph_meet_next(&far->meet, err);
 	}
-	return r == HDB_END ? HDB_OK : r == GRAPH_BUDGET ? HDB_NOTFOUND : r;
+	if (r == HDB_END)
+		r = graph_meet_rise(&far->meet, err);
+	return r == GRAPH_BUDGET ? HDB_NOTFOUND : r;
 }
 
 /* ---- the tables ---- */
@@ -227,8 +237,7 @@ static int read_parents(void *ctx, struct derive_block *block, struct hdb_error 
 	if (far->is_parked)
 		return base_spill_read(&far->parents, (uint64_t)first * sizeof(*parent), parent,
 				       count * sizeof(*parent), err);
-	for (uint32_t i = 0; i < count; i++)
-		parent[i] = graph_meet_parent(&far->meet, first + i);
+	graph_meet_parents(&far->meet, first, count, parent);
 	return HDB_OK;
 }
 
@@ -275,15 +284,20 @@ static int begin_sums(struct far *far, struct hdb_error *err)
 static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct far *far = ctx;
+	struct far_slot *s = &far->slots[block->slot];
 	const int r = read_parents(far, block, err);
 
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_units(far->derive, block->objects->shallow[i]);
-	if (r == HDB_OK)
-		graph_tree_sums_add(&far->sums, block->objects->first_ix,
-				    far->slots[block->slot].parent, block->values,
-				    block->objects->count);
-	return r;
+	return r < 0 ? r : graph_tree_sums_add(&far->sums, &s->sizes, block->objects->first_ix, s->parent,
+					       block->values, block->objects->count, err);
+}
+
+static int join_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+
+	return graph_tree_sums_join(&far->sums, &far->slots[block->slot].sizes, err);
 }
 
 static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -315,7 +329,8 @@ static int write_tables(struct far *far, struct hdb_error *err)
 	int r = begin_sums(far, err);
 
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "shallow sizes", true, add_sizes, NULL, far, err);
+		r = derive_each_block(derive, "shallow sizes", true, add_sizes, join_sizes, far,
+				      err);
 	if (r == HDB_OK)
 		r = graph_tree_sums_up(&far->sums, err);
 	if (r == HDB_OK)
@@ -347,11 +362,12 @@ static void free_slots(struct far *far)
 {
 	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
 		if (far->slots[i].batch)
-			base_vec_release(&far->slots[i].batch->edges);
+			graph_meet_batch_release(far->slots[i].batch);
 		free(far->slots[i].batch);
 		free(far->slots[i].parent);
 		base_vec_release(&far->slots[i].entries);
 		base_vec_release(&far->slots[i].big);
+		base_vec_release(&far->slots[i].sizes);
 	}
 	free(far->slots);
 }

@@ -8,8 +8,8 @@
 
 /*
  * Builds the tables dominators and retained with graph/meet.h, where most references lead far away and the graph is
- * shallow: HDB_NOTFOUND if it is not, and nothing was written. Memory: 4.4 bytes an object, 16 for each that dominates
- * others; the references are read from the database in each pass.
+ * shallow: HDB_NOTFOUND if it is not, and nothing was written. Memory: graph/meet.h, then graph/tree_sums.h; the
+ * references are read from the database, those of each object once.
  */
 int derive_build_far(struct derive *derive, struct store_writer *writer, struct hdb_error *err);
 

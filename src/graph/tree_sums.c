@@ -5,60 +5,34 @@
  */
 #include "graph/tree_sums.h"
 
-#include "base/bytes.h"
-
-#define WORDS_OF_RANK (GRAPH_RANK_BITS / 64)
+#include "base/pipeline.h"
 
 /* Nodes whose parents are looked up together. */
 #define BATCH_NODES 64u
 
+/* Places of a range: what is in memory at once fits the second-level cache. */
+#define RANGE_BITS 16u
+
+/* Bytes of piles that are being filled, at most; and of them in the budget. */
+#define CHUNKS_BYTES ((uint64_t)16 << 20)
+
 /* Nodes between two calls of base_step. */
 #define STEP_NODES 0x100000u
-
-static inline uint64_t word_of(const struct graph_tree_sums *s, uint64_t w)
-{
-	return atomic_load_explicit(&s->inner[w], memory_order_relaxed);
-}
-
-static inline bool is_inner(const struct graph_tree_sums *s, uint32_t v)
-{
-	return word_of(s, v / 64) >> (v % 64) & 1;
-}
-
-/* The place of a node with children. */
-static inline uint32_t rank_of(const struct graph_tree_sums *s, uint32_t v)
-{
-	uint32_t rank = s->rank[v / GRAPH_RANK_BITS];
-
-	for (uint32_t w = v / GRAPH_RANK_BITS * WORDS_OF_RANK; w < v / 64; w++)
-		rank += count_bits(word_of(s, w));
-	return rank + count_bits(word_of(s, v / 64) & (((uint64_t)1 << (v % 64)) - 1));
-}
 
 int graph_tree_sums_init(struct graph_tree_sums *sums, uint32_t node_count, struct base_work *work,
 			 struct hdb_error *err)
 {
-	int rc;
-
-	*sums = (struct graph_tree_sums){ .work = work, .node_count = node_count };
-	rc = base_big_alloc(work, &sums->inner_big, ((uint64_t)node_count / GRAPH_RANK_BITS + 1) *
-			    GRAPH_RANK_BITS / 8, "sums of sizes", err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(work, &sums->rank_big,
-				    ((uint64_t)node_count / GRAPH_RANK_BITS + 1) * 4,
-				    "sums of sizes", err);
-	sums->inner = sums->inner_big.data;
-	sums->rank = sums->rank_big.data;
-	return rc;
+	*sums = (struct graph_tree_sums){ .work = work };
+	return graph_rank_bits_init(&sums->inner, node_count, work, "sums of sizes", err);
 }
 
 void graph_tree_sums_release(struct graph_tree_sums *sums)
 {
 	if (!sums->work)
 		return;
+	graph_piles_release(&sums->sizes);
 	base_big_free(sums->work, &sums->sum_big);
-	base_big_free(sums->work, &sums->rank_big);
-	base_big_free(sums->work, &sums->inner_big);
+	graph_rank_bits_release(&sums->inner);
 	*sums = (struct graph_tree_sums){ 0 };
 }
 
@@ -70,91 +44,129 @@ void graph_tree_sums_mark(struct graph_tree_sums *sums, uint32_t first, const ui
 
 		for (uint32_t i = start; i < end; i++)
 			if (parent[i] != GRAPH_NONE)
-				__builtin_prefetch((const void *)&sums->inner[parent[i] / 64], 1);
+				__builtin_prefetch((const void *)&sums->inner.bits[parent[i] / 64], 1);
 		for (uint32_t i = start; i < end; i++)
-			if (parent[i] != GRAPH_NONE && parent[i] != first + i && !is_inner(sums, parent[i]))
-				atomic_fetch_or_explicit(&sums->inner[parent[i] / 64],
-							 (uint64_t)1 << (parent[i] % 64),
-							 memory_order_relaxed);
+			if (parent[i] != GRAPH_NONE && parent[i] != first + i)
+				graph_rank_bits_put(&sums->inner, parent[i]);
 	}
 }
 
 uint64_t graph_tree_sums_rank(struct graph_tree_sums *sums)
 {
-	uint32_t rank = 0;
-
-	for (uint64_t w = 0; w < (uint64_t)sums->node_count / 64 + 1; w++) {
-		if (w % WORDS_OF_RANK == 0)
-			sums->rank[w / WORDS_OF_RANK] = rank;
-		rank += count_bits(word_of(sums, w));
-	}
-	sums->inner_count = rank;
-	return ((uint64_t)rank + 1) * sizeof(*sums->sum);
+	graph_rank_bits_rank(&sums->inner);
+	return ((uint64_t)sums->inner.count + 1) * sizeof(*sums->sum);
 }
 
 int graph_tree_sums_begin(struct graph_tree_sums *sums, struct hdb_error *err)
 {
-	const int rc = base_big_alloc(sums->work, &sums->sum_big,
-				      ((uint64_t)sums->inner_count + 1) * sizeof(*sums->sum),
-				      "sums of sizes", err);
+	int rc = base_big_alloc(sums->work, &sums->sum_big,
+				((uint64_t)sums->inner.count + 1) * sizeof(*sums->sum),
+				"sums of sizes", err);
 
 	sums->sum = sums->sum_big.data;
+	if (rc == HDB_OK)
+		rc = graph_piles_init(&sums->sizes, (sums->inner.count >> RANGE_BITS) + 1, CHUNKS_BYTES, 0,
+				      sums->work, "sums of sizes", err);
 	return rc;
 }
 
-/* Of a batch that starts at node `first`: what add does once the places are in the caches. */
-static void add_batch(struct graph_tree_sums *s, uint32_t first, const uint32_t *rank,
-		      const uint64_t *size, uint32_t count)
+/* Of a batch that starts at node `first`: what add does once the bits are in the caches. There is room. */
+static void add_batch(struct graph_tree_sums *s, struct base_vec *sizes, uint32_t first,
+		      const uint32_t *rank, const uint64_t *size, uint32_t count)
 {
-	uint32_t own = rank_of(s, first);
+	struct graph_tree_size *next = base_vec_at(sizes, struct graph_tree_size, sizes->count);
+	uint32_t own = graph_rank_bits_before(&s->inner, first);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t up = rank[i];
+		const bool is_inner = graph_rank_bits_has(&s->inner, first + i);
 
-		if (up != GRAPH_NONE)
-			atomic_fetch_add_explicit(&s->sum[up].below, size[i], memory_order_relaxed);
-		if (!is_inner(s, first + i))
-			continue;
-		s->sum[own++].up = up;
-		if (up != GRAPH_NONE)
-			atomic_fetch_add_explicit(&s->sum[up].waiting, 1, memory_order_relaxed);
+		*next = (struct graph_tree_size){ rank[i], is_inner, size[i] };
+		next += rank[i] != GRAPH_NONE;
+		if (is_inner)
+			s->sum[own++].up = rank[i];
 	}
+	sizes->count = (size_t)(next - (struct graph_tree_size *)sizes->data);
 }
 
-void graph_tree_sums_add(struct graph_tree_sums *sums, uint32_t first, const uint32_t *parent,
-			 const uint64_t *size, uint32_t count)
+int graph_tree_sums_add(struct graph_tree_sums *sums, struct base_vec *sizes, uint32_t first,
+			const uint32_t *parent, const uint64_t *size, uint32_t count,
+			struct hdb_error *err)
 {
+	/* One more: what is written there does not always count. */
+	const int rc = base_vec_reserve(sizes, (size_t)count + 1, sizeof(struct graph_tree_size), err);
 	uint32_t rank[BATCH_NODES];
 
-	for (uint32_t start = 0; start < count; start += BATCH_NODES) {
+	for (uint32_t start = 0; rc == HDB_OK && start < count; start += BATCH_NODES) {
 		const uint32_t n = count - start < BATCH_NODES ? count - start : BATCH_NODES;
 
 		for (uint32_t i = 0; i < n; i++) {
 			const uint32_t p = parent[start + i];
 
 			rank[i] = p == first + start + i ? GRAPH_NONE : p;
-			if (rank[i] == GRAPH_NONE)
-				continue;
-			__builtin_prefetch((const void *)&sums->inner[p / GRAPH_RANK_BITS * WORDS_OF_RANK]);
-			__builtin_prefetch(&sums->rank[p / GRAPH_RANK_BITS]);
+			if (rank[i] != GRAPH_NONE)
+				graph_rank_bits_prefetch(&sums->inner, p);
 		}
-		for (uint32_t i = 0; i < n; i++) {
-			if (rank[i] == GRAPH_NONE)
-				continue;
-			rank[i] = rank_of(sums, rank[i]);
-			__builtin_prefetch(&sums->sum[rank[i]], 1);
-		}
-		add_batch(sums, first + start, rank, size + start, n);
+		for (uint32_t i = 0; i < n; i++)
+			if (rank[i] != GRAPH_NONE)
+				rank[i] = graph_rank_bits_before(&sums->inner, rank[i]);
+		add_batch(sums, sizes, first + start, rank, size + start, n);
 	}
+	return rc;
+}
+
+int graph_tree_sums_join(struct graph_tree_sums *sums, struct base_vec *sizes, struct hdb_error *err)
+{
+	const struct graph_tree_size *size = sizes->data;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < sizes->count && rc == HDB_OK; i++) {
+		const uint64_t record[] = { size[i].rank, size[i].size, size[i].is_inner };
+
+		rc = graph_piles_add(&sums->sizes, size[i].rank >> RANGE_BITS, 1, 2, record, err);
+	}
+	sizes->count = 0;
+	return rc;
+}
+
+/* Adds up the sizes of one range of places. */
+static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
+{
+	struct graph_tree_sums *s = ctx;
+	struct graph_pile_reader reader;
+	uint64_t v[GRAPH_PILE_FIELDS];
+	int rc = graph_pile_begin(&s->sizes, (uint32_t)range, &reader, err);
+
+	(void)slot;
+	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 1, 2, v, err)) == HDB_OK) {
+		s->sum[v[0]].below += v[1];
+		s->sum[v[0]].waiting += (uint32_t)v[2];
+	}
+	graph_pile_end(&reader);
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+static int add_up(struct graph_tree_sums *s, struct hdb_error *err)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = s->sizes.pile_count, .threads = s->work->threads,
+		.slot_count = 4 * s->work->threads, .ctx = s, .produce = add_range,
+	};
+	const int rc = base_pipeline_run(&pipeline, err);
+
+	graph_piles_release(&s->sizes);
+	return rc;
 }
 
 int graph_tree_sums_up(struct graph_tree_sums *sums, struct hdb_error *err)
 {
 	struct graph_tree_sum *sum = sums->sum;
+	const uint32_t count = sums->inner.count;
 	uint32_t done = 0;
+	int rc;
 
-	base_stage(sums->work, "retained sizes", sums->inner_count, "objects");
-	for (uint32_t k = 0; k < sums->inner_count; k++) {
+	base_stage(sums->work, "retained sizes", count, "objects");
+	rc = add_up(sums, err);
+	for (uint32_t k = 0; k < count && rc == HDB_OK; k++) {
 		/* The sum of what waits for nothing, and of all above that waited for it alone. */
 		for (uint32_t x = k; x != GRAPH_NONE && sum[x].waiting == 0;) {
 			const uint32_t up = sum[x].up;
@@ -163,26 +175,23 @@ int graph_tree_sums_up(struct graph_tree_sums *sums, struct hdb_error *err)
 			done++;
 			if (up == GRAPH_NONE)
 				break;
-			atomic_fetch_add_explicit(&sum[up].below, sum[x].below, memory_order_relaxed);
-			atomic_fetch_sub_explicit(&sum[up].waiting, 1, memory_order_relaxed);
+			sum[up].below += sum[x].below;
+			sum[up].waiting--;
 			x = up <= k ? up : GRAPH_NONE;
 		}
-		if (k % STEP_NODES == 0) {
-			const int rc = base_step(sums->work, k, err);
-			if (rc < 0)
-				return rc;
-		}
+		if (k % STEP_NODES == 0)
+			rc = base_step(sums->work, k, err);
 	}
-	return done == sums->inner_count ? HDB_OK :
-	       hdb_fail(err, HDB_ECORRUPT, "dominators are no tree");
+	if (rc == HDB_OK && done != count)
+		rc = hdb_fail(err, HDB_ECORRUPT, "dominators are no tree");
+	return rc;
 }
 
 void graph_tree_sums_below(const struct graph_tree_sums *sums, uint32_t first, uint64_t *below,
 			   uint32_t count)
 {
-	uint32_t rank = rank_of(sums, first);
+	uint32_t rank = graph_rank_bits_before(&sums->inner, first);
 
 	for (uint32_t i = 0; i < count; i++)
-		below[i] = is_inner(sums, first + i) ?
-			   atomic_load_explicit(&sums->sum[rank++].below, memory_order_relaxed) : 0;
+		below[i] = graph_rank_bits_has(&sums->inner, first + i) ? sums->sum[rank++].below : 0;
 }

@@ -3,35 +3,33 @@
  *
  * Most nodes of a dominator tree have no children: only those that have get a place to sum in, found by a bit
  * vector with ranks. Parents are shown twice, range by range and on any thread: first to mark who has children, then
- * with sizes. Memory: a bit and a half a node, 16 bytes a node with children.
+ * with sizes. Parents lie anywhere: sizes go on piles by place, and each pile is added up in memory. Memory: a bit and
+ * a half a node, 16 bytes a node with children, and some 4 a node that has a parent, in a file where the budget has
+ * no room.
  */
 #ifndef GRAPH_TREE_SUMS_H
 #define GRAPH_TREE_SUMS_H
 
+#include "base/vec.h"
 #include "graph/access.h"
-#include "base/work.h"
+#include "graph/piles.h"
+#include "graph/rank_bits.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
-
-/* Bits of which the rank is counted, not kept: those of a cache line. */
-#define GRAPH_RANK_BITS 512u
 
 /* A node with children. */
 struct graph_tree_sum {
-	_Atomic uint64_t below;     /* of what is below it */
+	uint64_t below;             /* of what is below it */
 	uint32_t up;                /* its parent's rank, GRAPH_NONE below the virtual root */
-	_Atomic uint32_t waiting;   /* children with children whose sums are missing */
+	uint32_t waiting;           /* children with children whose sums are missing */
 };
 
 struct graph_tree_sums {
 	struct base_work *work;
-	uint32_t node_count;
-	uint32_t inner_count;       /* nodes with children */
-	_Atomic uint64_t *inner;    /* bits by node */
-	uint32_t *rank;             /* by GRAPH_RANK_BITS nodes: inner nodes before them */
-	struct graph_tree_sum *sum; /* by rank */
-	struct base_big inner_big, rank_big, sum_big;
+	struct graph_rank_bits inner; /* nodes with children */
+	struct graph_tree_sum *sum;   /* by rank */
+	struct base_big sum_big;
+	struct graph_piles sizes;     /* by range of ranks: parent's rank; size, and whether from an inner node */
 };
 
 /* Prepares for a tree of node_count nodes. `work` is lent. Release it in any case. */
@@ -50,9 +48,19 @@ void graph_tree_sums_mark(struct graph_tree_sums *sums, uint32_t first, const ui
 uint64_t graph_tree_sums_rank(struct graph_tree_sums *sums);
 int graph_tree_sums_begin(struct graph_tree_sums *sums, struct hdb_error *err);
 
-/* The same parents, and sizes; every node once. On any thread. */
-void graph_tree_sums_add(struct graph_tree_sums *sums, uint32_t first, const uint32_t *parent,
-			 const uint64_t *size, uint32_t count);
+/*
+ * The same parents, and sizes; every node once. On any thread, with a vec that no other uses (zero-initialise; struct
+ * graph_tree_size), which graph_tree_sums_join empties, one thread at a time.
+ */
+struct graph_tree_size {
+	uint32_t rank;              /* of the parent */
+	bool is_inner;              /* so is the node itself */
+	uint64_t size;
+};
+int graph_tree_sums_add(struct graph_tree_sums *sums, struct base_vec *sizes, uint32_t first,
+			const uint32_t *parent, const uint64_t *size, uint32_t count,
+			struct hdb_error *err);
+int graph_tree_sums_join(struct graph_tree_sums *sums, struct base_vec *sizes, struct hdb_error *err);
 
 /* Once all sizes were added: sums them up the tree. HDB_ECORRUPT if it is no tree. */
 int graph_tree_sums_up(struct graph_tree_sums *sums, struct hdb_error *err);
