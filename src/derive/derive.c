@@ -118,6 +118,11 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 			r = build(derive, builder, err);
 			if (r < 0)
 				return r;
+			/* Tables of one builder come together, or the database is not what we wrote. */
+			if (!derive_has(derive, top))
+				return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table %s is missing beside %s",
+						store_path(derive->heap->store), store_table_name(top),
+						store_table_name(builder->tables[0]));
 		}
 		depth--;
 	}
