@@ -58,7 +58,7 @@ static void check(const uint32_t *parent, uint32_t n, const struct graph_preorde
 		for (uint32_t up = v; has_children && up != GRAPH_NONE; up = parent[up])
 			below[up]++;
 	}
-	assert_int_equal(order->inner_count, inner_count);
+	assert_int_equal(order->inner.count, inner_count);
 	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t place = graph_preorder_place(order, v);
 		uint32_t first, end;
@@ -146,7 +146,7 @@ static void test_circles(void **state)
 	assert_int_equal(number(own, 2, false, &order, NULL), HDB_ECORRUPT);
 	graph_preorder_release(&order);
 	assert_int_equal(number(own, 0, false, &order, NULL), HDB_OK);
-	assert_int_equal(order.inner_count, 0);
+	assert_int_equal(order.inner.count, 0);
 	graph_preorder_release(&order);
 }
 

@@ -260,7 +260,7 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 	w->sums = calloc(sum_count + 1, sizeof(*w->sums));
 	if (!w->sums)
 		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
-	r = graph_child_rows_init(&w->leaves, w->order.inner_count, derive->work, err);
+	r = graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err);
 	if (r == HDB_OK)
 		r = graph_piles_init(&w->inner, w->leaves.range_count,
 				     (uint64_t)w->leaves.piles.chunk_bytes * w->leaves.range_count,
@@ -385,7 +385,7 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	int r = base_step(w->t->derive->work, no << w->leaves.bits, err);
 
 	w->row = w->base = (uint32_t)no << w->leaves.bits;
-	w->end = w->order.inner_count - w->base < (uint32_t)1 << w->leaves.bits ? w->order.inner_count :
+	w->end = w->order.inner.count - w->base < (uint32_t)1 << w->leaves.bits ? w->order.inner.count :
 		 w->base + ((uint32_t)1 << w->leaves.bits);
 	for (uint32_t row = w->base; r == HDB_OK && slot->is_filled && row < w->end; row++) {
 		const uint64_t *first = &leaves->first[row - w->base];
@@ -412,7 +412,7 @@ static int walk_all(struct totals_tree *w, struct hdb_error *err)
 		.produce = make_range, .consume = walk_range,
 	};
 
-	base_stage(derive->work, "totals by class", w->order.inner_count, "objects");
+	base_stage(derive->work, "totals by class", w->order.inner.count, "objects");
 	w->slot_count = pipeline.slot_count;
 	w->slots = calloc(w->slot_count, sizeof(*w->slots));
 	w->opened = calloc((size_t)derive->heap->class_count + 1, sizeof(*w->opened));

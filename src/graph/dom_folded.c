@@ -14,13 +14,10 @@
  */
 #include "graph/dom_build.h"
 
-#include "base/bytes.h"
+#include "graph/rank_bits.h"
 
 /* Values emitted last, by target, so that a class that a million objects refer to gets few of the same. */
 #define LATELY (1u << 12)
-
-/* Numbers whose joins are counted together: eight words of bits. */
-#define RANK_BITS 9
 
 /* A node on the path to the one that the pass has come to. */
 struct above {
@@ -35,28 +32,23 @@ struct lately {
 struct fold {
 	struct dom_build *b;
 	struct graph_edge_buckets by_source;
-	uint64_t *joins;         /* bits by number */
-	uint32_t *rank;          /* by 2^RANK_BITS numbers: joins below them */
+	struct graph_rank_bits joins; /* numbers */
 	struct dom_link *links;  /* by rank; ranks start at 1 */
 	struct above *path;
 	uint64_t depth, limit;
 	struct lately *lately;
-	struct base_big joins_big, rank_big, links_big, path_big, lately_big;
+	struct base_big links_big, path_big, lately_big;
 };
 
 static bool is_join(const struct fold *f, uint32_t w)
 {
-	return f->joins[w / 64] >> (w % 64) & 1;
+	return graph_rank_bits_has(&f->joins, w);
 }
 
 /* The join's number among joins, from 1. */
 static uint32_t rank_of(const struct fold *f, uint32_t w)
 {
-	uint32_t rank = f->rank[w >> RANK_BITS] + 1;
-
-	for (uint32_t word = w >> RANK_BITS << (RANK_BITS - 6); word < w / 64; word++)
-		rank += count_bits(f->joins[word]);
-	return rank + count_bits(f->joins[w / 64] & (((uint64_t)1 << (w % 64)) - 1));
+	return graph_rank_bits_before(&f->joins, w) + 1;
 }
 
 /* Puts all edges into buckets of their sources, and marks joins. */
@@ -66,7 +58,7 @@ static int turn_edges(struct fold *f, struct hdb_error *err)
 	const uint32_t blocks = (b->count >> GRAPH_BUCKET_BITS) + 1;
 	int rc = graph_buckets_init(&f->by_source, (uint64_t)b->count + 1, b->work, err);
 
-	memcpy(f->joins, b->top, ((uint64_t)b->count / 64 + 1) * sizeof *f->joins);
+	memcpy(f->joins.bits_big.data, b->top, ((uint64_t)b->count / 64 + 1) * sizeof *b->top);
 	for (uint32_t block = 0; rc == HDB_OK && block < blocks; block++) {
 		struct graph_edge_reader reader;
 		uint32_t source, to;
@@ -74,7 +66,8 @@ static int turn_edges(struct fold *f, struct hdb_error *err)
 		graph_buckets_begin(&b->edges, block, &reader);
 		while (rc == HDB_OK && graph_buckets_next(&reader, &source, &to)) {
 			const uint32_t w = (block << GRAPH_BUCKET_BITS) + to;
-			f->joins[w / 64] |= (uint64_t)1 << (w % 64);
+
+			graph_rank_bits_put_alone(&f->joins, w);
 			rc = graph_buckets_add(&f->by_source, w, source, err);
 		}
 		if (rc == HDB_OK)
@@ -88,16 +81,9 @@ static int turn_edges(struct fold *f, struct hdb_error *err)
 /* Counts joins, and makes room for their links. */
 static int rank_joins(struct fold *f, struct hdb_error *err)
 {
-	const uint64_t words = (uint64_t)f->b->count / 64 + 1;
-	uint32_t count = 0;
-
-	for (uint64_t word = 0; word < words; word++) {
-		if (word % (1u << (RANK_BITS - 6)) == 0)
-			f->rank[word >> (RANK_BITS - 6)] = count;
-		count += count_bits(f->joins[word]);
-	}
+	graph_rank_bits_rank(&f->joins);
 	return base_big_alloc_raw(f->b->work, &f->links_big,
-				  ((uint64_t)count + 1) * sizeof *f->links, "dominator links", err);
+				  ((uint64_t)f->joins.count + 1) * sizeof *f->links, "dominator links", err);
 }
 
 /* Makes `number` the end of the path; its parent is on it. */
@@ -217,18 +203,14 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 static int start(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
-	const uint64_t n = (uint64_t)b->count + 1;
 	int rc;
 
 	f->limit = 4096;
-	if ((rc = base_big_alloc(b->work, &f->joins_big, n / 8 + 8, "joins", err)) < 0 ||
-	    (rc = base_big_alloc(b->work, &f->rank_big, ((n >> RANK_BITS) + 1) * 4, "joins", err)) < 0 ||
+	if ((rc = graph_rank_bits_init(&f->joins, b->count, b->work, "joins", err)) < 0 ||
 	    (rc = base_big_alloc(b->work, &f->lately_big, LATELY * sizeof *f->lately, "joins", err)) < 0 ||
 	    (rc = base_big_alloc_raw(b->work, &f->path_big, f->limit * sizeof *f->path, "search path",
 				     err)) < 0)
 		return rc;
-	f->joins = f->joins_big.data;
-	f->rank = f->rank_big.data;
 	f->lately = f->lately_big.data;
 	f->path = f->path_big.data;
 	/* The virtual root is above all. */
@@ -262,7 +244,6 @@ int dom_semis_folded(struct dom_build *b, struct hdb_error *err)
 	}
 	base_big_free(b->work, &f.lately_big);
 	base_big_free(b->work, &f.links_big);
-	base_big_free(b->work, &f.rank_big);
-	base_big_free(b->work, &f.joins_big);
+	graph_rank_bits_release(&f.joins);
 	return rc;
 }

@@ -11,27 +11,16 @@
 int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struct base_work *work,
 			struct hdb_error *err)
 {
-	const uint64_t words = node_count / 64 + 1;
-	int rc;
-
-	*order = (struct graph_preorder){ .work = work, .node_count = node_count };
+	*order = (struct graph_preorder){ .work = work };
 	atomic_init(&order->top, GRAPH_NONE);
-	rc = base_big_alloc(work, &order->bits_big, words * sizeof *order->bits, "the set of dominators",
-			    err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc_raw(work, &order->before_big, words * sizeof *order->before,
-					"the set of dominators", err);
-	order->bits = order->bits_big.data;
-	order->before = order->before_big.data;
-	return rc;
+	return graph_rank_bits_init(&order->inner, node_count, work, "the set of dominators", err);
 }
 
 void graph_preorder_release(struct graph_preorder *order)
 {
 	if (!order->work)
 		return;
-	base_big_free(order->work, &order->bits_big);
-	base_big_free(order->work, &order->before_big);
+	graph_rank_bits_release(&order->inner);
 	base_big_free(order->work, &order->link_big);
 	base_big_free(order->work, &order->last_big);
 	order->work = NULL;
@@ -39,17 +28,14 @@ void graph_preorder_release(struct graph_preorder *order)
 
 int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 {
-	uint64_t count = 0;
+	uint64_t count;
 	int rc;
 
-	for (uint64_t w = 0; w <= order->node_count / 64; w++) {
-		order->before[w] = (uint32_t)count;
-		count += count_bits(atomic_load_explicit(&order->bits[w], memory_order_relaxed));
-	}
+	graph_rank_bits_rank(&order->inner);
+	count = order->inner.count;
 	/* The last number is the end of a subtree, and none of them GRAPH_NONE. */
 	if (count >= GRAPH_NONE)
 		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " dominators: too many", count);
-	order->inner_count = (uint32_t)count;
 	rc = base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
 				"the tree of dominators", err);
 	if (rc == HDB_OK)
@@ -100,7 +86,7 @@ int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
 	uint32_t place = atomic_load_explicit(&order->top, memory_order_relaxed), number = 0;
 	int rc = HDB_OK;
 
-	base_stage(order->work, "numbering dominators", order->inner_count, "objects");
+	base_stage(order->work, "numbering dominators", order->inner.count, "objects");
 	while (rc == HDB_OK && place != GRAPH_NONE) {
 		struct graph_preorder_link *link = &order->link[place];
 		const uint32_t child = atomic_load_explicit(&link->first, memory_order_relaxed);
@@ -113,5 +99,5 @@ int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
 		if ((number & STEP_MASK) == 0)
 			rc = base_step(order->work, number, err);
 	}
-	return rc == HDB_OK && number != order->inner_count ? HDB_ECORRUPT : rc;
+	return rc == HDB_OK && number != order->inner.count ? HDB_ECORRUPT : rc;
 }

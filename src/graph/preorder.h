@@ -1,7 +1,7 @@
 /*
  * graph/preorder.h - preorder numbers of the inner nodes of a tree, from its nodes' parents in any order.
  *
- * For trees whose most nodes are leaves, and which fit in no memory node by node: a node takes 1.5 bits, an inner
+ * For trees whose most nodes are leaves, and which fit in no memory node by node: a node takes a bit, an inner
  * node 8 bytes more. Children of a node are linked to a list; the walk needs no stack, since the last child's link
  * leads back to the parent, and leaves its numbers where the links were. The order of siblings is any: it differs
  * with the threads.
@@ -9,11 +9,8 @@
 #ifndef GRAPH_PREORDER_H
 #define GRAPH_PREORDER_H
 
-#include "base/bytes.h"
-#include "base/work.h"
 #include "graph/access.h"
-
-#include <stdatomic.h>
+#include "graph/rank_bits.h"
 
 /* An inner node: links while the tree is made, then numbers. */
 struct graph_preorder_link {
@@ -24,14 +21,11 @@ struct graph_preorder_link {
 
 struct graph_preorder {
 	struct base_work *work;
-	uint32_t node_count;
-	uint32_t inner_count;
-	_Atomic uint64_t *bits;      /* by node: whether it is inner */
-	uint32_t *before;            /* inner nodes before each word of bits */
+	struct graph_rank_bits inner;     /* nodes */
 	struct graph_preorder_link *link; /* by place among the inner nodes */
 	_Atomic uint64_t *is_last;   /* by place: no sibling follows */
 	_Atomic uint32_t top;        /* first inner node of the top level */
-	struct base_big bits_big, before_big, link_big, last_big;
+	struct base_big link_big, last_big;
 };
 
 /* A tree of leaves. `work` is lent. Release it in any case. */
@@ -42,16 +36,12 @@ void graph_preorder_release(struct graph_preorder *order);
 /* First: a node, below node_count, has children. On any thread. */
 static inline void graph_preorder_mark(struct graph_preorder *order, uint32_t node)
 {
-	const uint64_t bit = (uint64_t)1 << (node & 63);
-	_Atomic uint64_t *word = &order->bits[node / 64];
-
-	if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
-		(void)atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+	graph_rank_bits_put(&order->inner, node);
 }
 
 static inline bool graph_preorder_is_inner(const struct graph_preorder *order, uint32_t node)
 {
-	return atomic_load_explicit(&order->bits[node / 64], memory_order_relaxed) >> (node & 63) & 1;
+	return graph_rank_bits_has(&order->inner, node);
 }
 
 /* Second, once all are marked: makes room for them. */
@@ -60,16 +50,13 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err);
 /* Place of a node among the inner ones: how many come before it. */
 static inline uint32_t graph_preorder_place(const struct graph_preorder *order, uint32_t node)
 {
-	const uint64_t word = atomic_load_explicit(&order->bits[node / 64], memory_order_relaxed);
-
-	return order->before[node / 64] + count_bits(word & (((uint64_t)1 << (node & 63)) - 1));
+	return graph_rank_bits_before(&order->inner, node);
 }
 
 /* Asks for the memory that this needs, or graph_preorder_mark. */
 static inline void graph_preorder_prefetch(const struct graph_preorder *order, uint32_t node)
 {
-	__builtin_prefetch(&order->before[node / 64]);
-	__builtin_prefetch((const void *)&order->bits[node / 64]);
+	graph_rank_bits_prefetch(&order->inner, node);
 }
 
 /* Third, for each inner node once: its parent, which was marked, as places; GRAPH_NONE: the top. On any thread. */

@@ -47,6 +47,13 @@ static inline void graph_rank_bits_put(struct graph_rank_bits *set, uint32_t v)
 					 memory_order_relaxed);
 }
 
+/* The same while no other thread puts any in: several times as fast. */
+static inline void graph_rank_bits_put_alone(struct graph_rank_bits *set, uint32_t v)
+{
+	atomic_store_explicit(&set->bits[v / 64], graph_rank_bits_word(set, v / 64) | (uint64_t)1 << (v % 64),
+			      memory_order_relaxed);
+}
+
 /* Once all are in: sets `count`. */
 void graph_rank_bits_rank(struct graph_rank_bits *set);
 
