@@ -29,12 +29,10 @@ static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 	}
 }
 
-/* Bytes of the sub-record that an object should have. Wraps harmlessly on absurd lengths. */
-static uint64_t record_size(const struct store_object *o, unsigned id_size)
+/* Bytes of the sub-record that an object should have, with its head's. Wraps harmlessly on absurd lengths. */
+static inline uint64_t record_size(const struct store_object *o, uint64_t head_size)
 {
-	const uint64_t head = record_head_size(o->kind, id_size);
-
-	return o->kind == STORE_INSTANCE ? head + o->body_size : head + o->length * o->body_size;
+	return head_size + (o->kind == STORE_INSTANCE ? 1 : o->length) * o->body_size;
 }
 
 /* ---- encoding ---- */
@@ -110,8 +108,7 @@ static uint64_t offset_group(const struct store_object *objects, unsigned n, uns
 		if (o->kind == STORE_CLASS)
 			continue;
 		deltas[i] = zigzag((int64_t)(o->file_offset - expected));
-		expected = o->file_offset + heads[o->kind] +
-			   (o->kind == STORE_INSTANCE ? 1 : o->length) * o->body_size;
+		expected = o->file_offset + record_size(o, heads[o->kind]);
 	}
 	return base;
 }
@@ -311,7 +308,7 @@ void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
 		}
 		o.length = lengths[k];
 		offset[k] = expected + (uint64_t)unzigzag(offset[k]);
-		expected = offset[k] + record_size(&o, block->id_size);
+		expected = offset[k] + record_size(&o, record_head_size(o.kind, block->id_size));
 	}
 }
 

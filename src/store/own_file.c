@@ -7,7 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +146,49 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 	if (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO, "%s: was exchanged by somebody else", temp_path);
+}
+
+int store_temp_rename(const char *temp_path, const char *path, bool is_force, struct hdb_error *err)
+{
+	char *lock_path = NULL;
+	int old_fd = -1;
+	int r = HDB_OK;
+
+	if (asprintf(&lock_path, "%s-lock", path) < 0)
+		return hdb_fail_memory(err, "a file name", strlen(path));
+	old_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (old_fd >= 0 && !is_force) {
+		r = hdb_fail(err, HDB_EUSAGE, "%s was made meanwhile; --force replaces it", path);
+	} else if (old_fd >= 0) {
+		r = store_lock_file(old_fd, STORE_LOCK_OPEN, true, true, path, err);
+	}
+	if (r == HDB_OK) {
+		(void)unlink(lock_path);
+		if (rename(temp_path, path) < 0)
+			r = hdb_fail_errno(err, errno, "%s: cannot rename to %s", temp_path, path);
+	}
+	if (old_fd >= 0)
+		(void)close(old_fd);
+	free(lock_path);
+	return r;
+}
+
+int store_sync_folder(const char *path, struct hdb_error *err)
+{
+	char *copy = strdup(path);
+	int r = HDB_OK;
+	int fd;
+
+	if (!copy)
+		return hdb_fail_memory(err, "a file name", strlen(path));
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Some file systems cannot sync a folder: the rename is then as durable as they make it. */
+	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
+		r = hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
+	if (fd >= 0)
+		(void)close(fd);
+	free(copy);
+	return r;
 }
 
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 #include <lmdb.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /*
@@ -23,6 +24,16 @@ int store_temp_open(const char *temp_path, const char *path, int *fd, struct hdb
 
 /* HDB_EIO if the file that `env` writes is another than `fd`: it was exchanged before LMDB opened it by its name. */
 int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_error *err);
+
+/*
+ * Gives the temporary file its name. A database of that name is taken away under its open lock, so that nobody opens
+ * it half way, and its lock file goes first: handles that have it open keep their old files. HDB_EUSAGE if there is
+ * one and is_force is not set.
+ */
+int store_temp_rename(const char *temp_path, const char *path, bool is_force, struct hdb_error *err);
+
+/* Makes a new name in the folder of `path` durable, as far as its file system can. */
+int store_sync_folder(const char *path, struct hdb_error *err);
 
 /*
  * Makes the lock file of the database `path`, mode 0600, unless it is there, which must be a regular file with one name

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -359,55 +358,6 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 
 /* ---- publishing ---- */
 
-static int sync_folder(const char *path, struct hdb_error *err)
-{
-	char *copy = strdup(path);
-	int r = HDB_OK;
-	int fd;
-
-	if (!copy)
-		return hdb_fail_memory(err, "a file name", strlen(path));
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems cannot sync a folder: the rename is then as durable as they make it. */
-	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
-		r = hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
-	if (fd >= 0)
-		(void)close(fd);
-	free(copy);
-	return r;
-}
-
-/*
- * Gives the new file its name. A database of that name is taken away under its open lock, so that nobody opens
- * it half way, and its lock file goes first: handles that have it open keep their old files.
- */
-static int rename_new(struct store_writer *writer, struct hdb_error *err)
-{
-	char *lock_path = NULL;
-	int old_fd = -1;
-	int r = HDB_OK;
-
-	if (asprintf(&lock_path, "%s-lock", writer->path) < 0)
-		return hdb_fail_memory(err, "a file name", strlen(writer->path));
-	old_fd = open(writer->path, O_RDWR | O_CLOEXEC);
-	if (old_fd >= 0 && !writer->is_force) {
-		r = hdb_fail(err, HDB_EUSAGE, "%s was made meanwhile; --force replaces it",
-			     writer->path);
-	} else if (old_fd >= 0) {
-		r = store_lock_file(old_fd, STORE_LOCK_OPEN, true, true, writer->path, err);
-	}
-	if (r == HDB_OK) {
-		(void)unlink(lock_path);
-		if (rename(writer->temp_path, writer->path) < 0)
-			r = hdb_fail_errno(err, errno, "%s: cannot rename to %s",
-					   writer->temp_path, writer->path);
-	}
-	if (old_fd >= 0)
-		(void)close(old_fd);
-	free(lock_path);
-	return r;
-}
-
 static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
 {
 	struct stat st;
@@ -417,14 +367,14 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 		return store_fail_mdb(err, r, writer->temp_path, "syncing");
 	mdb_env_close(writer->env);
 	writer->env = NULL;
-	r = rename_new(writer, err);
+	r = store_temp_rename(writer->temp_path, writer->path, writer->is_force, err);
 	if (r < 0)
 		return r;
 	free(writer->temp_path);
 	writer->temp_path = NULL;
 	if (file_bytes)
 		*file_bytes = stat(writer->path, &st) == 0 ? (uint64_t)st.st_size : 0;
-	return sync_folder(writer->path, err);
+	return store_sync_folder(writer->path, err);
 }
 
 static int publish_build(struct store_writer *writer, struct hdb_error *err)

@@ -7,46 +7,16 @@
  * first in it. So the address of any session is arithmetic, and nothing but one slice is in memory.
  */
 #include "gen_service_classes.h"
+#include "gen_session.h"
 #include "gen_shapes.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
-#define SLICE_BYTES 4096u
-#define ITEM_BYTES 640u     /* most that one item of a session takes, with its link */
 #define TRIALS 256u         /* sessions planned to learn how many objects one has */
-#define MAPS 16u
 #define THREADS 48u
 #define STACK 12u           /* frames a thread */
-#define NAMES 1024u         /* shared strings */
 #define FINALIZERS 16u
-#define CART_ROOM 24u
 #define INVERSE_ROUNDS 5
-
-struct service {
-	struct gen_batch *batch;       /* of one slice; owned */
-	uint64_t sessions;
-	uint64_t first;                /* address of slice 0 */
-	uint64_t tables[MAPS];         /* addresses of the maps' tables */
-	uint64_t table_length;
-	uint64_t names[NAMES];
-	uint64_t queue;
-	uint64_t random;               /* state of the slice that is being planned */
-};
-
-/* The session being planned. */
-struct session {
-	uint32_t object;
-	uint32_t cart, cart_count;     /* the array list's array, and what is in it */
-	uint32_t list, list_count;     /* the linked list */
-	uint32_t last_link;
-};
-
-static uint64_t draw(struct service *s)
-{
-	s->random = gen_hash(s->random, 1);
-	return s->random;
-}
 
 static void declare(struct gen_run *run)
 {
@@ -69,248 +39,6 @@ static void release(struct gen_run *run)
 	free(s);
 }
 
-static uint64_t session_id(const struct gen_run *run, uint64_t session)
-{
-	const struct service *s = run->state;
-
-	return s->first + session * SLICE_BYTES + gen_instance_bytes(&run->world, SVC_CONCURRENT_NODE);
-}
-
-/* ---- the items of a session ---- */
-
-static uint64_t any_string(struct service *s)
-{
-	const uint64_t random = draw(s);
-
-	if (random & 1)
-		return s->names[random >> 8 & (NAMES - 1)];
-	return gen_planned_id(s->batch,
-			      gen_plan_letters(s->batch, 4 + (uint32_t)(random >> 8) % 44, random));
-}
-
-static uint64_t any_value(struct gen_run *run)
-{
-	struct service *s = run->state;
-	const uint64_t random = draw(s);
-	uint32_t object;
-
-	if (random % 8 < 3)
-		return run->base.integers[random >> 8 & (GEN_SMALL_INTEGERS - 1)];
-	if (random % 8 < 5)
-		return any_string(s);
-	object = gen_plan_instance(s->batch, random % 8 == 5 ? GEN_INTEGER
-					   : random % 8 == 6 ? GEN_LONG_CLASS : SVC_DATE);
-	*gen_planned_value(s->batch, object, 0) = random >> 8;
-	return gen_planned_id(s->batch, object);
-}
-
-static uint32_t plan_map(struct gen_run *run, uint32_t count)
-{
-	struct service *s = run->state;
-	struct gen_batch *b = s->batch;
-	const uint32_t map = gen_plan_instance(b, SVC_HASH_MAP);
-	const uint32_t table = gen_plan_array(b, SVC_HASH_NODE_ARRAY, 16);
-
-	gen_link(b, map, SVC_MAP_TABLE, table);
-	*gen_planned_value(b, map, SVC_MAP_SIZE) = count;
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t node = gen_plan_instance(b, SVC_HASH_NODE);
-		const uint64_t random = draw(s);
-		uint64_t *bucket = gen_planned_value(b, table, random & 15);
-
-		*gen_planned_value(b, node, SVC_NODE_HASH) = random & 0x7fffffff;
-		*gen_planned_value(b, node, SVC_NODE_NEXT) = *bucket;
-		*bucket = gen_planned_id(b, node);
-		*gen_planned_value(b, node, SVC_NODE_KEY) = s->names[random >> 32 & (NAMES - 1)];
-		*gen_planned_value(b, node, SVC_NODE_VALUE) = any_value(run);
-	}
-	return map;
-}
-
-/* An entity of a class by rule; few of these classes have most of the instances. */
-static uint32_t plan_entity(struct gen_run *run, const struct session *session)
-{
-	struct service *s = run->state;
-	const uint64_t random = draw(s);
-	const uint64_t third = gen_below(random << 32, 1000) * gen_below(random << 16, 1000) / 1000 *
-			       gen_below(random, 1000) / 1000;
-	const uint32_t class_no = SVC_FIRST_RULED + (uint32_t)(third * SVC_RULED / 1000);
-	const struct gen_class *c = &run->world.classes[class_no];
-	const uint32_t entity = gen_plan_instance(s->batch, class_no);
-	unsigned own_values = 0;
-
-	for (unsigned i = 0; i < c->value_count; i++) {
-		const uint64_t choice = draw(s);
-		uint64_t value = choice >> 24;
-
-		if (c->value_types[i] == GEN_OBJECT && choice % 8 < 3)
-			value = 0;
-		else if (c->value_types[i] == GEN_OBJECT && choice % 8 < 6 && own_values++ < 4)
-			value = any_value(run);
-		else if (c->value_types[i] == GEN_OBJECT)
-			value = gen_planned_id(s->batch, session->object);
-		*gen_planned_value(s->batch, entity, i) = value;
-	}
-	return entity;
-}
-
-static uint32_t plan_decimal(struct service *s)
-{
-	const uint32_t decimal = gen_plan_instance(s->batch, SVC_BIG_DECIMAL);
-	const uint32_t integer = gen_plan_instance(s->batch, SVC_BIG_INTEGER);
-	const uint32_t mag = gen_plan_primitive(s->batch, GEN_INT, 1 + (uint32_t)(draw(s) & 3));
-
-	gen_link(s->batch, decimal, SVC_DECIMAL_VALUE, integer);
-	gen_link(s->batch, integer, SVC_BIG_MAG, mag);
-	return decimal;
-}
-
-static uint32_t plan_reference(struct gen_run *run, const struct session *session)
-{
-	struct service *s = run->state;
-	const uint32_t class_no = draw(s) & 1 ? SVC_WEAK : SVC_SOFT;
-	const uint32_t reference = gen_plan_instance(s->batch, class_no);
-	const uint32_t first = run->world.classes[class_no].field_count;
-
-	gen_link(s->batch, reference, first, plan_entity(run, session));
-	*gen_planned_value(s->batch, reference, first + 1) = s->queue;
-	return reference;
-}
-
-static uint32_t plan_buffer(struct service *s)
-{
-	static const uint8_t types[] = { GEN_BYTE, GEN_BYTE, GEN_CHAR, GEN_INT };
-	const uint64_t random = draw(s);
-	const uint8_t type = types[random & 3];
-	const uint32_t size = 64 + (uint32_t)(random >> 8) % 192;
-	const uint32_t buffer =
-		gen_plan_primitive(s->batch, type, size / gen_type_size(type, 8));
-	const struct gen_planned *planned = &s->batch->objects[buffer];
-
-	gen_noise(&s->batch->bytes[planned->first],
-		  (size_t)planned->length * gen_type_size(type, 8), random);
-	return buffer;
-}
-
-static uint32_t plan_item(struct gen_run *run, const struct session *session)
-{
-	struct service *s = run->state;
-	const uint64_t choice = draw(s) % 64;
-	uint64_t elements[4];
-
-	if (choice < 24)
-		return plan_entity(run, session);
-	if (choice < 38)
-		return gen_plan_letters(s->batch, 5 + (uint32_t)(draw(s) % 60), draw(s));
-	if (choice < 44)
-		return plan_map(run, 1 + (uint32_t)(draw(s) % 4));
-	if (choice < 50) {
-		for (unsigned i = 0; i < 4; i++)
-			elements[i] = any_value(run);
-		return gen_plan_list(s->batch, elements, 4, 10);
-	}
-	if (choice < 54)
-		return plan_buffer(s);
-	if (choice < 58)
-		return plan_decimal(s);
-	if (choice < 59)
-		return plan_reference(run, session);
-	return gen_plan_instance(s->batch, choice < 61 ? SVC_ATOMIC_LONG
-					 : choice < 63 ? SVC_UUID : SVC_DOUBLE);
-}
-
-/* ---- a session ---- */
-
-static uint32_t plan_user(struct service *s)
-{
-	struct gen_batch *b = s->batch;
-	const uint32_t user = gen_plan_instance(b, SVC_USER);
-	const uint32_t address = gen_plan_instance(b, SVC_ADDRESS);
-	uint64_t roles[3];
-	uint64_t text;
-
-	for (unsigned i = 0; i < 3; i++)
-		roles[i] = s->names[draw(s) & 15];
-	gen_link(b, user, SVC_USER_ADDRESS, address);
-	gen_link(b, user, SVC_USER_ROLES, gen_plan_list(b, roles, 3, 10));
-	gen_link(b, user, SVC_USER_NAME, gen_plan_letters(b, 12, draw(s)));
-	gen_link(b, user, SVC_USER_EMAIL, gen_plan_letters(b, 24, draw(s)));
-	text = any_string(s);
-	*gen_planned_value(b, address, SVC_ADDRESS_STREET) = text;
-	*gen_planned_value(b, address, SVC_ADDRESS_CITY) = s->names[draw(s) & (NAMES - 1)];
-	return user;
-}
-
-/* Puts an item into the cart, or at the end of the log. */
-static void keep(struct service *s, struct session *session, uint32_t item)
-{
-	struct gen_batch *b = s->batch;
-	uint32_t link;
-
-	if (session->cart_count < CART_ROOM && (draw(s) & 1)) {
-		gen_link(b, session->cart, session->cart_count++, item);
-		return;
-	}
-	link = gen_plan_instance(b, SVC_LINKED_NODE);
-	gen_link(b, link, SVC_LINK_ITEM, item);
-	if (session->list_count++) {
-		gen_link(b, link, SVC_LINK_PREV, session->last_link);
-		gen_link(b, session->last_link, SVC_LINK_NEXT, link);
-	} else {
-		gen_link(b, session->list, SVC_LINKED_FIRST, link);
-	}
-	gen_link(b, session->list, SVC_LINKED_LAST, link);
-	session->last_link = link;
-}
-
-static void fill(struct gen_run *run, struct session *session, uint64_t end)
-{
-	struct service *s = run->state;
-
-	while (run->world.next + ITEM_BYTES <= end) {
-		const uint32_t item = plan_item(run, session);
-
-		if (draw(s) % 150)
-			keep(s, session, item);
-		/* else nobody refers to it: garbage */
-	}
-	assert(run->world.next <= end);
-}
-
-/* Plans a session, with its entry, into the empty batch at the world's next address. */
-static void plan_session(struct gen_run *run, uint64_t number)
-{
-	struct service *s = run->state;
-	struct gen_batch *b = s->batch;
-	const uint64_t begin = run->world.next;
-	struct session session = { .cart_count = 0 };
-	uint32_t entry, cart, id;
-
-	s->random = gen_hash(run->world.seed, number);
-	entry = gen_plan_instance(b, SVC_CONCURRENT_NODE);
-	session.object = gen_plan_instance(b, SVC_SESSION);
-	id = gen_plan_letters(b, 32, draw(s));
-	*gen_planned_value(b, entry, SVC_NODE_HASH) = draw(s) & 0x7fffffff;
-	gen_link(b, entry, SVC_NODE_KEY, id);
-	gen_link(b, entry, SVC_NODE_VALUE, session.object);
-	gen_link(b, session.object, SVC_SESSION_ID, id);
-	gen_link(b, session.object, SVC_SESSION_USER, plan_user(s));
-	gen_link(b, session.object, SVC_SESSION_ATTRIBUTES,
-		 plan_map(run, 2 + (uint32_t)(draw(s) % 6)));
-	cart = gen_plan_list(b, NULL, 0, CART_ROOM);
-	session.cart = cart + 1;
-	session.list = gen_plan_instance(b, SVC_LINKED_LIST);
-	gen_link(b, session.object, SVC_SESSION_CART, cart);
-	gen_link(b, session.object, SVC_SESSION_LOG, session.list);
-	*gen_planned_value(b, session.object, SVC_SESSION_CREATED) = 1700000000000 + number;
-	if (draw(s) % 4 == 0)
-		*gen_planned_value(b, session.object, SVC_SESSION_PREVIOUS) =
-			session_id(run, gen_below(draw(s), s->sessions));
-	fill(run, &session, begin + SLICE_BYTES);
-	*gen_planned_value(b, cart, GEN_LIST_SIZE) = session.cart_count;
-	*gen_planned_value(b, session.list, SVC_LINKED_SIZE) = session.list_count;
-}
-
 /* How many objects a session has on average, by planning some for nothing. */
 static uint64_t count_sessions(struct gen_run *run)
 {
@@ -321,7 +49,7 @@ static uint64_t count_sessions(struct gen_run *run)
 	s->sessions = 1;
 	for (uint64_t i = 0; i < TRIALS; i++) {
 		gen_batch_clear(s->batch);
-		plan_session(run, i);
+		gen_plan_session(run, i);
 		objects += s->batch->count;
 		run->world.next = next;
 	}
@@ -333,9 +61,9 @@ static uint64_t count_sessions(struct gen_run *run)
 static void plan_names(struct gen_run *run)
 {
 	struct service *s = run->state;
-	const uint32_t pool = gen_plan_array(run->batch, GEN_STRING_ARRAY_CLASS, NAMES);
+	const uint32_t pool = gen_plan_array(run->batch, GEN_STRING_ARRAY_CLASS, GEN_NAMES);
 
-	for (uint32_t i = 0; i < NAMES; i++) {
+	for (uint32_t i = 0; i < GEN_NAMES; i++) {
 		const uint32_t text = gen_plan_letters(run->batch, 3 + i % 20, gen_hash(~i, 1));
 
 		gen_link(run->batch, pool, i, text);
@@ -387,11 +115,11 @@ static uint32_t plan_maps(struct gen_run *run)
 {
 	struct gen_batch *b = run->batch;
 	const uint32_t manager = gen_plan_instance(b, SVC_MANAGER);
-	const uint32_t maps = gen_plan_array(b, GEN_OBJECT_ARRAY_CLASS, MAPS);
+	const uint32_t maps = gen_plan_array(b, GEN_OBJECT_ARRAY_CLASS, GEN_MAPS);
 
 	gen_link(b, manager, 0, maps);
 	gen_class_static(&run->world, SVC_MANAGER, "INSTANCE", gen_planned_id(b, manager));
-	for (uint32_t i = 0; i < MAPS; i++)
+	for (uint32_t i = 0; i < GEN_MAPS; i++)
 		gen_link(b, maps, i, gen_plan_instance(b, SVC_CONCURRENT_MAP));
 	return maps;
 }
@@ -401,13 +129,13 @@ static void plan_tables(struct gen_run *run, uint32_t first_map)
 	struct service *s = run->state;
 
 	s->table_length = 16;
-	while (s->table_length * MAPS < s->sessions + MAPS)
+	while (s->table_length * GEN_MAPS < s->sessions + GEN_MAPS)
 		s->table_length *= 2;
-	for (uint32_t i = 0; i < MAPS; i++) {
+	for (uint32_t i = 0; i < GEN_MAPS; i++) {
 		s->tables[i] = gen_take(&run->world, gen_array_bytes(&run->world, GEN_OBJECT,
 								     s->table_length));
 		*gen_planned_value(run->batch, first_map + i, SVC_MAP_TABLE) = s->tables[i];
-		*gen_planned_value(run->batch, first_map + i, SVC_MAP_SIZE) = s->sessions / MAPS;
+		*gen_planned_value(run->batch, first_map + i, SVC_MAP_SIZE) = s->sessions / GEN_MAPS;
 	}
 }
 
@@ -433,11 +161,11 @@ static void plan_stacks(struct gen_run *run, const uint64_t *threads)
 					 20 + (uint32_t)(random >> 24) % 900);
 			if (random % 3 == 0)
 				gen_root(w, GEN_ROOT_JAVA_FRAME,
-					 session_id(run, gen_below(random, s->sessions)), serial, depth);
+					 gen_session_id(run, gen_below(random, s->sessions)), serial, depth);
 		}
 		gen_root(w, GEN_ROOT_JNI_LOCAL, threads[t], serial, 0);
 	}
-	gen_root(w, GEN_ROOT_MONITOR, session_id(run, 0), 0, 0);
+	gen_root(w, GEN_ROOT_MONITOR, gen_session_id(run, 0), 0, 0);
 }
 
 static bool plan(struct gen_run *run)
@@ -461,7 +189,7 @@ static bool plan(struct gen_run *run)
 	}
 	s->sessions = count_sessions(run);
 	plan_tables(run, maps + 1);
-	s->first = gen_take(&run->world, s->sessions * SLICE_BYTES);
+	s->first = gen_take(&run->world, s->sessions * GEN_SESSION_BYTES);
 	plan_stacks(run, threads);
 	return true;
 }
@@ -480,9 +208,9 @@ static uint64_t bucket(void *ctx, uint64_t i)
 {
 	const struct table *t = ctx;
 	const uint64_t j = i * t->inverse & (t->s->table_length - 1);
-	const uint64_t session = j * MAPS + t->map;
+	const uint64_t session = j * GEN_MAPS + t->map;
 
-	return session < t->s->sessions ? t->s->first + session * SLICE_BYTES : 0;
+	return session < t->s->sessions ? t->s->first + session * GEN_SESSION_BYTES : 0;
 }
 
 static void write_service(struct gen_run *run)
@@ -493,15 +221,15 @@ static void write_service(struct gen_run *run)
 
 	for (int i = 0; i < INVERSE_ROUNDS; i++)
 		table.inverse *= 2 - SCATTER * table.inverse;
-	for (; table.map < MAPS; table.map++)
+	for (; table.map < GEN_MAPS; table.map++)
 		gen_object_array(w, SVC_CONCURRENT_NODE_ARRAY, s->tables[table.map],
 				 (uint32_t)s->table_length, bucket, &table);
 	for (uint64_t i = 0; i < s->sessions && gen_world_fits(w); i++) {
 		const uint64_t end = w->next;
 
-		w->next = s->first + i * SLICE_BYTES;
+		w->next = s->first + i * GEN_SESSION_BYTES;
 		gen_batch_clear(s->batch);
-		plan_session(run, i);
+		gen_plan_session(run, i);
 		gen_batch_write(s->batch);
 		w->next = end;
 	}
