@@ -101,6 +101,22 @@ static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
 	return GRAPH_GROUP + (sum * 0x0001000100010001u >> 48);
 }
 
+/* Asks for where v's group starts. */
+static inline void graph_rows_prefetch_start(const struct graph_rows *rows, uint32_t v)
+{
+	__builtin_prefetch(&rows->start[v / GRAPH_GROUP]);
+}
+
+/* Asks for the row of v, once the lengths of its group are in the caches. */
+static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32_t v)
+{
+	const uint8_t *group = graph_rows_group(rows, v);
+	const uint8_t *at = group + graph_rows_offset(group, v);
+
+	__builtin_prefetch(at);
+	__builtin_prefetch(at + 24);
+}
+
 /* Asks for the lengths of v's group, and for its row where it is if all of the group are as long. */
 static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v)
 {
@@ -109,6 +125,7 @@ static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v
 	const uint32_t size = rows->start[group + 1] - rows->start[group];
 
 	__builtin_prefetch(at);
+	__builtin_prefetch(at + GRAPH_GROUP - 1);
 	/* Where the next group starts elsewhere, this is too far: nothing happens. */
 	__builtin_prefetch(at + GRAPH_GROUP + (uint64_t)size * (v % GRAPH_GROUP) / GRAPH_GROUP);
 }

@@ -12,8 +12,10 @@
 #define STEP_EDGES 0x10000
 
 /* Queue entries ahead at which a row, and its first targets, are asked for. */
-#define ROW_AHEAD 20
-#define TARGETS_AHEAD 8
+#define START_AHEAD 48
+#define GROUP_AHEAD 36
+#define ROW_AHEAD 24
+#define TARGETS_AHEAD 12
 
 struct search {
 	const struct graph_rows *rows;
@@ -38,8 +40,12 @@ static inline void prefetch(const struct search *s)
 {
 	const uint32_t ahead = s->tail - s->head;
 
+	if (ahead > START_AHEAD)
+		graph_rows_prefetch_start(s->rows, s->queue[s->head + START_AHEAD]);
+	if (ahead > GROUP_AHEAD)
+		graph_rows_prefetch(s->rows, s->queue[s->head + GROUP_AHEAD]);
 	if (ahead > ROW_AHEAD)
-		graph_rows_prefetch(s->rows, s->queue[s->head + ROW_AHEAD]);
+		graph_rows_prefetch_row(s->rows, s->queue[s->head + ROW_AHEAD]);
 	if (ahead > TARGETS_AHEAD) {
 		uint32_t target[GRAPH_ROW_MAX];
 		struct graph_long_row row;
