@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,7 +391,8 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
  */
 static void pool_make_way(struct base_work *work, uint64_t size)
 {
-	const uint64_t limit = work->is_pool_closed ? work->memory_bytes : work->memory_peak;
+	const uint64_t limit = work->is_pool_closed || work->memory_peak > work->memory_bytes ?
+			       work->memory_bytes : work->memory_peak;
 
 	pool_trim(work, limit > work->memory_used + size ? limit - work->memory_used - size : 0);
 }
@@ -412,6 +416,8 @@ static int alloc_big(struct base_work *work, struct base_big *big, uint64_t size
 		return r;
 	}
 	if (size < BIG_MIN) {
+		if (work->memory_used + work->pool_bytes + size > work->memory_bytes)
+			pool_make_way(work, size);
 		big->data = calloc(1, size);
 	} else {
 		bool was_clear = false;
@@ -461,6 +467,13 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 		       const char *what, struct hdb_error *err)
 {
 	return alloc_big(work, big, size_bytes, false, what, err);
+}
+
+void base_heap_trim(void)
+{
+#ifdef __GLIBC__
+	(void)malloc_trim(0);
+#endif
 }
 
 void base_big_free(struct base_work *work, struct base_big *big)

@@ -75,6 +75,9 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_work *work, struct base_big *big);
 
+/* Gives the system back what many small arrays have left behind, where malloc would keep it. */
+void base_heap_trim(void);
+
 /* An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any thread. */
 void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
 

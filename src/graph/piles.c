@@ -57,6 +57,8 @@ void graph_piles_release(struct graph_piles *piles)
 {
 	for (size_t i = 0; i < piles->slabs.count; i++)
 		base_big_free(piles->work, &slab_at(piles, i)->big);
+	if (piles->has_small_slabs)
+		base_heap_trim();
 	base_vec_release(&piles->slabs);
 	base_vec_release(&piles->slots);
 	base_spill_close(&piles->spill);
@@ -102,15 +104,17 @@ static void skip_freed(struct graph_piles *piles)
 		piles->free_slot = slot_at(piles, piles->free_slot)->next;
 }
 
-/* Whether one more chunk may stay in memory; there is a free one then. */
-static int has_chunk(struct graph_piles *piles, bool *has, struct hdb_error *err)
+/*
+ * Whether one more chunk may stay in memory; there is a free one then. Where the budget is used up, free chunks are
+ * for piles that have none: a pile that must have one takes many with it.
+ */
+static int has_chunk(struct graph_piles *piles, bool has_none, bool *has, struct hdb_error *err)
 {
+	const uint64_t room = piles->work->scratch_dir ? base_work_room(piles->work) : UINT64_MAX;
+
 	skip_freed(piles);
-	*has = piles->free_slot != GRAPH_NO_SLOT;
-	if (*has)
-		return HDB_OK;
-	if (piles->work->scratch_dir &&
-	    base_work_room(piles->work) < SLAB_BYTES + piles->kept_bytes)
+	*has = piles->free_slot != GRAPH_NO_SLOT && (has_none || room >= piles->kept_bytes);
+	if (*has || room < SLAB_BYTES + piles->kept_bytes)
 		return HDB_OK;
 	*has = true;
 	return add_slab(piles, SLAB_BYTES, err);
@@ -120,10 +124,12 @@ static int take_chunk(struct graph_piles *piles, struct graph_pile *pile, struct
 {
 	struct graph_pile_slot *slot;
 	bool has;
-	int rc = has_chunk(piles, &has, err);
+	int rc = has_chunk(piles, true, &has, err);
 
-	if (rc == HDB_OK && !has)
+	if (rc == HDB_OK && !has) {
+		piles->has_small_slabs = true;
 		rc = add_slab(piles, SMALL_SLAB_BYTES, err);
+	}
 	if (rc < 0)
 		return rc;
 	slot = slot_at(piles, piles->free_slot);
@@ -180,7 +186,7 @@ int graph_piles_turn(struct graph_piles *piles, struct graph_pile *pile, struct 
 
 	if (!pile->chunk)
 		return take_chunk(piles, pile, err);
-	rc = has_chunk(piles, &has, err);
+	rc = has_chunk(piles, false, &has, err);
 	if (rc < 0)
 		return rc;
 	if (!has)

@@ -55,6 +55,7 @@ struct graph_piles {
 	uint64_t kept_bytes; /* of the budget, for others */
 	struct base_vec slots; /* struct graph_pile_slot */
 	struct base_vec slabs; /* struct graph_pile_slab */
+	bool has_small_slabs;
 	uint32_t free_slot;  /* in memory */
 	uint32_t free_place; /* in the file */
 	uint64_t place_count; /* in the file */
