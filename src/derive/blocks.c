@@ -54,6 +54,7 @@ static void free_slots(struct each *each, unsigned count)
 		base_vec_release(&each->slots[i].bytes[1]);
 	}
 	free(each->slots);
+	base_heap_trim();
 }
 
 static int run(struct each *each, const char *stage, struct hdb_error *err)

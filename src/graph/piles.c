@@ -113,7 +113,7 @@ static int has_chunk(struct graph_piles *piles, bool has_none, bool *has, struct
 	const uint64_t room = piles->work->scratch_dir ? base_work_room(piles->work) : UINT64_MAX;
 
 	skip_freed(piles);
-	*has = piles->free_slot != GRAPH_NO_SLOT && (has_none || room >= piles->kept_bytes);
+	*has = piles->free_slot != GRAPH_NO_SLOT && (has_none || room > piles->kept_bytes);
 	if (*has || room < SLAB_BYTES + piles->kept_bytes)
 		return HDB_OK;
 	*has = true;
