@@ -24,6 +24,12 @@ static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STOR
 /* Edges of a big list that wait to be put away. */
 #define JOIN_EDGES 0x10000u
 
+/* Groups of a block that make it worth to read the whole of it: each alone costs a read of some pages. */
+#define ASK_GROUPS 32u
+
+/* Blocks that are asked for before their turn, a thread. */
+#define ASK_AHEAD 2u
+
 /* What a block's work has for itself. */
 struct far_slot {
 	struct graph_meet_batch *batch;
@@ -40,6 +46,7 @@ struct far {
 	struct store_lists lists;    /* for big ones */
 	struct far_slot *slots;
 	unsigned slot_count;
+	bool is_backward;            /* the pass goes from the last block to the first */
 	bool wants_classes;          /* there are class objects that may rise */
 	struct graph_meet meet;
 	bool is_parked;              /* the parents are in the file, and no longer in `meet` */
@@ -136,25 +143,42 @@ static int show_group(struct far *far, struct derive_block *block, uint32_t grou
 	return r;
 }
 
+static uint32_t group_count(const struct far *far, uint32_t block_no)
+{
+	const uint32_t first = block_no * STORE_BLOCK_OBJECTS, left = far->derive->heap->object_count - first;
+
+	return ((left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS) + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
+}
+
+/* Has the lists of a block read if many are needed: they may have been driven out of memory since the last pass. */
+static void ask_for(const struct far *far, uint32_t block_no)
+{
+	const struct store_block *block = &far->blocks[block_no];
+
+	if (block_no < heap_block_count(far->derive->heap) &&
+	    graph_meet_waiting(&far->meet, block_no * (STORE_BLOCK_OBJECTS / STORE_LIST_GROUP),
+			       group_count(far, block_no)) >= ASK_GROUPS)
+		base_map_soon(block->data, block->size);
+}
+
 static int show_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct far *far = ctx;
 	struct far_slot *s = &far->slots[block->slot];
 	const uint32_t first_group = block->objects->first_ix / STORE_LIST_GROUP;
-	const uint32_t groups = (block->objects->count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
-	bool has_objects = !far->wants_classes, has_lists = false;
+	const uint32_t groups = group_count(far, block->block_no);
+	const uint32_t ahead = ASK_AHEAD * far->derive->work->threads;
+	bool has_objects = !far->wants_classes;
 	int r = HDB_OK;
 
 	s->big.count = 0;
+	ask_for(far, block->block_no);
+	ask_for(far, far->is_backward ? block->block_no - ahead : block->block_no + ahead);
 	for (uint32_t g = 0; g < groups && r == HDB_OK; g++) {
 		uint32_t mask;
 
 		if (!graph_meet_wants(&far->meet, s->batch, first_group + g, &mask))
 			continue;
-		/* It may have been driven out of memory since the last pass. */
-		if (!has_lists)
-			base_map_soon(far->blocks[block->block_no].data, far->blocks[block->block_no].size);
-		has_lists = true;
 		if (!has_objects)
 			r = heap_read_block(far->derive->heap, block->block_no, block->objects, err);
 		has_objects = true;
@@ -213,8 +237,8 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 	far->wants_classes = has_low_classes(far);
 	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
 		r = heap_prepare_block(heap, b, err);
-	for (bool is_backward = false; r == HDB_OK; is_backward = !is_backward) {
-		r = is_backward ? derive_each_block_backward(far->derive, "dominators: meeting", show_block,
+	for (; r == HDB_OK; far->is_backward = !far->is_backward) {
+		r = far->is_backward ? derive_each_block_backward(far->derive, "dominators: meeting", show_block,
 							     take_block, far, err) :
 		    derive_each_block(far->derive, "dominators: meeting", false, show_block, take_block,
 				      far, err);

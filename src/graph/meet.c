@@ -123,6 +123,15 @@ bool graph_meet_wants(struct graph_meet *meet, struct graph_meet_batch *batch, u
 	return *mask != 0;
 }
 
+uint32_t graph_meet_waiting(const struct graph_meet *meet, uint32_t first, uint32_t count)
+{
+	uint32_t waiting = 0;
+
+	for (uint32_t g = first; g < first + count; g++)
+		waiting += atomic_load_explicit(&meet->waits[g], memory_order_relaxed);
+	return waiting;
+}
+
 void graph_meet_show(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t v,
 		     const uint32_t *targets, uint64_t count)
 {

@@ -103,6 +103,9 @@ void graph_meet_release(struct graph_meet *meet);
 bool graph_meet_wants(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t group,
 		      uint32_t *mask);
 
+/* How many of `count` groups from `first` on wait to be shown, about. On any thread. */
+uint32_t graph_meet_waiting(const struct graph_meet *meet, uint32_t first, uint32_t count);
+
 /*
  * Shows edges of v, on any thread, with a batch that no other uses; what was shown waits in the batch until
  * graph_meet_flush. Duplicates, self-loops and edges to roots are fine.
