@@ -1,7 +1,8 @@
 /*
  * graph/tree_sums.c - sums up a tree: a node's sum goes to its parent when its children's have come.
  *
- * Parents lie anywhere, so what is looked up for them is asked for some nodes ahead.
+ * Parents lie anywhere, so what goes to another range of places goes on that range's pile, and ranges are worked off
+ * one after the other: an array that does not fit in memory is gone through in order, some times.
  */
 #include "graph/tree_sums.h"
 
@@ -15,9 +16,6 @@
 
 /* Bytes of piles that are being filled, at most; and of them in the budget. */
 #define CHUNKS_BYTES ((uint64_t)16 << 20)
-
-/* Nodes between two calls of base_step. */
-#define STEP_NODES 0x100000u
 
 int graph_tree_sums_init(struct graph_tree_sums *sums, uint32_t node_count, struct base_work *work,
 			 struct hdb_error *err)
@@ -128,6 +126,14 @@ int graph_tree_sums_join(struct graph_tree_sums *sums, struct base_vec *sizes, s
 	return rc;
 }
 
+/* Has the sums of a range read, if there is one. */
+static void ask_for(const struct graph_tree_sums *s, uint32_t range)
+{
+	const uint64_t size = sizeof(*s->sum) << RANGE_BITS;
+
+	base_big_soon(&s->sum_big, range * size, size);
+}
+
 /* Adds up the sizes of one range of places. */
 static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
 {
@@ -137,6 +143,7 @@ static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error 
 	int rc = graph_pile_begin(&s->sizes, (uint32_t)range, &reader, err);
 
 	(void)slot;
+	ask_for(s, (uint32_t)range + s->work->threads);
 	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 1, 2, v, err)) == HDB_OK) {
 		s->sum[v[0]].below += v[1];
 		s->sum[v[0]].waiting += (uint32_t)v[2];
@@ -157,32 +164,118 @@ static int add_up(struct graph_tree_sums *s, struct hdb_error *err)
 	return rc;
 }
 
-int graph_tree_sums_up(struct graph_tree_sums *sums, struct hdb_error *err)
+/* Sums on their way to nodes of another range. */
+struct sending {
+	struct graph_piles piles[2]; /* by range: of this round and of the next */
+	unsigned turn;
+	uint64_t next_count;         /* on piles of the next round */
+	uint32_t done_count;         /* nodes */
+};
+
+/*
+ * A node whose sum is complete adds it to its parent, which may be complete then; and so on. What goes to a range that
+ * this round has passed waits for the next one.
+ */
+static int finish(struct graph_tree_sums *s, struct sending *out, uint32_t x, struct hdb_error *err)
 {
-	struct graph_tree_sum *sum = sums->sum;
-	const uint32_t count = sums->inner.count;
-	uint32_t done = 0;
+	struct graph_tree_sum *sum = s->sum;
+
+	for (uint32_t up = sum[x].up;; x = up, up = sum[x].up) {
+		const uint32_t range = up >> RANGE_BITS;
+		const bool is_next = range < x >> RANGE_BITS;
+
+		sum[x].waiting = GRAPH_NONE;
+		out->done_count++;
+		if (up == GRAPH_NONE)
+			return HDB_OK;
+		if (range != x >> RANGE_BITS) {
+			const uint64_t record[] = { up, sum[x].below };
+
+			out->next_count += is_next;
+			return graph_piles_add(&out->piles[out->turn ^ is_next], range, 1, 1, record, err);
+		}
+		sum[up].below += sum[x].below;
+		if (--sum[up].waiting)
+			return HDB_OK;
+	}
+}
+
+/* What was sent to a range. */
+static int receive(struct graph_tree_sums *s, struct sending *out, uint32_t range, struct hdb_error *err)
+{
+	struct graph_piles *piles = &out->piles[out->turn];
+	struct graph_pile_reader reader;
+	uint64_t v[GRAPH_PILE_FIELDS];
 	int rc;
 
-	base_stage(sums->work, "retained sizes", count, "objects");
-	rc = add_up(sums, err);
-	for (uint32_t k = 0; k < count && rc == HDB_OK; k++) {
-		/* The sum of what waits for nothing, and of all above that waited for it alone. */
-		for (uint32_t x = k; x != GRAPH_NONE && sum[x].waiting == 0;) {
-			const uint32_t up = sum[x].up;
+	if (!piles->pile[range].count)
+		return HDB_OK;
+	rc = graph_pile_begin(piles, range, &reader, err);
+	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 1, 1, v, err)) == HDB_OK) {
+		const uint32_t x = (uint32_t)v[0];
 
-			sum[x].waiting = GRAPH_NONE;
-			done++;
-			if (up == GRAPH_NONE)
-				break;
-			sum[up].below += sum[x].below;
-			sum[up].waiting--;
-			x = up <= k ? up : GRAPH_NONE;
-		}
-		if (k % STEP_NODES == 0)
-			rc = base_step(sums->work, k, err);
+		s->sum[x].below += v[1];
+		if (--s->sum[x].waiting == 0)
+			rc = finish(s, out, x, err);
 	}
-	if (rc == HDB_OK && done != count)
+	graph_pile_end(&reader);
+	graph_pile_drop(piles, range);
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+/* The nodes of a range that wait for nothing. */
+static int finish_range(struct graph_tree_sums *s, struct sending *out, uint32_t range,
+			struct hdb_error *err)
+{
+	const uint32_t first = range << RANGE_BITS, left = s->inner.count - first;
+	const uint32_t count = left < 1u << RANGE_BITS ? left : 1u << RANGE_BITS;
+	int rc = HDB_OK;
+
+	for (uint32_t x = first; x < first + count && rc == HDB_OK; x++)
+		if (s->sum[x].waiting == 0)
+			rc = finish(s, out, x, err);
+	return rc;
+}
+
+/* Rounds over the ranges, until nothing is sent. */
+static int send_up(struct graph_tree_sums *s, struct sending *out, struct hdb_error *err)
+{
+	const uint32_t ranges = (s->inner.count >> RANGE_BITS) + 1;
+	bool is_first = true;
+	int rc = HDB_OK;
+
+	for (unsigned i = 0; i < 2 && rc == HDB_OK; i++)
+		rc = graph_piles_init(&out->piles[i], ranges, CHUNKS_BYTES / 2, 0, s->work, "sums of sizes", err);
+	while (rc == HDB_OK && (is_first || out->next_count)) {
+		out->turn ^= !is_first;
+		out->next_count = 0;
+		for (uint32_t range = 0; range < ranges && rc == HDB_OK; range++) {
+			if (is_first || out->piles[out->turn].pile[range].count)
+				ask_for(s, is_first ? range + 1 : range);
+			rc = receive(s, out, range, err);
+			if (rc == HDB_OK && is_first)
+				rc = finish_range(s, out, range, err);
+			if (rc == HDB_OK)
+				rc = base_step(s->work, out->done_count, err);
+		}
+		is_first = false;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (out->piles[i].work)
+			graph_piles_release(&out->piles[i]);
+	return rc;
+}
+
+int graph_tree_sums_up(struct graph_tree_sums *sums, struct hdb_error *err)
+{
+	struct sending out = { .turn = 0 };
+	int rc;
+
+	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
+	rc = add_up(sums, err);
+	if (rc == HDB_OK)
+		rc = send_up(sums, &out, err);
+	if (rc == HDB_OK && out.done_count != sums->inner.count)
 		rc = hdb_fail(err, HDB_ECORRUPT, "dominators are no tree");
 	return rc;
 }
@@ -192,6 +285,7 @@ void graph_tree_sums_below(const struct graph_tree_sums *sums, uint32_t first, u
 {
 	uint32_t rank = graph_rank_bits_before(&sums->inner, first);
 
+	ask_for(sums, (rank >> RANGE_BITS) + 1);
 	for (uint32_t i = 0; i < count; i++)
 		below[i] = graph_rank_bits_has(&sums->inner, first + i) ? sums->sum[rank++].below : 0;
 }
