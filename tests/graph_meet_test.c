@@ -84,7 +84,7 @@ static int show_all(struct showing *s, unsigned threads)
 	assert_int_equal(graph_meet_init(&s->meet, s->g->node_count, s->g->roots, &work, &err), HDB_OK);
 	do {
 		assert_int_equal(base_pipeline_run(&pipeline, &err), HDB_OK);
-		rc = graph_meet_next(&s->meet, &err);
+		rc = graph_meet_next(&s->meet);
 	} while (rc == HDB_OK);
 	if (rc == HDB_END)
 		rc = graph_meet_rise(&s->meet, &err);
@@ -271,6 +271,41 @@ static void deep_graphs(void **state)
 	}
 }
 
+/* Place k of a list that goes from one item to the next, and so through all of them in a pass. */
+static uint32_t list_node(uint32_t k)
+{
+	const uint32_t items = BIG_NODES / (ITEM_GROUPS * GRAPH_MEET_GROUP);
+
+	return k % items * ITEM_GROUPS * GRAPH_MEET_GROUP + k / items;
+}
+
+/*
+ * A list that few passes reach, and a shorter way to its end: the walk up from there is longer than all that is
+ * allowed, which must not be taken for an answer.
+ */
+static void long_walks(void **state)
+{
+	const uint32_t length = 6000;
+
+	(void)state;
+	for (unsigned threads = 1; threads <= 2; threads++) {
+		struct oracle_graph g;
+		struct showing s = { .g = &g };
+
+		oracle_init(&g, BIG_NODES, length + 1);
+		for (uint32_t k = 0; k + 1 < length; k++)
+			oracle_edge(&g, list_node(k), list_node(k + 1));
+		oracle_edge(&g, list_node(length / 2), list_node(length - 1));
+		oracle_set(g.roots, list_node(0));
+		oracle_build(&g, false);
+		assert_int_equal(show_all(&s, threads), GRAPH_BUDGET);
+		/* All on one thread is in order, so that it is the walk that was too long. */
+		assert_true(threads > 1 || s.meet.pass_count < 64);
+		graph_meet_release(&s.meet);
+		oracle_free(&g);
+	}
+}
+
 /* A ring of parents is no tree. */
 static void no_tree(void **state)
 {
@@ -290,6 +325,7 @@ int main(void)
 		cmocka_unit_test(threads),
 		cmocka_unit_test(little_memory),
 		cmocka_unit_test(deep_graphs),
+		cmocka_unit_test(long_walks),
 		cmocka_unit_test(no_tree),
 	};
 

@@ -97,13 +97,13 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 	return run(&each, stage, err);
 }
 
-int derive_each_block_backward(struct derive *derive, const char *stage,
-			       int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			       int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			       void *ctx, struct hdb_error *err)
+int derive_each_block_turned(struct derive *derive, const char *stage, bool is_backward,
+			     int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			     int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			     void *ctx, struct hdb_error *err)
 {
 	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx,
-			     .is_backward = true };
+			     .is_backward = is_backward };
 
 	return run(&each, stage, err);
 }

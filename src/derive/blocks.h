@@ -28,11 +28,14 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err);
 
-/* The same from the last block to the first, without objects: what was read last is likely to be in memory still. */
-int derive_each_block_backward(struct derive *derive, const char *stage,
-			       int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			       int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			       void *ctx, struct hdb_error *err);
+/*
+ * The same without objects, and from the last block to the first if is_backward: what was read last is likely to be in
+ * memory still.
+ */
+int derive_each_block_turned(struct derive *derive, const char *stage, bool is_backward,
+			     int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			     int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			     void *ctx, struct hdb_error *err);
 
 /*
  * Writes a packed column: `fill` sets the values of each block, on any thread; the blocks are put in order. Without

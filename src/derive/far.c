@@ -238,12 +238,10 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
 		r = heap_prepare_block(heap, b, err);
 	for (; r == HDB_OK; far->is_backward = !far->is_backward) {
-		r = far->is_backward ? derive_each_block_backward(far->derive, "dominators: meeting", show_block,
-							     take_block, far, err) :
-		    derive_each_block(far->derive, "dominators: meeting", false, show_block, take_block,
-				      far, err);
+		r = derive_each_block_turned(far->derive, "dominators: meeting", far->is_backward, show_block,
+					     take_block, far, err);
 		if (r == HDB_OK)
-			r = graph_meet_next(&far->meet, err);
+			r = graph_meet_next(&far->meet);
 	}
 	if (r == HDB_END)
 		r = graph_meet_rise(&far->meet, err);

@@ -40,7 +40,7 @@ static int make_room(struct graph_meet *m, struct hdb_error *err)
 	const uint64_t n = m->node_count, groups = n / GRAPH_MEET_GROUP + 1;
 	/* For what comes after the passes, beside the edges. */
 	const uint64_t kept = n / 8 + n / 64 + 1;
-	int rc = base_big_alloc(m->work, &m->colour_big, n + 1, "dominators", err);
+	int rc = base_big_alloc_raw(m->work, &m->colour_big, n + 1, "dominators", err);
 
 	if (rc == HDB_OK)
 		rc = base_big_alloc(m->work, &m->shown_big, (n / 64 + 1) * 8, "dominators", err);
@@ -53,8 +53,8 @@ static int make_room(struct graph_meet *m, struct hdb_error *err)
 	m->colour = m->colour_big.data;
 	m->shown = m->shown_big.data;
 	m->waits = m->waits_big.data;
-	/* Pages that are read before they are written cost ten times as much. */
-	if (rc == HDB_OK && !m->colour_big.is_file)
+	/* Not left to the kernel: pages that are read before they are written cost ten times as much. */
+	if (rc == HDB_OK)
 		memset(m->colour_big.data, 0, n + 1);
 	return rc;
 }
@@ -234,14 +234,13 @@ bool graph_meet_is_hopeless(const struct graph_meet *meet)
 
 	return meet->pass_count > PASSES_MAX || meet->shown_count > SHOWN_MAX * n + SMALL_MAX ||
 	       meet->step_count > STEPS_MAX * n + SMALL_MAX ||
-	       atomic_load_explicit(&meet->is_too_deep, memory_order_relaxed);
+	       atomic_load_explicit(&meet->is_given_up, memory_order_relaxed);
 }
 
-int graph_meet_next(struct graph_meet *meet, struct hdb_error *err)
+int graph_meet_next(struct graph_meet *meet)
 {
 	const bool is_growing = meet->reached_count > 0;
 
-	(void)err;
 	meet->pass_count++;
 	meet->reached_count = 0;
 	if (graph_meet_is_hopeless(meet))

@@ -64,7 +64,7 @@ struct graph_meet {
 	uint64_t *top;                /* bits: the virtual root is the parent; in place of `shown` */
 	struct graph_rank_bits low;   /* nodes in the tree that are not in `top` */
 	_Atomic uint32_t *cell;       /* of those: level and parent */
-	atomic_bool is_too_deep;
+	atomic_bool is_given_up;      /* a walk is too long, or too many edges would be kept: the tree is of no use */
 	uint64_t pass_count, shown_count, step_count, change_count;
 	uint64_t reached_count;       /* since the pass began */
 	struct base_big colour_big, shown_big, waits_big, cell_big;
@@ -124,9 +124,9 @@ int graph_meet_join(struct graph_meet *meet, struct graph_meet_batch *batch, str
  * Ends a pass, all batches joined: HDB_OK if there has to be another one, HDB_END when all is shown,
  * GRAPH_BUDGET when this is not the way.
  */
-int graph_meet_next(struct graph_meet *meet, struct hdb_error *err);
+int graph_meet_next(struct graph_meet *meet);
 
-/* Once all is shown: lets nodes rise until the tree is the dominator tree. HDB_OK, or GRAPH_BUDGET. */
+/* Once all is shown: lets nodes rise until the tree is the dominator tree. GRAPH_BUDGET when this is not the way. */
 int graph_meet_rise(struct graph_meet *meet, struct hdb_error *err);
 
 /* Then: parents of nodes from `first` on: GRAPH_NONE for the virtual root, v itself if no root reaches v. */

@@ -29,6 +29,16 @@
 /* Ranges in work at once, a thread. */
 #define SLOTS_PER_THREAD 2u
 
+static void give_up(struct graph_meet *m)
+{
+	atomic_store_explicit(&m->is_given_up, true, memory_order_relaxed);
+}
+
+static bool is_given_up(const struct graph_meet *m)
+{
+	return atomic_load_explicit(&m->is_given_up, memory_order_relaxed);
+}
+
 static inline uint32_t load_cell(const struct graph_meet *m, uint32_t place)
 {
 	return atomic_load_explicit(&m->cell[place], memory_order_relaxed);
@@ -79,7 +89,7 @@ static uint32_t find_level(struct graph_meet *m, uint32_t v)
 
 	for (; cell >> m->level_shift == 0; v = parent_in(m, cell), cell = cell_of(m, v)) {
 		if (length == UNKNOWN_MAX) {
-			atomic_store_explicit(&m->is_too_deep, true, memory_order_relaxed);
+			give_up(m);
 			return m->level_max;
 		}
 		path[length++] = v;
@@ -119,7 +129,7 @@ static void walk_deep(struct graph_meet *m, struct graph_meet_walk *walk)
 	uint32_t path[DEEP_MAX], other[DEEP_MAX], length, other_length;
 
 	if (!leave_deep(m, &walk->a, path, &length) || !leave_deep(m, &walk->b, other, &other_length)) {
-		atomic_store_explicit(&m->is_too_deep, true, memory_order_relaxed);
+		give_up(m);
 		walk->a = walk->b = m->node_count;
 		return;
 	}
@@ -303,11 +313,12 @@ static int each_edge(struct round *round, unsigned slot, uint64_t range,
 	uint64_t v[GRAPH_PILE_FIELDS];
 	int rc = graph_pile_begin(round->from, round->first_pile + (uint32_t)range, &reader, err);
 
-	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 0, v, err)) == HDB_OK) {
+	while (rc == HDB_OK && !is_given_up(m) &&
+	       (rc = graph_pile_next(&reader, 2, 0, v, err)) == HDB_OK) {
 		if (is_low(m, (uint32_t)v[1]))
 			take(m, batch, (uint32_t)v[0], (uint32_t)v[1]);
 		if (batch->others.count > KEPT_MAX)
-			rc = GRAPH_BUDGET;
+			give_up(m);
 	}
 	graph_pile_end(&reader);
 	return rc == HDB_END ? HDB_OK : rc;
@@ -339,9 +350,9 @@ static int join_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error
 	batch->change_count = batch->step_count = 0;
 	if (batch->is_short)
 		return hdb_fail_memory(err, "dominators", sizeof batch->edge);
-	if (rc == HDB_OK)
-		rc = graph_meet_put(&round->kept, 0, &batch->others, err);
-	return rc == HDB_OK && graph_meet_is_hopeless(m) ? GRAPH_BUDGET : rc;
+	if (graph_meet_is_hopeless(m))
+		give_up(m);
+	return rc == HDB_OK ? graph_meet_put(&round->kept, 0, &batch->others, err) : rc;
 }
 
 static int run(struct round *round, const struct graph_piles *from, uint32_t first_pile,
@@ -354,10 +365,14 @@ static int run(struct round *round, const struct graph_piles *from, uint32_t fir
 		.consume = join_range,
 	};
 
+	int rc;
+
 	round->from = from;
 	round->first_pile = first_pile;
 	round->meet->change_count = 0;
-	return base_pipeline_run(&pipeline, err);
+	rc = base_pipeline_run(&pipeline, err);
+	/* Failures alone end a pipeline. */
+	return rc == HDB_OK && is_given_up(round->meet) ? GRAPH_BUDGET : rc;
 }
 
 /* Empty piles for what a round keeps. */
