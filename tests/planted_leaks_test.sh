@@ -73,6 +73,12 @@ grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.Ha
 make_report PlantedStrings
 planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \
 	duplicate-strings
+make_report PlantedPool
+heapdb query triage --db PlantedPool.heapdb --csv --columns rule,count,detail > details
+for line in '^thread-local,8,"PlantedPool.SCRATCH (static), in 8 threads"' '^task-queue,15000,' \
+	'^listeners-field,1800,in PlantedPool$Registry.eventHandlers'; do
+	grep -q "$line" details || { complain "PlantedPool: no $line"; cat details; }
+done
 make_report PlantedWaste
 # between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.
 between() {

@@ -32,7 +32,7 @@ static const struct hdb_column columns[] = {
 };
 
 static const struct hdb_column facts[] = {
-	{ "rules", HDB_TYPE_COUNT, "rules", "how many were tried" },
+	{ "rules", HDB_TYPE_COUNT, "rules", "how many were tried: as many rows as --all gives" },
 	{ "findings", HDB_TYPE_COUNT, "findings", "how many fired" },
 	{ "critical", HDB_TYPE_COUNT, "critical", "critical ones of them" },
 	{ "warnings", HDB_TYPE_COUNT, "warnings", "warnings of them" },
@@ -57,33 +57,45 @@ static bool fires(const struct triage *t, const struct triage_rule *rule)
 	       (double)f->bytes >= (double)t->whole_bytes * rule->least_percent / 100;
 }
 
+/* Whether a row has a rule of this name; those in `rows` before `count`. */
+static bool is_told(const struct triage_query *s, size_t rule)
+{
+	for (size_t k = 0; k < s->count; k++)
+		if (strcmp(triage_rules[s->rows[k]].id, triage_rules[rule].id) == 0)
+			return true;
+	return false;
+}
+
+/* Lines of one name are one rule. */
+static uint64_t count_rules(void)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < triage_rule_count; i++) {
+		size_t k = 0;
+
+		while (strcmp(triage_rules[k].id, triage_rules[i].id) != 0)
+			k++;
+		count += k == i;
+	}
+	return count;
+}
+
 /* The rules that fire, worst first; or with --all one row for each. */
 static void choose_rules(struct triage_query *s)
 {
 	for (int severity = TRIAGE_CRITICAL; severity <= TRIAGE_INFO; severity++) {
 		for (size_t i = 0; i < triage_rule_count; i++) {
-			bool is_told = false;
-
 			if ((int)triage_rules[i].severity != severity ||
-			    !fires(&s->triage, &triage_rules[i]))
-				continue;
-			for (size_t k = 0; k < s->count; k++)
-				is_told |= strcmp(triage_rules[s->rows[k]].id,
-						  triage_rules[i].id) == 0;
-			if (is_told)
+			    !fires(&s->triage, &triage_rules[i]) || is_told(s, i))
 				continue;
 			s->has_fired[s->count] = true;
 			s->rows[s->count++] = i;
 		}
 	}
-	for (size_t i = 0; i < triage_rule_count && s->is_all; i++) {
-		bool is_told = false;
-
-		for (size_t k = 0; k < s->count; k++)
-			is_told |= strcmp(triage_rules[s->rows[k]].id, triage_rules[i].id) == 0;
-		if (!is_told)
+	for (size_t i = 0; i < triage_rule_count && s->is_all; i++)
+		if (!is_told(s, i))
 			s->rows[s->count++] = i;
-	}
 }
 
 static int set_facts(struct query *q, const struct triage_query *s, struct hdb_error *err)
@@ -97,7 +109,7 @@ static int set_facts(struct query *q, const struct triage_query *s, struct hdb_e
 		counts[triage_rules[s->rows[i]].severity]++;
 		all++;
 	}
-	r = query_fact(q, "rules", triage_rule_count, err);
+	r = query_fact(q, "rules", count_rules(), err);
 	if (r == HDB_OK)
 		r = query_fact(q, "findings", all, err);
 	if (r == HDB_OK)

@@ -1,7 +1,7 @@
 /*
  * query/triage.h - rules of first aid: what is measured of a heap, and from which figures on it is worth a word.
  *
- * Rules and what they measure are tables (triage_rules.c); three files take the measures. A rule fires if all its
+ * Rules and what they measure are tables (triage_rules.c); the other files take the measures. A rule fires if all its
  * thresholds are reached; the ones on bytes keep small heaps quiet, where every share is large. What is normal in one
  * program is a leak in another: that much is held by one object is critical only where the heap has no room left.
  */
@@ -26,20 +26,27 @@ enum triage_measure_no {
 	TRIAGE_FILLERS,         /* arrays that the collector leaves in gaps */
 	TRIAGE_SWARM,           /* the class with most small objects */
 	TRIAGE_BOXED, TRIAGE_FINALIZERS, TRIAGE_SESSIONS, TRIAGE_LISTENERS, TRIAGE_CONNECTIONS,
-	TRIAGE_REFLECTION, TRIAGE_LOADERS, TRIAGE_THREADS, /* by names of classes: triage_sets */
+	TRIAGE_REFLECTION, TRIAGE_LOADERS, TRIAGE_THREADS, TRIAGE_STATEMENTS, TRIAGE_ZIP,
+	TRIAGE_EXCEPTIONS,      /* by names of classes: triage_sets */
 	/* triage_scan.c: from a pass over all objects, and the values of some */
 	TRIAGE_WEAK_ONLY,       /* objects that only weak, soft, phantom or final references keep */
-	TRIAGE_BIG_ARRAY,       /* the longest array of references, its elements, what it retains */
+	TRIAGE_BIG_ARRAY,       /* the longest array of references or list, its elements, what it retains */
 	TRIAGE_BIG_PRIMITIVE,   /* the largest primitive array */
 	TRIAGE_THREAD_PIN,      /* the thread that retains most; count: its local variables */
 	TRIAGE_THREAD_LOCALS,   /* the map of thread-local values that retains most */
 	TRIAGE_STALE_LOCALS,    /* thread-local values whose key is gone */
+	TRIAGE_COLLISIONS,      /* hash maps whose keys share slots; bytes: what these retain */
 	TRIAGE_WEAK_LEAK,       /* weak references whose value keeps their own key */
 	TRIAGE_DIRECT_BUFFERS,  /* memory outside the heap that cleaners of buffers will free */
 	TRIAGE_MAPPED,          /* the same of mapped files */
 	TRIAGE_SPARSE,          /* collections at most half full, bytes of free slots */
 	TRIAGE_EMPTY,           /* collections without elements, their bytes */
 	TRIAGE_DUPLICATE_STRINGS, /* strings of which there is an equal one, their bytes */
+	/* triage_locals.c; count: threads, values */
+	TRIAGE_LOCALS_OF_ONE,   /* the ThreadLocal whose values retain most, over all threads */
+	TRIAGE_LOCALS_OF_CLASS, /* the class whose objects retain most as thread-local values */
+	/* triage_fields.c: the collection that matters, its elements, what it retains */
+	TRIAGE_HELD_LISTENERS, TRIAGE_TASKS, TRIAGE_DELETE_ON_EXIT,
 	/* triage_loaders.c */
 	TRIAGE_CLOSED_LOADER,   /* class loaders that were closed and are still there */
 	TRIAGE_TWIN_LOADERS,    /* most class loaders that have a class of the same name */
@@ -78,6 +85,8 @@ extern const size_t triage_set_count;
 /* What values of some classes are looked at. */
 enum triage_look {
 	TRIAGE_LOOK_LARGEST,     /* the object that retains most */
+	TRIAGE_LOOK_LONGEST,     /* the object with the largest number in the path `field` */
+	TRIAGE_LOOK_LOCALS,      /* entries of thread-local values: triage_locals.c */
 	TRIAGE_LOOK_NULL,        /* objects whose field is null, what they retain */
 	TRIAGE_LOOK_SUM,         /* the sum of the field, where `other` is null */
 	TRIAGE_LOOK_FILL,        /* elements in `field`, of the array that is in `other` */
@@ -92,6 +101,18 @@ struct triage_value {
 };
 extern const struct triage_value triage_values[];
 extern const size_t triage_value_count;
+
+/* Fields whose collection is measured, by name. */
+struct triage_field {
+	enum triage_measure_no measure;
+	const char *class_name;  /* that declares it; NULL: any */
+	const char *names;       /* patterns, as query_glob_list has them */
+};
+extern const struct triage_field triage_field_names[];
+extern const size_t triage_field_count;
+
+/* So many elements are many: of collections with as many the one that retains most matters. */
+#define TRIAGE_FIELD_MANY 1000u
 
 /* What keeps a class loader, told by what is on the path to it. */
 struct triage_hint {
@@ -125,5 +146,19 @@ int triage_take_totals(struct triage *t, struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);
+
+/* Takes the thread-local values whose entries are given, uint32_t. */
+int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err);
+
+/*
+ * Fields by name: made for the pass over all objects, which adds reachable instances; then each is looked at. Close
+ * *out in any case.
+ */
+struct triage_fields;
+int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_error *err);
+int triage_fields_add(struct triage_fields *fields, uint32_t ix, uint32_t class_no,
+		      struct hdb_error *err);
+int triage_fields_look(struct triage *t, struct triage_fields *fields, struct hdb_error *err);
+void triage_fields_close(struct triage_fields *fields);
 
 #endif

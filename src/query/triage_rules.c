@@ -26,6 +26,15 @@ const struct triage_rule triage_rules[] = {
 	{ "thread-pin", TRIAGE_WARNING, TRIAGE_THREAD_PIN, 0, 16 * MIB, 20, 0,
 	  "one thread holds a large part of the heap by its local variables and fields",
 	  "query threads: which frame holds it, and does it come to an end?" },
+	{ "thread-local", TRIAGE_WARNING, TRIAGE_LOCALS_OF_ONE, 1, 4 * MIB, 5, 0,
+	  "the values of one ThreadLocal retain much, over all threads; threads of a pool keep them "
+	  "for ever", "call remove() when the work is done" },
+	{ "thread-local", TRIAGE_WARNING, TRIAGE_LOCALS_OF_ONE, 2, 64 * MIB, 1, 0,
+	  "the values of one ThreadLocal retain much, over all threads; threads of a pool keep them "
+	  "for ever", "call remove() when the work is done" },
+	{ "thread-local", TRIAGE_WARNING, TRIAGE_LOCALS_OF_CLASS, 2, 8 * MIB, 5, 0,
+	  "thread-local values of one class retain much, over all threads and ThreadLocals",
+	  "keep the ThreadLocal in a static field; call remove() when the work is done" },
 	{ "thread-local", TRIAGE_WARNING, TRIAGE_THREAD_LOCALS, 1, 8 * MIB, 5, 0,
 	  "thread-local values of one thread hold much; a thread of a pool keeps them for ever",
 	  "call remove() when the work is done" },
@@ -71,8 +80,36 @@ const struct triage_rule triage_rules[] = {
 	{ "listeners", TRIAGE_WARNING, TRIAGE_LISTENERS, 10000, 4 * MIB, 10, 0,
 	  "listeners hold a large part of the heap: registered and never removed?",
 	  "query path on one of them" },
+	{ "listeners-field", TRIAGE_WARNING, TRIAGE_HELD_LISTENERS, TRIAGE_FIELD_MANY, 1 * MIB, 5, 0,
+	  "one collection of listeners retains a large part of the heap: registered and never removed?",
+	  "query entries on it" },
+	{ "listeners-field", TRIAGE_WARNING, TRIAGE_HELD_LISTENERS, TRIAGE_FIELD_MANY, 64 * MIB, 0, 0,
+	  "one collection of listeners retains much: registered and never removed?",
+	  "query entries on it" },
+	{ "listeners-field", TRIAGE_INFO, TRIAGE_HELD_LISTENERS, TRIAGE_FIELD_MANY, 0, 0, 0,
+	  "one collection of listeners has very many elements: registered and never removed?",
+	  "query entries on it" },
+	{ "task-queue", TRIAGE_WARNING, TRIAGE_TASKS, 10000, 4 * MIB, 5, 0,
+	  "very many tasks wait for a thread of a pool, and retain a large part of the heap: they come "
+	  "faster than they are done, or are never cancelled", "a bounded queue; query threads" },
+	{ "task-queue", TRIAGE_INFO, TRIAGE_TASKS, 10000, 0, 0, 0,
+	  "very many tasks wait for a thread of a pool", "a bounded queue; query threads" },
+	{ "delete-on-exit", TRIAGE_WARNING, TRIAGE_DELETE_ON_EXIT, 10000, 0, 0, 0,
+	  "very many names of files that File.deleteOnExit() keeps until the VM ends",
+	  "delete the files when they are no longer needed" },
+	{ "statements", TRIAGE_WARNING, TRIAGE_STATEMENTS, 10000, 1 * MIB, 1, 0,
+	  "very many statements or result sets of a database: not closed?",
+	  "histogram '*Statement*'" },
+	{ "zip-native", TRIAGE_WARNING, TRIAGE_ZIP, 2000, 0, 0, 0,
+	  "very many Inflaters or Deflaters: each that was not ended has memory outside the heap",
+	  "close the streams, or call end()" },
+	{ "exceptions", TRIAGE_INFO, TRIAGE_EXCEPTIONS, 10000, 1 * MIB, 1, 0,
+	  "very many exceptions are kept, with their stack traces", "query merged-paths on the class" },
+	{ "hash-collisions", TRIAGE_WARNING, TRIAGE_COLLISIONS, 1, 0, 0, 0,
+	  "large hash maps whose keys have few different hash codes: each access searches a long chain",
+	  "query collections --by collisions; hashCode() of the keys" },
 	{ "big-collection", TRIAGE_WARNING, TRIAGE_BIG_ARRAY, 1000000, 16 * MIB, 20, 0,
-	  "one collection has a million places and holds a large part of the heap: is it bounded?",
+	  "one collection has a million places or elements and holds a large part of the heap: is it bounded?",
 	  "query path on it" },
 	{ "big-array", TRIAGE_WARNING, TRIAGE_BIG_PRIMITIVE, 1, 64 * MIB, 5, 0,
 	  "one primitive array takes a large part of the heap", "query path on it" },
@@ -129,6 +166,16 @@ const struct triage_set triage_sets[] = {
 	{ TRIAGE_CONNECTIONS, true, true, "*Socket", NULL, NULL },
 	{ TRIAGE_CONNECTIONS, true, true, "*SocketImpl", NULL, NULL },
 	{ TRIAGE_CONNECTIONS, true, true, "*SocketChannelImpl", NULL, NULL },
+	/* Not "*Statement": so compilers call parts of programs. */
+	{ TRIAGE_STATEMENTS, true, true, "*PreparedStatement", NULL, NULL },
+	{ TRIAGE_STATEMENTS, true, true, "*StatementImpl", NULL, NULL },
+	{ TRIAGE_STATEMENTS, true, true, "*JdbcStatement", NULL, NULL },
+	{ TRIAGE_STATEMENTS, true, true, "*CallableStatement", NULL, NULL },
+	{ TRIAGE_STATEMENTS, true, true, "*ResultSet", NULL, NULL },
+	{ TRIAGE_STATEMENTS, true, true, "*ResultSetImpl", NULL, NULL },
+	{ TRIAGE_ZIP, false, true, "java.util.zip.Inflater", NULL, NULL },
+	{ TRIAGE_ZIP, false, true, "java.util.zip.Deflater", NULL, NULL },
+	{ TRIAGE_EXCEPTIONS, false, true, NULL, "java.lang.Throwable", NULL },
 	{ TRIAGE_REFLECTION, false, false, "java.lang.reflect.Method", NULL, NULL },
 	{ TRIAGE_REFLECTION, false, false, "java.lang.reflect.Field", NULL, NULL },
 	{ TRIAGE_REFLECTION, false, false, "java.lang.reflect.Constructor", NULL, NULL },
@@ -145,6 +192,8 @@ const struct triage_value triage_values[] = {
 	  NULL, NULL },
 	{ TRIAGE_THREAD_LOCALS, TRIAGE_LOOK_LARGEST, "java.lang.ThreadLocal$Values", false, NULL,
 	  NULL },
+	{ TRIAGE_LOCALS_OF_ONE, TRIAGE_LOOK_LOCALS, "java.lang.ThreadLocal$ThreadLocalMap$Entry",
+	  false, "referent", "value" },
 	{ TRIAGE_STALE_LOCALS, TRIAGE_LOOK_NULL, "java.lang.ThreadLocal$ThreadLocalMap$Entry", false,
 	  "referent", NULL },
 	{ TRIAGE_WEAK_LEAK, TRIAGE_LOOK_SELF, "java.util.WeakHashMap$Entry", false, "referent",
@@ -158,6 +207,13 @@ const struct triage_value triage_values[] = {
 	{ TRIAGE_DIRECT_BUFFERS, TRIAGE_LOOK_SUM, "java.nio.DirectByteBuffer$Deallocator", false,
 	  "size", NULL },
 	{ TRIAGE_MAPPED, TRIAGE_LOOK_SUM, "sun.nio.ch.FileChannelImpl$Unmapper", true, "size", NULL },
+	/* What has no array; the long ones of those that have one are found by it. */
+	{ TRIAGE_BIG_ARRAY, TRIAGE_LOOK_LONGEST, "java.util.LinkedList", true, "size", NULL },
+	{ TRIAGE_BIG_ARRAY, TRIAGE_LOOK_LONGEST, "java.util.TreeMap", true, "size", NULL },
+	{ TRIAGE_BIG_ARRAY, TRIAGE_LOOK_LONGEST, "java.util.concurrent.LinkedBlockingQueue", true,
+	  "count.value", NULL },
+	{ TRIAGE_BIG_ARRAY, TRIAGE_LOOK_LONGEST, "java.util.concurrent.LinkedBlockingDeque", true,
+	  "count", NULL },
 	{ TRIAGE_SPARSE, TRIAGE_LOOK_FILL, "java.util.ArrayList", false, "size", "elementData" },
 	{ TRIAGE_SPARSE, TRIAGE_LOOK_FILL, "java.util.Vector", true, "elementCount", "elementData" },
 	{ TRIAGE_SPARSE, TRIAGE_LOOK_FILL, "java.util.HashMap", true, "size", "table" },
@@ -169,6 +225,20 @@ const struct triage_value triage_values[] = {
 	  "baseCount", "table" },
 };
 const size_t triage_value_count = sizeof(triage_values) / sizeof(triage_values[0]);
+
+const struct triage_field triage_field_names[] = {
+	/* JDK 8 and later; before, the same class was a set of another name. */
+	{ TRIAGE_DELETE_ON_EXIT, "java.io.DeleteOnExitHook", "files" },
+	{ TRIAGE_TASKS, "java.util.concurrent.ThreadPoolExecutor", "workQueue" },
+	{ TRIAGE_HELD_LISTENERS, NULL,
+	  "*listeners,*Listeners,*istenerList,*istenerSet,*istenerMap,*istenersMap,"
+	  "*observers,*Observers,*bserverList,*bserverSet,*bserverMap,"
+	  "*subscribers,*Subscribers,*subscriptions,*Subscriptions,"
+	  "*callbacks,*Callbacks,*handlers,*Handlers,"
+	  "watchers,*Watchers,_watchers,hooks,*Hooks,_hooks" },
+	{ TRIAGE_HELD_LISTENERS, "java.util.Observable", "obs" },
+};
+const size_t triage_field_count = sizeof(triage_field_names) / sizeof(triage_field_names[0]);
 
 const struct triage_hint triage_hints[] = {
 	{ "java.sql.Driver*", NULL, "a JDBC driver that was not deregistered" },

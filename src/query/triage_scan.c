@@ -5,10 +5,12 @@
  * offset from the dump. Of a class with more than SAMPLES_MAX objects so many are looked at, evenly, and stand for all.
  */
 #include "query/contents.h"
+#include "query/measure.h"
 #include "query/triage.h"
 
-#include "heap/values.h"
+#include "heap/known.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,9 @@
 #define SAMPLES_MAX 500000u
 /* Steps up a reach tree, or down to a referent. */
 #define CHAIN_MAX 32u
+/* A hash map with so many elements, of which so large a share has its slot with others, is a slow one. */
+#define COLLIDING_ELEMENTS 1000u
+#define COLLIDING_SHARE 0.7
 /* Blocks between two looks at the cancel flag. */
 #define STEP_BLOCKS 16u
 #define STEP_OBJECTS 4096u
@@ -33,6 +38,7 @@ struct scan {
 	struct triage *t;
 	uint32_t *line_bits;     /* by class: bit set of lines of triage_values */
 	struct collected *lines;
+	struct triage_fields *fields;
 	struct heap_block *block;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
@@ -56,6 +62,21 @@ static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
 		f->count = 1;
 	}
 	return r;
+}
+
+static int look_longest(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+			uint32_t ix, struct hdb_error *err)
+{
+	int64_t length;
+	const int r = heap_path_number(t->q->heap, ix, HEAP_NONE, line->field, &length, err);
+
+	if (r != HDB_OK || length <= 0 || (uint64_t)length <= f->count)
+		return r < 0 ? r : HDB_OK;
+	/* A list of n elements has n nodes. */
+	f->count = (uint64_t)length < t->q->heap->object_count ? (uint64_t)length :
+		   t->q->heap->object_count;
+	f->ix = ix;
+	return retained_of(t, ix, &f->bytes, err);
 }
 
 static int look_null(struct triage *t, const struct triage_value *line, struct triage_figure *f,
@@ -107,6 +128,31 @@ static int look_sum(struct triage *t, const struct triage_value *line, struct tr
 	return HDB_OK;
 }
 
+/* Adds a large hash map whose elements share slots far more than chance would have it. */
+static int look_collisions(struct triage *t, const struct heap_object *object, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_COLLISIONS];
+	struct query_measuring how;
+	struct query_measure m;
+	uint64_t bytes;
+	int r;
+
+	query_measuring_init(t->q, false, true, &how);
+	r = query_measure(t->q, &how, object, &m, err);
+	if (r != HDB_OK || !m.has_used || query_measure_collisions(&m) < COLLIDING_SHARE)
+		return r < 0 ? r : HDB_OK;
+	r = retained_of(t, object->ix, &bytes, err);
+	f->count++;
+	f->bytes += bytes;
+	if (m.size > f->class_count) {
+		f->class_count = m.size;
+		f->ix = object->ix;
+		(void)snprintf(f->detail, sizeof(f->detail), "%" PRIu64 " elements in %" PRIu64
+			       " slots", m.size, m.used);
+	}
+	return r;
+}
+
 /* Free places of a collection that is at most half full; those without elements are counted apart. */
 static int look_fill(struct triage *t, const struct triage_value *line, uint32_t ix,
 		     struct hdb_error *err)
@@ -125,6 +171,8 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 	r = heap_object(heap, ix, &object, err);
 	if (r == HDB_OK && found == HDB_OK)
 		r = heap_object(heap, array_ix, &array, err);
+	if (r == HDB_OK && as_size(&value) >= COLLIDING_ELEMENTS)
+		r = look_collisions(t, &object, err);
 	if (r != HDB_OK)
 		return r;
 	if (!as_size(&value)) {
@@ -185,6 +233,7 @@ static int look(struct triage *t, const struct triage_value *line, uint32_t ix,
 
 	switch (line->look) {
 	case TRIAGE_LOOK_LARGEST: return look_largest(t, f, ix, err);
+	case TRIAGE_LOOK_LONGEST: return look_longest(t, line, f, ix, err);
 	case TRIAGE_LOOK_NULL:    return look_null(t, line, f, ix, err);
 	case TRIAGE_LOOK_SUM:     return look_sum(t, line, f, ix, err);
 	case TRIAGE_LOOK_FILL:    return look_fill(t, line, ix, err);
@@ -213,6 +262,13 @@ static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Whether all objects of a line are looked at, however many there are. */
+static bool takes_all(const struct triage_value *line)
+{
+	return line->look == TRIAGE_LOOK_LARGEST || line->look == TRIAGE_LOOK_LONGEST ||
+	       line->look == TRIAGE_LOOK_LOCALS;
+}
+
 static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -221,7 +277,7 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 		struct collected *c = &s->lines[__builtin_ctz(lines)];
 		const uint64_t at = c->seen++;
 
-		if (c->whole > SAMPLES_MAX && triage_values[c - s->lines].look != TRIAGE_LOOK_LARGEST &&
+		if (c->whole > SAMPLES_MAX && !takes_all(&triage_values[c - s->lines]) &&
 		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
 			continue;
 		r = base_vec_push(&c->ixs, &ix, sizeof(ix), err);
@@ -254,6 +310,8 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 			r = look_at_array(s, i, err);
 		if (r == HDB_OK && lines && b->kind[i] == STORE_INSTANCE)
 			r = collect(s, b->first_ix + i, lines, err);
+		if (r == HDB_OK && b->kind[i] == STORE_INSTANCE)
+			r = triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err);
 	}
 	return r;
 }
@@ -304,6 +362,8 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 	uint64_t counts[TRIAGE_MEASURES], bytes[TRIAGE_MEASURES];
 	int r = HDB_OK;
 
+	if (triage_values[line].look == TRIAGE_LOOK_LOCALS)
+		return triage_take_locals(s->t, &c->ixs, err);
 	for (size_t m = 0; m < TRIAGE_MEASURES; m++) {
 		counts[m] = figures[m].count;
 		bytes[m] = figures[m].bytes;
@@ -343,6 +403,8 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 		r = derive_need(t->q->derive, STORE_REACH_STRONG, err);
 	if (r == HDB_OK)
 		r = choose_classes(s, err);
+	if (r == HDB_OK)
+		r = triage_fields_open(t, &s->fields, err);
 	base_stage(t->q->work, "looking at objects", heap->object_count, "objects");
 	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
 		r = scan_block(s, b, err);
@@ -352,6 +414,9 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 	base_stage(t->q->work, "looking at values", 0, "objects");
 	for (size_t line = 0; line < triage_value_count && r == HDB_OK; line++)
 		r = look_at_line(s, line, err);
+	if (r == HDB_OK)
+		r = triage_fields_look(t, s->fields, err);
+	triage_fields_close(s->fields);
 	for (size_t i = 0; s->lines && i < triage_value_count; i++)
 		base_vec_release(&s->lines[i].ixs);
 	free(s->lines);
