@@ -1,0 +1,52 @@
+#!/bin/sh
+# bench/java/make.sh - dumps of heaps that real Java programs built, see the programs beside it.
+#
+#   JAVA_HOME=/path/to/jdk17 sh bench/java/make.sh NAME OUT.hprof [SIZE]
+#
+# NAME is orders, social, random or javac. SIZE is the program's own: orders, persons, nodes, source
+# files; without it the dump is as big as the program's first comment says. Needs a JDK of 17 or
+# newer, for javac one with src.zip (JAVA_SOURCES=/path/to/src.zip if it lies elsewhere) and unzip or jar.
+# What hangs together is the same in every run; the VM chooses the addresses.
+# JAVA_OPTIONS are given to the VM: -XX:+UseSerialGC, -XX:-UseCompressedOops, -Xmx20g.
+set -eu
+
+die()
+{
+	echo "make.sh: $*" >&2
+	exit 1
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: make.sh orders|social|random|javac OUT.hprof [SIZE]"
+case $1 in
+orders) class=Orders ;;
+social) class=Social ;;
+random) class=RandomGraph ;;
+javac) class=JavacHeap ;;
+*) die "$1: orders, social, random and javac are there" ;;
+esac
+out=$2
+size=${3:-}
+bin=${JAVA_HOME:+$JAVA_HOME/bin/}
+
+# The VM writes only to a name that ends in .hprof and that is not there yet.
+mkdir -p "$(dirname "$out")"
+tmp=$(mktemp -d "$(dirname "$out")/make.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+tmp=$(cd "$tmp" && pwd)
+"${bin}javac" -encoding UTF-8 -d "$tmp" "$here/Dump.java" "$here/$class.java"
+sources=
+if [ $class = JavacHeap ]; then
+	zip=${JAVA_SOURCES:-$(cd "$(dirname "$(readlink -f "$(command -v "${bin}javac")")")/.." && pwd)/lib/src.zip}
+	[ -r "$zip" ] || die "$zip cannot be read: the JDK's sources are wanted, or JAVA_SOURCES"
+	(cd "$tmp" && "${bin}jar" xf "$zip" java.base)
+	sources=$tmp/java.base
+	(cd "$sources" && find . -name '*.java' | LC_ALL=C sort | tail -n "+$((${size:-1700} + 1))" | xargs rm -f)
+	size=
+fi
+# shellcheck disable=SC2086
+"${bin}java" -XX:+UseG1GC -Xmx4g -XX:-UsePerfData ${JAVA_OPTIONS:-} -cp "$tmp" $class "$tmp/out.hprof" \
+	${sources:+"$sources"} ${size:+"$size"}
+mv "$tmp/out.hprof" "$out"
+ls -l "$out"
