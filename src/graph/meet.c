@@ -10,9 +10,12 @@
 
 #include <string.h>
 
-/* Nodes looked at, and steps of walks, a node: more than twice what the largest random graphs need. */
+/*
+ * Nodes looked at, a node: more than twice what the largest random graphs need; and steps of walks: twelve times what
+ * they need with several roots. Under one object all nodes have one colour and rise by walks, hundreds of steps a node.
+ */
 #define SHOWN_MAX 16u
-#define STEPS_MAX 32u
+#define STEPS_MAX 1u
 
 /* What is allowed beside that, for small graphs. */
 #define SMALL_MAX 1000000u
@@ -228,12 +231,17 @@ int graph_meet_join(struct graph_meet *meet, struct graph_meet_batch *batch, str
 	return rc == HDB_OK ? graph_meet_put(&meet->edges, meet->pile_count, &batch->others, err) : rc;
 }
 
+uint64_t graph_meet_steps_max(const struct graph_meet *meet)
+{
+	return (uint64_t)STEPS_MAX * meet->node_count + SMALL_MAX;
+}
+
 bool graph_meet_is_hopeless(const struct graph_meet *meet)
 {
 	const uint64_t n = meet->node_count;
 
 	return meet->pass_count > PASSES_MAX || meet->shown_count > SHOWN_MAX * n + SMALL_MAX ||
-	       meet->step_count > STEPS_MAX * n + SMALL_MAX ||
+	       meet->step_count > graph_meet_steps_max(meet) ||
 	       atomic_load_explicit(&meet->is_given_up, memory_order_relaxed);
 }
 

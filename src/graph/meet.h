@@ -145,6 +145,9 @@ void graph_meet_parents(const struct graph_meet *meet, uint32_t first, uint32_t 
 int graph_meet_put(struct graph_piles *piles, uint32_t first_pile, struct base_vec *edges,
 		   struct hdb_error *err);
 
+/* Steps of walks that are allowed, for all rounds together. */
+uint64_t graph_meet_steps_max(const struct graph_meet *meet);
+
 /* Whether it has become too much. */
 bool graph_meet_is_hopeless(const struct graph_meet *meet);
 

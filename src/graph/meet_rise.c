@@ -211,6 +211,9 @@ static void walk_all(struct graph_meet *m, struct graph_meet_batch *batch)
 		uint32_t kept = 0;
 
 		batch->step_count += active;
+		/* Each range by itself may be too much already. */
+		if (batch->step_count > graph_meet_steps_max(m))
+			give_up(m);
 		for (uint32_t i = 0; i < active; i++) {
 			struct graph_meet_walk walk = batch->walk[i];
 
