@@ -394,6 +394,9 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 
 	switch (kind & ~STORE_KIND_EMBEDDED) {
 	case STORE_INSTANCE:
+		/* The bytes of a flat value are its holder's. */
+		if (kind & STORE_KIND_EMBEDDED && l->model == HDB_SIZES_VM)
+			return 0;
 		/* A stack chunk has its stack behind its fields; no other instance has a length. */
 		if (!length || l->model != HDB_SIZES_VM)
 			return class->instance_bytes;
@@ -404,6 +407,11 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 	case STORE_OBJECT_ARRAY:
 		header = l->array_header_bytes;
 		width = l->reference_bytes;
+		if (class->element_bytes) {
+			header = class->flags & STORE_CLASS_FILLER ? l->primitive_header_bytes :
+				 l->wide_header_bytes;
+			width = class->element_bytes;
+		}
 		break;
 	default:
 		width = element_size(heap, class);

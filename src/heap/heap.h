@@ -91,7 +91,7 @@ struct heap_object {
 	uint32_t ix;
 	uint32_t class_no;
 	uint8_t kind;         /* enum store_kind, which is enum hdb_object_kind */
-	uint8_t embedded;     /* STORE_KIND_EMBEDDED for an array without header, else 0 */
+	uint8_t embedded;     /* STORE_KIND_EMBEDDED for an array without header, a flat value; else 0 */
 	uint64_t length;      /* arrays: elements; class objects: number of the class it stands for */
 	uint64_t shallow_bytes;
 	uint32_t heap_no;     /* Android; 0: none */
@@ -123,7 +123,7 @@ struct heap_block {
 	uint32_t count;
 	uint32_t class_no[STORE_BLOCK_OBJECTS];
 	uint8_t kind[STORE_BLOCK_OBJECTS];
-	uint8_t embedded[STORE_BLOCK_OBJECTS]; /* STORE_KIND_EMBEDDED for an array without header, else 0 */
+	uint8_t embedded[STORE_BLOCK_OBJECTS]; /* as in heap_object */
 	uint64_t length[STORE_BLOCK_OBJECTS];
 	uint64_t shallow[STORE_BLOCK_OBJECTS];
 };
@@ -170,7 +170,7 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 struct heap_count {
 	uint32_t class_no;
 	uint8_t kind;           /* enum store_kind; a class object has a row of its own */
-	uint8_t embedded;       /* STORE_KIND_EMBEDDED for arrays without header, else 0 */
+	uint8_t embedded;       /* as in heap_object */
 	bool is_invented;       /* the dump lacks this class object */
 	uint64_t length;        /* class objects: the number of the class */
 	uint64_t count;

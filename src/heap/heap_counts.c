@@ -13,7 +13,8 @@ static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c
 	const struct store_class *class = heap_class(heap, c->class_no);
 
 	if (c->kind == STORE_OBJECT_ARRAY)
-		return elements * heap->layout.reference_bytes;
+		return elements * (class->element_bytes ? class->element_bytes :
+				   heap->layout.reference_bytes);
 	if (c->kind == STORE_PRIMITIVE_ARRAY)
 		return elements * hprof_type_size(class->element_type, heap->id_size);
 	return heap->layout.model == HDB_SIZES_VM ? elements / period *

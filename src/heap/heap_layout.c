@@ -61,6 +61,7 @@ static int add_field(struct own *own, const struct layout_model *model, const st
 {
 	const struct layout_field field = {
 		.tag = (uint32_t)own->parts.count, .type = part->type, .group = group,
+		.flat_bytes = part->flat_bytes, .flat_align = part->flat_align,
 	};
 	struct heap_part sized = *part;
 	int r;
@@ -68,7 +69,7 @@ static int add_field(struct own *own, const struct layout_model *model, const st
 	if (own->total++ >= HEAP_PARTS_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "more than %u fields in a class and its super "
 				"classes", HEAP_PARTS_MAX);
-	sized.bytes = layout_type_size(model, part->type);
+	sized.bytes = layout_field_size(model, &field);
 	r = base_vec_push(&own->parts, &sized, sizeof(sized), err);
 	return r == HDB_OK ? base_vec_push(&own->fields, &field, sizeof(field), err) : r;
 }
@@ -118,6 +119,10 @@ static int add_listed(struct heap *heap, const struct layout_model *model, uint3
 			continue;
 		part.type = field.type;
 		part.name_text = field.name_text;
+		if (field.value) {
+			part.flat_bytes = store_flat_bytes(field.value);
+			part.flat_align = store_flat_align(field.value);
+		}
 		for (size_t k = 0; k < injected_count; k++)
 			if (injected[k] && strcmp(injected[k], name) == 0)
 				injected[k] = NULL;
@@ -270,7 +275,9 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 {
 	const struct store_class *class = heap_class(heap, class_no);
 	const uint64_t length = model->rules == LAYOUT_ART ? 8 : model->header_bytes;
-	const uint64_t base = layout_array_base(model, class->element_type);
+	const uint64_t base = layout_array_base(model, !class->element_bytes ? class->element_type :
+						class->flags & STORE_CLASS_FILLER ? HPROF_INT :
+						HPROF_LONG);
 	const struct heap_part elements = {
 		.offset = base, .class_no = HEAP_NONE, .name_text = STORE_NONE,
 		.kind = HEAP_PART_ELEMENTS, .type = class->element_type,

@@ -30,6 +30,8 @@ struct heap_part {
 	uint32_t class_no;   /* fields: the class that declares it; else HEAP_NONE */
 	uint32_t name_text;  /* fields of the dump: number of its name; else STORE_NONE */
 	const char *name;    /* injected fields: static; else NULL */
+	uint32_t flat_bytes; /* fields that hold a flat value: its bytes; else 0 */
+	uint32_t flat_align;
 	uint8_t kind;        /* enum heap_part_kind */
 	uint8_t type;        /* fields: HPROF basic type */
 };

@@ -67,12 +67,25 @@ static const struct {
 	{ "leakcanary.KeyedWeakReference", STORE_WEAK },
 };
 
+/*
+ * HotSpot's classes of what fills dead areas of the heap, by version: objects since JDK 19, arrays called FillerArray,
+ * then FillerElement[] (memory/universe.cpp; services/heapDumper.cpp writes those arrays as int[] so far, and as arrays
+ * of objects, all null, once JDK-8391761 is in).
+ */
+static const char *const fillers[] = {
+	"jdk.internal.vm.FillerObject", "jdk.internal.vm.FillerArray",
+	"jdk.internal.vm.FillerElement", "jdk.internal.vm.FillerElement[]",
+};
+
 /* Notes the classes that rules speak of: of several with one name, the first in the file. */
 static void note_class(struct import *im, uint32_t no, const char *name)
 {
 	struct import_class *class = import_class_at(im, no);
 	uint32_t *slot = NULL;
 
+	for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]); i++)
+		if (!class->out.loader_id && strcmp(name, fillers[i]) == 0)
+			class->out.flags |= STORE_CLASS_FILLER;
 	if (!class->has_dump)
 		return;
 	class->known = (uint8_t)layout_known(name);

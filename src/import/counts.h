@@ -37,6 +37,7 @@ struct import_counts {
 	struct base_vec rows;       /* struct import_count */
 	uint32_t modulus;           /* every alignment that may be chosen divides it */
 	uint32_t period[16];        /* by bytes of an element; 0: of stack chunks */
+	unsigned reference_bytes;   /* whose period object arrays have */
 	bool is_given_up;
 };
 
@@ -59,7 +60,8 @@ static inline int import_counts_add(struct import_counting *c, const struct stor
 				    struct hdb_error *err)
 {
 	const unsigned width = o->kind == STORE_INSTANCE ? 0 :
-			       o->kind == STORE_OBJECT_ARRAY ? 4 : o->body_size & 15;
+			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
+			       o->body_size & 15;
 	const uint32_t period = c->counts->period[width];
 	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
 	const uint64_t key = (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |

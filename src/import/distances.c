@@ -3,7 +3,8 @@
  *
  * IDs are addresses, so an object is no larger than the distance to the next one. Each thread notes the distances of
  * the objects of a block in a small cache by class; what is in it, or is pushed out, is merged by the thread that
- * writes. Minima and counts of minima do not depend on the order of merging.
+ * writes. Minima and counts of minima do not depend on the order of merging. Flat values, and objects whose ID or
+ * whose neighbour's is no address (flat.c), tell nothing and are only counted.
  */
 #include "import/state.h"
 
@@ -16,18 +17,29 @@ void import_distances_init(struct import_distances *d)
 	memset(d, 0, sizeof(*d));
 }
 
+static void keep_next(struct import_distance *to, int64_t least)
+{
+	if (least > to->least && least < to->next_least)
+		to->next_least = least;
+}
+
 static void join(struct import_distance *to, const struct import_distance *from)
 {
+	if (!from->count)
+		return;
 	if (!to->count) {
 		*to = *from;
 		return;
 	}
-	if (from->least < to->least)
+	if (from->least < to->least) {
+		to->next_least = to->least;
 		to->at_least = from->at_least;
-	else if (from->least == to->least)
-		to->at_least += from->at_least;
-	if (from->least < to->least)
 		to->least = from->least;
+	} else if (from->least == to->least) {
+		to->at_least += from->at_least;
+	}
+	keep_next(to, from->least);
+	keep_next(to, from->next_least);
 	if (from->least_wide < to->least_wide)
 		to->least_wide = from->least_wide;
 	to->count += from->count;
@@ -80,22 +92,45 @@ static int push_out(struct import_distances *d, struct import_distance_entry *e,
 	return r;
 }
 
-int import_distances_add_any(struct import_distances *d, const struct store_object *o,
-			     uint64_t distance, struct hdb_error *err)
+/* The entry of an object's class and kind; what was in its place is pushed out. */
+static int entry_of(struct import_distances *d, const struct store_object *o,
+		    struct import_distance_entry **out, struct hdb_error *err)
 {
 	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
 	const uint64_t key = no << 3 | (uint64_t)o->kind << 1 | 1;
 	struct import_distance_entry *e = &d->cache[no % IMPORT_DISTANCE_CACHE];
 	int r = HDB_OK;
 
-	d->bits |= distance;
 	if (e->key != key) {
 		r = push_out(d, e, err);
 		*e = (struct import_distance_entry){
-			.distance = { .least = INT64_MAX, .least_wide = INT64_MAX }, .key = key,
+			.distance = { .least = INT64_MAX, .next_least = INT64_MAX,
+				      .least_wide = INT64_MAX },
+			.key = key,
 		};
 	}
+	*out = e;
+	return r;
+}
+
+int import_distances_add_any(struct import_distances *d, const struct store_object *o,
+			     uint64_t distance, struct hdb_error *err)
+{
+	struct import_distance_entry *e;
+	const int r = entry_of(d, o, &e, err);
+
+	d->low_bits[import_low_bits(distance)]++;
 	note(d, &e->distance, o, distance);
+	return r;
+}
+
+int import_distances_pass(struct import_distances *d, const struct store_object *o,
+			  struct hdb_error *err)
+{
+	struct import_distance_entry *e;
+	const int r = entry_of(d, o, &e, err);
+
+	e->apart++;
 	return r;
 }
 
@@ -105,9 +140,10 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err)
 
 	for (unsigned i = 0; i < IMPORT_DISTANCE_CACHE && r == HDB_OK; i++)
 		r = push_out(d, &d->cache[i], err);
-	d->seen->bits = d->bits;
+	memcpy(d->seen->low_bits, d->low_bits, sizeof(d->low_bits));
+	memset(d->low_bits, 0, sizeof(d->low_bits));
 	d->seen->wide_overlaps = d->wide_overlaps;
-	d->bits = d->wide_overlaps = 0;
+	d->wide_overlaps = 0;
 	return r;
 }
 
@@ -119,12 +155,15 @@ void import_distances_merge(struct import *im, struct import_seen *seen)
 		struct import_class *class = import_class_at(im, (uint32_t)(e->key >> 3));
 
 		if ((e->key >> 1 & 3) == STORE_INSTANCE)
-			class->instance_count += e->distance.count;
+			class->instance_count += e->distance.count + e->apart;
 		join((e->key >> 1 & 3) == STORE_CLASS ? &class->mirror_distance : &class->distance,
 		     &e->distance);
 	}
-	im->address_bits |= seen->bits;
+	for (unsigned i = 0; i <= IMPORT_LOW_BITS; i++) {
+		im->low_bits[i] += seen->low_bits[i];
+		seen->low_bits[i] = 0;
+	}
 	im->wide_overlaps += seen->wide_overlaps;
 	seen->entries.count = 0;
-	seen->bits = seen->wide_overlaps = 0;
+	seen->wide_overlaps = 0;
 }

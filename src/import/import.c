@@ -46,6 +46,7 @@ static void release(struct import *im)
 		&im->frames, &im->heaps, &im->heap_switches, &im->alloc_sites, &im->cpu_samples,
 		&im->summaries, &im->problems, &im->dangling, &im->plans, &im->text_places,
 		&im->extras, &im->numbered_roots, &im->id_directory, &im->unloaded,
+		&im->flat_fields,
 	};
 	struct base_idmap *maps[] = {
 		&im->class_map, &im->serial_map, &im->load_map, &im->text_map, &im->thread_map,
@@ -61,6 +62,8 @@ static void release(struct import *im)
 	idset_release(&im->ids);
 	places_release(&im->places, im->work);
 	free(im->order);
+	free(im->plan_flat);
+	free(im->element_flat);
 	store_abort(im->writer);
 	base_source_close(im->source);
 }
@@ -108,6 +111,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "problems", im->problem_count },
 		{ "class.java.lang.Class", im->class_class_no },
 		{ "class.java.lang.ClassLoader", im->loader_class_no },
+		{ "flat.values", im->flat_count },
 		{ "import.strict", im->opt->strict != 0 },
 	};
 	/* Not the thread count or the time: the same dump gives the same bytes. */

@@ -241,6 +241,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 	if (r < 0)
 		return r;
 	im->mat_align_bytes = import_mat_alignment(im);
+	import_find_flat(im);
 	/* The boot class loader's stand-in: ID 0, index 0. */
 	r = idset_add(&im->ids, 0, err);
 	if (r >= 0)
@@ -266,6 +267,19 @@ int import_classes(struct import *im, struct hdb_error *err)
 
 /* ---- writing ---- */
 
+/* What a flat field is, in its record's value: see struct store_field. */
+static uint64_t flat_value(const struct import *im, const struct import_class *class, uint32_t field_no)
+{
+	for (uint32_t k = 0; k < class->flat_count; k++) {
+		const struct import_flat_field *flat =
+			base_vec_at(&im->flat_fields, struct import_flat_field, class->first_flat + k);
+
+		if (flat->field_no == field_no)
+			return store_flat_field(flat->value_no, flat->bytes, flat->align);
+	}
+	return 0;
+}
+
 static int put_fields(struct import *im, struct import_class *class,
 		      struct store_records_writer *fields, struct hdb_error *err)
 {
@@ -281,6 +295,8 @@ static int put_fields(struct import *im, struct import_class *class,
 		r = hprof_field_next(&im->file, &view, &offset, &field, err);
 		out.name_text = base_idmap_get(&im->text_map, field.name_string_id);
 		out.type = field.type;
+		if (class->flat_count)
+			out.value = flat_value(im, class, f);
 		if (r == HDB_OK)
 			r = store_records_put(fields, &out, err);
 	}

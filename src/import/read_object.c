@@ -81,6 +81,38 @@ static int note_short(struct maker *m, const struct hprof_sub *sub, struct hdb_e
 	       base_vec_push(&m->out->shorts, &one, sizeof(one), err) : HDB_OK;
 }
 
+/* Keeps the least ID, whatever thread comes first. */
+static void keep_least(uint64_t *slot, uint64_t id)
+{
+	uint64_t held = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	while ((!held || id < held) &&
+	       !__atomic_compare_exchange_n(slot, &held, id, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		continue;
+}
+
+/* Notes which of an instance's references lead to flat values. */
+static void note_flat_fields(struct import *im, const struct maker_class *class,
+			     const uint8_t *body, const uint32_t *at, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t id = be_id(body + at[i], im->file.id_size);
+
+		if (id && id <= im->flat_last)
+			keep_least(&im->plan_flat[class->plan_first + i], id);
+	}
+}
+
+/* The same of elements of an array: `ids` of `count` elements of an array of class class_no. */
+static void note_flat_elements(struct import *im, uint32_t class_no, const uint64_t *ids,
+			       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] <= im->flat_last)
+			keep_least(&im->element_flat[class_no], ids[i]);
+}
+
 static int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
 			 struct store_object *o, struct hdb_error *err)
 {
@@ -112,6 +144,8 @@ static int take_instance(struct import *im, struct maker *m, const struct hprof_
 	at = base_vec_at(&im->plans, uint32_t, class->plan_first);
 	if (class->plan_bytes > sub->body_size)
 		count = count_whole(at, count, sub->body_size, im->file.id_size);
+	if (im->flat_last)
+		note_flat_fields(im, class, body, at, count);
 	raw = im->file.id_size == 8 ? read_references(raw, body, at, count, 8) :
 				      read_references(raw, body, at, count, 4);
 	m->raw.count = (size_t)(raw - (uint64_t *)m->raw.data);
@@ -172,15 +206,22 @@ int import_each_element(struct import *im, struct base_view *view, const struct 
 	return r;
 }
 
+struct long_array {
+	struct import *im;
+	uint32_t class_no;
+	uint64_t found; /* elements that are in the dump */
+};
+
 static int count_found(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
 		       struct hdb_error *err)
 {
-	uint64_t *total = ctx;
+	struct long_array *array = ctx;
 
-	(void)ids;
 	(void)err;
 	for (size_t i = 0; i < count; i++)
-		*total += found[i] != IDSET_NONE;
+		array->found += found[i] != IDSET_NONE;
+	if (array->im->flat_last)
+		note_flat_elements(array->im, array->class_no, ids, count);
 	return HDB_OK;
 }
 
@@ -204,14 +245,16 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 }
 
 static int take_long_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
-			   uint32_t ix, struct hdb_error *err)
+			   uint32_t class_no, uint32_t ix, struct hdb_error *err)
 {
 	struct big_list big = { .ix = ix, .start = NOT_HELD, .offset = sub->offset };
+	struct long_array array = { .im = im, .class_no = class_no };
 	struct few few = { .m = m, .ix = ix };
-	int r = import_each_element(im, &m->view, sub, count_found, &big.length, err);
+	int r = import_each_element(im, &m->view, sub, count_found, &array, err);
 
 	if (r < 0)
 		return r;
+	big.length = array.found;
 	if (big.length <= STORE_LIST_BIG)
 		return import_each_element(im, &m->view, sub, keep_found, &few, err);
 	return base_vec_push(&m->out->big, &big, sizeof(big), err);
@@ -231,14 +274,17 @@ static int take_object_array(struct import *im, struct maker *m, const struct hp
 	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "array 0x%" PRIx64 " has no class", sub->id);
 	if (sub->length > STORE_LIST_BIG)
-		return take_long_array(im, m, sub, ix, err);
+		return take_long_array(im, m, sub, o->class_no, ix, err);
 	r = base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err);
 	if (r < 0)
 		return r;
 	r = read_elements(im, &m->view, sub, 0, sub->length,
 			  (uint64_t *)m->raw.data + m->raw.count, &count, err);
-	if (r == HDB_OK)
-		m->raw.count += count;
+	if (r < 0)
+		return r;
+	if (im->flat_last)
+		note_flat_elements(im, o->class_no, (uint64_t *)m->raw.data + m->raw.count, count);
+	m->raw.count += count;
 	return r;
 }
 

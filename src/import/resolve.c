@@ -224,7 +224,7 @@ static void empty_slot(struct slot *s)
 	s->ids_bytes.count = s->objects_bytes.count = s->lists_bytes.count = 0;
 	s->held.count = s->missing.count = s->big.count = s->shorts.count = 0;
 	s->missing_count = s->short_count = s->reference_count = 0;
-	s->last_class = 0;
+	s->flat_count = s->odd_count = 0;
 }
 
 /* Class objects' own offsets. */
@@ -260,20 +260,33 @@ static int by_index(const void *a, const void *b)
 }
 
 /* What an object tells about sizes, and how many there are. with_next: the next one's ID is known. */
-static int note_object(struct maker *m, uint32_t i, bool with_next, struct hdb_error *err)
+static int note_object(const struct import *im, struct maker *m, uint32_t i, bool with_next,
+		       struct hdb_error *err)
 {
 	const struct store_object *o = &m->objects[i];
 	int r = HDB_OK;
 
 	if (!m->ids[i])
 		return HDB_OK;
-	if (with_next)
+	m->out->odd_count += im->has_odd_ids && m->ids[i] & 7 && !o->is_embedded;
+	if (with_next && !import_is_apart(im, m->ids[i]) && !import_is_apart(im, m->ids[i + 1]))
 		r = import_distances_add(&m->distances, o, m->ids[i + 1] - m->ids[i], err);
 	else if (o->kind == STORE_INSTANCE)
-		m->out->last_class = o->class_no + 1;
-	if (r == HDB_OK && o->kind != STORE_CLASS && (o->kind != STORE_INSTANCE || o->length))
+		r = import_distances_pass(&m->distances, o, err);
+	if (r == HDB_OK && o->kind != STORE_CLASS &&
+	    (o->kind != STORE_INSTANCE || o->length || o->is_embedded))
 		r = import_counts_add(&m->counting, o, err);
 	return r;
+}
+
+static void mark_flat(const struct import *im, struct maker *m, uint32_t i)
+{
+	struct store_object *o = &m->objects[i];
+
+	if (m->ids[i] > im->flat_last || !m->ids[i] || o->kind != STORE_INSTANCE)
+		return;
+	o->is_embedded = 1;
+	m->out->flat_count++;
 }
 
 /* Reads the objects of the block, in the order of the dump, then those that it lacks. */
@@ -292,8 +305,10 @@ static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 			r = import_take_rest(im, m, i, err);
 		if (im->is_android && r == HDB_OK)
 			import_mark_embedded(im, m, i);
+		if (im->flat_last && r == HDB_OK)
+			mark_flat(im, m, i);
 		if (r == HDB_OK)
-			r = note_object(m, i, i + 1 < with_next, err);
+			r = note_object(im, m, i, i + 1 < with_next, err);
 	}
 	if (s->big.count > 1)
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
@@ -456,6 +471,10 @@ int import_resolve(struct import *im, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = import_counts_begin(im, err);
 	if (r == HDB_OK)
+		r = import_flat_begin(im, err);
+	if (r == HDB_OK)
 		r = write_blocks(&v, err);
+	if (r == HDB_OK)
+		r = import_flat_end(im, err);
 	return r < 0 ? r : im->source->check(im->source, err);
 }

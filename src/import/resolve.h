@@ -43,8 +43,7 @@ struct slot {
 	struct import_seen seen;
 	uint64_t first_id;
 	uint32_t count;
-	uint32_t last_class;        /* 1 + number of the class of the heap's last object, an instance; else 0 */
-	uint64_t missing_count, short_count, reference_count;
+	uint64_t missing_count, short_count, reference_count, flat_count, odd_count;
 };
 
 /* A class whose instances a thread has met. */

@@ -124,8 +124,8 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 	im->dangling_count += s->missing_count;
 	im->reference_count += s->reference_count;
 	import_distances_merge(im, &s->seen);
-	if (s->last_class)
-		import_class_at(im, s->last_class - 1)->instance_count++;
+	im->flat_count += s->flat_count;
+	im->odd_count += s->odd_count;
 	if (r == HDB_OK)
 		r = import_counts_merge(im, &s->counted, err);
 	return r == HDB_OK ? report_short(im, s, err) : r;

@@ -57,6 +57,27 @@ struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout
 uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
 		    int64_t least);
 
+/*
+ * HotSpot fills dead areas with arrays of words of 4 bytes, whatever the width of references (gc/shared/
+ * collectedHeap.cpp, memory/universe.cpp: a TypeArrayKlass of T_INT under the name of an array of FillerElement).
+ */
+#define SIZES_FILLER_BYTES 4u
+/* Elements of an array that are flat values are no wider. */
+#define SIZES_ELEMENT_MAX 128u
+
+/* Whether an object of the class has room for references of 8 bytes in what its length says. */
+bool sizes_is_wide(const struct layout_model *model, const struct import_class *class);
+/* Bytes before the first element of an array of the class. */
+unsigned sizes_array_base(const struct layout_model *model, const struct import_class *class);
+
+/* ---- flat.c ---- */
+
+/* Sets bytes and align of im->flat_fields, once types are read. */
+void sizes_flat(const struct sizes *s, const struct layout_model *model);
+/* Bytes of an element of an array of flat values of class value_no. */
+uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *model,
+			    uint32_t value_no);
+
 /* ---- sizes_art.c ---- */
 
 /* How ART places fields: of its two ways, the one that makes more classes as large as the dump records. */
@@ -83,6 +104,7 @@ struct sizes_choice {
 	struct layout_model model;
 	struct sizes_score score;
 	bool has_addresses;  /* IDs are addresses, so distances are evidence */
+	uint64_t odd_distances; /* that are no multiples of the alignment: damage */
 	char evidence[SIZES_PARAMETERS][SIZES_EVIDENCE_MAX];
 };
 

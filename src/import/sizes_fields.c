@@ -237,6 +237,15 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	for (size_t f = 0; f < count; f++) {
 		s->fields[f].type = types[f];
 		s->fields[f].group = LAYOUT_GROUP_NONE;
+		s->fields[f].flat_bytes = 0;
+	}
+	for (uint32_t k = 0; k < class->flat_count; k++) {
+		const struct import_flat_field *flat =
+			base_vec_at(&s->im->flat_fields, struct import_flat_field,
+				    class->first_flat + k);
+
+		s->fields[flat->field_no].flat_bytes = flat->bytes;
+		s->fields[flat->field_no].flat_align = flat->align;
 	}
 	if (known != LAYOUT_UNKNOWN) {
 		layout_known_traits(model, known, &traits);
@@ -257,6 +266,7 @@ int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_
 	int r = HDB_OK;
 
 	s->gaps.count = 0;
+	sizes_flat(s, model);
 	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++) {
 		r = lay_out_class(s, model, im->order[i], err);
 		if (r == HDB_OK && i % STEP_CLASSES == 0)
@@ -294,6 +304,23 @@ static void count_basis(struct sizes_score *score, uint8_t basis)
 		score->loose++;
 }
 
+bool sizes_is_wide(const struct layout_model *model, const struct import_class *class)
+{
+	return model->reference_bytes == 8 && !(class->out.flags & STORE_CLASS_FILLER) &&
+	       (class->stack_size_at || class->out.element_type == HPROF_OBJECT);
+}
+
+unsigned sizes_array_base(const struct layout_model *model, const struct import_class *class)
+{
+	uint8_t type = class->out.element_type;
+
+	if (class->out.flags & STORE_CLASS_FILLER)
+		type = HPROF_INT;
+	else if (class->flat_element_no != STORE_NONE)
+		type = HPROF_LONG;
+	return layout_array_base(model, type);
+}
+
 static bool is_array(const struct import_class *class)
 {
 	return class->out.flags & STORE_CLASS_ARRAY && !class->max_body;
@@ -307,9 +334,9 @@ struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
 		const uint8_t type = class->out.element_type & 15;
-		const bool is_wide = type == HPROF_OBJECT && model->reference_bytes == 8;
-		const int64_t least = is_wide ? class->distance.least_wide : class->distance.least;
-		const unsigned base = layout_array_base(model, type);
+		const int64_t least = sizes_is_wide(model, class) ? class->distance.least_wide :
+				      class->distance.least;
+		const unsigned base = sizes_array_base(model, class);
 
 		if (!is_array(class) || !class->distance.count)
 			continue;

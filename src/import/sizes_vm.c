@@ -19,6 +19,14 @@
  * of a dozen classes must not decide for it, and any real one has hundreds that do.
  */
 #define COMPACT_HANDICAP 64
+/*
+ * Distances that may be no multiple of the alignment: one in ODD_SHARE, and ODD_MAX in all, which damage may leave. A
+ * heap with half the alignment has thousands in its class library alone, but a program may have made millions of others.
+ */
+#define ODD_SHARE 1000u
+#define ODD_MAX 8u
+/* Identifiers that are no multiples of 8, beside flat values: one in so many at most where identifiers are addresses. */
+#define ODD_IDS_SHARE 100u
 /* Header x reference width x version. */
 #define TRIES_MAX 18
 /* First version with the builder; with headers of 8 bytes; with elements right behind an array's length. */
@@ -324,6 +332,10 @@ static void explain_alignment(const struct search *q)
 	else if (!q->out->has_addresses)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX, "taken as usual: the identifiers are no "
 			       "addresses");
+	else if (q->out->odd_distances)
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "all distances between objects but %" PRIu64
+			       " are multiples of %u, not all of %u", q->out->odd_distances,
+			       model->align_bytes, 2 * model->align_bytes);
 	else
 		(void)snprintf(out, SIZES_EVIDENCE_MAX, "all distances between objects are "
 			       "multiples of %u, not all of %u", model->align_bytes,
@@ -408,14 +420,26 @@ static void explain_rules(const struct search *q, const char *version)
 
 /* ---- the choice ---- */
 
-/* Alignment: the lowest bit that any distance has. IDs that are not multiples of 8 are no addresses. */
+/*
+ * Alignment: the low zero bits that all distances have, but for a few that damage explains. Identifiers that are no
+ * multiples of 8 were left out of the distances (flat.c), unless the dump numbers its objects; too many of them, and
+ * the others are no addresses either.
+ */
 static void find_alignment(struct search *q, struct layout_model *model)
 {
-	const uint64_t bits = q->s->im->address_bits;
-	const uint64_t align = bits & (~bits + 1);
+	const struct import *im = q->s->im;
+	uint64_t all = 0, below = 0, allowed;
+	unsigned bits = 0;
 
-	q->out->has_addresses = align >= 8;
-	model->align_bytes = align < 8 ? 8 : align > 256 ? 256 : (unsigned)align;
+	for (unsigned i = 0; i <= IMPORT_LOW_BITS; i++)
+		all += im->low_bits[i];
+	allowed = all / ODD_SHARE < ODD_MAX ? all / ODD_SHARE : ODD_MAX;
+	while (bits < IMPORT_LOW_BITS && below + im->low_bits[bits] <= allowed)
+		below += im->low_bits[bits++];
+	q->out->odd_distances = below;
+	q->out->has_addresses = all && bits >= 3 && !im->is_numbered &&
+				im->odd_count <= all / ODD_IDS_SHARE;
+	model->align_bytes = bits < 3 ? 8 : 1u << bits;
 	if (q->fixed->align_bytes)
 		model->align_bytes = q->fixed->align_bytes;
 }

@@ -24,10 +24,14 @@
 /* Distances from objects of a class to the next object in order of address: what bounds their size. */
 struct import_distance {
 	int64_t least;      /* smallest one, less the elements of an array (references of 4 bytes) */
-	int64_t least_wide; /* the same with references of 8 bytes */
+	int64_t next_least; /* smallest of those that are larger than `least`; INT64_MAX: none */
+	int64_t least_wide; /* the same as `least` with references of 8 bytes */
 	uint32_t count;     /* objects seen; 0: none, and the others mean nothing */
 	uint32_t at_least;  /* of those, objects at the smallest distance */
 };
+
+/* Low zero bits of a distance that count: objects are aligned to 256 bytes at most. */
+#define IMPORT_LOW_BITS 8
 
 /* A class while it is being imported. */
 struct import_class {
@@ -47,6 +51,8 @@ struct import_class {
 	uint32_t stack_size_at;   /* stack chunks: where the value of field "size" ends; 0: none */
 	uint8_t known;            /* see layout/layout_known.h */
 	uint64_t instance_count;  /* instances seen by the pass over objects */
+	uint32_t first_flat, flat_count; /* of its own fields: in import.flat_fields */
+	uint32_t flat_element_no; /* class of the flat values that are its arrays' elements; STORE_NONE */
 	uint8_t has_dump;         /* a CLASS_DUMP of this snapshot */
 	uint8_t mark;             /* for walks over super classes */
 };
@@ -135,7 +141,24 @@ struct import {
 	uint64_t wide_overlaps;       /* object arrays that 8-byte references would make overlap */
 	struct import_counts counts_by_class;
 	unsigned align_bytes;         /* of sizes, as chosen */
-	uint64_t address_bits;        /* all bits of distances between objects that follow one another */
+	uint64_t low_bits[IMPORT_LOW_BITS + 1]; /* distances between neighbours by their low zero bits */
+	/* flat.c */
+	bool is_numbered;             /* identifiers are numbers, no addresses */
+	bool has_odd_ids;             /* addresses, but not all are multiples of 8 */
+	uint64_t flat_last;           /* instances with an ID up to it are flat values; 0: none */
+	uint64_t flat_count;          /* of them */
+	uint64_t odd_count;           /* objects whose ID is neither flat nor a multiple of 8 */
+	uint64_t *plan_flat;          /* by reference of im->plans: least ID of a flat value there; NULL: none */
+	uint64_t *element_flat;       /* the same by class, of elements of its arrays */
+	struct base_vec flat_fields;  /* struct import_flat_field, by class and field */
+};
+
+/* A field that holds a flat value: its bytes are there instead of a reference. */
+struct import_flat_field {
+	uint64_t example_id;          /* least ID of a value */
+	uint32_t class_no, field_no;  /* who declares it, the how-manieth of its own fields */
+	uint32_t value_no;            /* class of the value */
+	uint32_t bytes, align;        /* under the model that classes were laid out with last */
 };
 
 /* Classes whose distances one thread remembers at a time. */
@@ -144,6 +167,7 @@ struct import {
 /* The distances of one class, by one thread. */
 struct import_distance_entry {
 	struct import_distance distance;
+	uint64_t apart;          /* instances that tell none */
 	/* Class number << 3, enum store_kind << 1, 1; 0: free. A class object: of the class that it stands for. */
 	uint64_t key;
 };
@@ -151,7 +175,7 @@ struct import_distance_entry {
 /* Distances that were seen in a block. */
 struct import_seen {
 	struct base_vec entries; /* struct import_distance_entry */
-	uint64_t bits;
+	uint64_t low_bits[IMPORT_LOW_BITS + 1];
 	uint64_t wide_overlaps;
 };
 
@@ -159,7 +183,7 @@ struct import_seen {
 struct import_distances {
 	struct import_distance_entry cache[IMPORT_DISTANCE_CACHE];
 	struct import_seen *seen; /* where they go: those that are pushed out of the cache at once */
-	uint64_t bits;
+	uint64_t low_bits[IMPORT_LOW_BITS + 1];
 	uint64_t wide_overlaps;
 };
 
@@ -169,14 +193,27 @@ void import_distances_init(struct import_distances *d);
 int import_distances_add_any(struct import_distances *d, const struct store_object *o,
 			     uint64_t distance, struct hdb_error *err);
 
+/* Counts an instance whose distance tells nothing: a flat value, the neighbour of an odd ID, the last object. */
+int import_distances_pass(struct import_distances *d, const struct store_object *o,
+			  struct hdb_error *err);
+
+static inline unsigned import_low_bits(uint64_t distance)
+{
+	return (unsigned)__builtin_ctzll(distance | 1u << IMPORT_LOW_BITS);
+}
+
 /* One object more: its distance, less its elements with references of 4 and of 8 bytes. */
 static inline void import_distance_note(struct import_distance *to, int64_t least,
 					int64_t least_wide)
 {
 	to->count++;
 	if (least <= to->least) {
+		if (least < to->least)
+			to->next_least = to->least;
 		to->at_least = least < to->least ? 1 : to->at_least + 1;
 		to->least = least;
+	} else if (least < to->next_least) {
+		to->next_least = least;
 	}
 	if (least_wide < to->least_wide)
 		to->least_wide = least_wide;
@@ -191,7 +228,7 @@ static inline int import_distances_add(struct import_distances *d, const struct 
 	if (o->kind != STORE_INSTANCE || o->length || distance > INT64_MAX ||
 	    e->key != ((uint64_t)o->class_no << 3 | STORE_INSTANCE << 1 | 1))
 		return import_distances_add_any(d, o, distance, err);
-	d->bits |= distance;
+	d->low_bits[import_low_bits(distance)]++;
 	import_distance_note(&e->distance, (int64_t)distance, (int64_t)distance);
 	return HDB_OK;
 }
@@ -200,6 +237,17 @@ static inline int import_distances_add(struct import_distances *d, const struct 
 int import_distances_flush(struct import_distances *d, struct hdb_error *err);
 /* Takes what was seen in a block, and empties it; one thread at a time. */
 void import_distances_merge(struct import *im, struct import_seen *seen);
+
+/* flat.c: which identifiers are flat values, or no addresses at all. Of finished IDs. */
+void import_find_flat(struct import *im);
+/* Whether an ID is no address among those that are: an object there, or next to there, tells nothing of sizes. */
+static inline bool import_is_apart(const struct import *im, uint64_t id)
+{
+	return im->has_odd_ids && (id <= im->flat_last || id & 7);
+}
+/* Before the pass over objects, and after it: which fields and arrays have flat values. */
+int import_flat_begin(struct import *im, struct hdb_error *err);
+int import_flat_end(struct import *im, struct hdb_error *err);
 
 /* import_problems.c: notes what is wrong in the dump, at `offset`, and was worked round. HDB_ENOMEM, else HDB_OK. */
 int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,

@@ -18,6 +18,16 @@ unsigned layout_type_size(const struct layout_model *model, uint8_t type)
 	return model->widens_fields && widths[type] && widths[type] < 4 ? 4 : widths[type];
 }
 
+uint64_t layout_field_size(const struct layout_model *model, const struct layout_field *field)
+{
+	return field->flat_bytes ? field->flat_bytes : layout_type_size(model, field->type);
+}
+
+uint64_t layout_field_align(const struct layout_model *model, const struct layout_field *field)
+{
+	return field->flat_bytes ? field->flat_align : layout_type_size(model, field->type);
+}
+
 static void start(const struct layout_model *model, const struct layout_shape *super,
 		  struct layout_shape *out)
 {

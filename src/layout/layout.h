@@ -51,6 +51,8 @@ enum { LAYOUT_GROUP_NONE = 0, LAYOUT_GROUP_ALONE = 1, LAYOUT_GROUP_NAMED = 2 };
 struct layout_field {
 	uint64_t offset; /* out: bytes from the object's start */
 	uint32_t tag;    /* the caller's; not looked at */
+	uint32_t flat_bytes; /* of a value that lies in the field instead of a reference to it; 0: none */
+	uint32_t flat_align; /* its alignment, a power of two */
 	uint8_t type;
 	uint8_t group;   /* @Contended: none, padded on its own, or with the others of its named group */
 };
@@ -101,6 +103,10 @@ struct layout_statics {
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics);
+
+/* Bytes of a field, and what its offset is a multiple of. */
+uint64_t layout_field_size(const struct layout_model *model, const struct layout_field *field);
+uint64_t layout_field_align(const struct layout_model *model, const struct layout_field *field);
 
 /* Bytes before the first element of an array, by element type. */
 unsigned layout_array_base(const struct layout_model *model, uint8_t element_type);

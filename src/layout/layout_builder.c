@@ -4,9 +4,13 @@
  * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps the
  * last one), or to the end; then references the same way, or first of all (JDK 25) if the super class ends
  * with one. Gaps of super classes count, unless a super class is @Contended or the switch is off.
- * @Contended fields and classes are appended, with padding before each group and behind the last.
+ * @Contended fields and classes are appended, with padding before each group and behind the last. A value that is
+ * flattened into a field counts as a primitive of its size (JEP 401).
  */
 #include "layout/layout.h"
+
+/* Sizes of fields that are put in order, one pass a size: four of primitives, others of flat values. */
+#define SIZES_MAX 64
 
 struct builder {
 	const struct layout_model *model;
@@ -14,13 +18,13 @@ struct builder {
 	bool appends; /* no gap may be used */
 };
 
-static unsigned find_gap(const struct layout_shape *shape, uint64_t size)
+static unsigned find_gap(const struct layout_shape *shape, uint64_t size, uint64_t align)
 {
 	unsigned best = LAYOUT_GAPS_MAX;
 
 	for (unsigned i = shape->gap_count; i-- > 0;) {
 		const struct layout_gap *gap = &shape->gaps[i];
-		const uint64_t skip = layout_round(gap->offset, size) - gap->offset;
+		const uint64_t skip = layout_round(gap->offset, align) - gap->offset;
 
 		if (gap->size >= size + skip &&
 		    (best == LAYOUT_GAPS_MAX || gap->size < shape->gaps[best].size))
@@ -29,20 +33,26 @@ static unsigned find_gap(const struct layout_shape *shape, uint64_t size)
 	return best;
 }
 
+static bool is_reference(const struct layout_field *field)
+{
+	return field->type == LAYOUT_REFERENCE && !field->flat_bytes;
+}
+
 static void place(struct builder *b, struct layout_field *field)
 {
 	struct layout_shape *out = b->out;
-	const uint64_t size = layout_type_size(b->model, field->type);
-	const unsigned gap = b->appends || !size ? LAYOUT_GAPS_MAX : find_gap(out, size);
+	const uint64_t size = layout_field_size(b->model, field);
+	const uint64_t align = layout_field_align(b->model, field);
+	const unsigned gap = b->appends || !size ? LAYOUT_GAPS_MAX : find_gap(out, size, align);
 
 	if (!size) {
 		field->offset = out->end;
 	} else if (gap < LAYOUT_GAPS_MAX) {
-		field->offset = layout_round(out->gaps[gap].offset, size);
+		field->offset = layout_round(out->gaps[gap].offset, align);
 		layout_gap_take(out, gap, field->offset, size);
 	} else {
-		field->offset = layout_round(out->end, size);
-		out->ends_with_reference = field->type == LAYOUT_REFERENCE;
+		field->offset = layout_round(out->end, align);
+		out->ends_with_reference = is_reference(field);
 		if (field->offset != out->end)
 			layout_gap_append(out, out->end, field->offset - out->end);
 		out->end = field->offset + size;
@@ -61,20 +71,43 @@ static bool in_group(const struct group *g, size_t i)
 	return g->fields[i].group == g->group && (g->group != LAYOUT_GROUP_ALONE || i == g->only);
 }
 
+/* Places what is no reference and has this size; returns the next smaller one among the others, or 0. */
+static uint64_t place_size(struct builder *b, const struct group *g, uint64_t size)
+{
+	uint64_t next = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		struct layout_field *field = &g->fields[i];
+		const uint64_t bytes = layout_field_size(b->model, field);
+
+		if (!in_group(g, i) || is_reference(field))
+			continue;
+		if (bytes == size)
+			place(b, field);
+		else if (bytes < size && bytes > next)
+			next = bytes;
+	}
+	return next;
+}
+
 static void place_primitives(struct builder *b, const struct group *g)
 {
-	for (unsigned size = 8; size; size /= 2)
-		for (size_t i = 0; i < g->count; i++)
-			if (in_group(g, i) && g->fields[i].type != LAYOUT_REFERENCE &&
-			    layout_type_size(b->model, g->fields[i].type) == size)
-				place(b, &g->fields[i]);
+	uint64_t size = place_size(b, g, UINT64_MAX);
+
+	for (unsigned sizes = 0; size && sizes < SIZES_MAX; sizes++)
+		size = place_size(b, g, size);
+	/* So many sizes are none that a VM has seen: what is left, as it comes. */
+	for (size_t i = 0; size && i < g->count; i++)
+		if (in_group(g, i) && !is_reference(&g->fields[i]) &&
+		    layout_field_size(b->model, &g->fields[i]) <= size)
+			place(b, &g->fields[i]);
 }
 
 static void place_references(struct builder *b, const struct group *g)
 {
 	for (size_t i = 0; i < g->count; i++)
-		if (in_group(g, i) && (g->fields[i].type == LAYOUT_REFERENCE ||
-				       !layout_type_size(b->model, g->fields[i].type)))
+		if (in_group(g, i) && (is_reference(&g->fields[i]) ||
+				       !layout_field_size(b->model, &g->fields[i])))
 			place(b, &g->fields[i]);
 }
 

@@ -26,7 +26,7 @@ struct store_object {
 	uint32_t body_size;   /* instances: bytes of a record of this class; arrays: bytes an element */
 	uint32_t heap_no;     /* Android heap, 0 when there is none */
 	uint8_t kind;         /* enum store_kind */
-	uint8_t is_embedded;  /* an array that ART makes up: its bytes are a part of another object */
+	uint8_t is_embedded;  /* its bytes are a part of another object: an array that ART makes up, a flat value */
 };
 
 /* Set in the kind that store_objects_scan gives for objects that are embedded. */

@@ -16,6 +16,7 @@ enum store_class_flag {
 	STORE_CLASS_INVENTED = 1, /* the dump has no CLASS_DUMP for it */
 	STORE_CLASS_ARRAY = 2,    /* an array class, by its name or its use */
 	STORE_CLASS_UNLOADED = 4, /* an UNLOAD CLASS record names it */
+	STORE_CLASS_FILLER = 8,   /* HotSpot's: its objects fill what is dead */
 };
 
 /* Reference strengths, by the class of the reference object; sub classes included. */
@@ -61,7 +62,9 @@ struct store_class {
 	uint8_t strength;        /* enum store_strength */
 	uint8_t size_basis;      /* enum store_size_basis: of instance_bytes, or of arrays */
 	uint8_t class_basis;     /* enum store_size_basis: of class_bytes */
-	uint8_t unused[3];
+	uint8_t element_bytes;   /* of object arrays whose elements are no references but flat values, or
+				  * a filler's words; 0: references */
+	uint8_t unused[2];
 	uint32_t distance_bytes; /* smallest distance of an object of it to the next one, of an array
 				  * less its elements; STORE_NONE: none is known */
 	uint32_t distance_count; /* objects whose distance is known */
@@ -71,13 +74,37 @@ static_assert(sizeof(struct store_class) == 128, "stored");
 
 /* Table fields: instance and static fields of all classes. */
 struct store_field {
-	uint64_t value;     /* static fields: identifier or raw bits */
+	uint64_t value;     /* static fields: identifier or raw bits; instance fields: store_flat_field */
 	uint32_t name_text; /* or STORE_NONE */
 	uint8_t type;       /* HPROF basic type */
 	uint8_t is_static;
 	uint8_t unused[2];
 };
 static_assert(sizeof(struct store_field) == 16, "stored");
+
+/*
+ * The value of an instance field that holds a flat value: 1 + the number of its class, its bytes, log2 of its
+ * alignment; 0 for any other field.
+ */
+static inline uint64_t store_flat_field(uint32_t value_no, uint32_t bytes, uint32_t align)
+{
+	const uint64_t kept = bytes < 1u << 24 ? bytes : (1u << 24) - 1;
+
+	return ((uint64_t)value_no + 1) | kept << 32 |
+	       (uint64_t)(unsigned)__builtin_ctz(align | 1u << 31) << 56;
+}
+static inline uint32_t store_flat_class(uint64_t value)
+{
+	return (uint32_t)(value & UINT32_MAX) - 1;
+}
+static inline uint32_t store_flat_bytes(uint64_t value)
+{
+	return value >> 32 & 0xffffff;
+}
+static inline uint32_t store_flat_align(uint64_t value)
+{
+	return 1u << (value >> 56 & 31);
+}
 
 /* Table roots: in order of ix. */
 struct store_root {
@@ -227,7 +254,7 @@ struct store_class_count {
 	uint32_t class_no;
 	uint32_t length;     /* modulo the period */
 	uint8_t kind;        /* enum store_kind */
-	uint8_t is_embedded; /* arrays that ART makes up */
+	uint8_t is_embedded; /* arrays that ART makes up, flat values */
 	uint8_t unused[6];
 };
 static_assert(sizeof(struct store_class_count) == 32, "stored");

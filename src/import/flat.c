@@ -1,0 +1,311 @@
+/*
+ * import/flat.c - flat values: value objects that lie inside another object, and identifiers that are no addresses.
+ *
+ * HotSpot with value objects (JEP 401, JDK 28; openjdk/valhalla, services/heapDumper.cpp, dump_inlined_object) writes
+ * each value that is flattened into a field or an array as an INSTANCE_DUMP of its own behind its holder's. It has no
+ * address, so a counter gives it an ID: 1, 2, 3, ... in the whole dump; the holder's field or element has that ID.
+ * Its bytes are the holder's, which has no reference there. So a flat value takes no room, tells nothing of distances,
+ * and its holder is laid out with its bytes in the field (layout.h).
+ */
+#include "import/sizes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Identifiers looked at at a time. */
+#define SCAN_IDS 1024u
+/* Identifiers at least before the search for the last flat value gives up. */
+#define LOOK_AT_LEAST 4096u
+/* Rounds in which values inside values grow: each level adds a byte, and 8 are all that is flattened whole. */
+#define NESTING_MAX 8
+/* No more bytes of one field are believed than layouts can sum up; real ones have 8, seldom some dozen. */
+#define FLAT_BYTES_MAX (1u << 20)
+/* What can be written at once: values in shared fields are no larger. */
+#define ATOMIC_BYTES 8u
+
+/* ---- which identifiers ---- */
+
+/*
+ * The last of the identifiers 1, 2, 3 ...: up to it three quarters and more are not multiples of 8, as no address is.
+ * A truncated dump lacks some of them, so they need not be all there.
+ */
+static uint64_t find_last(const struct import *im)
+{
+	uint64_t ids[SCAN_IDS], last = 0, all = 0, odd = 0, before = 0;
+	uint32_t ix = 0;
+
+	while (ix < im->ids.count) {
+		const uint32_t n = im->ids.count - ix < SCAN_IDS ? (uint32_t)(im->ids.count - ix) :
+				   SCAN_IDS;
+
+		idset_scan(&im->ids, ix, n, ids);
+		ix += n;
+		for (uint32_t i = 0; i < n; i++) {
+			if (!ids[i])
+				continue;
+			all++;
+			odd += (ids[i] & 7) != 0;
+			if (4 * odd >= 3 * all && (ids[i] & 7 || ids[i] == before + 1))
+				last = ids[i];
+			before = ids[i];
+		}
+		if (all > LOOK_AT_LEAST && 2 * odd < all)
+			break;
+	}
+	return last;
+}
+
+/* Whether the dump numbers its objects: then most of its class objects, which are never flat, have such IDs, too. */
+static bool is_numbered(struct import *im, uint64_t last)
+{
+	uint64_t all = 0, odd = 0;
+
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
+
+		if (!class->has_dump)
+			continue;
+		all++;
+		odd += class->out.class_id <= last || class->out.class_id & 7;
+	}
+	return 2 * odd >= all;
+}
+
+void import_find_flat(struct import *im)
+{
+	uint64_t last;
+
+	/* All are multiples of 8: most dumps end here. ART's have made-up arrays between its addresses. */
+	if (im->is_android || (!im->ids.is_sparse && im->ids.shift >= 3))
+		return;
+	last = find_last(im);
+	im->is_numbered = is_numbered(im, last);
+	im->has_odd_ids = !im->is_numbered;
+	im->flat_last = im->is_numbered ? 0 : last;
+}
+
+/* ---- where they are ---- */
+
+int import_flat_begin(struct import *im, struct hdb_error *err)
+{
+	for (uint32_t no = 0; no < im->classes.count; no++)
+		import_class_at(im, no)->flat_element_no = STORE_NONE;
+	if (!im->flat_last)
+		return HDB_OK;
+	im->plan_flat = calloc(im->plans.count + 1, sizeof(*im->plan_flat));
+	im->element_flat = calloc(im->classes.count + 1, sizeof(*im->element_flat));
+	return im->plan_flat && im->element_flat ? HDB_OK :
+	       hdb_fail_memory(err, "flat fields", (im->plans.count + im->classes.count) * 8);
+}
+
+/* The class of the object with this ID, or STORE_NONE. */
+static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
+{
+	struct hprof_sub sub;
+	uint32_t no;
+
+	if (!sizes_read_object(im, view, id, &sub) || sub.tag != HPROF_INSTANCE_DUMP)
+		return STORE_NONE;
+	no = base_idmap_get(&im->class_map, sub.class_id);
+	return no == BASE_IDMAP_NONE ? STORE_NONE : no;
+}
+
+/* Flat fields of instances of one class, as its plan has them: by the class that declares them. */
+static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
+{
+	const struct import_class *class = import_class_at(im, no);
+	const uint64_t *flat = &im->plan_flat[class->plan_first];
+	struct base_view view = { .src = im->source };
+	uint32_t c = class->out.field_count ? no : class->field_super, k = 0;
+	int r = HDB_OK;
+
+	while (c != STORE_NONE && k < class->plan_count && r == HDB_OK) {
+		const struct import_class *from = import_class_at(im, c);
+		uint64_t offset = from->fields_offset;
+
+		for (uint32_t f = 0; f < from->out.field_count && k < class->plan_count &&
+		     r == HDB_OK; f++) {
+			struct hprof_field field;
+
+			r = hprof_field_next(&im->file, &view, &offset, &field, err);
+			if (r < 0 || field.type != HPROF_OBJECT)
+				continue;
+			if (flat[k]) {
+				const struct import_flat_field found = {
+					.example_id = flat[k], .class_no = c, .field_no = f,
+				};
+
+				r = base_vec_push(&im->flat_fields, &found, sizeof(found), err);
+			}
+			k++;
+		}
+		c = from->field_super;
+	}
+	return r;
+}
+
+static int by_field(const void *a, const void *b)
+{
+	const struct import_flat_field *x = a, *y = b;
+
+	if (x->class_no != y->class_no)
+		return x->class_no < y->class_no ? -1 : 1;
+	if (x->field_no != y->field_no)
+		return x->field_no < y->field_no ? -1 : 1;
+	return x->example_id < y->example_id ? -1 : x->example_id > y->example_id;
+}
+
+static bool has_flat_field(const struct import *im, const struct import_class *class)
+{
+	for (uint32_t k = 0; k < class->plan_count; k++)
+		if (im->plan_flat[class->plan_first + k])
+			return true;
+	return false;
+}
+
+/* One a field, with the class of its values; those whose value is not there are left out. */
+static void tidy_fields(struct import *im)
+{
+	struct base_view view = { .src = im->source };
+	struct import_flat_field *fields = im->flat_fields.data;
+	size_t kept = 0;
+
+	if (im->flat_fields.count)
+		qsort(fields, im->flat_fields.count, sizeof(*fields), by_field);
+	for (size_t i = 0; i < im->flat_fields.count; i++) {
+		struct import_flat_field one = fields[i];
+		struct import_class *class = import_class_at(im, one.class_no);
+
+		if (kept && fields[kept - 1].class_no == one.class_no &&
+		    fields[kept - 1].field_no == one.field_no)
+			continue;
+		one.value_no = class_of(im, &view, one.example_id);
+		if (one.value_no == STORE_NONE)
+			continue;
+		if (!class->flat_count++)
+			class->first_flat = (uint32_t)kept;
+		fields[kept++] = one;
+	}
+	im->flat_fields.count = kept;
+}
+
+int import_flat_end(struct import *im, struct hdb_error *err)
+{
+	struct base_view view = { .src = im->source };
+	int r = HDB_OK;
+
+	if (!im->plan_flat)
+		return HDB_OK;
+	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
+		struct import_class *class = import_class_at(im, no);
+
+		if (has_flat_field(im, class))
+			r = add_fields(im, no, err);
+		if (!im->element_flat[no])
+			continue;
+		class->flat_element_no = class_of(im, &view, im->element_flat[no]);
+		/* What was noted is without elements of 4 and 8 bytes; these have other widths. */
+		class->distance.count = 0;
+	}
+	tidy_fields(im);
+	return r;
+}
+
+/* ---- how large ---- */
+
+static uint64_t power_of_two(uint64_t bytes)
+{
+	uint64_t v = 1;
+
+	while (v < bytes)
+		v *= 2;
+	return v;
+}
+
+/* Bytes of the fields of a value class and its super classes, in the order that needs no gap; the widest. */
+static uint64_t value_bytes(const struct sizes *s, const struct layout_model *model, uint32_t no,
+			    uint32_t *widest)
+{
+	struct import *im = s->im;
+	uint64_t bytes = 0;
+	uint32_t steps = 0;
+
+	*widest = 1;
+	/* Super classes have no cycle by now; a chain that is longer is none of a value class. */
+	for (; no != STORE_NONE && steps < NESTING_MAX; no = import_class_at(im, no)->field_super, steps++) {
+		const struct import_class *class = import_class_at(im, no);
+		uint32_t k = class->first_flat;
+
+		for (uint32_t f = 0; f < class->out.field_count; f++) {
+			const uint8_t type = *base_vec_at(&s->types, uint8_t, s->first_type[no] + f);
+			uint32_t width = layout_type_size(model, type), align = width;
+
+			if (k < class->first_flat + class->flat_count) {
+				const struct import_flat_field *flat =
+					base_vec_at(&im->flat_fields, struct import_flat_field, k);
+
+				if (flat->field_no == f) {
+					width = flat->bytes;
+					align = flat->align;
+					k++;
+				}
+			}
+			bytes += width;
+			*widest = align > *widest ? align : *widest;
+		}
+	}
+	return bytes < FLAT_BYTES_MAX ? bytes : FLAT_BYTES_MAX;
+}
+
+/*
+ * A value that can be null has a byte behind its fields that says so (FieldLayoutBuilder, null marker). What fits what
+ * is written at once takes that, and is aligned to it; larger ones are flattened where nobody else can write, and are
+ * aligned like their fields.
+ */
+static void flat_size(const struct sizes *s, const struct layout_model *model, uint32_t value_no,
+		      uint32_t *bytes, uint32_t *align)
+{
+	uint32_t widest;
+	const uint64_t size = value_bytes(s, model, value_no, &widest) + 1;
+
+	if (size <= ATOMIC_BYTES) {
+		*bytes = *align = (uint32_t)power_of_two(size);
+	} else {
+		*bytes = (uint32_t)size;
+		*align = widest;
+	}
+}
+
+void sizes_flat(const struct sizes *s, const struct layout_model *model)
+{
+	struct import *im = s->im;
+	bool grew = im->flat_fields.count != 0;
+
+	for (size_t i = 0; i < im->flat_fields.count; i++) {
+		struct import_flat_field *flat =
+			base_vec_at(&im->flat_fields, struct import_flat_field, i);
+
+		flat->bytes = flat->align = model->reference_bytes;
+	}
+	for (unsigned round = 0; round < NESTING_MAX && grew; round++) {
+		grew = false;
+		for (size_t i = 0; i < im->flat_fields.count; i++) {
+			struct import_flat_field *flat =
+				base_vec_at(&im->flat_fields, struct import_flat_field, i);
+			const uint32_t before = flat->bytes;
+
+			flat_size(s, model, flat->value_no, &flat->bytes, &flat->align);
+			grew = grew || flat->bytes != before;
+		}
+	}
+}
+
+/* An element is as wide as what is written at once, or the next power of two (FlatArrayKlass::array_layout_helper). */
+uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *model,
+			    uint32_t value_no)
+{
+	uint32_t bytes, align;
+
+	flat_size(s, model, value_no, &bytes, &align);
+	return (uint32_t)power_of_two(bytes);
+}
