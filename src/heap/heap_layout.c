@@ -122,6 +122,7 @@ static int add_listed(struct heap *heap, const struct layout_model *model, uint3
 		if (field.value) {
 			part.flat_bytes = store_flat_bytes(field.value);
 			part.flat_align = store_flat_align(field.value);
+			part.flat_class = store_flat_class(field.value);
 		}
 		for (size_t k = 0; k < injected_count; k++)
 			if (injected[k] && strcmp(injected[k], name) == 0)

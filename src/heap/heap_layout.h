@@ -32,6 +32,7 @@ struct heap_part {
 	const char *name;    /* injected fields: static; else NULL */
 	uint32_t flat_bytes; /* fields that hold a flat value: its bytes; else 0 */
 	uint32_t flat_align;
+	uint32_t flat_class; /* of the value */
 	uint8_t kind;        /* enum heap_part_kind */
 	uint8_t type;        /* fields: HPROF basic type */
 };

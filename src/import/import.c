@@ -112,6 +112,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "class.java.lang.Class", im->class_class_no },
 		{ "class.java.lang.ClassLoader", im->loader_class_no },
 		{ "flat.values", im->flat_count },
+		{ "zeroed.texts", import_zeroed_from(im) },
 		{ "import.strict", im->opt->strict != 0 },
 	};
 	/* Not the thread count or the time: the same dump gives the same bytes. */

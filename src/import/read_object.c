@@ -345,7 +345,8 @@ static int take_sub(struct import *im, struct maker *m, const struct hprof_sub *
 		o->length = sub->length;
 		o->class_no = im->primitive_class_no[sub->element_type & 15];
 		o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
-		return HDB_OK;
+		return sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP && !im->is_android ?
+		       import_zeroed_add(im, m, sub, err) : HDB_OK;
 	default:
 		return hdb_fail(err, HDB_EBUG, "no object at offset %" PRIu64, sub->offset);
 	}

@@ -225,6 +225,7 @@ static void empty_slot(struct slot *s)
 	s->held.count = s->missing.count = s->big.count = s->shorts.count = 0;
 	s->missing_count = s->short_count = s->reference_count = 0;
 	s->flat_count = s->odd_count = 0;
+	s->zeroed = (struct import_zeroed){ 0 };
 }
 
 /* Class objects' own offsets. */

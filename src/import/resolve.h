@@ -41,6 +41,7 @@ struct slot {
 	struct base_vec shorts;     /* struct short_instance */
 	struct base_vec counted;    /* struct import_count */
 	struct import_seen seen;
+	struct import_zeroed zeroed;
 	uint64_t first_id;
 	uint32_t count;
 	uint64_t missing_count, short_count, reference_count, flat_count, odd_count;
@@ -90,6 +91,10 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 
 /* The same for object i of the block, which is no instance and no array of the dump: a class, or made up. */
 int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err);
+
+/* zeroed.c: looks where the content of an array ends. */
+int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
+		      struct hdb_error *err);
 
 /* sizes_art.c: marks object i of the block if ART made it up for a part of another object. */
 void import_mark_embedded(struct import *im, struct maker *m, uint32_t i);

@@ -126,6 +126,7 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 	import_distances_merge(im, &s->seen);
 	im->flat_count += s->flat_count;
 	im->odd_count += s->odd_count;
+	import_zeroed_merge(im, &s->zeroed);
 	if (r == HDB_OK)
 		r = import_counts_merge(im, &s->counted, err);
 	return r == HDB_OK ? report_short(im, s, err) : r;

@@ -22,7 +22,7 @@
 
 /*
  * One object in so many of a class may lie closer to the next than the layout allows, and another ID is to blame: in a
- * heap whose objects lie back to back, where a wrong layout shows at nearly all of them, and in others.
+ * heap whose objects lie back to back, where a wrong layout shows at nearly all of them; and in others.
  */
 #define ODD_SHARE_DENSE 10u
 #define ODD_SHARE 100u
@@ -270,20 +270,6 @@ static uint64_t correct(const struct import_distance *distance, int64_t least, b
 	return bytes;
 }
 
-/*
- * The distance that counts: the smallest, but for a few odd ones, as an ID inside another object makes them. An object
- * of a size that the layout says is as close to the next as all others.
- */
-static int64_t least_distance(const struct import_distance *distance, uint64_t bytes, bool dense)
-{
-	const uint32_t share = dense ? ODD_SHARE_DENSE : ODD_SHARE;
-
-	if (distance->count < share || distance->at_least > distance->count / share ||
-	    distance->next_least == INT64_MAX || distance->least >= (int64_t)bytes)
-		return distance->least;
-	return distance->next_least;
-}
-
 /* What the user has fixed is taken even where distances contradict it; they are only noted. */
 static void size_vm_class(struct import_class *class, const struct layout *l, bool dense, bool fixed)
 {
@@ -294,7 +280,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 	const uint64_t bytes = is_array ? sizes_array_base(model, class) :
 			       layout_round(class->model_bytes, model->align_bytes);
 	const int64_t least = is_wide ? distance->least_wide : is_array ? distance->least :
-			      least_distance(distance, bytes, dense);
+			      sizes_least(distance, bytes, distance->count /
+					  (dense ? ODD_SHARE_DENSE : ODD_SHARE));
 	uint8_t basis = STORE_SIZE_COMPUTED;
 
 	if (l->choice->has_addresses)

@@ -70,6 +70,12 @@ bool sizes_is_wide(const struct layout_model *model, const struct import_class *
 /* Bytes before the first element of an array of the class. */
 unsigned sizes_array_base(const struct layout_model *model, const struct import_class *class);
 
+/*
+ * The distance that counts for an instance that is laid out with this size: the smallest, unless it is less, at most
+ * `most` objects lie at it, and others do not: then an ID inside another object is to blame, and the next one counts.
+ */
+int64_t sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most);
+
 /* ---- flat.c ---- */
 
 /* Sets bytes and align of im->flat_fields, once types are read. */

@@ -10,6 +10,9 @@
 
 /* Classes between two reports of progress. */
 #define STEP_CLASSES 4096
+/* So many objects of a class that has MANY may contradict a model by an ID that is damaged. */
+#define ODD_OBJECTS 2
+#define MANY_OBJECTS 200
 /* Room for the name of a field that is known; longer ones are none of them. */
 #define FIELD_NAME_ROOM 64
 
@@ -294,6 +297,14 @@ uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance
 	return (uint64_t)least - bytes < align ? STORE_SIZE_EXACT : STORE_SIZE_COMPUTED;
 }
 
+int64_t sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most)
+{
+	const bool is_odd = distance->least < (int64_t)bytes && distance->at_least <= most &&
+			    distance->next_least != INT64_MAX;
+
+	return is_odd ? distance->next_least : distance->least;
+}
+
 static void count_basis(struct sizes_score *score, uint8_t basis)
 {
 	if (basis == STORE_SIZE_CUT)
@@ -356,12 +367,15 @@ struct sizes_score sizes_score(const struct sizes *s, const struct layout_model 
 		const struct import_class *class = import_class_at(s->im, no);
 		const bool is_wide = class->stack_size_at && model->reference_bytes == 8;
 
-		if (!is_array(class) && class->distance.count)
-			count_basis(&score, sizes_basis(layout_round(class->model_bytes,
-								     model->align_bytes),
-							model->align_bytes, &class->distance,
-							is_wide ? class->distance.least_wide :
-							class->distance.least));
+		if (!is_array(class) && class->distance.count) {
+			const uint64_t bytes = layout_round(class->model_bytes, model->align_bytes);
+			const uint32_t most = class->distance.count >= MANY_OBJECTS ? ODD_OBJECTS : 0;
+			const int64_t least = is_wide ? class->distance.least_wide :
+					      sizes_least(&class->distance, bytes, most);
+
+			count_basis(&score, sizes_basis(bytes, model->align_bytes,
+							&class->distance, least));
+		}
 		if (class->mirror_distance.count && !(class->out.flags & STORE_CLASS_INVENTED))
 			count_basis(&mirrors, sizes_basis(class->mirror_bytes, model->align_bytes,
 							&class->mirror_distance,

@@ -21,11 +21,11 @@
 #define COMPACT_HANDICAP 64
 /*
  * Distances that may be no multiple of the alignment: one in ODD_SHARE, and ODD_MAX in all, which damage may leave. A
- * heap with half the alignment has thousands in its class library alone, but a program may have made millions of others.
+ * heap with half the alignment has thousands in its class library alone, among millions of others of a program.
  */
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
-/* Identifiers that are no multiples of 8, beside flat values: one in so many at most where identifiers are addresses. */
+/* Identifiers that are no multiples of 8, beside flat values: one in so many at most where they are addresses. */
 #define ODD_IDS_SHARE 100u
 /* Header x reference width x version. */
 #define TRIES_MAX 18

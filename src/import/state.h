@@ -78,6 +78,12 @@ struct import_heap_switch {
 	uint32_t heap_no; /* 1 + number in table heaps */
 };
 
+/* Where the content of arrays of bytes and chars ends: see zeroed.c. */
+struct import_zeroed {
+	uint64_t end;       /* 1 + the last element of any that is not zero */
+	uint64_t cut_count; /* arrays that are longer and have this element */
+};
+
 struct import {
 	const struct hdb_import_options *opt;
 	struct base_work *work;
@@ -133,6 +139,8 @@ struct import {
 	bool has_sticky;
 	struct hprof_control_settings control; /* of the last such record */
 	bool has_control;
+	bool is_numbered;             /* identifiers are numbers, no addresses: flat.c */
+	bool has_odd_ids;             /* addresses, but not all are multiples of 8 */
 	bool any_boot_class;          /* a class of the boot loader is there */
 	uint32_t *order;              /* class numbers, super classes first */
 	unsigned mat_align_bytes;     /* MAT's A: see sizes.c */
@@ -143,13 +151,13 @@ struct import {
 	unsigned align_bytes;         /* of sizes, as chosen */
 	uint64_t low_bits[IMPORT_LOW_BITS + 1]; /* distances between neighbours by their low zero bits */
 	/* flat.c */
-	bool is_numbered;             /* identifiers are numbers, no addresses */
-	bool has_odd_ids;             /* addresses, but not all are multiples of 8 */
 	uint64_t flat_last;           /* instances with an ID up to it are flat values; 0: none */
 	uint64_t flat_count;          /* of them */
 	uint64_t odd_count;           /* objects whose ID is neither flat nor a multiple of 8 */
 	uint64_t *plan_flat;          /* by reference of im->plans: least ID of a flat value there; NULL: none */
 	uint64_t *element_flat;       /* the same by class, of elements of its arrays */
+	struct import_zeroed zeroed;
+	uint64_t zeroed_end;          /* the largest end so far, for all threads */
 	struct base_vec flat_fields;  /* struct import_flat_field, by class and field */
 };
 
@@ -248,6 +256,10 @@ static inline bool import_is_apart(const struct import *im, uint64_t id)
 /* Before the pass over objects, and after it: which fields and arrays have flat values. */
 int import_flat_begin(struct import *im, struct hdb_error *err);
 int import_flat_end(struct import *im, struct hdb_error *err);
+
+/* zeroed.c: the element from which on arrays of bytes and chars are zeros; 0: they are whole. */
+uint64_t import_zeroed_from(const struct import *im);
+void import_zeroed_merge(struct import *im, const struct import_zeroed *seen);
 
 /* import_problems.c: notes what is wrong in the dump, at `offset`, and was worked round. HDB_ENOMEM, else HDB_OK. */
 int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,

@@ -79,6 +79,9 @@ static bool is_real(const struct cursor *c)
 
 	if (block->first_ix + c->at == HEAP_BOOT_LOADER)
 		return false;
+	/* A flat value's ID is a number that the next dump gives to another one. */
+	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
+		return false;
 	return block->kind[c->at] != STORE_CLASS ||
 	       !(heap_class(c->side->heap, (uint32_t)block->length[c->at])->flags &
 		 STORE_CLASS_INVENTED);

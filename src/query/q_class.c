@@ -52,6 +52,12 @@ static const struct hdb_column facts[] = {
 	{ "class_bytes", HDB_TYPE_BYTES, "class size", "shallow size of the class object" },
 	{ "instances", HDB_TYPE_COUNT, "instances", "objects of exactly this class, unreachable ones "
 	  "included" },
+	{ "flat_values", HDB_TYPE_COUNT, "flat values", "of those, values inside other objects, which "
+	  "have their bytes; only if there are any" },
+	{ "element_bytes", HDB_TYPE_BYTES, "flat elements", "bytes of an element, if the elements of "
+	  "its arrays are flat values" },
+	{ "filler", HDB_TYPE_BOOL, "filler", "its objects fill dead areas of the heap: none of the "
+	  "program's; only if so" },
 	{ "reachable_instances", HDB_TYPE_COUNT, "reachable", "of those, reachable ones; while totals "
 	  "are built" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of all instances, unreachable ones included" },
@@ -67,6 +73,7 @@ struct class_query {
 	bool is_list, in_statics;
 	uint64_t *instances;       /* by class */
 	uint64_t *bytes;
+	uint64_t *flat;            /* instances that are flat values */
 	/* one class */
 	struct heap_fields fields; /* statics */
 	uint32_t no;               /* class whose instance fields are listed */
@@ -81,6 +88,8 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	(void)err;
 	s->instances[count->class_no] += count->count;
 	s->bytes[count->class_no] += count->shallow_bytes;
+	if (count->embedded && count->kind == STORE_INSTANCE)
+		s->flat[count->class_no] += count->count;
 	return HDB_OK;
 }
 
@@ -97,6 +106,8 @@ static int count_objects(struct query *q, struct class_query *s, struct hdb_erro
 				continue;
 			s->instances[block->class_no[i]]++;
 			s->bytes[block->class_no[i]] += block->shallow[i];
+			s->flat[block->class_no[i]] += block->embedded[i] &&
+						       block->kind[i] == STORE_INSTANCE;
 		}
 	}
 	free(block);
@@ -110,8 +121,9 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 
 	s->instances = calloc(n, sizeof(*s->instances));
 	s->bytes = calloc(n, sizeof(*s->bytes));
-	if (!s->instances || !s->bytes)
-		return hdb_fail_memory(err, "counts by class", n * 2 * sizeof(*s->bytes));
+	s->flat = calloc(n, sizeof(*s->flat));
+	if (!s->instances || !s->bytes || !s->flat)
+		return hdb_fail_memory(err, "counts by class", n * 3 * sizeof(*s->bytes));
 	r = heap_each_count(q->heap, add_counted, s, err);
 	return r == HDB_NOTFOUND ? count_objects(q, s, err) : r;
 }
@@ -179,6 +191,12 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 		r = query_fact(q, "class_bytes", class->class_bytes, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "instances", s->instances[no], err);
+	if (r == HDB_OK && s->flat[no])
+		r = query_fact(q, "flat_values", s->flat[no], err);
+	if (r == HDB_OK && class->flags & STORE_CLASS_FILLER)
+		r = query_fact(q, "filler", true, err);
+	else if (r == HDB_OK && class->element_bytes)
+		r = query_fact(q, "element_bytes", class->element_bytes, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", s->bytes[no], err);
 	query_size_proof(q, class, proof);
@@ -325,6 +343,7 @@ static void close_class(struct query *q)
 	free(s->classes);
 	free(s->instances);
 	free(s->bytes);
+	free(s->flat);
 	free(s);
 }
 

@@ -50,6 +50,10 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		  "2 CPU samples" },
 		{ "dump", "agent trace depth", "control.trace_depth", "frames that it kept" },
 	};
+	static const struct info_meta zeroed[] = {
+		{ "dump", "zeroed from", "zeroed.texts", "element from which on arrays of bytes and chars, "
+		  "the texts of strings among them, are zeros: the VM left their content out" },
+	};
 	char text[4096];
 	int r;
 
@@ -65,6 +69,8 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		r = add_time(q, info, err);
 	if (r == HDB_OK)
 		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	if (r == HDB_OK && store_meta_number(q->heap->store, "zeroed.texts", 0))
+		r = info_meta(q, info, zeroed, 1, err);
 	if (r == HDB_OK && store_meta_number(q->heap->store, "control.flags", UINT64_MAX) != UINT64_MAX)
 		r = info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
 	return r;
@@ -124,6 +130,48 @@ static int count_objects(struct query *q, uint64_t kinds[4], struct hdb_error *e
 			r = base_step(q->work, block->first_ix, err);
 	}
 	free(block);
+	return r;
+}
+
+/* Objects that no program made. */
+struct apart {
+	struct heap *heap;
+	uint64_t flat, fillers, filler_bytes;
+};
+
+static int add_apart(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct apart *a = ctx;
+
+	(void)err;
+	if (count->kind == STORE_CLASS)
+		return HDB_OK;
+	if (count->embedded && count->kind == STORE_INSTANCE)
+		a->flat += count->count;
+	if (heap_class(a->heap, count->class_no)->flags & STORE_CLASS_FILLER) {
+		a->fillers += count->count;
+		a->filler_bytes += count->shallow_bytes;
+	}
+	return HDB_OK;
+}
+
+/* Flat values and fillers, where the import has counted and there are any. */
+static int add_special(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	struct apart a = { .heap = q->heap };
+	int r = heap_each_count(q->heap, add_apart, &a, err);
+
+	if (r == HDB_NOTFOUND)
+		return HDB_OK;
+	if (r == HDB_OK && a.flat)
+		r = info_number(info, "objects", "flat values", "values inside other objects, which "
+				"have their bytes", a.flat, err);
+	if (r == HDB_OK && a.fillers)
+		r = info_number(info, "objects", "fillers", "objects that fill dead areas of the heap, none "
+				"of the program's", a.fillers, err);
+	if (r == HDB_OK && a.fillers)
+		r = info_number(info, "objects", "filler bytes", "their shallow sizes", a.filler_bytes,
+				err);
 	return r;
 }
 
@@ -195,6 +243,8 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 	if (r == HDB_OK)
 		r = info_number(info, "objects", "invented", "that the dump lacks but refers to: the "
 			       "boot loader's stand-in, classes", invented, err);
+	if (r == HDB_OK)
+		r = add_special(q, info, err);
 	if (r == HDB_OK)
 		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 	if (r == HDB_OK)

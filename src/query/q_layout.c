@@ -23,7 +23,8 @@ static const struct hdb_column columns[] = {
 	  "alignment), not explained, elements" },
 	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
 	{ "field", HDB_TYPE_TEXT, "field", "its name" },
-	{ "type", HDB_TYPE_TEXT, "type", "basic type of the field, or of the elements" },
+	{ "type", HDB_TYPE_TEXT, "type", "basic type of the field, or of the elements; of a value that "
+	  "lies in the field, \"flat\" and its class" },
 };
 
 static const struct hdb_column facts[] = {
@@ -113,7 +114,10 @@ static int next_part(struct query *q, struct hdb_error *err)
 	query_set(q, OFFSET, part->offset);
 	query_set(q, BYTES, part->bytes);
 	r = query_set_text(q, PART, heap_part_name(part->kind), err);
-	if (r == HDB_OK && part->type)
+	if (r == HDB_OK && part->flat_bytes && part->flat_class < q->heap->class_count)
+		r = query_format(q, TYPE, err, "flat %s", heap_class_name(q->heap,
+									   part->flat_class));
+	else if (r == HDB_OK && part->type)
 		r = query_set_text(q, TYPE, type ? type : "?", err);
 	if (r < 0 || part->class_no == HEAP_NONE)
 		return r;

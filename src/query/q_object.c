@@ -37,6 +37,11 @@ static const struct hdb_column facts[] = {
 	{ "class_id", HDB_TYPE_ID, "class object", "ID of its class" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "class loader of its class" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "instance, object array, primitive array or class" },
+	{ "flat", HDB_TYPE_BOOL, "flat value", "a value inside another object, which has its bytes; the "
+	  "ID is made up; only if it is one" },
+	{ "flat_in", HDB_TYPE_ID, "flat value in", "the object that it is in" },
+	{ "filler", HDB_TYPE_BOOL, "filler", "fills a dead area of the heap: no object of the program; "
+	  "only if it is one" },
 	{ "value", HDB_TYPE_TEXT, "value", "a string's text, a boxed value, a thread's name ..." },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of an array" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
@@ -132,6 +137,27 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	return query_fact_text(q, "allocated_at", text, err);
 }
 
+/* A flat value has one holder: the first that refers to it. */
+static int add_flat(struct query *q, const struct heap_object *o, struct hdb_error *err)
+{
+	struct store_lists referrers;
+	const uint32_t *holders;
+	uint64_t id;
+	size_t count = 0;
+	int r = query_fact(q, "flat", true, err);
+
+	if (r == HDB_OK)
+		r = derive_referrers(q->derive, &referrers, err);
+	if (r == HDB_OK)
+		r = store_lists_begin(&referrers, o->ix, NULL, err);
+	if (r == HDB_OK)
+		r = store_lists_next(&referrers, &holders, &count, err);
+	if (r < 0 || !count)
+		return r;
+	r = heap_id(q->heap, holders[0], &id, err);
+	return r == HDB_OK ? query_fact(q, "flat_in", id, err) : r;
+}
+
 static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	const char *from;
@@ -166,6 +192,10 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 				    heap_class(q->heap, (uint32_t)o->length) : class), err);
 	if (r == HDB_OK)
 		r = query_fact_text(q, "kind", kinds[o->kind & 3], err);
+	if (r == HDB_OK && o->embedded && o->kind == STORE_INSTANCE)
+		r = add_flat(q, o, err);
+	if (r == HDB_OK && class->flags & STORE_CLASS_FILLER && o->kind != STORE_CLASS)
+		r = query_fact(q, "filler", true, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", o->shallow_bytes, err);
 	if (r == HDB_OK && (o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY))

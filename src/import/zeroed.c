@@ -1,0 +1,87 @@
+/*
+ * import/zeroed.c - whether the VM left out the content of long arrays.
+ *
+ * SapMachine with -XX:+LimitPrimitiveArrayContentInHeapDump (services/heapDumper.cpp, dump_prim_array, since 2026)
+ * writes an array of primitives with its length, but only so many of its elements: of bytes and chars 120, or
+ * StringLikeContentSizeLimitInHeapDump; of others ArrayContentSizeLimitInHeapDump. The others are zeros. No record
+ * says so. It shows in that many arrays of bytes and chars, most of them texts, end their content at one and the same
+ * element, behind which no such array of the heap has any.
+ */
+#include "import/resolve.h"
+
+#include "base/bytes.h"
+
+/* Bytes that are looked at at a time; a multiple of 8. */
+#define CHUNK_BYTES (1u << 20)
+/* Arrays that must end their content there: more than any program fills alike by chance. */
+#define ARRAYS_MIN 32u
+
+/* Bytes of an array up to its last one that is not zero; or `least`, if that is not above. */
+static int content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
+		       uint64_t *out, struct hdb_error *err)
+{
+	uint64_t end = sub->body_size;
+
+	while (end > least) {
+		const uint64_t n = end - least < CHUNK_BYTES ? end - least : CHUNK_BYTES;
+		const uint8_t *p = base_view_at(view, sub->body_offset + end - n, n, err);
+		uint64_t i = n;
+
+		if (!p)
+			return HDB_ETRUNC;
+		while (i >= 8 && load64(p + i - 8) == 0)
+			i -= 8;
+		while (i && !p[i - 1])
+			i--;
+		end -= n - i;
+		if (i)
+			break;
+	}
+	*out = end;
+	return HDB_OK;
+}
+
+static void join(struct import_zeroed *to, const struct import_zeroed *from)
+{
+	if (from->end > to->end)
+		*to = *from;
+	else if (from->end == to->end)
+		to->cut_count += from->cut_count;
+}
+
+int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
+		      struct hdb_error *err)
+{
+	const unsigned width = sub->element_type == HPROF_CHAR ? 2 : 1;
+	const uint64_t known = __atomic_load_n(&im->zeroed_end, __ATOMIC_RELAXED);
+	struct import_zeroed one = { .cut_count = 1 };
+	uint64_t bytes, held = known;
+	int r;
+
+	if ((sub->element_type != HPROF_BYTE && sub->element_type != HPROF_CHAR) || sub->length <= known)
+		return HDB_OK;
+	/* From the last element that counts on: all that can be more, or as much. */
+	r = content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err);
+	if (r < 0)
+		return r;
+	one.end = (bytes + width - 1) / width;
+	if (!one.end || one.end < known)
+		return HDB_OK;
+	one.cut_count = one.end < sub->length;
+	join(&m->out->zeroed, &one);
+	while (held < one.end &&
+	       !__atomic_compare_exchange_n(&im->zeroed_end, &held, one.end, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		continue;
+	return HDB_OK;
+}
+
+void import_zeroed_merge(struct import *im, const struct import_zeroed *seen)
+{
+	join(&im->zeroed, seen);
+}
+
+uint64_t import_zeroed_from(const struct import *im)
+{
+	return im->zeroed.cut_count >= ARRAYS_MIN ? im->zeroed.end : 0;
+}
