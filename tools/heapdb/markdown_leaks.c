@@ -5,9 +5,10 @@
  * local), then those of objects that should be gone (leaking or library, trace); a heading is put where the kind
  * changes.
  */
+#include "heapdb/cli.h"
 #include "heapdb/report.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A suspect with less is only the largest one: something is always largest, in small heaps by far. */
@@ -166,7 +167,7 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *text = rows_value(rows, "text");
 	const struct hdb_value *holds = rows_value(rows, "holds_by");
 
-	output_string(out, "\n**Should be gone: ");
+	output_string(out, "**Should be gone: ");
 	markdown_code(out, label->text, label->text_size);
 	if (holds->type == HDB_TYPE_TEXT) {
 		output_string(out, ", kept by ");
@@ -177,46 +178,112 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 	output_string(out, "**\n");
 }
 
+/* A paragraph or more of the first lines, made apart. */
+struct part_of_head {
+	struct output out;
+	struct bytes text;
+	bool has_path, is_open; /* a line: ended by what follows it */
+};
+
+/* The two of them, in the order of the rows. */
+struct head {
+	struct part_of_head suspect, leaking;
+	uint64_t suspect_no, leaking_no; /* their numbers; 0: there is none */
+	bool is_culprit;        /* the suspect fills the heap */
+	bool is_library;        /* what leaks is a known fault of others */
+	unsigned held;          /* classes told that the suspect holds */
+};
+
+static void end_line(struct part_of_head *part)
+{
+	if (part->is_open)
+		output_char(&part->out, '\n');
+	part->is_open = false;
+}
+
+static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows)
+{
+	output_string(&part->out, part->has_path ? "" : "\nPath: ");
+	put_step(&part->out, rows, !part->has_path);
+	part->has_path = part->is_open = true;
+}
+
 /* The first suspect that is not all classes together, and the first object that should be gone. */
+static void add_to_head(struct head *head, const struct fullness *full, const struct hdb_rows *rows)
+{
+	const uint64_t no = rows_value(rows, "suspect")->u;
+	const bool is_step = rows_is(rows, "kind", "path") || rows_is(rows, "kind", "gap") ||
+			     rows_is(rows, "kind", "trace");
+
+	if (rows_is(rows, "kind", "suspect") && !head->suspect_no && !is_all_classes(rows)) {
+		head->suspect_no = no;
+		head->is_culprit = strcmp(suspect_word(full, rows), "Culprit") == 0;
+		put_suspect_line(&head->suspect.out, full, rows);
+	} else if (is_leaking(rows) && !head->leaking_no) {
+		head->leaking_no = no;
+		head->is_library = rows_is(rows, "kind", "library");
+		put_leaking_line(&head->leaking.out, rows);
+	} else if (is_step && no && no == head->suspect_no) {
+		put_head_step(&head->suspect, rows);
+	} else if (is_step && no && no == head->leaking_no) {
+		put_head_step(&head->leaking, rows);
+	} else if (rows_is(rows, "kind", "element") && no && no == head->suspect_no &&
+		   head->held < HELD_SHOWN && rows_value(rows, "percent")->d >= HELD_PERCENT) {
+		if (!head->held)
+			end_line(&head->suspect);
+		put_held(&head->suspect.out, rows, !head->held++);
+		head->suspect.is_open = true;
+	}
+}
+
+/*
+ * What should be gone is a fault for certain, a suspect is not: that comes second, unless it fills the heap or the
+ * fault is a library's.
+ */
+static void put_head(struct output *out, struct head *head)
+{
+	const bool is_leaking_first = head->leaking_no && !head->is_culprit && !head->is_library;
+	struct part_of_head *const order[] = {
+		is_leaking_first ? &head->leaking : &head->suspect,
+		is_leaking_first ? &head->suspect : &head->leaking,
+	};
+
+	bool is_first = true;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct part_of_head *part = order[i];
+
+		end_line(part);
+		output_collect_end(&part->out);
+		if (!part->text.size)
+			continue;
+		output_string(out, is_first ? "" : "\n");
+		is_first = false;
+		output_bytes(out, part->text.data ? part->text.data : "", part->text.size);
+	}
+}
+
 int markdown_headline(struct answer *answer, struct output *out)
 {
-	const struct hdb_rows *rows = answer->rows;
 	const struct fullness full = fullness_of(answer);
-	uint64_t suspect = 0, leaking = 0;
-	bool has_path = false, is_open = false;
-	unsigned held = 0;
+	struct head *head = calloc(1, sizeof(*head));
 	int rc;
 
-	while ((rc = answer_next(answer, out)) == HDB_OK) {
-		const struct hdb_value *part = rows_value(rows, "suspect");
-		const bool is_step = rows_is(rows, "kind", "path") || rows_is(rows, "kind", "gap") ||
-				     rows_is(rows, "kind", "trace");
-
-		if (rows_is(rows, "kind", "suspect") && !suspect && !is_all_classes(rows)) {
-			suspect = part->u;
-			put_suspect_line(out, &full, rows);
-			has_path = false;
-		} else if (is_leaking(rows) && !leaking) {
-			leaking = part->u;
-			output_string(out, is_open ? "\n" : "");
-			put_leaking_line(out, rows);
-			has_path = is_open = false;
-		} else if (is_step && (part->u == suspect || part->u == leaking)) {
-			output_string(out, has_path ? "" : "\nPath: ");
-			put_step(out, rows, !has_path);
-			has_path = is_open = true;
-		} else if (rows_is(rows, "kind", "element") && part->u == suspect &&
-			   held < HELD_SHOWN && rows_value(rows, "percent")->d >= HELD_PERCENT) {
-			output_string(out, is_open && !held ? "\n" : "");
-			put_held(out, rows, !held++);
-			is_open = true;
-		}
-	}
-	output_string(out, is_open ? "\n" : "");
-	if (!suspect && !leaking && rc == HDB_END)
+	if (!head)
+		return cli_fail(answer->err, HDB_ENOMEM, "no memory for the first lines");
+	output_collect(&head->suspect.out, &head->suspect.text);
+	output_collect(&head->leaking.out, &head->leaking.text);
+	while ((rc = answer_next(answer, out)) == HDB_OK)
+		add_to_head(head, &full, answer->rows);
+	if (rc == HDB_END && !head->suspect_no && !head->leaking_no)
 		output_string(out, "**No suspect: nothing holds much of the heap alone.**\n");
+	else if (rc == HDB_END)
+		put_head(out, head);
 	if (rc == HDB_END)
 		put_fullness(out, &full);
+	output_release(out, &head->suspect.text);
+	output_release(out, &head->leaking.text);
+	free(head);
 	return rc == HDB_END ? HDB_OK : rc;
 }
 

@@ -16,9 +16,19 @@
 void output_init(struct output *out, int fd)
 {
 	out->fd = fd;
+	out->into = NULL;
 	out->error = 0;
 	out->used = 0;
 	out->is_terminal = isatty(fd) == 1;
+}
+
+void output_collect(struct output *out, struct bytes *into)
+{
+	out->fd = -1;
+	out->into = into;
+	out->error = 0;
+	out->used = 0;
+	out->is_terminal = false;
 }
 
 /* Writes out what waits. */
@@ -26,6 +36,11 @@ static void flush(struct output *out)
 {
 	size_t done = 0;
 
+	if (out->into) {
+		bytes_add(out->into, out->buffer, out->used);
+		out->used = 0;
+		return;
+	}
 	if (out->used > 0 && out->is_terminal)
 		progress_hide();
 	while (done < out->used && out->error == 0) {
@@ -37,6 +52,11 @@ static void flush(struct output *out)
 			out->error = errno;
 	}
 	out->used = 0;
+}
+
+void output_collect_end(struct output *out)
+{
+	flush(out);
 }
 
 int output_close(struct output *out)

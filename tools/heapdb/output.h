@@ -21,6 +21,7 @@
 
 struct output {
 	int fd;
+	struct bytes *into; /* NULL: the descriptor; else where the text is collected, lent */
 	int error;   /* errno of the first write that failed; 0: none */
 	bool is_terminal;
 	size_t used; /* bytes waiting in `buffer` */
@@ -28,6 +29,13 @@ struct output {
 };
 
 void output_init(struct output *out, int fd);
+
+/*
+ * Collects the text in `into`, to be put in its place later: output_collect_end has it whole there. Where memory was
+ * short, into->failed says so.
+ */
+void output_collect(struct output *out, struct bytes *into);
+void output_collect_end(struct output *out);
 
 /* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
 int output_close(struct output *out);
