@@ -1,6 +1,7 @@
 /*
  * query_triage_test.c - what the rules of triage count: thread-local values over all threads, what is in collections
  * that fields of telling names hold, long lists without an array, hash codes that collide; and that all rules are told.
+ * Also whose values a group of threads holds, as a leak suspect.
  */
 #include "query_ask.h"
 
@@ -243,6 +244,38 @@ static void thread_locals(void **state)
 	written_close(&heap);
 }
 
+/* A suspect that is a group of threads: who has the ThreadLocal that keeps most of it. */
+static void group_of_threads(void **state)
+{
+	const struct ask question = { .query = "leaks", .options = { "brief" } };
+	struct hdb_error err = { 0 };
+	struct hdb_rows *rows;
+
+	(void)state;
+	begin(CONTEXT, 0, 0);
+	PUT_AT(CONTEXT, LOCAL, 0);
+	for (int i = 0; i < 12; i++)
+		put_thread(CONTEXT, BLOB, 60000);
+	put_thread(PUT(LOCAL, 0), BLOB, 50000);
+	written_open(&heap, &out, "threads", NULL);
+	rows = ask_rows(heap.db, &question);
+	assert_int_equal(hdb_rows_next(rows, &err), HDB_OK);
+	assert_true(value_is(rows, "holds_by", "thread-local app.Holder.CONTEXT (static) of 12 threads"));
+	hdb_rows_close(rows);
+	written_close(&heap);
+	/* Threads that hold other things are not explained by it. */
+	begin(CONTEXT, 0, 0);
+	PUT_AT(CONTEXT, LOCAL, 0);
+	for (int i = 0; i < 24; i++)
+		put_thread(i < 12 ? CONTEXT : PUT(LOCAL, 0), BLOB, 60000);
+	written_open(&heap, &out, "threads", NULL);
+	rows = ask_rows(heap.db, &question);
+	assert_int_equal(hdb_rows_next(rows, &err), HDB_OK);
+	assert_int_equal(value_of(rows, "holds_by")->type, HDB_TYPE_NULL);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
 /* A field that a super class declares; the one of a similar name is another thing. */
 static void listeners(void **state)
 {
@@ -345,7 +378,8 @@ static void all_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(thread_locals), cmocka_unit_test(listeners), cmocka_unit_test(queues),
+		cmocka_unit_test(thread_locals), cmocka_unit_test(group_of_threads),
+		cmocka_unit_test(listeners), cmocka_unit_test(queues),
 		cmocka_unit_test(shapes), cmocka_unit_test(all_rules),
 	};
 

@@ -7,6 +7,7 @@
 #include "query/limits.h"
 #include "query/object_rules.h"
 #include "query/queries.h"
+#include "query/thread_locals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,6 +211,8 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 
 	if (r == HDB_OK)
 		r = query_leak_culprit(q, path, s->ix, culprit, sizeof(culprit), err);
+	if (r == HDB_OK && !culprit[0])
+		r = query_locals_explain(q, s, culprit, sizeof(culprit), err);
 	if (r == HDB_OK)
 		r = add_suspect(q, l, i + 1, s, culprit, err);
 	if (r != HDB_OK || l->is_brief)

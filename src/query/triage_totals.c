@@ -4,6 +4,7 @@
 #include "query/groups.h"
 #include "query/leak_parts.h"
 #include "query/object_rules.h"
+#include "query/thread_locals.h"
 #include "query/triage.h"
 
 #include <stdio.h>
@@ -150,6 +151,8 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 		if (r == HDB_OK && end != HEAP_NONE)
 			r = query_leak_culprit(t->q, &path, s->ix, f->detail,
 					       sizeof(f->detail), err);
+		if (r == HDB_OK && !f->detail[0])
+			r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
 		break;
 	}
 	query_suspects_release(&suspects);

@@ -128,12 +128,16 @@ static void put_suspect_line(struct output *out, const struct fullness *full,
 	output_string(out, "**\n");
 }
 
-/* "It holds: 40,000 `com.acme.Order` (80.1 %), ...": one of these. */
+/*
+ * "It holds: 40,000 `com.acme.Order` (80.1 %), ...": one of these. Where nothing is told of what it holds in the end,
+ * of all that it retains.
+ */
 static void put_held(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
 	const struct hdb_value *name = rows_value(rows, "class");
+	const bool is_all = rows_is(rows, "kind", "content");
 
-	output_string(out, is_first ? "\nIt holds: " : ", ");
+	output_string(out, !is_first ? ", " : is_all ? "\nAll that it retains: " : "\nIt holds: ");
 	markdown_value(out, rows_value(rows, "count"));
 	output_char(out, ' ');
 	markdown_code(out, name->text, name->text_size);
@@ -192,6 +196,7 @@ struct head {
 	bool is_culprit;        /* the suspect fills the heap */
 	bool is_library;        /* what leaks is a known fault of others */
 	unsigned held;          /* classes told that the suspect holds */
+	bool has_elements;      /* which are what it holds in the end */
 };
 
 static void end_line(struct part_of_head *part)
@@ -206,6 +211,14 @@ static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows
 	output_string(&part->out, part->has_path ? "" : "\nPath: ");
 	put_step(&part->out, rows, !part->has_path);
 	part->has_path = part->is_open = true;
+}
+
+/* Whether a row says what the suspect holds: in the end, or else all that it retains. */
+static bool is_held(struct head *head, const struct hdb_rows *rows)
+{
+	if (rows_is(rows, "kind", "element"))
+		return head->has_elements = true;
+	return rows_is(rows, "kind", "content") && !head->has_elements;
 }
 
 /* The first suspect that is not all classes together, and the first object that should be gone. */
@@ -227,8 +240,8 @@ static void add_to_head(struct head *head, const struct fullness *full, const st
 		put_head_step(&head->suspect, rows);
 	} else if (is_step && no && no == head->leaking_no) {
 		put_head_step(&head->leaking, rows);
-	} else if (rows_is(rows, "kind", "element") && no && no == head->suspect_no &&
-		   head->held < HELD_SHOWN && rows_value(rows, "percent")->d >= HELD_PERCENT) {
+	} else if (is_held(head, rows) && no && no == head->suspect_no && head->held < HELD_SHOWN &&
+		   rows_value(rows, "percent")->d >= HELD_PERCENT) {
 		if (!head->held)
 			end_line(&head->suspect);
 		put_held(&head->suspect.out, rows, !head->held++);
@@ -247,7 +260,6 @@ static void put_head(struct output *out, struct head *head)
 		is_leaking_first ? &head->leaking : &head->suspect,
 		is_leaking_first ? &head->suspect : &head->leaking,
 	};
-
 	bool is_first = true;
 
 	for (size_t i = 0; i < 2; i++) {
