@@ -44,7 +44,8 @@ test_src    := $(foreach f,$(sort $(wildcard tests/*_test.c)),$(if $(call picked
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 headers     := $(sort $(wildcard include/*.h src/*/*.h tools/*/*.h tests/*.h tests/support/*.h))
-scripts     := $(sort $(wildcard .ci/run tools/*.sh tests/*.sh tests/cli/*.sh tests/java/*.sh bench/*.sh bench/java/*.sh))
+scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tests/*.sh tests/cli/*.sh tests/java/*.sh bench/*.sh \
+	bench/java/*.sh))
 
 obj_of       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib_obj     := $(call obj_of,$(lib_src))

@@ -136,7 +136,8 @@ struct hdb_open_options {
 	unsigned threads;       /* worker threads; 0: one a core */
 	struct hdb_progress progress;
 	const char *tmp_dir;    /* folder for private files (0600, without a name) if the database
-				   cannot be written; NULL: $TMPDIR or /tmp; lent */
+				   cannot be written; NULL: $TMPDIR or /tmp; lent. They are in
+				   memory where that cannot be written either */
 };
 
 /*

@@ -109,13 +109,13 @@ static void test_files(void **state)
 	base_work_release(&work);
 }
 
-/* A folder that is not there: the other one is taken; if that is no better, the message says which. */
+/* A folder that is not there: the other one is taken; if that is no better, memory. */
 static void test_no_folder(void **state)
 {
 	static char long_name[5000];
 	struct base_work work;
 	struct hdb_error err;
-	struct base_big big;
+	struct stat st;
 	int fd = -1;
 
 	(void)state;
@@ -124,15 +124,28 @@ static void test_no_folder(void **state)
 	in_file(&work);
 	assert_int_equal(base_scratch_file(&work, &fd, &err), HDB_OK);
 	(void)close(fd);
-	work.tmp_dir = "/nonexistent/b";
-	assert_int_equal(base_big_alloc(&work, &big, 64 * MIB, "test", &err), HDB_EIO);
-	assert_non_null(strstr(err.message, "/nonexistent/b"));
-	assert_null(big.data);
-	assert_int_equal(base_scratch_file(&work, &fd, &err), HDB_EIO);
 	memset(long_name, 'a', sizeof(long_name) - 1);
-	work.scratch_dir = work.tmp_dir = long_name;
-	assert_int_equal(base_scratch_file(&work, &fd, &err), HDB_ELIMIT);
-	/* With no folder at all, memory is taken beyond the budget. */
+	for (unsigned turn = 0; turn < 2; turn++) {
+		work.tmp_dir = turn ? long_name : "/nonexistent/b";
+		in_file(&work);
+		assert_int_equal(base_scratch_file(&work, &fd, &err), HDB_OK);
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_int_equal(st.st_nlink, 0);
+		assert_int_equal(write(fd, "x", 1), 1);
+		(void)close(fd);
+	}
+	base_work_release(&work);
+}
+
+/* With no folder at all, memory is taken beyond the budget. */
+static void test_no_scratch(void **state)
+{
+	struct base_work work;
+	struct hdb_error err;
+	struct base_big big;
+
+	(void)state;
+	begin(&work, folder);
 	work.scratch_dir = NULL;
 	assert_int_equal(base_big_alloc(&work, &big, 64 * MIB, "test", &err), HDB_OK);
 	assert_false(big.is_file);
@@ -158,6 +171,11 @@ static void test_disk_full(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
 	assert_int_equal(base_big_alloc(&work, &big, base_work_room(&work) + 3 * MIB, "test", &err), HDB_EIO);
 	assert_non_null(strstr(err.message, folder));
+	/* One folder that has no room is no reason to take memory. */
+	work.tmp_dir = "/nonexistent/b";
+	assert_int_equal(base_big_alloc(&work, &big, base_work_room(&work) + 3 * MIB, "test", &err), HDB_EIO);
+	assert_null(big.data);
+	work.tmp_dir = folder;
 	assert_int_equal(base_spill_write(&spill, &work, 0, data, sizeof(data), &err), HDB_EIO);
 	assert_non_null(strstr(err.message, "cannot write a scratch file"));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -184,8 +202,11 @@ static void test_spill(void **state)
 	assert_int_equal(base_spill_read(&spill, 1004, data, 8, &err), HDB_EIO);
 	base_spill_close(&spill);
 	base_spill_close(&spill);
+	/* In no folder at all. */
 	begin(&work, "/nonexistent");
-	assert_int_equal(base_spill_write(&spill, &work, 0, "1", 1, &err), HDB_EIO);
+	assert_int_equal(base_spill_write(&spill, &work, 1000, "12345678", 8, &err), HDB_OK);
+	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
+	assert_memory_equal(data, "5678", 4);
 	base_spill_close(&spill);
 }
 
@@ -282,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files), cmocka_unit_test(test_no_folder),
+		cmocka_unit_test(test_no_scratch),
 		cmocka_unit_test(test_disk_full), cmocka_unit_test(test_spill),
 		cmocka_unit_test(test_pool), cmocka_unit_test(test_caller),
 	};

@@ -4,7 +4,8 @@
 # A case runs with `sh -u`, build/heapdb first on PATH, an empty temporary folder as its current
 # one, and DUMP naming the sample dump. Its standard output must equal NAME.stdout (none: must be
 # empty), standard error NAME.stderr (none: not looked at), exit code NAME.exit (none: 0). Before
-# comparing, the current folder becomes @CWD@ and the dump's path @DUMP@.
+# comparing, the current folder becomes @CWD@ and the dump's path @DUMP@. A case that exits with 77
+# cannot run here, and says why on standard error.
 #
 #   run_cli.sh CASE.sh      checks one case, shows a diff; `make test` does this
 #   run_cli.sh --write      rewrites what all cases expect (with T: those whose name contains it)
@@ -45,6 +46,10 @@ if [ "${1:-}" = --write ]; then
 		[ -f "$script" ] || continue
 		base=${script%.sh}
 		run_case "$script"
+		if [ "$(cat "$tmp/exit")" = 77 ]; then
+			echo "left $base: $(tail -n 1 "$tmp/stderr")"
+			continue
+		fi
 		rm -f "$base.stdout" "$base.stderr" "$base.exit"
 		[ -s "$tmp/stdout" ] && cp "$tmp/stdout" "$base.stdout"
 		[ -s "$tmp/stderr" ] && cp "$tmp/stderr" "$base.stderr"
@@ -57,6 +62,10 @@ fi
 script=$1
 base=${script%.sh}
 run_case "$script"
+if [ "$(cat "$tmp/exit")" = 77 ]; then
+	cat "$tmp/stderr"
+	exit 77
+fi
 bad=0
 [ -f "$base.stdout" ] && expected=$base.stdout || expected=/dev/null
 diff -u --label expected --label actual "$expected" "$tmp/stdout" || bad=1

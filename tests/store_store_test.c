@@ -1,12 +1,16 @@
 /*
  * store_store_test.c - tests the store: blocks, lists, records, texts, columns, publishing, damage, company.
+ *
+ * Link with: -Wl,--wrap=mkdtemp
  */
 #include "store/column.h"
 #include "store/lists.h"
 #include "store/records.h"
 #include "store/store.h"
+#include "store/store_private.h"
 #include "support/temp.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,6 +20,19 @@
 #include <cmocka.h>
 
 static struct base_work work;
+
+static bool has_no_folder; /* none in which a folder can be made */
+
+char *__real_mkdtemp(char *name);
+char *__wrap_mkdtemp(char *name);
+
+char *__wrap_mkdtemp(char *name)
+{
+	if (!has_no_folder)
+		return __real_mkdtemp(name);
+	errno = EACCES;
+	return NULL;
+}
 
 static struct store_writer *create(const char *path)
 {
@@ -347,6 +364,58 @@ static void test_build(void **state)
 	temp_remove_db(path);
 }
 
+/*
+ * A database that cannot be written, and no folder either: a table is kept in memory, and is read whole while the next
+ * one, of many blocks, is written beside it.
+ */
+static void test_in_memory(void **state)
+{
+	enum { BLOCKS = 1500, BIG_BLOCKS = 1000 };
+	static const enum store_table first[] = { STORE_DOMINATORS };
+	const char *path = temp_path("memory.heapdb");
+	struct store *a = publish_and_open(create(path), path);
+	struct store_table_info info;
+	struct store_writer *w;
+	struct store_block block;
+	struct hdb_error err;
+	char text[100] = "", big[30000] = { 1 };
+
+	(void)state;
+	a->env->is_read_only = true;
+	has_no_folder = true;
+	assert_int_equal(store_build(a, first, 1, &work, &w, &err), HDB_OK);
+	for (uint64_t k = 0; k < BLOCKS; k++) {
+		(void)snprintf(text, sizeof(text), "block %u", (unsigned)k);
+		assert_int_equal(store_put(w, STORE_DOMINATORS, k, 1, text, sizeof(text), NULL), HDB_OK);
+	}
+	assert_int_equal(store_put_table(w, STORE_DOMINATORS, BLOCKS, NULL), HDB_OK);
+	assert_int_equal(store_publish(w, NULL, NULL), HDB_OK);
+	assert_true(a->side->env->is_memory);
+	assert_int_equal(store_build(a, built, 1, &work, &w, &err), HDB_OK);
+	for (uint64_t k = 0; k < BIG_BLOCKS; k++) {
+		const uint64_t old = k * 37 % BLOCKS;
+
+		/* In front of what is there, so that its pages are written anew. */
+		assert_int_equal(store_put(w, STORE_REACH, k, 1, big, sizeof(big), NULL), HDB_OK);
+		(void)snprintf(text, sizeof(text), "block %u", (unsigned)old);
+		assert_int_equal(store_block(a, STORE_DOMINATORS, old, &block, &err), HDB_OK);
+		assert_string_equal((const char *)block.data, text);
+	}
+	assert_int_equal(store_put_table(w, STORE_REACH, BIG_BLOCKS, NULL), HDB_OK);
+	assert_int_equal(store_publish(w, NULL, NULL), HDB_OK);
+	has_no_folder = false;
+	assert_int_equal(store_table_info(a, STORE_REACH, &info, NULL), HDB_OK);
+	assert_int_equal(info.block_count, BIG_BLOCKS);
+	assert_int_equal(store_table_info(a, STORE_DOMINATORS, &info, NULL), HDB_OK);
+	for (uint64_t k = 0; k < BLOCKS; k++) {
+		(void)snprintf(text, sizeof(text), "block %u", (unsigned)k);
+		assert_int_equal(store_block(a, STORE_DOMINATORS, k, &block, &err), HDB_OK);
+		assert_string_equal((const char *)block.data, text);
+	}
+	store_close(a);
+	temp_remove_db(path);
+}
+
 /* A build in another process holds the lock; who wants the same waits, and can be interrupted. */
 static void test_waiting(void **state)
 {
@@ -396,7 +465,7 @@ int main(void)
 		cmocka_unit_test(test_records_and_texts), cmocka_unit_test(test_checksum),
 		cmocka_unit_test(test_not_a_database), cmocka_unit_test(test_truncated_database),
 		cmocka_unit_test(test_exists_and_force), cmocka_unit_test(test_build),
-		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_waiting), cmocka_unit_test(test_in_memory),
 	};
 
 	base_work_init(&work, 0, 1, NULL);

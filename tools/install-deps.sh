@@ -3,6 +3,7 @@
 #
 #   sh tools/install-deps.sh          compiler, libraries, and zstd and python3 for the tests
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
+#   sh tools/install-deps.sh --ci     also debootstrap, for the tests on a bare machine in .ci/run
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
 #
 # Needs root or sudo. Does nothing if everything is there already.
@@ -15,9 +16,10 @@ lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shell
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
+--ci) packages="$packages $lint debootstrap" ;;
 --fuzz) packages="$packages clang libclang-rt-14-dev afl++ valgrind" ;;
 *)
-	echo "usage: sh tools/install-deps.sh [--lint|--fuzz]" >&2
+	echo "usage: sh tools/install-deps.sh [--lint|--ci|--fuzz]" >&2
 	exit 2
 	;;
 esac

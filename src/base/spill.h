@@ -17,7 +17,7 @@ struct base_spill {
 
 /*
  * Writes `size` bytes at `offset`, all of them: HDB_EIO, for instance if the disk is full. The first call makes the
- * file, in the work's scratch folder (which must be there) or its tmp_dir.
+ * file, by base_scratch_file.
  */
 int base_spill_write(struct base_spill *spill, const struct base_work *work, uint64_t offset,
 		     const void *data, size_t size, struct hdb_error *err);

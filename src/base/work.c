@@ -183,61 +183,91 @@ int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* An unlinked, empty file in the scratch folder; readable by the owner alone. */
-static int scratch_file(const char *dir, int *fd, struct hdb_error *err)
+/* An unlinked, empty file in the folder; readable by the owner alone. 0 or errno. */
+static int scratch_file(const char *dir, int *fd)
 {
+	char name[4096];
 	int r;
 
 	*fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (*fd < 0) {
-		char name[4096];
+	if (*fd >= 0)
+		return 0;
+	r = snprintf(name, sizeof(name), "%s/.heapdb-scratch-XXXXXX", dir);
+	if (r < 0 || (size_t)r >= sizeof(name))
+		return ENAMETOOLONG;
+	*fd = mkostemp(name, O_CLOEXEC);
+	if (*fd < 0)
+		return errno;
+	(void)unlink(name);
+	return 0;
+}
 
-		r = snprintf(name, sizeof(name), "%s/.heapdb-scratch-XXXXXX", dir);
-		if (r < 0 || (size_t)r >= sizeof(name))
-			return hdb_fail(err, HDB_ELIMIT, "scratch folder name too long: %s", dir);
-		*fd = mkostemp(name, O_CLOEXEC);
-		if (*fd < 0)
-			return hdb_fail_errno(err, errno, "%s: cannot make a scratch file", dir);
-		(void)unlink(name);
+/* Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. Or without, of 0 bytes. */
+static int reserved_file(const char *dir, uint64_t size, int *fd)
+{
+	int e = scratch_file(dir, fd);
+
+	if (e == 0 && size) {
+		e = posix_fallocate(*fd, 0, (off_t)size);
+		if (e != 0) {
+			(void)close(*fd);
+			*fd = -1;
+		}
 	}
-	return HDB_OK;
+	return e;
+}
+
+/* Nothing can be made in the folder, however much room there is. */
+static bool is_closed(int e)
+{
+	return e == EACCES || e == EPERM || e == EROFS || e == ENOENT || e == ENOTDIR ||
+	       e == ENAMETOOLONG;
+}
+
+/*
+ * A scratch file in the scratch folder, in the other one if that is of a database that cannot be written or its disk
+ * is full, or in memory if no folder can be written at all: rather beyond the budget than no answer.
+ */
+static int any_file(const struct base_work *work, uint64_t size, int *fd, struct hdb_error *err)
+{
+	const char *dir = work->scratch_dir;
+	int e = reserved_file(dir, size, fd);
+	bool is_nowhere = is_closed(e);
+
+	if (e != 0 && strcmp(work->tmp_dir, dir) != 0) {
+		dir = work->tmp_dir;
+		e = reserved_file(dir, size, fd);
+		is_nowhere = is_nowhere && is_closed(e);
+	}
+	if (e != 0 && is_nowhere) {
+		*fd = memfd_create("heapdb-scratch", MFD_CLOEXEC);
+		if (*fd >= 0)
+			e = 0;
+		if (e == 0 && size && ftruncate(*fd, (off_t)size) < 0) {
+			e = errno;
+			(void)close(*fd);
+			*fd = -1;
+		}
+	}
+	if (e == 0)
+		return HDB_OK;
+	if (size)
+		return hdb_fail_errno(err, e, "%s: no room for a scratch file of %" PRIu64 " bytes",
+				      dir, size);
+	return hdb_fail_errno(err, e, "%s: cannot make a scratch file", dir);
 }
 
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err)
 {
-	int r = scratch_file(work->scratch_dir, fd, err);
-
-	if (r < 0 && strcmp(work->tmp_dir, work->scratch_dir) != 0)
-		r = scratch_file(work->tmp_dir, fd, err);
-	return r;
-}
-
-/* Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. */
-static int reserved_file(const char *dir, uint64_t size, int *fd, struct hdb_error *err)
-{
-	const int r = scratch_file(dir, fd, err);
-	int e;
-
-	if (r < 0)
-		return r;
-	e = posix_fallocate(*fd, 0, (off_t)size);
-	if (e == 0)
-		return HDB_OK;
-	(void)close(*fd);
-	*fd = -1;
-	return hdb_fail_errno(err, e, "%s: no room for a scratch file of %" PRIu64 " bytes", dir,
-			      size);
+	return any_file(work, 0, fd, err);
 }
 
 static int alloc_file(struct base_work *work, struct base_big *big, uint64_t size,
 		      struct hdb_error *err)
 {
 	int fd = -1;
-	int r = reserved_file(work->scratch_dir, size, &fd, err);
+	int r = any_file(work, size, &fd, err);
 
-	/* The folder of a database that cannot be written, or whose disk is full. */
-	if (r < 0 && strcmp(work->tmp_dir, work->scratch_dir) != 0)
-		r = reserved_file(work->tmp_dir, size, &fd, err);
 	if (r == HDB_OK) {
 		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (big->data == MAP_FAILED) {

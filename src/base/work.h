@@ -61,7 +61,8 @@ uint64_t base_now_us(void);
 
 /*
  * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir (or
- * tmp_dir), mapped shared, so that the kernel may write it back. Zero-initialise; base_big_free takes an empty one too.
+ * tmp_dir, or memory if neither can be written), mapped shared, so that the kernel may write it back. Zero-initialise;
+ * base_big_free takes an empty one too.
  */
 struct base_big {
 	void *data;
@@ -84,7 +85,7 @@ void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_by
 /* Bytes of a mapped file that will be read soon, all of them. Costs a system call. On any thread. */
 void base_map_soon(const void *data, uint64_t size_bytes);
 
-/* An empty file without a name in scratch_dir, which must be there, or tmp_dir; *fd is owned: close(). */
+/* An empty file without a name in scratch_dir (not NULL), tmp_dir, or memory; *fd is owned: close(). */
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err);
 
 /* What is left of the budget, in bytes. */

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -330,6 +331,8 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 
 /* Where private files go if the folder that was said cannot be written: memory, on Linux. */
 #define MEMORY_DIR "/dev/shm"
+/* Where they are if that cannot be written either, for people. */
+#define MEMORY_NAME "memory"
 
 /* Opens a new file in a new folder in `dir`, and takes both names away at once. */
 static int open_private(struct store_env *env, const char *dir, uint64_t want)
@@ -347,6 +350,26 @@ static int open_private(struct store_env *env, const char *dir, uint64_t want)
 	(void)unlink(path);
 	(void)unlink(lock);
 	(void)rmdir(folder);
+	return r;
+}
+
+/*
+ * Opens a new file that is in no folder. LMDB needs a path to it, and could have no lock file beside that: what
+ * is_memory means for writers.
+ */
+static int open_memory(struct store_env *env, uint64_t want)
+{
+	char path[64];
+	const int fd = memfd_create("heapdb-tables", MFD_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return errno;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	r = open_sized(&env->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC | MDB_NOLOCK, want,
+		       1u << 30);
+	(void)close(fd); /* LMDB has opened it again */
+	env->is_memory = !r;
 	return r;
 }
 
@@ -371,8 +394,14 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 		if (open_private(env, MEMORY_DIR, want) == 0)
 			r = 0;
 	}
+	if (r) {
+		*where = MEMORY_NAME;
+		if (open_memory(env, want) == 0)
+			r = 0;
+	}
 	if (r)
-		r = hdb_fail_errno(err, r, "%s: cannot make a private file there", dir);
+		r = hdb_fail_errno(err, r, "%s: cannot make a private file there, nor in "
+				   "memory (" MEMORY_DIR ", /proc)", dir);
 	else
 		r = open_main(env, err);
 	if (r < 0) {

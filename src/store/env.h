@@ -21,6 +21,7 @@ struct store_env {
 	ino_t inode;
 	bool is_read_only;
 	bool is_private;      /* an unlinked file of this handle alone, in no list */
+	bool is_memory;       /* and without LMDB's table of readers: see store_env_private */
 	unsigned user_count;
 	const void *map;         /* LMDB's map, which the SIGBUS handler watches; NULL: not yet */
 	volatile uint64_t fault; /* 1 + offset at which LMDB failed to read it */
@@ -43,8 +44,12 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 
 /*
  * Makes a file that has no name and that only this process can read (0600, in a folder of its own), for tables of a
- * database that cannot be written: in `dir`, or where that cannot be written either in memory (/dev/shm). *where is
- * the folder that was taken (static or `dir`). *out: store_env_release.
+ * database that cannot be written: in `dir`, or where that cannot be written either in memory: in /dev/shm, or in no
+ * folder at all (is_memory). *where is what was taken, for people (static or `dir`). *out: store_env_release.
+ *
+ * With is_memory LMDB does not know of snapshots, and takes pages again that the state before the last one had. A
+ * table is therefore written in one transaction, whose pages wait in memory anyway; a snapshot is then at most two
+ * states behind what is being written: the removal of what was there, and the table.
  */
 int store_env_private(const char *dir, uint64_t size_hint, struct store_env **out,
 		      const char **where, struct hdb_error *err);

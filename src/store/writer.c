@@ -41,6 +41,7 @@ struct store_writer {
 	int lock_fd;               /* holds the build or import lock */
 	bool is_new;
 	bool is_force;
+	bool is_whole;             /* all in one transaction (store_env_private) */
 	char *path;                /* final name */
 	char *temp_path;           /* new database only */
 	struct table_count tables[STORE_TABLE_END];
@@ -124,7 +125,7 @@ static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_coun
 		memcpy(value + BLOCK_HEADER_SIZE, data, size);
 	store64(value, block_checksum(k->mv_data, k->mv_size, value, size + BLOCK_HEADER_SIZE));
 	writer->pending_bytes += size + 4096;
-	if (writer->pending_bytes < PENDING_BYTES_MAX)
+	if (writer->pending_bytes < PENDING_BYTES_MAX || writer->is_whole)
 		return HDB_OK;
 	return commit_txn(writer, err);
 }
@@ -272,6 +273,7 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 
 	writer->env = env->env;
 	writer->dbi = env->dbi;
+	writer->is_whole = env->is_memory;
 	return pages_check_all(store->side ? &store->side->view.pages : &store->view.pages, err);
 }
 

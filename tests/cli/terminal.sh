@@ -1,4 +1,8 @@
 # On a terminal of 60 columns lines are cut to it, and the cut is shown; elsewhere nothing is cut.
+if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+	echo "there are no terminals: /dev/pts is not mounted" >&2
+	exit 77
+fi
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 python3 - <<'END'
 import fcntl, os, pty, struct, subprocess, termios
