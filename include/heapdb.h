@@ -53,6 +53,7 @@ enum hdb_result {
 	HDB_ECORRUPT = -13,/* the heap database is damaged */
 	HDB_EVERSION = -14,/* the heap database was written by another format version */
 	HDB_ECHANGED = -15,/* the dump is not the one that was imported, or is not found */
+	HDB_EABSENT = -16, /* a dump or database of this name does not exist */
 	HDB_EIO = -20,     /* the system refused or failed: disk, permission, mapping */
 	HDB_ENOMEM = -21,  /* no memory */
 	HDB_EINTR = -22,   /* interrupted by the caller's cancel flag */
@@ -97,6 +98,9 @@ struct hdb_import_options {
 	unsigned snapshot;           /* which dump of a file that holds several, from 1; 0: first */
 	int strict;                  /* nonzero: refuse a damaged dump instead of salvaging it */
 	int force;                   /* nonzero: replace an existing database */
+	int wait;                    /* nonzero: if somebody else is importing into the same database,
+					wait for the end of that and return HDB_END if it has made the
+					database; else that is a failure, HDB_EIO */
 	struct hdb_progress progress;
 };
 
@@ -115,7 +119,8 @@ struct hdb_import_result {
 /*
  * Imports the HPROF file `dump_path` into a new heap database `db_path` (NULL: the dump's name
  * with its extension replaced by ".heapdb"). The database appears under its name only when whole.
- * `opt` and `out` may be NULL. HDB_EUSAGE if the database exists and `force` is not set.
+ * `opt` and `out` may be NULL. HDB_EUSAGE if the database exists and `force` is not set. HDB_END:
+ * see `wait`.
  */
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
 		       const struct hdb_import_options *opt, struct hdb_import_result *out,
@@ -146,6 +151,32 @@ struct hdb_open_options {
  */
 HDB_API int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb **out,
 		     struct hdb_error *err);
+
+/*
+ * What whoever shows an answer should say first. Where it holds, every hdb_rows has it as facts, too, before its own
+ * (hdb_common_facts); hdb_object and hdb_retained have no other place for it.
+ */
+struct hdb_health {
+	const char *stale;       /* one line: the dump beside the database, or that of dump_path, is not the
+				    one that was imported: answers are of that one, and questions that need the
+				    dump's bytes fail with HDB_ECHANGED. NULL: it is, or there is none. Found
+				    when the database was opened. Borrowed until hdb_close */
+	const char *incomplete;  /* one line: what the dump lacks, as its end or its GC roots; NULL: nothing
+				    that is known. Objects that nothing in it holds then count as GC roots.
+				    Borrowed until hdb_close */
+	uint64_t missing_bytes;  /* of a dump that was cut: what it lacks at least; 0: not known */
+	uint64_t skipped_bytes;  /* of an incomplete dump: bytes with objects that could not be read */
+	uint64_t roots_seen;     /* root records on objects of the dump */
+	/* How it was imported, for whoever imports the dump anew. */
+	const char *dump_path;   /* where the dump was; borrowed until hdb_close */
+	const char *layout;      /* as import options have it, or NULL; borrowed until hdb_close */
+	enum hdb_size_model sizes;
+	unsigned snapshot;
+	int strict;
+};
+
+/* Fills in *out. Reads nothing that hdb_open has not read. */
+HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /* Closes the handle; NULL is fine. Every hdb_rows of it must be closed before. */
 HDB_API void hdb_close(struct hdb *db);
@@ -231,6 +262,9 @@ struct hdb_query_spec {
 
 /* All queries, in the order of the manual. The array is static. */
 HDB_API const struct hdb_query_spec *hdb_queries(size_t *count);
+
+/* Facts that any answer may have, before its own: see struct hdb_health. The array is static. */
+HDB_API const struct hdb_column *hdb_common_facts(size_t *count);
 
 /* An option given to a query; value NULL for a switch. */
 struct hdb_option {

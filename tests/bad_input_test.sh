@@ -43,7 +43,7 @@ mkdir folder.hprof
 expect 3 "text" heapdb import text.hprof
 expect 3 "empty" heapdb import empty.hprof
 expect 4 "directory" heapdb import folder.hprof
-expect 4 "No such file" heapdb import missing.hprof
+expect 3 "No such file" heapdb import missing.hprof
 gzip -c "$DUMP" > packed.hprof.gz
 expect 3 "gzip" heapdb import packed.hprof.gz
 if [ "$(id -u)" -ne 0 ]; then
@@ -87,7 +87,7 @@ done
 head -c 100000 good.heapdb > half.heapdb
 expect 3 "truncated\|damaged" heapdb info --db half.heapdb
 expect 3 "not a heap database" heapdb info --db text.hprof
-expect 4 "No such file" heapdb info --db nowhere.heapdb
+expect 3 "No such file" heapdb info --db nowhere.heapdb
 
 # the dump: gone, changed
 cp "$DUMP" moved.hprof

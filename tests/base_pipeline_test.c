@@ -158,7 +158,7 @@ static void test_open_errors(void **state)
 	assert_non_null(strstr(err.message, "empty"));
 	assert_int_equal(base_map_open("/", BASE_RANDOM, &source, &err), HDB_EIO);
 	assert_non_null(strstr(err.message, "directory"));
-	assert_int_equal(base_map_open("/nowhere/at/all", BASE_RANDOM, &source, &err), HDB_EIO);
+	assert_int_equal(base_map_open("/nowhere/at/all", BASE_RANDOM, &source, &err), HDB_EABSENT);
 	assert_int_equal(base_map_open("/dev/null", BASE_RANDOM, &source, &err), HDB_EIO);
 	(void)unlink(path);
 }

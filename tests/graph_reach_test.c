@@ -91,6 +91,55 @@ static void check_around(const struct oracle_graph *g, const struct graph_rows *
 	assert_int_equal(count, want);
 }
 
+/* What v reaches, itself included. */
+static void reach_from(const struct oracle_graph *g, uint32_t v, bool *reached)
+{
+	bool changed = true;
+
+	memset(reached, 0, ORACLE_NODES_MAX * sizeof *reached);
+	reached[v] = true;
+	while (changed) {
+		changed = false;
+		for (uint64_t e = 0; e < g->edge_count; e++) {
+			if (reached[g->from[e]] && !reached[g->to[e]])
+				reached[g->to[e]] = changed = true;
+		}
+	}
+}
+
+/*
+ * Each node that the roots do not reach has an orphan before it, or is one; and no node reaches an orphan but those
+ * that the orphan reaches, of which none is an orphan, too: one of each group of cycles that nothing else leads to.
+ */
+static void check_orphans(const struct oracle_graph *g, const struct graph_rows *rows)
+{
+	bool reaches[ORACLE_NODES_MAX][ORACLE_NODES_MAX], by_roots[ORACLE_NODES_MAX] = { 0 };
+	uint64_t orphans[1] = { ~(uint64_t)0 };
+	struct hdb_error err;
+
+	assert_int_equal(graph_reach_orphans(rows, g->roots, &work, orphans, &err), HDB_OK);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		reach_from(g, v, reaches[v]);
+		for (uint32_t to = 0; to < g->node_count; to++)
+			by_roots[to] |= oracle_bit(g->roots, v) && reaches[v][to];
+	}
+	assert_true(g->node_count == 64 || orphans[0] >> g->node_count == 0);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		bool is_covered = by_roots[v];
+
+		for (uint32_t o = 0; o < g->node_count; o++)
+			is_covered |= oracle_bit(orphans, o) && reaches[o][v];
+		assert_true(is_covered);
+		if (!oracle_bit(orphans, v))
+			continue;
+		assert_false(by_roots[v]);
+		for (uint32_t o = 0; o < g->node_count; o++) {
+			assert_true(!reaches[o][v] || reaches[v][o]);
+			assert_true(o == v || !reaches[v][o] || !oracle_bit(orphans, o));
+		}
+	}
+}
+
 static void random_graphs(void **state)
 {
 	(void)state;
@@ -101,6 +150,7 @@ static void random_graphs(void **state)
 		const struct graph_rows *rows = oracle_rows(&g, &work);
 		check_tree(&g, rows);
 		check_around(&g, rows);
+		check_orphans(&g, rows);
 		oracle_free(&g);
 	}
 	assert_int_equal(work.memory_used, 0);

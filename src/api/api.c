@@ -31,11 +31,15 @@ struct hdb_rows {
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
 {
 	static const char extension[] = ".heapdb";
-	const char *slash = strrchr(dump_path, '/');
-	const char *name = slash ? slash + 1 : dump_path;
-	const char *dot = strrchr(name, '.');
-	const size_t keep = dot && dot != name ? (size_t)(dot - dump_path) : strlen(dump_path);
+	const char *slash, *name, *dot;
+	size_t keep;
 
+	if (!dump_path)
+		return hdb_fail(err, HDB_EUSAGE, "no dump was named");
+	slash = strrchr(dump_path, '/');
+	name = slash ? slash + 1 : dump_path;
+	dot = strrchr(name, '.');
+	keep = dot && dot != name ? (size_t)(dot - dump_path) : strlen(dump_path);
 	if (keep > INT_MAX || keep + sizeof(extension) > size)
 		return hdb_fail(err, HDB_ELIMIT, "%s: file name too long", dump_path);
 	(void)snprintf(buf, size, "%.*s%s", (int)keep, dump_path, extension);
@@ -71,9 +75,12 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	     struct hdb_error *err)
 {
 	static const struct hdb_open_options defaults;
-	struct hdb *db = calloc(1, sizeof(*db));
+	struct hdb *db;
 	int r;
 
+	if (!db_path)
+		return hdb_fail(err, HDB_EUSAGE, "no database was named");
+	db = calloc(1, sizeof(*db));
 	if (!db)
 		return hdb_fail_memory(err, "a database handle", sizeof(*db));
 	if (!opt)
@@ -88,6 +95,7 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	else
 		r = heap_open(db_path, opt->dump_path, &db->work, &db->heap, err);
 	if (r < 0) {
+		base_work_release(&db->work);
 		free(db->folder);
 		free(db);
 		return r;
@@ -96,6 +104,19 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	derive_init(&db->derive, db->heap, &db->work);
 	*out = db;
 	return HDB_OK;
+}
+
+void hdb_health(const struct hdb *db, struct hdb_health *out)
+{
+	const struct heap_state *state = &db->heap->state;
+
+	*out = (struct hdb_health){
+		.stale = state->stale, .incomplete = state->incomplete,
+		.missing_bytes = state->missing_bytes, .skipped_bytes = state->skipped_bytes,
+		.roots_seen = state->roots_seen, .dump_path = state->imported_path,
+		.layout = state->layout[0] ? state->layout : NULL, .sizes = db->heap->layout.model,
+		.snapshot = state->snapshot, .strict = state->is_strict,
+	};
 }
 
 void hdb_close(struct hdb *db)
@@ -165,18 +186,12 @@ int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error 
 
 const struct hdb_query_spec *hdb_queries(size_t *count)
 {
-	/* The registry holds definitions; users see their specs in one array. */
-	static struct hdb_query_spec specs[64];
-	static size_t spec_count;
-	const struct query_def *const *defs = query_registry(count);
+	return query_specs(count);
+}
 
-	if (*count > sizeof(specs) / sizeof(specs[0]))
-		*count = sizeof(specs) / sizeof(specs[0]);
-	/* Writing the same values twice does no harm when two threads come first. */
-	for (size_t i = spec_count; i < *count; i++)
-		specs[i] = defs[i]->spec;
-	spec_count = *count;
-	return specs;
+const struct hdb_column *hdb_common_facts(size_t *count)
+{
+	return query_common_facts(count);
 }
 
 int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,

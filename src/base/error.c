@@ -40,6 +40,17 @@ int hdb_fail_errno(struct hdb_error *err, int errno_value, const char *format, .
 	return code;
 }
 
+int hdb_fail_open(struct hdb_error *err, int errno_value, const char *path)
+{
+	const int code = hdb_fail_errno(err, errno_value, "%s", path);
+
+	if (errno_value != ENOENT && errno_value != ENOTDIR)
+		return code;
+	if (err)
+		err->code = HDB_EABSENT;
+	return HDB_EABSENT;
+}
+
 void hdb_note_memory(struct hdb_error *err, const char *what, uint64_t size_bytes)
 {
 	(void)hdb_fail(err, HDB_ENOMEM, "no memory for %s (%" PRIu64 " bytes)", what, size_bytes);
@@ -63,6 +74,7 @@ const char *hdb_result_name(int result)
 	case HDB_ECORRUPT: return "HDB_ECORRUPT";
 	case HDB_EVERSION: return "HDB_EVERSION";
 	case HDB_ECHANGED: return "HDB_ECHANGED";
+	case HDB_EABSENT: return "HDB_EABSENT";
 	case HDB_EIO: return "HDB_EIO";
 	case HDB_ENOMEM: return "HDB_ENOMEM";
 	case HDB_EINTR: return "HDB_EINTR";

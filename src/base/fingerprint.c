@@ -5,41 +5,94 @@
 
 #include "base/bytes.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #define ENDS_BYTES 65536u
 #define SAMPLES 64u
 #define SAMPLE_BYTES 4096u
+/* A file of so many bytes is hashed whole, as one part. */
+#define WHOLE_BYTES (2 * ENDS_BYTES + SAMPLES * SAMPLE_BYTES)
+#define PARTS_MAX (SAMPLES + 1)
 
-static int hash_part(struct base_view *view, uint64_t offset, uint64_t size, uint64_t *hash,
-		     struct hdb_error *err)
+struct part {
+	uint64_t offset;
+	uint64_t size;
+};
+
+/* What is hashed of a file of `size` bytes, in order; returns how many parts. */
+static unsigned find_parts(uint64_t size, struct part parts[PARTS_MAX])
 {
-	const uint8_t *p = base_view_at(view, offset, size, err);
+	const uint64_t step = (size - SAMPLE_BYTES) / SAMPLES;
 
-	if (!p)
-		return HDB_ETRUNC;
-	*hash = XXH3_64bits_withSeed(p, size, *hash);
-	return HDB_OK;
+	parts[0] = (struct part){ 0, size };
+	if (size <= WHOLE_BYTES)
+		return 1;
+	parts[0].size = ENDS_BYTES;
+	for (unsigned i = 1; i < SAMPLES; i++)
+		parts[i] = (struct part){ i * step, SAMPLE_BYTES };
+	parts[SAMPLES] = (struct part){ size - ENDS_BYTES, ENDS_BYTES };
+	return PARTS_MAX;
 }
 
 int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error *err)
 {
 	struct base_view view = { .src = source };
-	const uint64_t size = source->size;
-	uint64_t hash = XXH3_64bits(&size, sizeof(size));
-	int r;
+	struct part parts[PARTS_MAX];
+	const unsigned count = find_parts(source->size, parts);
+	uint64_t hash = XXH3_64bits(&source->size, sizeof(source->size));
 
-	if (size <= 2 * ENDS_BYTES + SAMPLES * SAMPLE_BYTES) {
-		r = hash_part(&view, 0, size, &hash, err);
-	} else {
-		const uint64_t step = (size - SAMPLE_BYTES) / SAMPLES;
+	for (unsigned i = 0; i < count; i++) {
+		const uint8_t *p = base_view_at(&view, parts[i].offset, parts[i].size, err);
 
-		r = hash_part(&view, 0, ENDS_BYTES, &hash, err);
-		for (unsigned i = 1; i < SAMPLES && r == HDB_OK; i++)
-			r = hash_part(&view, i * step, SAMPLE_BYTES, &hash, err);
-		if (r == HDB_OK)
-			r = hash_part(&view, size - ENDS_BYTES, ENDS_BYTES, &hash, err);
+		if (!p)
+			return HDB_ETRUNC;
+		hash = XXH3_64bits_withSeed(p, parts[i].size, hash);
 	}
 	*out = hash;
-	return r;
+	return HDB_OK;
+}
+
+/* Reads a part whole: 0, or an errno; EIO where the file ends before it. */
+static int read_part(int fd, const struct part *part, uint8_t *buf)
+{
+	uint64_t done = 0;
+
+	while (done < part->size) {
+		const ssize_t n = pread(fd, buf + done, part->size - done, (off_t)(part->offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		done += (uint64_t)n;
+	}
+	return 0;
+}
+
+int base_fingerprint_fd(int fd, uint64_t size, uint64_t *out, struct hdb_error *err)
+{
+	struct part parts[PARTS_MAX];
+	const unsigned count = find_parts(size, parts);
+	uint8_t *buf = malloc(WHOLE_BYTES);
+	uint64_t hash = XXH3_64bits(&size, sizeof(size));
+	int failed = 0;
+
+	if (!buf)
+		return hdb_fail_memory(err, "samples of a file", WHOLE_BYTES);
+	/* A file that is not in memory is then read at all places at once, not at one after the other. */
+	for (unsigned i = 0; i < count; i++)
+		(void)posix_fadvise(fd, (off_t)parts[i].offset, (off_t)parts[i].size,
+				    POSIX_FADV_WILLNEED);
+	for (unsigned i = 0; i < count && !failed; i++) {
+		failed = read_part(fd, &parts[i], buf);
+		if (!failed)
+			hash = XXH3_64bits_withSeed(buf, parts[i].size, hash);
+	}
+	free(buf);
+	*out = hash;
+	return failed ? hdb_fail_errno(err, failed, "cannot read") : HDB_OK;
 }

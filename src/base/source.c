@@ -127,7 +127,7 @@ static int open_regular(const char *path, int *fd, uint64_t *size, struct hdb_er
 
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (*fd < 0)
-		return hdb_fail_errno(err, errno, "%s", path);
+		return hdb_fail_open(err, errno, path);
 	if (fstat(*fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if (S_ISDIR(st.st_mode))

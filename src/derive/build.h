@@ -27,6 +27,7 @@ extern const struct derive_builder derive_build_dominators;
 extern const struct derive_builder derive_build_children;
 extern const struct derive_builder derive_build_totals;
 extern const struct derive_builder derive_build_whole;
+extern const struct derive_builder derive_build_orphans;
 
 /*
  * The heap's graph in memory: stored references and class edges, without edges into roots, which matter to no

@@ -12,7 +12,7 @@
 static const struct derive_builder *const builders[] = {
 	&derive_build_referrers, &derive_build_reach,    &derive_build_reach_strong,
 	&derive_build_dominators, &derive_build_children, &derive_build_totals,
-	&derive_build_whole,
+	&derive_build_whole, &derive_build_orphans,
 };
 
 /* A chain of needs longer than this would be a cycle in the registry. */
@@ -85,12 +85,37 @@ static int build(struct derive *derive, const struct derive_builder *builder,
 	return r < 0 ? r : HDB_OK;
 }
 
+int derive_need_roots(struct derive *derive, struct hdb_error *err)
+{
+	int r = heap_load_roots(derive->heap, err);
+
+	if (r < 0 || !derive->heap->state.takes_orphans || derive->has_orphans ||
+	    derive->is_finding_orphans)
+		return r;
+	derive->is_finding_orphans = true; /* the builder loads the graph, which asks for the roots */
+	if (!derive_has(derive, STORE_ORPHANS))
+		r = build(derive, &derive_build_orphans, err);
+	derive->is_finding_orphans = false;
+	if (r == HDB_OK)
+		r = heap_add_orphans(derive->heap, err);
+	derive->has_orphans = r == HDB_OK;
+	return r;
+}
+
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err)
 {
 	/* Tables still to be built, the one to build next on top; no recursion. */
 	enum store_table stack[NEEDS_DEPTH_MAX];
 	size_t depth = 0;
 
+	int r;
+
+	/* What is reachable depends on them; who refers to whom does not. */
+	if (derive->heap->state.takes_orphans && builder_of(table) != &derive_build_referrers) {
+		r = derive_need_roots(derive, err);
+		if (r < 0)
+			return r;
+	}
 	if (derive_has(derive, table))
 		return HDB_OK;
 	stack[depth++] = table;
@@ -98,7 +123,6 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		const enum store_table top = stack[depth - 1];
 		const struct derive_builder *builder = builder_of(top);
 		bool is_waiting = false;
-		int r;
 
 		if (!builder)
 			return hdb_fail(err, HDB_EBUG, "nobody builds table %s",

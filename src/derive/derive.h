@@ -20,6 +20,7 @@ struct derive {
 	struct store_column reach, reach_strong, dominators, retained;
 	struct derive_access_state *access; /* access.c */
 	bool is_ready[STORE_TABLE_END];     /* tables known to be there */
+	bool has_orphans, is_finding_orphans; /* derive_need_roots: done, at work */
 };
 
 /* Prepares for an open heap. derive_release frees; zero-initialised is fine to release. */
@@ -31,6 +32,12 @@ bool derive_has(struct derive *derive, enum store_table table);
 
 /* Builds the table, and those it needs, unless it is there. */
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err);
+
+/*
+ * Loads the heap's roots with what counts as roots in an incomplete dump, so that they are whole for whoever follows
+ * references from them. derive_need does it, too.
+ */
+int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
 /* ---- readers ---- */
 

@@ -305,7 +305,7 @@ static int load_graph(struct derive *derive, bool is_strong, const struct derive
 	struct load l = {
 		.derive = derive, .rows = rows, .is_strong = is_strong, .filter = filter,
 	};
-	int r = heap_load_roots(heap, err);
+	int r = derive_need_roots(derive, err);
 
 	*rows = (struct graph_rows){ 0 };
 	heap_references(heap, &l.big);

@@ -168,3 +168,81 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		*count = s.tail;
 	return rc;
 }
+
+static bool has_bit(const uint64_t *bits, uint64_t v)
+{
+	return bits[v / 64] >> (v % 64) & 1;
+}
+
+/* Begins searches at what is not reached, ascending; notes where. */
+static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
+{
+	int rc = HDB_OK;
+
+	for (uint32_t v = 0; v < s->rows->node_count && rc == HDB_OK; v++) {
+		if (has_bit(s->reached, v))
+			continue;
+		orphans[v / 64] |= (uint64_t)1 << (v % 64);
+		meet(s, GRAPH_NONE, v);
+		rc = search(s, err);
+	}
+	return rc;
+}
+
+/*
+ * The same from the last beginning to the first. What a search has reached leads to nothing that a later one had to
+ * begin at; so a beginning that none of those behind it reaches has nothing before it but its own cycles.
+ */
+static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
+{
+	int rc = HDB_OK;
+
+	for (uint32_t v = s->rows->node_count; v-- > 0 && rc == HDB_OK;) {
+		if (!has_bit(orphans, v))
+			continue;
+		if (has_bit(s->reached, v)) {
+			orphans[v / 64] &= ~((uint64_t)1 << (v % 64));
+			continue;
+		}
+		meet(s, GRAPH_NONE, v);
+		rc = search(s, err);
+	}
+	return rc;
+}
+
+int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits,
+			struct base_work *work, uint64_t *orphans, struct hdb_error *err)
+{
+	const uint64_t bytes = ((uint64_t)rows->node_count + 63) / 64 * sizeof(uint64_t);
+	struct search s = { .rows = rows, .roots = root_bits, .work = work };
+	struct base_big queue = { 0 }, reached = { 0 }, by_roots = { 0 };
+	int rc;
+
+	memset(orphans, 0, bytes);
+	base_stage(work, "what nothing holds", rows->node_count, "objects");
+	rc = base_big_alloc(work, &queue, (uint64_t)rows->node_count * sizeof *s.queue,
+			    "search queue", err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc(work, &reached, bytes, "a set of objects", err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc(work, &by_roots, bytes, "a set of objects", err);
+	s.queue = queue.data;
+	s.reached = reached.data;
+	if (rc == HDB_OK) {
+		meet_roots(&s);
+		rc = search(&s, err);
+	}
+	if (rc == HDB_OK) {
+		memcpy(by_roots.data, s.reached, bytes);
+		rc = cover_upwards(&s, orphans, err);
+	}
+	if (rc == HDB_OK) {
+		s.reached = by_roots.data;
+		s.head = s.tail = 0;
+		rc = thin_downwards(&s, orphans, err);
+	}
+	base_big_free(work, &queue);
+	base_big_free(work, &reached);
+	base_big_free(work, &by_roots);
+	return rc;
+}

@@ -71,6 +71,8 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 	r = store_open(path, &heap->store, err);
 	if (r == HDB_OK)
 		r = read_layout(heap, err);
+	if (r == HDB_OK)
+		r = heap_find_state(heap, err);
 	if (r < 0) {
 		heap_close(heap);
 		return r;
@@ -113,6 +115,7 @@ void heap_close(struct heap *heap)
 	free(heap->first_ids);
 	free(heap->offsets);
 	heap_known_free(heap->known);
+	heap_release_state(heap);
 	base_source_close(heap->source);
 	store_close(heap->store);
 	free(heap);

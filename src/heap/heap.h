@@ -39,6 +39,22 @@ struct heap_offsets {
 	uint64_t offset[PACK_GROUP];
 };
 
+/* What whoever reads an answer should know first. */
+struct heap_state {
+	char *stale;            /* one line: the dump there is another one by now; NULL: it is not, or it is gone */
+	char *incomplete;       /* one line: what the dump lacks; NULL: nothing that is known */
+	uint64_t missing_bytes; /* of a dump that was cut: at least; 0: not known */
+	uint64_t skipped_bytes; /* with objects that could not be read */
+	uint64_t roots_seen;    /* root records on objects of the dump */
+	bool is_cut;            /* its end is missing */
+	bool takes_orphans;     /* what nothing holds counts as a root: table orphans */
+	/* how it was imported */
+	char imported_path[4096];
+	char layout[128];       /* "": none was given */
+	unsigned snapshot;
+	bool is_strict;
+};
+
 struct heap {
 	struct store *store;        /* owned */
 	struct base_work *work;     /* lent */
@@ -46,6 +62,7 @@ struct heap {
 	uint32_t class_count;
 	unsigned id_size;
 	struct heap_layout layout;
+	struct heap_state state;    /* found when it is opened */
 	uint32_t class_class_no;    /* java.lang.Class */
 	bool is_android;
 	/* private */
@@ -66,7 +83,6 @@ struct heap {
 	bool has_strings, is_big_endian;
 	struct heap_known *known;    /* known.h; made when first asked for */
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
-	char dump_path_buffer[4096];
 	struct base_source *source; /* opened when first asked for */
 	struct hprof_file file;
 	struct base_view view;
@@ -251,6 +267,22 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 	return heap->root_bits[ix >> 6] >> (ix & 63) & 1;
 }
 
+/* Words in a block of the table orphans: the bits of 262,144 objects. */
+#define HEAP_ORPHAN_WORDS 4096u
+
+/*
+ * Of an incomplete dump: what nothing in it holds becomes a root, too, if the table orphans is there
+ * (derive/orphans.c).
+ * Roots must be loaded; heap_load_roots does it itself where the table is there already.
+ */
+int heap_add_orphans(struct heap *heap, struct hdb_error *err);
+
+/* Whether an object is a root only because nothing in an incomplete dump holds it. Roots must be loaded. */
+bool heap_is_orphan(const struct heap *heap, uint32_t ix);
+
+/* What is said instead of the kind of a root. */
+#define HEAP_ORPHAN_NAME "none: what holds it may be missing"
+
 /* The root records of an object, locals included: the first (NULL if there is none), and how many. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
@@ -258,6 +290,13 @@ const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, siz
 const char *heap_root_name(uint8_t kind);
 
 /* ---- the dump ---- */
+
+/* Where the dump is said to be; borrowed until heap_close. */
+const char *heap_where_dump(const struct heap *heap);
+
+/* heap_state.c: fills in heap->state, which heap_close releases. */
+int heap_find_state(struct heap *heap, struct hdb_error *err);
+void heap_release_state(struct heap *heap);
 
 /* Opens the dump and checks that it is the one that was imported. HDB_ECHANGED if not. */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);

@@ -52,14 +52,16 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 	int r;
 
 	if (heap->source->size != size)
-		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: %" PRIu64
-				" bytes, %" PRIu64 " expected", path, heap->source->size, size);
+		return hdb_fail(err, HDB_ECHANGED, "the question needs the dump's bytes, but %s is not "
+				"the dump that was imported: it has %" PRIu64 " bytes, that one had %"
+				PRIu64 "; --dump PATH names that one", path, heap->source->size, size);
 	r = base_fingerprint(heap->source, &fingerprint, err);
 	if (r < 0)
 		return r;
 	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
-		return hdb_fail(err, HDB_ECHANGED, "%s: is not the dump that was imported: its "
-				"content has changed", path);
+		return hdb_fail(err, HDB_ECHANGED, "the question needs the dump's bytes, but %s is not "
+				"the dump that was imported: its content has changed; --dump PATH names "
+				"that one", path);
 	return hprof_open(heap->source, &heap->file, err);
 }
 
@@ -77,19 +79,19 @@ static int no_dump(const char *path, int result)
 	       access(path, R_OK) == 0 ? result : HDB_ECHANGED;
 }
 
+const char *heap_where_dump(const struct heap *heap)
+{
+	return heap->dump_path ? heap->dump_path : heap->state.imported_path;
+}
+
 int heap_open_dump(struct heap *heap, struct hdb_error *err)
 {
-	const char *path = heap->dump_path;
+	const char *path = heap_where_dump(heap);
 	struct hdb_error why = { 0 };
 	int r;
 
 	if (heap->source)
 		return base_source_failed(heap->source, err);
-	if (!path) {
-		store_meta_text(heap->store, "dump.path", heap->dump_path_buffer,
-				sizeof(heap->dump_path_buffer));
-		path = heap->dump_path_buffer;
-	}
 	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
 	if (r < 0)
 		return hdb_fail(err, heap->dump_path ? r : no_dump(path, r), "the question needs the "

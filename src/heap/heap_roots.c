@@ -3,14 +3,68 @@
  */
 #include "heap/heap.h"
 
+#include "base/bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* Adds one block of the table orphans, which begins with word first_word. */
+static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t words,
+			    struct hdb_error *err)
+{
+	struct store_block block;
+	int r = store_block(heap->store, STORE_ORPHANS, first_word, &block, err);
+
+	if (r == HDB_NOTFOUND || (r == HDB_OK && (block.item_count != words ||
+						  block.size != words * sizeof(uint64_t))))
+		r = store_damaged(heap->store, STORE_ORPHANS, first_word, "impossible size", err);
+	for (uint64_t w = 0; w < words && r == HDB_OK; w++) {
+		const uint64_t bits = load64(block.data + w * sizeof(uint64_t));
+		const uint64_t first_ix = (first_word + w) * 64;
+
+		if (first_ix + 64 > heap->object_count &&
+		    bits >> (heap->object_count - first_ix))
+			r = store_damaged(heap->store, STORE_ORPHANS, first_word,
+					  "index out of range", err);
+		else
+			heap->root_bits[first_word + w] |= bits;
+	}
+	return r;
+}
+
+int heap_add_orphans(struct heap *heap, struct hdb_error *err)
+{
+	const uint64_t words = ((uint64_t)heap->object_count + 63) / 64;
+	struct store_table_info info;
+	int r;
+
+	if (!heap->state.takes_orphans)
+		return HDB_OK;
+	r = store_table_info(heap->store, STORE_ORPHANS, &info, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	for (uint64_t at = 0; at < words && r == HDB_OK; at += HEAP_ORPHAN_WORDS)
+		r = add_orphan_words(heap, at, words - at < HEAP_ORPHAN_WORDS ? words - at :
+				     HEAP_ORPHAN_WORDS, err);
+	return r;
+}
+
+bool heap_is_orphan(const struct heap *heap, uint32_t ix)
+{
+	size_t count;
+	const struct store_root *roots = heap_roots_of(heap, ix, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!roots[i].is_local)
+			return false;
+	return heap_is_root(heap, ix);
+}
 
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {
 	const size_t words = (size_t)heap->object_count / 64 + 1;
 	uint64_t done = 0, n;
-	int found;
+	int found, r;
 
 	if (heap->root_bits)
 		return HDB_OK;
@@ -23,8 +77,8 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 		return hdb_fail_memory(err, "roots", n * sizeof(*heap->roots));
 	while (done < n) {
 		struct store_block block;
-		int r = store_block(heap->store, STORE_ROOTS, done, &block, err);
 
+		r = store_block(heap->store, STORE_ROOTS, done, &block, err);
 		if (r == HDB_NOTFOUND || (r == HDB_OK && (block.item_count > n - done ||
 		    !block.item_count ||
 		    block.size != (uint64_t)block.item_count * sizeof(*heap->roots))))
@@ -49,7 +103,12 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 		if (!heap->roots[i].is_local)
 			heap->root_bits[ix >> 6] |= (uint64_t)1 << (ix & 63);
 	}
-	return HDB_OK;
+	r = heap_add_orphans(heap, err);
+	if (r < 0) {
+		free(heap->root_bits);
+		heap->root_bits = NULL;
+	}
+	return r;
 }
 
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count)

@@ -205,6 +205,7 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return no_record(walk, event, err);
 	hprof_walk_go_on(walk, size);
 	*event = HPROF_EVENT_PROBLEM;
+	walk->problem.missing_bytes = rec->body_offset + rec->body_size - size;
 	return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, rec->offset, size - rec->offset,
 		       "the file ends inside the %s record at offset %" PRIu64 ": %" PRIu64
 		       " bytes are missing", hprof_tag_name(rec->tag), rec->offset,
@@ -326,6 +327,7 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return hprof_walk_problem(walk, HPROF_PROBLEM_TRAILING_BYTES, at, left,
 			       "the last %" PRIu64 " bytes, from offset %" PRIu64
 			       " on, are no HPROF record", left, at);
+	walk->problem.missing_bytes = 9 - left;
 	return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, at, left,
 		       "the file ends inside the head of the %s record at offset %" PRIu64
 		       ": at least %" PRIu64 " bytes are missing", hprof_tag_name(p[0]), at, 9 - left);

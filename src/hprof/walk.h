@@ -34,6 +34,7 @@ struct hprof_problem {
 	enum hprof_problem_kind kind;
 	uint64_t offset;       /* where it was met */
 	uint64_t lost_bytes;   /* how many bytes were skipped */
+	uint64_t missing_bytes;/* truncated: how many the file lacks at least */
 	char message[256];     /* one line */
 };
 

@@ -59,6 +59,7 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 	if (excused || actual == stored || (actual > stored && (actual - stored) << 32 == 0))
 		return hprof_walk_emit_heap_end(walk, event);
 	*event = HPROF_EVENT_PROBLEM;
+	walk->problem.missing_bytes = walk->segment_end - offset;
 	if (walk->segment_end > hprof_walk_file_size(walk) && offset == hprof_walk_file_size(walk))
 		return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, offset, 0,
 			       "the file ends at offset %" PRIu64 " inside a %s: %" PRIu64
@@ -204,6 +205,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 		walk->position = size;
 		walk->sub.end = 0;
 		*event = HPROF_EVENT_PROBLEM;
+		walk->problem.missing_bytes = bytes_missing(walk, sub);
 		return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, sub->offset, size - sub->offset,
 			       "the file ends inside the %s at offset %" PRIu64 ": at least %" PRIu64
 			       " bytes are missing", hprof_sub_name(sub->tag), sub->offset,

@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+
+/* Pause between two looks whether another import has ended. */
+#define WAIT_NS 5000000
 
 /* Bytes of the dump's map that one thread gives back at a time. */
 #define DROP_BYTES (32ull << 20)
@@ -114,10 +118,17 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "flat.values", im->flat_count },
 		{ "zeroed.texts", import_zeroed_from(im) },
 		{ "import.strict", im->opt->strict != 0 },
+		{ "incomplete", im->incomplete },
+		{ "incomplete.missing_bytes", im->missing_bytes },
+		{ "incomplete.skipped_bytes", im->skipped_bytes },
 	};
 	/* Not the thread count or the time: the same dump gives the same bytes. */
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
+	if (r == HDB_OK && im->cut[0])
+		r = store_put_meta_text(im->writer, "incomplete.cut", im->cut, err);
+	if (r == HDB_OK && im->opt->layout)
+		r = store_put_meta_text(im->writer, "import.layout", im->opt->layout, err);
 	if (r == HDB_OK && im->has_control)
 		r = store_put_meta_number(im->writer, "control.flags", im->control.flags, err);
 	if (r == HDB_OK && im->has_control)
@@ -158,10 +169,15 @@ static int check_end(struct import *im, struct hdb_error *err)
 	if (!im->counts[0][HPROF_HEAP_DUMP_SEGMENT].count ||
 	    im->counts[0][HPROF_HEAP_DUMP_END].count)
 		return HDB_OK;
+	if (im->incomplete & STORE_LACKS_END)
+		return HDB_OK; /* told already */
 	for (size_t i = 0; i < im->problems.count; i++)
 		if (base_vec_at(&im->problems, struct store_problem, i)->kind ==
 		    HPROF_PROBLEM_TRUNCATED)
-			return HDB_OK; /* told already */
+			return HDB_OK;
+	im->incomplete |= STORE_LACKS_END;
+	(void)snprintf(im->cut, sizeof(im->cut), "there is no HEAP DUMP END record: the dump may have "
+		       "been cut at offset %" PRIu64, im->source->size);
 	if (im->opt->strict)
 		return hdb_fail(err, HDB_ETRUNC, "%s: there is no HEAP DUMP END record: the file "
 				"was cut at offset %" PRIu64, im->source->path, im->source->size);
@@ -215,6 +231,50 @@ static uint64_t count_real(struct import *im)
 	return im->object_count - invented;
 }
 
+/* Which file has a name: 0, 0 if none. */
+struct file_name {
+	dev_t device;
+	ino_t inode;
+};
+
+static struct file_name file_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (struct file_name){ st.st_dev, st.st_ino } :
+	       (struct file_name){ 0, 0 };
+}
+
+/*
+ * Begins the database; while somebody else imports into the same one, waits if that is wanted. HDB_END if the other has
+ * made it: a file of that name is there that was not before.
+ */
+static int create(struct import *im, const char *db_path, struct hdb_error *err)
+{
+	const struct timespec pause = { .tv_nsec = WAIT_NS };
+	const struct file_name before = file_of(db_path);
+	struct file_name now;
+	bool has_waited = false;
+	int r;
+
+	while ((r = store_create(db_path, im->opt->force != 0, im->source->size, &im->writer,
+				 err)) == HDB_END) {
+		if (!im->opt->wait)
+			return hdb_fail(err, HDB_EIO, "%s: another import is writing it", db_path);
+		if (!has_waited)
+			base_stage(im->work, "waiting for another process that is importing", 0, "");
+		has_waited = true;
+		r = base_step(im->work, 0, err);
+		if (r < 0)
+			return r;
+		(void)nanosleep(&pause, NULL);
+	}
+	if (!has_waited || (r < 0 && r != HDB_EUSAGE))
+		return r;
+	now = file_of(db_path);
+	return now.inode && (now.inode != before.inode || now.device != before.device) ? HDB_END : r;
+}
+
 int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
 		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err)
 {
@@ -238,7 +298,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	if (r == HDB_OK)
 		r = open_header(im, err);
 	if (r == HDB_OK)
-		r = store_create(db_path, opt->force != 0, im->source->size, &im->writer, err);
+		r = create(im, db_path, err);
 	if (r == HDB_OK) {
 		im->texts.writer = im->writer;
 		r = run(im, dump_path, err);

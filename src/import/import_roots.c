@@ -127,6 +127,8 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 		return r;
 	sort_roots(im);
 	im->root_count = im->numbered_roots.count;
+	if (!im->root_count)
+		im->incomplete |= STORE_LACKS_ROOTS;
 	if (!im->has_sticky)
 		r = invent_sticky(im, err);
 	/* Where no class has the boot loader, MAT lets each loader hold its classes. */

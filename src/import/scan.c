@@ -9,6 +9,7 @@
 
 #include "base/pipeline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Records between two reports of progress. */
@@ -27,6 +28,34 @@ static int scan_record(struct scan *s, struct hdb_error *err)
 		return import_problem(s->im, HPROF_PROBLEM_BAD_RECORD, rec->offset, rec->body_size,
 				      0, err, "%s", err ? err->message : "a record does not parse");
 	return r;
+}
+
+/* Notes what the imported heap dump lacks by a problem; others of the file may be cut. */
+static void note_lost(struct scan *s, const struct hprof_problem *p)
+{
+	struct import *im = s->im;
+
+	if (s->walk.ended_count + 1 != im->snapshot)
+		return;
+	switch (p->kind) {
+	case HPROF_PROBLEM_TRUNCATED:
+		im->incomplete |= STORE_LACKS_END;
+		im->missing_bytes = p->missing_bytes;
+		(void)snprintf(im->cut, sizeof(im->cut), "%s", p->message);
+		break;
+	case HPROF_PROBLEM_RECORD_LENGTH:
+	case HPROF_PROBLEM_UNKNOWN_SUB_TAG:
+	case HPROF_PROBLEM_SUB_OVERRUN:
+		if (p->lost_bytes)
+			im->incomplete |= STORE_LACKS_BYTES;
+		im->skipped_bytes += p->lost_bytes;
+		break;
+	case HPROF_PROBLEM_UNKNOWN_TAG:
+	case HPROF_PROBLEM_SEGMENT_LENGTH:
+	case HPROF_PROBLEM_BAD_RECORD:
+	case HPROF_PROBLEM_TRAILING_BYTES:
+		break; /* no object was in them */
+	}
 }
 
 static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *err)
@@ -48,6 +77,7 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 		if (s->im->opt->strict)
 			return hdb_fail(err, HDB_EFORMAT, "%s: %s", s->im->source->path,
 					p->message);
+		note_lost(s, p);
 		return import_problem(s->im, p->kind, p->offset, p->lost_bytes, 0, err, "%s",
 				      p->message);
 	default:

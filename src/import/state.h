@@ -128,6 +128,10 @@ struct import {
 	uint64_t reference_count;
 	uint64_t dangling_count;
 	uint64_t problem_count;
+	unsigned incomplete;          /* enum store_incomplete: what the dump lacks */
+	uint64_t missing_bytes;       /* behind the cut, at least */
+	char cut[256];                /* what is said of the cut */
+	uint64_t skipped_bytes;       /* of the imported heap dump, with objects in them */
 	uint64_t root_count;
 	uint64_t array_overlap;       /* MAT's evidence for 4-byte references: see sizes.c */
 	uint64_t previous_array, previous_array_end;

@@ -314,15 +314,20 @@ int query_fact_text(struct query *q, const char *name, const char *text, struct 
 
 size_t query_fact_count(const struct query *q)
 {
-	return q->fact_count;
+	return q->common_count + q->fact_count;
+}
+
+static const struct query_fact *fact_at(const struct query *q, size_t fact)
+{
+	return fact < q->common_count ? &q->common[fact] : &q->facts[fact - q->common_count];
 }
 
 const struct hdb_column *query_fact_column(const struct query *q, size_t fact)
 {
-	return q->facts[fact].column;
+	return fact_at(q, fact)->column;
 }
 
 const struct hdb_value *query_fact_value(const struct query *q, size_t fact)
 {
-	return &q->facts[fact].value;
+	return &fact_at(q, fact)->value;
 }

@@ -137,6 +137,8 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
 		used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
 					 heap_root_name(roots[i].kind));
 	}
+	if (!used && heap_is_orphan(q->heap, ix))
+		(void)snprintf(buf, size, "%s", HEAP_ORPHAN_NAME);
 }
 
 int query_leak_path_rows(struct query *q, struct query_story *story, uint64_t part,

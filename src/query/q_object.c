@@ -80,7 +80,10 @@ static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 					 heap_root_name(roots[i].kind),
 					 roots[i].is_local ? " of a thread" : "");
 	}
-	return used ? query_fact_text(q, "roots", text, err) : HDB_OK;
+	if (heap_is_orphan(q->heap, ix))
+		(void)snprintf(text + used, used < sizeof(text) ? sizeof(text) - used : 0, "%s%s",
+			       used ? ", " : "", HEAP_ORPHAN_NAME);
+	return text[0] ? query_fact_text(q, "roots", text, err) : HDB_OK;
 }
 
 static int add_value(struct query *q, const struct heap_object *o, struct hdb_error *err)

@@ -220,6 +220,8 @@ static int set_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 		    heap_thread_name(q->heap, ix, name, sizeof(name), NULL) == HDB_OK && name[0])
 			used += (size_t)snprintf(text + used, sizeof(text) - used, " \"%s\"", name);
 	}
+	if (!used && heap_is_orphan(q->heap, ix))
+		return query_set_text(q, ROOT, HEAP_ORPHAN_NAME, err);
 	return query_set_text(q, ROOT, text, err);
 }
 

@@ -38,7 +38,7 @@ static const struct {
 	const char *record, *effect;
 } kinds[] = {
 	{ HPROF_PROBLEM_TRUNCATED, "file",
-	  "all objects and roots behind the cut; what they alone held counts as unreachable" },
+	  "all objects and roots behind the cut; what they alone held counts as held by nothing, and so as a GC root" },
 	{ HPROF_PROBLEM_RECORD_LENGTH, "record", "objects in the bytes that were skipped, if any" },
 	{ HPROF_PROBLEM_UNKNOWN_TAG, "record", "nothing that is known: the record was passed over" },
 	{ HPROF_PROBLEM_UNKNOWN_SUB_TAG, "sub-record", "objects in the bytes that were skipped" },

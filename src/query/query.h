@@ -55,6 +55,8 @@ struct query {
 	struct base_vec row_text;          /* bytes of the current row's texts */
 	struct query_fact *facts;          /* those set, in the order of spec.facts */
 	size_t fact_count;
+	struct query_fact *common;         /* those of all answers, which come first */
+	size_t common_count;
 	struct query_sorted *sorted;       /* when the rows were sorted */
 	uint64_t made;                     /* rows that def->next gave so far */
 	uint64_t taken;                    /* rows given to the caller so far */
@@ -155,6 +157,8 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 /* The table of queries. */
 const struct query_def *const *query_registry(size_t *count);
 const struct query_def *query_find(const char *name);
+/* What users see of it, for any thread; static. */
+const struct hdb_query_spec *query_specs(size_t *count);
 
 /*
  * Starts a query of the database `side`, with `before` the sides of args->before; all are lent. *out: query_close. The
@@ -169,6 +173,8 @@ const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /* The cell of the current row in chosen column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);
+/* Facts that any answer may have, before its own; static. */
+const struct hdb_column *query_common_facts(size_t *count);
 /* Facts that were set. */
 size_t query_fact_count(const struct query *q);
 const struct hdb_column *query_fact_column(const struct query *q, size_t fact);

@@ -3,6 +3,7 @@
  */
 #include "query/queries.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static const struct query_def *const registry[] = {
@@ -22,15 +23,35 @@ static const struct query_def *const registry[] = {
 	&query_alloc_sites, &query_cpu_samples, &query_heap_summaries,
 };
 
+#define REGISTRY_COUNT (sizeof(registry) / sizeof(registry[0]))
+
 const struct query_def *const *query_registry(size_t *count)
 {
-	*count = sizeof(registry) / sizeof(registry[0]);
+	*count = REGISTRY_COUNT;
 	return registry;
+}
+
+/* The registry holds definitions; users see their specs in one array, made once whichever thread asks first. */
+static struct hdb_query_spec specs[REGISTRY_COUNT];
+
+static void fill_specs(void)
+{
+	for (size_t i = 0; i < REGISTRY_COUNT; i++)
+		specs[i] = registry[i]->spec;
+}
+
+const struct hdb_query_spec *query_specs(size_t *count)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, fill_specs);
+	*count = REGISTRY_COUNT;
+	return specs;
 }
 
 const struct query_def *query_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(registry) / sizeof(registry[0]); i++)
+	for (size_t i = 0; i < REGISTRY_COUNT; i++)
 		if (strcmp(registry[i]->spec.name, name) == 0)
 			return registry[i];
 	return NULL;

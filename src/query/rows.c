@@ -176,7 +176,11 @@ int query_open(const struct query_side *side, const struct query_side *before, c
 	q->before = before;
 	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	r = start(q, err);
+	q->common = calloc(QUERY_COMMON_FACTS, sizeof(*q->common));
+	r = q->common ? query_add_common_facts(q, err) :
+	    hdb_fail_memory(err, "facts", QUERY_COMMON_FACTS * sizeof(*q->common));
+	if (r == HDB_OK)
+		r = start(q, err);
 	if (r != HDB_OK) {
 		query_close(q);
 		return r;
@@ -195,6 +199,9 @@ void query_close(struct query *q)
 	for (size_t i = 0; i < q->fact_count; i++)
 		free(q->facts[i].text);
 	free(q->facts);
+	for (size_t i = 0; i < q->common_count; i++)
+		free(q->common[i].text);
+	free(q->common);
 	free(q->cells);
 	free(q->columns);
 	base_vec_release(&q->row_text);

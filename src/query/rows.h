@@ -13,6 +13,10 @@ struct query_fact {
 	char *text;                      /* what value.text points to; owned; NULL: no text */
 };
 
+/* common_facts.c: sets q->common, which has room for so many. */
+#define QUERY_COMMON_FACTS 5
+int query_add_common_facts(struct query *q, struct hdb_error *err);
+
 /* Number of a column in the spec, or SIZE_MAX. */
 size_t query_find_column(const struct query *q, const char *name);
 

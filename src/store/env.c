@@ -258,7 +258,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 	for (int tries = 0; tries < OPEN_TRIES_MAX; tries++) {
 		*fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (*fd < 0)
-			return hdb_fail_errno(err, errno, "%s", path);
+			return hdb_fail_open(err, errno, path);
 		if (fstat(*fd, st) < 0)
 			return hdb_fail_errno(err, errno, "%s", path);
 		if (!S_ISREG(st->st_mode))

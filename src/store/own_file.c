@@ -91,8 +91,11 @@ static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 	return held.st_ino == named.st_ino && held.st_dev == named.st_dev ? HDB_OK : HDB_END;
 }
 
-/* One try: HDB_OK with the file open and locked, HDB_END to try again. After a failure *fd is -1 or a locked file. */
-static int try_open(const char *temp_path, const char *path, int *fd, struct hdb_error *err)
+/*
+ * One try: HDB_OK with the file open and locked, HDB_END to try again, HDB_NOTFOUND if another import has the lock.
+ * After a failure *fd is -1 or a locked file.
+ */
+static int try_open(const char *temp_path, int *fd, struct hdb_error *err)
 {
 	bool is_made;
 	int r = HDB_OK;
@@ -108,7 +111,7 @@ static int try_open(const char *temp_path, const char *path, int *fd, struct hdb
 		if (r < 0 && is_made)
 			(void)unlink(temp_path);
 		else if (r == HDB_END)
-			r = hdb_fail(err, HDB_EIO, "%s: another import is writing it", path);
+			r = HDB_NOTFOUND;
 	}
 	if (r != HDB_OK) {
 		give_up(fd);
@@ -120,12 +123,14 @@ static int try_open(const char *temp_path, const char *path, int *fd, struct hdb
 	return r;
 }
 
-int store_temp_open(const char *temp_path, const char *path, int *fd, struct hdb_error *err)
+int store_temp_open(const char *temp_path, int *fd, struct hdb_error *err)
 {
 	int r = HDB_END;
 
 	for (int tries = 0; r == HDB_END && tries < OPEN_TRIES_MAX; tries++)
-		r = try_open(temp_path, path, fd, err);
+		r = try_open(temp_path, fd, err);
+	if (r == HDB_NOTFOUND)
+		return HDB_END;
 	if (r == HDB_END)
 		return hdb_fail(err, HDB_EIO, "%s: comes and goes while it is opened", temp_path);
 	if (r == HDB_OK && (ftruncate(*fd, 0) < 0 || fchmod(*fd, 0600) < 0))

@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 
 /*
- * Makes the temporary file `temp_path` of an import to `path`, mode 0600, and locks it (STORE_LOCK_IMPORT); or takes
+ * Makes the temporary file `temp_path` of an import, mode 0600, and locks it (STORE_LOCK_IMPORT); or takes
  * over what an import left that died: a regular file of this user with one name, that nobody else may read, and that
- * is not locked. It is empty then. *fd holds the lock; close it. HDB_EIO names anything else that is there, and says
- * if another import is writing it. After a failure *fd is -1, or holds the lock of a file of ours to be removed.
+ * is not locked. It is empty then. *fd holds the lock; close it. HDB_END: another import is writing it. HDB_EIO names
+ * anything else that is there. After a failure *fd is -1, or holds the lock of a file of ours to be removed.
  */
-int store_temp_open(const char *temp_path, const char *path, int *fd, struct hdb_error *err);
+int store_temp_open(const char *temp_path, int *fd, struct hdb_error *err);
 
 /* HDB_EIO if the file that `env` writes is another than `fd`: it was exchanged before LMDB opened it by its name. */
 int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_error *err);

@@ -181,6 +181,13 @@ enum store_problem_kind {
 /* "duplicate-id", ...; NULL for a number that is none of these. Static. */
 const char *store_problem_name(uint32_t kind);
 
+/* Meta value "incomplete": what a dump lacks, so that what holds an object may be missing. */
+enum store_incomplete {
+	STORE_LACKS_END = 1,   /* the file was cut */
+	STORE_LACKS_BYTES = 2, /* bytes with objects in them could not be read */
+	STORE_LACKS_ROOTS = 4  /* there is not one root record */
+};
+
 /* Table problems. */
 struct store_problem {
 	uint64_t offset;     /* where in the dump */

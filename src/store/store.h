@@ -93,7 +93,7 @@ struct store_writer;
 
 /*
  * Begins a new database `path` under a temporary name in the same folder. HDB_EUSAGE if `path` exists and
- * `force` is not set; HDB_EIO if another process is importing to the same name. `size_hint` in bytes bounds the
+ * `force` is not set; HDB_END if another import is at work on the same name. `size_hint` in bytes bounds the
  * address space that is set aside, not the file. *out is owned: store_publish or store_abort.
  */
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,

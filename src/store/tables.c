@@ -41,6 +41,7 @@ static const struct {
 	[STORE_CHILDREN_BIG] = { "children.big", 1 },
 	[STORE_TOTALS] = { "totals", 1 },
 	[STORE_WHOLE] = { "whole", 1 },
+	[STORE_ORPHANS] = { "orphans", 1 },
 };
 
 const char *store_table_name(unsigned table)

@@ -47,7 +47,8 @@ enum store_table {
 	STORE_CHILDREN_BIG = 71,
 	STORE_TOTALS = 72,
 	STORE_WHOLE = 73,
-	STORE_TABLE_END = 74
+	STORE_ORPHANS = 74,
+	STORE_TABLE_END = 75
 };
 
 /* "objects", "reach.strong"; NULL for a number that is no table. Static. */

@@ -178,7 +178,7 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 		r = hdb_fail_memory(err, "a file name", strlen(path));
 		goto out;
 	}
-	r = store_temp_open(writer->temp_path, writer->path, &writer->lock_fd, err);
+	r = store_temp_open(writer->temp_path, &writer->lock_fd, err);
 	if (r == HDB_OK)
 		r = store_env_create(writer->temp_path, size_hint, &writer->env, err);
 	if (r == HDB_OK)
@@ -188,7 +188,7 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 	if (r == HDB_OK)
 		r = put_format(writer, err);
 out:
-	if (r < 0) {
+	if (r != HDB_OK) {
 		store_abort(writer);
 		return r;
 	}

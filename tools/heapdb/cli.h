@@ -18,7 +18,7 @@ enum cli_exit {
 	CLI_DONE = 0,
 	CLI_NO = 1,     /* it ran, and the answer is "no" or "not found" */
 	CLI_USAGE = 2,
-	CLI_INPUT = 3,  /* bad input: a dump or a database */
+	CLI_INPUT = 3,  /* bad input: a dump or a database, or none of that name */
 	CLI_SYSTEM = 4  /* disk, memory, permission, interruption */
 };
 
@@ -79,6 +79,12 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINT
 /* One line on standard error, "heapdb: COMMAND: ..."; nothing under --quiet. */
 void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);
 
+/*
+ * What is to be said before any answer of a database, a line each: that it is stale, or the dump incomplete. Under
+ * --quiet, too, for in CSV there is no other place for it. `name` of the database where there are several, else NULL.
+ */
+void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name);
+
 /* The bodies. */
 int cmd_import(struct cli *cli);
 int cmd_query(struct cli *cli);
@@ -92,9 +98,9 @@ int cmd_version(struct cli *cli);
 void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query);
 
-/* Imports `dump_path` as the options say; `out` may be NULL. */
+/* Imports `dump_path` as the options say; `out` may be NULL. `wait` as in struct hdb_import_options. */
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
-		struct hdb_import_result *out);
+		struct hdb_import_result *out, bool wait);
 
 /*
  * Finds the database that is meant (see FILES in the manual), importing a dump first where one is

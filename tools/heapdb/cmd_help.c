@@ -104,12 +104,17 @@ static void put_columns(struct output *out, const char *heading, const struct hd
 
 static void put_query(struct output *out, const struct hdb_query_spec *query)
 {
+	const struct hdb_column *common;
+	size_t common_count;
+
 	if (query->options->name)
 		output_string(out, "\nOptions:\n");
 	for (const struct hdb_option_spec *o = query->options; o->name; o++)
 		put_option(out, 0, o->name, o->argument, o->help);
 	put_columns(out, "Columns", query->columns, query->column_count);
 	put_columns(out, "Facts", query->facts, query->fact_count);
+	common = hdb_common_facts(&common_count);
+	put_columns(out, "Facts of any answer, if they hold", common, common_count);
 }
 
 void help_command(struct output *out, const struct command *command,

@@ -20,6 +20,7 @@
 #define DATABASE_PATH_SIZE 4096
 
 enum {
+	FACT_INCOMPLETE, /* only if it is */
 	FACT_DATABASE,
 	FACT_OBJECTS,
 	FACT_CLASSES,
@@ -35,6 +36,7 @@ enum {
 };
 
 static const struct hdb_column summary_facts[FACT_COUNT] = {
+	[FACT_INCOMPLETE] = { "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
 	[FACT_DATABASE] = { "database", HDB_TYPE_TEXT, "database", "name of the file that was made" },
 	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "objects, class objects included" },
 	[FACT_CLASSES] = { "classes", HDB_TYPE_COUNT, "classes", "classes" },
@@ -52,7 +54,7 @@ static const struct hdb_column summary_facts[FACT_COUNT] = {
 };
 
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
-		struct hdb_import_result *out)
+		struct hdb_import_result *out, bool wait)
 {
 	const struct hdb_import_options options = {
 		.memory_bytes = cli->opt.memory_bytes,
@@ -62,6 +64,7 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 		.snapshot = cli->opt.snapshot,
 		.strict = cli->opt.strict,
 		.force = cli->opt.force,
+		.wait = wait,
 		.progress = progress_callbacks(),
 	};
 
@@ -74,11 +77,14 @@ static struct hdb_value number(enum hdb_type type, uint64_t u)
 }
 
 static int print_summary(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
-			 double seconds)
+			 const char *incomplete, double seconds)
 {
 	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	const unsigned first = incomplete ? FACT_INCOMPLETE : FACT_DATABASE;
 	const double rate = (double)r->dump_bytes / (seconds > 1e-6 ? seconds : 1e-6);
 	const struct hdb_value values[FACT_COUNT] = {
+		[FACT_INCOMPLETE] = { .type = HDB_TYPE_TEXT, .text = incomplete,
+				      .text_size = incomplete ? strlen(incomplete) : 0 },
 		[FACT_DATABASE] = { .type = HDB_TYPE_TEXT, .text = db_path,
 				    .text_size = strlen(db_path) },
 		[FACT_OBJECTS] = number(HDB_TYPE_COUNT, r->object_count),
@@ -94,9 +100,9 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 	};
 	struct answer answer = {
 		.name = "import",
-		.facts = summary_facts,
-		.fact_values = values,
-		.fact_count = FACT_COUNT,
+		.facts = summary_facts + first,
+		.fact_values = values + first,
+		.fact_count = FACT_COUNT - first,
 		.err = &cli->err,
 	};
 
@@ -132,23 +138,21 @@ static void add_kind(const struct hdb_value *value, char *list, size_t size, uns
 }
 
 /* A notice of how many problems there were, and of which kinds. The database is good all the same. */
-static void tell_problems(struct cli *cli, const char *db_path, uint64_t problem_count)
+static void tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
+			  uint64_t problem_count)
 {
 	const struct hdb_query_args args = { .limit = PROBLEMS_READ };
 	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
-	struct hdb *db = NULL;
 	struct hdb_rows *rows = NULL;
 	unsigned count = 0;
 
-	if (hdb_open(db_path, NULL, &db, NULL) == HDB_OK &&
-	    hdb_query(db, "problems", &args, &rows, NULL) == HDB_OK) {
+	if (hdb_query(db, "problems", &args, &rows, NULL) == HDB_OK) {
 		const size_t column = kind_column(rows);
 
 		while (column < hdb_rows_column_count(rows) && hdb_rows_next(rows, NULL) == HDB_OK)
 			add_kind(hdb_rows_value(rows, column), kinds, sizeof(kinds), &count);
 	}
 	hdb_rows_close(rows);
-	hdb_close(db);
 	cli_notice(cli, "the dump has %llu problem%s%s%s%s; see `heapdb info --problems --db %s`",
 		   (unsigned long long)problem_count, problem_count == 1 ? "" : "s",
 		   count ? ": " : "", count ? kinds + 2 : "", count > KINDS_MAX ? ", ..." : "",
@@ -160,6 +164,8 @@ int cmd_import(struct cli *cli)
 	char default_path[DATABASE_PATH_SIZE];
 	const char *db_path = cli->opt.output;
 	struct hdb_import_result result = { 0 };
+	struct hdb_health health = { 0 };
+	struct hdb *db = NULL;
 	struct timespec start, end;
 	double seconds;
 	int rc;
@@ -176,7 +182,7 @@ int cmd_import(struct cli *cli)
 		db_path = default_path;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	rc = cli_import(cli, cli->opt.operands[0], db_path, &result);
+	rc = cli_import(cli, cli->opt.operands[0], db_path, &result, false);
 	if (rc != HDB_OK)
 		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -184,7 +190,17 @@ int cmd_import(struct cli *cli)
 	if (result.snapshot_count > 1)
 		cli_notice(cli, "the file holds %u heap dumps; this is number %u, --snapshot N takes "
 			   "another", result.snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
+	/* What is wrong with the dump, the database says. */
+	if (result.problem_count > 0 || result.root_count == 0) {
+		rc = hdb_open(db_path, NULL, &db, &cli->err);
+		if (rc != HDB_OK)
+			return rc;
+		cli_tell_health(cli, db, NULL);
+		hdb_health(db, &health);
+	}
 	if (result.problem_count > 0)
-		tell_problems(cli, db_path, result.problem_count);
-	return print_summary(cli, db_path, &result, seconds);
+		tell_problems(cli, db, db_path, result.problem_count);
+	rc = print_summary(cli, db_path, &result, health.incomplete, seconds);
+	hdb_close(db);
+	return rc;
 }

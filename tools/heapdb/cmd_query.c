@@ -124,6 +124,8 @@ static int open_all(struct cli *cli)
 		if (rc == HDB_OK)
 			rc = cli_open(cli, *db_path, *dump_path, (unsigned)count,
 				      is_last ? &cli->db : &d->db);
+		if (rc == HDB_OK)
+			cli_tell_health(cli, is_last ? cli->db : d->db, *db_path);
 	}
 	return rc;
 }

@@ -87,15 +87,29 @@ static int put_section(struct cli *cli, const struct section *section)
 	return rc;
 }
 
+/* "> **Stale:** ..." */
+static void put_warning(struct output *out, const char *word, const char *text)
+{
+	if (!text)
+		return;
+	output_format(out, "> **%s:** ", word);
+	markdown_text(out, text, strlen(text));
+	output_string(out, "\n\n");
+}
+
 static int report_markdown(struct cli *cli)
 {
 	const char *slash = strrchr(cli->db_path, '/');
 	const char *name = slash ? slash + 1 : cli->db_path;
+	struct hdb_health health;
 	int rc;
 
 	output_string(cli->out, "# Heap report: ");
 	markdown_code(cli->out, name, strlen(name));
 	output_string(cli->out, "\n\n");
+	hdb_health(cli->db, &health);
+	put_warning(cli->out, "Stale", health.stale);
+	put_warning(cli->out, "Incomplete", health.incomplete);
 	rc = put_headline(cli);
 	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++)
 		rc = put_section(cli, &sections[i]);

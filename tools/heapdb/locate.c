@@ -3,10 +3,12 @@
  * dumps named in its place.
  */
 #include "heapdb/cli.h"
+#include "heapdb/progress.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +18,9 @@
 
 /* Longest path of a default database. */
 #define PATH_SIZE 4096
+
+/* Room for --layout: three short parts. */
+#define LAYOUT_SIZE 128
 
 /* Whether the file begins as an HPROF dump does. What cannot be read is not: hdb_open says why. */
 static bool is_dump(const char *path)
@@ -87,21 +92,120 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 	return rc;
 }
 
-/* The default database of a dump; it is imported if there is none. */
+/* Whether both names lead to one file; false if one of them leads nowhere. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/*
+ * The file under the dump's default name is the database of another dump, which still is where it was: that database is
+ * good, and is not replaced. dump.hprof and dump.bin have one default name.
+ */
+static int is_of_another(struct cli *cli, const char *db_path, const char *dump,
+			 const char *other, bool *yes)
+{
+	struct hdb_health health;
+	struct hdb *db = NULL;
+	int rc;
+
+	*yes = false;
+	if (is_same_file(dump, other) || access(other, F_OK) != 0)
+		return HDB_OK;
+	rc = cli_open(cli, db_path, NULL, 1, &db);
+	if (rc != HDB_OK)
+		return rc;
+	hdb_health(db, &health);
+	*yes = !health.stale;
+	hdb_close(db);
+	return HDB_OK;
+}
+
+/* How the database that is there was imported, so that the dump is imported anew in the same way. */
+struct before {
+	enum hdb_size_model sizes;
+	unsigned snapshot;
+	int strict;
+	char layout[LAYOUT_SIZE];
+};
+
+/* Whether the database that is there is of an older dump of that name: *was says how it was imported. */
+static int is_outdated(struct cli *cli, const char *db_path, const char *dump, bool *yes,
+		       struct before *was)
+{
+	struct hdb_health health;
+	struct hdb *db = NULL;
+	int rc = cli_open(cli, db_path, dump, 1, &db);
+	bool is_other = false;
+
+	*yes = false;
+	if (rc != HDB_OK)
+		return rc;
+	hdb_health(db, &health);
+	if (health.stale) {
+		rc = is_of_another(cli, db_path, dump, health.dump_path, &is_other);
+		if (is_other)
+			rc = cli_fail(&cli->err, HDB_EUSAGE, "%s is the database of %s; import %s with "
+				      "`heapdb import -o FILE`, and name that", db_path,
+				      health.dump_path, dump);
+		*yes = rc == HDB_OK;
+		*was = (struct before){
+			.sizes = health.sizes, .snapshot = health.snapshot, .strict = health.strict,
+		};
+		snprintf(was->layout, sizeof(was->layout), "%s", health.layout ? health.layout : "");
+	}
+	hdb_close(db);
+	return rc;
+}
+
+static int import_anew(struct cli *cli, const char *dump, const char *db_path,
+		       const struct before *was)
+{
+	const struct hdb_import_options options = {
+		.memory_bytes = cli->opt.memory_bytes,
+		.threads = cli->opt.threads,
+		.sizes = was->sizes,
+		.layout = was->layout[0] ? was->layout : NULL,
+		.snapshot = was->snapshot,
+		.strict = was->strict,
+		.force = 1,
+		.wait = 1,
+		.progress = progress_callbacks(),
+	};
+
+	return hdb_import(dump, db_path, &options, NULL, &cli->err);
+}
+
+/* The default database of a dump; it is imported if there is none, or if that is of an older dump of that name. */
 static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 {
 	char path[PATH_SIZE];
+	struct before was;
+	bool is_old = false;
 	int rc = hdb_default_path(dump, path, sizeof(path), &cli->err);
 
 	if (rc != HDB_OK)
 		return rc;
 	if (access(path, F_OK) != 0) {
 		cli_notice(cli, "importing %s into %s", dump, path);
-		rc = cli_import(cli, dump, path, NULL);
+		rc = cli_import(cli, dump, path, NULL, true);
 		/* another process may have been faster */
-		if (rc != HDB_OK && (rc != HDB_EUSAGE || access(path, F_OK) != 0))
-			return rc;
+		if (rc == HDB_END || (rc == HDB_EUSAGE && access(path, F_OK) == 0))
+			rc = HDB_OK;
+	} else {
+		rc = is_outdated(cli, path, dump, &is_old, &was);
 	}
+	if (rc == HDB_OK && is_old) {
+		cli_notice(cli, "%s is another dump than when %s was made: importing it anew", dump,
+			   path);
+		rc = import_anew(cli, dump, path, &was);
+		if (rc == HDB_END)
+			rc = HDB_OK;
+	}
+	if (rc != HDB_OK)
+		return rc;
 	*db_path = strdup(path);
 	return *db_path ? HDB_OK : cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }

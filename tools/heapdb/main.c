@@ -106,6 +106,24 @@ void cli_notice(const struct cli *cli, const char *format, ...)
 	say(cli->message_prefix, message);
 }
 
+void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name)
+{
+	struct hdb_health health;
+	char message[HDB_ERROR_SIZE];
+
+	hdb_health(db, &health);
+	if (health.stale) {
+		snprintf(message, sizeof(message), "%s%sstale: %s", name ? name : "",
+			 name ? ": " : "", health.stale);
+		say(cli->message_prefix, message);
+	}
+	if (health.incomplete) {
+		snprintf(message, sizeof(message), "%s%sincomplete: %s", name ? name : "",
+			 name ? ": " : "", health.incomplete);
+		say(cli->message_prefix, message);
+	}
+}
+
 static int exit_code_of(int result)
 {
 	if (result == HDB_OK)
@@ -199,9 +217,13 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 
 static int open_database(struct cli *cli)
 {
-	const int rc = locate_database(cli);
+	int rc = locate_database(cli);
 
-	return rc == HDB_OK ? cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db) : rc;
+	if (rc == HDB_OK)
+		rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db);
+	if (rc == HDB_OK)
+		cli_tell_health(cli, cli->db, NULL);
+	return rc;
 }
 
 static void close_databases(struct cli *cli)

@@ -1,0 +1,53 @@
+/*
+ * derive/orphans.c - the table orphans: objects of an incomplete dump that nothing in it holds.
+ *
+ * In a dump that was cut, or that has no roots, most objects may hang on what is missing. They count as roots, as
+ * Eclipse MAT has it if it is told to keep unreachable objects, so that what they hold can be looked at. Of objects
+ * that hold one another in a circle which nothing else leads to, one is taken.
+ */
+#include "derive/build.h"
+
+#include "graph/reach.h"
+
+static int put_orphans(struct store_writer *writer, const uint64_t *orphans, uint64_t words,
+		       struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint64_t at = 0; at < words && r == HDB_OK; at += HEAP_ORPHAN_WORDS) {
+		const uint64_t n = words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS;
+
+		r = store_put(writer, STORE_ORPHANS, at, (uint32_t)n, orphans + at,
+			      n * sizeof(*orphans), err);
+	}
+	return r;
+}
+
+static int build_orphans(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	const uint64_t words = ((uint64_t)derive->heap->object_count + 63) / 64;
+	struct base_big bits = { 0 };
+	struct graph_rows rows;
+	int r = derive_graph_load(derive, false, &rows, err);
+
+	if (r < 0)
+		return r;
+	r = base_big_alloc(derive->work, &bits, (words + 1) * sizeof(uint64_t), "a set of objects",
+			   err);
+	if (r == HDB_OK)
+		r = graph_reach_orphans(&rows, derive->heap->root_bits, derive->work, bits.data,
+					err);
+	graph_rows_release(&rows);
+	if (r == HDB_OK) {
+		/* The boot loader's stand-in is not in the dump. */
+		*(uint64_t *)bits.data &= ~((uint64_t)1 << HEAP_BOOT_LOADER);
+		r = put_orphans(writer, bits.data, words, err);
+	}
+	base_big_free(derive->work, &bits);
+	return r == HDB_OK ? store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err) :
+	       r;
+}
+
+const struct derive_builder derive_build_orphans = {
+	.tables = { STORE_ORPHANS }, .build = build_orphans,
+};

@@ -1,0 +1,170 @@
+/*
+ * heap/heap_state.c - what whoever reads an answer should know first: that the dump beside the database is another one
+ * by now, and what of the heap the dump never had.
+ */
+#include "base/fingerprint.h"
+#include "heap/heap.h"
+#include "hprof/walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Appends to an owned text, which may be NULL. */
+static int append(char **text, struct hdb_error *err, const char *format, ...)
+{
+	const size_t used = *text ? strlen(*text) : 0;
+	va_list args;
+	char *grown;
+	int size;
+
+	va_start(args, format);
+	size = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	grown = size < 0 ? NULL : realloc(*text, used + (size_t)size + 1);
+	if (!grown)
+		return hdb_fail_memory(err, "a text", used);
+	*text = grown;
+	va_start(args, format);
+	(void)vsnprintf(grown + used, (size_t)size + 1, format, args);
+	va_end(args);
+	return HDB_OK;
+}
+
+/* ---- stale ---- */
+
+/* Whether a dump that cannot be opened is none for this user; else the system has failed. */
+static bool is_gone(int errno_value)
+{
+	return errno_value == ENOENT || errno_value == ENOTDIR || errno_value == EACCES ||
+	       errno_value == ELOOP || errno_value == ENAMETOOLONG;
+}
+
+/*
+ * The samples of a dump of the same size are always looked at, not only when its time has changed: that costs a
+ * twentieth of a millisecond, and a dump may be overwritten within a tick of the file system's clock. One that cannot
+ * be read now is not known to have changed; what needs its bytes will say so.
+ */
+static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_error *err)
+{
+	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
+	uint64_t fingerprint;
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return HDB_OK;
+	if ((uint64_t)st.st_size != size)
+		return append(&heap->state.stale, err, "%s is not the dump that was imported: it has %"
+			      PRIu64 " bytes, that one had %" PRIu64 "; what is said here is of the "
+			      "imported one", path, (uint64_t)st.st_size, size);
+	r = base_fingerprint_fd(fd, size, &fingerprint, err);
+	if (r < 0)
+		return r == HDB_ENOMEM ? r : HDB_OK;
+	return fingerprint == store_meta_number(heap->store, "dump.fingerprint", 0) ? HDB_OK :
+	       append(&heap->state.stale, err, "%s is not the dump that was imported: it has the same "
+		      "size and another content; what is said here is of the imported one", path);
+}
+
+static int find_stale(struct heap *heap, struct hdb_error *err)
+{
+	const char *path = heap_where_dump(heap);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int r;
+
+	if (fd < 0)
+		return is_gone(errno) ? HDB_OK : hdb_fail_errno(err, errno, "%s", path);
+	r = compare_dump(heap, path, fd, err);
+	(void)close(fd);
+	return r;
+}
+
+/* ---- incomplete ---- */
+
+/*
+ * Databases of older versions have not noted it: of them the problem tells that says that the dump was cut. text is ""
+ * if there is none.
+ */
+static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error *err)
+{
+	const uint64_t count = store_record_count(heap->store, STORE_PROBLEMS);
+	struct store_problem problem;
+
+	text[0] = '\0';
+	for (uint64_t i = 0; i < count && !*text; i++) {
+		const int r = store_record(heap->store, STORE_PROBLEMS, sizeof(problem), i, &problem,
+					   err);
+
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		problem.message[sizeof(problem.message) - 1] = '\0';
+		if (problem.kind == HPROF_PROBLEM_TRUNCATED)
+			(void)snprintf(text, size, "%s", problem.message);
+	}
+	return HDB_OK;
+}
+
+/* Begins another reason. */
+static const char *joint(const char *text)
+{
+	return text ? "; " : "";
+}
+
+static int find_incomplete(struct heap *heap, struct hdb_error *err)
+{
+	struct heap_state *state = &heap->state;
+	uint64_t lacks = store_meta_number(heap->store, "incomplete", UINT64_MAX);
+	char cut[256];
+	int r = HDB_OK;
+
+	state->missing_bytes = store_meta_number(heap->store, "incomplete.missing_bytes", 0);
+	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
+	state->roots_seen = store_meta_number(heap->store, "roots", 0);
+	if (lacks == UINT64_MAX) {
+		r = read_cut(heap, cut, sizeof(cut), err);
+		lacks = *cut ? STORE_LACKS_END : 0;
+	} else {
+		state->takes_orphans = lacks != 0;
+		store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
+	}
+	state->is_cut = lacks & STORE_LACKS_END;
+	if (state->is_cut && r == HDB_OK)
+		r = append(&state->incomplete, err, "%s", *cut ? cut : "the dump was cut");
+	if (lacks & STORE_LACKS_BYTES && r == HDB_OK)
+		r = append(&state->incomplete, err, "%s%" PRIu64 " bytes of the dump could not be read "
+			   "and were skipped", joint(state->incomplete), state->skipped_bytes);
+	if ((lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen)) && r == HDB_OK)
+		r = append(&state->incomplete, err, "%sthere are no GC roots in the dump",
+			   joint(state->incomplete));
+	if (state->takes_orphans && r == HDB_OK)
+		r = append(&state->incomplete, err, "; objects that nothing in the dump holds count as "
+			   "GC roots, since what held them may be missing");
+	return r;
+}
+
+int heap_find_state(struct heap *heap, struct hdb_error *err)
+{
+	struct heap_state *state = &heap->state;
+	int r;
+
+	store_meta_text(heap->store, "dump.path", state->imported_path,
+			sizeof(state->imported_path));
+	store_meta_text(heap->store, "import.layout", state->layout, sizeof(state->layout));
+	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
+	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
+	r = find_stale(heap, err);
+	return r == HDB_OK ? find_incomplete(heap, err) : r;
+}
+
+void heap_release_state(struct heap *heap)
+{
+	free(heap->state.stale);
+	free(heap->state.incomplete);
+}

@@ -1,0 +1,111 @@
+/*
+ * query/common_facts.c - facts that any answer has first if they hold: that the dump is another one by now, and what
+ * the dump lacks.
+ */
+#include "heap/text.h"
+#include "query/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STALE, INCOMPLETE, MISSING_BYTES, SKIPPED_BYTES, ROOTS_SEEN };
+
+static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
+	{ "stale", HDB_TYPE_TEXT, "stale", "the dump is not the one any more that was imported: what is "
+	  "said is of the imported one" },
+	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
+	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes", "of a dump that was cut: what it lacks at "
+	  "least; null if that is not known" },
+	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes", "of an incomplete dump: bytes with objects "
+	  "that could not be read" },
+	{ "roots_seen", HDB_TYPE_COUNT, "GC roots in the dump", "of an incomplete dump: root records on "
+	  "objects that it has" },
+};
+
+const struct hdb_column *query_common_facts(size_t *count)
+{
+	*count = QUERY_COMMON_FACTS;
+	return facts;
+}
+
+static struct hdb_value *add(struct query *q, unsigned no)
+{
+	struct query_fact *fact = &q->common[q->common_count++];
+
+	fact->column = &facts[no];
+	fact->value = (struct hdb_value){ .type = facts[no].type };
+	return &fact->value;
+}
+
+static const char *stale_of(const struct heap *heap)
+{
+	return heap->state.stale;
+}
+
+static const char *incomplete_of(const struct heap *heap)
+{
+	return heap->state.incomplete;
+}
+
+/* Adds what is to say of any of the databases; where there are several, with the name of each. */
+static int add_text(struct query *q, unsigned no, const char *(*text_of)(const struct heap *),
+		    struct hdb_error *err)
+{
+	char *all = NULL, *clean;
+	struct hdb_value *value;
+	size_t room;
+
+	for (size_t i = 0; i <= q->before_count; i++) {
+		const struct heap *heap = i < q->before_count ? q->before[i].heap : q->heap;
+		const char *text = text_of(heap);
+		char *more;
+
+		if (!text)
+			continue;
+		if (asprintf(&more, "%s%s%s%s%s", all ? all : "", all ? "; " : "",
+			     q->before_count ? store_path(heap->store) : "",
+			     q->before_count ? ": " : "", text) < 0) {
+			free(all);
+			return hdb_fail_memory(err, "a fact", strlen(text));
+		}
+		free(all);
+		all = more;
+	}
+	if (!all)
+		return HDB_OK;
+	/* File names are what they are: a byte that is not UTF-8 becomes three. */
+	room = strlen(all) * 3 + 1;
+	clean = malloc(room);
+	if (!clean) {
+		free(all);
+		return hdb_fail_memory(err, "a fact", room);
+	}
+	value = add(q, no);
+	value->text = q->common[q->common_count - 1].text = clean;
+	value->text_size = heap_clean_text(all, strlen(all), clean, room);
+	free(all);
+	return HDB_OK;
+}
+
+int query_add_common_facts(struct query *q, struct hdb_error *err)
+{
+	const struct heap_state *state = &q->heap->state;
+	int r = add_text(q, STALE, stale_of, err);
+
+	if (r == HDB_OK)
+		r = add_text(q, INCOMPLETE, incomplete_of, err);
+	if (r < 0 || !state->incomplete)
+		return r;
+	if (state->is_cut) {
+		struct hdb_value *value = add(q, MISSING_BYTES);
+
+		value->u = state->missing_bytes;
+		if (!value->u)
+			value->type = HDB_TYPE_NULL;
+	}
+	if (state->skipped_bytes)
+		add(q, SKIPPED_BYTES)->u = state->skipped_bytes;
+	add(q, ROOTS_SEEN)->u = state->roots_seen;
+	return HDB_OK;
+}
