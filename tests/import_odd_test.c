@@ -237,6 +237,30 @@ static void test_fillers(void **state)
 	close_it(&o);
 }
 
+/* Texts of 121 characters and more, alike as far as they were written. */
+static void test_zeroed(void **state)
+{
+	static const char *const queries[] = { "strings", "duplicates", "arrays", "substrings" };
+	struct opened o;
+
+	(void)state;
+	for (unsigned zeroed = 0; zeroed < 2; zeroed++) {
+		open_as(&o, 0, zeroed ? ODD_ZEROED : 0, HDB_SIZES_VM, 2);
+		for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+			const struct ask ask = { queries[i], NULL, { NULL }, NULL, 1 };
+			struct hdb_rows *rows = ask_rows(o.db, &ask);
+			const struct hdb_value *from = fact_of(rows, "zeroed_from");
+
+			if (zeroed)
+				assert_int_equal(from ? from->u : 0, ODD_ZEROED_FROM);
+			else
+				assert_null(from);
+			hdb_rows_close(rows);
+		}
+		close_it(&o);
+	}
+}
+
 static void test_traces_between(void **state)
 {
 	const struct ask ask = { "threads", NULL, { NULL }, NULL, 0 };
@@ -262,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_flat_as_mat_does),
 		cmocka_unit_test(test_flat_said),
 		cmocka_unit_test(test_fillers),
+		cmocka_unit_test(test_zeroed),
 		cmocka_unit_test(test_traces_between),
 	};
 

@@ -312,6 +312,13 @@ int query_fact_text(struct query *q, const char *name, const char *text, struct 
 	return HDB_OK;
 }
 
+int query_zeroed(struct query *q, struct hdb_error *err)
+{
+	const uint64_t from = store_meta_number(q->heap->store, "zeroed.texts", 0);
+
+	return from ? query_fact(q, "zeroed_from", from, err) : HDB_OK;
+}
+
 size_t query_fact_count(const struct query *q)
 {
 	return q->common_count + q->fact_count;

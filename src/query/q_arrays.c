@@ -56,6 +56,7 @@ static const struct hdb_column columns[] = {
 };
 
 static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
 	{ "arrays", HDB_TYPE_COUNT, "arrays", "arrays that were looked at" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "found", HDB_TYPE_COUNT, "found", "arrays of the kind that was asked for; all without one" },
@@ -348,7 +349,10 @@ static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *
 {
 	const struct group *groups = a->table.data;
 	uint64_t count = 0, bytes = 0, wasted = 0;
-	int r = query_fact(q, "arrays", a->looked, err);
+	int r = query_zeroed(q, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "arrays", a->looked, err);
 
 	for (uint64_t i = 0; i < q->total; i++) {
 		count += groups[i].count[ANY];

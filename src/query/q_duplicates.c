@@ -55,6 +55,7 @@ static const struct hdb_column columns[] = {
 };
 
 static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
 	{ "objects", HDB_TYPE_COUNT, "objects", "strings or arrays that were compared" },
 	{ "contents", HDB_TYPE_COUNT, "contents", "distinct contents among them" },
 	{ "duplicated", HDB_TYPE_COUNT, "duplicated", "contents that are there often enough to be "
@@ -237,7 +238,10 @@ static int set_facts(struct query *q, const struct duplicates *d, struct hdb_err
 {
 	const struct group *groups = d->groups.data;
 	uint64_t copies = 0, wasted = 0;
-	int r = query_fact(q, "objects", d->contents.count, err);
+	int r = query_zeroed(q, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", d->contents.count, err);
 
 	for (uint64_t i = 0; i < d->group_count; i++) {
 		copies += groups[i].count - 1;

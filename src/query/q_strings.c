@@ -55,6 +55,7 @@ static const struct hdb_column columns[] = {
 };
 
 static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
 	{ "strings", HDB_TYPE_COUNT, "strings", "String objects, unreachable ones included" },
 	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts, or groups, that are shown" },
 	{ "without_text", HDB_TYPE_COUNT, "without text", "String objects whose characters the dump "
@@ -269,6 +270,8 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	if (r < 0)
 		return r;
 	r = query_tally_order(q, &s->tally, min_count, &q->total, err);
+	if (r == HDB_OK)
+		r = query_zeroed(q, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "strings", s->looked, err);
 	if (r == HDB_OK)

@@ -41,6 +41,7 @@ static const struct hdb_column columns[] = {
 };
 
 static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
 	{ "strings", HDB_TYPE_COUNT, "strings", "String objects that were looked at" },
 	{ "arrays", HDB_TYPE_COUNT, "arrays", "distinct arrays of theirs" },
 	{ "shared", HDB_TYPE_COUNT, "shared", "arrays of two strings or more" },
@@ -158,7 +159,10 @@ static int order_rows(struct query *q, struct substrings *s, struct hdb_error *e
 
 static int set_facts(struct query *q, const struct substrings *s, struct hdb_error *err)
 {
-	int r = query_fact(q, "strings", s->contents.count, err);
+	int r = query_zeroed(q, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "strings", s->contents.count, err);
 
 	if (r == HDB_OK)
 		r = query_fact(q, "arrays", s->arrays, err);

@@ -136,6 +136,16 @@ int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_err
 int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err);
 int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err);
 
+/*
+ * The fact of all answers that speak of what arrays hold: the VM left their content out (import/zeroed.c). First in
+ * spec.facts; query_zeroed gives it if it is so.
+ */
+#define QUERY_ZEROED_FACT \
+	{ "zeroed_from", HDB_TYPE_COUNT, "left out from element", "the VM left out what arrays hold from " \
+	  "this element on, and wrote zeros: longer texts and arrays are cut, and may be different where " \
+	  "they look the same; only if it is so" }
+int query_zeroed(struct query *q, struct hdb_error *err);
+
 /* ---- common cells ---- */
 
 /* Sets an ID column to the ID of object ix (null for HEAP_NONE). */

@@ -436,9 +436,16 @@ static int count_run(struct triage *t, const struct query_content *run, uint64_t
 		     struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_DUPLICATE_STRINGS];
+	const uint64_t zeroed = store_meta_number(t->q->heap->store, "zeroed.texts", 0);
 	struct heap_object object;
 	int r = HDB_OK;
 
+	/* Texts that the VM cut may go on differently. */
+	if (zeroed && run[0].array_ix != HEAP_NONE) {
+		r = heap_object(t->q->heap, run[0].array_ix, &object, err);
+		if (r < 0 || object.length > zeroed)
+			return r;
+	}
 	for (uint64_t i = 1; i < count && r == HDB_OK; i++) {
 		uint32_t dominator = HEAP_NONE;
 
