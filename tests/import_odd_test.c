@@ -278,6 +278,70 @@ static void test_traces_between(void **state)
 	close_it(&o);
 }
 
+/* Class objects of an archive that were left out lie where no other object does. */
+static void test_mirrors(void **state)
+{
+	const struct ask ask = { "dangling", NULL, { NULL }, NULL, 0 };
+	struct hdb_rows *rows;
+	struct opened o;
+	unsigned count = 0;
+
+	(void)state;
+	open_as(&o, 0, ODD_MIRRORS, HDB_SIZES_VM, 1);
+	rows = ask_rows(o.db, &ask);
+	while (next_row(rows)) {
+		assert_int_equal(value_of(rows, "references")->u, 1);
+		assert_int_equal(value_of(rows, "left_out")->u, 1);
+		assert_true(value_is(rows, "example_class", "java.lang.Object[]"));
+		count++;
+	}
+	assert_int_equal(count, ODD_MIRROR_COUNT);
+	hdb_rows_close(rows);
+	close_it(&o);
+}
+
+/* Numbers of flat values are others' in the next dump: they are neither new nor gone. */
+static void test_diff(void **state)
+{
+	static const unsigned odd[] = { ODD_FLAT, 0 };
+	struct opened before, after;
+
+	(void)state;
+	for (unsigned turn = 0; turn < 2; turn++) {
+		const struct hdb_option options[] = { { "by", "object" }, { "trust-ids", NULL } };
+		struct hdb_query_args args = { .options = options, .option_count = 2 };
+		struct hdb_error err = { 0 };
+		struct hdb_rows *rows;
+		char path[700];
+		struct hdb *old = NULL;
+		uint64_t flat = 0, others = 0;
+
+		open_as(&before, 0, odd[turn], HDB_SIZES_VM, 1);
+		(void)snprintf(path, sizeof(path), "%s.kept", before.db_path);
+		hdb_close(before.db);
+		heap_close(before.heap);
+		assert_int_equal(rename(before.db_path, path), 0);
+		open_as(&after, 0, odd[1 - turn], HDB_SIZES_VM, 1);
+		assert_int_equal(hdb_open(path, NULL, &old, &err), HDB_OK);
+		args.before = &old;
+		args.before_count = 1;
+		if (hdb_query(after.db, "diff", &args, &rows, &err) != HDB_OK)
+			fail_msg("%s", err.message);
+		while (next_row(rows)) {
+			const uint64_t id = value_of(rows, "id")->u;
+
+			flat += id <= before.made.flat_count + after.made.flat_count;
+			others += id > ODD_FIRST;
+		}
+		assert_int_equal(flat, 0);
+		assert_true(others > 0);
+		hdb_rows_close(rows);
+		hdb_close(old);
+		temp_remove_db(path);
+		close_it(&after);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +352,8 @@ int main(void)
 		cmocka_unit_test(test_fillers),
 		cmocka_unit_test(test_zeroed),
 		cmocka_unit_test(test_traces_between),
+		cmocka_unit_test(test_mirrors),
+		cmocka_unit_test(test_diff),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

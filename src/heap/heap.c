@@ -229,11 +229,11 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
+/* The block that has the last ID not above `id`. HDB_NOTFOUND if all are above. */
+static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, struct hdb_error *err)
 {
-	uint32_t low = 0, high = heap_block_count(heap), i;
-	struct store_ids *block;
-	int r = load_directory(heap, err);
+	uint32_t low = 0, high = heap_block_count(heap);
+	const int r = load_directory(heap, err);
 
 	if (r < 0)
 		return r;
@@ -253,13 +253,42 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 			high = mid;
 	}
 	heap->found_block = low;
-	r = ids_block(heap, low, &block, err);
-	if (r < 0)
+	return ids_block(heap, low, out, err);
+}
+
+int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
+{
+	struct store_ids *block;
+	uint32_t i;
+	const int r = find_block(heap, id, &block, err);
+
+	if (r != HDB_OK)
 		return r;
 	i = store_ids_find(block, id);
 	if (i == UINT32_MAX)
 		return HDB_NOTFOUND;
 	*ix = block->first_ix + i;
+	return *ix < heap->object_count ? HDB_OK :
+	       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
+}
+
+int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
+{
+	struct store_ids *block;
+	uint32_t low = 0, high;
+	const int r = find_block(heap, id, &block, err);
+
+	if (r != HDB_OK)
+		return r;
+	for (high = block->count; high - low > 1;) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (store_ids_get(block, mid) <= id)
+			low = mid;
+		else
+			high = mid;
+	}
+	*ix = block->first_ix + low;
 	return *ix < heap->object_count ? HDB_OK :
 	       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }

@@ -98,6 +98,9 @@ void heap_close(struct heap *heap);
 /* Index of an ID: HDB_OK or HDB_NOTFOUND (with no message). */
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
+/* Index of the last object whose ID is not above `id`: HDB_OK or HDB_NOTFOUND (with no message). */
+int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err);
+
 /* ID of an index, which must be below object_count. */
 int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err);
 

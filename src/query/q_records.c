@@ -17,13 +17,19 @@ static const struct hdb_option_spec no_options[] = {
 
 /* ---- dangling ---- */
 
-enum { DANGLING_ID, DANGLING_REFERENCES, DANGLING_EXAMPLE, DANGLING_EXAMPLE_CLASS };
+enum { DANGLING_ID, DANGLING_REFERENCES, DANGLING_EXAMPLE, DANGLING_EXAMPLE_CLASS, DANGLING_LEFT_OUT };
+
+/* An object that was left out lies no farther than this from those before and behind it: in the same region. */
+#define LEFT_OUT_NEAR (1u << 20)
 
 static const struct hdb_column dangling_columns[] = {
 	{ "id", HDB_TYPE_ID, "missing object", "identifier that is not in the dump" },
 	{ "references", HDB_TYPE_COUNT, "references", "references to it" },
 	{ "example", HDB_TYPE_ID, "for example from", "an object that refers to it" },
 	{ "example_class", HDB_TYPE_TEXT, "of class", "the class of that" },
+	{ "left_out", HDB_TYPE_BOOL, "left out", "whether there is room for it between two objects of the "
+	  "dump: HotSpot leaves out class objects of CDS whose classes are not loaded; null where "
+	  "identifiers are no addresses" },
 };
 
 static const struct hdb_column dangling_facts[] = {
@@ -39,8 +45,32 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 					"references.dangling", 0), err) : r;
 }
 
+/* Whether an object might be at `id`: the one before ends there or earlier, and the next one begins behind it. */
+static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error *err)
+{
+	struct heap_object before;
+	uint64_t before_id, next_id = UINT64_MAX;
+	uint32_t ix;
+	int r = heap_find_before(q->heap, id, &ix, err);
+
+	*out = false;
+	if (r == HDB_OK)
+		r = heap_object(q->heap, ix, &before, err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, ix, &before_id, err);
+	if (r == HDB_OK && ix + 1 < q->heap->object_count)
+		r = heap_id(q->heap, ix + 1, &next_id, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	*out = id - before_id >= before.shallow_bytes &&
+	       id - before_id - before.shallow_bytes < LEFT_OUT_NEAR && next_id - id < LEFT_OUT_NEAR &&
+	       id % q->heap->layout.align_bytes == 0;
+	return HDB_OK;
+}
+
 static int next_dangling(struct query *q, struct hdb_error *err)
 {
+	bool left_out;
 	struct store_dangling dangling;
 	int r = query_records_next(q, &dangling, err);
 
@@ -48,6 +78,13 @@ static int next_dangling(struct query *q, struct hdb_error *err)
 		return r;
 	query_set(q, DANGLING_ID, dangling.object_id);
 	query_set(q, DANGLING_REFERENCES, dangling.reference_count);
+	if (store_meta_number(q->heap->store, "sizes.has_addresses", 0) &&
+	    query_is_shown(q, DANGLING_LEFT_OUT)) {
+		r = is_left_out(q, dangling.object_id, &left_out, err);
+		if (r < 0)
+			return r;
+		query_set(q, DANGLING_LEFT_OUT, left_out);
+	}
 	if (dangling.example_ix >= q->heap->object_count)
 		return HDB_OK;
 	r = query_set_id(q, DANGLING_EXAMPLE, dangling.example_ix, err);
