@@ -1,145 +1,115 @@
 /*
- * query/leak_parts.c - what piles up in a leak suspect, by class.
+ * query/leak_parts.c - what accumulates in a leak suspect, by class.
  */
 #include "query/leak_parts.h"
+
+#include "query/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Children that are counted by class, the largest first; more are only told by their number. */
-#define CHILDREN_MAX 2000000u
-/* Children that are followed down to what they hold: the largest, and so many of the others. */
+/* Children that are followed down to what they hold: half a second of work. Of more, one of each so many. */
+#define ELEMENTS_FOLLOWED 400000u
+/* So many of the largest are followed in any case. */
 #define ELEMENTS_ALL 1024u
-#define ELEMENTS_FOLLOWED 200000u
 /* An entry dominates a key, a value and the next entry at most. */
 #define ELEMENT_CHILDREN 4u
 /* Objects that wait, and steps, below one child: buckets and wrappers in wrappers. */
 #define ELEMENT_STACK 64u
 #define ELEMENT_STEPS 64u
-/* Objects below a suspect that are counted by class one by one: half a second of work. */
-#define CONTENTS_MAX 1000000u
-/* Children of an object that stand for all, if there are more objects than that. */
-#define CHILDREN_SAMPLED 1024u
-/* Classes that are told (MAT: 20). */
+#define ELEMENT_ENDS (ELEMENT_STACK + ELEMENT_STEPS)
+/* Classes that are listed one by one (MAT: 20). */
 #define CLASSES_SHOWN 8u
+/* Standard errors that 95 of 100 estimates are not farther away than. */
+#define ERRORS_95 1.96
 /* Objects between two looks at the cancel flag. */
 #define STEP_OBJECTS 4096u
 
-struct by_class {
-	uint64_t count, shallow_bytes, retained_bytes;
-	uint32_t class_no;
-};
-
 static int compare_retained(const void *a, const void *b)
 {
-	const struct by_class *x = a, *y = b;
+	const struct query_class_sum *x = a, *y = b;
 
 	if (x->retained_bytes != y->retained_bytes)
 		return x->retained_bytes > y->retained_bytes ? -1 : 1;
 	if (x->shallow_bytes != y->shallow_bytes)
 		return x->shallow_bytes > y->shallow_bytes ? -1 : 1;
+	if ((x->count != 0) != (y->count != 0))
+		return x->count ? -1 : 1;
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
-static int new_classes(struct query *q, struct by_class **out, struct hdb_error *err)
+static int add_row(struct query_story *story, const char *kind, uint64_t part, uint64_t step,
+		   const struct query_class_sum *sum, size_t label, bool with_retained,
+		   struct hdb_error *err)
 {
-	*out = calloc((size_t)q->heap->class_count + 1, sizeof(**out));
-	if (!*out)
-		return hdb_fail_memory(err, "objects by class",
-				       q->heap->class_count * sizeof(**out));
-	for (uint32_t no = 0; no < q->heap->class_count; no++)
-		(*out)[no].class_no = no;
-	return HDB_OK;
+	struct query_story_row row = query_story_row(kind, part);
+
+	row.step = step;
+	row.class_no = sum->class_no;
+	row.label = label;
+	row.count = sum->count;
+	row.shallow_bytes = sum->shallow_bytes;
+	if (with_retained)
+		row.retained_bytes = sum->retained_bytes;
+	return query_story_add(story, &row, err);
 }
 
-/* Sorts, and tells the first ones. */
-static int tell_classes(struct query *q, struct query_story *story, const char *kind, uint64_t part,
-			struct by_class *classes, bool with_retained, struct hdb_error *err)
-{
-	int r = HDB_OK;
-
-	qsort(classes, q->heap->class_count, sizeof(*classes), compare_retained);
-	for (uint32_t i = 0; i < q->heap->class_count && i < CLASSES_SHOWN && r == HDB_OK; i++) {
-		struct query_story_row row = query_story_row(kind, part);
-
-		if (!classes[i].count)
-			break;
-		row.step = i;
-		row.class_no = classes[i].class_no;
-		row.count = classes[i].count;
-		row.shallow_bytes = classes[i].shallow_bytes;
-		if (with_retained)
-			row.retained_bytes = classes[i].retained_bytes;
-		r = query_story_add(story, &row, err);
-	}
-	return r;
-}
-
-static int count_object(struct query *q, struct by_class *classes, uint32_t ix,
+/* Sorts, lists the first ones, and puts the others in one row. */
+static int tell_classes(struct query_story *story, const char *kind, uint64_t part,
+			struct query_class_sum *classes, uint32_t class_count, bool with_retained,
 			struct hdb_error *err)
 {
-	struct heap_object object;
-	uint64_t retained = 0;
-	int r = heap_object(q->heap, ix, &object, err);
+	struct query_class_sum others = { .class_no = HEAP_NONE };
+	uint32_t used = 0;
+	size_t label;
+	int r = HDB_OK;
 
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &retained, err);
-	if (r != HDB_OK)
+	/* Most classes have nothing here, and need no place in the order. */
+	for (uint32_t i = 0; i < class_count; i++)
+		if (classes[i].count)
+			classes[used++] = classes[i];
+	qsort(classes, used, sizeof(*classes), compare_retained);
+	for (uint32_t i = 0; i < used && r == HDB_OK; i++) {
+		if (i < CLASSES_SHOWN) {
+			r = add_row(story, kind, part, i, &classes[i], 0, with_retained, err);
+			continue;
+		}
+		others.count += classes[i].count;
+		others.shallow_bytes += classes[i].shallow_bytes;
+		others.retained_bytes += classes[i].retained_bytes;
+	}
+	if (r != HDB_OK || used <= CLASSES_SHOWN)
 		return r;
-	classes[object.class_no].count++;
-	classes[object.class_no].shallow_bytes += object.shallow_bytes;
-	classes[object.class_no].retained_bytes += retained;
-	return HDB_OK;
+	r = query_story_text(story, &label, err, "others: %u classes", used - CLASSES_SHOWN);
+	return r == HDB_OK ? add_row(story, kind, part, CLASSES_SHOWN, &others, label, with_retained,
+				     err) : r;
 }
 
-/* ---- immediate children ---- */
-
-int query_leak_children(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, struct hdb_error *err)
+int query_leak_children(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
+			struct hdb_error *err)
 {
-	struct store_lists children;
-	struct by_class *classes;
-	const uint32_t *batch;
-	size_t count = 1, done = 0;
-	int r;
+	return tell_classes(story, "child", part, query_leak_sums_children(sums, part - 1),
+			    sums->class_count, true, err);
+}
 
-	if (suspect->point_ix == HEAP_NONE)
-		return HDB_OK;
-	r = new_classes(q, &classes, err);
-	if (r == HDB_OK)
-		r = derive_children(q->derive, &children, err);
-	if (r == HDB_OK)
-		r = store_lists_begin(&children, suspect->point_ix, NULL, err);
-	while (r == HDB_OK && count && done < CHILDREN_MAX) {
-		r = store_lists_next(&children, &batch, &count, err);
-		for (size_t i = 0; i < count && r == HDB_OK; i++)
-			r = count_object(q, classes, batch[i], err);
-		done += count;
-		if (r == HDB_OK && done % STEP_OBJECTS < count)
-			r = base_step(q->work, done, err);
-	}
-	if (r == HDB_OK)
-		r = tell_classes(q, story, "child", part, classes, true, err);
-	free(classes);
-	return r;
+int query_leak_contents(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
+			struct hdb_error *err)
+{
+	return tell_classes(story, "content", part, query_leak_sums_contents(sums, part - 1),
+			    sums->class_count, false, err);
 }
 
 /* ---- what the children hold ---- */
 
 struct elements {
-	struct by_class *classes;
+	struct query_class_sum *classes;
+	double *count_squares, *byte_squares; /* by class: of what each chosen child stands for */
+	uint8_t *is_platform;                 /* by class */
+	uint8_t *is_end;                      /* by class: such children hold nothing else; they are counted already */
 	struct store_lists lists;
-	bool is_estimated;
+	uint64_t every;                       /* 1: all are followed */
+	uint64_t length, followed;            /* children of the point */
 };
-
-static int is_platform_object(struct query *q, uint32_t ix, bool *out, struct hdb_error *err)
-{
-	struct heap_object object;
-	const int r = heap_object(q->heap, ix, &object, err);
-
-	*out = r == HDB_OK && query_is_platform_class(heap_class_name(q->heap, object.class_no));
-	return r;
-}
 
 /*
  * Puts what an object dominates in its place if that is a few objects which keep most of it: the values of entries, of
@@ -175,245 +145,249 @@ static int replace_element(struct query *q, struct elements *e, uint32_t *stack,
 	return HDB_OK;
 }
 
-/* Counts what one child holds in the end, so many times: itself if all of that is the platform's. */
-static int count_element(struct query *q, struct elements *e, uint32_t ix, uint64_t times,
-			 struct hdb_error *err)
+/* What one child holds in the end: itself if all of that is the platform's. */
+static int find_ends(struct query *q, struct elements *e, uint32_t ix, uint32_t *ends, size_t *end_count,
+		     struct hdb_error *err)
 {
-	uint32_t stack[ELEMENT_STACK] = { ix }, ends[ELEMENT_STACK + ELEMENT_STEPS] = { ix };
-	size_t depth = 1, end_count = 0;
+	uint32_t stack[ELEMENT_STACK] = { ix };
+	size_t depth = 1;
 	bool has_own = false;
 	int r = HDB_OK;
 
+	*end_count = 0;
 	for (unsigned steps = 0; depth && steps < ELEMENT_STEPS && r == HDB_OK; steps++) {
-		bool is_platform, is_replaced = false;
+		struct heap_object object;
+		bool is_replaced = false;
 
-		r = is_platform_object(q, stack[depth - 1], &is_platform, err);
-		if (r == HDB_OK && is_platform)
+		r = heap_object(q->heap, stack[depth - 1], &object, err);
+		if (r == HDB_OK && e->is_platform[object.class_no])
 			r = replace_element(q, e, stack, &depth, &is_replaced, err);
 		if (is_replaced || r != HDB_OK)
 			continue;
-		has_own |= !is_platform;
-		ends[end_count++] = stack[--depth];
+		has_own |= !e->is_platform[object.class_no];
+		ends[(*end_count)++] = stack[--depth];
 	}
 	while (depth)
-		ends[end_count++] = stack[--depth];
+		ends[(*end_count)++] = stack[--depth];
 	if (!has_own) {
 		ends[0] = ix;
-		end_count = 1;
+		*end_count = 1;
 	}
-	for (uint64_t i = 0; i < end_count * times && r == HDB_OK; i++)
-		r = count_object(q, e->classes, ends[i % end_count], err);
 	return r;
 }
 
-/* The first children are the largest: all of them are followed; of the others, if they are many, every n-th. */
-static int count_elements(struct query *q, struct elements *e, uint32_t point_ix,
-			  struct hdb_error *err)
+/* Adds what one child holds, by class, so many times. */
+static void add_ends(struct elements *e, struct query_class_sum *ends, size_t count, uint64_t times)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t no = ends[i].class_no;
+
+		for (size_t j = count - 1; j > i; j--) {
+			if (ends[j].class_no != no)
+				continue;
+			ends[i].count += ends[j].count;
+			ends[i].shallow_bytes += ends[j].shallow_bytes;
+			ends[i].retained_bytes += ends[j].retained_bytes;
+			ends[j] = ends[--count];
+		}
+		e->classes[no].count += ends[i].count * times;
+		e->classes[no].shallow_bytes += ends[i].shallow_bytes * times;
+		e->classes[no].retained_bytes += ends[i].retained_bytes * times;
+		if (times > 1) {
+			const double n = (double)ends[i].count * (double)times;
+			const double bytes = (double)ends[i].retained_bytes * (double)times;
+
+			e->count_squares[no] += n * n;
+			e->byte_squares[no] += bytes * bytes;
+		}
+	}
+}
+
+/* Follows one child, which stands for so many. */
+static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64_t times,
+			struct hdb_error *err)
+{
+	struct query_class_sum sums[ELEMENT_ENDS];
+	uint32_t ends[ELEMENT_ENDS];
+	struct heap_object object;
+	size_t count = 0;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	e->followed++;
+	if (r != HDB_OK || e->is_end[object.class_no])
+		return r;
+	r = find_ends(q, e, ix, ends, &count, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		r = heap_object(q->heap, ends[i], &object, err);
+		sums[i] = (struct query_class_sum){ .class_no = object.class_no, .count = 1,
+						    .shallow_bytes = object.shallow_bytes };
+		if (r == HDB_OK)
+			r = derive_retained(q->derive, ends[i], &sums[i].retained_bytes, err);
+	}
+	if (r == HDB_OK)
+		add_ends(e, sums, count, times);
+	return r;
+}
+
+/* A number that looks random and is the same in each run (splitmix64). */
+static uint64_t scramble(uint64_t v)
+{
+	v += 0x9e3779b97f4a7c15u;
+	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
+	v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+	return v ^ v >> 31;
+}
+
+/*
+ * How many children the one at a place stands for, 0: it is passed over. The largest ones stand for themselves; of the
+ * others one of each `every` that follow one another is chosen by chance, so that none is likelier than another.
+ */
+static uint64_t times_of(const struct elements *e, uint64_t at)
+{
+	uint64_t run, first, size;
+
+	if (e->every == 1 || at < ELEMENTS_ALL)
+		return 1;
+	run = (at - ELEMENTS_ALL) / e->every;
+	first = ELEMENTS_ALL + run * e->every;
+	size = e->length - first < e->every ? e->length - first : e->every;
+	return at - first == scramble(run) % size ? size : 0;
+}
+
+static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
+			   struct hdb_error *err)
 {
 	struct store_lists children;
 	const uint32_t *batch;
-	uint64_t length = 0, done = 0;
+	uint64_t done = 0;
 	size_t count = 1;
 	int r = derive_children(q->derive, &children, err);
 
 	if (r == HDB_OK)
 		r = derive_children(q->derive, &e->lists, err);
 	if (r == HDB_OK)
-		r = store_lists_begin(&children, point_ix, &length, err);
-	while (r == HDB_OK && count && done < CHILDREN_MAX) {
-		const uint64_t every = 1 + length / ELEMENTS_FOLLOWED;
-
+		r = store_lists_begin(&children, point_ix, &e->length, err);
+	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
+	while (r == HDB_OK && count) {
 		r = store_lists_next(&children, &batch, &count, err);
 		for (size_t i = 0; i < count && r == HDB_OK; i++, done++) {
-			const uint64_t times = done < ELEMENTS_ALL ? 1 : every;
-			bool is_platform;
+			const uint64_t times = times_of(e, done);
 
-			r = is_platform_object(q, batch[i], &is_platform, err);
-			if (r == HDB_OK && !is_platform) {
-				r = count_object(q, e->classes, batch[i], err);
-			} else if (r == HDB_OK && done % times == 0) {
-				e->is_estimated |= times > 1;
-				r = count_element(q, e, batch[i], times, err);
-			}
+			if (times)
+				r = follow_child(q, e, batch[i], times, err);
+			if (r == HDB_OK && done % STEP_OBJECTS == 0)
+				r = base_step(q->work, done, err);
 		}
-		if (r == HDB_OK)
-			r = base_step(q->work, done, err);
 	}
 	return r;
 }
 
+/* Children that are not the platform's are elements, and so are arrays of numbers; *any: whether there are others. */
+static void take_ends(struct elements *e, const struct query_leak_sums *sums, uint64_t part,
+			      bool *any)
+{
+	const struct query_class_sum *children = query_leak_sums_children(sums, part - 1);
+
+	for (uint32_t no = 0; no < sums->class_count; no++) {
+		e->classes[no].class_no = no;
+		if (!children[no].count)
+			continue;
+		if (e->is_end[no])
+			e->classes[no] = children[no];
+		else
+			*any = true;
+	}
+}
+
+/* A square root, well enough for an error (Newton); the library does without libm. */
+static double root_of(double v)
+{
+	double root = v > 1 ? v : 1;
+
+	if (v <= 0)
+		return 0;
+	while (root * root > v * 1.0001)
+		root = (root + v / root) / 2;
+	return root;
+}
+
+/* How far the estimates of a class may be away, in percent; a class has to be asked only once. */
+static double take_error(struct elements *e, const struct query_story_row *row, uint32_t no)
+{
+	const double count = row->count ? root_of(e->count_squares[no]) / (double)row->count : 0;
+	const double bytes = row->retained_bytes ? root_of(e->byte_squares[no]) /
+						   (double)row->retained_bytes : 0;
+
+	e->count_squares[no] = e->byte_squares[no] = 0;
+	return 100 * ERRORS_95 * (count > bytes ? count : bytes);
+}
+
+/* Says of each row that is estimated what from, and how far it may be away. The row of all others comes last. */
+static int mark_estimates(struct query_story *story, size_t first_row, struct elements *e,
+			  uint32_t class_count, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = first_row; i < story->rows.count && r == HDB_OK; i++) {
+		struct query_story_row *row = base_vec_at(&story->rows, struct query_story_row, i);
+		double error = 0;
+
+		if (row->class_no != HEAP_NONE)
+			error = take_error(e, row, row->class_no);
+		for (uint32_t no = 0; row->class_no == HEAP_NONE && no < class_count; no++)
+			error += take_error(e, row, no);
+		if (error > 0)
+			r = query_story_text(story, &row->text, err, "estimated from %" PRIu64
+					     " of %" PRIu64 " entries, within %.1f %% (95 of 100 times)",
+					     e->followed, e->length, error);
+	}
+	return r;
+}
+
+static int make_elements(struct query *q, struct elements *e, struct hdb_error *err)
+{
+	const size_t count = (size_t)q->heap->class_count + 1;
+
+	e->classes = calloc(count, sizeof(*e->classes));
+	e->count_squares = calloc(count, sizeof(*e->count_squares));
+	e->byte_squares = calloc(count, sizeof(*e->byte_squares));
+	e->is_platform = malloc(count);
+	e->is_end = malloc(count);
+	if (!e->classes || !e->count_squares || !e->byte_squares || !e->is_platform || !e->is_end)
+		return hdb_fail_memory(err, "objects by class", count * sizeof(*e->classes));
+	for (uint32_t no = 0; no < q->heap->class_count; no++) {
+		const char *name = heap_class_name(q->heap, no);
+
+		e->is_platform[no] = query_is_platform_class(name);
+		e->is_end[no] = !e->is_platform[no] || query_is_number_array(name);
+	}
+	return HDB_OK;
+}
+
 int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, struct hdb_error *err)
+			const struct query_suspect *suspect, const struct query_leak_sums *sums,
+			struct hdb_error *err)
 {
 	const size_t first = story->rows.count;
-	struct elements e = { .is_estimated = false };
-	size_t text = 0;
+	struct elements e = { .every = 1 };
+	bool any = false;
 	int r;
 
 	if (suspect->point_ix == HEAP_NONE)
 		return HDB_OK;
-	r = new_classes(q, &e.classes, err);
+	r = make_elements(q, &e, err);
 	if (r == HDB_OK)
-		r = count_elements(q, &e, suspect->point_ix, err);
+		take_ends(&e, sums, part, &any);
+	if (r == HDB_OK && any)
+		r = follow_children(q, &e, suspect->point_ix, err);
 	if (r == HDB_OK)
-		r = tell_classes(q, story, "element", part, e.classes, true, err);
-	if (r == HDB_OK && e.is_estimated)
-		r = query_story_text(story, &text, err, "estimated");
-	for (size_t i = first; i < story->rows.count && r == HDB_OK; i++)
-		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
+		r = tell_classes(story, "element", part, e.classes, sums->class_count, true, err);
+	if (r == HDB_OK && e.every > 1)
+		r = mark_estimates(story, first, &e, sums->class_count, err);
 	free(e.classes);
-	return r;
-}
-
-/* ---- everything below ---- */
-
-/* An object to look at, and how many it stands for. */
-struct sample {
-	uint32_t ix;
-	float weight;
-};
-
-struct contents {
-	struct base_big stack;    /* struct sample */
-	uint64_t depth, visited;
-	bool is_cut;              /* more than CONTENTS_MAX: some stand for others, or are left out */
-	uint32_t children_max;    /* of an object; of more an even choice stands for all */
-	struct store_lists lists;
-	double *counts, *bytes;   /* by class */
-};
-
-static void put(struct contents *c, uint32_t ix, double weight)
-{
-	struct sample *stack = c->stack.data;
-
-	if (c->depth == CONTENTS_MAX)
-		c->is_cut = true;
-	else
-		stack[c->depth++] = (struct sample){ ix, (float)weight };
-}
-
-/* Puts the children of an object, or some of them evenly, on the stack. */
-static int put_children(struct contents *c, const struct sample *of, struct hdb_error *err)
-{
-	const uint32_t *batch;
-	uint64_t length, at = 0;
-	size_t count = 1;
-	double weight = of->weight;
-	int r = store_lists_begin(&c->lists, of->ix, &length, err);
-
-	if (r == HDB_OK && length > c->children_max) {
-		weight *= (double)length / c->children_max;
-		c->is_cut = true;
-	}
-	while (r == HDB_OK && count) {
-		r = store_lists_next(&c->lists, &batch, &count, err);
-		for (size_t i = 0; i < count && r == HDB_OK; i++, at++) {
-			if (length > c->children_max &&
-			    at * c->children_max / length == (at + 1) * c->children_max / length)
-				continue;
-			put(c, batch[i], weight);
-		}
-	}
-	return r;
-}
-
-static int walk_contents(struct query *q, struct contents *c, struct hdb_error *err)
-{
-	const struct sample *stack = c->stack.data;
-	int r = HDB_OK;
-
-	while (r == HDB_OK && c->depth && c->visited < CONTENTS_MAX) {
-		const struct sample sample = stack[--c->depth];
-		struct heap_object object;
-
-		/* The members hold nothing in common, so each object is met once. */
-		if (c->visited == q->heap->object_count)
-			return store_damaged(q->heap->store, STORE_CHILDREN, sample.ix,
-					     "what is dominated forms a circle", err);
-		r = heap_object(q->heap, sample.ix, &object, err);
-		if (r == HDB_OK) {
-			c->counts[object.class_no] += (double)sample.weight;
-			c->bytes[object.class_no] +=
-				(double)sample.weight * (double)object.shallow_bytes;
-			r = put_children(c, &sample, err);
-		}
-		c->visited++;
-		if (r == HDB_OK && c->visited % STEP_OBJECTS == 0)
-			r = base_step(q->work, c->visited, err);
-	}
-	c->is_cut |= c->depth > 0;
-	return r;
-}
-
-/* One walk; `children_max` bounds how many children of an object are looked at. */
-static int count_contents(struct query *q, struct contents *c, const struct query_suspect *s,
-			  uint32_t children_max, struct hdb_error *err)
-{
-	const double weight = s->members.count ? (double)s->count / (double)s->members.count : 1;
-
-	c->depth = c->visited = 0;
-	c->is_cut = weight > 1;
-	c->children_max = children_max;
-	memset(c->counts, 0, q->heap->class_count * sizeof(*c->counts));
-	memset(c->bytes, 0, q->heap->class_count * sizeof(*c->bytes));
-	if (s->ix != HEAP_NONE)
-		put(c, s->ix, 1);
-	for (size_t i = 0; i < s->members.count; i++)
-		put(c, *base_vec_at(&s->members, uint32_t, i), weight);
-	return walk_contents(q, c, err);
-}
-
-/* Sizes in a damaged database add up to more than a number holds. */
-static uint64_t rounded(double v)
-{
-	return v < 0x1p63 ? (uint64_t)(v + 0.5) : UINT64_MAX;
-}
-
-static int tell_contents(struct query *q, struct query_story *story, uint64_t part,
-			 const struct contents *c, struct hdb_error *err)
-{
-	const size_t first = story->rows.count;
-	struct by_class *classes;
-	size_t text = 0;
-	int r = new_classes(q, &classes, err);
-
-	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++) {
-		classes[no].count = rounded(c->counts[no]);
-		classes[no].shallow_bytes = rounded(c->bytes[no]);
-	}
-	if (r == HDB_OK)
-		r = tell_classes(q, story, "content", part, classes, false, err);
-	if (r == HDB_OK && c->is_cut)
-		r = query_story_text(story, &text, err, "estimated from %" PRIu64 " of its objects",
-				     c->visited);
-	for (size_t i = first; i < story->rows.count && r == HDB_OK; i++)
-		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
-	free(classes);
-	return r;
-}
-
-int query_leak_contents(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, struct hdb_error *err)
-{
-	struct contents c = { .depth = 0 };
-	int r = derive_children(q->derive, &c.lists, err);
-
-	c.counts = calloc((size_t)q->heap->class_count + 1, sizeof(*c.counts));
-	c.bytes = calloc((size_t)q->heap->class_count + 1, sizeof(*c.bytes));
-	if (r == HDB_OK && (!c.counts || !c.bytes))
-		r = hdb_fail_memory(err, "objects by class", q->heap->class_count * 16ull);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &c.stack, CONTENTS_MAX * sizeof(struct sample),
-				   "what a suspect holds", err);
-	base_stage(q->work, "looking into a suspect", 0, "objects");
-	if (r == HDB_OK)
-		r = count_contents(q, &c, suspect, UINT32_MAX, err);
-	if (r == HDB_OK && c.is_cut)
-		r = count_contents(q, &c, suspect, CHILDREN_SAMPLED, err);
-	if (r == HDB_OK)
-		r = tell_contents(q, story, part, &c, err);
-	base_big_free(q->work, &c.stack);
-	free(c.counts);
-	free(c.bytes);
+	free(e.count_squares);
+	free(e.byte_squares);
+	free(e.is_platform);
+	free(e.is_end);
 	return r;
 }

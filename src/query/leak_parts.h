@@ -4,6 +4,7 @@
 #ifndef QUERY_LEAK_PARTS_H
 #define QUERY_LEAK_PARTS_H
 
+#include "query/leak_sums.h"
 #include "query/story.h"
 #include "query/suspects.h"
 
@@ -51,21 +52,27 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 /* Whether a class is the platform's (java.*, android.*, primitive arrays, ...): a table of prefixes. */
 bool query_is_platform_class(const char *class_name);
 
-/* Kind "child": what the accumulation point dominates immediately, by class. */
-int query_leak_children(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, struct hdb_error *err);
+/* Whether it is an array of numbers, "byte[]". */
+bool query_is_number_array(const char *class_name);
+
+/*
+ * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all that the suspect
+ * retains, by class. Exact; classes that are not listed have one row together, with no class. They sort the sums:
+ * children come after elements.
+ */
+int query_leak_children(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
+			struct hdb_error *err);
+int query_leak_contents(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
+			struct hdb_error *err);
 
 /*
  * Kind "element": by class, what these children hold in the end. A child that is the platform's, like an entry of a
  * map, stands for the few objects that it dominates if they keep most of it, and so on. Of very many such children
- * some stand for all, which the rows say.
+ * some are chosen by chance and stand for all, which the rows say, with the error that this may make.
  */
 int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, struct hdb_error *err);
-
-/* Kind "content": all that it retains, by class, of so many objects as are looked at. */
-int query_leak_contents(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, struct hdb_error *err);
+			const struct query_suspect *suspect, const struct query_leak_sums *sums,
+			struct hdb_error *err);
 
 /*
  * Kinds "thread", "frame" and "local": if the path begins at a thread, that thread, its stack and the locals that

@@ -26,7 +26,8 @@ static const char *const primitive_names[] = {
 	"boolean", "byte", "char", "short", "int", "long", "float", "double",
 };
 
-bool query_is_platform_class(const char *class_name)
+/* Of a primitive type, of arrays of it, or of arrays of those. */
+static bool is_primitive_name(const char *class_name)
 {
 	const size_t size = strcspn(class_name, "[");
 
@@ -34,6 +35,18 @@ bool query_is_platform_class(const char *class_name)
 		if (strlen(primitive_names[i]) == size &&
 		    strncmp(class_name, primitive_names[i], size) == 0)
 			return true;
+	return false;
+}
+
+bool query_is_number_array(const char *class_name)
+{
+	return is_primitive_name(class_name) && strcmp(class_name + strcspn(class_name, "["), "[]") == 0;
+}
+
+bool query_is_platform_class(const char *class_name)
+{
+	if (is_primitive_name(class_name))
+		return true;
 	for (size_t i = 0; i < sizeof(platform_prefixes) / sizeof(platform_prefixes[0]); i++)
 		if (strncmp(class_name, platform_prefixes[i], strlen(platform_prefixes[i])) == 0)
 			return true;

@@ -32,7 +32,8 @@ static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: where it piles up; "
 	  "path, gap: from a root down to there; member: of a group; child: by class, what the point "
 	  "dominates immediately; element: by class, what these hold, below entries of collections;"
-	  " content: by class, all that the suspect retains; thread, frame, local: "
+	  " content: by class, all that the suspect retains; of each of the three the largest classes, "
+	  "and one row without a class for the others; thread, frame, local: "
 	  "of the thread that holds it; common: the beginning that paths of several suspects share; leaking, "
 	  "trace: an object that should be gone by Android's life cycles, one for all that the same "
 	  "references keep, and its path; library: such a one that only a known fault of Android, its "
@@ -49,7 +50,8 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if they go; by class the sum" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; of content by shallow bytes" },
 	{ "text", HDB_TYPE_TEXT, "in words", "a sentence on the suspect; a frame; why an object should be gone; "
-	  "in a trace whether the step is to blame" },
+	  "in a trace whether the step is to blame; of an element that is estimated, from how many entries and "
+	  "how well" },
 };
 
 static const struct hdb_column facts[] = {
@@ -69,6 +71,7 @@ static const struct hdb_column facts[] = {
 
 struct leaks {
 	struct query_suspects suspects;
+	struct query_leak_sums sums;
 	struct query_leak_path *paths; /* one a suspect */
 	struct query_story story;
 	bool is_brief;
@@ -224,11 +227,11 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 	if (r == HDB_OK)
 		r = add_members(q, l, i + 1, s, err);
 	if (r == HDB_OK)
-		r = query_leak_children(q, &l->story, i + 1, s, err);
+		r = query_leak_elements(q, &l->story, i + 1, s, &l->sums, err);
 	if (r == HDB_OK)
-		r = query_leak_elements(q, &l->story, i + 1, s, err);
+		r = query_leak_children(&l->story, i + 1, &l->sums, err);
 	if (r == HDB_OK)
-		r = query_leak_contents(q, &l->story, i + 1, s, err);
+		r = query_leak_contents(&l->story, i + 1, &l->sums, err);
 	return r == HDB_OK ? query_leak_thread(q, &l->story, i + 1, s, path, err) : r;
 }
 
@@ -317,6 +320,8 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	is_told = calloc(l->suspects.count + 1, sizeof(*is_told));
 	if (!l->paths || !is_told)
 		r = hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
+	if (r == HDB_OK && !l->is_brief)
+		r = query_leak_sums_count(q, &l->suspects, &l->sums, err);
 	for (size_t i = 0; i < l->suspects.count && r == HDB_OK; i++)
 		r = tell_suspect(q, l, i, err);
 	for (size_t i = 0; i < l->suspects.count && r == HDB_OK && !l->is_brief; i++)
@@ -364,6 +369,7 @@ static void close_leaks(struct query *q)
 	if (!l)
 		return;
 	query_suspects_release(&l->suspects);
+	query_leak_sums_release(&l->sums);
 	query_story_release(&l->story);
 	free(l->paths);
 	free(l);

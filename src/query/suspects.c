@@ -15,8 +15,6 @@
 #define DEPTH_MAX 1000u
 /* Members of a group whose paths are looked at (MAT's max_paths). */
 #define MEMBERS_MAX 10000u
-/* More than one percent each: fewer than 100; a heap of some bytes could have more. */
-#define SUSPECTS_MAX 100u
 /* Objects between two looks at the cancel flag. */
 #define STEP_OBJECTS 16384u
 

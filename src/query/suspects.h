@@ -15,6 +15,8 @@
 /* Below one percent everything is suspect; MAT's leakhunter takes 10. */
 #define SUSPECTS_PERCENT_MIN 1
 #define SUSPECTS_PERCENT_DEFAULT 10
+/* More than one percent each: fewer than 100; a heap of some bytes could have more. */
+#define SUSPECTS_MAX 100u
 
 struct query_suspect {
 	uint32_t ix;              /* the object; HEAP_NONE: a group */

@@ -216,6 +216,9 @@ static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows
 /* Whether a row says what the suspect holds: in the end, or else all that it retains. */
 static bool is_held(struct head *head, const struct hdb_rows *rows)
 {
+	/* Not the row of all other classes. */
+	if (rows_value(rows, "class")->type == HDB_TYPE_NULL)
+		return false;
 	if (rows_is(rows, "kind", "element"))
 		return head->has_elements = true;
 	return rows_is(rows, "kind", "content") && !head->has_elements;
@@ -349,8 +352,13 @@ static void put_table_row(struct output *out, const struct hdb_rows *rows, const
 {
 	output_char(out, '|');
 	for (size_t i = 0; i < 5 && part->columns[i]; i++) {
+		const struct hdb_value *value = rows_value(rows, part->columns[i]);
+
+		/* Of several classes together: their number is the label. */
+		if (i == 0 && value->type == HDB_TYPE_NULL)
+			value = rows_value(rows, "label");
 		output_char(out, ' ');
-		markdown_value(out, rows_value(rows, part->columns[i]));
+		markdown_value(out, value);
 		output_string(out, " |");
 	}
 	output_char(out, '\n');
