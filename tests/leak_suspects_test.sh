@@ -9,7 +9,7 @@ dumps=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}
 list=$(find "$dumps" -name '*.mat.tsv.zst' 2> /dev/null | sed 's/.*\///; s/\.mat\.tsv\.zst$//' | sort)
 [ -n "$list" ] || { echo "no dumps with tables in $dumps; HDB_DUMPS names another folder"; exit 77; }
 cat > "$TMPDIR/compare.py" << 'PY'
-import collections, json, sys
+import collections, json, re, sys
 
 table, answers = sys.argv[1], sys.argv[2:]
 rows, children = {}, collections.defaultdict(list)
@@ -32,6 +32,12 @@ def point(at):
     return None
 
 
+# Otherwise than with MAT, all objects of a class of values together are no suspect.
+VALUES = re.compile(r'java\.lang\.(Class|Object|String|Boolean|Byte|Character|Short|Integer|Long|Float|Double|Module|'
+                    r'StackTraceElement|invoke\..*|module\..*|reflect\..*)|java\.math\.Big.*|java\.net\.UR[IL]|'
+                    r'java\.util\.(Date|Locale|UUID|jar\.Attributes\$Name|concurrent\.atomic\..*)|java\.time\..*|'
+                    r'((java|javax|sun|com\.sun|jdk)\..*|boolean|byte|char|short|int|long|float|double)(\[\])+')
+
 bad = 0
 for path in answers:
     answer = json.load(open(path, encoding='utf-8'))
@@ -49,8 +55,11 @@ for path in answers:
             groups[name] += retained
     counts = collections.Counter(rows[at][0] for at in children[0]
                                  if at >= 0x1000 and rows[at][2] <= threshold)
+    values = []
     for name, retained in groups.items():
-        if retained > threshold:
+        if retained > threshold and VALUES.fullmatch(name):
+            values.append(name)
+        elif retained > threshold:
             want.append((retained, counts[name], name, None))
     have, points = [], {}
     for row in answer['rows']:
@@ -58,6 +67,10 @@ for path in answers:
             have.append([row['retained'], row['count'], row['id'] or row['class'], None])
         if row['kind'] == 'point' and have[-1][2].startswith('0x'):
             have[-1][3] = row['id']
+    told = [v.rsplit(' ', 2)[0] for v in answer['facts'].get('values', '').split(', ') if v]
+    if sorted(set(told)) != sorted(values):
+        bad = 1
+        print('groups of values at %d %%:' % percent, table, told, values)
     # Classes of one name by two loaders are two groups; where retained sizes tie, any largest child will do.
     if sorted((h[0], h[1], h[2]) for h in have) != sorted(w[:3] for w in want):
         bad = 1

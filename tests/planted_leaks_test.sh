@@ -81,6 +81,26 @@ for line in '^thread-local,8,"PlantedPool.SCRATCH (static), in 8 threads"' '^tas
 	'^listeners-field,1800,in PlantedPool$Registry.eventHandlers'; do
 	grep -q "$line" details || { complain "PlantedPool: no $line"; cat details; }
 done
+# Several holders, and what is hard to name: the culprit, and a word of what it holds (- for none).
+holders() {
+	make_report PlantedHolders "$1"
+	planted PlantedHolders "$2" "$3" "$4"
+	[ "$5" = - ] || head -n 8 PlantedHolders.md | grep -q "^It holds: .*$5" ||
+		{ complain "PlantedHolders $1: it does not hold $5"; cat head.md; }
+}
+local='a local variable of thread "main"'
+holders local 80 "\`PlantedHolders.ORDERS (static) and $local\`" 'class PlantedHolders . static ORDERS`' \
+	'60,000 `PlantedHolders$Order`'
+holders singleton 80 "\`PlantedHolders\$Registry.orders and $local\`" \
+	'class PlantedHolders$Registry . static INSTANCE`' '60,000 `PlantedHolders$Order`'
+holders statics 80 '`PlantedHolders$Statics.second (static), PlantedHolders$Statics.first (static)`' \
+	'class PlantedHolders$Statics`' -
+holders graph 80 'PlantedHolders$Graph.' 'class PlantedHolders$Graph . static' '`PlantedHolders$Order`'
+holders strings 70 '`PlantedHolders.NAMES (static)`' 'class PlantedHolders . static NAMES`' '60,000 `java.lang.String`'
+holders queue 80 '`java.util.concurrent.ThreadPoolExecutor.workQueue, in java.lang.Thread.target' \
+	'java.util.concurrent.ThreadPoolExecutor . workQueue`' '[0-9,]*,[0-9]* `PlantedHolders$Task`'
+holders worker 80 '`PlantedHolders$Worker.mine`' 'PlantedHolders$Worker "Thread-0" . mine`' \
+	'60,000 `PlantedHolders$Order`'
 make_report PlantedWaste
 # between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.
 between() {

@@ -138,8 +138,50 @@ static uint32_t tick(struct hdb_rows *rows, struct expected *e)
 		e->group_bytes[c] = 0;
 		return WORLD_NODES_MAX;
 	}
-	assert_true(value_is(rows, "class", "java.lang.Class"));
+	fail_msg("a group of no class of the world's, like java.lang.Class");
 	return WORLD_NODES_MAX;
+}
+
+/* The object of the top level that a node belongs to. */
+static uint32_t top_of(uint32_t v)
+{
+	while (dominator[v] != WORLD_NODES_MAX)
+		v = dominator[v];
+	return v;
+}
+
+/* What a suspect's rows of content come to must be what it retains, and each class's what brute force counts. */
+struct contents {
+	uint32_t suspect;       /* WORLD_NODES_MAX: a class, or a group */
+	uint64_t left_bytes;    /* of what it retains, that no row has told yet */
+	bool has_classes;       /* loaders hold classes that the dump lacks, too, which count nowhere */
+};
+
+static void begin_contents(struct contents *c, uint32_t suspect, uint64_t retained_bytes)
+{
+	assert_true(c->left_bytes == 0 || c->has_classes);
+	*c = (struct contents){ .suspect = suspect, .left_bytes = retained_bytes };
+	c->has_classes = suspect == WORLD_NODES_MAX || (world.is_reachable[0] && top_of(0) == suspect);
+}
+
+static void check_content(struct contents *c, struct hdb_rows *rows)
+{
+	assert_true(value_of(rows, "shallow")->u <= c->left_bytes);
+	c->left_bytes -= value_of(rows, "shallow")->u;
+	c->has_classes |= value_is(rows, "class", "java.lang.Class") || value_is(rows, "class", "a.Loader");
+	for (unsigned no = 0; no < WORLD_CLASSES && c->suspect != WORLD_NODES_MAX; no++) {
+		uint64_t count = 0;
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "%s", world_classes[no].name);
+		for (char *p = name; *p; p++)
+			*p = *p == '/' ? '.' : *p;
+		if (!value_is(rows, "class", name))
+			continue;
+		for (uint32_t v = 0; v < world.n; v++)
+			count += world.is_reachable[v] && world.class_no[v] == no && top_of(v) == c->suspect;
+		assert_int_equal(value_of(rows, "count")->u, count);
+	}
 }
 
 static void check_rows(struct hdb_rows *rows, struct expected *e)
@@ -147,6 +189,7 @@ static void check_rows(struct hdb_rows *rows, struct expected *e)
 	uint32_t steps[WORLD_NODES_MAX], suspect = WORLD_NODES_MAX, point = WORLD_NODES_MAX;
 	uint32_t last = WORLD_NODES_MAX;
 	uint64_t before = UINT64_MAX, length = 0;
+	struct contents contents = { .left_bytes = 0 };
 	struct hdb_error err = { 0 };
 
 	find_distances(steps);
@@ -155,6 +198,7 @@ static void check_rows(struct hdb_rows *rows, struct expected *e)
 			assert_true(value_of(rows, "retained")->u <= before);
 			before = value_of(rows, "retained")->u;
 			suspect = tick(rows, e);
+			begin_contents(&contents, suspect, before);
 			point = last = WORLD_NODES_MAX;
 		} else if (value_is(rows, "kind", "point")) {
 			point = node_of(value_of(rows, "id"));
@@ -173,11 +217,14 @@ static void check_rows(struct hdb_rows *rows, struct expected *e)
 			assert_true(last == WORLD_NODES_MAX ? world.is_root[v] : world_refers(&world, last, v));
 			assert_int_equal(step, steps[v]);
 			last = v;
+		} else if (value_is(rows, "kind", "content")) {
+			check_content(&contents, rows);
 		} else if (value_is(rows, "kind", "child") && point != WORLD_NODES_MAX) {
 			assert_int_equal(last, point);
 		}
 	}
 	assert_int_equal(err.code, HDB_OK);
+	begin_contents(&contents, WORLD_NODES_MAX, 0);
 	for (uint32_t v = 0; v < world.n; v++)
 		assert_false(e->single[v]);
 	for (unsigned c = 0; c < WORLD_CLASSES; c++)

@@ -137,14 +137,14 @@ static int follow(struct tree *t, uint64_t least, struct base_vec *common, uint3
 	return HDB_OK;
 }
 
-int query_common_path(struct query *q, const struct base_vec *members, struct base_vec *common,
-		      uint32_t *point, struct hdb_error *err)
+int query_common_path(struct query *q, struct query_suspect *group, struct hdb_error *err)
 {
+	const struct base_vec *members = &group->members;
 	struct tree t = { 0 };
 	uint64_t least;
 	int r;
 
-	*point = HEAP_NONE;
+	group->point_ix = HEAP_NONE;
 	base_stage(q->work, "laying paths on one another", 0, "objects");
 	r = add_paths(q, &t, true, members, err);
 	if (r == HDB_OK && !t.map.count)
@@ -154,7 +154,8 @@ int query_common_path(struct query *q, const struct base_vec *members, struct ba
 		/* Of those whose paths fit; MAT counts the ones without a path, too. */
 		least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 			(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
-		r = follow(&t, least, common, point, err);
+		group->path_count = t.walks.count;
+		r = follow(&t, least, &group->common, &group->point_ix, err);
 	}
 	graph_node_map_release(&t.map);
 	base_vec_release(&t.nodes);

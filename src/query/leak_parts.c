@@ -10,6 +10,8 @@
 
 /* Children that are followed down to what they hold: half a second of work. Of more, one of each so many. */
 #define ELEMENTS_FOLLOWED 400000u
+/* Nodes of a list that are followed: a second of work. */
+#define NODES_FOLLOWED 2000000u
 /* So many of the largest are followed in any case. */
 #define ELEMENTS_ALL 1024u
 /* An entry dominates a key, a value and the next entry at most. */
@@ -54,22 +56,15 @@ static int add_row(struct query_story *story, const char *kind, uint64_t part, u
 	return query_story_add(story, &row, err);
 }
 
-/* Sorts, lists the first ones, and puts the others in one row. */
-static int tell_classes(struct query_story *story, const char *kind, uint64_t part,
-			struct query_class_sum *classes, uint32_t class_count, bool with_retained,
-			struct hdb_error *err)
+static int add_sorted(struct query_story *story, const char *kind, uint64_t part,
+		      const struct query_class_sum *classes, size_t count, bool with_retained,
+		      struct hdb_error *err)
 {
 	struct query_class_sum others = { .class_no = HEAP_NONE };
-	uint32_t used = 0;
 	size_t label;
 	int r = HDB_OK;
 
-	/* Most classes have nothing here, and need no place in the order. */
-	for (uint32_t i = 0; i < class_count; i++)
-		if (classes[i].count)
-			classes[used++] = classes[i];
-	qsort(classes, used, sizeof(*classes), compare_retained);
-	for (uint32_t i = 0; i < used && r == HDB_OK; i++) {
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		if (i < CLASSES_SHOWN) {
 			r = add_row(story, kind, part, i, &classes[i], 0, with_retained, err);
 			continue;
@@ -78,24 +73,44 @@ static int tell_classes(struct query_story *story, const char *kind, uint64_t pa
 		others.shallow_bytes += classes[i].shallow_bytes;
 		others.retained_bytes += classes[i].retained_bytes;
 	}
-	if (r != HDB_OK || used <= CLASSES_SHOWN)
+	if (r != HDB_OK || count <= CLASSES_SHOWN)
 		return r;
-	r = query_story_text(story, &label, err, "others: %u classes", used - CLASSES_SHOWN);
+	r = query_story_text(story, &label, err, "others: %zu class%s", count - CLASSES_SHOWN,
+			     count - CLASSES_SHOWN == 1 ? "" : "es");
 	return r == HDB_OK ? add_row(story, kind, part, CLASSES_SHOWN, &others, label, with_retained,
 				     err) : r;
 }
 
-int query_leak_children(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
-			struct hdb_error *err)
+/* Lists the largest classes, and puts the others in one row. */
+static int tell_classes(struct query_story *story, const char *kind, uint64_t part,
+			const struct query_class_sum *classes, uint32_t class_count,
+			bool with_retained, struct hdb_error *err)
 {
-	return tell_classes(story, "child", part, query_leak_sums_children(sums, part - 1),
+	struct base_vec used = { 0 };
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < class_count && r == HDB_OK; no++)
+		if (classes[no].count)
+			r = base_vec_push(&used, &classes[no], sizeof(classes[no]), err);
+	if (used.count)
+		qsort(used.data, used.count, sizeof(*classes), compare_retained);
+	if (r == HDB_OK)
+		r = add_sorted(story, kind, part, used.data, used.count, with_retained, err);
+	base_vec_release(&used);
+	return r;
+}
+
+int query_leak_children(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
+			size_t suspect_no, struct hdb_error *err)
+{
+	return tell_classes(story, "child", part, query_leak_sums_children(sums, suspect_no),
 			    sums->class_count, true, err);
 }
 
 int query_leak_contents(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
-			struct hdb_error *err)
+			size_t suspect_no, struct hdb_error *err)
 {
-	return tell_classes(story, "content", part, query_leak_sums_contents(sums, part - 1),
+	return tell_classes(story, "content", part, query_leak_sums_contents(sums, suspect_no),
 			    sums->class_count, false, err);
 }
 
@@ -283,13 +298,12 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 }
 
 /* Children that are not the platform's are elements, and so are arrays of numbers; *any: whether there are others. */
-static void take_ends(struct elements *e, const struct query_leak_sums *sums, uint64_t part,
+static void take_ends(struct elements *e, const struct query_leak_sums *sums, size_t suspect_no,
 			      bool *any)
 {
-	const struct query_class_sum *children = query_leak_sums_children(sums, part - 1);
+	const struct query_class_sum *children = query_leak_sums_children(sums, suspect_no);
 
 	for (uint32_t no = 0; no < sums->class_count; no++) {
-		e->classes[no].class_no = no;
 		if (!children[no].count)
 			continue;
 		if (e->is_end[no])
@@ -297,6 +311,92 @@ static void take_ends(struct elements *e, const struct query_leak_sums *sums, ui
 		else
 			*any = true;
 	}
+}
+
+/* ---- what the nodes of a list hold ---- */
+
+/* Of the others of a node: what the list is about. */
+static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
+{
+	struct query_class_sum sum = { .count = 1 };
+	struct heap_object object;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	if (r == HDB_OK && !e->is_end[object.class_no])
+		return follow_child(q, e, ix, 1, err);
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, ix, &sum.retained_bytes, err);
+	sum.class_no = object.class_no;
+	sum.shallow_bytes = object.shallow_bytes;
+	if (r == HDB_OK)
+		add_ends(e, &sum, 1, 1);
+	return r;
+}
+
+/*
+ * Takes what a node dominates but the next node, or the node itself if it is the application's or that is nothing.
+ * *next is HEAP_NONE at the end. A node counts without the rest of the list.
+ */
+static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t *next,
+		     struct hdb_error *err)
+{
+	struct heap_object node, child;
+	struct query_class_sum sum = { .count = 1 };
+	uint32_t items[ELEMENT_CHILDREN];
+	const uint32_t *batch;
+	size_t count = 0, item_count = 0;
+	uint64_t rest = 0;
+	int r = heap_object(q->heap, ix, &node, err);
+
+	*next = HEAP_NONE;
+	if (r == HDB_OK)
+		r = store_lists_begin(&e->lists, ix, NULL, err);
+	if (r == HDB_OK)
+		r = store_lists_next(&e->lists, &batch, &count, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		r = heap_object(q->heap, batch[i], &child, err);
+		if (r == HDB_OK && *next == HEAP_NONE && child.class_no == node.class_no)
+			*next = batch[i];
+		else if (item_count < ELEMENT_CHILDREN)
+			items[item_count++] = batch[i];
+	}
+	if (r == HDB_OK && *next != HEAP_NONE)
+		r = derive_retained(q->derive, *next, &rest, err);
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, ix, &sum.retained_bytes, err);
+	if (r == HDB_OK && (!e->is_platform[node.class_no] || !item_count)) {
+		sum.class_no = node.class_no;
+		sum.shallow_bytes = node.shallow_bytes;
+		sum.retained_bytes -= rest;
+		add_ends(e, &sum, 1, 1);
+		return HDB_OK;
+	}
+	for (size_t i = 0; i < item_count && r == HDB_OK; i++)
+		r = take_item(q, e, items[i], err);
+	return r;
+}
+
+static int follow_list(struct query *q, struct elements *e, struct query_story *story,
+		       uint64_t part, uint32_t ix, struct hdb_error *err)
+{
+	const size_t first = story->rows.count;
+	uint64_t nodes = 0;
+	size_t text = 0;
+	int r = derive_children(q->derive, &e->lists, err);
+
+	for (; r == HDB_OK && ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
+		r = take_node(q, e, ix, &ix, err);
+		if (r == HDB_OK && nodes % STEP_OBJECTS == 0)
+			r = base_step(q->work, nodes, err);
+	}
+	if (r == HDB_OK)
+		r = tell_classes(story, "element", part, e->classes, q->heap->class_count, true, err);
+	if (r == HDB_OK && ix != HEAP_NONE)
+		r = query_story_text(story, &text, err, "of the first %" PRIu64 " nodes of the list",
+				     nodes);
+	for (size_t i = first; i < story->rows.count && r == HDB_OK; i++)
+		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
+	return r;
 }
 
 /* A square root, well enough for an error (Newton); the library does without libm. */
@@ -358,6 +458,7 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 	for (uint32_t no = 0; no < q->heap->class_count; no++) {
 		const char *name = heap_class_name(q->heap, no);
 
+		e->classes[no].class_no = no;
 		e->is_platform[no] = query_is_platform_class(name);
 		e->is_end[no] = !e->is_platform[no] || query_is_number_array(name);
 	}
@@ -366,7 +467,7 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 
 int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
 			const struct query_suspect *suspect, const struct query_leak_sums *sums,
-			struct hdb_error *err)
+			size_t suspect_no, struct hdb_error *err)
 {
 	const size_t first = story->rows.count;
 	struct elements e = { .every = 1 };
@@ -376,11 +477,13 @@ int query_leak_elements(struct query *q, struct query_story *story, uint64_t par
 	if (suspect->point_ix == HEAP_NONE)
 		return HDB_OK;
 	r = make_elements(q, &e, err);
-	if (r == HDB_OK)
-		take_ends(&e, sums, part, &any);
+	if (r == HDB_OK && suspect->is_list)
+		r = follow_list(q, &e, story, part, suspect->point_ix, err);
+	else if (r == HDB_OK)
+		take_ends(&e, sums, suspect_no, &any);
 	if (r == HDB_OK && any)
 		r = follow_children(q, &e, suspect->point_ix, err);
-	if (r == HDB_OK)
+	if (r == HDB_OK && !suspect->is_list)
 		r = tell_classes(story, "element", part, e.classes, sums->class_count, true, err);
 	if (r == HDB_OK && e.every > 1)
 		r = mark_estimates(story, first, &e, sums->class_count, err);

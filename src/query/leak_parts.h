@@ -5,6 +5,7 @@
 #define QUERY_LEAK_PARTS_H
 
 #include "query/leak_sums.h"
+#include "query/platform_classes.h"
 #include "query/story.h"
 #include "query/suspects.h"
 
@@ -45,25 +46,29 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
  * the next, and the field by which it does: "com.acme.Cache.entries (static)"; else the ThreadLocal whose value is on
  * the path, the platform's class that holds it in a static field, or the thread. If `suspect_ix` is further up on the
  * path and not the platform's: "com.acme.Cache.entries, in com.acme.App.CACHE (static)". HEAP_NONE: nothing is added.
+ * If the end of the path is to blame itself, its fields that keep most are named; if it is all of the path and has
+ * none, the kind of root that it is.
  */
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       char *buf, size_t size, struct hdb_error *err);
 
-/* Whether a class is the platform's (java.*, android.*, primitive arrays, ...): a table of prefixes. */
-bool query_is_platform_class(const char *class_name);
-
-/* Whether it is an array of numbers, "byte[]". */
-bool query_is_number_array(const char *class_name);
+/*
+ * The path to a suspect and who is to blame for it. Where several hold it, all are named, static fields before local
+ * variables ("com.acme.App.CACHE (static) and a local variable of thread "main""), and the path is the first one's.
+ * `end_ix` is where the path ends; the suspect as above.
+ */
+int query_leak_blame(struct query *q, uint32_t end_ix, uint32_t suspect_ix, struct query_leak_path *path,
+		     char *buf, size_t size, struct hdb_error *err);
 
 /*
  * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all that the suspect
- * retains, by class. Exact; classes that are not listed have one row together, with no class. They sort the sums:
- * children come after elements.
+ * retains, by class; suspect_no is its place in the sums. Exact; classes that are not listed have one row together,
+ * with no class.
  */
 int query_leak_children(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
-			struct hdb_error *err);
+			size_t suspect_no, struct hdb_error *err);
 int query_leak_contents(struct query_story *story, uint64_t part, const struct query_leak_sums *sums,
-			struct hdb_error *err);
+			size_t suspect_no, struct hdb_error *err);
 
 /*
  * Kind "element": by class, what these children hold in the end. A child that is the platform's, like an entry of a
@@ -72,7 +77,7 @@ int query_leak_contents(struct query_story *story, uint64_t part, const struct q
  */
 int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
 			const struct query_suspect *suspect, const struct query_leak_sums *sums,
-			struct hdb_error *err);
+			size_t suspect_no, struct hdb_error *err);
 
 /*
  * Kinds "thread", "frame" and "local": if the path begins at a thread, that thread, its stack and the locals that

@@ -30,8 +30,8 @@ int query_leak_sums_count(struct query *q, const struct query_suspects *suspects
 void query_leak_sums_release(struct query_leak_sums *sums);
 
 /*
- * By class, of a suspect: all that it retains; what its accumulation point dominates immediately. What the dump lacks
- * counts nowhere. They may be sorted, each once.
+ * By class number, of a suspect: all that it retains; what its accumulation point dominates immediately. What the dump
+ * lacks counts nowhere.
  */
 struct query_class_sum *query_leak_sums_contents(const struct query_leak_sums *sums, size_t suspect);
 struct query_class_sum *query_leak_sums_children(const struct query_leak_sums *sums, size_t suspect);

@@ -82,6 +82,7 @@ static int choose_path(struct query_leak_tracer *t, uint32_t ix, struct query_le
 		r = find_known(t, &out->path, &known, err);
 	if (r != HDB_OK || !known)
 		return r;
+	out->is_other_path = true;
 	r = find_without(t, WITHOUT_LIBRARIES, ix, &other, err);
 	if (r == HDB_OK && other.count) {
 		out->path = other;

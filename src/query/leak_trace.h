@@ -20,6 +20,7 @@ struct query_leak_trace {
 	char suspect[LEAK_SUSPECT_BYTES];          /* the first of them, "com.acme.Bus.listeners"; "": none */
 	uint64_t signature;                        /* XXH3 of the suspect references' names, or of the library's */
 	const struct library_rule *library;        /* whose fault it is known to be; NULL */
+	bool is_other_path;                        /* the shortest one goes through what is known */
 	bool is_hanging;                           /* another one that should be gone keeps it */
 };
 

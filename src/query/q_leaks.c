@@ -1,6 +1,7 @@
 /*
  * query/q_leaks.c - what leaks: suspects by size, each with the path to it, who holds it, what piles up, the thread.
  */
+#include "heap/threads.h"
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/leak_parts.h"
@@ -22,14 +23,14 @@ enum { SUSPECT, KIND, STEP, ID, CLASS, LABEL, HOLDS, COUNT, SHALLOW, RETAINED, P
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", "PERCENT", "suspects retain more than this share of the heap, 1 to 100 (10)" },
-	{ "brief", NULL, "the suspects alone, a row each" },
+	{ "brief", NULL, "a row each, without paths and contents" },
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
-	{ "suspect", HDB_TYPE_COUNT, "suspect", "its number, from 1, the largest first, objects that "
-	  "should be gone after them; null for what several have in common" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: where it piles up; "
+	{ "suspect", HDB_TYPE_COUNT, "suspect", "its number, from 1: objects that should be gone, then "
+	  "suspects, the largest first, then known leaks of libraries; null for what several have in common" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: the accumulation point; "
 	  "path, gap: from a root down to there; member: of a group; child: by class, what the point "
 	  "dominates immediately; element: by class, what these hold, below entries of collections;"
 	  " content: by class, all that the suspect retains; of each of the three the largest classes, "
@@ -51,7 +52,7 @@ static const struct hdb_column columns[] = {
 	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; of content by shallow bytes" },
 	{ "text", HDB_TYPE_TEXT, "in words", "a sentence on the suspect; a frame; why an object should be gone; "
 	  "in a trace whether the step is to blame; of an element that is estimated, from how many entries and "
-	  "how well" },
+	  "how well, or of how many nodes of a list it is" },
 };
 
 static const struct hdb_column facts[] = {
@@ -61,12 +62,16 @@ static const struct hdb_column facts[] = {
 	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory", "the dump was made when a thread was given an "
 	  "OutOfMemoryError" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
+	{ "values", HDB_TYPE_TEXT, "not suspect", "classes of values whose objects hold more than the threshold "
+	  "together, like java.lang.Class and java.lang.String: as groups they are no suspects" },
 	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects" },
 	{ "hanging", HDB_TYPE_COUNT, "hanging", "of those, kept by another one of them: not told" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks", "the others, those that the same references keep as one; the "
 	  "first 20 are told" },
 	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries", "of those, known to be the fault of Android, "
 	  "its makers or a library; told last" },
+	{ "traced", HDB_TYPE_COUNT, "traced", "objects that should be gone whose paths were looked at, if these are "
+	  "not all: the others are only counted" },
 };
 
 struct leaks {
@@ -74,6 +79,7 @@ struct leaks {
 	struct query_leak_sums sums;
 	struct query_leak_path *paths; /* one a suspect */
 	struct query_story story;
+	uint64_t first_part;           /* number of the first suspect */
 	bool is_brief;
 };
 
@@ -116,8 +122,8 @@ static int describe_subject(struct query *q, const struct query_suspect *s, char
 	if (s->ix != HEAP_NONE)
 		query_describe(q, s->ix, what, sizeof(what));
 	if (s->ix == HEAP_NONE)
-		(void)snprintf(buf, size, "%" PRIu64 " objects of %s%s hold", s->count, name,
-			       loader);
+		(void)snprintf(buf, size, "%" PRIu64 " object%s of %s%s hold%s", s->count,
+			       s->count == 1 ? "" : "s", name, loader, s->count == 1 ? "s" : "");
 	else if (object.kind == STORE_CLASS)
 		(void)snprintf(buf, size, "The class %s%s holds", what, loader);
 	else if (heap_has_superclass(q->heap, class_no, "java.lang.Thread"))
@@ -135,15 +141,22 @@ static int describe_subject(struct query *q, const struct query_suspect *s, char
 static int add_sentence(struct query *q, struct leaks *l, const struct query_suspect *s,
 			const char *culprit, size_t *place, struct hdb_error *err)
 {
-	char subject[TEXT_MAX_BYTES], point[NAME_MAX_BYTES] = "";
-	struct heap_object object;
+	char subject[TEXT_MAX_BYTES], point[NAME_MAX_BYTES] = "", of[64] = "";
+	struct heap_object object = { 0 };
 	int r = describe_subject(q, s, subject, sizeof(subject), err);
 
 	if (r == HDB_OK && s->point_ix != HEAP_NONE && s->point_ix != s->ix) {
 		r = heap_object(q->heap, s->point_ix, &object, err);
+		if (s->ix == HEAP_NONE && s->path_count < s->count)
+			(void)snprintf(of, sizeof(of), ", by the paths to %" PRIu64 " of them",
+				       s->path_count);
 		if (r == HDB_OK)
-			(void)snprintf(point, sizeof(point), "; it piles up in one %s",
-				       heap_class_name(q->heap, object.class_no));
+			(void)snprintf(point, sizeof(point), "; %s in %s %s%s",
+				       s->ix == HEAP_NONE && s->count > 1 ? "they accumulate" :
+				       "it accumulates", object.kind == STORE_CLASS ? "the class" : "one",
+				       heap_class_name(q->heap, object.kind == STORE_CLASS ?
+						       (uint32_t)object.length : object.class_no),
+				       of);
 	}
 	return r == HDB_OK ? query_story_text(&l->story, place, err, "%s %.1f %% of the heap%s%s%s.",
 		subject, query_percent(s->retained_bytes, l->suspects.whole_bytes), point,
@@ -154,9 +167,9 @@ static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
 		       const struct query_suspect *s, const char *culprit, struct hdb_error *err)
 {
 	struct query_story_row row = query_story_row("suspect", part);
-	/* What holds it by itself is named already. */
-	const bool is_alone = l->paths[part - 1].count == 1;
-	int r = add_sentence(q, l, s, culprit[0] && !is_alone ? culprit : NULL, &row.text, err);
+	/* A thread that holds it by itself is named already. */
+	const bool is_thread = s->ix != HEAP_NONE && s->point_ix == s->ix && heap_is_thread(q->heap, s->ix);
+	int r = add_sentence(q, l, s, culprit[0] && !is_thread ? culprit : NULL, &row.text, err);
 
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
@@ -207,32 +220,32 @@ static uint32_t path_end(const struct query_suspect *s)
 static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	const struct query_suspect *s = &l->suspects.list[i];
+	const uint64_t part = l->first_part + i;
 	struct query_leak_path *path = &l->paths[i];
 	char culprit[TEXT_MAX_BYTES] = "";
 	const uint32_t end = path_end(s);
-	int r = end == HEAP_NONE ? HDB_OK : query_leak_path_find(q, end, path, err);
+	int r = end == HEAP_NONE ? HDB_OK :
+		query_leak_blame(q, end, s->ix, path, culprit, sizeof(culprit), err);
 
-	if (r == HDB_OK)
-		r = query_leak_culprit(q, path, s->ix, culprit, sizeof(culprit), err);
 	if (r == HDB_OK && !culprit[0])
 		r = query_locals_explain(q, s, culprit, sizeof(culprit), err);
 	if (r == HDB_OK)
-		r = add_suspect(q, l, i + 1, s, culprit, err);
+		r = add_suspect(q, l, part, s, culprit, err);
 	if (r != HDB_OK || l->is_brief)
 		return r;
 	if (s->point_ix != HEAP_NONE)
-		r = add_object(q, l, "point", i + 1, STORY_NONE, s->point_ix, err);
+		r = add_object(q, l, "point", part, STORY_NONE, s->point_ix, err);
 	if (r == HDB_OK)
-		r = query_leak_path_rows(q, &l->story, i + 1, path, err);
+		r = query_leak_path_rows(q, &l->story, part, path, err);
 	if (r == HDB_OK)
-		r = add_members(q, l, i + 1, s, err);
+		r = add_members(q, l, part, s, err);
 	if (r == HDB_OK)
-		r = query_leak_elements(q, &l->story, i + 1, s, &l->sums, err);
+		r = query_leak_children(&l->story, part, &l->sums, i, err);
 	if (r == HDB_OK)
-		r = query_leak_children(&l->story, i + 1, &l->sums, err);
+		r = query_leak_elements(q, &l->story, part, s, &l->sums, i, err);
 	if (r == HDB_OK)
-		r = query_leak_contents(&l->story, i + 1, &l->sums, err);
-	return r == HDB_OK ? query_leak_thread(q, &l->story, i + 1, s, path, err) : r;
+		r = query_leak_contents(&l->story, part, &l->sums, i, err);
+	return r == HDB_OK ? query_leak_thread(q, &l->story, part, s, path, err) : r;
 }
 
 /* ---- what suspects have in common ---- */
@@ -266,13 +279,13 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 		count++;
 		shared = n < shared ? n : shared;
 		if (used < sizeof(numbers))
-			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, ", %zu",
-						 i + 1);
+			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, ", %" PRIu64,
+						 l->first_part + i);
 	}
 	if (!count)
 		return HDB_OK;
-	r = query_story_text(&l->story, &row.text, err, "Suspects %zu%s may be one leak: the paths "
-			     "to them begin alike.", first + 1, numbers);
+	r = query_story_text(&l->story, &row.text, err, "Suspects %" PRIu64 "%s may be one leak: the "
+			     "paths to them begin alike.", l->first_part + first, numbers);
 	if (r == HDB_OK)
 		r = query_story_add(&l->story, &row, err);
 	for (size_t i = 0; i < shared && r == HDB_OK; i++)
@@ -289,50 +302,35 @@ static int add_leaking_facts(struct query *q, const struct query_leaking_counts 
 		r = query_fact(q, "hanging", counts->hanging, err);
 	if (r == HDB_OK && counts->objects)
 		r = query_fact(q, "leaks", counts->leaks, err);
-	return r == HDB_OK && counts->objects ?
-	       query_fact(q, "library_leaks", counts->library_leaks, err) : r;
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "library_leaks", counts->library_leaks, err);
+	return r == HDB_OK && counts->traced < counts->objects ?
+	       query_fact(q, "traced", counts->traced, err) : r;
 }
 
-static int open_leaks(struct query *q, struct hdb_error *err)
+/* "java.lang.Class 31.9 %, java.lang.String 12.0 %" */
+static int add_values_fact(struct query *q, const struct leaks *l, struct hdb_error *err)
 {
-	struct leaks *l = calloc(1, sizeof(*l));
-	struct query_limit limit = { 0 };
-	bool *is_told = NULL;
-	struct query_leaking_counts leaking = { .objects = 0 };
-	uint64_t percent;
-	int r;
+	char text[TEXT_MAX_BYTES] = "";
+	size_t used = 0;
 
-	q->state = l;
-	if (!l)
-		return hdb_fail_memory(err, "leak suspects", sizeof(*l));
-	l->is_brief = query_option(q, "brief") != NULL;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_number(q, "threshold", SUSPECTS_PERCENT_MIN, 100,
-				 SUSPECTS_PERCENT_DEFAULT, &percent, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(q->heap, err);
-	if (r == HDB_OK)
-		r = query_suspects_find(q, (unsigned)percent, &l->suspects, err);
-	if (r != HDB_OK)
-		return r;
-	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
-	is_told = calloc(l->suspects.count + 1, sizeof(*is_told));
-	if (!l->paths || !is_told)
-		r = hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
-	if (r == HDB_OK && !l->is_brief)
-		r = query_leak_sums_count(q, &l->suspects, &l->sums, err);
-	for (size_t i = 0; i < l->suspects.count && r == HDB_OK; i++)
-		r = tell_suspect(q, l, i, err);
-	for (size_t i = 0; i < l->suspects.count && r == HDB_OK && !l->is_brief; i++)
-		if (!is_told[i])
-			r = tell_common(q, l, i, is_told, err);
-	free(is_told);
-	if (r == HDB_OK && !l->is_brief)
-		r = query_leaking_objects(q, &l->story, l->suspects.count + 1, &leaking, err);
-	q->total = l->story.rows.count;
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", l->suspects.whole_bytes, err);
+	for (size_t i = 0; i < l->suspects.values.count && used < sizeof(text); i++) {
+		const struct query_suspect *s =
+			base_vec_at(&l->suspects.values, struct query_suspect, i);
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %.1f %%",
+					 i ? ", " : "", heap_class_name(q->heap, s->class_no),
+					 query_percent(s->retained_bytes, l->suspects.whole_bytes));
+	}
+	return text[0] ? query_fact_text(q, "values", text, err) : HDB_OK;
+}
+
+static int add_facts(struct query *q, const struct leaks *l, const struct query_leaking_counts *leaking,
+		     struct hdb_error *err)
+{
+	struct query_limit limit = { 0 };
+	int r = query_fact(q, "shallow", l->suspects.whole_bytes, err);
+
 	if (r == HDB_OK)
 		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
 	if (r == HDB_OK)
@@ -343,10 +341,86 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "suspects", l->suspects.count, err);
-	if (r == HDB_OK && !l->is_brief)
-		r = add_leaking_facts(q, &leaking, err);
+	if (r == HDB_OK)
+		r = add_values_fact(q, l, err);
+	return r == HDB_OK ? add_leaking_facts(q, leaking, err) : r;
+}
+
+static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	uint64_t percent;
+	int r = query_number(q, "threshold", SUSPECTS_PERCENT_MIN, 100, SUSPECTS_PERCENT_DEFAULT,
+			     &percent, err);
+
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = query_suspects_find(q, (unsigned)percent, &l->suspects, err);
+	if (r != HDB_OK)
+		return r;
+	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
+	if (!l->paths)
+		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
+	return l->is_brief ? HDB_OK : query_leak_sums_count(q, &l->suspects, &l->sums, err);
+}
+
+static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	bool *is_told = calloc(l->suspects.count + 1, sizeof(*is_told));
+	int r = is_told ? HDB_OK : hdb_fail_memory(err, "suspects", l->suspects.count);
+
+	for (size_t i = 0; i < l->suspects.count && r == HDB_OK; i++)
+		r = tell_suspect(q, l, i, err);
+	for (size_t i = 0; i < l->suspects.count && r == HDB_OK && !l->is_brief; i++)
+		if (!is_told[i])
+			r = tell_common(q, l, i, is_told, err);
+	free(is_told);
+	return r;
+}
+
+/*
+ * What certainly leaks comes first, then what holds much, then what is a library's fault: the first row is what to look
+ * at first.
+ */
+static int tell_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
+		    struct hdb_error *err)
+{
+	struct query_leaking *leaking = NULL;
+	int r = query_leaking_find(q, &leaking, counts, err);
+
+	if (r == HDB_OK)
+		r = query_leaking_tell(leaking, &l->story, 1, false, l->is_brief, counts, err);
+	l->first_part = 1 + counts->told;
+	if (r == HDB_OK)
+		r = tell_suspects(q, l, err);
+	if (r == HDB_OK)
+		r = query_leaking_tell(leaking, &l->story, l->first_part + l->suspects.count, true,
+				       l->is_brief, counts, err);
+	query_leaking_release(leaking);
+	return r;
+}
+
+static int open_leaks(struct query *q, struct hdb_error *err)
+{
+	struct leaks *l = calloc(1, sizeof(*l));
+	struct query_leaking_counts leaking = { .objects = 0 };
+	int r;
+
+	q->state = l;
+	if (!l)
+		return hdb_fail_memory(err, "leak suspects", sizeof(*l));
+	l->is_brief = query_option(q, "brief") != NULL;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = find_suspects(q, l, err);
+	if (r == HDB_OK)
+		r = tell_all(q, l, &leaking, err);
+	if (r != HDB_OK)
+		return r;
+	q->total = l->story.rows.count;
+	r = add_facts(q, l, &leaking, err);
 	return r == HDB_OK && l->is_brief ?
-	       query_choose(q, "suspect,id,class,label,holds_by,count,shallow,retained,percent,"
+	       query_choose(q, "suspect,kind,id,class,label,holds_by,count,shallow,retained,percent,"
 			    "text", err) :
 	       r;
 }

@@ -4,6 +4,7 @@
 #include "query/suspects.h"
 
 #include "query/groups.h"
+#include "query/platform_classes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ void query_suspects_release(struct query_suspects *suspects)
 		base_vec_release(&suspects->list[i].common);
 	}
 	free(suspects->list);
+	base_vec_release(&suspects->values);
 	*suspects = (struct query_suspects){ 0 };
 }
 
@@ -143,6 +145,18 @@ static int take_member(void *ctx, const struct heap_object *object, uint64_t ret
 	return base_vec_push(&s->members, &object->ix, sizeof(object->ix), err);
 }
 
+/* A group that is no suspect. */
+static int add_values(struct query_suspects *out, uint32_t class_no, const struct by_class *class,
+		      struct hdb_error *err)
+{
+	const struct query_suspect group = {
+		.ix = HEAP_NONE, .point_ix = HEAP_NONE, .class_no = class_no, .count = class->count,
+		.shallow_bytes = class->shallow_bytes, .retained_bytes = class->retained_bytes,
+	};
+
+	return base_vec_push(&out->values, &group, sizeof(group), err);
+}
+
 static int add_groups(struct query *q, struct query_suspects *out, const struct by_class *classes,
 		      struct hdb_error *err)
 {
@@ -160,6 +174,10 @@ static int add_groups(struct query *q, struct query_suspects *out, const struct 
 		if (classes[no].retained_bytes <= out->threshold_bytes ||
 		    out->count == SUSPECTS_MAX)
 			continue;
+		if (query_is_value_class(heap_class_name(q->heap, no))) {
+			r = add_values(out, no, &classes[no], err);
+			continue;
+		}
 		pass.group[no] = (uint32_t)out->count;
 		s = add_suspect(out);
 		s->class_no = no;
@@ -176,38 +194,65 @@ static int add_groups(struct query *q, struct query_suspects *out, const struct 
 
 /* ---- accumulation points ---- */
 
-/* Down from a single object while its largest child keeps most of it. */
+/* What is on the way down to an accumulation point. */
+struct way {
+	uint32_t ix, class_no;
+	uint64_t bytes;
+};
+
+/* The child that retains most: HEAP_NONE if there is none. */
+static int largest_child(struct query *q, struct store_lists *children, uint32_t of, struct way *out,
+			 struct hdb_error *err)
+{
+	struct heap_object object = { 0 };
+	const uint32_t *batch;
+	size_t count;
+	int r = store_lists_begin(children, of, NULL, err);
+
+	out->ix = HEAP_NONE;
+	if (r == HDB_OK)
+		r = store_lists_next(children, &batch, &count, err);
+	if (r != HDB_OK || !count)
+		return r;
+	out->ix = batch[0];
+	r = derive_retained(q->derive, out->ix, &out->bytes, err);
+	if (r == HDB_OK)
+		r = heap_object(q->heap, out->ix, &object, err);
+	out->class_no = object.class_no;
+	return r;
+}
+
+/*
+ * Down from a single object while its largest child keeps most of it. MAT gives up after so many steps; that long are
+ * only lists whose nodes hold one another, which accumulate where they begin: at the first object of that class.
+ */
 static int find_point(struct query *q, struct query_suspect *s, struct hdb_error *err)
 {
+	struct way *ways = calloc(DEPTH_MAX + 1, sizeof(*ways));
 	struct store_lists children;
-	uint32_t at = s->ix;
-	uint64_t bytes = s->retained_bytes;
-	int r = derive_children(q->derive, &children, err);
+	uint32_t at = 0;
+	int r = ways ? derive_children(q->derive, &children, err) :
+		hdb_fail_memory(err, "the way to an accumulation point", DEPTH_MAX * sizeof(*ways));
 
-	for (uint32_t depth = 0; r == HDB_OK && depth < DEPTH_MAX; depth++) {
-		const uint32_t *batch;
-		uint64_t kept = 0;
-		uint32_t child = HEAP_NONE;
-		size_t count;
+	if (r == HDB_OK)
+		ways[0] = (struct way){ s->ix, s->class_no, s->retained_bytes };
+	for (; r == HDB_OK && at < DEPTH_MAX; at++) {
+		struct way *next = &ways[at + 1];
 
-		r = store_lists_begin(&children, at, NULL, err);
-		if (r == HDB_OK)
-			r = store_lists_next(&children, &batch, &count, err);
-		if (r == HDB_OK && count) {
-			child = batch[0];
-			r = derive_retained(q->derive, child, &kept, err);
-		}
-		if (r != HDB_OK)
-			return r;
-		if (child == HEAP_NONE ||
-		    (double)kept * DROP_DENOMINATOR < (double)bytes * DROP_NUMERATOR) {
-			s->point_ix = at;
-			s->point_bytes = bytes;
-			return HDB_OK;
-		}
-		at = child;
-		bytes = kept;
+		r = largest_child(q, &children, ways[at].ix, next, err);
+		if (r != HDB_OK || next->ix == HEAP_NONE ||
+		    (double)next->bytes * DROP_DENOMINATOR < (double)ways[at].bytes * DROP_NUMERATOR)
+			break;
 	}
+	s->is_list = r == HDB_OK && at == DEPTH_MAX;
+	if (s->is_list)
+		for (at = 0; ways[at].class_no != ways[DEPTH_MAX].class_no; at++)
+			;
+	if (r == HDB_OK) {
+		s->point_ix = ways[at].ix;
+		s->point_bytes = ways[at].bytes;
+	}
+	free(ways);
 	return r;
 }
 
@@ -222,7 +267,7 @@ static int find_points(struct query *q, struct query_suspects *out, struct hdb_e
 			r = find_point(q, s, err);
 			continue;
 		}
-		r = query_common_path(q, &s->members, &s->common, &s->point_ix, err);
+		r = query_common_path(q, s, err);
 		if (r == HDB_OK && s->point_ix != HEAP_NONE)
 			r = derive_retained(q->derive, s->point_ix, &s->point_bytes, err);
 	}
@@ -275,6 +320,8 @@ int query_suspects_find(struct query *q, unsigned percent, struct query_suspects
 		r = find_points(q, out, err);
 	if (r == HDB_OK && out->count)
 		qsort(out->list, out->count, sizeof(*out->list), compare_suspects);
+	if (r == HDB_OK && out->values.count)
+		qsort(out->values.data, out->values.count, sizeof(*out->list), compare_suspects);
 	free(pass.classes);
 	return r;
 }

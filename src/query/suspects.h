@@ -26,13 +26,16 @@ struct query_suspect {
 	uint64_t retained_bytes;  /* of members the sum: nothing of theirs overlaps */
 	uint32_t point_ix;        /* accumulation point; HEAP_NONE: there is none */
 	uint64_t point_bytes;     /* what it retains */
+	bool is_list;             /* it is the first node of a long list, each of whose nodes dominates the next */
 	struct base_vec members;  /* uint32_t, of a group: all, or some of them evenly, largest first */
 	struct base_vec common;   /* uint32_t, of a group: what most paths have in common, root first */
+	uint64_t path_count;      /* of a group: members whose paths were laid on one another */
 };
 
 struct query_suspects {
 	struct query_suspect *list; /* owned; largest first */
 	size_t count;
+	struct base_vec values;     /* struct query_suspect: groups of values that are as large */
 	uint64_t whole_bytes;       /* reachable bytes of the heap */
 	uint64_t threshold_bytes;   /* suspects retain more than this */
 };
@@ -46,11 +49,10 @@ int query_suspects_find(struct query *q, unsigned percent, struct query_suspects
 void query_suspects_release(struct query_suspects *suspects);
 
 /*
- * Lays the shortest paths from roots to `members` on one another (without those through weak, soft, phantom and final
- * references, unless there are no others) and follows them from the root down: *common (a vec of uint32_t) gets the
- * objects that more than 80 % of the paths pass; *point the accumulation point, HEAP_NONE if they part before.
+ * Lays the shortest paths from roots to a group's members on one another (without those through weak, soft, phantom and
+ * final references, unless there are no others) and follows them from the root down: `common` gets the objects that
+ * more than 80 % of the paths pass; point_ix is the accumulation point, HEAP_NONE if they part before.
  */
-int query_common_path(struct query *q, const struct base_vec *members, struct base_vec *common,
-		      uint32_t *point, struct hdb_error *err);
+int query_common_path(struct query *q, struct query_suspect *group, struct hdb_error *err);
 
 #endif

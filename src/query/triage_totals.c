@@ -138,19 +138,14 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 		const struct query_suspect *s = &suspects.list[i];
 		uint32_t end = s->point_ix != HEAP_NONE ? s->point_ix : s->ix;
 
-		/* All classes together are no leak: each has statics of its own. */
-		if (s->ix == HEAP_NONE && s->class_no == t->q->heap->class_class_no)
-			continue;
 		if (end == HEAP_NONE && s->common.count)
 			end = *base_vec_at(&s->common, uint32_t, s->common.count - 1);
 		f->count = s->count;
 		f->bytes = s->retained_bytes;
 		f->ix = s->ix;
 		f->class_no = s->class_no;
-		r = end == HEAP_NONE ? HDB_OK : query_leak_path_find(t->q, end, &path, err);
-		if (r == HDB_OK && end != HEAP_NONE)
-			r = query_leak_culprit(t->q, &path, s->ix, f->detail,
-					       sizeof(f->detail), err);
+		r = end == HEAP_NONE ? HDB_OK : query_leak_blame(t->q, end, s->ix, &path, f->detail,
+								 sizeof(f->detail), err);
 		if (r == HDB_OK && !f->detail[0])
 			r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
 		break;
@@ -165,22 +160,22 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
 	struct query_story story = { .at = 0 };
 	struct query_leaking_counts counts;
-	const int r = query_leaking_objects(t->q, &story, 1, &counts, err);
+	struct query_leaking *leaking = NULL;
+	int r = query_leaking_find(t->q, &leaking, &counts, err);
 
+	for (unsigned pass = 0; pass < 2 && r == HDB_OK; pass++)
+		r = query_leaking_tell(leaking, &story, 1, pass == 1, true, &counts, err);
 	f->count = counts.objects;
-	for (size_t i = 0; r == HDB_OK && i < story.rows.count; i++) {
+	f->bytes = counts.retained_bytes;
+	if (r == HDB_OK && story.rows.count) {
 		const struct query_story_row *row =
-			base_vec_at(&story.rows, struct query_story_row, i);
+			base_vec_at(&story.rows, struct query_story_row, 0);
 
-		if (strcmp(row->kind, "trace") == 0)
-			continue;
-		f->bytes += row->retained_bytes;
-		if (f->ix == HEAP_NONE) {
-			f->ix = row->ix;
-			(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
-				       query_story_text_at(&story, row->holds));
-		}
+		f->ix = row->ix;
+		(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
+			       query_story_text_at(&story, row->holds));
 	}
+	query_leaking_release(leaking);
 	query_story_release(&story);
 	return r;
 }

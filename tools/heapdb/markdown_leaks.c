@@ -1,9 +1,9 @@
 /*
  * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
  *
- * The rows of a suspect come in a fixed order (suspect, point, path, member, child, element, content, thread, frame,
- * local), then those of objects that should be gone (leaking or library, trace); a heading is put where the kind
- * changes.
+ * The rows of objects that should be gone come first (leaking, trace), then those of suspects in a fixed order
+ * (suspect, point, path, member, child, element, content, thread, frame, local), then those of libraries (library,
+ * trace); a heading is put where the kind changes.
  */
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
@@ -54,13 +54,6 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 	}
 	markdown_code(out, text.data ? text.data : "", text.size);
 	output_release(out, &text);
-}
-
-/* All classes together are no leak: each of them holds what is its own. */
-static bool is_all_classes(const struct hdb_rows *rows)
-{
-	return rows_value(rows, "id")->type == HDB_TYPE_NULL &&
-	       rows_is(rows, "class", "java.lang.Class");
 }
 
 /* How full the heap is, off the facts. */
@@ -224,14 +217,14 @@ static bool is_held(struct head *head, const struct hdb_rows *rows)
 	return rows_is(rows, "kind", "content") && !head->has_elements;
 }
 
-/* The first suspect that is not all classes together, and the first object that should be gone. */
+/* The first suspect, and the first object that should be gone. */
 static void add_to_head(struct head *head, const struct fullness *full, const struct hdb_rows *rows)
 {
 	const uint64_t no = rows_value(rows, "suspect")->u;
 	const bool is_step = rows_is(rows, "kind", "path") || rows_is(rows, "kind", "gap") ||
 			     rows_is(rows, "kind", "trace");
 
-	if (rows_is(rows, "kind", "suspect") && !head->suspect_no && !is_all_classes(rows)) {
+	if (rows_is(rows, "kind", "suspect") && !head->suspect_no) {
 		head->suspect_no = no;
 		head->is_culprit = strcmp(suspect_word(full, rows), "Culprit") == 0;
 		put_suspect_line(&head->suspect.out, full, rows);
@@ -309,11 +302,11 @@ static const struct part {
 	const char *kind, *heading;
 	const char *columns[5];
 } parts[] = {
-	{ "point", "Where it piles up", { "label", "id", "retained", "percent" } },
+	{ "point", "Where it accumulates", { "label", "id", "retained", "percent" } },
 	{ "path", "Shortest path from a root",
 	  { "label", "id", "holds_by", "retained", "percent" } },
 	{ "member", "The largest of them", { "label", "id", "retained", "percent" } },
-	{ "child", "What the place where it piles up holds",
+	{ "child", "What it holds there, immediately",
 	  { "class", "count", "shallow", "retained", "percent" } },
 	{ "element", "What that is in the end, below entries of collections",
 	  { "class", "count", "shallow", "retained", "percent" } },
