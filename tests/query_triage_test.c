@@ -11,6 +11,7 @@ enum {
 	LOCAL_MAP = 0x1600, REFERENCE = 0x1700, LOCAL_ENTRY = 0x1800, LIST = 0x1900, HASH_MAP = 0x1a00,
 	NODE = 0x1b00, BUS = 0x1c00, SUB_BUS = 0x1d00, HOLDER = 0x1e00, EXECUTOR = 0x1f00,
 	LINKED_LIST = 0x2000, HOOK = 0x2100, SCREEN = 0x2200, BLOB = 0x2300, WEAK = 0x2400,
+	FIRST_STATICS = 0x2500, SECOND_STATICS = 0x2600, LOADER = 0x2700,
 	FIRST = 0x100000
 };
 enum { NAME_LOCALS = 1, NAME_TABLE, NAME_REFERENT, NAME_VALUE, NAME_SIZE, NAME_ELEMENTS, NAME_KEY, NAME_NEXT,
@@ -54,13 +55,21 @@ static const struct {
 	  { { NAME_SIZE, HPROF_INT }, { NAME_FIRST, HPROF_OBJECT } } },
 	{ HOOK, OBJECT, "java/io/DeleteOnExitHook", 0, { { 0 } } },
 	{ SCREEN, OBJECT, "app/Screen", 0, { { 0 } } },
+	{ FIRST_STATICS, OBJECT, "jdk/First", 0, { { 0 } } },
+	{ SECOND_STATICS, OBJECT, "jdk/Second", 0, { { 0 } } },
+	{ LOADER, OBJECT, "jdk/Loader", 1, { { NAME_ELEMENTS, HPROF_OBJECT } } },
 	{ BLOB, OBJECT, "app/Blob", 1, { { NAME_VALUE, HPROF_OBJECT } } },
 };
 #define CLASSES (sizeof(classes) / sizeof(classes[0]))
 
+/* IDs that static fields refer to. */
+enum { CONTEXT = 0x10000, HOOKS = 0x10010, FILES = 0x10020 };
+
 static struct hw out;
 static struct written heap;
 static uint64_t next_id;
+/* If set, two classes of the platform hold it in static fields, and the JDK's hook is no root. */
+static uint64_t loader;
 
 /* Statics: of app.Holder and of the JDK's hook. */
 static void begin(uint64_t context, uint64_t hooks, uint64_t files)
@@ -69,6 +78,7 @@ static void begin(uint64_t context, uint64_t hooks, uint64_t files)
 		{ NAME_CONTEXT, HPROF_OBJECT, context }, { NAME_HOOKS, HPROF_OBJECT, hooks },
 	};
 	const struct hw_static of_hook[] = { { NAME_FILES, HPROF_OBJECT, files } };
+	const struct hw_static of_platform[] = { { NAME_CONTEXT, HPROF_OBJECT, loader } };
 
 	next_id = FIRST;
 	hw_init(&out, HPROF_1_0_2, 8, 0);
@@ -80,14 +90,18 @@ static void begin(uint64_t context, uint64_t hooks, uint64_t files)
 	}
 	(void)hw_begin(&out, HPROF_HEAP_DUMP_SEGMENT, 0);
 	for (uint32_t c = 0; c < CLASSES; c++) {
+		const uint64_t id = classes[c].id;
+		const bool is_platform = id == FIRST_STATICS || id == SECOND_STATICS;
 		const struct hw_class class = {
-			.id = classes[c].id, .super_id = classes[c].super_id,
+			.id = id, .super_id = classes[c].super_id,
 			.fields = classes[c].fields, .field_count = classes[c].field_count,
-			.statics = classes[c].id == HOLDER ? of_holder : of_hook,
-			.static_count = classes[c].id == HOLDER ? 2 : classes[c].id == HOOK,
+			.statics = id == HOLDER ? of_holder : is_platform ? of_platform : of_hook,
+			.static_count = id == HOLDER ? 2 : is_platform || id == HOOK,
 		};
 
 		hw_class(&out, &class);
+		if (id == HOOK && loader)
+			continue;
 		hw_root(&out, HPROF_ROOT_STICKY_CLASS, class.id, 0, 0);
 	}
 }
@@ -211,9 +225,6 @@ static void expect_rule(const char *rule, const char *severity, uint64_t count, 
 	hdb_rows_close(rows);
 }
 
-/* Ids that static fields refer to. */
-enum { CONTEXT = 0x10000, HOOKS = 0x10010, FILES = 0x10020 };
-
 /* Little in each thread, much in all of them. */
 static void thread_locals(void **state)
 {
@@ -272,6 +283,31 @@ static void group_of_threads(void **state)
 	rows = ask_rows(heap.db, &question);
 	assert_int_equal(hdb_rows_next(rows, &err), HDB_OK);
 	assert_int_equal(value_of(rows, "holds_by")->type, HDB_TYPE_NULL);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
+/* A static field of a class that a class loader has: not those that hold the loader, be all of them the platform's. */
+static void below_a_loader(void **state)
+{
+	const struct ask question = { .query = "leaks", .options = { "brief" } };
+	struct hdb_error err = { 0 };
+	struct hdb_rows *rows;
+	uint64_t classes_ix;
+
+	(void)state;
+	loader = 0x20000;
+	begin(0, 0, FILES);
+	put_list(FILES, BLOB, 5, 100000);
+	classes_ix = new_id();
+	hw_object_array(&out, classes_ix, ARRAY, (const uint64_t[]){ 0, HOOK }, 2);
+	PUT_AT(loader, LOADER, PUT(LIST, 2, classes_ix));
+	written_open(&heap, &out, "loader", NULL);
+	loader = 0;
+	rows = ask_rows(heap.db, &question);
+	assert_int_equal(hdb_rows_next(rows, &err), HDB_OK);
+	if (!value_is(rows, "holds_by", "java.io.DeleteOnExitHook.files (static)"))
+		fail_msg("%.*s", (int)value_of(rows, "holds_by")->text_size, value_of(rows, "holds_by")->text);
 	hdb_rows_close(rows);
 	written_close(&heap);
 }
@@ -378,7 +414,7 @@ static void all_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(thread_locals), cmocka_unit_test(group_of_threads),
+		cmocka_unit_test(thread_locals), cmocka_unit_test(group_of_threads), cmocka_unit_test(below_a_loader),
 		cmocka_unit_test(listeners), cmocka_unit_test(queues),
 		cmocka_unit_test(shapes), cmocka_unit_test(all_rules),
 	};

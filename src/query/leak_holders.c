@@ -264,8 +264,12 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	r = leak_choose_step(q, path, &chosen, &best, err);
 	if (r == HDB_OK)
 		r = heap_object(q->heap, path->nodes[*at], &object, err);
-	/* Classes are held by their loaders and by all their objects, which explains nothing. */
-	*any = r == HDB_OK && !(best == BLAME_OWN && chosen >= *at) && object.kind != STORE_CLASS;
+	/*
+	 * Classes are held by their loaders and by all their objects, which explains nothing. A static field below
+	 * a class loader explains more than who holds the loader, be it the platform's.
+	 */
+	*any = r == HDB_OK && object.kind != STORE_CLASS &&
+	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
 	return r;
 }
 

@@ -94,20 +94,30 @@ static const char *suspect_word(const struct fullness *full, const struct hdb_ro
 	       "Holds most";
 }
 
-/* Who it is: who holds it, or else what it is. */
+/* Who it is: who holds it, or else what it is. That a root holds it says little: then both. */
 static void put_culprit(struct output *out, const struct hdb_rows *rows)
 {
+	static const char root[] = "a GC root";
 	const struct hdb_value *holds = rows_value(rows, "holds_by");
 	const struct hdb_value *label = rows_value(rows, "label");
+	const bool is_held = holds->type == HDB_TYPE_TEXT;
+	const bool is_group = rows_value(rows, "id")->type == HDB_TYPE_NULL;
+	const bool is_root = is_held && holds->text_size >= strlen(root) &&
+			     memcmp(holds->text, root, strlen(root)) == 0;
 
-	if (holds->type == HDB_TYPE_TEXT) {
-		markdown_code(out, holds->text, holds->text_size);
-	} else {
+	if (!is_held || (is_root && is_group)) {
 		markdown_value(out, rows_value(rows, "count"));
 		output_string(out, " objects of ");
 		markdown_code(out, label->text, label->text_size);
 		output_string(out, " together");
+	} else if (is_root) {
+		markdown_code(out, label->text, label->text_size);
 	}
+	output_string(out, is_root ? is_group ? ", in " : ", " : "");
+	if (is_root)
+		markdown_text(out, holds->text, holds->text_size);
+	else if (is_held)
+		markdown_code(out, holds->text, holds->text_size);
 }
 
 /* "**Culprit: `A.b` - 80 % of the heap**" */
