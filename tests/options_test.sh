@@ -34,7 +34,7 @@ holds 0 "count($id) > 1"
 holds 0 "count(0x13) > 0"
 holds 1 "retained(0x13) < 1"
 # an object that nothing reaches retains nothing
-gone=$(heapdb query group 'byte[]' --csv --columns count,unreachable,id --limit all |
+gone=$(heapdb query group 'byte[]' --all --csv --columns count,unreachable,id --limit all |
 	awk -F, '$1 == $2 { print $3; exit }')
 holds 0 "count($gone) > 0"
 
@@ -59,7 +59,7 @@ heapdb query duplicates --arrays 'int[]' --csv --columns count,length |
 if [ ! -s groups ] || ! cmp groups doubles; then
 	fail "groups of int[] are not its duplicates"
 fi
-heapdb query group 'int[]' --csv --columns count --limit all | awk 'NR > 1 { n += $1 } END { print n }' > sum
+heapdb query group 'int[]' --all --csv --columns count --limit all | awk 'NR > 1 { n += $1 } END { print n }' > sum
 heapdb query histogram 'int[]' --csv --columns count,unreachable_count |
 	awk -F, 'NR > 1 { print $1 + $2 }' | cmp sum - || fail "groups of int[] miss objects"
 

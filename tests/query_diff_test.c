@@ -446,7 +446,8 @@ static void same_dump(void **state)
 		struct hdb_rows *rows = diff(options, 2);
 
 		while (next_row(rows)) {
-			assert_true(i < 4);
+			/* Of a tree all is in the row of what did not grow. */
+			assert_true(i < 4 || value_of(rows, "others")->type != HDB_TYPE_NULL);
 			assert_int_equal(value_of(rows, "retained_delta")->i, 0);
 			assert_true(value_is(rows, "status", "same"));
 		}

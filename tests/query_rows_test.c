@@ -245,15 +245,53 @@ static void facts(void **state)
 	const struct ask ask = { .query = "retained", .target = "a.*", .options = { "explain" } };
 	static const char *const names[] = {
 		"way", "subtree_count", "removed_count", "edges_looked_at", "time_us", "tables_built",
+		"counted", "unreachable_objects", "unreachable_shallow",
 	};
 	struct hdb_rows *rows;
 
 	(void)state;
 	assert_int_equal(ask_open(world.db, &ask, &rows, NULL), HDB_OK);
-	assert_int_equal(hdb_rows_fact_count(rows), 6);
-	for (size_t i = 0; i < 6; i++)
+	assert_int_equal(hdb_rows_fact_count(rows), 9);
+	for (size_t i = 0; i < 9; i++)
 		assert_string_equal(hdb_rows_fact_column(rows, i)->name, names[i]);
 	hdb_rows_close(rows);
+}
+
+static bool has_fact(const struct hdb_query_spec *s, const char *name)
+{
+	for (size_t i = 0; i < s->fact_count; i++)
+		if (strcmp(s->facts[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Every query says which objects its figures are of, but for those whose figures are of no set of objects. */
+static void populations(void **state)
+{
+	static const char *const others[] = {
+		/* one object, or a way to it */
+		"object", "references", "path", "entries",
+		/* what the dump's records say */
+		"threads", "properties", "alloc-sites", "cpu-samples", "heap-summaries", "records", "problems",
+		"dangling",
+		/* the database, layouts */
+		"info", "sizes", "tables", "check", "layout",
+		/* findings, each with its own figures */
+		"leaks", "triage",
+	};
+	size_t count;
+	const struct hdb_query_spec *all = hdb_queries(&count);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		bool is_other = false;
+
+		for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+			is_other |= strcmp(others[k], all[i].name) == 0;
+		if (!is_other && (!has_fact(&all[i], "counted") || !has_fact(&all[i], "unreachable_objects") ||
+				  !has_fact(&all[i], "cut")))
+			fail_msg("%s does not say which objects count, and what is cut", all[i].name);
+	}
 }
 
 /* Every query's specification holds together. */
@@ -291,7 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(specs),    cmocka_unit_test(refusals), cmocka_unit_test(budget),
 		cmocka_unit_test(totals),   cmocka_unit_test(sorting),  cmocka_unit_test(limit_agrees),
-		cmocka_unit_test(columns),  cmocka_unit_test(facts),
+		cmocka_unit_test(columns),  cmocka_unit_test(facts),    cmocka_unit_test(populations),
 	};
 
 	return cmocka_run_group_tests(tests, make, unmake);

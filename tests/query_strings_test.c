@@ -66,7 +66,7 @@ static void finish(uint64_t memory_bytes)
 
 static struct hdb_rows *ask(const char *first, const char *second)
 {
-	const struct ask question = { .query = "strings", .options = { first, second } };
+	const struct ask question = { .query = "strings", .options = { "all", first, second } };
 
 	return ask_rows(heap.db, &question);
 }
@@ -208,7 +208,7 @@ static uint32_t copies_of(uint32_t i)
 /* Rows come with the most frequent first, then in the order of the first objects' IDs. */
 static void check_order(const char *query, const char *target, const char *column)
 {
-	const struct ask question = { .query = query, .target = target };
+	const struct ask question = { .query = query, .target = target, .options = { "all" } };
 	struct hdb_rows *rows = ask_rows(heap.db, &question);
 	uint64_t sum = 0, distinct = 0, before = UINT64_MAX, id = 0;
 
@@ -258,7 +258,7 @@ static void wrong_questions(void **state)
 {
 	static const struct refusal cases[] = {
 		{ { .query = "strings", .options = { "match=(" } }, HDB_EUSAGE, "parenthesis" },
-		{ { .query = "strings", .options = { "match=^(a+)+$" } }, HDB_ELIMIT, "too long" },
+		{ { .query = "strings", .options = { "all", "match=^(a+)+$" } }, HDB_ELIMIT, "too long" },
 		{ { .query = "strings", .options = { "min-count=0" } }, HDB_EUSAGE, "--min-count" },
 		{ { .query = "strings", .target = "x" }, HDB_EUSAGE, "no arguments" },
 	};

@@ -82,7 +82,7 @@ def check_duplicates(d, db, strings, shallow, held):
         holders = sum((held.get(i, Counter()) for i in ids), Counter())
         want[ids[0]] = (len(ids), len(arrays), wasted, total, len(text), sum(holders.values()),
                         max(holders.values(), default=0))
-    facts, rows = ask(db, 'duplicates', '--strings', '--unreachable')
+    facts, rows = ask(db, 'duplicates', '--strings', '--all')
     differs('duplicate strings', len(rows), len(want))
     for row in rows:
         got = tuple(row[k] for k in ('count', 'arrays', 'wasted', 'total', 'length', 'references', 'held'))
@@ -97,7 +97,7 @@ def check_duplicates(d, db, strings, shallow, held):
         if o[0] == 'primitive' and shallow[ix] > (len(raw) + 7) // 8 * 8:
             groups[o[1], raw].append(ix)
     want = {min(v): (len(v), (len(v) - 1) * shallow[v[0]]) for v in groups.values() if len(v) > 1}
-    facts, rows = ask(db, 'duplicates', '--arrays', '--unreachable')
+    facts, rows = ask(db, 'duplicates', '--arrays', '--all')
     got = {hexid(r['id']): (r['count'], r['wasted']) for r in rows}
     differs('duplicate arrays', got, want)
 
@@ -126,7 +126,7 @@ def check_arrays(d, db, shallow):
     for k, want in kinds.items():
         if k == 'tails':
             continue
-        _, rows = ask(db, 'arrays', '--' + k, '--unreachable')
+        _, rows = ask(db, 'arrays', '--' + k, '--all')
         differs('arrays --%s: rows' % k, len(rows), len(want))
         got, sums = Counter(), Counter()
         for row in rows:
@@ -139,7 +139,7 @@ def check_arrays(d, db, shallow):
             sums[key, 'bytes'] += size
         differs('arrays --' + k, got, sums)
     # Bytes of a tail are rounded with the array's size: what is well above or below the limit must be told apart.
-    _, rows = ask(db, 'arrays', '--tails', '--unreachable', '--min-tail', '200')
+    _, rows = ask(db, 'arrays', '--tails', '--all', '--min-tail', '200')
     got = {r['class']: r['count'] for r in rows}
     for name, (n, _) in kinds['tails'].items():
         if abs(got.get(name, 0) - n) > NEAR[name]:
@@ -161,10 +161,10 @@ def count_near_tails(d):
 
 def check_strings(db, strings):
     for by, key, column in (('encoding', lambda s: s[1], 'encoding'), ('length', lambda s: len(s[0]), 'length')):
-        _, rows = ask(db, 'strings', '--by', by)
+        _, rows = ask(db, 'strings', '--all', '--by', by)
         differs('strings --by ' + by, {r[column]: r['count'] for r in rows},
                 dict(Counter(key(s) for s in strings.of.values())))
-    _, rows = ask(db, 'strings', '--by', 'prefix', '--prefix-length', '5')
+    _, rows = ask(db, 'strings', '--all', '--by', 'prefix', '--prefix-length', '5')
     want = Counter(s[0][:5] for s in strings.of.values())
     differs('strings --by prefix', sorted(r['count'] for r in rows), sorted(want.values()))
     for row in rows:
@@ -183,7 +183,7 @@ def check_substrings(db, strings):
         if len(spans) > 1:
             want[array] = (len(spans), len(used), spans[0][2])
         wasteful += len(spans) == 1 and len(used) < spans[0][2]
-    facts, rows = ask(db, 'substrings', '--unreachable')
+    facts, rows = ask(db, 'substrings', '--all')
     got = {hexid(r['id']): (r['strings'], r['used'], r['length']) for r in rows if r['strings'] > 1}
     differs('shared arrays', got, want)
     differs('arrays used in part', sum(r['strings'] == 1 for r in rows) <= wasteful, True)

@@ -319,6 +319,13 @@ int query_zeroed(struct query *q, struct hdb_error *err)
 	return from ? query_fact(q, "zeroed_from", from, err) : HDB_OK;
 }
 
+bool query_has_fact(const struct query *q, const char *name)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+
+	return find_column(spec->facts, spec->fact_count, name, strlen(name)) != SIZE_MAX;
+}
+
 size_t query_fact_count(const struct query *q)
 {
 	return q->common_count + q->fact_count;

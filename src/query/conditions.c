@@ -370,6 +370,8 @@ int query_judge(struct query *q, struct query *sides, size_t side_count,
 	}
 	if (r == HDB_END)
 		r = query_fact(q, "failed", failed, err);
+	if (used >= sizeof(list))
+		memcpy(list + sizeof(list) - 4, "...", 4);
 	/* What was typed may be no UTF-8, and the cut may be anywhere. */
 	(void)heap_clean_text(list, strlen(list), clean, sizeof(clean));
 	return r == HDB_OK ? query_fact_text(q, "conditions", clean, err) : r;

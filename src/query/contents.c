@@ -5,6 +5,7 @@
  * the order of the heap, which is nearly that of the dump.
  */
 #include "query/contents.h"
+#include "query/coverage.h"
 
 #include "base/idmap.h"
 #include "derive/blocks.h"
@@ -29,8 +30,13 @@ struct reading {
 	struct query_contents *out;
 	struct store_block *references; /* strings */
 	uint64_t room;                  /* records that there is memory for */
-	uint8_t *reachable;             /* of the block that is taken; NULL: all are */
+	uint8_t *reachable;             /* of the block that is taken */
 };
+
+static bool counts(const struct reading *s, uint32_t i)
+{
+	return query_population_has(s->options->population, s->reachable[i]);
+}
 
 /* ---- counting ---- */
 
@@ -67,8 +73,7 @@ static bool is_invented(const struct reading *s, const struct heap_block *object
 /* The calling thread alone may ask who is reachable. */
 static int find_reachable(const struct reading *s, uint32_t block_no, struct hdb_error *err)
 {
-	return s->reachable ? derive_reachable_block(s->q->derive, block_no, s->reachable, err) :
-	       HDB_OK;
+	return derive_reachable_block(s->q->derive, block_no, s->reachable, err);
 }
 
 static int count_take(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -78,7 +83,7 @@ static int count_take(void *ctx, struct derive_block *block, struct hdb_error *e
 
 	s->room += block->values[0];
 	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
-		if ((!s->reachable || s->reachable[i]) && !is_invented(s, block->objects, i))
+		if (counts(s, i) && !is_invented(s, block->objects, i))
 			s->out->heap_bytes += block->objects->shallow[i];
 	return r;
 }
@@ -125,14 +130,19 @@ int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 	return HDB_OK;
 }
 
-/* What `make` writes for a block: records in bytes[0], and how many have no content. */
+/* What `make` writes for a block: records in bytes[0], and in `values` a bit for each object without content. */
 struct made {
 	struct reading *s;
 	struct derive_block *block;
 	struct base_view view;
 	struct heap_offsets *groups;
-	uint64_t without;
+	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* a bit an object */
 };
+
+static void note_without(struct made *m, uint32_t i)
+{
+	m->without[i >> 6] |= (uint64_t)1 << (i & 63);
+}
 
 static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 		       struct hdb_error *err)
@@ -145,7 +155,7 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 	int r;
 
 	if (!string->has_chars) {
-		m->without++;
+		note_without(m, i);
 		return HDB_OK;
 	}
 	if (m->s->options->kind == QUERY_SPANS) {
@@ -183,7 +193,7 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 		if (r == HDB_OK) {
 			r = base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
 		} else if (r == HDB_NOTFOUND) {
-			m->without++;
+			note_without(m, i);
 			r = HDB_OK;
 		}
 	}
@@ -205,8 +215,16 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 		r = heap_string_block(s->q->heap, block->objects, &s->references[block->block_no],
 				      &reader, values, &block->bytes[1], take_string, &m, err);
 	free(m.groups);
-	values[0] = m.without;
+	memcpy(values, m.without, sizeof(m.without));
 	return r;
+}
+
+/* Counts an object of the block whose content was looked for, and says whether it is of the population. */
+static bool count_one(struct reading *s, const struct heap_block *objects, uint32_t i)
+{
+	s->out->unreachable_count += !s->reachable[i];
+	s->out->unreachable_bytes += s->reachable[i] ? 0 : objects->shallow[i];
+	return counts(s, i);
 }
 
 static int read_take(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -216,9 +234,11 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct query_content *records = s->out->records.data;
 	int r = find_reachable(s, block->block_no, err);
 
-	s->out->without += block->values[0];
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+		if (block->values[i >> 6] >> (i & 63) & 1)
+			s->out->without += count_one(s, block->objects, i);
 	for (size_t i = 0; r == HDB_OK && i < block->bytes[0].count; i++) {
-		if (s->reachable && !s->reachable[made[i].ix - block->objects->first_ix])
+		if (!count_one(s, block->objects, made[i].ix - block->objects->first_ix))
 			continue;
 		if (s->out->count == s->room)
 			return hdb_fail(err, HDB_ECORRUPT, "objects changed while they were read");
@@ -332,7 +352,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 		r = heap_open_dump(heap, err);
 	if (r == HDB_OK && s->options->kind != QUERY_ARRAYS)
 		r = heap_string_blocks(heap, &s->references, threads_max, err);
-	if (r < 0 || s->options->with_unreachable || !heap->object_count)
+	if (r < 0 || !heap->object_count)
 		return r;
 	s->reachable = malloc(STORE_BLOCK_OBJECTS);
 	if (!s->reachable)

@@ -31,12 +31,13 @@ struct query_contents {
 	struct base_big records; /* struct query_content, by hash, then by ix */
 	uint64_t count;
 	uint64_t without;        /* objects left out because the dump lacks their content */
-	uint64_t heap_bytes;     /* shallow size of all objects that were looked at, of whatever class */
+	uint64_t heap_bytes;     /* shallow size of all objects that count, of whatever class */
+	uint64_t unreachable_count, unreachable_bytes; /* strings or arrays that no root reaches, wanted or not */
 };
 
 struct query_contents_options {
 	enum query_content_kind kind;
-	bool with_unreachable;     /* of unreachable objects too; else only of reachable ones */
+	enum query_population population; /* QUERY_OF_NOTHING: reachable ones, as QUERY_OF_REACHABLE */
 	const uint8_t *is_class;   /* arrays: by class number, nonzero if it is wanted; NULL: all */
 };
 

@@ -5,6 +5,7 @@
  * them. That is found out first: an ID that is in both dumps should be of the same class and
  * length. Both dumps are read once, side by side, in order of ID; memory does not grow with them.
  */
+#include "query/coverage.h"
 #include "query/diff.h"
 #include "query/groups.h"
 
@@ -251,6 +252,9 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 		r = query_fact(q, "ids_same", n.same, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "ids_other", n.other, err);
+	if (r == HDB_OK && !o->is_listed)
+		r = query_cut(q, NULL, err, "all objects: their IDs do not look stable, so that IDs do not tell "
+			      "which are new or gone (--trust-ids lists them as if they did)");
 	if (r < 0 || !o->is_listed)
 		return r;
 	r = query_fact(q, "new_objects", n.changed[1], err);

@@ -8,8 +8,10 @@
  * so it is the growth an object of the node that is compared: a table with thousands of growing
  * entries is where it ends.
  */
+#include "query/coverage.h"
 #include "query/diff.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,8 +145,8 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 		r = make_tree(d, QUERY_TREE_DOMINATORS, &t, err);
 	if (r == HDB_OK)
 		r = query_merged_walk(&t->merged, growth_of, (int64_t)threshold + 1, 0, &walk, err);
-	if (r == HDB_OK)
-		*count = walk.count;
+	for (size_t i = 0; r == HDB_OK && i < walk.count; i++)
+		*count += !walk.order[i].others;
 	query_merged_walk_release(&walk);
 	if (t != d->tree)
 		free_tree(t);
@@ -153,10 +155,46 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 
 /* ---- opening ---- */
 
+/* Suspects are no tree: what else has grown on the top level is said, not listed. */
+static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold, struct hdb_error *err)
+{
+	struct query_merged_walk grown;
+	struct query_cut cut = { .objects = QUERY_NOT_COUNTED };
+	size_t kept = 0;
+	int r = query_merged_walk(&t->merged, growth_of, 1, 0, &grown, err);
+
+	for (size_t i = 0; r == HDB_OK && i < grown.count; i++) {
+		const struct query_merged_step *step = &grown.order[i];
+
+		if (step->others || growth_of(&t->merged, step->node) > (int64_t)threshold)
+			continue;
+		cut.rows++;
+		cut.bytes += (uint64_t)growth_of(&t->merged, step->node);
+	}
+	query_merged_walk_release(&grown);
+	for (size_t i = 0; i < t->walk.count; i++)
+		if (!t->walk.order[i].others)
+			t->walk.order[kept++] = t->walk.order[i];
+	q->total = t->walk.count = kept;
+	return r == HDB_OK ? query_cut(q, &cut, err, "what grew by no more than %" PRIu64 " bytes (--threshold)",
+				       threshold) : r;
+}
+
+static int choose(struct query *q, const struct diff *d, bool has_others, struct hdb_error *err)
+{
+	char text[512];
+
+	(void)snprintf(text, sizeof(text), "level,status,name,count_before,count,count_delta,retained_before,"
+		       "retained,retained_delta,percent,id%s%s", d->side_count > 2 ? ",grows,steps" : "",
+		       has_others ? ",others" : "");
+	return query_choose(q, text, err);
+}
+
 static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
 	uint64_t low, depth = 0;
+	char small[128];
 	int r;
 
 	if (d->by == DIFF_BY_SUSPECT) {
@@ -182,7 +220,13 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		r = query_merged_walk(&t->merged, growth_of, (int64_t)low, (uint32_t)depth,
 				      &t->walk, err);
 	q->total = t->walk.count;
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if (d->by == DIFF_BY_SUSPECT)
+		return leave_others(q, t, low - 1, err);
+	(void)snprintf(small, sizeof(small), "nodes that grew by fewer than %" PRIu64 " bytes or not at all", low);
+	r = query_merged_cut(q, &t->merged, &t->walk, small, depth, err);
+	return r == HDB_OK ? choose(q, d, t->walk.rests.count != 0, err) : r;
 }
 
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
@@ -229,24 +273,35 @@ static int set_point(struct query *q, const struct diff_tree *t, uint32_t node,
 int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
-	uint32_t node;
+	const struct query_merged_step *step;
 	int r;
 
 	if (t->walk.at == t->walk.count)
 		return HDB_END;
-	node = t->walk.order[t->walk.at++];
+	step = &t->walk.order[t->walk.at++];
 	for (unsigned s = 0; s < d->side_count; s++) {
-		const struct query_merged_sum *sum = query_merged_sum(&t->merged, node, s);
+		const struct query_merged_sum *sum = step->others ?
+			query_merged_others(&t->merged, &t->walk, step, s) :
+			query_merged_sum(&t->merged, step->node, s);
 
-		t->by_side[s] = (struct diff_figures){ sum->count, sum->shallow_bytes,
-						       sum->total_bytes };
+		t->by_side[s] = (struct diff_figures){
+			step->others ? sum->total_count : sum->count, sum->shallow_bytes, sum->total_bytes,
+		};
 	}
-	query_set(q, DIFF_LEVEL, query_merged_node(&t->merged, node)->depth);
-	r = query_merged_set_name(q, DIFF_NAME, &t->merged, node, err);
+	if (step->others) {
+		const struct query_merged_rest *rest = query_merged_rest(&t->walk, step);
+
+		query_set(q, DIFF_LEVEL, rest->depth);
+		query_set(q, DIFF_OTHERS, rest->nodes);
+		r = query_merged_set_others(q, DIFF_NAME, rest, err);
+		return r == HDB_OK ? diff_set_figures(q, d, t->by_side, err) : r;
+	}
+	query_set(q, DIFF_LEVEL, query_merged_node(&t->merged, step->node)->depth);
+	r = query_merged_set_name(q, DIFF_NAME, &t->merged, step->node, err);
 	if (r == HDB_OK)
-		r = set_example(q, t, DIFF_ID, node, err);
+		r = set_example(q, t, DIFF_ID, step->node, err);
 	if (r == HDB_OK && d->by == DIFF_BY_SUSPECT)
-		r = set_point(q, t, node, err);
+		r = set_point(q, t, step->node, err);
 	return r == HDB_OK ? diff_set_figures(q, d, t->by_side, err) : r;
 }
 

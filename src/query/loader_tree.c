@@ -1,6 +1,7 @@
 /*
  * query/loader_tree.c - finds class loaders and their parents, and puts them in the order of a tree.
  */
+#include "query/coverage.h"
 #include "query/loader_tree.h"
 
 #include "heap/values.h"
@@ -86,7 +87,8 @@ static int find_parents(struct query *q, struct query_loader_tree *tree, struct 
 		if (r == HDB_ECHANGED) {
 			if (err)
 				*err = (struct hdb_error){ 0 };
-			return HDB_OK;
+			return query_cut(q, NULL, err, "parents and names of class loaders, which only the dump has: "
+					 "it is not there");
 		}
 		if (r < 0)
 			return r;

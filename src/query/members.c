@@ -85,6 +85,8 @@ static int pass(struct query *q, struct query_members *m, uint32_t *ixs, struct 
 				ixs[count] = block->first_ix + i;
 				m->reachable_count += reachable[i];
 				m->reachable_bytes += reachable[i] ? block->shallow[i] : 0;
+				m->unreachable_count += !reachable[i];
+				m->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
 			}
 			count++;
 		}

@@ -12,6 +12,7 @@ struct query_members {
 	uint64_t count;           /* unreachable ones included */
 	uint64_t reachable_count;
 	uint64_t reachable_bytes; /* shallow */
+	uint64_t unreachable_count, unreachable_bytes;
 	uint32_t class_no;        /* if it is one class, else HEAP_NONE */
 	uint8_t *is_member_class; /* by class number; owned */
 };

@@ -111,20 +111,58 @@ void query_merged_path(const struct query_merged *m, uint32_t node, uint32_t abo
 
 /* ---- going through it ---- */
 
-/* The nodes worth showing: parents before children, the highest rank first. */
+/* A row: a node, or the others of a level, which are too small to be shown each. */
+struct query_merged_step {
+	uint32_t node;   /* of others: the node that they are below, or QUERY_MERGED_TOP */
+	uint32_t others; /* 0: the node itself; else 1 + their number in the walk's rests */
+};
+
+/*
+ * Siblings that are not shown, with all that is below them. In a tree that is cut by rank alone, what the children
+ * shown and the others have is what their parent has below itself.
+ */
+struct query_merged_rest {
+	uint32_t nodes; /* siblings */
+	uint32_t depth; /* their level */
+};
+
+/* The nodes worth showing: parents before children, the highest rank first, the others of a level last. */
 struct query_merged_walk {
-	uint32_t *order; /* owned */
+	struct query_merged_step *order; /* owned */
 	size_t count;
 	size_t at;
+	struct base_vec rests; /* struct query_merged_rest */
+	struct base_vec sums;  /* struct query_merged_sum: totals of the rests, dump_count each */
+	/* nodes that are not shown, and what is theirs of the newest dump, by why */
+	struct query_cut small, deep;
 };
 
 /*
  * Orders the nodes for which `rank` is at least `low`, and those above them. `max_depth` is the
- * deepest level shown. Release *out in any case.
+ * deepest level shown. Siblings of such nodes that are too small are one step, `others`, on all levels but those that
+ * are too deep. Release *out in any case.
  */
 int query_merged_walk(const struct query_merged *m,
 		      int64_t (*rank)(const struct query_merged *m, uint32_t node), int64_t low,
 		      uint32_t max_depth, struct query_merged_walk *out, struct hdb_error *err);
 void query_merged_walk_release(struct query_merged_walk *walk);
+
+/* A step's others, and their totals. */
+static inline const struct query_merged_rest *query_merged_rest(const struct query_merged_walk *walk,
+								 const struct query_merged_step *step)
+{
+	return base_vec_at(&walk->rests, struct query_merged_rest, step->others - 1);
+}
+const struct query_merged_sum *query_merged_others(const struct query_merged *m,
+						    const struct query_merged_walk *walk,
+						    const struct query_merged_step *step, unsigned dump);
+
+/* Says what a walk left out and what is folded: `small` is what is too small, as "nodes below 100 bytes". */
+int query_merged_cut(struct query *q, const struct query_merged *m, const struct query_merged_walk *walk,
+		     const char *small, uint64_t max_depth, struct hdb_error *err);
+
+/* Sets a text column to what others are called, for people. */
+int query_merged_set_others(struct query *q, size_t column, const struct query_merged_rest *rest,
+			    struct hdb_error *err);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "query/merged.h"
 
+#include "query/coverage.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +55,88 @@ static size_t find_children(const struct shown *shown, size_t count, uint32_t pa
 	return low;
 }
 
-/* Pre-order of what `shown`, sorted, has. */
-static void put_order(const struct shown *shown, size_t count, struct query_merged_walk *out)
+/* ---- others ---- */
+
+/* By node: 1 + the number of the rest below it, 0: none; the last entry is of the top level. */
+static int add_rests(const struct query_merged *m, const bool *is_shown, uint32_t max_depth,
+		     uint32_t *rest_of, struct query_merged_walk *out, struct hdb_error *err)
+{
+	const uint32_t n = (uint32_t)m->nodes.count;
+	const struct query_merged_sum none = { .example_ix = HEAP_NONE };
+	int r = HDB_OK;
+
+	for (uint32_t v = 0; v < n && r == HDB_OK; v++) {
+		const struct query_merged_node *node = query_merged_node(m, v);
+		const struct query_merged_sum *newest = query_merged_sum(m, v, m->dump_count - 1);
+		struct query_cut *cut = node->depth > max_depth ? &out->deep : &out->small;
+		const uint32_t above = node->parent == QUERY_MERGED_TOP ? n : node->parent;
+		struct query_merged_rest *rest;
+
+		if (is_shown[v])
+			continue;
+		cut->rows++;
+		cut->objects += newest->count;
+		cut->bytes += newest->shallow_bytes;
+		if (node->depth > max_depth || (above < n && !is_shown[above]))
+			continue;
+		if (!rest_of[above]) {
+			const struct query_merged_rest new = { .depth = node->depth };
+
+			r = base_vec_push(&out->rests, &new, sizeof(new), err);
+			for (unsigned d = 0; d < m->dump_count && r == HDB_OK; d++)
+				r = base_vec_push(&out->sums, &none, sizeof(none), err);
+			if (r < 0)
+				return r;
+			rest_of[above] = (uint32_t)out->rests.count;
+		}
+		rest = base_vec_at(&out->rests, struct query_merged_rest, rest_of[above] - 1);
+		rest->nodes++;
+		for (unsigned d = 0; d < m->dump_count; d++) {
+			const struct query_merged_sum *from = query_merged_sum(m, v, d);
+			struct query_merged_sum *to =
+				base_vec_at(&out->sums, struct query_merged_sum,
+					    (size_t)(rest_of[above] - 1) * m->dump_count + d);
+
+			to->total_count += from->total_count;
+			to->total_bytes += from->total_bytes;
+		}
+	}
+	return r;
+}
+
+const struct query_merged_sum *query_merged_others(const struct query_merged *m,
+						    const struct query_merged_walk *walk,
+						    const struct query_merged_step *step, unsigned dump)
+{
+	return base_vec_at(&walk->sums, struct query_merged_sum,
+			   (size_t)(step->others - 1) * m->dump_count + dump);
+}
+
+int query_merged_cut(struct query *q, const struct query_merged *m, const struct query_merged_walk *walk,
+		     const char *small, uint64_t max_depth, struct hdb_error *err)
+{
+	int r = query_cut(q, &walk->small, err, "%s: a row \"(others)\" on each level has their sum", small);
+
+	if (r == HDB_OK)
+		r = query_cut(q, &walk->deep, err, "what is below level %" PRIu64, max_depth);
+	return r == HDB_OK && m->folded ?
+	       query_cut(q, NULL, err, "%" PRIu64 " objects of branches that are deeper than %u levels or "
+			 "beyond %" PRIu32 " nodes count with what is above them", m->folded,
+			 QUERY_MERGED_DEPTH, m->node_limit) : r;
+}
+
+int query_merged_set_others(struct query *q, size_t column, const struct query_merged_rest *rest,
+			    struct hdb_error *err)
+{
+	return query_format(q, column, err, "(%" PRIu32 " other%s)", rest->nodes,
+			    rest->nodes == 1 ? "" : "s");
+}
+
+/* ---- order ---- */
+
+/* Pre-order of what `shown`, sorted, has, each level with its rest at the end. */
+static void put_order(const struct shown *shown, size_t count, const uint32_t *rest_of, uint32_t top,
+		      struct query_merged_walk *out)
 {
 	size_t stack[QUERY_MERGED_DEPTH + 1], depth = 0;
 
@@ -62,13 +144,16 @@ static void put_order(const struct shown *shown, size_t count, struct query_merg
 	for (;;) {
 		const size_t at = stack[depth]++;
 		const uint32_t parent = depth ? shown[stack[depth - 1] - 1].node : QUERY_MERGED_TOP;
+		const uint32_t rest = rest_of[depth ? parent : top];
 
 		if (at >= count || shown[at].parent != parent) {
+			if (rest)
+				out->order[out->count++] = (struct query_merged_step){ parent, rest };
 			if (!depth--)
 				return;
 			continue;
 		}
-		out->order[out->count++] = shown[at].node;
+		out->order[out->count++] = (struct query_merged_step){ shown[at].node, 0 };
 		if (depth < QUERY_MERGED_DEPTH)
 			stack[++depth] = find_children(shown, count, shown[at].node);
 	}
@@ -81,39 +166,49 @@ int query_merged_walk(const struct query_merged *m,
 	const size_t n = m->nodes.count;
 	struct shown *shown = malloc((n + 1) * sizeof(*shown));
 	bool *is_shown = calloc(n + 1, sizeof(*is_shown));
+	uint32_t *rest_of = calloc(n + 1, sizeof(*rest_of));
 	size_t count = 0;
+	int r = HDB_OK;
 
-	*out = (struct query_merged_walk){ .order = malloc((n + 1) * sizeof(uint32_t)) };
-	if (!shown || !is_shown || !out->order) {
-		free(shown);
-		free(is_shown);
-		return hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
-	}
-	for (uint32_t v = (uint32_t)n; v-- > 0;) {
+	*out = (struct query_merged_walk){ 0 };
+	if (!shown || !is_shown || !rest_of)
+		r = hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
+	for (uint32_t v = (uint32_t)n; r == HDB_OK && v-- > 0;) {
 		const struct query_merged_node *node = query_merged_node(m, v);
-		const int64_t r = rank(m, v);
+		const int64_t weight = rank(m, v);
 
 		/* Children have higher numbers: what they are is known. */
-		is_shown[v] = is_shown[v] || (r >= low && node->depth <= max_depth);
+		is_shown[v] = is_shown[v] || (weight >= low && node->depth <= max_depth);
 		if (!is_shown[v])
 			continue;
 		if (node->parent != QUERY_MERGED_TOP)
 			is_shown[node->parent] = true;
 		shown[count++] = (struct shown){
-			node->parent, v, r,
+			node->parent, v, weight,
 			base_vec_at(&m->names, struct query_merged_name, node->name),
 		};
 	}
-	if (count)
+	if (r == HDB_OK)
+		r = add_rests(m, is_shown, max_depth, rest_of, out, err);
+	if (r == HDB_OK) {
+		out->order = malloc((count + out->rests.count + 1) * sizeof(*out->order));
+		if (!out->order)
+			r = hdb_fail_memory(err, "a merged tree", count * sizeof(*out->order));
+	}
+	if (r == HDB_OK && count)
 		qsort(shown, count, sizeof(*shown), compare_shown);
-	put_order(shown, count, out);
+	if (r == HDB_OK)
+		put_order(shown, count, rest_of, (uint32_t)n, out);
+	free(rest_of);
 	free(is_shown);
 	free(shown);
-	return HDB_OK;
+	return r;
 }
 
 void query_merged_walk_release(struct query_merged_walk *walk)
 {
 	free(walk->order);
+	base_vec_release(&walk->rests);
+	base_vec_release(&walk->sums);
 	*walk = (struct query_merged_walk){ 0 };
 }

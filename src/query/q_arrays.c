@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "derive/blocks.h"
 #include "query/array_facts.h"
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 
@@ -27,9 +28,9 @@ static const struct hdb_option_spec options[] = {
 	{ "tails", NULL, "arrays that end in a long run of zeros or nulls, but have something before" },
 	{ "min-tail", "BYTES", "what is a long run: bytes in the heap (64)" },
 	{ "by", "class|length|value", "what to group by: class; class and length; class, length and "
-	  "first element (as fine as the kind needs: --zero by length, --constant by value, else by "
-	  "class)" },
-	{ "unreachable", NULL, "look at unreachable arrays, too" },
+	  "first element, only with --constant (as fine as the kind needs: --zero by length, --constant "
+	  "by value, else by class)" },
+	QUERY_POPULATION_OPTIONS("arrays"),
 	{ NULL, NULL, NULL },
 };
 
@@ -64,6 +65,7 @@ static const struct hdb_column facts[] = {
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "the sum of the column; only with a kind" },
 	{ "without_content", HDB_TYPE_COUNT, "without content", "arrays whose elements the dump lacks; "
 	  "they are of no kind but empty" },
+	QUERY_COVERAGE_FACTS,
 };
 
 enum kind { ANY, KIND_EMPTY, KIND_ZERO, KIND_CONSTANT, KIND_TAILS, KINDS };
@@ -75,6 +77,7 @@ struct found {
 	uint32_t ix, class_no;
 	bool is_kind[KINDS];
 	bool has_content;
+	bool is_short_tail; /* zeros at the end, but fewer than --min-tail */
 };
 
 struct group {
@@ -91,12 +94,14 @@ struct arrays {
 	enum by by;
 	uint64_t min_tail;
 	uint8_t *is_class;     /* by class number: wanted; NULL: all */
-	uint8_t *reachable;    /* of the block that is taken; NULL: all are */
+	uint8_t *reachable;    /* of the block that is taken */
 	struct query *q;       /* while arrays are read */
 	struct base_big table; /* struct group */
 	uint64_t slots, used;
 	uint64_t at;
 	uint64_t looked, looked_bytes, without;
+	uint64_t others, other_bytes; /* unreachable */
+	struct query_cut short_tails;
 };
 
 /* ---- reading, on all threads ---- */
@@ -128,6 +133,7 @@ static int examine(const struct arrays *a, struct base_view *view, uint64_t offs
 				       objects->kind[i] | objects->embedded[i],
 				       length - array.tail_count);
 	out->is_kind[KIND_TAILS] = array.tail_count && out->tail_bytes >= a->min_tail;
+	out->is_short_tail = out->tail_bytes && !out->is_kind[KIND_TAILS];
 	return HDB_OK;
 }
 
@@ -227,12 +233,17 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct arrays *a = ctx;
 	const struct found *found = block->bytes[0].data;
-	int r = a->reachable ? derive_reachable_block(a->q->derive, block->block_no, a->reachable,
-						      err) : HDB_OK;
+	int r = derive_reachable_block(a->q->derive, block->block_no, a->reachable, err);
 
 	for (size_t i = 0; i < block->bytes[0].count && r == HDB_OK; i++) {
-		if (a->reachable && !a->reachable[found[i].ix - block->objects->first_ix])
+		const bool reachable = a->reachable[found[i].ix - block->objects->first_ix];
+
+		a->others += !reachable;
+		a->other_bytes += reachable ? 0 : found[i].shallow_bytes;
+		if (!query_counts(a->q, reachable))
 			continue;
+		a->short_tails.objects += found[i].is_short_tail;
+		a->short_tails.bytes += found[i].is_short_tail ? found[i].tail_bytes : 0;
 		a->looked++;
 		a->looked_bytes += found[i].shallow_bytes;
 		a->without += !found[i].has_content;
@@ -261,7 +272,7 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 	struct group *table;
 	int r = heap_open_dump(q->heap, err);
 
-	if (r == HDB_OK && !query_option(q, "unreachable") && q->heap->object_count) {
+	if (r == HDB_OK && q->heap->object_count) {
 		a->reachable = malloc(STORE_BLOCK_OBJECTS);
 		if (!a->reachable)
 			return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
@@ -367,6 +378,15 @@ static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *
 		r = query_fact(q, "found_shallow", bytes, err);
 	if (r == HDB_OK && a->kind != ANY)
 		r = query_fact(q, "wasted", wasted, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, a->others, a->other_bytes, err);
+	/* Without a kind the arrays are in the rows, but not in the columns of tails. */
+	if (r == HDB_OK && a->kind == ANY && a->short_tails.objects)
+		r = query_cut(q, NULL, err, "from the columns of tails %" PRIu64 " that are shorter than %" PRIu64
+			      " bytes (--min-tail)", a->short_tails.objects, a->min_tail);
+	if (r == HDB_OK && a->kind == KIND_TAILS)
+		r = query_cut(q, &a->short_tails, err, "tails that are shorter than %" PRIu64 " bytes, with their "
+			      "bytes (--min-tail)", a->min_tail);
 	return r == HDB_OK ? query_fact(q, "without_content", a->without, err) : r;
 }
 
@@ -381,6 +401,9 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 	r = query_targets(q, 0, 1, err);
 	if (r == HDB_OK)
 		r = read_kind(q, a, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	a->short_tails.rows = QUERY_NOT_COUNTED;
 	if (r == HDB_OK)
 		r = query_number(q, "min-tail", 1, UINT64_MAX, TAIL_DEFAULT, &a->min_tail, err);
 	if (r == HDB_OK)
@@ -448,5 +471,6 @@ const struct query_def query_arrays = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_arrays, .next = next_array, .close = close_arrays,
 };

@@ -1,6 +1,7 @@
 /*
  * query/q_class.c - a class: its fields, loader, super classes, instances; or a list of classes.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 
@@ -65,6 +66,7 @@ static const struct hdb_column facts[] = {
 	  "totals are built" },
 	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the instance size" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes in the list" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct class_query {
@@ -161,6 +163,8 @@ static int add_line(struct query *q, const struct store_class *class, struct hdb
 					 heap_class_name(q->heap, no));
 		no = heap_class(q->heap, no)->super_no;
 	}
+	if (used >= sizeof(text))
+		memcpy(text + sizeof(text) - 4, "...", 4);
 	return query_fact_text(q, "super", text, err);
 }
 
@@ -355,5 +359,6 @@ const struct query_def query_class = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_ALL,
 	.open = open_class, .next = next_class, .close = close_class,
 };

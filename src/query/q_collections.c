@@ -5,9 +5,10 @@
  * One pass over the objects. Sums by class, by ratio and by size are small; one by one they are kept
  * as (size, index), 16 bytes each, and measured again when their rows are given.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
-#include "query/sums.h"
 #include "query/queries.h"
+#include "query/sums.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const struct hdb_option_spec options[] = {
 	{ "arrays", NULL, "object arrays instead of collections: their size is the elements that are "
 	  "not null" },
 	{ "segments", "N", "steps of a ratio (5)" },
-	{ "unreachable", NULL, "those that no root reaches instead of those that one does" },
+	QUERY_POPULATION_OPTIONS("collections"),
 	{ NULL, NULL, NULL },
 };
 
@@ -64,7 +65,7 @@ static const struct hdb_column facts[] = {
 	{ "without_size", HDB_TYPE_COUNT, "without size", "whose size cannot be told" },
 	{ "impossible", HDB_TYPE_COUNT, "impossible sizes", "whose own count is more than there can "
 	  "be; cut to that" },
-	{ "counted", HDB_TYPE_TEXT, "counted", "reachable or unreachable ones" },
+	QUERY_COVERAGE_FACTS,
 };
 
 enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
@@ -77,11 +78,12 @@ struct one {
 
 struct collections {
 	enum by by;
-	bool is_unreachable;
 	uint64_t segments;
 	uint8_t *wanted;        /* by class number: 1 if named; NULL: all */
 	struct query_measuring how;
 	struct query_sum all;
+	struct query_sum others;   /* unreachable ones */
+	struct query_cut unsorted; /* those that fit in no row */
 	struct query_sums sums; /* rows, or a hash table of sizes while it is filled */
 	struct base_big ones;   /* struct one */
 	uint64_t one_count, one_room;
@@ -124,6 +126,15 @@ static int add_one(struct query *q, struct collections *s, const struct query_me
 	return HDB_OK;
 }
 
+/* A collection that is in no row. */
+static int leave_out(struct collections *s, const struct query_measure *m)
+{
+	s->unsorted.rows = QUERY_NOT_COUNTED;
+	s->unsorted.objects++;
+	s->unsorted.bytes += m->shallow_bytes;
+	return HDB_OK;
+}
+
 static int count_one(struct query *q, struct collections *s, const struct query_measure *m,
 		     uint32_t ix, struct hdb_error *err)
 {
@@ -133,14 +144,16 @@ static int count_one(struct query *q, struct collections *s, const struct query_
 		query_sum_add(&s->sums.sums[m->class_no], m, ix);
 		return HDB_OK;
 	case BY_SIZE:
-		return query_sums_add_size(q, &s->sums, m, ix, err);
+		return m->has_size ? query_sums_add_size(q, &s->sums, m, ix, err) : leave_out(s, m);
 	case BY_FILL:
-		if (m->has_capacity && m->has_size)
-			query_sum_add(&s->sums.sums[segment_of(s, query_measure_fill(m))], m, ix);
+		if (!m->has_capacity || !m->has_size)
+			return leave_out(s, m);
+		query_sum_add(&s->sums.sums[segment_of(s, query_measure_fill(m))], m, ix);
 		return HDB_OK;
 	case BY_COLLISIONS:
-		if (m->has_used)
-			query_sum_add(&s->sums.sums[segment_of(s, query_measure_collisions(m))], m, ix);
+		if (!m->has_used)
+			return leave_out(s, m);
+		query_sum_add(&s->sums.sums[segment_of(s, query_measure_collisions(m))], m, ix);
 		return HDB_OK;
 	default:
 		return add_one(q, s, m, ix, err);
@@ -162,11 +175,12 @@ static int look_at_block(struct query *q, struct collections *s, const struct he
 		};
 		struct query_measure m;
 
-		if ((reachable[i] != 0) == s->is_unreachable ||
-		    (s->wanted && !s->wanted[object.class_no]))
+		if (s->wanted && !s->wanted[object.class_no])
 			continue;
 		r = query_measure(q, &s->how, &object, &m, err);
-		if (r == HDB_OK)
+		if (r == HDB_OK && !reachable[i])
+			query_sum_add(&s->others, &m, object.ix);
+		if (r == HDB_OK && query_counts(q, reachable[i]))
 			r = count_one(q, s, &m, object.ix, err);
 		/* Some are long: chains to walk, slots to count. */
 		if (r == HDB_OK)
@@ -303,8 +317,12 @@ static int set_facts(struct query *q, const struct collections *s, struct hdb_er
 		r = query_fact(q, "without_size", s->all.without_size, err);
 	if (r == HDB_OK && s->all.impossible)
 		r = query_fact(q, "impossible", s->all.impossible, err);
-	return r == HDB_OK ? query_fact_text(q, "counted", s->is_unreachable ? "unreachable" :
-					     "reachable", err) : r;
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->others.count, s->others.shallow_bytes, err);
+	return r == HDB_OK ? query_cut(q, &s->unsorted, err, "%s", s->by == BY_SIZE ? "collections whose size "
+				       "cannot be told" : s->by == BY_FILL ? "collections without a capacity, "
+				       "or whose size cannot be told" : "collections that are no maps with "
+				       "chains, or are empty") : r;
 }
 
 static int open_collections(struct query *q, struct hdb_error *err)
@@ -316,8 +334,9 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "collections", sizeof(*s));
-	s->is_unreachable = query_option(q, "unreachable") != NULL;
 	r = query_targets(q, 0, 1, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
 	if (r == HDB_OK)
 		r = read_by(q, s, err);
 	if (r == HDB_OK)
@@ -433,5 +452,6 @@ const struct query_def query_collections = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_collections, .next = next_collections, .close = close_collections,
 };

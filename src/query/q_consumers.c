@@ -5,6 +5,7 @@
  * Sections and rule of Eclipse MAT's query: items are what no object dominates, or, of a set, its
  * members that no other member dominates; all groups above a threshold of the items' sum are listed.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/level.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT };
+enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS };
 
 /* Without --threshold, as in Eclipse MAT. */
 #define THRESHOLD_PERCENT 1
@@ -36,12 +37,15 @@ static const struct hdb_column columns[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the items themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "the sum of what the items retain" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of what all items retain" },
+	{ "others", HDB_TYPE_COUNT, "others", "of a row that stands for what retains too little to be listed: "
+	  "how many objects, classes, loaders, or packages and classes of one package; null for others" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "items", HDB_TYPE_COUNT, "items", "objects that no other of them dominates" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "what they retain: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "what is listed retains more" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* An object that is listed. */
@@ -55,8 +59,18 @@ struct package {
 	const char *name; /* its first name_size bytes; lent by the heap */
 	size_t name_size;
 	uint32_t level;
+	bool is_class;   /* a class, and not a package of the same name */
+	struct derive_total total;
+	uint64_t others; /* not 0: so many that are not listed, without a name */
+};
+
+/* What a section, or a package, does not list. */
+struct rest {
+	uint64_t groups;
 	struct derive_total total;
 };
+
+enum { ITEMS, CLASSES, LOADERS, PACKAGES, SECTIONS };
 
 struct consumers {
 	struct derive_total *by_class;
@@ -64,6 +78,7 @@ struct consumers {
 	struct query_groups classes, loaders;
 	struct base_vec packages;        /* struct package, in order of name: parents first */
 	uint64_t count, retained_bytes, threshold, percent;
+	struct rest rest[SECTIONS];      /* those of packages are in their rows */
 	unsigned section;
 	size_t at;
 };
@@ -189,12 +204,14 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 			const size_t no = *base_vec_at(path, size_t, level);
 
 			package = base_vec_at(&s->packages, struct package, no);
-			if (package->name_size != size || memcmp(package->name, class->name, size) != 0)
+			if (package->is_class != !class->name[size] || package->name_size != size ||
+			    memcmp(package->name, class->name, size) != 0)
 				package = NULL;
 		}
 		if (!package) {
 			const struct package new = {
 				.name = class->name, .name_size = size, .level = level,
+				.is_class = !class->name[size],
 			};
 			const size_t no = s->packages.count;
 			int r;
@@ -234,31 +251,130 @@ static int add_packages(struct query *q, struct consumers *s, struct hdb_error *
 	return r;
 }
 
-/* Keeps what retains more than the threshold. */
-static void drop_small(struct consumers *s)
+/* Adds what is not listed to the others of its section or package. */
+static void add_rest(struct rest *rest, const struct derive_total *total)
 {
-	struct query_groups *both[] = { &s->classes, &s->loaders };
-	struct item *items = s->items.data;
-	struct package *packages = s->packages.data;
-	size_t kept;
+	rest->groups++;
+	rest->total.count += total->count;
+	rest->total.shallow_bytes += total->shallow_bytes;
+	rest->total.retained_bytes += total->retained_bytes;
+}
 
-	for (size_t g = 0; g < 2; g++) {
-		kept = 0;
-		for (size_t i = 0; i < both[g]->count; i++)
-			if (both[g]->totals[i].retained_bytes > s->threshold)
-				both[g]->totals[kept++] = both[g]->totals[i];
-		both[g]->count = kept;
+/* Keeps what retains more than the threshold. */
+static void drop_small_groups(const struct consumers *s, struct query_groups *groups, struct rest *rest)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		if (groups->totals[i].retained_bytes > s->threshold)
+			groups->totals[kept++] = groups->totals[i];
+		else
+			add_rest(rest, &groups->totals[i]);
 	}
-	kept = 0;
-	for (size_t i = 0; i < s->items.count; i++)
-		if (items[i].retained_bytes > s->threshold)
-			items[kept++] = items[i];
+	groups->count = kept;
+}
+
+/* Items that were not kept are known by what is missing to the sum of all. */
+static int drop_small_items(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	struct item *items = s->items.data;
+	struct derive_total *rest = &s->rest[ITEMS].total;
+	size_t kept = 0;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < q->heap->class_count; no++)
+		rest->shallow_bytes += s->by_class[no].shallow_bytes;
+	rest->count = s->count;
+	rest->retained_bytes = s->retained_bytes;
+	for (size_t i = 0; i < s->items.count && r == HDB_OK; i++) {
+		struct heap_object object;
+
+		if (items[i].retained_bytes <= s->threshold)
+			continue;
+		r = heap_object(q->heap, items[i].ix, &object, err);
+		rest->shallow_bytes -= r == HDB_OK ? object.shallow_bytes : 0;
+		rest->retained_bytes -= items[i].retained_bytes;
+		rest->count--;
+		items[kept++] = items[i];
+	}
 	s->items.count = kept;
-	kept = 0;
-	for (size_t i = 0; i < s->packages.count; i++)
-		if (packages[i].total.retained_bytes > s->threshold)
-			packages[kept++] = packages[i];
-	s->packages.count = kept;
+	s->rest[ITEMS].groups = rest->count;
+	return r;
+}
+
+/* A package whose children are gone through; the first is what has all of the top level. */
+struct open_package {
+	uint32_t level; /* of its children */
+	struct rest rest;
+};
+
+/* Ends the packages whose children are below `level`: each gets its others. */
+static int close_packages(struct base_vec *open, uint32_t level, struct base_vec *out, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	while (r == HDB_OK && open->count) {
+		const struct open_package *last = base_vec_at(open, struct open_package, open->count - 1);
+		const struct package others = {
+			.level = last->level, .total = last->rest.total, .others = last->rest.groups,
+		};
+
+		if (last->level <= level && level != UINT32_MAX)
+			break;
+		if (others.others)
+			r = base_vec_push(out, &others, sizeof(others), err);
+		open->count--;
+	}
+	return r;
+}
+
+/* What is in a package that is not listed is not listed either, and counts with it. */
+static int drop_small_packages(struct consumers *s, struct hdb_error *err)
+{
+	struct open_package top = { .level = 0 };
+	struct base_vec open = { 0 }, out = { 0 };
+	int r = base_vec_push(&open, &top, sizeof(top), err);
+
+	for (size_t i = 0; i < s->packages.count && r == HDB_OK; i++) {
+		const struct package *p = base_vec_at(&s->packages, struct package, i);
+		const struct open_package new = { .level = p->level + 1 };
+		struct open_package *above;
+
+		r = close_packages(&open, p->level, &out, err);
+		if (r < 0)
+			break;
+		above = base_vec_at(&open, struct open_package, open.count - 1);
+		if (p->total.retained_bytes > s->threshold) {
+			r = base_vec_push(&out, p, sizeof(*p), err);
+			if (r == HDB_OK)
+				r = base_vec_push(&open, &new, sizeof(new), err);
+		} else if (above->level == p->level) {
+			add_rest(&above->rest, &p->total);
+		}
+	}
+	if (r == HDB_OK)
+		r = close_packages(&open, UINT32_MAX, &out, err);
+	base_vec_release(&open);
+	base_vec_release(&s->packages);
+	s->packages = out;
+	return r;
+}
+
+static int drop_small(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	struct query_cut cut;
+	int r = drop_small_items(q, s, err);
+
+	drop_small_groups(s, &s->classes, &s->rest[CLASSES]);
+	drop_small_groups(s, &s->loaders, &s->rest[LOADERS]);
+	if (r == HDB_OK)
+		r = drop_small_packages(s, err);
+	cut = (struct query_cut){
+		s->rest[ITEMS].groups, s->rest[ITEMS].total.count, s->rest[ITEMS].total.retained_bytes,
+	};
+	return r == HDB_OK ? query_cut(q, &cut, err, "items that retain no more than %" PRIu64 " bytes, with the "
+				       "bytes that they retain (--threshold): a row \"(others)\" in each "
+				       "section has their sum", s->threshold) : r;
 }
 
 static int open_consumers(struct query *q, struct hdb_error *err)
@@ -285,15 +401,20 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	s->threshold = share(s, s->retained_bytes);
-	drop_small(s);
+	r = drop_small(q, s, err);
 	if (s->items.count)
 		qsort(s->items.data, s->items.count, sizeof(struct item), compare_items);
 	query_sort_groups(&s->classes, QUERY_BY_RETAINED);
 	query_sort_groups(&s->loaders, QUERY_BY_RETAINED);
 	q->total = s->items.count + s->classes.count + s->loaders.count + s->packages.count;
-	r = query_fact(q, "items", s->count, err);
+	for (unsigned i = 0; i < SECTIONS; i++)
+		q->total += s->rest[i].groups != 0;
+	if (r == HDB_OK)
+		r = query_fact(q, "items", s->count, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "retained", s->retained_bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
 	return r == HDB_OK ? query_fact(q, "threshold", s->threshold, err) : r;
 }
 
@@ -319,19 +440,31 @@ static int object_row(struct query *q, const struct consumers *s, const struct i
 	return query_set_object(q, &cells, item->ix, err);
 }
 
+static int others_row(struct query *q, const struct consumers *s, const char *kind,
+		      const struct derive_total *total, uint64_t others, struct hdb_error *err)
+{
+	set_total(q, s, kind, total);
+	query_set(q, OTHERS, others);
+	return query_format(q, NAME, err, "(%" PRIu64 " other%s)", others, others == 1 ? "" : "s");
+}
+
 static int next_consumer(struct query *q, struct hdb_error *err)
 {
 	struct consumers *s = q->state;
+	static const char *const kinds[] = { "object", "class", "loader", "package" };
 	const size_t counts[] = { s->items.count, s->classes.count, s->loaders.count,
 				  s->packages.count };
 	const struct package *package;
 	size_t at;
 
-	while (s->section < 4 && s->at == counts[s->section]) {
+	while (s->section < SECTIONS && s->at >= counts[s->section] + (s->rest[s->section].groups != 0)) {
 		s->section++;
 		s->at = 0;
 	}
 	at = s->at++;
+	if (s->section < SECTIONS && at == counts[s->section])
+		return others_row(q, s, kinds[s->section], &s->rest[s->section].total,
+				  s->rest[s->section].groups, err);
 	switch (s->section) {
 	case 0:
 		return object_row(q, s, base_vec_at(&s->items, struct item, at), err);
@@ -345,8 +478,10 @@ static int next_consumer(struct query *q, struct hdb_error *err)
 		return query_set_id(q, ID, s->loaders.totals[at].no, err);
 	case 3:
 		package = base_vec_at(&s->packages, struct package, at);
-		set_total(q, s, "package", &package->total);
 		query_set(q, LEVEL, package->level);
+		if (package->others)
+			return others_row(q, s, "package", &package->total, package->others, err);
+		set_total(q, s, "package", &package->total);
 		query_lend_text(q, NAME, package->name, package->name_size);
 		return HDB_OK;
 	default:
@@ -376,5 +511,6 @@ const struct query_def query_consumers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_consumers, .next = next_consumer, .close = close_consumers,
 };

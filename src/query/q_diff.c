@@ -5,6 +5,7 @@
  * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c.
  */
 #include "query/conditions.h"
+#include "query/coverage.h"
 #include "query/diff.h"
 #include "query/groups.h"
 #include "query/queries.h"
@@ -13,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the column steps. */
-#define STEPS_MAX 1024
+/* Bytes of a number in the column steps. */
+#define STEP_BYTES 21
 
 static const struct hdb_option_spec options[] = {
 	{ "by", "class|superclass|package|loader|object|path|dominator|suspect",
@@ -74,6 +75,8 @@ static const struct hdb_column columns[] = {
 			    "dump that retains most of those where the growth is" },
 	[DIFF_POINT_DELTA] = { "point_delta", HDB_TYPE_INT, "+ there", "by suspect: growth of retained "
 			       "there" },
+	[DIFF_OTHERS] = { "others", HDB_TYPE_COUNT, "others", "by path and dominator, of a row that stands for "
+			  "nodes that are not shown: how many, count being all their objects; null for a node" },
 };
 
 static const struct hdb_column facts[] = {
@@ -102,6 +105,7 @@ static const struct hdb_column facts[] = {
 	  "them because the tree has too many branches or is too deep" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "by suspect: growth of a suspect is above it" },
 	QUERY_FAIL_IF_FACTS,
+	QUERY_COVERAGE_FACTS,
 };
 
 /* ---- figures ---- */
@@ -130,9 +134,10 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 	const struct diff_figures *first = &by_side[0], *last = &by_side[d->side_count - 1];
 	const int64_t delta = difference(last->retained_bytes, first->retained_bytes);
 	const char *status = status_of(first, last);
-	char steps[STEPS_MAX] = "";
+	char *steps = NULL;
 	bool grows = true;
 	size_t used = 0;
+	int r;
 
 	query_set(q, DIFF_COUNT_BEFORE, first->count);
 	query_set(q, DIFF_COUNT, last->count);
@@ -146,16 +151,20 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 	query_set_double(q, DIFF_PERCENT, d->whole_bytes[0] ?
 			 100.0 * (double)delta / (double)d->whole_bytes[0] : 0);
 	query_lend_text(q, DIFF_STATUS, status, strlen(status));
-	for (size_t s = 0; s < d->side_count; s++) {
-		grows = grows && (!s || by_side[s].retained_bytes > by_side[s - 1].retained_bytes);
-		if (used < sizeof(steps))
-			used += (size_t)snprintf(steps + used, sizeof(steps) - used, "%s%" PRIu64,
-						 s ? " " : "", by_side[s].retained_bytes);
-	}
 	if (d->side_count <= 2)
 		return HDB_OK;
+	steps = malloc(d->side_count * STEP_BYTES + 1);
+	if (!steps)
+		return hdb_fail_memory(err, "a row", d->side_count * STEP_BYTES);
+	for (size_t s = 0; s < d->side_count; s++) {
+		grows = grows && (!s || by_side[s].retained_bytes > by_side[s - 1].retained_bytes);
+		used += (size_t)snprintf(steps + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
+					 by_side[s].retained_bytes);
+	}
 	query_set(q, DIFF_GROWS, grows);
-	return query_set_text(q, DIFF_STEPS, steps, err);
+	r = query_set_text(q, DIFF_STEPS, steps, err);
+	free(steps);
+	return r;
 }
 
 /* ---- opening ---- */
@@ -243,6 +252,8 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_fact_int(q, "shallow_delta",
 				   difference(last.shallow_bytes, first.shallow_bytes), err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes, err);
 	return r == HDB_OK ? compare_sizes(q, d, err) : r;
 }
 
@@ -343,5 +354,6 @@ const struct query_def query_diff = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_diff, .next = next_diff, .close = close_diff, .takes_before = true,
 };

@@ -2,6 +2,7 @@
  * query/q_dominators.c - the dominator tree, one level at a time: the largest first, or a level
  * grouped.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/level.h"
@@ -39,6 +40,7 @@ static const struct hdb_column facts[] = {
 	{ "children", HDB_TYPE_COUNT, "children", "objects of the level; of those that the dump "
 	  "lacks only the ones that dominate something" },
 	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct dominators {
@@ -76,6 +78,8 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 	}
 	if (r == HDB_OK)
 		r = query_fact(q, "children", d->level.length, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
 	return r == HDB_OK ? query_fact(q, "shallow_total", d->whole, err) : r;
 }
 
@@ -208,5 +212,6 @@ const struct query_def query_dominators = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_dominators, .next = next_dominators, .close = close_dominators,
 };

@@ -6,6 +6,7 @@
  * a threshold, or if it has no child and retains more than that; the search goes on into all
  * children above the threshold below a listed object, else into the largest child only.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/queries.h"
@@ -46,6 +47,7 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "a drop is larger than this" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* A node to look at: below so many drops. */
@@ -111,6 +113,22 @@ static int push_children(struct query *q, struct drops *d, uint32_t list, uint32
 	return r;
 }
 
+/* Says which part of the top level is not looked into: all that is not on the stack. */
+static int leave_small(struct query *q, const struct drops *d, uint64_t count, struct hdb_error *err)
+{
+	struct query_cut cut = { .rows = QUERY_NOT_COUNTED, .objects = count - d->stack.count, .bytes = d->whole };
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < d->stack.count && r == HDB_OK; i++) {
+		uint64_t retained = 0;
+
+		r = derive_retained(q->derive, base_vec_at(&d->stack, struct todo, i)->ix, &retained, err);
+		cut.bytes -= retained < cut.bytes ? retained : cut.bytes;
+	}
+	return r == HDB_OK ? query_cut(q, &cut, err, "objects of the top level that retain no more than %" PRIu64
+				       " bytes, with the bytes that they retain (--threshold)", d->threshold) : r;
+}
+
 static int open_drops(struct query *q, struct hdb_error *err)
 {
 	struct drops *d = calloc(1, sizeof(*d));
@@ -137,8 +155,11 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	r = query_fact(q, "shallow_total", d->whole, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "threshold", d->threshold, err);
-	return r == HDB_OK ? push_children(q, d, q->heap->object_count, 0, SIZE_MAX, &count,
-					   &largest, err) : r;
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
+	if (r == HDB_OK)
+		r = push_children(q, d, q->heap->object_count, 0, SIZE_MAX, &count, &largest, err);
+	return r == HDB_OK ? leave_small(q, d, count, err) : r;
 }
 
 /* ---- rows ---- */
@@ -233,5 +254,6 @@ const struct query_def query_drops = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_drops, .next = next_drop, .close = close_drops,
 };

@@ -1,6 +1,7 @@
 /*
  * query/q_duplicate_classes.c - classes of one name that several loaders define.
  */
+#include "query/coverage.h"
 #include "query/groups.h"
 #include "query/queries.h"
 
@@ -28,6 +29,7 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "names", HDB_TYPE_COUNT, "names", "names that several classes have" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes of these names" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* A class, and how many share its name. */
@@ -130,6 +132,8 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 		qsort(s->copies, s->count, sizeof(*s->copies), compare_copies);
 	q->total = s->count;
 	r = query_fact(q, "names", names, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
 	return r == HDB_OK ? query_fact(q, "classes", s->count, err) : r;
 }
 
@@ -176,5 +180,6 @@ const struct query_def query_duplicate_classes = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
 };

@@ -9,6 +9,7 @@
 #include "heap/string_scan.h"
 #include "heap/values.h"
 #include "query/contents.h"
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/holders.h"
 #include "query/queries.h"
@@ -32,7 +33,7 @@ static const struct hdb_option_spec options[] = {
 	{ "arrays", NULL, "arrays of primitive type; PATTERN says of which classes" },
 	{ "min-count", "N", "what is there at least N times (2)" },
 	{ "min-wasted", "BYTES", "what wastes at least so much (0)" },
-	{ "unreachable", NULL, "look at unreachable objects, too" },
+	QUERY_POPULATION_OPTIONS("strings or arrays"),
 	{ "no-holders", NULL, "do not look who holds them: one pass that builds no table of referrers" },
 	{ NULL, NULL, NULL },
 };
@@ -63,8 +64,11 @@ static const struct hdb_column facts[] = {
 	{ "copies", HDB_TYPE_COUNT, "copies", "objects that could go: all listed copies but one of "
 	  "each" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of these, the sum of the column" },
+	{ "total", HDB_TYPE_BYTES, "total", "bytes of all copies that are listed, and their arrays: the sum of "
+	  "the column" },
 	{ "heap", HDB_TYPE_BYTES, "heap", "shallow size of all objects that count, of any class" },
 	{ "without_content", HDB_TYPE_COUNT, "without content", "objects whose content the dump lacks" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* Objects of one content. */
@@ -85,6 +89,7 @@ struct duplicates {
 	struct base_big groups;
 	struct base_big order;         /* struct graph_key: groups as they are given */
 	uint64_t group_count, distinct;
+	struct query_cut rare, thrifty; /* contents with fewer copies; that waste less */
 	uint64_t at;
 	char *text;                    /* TEXT_MAX + 1 */
 };
@@ -112,6 +117,11 @@ static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest
 
 		d->distinct++;
 		*groups += n >= d->min_count;
+		/* What is there once is no duplicate. */
+		if (n > 1 && n < d->min_count) {
+			d->rare.rows++;
+			d->rare.objects += n;
+		}
 		if (n >= d->min_count && n > *longest)
 			*longest = n;
 		i = to;
@@ -178,6 +188,11 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 			*g = (struct group){ .first = i, .count = (uint32_t)(to - i) };
 			r = measure(q, d, g, nodes, spare, err);
 			d->group_count += g->wasted >= d->min_wasted;
+			if (g->wasted < d->min_wasted) {
+				d->thrifty.rows++;
+				d->thrifty.objects += g->count;
+				d->thrifty.bytes += g->total;
+			}
 			looked += g->count;
 		}
 		if (r == HDB_OK && looked >= STEP_COPIES) {
@@ -237,7 +252,7 @@ static int group_contents(struct query *q, struct duplicates *d, struct hdb_erro
 static int set_facts(struct query *q, const struct duplicates *d, struct hdb_error *err)
 {
 	const struct group *groups = d->groups.data;
-	uint64_t copies = 0, wasted = 0;
+	uint64_t copies = 0, wasted = 0, total = 0;
 	int r = query_zeroed(q, err);
 
 	if (r == HDB_OK)
@@ -246,6 +261,7 @@ static int set_facts(struct query *q, const struct duplicates *d, struct hdb_err
 	for (uint64_t i = 0; i < d->group_count; i++) {
 		copies += groups[i].count - 1;
 		wasted += groups[i].wasted;
+		total += groups[i].total;
 	}
 	if (r == HDB_OK)
 		r = query_fact(q, "contents", d->distinct, err);
@@ -256,7 +272,18 @@ static int set_facts(struct query *q, const struct duplicates *d, struct hdb_err
 	if (r == HDB_OK)
 		r = query_fact(q, "wasted", wasted, err);
 	if (r == HDB_OK)
+		r = query_fact(q, "total", total, err);
+	if (r == HDB_OK)
 		r = query_fact(q, "heap", d->contents.heap_bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, d->contents.unreachable_count, d->contents.unreachable_bytes,
+					   err);
+	if (r == HDB_OK)
+		r = query_cut(q, &d->rare, err, "what is there more than once, but fewer than %" PRIu64
+			      " times (--min-count)", d->min_count);
+	if (r == HDB_OK)
+		r = query_cut(q, &d->thrifty, err, "what wastes fewer than %" PRIu64 " bytes (--min-wasted)",
+			      d->min_wasted);
 	return r == HDB_OK ? query_fact(q, "without_content", d->contents.without, err) : r;
 }
 
@@ -287,6 +314,8 @@ static int read_options(struct query *q, struct duplicates *d, struct hdb_error 
 {
 	int r = query_targets(q, 0, 1, err);
 
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
 	d->of_arrays = query_option(q, "arrays") != NULL;
 	d->has_holders = !query_option(q, "no-holders");
 	if (r == HDB_OK && d->of_arrays && query_option(q, "strings"))
@@ -313,18 +342,20 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	int r;
 
 	q->state = d;
-	if (d)
+	if (d) {
 		d->text = malloc(TEXT_MAX + 1);
+		d->rare.bytes = QUERY_NOT_COUNTED;
+	}
 	if (!d || !d->text)
 		return hdb_fail_memory(err, "duplicates", TEXT_MAX);
 	r = read_options(q, d, err);
 	if (r != HDB_OK)
 		return r;
 	wanted.kind = d->of_arrays ? QUERY_ARRAYS : QUERY_TEXTS;
-	wanted.with_unreachable = query_option(q, "unreachable") != NULL;
+	wanted.population = q->population;
 	wanted.is_class = d->is_class;
 	if (d->has_holders)
-		r = query_holders_begin(q, &d->holders, wanted.with_unreachable, err);
+		r = query_holders_begin(q, &d->holders, q->population != QUERY_OF_REACHABLE, err);
 	if (r == HDB_OK)
 		r = query_contents_read(q, &wanted, &d->contents, err);
 	if (r == HDB_OK)
@@ -443,5 +474,6 @@ const struct query_def query_duplicates = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
 };

@@ -6,6 +6,7 @@
  */
 #include "graph/sort.h"
 #include "heap/values.h"
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 #include "query/reference_list.h"
@@ -46,6 +47,7 @@ static const struct hdb_column facts[] = {
 	{ "kept", HDB_TYPE_COUNT, "kept by finalizers", "objects of any class that only finalizers keep" },
 	{ "kept_shallow", HDB_TYPE_BYTES, "kept bytes", "their bytes" },
 	{ "thread", HDB_TYPE_ID, "finalizer thread", "the thread that calls finalizers" },
+	QUERY_COVERAGE_FACTS,
 };
 
 enum state { REGISTERED, QUEUED, RUNNING, FINALIZED, STATES };
@@ -216,11 +218,22 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 static int set_facts(struct query *q, const struct finalizers *f, struct hdb_error *err)
 {
 	const struct item *items = f->items.data;
-	uint64_t count[STATES] = { 0 };
+	uint64_t count[STATES] = { 0 }, others = 0, bytes = 0;
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < f->items.count; i++)
+	for (size_t i = 0; i < f->items.count && r == HDB_OK; i++) {
+		struct heap_object object;
+
 		count[items[i].state]++;
+		if (items[i].object == HEAP_NONE ||
+		    query_reached_of(&f->list, items[i].object) != QUERY_UNREACHABLE)
+			continue;
+		r = heap_object(q->heap, items[i].object, &object, err);
+		others++;
+		bytes += r == HDB_OK ? object.shallow_bytes : 0;
+	}
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, others, bytes, err);
 	for (unsigned state = 0; state < STATES && r == HDB_OK; state++)
 		r = query_fact(q, state_names[state], count[state], err);
 	if (r == HDB_OK)
@@ -398,5 +411,6 @@ const struct query_def query_finalizers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_ALL,
 	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
 };

@@ -5,6 +5,7 @@
  * each, and some 12 to find and order them; texts are made again when their rows are given.
  */
 #include "heap/known.h"
+#include "query/coverage.h"
 #include "query/keys.h"
 #include "query/queries.h"
 #include "query/tally.h"
@@ -19,23 +20,26 @@ static const struct hdb_option_spec options[] = {
 	  "that of a field, with dots for fields of fields" },
 	{ "sub", NULL, "objects of sub classes too" },
 	{ "min-count", "N", "values that at least N objects have" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "the value, its first 1,023 bytes" },
-	{ "count", HDB_TYPE_COUNT, "objects", "objects with this value, unreachable ones included" },
+	{ "count", HDB_TYPE_COUNT, "objects", "objects with this value" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "sum of what each of them retains; an object within "
 	  "another one counts for both; null while the table is not built" },
-	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "of the objects, those that no root reaches" },
+	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "of the objects, those that no root reaches; with --all" },
 	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "by", HDB_TYPE_TEXT, "by", "what they have in common" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects of the class, unreachable ones included" },
-	{ "values", HDB_TYPE_COUNT, "values", "distinct values" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects of the class that count" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "values", HDB_TYPE_COUNT, "values", "distinct values, listed or not" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct value_group {
@@ -48,7 +52,8 @@ struct grouping {
 	uint8_t *is_member;           /* by class number */
 	struct query_keys keys;
 	bool has_retained;
-	uint64_t members;
+	uint64_t members, bytes;
+	uint64_t others, other_bytes; /* unreachable */
 	struct query_tally tally;     /* struct value_group */
 	uint64_t at;
 	/* of the current block */
@@ -62,12 +67,18 @@ static int add_object(struct grouping *s, const struct heap_block *objects,
 	const uint32_t i = key->ix - objects->first_ix;
 	struct value_group *group;
 	void *entry;
-	const int r = query_tally_add(s->q, &s->tally, key->hash, key->ix, &entry, err);
+	int r;
 
+	s->others += !s->reachable[i];
+	s->other_bytes += s->reachable[i] ? 0 : objects->shallow[i];
+	if (!query_counts(s->q, s->reachable[i]))
+		return HDB_OK;
+	r = query_tally_add(s->q, &s->tally, key->hash, key->ix, &entry, err);
 	if (r < 0)
 		return r;
 	group = entry;
 	s->members++;
+	s->bytes += objects->shallow[i];
 	group->shallow_bytes += objects->shallow[i];
 	group->retained_bytes += s->has_retained ? s->retained[i] : 0;
 	group->unreachable += !s->reachable[i];
@@ -148,6 +159,21 @@ static int count_values(struct query *q, struct grouping *s, struct hdb_error *e
 	return r == HDB_OK ? query_keys_each(&s->keys, "grouping objects", add_block, s, err) : r;
 }
 
+/* Says what is not listed. */
+static int leave_rare(struct query *q, const struct grouping *s, uint64_t min_count, struct hdb_error *err)
+{
+	struct query_cut cut = { .rows = s->tally.used - q->total };
+
+	for (uint64_t i = q->total; i < s->tally.used; i++) {
+		const struct value_group *group = query_tally_at(&s->tally, i);
+
+		cut.objects += group->head.count;
+		cut.bytes += group->shallow_bytes;
+	}
+	return query_cut(q, &cut, err, "values that fewer than %" PRIu64 " objects have (--min-count)",
+			 min_count);
+}
+
 static int open_group(struct query *q, struct hdb_error *err)
 {
 	struct grouping *s = calloc(1, sizeof(*s));
@@ -165,6 +191,10 @@ static int open_group(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
 	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	if (r == HDB_OK && q->population != QUERY_OF_ALL)
+		r = query_choose(q, "value,count,shallow,retained,id", err);
+	if (r == HDB_OK)
 		r = read_by(q, s, err);
 	if (r == HDB_OK)
 		r = mark_classes(q, s, err);
@@ -180,7 +210,13 @@ static int open_group(struct query *q, struct hdb_error *err)
 		r = query_fact(q, "objects", s->members, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "values", s->tally.used, err);
-	return r == HDB_OK ? query_tally_order(q, &s->tally, min_count, &q->total, err) : r;
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", s->bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->others, s->other_bytes, err);
+	if (r == HDB_OK)
+		r = query_tally_order(q, &s->tally, min_count, &q->total, err);
+	return r == HDB_OK ? leave_rare(q, s, min_count, err) : r;
 }
 
 static int next_group(struct query *q, struct hdb_error *err)
@@ -224,5 +260,6 @@ const struct query_def query_group = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_group, .next = next_group, .close = close_group,
 };

@@ -3,6 +3,7 @@
  * and how large.
  */
 #include "query/conditions.h"
+#include "query/coverage.h"
 #include "query/groups.h"
 #include "query/queries.h"
 
@@ -38,12 +39,8 @@ static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the whole heap; with --shallow "
 	  "all objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", "unreachable objects of the "
-	  "whole heap; not with --shallow" },
-	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "their bytes" },
-	{ "counted", HDB_TYPE_TEXT, "counted", "what count and shallow are of: \"reachable\" or "
-	  "\"all objects, reachable or not\"; objects that the dump lacks count nowhere" },
 	QUERY_FAIL_IF_FACTS,
+	QUERY_COVERAGE_FACTS,
 };
 
 /* The sum over all objects; super classes would count them several times. */
@@ -66,12 +63,7 @@ static int set_facts(struct query *q, const struct query_groups *groups, bool is
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", sum.shallow_bytes, err);
 	if (r == HDB_OK && !is_shallow)
-		r = query_fact(q, "unreachable_objects", sum.unreachable_count, err);
-	if (r == HDB_OK && !is_shallow)
-		r = query_fact(q, "unreachable_shallow", sum.unreachable_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "counted", is_shallow ? "all objects, reachable or not" :
-				    "reachable", err);
+		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
 	return r;
 }
 
@@ -101,6 +93,7 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 	q->state = groups;
 	if (!groups)
 		return hdb_fail_memory(err, "a histogram", sizeof(*groups));
+	q->population = is_shallow ? QUERY_OF_ALL : QUERY_OF_REACHABLE;
 	r = query_targets(q, 0, 1, err);
 	if (r == HDB_OK)
 		r = query_check_conditions(q, 1, false, err);
@@ -165,5 +158,6 @@ const struct query_def query_histogram = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_histogram, .next = next_histogram, .close = close_histogram,
 };

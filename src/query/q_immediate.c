@@ -1,6 +1,7 @@
 /*
  * query/q_immediate.c - who keeps the objects of a class alive: their immediate dominators, by class.
  */
+#include "query/coverage.h"
 #include "query/groups.h"
 #include "query/members.h"
 #include "query/queries.h"
@@ -31,6 +32,7 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the target" },
 	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* A class of dominators. */
@@ -231,6 +233,8 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 		r = query_fact(q, "objects", members.reachable_count, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", members.reachable_bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes, err);
 	query_members_release(q, &members);
 	q->total = s->count;
 	return r;
@@ -284,5 +288,6 @@ const struct query_def query_immediate_dominators = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_immediate, .next = next_immediate, .close = close_immediate,
 };

@@ -3,6 +3,7 @@
  * anything but references keeps it loaded.
  */
 #include "heap/values.h"
+#include "query/coverage.h"
 #include "query/groups.h"
 #include "query/loader_tree.h"
 #include "query/queries.h"
@@ -48,6 +49,7 @@ static const struct hdb_column facts[] = {
 	  "instances of them" },
 	{ "duplicates", HDB_TYPE_COUNT, "duplicate names", "class names that several loaders define; "
 	  "`query duplicate-classes` lists them" },
+	QUERY_COVERAGE_FACTS,
 };
 
 static const char *const use_names[] = { "garbage", "held", "parent", "root", "instances" };
@@ -228,6 +230,8 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 		return r;
 	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->tree.count;
 	r = set_facts(q, s, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
 	return r == HDB_OK && !s->with_classes ?
 	       query_choose(q, "level,id,name,label,parent,classes,instances,shallow,retained,"
 			    "unreachable_instances,use", err) : r;
@@ -342,5 +346,6 @@ const struct query_def query_loaders = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_loaders, .next = next_loader, .close = close_loaders,
 };

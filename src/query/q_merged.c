@@ -2,16 +2,22 @@
  * query/q_merged.c - whole trees merged by name: the paths from the roots to the objects of a set,
  * and the dominator tree.
  */
+#include "query/coverage.h"
 #include "query/exclude.h"
 #include "query/groups.h"
 #include "query/members.h"
 #include "query/merged.h"
 #include "query/queries.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID };
+enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID, OTHERS, COLUMN_COUNT };
+
+#define OTHERS_COLUMN \
+	[OTHERS] = { "others", HDB_TYPE_COUNT, "others", "of a row that stands for nodes that are not shown: how " \
+		     "many; null for a node; given if there are such rows" }
 
 /* Without --min: nodes of the dominator tree that are shown, as a part of all reachable bytes. */
 #define MIN_PART 1000
@@ -35,7 +41,7 @@ static const struct hdb_option_spec tree_options[] = {
 	{ NULL, NULL, NULL },
 };
 
-static const struct hdb_column path_columns[] = {
+static const struct hdb_column path_columns[COLUMN_COUNT] = {
 	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", "0: roots; what they hold follows" },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name", "class, package or loader of the objects on this step "
 		   "of their paths; \"class X\" is the class object of X" },
@@ -47,9 +53,10 @@ static const struct hdb_column path_columns[] = {
 	[PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%", "total_count as a share of the set" },
 	[ID] = { "id", HDB_TYPE_ID, "id", "of the objects of the set that end here the one that retains "
 		 "most" },
+	OTHERS_COLUMN,
 };
 
-static const struct hdb_column tree_columns[] = {
+static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", "0: what no object dominates; what it dominates "
 		    "follows" },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name", "class, package or loader of the objects of the node; "
@@ -62,6 +69,7 @@ static const struct hdb_column tree_columns[] = {
 		    "it: what they retain" },
 	[PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
 	[ID] = { "id", HDB_TYPE_ID, "id", "the object of the node that retains most" },
+	OTHERS_COLUMN,
 };
 
 static const struct hdb_column path_facts[] = {
@@ -72,6 +80,8 @@ static const struct hdb_column path_facts[] = {
 	{ "exclude", HDB_TYPE_TEXT, "excluded", "references that did not count" },
 	{ "folded", HDB_TYPE_COUNT, "folded", "objects that count with one above them because the tree "
 	  "has too many branches or is too deep" },
+	{ "min", HDB_TYPE_COUNT, "shown", "objects of the set on or below a node from which on it is shown" },
+	QUERY_COVERAGE_FACTS,
 };
 
 static const struct hdb_column tree_facts[] = {
@@ -79,6 +89,7 @@ static const struct hdb_column tree_facts[] = {
 	{ "min", HDB_TYPE_BYTES, "shown", "retained bytes of a node from which on it is shown" },
 	{ "folded", HDB_TYPE_COUNT, "folded", "objects that count with one above them because the tree "
 	  "has too many branches or is too deep" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct merged_query {
@@ -137,6 +148,8 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		bits[ix >> 6] |= (uint64_t)1 << (ix & 63);
 		s->members.reachable_count = reachable;
 		s->members.reachable_bytes = reachable ? object.shallow_bytes : 0;
+		s->members.unreachable_count = !reachable;
+		s->members.unreachable_bytes = reachable ? 0 : object.shallow_bytes;
 		return HDB_OK;
 	}
 	r = query_members_find(q, target, query_option(q, "sub") != NULL, &s->members, err);
@@ -206,12 +219,20 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 static int open_walk(struct query *q, struct merged_query *s, uint64_t low, struct hdb_error *err)
 {
 	uint64_t depth;
+	char small[128];
 	int r = query_number(q, "depth", 0, QUERY_MERGED_DEPTH, QUERY_MERGED_DEPTH, &depth, err);
 
 	if (r == HDB_OK)
 		r = query_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
 				      low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
 	q->total = s->walk.count;
+	(void)snprintf(small, sizeof(small), s->is_paths ? "nodes with fewer than %" PRIu64 " objects of the set" :
+		       "nodes that retain fewer than %" PRIu64 " bytes", low ? low : 1);
+	if (r == HDB_OK)
+		r = query_merged_cut(q, &s->merged, &s->walk, small, depth, err);
+	if (r == HDB_OK && !s->walk.rests.count)
+		r = query_choose(q, s->is_paths ? "level,name,count,shallow,total_count,total,percent,id" :
+				 "level,name,count,shallow,total_count,retained,percent,id", err);
 	return r;
 }
 
@@ -233,6 +254,10 @@ static int open_paths(struct query *q, struct hdb_error *err)
 		return r;
 	s->whole = s->members.reachable_count;
 	r = set_path_facts(q, s, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "min", low, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes, err);
 	return r == HDB_OK ? open_walk(q, s, low, err) : r;
 }
 
@@ -259,28 +284,39 @@ static int open_tree(struct query *q, struct hdb_error *err)
 		r = query_fact(q, "min", low, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "folded", s->merged.folded, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
 	return r == HDB_OK ? open_walk(q, s, low, err) : r;
 }
 
 static int next_node(struct query *q, struct hdb_error *err)
 {
 	struct merged_query *s = q->state;
+	const struct query_merged_step *step;
 	const struct query_merged_sum *sum;
-	uint32_t node;
 	int r;
 
 	if (s->walk.at == s->walk.count)
 		return HDB_END;
-	node = s->walk.order[s->walk.at++];
-	sum = query_merged_sum(&s->merged, node, 0);
-	query_set(q, LEVEL, query_merged_node(&s->merged, node)->depth);
-	query_set(q, COUNT, sum->count);
-	query_set(q, SHALLOW, sum->shallow_bytes);
+	step = &s->walk.order[s->walk.at++];
+	if (step->others) {
+		const struct query_merged_rest *rest = query_merged_rest(&s->walk, step);
+
+		sum = query_merged_others(&s->merged, &s->walk, step, 0);
+		query_set(q, LEVEL, rest->depth);
+		query_set(q, OTHERS, rest->nodes);
+		r = query_merged_set_others(q, NAME, rest, err);
+	} else {
+		sum = query_merged_sum(&s->merged, step->node, 0);
+		query_set(q, LEVEL, query_merged_node(&s->merged, step->node)->depth);
+		query_set(q, COUNT, sum->count);
+		query_set(q, SHALLOW, sum->shallow_bytes);
+		r = query_merged_set_name(q, NAME, &s->merged, step->node, err);
+	}
 	query_set(q, TOTAL_COUNT, sum->total_count);
 	query_set(q, TOTAL, sum->total_bytes);
 	query_set_double(q, PERCENT, query_percent(s->is_paths ? sum->total_count :
 						   sum->total_bytes, s->whole));
-	r = query_merged_set_name(q, NAME, &s->merged, node, err);
 	return r == HDB_OK ? query_set_id(q, ID, sum->example_ix, err) : r;
 }
 
@@ -309,6 +345,7 @@ const struct query_def query_paths = {
 		.facts = path_facts, .fact_count = sizeof(path_facts) / sizeof(path_facts[0]),
 		.is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_paths, .next = next_node, .close = close_merged,
 };
 
@@ -322,5 +359,6 @@ const struct query_def query_dominator_tree = {
 		.facts = tree_facts, .fact_count = sizeof(tree_facts) / sizeof(tree_facts[0]),
 		.is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_tree, .next = next_node, .close = close_merged,
 };

@@ -1,6 +1,7 @@
 /*
  * query/q_object.c - one object: its sizes, all its fields with their values, its elements, its statics.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 
@@ -42,7 +43,8 @@ static const struct hdb_column facts[] = {
 	{ "flat_in", HDB_TYPE_ID, "flat value in", "the object that it is in" },
 	{ "filler", HDB_TYPE_BOOL, "filler", "fills a dead area of the heap: no object of the program; "
 	  "only if it is one" },
-	{ "value", HDB_TYPE_TEXT, "value", "a string's text, a boxed value, a thread's name ..." },
+	{ "value", HDB_TYPE_TEXT, "value", "a string's text, its first 4 KiB; a boxed value, a "
+	  "thread's name ..." },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of an array" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; 0 if unreachable" },
@@ -52,6 +54,7 @@ static const struct hdb_column facts[] = {
 	{ "heap", HDB_TYPE_TEXT, "heap", "the heap it is in (Android)" },
 	{ "file_offset", HDB_TYPE_COUNT, "file offset", "of its record in the dump" },
 	{ "allocated_at", HDB_TYPE_TEXT, "allocated at", "innermost frame of its allocation trace" },
+	QUERY_CUT_FACTS,
 };
 
 struct object {
@@ -86,20 +89,33 @@ static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 	return text[0] ? query_fact_text(q, "roots", text, err) : HDB_OK;
 }
 
+/* UTF-16 units of a text. */
+static uint64_t units_of(const char *text)
+{
+	uint64_t units = 0;
+
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+		units += (*p & 0xc0) == 0x80 ? 0 : *p >= 0xf0 ? 2 : 1;
+	return units;
+}
+
 static int add_value(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	char text[TEXT_MAX];
-	uint64_t bits[256], done;
+	uint64_t bits[256], done, units;
 	uint8_t type;
 	size_t n = 0;
 	int r;
 
 	text[0] = '\0';
 	if (heap_is_string(q->heap, o->ix)) {
-		r = heap_string(q->heap, o->ix, text, sizeof(text), NULL, err);
-		if (r < 0)
-			return r;
-		return r == HDB_OK ? query_fact_text(q, "value", text, err) : HDB_OK;
+		r = heap_string(q->heap, o->ix, text, sizeof(text), &units, err);
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		r = query_fact_text(q, "value", text, err);
+		return r == HDB_OK && units > units_of(text) ?
+		       query_cut(q, NULL, err, "the last %" PRIu64 " of %" PRIu64 " characters of the value",
+				 units - units_of(text), units) : r;
 	}
 	if (o->kind == STORE_PRIMITIVE_ARRAY) {
 		r = heap_elements(q->heap, o->ix, 0, 256, bits, &type, &done, err);
@@ -111,6 +127,10 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		for (; n < done && bits[n] >= 0x20 && bits[n] < 0x7f; n++)
 			text[n] = (char)bits[n];
 		text[n] = '\0';
+		if (n == done && o->length > n)
+			r = query_cut(q, NULL, err, "elements of the value beyond the first %zu; rows have them", n);
+		if (r < 0)
+			return r;
 	} else {
 		query_describe(q, o->ix, text, sizeof(text));
 	}

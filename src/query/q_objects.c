@@ -4,6 +4,7 @@
  * Block by block: memory does not grow with the heap, and only those derived tables are built that
  * a chosen column, or telling reachable objects apart, needs.
  */
+#include "query/coverage.h"
 #include "query/queries.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ enum { ID, CLASS, KIND, SHALLOW, RETAINED, DOMINATOR, LENGTH, OFFSET, REACHABLE,
 
 static const struct hdb_option_spec options[] = {
 	{ "columns", "NAME,NAME...", "the columns, in that order" },
-	{ "all", NULL, "unreachable objects too" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ "invented", NULL, "objects that the dump lacks too: the boot loader's stand-in (0x0), "
 	  "classes without a record" },
 	{ NULL, NULL, NULL },
@@ -37,6 +38,7 @@ static const struct hdb_column columns[COLUMN_COUNT] = {
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "in the database, invented and unreachable ones "
 	  "included" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct class_text {
@@ -55,7 +57,7 @@ struct objects {
 	char **heap_names;          /* by heap number - 1 */
 	uint64_t heap_count;
 	bool shows[COLUMN_COUNT];
-	bool with_all, with_invented, tells_reachable;
+	bool with_invented, tells_reachable;
 	uint32_t block_no, at, count; /* the open block is block_no - 1 */
 };
 
@@ -107,7 +109,7 @@ static uint64_t known_total(const struct query *q, const struct objects *o)
 {
 	uint64_t total = q->heap->object_count;
 
-	if (!o->with_all)
+	if (q->population != QUERY_OF_ALL)
 		return QUERY_TOTAL_UNKNOWN;
 	if (o->with_invented || !total)
 		return total;
@@ -130,10 +132,11 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		o->shows[c] = query_is_shown(q, c) ||
 			      (q->args->sort && strcmp(q->args->sort + (*q->args->sort == '-'),
 						       columns[c].name) == 0);
-	o->with_all = query_option(q, "all") != NULL;
 	o->with_invented = query_option(q, "invented") != NULL;
-	o->tells_reachable = !o->with_all || o->shows[REACHABLE] || o->shows[DOMINATOR];
 	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	o->tells_reachable = q->population != QUERY_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
 	if (r == HDB_OK)
 		r = heap_load_classes(q->heap, err);
 	if (r == HDB_OK)
@@ -144,6 +147,9 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		r = derive_need(q->derive, STORE_RETAINED, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "objects", q->heap->object_count, err);
+	/* With all of them nothing else asks who is reachable, and no table is built for that. */
+	if (r == HDB_OK && o->tells_reachable)
+		r = query_tell_unreached(q, err);
 	q->total = r == HDB_OK ? known_total(q, o) : 0;
 	base_stage(q->work, "reading objects", q->heap->object_count, "objects");
 	return r;
@@ -182,7 +188,7 @@ static bool is_left_out(const struct query *q, const struct objects *o, uint32_t
 {
 	const struct heap_block *block = o->block;
 
-	if (!o->with_all && !o->reachable[i])
+	if (o->tells_reachable && !query_counts(q, o->reachable[i]))
 		return true;
 	if (o->with_invented)
 		return false;
@@ -314,5 +320,6 @@ const struct query_def query_objects = {
 		.columns = columns, .column_count = COLUMN_COUNT,
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_objects, .next = next_objects, .close = close_objects,
 };

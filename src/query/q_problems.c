@@ -1,6 +1,7 @@
 /*
  * query/q_problems.c - what the import found wrong with the dump, and what was lost by it.
  */
+#include "query/coverage.h"
 #include "query/queries.h"
 #include "query/table_rows.h"
 
@@ -30,6 +31,7 @@ static const struct hdb_column facts[] = {
 	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "bytes of the dump that were skipped by those kept" },
 	{ "dangling_references", HDB_TYPE_COUNT, "dangling references",
 	  "references to objects that are not in the dump, which count nowhere" },
+	QUERY_CUT_FACTS,
 };
 
 /* What a kind of problem was met in, and what it costs. */
@@ -80,16 +82,22 @@ static void set_kind(struct query *q, uint32_t kind)
 
 static int open_problems(struct query *q, struct hdb_error *err)
 {
+	struct query_cut cut = { .objects = QUERY_NOT_COUNTED, .bytes = QUERY_NOT_COUNTED };
 	struct store_problem problem;
-	uint64_t lost = 0;
+	uint64_t lost = 0, count;
 	int r = query_records_open(q, STORE_PROBLEMS, sizeof(problem), err);
 
 	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
 		r = store_record(q->heap->store, STORE_PROBLEMS, sizeof(problem), i, &problem, err);
 		lost += r == HDB_OK ? problem.lost_bytes : 0;
 	}
+	count = store_meta_number(q->heap->store, "problems", 0);
+	cut.rows = r == HDB_OK && count > q->total ? count - q->total : 0;
 	if (r == HDB_OK)
-		r = query_fact(q, "problems", store_meta_number(q->heap->store, "problems", 0), err);
+		r = query_cut(q, &cut, err, "problems beyond the first %" PRIu64 ", which the import did not keep",
+			      q->total);
+	if (r == HDB_OK)
+		r = query_fact(q, "problems", count, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "lost_bytes", lost, err);
 	return r == HDB_OK ? query_fact(q, "dangling_references",

@@ -2,6 +2,7 @@
  * query/q_records.c - what the dump's small records say, row by row: missing objects, counts of
  * records, allocation sites, CPU samples, heap summaries.
  */
+#include "query/coverage.h"
 #include "query/queries.h"
 #include "query/table_rows.h"
 
@@ -35,14 +36,28 @@ static const struct hdb_column dangling_columns[] = {
 static const struct hdb_column dangling_facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references", "all references to objects that are not in the "
 	  "dump; the first 100,000 missing objects are listed" },
+	{ "listed", HDB_TYPE_COUNT, "listed", "references to those that are listed, the sum of the column" },
+	QUERY_CUT_FACTS,
 };
 
 static int open_dangling(struct query *q, struct hdb_error *err)
 {
-	const int r = query_records_open(q, STORE_DANGLING, sizeof(struct store_dangling), err);
+	const uint64_t all = store_meta_number(q->heap->store, "references.dangling", 0);
+	struct store_dangling dangling;
+	uint64_t listed = 0;
+	int r = query_records_open(q, STORE_DANGLING, sizeof(dangling), err);
 
-	return r == HDB_OK ? query_fact(q, "references", store_meta_number(q->heap->store,
-					"references.dangling", 0), err) : r;
+	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
+		r = store_record(q->heap->store, STORE_DANGLING, sizeof(dangling), i, &dangling, err);
+		listed += r == HDB_OK ? dangling.reference_count : 0;
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "references", all, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "listed", listed, err);
+	return r == HDB_OK && all > listed ?
+	       query_cut(q, NULL, err, "%" PRIu64 " references to objects beyond the first %" PRIu64 ", which "
+			 "the import did not keep", all - listed, q->total) : r;
 }
 
 /* Whether an object might be at `id`: the one before ends there or earlier, and the next one begins behind it. */

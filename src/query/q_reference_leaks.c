@@ -10,6 +10,7 @@
 #include "derive/build.h"
 #include "graph/sort.h"
 #include "heap/values.h"
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 #include "query/reference_list.h"
@@ -61,6 +62,7 @@ static const struct hdb_column facts[] = {
 	  "found nothing" },
 	{ "not_searched", HDB_TYPE_COUNT, "not searched", "references left out because all searches "
 	  "together had become too long; a smaller --max-objects reaches them" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* A reference that holds its referent. */
@@ -300,6 +302,12 @@ static int set_facts(struct query *q, const struct leaks *s, struct hdb_error *e
 		r = query_fact(q, "searched", s->searched, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "given_up", s->given_up, err);
+	if (r == HDB_OK && s->given_up)
+		r = query_cut(q, NULL, err, "what %" PRIu64 " searches would have found behind the first %" PRIu64
+			      " objects (--max-objects)", s->given_up, s->max_objects);
+	if (r == HDB_OK && s->not_searched)
+		r = query_cut(q, NULL, err, "%" PRIu64 " references that were not searched from, as all searches "
+			      "together had become too long", s->not_searched);
 	return r == HDB_OK ? query_fact(q, "not_searched", s->not_searched, err) : r;
 }
 
@@ -360,8 +368,11 @@ static int set_path(struct query *q, struct leaks *s, const struct query_referen
 	if (r < 0)
 		return r;
 	/* Cut, perhaps within a character, when it is very long. */
-	return query_set_clean_text(q, PATH, path, used < sizeof(path) ? used : sizeof(path) - 1,
-				    err);
+	if (used >= sizeof(path)) {
+		used = sizeof(path) - 1;
+		memcpy(path + used - 3, "...", 3);
+	}
+	return query_set_clean_text(q, PATH, path, used, err);
 }
 
 static int next_leak(struct query *q, struct hdb_error *err)
@@ -420,5 +431,6 @@ const struct query_def query_reference_leaks = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_leaks, .next = next_leak, .close = close_leaks,
 };

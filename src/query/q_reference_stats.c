@@ -3,6 +3,7 @@
  * keep.
  */
 #include "graph/sort.h"
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/queries.h"
@@ -51,6 +52,7 @@ static const struct hdb_column facts[] = {
 	{ "finalizer_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
 	{ "phantom_objects", HDB_TYPE_COUNT, "phantom", "not without phantom references" },
 	{ "phantom_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	QUERY_COVERAGE_FACTS,
 };
 
 enum by { BY_CLASS, BY_REFERENT, BY_STRENGTH };
@@ -312,6 +314,9 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 	int r = add_levels(q, s, count, bytes, err);
 
 	if (r == HDB_OK)
+		r = query_tell_unreachable(q, count[QUERY_UNREACHABLE], bytes[QUERY_UNREACHABLE], err);
+
+	if (r == HDB_OK)
 		r = query_fact(q, "references", s->key_count, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "unreachable_references", s->list.count - s->key_count, err);
@@ -413,5 +418,6 @@ const struct query_def query_reference_stats = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_stats, .next = next_stat, .close = close_stats,
 };

@@ -1,6 +1,7 @@
 /*
  * query/q_referrers.c - who refers to an object, and how.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 
@@ -33,6 +34,7 @@ static const struct hdb_column facts[] = {
 	{ "referrers", HDB_TYPE_COUNT, "referrers", "distinct objects, without instances of a class" },
 	{ "instances", HDB_TYPE_COUNT, "instances", "of a class object: its instances, which refer to "
 	  "it, too" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct referrers {
@@ -188,5 +190,6 @@ const struct query_def query_referrers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_ALL,
 	.open = open_referrers, .next = next_referrers, .close = close_referrers,
 };

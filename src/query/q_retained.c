@@ -4,6 +4,7 @@
  * For an object: from the table if there is one, else by looking at its surroundings, else by
  * building the table. For a set of objects see members.c and derive_retained_set.
  */
+#include "query/coverage.h"
 #include "query/exclude.h"
 #include "query/members.h"
 #include "query/queries.h"
@@ -38,7 +39,7 @@ static const struct hdb_column columns[] = {
 	  "itself included; 0 if it is unreachable" },
 	{ "retained_objects", HDB_TYPE_COUNT, "retained objects", "how many objects these are, where "
 	  "the way that was taken counts them" },
-	{ "exact", HDB_TYPE_BOOL, "exact", "0 if retained is a lower bound" },
+	{ "exact", HDB_TYPE_BOOL, "exact", "false if retained is a lower bound" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it, or any of the set" },
 };
 
@@ -54,6 +55,7 @@ static const struct hdb_column facts[] = {
 	  "included" },
 	{ "tables_built", HDB_TYPE_TEXT, "tables built", "with --explain: derived tables that were "
 	  "missing, or \"none\"" },
+	QUERY_COVERAGE_FACTS,
 };
 
 enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
@@ -79,6 +81,7 @@ struct retained {
 	struct query_excludes excludes;
 	struct derive_filter filter;        /* if is_excluding */
 	struct derive_retained_result cost; /* summed up */
+	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
 };
 
 static void add_cost(struct retained *s, const struct derive_retained_result *cost)
@@ -189,6 +192,8 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		a->objects = members.reachable_count;
 		a->shallow_bytes = members.reachable_bytes;
 		a->is_reachable = members.reachable_count != 0;
+		s->unreachable_count += members.unreachable_count;
+		s->unreachable_bytes += members.unreachable_bytes;
 		r = s->is_excluding ? answer_excluding(q, s, members.ixs.data, members.count, a,
 						       err) :
 		    query_option(q, "quick") ? answer_quick(q, s, &members, a, err) :
@@ -306,10 +311,18 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
 		r = s->answers[i].ix != HEAP_NONE ? answer_object(q, s, &s->answers[i], err) :
 		    answer_set(q, s, q->args->targets[i], &s->answers[i], err);
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
-		if (s->answers[i].ix != HEAP_NONE)
-			s->answers[i].objects = s->answers[i].is_reachable;
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		struct answer *a = &s->answers[i];
+
+		if (a->ix == HEAP_NONE)
+			continue;
+		a->objects = a->is_reachable;
+		s->unreachable_count += !a->is_reachable;
+		s->unreachable_bytes += a->is_reachable ? 0 : a->shallow_bytes;
+	}
 	q->total = count;
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
 	return r == HDB_OK && query_option(q, "explain") ?
 	       explain(q, s, start_us, tables_before, err) : r;
 }
@@ -364,5 +377,6 @@ const struct query_def query_retained = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_retained, .next = next_retained, .close = close_retained,
 };

@@ -1,6 +1,7 @@
 /*
  * query/q_roots.c - GC roots by kind, or the objects of one kind.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 
@@ -36,6 +37,7 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "records", HDB_TYPE_COUNT, "root records", "of all kinds, on objects of the dump" },
 	{ "objects", HDB_TYPE_COUNT, "root objects", "distinct objects that are roots of their own" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct roots_query {
@@ -182,5 +184,6 @@ const struct query_def query_roots = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_roots, .next = next_roots, .close = close_roots,
 };

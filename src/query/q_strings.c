@@ -7,6 +7,7 @@
  * and order them; texts are read again when their rows are given.
  */
 #include "heap/string_scan.h"
+#include "query/coverage.h"
 #include "query/queries.h"
 #include "query/tally.h"
 
@@ -36,6 +37,7 @@ static const struct hdb_option_spec options[] = {
 	{ "by", "text|prefix|length|encoding", "what to group by (text)" },
 	{ "prefix-length", "N", "UTF-16 units of a prefix (8)" },
 	{ "objects", NULL, "the strings one by one, in the order of the dump" },
+	QUERY_POPULATION_OPTIONS("strings"),
 	{ NULL, NULL, NULL },
 };
 
@@ -56,10 +58,15 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "strings", HDB_TYPE_COUNT, "strings", "String objects, unreachable ones included" },
+	{ "strings", HDB_TYPE_COUNT, "strings", "String objects that count; like the following not with "
+	  "--objects" },
+	{ "found", HDB_TYPE_COUNT, "found", "of those, with a text that --match and --equals want" },
+	{ "found_shallow", HDB_TYPE_BYTES, "found bytes", "their bytes, and those of their arrays, once a "
+	  "String" },
 	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts, or groups, that are shown" },
 	{ "without_text", HDB_TYPE_COUNT, "without text", "String objects whose characters the dump "
 	  "lacks" },
+	QUERY_COVERAGE_FACTS,
 };
 
 enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
@@ -94,7 +101,12 @@ struct strings {
 	struct waiting waiting[QUERY_TALLY_AHEAD];
 	uint64_t came, counted;       /* strings that were put there, and taken */
 	uint64_t at;                  /* next row */
-	uint64_t looked, without_text;
+	uint64_t steps, looked, without_text;
+	uint64_t found, found_bytes;  /* that pass the filters */
+	uint64_t others, other_bytes; /* unreachable */
+	uint64_t in_part;             /* texts beyond TEXT_MAX without a match in their beginning */
+	uint32_t block_no;            /* of `reachable`; HEAP_NONE: none yet */
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
 /* ---- filters ---- */
@@ -156,7 +168,29 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	if (r < 0)
 		return r;
 	*match = !s->equals || (is_whole && size == want && memcmp(s->text, s->equals, want) == 0);
-	return *match && s->regex ? search(s, size, match, err) : HDB_OK;
+	if (*match && s->regex)
+		r = search(s, size, match, err);
+	s->in_part += r == HDB_OK && s->regex && !*match && !is_whole;
+	return r;
+}
+
+/* Whether the current string is of the population. */
+static int counts(struct query *q, struct strings *s, bool *is_counted, struct hdb_error *err)
+{
+	const uint32_t block_no = s->scan.ix / STORE_BLOCK_OBJECTS;
+	bool reachable;
+	int r = HDB_OK;
+
+	if (block_no != s->block_no)
+		r = derive_reachable_block(q->derive, block_no, s->reachable, err);
+	if (r < 0)
+		return r;
+	s->block_no = block_no;
+	reachable = s->reachable[s->scan.ix % STORE_BLOCK_OBJECTS];
+	s->others += !reachable;
+	s->other_bytes += reachable ? 0 : s->scan.shallow_bytes;
+	*is_counted = query_counts(q, reachable);
+	return HDB_OK;
 }
 
 /* Steps to the next string that passes: HDB_OK or HDB_END. */
@@ -166,11 +200,18 @@ static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 	int r = HDB_OK;
 
 	while (r == HDB_OK && !passes) {
+		bool is_counted = false;
+
 		r = heap_string_scan_next(&s->scan, err);
-		if (r == HDB_OK && s->looked++ % STEP_STRINGS == 0)
+		if (r == HDB_OK && s->steps++ % STEP_STRINGS == 0)
 			r = base_step(q->work, s->scan.ix, err);
+		if (r == HDB_OK)
+			r = counts(q, s, &is_counted, err);
 		if (r != HDB_OK)
 			break;
+		if (!is_counted)
+			continue;
+		s->looked++;
 		s->without_text += !s->scan.string.has_chars;
 		if (s->scan.string.has_chars)
 			r = is_match(s, &passes, err);
@@ -252,9 +293,29 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 		r = count_string(q, s, err);
 	if (r < 0)
 		return r;
+	s->found++;
+	s->found_bytes += w.string_bytes + w.array_bytes;
 	query_tally_prefetch(&s->tally, w.hash);
 	s->waiting[s->came++ % QUERY_TALLY_AHEAD] = w;
 	return HDB_OK;
+}
+
+/* Says what is not shown, or not searched. */
+static int leave_rare(struct query *q, const struct strings *s, uint64_t min_count, struct hdb_error *err)
+{
+	struct query_cut cut = { .rows = s->tally.used - q->total };
+	int r;
+
+	for (uint64_t i = q->total; i < s->tally.used; i++) {
+		const struct text *text = query_tally_at(&s->tally, i);
+
+		cut.objects += text->head.count;
+		cut.bytes += text->string_bytes + text->array_bytes;
+	}
+	r = query_cut(q, &cut, err, "what is there fewer than %" PRIu64 " times (--min-count)", min_count);
+	return r == HDB_OK && s->in_part ?
+	       query_cut(q, NULL, err, "%" PRIu64 " texts are longer than the %u bytes that --match looks at, "
+			 "and have no match in these", s->in_part, TEXT_MAX) : r;
 }
 
 static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
@@ -275,8 +336,16 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	if (r == HDB_OK)
 		r = query_fact(q, "strings", s->looked, err);
 	if (r == HDB_OK)
+		r = query_fact(q, "found", s->found, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "found_shallow", s->found_bytes, err);
+	if (r == HDB_OK)
 		r = query_fact(q, "texts", q->total, err);
-	return r == HDB_OK ? query_fact(q, "without_text", s->without_text, err) : r;
+	if (r == HDB_OK)
+		r = query_fact(q, "without_text", s->without_text, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->others, s->other_bytes, err);
+	return r == HDB_OK ? leave_rare(q, s, min_count, err) : r;
 }
 
 /* ---- the query ---- */
@@ -325,9 +394,12 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	s->tally = (struct query_tally){
 		.entry_bytes = sizeof(struct text), .what = "texts",
 	};
+	s->block_no = HEAP_NONE;
 	s->is_list = query_option(q, "objects") != NULL;
 	s->equals = query_option(q, "equals");
 	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
 	if (r == HDB_OK)
 		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
 	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
@@ -337,8 +409,16 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		r = read_by(q, s, err);
 	if (r == HDB_OK && pattern)
 		r = compile(s, pattern, err);
+	/* Builds what tells reachable objects apart, before the stage begins. */
+	if (r == HDB_OK && q->heap->object_count)
+		r = derive_reachable_block(q->derive, 0, s->reachable, err);
 	if (r == HDB_OK)
 		r = heap_string_scan_begin(&s->scan, q->heap, err);
+	if (r == HDB_OK && s->is_list && s->regex)
+		r = query_cut(q, NULL, err, "of texts longer than %u bytes --match looks at the first %u only",
+			      TEXT_MAX, TEXT_MAX);
+	if (r == HDB_OK && s->is_list && min_count > 1)
+		r = hdb_fail(err, HDB_EUSAGE, "--min-count is for texts or groups, not for --objects");
 	if (r < 0)
 		return r;
 	/* Listed ones are looked for row by row: their facts are not known before the last. */
@@ -416,5 +496,6 @@ const struct query_def query_strings = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_strings, .next = next_strings, .close = close_strings,
 };

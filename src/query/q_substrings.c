@@ -7,6 +7,7 @@
 #include "graph/sort.h"
 #include "heap/string_scan.h"
 #include "query/contents.h"
+#include "query/coverage.h"
 #include "query/queries.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ enum { WASTED, STRINGS, CLASS, LENGTH, USED, SHALLOW, TEXT, STRING, ID };
 static const struct hdb_option_spec options[] = {
 	{ "shared", NULL, "only arrays of two strings or more" },
 	{ "min-wasted", "BYTES", "only arrays that waste at least so much (0)" },
-	{ "unreachable", NULL, "look at unreachable strings, too" },
+	QUERY_POPULATION_OPTIONS("strings"),
 	{ NULL, NULL, NULL },
 };
 
@@ -47,6 +48,9 @@ static const struct hdb_column facts[] = {
 	{ "shared", HDB_TYPE_COUNT, "shared", "arrays of two strings or more" },
 	{ "sharing", HDB_TYPE_COUNT, "sharing", "strings that use one of these" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "sum over all arrays, shown or not" },
+	{ "without_text", HDB_TYPE_COUNT, "without text", "String objects whose characters the dump "
+	  "lacks" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* An array that is shown. */
@@ -62,6 +66,7 @@ struct substrings {
 	struct base_big order; /* struct graph_key: rows as they are given */
 	uint64_t row_count;
 	uint64_t arrays, shared, sharing, wasted;
+	struct query_cut unshared, thrifty; /* arrays that waste, but of one string; that waste less */
 	uint64_t at;
 	char *text;
 };
@@ -94,6 +99,13 @@ static int measure(struct query *q, const struct query_content *records, uint64_
 	return HDB_OK;
 }
 
+static void leave_out(struct query_cut *cut, const struct shown *row)
+{
+	cut->rows++;
+	cut->objects += row->strings;
+	cut->bytes += row->wasted;
+}
+
 /* Goes through all arrays: adds them up and counts the rows if `rows` is NULL, else fills them in. */
 static int find_arrays(struct query *q, struct substrings *s, uint64_t min_wasted,
 		       struct shown *rows, struct hdb_error *err)
@@ -118,6 +130,10 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 			s->wasted += row.wasted;
 			s->shared += is_shared;
 			s->sharing += is_shared ? row.strings : 0;
+			if (row.wasted && row.wasted >= min_wasted && !is_shared && only_shared)
+				leave_out(&s->unshared, &row);
+			else if ((row.wasted || is_shared) && row.wasted < min_wasted)
+				leave_out(&s->thrifty, &row);
 		}
 		if ((is_shared || (row.wasted && !only_shared)) && row.wasted >= min_wasted) {
 			if (rows)
@@ -157,7 +173,7 @@ static int order_rows(struct query *q, struct substrings *s, struct hdb_error *e
 	return r;
 }
 
-static int set_facts(struct query *q, const struct substrings *s, struct hdb_error *err)
+static int set_facts(struct query *q, const struct substrings *s, uint64_t min_wasted, struct hdb_error *err)
 {
 	int r = query_zeroed(q, err);
 
@@ -170,14 +186,23 @@ static int set_facts(struct query *q, const struct substrings *s, struct hdb_err
 		r = query_fact(q, "shared", s->shared, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "sharing", s->sharing, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "without_text", s->contents.without, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes,
+					   err);
+	if (r == HDB_OK)
+		r = query_cut(q, &s->unshared, err, "arrays of one string alone, with the bytes that they waste "
+			      "(--shared)");
+	if (r == HDB_OK)
+		r = query_cut(q, &s->thrifty, err, "arrays that waste fewer than %" PRIu64 " bytes, with the "
+			      "bytes that they waste (--min-wasted)", min_wasted);
 	return r == HDB_OK ? query_fact(q, "wasted", s->wasted, err) : r;
 }
 
 static int open_substrings(struct query *q, struct hdb_error *err)
 {
-	const struct query_contents_options wanted = {
-		.kind = QUERY_SPANS, .with_unreachable = query_option(q, "unreachable") != NULL,
-	};
+	struct query_contents_options wanted = { .kind = QUERY_SPANS };
 	struct substrings *s = calloc(1, sizeof(*s));
 	uint64_t min_wasted;
 	int r;
@@ -191,6 +216,9 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "min-wasted", 0, UINT64_MAX, 0, &min_wasted, err);
 	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	wanted.population = q->population;
+	if (r == HDB_OK)
 		r = query_contents_read(q, &wanted, &s->contents, err);
 	if (r == HDB_OK)
 		r = find_arrays(q, s, min_wasted, NULL, err);
@@ -202,7 +230,7 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = order_rows(q, s, err);
 	q->total = s->row_count;
-	return r == HDB_OK ? set_facts(q, s, err) : r;
+	return r == HDB_OK ? set_facts(q, s, min_wasted, err) : r;
 }
 
 static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct hdb_error *err)
@@ -267,5 +295,6 @@ const struct query_def query_substrings = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_substrings, .next = next_substring, .close = close_substrings,
 };

@@ -2,6 +2,7 @@
  * query/q_threads.c - threads: name, state, stack with frames and their locals, what they retain.
  */
 #include "heap/threads.h"
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/queries.h"
 #include "query/vthreads.h"
@@ -57,6 +58,7 @@ static const struct hdb_column facts[] = {
 	{ "mounted", HDB_TYPE_COUNT, "mounted", "of those, with a carrier" },
 	{ "stack_bytes", HDB_TYPE_BYTES, "stacks in heap", "bytes of frames in the stack chunks of virtual "
 	  "threads" },
+	QUERY_CUT_FACTS,
 };
 
 struct threads_query {
@@ -164,7 +166,7 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 
 /* What open_threads counts. */
 struct thread_counts {
-	uint64_t threads, virtual_threads, mounted, stack_bytes;
+	uint64_t threads, virtual_threads, mounted, stack_bytes, long_stacks;
 };
 
 static int count_thread(struct query *q, struct threads_query *s, struct thread_counts *n,
@@ -181,6 +183,7 @@ static int count_thread(struct query *q, struct threads_query *s, struct thread_
 		return r < 0 ? r : HDB_OK;
 	n->virtual_threads++;
 	n->stack_bytes += vthread.stack_bytes;
+	n->long_stacks += vthread.is_cut;
 	if (vthread.carrier_ix == HEAP_NONE)
 		return HDB_OK;
 	n->mounted++;
@@ -211,6 +214,9 @@ static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_
 	r = query_fact(q, "virtual_threads", n->virtual_threads, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "mounted", n->mounted, err);
+	if (r == HDB_OK && n->long_stacks)
+		r = query_cut(q, NULL, err, "the chunks of %" PRIu64 " stacks beyond the first %u", n->long_stacks,
+			      QUERY_CHUNKS_MAX);
 	return r == HDB_OK ? query_fact(q, "stack_bytes", n->stack_bytes, err) : r;
 }
 
@@ -471,5 +477,6 @@ const struct query_def query_threads = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.order = QUERY_ORDER_HEADS,
 	.open = open_threads, .next = next_threads, .close = close_threads,
 };

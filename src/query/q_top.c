@@ -2,6 +2,7 @@
  * query/q_top.c - what is biggest: objects that nothing else holds alone, classes, packages,
  * loaders.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/groups.h"
 #include "query/level.h"
@@ -33,9 +34,8 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", "of the whole heap" },
-	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "of the whole heap" },
 	{ "bound", HDB_TYPE_TEXT, "retained sizes", "\"=\": exact; \">=\": a lower bound, by groups" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct top {
@@ -57,9 +57,7 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", whole.shallow_bytes, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "unreachable_objects", whole.unreachable_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "unreachable_shallow", whole.unreachable_bytes, err);
+		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
 	return r == HDB_OK ? query_fact_text(q, "bound", t->is_grouped ? ">=" : "=", err) : r;
 }
 
@@ -169,5 +167,6 @@ const struct query_def query_top = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_REACHABLE,
 	.open = open_top, .next = next_top, .close = close_top,
 };

@@ -2,6 +2,7 @@
  * query/q_unreachable.c - the garbage in the dump: objects that no root reaches, by class, or by
  * the objects that hold them together.
  */
+#include "query/coverage.h"
 #include "query/describe.h"
 #include "query/garbage.h"
 #include "query/groups.h"
@@ -33,13 +34,11 @@ static const struct hdb_column columns[] = {
 };
 
 static const struct hdb_column facts[] = {
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", "objects that no root "
-	  "reaches" },
-	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "their bytes" },
 	{ "holders", HDB_TYPE_COUNT, "holders", "unreachable objects that no other one holds; only by "
 	  "holder" },
 	{ "objects", HDB_TYPE_COUNT, "reachable objects", "objects that a root reaches" },
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "their bytes" },
+	QUERY_COVERAGE_FACTS,
 };
 
 /* Holders of one class. */
@@ -193,9 +192,7 @@ static int set_facts(struct query *q, struct unreachable *u, struct hdb_error *e
 	query_groups_release(&classes);
 	u->bytes = sum.unreachable_bytes;
 	if (r == HDB_OK)
-		r = query_fact(q, "unreachable_objects", sum.unreachable_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "unreachable_shallow", sum.unreachable_bytes, err);
+		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "objects", sum.count, err);
 	return r == HDB_OK ? query_fact(q, "shallow", sum.shallow_bytes, err) : r;
@@ -288,5 +285,6 @@ const struct query_def query_unreachable = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = QUERY_OF_UNREACHABLE,
 	.open = open_unreachable, .next = next_unreachable, .close = close_unreachable,
 };

@@ -16,6 +16,26 @@
 
 struct query;
 
+/* Which objects the figures of an answer are of; coverage.h. */
+enum query_population {
+	QUERY_OF_NOTHING, /* none: the dump, the database, one object */
+	QUERY_OF_REACHABLE,
+	QUERY_OF_UNREACHABLE,
+	QUERY_OF_ALL
+};
+
+/* What is left out of the rows. UINT64_MAX: not known, or not of that kind. */
+struct query_cut {
+	uint64_t rows, objects, bytes;
+};
+
+/* How rows that belong together are sorted. */
+enum query_order {
+	QUERY_ORDER_FLAT,  /* each row for itself */
+	QUERY_ORDER_HEADS, /* rows of the column "level" 0; those of other levels stay behind theirs, as they are */
+	QUERY_ORDER_TREE   /* rows of one parent among themselves; what is below a row stays below it */
+};
+
 /* Another open database that a query looks at. */
 struct query_side {
 	struct heap *heap;      /* lent */
@@ -35,6 +55,8 @@ struct query_def {
 	/* Frees q->state. May be NULL. */
 	void (*close)(struct query *q);
 	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
+	enum query_population population; /* unless `open` says another one */
+	enum query_order order;
 };
 
 /* A running query; to users it is struct hdb_rows. */
@@ -48,6 +70,10 @@ struct query {
 	size_t before_count;               /* 0 unless the definition takes them */
 	void *state;                       /* the query's own */
 	uint64_t total;                    /* rows without limit, or QUERY_TOTAL_UNKNOWN */
+	enum query_population population;  /* coverage.h */
+	bool is_cut;
+	struct query_cut cut;              /* what query_cut was told, if is_cut */
+	struct base_vec cut_text;          /* why */
 	/* what rows.c keeps */
 	size_t *columns;                   /* the columns shown: numbers in spec.columns */
 	size_t column_count;
@@ -135,6 +161,8 @@ int query_format(struct query *q, size_t column, struct hdb_error *err, const ch
 int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err);
 int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err);
 int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err);
+/* Whether the spec has a fact of this name. */
+bool query_has_fact(const struct query *q, const char *name);
 
 /*
  * The fact of all answers that speak of what arrays hold: the VM left their content out (import/zeroed.c). First in

@@ -4,6 +4,8 @@
  */
 #include "query/rows.h"
 
+#include "query/coverage.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,29 @@ static int unknown_option(const struct hdb_query_spec *spec, const char *name,
 			list);
 }
 
+/* Whether all that an option takes is among the words of "class|package|loader": then they can be checked here. */
+static bool is_choice(const char *argument)
+{
+	return strchr(argument, '|') &&
+	       argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz-|")] == '\0';
+}
+
+static int check_choice(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
+{
+	char list[256];
+	size_t used = 0;
+
+	if (query_is_among(o->argument, value))
+		return HDB_OK;
+	for (const char *p = o->argument; *p && used + 3 < sizeof(list); p++) {
+		list[used++] = *p == '|' ? ',' : *p;
+		if (*p == '|')
+			list[used++] = ' ';
+	}
+	list[used] = '\0';
+	return hdb_fail(err, HDB_EUSAGE, "--%s wants one of %s, not \"%s\"", o->name, list, value);
+}
+
 static int check_option(const struct hdb_query_spec *spec, const struct hdb_option *option,
 			struct hdb_error *err)
 {
@@ -59,7 +84,7 @@ static int check_option(const struct hdb_query_spec *spec, const struct hdb_opti
 	if (!o->argument && option->value && *option->value)
 		return hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"", o->name,
 				option->value);
-	return HDB_OK;
+	return o->argument && is_choice(o->argument) ? check_choice(o, option->value, err) : HDB_OK;
 }
 
 /* ---- opening ---- */
@@ -86,8 +111,32 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	int r;
 
 	q->def = def;
+	q->population = def->population;
 	r = make_cells(q, err);
 	return r == HDB_OK ? def->open(q, err) : r;
+}
+
+/* A column of the query that this answer does not have: all of it would be null, and nothing sorted. */
+static int absent_column(const struct query *q, size_t column, struct hdb_error *err)
+{
+	char list[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < q->column_count && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 query_column(q, i)->name);
+	return hdb_fail(err, HDB_EUSAGE, "this answer has no column \"%s\" to sort by; it has: %s",
+			q->def->spec.columns[column].name, list);
+}
+
+/* Whether the user chooses the columns before they are made: then those that are sorted by are made, too. */
+static bool chooses_columns(const struct query *q)
+{
+	const struct hdb_option_spec *o = q->def->spec.options;
+
+	while (o->name && strcmp(o->name, "columns") != 0)
+		o++;
+	return o->name != NULL;
 }
 
 static int sort_rows(struct query *q, struct hdb_error *err)
@@ -102,6 +151,8 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	column = query_find_column(q, name);
 	if (column == SIZE_MAX)
 		return query_fail_column(q, name, strlen(name), err);
+	if (!query_is_shown(q, column) && !chooses_columns(q))
+		return absent_column(q, column, err);
 	is_text = q->def->spec.columns[column].type == HDB_TYPE_TEXT;
 	return query_sort(q, column, is_text == is_turned, q->args->limit, err);
 }
@@ -148,6 +199,8 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
 		r = q->def->open(q, err);
+	if (r == HDB_OK)
+		r = query_tell_coverage(q, err);
 	r = check_read(q, r, err);
 	if (r == HDB_OK && q->args->sort && *q->args->sort)
 		r = sort_rows(q, err);
@@ -169,6 +222,7 @@ int query_open(const struct query_side *side, const struct query_side *before, c
 	if (!q)
 		return hdb_fail_memory(err, "a query", sizeof(*q));
 	q->def = def;
+	q->population = def->population;
 	q->heap = side->heap;
 	q->derive = side->derive;
 	q->work = side->work;
@@ -205,6 +259,7 @@ void query_close(struct query *q)
 	free(q->cells);
 	free(q->columns);
 	base_vec_release(&q->row_text);
+	base_vec_release(&q->cut_text);
 	free(q);
 }
 

@@ -1,6 +1,9 @@
 /*
  * query/sorted.c - rows in the order of a column: all of them within the memory budget, or the best
  * few in a heap whose root is the worst that is kept, so that memory goes with the limit.
+ *
+ * Rows that belong together by their column "level" (enum query_order) stay together: rows are sorted among those of
+ * the same parent, then put in preorder. For that all are kept, whatever the limit.
  */
 #include "query/rows.h"
 
@@ -17,6 +20,7 @@
 /* A kept row: `column_count` numbers of 8 bytes, as many types of a byte, then the texts. */
 struct kept_row {
 	uint64_t order;      /* place among all rows, so that ties keep their order */
+	uint64_t parent;     /* of rows with levels: order of the row that it belongs to, and 1; 0: none */
 	uint32_t size_bytes; /* of all of it */
 	uint8_t bytes[];
 };
@@ -29,6 +33,8 @@ struct query_sorted {
 	size_t key;           /* the column */
 	size_t column_count;
 	bool descending;
+	bool is_tree;         /* rows have parents */
+	bool only_heads;      /* rows with a parent keep their order */
 	uint64_t limit;       /* rows to keep, 0: all */
 	uint64_t used_bytes;
 };
@@ -37,7 +43,7 @@ struct query_sorted {
 
 struct key {
 	struct hdb_value value;
-	uint64_t order;
+	uint64_t order, parent;
 };
 
 static int compare_texts(const struct hdb_value *a, const struct hdb_value *b)
@@ -68,6 +74,10 @@ static int compare_keys(const struct query_sorted *s, const struct key *a, const
 	const bool a_null = a->value.type == HDB_TYPE_NULL, b_null = b->value.type == HDB_TYPE_NULL;
 	int c;
 
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->parent && s->only_heads)
+		return a->order < b->order ? -1 : a->order > b->order;
 	if (a_null != b_null)
 		return a_null ? 1 : -1;
 	c = a_null ? 0 : compare_values(&a->value, &b->value);
@@ -110,6 +120,7 @@ static void key_of(const struct query_sorted *s, const struct kept_row *row, str
 {
 	unpack_value(s, row, s->key, &out->value);
 	out->order = row->order;
+	out->parent = row->parent;
 }
 
 /* Bytes that the current row takes when packed. */
@@ -201,12 +212,14 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	s->used_bytes += size + MALLOC_OVERHEAD + sizeof(row);
 	if (size > ROW_TEXT_MAX || s->used_bytes > q->work->memory_bytes)
 		return hdb_fail(err, HDB_ELIMIT, "sorting %s needs more than the memory budget of %"
-				PRIu64 " MB; --limit N sorts within little, --memory raises it",
-				q->def->spec.name, q->work->memory_bytes >> 20);
+				PRIu64 " MB; %s--memory raises it", q->def->spec.name,
+				q->work->memory_bytes >> 20,
+				s->is_tree ? "" : "--limit N sorts within little, ");
 	row = malloc(size);
 	if (!row)
 		return hdb_fail_memory(err, "rows to sort", size);
 	row->order = order;
+	row->parent = 0;
 	row->size_bytes = (uint32_t)size;
 	pack_row(q, row);
 	if (is_full) {
@@ -240,9 +253,112 @@ static void order_rows(struct query_sorted *s)
 	}
 }
 
+/* ---- rows with levels ---- */
+
+/* A row whose children are looked for, or given. */
+struct open_row {
+	uint64_t level;
+	size_t at;       /* its place, or that of its next child */
+	uint64_t parent; /* the parent of those */
+};
+
+static uint64_t level_of(const struct query_sorted *s, const struct kept_row *row, size_t column)
+{
+	struct hdb_value value = { 0 };
+
+	unpack_value(s, row, column, &value);
+	return value.type == HDB_TYPE_NULL ? 0 : value.u;
+}
+
+/* Each row's parent is the last row before it of a lower level. */
+static int find_parents(const struct query_sorted *s, size_t column, struct base_vec *stack,
+			struct hdb_error *err)
+{
+	for (size_t i = 0; i < s->rows.count; i++) {
+		struct kept_row *row = *base_vec_at(&s->rows, struct kept_row *, i);
+		const struct open_row open = { .level = level_of(s, row, column), .parent = row->order + 1 };
+
+		while (stack->count &&
+		       base_vec_at(stack, struct open_row, stack->count - 1)->level >= open.level)
+			stack->count--;
+		if (stack->count)
+			row->parent = base_vec_at(stack, struct open_row, stack->count - 1)->parent;
+		if (base_vec_push(stack, &open, sizeof(open), err) < 0)
+			return HDB_ENOMEM;
+	}
+	stack->count = 0;
+	return HDB_OK;
+}
+
+/* Where the rows of a parent begin. */
+static size_t find_children(const struct query_sorted *s, uint64_t parent)
+{
+	struct kept_row *const *rows = s->rows.data;
+	size_t low = 0, high = s->rows.count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (rows[mid]->parent < parent)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Rows that are sorted by parent become a tree's preorder. */
+static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct hdb_error *err)
+{
+	struct open_row top = { .at = 0 };
+	struct base_vec rows = { 0 };
+	int r = base_vec_push(stack, &top, sizeof(top), err);
+
+	while (r == HDB_OK && stack->count) {
+		struct open_row *open = base_vec_at(stack, struct open_row, stack->count - 1);
+		struct kept_row *row = open->at < s->rows.count ?
+				       *base_vec_at(&s->rows, struct kept_row *, open->at) : NULL;
+		struct open_row below;
+
+		if (!row || row->parent != open->parent) {
+			stack->count--;
+			continue;
+		}
+		open->at++;
+		below = (struct open_row){
+			.at = find_children(s, row->order + 1), .parent = row->order + 1,
+		};
+		r = base_vec_push(&rows, &row, sizeof(row), err);
+		if (r == HDB_OK)
+			r = base_vec_push(stack, &below, sizeof(below), err);
+	}
+	if (r < 0) {
+		base_vec_release(&rows);
+		return r;
+	}
+	base_vec_release(&s->rows);
+	s->rows = rows;
+	return HDB_OK;
+}
+
+static int order_tree(struct query_sorted *s, size_t level_column, struct hdb_error *err)
+{
+	struct base_vec stack = { 0 };
+	int r = find_parents(s, level_column, &stack, err);
+
+	if (r == HDB_OK) {
+		order_rows(s);
+		r = put_preorder(s, &stack, err);
+	}
+	base_vec_release(&stack);
+	return r;
+}
+
 int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	       struct hdb_error *err)
 {
+	const size_t level_column = q->def->order == QUERY_ORDER_FLAT ? SIZE_MAX :
+				    query_find_column(q, "level");
 	struct query_sorted *s = calloc(1, sizeof(*s));
 	int r = HDB_OK;
 
@@ -251,7 +367,9 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	s->key = column;
 	s->column_count = q->def->spec.column_count;
 	s->descending = descending;
-	s->limit = limit;
+	s->is_tree = level_column != SIZE_MAX;
+	s->only_heads = q->def->order == QUERY_ORDER_HEADS;
+	s->limit = s->is_tree ? 0 : limit;
 	q->sorted = s;
 	base_stage(q->work, "sorting", q->total == QUERY_TOTAL_UNKNOWN ? 0 : q->total, "rows");
 	while (r == HDB_OK) {
@@ -263,8 +381,10 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	}
 	if (r < 0)
 		return r;
-	order_rows(s);
 	q->total = q->made;
+	if (s->is_tree)
+		return order_tree(s, level_column, err);
+	order_rows(s);
 	return HDB_OK;
 }
 

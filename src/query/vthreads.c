@@ -67,6 +67,7 @@ int query_vthread(struct query *q, uint32_t ix, struct query_vthread *out, struc
 		out->stack_bytes += r == HDB_OK ? bytes : 0;
 		out->chunk_count++;
 	}
+	out->is_cut = r == HDB_OK && chunk != HEAP_NONE;
 	return r;
 }
 

@@ -18,6 +18,7 @@ struct query_vthread {
 	uint32_t carrier_ix;   /* HEAP_NONE: not mounted */
 	uint32_t chunk_ix;     /* the newest stack chunk; HEAP_NONE: none */
 	uint32_t chunk_count;
+	bool is_cut;           /* there are more than QUERY_CHUNKS_MAX chunks, or they form a circle */
 	uint64_t stack_bytes;  /* in use in all chunks; not part of any shallow size in HPROF */
 };
 

@@ -5,6 +5,8 @@
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,30 @@ static int judge(const struct cli *cli, const struct answer *answer)
 	return rc;
 }
 
+/*
+ * Tables and JSON have the facts; those who read lines of values are told on standard error what the rows leave out.
+ */
+static void tell_cut(const struct cli *cli, const struct answer *answer)
+{
+	char numbers[3 * (OUTPUT_NUMBER_SIZE + 16)] = "";
+	const struct hdb_value *why = NULL;
+	size_t used = 0;
+
+	for (size_t i = 0; i < answer_fact_count(answer); i++) {
+		const struct hdb_column *fact = answer_fact_column(answer, i);
+		const struct hdb_value *value = answer_fact_value(answer, i);
+
+		if (strcmp(fact->name, "cut") == 0)
+			why = value;
+		else if (strncmp(fact->name, "cut_", 4) == 0 && used < sizeof(numbers))
+			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, "%s%" PRIu64 " %s",
+						 used ? ", " : "", value->u, fact->name + 4);
+	}
+	if (why)
+		cli_notice(cli, "left out: %.*s%s%s%s", (int)why->text_size, why->text, used ? " (" : "",
+			   numbers, used ? ")" : "");
+}
+
 /* Asks `db` and prints; `before` are older databases that it is compared with. */
 static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
@@ -81,6 +107,8 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 		rc = answer_pick(&answer, cli->opt.columns);
 	else if (cli->opt.format == FORMAT_TABLE)
 		rc = answer_thin(&answer);
+	if (rc == HDB_OK && style.format != FORMAT_TABLE && style.format != FORMAT_JSON)
+		tell_cut(cli, &answer);
 	if (rc == HDB_OK)
 		rc = render(&answer, &style, cli->out);
 	if (rc == HDB_OK)

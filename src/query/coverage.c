@@ -1,0 +1,127 @@
+/*
+ * query/coverage.c - what an answer covers, as facts.
+ */
+#include "query/coverage.h"
+
+#include "query/groups.h"
+#include "query/rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int query_read_population(struct query *q, struct hdb_error *err)
+{
+	const bool others = query_option(q, "unreachable") != NULL, all = query_option(q, "all") != NULL;
+
+	if (others && all)
+		return hdb_fail(err, HDB_EUSAGE, "either --unreachable or --all");
+	q->population = others ? QUERY_OF_UNREACHABLE : all ? QUERY_OF_ALL : QUERY_OF_REACHABLE;
+	return HDB_OK;
+}
+
+int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, struct hdb_error *err)
+{
+	const int r = query_fact(q, "unreachable_objects", count, err);
+
+	return r == HDB_OK ? query_fact(q, "unreachable_shallow", bytes, err) : r;
+}
+
+int query_tell_heap(struct query *q, struct hdb_error *err)
+{
+	struct derive_total whole;
+	const int r = query_heap_total(q, &whole, err);
+
+	return r == HDB_OK ? query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes,
+						    err) : r;
+}
+
+int query_tell_unreached(struct query *q, struct hdb_error *err)
+{
+	struct query_groups classes;
+	struct derive_total sum;
+	int r;
+
+	if (derive_has_whole(q->derive) || derive_has(q->derive, STORE_DOMINATORS))
+		return query_tell_heap(q, err);
+	r = query_count_groups(q, DERIVE_CLASS, QUERY_COUNT_REACHED, &classes, err);
+	if (r == HDB_OK)
+		query_add_groups(&classes, &sum);
+	query_groups_release(&classes);
+	return r == HDB_OK ? query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err) : r;
+}
+
+static void add(uint64_t *sum, uint64_t value)
+{
+	if (value != QUERY_NOT_COUNTED)
+		*sum = *sum == QUERY_NOT_COUNTED ? value : *sum + value;
+}
+
+static bool is_nothing(uint64_t value)
+{
+	return !value || value == QUERY_NOT_COUNTED;
+}
+
+int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err, const char *format, ...)
+{
+	static const struct query_cut unknown = {
+		QUERY_NOT_COUNTED, QUERY_NOT_COUNTED, QUERY_NOT_COUNTED,
+	};
+	va_list args;
+	char *text;
+	int size, r;
+
+	if (cut && is_nothing(cut->rows) && is_nothing(cut->objects) && is_nothing(cut->bytes))
+		return HDB_OK;
+	va_start(args, format);
+	size = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	text = size < 0 ? NULL : malloc((size_t)size + 1);
+	if (!text)
+		return hdb_fail_memory(err, "a fact", strlen(format));
+	va_start(args, format);
+	(void)vsnprintf(text, (size_t)size + 1, format, args);
+	va_end(args);
+	if (!cut)
+		cut = &unknown;
+	if (!q->is_cut)
+		q->cut = unknown;
+	add(&q->cut.rows, cut->rows);
+	add(&q->cut.objects, cut->objects);
+	add(&q->cut.bytes, cut->bytes);
+	r = q->is_cut ? base_bytes_append(&q->cut_text, "; ", 2, err) : HDB_OK;
+	q->is_cut = true;
+	if (r == HDB_OK)
+		r = base_bytes_append(&q->cut_text, text, (size_t)size, err);
+	free(text);
+	return r;
+}
+
+static int tell_number(struct query *q, const char *name, uint64_t value, struct hdb_error *err)
+{
+	return value == QUERY_NOT_COUNTED || !query_has_fact(q, name) ? HDB_OK :
+	       query_fact(q, name, value, err);
+}
+
+int query_tell_coverage(struct query *q, struct hdb_error *err)
+{
+	static const char *const names[] = {
+		[QUERY_OF_REACHABLE] = "reachable", [QUERY_OF_UNREACHABLE] = "unreachable",
+		[QUERY_OF_ALL] = "all objects, reachable or not",
+	};
+	int r = HDB_OK;
+
+	if (q->population != QUERY_OF_NOTHING && query_has_fact(q, "counted"))
+		r = query_fact_text(q, "counted", names[q->population], err);
+	if (r < 0 || !q->is_cut || !query_has_fact(q, "cut"))
+		return r;
+	r = base_bytes_append(&q->cut_text, "", 1, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "cut", q->cut_text.data, err);
+	if (r == HDB_OK)
+		r = tell_number(q, "cut_rows", q->cut.rows, err);
+	if (r == HDB_OK)
+		r = tell_number(q, "cut_objects", q->cut.objects, err);
+	return r == HDB_OK ? tell_number(q, "cut_bytes", q->cut.bytes, err) : r;
+}

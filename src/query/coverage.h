@@ -1,0 +1,72 @@
+/*
+ * query/coverage.h - what an answer covers: which objects its figures are of, and what it leaves out.
+ *
+ * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and sets its population in its
+ * definition; the framework sets the fact `counted` by it. What a minimum, a threshold, a depth or a limit of heapdb
+ * keeps out of the rows goes through query_cut, so that it is said in the same facts everywhere; the command says them
+ * in every format.
+ */
+#ifndef QUERY_COVERAGE_H
+#define QUERY_COVERAGE_H
+
+#include "query/query.h"
+
+/* The options of queries that can count others than the reachable ones. */
+#define QUERY_POPULATION_OPTIONS(what) \
+	{ "unreachable", NULL, what " that no root reaches, instead of those that one does" }, \
+	{ "all", NULL, "both: " what " whether a root reaches them or not" }
+
+/* The facts, for the end of a spec. */
+#define QUERY_COVERAGE_FACTS \
+	{ "counted", HDB_TYPE_TEXT, "counted", "which objects count: \"reachable\", \"unreachable\" or " \
+	  "\"all objects, reachable or not\"; what the dump lacks counts nowhere" }, \
+	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", "objects that no root reaches, of " \
+	  "the whole heap or of those that were asked for" }, \
+	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "their bytes" }, \
+	{ "cut", HDB_TYPE_TEXT, "left out", "given if the rows leave something out: what, and why" }, \
+	{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" }, \
+	{ "cut_objects", HDB_TYPE_COUNT, "objects left out", "objects that they would show" }, \
+	{ "cut_bytes", HDB_TYPE_BYTES, "bytes left out", "bytes of these" }
+
+/* For queries that count no objects, but cut. */
+#define QUERY_CUT_FACTS \
+	{ "cut", HDB_TYPE_TEXT, "left out", "given if the rows leave something out: what, and why" }, \
+	{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" }
+
+/*
+ * Reads --unreachable and --all into q->population. HDB_EUSAGE for both.
+ */
+int query_read_population(struct query *q, struct hdb_error *err);
+
+/* Whether objects that a root reaches, or does not, are among a population. */
+static inline bool query_population_has(enum query_population population, bool is_reachable)
+{
+	return population == QUERY_OF_ALL || (population == QUERY_OF_UNREACHABLE) != is_reachable;
+}
+
+static inline bool query_counts(const struct query *q, bool is_reachable)
+{
+	return query_population_has(q->population, is_reachable);
+}
+
+/* Sets the facts of unreachable objects: of the whole heap (builds the table whole), or as they were counted. */
+int query_tell_heap(struct query *q, struct hdb_error *err);
+/* The same of the whole heap where the reach tree does, so that no dominators are built: one pass over the objects. */
+int query_tell_unreached(struct query *q, struct hdb_error *err);
+int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, struct hdb_error *err);
+
+/* In struct query_cut: not known, or not of that kind. */
+#define QUERY_NOT_COUNTED UINT64_MAX
+
+/*
+ * Says what is left out of the rows, and why: "texts that are there less than 3 times". Several are added up, their
+ * reasons have "; " between them. Nothing is said if all that is counted is 0; NULL: it is said, and not counted. A
+ * spec without the facts for objects and bytes has them in no fact.
+ */
+int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err, const char *format, ...)
+	HDB_PRINTF(4, 5);
+
+/* Sets the facts of what was said, once the query is open. For the framework. */
+int query_tell_coverage(struct query *q, struct hdb_error *err);
+
+#endif
