@@ -17,6 +17,26 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Many at once get the answers that they would get one by one: those in the set, their neighbours, and far ones. */
+static void check_many(const struct idset *set, const uint64_t *ids, uint32_t n)
+{
+	static const uint64_t far[] = { 0, 1, 4, 8, 1 << 20, UINT64_MAX, UINT64_MAX - 7, 1ull << 63 };
+	const uint32_t count = n / 16 * 3 + 8;
+	uint64_t *wanted = malloc(count * sizeof(*wanted));
+	uint32_t *found = malloc(count * sizeof(*found));
+	size_t in_set = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		wanted[i] = i % 13 ? ids[(uint64_t)i * 7919 % n] + i % 3 * 4 + (i % 31 == 0) : far[i % 8];
+	for (uint32_t i = 0; i < count; i++)
+		in_set += idset_find(set, wanted[i]) != IDSET_NONE;
+	assert_int_equal(idset_find_many(set, wanted, count, found), in_set);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(found[i], idset_find(set, wanted[i]));
+	free(wanted);
+	free(found);
+}
+
 /* Adds the IDs (duplicates among them), and compares every answer. */
 static void check_set(uint64_t *ids, uint32_t count, bool want_sparse)
 {
@@ -49,6 +69,7 @@ static void check_set(uint64_t *ids, uint32_t count, bool want_sparse)
 		if (i + 1 == n || ids[i + 1] != ids[i] + 8)
 			assert_int_equal(idset_find(&set, ids[i] + 8), IDSET_NONE);
 	}
+	check_many(&set, ids, n);
 	for (uint32_t first = 0; first < n; first += 1 + n / 37) {
 		const uint32_t want = n - first < 5000 ? n - first : 5000;
 

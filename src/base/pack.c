@@ -12,6 +12,8 @@
 #include <assert.h>
 
 #define GROUP_HEADER 4
+/* Of what is to be compiled once more for processors with longer vectors. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define PAD 8
 
 static unsigned bit_length(uint64_t v)
@@ -161,7 +163,7 @@ static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t
  * bytes into vectors. What comes out is what the general way would give.
  */
 
-static unsigned best_byte_width(const uint8_t *v, unsigned max)
+static ALWAYS_INLINE unsigned best_byte_width(const uint8_t *v, unsigned max)
 {
 	unsigned best = max, best_cost = PACK_GROUP * max;
 
@@ -185,7 +187,7 @@ static unsigned best_byte_width(const uint8_t *v, unsigned max)
 }
 
 /* The low `width` bits of all bytes back to back: of eight at a time neighbours, pairs and fours are moved together. */
-static uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
+static ALWAYS_INLINE uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
 {
 	const uint64_t low_bits = 0x0101010101010101 * mask_of(width);
 
@@ -221,7 +223,7 @@ static unsigned put_byte_positions(uint8_t *positions, const uint8_t *v, unsigne
 }
 
 /* Whether all values of a whole group are equal; *any is the bits that any of them has. */
-static bool look_through(const uint64_t *values, uint64_t *any)
+static ALWAYS_INLINE bool look_through(const uint64_t *values, uint64_t *any)
 {
 	uint64_t in_any = 0, in_all = UINT64_MAX;
 
@@ -234,7 +236,7 @@ static bool look_through(const uint64_t *values, uint64_t *any)
 }
 
 /* The bytes less the least of them, which is returned, and the most that is left. */
-static uint8_t take_base(const uint64_t *values, uint8_t *v, uint8_t *most)
+static ALWAYS_INLINE uint8_t take_base(const uint64_t *values, uint8_t *v, uint8_t *most)
 {
 	uint8_t base = UINT8_MAX, max = 0;
 
@@ -274,7 +276,7 @@ static struct widths widths_of(const uint64_t *values, unsigned n)
 }
 
 /* Writes a group to h, which has room for GROUP_MAX bytes; returns its end. */
-static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
+static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values, unsigned n)
 {
 	uint8_t bytes[PACK_GROUP], most;
 	uint8_t *p = h + GROUP_HEADER;
@@ -308,6 +310,23 @@ static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
 	h[2] = (uint8_t)(w.max - w.width);
 	h[3] = (uint8_t)base_bytes;
 	return p;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2,bmi"))) static uint8_t *
+encode_group_avx2(uint8_t *h, const uint64_t *values, unsigned n)
+{
+	return encode_group_by(h, values, n);
+}
+#endif
+
+static uint8_t *encode_group(uint8_t *h, const uint64_t *values, unsigned n)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+		return encode_group_avx2(h, values, n);
+#endif
+	return encode_group_by(h, values, n);
 }
 
 int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err)

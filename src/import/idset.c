@@ -16,8 +16,6 @@
 /* The table of regions may have this many entries, or this many a chunk. */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
-/* IDs that idset_find_many looks ahead: enough to hide memory latency. */
-#define AHEAD 32u
 
 void idset_init(struct idset *set)
 {
@@ -374,17 +372,6 @@ uint32_t idset_find(const struct idset *set, uint64_t id)
 	return chunk ? find_in_chunk(chunk, unit) : IDSET_NONE;
 }
 
-/* The word that an ID would be in; `none`, without bits, if there is none. */
-static inline const struct idset_word *word_for(const struct idset *set, uint64_t id,
-						const struct idset_word *none)
-{
-	const uint64_t unit = id >> set->shift;
-	const struct idset_chunk *chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
-
-	return chunk && unit << set->shift == id ?
-	       &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : none;
-}
-
 static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
 {
 	size_t found = 0;
@@ -395,32 +382,98 @@ static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t c
 	return found;
 }
 
-size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+/* Where an ID that is no multiple of the unit, or in none of the table's regions, would be. */
+static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 {
 	static const struct idset_word none;
-	/* Where the next AHEAD IDs are, which is on its way from memory; a word may lie in two lines. */
-	const struct idset_word *words[AHEAD];
-	const size_t ready = count < AHEAD ? count : AHEAD;
+	const uint64_t unit = id >> set->shift;
+	const struct idset_chunk *chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
+
+	return chunk && unit << set->shift == id ?
+	       &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : &none;
+}
+
+void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
+	       struct idset_asked *asked)
+{
+	const uint64_t table_count = set->table_count, first = set->first_region;
+	struct idset_chunk *const *table = set->table;
+	const unsigned shift = set->shift;
+
+	if (set->is_sparse)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t unit = ids[i] >> shift, place = (unit >> IDSET_CHUNK_BITS) - first;
+		const struct idset_word *word;
+
+		if (place < table_count && unit << shift == ids[i] && table[place])
+			word = &table[place]->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
+		else
+			word = far_word(set, ids[i]);
+		asked->words[i] = word;
+		/* A word may lie in two lines. */
+		__builtin_prefetch(word);
+		__builtin_prefetch((const char *)word + sizeof(*word) - 1);
+	}
+}
+
+/* has_instruction: the processor counts bits by itself. */
+static inline __attribute__((always_inline)) size_t
+answer(const struct idset *set, const uint64_t *ids, size_t count, const struct idset_asked *asked,
+       uint32_t *out, const bool has_instruction)
+{
+	const unsigned shift = set->shift;
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct idset_word *word = asked->words[i];
+		const uint64_t bits = bits_of(word);
+		const unsigned at = ids[i] >> shift & 63;
+		const uint64_t below = bits & (((uint64_t)1 << at) - 1);
+		const uint32_t has = bits >> at & 1;
+		const uint32_t ix = word->first_ix +
+				    (has_instruction ? (uint32_t)__builtin_popcountll(below) :
+						       count_bits(below));
+
+		found += has;
+		out[i] = ix | (has - 1); /* IDSET_NONE is all ones */
+	}
+	return found;
+}
+
+#ifdef __x86_64__
+__attribute__((target("popcnt,bmi,bmi2"))) static size_t
+answer_bmi2(const struct idset *set, const uint64_t *ids, size_t count,
+	    const struct idset_asked *asked, uint32_t *out)
+{
+	return answer(set, ids, count, asked, out, true);
+}
+#endif
+
+size_t idset_answer(const struct idset *set, const uint64_t *ids, size_t count,
+		    const struct idset_asked *asked, uint32_t *out)
+{
+	if (set->is_sparse)
+		return find_sparse(set, ids, count, out);
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi2"))
+		return answer_bmi2(set, ids, count, asked, out);
+#endif
+	return answer(set, ids, count, asked, out, false);
+}
+
+size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out)
+{
+	struct idset_asked asked;
 	size_t found = 0;
 
 	if (set->is_sparse)
 		return find_sparse(set, ids, count, out);
-	for (size_t i = 0; i < ready; i++) {
-		words[i] = word_for(set, ids[i], &none);
-		__builtin_prefetch(words[i]);
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct idset_word *word = words[i % AHEAD];
-		const uint64_t bits = bits_of(word);
-		const uint64_t bit = (uint64_t)1 << (ids[i] >> set->shift & 63);
+	for (size_t i = 0; i < count; i += IDSET_BATCH) {
+		const size_t n = count - i < IDSET_BATCH ? count - i : IDSET_BATCH;
 
-		found += (bits & bit) != 0;
-		out[i] = bits & bit ? word->first_ix + count_bits(bits & (bit - 1)) : IDSET_NONE;
-		if (i + AHEAD < count) {
-			words[i % AHEAD] = word_for(set, ids[i + AHEAD], &none);
-			__builtin_prefetch(words[i % AHEAD]);
-			__builtin_prefetch((const char *)words[i % AHEAD] + sizeof(*word) - 1);
-		}
+		idset_ask(set, ids + i, n, &asked);
+		found += idset_answer(set, ids + i, n, &asked, out + i);
 	}
 	return found;
 }

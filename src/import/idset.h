@@ -59,6 +59,14 @@ struct idset {
 	struct idset_sorted sorted;
 };
 
+/* IDs that are looked up at a time: enough to hide memory latency. */
+#define IDSET_BATCH 32u
+
+/* IDs that are being looked up: where each would be. */
+struct idset_asked {
+	const struct idset_word *words[IDSET_BATCH];
+};
+
 void idset_init(struct idset *set);
 void idset_release(struct idset *set);
 
@@ -89,6 +97,15 @@ uint32_t idset_find(const struct idset *set, uint64_t id);
 
 /* The same for many, with the cache misses of neighbours overlapped. Returns how many are in the set. */
 size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out);
+
+/*
+ * The same in two steps, for up to IDSET_BATCH: idset_ask asks memory for what idset_answer looks at, so that there is
+ * something else to do meanwhile.
+ */
+void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
+	       struct idset_asked *asked);
+size_t idset_answer(const struct idset *set, const uint64_t *ids, size_t count,
+		    const struct idset_asked *asked, uint32_t *out);
 
 /* The IDs with index first_ix and on, `count` of them, which must exist. */
 void idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);

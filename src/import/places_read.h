@@ -30,6 +30,10 @@ static inline int places_read_sub(const struct hprof_file *file, struct base_vie
 				  uint64_t at, uint64_t limit, struct hprof_sub *sub,
 				  struct hdb_error *err)
 {
+	/* Its own, so that the compiler may keep *sub in registers: nobody else gets its address. */
+	struct hprof_sub slow;
+	int r;
+
 	if (at >= view->start && at <= view->end) {
 		const uint8_t *p = view->data + (at - view->start);
 
@@ -37,7 +41,9 @@ static inline int places_read_sub(const struct hprof_file *file, struct base_vie
 					 hprof_quick_sub(p, at, view->end, limit, 4, sub))
 			return HDB_OK;
 	}
-	return places_read_slow(file, view, at, limit, sub, err);
+	r = places_read_slow(file, view, at, limit, &slow, err);
+	*sub = slow;
+	return r;
 }
 
 /* Begins to read what places_block would find. */

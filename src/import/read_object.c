@@ -73,9 +73,9 @@ static uint32_t count_whole(const uint32_t *at, uint32_t count, uint64_t size, u
 	return count;
 }
 
-static int note_short(struct maker *m, const struct hprof_sub *sub, struct hdb_error *err)
+static int note_short(struct maker *m, uint64_t id, uint64_t offset, struct hdb_error *err)
 {
-	const struct short_instance one = { .id = sub->id, .offset = sub->offset };
+	const struct short_instance one = { .id = id, .offset = offset };
 
 	return m->out->short_count++ < BLOCK_PROBLEMS_MAX ?
 	       base_vec_push(&m->out->shorts, &one, sizeof(one), err) : HDB_OK;
@@ -113,7 +113,7 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 			keep_least(&im->element_flat[class_no], ids[i]);
 }
 
-static int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
+static inline int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
 			 struct store_object *o, struct hdb_error *err)
 {
 	const struct maker_class *class = class_of(im, m, sub->class_id);
@@ -129,7 +129,7 @@ static int take_instance(struct import *im, struct maker *m, const struct hprof_
 		return hdb_fail(err, HDB_EBUG, "instance 0x%" PRIx64 " has no class", sub->id);
 	o->body_size = class->body_size;
 	if (sub->body_size < class->body_size)
-		r = note_short(m, sub, err);
+		r = note_short(m, sub->id, sub->offset, err);
 	if (!count || r < 0)
 		return r;
 	body = base_view_at(&m->view, sub->body_offset, sub->body_size, err);
@@ -152,13 +152,12 @@ static int take_instance(struct import *im, struct maker *m, const struct hprof_
 	return HDB_OK;
 }
 
-/* Reads n elements of an object array from element `from`; gives the IDs that are not null. */
-static int read_elements(struct import *im, struct base_view *view, const struct hprof_sub *sub,
-			 uint64_t from, uint64_t n, uint64_t *ids, size_t *count,
-			 struct hdb_error *err)
+/* Reads n IDs at `offset`, elements of an object array; gives those that are not null. */
+static int read_elements(struct import *im, struct base_view *view, uint64_t offset, uint64_t n,
+			 uint64_t *ids, size_t *count, struct hdb_error *err)
 {
 	const unsigned size = im->file.id_size;
-	const uint8_t *p = base_view_at(view, sub->body_offset + from * size, n * size, err);
+	const uint8_t *p = base_view_at(view, offset, n * size, err);
 	size_t k = 0;
 
 	*count = 0;
@@ -197,7 +196,8 @@ int import_each_element(struct import *im, struct base_view *view, const struct 
 		const uint64_t n = sub->length - from < ELEMENTS ? sub->length - from : ELEMENTS;
 		size_t count;
 
-		r = read_elements(im, view, sub, from, n, ids, &count, err);
+		r = read_elements(im, view, sub->body_offset + from * im->file.id_size, n, ids,
+				  &count, err);
 		if (r < 0)
 			return r;
 		idset_find_many(&im->ids, ids, count, found);
@@ -260,7 +260,7 @@ static int take_long_array(struct import *im, struct maker *m, const struct hpro
 	return base_vec_push(&m->out->big, &big, sizeof(big), err);
 }
 
-static int take_object_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
+static inline int take_object_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
 			     struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
 	const struct maker_class *class = class_of(im, m, sub->class_id);
@@ -273,12 +273,15 @@ static int take_object_array(struct import *im, struct maker *m, const struct hp
 	o->body_size = im->file.id_size;
 	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "array 0x%" PRIx64 " has no class", sub->id);
-	if (sub->length > STORE_LIST_BIG)
-		return take_long_array(im, m, sub, o->class_no, ix, err);
+	if (sub->length > STORE_LIST_BIG) {
+		const struct hprof_sub copy = *sub;
+
+		return take_long_array(im, m, &copy, o->class_no, ix, err);
+	}
 	r = base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err);
 	if (r < 0)
 		return r;
-	r = read_elements(im, &m->view, sub, 0, sub->length,
+	r = read_elements(im, &m->view, sub->body_offset, sub->length,
 			  (uint64_t *)m->raw.data + m->raw.count, &count, err);
 	if (r < 0)
 		return r;
@@ -331,7 +334,7 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 		   : 0;
 }
 
-static int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
+static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
 		    struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
 	switch (sub->tag) {
@@ -353,17 +356,19 @@ static int take_sub(struct import *im, struct maker *m, const struct hprof_sub *
 }
 
 /* Notes where the references of object i end that began at `first`. */
-static int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *err)
+static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
 		return hdb_fail(err, HDB_ELIMIT, "%u objects that follow one another have over "
 				"%" PRIu32 " references", STORE_BLOCK_OBJECTS, NOT_TAKEN);
 	m->raw_first[i] = (uint32_t)first;
 	m->raw_end[i] = (uint32_t)m->raw.count;
+	if (m->raw.count - first > m->longest)
+		m->longest = (uint32_t)(m->raw.count - first);
 	return HDB_OK;
 }
 
-static int take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
+static inline int take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
 		       struct hdb_error *err)
 {
 	struct store_object *o = &m->objects[i];
@@ -378,6 +383,34 @@ static int take_object(struct import *im, struct maker *m, uint32_t i, const str
 		o->heap_no = heap_of(im, sub->offset);
 	r = take_sub(im, m, sub, o, m->first_ix + i, err);
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
+}
+
+/* Takes the answers to what was asked, and asks for the next that m->raw has. */
+static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
+{
+	const uint64_t *ids = m->raw.data;
+	const size_t n = m->asked_end - m->answered, left = m->raw.count - m->asked_end;
+	const size_t next = left < IDSET_BATCH ? left : IDSET_BATCH;
+	const int r = base_vec_reserve(&m->found, m->asked_end - m->found.count, sizeof(uint32_t), err);
+
+	if (r < 0)
+		return r;
+	m->found_count += idset_answer(&im->ids, ids + m->answered, n, &m->asked,
+				       (uint32_t *)m->found.data + m->answered);
+	m->answered = m->found.count = m->asked_end;
+	idset_ask(&im->ids, ids + m->answered, next, &m->asked);
+	m->asked_end += next;
+	return HDB_OK;
+}
+
+int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
+{
+	int r = base_vec_reserve(&m->found, m->raw.count - m->found.count + STORE_RUN_PAD,
+				 sizeof(uint32_t), err);
+
+	while (m->answered < m->raw.count && r == HDB_OK)
+		r = look_up(im, m, err);
+	return r;
 }
 
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err)
@@ -396,6 +429,9 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 		r = places_next(&reader, &i, &sub, err);
 		if (r == HDB_OK)
 			r = take_object(im, m, i, &sub, err);
+		/* Memory has time to bring what is looked up while further objects are read. */
+		while (r == HDB_OK && m->raw.count - m->asked_end >= IDSET_BATCH)
+			r = look_up(im, m, err);
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 	}

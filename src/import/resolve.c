@@ -11,6 +11,8 @@
 
 /* Reference lists up to this length are sorted and made distinct. */
 #define SORT_MAX 32
+/* Lists that are made distinct at a time: what is noted of them fits a core's first cache. */
+#define TIDY_MAX 1024u
 
 struct resolve {
 	struct import *im;
@@ -22,6 +24,30 @@ struct resolve {
 	struct base_view view;      /* of the writing thread */
 };
 
+/* ---- class objects ---- */
+
+/* Number of the first class whose object has this index or a later one. */
+static uint32_t class_from(struct import *im, uint32_t ix)
+{
+	uint32_t low = 0, high = (uint32_t)im->classes.count;
+
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (import_class_at(im, mid)->out.ix < ix)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Index of the object of class `no`; UINT32_MAX behind the last one. */
+static uint32_t class_ix(struct import *im, uint32_t no)
+{
+	return no < im->classes.count ? import_class_at(im, no)->out.ix : UINT32_MAX;
+}
+
 /* ---- a list ---- */
 
 static inline void order_two(uint32_t *a, uint32_t *b)
@@ -32,15 +58,47 @@ static inline void order_two(uint32_t *a, uint32_t *b)
 	*b = most;
 }
 
-/* Two and three are most of what is not one; nobody can foretell their order, so it decides no branch. */
-static void sort_few(uint32_t *v, size_t n)
+/*
+ * Sorts eight: nobody can foretell the order of what an object refers to, so it decides no branch (Batcher's odd-even
+ * merge).
+ */
+static void sort_eight(uint32_t *v)
 {
-	if (n <= 3) {
-		order_two(&v[0], &v[1]);
-		if (n == 3) {
-			order_two(&v[1], &v[2]);
-			order_two(&v[0], &v[1]);
-		}
+	uint32_t a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
+
+	order_two(&a, &b), order_two(&c, &d), order_two(&e, &f), order_two(&g, &h);
+	order_two(&a, &c), order_two(&b, &d), order_two(&e, &g), order_two(&f, &h);
+	order_two(&b, &c), order_two(&f, &g);
+	order_two(&a, &e), order_two(&b, &f), order_two(&c, &g), order_two(&d, &h);
+	order_two(&c, &e), order_two(&d, &f);
+	order_two(&b, &c), order_two(&d, &e), order_two(&f, &g);
+	v[0] = a, v[1] = b, v[2] = c, v[3] = d, v[4] = e, v[5] = f, v[6] = g, v[7] = h;
+}
+
+static inline void sort_four(uint32_t *v)
+{
+	uint32_t a = v[0], b = v[1], c = v[2], d = v[3];
+
+	order_two(&a, &b), order_two(&c, &d);
+	order_two(&a, &c), order_two(&b, &d);
+	order_two(&b, &c);
+	v[0] = a, v[1] = b, v[2] = c, v[3] = d;
+}
+
+/* Sorts n, 4 to SORT_MAX. */
+static void sort_some(uint32_t *v, size_t n)
+{
+	uint32_t eight[8];
+
+	if (n == 4) {
+		sort_four(v);
+		return;
+	}
+	if (n <= 8) {
+		memset(eight, 0xff, sizeof(eight));
+		memcpy(eight, v, n * sizeof(*v));
+		sort_eight(eight);
+		memcpy(v, eight, n * sizeof(*v));
 		return;
 	}
 	for (size_t i = 1; i < n; i++) {
@@ -53,6 +111,24 @@ static void sort_few(uint32_t *v, size_t n)
 	}
 }
 
+/* Makes a list of two distinct. Returns its length. */
+static inline uint32_t tidy_two(uint32_t *v)
+{
+	order_two(&v[0], &v[1]);
+	return 1 + (v[0] != v[1]);
+}
+
+static inline uint32_t tidy_three(uint32_t *v)
+{
+	order_two(&v[0], &v[1]);
+	order_two(&v[1], &v[2]);
+	order_two(&v[0], &v[1]);
+	const uint32_t is_second = v[0] != v[1], is_third = v[1] != v[2];
+
+	v[1] = is_second ? v[1] : v[2];
+	return 1 + is_second + is_third;
+}
+
 /* Makes the list distinct: sorted if short, else only neighbours. Returns its length. */
 static size_t tidy_list(uint32_t *v, size_t n)
 {
@@ -60,13 +136,43 @@ static size_t tidy_list(uint32_t *v, size_t n)
 
 	if (n < 2)
 		return n;
+	if (n <= 3)
+		return n == 2 ? tidy_two(v) : tidy_three(v);
 	if (n <= SORT_MAX)
-		sort_few(v, n);
+		sort_some(v, n);
 	for (size_t i = 1; i < n; i++) {
 		v[kept] = v[i];
 		kept += v[i] != v[kept - 1];
 	}
 	return kept;
+}
+
+/*
+ * Makes the lists of the objects from number `from` up to, not with, `to` distinct: those that have more than one entry
+ * are picked first, for where the next one comes nobody can foretell. Returns how many entries all have.
+ */
+static uint64_t tidy_lists(struct maker *m, uint32_t from, uint32_t to)
+{
+	uint32_t *const found = m->found.data, *const first = m->raw_first, *const end = m->raw_end;
+	uint32_t picked[TIDY_MAX];
+	unsigned count = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		const uint32_t n = end[i] - first[i];
+
+		sum += n;
+		picked[count] = i;
+		count += n > 1;
+	}
+	for (unsigned k = 0; k < count; k++) {
+		const uint32_t i = picked[k], n = end[i] - first[i];
+		const uint32_t kept = (uint32_t)tidy_list(found + first[i], n);
+
+		end[i] = first[i] + kept;
+		sum -= n - kept;
+	}
+	return sum;
 }
 
 /* Edges of a class object that are no static fields: index known already. */
@@ -164,37 +270,73 @@ static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 	return no < count ? base_vec_at(&s->big, struct big_list, no)->ix : UINT32_MAX;
 }
 
-/* Writes the lists of all objects. are_found: no reference in a field leads nowhere. */
-static int put_lists(struct import *im, struct maker *m, bool are_found,
+/* Writes the lists of the objects from number `from` up to, not with, `to`, which are what their fields hold. */
+static int put_plain(struct maker *m, uint32_t from, uint32_t to, struct store_lists_writer *out,
+		     struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t i = from; i < to && r == HDB_OK;) {
+		const uint32_t next = to - i < TIDY_MAX ? to : i + TIDY_MAX;
+
+		m->out->reference_count += tidy_lists(m, i, next);
+		r = store_lists_add_run(out, m->found.data, m->raw_first + i, m->raw_end + i,
+					next - i, err);
+		i = next;
+	}
+	return r;
+}
+
+/* Writes the list of object i, which is gathered: some of it is in no field, or leads nowhere, or it is long. */
+static int put_gathered(struct import *im, struct maker *m, uint32_t i,
+			struct store_lists_writer *out, struct hdb_error *err)
+{
+	int r = gather_list(im, m, i, err);
+	uint64_t n;
+
+	if (r < 0)
+		return r;
+	n = tidy_list(m->targets.data, m->targets.count);
+	if (n > STORE_LIST_BIG)
+		r = hold_list(m, i, m->targets.data, n, err);
+	m->out->reference_count += n;
+	return r == HDB_OK ? store_lists_add(out, m->targets.data, n, err) : r;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Writes the lists of all objects. are_plain: that of no object needs to be gathered but where the dump says more. */
+static int put_lists(struct import *im, struct maker *m, bool are_plain,
 		     struct store_lists_writer *out, struct hdb_error *err)
 {
 	struct slot *s = m->out;
 	const size_t arrays = s->big.count; /* long arrays come in order of index; lists are held behind them */
-	uint32_t next_array = array_ix(s, 0, arrays);
+	uint32_t next_class = class_from(im, m->first_ix);
 	size_t array = 0;
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
-		const uint32_t ix = m->first_ix + i;
-		uint32_t *targets = base_vec_at(&m->found, uint32_t, m->raw_first[i]);
-		uint64_t n = m->raw_end[i] - m->raw_first[i];
+		const uint32_t next_array = array_ix(s, array, arrays);
+		const uint32_t odd = are_plain ? least(least(next_array, m->next_extra),
+						       class_ix(im, next_class)) : m->first_ix + i;
+		const uint32_t to = least(odd - m->first_ix, s->count);
 
-		if (ix == next_array) {
-			n = base_vec_at(&s->big, struct big_list, array)->length;
-			next_array = array_ix(s, ++array, arrays);
+		r = put_plain(m, i, to, out, err);
+		i = to;
+		if (i == s->count || r < 0)
+			break;
+		next_class += class_ix(im, next_class) == odd;
+		if (odd == next_array) {
+			const uint64_t n = base_vec_at(&s->big, struct big_list, array++)->length;
+
+			s->reference_count += n;
+			r = store_lists_add(out, NULL, n, err);
 		} else {
-			if (!are_found || m->objects[i].kind == STORE_CLASS || ix >= m->next_extra) {
-				r = gather_list(im, m, i, err);
-				targets = m->targets.data;
-				n = m->targets.count;
-			}
-			n = tidy_list(targets, n);
-			if (n > STORE_LIST_BIG && r == HDB_OK)
-				r = hold_list(m, i, targets, n, err);
+			r = put_gathered(im, m, i, out, err);
 		}
-		s->reference_count += n;
-		if (r == HDB_OK)
-			r = store_lists_add(out, targets, n, err);
 	}
 	return r;
 }
@@ -204,8 +346,7 @@ static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *e
 {
 	struct slot *s = m->out;
 	struct store_lists_writer out;
-	size_t found;
-	int r = base_vec_reserve(&m->found, m->raw.count, sizeof(uint32_t), err);
+	int r = import_find_rest(im, m, err);
 
 	if (r == HDB_OK)
 		r = store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err);
@@ -213,8 +354,8 @@ static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *e
 		return r;
 	m->extra = import_extras_from(im, m->first_ix);
 	m->next_extra = extra_ix(im, m->extra);
-	found = idset_find_many(&im->ids, m->raw.data, m->raw.count, m->found.data);
-	return put_lists(im, m, found == m->raw.count, &out, err);
+	return put_lists(im, m, m->found_count == m->raw.count && m->longest <= STORE_LIST_BIG &&
+			 im->object_count <= STORE_RUN_IX_END, &out, err);
 }
 
 /* ---- a block ---- */
@@ -232,19 +373,10 @@ static void empty_slot(struct slot *s)
 static void find_classes(struct import *im, struct maker *m)
 {
 	const uint32_t count = m->out->count;
-	uint32_t low = 0, high = (uint32_t)im->classes.count;
 
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (import_class_at(im, mid)->out.ix < m->first_ix)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	memset(m->offsets, 0, count * sizeof(*m->offsets));
-	for (; low < im->classes.count; low++) {
-		const struct import_class *class = import_class_at(im, low);
+	for (uint32_t no = class_from(im, m->first_ix); no < im->classes.count; no++) {
+		const struct import_class *class = import_class_at(im, no);
 
 		if (class->out.ix - m->first_ix >= count)
 			break;
@@ -299,7 +431,8 @@ static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 
 	find_classes(im, m);
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
-	m->raw.count = 0;
+	m->longest = 0;
+	m->raw.count = m->found.count = m->answered = m->asked_end = m->found_count = 0;
 	r = import_take_objects(im, m, err);
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		if (m->raw_first[i] == NOT_TAKEN)

@@ -61,12 +61,16 @@ struct maker_class {
 struct maker {
 	struct slot *out;
 	struct base_vec raw;     /* uint64_t: IDs referred to */
-	struct base_vec found;   /* uint32_t: their indices */
+	struct base_vec found;   /* uint32_t: their indices, as far as answered */
+	struct idset_asked asked;/* those that are being looked up: from `answered` on */
+	size_t answered, asked_end;
+	size_t found_count;      /* of those answered that are in the dump */
 	struct base_vec targets; /* uint32_t: of one object */
 	uint64_t *ids;           /* one more than a block: the next block's first */
 	uint64_t *offsets;       /* in the dump; 0: not in it */
 	uint32_t *raw_first;     /* by object: its first in raw; NOT_TAKEN before it is taken */
 	uint32_t *raw_end;       /* by object: past its last in raw */
+	uint32_t longest;        /* most that an object has in raw */
 	struct store_object *objects;
 	struct base_view view;
 	uint32_t first_ix;
@@ -89,7 +93,13 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
  */
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
 
-/* The same for object i of the block, which is no instance and no array of the dump: a class, or made up. */
+/* Finds what m->raw has and m->found has not yet. */
+int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);
+
+/*
+ * The same as import_take_objects for object i of the block, which is no instance and no array of the dump: a class, or
+ * made up.
+ */
 int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err);
 
 /* zeroed.c: looks where the content of an array ends. */

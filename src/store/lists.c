@@ -49,6 +49,164 @@ int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 	return r;
 }
 
+/* ---- a run of lists ---- */
+
+/* Numbers of a run that are made before they are written, and the most of one list: beyond it is written by itself. */
+#define RUN_NUMBERS 256u
+#define RUN_LIST_MAX 64u
+
+typedef uint32_t four __attribute__((vector_size(16)));
+typedef int32_t four_signed __attribute__((vector_size(16)));
+
+/* x, and the first three of v. */
+static inline four shift_in(uint32_t x, four v)
+{
+	const four front = { x };
+
+#ifdef __clang__
+	return __builtin_shufflevector(v, front, 4, 0, 1, 2);
+#else
+	return __builtin_shuffle(v, front, (four){ 4, 0, 1, 2 });
+#endif
+}
+
+/* Differences in zigzag form. */
+static inline four zigzags(four here, four before)
+{
+	const four delta = here - before;
+
+	return delta << 1 ^ (four)((four_signed)delta >> 31);
+}
+
+/*
+ * Numbers of a list: its head, and differences, four at a time: how many there are is hard to foretell, so what is
+ * behind the last is made in vain. Returns their end.
+ */
+static inline uint32_t *list_numbers(uint32_t *out, uint32_t ix, const uint32_t *target, uint32_t n)
+{
+	four here, before;
+
+	*out++ = n << 1;
+	memcpy(&here, target, sizeof(here));
+	here = zigzags(here, shift_in(ix, here));
+	memcpy(out, &here, sizeof(here));
+	for (uint32_t e = 4; e < n; e += 4) {
+		memcpy(&here, target + e, sizeof(here));
+		memcpy(&before, target + e - 1, sizeof(before));
+		here = zigzags(here, before);
+		memcpy(out + e, &here, sizeof(here));
+	}
+	return out + n;
+}
+
+/* A long list of a run, entry by entry. */
+static int add_long(struct store_lists_writer *w, uint8_t **at, const uint32_t *target, uint32_t n,
+		    struct hdb_error *err)
+{
+	uint8_t *p = *at;
+	int r;
+
+	w->out->count = (size_t)(p - (uint8_t *)w->out->data);
+	r = base_vec_reserve(w->out, (size_t)(n + 2) * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1, err);
+	if (r < 0)
+		return r;
+	p = put_varint((uint8_t *)w->out->data + w->out->count, (uint64_t)n << 1);
+	*at = store_put_entries(p, w->first_ix + w->count, target, n);
+	return HDB_OK;
+}
+
+/* Writes numbers one after the other; there is room. */
+static uint8_t *put_numbers_plain(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
+{
+	for (; numbers < end; numbers++)
+		p = store_put_entry(p, *numbers);
+	return p;
+}
+
+#ifdef __x86_64__
+/* The same with the instruction that moves bits apart. */
+__attribute__((target("bmi,bmi2"))) static uint8_t *
+put_numbers_bmi2(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
+{
+	for (; numbers < end; numbers++) {
+		const uint64_t v = __builtin_ia32_pdep_di(*numbers, 0x0f7f7f7f7f);
+		const unsigned more_bits = (63 - (unsigned)__builtin_clzll(v | 1)) & ~7u;
+
+		store64(p, v | __builtin_ia32_bzhi_di(0x80808080u, more_bits));
+		p += more_bits / 8 + 1;
+	}
+	return p;
+}
+
+/* AMD's older processors have it, but it takes them longer than everything else. */
+static bool is_bmi2_fast(void)
+{
+	return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("popcnt") && !__builtin_cpu_is("amdfam15h") &&
+	       !__builtin_cpu_is("amdfam17h");
+}
+#endif
+
+static uint8_t *put_numbers(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
+{
+#ifdef __x86_64__
+	if (is_bmi2_fast())
+		return put_numbers_bmi2(p, numbers, end);
+#endif
+	return put_numbers_plain(p, numbers, end);
+}
+
+/* Adds lists up to the end of their group, or `count`; returns how many in *added. */
+static int add_group(struct store_lists_writer *w, const uint32_t *target, const uint32_t *first,
+		     const uint32_t *end, uint32_t count, struct hdb_error *err)
+{
+	uint32_t numbers[RUN_NUMBERS + RUN_LIST_MAX + 8], *last = numbers;
+	int r = base_vec_reserve(w->out, sizeof(numbers) / 4 * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
+				 err);
+	uint8_t *p;
+
+	if (r == HDB_OK && w->count % STORE_LIST_GROUP == 0)
+		r = store_lists_begin_group(w, err);
+	if (r < 0)
+		return r;
+	p = (uint8_t *)w->out->data + w->out->count;
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++, w->count++) {
+		const uint32_t n = end[i] - first[i];
+
+		if (n <= RUN_LIST_MAX)
+			last = list_numbers(last, w->first_ix + w->count, target + first[i], n);
+		if (n <= RUN_LIST_MAX && last < numbers + RUN_NUMBERS)
+			continue;
+		p = put_numbers(p, numbers, last);
+		last = numbers;
+		if (n > RUN_LIST_MAX)
+			r = add_long(w, &p, target + first[i], n, err);
+		w->out->count = (size_t)(p - (uint8_t *)w->out->data);
+		if (r == HDB_OK)
+			r = base_vec_reserve(w->out, sizeof(numbers) / 4 * STORE_ENTRY_MAX +
+					     STORE_ENTRY_PAD, 1, err);
+		p = (uint8_t *)w->out->data + w->out->count;
+	}
+	p = put_numbers(p, numbers, last);
+	w->out->count = (size_t)(p - (uint8_t *)w->out->data);
+	return r;
+}
+
+int store_lists_add_run(struct store_lists_writer *w, const uint32_t *target, const uint32_t *first,
+			const uint32_t *end, uint32_t count, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < count && r == HDB_OK;) {
+		const uint32_t left = STORE_LIST_GROUP - w->count % STORE_LIST_GROUP;
+		const uint32_t n = left < count - i ? left : count - i;
+
+		r = add_group(w, target, first + i, end + i, n, err);
+		i += n;
+	}
+	return r;
+}
+
 /* Parts of the lists of one object follow one another: u32 ix, u32 part. */
 static uint64_t part_key(uint32_t ix, uint32_t part)
 {
