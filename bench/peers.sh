@@ -4,17 +4,27 @@
 #   peers.sh [--max N] [--save] [--keep] [DUMP...]
 #
 # Without a DUMP: generated ones, service of 1M and random and service of --max objects.
-# Eclipse MAT: set MAT_HOME to its folder (with ParseHeapDump.sh); MAT_XMX is its heap, 4g if not
-# set. hprof-slurp is taken from PATH. What is missing is named and left out.
-# Compared are: with MAT, opening a dump up to the dominator tree (heapdb: import and the first
-# `query top`); with hprof-slurp, a class histogram of all objects, shallow
-# sizes (heapdb: import and `query histogram --shallow`).
+# Each peer is a command to which the dump is appended; what is not there is named and left out:
+#
+#   MAT             opens the dump up to the dominator tree; or MAT_HOME, Eclipse MAT's folder (with
+#                   ParseHeapDump.sh), with a heap of MAT_XMX (4g)
+#   SHARK           computes the whole dominator tree by Shark
+#   NETBEANS        computes retained sizes by the heap library of NetBeans and VisualVM
+#   HPROF_ANALYZER  hprof-analyzer, if not set the one on PATH
+#   HPROF_SLURP     hprof-slurp, if not set the one on PATH
+#
+# Compared are: with all but hprof-slurp, opening a dump up to dominators and retained sizes (heapdb:
+# import and the first `query top`); with hprof-slurp, a class histogram of all objects, shallow sizes
+# (heapdb: import and `query histogram --shallow`). heapdb runs BENCH_RUNS (3) times, of which the
+# median counts; a peer once, for PEER_SECONDS (600) at most.
 set -eu
 
 # shellcheck source=bench/common.sh
 . "$(dirname "$0")/common.sh"
 
 MAT_XMX=${MAT_XMX:-4g}
+BENCH_RUNS=${BENCH_RUNS:-3}
+PEER_SECONDS=${PEER_SECONDS:-600}
 while [ $# -gt 0 ]; do
 	case $1 in
 	--max)
@@ -29,52 +39,87 @@ while [ $# -gt 0 ]; do
 	shift
 done
 prepare
+load=$(cut -d ' ' -f 1-3 /proc/loadavg)
 
-mat=
-if [ -n "${MAT_HOME:-}" ]; then
-	mat=$MAT_HOME/ParseHeapDump.sh
-	[ -f "$mat" ] || die "MAT_HOME is $MAT_HOME, but there is no ParseHeapDump.sh in it"
+mat=${MAT:-}
+mat_end=
+if [ -z "$mat" ] && [ -n "${MAT_HOME:-}" ]; then
+	[ -f "$MAT_HOME/ParseHeapDump.sh" ] ||
+		die "MAT_HOME is $MAT_HOME, but there is no ParseHeapDump.sh in it"
+	mat="sh $MAT_HOME/ParseHeapDump.sh"
+	mat_end="-vmargs -Xmx$MAT_XMX"
 fi
-slurp=$(command -v hprof-slurp || true)
+slurp=${HPROF_SLURP:-$(command -v hprof-slurp || true)}
+analyzer=${HPROF_ANALYZER:-$(command -v hprof-analyzer || true)}
+# Before hprof-slurp 0.10 the file was an option.
+# shellcheck disable=SC2086
+if [ -n "$slurp" ] && $slurp --help 2>/dev/null | grep -q -- '^ *-i, '; then
+	slurp="$slurp -i"
+fi
 
-printf '%s\t' dump MB heapdb 'wall s' 'peak RSS MB' 'peak anon MB' 'files MB' >"$tmp/rows"
-echo 'against heapdb' >>"$tmp/rows"
+printf '%s\t' dump MB what 'wall s' 'CPU s' 'peak RSS MB' 'peak anon MB' 'files MB' 'wall x' 'CPU x' \
+	'RSS x' >"$tmp/rows"
+echo 'RSS / our anon' >>"$tmp/rows"
 
-# row TOOL TIME REFERENCE FILES MEASURE...: one line, memory as the most of the measures.
-row()
+# ratio MEASURE REFERENCE COLUMN [REFERENCE-COLUMN]
+ratio()
 {
-	tool=$1
-	time=$2
-	reference=$3
-	files=$4
-	shift 4
-	resident=0
-	anonymous=0
-	for part; do
-		resident=$(calc "$resident > $(figure "$part" 4) ? $resident : $(figure "$part" 4)" %.0f)
-		anonymous=$(calc "$anonymous > $(figure "$part" 5) ? $anonymous : $(figure "$part" 5)" %.0f)
-	done
-	printf '%s\t' "$name" "$(calc "$bytes / 1e6" %.0f)" "$tool" "$(calc "$time")" \
-		"$(calc "$resident / 1024" %.0f)" "$(calc "$anonymous / 1024" %.0f)" \
-		"$(calc "$files / 1e6" %.0f)" >>"$tmp/rows"
-	calc "$time / $reference" '%.1f\n' >>"$tmp/rows"
+	calc "$(figure "$2" "${4:-$3}") > 0 ? $(figure "$1" "$3") / $(figure "$2" "${4:-$3}") : 0" %.1f
 }
 
-# MAT writes its index files beside the dump: give it a folder of its own.
-run_mat()
+# cpu MEASURE: user and system seconds
+cpu()
 {
-	folder=$BENCH_DIR/mat.$$
+	calc "$(figure "$1" 2) + $(figure "$1" 3)"
+}
+
+# row WHAT MEASURE REFERENCE FILES: one line of the table.
+row()
+{
+	{
+		printf '%s\t' "$name" "$(calc "$bytes / 1e6" %.0f)" "$1" \
+			"$(calc "$(figure "$2" 1)")" "$(cpu "$2")" \
+			"$(calc "$(figure "$2" 4) / 1024" %.0f)" \
+			"$(calc "$(figure "$2" 5) / 1024" %.0f)" "$(calc "$4 / 1e6" %.0f)" \
+			"$(ratio "$2" "$3" 1)" "$(calc "$(cpu "$2") / ($(cpu "$3") + 1e-9)" %.1f)" \
+			"$(ratio "$2" "$3" 4)"
+		ratio "$2" "$3" 4 5
+		echo
+	} >>"$tmp/rows"
+}
+
+# peer NAME REFERENCE COMMAND [END]: many write files beside the dump, so each gets a folder of its own.
+peer()
+{
+	[ -n "$3" ] || return 0
+	folder=$BENCH_DIR/peer.$$
 	mkdir -p "$folder"
 	ln -s "$dump" "$folder/dump.hprof"
+	warm "$dump"
 	rc=0
-	measure mat sh "$mat" "$folder/dump.hprof" -vmargs "-Xmx$MAT_XMX" || rc=$?
+	# shellcheck disable=SC2086
+	(cd "$folder" && measure peer timeout "$PEER_SECONDS" $3 "$folder/dump.hprof" ${4:-}) || rc=$?
 	files=$(find "$folder" -type f -exec stat -c %s {} + | awk '{ n += $1 } END { print n + 0 }')
 	rm -rf "$folder"
-	if [ $rc -eq 0 ]; then
-		row "Eclipse MAT -Xmx$MAT_XMX" "$(figure mat 1)" "$graph" "$files" mat
-	else
-		say "Eclipse MAT failed on $name (exit $rc)"
-	fi
+	case $rc in
+	0) row "$1" peer "$2" "$files" ;;
+	124) row "$1: not done in $PEER_SECONDS s" peer "$2" "$files" ;;
+	*) row "$1: failed (exit $rc)" peer "$2" "$files" ;;
+	esac
+}
+
+# ours NAME QUERY...: import and a query that comes first, as one measure.
+ours()
+{
+	what=$1
+	shift
+	# shellcheck disable=SC2086,SC2016
+	measure "$what" -n "$BENCH_RUNS" sh -c '
+		heapdb=$1 dump=$2 db=$3 options=$4
+		shift 4
+		"$heapdb" import "$dump" -o "$db" --force --quiet $options &&
+			"$heapdb" query "$@" --quiet --db "$db" $options
+		' sh "$heapdb" "$dump" "$db" "$BENCH_OPTIONS" "$@"
 }
 
 compare()
@@ -84,32 +129,22 @@ compare()
 	bytes=$(file_size "$dump")
 	say "comparing on $name"
 	warm "$dump"
-	# shellcheck disable=SC2086
-	measure import "$heapdb" import "$dump" -o "$db" --force --quiet $BENCH_OPTIONS || return 0
-	# shellcheck disable=SC2086
-	measure histogram "$heapdb" query histogram --shallow --quiet --db "$db" $BENCH_OPTIONS || return 0
-	histogram=$(calc "$(figure import 1) + $(figure histogram 1)" %.4f)
-	# shellcheck disable=SC2086
-	measure import "$heapdb" import "$dump" -o "$db" --force --quiet $BENCH_OPTIONS || return 0
-	# shellcheck disable=SC2086
-	measure top "$heapdb" query top --quiet --db "$db" $BENCH_OPTIONS || return 0
-	graph=$(calc "$(figure import 1) + $(figure top 1)" %.4f)
-	row "heapdb: import, dominators" "$graph" "$graph" "$(file_size "$db")" import top
-	if [ -n "$mat" ]; then
-		warm "$dump"
-		run_mat
-	fi
-	row "heapdb: import, histogram" "$histogram" "$histogram" "$(file_size "$db")" import histogram
-	if [ -n "$slurp" ]; then
-		warm "$dump"
-		# Before 0.10 the file was an option.
-		old=$("$slurp" --help | grep -c -- '^ *-i, ' || true)
-		# shellcheck disable=SC2046
-		if measure slurp "$slurp" $([ "$old" -eq 0 ] || echo -i) "$dump"; then
-			row hprof-slurp "$(figure slurp 1)" "$histogram" 0 slurp
-		fi
-	fi
+	ours histogram histogram --shallow || return 0
+	small=$(file_size "$db")
+	ours graph top || return 0
+	row "heapdb: import, dominators" graph graph "$(file_size "$db")"
+	peer "Eclipse MAT" graph "$mat" "$mat_end"
+	peer "Shark" graph "${SHARK:-}"
+	peer "NetBeans" graph "${NETBEANS:-}"
+	peer "hprof-analyzer" graph "$analyzer"
+	row "heapdb: import, histogram" histogram histogram "$small"
+	peer "hprof-slurp" histogram "$slurp"
 	rm -f "$db" "$db-lock"
+}
+
+missing()
+{
+	[ -n "$2" ] || echo "$1 was not measured: $3."
 }
 
 if [ $# -gt 0 ]; then
@@ -134,9 +169,14 @@ fi
 	machine
 	echo
 	table "$tmp/rows"
-	echo "Page cache warm. Ratios are against the line of heapdb above; more than 1: slower."
-	[ -n "$mat" ] || echo "Eclipse MAT was not measured: MAT_HOME is not set."
-	[ -n "$slurp" ] || echo "hprof-slurp was not measured: it is not on PATH (cargo install hprof-slurp)."
+	echo "Page cache warm. x: times heapdb's figure in the line above that begins with it; more than 1:" \
+		"slower, more. The last column is the peer's resident memory by heapdb's anonymous."
+	echo "Load when the run began: $load; at its end: $(cut -d ' ' -f 1-3 /proc/loadavg)."
+	missing "Eclipse MAT" "$mat" "neither MAT nor MAT_HOME is set"
+	missing Shark "${SHARK:-}" "SHARK is not set"
+	missing NetBeans "${NETBEANS:-}" "NETBEANS is not set"
+	missing hprof-analyzer "$analyzer" "it is not on PATH (cargo install hprof-analyzer)"
+	missing hprof-slurp "$slurp" "it is not on PATH (cargo install hprof-slurp)"
 } >"$tmp/report"
 cat "$tmp/report"
 [ -z "$save" ] || save_section "Peers" "$tmp/report"
