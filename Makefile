@@ -17,6 +17,8 @@ LIBDIR   = $(PREFIX)/lib
 INCDIR   = $(PREFIX)/include
 MANDIR   = $(PREFIX)/share/man
 COMPDIR  = $(PREFIX)/share/bash-completion/completions
+ZSHDIR   = $(PREFIX)/share/zsh/site-functions
+FISHDIR  = $(PREFIX)/share/fish/vendor_completions.d
 T        =
 LIMIT    = 300
 SECS     = 60
@@ -72,7 +74,7 @@ sample      := build/sample.hprof
 .SECONDARY:
 .PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
-	install uninstall cov dist format clean help FORCE
+	install uninstall cov dist deb static arm64 test-arm64 release check format clean help FORCE
 
 all: lib command $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
@@ -102,8 +104,9 @@ $(static_lib): $(lib_obj) $(BUILD)/lib.list
 	@rm -f $@
 	$(AR) rcs $@ $(lib_obj)
 
-$(shared_lib): $(lib_obj) $(BUILD)/lib.list
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -o $@ $(lib_obj) $(LIB_LIBS)
+$(shared_lib): $(lib_obj) $(BUILD)/lib.list src/api/heapdb.map
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/heapdb.map \
+		-o $@ $(lib_obj) $(LIB_LIBS)
 	@ln -sf $(@F) $(@D)/$(SONAME)
 
 # The command's files but its main, for fuzz targets; no one installs it.
@@ -146,6 +149,8 @@ test-programs: $(test_bin) $(replay_bin) $(example_bin)
 
 test: all test-programs $(sample) ## run the tests; T=name runs those whose name contains it
 	@BUILD=$(BUILD) T='$(T)' LIMIT=$(LIMIT) DUMP=$(sample) CC='$(CC)' sh tests/run.sh
+
+check: test ## the same as test
 
 golden: all $(example_bin) $(sample) ## rewrite the expected output of tests/cli (T=name: of some)
 	@BUILD=$(BUILD) T='$(T)' LIMIT=$(LIMIT) DUMP=$(sample) sh tests/run_cli.sh --write
@@ -274,7 +279,7 @@ lint-headers:
 lint-man:
 	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \
 	elif command -v mandoc >/dev/null; then \
-		mandoc -Tlint -W warning tools/heapdb/heapdb.1 && echo "man page: clean"; \
+		mandoc -Tlint -W warning tools/heapdb/heapdb.1 tools/heapdb/heapdb.3 && echo "man page: clean"; \
 	else echo "man page: mandoc is not installed"; fi
 
 lint-sh:
@@ -342,35 +347,71 @@ export pc_text
 
 install: all ## install to $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(COMPDIR)
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(COMPDIR) \
+		$(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	install -m 644 include/heapdb.h $(DESTDIR)$(INCDIR)/heapdb.h
 	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/libheapdb.a
-	install -m 755 $(shared_lib) $(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION)
+	install -m 644 $(shared_lib) $(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION)
 	ln -sf libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libheapdb.so
 	printf '%s\n' "$$pc_text" > $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc
-	if [ -n "$(command)" ]; then install -m 755 $(command) $(DESTDIR)$(BINDIR)/heapdb; fi
-	if [ -f tools/heapdb/heapdb.1 ]; then \
-		install -m 644 tools/heapdb/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb.1; fi
-	if [ -f tools/heapdb/heapdb.bash ]; then \
-		install -m 644 tools/heapdb/heapdb.bash $(DESTDIR)$(COMPDIR)/heapdb; fi
+	install -m 755 $(command) $(DESTDIR)$(BINDIR)/heapdb
+	install -m 644 tools/heapdb/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb.1
+	install -m 644 tools/heapdb/heapdb.3 $(DESTDIR)$(MANDIR)/man3/heapdb.3
+	install -m 644 tools/heapdb/heapdb.bash $(DESTDIR)$(COMPDIR)/heapdb
+	install -m 644 tools/heapdb/_heapdb $(DESTDIR)$(ZSHDIR)/_heapdb
+	install -m 644 tools/heapdb/heapdb.fish $(DESTDIR)$(FISHDIR)/heapdb.fish
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/heapdb $(DESTDIR)$(INCDIR)/heapdb.h $(DESTDIR)$(LIBDIR)/libheapdb.a \
 		$(DESTDIR)$(LIBDIR)/libheapdb.so $(DESTDIR)$(LIBDIR)/$(SONAME) \
 		$(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc \
-		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(COMPDIR)/heapdb
+		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(MANDIR)/man3/heapdb.3 $(DESTDIR)$(COMPDIR)/heapdb \
+		$(DESTDIR)$(ZSHDIR)/_heapdb $(DESTDIR)$(FISHDIR)/heapdb.fish
+
+# --- releasing ---------------------------------------------------------------------------------
+
+# A command without shared libraries, to copy into a container that has nothing.
+static: ## build build/static/heapdb, one file that needs no library
+	$(MAKE) BUILD=build/static LDFLAGS='-static $(LDFLAGS)' build/static/heapdb
+
+# The library's and the tests' libraries come from Debian's other architecture (tools/install-deps.sh --arm64).
+ARM64 = $(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
+arm64: ## build build/arm64/heapdb for aarch64, one file that needs no library
+	$(ARM64) LDFLAGS=-static build/arm64/heapdb
+
+test-arm64: $(sample) ## run the C tests for aarch64 under qemu (package qemu-user)
+	$(ARM64) LDFLAGS=-static build/arm64/heapdb test-programs
+	BUILD=build/arm64 RUN=qemu-aarch64 sh tests/arm64.sh
 
 dist: ## pack what is committed into build/heapdb-VERSION.tar.gz
 	@mkdir -p build
 	git archive --format=tar.gz --prefix=heapdb-$(VERSION)/ -o build/heapdb-$(VERSION).tar.gz HEAD
 	@ls -l build/heapdb-$(VERSION).tar.gz
 
+# Builds in a copy of what is committed, with tools/packaging/debian in its place.
+deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
+	@rm -rf build/deb && mkdir -p build/deb
+	git archive --prefix=heapdb-$(VERSION)/ HEAD | tar x -C build/deb
+	cp -r tools/packaging/debian build/deb/heapdb-$(VERSION)/debian
+	cd build/deb/heapdb-$(VERSION) && dpkg-buildpackage -us -uc -b > ../build.log 2>&1 || \
+		{ tail -40 ../build.log; exit 1; }
+	cd build/deb && lintian --fail-on error,warning *.changes
+	@ls -l build/deb/*.deb
+
+release: dist deb static ## all that a release has, with checksums, in build/release
+	@rm -rf build/release && mkdir -p build/release
+	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb src/api/heapdb.map build/release/
+	cp build/static/heapdb build/release/heapdb-$(VERSION)-linux-$$(uname -m)
+	strip build/release/heapdb-$(VERSION)-linux-$$(uname -m)
+	cd build/release && sha256sum * > SHA256SUMS
+	@cat build/release/SHA256SUMS
+
 clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo "  variables: CC=clang OPT='-O0 -g' DEV=1 SAN=address,undefined PREFIX=/usr LIMIT=300 (s a test)"
 
 -include $(patsubst %.o,%.d,$(lib_obj) $(cmd_obj) $(gen_obj) $(support_obj) $(test_obj) \

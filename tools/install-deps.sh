@@ -5,6 +5,8 @@
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
 #   sh tools/install-deps.sh --ci     also debootstrap, for the tests on a bare machine in .ci/run
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
+#   sh tools/install-deps.sh --package  also what `make release` builds Debian packages with
+#   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make test-arm64`
 #
 # Needs root or sudo. Does nothing if everything is there already.
 set -eu
@@ -13,13 +15,19 @@ packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 	libcmocka-dev zstd python3"
 lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck"
 
+package="debhelper dpkg-dev lintian fakeroot"
+arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user liblmdb-dev:arm64 libxxhash-dev:arm64
+	libpcre2-dev:arm64 libcmocka-dev:arm64"
+
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
 --ci) packages="$packages $lint debootstrap" ;;
 --fuzz) packages="$packages clang libclang-rt-14-dev afl++ valgrind" ;;
+--package) packages="$packages $package" ;;
+--arm64) packages="$packages $arm64" ;;
 *)
-	echo "usage: sh tools/install-deps.sh [--lint|--ci|--fuzz]" >&2
+	echo "usage: sh tools/install-deps.sh [--lint|--ci|--fuzz|--package|--arm64]" >&2
 	exit 2
 	;;
 esac
@@ -43,6 +51,9 @@ if [ "$(id -u)" -ne 0 ]; then
 	root=sudo
 fi
 echo "install-deps: installing$missing"
+case $missing in
+*:arm64*) $root dpkg --add-architecture arm64 ;;
+esac
 $root env DEBIAN_FRONTEND=noninteractive apt-get -q update
 # shellcheck disable=SC2086
 $root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing

@@ -1,5 +1,5 @@
 # Completion of heapdb for bash. Names come from `heapdb help --names`: kind, owner, name,
-# argument and help, parted by tabs.
+# argument and help, separated by tabs.
 
 _heapdb_names()
 {

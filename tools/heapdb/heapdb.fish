@@ -1,0 +1,77 @@
+# Completion of heapdb for fish. Names come from `heapdb help --names`: kind, owner, name,
+# argument and help, separated by tabs.
+
+function __heapdb_names --argument-names kind owner
+    heapdb help --names 2>/dev/null | awk -F '\t' -v kind="$kind" -v owner="$owner" '
+        $1 == kind && $2 == owner { print $3 "\t" $5 }'
+end
+
+function __heapdb_command
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and echo $words[2]
+end
+
+# The query that the line asks, if it names one.
+function __heapdb_query
+    set -l words (commandline -opc)
+    switch (__heapdb_command)
+        case info check diff
+            __heapdb_command
+        case query export
+            set -l known objects (__heapdb_names query query | string split -f 1 \t)
+            for word in $words[3..-1]
+                if contains -- $word $known
+                    echo $word
+                    return
+                end
+            end
+    end
+end
+
+function __heapdb_words
+    set -l words (commandline -opc)
+    if test (count $words) -lt 2
+        __heapdb_names command -
+        return
+    end
+    set -l owner $words[2]
+    set -l query (__heapdb_query)
+    set -l last $words[-1]
+    # What the option before the cursor takes.
+    if string match -q -- '--*' $last
+        set -l argument (heapdb help --names 2>/dev/null | awk -F '\t' -v a="$owner" \
+            -v b="query $query" -v name="$last" '
+            $1 == "option" && ($2 == a || $2 == b) && $3 == name { print $4; exit }')
+        switch "$argument"
+            case FILE PATH
+                __fish_complete_path (commandline -ct)
+                return
+            case '*|*'
+                string split '|' -- $argument
+                return
+            case '?*'
+                return
+        end
+    end
+    if string match -q -- '-*' (commandline -ct)
+        __heapdb_names option $owner
+        test -n "$query"; and __heapdb_names option "query $query"
+        return
+    end
+    switch $owner
+        case import report diff
+            __fish_complete_path (commandline -ct)
+        case query
+            test -n "$query"; or __heapdb_names query query
+        case export
+            test -n "$query"; or echo objects
+        case help
+            if test (count $words) -eq 2
+                __heapdb_names command -
+            else if test "$last" = query
+                __heapdb_names query query
+            end
+    end
+end
+
+complete -c heapdb -f -a '(__heapdb_words)'
