@@ -224,6 +224,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) hostile
 	$(MAKE) fuzz SECS=600
 	! command -v afl-fuzz >/dev/null || $(MAKE) fuzz-afl SECS=600
+	! command -v aarch64-linux-gnu-gcc >/dev/null || $(MAKE) test-arm64
 
 # Programs that make thousands of databases, kill others or wait for faults are not run here: sanitizers see them.
 valgrind_skip := store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated derive_company \
@@ -373,16 +374,17 @@ uninstall: ## remove what install put there
 
 # A command without shared libraries, to copy into a container that has nothing.
 static: ## build build/static/heapdb, one file that needs no library
-	$(MAKE) BUILD=build/static LDFLAGS='-static $(LDFLAGS)' build/static/heapdb
+	+$(MAKE) BUILD=build/static LDFLAGS='-static $(LDFLAGS)' build/static/heapdb
 
 # The library's and the tests' libraries come from Debian's other architecture (tools/install-deps.sh --arm64).
-ARM64 = $(MAKE) BUILD=build/arm64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
+# cmocka has no static library, so that the tests' programs are linked with shared ones.
+arm64_tools = CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
 arm64: ## build build/arm64/heapdb for aarch64, one file that needs no library
-	$(ARM64) LDFLAGS=-static build/arm64/heapdb
+	+$(MAKE) BUILD=build/arm64 $(arm64_tools) LDFLAGS=-static build/arm64/heapdb
 
-test-arm64: $(sample) ## run the C tests for aarch64 under qemu (package qemu-user)
-	$(ARM64) LDFLAGS=-static build/arm64/heapdb test-programs
-	BUILD=build/arm64 RUN=qemu-aarch64 sh tests/arm64.sh
+test-arm64: $(sample) ## run the tests for aarch64 under qemu
+	+$(MAKE) BUILD=build/arm64-tests $(arm64_tools) all test-programs
+	BUILD=build/arm64-tests RUN=qemu-aarch64 sh tests/arm64.sh
 
 dist: ## pack what is committed into build/heapdb-VERSION.tar.gz
 	@mkdir -p build

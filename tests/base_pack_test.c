@@ -53,7 +53,7 @@ static void test_widths(void **state)
 
 static void test_counts(void **state)
 {
-	uint64_t values[PACK_GROUP * 2 + 2];
+	uint64_t values[PACK_GROUP * 2 + 2] = { 0 };
 
 	(void)state;
 	for (uint32_t n = 0; n <= PACK_GROUP * 2 + 2; n++) {

@@ -166,7 +166,7 @@ HDB_API int rename(const char *from, const char *to)
 {
 	if (rec.is_on)
 		record(OP_RENAME, -1, NULL, 0, 0);
-	return (int)syscall(SYS_rename, from, to);
+	return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
 /* ---- states after a loss ---- */

@@ -171,7 +171,7 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 		put_name(out, "fact", owner, query->facts[i].name, "", query->facts[i].help);
 }
 
-/* A name a line: kind, what it belongs to, name, argument, help, parted by tabs. */
+/* A name a line: kind, what it belongs to, name, argument, help, separated by tabs. */
 static void put_names(struct output *out)
 {
 	size_t count;
