@@ -1,4 +1,4 @@
-# On a terminal of 60 columns lines are cut to it, and the cut is shown; elsewhere nothing is cut.
+# On a terminal of 46 columns lines are cut to it, and the cut is shown; elsewhere nothing is cut.
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	echo "there are no terminals: /dev/pts is not mounted" >&2
 	exit 77
@@ -12,7 +12,8 @@ COMMAND = ["heapdb", "query", "histogram", "java.util.concurrent.*", "--columns"
 def on_terminal(columns):
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    child = subprocess.Popen(COMMAND, stdout=side, stderr=side)
+    child = subprocess.Popen(COMMAND, stdout=side, stderr=side,
+                             env=dict(os.environ, NO_COLOR="1"))
     os.close(side)
     text = b""
     while True:
@@ -26,10 +27,10 @@ def on_terminal(columns):
     child.wait()
     return text.decode().replace("\r\n", "\n")
 
-narrow = on_terminal(60)
+narrow = on_terminal(46)
 table = narrow[narrow.index("\n\n") + 2:]
 print(table, end="")
-assert all(len(line) <= 60 for line in table.split("\n"))
+assert all(len(line) <= 46 for line in table.split("\n"))
 assert "\u2026" in table and "\033" not in table
 piped = subprocess.run(COMMAND, stdout=subprocess.PIPE, check=True).stdout.decode()
 assert "\u2026" not in piped

@@ -4,11 +4,21 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
+#include "heapdb/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* On a terminal some answers are a text, unless columns, an order or a format were asked for. */
+static bool is_text(const struct cli *cli)
+{
+	const struct options *opt = &cli->opt;
+
+	return cli->out->is_terminal && !opt->has_format && !opt->columns && !opt->sort && !opt->wide &&
+	       !(cli->command->flags & EXPORTS) && text_of(cli->query->name);
+}
 
 /* What people and programs get if they do not say. */
 static void set_defaults(struct cli *cli)
@@ -17,7 +27,7 @@ static void set_defaults(struct cli *cli)
 
 	if (!opt->has_format && cli->command->flags & EXPORTS)
 		opt->format = FORMAT_TSV;
-	if (!opt->has_limit && opt->format == FORMAT_TABLE)
+	if (!opt->has_limit && opt->format == FORMAT_TABLE && !(is_text(cli) && text_is_whole(cli->query->name)))
 		opt->limit = cli->command->query ? OPTIONS_LIMIT_COMMAND : OPTIONS_LIMIT_DEFAULT;
 }
 
@@ -88,6 +98,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 
 	set_defaults(cli);
 	style = render_style_of(&cli->opt, cli->out);
+	style.as_text = is_text(cli);
 	args = args_of(&cli->opt);
 	if (before) {
 		args.before = before;
@@ -101,6 +112,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 		.name = cli->query->name,
 		.rows = rows,
 		.limit = cli->opt.limit,
+		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
 		.err = &cli->err,
 	};
 	if (cli->opt.columns)

@@ -26,11 +26,13 @@ enum option_key {
 	KEY_STRICT,
 	KEY_JSON,
 	KEY_CSV,
+	KEY_TABLE,
 	KEY_FORMAT,
 	KEY_COLUMNS,
 	KEY_LIMIT,
 	KEY_SORT,
 	KEY_HUMAN,
+	KEY_WIDE,
 	KEY_MEMORY,
 	KEY_THREADS,
 	KEY_QUIET,
@@ -59,6 +61,7 @@ const struct option_info option_table[] = {
 	[KEY_STRICT] = { "strict", NULL, OPTIONS_IMPORT, 0, "refuse a damaged dump" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
 	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS, 0, "comma-separated values with a heading" },
+	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS, 0, "a table, also of what a terminal shows as text" },
 	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv", OPTIONS_ROWS, 0,
 			 "how rows are written" },
 	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS, 0, "these columns, in this order" },
@@ -67,6 +70,8 @@ const struct option_info option_table[] = {
 	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
 		       "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
+	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS, 0,
+		       "tables with all columns and whole texts, however wide the terminal is" },
 	[KEY_MEMORY] = { "memory", "SIZE", OPTIONS_WORK, 0,
 			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is)" },
 	[KEY_THREADS] = { "threads", "N", OPTIONS_WORK, 0, "worker threads (default: one a core)" },
@@ -340,6 +345,8 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		return set_words(key, value, opt, err);
 	case KEY_JSON:
 		return set_format(opt, FORMAT_JSON, err);
+	case KEY_TABLE:
+		return set_format(opt, FORMAT_TABLE, err);
 	case KEY_CSV:
 		return set_format(opt, FORMAT_CSV, err);
 	case KEY_SNAPSHOT:
@@ -355,6 +362,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_HUMAN:
 		opt->human = true;
+		break;
+	case KEY_WIDE:
+		opt->wide = true;
 		break;
 	case KEY_QUIET:
 		opt->quiet = true;

@@ -7,6 +7,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/suggest.h"
+#include "heapdb/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,21 @@ static size_t terminal_width(int fd)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > 4096 ? 4096 : (size_t)width;
 }
 
+/* See no-color.org; a terminal that says it is dumb obeys nothing. */
+static bool wants_colour(const struct output *out)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return out->is_terminal && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
 struct render_style render_style_of(const struct options *opt, const struct output *out)
 {
 	return (struct render_style){
 		.format = opt->format,
 		.human = opt->human,
-		.width = out->is_terminal ? terminal_width(out->fd) : 0,
+		.has_colour = wants_colour(out),
+		.width = out->is_terminal && !opt->wide ? terminal_width(out->fd) : 0,
 	};
 }
 
@@ -43,7 +53,8 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 
 	switch (style->format) {
 	case FORMAT_TABLE:
-		rc = render_table(answer, style, out);
+		rc = style->as_text ? text_of(answer->name)(answer, style, out) :
+				      render_table(answer, style, out);
 		break;
 	case FORMAT_JSON:
 		rc = render_json(answer, out);
@@ -97,6 +108,7 @@ int answer_pick(struct answer *answer, const char *columns)
 			break;
 		name += size + 1;
 	}
+	answer->is_picked = true;
 	return rc;
 }
 

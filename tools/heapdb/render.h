@@ -20,8 +20,10 @@ struct answer {
 	const struct hdb_value *fact_values;
 	size_t fact_count;
 	uint64_t limit;                     /* that the query was given; 0: none */
+	const char *sort;                   /* the column that rows are sorted by; NULL: none */
 	size_t *picked;                     /* owned: columns to print; NULL: all */
 	size_t picked_count;
+	bool is_picked;                     /* the columns are those that were asked for by name */
 	uint64_t row_count;                 /* out: rows printed */
 	struct hdb_error *err;              /* out: why rendering failed */
 	bool is_open;                       /* out: failed within a JSON object, not yet ended */
@@ -30,8 +32,15 @@ struct answer {
 struct render_style {
 	enum format format;
 	bool human;
-	size_t width; /* columns of the terminal; 0: do not cut */
+	bool as_text;    /* as people read it from top to bottom: see text.h */
+	bool has_colour; /* bold, dim and colours may be printed */
+	size_t width;    /* columns of the terminal; 0: do not cut */
 };
+
+/* What a terminal obeys, where style.has_colour. */
+#define STYLE_BOLD "\033[1m"
+#define STYLE_DIM "\033[2m"
+#define STYLE_END "\033[0m"
 
 /* Prints for people in the style that standard output asks for. */
 struct render_style render_style_of(const struct options *opt, const struct output *out);

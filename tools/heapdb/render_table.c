@@ -3,9 +3,14 @@
  *
  * Rows are laid out a batch at a time; a batch may widen the columns of those after it, so that even
  * a table of millions of rows is printed as it comes, in little memory.
+ *
+ * A line that is wider than the terminal loses the packages of its class names, the widest column first; then texts
+ * are cut to CUT_FIRST columns; then columns go, the last first down to the retained size, and are named below the
+ * table; then texts are cut to CUT_MIN; at last more columns go. Numbers are never cut.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
+#include "heapdb/shorten.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -20,8 +25,21 @@
 /* No column is padded further for the sake of one long text. */
 #define PAD_MAX 100
 
-/* Texts are not cut below this, even if the line gets longer than the terminal. */
+/* Texts are cut to this before columns go, so that they can still be told apart ... */
+#define CUT_FIRST 28
+/* ... and never below this, even if the line gets longer than the terminal. */
 #define CUT_MIN 12
+
+/* What a table keeps of a column. */
+struct column {
+	size_t width;        /* for padding */
+	size_t cut;          /* most columns of the terminal printed, 0: all */
+	bool is_text;
+	bool is_short;       /* class names lose their packages */
+	bool is_hidden;      /* there is no room for it */
+	bool stays;          /* it is never hidden */
+	bool matters;        /* it, and what stands before it, is hidden only where texts cannot be cut further */
+};
 
 struct cell {
 	size_t at;    /* in the batch's bytes */
@@ -34,19 +52,16 @@ struct table {
 	const struct render_style *style;
 	struct output *out;
 	size_t columns;
-	size_t *widths;     /* of each column, for padding; owned */
-	size_t *cuts;       /* of each column: most columns printed, 0: all; owned */
-	struct cell *cells; /* of the batch; owned */
-	size_t rows;        /* in the batch */
-	struct bytes text;  /* of the batch */
-	size_t blanks;      /* due before the next text of the line */
-	bool has_heading;   /* it is printed */
+	size_t last;            /* the last column that is shown */
+	struct column *column;  /* owned */
+	struct cell *cells;     /* of the batch; owned */
+	size_t rows;            /* in the batch */
+	struct bytes text;      /* of the batch */
+	struct bytes shortened; /* of the cell that is printed */
+	size_t blanks;          /* due before the next text of the line */
+	const char *line_end;
+	bool has_heading;       /* it is printed */
 };
-
-static bool is_text(const struct table *t, size_t column)
-{
-	return answer_column(t->answer, column)->type == HDB_TYPE_TEXT;
-}
 
 static size_t put_number(struct bytes *out, const char *buf, size_t size)
 {
@@ -125,71 +140,181 @@ static void put_aligned(struct table *t, const char *text, size_t size)
 }
 
 /* The cell, cut to its column's limit, right-aligned for numbers; the last column ends the line. */
-static void put_cell(struct table *t, size_t column, const char *text, size_t size, size_t width)
+static void put_cell(struct table *t, size_t no, const char *text, size_t size, size_t width)
 {
-	const size_t cut = t->cuts[column], pad = t->widths[column];
+	const struct column *column = &t->column[no];
 	bool is_cut = false;
 
-	if (cut > 0 && width > cut) {
-		size = escape_fit(text, size, cut - 1, &width);
+	if (column->is_hidden)
+		return;
+	if (column->cut > 0 && width > column->cut) {
+		size = escape_fit(text, size, column->cut - 1, &width);
 		width++;
 		is_cut = true;
 	}
-	if (!is_text(t, column) && width < pad)
-		t->blanks += pad - width;
+	if (!column->is_text && width < column->width)
+		t->blanks += column->width - width;
 	put_aligned(t, text, size);
 	if (is_cut)
 		put_aligned(t, ellipsis(), strlen(ellipsis()));
-	if (is_text(t, column) && width < pad)
-		t->blanks += pad - width;
+	if (column->is_text && width < column->width)
+		t->blanks += column->width - width;
 	t->blanks += 2;
-	if (column + 1 == t->columns) {
-		output_char(t->out, '\n');
+	if (no == t->last) {
+		output_string(t->out, t->line_end);
 		t->blanks = 0;
 	}
 }
 
-/* Widens the columns to what the batch needs, then cuts the widest texts until a line fits. */
-static void lay_out(struct table *t)
+/* ---- making a line fit ---- */
+
+/* Width of the column's widest cell in the batch, as it is printed. */
+static size_t widest_cell(struct table *t, size_t no)
 {
-	size_t line = 2 * (t->columns - 1);
+	size_t widest = 0;
+
+	for (size_t row = 0; row < t->rows; row++) {
+		const struct cell *cell = &t->cells[row * t->columns + no];
+		size_t width = cell->width;
+
+		if (t->column[no].is_short) {
+			t->shortened.size = 0;
+			width -= shorten_names(&t->shortened, t->text.data + cell->at, cell->size);
+		}
+		if (width > widest)
+			widest = width;
+	}
+	return widest;
+}
+
+static size_t line_width(const struct table *t)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < t->columns; i++)
+		width += t->column[i].is_hidden ? 0 : t->column[i].width + 2;
+	return width ? width - 2 : 0;
+}
+
+/* The widest text that is shown and wider than `least`, of those whose names can still be shortened if asked for. */
+static struct column *widest_text(struct table *t, size_t least, bool is_long)
+{
+	struct column *widest = NULL;
 
 	for (size_t i = 0; i < t->columns; i++) {
-		const size_t title = strlen(column_title(answer_column(t->answer, i)));
+		struct column *c = &t->column[i];
 
-		if (t->widths[i] < title)
-			t->widths[i] = title;
-		for (size_t row = 0; row < t->rows; row++) {
-			const size_t width = t->cells[row * t->columns + i].width;
-
-			if (t->widths[i] < width)
-				t->widths[i] = width;
-		}
-		if (t->style->width == 0 && t->widths[i] > PAD_MAX)
-			t->widths[i] = PAD_MAX;
-		line += t->widths[i];
+		if (c->is_text && !c->is_hidden && c->width > (widest ? widest->width : least) &&
+		    !(is_long && c->is_short))
+			widest = c;
 	}
-	while (t->style->width > 0 && line > t->style->width) {
-		const size_t over = line - t->style->width;
-		size_t widest = t->columns, second = CUT_MIN, less;
+	return widest;
+}
 
-		for (size_t i = 0; i < t->columns; i++) {
-			if (is_text(t, i) && (widest == t->columns || t->widths[i] > t->widths[widest]))
-				widest = i;
-		}
-		if (widest == t->columns || t->widths[widest] <= CUT_MIN)
+static size_t title_width(const struct table *t, size_t no)
+{
+	return strlen(column_title(answer_column(t->answer, no)));
+}
+
+static void shorten_widest(struct table *t)
+{
+	struct column *c;
+
+	while (line_width(t) > t->style->width && (c = widest_text(t, 0, true)) != NULL) {
+		const size_t no = (size_t)(c - t->column), title = title_width(t, no);
+		size_t width;
+
+		c->is_short = true;
+		width = widest_cell(t, no);
+		/* of a later batch: what was printed before keeps its width */
+		if (!t->has_heading && width < c->width)
+			c->width = width > title ? width : title;
+	}
+}
+
+/* Cuts the widest texts, down to `least` columns, until a line fits. */
+static void cut_widest(struct table *t, size_t least)
+{
+	size_t line;
+
+	while ((line = line_width(t)) > t->style->width) {
+		const size_t over = line - t->style->width;
+		struct column *widest = widest_text(t, least, false);
+		size_t second = least, less;
+
+		if (!widest)
 			break;
 		for (size_t i = 0; i < t->columns; i++) {
-			if (i != widest && is_text(t, i) && t->widths[i] > second)
-				second = t->widths[i];
+			const struct column *c = &t->column[i];
+
+			if (c != widest && c->is_text && !c->is_hidden && c->width > second)
+				second = c->width;
 		}
 		/* down to the second widest, or by one where they are alike */
-		less = t->widths[widest] > second ? t->widths[widest] - second : 1;
+		less = widest->width > second ? widest->width - second : 1;
 		less = less < over ? less : over;
-		t->widths[widest] -= less;
-		t->cuts[widest] = t->widths[widest];
-		line -= less;
+		widest->width -= less;
+		widest->cut = widest->width;
 	}
+}
+
+/* Hides columns from the last on, down to one that matters unless `all`; what was printed before cannot be hidden. */
+static void hide_last(struct table *t, bool all)
+{
+	for (size_t i = t->columns; i-- > 0 && !t->has_heading && line_width(t) > t->style->width;) {
+		if (t->column[i].matters && !all)
+			break;
+		t->column[i].is_hidden = !t->column[i].stays;
+	}
+	for (size_t i = 0; i < t->columns; i++) {
+		if (!t->column[i].is_hidden)
+			t->last = i;
+	}
+}
+
+/* Room that hidden columns left goes back to the texts that were cut for it. */
+static void widen_cut(struct table *t)
+{
+	for (size_t i = 0; i < t->columns; i++) {
+		struct column *c = &t->column[i];
+		const size_t line = line_width(t), natural = widest_cell(t, i);
+
+		if (c->cut == 0 || c->is_hidden || t->has_heading || line >= t->style->width)
+			continue;
+		c->width += t->style->width - line;
+		if (c->width >= natural) {
+			c->width = natural > title_width(t, i) ? natural : title_width(t, i);
+			c->cut = 0;
+		} else {
+			c->cut = c->width;
+		}
+	}
+}
+
+/* Widens the columns to what the batch needs, then makes a line fit the terminal. */
+static void lay_out(struct table *t)
+{
+	for (size_t i = 0; i < t->columns; i++) {
+		struct column *c = &t->column[i];
+		const size_t title = title_width(t, i), widest = widest_cell(t, i);
+
+		if (c->width < title)
+			c->width = title;
+		if (c->width < widest)
+			c->width = widest;
+		if (c->cut > 0 && c->width > c->cut)
+			c->width = c->cut;
+		if (t->style->width == 0 && c->width > PAD_MAX)
+			c->width = PAD_MAX;
+	}
+	if (t->style->width == 0 || line_width(t) <= t->style->width)
+		return;
+	shorten_widest(t);
+	cut_widest(t, CUT_FIRST);
+	hide_last(t, false);
+	cut_widest(t, CUT_MIN);
+	hide_last(t, true);
+	widen_cut(t);
 }
 
 /* Where no column has a heading, there is no line of them. */
@@ -199,12 +324,14 @@ static void put_heading(struct table *t)
 
 	t->has_heading = true;
 	for (size_t i = 0; i < t->columns; i++)
-		letters += strlen(column_title(answer_column(t->answer, i)));
-	for (size_t i = 0; i < t->columns && letters > 0; i++) {
-		const char *title = column_title(answer_column(t->answer, i));
-
-		put_cell(t, i, title, strlen(title), strlen(title));
-	}
+		letters += title_width(t, i);
+	if (letters == 0)
+		return;
+	output_string(t->out, t->style->has_colour ? STYLE_BOLD : "");
+	t->line_end = t->style->has_colour ? STYLE_END "\n" : "\n";
+	for (size_t i = 0; i < t->columns; i++)
+		put_cell(t, i, column_title(answer_column(t->answer, i)), title_width(t, i), title_width(t, i));
+	t->line_end = "\n";
 }
 
 static void put_batch(struct table *t)
@@ -214,8 +341,16 @@ static void put_batch(struct table *t)
 		put_heading(t);
 	for (size_t i = 0; i < t->rows * t->columns; i++) {
 		const struct cell *cell = &t->cells[i];
+		const char *text = t->text.data + cell->at;
+		size_t less;
 
-		put_cell(t, i % t->columns, t->text.data + cell->at, cell->size, cell->width);
+		if (!t->column[i % t->columns].is_short) {
+			put_cell(t, i % t->columns, text, cell->size, cell->width);
+			continue;
+		}
+		t->shortened.size = 0;
+		less = shorten_names(&t->shortened, text, cell->size);
+		put_cell(t, i % t->columns, t->shortened.data, t->shortened.size, cell->width - less);
 	}
 	t->rows = 0;
 	t->text.size = 0;
@@ -233,7 +368,7 @@ static int put_rows(struct table *t)
 			cell->width = value_for_people(answer_value(t->answer, i), t->style, &t->text);
 			cell->size = t->text.size - cell->at;
 		}
-		if (t->text.failed)
+		if (t->text.failed || t->shortened.failed)
 			return cli_fail(t->answer->err, HDB_ENOMEM, "no memory for a table");
 		t->rows++;
 		if (t->rows == BATCH_ROWS || t->text.size >= BATCH_BYTES)
@@ -244,24 +379,96 @@ static int put_rows(struct table *t)
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
+/* Text below the table, which goes to the next line where this one is full. */
+static void put_note(struct table *t, const char *text, size_t *at)
+{
+	const size_t width = strlen(text);
+
+	if (*at > 0 && t->style->width > 0 && *at + width > t->style->width) {
+		output_char(t->out, '\n');
+		*at = 0;
+	}
+	text += *at == 0 && *text == ' ';
+	output_string(t->out, text);
+	*at += strlen(text);
+}
+
+static bool is_any_hidden(const struct table *t)
+{
+	for (size_t i = 0; i < t->columns; i++) {
+		if (t->column[i].is_hidden)
+			return true;
+	}
+	return false;
+}
+
+/* "not shown: loader, id (--wide shows all columns)". */
+static void put_hidden(struct table *t, size_t *at)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		char name[64];
+
+		if (!t->column[i].is_hidden)
+			continue;
+		if (is_any)
+			put_note(t, ",", at);
+		else
+			put_note(t, *at > 0 ? "; not shown:" : "not shown:", at);
+		snprintf(name, sizeof(name), " %s", column_title(answer_column(t->answer, i)));
+		put_note(t, name, at);
+		is_any = true;
+	}
+	if (is_any)
+		put_note(t, " (--wide shows all columns)", at);
+}
+
+/* What the table does not show: rows beyond the limit, columns beyond the terminal. */
 static int put_footer(struct table *t)
 {
 	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
 	const uint64_t count = t->answer->row_count;
 	uint64_t total;
-	int have_size, all_size;
+	size_t at = 0;
 	int rc = answer_total(t->answer, &total);
 
 	if (rc < 0)
 		return rc;
 	if (count == 0 && total == 0)
 		output_string(t->out, "no rows\n");
-	if (count >= total)
-		return HDB_OK;
-	have_size = (int)format_thousands(have, count, false);
-	all_size = (int)format_thousands(all, total, false);
-	output_format(t->out, "%.*s of %.*s rows\n", have_size, have, all_size, all);
+	if (count < total || is_any_hidden(t))
+		output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
+	if (count < total) {
+		const int have_size = (int)format_thousands(have, count, false);
+		const int all_size = (int)format_thousands(all, total, false);
+		char rows[2 * OUTPUT_NUMBER_SIZE + 16];
+
+		snprintf(rows, sizeof(rows), "%.*s of %.*s rows", have_size, have, all_size, all);
+		put_note(t, rows, &at);
+	}
+	put_hidden(t, &at);
+	if (at > 0)
+		output_string(t->out, t->style->has_colour ? STYLE_END "\n" : "\n");
 	return HDB_OK;
+}
+
+/* The first column and the first text say what a row is; what was asked for by name is shown. */
+static void init_columns(struct table *t)
+{
+	bool has_text = false;
+
+	t->last = t->columns - 1;
+	for (size_t i = 0; i < t->columns; i++) {
+		const struct hdb_column *column = answer_column(t->answer, i);
+		struct column *c = &t->column[i];
+
+		c->is_text = column->type == HDB_TYPE_TEXT;
+		c->stays = i == 0 || t->answer->is_picked || (c->is_text && !has_text) ||
+			   (t->answer->sort && strcmp(t->answer->sort, column->name) == 0);
+		c->matters = strcmp(column->name, "retained") == 0;
+		has_text |= c->is_text;
+	}
 }
 
 int render_table(struct answer *answer, const struct render_style *style, struct output *out)
@@ -270,6 +477,7 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 		.answer = answer,
 		.style = style,
 		.out = out,
+		.line_end = "\n",
 		.columns = answer_column_count(answer),
 	};
 	int rc;
@@ -279,19 +487,19 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 		return HDB_OK;
 	if (answer_fact_count(answer) > 0)
 		output_char(out, '\n');
-	t.widths = calloc(t.columns, sizeof(t.widths[0]));
-	t.cuts = calloc(t.columns, sizeof(t.cuts[0]));
+	t.column = calloc(t.columns, sizeof(t.column[0]));
 	t.cells = calloc(t.columns * BATCH_ROWS, sizeof(t.cells[0]));
-	if (t.widths && t.cuts && t.cells) {
+	if (t.column && t.cells) {
+		init_columns(&t);
 		rc = put_rows(&t);
 		if (rc == HDB_OK)
 			rc = put_footer(&t);
 	} else {
 		rc = cli_fail(answer->err, HDB_ENOMEM, "no memory for a table");
 	}
-	free(t.widths);
-	free(t.cuts);
+	free(t.column);
 	free(t.cells);
+	output_release(out, &t.shortened);
 	output_release(out, &t.text);
 	return rc;
 }

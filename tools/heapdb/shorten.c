@@ -1,0 +1,73 @@
+/*
+ * heapdb/shorten.c - names of classes without their packages.
+ *
+ * A package begins with a small letter, a class with a capital one: so Java's conventions have it, and names that do
+ * not keep to them stay whole.
+ */
+#include "heapdb/shorten.h"
+
+#include <stdbool.h>
+
+static bool is_small(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool is_capital(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+/* Bytes beyond ASCII count as letters, so that a name is never taken apart inside one. */
+static bool is_part(char c)
+{
+	return is_small(c) || is_capital(c) || (c >= '0' && c <= '9') || c == '_' || c == '$' || (c & 0x80);
+}
+
+/* A package's own name: a small letter, then ASCII, so that a byte is a column. */
+static size_t package_size(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	if (size == 0 || !is_small(text[0]))
+		return 0;
+	while (n < size && is_part(text[n]) && !(text[n] & 0x80))
+		n++;
+	return n < size && text[n] == '.' ? n : 0;
+}
+
+/* Bytes of "java.util." before a class at `text`; 0 if no class follows. */
+static size_t packages_size(const char *text, size_t size)
+{
+	size_t n = 0, one;
+
+	while ((one = package_size(text + n, size - n)) > 0)
+		n += one + 1;
+	return n < size && is_capital(text[n]) ? n : 0;
+}
+
+size_t shorten_names(struct bytes *out, const char *text, size_t size)
+{
+	size_t done = 0, left_out = 0, i = 0;
+
+	while (i < size && text[i] != '"') {
+		size_t end;
+
+		if (!is_part(text[i])) {
+			i++;
+			continue;
+		}
+		for (end = i + packages_size(text + i, size - i); i < end;) {
+			const size_t one = package_size(text + i, end - i);
+
+			bytes_add(out, text + done, i + 1 - done);
+			left_out += one - 1;
+			done = i + one;
+			i += one + 1;
+		}
+		while (i < size && (is_part(text[i]) || text[i] == '.'))
+			i++;
+	}
+	bytes_add(out, text + done, size - done);
+	return left_out;
+}

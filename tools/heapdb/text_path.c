@@ -1,0 +1,154 @@
+/*
+ * heapdb/text_path.c - a path from a GC root down to an object, in the manner of a leak trace.
+ *
+ * The rows come from the object up to the root, and a path may be millions of objects long: of one that is longer than
+ * PATH_STEPS_MAX the steps in the middle are left out, and counted.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps of one path that are printed: those next to the object and next to the root, half each. */
+#define PATH_STEPS_MAX 2000u
+#define PATH_HALF (PATH_STEPS_MAX / 2)
+
+/* A step as it will be printed: text in `text`, from `at` on. */
+struct step {
+	struct bytes name;  /* "java.lang.Thread "main" 0x12c4" */
+	struct bytes sizes; /* "shallow 16 B, retained 80 B" */
+	struct bytes field; /* its field that holds the object of the step before; empty: none */
+	struct bytes root;  /* the kinds of GC root that it is; empty: none */
+};
+
+struct path {
+	struct step step[PATH_STEPS_MAX]; /* the first half as they came, then a ring of the last ones */
+	uint64_t count;                   /* steps of the path */
+};
+
+static void add_value(struct bytes *to, const struct hdb_value *value)
+{
+	const struct render_style style = { .format = FORMAT_TABLE, .human = true };
+
+	if (has_value(value))
+		value_for_people(value, &style, to);
+}
+
+static void add(struct bytes *to, const char *text)
+{
+	bytes_add(to, text, strlen(text));
+}
+
+static struct step *place_of(struct path *path, uint64_t no)
+{
+	return &path->step[no < PATH_HALF ? no : PATH_HALF + (no - PATH_HALF) % PATH_HALF];
+}
+
+static void keep(struct path *path, const struct hdb_rows *rows)
+{
+	struct step *step = place_of(path, path->count++);
+	const struct hdb_value *retained = rows_value(rows, "retained");
+
+	step->name.size = step->sizes.size = step->field.size = step->root.size = 0;
+	add_value(&step->name, rows_value(rows, "label"));
+	add(&step->name, " ");
+	add_value(&step->name, rows_value(rows, "id"));
+	add(&step->sizes, "shallow ");
+	add_value(&step->sizes, rows_value(rows, "shallow"));
+	if (has_value(retained)) {
+		add(&step->sizes, ", retained ");
+		add_value(&step->sizes, retained);
+	}
+	add_value(&step->field, rows_value(rows, "holds_by"));
+	add_value(&step->root, rows_value(rows, "root"));
+}
+
+static void put(struct output *out, const struct bytes *text)
+{
+	output_bytes(out, text->data ? text->data : "", text->size);
+}
+
+static void put_step(struct output *out, struct path *path, uint64_t no, bool boxes)
+{
+	const struct step *step = place_of(path, no), *below = no > 0 ? place_of(path, no - 1) : NULL;
+
+	if (no + 1 == path->count && step->root.size) {
+		output_string(out, boxes ? "\xe2\x94\xac\xe2\x94\x80 GC root: " : "+- GC root: ");
+		put(out, &step->root);
+		output_string(out, boxes ? "\n\xe2\x94\x82\n" : "\n|\n");
+	}
+	if (below)
+		output_string(out, boxes ? "\xe2\x94\x9c\xe2\x94\x80 " : "|- ");
+	else
+		output_string(out, boxes ? "\xe2\x95\xb0\xe2\x86\x92 " : "`> ");
+	put(out, &step->name);
+	output_char(out, '\n');
+	output_string(out, !below ? "     " : boxes ? "\xe2\x94\x82    " : "|    ");
+	put(out, &step->sizes);
+	output_char(out, '\n');
+	/* a step says by which of its fields it holds the step below */
+	if (below) {
+		output_string(out, boxes ? "\xe2\x94\x82    \xe2\x86\x93 " : "|    v ");
+		put(out, &step->field);
+		output_char(out, '\n');
+	}
+}
+
+static void put_path(struct output *out, struct path *path, bool boxes)
+{
+	for (uint64_t no = path->count; no-- > 0;) {
+		if (path->count > PATH_STEPS_MAX && no + 1 == path->count - PATH_HALF) {
+			char buf[OUTPUT_NUMBER_SIZE];
+			const uint64_t left_out = path->count - PATH_STEPS_MAX;
+
+			output_format(out, boxes ? "\xe2\x94\x82    ... %.*s more steps\n" : "|    ... %.*s more steps\n",
+				      (int)format_thousands(buf, left_out, false), buf);
+			no = PATH_HALF - 1;
+		}
+		put_step(out, path, no, boxes);
+	}
+	path->count = 0;
+}
+
+static int put_paths(struct answer *answer, struct path *path, const struct render_style *style,
+		     struct output *out)
+{
+	const bool boxes = text_has_boxes();
+	uint64_t now = 0;
+	int rc;
+
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		const uint64_t no = rows_value(answer->rows, "path")->u;
+
+		if (no != now && now) {
+			put_path(out, path, boxes);
+			output_char(out, '\n');
+		}
+		now = no;
+		keep(path, answer->rows);
+	}
+	if (path->count)
+		put_path(out, path, boxes);
+	if (rc == HDB_END && answer->row_count == 0)
+		output_string(out, "no path: no GC root reaches the object\n");
+	return rc == HDB_END ? text_footer(answer, style, out) : rc;
+}
+
+int text_path(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	struct path *path = calloc(1, sizeof(*path));
+	int rc;
+
+	if (!path)
+		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a path");
+	rc = put_paths(answer, path, style, out);
+	for (size_t i = 0; i < PATH_STEPS_MAX; i++) {
+		output_release(out, &path->step[i].name);
+		output_release(out, &path->step[i].sizes);
+		output_release(out, &path->step[i].field);
+		output_release(out, &path->step[i].root);
+	}
+	free(path);
+	return rc;
+}
