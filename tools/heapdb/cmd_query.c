@@ -4,7 +4,7 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
-#include "heapdb/text.h"
+#include "heapdb/prose.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool is_text(const struct cli *cli)
 	const struct options *opt = &cli->opt;
 
 	return cli->out->is_terminal && !opt->has_format && !opt->columns && !opt->sort && !opt->wide &&
-	       !(cli->command->flags & EXPORTS) && text_of(cli->query->name);
+	       !(cli->command->flags & EXPORTS) && prose_of(cli->query->name);
 }
 
 /* What people and programs get if they do not say. */
@@ -27,7 +27,7 @@ static void set_defaults(struct cli *cli)
 
 	if (!opt->has_format && cli->command->flags & EXPORTS)
 		opt->format = FORMAT_TSV;
-	if (!opt->has_limit && opt->format == FORMAT_TABLE && !(is_text(cli) && text_is_whole(cli->query->name)))
+	if (!opt->has_limit && opt->format == FORMAT_TABLE && !(is_text(cli) && prose_is_whole(cli->query->name)))
 		opt->limit = cli->command->query ? OPTIONS_LIMIT_COMMAND : OPTIONS_LIMIT_DEFAULT;
 }
 

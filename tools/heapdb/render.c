@@ -7,7 +7,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/suggest.h"
-#include "heapdb/text.h"
+#include "heapdb/prose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 
 	switch (style->format) {
 	case FORMAT_TABLE:
-		rc = style->as_text ? text_of(answer->name)(answer, style, out) :
+		rc = style->as_text ? prose_of(answer->name)(answer, style, out) :
 				      render_table(answer, style, out);
 		break;
 	case FORMAT_JSON:

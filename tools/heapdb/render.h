@@ -32,7 +32,7 @@ struct answer {
 struct render_style {
 	enum format format;
 	bool human;
-	bool as_text;    /* as people read it from top to bottom: see text.h */
+	bool as_text;    /* as people read it from top to bottom: see prose.h */
 	bool has_colour; /* bold, dim and colours may be printed */
 	size_t width;    /* columns of the terminal; 0: do not cut */
 };

@@ -1,22 +1,22 @@
 /*
- * heapdb/text.c - which queries are a text on a terminal, and what their texts share.
+ * heapdb/prose.c - which queries are a text on a terminal, and what their texts share.
  */
-#include "heapdb/text.h"
+#include "heapdb/prose.h"
 
 #include <langinfo.h>
 #include <string.h>
 
 static const struct {
 	const char *query;
-	text_fn *text;
-	bool is_whole; /* see text_is_whole */
+	prose_fn *text;
+	bool is_whole; /* see prose_is_whole */
 } texts[] = {
-	{ "object", text_object, false },
-	{ "path", text_path, true },
-	{ "threads", text_threads, true },
+	{ "object", prose_object, false },
+	{ "path", prose_path, true },
+	{ "threads", prose_threads, true },
 };
 
-text_fn *text_of(const char *query)
+prose_fn *prose_of(const char *query)
 {
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (strcmp(texts[i].query, query) == 0)
@@ -25,7 +25,7 @@ text_fn *text_of(const char *query)
 	return NULL;
 }
 
-bool text_is_whole(const char *query)
+bool prose_is_whole(const char *query)
 {
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (strcmp(texts[i].query, query) == 0)
@@ -48,7 +48,7 @@ bool has_value(const struct hdb_value *value)
 	return value && value->type != HDB_TYPE_NULL;
 }
 
-void text_value(struct output *out, const struct hdb_value *value)
+void prose_value(struct output *out, const struct hdb_value *value)
 {
 	const struct render_style style = { .format = FORMAT_TABLE, .human = true };
 	struct bytes text = { 0 };
@@ -60,23 +60,23 @@ void text_value(struct output *out, const struct hdb_value *value)
 	output_release(out, &text);
 }
 
-void text_object_name(struct output *out, const struct hdb_value *label, const struct hdb_value *id)
+void prose_object_name(struct output *out, const struct hdb_value *label, const struct hdb_value *id)
 {
-	text_value(out, label);
+	prose_value(out, label);
 	if (has_value(label) && has_value(id))
 		output_char(out, ' ');
-	text_value(out, id);
+	prose_value(out, id);
 }
 
-void text_retained(struct output *out, const struct hdb_value *retained)
+void prose_retained(struct output *out, const struct hdb_value *retained)
 {
 	if (!has_value(retained))
 		return;
 	output_string(out, ", retained ");
-	text_value(out, retained);
+	prose_value(out, retained);
 }
 
-int text_footer(struct answer *answer, const struct render_style *style, struct output *out)
+int prose_footer(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
 	uint64_t total;
@@ -92,13 +92,13 @@ int text_footer(struct answer *answer, const struct render_style *style, struct 
 	return HDB_OK;
 }
 
-void text_bold(struct output *out, const struct render_style *style, bool is_on)
+void prose_bold(struct output *out, const struct render_style *style, bool is_on)
 {
 	if (style->has_colour)
 		output_string(out, is_on ? STYLE_BOLD : STYLE_END);
 }
 
-bool text_has_boxes(void)
+bool prose_has_boxes(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

@@ -1,11 +1,11 @@
 /*
- * heapdb/text_path.c - a path from a GC root down to an object, in the manner of a leak trace.
+ * heapdb/prose_path.c - a path from a GC root down to an object, in the manner of a leak trace.
  *
  * The rows come from the object up to the root, and a path may be millions of objects long: of one that is longer than
  * PATH_STEPS_MAX the steps in the middle are left out, and counted.
  */
 #include "heapdb/cli.h"
-#include "heapdb/text.h"
+#include "heapdb/prose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static void put_path(struct output *out, struct path *path, bool boxes)
 static int put_paths(struct answer *answer, struct path *path, const struct render_style *style,
 		     struct output *out)
 {
-	const bool boxes = text_has_boxes();
+	const bool boxes = prose_has_boxes();
 	uint64_t now = 0;
 	int rc;
 
@@ -132,10 +132,10 @@ static int put_paths(struct answer *answer, struct path *path, const struct rend
 		put_path(out, path, boxes);
 	if (rc == HDB_END && answer->row_count == 0)
 		output_string(out, "no path: no GC root reaches the object\n");
-	return rc == HDB_END ? text_footer(answer, style, out) : rc;
+	return rc == HDB_END ? prose_footer(answer, style, out) : rc;
 }
 
-int text_path(struct answer *answer, const struct render_style *style, struct output *out)
+int prose_path(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	struct path *path = calloc(1, sizeof(*path));
 	int rc;

@@ -1,7 +1,7 @@
 /*
- * heapdb/text_threads.c - threads in the manner of a thread dump, with what each local variable retains.
+ * heapdb/prose_threads.c - threads in the manner of a thread dump, with what each local variable retains.
  */
-#include "heapdb/text.h"
+#include "heapdb/prose.h"
 
 /* ", daemon" and the like: a word where the column is true. */
 static void put_word(struct output *out, const struct hdb_rows *rows, const char *column, const char *word)
@@ -20,7 +20,7 @@ static void put_number(struct output *out, const struct hdb_rows *rows, const ch
 	if (!has_value(value))
 		return;
 	output_format(out, " %s=", name);
-	text_value(out, value);
+	prose_value(out, value);
 }
 
 static void put_thread(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
@@ -28,11 +28,11 @@ static void put_thread(struct output *out, const struct render_style *style, con
 	const struct hdb_value *state = rows_value(rows, "state");
 	const struct hdb_value *locals = rows_value(rows, "locals");
 
-	text_bold(out, style, true);
+	prose_bold(out, style, true);
 	output_char(out, '"');
-	text_value(out, rows_value(rows, "thread"));
+	prose_value(out, rows_value(rows, "thread"));
 	output_char(out, '"');
-	text_bold(out, style, false);
+	prose_bold(out, style, false);
 	put_number(out, rows, "tid", "tid");
 	put_word(out, rows, "virtual", "virtual");
 	put_word(out, rows, "daemon", "daemon");
@@ -40,18 +40,18 @@ static void put_thread(struct output *out, const struct render_style *style, con
 	put_number(out, rows, "carrier", "carrier");
 	put_number(out, rows, "carries", "carries");
 	output_char(out, ' ');
-	text_object_name(out, rows_value(rows, "text"), rows_value(rows, "id"));
+	prose_object_name(out, rows_value(rows, "text"), rows_value(rows, "id"));
 	output_string(out, "\n  ");
 	if (has_value(state)) {
-		text_value(out, state);
+		prose_value(out, state);
 		output_string(out, ", ");
 	}
 	output_string(out, "shallow ");
-	text_value(out, rows_value(rows, "shallow"));
-	text_retained(out, rows_value(rows, "retained"));
+	prose_value(out, rows_value(rows, "shallow"));
+	prose_retained(out, rows_value(rows, "retained"));
 	if (has_value(locals) && locals->u) {
 		output_string(out, ", local variables: ");
-		text_value(out, locals);
+		prose_value(out, locals);
 	}
 	output_char(out, '\n');
 }
@@ -59,7 +59,7 @@ static void put_thread(struct output *out, const struct render_style *style, con
 static void put_frame(struct output *out, const struct hdb_rows *rows)
 {
 	output_string(out, "    at ");
-	text_value(out, rows_value(rows, "text"));
+	prose_value(out, rows_value(rows, "text"));
 	output_char(out, '\n');
 }
 
@@ -69,18 +69,18 @@ static void put_held(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *stack_bytes = rows_value(rows, "stack_bytes");
 
 	output_string(out, rows_is(rows, "kind", "chunk") ? "    - " : "      - ");
-	text_value(out, rows_value(rows, "kind"));
+	prose_value(out, rows_value(rows, "kind"));
 	output_string(out, ": ");
-	text_object_name(out, rows_value(rows, "text"), rows_value(rows, "id"));
-	text_retained(out, rows_value(rows, "retained"));
+	prose_object_name(out, rows_value(rows, "text"), rows_value(rows, "id"));
+	prose_retained(out, rows_value(rows, "retained"));
 	if (has_value(stack_bytes)) {
 		output_string(out, ", frames ");
-		text_value(out, stack_bytes);
+		prose_value(out, stack_bytes);
 	}
 	output_char(out, '\n');
 }
 
-int text_threads(struct answer *answer, const struct render_style *style, struct output *out)
+int prose_threads(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	int rc;
 
@@ -98,5 +98,5 @@ int text_threads(struct answer *answer, const struct render_style *style, struct
 		return rc;
 	if (answer->row_count == 0)
 		output_string(out, "no threads\n");
-	return text_footer(answer, style, out);
+	return prose_footer(answer, style, out);
 }

@@ -1,7 +1,7 @@
 /*
- * heapdb/text_object.c - one object: what it is, how large, and its fields or elements.
+ * heapdb/prose_object.c - one object: what it is, how large, and its fields or elements.
  */
-#include "heapdb/text.h"
+#include "heapdb/prose.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void put_fact(struct answer *answer, struct output *out, const char *name
 	if (!has_value(value))
 		return;
 	output_format(out, "  %-16s", title);
-	text_value(out, value);
+	prose_value(out, value);
 	output_char(out, '\n');
 }
 
@@ -23,14 +23,14 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	const struct hdb_value *length = answer_fact(answer, "length");
 	const struct hdb_value *reachable = answer_fact(answer, "reachable");
 
-	text_bold(out, style, true);
-	text_value(out, answer_fact(answer, "class"));
-	text_bold(out, style, false);
+	prose_bold(out, style, true);
+	prose_value(out, answer_fact(answer, "class"));
+	prose_bold(out, style, false);
 	output_char(out, ' ');
-	text_value(out, answer_fact(answer, "id"));
+	prose_value(out, answer_fact(answer, "id"));
 	if (has_value(value)) {
 		output_string(out, " = ");
-		text_value(out, value);
+		prose_value(out, value);
 	}
 	output_char(out, '\n');
 	put_fact(answer, out, "kind", "kind");
@@ -65,18 +65,18 @@ static void put_field(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *ref = rows_value(rows, "ref");
 
 	output_string(out, "    ");
-	text_value(out, rows_value(rows, "name"));
+	prose_value(out, rows_value(rows, "name"));
 	output_string(out, " = ");
 	if (has_value(ref))
-		text_object_name(out, rows_value(rows, "label"), ref);
+		prose_object_name(out, rows_value(rows, "label"), ref);
 	else if (has_value(rows_value(rows, "value")))
-		text_value(out, rows_value(rows, "value"));
+		prose_value(out, rows_value(rows, "value"));
 	else
 		output_string(out, "null");
 	output_char(out, '\n');
 }
 
-int text_object(struct answer *answer, const struct render_style *style, struct output *out)
+int prose_object(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	struct bytes class = { 0 };
 	int rc;
@@ -85,7 +85,7 @@ int text_object(struct answer *answer, const struct render_style *style, struct 
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		if (!is_same(answer->rows, "class", &class)) {
 			output_string(out, "\n  fields of ");
-			text_value(out, rows_value(answer->rows, "class"));
+			prose_value(out, rows_value(answer->rows, "class"));
 			output_char(out, '\n');
 		} else if (answer->row_count == 1) {
 			output_string(out, "\n  elements\n");
@@ -93,5 +93,5 @@ int text_object(struct answer *answer, const struct render_style *style, struct 
 		put_field(out, answer->rows);
 	}
 	output_release(out, &class);
-	return rc == HDB_END ? text_footer(answer, style, out) : rc;
+	return rc == HDB_END ? prose_footer(answer, style, out) : rc;
 }
