@@ -1,4 +1,5 @@
-# On a terminal: tables fit its width, numbers are whole, what is left out is named; threads, paths and objects are texts.
+# On a terminal: tables fit its width, numbers are whole, what is left out is named; threads, paths and objects are
+# texts.
 # Elsewhere, and where columns or a format are asked for, they are rows.
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	echo "there are no terminals: /dev/pts is not mounted" >&2

@@ -102,7 +102,8 @@ static void put_path(struct output *out, struct path *path, bool boxes)
 			char buf[OUTPUT_NUMBER_SIZE];
 			const uint64_t left_out = path->count - PATH_STEPS_MAX;
 
-			output_format(out, boxes ? "\xe2\x94\x82    ... %.*s more steps\n" : "|    ... %.*s more steps\n",
+			output_string(out, boxes ? "\xe2\x94\x82" : "|");
+			output_format(out, "    ... %.*s more steps\n",
 				      (int)format_thousands(buf, left_out, false), buf);
 			no = PATH_HALF - 1;
 		}
