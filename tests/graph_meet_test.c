@@ -192,7 +192,7 @@ static void random_graphs(void **state)
 
 /*
  * A random graph of BIG_NODES, on two threads. With one reference a node it may be deep, and with one root all nodes
- * have one colour: given up.
+ * have one colour: given up. With few roots one of them may be ahead, which looks the same.
  */
 static void compare_big(uint32_t degree, int root_count)
 {
@@ -200,7 +200,7 @@ static void compare_big(uint32_t degree, int root_count)
 	struct showing s = { .g = &g };
 	int rc;
 
-	oracle_init(&g, BIG_NODES, (uint64_t)BIG_NODES * degree + 2000);
+	oracle_init(&g, BIG_NODES, (uint64_t)BIG_NODES * degree + 10000);
 	for (uint64_t e = 0; e < (uint64_t)BIG_NODES * degree; e++)
 		oracle_edge(&g, oracle_below(BIG_NODES), oracle_below(BIG_NODES));
 	for (int i = 0; i < root_count; i++) {
@@ -225,13 +225,13 @@ static void threads(void **state)
 {
 	(void)state;
 	for (uint32_t degree = 1; degree <= 4; degree++)
-		for (int roots = 1; roots <= 3; roots += 2)
+		for (int roots = 1; roots <= 16; roots += 15)
 			compare_big(degree, roots);
 }
 
 /*
- * A random graph under one object is not for this way, which has to say so before it costs more than the way that
- * follows: steps are counted within a range of targets, too.
+ * A random graph under one object is not for this way, which has to say so before it costs as much as the way that
+ * follows: before any walk, and before most nodes are looked at.
  */
 static void one_object(void **state)
 {
@@ -247,7 +247,7 @@ static void one_object(void **state)
 	oracle_set(g.roots, n - 1);
 	oracle_build(&g, false);
 	assert_int_equal(show_all(&s, 2), GRAPH_BUDGET);
-	assert_true(s.meet.step_count < 8 * (uint64_t)n);
+	assert_true(s.meet.step_count == 0 && s.meet.shown_count < n);
 	graph_meet_release(&s.meet);
 	oracle_free(&g);
 }
@@ -259,7 +259,7 @@ static void little_memory(void **state)
 	work.memory_bytes = 1 << 20;
 	work.scratch_dir = work.tmp_dir;
 	compare_big(2, 1);
-	compare_big(3, 3);
+	compare_big(3, 16);
 	work.scratch_dir = NULL;
 	work.memory_bytes = (uint64_t)4 << 30;
 	assert_int_equal(work.memory_used, 0);

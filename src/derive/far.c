@@ -5,11 +5,10 @@
  */
 #include "derive/far.h"
 
-#include "base/spill.h"
 #include "derive/blocks.h"
+#include "derive/parents.h"
 #include "derive/references.h"
 #include "graph/meet.h"
-#include "graph/tree_sums.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -35,8 +34,6 @@ struct far_slot {
 	struct graph_meet_batch *batch;
 	struct base_vec entries; /* uint32_t */
 	struct base_vec big;     /* uint32_t: objects with big lists that have to be shown */
-	uint32_t *parent;        /* STORE_BLOCK_OBJECTS */
-	struct base_vec sizes;   /* struct graph_tree_size */
 };
 
 struct far {
@@ -49,9 +46,6 @@ struct far {
 	bool is_backward;            /* the pass goes from the last block to the first */
 	bool wants_classes;          /* there are class objects that may rise */
 	struct graph_meet meet;
-	bool is_parked;              /* the parents are in the file, and no longer in `meet` */
-	struct base_spill parents;   /* uint32_t by object */
-	struct graph_tree_sums sums;
 };
 
 /* ---- whether this is the way ---- */
@@ -250,121 +244,29 @@ static int find_dominators(struct far *far, struct hdb_error *err)
 
 /* ---- the tables ---- */
 
-static int read_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	const struct far *far = ctx;
-	uint32_t *parent = far->slots[block->slot].parent;
-	const uint32_t first = block->objects->first_ix, count = block->objects->count;
-
-	if (far->is_parked)
-		return base_spill_read(&far->parents, (uint64_t)first * sizeof(*parent), parent,
-				       count * sizeof(*parent), err);
-	graph_meet_parents(&far->meet, first, count, parent);
-	return HDB_OK;
-}
-
-static int mark_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct far *far = ctx;
-	const int r = read_parents(far, block, err);
-
-	if (r == HDB_OK)
-		graph_tree_sums_mark(&far->sums, block->objects->first_ix,
-				     far->slots[block->slot].parent, block->objects->count);
-	return r;
-}
-
-static int write_parents(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct far *far = ctx;
-	const uint32_t *parent = far->slots[block->slot].parent;
-
-	return base_spill_write(&far->parents, far->derive->work,
-				(uint64_t)block->objects->first_ix * sizeof(*parent), parent,
-				block->objects->count * sizeof(*parent), err);
-}
-
-/*
- * Makes room for the sums if there is none: from here on parents are used in order, and a file does as well.
- */
-static int begin_sums(struct far *far, struct hdb_error *err)
-{
-	struct derive *derive = far->derive;
-	int r = graph_tree_sums_init(&far->sums, derive->heap->object_count, derive->work, err);
-
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "marking dominators", false, mark_parents, NULL, far, err);
-	if (r == HDB_OK && graph_tree_sums_rank(&far->sums) > base_work_room(derive->work)) {
-		r = derive_each_block(derive, "setting dominators aside", false, read_parents,
-				      write_parents, far, err);
-		far->is_parked = true;
-		graph_meet_release(&far->meet);
-	}
-	return r == HDB_OK ? graph_tree_sums_begin(&far->sums, err) : r;
-}
-
-static int add_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct far *far = ctx;
-	struct far_slot *s = &far->slots[block->slot];
-	const int r = read_parents(far, block, err);
-
-	for (uint32_t i = 0; i < block->objects->count; i++)
-		block->values[i] = derive_units(far->derive, block->objects->shallow[i]);
-	return r < 0 ? r : graph_tree_sums_add(&far->sums, &s->sizes, block->objects->first_ix, s->parent,
-					       block->values, block->objects->count, err);
-}
-
-static int join_sizes(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct far *far = ctx;
-
-	return graph_tree_sums_join(&far->sums, &far->slots[block->slot].sizes, err);
-}
-
-static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int read_parents(void *ctx, uint32_t first, uint32_t count, uint32_t *parent, struct hdb_error *err)
 {
 	const struct far *far = ctx;
 
 	(void)err;
-	graph_tree_sums_below(&far->sums, block->objects->first_ix, block->values,
-			      block->objects->count);
+	graph_meet_parents(&far->meet, first, count, parent);
 	return HDB_OK;
 }
 
-static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+static void release_parents(void *ctx)
 {
 	struct far *far = ctx;
-	const uint32_t *parent = far->slots[block->slot].parent;
-	const uint32_t first = block->objects->first_ix;
-	const int r = read_parents(far, block, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
-		block->values[i] = derive_tree_value(first + i, parent[i]);
-	return r;
+	graph_meet_release(&far->meet);
 }
 
 static int write_tables(struct far *far, struct hdb_error *err)
 {
-	struct derive *derive = far->derive;
-	const uint32_t n = derive->heap->object_count;
-	int r = begin_sums(far, err);
+	const struct derive_parents parents = {
+		.read = read_parents, .release = release_parents, .ctx = far,
+	};
 
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "shallow sizes", true, add_sizes, join_sizes, far,
-				      err);
-	if (r == HDB_OK)
-		r = graph_tree_sums_up(&far->sums, err);
-	if (r == HDB_OK)
-		r = derive_put_column(derive, far->writer, STORE_RETAINED, "writing retained sizes",
-				      false, fill_retained, far, err);
-	graph_tree_sums_release(&far->sums);
-	if (r == HDB_OK)
-		r = derive_put_column(derive, far->writer, STORE_DOMINATORS, "writing dominators",
-				      false, fill_dominators, far, err);
-	if (r == HDB_OK)
-		r = store_put_table(far->writer, STORE_DOMINATORS, n, err);
-	return r == HDB_OK ? store_put_table(far->writer, STORE_RETAINED, n, err) : r;
+	return derive_put_parents(far->derive, far->writer, &parents, err);
 }
 
 static int make_slots(struct far *far, struct hdb_error *err)
@@ -373,8 +275,7 @@ static int make_slots(struct far *far, struct hdb_error *err)
 	far->slots = calloc(far->slot_count, sizeof(*far->slots));
 	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
 		far->slots[i].batch = calloc(1, sizeof(*far->slots[i].batch));
-		far->slots[i].parent = malloc(STORE_BLOCK_OBJECTS * sizeof(*far->slots[i].parent));
-		if (!far->slots[i].batch || !far->slots[i].parent)
+		if (!far->slots[i].batch)
 			return hdb_fail_memory(err, "dominators", sizeof(*far->slots[i].batch));
 	}
 	return far->slots ? HDB_OK : hdb_fail_memory(err, "dominators", sizeof(*far->slots));
@@ -386,10 +287,8 @@ static void free_slots(struct far *far)
 		if (far->slots[i].batch)
 			graph_meet_batch_release(far->slots[i].batch);
 		free(far->slots[i].batch);
-		free(far->slots[i].parent);
 		base_vec_release(&far->slots[i].entries);
 		base_vec_release(&far->slots[i].big);
-		base_vec_release(&far->slots[i].sizes);
 	}
 	free(far->slots);
 }
@@ -412,8 +311,6 @@ int derive_build_far(struct derive *derive, struct store_writer *writer, struct 
 		r = find_dominators(&far, err);
 	if (r == HDB_OK)
 		r = write_tables(&far, err);
-	graph_tree_sums_release(&far.sums);
-	base_spill_close(&far.parents);
 	graph_meet_release(&far.meet);
 	free_slots(&far);
 	free(far.blocks);

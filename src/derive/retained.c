@@ -6,6 +6,7 @@
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
+#include "derive/contracted.h"
 #include "derive/far.h"
 #include "derive/piled.h"
 #include <stdlib.h>
@@ -130,6 +131,8 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 	struct graph_rows rows;
 	int r = derive_build_far(derive, writer, err);
 
+	if (r == HDB_NOTFOUND)
+		r = derive_build_contracted(derive, writer, err);
 	if (r != HDB_NOTFOUND)
 		return r;
 	/* For the graph and the numbers first, then for the links. */

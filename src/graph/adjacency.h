@@ -130,6 +130,24 @@ static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v
 	__builtin_prefetch(at + GRAPH_GROUP + (uint64_t)size * (v % GRAPH_GROUP) / GRAPH_GROUP);
 }
 
+/* The targets of a packed row of v into out[GRAPH_ROW_MAX], and how many. There are 8 bytes to read beyond it. */
+static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t v, const uint8_t *at,
+					 unsigned length, uint32_t *out)
+{
+	const uint8_t *end = at + length;
+	unsigned count = 0;
+
+	for (; at < end; count++) {
+		const uint64_t word = load64(at);
+		const unsigned code = word & 3;
+		const uint64_t z = (word & rows->mask[code]) >> 2;
+
+		out[count] = v + (uint32_t)((z >> 1) ^ (0 - (z & 1)));
+		at += rows->width[code];
+	}
+	return count;
+}
+
 /*
  * The targets of v into out[GRAPH_ROW_MAX], and how many; if the row is long, *row says where
  * they are (graph_rows_long) and the result is 0. A row that is not long leaves *row empty.
@@ -139,8 +157,7 @@ static inline unsigned graph_rows_get(const struct graph_rows *rows, uint32_t v,
 {
 	const uint8_t *group = graph_rows_group(rows, v);
 	const unsigned length = group[v % GRAPH_GROUP];
-	unsigned count = 0;
-	const uint8_t *at, *end;
+	const uint8_t *at;
 
 	*row = (struct graph_long_row){ 0, 0 };
 	if (length == 0)
@@ -150,15 +167,7 @@ static inline unsigned graph_rows_get(const struct graph_rows *rows, uint32_t v,
 		memcpy(row, at, sizeof *row);
 		return 0;
 	}
-	for (end = at + length; at < end; count++) {
-		const uint64_t word = load64(at);
-		const unsigned code = word & 3;
-		const uint64_t z = (word & rows->mask[code]) >> 2;
-
-		out[count] = v + (uint32_t)((z >> 1) ^ (0 - (z & 1)));
-		at += rows->width[code];
-	}
-	return count;
+	return graph_rows_unpack(rows, v, at, length, out);
 }
 
 /* Target i of all long rows' targets. */

@@ -9,11 +9,27 @@
 
 #include <stdlib.h>
 
+/* Edges ahead of which links are asked for, and what is above these. */
+#define LINK_AHEAD 32u
+#define ABOVE_AHEAD 12u
+
 /* The edges to one block's numbers. */
 struct block_edges {
 	const uint64_t *first;  /* by target, and past the last */
 	const uint32_t *source;
 };
+
+/*
+ * Asks for the links of sources that come soon, and then for what is above them: edges are evaluated from the last to
+ * the first, so that what a search waits for everywhere else is known beforehand here.
+ */
+static inline void ask_for(const struct dom_link *links, uint32_t w, const uint32_t *source, uint64_t i)
+{
+	if (i >= LINK_AHEAD && source[i - LINK_AHEAD] > w)
+		__builtin_prefetch(&links[source[i - LINK_AHEAD]], 1);
+	if (i >= ABOVE_AHEAD && source[i - ABOVE_AHEAD] > w)
+		__builtin_prefetch(&links[links[source[i - ABOVE_AHEAD]].up], 1);
+}
 
 /* The least of the parent and what the edges into w say: from below w a number, else evaluated. */
 static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent, uint32_t k,
@@ -23,6 +39,8 @@ static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t pare
 
 	for (uint64_t i = edges->first[k + 1]; i-- > edges->first[k];) {
 		const uint32_t from = edges->source[i];
+
+		ask_for(links, w, edges->source, i);
 		const uint32_t low = from < w ? from : dom_eval(links, from, w);
 		if (low < semi)
 			semi = low;

@@ -26,6 +26,12 @@
 /* Passes: on random graphs each reaches some nine times as many nodes as the one before. */
 #define PASSES_MAX 64u
 
+/*
+ * When a part of all nodes is reached, it is judged by colours: passes so far have cost little, since most nodes are
+ * reached in the last ones.
+ */
+#define JUDGED_PART 32u
+
 #define COLOUR_COUNT (GRAPH_MEET_TOP - 1)
 
 static inline uint8_t colour_of(const struct graph_meet *m, uint32_t v)
@@ -245,12 +251,32 @@ bool graph_meet_is_hopeless(const struct graph_meet *meet)
 	       atomic_load_explicit(&meet->is_given_up, memory_order_relaxed);
 }
 
+/* Whether most nodes that were reached have the same colour. */
+static bool is_one_colour(const struct graph_meet *m)
+{
+	uint64_t count[GRAPH_MEET_TOP] = { 0 }, most = 0, all = 0;
+
+	for (uint32_t v = 0; v < m->node_count; v++)
+		count[colour_of(m, v) & ~GRAPH_MEET_TOP]++;
+	for (unsigned c = 1; c < GRAPH_MEET_TOP; c++) {
+		most = count[c] > most ? count[c] : most;
+		all += count[c];
+	}
+	return most > all - all / 4;
+}
+
 int graph_meet_next(struct graph_meet *meet)
 {
 	const bool is_growing = meet->reached_count > 0;
 
 	meet->pass_count++;
+	meet->reached_total += meet->reached_count;
 	meet->reached_count = 0;
+	if (!meet->is_judged && meet->reached_total > meet->node_count / JUDGED_PART && meet->node_count >= GRAPH_FAR) {
+		meet->is_judged = true;
+		if (is_one_colour(meet))
+			return GRAPH_BUDGET;
+	}
 	if (graph_meet_is_hopeless(meet))
 		return GRAPH_BUDGET;
 	return is_growing ? HDB_OK : HDB_END;

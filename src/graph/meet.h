@@ -14,7 +14,8 @@
  * be kept. That is most nodes of a random graph. All other edges go on piles. Then the nodes that are not
  * at the top get a place for their parent, and the edges to them are gone through until nothing rises.
  *
- * On deep or narrow graphs there are many passes and long walks: those are counted, and it gives up early.
+ * On deep or narrow graphs there are many passes and long walks: those are counted, and it gives up early. Where one
+ * object holds nearly all there is one colour, and all would be left to the second step: it gives up when that shows.
  * Memory: a byte and a bit and a half a node, then 2 bits, and 4 bytes for those that are not at the top;
  * edges take 5 bytes, one for each node that is reached and those between nodes of one colour, in a file
  * where the budget has no room.
@@ -67,6 +68,8 @@ struct graph_meet {
 	atomic_bool is_given_up;      /* a walk is too long, or too many edges would be kept: the tree is of no use */
 	uint64_t pass_count, shown_count, step_count, change_count;
 	uint64_t reached_count;       /* since the pass began */
+	uint64_t reached_total;       /* before that */
+	bool is_judged;               /* by colours */
 	struct base_big colour_big, shown_big, waits_big, cell_big;
 };
 
