@@ -12,19 +12,25 @@ const struct graph_retained_options derive_local_limits = {
 	.max_nodes = 100000, .max_edges = 1000000,
 };
 
+/* Of what the dump has: the boot loader's stand-in and invented classes count nowhere. */
 static int sum_shallow(struct derive *derive, const struct graph_retained_set *set,
-		       uint64_t *bytes, struct hdb_error *err)
+		       struct derive_retained_result *out, struct hdb_error *err)
 {
-	*bytes = 0;
-	for (uint32_t i = 0; i < set->count; i++) {
-		struct heap_object object;
-		const int r = heap_object(derive->heap, set->nodes[i], &object, err);
+	struct heap *heap = derive->heap;
+	int r = heap_load_classes(heap, err);
 
-		if (r < 0)
-			return r;
-		*bytes += object.shallow_bytes;
+	for (uint32_t i = 0; r == HDB_OK && i < set->count; i++) {
+		struct heap_object object;
+
+		r = heap_object(heap, set->nodes[i], &object, err);
+		if (r != HDB_OK || set->nodes[i] == HEAP_BOOT_LOADER ||
+		    (object.kind == STORE_CLASS &&
+		     heap_class(heap, (uint32_t)object.length)->flags & STORE_CLASS_INVENTED))
+			continue;
+		out->retained_bytes += object.shallow_bytes;
+		out->retained_count++;
 	}
-	return HDB_OK;
+	return r;
 }
 
 int derive_retained_local(struct derive *derive, const uint32_t *members, size_t member_count,
@@ -42,8 +48,7 @@ int derive_retained_local(struct derive *derive, const uint32_t *members, size_t
 	r = graph_retained_local(&access, members, member_count,
 				 limits ? limits : &derive_local_limits, &set, err);
 	if (r == HDB_OK)
-		r = sum_shallow(derive, &set, &out->retained_bytes, err);
-	out->retained_count = set.count;
+		r = sum_shallow(derive, &set, out, err);
 	out->subtree_count = set.subtree_nodes;
 	out->removed_count = set.removed_nodes;
 	out->edge_count = set.edges;
@@ -58,7 +63,7 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 {
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
-	int r = block && reachable ? HDB_OK :
+	int r = block && reachable ? heap_load_classes(derive->heap, err) :
 		hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
@@ -68,7 +73,8 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
-			if (!reachable[i] || reached[ix >> 6] >> (ix & 63) & 1)
+			if (!reachable[i] || reached[ix >> 6] >> (ix & 63) & 1 ||
+			    !derive_is_counted(derive->heap, block, i))
 				continue;
 			out->retained_bytes += block->shallow[i];
 			out->retained_count++;

@@ -44,12 +44,14 @@ static int sum_marked(struct derive *derive, const uint64_t *bits,
 		      struct derive_retained_result *out, struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	int r = block ? heap_load_classes(derive->heap, err) :
+		hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
 		r = heap_read_block(derive->heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
-			if (!has_bit(bits, block->first_ix + i))
+			if (!has_bit(bits, block->first_ix + i) ||
+			    !derive_is_counted(derive->heap, block, i))
 				continue;
 			out->retained_bytes += block->shallow[i];
 			out->retained_count++;
