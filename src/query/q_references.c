@@ -40,11 +40,29 @@ struct references {
 	size_t count, at;
 	uint64_t element;         /* arrays of objects: looked at so far */
 	struct heap_object object;
+	bool has_class;           /* among those in the list, by a field too: ART's shadow$_klass_ */
 	uint64_t *bits;           /* elements of an array */
 	uint64_t bits_from, bits_count;
 };
 
 #define CHUNK 2048u
+
+/* Looks whether the list, which was begun, has the class, and begins it again. Not for arrays, which can be long. */
+static int find_class(struct references *s, struct hdb_error *err)
+{
+	uint64_t length;
+	int r = HDB_OK;
+
+	if (s->object.kind == STORE_OBJECT_ARRAY)
+		return HDB_OK;
+	do {
+		r = store_lists_next(&s->lists, &s->batch, &s->count, err);
+		for (size_t i = 0; r == HDB_OK && i < s->count; i++)
+			s->has_class |= s->batch[i] == s->class_ix;
+	} while (r == HDB_OK && s->count);
+	s->count = 0;
+	return r < 0 ? r : store_lists_begin(&s->lists, s->ix, &length, err);
+}
 
 static int open_references(struct query *q, struct hdb_error *err)
 {
@@ -72,10 +90,12 @@ static int open_references(struct query *q, struct hdb_error *err)
 	r = store_lists_begin(&s->lists, s->ix, &length, err);
 	q->total = QUERY_TOTAL_UNKNOWN;
 	if (r == HDB_OK)
+		r = find_class(s, err);
+	if (r == HDB_OK)
 		r = query_fact(q, "id", id, err);
 	if (r == HDB_OK)
 		r = query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no), err);
-	return r == HDB_OK ? query_fact(q, "references", length + 1, err) : r;
+	return r == HDB_OK ? query_fact(q, "references", length + !s->has_class, err) : r;
 }
 
 static int set_row(struct query *q, const struct references *s, uint32_t ix, const char *name,
@@ -133,7 +153,9 @@ static int next_references(struct query *q, struct hdb_error *err)
 
 	if (ix != HEAP_NONE) {
 		s->class_ix = HEAP_NONE;
-		return set_row(q, s, ix, "<class>", err);
+		/* One row, with its fields, when its turn comes. */
+		if (!s->has_class)
+			return set_row(q, s, ix, "<class>", err);
 	}
 	if (s->object.kind == STORE_OBJECT_ARRAY)
 		return next_element(q, s, err);
