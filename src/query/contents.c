@@ -9,6 +9,7 @@
 
 #include "base/idmap.h"
 #include "derive/blocks.h"
+#include "graph/sort.h"
 #include "heap/string_scan.h"
 
 #include <stdlib.h>
@@ -393,4 +394,59 @@ int query_contents_read(struct query *q, const struct query_contents_options *op
 void query_contents_release(struct query *q, struct query_contents *contents)
 {
 	base_big_free(q->work, &contents->records);
+}
+
+/* ---- runs ---- */
+
+uint64_t query_contents_run(const struct query_contents *contents, uint64_t from)
+{
+	const struct query_content *records = contents->records.data;
+	uint64_t to = from + 1;
+
+	while (to < contents->count && records[to].low == records[from].low &&
+	       records[to].high == records[from].high)
+		to++;
+	return to;
+}
+
+static int bytes_of(struct query *q, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
+{
+	struct heap_object object;
+	const int r = heap_object(q->heap, ix, &object, err);
+
+	*bytes = r == HDB_OK ? object.shallow_bytes : 0;
+	return r;
+}
+
+int query_copies_measure(struct query *q, const struct query_content *run, uint64_t count, bool of_arrays,
+			 uint32_t *nodes, uint32_t *spare, struct query_copies *out, struct hdb_error *err)
+{
+	uint64_t least = UINT64_MAX, bytes;
+	size_t n = 0;
+	int r = HDB_OK;
+
+	*out = (struct query_copies){ 0 };
+	for (uint64_t i = 0; i < count && r == HDB_OK; i++) {
+		if (!of_arrays) {
+			r = bytes_of(q, run[i].ix, &bytes, err);
+			out->total += bytes;
+			out->wasted += i ? bytes : 0;
+		}
+		if (run[i].array_ix != HEAP_NONE)
+			nodes[n++] = run[i].array_ix;
+	}
+	if (!of_arrays)
+		graph_sort_nodes(nodes, spare, n);
+	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+		if (i && nodes[i] == nodes[i - 1])
+			continue;
+		r = bytes_of(q, nodes[i], &bytes, err);
+		out->arrays++;
+		out->total += bytes;
+		out->wasted += bytes;
+		least = bytes < least ? bytes : least;
+	}
+	if (out->arrays)
+		out->wasted -= least;
+	return r;
 }

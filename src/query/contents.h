@@ -46,6 +46,20 @@ int query_contents_read(struct query *q, const struct query_contents_options *op
 			struct query_contents *out, struct hdb_error *err);
 void query_contents_release(struct query *q, struct query_contents *contents);
 
+/* End of the run of equal contents that begins at `from`. */
+uint64_t query_contents_run(const struct query_contents *contents, uint64_t from);
+
+/* What a run of equal contents takes. */
+struct query_copies {
+	uint64_t total;  /* bytes of all copies and of their arrays, each counted once however many share it */
+	uint64_t wasted; /* the same without one copy, and without the smallest array */
+	uint32_t arrays;
+};
+
+/* `nodes` and `spare` have room for an index each of the run; of_arrays: it is one of arrays, not of strings. */
+int query_copies_measure(struct query *q, const struct query_content *run, uint64_t count, bool of_arrays,
+			 uint32_t *nodes, uint32_t *spare, struct query_copies *out, struct hdb_error *err);
+
 /*
  * Hash of a primitive array's elements. `view` is the thread's own, `offset` the array's in the dump. HDB_NOTFOUND if
  * the dump has no elements.

@@ -96,24 +96,12 @@ struct duplicates {
 
 /* ---- grouping ---- */
 
-/* End of the run of equal contents that begins at `from`. */
-static uint64_t run_end(const struct query_contents *c, uint64_t from)
-{
-	const struct query_content *records = c->records.data;
-	uint64_t to = from + 1;
-
-	while (to < c->count && records[to].low == records[from].low &&
-	       records[to].high == records[from].high)
-		to++;
-	return to;
-}
-
 /* Counts distinct contents and those that are there often enough; *longest is their longest run. */
 static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest)
 {
 	*groups = *longest = 0;
 	for (uint64_t i = 0; i < d->contents.count;) {
-		const uint64_t to = run_end(&d->contents, i), n = to - i;
+		const uint64_t to = query_contents_run(&d->contents, i), n = to - i;
 
 		d->distinct++;
 		*groups += n >= d->min_count;
@@ -128,65 +116,27 @@ static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest
 	}
 }
 
-static int bytes_of(struct query *q, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
-{
-	struct heap_object object;
-	const int r = heap_object(q->heap, ix, &object, err);
-
-	if (r == HDB_OK)
-		*bytes = object.shallow_bytes;
-	return r;
-}
-
-/* Sizes of a run: `nodes` and `spare` have room for the indices of its arrays. */
-static int measure(struct query *q, const struct duplicates *d, struct group *g, uint32_t *nodes,
-		   uint32_t *spare, struct hdb_error *err)
-{
-	const struct query_content *records = d->contents.records.data;
-	uint64_t least = UINT64_MAX, bytes = 0;
-	size_t n = 0;
-	int r = HDB_OK;
-
-	for (uint64_t i = g->first; i < g->first + g->count && r == HDB_OK; i++) {
-		if (!d->of_arrays) {
-			r = bytes_of(q, records[i].ix, &bytes, err);
-			g->total += bytes;
-			g->wasted += i > g->first ? bytes : 0;
-		}
-		if (records[i].array_ix != HEAP_NONE)
-			nodes[n++] = records[i].array_ix;
-	}
-	if (!d->of_arrays)
-		graph_sort_nodes(nodes, spare, n);
-	for (size_t i = 0; i < n && r == HDB_OK; i++) {
-		if (i && nodes[i] == nodes[i - 1])
-			continue;
-		r = bytes_of(q, nodes[i], &bytes, err);
-		g->arrays++;
-		g->total += bytes;
-		g->wasted += bytes;
-		least = bytes < least ? bytes : least;
-	}
-	if (g->arrays)
-		g->wasted -= least;
-	return r;
-}
-
 static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, uint32_t *spare,
 		       struct hdb_error *err)
 {
+	const struct query_content *records = d->contents.records.data;
 	struct group *groups = d->groups.data;
+	struct query_copies copies;
 	uint64_t looked = 0;
 	int r = HDB_OK;
 
 	base_stage(q->work, "comparing", d->contents.count, "objects");
 	for (uint64_t i = 0; i < d->contents.count && r == HDB_OK;) {
-		const uint64_t to = run_end(&d->contents, i);
+		const uint64_t to = query_contents_run(&d->contents, i);
 		struct group *g = &groups[d->group_count];
 
 		if (to - i >= d->min_count) {
 			*g = (struct group){ .first = i, .count = (uint32_t)(to - i) };
-			r = measure(q, d, g, nodes, spare, err);
+			r = query_copies_measure(q, records + i, g->count, d->of_arrays, nodes, spare, &copies,
+						 err);
+			g->wasted = copies.wasted;
+			g->total = copies.total;
+			g->arrays = copies.arrays;
 			d->group_count += g->wasted >= d->min_wasted;
 			if (g->wasted < d->min_wasted) {
 				d->thrifty.rows++;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of arrays at least so long and equally so, the one that retains most is told; of shorter ones there may be millions. */
+#define LONG_ARRAY 1000u
 /* Objects whose values are read, for each line of the table: a second. */
 #define SAMPLES_MAX 500000u
 /* Steps up a reach tree, or down to a referent. */
@@ -254,10 +256,16 @@ static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
 		f->count = 1;
 		f->bytes = b->shallow[i];
 		f->ix = b->first_ix + i;
-	} else if (!is_primitive && b->length[i] > f->count) {
+	} else if (!is_primitive && (b->length[i] > f->count ||
+				     (b->length[i] == f->count && f->count >= LONG_ARRAY))) {
+		uint64_t bytes;
+		const int r = retained_of(s->t, b->first_ix + i, &bytes, err);
+
+		if (r != HDB_OK || (b->length[i] == f->count && bytes <= f->bytes))
+			return r;
 		f->count = b->length[i];
+		f->bytes = bytes;
 		f->ix = b->first_ix + i;
-		return retained_of(s->t, f->ix, &f->bytes, err);
 	}
 	return HDB_OK;
 }
@@ -428,15 +436,13 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 
 /* ---- strings ---- */
 
-/*
- * One run of strings of the same text: all but one of them, and of the arrays that they have for themselves. Copies
- * made of a String share its array.
- */
-static int count_run(struct triage *t, const struct query_content *run, uint64_t count,
+/* One run of strings of the same text: what the query duplicates says of it. */
+static int count_run(struct triage *t, const struct query_content *run, uint64_t count, struct base_big *nodes,
 		     struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_DUPLICATE_STRINGS];
 	const uint64_t zeroed = store_meta_number(t->q->heap->store, "zeroed.texts", 0);
+	struct query_copies copies;
 	struct heap_object object;
 	int r = HDB_OK;
 
@@ -446,21 +452,11 @@ static int count_run(struct triage *t, const struct query_content *run, uint64_t
 		if (r < 0 || object.length > zeroed)
 			return r;
 	}
-	for (uint64_t i = 1; i < count && r == HDB_OK; i++) {
-		uint32_t dominator = HEAP_NONE;
-
-		r = heap_object(t->q->heap, run[i].ix, &object, err);
-		f->count++;
-		f->bytes += object.shallow_bytes;
-		if (r == HDB_OK && run[i].array_ix != HEAP_NONE)
-			r = derive_dominator(t->q->derive, run[i].array_ix, &dominator, err);
-		if (r != HDB_OK || dominator != run[i].ix)
-			continue;
-		r = heap_object(t->q->heap, run[i].array_ix, &object, err);
-		f->bytes += object.shallow_bytes;
-	}
-	/* The text that is there most often. */
-	if (count > 1 && count > f->class_count) {
+	r = query_copies_measure(t->q, run, count, false, nodes[0].data, nodes[1].data, &copies, err);
+	f->count += count - 1;
+	f->bytes += copies.wasted;
+	/* The text that is there most often, of several the first by ID: runs lie in another order in each process. */
+	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
 		f->class_count = count;
 		f->ix = run[0].ix;
 	}
@@ -471,21 +467,31 @@ int triage_take_strings(struct triage *t, struct hdb_error *err)
 {
 	const struct query_contents_options options = { .kind = QUERY_TEXTS };
 	struct query_contents contents = { .count = 0 };
+	struct base_big nodes[2] = { { 0 }, { 0 } };
+	uint64_t longest = 0;
 	int r = query_contents_read(t->q, &options, &contents, err);
 	const struct query_content *records = contents.records.data;
 
+	for (uint64_t i = 0, to; r == HDB_OK && i < contents.count; i = to) {
+		to = query_contents_run(&contents, i);
+		longest = to - i > longest ? to - i : longest;
+	}
+	for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
+		r = base_big_alloc(t->q->work, &nodes[i], (longest + 1) * sizeof(uint32_t), "strings", err);
 	base_stage(t->q->work, "comparing strings", contents.count, "strings");
 	for (uint64_t i = 0, to, looked = 0; r == HDB_OK && i < contents.count; i = to) {
-		for (to = i + 1; to < contents.count && records[to].low == records[i].low &&
-		     records[to].high == records[i].high;)
-			to++;
-		r = count_run(t, records + i, to - i, err);
+		to = query_contents_run(&contents, i);
+		if (to - i < 2)
+			continue;
+		r = count_run(t, records + i, to - i, nodes, err);
 		looked += to - i;
 		if (r == HDB_OK && looked >= STEP_OBJECTS) {
 			looked = 0;
 			r = base_step(t->q->work, to, err);
 		}
 	}
+	base_big_free(t->q->work, &nodes[0]);
+	base_big_free(t->q->work, &nodes[1]);
 	query_contents_release(t->q, &contents);
 	return r;
 }
