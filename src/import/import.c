@@ -47,7 +47,7 @@ static void release(struct import *im)
 {
 	struct base_vec *vecs[] = {
 		&im->classes, &im->loads, &im->roots, &im->threads, &im->traces, &im->trace_frames,
-		&im->frames, &im->heaps, &im->heap_switches, &im->alloc_sites, &im->cpu_samples,
+		&im->frames, &im->heaps, &im->heap_names, &im->heap_switches, &im->alloc_sites, &im->cpu_samples,
 		&im->summaries, &im->problems, &im->dangling, &im->plans, &im->text_places,
 		&im->extras, &im->numbered_roots, &im->id_directory, &im->unloaded,
 		&im->flat_fields,

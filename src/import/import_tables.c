@@ -158,6 +158,9 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 
 		site->class_text = class_text(im, site->class_text);
 	}
+	for (size_t i = 0; i < im->heaps.count; i++)
+		base_vec_at(&im->heaps, struct store_heap, i)->name_text =
+			base_idmap_get(&im->text_map, *base_vec_at(&im->heap_names, uint64_t, i));
 	sort(&im->dangling, sizeof(struct store_dangling), compare_u64);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]) && r == HDB_OK; i++)
 		r = store_records_put_all(im->writer, plain[i].table, plain[i].size,

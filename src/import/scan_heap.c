@@ -150,10 +150,8 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	struct import *im = s->im;
-	const struct store_heap heap = {
-		.heap_id = (uint32_t)sub->id,
-		.name_text = base_idmap_get(&im->text_map, sub->class_id),
-	};
+	const struct store_heap heap = { .heap_id = (uint32_t)sub->id };
+	const uint64_t name_id = sub->class_id;
 	struct import_heap_switch change = { .offset = sub->offset };
 	size_t i;
 	int r = HDB_OK;
@@ -163,8 +161,11 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 		if (base_vec_at(&im->heaps, struct store_heap, i)->heap_id == heap.heap_id)
 			break;
 	/* ART has four heaps; a file with very many is not worth a search structure. */
-	if (i == im->heaps.count && i < 1024)
+	if (i == im->heaps.count && i < 1024) {
 		r = base_vec_push(&im->heaps, &heap, sizeof(heap), err);
+		if (r == HDB_OK)
+			r = base_vec_push(&im->heap_names, &name_id, sizeof(name_id), err);
+	}
 	change.heap_no = (uint32_t)i + 1;
 	if (r == HDB_OK && change.heap_no != s->heap_no) {
 		s->heap_no = change.heap_no;

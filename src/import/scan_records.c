@@ -164,8 +164,13 @@ static int scan_start_thread(struct scan *s, const struct hprof_start_thread *st
 
 	if (r < 0)
 		return r;
-	thread->object_id = start->thread_id;
-	thread->trace_serial = start->trace_serial;
+	/* What the heap dump says of the thread is newer, wherever it stands in the file. */
+	if (base_idmap_get(&im->thread_roots, start->thread_serial) == BASE_IDMAP_NONE) {
+		thread->object_id = start->thread_id;
+		thread->trace_serial = start->trace_serial;
+	} else if (!thread->trace_serial) {
+		thread->trace_serial = start->trace_serial;
+	}
 	thread->name_text = base_idmap_get(&im->text_map, start->name_string_id);
 	thread->group_text = base_idmap_get(&im->text_map, start->group_name_string_id);
 	return HDB_OK;

@@ -110,7 +110,8 @@ struct import {
 	struct base_vec traces;       /* struct store_trace */
 	struct base_vec trace_frames; /* uint64_t frame IDs */
 	struct base_vec frames;       /* struct store_frame; class_text holds the class serial until the end */
-	struct base_vec heaps;        /* struct store_heap */
+	struct base_vec heaps;        /* struct store_heap; texts that come later are found by heap_names */
+	struct base_vec heap_names;   /* uint64_t: identifiers of their names */
 	struct base_vec heap_switches;/* struct import_heap_switch */
 	struct base_vec alloc_sites;  /* struct store_alloc_site; class_text holds the class serial */
 	struct base_vec cpu_samples;
