@@ -211,6 +211,8 @@ hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campai
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
 	@echo "hostile giant"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
 		sh tests/giant_test.sh
+	@echo "hostile relations"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
+		DUMP=$(abspath $(sample)) HDB_ROOT=$(CURDIR) sh tests/relations_test.sh
 
 # Every night: the tests under the sanitizers of gcc and of clang, what works on threads under ThreadSanitizer, the
 # tests under valgrind, the long forms, some minutes of each fuzz target.

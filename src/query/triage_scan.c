@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of arrays at least so long and equally so, the one that retains most is told; of shorter ones there may be millions. */
+/* Of equally long arrays the one that retains most is told, if they are so long: of others there may be millions. */
 #define LONG_ARRAY 1000u
 /* Objects whose values are read, for each line of the table: a second. */
 #define SAMPLES_MAX 500000u
