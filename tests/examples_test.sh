@@ -21,6 +21,7 @@ lines=$(wc -l <"$HDB_ROOT/tests/examples/top10.c")
 # The example of heapdb(3) compiles and prints five classes.
 awk '/^\.Ed/ { on = 0 } on { gsub(/\\e/, "\\"); print } /^\.Bd -literal/ { on = 1 }' \
 	"$HDB_ROOT/tools/heapdb/heapdb.3" >page.c
-"${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$HDB_ROOT/include" -o page page.c -L"$BUILD" -lheapdb
+# shellcheck disable=SC2086 # CC may be several words
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -I"$HDB_ROOT/include" -o page page.c -L"$BUILD" -lheapdb
 LD_LIBRARY_PATH=$BUILD ./page sample.heapdb >page.out
 [ "$(wc -l <page.out)" = 5 ] || { echo "heapdb(3)'s example:"; cat page.out; exit 1; }

@@ -59,7 +59,8 @@ class Answers:
     def ask(self, query, *args):
         run = subprocess.run(['heapdb', 'query', query, *args, '--db', self.database, '--json', '--limit', 'all'],
                              stdout=subprocess.PIPE, check=True)
-        return json.loads(run.stdout)['rows']
+        # MAT leaves out without a row what is below its limits.
+        return [row for row in json.loads(run.stdout)['rows'] if not row.get('others')]
 
     def compare(self, what, have, want):
         self.compared += len(want)

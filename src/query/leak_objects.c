@@ -198,9 +198,10 @@ static int add_trace(struct query_leaking *f, struct query_story *story, uint64_
 {
 	const struct query_leak_path *path = &t->path;
 	struct query *q = f->judge.q;
-	char holds[NAME_MAX_BYTES];
+	char holds[NAME_MAX_BYTES], roots[NAME_MAX_BYTES];
 	int r = HDB_OK;
 
+	query_leak_roots(q, path->nodes[0], roots, sizeof(roots));
 	for (size_t i = 0; i < path->count && r == HDB_OK; i++) {
 		struct query_story_row row = query_story_row("trace", part);
 		const bool is_suspect = i >= t->first_suspect && i < t->first_gone;
@@ -215,7 +216,9 @@ static int add_trace(struct query_leaking *f, struct query_story *story, uint64_
 		if (r == HDB_OK && holds[0])
 			r = query_story_text(story, &row.holds, err, "%s", holds);
 		if (r == HDB_OK)
-			r = query_story_text(story, &row.text, err, "%s%s%s%s", status,
+			r = query_story_text(story, &row.text, err, "%s%s%s%s%s%s%s",
+					     i == 0 && roots[0] ? "GC root: " : "",
+					     i == 0 ? roots : "", i == 0 && roots[0] ? "; " : "", status,
 					     t->reasons[i] ? ": " : "",
 					     t->reasons[i] ? t->reasons[i] : "",
 					     is_suspect ? "; its reference is suspect" : "");

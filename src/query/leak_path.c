@@ -141,6 +141,11 @@ int query_leak_path_rows(struct query *q, struct query_story *story, uint64_t pa
 			r = query_leak_path_holds(q, path, i, text, sizeof(text), err);
 		if (r == HDB_OK && text[0])
 			r = query_story_text(story, &row.holds, err, "%s", text);
+		if (r == HDB_OK && i == 0) {
+			query_leak_roots(q, row.ix, text, sizeof(text));
+			if (text[0])
+				r = query_story_text(story, &row.text, err, "GC root: %s", text);
+		}
 		if (r == HDB_OK)
 			r = query_story_add(story, &row, err);
 	}

@@ -51,8 +51,8 @@ static const struct hdb_column columns[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if they go; by class the sum" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; of content by shallow bytes" },
 	{ "text", HDB_TYPE_TEXT, "in words", "a sentence on the suspect; a frame; why an object should be gone; "
-	  "in a trace whether the step is to blame; of an element that is estimated, from how many entries and "
-	  "how well, or of how many nodes of a list it is" },
+	  "of the first step of a path the kinds of GC root; in a trace whether the step is to blame; of an "
+	  "element that is estimated, from how many entries and how well, or of how many nodes of a list it is" },
 };
 
 static const struct hdb_column facts[] = {

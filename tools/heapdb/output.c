@@ -57,6 +57,8 @@ static void flush(struct output *out)
 void output_collect_end(struct output *out)
 {
 	flush(out);
+	/* What misses something says so to whom it is added. */
+	out->into->failed |= out->error != 0;
 }
 
 int output_close(struct output *out)

@@ -6,14 +6,19 @@
 #include <langinfo.h>
 #include <string.h>
 
+/* Columns of a line where the terminal does not tell its own. */
+#define PROSE_WIDTH 100
+
 static const struct {
 	const char *query;
 	prose_fn *text;
 	bool is_whole; /* see prose_is_whole */
 } texts[] = {
+	{ "leaks", prose_leaks, true },
 	{ "object", prose_object, false },
 	{ "path", prose_path, true },
 	{ "threads", prose_threads, true },
+	{ "triage", prose_triage, true },
 };
 
 prose_fn *prose_of(const char *query)
@@ -79,9 +84,15 @@ void prose_retained(struct output *out, const struct hdb_value *retained)
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
+	const struct hdb_value *cut = answer_fact(answer, "cut");
 	uint64_t total;
 	int rc = answer_total(answer, &total);
 
+	if (has_value(cut)) {
+		output_string(out, "left out: ");
+		prose_value(out, cut);
+		output_char(out, '\n');
+	}
 	if (rc < 0 || answer->row_count >= total)
 		return rc < 0 ? rc : HDB_OK;
 	output_string(out, style->has_colour ? STYLE_DIM : "");
@@ -90,6 +101,41 @@ int prose_footer(struct answer *answer, const struct render_style *style, struct
 		      (int)format_thousands(all, total, false), all);
 	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
 	return HDB_OK;
+}
+
+void prose_wrap(struct output *out, const struct render_style *style, size_t indent, size_t at,
+		const char *text, size_t size)
+{
+	const size_t width = style->width ? style->width : PROSE_WIDTH;
+	struct bytes shown = { 0 };
+	bool is_first = at > 0;
+
+	escape_text(&shown, text, size);
+	for (size_t i = 0; i < shown.size;) {
+		size_t word = 0, columns = 0;
+
+		while (i + word < shown.size && shown.data[i + word] != ' ')
+			word++;
+		for (size_t k = 0; k < word; k++)
+			columns += (shown.data[i + k] & 0xc0) != 0x80;
+		if (!is_first && at > 0 && at + 1 + columns > width) {
+			output_char(out, '\n');
+			at = 0;
+		}
+		if (at == 0) {
+			output_blanks(out, indent);
+			at = indent;
+		} else if (!is_first) {
+			output_char(out, ' ');
+			at++;
+		}
+		output_bytes(out, shown.data + i, word);
+		at += columns;
+		is_first = false;
+		i += word + (i + word < shown.size);
+	}
+	output_char(out, '\n');
+	output_release(out, &shown);
 }
 
 void prose_bold(struct output *out, const struct render_style *style, bool is_on)

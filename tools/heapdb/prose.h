@@ -19,7 +19,7 @@ prose_fn *prose_of(const char *query);
 /* Whether the text is printed whole if no --limit is given: a story is not cut in its middle. */
 bool prose_is_whole(const char *query);
 
-prose_fn prose_object, prose_path, prose_threads;
+prose_fn prose_leaks, prose_object, prose_path, prose_threads, prose_triage;
 
 /* ---- for the texts ---- */
 
@@ -40,6 +40,13 @@ void prose_retained(struct output *out, const struct hdb_value *retained);
 
 /* "25 of 3,412 rows (--limit all shows all)", if rows were left out. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
+
+/*
+ * A text in lines that fit the terminal, each after `indent` blanks; `at` columns of the first line are written
+ * already. Ends the line.
+ */
+void prose_wrap(struct output *out, const struct render_style *style, size_t indent, size_t at,
+		const char *text, size_t size);
 
 /* Bold, and its end, where the style has it. */
 void prose_bold(struct output *out, const struct render_style *style, bool is_on);

@@ -1,0 +1,301 @@
+/*
+ * heapdb/prose_leaks.c - the story of leaks: leaking objects with their traces, then each suspect with its share, who
+ * holds it, the path, and what accumulates.
+ *
+ * The rows come in the order in which the story is told; a heading is put where their kind changes.
+ */
+#include "heapdb/prose.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What stands above rows of a kind that are a list by class or by object. */
+static const struct list {
+	const char *kind, *heading;
+} lists[] = {
+	{ "point", "Accumulates in" },
+	{ "member", "The largest of them" },
+	{ "child", "Immediately dominated there, by class" },
+	{ "element", "What these hold, below entries of collections, by class" },
+	{ "content", "All that is retained, by class" },
+	{ "thread", "Held by the thread" },
+	{ "common", "What paths to several suspects have in common" },
+};
+
+static const struct list *list_of(const struct hdb_rows *rows)
+{
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (rows_is(rows, "kind", lists[i].kind))
+			return &lists[i];
+	}
+	return NULL;
+}
+
+static bool is_step(const struct hdb_rows *rows)
+{
+	return rows_is(rows, "kind", "path") || rows_is(rows, "kind", "trace") || rows_is(rows, "kind", "gap");
+}
+
+static void put_share(struct output *out, const struct hdb_rows *rows)
+{
+	output_format(out, "%.2f %% of the heap (", rows_value(rows, "percent")->d);
+	prose_value(out, rows_value(rows, "retained"));
+	output_char(out, ')');
+}
+
+static void put_sentence(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	if (has_value(text))
+		prose_wrap(out, style, 2, 0, text->text, text->text_size);
+}
+
+/* "held by com.acme.Cache.entries (static)". */
+static void put_holder(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *holds = rows_value(rows, "holds_by");
+
+	if (!has_value(holds))
+		return;
+	output_string(out, "  Held by: ");
+	prose_value(out, holds);
+	output_char(out, '\n');
+}
+
+static void put_suspect(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+{
+	prose_bold(out, style, true);
+	prose_value(out, rows_value(rows, "suspect"));
+	output_string(out, ". Leak suspect: ");
+	put_share(out, rows);
+	prose_bold(out, style, false);
+	output_char(out, '\n');
+	put_sentence(out, style, rows);
+	put_holder(out, rows);
+}
+
+static void put_leaking(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+{
+	const struct hdb_value *count = rows_value(rows, "count");
+
+	prose_bold(out, style, true);
+	prose_value(out, rows_value(rows, "suspect"));
+	output_string(out, rows_is(rows, "kind", "library") ? ". Library leak: " : ". Leaking object: ");
+	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
+	prose_bold(out, style, false);
+	output_char(out, '\n');
+	put_sentence(out, style, rows);
+	put_holder(out, rows);
+	output_string(out, "  Retained: ");
+	put_share(out, rows);
+	if (has_value(count) && count->u > 1) {
+		output_string(out, " by ");
+		prose_value(out, count);
+		output_string(out, " objects that the same references keep");
+	}
+	output_char(out, '\n');
+}
+
+/* ---- the path ---- */
+
+/* "GC root: thread object; not leaking: ..." is two things to say: the first `size` bytes are the root. */
+static size_t root_size(const struct hdb_value *text)
+{
+	const char *end;
+
+	if (!has_value(text) || text->text_size < 9 || memcmp(text->text, "GC root: ", 9) != 0)
+		return 0;
+	end = memchr(text->text, ';', text->text_size);
+	return end ? (size_t)(end - text->text) : text->text_size;
+}
+
+/* A step of a path from the root down; the one that holds nothing further is the last. */
+static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes)
+{
+	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	const struct hdb_value *text = rows_value(rows, "text");
+	const bool is_last = !has_value(holds);
+	const size_t root = root_size(text);
+	const char *bar = is_last ? " " : boxes ? "\xe2\x94\x82" : "|";
+
+	if (rows_is(rows, "kind", "gap")) {
+		output_format(out, "    %s  ... ", boxes ? "\xe2\x94\x82" : "|");
+		prose_value(out, text);
+		output_char(out, '\n');
+		return;
+	}
+	if (root) {
+		output_string(out, boxes ? "    \xe2\x94\xac\xe2\x94\x80 " : "    +- ");
+		output_bytes(out, text->text, root);
+		output_char(out, '\n');
+	}
+	output_string(out, is_last ? boxes ? "    \xe2\x95\xb0\xe2\x86\x92 " : "    `> " :
+				     boxes ? "    \xe2\x94\x9c\xe2\x94\x80 " : "    |- ");
+	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
+	prose_retained(out, rows_value(rows, "retained"));
+	output_char(out, '\n');
+	if (has_value(text) && root < text->text_size) {
+		const size_t from = root ? root + 2 : 0;
+
+		output_format(out, "    %s    ", bar);
+		output_bytes(out, text->text + from, text->text_size - from);
+		output_char(out, '\n');
+	}
+	if (!is_last) {
+		output_format(out, "    %s    %s ", bar, boxes ? "\xe2\x86\x93" : "v");
+		prose_value(out, holds);
+		output_char(out, '\n');
+	}
+}
+
+/* ---- lists ---- */
+
+/* "      8,492  java.util.HashMap$Node   61.47 %  20.1 MiB". */
+static void put_class(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *class = rows_value(rows, "class");
+	const struct hdb_value *retained = rows_value(rows, "retained");
+	char buf[OUTPUT_NUMBER_SIZE];
+	const size_t size = format_thousands(buf, rows_value(rows, "count")->u, false);
+
+	output_format(out, "    %*.*s  %6.2f %%  ", 13, (int)size, buf, rows_value(rows, "percent")->d);
+	prose_value(out, has_value(class) ? class : rows_value(rows, "label"));
+	output_string(out, ", shallow ");
+	prose_value(out, rows_value(rows, "shallow"));
+	prose_retained(out, retained);
+	output_char(out, '\n');
+}
+
+static void put_object(struct output *out, const struct hdb_rows *rows)
+{
+	output_string(out, "    ");
+	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
+	prose_retained(out, rows_value(rows, "retained"));
+	output_format(out, " (%.2f %%)\n", rows_value(rows, "percent")->d);
+}
+
+/* A row of a list, and what else it says. */
+static void put_row(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "text");
+
+	if (has_value(rows_value(rows, "count")))
+		put_class(out, rows);
+	else if (has_value(rows_value(rows, "label")))
+		put_object(out, rows);
+	if (has_value(text))
+		prose_wrap(out, style, 6, 0, text->text, text->text_size);
+}
+
+/* A frame of the thread that holds a suspect, or a local variable of it. */
+static void put_stack(struct output *out, const struct hdb_rows *rows)
+{
+	if (rows_is(rows, "kind", "frame")) {
+		output_string(out, "      ");
+		prose_value(out, rows_value(rows, "text"));
+	} else {
+		output_string(out, "        - local: ");
+		prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
+		prose_retained(out, rows_value(rows, "retained"));
+	}
+	output_char(out, '\n');
+}
+
+/* ---- the story ---- */
+
+static void put_heap(struct answer *answer, struct output *out)
+{
+	const struct hdb_value *limit = answer_fact(answer, "limit");
+	const struct hdb_value *is_out = answer_fact(answer, "out_of_memory");
+
+	output_string(out, "Reachable heap: ");
+	prose_value(out, answer_fact(answer, "shallow"));
+	if (has_value(limit)) {
+		output_string(out, " of at most ");
+		prose_value(out, limit);
+	}
+	output_string(out, has_value(is_out) && is_out->u ? "; a thread ran out of memory\n" : "\n");
+}
+
+/* What to ask next about the object of a suspect; nothing for a group. */
+static void put_next(struct output *out, uint64_t id)
+{
+	if (id)
+		output_format(out, "  Next: heapdb query object|dominators|path 0x%" PRIx64 "\n", id);
+}
+
+/* "  Leaks: 34, of which the first 20 are listed": facts that say what the story leaves out. */
+static void put_left_out(struct answer *answer, struct output *out, uint64_t listed)
+{
+	const struct hdb_value *leaks = answer_fact(answer, "leaks");
+	const struct hdb_value *hanging = answer_fact(answer, "hanging");
+
+	if (has_value(leaks) && leaks->u > listed) {
+		output_string(out, "\nLeaks found: ");
+		prose_value(out, leaks);
+		output_format(out, "; listed: %" PRIu64 "\n", listed);
+	}
+	if (has_value(hanging) && hanging->u) {
+		output_string(out, "\nLeaking objects that another leaking object keeps, not listed: ");
+		prose_value(out, hanging);
+		output_char(out, '\n');
+	}
+}
+
+static void put_end(struct answer *answer, struct output *out, uint64_t listed)
+{
+	put_left_out(answer, out, listed);
+	if (answer->row_count == 0) {
+		output_string(out, "No leak suspects: no object, and no objects of one class, retain more than ");
+		prose_value(out, answer_fact(answer, "threshold"));
+		output_string(out, ".\n");
+	}
+}
+
+int prose_leaks(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	const bool boxes = prose_has_boxes();
+	const struct hdb_rows *rows = answer->rows;
+	const struct list *open = NULL;
+	bool in_path = false;
+	uint64_t id = 0, listed = 0;
+	int rc;
+
+	put_heap(answer, out);
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		const bool is_suspect = rows_is(rows, "kind", "suspect");
+		const struct list *list = list_of(rows);
+
+		if (is_suspect || rows_is(rows, "kind", "leaking") || rows_is(rows, "kind", "library")) {
+			put_next(out, id);
+			id = has_value(rows_value(rows, "id")) ? rows_value(rows, "id")->u : 0;
+			output_char(out, '\n');
+			if (is_suspect)
+				put_suspect(out, style, rows);
+			else
+				put_leaking(out, style, rows);
+			listed += !is_suspect;
+		} else if (is_step(rows)) {
+			output_string(out, in_path ? "" : "\n  Path from a GC root:\n");
+			put_step(out, rows, boxes);
+		} else if (list) {
+			if (list != open && rows_is(rows, "kind", "common")) {
+				put_next(out, id);
+				id = 0;
+			}
+			if (list != open)
+				output_format(out, "\n  %s:\n", list->heading);
+			put_row(out, style, rows);
+		} else {
+			put_stack(out, rows);
+		}
+		in_path = is_step(rows);
+		open = list;
+	}
+	if (rc != HDB_END)
+		return rc;
+	put_next(out, id);
+	put_end(answer, out, listed);
+	return prose_footer(answer, style, out);
+}

@@ -1,0 +1,78 @@
+/*
+ * heapdb/prose_triage.c - the findings of triage, worst first, each as a few lines.
+ */
+#include "heapdb/prose.h"
+
+#include <string.h>
+
+static void put_line(struct output *out, const struct render_style *style, const char *title,
+		     const struct hdb_value *text)
+{
+	if (!has_value(text) || text->type != HDB_TYPE_TEXT || text->text_size == 0)
+		return;
+	output_format(out, "  %s", title);
+	prose_wrap(out, style, 2 + strlen(title), 2 + strlen(title), text->text, text->text_size);
+}
+
+static void put_figures(struct output *out, const struct hdb_rows *rows)
+{
+	const struct hdb_value *count = rows_value(rows, "count");
+	const struct hdb_value *bytes = rows_value(rows, "bytes");
+	const struct hdb_value *percent = rows_value(rows, "percent");
+
+	if (!has_value(count) && !has_value(bytes))
+		return;
+	output_string(out, "  figures: ");
+	prose_value(out, count);
+	if (has_value(bytes)) {
+		output_string(out, has_value(count) ? ", " : "");
+		prose_value(out, bytes);
+	}
+	if (has_value(percent))
+		output_format(out, " (%.2f %% of the heap)", percent->d);
+	output_char(out, '\n');
+}
+
+static void put_finding(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+{
+	const struct hdb_value *severity = rows_value(rows, "severity");
+	const struct hdb_value *text = rows_value(rows, "text");
+	const struct hdb_value *rule = rows_value(rows, "rule");
+	const struct hdb_value *id = rows_value(rows, "id");
+
+	prose_bold(out, style, true);
+	prose_value(out, severity);
+	output_string(out, ": ");
+	prose_bold(out, style, false);
+	prose_wrap(out, style, 2, severity->text_size + 2, text->text, text->text_size);
+	put_figures(out, rows);
+	if (has_value(id)) {
+		output_string(out, "  object:  ");
+		prose_object_name(out, rows_value(rows, "label"), id);
+		output_char(out, '\n');
+	}
+	put_line(out, style, "detail:  ", rows_value(rows, "detail"));
+	put_line(out, style, "advice:  ", rows_value(rows, "advice"));
+	put_line(out, style, "rule:    ", rule);
+}
+
+int prose_triage(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	const struct hdb_value *rules = answer_fact(answer, "rules");
+	int rc;
+
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		output_string(out, answer->row_count > 1 ? "\n" : "");
+		put_finding(out, style, answer->rows);
+	}
+	if (rc != HDB_END)
+		return rc;
+	output_string(out, answer->row_count ? "\n" : "No findings: ");
+	prose_value(out, rules);
+	output_string(out, answer->row_count ? " rules were checked, findings: " : " rules were checked.\n");
+	if (answer->row_count) {
+		prose_value(out, answer_fact(answer, "findings"));
+		output_string(out, ".\n");
+	}
+	return prose_footer(answer, style, out);
+}
