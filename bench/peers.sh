@@ -88,6 +88,17 @@ row()
 	} >>"$tmp/rows"
 }
 
+# The same of a peer that was stopped: its CPU time and resident memory are not known, its wall time is a bound.
+cut_row()
+{
+	{
+		printf '%s\t' "$name" "$(calc "$bytes / 1e6" %.0f)" "$1" \
+			"$(calc "$(figure "$2" 1)")" - - "$(calc "$(figure "$2" 5) / 1024" %.0f)" \
+			"$(calc "$4 / 1e6" %.0f)" "> $(ratio "$2" "$3" 1)" - -
+		echo -
+	} >>"$tmp/rows"
+}
+
 # peer NAME REFERENCE COMMAND [END]: many write files beside the dump, so each gets a folder of its own.
 peer()
 {
@@ -103,7 +114,7 @@ peer()
 	rm -rf "$folder"
 	case $rc in
 	0) row "$1" peer "$2" "$files" ;;
-	124) row "$1: not done in $PEER_SECONDS s" peer "$2" "$files" ;;
+	124) cut_row "$1: not done in $PEER_SECONDS s" peer "$2" "$files" ;;
 	*) row "$1: failed (exit $rc)" peer "$2" "$files" ;;
 	esac
 }

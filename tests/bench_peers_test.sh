@@ -25,7 +25,7 @@ want '^|dump|MB|what|walls|CPUs|peakRSSMB|peakanonMB|filesMB|wallx|CPUx|RSSx|RSS
 want '^|small|[0-9]*|heapdb:import,dominators|[0-9.]*|[0-9.]*|[0-9]*|[0-9]*|[0-9]*|1.0|1.0|1.0|[0-9.]*|$'
 want '^|small|[0-9]*|EclipseMAT|[0-9.|]*$'
 want '^|small|[0-9]*|Shark:failed(exit3)|'
-want '^|small|[0-9]*|NetBeans:notdonein1s|1\.'
+want '^|small|[0-9]*|NetBeans:notdonein1s|1\.[0-9]*|-|-|[0-9]*|[0-9]*|>[0-9.]*|-|-|-|$'
 want '^|small|[0-9]*|heapdb:import,histogram|'
 want '^|small|[0-9]*|hprof-slurp|[0-9.|]*$'
 want '^hprof-analyzerwasnotmeasured'
