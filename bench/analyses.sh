@@ -53,7 +53,7 @@ questions()
 		check
 		query retained $biggest
 		query retained $class
-		query retained $class --quick
+		query retained $class --lower-bound
 		query retained $class --exclude java.util.HashMap\$Node:value
 		query retained $biggest --exclude java.util.HashMap\$Node:value
 		query histogram
@@ -88,7 +88,7 @@ questions()
 		query arrays --empty
 		query arrays --zero
 		query arrays --constant
-		query arrays --tails
+		query arrays --trailing-zeros
 		query substrings
 		query reference-stats
 		query reference-leaks
@@ -99,10 +99,10 @@ questions()
 		query collections --by collisions
 		query collections --by object
 		query collections --arrays
-		query group $class
-		query group java.lang.String
-		query group java.util.HashMap\$Node --by field:hash
-		query group java.util.HashMap\$Node --by field:key
+		query group-by-value $class
+		query group-by-value java.lang.String
+		query group-by-value java.util.HashMap\$Node --by field:hash
+		query group-by-value java.util.HashMap\$Node --by field:key
 		query properties
 		query unreachable
 		query unreachable --by holder
@@ -116,13 +116,13 @@ questions()
 		query dominator-tree --by package
 		query immediate-dominators $class
 		query immediate-dominators $class --exclude java.*
-		query drops
-		query paths $class
-		query paths $class --exclude none
-		query paths $class --exclude java.util.HashMap\$Node:value
-		query paths $class --exclude java.util.HashMap\$Node:key
-		query consumers
-		query consumers $class
+		query big-drops
+		query merged-paths $class
+		query merged-paths $class --exclude none
+		query merged-paths $class --exclude java.util.HashMap\$Node:value
+		query merged-paths $class --exclude java.util.HashMap\$Node:key
+		query top-consumers
+		query top-consumers $class
 		query loaders
 		query loaders --classes
 		query duplicate-classes

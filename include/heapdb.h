@@ -247,12 +247,27 @@ struct hdb_option_spec {
 	const char *help;     /* one line */
 };
 
+/* A name that an option had in earlier versions: understood for one version more. */
+struct hdb_old_option {
+	const char *old_name; /* without dashes */
+	const char *name;     /* of the option now */
+};
+
 /* One query, as listed by hdb_queries. */
 struct hdb_query_spec {
 	const char *name;                      /* "retained" */
+	const char *aliases;                   /* other names that hdb_query takes, terms of other tools, with "|"
+						  between: "histo|class-histogram"; NULL: none */
+	const char *old_name;                  /* its name in earlier versions, taken for one version more, or NULL */
+	const char *group;                     /* what it is about: "leaks", "sizes", "objects", "waste",
+						  "threads", "classes", "compare" or "database". Queries of a
+						  group follow each other */
+	const char *example;                   /* arguments as in a shell, that run on the sample dump (tests/data):
+						  what comes after its name; "": nothing */
 	const char *targets;                   /* what its arguments are, "OBJECT|CLASS..." or "" */
 	const char *summary;                   /* one line */
 	const struct hdb_option_spec *options; /* ended by a NULL name; never NULL */
+	const struct hdb_old_option *old_options; /* ended by a NULL old_name; NULL: none */
 	const struct hdb_column *columns;      /* its columns, as documented */
 	size_t column_count;
 	const struct hdb_column *facts;        /* its facts, as documented */
@@ -262,6 +277,9 @@ struct hdb_query_spec {
 
 /* All queries, in the order of the manual. The array is static. */
 HDB_API const struct hdb_query_spec *hdb_queries(size_t *count);
+
+/* The query that `name` names: its name, an alias or the name that it had. NULL: there is none. Static. */
+HDB_API const struct hdb_query_spec *hdb_query_named(const char *name);
 
 /* Facts that any answer may have, before its own: see struct hdb_health. The array is static. */
 HDB_API const struct hdb_column *hdb_common_facts(size_t *count);

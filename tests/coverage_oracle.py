@@ -78,7 +78,7 @@ def trees(db, kinds):
                 csv = run(db, 'query', *question, '--csv')
                 same(db, question, 'told beside CSV', 'left out' in csv.stderr, 'cut' in facts)
         for options in (), ('--min', '20'), ('--depth', '1'):
-            question = ('paths', 'java.lang.String', '--by', by) + options
+            question = ('merged-paths', 'java.lang.String', '--by', by) + options
             depth = int(options[-1]) if '--depth' in options else None
             facts, rows = ask(db, *question)
             same(db, question, 'objects', adds_up(db, question, rows, 'total_count', 'count', depth),
@@ -112,7 +112,7 @@ def growth(db, older):
 
 def consumers(db):
     for options in (), ('--threshold', '0'), ('--threshold', '7'), ('java.util.*',):
-        question = ('consumers',) + options
+        question = ('top-consumers',) + options
         facts, rows = ask(db, *question)
         for kind in 'object', 'class', 'loader', 'package':
             top = [r for r in rows if r['kind'] == kind and not r['level']]
@@ -129,8 +129,8 @@ def minimums(db):
     for question, total in ((('strings', '--min-count', '4'), 'found'),
                             (('strings', '--min-count', '3', '--match', '^[a-m]'), 'found'),
                             (('strings', '--by', 'prefix', '--min-count', '9'), 'found'),
-                            (('group', 'java.lang.String', '--min-count', '3'), 'objects'),
-                            (('group', 'java.*', '--min-count', '5', '--all'), 'objects'),
+                            (('group-by-value', 'java.lang.String', '--min-count', '3'), 'objects'),
+                            (('group-by-value', 'java.*', '--min-count', '5', '--all'), 'objects'),
                             (('collections', '--by', 'fill'), 'collections'),
                             (('collections', '--by', 'collisions'), 'collections'),
                             (('collections', '--by', 'size'), 'collections'),
@@ -147,7 +147,7 @@ def minimums(db):
                               (('duplicates', '--no-holders'), ('--min-wasted', '200')),
                               (('duplicates', '--no-holders', '--arrays'), ('--min-wasted', '100')),
                               (('substrings',), ('--min-wasted', '100')), (('substrings',), ('--shared',)),
-                              (('arrays', '--tails', '--min-tail', '1'), ('--min-tail', '200'))):
+                              (('arrays', '--trailing-zeros', '--min-tail', '1'), ('--min-tail', '200'))):
         _, rows = ask(db, *question)
         facts, kept = ask(db, *question, *minimum)
         things = 'strings' if question[0] == 'substrings' else 'count'
@@ -158,8 +158,8 @@ def minimums(db):
 
 
 def populations(db):
-    for question, total in ((('strings',), 'strings'), (('group', 'java.lang.String'), 'objects'),
-                            (('group', '*', '--by', 'value'), 'objects'), (('arrays',), 'arrays'),
+    for question, total in ((('strings',), 'strings'), (('group-by-value', 'java.lang.String'), 'objects'),
+                            (('group-by-value', '*', '--by', 'value'), 'objects'), (('arrays',), 'arrays'),
                             (('duplicates', '--no-holders'), 'objects'),
                             (('duplicates', '--no-holders', '--arrays'), 'objects'), (('substrings',), 'strings'),
                             (('collections',), 'collections'), (('collections', '--arrays'), 'collections')):
@@ -177,8 +177,8 @@ def populations(db):
     same(db, ('strings',), 'unreachable', facts['unreachable_objects'], rows[0]['unreachable_count'])
     same(db, ('strings',), 'unreachable bytes', facts['unreachable_shallow'], rows[0]['unreachable_shallow'])
     whole, _ = ask(db, 'histogram')
-    for question in (('dominators',), ('top',), ('drops',), ('loaders',), ('duplicate-classes',), ('unreachable',),
-                     ('consumers',), ('dominator-tree',), ('reference-stats', '--no-retained'), ('export', 'objects')):
+    for question in (('dominators',), ('top',), ('big-drops',), ('loaders',), ('duplicate-classes',), ('unreachable',),
+                     ('top-consumers',), ('dominator-tree',), ('reference-stats', '--no-retained'), ('export', 'objects')):
         facts, _ = ask(db, *question)
         for fact in 'unreachable_objects', 'unreachable_shallow':
             same(db, question, fact, facts.get(fact), whole[fact])
@@ -189,8 +189,8 @@ def populations(db):
 
 def order(db):
     """Sorted by any column, what is below a row stays below it, and siblings are in order."""
-    for question in (('threads',), ('dominator-tree',), ('paths', 'java.lang.String', '--min', '50'), ('loaders',),
-                     ('loaders', '--classes'), ('drops', '--threshold', '0'), ('consumers',)):
+    for question in (('threads',), ('dominator-tree',), ('merged-paths', 'java.lang.String', '--min', '50'), ('loaders',),
+                     ('loaders', '--classes'), ('big-drops', '--threshold', '0'), ('top-consumers',)):
         _, plain = ask(db, *question)
         if not plain:
             continue

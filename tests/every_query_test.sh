@@ -64,7 +64,7 @@ try_dump() {
 		ask "$db" query top --by $by
 	done
 	ask "$db" query retained java.lang.String
-	ask "$db" query retained 'java.util.*' --quick
+	ask "$db" query retained 'java.util.*' --lower-bound
 	ask "$db" query dominators --by package
 	ask "$db" query unreachable
 	ask "$db" query leaks
@@ -75,18 +75,18 @@ try_dump() {
 	ask "$db" query threads
 	ask "$db" query threads --no-stack
 	ask "$db" query threads --no-stack --all
-	for q in drops consumers loaders duplicate-classes; do
+	for q in big-drops top-consumers loaders duplicate-classes; do
 		ask "$db" query $q
 	done
-	ask "$db" query consumers 'java.lang.*' --threshold 0
+	ask "$db" query top-consumers 'java.lang.*' --threshold 0
 	ask "$db" query loaders --classes --idle
 	ask "$db" query immediate-dominators java.lang.String --exclude 'java.*'
 	ask "$db" query retained java.lang.String --exclude java.lang.Class:name,weak
 	for by in class package loader; do
 		ask "$db" query dominator-tree --by $by
-		ask "$db" query paths java.lang.String --by $by
+		ask "$db" query merged-paths java.lang.String --by $by
 	done
-	ask "$db" query paths 'java.util.*' --exclude java.lang.Thread:name
+	ask "$db" query merged-paths 'java.util.*' --exclude java.lang.Thread:name
 	ask "$db" query histogram --fail-if 'retained(java.lang.*) > 1K'
 	for by in class package loader superclass object path dominator suspect; do
 		"$BUILD/heapdb" diff "$db" "$db" --by $by --json > "$work/out" 2> "$work/err" || {
@@ -105,7 +105,7 @@ try_dump() {
 	ask "$db" query substrings --shared --unreachable
 	ask "$db" query arrays
 	ask "$db" query arrays 'byte*' --by length
-	for kind in empty zero constant tails; do
+	for kind in empty zero constant trailing-zeros; do
 		ask "$db" query arrays --$kind --unreachable
 	done
 	for by in class referent strength; do
@@ -122,9 +122,9 @@ try_dump() {
 	done
 	ask "$db" query collections 'java.util.*' --arrays --by fill
 	ask "$db" query collections --unreachable
-	ask "$db" query group java.lang.String
-	ask "$db" query group 'java.lang.*' --min-count 2
-	ask "$db" query group java.lang.Thread --by field:name --sub
+	ask "$db" query group-by-value java.lang.String
+	ask "$db" query group-by-value 'java.lang.*' --min-count 2
+	ask "$db" query group-by-value java.lang.Thread --by field:name --subclasses
 	ask "$db" query properties
 	for id in $(heapdb query collections --by object --db "$db" --csv --columns id --limit 8 | tail -n +2); do
 		ask "$db" query entries "$id"

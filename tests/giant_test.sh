@@ -106,7 +106,7 @@ for kind in $kinds; do
 	ask 0 heapdb query arrays
 	ask 0 heapdb query object 0x40000
 	ask 0 heapdb query object 0x40000 --json --limit 100
-	ask 0 heapdb query group java.lang.String
+	ask 0 heapdb query group-by-value java.lang.String
 	[ "${HEAPDB_HOSTILE:-}" = long ] || continue
 	ask 0 heapdb query layout 0x1400
 	ask 0 heapdb query substrings

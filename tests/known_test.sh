@@ -93,11 +93,11 @@ if not collisions or sum(r['count'] for r in collisions) != \
     complain('collisions', collisions)
 
 # Groups by value against the objects themselves.
-groups = ask('group', 'java.lang.Integer')
+groups = ask('group-by-value', 'java.lang.Integer')
 if sum(r['count'] for r in groups['rows']) != groups['facts']['objects'] or \
         len({r['value'] for r in groups['rows']}) != len(groups['rows']):
     complain('group java.lang.Integer')
-names = ask('group', 'java.lang.Thread', '--by', 'field:name')['rows']
+names = ask('group-by-value', 'java.lang.Thread', '--by', 'field:name')['rows']
 if 'main' not in [r['value'] for r in names]:
     complain('group by field:name', names)
 

@@ -78,7 +78,7 @@ def consumers(world, answers, percent):
     top = world.children[0]
     total = sum(world.rows[at].retained for at in top)
     least = total * percent // 100
-    rows = answers.ask('consumers', '--threshold', str(percent))
+    rows = answers.ask('top-consumers', '--threshold', str(percent))
     want = {at: world.rows[at].retained for at in top if world.rows[at].retained > least}
     have = {int(r['id'], 16): r['retained'] for r in rows if r['kind'] == 'object'}
     answers.compare('biggest objects', have, want)

@@ -34,7 +34,7 @@ holds 0 "count($id) > 1"
 holds 0 "count(0x13) > 0"
 holds 1 "retained(0x13) < 1"
 # an object that nothing reaches retains nothing
-gone=$(heapdb query group 'byte[]' --all --csv --columns count,unreachable,id --limit all |
+gone=$(heapdb query group-by-value 'byte[]' --all --csv --columns count,unreachable,id --limit all |
 	awk -F, '$1 == $2 { print $3; exit }')
 holds 0 "count($gone) > 0"
 
@@ -52,14 +52,14 @@ if [ $got -ne 2 ] || ! grep -q "is for --arrays" out; then
 fi
 
 # arrays by content: as many groups of each size as duplicates finds among arrays that are not empty
-heapdb query group 'int[]' --csv --columns count,shallow --limit all |
+heapdb query group-by-value 'int[]' --csv --columns count,shallow --limit all |
 	awk -F, 'NR > 1 && $1 > 1 && $2 > 16 * $1 { print $1 }' | sort -n > groups
 heapdb query duplicates --arrays 'int[]' --csv --columns count,length |
 	awk -F, 'NR > 1 && $2 > 0 { print $1 }' | sort -n > doubles
 if [ ! -s groups ] || ! cmp groups doubles; then
 	fail "groups of int[] are not its duplicates"
 fi
-heapdb query group 'int[]' --all --csv --columns count --limit all | awk 'NR > 1 { n += $1 } END { print n }' > sum
+heapdb query group-by-value 'int[]' --all --csv --columns count --limit all | awk 'NR > 1 { n += $1 } END { print n }' > sum
 heapdb query histogram 'int[]' --csv --columns count,unreachable_count |
 	awk -F, 'NR > 1 { print $1 + $2 }' | cmp sum - || fail "groups of int[] miss objects"
 
@@ -75,7 +75,7 @@ for class in Sample 'java.util.HashMap'; do
 	object=$(heapdb query top "$class" --limit 1 --csv --columns id 2> /dev/null | tail -n 1)
 	case $object in 0x*) ;; *) object=$id ;; esac
 	steps=$(heapdb query path "$object" --csv --columns id | grep -c 0x)
-	heapdb query paths "$object" --csv > out
+	heapdb query merged-paths "$object" --csv > out
 	deepest=$(awk -F, 'NR > 1 && $1 > most { most = $1 } END { print most + 1 }' out)
 	[ "$deepest" -eq "$steps" ] || fail "paths $object: $deepest levels, path: $steps steps"
 done

@@ -51,8 +51,8 @@ static void retained_set(const struct set *set, bool quick)
 {
 	const struct ask question = {
 		.query = "retained", .target = set->target,
-		.options = { quick ? "quick" : set->with_sub ? "sub" : NULL,
-			     quick && set->with_sub ? "sub" : NULL },
+		.options = { quick ? "lower-bound" : set->with_sub ? "subclasses" : NULL,
+			     quick && set->with_sub ? "subclasses" : NULL },
 	};
 	struct hdb_rows *rows = ask_rows(world.db, &question);
 	bool member[WORLD_NODES_MAX];

@@ -250,7 +250,7 @@ static void more_than_memory(void **state)
 			(void)put(text, (uint32_t)snprintf(text, sizeof(text), "%u", i), true);
 	finish(1);
 	check_order("strings", NULL, "text");
-	check_order("group", "java.lang.String", "value");
+	check_order("group-by-value", "java.lang.String", "value");
 	written_close(&heap);
 }
 

@@ -87,7 +87,7 @@ static void excluding(const char *target, int class_no, const char *option, int 
 /* As many objects below the roots as are reachable without the references; none elsewhere. */
 static void paths(const char *option, int from)
 {
-	const struct ask question = { .query = "paths", .target = "a.*", .options = { option } };
+	const struct ask question = { .query = "merged-paths", .target = "a.*", .options = { option } };
 	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t want[WORLD_CLASSES + 1] = { 0 }, have[WORLD_CLASSES + 1] = { 0 }, total = 0, top = 0;
 	bool reached[WORLD_NODES_MAX];
@@ -190,7 +190,7 @@ static bool is_drop(uint32_t v, uint64_t threshold)
 
 static void drops(void)
 {
-	const struct ask question = { .query = "drops", .options = { "threshold=5" } };
+	const struct ask question = { .query = "big-drops", .options = { "threshold=5" } };
 	struct hdb_rows *rows = ask_rows(world.db, &question);
 	const uint64_t threshold = fact_of(rows, "threshold")->u;
 	bool listed[WORLD_NODES_MAX] = { false };
@@ -222,7 +222,7 @@ static void drops(void)
 
 static void consumers(const char *target)
 {
-	const struct ask question = { .query = "consumers", .target = target,
+	const struct ask question = { .query = "top-consumers", .target = target,
 				      .options = { "threshold=0" } };
 	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t by_kind[4] = { 0 }, objects = 0, before = UINT64_MAX;
@@ -308,8 +308,8 @@ static void circles(void **state)
 	static const struct ask asks[] = {
 		{ .query = "dominator-tree" },
 		{ .query = "immediate-dominators", .target = "*", .options = { "exclude=*" } },
-		{ .query = "drops" },
-		{ .query = "consumers" },
+		{ .query = "big-drops" },
+		{ .query = "top-consumers" },
 	};
 	uint64_t seed = 7;
 
@@ -338,14 +338,14 @@ static void wrong_questions(void **state)
 {
 	static const struct ask asks[] = {
 		{ .query = "retained", .target = "a.One", .options = { "exclude=nonsense" } },
-		{ .query = "retained", .target = "a.One", .options = { "exclude=weak", "quick" } },
-		{ .query = "paths" },
-		{ .query = "paths", .target = "a.One", .options = { "by=superclass" } },
-		{ .query = "paths", .target = "a.One", .options = { "depth=x" } },
+		{ .query = "retained", .target = "a.One", .options = { "exclude=weak", "lower-bound" } },
+		{ .query = "merged-paths" },
+		{ .query = "merged-paths", .target = "a.One", .options = { "by=superclass" } },
+		{ .query = "merged-paths", .target = "a.One", .options = { "depth=x" } },
 		{ .query = "dominator-tree", .options = { "min=-1" } },
 		{ .query = "immediate-dominators", .target = "0x10000" },
-		{ .query = "drops", .options = { "threshold=101" } },
-		{ .query = "consumers", .options = { "threshold=x" } },
+		{ .query = "big-drops", .options = { "threshold=101" } },
+		{ .query = "top-consumers", .options = { "threshold=x" } },
 	};
 	uint64_t seed = 7;
 

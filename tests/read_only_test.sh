@@ -159,7 +159,7 @@ fi
 # from those before
 if [ -d /proc/self/fd ] && mount -t tmpfs -o ro none /dev/shm 2> /dev/null; then
 	for q in "query top" "query histogram --by superclass" "query dominator-tree --by package" \
-		"query consumers" "query leaks" "query unreachable --by holder" \
+		"query top-consumers" "query leaks" "query unreachable --by holder" \
 		"query reference-stats" "query duplicates" \
 		"export objects --columns id,shallow,retained,dominator" report; do
 		got=0

@@ -34,15 +34,15 @@ for by in class length value; do
 	ask query arrays --by $by --csv
 done
 ask query arrays --constant --csv
-ask query group '*' --csv
-ask query group java.lang.String --csv
-ask query group java.lang.Thread --by field:name --sub --csv
+ask query group-by-value '*' --csv
+ask query group-by-value java.lang.String --csv
+ask query group-by-value java.lang.Thread --by field:name --subclasses --csv
 for by in class size fill collisions; do
 	ask query collections --by $by --csv
 done
 for by in class package loader; do
 	ask query dominator-tree --by $by --csv
-	ask query paths java.lang.String --by $by --csv
+	ask query merged-paths java.lang.String --by $by --csv
 done
 ask query triage --all --csv
 ask query leaks --json

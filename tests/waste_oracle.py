@@ -139,11 +139,11 @@ def check_arrays(d, db, shallow):
             sums[key, 'bytes'] += size
         differs('arrays --' + k, got, sums)
     # Bytes of a tail are rounded with the array's size: what is well above or below the limit must be told apart.
-    _, rows = ask(db, 'arrays', '--tails', '--all', '--min-tail', '200')
+    _, rows = ask(db, 'arrays', '--trailing-zeros', '--all', '--min-tail', '200')
     got = {r['class']: r['count'] for r in rows}
     for name, (n, _) in kinds['tails'].items():
         if abs(got.get(name, 0) - n) > NEAR[name]:
-            differs('arrays --tails of ' + name, got.get(name, 0), n)
+            differs('arrays --trailing-zeros of ' + name, got.get(name, 0), n)
 
 
 TAIL_WIDTH = {NAMES[t] + '[]': SIZES[t] for t in NAMES}

@@ -65,7 +65,7 @@ found class,length,count "short[],10,50" duplicates --arrays 'short[]'
 found class,count 'Waste$Leaf[],40' arrays --empty
 found class,length,count "double[],333,30" arrays --zero
 found class,length,value,count "float[],77,1.5,20" arrays --constant
-found class,count "long[],10" arrays --tails 'long[]' --min-tail 7000
+found class,count "long[],10" arrays --trailing-zeros 'long[]' --min-tail 7000
 found strength,class,referent_class,count 'weak,java.util.WeakHashMap$Entry,Waste$Key,70' reference-leaks
 found name,strength,referents,only 'Waste$Soft,soft,60,60' reference-stats --by referent
 found name,strength,referents,only 'Waste$Held,weak,25,0' reference-stats --by referent

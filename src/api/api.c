@@ -189,6 +189,11 @@ const struct hdb_query_spec *hdb_queries(size_t *count)
 	return query_specs(count);
 }
 
+const struct hdb_query_spec *hdb_query_named(const char *name)
+{
+	return query_spec_named(name);
+}
+
 const struct hdb_column *hdb_common_facts(size_t *count)
 {
 	return query_common_facts(count);

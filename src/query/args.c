@@ -8,6 +8,16 @@
 #include <string.h>
 #include <strings.h>
 
+const struct hdb_old_option query_old_sub[] = { { "sub", "subclasses" }, { NULL, NULL } };
+
+const char *query_option_now(const struct hdb_query_spec *spec, const char *name)
+{
+	for (const struct hdb_old_option *o = spec->old_options; o && o->old_name; o++)
+		if (strcmp(o->old_name, name) == 0)
+			return o->name;
+	return name;
+}
+
 const char *query_option(const struct query *q, const char *name)
 {
 	const char *value = NULL;
@@ -16,7 +26,7 @@ const char *query_option(const struct query *q, const char *name)
 	for (size_t i = 0; i < q->args->option_count; i++) {
 		const struct hdb_option *option = &q->args->options[i];
 
-		if (strcmp(option->name, name) == 0)
+		if (strcmp(query_option_now(&q->def->spec, option->name), name) == 0)
 			value = option->value ? option->value : "";
 	}
 	return value;

@@ -25,7 +25,7 @@ static const struct hdb_option_spec options[] = {
 	{ "empty", NULL, "arrays of length zero" },
 	{ "zero", NULL, "arrays of one element or more, all zero or null" },
 	{ "constant", NULL, "arrays of two or more elements of a primitive type, all the same" },
-	{ "tails", NULL, "arrays that end in a long run of zeros or nulls, but have something before" },
+	{ "trailing-zeros", NULL, "arrays that end in a long run of zeros or nulls, but have something before" },
 	{ "min-tail", "BYTES", "what is a long run: bytes in the heap (64)" },
 	{ "by", "class|length|value", "what to group by: class; class and length; class, length and "
 	  "first element, only with --constant (as fine as the kind needs: --zero by length, --constant "
@@ -34,13 +34,15 @@ static const struct hdb_option_spec options[] = {
 	{ NULL, NULL, NULL },
 };
 
+static const struct hdb_old_option old_options[] = { { "tails", "trailing-zeros" }, { NULL, NULL } };
+
 static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "class of the arrays" },
 	{ "length", HDB_TYPE_COUNT, "length", "elements; not by class" },
 	{ "value", HDB_TYPE_TEXT, "value", "what every element is; only by value" },
 	{ "count", HDB_TYPE_COUNT, "arrays", "arrays in the group" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "what could be saved: with --tails the bytes that the "
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "what could be saved: with --trailing-zeros the bytes that the "
 	  "arrays would be smaller without their tails, else all their bytes; only with a kind" },
 	{ "empty", HDB_TYPE_COUNT, "empty", "arrays of length zero; like the following only without "
 	  "a kind" },
@@ -301,7 +303,7 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 		enum by by;
 	} kinds[KINDS] = {
 		{ "", BY_CLASS }, { "empty", BY_CLASS }, { "zero", BY_LENGTH },
-		{ "constant", BY_VALUE }, { "tails", BY_CLASS },
+		{ "constant", BY_VALUE }, { "trailing-zeros", BY_CLASS },
 	};
 	static const char *const names[] = { "class", "length", "value" };
 	const char *by = query_option(q, "by");
@@ -314,7 +316,7 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 		n++;
 	}
 	if (n > 1)
-		return hdb_fail(err, HDB_EUSAGE, "only one of --empty, --zero, --constant, --tails");
+		return hdb_fail(err, HDB_EUSAGE, "only one of --empty, --zero, --constant, --trailing-zeros");
 	a->by = kinds[a->kind].by;
 	for (n = 0; by && n < 3 && strcmp(by, names[n]) != 0; n++)
 		;
@@ -465,9 +467,11 @@ static void close_arrays(struct query *q)
 
 const struct query_def query_arrays = {
 	.spec = {
-		.name = "arrays", .targets = "[PATTERN]",
+		.name = "arrays",
+		.group = "waste", .example = "--trailing-zeros",
+		.targets = "[PATTERN]",
 		.summary = "arrays that are empty, all zero, of one value, or end in a tail of zeros",
-		.options = options,
+		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},

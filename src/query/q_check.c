@@ -121,7 +121,9 @@ static void close_check(struct query *q)
 
 const struct query_def query_check = {
 	.spec = {
-		.name = "check", .targets = "",
+		.name = "check",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "verifies every block's checksum and that tables agree",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

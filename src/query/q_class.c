@@ -17,7 +17,7 @@ enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, CLASS_BYTES, INSTANCES, DECLARE
 
 static const struct hdb_option_spec options[] = {
 	{ "list", NULL, "a row a class, also if only one is meant" },
-	{ "sub", NULL, "sub classes, too" },
+	{ "subclasses", NULL, "sub classes, too" },
 	{ "layout", NULL, "where its fields lie in an instance: the query layout" },
 	{ NULL, NULL, NULL },
 };
@@ -221,7 +221,7 @@ static int open_class(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a class", sizeof(*s));
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
-		r = query_classes(q, q->args->targets[0], query_option(q, "sub") != NULL,
+		r = query_classes(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
 				  &s->classes, &s->count, err);
 	if (r == HDB_OK)
 		r = count_all(q, s, err);
@@ -353,9 +353,11 @@ static void close_class(struct query *q)
 
 const struct query_def query_class = {
 	.spec = {
-		.name = "class", .targets = "CLASS|PATTERN",
+		.name = "class",
+		.group = "classes", .example = "java.util.HashMap",
+		.targets = "CLASS|PATTERN",
 		.summary = "a class: fields, loader, super classes, instances; or a list of classes",
-		.options = options,
+		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},

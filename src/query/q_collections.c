@@ -446,7 +446,9 @@ static void close_collections(struct query *q)
 
 const struct query_def query_collections = {
 	.spec = {
-		.name = "collections", .targets = "[PATTERN]",
+		.name = "collections",
+		.group = "waste", .example = "'java.util.HashMap' --by fill",
+		.targets = "[PATTERN]",
 		.summary = "lists, sets, maps and queues of known classes, or arrays: how full they are",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

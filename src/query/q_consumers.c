@@ -22,7 +22,7 @@ enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS };
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", "PERCENT", "what is listed retains more than this, of all the items (1)" },
-	{ "sub", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
 	{ NULL, NULL, NULL },
 };
 
@@ -145,7 +145,7 @@ static int add_set(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct add_context c = { q, s };
 	struct query_members members = { 0 };
-	int r = query_members_find(q, q->args->targets[0], query_option(q, "sub") != NULL, &members,
+	int r = query_members_find(q, q->args->targets[0], query_option(q, "subclasses") != NULL, &members,
 				   err);
 
 	if (r == HDB_OK)
@@ -505,9 +505,11 @@ static void close_consumers(struct query *q)
 
 const struct query_def query_consumers = {
 	.spec = {
-		.name = "consumers", .targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
+		.name = "top-consumers", .old_name = "consumers",
+		.group = "sizes", .example = "--threshold 5",
+		.targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
 		.summary = "the top consumers: biggest objects, and their classes, loaders, packages",
-		.options = options,
+		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},

@@ -348,7 +348,9 @@ static void close_diff(struct query *q)
 
 const struct query_def query_diff = {
 	.spec = {
-		.name = "diff", .targets = "",
+		.name = "diff", .aliases = "compare",
+		.group = "compare", .example = "before.heapdb after.heapdb --by class",
+		.targets = "",
 		.summary = "what changed between dumps: classes, objects, paths, dominators, suspects",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -206,7 +206,9 @@ static void close_dominators(struct query *q)
 
 const struct query_def query_dominators = {
 	.spec = {
-		.name = "dominators", .targets = "[OBJECT]",
+		.name = "dominators",
+		.group = "sizes", .example = "0xfeb10838",
+		.targets = "[OBJECT]",
 		.summary = "the top level of the dominator tree, or what an object dominates",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

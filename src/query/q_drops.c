@@ -248,7 +248,9 @@ static void close_drops(struct query *q)
 
 const struct query_def query_drops = {
 	.spec = {
-		.name = "drops", .targets = "",
+		.name = "big-drops", .old_name = "drops",
+		.group = "sizes", .example = "--threshold 5",
+		.targets = "",
 		.summary = "where memory accumulates: big drops of retained size in the dominator tree",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

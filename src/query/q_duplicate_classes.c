@@ -174,7 +174,9 @@ static void close_duplicates(struct query *q)
 
 const struct query_def query_duplicate_classes = {
 	.spec = {
-		.name = "duplicate-classes", .targets = "[PATTERN]",
+		.name = "duplicate-classes",
+		.group = "classes", .example = "",
+		.targets = "[PATTERN]",
 		.summary = "classes of one name that several loaders define",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

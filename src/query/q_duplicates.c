@@ -417,7 +417,9 @@ static void close_duplicates(struct query *q)
 
 const struct query_def query_duplicates = {
 	.spec = {
-		.name = "duplicates", .targets = "[PATTERN]",
+		.name = "duplicates", .aliases = "duplicate-strings",
+		.group = "waste", .example = "",
+		.targets = "[PATTERN]",
 		.summary = "strings or primitive arrays of the same content, what their copies waste "
 			   "and who holds them",
 		.options = options,

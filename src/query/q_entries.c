@@ -170,7 +170,9 @@ static void close_entries(struct query *q)
 
 const struct query_def query_entries = {
 	.spec = {
-		.name = "entries", .targets = "OBJECT",
+		.name = "entries", .aliases = "collection-entries|hash-entries",
+		.group = "objects", .example = "0xfeb10838",
+		.targets = "OBJECT",
 		.summary = "what a list, set, map or queue of a known class holds",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -404,7 +404,9 @@ static void close_finalizers(struct query *q)
 
 const struct query_def query_finalizers = {
 	.spec = {
-		.name = "finalizers", .targets = "",
+		.name = "finalizers",
+		.group = "waste", .example = "",
+		.targets = "",
 		.summary = "objects with a finalizer, by what they wait for: the queue of the finalizer "
 			   "thread",
 		.options = options,

@@ -18,7 +18,7 @@ enum { VALUE, COUNT, SHALLOW, RETAINED, UNREACHABLE, ID };
 static const struct hdb_option_spec options[] = {
 	{ "by", "value|field:PATH", "what objects must have in common: their own value (default), or "
 	  "that of a field, with dots for fields of fields" },
-	{ "sub", NULL, "objects of sub classes too" },
+	{ "subclasses", NULL, "objects of sub classes too" },
 	{ "min-count", "N", "values that at least N objects have" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ NULL, NULL, NULL },
@@ -135,7 +135,7 @@ static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *e
 {
 	uint32_t *classes;
 	size_t count;
-	int r = query_classes(q, q->args->targets[0], query_option(q, "sub") != NULL, &classes,
+	int r = query_classes(q, q->args->targets[0], query_option(q, "subclasses") != NULL, &classes,
 			      &count, err);
 
 	if (r != HDB_OK)
@@ -254,9 +254,11 @@ static void close_group(struct query *q)
 
 const struct query_def query_group = {
 	.spec = {
-		.name = "group", .targets = "CLASS|PATTERN",
+		.name = "group-by-value", .old_name = "group",
+		.group = "objects", .example = "java.lang.Thread --by field:name",
+		.targets = "CLASS|PATTERN",
 		.summary = "objects of a class by their value, or by the value of a field",
-		.options = options,
+		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},

@@ -152,7 +152,9 @@ static void close_histogram(struct query *q)
 
 const struct query_def query_histogram = {
 	.spec = {
-		.name = "histogram", .targets = "[PATTERN]",
+		.name = "histogram", .aliases = "histo|class-histogram",
+		.group = "sizes", .example = "--by package",
+		.targets = "[PATTERN]",
 		.summary = "objects and bytes by class, super class, package or loader",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -14,7 +14,7 @@ enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE };
 static const struct hdb_option_spec options[] = {
 	{ "exclude", "PATTERN,...", "dominators of these classes are passed over: what dominates them "
 	  "counts instead" },
-	{ "sub", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
 	{ NULL, NULL, NULL },
 };
 
@@ -225,7 +225,7 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 		r = hdb_fail(err, HDB_EUSAGE, "of one object the dominator is in `query object`; a class, "
 			     "pattern or loader is wanted");
 	if (r == HDB_OK)
-		r = query_members_find(q, q->args->targets[0], query_option(q, "sub") != NULL,
+		r = query_members_find(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
 				       &members, err);
 	if (r == HDB_OK)
 		r = find_dominators(q, s, &members, err);
@@ -281,10 +281,11 @@ static void close_immediate(struct query *q)
 const struct query_def query_immediate_dominators = {
 	.spec = {
 		.name = "immediate-dominators",
+		.group = "leaks", .example = "java.lang.String --exclude 'java.*'",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
 		.summary = "who alone keeps the objects of a set alive: their immediate dominators by "
 			   "class",
-		.options = options,
+		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},

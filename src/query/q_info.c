@@ -329,7 +329,9 @@ static int open_info(struct query *q, struct hdb_error *err)
 
 const struct query_def query_info = {
 	.spec = {
-		.name = "info", .targets = "",
+		.name = "info",
+		.group = "database", .example = "--sizes",
+		.targets = "",
 		.summary = "what is known of the database, the dump and the heap",
 		.options = options,
 		.columns = info_columns, .column_count = INFO_COLUMNS,

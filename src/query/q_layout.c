@@ -140,7 +140,9 @@ static void close_layout(struct query *q)
 
 const struct query_def query_layout = {
 	.spec = {
-		.name = "layout", .targets = "CLASS",
+		.name = "layout",
+		.group = "classes", .example = "java.util.HashMap",
+		.targets = "CLASS",
 		.summary = "where the fields of a class lie in an instance, and what lies between them",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

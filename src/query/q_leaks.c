@@ -451,7 +451,9 @@ static void close_leaks(struct query *q)
 
 const struct query_def query_leaks = {
 	.spec = {
-		.name = "leaks", .targets = "",
+		.name = "leaks", .aliases = "leak-suspects|leakhunter",
+		.group = "leaks", .example = "--threshold 5",
+		.targets = "",
 		.summary = "what leaks: suspects, the paths to them, what piles up, the thread",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

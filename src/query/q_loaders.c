@@ -339,7 +339,9 @@ static void close_loaders(struct query *q)
 
 const struct query_def query_loaders = {
 	.spec = {
-		.name = "loaders", .targets = "",
+		.name = "loaders", .aliases = "class-loaders",
+		.group = "classes", .example = "--classes",
+		.targets = "",
 		.summary = "class loaders as a tree: classes, instances, retained sizes, what keeps "
 			   "them",
 		.options = options,

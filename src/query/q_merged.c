@@ -27,7 +27,7 @@ static const struct hdb_option_spec path_options[] = {
 	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
 	  "references that do not count (default weak,soft,phantom,finalizer); fields of sub classes "
 	  "included" },
-	{ "sub", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
 	{ "min", "N", "objects of the set on or below a node that is shown (1)" },
 	{ "depth", "N", "the deepest level shown, 0 the roots (all)" },
 	{ NULL, NULL, NULL },
@@ -152,7 +152,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		s->members.unreachable_bytes = reachable ? 0 : object.shallow_bytes;
 		return HDB_OK;
 	}
-	r = query_members_find(q, target, query_option(q, "sub") != NULL, &s->members, err);
+	r = query_members_find(q, target, query_option(q, "subclasses") != NULL, &s->members, err);
 	ixs = s->members.ixs.data;
 	for (uint64_t i = 0; r == HDB_OK && i < s->members.count; i++)
 		bits[ixs[i] >> 6] |= (uint64_t)1 << (ixs[i] & 63);
@@ -336,10 +336,12 @@ static void close_merged(struct query *q)
 
 const struct query_def query_paths = {
 	.spec = {
-		.name = "paths", .targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
+		.name = "merged-paths", .aliases = "merge-shortest-paths", .old_name = "paths",
+		.group = "leaks", .example = "'Sample*' --depth 3",
+		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
 		.summary = "the shortest paths from the roots to all objects of a set, merged into a "
 			   "tree by class, package or loader",
-		.options = path_options,
+		.options = path_options, .old_options = query_old_sub,
 		.columns = path_columns,
 		.column_count = sizeof(path_columns) / sizeof(path_columns[0]),
 		.facts = path_facts, .fact_count = sizeof(path_facts) / sizeof(path_facts[0]),
@@ -351,7 +353,9 @@ const struct query_def query_paths = {
 
 const struct query_def query_dominator_tree = {
 	.spec = {
-		.name = "dominator-tree", .targets = "",
+		.name = "dominator-tree",
+		.group = "sizes", .example = "--by package --depth 2",
+		.targets = "",
 		.summary = "the whole dominator tree, merged by class, package or loader",
 		.options = tree_options,
 		.columns = tree_columns,

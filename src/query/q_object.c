@@ -354,7 +354,9 @@ static void close_object(struct query *q)
 
 const struct query_def query_object_def = {
 	.spec = {
-		.name = "object", .targets = "OBJECT",
+		.name = "object",
+		.group = "objects", .example = "0xfeb10838",
+		.targets = "OBJECT",
 		.summary = "one object: sizes, all fields with their values, elements, statics",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -314,7 +314,9 @@ static void close_objects(struct query *q)
 
 const struct query_def query_objects = {
 	.spec = {
-		.name = "objects", .targets = "",
+		.name = "objects",
+		.group = "database", .example = "--columns id,class,shallow",
+		.targets = "",
 		.summary = "all reachable objects in order of ID, for export",
 		.options = options,
 		.columns = columns, .column_count = COLUMN_COUNT,

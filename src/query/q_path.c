@@ -285,7 +285,9 @@ static void close_path(struct query *q)
 
 const struct query_def query_path = {
 	.spec = {
-		.name = "path", .targets = "OBJECT",
+		.name = "path", .aliases = "path-to-gc-roots|path2gc|roots-of",
+		.group = "leaks", .example = "0xfeb10838",
+		.targets = "OBJECT",
 		.summary = "the shortest path from a GC root to an object, and further ones",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

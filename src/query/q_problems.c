@@ -126,7 +126,9 @@ static int next_problem(struct query *q, struct hdb_error *err)
 
 const struct query_def query_problems = {
 	.spec = {
-		.name = "problems", .targets = "",
+		.name = "problems",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "what is wrong with the dump and what was lost by it",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -57,7 +57,9 @@ static void close_properties(struct query *q)
 
 const struct query_def query_properties = {
 	.spec = {
-		.name = "properties", .targets = "",
+		.name = "properties", .aliases = "system-properties",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "system properties, environment and arguments of the VM",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

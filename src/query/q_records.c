@@ -109,7 +109,9 @@ static int next_dangling(struct query *q, struct hdb_error *err)
 
 const struct query_def query_dangling = {
 	.spec = {
-		.name = "dangling", .targets = "",
+		.name = "dangling",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "objects that are referred to but not in the dump", .options = no_options,
 		.columns = dangling_columns, .column_count = COUNT_OF(dangling_columns),
 		.facts = dangling_facts, .fact_count = COUNT_OF(dangling_facts), .is_query = 1,
@@ -154,7 +156,9 @@ static int next_record(struct query *q, struct hdb_error *err)
 
 const struct query_def query_records = {
 	.spec = {
-		.name = "records", .targets = "",
+		.name = "records",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "how many records of each type the dump has", .options = no_options,
 		.columns = record_columns, .column_count = COUNT_OF(record_columns), .is_query = 1,
 	},
@@ -199,7 +203,9 @@ static int next_site(struct query *q, struct hdb_error *err)
 
 const struct query_def query_alloc_sites = {
 	.spec = {
-		.name = "alloc-sites", .targets = "",
+		.name = "alloc-sites",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "where objects were allocated, if the dump says so", .options = no_options,
 		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
 	},
@@ -239,7 +245,9 @@ static int next_sample(struct query *q, struct hdb_error *err)
 
 const struct query_def query_cpu_samples = {
 	.spec = {
-		.name = "cpu-samples", .targets = "",
+		.name = "cpu-samples",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "where time was spent, if the dump says so", .options = no_options,
 		.columns = sample_columns, .column_count = COUNT_OF(sample_columns), .is_query = 1,
 	},
@@ -280,7 +288,9 @@ static int next_summary(struct query *q, struct hdb_error *err)
 
 const struct query_def query_heap_summaries = {
 	.spec = {
-		.name = "heap-summaries", .targets = "",
+		.name = "heap-summaries",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "the heap summary records, if the dump has any", .options = no_options,
 		.columns = summary_columns, .column_count = COUNT_OF(summary_columns), .is_query = 1,
 	},

@@ -425,7 +425,9 @@ static void close_leaks(struct query *q)
 
 const struct query_def query_reference_leaks = {
 	.spec = {
-		.name = "reference-leaks", .targets = "",
+		.name = "reference-leaks",
+		.group = "leaks", .example = "",
+		.targets = "",
 		.summary = "soft, weak and phantom references that hold their own referent strongly",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -412,7 +412,9 @@ static void close_stats(struct query *q)
 
 const struct query_def query_reference_stats = {
 	.spec = {
-		.name = "reference-stats", .targets = "",
+		.name = "reference-stats",
+		.group = "waste", .example = "--by strength",
+		.targets = "",
 		.summary = "soft, weak, phantom and final references by class, and what only they keep",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

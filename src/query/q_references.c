@@ -183,7 +183,9 @@ static void close_references(struct query *q)
 
 const struct query_def query_references = {
 	.spec = {
-		.name = "references", .targets = "OBJECT",
+		.name = "references", .aliases = "outgoing|outbound",
+		.group = "objects", .example = "0xfeb10838",
+		.targets = "OBJECT",
 		.summary = "what an object refers to, and through which field",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -184,7 +184,9 @@ static void close_referrers(struct query *q)
 
 const struct query_def query_referrers = {
 	.spec = {
-		.name = "referrers", .targets = "OBJECT",
+		.name = "referrers", .aliases = "incoming|inbound",
+		.group = "objects", .example = "0xfeb10838",
+		.targets = "OBJECT",
 		.summary = "who refers to an object, and through which field",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -16,15 +16,19 @@
 enum { TARGET, ID, CLASS, OBJECTS, SHALLOW, BOUND, RETAINED, RETAINED_OBJECTS, EXACT, REACHABLE };
 
 static const struct hdb_option_spec options[] = {
-	{ "quick", NULL, "of classes and loaders the lower bound: the sum over their objects that no "
+	{ "lower-bound", NULL, "of classes and loaders the lower bound: the sum over their objects that no "
 	  "other of them dominates" },
-	{ "sub", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
 	{ "budget", "N", "objects to look at before the dominator tree is built instead; 0: no "
 	  "limit" },
 	{ "exclude", "weak|soft|phantom|finalizer|CLASS:FIELD,...", "references that do not count when "
 	  "others hold what the target reaches; fields of sub classes included" },
 	{ "explain", NULL, "says which way the answer was found and what that cost" },
 	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_old_option old_options[] = {
+	{ "quick", "lower-bound" }, { "sub", "subclasses" }, { NULL, NULL }
 };
 
 static const struct hdb_column columns[] = {
@@ -34,7 +38,7 @@ static const struct hdb_column columns[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects that the target names" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself, reachable or not; of a "
 	  "set's reachable objects" },
-	{ "bound", HDB_TYPE_TEXT, "", "\"=\" or, with --quick, \">=\": how to read retained" },
+	{ "bound", HDB_TYPE_TEXT, "", "\"=\" or, with --lower-bound, \">=\": how to read retained" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that become unreachable if the target goes, "
 	  "itself included; 0 if it is unreachable" },
 	{ "retained_objects", HDB_TYPE_COUNT, "retained objects", "how many objects these are, where "
@@ -185,7 +189,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		      struct hdb_error *err)
 {
 	struct query_members members;
-	int r = query_members_find(q, target, query_option(q, "sub") != NULL, &members, err);
+	int r = query_members_find(q, target, query_option(q, "subclasses") != NULL, &members, err);
 
 	if (r == HDB_OK) {
 		a->class_no = members.class_no;
@@ -196,7 +200,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		s->unreachable_bytes += members.unreachable_bytes;
 		r = s->is_excluding ? answer_excluding(q, s, members.ixs.data, members.count, a,
 						       err) :
-		    query_option(q, "quick") ? answer_quick(q, s, &members, a, err) :
+		    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
 		    answer_exact(q, s, &members, a, err);
 	}
 	query_members_release(q, &members);
@@ -261,8 +265,8 @@ static int read_excludes(struct query *q, struct retained *s, struct hdb_error *
 	const int r = query_excludes_parse(q, "none", &s->excludes, err);
 
 	s->is_excluding = r == HDB_OK && !query_excludes_is_none(&s->excludes);
-	if (s->is_excluding && query_option(q, "quick"))
-		return hdb_fail(err, HDB_EUSAGE, "--quick is a lower bound with all references; with "
+	if (s->is_excluding && query_option(q, "lower-bound"))
+		return hdb_fail(err, HDB_EUSAGE, "--lower-bound is a lower bound with all references; with "
 				"--exclude it cannot be had");
 	return s->is_excluding ? query_excludes_filter(q, &s->excludes, &s->filter, err) : r;
 }
@@ -370,10 +374,12 @@ static void close_retained(struct query *q)
 
 const struct query_def query_retained = {
 	.spec = {
-		.name = "retained", .targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
+		.name = "retained", .aliases = "retained-size|retained-heap",
+		.group = "sizes", .example = "'java.util.*'",
+		.targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
 		.summary = "bytes that become unreachable if an object goes, or all of a class or "
 			   "loader",
-		.options = options,
+		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},

@@ -179,7 +179,9 @@ static void close_roots(struct query *q)
 
 const struct query_def query_roots = {
 	.spec = {
-		.name = "roots", .targets = "", .summary = "GC roots by kind, or the objects of a kind",
+		.name = "roots", .aliases = "gc-roots",
+		.group = "objects", .example = "--kind 'thread object'",
+		.targets = "", .summary = "GC roots by kind, or the objects of a kind",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

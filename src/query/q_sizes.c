@@ -487,7 +487,9 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 
 const struct query_def query_sizes = {
 	.spec = {
-		.name = "sizes", .targets = "",
+		.name = "sizes",
+		.group = "database", .example = "",
+		.targets = "",
 		.summary = "how shallow sizes are computed, and what in the dump proves it",
 		.options = options,
 		.columns = info_columns, .column_count = INFO_COLUMNS, .is_query = 1,

@@ -490,7 +490,9 @@ static void close_strings(struct query *q)
 
 const struct query_def query_strings = {
 	.spec = {
-		.name = "strings", .targets = "",
+		.name = "strings",
+		.group = "objects", .example = "--match '^java' --min-count 2",
+		.targets = "",
 		.summary = "strings by content, with how often each is there and what it costs",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -289,7 +289,9 @@ static void close_substrings(struct query *q)
 
 const struct query_def query_substrings = {
 	.spec = {
-		.name = "substrings", .targets = "",
+		.name = "substrings",
+		.group = "waste", .example = "",
+		.targets = "",
 		.summary = "arrays that strings share or use in part only",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

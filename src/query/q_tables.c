@@ -79,7 +79,9 @@ static int next_table(struct query *q, struct hdb_error *err)
 
 const struct query_def query_tables = {
 	.spec = {
-		.name = "tables", .targets = "", .summary = "the tables of the database",
+		.name = "tables",
+		.group = "database", .example = "",
+		.targets = "", .summary = "the tables of the database",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

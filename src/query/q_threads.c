@@ -471,7 +471,9 @@ static void close_threads(struct query *q)
 
 const struct query_def query_threads = {
 	.spec = {
-		.name = "threads", .targets = "[NAME-PATTERN|OBJECT]",
+		.name = "threads",
+		.group = "threads", .example = "main",
+		.targets = "[NAME-PATTERN|OBJECT]",
 		.summary = "threads: state, stack with frames and locals, retained sizes",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -161,7 +161,9 @@ static void close_top(struct query *q)
 
 const struct query_def query_top = {
 	.spec = {
-		.name = "top", .targets = "",
+		.name = "top", .aliases = "biggest-objects",
+		.group = "sizes", .example = "--by class",
+		.targets = "",
 		.summary = "the biggest objects, classes, packages or loaders by retained size",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

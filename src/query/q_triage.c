@@ -210,7 +210,9 @@ static void close_triage(struct query *q)
 
 const struct query_def query_triage = {
 	.spec = {
-		.name = "triage", .targets = "",
+		.name = "triage",
+		.group = "leaks", .example = "--all",
+		.targets = "",
 		.summary = "first aid: which rules of a healthy heap are broken, worst first",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

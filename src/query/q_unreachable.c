@@ -279,7 +279,9 @@ static void close_unreachable(struct query *q)
 
 const struct query_def query_unreachable = {
 	.spec = {
-		.name = "unreachable", .targets = "[PATTERN]",
+		.name = "unreachable",
+		.group = "waste", .example = "--by holder",
+		.targets = "[PATTERN]",
 		.summary = "objects that no root reaches, by class, super class, package, loader, or what holds them",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

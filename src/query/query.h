@@ -92,6 +92,12 @@ struct query {
 
 /* ---- arguments ---- */
 
+/* The old_options of queries that take --subclasses. */
+extern const struct hdb_old_option query_old_sub[];
+
+/* The name of an option now, for one that may be of an earlier version. */
+const char *query_option_now(const struct hdb_query_spec *spec, const char *name);
+
 /* Value of an option: NULL if it was not given, "" for a switch. */
 const char *query_option(const struct query *q, const char *name);
 
@@ -194,9 +200,11 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 
 /* The table of queries. */
 const struct query_def *const *query_registry(size_t *count);
+/* By name, alias or former name; NULL: there is none. */
 const struct query_def *query_find(const char *name);
 /* What users see of it, for any thread; static. */
 const struct hdb_query_spec *query_specs(size_t *count);
+const struct hdb_query_spec *query_spec_named(const char *name);
 
 /*
  * Starts a query of the database `side`, with `before` the sides of args->before; all are lent. *out: query_close. The

@@ -6,21 +6,30 @@
 #include <pthread.h>
 #include <string.h>
 
+/* Those of a group follow each other. */
 static const struct query_def *const registry[] = {
-	&query_retained,    &query_histogram,  &query_dominators,  &query_top,
-	&query_path,        &query_object_def, &query_references,  &query_referrers,
-	&query_class,       &query_layout,     &query_roots,       &query_threads,
-	&query_strings,     &query_leaks,      &query_triage,
-	&query_duplicates,  &query_arrays,      &query_substrings,
-	&query_reference_stats, &query_reference_leaks, &query_finalizers,
-	&query_entries,     &query_collections, &query_group,     &query_properties,
-	&query_unreachable, &query_info,       &query_sizes,       &query_check,
-	&query_objects,
-	&query_problems,    &query_dangling,   &query_tables,      &query_records,
+	/* leaks */
+	&query_leaks, &query_triage, &query_path, &query_paths, &query_immediate_dominators,
+	&query_reference_leaks,
+	/* sizes */
+	&query_retained, &query_histogram, &query_top, &query_consumers, &query_dominators,
+	&query_dominator_tree, &query_drops,
+	/* objects */
+	&query_object_def, &query_references, &query_referrers, &query_roots, &query_entries,
+	&query_strings, &query_group,
+	/* waste */
+	&query_duplicates, &query_substrings, &query_arrays, &query_collections,
+	&query_reference_stats, &query_finalizers, &query_unreachable,
+	/* threads */
+	&query_threads,
+	/* classes */
+	&query_class, &query_layout, &query_loaders, &query_duplicate_classes,
+	/* compare */
 	&query_diff,
-	&query_dominator_tree, &query_immediate_dominators, &query_drops, &query_paths,
-	&query_consumers,   &query_loaders,    &query_duplicate_classes,
-	&query_alloc_sites, &query_cpu_samples, &query_heap_summaries,
+	/* database */
+	&query_info, &query_check, &query_objects, &query_sizes, &query_properties,
+	&query_problems, &query_dangling, &query_records, &query_tables, &query_alloc_sites,
+	&query_cpu_samples, &query_heap_summaries,
 };
 
 #define REGISTRY_COUNT (sizeof(registry) / sizeof(registry[0]))
@@ -49,10 +58,34 @@ const struct hdb_query_spec *query_specs(size_t *count)
 	return specs;
 }
 
+static bool is_named(const struct hdb_query_spec *spec, const char *name)
+{
+	return strcmp(spec->name, name) == 0 ||
+	       (spec->old_name && strcmp(spec->old_name, name) == 0) ||
+	       (spec->aliases && query_is_among(spec->aliases, name));
+}
+
+/* Its place in the registry, or REGISTRY_COUNT. */
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < REGISTRY_COUNT && !is_named(&registry[i]->spec, name))
+		i++;
+	return i;
+}
+
 const struct query_def *query_find(const char *name)
 {
-	for (size_t i = 0; i < REGISTRY_COUNT; i++)
-		if (strcmp(registry[i]->spec.name, name) == 0)
-			return registry[i];
-	return NULL;
+	const size_t i = find(name);
+
+	return i < REGISTRY_COUNT ? registry[i] : NULL;
+}
+
+const struct hdb_query_spec *query_spec_named(const char *name)
+{
+	const size_t i = find(name);
+	size_t count;
+
+	return i < REGISTRY_COUNT ? &query_specs(&count)[i] : NULL;
 }

@@ -74,8 +74,9 @@ static int check_option(const struct hdb_query_spec *spec, const struct hdb_opti
 			struct hdb_error *err)
 {
 	const struct hdb_option_spec *o = spec->options;
+	const char *name = query_option_now(spec, option->name);
 
-	while (o->name && strcmp(o->name, option->name) != 0)
+	while (o->name && strcmp(o->name, name) != 0)
 		o++;
 	if (!o->name)
 		return unknown_option(spec, option->name, err);

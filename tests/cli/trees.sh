@@ -1,17 +1,17 @@
 # What the dominator tree and paths say of sets: merged trees, drops, consumers, loaders.
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
-heapdb query paths 'Sample*' --depth 2 --limit 8
-heapdb query paths Sample --exclude Sample:none --json
+heapdb query merged-paths 'Sample*' --depth 2 --limit 8
+heapdb query merged-paths Sample --exclude Sample:none --json
 heapdb query dominator-tree --by package --depth 1 --limit 5
-heapdb query drops --threshold 5
-heapdb query consumers --threshold 10
+heapdb query big-drops --threshold 5
+heapdb query top-consumers --threshold 10
 heapdb query immediate-dominators 'Sample?Node' --exclude 'java.*,Sample?Node' --csv
 heapdb query loaders --columns level,class,name,classes,instances,use 2>&1
 heapdb query loaders --columns level,name,label,classes,instances,use
 heapdb query duplicate-classes --columns name,copies,loader,instances
 heapdb query retained java.util.HashMap --exclude 'java.lang.Thread:threadLocals' --csv
 heapdb query threads main --no-stack --columns thread,state,daemon,tid
-heapdb query drops --skip 2>&1
+heapdb query big-drops --skip 2>&1
 echo "exit $?"
-heapdb query consumers no.such.Class 2>&1
+heapdb query top-consumers no.such.Class 2>&1
 echo "exit $?"

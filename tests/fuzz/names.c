@@ -70,8 +70,8 @@ static void add_all(void)
 	for (size_t i = 0; i < count; i++)
 		if (specs[i].is_query)
 			add_query(&specs[i]);
-	add("query", "group", "java.lang.String", true, false);
-	add("query", "paths", "java.lang.String", true, false);
+	add("query", "group-by-value", "java.lang.String", true, false);
+	add("query", "merged-paths", "java.lang.String", true, false);
 	add("query", "strings", "--objects", true, false);
 	add("query", "triage", "--all", true, false);
 	add("info", NULL, NULL, true, false);

@@ -48,6 +48,7 @@ struct command {
 	const char *query;    /* the query that it asks, or NULL */
 	const char *synopsis; /* what follows its name */
 	const char *summary;  /* one line */
+	const char *alias;    /* another name that it takes, or NULL */
 };
 
 /* The running command. */
@@ -55,6 +56,7 @@ struct cli {
 	const struct command *command;
 	struct options opt;
 	const struct hdb_query_spec *query; /* NULL: none */
+	const char *old_name;               /* the query was named by its name of an earlier version, or NULL */
 	struct hdb *db;                     /* open if the command NEEDS_DB */
 	char *db_path, *dump_path;          /* as located; owned, needed while db is open */
 	struct database *before;            /* older ones to compare with; owned */
@@ -68,10 +70,12 @@ struct cli {
 /* The command table, ended by a NULL name. */
 extern const struct command commands[];
 
+/* By name or alias. */
 const struct command *cli_find_command(const char *name);
 
-/* The query of that name, or NULL. */
-const struct hdb_query_spec *cli_find_query(const char *name);
+/* The command, and the query, with the name or alias nearest to `name`; NULL: none is near. */
+const char *cli_nearest_command(const char *name);
+const struct hdb_query_spec *cli_nearest_query(const char *name);
 
 /* Writes a message and returns `code`. */
 int cli_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);

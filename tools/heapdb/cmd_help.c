@@ -64,22 +64,56 @@ static void put_option(struct output *out, char letter, const char *name, const 
 	put_line(out, left, help);
 }
 
+/* What its group is about, for people. */
+static const char *group_title(const char *group)
+{
+	static const struct {
+		const char *group, *title;
+	} titles[] = {
+		{ "leaks", "Leaks: what leaks, and what keeps it alive" },
+		{ "sizes", "Sizes: what uses the memory" },
+		{ "objects", "Objects: what is in one, what refers to it" },
+		{ "waste", "Waste: what could be saved" },
+		{ "threads", "Threads" },
+		{ "classes", "Classes and class loaders" },
+		{ "compare", "Compare: what changed between dumps" },
+		{ "database", "Database and dump" },
+	};
+
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+		if (strcmp(titles[i].group, group) == 0)
+			return titles[i].title;
+	}
+	return group;
+}
+
+/* What comes before the name of a query on the command line, after "heapdb ". */
+static const char *verb_of(const struct hdb_query_spec *query)
+{
+	return query->is_query ? "query " : cli_find_command(query->name) ? "" : "export ";
+}
+
+/* By group, a line each; those that are no arguments of `heapdb query` with the command that asks them. */
 static void put_queries(struct output *out)
 {
+	const char *group = "";
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
-	output_string(out, "\nQueries:\n");
 	for (size_t i = 0; i < count; i++) {
+		const struct hdb_query_spec *query = &specs[i];
 		char left[128];
 
-		if (!specs[i].is_query)
-			continue;
-		snprintf(left, sizeof(left), "%s%s%s", specs[i].name, *specs[i].targets ? " " : "",
-			 specs[i].targets);
-		put_line(out, left, specs[i].summary);
+		if (strcmp(query->group, group) != 0)
+			output_format(out, "\n%s\n", group_title(query->group));
+		group = query->group;
+		snprintf(left, sizeof(left), "%s%s%s%s%s", query->is_query ? "" : "heapdb ",
+			 query->is_query ? "" : verb_of(query), query->name, *query->targets ? " " : "",
+			 query->targets);
+		put_line(out, left, query->summary);
 	}
-	output_string(out, "\n`heapdb help query NAME` has the options, columns and facts of one.\n");
+	output_string(out, "\n`heapdb help query NAME` shows the options, columns and facts of a query, with an "
+			   "example.\n");
 }
 
 static void put_common_options(struct output *out, const struct command *command,
@@ -102,15 +136,47 @@ static void put_columns(struct output *out, const char *heading, const struct hd
 		put_line(out, columns[i].name, columns[i].help);
 }
 
+/* "Also understood: histo, class-histogram" */
+static void put_aliases(struct output *out, const struct hdb_query_spec *query)
+{
+	if (query->aliases)
+		output_string(out, "Also understood: ");
+	for (const char *a = query->aliases; a && *a;) {
+		const size_t size = strcspn(a, "|");
+
+		output_bytes(out, a, size);
+		a += size + (a[size] == '|');
+		output_string(out, *a ? ", " : "\n");
+	}
+	if (query->old_name)
+		output_format(out, "Former name: %s, understood for one version more\n", query->old_name);
+}
+
+/* "Former names: --sub (--subclasses)" */
+static void put_old_options(struct output *out, const struct hdb_query_spec *query)
+{
+	const struct hdb_old_option *old = query->old_options;
+
+	for (const struct hdb_old_option *o = old; o && o->old_name; o++)
+		output_format(out, "%s--%s (now --%s)", o == old ? "\nFormer names, understood for one version more: " :
+			      ", ", o->old_name, o->name);
+	if (old)
+		output_char(out, '\n');
+}
+
 static void put_query(struct output *out, const struct hdb_query_spec *query)
 {
 	const struct hdb_column *common;
 	size_t common_count;
 
+	output_format(out, "\nExample: heapdb %s%s%s%s\n", verb_of(query), query->name,
+		      *query->example ? " " : "", query->example);
+	put_aliases(out, query);
 	if (query->options->name)
 		output_string(out, "\nOptions:\n");
 	for (const struct hdb_option_spec *o = query->options; o->name; o++)
 		put_option(out, 0, o->name, o->argument, o->help);
+	put_old_options(out, query);
 	put_columns(out, "Columns", query->columns, query->column_count);
 	put_columns(out, "Facts", query->facts, query->fact_count);
 	common = hdb_common_facts(&common_count);
@@ -121,11 +187,11 @@ void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query)
 {
 	if (!query && command->query)
-		query = cli_find_query(command->query);
+		query = hdb_query_named(command->query);
 	if (query && command->flags & NAMES_QUERY)
-		output_format(out, "usage: heapdb %s %s%s%s [options]\n\n%s\n", command->name,
-			      query->name, *query->targets ? " " : "", query->targets,
-			      query->summary);
+		output_format(out, "usage: heapdb %s%s%s%s%s [options]\n\n%s\n",
+			      query->is_query ? command->name : verb_of(query), query->is_query ? " " : "",
+			      query->name, *query->targets ? " " : "", query->targets, query->summary);
 	else
 		output_format(out, "usage: heapdb %s%s%s\n\n%s\n", command->name,
 			      *command->synopsis ? " " : "", command->synopsis, command->summary);
@@ -161,6 +227,15 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 	snprintf(owner, sizeof(owner), "query %s", query->name);
 	put_name(out, "query", query->is_query ? "query" : "-", query->name, query->targets,
 		 query->summary);
+	for (const char *a = query->aliases; a && *a;) {
+		const size_t size = strcspn(a, "|");
+
+		snprintf(option, sizeof(option), "%.*s", (int)size, a);
+		put_name(out, "alias", owner, option, "", "");
+		a += size + (a[size] == '|');
+	}
+	snprintf(option, sizeof(option), "%s%s", verb_of(query), query->name);
+	put_name(out, "example", owner, option, query->example, "");
 	for (const struct hdb_option_spec *o = query->options; o->name; o++) {
 		snprintf(option, sizeof(option), "--%s", o->name);
 		put_name(out, "option", owner, option, o->argument, o->help);
@@ -190,6 +265,16 @@ static void put_names(struct output *out)
 		put_query_names(out, &specs[i]);
 }
 
+/* There is no help on `word`; `near` is the nearest name that there is, or NULL. */
+static int no_topic(struct cli *cli, const char *kind, const char *word, const char *near)
+{
+	if (near)
+		return cli_fail(&cli->err, HDB_EUSAGE, "there is no %s \"%s\"; did you mean \"%s\"?", kind, word,
+				near);
+	return cli_fail(&cli->err, HDB_EUSAGE, "there is no %s \"%s\"; `heapdb help%s` lists them", kind, word,
+			strcmp(kind, "query") == 0 ? " query" : "");
+}
+
 int cmd_help(struct cli *cli)
 {
 	const char *const *words = cli->opt.operands;
@@ -205,19 +290,26 @@ int cmd_help(struct cli *cli)
 		put_overview(cli->out);
 		return HDB_OK;
 	}
-	if (!command && cli_find_query(words[0])) {
-		command = cli_find_command("query");
-		query = cli_find_query(words[0]);
+	if (!command && hdb_query_named(words[0])) {
+		query = hdb_query_named(words[0]);
+		command = cli_find_command(query->is_query ? "query" : "export");
 	}
-	if (!command)
-		return cli_fail(&cli->err, HDB_EUSAGE,
-				"there is no command \"%s\"; `heapdb help` lists them", words[0]);
+	if (!command && cli_nearest_command(words[0]))
+		return no_topic(cli, "command", words[0], cli_nearest_command(words[0]));
+	if (!command) {
+		query = cli_nearest_query(words[0]);
+		return no_topic(cli, "command", words[0], query ? query->name : NULL);
+	}
+	if (count > 2)
+		return cli_fail(&cli->err, HDB_EUSAGE, "too many arguments; usage: heapdb help [COMMAND [QUERY]]");
 	if (count > 1) {
-		query = cli_find_query(words[1]);
-		if (!query || !(command->flags & NAMES_QUERY) || count > 2)
-			return cli_fail(&cli->err, HDB_EUSAGE,
-					"there is no query \"%s\"; `heapdb help query` lists them",
-					words[1]);
+		query = hdb_query_named(words[1]);
+		if (!(command->flags & NAMES_QUERY))
+			return cli_fail(&cli->err, HDB_EUSAGE, "the command %s has no queries", command->name);
+		if (!query) {
+			query = cli_nearest_query(words[1]);
+			return no_topic(cli, "query", words[1], query ? query->name : NULL);
+		}
 	}
 	help_command(cli->out, command, query);
 	return HDB_OK;

@@ -22,47 +22,79 @@
 
 const struct command commands[] = {
 	{ "import", cmd_import, WRITES, OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
-	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump" },
+	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump", NULL },
 	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
-	  "what was imported, how sizes are computed, what problems were met" },
+	  "what was imported, how sizes are computed, what problems were met", NULL },
 	{ "check", cmd_check, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
-	  "verify every block, and that the tables agree" },
+	  "verify every block, and that the tables agree", NULL },
 	{ "diff", cmd_diff, WRITES, OPTIONS_WORK | OPTIONS_JSON | OPTIONS_ROWS, "diff",
 	  "BEFORE [BETWEEN...] AFTER [options]",
-	  "what changed between two dumps or more; each a database or a dump" },
+	  "what changed between two dumps or more; each a database or a dump", "compare" },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
-	  "NAME [TARGET...] [options]", "ask a question; without NAME: list them" },
+	  "NAME [TARGET...] [options]", "ask a question; without NAME: list them", NULL },
 	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
 	  OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON, NULL, "[DB] [options]",
-	  "the whole story on one page: who leaks, what is wrong, what is biggest" },
+	  "the whole story on one page: who leaks, what is wrong, what is biggest", NULL },
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
 	  "objects [--columns A,B] [--format tsv|csv|jsonl|json]",
-	  "stream all rows of a query, for other programs" },
+	  "stream all rows of a query, for other programs", NULL },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
-	  "help on all, on a command, on a query" },
-	{ "version", cmd_version, 0, 0, NULL, "", "print the version" },
-	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+	  "help on all, on a command, on a query", NULL },
+	{ "version", cmd_version, 0, 0, NULL, "", "print the version", NULL },
+	{ NULL, NULL, 0, 0, NULL, NULL, NULL, NULL },
 };
 
 const struct command *cli_find_command(const char *name)
 {
 	for (const struct command *c = commands; c->name; c++) {
-		if (strcmp(c->name, name) == 0)
+		if (strcmp(c->name, name) == 0 || (c->alias && strcmp(c->alias, name) == 0))
 			return c;
 	}
 	return NULL;
 }
 
-const struct hdb_query_spec *cli_find_query(const char *name)
+const char *cli_nearest_command(const char *name)
 {
+	struct suggest near;
+	const struct command *found;
+
+	suggest_init(&near, name, strlen(name));
+	for (const struct command *c = commands; c->name; c++) {
+		suggest_try(&near, c->name);
+		if (c->alias)
+			suggest_try(&near, c->alias);
+	}
+	found = near.best ? cli_find_command(near.best) : NULL;
+	return found ? found->name : NULL;
+}
+
+/* Bytes of the longest alias of a query, with its end. */
+#define ALIAS_SIZE 40
+
+const struct hdb_query_spec *cli_nearest_query(const char *name)
+{
+	const struct hdb_query_spec *best = NULL;
+	struct suggest near;
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
+	suggest_init(&near, name, strlen(name));
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(specs[i].name, name) == 0)
-			return &specs[i];
+		const size_t before = near.distance;
+		char alias[ALIAS_SIZE];
+
+		suggest_try(&near, specs[i].name);
+		for (const char *a = specs[i].aliases; a && *a;) {
+			const size_t size = strcspn(a, "|");
+
+			snprintf(alias, sizeof(alias), "%.*s", (int)size, a);
+			suggest_try(&near, alias);
+			a += size + (a[size] == '|');
+		}
+		if (near.distance < before)
+			best = &specs[i];
 	}
-	return NULL;
+	return best;
 }
 
 int cli_fail(struct hdb_error *err, int code, const char *format, ...)
@@ -151,19 +183,15 @@ static void print_error(struct cli *cli, int result, bool as_json)
 /* No such query, or one that only another command asks: `heapdb info`, not `heapdb query info`. */
 static int no_query(struct cli *cli, const char *name)
 {
-	struct suggest near;
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const struct hdb_query_spec *spec = hdb_query_named(name);
 
-	if (cli_find_query(name))
+	if (spec)
 		return cli_fail(&cli->err, HDB_EUSAGE, "that is a command: `heapdb %s%s`",
-				cli_find_command(name) ? "" : "export ", name);
-	suggest_init(&near, name, strlen(name));
-	for (size_t i = 0; i < count; i++)
-		suggest_try(&near, specs[i].name);
-	if (near.best)
-		return cli_fail(&cli->err, HDB_EUSAGE, "there is no query \"%s\"; is \"%s\" meant?",
-				name, near.best);
+				cli_find_command(spec->name) ? "" : "export ", spec->name);
+	spec = cli_nearest_query(name);
+	if (spec)
+		return cli_fail(&cli->err, HDB_EUSAGE, "there is no query \"%s\"; did you mean \"%s\"?",
+				name, spec->name);
 	return cli_fail(&cli->err, HDB_EUSAGE,
 			"there is no query \"%s\"; `heapdb help query` lists them", name);
 }
@@ -184,14 +212,29 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	}
 	if (!name)
 		return HDB_OK;
-	cli->query = cli_find_query(name);
+	cli->query = hdb_query_named(name);
 	if (!cli->query || (!cli->query->is_query && command->flags & NAMES_QUERY &&
 			    !(command->flags & EXPORTS)))
 		return no_query(cli, name);
 	if (command->flags & NAMES_QUERY)
 		snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s %s", command->name,
-			 name);
+			 cli->query->name);
+	if (cli->query->old_name && strcmp(cli->query->old_name, name) == 0)
+		cli->old_name = cli->query->old_name;
 	return HDB_OK;
+}
+
+/* Old names are understood for one version more. The terms of other tools are aliases for good: nothing is said. */
+static void tell_old_names(const struct cli *cli)
+{
+	if (cli->old_name)
+		cli_notice(cli, "\"%s\" is now called \"%s\"; the next version will not know the old name",
+			   cli->old_name, cli->query->name);
+	for (const struct hdb_old_option *o = cli->query ? cli->query->old_options : NULL; o && o->old_name; o++) {
+		if (options_has_old(&cli->opt, o->old_name))
+			cli_notice(cli, "--%s is now called --%s; the next version will not know the old name",
+				   o->old_name, o->name);
+	}
 }
 
 static void on_notice(void *ctx, const char *text)
@@ -266,6 +309,7 @@ static int run(struct cli *cli, struct arguments args)
 		help_command(cli->out, command, cli->query);
 		return HDB_OK;
 	}
+	tell_old_names(cli);
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
 	if (command->flags & NAMES_DB)
@@ -283,19 +327,21 @@ static int run(struct cli *cli, struct arguments args)
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
 	const struct command *command = cli_find_command(name);
-	struct suggest near;
+	const char *near;
+	const struct hdb_query_spec *query;
 
 	if (command)
 		return command;
-	suggest_init(&near, name, strlen(name));
-	for (const struct command *c = commands; c->name; c++)
-		suggest_try(&near, c->name);
-	if (cli_find_query(name))
-		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; is \"query %s\" meant?",
-			 name, name);
-	else if (near.best)
-		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; is \"%s\" meant?", name,
-			 near.best);
+	near = cli_nearest_command(name);
+	query = hdb_query_named(name);
+	if (query)
+		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s %s\"?", name,
+			 query->is_query ? "query" : "export", query->name);
+	else if (near)
+		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?", name, near);
+	else if (cli_nearest_query(name))
+		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"query %s\"?", name,
+			 cli_nearest_query(name)->name);
 	else
 		cli_fail(&cli->err, HDB_EUSAGE,
 			 "there is no command \"%s\"; `heapdb help` lists them", name);
@@ -336,7 +382,7 @@ int main(int argc, char **argv)
 			name = "version";
 		cli.command = choose_command(&cli, name);
 		if (cli.command) {
-			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s", name);
+			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s", cli.command->name);
 			rc = run(&cli, args);
 		}
 	}

@@ -4,7 +4,7 @@
 #   man_queries.sh [HEAPDB]            prints it, in mdoc
 #   man_queries.sh --write [HEAPDB]    replaces it in heapdb.1, between the lines that mark it
 #
-# Summary, options, columns and facts are the library's own words, so the page cannot say anything
+# Summary, aliases, example, options, columns and facts are the library's own words, so the page cannot say anything
 # else than `heapdb help query NAME`. tests/man_test.sh fails when the page is behind.
 set -eu
 
@@ -48,6 +48,15 @@ section()
 		print ($2 == "query" ? ".Ss query " : $3 ~ /^(info|check|diff)$/ ? ".Ss " : ".Ss export ") \
 			$3 ($4 == "" ? "" : " " $4)
 		print text(toupper(substr($5, 1, 1)) substr($5, 2)) "."
+	}
+	# After the summary: what it is also called, and an example.
+	$1 == "alias" { aliases = aliases (aliases == "" ? "" : ", ") $3 }
+	$1 == "example" {
+		if (aliases != "")
+			print "Also understood: " aliases "."
+		aliases = ""
+		print ".Pp"
+		print ".Dl heapdb " text($3 ($4 == "" ? "" : " " $4))
 	}
 	$1 == "option" && $2 ~ /^query / {
 		item("option", "Options", "Fl Fl " substr($3, 3) ($4 == "" ? "" : " Ar " $4), $5)

@@ -87,6 +87,8 @@ const struct option_info option_table[] = {
 /* What getopt returns for option i of the table, and for option i of the query. */
 #define VALUE_COMMON 1000
 #define VALUE_QUERY 2000
+/* And for an old name of one. */
+#define VALUE_OLD 3000
 
 /* More options than any query has. */
 #define OPTIONS_MAX 64
@@ -124,6 +126,19 @@ static void add_long(struct parser *p, size_t *count, const char *name, const ch
 		};
 }
 
+/* An old name begins no others: it is given in full. */
+static void add_old_longs(struct parser *p, size_t *count)
+{
+	const struct hdb_old_option *old = p->spec ? p->spec->old_options : NULL;
+
+	for (int i = 0; old && old[i].old_name; i++) {
+		for (const struct hdb_option_spec *o = p->spec->options; o->name; o++) {
+			if (strcmp(o->name, old[i].name) == 0)
+				add_long(p, count, old[i].old_name, o->argument, VALUE_OLD + i);
+		}
+	}
+}
+
 /*
  * The query's options come first: where both have a name (--columns), the query's is meant. getopt's
  * state is global to the process; optind = 0 starts it anew.
@@ -137,6 +152,7 @@ static void parser_init(struct parser *p, const struct command *command,
 	*p = (struct parser){ .command = command, .spec = spec, .args = args };
 	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++)
 		add_long(p, &count, o->name, o->argument, VALUE_QUERY + i++);
+	add_old_longs(p, &count);
 	p->shorts[letters++] = '-'; /* operands come as 1, in place */
 	p->shorts[letters++] = ':';
 	for (i = 0; i < KEY_COUNT; i++) {
@@ -189,7 +205,7 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 		suggest_try(&near, o->name);
 	}
 	if (near.best)
-		return cli_fail(err, HDB_EUSAGE, "unknown option %.*s; is --%s meant?",
+		return cli_fail(err, HDB_EUSAGE, "unknown option %.*s; did you mean --%s?",
 				(int)name_size, given, near.best);
 	return cli_fail(err, HDB_EUSAGE, "unknown option %.*s%s", (int)name_size, given,
 			p->command->flags & NAMES_QUERY && !p->spec
@@ -405,6 +421,11 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 		} else if (value == 1) {
 			if (skip == 0 || optind - 1 != skip)
 				opt->operands[opt->operand_count++] = optarg;
+		} else if (value >= VALUE_OLD) {
+			opt->query_options[opt->query_option_count++] = (struct hdb_option){
+				.name = spec->old_options[value - VALUE_OLD].old_name,
+				.value = optarg,
+			};
 		} else if (value >= VALUE_QUERY) {
 			opt->query_options[opt->query_option_count++] = (struct hdb_option){
 				.name = spec->options[value - VALUE_QUERY].name,
@@ -419,6 +440,15 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 			opt->operands[opt->operand_count++] = args.values[i];
 	}
 	return rc;
+}
+
+bool options_has_old(const struct options *opt, const char *name)
+{
+	for (size_t i = 0; i < opt->query_option_count; i++) {
+		if (strcmp(opt->query_options[i].name, name) == 0)
+			return true;
+	}
+	return false;
 }
 
 void options_release(struct options *opt)

@@ -79,6 +79,9 @@ int options_query_name(const struct command *command, struct arguments args, int
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
 		  struct arguments args, int skip, struct options *opt, struct hdb_error *err);
 
+/* Whether an option of the query was given by this name of an earlier version. */
+bool options_has_old(const struct options *opt, const char *name);
+
 void options_release(struct options *opt);
 
 /* Whether --json is among the arguments: for errors met before or while they are read. */
