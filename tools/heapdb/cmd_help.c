@@ -112,8 +112,7 @@ static void put_queries(struct output *out)
 			 query->targets);
 		put_line(out, left, query->summary);
 	}
-	output_string(out, "\n`heapdb help query NAME` shows the options, columns and facts of a query, with an "
-			   "example.\n");
+	output_string(out, "\n`heapdb help query NAME` shows a query's options, columns and an example.\n");
 }
 
 static void put_common_options(struct output *out, const struct command *command,
