@@ -59,7 +59,8 @@ heapdb query duplicates --arrays 'int[]' --csv --columns count,length |
 if [ ! -s groups ] || ! cmp groups doubles; then
 	fail "groups of int[] are not its duplicates"
 fi
-heapdb query group-by-value 'int[]' --all --csv --columns count --limit all | awk 'NR > 1 { n += $1 } END { print n }' > sum
+heapdb query group-by-value 'int[]' --all --csv --columns count --limit all |
+	awk 'NR > 1 { n += $1 } END { print n }' > sum
 heapdb query histogram 'int[]' --csv --columns count,unreachable_count |
 	awk -F, 'NR > 1 { print $1 + $2 }' | cmp sum - || fail "groups of int[] miss objects"
 

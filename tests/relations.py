@@ -211,7 +211,7 @@ def check_objects(base, heap, rng):
         if '--exclude' in args and args[1] == 'retained':
             continue
         if args[0] != 'query' or args[1] in ('diff', 'histogram', 'unreachable', 'collections', 'class', 'arrays',
-                                             'duplicates', 'group', 'paths', 'dominator-tree', 'strings', 'substrings',
+                                             'duplicates', 'group-by-value', 'merged-paths', 'dominator-tree', 'strings', 'substrings',
                                              'immediate-dominators', 'loaders', 'duplicate-classes', 'finalizers',
                                              'triage', 'reference-leaks'):
             continue
@@ -220,7 +220,7 @@ def check_objects(base, heap, rng):
             ident = r.get('id')
             if not ident or ident not in heap.cls or grouped or ident == '0x0':
                 continue
-            if args[1] == 'consumers' and r['kind'] != 'object':
+            if args[1] == 'top-consumers' and r['kind'] != 'object':
                 continue
             if r.get('count') not in (None, 1):
                 continue
@@ -350,15 +350,15 @@ def check_dominators(base, heap):
         fails.same('dominators --by', b.sum('count'), f['children'], by + ': count')
         fails.same('dominators --by', b.sum('retained'), f['shallow_total'], by + ': retained')
         fails.same('dominators --by', b.sum('shallow'), a.sum('shallow'), by + ': shallow')
-    c = base.query('consumers')
-    fails.same('consumers', c.facts['items'], f['children'], 'items')
-    fails.same('consumers', c.facts['retained'], f['shallow_total'], 'retained')
-    c = base.query('consumers', '--threshold', '0')
+    c = base.query('top-consumers')
+    fails.same('top-consumers', c.facts['items'], f['children'], 'items')
+    fails.same('top-consumers', c.facts['retained'], f['shallow_total'], 'retained')
+    c = base.query('top-consumers', '--threshold', '0')
     for kind in 'object', 'class', 'loader':
-        fails.same('consumers', c.sum('count', kind=kind), f['children'], kind + ': count')
-        fails.same('consumers', c.sum('retained', kind=kind), f['shallow_total'], kind + ': retained')
-    fails.same('consumers', c.sum('retained', kind='package', level=0), f['shallow_total'], 'packages')
-    fails.same('consumers', c.sum('count', kind='package', level=0), f['children'], 'packages')
+        fails.same('top-consumers', c.sum('count', kind=kind), f['children'], kind + ': count')
+        fails.same('top-consumers', c.sum('retained', kind=kind), f['shallow_total'], kind + ': retained')
+    fails.same('top-consumers', c.sum('retained', kind='package', level=0), f['shallow_total'], 'packages')
+    fails.same('top-consumers', c.sum('count', kind='package', level=0), f['children'], 'packages')
     check_levels(c.rows and [r for r in c.rows if r['kind'] == 'package'], 'consumers --threshold 0', 'count', 'count',
                  equal=False, own=False) # a class may be called as a package
 
@@ -413,26 +413,26 @@ def check_trees(base, heap, small):
         if sets.code:
             continue
         for by in 'class', 'package', 'loader':
-            a = base.query('paths', target, '--by', by)
+            a = base.query('merged-paths', target, '--by', by)
             what = 'paths %s --by %s' % (target, by)
             f = a.facts
-            fails.same('paths', f['objects'], sets.rows[0]['objects'], what + ': objects')
-            fails.same('paths', f['shallow'], sets.rows[0]['shallow'], what + ': shallow')
+            fails.same('merged-paths', f['objects'], sets.rows[0]['objects'], what + ': objects')
+            fails.same('merged-paths', f['shallow'], sets.rows[0]['shallow'], what + ': shallow')
             top = [r for r in a.rows if r['level'] == 0]
-            fails.same('paths', sum(r['total_count'] for r in top) + f['without_path'], f['objects'], what + ': level 0')
+            fails.same('merged-paths', sum(r['total_count'] for r in top) + f['without_path'], f['objects'], what + ': level 0')
             check_levels(a.rows, what, 'count', 'total_count', True)
             check_levels(a.rows, what, 'shallow', 'total', True)
         a = base.query('immediate-dominators', target)
         fails.same('immediate', a.facts['objects'], sets.rows[0]['objects'], target + ': objects')
         fails.same('immediate', a.sum('dominated'), a.facts['objects'], target + ': dominated')
         fails.same('immediate', a.sum('dominated_shallow'), a.facts['shallow'], target + ': dominated_shallow')
-    a = base.query('drops')
+    a = base.query('big-drops')
     for r in a.rows:
         kids = heap.children.get(r['id'], ())
-        fails.same('drops', r['largest'], max((heap.retained[k] for k in kids), default=0), 'largest of ' + r['id'])
+        fails.same('big-drops', r['largest'], max((heap.retained[k] for k in kids), default=0), 'largest of ' + r['id'])
         if r['holder_id']:
-            fails.true('drops', r['holder_id'] in heap.above(r['id']), 'the holder dominates ' + r['id'])
-            fails.same('drops', r['holder_retained'], heap.retained[r['holder_id']], 'holder of ' + r['id'])
+            fails.true('big-drops', r['holder_id'] in heap.above(r['id']), 'the holder dominates ' + r['id'])
+            fails.same('big-drops', r['holder_retained'], heap.retained[r['holder_id']], 'holder of ' + r['id'])
 
 
 def check_leaks(base, heap):
@@ -571,19 +571,19 @@ def check_waste(base, heap):
             if by != 'collisions':
                 fails.same('collections', b.facts['elements'], a.facts['elements'], 'facts by %s' % by)
     for cls in 'java.lang.Integer', 'java.lang.String', 'java.lang.Thread':
-        g = base.query('group', cls, *(['--sub'] if cls.endswith('Thread') else []))
+        g = base.query('group-by-value', cls, *(['--subclasses'] if cls.endswith('Thread') else []))
         if g.code:
             continue
-        fails.same('group', g.sum('count'), g.facts['objects'], cls + ': count')
-        fails.same('group', len(g.rows), g.facts['values'], cls + ': values')
+        fails.same('group-by-value', g.sum('count'), g.facts['objects'], cls + ': count')
+        fails.same('group-by-value', len(g.rows), g.facts['values'], cls + ': values')
         rows = [r for r in h.rows if r['name'] == cls]
         if len(rows) == 1 and not cls.endswith('Thread'):
             r = rows[0]
             reachable = g.facts.get('counted') == 'reachable'
-            fails.same('group', g.facts['objects'], r['count'] + (0 if reachable else r['unreachable_count']), cls)
-            fails.same('group', g.sum('shallow'), r['shallow'] + (0 if reachable else r['unreachable_shallow']), cls)
+            fails.same('group-by-value', g.facts['objects'], r['count'] + (0 if reachable else r['unreachable_count']), cls)
+            fails.same('group-by-value', g.sum('shallow'), r['shallow'] + (0 if reachable else r['unreachable_shallow']), cls)
             if reachable:
-                fails.same('group', (g.facts['unreachable_objects'], g.facts['unreachable_shallow']),
+                fails.same('group-by-value', (g.facts['unreachable_objects'], g.facts['unreachable_shallow']),
                            (r['unreachable_count'], r['unreachable_shallow']), cls)
     stats = base.query('reference-stats')
     f = stats.facts
@@ -781,12 +781,12 @@ def check_sets(base, heap):
         if names[r['name']] > 1 or not r['count']:
             continue
         exact = base.query('retained', r['name'])
-        quick = base.query('retained', '--quick', r['name'])
+        quick = base.query('retained', '--lower-bound', r['name'])
         if exact.code or quick.code:
             continue
         e, q = exact.rows[0], quick.rows[0]
         fails.same('sets', (q['objects'], q['shallow'], q['retained']), (r['count'], r['shallow'], r['retained']),
-                   'retained --quick ' + r['name'])
+                   'retained --lower-bound ' + r['name'])
         fails.same('sets', (e['objects'], e['shallow']), (r['count'], r['shallow']), 'retained ' + r['name'])
         fails.true('sets', r['retained'] <= e['retained'] <= heap.total, 'retained %s: %d, at least %d' %
                    (r['name'], e['retained'], r['retained']))
@@ -839,19 +839,19 @@ QUESTIONS = [
     (('top',), ()), (('top', '--by', 'class'), ()), (('top', '--by', 'loader'), ()),
     (('dominators',), ()), (('dominators', '--by', 'package'), ()),
     (('dominator-tree',), ('id',)), (('dominator-tree', '--by', 'package'), ('id',)),
-    (('drops',), ()), (('consumers',), ()), (('leaks',), None), (('leaks', '--brief'), ('holds_by', 'text')),
+    (('big-drops',), ()), (('top-consumers',), ()), (('leaks',), None), (('leaks', '--brief'), ('holds_by', 'text')),
     (('triage', '--all'), ('id', 'class', 'label', 'detail')), (('roots',), ()), (('roots', '--kind', 'all'), ()),
     (('threads',), ()), (('threads', '--all', '--no-stack'), ()),
     (('strings',), ('id',)), (('strings', '--by', 'encoding'), ('id',)), (('strings', '--by', 'prefix'), ('id',)),
     (('duplicates',), ('id', 'arrays', 'holder', 'held')), (('duplicates', '--arrays'), ('id', 'holder', 'held', 'class')),
-    (('substrings',), ('string', 'text')), (('arrays',), ('id',)), (('arrays', '--tails'), ('id',)),
+    (('substrings',), ('string', 'text')), (('arrays',), ('id',)), (('arrays', '--trailing-zeros'), ('id',)),
     (('collections',), ('largest',)), (('collections', '--by', 'fill'), ('largest',)), (('collections', '--by', 'object'), ()),
     (('collections', '--by', 'collisions'), ('largest',)),
     (('reference-stats',), ()), (('reference-leaks',), ('id', 'referent', 'path', 'steps')), (('finalizers',), ('id',)),
     (('unreachable',), ()), (('unreachable', '--by', 'holder'), None), (('loaders', '--classes'), ()),
-    (('duplicate-classes',), ()), (('group', 'java.lang.Integer'), ('id',)), (('group', 'java.lang.String'), ('id',)),
+    (('duplicate-classes',), ()), (('group-by-value', 'java.lang.Integer'), ('id',)), (('group-by-value', 'java.lang.String'), ('id',)),
     (('class', 'java.lang.String'), ()), (('class', '*', '--list'), ()), (('properties',), ()),
-    (('paths', 'java.lang.String'), None), (('immediate-dominators', 'java.lang.String'), ('id',)),
+    (('merged-paths', 'java.lang.String'), None), (('immediate-dominators', 'java.lang.String'), ('id',)),
     (('retained', 'java.lang.String'), ()), (('retained', 'java.util.*'), ()),
     (('retained', 'java.util.*', '--exclude', 'weak,soft'), ()), (('dangling',), ('example', 'example_class')),
     (('layout', 'java.lang.Thread'), ()), (('problems',), None), (('sizes',), ()),
@@ -864,7 +864,7 @@ OF_WIDTH = {'recorded_bytes', 'offset', 'shallow', 'retained', 'percent', 'shall
             'weak_shallow', 'finalizer_shallow', 'phantom_shallow', 'kept_shallow', 'dominated_shallow', 'bytes',
             'class_bytes', 'instance_bytes', 'cut', 'cut_rows', 'cut_objects', 'cut_bytes', 'empty_bytes', 'zero_bytes', 'constant_bytes', 'tail_bytes', 'waste_bytes', 'field_bytes', 'found_shallow', 'threshold', 'stack_bytes'}
 # Questions whose rows depend on sizes, and what the others lose by that.
-BY_SIZE = {'dominator-tree', 'drops', 'consumers', 'leaks', 'triage', 'layout', 'sizes', 'loaders', 'paths'}
+BY_SIZE = {'dominator-tree', 'big-drops', 'top-consumers', 'leaks', 'triage', 'layout', 'sizes', 'loaders', 'merged-paths'}
 # Classes that have such fields.
 HAS_POINTERS = re.compile(r'Loader|java\.lang\.Class$|java\.lang\.invoke\.|java\.lang\.reflect\.|java\.lang\.Thread|java\.lang\.Module')
 # What an answer has only once all tables are built, and what proves a size by what lies between addresses.
@@ -1116,7 +1116,7 @@ def check_garbage(mine, heap, other, back, kind, added):
     lost = {'unreachable_count', 'unreachable_shallow', 'unreachable_objects', 'unreachable_references', 'groups',
             'unreachable_instances', 'unreachable', 'help', 'use', 'idle'}
     for args, ties in QUESTIONS:
-        if args[0] in ('unreachable', 'strings', 'class', 'group', 'sizes', 'problems', 'dangling', 'layout', 'triage') or \
+        if args[0] in ('unreachable', 'strings', 'class', 'group-by-value', 'sizes', 'problems', 'dangling', 'layout', 'triage') or \
                 '--shallow' in args:
             continue
         reachable = None
