@@ -20,8 +20,8 @@ chmod +x "$TMPDIR/bin/heapdb"
 work=$TMPDIR
 TMPDIR=$work/tmp
 export HDB_ROOT BUILD DUMP HEAPDB_SMALL TMPDIR
-skip=' store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated derive_company
- import_growth query_growth base_sigbus '
+skip="store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated derive_company"
+skip=" $skip import_growth query_growth base_sigbus derive_local "
 
 passed=0
 failed=0
