@@ -1,6 +1,8 @@
 #!/bin/sh
 # tests/completion_test.sh - what bash, zsh and fish offer for the same beginnings of a line is what
 # `heapdb help --names` lists. Shells that are not installed are named and passed over.
+# Functions are called by their names, and what stands in single quotes is for the shell that is asked.
+# shellcheck disable=SC2016,SC2317
 set -eu
 
 bad=0
@@ -68,8 +70,8 @@ for shell in bash zsh fish; do
 		continue
 	fi
 	tried=$((tried + 1))
-	same $shell command - heapdb ''
-	same $shell query query heapdb query ''
+	same "$shell" command - heapdb ''
+	same "$shell" query query heapdb query ''
 	{
 		names option query
 		names option 'query histogram'
