@@ -327,14 +327,14 @@ static int find_direct(struct contracted *x, const struct graph_suspect *first, 
 	const uint32_t ix = first->dominator;
 	struct heap_object object;
 	const uint32_t *batch;
-	uint32_t class_ix;
+	uint32_t class_ix[1];
 	size_t count = 1;
 	int r = heap_object(x->derive->heap, ix, &object, err);
 
 	if (r == HDB_OK)
 		r = store_lists_begin(&x->lists, ix, NULL, err);
-	class_ix = r == HDB_OK ? heap_class(x->derive->heap, object.class_no)->ix : GRAPH_NONE;
-	for (batch = &class_ix; r == HDB_OK && count; r = store_lists_next(&x->lists, &batch, &count, err)) {
+	class_ix[0] = r == HDB_OK ? heap_class(x->derive->heap, object.class_no)->ix : GRAPH_NONE;
+	for (batch = class_ix; r == HDB_OK && count; r = store_lists_next(&x->lists, &batch, &count, err)) {
 		for (size_t i = 0; i < count; i++) {
 			const struct graph_suspect key = { .dominator = ix, .target = batch[i] };
 			const struct graph_suspect *found = bsearch(&key, first, (size_t)(end - first), sizeof(key),

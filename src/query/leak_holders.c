@@ -254,7 +254,7 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 			struct hdb_error *err)
 {
 	enum leak_blame best;
-	struct heap_object object;
+	struct heap_object object = { 0 };
 	size_t chosen;
 	int r = find_topmost(q, path, at, err);
 

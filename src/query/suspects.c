@@ -206,7 +206,7 @@ static int largest_child(struct query *q, struct store_lists *children, uint32_t
 {
 	struct heap_object object = { 0 };
 	const uint32_t *batch;
-	size_t count;
+	size_t count = 0;
 	int r = store_lists_begin(children, of, NULL, err);
 
 	out->ix = HEAP_NONE;
