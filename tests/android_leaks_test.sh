@@ -1,5 +1,5 @@
 #!/bin/sh
-# android_leaks_test.sh - objects that should be gone on a real Android dump, which LeakCanary's rules name: of three
+# android_leaks_test.sh - leaking objects on a real Android dump, which LeakCanary's rules name: of three
 # services two that the activity thread does not know, one kept by a static list of binders, one by a binder that
 # native code holds.
 # Names of classes in single quotes are not for the shell to expand:
@@ -30,7 +30,7 @@ grep -E ',(leaking|trace),' rows |
 heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns count --format csv | grep -qx 3
 heapdb report dump.heapdb > report.md
 # What should be gone is a fault for certain: it comes before what only holds much.
-sed -n 3p report.md | grep -q '^\*\*Should be gone: `com.example.leakcanary.LeakyService`'
+sed -n 3p report.md | grep -q '^\*\*Leaking object: `com.example.leakcanary.LeakyService`'
 sed -n '4,12p' report.md | grep -q '^\*\*Largest suspect: '
 # Classes and strings are no suspects at all.
 heapdb query leaks --brief --db dump.heapdb --csv --columns kind,class | sed -n 2p |
@@ -38,7 +38,7 @@ heapdb query leaks --brief --db dump.heapdb --csv --columns kind,class | sed -n 
 grep -qE '^[0-9]+,suspect,,java\.lang\.(Class|String),' rows &&
 	{ echo "FAILED: all classes or strings are suspect"; exit 1; }
 head -n 12 report.md | grep -qF 'class com.example.leakcanary.LeakyService . static leakAllTheBinders`'
-[ "$(grep -c '^### Should be gone' report.md)" = 2 ]
+[ "$(grep -c '^### Leaking object' report.md)" = 2 ]
 heapdb report dump.heapdb --json > report.json
 if command -v python3 > /dev/null; then
 	python3 -c 'import json,sys; r=json.load(open("report.json")); assert r["report"][0]["facts"]["leaking"]==2'

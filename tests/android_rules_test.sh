@@ -1,5 +1,5 @@
 #!/bin/sh
-# android_rules_test.sh - objects that should be gone by Android's life cycles, on a heap of HotSpot with classes that
+# android_rules_test.sh - leaking objects by Android's life cycles, on a heap of HotSpot with classes that
 # are called and look like Android's: what is leaking and what is not, one leak for all that the same references keep,
 # leaks that are known to be a library's, and paths around these where there are others. Needs a JDK.
 # Names of classes in single quotes are not for the shell to expand:
@@ -178,7 +178,7 @@ leak android.view.View 'android.view.inputmethod.InputMethodManager.mServedView'
 grep -E ',(leaking|library),' rows | tail -n 1 | grep -q ',library,' || complain "libraries are not last"
 grep -qx 'leaks of libraries: 1' facts || complain "libraries are not counted"
 grep -qx 'hanging: 4' facts || complain "not 4 that hang on others: three windows, the served view's activity"
-grep -qx 'objects that should be gone: 14' facts || complain "not 14 objects"
+grep -qx 'leaking objects: 14' facts || complain "not 14 objects"
 # Which references are suspect: from the class, which stays, to the listener's field.
 sed -n '/^[0-9]*,leaking,app.Screen,app.Bus/,/,leaking,androidx/p' rows | grep ',trace,' |
 	sed 's/^[0-9]*,trace,//' | tail -n 5 > trace
@@ -192,7 +192,7 @@ END
 diff -u want trace || complain "another trace"
 heapdb report dump.heapdb > report.md
 head -n 12 report.md |
-	grep -qF '**Should be gone: `app.Screen`, kept by `app.Bus.listeners (static)` - mDestroyed is true' ||
+	grep -qF '**Leaking object: `app.Screen`, kept by `app.Bus.listeners (static)` - mDestroyed is true' ||
 	complain "the first lines do not tell the first leak"
 grep -q '^### Known leak of a library: ' report.md || complain "the report does not tell libraries' leaks apart"
 heapdb query triage --db dump.heapdb --csv --columns severity,rule,count,detail > rules

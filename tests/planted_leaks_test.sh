@@ -130,7 +130,7 @@ planted PlantedFull 80 'PlantedFull$Journal.orders, in PlantedFull.JOURNAL (stat
 grep -q '^critical,leak-suspect,' PlantedFull.rules || complain "PlantedFull: not critical"
 grep -q '^\*\*Culprit: ' PlantedFull.md || complain "PlantedFull: no culprit"
 grep -q '^It holds: [0-9,]* `PlantedFull$Order` ([78]' PlantedFull.md || complain "PlantedFull: no word of its orders"
-grep -q '^Reachable: .* of the 38\.7 MiB that the heap may grow to (8[0-9] %)\.$' PlantedFull.md ||
+grep -q '^Reachable: .* of at most 38\.7 MiB (8[0-9] %)\.$' PlantedFull.md ||
 	complain "PlantedFull: not told how full the heap is"
 heapdb info --db PlantedFull.heapdb --csv > info.csv
 grep -q '^vm,max heap,40566784,' info.csv || { complain "PlantedFull: max heap"; grep '^vm' info.csv; }

@@ -33,7 +33,7 @@ static void refusals(void **state)
 		{ { .query = "nope" }, HDB_EUSAGE, "no query \"nope\"; there are: leaks, " },
 		{ { .query = "histogram", .options = { "bogus" } }, HDB_EUSAGE, "--by class|" },
 		{ { .query = "problems", .options = { "bogus" } }, HDB_EUSAGE, "none of its own" },
-		{ { .query = "histogram", .options = { "by" } }, HDB_EUSAGE, "--by wants" },
+		{ { .query = "histogram", .options = { "by" } }, HDB_EUSAGE, "--by must be" },
 		{ { .query = "histogram", .options = { "by=x" } }, HDB_EUSAGE, "superclass" },
 		{ { .query = "histogram", .options = { "shallow=1" } }, HDB_EUSAGE, "no value" },
 		{ { .query = "histogram", .sort = "nope" }, HDB_EUSAGE, "it has: name, loader" },

@@ -45,7 +45,7 @@ int query_number(const struct query *q, const char *name, uint64_t low, uint64_t
 	errno = 0;
 	value = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
 	if (!end || *end || errno || value < low || value > high)
-		return hdb_fail(err, HDB_EUSAGE, "--%s wants a number from %" PRIu64 " to %" PRIu64
+		return hdb_fail(err, HDB_EUSAGE, "--%s must be a number from %" PRIu64 " to %" PRIu64
 				", not \"%s\"", name, low, high, text);
 	*out = value;
 	return HDB_OK;
@@ -60,8 +60,7 @@ int query_targets(const struct query *q, size_t low, size_t high, struct hdb_err
 	if (high == 0)
 		return hdb_fail(err, HDB_EUSAGE, "%s takes no arguments", spec->name);
 	if (q->args->target_count < low)
-		return hdb_fail(err, HDB_EUSAGE, "%s needs to know of what: %s", spec->name,
-				spec->targets);
+		return hdb_fail(err, HDB_EUSAGE, "missing argument: %s", spec->targets);
 	return hdb_fail(err, HDB_EUSAGE, "%s takes at most %zu argument%s: %s", spec->name, high,
 			high == 1 ? "" : "s", spec->targets);
 }
@@ -82,8 +81,8 @@ static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
 	if (query_is_object(target) && strspn(digits, "0123456789abcdefABCDEF"))
 		*id = strtoull(digits, &end, 16);
 	if (!end || *end || errno)
-		return hdb_fail(err, HDB_EUSAGE, "\"%s\" is no object: its identifier is wanted, "
-				"like 0x12c4", target);
+		return hdb_fail(err, HDB_EUSAGE, "\"%s\" is no object: expected an identifier like "
+			"0x12c4", target);
 	return HDB_OK;
 }
 
@@ -151,7 +150,7 @@ static int mark_by_id(struct query *q, const char *target, uint8_t *marks, struc
 }
 
 /*
- * Marks the sub classes of marked classes with 2. What is found on a way up is kept for the whole way (3: none above is
+ * Marks the subclasses of marked classes with 2. What is found on a way up is kept for the whole way (3: none above is
  * marked), so that each class is passed twice at most, in a circle of a damaged database too.
  */
 static void mark_sub(const struct heap *heap, uint8_t *marks)

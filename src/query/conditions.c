@@ -64,7 +64,7 @@ static bool take(struct reader *in, const char *word)
 
 static int wanted(const struct reader *in, const char *what, struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s is wanted at \"%s\"", in->text, what,
+	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': expected %s at \"%s\"", in->text, what,
 			in->at);
 }
 

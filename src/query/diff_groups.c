@@ -1,5 +1,5 @@
 /*
- * query/diff_groups.c - diff by class, super class, package or loader: totals of every dump, joined
+ * query/diff_groups.c - diff by class, superclass, package or loader: totals of every dump, joined
  * by name.
  *
  * Groups of one name (and loader class) in one dump are added up: the same classes of many loaders

@@ -47,8 +47,8 @@ static int add_field(struct query *q, struct query_excludes *s, const char *text
 		return r;
 	if (count > QUERY_EXCLUDES_MAX - s->field_count) {
 		free(classes);
-		return hdb_fail(err, HDB_ELIMIT, "--exclude: more than %d classes; name their super "
-				"class", QUERY_EXCLUDES_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "--exclude: more than %d classes; name their "
+			"superclass", QUERY_EXCLUDES_MAX);
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct query_excluded_field *field = &s->fields[s->field_count++];
@@ -153,7 +153,7 @@ static int is_named(struct query *q, const struct query_excludes *s, uint32_t cl
 	return r;
 }
 
-/* Notes where instances of a class keep references: its own fields, then each super class's. */
+/* Notes where instances of a class keep references: its own fields, then each superclass's. */
 static int note_places(struct query *q, struct query_excludes *s, uint32_t class_no,
 		       struct hdb_error *err)
 {

@@ -6,7 +6,7 @@
 
 #include "query/query.h"
 
-/* Classes that exclusions of the form CLASS:FIELD may name in all; their sub classes do not count. */
+/* Classes that exclusions of the form CLASS:FIELD may name in all; their subclasses do not count. */
 #define QUERY_EXCLUDES_MAX 64
 
 /* What is excluded if nobody says: paths through these tell nobody why an object is alive. */

@@ -43,7 +43,7 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 	p->ix = ix;
 	p->rule = heap_collection_rule(p->q->heap, object.class_no);
 	p->class_no = object.class_no;
-	/* The class that the row names: fields of sub classes do not hide its own. */
+	/* The class that the row names: fields of subclasses do not hide its own. */
 	while (p->rule && heap_class(p->q->heap, p->class_no)->super_no != STORE_NONE &&
 	       heap_collection_rule(p->q->heap, heap_class(p->q->heap, p->class_no)->super_no) ==
 	       p->rule)

@@ -1,5 +1,5 @@
 /*
- * query/groups.c - objects counted by class, super class, package or loader.
+ * query/groups.c - objects counted by class, superclass, package or loader.
  */
 #include "query/groups.h"
 
@@ -26,7 +26,7 @@ int query_by(const struct query *q, enum derive_group fallback, enum derive_grou
 			return HDB_OK;
 		}
 	}
-	return hdb_fail(err, HDB_EUSAGE, "--by wants one of %s, not \"%s\"",
+	return hdb_fail(err, HDB_EUSAGE, "--by must be one of %s, not \"%s\"",
 			"class, superclass, package, loader", text);
 }
 
@@ -150,7 +150,7 @@ static int count_classes(struct query *q, enum query_counting counting,
 	return r == HDB_NOTFOUND ? count_objects(q, counting, by_class, err) : r;
 }
 
-/* Each class's objects count for it and all its super classes. */
+/* Each class's objects count for it and all its superclasses. */
 static int fold_supers(const struct heap *heap, const struct derive_total *by_class,
 		       struct derive_total *out, struct hdb_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * query/groups.h - objects counted by class, super class, package or loader, for the analyses that
+ * query/groups.h - objects counted by class, superclass, package or loader, for the analyses that
  * do so.
  *
  * Objects that the dump lacks (the boot loader's stand-in, invented classes) are counted nowhere.
@@ -66,7 +66,7 @@ int query_set_loader(struct query *q, size_t column, uint32_t loader_ix, struct 
 /* All objects of the heap, from the table whole (built if it is not there); no retained size. */
 int query_heap_total(struct query *q, struct derive_total *out, struct hdb_error *err);
 
-/* Adds up groups of which each object is in one: not super classes. */
+/* Adds up groups of which each object is in one: not superclasses. */
 void query_add_groups(const struct query_groups *groups, struct derive_total *out);
 
 /* How many names several classes have. The body is in q_duplicates.c. */

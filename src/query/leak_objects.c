@@ -1,5 +1,5 @@
 /*
- * query/leak_objects.c - objects that should be gone by the rules on single objects, with the paths that keep them.
+ * query/leak_objects.c - leaking objects by the rules on single objects, with the paths that keep them.
  *
  * The steps of a path are told apart as LeakCanary does: up to the last one that is rightly there none is to blame;
  * from the first one after it that should be gone on, all only hang on it; the references between the two are
@@ -66,7 +66,7 @@ static int find_all(struct query_leaking *f, struct hdb_error *err)
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	base_stage(q->work, "looking for objects that should be gone", q->heap->object_count,
+	base_stage(q->work, "looking for leaking objects", q->heap->object_count,
 		   "objects");
 	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
 		r = heap_read_block(q->heap, b, block, err);

@@ -12,7 +12,7 @@
 #include "query/query.h"
 
 enum library_kind {
-	LIBRARY_FIELD,  /* a field of instances of the class and its sub classes */
+	LIBRARY_FIELD,  /* a field of instances of the class and its subclasses */
 	LIBRARY_STATIC, /* a static field */
 	LIBRARY_NATIVE, /* a JNI global reference to an instance of the class; no field */
 	LIBRARY_LOCAL   /* a local variable of the thread of that name */

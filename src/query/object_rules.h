@@ -1,5 +1,5 @@
 /*
- * query/object_rules.h - rules on single objects that should be gone: Android's life cycles.
+ * query/object_rules.h - rules on single leaking objects: Android's life cycles.
  *
  * The conditions are those of LeakCanary's inspectors (shark-android, AndroidObjectInspectors); here they are a table
  * of classes, fields and kinds of conditions. A rule can say of an object that it should be gone, or that it is
@@ -27,9 +27,9 @@ enum object_condition {
 };
 
 struct object_rule {
-	const char *class_name;    /* sub classes too */
+	const char *class_name;    /* subclasses too */
 	enum object_condition condition;
-	bool is_filter;            /* objects that should be gone are looked for by this rule */
+	bool is_filter;            /* leaking objects are looked for by this rule */
 	const char *field;
 	const char *gone, *there;  /* reasons; NULL: that verdict is not given */
 };

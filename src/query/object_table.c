@@ -1,5 +1,5 @@
 /*
- * query/object_table.c - the rules on single objects that should be gone: data only.
+ * query/object_table.c - the rules on single leaking objects: data only.
  */
 #include "query/object_rules.h"
 

@@ -25,7 +25,8 @@ static const struct hdb_option_spec options[] = {
 	{ "empty", NULL, "arrays of length zero" },
 	{ "zero", NULL, "arrays of one element or more, all zero or null" },
 	{ "constant", NULL, "arrays of two or more elements of a primitive type, all the same" },
-	{ "trailing-zeros", NULL, "arrays that end in a long run of zeros or nulls, but have something before" },
+	{ "trailing-zeros", NULL, "arrays that end in a long run of zeros or nulls, but have something "
+	  "before" },
 	{ "min-tail", "BYTES", "what is a long run: bytes in the heap (64)" },
 	{ "by", "class|length|value", "what to group by: class; class and length; class, length and "
 	  "first element, only with --constant (as fine as the kind needs: --zero by length, --constant "
@@ -321,7 +322,7 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 	for (n = 0; by && n < 3 && strcmp(by, names[n]) != 0; n++)
 		;
 	if (n == 3 || (by && n == BY_VALUE && a->kind != KIND_CONSTANT))
-		return hdb_fail(err, HDB_EUSAGE, "--by wants class, length or, with --constant, "
+		return hdb_fail(err, HDB_EUSAGE, "--by must be class, length or, with --constant, "
 				"value, not \"%s\"", by);
 	if (by)
 		a->by = (enum by)n;
@@ -384,11 +385,12 @@ static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *
 		r = query_tell_unreachable(q, a->others, a->other_bytes, err);
 	/* Without a kind the arrays are in the rows, but not in the columns of tails. */
 	if (r == HDB_OK && a->kind == ANY && a->short_tails.objects)
-		r = query_cut(q, NULL, err, "from the columns of tails %" PRIu64 " that are shorter than %" PRIu64
+		r = query_cut(q, NULL, err, "from the columns of tails %" PRIu64 " that are shorter "
+			"than %" PRIu64
 			      " bytes (--min-tail)", a->short_tails.objects, a->min_tail);
 	if (r == HDB_OK && a->kind == KIND_TAILS)
-		r = query_cut(q, &a->short_tails, err, "tails that are shorter than %" PRIu64 " bytes, with their "
-			      "bytes (--min-tail)", a->min_tail);
+		r = query_cut(q, &a->short_tails, err, "tails that are shorter than %" PRIu64 " bytes, "
+			"with their bytes (--min-tail)", a->min_tail);
 	return r == HDB_OK ? query_fact(q, "without_content", a->without, err) : r;
 }
 
@@ -470,7 +472,7 @@ const struct query_def query_arrays = {
 		.name = "arrays",
 		.group = "waste", .example = "--trailing-zeros",
 		.targets = "[PATTERN]",
-		.summary = "arrays that are empty, all zero, of one value, or end in a tail of zeros",
+		.summary = "arrays that are empty, all zero, of one value, or have trailing zeros",
 		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

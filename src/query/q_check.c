@@ -124,7 +124,7 @@ const struct query_def query_check = {
 		.name = "check",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "verifies every block's checksum and that tables agree",
+		.summary = "verifies the checksum of every block, and that the tables agree",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,

@@ -1,5 +1,5 @@
 /*
- * query/q_class.c - a class: its fields, loader, super classes, instances; or a list of classes.
+ * query/q_class.c - a class: its fields, loader, superclasses, instances; or a list of classes.
  */
 #include "query/coverage.h"
 #include "query/describe.h"
@@ -17,7 +17,7 @@ enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, CLASS_BYTES, INSTANCES, DECLARE
 
 static const struct hdb_option_spec options[] = {
 	{ "list", NULL, "a row a class, also if only one is meant" },
-	{ "subclasses", NULL, "sub classes, too" },
+	{ "subclasses", NULL, "subclasses, too" },
 	{ "layout", NULL, "where its fields lie in an instance: the query layout" },
 	{ NULL, NULL, NULL },
 };
@@ -26,7 +26,7 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the class object (lists)" },
 	{ "class", HDB_TYPE_TEXT, "class", "its name (lists)" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader (lists)" },
-	{ "super", HDB_TYPE_TEXT, "super class", "its super class (lists)" },
+	{ "super", HDB_TYPE_TEXT, "superclass", "its superclass (lists)" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance", "shallow size of an instance; of an empty "
 	  "array for array classes (lists)" },
 	{ "class_bytes", HDB_TYPE_BYTES, "class object", "shallow size of the class object (lists)" },
@@ -46,8 +46,8 @@ static const struct hdb_column facts[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "its name" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader" },
 	{ "loader_id", HDB_TYPE_ID, "loader object", "its loader; 0x0 is the boot loader" },
-	{ "super", HDB_TYPE_TEXT, "super classes", "nearest first" },
-	{ "subclasses", HDB_TYPE_COUNT, "sub classes", "direct ones" },
+	{ "super", HDB_TYPE_TEXT, "superclasses", "nearest first" },
+	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "direct ones" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size", "shallow size of an instance; of an empty "
 	  "array for array classes" },
 	{ "class_bytes", HDB_TYPE_BYTES, "class size", "shallow size of the class object" },
@@ -356,7 +356,7 @@ const struct query_def query_class = {
 		.name = "class",
 		.group = "classes", .example = "java.util.HashMap",
 		.targets = "CLASS|PATTERN",
-		.summary = "a class: fields, loader, super classes, instances; or a list of classes",
+		.summary = "a class: fields, class loader, superclasses, instances; or a list of classes",
 		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -50,8 +50,8 @@ static const struct hdb_column columns[] = {
 	  "that wrap another one, where it is counted" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the collections and of the arrays that they "
 	  "keep for themselves, without entry objects" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "by object: bytes that go if it goes; null while the "
-	  "table is not built" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "by object: retained size: what would be freed "
+	  "without this object; null while the table is not built" },
 	{ "largest_size", HDB_TYPE_COUNT, "largest size", "by class: elements of the largest" },
 	{ "largest", HDB_TYPE_ID, "largest", "the largest one, of several the first by ID" },
 	{ "id", HDB_TYPE_ID, "id", "by object: the collection" },
@@ -270,7 +270,7 @@ static int read_by(struct query *q, struct collections *s, struct hdb_error *err
 	while (text && i < sizeof(ways) / sizeof(ways[0]) && strcmp(ways[i].name, text) != 0)
 		i++;
 	if (i == sizeof(ways) / sizeof(ways[0]))
-		return hdb_fail(err, HDB_EUSAGE, "--by wants one of class, size, fill, collisions, "
+		return hdb_fail(err, HDB_EUSAGE, "--by must be one of class, size, fill, collisions, "
 				"object, not \"%s\"", text);
 	s->by = (enum by)i;
 	return query_choose(q, ways[i].columns, err);
@@ -449,7 +449,7 @@ const struct query_def query_collections = {
 		.name = "collections",
 		.group = "waste", .example = "'java.util.HashMap' --by fill",
 		.targets = "[PATTERN]",
-		.summary = "lists, sets, maps and queues of known classes, or arrays: how full they are",
+		.summary = "fill ratio, size and collisions of collections, or of object arrays",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -22,7 +22,7 @@ enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS };
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", "PERCENT", "what is listed retains more than this, of all the items (1)" },
-	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
 	{ NULL, NULL, NULL },
 };
 
@@ -372,9 +372,9 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 	cut = (struct query_cut){
 		s->rest[ITEMS].groups, s->rest[ITEMS].total.count, s->rest[ITEMS].total.retained_bytes,
 	};
-	return r == HDB_OK ? query_cut(q, &cut, err, "items that retain no more than %" PRIu64 " bytes, with the "
-				       "bytes that they retain (--threshold): a row \"(others)\" in each "
-				       "section has their sum", s->threshold) : r;
+	return r == HDB_OK ? query_cut(q, &cut, err, "items that retain no more than "
+		"%" PRIu64 " bytes, with the bytes that they retain (--threshold): a row \"(others)\" "
+		"in each section has their sum", s->threshold) : r;
 }
 
 static int open_consumers(struct query *q, struct hdb_error *err)
@@ -508,7 +508,7 @@ const struct query_def query_consumers = {
 		.name = "top-consumers", .old_name = "consumers",
 		.group = "sizes", .example = "--threshold 5",
 		.targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
-		.summary = "the top consumers: biggest objects, and their classes, loaders, packages",
+		.summary = "the biggest objects, and the classes, class loaders and packages that retain most",
 		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

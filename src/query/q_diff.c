@@ -75,8 +75,9 @@ static const struct hdb_column columns[] = {
 			    "dump that retains most of those where the growth is" },
 	[DIFF_POINT_DELTA] = { "point_delta", HDB_TYPE_INT, "+ there", "by suspect: growth of retained "
 			       "there" },
-	[DIFF_OTHERS] = { "others", HDB_TYPE_COUNT, "others", "by path and dominator, of a row that stands for "
-			  "nodes that are not shown: how many, count being all their objects; null for a node" },
+	[DIFF_OTHERS] = { "others", HDB_TYPE_COUNT, "others", "by path and dominator, of a row that "
+			  "stands for nodes that are not shown: how many, count being all their "
+			  "objects; null for a node" },
 };
 
 static const struct hdb_column facts[] = {
@@ -204,8 +205,8 @@ static int read_by(const struct query *q, struct diff *d, struct hdb_error *err)
 		}
 	}
 	if (query_by(q, DERIVE_CLASS, &d->group, NULL) < 0)
-		return hdb_fail(err, HDB_EUSAGE, "--by wants one of class, superclass, package, loader, "
-				"object, path, dominator, suspect, not \"%s\"", by);
+		return hdb_fail(err, HDB_EUSAGE, "--by must be one of class, superclass, package, "
+				"loader, object, path, dominator, suspect, not \"%s\"", by);
 	return HDB_OK;
 }
 
@@ -351,7 +352,7 @@ const struct query_def query_diff = {
 		.name = "diff", .aliases = "compare",
 		.group = "compare", .example = "before.heapdb after.heapdb --by class",
 		.targets = "",
-		.summary = "what changed between dumps: classes, objects, paths, dominators, suspects",
+		.summary = "what changed between dumps: classes, objects, paths, dominators, leak suspects",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,

@@ -26,7 +26,7 @@ static const struct hdb_column columns[] = {
 	{ "count", HDB_TYPE_COUNT, "objects", "objects of the level that are added up; only with "
 	  "--by" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this object" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
 	{ "dominated", HDB_TYPE_COUNT, "children", "objects that it dominates immediately; not with "
 	  "--by" },
@@ -132,7 +132,7 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a level of the dominator tree", sizeof(*d));
 	r = query_targets(q, 0, 1, err);
 	if (by_text && strcmp(by_text, "superclass") == 0)
-		r = hdb_fail(err, HDB_EUSAGE, "--by wants one of class, package, loader");
+		r = hdb_fail(err, HDB_EUSAGE, "--by must be one of class, package, loader");
 	if (r == HDB_OK)
 		r = query_by(q, DERIVE_CLASS, &by, err);
 	if (r == HDB_OK && q->args->target_count)
@@ -209,7 +209,7 @@ const struct query_def query_dominators = {
 		.name = "dominators",
 		.group = "sizes", .example = "0xfeb10838",
 		.targets = "[OBJECT]",
-		.summary = "the top level of the dominator tree, or what an object dominates",
+		.summary = "the dominator tree: its top level, or what an object dominates immediately",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

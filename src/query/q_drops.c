@@ -34,7 +34,7 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the object where retained bytes drop" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this object" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
 	{ "dominated", HDB_TYPE_COUNT, "children", "objects that it dominates immediately" },
 	{ "largest", HDB_TYPE_BYTES, "largest child", "retained size of the largest of them" },
@@ -125,8 +125,10 @@ static int leave_small(struct query *q, const struct drops *d, uint64_t count, s
 		r = derive_retained(q->derive, base_vec_at(&d->stack, struct todo, i)->ix, &retained, err);
 		cut.bytes -= retained < cut.bytes ? retained : cut.bytes;
 	}
-	return r == HDB_OK ? query_cut(q, &cut, err, "objects of the top level that retain no more than %" PRIu64
-				       " bytes, with the bytes that they retain (--threshold)", d->threshold) : r;
+	return r == HDB_OK ? query_cut(q, &cut, err, "objects of the top level that retain no more "
+		"than %" PRIu64
+				       " bytes, with the bytes that they retain "
+				       "(--threshold)", d->threshold) : r;
 }
 
 static int open_drops(struct query *q, struct hdb_error *err)
@@ -251,7 +253,7 @@ const struct query_def query_drops = {
 		.name = "big-drops", .old_name = "drops",
 		.group = "sizes", .example = "--threshold 5",
 		.targets = "",
-		.summary = "where memory accumulates: big drops of retained size in the dominator tree",
+		.summary = "accumulation points: big drops of retained size in the dominator tree",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

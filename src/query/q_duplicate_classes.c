@@ -1,5 +1,5 @@
 /*
- * query/q_duplicate_classes.c - classes of one name that several loaders define.
+ * query/q_duplicate_classes.c - classes that several class loaders define.
  */
 #include "query/coverage.h"
 #include "query/groups.h"
@@ -177,7 +177,7 @@ const struct query_def query_duplicate_classes = {
 		.name = "duplicate-classes",
 		.group = "classes", .example = "",
 		.targets = "[PATTERN]",
-		.summary = "classes of one name that several loaders define",
+		.summary = "classes that several class loaders define",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

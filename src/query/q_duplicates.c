@@ -420,8 +420,7 @@ const struct query_def query_duplicates = {
 		.name = "duplicates", .aliases = "duplicate-strings",
 		.group = "waste", .example = "",
 		.targets = "[PATTERN]",
-		.summary = "strings or primitive arrays of the same content, what their copies waste "
-			   "and who holds them",
+		.summary = "duplicate strings or primitive arrays: what the copies waste, what holds them",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -173,7 +173,7 @@ const struct query_def query_entries = {
 		.name = "entries", .aliases = "collection-entries|hash-entries",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
-		.summary = "what a list, set, map or queue of a known class holds",
+		.summary = "the elements or entries of a list, set, map or queue",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

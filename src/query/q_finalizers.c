@@ -30,8 +30,8 @@ static const struct hdb_column columns[] = {
 	{ "label", HDB_TYPE_TEXT, "object", "what it is; only with --objects" },
 	{ "count", HDB_TYPE_COUNT, "objects", "objects in this state; not with --objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; only with --objects, null "
-	  "while the table is not built" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; only with --objects, null while the table is not built" },
 	{ "reached", HDB_TYPE_TEXT, "reached", "how a root reaches the object at best: strongly, softly, "
 	  "weakly, by a finalizer (nothing else keeps it), unreachable; only with --objects" },
 	{ "finalizer", HDB_TYPE_ID, "finalizer", "the reference that has the object finalized; only with "
@@ -256,7 +256,7 @@ static int filter(struct query *q, struct finalizers *f, struct hdb_error *err)
 	while (state < STATES && strcmp(wanted, state_names[state]) != 0)
 		state++;
 	if (state == STATES)
-		return hdb_fail(err, HDB_EUSAGE, "--state wants registered, queued, running or "
+		return hdb_fail(err, HDB_EUSAGE, "--state must be registered, queued, running or "
 				"finalized, not \"%s\"", wanted);
 	for (size_t i = 0; i < f->items.count; i++)
 		if (items[i].state == state)
@@ -407,8 +407,7 @@ const struct query_def query_finalizers = {
 		.name = "finalizers",
 		.group = "waste", .example = "",
 		.targets = "",
-		.summary = "objects with a finalizer, by what they wait for: the queue of the finalizer "
-			   "thread",
+		.summary = "objects with a finalizer, by state: the finalizer thread's queue",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -18,7 +18,7 @@ enum { VALUE, COUNT, SHALLOW, RETAINED, UNREACHABLE, ID };
 static const struct hdb_option_spec options[] = {
 	{ "by", "value|field:PATH", "what objects must have in common: their own value (default), or "
 	  "that of a field, with dots for fields of fields" },
-	{ "subclasses", NULL, "objects of sub classes too" },
+	{ "subclasses", NULL, "objects of subclasses too" },
 	{ "min-count", "N", "values that at least N objects have" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ NULL, NULL, NULL },
@@ -30,7 +30,8 @@ static const struct hdb_column columns[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "sum of what each of them retains; an object within "
 	  "another one counts for both; null while the table is not built" },
-	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "of the objects, those that no root reaches; with --all" },
+	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "of the objects, those that no root reaches; "
+	  "with --all" },
 	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
 };
 
@@ -127,7 +128,7 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 	if (by && strncmp(by, "field:", 6) == 0 && by[6])
 		s->keys.path = by + 6;
 	else if (by && strcmp(by, "value") != 0)
-		return hdb_fail(err, HDB_EUSAGE, "--by wants value or field:NAME, not \"%s\"", by);
+		return hdb_fail(err, HDB_EUSAGE, "--by must be value or field:NAME, not \"%s\"", by);
 	return query_fact_text(q, "by", by ? by : "value", err);
 }
 
@@ -257,7 +258,7 @@ const struct query_def query_group = {
 		.name = "group-by-value", .old_name = "group",
 		.group = "objects", .example = "java.lang.Thread --by field:name",
 		.targets = "CLASS|PATTERN",
-		.summary = "objects of a class by their value, or by the value of a field",
+		.summary = "objects of a class grouped by their value, or by a field's value",
 		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

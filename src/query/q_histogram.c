@@ -1,5 +1,5 @@
 /*
- * query/q_histogram.c - how many objects of each class, super class, package or loader there are,
+ * query/q_histogram.c - how many objects of each class, superclass, package or loader there are,
  * and how large.
  */
 #include "query/conditions.h"
@@ -13,7 +13,7 @@ enum { NAME, LOADER, COUNT, SHALLOW, RETAINED, UNREACHABLE_COUNT, UNREACHABLE_SH
 
 static const struct hdb_option_spec options[] = {
 	{ "by", "class|superclass|package|loader",
-	  "what to count by (class); a super class counts its sub classes too" },
+	  "what to count by (class); a superclass counts its subclasses too" },
 	{ "shallow", NULL, "count and shallow size of all objects, reachable or not, as the import "
 	  "counted them; builds no table; no retained sizes" },
 	QUERY_FAIL_IF,
@@ -21,7 +21,7 @@ static const struct hdb_option_spec options[] = {
 };
 
 static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "name", "class, super class, package or loader class" },
+	{ "name", HDB_TYPE_TEXT, "name", "class, superclass, package or class of the class loader" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
 	{ "count", HDB_TYPE_COUNT, "objects", "reachable objects; with --shallow all objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
@@ -43,7 +43,7 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* The sum over all objects; super classes would count them several times. */
+/* The sum over all objects; superclasses would count them several times. */
 static int set_facts(struct query *q, const struct query_groups *groups, bool is_shallow,
 		     struct hdb_error *err)
 {
@@ -155,7 +155,7 @@ const struct query_def query_histogram = {
 		.name = "histogram", .aliases = "histo|class-histogram",
 		.group = "sizes", .example = "--by package",
 		.targets = "[PATTERN]",
-		.summary = "objects and bytes by class, super class, package or loader",
+		.summary = "class histogram: objects and bytes by class, superclass, package or class loader",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -14,7 +14,7 @@ enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE };
 static const struct hdb_option_spec options[] = {
 	{ "exclude", "PATTERN,...", "dominators of these classes are passed over: what dominates them "
 	  "counts instead" },
-	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
 	{ NULL, NULL, NULL },
 };
 
@@ -222,8 +222,8 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "dominators", sizeof(*s));
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK && query_is_object(q->args->targets[0]))
-		r = hdb_fail(err, HDB_EUSAGE, "of one object the dominator is in `query object`; a class, "
-			     "pattern or loader is wanted");
+		r = hdb_fail(err, HDB_EUSAGE, "expected a class, a pattern or a class loader; the "
+			     "dominator of one object is in `query object`");
 	if (r == HDB_OK)
 		r = query_members_find(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
 				       &members, err);
@@ -283,8 +283,7 @@ const struct query_def query_immediate_dominators = {
 		.name = "immediate-dominators",
 		.group = "leaks", .example = "java.lang.String --exclude 'java.*'",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
-		.summary = "who alone keeps the objects of a set alive: their immediate dominators by "
-			   "class",
+		.summary = "the immediate dominators of the objects of a set, by class",
 		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -143,7 +143,7 @@ const struct query_def query_layout = {
 		.name = "layout",
 		.group = "classes", .example = "java.util.HashMap",
 		.targets = "CLASS",
-		.summary = "where the fields of a class lie in an instance, and what lies between them",
+		.summary = "object layout of a class: offsets of its fields, gaps and padding",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

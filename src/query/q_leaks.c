@@ -28,15 +28,16 @@ static const struct hdb_option_spec options[] = {
 };
 
 static const struct hdb_column columns[] = {
-	{ "suspect", HDB_TYPE_COUNT, "suspect", "its number, from 1: objects that should be gone, then "
-	  "suspects, the largest first, then known leaks of libraries; null for what several have in common" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: the accumulation point; "
-	  "path, gap: from a root down to there; member: of a group; child: by class, what the point "
-	  "dominates immediately; element: by class, what these hold, below entries of collections;"
-	  " content: by class, all that the suspect retains; of each of the three the largest classes, "
-	  "and one row without a class for the others; thread, frame, local: "
-	  "of the thread that holds it; common: the beginning that paths of several suspects share; leaking, "
-	  "trace: an object that should be gone by Android's life cycles, one for all that the same "
+	{ "suspect", HDB_TYPE_COUNT, "suspect", "its number, from 1: leaking objects, then leak "
+	  "suspects, the largest first, then known leaks of libraries; null for what several have in "
+	  "common" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "suspect; point: the accumulation point; path, gap: from a "
+	  "root down to there; member: of a group; child: by class, what the point dominates "
+	  "immediately; element: by class, what these hold, below entries of collections; content: by "
+	  "class, all that the suspect retains; of each of the three the largest classes, and one row "
+	  "without a class for the others; thread, frame, local: of the thread that holds it; common: "
+	  "the beginning that paths of several suspects share; leaking, trace: a leaking object "
+	  "(destroyed but still reachable, by Android's life cycles), one for all that the same "
 	  "references keep, and its path; library: such a one that only a known fault of Android, its "
 	  "makers or a library keeps" },
 	{ "step", HDB_TYPE_COUNT, "step", "place in the path or the stack, 0 the root or the innermost "
@@ -44,33 +45,34 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class of all" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "holds_by", HDB_TYPE_TEXT, "holds by", "in a path the field that holds the next object; of a "
-	  "suspect who is to blame, of an object that should be gone the first reference that may be" },
+	{ "holds_by", HDB_TYPE_TEXT, "held by", "in a path the field that holds the next object; of a "
+	  "suspect what holds it, of a leaking object the first reference that may be the leak" },
 	{ "count", HDB_TYPE_COUNT, "objects", "how many" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if they go; by class the sum" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size of the objects together; by class the sum" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; of content by shallow bytes" },
-	{ "text", HDB_TYPE_TEXT, "in words", "a sentence on the suspect; a frame; why an object should be gone; "
-	  "of the first step of a path the kinds of GC root; in a trace whether the step is to blame; of an "
-	  "element that is estimated, from how many entries and how well, or of how many nodes of a list it is" },
+	{ "text", HDB_TYPE_TEXT, "summary", "a sentence on the suspect; a frame; why an object is "
+	  "leaking; of the first step of a path the kinds of GC root; in a trace whether the step is "
+	  "leaking; of an element that is estimated, from how many entries and how well, or of how "
+	  "many nodes of a list it is" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "suspects retain more" },
-	{ "limit", HDB_TYPE_BYTES, "heap may grow to", "where the heap tells" },
-	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory", "the dump was made when a thread was given an "
-	  "OutOfMemoryError" },
+	{ "limit", HDB_TYPE_BYTES, "maximum heap size", "maximum heap size, if known" },
+	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory", "the dump was made on an OutOfMemoryError" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
-	{ "values", HDB_TYPE_TEXT, "not suspect", "classes of values whose objects hold more than the threshold "
-	  "together, like java.lang.Class and java.lang.String: as groups they are no suspects" },
-	{ "leaking", HDB_TYPE_COUNT, "objects that should be gone", "by the rules on single objects" },
-	{ "hanging", HDB_TYPE_COUNT, "hanging", "of those, kept by another one of them: not told" },
-	{ "leaks", HDB_TYPE_COUNT, "leaks", "the others, those that the same references keep as one; the "
-	  "first 20 are told" },
-	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries", "of those, known to be the fault of Android, "
-	  "its makers or a library; told last" },
-	{ "traced", HDB_TYPE_COUNT, "traced", "objects that should be gone whose paths were looked at, if these are "
+	{ "values", HDB_TYPE_TEXT, "not suspect", "classes of values whose objects hold more than the "
+	  "threshold together, like java.lang.Class and java.lang.String: as groups they are no "
+	  "suspects" },
+	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "by the rules on single objects" },
+	{ "hanging", HDB_TYPE_COUNT, "held by others", "of those, held by another one of them: not listed" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks", "the others, those that the same references keep as one; "
+	  "the first 20 are listed" },
+	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries", "of those, known to be the fault of "
+	  "Android, its makers or a library; shown last" },
+	{ "traced", HDB_TYPE_COUNT, "traced", "leaking objects whose paths were searched, if these are "
 	  "not all: the others are only counted" },
 };
 
@@ -454,7 +456,8 @@ const struct query_def query_leaks = {
 		.name = "leaks", .aliases = "leak-suspects|leakhunter",
 		.group = "leaks", .example = "--threshold 5",
 		.targets = "",
-		.summary = "what leaks: suspects, the paths to them, what piles up, the thread",
+		.summary = "leak suspects and leaking objects: what holds them, what accumulates, the "
+			   "path from a GC root",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

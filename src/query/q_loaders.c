@@ -32,8 +32,9 @@ static const struct hdb_column columns[] = {
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes that it defines" },
 	{ "instances", HDB_TYPE_COUNT, "instances", "reachable instances of these classes" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if the loader object goes; of a class "
-	  "and of the boot loader what the instances of its classes retain at least" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size of the loader object: what would be "
+	  "freed without it; of a class and of the boot loader what the instances of its classes "
+	  "retain at least" },
 	{ "unreachable_instances", HDB_TYPE_COUNT, "unreachable", "unreachable instances of these "
 	  "classes" },
 	{ "use", HDB_TYPE_TEXT, "use", "instances: it has reachable instances; root: it or one of its "
@@ -342,8 +343,8 @@ const struct query_def query_loaders = {
 		.name = "loaders", .aliases = "class-loaders",
 		.group = "classes", .example = "--classes",
 		.targets = "",
-		.summary = "class loaders as a tree: classes, instances, retained sizes, what keeps "
-			   "them",
+		.summary = "the tree of class loaders: classes, instances, retained sizes, what keeps "
+			   "them alive",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

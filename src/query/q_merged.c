@@ -16,8 +16,8 @@
 enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID, OTHERS, COLUMN_COUNT };
 
 #define OTHERS_COLUMN \
-	[OTHERS] = { "others", HDB_TYPE_COUNT, "others", "of a row that stands for nodes that are not shown: how " \
-		     "many; null for a node; given if there are such rows" }
+	[OTHERS] = { "others", HDB_TYPE_COUNT, "others", "of a row that stands for nodes that are not " \
+		     "shown: how many; null for a node; given if there are such rows" }
 
 /* Without --min: nodes of the dominator tree that are shown, as a part of all reachable bytes. */
 #define MIN_PART 1000
@@ -25,9 +25,9 @@ enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID, OTHERS, COL
 static const struct hdb_option_spec path_options[] = {
 	{ "by", "class|package|loader", "what to merge by (class)" },
 	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "references that do not count (default weak,soft,phantom,finalizer); fields of sub classes "
+	  "references that do not count (default weak,soft,phantom,finalizer); fields of subclasses "
 	  "included" },
-	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
 	{ "min", "N", "objects of the set on or below a node that is shown (1)" },
 	{ "depth", "N", "the deepest level shown, 0 the roots (all)" },
 	{ NULL, NULL, NULL },
@@ -117,7 +117,7 @@ static int read_by(const struct query *q, enum derive_group *by, struct hdb_erro
 	const int r = query_by(q, DERIVE_CLASS, by, NULL);
 
 	if (r < 0 || *by == DERIVE_SUPERCLASS)
-		return hdb_fail(err, HDB_EUSAGE, "--by wants one of class, package, loader");
+		return hdb_fail(err, HDB_EUSAGE, "--by must be one of class, package, loader");
 	return HDB_OK;
 }
 
@@ -226,7 +226,8 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 		r = query_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
 				      low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
 	q->total = s->walk.count;
-	(void)snprintf(small, sizeof(small), s->is_paths ? "nodes with fewer than %" PRIu64 " objects of the set" :
+	(void)snprintf(small, sizeof(small), s->is_paths ? "nodes with fewer than %" PRIu64 " objects "
+		"of the set" :
 		       "nodes that retain fewer than %" PRIu64 " bytes", low ? low : 1);
 	if (r == HDB_OK)
 		r = query_merged_cut(q, &s->merged, &s->walk, small, depth, err);
@@ -339,8 +340,8 @@ const struct query_def query_paths = {
 		.name = "merged-paths", .aliases = "merge-shortest-paths", .old_name = "paths",
 		.group = "leaks", .example = "'Sample*' --depth 3",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
-		.summary = "the shortest paths from the roots to all objects of a set, merged into a "
-			   "tree by class, package or loader",
+		.summary = "the shortest paths from the GC roots to all objects of a set, merged by "
+			   "class, package or class loader",
 		.options = path_options, .old_options = query_old_sub,
 		.columns = path_columns,
 		.column_count = sizeof(path_columns) / sizeof(path_columns[0]),
@@ -356,7 +357,7 @@ const struct query_def query_dominator_tree = {
 		.name = "dominator-tree",
 		.group = "sizes", .example = "--by package --depth 2",
 		.targets = "",
-		.summary = "the whole dominator tree, merged by class, package or loader",
+		.summary = "the dominator tree merged by class, package or class loader",
 		.options = tree_options,
 		.columns = tree_columns,
 		.column_count = sizeof(tree_columns) / sizeof(tree_columns[0]),

@@ -47,7 +47,8 @@ static const struct hdb_column facts[] = {
 	  "thread's name ..." },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of an array" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; 0 if unreachable" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; 0 if unreachable" },
 	{ "retained_from", HDB_TYPE_TEXT, "retained from", "table, local, or why it is absent" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
 	{ "roots", HDB_TYPE_TEXT, "roots", "the kinds of root it is" },
@@ -128,7 +129,8 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 			text[n] = (char)bits[n];
 		text[n] = '\0';
 		if (n == done && o->length > n)
-			r = query_cut(q, NULL, err, "elements of the value beyond the first %zu; rows have them", n);
+			r = query_cut(q, NULL, err, "elements of the value beyond the first %zu; rows "
+				"have them", n);
 		if (r < 0)
 			return r;
 	} else {
@@ -357,7 +359,7 @@ const struct query_def query_object_def = {
 		.name = "object",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
-		.summary = "one object: sizes, all fields with their values, elements, statics",
+		.summary = "an object: sizes, fields with their values, elements, static fields",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

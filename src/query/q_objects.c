@@ -25,7 +25,8 @@ static const struct hdb_column columns[COLUMN_COUNT] = {
 	{ "class", HDB_TYPE_TEXT, "class", "name of its class" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "instance, object array, primitive array or class" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; 0 if unreachable" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; 0 if unreachable" },
 	{ "dominator", HDB_TYPE_ID, "dominator", "immediate dominator; 0x0 for the top level, none if "
 	  "unreachable" },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of an array; none for others" },

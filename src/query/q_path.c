@@ -23,7 +23,7 @@ enum { PATH, STEP, ID, CLASS, LABEL, NAME, SHALLOW, RETAINED, ROOT };
 
 static const struct hdb_option_spec options[] = {
 	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "references that do not count (default weak,soft,phantom,finalizer); fields of sub classes "
+	  "references that do not count (default weak,soft,phantom,finalizer); fields of subclasses "
 	  "included" },
 	{ "all", "N", "up to N paths, shortest first, each to another root" },
 	{ "internals", NULL, "the entries, tables and inner maps of known collections, too" },
@@ -37,11 +37,11 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "holds_by", HDB_TYPE_TEXT, "holds by", "its field that holds the object of the row before; of a "
-	  "collection [\"key\"], [index], key [\"key\"] or element" },
+	{ "holds_by", HDB_TYPE_TEXT, "via field", "its field that holds the object of the row before; "
+	  "of a collection [\"key\"], [index], key [\"key\"] or element" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null while the table is "
-	  "not built" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; null while the table is not built" },
 	{ "root", HDB_TYPE_TEXT, "root", "of the last step: the kinds of root it is" },
 };
 

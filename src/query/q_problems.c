@@ -40,7 +40,8 @@ static const struct {
 	const char *record, *effect;
 } kinds[] = {
 	{ HPROF_PROBLEM_TRUNCATED, "file",
-	  "all objects and roots behind the cut; what they alone held counts as held by nothing, and so as a GC root" },
+	  "all objects and roots behind the cut; what they alone held counts as held by nothing, and "
+	  "so as a GC root" },
 	{ HPROF_PROBLEM_RECORD_LENGTH, "record", "objects in the bytes that were skipped, if any" },
 	{ HPROF_PROBLEM_UNKNOWN_TAG, "record", "nothing that is known: the record was passed over" },
 	{ HPROF_PROBLEM_UNKNOWN_SUB_TAG, "sub-record", "objects in the bytes that were skipped" },
@@ -52,8 +53,8 @@ static const struct {
 	{ STORE_PROBLEM_MISSING_CLASS, "class",
 	  "fields of the objects of this class, and the references in them" },
 	{ STORE_PROBLEM_MISSING_SUPER, "class",
-	  "fields of the missing super classes, and the references in them" },
-	{ STORE_PROBLEM_SUPER_CYCLE, "class", "super classes beyond the cut, and their fields" },
+	  "fields of the missing superclasses, and the references in them" },
+	{ STORE_PROBLEM_SUPER_CYCLE, "class", "superclasses beyond the cut, and their fields" },
 	{ STORE_PROBLEM_SHORT_INSTANCE, "object", "the fields that the object's bytes end before" },
 	{ STORE_PROBLEM_NULL_ID, "object", "the object, and its references" },
 	{ STORE_PROBLEM_MISSING_NAME, "class", "nothing but the name" },
@@ -94,7 +95,8 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	count = store_meta_number(q->heap->store, "problems", 0);
 	cut.rows = r == HDB_OK && count > q->total ? count - q->total : 0;
 	if (r == HDB_OK)
-		r = query_cut(q, &cut, err, "problems beyond the first %" PRIu64 ", which the import did not keep",
+		r = query_cut(q, &cut, err, "problems beyond the first %" PRIu64 ", which the import "
+			"did not keep",
 			      q->total);
 	if (r == HDB_OK)
 		r = query_fact(q, "problems", count, err);
@@ -129,7 +131,7 @@ const struct query_def query_problems = {
 		.name = "problems",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "what is wrong with the dump and what was lost by it",
+		.summary = "damage in the dump, and what was lost",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

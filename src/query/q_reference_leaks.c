@@ -45,8 +45,8 @@ static const struct hdb_column columns[] = {
 	{ "count", HDB_TYPE_COUNT, "references", "references of this class to such referents; not with "
 	  "--objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the referents" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if the referent goes; only with "
-	  "--objects, null while the table is not built" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size of the referent: what would be freed "
+	  "without it; only with --objects, null while the table is not built" },
 	{ "steps", HDB_TYPE_COUNT, "steps", "length of the path; of a group the first one's" },
 	{ "path", HDB_TYPE_TEXT, "path", "the strong path from the reference to its referent: field (class "
 	  "of the object that it holds), and so on; of a group the first one's" },
@@ -303,11 +303,12 @@ static int set_facts(struct query *q, const struct leaks *s, struct hdb_error *e
 	if (r == HDB_OK)
 		r = query_fact(q, "given_up", s->given_up, err);
 	if (r == HDB_OK && s->given_up)
-		r = query_cut(q, NULL, err, "what %" PRIu64 " searches would have found behind the first %" PRIu64
+		r = query_cut(q, NULL, err, "what %" PRIu64 " searches would have found behind the "
+			"first %" PRIu64
 			      " objects (--max-objects)", s->given_up, s->max_objects);
 	if (r == HDB_OK && s->not_searched)
-		r = query_cut(q, NULL, err, "%" PRIu64 " references that were not searched from, as all searches "
-			      "together had become too long", s->not_searched);
+		r = query_cut(q, NULL, err, "%" PRIu64 " references that were not searched from, as "
+			"all searches together had become too long", s->not_searched);
 	return r == HDB_OK ? query_fact(q, "not_searched", s->not_searched, err) : r;
 }
 
@@ -428,7 +429,7 @@ const struct query_def query_reference_leaks = {
 		.name = "reference-leaks",
 		.group = "leaks", .example = "",
 		.targets = "",
-		.summary = "soft, weak and phantom references that hold their own referent strongly",
+		.summary = "soft, weak and phantom references whose referent is also held strongly by them",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -341,7 +341,7 @@ static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
 	while (by && i < 3 && strcmp(by, names[i]) != 0)
 		i++;
 	if (r == HDB_OK && i == 3)
-		return hdb_fail(err, HDB_EUSAGE, "--by wants class, referent or strength, not \"%s\"",
+		return hdb_fail(err, HDB_EUSAGE, "--by must be class, referent or strength, not \"%s\"",
 				by);
 	s->by = (enum by)i;
 	if (r == HDB_OK && s->by == BY_STRENGTH)
@@ -415,7 +415,7 @@ const struct query_def query_reference_stats = {
 		.name = "reference-stats",
 		.group = "waste", .example = "--by strength",
 		.targets = "",
-		.summary = "soft, weak, phantom and final references by class, and what only they keep",
+		.summary = "soft, weak, phantom and final references by class, and what only they retain",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -20,8 +20,8 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null while the table is "
-	  "not built" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; null while the table is not built" },
 	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
 };
 
@@ -186,7 +186,7 @@ const struct query_def query_references = {
 		.name = "references", .aliases = "outgoing|outbound",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
-		.summary = "what an object refers to, and through which field",
+		.summary = "outgoing references of an object, with field names",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -23,8 +23,8 @@ static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "through", "its fields that hold the object, [index], <class>, ..." },
 	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null while the table is "
-	  "not built" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; null while the table is not built" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
 };
 
@@ -187,7 +187,7 @@ const struct query_def query_referrers = {
 		.name = "referrers", .aliases = "incoming|inbound",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
-		.summary = "who refers to an object, and through which field",
+		.summary = "incoming references of an object, with field names",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -18,11 +18,11 @@ enum { TARGET, ID, CLASS, OBJECTS, SHALLOW, BOUND, RETAINED, RETAINED_OBJECTS, E
 static const struct hdb_option_spec options[] = {
 	{ "lower-bound", NULL, "of classes and loaders the lower bound: the sum over their objects that no "
 	  "other of them dominates" },
-	{ "subclasses", NULL, "with the sub classes of the classes that are named" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
 	{ "budget", "N", "objects to look at before the dominator tree is built instead; 0: no "
 	  "limit" },
 	{ "exclude", "weak|soft|phantom|finalizer|CLASS:FIELD,...", "references that do not count when "
-	  "others hold what the target reaches; fields of sub classes included" },
+	  "others hold what the target reaches; fields of subclasses included" },
 	{ "explain", NULL, "says which way the answer was found and what that cost" },
 	{ NULL, NULL, NULL },
 };
@@ -38,9 +38,9 @@ static const struct hdb_column columns[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects that the target names" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself, reachable or not; of a "
 	  "set's reachable objects" },
-	{ "bound", HDB_TYPE_TEXT, "", "\"=\" or, with --lower-bound, \">=\": how to read retained" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that become unreachable if the target goes, "
-	  "itself included; 0 if it is unreachable" },
+	{ "bound", HDB_TYPE_TEXT, "bound", "how to read retained: \"exact\" or, with --lower-bound, \"lower bound\"" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: bytes that would be freed without "
+	  "the target, itself included; 0 if it is unreachable" },
 	{ "retained_objects", HDB_TYPE_COUNT, "retained objects", "how many objects these are, where "
 	  "the way that was taken counts them" },
 	{ "exact", HDB_TYPE_BOOL, "exact", "false if retained is a lower bound" },
@@ -266,8 +266,7 @@ static int read_excludes(struct query *q, struct retained *s, struct hdb_error *
 
 	s->is_excluding = r == HDB_OK && !query_excludes_is_none(&s->excludes);
 	if (s->is_excluding && query_option(q, "lower-bound"))
-		return hdb_fail(err, HDB_EUSAGE, "--lower-bound is a lower bound with all references; with "
-				"--exclude it cannot be had");
+		return hdb_fail(err, HDB_EUSAGE, "--lower-bound cannot be combined with --exclude");
 	return s->is_excluding ? query_excludes_filter(q, &s->excludes, &s->filter, err) : r;
 }
 
@@ -352,7 +351,8 @@ static int next_retained(struct query *q, struct hdb_error *err)
 	}
 	query_set(q, OBJECTS, a->objects);
 	query_set(q, SHALLOW, a->shallow_bytes);
-	query_lend_text(q, BOUND, a->is_exact ? "=" : ">=", a->is_exact ? 1 : 2);
+	query_lend_text(q, BOUND, a->is_exact ? "exact" : "lower bound",
+			a->is_exact ? strlen("exact") : strlen("lower bound"));
 	query_set(q, RETAINED, a->retained_bytes);
 	if (a->is_counted)
 		query_set(q, RETAINED_OBJECTS, a->retained_count);
@@ -377,8 +377,7 @@ const struct query_def query_retained = {
 		.name = "retained", .aliases = "retained-size|retained-heap",
 		.group = "sizes", .example = "'java.util.*'",
 		.targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
-		.summary = "bytes that become unreachable if an object goes, or all of a class or "
-			   "loader",
+		.summary = "retained size of an object, of all objects of a class, or of a class loader",
 		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

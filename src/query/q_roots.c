@@ -28,8 +28,8 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the object (lists)" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class (lists)" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is (lists)" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null while the table is "
-	  "not built (lists)" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; null while the table is not built (lists)" },
 	{ "thread", HDB_TYPE_TEXT, "thread", "name of the thread that the record names (lists)" },
 	{ "local", HDB_TYPE_BOOL, "local", "held by its thread, which counts as the root (lists)" },
 };

@@ -180,7 +180,7 @@ static int own_fields(struct query *q, const struct tally *t, uint32_t first, ui
 	return HDB_OK;
 }
 
-/* Size of a class before alignment: its super classes first, by way of a stack of those still to do. */
+/* Size of a class before alignment: its superclasses first, by way of a stack of those still to do. */
 static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_vec *stack,
 		     struct hdb_error *err)
 {

@@ -375,7 +375,7 @@ static int read_by(struct query *q, struct strings *s, struct hdb_error *err)
 		return query_choose(q, s->is_list ? "id,text,length,shallow,arrays,total" :
 				    kinds[i].columns, err);
 	}
-	return hdb_fail(err, HDB_EUSAGE, "--by wants text, prefix, length or encoding, not \"%s\"",
+	return hdb_fail(err, HDB_EUSAGE, "--by must be text, prefix, length or encoding, not \"%s\"",
 			by);
 }
 
@@ -403,7 +403,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
 	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
-		r = hdb_fail(err, HDB_EUSAGE, "--equals wants a text of at most %u bytes",
+		r = hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
 			     TEXT_MAX);
 	if (r == HDB_OK)
 		r = read_by(q, s, err);
@@ -493,7 +493,7 @@ const struct query_def query_strings = {
 		.name = "strings",
 		.group = "objects", .example = "--match '^java' --min-count 2",
 		.targets = "",
-		.summary = "strings by content, with how often each is there and what it costs",
+		.summary = "strings by content, with their number and size",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

@@ -192,8 +192,8 @@ static int set_facts(struct query *q, const struct substrings *s, uint64_t min_w
 		r = query_tell_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes,
 					   err);
 	if (r == HDB_OK)
-		r = query_cut(q, &s->unshared, err, "arrays of one string alone, with the bytes that they waste "
-			      "(--shared)");
+		r = query_cut(q, &s->unshared, err, "arrays of one string alone, with the bytes that "
+			"they waste (--shared)");
 	if (r == HDB_OK)
 		r = query_cut(q, &s->thrifty, err, "arrays that waste fewer than %" PRIu64 " bytes, with the "
 			      "bytes that they waste (--min-wasted)", min_wasted);
@@ -292,7 +292,7 @@ const struct query_def query_substrings = {
 		.name = "substrings",
 		.group = "waste", .example = "",
 		.targets = "",
-		.summary = "arrays that strings share or use in part only",
+		.summary = "strings that share a char or byte array, or use a part of it",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

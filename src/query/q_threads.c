@@ -41,8 +41,8 @@ static const struct hdb_column columns[] = {
 	  "innermost" },
 	{ "locals", HDB_TYPE_COUNT, "locals", "local variables that it holds" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the thread object or the local" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; null if it would take "
-	  "the dominator tree and that is not built" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; null if it would take the dominator tree and that is not built" },
 	{ "tid", HDB_TYPE_COUNT, "tid", "Thread.threadId(), where the dump tells" },
 	{ "virtual", HDB_TYPE_BOOL, "virtual", "whether it is a virtual thread" },
 	{ "carrier", HDB_TYPE_ID, "carrier", "of a mounted virtual thread the platform thread that runs "
@@ -215,7 +215,8 @@ static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_
 	if (r == HDB_OK)
 		r = query_fact(q, "mounted", n->mounted, err);
 	if (r == HDB_OK && n->long_stacks)
-		r = query_cut(q, NULL, err, "the chunks of %" PRIu64 " stacks beyond the first %u", n->long_stacks,
+		r = query_cut(q, NULL, err, "the chunks of %" PRIu64 " stacks beyond the first "
+			"%u", n->long_stacks,
 			      QUERY_CHUNKS_MAX);
 	return r == HDB_OK ? query_fact(q, "stack_bytes", n->stack_bytes, err) : r;
 }

@@ -26,15 +26,16 @@ static const struct hdb_column columns[] = {
 	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
 	{ "count", HDB_TYPE_COUNT, "objects", "reachable objects; not by object" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object, or of the objects" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes that go if it goes; for a group a lower "
-	  "bound: the sum over its objects that no other of them dominates" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
+	  "object; for a group a lower bound: the sum over its objects that no other of them "
+	  "dominates" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
-	{ "bound", HDB_TYPE_TEXT, "retained sizes", "\"=\": exact; \">=\": a lower bound, by groups" },
+	{ "bound", HDB_TYPE_TEXT, "retained sizes", "\"exact\", or \"lower bound\" by groups" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -58,7 +59,7 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 		r = query_fact(q, "shallow", whole.shallow_bytes, err);
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
-	return r == HDB_OK ? query_fact_text(q, "bound", t->is_grouped ? ">=" : "=", err) : r;
+	return r == HDB_OK ? query_fact_text(q, "bound", t->is_grouped ? "lower bound" : "exact", err) : r;
 }
 
 static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
@@ -164,7 +165,7 @@ const struct query_def query_top = {
 		.name = "top", .aliases = "biggest-objects",
 		.group = "sizes", .example = "--by class",
 		.targets = "",
-		.summary = "the biggest objects, classes, packages or loaders by retained size",
+		.summary = "the biggest objects, classes, packages or class loaders by retained size",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

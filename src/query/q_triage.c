@@ -213,7 +213,7 @@ const struct query_def query_triage = {
 		.name = "triage",
 		.group = "leaks", .example = "--all",
 		.targets = "",
-		.summary = "first aid: which rules of a healthy heap are broken, worst first",
+		.summary = "known memory problems that this heap has, most severe first",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

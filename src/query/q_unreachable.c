@@ -15,20 +15,21 @@ enum { ID, NAME, LABEL, HOLDERS, COUNT, SHALLOW, PERCENT };
 
 static const struct hdb_option_spec options[] = {
 	{ "by", "class|superclass|package|loader|holder", "what to count by (class); a holder is an "
-	  "unreachable object that no other one holds: it and what hangs on it would go together" },
+	  "unreachable object that no other one references: with it go the objects that only it "
+	  "keeps" },
 	{ "holders", NULL, "the holders one by one, the one with most bytes first" },
 	{ NULL, NULL, NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the holder, or the one with most bytes of its class; only by holder" },
-	{ "name", HDB_TYPE_TEXT, "name", "class, super class, package or loader class; by holder the "
-	  "holder's class" },
+	{ "name", HDB_TYPE_TEXT, "name", "class, superclass, package or class of the class loader; by "
+	  "holder the holder's class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what the holder is; only with --holders" },
 	{ "holders", HDB_TYPE_COUNT, "holders", "holders of this class; only by holder" },
-	{ "count", HDB_TYPE_COUNT, "objects", "unreachable objects; by holder those that hang on such "
-	  "holders, themselves included; what hangs on several counts for the first by ID, and of a "
-	  "ring that nothing holds one object is the holder" },
+	{ "count", HDB_TYPE_COUNT, "objects", "unreachable objects; by holder those reachable from "
+	  "such holders, themselves included; an object of several holders counts for the first by ID, "
+	  "and in a cycle that nothing references one object is the holder" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all unreachable bytes" },
 };
@@ -282,7 +283,8 @@ const struct query_def query_unreachable = {
 		.name = "unreachable",
 		.group = "waste", .example = "--by holder",
 		.targets = "[PATTERN]",
-		.summary = "objects that no root reaches, by class, super class, package, loader, or what holds them",
+		.summary = "unreachable objects by class, superclass, package, class loader, or what "
+			   "holds them",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

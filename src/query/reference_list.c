@@ -16,7 +16,7 @@
 
 /* ---- the list ---- */
 
-/* Classes that are no sub classes of those that give references their strength, but do the same. */
+/* Classes that are no subclasses of those that give references their strength, but do the same. */
 static const struct {
 	const char *name;
 	uint32_t strength;

@@ -67,7 +67,7 @@ static int check_choice(const struct hdb_option_spec *o, const char *value, stru
 			list[used++] = ' ';
 	}
 	list[used] = '\0';
-	return hdb_fail(err, HDB_EUSAGE, "--%s wants one of %s, not \"%s\"", o->name, list, value);
+	return hdb_fail(err, HDB_EUSAGE, "--%s must be one of %s, not \"%s\"", o->name, list, value);
 }
 
 static int check_option(const struct hdb_query_spec *spec, const struct hdb_option *option,
@@ -81,7 +81,7 @@ static int check_option(const struct hdb_query_spec *spec, const struct hdb_opti
 	if (!o->name)
 		return unknown_option(spec, option->name, err);
 	if (o->argument && (!option->value || !*option->value))
-		return hdb_fail(err, HDB_EUSAGE, "--%s wants %s", o->name, o->argument);
+		return hdb_fail(err, HDB_EUSAGE, "--%s must be %s", o->name, o->argument);
 	if (!o->argument && option->value && *option->value)
 		return hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"", o->name,
 				option->value);

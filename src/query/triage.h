@@ -61,7 +61,7 @@ struct triage_rule {
 	uint64_t least_count;
 	uint64_t least_bytes;
 	unsigned least_percent;  /* bytes, as a share of all reachable bytes */
-	unsigned least_full;     /* all reachable bytes, as a share of what the heap may grow to, in percent */
+	unsigned least_full;     /* all reachable bytes, as a share of what the maximum heap size, in percent */
 	const char *text;        /* what it means */
 	const char *advice;      /* what to look at */
 };
@@ -76,8 +76,8 @@ struct triage_set {
 	bool is_largest_only;    /* the class that has most counts, not all together */
 	bool is_retained;        /* bytes: retained, else shallow */
 	const char *pattern;     /* as query_glob has it */
-	const char *super;       /* or: this class and its sub classes */
-	const char *but;         /* but not this class and its sub classes; NULL: all */
+	const char *super;       /* or: this class and its subclasses */
+	const char *but;         /* but not this class and its subclasses; NULL: all */
 };
 extern const struct triage_set triage_sets[];
 extern const size_t triage_set_count;

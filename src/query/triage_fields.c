@@ -29,7 +29,7 @@ struct named_field {
 struct triage_fields {
 	struct base_vec fields;  /* struct named_field: those of instances, by class */
 	uint32_t *first;         /* by class: of the fields that it declares; up to that of the next class */
-	uint32_t *nearest;       /* by class: itself or its nearest super class with such a field, HEAP_NONE */
+	uint32_t *nearest;       /* by class: itself or its nearest superclass with such a field, HEAP_NONE */
 	struct base_vec ixs;     /* uint32_t: instances */
 	uint64_t looks_left;
 	struct heap_entries entries;

@@ -190,7 +190,7 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 		f->count = 1;
 		f->bytes = t->whole_bytes;
 		(void)snprintf(f->detail, sizeof(f->detail), "%.1f %% of the %" PRIu64
-			       " bytes that the heap may grow to",
+			       " bytes that the maximum heap size",
 			       query_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
 	}
 	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;

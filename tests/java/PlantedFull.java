@@ -1,5 +1,5 @@
 /*
- * PlantedFull.java - a heap that a leak has filled. Two ways: a dump when 85 % of what the heap may grow to is in use,
+ * PlantedFull.java - a heap that a leak has filled. Two ways: a dump when 85 % of the maximum heap size is in use,
  * by a static list of records in an object of the program; or, with the argument "error", one that the VM writes when
  * there is no room left (-XX:+HeapDumpOnOutOfMemoryError -XX:HeapDumpPath=...).
  */

@@ -148,8 +148,7 @@ static int open_all(struct cli *cli)
 	int rc = HDB_OK;
 
 	if (count < 2)
-		return cli_fail(&cli->err, HDB_EUSAGE, "two databases or dumps are wanted, the older one "
-				"first");
+		return cli_fail(&cli->err, HDB_EUSAGE, "expected two databases or dumps, the older one first");
 	cli->before = calloc(count - 1, sizeof(cli->before[0]));
 	if (!cli->before)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);

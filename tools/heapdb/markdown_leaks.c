@@ -1,7 +1,7 @@
 /*
  * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
  *
- * The rows of objects that should be gone come first (leaking, trace), then those of suspects in a fixed order
+ * The rows of leaking objects come first (leaking, trace), then those of suspects in a fixed order
  * (suspect, point, path, member, child, element, content, thread, frame, local), then those of libraries (library,
  * trace); a heading is put where the kind changes.
  */
@@ -147,7 +147,7 @@ static void put_held(struct output *out, const struct hdb_rows *rows, bool is_fi
 	output_format(out, " (%.1f %%)", rows_value(rows, "percent")->d);
 }
 
-/* "Reachable: 113.0 MiB of the 1.0 GiB that the heap may grow to (11 %)." */
+/* "Reachable: 113.0 MiB of at most 1.0 GiB (11 %)." */
 static void put_fullness(struct output *out, const struct fullness *full)
 {
 	char buf[OUTPUT_NUMBER_SIZE];
@@ -155,9 +155,9 @@ static void put_fullness(struct output *out, const struct fullness *full)
 	output_string(out, "\nReachable: ");
 	output_bytes(out, buf, format_human(buf, full->bytes));
 	if (full->limit) {
-		output_string(out, " of the ");
+		output_string(out, " of at most ");
 		output_bytes(out, buf, format_human(buf, full->limit));
-		output_format(out, " that the heap may grow to (%.0f %%)", full_percent(full));
+		output_format(out, " (%.0f %%)", full_percent(full));
 	}
 	output_string(out, full->is_out_of_memory ? "; a thread was out of memory.\n" : ".\n");
 }
@@ -167,14 +167,14 @@ static bool is_leaking(const struct hdb_rows *rows)
 	return rows_is(rows, "kind", "leaking") || rows_is(rows, "kind", "library");
 }
 
-/* "**Should be gone: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed is true**" */
+/* "**Leaking object: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed is true**" */
 static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
 	const struct hdb_value *text = rows_value(rows, "text");
 	const struct hdb_value *holds = rows_value(rows, "holds_by");
 
-	output_string(out, "**Should be gone: ");
+	output_string(out, "**Leaking object: ");
 	markdown_code(out, label->text, label->text_size);
 	if (holds->type == HDB_TYPE_TEXT) {
 		output_string(out, ", kept by ");
@@ -227,7 +227,7 @@ static bool is_held(struct head *head, const struct hdb_rows *rows)
 	return rows_is(rows, "kind", "content") && !head->has_elements;
 }
 
-/* The first suspect, and the first object that should be gone. */
+/* The first suspect, and the first leaking object. */
 static void add_to_head(struct head *head, const struct fullness *full, const struct hdb_rows *rows)
 {
 	const uint64_t no = rows_value(rows, "suspect")->u;
@@ -256,7 +256,7 @@ static void add_to_head(struct head *head, const struct fullness *full, const st
 }
 
 /*
- * What should be gone is a fault for certain, a suspect is not: that comes second, unless it fills the heap or the
+ * What leaks is a fault for certain, a suspect is not: that comes second, unless it fills the heap or the
  * fault is a library's.
  */
 static void put_head(struct output *out, struct head *head)
@@ -312,13 +312,13 @@ static const struct part {
 	const char *kind, *heading;
 	const char *columns[5];
 } parts[] = {
-	{ "point", "Where it accumulates", { "label", "id", "retained", "percent" } },
-	{ "path", "Shortest path from a root",
+	{ "point", "Accumulation point", { "label", "id", "retained", "percent" } },
+	{ "path", "Shortest path from a GC root",
 	  { "label", "id", "holds_by", "retained", "percent" } },
 	{ "member", "The largest of them", { "label", "id", "retained", "percent" } },
-	{ "child", "What it holds there, immediately",
+	{ "child", "Immediately dominated there",
 	  { "class", "count", "shallow", "retained", "percent" } },
-	{ "element", "What that is in the end, below entries of collections",
+	{ "element", "What these hold, below entries of collections",
 	  { "class", "count", "shallow", "retained", "percent" } },
 	{ "content", "All that it retains, by class", { "class", "count", "shallow", "percent" } },
 	{ "thread", "The thread that holds it", { "label", "id", "retained", "percent" } },
@@ -406,7 +406,7 @@ static void put_leaking(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *text = rows_value(rows, "text");
 
 	output_string(out, rows_is(rows, "kind", "library") ? "\n### Known leak of a library: " :
-		      "\n### Should be gone: ");
+		      "\n### Leaking object: ");
 	markdown_value(out, rows_value(rows, "label"));
 	output_char(out, ' ');
 	markdown_value(out, rows_value(rows, "id"));
@@ -414,7 +414,7 @@ static void put_leaking(struct output *out, const struct hdb_rows *rows)
 	markdown_text(out, text->text, text->text_size);
 	output_string(out, ".\n");
 	if (rows_value(rows, "count")->u > 1) {
-		output_string(out, "The same references keep ");
+		output_string(out, "The same references hold ");
 		markdown_value(out, rows_value(rows, "count"));
 		output_string(out, " such objects, which hold ");
 		put_share(out, rows);

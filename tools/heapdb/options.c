@@ -66,7 +66,8 @@ const struct option_info option_table[] = {
 			 "how rows are written" },
 	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS, 0, "these columns, in this order" },
 	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS, 0,
-			"most rows to print; 0 or all: all (default in tables: 25, of info and check 100; else all)" },
+			"most rows to print; 0 or all: all (default in tables: 25, of info and check "
+			"100; else all)" },
 	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
 		       "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
@@ -281,7 +282,7 @@ static int word_index(const char *text, const char *words)
 static int set_format(struct options *opt, enum format format, struct hdb_error *err)
 {
 	if (opt->has_format && opt->format != format)
-		return cli_fail(err, HDB_EUSAGE, "two formats are asked for; one can be had");
+		return cli_fail(err, HDB_EUSAGE, "only one output format can be chosen");
 	opt->has_format = true;
 	opt->format = format;
 	return HDB_OK;

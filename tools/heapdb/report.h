@@ -23,7 +23,7 @@ const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name
 /* Whether the column has that text. */
 bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
 
-/* A table of all rows; columns as "name,name". Nothing but a line in words if there are none. */
+/* A table of all rows; columns as "name,name". Nothing but a sentence if there are none. */
 int markdown_table(struct answer *answer, const char *columns, struct output *out);
 
 /* The story of the suspects out of the rows of the query leaks. `answer` has rows. */
