@@ -14,13 +14,13 @@ heapdb import dump.hprof -o dump.heapdb --quiet > import.log
 heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,holds_by,text > rows
 cat > want << 'END'
 1,leaking,,LeakyService,LeakyService.leakAllTheBinders (static),UNKNOWN; signature
-1,trace,0,class LeakyService,static leakAllTheBinders,not leaking: classes stay; SUSPECT
+1,trace,0,class LeakyService,static leakAllTheBinders,GC root: sticky class; not leaking: classes stay; SUSPECT
 1,trace,1,java.util.ArrayList,array,unknown; SUSPECT
 1,trace,2,java.lang.Object[],[0],unknown; SUSPECT
 1,trace,3,LeakyService$MyBinder,service,unknown; SUSPECT
 1,trace,4,LeakyService,,leaking: UNKNOWN
 2,leaking,,LeakyService,LeakyService$MyBinder.service,UNKNOWN; signature
-2,trace,0,LeakyService$MyBinder,service,unknown; SUSPECT
+2,trace,0,LeakyService$MyBinder,service,GC root: JNI global; unknown; SUSPECT
 2,trace,1,LeakyService,,leaking: UNKNOWN
 END
 grep -E ',(leaking|trace),' rows |
@@ -29,7 +29,7 @@ grep -E ',(leaking|trace),' rows |
 # There is a third one, which the activity thread knows.
 heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns count --format csv | grep -qx 3
 heapdb report dump.heapdb > report.md
-# What should be gone is a fault for certain: it comes before what only holds much.
+# What leaks is a fault for certain: it comes before what only holds much.
 sed -n 3p report.md | grep -q '^\*\*Leaking object: `com.example.leakcanary.LeakyService`'
 sed -n '4,12p' report.md | grep -q '^\*\*Largest suspect: '
 # Classes and strings are no suspects at all.

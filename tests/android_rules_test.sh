@@ -158,7 +158,7 @@ ask() {
 		grep -E ',(leaking|library|trace),' > rows
 }
 
-# leak CLASS HOLDER COUNT REASON [KIND]: one is told.
+# leak CLASS HOLDER COUNT REASON [KIND]: one is listed.
 leak() {
 	grep -qE "^[0-9]+,${5:-leaking},$1,$2,$3,\"?$4; " rows || complain "no $3 of $1 kept by $2"
 }
@@ -171,13 +171,13 @@ leak android.app.Service 'app\.Kept\.service \(static\)' 1 'the activity thread 
 leak app.Presenter 'app\.Kept\.presenter \(static\)' 1 'a watcher expects it to be gone'
 # There is a shorter path, by a field that is known to leak; but this one is the program's own.
 leak app.Screen 'app\.Kept\.deep \(static\)' 1 'mDestroyed is true'
-# The only path is the library's; what hangs on the view is not told again.
+# The only path is the library's; what the view holds is not listed again.
 leak android.view.View 'android.view.inputmethod.InputMethodManager.mServedView' 1 \
 	'mContext is of a destroyed activity; known leak of a library: INPUT_METHOD_MANAGER .*' library
 [ "$(grep -cE ',(leaking|library),' rows)" = 8 ] || complain "not 8 leaks"
 grep -E ',(leaking|library),' rows | tail -n 1 | grep -q ',library,' || complain "libraries are not last"
 grep -qx 'leaks of libraries: 1' facts || complain "libraries are not counted"
-grep -qx 'hanging: 4' facts || complain "not 4 that hang on others: three windows, the served view's activity"
+grep -qx 'held by others: 4' facts || complain "not 4 that others hold: three windows, the served view's activity"
 grep -qx 'leaking objects: 14' facts || complain "not 14 objects"
 # Which references are suspect: from the class, which stays, to the listener's field.
 sed -n '/^[0-9]*,leaking,app.Screen,app.Bus/,/,leaking,androidx/p' rows | grep ',trace,' |

@@ -127,7 +127,7 @@ static void random_heaps(void **state)
 static void wrong_questions(void **state)
 {
 	static const struct refusal cases[] = {
-		{ { .query = "path" }, HDB_EUSAGE, "path needs" },
+		{ { .query = "path" }, HDB_EUSAGE, "missing argument: OBJECT" },
 		{ { .query = "path", .target = "0xdead" }, HDB_NOTFOUND, "no object 0xdead" },
 		{ { .query = "path", .target = "0x10000", .options = { "exclude=nonsense" } },
 		  HDB_EUSAGE, "nonsense" },
