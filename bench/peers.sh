@@ -39,7 +39,11 @@ while [ $# -gt 0 ]; do
 	shift
 done
 prepare
-load=$(cut -d ' ' -f 1-3 /proc/loadavg)
+# How busy the machine is; without /proc nobody knows.
+load_now() {
+	cut -d ' ' -f 1-3 /proc/loadavg 2>/dev/null || echo unknown
+}
+load=$(load_now)
 
 mat=${MAT:-}
 mat_end=
@@ -182,7 +186,7 @@ fi
 	table "$tmp/rows"
 	echo "Page cache warm. x: times heapdb's figure in the line above that begins with it; more than 1:" \
 		"slower, more. The last column is the peer's resident memory by heapdb's anonymous."
-	echo "Load when the run began: $load; at its end: $(cut -d ' ' -f 1-3 /proc/loadavg)."
+	echo "Load when the run began: $load; at its end: $(load_now)."
 	missing "Eclipse MAT" "$mat" "neither MAT nor MAT_HOME is set"
 	missing Shark "${SHARK:-}" "SHARK is not set"
 	missing NetBeans "${NETBEANS:-}" "NETBEANS is not set"

@@ -5,6 +5,11 @@
 # shellcheck disable=SC2016,SC2317
 set -eu
 
+# bash's <(...) is a file there.
+if [ ! -e /dev/fd/0 ]; then
+	echo "there is no /dev/fd: /proc is not mounted"
+	exit 77
+fi
 bad=0
 tried=0
 fail()

@@ -452,9 +452,10 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = soften_classes(x, err);
-	note_soft(x);
-	if (r == HDB_OK)
+	if (r == HDB_OK) {
+		note_soft(x);
 		r = derive_each_block(derive, "dominators: referrers", true, see_block, take_seen, x, err);
+	}
 	if (r == HDB_OK)
 		r = graph_contract_seen(&x->c, err);
 	do {
@@ -466,9 +467,11 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 			r = clear_suspects(x, err);
 		if (r == HDB_OK && x->c.suspects.count)
 			r = confirm_suspects(x, err);
-		graph_contract_harden(&x->c);
-		note_soft(x);
-		x->is_hardened = true;
+		if (r == HDB_OK) {
+			graph_contract_harden(&x->c);
+			note_soft(x);
+			x->is_hardened = true;
+		}
 	} while (r == HDB_OK && x->c.suspects.count);
 	return r == HDB_OK ? graph_contract_finish(&x->c, err) : r;
 }

@@ -12,8 +12,11 @@ const struct graph_retained_options derive_local_limits = {
 	.max_nodes = 100000, .max_edges = 1000000,
 };
 
-/* Of what the dump has: the boot loader's stand-in and invented classes count nowhere. */
-static int sum_shallow(struct derive *derive, const struct graph_retained_set *set,
+/*
+ * Of a set: of what the dump has, the boot loader's stand-in and invented classes count in no total. Of one object:
+ * all, as in the table of retained sizes and in MAT's.
+ */
+static int sum_shallow(struct derive *derive, const struct graph_retained_set *set, bool is_one,
 		       struct derive_retained_result *out, struct hdb_error *err)
 {
 	struct heap *heap = derive->heap;
@@ -23,9 +26,10 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 		struct heap_object object;
 
 		r = heap_object(heap, set->nodes[i], &object, err);
-		if (r != HDB_OK || set->nodes[i] == HEAP_BOOT_LOADER ||
-		    (object.kind == STORE_CLASS &&
-		     heap_class(heap, (uint32_t)object.length)->flags & STORE_CLASS_INVENTED))
+		if (r != HDB_OK ||
+		    (!is_one && (set->nodes[i] == HEAP_BOOT_LOADER ||
+				 (object.kind == STORE_CLASS &&
+				  heap_class(heap, (uint32_t)object.length)->flags & STORE_CLASS_INVENTED))))
 			continue;
 		out->retained_bytes += object.shallow_bytes;
 		out->retained_count++;
@@ -48,7 +52,7 @@ int derive_retained_local(struct derive *derive, const uint32_t *members, size_t
 	r = graph_retained_local(&access, members, member_count,
 				 limits ? limits : &derive_local_limits, &set, err);
 	if (r == HDB_OK)
-		r = sum_shallow(derive, &set, out, err);
+		r = sum_shallow(derive, &set, member_count == 1, out, err);
 	out->subtree_count = set.subtree_nodes;
 	out->removed_count = set.removed_nodes;
 	out->edge_count = set.edges;
