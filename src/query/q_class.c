@@ -16,7 +16,7 @@ enum { ID, CLASS, LOADER, SUPER, INSTANCE_BYTES, CLASS_BYTES, INSTANCES, DECLARE
 #define LINE_MAX_BYTES 2048
 
 static const struct hdb_option_spec options[] = {
-	{ "list", NULL, "a row a class, also if only one is meant" },
+	{ "list", NULL, "a row a class, also for a single class" },
 	{ "subclasses", NULL, "subclasses, too" },
 	{ "layout", NULL, "where its fields lie in an instance: the query layout" },
 	{ NULL, NULL, NULL },

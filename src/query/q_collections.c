@@ -37,7 +37,7 @@ static const struct hdb_column columns[] = {
 	{ "kind", HDB_TYPE_TEXT, "kind", "list, set, map, queue, bits or array" },
 	{ "at_most", HDB_TYPE_DOUBLE, "ratio <=", "by fill and collisions: the ratio is at most this "
 	  "and more than that of the row before; null: more than 1" },
-	{ "size", HDB_TYPE_COUNT, "size", "by size and object: elements; null if it cannot be told" },
+	{ "size", HDB_TYPE_COUNT, "size", "by size and object: elements; null if it is not known" },
 	{ "count", HDB_TYPE_COUNT, "count", "collections" },
 	{ "empty", HDB_TYPE_COUNT, "empty", "of those, without elements" },
 	{ "elements", HDB_TYPE_COUNT, "elements", "elements of all of them" },
@@ -62,7 +62,7 @@ static const struct hdb_column facts[] = {
 	{ "empty", HDB_TYPE_COUNT, "empty", "of those, without elements" },
 	{ "elements", HDB_TYPE_COUNT, "elements", "their elements, those of wrapped ones twice" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of array slots without an element" },
-	{ "without_size", HDB_TYPE_COUNT, "without size", "whose size cannot be told" },
+	{ "without_size", HDB_TYPE_COUNT, "without size", "whose size is not known" },
 	{ "impossible", HDB_TYPE_COUNT, "impossible sizes", "whose own count is more than there can "
 	  "be; cut to that" },
 	QUERY_COVERAGE_FACTS,
@@ -319,10 +319,10 @@ static int set_facts(struct query *q, const struct collections *s, struct hdb_er
 		r = query_fact(q, "impossible", s->all.impossible, err);
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, s->others.count, s->others.shallow_bytes, err);
-	return r == HDB_OK ? query_cut(q, &s->unsorted, err, "%s", s->by == BY_SIZE ? "collections whose size "
-				       "cannot be told" : s->by == BY_FILL ? "collections without a capacity, "
-				       "or whose size cannot be told" : "collections that are no maps with "
-				       "chains, or are empty") : r;
+	return r == HDB_OK ? query_cut(q, &s->unsorted, err, "%s", s->by == BY_SIZE ? "collections "
+		"whose size is not known" : s->by == BY_FILL ? "collections without a capacity, or "
+		"whose size is not known" : "collections that are no maps with chains, or are "
+		"empty") : r;
 }
 
 static int open_collections(struct query *q, struct hdb_error *err)

@@ -30,7 +30,7 @@ static const struct hdb_column columns[] = {
 	{ "only", HDB_TYPE_COUNT, "only so", "of them, those that nothing stronger reaches: by a path of "
 	  "stronger references from a root" },
 	{ "only_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
-	{ "only_retained", HDB_TYPE_BYTES, "retained >=", "bytes that go if these go, at least: the sum "
+	{ "only_retained", HDB_TYPE_BYTES, "retained >=", "retained size of these, at least: the sum "
 	  "over those that no other of them dominates" },
 };
 

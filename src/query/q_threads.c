@@ -34,7 +34,7 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the thread object or the local" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "serial", HDB_TYPE_COUNT, "serial", "the thread's serial number in the dump" },
-	{ "state", HDB_TYPE_TEXT, "state", "as java.lang.Thread.State, where the dump tells" },
+	{ "state", HDB_TYPE_TEXT, "state", "as java.lang.Thread.State, if the dump has it" },
 	{ "daemon", HDB_TYPE_BOOL, "daemon", "whether it is a daemon thread" },
 	{ "priority", HDB_TYPE_INT, "priority", "its priority" },
 	{ "depth", HDB_TYPE_COUNT, "frames", "frames of its stack; of a frame its number, 0 the "
@@ -43,7 +43,7 @@ static const struct hdb_column columns[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the thread object or the local" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "retained size: what would be freed without this "
 	  "object; null if it would take the dominator tree and that is not built" },
-	{ "tid", HDB_TYPE_COUNT, "tid", "Thread.threadId(), where the dump tells" },
+	{ "tid", HDB_TYPE_COUNT, "tid", "Thread.threadId(), if the dump has it" },
 	{ "virtual", HDB_TYPE_BOOL, "virtual", "whether it is a virtual thread" },
 	{ "carrier", HDB_TYPE_ID, "carrier", "of a mounted virtual thread the platform thread that runs "
 	  "it" },

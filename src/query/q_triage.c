@@ -24,7 +24,7 @@ static const struct hdb_column columns[] = {
 	  "mapped-files bytes outside the heap" },
 	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; null for bytes outside" },
 	{ "id", HDB_TYPE_ID, "id", "an object to look at" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class that is meant" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class that the finding is about" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "text", HDB_TYPE_TEXT, "finding", "what the rule says" },
 	{ "detail", HDB_TYPE_TEXT, "detail", "what is special here; how figures were estimated" },

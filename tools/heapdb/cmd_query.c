@@ -45,7 +45,7 @@ static struct hdb_query_args args_of(const struct options *opt)
 
 /*
  * The answer is "no" if it counts failures: of checks, or conditions of --fail-if that hold. Those
- * are told, for the answer itself may be cut or redirected.
+ * are printed, for the answer itself may be cut or redirected.
  */
 static int judge(const struct cli *cli, const struct answer *answer)
 {
@@ -64,7 +64,7 @@ static int judge(const struct cli *cli, const struct answer *answer)
 }
 
 /*
- * Tables and JSON have the facts; those who read lines of values are told on standard error what the rows leave out.
+ * Tables and JSON have the facts; those who read lines of values see on standard error what the rows leave out.
  */
 static void tell_cut(const struct cli *cli, const struct answer *answer)
 {
