@@ -887,8 +887,9 @@ class Map:
         return value
 
     def row(self, row, drop):
-        # a string of the dump may look like an ID, and is none
-        return {k: v if k in ('text', 'value') and isinstance(v, str) and ID.fullmatch(v) else self.text(v)
+        # a string of the dump may look like an ID, and is none; the value of a field may be one
+        texts = ('text', 'value') if 'count' in row else ('text',)
+        return {k: v if k in texts and isinstance(v, str) and ID.fullmatch(v) else self.text(v)
                 for k, v in row.items() if k not in drop}
 
     def to(self, ident):
