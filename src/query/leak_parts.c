@@ -452,7 +452,7 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 	e->count_squares = calloc(count, sizeof(*e->count_squares));
 	e->byte_squares = calloc(count, sizeof(*e->byte_squares));
 	e->is_platform = malloc(count);
-	e->is_end = malloc(count);
+	e->is_end = calloc(count, 1);
 	if (!e->classes || !e->count_squares || !e->byte_squares || !e->is_platform || !e->is_end)
 		return hdb_fail_memory(err, "objects by class", count * sizeof(*e->classes));
 	for (uint32_t no = 0; no < q->heap->class_count; no++) {

@@ -138,9 +138,10 @@ static void put_columns(struct output *out, const char *heading, const struct hd
 /* "Also understood: histo, class-histogram" */
 static void put_aliases(struct output *out, const struct hdb_query_spec *query)
 {
-	if (query->aliases)
-		output_string(out, "Also understood: ");
-	for (const char *a = query->aliases; a && *a;) {
+	const char *a = query->aliases ? query->aliases : "";
+
+	output_string(out, *a ? "Also understood: " : "");
+	while (*a) {
 		const size_t size = strcspn(a, "|");
 
 		output_bytes(out, a, size);
