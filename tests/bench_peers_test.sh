@@ -2,6 +2,7 @@
 # bench_peers_test.sh - bench/peers.sh: a peer that answers, one that fails, one that takes too long, one
 # that is not there; each is a row or a sentence, and nothing is left behind.
 set -eu
+[ -r /proc/self/status ] || { echo "memory cannot be measured: /proc is not mounted"; exit 77; }
 cd "$TMPDIR"
 cat >good.sh <<'SH'
 #!/bin/sh
