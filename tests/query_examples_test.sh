@@ -34,14 +34,17 @@ while IFS="$(printf '\t')" read -r owner example; do
 	heapdb help query "$name" | grep -qF "Example: heapdb ${example% }" || { echo "no example: $name"; failed=1; }
 done < examples
 queries=$(heapdb help --names | grep -c '^query')
-[ "$count" -ge 45 ] && [ "$count" -eq "$queries" ] || { echo "$count examples of $queries queries"; failed=1; }
+if [ "$count" -lt 45 ] || [ "$count" -ne "$queries" ]; then
+	echo "$count examples of $queries queries"
+	failed=1
+fi
 
 # Each group has one heading, and each query one line.
-heapdb help > help
+heapdb help > listing
 heapdb help --names | awk -F '\t' '$1 == "query" { print $3 }' | while read -r name; do
-	grep -qE "^  (heapdb (export )?)?$name( |\$)" help || echo "not in help: $name"
+	grep -qE "^  (heapdb (export )?)?$name( |\$)" listing || echo "not in help: $name"
 done > missing
 [ ! -s missing ] || { cat missing; failed=1; }
-[ "$(grep -cE '^(Leaks|Sizes|Objects|Waste|Threads|Classes|Compare|Database)' help)" -eq 8 ] ||
+[ "$(grep -cE '^(Leaks|Sizes|Objects|Waste|Threads|Classes|Compare|Database)' listing)" -eq 8 ] ||
 	{ echo "not eight groups"; failed=1; }
 exit $failed
