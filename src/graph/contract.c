@@ -26,7 +26,7 @@ static inline bool is_root(const struct graph_contract *c, uint32_t v)
 	return c->root_bits[v / 64] >> (v % 64) & 1;
 }
 
-/* Calls `work_on` for shares of `count` items, on all threads; slots are not told from one another. */
+/* Calls `work_on` for shares of `count` items, on all threads; any slot may get any share. */
 static int each_share(struct graph_contract *c, uint32_t count,
 		      int (*work_on)(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err),
 		      struct hdb_error *err)

@@ -246,8 +246,8 @@ static struct file_name file_of(const char *path)
 }
 
 /*
- * Begins the database; while somebody else imports into the same one, waits if that is wanted. HDB_END if the other has
- * made it: a file of that name is there that was not before.
+ * Begins the database; while somebody else imports into the same one, waits if the options say so. HDB_END if
+ * the other has made it: a file of that name is there that was not before.
  */
 static int create(struct import *im, const char *db_path, struct hdb_error *err)
 {

@@ -11,7 +11,7 @@
 /* More pieces than this, or than one for so many objects, are no order. */
 #define PIECES_FREE 65536u
 #define OBJECTS_PER_PIECE 24u
-/* Reading more than this many objects for each one that is wanted is not worth it. */
+/* Reading more than this many objects for each one that is needed is not worth it. */
 #define READ_FACTOR 3u
 /* Objects looked up at a time: enough to hide memory latency. */
 #define BATCH 256u
@@ -373,7 +373,7 @@ void places_begin(struct places_reader *reader, const struct places *places,
 	}
 }
 
-/* Ordered: the next piece that may hold some of what is wanted. */
+/* Ordered: the next piece that may hold some of what is needed. */
 static bool next_of_pieces(struct places_reader *reader)
 {
 	const struct places_wanted *wanted = &reader->wanted;

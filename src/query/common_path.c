@@ -18,7 +18,7 @@
 #define DROP_DENOMINATOR 10u
 /* Nodes of all paths together: 50 MB, when each object has a long path of its own; the rest is left out. */
 #define NODES_MAX 1000000u
-/* Common objects that are told. */
+/* Common objects that are listed. */
 #define COMMON_MAX 1000u
 /* Objects between two looks at the cancel flag. */
 #define STEP_OBJECTS 16384u

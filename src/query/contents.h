@@ -38,7 +38,7 @@ struct query_contents {
 struct query_contents_options {
 	enum query_content_kind kind;
 	enum query_population population; /* QUERY_OF_NOTHING: reachable ones, as QUERY_OF_REACHABLE */
-	const uint8_t *is_class;   /* arrays: by class number, nonzero if it is wanted; NULL: all */
+	const uint8_t *is_class;   /* arrays: by class number, nonzero if it is asked for; NULL: all */
 };
 
 /* Reads them all, on all threads. Release *out in any case. */

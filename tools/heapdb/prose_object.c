@@ -20,7 +20,6 @@ static void put_fact(struct answer *answer, struct output *out, const char *name
 static void put_head(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *value = answer_fact(answer, "value");
-	const struct hdb_value *length = answer_fact(answer, "length");
 	const struct hdb_value *reachable = answer_fact(answer, "reachable");
 
 	prose_bold(out, style, true);
@@ -34,8 +33,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	}
 	output_char(out, '\n');
 	put_fact(answer, out, "kind", "kind");
-	if (has_value(length))
-		put_fact(answer, out, "length", "length");
+	put_fact(answer, out, "length", "length");
 	put_fact(answer, out, "shallow", "shallow size");
 	put_fact(answer, out, "retained", "retained size");
 	put_fact(answer, out, "heap", "heap");
