@@ -1,7 +1,8 @@
 # heapdb - builds the library, the command and the tests. `make help` lists the targets.
 #
-# Sources are found, not listed: src/*/*.c make the library, tools/heapdb/*.c the command,
-# tests/*_test.c one test program each. Everything that is made goes under build/.
+# Sources are found, not listed: src/ROOM/*.c and one folder below make the library,
+# tools/heapdb/*.c the command, tests/ROOM/*_test.c one test program each. Everything that is made
+# goes under build/.
 #
 # Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread
 # (sanitizers, built apart in build/san and build/tsan), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS,
@@ -37,16 +38,17 @@ LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lpthread $(LDLIBS)
 CMD_LIBS     = $(LIB_LIBS)
 TEST_LIBS    = $(CMD_LIBS) -lcmocka -lm
 
-lib_src     := $(sort $(wildcard src/*/*.c))
+lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 cmd_src     := $(sort $(wildcard tools/heapdb/*.c))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
-picked       = $(if $(T),$(findstring $(T),$(1)),all)
-test_src    := $(foreach f,$(sort $(wildcard tests/*_test.c)),$(if $(call picked,$(f)),$(f)))
+# tests/base/pack_test.c is called base_pack_test.
+picked       = $(if $(T),$(findstring $(T),$(subst /,_,$(patsubst tests/%,%,$(1)))),all)
+test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call picked,$(f)),$(f)))
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
-headers     := $(sort $(wildcard include/*.h src/*/*.h tools/*/*.h tests/*.h tests/support/*.h))
-scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tests/*.sh tests/cli/*.sh tests/java/*.sh bench/*.sh \
+headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h))
+scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tests/*.sh tests/*/*.sh bench/*.sh \
 	bench/java/*.sh))
 
 obj_of       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -72,7 +74,7 @@ sample      := build/sample.hprof
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-headers lint-man \
+.PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
 	install uninstall cov dist deb static arm64 test-arm64 release check format clean help FORCE
 
@@ -159,8 +161,9 @@ bench: all ## run the benchmarks
 	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
 	else echo "no benchmarks: bench/run.sh is not there"; fi
 
-# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and short stacks of
-# allocations, and no weights of what is kept, make more than twice the runs a second.
+# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and
+# short stacks of allocations, and no weights of what is kept, make more than twice the runs a
+# second.
 fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
 		build/fuzz/libheapdb.a build/fuzz/libheapdb-command.a \
@@ -179,8 +182,8 @@ fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 			build/fuzz/corpus/$$name tests/corpus/$$name; \
 	done
 
-# AFL++ on the same targets: its driver calls them in a loop; what it keeps is under build/afl/out. It starts from what
-# clang's fuzzer kept, if that ran before.
+# AFL++ on the same targets: its driver calls them in a loop; what it keeps is under build/afl/out.
+# It starts from what clang's fuzzer kept, if that ran before.
 fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seconds each
 	@command -v afl-clang-fast >/dev/null || { echo "fuzz-afl: afl++ is not installed"; exit 1; }
 	@AFL_QUIET=1 AFL_USE_ASAN=1 $(MAKE) --no-print-directory BUILD=build/afl CC=afl-clang-fast \
@@ -206,16 +209,16 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 	done
 
 hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
-	@for t in store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated import_growth \
-		query_growth derive_company graph_contract; do \
+	@for t in store/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated import/growth \
+		query/growth derive/company graph/contract; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
 	@echo "hostile giant"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
-		sh tests/giant_test.sh
+		sh tests/e2e/giant_test.sh
 	@echo "hostile relations"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
-		DUMP=$(abspath $(sample)) HDB_ROOT=$(CURDIR) sh tests/relations_test.sh
+		DUMP=$(abspath $(sample)) HDB_ROOT=$(CURDIR) sh tests/oracle/relations_test.sh
 
-# Every night: the tests under the sanitizers of gcc and of clang, what works on threads under ThreadSanitizer, the
-# tests under valgrind, the long forms, some minutes of each fuzz target.
+# Every night: the tests under the sanitizers of gcc and of clang, what works on threads under
+# ThreadSanitizer, the tests under valgrind, the long forms, some minutes of each fuzz target.
 nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=address,undefined LIMIT=3000
 	$(MAKE) test SAN=address,undefined BUILD=build/clang-san CC=clang LIMIT=3000
@@ -228,9 +231,10 @@ nightly: ## all that takes too long for every change
 	! command -v afl-fuzz >/dev/null || $(MAKE) fuzz-afl SECS=600
 	! command -v aarch64-linux-gnu-gcc >/dev/null || $(MAKE) test-arm64
 
-# Programs that make thousands of databases, kill others or wait for faults are not run here: sanitizers see them.
-valgrind_skip := store_flips import_damage import_faults cli_faults store_crash base_truncated cli_truncated derive_company \
-	import_growth query_growth
+# Programs that make thousands of databases, kill others or wait for faults are not run here:
+# sanitizers see them.
+valgrind_skip := store/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated derive/company \
+	import/growth query/growth
 valgrind_programs = $(filter-out $(valgrind_skip:%=$(BUILD)/tests/%_test),$(test_bin))
 valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the replays of fuzz targets under valgrind
 	@for t in $(valgrind_programs) $(replay_bin); do \
@@ -262,14 +266,19 @@ demo: all $(sample) ## import the sample dump and ask it a few questions
 # --- checking ----------------------------------------------------------------------------------
 
 # Tools that are not installed are named and passed over; tools/install-deps.sh --lint brings them.
-lint: lint-layers lint-text lint-headers lint-man lint-sh lint-compile lint-analyzer lint-cppcheck lint-tidy ## all checks but the tests
+lint: lint-layers lint-text lint-format lint-headers lint-man lint-sh lint-compile lint-analyzer lint-cppcheck lint-tidy ## all checks but the tests
 	@echo "lint: clean"
 
 lint-layers:
-	@sh tests/layers.sh
+	@sh tests/lint/layers.sh
 
 lint-text:
-	@sh tests/text.sh
+	@sh tests/lint/text.sh
+
+lint-format:
+	@if command -v clang-format >/dev/null; then \
+		clang-format --dry-run --Werror $(formatted) && echo "clang-format: clean"; \
+	else echo "clang-format: not installed"; fi
 
 lint-headers:
 	@set -e; for h in $(headers); do \
@@ -309,8 +318,9 @@ lint-cppcheck:
 		echo "cppcheck: clean"; \
 	else echo "cppcheck: not installed"; fi
 
-# Left out: what gcc 12 tells wrongly of this code, leaks of structs that are handed out by their first member, shifts
-# and pointers whose guard is in another function; clang's analyzer and the sanitizers look at these.
+# Left out: what gcc 12 tells wrongly of this code, leaks of structs that are handed out by their
+# first member, shifts and pointers whose guard is in another function; clang's analyzer and the
+# sanitizers look at these.
 lint-analyzer:
 	@mkdir -p build/lint; printf '%s\n' $(lib_src) $(cmd_src) $(gen_src) | xargs -r -P "$$(nproc)" -n 4 sh -c \
 		'for f; do gcc $(ALL_CPPFLAGS) -Itools -std=c11 -O1 -fanalyzer -Werror \
@@ -322,14 +332,16 @@ lint-tidy:
 	@if command -v clang-tidy >/dev/null; then \
 		printf '%s\n' $(lib_src) $(cmd_src) $(gen_src) | xargs -r -P "$$(nproc)" -n 4 sh -c \
 			'bad=0; for f; do case $$f in */error.c | tools/*) pre= ;; \
-			*) pre="-include tests/analyzer.h" ;; esac; \
+			*) pre="-include tests/lint/analyzer.h" ;; esac; \
 			clang-tidy --quiet "$$f" -- $(ALL_CPPFLAGS) -Itools -std=c11 $$pre \
 				2>/dev/null || bad=1; done; exit $$bad' sh && \
 		echo "clang-tidy: clean"; \
 	else echo "clang-tidy: not installed"; fi
 
+formatted = $(lib_src) $(cmd_src) $(gen_src) $(support_src) $(sort $(wildcard tests/*/*_test.c)) $(fuzz_src) \
+	$(example_src) $(sort $(wildcard bench/*.c)) $(headers)
 format: ## rewrite C sources with clang-format
-	clang-format -i $(lib_src) $(cmd_src) $(gen_src) $(support_src) $(test_src) $(headers)
+	clang-format -i $(formatted)
 
 # --- installing --------------------------------------------------------------------------------
 
@@ -378,8 +390,9 @@ uninstall: ## remove what install put there
 static: ## build build/static/heapdb, one file that needs no library
 	+$(MAKE) BUILD=build/static LDFLAGS='-static $(LDFLAGS)' build/static/heapdb
 
-# The library's and the tests' libraries come from Debian's other architecture (tools/install-deps.sh --arm64).
-# cmocka has no static library, so that the tests' programs are linked with shared ones.
+# The library's and the tests' libraries come from Debian's other architecture
+# (tools/install-deps.sh --arm64). cmocka has no static library, so that the tests' programs are
+# linked with shared ones.
 arm64_tools = CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
 arm64: ## build build/arm64/heapdb for aarch64, one file that needs no library
 	+$(MAKE) BUILD=build/arm64 $(arm64_tools) LDFLAGS=-static build/arm64/heapdb

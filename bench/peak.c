@@ -28,7 +28,7 @@
 #define SAMPLE_NS 5000000L
 
 struct run {
-	double wall, user, sys; /* seconds */
+	double wall, user, sys;           /* seconds */
 	long resident, anonymous, mapped; /* KB, at most */
 	int exit_code;
 };
@@ -167,8 +167,8 @@ static int report(struct run *runs, int count, const char *path)
 		fprintf(stderr, "peak: %s: %s\n", path, strerror(errno));
 		return 127;
 	}
-	fprintf(out, "%.4f\t%.4f\t%.4f\t%ld\t%ld\t%ld\t%d\n", median->wall, median->user, median->sys,
-		most.resident, most.anonymous, most.mapped, most.exit_code);
+	fprintf(out, "%.4f\t%.4f\t%.4f\t%ld\t%ld\t%ld\t%d\n", median->wall, median->user,
+		median->sys, most.resident, most.anonymous, most.mapped, most.exit_code);
 	if (path && fclose(out) != 0)
 		return 127;
 	return most.exit_code;
@@ -192,7 +192,8 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (optind == argc || count < 1 || count > RUNS_MAX) {
-		fputs("usage: peak [-n RUNS] [-e FILE]... [-o FILE] COMMAND [ARGUMENT...]\n", stderr);
+		fputs("usage: peak [-n RUNS] [-e FILE]... [-o FILE] COMMAND [ARGUMENT...]\n",
+		      stderr);
 		return 2;
 	}
 	for (int i = 0; i < count; i++) {

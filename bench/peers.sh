@@ -13,10 +13,10 @@
 #   HPROF_ANALYZER  hprof-analyzer, if not set the one on PATH
 #   HPROF_SLURP     hprof-slurp, if not set the one on PATH
 #
-# Compared are: with all but hprof-slurp, opening a dump up to dominators and retained sizes (heapdb:
-# import and the first `query top`); with hprof-slurp, a class histogram of all objects, shallow sizes
-# (heapdb: import and `query histogram --shallow`). heapdb runs BENCH_RUNS (3) times, of which the
-# median counts; a peer once, for PEER_SECONDS (600) at most.
+# Compared are: with all but hprof-slurp, opening a dump up to dominators and retained sizes
+# (heapdb: import and the first `query top`); with hprof-slurp, a class histogram of all objects,
+# shallow sizes (heapdb: import and `query histogram --shallow`). heapdb runs BENCH_RUNS (3) times,
+# of which the median counts; a peer once, for PEER_SECONDS (600) at most.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -92,7 +92,8 @@ row()
 	} >>"$tmp/rows"
 }
 
-# The same of a peer that was stopped: its CPU time and resident memory are not known, its wall time is a bound.
+# The same of a peer that was stopped: its CPU time and resident memory are not known, its wall time
+# is a bound.
 cut_row()
 {
 	{
@@ -103,7 +104,8 @@ cut_row()
 	} >>"$tmp/rows"
 }
 
-# peer NAME REFERENCE COMMAND [END]: many write files beside the dump, so each gets a folder of its own.
+# peer NAME REFERENCE COMMAND [END]: many write files beside the dump, so each gets a folder of its
+# own.
 peer()
 {
 	[ -n "$3" ] || return 0

@@ -43,21 +43,21 @@ extern "C" {
 /* Result codes. The order of the failures is the order of the command's exit codes. */
 enum hdb_result {
 	HDB_OK = 0,
-	HDB_END = 1,       /* no more rows, records or entries */
-	HDB_NOTFOUND = 2,  /* the thing asked for is not there */
+	HDB_END = 1,      /* no more rows, records or entries */
+	HDB_NOTFOUND = 2, /* the thing asked for is not there */
 
-	HDB_EUSAGE = -1,   /* the call's arguments are wrong */
-	HDB_EFORMAT = -10, /* not an HPROF file, or a record that breaks the format */
-	HDB_ETRUNC = -11,  /* input ends too early */
-	HDB_ELIMIT = -12,  /* a named limit of heapdb was reached */
-	HDB_ECORRUPT = -13,/* the heap database is damaged */
-	HDB_EVERSION = -14,/* the heap database was written by another format version */
-	HDB_ECHANGED = -15,/* the dump is not the one that was imported, or is not found */
-	HDB_EABSENT = -16, /* a dump or database of this name does not exist */
-	HDB_EIO = -20,     /* the system refused or failed: disk, permission, mapping */
-	HDB_ENOMEM = -21,  /* no memory */
-	HDB_EINTR = -22,   /* interrupted by the caller's cancel flag */
-	HDB_EBUG = -23     /* an invariant of heapdb does not hold: please report */
+	HDB_EUSAGE = -1,    /* the call's arguments are wrong */
+	HDB_EFORMAT = -10,  /* not an HPROF file, or a record that breaks the format */
+	HDB_ETRUNC = -11,   /* input ends too early */
+	HDB_ELIMIT = -12,   /* a named limit of heapdb was reached */
+	HDB_ECORRUPT = -13, /* the heap database is damaged */
+	HDB_EVERSION = -14, /* the heap database was written by another format version */
+	HDB_ECHANGED = -15, /* the dump is not the one that was imported, or is not found */
+	HDB_EABSENT = -16,  /* a dump or database of this name does not exist */
+	HDB_EIO = -20,      /* the system refused or failed: disk, permission, mapping */
+	HDB_ENOMEM = -21,   /* no memory */
+	HDB_EINTR = -22,    /* interrupted by the caller's cancel flag */
+	HDB_EBUG = -23      /* an invariant of heapdb does not hold: please report */
 };
 
 /* Longest message that an error carries, with its final zero. */
@@ -71,15 +71,18 @@ struct hdb_error {
 
 /*
  * Long work reports here. `report` may be called from the calling thread only; `done` and `total`
- * are bytes or objects as `unit` says; total 0 means unknown. When `*cancel` becomes nonzero (it may
- * be set from a signal handler) the work stops soon and returns HDB_EINTR, leaving nothing behind.
+ * are bytes or objects as `unit` says; total 0 means unknown. When `*cancel` becomes nonzero (it
+ * may be set from a signal handler) the work stops soon and returns HDB_EINTR, leaving nothing
+ * behind.
  */
 struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,
 		       const char *unit); /* NULL: silent */
-	void *ctx;                            /* passed to report and notice */
-	const volatile int *cancel;           /* NULL: cannot be cancelled; lent */
-	/* One line that the user should know, as that the database cannot be written; NULL: silent. */
+	void *ctx;                        /* passed to report and notice */
+	const volatile int *cancel;       /* NULL: cannot be cancelled; lent */
+	/*
+	 * One line that the user should know, as that the database cannot be written; NULL: silent.
+	 */
 	void (*notice)(void *ctx, const char *text);
 };
 
@@ -91,16 +94,18 @@ enum hdb_size_model {
 };
 
 struct hdb_import_options {
-	uint64_t memory_bytes;       /* budget of anonymous memory; 0: a quarter of RAM or cgroup */
-	unsigned threads;            /* worker threads; 0: one a core */
-	enum hdb_size_model sizes;   /* the shallow size model */
-	const char *layout;          /* "header=12,ref=4,align=8", any part; NULL: infer; lent */
-	unsigned snapshot;           /* which dump of a file that holds several, from 1; 0: first */
-	int strict;                  /* nonzero: refuse a damaged dump instead of salvaging it */
-	int force;                   /* nonzero: replace an existing database */
-	int wait;                    /* nonzero: if somebody else is importing into the same database,
-					wait for the end of that and return HDB_END if it has made the
-					database; else that is a failure, HDB_EIO */
+	uint64_t memory_bytes;     /* budget of anonymous memory; 0: a quarter of RAM or cgroup */
+	unsigned threads;          /* worker threads; 0: one a core */
+	enum hdb_size_model sizes; /* the shallow size model */
+	const char *layout;        /* "header=12,ref=4,align=8", any part; NULL: infer; lent */
+	unsigned snapshot;         /* which dump of a file that holds several, from 1; 0: first */
+	int strict;                /* nonzero: refuse a damaged dump instead of salvaging it */
+	int force;                 /* nonzero: replace an existing database */
+	/*
+	 * nonzero: if somebody else is importing into the same database, wait for the end of that
+	 * and return HDB_END if it has made the database; else that is a failure, HDB_EIO
+	 */
+	int wait;
 	struct hdb_progress progress;
 };
 
@@ -136,13 +141,15 @@ HDB_API int hdb_default_path(const char *dump_path, char *buf, size_t size, stru
 struct hdb;
 
 struct hdb_open_options {
-	const char *dump_path;  /* where the dump is now; NULL: where it was at import; lent */
-	uint64_t memory_bytes;  /* budget for building derived tables; 0: as for import */
-	unsigned threads;       /* worker threads; 0: one a core */
+	const char *dump_path; /* where the dump is now; NULL: where it was at import; lent */
+	uint64_t memory_bytes; /* budget for building derived tables; 0: as for import */
+	unsigned threads;      /* worker threads; 0: one a core */
 	struct hdb_progress progress;
-	const char *tmp_dir;    /* folder for private files (0600, without a name) if the database
-				   cannot be written; NULL: $TMPDIR or /tmp; lent. They are in
-				   memory where that cannot be written either */
+	/*
+	 * folder for private files (0600, without a name) if the database cannot be written; NULL:
+	 * $TMPDIR or /tmp; lent. They are in memory where that cannot be written either
+	 */
+	const char *tmp_dir;
 };
 
 /*
@@ -153,23 +160,29 @@ HDB_API int hdb_open(const char *db_path, const struct hdb_open_options *opt, st
 		     struct hdb_error *err);
 
 /*
- * What whoever shows an answer should say first. Where it holds, every hdb_rows has it as facts, too, before its own
- * (hdb_common_facts); hdb_object and hdb_retained have no other place for it.
+ * What whoever shows an answer should say first. Where it holds, every hdb_rows has it as facts,
+ * too, before its own (hdb_common_facts); hdb_object and hdb_retained have no other place for it.
  */
 struct hdb_health {
-	const char *stale;       /* one line: the dump beside the database, or that of dump_path, is not the
-				    one that was imported: answers are of that one, and questions that need the
-				    dump's bytes fail with HDB_ECHANGED. NULL: it is, or there is none. Found
-				    when the database was opened. Borrowed until hdb_close */
-	const char *incomplete;  /* one line: what the dump lacks, as its end or its GC roots; NULL: nothing
-				    that is known. Objects that nothing in it holds then count as GC roots.
-				    Borrowed until hdb_close */
-	uint64_t missing_bytes;  /* of a dump that was cut: what it lacks at least; 0: not known */
-	uint64_t skipped_bytes;  /* of an incomplete dump: bytes with objects that could not be read */
-	uint64_t roots_seen;     /* root records on objects of the dump */
+	/*
+	 * one line: the dump beside the database, or that of dump_path, is not the one that was
+	 * imported: answers are of that one, and questions that need the dump's bytes fail with
+	 * HDB_ECHANGED. NULL: it is, or there is none. Found when the database was opened. Borrowed
+	 * until hdb_close
+	 */
+	const char *stale;
+	/*
+	 * one line: what the dump lacks, as its end or its GC roots; NULL: nothing that is known.
+	 * Objects that nothing in it holds then count as GC roots. Borrowed until hdb_close
+	 */
+	const char *incomplete;
+	uint64_t missing_bytes; /* of a dump that was cut: what it lacks at least; 0: not known */
+	/* of an incomplete dump: bytes with objects that could not be read */
+	uint64_t skipped_bytes;
+	uint64_t roots_seen; /* root records on objects of the dump */
 	/* How it was imported, for whoever imports the dump anew. */
-	const char *dump_path;   /* where the dump was; borrowed until hdb_close */
-	const char *layout;      /* as import options have it, or NULL; borrowed until hdb_close */
+	const char *dump_path; /* where the dump was; borrowed until hdb_close */
+	const char *layout;    /* as import options have it, or NULL; borrowed until hdb_close */
 	enum hdb_size_model sizes;
 	unsigned snapshot;
 	int strict;
@@ -191,13 +204,13 @@ enum hdb_object_kind {
 
 /* The short facts of one object. */
 struct hdb_object_info {
-	uint64_t id;               /* HPROF identifier */
+	uint64_t id; /* HPROF identifier */
 	enum hdb_object_kind kind;
-	const char *class_name;    /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
-	uint64_t class_id;         /* identifier of its class object */
-	uint64_t shallow_bytes;    /* under the database's size model */
-	uint64_t length;           /* elements of an array, else 0 */
-	uint64_t file_offset;      /* of its record in the dump */
+	const char *class_name; /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
+	uint64_t class_id;      /* identifier of its class object */
+	uint64_t shallow_bytes; /* under the database's size model */
+	uint64_t length;        /* elements of an array, else 0 */
+	uint64_t file_offset;   /* of its record in the dump */
 };
 
 /* Looks up one object by HPROF identifier. HDB_NOTFOUND if the dump has none. */
@@ -228,16 +241,16 @@ struct hdb_value {
 	uint64_t u;
 	int64_t i;
 	double d;
-	const char *text;  /* borrowed until the next call on the rows */
-	size_t text_size;  /* bytes */
+	const char *text; /* borrowed until the next call on the rows */
+	size_t text_size; /* bytes */
 };
 
 /* One column of an answer, or one key among an answer's facts. */
 struct hdb_column {
-	const char *name;  /* key in JSON, CSV and --sort: lower case, [a-z0-9_] */
-	enum hdb_type type;/* type of its values, each of which may also be HDB_TYPE_NULL */
-	const char *title; /* heading for people */
-	const char *help;  /* one line: what it says, its unit */
+	const char *name;   /* key in JSON, CSV and --sort: lower case, [a-z0-9_] */
+	enum hdb_type type; /* type of its values, each of which may also be HDB_TYPE_NULL */
+	const char *title;  /* heading for people */
+	const char *help;   /* one line: what it says, its unit */
 };
 
 /* One option that a query takes. */
@@ -255,30 +268,42 @@ struct hdb_old_option {
 
 /* One query, as listed by hdb_queries. */
 struct hdb_query_spec {
-	const char *name;                      /* "retained" */
-	const char *aliases;                   /* other names that hdb_query takes, terms of other tools, with "|"
-						  between: "histo|class-histogram"; NULL: none */
-	const char *old_name;                  /* its name in earlier versions, taken for one version more, or NULL */
-	const char *group;                     /* what it is about: "leaks", "sizes", "objects", "waste",
-						  "threads", "classes", "compare" or "database". Queries of a
-						  group follow each other */
-	const char *example;                   /* arguments as in a shell, that run on the sample dump (tests/data):
-						  what comes after its name; "": nothing */
+	const char *name; /* "retained" */
+	/*
+	 * other names that hdb_query takes, terms of other tools, with "|" between:
+	 * "histo|class-histogram"; NULL: none
+	 */
+	const char *aliases;
+	/* its name in earlier versions, taken for one version more, or NULL */
+	const char *old_name;
+	/*
+	 * what it is about: "leaks", "sizes", "objects", "waste", "threads", "classes", "compare"
+	 * or "database". Queries of a group follow each other
+	 */
+	const char *group;
+	/*
+	 * arguments as in a shell, that run on the sample dump (tests/data): what comes after its
+	 * name; "": nothing
+	 */
+	const char *example;
 	const char *targets;                   /* what its arguments are, "OBJECT|CLASS..." or "" */
 	const char *summary;                   /* one line */
 	const struct hdb_option_spec *options; /* ended by a NULL name; never NULL */
 	const struct hdb_old_option *old_options; /* ended by a NULL old_name; NULL: none */
-	const struct hdb_column *columns;      /* its columns, as documented */
+	const struct hdb_column *columns;         /* its columns, as documented */
 	size_t column_count;
-	const struct hdb_column *facts;        /* its facts, as documented */
+	const struct hdb_column *facts; /* its facts, as documented */
 	size_t fact_count;
-	int is_query;                          /* nonzero: `heapdb query NAME`; 0: another command's */
+	int is_query; /* nonzero: `heapdb query NAME`; 0: another command's */
 };
 
 /* All queries, in the order of the manual. The array is static. */
 HDB_API const struct hdb_query_spec *hdb_queries(size_t *count);
 
-/* The query that `name` names: its name, an alias or the name that it had. NULL: there is none. Static. */
+/*
+ * The query that `name` names: its name, an alias or the name that it had. NULL: there is none.
+ * Static.
+ */
 HDB_API const struct hdb_query_spec *hdb_query_named(const char *name);
 
 /* Facts that any answer may have, before its own: see struct hdb_health. The array is static. */
@@ -296,12 +321,17 @@ struct hdb_query_args {
 	size_t target_count;
 	const struct hdb_option *options;
 	size_t option_count;
-	const char *sort;  /* column to sort by, largest numbers and first texts first; "-column" the
-			     other way round; NULL: the query's own order */
-	uint64_t limit;    /* most rows that will be taken; 0: all */
-	struct hdb *const *before; /* open databases of earlier dumps, oldest first, for queries that
-				      compare ("diff"); NULL: none. Lent: a handle that is lent
-				      answers nothing else until the rows are closed */
+	/*
+	 * column to sort by, largest numbers and first texts first; "-column" the other way round;
+	 * NULL: the query's own order
+	 */
+	const char *sort;
+	uint64_t limit; /* most rows that will be taken; 0: all */
+	/*
+	 * open databases of earlier dumps, oldest first, for queries that compare ("diff"); NULL:
+	 * none. Lent: a handle that is lent answers nothing else until the rows are closed
+	 */
+	struct hdb *const *before;
 	size_t before_count;
 };
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# tests/arm64.sh - `make test-arm64`: the C tests and the golden cases of the command, built for aarch64, under an
-# emulator. From the caller: BUILD, and RUN, the emulator's command.
+# tests/arm64.sh - `make test-arm64`: the C tests and the golden cases of the command, built for
+# aarch64, under an emulator. From the caller: BUILD, and RUN, the emulator's command.
 #
-# Left out: programs that kill others, wait for faults of pages or make thousands of databases. What they look for does
-# not depend on the processor, or is not what an emulator shows.
+# Left out: programs that kill others, wait for faults of pages or make thousands of databases. What
+# they look for does not depend on the processor, or is not what an emulator shows.
 set -eu
 
 cd "$(dirname "$0")/.."

@@ -1,10 +1,12 @@
 #!/bin/sh
 # tests/run.sh - runs every test; called by `make test`, which builds what it needs.
 #
-# A test is a program tests/*_test.c, a script tests/*_test.sh, a fuzz target on its corpus, or a
-# golden case tests/cli/*.sh. Each has its own time limit, log and temporary folder (TMPDIR), and
-# finds BUILD (folder of what was built) and DUMP (the sample dump) as absolute paths. Exit code 77
-# of a test means "cannot run here" and counts neither way.
+# A test is a program tests/ROOM/*_test.c, a script tests/FOLDER/*_test.sh, a fuzz target on its
+# corpus, or a golden case tests/cli/*.sh. tests/base/pack_test.c is called base_pack_test; of
+# scripts and of programs in tests/e2e the folder is no part of the name. Each has its own time
+# limit, log and temporary folder (TMPDIR), and finds BUILD (folder of what was built) and DUMP (the
+# sample dump) as absolute paths. Exit code 77 of a test means "cannot run here" and counts neither
+# way.
 # From the caller: BUILD, T (only names that contain it), LIMIT (seconds a test), DUMP, JOBS.
 set -eu
 
@@ -49,13 +51,13 @@ mkdir -p "$out"
 
 # The list of tests, one a line: name, then its command; no blanks in either's words.
 {
-	for src in tests/*_test.c; do
-		[ -f "$src" ] || continue
-		name=$(basename "$src" .c)
-		echo "$name $BUILD/tests/$name"
+	for src in tests/*/*_test.c; do
+		program=${src%.c}
+		program=${program#tests/}
+		echo "$(echo "${program#e2e/}" | tr / _) $BUILD/tests/$program"
 	done
-	for script in tests/*_test.sh; do
-		[ -f "$script" ] && echo "$(basename "$script" .sh) sh $script"
+	for script in tests/*/*_test.sh; do
+		echo "$(basename "$script" .sh) sh $script"
 	done
 	for src in tests/fuzz/*.c; do
 		name=$(basename "$src" .c)

@@ -5,9 +5,9 @@
 #
 # NAME is orders, social, random or javac. SIZE is the program's own: orders, persons, nodes, source
 # files; without it the dump is as big as the program's first comment says. Needs a JDK of 17 or
-# newer, for javac one with src.zip (JAVA_SOURCES=/path/to/src.zip if it lies elsewhere) and unzip or jar.
-# What hangs together is the same in every run; the VM chooses the addresses.
-# JAVA_OPTIONS are given to the VM: -XX:+UseSerialGC, -XX:-UseCompressedOops, -Xmx20g.
+# newer, for javac one with src.zip (JAVA_SOURCES=/path/to/src.zip if it lies elsewhere) and unzip
+# or jar. What hangs together is the same in every run; the VM chooses the addresses. JAVA_OPTIONS
+# are given to the VM: -XX:+UseSerialGC, -XX:-UseCompressedOops, -Xmx20g.
 set -eu
 
 die()

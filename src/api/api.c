@@ -1,5 +1,6 @@
 /*
- * api/api.c - the bodies of heapdb.h: import, open, look-ups, queries. Thin: what is done is done below.
+ * api/api.c - the bodies of heapdb.h: import, open, look-ups, queries. Thin: what is done is done
+ * below.
  */
 #include "heapdb.h"
 
@@ -17,7 +18,7 @@
 
 struct hdb {
 	struct base_work work;
-	char *folder;            /* of the database: scratch files go there */
+	char *folder; /* of the database: scratch files go there */
 	struct heap *heap;
 	struct derive derive;
 };
@@ -111,11 +112,16 @@ void hdb_health(const struct hdb *db, struct hdb_health *out)
 	const struct heap_state *state = &db->heap->state;
 
 	*out = (struct hdb_health){
-		.stale = state->stale, .incomplete = state->incomplete,
-		.missing_bytes = state->missing_bytes, .skipped_bytes = state->skipped_bytes,
-		.roots_seen = state->roots_seen, .dump_path = state->imported_path,
-		.layout = state->layout[0] ? state->layout : NULL, .sizes = db->heap->layout.model,
-		.snapshot = state->snapshot, .strict = state->is_strict,
+		.stale = state->stale,
+		.incomplete = state->incomplete,
+		.missing_bytes = state->missing_bytes,
+		.skipped_bytes = state->skipped_bytes,
+		.roots_seen = state->roots_seen,
+		.dump_path = state->imported_path,
+		.layout = state->layout[0] ? state->layout : NULL,
+		.sizes = db->heap->layout.model,
+		.snapshot = state->snapshot,
+		.strict = state->is_strict,
 	};
 }
 

@@ -43,10 +43,14 @@ static inline uint64_t be_id(const void *p, unsigned id_size)
 static inline uint64_t be_bits(const void *p, unsigned size)
 {
 	switch (size) {
-	case 1: return *(const uint8_t *)p;
-	case 2: return be16(p);
-	case 4: return be32(p);
-	default: return be64(p);
+	case 1:
+		return *(const uint8_t *)p;
+	case 2:
+		return be16(p);
+	case 4:
+		return be32(p);
+	default:
+		return be64(p);
 	}
 }
 
@@ -103,7 +107,10 @@ static inline int64_t unzigzag(uint64_t v)
 	return (int64_t)((v >> 1) ^ (0 - (v & 1)));
 }
 
-/* Bits of v that are set; without the processor's instruction for it the compiler would call a function. */
+/*
+ * Bits of v that are set; without the processor's instruction for it the compiler would call a
+ * function.
+ */
 static inline uint32_t count_bits(uint64_t v)
 {
 	v -= v >> 1 & 0x5555555555555555u;

@@ -64,21 +64,37 @@ const char *hdb_version(void)
 const char *hdb_result_name(int result)
 {
 	switch (result) {
-	case HDB_OK: return "HDB_OK";
-	case HDB_END: return "HDB_END";
-	case HDB_NOTFOUND: return "HDB_NOTFOUND";
-	case HDB_EUSAGE: return "HDB_EUSAGE";
-	case HDB_EFORMAT: return "HDB_EFORMAT";
-	case HDB_ETRUNC: return "HDB_ETRUNC";
-	case HDB_ELIMIT: return "HDB_ELIMIT";
-	case HDB_ECORRUPT: return "HDB_ECORRUPT";
-	case HDB_EVERSION: return "HDB_EVERSION";
-	case HDB_ECHANGED: return "HDB_ECHANGED";
-	case HDB_EABSENT: return "HDB_EABSENT";
-	case HDB_EIO: return "HDB_EIO";
-	case HDB_ENOMEM: return "HDB_ENOMEM";
-	case HDB_EINTR: return "HDB_EINTR";
-	case HDB_EBUG: return "HDB_EBUG";
-	default: return "unknown result";
+	case HDB_OK:
+		return "HDB_OK";
+	case HDB_END:
+		return "HDB_END";
+	case HDB_NOTFOUND:
+		return "HDB_NOTFOUND";
+	case HDB_EUSAGE:
+		return "HDB_EUSAGE";
+	case HDB_EFORMAT:
+		return "HDB_EFORMAT";
+	case HDB_ETRUNC:
+		return "HDB_ETRUNC";
+	case HDB_ELIMIT:
+		return "HDB_ELIMIT";
+	case HDB_ECORRUPT:
+		return "HDB_ECORRUPT";
+	case HDB_EVERSION:
+		return "HDB_EVERSION";
+	case HDB_ECHANGED:
+		return "HDB_ECHANGED";
+	case HDB_EABSENT:
+		return "HDB_EABSENT";
+	case HDB_EIO:
+		return "HDB_EIO";
+	case HDB_ENOMEM:
+		return "HDB_ENOMEM";
+	case HDB_EINTR:
+		return "HDB_EINTR";
+	case HDB_EBUG:
+		return "HDB_EBUG";
+	default:
+		return "unknown result";
 	}
 }

@@ -20,14 +20,17 @@ int hdb_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINT
 int hdb_fail_errno(struct hdb_error *err, int errno_value, const char *format, ...)
 	HDB_PRINTF(3, 4);
 
-/* The same for a file that was named and cannot be opened: HDB_EABSENT if there is none of that name. */
+/*
+ * The same for a file that was named and cannot be opened: HDB_EABSENT if there is none of that
+ * name.
+ */
 int hdb_fail_open(struct hdb_error *err, int errno_value, const char *path);
 
 /* Writes that message; for hdb_fail_memory alone. */
 void hdb_note_memory(struct hdb_error *err, const char *what, uint64_t size_bytes);
 /*
- * The message of a failed allocation of `size_bytes` for `what`. Returns HDB_ENOMEM; inline, so that static checkers
- * see that it is always an error.
+ * The message of a failed allocation of `size_bytes` for `what`. Returns HDB_ENOMEM; inline, so
+ * that static checkers see that it is always an error.
  */
 static inline int hdb_fail_memory(struct hdb_error *err, const char *what, uint64_t size_bytes)
 {

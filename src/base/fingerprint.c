@@ -62,7 +62,8 @@ static int read_part(int fd, const struct part *part, uint8_t *buf)
 	uint64_t done = 0;
 
 	while (done < part->size) {
-		const ssize_t n = pread(fd, buf + done, part->size - done, (off_t)(part->offset + done));
+		const ssize_t n =
+			pread(fd, buf + done, part->size - done, (off_t)(part->offset + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -83,7 +84,10 @@ int base_fingerprint_fd(int fd, uint64_t size, uint64_t *out, struct hdb_error *
 
 	if (!buf)
 		return hdb_fail_memory(err, "samples of a file", WHOLE_BYTES);
-	/* A file that is not in memory is then read at all places at once, not at one after the other. */
+	/*
+	 * A file that is not in memory is then read at all places at once, not at one after the
+	 * other.
+	 */
 	for (unsigned i = 0; i < count; i++)
 		(void)posix_fadvise(fd, (off_t)parts[i].offset, (off_t)parts[i].size,
 				    POSIX_FADV_WILLNEED);

@@ -1,5 +1,6 @@
 /*
- * base/fingerprint.h - tells whether a dump is the one that was imported, without reading all of it.
+ * base/fingerprint.h - tells whether a dump is the one that was imported, without reading all of
+ * it.
  */
 #ifndef BASE_FINGERPRINT_H
 #define BASE_FINGERPRINT_H
@@ -10,8 +11,8 @@
 int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error *err);
 
 /*
- * The same of an open file of `size` bytes. Reads and does not map it: a twentieth of a millisecond where it is in
- * memory, a sixth of what its pages take to be mapped.
+ * The same of an open file of `size` bytes. Reads and does not map it: a twentieth of a millisecond
+ * where it is in memory, a sixth of what its pages take to be mapped.
  */
 int base_fingerprint_fd(int fd, uint64_t size, uint64_t *out, struct hdb_error *err);
 

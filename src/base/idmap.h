@@ -14,14 +14,14 @@ struct base_idmap {
 	uint32_t *values;  /* BASE_IDMAP_NONE: slot free */
 	uint64_t capacity; /* slots, a power of two, or 0 */
 	uint64_t count;
-	uint64_t seed;     /* base_hash_seed, once there are slots */
+	uint64_t seed; /* base_hash_seed, once there are slots */
 };
 
 #define BASE_IDMAP_NONE UINT32_MAX
 
 /*
- * A number of this process alone, the same all its life: hash tables mix it in, so that nobody can write a dump whose
- * identifiers all fall into one slot.
+ * A number of this process alone, the same all its life: hash tables mix it in, so that nobody can
+ * write a dump whose identifiers all fall into one slot.
  */
 uint64_t base_hash_seed(void);
 

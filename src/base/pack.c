@@ -1,9 +1,10 @@
 /*
  * base/pack.c - packed columns.
  *
- * Column: u32 size in bytes, u32 offset of each group from the column's start, groups, 8 bytes of zeros (so
- * that 8-byte loads stay inside). Group: u8 width, u8 exception count, u8 exception width, u8 bytes of base, the
- * base, the low bits of all values, the exceptions' positions (u8), the exceptions' high bits. All little-endian.
+ * Column: u32 size in bytes, u32 offset of each group from the column's start, groups, 8 bytes of
+ * zeros (so that 8-byte loads stay inside). Group: u8 width, u8 exception count, u8 exception
+ * width, u8 bytes of base, the base, the low bits of all values, the exceptions' positions (u8),
+ * the exceptions' high bits. All little-endian.
  */
 #include "base/pack.h"
 
@@ -89,8 +90,8 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 }
 
 /*
- * Counts values, less the base, by bit length. Neighbours mostly have the same length, so they are counted in different
- * lanes: one counter would wait for itself.
+ * Counts values, less the base, by bit length. Neighbours mostly have the same length, so they are
+ * counted in different lanes: one counter would wait for itself.
  */
 static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uint8_t lanes[4][65])
 {
@@ -100,8 +101,8 @@ static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uin
 }
 
 /*
- * The width that makes the group smallest; a value that needs more becomes an exception. `max` is the bit length of the
- * largest value less the base.
+ * The width that makes the group smallest; a value that needs more becomes an exception. `max` is
+ * the bit length of the largest value less the base.
  */
 static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, unsigned max)
 {
@@ -127,7 +128,10 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 	return best;
 }
 
-/* Room that writing a group takes: header, base, values of 64 bits, positions, high bits, what is written behind. */
+/*
+ * Room that writing a group takes: header, base, values of 64 bits, positions, high bits, what is
+ * written behind.
+ */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
 /* Writes the positions of the exceptions of a group; returns how many. */
@@ -143,7 +147,10 @@ static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsign
 	return (unsigned)(p - positions);
 }
 
-/* Writes the high bits of the exceptions of a group, whose positions are written; returns their end. */
+/*
+ * Writes the high bits of the exceptions of a group, whose positions are written; returns their
+ * end.
+ */
 static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t *values,
 			      uint64_t base, unsigned width, unsigned high_width)
 {
@@ -159,8 +166,8 @@ static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t
 /* ---- whole groups of bytes ---- */
 
 /*
- * Most groups are whole and have only values below 256. Those are made bytes, since compilers turn loops over so many
- * bytes into vectors. What comes out is what the general way would give.
+ * Most groups are whole and have only values below 256. Those are made bytes, since compilers turn
+ * loops over so many bytes into vectors. What comes out is what the general way would give.
  */
 
 static ALWAYS_INLINE unsigned best_byte_width(const uint8_t *v, unsigned max)
@@ -186,7 +193,10 @@ static ALWAYS_INLINE unsigned best_byte_width(const uint8_t *v, unsigned max)
 	return best;
 }
 
-/* The low `width` bits of all bytes back to back: of eight at a time neighbours, pairs and fours are moved together. */
+/*
+ * The low `width` bits of all bytes back to back: of eight at a time neighbours, pairs and fours
+ * are moved together.
+ */
 static ALWAYS_INLINE uint8_t *put_byte_run(uint8_t *p, const uint8_t *v, unsigned width)
 {
 	const uint64_t low_bits = 0x0101010101010101 * mask_of(width);
@@ -313,8 +323,9 @@ static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx2,bmi"))) static uint8_t *
-encode_group_avx2(uint8_t *h, const uint64_t *values, unsigned n)
+__attribute__((target("avx2,bmi"))) static uint8_t *encode_group_avx2(uint8_t *h,
+								      const uint64_t *values,
+								      unsigned n)
 {
 	return encode_group_by(h, values, n);
 }
@@ -341,8 +352,7 @@ int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, stru
 	return HDB_OK;
 }
 
-int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
-		   struct hdb_error *err)
+int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n, struct hdb_error *err)
 {
 	struct base_vec *out = w->out;
 	uint8_t *h;
@@ -367,8 +377,7 @@ int pack_end(struct pack_writer *w, struct hdb_error *err)
 	return r;
 }
 
-int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
-		struct hdb_error *err)
+int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count, struct hdb_error *err)
 {
 	struct pack_writer w;
 	int r = pack_begin(&w, out, count, err);
@@ -420,19 +429,21 @@ int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, ui
 
 	*column = (struct pack_column){ .data = data, .count = count };
 	if (size < directory + PAD)
-		return hdb_fail(err, HDB_ECORRUPT, "packed column: %" PRIu64 " bytes, at least %"
-				PRIu64 " expected", size, directory + PAD);
+		return hdb_fail(err, HDB_ECORRUPT,
+				"packed column: %" PRIu64 " bytes, at least %" PRIu64 " expected",
+				size, directory + PAD);
 	column_size = load32(data);
 	if (column_size < directory + PAD || column_size > size)
-		return hdb_fail(err, HDB_ECORRUPT, "packed column: says %" PRIu64 " bytes of %"
-				PRIu64, column_size, size);
+		return hdb_fail(err, HDB_ECORRUPT,
+				"packed column: says %" PRIu64 " bytes of %" PRIu64, column_size,
+				size);
 	for (uint32_t g = 0; g < groups; g++) {
 		const uint32_t at = load32(data + 4 + (uint64_t)g * 4);
 
 		if (at < directory || at > column_size - PAD ||
 		    !group_is_sound(data + at, column_size - PAD - at, group_count(column, g)))
-			return hdb_fail(err, HDB_ECORRUPT, "packed column: group %" PRIu32
-					" is damaged", g);
+			return hdb_fail(err, HDB_ECORRUPT,
+					"packed column: group %" PRIu32 " is damaged", g);
 	}
 	*used = column_size;
 	return HDB_OK;

@@ -1,9 +1,10 @@
 /*
- * base/pack.h - packed columns of 64-bit numbers: groups of 128, each with a common base, a bit width of
- * its own and a few exceptions for the values that do not fit.
+ * base/pack.h - packed columns of 64-bit numbers: groups of 128, each with a common base, a bit
+ * width of its own and a few exceptions for the values that do not fit.
  *
- * The scheme is patched frame of reference (Zukowski et al., "Super-Scalar RAM-CPU Cache Compression", ICDE 2006):
- * constant time access to any value, and a column costs little more than the entropy of its typical values.
+ * The scheme is patched frame of reference (Zukowski et al., "Super-Scalar RAM-CPU Cache
+ * Compression", ICDE 2006): constant time access to any value, and a column costs little more than
+ * the entropy of its typical values.
  */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H
@@ -26,7 +27,10 @@ struct pack_writer {
 	uint32_t group;       /* groups put so far */
 };
 
-/* Begins a column of `count` values at the end of `out`, to which only this writer may append until pack_end. */
+/*
+ * Begins a column of `count` values at the end of `out`, to which only this writer may append until
+ * pack_end.
+ */
 int pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count, struct hdb_error *err);
 /* The next PACK_GROUP values, or what is left of them. */
 int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
@@ -40,8 +44,9 @@ struct pack_column {
 };
 
 /*
- * Opens the column at the start of [data, data + size): `count` values are expected. *used is the bytes it
- * takes. Checks the whole structure, so that reading needs no checks; HDB_ECORRUPT if it does not hold.
+ * Opens the column at the start of [data, data + size): `count` values are expected. *used is the
+ * bytes it takes. Checks the whole structure, so that reading needs no checks; HDB_ECORRUPT if it
+ * does not hold.
  */
 int pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
 	      uint64_t *used, struct hdb_error *err);

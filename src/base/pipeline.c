@@ -1,8 +1,8 @@
 /*
  * base/pipeline.c - ordered production on threads.
  *
- * The calling thread takes the next item in order when it is ready and makes items otherwise, so one thread is
- * the plain loop and two threads use two cores.
+ * The calling thread takes the next item in order when it is ready and makes items otherwise, so
+ * one thread is the plain loop and two threads use two cores.
  */
 #include "base/pipeline.h"
 

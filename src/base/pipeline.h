@@ -1,8 +1,9 @@
 /*
  * base/pipeline.h - numbered items made on several threads and taken in order on one.
  *
- * Item i is made by produce() on any thread, into slot i % slot_count of the caller's, and taken by consume() on
- * the calling thread in the order 0, 1, 2 ...: what is written does not depend on the thread count.
+ * Item i is made by produce() on any thread, into slot i % slot_count of the caller's, and taken by
+ * consume() on the calling thread in the order 0, 1, 2 ...: what is written does not depend on the
+ * thread count.
  */
 #ifndef BASE_PIPELINE_H
 #define BASE_PIPELINE_H
@@ -21,8 +22,8 @@ struct base_pipeline {
 };
 
 /*
- * Runs it. The result is the first failure in item order (so the same failure whatever the thread count), or
- * HDB_OK.
+ * Runs it. The result is the first failure in item order (so the same failure whatever the thread
+ * count), or HDB_OK.
  */
 int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *err);
 

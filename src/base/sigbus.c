@@ -14,7 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Mapped files open at once in a process; each database has three. A fixed table, since a handler reads it. */
+/*
+ * Mapped files open at once in a process; each database has three. A fixed table, since a handler
+ * reads it.
+ */
 #define REGIONS_MAX 1024
 
 struct region {

@@ -16,7 +16,7 @@
 struct map_source {
 	struct base_source src;
 	void *map;
-	int fd;                  /* to see that the file has shrunk: the rest of its last page reads as zeros */
+	int fd; /* to see that the file has shrunk: the rest of its last page reads as zeros */
 	volatile uint64_t fault; /* 1 + offset of the first page that could not be read */
 	char path[];
 };
@@ -49,8 +49,8 @@ void base_source_close(struct base_source *src)
 }
 
 /* The whole file is one window, so every view has all of it after its first fill. */
-static int map_window(struct base_source *src, uint64_t offset, uint64_t size,
-		      const uint8_t **data, uint64_t *data_size, struct hdb_error *err)
+static int map_window(struct base_source *src, uint64_t offset, uint64_t size, const uint8_t **data,
+		      uint64_t *data_size, struct hdb_error *err)
 {
 	const struct map_source *map = (const struct map_source *)src;
 
@@ -67,8 +67,10 @@ static int map_failed(struct base_source *src, struct hdb_error *err)
 
 	if (!map->fault)
 		return HDB_OK;
-	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64
-			" (the file shrank, or the disk failed)", src->path, map->fault - 1);
+	return hdb_fail(err, HDB_EIO,
+			"%s: could not be read at offset %" PRIu64
+			" (the file shrank, or the disk failed)",
+			src->path, map->fault - 1);
 }
 
 static int map_check(struct base_source *src, struct hdb_error *err)
@@ -83,7 +85,8 @@ static int map_check(struct base_source *src, struct hdb_error *err)
 	if ((uint64_t)st.st_size < src->size)
 		return hdb_fail(err, HDB_EIO,
 				"%s: could not be read at offset %" PRIu64
-				" (the file shrank to this size)", src->path, (uint64_t)st.st_size);
+				" (the file shrank to this size)",
+				src->path, (uint64_t)st.st_size);
 	return HDB_OK;
 }
 
@@ -170,8 +173,14 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 		goto out;
 	}
 	map->src = (struct base_source){
-		.size = size, .path = map->path, .window = map_window, .check = map_check,
-		.failed = map_failed, .want = map_want, .drop = map_drop, .close = map_close,
+		.size = size,
+		.path = map->path,
+		.window = map_window,
+		.check = map_check,
+		.failed = map_failed,
+		.want = map_want,
+		.drop = map_drop,
+		.close = map_close,
 	};
 	*out = &map->src;
 	map->fd = fd;
@@ -220,8 +229,11 @@ int base_memory_open(const void *data, uint64_t size, struct base_source **out,
 		return hdb_fail_memory(err, "a memory source", sizeof(*mem));
 	mem->data = data;
 	mem->src = (struct base_source){
-		.size = size, .path = "memory", .window = memory_window,
-		.check = memory_check, .close = memory_close,
+		.size = size,
+		.path = "memory",
+		.window = memory_window,
+		.check = memory_check,
+		.close = memory_close,
 	};
 	*out = &mem->src;
 	return HDB_OK;

@@ -2,8 +2,8 @@
  * base/source.h - a byte source: lends windows (pointer, length) of a file at an offset.
  *
  * The file map is one kind; a compressed source can be another. Nothing that reads a source knows
- * which it is. A window stays valid until base_source_close for a map; other kinds may bound that, so
- * readers hold one window at a time (struct base_view) and ask again.
+ * which it is. A window stays valid until base_source_close for a map; other kinds may bound that,
+ * so readers hold one window at a time (struct base_view) and ask again.
  */
 #ifndef BASE_SOURCE_H
 #define BASE_SOURCE_H
@@ -18,9 +18,15 @@ struct base_source {
 	/* Lends at least `size` bytes at `offset` (the caller has checked that they exist). */
 	int (*window)(struct base_source *src, uint64_t offset, uint64_t size, const uint8_t **data,
 		      uint64_t *data_size, struct hdb_error *err);
-	/* HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map), or would: a system call. */
+	/*
+	 * HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map), or would:
+	 * a system call.
+	 */
 	int (*check)(struct base_source *src, struct hdb_error *err);
-	/* The same for what has failed so far, without a system call, for use at every object. May be NULL: `check`. */
+	/*
+	 * The same for what has failed so far, without a system call, for use at every object. May
+	 * be NULL: `check`.
+	 */
 	int (*failed)(struct base_source *src, struct hdb_error *err);
 	/* Advice: the bytes from offset on (there may be fewer) will be read soon. May be NULL. */
 	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
@@ -87,8 +93,8 @@ static inline int base_source_failed(struct base_source *src, struct hdb_error *
 void base_source_close(struct base_source *src);
 
 /*
- * Installs, unless it is the process's now, the SIGBUS handler that turns a failing page of a mapped
- * region into zeros and a note. Faults elsewhere go to the handler that was there before.
+ * Installs, unless it is the process's now, the SIGBUS handler that turns a failing page of a
+ * mapped region into zeros and a note. Faults elsewhere go to the handler that was there before.
  */
 void base_sigbus_install(void);
 

@@ -26,7 +26,8 @@ int base_spill_write(struct base_spill *spill, const struct base_work *work, uin
 			continue;
 		if (n <= 0)
 			return hdb_fail_errno(err, n < 0 ? errno : ENOSPC,
-					      "cannot write a scratch file in %s", work->scratch_dir);
+					      "cannot write a scratch file in %s",
+					      work->scratch_dir);
 		at += n;
 		offset += (uint64_t)n;
 		size -= (size_t)n;
@@ -45,7 +46,8 @@ int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return hdb_fail_errno(err, n < 0 ? errno : EIO, "cannot read a scratch file");
+			return hdb_fail_errno(err, n < 0 ? errno : EIO,
+					      "cannot read a scratch file");
 		at += n;
 		offset += (uint64_t)n;
 		size -= (size_t)n;

@@ -1,8 +1,9 @@
 /*
- * base/spill.h - a scratch file that is written and read in pieces, for what does not fit the budget.
+ * base/spill.h - a scratch file that is written and read in pieces, for what does not fit the
+ * budget.
  *
- * Unlike the mapped files of base/work.h it costs no page faults, and what is read is read in one piece: for
- * data that is written and read in order. It has no name and goes with its descriptor.
+ * Unlike the mapped files of base/work.h it costs no page faults, and what is read is read in one
+ * piece: for data that is written and read in order. It has no name and goes with its descriptor.
  */
 #ifndef BASE_SPILL_H
 #define BASE_SPILL_H
@@ -16,8 +17,8 @@ struct base_spill {
 };
 
 /*
- * Writes `size` bytes at `offset`, all of them: HDB_EIO, for instance if the disk is full. The first call makes the
- * file, by base_scratch_file.
+ * Writes `size` bytes at `offset`, all of them: HDB_EIO, for instance if the disk is full. The
+ * first call makes the file, by base_scratch_file.
  */
 int base_spill_write(struct base_spill *spill, const struct base_work *work, uint64_t offset,
 		     const void *data, size_t size, struct hdb_error *err);

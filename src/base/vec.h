@@ -1,8 +1,8 @@
 /*
  * base/vec.h - growing arrays of plain structs, and growing byte buffers.
  *
- * struct base_vec is for element types; zero-initialise. Elements move when it grows, so keep indices,
- * not pointers.
+ * struct base_vec is for element types; zero-initialise. Elements move when it grows, so keep
+ * indices, not pointers.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -20,12 +20,16 @@ struct base_vec {
 /* What base_vec_reserve does where there is no room. */
 int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err);
 
-/* Makes room for `more` further elements of `element_size` bytes; data is not NULL after it, even for 0. */
+/*
+ * Makes room for `more` further elements of `element_size` bytes; data is not NULL after it, even
+ * for 0.
+ */
 static inline int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
 				   struct hdb_error *err)
 {
-	return more <= vec->capacity - vec->count && vec->data ? HDB_OK :
-	       base_vec_grow(vec, more, element_size, err);
+	return more <= vec->capacity - vec->count && vec->data ?
+		       HDB_OK :
+		       base_vec_grow(vec, more, element_size, err);
 }
 
 /* Appends one element (copied). */

@@ -27,7 +27,10 @@
 #define BIG_UNIT (1ull << 16)
 /* What the kernel reads ahead begins at multiples of this, which is one of its pages' size. */
 #define SOON_UNIT (1ull << 16)
-/* The kernel's pages; one with larger ones refuses advice for their parts, which is all that is lost. */
+/*
+ * The kernel's pages; one with larger ones refuses advice for their parts, which is all that is
+ * lost.
+ */
 #define PAGE_BYTES 4096u
 /* More worker threads than this gain nothing: one thread writes the database. */
 #define THREADS_MAX 64
@@ -88,8 +91,9 @@ static uint64_t limit_upwards(const char *mount, const char *group, const char *
 }
 
 /*
- * The memory limit of this process's control group, version 2 ("0::/path") or 1 ("N:memory:/path"); UINT64_MAX if
- * there is none. In a container the group's path may not be visible: the root of the mount is asked, too.
+ * The memory limit of this process's control group, version 2 ("0::/path") or 1 ("N:memory:/path");
+ * UINT64_MAX if there is none. In a container the group's path may not be visible: the root of the
+ * mount is asked, too.
  */
 static uint64_t cgroup_limit(void)
 {
@@ -202,7 +206,10 @@ static int scratch_file(const char *dir, int *fd)
 	return 0;
 }
 
-/* Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. Or without, of 0 bytes. */
+/*
+ * Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. Or
+ * without, of 0 bytes.
+ */
 static int reserved_file(const char *dir, uint64_t size, int *fd)
 {
 	int e = scratch_file(dir, fd);
@@ -225,8 +232,9 @@ static bool is_closed(int e)
 }
 
 /*
- * A scratch file in the scratch folder, in the other one if that is of a database that cannot be written or its disk
- * is full, or in memory if no folder can be written at all: rather beyond the budget than no answer.
+ * A scratch file in the scratch folder, in the other one if that is of a database that cannot be
+ * written or its disk is full, or in memory if no folder can be written at all: rather beyond the
+ * budget than no answer.
  */
 static int any_file(const struct base_work *work, uint64_t size, int *fd, struct hdb_error *err)
 {
@@ -272,12 +280,12 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 		big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (big->data == MAP_FAILED) {
 			big->data = NULL;
-			r = hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64
-					   " bytes", size);
+			r = hdb_fail_errno(err, errno,
+					   "cannot map a scratch file of %" PRIu64 " bytes", size);
 		} else {
 			/*
-			 * When memory is short, what is read besides what was asked for drives out what
-			 * will be: most arrays are used here and there.
+			 * When memory is short, what is read besides what was asked for drives out
+			 * what will be: most arrays are used here and there.
 			 */
 			(void)madvise(big->data, size, MADV_RANDOM);
 		}
@@ -313,8 +321,7 @@ static void pool_remove(struct base_work *work, unsigned i)
 {
 	work->pool_bytes -= work->pool[i].size_bytes;
 	work->pool_count--;
-	memmove(&work->pool[i], &work->pool[i + 1],
-		(work->pool_count - i) * sizeof(work->pool[0]));
+	memmove(&work->pool[i], &work->pool[i + 1], (work->pool_count - i) * sizeof(work->pool[0]));
 }
 
 /* Gives kept memory back until at most `keep` bytes are kept. */
@@ -344,10 +351,11 @@ static void pool_put(struct base_work *work, uint8_t *data, uint64_t size, bool 
 	}
 	while (i < work->pool_count && work->pool[i].data < data)
 		i++;
-	memmove(&work->pool[i + 1], &work->pool[i],
-		(work->pool_count - i) * sizeof(work->pool[0]));
+	memmove(&work->pool[i + 1], &work->pool[i], (work->pool_count - i) * sizeof(work->pool[0]));
 	work->pool[i] = (struct base_pool_entry){
-		.data = data, .size_bytes = size, .is_clear = is_clear,
+		.data = data,
+		.size_bytes = size,
+		.is_clear = is_clear,
 	};
 	work->pool_count++;
 	work->pool_bytes += size;
@@ -392,8 +400,9 @@ static uint8_t *pool_take(struct base_work *work, uint64_t size, bool *is_clear)
 }
 
 /*
- * Small pages: memory is taken as it is used. Huge ones made the building of dominators 10 to 20 % slower where a
- * virtual machine gets them from its host one by one, and random graphs hardly faster.
+ * Small pages: memory is taken as it is used. Huge ones made the building of dominators 10 to 20 %
+ * slower where a virtual machine gets them from its host one by one, and random graphs hardly
+ * faster.
  */
 static uint8_t *map_anonymous(uint64_t size)
 {
@@ -422,7 +431,8 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
 static void pool_make_way(struct base_work *work, uint64_t size)
 {
 	const uint64_t limit = work->is_pool_closed || work->memory_peak > work->memory_bytes ?
-			       work->memory_bytes : work->memory_peak;
+				       work->memory_bytes :
+				       work->memory_peak;
 
 	pool_trim(work, limit > work->memory_used + size ? limit - work->memory_used - size : 0);
 }

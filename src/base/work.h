@@ -1,6 +1,6 @@
 /*
- * base/work.h - what long work carries with it: memory budget, thread count, progress, cancellation,
- * and big arrays that respect the budget.
+ * base/work.h - what long work carries with it: memory budget, thread count, progress,
+ * cancellation, and big arrays that respect the budget.
  */
 #ifndef BASE_WORK_H
 #define BASE_WORK_H
@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
-/* Freed arrays that are kept for the next ones; more than this at once are given back to the system. */
+/*
+ * Freed arrays that are kept for the next ones; more than this at once are given back to the
+ * system.
+ */
 #define BASE_POOL_MAX 32
 
 struct base_pool_entry {
@@ -19,11 +22,11 @@ struct base_pool_entry {
 };
 
 struct base_work {
-	uint64_t memory_bytes;   /* budget of anonymous memory */
-	uint64_t memory_used;    /* by base_big_alloc, anonymous part */
-	uint64_t memory_kept;    /* not for arrays now: base_work_keep */
-	uint64_t memory_peak;    /* most that was used and kept for reuse at once */
-	uint64_t pool_bytes;     /* kept for reuse; together with memory_used within the budget */
+	uint64_t memory_bytes; /* budget of anonymous memory */
+	uint64_t memory_used;  /* by base_big_alloc, anonymous part */
+	uint64_t memory_kept;  /* not for arrays now: base_work_keep */
+	uint64_t memory_peak;  /* most that was used and kept for reuse at once */
+	uint64_t pool_bytes;   /* kept for reuse; together with memory_used within the budget */
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
 	unsigned pool_count;
 	bool is_pool_closed;     /* nothing is taken from what is kept, see base_pool_close */
@@ -31,7 +34,7 @@ struct base_work {
 	const char *scratch_dir; /* where spill files go; lent; NULL: no spilling */
 	const char *tmp_dir;     /* for private files where scratch_dir cannot be written; lent */
 	struct hdb_progress progress;
-	const char *stage;       /* current stage, for progress */
+	const char *stage; /* current stage, for progress */
 	uint64_t stage_total;
 	const char *stage_unit;
 	uint64_t next_report_ns; /* throttles reports */
@@ -41,10 +44,15 @@ struct base_work {
 void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
 		    const struct hdb_progress *progress);
 
-/* Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used. */
+/*
+ * Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used.
+ */
 void base_work_release(struct base_work *work);
 
-/* Names and reports the stage that begins, with its total (0: unknown) and unit ("objects", "bytes"). */
+/*
+ * Names and reports the stage that begins, with its total (0: unknown) and unit ("objects",
+ * "bytes").
+ */
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit);
 
 /*
@@ -60,9 +68,9 @@ void base_notice(struct base_work *work, const char *text);
 uint64_t base_now_us(void);
 
 /*
- * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir (or
- * tmp_dir, or memory if neither can be written), mapped shared, so that the kernel may write it back. Zero-initialise;
- * base_big_free takes an empty one too.
+ * A big zeroed array: anonymous memory while the budget lasts, else an unlinked file in scratch_dir
+ * (or tmp_dir, or memory if neither can be written), mapped shared, so that the kernel may write it
+ * back. Zero-initialise; base_big_free takes an empty one too.
  */
 struct base_big {
 	void *data;
@@ -79,23 +87,35 @@ void base_big_free(struct base_work *work, struct base_big *big);
 /* Gives the system back what many small arrays have left behind, where malloc would keep it. */
 void base_heap_trim(void);
 
-/* An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any thread. */
+/*
+ * An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any
+ * thread.
+ */
 void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
 
-/* Bytes of a mapped file that will be read soon, all of them. Costs a system call. On any thread. */
+/*
+ * Bytes of a mapped file that will be read soon, all of them. Costs a system call. On any thread.
+ */
 void base_map_soon(const void *data, uint64_t size_bytes);
 
-/* An empty file without a name in scratch_dir (not NULL), tmp_dir, or memory; *fd is owned: close(). */
+/*
+ * An empty file without a name in scratch_dir (not NULL), tmp_dir, or memory; *fd is owned:
+ * close().
+ */
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err);
 
 /* What is left of the budget, in bytes. */
 uint64_t base_work_room(const struct base_work *work);
-/* Keeps that much of the budget from arrays until it is called with 0: for those that come later and matter more. */
+/*
+ * Keeps that much of the budget from arrays until it is called with 0: for those that come later
+ * and matter more.
+ */
 void base_work_keep(struct base_work *work, uint64_t size_bytes);
 
 /*
- * Keeps one untouched piece of address space for the arrays that come next, so that what they leave behind is one
- * piece again, which a later array of that size fits. Does nothing where the budget has no room for it.
+ * Keeps one untouched piece of address space for the arrays that come next, so that what they leave
+ * behind is one piece again, which a later array of that size fits. Does nothing where the budget
+ * has no room for it.
  */
 void base_pool_reserve(struct base_work *work, uint64_t size_bytes);
 /* From now on (or no more) arrays are taken elsewhere; freed ones are kept all the same. */

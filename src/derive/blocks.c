@@ -22,16 +22,17 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	struct each *each = ctx;
 	struct derive_block *block = &each->slots[slot];
 	const uint32_t n = each->derive->heap->object_count;
-	const uint32_t no = each->is_backward ? heap_block_count(each->derive->heap) - 1 - (uint32_t)item :
-			    (uint32_t)item;
+	const uint32_t no = each->is_backward ?
+				    heap_block_count(each->derive->heap) - 1 - (uint32_t)item :
+				    (uint32_t)item;
 	const uint32_t first_ix = no * STORE_BLOCK_OBJECTS;
 	int r = HDB_OK;
 
 	block->block_no = no;
 	block->bytes[0].count = block->bytes[1].count = 0;
 	block->objects->first_ix = first_ix;
-	block->objects->count = n - first_ix < STORE_BLOCK_OBJECTS ? n - first_ix :
-				STORE_BLOCK_OBJECTS;
+	block->objects->count =
+		n - first_ix < STORE_BLOCK_OBJECTS ? n - first_ix : STORE_BLOCK_OBJECTS;
 	if (each->reads_objects)
 		r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
 	return r == HDB_OK ? each->make(each->ctx, block, err) : r;
@@ -61,9 +62,12 @@ static int run(struct each *each, const char *stage, struct hdb_error *err)
 {
 	struct derive *derive = each->derive;
 	const struct base_pipeline pipeline = {
-		.item_count = heap_block_count(derive->heap), .threads = derive->work->threads,
-		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads, .ctx = each,
-		.produce = produce, .consume = consume,
+		.item_count = heap_block_count(derive->heap),
+		.threads = derive->work->threads,
+		.slot_count = DERIVE_SLOTS_PER_THREAD * derive->work->threads,
+		.ctx = each,
+		.produce = produce,
+		.consume = consume,
 	};
 	int r = HDB_OK;
 
@@ -78,7 +82,8 @@ static int run(struct each *each, const char *stage, struct hdb_error *err)
 		if (!each->slots[i].objects || !each->slots[i].values)
 			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
 	}
-	for (uint32_t b = 0; each->reads_objects && b < heap_block_count(derive->heap) && r == HDB_OK; b++)
+	for (uint32_t b = 0;
+	     each->reads_objects && b < heap_block_count(derive->heap) && r == HDB_OK; b++)
 		r = heap_prepare_block(derive->heap, b, err);
 	if (r == HDB_OK)
 		r = base_pipeline_run(&pipeline, err);
@@ -91,19 +96,25 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 		      int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err)
 {
-	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx,
+	struct each each = { .derive = derive,
+			     .make = make,
+			     .take = take,
+			     .ctx = ctx,
 			     .reads_objects = reads_objects };
 
 	return run(&each, stage, err);
 }
 
 int derive_each_block_turned(struct derive *derive, const char *stage, bool is_backward,
-			     int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			     int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			     int (*make)(void *ctx, struct derive_block *block,
+					 struct hdb_error *err),
+			     int (*take)(void *ctx, struct derive_block *block,
+					 struct hdb_error *err),
 			     void *ctx, struct hdb_error *err)
 {
-	struct each each = { .derive = derive, .make = make, .take = take, .ctx = ctx,
-			     .is_backward = is_backward };
+	struct each each = {
+		.derive = derive, .make = make, .take = take, .ctx = ctx, .is_backward = is_backward
+	};
 
 	return run(&each, stage, err);
 }
@@ -120,8 +131,9 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 	const struct column *column = ctx;
 	const int r = column->fill(column->ctx, block, err);
 
-	return r == HDB_OK ? pack_encode(&block->bytes[0], block->values, block->objects->count,
-					 err) : r;
+	return r == HDB_OK ?
+		       pack_encode(&block->bytes[0], block->values, block->objects->count, err) :
+		       r;
 }
 
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)

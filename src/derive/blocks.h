@@ -11,17 +11,17 @@
 
 /* What one block's work has for itself. */
 struct derive_block {
-	struct heap_block *objects;  /* first_ix and count; the rest if objects are read */
-	uint64_t *values;            /* STORE_BLOCK_OBJECTS, to use at will */
-	struct base_vec bytes[2];    /* emptied before `make` is called */
+	struct heap_block *objects; /* first_ix and count; the rest if objects are read */
+	uint64_t *values;           /* STORE_BLOCK_OBJECTS, to use at will */
+	struct base_vec bytes[2];   /* emptied before `make` is called */
 	uint32_t block_no;
-	unsigned slot;               /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
+	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
 };
 
 /*
- * Calls `make` for every block on any thread, and `take` (NULL: nothing to take) in order on the calling thread.
- * `make` must touch nothing of the store: the block's objects are there if reads_objects; columns must have been
- * opened with store_column_prepare.
+ * Calls `make` for every block on any thread, and `take` (NULL: nothing to take) in order on the
+ * calling thread. `make` must touch nothing of the store: the block's objects are there if
+ * reads_objects; columns must have been opened with store_column_prepare.
  */
 int derive_each_block(struct derive *derive, const char *stage, bool reads_objects,
 		      int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
@@ -29,17 +29,19 @@ int derive_each_block(struct derive *derive, const char *stage, bool reads_objec
 		      void *ctx, struct hdb_error *err);
 
 /*
- * The same without objects, and from the last block to the first if is_backward: what was read last is likely to be in
- * memory still.
+ * The same without objects, and from the last block to the first if is_backward: what was read last
+ * is likely to be in memory still.
  */
 int derive_each_block_turned(struct derive *derive, const char *stage, bool is_backward,
-			     int (*make)(void *ctx, struct derive_block *block, struct hdb_error *err),
-			     int (*take)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			     int (*make)(void *ctx, struct derive_block *block,
+					 struct hdb_error *err),
+			     int (*take)(void *ctx, struct derive_block *block,
+					 struct hdb_error *err),
 			     void *ctx, struct hdb_error *err);
 
 /*
- * Writes a packed column: `fill` sets the values of each block, on any thread; the blocks are put in order. Without
- * store_put_table.
+ * Writes a packed column: `fill` sets the values of each block, on any thread; the blocks are put
+ * in order. Without store_put_table.
  */
 int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
 		      const char *stage, bool reads_objects,

@@ -1,18 +1,19 @@
 /*
- * derive/build.h - what the builders of derived tables share; analyses of the whole graph load it from here, too.
+ * derive/build.h - what the builders of derived tables share; analyses of the whole graph load it
+ * from here, too.
  */
 #ifndef DERIVE_BUILD_H
 #define DERIVE_BUILD_H
 
 #include "base/bytes.h"
 #include "derive/derive.h"
-#include "graph/dominators.h"
+#include "graph/dominators/semi_nca.h"
 
 #include <stdatomic.h>
 
 /*
- * How to build tables: `tables` are published together, `needs` are built before. Builders write with store_put and
- * call store_put_table for each of their tables.
+ * How to build tables: `tables` are published together, `needs` are built before. Builders write
+ * with store_put and call store_put_table for each of their tables.
  */
 struct derive_builder {
 	enum store_table tables[3]; /* ended by 0 */
@@ -30,9 +31,9 @@ extern const struct derive_builder derive_build_whole;
 extern const struct derive_builder derive_build_orphans;
 
 /*
- * The heap's graph in memory: stored references and class edges, without edges into roots, which matter to no
- * algorithm here. With is_strong, without edges that only a reference object's referent makes. Release *rows in any
- * case.
+ * The heap's graph in memory: stored references and class edges, without edges into roots, which
+ * matter to no algorithm here. With is_strong, without edges that only a reference object's
+ * referent makes. Release *rows in any case.
  */
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);
@@ -68,10 +69,14 @@ struct derive_block;
 /* What the tables dominators and retained say of a block's objects. */
 struct derive_tree_block {
 	uint32_t dominator[STORE_BLOCK_OBJECTS]; /* as derive_dominator says */
-	uint64_t units[STORE_BLOCK_OBJECTS];     /* retained, in units of the alignment; 0 if unreachable */
+	uint64_t units
+		[STORE_BLOCK_OBJECTS]; /* retained, in units of the alignment; 0 if unreachable */
 };
 
-/* Builds both tables unless they are there, and prepares for the readers below, which work on any thread. */
+/*
+ * Builds both tables unless they are there, and prepares for the readers below, which work on any
+ * thread.
+ */
 int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
 /* Fills in a block whose objects were read; uses the block's values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
@@ -81,14 +86,18 @@ int derive_tree_dominators(struct derive *derive, struct derive_block *block, ui
 			   struct hdb_error *err);
 
 /* Whether object i of a block is in the dump: what is not counts nowhere. Classes are loaded. */
-static inline bool derive_is_counted(const struct heap *heap, const struct heap_block *block, uint32_t i)
+static inline bool derive_is_counted(const struct heap *heap, const struct heap_block *block,
+				     uint32_t i)
 {
 	return block->first_ix + i != HEAP_BOOT_LOADER &&
 	       !(block->kind[i] == STORE_CLASS &&
 		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
 
-/* A size in units of the alignment; most often that is 8, and a shift is much faster than a division. */
+/*
+ * A size in units of the alignment; most often that is 8, and a shift is much faster than a
+ * division.
+ */
 static inline uint64_t derive_units(const struct derive *derive, uint64_t bytes)
 {
 	const unsigned unit = derive->heap->layout.align_bytes;

@@ -18,8 +18,8 @@ static_assert(STORE_BLOCK_OBJECTS == 1u << GRAPH_CHILD_BITS, "ranges are whole b
 /* One range's blocks of lists, written down on any thread. */
 struct range_slot {
 	struct graph_child_range range;
-	struct base_vec bytes;  /* of all blocks */
-	struct base_vec ends;   /* uint64_t: where each block ends */
+	struct base_vec bytes;                /* of all blocks */
+	struct base_vec ends;                 /* uint64_t: where each block ends */
 	uint64_t length[STORE_BLOCK_OBJECTS]; /* of a block's lists */
 	bool is_sorted;
 };
@@ -31,14 +31,14 @@ struct children {
 	struct derive_tree_block *blocks; /* by slot */
 	struct range_slot *slots;
 	unsigned slot_count;
-	uint64_t top_count;     /* children of the top level, if that is a big list */
+	uint64_t top_count; /* children of the top level, if that is a big list */
 	uint64_t total;
 	/* Lists that come child by child: the block that is being filled. */
-	struct base_vec target; /* uint32_t: of lists that are not big */
-	struct base_vec part;   /* uint32_t: of the big list */
+	struct base_vec target;   /* uint32_t: of lists that are not big */
+	struct base_vec part;     /* uint32_t: of the big list */
 	uint64_t *first, *length; /* by row of the block */
-	uint32_t row;           /* the last row that has a child or is passed */
-	uint32_t base;          /* of the block */
+	uint32_t row;             /* the last row that has a child or is passed */
+	uint32_t base;            /* of the block */
 	uint32_t part_no;
 };
 
@@ -79,8 +79,8 @@ static int add_all(struct children *c, struct hdb_error *err)
 		r = graph_child_rows_init(&c->rows, c->derive->heap->object_count, c->derive->work,
 					  err);
 	if (r == HDB_OK)
-		r = derive_each_block(c->derive, "dominated objects", true, read_block, add_block, c,
-				      err);
+		r = derive_each_block(c->derive, "dominated objects", true, read_block, add_block,
+				      c, err);
 	free(c->blocks);
 	c->blocks = NULL;
 	return r == HDB_OK ? graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err) : r;
@@ -106,13 +106,15 @@ static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *e
 		return HDB_OK;
 	r = graph_child_range_sort(&c->rows, (uint32_t)no, range, err);
 	for (uint32_t at = 0; r == HDB_OK && at < range->count; at += STORE_BLOCK_OBJECTS) {
-		const uint32_t count = range->count - at < STORE_BLOCK_OBJECTS ? range->count - at :
-				       STORE_BLOCK_OBJECTS;
+		const uint32_t count = range->count - at < STORE_BLOCK_OBJECTS ?
+					       range->count - at :
+					       STORE_BLOCK_OBJECTS;
 		uint64_t *length = s->length;
 
 		for (uint32_t i = 0; i < count; i++)
-			length[i] = has_top(c, range->base + at + i) ? c->top_count :
-				    range->first[at + i + 1] - range->first[at + i];
+			length[i] = has_top(c, range->base + at + i) ?
+					    c->top_count :
+					    range->first[at + i + 1] - range->first[at + i];
 		r = store_lists_encode(&s->bytes, range->base + at, count, range->first + at,
 				       range->node, length, err);
 		if (r == HDB_OK) {
@@ -143,8 +145,8 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 
 		r = store_put(c->writer, STORE_CHILDREN, range->base + at,
 			      range->count - at < STORE_BLOCK_OBJECTS ? range->count - at :
-			      STORE_BLOCK_OBJECTS, (const uint8_t *)s->bytes.data + start,
-			      end - start, err);
+									STORE_BLOCK_OBJECTS,
+			      (const uint8_t *)s->bytes.data + start, end - start, err);
 		start = end;
 	}
 	return r;
@@ -158,7 +160,8 @@ static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 
 	c->part.count = 0;
 	return count ? store_lists_put_part(c->writer, STORE_CHILDREN_BIG, row, c->part_no++,
-					    c->part.data, count, err) : HDB_OK;
+					    c->part.data, count, err) :
+		       HDB_OK;
 }
 
 static int push_part(struct children *c, uint32_t row, uint32_t node, struct hdb_error *err)
@@ -223,7 +226,7 @@ static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, str
 	(*length)++;
 	if (r == HDB_OK)
 		r = *length > STORE_LIST_BIG ? push_part(c, row, node, err) :
-		    base_vec_push(&c->target, &node, sizeof(node), err);
+					       base_vec_push(&c->target, &node, sizeof(node), err);
 	return r;
 }
 
@@ -266,17 +269,20 @@ static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *er
 
 	if (r == HDB_OK)
 		r = c->slots[slot].is_sorted ? put_sorted(c, &c->slots[slot], err) :
-		    put_merged(c, (uint32_t)no, err);
-	graph_pile_drop(&c->rows.piles, (uint32_t)no);
+					       put_merged(c, (uint32_t)no, err);
+	base_bucket_drop(&c->rows.piles, (uint32_t)no);
 	return r;
 }
 
 static int put_all(struct children *c, struct hdb_error *err)
 {
 	const struct base_pipeline pipeline = {
-		.item_count = c->rows.range_count, .threads = c->derive->work->threads,
-		.slot_count = SLOTS_PER_THREAD * c->derive->work->threads, .ctx = c,
-		.produce = pack_range, .consume = put_range,
+		.item_count = c->rows.range_count,
+		.threads = c->derive->work->threads,
+		.slot_count = SLOTS_PER_THREAD * c->derive->work->threads,
+		.ctx = c,
+		.produce = pack_range,
+		.consume = put_range,
 	};
 	int r;
 
@@ -307,8 +313,7 @@ static void release(struct children *c)
 	free(c->length);
 }
 
-static int build_children(struct derive *derive, struct store_writer *writer,
-			  struct hdb_error *err)
+static int build_children(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	struct children c = { .derive = derive, .writer = writer };
 	int r = add_all(&c, err);
@@ -323,7 +328,8 @@ static int build_children(struct derive *derive, struct store_writer *writer,
 
 const struct derive_builder derive_build_children = {
 	.tables = { STORE_CHILDREN, STORE_CHILDREN_BIG },
-	.needs = { STORE_DOMINATORS, STORE_RETAINED }, .build = build_children,
+	.needs = { STORE_DOMINATORS, STORE_RETAINED },
+	.build = build_children,
 };
 
 int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err)
@@ -331,8 +337,10 @@ int derive_children(struct derive *derive, struct store_lists *out, struct hdb_e
 	const int r = derive_need(derive, STORE_CHILDREN, err);
 
 	*out = (struct store_lists){
-		.store = derive->heap->store, .table = STORE_CHILDREN,
-		.big_table = STORE_CHILDREN_BIG, .ix_count = derive->heap->object_count,
+		.store = derive->heap->store,
+		.table = STORE_CHILDREN,
+		.big_table = STORE_CHILDREN_BIG,
+		.ix_count = derive->heap->object_count,
 	};
 	return r;
 }

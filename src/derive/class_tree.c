@@ -1,9 +1,10 @@
 /*
  * derive/class_tree.c - see class_tree.h.
  *
- * Jump pointers are Myers' ("An applicative random-access stack", 1983): one more pointer a node, ways up in a
- * logarithmic number of steps. The open classes next to a place in preorder are found in a bitmap with bitmaps of its
- * words; the open class with which the lowest common super class is lowest is one of the two.
+ * Jump pointers are Myers' ("An applicative random-access stack", 1983): one more pointer a node,
+ * ways up in a logarithmic number of steps. The open classes next to a place in preorder are found
+ * in a bitmap with bitmaps of its words; the open class with which the lowest common super class is
+ * lowest is one of the two.
  */
 #include "derive/class_tree.h"
 
@@ -12,8 +13,8 @@
 
 void class_tree_release(struct class_tree *tree)
 {
-	uint32_t *arrays[] = { tree->parent, tree->jump, tree->depth, tree->pre, tree->last,
-			       tree->order, tree->open };
+	uint32_t *arrays[] = { tree->parent, tree->jump,  tree->depth, tree->pre,
+			       tree->last,   tree->order, tree->open };
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		free(arrays[i]);
@@ -24,8 +25,8 @@ void class_tree_release(struct class_tree *tree)
 
 static int make_arrays(struct class_tree *tree, uint32_t count, struct hdb_error *err)
 {
-	uint32_t **arrays[] = { &tree->parent, &tree->jump, &tree->depth, &tree->pre, &tree->last,
-				&tree->order, &tree->open };
+	uint32_t **arrays[] = { &tree->parent, &tree->jump,  &tree->depth, &tree->pre,
+				&tree->last,   &tree->order, &tree->open };
 	size_t words = count;
 	bool failed = false;
 
@@ -58,7 +59,10 @@ static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_
 		tree->jump[no] = tree->jump[tree->jump[parent]];
 }
 
-/* Sub classes of each class as lists: first[no] and next[no]. A stack of classes that have still to be placed. */
+/*
+ * Sub classes of each class as lists: first[no] and next[no]. A stack of classes that have still to
+ * be placed.
+ */
 struct walk {
 	uint32_t *first, *next, *stack;
 	uint8_t *placed;
@@ -172,7 +176,10 @@ static uint32_t open_from(const struct class_tree *tree, uint32_t at)
 				at = at * 64 + (uint32_t)__builtin_ctzll(tree->levels[i][at]);
 			return at;
 		}
-		/* Nothing in this word: the level above, which has a word more than it needs, knows the next one. */
+		/*
+		 * Nothing in this word: the level above, which has a word more than it needs, knows
+		 * the next one.
+		 */
 		at = at / 64 + 1;
 	}
 	return STORE_NONE;
@@ -187,8 +194,7 @@ static uint32_t open_before(const struct class_tree *tree, uint32_t at)
 		if (word) {
 			at -= 1 + (uint32_t)__builtin_clzll(word);
 			while (i-- > 0)
-				at = at * 64 + 63 -
-				     (uint32_t)__builtin_clzll(tree->levels[i][at]);
+				at = at * 64 + 63 - (uint32_t)__builtin_clzll(tree->levels[i][at]);
 			return at;
 		}
 		at /= 64;
@@ -222,8 +228,8 @@ uint32_t class_tree_covered(const struct class_tree *tree, uint32_t no)
 	places[0] = open_from(tree, tree->pre[no]);
 	places[1] = open_before(tree, tree->pre[no]);
 	for (unsigned i = 0; i < 2; i++) {
-		const uint32_t found = places[i] == STORE_NONE ? STORE_NONE :
-				       common(tree, no, places[i]);
+		const uint32_t found =
+			places[i] == STORE_NONE ? STORE_NONE : common(tree, no, places[i]);
 
 		if (found != STORE_NONE &&
 		    (best == STORE_NONE || tree->depth[found] > tree->depth[best]))

@@ -1,9 +1,11 @@
 /*
- * derive/class_tree.h - the tree of classes by super class, and sums over it in time that does not grow with its depth.
+ * derive/class_tree.h - the tree of classes by super class, and sums over it in time that does not
+ * grow with its depth.
  *
- * For the totals by super class: an object counts for its class and all super classes, but what it retains only for
- * those that none of its dominators counts for. Those are a piece of the way up from its class, which ends below the
- * first class that some dominator's class is, or is under; so a difference at both ends of the piece says it all.
+ * For the totals by super class: an object counts for its class and all super classes, but what it
+ * retains only for those that none of its dominators counts for. Those are a piece of the way up
+ * from its class, which ends below the first class that some dominator's class is, or is under; so
+ * a difference at both ends of the piece says it all.
  */
 #ifndef DERIVE_CLASS_TREE_H
 #define DERIVE_CLASS_TREE_H
@@ -13,16 +15,19 @@
 /* Levels of the set of open classes: each has a bit for 64 of the level below. */
 #define CLASS_TREE_LEVELS 6
 
-/* Zero-initialise; class_tree_release. Everything is owned and by class number unless it says otherwise. */
+/*
+ * Zero-initialise; class_tree_release. Everything is owned and by class number unless it says
+ * otherwise.
+ */
 struct class_tree {
 	uint32_t count;
-	uint32_t *parent;     /* super class; STORE_NONE: none, or it would close a circle */
-	uint32_t *jump;       /* an ancestor further up, for long ways in few steps */
+	uint32_t *parent; /* super class; STORE_NONE: none, or it would close a circle */
+	uint32_t *jump;   /* an ancestor further up, for long ways in few steps */
 	uint32_t *depth;
-	uint32_t *pre;        /* place in preorder: sub classes follow their super class */
-	uint32_t *last;       /* place of the last of its sub classes, or its own */
-	uint32_t *order;      /* by place: the class */
-	uint32_t *open;       /* times that the class was opened and not closed */
+	uint32_t *pre;   /* place in preorder: sub classes follow their super class */
+	uint32_t *last;  /* place of the last of its sub classes, or its own */
+	uint32_t *order; /* by place: the class */
+	uint32_t *open;  /* times that the class was opened and not closed */
 	uint64_t *levels[CLASS_TREE_LEVELS]; /* by place: whether it is open */
 };
 
@@ -31,8 +36,8 @@ int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb
 void class_tree_release(struct class_tree *tree);
 
 /*
- * The first class on the way up from `no`, itself included, that is open or has an open sub class; STORE_NONE if there
- * is none.
+ * The first class on the way up from `no`, itself included, that is open or has an open sub class;
+ * STORE_NONE if there is none.
  */
 uint32_t class_tree_covered(const struct class_tree *tree, uint32_t no);
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 static const struct derive_builder *const builders[] = {
-	&derive_build_referrers, &derive_build_reach,    &derive_build_reach_strong,
+	&derive_build_referrers,  &derive_build_reach,    &derive_build_reach_strong,
 	&derive_build_dominators, &derive_build_children, &derive_build_totals,
-	&derive_build_whole, &derive_build_orphans,
+	&derive_build_whole,      &derive_build_orphans,
 };
 
 /* A chain of needs longer than this would be a cycle in the registry. */
@@ -27,11 +27,11 @@ static const struct derive_builder *builder_of(enum store_table table)
 	return NULL;
 }
 
-static void init_column(struct derive *derive, struct store_column *column,
-			enum store_table table)
+static void init_column(struct derive *derive, struct store_column *column, enum store_table table)
 {
 	*column = (struct store_column){
-		.store = derive->heap->store, .table = table,
+		.store = derive->heap->store,
+		.table = table,
 		.ix_count = derive->heap->object_count,
 	};
 }
@@ -52,14 +52,13 @@ bool derive_has(struct derive *derive, enum store_table table)
 	struct store_table_info info;
 
 	if (!derive->is_ready[table])
-		derive->is_ready[table] = store_table_info(derive->heap->store, table, &info,
-							   NULL) == HDB_OK;
+		derive->is_ready[table] =
+			store_table_info(derive->heap->store, table, &info, NULL) == HDB_OK;
 	return derive->is_ready[table];
 }
 
 /* Builds one builder's tables; what it needs is there. */
-static int build(struct derive *derive, const struct derive_builder *builder,
-		 struct hdb_error *err)
+static int build(struct derive *derive, const struct derive_builder *builder, struct hdb_error *err)
 {
 	struct store_writer *writer;
 	char *folder = strdup(store_path(derive->heap->store));
@@ -92,7 +91,8 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 	if (r < 0 || !derive->heap->state.takes_orphans || derive->has_orphans ||
 	    derive->is_finding_orphans)
 		return r;
-	derive->is_finding_orphans = true; /* the builder loads the graph, which asks for the roots */
+	derive->is_finding_orphans =
+		true; /* the builder loads the graph, which asks for the roots */
 	if (!derive_has(derive, STORE_ORPHANS))
 		r = build(derive, &derive_build_orphans, err);
 	derive->is_finding_orphans = false;
@@ -142,10 +142,15 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 			r = build(derive, builder, err);
 			if (r < 0)
 				return r;
-			/* Tables of one builder come together, or the database is not what we wrote. */
+			/*
+			 * Tables of one builder come together, or the database is not what we
+			 * wrote.
+			 */
 			if (!derive_has(derive, top))
-				return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table %s is missing beside %s",
-						store_path(derive->heap->store), store_table_name(top),
+				return hdb_fail(err, HDB_ECORRUPT,
+						"%s: damaged: table %s is missing beside %s",
+						store_path(derive->heap->store),
+						store_table_name(top),
 						store_table_name(builder->tables[0]));
 		}
 		depth--;

@@ -1,9 +1,11 @@
 /*
- * derive/derive.h - derived tables: what can be computed from the base tables, built on first need and kept.
+ * derive/derive.h - derived tables: what can be computed from the base tables, built on first need
+ * and kept.
  *
- * A table that is missing is built by the first call that needs it (derive_need, or any reader below, which call it
- * themselves). Two processes that need one at once: one builds, the other waits and reads. Killed while building:
- * it was never there. One file a table; derive.c has the registry.
+ * A table that is missing is built by the first call that needs it (derive_need, or any reader
+ * below, which call it themselves). Two processes that need one at once: one builds, the other
+ * waits and reads. Killed while building: it was never there. One file a table; derive.c has the
+ * registry.
  */
 #ifndef DERIVE_DERIVE_H
 #define DERIVE_DERIVE_H
@@ -14,12 +16,12 @@
 #include "store/column.h"
 
 struct derive {
-	struct heap *heap;         /* lent */
-	struct base_work *work;    /* lent */
+	struct heap *heap;      /* lent */
+	struct base_work *work; /* lent */
 	/* private */
 	struct store_column reach, reach_strong, dominators, retained;
-	struct derive_access_state *access; /* access.c */
-	bool is_ready[STORE_TABLE_END];     /* tables known to be there */
+	struct derive_access_state *access;   /* access.c */
+	bool is_ready[STORE_TABLE_END];       /* tables known to be there */
 	bool has_orphans, is_finding_orphans; /* derive_need_roots: done, at work */
 };
 
@@ -34,23 +36,25 @@ bool derive_has(struct derive *derive, enum store_table table);
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err);
 
 /*
- * Loads the heap's roots with what counts as roots in an incomplete dump, so that they are whole for whoever follows
- * references from them. derive_need does it, too.
+ * Loads the heap's roots with what counts as roots in an incomplete dump, so that they are whole
+ * for whoever follows references from them. derive_need does it, too.
  */
 int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
 /* ---- readers ---- */
 
 /*
- * The reach tree: breadth-first from the roots, in order of index. `is_strong`: without the referents of weak, soft,
- * phantom and final references. *parent is HEAP_NONE for a root; meaningless if it is not reachable.
+ * The reach tree: breadth-first from the roots, in order of index. `is_strong`: without the
+ * referents of weak, soft, phantom and final references. *parent is HEAP_NONE for a root;
+ * meaningless if it is not reachable.
  */
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reachable,
 		 uint32_t *parent, struct hdb_error *err);
 
-/* Whether a root reaches the object, from the table of dominators if it is there, else from reach. */
-int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable,
-			struct hdb_error *err);
+/*
+ * Whether a root reaches the object, from the table of dominators if it is there, else from reach.
+ */
+int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err);
 
 /* Immediate dominator: HEAP_NONE for the top level, ix itself for an unreachable object. */
 int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
@@ -62,30 +66,34 @@ int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct 
 /* Dominators and retained sizes of a block of objects; either may be NULL. dominator as above. */
 int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
 			   struct hdb_error *err);
-int derive_retained_block(struct derive *derive, const struct heap_block *objects,
-			  uint64_t *bytes, struct hdb_error *err);
+int derive_retained_block(struct derive *derive, const struct heap_block *objects, uint64_t *bytes,
+			  struct hdb_error *err);
 /* Parents of a block of objects in a reach tree: HEAP_NONE for a root, ix itself if unreachable. */
 int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
 		       struct hdb_error *err);
 /*
- * Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are there, else from
- * reach.
+ * Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are
+ * there, else from reach.
  */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
 
-/* A reader of referrers. Those of a class object are only the ones by fields: its instances are not listed. */
+/*
+ * A reader of referrers. Those of a class object are only the ones by fields: its instances are not
+ * listed.
+ */
 int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * A reader of the objects that an object dominates immediately, largest retained size first. List number
- * object_count is the top level of the dominator tree.
+ * A reader of the objects that an object dominates immediately, largest retained size first. List
+ * number object_count is the top level of the dominator tree.
  */
 int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * The graph as an access structure, class edges and instances of classes included; needs referrers and reach, which are
- * built. Uses this derive's buffers: one list at a time. `is_strong`: the reach tree is reach.strong.
+ * The graph as an access structure, class edges and instances of classes included; needs referrers
+ * and reach, which are built. Uses this derive's buffers: one list at a time. `is_strong`: the
+ * reach tree is reach.strong.
  */
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
@@ -101,19 +109,24 @@ struct derive_filter {
 };
 
 /*
- * The reach tree without some references: parent[object_count] as in derive_reach_block. One walk over the heap.
+ * The reach tree without some references: parent[object_count] as in derive_reach_block. One walk
+ * over the heap.
  */
 int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
 			 uint32_t *parent, struct hdb_error *err);
 
 /* Totals of a group of objects. */
 struct derive_total {
-	uint32_t group;             /* enum derive_group */
-	uint32_t no;                /* class: number; superclass: number of the super class; loader: its ix;
-				       package: number of some class in it */
-	uint64_t count;             /* reachable objects */
+	uint32_t group; /* enum derive_group */
+	/*
+	 * class: number; superclass: number of the super class; loader: its ix; package: number of
+	 * some class in it
+	 */
+	uint32_t no;
+	uint64_t count; /* reachable objects */
 	uint64_t shallow_bytes;
-	uint64_t retained_bytes;    /* lower bound: sum over its topmost members in the dominator tree */
+	/* lower bound: sum over its topmost members in the dominator tree */
+	uint64_t retained_bytes;
 	uint64_t unreachable_count;
 	uint64_t unreachable_bytes;
 };
@@ -125,28 +138,31 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 
 /* What all objects of the heap come to; those that the dump lacks count nowhere. */
 struct derive_whole {
-	uint64_t count;             /* reachable objects */
+	uint64_t count; /* reachable objects */
 	uint64_t shallow_bytes;
 	uint64_t unreachable_count;
 	uint64_t unreachable_bytes;
 };
-/* From a table of its own, which is built in one pass over the objects: far less work than totals. */
+/*
+ * From a table of its own, which is built in one pass over the objects: far less work than totals.
+ */
 int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_error *err);
 /* Whether that builds nothing. */
 bool derive_has_whole(struct derive *derive);
 
 /*
- * What a set retains, exactly: the bytes and objects that become unreachable if all its reachable members go. First
- * by the local way (DESIGN: reach tree and referrers) within `limits`, else by one walk over the heap that is blocked
- * at the members; the result says which way was taken. Members in ascending order.
+ * What a set retains, exactly: the bytes and objects that become unreachable if all its reachable
+ * members go. First by the local way (DESIGN: reach tree and referrers) within `limits`, else by
+ * one walk over the heap that is blocked at the members; the result says which way was taken.
+ * Members in ascending order.
  */
 struct derive_retained_result {
 	uint64_t retained_bytes;
-	uint64_t retained_count;   /* objects */
-	bool used_local;           /* the local way; else a walk over the whole heap */
-	uint64_t subtree_count;    /* local: objects in the members' subtrees, also when given up */
-	uint64_t removed_count;    /* local: of those, not retained */
-	uint64_t edge_count;       /* local: references and referrers looked at */
+	uint64_t retained_count; /* objects */
+	bool used_local;         /* the local way; else a walk over the whole heap */
+	uint64_t subtree_count;  /* local: objects in the members' subtrees, also when given up */
+	uint64_t removed_count;  /* local: of those, not retained */
+	uint64_t edge_count;     /* local: references and referrers looked at */
 	uint64_t time_us;
 };
 /* `limits` NULL: derive_local_limits. */
@@ -155,17 +171,18 @@ int derive_retained_set(struct derive *derive, const uint32_t *members, size_t m
 			struct derive_retained_result *out, struct hdb_error *err);
 
 /*
- * What a set retains, if some references did not count: all that it reaches, by any reference, and that the roots do
- * not reach around the set by the references that count. This is Eclipse MAT's retained set with excluded references:
- * an object that is held from outside only through excluded ones counts as retained. Two walks over the heap.
+ * What a set retains, if some references did not count: all that it reaches, by any reference, and
+ * that the roots do not reach around the set by the references that count. This is Eclipse MAT's
+ * retained set with excluded references: an object that is held from outside only through excluded
+ * ones counts as retained. Two walks over the heap.
  */
 int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
 			    const uint32_t *members, size_t member_count,
 			    struct derive_retained_result *out, struct hdb_error *err);
 
 /*
- * Only the local way: HDB_OK, or GRAPH_BUDGET when the limits do not do (*out then says what was spent).
- * This is how one object's retained size is found while there is no table of dominators.
+ * Only the local way: HDB_OK, or GRAPH_BUDGET when the limits do not do (*out then says what was
+ * spent). This is how one object's retained size is found while there is no table of dominators.
  */
 int derive_retained_local(struct derive *derive, const uint32_t *members, size_t member_count,
 			  const struct graph_retained_options *limits,

@@ -1,13 +1,14 @@
 /*
  * derive/graph_load.c - the heap's graph in memory, for the algorithms that look at all of it.
  *
- * Blocks are looked up by the calling thread, decoded and packed into rows on all threads, and joined in order by the
- * calling thread, which also looks after the rows that need more of the store or are long.
+ * Blocks are looked up by the calling thread, decoded and packed into rows on all threads, and
+ * joined in order by the calling thread, which also looks after the rows that need more of the
+ * store or are long.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/references.h"
-#include "heap/values.h"
+#include "heap/values/values.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -24,7 +25,10 @@ struct special {
 	uint32_t count; /* its edges in special_edges */
 };
 
-/* What a block needs beside its derive_block, whose values are the lengths of lists and whose bytes are the rows. */
+/*
+ * What a block needs beside its derive_block, whose values are the lengths of lists and whose bytes
+ * are the rows.
+ */
 struct load_slot {
 	struct base_vec entries;       /* uint32_t: its references as stored */
 	struct base_vec edges;         /* uint32_t: of one object */
@@ -38,10 +42,10 @@ struct load {
 	struct graph_rows *rows;
 	struct load_slot *slots;
 	unsigned slot_count;
-	struct store_block *blocks;     /* of the table references */
+	struct store_block *blocks; /* of the table references */
 	struct store_lists big;
-	struct base_vec strong;         /* uint32_t: edges of one reference object */
-	uint64_t limit;                 /* edges that there can be */
+	struct base_vec strong; /* uint32_t: edges of one reference object */
+	uint64_t limit;         /* edges that there can be */
 	bool is_strong;
 	const struct derive_filter *filter; /* NULL: none */
 };
@@ -74,8 +78,8 @@ static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, u
 }
 
 /*
- * Packs the row of object i: its class and its `count` references, but for roots. What is big, long, or may have
- * weak references that shall not count is special.
+ * Packs the row of object i: its class and its `count` references, but for roots. What is big,
+ * long, or may have weak references that shall not count is special.
  */
 static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 		    const uint32_t *references, uint64_t count, struct hdb_error *err)
@@ -121,9 +125,9 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	if (r == HDB_OK)
 		r = base_vec_reserve(&s->edges, s->entries.count + 1, sizeof(uint32_t), err);
 	if (r == HDB_OK)
-		r = base_vec_reserve(&block->bytes[0],
-				     (s->entries.count + block->objects->count) * 5 +
-				     GRAPH_ROW_MAX + 8, 1, err);
+		r = base_vec_reserve(
+			&block->bytes[0],
+			(s->entries.count + block->objects->count) * 5 + GRAPH_ROW_MAX + 8, 1, err);
 	memset(s->length, 0, STORE_BLOCK_OBJECTS);
 	entries = s->entries.data;
 	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
@@ -166,11 +170,12 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 	return r;
 }
 
-static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges,
-		  uint64_t count, struct hdb_error *err)
+static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges, uint64_t count,
+		  struct hdb_error *err)
 {
 	if (count > l->limit - l->rows->long_count)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table references has more entries "
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: damaged: table references has more entries "
 				"than it says; import the dump again",
 				store_path(l->derive->heap->store));
 	return graph_rows_add_long(l->rows, row, edges, count, err);
@@ -303,7 +308,10 @@ static int load_graph(struct derive *derive, bool is_strong, const struct derive
 {
 	struct heap *heap = derive->heap;
 	struct load l = {
-		.derive = derive, .rows = rows, .is_strong = is_strong, .filter = filter,
+		.derive = derive,
+		.rows = rows,
+		.is_strong = is_strong,
+		.filter = filter,
 	};
 	int r = derive_need_roots(derive, err);
 

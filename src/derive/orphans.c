@@ -1,9 +1,10 @@
 /*
  * derive/orphans.c - the table orphans: objects of an incomplete dump that nothing in it holds.
  *
- * In a dump that was cut, or that has no roots, most objects may hang on what is missing. They count as roots, as
- * Eclipse MAT has it if it is told to keep unreachable objects, so that what they hold can be looked at. Of objects
- * that hold one another in a circle which nothing else leads to, one is taken.
+ * In a dump that was cut, or that has no roots, most objects may hang on what is missing. They
+ * count as roots, as Eclipse MAT has it if it is told to keep unreachable objects, so that what
+ * they hold can be looked at. Of objects that hold one another in a circle which nothing else leads
+ * to, one is taken.
  */
 #include "derive/build.h"
 
@@ -44,10 +45,12 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 		r = put_orphans(writer, bits.data, words, err);
 	}
 	base_big_free(derive->work, &bits);
-	return r == HDB_OK ? store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err) :
-	       r;
+	return r == HDB_OK ?
+		       store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err) :
+		       r;
 }
 
 const struct derive_builder derive_build_orphans = {
-	.tables = { STORE_ORPHANS }, .build = build_orphans,
+	.tables = { STORE_ORPHANS },
+	.build = build_orphans,
 };

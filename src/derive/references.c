@@ -24,8 +24,9 @@ int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 		if (r == HDB_NOTFOUND)
 			r = store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing",
 					  err);
-		if (r == HDB_OK && (*blocks)[b].item_count !=
-				   (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+		if (r == HDB_OK &&
+		    (*blocks)[b].item_count !=
+			    (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
 			r = store_damaged(heap->store, STORE_REFERENCES, first_ix,
 					  "impossible size", err);
 		if (r < 0)
@@ -57,8 +58,10 @@ static int hand_over(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	const struct each *each = ctx;
 	const struct derive_references references = {
-		.first_ix = block->objects->first_ix, .count = block->objects->count,
-		.length = block->values, .entries = each->entries[block->slot].data,
+		.first_ix = block->objects->first_ix,
+		.count = block->objects->count,
+		.length = block->values,
+		.entries = each->entries[block->slot].data,
 	};
 
 	return each->take(each->ctx, &references, err);

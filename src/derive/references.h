@@ -1,5 +1,6 @@
 /*
- * derive/references.h - the stored references of every block of objects, decoded on all threads. Private to derive.
+ * derive/references.h - the stored references of every block of objects, decoded on all threads.
+ * Private to derive.
  */
 #ifndef DERIVE_REFERENCES_H
 #define DERIVE_REFERENCES_H
@@ -7,8 +8,8 @@
 #include "derive/derive.h"
 
 /*
- * Looks up every block of the table references, into *blocks (calloc'ed, to be freed), so that decoding needs no
- * more of the store.
+ * Looks up every block of the table references, into *blocks (calloc'ed, to be freed), so that
+ * decoding needs no more of the store.
  */
 int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 			    struct hdb_error *err);

@@ -1,9 +1,9 @@
 /*
  * derive/referrers.c - the table referrers: the stored references turned round.
  *
- * In parts of the objects: for each part one pass over all references puts those that lead into it in order, so
- * that memory is what the budget allows whatever the number of edges. Sources come in ascending order, so equal ones
- * are neighbours and each referrer is listed once.
+ * In parts of the objects: for each part one pass over all references puts those that lead into it
+ * in order, so that memory is what the budget allows whatever the number of edges. Sources come in
+ * ascending order, so equal ones are neighbours and each referrer is listed once.
  */
 #include "base/pipeline.h"
 #include "derive/blocks.h"
@@ -19,9 +19,9 @@ struct turn {
 	struct derive *derive;
 	struct store_writer *writer;
 	struct store_lists big;
-	struct base_big degree;      /* uint32_t by object: references to it, then positions */
-	struct base_big sources;     /* uint32_t: the part's referrers */
-	uint64_t total;              /* referrers written */
+	struct base_big degree;  /* uint32_t by object: references to it, then positions */
+	struct base_big sources; /* uint32_t: the part's referrers */
+	uint64_t total;          /* referrers written */
 	int (*take)(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		    struct hdb_error *err);
 	/* the part */
@@ -45,8 +45,9 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 		if (count - e > AHEAD)
 			__builtin_prefetch(&degree[to[e + AHEAD]], 1);
 		if (__builtin_add_overflow(degree[to[e]], 1, &degree[to[e]]))
-			return hdb_fail(err, HDB_ELIMIT, "an object has more than %" PRIu32
-					" references to it", UINT32_MAX);
+			return hdb_fail(err, HDB_ELIMIT,
+					"an object has more than %" PRIu32 " references to it",
+					UINT32_MAX);
 	}
 	return HDB_OK;
 }
@@ -82,8 +83,7 @@ static int take_big(struct turn *t, uint32_t from, struct hdb_error *err)
 	return r;
 }
 
-static int take_block(void *ctx, const struct derive_references *references,
-		      struct hdb_error *err)
+static int take_block(void *ctx, const struct derive_references *references, struct hdb_error *err)
 {
 	struct turn *t = ctx;
 	const uint32_t *entries = references->entries;
@@ -118,7 +118,7 @@ static uint32_t part_count(const struct turn *t, uint64_t item, uint32_t *first_
 {
 	*first_ix = t->low + (uint32_t)item * STORE_BLOCK_OBJECTS;
 	return t->high - *first_ix < STORE_BLOCK_OBJECTS ? t->high - *first_ix :
-	       STORE_BLOCK_OBJECTS;
+							   STORE_BLOCK_OBJECTS;
 }
 
 /* Packs a block: position[v] is now the end of v's sources. */
@@ -157,7 +157,8 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 						sources + s->first[i], s->length[i], err);
 	}
 	return r == HDB_OK ? store_put(t->writer, STORE_REFERRERS, ix, count, s->bytes.data,
-				       s->bytes.count, err) : r;
+				       s->bytes.count, err) :
+			     r;
 }
 
 /* Writes the part's lists, packed on all threads. */
@@ -167,8 +168,11 @@ static int write_part(struct turn *t, struct hdb_error *err)
 	const struct base_pipeline pipeline = {
 		.item_count = ((uint64_t)t->high - t->low + STORE_BLOCK_OBJECTS - 1) /
 			      STORE_BLOCK_OBJECTS,
-		.threads = t->derive->work->threads, .slot_count = slot_count, .ctx = t,
-		.produce = pack_block, .consume = put_block,
+		.threads = t->derive->work->threads,
+		.slot_count = slot_count,
+		.ctx = t,
+		.produce = pack_block,
+		.consume = put_block,
 	};
 	int r = HDB_OK;
 
@@ -194,7 +198,10 @@ static int write_part(struct turn *t, struct hdb_error *err)
 	return r;
 }
 
-/* Chooses the part that begins at low: whole blocks with at most `room` references into them, at least one. */
+/*
+ * Chooses the part that begins at low: whole blocks with at most `room` references into them, at
+ * least one.
+ */
 static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 {
 	const uint32_t n = t->derive->heap->object_count;
@@ -242,9 +249,10 @@ static int turn_all(struct turn *t, struct hdb_error *err)
 		const uint64_t sum = choose_part(t, t->high, room);
 
 		if (sum > UINT32_MAX)
-			return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " references to %u objects; at "
-					"most %" PRIu32 " can be sorted", sum, STORE_BLOCK_OBJECTS,
-					UINT32_MAX);
+			return hdb_fail(err, HDB_ELIMIT,
+					"%" PRIu64 " references to %u objects; at "
+					"most %" PRIu32 " can be sorted",
+					sum, STORE_BLOCK_OBJECTS, UINT32_MAX);
 		r = base_big_alloc_raw(t->derive->work, &t->sources, sum * 4, "referrers", err);
 		if (r == HDB_OK)
 			r = derive_each_references(t->derive, "sorting referrers", take_block, t,
@@ -276,7 +284,8 @@ static int build_referrers(struct derive *derive, struct store_writer *writer,
 }
 
 const struct derive_builder derive_build_referrers = {
-	.tables = { STORE_REFERRERS, STORE_REFERRERS_BIG }, .build = build_referrers,
+	.tables = { STORE_REFERRERS, STORE_REFERRERS_BIG },
+	.build = build_referrers,
 };
 
 int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err)
@@ -284,8 +293,10 @@ int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_
 	const int r = derive_need(derive, STORE_REFERRERS, err);
 
 	*out = (struct store_lists){
-		.store = derive->heap->store, .table = STORE_REFERRERS,
-		.big_table = STORE_REFERRERS_BIG, .ix_count = derive->heap->object_count,
+		.store = derive->heap->store,
+		.table = STORE_REFERRERS,
+		.big_table = STORE_REFERRERS_BIG,
+		.ix_count = derive->heap->object_count,
 	};
 	return r;
 }

@@ -9,12 +9,13 @@
 
 /* Measured at 1 to 2 microseconds an edge on cold tables: some 50 ms at most. */
 const struct graph_retained_options derive_local_limits = {
-	.max_nodes = 100000, .max_edges = 1000000,
+	.max_nodes = 100000,
+	.max_edges = 1000000,
 };
 
 /*
- * Of a set: of what the dump has, the boot loader's stand-in and invented classes count in no total. Of one object:
- * all, as in the table of retained sizes and in MAT's.
+ * Of a set: of what the dump has, the boot loader's stand-in and invented classes count in no
+ * total. Of one object: all, as in the table of retained sizes and in MAT's.
  */
 static int sum_shallow(struct derive *derive, const struct graph_retained_set *set, bool is_one,
 		       struct derive_retained_result *out, struct hdb_error *err)
@@ -26,10 +27,10 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 		struct heap_object object;
 
 		r = heap_object(heap, set->nodes[i], &object, err);
-		if (r != HDB_OK ||
-		    (!is_one && (set->nodes[i] == HEAP_BOOT_LOADER ||
-				 (object.kind == STORE_CLASS &&
-				  heap_class(heap, (uint32_t)object.length)->flags & STORE_CLASS_INVENTED))))
+		if (r != HDB_OK || (!is_one && (set->nodes[i] == HEAP_BOOT_LOADER ||
+						(object.kind == STORE_CLASS &&
+						 heap_class(heap, (uint32_t)object.length)->flags &
+							 STORE_CLASS_INVENTED))))
 			continue;
 		out->retained_bytes += object.shallow_bytes;
 		out->retained_count++;
@@ -68,7 +69,7 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
 	int r = block && reachable ? heap_load_classes(derive->heap, err) :
-		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
 		r = heap_read_block(derive->heap, b, block, err);

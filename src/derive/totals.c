@@ -1,8 +1,9 @@
 /*
  * derive/totals.c - the table totals: objects and bytes by class, super class, package and loader.
  *
- * The retained size of a group is its lower bound: the sum over its topmost members in the dominator tree
- * (totals_tree.c). A group whose members share what they hold retains more; the exact figure is derive_retained_set's.
+ * The retained size of a group is its lower bound: the sum over its topmost members in the
+ * dominator tree (totals_tree.c). A group whose members share what they hold retains more; the
+ * exact figure is derive_retained_set's.
  */
 #include "derive/totals.h"
 
@@ -126,8 +127,8 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 /* ---- the table ---- */
 
 /*
- * Until here a class's total by super class has what begins at the class itself, and less what ends there (modulo
- * 2^64); each sub class's is added to its super class's.
+ * Until here a class's total by super class has what begins at the class itself, and less what ends
+ * there (modulo 2^64); each sub class's is added to its super class's.
  */
 static void fold_supers(struct totals *t)
 {
@@ -149,9 +150,9 @@ static void fold_supers(struct totals *t)
 
 static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_error *err)
 {
-	struct store_records_writer w = {
-		.writer = writer, .table = STORE_TOTALS, .record_size = sizeof(struct derive_total)
-	};
+	struct store_records_writer w = { .writer = writer,
+					  .table = STORE_TOTALS,
+					  .record_size = sizeof(struct derive_total) };
 	int r = HDB_OK;
 
 	for (unsigned k = 0; k < TOTALS_KINDS; k++)
@@ -185,7 +186,8 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 }
 
 const struct derive_builder derive_build_totals = {
-	.tables = { STORE_TOTALS }, .needs = { STORE_DOMINATORS, STORE_RETAINED },
+	.tables = { STORE_TOTALS },
+	.needs = { STORE_DOMINATORS, STORE_RETAINED },
 	.build = build_totals,
 };
 
@@ -212,15 +214,16 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 		if (r != HDB_OK || total->group != group)
 			continue;
 		if (total->no >= (group == DERIVE_LOADER ? derive->heap->object_count :
-				  derive->heap->class_count))
+							   derive->heap->class_count))
 			r = store_damaged(derive->heap->store, STORE_TOTALS, i,
 					  "group out of range", err);
 		kept++;
 	}
 	if (r != HDB_OK) {
 		free(totals);
-		return r < 0 ? r : store_damaged(derive->heap->store, STORE_TOTALS, 0,
-						 "record missing", err);
+		return r < 0 ? r :
+			       store_damaged(derive->heap->store, STORE_TOTALS, 0, "record missing",
+					     err);
 	}
 	*out = totals;
 	*count = kept;

@@ -18,15 +18,15 @@ struct totals_groups {
 
 /* Everything is owned. */
 struct totals {
-	struct derive *derive;       /* lent */
+	struct derive *derive; /* lent */
 	struct totals_groups kinds[TOTALS_KINDS];
-	struct class_tree supers;    /* for the totals by super class */
+	struct class_tree supers; /* for the totals by super class */
 };
 
 /*
- * Adds all objects to their classes' groups: counts, sizes, and what the topmost ones of each group retain. By super
- * class, what an object comes to is added where it begins to count, and taken off again (modulo 2^64) above the
- * class where it ends to.
+ * Adds all objects to their classes' groups: counts, sizes, and what the topmost ones of each group
+ * retain. By super class, what an object comes to is added where it begins to count, and taken off
+ * again (modulo 2^64) above the class where it ends to.
  */
 int totals_add_objects(struct totals *t, struct hdb_error *err);
 

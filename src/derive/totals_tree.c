@@ -1,10 +1,12 @@
 /*
- * derive/totals_tree.c - counts, sizes and retained sizes of groups of classes, from the dominator tree.
+ * derive/totals_tree.c - counts, sizes and retained sizes of groups of classes, from the dominator
+ * tree.
  *
- * Inner nodes of the tree get preorder numbers (graph/preorder.h). With each object thrown on the pile of the number
- * that it is found by (its own, or a leaf's dominator's), the piles give the tree in preorder. There, the members of a
- * group that no other dominates are those that come after the end of the subtree of the one before. Objects without
- * number, leaves of the top level, are topmost in any case.
+ * Inner nodes of the tree get preorder numbers (graph/preorder.h). With each object thrown on the
+ * pile of the number that it is found by (its own, or a leaf's dominator's), the piles give the
+ * tree in preorder. There, the members of a group that no other dominates are those that come after
+ * the end of the subtree of the one before. Objects without number, leaves of the top level, are
+ * topmost in any case.
  */
 #include "derive/blocks.h"
 #include "derive/totals.h"
@@ -30,16 +32,16 @@ struct class_sum {
 
 /* An inner node, by number. */
 struct inner_row {
-	uint64_t units;         /* retained, in units of the alignment */
-	uint32_t class_no;      /* HEAP_NONE: a member of no group */
-	uint32_t count;         /* inner nodes of its subtree */
+	uint64_t units;    /* retained, in units of the alignment */
+	uint32_t class_no; /* HEAP_NONE: a member of no group */
+	uint32_t count;    /* inner nodes of its subtree */
 };
 
 /* A range of numbers, made ready on any thread. */
 struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
-	bool is_filled;         /* leaves are there */
+	bool is_filled; /* leaves are there */
 };
 
 /* A class that was opened until a number. */
@@ -52,18 +54,19 @@ struct totals_tree {
 	struct derive_tree_block *blocks; /* by slot */
 	struct class_sum *sums;           /* by slot and class */
 	struct graph_preorder order;
-	struct graph_child_rows leaves;   /* by dominator's number; their nodes are classes */
-	struct graph_piles inner;         /* by range of numbers: number, class, units, count */
+	struct graph_child_rows leaves; /* by dominator's number; their nodes are classes */
+	struct base_buckets inner;      /* by range of numbers: number, class, units, count */
 	/* leaves of one dominator and class that follow one another */
 	uint32_t leaf_row, leaf_class;
 	uint64_t leaf_units;
 	/* the walk */
 	struct range_slot *slots;
-	const struct range_slot *slot;    /* that is walked */
+	const struct range_slot *slot; /* that is walked */
 	unsigned slot_count;
-	uint32_t base, row, end;          /* first number of the range, next one to be entered, end of the range */
-	uint32_t *until[TOTALS_KINDS];    /* by group: end of the topmost member's subtree */
-	struct opened *opened;            /* classes that are open in the tree of classes, innermost last */
+	uint32_t base, row,
+		end; /* first number of the range, next one to be entered, end of the range */
+	uint32_t *until[TOTALS_KINDS]; /* by group: end of the topmost member's subtree */
+	struct opened *opened; /* classes that are open in the tree of classes, innermost last */
 	uint32_t opened_count;
 };
 
@@ -102,8 +105,9 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			continue;
 		/* One that is unreachable stays without a number. */
 		if (d != first_ix + i)
-			graph_preorder_link(&w->order, place, d == GRAPH_NONE ? d :
-					    graph_preorder_place(&w->order, d));
+			graph_preorder_link(&w->order, place,
+					    d == GRAPH_NONE ? d :
+							      graph_preorder_place(&w->order, d));
 		place++;
 	}
 	return r;
@@ -115,15 +119,18 @@ static int number_inner(struct totals_tree *w, struct hdb_error *err)
 	int r = graph_preorder_init(&w->order, derive->heap->object_count, derive->work, err);
 
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, w, err);
+		r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, w,
+				      err);
 	if (r == HDB_OK)
 		r = graph_preorder_count(&w->order, err);
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "dominating objects", false, link_block, NULL, w, err);
+		r = derive_each_block(derive, "dominating objects", false, link_block, NULL, w,
+				      err);
 	if (r == HDB_OK)
 		r = graph_preorder_number(&w->order, err);
-	return r == HDB_ECORRUPT ? store_damaged(derive->heap->store, STORE_DOMINATORS, 0,
-						 "no tree", err) : r;
+	return r == HDB_ECORRUPT ?
+		       store_damaged(derive->heap->store, STORE_DOMINATORS, 0, "no tree", err) :
+		       r;
 }
 
 /* ---- all objects: counted, and put on piles ---- */
@@ -151,8 +158,8 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 }
 
 /*
- * Puts the place of the inner node in each object's dominator's stead, its own or a leaf's dominator's; GRAPH_NONE for
- * those that need none. values[] is 1 for inner nodes.
+ * Puts the place of the inner node in each object's dominator's stead, its own or a leaf's
+ * dominator's; GRAPH_NONE for those that need none. values[] is 1 for inner nodes.
  */
 static void find_places(struct totals_tree *w, struct derive_block *block)
 {
@@ -202,7 +209,8 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			continue;
 		tree->dominator[i] = graph_preorder_first(&w->order, place);
 		if (block->values[i])
-			block->values[i] = graph_preorder_end(&w->order, place) - tree->dominator[i];
+			block->values[i] =
+				graph_preorder_end(&w->order, place) - tree->dominator[i];
 	}
 	return HDB_OK;
 }
@@ -210,7 +218,8 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 static int put_leaf(struct totals_tree *w, struct hdb_error *err)
 {
 	return w->leaf_units ? graph_child_rows_add(&w->leaves, w->leaf_row, w->leaf_class,
-						    w->leaf_units, err) : HDB_OK;
+						    w->leaf_units, err) :
+			       HDB_OK;
 }
 
 static int put_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -227,7 +236,8 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (v[0] == GRAPH_NONE)
 			continue;
 		if (block->values[i]) {
-			r = graph_piles_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits, 2, 2, v, err);
+			r = base_buckets_add(&w->inner, (uint32_t)v[0] >> w->leaves.bits, 2, 2, v,
+					     err);
 		} else if (w->leaf_units && v[0] == w->leaf_row && v[1] == w->leaf_class) {
 			w->leaf_units += v[2];
 		} else {
@@ -262,11 +272,13 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
 	r = graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err);
 	if (r == HDB_OK)
-		r = graph_piles_init(&w->inner, w->leaves.range_count,
-				     (uint64_t)w->leaves.piles.chunk_bytes * w->leaves.range_count,
-				     w->leaves.piles.kept_bytes, derive->work, "dominating objects", err);
+		r = base_buckets_init(&w->inner, w->leaves.range_count,
+				      (uint64_t)w->leaves.piles.chunk_bytes * w->leaves.range_count,
+				      w->leaves.piles.kept_bytes, derive->work,
+				      "dominating objects", err);
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "totals by class", true, make_block, put_block, w, err);
+		r = derive_each_block(derive, "totals by class", true, make_block, put_block, w,
+				      err);
 	if (r == HDB_OK)
 		r = put_leaf(w, err);
 	for (size_t i = 0; i < sum_count && r == HDB_OK; i++)
@@ -280,7 +292,10 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 
 /* ---- the walk ---- */
 
-/* Retained by an object that counts for its class and those super classes that no dominator counts for. */
+/*
+ * Retained by an object that counts for its class and those super classes that no dominator counts
+ * for.
+ */
 static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes, uint32_t end)
 {
 	struct derive_total *totals = w->t->kinds[DERIVE_SUPERCLASS].totals;
@@ -348,8 +363,8 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 {
 	const size_t size = sizeof(*slot->inner) << w->leaves.bits;
 	const uint32_t base = no << w->leaves.bits;
-	struct graph_pile_reader reader = { 0 };
-	uint64_t v[GRAPH_PILE_FIELDS] = { 0 };
+	struct base_bucket_reader reader = { 0 };
+	uint64_t v[BASE_BUCKET_FIELDS] = { 0 };
 	int r;
 
 	if (!slot->inner)
@@ -357,12 +372,14 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	if (!slot->inner)
 		return hdb_fail_memory(err, "dominating objects", size);
 	memset(slot->inner, 0xff, size);
-	r = graph_pile_begin(&w->inner, no, &reader, err);
-	while (r == HDB_OK && (r = graph_pile_next(&reader, 2, 2, v, err)) == HDB_OK)
+	r = base_bucket_begin(&w->inner, no, &reader, err);
+	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 2, v, err)) == HDB_OK)
 		slot->inner[v[0] - base] = (struct inner_row){
-			.class_no = (uint32_t)v[1], .units = v[2], .count = (uint32_t)v[3],
+			.class_no = (uint32_t)v[1],
+			.units = v[2],
+			.count = (uint32_t)v[3],
 		};
-	graph_pile_end(&reader);
+	base_bucket_end(&reader);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -374,7 +391,8 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 
 	slot->is_filled = graph_child_range_fits(&w->leaves, (uint32_t)no);
 	return r == HDB_OK && slot->is_filled ?
-	       graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err) : r;
+		       graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err) :
+		       r;
 }
 
 static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
@@ -385,8 +403,9 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	int r = base_step(w->t->derive->work, no << w->leaves.bits, err);
 
 	w->row = w->base = (uint32_t)no << w->leaves.bits;
-	w->end = w->order.inner.count - w->base < (uint32_t)1 << w->leaves.bits ? w->order.inner.count :
-		 w->base + ((uint32_t)1 << w->leaves.bits);
+	w->end = w->order.inner.count - w->base < (uint32_t)1 << w->leaves.bits ?
+			 w->order.inner.count :
+			 w->base + ((uint32_t)1 << w->leaves.bits);
 	for (uint32_t row = w->base; r == HDB_OK && slot->is_filled && row < w->end; row++) {
 		const uint64_t *first = &leaves->first[row - w->base];
 
@@ -398,8 +417,8 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 		r = graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err);
 	if (w->row < w->end)
 		go_to(w, w->end - 1);
-	graph_pile_drop(&w->leaves.piles, (uint32_t)no);
-	graph_pile_drop(&w->inner, (uint32_t)no);
+	base_bucket_drop(&w->leaves.piles, (uint32_t)no);
+	base_bucket_drop(&w->inner, (uint32_t)no);
 	return r;
 }
 
@@ -407,9 +426,12 @@ static int walk_all(struct totals_tree *w, struct hdb_error *err)
 {
 	struct derive *derive = w->t->derive;
 	const struct base_pipeline pipeline = {
-		.item_count = w->leaves.range_count, .threads = derive->work->threads,
-		.slot_count = SLOTS_PER_THREAD * derive->work->threads, .ctx = w,
-		.produce = make_range, .consume = walk_range,
+		.item_count = w->leaves.range_count,
+		.threads = derive->work->threads,
+		.slot_count = SLOTS_PER_THREAD * derive->work->threads,
+		.ctx = w,
+		.produce = make_range,
+		.consume = walk_range,
 	};
 
 	base_stage(derive->work, "totals by class", w->order.inner.count, "objects");
@@ -417,11 +439,13 @@ static int walk_all(struct totals_tree *w, struct hdb_error *err)
 	w->slots = calloc(w->slot_count, sizeof(*w->slots));
 	w->opened = calloc((size_t)derive->heap->class_count + 1, sizeof(*w->opened));
 	if (!w->slots || !w->opened)
-		return hdb_fail_memory(err, "totals", derive->heap->class_count * sizeof(*w->opened));
+		return hdb_fail_memory(err, "totals",
+				       derive->heap->class_count * sizeof(*w->opened));
 	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 		w->until[k] = calloc((size_t)w->t->kinds[k].count + 1, sizeof(uint32_t));
 		if (!w->until[k])
-			return hdb_fail_memory(err, "totals", w->t->kinds[k].count * sizeof(uint32_t));
+			return hdb_fail_memory(err, "totals",
+					       w->t->kinds[k].count * sizeof(uint32_t));
 	}
 	return base_pipeline_run(&pipeline, err);
 }
@@ -436,7 +460,7 @@ static void release(struct totals_tree *w)
 		free(w->until[k]);
 	graph_child_rows_release(&w->leaves);
 	if (w->inner.work)
-		graph_piles_release(&w->inner);
+		base_buckets_release(&w->inner);
 	graph_preorder_release(&w->order);
 	free(w->slots);
 	free(w->opened);

@@ -1,5 +1,6 @@
 /*
- * derive/trees.c - tables that hold a tree over the objects: reach, reach.strong, dominators; and their readers.
+ * derive/trees.c - tables that hold a tree over the objects: reach, reach.strong, dominators; and
+ * their readers.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -71,8 +72,7 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, bool *reach
 	return r;
 }
 
-int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable,
-			struct hdb_error *err)
+int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err)
 {
 	const bool has_dominators = derive_has(derive, STORE_DOMINATORS);
 	uint32_t parent = ix;
@@ -83,8 +83,7 @@ int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable,
 	return r;
 }
 
-int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
-		     struct hdb_error *err)
+int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator, struct hdb_error *err)
 {
 	return read_parent(derive, &derive->dominators, ix, dominator, err);
 }
@@ -95,7 +94,7 @@ static int tree_block(struct derive *derive, struct store_column *column, uint32
 	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
 	uint32_t count;
 	int r = values ? derive_need(derive, column->table, err) :
-		hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
 	if (r == HDB_OK)
 		r = read_block(derive, column, block_no, values, parent, &count, err);
@@ -124,7 +123,7 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
 	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
 	uint32_t count = 0;
 	int r = values ? derive_need(derive, column->table, err) :
-		hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
+			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
 	if (r == HDB_OK)
 		r = store_column_block(column, block_no * STORE_BLOCK_OBJECTS, values, &count, err);
@@ -145,11 +144,11 @@ static int build_reach(struct derive *derive, bool is_strong, enum store_table t
 
 	if (r < 0)
 		return r;
-	r = base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4,
-			   "the reach tree", err);
+	r = base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
+			   err);
 	if (r == HDB_OK)
-		r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work,
-				     parent.data, err);
+		r = graph_reach_tree(&rows, derive->heap->root_bits, derive->work, parent.data,
+				     err);
 	graph_rows_release(&rows);
 	if (r == HDB_OK)
 		r = derive_put_tree(derive, writer, table, parent.data, err);
@@ -170,11 +169,13 @@ static int build_reach_strong(struct derive *derive, struct store_writer *writer
 }
 
 const struct derive_builder derive_build_reach = {
-	.tables = { STORE_REACH }, .build = build_reach_all,
+	.tables = { STORE_REACH },
+	.build = build_reach_all,
 };
 
 const struct derive_builder derive_build_reach_strong = {
-	.tables = { STORE_REACH_STRONG }, .build = build_reach_strong,
+	.tables = { STORE_REACH_STRONG },
+	.build = build_reach_strong,
 };
 
 /* ---- the dominator tree as a whole ---- */
@@ -210,7 +211,8 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 	if (r == HDB_OK)
 		r = store_column_block(&derive->retained, first_ix, out->units, &count, err);
 	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
-		const uint64_t units = out->units[i] + derive_units(derive, block->objects->shallow[i]);
+		const uint64_t units =
+			out->units[i] + derive_units(derive, block->objects->shallow[i]);
 
 		out->units[i] = out->dominator[i] == first_ix + i ? 0 : units;
 	}

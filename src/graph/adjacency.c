@@ -25,8 +25,8 @@ int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_wo
 		rows->width[code] = (uint8_t)(shortest + code);
 		rows->mask[code] = ((uint64_t)1 << (8 * (shortest + code))) - 1;
 	}
-	graph_slabs_init(&rows->bytes, FIRST_SLAB_BYTES, work, "the graph's edges");
-	graph_slabs_init(&rows->longs, GRAPH_SLAB_BYTES, work, "the graph's edges");
+	base_chunks_init(&rows->bytes, FIRST_SLAB_BYTES, work, "the graph's edges");
+	base_chunks_init(&rows->longs, BASE_CHUNK_BYTES, work, "the graph's edges");
 	rc = base_big_alloc(work, &rows->start_big, (groups + 1) * sizeof *rows->start, "the graph",
 			    err);
 	if (rc == HDB_OK)
@@ -42,8 +42,8 @@ void graph_rows_release(struct graph_rows *rows)
 {
 	if (!rows->work)
 		return;
-	graph_slabs_release(&rows->bytes);
-	graph_slabs_release(&rows->longs);
+	base_chunks_release(&rows->bytes);
+	base_chunks_release(&rows->longs);
 	base_big_free(rows->work, &rows->start_big);
 	base_big_free(rows->work, &rows->base_big);
 	*rows = (struct graph_rows){ 0 };
@@ -79,8 +79,8 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 	if (row->at == row->end)
 		row->at = row->end = rows->long_count;
 	for (uint64_t i = 0; i < count; i++) {
-		const int rc = graph_slabs_add(&rows->longs, sizeof *targets, &position, &room,
-					       err);
+		const int rc =
+			base_chunks_add(&rows->longs, sizeof *targets, &position, &room, err);
 		if (rc < 0)
 			return rc;
 		memcpy(room, &targets[i], sizeof *targets);
@@ -101,7 +101,7 @@ int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *le
 	assert(group_no <= rows->node_count / GRAPH_GROUP);
 	for (unsigned i = 0; i < GRAPH_GROUP; i++)
 		total += length[i] & GRAPH_ROW_MAX;
-	rc = graph_slabs_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err);
+	rc = base_chunks_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err);
 	if (rc < 0)
 		return rc;
 	if (group_no == first << GRAPH_GROUPS_BITS)

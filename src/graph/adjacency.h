@@ -1,5 +1,6 @@
 /*
- * graph/adjacency.h - the edges of a whole graph in memory, packed: about one byte a node and two an edge.
+ * graph/adjacency.h - the edges of a whole graph in memory, packed: about one byte a node and two
+ * an edge.
  *
  * The references of a heap mostly go to objects near by, so a row holds the distances to its
  * targets. A number's length is in its two lowest bits, so that reading one needs no branch.
@@ -8,14 +9,14 @@
  * miss of the caches, not one for each step to it. What does not fit into 127 bytes is a long row:
  * plain 32-bit targets, elsewhere.
  *
- * Filled group by group in ascending order, all of them; then read only. Not safe against wrong positions:
- * rows never come from a file.
+ * Filled group by group in ascending order, all of them; then read only. Not safe against wrong
+ * positions: rows never come from a file.
  */
 #ifndef GRAPH_ADJACENCY_H
 #define GRAPH_ADJACENCY_H
 
 #include "base/bytes.h"
-#include "graph/slabs.h"
+#include "base/chunked_buffer.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -42,13 +43,13 @@ struct graph_rows {
 	struct base_work *work;
 	uint32_t node_count;
 	uint64_t edge_count;
-	uint64_t *base;             /* by 2^GRAPH_GROUPS_BITS groups: where the first one starts */
-	uint32_t *start;            /* by group: how far from there it starts */
-	struct graph_slabs bytes;   /* groups: lengths, rows */
-	struct graph_slabs longs;   /* targets of long rows */
+	uint64_t *base;           /* by 2^GRAPH_GROUPS_BITS groups: where the first one starts */
+	uint32_t *start;          /* by group: how far from there it starts */
+	struct base_chunks bytes; /* groups: lengths, rows */
+	struct base_chunks longs; /* targets of long rows */
 	uint64_t long_count;
-	uint64_t mask[4];           /* of a number by the code of its length */
-	uint8_t width[4];           /* bytes by code */
+	uint64_t mask[4]; /* of a number by the code of its length */
+	uint8_t width[4]; /* bytes by code */
 	struct base_big base_big, start_big;
 };
 
@@ -80,8 +81,8 @@ static inline const uint8_t *graph_rows_group(const struct graph_rows *rows, uin
 {
 	const uint32_t group = v / GRAPH_GROUP;
 
-	return graph_slabs_at(&rows->bytes, rows->base[group >> GRAPH_GROUPS_BITS] +
-			      rows->start[group]);
+	return base_chunks_at(&rows->bytes,
+			      rows->base[group >> GRAPH_GROUPS_BITS] + rows->start[group]);
 }
 
 /* How far into its group the row of v starts. */
@@ -117,7 +118,9 @@ static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32
 	__builtin_prefetch(at + 24);
 }
 
-/* Asks for the lengths of v's group, and for its row where it is if all of the group are as long. */
+/*
+ * Asks for the lengths of v's group, and for its row where it is if all of the group are as long.
+ */
 static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v)
 {
 	const uint32_t group = v / GRAPH_GROUP;
@@ -130,9 +133,12 @@ static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v
 	__builtin_prefetch(at + GRAPH_GROUP + (uint64_t)size * (v % GRAPH_GROUP) / GRAPH_GROUP);
 }
 
-/* The targets of a packed row of v into out[GRAPH_ROW_MAX], and how many. There are 8 bytes to read beyond it. */
-static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t v, const uint8_t *at,
-					 unsigned length, uint32_t *out)
+/*
+ * The targets of a packed row of v into out[GRAPH_ROW_MAX], and how many. There are 8 bytes to read
+ * beyond it.
+ */
+static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t v,
+					 const uint8_t *at, unsigned length, uint32_t *out)
 {
 	const uint8_t *end = at + length;
 	unsigned count = 0;
@@ -175,7 +181,7 @@ static inline uint32_t graph_rows_long(const struct graph_rows *rows, uint64_t i
 {
 	uint32_t target;
 
-	memcpy(&target, graph_slabs_at(&rows->longs, i * sizeof target), sizeof target);
+	memcpy(&target, base_chunks_at(&rows->longs, i * sizeof target), sizeof target);
 	return target;
 }
 

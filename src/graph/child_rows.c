@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranges: few enough that each pile has a chunk of some size, many enough that one fits the caches. */
+/*
+ * Ranges: few enough that each pile has a chunk of some size, many enough that one fits the caches.
+ */
 #define RANGES_MAX 1024u
 
 /* Children that are sorted at once: at the least budget, and where it does not matter. */
@@ -32,8 +34,8 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 			  struct base_work *work, struct hdb_error *err)
 {
 	const uint64_t budget = work->memory_bytes;
-	const uint64_t chunks = node_count / 2u < budget / CHUNK_SHARE ? node_count / 2u :
-				budget / CHUNK_SHARE;
+	const uint64_t chunks =
+		node_count / 2u < budget / CHUNK_SHARE ? node_count / 2u : budget / CHUNK_SHARE;
 
 	*rows = (struct graph_child_rows){ .node_count = node_count, .bits = GRAPH_CHILD_BITS };
 	if (node_count >= UINT32_MAX - 1)
@@ -44,35 +46,35 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 	rows->range_count = (node_count >> rows->bits) + 1;
 	rows->range_limit = clamp(budget / RANGE_SHARE, SORT_MIN, SORT_MAX);
 	rows->run_limit = clamp(budget / RUN_SHARE, SORT_MIN, RUN_MAX);
-	return graph_piles_init(&rows->piles, rows->range_count + 1, chunks, budget / KEPT_SHARE,
-				work, "dominated objects", err);
+	return base_buckets_init(&rows->piles, rows->range_count + 1, chunks, budget / KEPT_SHARE,
+				 work, "dominated objects", err);
 }
 
 void graph_child_rows_release(struct graph_child_rows *rows)
 {
 	if (rows->piles.work)
-		graph_piles_release(&rows->piles);
+		base_buckets_release(&rows->piles);
 	*rows = (struct graph_child_rows){ 0 };
 }
 
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
 			 struct hdb_error *err)
 {
-	struct graph_pile_reader reader;
-	uint64_t v[GRAPH_PILE_FIELDS];
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
 	*top_count = rows->piles.pile[rows->range_count].count;
 	if (*top_count > top_limit)
 		return HDB_OK;
 	*top_count = 0;
-	rc = graph_pile_begin(&rows->piles, rows->range_count, &reader, err);
-	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK) {
+	rc = base_bucket_begin(&rows->piles, rows->range_count, &reader, err);
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
 		v[0] = rows->node_count;
-		rc = graph_piles_add(&rows->piles, rows->range_count - 1, 2, 1, v, err);
+		rc = base_buckets_add(&rows->piles, rows->range_count - 1, 2, 1, v, err);
 	}
-	graph_pile_end(&reader);
-	graph_pile_drop(&rows->piles, rows->range_count);
+	base_bucket_end(&reader);
+	base_bucket_drop(&rows->piles, rows->range_count);
 	return rc < 0 ? rc : HDB_OK;
 }
 
@@ -102,14 +104,14 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
 static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 		      struct graph_child_range *range, struct hdb_error *err)
 {
-	struct graph_pile_reader reader;
-	uint64_t v[GRAPH_PILE_FIELDS];
-	int rc = graph_pile_begin(&rows->piles, no, &reader, err);
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc = base_bucket_begin(&rows->piles, no, &reader, err);
 
 	memset(range->first, 0, ((size_t)range->count + 2) * sizeof *range->first);
-	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK)
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK)
 		range->first[v[0] - range->base + 2]++;
-	graph_pile_end(&reader);
+	base_bucket_end(&reader);
 	for (size_t i = 2; i < (size_t)range->count + 2; i++)
 		range->first[i] += range->first[i - 1];
 	return rc < 0 ? rc : HDB_OK;
@@ -119,22 +121,23 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 		     struct graph_child_range *range, struct hdb_error *err)
 {
-	struct graph_key *keys = range->keys.data;
-	struct graph_pile_reader reader;
-	uint64_t v[GRAPH_PILE_FIELDS];
-	int rc = graph_pile_begin(&rows->piles, no, &reader, err);
+	struct base_sort_key *keys = range->keys.data;
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc = base_bucket_begin(&rows->piles, no, &reader, err);
 
-	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK)
-		keys[range->first[v[0] - range->base + 1]++] = (struct graph_key){
-			.key = ~v[2], .node = (uint32_t)v[1],
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK)
+		keys[range->first[v[0] - range->base + 1]++] = (struct base_sort_key){
+			.key = ~v[2],
+			.node = (uint32_t)v[1],
 		};
-	graph_pile_end(&reader);
+	base_bucket_end(&reader);
 	return rc < 0 ? rc : HDB_OK;
 }
 
 static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 {
-	struct graph_key *keys = range->keys.data;
+	struct base_sort_key *keys = range->keys.data;
 	uint32_t *node = range->keys.data;
 	const uint64_t total = range->first[range->count];
 	uint64_t longest = 0;
@@ -146,8 +149,8 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 	rc = base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err);
 	for (uint32_t i = 0; rc == HDB_OK && i < range->count; i++)
 		if (range->first[i + 1] - range->first[i] > 1)
-			graph_sort_keys(keys + range->first[i], range->spare.data,
-					(size_t)(range->first[i + 1] - range->first[i]));
+			base_sort_keys(keys + range->first[i], range->spare.data,
+				       (size_t)(range->first[i + 1] - range->first[i]));
 	/* Nodes take the place of keys that were read. */
 	for (uint64_t i = 0; rc == HDB_OK && i < total; i++)
 		memcpy(&node[i], &keys[i].node, sizeof *node);
@@ -169,7 +172,7 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 	range->keys.count = range->spare.count = 0;
 	if (rc == HDB_OK)
 		rc = base_vec_reserve(&range->keys, (size_t)rows->piles.pile[no].count,
-				      sizeof(struct graph_key), err);
+				      sizeof(struct base_sort_key), err);
 	if (rc == HDB_OK)
 		rc = fill_rows(rows, no, range, err);
 	range->key = range->keys.data;
@@ -196,32 +199,33 @@ struct run_head {
 
 struct merge {
 	struct graph_child_rows *rows;
-	struct graph_piles runs;
-	struct graph_pile_reader *readers;
-	struct run_head *heap;   /* the least on top */
+	struct base_buckets runs;
+	struct base_bucket_reader *readers;
+	struct run_head *heap; /* the least on top */
 	uint32_t run_count, heap_count;
-	struct base_big keys;    /* struct graph_key: a run's by place, and twice as many spare ones */
-	struct base_big places;  /* uint32_t: a run's nodes by place, then its rows */
+	/* struct base_sort_key: a run's by place, and twice as many spare ones */
+	struct base_big keys;
+	struct base_big places; /* uint32_t: a run's nodes by place, then its rows */
 };
 
-static int add_run(struct merge *m, struct graph_key *keys, uint64_t count, bool has_rows,
+static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, bool has_rows,
 		   struct hdb_error *err)
 {
-	struct graph_key *spare = keys + m->rows->run_limit;
+	struct base_sort_key *spare = keys + m->rows->run_limit;
 	const uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
 	int rc = HDB_OK;
 
-	graph_sort_keys(keys, spare, (size_t)count);
+	base_sort_keys(keys, spare, (size_t)count);
 	/* Then by row; as sorting is stable, rows stay sorted by size. */
 	for (uint64_t i = 0; has_rows && i < count; i++)
-		spare[i] = (struct graph_key){ .key = row[keys[i].node], .node = (uint32_t)i };
+		spare[i] = (struct base_sort_key){ .key = row[keys[i].node], .node = (uint32_t)i };
 	if (has_rows)
-		graph_sort_keys(spare, spare + m->rows->run_limit, (size_t)count);
+		base_sort_keys(spare, spare + m->rows->run_limit, (size_t)count);
 	for (uint64_t i = 0; rc == HDB_OK && i < count; i++) {
-		const struct graph_key *key = &keys[has_rows ? spare[i].node : i];
+		const struct base_sort_key *key = &keys[has_rows ? spare[i].node : i];
 		const uint64_t v[] = { key->key, node[key->node], row[key->node] };
 
-		rc = graph_piles_add(&m->runs, m->run_count, 2, 1, v, err);
+		rc = base_buckets_add(&m->runs, m->run_count, 2, 1, v, err);
 	}
 	m->run_count++;
 	return rc;
@@ -232,14 +236,14 @@ static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 {
 	struct base_work *work = m->rows->piles.work;
 	const bool has_rows = no < m->rows->range_count;
-	struct graph_key *keys = m->keys.data;
+	struct base_sort_key *keys = m->keys.data;
 	uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
-	struct graph_pile_reader reader;
-	uint64_t v[GRAPH_PILE_FIELDS], count = 0, done = 0;
-	int rc = graph_pile_begin(&m->rows->piles, no, &reader, err);
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS], count = 0, done = 0;
+	int rc = base_bucket_begin(&m->rows->piles, no, &reader, err);
 
-	while (rc == HDB_OK && (rc = graph_pile_next(&reader, 2, 1, v, err)) == HDB_OK) {
-		keys[count] = (struct graph_key){ .key = ~v[2], .node = (uint32_t)count };
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
+		keys[count] = (struct base_sort_key){ .key = ~v[2], .node = (uint32_t)count };
 		node[count] = (uint32_t)v[1];
 		row[count++] = (uint32_t)v[0];
 		if (count == m->rows->run_limit) {
@@ -249,7 +253,7 @@ static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 		if (rc == HDB_OK && (++done & STEP_MASK) == 0)
 			rc = base_step(work, done / 2, err);
 	}
-	graph_pile_end(&reader);
+	base_bucket_end(&reader);
 	if (rc == HDB_END && count)
 		rc = add_run(m, keys, count, has_rows, err);
 	return rc < 0 ? rc : HDB_OK;
@@ -280,12 +284,15 @@ static void sift(struct merge *m, uint32_t at)
 
 static int next_head(struct merge *m, uint32_t run, struct run_head *head, struct hdb_error *err)
 {
-	uint64_t v[GRAPH_PILE_FIELDS];
-	const int rc = graph_pile_next(&m->readers[run], 2, 1, v, err);
+	uint64_t v[BASE_BUCKET_FIELDS];
+	const int rc = base_bucket_next(&m->readers[run], 2, 1, v, err);
 
 	if (rc == HDB_OK)
 		*head = (struct run_head){
-			.row = (uint32_t)v[2], .run = run, .key = v[0], .node = v[1],
+			.row = (uint32_t)v[2],
+			.run = run,
+			.key = v[0],
+			.node = v[1],
 		};
 	return rc;
 }
@@ -299,7 +306,7 @@ static int start_merge(struct merge *m, struct hdb_error *err)
 	if (!m->readers || !m->heap)
 		return hdb_fail_memory(err, "dominated objects", m->run_count * sizeof *m->heap);
 	for (uint32_t i = 0; rc == HDB_OK && i < m->run_count; i++) {
-		rc = graph_pile_begin(&m->runs, i, &m->readers[i], err);
+		rc = base_bucket_begin(&m->runs, i, &m->readers[i], err);
 		if (rc == HDB_OK)
 			rc = next_head(m, i, &m->heap[m->heap_count++], err);
 	}
@@ -345,29 +352,30 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 	const uint64_t count = rows->piles.pile[no].count;
 	struct merge m = { .rows = rows };
 	/* Keys, and twice as many for sorting by size and then by row. */
-	int rc = base_big_alloc_raw(work, &m.keys, 3 * rows->run_limit * sizeof(struct graph_key),
+	int rc = base_big_alloc_raw(work, &m.keys,
+				    3 * rows->run_limit * sizeof(struct base_sort_key),
 				    "dominated objects", err);
 
 	if (rc == HDB_OK)
 		rc = base_big_alloc_raw(work, &m.places, 2 * rows->run_limit * sizeof(uint32_t),
 					"dominated objects", err);
 	if (rc == HDB_OK)
-		rc = graph_piles_init(&m.runs, (uint32_t)(count / rows->run_limit) + 1,
-				      work->memory_bytes / CHUNK_SHARE, 0, work,
-				      "dominated objects", err);
+		rc = base_buckets_init(&m.runs, (uint32_t)(count / rows->run_limit) + 1,
+				       work->memory_bytes / CHUNK_SHARE, 0, work,
+				       "dominated objects", err);
 	if (rc == HDB_OK)
 		rc = make_runs(&m, no, err);
 	base_big_free(work, &m.keys);
 	base_big_free(work, &m.places);
-	graph_pile_drop(&rows->piles, no);
+	base_bucket_drop(&rows->piles, no);
 	if (rc == HDB_OK)
 		rc = start_merge(&m, err);
 	if (rc == HDB_OK)
 		rc = give_all(&m, no, count, take, ctx, err);
 	for (uint32_t i = 0; m.readers && i < m.run_count; i++)
-		graph_pile_end(&m.readers[i]);
+		base_bucket_end(&m.readers[i]);
 	if (m.runs.work)
-		graph_piles_release(&m.runs);
+		base_buckets_release(&m.runs);
 	free(m.readers);
 	free(m.heap);
 	return rc;

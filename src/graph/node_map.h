@@ -10,10 +10,10 @@
 #include "graph/access.h"
 
 struct graph_node_map {
-	uint32_t *node;  /* the members, by number */
+	uint32_t *node; /* the members, by number */
 	uint32_t count, limit;
-	uint32_t *slot;  /* hash table of numbers, at most half full; GRAPH_NONE: free */
-	uint64_t slots;  /* a power of two, or 0 */
+	uint32_t *slot; /* hash table of numbers, at most half full; GRAPH_NONE: free */
+	uint64_t slots; /* a power of two, or 0 */
 };
 
 /* The number of `node`, or GRAPH_NONE if it is no member. */

@@ -15,7 +15,7 @@ struct graph_paths_options {
 	uint32_t max_nodes; /* visited; 0: no limit */
 	/* Says whether the reference from -> to does not count. NULL: all do. */
 	int (*skip)(void *ctx, uint32_t from, uint32_t to, bool *skip, struct hdb_error *err);
-	void *ctx;          /* for skip; lent */
+	void *ctx; /* for skip; lent */
 };
 
 struct graph_paths {
@@ -24,9 +24,9 @@ struct graph_paths {
 	struct graph_node_map map; /* visited, in the order of the search */
 	uint32_t *toward;          /* by number: the number of the next one to the target */
 	uint32_t toward_limit;
-	uint32_t expanded;         /* numbers below it were asked for their referrers */
-	uint32_t looked;           /* numbers below it were looked at as roots */
-	uint32_t *path;            /* the last one given */
+	uint32_t expanded; /* numbers below it were asked for their referrers */
+	uint32_t looked;   /* numbers below it were looked at as roots */
+	uint32_t *path;    /* the last one given */
 	size_t path_limit;
 };
 

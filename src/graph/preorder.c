@@ -13,14 +13,14 @@ int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struc
 {
 	*order = (struct graph_preorder){ .work = work };
 	atomic_init(&order->top, GRAPH_NONE);
-	return graph_rank_bits_init(&order->inner, node_count, work, "the set of dominators", err);
+	return base_ranks_init(&order->inner, node_count, work, "the set of dominators", err);
 }
 
 void graph_preorder_release(struct graph_preorder *order)
 {
 	if (!order->work)
 		return;
-	graph_rank_bits_release(&order->inner);
+	base_ranks_release(&order->inner);
 	base_big_free(order->work, &order->link_big);
 	base_big_free(order->work, &order->last_big);
 	order->work = NULL;
@@ -31,7 +31,7 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	uint64_t count;
 	int rc;
 
-	graph_rank_bits_rank(&order->inner);
+	base_ranks_rank(&order->inner);
 	count = order->inner.count;
 	/* The last number is the end of a subtree, and none of them GRAPH_NONE. */
 	if (count >= GRAPH_NONE)
@@ -39,8 +39,9 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	rc = base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
 				"the tree of dominators", err);
 	if (rc == HDB_OK)
-		rc = base_big_alloc(order->work, &order->last_big, (count / 64 + 1) * sizeof(uint64_t),
-				    "the tree of dominators", err);
+		rc = base_big_alloc(order->work, &order->last_big,
+				    (count / 64 + 1) * sizeof(uint64_t), "the tree of dominators",
+				    err);
 	order->link = order->link_big.data;
 	order->is_last = order->last_big.data;
 	if (rc == HDB_OK)
@@ -54,8 +55,8 @@ void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t 
 	uint32_t next = atomic_exchange_explicit(list, place, memory_order_relaxed);
 
 	if (next == GRAPH_NONE) {
-		(void)atomic_fetch_or_explicit(&order->is_last[place / 64], (uint64_t)1 << (place & 63),
-					       memory_order_relaxed);
+		(void)atomic_fetch_or_explicit(&order->is_last[place / 64],
+					       (uint64_t)1 << (place & 63), memory_order_relaxed);
 		next = parent;
 	}
 	atomic_store_explicit(&order->link[place].next, next, memory_order_relaxed);
@@ -63,7 +64,9 @@ void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t 
 
 static bool is_last(const struct graph_preorder *order, uint32_t place)
 {
-	return atomic_load_explicit(&order->is_last[place / 64], memory_order_relaxed) >> (place & 63) & 1;
+	return atomic_load_explicit(&order->is_last[place / 64], memory_order_relaxed) >>
+		       (place & 63) &
+	       1;
 }
 
 /* Leaves the node and those above it whose last child was left; returns who is entered next. */

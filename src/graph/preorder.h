@@ -1,30 +1,35 @@
 /*
- * graph/preorder.h - preorder numbers of the inner nodes of a tree, from its nodes' parents in any order.
+ * graph/preorder.h - preorder numbers of the inner nodes of a tree, from its nodes' parents in any
+ * order.
  *
- * For trees whose most nodes are leaves, and which fit in no memory node by node: a node takes a bit, an inner
- * node 8 bytes more. Children of a node are linked to a list; the walk needs no stack, since the last child's link
- * leads back to the parent, and leaves its numbers where the links were. The order of siblings is any: it differs
- * with the threads.
+ * For trees whose most nodes are leaves, and which fit in no memory node by node: a node takes a
+ * bit, an inner node 8 bytes more. Children of a node are linked to a list; the walk needs no
+ * stack, since the last child's link leads back to the parent, and leaves its numbers where the
+ * links were. The order of siblings is any: it differs with the threads.
  */
 #ifndef GRAPH_PREORDER_H
 #define GRAPH_PREORDER_H
 
 #include "graph/access.h"
-#include "graph/rank_bits.h"
+#include "base/rank_bitset.h"
 
 /* An inner node: links while the tree is made, then numbers. */
 struct graph_preorder_link {
-	_Atomic uint32_t first;  /* child, GRAPH_NONE: no inner one; then: its preorder number */
-	_Atomic uint32_t next;   /* sibling; of the last one the parent, GRAPH_NONE: the top; then: the number
-				    after the last one of its subtree */
+	_Atomic uint32_t first; /* child, GRAPH_NONE: no inner one; then: its preorder number */
+	_Atomic uint32_t
+		/*
+		 * sibling; of the last one the parent, GRAPH_NONE: the top; then: the number after
+		 * the last one of its subtree
+		 */
+		next;
 };
 
 struct graph_preorder {
 	struct base_work *work;
-	struct graph_rank_bits inner;     /* nodes */
+	struct base_ranks inner;          /* nodes */
 	struct graph_preorder_link *link; /* by place among the inner nodes */
-	_Atomic uint64_t *is_last;   /* by place: no sibling follows */
-	_Atomic uint32_t top;        /* first inner node of the top level */
+	_Atomic uint64_t *is_last;        /* by place: no sibling follows */
+	_Atomic uint32_t top;             /* first inner node of the top level */
 	struct base_big link_big, last_big;
 };
 
@@ -36,12 +41,12 @@ void graph_preorder_release(struct graph_preorder *order);
 /* First: a node, below node_count, has children. On any thread. */
 static inline void graph_preorder_mark(struct graph_preorder *order, uint32_t node)
 {
-	graph_rank_bits_put(&order->inner, node);
+	base_ranks_put(&order->inner, node);
 }
 
 static inline bool graph_preorder_is_inner(const struct graph_preorder *order, uint32_t node)
 {
-	return graph_rank_bits_has(&order->inner, node);
+	return base_ranks_has(&order->inner, node);
 }
 
 /* Second, once all are marked: makes room for them. */
@@ -50,21 +55,24 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err);
 /* Place of a node among the inner ones: how many come before it. */
 static inline uint32_t graph_preorder_place(const struct graph_preorder *order, uint32_t node)
 {
-	return graph_rank_bits_before(&order->inner, node);
+	return base_ranks_before(&order->inner, node);
 }
 
 /* Asks for the memory that this needs, or graph_preorder_mark. */
 static inline void graph_preorder_prefetch(const struct graph_preorder *order, uint32_t node)
 {
-	graph_rank_bits_prefetch(&order->inner, node);
+	base_ranks_prefetch(&order->inner, node);
 }
 
-/* Third, for each inner node once: its parent, which was marked, as places; GRAPH_NONE: the top. On any thread. */
+/*
+ * Third, for each inner node once: its parent, which was marked, as places; GRAPH_NONE: the top. On
+ * any thread.
+ */
 void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent);
 
 /*
- * Fourth: numbers the inner nodes from 0, each before those below it. HDB_ECORRUPT, with no message, if the top does
- * not reach them all.
+ * Fourth: numbers the inner nodes from 0, each before those below it. HDB_ECORRUPT, with no
+ * message, if the top does not reach them all.
  */
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err);
 

@@ -49,8 +49,8 @@ static inline void prefetch(const struct search *s)
 	if (ahead > TARGETS_AHEAD) {
 		uint32_t target[GRAPH_ROW_MAX];
 		struct graph_long_row row;
-		const unsigned n = graph_rows_get(s->rows, s->queue[s->head + TARGETS_AHEAD],
-						  target, &row);
+		const unsigned n =
+			graph_rows_get(s->rows, s->queue[s->head + TARGETS_AHEAD], target, &row);
 
 		for (unsigned i = 0; i < n; i++)
 			prefetch_known(s, target[i]);
@@ -190,8 +190,9 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 }
 
 /*
- * The same from the last beginning to the first. What a search has reached leads to nothing that a later one had to
- * begin at; so a beginning that none of those behind it reaches has nothing before it but its own cycles.
+ * The same from the last beginning to the first. What a search has reached leads to nothing that a
+ * later one had to begin at; so a beginning that none of those behind it reaches has nothing before
+ * it but its own cycles.
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {

@@ -27,9 +27,9 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 		       uint32_t *count, struct hdb_error *err);
 
 /*
- * Fills in `orphans` (bits as root_bits, lent) with a smallest set of nodes that reach all that the roots do not: each
- * is a node that no node outside its own cycles leads to, one of each such group of cycles; always the same for the
- * same graph. Temporary memory: 4 bytes and 2 bits a node.
+ * Fills in `orphans` (bits as root_bits, lent) with a smallest set of nodes that reach all that the
+ * roots do not: each is a node that no node outside its own cycles leads to, one of each such group
+ * of cycles; always the same for the same graph. Temporary memory: 4 bytes and 2 bits a node.
  */
 int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits,
 			struct base_work *work, uint64_t *orphans, struct hdb_error *err);

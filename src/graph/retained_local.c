@@ -4,7 +4,7 @@
 #include "graph/retained_local.h"
 
 #include "graph/node_map.h"
-#include "graph/sort.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -178,7 +178,7 @@ static void give(struct local *l, struct graph_retained_set *out)
 		if (!l->removed[i])
 			l->map.node[count++] = l->map.node[i];
 	}
-	graph_sort_nodes(l->map.node, l->pending, count);
+	base_sort_nodes(l->map.node, l->pending, count);
 	out->nodes = l->map.node;
 	out->count = count;
 	l->map.node = NULL;

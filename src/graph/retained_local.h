@@ -19,7 +19,7 @@ struct graph_retained_options {
 };
 
 struct graph_retained_set {
-	uint32_t *nodes;        /* retained, ascending; owned */
+	uint32_t *nodes; /* retained, ascending; owned */
 	uint32_t count;
 	/* What it cost; also filled when a budget was exceeded. */
 	uint32_t subtree_nodes; /* members and what is below them */

@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Objects that a byte of the table objects can stand for at most: three columns of a group take 24 bytes and more. */
+/*
+ * Objects that a byte of the table objects can stand for at most: three columns of a group take 24
+ * bytes and more.
+ */
 #define OBJECTS_A_BYTE 4
 
 static int read_layout(struct heap *heap, struct hdb_error *err)
@@ -26,21 +29,24 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 
 	if (r < 0)
 		return r;
-	found = store_record_room(store, STORE_CLASSES, sizeof(struct store_class), &class_room, err);
+	found = store_record_room(store, STORE_CLASSES, sizeof(struct store_class), &class_room,
+				  err);
 	if (found < 0)
 		return found;
 	/* Memory is set aside by these numbers, so they must be able to be true. */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
 	    classes != class_room)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: impossible number of objects or "
-				"classes", store_path(store));
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: damaged: impossible number of objects or "
+				"classes",
+				store_path(store));
 	heap->object_count = (uint32_t)objects;
 	heap->class_count = (uint32_t)classes;
 	heap->id_size = store_meta_number(store, "dump.id_size", 8) == 4 ? 4 : 8;
 	heap->is_android = store_meta_number(store, "dump.is_android", 0) != 0;
-	heap->class_class_no = (uint32_t)store_meta_number(store, "class.java.lang.Class",
-							   HEAP_NONE);
+	heap->class_class_no =
+		(uint32_t)store_meta_number(store, "class.java.lang.Class", HEAP_NONE);
 	heap->layout = (struct heap_layout){
 		.model = (enum hdb_size_model)store_meta_number(store, "sizes.model", 0),
 		.header_bytes = (unsigned)store_meta_number(store, "sizes.header_bytes", 0),
@@ -154,9 +160,10 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	if (!block)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
 	r = store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err);
-	if (r == HDB_OK && block->count != (block_no + 1 < heap_block_count(heap) ?
-					    STORE_BLOCK_OBJECTS : heap->object_count -
-					    block_no * STORE_BLOCK_OBJECTS))
+	if (r == HDB_OK &&
+	    block->count != (block_no + 1 < heap_block_count(heap) ?
+				     STORE_BLOCK_OBJECTS :
+				     heap->object_count - block_no * STORE_BLOCK_OBJECTS))
 		r = store_damaged(heap->store, STORE_OBJECTS, block->first_ix, "impossible size",
 				  err);
 	if (r < 0) {
@@ -268,8 +275,9 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 	if (i == UINT32_MAX)
 		return HDB_NOTFOUND;
 	*ix = block->first_ix + i;
-	return *ix < heap->object_count ? HDB_OK :
-	       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
+	return *ix < heap->object_count ?
+		       HDB_OK :
+		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }
 
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
@@ -289,8 +297,9 @@ int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_er
 			high = mid;
 	}
 	*ix = block->first_ix + low;
-	return *ix < heap->object_count ? HDB_OK :
-	       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
+	return *ix < heap->object_count ?
+		       HDB_OK :
+		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }
 
 int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err)
@@ -344,16 +353,20 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 	if (r < 0)
 		return r;
 	*out = (struct heap_object){
-		.ix = ix, .class_no = o.class_no, .kind = o.kind, .length = o.length,
-		.heap_no = o.heap_no, .embedded = o.is_embedded ? STORE_KIND_EMBEDDED : 0,
+		.ix = ix,
+		.class_no = o.class_no,
+		.kind = o.kind,
+		.length = o.length,
+		.heap_no = o.heap_no,
+		.embedded = o.is_embedded ? STORE_KIND_EMBEDDED : 0,
 	};
 	out->shallow_bytes = heap_shallow(heap, o.class_no, o.kind | out->embedded, o.length);
 	return HDB_OK;
 }
 
 /*
- * The offset of an object that is no class object, from the groups that were decoded last: passes go from object to
- * object, and to others nearby.
+ * The offset of an object that is no class object, from the groups that were decoded last: passes
+ * go from object to object, and to others nearby.
  */
 static uint64_t offset_in_group(struct heap_offsets **groups, const struct store_objects *block,
 				uint32_t ix)
@@ -433,7 +446,8 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 		if (!length || l->model != HDB_SIZES_VM)
 			return class->instance_bytes;
 		return layout_round(class->instance_bytes +
-				    layout_stack_chunk(l->reference_bytes, length), l->align_bytes);
+					    layout_stack_chunk(l->reference_bytes, length),
+				    l->align_bytes);
 	case STORE_CLASS:
 		return heap->classes[length].class_bytes;
 	case STORE_OBJECT_ARRAY:
@@ -441,7 +455,7 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 		width = l->reference_bytes;
 		if (class->element_bytes) {
 			header = class->flags & STORE_CLASS_FILLER ? l->primitive_header_bytes :
-				 l->wide_header_bytes;
+								     l->wide_header_bytes;
 			width = class->element_bytes;
 		}
 		break;

@@ -1,8 +1,8 @@
 /*
  * heap/heap.h - an open heap database as a heap: objects, classes, sizes, references, roots.
  *
- * Reads the base tables only; what must be computed first is derive/'s. One thread at a time. Pointers that a
- * function lends are borrowed until heap_close unless it says otherwise.
+ * Reads the base tables only; what must be computed first is derive/'s. One thread at a time.
+ * Pointers that a function lends are borrowed until heap_close unless it says otherwise.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -31,17 +31,21 @@ struct heap_layout {
 	unsigned wide_header_bytes;
 };
 
-/* Decoded groups of file offsets that are kept: a power of two; 260 KB, what a core's own cache holds. */
+/*
+ * Decoded groups of file offsets that are kept: a power of two; 260 KB, what a core's own cache
+ * holds.
+ */
 #define HEAP_OFFSET_GROUPS 256u
 
 struct heap_offsets {
-	uint32_t group_no;           /* + 1; 0: none */
+	uint32_t group_no; /* + 1; 0: none */
 	uint64_t offset[PACK_GROUP];
 };
 
 /* What whoever reads an answer should know first. */
 struct heap_state {
-	char *stale;            /* one line: the dump there is another one by now; NULL: it is not, or it is gone */
+	/* one line: the dump there is another one by now; NULL: it is not, or it is gone */
+	char *stale;
 	char *incomplete;       /* one line: what the dump lacks; NULL: nothing that is known */
 	uint64_t missing_bytes; /* of a dump that was cut: at least; 0: not known */
 	uint64_t skipped_bytes; /* with objects that could not be read */
@@ -50,38 +54,39 @@ struct heap_state {
 	bool takes_orphans;     /* what nothing holds counts as a root: table orphans */
 	/* how it was imported */
 	char imported_path[4096];
-	char layout[128];       /* "": none was given */
+	char layout[128]; /* "": none was given */
 	unsigned snapshot;
 	bool is_strict;
 };
 
 struct heap {
-	struct store *store;        /* owned */
-	struct base_work *work;     /* lent */
-	uint32_t object_count;      /* invented objects included */
+	struct store *store;    /* owned */
+	struct base_work *work; /* lent */
+	uint32_t object_count;  /* invented objects included */
 	uint32_t class_count;
 	unsigned id_size;
 	struct heap_layout layout;
-	struct heap_state state;    /* found when it is opened */
-	uint32_t class_class_no;    /* java.lang.Class */
+	struct heap_state state; /* found when it is opened */
+	uint32_t class_class_no; /* java.lang.Class */
 	bool is_android;
 	/* private */
 	struct store_class *classes; /* read when first asked for */
 	char **class_names;
-	struct heap_below *below;   /* heap_classes.c: tables for deep chains of super classes; owned */
-	struct hdb_error damage;    /* the first failure of a look-up that has no way to tell */
+	/* heap_classes.c: tables for deep chains of super classes; owned */
+	struct heap_below *below;
+	struct hdb_error damage;        /* the first failure of a look-up that has no way to tell */
 	struct store_objects **objects; /* opened blocks */
 	struct store_ids **ids;
 	uint64_t objects_generation;
-	uint64_t *first_ids;        /* of the blocks; read when first asked for */
-	uint32_t found_block;       /* of identifiers: where the last look-up ended */
+	uint64_t *first_ids;          /* of the blocks; read when first asked for */
+	uint32_t found_block;         /* of identifiers: where the last look-up ended */
 	struct heap_offsets *offsets; /* by group number modulo HEAP_OFFSET_GROUPS; owned */
-	uint64_t *root_bits;        /* read when first asked for */
+	uint64_t *root_bits;          /* read when first asked for */
 	struct store_root *roots;
 	uint64_t root_count;
 	struct base_vec string_layouts; /* strings.h; found when first asked for */
 	bool has_strings, is_big_endian;
-	struct heap_known *known;    /* known.h; made when first asked for */
+	struct heap_known *known;   /* known.h; made when first asked for */
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
 	struct base_source *source; /* opened when first asked for */
 	struct hprof_file file;
@@ -109,11 +114,12 @@ int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err)
 struct heap_object {
 	uint32_t ix;
 	uint32_t class_no;
-	uint8_t kind;         /* enum store_kind, which is enum hdb_object_kind */
-	uint8_t embedded;     /* STORE_KIND_EMBEDDED for an array without header, a flat value; else 0 */
-	uint64_t length;      /* arrays: elements; class objects: number of the class it stands for */
+	uint8_t kind; /* enum store_kind, which is enum hdb_object_kind */
+	/* STORE_KIND_EMBEDDED for an array without header, a flat value; else 0 */
+	uint8_t embedded;
+	uint64_t length; /* arrays: elements; class objects: number of the class it stands for */
 	uint64_t shallow_bytes;
-	uint32_t heap_no;     /* Android; 0: none */
+	uint32_t heap_no; /* Android; 0: none */
 };
 
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err);
@@ -122,7 +128,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
 
 /*
- * The same on any thread, if the object's block was prepared. *groups is the thread's own, NULL at first: free() it.
+ * The same on any thread, if the object's block was prepared. *groups is the thread's own, NULL at
+ * first: free() it.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err);
@@ -131,8 +138,8 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
 /*
- * Shallow size from an object's parts, or of an array of another length; kind is its kind | embedded.
- * heap_load_classes must have been called.
+ * Shallow size from an object's parts, or of an array of another length; kind is its kind |
+ * embedded. heap_load_classes must have been called.
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
@@ -155,24 +162,27 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 		    struct hdb_error *err);
 
 /*
- * File offsets of a block's sub-records, 0 for class objects and what the dump lacks; out has room for
- * STORE_BLOCK_OBJECTS.
+ * File offsets of a block's sub-records, 0 for class objects and what the dump lacks; out has room
+ * for STORE_BLOCK_OBJECTS.
  */
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err);
 
 /*
- * Looks block_no up in the store, so that heap_read_block of it is only decoding, which several threads may do at
- * once (until the store is refreshed).
+ * Looks block_no up in the store, so that heap_read_block of it is only decoding, which several
+ * threads may do at once (until the store is refreshed).
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
 /*
- * Asks the system to read the part of the dump that a block's objects lie in, where that is one stretch; only advice.
- * For passes over all objects: single pages of a dump that is not in memory take their time one by one. On threads
- * like heap_read_block.
+ * Asks the system to read the part of the dump that a block's objects lie in, where that is one
+ * stretch; only advice. For passes over all objects: single pages of a dump that is not in memory
+ * take their time one by one. On threads like heap_read_block.
  */
 void heap_want_block(struct heap *heap, uint32_t block_no);
-/* The same for a block further on, for passes that call it for each block from 0 on; nearly in order. */
+/*
+ * The same for a block further on, for passes that call it for each block from 0 on; nearly in
+ * order.
+ */
 #define HEAP_WANT_AHEAD 4u
 void heap_want_ahead(struct heap *heap, uint32_t block_no);
 
@@ -183,26 +193,28 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 /* ---- objects counted by the import ---- */
 
 /*
- * Objects of one class and kind, counted; of arrays and stack chunks those whose lengths are a multiple of a period
- * from `length`, so that under every alignment of this heap they are padded like it (layout_array_period).
+ * Objects of one class and kind, counted; of arrays and stack chunks those whose lengths are a
+ * multiple of a period from `length`, so that under every alignment of this heap they are padded
+ * like it (layout_array_period).
  */
 struct heap_count {
 	uint32_t class_no;
-	uint8_t kind;           /* enum store_kind; a class object has a row of its own */
-	uint8_t embedded;       /* as in heap_object */
-	bool is_invented;       /* the dump lacks this class object */
-	uint64_t length;        /* class objects: the number of the class */
+	uint8_t kind;     /* enum store_kind; a class object has a row of its own */
+	uint8_t embedded; /* as in heap_object */
+	bool is_invented; /* the dump lacks this class object */
+	uint64_t length;  /* class objects: the number of the class */
 	uint64_t count;
 	uint64_t elements;      /* arrays, stack chunks: the sum of their lengths */
 	uint64_t shallow_bytes; /* of all of them */
 };
 
 /*
- * Hands all objects on in this form, but for the boot loader's stand-in; *count is lent for the call. HDB_NOTFOUND,
- * with no message, if the import did not count: databases of older versions, and dumps with very many kinds of arrays.
+ * Hands all objects on in this form, but for the boot loader's stand-in; *count is lent for the
+ * call. HDB_NOTFOUND, with no message, if the import did not count: databases of older versions,
+ * and dumps with very many kinds of arrays.
  */
-int heap_each_count(struct heap *heap, int (*take)(void *ctx, const struct heap_count *count,
-						   struct hdb_error *err),
+int heap_each_count(struct heap *heap,
+		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err);
 
 /* ---- classes ---- */
@@ -217,14 +229,17 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
 }
 
 /*
- * Whether all that was read so far could be read: names of classes, which have no way to tell, and the mapped
- * dump. Whoever shows results asks at the end of each step.
+ * Whether all that was read so far could be read: names of classes, which have no way to tell, and
+ * the mapped dump. Whoever shows results asks at the end of each step.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
 /* The same, and that the files of database and dump are as long as they were: system calls. */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
-/* Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check tells). */
+/*
+ * Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check
+ * tells).
+ */
 const char *heap_class_name(struct heap *heap, uint32_t no);
 
 /* Name of a loader: "<boot>", else the name of its class. */
@@ -234,8 +249,7 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
 size_t heap_package_size(const char *class_name);
 
 /* The class that a class object stands for, or HEAP_NONE. */
-int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no,
-			 struct hdb_error *err);
+int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err);
 
 /* First class with this exact name at or after `from`, or HEAP_NONE. */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
@@ -245,7 +259,10 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
 /* Whether a class of this name is the class `no` or one of its super classes. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
-/* Frees the tables that deep chains of super classes made heap_is_subclass keep; heap_close calls it. */
+/*
+ * Frees the tables that deep chains of super classes made heap_is_subclass keep; heap_close calls
+ * it.
+ */
 void heap_release_below(struct heap *heap);
 
 /* Field number i of the table fields. */
@@ -274,19 +291,24 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 #define HEAP_ORPHAN_WORDS 4096u
 
 /*
- * Of an incomplete dump: what nothing in it holds becomes a root, too, if the table orphans is there
- * (derive/orphans.c).
+ * Of an incomplete dump: what nothing in it holds becomes a root, too, if the table orphans is
+ * there (derive/orphans.c).
  * Roots must be loaded; heap_load_roots does it itself where the table is there already.
  */
 int heap_add_orphans(struct heap *heap, struct hdb_error *err);
 
-/* Whether an object is a root only because nothing in an incomplete dump holds it. Roots must be loaded. */
+/*
+ * Whether an object is a root only because nothing in an incomplete dump holds it. Roots must be
+ * loaded.
+ */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
 /* What is said instead of the kind of a root. */
 #define HEAP_ORPHAN_NAME "none: what holds it may be missing"
 
-/* The root records of an object, locals included: the first (NULL if there is none), and how many. */
+/*
+ * The root records of an object, locals included: the first (NULL if there is none), and how many.
+ */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
 /* "JNI global", "Java frame", ...: the kind of a root for people; static. */

@@ -3,7 +3,7 @@
  */
 #include "heap/heap.h"
 
-#include "heap/text.h"
+#include "heap/values/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,9 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 		struct store_block block;
 		int r = store_block(heap->store, STORE_CLASSES, done, &block, err);
 
-		if (r == HDB_NOTFOUND || (r == HDB_OK && (block.item_count > n - done ||
-		    !block.item_count ||
-		    block.size != (uint64_t)block.item_count * sizeof(*classes))))
+		if (r == HDB_NOTFOUND ||
+		    (r == HDB_OK && (block.item_count > n - done || !block.item_count ||
+				     block.size != (uint64_t)block.item_count * sizeof(*classes))))
 			r = store_damaged(heap->store, STORE_CLASSES, done, "impossible size", err);
 		if (r < 0) {
 			free(classes);
@@ -72,7 +72,9 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 	return HDB_OK;
 }
 
-/* Where a look-up that has no way to tell leaves its failure, the first one: heap_check tells it. */
+/*
+ * Where a look-up that has no way to tell leaves its failure, the first one: heap_check tells it.
+ */
 static struct hdb_error *note(struct heap *heap)
 {
 	return heap->damage.code ? NULL : &heap->damage;
@@ -95,8 +97,7 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	}
 	if (heap->class_names[no])
 		return heap->class_names[no];
-	r = store_text(heap->store, heap->classes[no].name_text, &text, &size,
-		       note(heap));
+	r = store_text(heap->store, heap->classes[no].name_text, &text, &size, note(heap));
 	if (r == HDB_NOTFOUND)
 		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes[no].name_text,
 				    "text missing", note(heap));
@@ -132,8 +133,7 @@ size_t heap_package_size(const char *class_name)
 	return dot ? (size_t)(dot - class_name) : 0;
 }
 
-int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no,
-			 struct hdb_error *err)
+int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err)
 {
 	struct heap_object o;
 	const int r = heap_object(heap, ix, &o, err);
@@ -163,9 +163,15 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 	return false;
 }
 
-/* Steps up a chain of super classes before a table of all classes is cheaper; no real chain is as long. */
+/*
+ * Steps up a chain of super classes before a table of all classes is cheaper; no real chain is as
+ * long.
+ */
 #define PLAIN_STEPS 64
-/* Names that have such a table, at most: more than all tables of rules name together; a byte a class each. */
+/*
+ * Names that have such a table, at most: more than all tables of rules name together; a byte a
+ * class each.
+ */
 #define BELOW_MAX 256
 
 /* For a name: whether each class has it or a super class that has it. */
@@ -185,7 +191,9 @@ void heap_release_below(struct heap *heap)
 	heap->below = NULL;
 }
 
-/* Each class is passed twice at most: what is found at the end of a way up is kept for all of it. */
+/*
+ * Each class is passed twice at most: what is found at the end of a way up is kept for all of it.
+ */
 static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 {
 	for (uint32_t no = 0; no < heap->class_count; no++)
@@ -254,5 +262,6 @@ int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hd
 	const int r = store_record(heap->store, STORE_FIELDS, sizeof(*out), i, out, err);
 
 	return r == HDB_NOTFOUND ?
-	       store_damaged(heap->store, STORE_FIELDS, i, "field missing", err) : r;
+		       store_damaged(heap->store, STORE_FIELDS, i, "field missing", err) :
+		       r;
 }

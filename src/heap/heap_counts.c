@@ -1,6 +1,6 @@
 /*
- * heap/heap_counts.c - how many objects there are by class and kind, and how large they are together, as the import
- * counted them: the table class.counts, and class objects by the classes.
+ * heap/heap_counts.c - how many objects there are by class and kind, and how large they are
+ * together, as the import counted them: the table class.counts, and class objects by the classes.
  */
 #include "heap/heap.h"
 #include "layout/layout.h"
@@ -13,12 +13,14 @@ static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c
 	const struct store_class *class = heap_class(heap, c->class_no);
 
 	if (c->kind == STORE_OBJECT_ARRAY)
-		return elements * (class->element_bytes ? class->element_bytes :
-				   heap->layout.reference_bytes);
+		return elements *
+		       (class->element_bytes ? class->element_bytes : heap->layout.reference_bytes);
 	if (c->kind == STORE_PRIMITIVE_ARRAY)
 		return elements * hprof_type_size(class->element_type, heap->id_size);
-	return heap->layout.model == HDB_SIZES_VM ? elements / period *
-	       layout_stack_chunk(heap->layout.reference_bytes, period) : 0;
+	return heap->layout.model == HDB_SIZES_VM ?
+		       elements / period *
+			       layout_stack_chunk(heap->layout.reference_bytes, period) :
+		       0;
 }
 
 static bool is_sound(const struct heap *heap, const struct store_class_count *row)
@@ -32,8 +34,8 @@ static bool is_sound(const struct heap *heap, const struct store_class_count *ro
 }
 
 /* Hands class objects on, those that the dump lacks as well. */
-static int each_class(struct heap *heap, int (*take)(void *ctx, const struct heap_count *count,
-						     struct hdb_error *err),
+static int each_class(struct heap *heap,
+		      int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -41,8 +43,11 @@ static int each_class(struct heap *heap, int (*take)(void *ctx, const struct hea
 	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
 		const struct store_class *class = heap_class(heap, no);
 		const struct heap_count count = {
-			.class_no = heap->class_class_no, .kind = STORE_CLASS, .length = no,
-			.count = 1, .shallow_bytes = class->class_bytes,
+			.class_no = heap->class_class_no,
+			.kind = STORE_CLASS,
+			.length = no,
+			.count = 1,
+			.shallow_bytes = class->class_bytes,
 			.is_invented = class->flags & STORE_CLASS_INVENTED,
 		};
 
@@ -51,8 +56,8 @@ static int each_class(struct heap *heap, int (*take)(void *ctx, const struct hea
 	return r;
 }
 
-int heap_each_count(struct heap *heap, int (*take)(void *ctx, const struct heap_count *count,
-						   struct hdb_error *err),
+int heap_each_count(struct heap *heap,
+		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err)
 {
 	const uint64_t modulus = store_meta_number(heap->store, "counts.modulus", 0);
@@ -71,17 +76,21 @@ int heap_each_count(struct heap *heap, int (*take)(void *ctx, const struct heap_
 
 		r = store_record(heap->store, STORE_CLASS_COUNTS, sizeof(row), i, &row, err);
 		if (r == HDB_NOTFOUND || (r == HDB_OK && !is_sound(heap, &row)))
-			r = store_damaged(heap->store, STORE_CLASS_COUNTS, i, "impossible count", err);
+			r = store_damaged(heap->store, STORE_CLASS_COUNTS, i, "impossible count",
+					  err);
 		if (r < 0)
 			return r;
 		c = (struct heap_count){
-			.class_no = row.class_no, .kind = row.kind, .length = row.length,
+			.class_no = row.class_no,
+			.kind = row.kind,
+			.length = row.length,
 			.embedded = row.is_embedded ? STORE_KIND_EMBEDDED : 0,
-			.count = row.count, .elements = row.elements,
+			.count = row.count,
+			.elements = row.elements,
 		};
-		c.shallow_bytes = c.count * heap_shallow(heap, c.class_no, c.kind | c.embedded,
-							 c.length) +
-				  bytes_beyond(heap, &c, (uint32_t)modulus);
+		c.shallow_bytes =
+			c.count * heap_shallow(heap, c.class_no, c.kind | c.embedded, c.length) +
+			bytes_beyond(heap, &c, (uint32_t)modulus);
 		r = take(ctx, &c, err);
 	}
 	return r == HDB_OK ? each_class(heap, take, ctx, err) : r;

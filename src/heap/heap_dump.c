@@ -1,6 +1,6 @@
 /*
- * heap/heap_dump.c - the dump beside an open heap database: opening it, whether it could be read, and asking the
- * system for the part of it that is read next.
+ * heap/heap_dump.c - the dump beside an open heap database: opening it, whether it could be read,
+ * and asking the system for the part of it that is read next.
  */
 #include "base/fingerprint.h"
 #include "heap/heap.h"
@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 /*
- * Objects of a block that are asked where they lie, besides the last. Objects in order of address lie in the dump in
- * runs of thousands.
+ * Objects of a block that are asked where they lie, besides the last. Objects in order of address
+ * lie in the dump in runs of thousands.
  */
 #define WANT_SAMPLES 16u
-/* A block whose objects lie further apart than this is not asked for: the rest of the stretch may not be wanted. */
+/*
+ * A block whose objects lie further apart than this is not asked for: the rest of the stretch may
+ * not be wanted.
+ */
 #define WANT_BYTES_MAX (8u << 20)
 /* What is asked for behind the record of a block's last object, which may be a short array. */
 #define WANT_BYTES_MORE 4096u
@@ -52,22 +55,28 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 	int r;
 
 	if (heap->source->size != size)
-		return hdb_fail(err, HDB_ECHANGED, "the question needs the dump's bytes, but %s is not "
-				"the dump that was imported: it has %" PRIu64 " bytes, that one had %"
-				PRIu64 "; --dump PATH names that one", path, heap->source->size, size);
+		return hdb_fail(err, HDB_ECHANGED,
+				"the question needs the dump's bytes, but %s is not "
+				"the dump that was imported: it has %" PRIu64
+				" bytes, that one had %" PRIu64 "; --dump PATH names that one",
+				path, heap->source->size, size);
 	r = base_fingerprint(heap->source, &fingerprint, err);
 	if (r < 0)
 		return r;
 	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
-		return hdb_fail(err, HDB_ECHANGED, "the question needs the dump's bytes, but %s is not "
-				"the dump that was imported: its content has changed; --dump PATH names "
-				"that one", path);
+		return hdb_fail(
+			err, HDB_ECHANGED,
+			"the question needs the dump's bytes, but %s is not "
+			"the dump that was imported: its content has changed; --dump PATH names "
+			"that one",
+			path);
 	return hprof_open(heap->source, &heap->file, err);
 }
 
 /*
- * The result where the dump of the import could not be opened: it is not there any more, which many questions can do
- * without, or there is no memory or no file handle for it, or its disk failed, which none of them may hide.
+ * The result where the dump of the import could not be opened: it is not there any more, which many
+ * questions can do without, or there is no memory or no file handle for it, or its disk failed,
+ * which none of them may hide.
  */
 static int no_dump(const char *path, int result)
 {
@@ -76,7 +85,9 @@ static int no_dump(const char *path, int result)
 	if (result == HDB_ENOMEM)
 		return result;
 	return result == HDB_EIO && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	       access(path, R_OK) == 0 ? result : HDB_ECHANGED;
+			       access(path, R_OK) == 0 ?
+		       result :
+		       HDB_ECHANGED;
 }
 
 const char *heap_where_dump(const struct heap *heap)
@@ -94,8 +105,10 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 		return base_source_failed(heap->source, err);
 	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
 	if (r < 0)
-		return hdb_fail(err, heap->dump_path ? r : no_dump(path, r), "the question needs the "
-				"dump's bytes, but %s; --dump PATH names the dump", why.message);
+		return hdb_fail(err, heap->dump_path ? r : no_dump(path, r),
+				"the question needs the "
+				"dump's bytes, but %s; --dump PATH names the dump",
+				why.message);
 	r = check_dump(heap, path, err);
 	if (r < 0) {
 		base_source_close(heap->source);

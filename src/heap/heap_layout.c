@@ -1,5 +1,6 @@
 /*
- * heap/heap_layout.c - lays out one class again, with the model that the import chose, and names every byte.
+ * heap/heap_layout.c - lays out one class again, with the model that the import chose, and names
+ * every byte.
  */
 #include "heap/heap_layout.h"
 
@@ -17,8 +18,9 @@ static bool read_model(const struct heap *heap, struct layout_model *out)
 	const uint64_t rules = store_meta_number(store, "sizes.rules", 0);
 
 	*out = (struct layout_model){
-		.rules = rules == LAYOUT_CLASSIC ? LAYOUT_CLASSIC : rules == LAYOUT_ART ? LAYOUT_ART :
-			 LAYOUT_BUILDER,
+		.rules = rules == LAYOUT_CLASSIC ? LAYOUT_CLASSIC :
+			 rules == LAYOUT_ART     ? LAYOUT_ART :
+						   LAYOUT_BUILDER,
 		.word_bytes = store_meta_number(store, "sizes.word_bytes", 8) == 4 ? 4 : 8,
 		.header_bytes = (unsigned)store_meta_number(store, "sizes.fields_at", 8),
 		.reference_bytes = heap->layout.reference_bytes == 8 ? 8 : 4,
@@ -39,10 +41,10 @@ static bool read_model(const struct heap *heap, struct layout_model *out)
 const char *heap_part_name(uint8_t kind)
 {
 	static const char *const names[] = {
-		[HEAP_PART_HEADER] = "header", [HEAP_PART_LENGTH] = "length",
-		[HEAP_PART_FIELD] = "field", [HEAP_PART_INJECTED] = "injected field",
-		[HEAP_PART_GAP] = "gap", [HEAP_PART_CONTENDED] = "contended padding",
-		[HEAP_PART_PADDING] = "padding", [HEAP_PART_UNKNOWN] = "not explained",
+		[HEAP_PART_HEADER] = "header",     [HEAP_PART_LENGTH] = "length",
+		[HEAP_PART_FIELD] = "field",       [HEAP_PART_INJECTED] = "injected field",
+		[HEAP_PART_GAP] = "gap",           [HEAP_PART_CONTENDED] = "contended padding",
+		[HEAP_PART_PADDING] = "padding",   [HEAP_PART_UNKNOWN] = "not explained",
 		[HEAP_PART_ELEMENTS] = "elements",
 	};
 
@@ -56,19 +58,24 @@ struct own {
 	uint64_t total;         /* fields of all classes so far */
 };
 
-static int add_field(struct own *own, const struct layout_model *model, const struct heap_part *part,
-		     uint8_t group, struct hdb_error *err)
+static int add_field(struct own *own, const struct layout_model *model,
+		     const struct heap_part *part, uint8_t group, struct hdb_error *err)
 {
 	const struct layout_field field = {
-		.tag = (uint32_t)own->parts.count, .type = part->type, .group = group,
-		.flat_bytes = part->flat_bytes, .flat_align = part->flat_align,
+		.tag = (uint32_t)own->parts.count,
+		.type = part->type,
+		.group = group,
+		.flat_bytes = part->flat_bytes,
+		.flat_align = part->flat_align,
 	};
 	struct heap_part sized = *part;
 	int r;
 
 	if (own->total++ >= HEAP_PARTS_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than %u fields in a class and its super "
-				"classes", HEAP_PARTS_MAX);
+		return hdb_fail(err, HDB_ELIMIT,
+				"more than %u fields in a class and its super "
+				"classes",
+				HEAP_PARTS_MAX);
 	sized.bytes = layout_field_size(model, &field);
 	r = base_vec_push(&own->parts, &sized, sizeof(sized), err);
 	return r == HDB_OK ? base_vec_push(&own->fields, &field, sizeof(field), err) : r;
@@ -78,8 +85,9 @@ static int add_field(struct own *own, const struct layout_model *model, const st
 static int is_crowded(struct heap *heap, const struct layout_model *model,
 		      const struct store_class *class, bool *out, struct hdb_error *err)
 {
-	uint64_t bytes = class->super_no == STORE_NONE ? 0 :
-			 heap_class(heap, class->super_no)->declared_size;
+	uint64_t bytes = class->super_no == STORE_NONE ?
+				 0 :
+				 heap_class(heap, class->super_no)->declared_size;
 
 	for (uint32_t i = 0; i < class->field_count; i++) {
 		struct store_field field;
@@ -93,10 +101,13 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 	return HDB_OK;
 }
 
-/* Fields that the dump lists, in the order of the class file; notes which injected ones are among them. */
+/*
+ * Fields that the dump lists, in the order of the class file; notes which injected ones are among
+ * them.
+ */
 static int add_listed(struct heap *heap, const struct layout_model *model, uint32_t class_no,
-		      unsigned known, const char **injected, size_t injected_count,
-		      struct own *own, struct hdb_error *err)
+		      unsigned known, const char **injected, size_t injected_count, struct own *own,
+		      struct hdb_error *err)
 {
 	const struct store_class *class = heap_class(heap, class_no);
 	bool crowded = false;
@@ -142,8 +153,11 @@ static int add_fields(struct heap *heap, const struct layout_model *model, uint3
 
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		const struct heap_part part = {
-			.class_no = class_no, .name_text = STORE_NONE, .name = names[i],
-			.kind = HEAP_PART_INJECTED, .type = injected[i].type,
+			.class_no = class_no,
+			.name_text = STORE_NONE,
+			.name = names[i],
+			.kind = HEAP_PART_INJECTED,
+			.type = injected[i].type,
 		};
 
 		if (names[i])
@@ -158,8 +172,9 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 {
 	int r = HDB_OK;
 
-	for (uint32_t no = class_no; no != STORE_NONE && r == HDB_OK &&
-	     line->count <= heap->class_count; no = heap_class(heap, no)->super_no)
+	for (uint32_t no = class_no;
+	     no != STORE_NONE && r == HDB_OK && line->count <= heap->class_count;
+	     no = heap_class(heap, no)->super_no)
 		r = base_vec_push(line, &no, sizeof(no), err);
 	for (size_t i = 0; i < line->count / 2; i++) {
 		uint32_t *a = base_vec_at(line, uint32_t, i);
@@ -183,8 +198,9 @@ static int lay_out_line(struct heap *heap, const struct layout_model *model,
 
 	for (size_t i = 0; i < line->count && r == HDB_OK; i++) {
 		const uint32_t no = *base_vec_at(line, uint32_t, i);
-		const unsigned known = heap_class(heap, no)->loader_id ? LAYOUT_UNKNOWN :
-				       layout_known(heap_class_name(heap, no));
+		const unsigned known = heap_class(heap, no)->loader_id ?
+					       LAYOUT_UNKNOWN :
+					       layout_known(heap_class_name(heap, no));
 		struct layout_traits traits = { 0 };
 
 		own.fields.count = own.parts.count = 0;
@@ -226,7 +242,10 @@ static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t 
 		    struct hdb_error *err)
 {
 	const struct heap_part part = {
-		.offset = from, .bytes = to - from, .class_no = HEAP_NONE, .name_text = STORE_NONE,
+		.offset = from,
+		.bytes = to - from,
+		.class_no = HEAP_NONE,
+		.name_text = STORE_NONE,
 		.kind = kind,
 	};
 
@@ -237,13 +256,12 @@ static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t 
 static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
 {
 	return model->contended_bytes && bytes >= model->contended_bytes ? HEAP_PART_CONTENDED :
-	       HEAP_PART_GAP;
+									   HEAP_PART_GAP;
 }
 
 /* Adds what lies between the fields, before the first and behind the last. */
 static int fill_holes(const struct heap *heap, const struct layout_model *model, uint32_t class_no,
-		      const struct layout_shape *shape, struct base_vec *out,
-		      struct hdb_error *err)
+		      const struct layout_shape *shape, struct base_vec *out, struct hdb_error *err)
 {
 	const uint64_t size = heap_class(heap, class_no)->instance_bytes;
 	const uint64_t laid_out = layout_round(shape->size, model->align_bytes);
@@ -276,12 +294,16 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 {
 	const struct store_class *class = heap_class(heap, class_no);
 	const uint64_t length = model->rules == LAYOUT_ART ? 8 : model->header_bytes;
-	const uint64_t base = layout_array_base(model, !class->element_bytes ? class->element_type :
-						class->flags & STORE_CLASS_FILLER ? HPROF_INT :
-						HPROF_LONG);
+	const uint64_t base =
+		layout_array_base(model, !class->element_bytes             ? class->element_type :
+					 class->flags & STORE_CLASS_FILLER ? HPROF_INT :
+									     HPROF_LONG);
 	const struct heap_part elements = {
-		.offset = base, .class_no = HEAP_NONE, .name_text = STORE_NONE,
-		.kind = HEAP_PART_ELEMENTS, .type = class->element_type,
+		.offset = base,
+		.class_no = HEAP_NONE,
+		.name_text = STORE_NONE,
+		.kind = HEAP_PART_ELEMENTS,
+		.type = class->element_type,
 	};
 	int r = add_part(out, HEAP_PART_HEADER, 0, length, err);
 
@@ -294,8 +316,7 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 	return r == HDB_OK ? add_part(out, HEAP_PART_PADDING, base, class->instance_bytes, err) : r;
 }
 
-int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out,
-		 struct hdb_error *err)
+int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err)
 {
 	struct base_vec line = { 0 };
 	struct layout_shape shape = { 0 };
@@ -305,7 +326,8 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out,
 	if (r < 0)
 		return r;
 	if (!read_model(heap, &model))
-		return hdb_fail(err, HDB_EUSAGE, "no layout was computed for this database: import the "
+		return hdb_fail(err, HDB_EUSAGE,
+				"no layout was computed for this database: import the "
 				"dump with --sizes vm");
 	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {
 		r = lay_out_array(heap, &model, class_no, out, err);

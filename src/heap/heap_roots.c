@@ -15,15 +15,14 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 	struct store_block block;
 	int r = store_block(heap->store, STORE_ORPHANS, first_word, &block, err);
 
-	if (r == HDB_NOTFOUND || (r == HDB_OK && (block.item_count != words ||
-						  block.size != words * sizeof(uint64_t))))
+	if (r == HDB_NOTFOUND ||
+	    (r == HDB_OK && (block.item_count != words || block.size != words * sizeof(uint64_t))))
 		r = store_damaged(heap->store, STORE_ORPHANS, first_word, "impossible size", err);
 	for (uint64_t w = 0; w < words && r == HDB_OK; w++) {
 		const uint64_t bits = load64(block.data + w * sizeof(uint64_t));
 		const uint64_t first_ix = (first_word + w) * 64;
 
-		if (first_ix + 64 > heap->object_count &&
-		    bits >> (heap->object_count - first_ix))
+		if (first_ix + 64 > heap->object_count && bits >> (heap->object_count - first_ix))
 			r = store_damaged(heap->store, STORE_ORPHANS, first_word,
 					  "index out of range", err);
 		else
@@ -44,8 +43,9 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	for (uint64_t at = 0; at < words && r == HDB_OK; at += HEAP_ORPHAN_WORDS)
-		r = add_orphan_words(heap, at, words - at < HEAP_ORPHAN_WORDS ? words - at :
-				     HEAP_ORPHAN_WORDS, err);
+		r = add_orphan_words(
+			heap, at, words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS,
+			err);
 	return r;
 }
 
@@ -79,9 +79,10 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 		struct store_block block;
 
 		r = store_block(heap->store, STORE_ROOTS, done, &block, err);
-		if (r == HDB_NOTFOUND || (r == HDB_OK && (block.item_count > n - done ||
-		    !block.item_count ||
-		    block.size != (uint64_t)block.item_count * sizeof(*heap->roots))))
+		if (r == HDB_NOTFOUND ||
+		    (r == HDB_OK &&
+		     (block.item_count > n - done || !block.item_count ||
+		      block.size != (uint64_t)block.item_count * sizeof(*heap->roots))))
 			r = store_damaged(heap->store, STORE_ROOTS, done, "impossible size", err);
 		if (r < 0)
 			return r;
@@ -98,7 +99,8 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 		if (ix >= heap->object_count) {
 			free(heap->root_bits);
 			heap->root_bits = NULL;
-			return store_damaged(heap->store, STORE_ROOTS, i, "index out of range", err);
+			return store_damaged(heap->store, STORE_ROOTS, i, "index out of range",
+					     err);
 		}
 		if (!heap->roots[i].is_local)
 			heap->root_bits[ix >> 6] |= (uint64_t)1 << (ix & 63);
@@ -132,22 +134,39 @@ const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, siz
 const char *heap_root_name(uint8_t kind)
 {
 	switch (kind) {
-	case HPROF_ROOT_UNKNOWN: return "unknown";
-	case HPROF_ROOT_JNI_GLOBAL: return "JNI global";
-	case HPROF_ROOT_JNI_LOCAL: return "JNI local";
-	case HPROF_ROOT_JAVA_FRAME: return "Java frame";
-	case HPROF_ROOT_NATIVE_STACK: return "native stack";
-	case HPROF_ROOT_STICKY_CLASS: return "sticky class";
-	case HPROF_ROOT_THREAD_BLOCK: return "thread block";
-	case HPROF_ROOT_MONITOR_USED: return "monitor used";
-	case HPROF_ROOT_THREAD_OBJECT: return "thread object";
-	case HPROF_ROOT_INTERNED_STRING: return "interned string";
-	case HPROF_ROOT_FINALIZING: return "finalizing";
-	case HPROF_ROOT_DEBUGGER: return "debugger";
-	case HPROF_ROOT_REFERENCE_CLEANUP: return "reference cleanup";
-	case HPROF_ROOT_VM_INTERNAL: return "VM internal";
-	case HPROF_ROOT_JNI_MONITOR: return "JNI monitor";
-	case HPROF_ROOT_UNREACHABLE: return "unreachable";
-	default: return "other";
+	case HPROF_ROOT_UNKNOWN:
+		return "unknown";
+	case HPROF_ROOT_JNI_GLOBAL:
+		return "JNI global";
+	case HPROF_ROOT_JNI_LOCAL:
+		return "JNI local";
+	case HPROF_ROOT_JAVA_FRAME:
+		return "Java frame";
+	case HPROF_ROOT_NATIVE_STACK:
+		return "native stack";
+	case HPROF_ROOT_STICKY_CLASS:
+		return "sticky class";
+	case HPROF_ROOT_THREAD_BLOCK:
+		return "thread block";
+	case HPROF_ROOT_MONITOR_USED:
+		return "monitor used";
+	case HPROF_ROOT_THREAD_OBJECT:
+		return "thread object";
+	case HPROF_ROOT_INTERNED_STRING:
+		return "interned string";
+	case HPROF_ROOT_FINALIZING:
+		return "finalizing";
+	case HPROF_ROOT_DEBUGGER:
+		return "debugger";
+	case HPROF_ROOT_REFERENCE_CLEANUP:
+		return "reference cleanup";
+	case HPROF_ROOT_VM_INTERNAL:
+		return "VM internal";
+	case HPROF_ROOT_JNI_MONITOR:
+		return "JNI monitor";
+	case HPROF_ROOT_UNREACHABLE:
+		return "unreachable";
+	default:
+		return "other";
 	}
 }

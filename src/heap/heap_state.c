@@ -1,6 +1,6 @@
 /*
- * heap/heap_state.c - what whoever reads an answer should know first: that the dump beside the database is another one
- * by now, and what of the heap the dump never had.
+ * heap/heap_state.c - what whoever reads an answer should know first: that the dump beside the
+ * database is another one by now, and what of the heap the dump never had.
  */
 #include "base/fingerprint.h"
 #include "heap/heap.h"
@@ -46,9 +46,10 @@ static bool is_gone(int errno_value)
 }
 
 /*
- * The samples of a dump of the same size are always looked at, not only when its time has changed: that costs a
- * twentieth of a millisecond, and a dump may be overwritten within a tick of the file system's clock. One that cannot
- * be read now is not known to have changed; what needs its bytes will say so.
+ * The samples of a dump of the same size are always looked at, not only when its time has changed:
+ * that costs a twentieth of a millisecond, and a dump may be overwritten within a tick of the file
+ * system's clock. One that cannot be read now is not known to have changed; what needs its bytes
+ * will say so.
  */
 static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_error *err)
 {
@@ -62,15 +63,20 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 	if (!S_ISREG(st.st_mode))
 		return HDB_OK;
 	if ((uint64_t)st.st_size != size)
-		return append(&heap->state.stale, err, "%s is not the dump that was imported: it has %"
-			      PRIu64 " bytes, that one had %" PRIu64 "; what is said here is of the "
-			      "imported one", path, (uint64_t)st.st_size, size);
+		return append(&heap->state.stale, err,
+			      "%s is not the dump that was imported: it has %" PRIu64
+			      " bytes, that one had %" PRIu64 "; what is said here is of the "
+			      "imported one",
+			      path, (uint64_t)st.st_size, size);
 	r = base_fingerprint_fd(fd, size, &fingerprint, err);
 	if (r < 0)
 		return r == HDB_ENOMEM ? r : HDB_OK;
-	return fingerprint == store_meta_number(heap->store, "dump.fingerprint", 0) ? HDB_OK :
-	       append(&heap->state.stale, err, "%s is not the dump that was imported: it has the same "
-		      "size and another content; what is said here is of the imported one", path);
+	return fingerprint == store_meta_number(heap->store, "dump.fingerprint", 0) ?
+		       HDB_OK :
+		       append(&heap->state.stale, err,
+			      "%s is not the dump that was imported: it has the same "
+			      "size and another content; what is said here is of the imported one",
+			      path);
 }
 
 static int find_stale(struct heap *heap, struct hdb_error *err)
@@ -89,8 +95,8 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 /* ---- incomplete ---- */
 
 /*
- * Databases of older versions have not noted it: of them the problem tells that says that the dump was cut. text is ""
- * if there is none.
+ * Databases of older versions have not noted it: of them the problem tells that says that the dump
+ * was cut. text is "" if there is none.
  */
 static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error *err)
 {
@@ -99,8 +105,8 @@ static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error
 
 	text[0] = '\0';
 	for (uint64_t i = 0; i < count && !*text; i++) {
-		const int r = store_record(heap->store, STORE_PROBLEMS, sizeof(problem), i, &problem,
-					   err);
+		const int r = store_record(heap->store, STORE_PROBLEMS, sizeof(problem), i,
+					   &problem, err);
 
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
@@ -138,13 +144,16 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	if (state->is_cut && r == HDB_OK)
 		r = append(&state->incomplete, err, "%s", *cut ? cut : "the dump was cut");
 	if (lacks & STORE_LACKS_BYTES && r == HDB_OK)
-		r = append(&state->incomplete, err, "%s%" PRIu64 " bytes of the dump could not be read "
-			   "and were skipped", joint(state->incomplete), state->skipped_bytes);
+		r = append(&state->incomplete, err,
+			   "%s%" PRIu64 " bytes of the dump could not be read "
+			   "and were skipped",
+			   joint(state->incomplete), state->skipped_bytes);
 	if ((lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen)) && r == HDB_OK)
 		r = append(&state->incomplete, err, "%sthere are no GC roots in the dump",
 			   joint(state->incomplete));
 	if (state->takes_orphans && r == HDB_OK)
-		r = append(&state->incomplete, err, "; objects that nothing in the dump holds count as "
+		r = append(&state->incomplete, err,
+			   "; objects that nothing in the dump holds count as "
 			   "GC roots, since what held them may be missing");
 	return r;
 }

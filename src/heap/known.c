@@ -20,14 +20,14 @@
 /* Where instances of a class keep a field. */
 struct place {
 	uint32_t class_no, start_no;
-	uint32_t at;                /* bytes from the start of the field values */
-	uint8_t type;               /* HPROF basic type; 0: there is no such field */
+	uint32_t at;  /* bytes from the start of the field values */
+	uint8_t type; /* HPROF basic type; 0: there is no such field */
 	bool is_used;
 	char name[PLACE_NAME_MAX];
 };
 
 struct heap_known {
-	struct heap_instance last;  /* opened last: fields of one object are read in turn */
+	struct heap_instance last; /* opened last: fields of one object are read in turn */
 	bool has_last;
 	struct place *places;
 	struct heap_known_row *rows[HEAP_KNOWN_TABLES]; /* row + 1; 0: not looked for yet */
@@ -119,7 +119,8 @@ static int get_place(struct heap *heap, uint32_t class_no, uint32_t start_no, co
 	}
 	*out = (struct place){ .class_no = class_no, .start_no = start_no, .is_used = true };
 	r = name_size < FIELD_NAME_MAX ?
-	    find_place(heap, class_no, start_no, name, name_size, out, err) : HDB_OK;
+		    find_place(heap, class_no, start_no, name, name_size, out, err) :
+		    HDB_OK;
 	if (r < 0)
 		return r;
 	if (slot) {
@@ -160,7 +161,9 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	if (sub.tag != HPROF_INSTANCE_DUMP)
 		return HDB_NOTFOUND;
 	*out = (struct heap_instance){
-		.ix = ix, .class_no = object.class_no, .body_offset = sub.body_offset,
+		.ix = ix,
+		.class_no = object.class_no,
+		.body_offset = sub.body_offset,
 		.body_size = sub.body_size,
 	};
 	if (known) {
@@ -202,15 +205,15 @@ static int field_value(struct heap *heap, const struct heap_instance *instance, 
 /* ---- paths ---- */
 
 /* The first alternative whose first field the class has; NULL if there is none. */
-static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no,
-			  const char *path)
+static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
 	if (start_no == HEAP_NONE)
 		start_no = class_no;
 	for (const char *p = path;;) {
 		struct place place;
 
-		if (get_place(heap, class_no, start_no, p, strcspn(p, ".|"), &place, NULL) == HDB_OK)
+		if (get_place(heap, class_no, start_no, p, strcspn(p, ".|"), &place, NULL) ==
+		    HDB_OK)
 			return p;
 		p += strcspn(p, "|");
 		if (!*p)
@@ -246,8 +249,8 @@ int heap_path_place(struct heap *heap, uint32_t class_no, uint32_t start_no, con
 	size = path ? strcspn(path, ".|") : 0;
 	if (!size || path[size] == '.')
 		return HDB_NOTFOUND;
-	r = get_place(heap, class_no, start_no == HEAP_NONE ? class_no : start_no, path, size, &place,
-		      err);
+	r = get_place(heap, class_no, start_no == HEAP_NONE ? class_no : start_no, path, size,
+		      &place, err);
 	*at = r == HDB_OK ? place.at : 0;
 	*type = r == HDB_OK ? place.type : 0;
 	return r;
@@ -273,7 +276,8 @@ int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const cha
 	for (unsigned steps = 0; steps < PATH_STEPS_MAX; steps++) {
 		const size_t size = strcspn(path, ".|");
 
-		r = field_value(heap, &instance, steps ? HEAP_NONE : start_no, path, size, out, err);
+		r = field_value(heap, &instance, steps ? HEAP_NONE : start_no, path, size, out,
+				err);
 		path += size;
 		if (r != HDB_OK || *path != '.')
 			return r;
@@ -310,13 +314,26 @@ int heap_path_object(struct heap *heap, uint32_t ix, uint32_t start_no, const ch
 bool heap_value_number(const struct heap_value *value, int64_t *out)
 {
 	switch (value->type) {
-	case HPROF_BOOLEAN: *out = (value->bits & 0xff) != 0; return true;
-	case HPROF_BYTE: *out = (int16_t)(int8_t)value->bits; return true;
-	case HPROF_CHAR: *out = (uint16_t)value->bits; return true;
-	case HPROF_SHORT: *out = (int16_t)value->bits; return true;
-	case HPROF_INT: *out = (int32_t)(uint32_t)value->bits; return true;
-	case HPROF_LONG: *out = (int64_t)value->bits; return true;
-	default: return false;
+	case HPROF_BOOLEAN:
+		*out = (value->bits & 0xff) != 0;
+		return true;
+	case HPROF_BYTE:
+		*out = (int16_t)(int8_t)value->bits;
+		return true;
+	case HPROF_CHAR:
+		*out = (uint16_t)value->bits;
+		return true;
+	case HPROF_SHORT:
+		*out = (int16_t)value->bits;
+		return true;
+	case HPROF_INT:
+		*out = (int32_t)(uint32_t)value->bits;
+		return true;
+	case HPROF_LONG:
+		*out = (int64_t)value->bits;
+		return true;
+	default:
+		return false;
 	}
 }
 

@@ -9,7 +9,7 @@
 #ifndef HEAP_KNOWN_H
 #define HEAP_KNOWN_H
 
-#include "heap/values.h"
+#include "heap/values/values.h"
 
 /* An instance that the dump has, ready to be read. */
 struct heap_instance {
@@ -30,8 +30,9 @@ bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, cons
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
- * Where instances of class_no keep the field that is a path, for reading it on other threads: bytes from the start of
- * the field values, and HPROF's type. HDB_NOTFOUND if they have none, or if the path follows references.
+ * Where instances of class_no keep the field that is a path, for reading it on other threads: bytes
+ * from the start of the field values, and HPROF's type. HDB_NOTFOUND if they have none, or if the
+ * path follows references.
  */
 int heap_path_place(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path,
 		    uint32_t *at, uint8_t *type, struct hdb_error *err);

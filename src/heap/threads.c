@@ -3,8 +3,8 @@
  */
 #include "heap/threads.h"
 
-#include "heap/text.h"
-#include "heap/values.h"
+#include "heap/values/text.h"
+#include "heap/values/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,10 @@ bool heap_is_thread(struct heap *heap, uint32_t ix)
 	       heap_has_superclass(heap, object.class_no, "java.lang.Thread");
 }
 
-/* The character whose first UTF-16 unit is units[*i]; *i is left on its last. Half a pair is U+FFFD. */
+/*
+ * The character whose first UTF-16 unit is units[*i]; *i is left on its last. Half a pair is
+ * U+FFFD.
+ */
 static uint32_t next_char(const uint64_t *units, uint64_t count, uint64_t *i)
 {
 	const uint32_t unit = (uint32_t)units[*i];
@@ -119,9 +122,8 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 	r = heap_object(heap, name_ix, &object, err);
 	if (r < 0)
 		return r;
-	r = object.kind == STORE_PRIMITIVE_ARRAY ?
-	    char_array_text(heap, name_ix, buf, size, err) :
-	    heap_string(heap, name_ix, buf, size, NULL, err);
+	r = object.kind == STORE_PRIMITIVE_ARRAY ? char_array_text(heap, name_ix, buf, size, err) :
+						   heap_string(heap, name_ix, buf, size, NULL, err);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -131,10 +133,10 @@ int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out
 	const int r = find_serial(heap, STORE_TRACES, sizeof(*out), trace_serial, out, err);
 	const uint64_t frames = store_record_count(heap->store, STORE_TRACE_FRAMES);
 
-	if (r == HDB_OK && (out->first_frame > frames ||
-			    out->frame_count > frames - out->first_frame))
-		return store_damaged(heap->store, STORE_TRACES, trace_serial,
-				     "frames out of range", err);
+	if (r == HDB_OK &&
+	    (out->first_frame > frames || out->frame_count > frames - out->first_frame))
+		return store_damaged(heap->store, STORE_TRACES, trace_serial, "frames out of range",
+				     err);
 	return r;
 }
 

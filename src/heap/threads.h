@@ -18,8 +18,8 @@ int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_threa
 bool heap_is_thread(struct heap *heap, uint32_t ix);
 
 /*
- * The name of a thread object (its field `name`, a String or, in old JDKs, a char[]), as UTF-8 in buf. "" if the dump
- * does not tell.
+ * The name of a thread object (its field `name`, a String or, in old JDKs, a char[]), as UTF-8 in
+ * buf. "" if the dump does not tell.
  */
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
 

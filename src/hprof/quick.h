@@ -14,8 +14,8 @@
 
 /* Log2 of the size of a primitive type + 1; 0 for what is none. */
 static const uint8_t hprof_primitive_shift[16] = {
-	[HPROF_BOOLEAN] = 1, [HPROF_BYTE] = 1, [HPROF_CHAR] = 2, [HPROF_SHORT] = 2,
-	[HPROF_FLOAT] = 3, [HPROF_INT] = 3, [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
+	[HPROF_BOOLEAN] = 1, [HPROF_BYTE] = 1, [HPROF_CHAR] = 2,   [HPROF_SHORT] = 2,
+	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
 };
 
 /*
@@ -70,10 +70,11 @@ static inline bool hprof_quick_sub(const uint8_t *p, uint64_t at, uint64_t end, 
 	sub->body_size = size;
 	sub->end = body + size;
 	/*
-	 * Where the next ones will be read; this halves the time on dumps beyond the caches. It may be an address where
-	 * nothing is, which a prefetch does not mind.
+	 * Where the next ones will be read; this halves the time on dumps beyond the caches. It may
+	 * be an address where nothing is, which a prefetch does not mind.
 	 */
-	__builtin_prefetch((const void *)((uintptr_t)p + (body + size - at) + HPROF_PREFETCH_AHEAD));
+	__builtin_prefetch(
+		(const void *)((uintptr_t)p + (body + size - at) + HPROF_PREFETCH_AHEAD));
 	return true;
 }
 

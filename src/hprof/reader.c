@@ -47,50 +47,88 @@ const char *hprof_type_name(uint8_t type)
 const char *hprof_tag_name(uint8_t tag)
 {
 	switch (tag) {
-	case HPROF_UTF8:              return "UTF8";
-	case HPROF_LOAD_CLASS:        return "LOAD CLASS";
-	case HPROF_UNLOAD_CLASS:      return "UNLOAD CLASS";
-	case HPROF_FRAME:             return "FRAME";
-	case HPROF_TRACE:             return "TRACE";
-	case HPROF_ALLOC_SITES:       return "ALLOC SITES";
-	case HPROF_HEAP_SUMMARY:      return "HEAP SUMMARY";
-	case HPROF_START_THREAD:      return "START THREAD";
-	case HPROF_END_THREAD:        return "END THREAD";
-	case HPROF_HEAP_DUMP:         return "HEAP DUMP";
-	case HPROF_CPU_SAMPLES:       return "CPU SAMPLES";
-	case HPROF_CONTROL_SETTINGS:  return "CONTROL SETTINGS";
-	case HPROF_HEAP_DUMP_SEGMENT: return "HEAP DUMP SEGMENT";
-	case HPROF_HEAP_DUMP_END:     return "HEAP DUMP END";
-	default:                      return NULL;
+	case HPROF_UTF8:
+		return "UTF8";
+	case HPROF_LOAD_CLASS:
+		return "LOAD CLASS";
+	case HPROF_UNLOAD_CLASS:
+		return "UNLOAD CLASS";
+	case HPROF_FRAME:
+		return "FRAME";
+	case HPROF_TRACE:
+		return "TRACE";
+	case HPROF_ALLOC_SITES:
+		return "ALLOC SITES";
+	case HPROF_HEAP_SUMMARY:
+		return "HEAP SUMMARY";
+	case HPROF_START_THREAD:
+		return "START THREAD";
+	case HPROF_END_THREAD:
+		return "END THREAD";
+	case HPROF_HEAP_DUMP:
+		return "HEAP DUMP";
+	case HPROF_CPU_SAMPLES:
+		return "CPU SAMPLES";
+	case HPROF_CONTROL_SETTINGS:
+		return "CONTROL SETTINGS";
+	case HPROF_HEAP_DUMP_SEGMENT:
+		return "HEAP DUMP SEGMENT";
+	case HPROF_HEAP_DUMP_END:
+		return "HEAP DUMP END";
+	default:
+		return NULL;
 	}
 }
 
 const char *hprof_sub_name(uint8_t tag)
 {
 	switch (tag) {
-	case HPROF_ROOT_UNKNOWN:           return "ROOT UNKNOWN";
-	case HPROF_ROOT_JNI_GLOBAL:        return "ROOT JNI GLOBAL";
-	case HPROF_ROOT_JNI_LOCAL:         return "ROOT JNI LOCAL";
-	case HPROF_ROOT_JAVA_FRAME:        return "ROOT JAVA FRAME";
-	case HPROF_ROOT_NATIVE_STACK:      return "ROOT NATIVE STACK";
-	case HPROF_ROOT_STICKY_CLASS:      return "ROOT STICKY CLASS";
-	case HPROF_ROOT_THREAD_BLOCK:      return "ROOT THREAD BLOCK";
-	case HPROF_ROOT_MONITOR_USED:      return "ROOT MONITOR USED";
-	case HPROF_ROOT_THREAD_OBJECT:     return "ROOT THREAD OBJECT";
-	case HPROF_CLASS_DUMP:             return "CLASS DUMP";
-	case HPROF_INSTANCE_DUMP:          return "INSTANCE DUMP";
-	case HPROF_OBJECT_ARRAY_DUMP:      return "OBJECT ARRAY DUMP";
-	case HPROF_PRIMITIVE_ARRAY_DUMP:   return "PRIMITIVE ARRAY DUMP";
-	case HPROF_ROOT_INTERNED_STRING:   return "ROOT INTERNED STRING";
-	case HPROF_ROOT_FINALIZING:        return "ROOT FINALIZING";
-	case HPROF_ROOT_DEBUGGER:          return "ROOT DEBUGGER";
-	case HPROF_ROOT_REFERENCE_CLEANUP: return "ROOT REFERENCE CLEANUP";
-	case HPROF_ROOT_VM_INTERNAL:       return "ROOT VM INTERNAL";
-	case HPROF_ROOT_JNI_MONITOR:       return "ROOT JNI MONITOR";
-	case HPROF_ROOT_UNREACHABLE:       return "ROOT UNREACHABLE";
-	case HPROF_PRIMITIVE_ARRAY_NODATA: return "PRIMITIVE ARRAY NODATA";
-	case HPROF_HEAP_DUMP_INFO:         return "HEAP DUMP INFO";
-	default:                           return NULL;
+	case HPROF_ROOT_UNKNOWN:
+		return "ROOT UNKNOWN";
+	case HPROF_ROOT_JNI_GLOBAL:
+		return "ROOT JNI GLOBAL";
+	case HPROF_ROOT_JNI_LOCAL:
+		return "ROOT JNI LOCAL";
+	case HPROF_ROOT_JAVA_FRAME:
+		return "ROOT JAVA FRAME";
+	case HPROF_ROOT_NATIVE_STACK:
+		return "ROOT NATIVE STACK";
+	case HPROF_ROOT_STICKY_CLASS:
+		return "ROOT STICKY CLASS";
+	case HPROF_ROOT_THREAD_BLOCK:
+		return "ROOT THREAD BLOCK";
+	case HPROF_ROOT_MONITOR_USED:
+		return "ROOT MONITOR USED";
+	case HPROF_ROOT_THREAD_OBJECT:
+		return "ROOT THREAD OBJECT";
+	case HPROF_CLASS_DUMP:
+		return "CLASS DUMP";
+	case HPROF_INSTANCE_DUMP:
+		return "INSTANCE DUMP";
+	case HPROF_OBJECT_ARRAY_DUMP:
+		return "OBJECT ARRAY DUMP";
+	case HPROF_PRIMITIVE_ARRAY_DUMP:
+		return "PRIMITIVE ARRAY DUMP";
+	case HPROF_ROOT_INTERNED_STRING:
+		return "ROOT INTERNED STRING";
+	case HPROF_ROOT_FINALIZING:
+		return "ROOT FINALIZING";
+	case HPROF_ROOT_DEBUGGER:
+		return "ROOT DEBUGGER";
+	case HPROF_ROOT_REFERENCE_CLEANUP:
+		return "ROOT REFERENCE CLEANUP";
+	case HPROF_ROOT_VM_INTERNAL:
+		return "ROOT VM INTERNAL";
+	case HPROF_ROOT_JNI_MONITOR:
+		return "ROOT JNI MONITOR";
+	case HPROF_ROOT_UNREACHABLE:
+		return "ROOT UNREACHABLE";
+	case HPROF_PRIMITIVE_ARRAY_NODATA:
+		return "PRIMITIVE ARRAY NODATA";
+	case HPROF_HEAP_DUMP_INFO:
+		return "HEAP DUMP INFO";
+	default:
+		return NULL;
 	}
 }
 
@@ -112,7 +150,9 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 		{ "\x1f\x8b", 2, "gzip data (unpack it first)" },
 		{ "PK\x03\x04", 4, "a zip archive (unpack it first)" },
 		{ "\x28\xb5\x2f\xfd", 4, "Zstandard data (unpack it first)" },
-		{ "\xfd" "7zXZ", 5, "xz data (unpack it first)" },
+		{ "\xfd"
+		  "7zXZ",
+		  5, "xz data (unpack it first)" },
 		{ "BZh", 3, "bzip2 data (unpack it first)" },
 		{ "FLR\0", 4, "a Java Flight Recorder recording" },
 		{ "\x00\x12portable heap dump", 20, "an OpenJ9 portable heap dump (PHD)" },
@@ -124,11 +164,14 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 		if (size >= kinds[i].size && !memcmp(p, kinds[i].magic, kinds[i].size))
 			return kinds[i].name;
 	}
-	if (size >= 18 && !memcmp(p, "\x7f" "ELF", 4))
+	if (size >= 18 && !memcmp(p,
+				  "\x7f"
+				  "ELF",
+				  4))
 		return p[16] == 4 || p[17] == 4 ? "an ELF core dump" : "an ELF file";
 	/* A trace is a run of packets: field 1, length-delimited, whose own fields come next. */
-	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 && p[2] < 0x7f &&
-	    (p[1] < 0x20 || p[1] > 0x7e))
+	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
+	    p[2] < 0x7f && (p[1] < 0x20 || p[1] > 0x7e))
 		return "perhaps a Perfetto trace";
 	for (uint64_t i = 0; i < size; i++) {
 		if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t') || p[i] == 0x7f)
@@ -157,18 +200,23 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 		const char *name = foreign_name(p, size);
 
 		if (size >= 13 && !memcmp(p, MAGIC, 13))
-			return hdb_fail(err, HDB_EFORMAT, "unknown HPROF version: "
+			return hdb_fail(err, HDB_EFORMAT,
+					"unknown HPROF version: "
 					"\"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected");
 		if (name)
 			return hdb_fail(err, HDB_EFORMAT, "not an HPROF heap dump but %s", name);
-		return hdb_fail(err, HDB_EFORMAT, "not an HPROF heap dump: it begins with "
-				"0x%02x 0x%02x instead of \"JAVA PROFILE\"", p[0], size > 1 ? p[1] : 0);
+		return hdb_fail(err, HDB_EFORMAT,
+				"not an HPROF heap dump: it begins with "
+				"0x%02x 0x%02x instead of \"JAVA PROFILE\"",
+				p[0], size > 1 ? p[1] : 0);
 	}
 	if (size < HEADER_SIZE)
-		return hdb_fail(err, HDB_ETRUNC, "truncated HPROF header: %" PRIu64
-				" of %u bytes are there", size, HEADER_SIZE);
+		return hdb_fail(err, HDB_ETRUNC,
+				"truncated HPROF header: %" PRIu64 " of %u bytes are there", size,
+				HEADER_SIZE);
 	if (p[17] < '1' || p[17] > '3' || p[18] != 0)
-		return hdb_fail(err, HDB_EFORMAT, "unknown HPROF version: "
+		return hdb_fail(err, HDB_EFORMAT,
+				"unknown HPROF version: "
 				"\"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected");
 	*out = (struct hprof_file){
 		.source = source,
@@ -178,8 +226,10 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 		.first_record = HEADER_SIZE,
 	};
 	if (out->id_size != 4 && out->id_size != 8)
-		return hdb_fail(err, HDB_EFORMAT, "HPROF header: identifiers of %u bytes "
-				"(4 or 8 expected) at offset 19", out->id_size);
+		return hdb_fail(err, HDB_EFORMAT,
+				"HPROF header: identifiers of %u bytes "
+				"(4 or 8 expected) at offset 19",
+				out->id_size);
 	return HDB_OK;
 }
 
@@ -195,8 +245,9 @@ int hprof_record_read(const struct hprof_file *file, struct base_view *view, uin
 	if (offset > size || size - offset < 9) {
 		if (offset < size && (p = base_view_at(view, offset, 1, err)))
 			out->tag = p[0];
-		return hdb_fail(err, HDB_ETRUNC, "the header of the record at offset %" PRIu64
-				" is cut off", offset);
+		return hdb_fail(err, HDB_ETRUNC,
+				"the header of the record at offset %" PRIu64 " is cut off",
+				offset);
 	}
 	p = base_view_at(view, offset, 9, err);
 	if (!p)
@@ -205,9 +256,10 @@ int hprof_record_read(const struct hprof_file *file, struct base_view *view, uin
 	out->time_us = be32(p + 1);
 	out->body_size = be32(p + 5);
 	if (out->body_size > size - out->body_offset)
-		return hdb_fail(err, HDB_ETRUNC, "record 0x%02x at offset %" PRIu64 ": its body of %"
-				PRIu64 " bytes runs past the end of the file (%" PRIu64 ")", out->tag,
-				offset, out->body_size, size);
+		return hdb_fail(err, HDB_ETRUNC,
+				"record 0x%02x at offset %" PRIu64 ": its body of %" PRIu64
+				" bytes runs past the end of the file (%" PRIu64 ")",
+				out->tag, offset, out->body_size, size);
 	return HDB_OK;
 }
 
@@ -219,9 +271,10 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 	const uint64_t size = file->source->size;
 
 	if (rec->body_size < need || rec->body_offset > size || need > size - rec->body_offset) {
-		hdb_fail(err, HDB_EFORMAT, "%s record at offset %" PRIu64 ": its body of %" PRIu64
-			 " bytes is shorter than the %" PRIu64 " it needs", name ? name : "unknown",
-			 rec->offset, rec->body_size, need);
+		hdb_fail(err, HDB_EFORMAT,
+			 "%s record at offset %" PRIu64 ": its body of %" PRIu64
+			 " bytes is shorter than the %" PRIu64 " it needs",
+			 name ? name : "unknown", rec->offset, rec->body_size, need);
 		return NULL;
 	}
 	return base_view_at(view, rec->body_offset, need, err);
@@ -304,9 +357,10 @@ int hprof_read_trace(const struct hprof_file *file, struct base_view *view,
 	out->frame_count = be32(p + 8);
 	out->frames_offset = rec->body_offset + 12;
 	if ((rec->body_size - 12) / file->id_size < out->frame_count)
-		return hdb_fail(err, HDB_EFORMAT, "TRACE record at offset %" PRIu64 ": %" PRIu32
-				" frames do not fit in its body of %" PRIu64 " bytes", rec->offset,
-				out->frame_count, rec->body_size);
+		return hdb_fail(err, HDB_EFORMAT,
+				"TRACE record at offset %" PRIu64 ": %" PRIu32
+				" frames do not fit in its body of %" PRIu64 " bytes",
+				rec->offset, out->frame_count, rec->body_size);
 	return HDB_OK;
 }
 
@@ -395,9 +449,10 @@ int hprof_read_cpu_samples(const struct hprof_file *file, struct base_view *view
 	out->trace_count = be32(p + 4);
 	out->traces_offset = rec->body_offset + 8;
 	if ((rec->body_size - 8) / 8 < out->trace_count)
-		return hdb_fail(err, HDB_EFORMAT, "CPU SAMPLES record at offset %" PRIu64 ": %" PRIu32
-				" traces do not fit in its body of %" PRIu64 " bytes", rec->offset,
-				out->trace_count, rec->body_size);
+		return hdb_fail(err, HDB_EFORMAT,
+				"CPU SAMPLES record at offset %" PRIu64 ": %" PRIu32
+				" traces do not fit in its body of %" PRIu64 " bytes",
+				rec->offset, out->trace_count, rec->body_size);
 	return HDB_OK;
 }
 

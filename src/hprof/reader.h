@@ -72,11 +72,11 @@ enum hprof_version { HPROF_1_0_1 = 1, HPROF_1_0_2 = 2, HPROF_1_0_3 = 3 };
 
 /* An HPROF file whose header was read. */
 struct hprof_file {
-	struct base_source *source;  /* lent */
+	struct base_source *source; /* lent */
 	enum hprof_version version;
-	unsigned id_size;            /* 4 or 8 bytes */
-	uint64_t timestamp_ms;       /* since 1970, UTC */
-	uint64_t first_record;       /* offset of the first record */
+	unsigned id_size;      /* 4 or 8 bytes */
+	uint64_t timestamp_ms; /* since 1970, UTC */
+	uint64_t first_record; /* offset of the first record */
 };
 
 /* Bytes that a value of `type` takes in the file; 0 for an unknown type. */
@@ -112,9 +112,9 @@ int hprof_record_read(const struct hprof_file *file, struct base_view *view, uin
 /* Bodies of top-level records. Texts are borrowed until the next use of the view. */
 struct hprof_utf8 {
 	uint64_t string_id;
-	const uint8_t *text; /* Modified UTF-8, not terminated */
-	uint64_t text_size;  /* bytes */
-	uint64_t text_offset;/* in the file */
+	const uint8_t *text;  /* Modified UTF-8, not terminated */
+	uint64_t text_size;   /* bytes */
+	uint64_t text_offset; /* in the file */
 };
 struct hprof_load_class {
 	uint32_t class_serial;
@@ -190,9 +190,11 @@ int hprof_read_load_class(const struct hprof_file *file, struct base_view *view,
 int hprof_read_serial(const struct hprof_file *file, struct base_view *view,
 		      const struct hprof_record *rec, uint32_t *serial, struct hdb_error *err);
 int hprof_read_frame(const struct hprof_file *file, struct base_view *view,
-		     const struct hprof_record *rec, struct hprof_frame *out, struct hdb_error *err);
+		     const struct hprof_record *rec, struct hprof_frame *out,
+		     struct hdb_error *err);
 int hprof_read_trace(const struct hprof_file *file, struct base_view *view,
-		     const struct hprof_record *rec, struct hprof_trace *out, struct hdb_error *err);
+		     const struct hprof_record *rec, struct hprof_trace *out,
+		     struct hdb_error *err);
 int hprof_read_start_thread(const struct hprof_file *file, struct base_view *view,
 			    const struct hprof_record *rec, struct hprof_start_thread *out,
 			    struct hdb_error *err);
@@ -213,19 +215,23 @@ int hprof_read_control_settings(const struct hprof_file *file, struct base_view 
 
 /* A heap sub-record. Which members mean something follows from the tag. */
 struct hprof_sub {
-	uint64_t offset;       /* of its tag */
-	uint64_t end;          /* past its last byte */
-	uint64_t id;           /* object: all but HEAP_DUMP_INFO, whose heap id (u4) is here */
-	uint64_t class_id;     /* instance: class; object array: array class; class: super class;
-				  JNI global: the reference's id; heap info: name string id */
-	uint64_t body_offset;  /* instance: field values; array: elements; class: after instance size */
-	uint64_t body_size;    /* bytes of these */
-	uint32_t length;       /* array: elements; instance: body_size; class: instance size */
-	uint32_t trace_serial; /* instance, array, class, thread object */
-	uint32_t thread_serial;/* roots that have one */
-	uint32_t frame_number; /* JNI local, Java frame (0xffffffff: none), JNI monitor: depth */
+	uint64_t offset; /* of its tag */
+	uint64_t end;    /* past its last byte */
+	uint64_t id;     /* object: all but HEAP_DUMP_INFO, whose heap id (u4) is here */
+	/*
+	 * instance: class; object array: array class; class: super class; JNI global: the
+	 * reference's id; heap info: name string id
+	 */
+	uint64_t class_id;
+	/* instance: field values; array: elements; class: after instance size */
+	uint64_t body_offset;
+	uint64_t body_size;     /* bytes of these */
+	uint32_t length;        /* array: elements; instance: body_size; class: instance size */
+	uint32_t trace_serial;  /* instance, array, class, thread object */
+	uint32_t thread_serial; /* roots that have one */
+	uint32_t frame_number;  /* JNI local, Java frame (0xffffffff: none), JNI monitor: depth */
 	uint8_t tag;
-	uint8_t element_type;  /* primitive array */
+	uint8_t element_type; /* primitive array */
 };
 
 /*
@@ -250,7 +256,7 @@ struct hprof_class {
 	uint64_t loader_id;
 	uint64_t signers_id;
 	uint64_t protection_domain_id;
-	uint32_t instance_size;   /* bytes of instance fields, super classes included */
+	uint32_t instance_size; /* bytes of instance fields, super classes included */
 	uint32_t trace_serial;
 	uint32_t constant_count;
 	uint32_t static_count;

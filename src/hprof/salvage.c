@@ -18,7 +18,10 @@
 /* Longest chain of sub-records that is followed for evidence. */
 #define CHAIN_MAX 64
 
-/* Bits of evidence in how a chain ends: at the limit, before a top-level record, cut by the file's end. */
+/*
+ * Bits of evidence in how a chain ends: at the limit, before a top-level record, cut by the file's
+ * end.
+ */
 enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 
 /* A third answer besides 1 and 0. */
@@ -30,7 +33,7 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 	*s = (struct hprof_salvage){ .file = file, .view = view, .seed = base_hash_seed() };
 	/* A search costs some steps a byte and each byte is searched a few times at most. */
 	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
-		    file->source->size * 16 + (1u << 20);
+							       file->source->size * 16 + (1u << 20);
 }
 
 void hprof_salvage_release(struct hprof_salvage *s)
@@ -175,8 +178,8 @@ static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body,
 		return text_plausible(s, body + id, size - id, err);
 	if (tag != HPROF_TRACE && tag != HPROF_ALLOC_SITES && tag != HPROF_CPU_SAMPLES)
 		return 1;
-	p = base_view_at(s->view, body, tag == HPROF_ALLOC_SITES ? 34 : 8 + 4 * (tag == HPROF_TRACE),
-			 err);
+	p = base_view_at(s->view, body,
+			 tag == HPROF_ALLOC_SITES ? 34 : 8 + 4 * (tag == HPROF_TRACE), err);
 	if (!p)
 		return hprof_view_failed(err);
 	if (tag == HPROF_TRACE)
@@ -301,10 +304,14 @@ static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *
 	case HPROF_ROOT_JAVA_FRAME:
 	case HPROF_ROOT_JNI_MONITOR:
 		return small_serial && (sub->frame_number < (1u << 20) ||
-		       sub->frame_number == UINT32_MAX) ? 12 : -1;
+					sub->frame_number == UINT32_MAX) ?
+			       12 :
+			       -1;
 	case HPROF_ROOT_THREAD_OBJECT:
 		return small_serial && (sub->trace_serial < (1u << 24) ||
-		       sub->trace_serial == UINT32_MAX) ? 12 : -1;
+					sub->trace_serial == UINT32_MAX) ?
+			       12 :
+			       -1;
 	case HPROF_ROOT_NATIVE_STACK:
 	case HPROF_ROOT_THREAD_BLOCK:
 		return small_serial ? 8 : -1;
@@ -403,9 +410,12 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 		if (!ok)
 			return 0;
 		roots += n == roots && hprof_sub_is_root(sub.tag);
-		/* A lone root before good sub-records is too easily rubbish that happens to end there. */
-		if (need >= HPROF_STRENGTH_SURE && ((n == 0 && bits == 0) ||
-		    (n < 4 && roots > 0 && roots <= n)))
+		/*
+		 * A lone root before good sub-records is too easily rubbish that happens to end
+		 * there.
+		 */
+		if (need >= HPROF_STRENGTH_SURE &&
+		    ((n == 0 && bits == 0) || (n < 4 && roots > 0 && roots <= n)))
 			return 0;
 		if (bits >= need && (n >= 3 || need < HPROF_STRENGTH_SURE))
 			return 1;

@@ -13,12 +13,12 @@
 
 struct hprof_salvage {
 	const struct hprof_file *file;
-	struct base_view *view;    /* lent by the walk */
-	uint64_t *class_ids;       /* open hash table of known class ids, 0: free; owned */
-	uint32_t class_capacity;   /* slots, a power of two, or 0 */
+	struct base_view *view;  /* lent by the walk */
+	uint64_t *class_ids;     /* open hash table of known class ids, 0: free; owned */
+	uint32_t class_capacity; /* slots, a power of two, or 0 */
 	uint32_t class_count;
-	uint64_t seed;             /* of the hash */
-	uint64_t budget;           /* steps that searches may still take */
+	uint64_t seed;   /* of the hash */
+	uint64_t budget; /* steps that searches may still take */
 };
 
 /* Evidence, in bits, that hprof_chain_strength must find. */
@@ -70,13 +70,13 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 
 /* A search: where, for what, and what it found. */
 struct hprof_search {
-	uint64_t from;      /* first offset to try */
-	uint64_t until;     /* offset past the last one to try */
-	uint64_t limit;     /* where sub-records that are found must end */
-	bool with_subs;     /* look for sub-records */
-	bool with_records;  /* look for top-level records */
-	uint64_t offset;    /* result: of what was found */
-	bool is_record;     /* result: a top-level record, else a sub-record */
+	uint64_t from;     /* first offset to try */
+	uint64_t until;    /* offset past the last one to try */
+	uint64_t limit;    /* where sub-records that are found must end */
+	bool with_subs;    /* look for sub-records */
+	bool with_records; /* look for top-level records */
+	uint64_t offset;   /* result: of what was found */
+	bool is_record;    /* result: a top-level record, else a sub-record */
 };
 
 /*

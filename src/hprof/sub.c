@@ -127,8 +127,8 @@ static int class_parts(struct cursor *cur, unsigned id_size, struct hprof_class 
 	return skip_entries(cur, id_size + 1, id_size, false, &out->field_count, err);
 }
 
-static int parse_class(const uint8_t *p, struct base_view *view, unsigned id_size,
-		       uint64_t limit, struct hprof_sub *out, struct hdb_error *err)
+static int parse_class(const uint8_t *p, struct base_view *view, unsigned id_size, uint64_t limit,
+		       struct hprof_sub *out, struct hdb_error *err)
 {
 	struct cursor cur = { .view = view, .limit = limit };
 	struct hprof_class parts;
@@ -193,8 +193,8 @@ static int parse_object(const uint8_t *p, unsigned id_size, struct hprof_sub *ou
 		    hprof_type_size(out->element_type, id_size) == 0)
 			return HPROF_PARSE_BAD_TYPE;
 		if (out->tag == HPROF_PRIMITIVE_ARRAY_DUMP)
-			out->body_size = (uint64_t)out->length *
-					 hprof_type_size(out->element_type, id_size);
+			out->body_size =
+				(uint64_t)out->length * hprof_type_size(out->element_type, id_size);
 		return HDB_OK;
 	}
 }
@@ -254,18 +254,22 @@ int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64
 	rc = hprof_sub_parse(file, view, offset, end, out, err);
 	switch (rc) {
 	case HPROF_PARSE_BAD_TAG:
-		return hdb_fail(err, HDB_EFORMAT, "unknown heap sub-record 0x%02x at offset %" PRIu64,
-				out->tag, offset);
+		return hdb_fail(err, HDB_EFORMAT,
+				"unknown heap sub-record 0x%02x at offset %" PRIu64, out->tag,
+				offset);
 	case HPROF_PARSE_BAD_TYPE:
 		return hdb_fail(err, HDB_EFORMAT, "%s at offset %" PRIu64 ": unknown basic type",
 				hprof_sub_name(out->tag), offset);
 	case HPROF_PARSE_OVERRUN:
 		if (offset >= end)
-			return hdb_fail(err, HDB_ETRUNC, "no heap sub-record fits at offset %" PRIu64
-					": the limit is %" PRIu64, offset, end);
-		return hdb_fail(err, HDB_ETRUNC, "%s at offset %" PRIu64 " runs past %" PRIu64
-				": it needs bytes to %" PRIu64 " at least", hprof_sub_name(out->tag),
-				offset, end, out->end);
+			return hdb_fail(err, HDB_ETRUNC,
+					"no heap sub-record fits at offset %" PRIu64
+					": the limit is %" PRIu64,
+					offset, end);
+		return hdb_fail(err, HDB_ETRUNC,
+				"%s at offset %" PRIu64 " runs past %" PRIu64
+				": it needs bytes to %" PRIu64 " at least",
+				hprof_sub_name(out->tag), offset, end, out->end);
 	default:
 		return rc;
 	}
@@ -324,8 +328,9 @@ int hprof_static_next(const struct hprof_file *file, struct base_view *view, uin
 	out->type = p[id];
 	size = hprof_type_size(out->type, id);
 	if (size == 0)
-		return hdb_fail(err, HDB_EFORMAT, "static at offset %" PRIu64 ": unknown basic type %u",
-				start, out->type);
+		return hdb_fail(err, HDB_EFORMAT,
+				"static at offset %" PRIu64 ": unknown basic type %u", start,
+				out->type);
 	rc = entry_take(view, offset, size, &p, err);
 	if (rc != HDB_OK)
 		return rc;
@@ -346,7 +351,8 @@ int hprof_field_next(const struct hprof_file *file, struct base_view *view, uint
 	out->name_string_id = be_id(p, id);
 	out->type = p[id];
 	if (hprof_type_size(out->type, id) == 0)
-		return hdb_fail(err, HDB_EFORMAT, "field at offset %" PRIu64 ": unknown basic type %u",
-				start, out->type);
+		return hdb_fail(err, HDB_EFORMAT,
+				"field at offset %" PRIu64 ": unknown basic type %u", start,
+				out->type);
 	return HDB_OK;
 }

@@ -21,15 +21,24 @@
 const char *hprof_problem_name(int kind)
 {
 	switch (kind) {
-	case HPROF_PROBLEM_TRUNCATED:       return "truncated";
-	case HPROF_PROBLEM_RECORD_LENGTH:   return "record-length";
-	case HPROF_PROBLEM_UNKNOWN_TAG:     return "unknown-tag";
-	case HPROF_PROBLEM_UNKNOWN_SUB_TAG: return "unknown-sub-tag";
-	case HPROF_PROBLEM_SUB_OVERRUN:     return "sub-overrun";
-	case HPROF_PROBLEM_SEGMENT_LENGTH:  return "segment-length";
-	case HPROF_PROBLEM_BAD_RECORD:      return "bad-record";
-	case HPROF_PROBLEM_TRAILING_BYTES:  return "trailing-bytes";
-	default:                            return "unknown";
+	case HPROF_PROBLEM_TRUNCATED:
+		return "truncated";
+	case HPROF_PROBLEM_RECORD_LENGTH:
+		return "record-length";
+	case HPROF_PROBLEM_UNKNOWN_TAG:
+		return "unknown-tag";
+	case HPROF_PROBLEM_UNKNOWN_SUB_TAG:
+		return "unknown-sub-tag";
+	case HPROF_PROBLEM_SUB_OVERRUN:
+		return "sub-overrun";
+	case HPROF_PROBLEM_SEGMENT_LENGTH:
+		return "segment-length";
+	case HPROF_PROBLEM_BAD_RECORD:
+		return "bad-record";
+	case HPROF_PROBLEM_TRAILING_BYTES:
+		return "trailing-bytes";
+	default:
+		return "unknown";
 	}
 }
 
@@ -116,16 +125,22 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		walk->state = STATE_OPEN;
 		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_TAG, at, 9,
 					  "unknown record 0x%02x at offset %" PRIu64
-					  ": read as a heap dump segment", walk->record.tag, at);
+					  ": read as a heap dump segment",
+					  walk->record.tag, at);
 	}
 	if (rc > 0) {
 		hprof_walk_go_on(walk, walk->record.body_offset + walk->record.body_size);
-		return hprof_walk_problem(walk, HPROF_PROBLEM_UNKNOWN_TAG, at, walk->next_record - at,
-			       "unknown record 0x%02x of %" PRIu64 " bytes at offset %" PRIu64
-			       ": skipped", walk->record.tag, walk->record.body_size, at);
+		return hprof_walk_problem(
+			walk, HPROF_PROBLEM_UNKNOWN_TAG, at, walk->next_record - at,
+			"unknown record 0x%02x of %" PRIu64 " bytes at offset %" PRIu64 ": skipped",
+			walk->record.tag, walk->record.body_size, at);
 	}
 	found = (struct hprof_search){
-		.from = at + 1, .until = size, .limit = size, .with_subs = true, .with_records = true,
+		.from = at + 1,
+		.until = size,
+		.limit = size,
+		.with_subs = true,
+		.with_records = true,
 	};
 	rc = hprof_search(&walk->salvage, &found, err);
 	if (rc < 0)
@@ -133,22 +148,25 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 	if (rc == 0) {
 		hprof_walk_go_on(walk, size);
 		return hprof_walk_problem(walk, HPROF_PROBLEM_TRAILING_BYTES, at, size - at,
-			       "the last %" PRIu64 " bytes, from offset %" PRIu64
-			       " on, are no HPROF records", size - at, at);
+					  "the last %" PRIu64 " bytes, from offset %" PRIu64
+					  " on, are no HPROF records",
+					  size - at, at);
 	}
 	hprof_walk_go_on(walk, found.offset);
 	if (!found.is_record)
 		walk->state = STATE_OPEN;
 	return hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at,
-		       "no record at offset %" PRIu64 ": resumed at the %s at offset %" PRIu64, at,
-		       found.is_record ? "record" : "heap sub-record", found.offset);
+				  "no record at offset %" PRIu64
+				  ": resumed at the %s at offset %" PRIu64,
+				  at, found.is_record ? "record" : "heap sub-record", found.offset);
 }
 
 /* Sub-records without a heap record before them, found by a search. */
 static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 {
 	walk->record = (struct hprof_record){
-		.offset = walk->next_record, .body_offset = walk->next_record,
+		.offset = walk->next_record,
+		.body_offset = walk->next_record,
 		.tag = HPROF_HEAP_DUMP_SEGMENT,
 	};
 	walk->segment_end = walk->next_record;
@@ -195,8 +213,11 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	if (!hprof_size_fits(rec->tag, rec->body_size, walk->file->id_size))
 		return no_record(walk, event, err);
 	found = (struct hprof_search){
-		.from = rec->body_offset, .until = size, .limit = size,
-		.with_subs = true, .with_records = true,
+		.from = rec->body_offset,
+		.until = size,
+		.limit = size,
+		.with_subs = true,
+		.with_records = true,
 	};
 	rc = hprof_search(&walk->salvage, &found, err);
 	if (rc < 0)
@@ -207,9 +228,10 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	*event = HPROF_EVENT_PROBLEM;
 	walk->problem.missing_bytes = rec->body_offset + rec->body_size - size;
 	return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, rec->offset, size - rec->offset,
-		       "the file ends inside the %s record at offset %" PRIu64 ": %" PRIu64
-		       " bytes are missing", hprof_tag_name(rec->tag), rec->offset,
-		       rec->body_offset + rec->body_size - size);
+				  "the file ends inside the %s record at offset %" PRIu64
+				  ": %" PRIu64 " bytes are missing",
+				  hprof_tag_name(rec->tag), rec->offset,
+				  rec->body_offset + rec->body_size - size);
 }
 
 /*
@@ -227,17 +249,21 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	found = (struct hprof_search){
-		.from = rec->body_offset, .until = end, .limit = end, .with_records = true,
+		.from = rec->body_offset,
+		.until = end,
+		.limit = end,
+		.with_records = true,
 	};
 	rc = hprof_search(&walk->salvage, &found, err);
 	if (rc <= 0)
 		return rc;
 	hprof_walk_go_on(walk, found.offset);
 	*event = HPROF_EVENT_PROBLEM;
-	hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, rec->offset, found.offset - rec->offset,
-		"%s record at offset %" PRIu64 ": its length of %" PRIu64
-		" is wrong: resumed at offset %" PRIu64, hprof_tag_name(rec->tag), rec->offset,
-		rec->body_size, found.offset);
+	hprof_walk_problem(walk, HPROF_PROBLEM_RECORD_LENGTH, rec->offset,
+			   found.offset - rec->offset,
+			   "%s record at offset %" PRIu64 ": its length of %" PRIu64
+			   " is wrong: resumed at offset %" PRIu64,
+			   hprof_tag_name(rec->tag), rec->offset, rec->body_size, found.offset);
 	return 1;
 }
 
@@ -305,8 +331,8 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
  */
 static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 {
-	const uint8_t *p = base_view_at(&walk->view, walk->record.body_offset + 8,
-					SUSPICIOUS_TEXT - 8, err);
+	const uint8_t *p =
+		base_view_at(&walk->view, walk->record.body_offset + 8, SUSPICIOUS_TEXT - 8, err);
 
 	if (!p)
 		return hprof_view_failed(err);
@@ -325,12 +351,15 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	*event = HPROF_EVENT_PROBLEM;
 	if (!hprof_tag_known(p[0]))
 		return hprof_walk_problem(walk, HPROF_PROBLEM_TRAILING_BYTES, at, left,
-			       "the last %" PRIu64 " bytes, from offset %" PRIu64
-			       " on, are no HPROF record", left, at);
+					  "the last %" PRIu64 " bytes, from offset %" PRIu64
+					  " on, are no HPROF record",
+					  left, at);
 	walk->problem.missing_bytes = 9 - left;
-	return hprof_walk_problem(walk, HPROF_PROBLEM_TRUNCATED, at, left,
-		       "the file ends inside the head of the %s record at offset %" PRIu64
-		       ": at least %" PRIu64 " bytes are missing", hprof_tag_name(p[0]), at, 9 - left);
+	return hprof_walk_problem(
+		walk, HPROF_PROBLEM_TRUNCATED, at, left,
+		"the file ends inside the head of the %s record at offset %" PRIu64
+		": at least %" PRIu64 " bytes are missing",
+		hprof_tag_name(p[0]), at, 9 - left);
 }
 
 /* One step at the top level. */
@@ -352,8 +381,11 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	if (!p)
 		return hprof_view_failed(err);
 	*rec = (struct hprof_record){
-		.offset = at, .body_offset = at + 9, .body_size = be32(p + 5),
-		.time_us = be32(p + 1), .tag = p[0],
+		.offset = at,
+		.body_offset = at + 9,
+		.body_size = be32(p + 5),
+		.time_us = be32(p + 1),
+		.tag = p[0],
 	};
 	if (hprof_tag_is_heap(rec->tag))
 		return begin_heap(walk, event, err);
@@ -377,8 +409,9 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return emit_record(walk, event, err);
 	*event = HPROF_EVENT_PROBLEM;
 	return hprof_walk_problem(walk, HPROF_PROBLEM_BAD_RECORD, at, end - at,
-		       "%s record at offset %" PRIu64 ": its body of %" PRIu64
-		       " bytes does not parse", hprof_tag_name(rec->tag), at, rec->body_size);
+				  "%s record at offset %" PRIu64 ": its body of %" PRIu64
+				  " bytes does not parse",
+				  hprof_tag_name(rec->tag), at, rec->body_size);
 }
 
 /* ---- the quick path ---- */

@@ -11,31 +11,32 @@
 #include "hprof/salvage.h"
 
 enum hprof_event {
-	HPROF_EVENT_RECORD,       /* a top-level record that is not a heap dump: walk->record */
-	HPROF_EVENT_HEAP_BEGIN,   /* a HEAP_DUMP or segment begins: walk->record */
-	HPROF_EVENT_SUB,          /* a heap sub-record: walk->sub */
-	HPROF_EVENT_HEAP_END,     /* the end of that record */
-	HPROF_EVENT_PROBLEM       /* damage: walk->problem */
+	HPROF_EVENT_RECORD,     /* a top-level record that is not a heap dump: walk->record */
+	HPROF_EVENT_HEAP_BEGIN, /* a HEAP_DUMP or segment begins: walk->record */
+	HPROF_EVENT_SUB,        /* a heap sub-record: walk->sub */
+	HPROF_EVENT_HEAP_END,   /* the end of that record */
+	HPROF_EVENT_PROBLEM     /* damage: walk->problem */
 };
 
 /* Kinds of damage; names are stable, they are printed and queried. */
 enum hprof_problem_kind {
-	HPROF_PROBLEM_TRUNCATED = 1,    /* the file ends inside a record */
-	HPROF_PROBLEM_RECORD_LENGTH,    /* a record's length does not fit what follows */
-	HPROF_PROBLEM_UNKNOWN_TAG,      /* unknown top-level record, skipped by its length */
-	HPROF_PROBLEM_UNKNOWN_SUB_TAG,  /* unknown heap sub-record */
-	HPROF_PROBLEM_SUB_OVERRUN,      /* a sub-record runs past its segment or the file */
-	HPROF_PROBLEM_SEGMENT_LENGTH,   /* segment longer or shorter than what it holds; nothing lost */
-	HPROF_PROBLEM_BAD_RECORD,       /* a record's body does not parse */
-	HPROF_PROBLEM_TRAILING_BYTES    /* bytes after the last record that are no record */
+	HPROF_PROBLEM_TRUNCATED = 1,   /* the file ends inside a record */
+	HPROF_PROBLEM_RECORD_LENGTH,   /* a record's length does not fit what follows */
+	HPROF_PROBLEM_UNKNOWN_TAG,     /* unknown top-level record, skipped by its length */
+	HPROF_PROBLEM_UNKNOWN_SUB_TAG, /* unknown heap sub-record */
+	HPROF_PROBLEM_SUB_OVERRUN,     /* a sub-record runs past its segment or the file */
+	/* segment longer or shorter than what it holds; nothing lost */
+	HPROF_PROBLEM_SEGMENT_LENGTH,
+	HPROF_PROBLEM_BAD_RECORD,    /* a record's body does not parse */
+	HPROF_PROBLEM_TRAILING_BYTES /* bytes after the last record that are no record */
 };
 
 struct hprof_problem {
 	enum hprof_problem_kind kind;
-	uint64_t offset;       /* where it was met */
-	uint64_t lost_bytes;   /* how many bytes were skipped */
-	uint64_t missing_bytes;/* truncated: how many the file lacks at least */
-	char message[256];     /* one line */
+	uint64_t offset;        /* where it was met */
+	uint64_t lost_bytes;    /* how many bytes were skipped */
+	uint64_t missing_bytes; /* truncated: how many the file lacks at least */
+	char message[256];      /* one line */
 };
 
 /* "truncated", "unknown-sub-tag", ...; static. */
@@ -51,19 +52,19 @@ struct hprof_walk {
 	uint64_t position;            /* offset of what comes next, for progress */
 	/* private */
 	struct hprof_salvage salvage;
-	uint64_t next_record;         /* where the next top-level record should begin */
-	uint64_t segment_end;         /* nominal end of the open heap record */
-	uint64_t limit;               /* how far the quick path may go */
-	uint64_t suspect;             /* offset of the last object before the roots just read */
-	uint64_t suspect_end;         /* its end */
-	unsigned suspect_age;         /* how many these are */
+	uint64_t next_record; /* where the next top-level record should begin */
+	uint64_t segment_end; /* nominal end of the open heap record */
+	uint64_t limit;       /* how far the quick path may go */
+	uint64_t suspect;     /* offset of the last object before the roots just read */
+	uint64_t suspect_end; /* its end */
+	unsigned suspect_age; /* how many these are */
 	int state;
-	unsigned ended_count;         /* dumps that have ended so far */
-	bool dump_open;               /* a segment came since the last dump ended */
-	bool end_known;               /* a record, or the file's end, is at segment_end */
-	bool following;               /* past segment_end: the length is wrong or wrapped */
-	bool told;                    /* a problem was told before */
-	bool excused;                 /* a problem told already why the length does not fit */
+	unsigned ended_count; /* dumps that have ended so far */
+	bool dump_open;       /* a segment came since the last dump ended */
+	bool end_known;       /* a record, or the file's end, is at segment_end */
+	bool following;       /* past segment_end: the length is wrong or wrapped */
+	bool told;            /* a problem was told before */
+	bool excused;         /* a problem told already why the length does not fit */
 };
 
 /* Starts at the first record. End with hprof_walk_release; the walk must not be moved. */

@@ -1,5 +1,6 @@
 /*
- * import/class_invent.c - classes that the dump lacks, though objects have them or every heap has them.
+ * import/class_invent.c - classes that the dump lacks, though objects have them or every heap has
+ * them.
  */
 #include "import/classes.h"
 
@@ -11,7 +12,8 @@ unsigned import_mat_alignment(const struct import *im)
 	uint32_t ix = 0;
 
 	while (ix < im->ids.count) {
-		const uint32_t n = im->ids.count - ix < 1024 ? (uint32_t)(im->ids.count - ix) : 1024;
+		const uint32_t n =
+			im->ids.count - ix < 1024 ? (uint32_t)(im->ids.count - ix) : 1024;
 
 		idset_scan(&im->ids, ix, n, ids);
 		ix += n;
@@ -93,8 +95,8 @@ int import_invent_classes(struct import *im, struct hdb_error *err)
 {
 	static const char *const names[] = {
 		[HPROF_BOOLEAN] = "boolean[]", [HPROF_CHAR] = "char[]", [HPROF_FLOAT] = "float[]",
-		[HPROF_DOUBLE] = "double[]", [HPROF_BYTE] = "byte[]", [HPROF_SHORT] = "short[]",
-		[HPROF_INT] = "int[]", [HPROF_LONG] = "long[]",
+		[HPROF_DOUBLE] = "double[]",   [HPROF_BYTE] = "byte[]", [HPROF_SHORT] = "short[]",
+		[HPROF_INT] = "int[]",         [HPROF_LONG] = "long[]",
 	};
 	const uint32_t count = (uint32_t)im->classes.count;
 	uint64_t next_id = 0;

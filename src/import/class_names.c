@@ -34,9 +34,11 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 			       class->out.class_id);
 		/* A class that only unnamed records speak of is a problem of its own kind. */
 		return class->has_dump ?
-		       import_problem(im, STORE_PROBLEM_MISSING_NAME, class->out.file_offset, 0,
-				      class->out.class_id, err, "class 0x%" PRIx64
-				      " has no name", class->out.class_id) : HDB_OK;
+			       import_problem(im, STORE_PROBLEM_MISSING_NAME,
+					      class->out.file_offset, 0, class->out.class_id, err,
+					      "class 0x%" PRIx64 " has no name",
+					      class->out.class_id) :
+			       HDB_OK;
 	}
 	raw = base_view_at(&view, place->offset, place->size, err);
 	if (!raw)
@@ -49,8 +51,9 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 }
 
 /*
- * Classes whose instances, and those of their sub classes, hold their referent weakly. The last ones are sub classes of
- * the first in most dumps: not where a class is missing between, and on Android FinalizerReference stands by itself.
+ * Classes whose instances, and those of their sub classes, hold their referent weakly. The last
+ * ones are sub classes of the first in most dumps: not where a class is missing between, and on
+ * Android FinalizerReference stands by itself.
  */
 static const struct {
 	const char *name;
@@ -68,13 +71,15 @@ static const struct {
 };
 
 /*
- * HotSpot's classes of what fills dead areas of the heap, by version: objects since JDK 19, arrays called FillerArray,
- * then FillerElement[] (memory/universe.cpp; services/heapDumper.cpp writes those arrays as int[] so far, and as arrays
- * of objects, all null, once JDK-8391761 is in).
+ * HotSpot's classes of what fills dead areas of the heap, by version: objects since JDK 19, arrays
+ * called FillerArray, then FillerElement[] (memory/universe.cpp; services/heapDumper.cpp writes
+ * those arrays as int[] so far, and as arrays of objects, all null, once JDK-8391761 is in).
  */
 static const char *const fillers[] = {
-	"jdk.internal.vm.FillerObject", "jdk.internal.vm.FillerArray",
-	"jdk.internal.vm.FillerElement", "jdk.internal.vm.FillerElement[]",
+	"jdk.internal.vm.FillerObject",
+	"jdk.internal.vm.FillerArray",
+	"jdk.internal.vm.FillerElement",
+	"jdk.internal.vm.FillerElement[]",
 };
 
 /* Notes the classes that rules speak of: of several with one name, the first in the file. */
@@ -112,18 +117,22 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 	return store_texts_put(&im->texts, name, strlen(name), err);
 }
 
-/* Classes that UNLOAD CLASS records name; a serial number is of the class that was loaded with it last. */
+/*
+ * Classes that UNLOAD CLASS records name; a serial number is of the class that was loaded with it
+ * last.
+ */
 static void mark_unloaded(struct import *im)
 {
 	for (size_t i = 0; i < im->unloaded.count; i++) {
-		const uint32_t load = base_idmap_get(&im->serial_map,
-						     *base_vec_at(&im->unloaded, uint32_t, i));
+		const uint32_t load =
+			base_idmap_get(&im->serial_map, *base_vec_at(&im->unloaded, uint32_t, i));
 		uint32_t no;
 
 		if (load == BASE_IDMAP_NONE)
 			continue;
-		no = base_idmap_get(&im->class_map, base_vec_at(&im->loads, struct hprof_load_class,
-								load)->class_id);
+		no = base_idmap_get(
+			&im->class_map,
+			base_vec_at(&im->loads, struct hprof_load_class, load)->class_id);
 		if (no != BASE_IDMAP_NONE)
 			import_class_at(im, no)->out.flags |= STORE_CLASS_UNLOADED;
 	}

@@ -1,16 +1,17 @@
 /*
- * import/classes.h - between the files that make classes: import_classes.c, class_names.c, class_invent.c.
+ * import/classes.h - between the files that make classes: import_classes.c, class_names.c,
+ * class_invent.c.
  */
 #ifndef IMPORT_CLASSES_H
 #define IMPORT_CLASSES_H
 
-#include "import/state.h"
+#include "import/context.h"
 
 /* ---- class_names.c ---- */
 
 /*
- * Names all classes, marks those that were unloaded, and notes in *im the numbers of those that rules speak of. Classes
- * have no order yet: import_classes numbers them, and what was noted, anew.
+ * Names all classes, marks those that were unloaded, and notes in *im the numbers of those that
+ * rules speak of. Classes have no order yet: import_classes numbers them, and what was noted, anew.
  */
 int import_name_classes(struct import *im, struct hdb_error *err);
 
@@ -20,12 +21,16 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 
 /* ---- class_invent.c ---- */
 
-/* Eclipse MAT's alignment: greatest common divisor of the distances of all objects, 8 to 256 bytes. Of finished IDs. */
+/*
+ * Eclipse MAT's alignment: greatest common divisor of the distances of all objects, 8 to 256 bytes.
+ * Of finished IDs.
+ */
 unsigned import_mat_alignment(const struct import *im);
 
 /*
- * Invents classes as Eclipse MAT does: at the first free multiples of im->mat_align_bytes. Their IDs are added to
- * im->ids, which is to be finished again. A class whose ID is another object's gets a new one; that is a problem.
+ * Invents classes as Eclipse MAT does: at the first free multiples of im->mat_align_bytes. Their
+ * IDs are added to im->ids, which is to be finished again. A class whose ID is another object's
+ * gets a new one; that is a problem.
  */
 int import_invent_classes(struct import *im, struct hdb_error *err);
 

@@ -3,7 +3,7 @@
  */
 #include "import/counts.h"
 
-#include "import/state.h"
+#include "import/context.h"
 #include "layout/layout.h"
 
 #include <stdlib.h>
@@ -23,8 +23,9 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 	if (r < 0)
 		return r;
 	/*
-	 * Eclipse MAT's alignment is a multiple of every other one: they are powers of two, up to 256, that divide
-	 * all distances, or 8; those that are recorded are 1 or 8. Only the user may want a larger one.
+	 * Eclipse MAT's alignment is a multiple of every other one: they are powers of two, up to
+	 * 256, that divide all distances, or 8; those that are recorded are 1 or 8. Only the user
+	 * may want a larger one.
 	 */
 	counts->modulus = least_common_multiple(im->mat_align_bytes, fixed ? fixed : 1);
 	for (unsigned width = 1; width < 16; width++)
@@ -98,9 +99,12 @@ void import_counts_release(struct import_counts *counts)
 static struct store_class_count stored(const struct import_count *row)
 {
 	return (struct store_class_count){
-		.count = row->count, .elements = row->elements,
-		.class_no = (uint32_t)(row->key >> 32), .kind = row->key >> 30 & 3,
-		.is_embedded = row->key >> 29 & 1, .length = (uint32_t)row->key & ((1u << 29) - 1),
+		.count = row->count,
+		.elements = row->elements,
+		.class_no = (uint32_t)(row->key >> 32),
+		.kind = row->key >> 30 & 3,
+		.is_embedded = row->key >> 29 & 1,
+		.length = (uint32_t)row->key & ((1u << 29) - 1),
 	};
 }
 
@@ -128,7 +132,8 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 	}
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
 		const struct import_count row = {
-			.key = (uint64_t)no << 32, .count = import_class_at(im, no)->instance_count,
+			.key = (uint64_t)no << 32,
+			.count = import_class_at(im, no)->instance_count,
 		};
 
 		if (row.count)
@@ -143,7 +148,8 @@ int import_write_class_counts(struct import *im, struct hdb_error *err)
 {
 	struct import_counts *counts = &im->counts_by_class;
 	struct store_records_writer w = {
-		.writer = im->writer, .table = STORE_CLASS_COUNTS,
+		.writer = im->writer,
+		.table = STORE_CLASS_COUNTS,
 		.record_size = sizeof(struct store_class_count),
 	};
 	int r;
@@ -160,6 +166,7 @@ int import_write_class_counts(struct import *im, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = store_records_end(&w, err);
 	store_records_release(&w);
-	return r == HDB_OK ? store_put_meta_number(im->writer, "counts.modulus", counts->modulus,
-						   err) : r;
+	return r == HDB_OK ?
+		       store_put_meta_number(im->writer, "counts.modulus", counts->modulus, err) :
+		       r;
 }

@@ -1,9 +1,10 @@
 /*
  * import/counts.h - how many objects of each class the dump has: the table class.counts.
  *
- * Counted while references are resolved, when the sizes of objects are not known yet: arrays and stack chunks by their
- * lengths modulo a period, so that a reader can tell the sum of their sizes without looking at one of them (see
- * layout_array_period). Instances are counted with their distances (distances.c).
+ * Counted while references are resolved, when the sizes of objects are not known yet: arrays and
+ * stack chunks by their lengths modulo a period, so that a reader can tell the sum of their sizes
+ * without looking at one of them (see layout_array_period). Instances are counted with their
+ * distances (distances.c).
  */
 #ifndef IMPORT_COUNTS_H
 #define IMPORT_COUNTS_H
@@ -17,8 +18,8 @@
 /* Classes and lengths that one thread remembers at a time. */
 #define IMPORT_COUNT_CACHE 128u
 /*
- * Rows of arrays, at most: heaps have a few for each array class. A dump made to have more does without the table,
- * and whoever asks counts objects.
+ * Rows of arrays, at most: heaps have a few for each array class. A dump made to have more does
+ * without the table, and whoever asks counts objects.
  */
 #define IMPORT_COUNTS_MAX (1u << 18)
 
@@ -33,18 +34,19 @@ struct import_count {
 
 /* Of all blocks so far. */
 struct import_counts {
-	struct base_idmap map;      /* key -> number in rows */
-	struct base_vec rows;       /* struct import_count */
-	uint32_t modulus;           /* every alignment that may be chosen divides it */
-	uint32_t period[16];        /* by bytes of an element; 0: of stack chunks */
-	unsigned reference_bytes;   /* whose period object arrays have */
+	struct base_idmap map;    /* key -> number in rows */
+	struct base_vec rows;     /* struct import_count */
+	uint32_t modulus;         /* every alignment that may be chosen divides it */
+	uint32_t period[16];      /* by bytes of an element; 0: of stack chunks */
+	unsigned reference_bytes; /* whose period object arrays have */
 	bool is_given_up;
 };
 
 /* What one thread needs to count the objects of a block. */
 struct import_counting {
 	struct import_count cache[IMPORT_COUNT_CACHE];
-	struct base_vec *counted;   /* struct import_count: where they go, when pushed out of the cache */
+	/* struct import_count: where they go, when pushed out of the cache */
+	struct base_vec *counted;
 	const struct import_counts *counts; /* for its periods */
 };
 
@@ -59,9 +61,9 @@ int import_counts_push(struct import_counting *c, struct import_count *entry, ui
 static inline int import_counts_add(struct import_counting *c, const struct store_object *o,
 				    struct hdb_error *err)
 {
-	const unsigned width = o->kind == STORE_INSTANCE ? 0 :
+	const unsigned width = o->kind == STORE_INSTANCE     ? 0 :
 			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
-			       o->body_size & 15;
+							       o->body_size & 15;
 	const uint32_t period = c->counts->period[width];
 	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
 	const uint64_t key = (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |

@@ -1,12 +1,14 @@
 /*
- * import/distances.c - what object addresses tell about sizes: per class, the smallest distance to the next object.
+ * import/distances.c - what object addresses tell about sizes: per class, the smallest distance to
+ * the next object.
  *
- * IDs are addresses, so an object is no larger than the distance to the next one. Each thread notes the distances of
- * the objects of a block in a small cache by class; what is in it, or is pushed out, is merged by the thread that
- * writes. Minima and counts of minima do not depend on the order of merging. Flat values, and objects whose ID or
- * whose neighbour's is no address (flat.c), tell nothing and are only counted.
+ * IDs are addresses, so an object is no larger than the distance to the next one. Each thread notes
+ * the distances of the objects of a block in a small cache by class; what is in it, or is pushed
+ * out, is merged by the thread that writes. Minima and counts of minima do not depend on the order
+ * of merging. Flat values, and objects whose ID or whose neighbour's is no address (flat.c), tell
+ * nothing and are only counted.
  */
-#include "import/state.h"
+#include "import/context.h"
 
 #include "layout/layout.h"
 
@@ -56,9 +58,12 @@ static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 	return (int64_t)distance - (int64_t)bytes;
 }
 
-/* Notes an object of any kind; of arrays and stack chunks what is left without their elements or stack. */
+/*
+ * Notes an object of any kind; of arrays and stack chunks what is left without their elements or
+ * stack.
+ */
 static void note(struct import_distances *d, struct import_distance *to,
-		      const struct store_object *o, uint64_t distance)
+		 const struct store_object *o, uint64_t distance)
 {
 	int64_t least, wide;
 
@@ -73,7 +78,9 @@ static void note(struct import_distances *d, struct import_distance *to,
 	case STORE_OBJECT_ARRAY:
 		least = without(distance, o->length, 4);
 		wide = without(distance, o->length, 8);
-		/* The shortest header before references of 8 bytes: 8 bytes, the length, padding. */
+		/*
+		 * The shortest header before references of 8 bytes: 8 bytes, the length, padding.
+		 */
 		d->wide_overlaps += o->length && wide < 16;
 		break;
 	default:
@@ -104,7 +111,8 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 	if (e->key != key) {
 		r = push_out(d, e, err);
 		*e = (struct import_distance_entry){
-			.distance = { .least = INT64_MAX, .next_least = INT64_MAX,
+			.distance = { .least = INT64_MAX,
+				      .next_least = INT64_MAX,
 				      .least_wide = INT64_MAX },
 			.key = key,
 		};

@@ -1,11 +1,13 @@
 /*
- * import/flat.c - flat values: value objects that lie inside another object, and identifiers that are no addresses.
+ * import/flat.c - flat values: value objects that lie inside another object, and identifiers that
+ * are no addresses.
  *
- * HotSpot with value objects (JEP 401, JDK 28; openjdk/valhalla, services/heapDumper.cpp, dump_inlined_object) writes
- * each value that is flattened into a field or an array as an INSTANCE_DUMP of its own behind its holder's. It has no
- * address, so a counter gives it an ID: 1, 2, 3, ... in the whole dump; the holder's field or element has that ID.
- * Its bytes are the holder's, which has no reference there. So a flat value takes no room, tells nothing of distances,
- * and its holder is laid out with its bytes in the field (layout.h).
+ * HotSpot with value objects (JEP 401, JDK 28; openjdk/valhalla, services/heapDumper.cpp,
+ * dump_inlined_object) writes each value that is flattened into a field or an array as an
+ * INSTANCE_DUMP of its own behind its holder's. It has no address, so a counter gives it an ID: 1,
+ * 2, 3, ... in the whole dump; the holder's field or element has that ID. Its bytes are the
+ * holder's, which has no reference there. So a flat value takes no room, tells nothing of
+ * distances, and its holder is laid out with its bytes in the field (layout.h).
  */
 #include "import/sizes.h"
 
@@ -16,9 +18,15 @@
 #define SCAN_IDS 1024u
 /* Identifiers at least before the search for the last flat value gives up. */
 #define LOOK_AT_LEAST 4096u
-/* Rounds in which values inside values grow: each level adds a byte, and 8 are all that is flattened whole. */
+/*
+ * Rounds in which values inside values grow: each level adds a byte, and 8 are all that is
+ * flattened whole.
+ */
 #define NESTING_MAX 8
-/* No more bytes of one field are believed than layouts can sum up; real ones have 8, seldom some dozen. */
+/*
+ * No more bytes of one field are believed than layouts can sum up; real ones have 8, seldom some
+ * dozen.
+ */
 #define FLAT_BYTES_MAX (1u << 20)
 /* What can be written at once: values in shared fields are no larger. */
 #define ATOMIC_BYTES 8u
@@ -26,8 +34,8 @@
 /* ---- which identifiers ---- */
 
 /*
- * The last of the identifiers 1, 2, 3 ...: up to it three quarters and more are not multiples of 8, as no address is.
- * A truncated dump lacks some of them, so they need not be all there.
+ * The last of the identifiers 1, 2, 3 ...: up to it three quarters and more are not multiples of 8,
+ * as no address is. A truncated dump lacks some of them, so they need not be all there.
  */
 static uint64_t find_last(const struct import *im)
 {
@@ -35,8 +43,8 @@ static uint64_t find_last(const struct import *im)
 	uint32_t ix = 0;
 
 	while (ix < im->ids.count) {
-		const uint32_t n = im->ids.count - ix < SCAN_IDS ? (uint32_t)(im->ids.count - ix) :
-				   SCAN_IDS;
+		const uint32_t n =
+			im->ids.count - ix < SCAN_IDS ? (uint32_t)(im->ids.count - ix) : SCAN_IDS;
 
 		idset_scan(&im->ids, ix, n, ids);
 		ix += n;
@@ -55,7 +63,10 @@ static uint64_t find_last(const struct import *im)
 	return last;
 }
 
-/* Whether the dump numbers its objects: then most of its class objects, which are never flat, have such IDs, too. */
+/*
+ * Whether the dump numbers its objects: then most of its class objects, which are never flat, have
+ * such IDs, too.
+ */
 static bool is_numbered(struct import *im, uint64_t last)
 {
 	uint64_t all = 0, odd = 0;
@@ -75,7 +86,10 @@ void import_find_flat(struct import *im)
 {
 	uint64_t last;
 
-	/* All are multiples of 8: most dumps end here. ART's have made-up arrays between its addresses. */
+	/*
+	 * All are multiples of 8: most dumps end here. ART's have made-up arrays between its
+	 * addresses.
+	 */
 	if (im->is_android || (!im->ids.is_sparse && im->ids.shift >= 3))
 		return;
 	last = find_last(im);
@@ -94,8 +108,10 @@ int import_flat_begin(struct import *im, struct hdb_error *err)
 		return HDB_OK;
 	im->plan_flat = calloc(im->plans.count + 1, sizeof(*im->plan_flat));
 	im->element_flat = calloc(im->classes.count + 1, sizeof(*im->element_flat));
-	return im->plan_flat && im->element_flat ? HDB_OK :
-	       hdb_fail_memory(err, "flat fields", (im->plans.count + im->classes.count) * 8);
+	return im->plan_flat && im->element_flat ?
+		       HDB_OK :
+		       hdb_fail_memory(err, "flat fields",
+				       (im->plans.count + im->classes.count) * 8);
 }
 
 /* The class of the object with this ID, or STORE_NONE. */
@@ -123,8 +139,8 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 		const struct import_class *from = import_class_at(im, c);
 		uint64_t offset = from->fields_offset;
 
-		for (uint32_t f = 0; f < from->out.field_count && k < class->plan_count &&
-		     r == HDB_OK; f++) {
+		for (uint32_t f = 0;
+		     f < from->out.field_count && k < class->plan_count && r == HDB_OK; f++) {
 			struct hprof_field field;
 
 			r = hprof_field_next(&im->file, &view, &offset, &field, err);
@@ -132,7 +148,9 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 				continue;
 			if (flat[k]) {
 				const struct import_flat_field found = {
-					.example_id = flat[k], .class_no = c, .field_no = f,
+					.example_id = flat[k],
+					.class_no = c,
+					.field_no = f,
 				};
 
 				r = base_vec_push(&im->flat_fields, &found, sizeof(found), err);
@@ -222,7 +240,10 @@ static uint64_t power_of_two(uint64_t bytes)
 	return v;
 }
 
-/* Bytes of the fields of a value class and its super classes, in the order that needs no gap; the widest. */
+/*
+ * Bytes of the fields of a value class and its super classes, in the order that needs no gap; the
+ * widest.
+ */
 static uint64_t value_bytes(const struct sizes *s, const struct layout_model *model, uint32_t no,
 			    uint32_t *widest)
 {
@@ -232,12 +253,14 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 
 	*widest = 1;
 	/* Super classes have no cycle by now; a chain that is longer is none of a value class. */
-	for (; no != STORE_NONE && steps < NESTING_MAX; no = import_class_at(im, no)->field_super, steps++) {
+	for (; no != STORE_NONE && steps < NESTING_MAX;
+	     no = import_class_at(im, no)->field_super, steps++) {
 		const struct import_class *class = import_class_at(im, no);
 		uint32_t k = class->first_flat;
 
 		for (uint32_t f = 0; f < class->out.field_count; f++) {
-			const uint8_t type = *base_vec_at(&s->types, uint8_t, s->first_type[no] + f);
+			const uint8_t type =
+				*base_vec_at(&s->types, uint8_t, s->first_type[no] + f);
 			uint32_t width = layout_type_size(model, type), align = width;
 
 			if (k < class->first_flat + class->flat_count) {
@@ -258,9 +281,9 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 }
 
 /*
- * A value that can be null has a byte behind its fields that says so (FieldLayoutBuilder, null marker). What fits what
- * is written at once takes that, and is aligned to it; larger ones are flattened where nobody else can write, and are
- * aligned like their fields.
+ * A value that can be null has a byte behind its fields that says so (FieldLayoutBuilder, null
+ * marker). What fits what is written at once takes that, and is aligned to it; larger ones are
+ * flattened where nobody else can write, and are aligned like their fields.
  */
 static void flat_size(const struct sizes *s, const struct layout_model *model, uint32_t value_no,
 		      uint32_t *bytes, uint32_t *align)
@@ -300,7 +323,10 @@ void sizes_flat(const struct sizes *s, const struct layout_model *model)
 	}
 }
 
-/* An element is as wide as what is written at once, or the next power of two (FlatArrayKlass::array_layout_helper). */
+/*
+ * An element is as wide as what is written at once, or the next power of two
+ * (FlatArrayKlass::array_layout_helper).
+ */
 uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *model,
 			    uint32_t value_no)
 {

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 
 /*
- * Dense chunks may take this much, and this much an ID, before the set turns sparse: twice what a sorted array would
- * take, so that neither form is ever much worse than the other.
+ * Dense chunks may take this much, and this much an ID, before the set turns sparse: twice what a
+ * sorted array would take, so that neither form is ever much worse than the other.
  */
 #define DENSE_FREE_BYTES (16u << 20)
 #define DENSE_BYTES_PER_ID 16
@@ -73,8 +73,9 @@ void idset_release(struct idset *set)
 }
 
 /* Moves every ID of the dense form into `add` of another set. */
-static int each_dense(const struct idset *set, int (*add)(void *ctx, uint64_t id,
-		      struct hdb_error *err), void *ctx, struct hdb_error *err)
+static int each_dense(const struct idset *set,
+		      int (*add)(void *ctx, uint64_t id, struct hdb_error *err), void *ctx,
+		      struct hdb_error *err)
 {
 	for (size_t c = 0; c < set->chunk_count; c++) {
 		const struct idset_chunk *chunk = set->chunks[c];
@@ -196,7 +197,10 @@ int idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how many. */
+/*
+ * Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how
+ * many.
+ */
 static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
 {
 	struct idset_chunk *const chunk = set->last;
@@ -263,7 +267,10 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	set->table_count = 0;
 	if (!set->chunk_count)
 		return HDB_OK;
-	/* Region 0 holds the boot loader's stand-in and invented classes; it would stretch the span. */
+	/*
+	 * Region 0 holds the boot loader's stand-in and invented classes; it would stretch the
+	 * span.
+	 */
 	set->first_region = set->chunks[set->chunk_count > 1 && !set->chunks[0]->region]->region;
 	span = set->chunks[set->chunk_count - 1]->region - set->first_region + 1;
 	if (span > TABLE_MAX && span > TABLE_PER_CHUNK * (uint64_t)set->chunk_count)
@@ -293,8 +300,9 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 		qsort(set->chunks, set->chunk_count, sizeof(*set->chunks), compare_chunks);
 	}
 	if (set->count >= UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " objects; at most %" PRIu32
-				" can be numbered", set->count, UINT32_MAX - 1);
+		return hdb_fail(err, HDB_ELIMIT,
+				"%" PRIu64 " objects; at most %" PRIu32 " can be numbered",
+				set->count, UINT32_MAX - 1);
 	for (size_t c = 0; c < set->chunk_count && r == HDB_OK; c++) {
 		struct idset_chunk *chunk = set->chunks[c];
 
@@ -326,7 +334,8 @@ static const struct idset_chunk *far_chunk(const struct idset *set, uint64_t reg
 static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64_t region)
 {
 	return region - set->first_region < set->table_count ?
-	       set->table[region - set->first_region] : far_chunk(set, region);
+		       set->table[region - set->first_region] :
+		       far_chunk(set, region);
 }
 
 bool idset_has(const struct idset *set, uint64_t id)
@@ -390,7 +399,8 @@ static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 	const struct idset_chunk *chunk = chunk_of(set, unit >> IDSET_CHUNK_BITS);
 
 	return chunk && unit << set->shift == id ?
-	       &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] : &none;
+		       &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)] :
+		       &none;
 }
 
 void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
@@ -418,9 +428,11 @@ void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 }
 
 /* has_instruction: the processor counts bits by itself. */
-static inline __attribute__((always_inline)) size_t
-answer(const struct idset *set, const uint64_t *ids, size_t count, const struct idset_asked *asked,
-       uint32_t *out, const bool has_instruction)
+static inline __attribute__((always_inline)) size_t answer(const struct idset *set,
+							   const uint64_t *ids, size_t count,
+							   const struct idset_asked *asked,
+							   uint32_t *out,
+							   const bool has_instruction)
 {
 	const unsigned shift = set->shift;
 	size_t found = 0;
@@ -431,9 +443,9 @@ answer(const struct idset *set, const uint64_t *ids, size_t count, const struct 
 		const unsigned at = ids[i] >> shift & 63;
 		const uint64_t below = bits & (((uint64_t)1 << at) - 1);
 		const uint32_t has = bits >> at & 1;
-		const uint32_t ix = word->first_ix +
-				    (has_instruction ? (uint32_t)__builtin_popcountll(below) :
-						       count_bits(below));
+		const uint32_t ix =
+			word->first_ix + (has_instruction ? (uint32_t)__builtin_popcountll(below) :
+							    count_bits(below));
 
 		found += has;
 		out[i] = ix | (has - 1); /* IDSET_NONE is all ones */
@@ -442,9 +454,9 @@ answer(const struct idset *set, const uint64_t *ids, size_t count, const struct 
 }
 
 #ifdef __x86_64__
-__attribute__((target("popcnt,bmi,bmi2"))) static size_t
-answer_bmi2(const struct idset *set, const uint64_t *ids, size_t count,
-	    const struct idset_asked *asked, uint32_t *out)
+__attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
+	const struct idset *set, const uint64_t *ids, size_t count, const struct idset_asked *asked,
+	uint32_t *out)
 {
 	return answer(set, ids, count, asked, out, true);
 }

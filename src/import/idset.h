@@ -1,9 +1,10 @@
 /*
  * import/idset.h - the set of all object identifiers of a dump, which numbers them.
  *
- * Identifiers are addresses, so a bit an alignment unit in chunks of a few KB holds them in little memory, needs no
- * sorting, and answers "which index has this ID" with one or two cache misses. Identifiers that are spread too thin
- * for that (no VM does it, a damaged or hostile file may) are kept as a sorted array instead.
+ * Identifiers are addresses, so a bit an alignment unit in chunks of a few KB holds them in little
+ * memory, needs no sorting, and answers "which index has this ID" with one or two cache misses.
+ * Identifiers that are spread too thin for that (no VM does it, a damaged or hostile file may) are
+ * kept as a sorted array instead.
  */
 #ifndef IMPORT_IDSET_H
 #define IMPORT_IDSET_H
@@ -26,33 +27,34 @@
 #define IDSET_FIRST_SLAB_CHUNKS 64u
 
 /*
- * 64 units (IDs without their low zero bits) and the index of the first object in them: a look-up touches nothing else
- * that is big.
+ * 64 units (IDs without their low zero bits) and the index of the first object in them: a look-up
+ * touches nothing else that is big.
  */
 struct idset_word {
-	uint8_t bits[8];                     /* a bit an ID; a number of 64 bits that would be aligned otherwise */
-	uint32_t first_ix;                   /* after idset_finish */
+	uint8_t bits[8];   /* a bit an ID; a number of 64 bits that would be aligned otherwise */
+	uint32_t first_ix; /* after idset_finish */
 };
 
 struct idset_chunk {
-	uint64_t region;                     /* id >> shift >> IDSET_CHUNK_BITS */
-	uint32_t first_ix;                   /* index of its first object */
+	uint64_t region;   /* id >> shift >> IDSET_CHUNK_BITS */
+	uint32_t first_ix; /* index of its first object */
 	struct idset_word words[IDSET_CHUNK_WORDS];
 };
 
 struct idset {
-	unsigned shift;               /* low zero bits that all IDs have, at most 3 */
-	uint64_t count;               /* IDs in it (before idset_finish: duplicates in `sparse` included) */
+	unsigned shift; /* low zero bits that all IDs have, at most 3 */
+	uint64_t count; /* IDs in it (before idset_finish: duplicates in `sparse` included) */
 	/* dense form */
-	struct idset_chunk **chunks;  /* after idset_finish in order of region */
+	struct idset_chunk **chunks; /* after idset_finish in order of region */
 	size_t chunk_count, chunk_capacity;
-	struct base_idmap regions;    /* region -> chunk number */
-	struct idset_chunk *last;     /* the chunk that was used last */
-	struct idset_chunk **table;   /* after idset_finish, if regions lie close: by region - first, or NULL */
+	struct base_idmap regions; /* region -> chunk number */
+	struct idset_chunk *last;  /* the chunk that was used last */
+	/* after idset_finish, if regions lie close: by region - first, or NULL */
+	struct idset_chunk **table;
 	uint64_t first_region, table_count;
-	void **slabs;                 /* what chunks are cut from */
+	void **slabs; /* what chunks are cut from */
 	size_t slab_count;
-	size_t slab_used;             /* chunks of the last one in use */
+	size_t slab_used; /* chunks of the last one in use */
 	/* sparse form */
 	bool is_sparse;
 	bool is_finished;
@@ -70,7 +72,10 @@ struct idset_asked {
 void idset_init(struct idset *set);
 void idset_release(struct idset *set);
 
-/* Adds an ID: HDB_OK, or HDB_END if it was there already (in the sparse form that is found by idset_finish). */
+/*
+ * Adds an ID: HDB_OK, or HDB_END if it was there already (in the sparse form that is found by
+ * idset_finish).
+ */
 int idset_add(struct idset *set, uint64_t id, struct hdb_error *err);
 
 /*
@@ -87,20 +92,23 @@ void idset_remove(struct idset *set, const uint64_t *ids, size_t count);
 bool idset_has(const struct idset *set, uint64_t id);
 
 /*
- * Numbers the IDs in ascending order. HDB_ELIMIT for more than 2^32 - 2. Adding after it needs another
- * idset_finish. Returns the number of duplicates found in *duplicates (sparse form only).
+ * Numbers the IDs in ascending order. HDB_ELIMIT for more than 2^32 - 2. Adding after it needs
+ * another idset_finish. Returns the number of duplicates found in *duplicates (sparse form only).
  */
 int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err);
 
 /* Index of an ID, or IDSET_NONE. */
 uint32_t idset_find(const struct idset *set, uint64_t id);
 
-/* The same for many, with the cache misses of neighbours overlapped. Returns how many are in the set. */
+/*
+ * The same for many, with the cache misses of neighbours overlapped. Returns how many are in the
+ * set.
+ */
 size_t idset_find_many(const struct idset *set, const uint64_t *ids, size_t count, uint32_t *out);
 
 /*
- * The same in two steps, for up to IDSET_BATCH: idset_ask asks memory for what idset_answer looks at, so that there is
- * something else to do meanwhile.
+ * The same in two steps, for up to IDSET_BATCH: idset_ask asks memory for what idset_answer looks
+ * at, so that there is something else to do meanwhile.
  */
 void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 	       struct idset_asked *asked);

@@ -9,7 +9,10 @@
 #define LOW_END 65536u
 /* Parts of the span for each of so many IDs. */
 #define IDS_PER_PART 2u
-/* IDs that are looked ahead: enough to hide memory latency, once for the directory, once for the array. */
+/*
+ * IDs that are looked ahead: enough to hide memory latency, once for the directory, once for the
+ * array.
+ */
 #define AHEAD 16u
 
 void idset_sorted_release(struct idset_sorted *set)
@@ -129,8 +132,8 @@ void idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
 
 	for (size_t i = 0; i < count + 2 * AHEAD; i++) {
 		if (i >= 2 * AHEAD)
-			out[i - 2 * AHEAD] = find_between(set, ids[i - 2 * AHEAD],
-							  lows[i % AHEAD], highs[i % AHEAD]);
+			out[i - 2 * AHEAD] = find_between(set, ids[i - 2 * AHEAD], lows[i % AHEAD],
+							  highs[i % AHEAD]);
 		if (i >= AHEAD && i - AHEAD < count) {
 			bounds_of(set, ids[i - AHEAD], &lows[i % AHEAD], &highs[i % AHEAD]);
 			__builtin_prefetch(sorted + (lows[i % AHEAD] + highs[i % AHEAD]) / 2);

@@ -1,8 +1,10 @@
 /*
- * import/idset_sorted.h - the sparse form of a set of identifiers: a sorted array, with a directory into it.
+ * import/idset_sorted.h - the sparse form of a set of identifiers: a sorted array, with a directory
+ * into it.
  *
- * The directory cuts the span of identifiers into equal parts, about one for two identifiers; where they lie evenly
- * a look-up takes two cache misses. Where they do not, it is a binary search in what one part holds.
+ * The directory cuts the span of identifiers into equal parts, about one for two identifiers; where
+ * they lie evenly a look-up takes two cache misses. Where they do not, it is a binary search in
+ * what one part holds.
  */
 #ifndef IMPORT_IDSET_SORTED_H
 #define IMPORT_IDSET_SORTED_H
@@ -25,15 +27,18 @@ static inline uint32_t idset_lower_bound(const uint64_t *ids, uint32_t low, uint
 }
 
 struct idset_sorted {
-	struct base_vec ids;   /* uint64_t; sorted and distinct after idset_sorted_finish */
-	uint32_t *first;       /* by part of the span: index of its first ID; one more at the end */
-	uint64_t least;        /* the least ID of a part: that of ids[skipped] */
-	uint32_t skipped;      /* IDs before the span: the boot loader's stand-in, invented classes */
+	struct base_vec ids; /* uint64_t; sorted and distinct after idset_sorted_finish */
+	uint32_t *first;     /* by part of the span: index of its first ID; one more at the end */
+	uint64_t least;      /* the least ID of a part: that of ids[skipped] */
+	uint32_t skipped;    /* IDs before the span: the boot loader's stand-in, invented classes */
 	uint64_t part_count;
-	unsigned part_shift;   /* log2 of the width of a part */
+	unsigned part_shift; /* log2 of the width of a part */
 };
 
-/* Sorts, drops duplicates (*duplicates: how many), makes the directory. HDB_ELIMIT for more than 2^32 - 2 IDs. */
+/*
+ * Sorts, drops duplicates (*duplicates: how many), makes the directory. HDB_ELIMIT for more than
+ * 2^32 - 2 IDs.
+ */
 int idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates, struct hdb_error *err);
 
 /* Index of an ID, or UINT32_MAX. */

@@ -5,7 +5,7 @@
 
 #include "base/fingerprint.h"
 #include "base/pipeline.h"
-#include "import/state.h"
+#include "import/context.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -35,8 +35,11 @@ static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 static void drop_dump(struct import *im)
 {
 	const struct base_pipeline pipeline = {
-		.item_count = im->source->size / DROP_BYTES, .threads = im->work->threads,
-		.slot_count = 4 * im->work->threads, .ctx = im->source, .produce = drop_piece,
+		.item_count = im->source->size / DROP_BYTES,
+		.threads = im->work->threads,
+		.slot_count = 4 * im->work->threads,
+		.ctx = im->source,
+		.produce = drop_piece,
 	};
 
 	if (im->source->drop)
@@ -46,15 +49,16 @@ static void drop_dump(struct import *im)
 static void release(struct import *im)
 {
 	struct base_vec *vecs[] = {
-		&im->classes, &im->loads, &im->roots, &im->threads, &im->traces, &im->trace_frames,
-		&im->frames, &im->heaps, &im->heap_names, &im->heap_switches, &im->alloc_sites, &im->cpu_samples,
-		&im->summaries, &im->problems, &im->dangling, &im->plans, &im->text_places,
-		&im->extras, &im->numbered_roots, &im->id_directory, &im->unloaded,
-		&im->flat_fields,
+		&im->classes,     &im->loads,         &im->roots,          &im->threads,
+		&im->traces,      &im->trace_frames,  &im->frames,         &im->heaps,
+		&im->heap_names,  &im->heap_switches, &im->alloc_sites,    &im->cpu_samples,
+		&im->summaries,   &im->problems,      &im->dangling,       &im->plans,
+		&im->text_places, &im->extras,        &im->numbered_roots, &im->id_directory,
+		&im->unloaded,    &im->flat_fields,
 	};
 	struct base_idmap *maps[] = {
-		&im->class_map, &im->serial_map, &im->load_map, &im->text_map, &im->thread_map,
-		&im->thread_roots, &im->dangling_map,
+		&im->class_map,  &im->serial_map,   &im->load_map,     &im->text_map,
+		&im->thread_map, &im->thread_roots, &im->dangling_map,
 	};
 
 	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
@@ -97,8 +101,8 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		uint64_t value;
 	} numbers[] = {
 		{ "dump.bytes", im->source->size },
-		{ "dump.mtime_ns", (uint64_t)st.st_mtim.tv_sec * 1000000000u +
-				   (uint64_t)st.st_mtim.tv_nsec },
+		{ "dump.mtime_ns",
+		  (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec },
 		{ "dump.fingerprint", fingerprint },
 		{ "dump.id_size", im->file.id_size },
 		{ "dump.version_number", im->file.version },
@@ -145,11 +149,14 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 		return HDB_OK;
 	if (im->snapshot_count == 0)
 		return im->problem_count == 0 ?
-		       hdb_fail(err, HDB_EFORMAT, "%s: the file holds no heap dump",
-				im->source->path) :
-		       hdb_fail(err, HDB_EFORMAT, "%s: no heap dump could be read: %s",
-				im->source->path, im->problems.count ?
-				base_vec_at(&im->problems, struct store_problem, 0)->message : "");
+			       hdb_fail(err, HDB_EFORMAT, "%s: the file holds no heap dump",
+					im->source->path) :
+			       hdb_fail(err, HDB_EFORMAT, "%s: no heap dump could be read: %s",
+					im->source->path,
+					im->problems.count ?
+						base_vec_at(&im->problems, struct store_problem, 0)
+							->message :
+						"");
 	return hdb_fail(err, HDB_EUSAGE, "%s: there is no heap dump number %u; the file holds %u",
 			im->source->path, im->snapshot, im->snapshot_count);
 }
@@ -176,14 +183,19 @@ static int check_end(struct import *im, struct hdb_error *err)
 		    HPROF_PROBLEM_TRUNCATED)
 			return HDB_OK;
 	im->incomplete |= STORE_LACKS_END;
-	(void)snprintf(im->cut, sizeof(im->cut), "there is no HEAP DUMP END record: the dump may have "
-		       "been cut at offset %" PRIu64, im->source->size);
+	(void)snprintf(im->cut, sizeof(im->cut),
+		       "there is no HEAP DUMP END record: the dump may have "
+		       "been cut at offset %" PRIu64,
+		       im->source->size);
 	if (im->opt->strict)
-		return hdb_fail(err, HDB_ETRUNC, "%s: there is no HEAP DUMP END record: the file "
-				"was cut at offset %" PRIu64, im->source->path, im->source->size);
+		return hdb_fail(err, HDB_ETRUNC,
+				"%s: there is no HEAP DUMP END record: the file "
+				"was cut at offset %" PRIu64,
+				im->source->path, im->source->size);
 	return import_problem(im, HPROF_PROBLEM_TRUNCATED, im->source->size, 0, 0, err,
 			      "there is no HEAP DUMP END record: the file may have been cut at "
-			      "offset %" PRIu64, im->source->size);
+			      "offset %" PRIu64,
+			      im->source->size);
 }
 
 static int run(struct import *im, const char *dump_path, struct hdb_error *err)
@@ -242,12 +254,12 @@ static struct file_name file_of(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 ? (struct file_name){ st.st_dev, st.st_ino } :
-	       (struct file_name){ 0, 0 };
+				      (struct file_name){ 0, 0 };
 }
 
 /*
- * Begins the database; while somebody else imports into the same one, waits if the options say so. HDB_END if
- * the other has made it: a file of that name is there that was not before.
+ * Begins the database; while somebody else imports into the same one, waits if the options say so.
+ * HDB_END if the other has made it: a file of that name is there that was not before.
  */
 static int create(struct import *im, const char *db_path, struct hdb_error *err)
 {
@@ -262,7 +274,8 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 		if (!im->opt->wait)
 			return hdb_fail(err, HDB_EIO, "%s: another import is writing it", db_path);
 		if (!has_waited)
-			base_stage(im->work, "waiting for another process that is importing", 0, "");
+			base_stage(im->work, "waiting for another process that is importing", 0,
+				   "");
 		has_waited = true;
 		r = base_step(im->work, 0, err);
 		if (r < 0)
@@ -272,7 +285,8 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 	if (!has_waited || (r < 0 && r != HDB_EUSAGE))
 		return r;
 	now = file_of(db_path);
-	return now.inode && (now.inode != before.inode || now.device != before.device) ? HDB_END : r;
+	return now.inode && (now.inode != before.inode || now.device != before.device) ? HDB_END :
+											 r;
 }
 
 int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
@@ -315,10 +329,14 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	}
 	if (r == HDB_OK && out)
 		*out = (struct hdb_import_result){
-			.object_count = count_real(im), .class_count = im->classes.count,
-			.reference_count = im->reference_count, .root_count = im->root_count,
-			.problem_count = im->problem_count, .dump_bytes = im->source->size,
-			.database_bytes = file_bytes, .snapshot_count = im->snapshot_count,
+			.object_count = count_real(im),
+			.class_count = im->classes.count,
+			.reference_count = im->reference_count,
+			.root_count = im->root_count,
+			.problem_count = im->problem_count,
+			.dump_bytes = im->source->size,
+			.database_bytes = file_bytes,
+			.snapshot_count = im->snapshot_count,
 		};
 	release(im);
 	work->scratch_dir = NULL;

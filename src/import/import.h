@@ -1,8 +1,9 @@
 /*
  * import/import.h - from a dump to the base tables of a heap database.
  *
- * Passes: scan (every record once: identifiers, classes, texts, roots), number (IDs get their index), resolve (in
- * index order: objects and references are written block by block on all threads), sizes, publish.
+ * Passes: scan (every record once: identifiers, classes, texts, roots), number (IDs get their
+ * index), resolve (in index order: objects and references are written block by block on all
+ * threads), sizes, publish.
  */
 #ifndef IMPORT_IMPORT_H
 #define IMPORT_IMPORT_H

@@ -1,9 +1,9 @@
 /*
- * import/import_classes.c - classes: numbers, super classes, where references lie in an instance. Their names are in
- * class_names.c, those that the dump lacks in class_invent.c.
+ * import/import_classes.c - classes: numbers, super classes, where references lie in an instance.
+ * Their names are in class_names.c, those that the dump lacks in class_invent.c.
  *
- * Runs between the scan and the passes over objects: all records have been seen, so the order in which the dump
- * has them does not matter.
+ * Runs between the scan and the passes over objects: all records have been seen, so the order in
+ * which the dump has them does not matter.
  */
 #include "import/classes.h"
 
@@ -54,8 +54,8 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	for (unsigned t = 0; t < 16; t++)
 		noted[NOTED - 16 + t] = &im->primitive_class_no[t];
 	for (unsigned i = 0; i < NOTED; i++)
-		noted_id[i] = *noted[i] == STORE_NONE ? 0 :
-			      import_class_at(im, *noted[i])->out.class_id;
+		noted_id[i] =
+			*noted[i] == STORE_NONE ? 0 : import_class_at(im, *noted[i])->out.class_id;
 	for (uint64_t slot = 0; slot < im->class_map.capacity && r == HDB_OK; slot++) {
 		const uint32_t no = im->class_map.values[slot];
 
@@ -79,8 +79,8 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	for (size_t i = 0; i < renamed.count && r == HDB_OK; i++) {
 		const uint64_t *pair = (const uint64_t *)renamed.data + 2 * i;
 
-		r = base_idmap_put(&im->class_map, pair[0],
-				   base_idmap_get(&im->class_map, pair[1]), err);
+		r = base_idmap_put(&im->class_map, pair[0], base_idmap_get(&im->class_map, pair[1]),
+				   err);
 	}
 	base_vec_release(&renamed);
 	return r;
@@ -109,9 +109,10 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 	if (class->out.super_no != BASE_IDMAP_NONE)
 		return HDB_OK;
 	class->out.super_no = STORE_NONE;
-	return import_problem(im, STORE_PROBLEM_MISSING_SUPER, class->out.file_offset, 0,
-			      class->out.class_id, err, "class 0x%" PRIx64 ": its super class 0x%"
-			      PRIx64 " is not in the dump", class->out.class_id, class->super_id);
+	return import_problem(
+		im, STORE_PROBLEM_MISSING_SUPER, class->out.file_offset, 0, class->out.class_id,
+		err, "class 0x%" PRIx64 ": its super class 0x%" PRIx64 " is not in the dump",
+		class->out.class_id, class->super_id);
 }
 
 enum { MARK_NEW, MARK_OPEN, MARK_DONE };
@@ -131,18 +132,19 @@ static int order_classes(struct import *im, struct hdb_error *err)
 		uint32_t no = first;
 
 		/* Up to a class that is done, then back down. */
-		while (no != STORE_NONE && import_class_at(im, no)->mark == MARK_NEW && r == HDB_OK) {
+		while (no != STORE_NONE && import_class_at(im, no)->mark == MARK_NEW &&
+		       r == HDB_OK) {
 			import_class_at(im, no)->mark = MARK_OPEN;
 			r = base_vec_push(&stack, &no, sizeof(no), err);
 			no = import_class_at(im, no)->out.super_no;
 		}
 		if (no != STORE_NONE && import_class_at(im, no)->mark == MARK_OPEN && r == HDB_OK) {
-			struct import_class *last = import_class_at(im,
-				*base_vec_at(&stack, uint32_t, stack.count - 1));
+			struct import_class *last = import_class_at(
+				im, *base_vec_at(&stack, uint32_t, stack.count - 1));
 
 			last->out.super_no = STORE_NONE;
-			r = import_problem(im, STORE_PROBLEM_SUPER_CYCLE, last->out.file_offset,
-					   0, last->out.class_id, err,
+			r = import_problem(im, STORE_PROBLEM_SUPER_CYCLE, last->out.file_offset, 0,
+					   last->out.class_id, err,
 					   "class 0x%" PRIx64 " is its own super class; cut",
 					   last->out.class_id);
 		}
@@ -171,10 +173,10 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 			return r;
 		size = hprof_type_size(field.type, im->file.id_size);
 		if (!size)
-			r = import_problem(im, STORE_PROBLEM_BAD_FIELD_TYPE, offset, 0,
-					   class->out.class_id, err, "field %" PRIu32 " of class 0x%"
-					   PRIx64 " has unknown type %u", f, class->out.class_id,
-					   field.type);
+			r = import_problem(
+				im, STORE_PROBLEM_BAD_FIELD_TYPE, offset, 0, class->out.class_id,
+				err, "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u",
+				f, class->out.class_id, field.type);
 		if (r < 0)
 			return r;
 		body += size;
@@ -183,8 +185,8 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 		const struct import_class *super = import_class_at(im, class->out.super_no);
 
 		body += super->out.body_size;
-		class->field_super = super->out.field_count ? class->out.super_no :
-				     super->field_super;
+		class->field_super =
+			super->out.field_count ? class->out.super_no : super->field_super;
 		if (!class->out.strength)
 			class->out.strength = super->out.strength;
 	}
@@ -193,8 +195,9 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 }
 
 /*
- * Notes where the references of an instance lie: its class's own fields come first, then each super class's. Only
- * as far as the longest instance of the class goes, which bounds the work by the size of the dump.
+ * Notes where the references of an instance lie: its class's own fields come first, then each super
+ * class's. Only as far as the longest instance of the class goes, which bounds the work by the size
+ * of the dump.
  */
 static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -235,7 +238,8 @@ int import_classes(struct import *im, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = idset_finish(&im->ids, &duplicates, err);
 	if (r == HDB_OK && duplicates)
-		r = import_problem(im, STORE_PROBLEM_DUPLICATE_ID, 0, 0, 0, err, "%" PRIu64
+		r = import_problem(im, STORE_PROBLEM_DUPLICATE_ID, 0, 0, 0, err,
+				   "%" PRIu64
 				   " objects have an ID that another has; the first is kept",
 				   duplicates);
 	if (r < 0)
@@ -268,11 +272,12 @@ int import_classes(struct import *im, struct hdb_error *err)
 /* ---- writing ---- */
 
 /* What a flat field is, in its record's value: see struct store_field. */
-static uint64_t flat_value(const struct import *im, const struct import_class *class, uint32_t field_no)
+static uint64_t flat_value(const struct import *im, const struct import_class *class,
+			   uint32_t field_no)
 {
 	for (uint32_t k = 0; k < class->flat_count; k++) {
-		const struct import_flat_field *flat =
-			base_vec_at(&im->flat_fields, struct import_flat_field, class->first_flat + k);
+		const struct import_flat_field *flat = base_vec_at(
+			&im->flat_fields, struct import_flat_field, class->first_flat + k);
 
 		if (flat->field_no == field_no)
 			return store_flat_field(flat->value_no, flat->bytes, flat->align);
@@ -321,11 +326,13 @@ static int put_fields(struct import *im, struct import_class *class,
 int import_write_classes(struct import *im, struct hdb_error *err)
 {
 	struct store_records_writer fields = {
-		.writer = im->writer, .table = STORE_FIELDS,
+		.writer = im->writer,
+		.table = STORE_FIELDS,
 		.record_size = sizeof(struct store_field),
 	};
 	struct store_records_writer classes = {
-		.writer = im->writer, .table = STORE_CLASSES,
+		.writer = im->writer,
+		.table = STORE_CLASSES,
 		.record_size = sizeof(struct store_class),
 	};
 	int r = HDB_OK;

@@ -1,7 +1,7 @@
 /*
  * import/import_problems.c - the list of what is wrong with a dump and what was lost by it.
  */
-#include "import/state.h"
+#include "import/context.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,10 @@ int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t l
 		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
 {
 	struct store_problem problem = {
-		.offset = offset, .lost_bytes = lost_bytes, .object_id = object_id, .kind = kind,
+		.offset = offset,
+		.lost_bytes = lost_bytes,
+		.object_id = object_id,
+		.kind = kind,
 	};
 	va_list args;
 

@@ -1,10 +1,11 @@
 /*
- * import/import_roots.c - roots by index, and the edges that roots imply: a thread holds its locals.
+ * import/import_roots.c - roots by index, and the edges that roots imply: a thread holds its
+ * locals.
  *
- * The rules are Eclipse MAT's: a local of a known thread is an edge of the thread object and no root; if no class
- * is a sticky root, every class of the boot loader that is no array is one.
+ * The rules are Eclipse MAT's: a local of a known thread is an edge of the thread object and no
+ * root; if no class is a sticky root, every class of the boot loader that is no array is one.
  */
-#include "import/state.h"
+#include "import/context.h"
 
 #include <stdlib.h>
 
@@ -18,8 +19,10 @@ static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_
 static int number_root(struct import *im, const struct import_root *in, struct hdb_error *err)
 {
 	struct store_root out = {
-		.ix = idset_find(&im->ids, in->id), .thread_serial = in->thread_serial,
-		.frame_number = in->frame_number, .kind = in->kind,
+		.ix = idset_find(&im->ids, in->id),
+		.thread_serial = in->thread_serial,
+		.frame_number = in->frame_number,
+		.kind = in->kind,
 	};
 
 	if (in->id == 0 || out.ix == IDSET_NONE)
@@ -90,8 +93,8 @@ static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 static void sort_roots(struct import *im)
 {
 	if (im->numbered_roots.count)
-		qsort(im->numbered_roots.data, im->numbered_roots.count,
-		      sizeof(struct store_root), compare_roots);
+		qsort(im->numbered_roots.data, im->numbered_roots.count, sizeof(struct store_root),
+		      compare_roots);
 }
 
 /* Sticky roots for the classes of the boot loader. */
@@ -103,8 +106,10 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
 		const struct import_class *class = import_class_at(im, no);
 		const struct store_root root = {
-			.ix = class->out.ix, .kind = HPROF_ROOT_STICKY_CLASS,
-			.frame_number = STORE_NONE, .is_invented = 1,
+			.ix = class->out.ix,
+			.kind = HPROF_ROOT_STICKY_CLASS,
+			.frame_number = STORE_NONE,
+			.is_invented = 1,
 		};
 
 		if (class->out.loader_ix || class->out.flags & STORE_CLASS_ARRAY ||
@@ -139,8 +144,7 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 			r = push_extra(im, class->out.loader_ix, class->out.ix, err);
 	}
 	if (im->extras.count)
-		qsort(im->extras.data, im->extras.count, sizeof(struct import_edge),
-		      compare_edges);
+		qsort(im->extras.data, im->extras.count, sizeof(struct import_edge), compare_edges);
 	return r;
 }
 

@@ -1,8 +1,8 @@
 /*
- * import/import_tables.c - the small tables: threads, traces, frames, heaps, the agent's records, counts, missing
- * objects.
+ * import/import_tables.c - the small tables: threads, traces, frames, heaps, the agent's records,
+ * counts, missing objects.
  */
-#include "import/state.h"
+#include "import/context.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,9 @@ static uint32_t class_text(const struct import *im, uint32_t serial)
 	if (no != BASE_IDMAP_NONE)
 		return base_vec_at(&im->classes, struct import_class, no)->out.name_text;
 	/* Loaded, but not in this dump: its raw name. */
-	return base_idmap_get(&im->text_map,
-			      base_vec_at(&im->loads, struct hprof_load_class, load)->name_string_id);
+	return base_idmap_get(
+		&im->text_map,
+		base_vec_at(&im->loads, struct hprof_load_class, load)->name_string_id);
 }
 
 static int write_threads(struct import *im, struct hdb_error *err)
@@ -54,8 +55,8 @@ static int write_threads(struct import *im, struct hdb_error *err)
 	for (size_t i = 0; i < im->threads.count; i++) {
 		struct store_thread *thread = base_vec_at(&im->threads, struct store_thread, i);
 
-		thread->ix = thread->object_id ? idset_find(&im->ids, thread->object_id) :
-			     STORE_NONE;
+		thread->ix =
+			thread->object_id ? idset_find(&im->ids, thread->object_id) : STORE_NONE;
 	}
 	sort(&im->threads, sizeof(struct store_thread), compare_u32);
 	return store_records_put_all(im->writer, STORE_THREADS, sizeof(struct store_thread),
@@ -83,9 +84,9 @@ static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 
 static int write_traces(struct import *im, struct hdb_error *err)
 {
-	struct store_records_writer w = {
-		.writer = im->writer, .table = STORE_TRACE_FRAMES, .record_size = 4
-	};
+	struct store_records_writer w = { .writer = im->writer,
+					  .table = STORE_TRACE_FRAMES,
+					  .record_size = 4 };
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < im->frames.count; i++) {
@@ -115,7 +116,8 @@ static int write_traces(struct import *im, struct hdb_error *err)
 static int write_counts(struct import *im, struct hdb_error *err)
 {
 	struct store_records_writer w = {
-		.writer = im->writer, .table = STORE_RECORD_COUNTS,
+		.writer = im->writer,
+		.table = STORE_RECORD_COUNTS,
 		.record_size = sizeof(struct store_record_count),
 	};
 	int r = HDB_OK;

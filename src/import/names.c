@@ -1,7 +1,7 @@
 /*
  * import/names.c - texts of the dump by their string ID, and class names as people know them.
  */
-#include "import/state.h"
+#include "import/context.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ const struct import_text_place *import_text_place(const struct import *im, uint6
 	const uint32_t no = base_idmap_get(&im->text_map, string_id);
 
 	return no == BASE_IDMAP_NONE ? NULL :
-	       base_vec_at(&im->text_places, struct import_text_place, no);
+				       base_vec_at(&im->text_places, struct import_text_place, no);
 }
 
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text)
@@ -49,8 +49,8 @@ static uint8_t element_of(const char *name)
 	return 0;
 }
 
-void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size,
-		       bool *is_array, uint8_t *element_type)
+void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size, bool *is_array,
+		       uint8_t *element_type)
 {
 	size_t depth = 0, used;
 	const char *core = raw;

@@ -1,10 +1,11 @@
 /*
- * import/read_object.c - one object of the dump: its entry in the table of objects, and the IDs that it refers to.
+ * import/read_object.c - one object of the dump: its entry in the table of objects, and the IDs
+ * that it refers to.
  */
 #include "import/resolve.h"
 
 #include "base/bytes.h"
-#include "import/places_read.h"
+#include "import/object_locator_read.h"
 
 /* Elements of a big array that are resolved at a time. */
 #define ELEMENTS 4096
@@ -30,9 +31,10 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 	entry->plan_first = class->plan_first;
 	entry->plan_count = class->plan_count;
 	if (class->plan_count)
-		entry->plan_bytes = (uint64_t)*base_vec_at(&im->plans, uint32_t, class->plan_first +
-							   class->plan_count - 1) +
-				    im->file.id_size;
+		entry->plan_bytes =
+			(uint64_t)*base_vec_at(&im->plans, uint32_t,
+					       class->plan_first + class->plan_count - 1) +
+			im->file.id_size;
 	entry->stack_size_at = class->stack_size_at;
 	return entry;
 }
@@ -40,13 +42,16 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 static inline const struct maker_class *class_of(struct import *im, struct maker *m,
 						 uint64_t class_id)
 {
-	struct maker_class *entry = &m->classes[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) %
-						MAKER_CLASSES];
+	struct maker_class *entry =
+		&m->classes[(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) % MAKER_CLASSES];
 
 	return entry->id == class_id && entry->no ? entry : find_class(im, entry, class_id);
 }
 
-/* The field "size" of a stack chunk: words of stack behind its fields. Negative in a damaged dump only. */
+/*
+ * The field "size" of a stack chunk: words of stack behind its fields. Negative in a damaged dump
+ * only.
+ */
 static uint64_t stack_words(const uint8_t *value)
 {
 	const uint32_t words = be32(value);
@@ -78,7 +83,8 @@ static int note_short(struct maker *m, uint64_t id, uint64_t offset, struct hdb_
 	const struct short_instance one = { .id = id, .offset = offset };
 
 	return m->out->short_count++ < BLOCK_PROBLEMS_MAX ?
-	       base_vec_push(&m->out->shorts, &one, sizeof(one), err) : HDB_OK;
+		       base_vec_push(&m->out->shorts, &one, sizeof(one), err) :
+		       HDB_OK;
 }
 
 /* Keeps the least ID, whatever thread comes first. */
@@ -114,7 +120,7 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 }
 
 static inline int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
-			 struct store_object *o, struct hdb_error *err)
+				struct store_object *o, struct hdb_error *err)
 {
 	const struct maker_class *class = class_of(im, m, sub->class_id);
 	uint32_t count = class->plan_count;
@@ -239,8 +245,8 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
 		r = found[i] == IDSET_NONE ?
-		    import_note_missing(few->m->out, ids[i], few->ix, err) :
-		    base_vec_push(&few->m->raw, &ids[i], sizeof(ids[i]), err);
+			    import_note_missing(few->m->out, ids[i], few->ix, err) :
+			    base_vec_push(&few->m->raw, &ids[i], sizeof(ids[i]), err);
 	return r;
 }
 
@@ -261,7 +267,7 @@ static int take_long_array(struct import *im, struct maker *m, const struct hpro
 }
 
 static inline int take_object_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
-			     struct store_object *o, uint32_t ix, struct hdb_error *err)
+				    struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
 	const struct maker_class *class = class_of(im, m, sub->class_id);
 	size_t count;
@@ -330,12 +336,12 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 		else
 			high = mid;
 	}
-	return low ? base_vec_at(&im->heap_switches, struct import_heap_switch, low - 1)->heap_no
-		   : 0;
+	return low ? base_vec_at(&im->heap_switches, struct import_heap_switch, low - 1)->heap_no :
+		     0;
 }
 
 static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
-		    struct store_object *o, uint32_t ix, struct hdb_error *err)
+			   struct store_object *o, uint32_t ix, struct hdb_error *err)
 {
 	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
@@ -349,7 +355,8 @@ static inline int take_sub(struct import *im, struct maker *m, const struct hpro
 		o->class_no = im->primitive_class_no[sub->element_type & 15];
 		o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
 		return sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP && !im->is_android ?
-		       import_zeroed_add(im, m, sub, err) : HDB_OK;
+			       import_zeroed_add(im, m, sub, err) :
+			       HDB_OK;
 	default:
 		return hdb_fail(err, HDB_EBUG, "no object at offset %" PRIu64, sub->offset);
 	}
@@ -359,8 +366,10 @@ static inline int take_sub(struct import *im, struct maker *m, const struct hpro
 static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
-		return hdb_fail(err, HDB_ELIMIT, "%u objects that follow one another have over "
-				"%" PRIu32 " references", STORE_BLOCK_OBJECTS, NOT_TAKEN);
+		return hdb_fail(err, HDB_ELIMIT,
+				"%u objects that follow one another have over "
+				"%" PRIu32 " references",
+				STORE_BLOCK_OBJECTS, NOT_TAKEN);
 	m->raw_first[i] = (uint32_t)first;
 	m->raw_end[i] = (uint32_t)m->raw.count;
 	if (m->raw.count - first > m->longest)
@@ -368,8 +377,8 @@ static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_
 	return HDB_OK;
 }
 
-static inline int take_object(struct import *im, struct maker *m, uint32_t i, const struct hprof_sub *sub,
-		       struct hdb_error *err)
+static inline int take_object(struct import *im, struct maker *m, uint32_t i,
+			      const struct hprof_sub *sub, struct hdb_error *err)
 {
 	struct store_object *o = &m->objects[i];
 	const size_t first = m->raw.count;
@@ -391,7 +400,8 @@ static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
 	const uint64_t *ids = m->raw.data;
 	const size_t n = m->asked_end - m->answered, left = m->raw.count - m->asked_end;
 	const size_t next = left < IDSET_BATCH ? left : IDSET_BATCH;
-	const int r = base_vec_reserve(&m->found, m->asked_end - m->found.count, sizeof(uint32_t), err);
+	const int r =
+		base_vec_reserve(&m->found, m->asked_end - m->found.count, sizeof(uint32_t), err);
 
 	if (r < 0)
 		return r;
@@ -416,7 +426,10 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	const struct places_wanted wanted = {
-		.view = &m->view, .ids = m->ids, .count = m->out->count, .offsets = m->offsets,
+		.view = &m->view,
+		.ids = m->ids,
+		.count = m->out->count,
+		.offsets = m->offsets,
 	};
 	struct places_reader reader;
 	struct hprof_sub sub;

@@ -1,6 +1,6 @@
 /*
- * import/resolve.c - the pass over objects in order of index, on all threads: the blocks of the tables ids, objects and
- * references.
+ * import/resolve.c - the pass over objects in order of index, on all threads: the blocks of the
+ * tables ids, objects and references.
  */
 #include "import/resolve.h"
 
@@ -17,11 +17,12 @@
 struct resolve {
 	struct import *im;
 	struct slot *slots;
-	struct maker *makers;       /* one a thread */
-	struct maker **free_makers; /* what was used last comes first: a core's caches may still hold it */
+	struct maker *makers; /* one a thread */
+	struct maker **
+		free_makers; /* what was used last comes first: a core's caches may still hold it */
 	unsigned free_count;
-	pthread_mutex_t lock;       /* of the two above */
-	struct base_view view;      /* of the writing thread */
+	pthread_mutex_t lock;  /* of the two above */
+	struct base_view view; /* of the writing thread */
 };
 
 /* ---- class objects ---- */
@@ -59,8 +60,8 @@ static inline void order_two(uint32_t *a, uint32_t *b)
 }
 
 /*
- * Sorts eight: nobody can foretell the order of what an object refers to, so it decides no branch (Batcher's odd-even
- * merge).
+ * Sorts eight: nobody can foretell the order of what an object refers to, so it decides no branch
+ * (Batcher's odd-even merge).
  */
 static void sort_eight(uint32_t *v)
 {
@@ -148,8 +149,9 @@ static size_t tidy_list(uint32_t *v, size_t n)
 }
 
 /*
- * Makes the lists of the objects from number `from` up to, not with, `to` distinct: those that have more than one entry
- * are picked first, for where the next one comes nobody can foretell. Returns how many entries all have.
+ * Makes the lists of the objects from number `from` up to, not with, `to` distinct: those that have
+ * more than one entry are picked first, for where the next one comes nobody can foretell. Returns
+ * how many entries all have.
  */
 static uint64_t tidy_lists(struct maker *m, uint32_t from, uint32_t to)
 {
@@ -203,7 +205,8 @@ static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
 static uint32_t extra_ix(const struct import *im, size_t extra)
 {
 	return extra < im->extras.count ?
-	       base_vec_at(&im->extras, struct import_edge, extra)->from_ix : UINT32_MAX;
+		       base_vec_at(&im->extras, struct import_edge, extra)->from_ix :
+		       UINT32_MAX;
 }
 
 /* Adds the edges of object i that no field of the dump holds. */
@@ -217,9 +220,10 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 	while (m->next_extra <= ix && r == HDB_OK) {
 		/* A long array has none in its list; only damage makes an array a thread. */
 		if (m->next_extra == ix)
-			r = base_vec_push(&m->targets, &base_vec_at(&im->extras, struct import_edge,
-								    m->extra)->to_ix,
-					  sizeof(uint32_t), err);
+			r = base_vec_push(
+				&m->targets,
+				&base_vec_at(&im->extras, struct import_edge, m->extra)->to_ix,
+				sizeof(uint32_t), err);
 		m->next_extra = extra_ix(im, ++m->extra);
 	}
 	return r;
@@ -231,7 +235,9 @@ static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_
 {
 	struct slot *s = m->out;
 	const struct big_list held = {
-		.ix = m->first_ix + i, .length = n, .start = s->held.count,
+		.ix = m->first_ix + i,
+		.length = n,
+		.start = s->held.count,
 	};
 	int r = base_vec_reserve(&s->held, n, sizeof(uint32_t), err);
 
@@ -242,7 +248,10 @@ static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_
 	return base_vec_push(&s->big, &held, sizeof(held), err);
 }
 
-/* Gathers the list of object i in m->targets, where some of its references lead nowhere or are in no field. */
+/*
+ * Gathers the list of object i in m->targets, where some of its references lead nowhere or are in
+ * no field.
+ */
 static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
 	const uint32_t *found = m->found.data;
@@ -264,13 +273,19 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 	return r == HDB_OK ? add_extras(im, m, i, err) : r;
 }
 
-/* The object of long array number `no` of the `count` that the block has; UINT32_MAX behind the last one. */
+/*
+ * The object of long array number `no` of the `count` that the block has; UINT32_MAX behind the
+ * last one.
+ */
 static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 {
 	return no < count ? base_vec_at(&s->big, struct big_list, no)->ix : UINT32_MAX;
 }
 
-/* Writes the lists of the objects from number `from` up to, not with, `to`, which are what their fields hold. */
+/*
+ * Writes the lists of the objects from number `from` up to, not with, `to`, which are what their
+ * fields hold.
+ */
 static int put_plain(struct maker *m, uint32_t from, uint32_t to, struct store_lists_writer *out,
 		     struct hdb_error *err)
 {
@@ -287,7 +302,10 @@ static int put_plain(struct maker *m, uint32_t from, uint32_t to, struct store_l
 	return r;
 }
 
-/* Writes the list of object i, which is gathered: some of it is in no field, or leads nowhere, or it is long. */
+/*
+ * Writes the list of object i, which is gathered: some of it is in no field, or leads nowhere, or
+ * it is long.
+ */
 static int put_gathered(struct import *im, struct maker *m, uint32_t i,
 			struct store_lists_writer *out, struct hdb_error *err)
 {
@@ -308,12 +326,16 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Writes the lists of all objects. are_plain: that of no object needs to be gathered but where the dump says more. */
+/*
+ * Writes the lists of all objects. are_plain: that of no object needs to be gathered but where the
+ * dump says more.
+ */
 static int put_lists(struct import *im, struct maker *m, bool are_plain,
 		     struct store_lists_writer *out, struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	const size_t arrays = s->big.count; /* long arrays come in order of index; lists are held behind them */
+	const size_t arrays =
+		s->big.count; /* long arrays come in order of index; lists are held behind them */
 	uint32_t next_class = class_from(im, m->first_ix);
 	size_t array = 0;
 	int r = HDB_OK;
@@ -321,7 +343,8 @@ static int put_lists(struct import *im, struct maker *m, bool are_plain,
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		const uint32_t next_array = array_ix(s, array, arrays);
 		const uint32_t odd = are_plain ? least(least(next_array, m->next_extra),
-						       class_ix(im, next_class)) : m->first_ix + i;
+						       class_ix(im, next_class)) :
+						 m->first_ix + i;
 		const uint32_t to = least(odd - m->first_ix, s->count);
 
 		r = put_plain(m, i, to, out, err);
@@ -354,8 +377,10 @@ static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *e
 		return r;
 	m->extra = import_extras_from(im, m->first_ix);
 	m->next_extra = extra_ix(im, m->extra);
-	return put_lists(im, m, m->found_count == m->raw.count && m->longest <= STORE_LIST_BIG &&
-			 im->object_count <= STORE_RUN_IX_END, &out, err);
+	return put_lists(im, m,
+			 m->found_count == m->raw.count && m->longest <= STORE_LIST_BIG &&
+				 im->object_count <= STORE_RUN_IX_END,
+			 &out, err);
 }
 
 /* ---- a block ---- */
@@ -392,7 +417,9 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-/* What an object tells about sizes, and how many there are. with_next: the next one's ID is known. */
+/*
+ * What an object tells about sizes, and how many there are. with_next: the next one's ID is known.
+ */
 static int note_object(const struct import *im, struct maker *m, uint32_t i, bool with_next,
 		       struct hdb_error *err)
 {
@@ -468,8 +495,8 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	if (r == HDB_OK)
 		r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err);
 	if (r == HDB_OK)
-		r = store_objects_encode(&s->objects_bytes, m->objects, s->count,
-					 im->file.id_size, im->heaps.count != 0, err);
+		r = store_objects_encode(&s->objects_bytes, m->objects, s->count, im->file.id_size,
+					 im->heaps.count != 0, err);
 	return r == HDB_OK ? resolve_lists(im, m, err) : r;
 }
 
@@ -496,7 +523,8 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 {
 	struct resolve *v = ctx;
 
-	return import_write_block(v->im, &v->view, &v->slots[slot_no], item * STORE_BLOCK_OBJECTS, err);
+	return import_write_block(v->im, &v->view, &v->slots[slot_no], item * STORE_BLOCK_OBJECTS,
+				  err);
 }
 
 /* ---- the pass ---- */
@@ -564,19 +592,22 @@ static int prepare(struct resolve *v, unsigned slot_count, unsigned maker_count,
 	if (!v->slots || !v->makers || !v->free_makers)
 		return hdb_fail_memory(err, "blocks of objects",
 				       slot_count * sizeof(struct slot) +
-				       maker_count * sizeof(struct maker));
+					       maker_count * sizeof(struct maker));
 	return make_makers(v, maker_count, err);
 }
 
 static int write_blocks(struct resolve *v, struct hdb_error *err)
 {
 	struct import *im = v->im;
-	const uint64_t blocks = ((uint64_t)im->object_count + STORE_BLOCK_OBJECTS - 1) /
-				STORE_BLOCK_OBJECTS;
+	const uint64_t blocks =
+		((uint64_t)im->object_count + STORE_BLOCK_OBJECTS - 1) / STORE_BLOCK_OBJECTS;
 	const struct base_pipeline pipeline = {
-		.item_count = blocks, .threads = im->work->threads,
-		.slot_count = 3 * im->work->threads, .ctx = v,
-		.produce = produce, .consume = consume,
+		.item_count = blocks,
+		.threads = im->work->threads,
+		.slot_count = 3 * im->work->threads,
+		.ctx = v,
+		.produce = produce,
+		.consume = consume,
 	};
 	int r = prepare(v, pipeline.slot_count, pipeline.threads, err);
 

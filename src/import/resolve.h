@@ -1,10 +1,11 @@
 /*
- * import/resolve.h - what reading one object and making a block of objects share. Private to the import.
+ * import/resolve.h - what reading one object and making a block of objects share. Private to the
+ * import.
  */
 #ifndef IMPORT_RESOLVE_H
 #define IMPORT_RESOLVE_H
 
-#include "import/state.h"
+#include "import/context.h"
 #include "store/lists_put.h"
 
 /* Problems that one block may report; more are counted only. */
@@ -21,8 +22,8 @@ struct missing {
 struct big_list {
 	uint32_t ix;
 	uint64_t length;
-	uint64_t start;      /* in held, or NOT_HELD: an array, read again from the dump */
-	uint64_t offset;     /* of the array */
+	uint64_t start;  /* in held, or NOT_HELD: an array, read again from the dump */
+	uint64_t offset; /* of the array */
 };
 #define NOT_HELD UINT64_MAX
 #define NOT_TAKEN UINT32_MAX
@@ -35,11 +36,12 @@ struct short_instance {
 /* What making one block gives. */
 struct slot {
 	struct base_vec ids_bytes, objects_bytes, lists_bytes;
-	struct base_vec held;       /* uint32_t: targets of lists too long for the block, but for arrays */
-	struct base_vec missing;    /* struct missing */
-	struct base_vec big;        /* struct big_list */
-	struct base_vec shorts;     /* struct short_instance */
-	struct base_vec counted;    /* struct import_count */
+	/* uint32_t: targets of lists too long for the block, but for arrays */
+	struct base_vec held;
+	struct base_vec missing; /* struct missing */
+	struct base_vec big;     /* struct big_list */
+	struct base_vec shorts;  /* struct short_instance */
+	struct base_vec counted; /* struct import_count */
 	struct import_seen seen;
 	struct import_zeroed zeroed;
 	uint64_t first_id;
@@ -50,7 +52,7 @@ struct slot {
 /* A class whose instances a thread has met. */
 struct maker_class {
 	uint64_t id;
-	uint32_t no;         /* number + 1; 0: free */
+	uint32_t no; /* number + 1; 0: free */
 	uint32_t body_size;
 	uint32_t plan_first, plan_count;
 	uint64_t plan_bytes; /* of an instance, as far as its last reference */
@@ -60,9 +62,9 @@ struct maker_class {
 /* What a thread needs to make a block; most of it must stay in the caches of its core. */
 struct maker {
 	struct slot *out;
-	struct base_vec raw;     /* uint64_t: IDs referred to */
-	struct base_vec found;   /* uint32_t: their indices, as far as answered */
-	struct idset_asked asked;/* those that are being looked up: from `answered` on */
+	struct base_vec raw;      /* uint64_t: IDs referred to */
+	struct base_vec found;    /* uint32_t: their indices, as far as answered */
+	struct idset_asked asked; /* those that are being looked up: from `answered` on */
 	size_t answered, asked_end;
 	size_t found_count;      /* of those answered that are in the dump */
 	struct base_vec targets; /* uint32_t: of one object */
@@ -74,22 +76,25 @@ struct maker {
 	struct store_object *objects;
 	struct base_view view;
 	uint32_t first_ix;
-	size_t extra;            /* number of the next extra edge */
-	uint32_t next_extra;     /* the object that has it; UINT32_MAX: there is none */
+	size_t extra;        /* number of the next extra edge */
+	uint32_t next_extra; /* the object that has it; UINT32_MAX: there is none */
 	struct import_distances distances;
 	struct import_counting counting;
 	struct maker_class classes[MAKER_CLASSES];
 };
 
-/* Writes a block that was made, and adds to the import what it counted. In order, on the calling thread. */
+/*
+ * Writes a block that was made, and adds to the import what it counted. In order, on the calling
+ * thread.
+ */
 int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
 		       struct hdb_error *err);
 
 /* ---- read_object.c: objects of the dump ---- */
 
 /*
- * Reads the instances and arrays of the block, in the order of the dump: their entries, and the IDs that they refer to,
- * appended to m->raw.
+ * Reads the instances and arrays of the block, in the order of the dump: their entries, and the IDs
+ * that they refer to, appended to m->raw.
  */
 int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
 
@@ -97,8 +102,8 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);
 
 /*
- * The same as import_take_objects for object i of the block, which is no instance and no array of the dump: a class, or
- * made up.
+ * The same as import_take_objects for object i of the block, which is no instance and no array of
+ * the dump: a class, or made up.
  */
 int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err);
 

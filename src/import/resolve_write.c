@@ -1,5 +1,6 @@
 /*
- * import/resolve_write.c - writes the blocks that resolve.c makes, in order, on one thread, and adds up what they tell.
+ * import/resolve_write.c - writes the blocks that resolve.c makes, in order, on one thread, and
+ * adds up what they tell.
  */
 #include "import/resolve.h"
 
@@ -16,9 +17,9 @@ static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb
 	}
 	if (im->dangling.count >= IMPORT_DANGLING_MAX)
 		return HDB_OK;
-	const struct store_dangling fresh = {
-		.object_id = id, .reference_count = 1, .example_ix = ix
-	};
+	const struct store_dangling fresh = { .object_id = id,
+					      .reference_count = 1,
+					      .example_ix = ix };
 	no = (uint32_t)im->dangling.count;
 	r = base_vec_push(&im->dangling, &fresh, sizeof(fresh), err);
 	return r == HDB_OK ? base_idmap_put(&im->dangling_map, id, no, err) : r;
@@ -55,7 +56,10 @@ static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found,
 	return r;
 }
 
-/* Writes a long array's references, read again from the dump so that they never are in memory at once. */
+/*
+ * Writes a long array's references, read again from the dump so that they never are in memory at
+ * once.
+ */
 static int write_array(struct import *im, struct base_view *view, const struct big_list *big,
 		       struct hdb_error *err)
 {
@@ -85,7 +89,8 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 			base_vec_at(&s->shorts, struct short_instance, i);
 
 		r = import_problem(im, STORE_PROBLEM_SHORT_INSTANCE, one->offset, 0, one->id, err,
-				   "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
+				   "instance 0x%" PRIx64
+				   " has fewer bytes than its class has fields",
 				   one->id);
 	}
 	im->problem_count += s->short_count - s->shorts.count;
@@ -103,18 +108,19 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 		r = store_put(im->writer, STORE_IDS, s->first_id, s->count, s->ids_bytes.data,
 			      s->ids_bytes.count, err);
 	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_OBJECTS, first_ix, s->count,
-			      s->objects_bytes.data, s->objects_bytes.count, err);
+		r = store_put(im->writer, STORE_OBJECTS, first_ix, s->count, s->objects_bytes.data,
+			      s->objects_bytes.count, err);
 	if (r == HDB_OK)
-		r = store_put(im->writer, STORE_REFERENCES, first_ix, s->count,
-			      s->lists_bytes.data, s->lists_bytes.count, err);
+		r = store_put(im->writer, STORE_REFERENCES, first_ix, s->count, s->lists_bytes.data,
+			      s->lists_bytes.count, err);
 	for (size_t i = 0; i < s->big.count && r == HDB_OK; i++) {
 		const struct big_list *big = base_vec_at(&s->big, struct big_list, i);
 
-		r = big->start == NOT_HELD ? write_array(im, view, big, err) :
-		    store_lists_put_big(im->writer, STORE_REFERENCES_BIG, big->ix,
-					base_vec_at(&s->held, uint32_t, big->start),
-					big->length, err);
+		r = big->start == NOT_HELD ?
+			    write_array(im, view, big, err) :
+			    store_lists_put_big(im->writer, STORE_REFERENCES_BIG, big->ix,
+						base_vec_at(&s->held, uint32_t, big->start),
+						big->length, err);
 	}
 	for (size_t i = 0; i < s->missing.count && r == HDB_OK; i++) {
 		const struct missing *m = base_vec_at(&s->missing, struct missing, i);

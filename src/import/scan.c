@@ -1,9 +1,10 @@
 /*
  * import/scan.c - the first pass: every record of the dump once, in file order.
  *
- * Collects the set of object IDs, the classes, the texts (written at once), roots, threads, traces, frames, heaps
- * and the agent's records; does not look into objects. All threads read ahead, one follows with the walk and takes
- * what they have read where it is what the walk would have met; see ahead.h.
+ * Collects the set of object IDs, the classes, the texts (written at once), roots, threads, traces,
+ * frames, heaps and the agent's records; does not look into objects. All threads read ahead, one
+ * follows with the walk and takes what they have read where it is what the walk would have met; see
+ * ahead.h.
  */
 #include "import/scan.h"
 
@@ -193,8 +194,8 @@ static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 	int r = base_step(s->im->work, s->walk.position, err);
 
 	while (r == HDB_OK && !s->is_done && s->walk.position < end) {
-		while (next < a->runs.count && base_vec_at(&a->runs, struct ahead_run,
-							   next)->start < s->walk.position)
+		while (next < a->runs.count &&
+		       base_vec_at(&a->runs, struct ahead_run, next)->start < s->walk.position)
 			next++;
 		r = HDB_END;
 		if (next < a->runs.count)
@@ -220,8 +221,11 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 	struct import *im = s->im;
 	const struct base_pipeline pipeline = {
 		.item_count = (im->source->size + AHEAD_CHUNK_BYTES - 1) / AHEAD_CHUNK_BYTES,
-		.threads = im->work->threads, .slot_count = 3 * im->work->threads, .ctx = s,
-		.produce = read_chunk, .consume = walk_chunk,
+		.threads = im->work->threads,
+		.slot_count = 3 * im->work->threads,
+		.ctx = s,
+		.produce = read_chunk,
+		.consume = walk_chunk,
 	};
 	int r;
 

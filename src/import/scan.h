@@ -4,23 +4,25 @@
 #ifndef IMPORT_SCAN_H
 #define IMPORT_SCAN_H
 
-#include "import/ahead.h"
-#include "import/state.h"
+#include "import/prescan.h"
+#include "import/context.h"
 
-/* Remembers the last classes by a hash of their ID: nearly every object is of one of few classes. */
+/*
+ * Remembers the last classes by a hash of their ID: nearly every object is of one of few classes.
+ */
 #define CLASS_CACHE 1024u
 
 struct scan {
 	struct import *im;
 	struct hprof_walk walk;
-	struct base_view view;        /* for bodies of top-level records */
+	struct base_view view; /* for bodies of top-level records */
 	uint64_t cache_id[CLASS_CACHE];
 	uint32_t cache_no[CLASS_CACHE];
 	uint32_t heap_no;
 	uint32_t alloc_records, cpu_records;
-	struct ahead *chunks;         /* one a slot of the pipeline */
+	struct ahead *chunks; /* one a slot of the pipeline */
 	uint64_t events;
-	bool is_done;                 /* the walk has ended */
+	bool is_done; /* the walk has ended */
 };
 
 /* ---- scan_records.c: top-level records ---- */

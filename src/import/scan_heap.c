@@ -5,8 +5,8 @@
 
 int import_scan_class_no(struct scan *s, uint64_t class_id, uint32_t *no, struct hdb_error *err)
 {
-	const uint32_t slot = (uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) &
-			      (CLASS_CACHE - 1);
+	const uint32_t slot =
+		(uint32_t)((class_id * 0x9e3779b97f4a7c15ull) >> 32) & (CLASS_CACHE - 1);
 	int r;
 
 	if (s->cache_id[slot] == class_id && s->cache_no[slot] != STORE_NONE) {
@@ -51,7 +51,8 @@ static int scan_class(struct scan *s, const struct hprof_sub *sub, struct hdb_er
 /* Eclipse MAT's evidence for compressed references: see sizes.c. */
 static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 {
-	if (im->file.id_size == 8 && sub->id > im->previous_array && sub->id < im->previous_array_end)
+	if (im->file.id_size == 8 && sub->id > im->previous_array &&
+	    sub->id < im->previous_array_end)
 		im->array_overlap++;
 	im->previous_array = sub->id;
 	im->previous_array_end = ahead_array_end(sub->id, sub->length);
@@ -106,7 +107,9 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 {
 	struct import *im = s->im;
 	struct import_root root = {
-		.id = sub->id, .kind = sub->tag, .thread_serial = sub->thread_serial,
+		.id = sub->id,
+		.kind = sub->tag,
+		.thread_serial = sub->thread_serial,
 		.frame_number = STORE_NONE,
 	};
 	struct store_thread *thread;
@@ -135,11 +138,14 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 		/* fall through */
 	case HPROF_ROOT_NATIVE_STACK:
 	case HPROF_ROOT_THREAD_BLOCK:
-		/* Held by the thread if its object is known by now (MAT: "came before in the file"). */
+		/*
+		 * Held by the thread if its object is known by now (MAT: "came before in the
+		 * file").
+		 */
 		no = base_idmap_get(&im->thread_roots, sub->thread_serial);
 		if (no != BASE_IDMAP_NONE)
-			root.thread_id = base_vec_at(&im->threads, struct store_thread,
-						     no)->object_id;
+			root.thread_id =
+				base_vec_at(&im->threads, struct store_thread, no)->object_id;
 		break;
 	default:
 		break;

@@ -1,5 +1,6 @@
 /*
- * import/scan_records.c - the first pass over top-level records: texts, classes, threads, traces, the agent's records.
+ * import/scan_records.c - the first pass over top-level records: texts, classes, threads, traces,
+ * the agent's records.
  */
 #include "import/scan.h"
 
@@ -53,7 +54,9 @@ int import_thread_of(struct import *im, uint32_t serial, struct store_thread **o
 
 	if (no == BASE_IDMAP_NONE) {
 		const struct store_thread fresh = {
-			.thread_serial = serial, .ix = STORE_NONE, .name_text = STORE_NONE,
+			.thread_serial = serial,
+			.ix = STORE_NONE,
+			.name_text = STORE_NONE,
 			.group_text = STORE_NONE,
 		};
 
@@ -72,8 +75,10 @@ static int scan_trace(struct scan *s, const struct hprof_trace *trace, struct hd
 {
 	struct import *im = s->im;
 	const struct store_trace out = {
-		.trace_serial = trace->trace_serial, .thread_serial = trace->thread_serial,
-		.first_frame = im->trace_frames.count, .frame_count = trace->frame_count,
+		.trace_serial = trace->trace_serial,
+		.thread_serial = trace->thread_serial,
+		.first_frame = im->trace_frames.count,
+		.frame_count = trace->frame_count,
 	};
 	int r = base_vec_push(&im->traces, &out, sizeof(out), err);
 
@@ -115,16 +120,20 @@ static int scan_alloc_sites(struct scan *s, const struct hprof_alloc_sites *site
 		struct hprof_alloc_site site;
 		struct store_alloc_site out;
 
-		r = hprof_read_alloc_site(&s->view, sites->sites_offset +
-					  (uint64_t)i * HPROF_ALLOC_SITE_SIZE, &site, err);
+		r = hprof_read_alloc_site(&s->view,
+					  sites->sites_offset + (uint64_t)i * HPROF_ALLOC_SITE_SIZE,
+					  &site, err);
 		if (r < 0)
 			return r;
 		out = (struct store_alloc_site){
-			.record_no = s->alloc_records, .class_text = site.class_serial,
-			.trace_serial = site.trace_serial, .live_bytes = site.live_bytes,
+			.record_no = s->alloc_records,
+			.class_text = site.class_serial,
+			.trace_serial = site.trace_serial,
+			.live_bytes = site.live_bytes,
 			.live_instances = site.live_instances,
 			.allocated_bytes = site.allocated_bytes,
-			.allocated_instances = site.allocated_instances, .flags = sites->flags,
+			.allocated_instances = site.allocated_instances,
+			.flags = sites->flags,
 			.array_type = site.array_type,
 		};
 		r = base_vec_push(&s->im->alloc_sites, &out, sizeof(out), err);
@@ -139,15 +148,17 @@ static int scan_cpu_samples(struct scan *s, const struct hprof_cpu_samples *samp
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < samples->trace_count && r == HDB_OK; i++) {
-		const uint8_t *p = base_view_at(&s->view, samples->traces_offset + (uint64_t)i * 8,
-						8, err);
+		const uint8_t *p =
+			base_view_at(&s->view, samples->traces_offset + (uint64_t)i * 8, 8, err);
 		struct store_cpu_sample out;
 
 		if (!p)
 			return HDB_ETRUNC;
 		out = (struct store_cpu_sample){
-			.record_no = s->cpu_records, .sample_count = be32(p),
-			.trace_serial = be32(p + 4), .total_count = samples->sample_count,
+			.record_no = s->cpu_records,
+			.sample_count = be32(p),
+			.trace_serial = be32(p + 4),
+			.total_count = samples->sample_count,
 		};
 		r = base_vec_push(&s->im->cpu_samples, &out, sizeof(out), err);
 	}
@@ -180,8 +191,10 @@ static int scan_summary(struct scan *s, const struct hprof_record *rec,
 			const struct hprof_heap_summary *sum, struct hdb_error *err)
 {
 	const struct store_heap_summary out = {
-		.file_offset = rec->offset, .allocated_bytes = sum->allocated_bytes,
-		.allocated_instances = sum->allocated_instances, .live_bytes = sum->live_bytes,
+		.file_offset = rec->offset,
+		.allocated_bytes = sum->allocated_bytes,
+		.allocated_instances = sum->allocated_instances,
+		.live_bytes = sum->live_bytes,
 		.live_instances = sum->live_instances,
 	};
 
@@ -236,8 +249,9 @@ int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hd
 		return r;
 	case HPROF_UNLOAD_CLASS:
 		r = hprof_read_serial(file, &s->view, rec, &b.serial, err);
-		return r == HDB_OK ? base_vec_push(&s->im->unloaded, &b.serial, sizeof(b.serial),
-						   err) : r;
+		return r == HDB_OK ?
+			       base_vec_push(&s->im->unloaded, &b.serial, sizeof(b.serial), err) :
+			       r;
 	case HPROF_CONTROL_SETTINGS:
 		r = hprof_read_control_settings(file, &s->view, rec, &s->im->control, err);
 		s->im->has_control |= r == HDB_OK;

@@ -1,10 +1,12 @@
 /*
- * import/sizes.c - shallow sizes: the size of each class's instances and class object, and what is written of it.
+ * import/sizes.c - shallow sizes: the size of each class's instances and class object, and what is
+ * written of it.
  *
- * `vm` computes the layout that the VM had (sizes_vm.c chooses it), and corrects a class where its objects' distances
- * prove more. `mat` is Eclipse MAT's arithmetic (see the manual, SIZES): a class without a super class has the
- * header, any other its super class's size and its own fields, rounded up to the width of a reference; an instance is
- * that rounded up to the alignment. `dump` and ART's dumps take what is recorded.
+ * `vm` computes the layout that the VM had (sizes_vm.c chooses it), and corrects a class where its
+ * objects' distances prove more. `mat` is Eclipse MAT's arithmetic (see the manual, SIZES): a class
+ * without a super class has the header, any other its super class's size and its own fields,
+ * rounded up to the width of a reference; an instance is that rounded up to the alignment. `dump`
+ * and ART's dumps take what is recorded.
  */
 #include "import/sizes.h"
 
@@ -14,30 +16,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects of a class that must lie at one distance to prove that it is larger than the layout says. */
+/*
+ * Objects of a class that must lie at one distance to prove that it is larger than the layout says.
+ */
 #define OBSERVED_MIN 200u
 /* Of them, and of all objects of the heap that must lie back to back for that, in percent. */
 #define OBSERVED_PERCENT 95u
 #define DENSE_PERCENT 90u
 
 /*
- * One object in so many of a class may lie closer to the next than the layout allows, and another ID is to blame: in a
- * heap whose objects lie back to back, where a wrong layout shows at nearly all of them; and in others.
+ * One object in so many of a class may lie closer to the next than the layout allows, and another
+ * ID is to blame: in a heap whose objects lie back to back, where a wrong layout shows at nearly
+ * all of them; and in others.
  */
 #define ODD_SHARE_DENSE 10u
 #define ODD_SHARE 100u
 
 /* What the arithmetic needs; stored as meta values sizes.*. */
 struct layout {
-	unsigned header_bytes;         /* of an instance */
+	unsigned header_bytes; /* of an instance */
 	unsigned reference_bytes;
 	unsigned align_bytes;
-	unsigned array_header_bytes;   /* of an object array */
+	unsigned array_header_bytes;     /* of an object array */
 	unsigned primitive_header_bytes; /* of an array of primitives of up to 4 bytes */
-	unsigned wide_header_bytes;    /* of an array of long or double */
-	bool is_recorded;              /* instance sizes are the dump's own (ART) */
-	struct layout_model model;     /* the VM's, for offsets of fields */
-	struct sizes_choice *choice;   /* vm on HotSpot, else NULL */
+	unsigned wide_header_bytes;      /* of an array of long or double */
+	bool is_recorded;                /* instance sizes are the dump's own (ART) */
+	struct layout_model model;       /* the VM's, for offsets of fields */
+	struct sizes_choice *choice;     /* vm on HotSpot, else NULL */
 	char evidence[1024];
 };
 
@@ -64,8 +69,8 @@ static int own_bytes(struct import *im, const struct layout *l, const struct imp
 	return HDB_OK;
 }
 
-static int static_bytes(struct import *im, const struct layout *l,
-			const struct import_class *class, uint64_t *out, struct hdb_error *err)
+static int static_bytes(struct import *im, const struct layout *l, const struct import_class *class,
+			uint64_t *out, struct hdb_error *err)
 {
 	struct base_view view = { .src = im->source };
 	uint64_t offset = class->statics_offset;
@@ -97,8 +102,9 @@ static int model_classes(struct import *im, const struct layout *l, struct hdb_e
 		r = own_bytes(im, l, class, &own, err);
 		if (r < 0)
 			return r;
-		class->model_bytes = round_up(own + import_class_at(im, class->out.super_no)->model_bytes,
-					      l->reference_bytes);
+		class->model_bytes =
+			round_up(own + import_class_at(im, class->out.super_no)->model_bytes,
+				 l->reference_bytes);
 	}
 	return HDB_OK;
 }
@@ -121,20 +127,22 @@ static void as_mat(const struct import *im, struct layout *l)
 	(void)snprintf(l->evidence, sizeof(l->evidence),
 		       "reference width %u: %" PRIu64 " object arrays begin inside the one before "
 		       "them in the file if references have 8 bytes; alignment %u: greatest common "
-		       "divisor of all distances, 8 to 256", l->reference_bytes,
-		       im->array_overlap, l->align_bytes);
+		       "divisor of all distances, 8 to 256",
+		       l->reference_bytes, im->array_overlap, l->align_bytes);
 }
 
 static void as_recorded(const struct import *im, struct layout *l)
 {
 	l->reference_bytes = im->file.id_size;
 	l->align_bytes = 1;
-	(void)snprintf(l->evidence, sizeof(l->evidence), "field and element bytes as the file has them");
+	(void)snprintf(l->evidence, sizeof(l->evidence),
+		       "field and element bytes as the file has them");
 }
 
 /*
- * ART records object_size itself (art runtime/hprof/hprof.cc); objects have 8 bytes of header, arrays 12, elements of
- * 8 bytes begin at 16 (art runtime/mirror/array.h), the allocator aligns to 8.
+ * ART records object_size itself (art runtime/hprof/hprof.cc); objects have 8 bytes of header,
+ * arrays 12, elements of 8 bytes begin at 16 (art runtime/mirror/array.h), the allocator aligns to
+ * 8.
  */
 static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 {
@@ -161,8 +169,10 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 		const size_t n = equals ? (size_t)(equals - text) : 0;
 
 		if (!equals || end == equals + 1 || (*end && *end != ','))
-			return hdb_fail(err, HDB_EUSAGE, "--layout wants header=N,ref=N,align=N, not "
-					"\"%s\"", text);
+			return hdb_fail(err, HDB_EUSAGE,
+					"--layout wants header=N,ref=N,align=N, not "
+					"\"%s\"",
+					text);
 		if (n == 6 && strncmp(text, "header", n) == 0 && v >= 4 && v <= 64) {
 			out->header_bytes = (unsigned)v;
 		} else if (n == 3 && strncmp(text, "ref", n) == 0 && (v == 4 || v == 8)) {
@@ -171,8 +181,10 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 			   (v & (v - 1)) == 0) {
 			out->align_bytes = (unsigned)v;
 		} else {
-			return hdb_fail(err, HDB_EUSAGE, "--layout: bad part \"%s\": header=4 to 64, "
-					"ref=4 or 8, align a power of two to 256", text);
+			return hdb_fail(err, HDB_EUSAGE,
+					"--layout: bad part \"%s\": header=4 to 64, "
+					"ref=4 or 8, align a power of two to 256",
+					text);
 		}
 		text = *end ? end + 1 : end;
 	}
@@ -201,8 +213,7 @@ static uint64_t empty_array(const struct layout *l, uint8_t element_type)
 
 	if (element_type == HPROF_OBJECT)
 		return round_up(l->array_header_bytes, l->align_bytes);
-	return round_up(is_wide ? l->wide_header_bytes : l->primitive_header_bytes,
-			l->align_bytes);
+	return round_up(is_wide ? l->wide_header_bytes : l->primitive_header_bytes, l->align_bytes);
 }
 
 static int size_class(struct import *im, const struct layout *l, struct import_class *class,
@@ -216,8 +227,7 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
 		/* The class object's end is the made-up array's, which has the rounding. */
-		class->out.class_bytes = round_up(statics + class->overhead_bytes,
-						  l->align_bytes) -
+		class->out.class_bytes = round_up(statics + class->overhead_bytes, l->align_bytes) -
 					 round_up(class->overhead_bytes, l->align_bytes);
 	}
 	if (class->out.flags & STORE_CLASS_ARRAY && !class->max_body)
@@ -235,7 +245,10 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 
 /* ---- the VM's layout ---- */
 
-/* Whether nearly all instances lie back to back, so that a distance that all of a class have is its size. */
+/*
+ * Whether nearly all instances lie back to back, so that a distance that all of a class have is its
+ * size.
+ */
 static bool is_dense(struct import *im, const struct layout_model *model)
 {
 	uint64_t all = 0, exact = 0;
@@ -247,15 +260,16 @@ static bool is_dense(struct import *im, const struct layout_model *model)
 		if (class->out.flags & STORE_CLASS_ARRAY || !class->distance.count)
 			continue;
 		all += class->distance.count;
-		if (class->distance.least >= 0 && (uint64_t)class->distance.least == size)
+		if (class->distance.least >= 0 && (uint64_t) class->distance.least == size)
 			exact += class->distance.at_least;
 	}
 	return exact >= all / 100 * DENSE_PERCENT && all;
 }
 
 /*
- * Takes the distance where it proves the layout wrong; `bytes` is the layout size. Of a class that has both arrays and
- * instances, as only damaged dumps have, the distance is no multiple of the alignment: sizes are all the same.
+ * Takes the distance where it proves the layout wrong; `bytes` is the layout size. Of a class that
+ * has both arrays and instances, as only damaged dumps have, the distance is no multiple of the
+ * alignment: sizes are all the same.
  */
 static uint64_t correct(const struct import_distance *distance, int64_t least, bool may_grow,
 			unsigned align, uint64_t bytes, uint8_t *basis)
@@ -271,17 +285,20 @@ static uint64_t correct(const struct import_distance *distance, int64_t least, b
 }
 
 /* What the user has fixed is taken even where distances contradict it; they are only noted. */
-static void size_vm_class(struct import_class *class, const struct layout *l, bool dense, bool fixed)
+static void size_vm_class(struct import_class *class, const struct layout *l, bool dense,
+			  bool fixed)
 {
 	const struct layout_model *model = &l->choice->model;
 	const bool is_array = class->out.flags & STORE_CLASS_ARRAY && !class->max_body;
 	const bool is_wide = sizes_is_wide(model, class);
 	const struct import_distance *distance = &class->distance;
 	const uint64_t bytes = is_array ? sizes_array_base(model, class) :
-			       layout_round(class->model_bytes, model->align_bytes);
-	const int64_t least = is_wide ? distance->least_wide : is_array ? distance->least :
-			      sizes_least(distance, bytes, distance->count /
-					  (dense ? ODD_SHARE_DENSE : ODD_SHARE));
+					  layout_round(class->model_bytes, model->align_bytes);
+	const int64_t least =
+		is_wide  ? distance->least_wide :
+		is_array ? distance->least :
+			   sizes_least(distance, bytes,
+				       distance->count / (dense ? ODD_SHARE_DENSE : ODD_SHARE));
 	uint8_t basis = STORE_SIZE_COMPUTED;
 
 	if (l->choice->has_addresses)
@@ -289,23 +306,27 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 	class->out.layout_bytes = layout_round(bytes, model->align_bytes);
 	class->out.instance_bytes = class->out.layout_bytes;
 	if (!is_array && !class->stack_size_at && !fixed)
-		class->out.instance_bytes = correct(distance, least, dense, model->align_bytes,
-						    bytes, &basis);
+		class->out.instance_bytes =
+			correct(distance, least, dense, model->align_bytes, bytes, &basis);
 	class->out.size_basis = basis;
 	basis = STORE_SIZE_COMPUTED;
 	if (l->choice->has_addresses && !(class->out.flags & STORE_CLASS_INVENTED))
 		basis = sizes_basis(class->mirror_bytes, model->align_bytes,
 				    &class->mirror_distance, class->mirror_distance.least);
-	class->out.class_bytes = fixed ? class->mirror_bytes :
-				 correct(&class->mirror_distance, class->mirror_distance.least,
-					 false, model->align_bytes, class->mirror_bytes, &basis);
+	class->out.class_bytes =
+		fixed ? class->mirror_bytes :
+			correct(&class->mirror_distance, class->mirror_distance.least, false,
+				model->align_bytes, class->mirror_bytes, &basis);
 	class->out.class_basis = basis;
 	class->out.distance_count = distance->count;
-	class->out.distance_bytes = distance->count && least >= 0 && least < STORE_NONE ?
-				    (uint32_t)least : STORE_NONE;
+	class->out.distance_bytes =
+		distance->count && least >= 0 && least < STORE_NONE ? (uint32_t)least : STORE_NONE;
 }
 
-/* Bytes of an element that is no reference; 0: it is one, or the class is none of arrays of objects. */
+/*
+ * Bytes of an element that is no reference; 0: it is one, or the class is none of arrays of
+ * objects.
+ */
 static uint8_t element_bytes(const struct sizes *s, const struct layout_model *model,
 			     const struct import_class *class)
 {
@@ -360,7 +381,8 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 static int put_evidence(struct import *im, const struct layout *l, struct hdb_error *err)
 {
 	static const char *const names[SIZES_PARAMETERS] = {
-		[SIZES_RULES] = "sizes.evidence.rules", [SIZES_HEADER] = "sizes.evidence.header",
+		[SIZES_RULES] = "sizes.evidence.rules",
+		[SIZES_HEADER] = "sizes.evidence.header",
 		[SIZES_REFERENCE] = "sizes.evidence.reference",
 		[SIZES_ALIGN] = "sizes.evidence.align",
 	};
@@ -427,7 +449,7 @@ int import_sizes(struct import *im, struct hdb_error *err)
 
 	base_stage(im->work, "computing sizes", im->classes.count, "classes");
 	r = choice ? parse_layout(im->opt->layout, &fixed, err) :
-	    hdb_fail_memory(err, "a layout", sizeof(*choice));
+		     hdb_fail_memory(err, "a layout", sizeof(*choice));
 
 	if (r == HDB_OK && im->opt->sizes == HDB_SIZES_VM && !im->is_android) {
 		l.choice = choice;

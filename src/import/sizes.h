@@ -1,11 +1,12 @@
 /*
- * import/sizes.h - between the files that compute sizes: sizes.c (the models, and what is written), sizes_vm.c (which
- * layout the VM had), sizes_fields.c (classes laid out under a model), vm_version.c.
+ * import/sizes.h - between the files that compute sizes: sizes.c (the models, and what is written),
+ * sizes_vm.c (which layout the VM had), sizes_fields.c (classes laid out under a model),
+ * vm_version.c.
  */
 #ifndef IMPORT_SIZES_H
 #define IMPORT_SIZES_H
 
-#include "import/state.h"
+#include "import/context.h"
 #include "layout/layout.h"
 
 /* Longest text of evidence for one parameter, bytes with its end. */
@@ -48,7 +49,10 @@ void sizes_release(struct sizes *s);
 /* Lays out all classes: import_class.model_bytes (not rounded) and mirror_bytes. */
 int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err);
 
-/* Compares what sizes_lay_out left with the distances; needs no classes of a model whose arrays alone fail. */
+/*
+ * Compares what sizes_lay_out left with the distances; needs no classes of a model whose arrays
+ * alone fail.
+ */
 struct sizes_score sizes_score(const struct sizes *s, const struct layout_model *model);
 /* The part of sizes_score that array classes give. */
 struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout_model *model);
@@ -58,8 +62,9 @@ uint8_t sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance
 		    int64_t least);
 
 /*
- * HotSpot fills dead areas with arrays of words of 4 bytes, whatever the width of references (gc/shared/
- * collectedHeap.cpp, memory/universe.cpp: a TypeArrayKlass of T_INT under the name of an array of FillerElement).
+ * HotSpot fills dead areas with arrays of words of 4 bytes, whatever the width of references
+ * (gc/shared/ collectedHeap.cpp, memory/universe.cpp: a TypeArrayKlass of T_INT under the name of
+ * an array of FillerElement).
  */
 #define SIZES_FILLER_BYTES 4u
 /* Elements of an array that are flat values are no wider. */
@@ -71,8 +76,9 @@ bool sizes_is_wide(const struct layout_model *model, const struct import_class *
 unsigned sizes_array_base(const struct layout_model *model, const struct import_class *class);
 
 /*
- * The distance that counts for an instance that is laid out with this size: the smallest, unless it is less, at most
- * `most` objects lie at it, and others do not: then an ID inside another object is to blame, and the next one counts.
+ * The distance that counts for an instance that is laid out with this size: the smallest, unless it
+ * is less, at most `most` objects lie at it, and others do not: then an ID inside another object is
+ * to blame, and the next one counts.
  */
 int64_t sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most);
 
@@ -86,18 +92,23 @@ uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *mo
 
 /* ---- sizes_art.c ---- */
 
-/* How ART places fields: of its two ways, the one that makes more classes as large as the dump records. */
+/*
+ * How ART places fields: of its two ways, the one that makes more classes as large as the dump
+ * records.
+ */
 int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 
 /* ---- vm_version.c ---- */
 
-/* The object with this ID, as the dump has it. False if there is none. A search; for a few objects. */
+/*
+ * The object with this ID, as the dump has it. False if there is none. A search; for a few objects.
+ */
 bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 		       struct hprof_sub *out);
 
 /*
- * Feature version of the VM (8, 17), from the version text that the class library keeps in a static field; 0 if the
- * dump has none. `evidence` says where it is from.
+ * Feature version of the VM (8, 17), from the version text that the class library keeps in a static
+ * field; 0 if the dump has none. `evidence` says where it is from.
  */
 unsigned sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX]);
 
@@ -109,7 +120,7 @@ enum sizes_parameter { SIZES_RULES, SIZES_HEADER, SIZES_REFERENCE, SIZES_ALIGN, 
 struct sizes_choice {
 	struct layout_model model;
 	struct sizes_score score;
-	bool has_addresses;  /* IDs are addresses, so distances are evidence */
+	bool has_addresses;     /* IDs are addresses, so distances are evidence */
 	uint64_t odd_distances; /* that are no multiples of the alignment: damage */
 	char evidence[SIZES_PARAMETERS][SIZES_EVIDENCE_MAX];
 };

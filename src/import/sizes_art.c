@@ -1,9 +1,12 @@
 /*
- * import/sizes_art.c - objects of Android's runtime, whose sizes the dump records (art/runtime/hprof/hprof.cc).
+ * import/sizes_art.c - objects of Android's runtime, whose sizes the dump records
+ * (art/runtime/hprof/hprof.cc).
  *
- * What has no fixed size is dumped as a made-up array beside its owner: the characters of a string at the string's ID
- * + 8, where the object proper has its hash code; what a class object holds behind its fields (method tables) at
- * the class's ID + 1. Neither is an array in the heap: no header, and its bytes end where its owner's do.
+ * What has no fixed size is dumped as a made-up array beside its owner: the characters of a string
+ * at the string's ID
+ * + 8, where the object proper has its hash code; what a class object holds behind its fields
+ * (method tables) at the class's ID + 1. Neither is an array in the heap: no header, and its bytes
+ * end where its owner's do.
  */
 #include "import/resolve.h"
 #include "import/sizes.h"
@@ -14,7 +17,10 @@
 #define STRING_VALUE_AT 8u
 #define CLASS_OVERHEAD_AT 1u
 
-/* Whether the object with this ID is a string; `before` is the object before in order of ID if it is known. */
+/*
+ * Whether the object with this ID is a string; `before` is the object before in order of ID if it
+ * is known.
+ */
 static bool is_string(struct import *im, struct base_view *view, uint64_t id,
 		      const struct store_object *before)
 {
@@ -79,8 +85,11 @@ int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_erro
 	int r = sizes_open(im, &s, err);
 
 	*out = (struct layout_model){
-		.rules = LAYOUT_ART, .word_bytes = 4, .header_bytes = listed ? 0 : 8,
-		.reference_bytes = 4, .align_bytes = 8,
+		.rules = LAYOUT_ART,
+		.word_bytes = 4,
+		.header_bytes = listed ? 0 : 8,
+		.reference_bytes = 4,
+		.align_bytes = 8,
 	};
 	if (r == HDB_OK)
 		r = count_recorded(&s, out, &narrow, err);

@@ -1,5 +1,6 @@
 /*
- * import/sizes_fields.c - lays out the classes of a dump under a model, and compares the sizes with the distances.
+ * import/sizes_fields.c - lays out the classes of a dump under a model, and compares the sizes with
+ * the distances.
  */
 #include "import/sizes.h"
 
@@ -41,7 +42,9 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Static fields that the dump makes up, such as <resolved_references>, are not in the class object. */
+/*
+ * Static fields that the dump makes up, such as <resolved_references>, are not in the class object.
+ */
 static bool is_made_up(struct import *im, uint64_t string_id)
 {
 	const struct import_text_place *place = import_text_place(im, string_id);
@@ -69,11 +72,20 @@ static int read_statics(struct import *im, const struct import_class *class,
 			continue;
 		}
 		switch (hprof_type_size(field.type, im->file.id_size)) {
-		case 8: out->bytes_8++; break;
-		case 4: out->bytes_4++; break;
-		case 2: out->bytes_2++; break;
-		case 1: out->bytes_1++; break;
-		default: break;
+		case 8:
+			out->bytes_8++;
+			break;
+		case 4:
+			out->bytes_4++;
+			break;
+		case 2:
+			out->bytes_2++;
+			break;
+		case 1:
+			out->bytes_1++;
+			break;
+		default:
+			break;
 		}
 	}
 	return HDB_OK;
@@ -109,7 +121,8 @@ int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	s->shapes = calloc(n, sizeof(*s->shapes));
 	if (!s->statics || !s->first_type || !s->shapes)
 		return hdb_fail_memory(err, "layouts of classes", n * sizeof(*s->shapes));
-	r = base_vec_reserve(&s->types, 1, sizeof(uint8_t), err); /* for classes without fields, too */
+	r = base_vec_reserve(&s->types, 1, sizeof(uint8_t),
+			     err); /* for classes without fields, too */
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
 		const struct import_class *class = import_class_at(im, no);
 
@@ -156,8 +169,8 @@ static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAM
 }
 
 /*
- * A class that HotSpot knows: groups of its @Contended fields, and the fields that are injected, in fields[] from
- * *count on; not those that this class library declares itself.
+ * A class that HotSpot knows: groups of its @Contended fields, and the fields that are injected, in
+ * fields[] from *count on; not those that this class library declares itself.
  */
 static int add_known(struct sizes *s, const struct layout_model *model,
 		     const struct import_class *class, size_t *count, struct hdb_error *err)
@@ -210,8 +223,11 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 	int r = HDB_OK;
 
 	s->shapes[no] = (struct sizes_shape){
-		.end = shape->end, .size = shape->size, .first_gap = (uint32_t)s->gaps.count,
-		.gap_count = (uint8_t)shape->gap_count, .has_fields = shape->has_fields,
+		.end = shape->end,
+		.size = shape->size,
+		.first_gap = (uint32_t)s->gaps.count,
+		.gap_count = (uint8_t)shape->gap_count,
+		.has_fields = shape->has_fields,
 		.is_contended = shape->is_contended,
 		.ends_with_reference = shape->ends_with_reference,
 	};
@@ -243,9 +259,8 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 		s->fields[f].flat_bytes = 0;
 	}
 	for (uint32_t k = 0; k < class->flat_count; k++) {
-		const struct import_flat_field *flat =
-			base_vec_at(&s->im->flat_fields, struct import_flat_field,
-				    class->first_flat + k);
+		const struct import_flat_field *flat = base_vec_at(
+			&s->im->flat_fields, struct import_flat_field, class->first_flat + k);
 
 		s->fields[flat->field_no].flat_bytes = flat->bytes;
 		s->fields[flat->field_no].flat_align = flat->align;
@@ -346,7 +361,7 @@ struct sizes_score sizes_score_arrays(const struct sizes *s, const struct layout
 		const struct import_class *class = import_class_at(s->im, no);
 		const uint8_t type = class->out.element_type & 15;
 		const int64_t least = sizes_is_wide(model, class) ? class->distance.least_wide :
-				      class->distance.least;
+								    class->distance.least;
 		const unsigned base = sizes_array_base(model, class);
 
 		if (!is_array(class) || !class->distance.count)
@@ -369,17 +384,18 @@ struct sizes_score sizes_score(const struct sizes *s, const struct layout_model 
 
 		if (!is_array(class) && class->distance.count) {
 			const uint64_t bytes = layout_round(class->model_bytes, model->align_bytes);
-			const uint32_t most = class->distance.count >= MANY_OBJECTS ? ODD_OBJECTS : 0;
+			const uint32_t most =
+				class->distance.count >= MANY_OBJECTS ? ODD_OBJECTS : 0;
 			const int64_t least = is_wide ? class->distance.least_wide :
-					      sizes_least(&class->distance, bytes, most);
+							sizes_least(&class->distance, bytes, most);
 
-			count_basis(&score, sizes_basis(bytes, model->align_bytes,
-							&class->distance, least));
+			count_basis(&score, sizes_basis(bytes, model->align_bytes, &class->distance,
+							least));
 		}
 		if (class->mirror_distance.count && !(class->out.flags & STORE_CLASS_INVENTED))
 			count_basis(&mirrors, sizes_basis(class->mirror_bytes, model->align_bytes,
-							&class->mirror_distance,
-							class->mirror_distance.least));
+							  &class->mirror_distance,
+							  class->mirror_distance.least));
 	}
 	score.contradicted += mirrors.contradicted;
 	score.exact += mirrors.exact;

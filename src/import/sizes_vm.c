@@ -1,9 +1,10 @@
 /*
  * import/sizes_vm.c - which layout the VM had that wrote the dump.
  *
- * Header, width of references, alignment and rules are tried; each try lays out all classes and is compared with the
- * distances between objects. A class counts for a model if one of its objects ends exactly where the next one begins,
- * and much more against it if one would reach into the next. Arrays alone rule most models out, at no cost.
+ * Header, width of references, alignment and rules are tried; each try lays out all classes and is
+ * compared with the distances between objects. A class counts for a model if one of its objects
+ * ends exactly where the next one begins, and much more against it if one would reach into the
+ * next. Arrays alone rule most models out, at no cost.
  */
 #include "import/sizes.h"
 
@@ -12,24 +13,35 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A contradicted class outweighs this many explained ones: a damaged dump has a few, a wrong model very many. */
+/*
+ * A contradicted class outweighs this many explained ones: a damaged dump has a few, a wrong model
+ * very many.
+ */
 #define CONTRADICTION_WEIGHT 16
 /*
- * What speaks against compact object headers, a switch that few use, in a dump that does not say its version: a heap
- * of a dozen classes must not decide for it, and any real one has hundreds that do.
+ * What speaks against compact object headers, a switch that few use, in a dump that does not say
+ * its version: a heap of a dozen classes must not decide for it, and any real one has hundreds that
+ * do.
  */
 #define COMPACT_HANDICAP 64
 /*
- * Distances that may be no multiple of the alignment: one in ODD_SHARE, and ODD_MAX in all, which damage may leave. A
- * heap with half the alignment has thousands in its class library alone, among millions of others of a program.
+ * Distances that may be no multiple of the alignment: one in ODD_SHARE, and ODD_MAX in all, which
+ * damage may leave. A heap with half the alignment has thousands in its class library alone, among
+ * millions of others of a program.
  */
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
-/* Identifiers that are no multiples of 8, beside flat values: one in so many at most where they are addresses. */
+/*
+ * Identifiers that are no multiples of 8, beside flat values: one in so many at most where they are
+ * addresses.
+ */
 #define ODD_IDS_SHARE 100u
 /* Header x reference width x version. */
 #define TRIES_MAX 18
-/* First version with the builder; with headers of 8 bytes; with elements right behind an array's length. */
+/*
+ * First version with the builder; with headers of 8 bytes; with elements right behind an array's
+ * length.
+ */
 #define JAVA_BUILDER 15u
 #define JAVA_COMPACT_HEADERS 24u
 #define JAVA_PACKED_ARRAYS 23u
@@ -40,7 +52,8 @@
 /* Versions before which the rules or the table of known classes differ. */
 static const uint8_t eras[] = { 6, 7, 8, 9, 11, 12, 15, 17, 19, 20, 21, 24, 25 };
 
-struct try {
+struct
+try {
 	struct layout_model model;
 	struct sizes_score arrays;
 	struct sizes_score score;
@@ -53,10 +66,10 @@ struct search {
 	struct sizes_choice *out;
 	struct try tries[TRIES_MAX];
 	unsigned try_count;
-	unsigned java;      /* 0: not known */
+	unsigned java; /* 0: not known */
 	unsigned least_java;
-	unsigned laid_out;  /* how often all classes were laid out */
-	unsigned chosen;    /* which time it was with the model that is chosen */
+	unsigned laid_out; /* how often all classes were laid out */
+	unsigned chosen;   /* which time it was with the model that is chosen */
 };
 
 static int64_t worth(const struct sizes_score *score)
@@ -110,8 +123,8 @@ static unsigned least_version(struct import *im)
 }
 
 /*
- * HotSpot's dumps list fields last to first until JDK 20, agents' first to last. java.lang.String tells: its first
- * field is "value" in every version.
+ * HotSpot's dumps list fields last to first until JDK 20, agents' first to last. java.lang.String
+ * tells: its first field is "value" in every version.
  */
 static bool lists_backwards(struct import *im)
 {
@@ -167,8 +180,8 @@ static void list_tries(struct search *q, const struct layout_model *base)
 	}
 	for (unsigned reference = 4; reference <= 8; reference += 4) {
 		for (unsigned h = 0; h < 3; h++) {
-			const unsigned header = q->fixed->header_bytes ? q->fixed->header_bytes :
-						headers[h];
+			const unsigned header =
+				q->fixed->header_bytes ? q->fixed->header_bytes : headers[h];
 
 			if (is_possible(q, base->java, header, reference))
 				add_try(q, base, header, reference);
@@ -281,7 +294,10 @@ static bool flip(struct layout_model *model, unsigned number)
 	}
 }
 
-/* Whether a class that may be @Contended is there, and not proved to be as large as it was laid out. */
+/*
+ * Whether a class that may be @Contended is there, and not proved to be as large as it was laid
+ * out.
+ */
 static bool doubts_padding(const struct search *q)
 {
 	struct import *im = q->s->im;
@@ -330,44 +346,54 @@ static void explain_alignment(const struct search *q)
 	if (q->fixed->align_bytes)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "taken as usual: the identifiers are no "
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "taken as usual: the identifiers are no "
 			       "addresses");
 	else if (q->out->odd_distances)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "all distances between objects but %" PRIu64
-			       " are multiples of %u, not all of %u", q->out->odd_distances,
-			       model->align_bytes, 2 * model->align_bytes);
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "all distances between objects but %" PRIu64
+			       " are multiples of %u, not all of %u",
+			       q->out->odd_distances, model->align_bytes, 2 * model->align_bytes);
 	else
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "all distances between objects are "
-			       "multiples of %u, not all of %u", model->align_bytes,
-			       2 * model->align_bytes);
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "all distances between objects are "
+			       "multiples of %u, not all of %u",
+			       model->align_bytes, 2 * model->align_bytes);
 }
 
-/* "header 16: 12 classes exact, 310 would reach into the next object; ..." for tries that differ in one thing. */
+/*
+ * "header 16: 12 classes exact, 310 would reach into the next object; ..." for tries that differ in
+ * one thing.
+ */
 static void explain_tries(const struct search *q, const struct try *best, bool headers, char *out)
 {
 	size_t used = 0;
 
-	used += (size_t)snprintf(out, SIZES_EVIDENCE_MAX, "%" PRIu64 " classes are as large as a "
+	used += (size_t)snprintf(out, SIZES_EVIDENCE_MAX,
+				 "%" PRIu64 " classes are as large as a "
 				 "distance to the next object, %" PRIu64 " are larger than one",
 				 best->score.exact, best->score.contradicted);
 	for (unsigned i = 0; i < q->try_count && used < SIZES_EVIDENCE_MAX; i++) {
 		const struct try *try = &q->tries[i];
 		const bool same_header = try->model.header_bytes == best->model.header_bytes;
 		const bool same_ref = try->model.reference_bytes == best->model.reference_bytes;
-		const unsigned value = headers ? try->model.header_bytes :
-				       try->model.reference_bytes;
+		const unsigned value =
+			headers ? try->model.header_bytes : try->model.reference_bytes;
 
 		if (same_header == headers || same_ref != headers ||
 		    try->model.java != best->model.java)
 			continue;
 		if (try->laid_out)
-			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used, "; with %u, %"
-						 PRIu64 " and %" PRIu64, value, try->score.exact,
-						 try->score.contradicted);
+			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used,
+						 "; with %u, %" PRIu64 " and %" PRIu64, value,
+						 try->score.exact, try->score.contradicted);
 		else
-			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used, "; with %u, "
-						 "arrays of %" PRIu64 " classes would reach into the "
-						 "next object", value, try->arrays.contradicted);
+			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used,
+						 "; with %u, "
+						 "arrays of %" PRIu64
+						 " classes would reach into the "
+						 "next object",
+						 value, try->arrays.contradicted);
 	}
 }
 
@@ -380,11 +406,14 @@ static void explain_reference(const struct search *q, const struct try *best)
 	else if (best->model.word_bytes == 4)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the identifiers have 4 bytes");
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "taken as usual: the identifiers are no "
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "taken as usual: the identifiers are no "
 			       "addresses");
 	else if (best->model.reference_bytes == 4 && q->s->im->wide_overlaps)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "%" PRIu64 " object arrays would reach into "
-			       "the next object with 8 bytes", q->s->im->wide_overlaps);
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "%" PRIu64 " object arrays would reach into "
+			       "the next object with 8 bytes",
+			       q->s->im->wide_overlaps);
 	else
 		explain_tries(q, best, false, out);
 }
@@ -396,7 +425,8 @@ static void explain_header(const struct search *q, const struct try *best)
 	if (q->fixed->header_bytes)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "taken as usual: the identifiers are no "
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "taken as usual: the identifiers are no "
 			       "addresses");
 	else
 		explain_tries(q, best, true, out);
@@ -409,21 +439,23 @@ static void explain_rules(const struct search *q, const char *version)
 	if (q->java)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX, "%s", version);
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the class library does not say its version, "
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "the class library does not say its version, "
 			       "and the identifiers are no addresses");
 	else
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the class library does not say its version; "
+		(void)snprintf(out, SIZES_EVIDENCE_MAX,
+			       "the class library does not say its version; "
 			       "classes there are since %u, and with %u %" PRIu64 " classes are as "
-			       "large as a distance to the next object", q->least_java,
-			       q->out->model.java, q->out->score.exact);
+			       "large as a distance to the next object",
+			       q->least_java, q->out->model.java, q->out->score.exact);
 }
 
 /* ---- the choice ---- */
 
 /*
- * Alignment: the low zero bits that all distances have, but for a few that damage explains. Identifiers that are no
- * multiples of 8 were left out of the distances (flat.c), unless the dump numbers its objects; too many of them, and
- * the others are no addresses either.
+ * Alignment: the low zero bits that all distances have, but for a few that damage explains.
+ * Identifiers that are no multiples of 8 were left out of the distances (flat.c), unless the dump
+ * numbers its objects; too many of them, and the others are no addresses either.
  */
 static void find_alignment(struct search *q, struct layout_model *model)
 {
@@ -437,8 +469,8 @@ static void find_alignment(struct search *q, struct layout_model *model)
 	while (bits < IMPORT_LOW_BITS && below + im->low_bits[bits] <= allowed)
 		below += im->low_bits[bits++];
 	q->out->odd_distances = below;
-	q->out->has_addresses = all && bits >= 3 && !im->is_numbered &&
-				im->odd_count <= all / ODD_IDS_SHARE;
+	q->out->has_addresses =
+		all && bits >= 3 && !im->is_numbered && im->odd_count <= all / ODD_IDS_SHARE;
 	model->align_bytes = bits < 3 ? 8 : 1u << bits;
 	if (q->fixed->align_bytes)
 		model->align_bytes = q->fixed->align_bytes;
@@ -449,7 +481,8 @@ int sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_
 {
 	struct search q = { .s = s, .fixed = fixed, .out = out };
 	struct layout_model base = {
-		.word_bytes = s->im->file.id_size, .contended_bytes = LAYOUT_CONTENDED_BYTES,
+		.word_bytes = s->im->file.id_size,
+		.contended_bytes = LAYOUT_CONTENDED_BYTES,
 	};
 	char version[SIZES_EVIDENCE_MAX] = "";
 	struct try *best;

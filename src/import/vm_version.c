@@ -1,5 +1,6 @@
 /*
- * import/vm_version.c - which VM wrote the dump: the version text in a static field of the class library.
+ * import/vm_version.c - which VM wrote the dump: the version text in a static field of the class
+ * library.
  */
 #include "import/sizes.h"
 
@@ -19,7 +20,10 @@ bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 	const uint32_t unit = im->places.is_disordered ? 1 : STORE_BLOCK_OBJECTS;
 	uint64_t offset = 0;
 	const struct places_wanted wanted = {
-		.view = view, .ids = &id, .count = 1, .offsets = &offset,
+		.view = view,
+		.ids = &id,
+		.count = 1,
+		.offsets = &offset,
 	};
 
 	return ix != IDSET_NONE &&
@@ -46,7 +50,8 @@ static uint64_t value_of(struct import *im, struct base_view *view, const struct
 
 		if (hprof_field_next(&im->file, &fields, &offset, &field, NULL) < 0)
 			return 0;
-		if (field.type != HPROF_OBJECT || !import_text_is(im, field.name_string_id, "value")) {
+		if (field.type != HPROF_OBJECT ||
+		    !import_text_is(im, field.name_string_id, "value")) {
 			at += hprof_type_size(field.type, im->file.id_size);
 			continue;
 		}
@@ -105,8 +110,8 @@ static uint64_t version_field(struct import *im, const struct import_class *clas
 
 		if (hprof_static_next(&im->file, &view, &offset, &field, NULL) < 0)
 			return 0;
-		if (field.type == HPROF_OBJECT && import_text_is(im, field.name_string_id,
-								 "java_version"))
+		if (field.type == HPROF_OBJECT &&
+		    import_text_is(im, field.name_string_id, "java_version"))
 			return field.value;
 	}
 	return 0;
@@ -126,8 +131,8 @@ unsigned sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX])
 		java = feature_of(text);
 		if (!java)
 			continue;
-		(void)snprintf(evidence, SIZES_EVIDENCE_MAX, "the class library says it is version %s",
-			       text);
+		(void)snprintf(evidence, SIZES_EVIDENCE_MAX,
+			       "the class library says it is version %s", text);
 		return java;
 	}
 	return 0;

@@ -1,11 +1,12 @@
 /*
  * import/zeroed.c - whether the VM left out the content of long arrays.
  *
- * SapMachine with -XX:+LimitPrimitiveArrayContentInHeapDump (services/heapDumper.cpp, dump_prim_array, since 2026)
- * writes an array of primitives with its length, but only so many of its elements: of bytes and chars 120, or
- * StringLikeContentSizeLimitInHeapDump; of others ArrayContentSizeLimitInHeapDump. The others are zeros. No record
- * says so. It shows in that many arrays of bytes and chars, most of them texts, end their content at one and the same
- * element, behind which no such array of the heap has any.
+ * SapMachine with -XX:+LimitPrimitiveArrayContentInHeapDump (services/heapDumper.cpp,
+ * dump_prim_array, since 2026) writes an array of primitives with its length, but only so many of
+ * its elements: of bytes and chars 120, or StringLikeContentSizeLimitInHeapDump; of others
+ * ArrayContentSizeLimitInHeapDump. The others are zeros. No record says so. It shows in that many
+ * arrays of bytes and chars, most of them texts, end their content at one and the same element,
+ * behind which no such array of the heap has any.
  */
 #include "import/resolve.h"
 
@@ -58,7 +59,8 @@ int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub
 	uint64_t bytes, held = known;
 	int r;
 
-	if ((sub->element_type != HPROF_BYTE && sub->element_type != HPROF_CHAR) || sub->length <= known)
+	if ((sub->element_type != HPROF_BYTE && sub->element_type != HPROF_CHAR) ||
+	    sub->length <= known)
 		return HDB_OK;
 	/* From the last element that counts on: all that can be more, or as much. */
 	r = content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err);
@@ -69,9 +71,8 @@ int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub
 		return HDB_OK;
 	one.cut_count = one.end < sub->length;
 	join(&m->out->zeroed, &one);
-	while (held < one.end &&
-	       !__atomic_compare_exchange_n(&im->zeroed_end, &held, one.end, true, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED))
+	while (held < one.end && !__atomic_compare_exchange_n(&im->zeroed_end, &held, one.end, true,
+							      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		continue;
 	return HDB_OK;
 }

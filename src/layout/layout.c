@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* Widths of HPROF's basic types 4 to 11: boolean, char, float, double, byte, short, int, long. */
-static const uint8_t widths[12] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4,
-				    [11] = 8 };
+static const uint8_t widths[12] = {
+	[4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8
+};
 
 unsigned layout_type_size(const struct layout_model *model, uint8_t type)
 {
@@ -73,7 +74,8 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 {
 	struct layout_gap *gap = &shape->gaps[i];
 	const struct layout_gap behind = {
-		.offset = offset + size, .size = gap->offset + gap->size - offset - size,
+		.offset = offset + size,
+		.size = gap->offset + gap->size - offset - size,
 	};
 	const size_t rest = shape->gap_count - i - 1;
 
@@ -95,8 +97,9 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 /* ---- class objects, arrays, stack chunks ---- */
 
 /*
- * Static fields begin behind the instance fields of java.lang.Class, which end at a multiple of the alignment: the
- * references, longs, then smaller ones. No rules fill the gap before the longs: the builder's search begins behind it.
+ * Static fields begin behind the instance fields of java.lang.Class, which end at a multiple of the
+ * alignment: the references, longs, then smaller ones. No rules fill the gap before the longs: the
+ * builder's search begins behind it.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics)
@@ -121,7 +124,7 @@ unsigned layout_array_base(const struct layout_model *model, uint8_t element_typ
 	if (is_wide)
 		return (unsigned)layout_round(length_end, 8);
 	return model->packs_arrays ? length_end :
-	       (unsigned)layout_round(length_end, model->word_bytes);
+				     (unsigned)layout_round(length_end, model->word_bytes);
 }
 
 uint32_t layout_array_period(uint32_t modulus, uint32_t width)

@@ -1,9 +1,11 @@
 /*
- * layout/layout.h - where a VM puts fields, and how large objects become: pure rules on plain numbers.
+ * layout/layout.h - where a VM puts fields, and how large objects become: pure rules on plain
+ * numbers.
  *
- * Knows no dump, no file and no table. A class is laid out from its super class's shape and its own fields; the rest
- * of the VM's choices are in struct layout_model. Sources: OpenJDK, classfile/fieldLayoutBuilder.cpp (JDK 15 and
- * later) and ClassFileParser::layout_fields (before); oops/arrayOop.hpp; ART, runtime/class_linker.cc, LinkFields.
+ * Knows no dump, no file and no table. A class is laid out from its super class's shape and its own
+ * fields; the rest of the VM's choices are in struct layout_model. Sources: OpenJDK,
+ * classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and ClassFileParser::layout_fields (before);
+ * oops/arrayOop.hpp; ART, runtime/class_linker.cc, LinkFields.
  */
 #ifndef LAYOUT_LAYOUT_H
 #define LAYOUT_LAYOUT_H
@@ -13,7 +15,8 @@
 #include <stdint.h>
 
 enum layout_rules {
-	LAYOUT_BUILDER, /* HotSpot since JDK 15: best fit, largest primitives first, references last */
+	/* HotSpot since JDK 15: best fit, largest primitives first, references last */
+	LAYOUT_BUILDER,
 	LAYOUT_CLASSIC, /* HotSpot before: kind by kind, only the gap before longs is filled */
 	LAYOUT_ART      /* references first, then by size, the class's own gaps filled */
 };
@@ -24,19 +27,22 @@ enum layout_rules {
 /* All that two VMs may do differently. */
 struct layout_model {
 	enum layout_rules rules;
-	unsigned word_bytes;      /* of the VM: 4 or 8 */
-	unsigned header_bytes;    /* of an instance: 8, 12 or 16; an array's length lies right behind */
+	unsigned word_bytes; /* of the VM: 4 or 8 */
+	/* of an instance: 8, 12 or 16; an array's length lies right behind */
+	unsigned header_bytes;
 	unsigned reference_bytes; /* 4 or 8 */
 	unsigned align_bytes;     /* objects are multiples of it: a power of two */
 	unsigned contended_bytes; /* padding of @Contended; 0: none */
 	unsigned java;            /* feature version of the VM (8, 17, ...); 0: not known */
-	bool keeps_super_gaps;    /* builder: gaps of super classes stay empty (-UseEmptySlotsInSupers) */
-	bool keeps_long_gap;      /* classic: the gap before longs stays empty (-CompactFields) */
-	bool references_first;    /* classic: FieldsAllocationStyle 0 */
-	bool widens_fields;       /* ART before Android 6: small fields take 4 bytes */
-	bool joins_references;    /* builder: references come first if the super class ends with one (JDK 25) */
-	bool packs_arrays;        /* elements begin right behind the length (JDK 23) */
-	bool reverses_fields;     /* the dump lists fields last to first; for offsets only */
+	/* builder: gaps of super classes stay empty (-UseEmptySlotsInSupers) */
+	bool keeps_super_gaps;
+	bool keeps_long_gap;   /* classic: the gap before longs stays empty (-CompactFields) */
+	bool references_first; /* classic: FieldsAllocationStyle 0 */
+	bool widens_fields;    /* ART before Android 6: small fields take 4 bytes */
+	/* builder: references come first if the super class ends with one (JDK 25) */
+	bool joins_references;
+	bool packs_arrays;    /* elements begin right behind the length (JDK 23) */
+	bool reverses_fields; /* the dump lists fields last to first; for offsets only */
 };
 
 /* Field types are HPROF's basic types: 2 is a reference, 4 to 11 boolean to long. */
@@ -51,13 +57,18 @@ enum { LAYOUT_GROUP_NONE = 0, LAYOUT_GROUP_ALONE = 1, LAYOUT_GROUP_NAMED = 2 };
 struct layout_field {
 	uint64_t offset; /* out: bytes from the object's start */
 	uint32_t tag;    /* the caller's; not looked at */
-	uint32_t flat_bytes; /* of a value that lies in the field instead of a reference to it; 0: none */
+	/* of a value that lies in the field instead of a reference to it; 0: none */
+	uint32_t flat_bytes;
 	uint32_t flat_align; /* its alignment, a power of two */
 	uint8_t type;
-	uint8_t group;   /* @Contended: none, padded on its own, or with the others of its named group */
+	/* @Contended: none, padded on its own, or with the others of its named group */
+	uint8_t group;
 };
 
-/* Gaps that are kept for sub classes; real hierarchies leave a handful. More are forgotten, lowest first. */
+/*
+ * Gaps that are kept for sub classes; real hierarchies leave a handful. More are forgotten, lowest
+ * first.
+ */
 #define LAYOUT_GAPS_MAX 24
 
 struct layout_gap {
@@ -67,10 +78,10 @@ struct layout_gap {
 
 /* What a sub class must know of a class. */
 struct layout_shape {
-	uint64_t end;         /* behind the last field, inherited ones included; of the header if none */
-	uint64_t size;        /* of an instance before it is rounded up to the alignment */
+	uint64_t end;  /* behind the last field, inherited ones included; of the header if none */
+	uint64_t size; /* of an instance before it is rounded up to the alignment */
 	bool has_fields;
-	bool is_contended;    /* it, a field of it, or a super class is @Contended */
+	bool is_contended;        /* it, a field of it, or a super class is @Contended */
 	bool ends_with_reference; /* builder: the field that lies last is a reference */
 	unsigned gap_count;
 	struct layout_gap gaps[LAYOUT_GAPS_MAX]; /* ascending */
@@ -78,14 +89,16 @@ struct layout_shape {
 
 /* What is known of a class beside its fields (layout/layout_known.h). */
 struct layout_traits {
-	bool is_contended;       /* the class as a whole is @Contended */
-	bool references_first;   /* classic: HotSpot hard-codes its offsets, references first, no gap filled */
+	bool is_contended; /* the class as a whole is @Contended */
+	/* classic: HotSpot hard-codes its offsets, references first, no gap filled */
+	bool references_first;
 };
 
 /*
- * Lays out one class. `super` is NULL for a class without super class. `fields` are its own instance fields in
- * the order of the class file, injected ones behind them; their offsets are set. `out` may not be `super`. Never fails:
- * field types that are none take no room. Linear in fields x gaps.
+ * Lays out one class. `super` is NULL for a class without super class. `fields` are its own
+ * instance fields in the order of the class file, injected ones behind them; their offsets are set.
+ * `out` may not be `super`. Never fails: field types that are none take no room. Linear in fields x
+ * gaps.
  */
 void layout_class(const struct layout_model *model, const struct layout_shape *super,
 		  struct layout_field *fields, size_t count, const struct layout_traits *traits,
@@ -98,8 +111,9 @@ struct layout_statics {
 };
 
 /*
- * Size of a class object, rounded to the alignment: `mirror_bytes` is the size of an instance of java.lang.Class,
- * behind which HotSpot has kept static fields since JDK 7. Before (model->java 1 to 6) they lay elsewhere.
+ * Size of a class object, rounded to the alignment: `mirror_bytes` is the size of an instance of
+ * java.lang.Class, behind which HotSpot has kept static fields since JDK 7. Before (model->java 1
+ * to 6) they lay elsewhere.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics);
@@ -112,16 +126,17 @@ uint64_t layout_field_align(const struct layout_model *model, const struct layou
 unsigned layout_array_base(const struct layout_model *model, uint8_t element_type);
 
 /*
- * Bytes of a jdk.internal.vm.StackChunk behind its fields: its stack, and a bit for every reference that might be
- * there, in whole words (oops/instanceStackChunkKlass.inline.hpp).
+ * Bytes of a jdk.internal.vm.StackChunk behind its fields: its stack, and a bit for every reference
+ * that might be there, in whole words (oops/instanceStackChunkKlass.inline.hpp).
  */
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 
 /*
- * Objects of one class whose lengths are equal modulo a period pad alike, so they can be counted together: with
- * lengths a and a + k periods their sizes differ by k times what one period adds, whatever header comes before, under
- * every alignment that divides `modulus`. The period of arrays of elements of `width` bytes, or multiples of it, and
- * that of a stack chunk's words with references of 4 or of 8 bytes.
+ * Objects of one class whose lengths are equal modulo a period pad alike, so they can be counted
+ * together: with lengths a and a + k periods their sizes differ by k times what one period adds,
+ * whatever header comes before, under every alignment that divides `modulus`. The period of arrays
+ * of elements of `width` bytes, or multiples of it, and that of a stack chunk's words with
+ * references of 4 or of 8 bytes.
  */
 uint32_t layout_array_period(uint32_t modulus, uint32_t width);
 uint32_t layout_stack_chunk_period(uint32_t modulus);
@@ -140,7 +155,10 @@ void layout_classic(const struct layout_model *model, struct layout_field *field
 void layout_art(const struct layout_model *model, struct layout_field *fields, size_t count,
 		struct layout_shape *out);
 
-/* Takes size bytes of gap i at `offset`, which must lie in it; what is left before and behind stays a gap. */
+/*
+ * Takes size bytes of gap i at `offset`, which must lie in it; what is left before and behind stays
+ * a gap.
+ */
 void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, uint64_t size);
 
 /* Remembers a gap behind all others. */

@@ -1,15 +1,19 @@
 /*
  * layout/layout_builder.c - HotSpot since JDK 15.
  *
- * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps the
- * last one), or to the end; then references the same way, or first of all (JDK 25) if the super class ends
- * with one. Gaps of super classes count, unless a super class is @Contended or the switch is off.
- * @Contended fields and classes are appended, with padding before each group and behind the last. A value that is
- * flattened into a field counts as a primitive of its size (JEP 401).
+ * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps
+ * the last one), or to the end; then references the same way, or first of all (JDK 25) if the super
+ * class ends with one. Gaps of super classes count, unless a super class is @Contended or the
+ * switch is off. @Contended fields and classes are appended, with padding before each group and
+ * behind the last. A value that is flattened into a field counts as a primitive of its size (JEP
+ * 401).
  */
 #include "layout/layout.h"
 
-/* Sizes of fields that are put in order, one pass a size: four of primitives, others of flat values. */
+/*
+ * Sizes of fields that are put in order, one pass a size: four of primitives, others of flat
+ * values.
+ */
 #define SIZES_MAX 64
 
 struct builder {
@@ -71,7 +75,10 @@ static bool in_group(const struct group *g, size_t i)
 	return g->fields[i].group == g->group && (g->group != LAYOUT_GROUP_ALONE || i == g->only);
 }
 
-/* Places what is no reference and has this size; returns the next smaller one among the others, or 0. */
+/*
+ * Places what is no reference and has this size; returns the next smaller one among the others, or
+ * 0.
+ */
 static uint64_t place_size(struct builder *b, const struct group *g, uint64_t size)
 {
 	uint64_t next = 0;
@@ -106,12 +113,15 @@ static void place_primitives(struct builder *b, const struct group *g)
 static void place_references(struct builder *b, const struct group *g)
 {
 	for (size_t i = 0; i < g->count; i++)
-		if (in_group(g, i) && (is_reference(&g->fields[i]) ||
-				       !layout_field_size(b->model, &g->fields[i])))
+		if (in_group(g, i) &&
+		    (is_reference(&g->fields[i]) || !layout_field_size(b->model, &g->fields[i])))
 			place(b, &g->fields[i]);
 }
 
-/* The groups of @Contended fields, in the order in which the first field of each comes; whether there are any. */
+/*
+ * The groups of @Contended fields, in the order in which the first field of each comes; whether
+ * there are any.
+ */
 static bool place_contended(struct builder *b, struct layout_field *fields, size_t count)
 {
 	bool named_done = false, any = false;
@@ -142,7 +152,10 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 
 	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
 	if (model->keeps_super_gaps && out->end % model->reference_bytes) {
-		/* The switch emulates the rules before JDK 15, super classes that end at a reference's width. */
+		/*
+		 * The switch emulates the rules before JDK 15, super classes that end at a
+		 * reference's width.
+		 */
 		const uint64_t end = layout_round(out->end, model->reference_bytes);
 
 		layout_gap_append(out, out->end, end - out->end);
@@ -166,7 +179,9 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	}
 	padded = place_contended(&b, fields, count) || padded;
 	out->is_contended = out->is_contended || padded;
-	/* The padding behind is no field: a sub class starts behind the last one, and pads again. */
-	out->size = layout_round(out->end + (padded ? model->contended_bytes : 0),
-				 model->word_bytes);
+	/*
+	 * The padding behind is no field: a sub class starts behind the last one, and pads again.
+	 */
+	out->size =
+		layout_round(out->end + (padded ? model->contended_bytes : 0), model->word_bytes);
 }

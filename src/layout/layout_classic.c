@@ -1,9 +1,9 @@
 /*
  * layout/layout_classic.c - HotSpot before JDK 15.
  *
- * A class's fields begin where its super class's end, rounded up to the width of a reference: longs, ints, shorts,
- * bytes, references. The only gap that is filled is the one before the longs, once. @Contended (JDK 8) as in
- * ClassFileParser::layout_fields.
+ * A class's fields begin where its super class's end, rounded up to the width of a reference:
+ * longs, ints, shorts, bytes, references. The only gap that is filled is the one before the longs,
+ * once. @Contended (JDK 8) as in ClassFileParser::layout_fields.
  */
 #include "layout/layout.h"
 
@@ -13,9 +13,9 @@ enum { LONGS, INTS, SHORTS, BYTES, REFERENCES, KINDS };
 struct classic {
 	const struct layout_model *model;
 	uint64_t next[KINDS];
-	uint64_t gap[KINDS];      /* where fields of this kind go first, gap_left of them */
+	uint64_t gap[KINDS]; /* where fields of this kind go first, gap_left of them */
 	unsigned gap_left[KINDS];
-	uint64_t count[KINDS];    /* fields that are not @Contended */
+	uint64_t count[KINDS]; /* fields that are not @Contended */
 	uint64_t end;
 };
 
@@ -31,7 +31,10 @@ static int kind_of(const struct layout_model *model, uint8_t type)
 	return KINDS;
 }
 
-/* Fills the gap of 4 bytes before the longs: an int, or shorts and bytes, or a reference of that width. */
+/*
+ * Fills the gap of 4 bytes before the longs: an int, or shorts and bytes, or a reference of that
+ * width.
+ */
 static void fill_gap(struct classic *c, uint64_t at, uint64_t length, bool references_first)
 {
 	for (int kind = INTS; kind < REFERENCES; kind++) {
@@ -96,7 +99,10 @@ static void place(struct classic *c, struct layout_field *field)
 	*at += size;
 }
 
-/* @Contended fields lie behind all others: those without a group each with padding, then the named group. */
+/*
+ * @Contended fields lie behind all others: those without a group each with padding, then the named
+ * group.
+ */
 static void place_contended(struct classic *c, struct layout_field *fields, size_t count)
 {
 	bool any[LAYOUT_GROUP_NAMED + 1] = { false };

@@ -1,8 +1,8 @@
 /*
  * layout/layout_known.c - the table of what HotSpot knows of its own classes.
  *
- * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser (the classes with
- * fixed order), @Contended in the sources of java.base.
+ * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser
+ * (the classes with fixed order), @Contended in the sources of java.base.
  */
 #include "layout/layout_known.h"
 
@@ -10,8 +10,8 @@
 
 /* What a row says. */
 enum what {
-	SINCE,            /* the class exists from this version on */
-	INJECT,           /* a field of this type is injected */
+	SINCE,  /* the class exists from this version on */
+	INJECT, /* a field of this type is injected */
 	CONTENDED_CLASS,
 	CONTENDED_FIELD,  /* all that a class has are of one named group */
 	REFERENCES_FIRST, /* fixed order */
@@ -19,7 +19,7 @@ enum what {
 	MIRROR,
 	STRING,
 	VERSION,
-	MADE_UP           /* a field that ART's dumps add where there is room for none */
+	MADE_UP /* a field that ART's dumps add where there is room for none */
 };
 
 /* Type of an injected field that is as wide as an address. */
@@ -34,8 +34,8 @@ enum what {
 
 struct row {
 	const char *class_name;
-	const char *field;    /* or NULL */
-	uint8_t what;         /* enum what */
+	const char *field; /* or NULL */
+	uint8_t what;      /* enum what */
 	uint8_t type;
 	uint8_t since, until; /* feature versions, both included */
 };
@@ -121,12 +121,13 @@ static const struct row rows[] = {
 	{ "java.util.concurrent.ForkJoinPool$WorkQueue", "nsteals", CONTENDED_FIELD, 0, 17, EVER },
 	{ "java.util.concurrent.ForkJoinPool$WorkQueue", "access", CONTENDED_FIELD, 0, 19, EVER },
 	{ "java.util.concurrent.ForkJoinPool$WorkQueue", "phase", CONTENDED_FIELD, 0, 19, EVER },
-	{ "java.util.concurrent.ForkJoinPool$WorkQueue", "stackPred", CONTENDED_FIELD, 0, 19, EVER },
+	{ "java.util.concurrent.ForkJoinPool$WorkQueue", "stackPred", CONTENDED_FIELD, 0, 19,
+	  EVER },
 	{ "java.util.concurrent.ForkJoinPool$WorkQueue", "parking", CONTENDED_FIELD, 0, 19, EVER },
 	{ "java.util.concurrent.SubmissionPublisher$BufferedSubscription", NULL, CONTENDED_CLASS, 0,
 	  9, EVER },
-	{ "java.util.concurrent.SubmissionPublisher$BufferedSubscription", "demand", CONTENDED_FIELD,
-	  0, 9, EVER },
+	{ "java.util.concurrent.SubmissionPublisher$BufferedSubscription", "demand",
+	  CONTENDED_FIELD, 0, 9, EVER },
 	{ "java.util.concurrent.SubmissionPublisher$BufferedSubscription", "waiting",
 	  CONTENDED_FIELD, 0, 9, EVER },
 	{ "java.util.concurrent.atomic.Striped64$Cell", NULL, CONTENDED_CLASS, 0, 8, EVER },
@@ -155,7 +156,7 @@ unsigned layout_known(const char *class_name)
 			high = mid;
 	}
 	return low < ROWS && strcmp(rows[low].class_name, class_name) == 0 ? (unsigned)low + 1 :
-	       LAYOUT_UNKNOWN;
+									     LAYOUT_UNKNOWN;
 }
 
 /* The next row of a known class from *at on that holds for this version, or NULL. */
@@ -194,8 +195,7 @@ void layout_known_traits(const struct layout_model *model, unsigned known,
 	out->references_first = has(model, known, REFERENCES_FIRST);
 }
 
-uint8_t layout_known_group(const struct layout_model *model, unsigned known,
-			   const char *field_name)
+uint8_t layout_known_group(const struct layout_model *model, unsigned known, const char *field_name)
 {
 	const struct row *row;
 	size_t at = 0;
@@ -230,8 +230,9 @@ size_t layout_known_injected(const struct layout_model *model, unsigned known,
 		if (names)
 			names[count] = row->field;
 		out[count++] = (struct layout_field){
-			.type = row->type != POINTER ? row->type :
-				model->word_bytes == 8 ? LONG : INT,
+			.type = row->type != POINTER   ? row->type :
+				model->word_bytes == 8 ? LONG :
+							 INT,
 		};
 	}
 	return count;

@@ -45,8 +45,9 @@ int query_number(const struct query *q, const char *name, uint64_t low, uint64_t
 	errno = 0;
 	value = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
 	if (!end || *end || errno || value < low || value > high)
-		return hdb_fail(err, HDB_EUSAGE, "--%s must be a number from %" PRIu64 " to %" PRIu64
-				", not \"%s\"", name, low, high, text);
+		return hdb_fail(err, HDB_EUSAGE,
+				"--%s must be a number from %" PRIu64 " to %" PRIu64 ", not \"%s\"",
+				name, low, high, text);
 	*out = value;
 	return HDB_OK;
 }
@@ -81,8 +82,10 @@ static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
 	if (query_is_object(target) && strspn(digits, "0123456789abcdefABCDEF"))
 		*id = strtoull(digits, &end, 16);
 	if (!end || *end || errno)
-		return hdb_fail(err, HDB_EUSAGE, "\"%s\" is no object: expected an identifier like "
-			"0x12c4", target);
+		return hdb_fail(err, HDB_EUSAGE,
+				"\"%s\" is no object: expected an identifier like "
+				"0x12c4",
+				target);
 	return HDB_OK;
 }
 
@@ -150,8 +153,9 @@ static int mark_by_id(struct query *q, const char *target, uint8_t *marks, struc
 }
 
 /*
- * Marks the subclasses of marked classes with 2. What is found on a way up is kept for the whole way (3: none above is
- * marked), so that each class is passed twice at most, in a circle of a damaged database too.
+ * Marks the subclasses of marked classes with 2. What is found on a way up is kept for the whole
+ * way (3: none above is marked), so that each class is passed twice at most, in a circle of a
+ * damaged database too.
  */
 static void mark_sub(const struct heap *heap, uint8_t *marks)
 {
@@ -191,7 +195,7 @@ int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t 
 	if (query_is_object(pattern))
 		r = mark_by_id(q, pattern, marks, err);
 	for (uint32_t no = 0; !query_is_object(pattern) && no < heap->class_count; no++)
-		marks[no] = query_glob(pattern, heap_class_name(heap, no));
+		marks[no] = base_glob(pattern, heap_class_name(heap, no));
 	if (with_sub && r == HDB_OK)
 		mark_sub(heap, marks);
 	for (uint32_t no = 0; no < heap->class_count; no++)

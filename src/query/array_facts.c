@@ -66,7 +66,7 @@ int query_array_facts(struct heap *heap, struct base_view *view, uint64_t offset
 	bool uniform;
 	unsigned width;
 	int r = offset ? hprof_sub_read(&heap->file, view, offset, heap->source->size, &sub, err) :
-		HDB_NOTFOUND;
+			 HDB_NOTFOUND;
 
 	*out = (struct query_array_facts){ 0 };
 	if (r != HDB_OK)

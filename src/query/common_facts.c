@@ -1,8 +1,8 @@
 /*
- * query/common_facts.c - facts that any answer has first if they hold: that the dump is another one by now, and what
- * the dump lacks.
+ * query/common_facts.c - facts that any answer has first if they hold: that the dump is another one
+ * by now, and what the dump lacks.
  */
-#include "heap/text.h"
+#include "heap/values/text.h"
 #include "query/rows.h"
 
 #include <stdio.h>
@@ -12,14 +12,18 @@
 enum { STALE, INCOMPLETE, MISSING_BYTES, SKIPPED_BYTES, ROOTS_SEEN };
 
 static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
-	{ "stale", HDB_TYPE_TEXT, "stale", "the dump is not the one any more that was imported: what is "
+	{ "stale", HDB_TYPE_TEXT, "stale",
+	  "the dump is not the one any more that was imported: what is "
 	  "said is of the imported one" },
 	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
-	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes", "of a dump that was cut: what it lacks at "
+	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes",
+	  "of a dump that was cut: what it lacks at "
 	  "least; null if that is not known" },
-	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes", "of an incomplete dump: bytes with objects "
+	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes",
+	  "of an incomplete dump: bytes with objects "
 	  "that could not be read" },
-	{ "roots_seen", HDB_TYPE_COUNT, "GC roots in the dump", "of an incomplete dump: root records on "
+	{ "roots_seen", HDB_TYPE_COUNT, "GC roots in the dump",
+	  "of an incomplete dump: root records on "
 	  "objects that it has" },
 };
 

@@ -1,9 +1,10 @@
 /*
  * query/common_path.c - what the shortest paths to many objects have in common.
  *
- * The paths are read off the reach tree, from each object upwards until one is met that an earlier path had: together
- * they are a tree whose nodes are numbered as they are met. Walk after walk backwards, and each walk upwards, children
- * come before their parents, so that one pass adds up how many objects hang on each node, and what they retain.
+ * The paths are read off the reach tree, from each object upwards until one is met that an earlier
+ * path had: together they are a tree whose nodes are numbered as they are met. Walk after walk
+ * backwards, and each walk upwards, children come before their parents, so that one pass adds up
+ * how many objects hang on each node, and what they retain.
  */
 #include "graph/node_map.h"
 #include "query/suspects.h"
@@ -16,7 +17,10 @@
 /* A child with less than this of its parent's retained size ends the way (MAT: 0.7). */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
-/* Nodes of all paths together: 50 MB, when each object has a long path of its own; the rest is left out. */
+/*
+ * Nodes of all paths together: 50 MB, when each object has a long path of its own; the rest is left
+ * out.
+ */
 #define NODES_MAX 1000000u
 /* Common objects that are listed. */
 #define COMMON_MAX 1000u
@@ -130,7 +134,7 @@ static int follow(struct tree *t, uint64_t least, struct base_vec *common, uint3
 			return r;
 		child = node->best == GRAPH_NONE ? NULL : node_at(t, node->best);
 		if (!child || (double)child->retained_bytes * DROP_DENOMINATOR <
-			      (double)node->retained_bytes * DROP_NUMERATOR)
+				      (double)node->retained_bytes * DROP_NUMERATOR)
 			*point = t->map.node[number];
 		number = node->best;
 	}

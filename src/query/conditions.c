@@ -3,7 +3,7 @@
  */
 #include "query/conditions.h"
 
-#include "heap/text.h"
+#include "heap/values/text.h"
 #include "query/groups.h"
 #include "query/members.h"
 
@@ -24,7 +24,7 @@ enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS };
 
 static const char *const measure_names[] = { "count", "shallow", "retained", "suspects" };
 
-enum operator { GREATER_EQUAL, LESS_EQUAL, EQUAL, NOT_EQUAL, GREATER, LESS };
+enum operator{ GREATER_EQUAL, LESS_EQUAL, EQUAL, NOT_EQUAL, GREATER, LESS };
 
 /* The longer ones first, for they begin as the shorter ones do. */
 static const char *const operator_names[] = { ">=", "<=", "==", "!=", ">", "<" };
@@ -89,15 +89,18 @@ static int read_measure(struct reader *in, struct condition *c, struct hdb_error
 		while (size && isspace((unsigned char)in->at[size - 1]))
 			size--;
 		if (size >= TARGET_MAX)
-			return hdb_fail(err, HDB_EUSAGE, "--fail-if: a name is longer than %d bytes",
+			return hdb_fail(err, HDB_EUSAGE,
+					"--fail-if: a name is longer than %d bytes",
 					TARGET_MAX - 1);
 		c->target[size] = '\0';
 		if (c->measure == SUSPECTS ? size != 0 : size == 0)
-			return wanted(in, size ? "\")\"" : "a class, pattern, loader or object", err);
+			return wanted(in, size ? "\")\"" : "a class, pattern, loader or object",
+				      err);
 		in->at += strcspn(in->at, ")") + 1;
 		return HDB_OK;
 	}
-	return wanted(in, "count(...), shallow(...), retained(...), suspects() or growth(...)", err);
+	return wanted(in, "count(...), shallow(...), retained(...), suspects() or growth(...)",
+		      err);
 }
 
 /* 1 for none, a power of 1,024, or 0 if what follows is no unit. */
@@ -133,8 +136,9 @@ static int read_number(struct reader *in, struct condition *c, struct hdb_error 
 	if (in->at == start)
 		return wanted(in, "a number", err);
 	if (in->at - start > DIGITS_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': the number has more than %d digits",
-				in->text, DIGITS_MAX);
+		return hdb_fail(err, HDB_EUSAGE,
+				"--fail-if '%s': the number has more than %d digits", in->text,
+				DIGITS_MAX);
 	if (*in->at == '.' && isdigit((unsigned char)in->at[1])) {
 		for (in->at++; isdigit((unsigned char)*in->at); in->at++) {
 			scale /= 10;
@@ -169,9 +173,12 @@ static int read_condition(const char *text, struct condition *c, struct hdb_erro
 	if (c->is_growth && !take(&in, ")"))
 		return wanted(&in, "\")\"", err);
 	if (c->is_growth && c->measure == SUSPECTS)
-		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': suspects() is a matter of growth "
-				"already", text);
-	for (unsigned i = 0; i < sizeof(operator_names) / sizeof(operator_names[0]) && !has_op; i++) {
+		return hdb_fail(err, HDB_EUSAGE,
+				"--fail-if '%s': suspects() is a matter of growth "
+				"already",
+				text);
+	for (unsigned i = 0; i < sizeof(operator_names) / sizeof(operator_names[0]) && !has_op;
+	     i++) {
 		has_op = take(&in, operator_names[i]);
 		if (has_op)
 			c->op = (enum operator)i;
@@ -187,11 +194,15 @@ static int check(const struct condition *c, size_t side_count, bool has_suspects
 		 struct hdb_error *err)
 {
 	if (c->is_growth && side_count < 2)
-		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': growth(...) needs two dumps: "
-				"`heapdb diff`", c->text);
+		return hdb_fail(err, HDB_EUSAGE,
+				"--fail-if '%s': growth(...) needs two dumps: "
+				"`heapdb diff`",
+				c->text);
 	if (c->measure == SUSPECTS && !has_suspects)
-		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': suspects() needs two dumps: "
-				"`heapdb diff`", c->text);
+		return hdb_fail(err, HDB_EUSAGE,
+				"--fail-if '%s': suspects() needs two dumps: "
+				"`heapdb diff`",
+				c->text);
 	return HDB_OK;
 }
 
@@ -271,8 +282,8 @@ static int measure(struct query *side, const struct condition *c, uint64_t *out,
 		return measure_object(side, c, out, err);
 	r = query_members_find(side, c->target, false, &members, err);
 	if (r == HDB_OK && c->measure == RETAINED) {
-		r = derive_retained_set(side->derive, members.ixs.data, members.count, NULL, &result,
-					err);
+		r = derive_retained_set(side->derive, members.ixs.data, members.count, NULL,
+					&result, err);
 		*out = r == HDB_OK ? result.retained_bytes : 0;
 	} else if (r == HDB_OK) {
 		*out = c->measure == COUNT ? members.reachable_count : members.reachable_bytes;

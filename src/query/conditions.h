@@ -20,13 +20,20 @@
 
 /* The option, for the spec of a query that has it; and its facts. */
 #define QUERY_FAIL_IF \
-	{ "fail-if", "CONDITION", "exit 1 if it holds, as 'retained(com.acme.*) > 50M' or " \
-	  "'growth(count(a.B)) > 10%'; may be given several times" }
+	{ \
+		"fail-if", "CONDITION", \
+			"exit 1 if it holds, as 'retained(com.acme.*) > 50M' or " \
+			"'growth(count(a.B)) > 10%'; may be given several times" \
+	}
 #define QUERY_FAIL_IF_FACTS \
-	{ "failed", HDB_TYPE_COUNT, "conditions met", "with --fail-if: how many of its conditions " \
+	{ "failed", HDB_TYPE_COUNT, "conditions met", \
+	  "with --fail-if: how many of its conditions " \
 	  "hold; above 0 the exit code is 1" }, \
-	{ "conditions", HDB_TYPE_TEXT, "conditions", "with --fail-if: each condition, what was " \
-	  "found, and whether it holds" }
+	{ \
+		"conditions", HDB_TYPE_TEXT, "conditions", \
+			"with --fail-if: each condition, what was " \
+			"found, and whether it holds" \
+	}
 
 /*
  * Reads all --fail-if of the query and judges them; sets the facts "failed" and "conditions".

@@ -1,16 +1,16 @@
 /*
  * query/contents.c - hashes of all strings or primitive arrays; see contents.h.
  *
- * Two passes over the objects, both on all threads: one counts, so that the array has the right size, one reads in
- * the order of the heap, which is nearly that of the dump.
+ * Two passes over the objects, both on all threads: one counts, so that the array has the right
+ * size, one reads in the order of the heap, which is nearly that of the dump.
  */
 #include "query/contents.h"
 #include "query/coverage.h"
 
 #include "base/idmap.h"
 #include "derive/blocks.h"
-#include "graph/sort.h"
-#include "heap/string_scan.h"
+#include "base/sort.h"
+#include "heap/values/string_scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 	XXH128_hash_t hash;
 	uint64_t seed;
 	int r = offset ? hprof_sub_read(&heap->file, view, offset, heap->source->size, &sub, err) :
-		HDB_NOTFOUND;
+			 HDB_NOTFOUND;
 
 	if (r != HDB_OK)
 		return r;
@@ -131,7 +131,10 @@ int query_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 	return HDB_OK;
 }
 
-/* What `make` writes for a block: records in bytes[0], and in `values` a bit for each object without content. */
+/*
+ * What `make` writes for a block: records in bytes[0], and in `values` a bit for each object
+ * without content.
+ */
 struct made {
 	struct reading *s;
 	struct derive_block *block;
@@ -150,7 +153,8 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 {
 	struct made *m = ctx;
 	struct query_content record = {
-		.ix = m->block->objects->first_ix + i, .array_ix = string->array_ix,
+		.ix = m->block->objects->first_ix + i,
+		.array_ix = string->array_ix,
 	};
 	struct heap_text_hash hash;
 	int r;
@@ -185,7 +189,8 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 
 	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
 		struct query_content record = {
-			.ix = objects->first_ix + i, .array_ix = objects->first_ix + i,
+			.ix = objects->first_ix + i,
+			.array_ix = objects->first_ix + i,
 		};
 
 		if (!is_wanted(m->s, objects, i))
@@ -220,7 +225,10 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	return r;
 }
 
-/* Counts an object of the block whose content was looked for, and says whether it is of the population. */
+/*
+ * Counts an object of the block whose content was looked for, and says whether it is of the
+ * population.
+ */
 static bool count_one(struct reading *s, const struct heap_block *objects, uint32_t i)
 {
 	s->out->unreachable_count += !s->reachable[i];
@@ -281,7 +289,10 @@ static unsigned key_byte(const struct query_content *record, unsigned depth)
 	return record->ix >> (24 - 8 * (depth - 16)) & 0xff;
 }
 
-/* Moves records to the places of their byte, one after the other; end[] becomes the ends of the places. */
+/*
+ * Moves records to the places of their byte, one after the other; end[] becomes the ends of the
+ * places.
+ */
 static void spread(struct query_content *records, uint64_t count, unsigned depth, uint64_t *end)
 {
 	uint64_t next[256], sizes[256] = { 0 }, sum = 0;
@@ -373,15 +384,17 @@ int query_contents_read(struct query *q, const struct query_contents_options *op
 	*out = (struct query_contents){ 0 };
 	r = prepare(&s, &threads_max, err);
 	if (r == HDB_OK)
-		r = derive_each_block(q->derive, "counting objects", true, count_make, count_take, &s,
-				      err);
+		r = derive_each_block(q->derive, "counting objects", true, count_make, count_take,
+				      &s, err);
 	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &out->records, (s.room + 1) *
-				   sizeof(struct query_content), "contents", err);
+		r = base_big_alloc(q->work, &out->records,
+				   (s.room + 1) * sizeof(struct query_content), "contents", err);
 	if (r == HDB_OK) {
 		q->work->threads = threads < threads_max ? threads : threads_max;
-		r = derive_each_block(q->derive, options->kind == QUERY_ARRAYS ? "reading arrays" :
-				      "reading strings", true, read_make, read_take, &s, err);
+		r = derive_each_block(q->derive,
+				      options->kind == QUERY_ARRAYS ? "reading arrays" :
+								      "reading strings",
+				      true, read_make, read_take, &s, err);
 		q->work->threads = threads;
 	}
 	if (r == HDB_OK)
@@ -418,8 +431,9 @@ static int bytes_of(struct query *q, uint32_t ix, uint64_t *bytes, struct hdb_er
 	return r;
 }
 
-int query_copies_measure(struct query *q, const struct query_content *run, uint64_t count, bool of_arrays,
-			 uint32_t *nodes, uint32_t *spare, struct query_copies *out, struct hdb_error *err)
+int query_copies_measure(struct query *q, const struct query_content *run, uint64_t count,
+			 bool of_arrays, uint32_t *nodes, uint32_t *spare, struct query_copies *out,
+			 struct hdb_error *err)
 {
 	uint64_t least = UINT64_MAX, bytes;
 	size_t n = 0;
@@ -436,7 +450,7 @@ int query_copies_measure(struct query *q, const struct query_content *run, uint6
 			nodes[n++] = run[i].array_ix;
 	}
 	if (!of_arrays)
-		graph_sort_nodes(nodes, spare, n);
+		base_sort_nodes(nodes, spare, n);
 	for (size_t i = 0; i < n && r == HDB_OK; i++) {
 		if (i && nodes[i] == nodes[i - 1])
 			continue;

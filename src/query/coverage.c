@@ -13,7 +13,8 @@
 
 int query_read_population(struct query *q, struct hdb_error *err)
 {
-	const bool others = query_option(q, "unreachable") != NULL, all = query_option(q, "all") != NULL;
+	const bool others = query_option(q, "unreachable") != NULL,
+		   all = query_option(q, "all") != NULL;
 
 	if (others && all)
 		return hdb_fail(err, HDB_EUSAGE, "either --unreachable or --all");
@@ -33,8 +34,9 @@ int query_tell_heap(struct query *q, struct hdb_error *err)
 	struct derive_total whole;
 	const int r = query_heap_total(q, &whole, err);
 
-	return r == HDB_OK ? query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes,
-						    err) : r;
+	return r == HDB_OK ? query_tell_unreachable(q, whole.unreachable_count,
+						    whole.unreachable_bytes, err) :
+			     r;
 }
 
 int query_tell_unreached(struct query *q, struct hdb_error *err)
@@ -49,7 +51,9 @@ int query_tell_unreached(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		query_add_groups(&classes, &sum);
 	query_groups_release(&classes);
-	return r == HDB_OK ? query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err) : r;
+	return r == HDB_OK ? query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes,
+						    err) :
+			     r;
 }
 
 static void add(uint64_t *sum, uint64_t value)
@@ -63,10 +67,13 @@ static bool is_nothing(uint64_t value)
 	return !value || value == QUERY_NOT_COUNTED;
 }
 
-int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err, const char *format, ...)
+int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err,
+	      const char *format, ...)
 {
 	static const struct query_cut unknown = {
-		QUERY_NOT_COUNTED, QUERY_NOT_COUNTED, QUERY_NOT_COUNTED,
+		QUERY_NOT_COUNTED,
+		QUERY_NOT_COUNTED,
+		QUERY_NOT_COUNTED,
 	};
 	va_list args;
 	char *text;
@@ -100,14 +107,16 @@ int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *er
 
 static int tell_number(struct query *q, const char *name, uint64_t value, struct hdb_error *err)
 {
-	return value == QUERY_NOT_COUNTED || !query_has_fact(q, name) ? HDB_OK :
-	       query_fact(q, name, value, err);
+	return value == QUERY_NOT_COUNTED || !query_has_fact(q, name) ?
+		       HDB_OK :
+		       query_fact(q, name, value, err);
 }
 
 int query_tell_coverage(struct query *q, struct hdb_error *err)
 {
 	static const char *const names[] = {
-		[QUERY_OF_REACHABLE] = "reachable", [QUERY_OF_UNREACHABLE] = "unreachable",
+		[QUERY_OF_REACHABLE] = "reachable",
+		[QUERY_OF_UNREACHABLE] = "unreachable",
 		[QUERY_OF_ALL] = "all objects, reachable or not",
 	};
 	int r = HDB_OK;

@@ -1,10 +1,11 @@
 /*
- * query/coverage.h - what an answer covers: which objects its figures are of, and what it leaves out.
+ * query/coverage.h - what an answer covers: which objects its figures are of, and what it leaves
+ * out.
  *
- * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and sets its population in its
- * definition; the framework sets the fact `counted` by it. What a minimum, a threshold, a depth or a limit of heapdb
- * keeps out of the rows goes through query_cut, so that it is said in the same facts everywhere; the command says them
- * in every format.
+ * Every query that counts objects has QUERY_COVERAGE_FACTS at the end of its facts, and sets its
+ * population in its definition; the framework sets the fact `counted` by it. What a minimum, a
+ * threshold, a depth or a limit of heapdb keeps out of the rows goes through query_cut, so that it
+ * is said in the same facts everywhere; the command says them in every format.
  */
 #ifndef QUERY_COVERAGE_H
 #define QUERY_COVERAGE_H
@@ -14,24 +15,35 @@
 /* The options of queries that can count others than the reachable ones. */
 #define QUERY_POPULATION_OPTIONS(what) \
 	{ "unreachable", NULL, what " that no root reaches, instead of those that one does" }, \
-	{ "all", NULL, "both: " what " whether a root reaches them or not" }
+	{ \
+		"all", NULL, "both: " what " whether a root reaches them or not" \
+	}
 
 /* The facts, for the end of a spec. */
 #define QUERY_COVERAGE_FACTS \
-	{ "counted", HDB_TYPE_TEXT, "counted", "which objects count: \"reachable\", \"unreachable\" or " \
+	{ "counted", HDB_TYPE_TEXT, "counted", \
+	  "which objects count: \"reachable\", \"unreachable\" or " \
 	  "\"all objects, reachable or not\"; what the dump lacks counts nowhere" }, \
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", "objects that no root reaches, of " \
-	  "the whole heap or of those that were asked for" }, \
-	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "their bytes" }, \
-	{ "cut", HDB_TYPE_TEXT, "left out", "given if the rows leave something out: what, and why" }, \
-	{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" }, \
-	{ "cut_objects", HDB_TYPE_COUNT, "objects left out", "objects that they would show" }, \
-	{ "cut_bytes", HDB_TYPE_BYTES, "bytes left out", "bytes of these" }
+		{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", \
+		  "objects that no root reaches, of " \
+		  "the whole heap or of those that were asked for" }, \
+		{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "their bytes" }, \
+		{ "cut", HDB_TYPE_TEXT, "left out", \
+		  "given if the rows leave something out: what, and why" }, \
+		{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" }, \
+		{ "cut_objects", HDB_TYPE_COUNT, "objects left out", \
+		  "objects that they would show" }, \
+	{ \
+		"cut_bytes", HDB_TYPE_BYTES, "bytes left out", "bytes of these" \
+	}
 
 /* For queries that count no objects, but cut. */
 #define QUERY_CUT_FACTS \
-	{ "cut", HDB_TYPE_TEXT, "left out", "given if the rows leave something out: what, and why" }, \
-	{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" }
+	{ "cut", HDB_TYPE_TEXT, "left out", \
+	  "given if the rows leave something out: what, and why" }, \
+	{ \
+		"cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" \
+	}
 
 /*
  * Reads --unreachable and --all into q->population. HDB_EUSAGE for both.
@@ -49,9 +61,15 @@ static inline bool query_counts(const struct query *q, bool is_reachable)
 	return query_population_has(q->population, is_reachable);
 }
 
-/* Sets the facts of unreachable objects: of the whole heap (builds the table whole), or as they were counted. */
+/*
+ * Sets the facts of unreachable objects: of the whole heap (builds the table whole), or as they
+ * were counted.
+ */
 int query_tell_heap(struct query *q, struct hdb_error *err);
-/* The same of the whole heap where the reach tree does, so that no dominators are built: one pass over the objects. */
+/*
+ * The same of the whole heap where the reach tree does, so that no dominators are built: one pass
+ * over the objects.
+ */
 int query_tell_unreached(struct query *q, struct hdb_error *err);
 int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, struct hdb_error *err);
 
@@ -59,12 +77,13 @@ int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, stru
 #define QUERY_NOT_COUNTED UINT64_MAX
 
 /*
- * Says what is left out of the rows, and why: "texts that are there less than 3 times". Several are added up, their
- * reasons have "; " between them. Nothing is said if all that is counted is 0; NULL: it is said, and not counted. A
- * spec without the facts for objects and bytes has them in no fact.
+ * Says what is left out of the rows, and why: "texts that are there less than 3 times". Several are
+ * added up, their reasons have "; " between them. Nothing is said if all that is counted is 0;
+ * NULL: it is said, and not counted. A spec without the facts for objects and bytes has them in no
+ * fact.
  */
-int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err, const char *format, ...)
-	HDB_PRINTF(4, 5);
+int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err,
+	      const char *format, ...) HDB_PRINTF(4, 5);
 
 /* Sets the facts of what was said, once the query is open. For the framework. */
 int query_tell_coverage(struct query *q, struct hdb_error *err);

@@ -50,8 +50,8 @@ static int find_element(struct query *q, uint32_t from, uint64_t length, uint64_
 	uint8_t type;
 
 	for (uint64_t at = 0; at < length && at < SEARCH_MAX; at += SEARCH_CHUNK) {
-		const int r = heap_elements(q->heap, from, at, SEARCH_CHUNK, bits, &type, &done,
-					    err);
+		const int r =
+			heap_elements(q->heap, from, at, SEARCH_CHUNK, bits, &type, &done, err);
 
 		if (r < 0)
 			return r;

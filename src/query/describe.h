@@ -4,12 +4,13 @@
 #ifndef QUERY_DESCRIBE_H
 #define QUERY_DESCRIBE_H
 
-#include "heap/values.h"
+#include "heap/values/values.h"
 #include "query/query.h"
 
 /*
- * What an object's value is, for people: a string's text in quotes, a boxed number, a thread's name, an enum
- * constant, the class that a class object stands for. "" if it has none that can be told.
+ * What an object's value is, for people: a string's text in quotes, a boxed number, a thread's
+ * name, an enum constant, the class that a class object stands for. "" if it has none that can be
+ * told.
  */
 void query_describe(struct query *q, uint32_t ix, char *buf, size_t size);
 
@@ -17,20 +18,24 @@ void query_describe(struct query *q, uint32_t ix, char *buf, size_t size);
 void query_value_text(const struct heap_value *value, char *buf, size_t size);
 
 /*
- * Sets a text column to a value for people: a number, "null", or the label of the object; and an ID column (SIZE_MAX:
- * none) to that object, if the dump has it.
+ * Sets a text column to a value for people: a number, "null", or the label of the object; and an ID
+ * column (SIZE_MAX: none) to that object, if the dump has it.
  */
 int query_set_value(struct query *q, size_t text_column, size_t id_column,
 		    const struct heap_value *value, struct hdb_error *err);
 
 /*
- * How `from` holds `to`: the names of its fields with commas between, "[3]", "<class>", "<super>", "<class loader>",
- * "static NAME", "<local variable>". Long arrays are searched so far only, then "[?]".
+ * How `from` holds `to`: the names of its fields with commas between, "[3]", "<class>", "<super>",
+ * "<class loader>", "static NAME", "<local variable>". Long arrays are searched so far only, then
+ * "[?]".
  */
 int query_holder(struct query *q, uint32_t from, uint32_t to, char *buf, size_t size,
 		 struct hdb_error *err);
 
-/* Sets the columns id, class, label, shallow and retained (the table's, null without it) of an object. */
+/*
+ * Sets the columns id, class, label, shallow and retained (the table's, null without it) of an
+ * object.
+ */
 struct query_object_columns {
 	size_t id, class, label, shallow, retained; /* SIZE_MAX: none */
 };
@@ -41,8 +46,8 @@ int query_set_object(struct query *q, const struct query_object_columns *columns
 const char *query_strength_name(uint8_t strength);
 
 /*
- * Retained size from the table, or found locally within the usual limits; *found false if neither does. Builds no
- * dominators.
+ * Retained size from the table, or found locally within the usual limits; *found false if neither
+ * does. Builds no dominators.
  */
 int query_cheap_retained(struct query *q, uint32_t ix, bool *found, uint64_t *bytes,
 			 const char **from, struct hdb_error *err);

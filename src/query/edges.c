@@ -28,7 +28,8 @@ int query_each_edge(struct query *q, const struct store_lists *lists, uint64_t l
 	struct store_lists whole = *lists, big = *lists;
 	uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
 	struct base_vec entries = { 0 };
-	int r = lengths ? HDB_OK : hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
+	int r = lengths ? HDB_OK :
+			  hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
 
 	for (uint64_t first = 0; first < list_count && r == HDB_OK; first += STORE_BLOCK_OBJECTS) {
 		const uint64_t left = list_count - first;
@@ -37,7 +38,8 @@ int query_each_edge(struct query *q, const struct store_lists *lists, uint64_t l
 
 		entries.count = 0;
 		r = store_lists_block(&whole, (uint32_t)first, lengths, &entries, &count, err);
-		if (r == HDB_OK && count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+		if (r == HDB_OK &&
+		    count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
 			r = store_damaged(q->heap->store, lists->table, first, "impossible size",
 					  err);
 		at = entries.data;

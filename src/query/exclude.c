@@ -1,5 +1,6 @@
 /*
- * query/exclude.c - references that shall not count, by the strength of a reference object or by field.
+ * query/exclude.c - references that shall not count, by the strength of a reference object or by
+ * field.
  */
 #include "query/exclude.h"
 
@@ -38,8 +39,10 @@ static int add_field(struct query *q, struct query_excludes *s, const char *text
 	int r;
 
 	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
-		return hdb_fail(err, HDB_EUSAGE, "--exclude: \"%.*s\" is none of weak, soft, phantom, "
-				"finalizer, none, CLASS:FIELD", (int)size, text);
+		return hdb_fail(err, HDB_EUSAGE,
+				"--exclude: \"%.*s\" is none of weak, soft, phantom, "
+				"finalizer, none, CLASS:FIELD",
+				(int)size, text);
 	memcpy(name, text, class_size);
 	name[class_size] = '\0';
 	r = query_classes(q, name, false, &classes, &count, err);
@@ -47,8 +50,10 @@ static int add_field(struct query *q, struct query_excludes *s, const char *text
 		return r;
 	if (count > QUERY_EXCLUDES_MAX - s->field_count) {
 		free(classes);
-		return hdb_fail(err, HDB_ELIMIT, "--exclude: more than %d classes; name their "
-			"superclass", QUERY_EXCLUDES_MAX);
+		return hdb_fail(err, HDB_ELIMIT,
+				"--exclude: more than %d classes; name their "
+				"superclass",
+				QUERY_EXCLUDES_MAX);
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct query_excluded_field *field = &s->fields[s->field_count++];
@@ -101,7 +106,8 @@ static int is_field_excluded(struct query *q, const struct query_excludes *s, ui
 	int r = heap_object(q->heap, from, &object, err);
 
 	*out = false;
-	if (r < 0 || object.kind != STORE_INSTANCE || heap_class(q->heap, object.class_no)->ix == to)
+	if (r < 0 || object.kind != STORE_INSTANCE ||
+	    heap_class(q->heap, object.class_no)->ix == to)
 		return r;
 	r = heap_id(q->heap, to, &to_id, err);
 	if (r == HDB_OK)
@@ -268,11 +274,12 @@ static unsigned add_target(struct target *targets, unsigned count, uint64_t id, 
 }
 
 /*
- * The same without looking IDs up. Indices are in the order of IDs, so where all that the fields refer to is among
- * the edges, the k-th of one is the k-th of the other. False: they do not match, and nothing was done.
+ * The same without looking IDs up. Indices are in the order of IDs, so where all that the fields
+ * refer to is among the edges, the k-th of one is the k-th of the other. False: they do not match,
+ * and nothing was done.
  */
-static bool drop_in_order(const struct query_excludes *s, uint32_t class_no, const struct held *held,
-			  uint32_t *edges, uint32_t *count)
+static bool drop_in_order(const struct query_excludes *s, uint32_t class_no,
+			  const struct held *held, uint32_t *edges, uint32_t *count)
 {
 	const struct store_class *class = heap_class(s->query->heap, class_no);
 	struct target targets[FEW + 1];
@@ -289,7 +296,8 @@ static bool drop_in_order(const struct query_excludes *s, uint32_t class_no, con
 	if (n != *count - first)
 		return false;
 	for (unsigned k = 0; k < n; k++)
-		if ((k && edges[first + k] <= edges[first + k - 1]) || edges[first + k] == class->ix)
+		if ((k && edges[first + k] <= edges[first + k - 1]) ||
+		    edges[first + k] == class->ix)
 			return false;
 	for (unsigned k = 0; k < n; k++)
 		if (targets[k].is_held)
@@ -339,8 +347,8 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 }
 
 /*
- * Notes the classes whose instances may have edges that no field has (threads their locals, loaders their classes),
- * or fields whose targets are no edges: then all of them.
+ * Notes the classes whose instances may have edges that no field has (threads their locals, loaders
+ * their classes), or fields whose targets are no edges: then all of them.
  */
 static int note_other_edges(struct query *q, struct query_excludes *s, struct hdb_error *err)
 {
@@ -396,7 +404,9 @@ int query_excludes_filter(struct query *q, struct query_excludes *excludes,
 		excludes->first_place[no + 1] = (uint32_t)excludes->places.count;
 	}
 	*out = (struct derive_filter){
-		.from_class = excludes->from_class, .keep = keep, .ctx = excludes,
+		.from_class = excludes->from_class,
+		.keep = keep,
+		.ctx = excludes,
 	};
 	return r;
 }

@@ -1,9 +1,10 @@
 /*
  * query/garbage.c - the forest of the unreachable; see garbage.h.
  *
- * Tops of rings: search from whatever is left, in order, noting where each search began. An object that a later start
- * reaches is no top, so the starts are gone through again, the last first, and those not reached by then are the
- * tops: of two objects that are each other's only way in, both are reached from the last start that reaches one.
+ * Tops of rings: search from whatever is left, in order, noting where each search began. An object
+ * that a later start reaches is no top, so the starts are gone through again, the last first, and
+ * those not reached by then are the tops: of two objects that are each other's only way in, both
+ * are reached from the last start that reaches one.
  */
 #include "query/garbage.h"
 
@@ -19,16 +20,17 @@ enum { FRESH, HELD, LEFT, AGAIN, COUNTED };
 
 struct garbage {
 	struct query *q;
-	struct base_big numbers; /* uint32_t an object: number among the unreachable + 1; 0: reachable */
-	struct base_big ixs;     /* uint32_t each */
-	struct base_big bytes;   /* uint64_t each: shallow size */
-	struct base_big first;   /* uint64_t each, and one more: its edges in `target` */
-	struct base_big target;  /* uint32_t */
-	struct base_big state;   /* uint8_t each */
-	struct base_big stack;   /* uint32_t each */
-	struct base_vec starts;  /* uint32_t */
+	/* uint32_t an object: number among the unreachable + 1; 0: reachable */
+	struct base_big numbers;
+	struct base_big ixs;    /* uint32_t each */
+	struct base_big bytes;  /* uint64_t each: shallow size */
+	struct base_big first;  /* uint64_t each, and one more: its edges in `target` */
+	struct base_big target; /* uint32_t */
+	struct base_big state;  /* uint8_t each */
+	struct base_big stack;  /* uint32_t each */
+	struct base_vec starts; /* uint32_t */
 	uint64_t count;
-	bool is_filling;         /* edges are written; else counted */
+	bool is_filling; /* edges are written; else counted */
 	uint64_t seen;
 };
 
@@ -81,11 +83,11 @@ static int each_edge(struct garbage *g, struct hdb_error *err)
 	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
 		r = heap_read_block(heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			put_edge(g, block->first_ix + i,
-				 heap_class(heap, block->class_no[i])->ix);
+			put_edge(g, block->first_ix + i, heap_class(heap, block->class_no[i])->ix);
 	}
 	free(block);
-	return r == HDB_OK ? query_each_edge(g->q, &lists, heap->object_count, take_edges, g, err) : r;
+	return r == HDB_OK ? query_each_edge(g->q, &lists, heap->object_count, take_edges, g, err) :
+			     r;
 }
 
 static int pass(struct garbage *g, struct hdb_error *err)
@@ -97,7 +99,7 @@ static int pass(struct garbage *g, struct hdb_error *err)
 	uint64_t *bytes = g->bytes.data;
 	uint64_t count = 0;
 	int r = block && reachable ? HDB_OK :
-		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
 		r = heap_read_block(heap, b, block, err);
@@ -145,7 +147,10 @@ static int load(struct garbage *g, struct hdb_error *err)
 		r = each_edge(g, err);
 	if (r < 0)
 		return r;
-	/* first[n + 1] is the number of n's edges; it becomes their start, and by filling their end. */
+	/*
+	 * first[n + 1] is the number of n's edges; it becomes their start, and by filling their
+	 * end.
+	 */
 	first = g->first.data;
 	for (uint64_t n = 1; n <= g->count; n++) {
 		const uint64_t edges = first[n];

@@ -1,9 +1,10 @@
 /*
- * query/garbage.h - the forest of the unreachable: which unreachable objects no other one holds, and what
- * hangs on each.
+ * query/garbage.h - the forest of the unreachable: which unreachable objects no other one holds,
+ * and what hangs on each.
  *
- * Each unreachable object hangs on one top: an object that nothing unreachable refers to or, of a ring that nothing
- * refers to, one object of the ring. What several tops hold hangs on the first by ID.
+ * Each unreachable object hangs on one top: an object that nothing unreachable refers to or, of a
+ * ring that nothing refers to, one object of the ring. What several tops hold hangs on the first by
+ * ID.
  */
 #ifndef QUERY_GARBAGE_H
 #define QUERY_GARBAGE_H
@@ -17,8 +18,8 @@ struct query_garbage_top {
 };
 
 /*
- * Finds them, in order of ix; *tops (struct query_garbage_top) is owned: base_vec_release. Memory: 4 bytes an
- * object, 26 an unreachable one and 4 each of its references.
+ * Finds them, in order of ix; *tops (struct query_garbage_top) is owned: base_vec_release. Memory:
+ * 4 bytes an object, 26 an unreachable one and 4 each of its references.
  */
 int query_garbage_tops(struct query *q, struct base_vec *tops, struct hdb_error *err);
 

@@ -118,7 +118,7 @@ static int count_objects(struct query *q, enum query_counting counting,
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
 	int r = block && reachable ? HDB_OK :
-		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	if (r == HDB_OK)
 		memset(reachable, 1, STORE_BLOCK_OBJECTS);
@@ -145,7 +145,7 @@ static int count_classes(struct query *q, enum query_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
 {
 	int r = counting == QUERY_COUNT_ALL ? heap_each_count(q->heap, add_counted, by_class, err) :
-		HDB_NOTFOUND;
+					      HDB_NOTFOUND;
 
 	return r == HDB_NOTFOUND ? count_objects(q, counting, by_class, err) : r;
 }
@@ -192,9 +192,8 @@ static int compare_members(const void *a, const void *b)
 }
 
 /* Adds classes up by package or loader. */
-static int fold_sorted(struct heap *heap, enum derive_group by,
-		       const struct derive_total *by_class, struct query_groups *out,
-		       struct hdb_error *err)
+static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,
+		       struct query_groups *out, struct hdb_error *err)
 {
 	struct member *members = calloc((size_t)heap->class_count + 1, sizeof(*members));
 	size_t count = 0;
@@ -218,7 +217,8 @@ static int fold_sorted(struct heap *heap, enum derive_group by,
 
 		if (is_new)
 			out->totals[count++] = (struct derive_total){
-				.group = by, .no = by == DERIVE_LOADER ? m->loader_ix : m->no,
+				.group = by,
+				.no = by == DERIVE_LOADER ? m->loader_ix : m->no,
 			};
 		add(&out->totals[count - 1], &by_class[m->no]);
 	}
@@ -317,8 +317,9 @@ void query_sort_groups(struct query_groups *groups, enum query_group_key key)
 {
 	if (groups->count)
 		qsort(groups->totals, groups->count, sizeof(*groups->totals),
-		      key == QUERY_BY_SHALLOW ? compare_shallow :
-		      key == QUERY_BY_RETAINED ? compare_retained : compare_unreachable);
+		      key == QUERY_BY_SHALLOW  ? compare_shallow :
+		      key == QUERY_BY_RETAINED ? compare_retained :
+						 compare_unreachable);
 }
 
 const char *query_group_name(struct query *q, enum derive_group by, uint32_t no, size_t *size)
@@ -332,7 +333,8 @@ const char *query_group_name(struct query *q, enum derive_group by, uint32_t no,
 		name = "<boot>";
 	else
 		name = heap_object(q->heap, no, &loader, NULL) == HDB_OK ?
-		       heap_class_name(q->heap, loader.class_no) : "?";
+			       heap_class_name(q->heap, loader.class_no) :
+			       "?";
 	*size = strlen(name);
 	if (by == DERIVE_PACKAGE) {
 		*size = heap_package_size(name);
@@ -356,7 +358,7 @@ int query_filter_groups(struct query *q, struct query_groups *groups, const char
 
 		if (!copy)
 			return hdb_fail_memory(err, "a name", size);
-		if (query_glob(pattern, copy))
+		if (base_glob(pattern, copy))
 			groups->totals[kept++] = groups->totals[i];
 		free(copy);
 	}

@@ -13,7 +13,7 @@ struct query_groups {
 	enum derive_group by;
 	struct derive_total *totals; /* groups that have objects; owned */
 	size_t count;
-	size_t at;                   /* the next one to give */
+	size_t at; /* the next one to give */
 };
 
 /* The value of --by: class, superclass, package or loader; `fallback` if it was not given. */
@@ -22,8 +22,9 @@ int query_by(const struct query *q, enum derive_group fallback, enum derive_grou
 
 /* How objects are told apart by query_count_groups. */
 enum query_counting {
-	QUERY_COUNT_ALL,    /* all count as reachable, as the import counted them: nothing is built */
-	QUERY_COUNT_REACHED /* by the dominators or the reach tree; the latter is built if neither is there */
+	QUERY_COUNT_ALL, /* all count as reachable, as the import counted them: nothing is built */
+	/* by the dominators or the reach tree; the latter is built if neither is there */
+	QUERY_COUNT_REACHED
 };
 
 /* Groups from the table totals, which is built if it is not there. Release *out in any case. */

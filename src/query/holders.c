@@ -3,7 +3,7 @@
  */
 #include "query/holders.h"
 
-#include "heap/values.h"
+#include "heap/values/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ static int grow(struct query_holders *h, struct hdb_error *err)
 {
 	const size_t slots = h->table.capacity ? h->table.capacity * 2 : FIRST_SLOTS;
 	struct base_vec table = {
-		.data = calloc(slots, sizeof(struct query_holder_count)), .capacity = slots,
+		.data = calloc(slots, sizeof(struct query_holder_count)),
+		.capacity = slots,
 	};
 	const struct query_holder_count *old = h->table.data;
 

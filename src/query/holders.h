@@ -8,16 +8,17 @@
 
 /* A field, the elements of an array class, or a thread's local variables. */
 struct query_holder_count {
-	uint64_t key;   /* class number << 32 | number in the table fields, or one of the special ones; 0: free */
+	/* class number << 32 | number in the table fields, or one of the special ones; 0: free */
+	uint64_t key;
 	uint64_t count; /* references through it */
 };
 
 struct query_holders {
 	struct store_lists referrers;
-	bool with_unreachable;     /* count what unreachable objects hold, too */
-	struct base_vec table;     /* struct query_holder_count, open addressing */
+	bool with_unreachable; /* count what unreachable objects hold, too */
+	struct base_vec table; /* struct query_holder_count, open addressing */
 	size_t used;
-	uint64_t references;       /* all that were counted */
+	uint64_t references; /* all that were counted */
 };
 
 /* Prepares; builds the table of referrers. Release it in any case. */
@@ -33,8 +34,8 @@ int query_holders_add(struct query *q, struct query_holders *holders, uint32_t i
 		      struct hdb_error *err);
 
 /*
- * The commonest: "java.util.HashMap$Node.key", "static Main.cache", "java.lang.String[]", "<local variable>", "<root>";
- * "" if there is none. *count is its references.
+ * The commonest: "java.util.HashMap$Node.key", "static Main.cache", "java.lang.String[]", "<local
+ * variable>", "<root>"; "" if there is none. *count is its references.
  */
 int query_holders_top(struct query *q, const struct query_holders *holders, char *buf, size_t size,
 		      uint64_t *count, struct hdb_error *err);

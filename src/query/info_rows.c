@@ -3,7 +3,7 @@
  */
 #include "query/info_rows.h"
 
-#include "heap/text.h"
+#include "heap/values/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 enum { SECTION, KEY, VALUE, NUMBER, HELP };
 
 const struct hdb_column info_columns[INFO_COLUMNS] = {
-	{ "section", HDB_TYPE_TEXT, "", "dump, vm, database, sizes, classes, objects, roots or "
+	{ "section", HDB_TYPE_TEXT, "",
+	  "dump, vm, database, sizes, classes, objects, roots or "
 	  "tables" },
 	{ "key", HDB_TYPE_TEXT, "", "what it is about" },
 	{ "value", HDB_TYPE_TEXT, "", "for people" },
@@ -22,7 +23,7 @@ const struct hdb_column info_columns[INFO_COLUMNS] = {
 
 struct row {
 	const char *section, *help;
-	char *key, *value;   /* owned */
+	char *key, *value; /* owned */
 	uint64_t number;
 	bool is_number;
 };
@@ -54,7 +55,7 @@ static int add_row(struct info_rows *info, const struct row *row, const char *ke
 	copy.key = clean_copy(key);
 	copy.value = clean_copy(value);
 	r = copy.key && copy.value ? base_vec_push(&info->rows, &copy, sizeof(copy), err) :
-	    hdb_fail_memory(err, "a value", strlen(key) + strlen(value));
+				     hdb_fail_memory(err, "a value", strlen(key) + strlen(value));
 	if (r < 0) {
 		free(copy.key);
 		free(copy.value);
@@ -89,7 +90,10 @@ int info_number(struct info_rows *info, const char *section, const char *key, co
 		uint64_t value, struct hdb_error *err)
 {
 	const struct row row = {
-		.section = section, .help = help, .number = value, .is_number = true,
+		.section = section,
+		.help = help,
+		.number = value,
+		.is_number = true,
 	};
 	char text[32];
 

@@ -22,7 +22,10 @@ int info_open(struct query *q, struct info_rows **out, struct hdb_error *err);
 int info_next(struct query *q, struct hdb_error *err);
 void info_close(struct query *q);
 
-/* Appends a row. Section and help are lent and static; key and value are copied, and made valid UTF-8. */
+/*
+ * Appends a row. Section and help are lent and static; key and value are copied, and made valid
+ * UTF-8.
+ */
 int info_text(struct info_rows *info, const char *section, const char *key, const char *help,
 	      const char *value, struct hdb_error *err);
 /* The same with a number, written with thousands separators. */

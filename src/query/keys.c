@@ -1,8 +1,9 @@
 /*
  * query/keys.c - values as hashes and texts; see keys.h.
  *
- * Threads read what lies in the dump at a place that the class tells: numbers in boxes and in fields, the characters of
- * strings, the elements of primitive arrays. The rest is left to the calling thread, which may look things up.
+ * Threads read what lies in the dump at a place that the class tells: numbers in boxes and in
+ * fields, the characters of strings, the elements of primitive arrays. The rest is left to the
+ * calling thread, which may look things up.
  */
 #include "query/keys.h"
 
@@ -10,8 +11,8 @@
 #include "base/idmap.h"
 #include "derive/blocks.h"
 #include "heap/known.h"
-#include "heap/string_scan.h"
-#include "heap/value_text.h"
+#include "heap/values/string_scan.h"
+#include "heap/values/value_text.h"
 #include "query/contents.h"
 #include "query/describe.h"
 
@@ -24,7 +25,10 @@
 
 /* Kind of texts, which are never taken for contents. */
 #define TEXT_KIND 2u
-/* Members of a block from which on its part of the dump is read whole: there is one in every other page, or more. */
+/*
+ * Members of a block from which on its part of the dump is read whole: there is one in every other
+ * page, or more.
+ */
 #define WANT_MEMBERS 128u
 /* Bytes that a number takes as text, and more. */
 #define NUMBER_TEXT 64
@@ -82,8 +86,8 @@ static int hash_array(struct heap *heap, struct base_view *view, uint64_t offset
 /* ---- one object ---- */
 
 /*
- * What an object is grouped by: itself, or its field; HDB_NOTFOUND: it has no such field. *of is the
- * object that it is, HEAP_NONE for numbers, null and what the dump lacks.
+ * What an object is grouped by: itself, or its field; HDB_NOTFOUND: it has no such field. *of is
+ * the object that it is, HEAP_NONE for numbers, null and what the dump lacks.
  */
 static int value_of(const struct query_keys *k, uint32_t ix, struct heap_value *out, uint32_t *of,
 		    struct hdb_error *err)
@@ -156,8 +160,9 @@ static int hash_content(struct query *q, const struct heap_object *object,
 		r = heap_open_dump(heap, err);
 		if (r == HDB_OK)
 			r = heap_offset(heap, object->ix, &offset, err);
-		return r < 0 ? r : hash_array(heap, &heap->view, offset, object->class_no,
-					      object->length, out, err);
+		return r < 0 ? r :
+			       hash_array(heap, &heap->view, offset, object->class_no,
+					  object->length, out, err);
 	}
 	if (object->kind == STORE_INSTANCE && heap_is_string(heap, object->ix)) {
 		r = heap_string_one(heap, object->ix, &string, err);
@@ -305,8 +310,9 @@ static int read_number(struct reading *m, const struct query_key_way *way, uint6
 	struct heap_value value = { .type = way->type };
 	const uint8_t *p;
 	struct hprof_sub sub;
-	const int r = offset ? hprof_sub_read(&heap->file, &m->view, offset, heap->source->size, &sub,
-					      err) : HDB_NOTFOUND;
+	const int r = offset ? hprof_sub_read(&heap->file, &m->view, offset, heap->source->size,
+					      &sub, err) :
+			       HDB_NOTFOUND;
 
 	if (r != HDB_OK || sub.tag != HPROF_INSTANCE_DUMP ||
 	    (uint64_t)way->at + size > sub.body_size)
@@ -376,7 +382,8 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 		r = read_members(&m, err);
 	if (r == HDB_OK && has_strings && k->references)
 		r = heap_string_block(k->q->heap, block->objects, &k->references[block->block_no],
-				      &reader, block->values, &block->bytes[1], take_string, &m, err);
+				      &reader, block->values, &block->bytes[1], take_string, &m,
+				      err);
 	free(m.groups);
 	return r;
 }
@@ -385,14 +392,14 @@ static int take_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	const struct each_key *each = ctx;
 
-	return block->bytes[0].count ?
-	       each->take(each->ctx, block->objects, block->bytes[0].data, block->bytes[0].count,
-			  err) : HDB_OK;
+	return block->bytes[0].count ? each->take(each->ctx, block->objects, block->bytes[0].data,
+						  block->bytes[0].count, err) :
+				       HDB_OK;
 }
 
 int query_keys_each(struct query_keys *keys, const char *stage,
-		    int (*take)(void *ctx, const struct heap_block *objects,
-				struct query_key *keys, size_t count, struct hdb_error *err),
+		    int (*take)(void *ctx, const struct heap_block *objects, struct query_key *keys,
+				size_t count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err)
 {
 	struct each_key each = { .keys = keys, .take = take, .ctx = ctx };

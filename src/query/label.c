@@ -3,8 +3,8 @@
  */
 #include "query/describe.h"
 
-#include "heap/collections.h"
-#include "heap/value_text.h"
+#include "heap/collections/collections.h"
+#include "heap/values/value_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

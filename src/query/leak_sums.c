@@ -5,7 +5,7 @@
 
 #include "derive/blocks.h"
 #include "derive/build.h"
-#include "graph/rank_bits.h"
+#include "base/rank_bitset.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,10 @@
 
 /* Suspects are numbered below this, which is the number of none. */
 #define NO_SUSPECT 0xffu
-/* Instead of a dominator's place, from here on: FIRST_LABEL + suspect. Places are fewer: not all objects dominate. */
+/*
+ * Instead of a dominator's place, from here on: FIRST_LABEL + suspect. Places are fewer: not all
+ * objects dominate.
+ */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
 /* Objects ahead for which memory is asked. */
 #define AHEAD 16u
@@ -24,13 +27,13 @@ struct counting {
 	struct query *q;
 	const struct query_suspects *suspects;
 	struct query_leak_sums *out;
-	struct derive_tree_block *blocks;  /* by slot */
-	struct graph_rank_bits inner;      /* objects that dominate others */
-	_Atomic uint32_t *up;              /* by place among them: their dominator's, or a label */
+	struct derive_tree_block *blocks; /* by slot */
+	struct base_ranks inner;          /* objects that dominate others */
+	_Atomic uint32_t *up;             /* by place among them: their dominator's, or a label */
 	struct base_big up_big;
-	uint8_t *group_of_class;           /* NO_SUSPECT: none */
+	uint8_t *group_of_class; /* NO_SUSPECT: none */
 	bool has_groups;
-	uint64_t point_bits;               /* accumulation points by a few bits of theirs, to pass others over */
+	uint64_t point_bits; /* accumulation points by a few bits of theirs, to pass others over */
 };
 
 struct query_class_sum *query_leak_sums_contents(const struct query_leak_sums *sums, size_t suspect)
@@ -93,9 +96,9 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
 		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
-			graph_rank_bits_prefetch(&c->inner, dominator[i + AHEAD]);
+			base_ranks_prefetch(&c->inner, dominator[i + AHEAD]);
 		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
-			graph_rank_bits_put(&c->inner, dominator[i]);
+			base_ranks_put(&c->inner, dominator[i]);
 	}
 	return r;
 }
@@ -106,7 +109,7 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct counting *c = ctx;
 	uint32_t *dominator = c->blocks[block->slot].dominator;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
-	uint32_t place = graph_rank_bits_before(&c->inner, first_ix);
+	uint32_t place = base_ranks_before(&c->inner, first_ix);
 	const int r = derive_tree_dominators(c->q->derive, block, dominator, err);
 
 	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
@@ -114,15 +117,16 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		uint32_t up;
 
 		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
-			graph_rank_bits_prefetch(&c->inner, dominator[i + AHEAD]);
-		if (!graph_rank_bits_has(&c->inner, first_ix + i))
+			base_ranks_prefetch(&c->inner, dominator[i + AHEAD]);
+		if (!base_ranks_has(&c->inner, first_ix + i))
 			continue;
 		if (d == GRAPH_NONE)
-			up = FIRST_LABEL + suspect_of_top(c, first_ix + i, c->has_groups ?
-							  block->objects->class_no[i] : 0);
+			up = FIRST_LABEL +
+			     suspect_of_top(c, first_ix + i,
+					    c->has_groups ? block->objects->class_no[i] : 0);
 		else
 			up = d == first_ix + i ? FIRST_LABEL + NO_SUSPECT :
-			     graph_rank_bits_before(&c->inner, d);
+						 base_ranks_before(&c->inner, d);
 		atomic_store_explicit(&c->up[place++], up, memory_order_relaxed);
 	}
 	return r;
@@ -131,31 +135,32 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 static int link_all(struct counting *c, struct hdb_error *err)
 {
 	struct query *q = c->q;
-	int r = graph_rank_bits_init(&c->inner, q->heap->object_count, q->work, "what dominates others",
-				     err);
+	int r = base_ranks_init(&c->inner, q->heap->object_count, q->work, "what dominates others",
+				err);
 
 	if (r == HDB_OK)
-		r = derive_each_block(q->derive, "objects that dominate others", false, mark_block, NULL,
-				      c, err);
+		r = derive_each_block(q->derive, "objects that dominate others", false, mark_block,
+				      NULL, c, err);
 	if (r != HDB_OK)
 		return r;
-	graph_rank_bits_rank(&c->inner);
+	base_ranks_rank(&c->inner);
 	r = base_big_alloc_raw(q->work, &c->up_big, (c->inner.count + 1ull) * sizeof(*c->up),
 			       "what dominates others", err);
 	c->up = c->up_big.data;
-	return r == HDB_OK ? derive_each_block(q->derive, "their dominators", c->has_groups, link_block,
-					       NULL, c, err) : r;
+	return r == HDB_OK ? derive_each_block(q->derive, "their dominators", c->has_groups,
+					       link_block, NULL, c, err) :
+			     r;
 }
 
 /*
- * The label that the way up from a place ends at, which all places on it get. Threads that meet on a way write the
- * same. False: the way is a circle.
+ * The label that the way up from a place ends at, which all places on it get. Threads that meet on
+ * a way write the same. False: the way is a circle.
  */
 static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 {
 	uint32_t at = place, up;
 
-	for (uint64_t steps = 0; ; steps++) {
+	for (uint64_t steps = 0;; steps++) {
 		up = atomic_load_explicit(&c->up[at], memory_order_relaxed);
 		if (up >= FIRST_LABEL)
 			break;
@@ -180,7 +185,7 @@ static int suspect_of(struct counting *c, const struct heap_block *objects, uint
 		      uint32_t *next_place, uint8_t *out, struct hdb_error *err)
 {
 	const uint32_t ix = objects->first_ix + i;
-	const bool is_inner = graph_rank_bits_has(&c->inner, ix);
+	const bool is_inner = base_ranks_has(&c->inner, ix);
 	const uint32_t place = is_inner ? (*next_place)++ : 0;
 	uint32_t label;
 
@@ -191,7 +196,7 @@ static int suspect_of(struct counting *c, const struct heap_block *objects, uint
 		*out = suspect_of_top(c, ix, objects->class_no[i]);
 		return HDB_OK;
 	}
-	if (!find_label(c, is_inner ? place : graph_rank_bits_before(&c->inner, d), &label))
+	if (!find_label(c, is_inner ? place : base_ranks_before(&c->inner, d), &label))
 		return store_damaged(c->q->heap->store, STORE_DOMINATORS, ix,
 				     "what dominates forms a circle", err);
 	*out = (uint8_t)(label - FIRST_LABEL);
@@ -204,14 +209,14 @@ static int find_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct counting *c = ctx;
 	const struct heap_block *objects = block->objects;
 	struct derive_tree_block *tree = &c->blocks[block->slot];
-	uint32_t place = graph_rank_bits_before(&c->inner, objects->first_ix);
+	uint32_t place = base_ranks_before(&c->inner, objects->first_ix);
 	int r = derive_tree_read(c->q->derive, block, tree, err);
 
 	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
 		uint8_t suspect = NO_SUSPECT;
 
 		if (objects->count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
-			graph_rank_bits_prefetch(&c->inner, tree->dominator[i + AHEAD]);
+			base_ranks_prefetch(&c->inner, tree->dominator[i + AHEAD]);
 		r = suspect_of(c, objects, i, tree->dominator[i], &place, &suspect, err);
 		block->values[i] = suspect;
 	}
@@ -223,8 +228,8 @@ static void add_to_children(struct counting *c, const struct derive_block *block
 	const struct derive_tree_block *tree = &c->blocks[block->slot];
 
 	for (size_t s = 0; s < c->suspects->count; s++) {
-		struct query_class_sum *sum = query_leak_sums_children(c->out, s) +
-					      block->objects->class_no[i];
+		struct query_class_sum *sum =
+			query_leak_sums_children(c->out, s) + block->objects->class_no[i];
 
 		if (c->suspects->list[s].point_ix != tree->dominator[i])
 			continue;
@@ -250,7 +255,8 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 			add_to_children(c, block, i);
 		if (block->values[i] == NO_SUSPECT || !derive_is_counted(c->q->heap, objects, i))
 			continue;
-		sum = query_leak_sums_contents(c->out, (size_t)block->values[i]) + objects->class_no[i];
+		sum = query_leak_sums_contents(c->out, (size_t)block->values[i]) +
+		      objects->class_no[i];
 		sum->count++;
 		sum->shallow_bytes += objects->shallow[i];
 	}
@@ -262,10 +268,12 @@ static int make_sums(struct counting *c, struct hdb_error *err)
 	struct query_leak_sums *out = c->out;
 	const size_t count = c->suspects->count;
 	const uint64_t size = count * out->class_count * sizeof(struct query_class_sum);
-	int r = base_big_alloc(out->work, &out->contents_big, size + 1, "contents of suspects", err);
+	int r = base_big_alloc(out->work, &out->contents_big, size + 1, "contents of suspects",
+			       err);
 
 	if (r == HDB_OK)
-		r = base_big_alloc(out->work, &out->children_big, size + 1, "contents of suspects", err);
+		r = base_big_alloc(out->work, &out->children_big, size + 1, "contents of suspects",
+				   err);
 	for (size_t s = 0; r == HDB_OK && s < count; s++) {
 		for (uint32_t no = 0; no < out->class_count; no++)
 			query_leak_sums_contents(out, s)[no].class_no =
@@ -294,10 +302,10 @@ int query_leak_sums_count(struct query *q, const struct query_suspects *suspects
 	if (r == HDB_OK && suspects->count)
 		r = link_all(&c, err);
 	if (r == HDB_OK && suspects->count)
-		r = derive_each_block(q->derive, "what suspects hold", true, find_block, add_block, &c,
-				      err);
+		r = derive_each_block(q->derive, "what suspects hold", true, find_block, add_block,
+				      &c, err);
 	base_big_free(q->work, &c.up_big);
-	graph_rank_bits_release(&c.inner);
+	base_ranks_release(&c.inner);
 	free(c.group_of_class);
 	free(c.blocks);
 	return r;

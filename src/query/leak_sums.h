@@ -1,11 +1,12 @@
 /*
- * query/leak_sums.h - what leak suspects retain by class, and what their accumulation points dominate: exact, counted
- * in passes over all objects.
+ * query/leak_sums.h - what leak suspects retain by class, and what their accumulation points
+ * dominate: exact, counted in passes over all objects.
  *
- * All suspects are on the top level of the dominator tree, so each object belongs to the one, if any, that its way up
- * ends at. One pass marks the objects that dominate others, one notes their dominators, and one, on its way through all
- * objects, looks up where these lead and notes it for all that it passed. Memory: a bit an object, 4 bytes an object
- * that dominates others; 24 bytes a class and suspect, twice; files where the budget has no room.
+ * All suspects are on the top level of the dominator tree, so each object belongs to the one, if
+ * any, that its way up ends at. One pass marks the objects that dominate others, one notes their
+ * dominators, and one, on its way through all objects, looks up where these lead and notes it for
+ * all that it passed. Memory: a bit an object, 4 bytes an object that dominates others; 24 bytes a
+ * class and suspect, twice; files where the budget has no room.
  */
 #ifndef QUERY_LEAK_SUMS_H
 #define QUERY_LEAK_SUMS_H
@@ -19,7 +20,7 @@ struct query_class_sum {
 };
 
 struct query_leak_sums {
-	struct base_work *work;  /* lent */
+	struct base_work *work; /* lent */
 	uint32_t class_count;
 	struct base_big contents_big, children_big;
 };
@@ -30,10 +31,12 @@ int query_leak_sums_count(struct query *q, const struct query_suspects *suspects
 void query_leak_sums_release(struct query_leak_sums *sums);
 
 /*
- * By class number, of a suspect: all that it retains; what its accumulation point dominates immediately. What the dump
- * lacks counts nowhere.
+ * By class number, of a suspect: all that it retains; what its accumulation point dominates
+ * immediately. What the dump lacks counts nowhere.
  */
-struct query_class_sum *query_leak_sums_contents(const struct query_leak_sums *sums, size_t suspect);
-struct query_class_sum *query_leak_sums_children(const struct query_leak_sums *sums, size_t suspect);
+struct query_class_sum *query_leak_sums_contents(const struct query_leak_sums *sums,
+						 size_t suspect);
+struct query_class_sum *query_leak_sums_children(const struct query_leak_sums *sums,
+						 size_t suspect);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * query/limits.c - how large the heap could have become, and whether it was at that limit when the dump was made.
+ * query/limits.c - how large the heap could have become, and whether it was at that limit when the
+ * dump was made.
  */
 #include "query/limits.h"
 
@@ -15,7 +16,8 @@
 
 /* Static fields that have the limit, where no property says otherwise. */
 static const char *const limit_fields[] = {
-	"jdk.internal.misc.VM.directMemory", "sun.misc.VM.directMemory",
+	"jdk.internal.misc.VM.directMemory",
+	"sun.misc.VM.directMemory",
 };
 
 /* Set with a value of its own, the fields above have that. */
@@ -84,8 +86,8 @@ static int find_error(struct query *q, bool *found, struct hdb_error *err)
 			r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
 		if (r < 0)
 			return r;
-		*found = r == HDB_OK &&
-			 strncmp(text, out_of_memory, sizeof(out_of_memory) - 1) == 0;
+		*found =
+			r == HDB_OK && strncmp(text, out_of_memory, sizeof(out_of_memory) - 1) == 0;
 	}
 	return HDB_OK;
 }

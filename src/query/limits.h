@@ -1,5 +1,6 @@
 /*
- * query/limits.h - how large the heap could have become, and whether it was at that limit when the dump was made.
+ * query/limits.h - how large the heap could have become, and whether it was at that limit when the
+ * dump was made.
  */
 #ifndef QUERY_LIMITS_H
 #define QUERY_LIMITS_H
@@ -7,15 +8,16 @@
 #include "query/query.h"
 
 struct query_limit {
-	uint64_t bytes;         /* what the VM lets the heap grow to; 0: the heap does not tell */
-	bool is_out_of_memory;  /* a thread had just been given an OutOfMemoryError */
+	uint64_t bytes;        /* what the VM lets the heap grow to; 0: the heap does not tell */
+	bool is_out_of_memory; /* a thread had just been given an OutOfMemoryError */
 };
 
 /*
- * HotSpot keeps the limit in a static field of its class library: direct buffers may by default take as much as the
- * heap (jdk.internal.misc.VM, before JDK 9 sun.misc.VM); unless the property that sets their limit says otherwise. A
- * dump made on an OutOfMemoryError has the constructor of that class on the stack of the thread that got it. Without
- * the dump nothing is known, which is no failure. Classes must be loaded.
+ * HotSpot keeps the limit in a static field of its class library: direct buffers may by default
+ * take as much as the heap (jdk.internal.misc.VM, before JDK 9 sun.misc.VM); unless the property
+ * that sets their limit says otherwise. A dump made on an OutOfMemoryError has the constructor of
+ * that class on the stack of the thread that got it. Without the dump nothing is known, which is no
+ * failure. Classes must be loaded.
  */
 int query_limit_find(struct query *q, struct query_limit *out, struct hdb_error *err);
 

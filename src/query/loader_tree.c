@@ -1,10 +1,11 @@
 /*
- * query/loader_tree.c - finds class loaders and their parents, and puts them in the order of a tree.
+ * query/loader_tree.c - finds class loaders and their parents, and puts them in the order of a
+ * tree.
  */
 #include "query/coverage.h"
 #include "query/loader_tree.h"
 
-#include "heap/values.h"
+#include "heap/values/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ uint32_t query_loader_number(const struct query_loader_tree *tree, uint32_t ix)
 			high = mid;
 	}
 	return low < tree->all.count && query_loader_at(tree, (uint32_t)low)->ix == ix ?
-	       (uint32_t)low : QUERY_NO_LOADER;
+		       (uint32_t)low :
+		       QUERY_NO_LOADER;
 }
 
 /* ---- finding them ---- */
@@ -39,8 +41,9 @@ static int find_loaders(struct query *q, struct query_loader_tree *tree, struct 
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *is_loader = calloc((size_t)heap->class_count + 1, 1);
 	uint8_t *is_named = calloc((size_t)heap->object_count / 8 + 1, 1);
-	int r = block && is_loader && is_named ? HDB_OK :
-		hdb_fail_memory(err, "class loaders", sizeof(*block));
+	int r = block && is_loader && is_named ?
+			HDB_OK :
+			hdb_fail_memory(err, "class loaders", sizeof(*block));
 
 	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++) {
 		const uint32_t ix = heap_class(heap, no)->loader_ix;
@@ -87,8 +90,10 @@ static int find_parents(struct query *q, struct query_loader_tree *tree, struct 
 		if (r == HDB_ECHANGED) {
 			if (err)
 				*err = (struct hdb_error){ 0 };
-			return query_cut(q, NULL, err, "parents and names of class loaders, which only the dump has: "
-					 "it is not there");
+			return query_cut(
+				q, NULL, err,
+				"parents and names of class loaders, which only the dump has: "
+				"it is not there");
 		}
 		if (r < 0)
 			return r;
@@ -159,7 +164,7 @@ int query_loaders_order(struct query_loader_tree *tree, struct hdb_error *err)
 	for (uint32_t no = 0; no < n; no++)
 		children[no] = (struct child){ query_loader_at(tree, no)->parent, no,
 					       no ? query_loader_at(tree, no)->retained_bytes :
-					       UINT64_MAX };
+						    UINT64_MAX };
 	if (n)
 		qsort(children, n, sizeof(*children), compare_children);
 	stack[0] = find_children(children, n, QUERY_NO_LOADER);

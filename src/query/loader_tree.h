@@ -14,11 +14,11 @@ enum query_loader_use { USE_GARBAGE, USE_HELD, USE_PARENT, USE_ROOT, USE_INSTANC
 
 struct query_loader {
 	uint32_t ix;
-	uint32_t parent;      /* number among the loaders, or QUERY_NO_LOADER */
-	uint32_t level;       /* parents above it */
-	uint32_t first_class; /* the query's: where its classes are */
+	uint32_t parent;           /* number among the loaders, or QUERY_NO_LOADER */
+	uint32_t level;            /* parents above it */
+	uint32_t first_class;      /* the query's: where its classes are */
 	struct derive_total total; /* of its classes' instances */
-	uint64_t classes;     /* that it defines */
+	uint64_t classes;          /* that it defines */
 	uint64_t retained_bytes;
 	enum query_loader_use use;
 };
@@ -41,7 +41,7 @@ void query_loaders_release(struct query_loader_tree *tree);
 int query_loaders_order(struct query_loader_tree *tree, struct hdb_error *err);
 
 static inline struct query_loader *query_loader_at(const struct query_loader_tree *tree,
-						    uint32_t no)
+						   uint32_t no)
 {
 	return base_vec_at(&tree->all, struct query_loader, no);
 }

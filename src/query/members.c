@@ -46,8 +46,9 @@ static int mark_loader(struct query *q, const char *name, struct query_members *
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const struct store_class *class = heap_class(heap, no);
 
-		m->is_member_class[no] = loader_ix != HEAP_NONE ? class->loader_ix == loader_ix :
-					 query_glob(name, heap_loader_name(heap, class));
+		m->is_member_class[no] = loader_ix != HEAP_NONE ?
+						 class->loader_ix == loader_ix :
+						 base_glob(name, heap_loader_name(heap, class));
 		any = any || m->is_member_class[no];
 	}
 	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);
@@ -70,7 +71,7 @@ static int pass(struct query *q, struct query_members *m, uint32_t *ixs, struct 
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
 	uint64_t count = 0;
 	int r = block && reachable ? HDB_OK :
-		hdb_fail_memory(err, "a block of objects", sizeof(*block));
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
 	base_stage(q->work, "finding objects", q->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
@@ -112,8 +113,8 @@ int query_members_find(struct query *q, const char *target, bool with_sub,
 	if (!out->is_member_class)
 		return hdb_fail_memory(err, "classes", q->heap->class_count);
 	r = strncmp(target, loader_prefix, prefix) == 0 ?
-	    mark_loader(q, target + prefix, out, err) :
-	    mark_classes(q, target, with_sub, out, err);
+		    mark_loader(q, target + prefix, out, err) :
+		    mark_classes(q, target, with_sub, out, err);
 	if (r == HDB_OK)
 		r = pass(q, out, NULL, err);
 	if (r == HDB_OK)
@@ -219,8 +220,9 @@ int query_members_topmost(struct query *q, const struct query_members *members,
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &bits, n / 8 + 1, "a set of objects", err);
 	for (uint32_t block = 0; block < heap_block_count(q->heap) && r == HDB_OK; block++)
-		r = derive_dominator_block(q->derive, block, (uint32_t *)idom.data +
-					   (uint64_t)block * STORE_BLOCK_OBJECTS, err);
+		r = derive_dominator_block(
+			q->derive, block,
+			(uint32_t *)idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err);
 	if (r == HDB_OK) {
 		member = bits.data;
 		for (uint64_t i = 0; i < members->count; i++)

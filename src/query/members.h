@@ -8,8 +8,8 @@
 #include "query/query.h"
 
 struct query_members {
-	struct base_big ixs;      /* uint32_t, ascending */
-	uint64_t count;           /* unreachable ones included */
+	struct base_big ixs; /* uint32_t, ascending */
+	uint64_t count;      /* unreachable ones included */
 	uint64_t reachable_count;
 	uint64_t reachable_bytes; /* shallow */
 	uint64_t unreachable_count, unreachable_bytes;

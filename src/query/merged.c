@@ -28,7 +28,9 @@
 void query_merged_init(struct query_merged *m, enum derive_group by, unsigned dump_count)
 {
 	*m = (struct query_merged){
-		.by = by, .dump_count = dump_count, .hint = QUERY_MERGED_TOP,
+		.by = by,
+		.dump_count = dump_count,
+		.hint = QUERY_MERGED_TOP,
 	};
 }
 
@@ -48,9 +50,8 @@ static int intern(struct query_merged *m, const struct query_merged_name *name, 
 		  struct hdb_error *err)
 {
 	for (uint64_t seed = 0; seed < HASH_TRIES; seed++) {
-		const uint64_t hash = XXH3_64bits_withSeed(name->text, name->size,
-							   base_hash_seed() + 2 * seed +
-							   name->is_class);
+		const uint64_t hash = XXH3_64bits_withSeed(
+			name->text, name->size, base_hash_seed() + 2 * seed + name->is_class);
 		const struct query_merged_name *there;
 
 		*no = base_idmap_get(&m->by_name, hash);
@@ -80,8 +81,9 @@ static int intern_classes(struct query *q, struct query_merged *m, uint32_t *nam
 	for (uint32_t no = 0; no < n && r == HDB_OK; no++) {
 		struct query_merged_name name = { 0 };
 
-		name.text = query_group_name(q, m->by, m->by == DERIVE_LOADER ?
-					     heap_class(q->heap, no)->loader_ix : no, &name.size);
+		name.text = query_group_name(
+			q, m->by, m->by == DERIVE_LOADER ? heap_class(q->heap, no)->loader_ix : no,
+			&name.size);
 		r = intern(m, &name, &names[no], err);
 		name.is_class = m->by == DERIVE_CLASS;
 		if (r == HDB_OK)
@@ -94,15 +96,18 @@ static int intern_classes(struct query *q, struct query_merged *m, uint32_t *nam
 
 static uint32_t *hint_of(struct query_merged *m, uint32_t parent)
 {
-	return parent == QUERY_MERGED_TOP ? &m->hint :
-	       &base_vec_at(&m->nodes, struct query_merged_node, parent)->hint;
+	return parent == QUERY_MERGED_TOP ?
+		       &m->hint :
+		       &base_vec_at(&m->nodes, struct query_merged_node, parent)->hint;
 }
 
 static int add_node(struct query_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 		    struct hdb_error *err)
 {
 	const struct query_merged_node node = {
-		.parent = parent, .name = name, .hint = QUERY_MERGED_TOP,
+		.parent = parent,
+		.name = name,
+		.hint = QUERY_MERGED_TOP,
 		.depth = parent == QUERY_MERGED_TOP ? 0 : query_merged_node(m, parent)->depth + 1,
 	};
 	const struct query_merged_sum sum = { .example_ix = HEAP_NONE };
@@ -179,8 +184,10 @@ static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *
 static enum store_table table_of(enum query_tree tree)
 {
 	static const enum store_table tables[] = {
-		[QUERY_TREE_REACH] = STORE_REACH, [QUERY_TREE_REACH_STRONG] = STORE_REACH_STRONG,
-		[QUERY_TREE_DOMINATORS] = STORE_DOMINATORS, [QUERY_TREE_WITHOUT] = 0,
+		[QUERY_TREE_REACH] = STORE_REACH,
+		[QUERY_TREE_REACH_STRONG] = STORE_REACH_STRONG,
+		[QUERY_TREE_DOMINATORS] = STORE_DOMINATORS,
+		[QUERY_TREE_WITHOUT] = 0,
 	};
 
 	return tables[tree];
@@ -198,12 +205,13 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 			r = heap_read_block(heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
-			const uint32_t name = block->kind[i] == STORE_CLASS ?
-					      heap->class_count + (uint32_t)block->length[i] :
-					      block->class_no[i];
+			const uint32_t name =
+				block->kind[i] == STORE_CLASS ?
+					heap->class_count + (uint32_t)block->length[i] :
+					block->class_no[i];
 
-			p->place[ix] = p->parent[ix] == ix ? PLACE_NONE :
-				       PLACE_WAITS | p->names[name];
+			p->place[ix] =
+				p->parent[ix] == ix ? PLACE_NONE : PLACE_WAITS | p->names[name];
 		}
 		if (r == HDB_OK && b % STEP_BLOCKS == 0)
 			r = base_step(p->q->work, block->first_ix, err);
@@ -216,7 +224,7 @@ static int damaged(const struct placing *p, uint32_t ix, const char *what, struc
 	const enum store_table table = table_of(p->source->tree);
 
 	return table ? store_damaged(p->q->heap->store, table, ix, what, err) :
-	       hdb_fail(err, HDB_EBUG, "paths: %s", what);
+		       hdb_fail(err, HDB_EBUG, "paths: %s", what);
 }
 
 /*
@@ -325,7 +333,8 @@ int query_merged_add(struct query *q, struct query_merged *m, unsigned dump,
 	int r = heap_load_classes(q->heap, err);
 
 	m->node_limit = limit > QUERY_MERGED_NODES ? QUERY_MERGED_NODES :
-			limit < NODES_MIN ? NODES_MIN : (uint32_t)limit;
+			limit < NODES_MIN          ? NODES_MIN :
+						     (uint32_t)limit;
 	if (r == HDB_OK)
 		p.names = malloc(((size_t)q->heap->class_count + 1) * 2 * sizeof(*p.names));
 	if (r == HDB_OK && (!block || !weight || !p.names))
@@ -399,9 +408,8 @@ void query_merged_path(const struct query_merged *m, uint32_t node, uint32_t abo
 
 	buf[at] = '\0';
 	for (uint32_t v = node; v != above; v = query_merged_node(m, v)->parent) {
-		const struct query_merged_name *name =
-			base_vec_at(&m->names, struct query_merged_name,
-				    query_merged_node(m, v)->name);
+		const struct query_merged_name *name = base_vec_at(
+			&m->names, struct query_merged_name, query_merged_node(m, v)->name);
 		const char *prefix = name->is_class ? "class " : "";
 		const size_t need = strlen(prefix) + name->size + (v == node ? 0 : strlen(arrow));
 

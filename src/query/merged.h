@@ -24,7 +24,7 @@ enum query_tree {
 	QUERY_TREE_REACH,        /* shortest paths from the roots */
 	QUERY_TREE_REACH_STRONG, /* without referents of weak, soft, phantom, final references */
 	QUERY_TREE_DOMINATORS,
-	QUERY_TREE_WITHOUT       /* shortest paths without what a filter leaves out */
+	QUERY_TREE_WITHOUT /* shortest paths without what a filter leaves out */
 };
 
 /* Which objects are merged along which tree. */
@@ -50,24 +50,24 @@ struct query_merged_node {
 
 /* What a node has of one dump. */
 struct query_merged_sum {
-	uint64_t count;          /* objects of the node itself */
-	uint64_t shallow_bytes;  /* of them */
-	uint64_t total_count;    /* with all nodes below it */
+	uint64_t count;         /* objects of the node itself */
+	uint64_t shallow_bytes; /* of them */
+	uint64_t total_count;   /* with all nodes below it */
 	uint64_t total_bytes;
-	uint32_t example_ix;     /* its object that retains most, HEAP_NONE: none */
-	uint64_t example_bytes;  /* what that retains; its shallow size without the table retained */
+	uint32_t example_ix;    /* its object that retains most, HEAP_NONE: none */
+	uint64_t example_bytes; /* what that retains; its shallow size without the table retained */
 };
 
 struct query_merged {
-	enum derive_group by;    /* class, package or loader */
+	enum derive_group by; /* class, package or loader */
 	unsigned dump_count;
 	uint32_t node_limit;
-	struct base_vec names;   /* struct query_merged_name */
-	struct base_vec nodes;   /* struct query_merged_node */
-	struct base_vec sums;    /* struct query_merged_sum, dump_count a node */
+	struct base_vec names; /* struct query_merged_name */
+	struct base_vec nodes; /* struct query_merged_node */
+	struct base_vec sums;  /* struct query_merged_sum, dump_count a node */
 	struct base_idmap by_name, by_place;
-	uint32_t hint;           /* of the top level */
-	uint64_t folded;         /* objects that count with an ancestor because of a limit */
+	uint32_t hint;   /* of the top level */
+	uint64_t folded; /* objects that count with an ancestor because of a limit */
 };
 
 /* Starts an empty tree for so many dumps. Release it in any case. */
@@ -75,9 +75,9 @@ void query_merged_init(struct query_merged *m, enum derive_group by, unsigned du
 void query_merged_release(struct query_merged *m);
 
 /*
- * Adds the objects of the heap of `q` that the tree reaches as dump number `dump`. Builds the tree's
- * table. Memory: 8 bytes an object meanwhile, within the budget; and the nodes. Objects that the
- * dump lacks do not count.
+ * Adds the objects of the heap of `q` that the tree reaches as dump number `dump`. Builds the
+ * tree's table. Memory: 8 bytes an object meanwhile, within the budget; and the nodes. Objects that
+ * the dump lacks do not count.
  */
 int query_merged_add(struct query *q, struct query_merged *m, unsigned dump,
 		     const struct query_merged_source *source, struct hdb_error *err);
@@ -86,16 +86,15 @@ int query_merged_add(struct query *q, struct query_merged *m, unsigned dump,
 void query_merged_finish(struct query_merged *m);
 
 static inline const struct query_merged_node *query_merged_node(const struct query_merged *m,
-								 uint32_t node)
+								uint32_t node)
 {
 	return base_vec_at(&m->nodes, struct query_merged_node, node);
 }
 
-static inline struct query_merged_sum *query_merged_sum(const struct query_merged *m,
-							 uint32_t node, unsigned dump)
+static inline struct query_merged_sum *query_merged_sum(const struct query_merged *m, uint32_t node,
+							unsigned dump)
 {
-	return base_vec_at(&m->sums, struct query_merged_sum,
-			   (size_t)node * m->dump_count + dump);
+	return base_vec_at(&m->sums, struct query_merged_sum, (size_t)node * m->dump_count + dump);
 }
 
 /* Sets a text column to the node's name: "class a.B" for a class object, else "a.B". */
@@ -118,15 +117,18 @@ struct query_merged_step {
 };
 
 /*
- * Siblings that are not shown, with all that is below them. In a tree that is cut by rank alone, what the children
- * shown and the others have is what their parent has below itself.
+ * Siblings that are not shown, with all that is below them. In a tree that is cut by rank alone,
+ * what the children shown and the others have is what their parent has below itself.
  */
 struct query_merged_rest {
 	uint32_t nodes; /* siblings */
 	uint32_t depth; /* their level */
 };
 
-/* The nodes worth showing: parents before children, the highest rank first, the others of a level last. */
+/*
+ * The nodes worth showing: parents before children, the highest rank first, the others of a level
+ * last.
+ */
 struct query_merged_walk {
 	struct query_merged_step *order; /* owned */
 	size_t count;
@@ -139,8 +141,8 @@ struct query_merged_walk {
 
 /*
  * Orders the nodes for which `rank` is at least `low`, and those above them. `max_depth` is the
- * deepest level shown. Siblings of such nodes that are too small are one step, `others`, on all levels but those that
- * are too deep. Release *out in any case.
+ * deepest level shown. Siblings of such nodes that are too small are one step, `others`, on all
+ * levels but those that are too deep. Release *out in any case.
  */
 int query_merged_walk(const struct query_merged *m,
 		      int64_t (*rank)(const struct query_merged *m, uint32_t node), int64_t low,
@@ -148,18 +150,23 @@ int query_merged_walk(const struct query_merged *m,
 void query_merged_walk_release(struct query_merged_walk *walk);
 
 /* A step's others, and their totals. */
-static inline const struct query_merged_rest *query_merged_rest(const struct query_merged_walk *walk,
-								 const struct query_merged_step *step)
+static inline const struct query_merged_rest *query_merged_rest(
+	const struct query_merged_walk *walk, const struct query_merged_step *step)
 {
 	return base_vec_at(&walk->rests, struct query_merged_rest, step->others - 1);
 }
 const struct query_merged_sum *query_merged_others(const struct query_merged *m,
-						    const struct query_merged_walk *walk,
-						    const struct query_merged_step *step, unsigned dump);
+						   const struct query_merged_walk *walk,
+						   const struct query_merged_step *step,
+						   unsigned dump);
 
-/* Says what a walk left out and what is folded: `small` is what is too small, as "nodes below 100 bytes". */
-int query_merged_cut(struct query *q, const struct query_merged *m, const struct query_merged_walk *walk,
-		     const char *small, uint64_t max_depth, struct hdb_error *err);
+/*
+ * Says what a walk left out and what is folded: `small` is what is too small, as "nodes below 100
+ * bytes".
+ */
+int query_merged_cut(struct query *q, const struct query_merged *m,
+		     const struct query_merged_walk *walk, const char *small, uint64_t max_depth,
+		     struct hdb_error *err);
 
 /* Sets a text column to what others are called, for people. */
 int query_merged_set_others(struct query *q, size_t column, const struct query_merged_rest *rest,

@@ -105,24 +105,30 @@ static int add_rests(const struct query_merged *m, const bool *is_shown, uint32_
 }
 
 const struct query_merged_sum *query_merged_others(const struct query_merged *m,
-						    const struct query_merged_walk *walk,
-						    const struct query_merged_step *step, unsigned dump)
+						   const struct query_merged_walk *walk,
+						   const struct query_merged_step *step,
+						   unsigned dump)
 {
 	return base_vec_at(&walk->sums, struct query_merged_sum,
 			   (size_t)(step->others - 1) * m->dump_count + dump);
 }
 
-int query_merged_cut(struct query *q, const struct query_merged *m, const struct query_merged_walk *walk,
-		     const char *small, uint64_t max_depth, struct hdb_error *err)
+int query_merged_cut(struct query *q, const struct query_merged *m,
+		     const struct query_merged_walk *walk, const char *small, uint64_t max_depth,
+		     struct hdb_error *err)
 {
-	int r = query_cut(q, &walk->small, err, "%s: a row \"(others)\" on each level has their sum", small);
+	int r = query_cut(q, &walk->small, err,
+			  "%s: a row \"(others)\" on each level has their sum", small);
 
 	if (r == HDB_OK)
 		r = query_cut(q, &walk->deep, err, "what is below level %" PRIu64, max_depth);
 	return r == HDB_OK && m->folded ?
-	       query_cut(q, NULL, err, "%" PRIu64 " objects of branches that are deeper than %u levels or "
-			 "beyond %" PRIu32 " nodes count with what is above them", m->folded,
-			 QUERY_MERGED_DEPTH, m->node_limit) : r;
+		       query_cut(q, NULL, err,
+				 "%" PRIu64
+				 " objects of branches that are deeper than %u levels or "
+				 "beyond %" PRIu32 " nodes count with what is above them",
+				 m->folded, QUERY_MERGED_DEPTH, m->node_limit) :
+		       r;
 }
 
 int query_merged_set_others(struct query *q, size_t column, const struct query_merged_rest *rest,
@@ -135,8 +141,8 @@ int query_merged_set_others(struct query *q, size_t column, const struct query_m
 /* ---- order ---- */
 
 /* Pre-order of what `shown`, sorted, has, each level with its rest at the end. */
-static void put_order(const struct shown *shown, size_t count, const uint32_t *rest_of, uint32_t top,
-		      struct query_merged_walk *out)
+static void put_order(const struct shown *shown, size_t count, const uint32_t *rest_of,
+		      uint32_t top, struct query_merged_walk *out)
 {
 	size_t stack[QUERY_MERGED_DEPTH + 1], depth = 0;
 
@@ -148,7 +154,8 @@ static void put_order(const struct shown *shown, size_t count, const uint32_t *r
 
 		if (at >= count || shown[at].parent != parent) {
 			if (rest)
-				out->order[out->count++] = (struct query_merged_step){ parent, rest };
+				out->order[out->count++] =
+					(struct query_merged_step){ parent, rest };
 			if (!depth--)
 				return;
 			continue;
@@ -184,7 +191,9 @@ int query_merged_walk(const struct query_merged *m,
 		if (node->parent != QUERY_MERGED_TOP)
 			is_shown[node->parent] = true;
 		shown[count++] = (struct shown){
-			node->parent, v, weight,
+			node->parent,
+			v,
+			weight,
 			base_vec_at(&m->names, struct query_merged_name, node->name),
 		};
 	}

@@ -6,13 +6,13 @@
 #include <string.h>
 
 /*
- * Packages whose objects hold what others put there. The first five are MAT's skip pattern; the others are what takes
- * their place on Android and in the VM's compilers for other languages.
+ * Packages whose objects hold what others put there. The first five are MAT's skip pattern; the
+ * others are what takes their place on Android and in the VM's compilers for other languages.
  */
 static const char *const platform_prefixes[] = {
-	"java.", "javax.", "com.sun.", "sun.", "jdk.",
-	"android.", "androidx.", "com.android.", "dalvik.", "libcore.", "kotlin.", "kotlinx.",
-	"scala.", "groovy.lang.", "clojure.lang.",
+	"java.",    "javax.",    "com.sun.",     "sun.",         "jdk.",
+	"android.", "androidx.", "com.android.", "dalvik.",      "libcore.",
+	"kotlin.",  "kotlinx.",  "scala.",       "groovy.lang.", "clojure.lang.",
 };
 
 static const char *const primitive_names[] = {
@@ -33,7 +33,8 @@ static bool is_primitive_name(const char *class_name)
 
 bool query_is_number_array(const char *class_name)
 {
-	return is_primitive_name(class_name) && strcmp(class_name + strcspn(class_name, "["), "[]") == 0;
+	return is_primitive_name(class_name) &&
+	       strcmp(class_name + strcspn(class_name, "["), "[]") == 0;
 }
 
 bool query_is_platform_class(const char *class_name)
@@ -47,18 +48,24 @@ bool query_is_platform_class(const char *class_name)
 }
 
 /*
- * Classes of values: what many others share is of them, and says nothing of who keeps it. Not in the list: collections,
- * references, threads and what else has its own reasons to be there in great numbers.
+ * Classes of values: what many others share is of them, and says nothing of who keeps it. Not in
+ * the list: collections, references, threads and what else has its own reasons to be there in great
+ * numbers.
  */
 static const char *const value_names[] = {
-	"java.lang.Class", "java.lang.Object", "java.lang.String", "java.lang.Boolean", "java.lang.Byte",
-	"java.lang.Character", "java.lang.Short", "java.lang.Integer", "java.lang.Long", "java.lang.Float",
-	"java.lang.Double", "java.lang.StackTraceElement", "java.lang.Module", "java.math.BigInteger",
-	"java.math.BigDecimal", "java.net.URI", "java.net.URL", "java.util.Date", "java.util.Locale",
-	"java.util.UUID", "java.util.jar.Attributes$Name",
+	"java.lang.Class",   "java.lang.Object",     "java.lang.String",
+	"java.lang.Boolean", "java.lang.Byte",       "java.lang.Character",
+	"java.lang.Short",   "java.lang.Integer",    "java.lang.Long",
+	"java.lang.Float",   "java.lang.Double",     "java.lang.StackTraceElement",
+	"java.lang.Module",  "java.math.BigInteger", "java.math.BigDecimal",
+	"java.net.URI",      "java.net.URL",         "java.util.Date",
+	"java.util.Locale",  "java.util.UUID",       "java.util.jar.Attributes$Name",
 };
 static const char *const value_prefixes[] = {
-	"java.time.", "java.lang.invoke.", "java.lang.module.", "java.lang.reflect.",
+	"java.time.",
+	"java.lang.invoke.",
+	"java.lang.module.",
+	"java.lang.reflect.",
 	"java.util.concurrent.atomic.",
 };
 

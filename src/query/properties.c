@@ -3,7 +3,7 @@
  */
 #include "query/properties.h"
 
-#include "heap/value_text.h"
+#include "heap/values/value_text.h"
 #include "query/limits.h"
 
 #include <stdio.h>
@@ -18,15 +18,16 @@ enum source_kind { A_COLLECTION, A_VALUE };
 
 struct source {
 	const char *section;
-	const char *field;   /* a static field, with its class */
-	const char *path;    /* from there; "" is the object itself */
+	const char *field; /* a static field, with its class */
+	const char *path;  /* from there; "" is the object itself */
 	enum source_kind kind;
-	const char *inside;  /* keys and elements: path of their text, "" if they are strings */
+	const char *inside; /* keys and elements: path of their text, "" if they are strings */
 };
 
 static const struct source sources[] = {
 	{ "property", "java.lang.System.props", "", A_COLLECTION, "" },
-	{ "property", "java.lang.System.systemProperties", "", A_COLLECTION, "" }, /* Harmony, Android */
+	{ "property", "java.lang.System.systemProperties", "", A_COLLECTION,
+	  "" }, /* Harmony, Android */
 	{ "vm property", "jdk.internal.misc.VM.savedProps", "", A_COLLECTION, "" },
 	{ "vm property", "sun.misc.VM.savedProps", "", A_COLLECTION, "" },
 	{ "environment", "java.lang.ProcessEnvironment.theEnvironment", "", A_COLLECTION, "str" },
@@ -102,7 +103,8 @@ static int next_of_source(struct query *q, struct query_properties *p, const str
 		r = text_of(q, &p->entries.key, source->inside, p->name, sizeof(p->name), &key_ix,
 			    err);
 	return r == HDB_OK ? text_of(q, &p->entries.value, source->inside, p->value,
-				     sizeof(p->value), &p->value_ix, err) : r;
+				     sizeof(p->value), &p->value_ix, err) :
+			     r;
 }
 
 static int single_value(struct query *q, struct query_properties *p, const struct source *source,
@@ -128,7 +130,7 @@ int query_properties_next(struct query *q, struct query_properties *p, struct hd
 
 		p->section = source->section;
 		r = source->kind == A_VALUE ? single_value(q, p, source, err) :
-		    next_of_source(q, p, source, err);
+					      next_of_source(q, p, source, err);
 		if (r < 0)
 			return r;
 		if (r != HDB_OK || source->kind == A_VALUE) {
@@ -174,17 +176,28 @@ enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
 static const struct {
 	const char *mark, *collector;
 } collectors[] = {
-	{ "G1 Young Generation", "G1" }, { "G1 Old Generation", "G1" },
-	{ "PS Scavenge", "Parallel" }, { "PS MarkSweep", "Parallel" },
-	{ "ParNew", "CMS" }, { "ConcurrentMarkSweep", "CMS" },
-	{ "Copy", "Serial" }, { "MarkSweepCompact", "Serial" },
-	{ "ZGC", "ZGC" }, { "ZGC Cycles", "ZGC" }, { "ZGC Pauses", "ZGC" },
-	{ "ZGC Minor Cycles", "ZGC" }, { "ZGC Major Cycles", "ZGC" },
-	{ "Shenandoah Cycles", "Shenandoah" }, { "Shenandoah Pauses", "Shenandoah" },
+	{ "G1 Young Generation", "G1" },
+	{ "G1 Old Generation", "G1" },
+	{ "PS Scavenge", "Parallel" },
+	{ "PS MarkSweep", "Parallel" },
+	{ "ParNew", "CMS" },
+	{ "ConcurrentMarkSweep", "CMS" },
+	{ "Copy", "Serial" },
+	{ "MarkSweepCompact", "Serial" },
+	{ "ZGC", "ZGC" },
+	{ "ZGC Cycles", "ZGC" },
+	{ "ZGC Pauses", "ZGC" },
+	{ "ZGC Minor Cycles", "ZGC" },
+	{ "ZGC Major Cycles", "ZGC" },
+	{ "Shenandoah Cycles", "Shenandoah" },
+	{ "Shenandoah Pauses", "Shenandoah" },
 	{ "Epsilon Heap", "Epsilon" },
-	{ "-XX:+UseG1GC", "G1" }, { "-XX:+UseParallelGC", "Parallel" },
-	{ "-XX:+UseSerialGC", "Serial" }, { "-XX:+UseConcMarkSweepGC", "CMS" },
-	{ "-XX:+UseZGC", "ZGC" }, { "-XX:+UseShenandoahGC", "Shenandoah" },
+	{ "-XX:+UseG1GC", "G1" },
+	{ "-XX:+UseParallelGC", "Parallel" },
+	{ "-XX:+UseSerialGC", "Serial" },
+	{ "-XX:+UseConcMarkSweepGC", "CMS" },
+	{ "-XX:+UseZGC", "ZGC" },
+	{ "-XX:+UseShenandoahGC", "Shenandoah" },
 	{ "-XX:+UseEpsilonGC", "Epsilon" },
 };
 
@@ -193,7 +206,7 @@ static void note_collector(struct query_vm_fact *facts, const char *text, bool i
 	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
 		if (!facts[COLLECTOR].value[0] &&
 		    (is_inside ? collectors[i].mark[0] == '-' && strstr(text, collectors[i].mark) :
-		     !strcmp(text, collectors[i].mark)))
+				 !strcmp(text, collectors[i].mark)))
 			(void)snprintf(facts[COLLECTOR].value, sizeof(facts[COLLECTOR].value),
 				       "%s (by \"%s\")", collectors[i].collector,
 				       collectors[i].mark);
@@ -211,12 +224,12 @@ static void note_property(struct query_vm_fact *facts, const struct query_proper
 		return;
 	}
 	if (strcmp(p->section, "environment") == 0) {
-		if (query_is_among("JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS", p->name))
+		if (base_is_among("JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS", p->name))
 			note_collector(facts, p->value, true);
 		return;
 	}
 	for (size_t i = 0; i < KNOWN; i++)
-		if (!facts[i].value[0] && query_is_among(known[i].names, p->name))
+		if (!facts[i].value[0] && base_is_among(known[i].names, p->name))
 			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
 }
 

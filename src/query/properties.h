@@ -5,7 +5,7 @@
 #ifndef QUERY_PROPERTIES_H
 #define QUERY_PROPERTIES_H
 
-#include "heap/collections.h"
+#include "heap/collections/collections.h"
 #include "query/query.h"
 
 /* Bytes of a value that are kept. */
@@ -14,10 +14,10 @@
 /* Walks all of them, source by source. Zero-initialise. The struct has some 25 KB: allocate it. */
 struct query_properties {
 	/* the current one */
-	const char *section;             /* "property", "environment", ...; static */
+	const char *section; /* "property", "environment", ...; static */
 	char name[512];
 	char value[QUERY_PROPERTY_MAX];
-	uint32_t value_ix;               /* HEAP_NONE: no object */
+	uint32_t value_ix; /* HEAP_NONE: no object */
 	/* private */
 	size_t source;
 	bool is_open;
@@ -30,8 +30,8 @@ int query_properties_next(struct query *q, struct query_properties *p, struct hd
 
 /* One thing that is known of the VM. */
 struct query_vm_fact {
-	const char *key, *help;          /* static */
-	char value[QUERY_PROPERTY_MAX];  /* "": not known */
+	const char *key, *help;         /* static */
+	char value[QUERY_PROPERTY_MAX]; /* "": not known */
 };
 /*
  * Fills in what the properties and the management classes tell: *facts is owned (free()), *count

@@ -1,13 +1,16 @@
 /*
- * query/query.h - how an analysis is made: a definition (name, options, columns) and three functions.
+ * query/query.h - how an analysis is made: a definition (name, options, columns) and three
+ * functions.
  *
- * A query is opened once (parse arguments, build what it needs, set facts), then gives rows one by one into the
- * cells of `struct query`. Sorting by a column, limits and counting are done here for all of them (rows.c). To add a
- * query: one file with its struct query_def, one line in the table of registry.c, its test, its place in the manual.
+ * A query is opened once (parse arguments, build what it needs, set facts), then gives rows one by
+ * one into the cells of `struct query`. Sorting by a column, limits and counting are done here for
+ * all of them (rows.c). To add a query: one file with its struct query_def, one line in the table
+ * of registry.c, its test, its place in the manual.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
 
+#include "base/glob.h"
 #include "derive/derive.h"
 #include "heap/heap.h"
 
@@ -31,9 +34,11 @@ struct query_cut {
 
 /* How rows that belong together are sorted. */
 enum query_order {
-	QUERY_ORDER_FLAT,  /* each row for itself */
-	QUERY_ORDER_HEADS, /* rows of the column "level" 0; those of other levels stay behind theirs, as they are */
-	QUERY_ORDER_TREE   /* rows of one parent among themselves; what is below a row stays below it */
+	QUERY_ORDER_FLAT, /* each row for itself */
+	/* rows of the column "level" 0; those of other levels stay behind theirs, as they are */
+	QUERY_ORDER_HEADS,
+	/* rows of one parent among themselves; what is below a row stays below it */
+	QUERY_ORDER_TREE
 };
 
 /* Another open database that a query looks at. */
@@ -46,8 +51,8 @@ struct query_side {
 struct query_def {
 	struct hdb_query_spec spec;
 	/*
-	 * Prepares: reads options and targets, builds tables, sets facts, q->total and q->state. On failure close is
-	 * called too.
+	 * Prepares: reads options and targets, builds tables, sets facts, q->total and q->state. On
+	 * failure close is called too.
 	 */
 	int (*open)(struct query *q, struct hdb_error *err);
 	/* Fills the cells of the next row (all are null before): HDB_OK or HDB_END. */
@@ -72,22 +77,22 @@ struct query {
 	uint64_t total;                    /* rows without limit, or QUERY_TOTAL_UNKNOWN */
 	enum query_population population;  /* coverage.h */
 	bool is_cut;
-	struct query_cut cut;              /* what query_cut was told, if is_cut */
-	struct base_vec cut_text;          /* why */
+	struct query_cut cut;     /* what query_cut was told, if is_cut */
+	struct base_vec cut_text; /* why */
 	/* what rows.c keeps */
-	size_t *columns;                   /* the columns shown: numbers in spec.columns */
+	size_t *columns; /* the columns shown: numbers in spec.columns */
 	size_t column_count;
-	struct hdb_value *cells;           /* the current row, one cell a column of the spec */
-	struct base_vec row_text;          /* bytes of the current row's texts */
-	struct query_fact *facts;          /* those set, in the order of spec.facts */
+	struct hdb_value *cells;  /* the current row, one cell a column of the spec */
+	struct base_vec row_text; /* bytes of the current row's texts */
+	struct query_fact *facts; /* those set, in the order of spec.facts */
 	size_t fact_count;
-	struct query_fact *common;         /* those of all answers, which come first */
+	struct query_fact *common; /* those of all answers, which come first */
 	size_t common_count;
-	struct query_sorted *sorted;       /* when the rows were sorted */
-	uint64_t made;                     /* rows that def->next gave so far */
-	uint64_t taken;                    /* rows given to the caller so far */
+	struct query_sorted *sorted; /* when the rows were sorted */
+	uint64_t made;               /* rows that def->next gave so far */
+	uint64_t taken;              /* rows given to the caller so far */
 	bool has_ended;
-	bool is_counting;                  /* nobody sees the rows that are left: `next` may leave cells null */
+	bool is_counting; /* nobody sees the rows that are left: `next` may leave cells null */
 };
 
 /* ---- arguments ---- */
@@ -101,7 +106,10 @@ const char *query_option_now(const struct hdb_query_spec *spec, const char *name
 /* Value of an option: NULL if it was not given, "" for a switch. */
 const char *query_option(const struct query *q, const char *name);
 
-/* Value of a numeric option in [low, high], `fallback` if not given. HDB_EUSAGE if it is no such number. */
+/*
+ * Value of a numeric option in [low, high], `fallback` if not given. HDB_EUSAGE if it is no such
+ * number.
+ */
 int query_number(const struct query *q, const char *name, uint64_t low, uint64_t high,
 		 uint64_t fallback, uint64_t *out, struct hdb_error *err);
 
@@ -111,39 +119,37 @@ int query_targets(const struct query *q, size_t low, size_t high, struct hdb_err
 /* Whether a target names an object ("0x12c4"). */
 bool query_is_object(const char *target);
 
-/* The object that "0x12c4" names. HDB_NOTFOUND with a message if the dump has none; HDB_EUSAGE if it is no ID. */
+/*
+ * The object that "0x12c4" names. HDB_NOTFOUND with a message if the dump has none; HDB_EUSAGE if
+ * it is no ID.
+ */
 int query_object(struct query *q, const char *target, uint32_t *ix, struct hdb_error *err);
 
 /*
- * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names, ascending; owned: free(). A class
- * may also be named by the ID of its class object. HDB_NOTFOUND with a message if there is none. `with_sub`: their sub
- * classes too. In patterns * and ? match any characters; [ and ] are themselves.
+ * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names, ascending;
+ * owned: free(). A class may also be named by the ID of its class object. HDB_NOTFOUND with a
+ * message if there is none. `with_sub`: their sub classes too. In patterns * and ? match any
+ * characters; [ and ] are themselves.
  */
 int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t **classes,
 		  size_t *count, struct hdb_error *err);
 
-/* Glob match as above. */
-bool query_glob(const char *pattern, const char *text);
-
-/* Whether `name` is among `names`, which have | between them: "Google|LGE". */
-bool query_is_among(const char *names, const char *name);
-
-/* Whether one of the patterns, with commas between, matches. */
-bool query_glob_list(const char *patterns, const char *text);
-
 /* ---- columns ---- */
 
 /*
- * Chooses the columns that are shown, by names with commas between, in that order. For open functions whose options
- * decide which columns make sense; the option "columns", where a spec has it, is applied before open. HDB_EUSAGE for an
- * unknown or repeated name.
+ * Chooses the columns that are shown, by names with commas between, in that order. For open
+ * functions whose options decide which columns make sense; the option "columns", where a spec has
+ * it, is applied before open. HDB_EUSAGE for an unknown or repeated name.
  */
 int query_choose(struct query *q, const char *names, struct hdb_error *err);
 
 /* Whether a column is shown, so that others need not be computed. */
 bool query_is_shown(const struct query *q, size_t column);
 
-/* For open functions: becomes another query, whose open is called. No state and no facts may be set before. */
+/*
+ * For open functions: becomes another query, whose open is called. No state and no facts may be set
+ * before.
+ */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
 
 /* ---- cells and facts ---- */
@@ -154,7 +160,7 @@ void query_null(struct query *q, size_t column);
 void query_set(struct query *q, size_t column, uint64_t value);
 void query_set_int(struct query *q, size_t column, int64_t value);
 void query_set_double(struct query *q, size_t column, double value);
-/* Texts are copied; they are valid UTF-8 (heap/text.h makes them so). */
+/* Texts are copied; they are valid UTF-8 (heap/values/text.h makes them so). */
 int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err);
 int query_set_text_n(struct query *q, size_t column, const char *text, size_t size,
 		     struct hdb_error *err);
@@ -171,13 +177,17 @@ int query_fact_text(struct query *q, const char *name, const char *text, struct 
 bool query_has_fact(const struct query *q, const char *name);
 
 /*
- * The fact of all answers that speak of what arrays hold: the VM left their content out (import/zeroed.c). First in
- * spec.facts; query_zeroed gives it if it is so.
+ * The fact of all answers that speak of what arrays hold: the VM left their content out
+ * (import/zeroed.c). First in spec.facts; query_zeroed gives it if it is so.
  */
 #define QUERY_ZEROED_FACT \
-	{ "zeroed_from", HDB_TYPE_COUNT, "left out from element", "the VM left out what arrays hold from " \
-	  "this element on, and wrote zeros: longer texts and arrays are cut, and may be different where " \
-	  "they look the same; only if it is so" }
+	{ \
+		"zeroed_from", HDB_TYPE_COUNT, "left out from element", \
+			"the VM left out what arrays hold from " \
+			"this element on, and wrote zeros: longer texts and arrays are cut, and may be " \
+			"different where " \
+			"they look the same; only if it is so" \
+	}
 int query_zeroed(struct query *q, struct hdb_error *err);
 
 /* ---- common cells ---- */
@@ -186,7 +196,10 @@ int query_zeroed(struct query *q, struct hdb_error *err);
 int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 /* Sets a text column to the name of the class of object ix; for a class object: "class NAME". */
 int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
-/* What a class object, string, thread, ... is called, for people: "java.lang.String \"abc\"". See label.c. */
+/*
+ * What a class object, string, thread, ... is called, for people: "java.lang.String \"abc\"". See
+ * label.c.
+ */
 int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 
 /* Bytes of a sentence that says what proves a size, with its end. */
@@ -207,8 +220,8 @@ const struct hdb_query_spec *query_specs(size_t *count);
 const struct hdb_query_spec *query_spec_named(const char *name);
 
 /*
- * Starts a query of the database `side`, with `before` the sides of args->before; all are lent. *out: query_close. The
- * bodies of hdb_query and hdb_rows_*.
+ * Starts a query of the database `side`, with `before` the sides of args->before; all are lent.
+ * *out: query_close. The bodies of hdb_query and hdb_rows_*.
  */
 int query_open(const struct query_side *side, const struct query_side *before, const char *name,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);

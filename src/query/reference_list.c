@@ -1,5 +1,6 @@
 /*
- * query/reference_list.c - reference objects, and how strongly objects are reachable; see reference_list.h.
+ * query/reference_list.c - reference objects, and how strongly objects are reachable; see
+ * reference_list.h.
  */
 #include "query/reference_list.h"
 
@@ -30,8 +31,8 @@ static uint32_t strength_of(struct heap *heap, uint32_t class_no)
 	const struct store_class *class = heap_class(heap, class_no);
 
 	for (size_t i = 0; i < sizeof(other_classes) / sizeof(other_classes[0]); i++)
-		if (!class->strength && strcmp(heap_class_name(heap, class_no),
-					       other_classes[i].name) == 0)
+		if (!class->strength &&
+		    strcmp(heap_class_name(heap, class_no), other_classes[i].name) == 0)
 			return other_classes[i].strength;
 	return class->strength;
 }
@@ -46,8 +47,8 @@ static int find_referent(struct heap *heap, uint32_t class_no, uint32_t *out, st
 	/* A damaged database may have a cycle, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		const struct store_class *class = heap_class(heap, no);
-		const bool is_reference = strcmp(heap_class_name(heap, no),
-						 "java.lang.ref.Reference") == 0;
+		const bool is_reference =
+			strcmp(heap_class_name(heap, no), "java.lang.ref.Reference") == 0;
 
 		for (uint32_t f = 0; f < class->field_count && at < UINT32_MAX; f++) {
 			struct store_field field;
@@ -169,8 +170,9 @@ int query_references_read(struct query *q, struct query_reference_list *out, str
 	if (r == HDB_OK)
 		r = pass(&l, NULL, err);
 	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &out->refs, (out->count + 1) *
-				   sizeof(struct query_reference), "references", err);
+		r = base_big_alloc(q->work, &out->refs,
+				   (out->count + 1) * sizeof(struct query_reference), "references",
+				   err);
 	if (r == HDB_OK)
 		r = pass(&l, out->refs.data, err);
 	free(l.block);
@@ -189,8 +191,9 @@ void query_references_release(struct query *q, struct query_reference_list *list
 /* ---- levels ---- */
 
 /*
- * One search a level, over the strong graph, from what is waiting for that level: roots for the first, then referents
- * of references that were reached. An object waits once for each reference to it.
+ * One search a level, over the strong graph, from what is waiting for that level: roots for the
+ * first, then referents of references that were reached. An object waits once for each reference to
+ * it.
  */
 struct search {
 	struct query *q;
@@ -207,8 +210,8 @@ struct search {
 enum query_reached query_reached_by(uint32_t strength)
 {
 	static const enum query_reached levels[] = {
-		[STORE_STRONG] = QUERY_STRONGLY, [STORE_SOFT] = QUERY_SOFTLY,
-		[STORE_WEAK] = QUERY_WEAKLY, [STORE_PHANTOM] = QUERY_PHANTOMLY,
+		[STORE_STRONG] = QUERY_STRONGLY,   [STORE_SOFT] = QUERY_SOFTLY,
+		[STORE_WEAK] = QUERY_WEAKLY,       [STORE_PHANTOM] = QUERY_PHANTOMLY,
 		[STORE_FINALIZER] = QUERY_FINALLY,
 	};
 
@@ -252,7 +255,8 @@ static void reach(struct search *s, uint32_t ix, enum query_reached level)
 static int follow_referent(struct search *s, uint32_t ix, enum query_reached level,
 			   const uint64_t *ref_bits, struct hdb_error *err)
 {
-	const struct query_reference *ref = ref_bits[ix >> 6] >> (ix & 63) & 1 ? find_ref(s, ix) : NULL;
+	const struct query_reference *ref =
+		ref_bits[ix >> 6] >> (ix & 63) & 1 ? find_ref(s, ix) : NULL;
 	enum query_reached to;
 
 	if (!ref || ref->referent == HEAP_NONE || s->level[ref->referent] != QUERY_UNREACHABLE)
@@ -314,7 +318,10 @@ static int with_graph(struct query *q, struct query_reference_list *list,
 	const uint64_t n = q->heap->object_count;
 	struct base_big stack = { 0 }, bits = { 0 };
 	struct search s = {
-		.q = q, .graph = graph, .refs = list->refs.data, .ref_count = list->count,
+		.q = q,
+		.graph = graph,
+		.refs = list->refs.data,
+		.ref_count = list->count,
 		.level = list->levels.data,
 	};
 	uint64_t *ref_bits;

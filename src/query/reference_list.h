@@ -1,6 +1,6 @@
 /*
- * query/reference_list.h - all soft, weak, phantom and final references of a heap with their referents, and how
- * strongly each object is reachable.
+ * query/reference_list.h - all soft, weak, phantom and final references of a heap with their
+ * referents, and how strongly each object is reachable.
  */
 #ifndef QUERY_REFERENCE_LIST_H
 #define QUERY_REFERENCE_LIST_H
@@ -8,11 +8,17 @@
 #include "query/query.h"
 
 /*
- * How an object can be reached at best, as java.lang.ref has it: a path is as strong as its weakest reference. A
- * finalizer's referent is reached after all weaker ways of being kept are gone, a phantom's last.
+ * How an object can be reached at best, as java.lang.ref has it: a path is as strong as its weakest
+ * reference. A finalizer's referent is reached after all weaker ways of being kept are gone, a
+ * phantom's last.
  */
 enum query_reached {
-	QUERY_STRONGLY, QUERY_SOFTLY, QUERY_WEAKLY, QUERY_FINALLY, QUERY_PHANTOMLY, QUERY_UNREACHABLE,
+	QUERY_STRONGLY,
+	QUERY_SOFTLY,
+	QUERY_WEAKLY,
+	QUERY_FINALLY,
+	QUERY_PHANTOMLY,
+	QUERY_UNREACHABLE,
 	QUERY_LEVELS
 };
 
@@ -25,7 +31,7 @@ struct query_reference {
 };
 
 struct query_reference_list {
-	struct base_big refs;   /* struct query_reference, by ix */
+	struct base_big refs; /* struct query_reference, by ix */
 	uint64_t count;
 	struct base_big levels; /* uint8_t an object: enum query_reached; empty until asked for */
 };
@@ -35,15 +41,16 @@ int query_references_read(struct query *q, struct query_reference_list *out, str
 void query_references_release(struct query *q, struct query_reference_list *list);
 
 /*
- * Fills in the levels. Memory: an object 6 bytes, an edge 2. `graph` (may be NULL) gets the strong graph that was
- * loaded for it: graph_rows_release in any case.
+ * Fills in the levels. Memory: an object 6 bytes, an edge 2. `graph` (may be NULL) gets the strong
+ * graph that was loaded for it: graph_rows_release in any case.
  */
 struct graph_rows;
 int query_references_levels(struct query *q, struct query_reference_list *list,
 			    struct graph_rows *graph, struct hdb_error *err);
 
 /* Level of an object. */
-static inline enum query_reached query_reached_of(const struct query_reference_list *list, uint32_t ix)
+static inline enum query_reached query_reached_of(const struct query_reference_list *list,
+						  uint32_t ix)
 {
 	return (enum query_reached)((const uint8_t *)list->levels.data)[ix];
 }

@@ -47,7 +47,10 @@ static int unknown_option(const struct hdb_query_spec *spec, const char *name,
 			list);
 }
 
-/* Whether all that an option takes is among the words of "class|package|loader": then they can be checked here. */
+/*
+ * Whether all that an option takes is among the words of "class|package|loader": then they can be
+ * checked here.
+ */
 static bool is_choice(const char *argument)
 {
 	return strchr(argument, '|') &&
@@ -59,7 +62,7 @@ static int check_choice(const struct hdb_option_spec *o, const char *value, stru
 	char list[256];
 	size_t used = 0;
 
-	if (query_is_among(o->argument, value))
+	if (base_is_among(o->argument, value))
 		return HDB_OK;
 	for (const char *p = o->argument; *p && used + 3 < sizeof(list); p++) {
 		list[used++] = *p == '|' ? ',' : *p;
@@ -67,7 +70,8 @@ static int check_choice(const struct hdb_option_spec *o, const char *value, stru
 			list[used++] = ' ';
 	}
 	list[used] = '\0';
-	return hdb_fail(err, HDB_EUSAGE, "--%s must be one of %s, not \"%s\"", o->name, list, value);
+	return hdb_fail(err, HDB_EUSAGE, "--%s must be one of %s, not \"%s\"", o->name, list,
+			value);
 }
 
 static int check_option(const struct hdb_query_spec *spec, const struct hdb_option *option,
@@ -117,7 +121,10 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	return r == HDB_OK ? def->open(q, err) : r;
 }
 
-/* A column of the query that this answer does not have: all of it would be null, and nothing sorted. */
+/*
+ * A column of the query that this answer does not have: all of it would be null, and nothing
+ * sorted.
+ */
 static int absent_column(const struct query *q, size_t column, struct hdb_error *err)
 {
 	char list[512] = "";
@@ -130,7 +137,10 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 			q->def->spec.columns[column].name, list);
 }
 
-/* Whether the user chooses the columns before they are made: then those that are sorted by are made, too. */
+/*
+ * Whether the user chooses the columns before they are made: then those that are sorted by are
+ * made, too.
+ */
 static bool chooses_columns(const struct query *q)
 {
 	const struct hdb_option_spec *o = q->def->spec.options;
@@ -170,12 +180,15 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 }
 
 /*
- * What could not be read is never shown as if right, and what failed on the zeros that stand for it is not what is
- * wrong.
+ * What could not be read is never shown as if right, and what failed on the zeros that stand for it
+ * is not what is wrong.
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
-	/* The file's size is looked at now and then and at the end, so that no answer ends as if it were good. */
+	/*
+	 * The file's size is looked at now and then and at the end, so that no answer ends as if it
+	 * were good.
+	 */
 	int (*check)(struct heap *, struct hdb_error *) =
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
 	struct hdb_error why;
@@ -233,7 +246,7 @@ int query_open(const struct query_side *side, const struct query_side *before, c
 	q->total = QUERY_TOTAL_UNKNOWN;
 	q->common = calloc(QUERY_COMMON_FACTS, sizeof(*q->common));
 	r = q->common ? query_add_common_facts(q, err) :
-	    hdb_fail_memory(err, "facts", QUERY_COMMON_FACTS * sizeof(*q->common));
+			hdb_fail_memory(err, "facts", QUERY_COMMON_FACTS * sizeof(*q->common));
 	if (r == HDB_OK)
 		r = start(q, err);
 	if (r != HDB_OK) {

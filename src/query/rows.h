@@ -10,7 +10,7 @@
 struct query_fact {
 	const struct hdb_column *column; /* in spec.facts */
 	struct hdb_value value;
-	char *text;                      /* what value.text points to; owned; NULL: no text */
+	char *text; /* what value.text points to; owned; NULL: no text */
 };
 
 /* common_facts.c: sets q->common, which has room for so many. */

@@ -115,9 +115,9 @@ static int take_first(void *ctx, const struct heap_object *object, uint64_t reta
 
 struct second_pass {
 	struct query_suspects *out;
-	uint32_t *group;  /* by class: number of its suspect, HEAP_NONE: none */
-	uint64_t *seen;   /* by suspect: members passed so far */
-	size_t singles;   /* suspects that come first on the top level */
+	uint32_t *group; /* by class: number of its suspect, HEAP_NONE: none */
+	uint64_t *seen;  /* by suspect: members passed so far */
+	size_t singles;  /* suspects that come first on the top level */
 	size_t passed;
 };
 
@@ -150,8 +150,12 @@ static int add_values(struct query_suspects *out, uint32_t class_no, const struc
 		      struct hdb_error *err)
 {
 	const struct query_suspect group = {
-		.ix = HEAP_NONE, .point_ix = HEAP_NONE, .class_no = class_no, .count = class->count,
-		.shallow_bytes = class->shallow_bytes, .retained_bytes = class->retained_bytes,
+		.ix = HEAP_NONE,
+		.point_ix = HEAP_NONE,
+		.class_no = class_no,
+		.count = class->count,
+		.shallow_bytes = class->shallow_bytes,
+		.retained_bytes = class->retained_bytes,
 	};
 
 	return base_vec_push(&out->values, &group, sizeof(group), err);
@@ -201,8 +205,8 @@ struct way {
 };
 
 /* The child that retains most: HEAP_NONE if there is none. */
-static int largest_child(struct query *q, struct store_lists *children, uint32_t of, struct way *out,
-			 struct hdb_error *err)
+static int largest_child(struct query *q, struct store_lists *children, uint32_t of,
+			 struct way *out, struct hdb_error *err)
 {
 	struct heap_object object = { 0 };
 	const uint32_t *batch;
@@ -223,8 +227,9 @@ static int largest_child(struct query *q, struct store_lists *children, uint32_t
 }
 
 /*
- * Down from a single object while its largest child keeps most of it. MAT gives up after so many steps; that long are
- * only lists whose nodes hold one another, which accumulate where they begin: at the first object of that class.
+ * Down from a single object while its largest child keeps most of it. MAT gives up after so many
+ * steps; that long are only lists whose nodes hold one another, which accumulate where they begin:
+ * at the first object of that class.
  */
 static int find_point(struct query *q, struct query_suspect *s, struct hdb_error *err)
 {
@@ -232,7 +237,8 @@ static int find_point(struct query *q, struct query_suspect *s, struct hdb_error
 	struct store_lists children;
 	uint32_t at = 0;
 	int r = ways ? derive_children(q->derive, &children, err) :
-		hdb_fail_memory(err, "the way to an accumulation point", DEPTH_MAX * sizeof(*ways));
+		       hdb_fail_memory(err, "the way to an accumulation point",
+				       DEPTH_MAX * sizeof(*ways));
 
 	if (r == HDB_OK)
 		ways[0] = (struct way){ s->ix, s->class_no, s->retained_bytes };
@@ -241,7 +247,8 @@ static int find_point(struct query *q, struct query_suspect *s, struct hdb_error
 
 		r = largest_child(q, &children, ways[at].ix, next, err);
 		if (r != HDB_OK || next->ix == HEAP_NONE ||
-		    (double)next->bytes * DROP_DENOMINATOR < (double)ways[at].bytes * DROP_NUMERATOR)
+		    (double)next->bytes * DROP_DENOMINATOR <
+			    (double)ways[at].bytes * DROP_NUMERATOR)
 			break;
 	}
 	s->is_list = r == HDB_OK && at == DEPTH_MAX;

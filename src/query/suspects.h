@@ -1,11 +1,12 @@
 /*
  * query/suspects.h - leak suspects: what holds a large share of the heap, and where that piles up.
  *
- * The rules are those of Eclipse MAT's find_leaks (org.eclipse.mat.inspections.FindLeaksQuery), so that both name the
- * same: objects on the top level of the dominator tree that retain more than a share of all reachable bytes, one by
- * one; what is left of the top level by class, if all of a class together retain more than that. From a single
- * object the tree is followed down while one child keeps most of it: there is the accumulation point. For a group the
- * shortest paths to its members are laid on one another and followed down while most of them stay together.
+ * The rules are those of Eclipse MAT's find_leaks (org.eclipse.mat.inspections.FindLeaksQuery), so
+ * that both name the same: objects on the top level of the dominator tree that retain more than a
+ * share of all reachable bytes, one by one; what is left of the top level by class, if all of a
+ * class together retain more than that. From a single object the tree is followed down while one
+ * child keeps most of it: there is the accumulation point. For a group the shortest paths to its
+ * members are laid on one another and followed down while most of them stay together.
  */
 #ifndef QUERY_SUSPECTS_H
 #define QUERY_SUSPECTS_H
@@ -19,39 +20,44 @@
 #define SUSPECTS_MAX 100u
 
 struct query_suspect {
-	uint32_t ix;              /* the object; HEAP_NONE: a group */
-	uint32_t class_no;        /* its class, or that of all members */
-	uint64_t count;           /* 1, or members */
+	uint32_t ix;       /* the object; HEAP_NONE: a group */
+	uint32_t class_no; /* its class, or that of all members */
+	uint64_t count;    /* 1, or members */
 	uint64_t shallow_bytes;
-	uint64_t retained_bytes;  /* of members the sum: nothing of theirs overlaps */
-	uint32_t point_ix;        /* accumulation point; HEAP_NONE: there is none */
-	uint64_t point_bytes;     /* what it retains */
-	bool is_list;             /* it is the first node of a long list, each of whose nodes dominates the next */
-	struct base_vec members;  /* uint32_t, of a group: all, or some of them evenly, largest first */
-	struct base_vec common;   /* uint32_t, of a group: what most paths have in common, root first */
-	uint64_t path_count;      /* of a group: members whose paths were laid on one another */
+	uint64_t retained_bytes; /* of members the sum: nothing of theirs overlaps */
+	uint32_t point_ix;       /* accumulation point; HEAP_NONE: there is none */
+	uint64_t point_bytes;    /* what it retains */
+	/* it is the first node of a long list, each of whose nodes dominates the next */
+	bool is_list;
+	/* uint32_t, of a group: all, or some of them evenly, largest first */
+	struct base_vec members;
+	/* uint32_t, of a group: what most paths have in common, root first */
+	struct base_vec common;
+	uint64_t path_count; /* of a group: members whose paths were laid on one another */
 };
 
 struct query_suspects {
 	struct query_suspect *list; /* owned; largest first */
 	size_t count;
-	struct base_vec values;     /* struct query_suspect: groups of values that are as large */
-	uint64_t whole_bytes;       /* reachable bytes of the heap */
-	uint64_t threshold_bytes;   /* suspects retain more than this */
+	struct base_vec values;   /* struct query_suspect: groups of values that are as large */
+	uint64_t whole_bytes;     /* reachable bytes of the heap */
+	uint64_t threshold_bytes; /* suspects retain more than this */
 };
 
 /*
- * Finds them; `percent` is at least SUSPECTS_PERCENT_MIN. Builds children, retained, totals and reach.strong.
- * Memory: 24 bytes a class, and the members of groups (at most 10,000 each). Release *out in any case.
+ * Finds them; `percent` is at least SUSPECTS_PERCENT_MIN. Builds children, retained, totals and
+ * reach.strong. Memory: 24 bytes a class, and the members of groups (at most 10,000 each). Release
+ * *out in any case.
  */
 int query_suspects_find(struct query *q, unsigned percent, struct query_suspects *out,
 			struct hdb_error *err);
 void query_suspects_release(struct query_suspects *suspects);
 
 /*
- * Lays the shortest paths from roots to a group's members on one another (without those through weak, soft, phantom and
- * final references, unless there are no others) and follows them from the root down: `common` gets the objects that
- * more than 80 % of the paths pass; point_ix is the accumulation point, HEAP_NONE if they part before.
+ * Lays the shortest paths from roots to a group's members on one another (without those through
+ * weak, soft, phantom and final references, unless there are no others) and follows them from the
+ * root down: `common` gets the objects that more than 80 % of the paths pass; point_ix is the
+ * accumulation point, HEAP_NONE if they part before.
  */
 int query_common_path(struct query *q, struct query_suspect *group, struct hdb_error *err);
 

@@ -3,7 +3,7 @@
  */
 #include "query/table_rows.h"
 
-#include "heap/text.h"
+#include "heap/values/text.h"
 
 #include <stdlib.h>
 

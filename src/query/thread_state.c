@@ -1,15 +1,22 @@
 /*
- * query/thread_state.c - state, daemon and priority of threads, by the fields that VMs have for them.
+ * query/thread_state.c - state, daemon and priority of threads, by the fields that VMs have for
+ * them.
  */
-#include "heap/values.h"
+#include "heap/values/values.h"
 #include "query/vthreads.h"
 
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
 /* threadStatus bits, JVMTI thread states (JVMTI specification, GetThreadState). */
-enum { JVMTI_ALIVE = 1, JVMTI_TERMINATED = 2, JVMTI_RUNNABLE = 4, JVMTI_WAITING_FOREVER = 0x10,
-       JVMTI_WAITING_TIMED = 0x20, JVMTI_BLOCKED = 0x400 };
+enum {
+	JVMTI_ALIVE = 1,
+	JVMTI_TERMINATED = 2,
+	JVMTI_RUNNABLE = 4,
+	JVMTI_WAITING_FOREVER = 0x10,
+	JVMTI_WAITING_TIMED = 0x20,
+	JVMTI_BLOCKED = 0x400
+};
 
 static const char *state_name(uint64_t bits)
 {
@@ -34,9 +41,15 @@ static const char *state_name(uint64_t bits)
 static const struct {
 	const char *constant, *state;
 } virtual_states[] = {
-	{ "NEW", "NEW" }, { "PARKED", "WAITING" }, { "PINNED", "WAITING" }, { "WAIT", "WAITING" },
-	{ "TIMED_PARKED", "TIMED_WAITING" }, { "TIMED_PINNED", "TIMED_WAITING" },
-	{ "TIMED_WAIT", "TIMED_WAITING" }, { "BLOCKED", "BLOCKED" }, { "TERMINATED", "TERMINATED" },
+	{ "NEW", "NEW" },
+	{ "PARKED", "WAITING" },
+	{ "PINNED", "WAITING" },
+	{ "WAIT", "WAITING" },
+	{ "TIMED_PARKED", "TIMED_WAITING" },
+	{ "TIMED_PINNED", "TIMED_WAITING" },
+	{ "TIMED_WAIT", "TIMED_WAITING" },
+	{ "BLOCKED", "BLOCKED" },
+	{ "TERMINATED", "TERMINATED" },
 };
 
 /* Flag in a virtual thread's state: suspended by a debugger. */
@@ -52,7 +65,7 @@ static int set_virtual_state(struct query *q, uint32_t ix,
 	struct heap_value value;
 	char name[NAME_MAX_BYTES];
 	int r = no == HEAP_NONE ? HDB_NOTFOUND :
-		heap_field_value(q->heap, ix, class_name, "state", &value, err);
+				  heap_field_value(q->heap, ix, class_name, "state", &value, err);
 
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;

@@ -4,7 +4,7 @@
 #include "query/vthreads.h"
 
 #include "heap/threads.h"
-#include "heap/values.h"
+#include "heap/values/values.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * query/vthreads.h - states of threads; virtual threads (JDK 21 and later): their carriers, and their
- * stacks as objects.
+ * query/vthreads.h - states of threads; virtual threads (JDK 21 and later): their carriers, and
+ * their stacks as objects.
  *
  * A virtual thread that runs is mounted on a carrier, a platform thread. One that waits has its
  * frames in the heap: its Continuation has a chain of StackChunk objects.
@@ -15,11 +15,11 @@
 #define QUERY_CHUNKS_MAX 10000u
 
 struct query_vthread {
-	uint32_t carrier_ix;   /* HEAP_NONE: not mounted */
-	uint32_t chunk_ix;     /* the newest stack chunk; HEAP_NONE: none */
+	uint32_t carrier_ix; /* HEAP_NONE: not mounted */
+	uint32_t chunk_ix;   /* the newest stack chunk; HEAP_NONE: none */
 	uint32_t chunk_count;
-	bool is_cut;           /* there are more than QUERY_CHUNKS_MAX chunks, or they form a circle */
-	uint64_t stack_bytes;  /* in use in all chunks; not part of any shallow size in HPROF */
+	bool is_cut; /* there are more than QUERY_CHUNKS_MAX chunks, or they form a circle */
+	uint64_t stack_bytes; /* in use in all chunks; not part of any shallow size in HPROF */
 };
 
 /* Reads a virtual thread from the dump; HDB_NOTFOUND if the object is none. */
@@ -35,8 +35,8 @@ struct query_state_columns {
 };
 
 /*
- * Sets them, as far as the dump tells: fields of Thread, since JDK 19 of its FieldHolder; of virtual
- * threads by the state that VirtualThread keeps.
+ * Sets them, as far as the dump tells: fields of Thread, since JDK 19 of its FieldHolder; of
+ * virtual threads by the state that VirtualThread keeps.
  */
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
 			   struct hdb_error *err);

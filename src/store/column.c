@@ -11,8 +11,8 @@
 static int open_block(struct store_column *c, uint32_t block_no, struct pack_column **out,
 		      struct hdb_error *err)
 {
-	const uint32_t block_count = (uint32_t)(((uint64_t)c->ix_count + STORE_BLOCK_OBJECTS - 1) /
-						STORE_BLOCK_OBJECTS);
+	const uint32_t block_count =
+		(uint32_t)(((uint64_t)c->ix_count + STORE_BLOCK_OBJECTS - 1) / STORE_BLOCK_OBJECTS);
 	const uint32_t first_ix = block_no * STORE_BLOCK_OBJECTS;
 	const uint64_t generation = store_generation(c->store);
 	struct store_block block;
@@ -36,7 +36,8 @@ static int open_block(struct store_column *c, uint32_t block_no, struct pack_col
 	if (r < 0)
 		return r;
 	if (block.item_count != (c->ix_count - first_ix < STORE_BLOCK_OBJECTS ?
-				 c->ix_count - first_ix : STORE_BLOCK_OBJECTS))
+					 c->ix_count - first_ix :
+					 STORE_BLOCK_OBJECTS))
 		return store_damaged(c->store, c->table, first_ix, "impossible size", err);
 	if (pack_open(*out, block.data, block.size, block.item_count, &used, &why) < 0) {
 		(*out)->data = NULL;

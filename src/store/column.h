@@ -1,6 +1,6 @@
 /*
- * store/column.h - reading tables of one packed number an object: a block is one column of base/pack.h, and is keyed by
- * the index of its first object.
+ * store/column.h - reading tables of one packed number an object: a block is one column of
+ * base/pack.h, and is keyed by the index of its first object.
  */
 #ifndef STORE_COLUMN_H
 #define STORE_COLUMN_H
@@ -25,8 +25,8 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 		       uint32_t *count, struct hdb_error *err);
 
 /*
- * Opens every block, so that store_column_get and store_column_block may then be called on any thread, until the
- * store's snapshot is another.
+ * Opens every block, so that store_column_get and store_column_block may then be called on any
+ * thread, until the store's snapshot is another.
  */
 int store_column_prepare(struct store_column *column, struct hdb_error *err);
 

@@ -21,8 +21,8 @@
 /* Handles that may read one database at a time; LMDB needs a fixed number. */
 #define READERS_MAX 510
 /*
- * Address space for a database to grow in: 16 times its size and 16 GiB, which holds every derived table of a
- * database that has only base tables. Virtual only; halved until the system grants it.
+ * Address space for a database to grow in: 16 times its size and 16 GiB, which holds every derived
+ * table of a database that has only base tables. Virtual only; halved until the system grants it.
  */
 #define MAP_GROWTH_FACTOR 16
 #define MAP_GROWTH_BYTES (16ull << 30)
@@ -48,8 +48,8 @@ int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, cons
 	case MDB_VERSION_MISMATCH:
 		return hdb_fail(err, HDB_EVERSION, "%s: written by another version of LMDB", path);
 	case MDB_MAP_FULL:
-		return hdb_fail(err, HDB_ELIMIT, "%s: no address space left for the database while %s",
-				path, doing);
+		return hdb_fail(err, HDB_ELIMIT,
+				"%s: no address space left for the database while %s", path, doing);
 	case MDB_READERS_FULL:
 		return hdb_fail(err, HDB_ELIMIT, "%s: more than %d readers at once", path,
 				READERS_MAX);
@@ -172,8 +172,8 @@ static int open_env(struct store_env *env, const struct stat *st, struct hdb_err
 		env->is_read_only = true;
 		r = open_sized(&env->env, env->path, flags | MDB_RDONLY, want, file_size);
 		if (r == EACCES || r == EROFS || r == EPERM || r == ENOENT)
-			r = open_sized(&env->env, env->path, flags | MDB_RDONLY | MDB_NOLOCK,
-				       want, file_size);
+			r = open_sized(&env->env, env->path, flags | MDB_RDONLY | MDB_NOLOCK, want,
+				       file_size);
 	}
 	return r ? store_fail_mdb(err, r, env->path, "opening") : open_main(env, err);
 }
@@ -247,8 +247,8 @@ static int share_env(const char *path, const struct stat *st, struct store_env *
 }
 
 /*
- * Opens the data file and takes its open lock, which an import that replaces the file takes too; what `path`
- * names after that is what LMDB will open.
+ * Opens the data file and takes its open lock, which an import that replaces the file takes too;
+ * what `path` names after that is what LMDB will open.
  */
 static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_error *err)
 {
@@ -266,8 +266,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 		r = store_lock_file(*fd, STORE_LOCK_OPEN, false, true, path, err);
 		if (r < 0)
 			return r;
-		if (stat(path, &now) == 0 && now.st_ino == st->st_ino &&
-		    now.st_dev == st->st_dev)
+		if (stat(path, &now) == 0 && now.st_ino == st->st_ino && now.st_dev == st->st_dev)
 			return HDB_OK;
 		(void)close(*fd);
 		*fd = -1;
@@ -285,9 +284,12 @@ int store_env_open(const char *path, struct store_env **out, struct hdb_error *e
 	pthread_mutex_lock(&list_lock);
 	r = open_locked(path, &fd, &st, err);
 	if (r == HDB_OK && st.st_size < 8192)
-		r = hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)",
-			     path, (uint64_t)st.st_size);
-	/* LMDB believes these pages; a file that was cut would be a bus error on its first missing one. */
+		r = hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)", path,
+			     (uint64_t)st.st_size);
+	/*
+	 * LMDB believes these pages; a file that was cut would be a bus error on its first missing
+	 * one.
+	 */
 	if (r == HDB_OK)
 		r = pages_check_file(fd, path, &wanted, err);
 	if (r == HDB_OK)
@@ -354,8 +356,8 @@ static int open_private(struct store_env *env, const char *dir, uint64_t want)
 }
 
 /*
- * Opens a new file that is in no folder. LMDB needs a path to it, and could have no lock file beside that: what
- * is_memory means for writers.
+ * Opens a new file that is in no folder. LMDB needs a path to it, and could have no lock file
+ * beside that: what is_memory means for writers.
  */
 static int open_memory(struct store_env *env, uint64_t want)
 {
@@ -400,8 +402,10 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 			r = 0;
 	}
 	if (r)
-		r = hdb_fail_errno(err, r, "%s: cannot make a private file there, nor in "
-				   "memory (" MEMORY_DIR ", /proc)", dir);
+		r = hdb_fail_errno(err, r,
+				   "%s: cannot make a private file there, nor in "
+				   "memory (" MEMORY_DIR ", /proc)",
+				   dir);
 	else
 		r = open_main(env, err);
 	if (r < 0) {

@@ -1,8 +1,8 @@
 /*
  * store/env.h - LMDB environments of this process, shared by the handles on one file.
  *
- * LMDB must not open a file twice in a process (its file locks are per process), so environments are kept in a
- * list of the whole process with a count of users, behind a mutex.
+ * LMDB must not open a file twice in a process (its file locks are per process), so environments
+ * are kept in a list of the whole process with a count of users, behind a mutex.
  */
 #ifndef STORE_ENV_H
 #define STORE_ENV_H
@@ -15,13 +15,13 @@
 
 struct store_env {
 	MDB_env *env;
-	MDB_dbi dbi;          /* the main database, the only one */
+	MDB_dbi dbi; /* the main database, the only one */
 	char *path;
 	dev_t device;
 	ino_t inode;
 	bool is_read_only;
-	bool is_private;      /* an unlinked file of this handle alone, in no list */
-	bool is_memory;       /* and without LMDB's table of readers: see store_env_private */
+	bool is_private; /* an unlinked file of this handle alone, in no list */
+	bool is_memory;  /* and without LMDB's table of readers: see store_env_private */
 	unsigned user_count;
 	const void *map;         /* LMDB's map, which the SIGBUS handler watches; NULL: not yet */
 	volatile uint64_t fault; /* 1 + offset at which LMDB failed to read it */
@@ -33,36 +33,42 @@ int store_env_open(const char *path, struct store_env **out, struct hdb_error *e
 void store_env_release(struct store_env *env);
 
 /*
- * Has the SIGBUS handler watch LMDB's own map, which it reads when it writes. LMDB does not tell where it is, but gives
- * a pointer to a value whose place in the file is known: `key`'s, at `offset`. The path to it must have been checked.
+ * Has the SIGBUS handler watch LMDB's own map, which it reads when it writes. LMDB does not tell
+ * where it is, but gives a pointer to a value whose place in the file is known: `key`'s, at
+ * `offset`. The path to it must have been checked.
  */
 int store_env_watch(struct store_env *env, MDB_txn *txn, const void *key, size_t key_size,
 		    uint64_t offset, struct hdb_error *err);
 
-/* Opens a new private file for writing by this process alone: no lock file, synced at the end only. */
+/*
+ * Opens a new private file for writing by this process alone: no lock file, synced at the end only.
+ */
 int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err);
 
 /*
- * Makes a file that has no name and that only this process can read (0600, in a folder of its own), for tables of a
- * database that cannot be written: in `dir`, or where that cannot be written either in memory: in /dev/shm, or in no
- * folder at all (is_memory). *where is what was taken, for people (static or `dir`). *out: store_env_release.
+ * Makes a file that has no name and that only this process can read (0600, in a folder of its own),
+ * for tables of a database that cannot be written: in `dir`, or where that cannot be written either
+ * in memory: in /dev/shm, or in no folder at all (is_memory). *where is what was taken, for people
+ * (static or `dir`). *out: store_env_release.
  *
- * With is_memory LMDB does not know of snapshots, and takes pages again that the state before the last one had. A
- * table is therefore written in one transaction, whose pages wait in memory anyway; a snapshot is then at most two
- * states behind what is being written: the removal of what was there, and the table.
+ * With is_memory LMDB does not know of snapshots, and takes pages again that the state before the
+ * last one had. A table is therefore written in one transaction, whose pages wait in memory anyway;
+ * a snapshot is then at most two states behind what is being written: the removal of what was
+ * there, and the table.
  */
 int store_env_private(const char *dir, uint64_t size_hint, struct store_env **out,
 		      const char **where, struct hdb_error *err);
 
 /*
- * Makes the file as long as its newest state says. LMDB does not write pages at the end that were taken and given
- * back in one transaction; without them the file would look cut. Call it after a commit.
+ * Makes the file as long as its newest state says. LMDB does not write pages at the end that were
+ * taken and given back in one transaction; without them the file would look cut. Call it after a
+ * commit.
  */
 int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
 
 /*
- * Has the system begin to write to disk what was committed, and does not wait: less is left for the sync at the end.
- * Says nothing of what is safe.
+ * Has the system begin to write to disk what was committed, and does not wait: less is left for the
+ * sync at the end. Says nothing of what is safe.
  */
 void store_env_write_out(MDB_env *env);
 

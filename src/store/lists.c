@@ -1,9 +1,10 @@
 /*
  * store/lists.c - tables of adjacency lists.
  *
- * Block: u32 offset (from the block's start) of each group of 32 lists, then the lists. A list: varint of
- * 2 x length (+ 1 for a big list, whose entries are in the other table), then each entry as a zigzag varint of its
- * difference from the entry before (from the list's own object for the first).
+ * Block: u32 offset (from the block's start) of each group of 32 lists, then the lists. A list:
+ * varint of 2 x length (+ 1 for a big list, whose entries are in the other table), then each entry
+ * as a zigzag varint of its difference from the entry before (from the list's own object for the
+ * first).
  */
 #include "store/lists.h"
 
@@ -44,14 +45,18 @@ int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
 		/* Of a big list, or of empty ones, target may have nothing. */
-		r = store_lists_add(&w, n && n <= STORE_LIST_BIG ? target + first[i] : NULL, n, err);
+		r = store_lists_add(&w, n && n <= STORE_LIST_BIG ? target + first[i] : NULL, n,
+				    err);
 	}
 	return r;
 }
 
 /* ---- a run of lists ---- */
 
-/* Numbers of a run that are made before they are written, and the most of one list: beyond it is written by itself. */
+/*
+ * Numbers of a run that are made before they are written, and the most of one list: beyond it is
+ * written by itself.
+ */
 #define RUN_NUMBERS 256u
 #define RUN_LIST_MAX 64u
 
@@ -79,8 +84,8 @@ static inline four zigzags(four here, four before)
 }
 
 /*
- * Numbers of a list: its head, and differences, four at a time: how many there are is hard to foretell, so what is
- * behind the last is made in vain. Returns their end.
+ * Numbers of a list: its head, and differences, four at a time: how many there are is hard to
+ * foretell, so what is behind the last is made in vain. Returns their end.
  */
 static inline uint32_t *list_numbers(uint32_t *out, uint32_t ix, const uint32_t *target, uint32_t n)
 {
@@ -125,8 +130,9 @@ static uint8_t *put_numbers_plain(uint8_t *p, const uint32_t *numbers, const uin
 
 #ifdef __x86_64__
 /* The same with the instruction that moves bits apart. */
-__attribute__((target("bmi,bmi2"))) static uint8_t *
-put_numbers_bmi2(uint8_t *p, const uint32_t *numbers, const uint32_t *end)
+__attribute__((target("bmi,bmi2"))) static uint8_t *put_numbers_bmi2(uint8_t *p,
+								     const uint32_t *numbers,
+								     const uint32_t *end)
 {
 	for (; numbers < end; numbers++) {
 		const uint64_t v = __builtin_ia32_pdep_di(*numbers, 0x0f7f7f7f7f);
@@ -183,8 +189,9 @@ static int add_group(struct store_lists_writer *w, const uint32_t *target, const
 			r = add_long(w, &p, target + first[i], n, err);
 		w->out->count = (size_t)(p - (uint8_t *)w->out->data);
 		if (r == HDB_OK)
-			r = base_vec_reserve(w->out, sizeof(numbers) / 4 * STORE_ENTRY_MAX +
-					     STORE_ENTRY_PAD, 1, err);
+			r = base_vec_reserve(
+				w->out, sizeof(numbers) / 4 * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
+				err);
 		p = (uint8_t *)w->out->data + w->out->count;
 	}
 	p = put_numbers(p, numbers, last);
@@ -256,7 +263,9 @@ static int damaged(struct store_lists *lists, const char *what, struct hdb_error
 static bool block_is_sound(const struct store_block *block)
 {
 	return block->item_count <= STORE_BLOCK_OBJECTS &&
-	       block->size >= (uint64_t)((block->item_count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP) * 4;
+	       block->size >=
+		       (uint64_t)((block->item_count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP) *
+			       4;
 }
 
 static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_error *err)
@@ -314,7 +323,10 @@ static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_
 	return n ? NULL : p;
 }
 
-/* get_varint, without branches for numbers below 2^35: how long the next one is is hard to foretell. */
+/*
+ * get_varint, without branches for numbers below 2^35: how long the next one is is hard to
+ * foretell.
+ */
 static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	uint64_t bytes, ends;
@@ -326,8 +338,8 @@ static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, ui
 	if (!(ends & 0x8080808080))
 		return get_varint(p, end, v);
 	bytes &= ends ^ (ends - 1);
-	*v = (bytes & 0x7f) | (bytes >> 1 & 0x3f80) | (bytes >> 2 & 0x1fc000) | (bytes >> 3 & 0xfe00000) |
-	     (bytes >> 4 & 0x7f0000000);
+	*v = (bytes & 0x7f) | (bytes >> 1 & 0x3f80) | (bytes >> 2 & 0x1fc000) |
+	     (bytes >> 3 & 0xfe00000) | (bytes >> 4 & 0x7f0000000);
 	return p + __builtin_ctzll(ends) / 8 + 1;
 }
 
@@ -369,8 +381,8 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 static int next_part(struct store_lists *lists, struct hdb_error *err)
 {
 	struct store_block block;
-	int r = store_block(lists->store, lists->big_table, part_key(lists->ix, lists->part), &block,
-			    err);
+	int r = store_block(lists->store, lists->big_table, part_key(lists->ix, lists->part),
+			    &block, err);
 
 	if (r == HDB_NOTFOUND)
 		return store_damaged(lists->store, lists->big_table,
@@ -478,11 +490,13 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 }
 
 /*
- * Lists [first, end) of a block, of which the first starts at p, or NULL; of every 32 those that the mask has.
+ * Lists [first, end) of a block, of which the first starts at p, or NULL; of every 32 those that
+ * the mask has.
  */
-static int decode_lists(struct store *store, enum store_table table, const struct store_block *block,
-			const uint8_t *p, uint32_t first, uint32_t end, uint32_t mask, uint32_t ix_count,
-			uint64_t *lengths, struct base_vec *target, struct hdb_error *err)
+static int decode_lists(struct store *store, enum store_table table,
+			const struct store_block *block, const uint8_t *p, uint32_t first,
+			uint32_t end, uint32_t mask, uint32_t ix_count, uint64_t *lengths,
+			struct base_vec *target, struct hdb_error *err)
 {
 	const uint8_t *block_end = block->data + block->size;
 	int r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
@@ -536,8 +550,8 @@ int store_lists_decode(struct store *store, enum store_table table, const struct
 
 int store_lists_decode_group(struct store *store, enum store_table table,
 			     const struct store_block *block, uint32_t group_no, uint32_t mask,
-			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target, uint32_t *count,
-			     struct hdb_error *err)
+			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
+			     uint32_t *count, struct hdb_error *err)
 {
 	const uint32_t first = group_no * STORE_LIST_GROUP;
 	uint32_t end = first + STORE_LIST_GROUP;

@@ -1,8 +1,10 @@
 /*
- * store/lists.h - tables of adjacency lists: for every object a list of objects (references, referrers, children).
+ * store/lists.h - tables of adjacency lists: for every object a list of objects (references,
+ * referrers, children).
  *
- * Blocks of STORE_BLOCK_OBJECTS lists; a list of more than STORE_LIST_BIG entries is kept in parts in a table of its
- * own. Lists keep their order; neighbours in a list cost little when their indices are near one another.
+ * Blocks of STORE_BLOCK_OBJECTS lists; a list of more than STORE_LIST_BIG entries is kept in parts
+ * in a table of its own. Lists keep their order; neighbours in a list cost little when their
+ * indices are near one another.
  */
 #ifndef STORE_LISTS_H
 #define STORE_LISTS_H
@@ -18,8 +20,8 @@
 
 /*
  * Appends the block of `count` lists to `out`: list i belongs to object first_ix + i and is
- * target[first[i] .. first[i + 1]), or, if lengths is given, the lengths[i] entries from first[i] on. For a big list
- * only its length is written, and target need not hold it.
+ * target[first[i] .. first[i + 1]), or, if lengths is given, the lengths[i] entries from first[i]
+ * on. For a big list only its length is written, and target need not hold it.
  */
 int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 		       const uint64_t *first, const uint32_t *target, const uint64_t *lengths,
@@ -39,14 +41,14 @@ struct store_lists {
 	struct store *store;
 	enum store_table table;
 	enum store_table big_table;
-	uint32_t ix_count;         /* entries must be below this */
+	uint32_t ix_count; /* entries must be below this */
 	/* private */
-	struct store_block block;  /* the open block */
+	struct store_block block; /* the open block */
 	bool has_block;
 	uint64_t generation;
 	uint32_t ix;
-	const uint8_t *at, *end;   /* what is left of the list in the block */
-	uint64_t left;             /* entries left */
+	const uint8_t *at, *end; /* what is left of the list in the block */
+	uint64_t left;           /* entries left */
 	bool is_big;
 	uint32_t part;
 	uint32_t previous;
@@ -62,17 +64,18 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 		     struct hdb_error *err);
 
 /*
- * Decodes a whole block: lengths (STORE_BLOCK_OBJECTS entries) and all entries of lists that are not big, in order,
- * appended to `target` (a vec of uint32_t, whose data is not NULL afterwards). *count is the number of lists. Big lists
- * have their length with STORE_LIST_IS_BIG set and no entries; read them with begin and next.
+ * Decodes a whole block: lengths (STORE_BLOCK_OBJECTS entries) and all entries of lists that are
+ * not big, in order, appended to `target` (a vec of uint32_t, whose data is not NULL afterwards).
+ * *count is the number of lists. Big lists have their length with STORE_LIST_IS_BIG set and no
+ * entries; read them with begin and next.
  */
 #define STORE_LIST_IS_BIG (1ull << 63)
 int store_lists_block(struct store_lists *lists, uint32_t first_ix, uint64_t *lengths,
 		      struct base_vec *target, uint32_t *count, struct hdb_error *err);
 
 /*
- * The same for a block that store_block gave: needs no reader, so that other threads may decode what one thread has
- * looked up. `store` and `table` are for the message.
+ * The same for a block that store_block gave: needs no reader, so that other threads may decode
+ * what one thread has looked up. `store` and `table` are for the message.
  */
 int store_lists_decode(struct store *store, enum store_table table, const struct store_block *block,
 		       uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
@@ -84,7 +87,7 @@ int store_lists_decode(struct store *store, enum store_table table, const struct
  */
 int store_lists_decode_group(struct store *store, enum store_table table,
 			     const struct store_block *block, uint32_t group_no, uint32_t mask,
-			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target, uint32_t *count,
-			     struct hdb_error *err);
+			     uint32_t ix_count, uint64_t *lengths, struct base_vec *target,
+			     uint32_t *count, struct hdb_error *err);
 
 #endif

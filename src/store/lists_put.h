@@ -13,8 +13,8 @@
 #define STORE_ENTRY_PAD 8 /* what store_put_entry writes at once */
 
 /*
- * A varint of a number below 2^35, without branches: how many bytes the next one takes is hard to foretell. Writes 8
- * bytes; returns the end of those that count.
+ * A varint of a number below 2^35, without branches: how many bytes the next one takes is hard to
+ * foretell. Writes 8 bytes; returns the end of those that count.
  */
 static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 {
@@ -48,10 +48,13 @@ struct store_lists_writer {
 	struct base_vec *out; /* lent */
 	size_t start;         /* of the block in out */
 	uint32_t first_ix;
-	uint32_t count;       /* lists so far */
+	uint32_t count; /* lists so far */
 };
 
-/* Begins a block of `count` lists at the end of `out`, to which only this writer may append until it has all. */
+/*
+ * Begins a block of `count` lists at the end of `out`, to which only this writer may append until
+ * it has all.
+ */
 int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
 		     uint32_t count, struct hdb_error *err);
 
@@ -64,8 +67,8 @@ int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 #define STORE_RUN_PAD 4u
 
 /*
- * The next `count` lists, none of them big, of indices below STORE_RUN_IX_END: list i has the entries first[i] up to,
- * not with, end[i] of `target`. Faster than one by one.
+ * The next `count` lists, none of them big, of indices below STORE_RUN_IX_END: list i has the
+ * entries first[i] up to, not with, end[i] of `target`. Faster than one by one.
  */
 int store_lists_add_run(struct store_lists_writer *w, const uint32_t *target, const uint32_t *first,
 			const uint32_t *end, uint32_t count, struct hdb_error *err);
@@ -77,8 +80,8 @@ static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *
 	const uint64_t entries = n > STORE_LIST_BIG ? 0 : n;
 	struct base_vec *out = w->out;
 	uint8_t *p;
-	int r = base_vec_reserve(out, VARINT_MAX + STORE_ENTRY_PAD +
-				 (size_t)entries * STORE_ENTRY_MAX, 1, err);
+	int r = base_vec_reserve(
+		out, VARINT_MAX + STORE_ENTRY_PAD + (size_t)entries * STORE_ENTRY_MAX, 1, err);
 
 	if (r == HDB_OK && w->count % STORE_LIST_GROUP == 0)
 		r = store_lists_begin_group(w, err);

@@ -1,11 +1,11 @@
 /*
  * store/objects.c - encoding and decoding blocks of the tables ids and objects.
  *
- * objects: u32 class count, class count entries of 12 bytes (u32 class_no, u8 kind, u8 embedded, 2 zero, u32
- * body_size), a u64 file offset for each group of 128, then packed columns: dictionary index, length, file offset, heap
- * (optional). A file offset is kept as its difference from the end of the object before it in the group, so that
- * objects that lie back to back in the dump cost nothing; class objects take no part (their offsets are in the table
- * classes).
+ * objects: u32 class count, class count entries of 12 bytes (u32 class_no, u8 kind, u8 embedded, 2
+ * zero, u32 body_size), a u64 file offset for each group of 128, then packed columns: dictionary
+ * index, length, file offset, heap (optional). A file offset is kept as its difference from the end
+ * of the object before it in the group, so that objects that lie back to back in the dump cost
+ * nothing; class objects take no part (their offsets are in the table classes).
  */
 #include "store/objects.h"
 
@@ -23,13 +23,19 @@ static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {
 	switch (kind) {
 	case STORE_INSTANCE:
-	case STORE_OBJECT_ARRAY: return 1 + 2 * (uint64_t)id_size + 8;
-	case STORE_PRIMITIVE_ARRAY: return 1 + (uint64_t)id_size + 9;
-	default: return 0;
+	case STORE_OBJECT_ARRAY:
+		return 1 + 2 * (uint64_t)id_size + 8;
+	case STORE_PRIMITIVE_ARRAY:
+		return 1 + (uint64_t)id_size + 9;
+	default:
+		return 0;
 	}
 }
 
-/* Bytes of the sub-record that an object should have, with its head's. Wraps harmlessly on absurd lengths. */
+/*
+ * Bytes of the sub-record that an object should have, with its head's. Wraps harmlessly on absurd
+ * lengths.
+ */
 static inline uint64_t record_size(const struct store_object *o, uint64_t head_size)
 {
 	return head_size + (o->kind == STORE_INSTANCE ? 1 : o->length) * o->body_size;
@@ -39,7 +45,7 @@ static inline uint64_t record_size(const struct store_object *o, uint64_t head_s
 
 /* The distinct (class, kind, embedded) of a block in order of appearance. */
 struct dictionary {
-	struct base_vec *out;      /* where its entries go, behind their number */
+	struct base_vec *out; /* where its entries go, behind their number */
 	struct base_idmap map;
 	uint32_t count;
 	/* The entries of the classes that came last; nearly every object is of one of few. */
@@ -75,8 +81,8 @@ static int number_group(struct dictionary *d, const struct store_object *objects
 	for (unsigned i = 0; i < n; i++) {
 		const struct store_object *o = &objects[i];
 		/* A class has one body size and nearly always one kind, so these make the key. */
-		const uint64_t key = (uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 |
-				     o->kind;
+		const uint64_t key =
+			(uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 | o->kind;
 
 		if (key != d->recent_key[o->class_no % RECENT_CLASSES]) {
 			const int r = look_up(d, o, key, err);
@@ -146,7 +152,7 @@ int store_objects_encode(struct base_vec *out, const struct store_object *object
 	struct pack_writer columns[PARTS] = { { .out = &bytes[BASES] } };
 	const size_t start = out->count;
 	int r = d ? base_bytes_append(out, "\0\0\0\0", 4, err) :
-		hdb_fail_memory(err, "a block of objects", sizeof(*d));
+		    hdb_fail_memory(err, "a block of objects", sizeof(*d));
 
 	if (d) {
 		d->out = out;
@@ -284,8 +290,7 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 {
 	get_class(block, pack_get(&block->class_column, i), out);
 	out->length = pack_get(&block->length_column, i);
-	out->heap_no = block->heap_column.count ?
-		       (uint32_t)pack_get(&block->heap_column, i) : 0;
+	out->heap_no = block->heap_column.count ? (uint32_t)pack_get(&block->heap_column, i) : 0;
 	out->file_offset = 0;
 }
 
@@ -348,8 +353,8 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 			const uint8_t *entry = block->classes + group[i] * CLASS_ENTRY;
 
 			class_no[g * PACK_GROUP + i] = load32(entry);
-			kind[g * PACK_GROUP + i] = (uint8_t)(entry[4] |
-							     (entry[5] ? STORE_KIND_EMBEDDED : 0));
+			kind[g * PACK_GROUP + i] =
+				(uint8_t)(entry[4] | (entry[5] ? STORE_KIND_EMBEDDED : 0));
 		}
 		if (length)
 			(void)pack_group(&block->length_column, g, length + g * PACK_GROUP);

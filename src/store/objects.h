@@ -1,8 +1,10 @@
 /*
- * store/objects.h - blocks of the tables ids and objects: 16,384 objects each, in the order of their IDs.
+ * store/objects.h - blocks of the tables ids and objects: 16,384 objects each, in the order of
+ * their IDs.
  *
- * ids: identifiers, as packed differences. objects: class, length and place in the dump. What a block holds is in
- * FORMAT.md. Encoding works on plain arrays; decoding on a block borrowed from the store.
+ * ids: identifiers, as packed differences. objects: class, length and place in the dump. What a
+ * block holds is in FORMAT.md. Encoding works on plain arrays; decoding on a block borrowed from
+ * the store.
  */
 #ifndef STORE_OBJECTS_H
 #define STORE_OBJECTS_H
@@ -11,22 +13,30 @@
 #include "store/store.h"
 
 /*
- * Objects in a block of every table that is keyed by ix. Large enough that the half page that LMDB loses a block
- * is nothing, small enough that checking a block on first use costs microseconds.
+ * Objects in a block of every table that is keyed by ix. Large enough that the half page that LMDB
+ * loses a block is nothing, small enough that checking a block on first use costs microseconds.
  */
 #define STORE_BLOCK_OBJECTS 16384u
 
-enum store_kind { STORE_INSTANCE = 0, STORE_OBJECT_ARRAY = 1, STORE_PRIMITIVE_ARRAY = 2, STORE_CLASS = 3 };
+enum store_kind {
+	STORE_INSTANCE = 0,
+	STORE_OBJECT_ARRAY = 1,
+	STORE_PRIMITIVE_ARRAY = 2,
+	STORE_CLASS = 3
+};
 
 /* One object, as encoded. */
 struct store_object {
 	uint64_t file_offset; /* of its sub-record; 0 for an object that the dump lacks */
-	uint64_t length;      /* arrays: elements; class objects: the number of the class it stands for */
-	uint32_t class_no;    /* number of its class */
-	uint32_t body_size;   /* instances: bytes of a record of this class; arrays: bytes an element */
-	uint32_t heap_no;     /* Android heap, 0 when there is none */
-	uint8_t kind;         /* enum store_kind */
-	uint8_t is_embedded;  /* its bytes are a part of another object: an array that ART makes up, a flat value */
+	/* arrays: elements; class objects: the number of the class it stands for */
+	uint64_t length;
+	uint32_t class_no; /* number of its class */
+	/* instances: bytes of a record of this class; arrays: bytes an element */
+	uint32_t body_size;
+	uint32_t heap_no; /* Android heap, 0 when there is none */
+	uint8_t kind;     /* enum store_kind */
+	/* its bytes are a part of another object: an array that ART makes up, a flat value */
+	uint8_t is_embedded;
 };
 
 /* Set in the kind that store_objects_scan gives for objects that are embedded. */
@@ -46,9 +56,9 @@ struct store_objects {
 	uint32_t count;
 	unsigned id_size;
 	uint32_t class_count;
-	const uint8_t *classes;  /* its dictionary */
-	uint64_t size;           /* bytes from there on */
-	const uint8_t *bases;    /* a u64 file offset a group */
+	const uint8_t *classes; /* its dictionary */
+	uint64_t size;          /* bytes from there on */
+	const uint8_t *bases;   /* a u64 file offset a group */
 	struct pack_column class_column;
 	struct pack_column length_column;
 	struct pack_column offset_column;
@@ -71,7 +81,10 @@ void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
 /* File offsets of all objects of the block; 0 for class objects. */
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset);
 
-/* All objects of the block, without file offsets: class number, kind (with STORE_KIND_EMBEDDED), length. */
+/*
+ * All objects of the block, without file offsets: class number, kind (with STORE_KIND_EMBEDDED),
+ * length.
+ */
 void store_objects_scan(const struct store_objects *block, uint32_t *class_no, uint8_t *kind,
 			uint64_t *length);
 

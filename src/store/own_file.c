@@ -16,7 +16,10 @@
 /* A file that comes and goes while we try to open it. */
 #define OPEN_TRIES_MAX 100
 
-/* What is wrong with a file that was there, or NULL; links and folders are told by lstat, before anything is opened. */
+/*
+ * What is wrong with a file that was there, or NULL; links and folders are told by lstat, before
+ * anything is opened.
+ */
 static const char *not_plain(const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode))
@@ -42,8 +45,10 @@ static const char *not_leftover(const struct stat *st)
 
 static int fail_leftover(const char *temp_path, const char *why, struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_EIO, "%s: %s, so no import of yours left it, and nothing is written to it; "
-			"remove it", temp_path, why);
+	return hdb_fail(err, HDB_EIO,
+			"%s: %s, so no import of yours left it, and nothing is written to it; "
+			"remove it",
+			temp_path, why);
 }
 
 /* Opens what is there. HDB_END: it went away meanwhile. */
@@ -54,14 +59,14 @@ static int open_leftover(const char *temp_path, int *fd, struct hdb_error *err)
 
 	if (lstat(temp_path, &st) < 0)
 		return errno == ENOENT ? HDB_END :
-		       hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+					 hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	why = not_leftover(&st);
 	if (why)
 		return fail_leftover(temp_path, why, err);
 	*fd = open(temp_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
 		return errno == ENOENT ? HDB_END :
-		       hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+					 hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	if (fstat(*fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	/* An import that was at work may have given it its name, or taken it away. */
@@ -78,7 +83,10 @@ static void give_up(int *fd)
 	*fd = -1;
 }
 
-/* Whether the locked file still has the name: who held the lock may have renamed or removed it. HDB_END: no. */
+/*
+ * Whether the locked file still has the name: who held the lock may have renamed or removed it.
+ * HDB_END: no.
+ */
 static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 {
 	struct stat held, named;
@@ -87,13 +95,13 @@ static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	if (lstat(temp_path, &named) < 0)
 		return errno == ENOENT ? HDB_END :
-		       hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
+					 hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	return held.st_ino == named.st_ino && held.st_dev == named.st_dev ? HDB_OK : HDB_END;
 }
 
 /*
- * One try: HDB_OK with the file open and locked, HDB_END to try again, HDB_NOTFOUND if another import has the lock.
- * After a failure *fd is -1 or a locked file.
+ * One try: HDB_OK with the file open and locked, HDB_END to try again, HDB_NOTFOUND if another
+ * import has the lock. After a failure *fd is -1 or a locked file.
  */
 static int try_open(const char *temp_path, int *fd, struct hdb_error *err)
 {
@@ -211,14 +219,19 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 		(void)close(fd);
 	} else if (errno == EEXIST && lstat(lock_path, &st) == 0) {
 		why = not_plain(&st);
-		/* One that this user cannot open does no harm: LMDB goes without, and writes nothing. */
+		/*
+		 * One that this user cannot open does no harm: LMDB goes without, and writes
+		 * nothing.
+		 */
 		if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
 		    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
 			why = "belongs neither to you nor to the owner of the database";
 	}
 	if (why)
-		r = hdb_fail(err, HDB_EIO, "%s: %s, so it is not taken as the lock file of the database; "
-			     "remove it", lock_path, why);
+		r = hdb_fail(err, HDB_EIO,
+			     "%s: %s, so it is not taken as the lock file of the database; "
+			     "remove it",
+			     lock_path, why);
 	free(lock_path);
 	return r;
 }

@@ -1,5 +1,6 @@
 /*
- * store/pages.c - the walk over LMDB's B+tree. See pages.h; the whole-file check is in pages_check.c.
+ * store/pages.c - the walk over LMDB's B+tree. See pages.h; the whole-file check is in
+ * pages_check.c.
  */
 #include "store/pages_private.h"
 
@@ -11,23 +12,32 @@
 int pages_damaged(const struct pages *pages, uint64_t page_no, const char *what,
 		  struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: page %" PRIu64 " of the file's tree: %s; "
-			"import the dump again", pages->path, page_no, what);
+	return hdb_fail(err, HDB_ECORRUPT,
+			"%s: damaged: page %" PRIu64 " of the file's tree: %s; "
+			"import the dump again",
+			pages->path, page_no, what);
 }
 
 /* ---- meta pages ---- */
 
 /* Fields of MDB_meta, from the start of its page. */
 enum {
-	META_MAGIC = PAGE_HEAD, META_VERSION = PAGE_HEAD + 4, META_FREE = PAGE_HEAD + 24,
-	META_MAIN = META_FREE + 48, META_LAST_PAGE = META_MAIN + 48,
-	META_TXN_ID = META_LAST_PAGE + 8, META_SIZE = META_TXN_ID + 8
+	META_MAGIC = PAGE_HEAD,
+	META_VERSION = PAGE_HEAD + 4,
+	META_FREE = PAGE_HEAD + 24,
+	META_MAIN = META_FREE + 48,
+	META_LAST_PAGE = META_MAIN + 48,
+	META_TXN_ID = META_LAST_PAGE + 8,
+	META_SIZE = META_TXN_ID + 8
 };
 /* Fields of MDB_db. */
 enum { DB_PAD = 0, DB_FLAGS = 4, DB_DEPTH = 6, DB_ROOT = 40 };
 #define MAGIC 0xBEEFC0DEu
 #define DATA_VERSION 1
-/* Flags of the tree of free pages: numbers as keys; the file is no folder. Those of the main tree are 0. */
+/*
+ * Flags of the tree of free pages: numbers as keys; the file is no folder. Those of the main tree
+ * are 0.
+ */
 #define FREE_FLAGS 0x4008
 /* A writer that commits while the pages are read; more than this in a row is damage. */
 #define META_TRIES_MAX 20
@@ -51,7 +61,8 @@ static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 		return "has no valid mark";
 	if (load32(meta + META_FREE + DB_PAD) != page_size)
 		return "says another page size";
-	if (load16(meta + META_FREE + DB_FLAGS) != FREE_FLAGS || load16(meta + META_MAIN + DB_FLAGS))
+	if (load16(meta + META_FREE + DB_FLAGS) != FREE_FLAGS ||
+	    load16(meta + META_MAIN + DB_FLAGS))
 		return "has unknown flags";
 	return NULL;
 }
@@ -73,8 +84,9 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 }
 
 /*
- * Both meta pages together; the number of the newest or a fault. Of the other one only the head is looked at: when a
- * commit fails in its last step, LMDB leaves the new trees there under the old number.
+ * Both meta pages together; the number of the newest or a fault. Of the other one only the head is
+ * looked at: when a commit fails in its last step, LMDB leaves the new trees there under the old
+ * number.
  */
 static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
 {
@@ -88,7 +100,10 @@ static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsi
 		id[i] = load64(metas[i] + META_TXN_ID);
 	}
 	*newest = id[0] < id[1];
-	/* Commits take turns: even numbers are in page 0, odd ones in page 1, the last two are there. */
+	/*
+	 * Commits take turns: even numbers are in page 0, odd ones in page 1, the last two are
+	 * there.
+	 */
 	if ((id[0] || id[1]) &&
 	    (id[0] % 2 != 0 || id[1] % 2 != 1 || id[*newest] - id[!*newest] != 1))
 		return "has an impossible transaction number";
@@ -100,8 +115,10 @@ static int check_mark(const uint8_t *head, const char *path, struct hdb_error *e
 	const uint32_t magic = load32(head + META_MAGIC);
 
 	if (magic == __builtin_bswap32(MAGIC))
-		return hdb_fail(err, HDB_EVERSION, "%s: written on a machine of the other byte "
-				"order; import the dump again here", path);
+		return hdb_fail(err, HDB_EVERSION,
+				"%s: written on a machine of the other byte "
+				"order; import the dump again here",
+				path);
 	if (magic == MAGIC && load32(head + META_VERSION) != DATA_VERSION &&
 	    load32(head + META_VERSION) < 1000)
 		return hdb_fail(err, HDB_EVERSION, "%s: written by another version of LMDB", path);
@@ -117,8 +134,10 @@ static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
 		return hdb_fail_errno(err, errno, "%s: could not be read at offset %" PRIu64, path,
 				      offset);
 	if (n < META_SIZE)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes are "
-				"missing at its start", path, (uint64_t)(META_SIZE - n));
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: truncated database: %" PRIu64 " bytes are "
+				"missing at its start",
+				path, (uint64_t)(META_SIZE - n));
 	return HDB_OK;
 }
 
@@ -166,9 +185,9 @@ int pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hd
 			return hdb_fail_errno(err, errno, "%s", path);
 		if ((uint64_t)st.st_size >= *wanted_bytes)
 			return HDB_OK;
-		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64
-				" bytes, %" PRIu64 " expected", path, (uint64_t)st.st_size,
-				*wanted_bytes);
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: truncated database: %" PRIu64 " bytes, %" PRIu64 " expected",
+				path, (uint64_t)st.st_size, *wanted_bytes);
 	}
 	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: a meta page %s; import the dump again",
 			path, fault);
@@ -177,7 +196,8 @@ int pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hd
 static void read_tree(const uint8_t *db, struct pages_tree *out)
 {
 	*out = (struct pages_tree){
-		.root = load64(db + DB_ROOT), .depth = load16(db + DB_DEPTH),
+		.root = load64(db + DB_ROOT),
+		.depth = load16(db + DB_DEPTH),
 	};
 }
 
@@ -201,16 +221,19 @@ int pages_open(struct pages *pages, const uint8_t *map, uint64_t map_bytes, uint
 		return pages_damaged(pages, page_no, fault, err);
 	pages->page_count = load64(meta + META_LAST_PAGE) + 1;
 	if (pages->page_count > map_bytes / pages->page_size)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64
-				" bytes, %" PRIu64 " expected", path, map_bytes,
-				pages->page_count * pages->page_size);
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: truncated database: %" PRIu64 " bytes, %" PRIu64 " expected",
+				path, map_bytes, pages->page_count * pages->page_size);
 	read_tree(meta + META_MAIN, &pages->main);
 	read_tree(meta + META_FREE, &pages->free);
 	pages->free.has_number_keys = true;
 	pages->checked = calloc(1, pages->page_count / 8 + 1);
 	if (!pages->checked)
 		return hdb_fail_memory(err, "a map of checked pages", pages->page_count / 8);
-	/* A commit may have begun while the page was copied: only the same number twice is a whole one. */
+	/*
+	 * A commit may have begun while the page was copied: only the same number twice is a whole
+	 * one.
+	 */
 	if (load64(map + page_no * pages->page_size + META_TXN_ID) != txn_id) {
 		pages_close(pages);
 		return HDB_END;
@@ -231,7 +254,9 @@ static unsigned node_count(const uint8_t *page)
 {
 	const unsigned lower = load16(page + PAGE_LOWER);
 
-	/* A page that was checked has entries, unless reading it failed since and it is zeros now. */
+	/*
+	 * A page that was checked has entries, unless reading it failed since and it is zeros now.
+	 */
 	return lower > PAGE_HEAD ? (lower - PAGE_HEAD) / 2 : 0;
 }
 
@@ -323,8 +348,8 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 }
 
 /* A page after its checks, which are made once a snapshot. */
-static int get_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no, bool is_leaf,
-		    const uint8_t **out, struct hdb_error *err)
+static int get_page(struct pages *pages, const struct pages_tree *tree, uint64_t page_no,
+		    bool is_leaf, const uint8_t **out, struct hdb_error *err)
 {
 	const char *fault;
 
@@ -355,8 +380,10 @@ static int big_value(struct pages *pages, struct pages_place *place, const uint8
 	p = pages->map + page_no * pages->page_size;
 	if (load64(p) != page_no || load16(p + PAGE_FLAGS) != PAGE_OVERFLOW ||
 	    load32(p + PAGE_RUN) != need)
-		return pages_damaged(pages, page_no, "is not the start of the value that belongs "
-				     "there", err);
+		return pages_damaged(pages, page_no,
+				     "is not the start of the value that belongs "
+				     "there",
+				     err);
 	place->value = p + PAGE_HEAD;
 	place->value_size = size;
 	return HDB_OK;
@@ -382,7 +409,7 @@ static int descend(struct pages *pages, struct pages_place *place, unsigned leve
 		   struct hdb_error *err)
 {
 	const uint64_t page_no = level ? child_page(place->page[level - 1], place->at[level - 1]) :
-				 place->tree->root;
+					 place->tree->root;
 
 	return get_page(pages, place->tree, page_no, level + 1 == place->tree->depth,
 			&place->page[level], err);

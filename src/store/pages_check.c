@@ -1,5 +1,6 @@
 /*
- * store/pages_check.c - both trees of a file, whole: what `heapdb check` and a writer ask before they trust LMDB.
+ * store/pages_check.c - both trees of a file, whole: what `heapdb check` and a writer ask before
+ * they trust LMDB.
  */
 #include "store/pages_private.h"
 
@@ -25,26 +26,34 @@ static int use(struct check *check, uint64_t page_no, uint64_t count, struct hdb
 	return HDB_OK;
 }
 
-/* The entries of the list of free pages that a value holds: a count, then page numbers, descending. */
+/*
+ * The entries of the list of free pages that a value holds: a count, then page numbers, descending.
+ */
 static int use_free(struct check *check, const struct pages_place *place, struct hdb_error *err)
 {
 	const uint64_t room = place->value_size / 8;
 	uint64_t count, last = check->pages->page_count;
 
 	if (place->key_size != 8 || room < 1)
-		return pages_damaged(check->pages, 0, "the list of free pages has an impossible "
-				     "entry", err);
+		return pages_damaged(check->pages, 0,
+				     "the list of free pages has an impossible "
+				     "entry",
+				     err);
 	count = load64(place->value);
 	if (count > room - 1)
-		return pages_damaged(check->pages, 0, "the list of free pages is longer than its "
-				     "room", err);
+		return pages_damaged(check->pages, 0,
+				     "the list of free pages is longer than its "
+				     "room",
+				     err);
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t page_no = load64(place->value + 8 * (i + 1));
 		int r;
 
 		if (page_no < 2 || page_no >= last)
-			return pages_damaged(check->pages, page_no, "the list of free pages is out of "
-					     "order", err);
+			return pages_damaged(check->pages, page_no,
+					     "the list of free pages is out of "
+					     "order",
+					     err);
 		r = use(check, page_no, 1, err);
 		if (r < 0)
 			return r;
@@ -76,8 +85,8 @@ static int check_bounds(const struct check *check, const struct pages_place *pla
 			continue;
 		bound = pages_key(place->page[level], place->at[level], &size);
 		if (pages_compare(place->tree, bound, size, place->key, place->key_size) > 0 ||
-		    (check->last_key && pages_compare(place->tree, check->last_key, check->last_size,
-						      bound, size) >= 0))
+		    (check->last_key && pages_compare(place->tree, check->last_key,
+						      check->last_size, bound, size) >= 0))
 			return pages_damaged(check->pages, load64(place->page[level]),
 					     "has a key that does not bound its page", err);
 	}
@@ -97,7 +106,9 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 				  err);
 	if (r == HDB_OK)
 		r = check_bounds(check, place, from, err);
-	/* A value on pages of its own lies behind a page's head; the others are inside their leaf. */
+	/*
+	 * A value on pages of its own lies behind a page's head; the others are inside their leaf.
+	 */
 	if (r == HDB_OK && (place->value < place->page[leaf] ||
 			    place->value >= place->page[leaf] + check->pages->page_size))
 		r = use(check, load64(place->value - PAGE_HEAD),

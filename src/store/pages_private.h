@@ -7,13 +7,17 @@
 #include "base/bytes.h"
 #include "store/pages.h"
 
-/* MDB_page: u64 number, u16, u16 flags, u16 lower, u16 upper (or u32 pages of a run), u16 places of nodes. */
+/*
+ * MDB_page: u64 number, u16, u16 flags, u16 lower, u16 upper (or u32 pages of a run), u16 places of
+ * nodes.
+ */
 enum { PAGE_FLAGS = 10, PAGE_LOWER = 12, PAGE_UPPER = 14, PAGE_RUN = 12, PAGE_HEAD = 16 };
 enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_OVERFLOW = 4, PAGE_META = 8 };
 
 /*
- * MDB_node: u16 low, u16 high, u16 flags, u16 key size, the key. Low and high are the value's size, which follows
- * the key (or, BIG_DATA, the u64 number of its first page); in a branch page they are, with the flags, the child.
+ * MDB_node: u16 low, u16 high, u16 flags, u16 key size, the key. Low and high are the value's size,
+ * which follows the key (or, BIG_DATA, the u64 number of its first page); in a branch page they
+ * are, with the flags, the child.
  */
 enum { NODE_FLAGS = 4, NODE_KEY_SIZE = 6, NODE_HEAD = 8 };
 enum { NODE_BIG_DATA = 1 };

@@ -53,9 +53,9 @@ void store_records_release(struct store_records_writer *w)
 int store_records_put_all(struct store_writer *writer, enum store_table table, uint32_t record_size,
 			  const void *records, uint64_t count, struct hdb_error *err)
 {
-	struct store_records_writer w = {
-		.writer = writer, .table = table, .record_size = record_size
-	};
+	struct store_records_writer w = { .writer = writer,
+					  .table = table,
+					  .record_size = record_size };
 
 	for (uint64_t i = 0; i < count; i++) {
 		const int r = store_records_put(&w, (const char *)records + i * record_size, err);
@@ -74,9 +74,12 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 
 	if (store_table_info(store, table, &info, NULL) != HDB_OK)
 		return 0;
-	/* So that nobody makes room for more; whoever reads all of them finds that they are not there. */
+	/*
+	 * So that nobody makes room for more; whoever reads all of them finds that they are not
+	 * there.
+	 */
 	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
-	       info.bytes / RECORD_MIN;
+							   info.bytes / RECORD_MIN;
 }
 
 int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
@@ -88,16 +91,17 @@ int store_record_room(struct store *store, enum store_table table, uint32_t reco
 	*count = info.item_count;
 	if (r < 0)
 		return r;
-	return info.item_count <= info.bytes / record_size ? HDB_OK :
-	       store_damaged(store, table, 0, "impossible number of records", err);
+	return info.item_count <= info.bytes / record_size ?
+		       HDB_OK :
+		       store_damaged(store, table, 0, "impossible number of records", err);
 }
 
 /* Past the end of a table, or a block of it that should be there. */
-static int past_end(struct store *store, enum store_table table, uint64_t no,
-		    struct hdb_error *err)
+static int past_end(struct store *store, enum store_table table, uint64_t no, struct hdb_error *err)
 {
-	return no >= store_record_count(store, table) ? HDB_NOTFOUND :
-	       store_damaged(store, table, no, "block missing", err);
+	return no >= store_record_count(store, table) ?
+		       HDB_NOTFOUND :
+		       store_damaged(store, table, no, "block missing", err);
 }
 
 int store_record(struct store *store, enum store_table table, uint32_t record_size, uint64_t no,

@@ -1,8 +1,9 @@
 /*
- * store/records.h - tables of records of one size (roots, threads, classes, ...), and the table of texts.
+ * store/records.h - tables of records of one size (roots, threads, classes, ...), and the table of
+ * texts.
  *
- * Records are numbered from 0 and kept as the struct is in memory (little-endian, fixed layout, checked by
- * static_assert where the struct is defined), STORE_RECORDS to a block.
+ * Records are numbered from 0 and kept as the struct is in memory (little-endian, fixed layout,
+ * checked by static_assert where the struct is defined), STORE_RECORDS to a block.
  */
 #ifndef STORE_RECORDS_H
 #define STORE_RECORDS_H
@@ -17,7 +18,7 @@ struct store_records_writer {
 	struct store_writer *writer;
 	enum store_table table;
 	uint32_t record_size;
-	uint64_t count;         /* records put so far */
+	uint64_t count; /* records put so far */
 	struct base_vec buffer;
 };
 
@@ -33,7 +34,10 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, u
 /* Records of a table; 0 if it is absent. */
 uint64_t store_record_count(struct store *store, enum store_table table);
 
-/* The same, for whoever makes room for all of them: HDB_ECORRUPT if more are said than fit into the table's bytes. */
+/*
+ * The same, for whoever makes room for all of them: HDB_ECORRUPT if more are said than fit into the
+ * table's bytes.
+ */
 int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
 		      uint64_t *count, struct hdb_error *err);
 
@@ -44,9 +48,9 @@ int store_record(struct store *store, enum store_table table, uint32_t record_si
 /* Writes the table of texts, numbered from 0. Zero-initialise, set the writer. */
 struct store_texts_writer {
 	struct store_writer *writer;
-	uint64_t count;        /* texts put so far */
-	uint64_t first;        /* number of the first in the buffer */
-	struct base_vec ends;  /* uint32_t */
+	uint64_t count;       /* texts put so far */
+	uint64_t first;       /* number of the first in the buffer */
+	struct base_vec ends; /* uint32_t */
 	struct base_vec bytes;
 };
 

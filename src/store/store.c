@@ -109,8 +109,10 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 	side->view.env = side->env;
 	side->view.is_private = true;
 	store->side = side;
-	(void)snprintf(text, sizeof(text), "%s cannot be written: tables that questions need are kept "
-		       "in a private file in %s for this run only", store->env->path, where);
+	(void)snprintf(text, sizeof(text),
+		       "%s cannot be written: tables that questions need are kept "
+		       "in a private file in %s for this run only",
+		       store->env->path, where);
 	base_notice(work, text);
 	return HDB_OK;
 }
@@ -141,15 +143,17 @@ static int check_format(struct store *store, struct hdb_error *err)
 	if (load32(data + 8) != 0x01020304)
 		return hdb_fail(err, HDB_EVERSION,
 				"%s: written on a machine of the other byte order; import the dump "
-				"again here", store->env->path);
+				"again here",
+				store->env->path);
 	if (load32(data + 12) != STORE_FORMAT_VERSION) {
 		store_meta_text(store, "writer", text, sizeof(text));
 		return hdb_fail(err, HDB_EVERSION,
 				"%s: format version %" PRIu32 " (%s), this is heapdb %s with "
-				"format version %d; %s", store->env->path, load32(data + 12), text,
-				HDB_VERSION, STORE_FORMAT_VERSION,
-				load32(data + 12) > STORE_FORMAT_VERSION ?
-				"use a newer heapdb" : "import the dump again");
+				"format version %d; %s",
+				store->env->path, load32(data + 12), text, HDB_VERSION,
+				STORE_FORMAT_VERSION,
+				load32(data + 12) > STORE_FORMAT_VERSION ? "use a newer heapdb" :
+									   "import the dump again");
 	}
 	return HDB_OK;
 }
@@ -199,8 +203,10 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 	/* Zeros after a failed read are no damage of the file's. */
 	if (store && store_fault_size(store, err) < 0)
 		return HDB_EIO;
-	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table %s, block 0x%" PRIx64 ": %s; import "
-			"the dump again", store ? store->env->path : "database", store_table_name(table), key, what);
+	return hdb_fail(err, HDB_ECORRUPT,
+			"%s: damaged: table %s, block 0x%" PRIx64 ": %s; import "
+			"the dump again",
+			store ? store->env->path : "database", store_table_name(table), key, what);
 }
 
 /* Where a table is read from. */
@@ -222,8 +228,8 @@ static int take_value(struct store *store, unsigned table, const struct pages_pl
 		int r;
 
 		base_map_soon(place->value, place->value_size);
-		if (load64(place->value) != block_checksum(place->key, place->key_size,
-							   place->value, place->value_size))
+		if (load64(place->value) !=
+		    block_checksum(place->key, place->key_size, place->value, place->value_size))
 			return store_damaged(store, table, out->key, "checksum mismatch", err);
 		r = base_idmap_put(&store->verified, address, 1, err);
 		if (r < 0)
@@ -246,7 +252,9 @@ static bool is_of_table(const struct pages_place *place, unsigned table)
 	return place->key_size == BLOCK_KEY_SIZE && be16(place->key) == table;
 }
 
-/* Which block of a table a key stands for: its own, the first from there on, the last up to there. */
+/*
+ * Which block of a table a key stands for: its own, the first from there on, the last up to there.
+ */
 enum seek { SEEK_EXACT, SEEK_AFTER, SEEK_BEFORE };
 
 static int seek_block(struct store *store, enum store_table table, uint64_t key, enum seek seek,
@@ -270,8 +278,8 @@ static int seek_block(struct store *store, enum store_table table, uint64_t key,
 	return take_value(store, table, &place, out, err);
 }
 
-int store_block(struct store *store, enum store_table table, uint64_t key,
-		struct store_block *out, struct hdb_error *err)
+int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
+		struct hdb_error *err)
 {
 	return seek_block(store, table, key, SEEK_EXACT, out, err);
 }
@@ -343,16 +351,17 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 	if (!find_meta(view, name, &data, &size))
 		return HDB_NOTFOUND;
 	if (size != TABLE_INFO_SIZE)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: meta value %s has %" PRIu64
-				" bytes, %d expected", store->env->path, name, size,
-				TABLE_INFO_SIZE);
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: damaged: meta value %s has %" PRIu64 " bytes, %d expected",
+				store->env->path, name, size, TABLE_INFO_SIZE);
 	*out = (struct store_table_info){
-		.version = load32(data), .block_count = load64(data + 8),
-		.item_count = load64(data + 16), .bytes = load64(data + 24),
+		.version = load32(data),
+		.block_count = load64(data + 8),
+		.item_count = load64(data + 16),
+		.bytes = load64(data + 24),
 	};
 	/* So that nobody makes room for what cannot be there. */
-	if (out->bytes > view->map_bytes ||
-	    out->block_count > out->bytes / BLOCK_HEADER_SIZE)
+	if (out->bytes > view->map_bytes || out->block_count > out->bytes / BLOCK_HEADER_SIZE)
 		return store_damaged(store, table, 0, "impossible size", err);
 	return out->version == store_table_version(table) ? HDB_OK : HDB_NOTFOUND;
 }
@@ -379,10 +388,10 @@ static int check_table(struct store *store, enum store_table table, struct base_
 	if (r < 0)
 		return r;
 	if (count != info.block_count)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table %s has %" PRIu64
-				" blocks, %" PRIu64 " expected; import the dump again",
-				store->env->path, store_table_name(table), count,
-				info.block_count);
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: damaged: table %s has %" PRIu64 " blocks, %" PRIu64
+				" expected; import the dump again",
+				store->env->path, store_table_name(table), count, info.block_count);
 	return HDB_OK;
 }
 

@@ -1,8 +1,9 @@
 /*
- * store/store.h - one heap database file: snapshots, blocks with checksums, meta values, publishing tables.
+ * store/store.h - one heap database file: snapshots, blocks with checksums, meta values, publishing
+ * tables.
  *
- * The only room that calls mdb_*. A block is one LMDB value, keyed by (table, key) in big-endian order, so that a
- * table is a range of keys in numeric order. FORMAT.md has the bytes.
+ * The only room that calls mdb_*. A block is one LMDB value, keyed by (table, key) in big-endian
+ * order, so that a table is a range of keys in numeric order. FORMAT.md has the bytes.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -24,10 +25,16 @@ void store_close(struct store *store);
 
 const char *store_path(const struct store *store);
 
-/* HDB_EIO with an offset if reading the file failed since the snapshot began (it shrank, the disk failed). */
+/*
+ * HDB_EIO with an offset if reading the file failed since the snapshot began (it shrank, the disk
+ * failed).
+ */
 int store_fault(const struct store *store, struct hdb_error *err);
 
-/* The same, with a look at the file's size: a system call. Zeros past a new end are no fault of a map's. */
+/*
+ * The same, with a look at the file's size: a system call. Zeros past a new end are no fault of a
+ * map's.
+ */
 int store_fault_size(const struct store *store, struct hdb_error *err);
 
 /* Bytes of the database file when the snapshot began. */
@@ -42,11 +49,11 @@ struct store_block {
 };
 
 /*
- * Finds the block with this key: HDB_OK or HDB_NOTFOUND. Its checksum is verified the first time that this
- * handle meets it; HDB_ECORRUPT names table and block.
+ * Finds the block with this key: HDB_OK or HDB_NOTFOUND. Its checksum is verified the first time
+ * that this handle meets it; HDB_ECORRUPT names table and block.
  */
-int store_block(struct store *store, enum store_table table, uint64_t key,
-		struct store_block *out, struct hdb_error *err);
+int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
+		struct hdb_error *err);
 
 /* The block with the greatest key that is at most `key`. */
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
@@ -71,7 +78,7 @@ struct store_table_info {
 	uint32_t version;
 	uint64_t block_count;
 	uint64_t item_count;
-	uint64_t bytes;    /* of its blocks, their headers of 16 bytes included */
+	uint64_t bytes; /* of its blocks, their headers of 16 bytes included */
 };
 
 /* HDB_NOTFOUND if the table is absent, unfinished or of another version. */
@@ -80,7 +87,10 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 
 /* A meta value that is a number; `fallback` if it is absent. */
 uint64_t store_meta_number(struct store *store, const char *name, uint64_t fallback);
-/* One that is a text, copied and terminated, into buf of `size` bytes; what is longer is cut; "" if it is absent. */
+/*
+ * One that is a text, copied and terminated, into buf of `size` bytes; what is longer is cut; "" if
+ * it is absent.
+ */
 void store_meta_text(struct store *store, const char *name, char *buf, size_t size);
 
 /* Verifies every block of every table that is there, in order; calls base_step. */
@@ -92,18 +102,20 @@ int store_check(struct store *store, struct base_work *work, uint64_t *block_cou
 struct store_writer;
 
 /*
- * Begins a new database `path` under a temporary name in the same folder. HDB_EUSAGE if `path` exists and
- * `force` is not set; HDB_END if another import is at work on the same name. `size_hint` in bytes bounds the
- * address space that is set aside, not the file. *out is owned: store_publish or store_abort.
+ * Begins a new database `path` under a temporary name in the same folder. HDB_EUSAGE if `path`
+ * exists and `force` is not set; HDB_END if another import is at work on the same name. `size_hint`
+ * in bytes bounds the address space that is set aside, not the file. *out is owned: store_publish
+ * or store_abort.
  */
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
 		 struct hdb_error *err);
 
 /*
- * Begins building derived tables, in the database or, if that cannot be written, in a private file that ends with
- * the handle (in work->tmp_dir; said by work->progress.notice). Waits while another process builds (calls
- * base_step). HDB_OK: *out is owned; HDB_END: `table` is there by now, made by somebody else (the store was
- * refreshed). What an interrupted build left of the tables is removed first.
+ * Begins building derived tables, in the database or, if that cannot be written, in a private file
+ * that ends with the handle (in work->tmp_dir; said by work->progress.notice). Waits while another
+ * process builds (calls base_step). HDB_OK: *out is owned; HDB_END: `table` is there by now, made
+ * by somebody else (the store was refreshed). What an interrupted build left of the tables is
+ * removed first.
  */
 int store_build(struct store *store, const enum store_table *tables, size_t table_count,
 		struct base_work *work, struct store_writer **out, struct hdb_error *err);
@@ -123,8 +135,9 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 		    struct hdb_error *err);
 
 /*
- * Makes all of it visible at once and durable, and frees the writer. For a new database: the file gets its name.
- * For a build: the store that it was begun on is refreshed. On failure nothing is visible.
+ * Makes all of it visible at once and durable, and frees the writer. For a new database: the file
+ * gets its name. For a build: the store that it was begun on is refreshed. On failure nothing is
+ * visible.
  */
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err);
 

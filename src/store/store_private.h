@@ -18,16 +18,16 @@
 
 /* Tables of a database that cannot be written: in a private file, for this handle alone. */
 struct store_side {
-	struct store_env *env;          /* owned */
+	struct store_env *env; /* owned */
 	struct store_view view;
-	bool has[STORE_TABLE_END];      /* tables that are read from here */
+	bool has[STORE_TABLE_END]; /* tables that are read from here */
 };
 
 struct store {
 	struct store_env *env;
-	struct store_view view;         /* read snapshot */
-	struct store_side *side;        /* NULL: none; owned */
-	struct base_idmap verified;     /* addresses of blocks whose checksum held */
+	struct store_view view;     /* read snapshot */
+	struct store_side *side;    /* NULL: none; owned */
+	struct base_idmap verified; /* addresses of blocks whose checksum held */
 	uint64_t generation;
 };
 
@@ -35,8 +35,8 @@ struct store {
 int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err);
 
 /*
- * The key of a meta value: u16 table, then the name; the value has a block's header. `out` has META_KEY_SIZE bytes,
- * *size is how many of them are the key's. HDB_ELIMIT if the name is too long.
+ * The key of a meta value: u16 table, then the name; the value has a block's header. `out` has
+ * META_KEY_SIZE bytes, *size is how many of them are the key's. HDB_ELIMIT if the name is too long.
  */
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err);
 /* The name of the meta value that says that a table is whole: "table:NAME". */

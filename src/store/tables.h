@@ -1,8 +1,9 @@
 /*
- * store/tables.h - the tables of a heap database: number, name, version. FORMAT.md says what is in each.
+ * store/tables.h - the tables of a heap database: number, name, version. FORMAT.md says what is in
+ * each.
  *
- * The number is part of every key and never changes its meaning; the version grows when a table's content does,
- * which makes a derived table be built anew and a base table be imported anew.
+ * The number is part of every key and never changes its meaning; the version grows when a table's
+ * content does, which makes a derived table be built anew and a base table be imported anew.
  */
 #ifndef STORE_TABLES_H
 #define STORE_TABLES_H

@@ -1,9 +1,9 @@
 /*
  * store/view.c - beginning and ending snapshots, and their meta values.
  *
- * Nothing of a snapshot is believed before it is checked: pages by pages.h, meta values by their checksums, and that
- * none is missing by the seal that the import wrote last. A value that is not there therefore means that the dump
- * had none, and a table that is not there was not built.
+ * Nothing of a snapshot is believed before it is checked: pages by pages.h, meta values by their
+ * checksums, and that none is missing by the seal that the import wrote last. A value that is not
+ * there therefore means that the dump had none, and a table that is not there was not built.
  */
 #include "store/view.h"
 
@@ -29,8 +29,10 @@ int store_view_check(const struct store_view *view, struct hdb_error *err)
 
 	if (!fault)
 		return HDB_OK;
-	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64 " (the file shrank, or "
-			"the disk failed)", view->env->path, fault - 1);
+	return hdb_fail(err, HDB_EIO,
+			"%s: could not be read at offset %" PRIu64 " (the file shrank, or "
+			"the disk failed)",
+			view->env->path, fault - 1);
 }
 
 int store_view_check_size(const struct store_view *view, struct hdb_error *err)
@@ -48,8 +50,10 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if ((uint64_t)st.st_size >= view->map_bytes)
 		return HDB_OK;
-	return hdb_fail(err, HDB_EIO, "%s: could not be read at offset %" PRIu64
-			" (the file shrank to this size)", path, (uint64_t)st.st_size);
+	return hdb_fail(err, HDB_EIO,
+			"%s: could not be read at offset %" PRIu64
+			" (the file shrank to this size)",
+			path, (uint64_t)st.st_size);
 }
 
 /* Puts the map away with the old ones. */
@@ -89,8 +93,8 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s", path);
 	/* The start is read before LMDB or we know the page size. */
 	if (st.st_size < 8192)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes", path,
-				(uint64_t)st.st_size);
+		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes",
+				path, (uint64_t)st.st_size);
 	if (view->map && view->map_bytes == (uint64_t)st.st_size)
 		return HDB_OK;
 	r = retire_map(view, err);
@@ -105,7 +109,10 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 		(void)munmap(map, (size_t)st.st_size);
 		return r;
 	}
-	/* Blocks of other tables lie around each block: only what is asked for is read (base_map_soon). */
+	/*
+	 * Blocks of other tables lie around each block: only what is asked for is read
+	 * (base_map_soon).
+	 */
 	(void)madvise(map, (size_t)st.st_size, MADV_RANDOM);
 	view->map = map;
 	view->map_bytes = (uint64_t)st.st_size;
@@ -125,8 +132,8 @@ static int try_begin(struct store_view *view, struct hdb_error *err)
 	/* Mapped after the transaction began: the file is at least as long as its state says. */
 	r = map_file(view, err);
 	if (r == HDB_OK)
-		r = pages_open(&view->pages, view->map, view->map_bytes, mdb_txn_id(view->txn), path,
-			       err);
+		r = pages_open(&view->pages, view->map, view->map_bytes, mdb_txn_id(view->txn),
+			       path, err);
 	return r;
 }
 
@@ -140,16 +147,20 @@ uint64_t store_seal_entry(const void *name, uint64_t name_size, const uint8_t *v
 static int bad_meta(const struct store_view *view, const char *name, uint64_t size,
 		    const char *what, struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: table meta, value %.*s: %s; import the dump "
-			"again", view->env->path, (int)size, name, what);
+	return hdb_fail(err, HDB_ECORRUPT,
+			"%s: damaged: table meta, value %.*s: %s; import the dump "
+			"again",
+			view->env->path, (int)size, name, what);
 }
 
 static int take_meta(struct store_view *view, const struct pages_place *place,
 		     struct hdb_error *err)
 {
 	const struct store_view_meta meta = {
-		.name = (const char *)place->key + 2, .name_size = place->key_size - 2,
-		.value = place->value, .size = place->value_size,
+		.name = (const char *)place->key + 2,
+		.name_size = place->key_size - 2,
+		.value = place->value,
+		.size = place->value_size,
 	};
 
 	if (meta.name_size > 63)
@@ -157,7 +168,8 @@ static int take_meta(struct store_view *view, const struct pages_place *place,
 	if (meta.size < BLOCK_HEADER_SIZE)
 		return bad_meta(view, meta.name, meta.name_size, "too short", err);
 	if (!view->is_other_format &&
-	    load64(meta.value) != block_checksum(place->key, place->key_size, meta.value, meta.size))
+	    load64(meta.value) !=
+		    block_checksum(place->key, place->key_size, meta.value, meta.size))
 		return bad_meta(view, meta.name, meta.name_size, "checksum mismatch", err);
 	return base_vec_push(&view->metas, &meta, sizeof(meta), err);
 }
@@ -169,12 +181,12 @@ static int check_version(struct store_view *view, struct hdb_error *err)
 	int r = pages_seek(&view->pages, &view->pages.main, block_format_key,
 			   sizeof(block_format_key), &place, err);
 
-	view->is_other_format = r == HDB_OK && place.value_size == BLOCK_HEADER_SIZE + 20 &&
-				pages_key_is(&place, block_format_key, sizeof(block_format_key)) &&
-				load64(place.value) == block_checksum(place.key, place.key_size,
-								      place.value,
-								      place.value_size) &&
-				load32(place.value + BLOCK_HEADER_SIZE + 12) != STORE_FORMAT_VERSION;
+	view->is_other_format =
+		r == HDB_OK && place.value_size == BLOCK_HEADER_SIZE + 20 &&
+		pages_key_is(&place, block_format_key, sizeof(block_format_key)) &&
+		load64(place.value) ==
+			block_checksum(place.key, place.key_size, place.value, place.value_size) &&
+		load32(place.value + BLOCK_HEADER_SIZE + 12) != STORE_FORMAT_VERSION;
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -199,8 +211,8 @@ const struct store_view_meta *store_view_meta(const struct store_view *view, con
 	const uint64_t size = strlen(name);
 
 	for (size_t i = 0; i < view->metas.count; i++) {
-		const struct store_view_meta *meta = base_vec_at(&view->metas,
-								 struct store_view_meta, i);
+		const struct store_view_meta *meta =
+			base_vec_at(&view->metas, struct store_view_meta, i);
 
 		if (meta->name_size == size && memcmp(meta->name, name, size) == 0)
 			return meta;
@@ -221,14 +233,15 @@ static int check_seal(const struct store_view *view, struct hdb_error *err)
 		return bad_meta(view, "seal", 4, "missing", err);
 	count = (seal->size - BLOCK_HEADER_SIZE) / 8;
 	for (size_t i = 0; i < view->metas.count && next < count; i++) {
-		const struct store_view_meta *meta = base_vec_at(&view->metas,
-								 struct store_view_meta, i);
+		const struct store_view_meta *meta =
+			base_vec_at(&view->metas, struct store_view_meta, i);
 
 		next += load64(seal->value + BLOCK_HEADER_SIZE + 8 * next) ==
 			store_seal_entry(meta->name, meta->name_size, meta->value);
 	}
-	return next == count ? HDB_OK :
-	       bad_meta(view, "seal", 4, "a value that the import wrote is missing", err);
+	return next == count ?
+		       HDB_OK :
+		       bad_meta(view, "seal", 4, "a value that the import wrote is missing", err);
 }
 
 int store_view_begin(struct store_view *view, struct hdb_error *err)
@@ -243,9 +256,10 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 		r = try_begin(view, err);
 	}
 	if (r == HDB_END)
-		r = hdb_fail(err, HDB_ECORRUPT, "%s: damaged: no meta page of transaction %" PRIu64
-			     "; import the dump again", view->env->path,
-			     (uint64_t)mdb_txn_id(view->txn));
+		r = hdb_fail(err, HDB_ECORRUPT,
+			     "%s: damaged: no meta page of transaction %" PRIu64
+			     "; import the dump again",
+			     view->env->path, (uint64_t)mdb_txn_id(view->txn));
 	if (r == HDB_OK)
 		r = check_version(view, err);
 	if (r == HDB_OK)
@@ -271,7 +285,8 @@ void store_view_close(struct store_view *view)
 {
 	store_view_end(view);
 	for (size_t i = 0; i < view->old.count; i++) {
-		const struct store_view_map *old = base_vec_at(&view->old, struct store_view_map, i);
+		const struct store_view_map *old =
+			base_vec_at(&view->old, struct store_view_map, i);
 
 		unmap(old->map, old->bytes);
 	}

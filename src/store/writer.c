@@ -1,10 +1,11 @@
 /*
  * store/writer.c - writing: a new database, or derived tables into an existing one.
  *
- * Both write blocks in transactions of bounded size, since LMDB keeps the pages of an open transaction in
- * anonymous memory. What was written is invisible until store_publish: a new file has no name yet, a derived
- * table has no "table:" value yet. Blocks of a table without that value are what an interrupted build left; the next
- * build of the table removes them, under the build lock.
+ * Both write blocks in transactions of bounded size, since LMDB keeps the pages of an open
+ * transaction in anonymous memory. What was written is invisible until store_publish: a new file
+ * has no name yet, a derived table has no "table:" value yet. Blocks of a table without that value
+ * are what an interrupted build left; the next build of the table removes them, under the build
+ * lock.
  */
 #include "store/store.h"
 
@@ -22,7 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Pages that may wait in memory before they are written: few, so that caches still hold them then. */
+/*
+ * Pages that may wait in memory before they are written: few, so that caches still hold them then.
+ */
 #define PENDING_BYTES_MAX (4u << 20)
 /* Pause between looks at a build lock that another process has. */
 #define LOCK_POLL_NS 5000000
@@ -33,17 +36,17 @@ struct table_count {
 };
 
 struct store_writer {
-	struct store *store;       /* a build: what it was begun on; NULL for a new database */
+	struct store *store; /* a build: what it was begun on; NULL for a new database */
 	MDB_env *env;
 	MDB_dbi dbi;
 	MDB_txn *txn;
 	uint64_t pending_bytes;
-	int lock_fd;               /* holds the build or import lock */
+	int lock_fd; /* holds the build or import lock */
 	bool is_new;
 	bool is_force;
-	bool is_whole;             /* all in one transaction (store_env_private) */
-	char *path;                /* final name */
-	char *temp_path;           /* new database only */
+	bool is_whole;   /* all in one transaction (store_env_private) */
+	char *path;      /* final name */
+	char *temp_path; /* new database only */
 	struct table_count tables[STORE_TABLE_END];
 	bool has_table[STORE_TABLE_END]; /* declared whole */
 };
@@ -100,8 +103,8 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 				err);
 }
 
-static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count,
-		     const void *data, uint64_t size, struct hdb_error *err)
+static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count, const void *data,
+		     uint64_t size, struct hdb_error *err)
 {
 	MDB_val v = { .mv_size = size + BLOCK_HEADER_SIZE };
 	uint8_t *value;
@@ -199,8 +202,7 @@ out:
 /* ---- a build in an existing database ---- */
 
 /* Waits for the build lock. */
-static int wait_for_lock(struct store_writer *writer, struct base_work *work,
-			 struct hdb_error *err)
+static int wait_for_lock(struct store_writer *writer, struct base_work *work, struct hdb_error *err)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_POLL_NS };
 	bool has_waited = false;
@@ -265,7 +267,10 @@ static int lock_for_build(struct store_writer *writer, struct base_work *work,
 	return wait_for_lock(writer, work, err);
 }
 
-/* Where the tables go. LMDB, which is to write, believes all of its pages, so they are checked before. */
+/*
+ * Where the tables go. LMDB, which is to write, believes all of its pages, so they are checked
+ * before.
+ */
 static int choose_env(struct store_writer *writer, struct hdb_error *err)
 {
 	struct store *store = writer->store;
@@ -288,7 +293,7 @@ int store_build(struct store *store, const enum store_table *tables, size_t tabl
 		return r;
 	writer->store = store;
 	r = store->env->is_read_only ? store_need_side(store, work, err) :
-	    lock_for_build(writer, work, err);
+				       lock_for_build(writer, work, err);
 	if (r == HDB_OK)
 		r = store_refresh(store, err);
 	if (r == HDB_OK)
@@ -405,8 +410,8 @@ static int put_seal(struct store_writer *writer, struct hdb_error *err)
 		return store_fail_mdb(err, m, writer->path, "sealing");
 	m = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
 	while (!m && r == HDB_OK && k.mv_size > 2 && be16(k.mv_data) == STORE_META) {
-		const uint64_t entry = store_seal_entry((const char *)k.mv_data + 2,
-							k.mv_size - 2, v.mv_data);
+		const uint64_t entry =
+			store_seal_entry((const char *)k.mv_data + 2, k.mv_size - 2, v.mv_data);
 
 		r = base_bytes_append(&seal, &entry, sizeof(entry), err);
 		m = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);

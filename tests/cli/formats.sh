@@ -23,8 +23,8 @@ for name, separator in ("h.csv", ","), ("h.tsv", "\t"):
 print("all the same")
 END
 
-# Texts with quotes, commas, newlines and backslashes come back as they were, control characters as escapes.
-# The sample has no quotes: two letters of a text become some.
+# Texts with quotes, commas, newlines and backslashes come back as they were, control characters as
+# escapes. The sample has no quotes: two letters of a text become some.
 LC_ALL=C sed 's/hello, heap/h"llo, h"ap/' "$DUMP" >quotes.hprof
 heapdb import quotes.hprof --quiet >/dev/null
 heapdb query strings --db quotes.heapdb --json >s.json

@@ -1,6 +1,7 @@
 /*
- * fuzz/command.c - the command itself, with any arguments, on a small database with hostile names: it ends with one of
- * its exit codes, its JSON is JSON, and nothing that it prints is a control character or no UTF-8.
+ * fuzz/command.c - the command itself, with any arguments, on a small database with hostile names:
+ * it ends with one of its exit codes, its JSON is JSON, and nothing that it prints is a control
+ * character or no UTF-8.
  *
  * Input: u8 which command, then arguments, each ended by a line end. Importing is another target's.
  */
@@ -29,8 +30,8 @@ static bool wants_json(int argc, char **argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "query", "export", "info", "check", "help", "version",
-					     "report", "diff" };
+	static const char *const names[] = { "query", "export",  "info",   "check",
+					     "help",  "version", "report", "diff" };
 	const struct fuzz_world *world = fuzz_world();
 	char text[INPUT_MAX + 1], name[16], db[300], *argv[ARGUMENTS_MAX + 4];
 	char program[] = "heapdb", path[300];
@@ -55,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (strcmp(name, "help") != 0 && strcmp(name, "version") != 0)
 		argv[argc++] = db;
 	argv[argc] = NULL;
-	(void)run_command(argc, argv, argc > 2 && wants_json(argc, argv) && strcmp(name, "help") != 0);
+	(void)run_command(argc, argv,
+			  argc > 2 && wants_json(argc, argv) && strcmp(name, "help") != 0);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * fuzz/command_run.h - the command within this process: what it prints is read and checked. Included once a target,
- * for it brings the command's main file along.
+ * fuzz/command_run.h - the command within this process: what it prints is read and checked.
+ * Included once a target, for it brings the command's main file along.
  */
 #ifndef FUZZ_COMMAND_RUN_H
 #define FUZZ_COMMAND_RUN_H
@@ -18,7 +18,10 @@ int heapdb_main(int argc, char **argv);
 /* Where a sanitizer's report goes while standard error is ours. */
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
-/* Stops the process if what was printed has control characters, is no UTF-8 or, where it must be, no JSON. */
+/*
+ * Stops the process if what was printed has control characters, is no UTF-8 or, where it must be,
+ * no JSON.
+ */
 static void expect_clean(int fd, bool is_json, int code)
 {
 	const off_t size = lseek(fd, 0, SEEK_END);
@@ -37,7 +40,10 @@ static void expect_clean(int fd, bool is_json, int code)
 	free(text);
 }
 
-/* Runs the command and returns its exit code; argv ends with NULL. `is_json`: the answer is one JSON text or help. */
+/*
+ * Runs the command and returns its exit code; argv ends with NULL. `is_json`: the answer is one
+ * JSON text or help.
+ */
 static int run_command(int argc, char **argv, bool is_json)
 {
 	static int saved[2] = { -1, -1 };

@@ -1,10 +1,10 @@
 /*
- * fuzz/database.c - values of a good database changed and sealed again, so that every decoder gets arbitrary
- * bytes behind a right checksum: then everything is asked. Any answer is right but a crash, a hang or a
- * sanitizer's complaint.
+ * fuzz/database.c - values of a good database changed and sealed again, so that every decoder gets
+ * arbitrary bytes behind a right checksum: then everything is asked. Any answer is right but a
+ * crash, a hang or a sanitizer's complaint.
  *
- * Input: u8 which part of the questions (0: all, and the check), then changes of 4 bytes and more: u8 which value, u8
- * where in it (from its start or end), u8 how many, the bytes.
+ * Input: u8 which part of the questions (0: all, and the check), then changes of 4 bytes and more:
+ * u8 which value, u8 where in it (from its start or end), u8 how many, the bytes.
  */
 #include "support/fuzz_target.h"
 #include "support/fuzz_world.h"

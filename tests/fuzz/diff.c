@@ -1,6 +1,6 @@
 /*
- * fuzz/diff.c - the comparison of the small good database with an import of arbitrary bytes, as the earlier and as the
- * later one, in every way; conditions on it, too.
+ * fuzz/diff.c - the comparison of the small good database with an import of arbitrary bytes, as the
+ * earlier and as the later one, in every way; conditions on it, too.
  *
  * Input: u8 what to compare by, how, and in which order (0x20, 0x40: in one alone), the dump.
  */
@@ -29,7 +29,10 @@ static void compare(struct hdb *before, struct hdb *after, const struct hdb_opti
 {
 	struct hdb *const olds[] = { before };
 	const struct hdb_query_args args = {
-		.options = options, .option_count = option_count, .before = olds, .before_count = 1,
+		.options = options,
+		.option_count = option_count,
+		.before = olds,
+		.before_count = 1,
 	};
 	struct hdb_error err = { 0 };
 	struct hdb_rows *rows = NULL;
@@ -48,8 +51,8 @@ static void compare(struct hdb *before, struct hdb *after, const struct hdb_opti
 
 static void compare_all(const char *path, const char *dump_path, unsigned by)
 {
-	static const char *const kinds[] = { "class", "superclass", "package", "loader", "object",
-					     "path", "dominator", "suspect" };
+	static const char *const kinds[] = { "class",  "superclass", "package",   "loader",
+					     "object", "path",       "dominator", "suspect" };
 	const struct fuzz_world *world = fuzz_world();
 	const struct hdb_open_options now = { .dump_path = dump_path, .threads = 1 };
 	const struct hdb_open_options then = { .dump_path = world->dump_path, .threads = 1 };

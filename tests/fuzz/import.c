@@ -1,5 +1,6 @@
 /*
- * fuzz/import.c - a whole import of arbitrary bytes, then the derived tables and some answers from them.
+ * fuzz/import.c - a whole import of arbitrary bytes, then the derived tables and some answers from
+ * them.
  */
 #include "derive/derive.h"
 #include "import/import.h"
@@ -51,9 +52,8 @@ static void ask(const char *path, struct base_work *work)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char dump[64], db[64], lock[80];
-	const struct hdb_import_options opt = {
-		.force = 1, .sizes = (enum hdb_size_model)(size % 3)
-	};
+	const struct hdb_import_options opt = { .force = 1,
+						.sizes = (enum hdb_size_model)(size % 3) };
 	struct base_work work;
 	FILE *f;
 

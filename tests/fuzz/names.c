@@ -1,8 +1,10 @@
 /*
- * fuzz/names.c - strange names and texts everywhere in a dump, and every query, the report and the comparison on it in
- * one format: what comes out has no control characters, is UTF-8 and, as JSON, is JSON.
+ * fuzz/names.c - strange names and texts everywhere in a dump, and every query, the report and the
+ * comparison on it in one format: what comes out has no control characters, is UTF-8 and, as JSON,
+ * is JSON.
  *
- * Input: u8 which format, u8 how many questions (0: all), u16 each of them, then names: u8 length, the bytes.
+ * Input: u8 which format, u8 how many questions (0: all), u16 each of them, then names: u8 length,
+ * the bytes.
  */
 #include "fuzz/command_run.h"
 
@@ -90,9 +92,14 @@ static void add_all(void)
 static void ask(const struct question *q, const char *format)
 {
 	const bool is_json = strcmp(format, "--json") == 0;
-	const char *const words[] = { "heapdb", q->command, q->words[0], q->words[1],
-				      q->has_two ? db_path[0] : NULL, q->has_two ? db_path[1] : NULL,
-				      strcmp(q->command, "report") == 0 && !is_json ? NULL : format };
+	const char *const words[] = { "heapdb",
+				      q->command,
+				      q->words[0],
+				      q->words[1],
+				      q->has_two ? db_path[0] : NULL,
+				      q->has_two ? db_path[1] : NULL,
+				      strcmp(q->command, "report") == 0 && !is_json ? NULL :
+										      format };
 	char text[7][300], db[300], *argv[9];
 	int argc = 0, code;
 
@@ -118,8 +125,10 @@ static void import_names(unsigned which, const struct strange_name *names, size_
 	struct hdb_error err = { 0 };
 	struct hw w;
 
-	hostile_path(db_path[which], sizeof(db_path[which]), which ? "names2.heapdb" : "names.heapdb");
-	hostile_path(dump_path[which], sizeof(dump_path[which]), which ? "names2.hprof" : "names.hprof");
+	hostile_path(db_path[which], sizeof(db_path[which]),
+		     which ? "names2.heapdb" : "names.heapdb");
+	hostile_path(dump_path[which], sizeof(dump_path[which]),
+		     which ? "names2.hprof" : "names.hprof");
 	strange_dump(&w, names, count);
 	if (hw_save(&w, dump_path[which]) != 0 ||
 	    hdb_import(dump_path[which], db_path[which], &opt, NULL, &err) != HDB_OK)

@@ -1,9 +1,10 @@
 /*
- * fuzz/query.c - what a query is asked with: targets, patterns, --exclude, --fail-if, --match, --by, every option of
- * every query with any text, columns to sort by. An answer or a clear "no", whose texts are UTF-8.
+ * fuzz/query.c - what a query is asked with: targets, patterns, --exclude, --fail-if, --match,
+ * --by, every option of every query with any text, columns to sort by. An answer or a clear "no",
+ * whose texts are UTF-8.
  *
- * Input: u8 which query, then words, each ended by a line end: its first byte says which option it is for, or that
- * it is a target, the column to sort by or one of the limits.
+ * Input: u8 which query, then words, each ended by a line end: its first byte says which option it
+ * is for, or that it is a target, the column to sort by or one of the limits.
  */
 #include "heapdb.h"
 
@@ -45,7 +46,8 @@ static void add_word(struct question *q, const struct hdb_query_spec *spec, cons
 	place %= options + 4;
 	if (place < options)
 		q->options[q->args.option_count++] = (struct hdb_option){
-			spec->options[place].name, spec->options[place].argument ? word + 1 : NULL,
+			spec->options[place].name,
+			spec->options[place].argument ? word + 1 : NULL,
 		};
 	else if (place == options)
 		q->args.sort = word + 1;
@@ -64,7 +66,8 @@ static void take_rows(struct hdb_rows *rows)
 		for (size_t c = 0; c < hdb_rows_column_count(rows); c++) {
 			const struct hdb_value *value = hdb_rows_value(rows, c);
 
-			if (value->type == HDB_TYPE_TEXT && !text_is_utf8(value->text, value->text_size))
+			if (value->type == HDB_TYPE_TEXT &&
+			    !text_is_utf8(value->text, value->text_size))
 				abort();
 		}
 	}

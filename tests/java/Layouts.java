@@ -15,12 +15,13 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What the VM itself says of object sizes: an instance of nearly every class of some modules, of the classes
- * that are loaded anyhow, and of classes made to be hard to lay out; then a dump. Arguments: OUT (writes
- * OUT.sizes, OUT.offsets and OUT.hprof), then modules.
+ * What the VM itself says of object sizes: an instance of nearly every class of some modules, of
+ * the classes that are loaded anyhow, and of classes made to be hard to lay out; then a dump.
+ * Arguments: OUT (writes OUT.sizes, OUT.offsets and OUT.hprof), then modules.
  *
- * OUT.sizes has a line "NAME, tab, size of an instance, tab, size of the class object" (0: not known), and for
- * arrays "NAME#length, tab, size, tab, 0". OUT.offsets: "NAME, tab, field, tab, offset".
+ * OUT.sizes has a line "NAME, tab, size of an instance, tab, size of the class object" (0: not
+ * known), and for arrays "NAME#length, tab, size, tab, 0". OUT.offsets: "NAME, tab, field, tab,
+ * offset".
  */
 public class Layouts {
 	static Instrumentation instrumentation;
@@ -76,7 +77,10 @@ public class Layouts {
 		Odd6.class, Statics1.class, Statics2.class, Statics3.class,
 	};
 
-	/* Classes whose initialisation starts threads, opens windows, needs native libraries or ends the VM. */
+	/*
+	 * Classes whose initialisation starts threads, opens windows, needs native libraries or
+	 * ends the VM.
+	 */
 	static final String[] avoided = {
 		"java.awt.", "sun.awt.", "sun.java2d.", "javax.swing.", "com.sun.java.swing.", "sun.swing.",
 		"sun.font.", "sun.print.", "javax.sound.", "com.sun.media.", "sun.lwawt.", "com.sun.imageio.",

@@ -3,8 +3,9 @@
  *
  *   java Loading FILE
  *
- * Ten loaders of class Loading$L have defined Loading$Plugin: those with even numbers hold an instance
- * of it each, the others none. "child" is a loader whose parent is the first; it defines nothing.
+ * Ten loaders of class Loading$L have defined Loading$Plugin: those with even numbers hold an
+ * instance of it each, the others none. "child" is a loader whose parent is the first; it defines
+ * nothing.
  */
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;

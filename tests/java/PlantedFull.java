@@ -1,7 +1,8 @@
 /*
- * PlantedFull.java - a heap that a leak has filled. Two ways: a dump when 85 % of the maximum heap size is in use,
- * by a static list of records in an object of the program; or, with the argument "error", one that the VM writes when
- * there is no room left (-XX:+HeapDumpOnOutOfMemoryError -XX:HeapDumpPath=...).
+ * PlantedFull.java - a heap that a leak has filled. Two ways: a dump when 85 % of the maximum heap
+ * size is in use, by a static list of records in an object of the program; or, with the argument
+ * "error", one that the VM writes when there is no room left (-XX:+HeapDumpOnOutOfMemoryError
+ * -XX:HeapDumpPath=...).
  */
 import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A live dump, and the bytes of the heap that the VM says are in use after a full collection. Argument: OUT (writes
- * OUT.hprof and OUT.used).
+ * A live dump, and the bytes of the heap that the VM says are in use after a full collection.
+ * Argument: OUT (writes OUT.hprof and OUT.used).
  */
 public class Used {
 	static final List<Object> kept = new ArrayList<>();

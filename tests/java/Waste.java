@@ -10,8 +10,8 @@ import java.util.WeakHashMap;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Wastes memory in known numbers and writes a dump of all of it: `java Waste OUT.hprof`. tests/waste_test.sh knows what
- * must be found.
+ * Wastes memory in known numbers and writes a dump of all of it: `java Waste OUT.hprof`.
+ * tests/oracle/waste_test.sh knows what must be found.
  */
 public class Waste {
     static final class Named { String name; Named(String name) { this.name = name; } }

@@ -1,6 +1,6 @@
 /*
- * support/command.h - the command within this process: what it prints is read. Included once a test program, for it
- * brings the command's main file along, which is then heapdb_main.
+ * support/command.h - the command within this process: what it prints is read. Included once a test
+ * program, for it brings the command's main file along, which is then heapdb_main.
  */
 #ifndef SUPPORT_COMMAND_H
 #define SUPPORT_COMMAND_H
@@ -40,10 +40,11 @@ static char *command_read(int fd, size_t *size)
 }
 
 /*
- * Runs the command with `words`, ended by NULL; standard output is out_fd, or read if that is -1. `around`, if not
- * NULL, is called right before (true) and after it.
+ * Runs the command with `words`, ended by NULL; standard output is out_fd, or read if that is -1.
+ * `around`, if not NULL, is called right before (true) and after it.
  */
-static struct command_run command_run(const char *const *words, int out_fd, void (*around)(bool begins))
+static struct command_run command_run(const char *const *words, int out_fd,
+				      void (*around)(bool begins))
 {
 	static int saved[2] = { -1, -1 };
 	char program[] = "heapdb", *argv[COMMAND_WORDS_MAX + 2] = { program };
@@ -82,9 +83,12 @@ static void command_release(struct command_run *ran)
 	free(ran->err);
 }
 
-/* Copies `words` with each that is `names[i]` replaced by `values[i]`; `to` has room for COMMAND_WORDS_MAX and NULL. */
-static void command_words(const char *const *words, const char *const *names, const char *const *values,
-			  size_t count, const char **to)
+/*
+ * Copies `words` with each that is `names[i]` replaced by `values[i]`; `to` has room for
+ * COMMAND_WORDS_MAX and NULL.
+ */
+static void command_words(const char *const *words, const char *const *names,
+			  const char *const *values, size_t count, const char **to)
 {
 	size_t at = 0;
 

@@ -3,7 +3,7 @@
  */
 #include "support/domtree.h"
 
-#include "graph/sort.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -75,33 +75,35 @@ static int fill_rows(const uint32_t *idom, uint32_t node_count, uint32_t *first,
 }
 
 /* Two children, the most common row that needs sorting at all. */
-static inline void sort_pair(uint32_t *row, const struct graph_sizes *retained)
+static inline void sort_pair(uint32_t *row, const struct base_sizes *retained)
 {
 	const uint32_t a = row[0], b = row[1];
 
-	if (graph_sizes_get(retained, b) > graph_sizes_get(retained, a)) {
+	if (base_sizes_get(retained, b) > base_sizes_get(retained, a)) {
 		row[0] = b;
 		row[1] = a;
 	}
 }
 
-static void sort_row(uint32_t *row, uint32_t count, const struct graph_sizes *retained,
-		     struct graph_key *keys)
+static void sort_row(uint32_t *row, uint32_t count, const struct base_sizes *retained,
+		     struct base_sort_key *keys)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (count - i > AHEAD)
-			graph_sizes_prefetch(retained, row[i + AHEAD]);
-		keys[i] = (struct graph_key){
-			.key = ~graph_sizes_get(retained, row[i]), .node = row[i],
+			base_sizes_prefetch(retained, row[i + AHEAD]);
+		keys[i] = (struct base_sort_key){
+			.key = ~base_sizes_get(retained, row[i]),
+			.node = row[i],
 		};
 	}
-	graph_sort_keys(keys, keys + count, count);
+	base_sort_keys(keys, keys + count, count);
 	for (uint32_t i = 0; i < count; i++)
 		row[i] = keys[i].node;
 }
 
 static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child,
-		     const struct graph_sizes *retained, struct base_work *work, struct hdb_error *err)
+		     const struct base_sizes *retained, struct base_work *work,
+		     struct hdb_error *err)
 {
 	const uint32_t row_count = node_count + 1;
 	struct base_big big = { 0 };
@@ -114,7 +116,7 @@ static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child
 	}
 	if (longest < 2)
 		return HDB_OK;
-	rc = base_big_alloc(work, &big, 2 * (uint64_t)longest * sizeof(struct graph_key),
+	rc = base_big_alloc(work, &big, 2 * (uint64_t)longest * sizeof(struct base_sort_key),
 			    "sorting of dominated objects", err);
 	for (uint32_t r = 0; rc == HDB_OK && r < row_count; r++) {
 		const uint32_t count = first[r + 1] - first[r];
@@ -129,7 +131,7 @@ static int sort_rows(uint32_t node_count, const uint32_t *first, uint32_t *child
 	return rc;
 }
 
-int graph_children(const uint32_t *idom, uint32_t node_count, const struct graph_sizes *retained,
+int graph_children(const uint32_t *idom, uint32_t node_count, const struct base_sizes *retained,
 		   struct base_work *work, struct graph_children *out, struct hdb_error *err)
 {
 	uint32_t *first, *child;

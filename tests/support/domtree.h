@@ -1,6 +1,6 @@
 /*
- * support/domtree.h - what is read off a dominator tree, the plain way: children lists, a walk. An oracle for what
- * graph/child_rows.h and graph/preorder.h make of trees that fit no memory.
+ * support/domtree.h - what is read off a dominator tree, the plain way: children lists, a walk. An
+ * oracle for what graph/child_rows.h and graph/preorder.h make of trees that fit no memory.
  *
  * The tree comes as idom[]: a node, GRAPH_NONE for the virtual root, the node
  * itself for a node that is in no tree. Everything here is linear (sorting aside) and free of
@@ -11,7 +11,7 @@
 
 #include "base/work.h"
 #include "graph/access.h"
-#include "graph/size_array.h"
+#include "base/size_array.h"
 
 /*
  * The children of every node: those of v are child[first[v]] .. child[first[v + 1] - 1], and row
@@ -29,7 +29,7 @@ struct graph_children {
  * sorts by node alone. Release *out in any case. Memory: 4 bytes a node, 4 a child, and 32 for
  * each entry of the longest row while it is sorted.
  */
-int graph_children(const uint32_t *idom, uint32_t node_count, const struct graph_sizes *retained,
+int graph_children(const uint32_t *idom, uint32_t node_count, const struct base_sizes *retained,
 		   struct base_work *work, struct graph_children *out, struct hdb_error *err);
 void graph_children_release(struct base_work *work, struct graph_children *children);
 
@@ -48,7 +48,7 @@ struct graph_walk {
 	struct base_big *pieces; /* of the stack: the nodes entered and not left, the start first */
 	size_t piece_count, piece_limit;
 	struct graph_walk_frame *top; /* of the last node entered */
-	uint32_t depth;          /* frames in use */
+	uint32_t depth;               /* frames in use */
 	bool skip;
 };
 

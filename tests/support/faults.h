@@ -1,7 +1,8 @@
 /*
- * support/faults.h - the n-th call that can fail does fail, once or from then on. Included once a test program, which
- * is linked so that our calls of these functions come here (--wrap of all that WRAP names); pwrite, writev, fsync,
- * fdatasync and ftruncate are defined here, which reaches the calls inside liblmdb, too.
+ * support/faults.h - the n-th call that can fail does fail, once or from then on. Included once a
+ * test program, which is linked so that our calls of these functions come here (--wrap of all that
+ * WRAP names); pwrite, writev, fsync, fdatasync and ftruncate are defined here, which reaches the
+ * calls inside liblmdb, too.
  */
 #ifndef SUPPORT_FAULTS_H
 #define SUPPORT_FAULTS_H
@@ -26,13 +27,13 @@
 
 static struct {
 	bool is_armed;
-	bool is_sticky;        /* all calls from the n-th on */
-	unsigned long at;      /* which call fails, from 1; 0: none, calls are counted */
-	unsigned long count;   /* calls so far */
-	long live;             /* blocks of memory that are not freed */
-	const char *failed;    /* what failed last */
-	int write_error;       /* errno of a failed write; 0: ENOSPC */
-	bool is_short_write;   /* a write takes a few bytes at a time */
+	bool is_sticky;      /* all calls from the n-th on */
+	unsigned long at;    /* which call fails, from 1; 0: none, calls are counted */
+	unsigned long count; /* calls so far */
+	long live;           /* blocks of memory that are not freed */
+	const char *failed;  /* what failed last */
+	int write_error;     /* errno of a failed write; 0: ENOSPC */
+	bool is_short_write; /* a write takes a few bytes at a time */
 } fault;
 
 /* Whether this call is to fail, with that errno. */
@@ -50,7 +51,9 @@ static bool fails(const char *name, int code)
 
 /* What the linker calls in place of NAME, and how that calls the real one. */
 #define WRAP(type, name, params) \
-	type __real_##name params; type __wrap_##name params; type __wrap_##name params
+	type __real_##name params; \
+	type __wrap_##name params; \
+	type __wrap_##name params
 
 WRAP(void *, malloc, (size_t size))
 {
@@ -171,8 +174,9 @@ WRAP(ssize_t, pread, (int fd, void *data, size_t size, off_t offset))
 /* Most often standard output, which may be a file on a full disk or a pipe that nobody reads. */
 WRAP(ssize_t, write, (int fd, const void *data, size_t size))
 {
-	return fails("write", fault.write_error ? fault.write_error : ENOSPC) ? -1 :
-	       __real_write(fd, data, fault.is_short_write && size > 7 ? 7 : size);
+	return fails("write", fault.write_error ? fault.write_error : ENOSPC) ?
+		       -1 :
+		       __real_write(fd, data, fault.is_short_write && size > 7 ? 7 : size);
 }
 
 /* What was written to standard output may fail to arrive only now. */
@@ -216,42 +220,42 @@ WRAP(char *, mkdtemp, (char *name))
 	return fails("mkdtemp", ENOSPC) ? NULL : __real_mkdtemp(name);
 }
 
-WRAP(int, pthread_create, (pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
-			   void *arg))
+WRAP(int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
 {
 	return fails("pthread_create", EAGAIN) ? EAGAIN :
-	       __real_pthread_create(thread, attr, start, arg);
+						 __real_pthread_create(thread, attr, start, arg);
 }
 
 /* LMDB's own results: as if memory or the disk had failed inside. */
-WRAP(int, mdb_env_create, (MDB_env **env))
+WRAP(int, mdb_env_create, (MDB_env * *env))
 {
 	return fails("mdb_env_create", ENOMEM) ? ENOMEM : __real_mdb_env_create(env);
 }
 
-WRAP(int, mdb_env_open, (MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode))
+WRAP(int, mdb_env_open, (MDB_env * env, const char *path, unsigned flags, mdb_mode_t mode))
 {
 	return fails("mdb_env_open", EIO) ? EIO : __real_mdb_env_open(env, path, flags, mode);
 }
 
-WRAP(int, mdb_env_sync, (MDB_env *env, int force))
+WRAP(int, mdb_env_sync, (MDB_env * env, int force))
 {
 	return fails("mdb_env_sync", EIO) ? EIO : __real_mdb_env_sync(env, force);
 }
 
-WRAP(int, mdb_env_get_fd, (MDB_env *env, mdb_filehandle_t *fd))
+WRAP(int, mdb_env_get_fd, (MDB_env * env, mdb_filehandle_t *fd))
 {
 	return fails("mdb_env_get_fd", EINVAL) ? EINVAL : __real_mdb_env_get_fd(env, fd);
 }
 
-WRAP(int, mdb_txn_begin, (MDB_env *env, MDB_txn *parent, unsigned flags, MDB_txn **txn))
+WRAP(int, mdb_txn_begin, (MDB_env * env, MDB_txn *parent, unsigned flags, MDB_txn **txn))
 {
 	return fails("mdb_txn_begin", ENOMEM) ? ENOMEM :
-	       __real_mdb_txn_begin(env, parent, flags, txn);
+						__real_mdb_txn_begin(env, parent, flags, txn);
 }
 
 /* Frees the transaction even when it fails, as LMDB does. */
-WRAP(int, mdb_txn_commit, (MDB_txn *txn))
+WRAP(int, mdb_txn_commit, (MDB_txn * txn))
 {
 	if (!fails("mdb_txn_commit", ENOSPC))
 		return __real_mdb_txn_commit(txn);
@@ -259,40 +263,38 @@ WRAP(int, mdb_txn_commit, (MDB_txn *txn))
 	return ENOSPC;
 }
 
-WRAP(int, mdb_dbi_open, (MDB_txn *txn, const char *name, unsigned flags, MDB_dbi *dbi))
+WRAP(int, mdb_dbi_open, (MDB_txn * txn, const char *name, unsigned flags, MDB_dbi *dbi))
 {
-	return fails("mdb_dbi_open", ENOMEM) ? ENOMEM :
-	       __real_mdb_dbi_open(txn, name, flags, dbi);
+	return fails("mdb_dbi_open", ENOMEM) ? ENOMEM : __real_mdb_dbi_open(txn, name, flags, dbi);
 }
 
-WRAP(int, mdb_cursor_open, (MDB_txn *txn, MDB_dbi dbi, MDB_cursor **cursor))
+WRAP(int, mdb_cursor_open, (MDB_txn * txn, MDB_dbi dbi, MDB_cursor **cursor))
 {
-	return fails("mdb_cursor_open", ENOMEM) ? ENOMEM :
-	       __real_mdb_cursor_open(txn, dbi, cursor);
+	return fails("mdb_cursor_open", ENOMEM) ? ENOMEM : __real_mdb_cursor_open(txn, dbi, cursor);
 }
 
-WRAP(int, mdb_cursor_get, (MDB_cursor *cursor, MDB_val *k, MDB_val *v, MDB_cursor_op op))
+WRAP(int, mdb_cursor_get, (MDB_cursor * cursor, MDB_val *k, MDB_val *v, MDB_cursor_op op))
 {
 	return fails("mdb_cursor_get", EIO) ? EIO : __real_mdb_cursor_get(cursor, k, v, op);
 }
 
-WRAP(int, mdb_cursor_del, (MDB_cursor *cursor, unsigned flags))
+WRAP(int, mdb_cursor_del, (MDB_cursor * cursor, unsigned flags))
 {
 	return fails("mdb_cursor_del", ENOMEM) ? ENOMEM : __real_mdb_cursor_del(cursor, flags);
 }
 
-WRAP(int, mdb_put, (MDB_txn *txn, MDB_dbi dbi, MDB_val *k, MDB_val *v, unsigned flags))
+WRAP(int, mdb_put, (MDB_txn * txn, MDB_dbi dbi, MDB_val *k, MDB_val *v, unsigned flags))
 {
 	return fails("mdb_put", MDB_MAP_FULL) ? MDB_MAP_FULL :
-	       __real_mdb_put(txn, dbi, k, v, flags);
+						__real_mdb_put(txn, dbi, k, v, flags);
 }
 
-WRAP(int, mdb_get, (MDB_txn *txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))
+WRAP(int, mdb_get, (MDB_txn * txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))
 {
 	return fails("mdb_get", EIO) ? EIO : __real_mdb_get(txn, dbi, k, v);
 }
 
-WRAP(int, mdb_del, (MDB_txn *txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))
+WRAP(int, mdb_del, (MDB_txn * txn, MDB_dbi dbi, MDB_val *k, MDB_val *v))
 {
 	return fails("mdb_del", ENOMEM) ? ENOMEM : __real_mdb_del(txn, dbi, k, v);
 }

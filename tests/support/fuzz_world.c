@@ -65,8 +65,10 @@ static void find_values(void)
 	r = pages_seek(&pages, &pages.main, "", 0, &place, NULL);
 	while (r == HDB_OK && value_count < VALUES_MAX) {
 		values[value_count++] = (struct fuzz_value){
-			.key_at = (size_t)(place.key - world.image), .key_size = place.key_size,
-			.at = (size_t)(place.value - world.image), .size = place.value_size,
+			.key_at = (size_t)(place.key - world.image),
+			.key_size = place.key_size,
+			.at = (size_t)(place.value - world.image),
+			.size = place.value_size,
 		};
 		r = pages_next(&pages, &place, NULL);
 	}
@@ -147,8 +149,9 @@ static void mend_seal(uint8_t *image, const struct fuzz_value *value, uint64_t o
 void fuzz_world_seal(uint8_t *image, const struct fuzz_value *value)
 {
 	const uint64_t old = is_meta(image, value, NULL) ?
-			     store_seal_entry(image + value->key_at + 2, value->key_size - 2,
-					      image + value->at) : 0;
+				     store_seal_entry(image + value->key_at + 2,
+						      value->key_size - 2, image + value->at) :
+				     0;
 
 	seal_value(image, value);
 	if (is_meta(image, value, NULL) && !is_meta(image, value, "seal"))

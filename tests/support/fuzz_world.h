@@ -9,7 +9,7 @@
 
 struct fuzz_world {
 	char dump_path[256], db_path[256];
-	uint8_t *image;    /* the database file with all tables */
+	uint8_t *image; /* the database file with all tables */
 	size_t image_size;
 };
 

@@ -9,8 +9,17 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { OBJECT = 0x10000, CLASS = 0x10100, NODE = 0x10200, LIST = 0x10300, BYTES = 0x10400,
-       REFERENCE = 0x10500, WEAK = 0x10600, THREAD = 0x10700, FIRST = 0x20000 };
+enum {
+	OBJECT = 0x10000,
+	CLASS = 0x10100,
+	NODE = 0x10200,
+	LIST = 0x10300,
+	BYTES = 0x10400,
+	REFERENCE = 0x10500,
+	WEAK = 0x10600,
+	THREAD = 0x10700,
+	FIRST = 0x20000
+};
 
 bool hostile_is_long(void)
 {
@@ -36,9 +45,22 @@ void hostile_path(char *buf, size_t size, const char *name)
 /* ---- dumps ---- */
 
 static const char *const names[] = {
-	"java/lang/Object", "java/lang/Class", "Node", "[LNode;", "[B", "java/lang/ref/Reference",
-	"java/lang/ref/WeakReference", "java/lang/Thread", "next", "value", "referent", "run", "()V",
-	"Node.java", "app", "\xc0\x80\xed\xa0\x80\x1b[31m",
+	"java/lang/Object",
+	"java/lang/Class",
+	"Node",
+	"[LNode;",
+	"[B",
+	"java/lang/ref/Reference",
+	"java/lang/ref/WeakReference",
+	"java/lang/Thread",
+	"next",
+	"value",
+	"referent",
+	"run",
+	"()V",
+	"Node.java",
+	"app",
+	"\xc0\x80\xed\xa0\x80\x1b[31m",
 };
 
 static void put_names(struct hw *w)
@@ -51,14 +73,18 @@ static void put_names(struct hw *w)
 
 static void put_records(struct hw *w)
 {
-	const struct hprof_frame frame = { .frame_id = 77, .method_string_id = 12,
-					   .signature_string_id = 13, .source_string_id = 14,
-					   .class_serial = 3, .line = 42 };
+	const struct hprof_frame frame = { .frame_id = 77,
+					   .method_string_id = 12,
+					   .signature_string_id = 13,
+					   .source_string_id = 14,
+					   .class_serial = 3,
+					   .line = 42 };
 	const struct hprof_alloc_sites head = { .flags = 1, .site_count = 1, .live_bytes = 16 };
 	const struct hprof_alloc_site site = { .array_type = 2, .class_serial = 3 };
 	const struct hprof_heap_summary summary = { .live_bytes = 3, .live_instances = 1 };
-	const struct hprof_start_thread thread = { .thread_serial = 1, .thread_id = FIRST,
-						   .trace_serial = 1, .name_string_id = 12 };
+	const struct hprof_start_thread thread = {
+		.thread_serial = 1, .thread_id = FIRST, .trace_serial = 1, .name_string_id = 12
+	};
 	const uint32_t samples[2] = { 5, 1 };
 	const uint64_t frame_id = 77;
 
@@ -78,18 +104,28 @@ static void put_classes(struct hw *w)
 	const struct hw_static statics[] = { { 10, HPROF_OBJECT, FIRST + 0x20 },
 					     { 9, HPROF_LONG, 12345 } };
 	const struct hw_constant constant = { 1, HPROF_INT, 7 };
-	const struct hprof_field node_fields[] = { { 9, HPROF_OBJECT }, { 10, HPROF_OBJECT },
+	const struct hprof_field node_fields[] = { { 9, HPROF_OBJECT },
+						   { 10, HPROF_OBJECT },
 						   { 12, HPROF_INT } };
 	const struct hprof_field referent = { 11, HPROF_OBJECT };
 	const struct hw_class classes[] = {
 		{ .id = OBJECT },
 		{ .id = CLASS, .super_id = OBJECT },
-		{ .id = NODE, .super_id = OBJECT, .fields = node_fields, .field_count = 3,
-		  .statics = statics, .static_count = 2, .constants = &constant,
-		  .constant_count = 1, .instance_size = 20 },
+		{ .id = NODE,
+		  .super_id = OBJECT,
+		  .fields = node_fields,
+		  .field_count = 3,
+		  .statics = statics,
+		  .static_count = 2,
+		  .constants = &constant,
+		  .constant_count = 1,
+		  .instance_size = 20 },
 		{ .id = LIST, .super_id = OBJECT },
 		{ .id = BYTES, .super_id = OBJECT },
-		{ .id = REFERENCE, .super_id = OBJECT, .fields = &referent, .field_count = 1,
+		{ .id = REFERENCE,
+		  .super_id = OBJECT,
+		  .fields = &referent,
+		  .field_count = 1,
 		  .instance_size = 8 },
 		{ .id = WEAK, .super_id = REFERENCE, .instance_size = 8 },
 		{ .id = THREAD, .super_id = OBJECT },
@@ -129,7 +165,8 @@ static void put_objects(struct hw *w, unsigned extra)
 	put_id(referent, w->id_size, FIRST + 0x40);
 	hw_instance(w, FIRST + 0xc0, WEAK, referent, w->id_size);
 	for (unsigned i = 0; i < extra; i++)
-		put_node(w, FIRST + 0x1000 + i * 0x20ull, FIRST + 0x1000 + (i * 7 + 3) % extra * 0x20ull,
+		put_node(w, FIRST + 0x1000 + i * 0x20ull,
+			 FIRST + 0x1000 + (i * 7 + 3) % extra * 0x20ull,
 			 i ? FIRST + 0x1000 + i / 2 * 0x20ull : FIRST + 0x20);
 }
 
@@ -249,7 +286,10 @@ int hostile_answers_part(const char *db_path, const char *dump_path, unsigned pa
 
 	*hash = 0xcbf29ce484222325ull;
 	specs = hdb_queries(&count);
-	/* The tables that others stand on are built first, so that `info` finds the same ones each time. */
+	/*
+	 * The tables that others stand on are built first, so that `info` finds the same ones each
+	 * time.
+	 */
 	if (r == HDB_OK && !part)
 		r = ask(db, "dominators", hash, err);
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
@@ -257,8 +297,10 @@ int hostile_answers_part(const char *db_path, const char *dump_path, unsigned pa
 		    is_asked(i, part))
 			r = ask(db, specs[i].name, hash, err);
 	for (uint64_t i = 0; r == HDB_OK && is_asked(0, part) && i < LOOK_UPS_MAX; i++)
-		r = look_up(db, i < 8 ? OBJECT + i * 0x100 : FIRST + (i - 8) * 0x20 +
-			    (i > 20 ? 0x1000 : 0), hash, err);
+		r = look_up(db,
+			    i < 8 ? OBJECT + i * 0x100 :
+				    FIRST + (i - 8) * 0x20 + (i > 20 ? 0x1000 : 0),
+			    hash, err);
 	if (r == HDB_OK && is_asked(1, part))
 		r = ask(db, "info", hash, err);
 	hdb_close(db);

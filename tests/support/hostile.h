@@ -1,9 +1,9 @@
 /*
- * support/hostile.h - what the campaigns against hostile input share: small dumps with a bit of everything, and one
- * number that stands for all answers of a database.
+ * support/hostile.h - what the campaigns against hostile input share: small dumps with a bit of
+ * everything, and one number that stands for all answers of a database.
  *
- * The campaigns run a short form in `make test`; HEAPDB_HOSTILE=long in the environment asks for all of it
- * (`make hostile`).
+ * The campaigns run a short form in `make test`; HEAPDB_HOSTILE=long in the environment asks for
+ * all of it (`make hostile`).
  */
 #ifndef SUPPORT_HOSTILE_H
 #define SUPPORT_HOSTILE_H
@@ -14,7 +14,10 @@
 
 #include <stdbool.h>
 
-/* Whether a sanitizer is compiled in that reserves memory of its own, so that limits of memory say nothing. */
+/*
+ * Whether a sanitizer is compiled in that reserves memory of its own, so that limits of memory say
+ * nothing.
+ */
 #if defined(__has_feature)
 #define HOSTILE_HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -27,14 +30,15 @@
 bool hostile_is_long(void);
 
 /*
- * Ends the process (SIGPROF) once it has used so many more seconds of processor time; 0: no more. Not seconds of the
- * clock, for tests run on busy machines; who waits for ever is ended by the runner.
+ * Ends the process (SIGPROF) once it has used so many more seconds of processor time; 0: no more.
+ * Not seconds of the clock, for tests run on busy machines; who waits for ever is ended by the
+ * runner.
  */
 void hostile_seconds(unsigned seconds);
 
 /*
- * A file name of this process's own, on memory where there is such a thing, for thousands of files are written and
- * synced. To be removed by the caller.
+ * A file name of this process's own, on memory where there is such a thing, for thousands of files
+ * are written and synced. To be removed by the caller.
  */
 void hostile_path(char *buf, size_t size, const char *name);
 
@@ -47,15 +51,16 @@ enum hostile_dump { HOSTILE_JAVA8, HOSTILE_JAVA4, HOSTILE_ANDROID };
 void hostile_dump(struct hw *w, enum hostile_dump kind, unsigned extra);
 
 /*
- * Asks a database everything that can be asked without naming anything, and each of the first objects by ID, and
- * builds all tables that it takes. *hash stands for all that was answered. HDB_OK, or the first failure.
+ * Asks a database everything that can be asked without naming anything, and each of the first
+ * objects by ID, and builds all tables that it takes. *hash stands for all that was answered.
+ * HDB_OK, or the first failure.
  */
 int hostile_answers(const char *db_path, const char *dump_path, uint64_t *hash,
 		    struct hdb_error *err);
 
 /*
- * The same of one part of the questions in HOSTILE_PARTS; 0: of all. Where tables are missing, only all of them give
- * the same hash each time.
+ * The same of one part of the questions in HOSTILE_PARTS; 0: of all. Where tables are missing, only
+ * all of them give the same hash each time.
  */
 #define HOSTILE_PARTS 8
 int hostile_answers_part(const char *db_path, const char *dump_path, unsigned part, uint64_t *hash,

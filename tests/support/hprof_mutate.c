@@ -6,7 +6,7 @@
 #include "support/fuzz_target.h"
 #include "support/temp.h"
 
-#define HEAD 9          /* tag, time, length */
+#define HEAD 9 /* tag, time, length */
 #define PIECES_MAX 512
 
 /* A record or sub-record. */
@@ -30,8 +30,9 @@ static size_t below(struct mutation *m, size_t n)
 static uint64_t edge(struct mutation *m)
 {
 	static const uint64_t edges[] = {
-		0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0xffff, 0x10000, 0x10200, 0x20020,
-		0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff7, 0xffffffffffffffff,
+		0,       1,          2,          3,          0x7f,       0x80,
+		0xff,    0x100,      0x7fff,     0xffff,     0x10000,    0x10200,
+		0x20020, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff7, 0xffffffffffffffff,
 	};
 
 	return edges[below(m, sizeof(edges) / sizeof(edges[0]))];
@@ -152,7 +153,9 @@ static void change_record(struct mutation *m)
 		return;
 	record = &records[below(m, count)];
 	sub_count = m->data[record->at] == HPROF_HEAP_DUMP ||
-		    m->data[record->at] == HPROF_HEAP_DUMP_SEGMENT ? find_subs(m, record, subs) : 0;
+				    m->data[record->at] == HPROF_HEAP_DUMP_SEGMENT ?
+			    find_subs(m, record, subs) :
+			    0;
 	if (!sub_count || below(m, 4) == 0) {
 		change_piece(m, records, count, &grown);
 		return;
@@ -165,8 +168,9 @@ static void change_record(struct mutation *m)
 
 size_t hprof_mutate(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-	struct mutation m = { .data = data, .size = size, .max_size = max_size,
-			      .seed = seed * 2654435761u + 1ull };
+	struct mutation m = {
+		.data = data, .size = size, .max_size = max_size, .seed = seed * 2654435761u + 1ull
+	};
 	size_t rounds;
 
 	if (size < 31 + HEAD)

@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 struct hw {
-	uint8_t *data;    /* the file so far; owned */
-	size_t size;      /* bytes */
+	uint8_t *data; /* the file so far; owned */
+	size_t size;   /* bytes */
 	size_t capacity;
 	size_t open;      /* offset of the record that was begun; 0: none */
 	unsigned id_size; /* 4 or 8 */

@@ -1,5 +1,6 @@
 /*
- * support/json_check.c - a strict reader of JSON that keeps nothing. Written from RFC 8259 and RFC 3629.
+ * support/json_check.c - a strict reader of JSON that keeps nothing. Written from RFC 8259 and RFC
+ * 3629.
  */
 #include "support/json_check.h"
 
@@ -22,14 +23,17 @@ static size_t character(const unsigned char *p, const unsigned char *end)
 
 	if (*p < 0x80)
 		return 1;
-	n = *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
+	n = *p >= 0xc2 && *p < 0xe0 ? 2 :
+	    *p >= 0xe0 && *p < 0xf0 ? 3 :
+	    *p >= 0xf0 && *p < 0xf5 ? 4 :
+				      0;
 	if (!n || n > left)
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) || (*p == 0xf0 && p[1] < 0x90) ||
-	    (*p == 0xf4 && p[1] >= 0x90))
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
 		return 0;
 	return n;
 }

@@ -10,8 +10,23 @@
 #define SMALL_ARRAY 100u
 #define LONG_ARRAY 1500u /* longer than a list that is kept in its block */
 
-enum { T_VALUE = 1, T_HASH, T_CODER, T_ZERO_HASH, T_VERSION, T_NEXT, T_NUMBER, T_A, T_B, T_D, T_O, T_RUN, T_SIG,
-       T_FILE, T_CLASSES = 100 };
+enum {
+	T_VALUE = 1,
+	T_HASH,
+	T_CODER,
+	T_ZERO_HASH,
+	T_VERSION,
+	T_NEXT,
+	T_NUMBER,
+	T_A,
+	T_B,
+	T_D,
+	T_O,
+	T_RUN,
+	T_SIG,
+	T_FILE,
+	T_CLASSES = 100
+};
 
 struct writer {
 	struct hw *w;
@@ -60,8 +75,10 @@ static void put_class(struct writer *o, uint64_t class_id, const struct hprof_fi
 		      unsigned count)
 {
 	const struct hw_class c = {
-		.id = class_id, .super_id = class_id == ODD_OBJECT_CLASS ? 0 : ODD_OBJECT_CLASS,
-		.fields = fields, .field_count = count,
+		.id = class_id,
+		.super_id = class_id == ODD_OBJECT_CLASS ? 0 : ODD_OBJECT_CLASS,
+		.fields = fields,
+		.field_count = count,
 	};
 
 	hw_class(o->w, &c);
@@ -74,21 +91,37 @@ static void put_names(struct writer *o)
 		uint64_t id;
 		const char *name;
 	} classes[] = {
-		{ ODD_OBJECT_CLASS, "java/lang/Object" }, { ODD_CLASS_CLASS, "java/lang/Class" },
+		{ ODD_OBJECT_CLASS, "java/lang/Object" },
+		{ ODD_CLASS_CLASS, "java/lang/Class" },
 		{ ODD_STRING_CLASS, "java/lang/String" },
-		{ ODD_VERSION_CLASS, "java/lang/VersionProps" }, { ODD_NODE_CLASS, "test/Node" },
-		{ ODD_SMALL_CLASS, "test/Small" }, { ODD_BOX_CLASS, "test/Box" },
-		{ ODD_DEEP_CLASS, "test/Deep" }, { ODD_HOLDER_CLASS, "test/Holder" },
-		{ ODD_SMALLS_CLASS, "[Ltest/Small;" }, { ODD_OBJECTS_CLASS, "[Ljava/lang/Object;" },
-		{ ODD_BYTES_CLASS, "[B" }, { ODD_INTS_CLASS, "[I" },
+		{ ODD_VERSION_CLASS, "java/lang/VersionProps" },
+		{ ODD_NODE_CLASS, "test/Node" },
+		{ ODD_SMALL_CLASS, "test/Small" },
+		{ ODD_BOX_CLASS, "test/Box" },
+		{ ODD_DEEP_CLASS, "test/Deep" },
+		{ ODD_HOLDER_CLASS, "test/Holder" },
+		{ ODD_SMALLS_CLASS, "[Ltest/Small;" },
+		{ ODD_OBJECTS_CLASS, "[Ljava/lang/Object;" },
+		{ ODD_BYTES_CLASS, "[B" },
+		{ ODD_INTS_CLASS, "[I" },
 		{ ODD_FILLER_CLASS, "jdk/internal/vm/FillerObject" },
 		{ ODD_FILLERS_CLASS, "[Ljdk/internal/vm/FillerElement;" },
 	};
 	static const char *const texts[] = {
-		[T_VALUE] = "value", [T_HASH] = "hash", [T_CODER] = "coder",
-		[T_ZERO_HASH] = "hashIsZero", [T_VERSION] = "java_version", [T_NEXT] = "next",
-		[T_NUMBER] = "number", [T_A] = "a", [T_B] = "b", [T_D] = "d", [T_O] = "o",
-		[T_RUN] = "run", [T_SIG] = "()V", [T_FILE] = "Test.java",
+		[T_VALUE] = "value",
+		[T_HASH] = "hash",
+		[T_CODER] = "coder",
+		[T_ZERO_HASH] = "hashIsZero",
+		[T_VERSION] = "java_version",
+		[T_NEXT] = "next",
+		[T_NUMBER] = "number",
+		[T_A] = "a",
+		[T_B] = "b",
+		[T_D] = "d",
+		[T_O] = "o",
+		[T_RUN] = "run",
+		[T_SIG] = "()V",
+		[T_FILE] = "Test.java",
 	};
 
 	for (unsigned i = 1; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -100,20 +133,25 @@ static void put_names(struct writer *o)
 static void put_classes(struct writer *o, uint64_t version)
 {
 	static const struct hprof_field string[] = {
-		{ T_VALUE, HPROF_OBJECT }, { T_HASH, HPROF_INT }, { T_CODER, HPROF_BYTE },
+		{ T_VALUE, HPROF_OBJECT },
+		{ T_HASH, HPROF_INT },
+		{ T_CODER, HPROF_BYTE },
 		{ T_ZERO_HASH, HPROF_BOOLEAN },
 	};
-	static const struct hprof_field node[] = { { T_NEXT, HPROF_OBJECT }, { T_NUMBER, HPROF_INT } };
+	static const struct hprof_field node[] = { { T_NEXT, HPROF_OBJECT },
+						   { T_NUMBER, HPROF_INT } };
 	static const struct hprof_field small = { T_VALUE, HPROF_BYTE };
 	static const struct hprof_field box = { T_VALUE, HPROF_INT };
 	static const struct hprof_field deep[] = { { T_A, HPROF_OBJECT }, { T_B, HPROF_BYTE } };
 	static const struct hprof_field holder[] = {
 		{ T_NUMBER, HPROF_INT }, { T_A, HPROF_OBJECT }, { T_B, HPROF_OBJECT },
-		{ T_D, HPROF_OBJECT }, { T_O, HPROF_OBJECT },
+		{ T_D, HPROF_OBJECT },   { T_O, HPROF_OBJECT },
 	};
 	const struct hw_static text = { T_VERSION, HPROF_OBJECT, version };
 	const struct hw_class versions = {
-		.id = ODD_VERSION_CLASS, .super_id = ODD_OBJECT_CLASS, .statics = &text,
+		.id = ODD_VERSION_CLASS,
+		.super_id = ODD_OBJECT_CLASS,
+		.statics = &text,
 		.static_count = 1,
 	};
 
@@ -183,9 +221,11 @@ static uint64_t count_flat(struct writer *o)
 }
 
 /*
- * As heapDumper.cpp does: the holder with the numbers of its values, then these, each with the numbers that its own
- * values will have, and those behind it. A small is 1 byte and a null marker: 2; a box 4 and 1: 8; a deep 2, 1 and 1:
- * 4. Behind a header of 12 bytes: number, boxes at 16 and 24, deep, o; of 16 bytes: boxes, number, deep, o at 40.
+ * As heapDumper.cpp does: the holder with the numbers of its values, then these, each with the
+ * numbers that its own values will have, and those behind it. A small is 1 byte and a null marker:
+ * 2; a box 4 and 1: 8; a deep 2, 1 and 1:
+ * 4. Behind a header of 12 bytes: number, boxes at 16 and 24, deep, o; of 16 bytes: boxes, number,
+ * deep, o at 40.
  */
 static void put_holder(struct writer *o, unsigned i)
 {
@@ -272,17 +312,21 @@ static void put_zeroed(struct writer *o)
 		const uint32_t length = ODD_ZEROED_FROM + 4 * i;
 
 		memset(text, 0, sizeof(text));
-		memset(text, 'a' + (int)(i % 26), o->heap->odd & ODD_ZEROED ? ODD_ZEROED_FROM : length);
+		memset(text, 'a' + (int)(i % 26),
+		       o->heap->odd & ODD_ZEROED ? ODD_ZEROED_FROM : length);
 		(void)put_bytes(o, text, length);
 	}
 }
 
-/* An array in the archive that has class objects of classes that are not loaded, and what is left where they lie. */
+/*
+ * An array in the archive that has class objects of classes that are not loaded, and what is left
+ * where they lie.
+ */
 static void put_mirrors(struct writer *o)
 {
 	uint64_t elements[ODD_MIRROR_COUNT + 1];
 	const uint64_t at = take(o, array_base(o->heap, o->heap->reference) +
-				 (ODD_MIRROR_COUNT + 1) * (uint64_t)o->heap->reference);
+					    (ODD_MIRROR_COUNT + 1) * (uint64_t)o->heap->reference);
 
 	for (unsigned i = 0; i < ODD_MIRROR_COUNT; i++) {
 		elements[i] = o->at;
@@ -292,13 +336,18 @@ static void put_mirrors(struct writer *o)
 	hw_object_array(o->w, at, ODD_OBJECTS_CLASS, elements, ODD_MIRROR_COUNT + 1);
 }
 
-/* The thread's root comes before its trace, as those of virtual threads that the heap walk finds. */
+/*
+ * The thread's root comes before its trace, as those of virtual threads that the heap walk finds.
+ */
 static void put_traces(struct writer *o)
 {
 	const struct hprof_frame frame = {
-		.frame_id = 1, .method_string_id = T_RUN, .signature_string_id = T_SIG,
+		.frame_id = 1,
+		.method_string_id = T_RUN,
+		.signature_string_id = T_SIG,
 		.source_string_id = T_FILE,
-		.class_serial = 5, .line = 42,
+		.class_serial = 5,
+		.line = 42,
 	};
 	const uint64_t frames[] = { 1 };
 

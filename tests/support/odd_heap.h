@@ -1,8 +1,10 @@
 /*
- * support/odd_heap.h - heaps as HotSpot lays them out, back to back, with one of the odd things that its dumps have.
+ * support/odd_heap.h - heaps as HotSpot lays them out, back to back, with one of the odd things
+ * that its dumps have.
  *
- * All sizes are those that the VM of the model has: what heapdb finds must add up to odd_heap.bytes, from the
- * first object to the end of the last, but for class objects, which lie apart.
+ * All sizes are those that the VM of the model has: what heapdb finds must add up to
+ * odd_heap.bytes, from the first object to the end of the last, but for class objects, which lie
+ * apart.
  */
 #ifndef SUPPORT_ODD_HEAP_H
 #define SUPPORT_ODD_HEAP_H
@@ -12,8 +14,12 @@
 #include <stdbool.h>
 
 enum {
-	ODD_FLAT = 1,     /* values in fields and arrays (JEP 401), some of them null */
-	ODD_FILLERS = 2,  /* filler objects, and arrays of words of 4 bytes that are written as object arrays */
+	ODD_FLAT = 1, /* values in fields and arrays (JEP 401), some of them null */
+	ODD_FILLERS =
+		/*
+		 * filler objects, and arrays of words of 4 bytes that are written as object arrays
+		 */
+	2,
 	ODD_ZEROED = 4,   /* arrays that are zeros from element 120 on (SapMachine) */
 	ODD_TRACES = 8,   /* FRAME and TRACE records between the segments */
 	ODD_MIRRORS = 16, /* references to class objects that the dump leaves out (CDS) */
@@ -23,11 +29,21 @@ enum {
 
 /* IDs of classes. */
 enum {
-	ODD_OBJECT_CLASS = 0x70000000, ODD_CLASS_CLASS = 0x70010000, ODD_STRING_CLASS = 0x70020000,
-	ODD_VERSION_CLASS = 0x70030000, ODD_NODE_CLASS = 0x70040000, ODD_SMALL_CLASS = 0x70050000,
-	ODD_BOX_CLASS = 0x70060000, ODD_DEEP_CLASS = 0x70070000, ODD_HOLDER_CLASS = 0x70080000,
-	ODD_SMALLS_CLASS = 0x70090000, ODD_OBJECTS_CLASS = 0x700a0000, ODD_BYTES_CLASS = 0x700b0000,
-	ODD_INTS_CLASS = 0x700c0000, ODD_FILLER_CLASS = 0x700d0000, ODD_FILLERS_CLASS = 0x700e0000,
+	ODD_OBJECT_CLASS = 0x70000000,
+	ODD_CLASS_CLASS = 0x70010000,
+	ODD_STRING_CLASS = 0x70020000,
+	ODD_VERSION_CLASS = 0x70030000,
+	ODD_NODE_CLASS = 0x70040000,
+	ODD_SMALL_CLASS = 0x70050000,
+	ODD_BOX_CLASS = 0x70060000,
+	ODD_DEEP_CLASS = 0x70070000,
+	ODD_HOLDER_CLASS = 0x70080000,
+	ODD_SMALLS_CLASS = 0x70090000,
+	ODD_OBJECTS_CLASS = 0x700a0000,
+	ODD_BYTES_CLASS = 0x700b0000,
+	ODD_INTS_CLASS = 0x700c0000,
+	ODD_FILLER_CLASS = 0x700d0000,
+	ODD_FILLERS_CLASS = 0x700e0000,
 	ODD_FIRST = 0x71000000
 };
 
@@ -38,14 +54,14 @@ enum {
 #define ODD_MIRROR_COUNT 5u
 
 struct odd_heap {
-	unsigned header, reference;  /* of the VM: 12 and 4, 16 and 8 */
-	unsigned odd;                /* ODD_* */
-	uint64_t bytes;              /* out: of all objects but class objects */
-	uint64_t flat_count;         /* out */
-	uint64_t holder, holder_bytes; /* out: an object with flat values, whose first has ID 1 */
-	uint64_t smalls, smalls_bytes; /* out: a long array of them */
+	unsigned header, reference;     /* of the VM: 12 and 4, 16 and 8 */
+	unsigned odd;                   /* ODD_* */
+	uint64_t bytes;                 /* out: of all objects but class objects */
+	uint64_t flat_count;            /* out */
+	uint64_t holder, holder_bytes;  /* out: an object with flat values, whose first has ID 1 */
+	uint64_t smalls, smalls_bytes;  /* out: a long array of them */
 	uint64_t fillers, filler_bytes; /* out */
-	uint64_t thread;             /* out: object of the thread that has the trace */
+	uint64_t thread;                /* out: object of the thread that has the trace */
 };
 
 /* Writes the dump; *heap says which. */

@@ -6,13 +6,38 @@
 #include <string.h>
 
 /* Classes, 0x100 apart, in the order of class_names; the last three have strange names. */
-enum { OBJECT = 0x10000, CLASS = 0x10100, STRING = 0x10200, BYTES = 0x10300, CHARS = 0x10400,
-       THREAD = 0x10500, LOADER = 0x10600, MAP = 0x10700, NODE = 0x10800, NODES = 0x10900,
-       PROPERTIES = 0x10a00, WEAK = 0x10b00, ODD = STRANGE_CLASS, ODD_SUB = 0x10d00, ODDS = 0x10e00 };
+enum {
+	OBJECT = 0x10000,
+	CLASS = 0x10100,
+	STRING = 0x10200,
+	BYTES = 0x10300,
+	CHARS = 0x10400,
+	THREAD = 0x10500,
+	LOADER = 0x10600,
+	MAP = 0x10700,
+	NODE = 0x10800,
+	NODES = 0x10900,
+	PROPERTIES = 0x10a00,
+	WEAK = 0x10b00,
+	ODD = STRANGE_CLASS,
+	ODD_SUB = 0x10d00,
+	ODDS = 0x10e00
+};
 
 /* IDs of texts: of classes by their number, of fields, and strange ones from 100 on. */
-enum { T_VALUE = 40, T_CODER, T_NAME, T_TABLE, T_SIZE, T_HASH, T_KEY, T_NEXT, T_REFERENT, T_PROPS,
-       T_STRANGE = 100 };
+enum {
+	T_VALUE = 40,
+	T_CODER,
+	T_NAME,
+	T_TABLE,
+	T_SIZE,
+	T_HASH,
+	T_KEY,
+	T_NEXT,
+	T_REFERENT,
+	T_PROPS,
+	T_STRANGE = 100
+};
 #define STRANGE_TEXTS 24
 
 #define FIRST STRANGE_OBJECT
@@ -26,13 +51,22 @@ struct strange {
 };
 
 static const char *const class_names[] = {
-	"java/lang/Object", "java/lang/Class", "java/lang/String", "[B", "[C", "java/lang/Thread",
-	"java/lang/ClassLoader", "java/util/HashMap", "java/util/HashMap$Node",
-	"[Ljava/util/HashMap$Node;", "java/lang/System", "java/lang/ref/WeakReference",
+	"java/lang/Object",
+	"java/lang/Class",
+	"java/lang/String",
+	"[B",
+	"[C",
+	"java/lang/Thread",
+	"java/lang/ClassLoader",
+	"java/util/HashMap",
+	"java/util/HashMap$Node",
+	"[Ljava/util/HashMap$Node;",
+	"java/lang/System",
+	"java/lang/ref/WeakReference",
 };
 
-static const char *const field_names[] = { "value", "coder", "name", "table", "size", "hash", "key",
-					   "next", "referent", "props" };
+static const char *const field_names[] = { "value", "coder", "name", "table",    "size",
+					   "hash",  "key",   "next", "referent", "props" };
 
 static const struct strange_name *next_name(struct strange *s)
 {
@@ -76,9 +110,12 @@ static void put_stack(struct hw *w)
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct hprof_frame frame = {
-			.frame_id = frames[i], .method_string_id = T_STRANGE + 3 * i,
+			.frame_id = frames[i],
+			.method_string_id = T_STRANGE + 3 * i,
 			.signature_string_id = T_STRANGE + 1 + 3 * i,
-			.source_string_id = T_STRANGE + 2 + 3 * i, .class_serial = 13 + i, .line = 42,
+			.source_string_id = T_STRANGE + 2 + 3 * i,
+			.class_serial = 13 + i,
+			.line = 42,
 		};
 
 		hw_frame(w, &frame);
@@ -94,29 +131,65 @@ static void put_classes(struct hw *w)
 	const struct hprof_field string[] = { { T_VALUE, HPROF_OBJECT }, { T_CODER, HPROF_BYTE } };
 	const struct hprof_field name = { T_NAME, HPROF_OBJECT };
 	const struct hprof_field map[] = { { T_TABLE, HPROF_OBJECT }, { T_SIZE, HPROF_INT } };
-	const struct hprof_field node[] = { { T_HASH, HPROF_INT }, { T_KEY, HPROF_OBJECT },
-					    { T_VALUE, HPROF_OBJECT }, { T_NEXT, HPROF_OBJECT } };
+	const struct hprof_field node[] = { { T_HASH, HPROF_INT },
+					    { T_KEY, HPROF_OBJECT },
+					    { T_VALUE, HPROF_OBJECT },
+					    { T_NEXT, HPROF_OBJECT } };
 	const struct hprof_field referent = { T_REFERENT, HPROF_OBJECT };
-	const struct hprof_field odd[] = { { T_STRANGE + 10, HPROF_OBJECT }, { T_STRANGE + 11, HPROF_CHAR } };
+	const struct hprof_field odd[] = { { T_STRANGE + 10, HPROF_OBJECT },
+					   { T_STRANGE + 11, HPROF_CHAR } };
 	const struct hprof_field sub = { T_STRANGE + 12, HPROF_OBJECT };
 	const struct hw_class classes[] = {
 		{ .id = OBJECT },
 		{ .id = CLASS, .super_id = OBJECT },
-		{ .id = STRING, .super_id = OBJECT, .fields = string, .field_count = 2, .instance_size = 9 },
+		{ .id = STRING,
+		  .super_id = OBJECT,
+		  .fields = string,
+		  .field_count = 2,
+		  .instance_size = 9 },
 		{ .id = BYTES, .super_id = OBJECT },
 		{ .id = CHARS, .super_id = OBJECT },
-		{ .id = THREAD, .super_id = OBJECT, .fields = &name, .field_count = 1, .instance_size = 8 },
-		{ .id = LOADER, .super_id = OBJECT, .fields = &name, .field_count = 1, .instance_size = 8 },
-		{ .id = MAP, .super_id = OBJECT, .fields = map, .field_count = 2, .instance_size = 12 },
-		{ .id = NODE, .super_id = OBJECT, .fields = node, .field_count = 4, .instance_size = 28 },
+		{ .id = THREAD,
+		  .super_id = OBJECT,
+		  .fields = &name,
+		  .field_count = 1,
+		  .instance_size = 8 },
+		{ .id = LOADER,
+		  .super_id = OBJECT,
+		  .fields = &name,
+		  .field_count = 1,
+		  .instance_size = 8 },
+		{ .id = MAP,
+		  .super_id = OBJECT,
+		  .fields = map,
+		  .field_count = 2,
+		  .instance_size = 12 },
+		{ .id = NODE,
+		  .super_id = OBJECT,
+		  .fields = node,
+		  .field_count = 4,
+		  .instance_size = 28 },
 		{ .id = NODES, .super_id = OBJECT },
 		{ .id = PROPERTIES, .super_id = OBJECT, .statics = &props, .static_count = 1 },
-		{ .id = WEAK, .super_id = OBJECT, .fields = &referent, .field_count = 1,
+		{ .id = WEAK,
+		  .super_id = OBJECT,
+		  .fields = &referent,
+		  .field_count = 1,
 		  .instance_size = 8 },
-		{ .id = ODD, .super_id = OBJECT, .loader_id = FIRST + 2 * STEP, .fields = odd,
-		  .field_count = 2, .statics = statics, .static_count = 2, .instance_size = 10 },
-		{ .id = ODD_SUB, .super_id = ODD, .loader_id = FIRST + 2 * STEP, .fields = &sub,
-		  .field_count = 1, .instance_size = 18 },
+		{ .id = ODD,
+		  .super_id = OBJECT,
+		  .loader_id = FIRST + 2 * STEP,
+		  .fields = odd,
+		  .field_count = 2,
+		  .statics = statics,
+		  .static_count = 2,
+		  .instance_size = 10 },
+		{ .id = ODD_SUB,
+		  .super_id = ODD,
+		  .loader_id = FIRST + 2 * STEP,
+		  .fields = &sub,
+		  .field_count = 1,
+		  .instance_size = 18 },
 		{ .id = ODDS, .super_id = OBJECT, .loader_id = FIRST + 2 * STEP },
 	};
 

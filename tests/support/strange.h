@@ -1,6 +1,7 @@
 /*
- * support/strange.h - a dump in which everything that has a name or a text has a strange one: classes, fields, methods,
- * files, threads, loaders, heaps, strings, keys of maps, system properties.
+ * support/strange.h - a dump in which everything that has a name or a text has a strange one:
+ * classes, fields, methods, files, threads, loaders, heaps, strings, keys of maps, system
+ * properties.
  */
 #ifndef SUPPORT_STRANGE_H
 #define SUPPORT_STRANGE_H

@@ -26,8 +26,9 @@ static void begin(struct hw *w)
 static void put_class(struct hw *w, uint64_t id, uint64_t super)
 {
 	const struct hprof_field next = { 4, HPROF_OBJECT };
-	const struct hw_class class = { .id = id, .super_id = super, .fields = &next,
-					.field_count = id == NODE };
+	const struct hw_class class = {
+		.id = id, .super_id = super, .fields = &next, .field_count = id == NODE
+	};
 
 	hw_class(w, &class);
 }
@@ -92,7 +93,10 @@ static void long_string(struct hw *w, uint64_t n)
 	hw_root(w, HPROF_ROOT_JNI_GLOBAL, FIRST + 64, 0, 0);
 }
 
-/* Array classes of arrays of arrays, as deep as the virtual machine allows; each array holds the next. */
+/*
+ * Array classes of arrays of arrays, as deep as the virtual machine allows; each array holds the
+ * next.
+ */
 static void deep_arrays(struct hw *w, uint64_t n)
 {
 	const uint64_t depth = 255;
@@ -111,8 +115,8 @@ static void deep_arrays(struct hw *w, uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t next = FIRST + 0x100000 + (i + 1) * 32;
 
-		hw_object_array(w, FIRST + 0x100000 + i * 32, FIRST + i % depth * 64,
-				&next, i + 1 < n);
+		hw_object_array(w, FIRST + 0x100000 + i * 32, FIRST + i % depth * 64, &next,
+				i + 1 < n);
 	}
 	hw_root(w, HPROF_ROOT_JNI_GLOBAL, FIRST + 0x100000, 0, 0);
 }
@@ -141,7 +145,10 @@ static void long_list(struct hw *w, uint64_t n)
 		put_node(w, FIRST + i * 32, i + 1 < n ? FIRST + (i + 1) * 32 : 0);
 }
 
-/* The inverse of the finalizer of MurmurHash3, so that class IDs fall into one slot of an unseeded table. */
+/*
+ * The inverse of the finalizer of MurmurHash3, so that class IDs fall into one slot of an unseeded
+ * table.
+ */
 static uint64_t unmix(uint64_t v)
 {
 	v ^= v >> 33;
@@ -184,9 +191,12 @@ static void hub(struct hw *w, uint64_t n)
 static void many_threads(struct hw *w, uint64_t n)
 {
 	const uint64_t frame_id = 77;
-	const struct hprof_frame frame = { .frame_id = frame_id, .method_string_id = 4,
-					   .signature_string_id = 4, .source_string_id = 4,
-					   .class_serial = 3, .line = 1 };
+	const struct hprof_frame frame = { .frame_id = frame_id,
+					   .method_string_id = 4,
+					   .signature_string_id = 4,
+					   .source_string_id = 4,
+					   .class_serial = 3,
+					   .line = 1 };
 
 	hw_frame(w, &frame);
 	for (uint64_t i = 0; i < n; i++)
@@ -197,7 +207,8 @@ static void many_threads(struct hw *w, uint64_t n)
 
 		put_node(w, thread, 0);
 		put_node(w, thread + 32, FIRST + 32);
-		hw_root(w, HPROF_ROOT_THREAD_OBJECT, thread, (uint32_t)(10 + i), (uint32_t)(10 + i));
+		hw_root(w, HPROF_ROOT_THREAD_OBJECT, thread, (uint32_t)(10 + i),
+			(uint32_t)(10 + i));
 		hw_root(w, HPROF_ROOT_JAVA_FRAME, thread + 32, (uint32_t)(10 + i), 0);
 	}
 }
@@ -210,9 +221,12 @@ static void deep_stack(struct hw *w, uint64_t n)
 	if (!ids)
 		abort();
 	for (uint64_t i = 0; i < n; i++) {
-		const struct hprof_frame frame = { .frame_id = 100 + i, .method_string_id = 4,
-						   .signature_string_id = 4, .source_string_id = 4,
-						   .class_serial = 3, .line = (int32_t)i };
+		const struct hprof_frame frame = { .frame_id = 100 + i,
+						   .method_string_id = 4,
+						   .signature_string_id = 4,
+						   .source_string_id = 4,
+						   .class_serial = 3,
+						   .line = (int32_t)i };
 
 		ids[i] = 100 + i;
 		hw_frame(w, &frame);
@@ -233,8 +247,11 @@ static void many_fields(struct hw *w, uint64_t n)
 {
 	const unsigned count = 65535;
 	struct hprof_field *fields = calloc(count, sizeof(*fields));
-	const struct hw_class class = { .id = FIRST, .super_id = OBJECT, .fields = fields,
-					.field_count = count, .instance_size = count };
+	const struct hw_class class = { .id = FIRST,
+					.super_id = OBJECT,
+					.fields = fields,
+					.field_count = count,
+					.instance_size = count };
 
 	if (!fields)
 		abort();
@@ -251,7 +268,10 @@ static void many_fields(struct hw *w, uint64_t n)
 	free(fields);
 }
 
-/* A class with one field, of as many as there are: each another class, of one name, by loaders of their own. */
+/*
+ * A class with one field, of as many as there are: each another class, of one name, by loaders of
+ * their own.
+ */
 static void same_names(struct hw *w, uint64_t n)
 {
 	hw_utf8(w, 99, "p/Same");
@@ -260,9 +280,12 @@ static void same_names(struct hw *w, uint64_t n)
 	begin_heap(w);
 	for (uint64_t i = 0; i < n; i++) {
 		const struct hprof_field next = { 4, HPROF_OBJECT };
-		const struct hw_class class = { .id = FIRST + i * 128, .super_id = OBJECT,
-						.loader_id = FIRST + i * 128 + 32, .fields = &next,
-						.field_count = 1, .instance_size = 8 };
+		const struct hw_class class = { .id = FIRST + i * 128,
+						.super_id = OBJECT,
+						.loader_id = FIRST + i * 128 + 32,
+						.fields = &next,
+						.field_count = 1,
+						.instance_size = 8 };
 		uint8_t body[8] = { 0 };
 
 		hw_class(w, &class);

@@ -1,5 +1,6 @@
 /*
- * support/tree_tables.h - tables of dominators and retained sizes with any values, for tests of what does not hold.
+ * support/tree_tables.h - tables of dominators and retained sizes with any values, for tests of
+ * what does not hold.
  */
 #ifndef SUPPORT_TREE_TABLES_H
 #define SUPPORT_TREE_TABLES_H
@@ -11,8 +12,8 @@
 #include <cmocka.h>
 
 /*
- * Builds both tables of a heap of one block, with a value for each of its objects (dominators: derive_tree_value).
- * Fails the test if they are there already.
+ * Builds both tables of a heap of one block, with a value for each of its objects (dominators:
+ * derive_tree_value). Fails the test if they are there already.
  */
 static inline void tree_tables_put(struct heap *heap, const uint64_t *dominators,
 				   const uint64_t *retained)
@@ -28,7 +29,8 @@ static inline void tree_tables_put(struct heap *heap, const uint64_t *dominators
 		block.count = 0;
 		assert_int_equal(pack_encode(&block, values[t], heap->object_count, NULL), HDB_OK);
 		assert_int_equal(store_put(writer, tables[t], 0, heap->object_count, block.data,
-					   block.count, NULL), HDB_OK);
+					   block.count, NULL),
+				 HDB_OK);
 		assert_int_equal(store_put_table(writer, tables[t], heap->object_count, NULL),
 				 HDB_OK);
 	}

@@ -16,10 +16,10 @@
 /* Exit codes, as the manual has them. */
 enum cli_exit {
 	CLI_DONE = 0,
-	CLI_NO = 1,     /* it ran, and the answer is "no" or "not found" */
+	CLI_NO = 1, /* it ran, and the answer is "no" or "not found" */
 	CLI_USAGE = 2,
-	CLI_INPUT = 3,  /* bad input: a dump or a database, or none of that name */
-	CLI_SYSTEM = 4  /* disk, memory, permission, interruption */
+	CLI_INPUT = 3, /* bad input: a dump or a database, or none of that name */
+	CLI_SYSTEM = 4 /* disk, memory, permission, interruption */
 };
 
 /* A database that is open beside cli->db, and where it and its dump are. */
@@ -56,15 +56,15 @@ struct cli {
 	const struct command *command;
 	struct options opt;
 	const struct hdb_query_spec *query; /* NULL: none */
-	const char *old_name;               /* the query was named by its name of an earlier version, or NULL */
-	struct hdb *db;                     /* open if the command NEEDS_DB */
-	char *db_path, *dump_path;          /* as located; owned, needed while db is open */
-	struct database *before;            /* older ones to compare with; owned */
+	const char *old_name; /* the query was named by its name of an earlier version, or NULL */
+	struct hdb *db;       /* open if the command NEEDS_DB */
+	char *db_path, *dump_path; /* as located; owned, needed while db is open */
+	struct database *before;   /* older ones to compare with; owned */
 	size_t before_count;
 	struct output *out;
 	struct hdb_error err;
-	bool is_open;                       /* a JSON object is half written; see struct answer */
-	char message_prefix[64];            /* "import", "query retained" */
+	bool is_open;            /* a JSON object is half written; see struct answer */
+	char message_prefix[64]; /* "import", "query retained" */
 };
 
 /* The command table, ended by a NULL name. */
@@ -84,8 +84,9 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINT
 void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);
 
 /*
- * What is to be said before any answer of a database, a line each: that it is stale, or the dump incomplete. Under
- * --quiet, too, for in CSV there is no other place for it. `name` of the database where there are several, else NULL.
+ * What is to be said before any answer of a database, a line each: that it is stale, or the dump
+ * incomplete. Under --quiet, too, for in CSV there is no other place for it. `name` of the database
+ * where there are several, else NULL.
  */
 void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name);
 
@@ -102,9 +103,12 @@ int cmd_version(struct cli *cli);
 void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query);
 
-/* Imports `dump_path` as the options say; `out` may be NULL. `wait` as in struct hdb_import_options. */
+/*
+ * Imports `dump_path` as the options say; `out` may be NULL. `wait` as in struct
+ * hdb_import_options.
+ */
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
-		struct hdb_import_result *out, bool wait);
+	       struct hdb_import_result *out, bool wait);
 
 /*
  * Finds the database that is meant (see FILES in the manual), importing a dump first where one is

@@ -13,7 +13,10 @@
 /* Lines of help are no longer. */
 #define HELP_WIDTH 80
 
-/* Words of `text`, in lines that begin at HELP_COLUMN, where the cursor is, and end before HELP_WIDTH. */
+/*
+ * Words of `text`, in lines that begin at HELP_COLUMN, where the cursor is, and end before
+ * HELP_WIDTH.
+ */
 static void put_words(struct output *out, const char *text)
 {
 	size_t at = HELP_COLUMN;
@@ -93,7 +96,10 @@ static const char *verb_of(const struct hdb_query_spec *query)
 	return query->is_query ? "query " : cli_find_command(query->name) ? "" : "export ";
 }
 
-/* By group, a line each; those that are no arguments of `heapdb query` with the command that asks them. */
+/*
+ * By group, a line each; those that are no arguments of `heapdb query` with the command that asks
+ * them.
+ */
 static void put_queries(struct output *out)
 {
 	const char *group = "";
@@ -108,11 +114,13 @@ static void put_queries(struct output *out)
 			output_format(out, "\n%s\n", group_title(query->group));
 		group = query->group;
 		snprintf(left, sizeof(left), "%s%s%s%s%s", query->is_query ? "" : "heapdb ",
-			 query->is_query ? "" : verb_of(query), query->name, *query->targets ? " " : "",
-			 query->targets);
+			 query->is_query ? "" : verb_of(query), query->name,
+			 *query->targets ? " " : "", query->targets);
 		put_line(out, left, query->summary);
 	}
-	output_string(out, "\n`heapdb help query NAME` shows a query's options, columns and an example.\n");
+	output_string(
+		out,
+		"\n`heapdb help query NAME` shows a query's options, columns and an example.\n");
 }
 
 static void put_common_options(struct output *out, const struct command *command,
@@ -149,7 +157,8 @@ static void put_aliases(struct output *out, const struct hdb_query_spec *query)
 		output_string(out, *a ? ", " : "\n");
 	}
 	if (query->old_name)
-		output_format(out, "Former name: %s, understood for one version more\n", query->old_name);
+		output_format(out, "Former name: %s, understood for one version more\n",
+			      query->old_name);
 }
 
 /* "Former names: --sub (--subclasses)" */
@@ -158,8 +167,9 @@ static void put_old_options(struct output *out, const struct hdb_query_spec *que
 	const struct hdb_old_option *old = query->old_options;
 
 	for (const struct hdb_old_option *o = old; o && o->old_name; o++)
-		output_format(out, "%s--%s (now --%s)", o == old ? "\nFormer names, understood for one version more: " :
-			      ", ", o->old_name, o->name);
+		output_format(out, "%s--%s (now --%s)",
+			      o == old ? "\nFormer names, understood for one version more: " : ", ",
+			      o->old_name, o->name);
 	if (old)
 		output_char(out, '\n');
 }
@@ -190,8 +200,9 @@ void help_command(struct output *out, const struct command *command,
 		query = hdb_query_named(command->query);
 	if (query && command->flags & NAMES_QUERY)
 		output_format(out, "usage: heapdb %s%s%s%s%s [options]\n\n%s\n",
-			      query->is_query ? command->name : verb_of(query), query->is_query ? " " : "",
-			      query->name, *query->targets ? " " : "", query->targets, query->summary);
+			      query->is_query ? command->name : verb_of(query),
+			      query->is_query ? " " : "", query->name, *query->targets ? " " : "",
+			      query->targets, query->summary);
 	else
 		output_format(out, "usage: heapdb %s%s%s\n\n%s\n", command->name,
 			      *command->synopsis ? " " : "", command->synopsis, command->summary);
@@ -209,8 +220,10 @@ static void put_overview(struct output *out)
 	for (const struct command *c = commands; c->name; c++)
 		put_line(out, c->name, c->summary);
 	put_queries(out);
-	output_string(out, "\nThe database is --db FILE, else $HEAPDB, else *.heapdb in the current folder."
-			   "\n`man heapdb` has it all.\n");
+	output_string(
+		out,
+		"\nThe database is --db FILE, else $HEAPDB, else *.heapdb in the current folder."
+		"\n`man heapdb` has it all.\n");
 }
 
 static void put_name(struct output *out, const char *kind, const char *owner, const char *name,
@@ -269,10 +282,10 @@ static void put_names(struct output *out)
 static int no_topic(struct cli *cli, const char *kind, const char *word, const char *near)
 {
 	if (near)
-		return cli_fail(&cli->err, HDB_EUSAGE, "there is no %s \"%s\"; did you mean \"%s\"?", kind, word,
-				near);
-	return cli_fail(&cli->err, HDB_EUSAGE, "there is no %s \"%s\"; `heapdb help%s` lists them", kind, word,
-			strcmp(kind, "query") == 0 ? " query" : "");
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"there is no %s \"%s\"; did you mean \"%s\"?", kind, word, near);
+	return cli_fail(&cli->err, HDB_EUSAGE, "there is no %s \"%s\"; `heapdb help%s` lists them",
+			kind, word, strcmp(kind, "query") == 0 ? " query" : "");
 }
 
 int cmd_help(struct cli *cli)
@@ -301,11 +314,13 @@ int cmd_help(struct cli *cli)
 		return no_topic(cli, "command", words[0], query ? query->name : NULL);
 	}
 	if (count > 2)
-		return cli_fail(&cli->err, HDB_EUSAGE, "too many arguments; usage: heapdb help [COMMAND [QUERY]]");
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"too many arguments; usage: heapdb help [COMMAND [QUERY]]");
 	if (count > 1) {
 		query = hdb_query_named(words[1]);
 		if (!(command->flags & NAMES_QUERY))
-			return cli_fail(&cli->err, HDB_EUSAGE, "the command %s has no queries", command->name);
+			return cli_fail(&cli->err, HDB_EUSAGE, "the command %s has no queries",
+					command->name);
 		if (!query) {
 			query = cli_nearest_query(words[1]);
 			return no_topic(cli, "query", words[1], query ? query->name : NULL);

@@ -37,10 +37,13 @@ enum {
 
 static const struct hdb_column summary_facts[FACT_COUNT] = {
 	[FACT_INCOMPLETE] = { "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
-	[FACT_DATABASE] = { "database", HDB_TYPE_TEXT, "database", "name of the file that was made" },
-	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "objects, class objects included" },
+	[FACT_DATABASE] = { "database", HDB_TYPE_TEXT, "database",
+			    "name of the file that was made" },
+	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects",
+			   "objects, class objects included" },
 	[FACT_CLASSES] = { "classes", HDB_TYPE_COUNT, "classes", "classes" },
-	[FACT_REFERENCES] = { "references", HDB_TYPE_COUNT, "references", "references between them" },
+	[FACT_REFERENCES] = { "references", HDB_TYPE_COUNT, "references",
+			      "references between them" },
 	[FACT_ROOTS] = { "roots", HDB_TYPE_COUNT, "roots", "root records on objects of the dump" },
 	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "problems", "problems met" },
 	[FACT_SNAPSHOTS] = { "snapshots", HDB_TYPE_COUNT, "heap dumps in the file",
@@ -54,7 +57,7 @@ static const struct hdb_column summary_facts[FACT_COUNT] = {
 };
 
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
-		struct hdb_import_result *out, bool wait)
+	       struct hdb_import_result *out, bool wait)
 {
 	const struct hdb_import_options options = {
 		.memory_bytes = cli->opt.memory_bytes,
@@ -83,9 +86,11 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 	const unsigned first = incomplete ? FACT_INCOMPLETE : FACT_DATABASE;
 	const double rate = (double)r->dump_bytes / (seconds > 1e-6 ? seconds : 1e-6);
 	const struct hdb_value values[FACT_COUNT] = {
-		[FACT_INCOMPLETE] = { .type = HDB_TYPE_TEXT, .text = incomplete,
+		[FACT_INCOMPLETE] = { .type = HDB_TYPE_TEXT,
+				      .text = incomplete,
 				      .text_size = incomplete ? strlen(incomplete) : 0 },
-		[FACT_DATABASE] = { .type = HDB_TYPE_TEXT, .text = db_path,
+		[FACT_DATABASE] = { .type = HDB_TYPE_TEXT,
+				    .text = db_path,
 				    .text_size = strlen(db_path) },
 		[FACT_OBJECTS] = number(HDB_TYPE_COUNT, r->object_count),
 		[FACT_CLASSES] = number(HDB_TYPE_COUNT, r->class_count),
@@ -137,7 +142,9 @@ static void add_kind(const struct hdb_value *value, char *list, size_t size, uns
 		snprintf(list + used, size - used, "%s", kind);
 }
 
-/* A notice of how many problems there were, and of which kinds. The database is good all the same. */
+/*
+ * A notice of how many problems there were, and of which kinds. The database is good all the same.
+ */
 static void tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 			  uint64_t problem_count)
 {
@@ -188,8 +195,10 @@ int cmd_import(struct cli *cli)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
 	if (result.snapshot_count > 1)
-		cli_notice(cli, "the file holds %u heap dumps; this is number %u, --snapshot N takes "
-			   "another", result.snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
+		cli_notice(cli,
+			   "the file holds %u heap dumps; this is number %u, --snapshot N takes "
+			   "another",
+			   result.snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
 	/* What is wrong with the dump, the database says. */
 	if (result.problem_count > 0 || result.root_count == 0) {
 		rc = hdb_open(db_path, NULL, &db, &cli->err);

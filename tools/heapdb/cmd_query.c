@@ -16,8 +16,8 @@ static bool is_text(const struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
 
-	return cli->out->is_terminal && !opt->has_format && !opt->columns && !opt->sort && !opt->wide &&
-	       !(cli->command->flags & EXPORTS) && prose_of(cli->query->name);
+	return cli->out->is_terminal && !opt->has_format && !opt->columns && !opt->sort &&
+	       !opt->wide && !(cli->command->flags & EXPORTS) && prose_of(cli->query->name);
 }
 
 /* What people and programs get if they do not say. */
@@ -27,7 +27,8 @@ static void set_defaults(struct cli *cli)
 
 	if (!opt->has_format && cli->command->flags & EXPORTS)
 		opt->format = FORMAT_TSV;
-	if (!opt->has_limit && opt->format == FORMAT_TABLE && !(is_text(cli) && prose_is_whole(cli->query->name)))
+	if (!opt->has_limit && opt->format == FORMAT_TABLE &&
+	    !(is_text(cli) && prose_is_whole(cli->query->name)))
 		opt->limit = cli->command->query ? OPTIONS_LIMIT_COMMAND : OPTIONS_LIMIT_DEFAULT;
 }
 
@@ -64,7 +65,8 @@ static int judge(const struct cli *cli, const struct answer *answer)
 }
 
 /*
- * Tables and JSON have the facts; those who read lines of values see on standard error what the rows leave out.
+ * Tables and JSON have the facts; those who read lines of values see on standard error what the
+ * rows leave out.
  */
 static void tell_cut(const struct cli *cli, const struct answer *answer)
 {
@@ -79,12 +81,13 @@ static void tell_cut(const struct cli *cli, const struct answer *answer)
 		if (strcmp(fact->name, "cut") == 0)
 			why = value;
 		else if (strncmp(fact->name, "cut_", 4) == 0 && used < sizeof(numbers))
-			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, "%s%" PRIu64 " %s",
-						 used ? ", " : "", value->u, fact->name + 4);
+			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
+						 "%s%" PRIu64 " %s", used ? ", " : "", value->u,
+						 fact->name + 4);
 	}
 	if (why)
-		cli_notice(cli, "left out: %.*s%s%s%s", (int)why->text_size, why->text, used ? " (" : "",
-			   numbers, used ? ")" : "");
+		cli_notice(cli, "left out: %.*s%s%s%s", (int)why->text_size, why->text,
+			   used ? " (" : "", numbers, used ? ")" : "");
 }
 
 /* Asks `db` and prints; `before` are older databases that it is compared with. */
@@ -148,7 +151,8 @@ static int open_all(struct cli *cli)
 	int rc = HDB_OK;
 
 	if (count < 2)
-		return cli_fail(&cli->err, HDB_EUSAGE, "expected two databases or dumps, the older one first");
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"expected two databases or dumps, the older one first");
 	cli->before = calloc(count - 1, sizeof(cli->before[0]));
 	if (!cli->before)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_report.c - the whole story of a heap on one page: several questions to the library, their answers one
- * after the other, as Markdown or as JSON.
+ * heapdb/cmd_report.c - the whole story of a heap on one page: several questions to the library,
+ * their answers one after the other, as Markdown or as JSON.
  */
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
@@ -16,22 +16,46 @@ static const struct section {
 	const char *heading, *query;
 	struct hdb_option options[OPTIONS_MAX]; /* ended by a NULL name */
 	const char *sort;
-	uint64_t limit;                         /* rows; 0: all */
-	const char *columns;                    /* as Markdown; NULL: the suspects' own way */
+	uint64_t limit;      /* rows; 0: all */
+	const char *columns; /* as Markdown; NULL: the suspects' own way */
 } sections[] = {
 	{ "Leak suspects", "leaks", { { NULL, NULL } }, NULL, 0, NULL },
-	{ "Findings", "triage", { { NULL, NULL } }, NULL, 0,
+	{ "Findings",
+	  "triage",
+	  { { NULL, NULL } },
+	  NULL,
+	  0,
 	  "severity,text,count,bytes,percent,label,id,detail,advice" },
 	{ "The dump and the heap", "info", { { NULL, NULL } }, NULL, 0, "section,key,value" },
-	{ "Biggest objects", "top", { { NULL, NULL } }, NULL, ROWS_OF_A_LIST,
+	{ "Biggest objects",
+	  "top",
+	  { { NULL, NULL } },
+	  NULL,
+	  ROWS_OF_A_LIST,
 	  "label,id,shallow,retained,percent" },
-	{ "Biggest classes", "top", { { "by", "class" } }, NULL, ROWS_OF_A_LIST,
+	{ "Biggest classes",
+	  "top",
+	  { { "by", "class" } },
+	  NULL,
+	  ROWS_OF_A_LIST,
 	  "name,loader,count,shallow,retained,percent" },
-	{ "Biggest packages", "top", { { "by", "package" } }, NULL, ROWS_OF_A_LIST,
+	{ "Biggest packages",
+	  "top",
+	  { { "by", "package" } },
+	  NULL,
+	  ROWS_OF_A_LIST,
 	  "name,count,shallow,retained,percent" },
-	{ "Biggest class loaders", "top", { { "by", "loader" } }, NULL, ROWS_OF_A_LIST,
+	{ "Biggest class loaders",
+	  "top",
+	  { { "by", "loader" } },
+	  NULL,
+	  ROWS_OF_A_LIST,
 	  "name,id,count,shallow,retained,percent" },
-	{ "Threads that hold most", "threads", { { "no-stack", NULL } }, "retained", ROWS_OF_A_LIST,
+	{ "Threads that hold most",
+	  "threads",
+	  { { "no-stack", NULL } },
+	  "retained",
+	  ROWS_OF_A_LIST,
 	  "thread,id,state,depth,locals,retained" },
 };
 #define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
@@ -41,12 +65,16 @@ static int ask(struct cli *cli, const struct section *section, struct hdb_query_
 	       struct answer *answer)
 {
 	*args = (struct hdb_query_args){
-		.options = section->options, .sort = section->sort, .limit = section->limit,
+		.options = section->options,
+		.sort = section->sort,
+		.limit = section->limit,
 	};
 	while (args->option_count < OPTIONS_MAX && section->options[args->option_count].name)
 		args->option_count++;
 	*answer = (struct answer){
-		.name = section->query, .limit = section->limit, .err = &cli->err,
+		.name = section->query,
+		.limit = section->limit,
+		.err = &cli->err,
 	};
 	return hdb_query(cli->db, section->query, args, &answer->rows, &cli->err);
 }
@@ -82,7 +110,7 @@ static int put_section(struct cli *cli, const struct section *section)
 		output_char(cli->out, '\n');
 	if (rc == HDB_OK)
 		rc = section->columns ? markdown_table(&answer, section->columns, cli->out) :
-		     markdown_leaks(&answer, cli->out);
+					markdown_leaks(&answer, cli->out);
 	close_answer(&answer);
 	return rc;
 }
@@ -119,8 +147,8 @@ static int report_markdown(struct cli *cli)
 /* ---- JSON ---- */
 
 /*
- * {"schema":1,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails, what is open of it
- * and the list are ended, so that the runner can add the key "error".
+ * {"schema":1,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails,
+ * what is open of it and the list are ended, so that the runner can add the key "error".
  */
 static int report_json(struct cli *cli)
 {

@@ -10,10 +10,10 @@
 
 /* Bytes that grow. All zeros is empty. */
 struct bytes {
-	char *data;    /* owned, not zero-terminated */
+	char *data; /* owned, not zero-terminated */
 	size_t size;
 	size_t capacity;
-	bool failed;   /* there was no memory; `data` misses something */
+	bool failed; /* there was no memory; `data` misses something */
 };
 
 void bytes_add(struct bytes *b, const char *data, size_t size);
@@ -27,7 +27,8 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /*
  * Appends `text` as people may see it: control characters as \n, \t, \x1b, those that turn or hide
- * text as \u{202e}, bytes that are no UTF-8 as \xff. Returns the columns that it takes on a terminal.
+ * text as \u{202e}, bytes that are no UTF-8 as \xff. Returns the columns that it takes on a
+ * terminal.
  */
 size_t escape_text(struct bytes *out, const char *text, size_t size);
 
@@ -35,8 +36,8 @@ size_t escape_text(struct bytes *out, const char *text, size_t size);
 #define ESCAPE_SIZE 16
 
 /*
- * The escape, as above, of the control character at `text` (`size` bytes, at least one) if it is one, but for line
- * end and tab: returns its length and the bytes *taken of the text, or 0.
+ * The escape, as above, of the control character at `text` (`size` bytes, at least one) if it is
+ * one, but for line end and tab: returns its length and the bytes *taken of the text, or 0.
  */
 size_t escape_control(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken);
 

@@ -101,11 +101,11 @@ static bool is_same_file(const char *a, const char *b)
 }
 
 /*
- * The file under the dump's default name is the database of another dump, which still is where it was: that database is
- * good, and is not replaced. dump.hprof and dump.bin have one default name.
+ * The file under the dump's default name is the database of another dump, which still is where it
+ * was: that database is good, and is not replaced. dump.hprof and dump.bin have one default name.
  */
-static int is_of_another(struct cli *cli, const char *db_path, const char *dump,
-			 const char *other, bool *yes)
+static int is_of_another(struct cli *cli, const char *db_path, const char *dump, const char *other,
+			 bool *yes)
 {
 	struct hdb_health health;
 	struct hdb *db = NULL;
@@ -123,7 +123,9 @@ static int is_of_another(struct cli *cli, const char *db_path, const char *dump,
 	return HDB_OK;
 }
 
-/* How the database that is there was imported, so that the dump is imported anew in the same way. */
+/*
+ * How the database that is there was imported, so that the dump is imported anew in the same way.
+ */
 struct before {
 	enum hdb_size_model sizes;
 	unsigned snapshot;
@@ -131,7 +133,10 @@ struct before {
 	char layout[LAYOUT_SIZE];
 };
 
-/* Whether the database that is there is of an older dump of that name: *was says how it was imported. */
+/*
+ * Whether the database that is there is of an older dump of that name: *was says how it was
+ * imported.
+ */
 static int is_outdated(struct cli *cli, const char *db_path, const char *dump, bool *yes,
 		       struct before *was)
 {
@@ -147,14 +152,18 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 	if (health.stale) {
 		rc = is_of_another(cli, db_path, dump, health.dump_path, &is_other);
 		if (is_other)
-			rc = cli_fail(&cli->err, HDB_EUSAGE, "%s is the database of %s; import %s with "
-				      "`heapdb import -o FILE`, and name that", db_path,
-				      health.dump_path, dump);
+			rc = cli_fail(&cli->err, HDB_EUSAGE,
+				      "%s is the database of %s; import %s with "
+				      "`heapdb import -o FILE`, and name that",
+				      db_path, health.dump_path, dump);
 		*yes = rc == HDB_OK;
 		*was = (struct before){
-			.sizes = health.sizes, .snapshot = health.snapshot, .strict = health.strict,
+			.sizes = health.sizes,
+			.snapshot = health.snapshot,
+			.strict = health.strict,
 		};
-		snprintf(was->layout, sizeof(was->layout), "%s", health.layout ? health.layout : "");
+		snprintf(was->layout, sizeof(was->layout), "%s",
+			 health.layout ? health.layout : "");
 	}
 	hdb_close(db);
 	return rc;
@@ -178,7 +187,10 @@ static int import_anew(struct cli *cli, const char *dump, const char *db_path,
 	return hdb_import(dump, db_path, &options, NULL, &cli->err);
 }
 
-/* The default database of a dump; it is imported if there is none, or if that is of an older dump of that name. */
+/*
+ * The default database of a dump; it is imported if there is none, or if that is of an older dump
+ * of that name.
+ */
 static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 {
 	char path[PATH_SIZE];
@@ -243,9 +255,10 @@ int locate_database(struct cli *cli)
 		if (rc != HDB_OK)
 			return rc;
 		if (count == 0)
-			return cli_fail(&cli->err, HDB_EUSAGE,
-					"no *.heapdb in the current folder: make one with `heapdb import "
-					"DUMP`, or name one with --db FILE");
+			return cli_fail(
+				&cli->err, HDB_EUSAGE,
+				"no *.heapdb in the current folder: make one with `heapdb import "
+				"DUMP`, or name one with --db FILE");
 		if (count > 1)
 			cli_notice(cli, "using %s, the newest of %zu here; --db FILE names another",
 				   cli->db_path, count);

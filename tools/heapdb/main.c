@@ -112,8 +112,8 @@ int cli_fail(struct hdb_error *err, int code, const char *format, ...)
 #define SAID_MAX (4 * HDB_ERROR_SIZE)
 
 /*
- * Names in a message may come from a dump or a file's name, so it is escaped; without asking for memory, for that may
- * be what the message is about.
+ * Names in a message may come from a dump or a file's name, so it is escaped; without asking for
+ * memory, for that may be what the message is about.
  */
 static void say(const char *prefix, const char *message)
 {
@@ -190,8 +190,8 @@ static int no_query(struct cli *cli, const char *name)
 				cli_find_command(spec->name) ? "" : "export ", spec->name);
 	spec = cli_nearest_query(name);
 	if (spec)
-		return cli_fail(&cli->err, HDB_EUSAGE, "there is no query \"%s\"; did you mean \"%s\"?",
-				name, spec->name);
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"there is no query \"%s\"; did you mean \"%s\"?", name, spec->name);
 	return cli_fail(&cli->err, HDB_EUSAGE,
 			"there is no query \"%s\"; `heapdb help query` lists them", name);
 }
@@ -213,8 +213,8 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	if (!name)
 		return HDB_OK;
 	cli->query = hdb_query_named(name);
-	if (!cli->query || (!cli->query->is_query && command->flags & NAMES_QUERY &&
-			    !(command->flags & EXPORTS)))
+	if (!cli->query ||
+	    (!cli->query->is_query && command->flags & NAMES_QUERY && !(command->flags & EXPORTS)))
 		return no_query(cli, name);
 	if (command->flags & NAMES_QUERY)
 		snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s %s", command->name,
@@ -224,16 +224,24 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	return HDB_OK;
 }
 
-/* Old names are understood for one version more. The terms of other tools are aliases for good: nothing is said. */
+/*
+ * Old names are understood for one version more. The terms of other tools are aliases for good:
+ * nothing is said.
+ */
 static void tell_old_names(const struct cli *cli)
 {
 	if (cli->old_name)
-		cli_notice(cli, "\"%s\" is now called \"%s\"; the next version will not know the old name",
-			   cli->old_name, cli->query->name);
-	for (const struct hdb_old_option *o = cli->query ? cli->query->old_options : NULL; o && o->old_name; o++) {
+		cli_notice(
+			cli,
+			"\"%s\" is now called \"%s\"; the next version will not know the old name",
+			cli->old_name, cli->query->name);
+	for (const struct hdb_old_option *o = cli->query ? cli->query->old_options : NULL;
+	     o && o->old_name; o++) {
 		if (options_has_old(&cli->opt, o->old_name))
-			cli_notice(cli, "--%s is now called --%s; the next version will not know the old name",
-				   o->old_name, o->name);
+			cli_notice(
+				cli,
+				"--%s is now called --%s; the next version will not know the old name",
+				o->old_name, o->name);
 	}
 }
 
@@ -335,12 +343,15 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	near = cli_nearest_command(name);
 	query = hdb_query_named(name);
 	if (query)
-		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s %s\"?", name,
+		cli_fail(&cli->err, HDB_EUSAGE,
+			 "there is no command \"%s\"; did you mean \"%s %s\"?", name,
 			 query->is_query ? "query" : "export", query->name);
 	else if (near)
-		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?", name, near);
+		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
+			 name, near);
 	else if (cli_nearest_query(name))
-		cli_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"query %s\"?", name,
+		cli_fail(&cli->err, HDB_EUSAGE,
+			 "there is no command \"%s\"; did you mean \"query %s\"?", name,
 			 cli_nearest_query(name)->name);
 	else
 		cli_fail(&cli->err, HDB_EUSAGE,
@@ -349,8 +360,8 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 }
 
 /*
- * Standard streams that whoever called us has closed are opened, lest a database gets their numbers and what is said is
- * written into it. Writing to that standard output fails, and is told.
+ * Standard streams that whoever called us has closed are opened, lest a database gets their numbers
+ * and what is said is written into it. Writing to that standard output fails, and is told.
  */
 static void fill_streams(void)
 {
@@ -382,7 +393,8 @@ int main(int argc, char **argv)
 			name = "version";
 		cli.command = choose_command(&cli, name);
 		if (cli.command) {
-			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s", cli.command->name);
+			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s",
+				 cli.command->name);
 			rc = run(&cli, args);
 		}
 	}

@@ -4,8 +4,9 @@
 #   man_queries.sh [HEAPDB]            prints it, in mdoc
 #   man_queries.sh --write [HEAPDB]    replaces it in heapdb.1, between the lines that mark it
 #
-# Summary, aliases, example, options, columns and facts are the library's own words, so the page cannot say anything
-# else than `heapdb help query NAME`. tests/man_test.sh fails when the page is behind.
+# Summary, aliases, example, options, columns and facts are the library's own words, so the page
+# cannot say anything else than `heapdb help query NAME`. tests/lint/man_test.sh fails when the page
+# is behind.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

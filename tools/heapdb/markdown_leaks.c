@@ -2,8 +2,8 @@
  * heapdb/markdown_leaks.c - the story of the leak suspects, out of the rows of the query leaks.
  *
  * The rows of leaking objects come first (leaking, trace), then those of suspects in a fixed order
- * (suspect, point, path, member, child, element, content, thread, frame, local), then those of libraries (library,
- * trace); a heading is put where the kind changes.
+ * (suspect, point, path, member, child, element, content, thread, frame, local), then those of
+ * libraries (library, trace); a heading is put where the kind changes.
  */
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
@@ -11,12 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A suspect with less is only the largest one: something is always largest, in small heaps by far. */
+/*
+ * A suspect with less is only the largest one: something is always largest, in small heaps by far.
+ */
 #define HOLDER_PERCENT 50.0
 #define HOLDER_BYTES (4u << 20)
-/* One with more is called the culprit only if the heap is so full: without need, much may be held on purpose. */
+/*
+ * One with more is called the culprit only if the heap is so full: without need, much may be held
+ * on purpose.
+ */
 #define CULPRIT_FULL_PERCENT 70.0
-/* What a suspect holds is told in the first lines: so many classes, each with so much of the heap at least. */
+/*
+ * What a suspect holds is told in the first lines: so many classes, each with so much of the heap
+ * at least.
+ */
 #define HELD_SHOWN 3u
 #define HELD_PERCENT 5.0
 
@@ -58,7 +66,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 
 /* How full the heap is, off the facts. */
 struct fullness {
-	uint64_t bytes, limit;   /* limit 0: not known */
+	uint64_t bytes, limit; /* limit 0: not known */
 	bool is_out_of_memory;
 };
 
@@ -91,7 +99,7 @@ static const char *suspect_word(const struct fullness *full, const struct hdb_ro
 	    rows_value(rows, "retained")->u < HOLDER_BYTES)
 		return "Largest suspect";
 	return full->is_out_of_memory || full_percent(full) >= CULPRIT_FULL_PERCENT ? "Culprit" :
-	       "Holds most";
+										      "Holds most";
 }
 
 /* Who it is: who holds it, or else what it is. That a root holds it says little: then both. */
@@ -132,8 +140,8 @@ static void put_suspect_line(struct output *out, const struct fullness *full,
 }
 
 /*
- * "It holds: 40,000 `com.acme.Order` (80.1 %), ...": one of these. Where nothing is told of what it holds in the end,
- * of all that it retains.
+ * "It holds: 40,000 `com.acme.Order` (80.1 %), ...": one of these. Where nothing is told of what it
+ * holds in the end, of all that it retains.
  */
 static void put_held(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
@@ -167,7 +175,10 @@ static bool is_leaking(const struct hdb_rows *rows)
 	return rows_is(rows, "kind", "leaking") || rows_is(rows, "kind", "library");
 }
 
-/* "**Leaking object: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed is true**" */
+/*
+ * "**Leaking object: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed is
+ * true**"
+ */
 static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
@@ -196,10 +207,10 @@ struct part_of_head {
 struct head {
 	struct part_of_head suspect, leaking;
 	uint64_t suspect_no, leaking_no; /* their numbers; 0: there is none */
-	bool is_culprit;        /* the suspect fills the heap */
-	bool is_library;        /* what leaks is a known fault of others */
-	unsigned held;          /* classes told that the suspect holds */
-	bool has_elements;      /* which are what it holds in the end */
+	bool is_culprit;                 /* the suspect fills the heap */
+	bool is_library;                 /* what leaks is a known fault of others */
+	unsigned held;                   /* classes told that the suspect holds */
+	bool has_elements;               /* which are what it holds in the end */
 };
 
 static void end_line(struct part_of_head *part)
@@ -256,8 +267,8 @@ static void add_to_head(struct head *head, const struct fullness *full, const st
 }
 
 /*
- * What leaks is a fault for certain, a suspect is not: that comes second, unless it fills the heap or the
- * fault is a library's.
+ * What leaks is a fault for certain, a suspect is not: that comes second, unless it fills the heap
+ * or the fault is a library's.
  */
 static void put_head(struct output *out, struct head *head)
 {
@@ -313,16 +324,20 @@ static const struct part {
 	const char *columns[5];
 } parts[] = {
 	{ "point", "Accumulation point", { "label", "id", "retained", "percent" } },
-	{ "path", "Shortest path from a GC root",
+	{ "path",
+	  "Shortest path from a GC root",
 	  { "label", "id", "holds_by", "retained", "percent" } },
 	{ "member", "The largest of them", { "label", "id", "retained", "percent" } },
-	{ "child", "Immediately dominated there",
+	{ "child",
+	  "Immediately dominated there",
 	  { "class", "count", "shallow", "retained", "percent" } },
-	{ "element", "What these hold, below entries of collections",
+	{ "element",
+	  "What these hold, below entries of collections",
 	  { "class", "count", "shallow", "retained", "percent" } },
 	{ "content", "All that it retains, by class", { "class", "count", "shallow", "percent" } },
 	{ "thread", "The thread that holds it", { "label", "id", "retained", "percent" } },
-	{ "common", "What paths to several suspects have in common",
+	{ "common",
+	  "What paths to several suspects have in common",
 	  { "label", "id", "retained", "percent" } },
 	{ "trace", "What keeps it", { "label", "id", "holds_by", "text" } },
 };
@@ -342,8 +357,7 @@ static void put_table_heading(struct output *out, const struct hdb_rows *rows,
 	for (size_t i = 0; i < 5 && part->columns[i]; i++) {
 		for (size_t c = 0; c < hdb_rows_column_count(rows); c++)
 			if (strcmp(hdb_rows_column(rows, c)->name, part->columns[i]) == 0)
-				output_format(out, " %s |",
-					      column_title(hdb_rows_column(rows, c)));
+				output_format(out, " %s |", column_title(hdb_rows_column(rows, c)));
 	}
 	output_string(out, "\n|");
 	for (size_t i = 0; i < 5 && part->columns[i]; i++)
@@ -406,7 +420,7 @@ static void put_leaking(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *text = rows_value(rows, "text");
 
 	output_string(out, rows_is(rows, "kind", "library") ? "\n### Known leak of a library: " :
-		      "\n### Leaking object: ");
+							      "\n### Leaking object: ");
 	markdown_value(out, rows_value(rows, "label"));
 	output_char(out, ' ');
 	markdown_value(out, rows_value(rows, "id"));
@@ -441,7 +455,8 @@ int markdown_leaks(struct answer *answer, struct output *out)
 
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
 		const struct part *part = part_of(rows);
-		const bool is_stack = rows_is(rows, "kind", "frame") || rows_is(rows, "kind", "local");
+		const bool is_stack =
+			rows_is(rows, "kind", "frame") || rows_is(rows, "kind", "local");
 
 		if (rows_is(rows, "kind", "gap")) {
 			output_format(out, "| ... %u more | | | | |\n",

@@ -53,7 +53,8 @@ const struct option_info option_table[] = {
 	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
 			 "name of the database (default: x.heapdb for x.hprof)" },
 	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT, 0, "replace an existing database" },
-	[KEY_SIZES] = { "sizes", "vm|mat|dump", OPTIONS_IMPORT, 0, "how shallow sizes are computed" },
+	[KEY_SIZES] = { "sizes", "vm|mat|dump", OPTIONS_IMPORT, 0,
+			"how shallow sizes are computed" },
 	[KEY_LAYOUT] = { "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0,
 			 "object layout for --sizes vm, any part of it (default: inferred)" },
 	[KEY_SNAPSHOT] = { "snapshot", "N", OPTIONS_IMPORT, 0,
@@ -61,7 +62,8 @@ const struct option_info option_table[] = {
 	[KEY_STRICT] = { "strict", NULL, OPTIONS_IMPORT, 0, "refuse a damaged dump" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
 	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS, 0, "comma-separated values with a heading" },
-	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS, 0, "a table, also of what a terminal shows as text" },
+	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS, 0,
+			"a table, also of what a terminal shows as text" },
 	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv", OPTIONS_ROWS, 0,
 			 "how rows are written" },
 	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS, 0, "these columns, in this order" },
@@ -141,8 +143,8 @@ static void add_old_longs(struct parser *p, size_t *count)
 }
 
 /*
- * The query's options come first: where both have a name (--columns), the query's is meant. getopt's
- * state is global to the process; optind = 0 starts it anew.
+ * The query's options come first: where both have a name (--columns), the query's is meant.
+ * getopt's state is global to the process; optind = 0 starts it anew.
  */
 static void parser_init(struct parser *p, const struct command *command,
 			const struct hdb_query_spec *spec, struct arguments args)
@@ -196,7 +198,8 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	if (strncmp(given, "--", 2) != 0)
 		return cli_fail(err, HDB_EUSAGE, "unknown option -%c", optopt);
 	if (optopt != 0)
-		return cli_fail(err, HDB_EUSAGE, "option %.*s takes no value", (int)name_size, given);
+		return cli_fail(err, HDB_EUSAGE, "option %.*s takes no value", (int)name_size,
+				given);
 	suggest_init(&near, given + 2, name_size - 2);
 	for (const struct option *o = p->longs; o->name; o++) {
 		if (name_size > 2 && strncmp(o->name, given + 2, name_size - 2) == 0)
@@ -209,8 +212,9 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 		return cli_fail(err, HDB_EUSAGE, "unknown option %.*s; did you mean --%s?",
 				(int)name_size, given, near.best);
 	return cli_fail(err, HDB_EUSAGE, "unknown option %.*s%s", (int)name_size, given,
-			p->command->flags & NAMES_QUERY && !p->spec
-			? "; a query's own options come after its name" : "");
+			p->command->flags & NAMES_QUERY && !p->spec ?
+				"; a query's own options come after its name" :
+				"");
 }
 
 int options_query_name(const struct command *command, struct arguments args, int *place,
@@ -306,16 +310,20 @@ static int set_words(enum option_key key, const char *value, struct options *opt
 static int set_number(enum option_key key, const char *value, struct options *opt,
 		      struct hdb_error *err)
 {
-	const uint64_t high = key == KEY_THREADS ? 1024 : key == KEY_SNAPSHOT ? UINT32_MAX : INT64_MAX;
+	const uint64_t high = key == KEY_THREADS  ? 1024 :
+			      key == KEY_SNAPSHOT ? UINT32_MAX :
+						    INT64_MAX;
 	uint64_t number;
 
 	if (key == KEY_LIMIT && strcmp(value, "all") == 0)
 		value = "0";
 	if (!parse_number(value, key == KEY_MEMORY, high, &number))
-		return cli_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"", option_table[key].name,
-				key == KEY_MEMORY ? "a size such as 512M or 2G"
-				: key == KEY_LIMIT ? "a number of rows or \"all\""
-				: key == KEY_THREADS ? "a number up to 1024" : "a number",
+		return cli_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"",
+				option_table[key].name,
+				key == KEY_MEMORY  ? "a size such as 512M or 2G" :
+				key == KEY_LIMIT   ? "a number of rows or \"all\"" :
+				key == KEY_THREADS ? "a number up to 1024" :
+						     "a number",
 				value);
 	if (number == 0 && key != KEY_LIMIT)
 		return cli_fail(err, HDB_EUSAGE, "--%s is at least 1", option_table[key].name);

@@ -21,10 +21,10 @@ enum option_group {
 	OPTIONS_DATABASE = 1, /* those that open a database */
 	OPTIONS_WORK = 2,     /* those that work long */
 	OPTIONS_IMPORT = 4,
-	OPTIONS_JSON = 8,     /* those that answer in tables or JSON */
-	OPTIONS_ROWS = 16,    /* those that answer with rows */
-	OPTIONS_HELP = 32,    /* all */
-	OPTIONS_NAMES = 64    /* help */
+	OPTIONS_JSON = 8,  /* those that answer in tables or JSON */
+	OPTIONS_ROWS = 16, /* those that answer with rows */
+	OPTIONS_HELP = 32, /* all */
+	OPTIONS_NAMES = 64 /* help */
 };
 
 /* In the order of the words of --format. */
@@ -32,16 +32,16 @@ enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV, FORMAT_TSV };
 
 struct options {
 	const char *db, *dump, *tmp, *output, *layout, *sort, *columns;
-	uint64_t memory_bytes;     /* 0: not given */
-	unsigned threads;          /* 0: not given */
-	unsigned snapshot;         /* 0: not given */
+	uint64_t memory_bytes; /* 0: not given */
+	unsigned threads;      /* 0: not given */
+	unsigned snapshot;     /* 0: not given */
 	enum hdb_size_model sizes;
 	enum format format;
-	bool has_format;           /* one of --json, --csv, --format was given */
+	bool has_format; /* one of --json, --csv, --format was given */
 	bool human, wide, quiet, no_progress, timings, strict, force, help, names;
 	bool has_limit;
-	uint64_t limit;            /* rows; 0: all */
-	const char **operands;     /* owned array of what is no option, the query's name left out */
+	uint64_t limit;        /* rows; 0: all */
+	const char **operands; /* owned array of what is no option, the query's name left out */
 	size_t operand_count;
 	struct hdb_option *query_options; /* owned array */
 	size_t query_option_count;

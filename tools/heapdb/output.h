@@ -22,7 +22,7 @@
 struct output {
 	int fd;
 	struct bytes *into; /* NULL: the descriptor; else where the text is collected, lent */
-	int error;   /* errno of the first write that failed; 0: none */
+	int error;          /* errno of the first write that failed; 0: none */
 	bool is_terminal;
 	size_t used; /* bytes waiting in `buffer` */
 	char buffer[OUTPUT_BUFFER_SIZE];
@@ -31,8 +31,8 @@ struct output {
 void output_init(struct output *out, int fd);
 
 /*
- * Collects the text in `into`, to be put in its place later: output_collect_end has it whole there. Where memory was
- * short, into->failed says so.
+ * Collects the text in `into`, to be put in its place later: output_collect_end has it whole there.
+ * Where memory was short, into->failed says so.
  */
 void output_collect(struct output *out, struct bytes *into);
 void output_collect_end(struct output *out);
@@ -42,7 +42,10 @@ int output_close(struct output *out);
 
 void output_bytes(struct output *out, const char *data, size_t size);
 
-/* Releases text that was made to be printed. Where memory was short for it, output has failed (ENOMEM). */
+/*
+ * Releases text that was made to be printed. Where memory was short for it, output has failed
+ * (ENOMEM).
+ */
 void output_release(struct output *out, struct bytes *text);
 
 void output_string(struct output *out, const char *string);
@@ -58,7 +61,10 @@ void output_i64(struct output *out, int64_t value);
 /* "0x12c4". */
 void output_id(struct output *out, uint64_t id);
 
-/* Formatters into a buffer of OUTPUT_NUMBER_SIZE bytes; each returns the bytes written, no zero. "0x12c4". */
+/*
+ * Formatters into a buffer of OUTPUT_NUMBER_SIZE bytes; each returns the bytes written, no zero.
+ * "0x12c4".
+ */
 size_t format_id(char *buf, uint64_t id);
 /* "1,234,567". */
 size_t format_thousands(char *buf, uint64_t value, bool is_negative);

@@ -39,8 +39,8 @@ static struct {
 	unsigned count;
 	const char *name[STAGES_MAX];
 	uint64_t spent_ns[STAGES_MAX];
-	unsigned now;        /* the stage at work */
-	uint64_t since_ns;   /* when it began */
+	unsigned now;      /* the stage at work */
+	uint64_t since_ns; /* when it began */
 } times;
 
 static uint64_t now_ns(void)

@@ -14,10 +14,8 @@ static const struct {
 	prose_fn *text;
 	bool is_whole; /* see prose_is_whole */
 } texts[] = {
-	{ "leaks", prose_leaks, true },
-	{ "object", prose_object, false },
-	{ "path", prose_path, true },
-	{ "threads", prose_threads, true },
+	{ "leaks", prose_leaks, true },   { "object", prose_object, false },
+	{ "path", prose_path, true },     { "threads", prose_threads, true },
 	{ "triage", prose_triage, true },
 };
 
@@ -65,7 +63,8 @@ void prose_value(struct output *out, const struct hdb_value *value)
 	output_release(out, &text);
 }
 
-void prose_object_name(struct output *out, const struct hdb_value *label, const struct hdb_value *id)
+void prose_object_name(struct output *out, const struct hdb_value *label,
+		       const struct hdb_value *id)
 {
 	prose_value(out, label);
 	if (has_value(label) && has_value(id))

@@ -1,8 +1,9 @@
 /*
- * heapdb/prose.h - answers that people read from top to bottom on a terminal, instead of as a table.
+ * heapdb/prose.h - answers that people read from top to bottom on a terminal, instead of as a
+ * table.
  *
- * Which queries have such a text is a table in prose.c. In a pipe, with --table, --columns, --sort or another
- * format they are rows like all others.
+ * Which queries have such a text is a table in prose.c. In a pipe, with --table, --columns, --sort
+ * or another format they are rows like all others.
  */
 #ifndef HEAPDB_PROSE_H
 #define HEAPDB_PROSE_H
@@ -33,7 +34,8 @@ bool has_value(const struct hdb_value *value);
 void prose_value(struct output *out, const struct hdb_value *value);
 
 /* "LABEL 0x12c4", of the columns or facts that hold them; either may be NULL or null. */
-void prose_object_name(struct output *out, const struct hdb_value *label, const struct hdb_value *id);
+void prose_object_name(struct output *out, const struct hdb_value *label,
+		       const struct hdb_value *id);
 
 /* ", retained 1.2 MiB" if it is known. */
 void prose_retained(struct output *out, const struct hdb_value *retained);
@@ -42,8 +44,8 @@ void prose_retained(struct output *out, const struct hdb_value *retained);
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 
 /*
- * A text in lines that fit the terminal, each after `indent` blanks; `at` columns of the first line are written
- * already. Ends the line.
+ * A text in lines that fit the terminal, each after `indent` blanks; `at` columns of the first line
+ * are written already. Ends the line.
  */
 void prose_wrap(struct output *out, const struct render_style *style, size_t indent, size_t at,
 		const char *text, size_t size);

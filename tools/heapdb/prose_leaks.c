@@ -1,6 +1,6 @@
 /*
- * heapdb/prose_leaks.c - the story of leaks: leaking objects with their traces, then each suspect with its share, who
- * holds it, the path, and what accumulates.
+ * heapdb/prose_leaks.c - the story of leaks: leaking objects with their traces, then each suspect
+ * with its share, who holds it, the path, and what accumulates.
  *
  * The rows come in the order in which the story is told; a heading is put where their kind changes.
  */
@@ -33,7 +33,8 @@ static const struct list *list_of(const struct hdb_rows *rows)
 
 static bool is_step(const struct hdb_rows *rows)
 {
-	return rows_is(rows, "kind", "path") || rows_is(rows, "kind", "trace") || rows_is(rows, "kind", "gap");
+	return rows_is(rows, "kind", "path") || rows_is(rows, "kind", "trace") ||
+	       rows_is(rows, "kind", "gap");
 }
 
 static void put_share(struct output *out, const struct hdb_rows *rows)
@@ -43,7 +44,8 @@ static void put_share(struct output *out, const struct hdb_rows *rows)
 	output_char(out, ')');
 }
 
-static void put_sentence(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+static void put_sentence(struct output *out, const struct render_style *style,
+			 const struct hdb_rows *rows)
 {
 	const struct hdb_value *text = rows_value(rows, "text");
 
@@ -63,7 +65,8 @@ static void put_holder(struct output *out, const struct hdb_rows *rows)
 	output_char(out, '\n');
 }
 
-static void put_suspect(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+static void put_suspect(struct output *out, const struct render_style *style,
+			const struct hdb_rows *rows)
 {
 	prose_bold(out, style, true);
 	prose_value(out, rows_value(rows, "suspect"));
@@ -75,13 +78,15 @@ static void put_suspect(struct output *out, const struct render_style *style, co
 	put_holder(out, rows);
 }
 
-static void put_leaking(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+static void put_leaking(struct output *out, const struct render_style *style,
+			const struct hdb_rows *rows)
 {
 	const struct hdb_value *count = rows_value(rows, "count");
 
 	prose_bold(out, style, true);
 	prose_value(out, rows_value(rows, "suspect"));
-	output_string(out, rows_is(rows, "kind", "library") ? ". Library leak: " : ". Leaking object: ");
+	output_string(out,
+		      rows_is(rows, "kind", "library") ? ". Library leak: " : ". Leaking object: ");
 	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
 	prose_bold(out, style, false);
 	output_char(out, '\n');
@@ -99,7 +104,10 @@ static void put_leaking(struct output *out, const struct render_style *style, co
 
 /* ---- the path ---- */
 
-/* "GC root: thread object; not leaking: ..." is two things to say: the first `size` bytes are the root. */
+/*
+ * "GC root: thread object; not leaking: ..." is two things to say: the first `size` bytes are the
+ * root.
+ */
 static size_t root_size(const struct hdb_value *text)
 {
 	const char *end;
@@ -131,7 +139,8 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes
 		output_char(out, '\n');
 	}
 	output_string(out, is_last ? boxes ? "    \xe2\x95\xb0\xe2\x86\x92 " : "    `> " :
-				     boxes ? "    \xe2\x94\x9c\xe2\x94\x80 " : "    |- ");
+			   boxes   ? "    \xe2\x94\x9c\xe2\x94\x80 " :
+				     "    |- ");
 	prose_object_name(out, rows_value(rows, "label"), rows_value(rows, "id"));
 	prose_retained(out, rows_value(rows, "retained"));
 	output_char(out, '\n');
@@ -159,7 +168,8 @@ static void put_class(struct output *out, const struct hdb_rows *rows)
 	char buf[OUTPUT_NUMBER_SIZE];
 	const size_t size = format_thousands(buf, rows_value(rows, "count")->u, false);
 
-	output_format(out, "    %*.*s  %6.2f %%  ", 13, (int)size, buf, rows_value(rows, "percent")->d);
+	output_format(out, "    %*.*s  %6.2f %%  ", 13, (int)size, buf,
+		      rows_value(rows, "percent")->d);
 	prose_value(out, has_value(class) ? class : rows_value(rows, "label"));
 	output_string(out, ", shallow ");
 	prose_value(out, rows_value(rows, "shallow"));
@@ -176,7 +186,8 @@ static void put_object(struct output *out, const struct hdb_rows *rows)
 }
 
 /* A row of a list, and what else it says. */
-static void put_row(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+static void put_row(struct output *out, const struct render_style *style,
+		    const struct hdb_rows *rows)
 {
 	const struct hdb_value *text = rows_value(rows, "text");
 
@@ -215,14 +226,16 @@ static void put_heap(struct answer *answer, struct output *out)
 		output_string(out, " of at most ");
 		prose_value(out, limit);
 	}
-	output_string(out, has_value(is_out) && is_out->u ? "; a thread ran out of memory\n" : "\n");
+	output_string(out,
+		      has_value(is_out) && is_out->u ? "; a thread ran out of memory\n" : "\n");
 }
 
 /* What to ask next about the object of a suspect; nothing for a group. */
 static void put_next(struct output *out, uint64_t id)
 {
 	if (id)
-		output_format(out, "  Next: heapdb query object|dominators|path 0x%" PRIx64 "\n", id);
+		output_format(out, "  Next: heapdb query object|dominators|path 0x%" PRIx64 "\n",
+			      id);
 }
 
 /* "  Leaks: 34, of which the first 20 are listed": facts that say what the story leaves out. */
@@ -237,7 +250,8 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 		output_format(out, "; listed: %" PRIu64 "\n", listed);
 	}
 	if (has_value(hanging) && hanging->u) {
-		output_string(out, "\nLeaking objects that another leaking object keeps, not listed: ");
+		output_string(out,
+			      "\nLeaking objects that another leaking object keeps, not listed: ");
 		prose_value(out, hanging);
 		output_char(out, '\n');
 	}
@@ -247,7 +261,9 @@ static void put_end(struct answer *answer, struct output *out, uint64_t listed)
 {
 	put_left_out(answer, out, listed);
 	if (answer->row_count == 0) {
-		output_string(out, "No leak suspects: no object, and no objects of one class, retain more than ");
+		output_string(
+			out,
+			"No leak suspects: no object, and no objects of one class, retain more than ");
 		prose_value(out, answer_fact(answer, "threshold"));
 		output_string(out, ".\n");
 	}
@@ -267,7 +283,8 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 		const bool is_suspect = rows_is(rows, "kind", "suspect");
 		const struct list *list = list_of(rows);
 
-		if (is_suspect || rows_is(rows, "kind", "leaking") || rows_is(rows, "kind", "library")) {
+		if (is_suspect || rows_is(rows, "kind", "leaking") ||
+		    rows_is(rows, "kind", "library")) {
 			put_next(out, id);
 			id = has_value(rows_value(rows, "id")) ? rows_value(rows, "id")->u : 0;
 			output_char(out, '\n');

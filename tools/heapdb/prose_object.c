@@ -49,7 +49,8 @@ static bool is_same(const struct hdb_rows *rows, const char *column, struct byte
 {
 	const struct hdb_value *value = rows_value(rows, column);
 	const size_t size = has_value(value) ? value->text_size : 0;
-	const bool same = last->size == size && (size == 0 || memcmp(last->data, value->text, size) == 0);
+	const bool same =
+		last->size == size && (size == 0 || memcmp(last->data, value->text, size) == 0);
 
 	if (!same) {
 		last->size = 0;

@@ -1,8 +1,8 @@
 /*
  * heapdb/prose_path.c - a path from a GC root down to an object, in the manner of a leak trace.
  *
- * The rows come from the object up to the root, and a path may be millions of objects long: of one that is longer than
- * PATH_STEPS_MAX the steps in the middle are left out, and counted.
+ * The rows come from the object up to the root, and a path may be millions of objects long: of one
+ * that is longer than PATH_STEPS_MAX the steps in the middle are left out, and counted.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -23,8 +23,9 @@ struct step {
 };
 
 struct path {
-	struct step step[PATH_STEPS_MAX]; /* the first half as they came, then a ring of the last ones */
-	uint64_t count;                   /* steps of the path */
+	struct step step
+		[PATH_STEPS_MAX]; /* the first half as they came, then a ring of the last ones */
+	uint64_t count;           /* steps of the path */
 };
 
 static void add_value(struct bytes *to, const struct hdb_value *value)
@@ -71,7 +72,8 @@ static void put(struct output *out, const struct bytes *text)
 
 static void put_step(struct output *out, struct path *path, uint64_t no, bool boxes)
 {
-	const struct step *step = place_of(path, no), *below = no > 0 ? place_of(path, no - 1) : NULL;
+	const struct step *step = place_of(path, no),
+			  *below = no > 0 ? place_of(path, no - 1) : NULL;
 
 	if (no + 1 == path->count && step->root.size) {
 		output_string(out, boxes ? "\xe2\x94\xac\xe2\x94\x80 GC root: " : "+- GC root: ");

@@ -1,10 +1,12 @@
 /*
- * heapdb/prose_threads.c - threads in the manner of a thread dump, with what each local variable retains.
+ * heapdb/prose_threads.c - threads in the manner of a thread dump, with what each local variable
+ * retains.
  */
 #include "heapdb/prose.h"
 
 /* ", daemon" and the like: a word where the column is true. */
-static void put_word(struct output *out, const struct hdb_rows *rows, const char *column, const char *word)
+static void put_word(struct output *out, const struct hdb_rows *rows, const char *column,
+		     const char *word)
 {
 	const struct hdb_value *value = rows_value(rows, column);
 
@@ -13,7 +15,8 @@ static void put_word(struct output *out, const struct hdb_rows *rows, const char
 }
 
 /* " prio=5": where the dump tells. */
-static void put_number(struct output *out, const struct hdb_rows *rows, const char *column, const char *name)
+static void put_number(struct output *out, const struct hdb_rows *rows, const char *column,
+		       const char *name)
 {
 	const struct hdb_value *value = rows_value(rows, column);
 
@@ -23,7 +26,8 @@ static void put_number(struct output *out, const struct hdb_rows *rows, const ch
 	prose_value(out, value);
 }
 
-static void put_thread(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+static void put_thread(struct output *out, const struct render_style *style,
+		       const struct hdb_rows *rows)
 {
 	const struct hdb_value *state = rows_value(rows, "state");
 	const struct hdb_value *locals = rows_value(rows, "locals");

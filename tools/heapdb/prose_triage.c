@@ -33,7 +33,8 @@ static void put_figures(struct output *out, const struct hdb_rows *rows)
 	output_char(out, '\n');
 }
 
-static void put_finding(struct output *out, const struct render_style *style, const struct hdb_rows *rows)
+static void put_finding(struct output *out, const struct render_style *style,
+			const struct hdb_rows *rows)
 {
 	const struct hdb_value *severity = rows_value(rows, "severity");
 	const struct hdb_value *text = rows_value(rows, "text");
@@ -69,7 +70,8 @@ int prose_triage(struct answer *answer, const struct render_style *style, struct
 		return rc;
 	output_string(out, answer->row_count ? "\n" : "No findings: ");
 	prose_value(out, rules);
-	output_string(out, answer->row_count ? " rules were checked, findings: " : " rules were checked.\n");
+	output_string(out, answer->row_count ? " rules were checked, findings: " :
+					       " rules were checked.\n");
 	if (answer->row_count) {
 		prose_value(out, answer_fact(answer, "findings"));
 		output_string(out, ".\n");

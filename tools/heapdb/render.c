@@ -86,8 +86,8 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 			return HDB_OK;
 		suggest_try(&near, have);
 	}
-	return cli_fail(answer->err, HDB_EUSAGE, "there is no column \"%.*s\"%s%s%s", (int)size, name,
-			near.best ? "; is \"" : "", near.best ? near.best : "",
+	return cli_fail(answer->err, HDB_EUSAGE, "there is no column \"%.*s\"%s%s%s", (int)size,
+			name, near.best ? "; is \"" : "", near.best ? near.best : "",
 			near.best ? "\" meant?" : "");
 }
 
@@ -121,7 +121,8 @@ int answer_thin(struct answer *answer)
 	for (size_t i = 0; i < count; i++) {
 		const struct hdb_column *column = hdb_rows_column(answer->rows, i);
 
-		if (strcmp(column->name, "class") == 0 && strcmp(column_title(column), "class") == 0)
+		if (strcmp(column->name, "class") == 0 &&
+		    strcmp(column_title(column), "class") == 0)
 			class = i;
 		has_label |= strcmp(column->name, "label") == 0;
 	}

@@ -14,19 +14,19 @@
 
 /* What is printed: the rows and facts of a query, or facts that the command itself has. */
 struct answer {
-	const char *name;                   /* key "query" in JSON */
-	struct hdb_rows *rows;              /* lent; NULL: no rows, and the facts are: */
+	const char *name;      /* key "query" in JSON */
+	struct hdb_rows *rows; /* lent; NULL: no rows, and the facts are: */
 	const struct hdb_column *facts;
 	const struct hdb_value *fact_values;
 	size_t fact_count;
-	uint64_t limit;                     /* that the query was given; 0: none */
-	const char *sort;                   /* the column that rows are sorted by; NULL: none */
-	size_t *picked;                     /* owned: columns to print; NULL: all */
+	uint64_t limit;   /* that the query was given; 0: none */
+	const char *sort; /* the column that rows are sorted by; NULL: none */
+	size_t *picked;   /* owned: columns to print; NULL: all */
 	size_t picked_count;
-	bool is_picked;                     /* the columns are those that were asked for by name */
-	uint64_t row_count;                 /* out: rows printed */
-	struct hdb_error *err;              /* out: why rendering failed */
-	bool is_open;                       /* out: failed within a JSON object, not yet ended */
+	bool is_picked;        /* the columns are those that were asked for by name */
+	uint64_t row_count;    /* out: rows printed */
+	struct hdb_error *err; /* out: why rendering failed */
+	bool is_open;          /* out: failed within a JSON object, not yet ended */
 };
 
 struct render_style {
@@ -52,10 +52,14 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
 		       int exit_code);
 
-/* Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column. */
+/*
+ * Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column.
+ */
 int answer_pick(struct answer *answer, const char *columns);
 
-/* For people: leaves an object's class out where its label is shown, which begins with the class. */
+/*
+ * For people: leaves an object's class out where its label is shown, which begins with the class.
+ */
 int answer_thin(struct answer *answer);
 void answer_release(struct answer *answer);
 

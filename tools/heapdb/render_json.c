@@ -169,8 +169,7 @@ int render_jsonl(struct answer *answer, struct output *out)
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
-		       int exit_code)
+void render_json_error(struct output *out, bool is_open, const struct hdb_error *err, int exit_code)
 {
 	if (is_open)
 		output_char(out, ',');

@@ -1,12 +1,13 @@
 /*
  * heapdb/render_table.c - answers for people: facts, an aligned table, and how many rows there are.
  *
- * Rows are laid out a batch at a time; a batch may widen the columns of those after it, so that even
- * a table of millions of rows is printed as it comes, in little memory.
+ * Rows are laid out a batch at a time; a batch may widen the columns of those after it, so that
+ * even a table of millions of rows is printed as it comes, in little memory.
  *
- * A line that is wider than the terminal loses the packages of its class names, the widest column first; then texts
- * are cut to CUT_FIRST columns; then columns go, the last first down to the retained size, and are named below the
- * table; then texts are cut to CUT_MIN; at last more columns go. Numbers are never cut.
+ * A line that is wider than the terminal loses the packages of its class names, the widest column
+ * first; then texts are cut to CUT_FIRST columns; then columns go, the last first down to the
+ * retained size, and are named below the table; then texts are cut to CUT_MIN; at last more columns
+ * go. Numbers are never cut.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
@@ -32,13 +33,14 @@
 
 /* What a table keeps of a column. */
 struct column {
-	size_t width;        /* for padding */
-	size_t cut;          /* most columns of the terminal printed, 0: all */
+	size_t width; /* for padding */
+	size_t cut;   /* most columns of the terminal printed, 0: all */
 	bool is_text;
-	bool is_short;       /* class names lose their packages */
-	bool is_hidden;      /* there is no room for it */
-	bool stays;          /* it is never hidden */
-	bool matters;        /* it, and what stands before it, is hidden only where texts cannot be cut further */
+	bool is_short;  /* class names lose their packages */
+	bool is_hidden; /* there is no room for it */
+	bool stays;     /* it is never hidden */
+	/* it, and what stands before it, is hidden only where texts cannot be cut further */
+	bool matters;
 };
 
 struct cell {
@@ -60,7 +62,7 @@ struct table {
 	struct bytes shortened; /* of the cell that is printed */
 	size_t blanks;          /* due before the next text of the line */
 	const char *line_end;
-	bool has_heading;       /* it is printed */
+	bool has_heading; /* it is printed */
 };
 
 static size_t put_number(struct bytes *out, const char *buf, size_t size)
@@ -85,10 +87,11 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 	case HDB_TYPE_ID:
 		return put_number(out, buf, format_id(buf, value->u));
 	case HDB_TYPE_INT:
-		return put_number(out, buf,
-				  format_thousands(buf, value->i < 0 ? 0 - (uint64_t)value->i
-								     : (uint64_t)value->i,
-						   value->i < 0));
+		return put_number(
+			out, buf,
+			format_thousands(buf,
+					 value->i < 0 ? 0 - (uint64_t)value->i : (uint64_t)value->i,
+					 value->i < 0));
 	case HDB_TYPE_DOUBLE:
 		if (!isfinite(value->d))
 			break;
@@ -196,7 +199,10 @@ static size_t line_width(const struct table *t)
 	return width ? width - 2 : 0;
 }
 
-/* The widest text that is shown and wider than `least`, of those whose names can still be shortened if asked for. */
+/*
+ * The widest text that is shown and wider than `least`, of those whose names can still be shortened
+ * if asked for.
+ */
 static struct column *widest_text(struct table *t, size_t least, bool is_long)
 {
 	struct column *widest = NULL;
@@ -258,10 +264,14 @@ static void cut_widest(struct table *t, size_t least)
 	}
 }
 
-/* Hides columns from the last on, down to one that matters unless `all`; what was printed before cannot be hidden. */
+/*
+ * Hides columns from the last on, down to one that matters unless `all`; what was printed before
+ * cannot be hidden.
+ */
 static void hide_last(struct table *t, bool all)
 {
-	for (size_t i = t->columns; i-- > 0 && !t->has_heading && line_width(t) > t->style->width;) {
+	for (size_t i = t->columns;
+	     i-- > 0 && !t->has_heading && line_width(t) > t->style->width;) {
 		if (t->column[i].matters && !all)
 			break;
 		t->column[i].is_hidden = !t->column[i].stays;
@@ -330,7 +340,8 @@ static void put_heading(struct table *t)
 	output_string(t->out, t->style->has_colour ? STYLE_BOLD : "");
 	t->line_end = t->style->has_colour ? STYLE_END "\n" : "\n";
 	for (size_t i = 0; i < t->columns; i++)
-		put_cell(t, i, column_title(answer_column(t->answer, i)), title_width(t, i), title_width(t, i));
+		put_cell(t, i, column_title(answer_column(t->answer, i)), title_width(t, i),
+			 title_width(t, i));
 	t->line_end = "\n";
 }
 
@@ -350,7 +361,8 @@ static void put_batch(struct table *t)
 		}
 		t->shortened.size = 0;
 		less = shorten_names(&t->shortened, text, cell->size);
-		put_cell(t, i % t->columns, t->shortened.data, t->shortened.size, cell->width - less);
+		put_cell(t, i % t->columns, t->shortened.data, t->shortened.size,
+			 cell->width - less);
 	}
 	t->rows = 0;
 	t->text.size = 0;
@@ -365,7 +377,8 @@ static int put_rows(struct table *t)
 			struct cell *cell = &t->cells[t->rows * t->columns + i];
 
 			cell->at = t->text.size;
-			cell->width = value_for_people(answer_value(t->answer, i), t->style, &t->text);
+			cell->width =
+				value_for_people(answer_value(t->answer, i), t->style, &t->text);
 			cell->size = t->text.size - cell->at;
 		}
 		if (t->text.failed || t->shortened.failed)

@@ -3,8 +3,8 @@
  * row. Facts are not printed.
  *
  * CSV is RFC 4180 with \n as the end of a line; an empty field is null, "" is the empty text. In
- * TSV a tab, newline, carriage return and backslash are \t, \n, \r and \\. Other control characters, which a
- * terminal would obey behind a pipe, too, are \x1b or \u{9b} in both.
+ * TSV a tab, newline, carriage return and backslash are \t, \n, \r and \\. Other control
+ * characters, which a terminal would obey behind a pipe, too, are \x1b or \u{9b} in both.
  */
 #include "heapdb/render.h"
 

@@ -8,7 +8,9 @@
 
 #include "heapdb/render.h"
 
-/* Appends text in a code span: control characters escaped, ` as ', | as a bar that parts no cells. */
+/*
+ * Appends text in a code span: control characters escaped, ` as ', | as a bar that parts no cells.
+ */
 void markdown_code(struct output *out, const char *text, size_t size);
 
 /* Appends text as it is read, with what Markdown would take as its own escaped. */
@@ -29,7 +31,10 @@ int markdown_table(struct answer *answer, const char *columns, struct output *ou
 /* The story of the suspects out of the rows of the query leaks. `answer` has rows. */
 int markdown_leaks(struct answer *answer, struct output *out);
 
-/* The first lines: the culprit, its share and the path to it, out of the same rows asked another time. */
+/*
+ * The first lines: the culprit, its share and the path to it, out of the same rows asked another
+ * time.
+ */
 int markdown_headline(struct answer *answer, struct output *out);
 
 #endif

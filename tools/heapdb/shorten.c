@@ -1,8 +1,8 @@
 /*
  * heapdb/shorten.c - names of classes without their packages.
  *
- * A package begins with a small letter, a class with a capital one: so Java's conventions have it, and names that do
- * not keep to them stay whole.
+ * A package begins with a small letter, a class with a capital one: so Java's conventions have it,
+ * and names that do not keep to them stay whole.
  */
 #include "heapdb/shorten.h"
 
@@ -21,7 +21,8 @@ static bool is_capital(char c)
 /* Bytes beyond ASCII count as letters, so that a name is never taken apart inside one. */
 static bool is_part(char c)
 {
-	return is_small(c) || is_capital(c) || (c >= '0' && c <= '9') || c == '_' || c == '$' || (c & 0x80);
+	return is_small(c) || is_capital(c) || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+	       (c & 0x80);
 }
 
 /* A package's own name: a small letter, then ASCII, so that a byte is a column. */

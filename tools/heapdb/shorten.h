@@ -1,5 +1,6 @@
 /*
- * heapdb/shorten.h - names of classes without their packages, for lines that would not fit a terminal.
+ * heapdb/shorten.h - names of classes without their packages, for lines that would not fit a
+ * terminal.
  */
 #ifndef HEAPDB_SHORTEN_H
 #define HEAPDB_SHORTEN_H
@@ -7,9 +8,10 @@
 #include "heapdb/escape.h"
 
 /*
- * Appends `text` with each package of a class name as its first letters: "java.util.HashMap$Node" becomes
- * "j.u.HashMap$Node". What stands in quotes is a value and stays as it is; so do names without a class ("java.util"),
- * numbers and file names. Returns the bytes left out, each of which is one column on a terminal.
+ * Appends `text` with each package of a class name as its first letters: "java.util.HashMap$Node"
+ * becomes "j.u.HashMap$Node". What stands in quotes is a value and stays as it is; so do names
+ * without a class ("java.util"), numbers and file names. Returns the bytes left out, each of which
+ * is one column on a terminal.
  */
 size_t shorten_names(struct bytes *out, const char *text, size_t size);
 

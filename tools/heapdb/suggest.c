@@ -11,7 +11,9 @@
 
 void suggest_init(struct suggest *s, const char *wanted, size_t size)
 {
-	*s = (struct suggest){ .wanted = wanted, .size = size, .distance = size < 3 ? 2 : size / 3 + 1 };
+	*s = (struct suggest){ .wanted = wanted,
+			       .size = size,
+			       .distance = size < 3 ? 2 : size / 3 + 1 };
 }
 
 static size_t least(size_t a, size_t b, size_t c)

@@ -22,13 +22,16 @@ static const struct declaration base_classes[] = {
 	[GEN_CLASS_CLASS] = { "java/lang/Class", GEN_OBJECT_CLASS,
 			      "LcachedConstructor Lname Lmodule LpackageName LcomponentType "
 			      "LreflectionData IclassRedefinedCount LgenericInfo LenumConstants "
-			      "LenumConstantDirectory LannotationData LannotationType LclassValueMap", "" },
+			      "LenumConstantDirectory LannotationData LannotationType LclassValueMap",
+			      "" },
 	[GEN_STRING] = { "java/lang/String", GEN_OBJECT_CLASS, "Lvalue Ihash Bcoder ZhashIsZero",
 			 "JserialVersionUID ZCOMPACT_STRINGS" },
 	[GEN_LOADER_CLASS] = { "java/lang/ClassLoader", GEN_OBJECT_CLASS,
 			       "Lparent Lname Lclasses LunnamedModule LnameAndId LparallelLockMap "
-			       "Lpackages ZdefaultAssertionStatus", "Lscl" },
-	[GEN_BUILTIN_LOADER] = { "jdk/internal/loader/BuiltinClassLoader", GEN_LOADER_CLASS, "", "" },
+			       "Lpackages ZdefaultAssertionStatus",
+			       "Lscl" },
+	[GEN_BUILTIN_LOADER] = { "jdk/internal/loader/BuiltinClassLoader", GEN_LOADER_CLASS, "",
+				 "" },
 	[GEN_APP_LOADER] = { "jdk/internal/loader/ClassLoaders$AppClassLoader", GEN_BUILTIN_LOADER,
 			     "", "" },
 	[GEN_PLATFORM_LOADER] = { "jdk/internal/loader/ClassLoaders$PlatformClassLoader",
@@ -37,14 +40,16 @@ static const struct declaration base_classes[] = {
 			       "Lparent Lname ImaxPriority Zdaemon", "" },
 	[GEN_THREAD] = { "java/lang/Thread", GEN_OBJECT_CLASS,
 			 "Lname Lgroup LcontextClassLoader Jtid Ipriority Jeetop LthreadLocals "
-			 "Linherited IthreadStatus Zdaemon", "" },
+			 "Linherited IthreadStatus Zdaemon",
+			 "" },
 	[GEN_NUMBER] = { "java/lang/Number", GEN_OBJECT_CLASS, "", "JserialVersionUID" },
 	[GEN_INTEGER] = { "java/lang/Integer", GEN_NUMBER, "Ivalue", "IMIN_VALUE IMAX_VALUE" },
 	[GEN_INTEGER_CACHE] = { "java/lang/Integer$IntegerCache", GEN_OBJECT_CLASS, "",
 				"Icache_high Lcache" },
 	[GEN_LONG_CLASS] = { "java/lang/Long", GEN_NUMBER, "Jvalue", "JMIN_VALUE" },
 	[GEN_ABSTRACT_COLLECTION] = { "java/util/AbstractCollection", GEN_OBJECT_CLASS, "", "" },
-	[GEN_ABSTRACT_LIST] = { "java/util/AbstractList", GEN_ABSTRACT_COLLECTION, "ImodCount", "" },
+	[GEN_ABSTRACT_LIST] = { "java/util/AbstractList", GEN_ABSTRACT_COLLECTION, "ImodCount",
+				"" },
 	[GEN_ARRAY_LIST] = { "java/util/ArrayList", GEN_ABSTRACT_LIST, "LelementData Isize", "" },
 	[GEN_SYSTEM] = { "java/lang/System", GEN_OBJECT_CLASS, "", "Lprops LlineSeparator" },
 };
@@ -52,11 +57,22 @@ static const struct declaration base_classes[] = {
 void gen_base_declare(struct gen_world *w)
 {
 	static const char *const arrays[] = {
-		"[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J", "[Ljava/lang/Object;",
-		"[Ljava/lang/String;", "[Ljava/lang/Class;", "[Ljava/lang/Integer;",
+		"[Z",
+		"[C",
+		"[F",
+		"[D",
+		"[B",
+		"[S",
+		"[I",
+		"[J",
+		"[Ljava/lang/Object;",
+		"[Ljava/lang/String;",
+		"[Ljava/lang/Class;",
+		"[Ljava/lang/Integer;",
 	};
 
-	static_assert(sizeof(base_classes) / sizeof(*base_classes) == GEN_BASE_CLASSES, "all of them");
+	static_assert(sizeof(base_classes) / sizeof(*base_classes) == GEN_BASE_CLASSES,
+		      "all of them");
 	for (size_t i = 0; i < GEN_BASE_CLASSES; i++)
 		(void)gen_class(w, base_classes[i].name, base_classes[i].super_no, GEN_BOOT,
 				base_classes[i].fields, base_classes[i].statics);

@@ -69,7 +69,8 @@ void gen_base_declare(struct gen_world *w);
 void gen_base_plan(struct gen_batch *b, struct gen_base *base);
 
 /* An ArrayList of `count` elements with room for `room`, 0 <= count <= room; returns it. */
-uint32_t gen_plan_list(struct gen_batch *b, const uint64_t *elements, uint32_t count, uint32_t room);
+uint32_t gen_plan_list(struct gen_batch *b, const uint64_t *elements, uint32_t count,
+		       uint32_t room);
 
 /* A java.lang.Thread with a name; its stack is the caller's. */
 uint32_t gen_plan_thread(struct gen_batch *b, const struct gen_base *base, const char *name,

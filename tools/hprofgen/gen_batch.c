@@ -51,24 +51,25 @@ uint32_t gen_plan_instance(struct gen_batch *b, uint32_t class_no)
 	const uint32_t count = b->world->classes[class_no].value_count;
 
 	return plan(b, &(struct gen_planned){
-		.id = gen_take(b->world, gen_instance_bytes(b->world, class_no)),
-		.class_no = class_no,
-		.first = plan_values(b, count),
-		.length = count,
-		.type = GEN_OBJECT,
-	});
+			       .id = gen_take(b->world, gen_instance_bytes(b->world, class_no)),
+			       .class_no = class_no,
+			       .first = plan_values(b, count),
+			       .length = count,
+			       .type = GEN_OBJECT,
+		       });
 }
 
 uint32_t gen_plan_array(struct gen_batch *b, uint32_t class_no, uint32_t length)
 {
-	return plan(b, &(struct gen_planned){
-		.id = gen_take(b->world, gen_array_bytes(b->world, GEN_OBJECT, length)),
-		.class_no = class_no,
-		.first = plan_values(b, length),
-		.length = length,
-		.type = GEN_OBJECT,
-		.is_array = true,
-	});
+	return plan(b,
+		    &(struct gen_planned){
+			    .id = gen_take(b->world, gen_array_bytes(b->world, GEN_OBJECT, length)),
+			    .class_no = class_no,
+			    .first = plan_values(b, length),
+			    .length = length,
+			    .type = GEN_OBJECT,
+			    .is_array = true,
+		    });
 }
 
 uint32_t gen_plan_primitive(struct gen_batch *b, uint8_t type, uint32_t length)
@@ -79,13 +80,13 @@ uint32_t gen_plan_primitive(struct gen_batch *b, uint8_t type, uint32_t length)
 	memset(&b->bytes[b->byte_count], 0, size);
 	b->byte_count += size;
 	return plan(b, &(struct gen_planned){
-		.id = gen_take(b->world, gen_array_bytes(b->world, type, length)),
-		.class_no = GEN_NONE,
-		.first = b->byte_count - size,
-		.length = length,
-		.type = type,
-		.is_array = true,
-	});
+			       .id = gen_take(b->world, gen_array_bytes(b->world, type, length)),
+			       .class_no = GEN_NONE,
+			       .first = b->byte_count - size,
+			       .length = length,
+			       .type = type,
+			       .is_array = true,
+		       });
 }
 
 static uint32_t plan_string(struct gen_batch *b, uint32_t length, uint8_t **bytes)

@@ -2,8 +2,8 @@
  * gen_batch.h - a few thousand objects planned in memory, so that they can refer to one another
  * in any order, then written in the order of their addresses.
  *
- * Capacity is fixed; the caller knows what it plans and writes before more would not fit (asserted).
- * An object is named by its place in the batch.
+ * Capacity is fixed; the caller knows what it plans and writes before more would not fit
+ * (asserted). An object is named by its place in the batch.
  */
 #ifndef HPROFGEN_GEN_BATCH_H
 #define HPROFGEN_GEN_BATCH_H
@@ -16,16 +16,16 @@
 
 struct gen_planned {
 	uint64_t id;
-	uint32_t class_no;    /* of primitive arrays: GEN_NONE */
-	uint32_t first;       /* of its values, or of its bytes if a primitive array */
-	uint32_t length;      /* values, or elements */
-	uint8_t type;         /* GEN_OBJECT, or the element type of a primitive array */
+	uint32_t class_no; /* of primitive arrays: GEN_NONE */
+	uint32_t first;    /* of its values, or of its bytes if a primitive array */
+	uint32_t length;   /* values, or elements */
+	uint8_t type;      /* GEN_OBJECT, or the element type of a primitive array */
 	bool is_array;
 };
 
 struct gen_batch {
-	struct gen_world *world;  /* lent */
-	uint32_t count;           /* objects */
+	struct gen_world *world; /* lent */
+	uint32_t count;          /* objects */
 	uint32_t value_count;
 	uint32_t byte_count;
 	struct gen_planned objects[GEN_BATCH_OBJECTS];

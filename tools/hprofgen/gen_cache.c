@@ -104,6 +104,8 @@ static void answers(const struct gen_run *run, FILE *out)
 }
 
 const struct gen_shape gen_cache = {
-	"cache", "one table of primitive arrays of 1 to 64 KB", declare, plan, write_arrays, answers,
+	"cache",      "one table of primitive arrays of 1 to 64 KB",
+	declare,      plan,
+	write_arrays, answers,
 	NULL,
 };

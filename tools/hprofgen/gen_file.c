@@ -13,7 +13,7 @@
 #define BUFFER_BYTES (4u << 20)
 #define SEGMENT_BYTES (1u << 20) /* as HotSpot: its dump buffer */
 #define NO_SEGMENT SIZE_MAX
-#define HEADER_BYTES 9u          /* tag, time, length */
+#define HEADER_BYTES 9u /* tag, time, length */
 #define TIMESTAMP_MS UINT64_C(1700000000000)
 
 static void flush(struct gen_file *f)

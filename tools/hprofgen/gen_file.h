@@ -54,12 +54,12 @@ enum gen_sub {
 
 struct gen_file {
 	int fd;
-	int error;         /* errno of the first failure, else 0 */
-	unsigned id_size;  /* 4 or 8 */
-	uint8_t *buf;      /* owned */
-	size_t used;       /* bytes of buf */
-	size_t segment;    /* offset in buf of the open segment's header; SIZE_MAX: none is open */
-	uint64_t written;  /* bytes that have left the buffer */
+	int error;        /* errno of the first failure, else 0 */
+	unsigned id_size; /* 4 or 8 */
+	uint8_t *buf;     /* owned */
+	size_t used;      /* bytes of buf */
+	size_t segment;   /* offset in buf of the open segment's header; SIZE_MAX: none is open */
+	uint64_t written; /* bytes that have left the buffer */
 };
 
 /* Creates the file and writes its header: 0, or -1 with errno set. */
@@ -131,8 +131,8 @@ static inline uint8_t *gen_id(const struct gen_file *f, uint8_t *p, uint64_t id)
 static inline unsigned gen_type_size(uint8_t type, unsigned id_size)
 {
 	static const uint8_t sizes[16] = {
-		[GEN_BOOLEAN] = 1, [GEN_CHAR] = 2, [GEN_FLOAT] = 4, [GEN_DOUBLE] = 8,
-		[GEN_BYTE] = 1,	   [GEN_SHORT] = 2, [GEN_INT] = 4,  [GEN_LONG] = 8,
+		[GEN_BOOLEAN] = 1, [GEN_CHAR] = 2,  [GEN_FLOAT] = 4, [GEN_DOUBLE] = 8,
+		[GEN_BYTE] = 1,    [GEN_SHORT] = 2, [GEN_INT] = 4,   [GEN_LONG] = 8,
 	};
 
 	return type == GEN_OBJECT ? id_size : sizes[type & 15];

@@ -18,12 +18,12 @@
 
 struct nodes {
 	uint64_t n;
-	uint64_t base;           /* address of place 0 */
+	uint64_t base; /* address of place 0 */
 	uint64_t node_bytes;
-	uint64_t step, inverse;  /* of the shuffle */
-	uint64_t holder_id;      /* array of the `heads` nodes that only it holds; 0: none */
+	uint64_t step, inverse; /* of the shuffle */
+	uint64_t holder_id;     /* array of the `heads` nodes that only it holds; 0: none */
 	uint64_t heads;
-	uint64_t chain;          /* tail: length of each chain; the tail begins at heads * chain */
+	uint64_t chain; /* tail: length of each chain; the tail begins at heads * chain */
 	uint32_t class_no;
 	unsigned ref_count;
 };
@@ -144,9 +144,15 @@ static uint64_t retained_nodes(const struct gen_run *run, const struct nodes *s,
 static void declare(struct gen_run *run)
 {
 	static const char *const fields[REFS_MAX + 1] = {
-		"Ivalue", "Lnext Ivalue", "Lleft Lright Ivalue", "La Lb Lc Ivalue",
-		"La Lb Lc Ld Ivalue", "La Lb Lc Ld Le Ivalue", "La Lb Lc Ld Le Lf Ivalue",
-		"La Lb Lc Ld Le Lf Lg Ivalue", "La Lb Lc Ld Le Lf Lg Lh Ivalue",
+		"Ivalue",
+		"Lnext Ivalue",
+		"Lleft Lright Ivalue",
+		"La Lb Lc Ivalue",
+		"La Lb Lc Ld Ivalue",
+		"La Lb Lc Ld Le Ivalue",
+		"La Lb Lc Ld Le Lf Ivalue",
+		"La Lb Lc Ld Le Lf Lg Ivalue",
+		"La Lb Lc Ld Le Lf Lg Lh Ivalue",
 	};
 	struct nodes *s = calloc(1, sizeof(*s));
 
@@ -193,8 +199,10 @@ static bool plan(struct gen_run *run)
 	s->node_bytes = gen_instance_bytes(w, s->class_no);
 	choose_heads(run, s);
 	if (s->heads > gen_array_limit(w)) {
-		fprintf(stderr, "hprofgen: an array of %" PRIu64 " elements does not fit a record "
-			"(at most %" PRIu64 ")\n", s->heads, gen_array_limit(w));
+		fprintf(stderr,
+			"hprofgen: an array of %" PRIu64 " elements does not fit a record "
+			"(at most %" PRIu64 ")\n",
+			s->heads, gen_array_limit(w));
 		return false;
 	}
 	s->step = s->inverse = 1;
@@ -225,7 +233,8 @@ static void write_nodes(struct gen_run *run)
 	uint64_t refs[REFS_MAX];
 
 	if (s->heads)
-		gen_object_array(w, GEN_OBJECT_ARRAY_CLASS, s->holder_id, (uint32_t)s->heads, head, s);
+		gen_object_array(w, GEN_OBJECT_ARRAY_CLASS, s->holder_id, (uint32_t)s->heads, head,
+				 s);
 	for (uint64_t place = 0; place < s->n; place++) {
 		const uint64_t i = s->step == 1 ? place : place * s->inverse % s->n;
 		uint8_t *p = gen_instance(w, s->class_no, s->base + place * s->node_bytes);
@@ -243,13 +252,17 @@ static void answers(const struct gen_run *run, FILE *out)
 
 	if (s->heads)
 		gen_answer(out, s->holder_id,
-			   gen_array_bytes(&run->world, GEN_OBJECT, s->heads) + s->n * s->node_bytes, 0);
+			   gen_array_bytes(&run->world, GEN_OBJECT, s->heads) +
+				   s->n * s->node_bytes,
+			   0);
 	for (uint64_t k = 0; k < gen_sample_count(s->n); k++) {
 		const uint64_t i = gen_sample(s->n, k);
 		const uint64_t above = dominator_of(run, s, i);
 
 		gen_answer(out, node_id(s, i), retained_nodes(run, s, i) * s->node_bytes,
-			   above == HOLDER ? s->holder_id : above == NO_NODE ? 0 : node_id(s, above));
+			   above == HOLDER  ? s->holder_id :
+			   above == NO_NODE ? 0 :
+					      node_id(s, above));
 	}
 }
 
@@ -259,8 +272,8 @@ static void release(struct gen_run *run)
 }
 
 #define NODE_SHAPE(variable, text, description) \
-	const struct gen_shape variable = { text, description, declare, plan, write_nodes, answers, \
-					    release }
+	const struct gen_shape variable = { text,        description, declare, plan, \
+					    write_nodes, answers,     release }
 
 NODE_SHAPE(gen_tree, "tree", "complete tree, --arity children a node");
 NODE_SHAPE(gen_list, "list", "one linked list");

@@ -15,7 +15,8 @@ static void declare(struct gen_run *run)
 		char name[32];
 
 		(void)snprintf(name, sizeof(name), "hprofgen/Vertex%u", k);
-		(void)gen_class(&run->world, name, GEN_OBJECT_CLASS, GEN_BOOT, "Lnext Lleft Lright", "");
+		(void)gen_class(&run->world, name, GEN_OBJECT_CLASS, GEN_BOOT, "Lnext Lleft Lright",
+				"");
 	}
 }
 
@@ -57,6 +58,8 @@ static void write_nodes(struct gen_run *run)
 }
 
 const struct gen_shape gen_random = {
-	"random", "random graph, three references a node, 16 roots", declare, plan, write_nodes,
-	NULL, NULL,
+	"random",    "random graph, three references a node, 16 roots",
+	declare,     plan,
+	write_nodes, NULL,
+	NULL,
 };

@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 
-#define TRIALS 256u         /* sessions planned to learn how many objects one has */
+#define TRIALS 256u /* sessions planned to learn how many objects one has */
 #define THREADS 48u
-#define STACK 12u           /* frames a thread */
+#define STACK 12u /* frames a thread */
 #define FINALIZERS 16u
 #define INVERSE_ROUNDS 5
 
@@ -132,18 +132,19 @@ static void plan_tables(struct gen_run *run, uint32_t first_map)
 	while (s->table_length * GEN_MAPS < s->sessions + GEN_MAPS)
 		s->table_length *= 2;
 	for (uint32_t i = 0; i < GEN_MAPS; i++) {
-		s->tables[i] = gen_take(&run->world, gen_array_bytes(&run->world, GEN_OBJECT,
-								     s->table_length));
+		s->tables[i] = gen_take(&run->world,
+					gen_array_bytes(&run->world, GEN_OBJECT, s->table_length));
 		*gen_planned_value(run->batch, first_map + i, SVC_MAP_TABLE) = s->tables[i];
-		*gen_planned_value(run->batch, first_map + i, SVC_MAP_SIZE) = s->sessions / GEN_MAPS;
+		*gen_planned_value(run->batch, first_map + i, SVC_MAP_SIZE) =
+			s->sessions / GEN_MAPS;
 	}
 }
 
 /* A worker's stack holds a session here and there; one thread is in a monitor. */
 static void plan_stacks(struct gen_run *run, const uint64_t *threads)
 {
-	static const char *const methods[] = { "run", "handle", "invoke", "doFilter", "service",
-					       "load", "apply", "get", "render", "find" };
+	static const char *const methods[] = { "run",  "handle", "invoke", "doFilter", "service",
+					       "load", "apply",  "get",    "render",   "find" };
 	struct service *s = run->state;
 	struct gen_world *w = &run->world;
 
@@ -153,15 +154,17 @@ static void plan_stacks(struct gen_run *run, const uint64_t *threads)
 		for (uint32_t depth = 0; depth < STACK; depth++) {
 			const uint64_t random = gen_hash(w->seed ^ t, depth);
 			const uint32_t class_no =
-				depth == STACK - 1 ? GEN_THREAD
-						   : SVC_FIRST_RULED + (uint32_t)(random % SVC_RULED);
+				depth == STACK - 1 ?
+					GEN_THREAD :
+					SVC_FIRST_RULED + (uint32_t)(random % SVC_RULED);
 
 			gen_thread_frame(w, serial, class_no,
 					 methods[depth == STACK - 1 ? 0 : random >> 16 & 7],
 					 20 + (uint32_t)(random >> 24) % 900);
 			if (random % 3 == 0)
 				gen_root(w, GEN_ROOT_JAVA_FRAME,
-					 gen_session_id(run, gen_below(random, s->sessions)), serial, depth);
+					 gen_session_id(run, gen_below(random, s->sessions)),
+					 serial, depth);
 		}
 		gen_root(w, GEN_ROOT_JNI_LOCAL, threads[t], serial, 0);
 	}
@@ -199,7 +202,7 @@ static bool plan(struct gen_run *run)
 struct table {
 	const struct service *s;
 	uint64_t map;
-	uint64_t inverse;  /* of SCATTER, modulo any power of two */
+	uint64_t inverse; /* of SCATTER, modulo any power of two */
 };
 
 #define SCATTER UINT64_C(0x9e3779b1) /* the j-th session of a map lies in bucket j * SCATTER */
@@ -236,6 +239,8 @@ static void write_service(struct gen_run *run)
 }
 
 const struct gen_shape gen_service = {
-	"service", "a web shop: sessions in maps, 1,000 classes, threads, references, garbage",
-	declare, plan, write_service, NULL, release,
+	"service",     "a web shop: sessions in maps, 1,000 classes, threads, references, garbage",
+	declare,       plan,
+	write_service, NULL,
+	release,
 };

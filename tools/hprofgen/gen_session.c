@@ -1,5 +1,6 @@
 /*
- * gen_session.c - a session: its entry in a map, its user, a cart and a log of items; an item in 150 is garbage.
+ * gen_session.c - a session: its entry in a map, its user, a cart and a log of items; an item in
+ * 150 is garbage.
  */
 #include "gen_session.h"
 
@@ -7,14 +8,14 @@
 
 #include <assert.h>
 
-#define ITEM_BYTES 640u     /* most that one item takes, with its link */
+#define ITEM_BYTES 640u /* most that one item takes, with its link */
 #define CART_ROOM 24u
 
 /* The session being planned. */
 struct session {
 	uint32_t object;
-	uint32_t cart, cart_count;     /* the array list's array, and what is in it */
-	uint32_t list, list_count;     /* the linked list */
+	uint32_t cart, cart_count; /* the array list's array, and what is in it */
+	uint32_t list, list_count; /* the linked list */
 	uint32_t last_link;
 };
 
@@ -28,7 +29,8 @@ uint64_t gen_session_id(const struct gen_run *run, uint64_t session)
 {
 	const struct service *s = run->state;
 
-	return s->first + session * GEN_SESSION_BYTES + gen_instance_bytes(&run->world, SVC_CONCURRENT_NODE);
+	return s->first + session * GEN_SESSION_BYTES +
+	       gen_instance_bytes(&run->world, SVC_CONCURRENT_NODE);
 }
 
 /* ---- the items of a session ---- */
@@ -53,8 +55,9 @@ static uint64_t any_value(struct gen_run *run)
 		return run->base.integers[random >> 8 & (GEN_SMALL_INTEGERS - 1)];
 	if (random % 8 < 5)
 		return any_string(s);
-	object = gen_plan_instance(s->batch, random % 8 == 5 ? GEN_INTEGER
-					   : random % 8 == 6 ? GEN_LONG_CLASS : SVC_DATE);
+	object = gen_plan_instance(s->batch, random % 8 == 5 ? GEN_INTEGER :
+					     random % 8 == 6 ? GEN_LONG_CLASS :
+							       SVC_DATE);
 	*gen_planned_value(s->batch, object, 0) = random >> 8;
 	return gen_planned_id(s->batch, object);
 }
@@ -76,7 +79,8 @@ static uint32_t plan_map(struct gen_run *run, uint32_t count)
 		*gen_planned_value(b, node, SVC_NODE_HASH) = random & 0x7fffffff;
 		*gen_planned_value(b, node, SVC_NODE_NEXT) = *bucket;
 		*bucket = gen_planned_id(b, node);
-		*gen_planned_value(b, node, SVC_NODE_KEY) = s->names[random >> 32 & (GEN_NAMES - 1)];
+		*gen_planned_value(b, node, SVC_NODE_KEY) =
+			s->names[random >> 32 & (GEN_NAMES - 1)];
 		*gen_planned_value(b, node, SVC_NODE_VALUE) = any_value(run);
 	}
 	return map;
@@ -87,8 +91,8 @@ static uint32_t plan_entity(struct gen_run *run, const struct session *session)
 {
 	struct service *s = run->state;
 	const uint64_t random = draw(s);
-	const uint64_t third = gen_below(random << 32, 1000) * gen_below(random << 16, 1000) / 1000 *
-			       gen_below(random, 1000) / 1000;
+	const uint64_t third = gen_below(random << 32, 1000) * gen_below(random << 16, 1000) /
+			       1000 * gen_below(random, 1000) / 1000;
 	const uint32_t class_no = SVC_FIRST_RULED + (uint32_t)(third * SVC_RULED / 1000);
 	const struct gen_class *c = &run->world.classes[class_no];
 	const uint32_t entity = gen_plan_instance(s->batch, class_no);
@@ -138,8 +142,7 @@ static uint32_t plan_buffer(struct service *s)
 	const uint64_t random = draw(s);
 	const uint8_t type = types[random & 3];
 	const uint32_t size = 64 + (uint32_t)(random >> 8) % 192;
-	const uint32_t buffer =
-		gen_plan_primitive(s->batch, type, size / gen_type_size(type, 8));
+	const uint32_t buffer = gen_plan_primitive(s->batch, type, size / gen_type_size(type, 8));
 	const struct gen_planned *planned = &s->batch->objects[buffer];
 
 	gen_noise(&s->batch->bytes[planned->first],
@@ -170,8 +173,9 @@ static uint32_t plan_item(struct gen_run *run, const struct session *session)
 		return plan_decimal(s);
 	if (choice < 59)
 		return plan_reference(run, session);
-	return gen_plan_instance(s->batch, choice < 61 ? SVC_ATOMIC_LONG
-					 : choice < 63 ? SVC_UUID : SVC_DOUBLE);
+	return gen_plan_instance(s->batch, choice < 61 ? SVC_ATOMIC_LONG :
+					   choice < 63 ? SVC_UUID :
+							 SVC_DOUBLE);
 }
 
 /* ---- a session ---- */

@@ -1,5 +1,6 @@
 /*
- * gen_session.h - a session of the service shape: it and all that is its own, in a slice of the heap of a fixed size.
+ * gen_session.h - a session of the service shape: it and all that is its own, in a slice of the
+ * heap of a fixed size.
  */
 #ifndef HPROFGEN_GEN_SESSION_H
 #define HPROFGEN_GEN_SESSION_H
@@ -8,17 +9,17 @@
 
 #define GEN_SESSION_BYTES 4096u /* a slice */
 #define GEN_MAPS 16u
-#define GEN_NAMES 1024u         /* shared strings */
+#define GEN_NAMES 1024u /* shared strings */
 
 struct service {
-	struct gen_batch *batch;       /* of one slice; owned */
+	struct gen_batch *batch; /* of one slice; owned */
 	uint64_t sessions;
-	uint64_t first;                /* address of slice 0 */
-	uint64_t tables[GEN_MAPS];         /* addresses of the maps' tables */
+	uint64_t first;            /* address of slice 0 */
+	uint64_t tables[GEN_MAPS]; /* addresses of the maps' tables */
 	uint64_t table_length;
 	uint64_t names[GEN_NAMES];
 	uint64_t queue;
-	uint64_t random;               /* state of the slice that is being planned */
+	uint64_t random; /* state of the slice that is being planned */
 };
 
 /* Address of a session's object. */

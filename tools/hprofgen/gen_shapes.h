@@ -18,12 +18,12 @@ struct gen_shape;
 struct gen_run {
 	struct gen_world world;
 	struct gen_base base;
-	struct gen_batch *batch;       /* of the base objects; owned by main */
+	struct gen_batch *batch; /* of the base objects; owned by main */
 	const struct gen_shape *shape;
-	uint64_t objects;              /* of the shape, without what the base has */
-	unsigned arity;                /* of trees */
-	bool is_shuffled;              /* neighbours in the graph are not neighbours in memory */
-	void *state;                   /* the shape's own; NULL or owned by the shape */
+	uint64_t objects; /* of the shape, without what the base has */
+	unsigned arity;   /* of trees */
+	bool is_shuffled; /* neighbours in the graph are not neighbours in memory */
+	void *state;      /* the shape's own; NULL or owned by the shape */
 };
 
 struct gen_shape {

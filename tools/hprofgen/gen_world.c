@@ -13,7 +13,7 @@
 #define BASE_NARROW UINT64_C(0x10000000)
 #define LIMIT_NARROW UINT64_C(0xc0000000) /* HotSpot's own data lies above */
 #define LIMIT_WIDE (UINT64_C(1) << 46)
-#define MIRROR_BYTES 128u                 /* from one class object to the next */
+#define MIRROR_BYTES 128u /* from one class object to the next */
 
 static void *checked(void *p)
 {
@@ -139,7 +139,8 @@ static unsigned parse_fields(struct gen_world *w, const char *spec, struct gen_f
 		assert(length > 1 && length < sizeof(name) && count < GEN_FIELDS_MAX);
 		memcpy(name, spec + 1, length - 1);
 		name[length - 1] = 0;
-		out[count++] = (struct gen_field){ .name_no = gen_name(w, name), .type = type_of(*spec) };
+		out[count++] =
+			(struct gen_field){ .name_no = gen_name(w, name), .type = type_of(*spec) };
 		spec += length;
 		spec += strspn(spec, " ");
 	}
@@ -269,7 +270,8 @@ void gen_thread_frame(struct gen_world *w, uint32_t thread, uint32_t class_no, c
 	char source[96];
 
 	class_name = slash ? slash + 1 : class_name;
-	(void)snprintf(source, sizeof(source), "%.*s.java", (int)strcspn(class_name, "$"), class_name);
+	(void)snprintf(source, sizeof(source), "%.*s.java", (int)strcspn(class_name, "$"),
+		       class_name);
 	w->frames = grow(w->frames, w->frame_count, &w->frame_room, sizeof(*w->frames));
 	w->frames[w->frame_count++] = (struct gen_frame){
 		.method_no = gen_name(w, method),

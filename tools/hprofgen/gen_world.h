@@ -12,43 +12,43 @@
 
 #include "gen_file.h"
 
-#define GEN_NONE UINT32_MAX  /* no class */
-#define GEN_FIELDS_MAX 24u   /* fields that one class declares */
-#define GEN_LOADERS_MAX 32u  /* class loaders, the boot loader included */
-#define GEN_BOOT 0u          /* the boot loader's number; its ID is 0 */
+#define GEN_NONE UINT32_MAX /* no class */
+#define GEN_FIELDS_MAX 24u  /* fields that one class declares */
+#define GEN_LOADERS_MAX 32u /* class loaders, the boot loader included */
+#define GEN_BOOT 0u         /* the boot loader's number; its ID is 0 */
 
 struct gen_field {
 	uint32_t name_no;
 	uint8_t type;
-	uint64_t value;      /* of a static field */
+	uint64_t value; /* of a static field */
 };
 
 struct gen_class {
 	uint64_t id;
 	uint32_t name_no;
-	uint32_t super_no;   /* GEN_NONE: no super class */
-	unsigned loader;     /* number of the class loader */
+	uint32_t super_no; /* GEN_NONE: no super class */
+	unsigned loader;   /* number of the class loader */
 	unsigned field_count;
 	unsigned static_count;
-	struct gen_field *fields;  /* own fields, then static ones; owned */
-	uint8_t *value_types;      /* of all fields in the file's order: own first; owned */
+	struct gen_field *fields; /* own fields, then static ones; owned */
+	uint8_t *value_types;     /* of all fields in the file's order: own first; owned */
 	unsigned value_count;
-	unsigned body_bytes;       /* of an instance's values in the file */
-	unsigned packed_bytes;     /* header and fields, before alignment */
+	unsigned body_bytes;   /* of an instance's values in the file */
+	unsigned packed_bytes; /* header and fields, before alignment */
 };
 
 struct gen_root {
 	uint8_t tag;
 	uint64_t id;
-	uint64_t a;          /* JNI global: the reference's id; else the thread's serial */
-	uint32_t b;          /* frame number, or serial of the stack trace */
+	uint64_t a; /* JNI global: the reference's id; else the thread's serial */
+	uint32_t b; /* frame number, or serial of the stack trace */
 };
 
 struct gen_frame {
 	uint32_t method_no, source_no; /* names */
 	uint32_t class_no;
 	uint32_t line;
-	uint32_t thread;               /* its serial */
+	uint32_t thread; /* its serial */
 };
 
 struct gen_world {
@@ -60,9 +60,9 @@ struct gen_world {
 	uint64_t limit;           /* first address that does not fit the IDs */
 	bool is_sealed;
 
-	char **names;             /* owned, each owned */
+	char **names; /* owned, each owned */
 	uint32_t name_count, name_room;
-	uint32_t *name_slots;     /* open hash table, number + 1; owned */
+	uint32_t *name_slots; /* open hash table, number + 1; owned */
 	uint32_t slot_count;
 
 	struct gen_class *classes;
@@ -71,7 +71,7 @@ struct gen_world {
 	uint32_t root_count, root_room;
 	struct gen_frame *frames;
 	uint32_t frame_count, frame_room;
-	uint32_t thread_count;    /* serials 1 to this; trace serial = thread serial + 1 */
+	uint32_t thread_count; /* serials 1 to this; trace serial = thread serial + 1 */
 	uint64_t loader_ids[GEN_LOADERS_MAX];
 };
 

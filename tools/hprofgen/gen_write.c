@@ -5,11 +5,11 @@
 
 #include <assert.h>
 
-#define SYMBOLS_WIDE UINT64_C(0x7f3a10000000)   /* where names have their IDs */
+#define SYMBOLS_WIDE UINT64_C(0x7f3a10000000) /* where names have their IDs */
 #define SYMBOLS_NARROW UINT64_C(0xc1000000)
-#define FRAMES_WIDE UINT64_C(0x100)             /* frames are numbered, as HotSpot does */
+#define FRAMES_WIDE UINT64_C(0x100) /* frames are numbered, as HotSpot does */
 #define STREAM_ELEMENTS 8192u
-#define SIGNATURE "()V"                         /* of every method */
+#define SIGNATURE "()V" /* of every method */
 
 static uint64_t name_id(const struct gen_world *w, uint32_t name_no)
 {
@@ -105,11 +105,13 @@ static void write_class(struct gen_world *w, const struct gen_class *c)
 static void write_root(struct gen_world *w, const struct gen_root *root)
 {
 	const unsigned id_size = w->file.id_size;
-	const bool has_numbers = root->tag == GEN_ROOT_JNI_LOCAL || root->tag == GEN_ROOT_JAVA_FRAME ||
-				 root->tag == GEN_ROOT_THREAD;
+	const bool has_numbers = root->tag == GEN_ROOT_JNI_LOCAL ||
+				 root->tag == GEN_ROOT_JAVA_FRAME || root->tag == GEN_ROOT_THREAD;
 	const bool is_global = root->tag == GEN_ROOT_JNI_GLOBAL;
-	uint8_t *p = gen_file_heap(&w->file,
-				   1 + id_size + (is_global ? id_size : has_numbers ? 8 : 0));
+	uint8_t *p = gen_file_heap(&w->file, 1 + id_size +
+						     (is_global   ? id_size :
+						      has_numbers ? 8 :
+								    0));
 
 	p = gen_id(&w->file, gen_u1(p, root->tag), root->id);
 	if (is_global)
@@ -177,7 +179,7 @@ void gen_object_array(struct gen_world *w, uint32_t class_no, uint64_t id, uint3
 			const uint64_t left = length - i;
 
 			p = gen_file_reserve(f, (left < STREAM_ELEMENTS ? left : STREAM_ELEMENTS) *
-						f->id_size);
+							f->id_size);
 		}
 		p = gen_id(f, p, element(ctx, i));
 	}
@@ -187,7 +189,7 @@ uint8_t *gen_primitive_array(struct gen_world *w, uint8_t type, uint64_t id, uin
 {
 	struct gen_file *f = &w->file;
 	uint8_t *p = gen_file_heap(f, 1 + f->id_size + 9 +
-				      (size_t)length * gen_type_size(type, f->id_size));
+					      (size_t)length * gen_type_size(type, f->id_size));
 
 	p = gen_id(f, gen_u1(p, GEN_PRIMITIVE_ARRAY), id);
 	p = gen_u4(gen_u4(p, 1), length);

@@ -16,8 +16,8 @@
 #define ARITY_MAX 8u
 
 static const struct gen_shape *const shapes[] = {
-	&gen_tree, &gen_list, &gen_ladder, &gen_ring, &gen_star, &gen_tail,
-	&gen_random, &gen_cache, &gen_service,
+	&gen_tree, &gen_list,   &gen_ladder, &gen_ring,    &gen_star,
+	&gen_tail, &gen_random, &gen_cache,  &gen_service,
 };
 #define SHAPES (sizeof(shapes) / sizeof(*shapes))
 
@@ -54,7 +54,8 @@ static void usage(FILE *to)
 	      "ID, retained size, dominator's ID (0x0: none) of up to 10,000 objects, first and last\n"
 	      "included, where they are known by construction (marked *). --shuffle scatters these\n"
 	      "shapes' nodes in memory.\n"
-	      "\n", to);
+	      "\n",
+	      to);
 	for (size_t i = 0; i < SHAPES; i++)
 		fprintf(to, "  %-8s%c %s\n", shapes[i]->name, shapes[i]->answers ? '*' : ' ',
 			shapes[i]->help);
@@ -89,10 +90,14 @@ static bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t 
 static int parse(int argc, char **argv, struct options *opt)
 {
 	static const struct option longs[] = {
-		{ "objects", required_argument, NULL, 'n' }, { "seed", required_argument, NULL, 's' },
-		{ "id-size", required_argument, NULL, 'i' }, { "answers", required_argument, NULL, 'a' },
-		{ "arity", required_argument, NULL, 'k' },   { "shuffle", no_argument, NULL, 'f' },
-		{ "output", required_argument, NULL, 'o' },  { "help", no_argument, NULL, 'h' },
+		{ "objects", required_argument, NULL, 'n' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "id-size", required_argument, NULL, 'i' },
+		{ "answers", required_argument, NULL, 'a' },
+		{ "arity", required_argument, NULL, 'k' },
+		{ "shuffle", no_argument, NULL, 'f' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	bool is_good = true;
@@ -104,7 +109,8 @@ static int parse(int argc, char **argv, struct options *opt)
 		else if (c == 's')
 			is_good = parse_number(optarg, 0, UINT64_MAX, &opt->seed);
 		else if (c == 'i')
-			is_good = parse_number(optarg, 4, 8, &opt->id_size) && opt->id_size % 4 == 0;
+			is_good =
+				parse_number(optarg, 4, 8, &opt->id_size) && opt->id_size % 4 == 0;
 		else if (c == 'k')
 			is_good = parse_number(optarg, 1, ARITY_MAX, &opt->arity);
 		else if (c == 'f')
@@ -165,8 +171,10 @@ static int generate(struct gen_run *run, const struct options *opt)
 		run->shape->write(run);
 	}
 	if (!gen_world_fits(&run->world)) {
-		fprintf(stderr, "hprofgen: so many objects do not lie below 0x%" PRIx64
-			" with IDs of %" PRIu64 " bytes\n", at_most, opt->id_size);
+		fprintf(stderr,
+			"hprofgen: so many objects do not lie below 0x%" PRIx64
+			" with IDs of %" PRIu64 " bytes\n",
+			at_most, opt->id_size);
 		return 2;
 	}
 	return opt->answers ? write_answers(run, opt->answers) : 0;

@@ -1,0 +1,62 @@
+/*
+ * base/chunked_buffer.h - bytes that are appended, stay where they are, and are found by position.
+ *
+ * For structures whose size is known only at their end: nothing is copied when they grow, and
+ * each slab is within the memory budget or in a file by itself (base/work.h).
+ */
+#ifndef BASE_CHUNKED_BUFFER_H
+#define BASE_CHUNKED_BUFFER_H
+
+#include "base/work.h"
+
+/* Size of a full slab: 4 MB are a small part of any budget, and few enough to keep a list of. */
+#define BASE_CHUNK_BITS 22
+#define BASE_CHUNK_BYTES ((uint64_t)1 << BASE_CHUNK_BITS)
+
+/* Bytes after each slab that may be read (not written): decoders load 8 bytes at a time. */
+#define BASE_CHUNK_SPARE 8
+
+struct base_chunks {
+	struct base_work *work;
+	const char *what; /* for error messages */
+	struct base_big *slabs;
+	uint8_t **data; /* of the slabs */
+	size_t count, limit;
+	uint64_t size_bytes;  /* of the newest slab */
+	uint64_t used_bytes;  /* in the newest slab */
+	uint64_t first_bytes; /* size of the first slab; the next ones double up to a full one */
+};
+
+/* `work` and `what` are lent. Allocates nothing yet. Release it in any case. */
+void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct base_work *work,
+		      const char *what);
+void base_chunks_release(struct base_chunks *slabs);
+
+/* A new slab with room for `bytes`, at most BASE_CHUNK_BYTES. For base_chunks_add. */
+int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error *err);
+
+/*
+ * Room for `bytes` (at most BASE_CHUNK_BYTES) in one piece: *room to write them to, *position to
+ * find them. With a first slab of full size, pieces of one size that divides it lie at
+ * positions without gaps.
+ */
+static inline int base_chunks_add(struct base_chunks *slabs, uint64_t bytes, uint64_t *position,
+				  uint8_t **room, struct hdb_error *err)
+{
+	if (__builtin_expect(slabs->size_bytes - slabs->used_bytes < bytes, 0)) {
+		const int rc = base_chunks_grow(slabs, bytes, err);
+		if (rc < 0)
+			return rc;
+	}
+	*position = ((uint64_t)(slabs->count - 1) << BASE_CHUNK_BITS) + slabs->used_bytes;
+	*room = slabs->data[slabs->count - 1] + slabs->used_bytes;
+	slabs->used_bytes += bytes;
+	return HDB_OK;
+}
+
+static inline const uint8_t *base_chunks_at(const struct base_chunks *slabs, uint64_t position)
+{
+	return slabs->data[position >> BASE_CHUNK_BITS] + (position & (BASE_CHUNK_BYTES - 1));
+}
+
+#endif

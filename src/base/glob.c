@@ -1,0 +1,80 @@
+/*
+ * base/glob.c - matching names with patterns of * and ?.
+ *
+ * Brackets are themselves, since class names of arrays have them. Takes time of the pattern's size
+ * times the text's at worst: only the last * is ever gone back to.
+ */
+#include "base/glob.h"
+
+#include <string.h>
+
+/* Longest pattern of a list; longer ones match nothing, as no class name is longer. */
+#define PATTERN_MAX 4096
+
+/* The text after its first character, which may be of several bytes. */
+static const char *skip_character(const char *text)
+{
+	text++;
+	while (((unsigned char)*text & 0xc0) == 0x80)
+		text++;
+	return text;
+}
+
+bool base_glob(const char *pattern, const char *text)
+{
+	const char *star = NULL;   /* the pattern after the last * */
+	const char *resume = NULL; /* where in the text that * ends for now */
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			resume = text;
+		} else if (*pattern == '?') {
+			pattern++;
+			text = skip_character(text);
+		} else if (*pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star;
+			text = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+bool base_glob_list(const char *patterns, const char *text)
+{
+	char pattern[PATTERN_MAX];
+
+	for (const char *p = patterns; *p;) {
+		const size_t size = strcspn(p, ",");
+
+		if (size < sizeof(pattern)) {
+			memcpy(pattern, p, size);
+			pattern[size] = '\0';
+			if (base_glob(pattern, text))
+				return true;
+		}
+		p += size + (p[size] == ',');
+	}
+	return false;
+}
+
+bool base_is_among(const char *names, const char *name)
+{
+	const size_t size = strlen(name);
+
+	for (const char *p = names; *p; p += *p == '|') {
+		const size_t n = strcspn(p, "|");
+
+		if (n == size && memcmp(p, name, n) == 0)
+			return true;
+		p += n;
+	}
+	return false;
+}

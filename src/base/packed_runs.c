@@ -1,0 +1,105 @@
+/*
+ * base/packed_runs.c - packed blocks, appended to slabs.
+ */
+#include "base/packed_runs.h"
+
+#include "base/bytes.h"
+#include "base/pack.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first slab; small arrays stay small. */
+#define FIRST_SLAB_BYTES ((uint64_t)1 << 12)
+
+int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *work, const char *what,
+		   struct hdb_error *err)
+{
+	*runs = (struct base_runs){ .block_count = count / BASE_RUN + 1 };
+	base_chunks_init(&runs->bytes, FIRST_SLAB_BYTES, work, what);
+	runs->position = calloc(runs->block_count, sizeof *runs->position);
+	runs->count = calloc(runs->block_count, sizeof *runs->count);
+	return runs->position && runs->count ?
+		       HDB_OK :
+		       hdb_fail_memory(err, what, runs->block_count * sizeof *runs->position);
+}
+
+void base_runs_release(struct base_runs *runs)
+{
+	if (runs->bytes.work)
+		base_chunks_release(&runs->bytes);
+	base_vec_release(&runs->packed);
+	free(runs->position);
+	free(runs->count);
+	*runs = (struct base_runs){ 0 };
+}
+
+int base_runs_put_packed(struct base_runs *runs, uint64_t block, const struct base_vec *packed,
+			 uint32_t count, struct hdb_error *err)
+{
+	uint8_t *room;
+	int rc;
+
+	assert(block < runs->block_count && count <= BASE_RUN);
+	/* Its length stands before it. */
+	rc = base_chunks_add(&runs->bytes, 8 + packed->count, &runs->position[block], &room, err);
+	if (rc != HDB_OK)
+		return rc;
+	runs->count[block] = count;
+	store64(room, packed->count);
+	memcpy(room + 8, packed->data, packed->count);
+	return HDB_OK;
+}
+
+int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
+		  struct hdb_error *err)
+{
+	int rc;
+
+	runs->packed.count = 0;
+	rc = pack_encode(&runs->packed, values, count, err);
+	return rc == HDB_OK ? base_runs_put_packed(runs, block, &runs->packed, count, err) : rc;
+}
+
+/* Reads `groups` groups of a block from group `from` on. */
+static int get_groups(const struct base_runs *runs, uint64_t block, uint32_t from, uint32_t groups,
+		      uint64_t *values, struct hdb_error *err)
+{
+	const uint8_t *at = base_chunks_at(&runs->bytes, runs->position[block]);
+	struct pack_column column;
+	uint64_t used;
+	const int rc = pack_open(&column, at + 8, load64(at), runs->count[block], &used, err);
+
+	for (uint32_t g = 0; rc == HDB_OK && g < groups; g++)
+		(void)pack_group(&column, from + g, values + (size_t)g * PACK_GROUP);
+	return rc;
+}
+
+static uint32_t groups_of(uint32_t count)
+{
+	return (count + PACK_GROUP - 1) / PACK_GROUP;
+}
+
+int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values,
+		  struct hdb_error *err)
+{
+	return get_groups(runs, block, 0, groups_of(runs->count[block]), values, err);
+}
+
+int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *values, uint32_t count,
+		    struct hdb_error *err)
+{
+	int rc = HDB_OK;
+
+	assert(first % PACK_GROUP == 0);
+	for (uint32_t done = 0; rc == HDB_OK && done < count;) {
+		const uint32_t from = (uint32_t)((first + done) % BASE_RUN);
+		const uint32_t n = count - done < BASE_RUN - from ? count - done : BASE_RUN - from;
+
+		rc = get_groups(runs, (first + done) / BASE_RUN, from / PACK_GROUP, groups_of(n),
+				values + done, err);
+		done += n;
+	}
+	return rc;
+}

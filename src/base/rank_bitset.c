@@ -1,0 +1,44 @@
+/*
+ * base/rank_bitset.c - bits and their ranks.
+ */
+#include "base/rank_bitset.h"
+
+#define WORDS_OF_RANK (BASE_RANK_BITS / 64)
+
+int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_work *work,
+		    const char *what, struct hdb_error *err)
+{
+	const uint64_t ranks = (uint64_t)node_count / BASE_RANK_BITS + 1;
+	int rc;
+
+	*set = (struct base_ranks){ .work = work, .node_count = node_count };
+	rc = base_big_alloc(work, &set->bits_big, ranks * BASE_RANK_BITS / 8, what, err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc_raw(work, &set->before_big, ranks * sizeof *set->before, what,
+					err);
+	set->bits = set->bits_big.data;
+	set->before = set->before_big.data;
+	return rc;
+}
+
+void base_ranks_release(struct base_ranks *set)
+{
+	if (!set->work)
+		return;
+	base_big_free(set->work, &set->before_big);
+	base_big_free(set->work, &set->bits_big);
+	*set = (struct base_ranks){ 0 };
+}
+
+void base_ranks_rank(struct base_ranks *set)
+{
+	const uint64_t words = ((uint64_t)set->node_count / BASE_RANK_BITS + 1) * WORDS_OF_RANK;
+	uint32_t rank = 0;
+
+	for (uint64_t w = 0; w < words; w++) {
+		if (w % WORDS_OF_RANK == 0)
+			set->before[w / WORDS_OF_RANK] = rank;
+		rank += count_bits(base_ranks_word(set, w));
+	}
+	set->count = rank;
+}

@@ -1,0 +1,82 @@
+/*
+ * base/rank_bitset.h - a set of nodes that knows how many of them come before a node: places in a
+ * smaller array.
+ *
+ * Nodes are put in on any thread, then ranked once, then looked up. Memory: a bit a node, and 4
+ * bytes for each BASE_RANK_BITS.
+ */
+#ifndef BASE_RANK_BITSET_H
+#define BASE_RANK_BITSET_H
+
+#include "base/bytes.h"
+#include "base/work.h"
+
+#include <stdatomic.h>
+
+/* Bits of which the rank is counted, not kept: those of a cache line. */
+#define BASE_RANK_BITS 512u
+
+struct base_ranks {
+	struct base_work *work;
+	uint32_t node_count;
+	uint32_t count;         /* nodes in the set, once ranked */
+	_Atomic uint64_t *bits; /* by node */
+	uint32_t *before;       /* by BASE_RANK_BITS nodes: those in the set before them */
+	struct base_big bits_big, before_big;
+};
+
+/*
+ * An empty set of nodes up to node_count, that one too. `work` and `what` are lent. Release it in
+ * any case.
+ */
+int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_work *work,
+		    const char *what, struct hdb_error *err);
+void base_ranks_release(struct base_ranks *set);
+
+static inline uint64_t base_ranks_word(const struct base_ranks *set, uint64_t w)
+{
+	return atomic_load_explicit(&set->bits[w], memory_order_relaxed);
+}
+
+static inline bool base_ranks_has(const struct base_ranks *set, uint32_t v)
+{
+	return base_ranks_word(set, v / 64) >> (v % 64) & 1;
+}
+
+/* On any thread. */
+static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
+{
+	if (!base_ranks_has(set, v))
+		atomic_fetch_or_explicit(&set->bits[v / 64], (uint64_t)1 << (v % 64),
+					 memory_order_relaxed);
+}
+
+/* The same while no other thread puts any in: several times as fast. */
+static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
+{
+	atomic_store_explicit(&set->bits[v / 64],
+			      base_ranks_word(set, v / 64) | (uint64_t)1 << (v % 64),
+			      memory_order_relaxed);
+}
+
+/* Once all are in: sets `count`. */
+void base_ranks_rank(struct base_ranks *set);
+
+/* How many nodes of the set come before v. */
+static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t v)
+{
+	uint32_t rank = set->before[v / BASE_RANK_BITS];
+
+	for (uint32_t w = v / BASE_RANK_BITS * (BASE_RANK_BITS / 64); w < v / 64; w++)
+		rank += count_bits(base_ranks_word(set, w));
+	return rank + count_bits(base_ranks_word(set, v / 64) & (((uint64_t)1 << (v % 64)) - 1));
+}
+
+/* Asks for the memory that base_ranks_before needs. */
+static inline void base_ranks_prefetch(const struct base_ranks *set, uint32_t v)
+{
+	__builtin_prefetch((const void *)&set->bits[v / 64]);
+	__builtin_prefetch(&set->before[v / BASE_RANK_BITS]);
+}
+
+#endif

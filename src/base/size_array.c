@@ -1,0 +1,25 @@
+/*
+ * base/size_array.c - an array of sizes.
+ */
+#include "base/size_array.h"
+
+int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, struct base_work *work,
+		    struct hdb_error *err)
+{
+	int rc;
+
+	*sizes = (struct base_sizes){ .work = work };
+	rc = base_big_alloc(work, &sizes->big, count * (is_wide ? 8 : 4), "retained sizes", err);
+	if (is_wide)
+		sizes->wide = sizes->big.data;
+	else
+		sizes->narrow = sizes->big.data;
+	return rc;
+}
+
+void base_sizes_release(struct base_sizes *sizes)
+{
+	if (sizes->work)
+		base_big_free(sizes->work, &sizes->big);
+	*sizes = (struct base_sizes){ 0 };
+}

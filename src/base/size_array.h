@@ -1,0 +1,44 @@
+/*
+ * base/size_array.h - an array of sizes: 4 bytes each while they fit, else 8.
+ */
+#ifndef BASE_SIZE_ARRAY_H
+#define BASE_SIZE_ARRAY_H
+
+#include "base/work.h"
+
+struct base_sizes {
+	struct base_work *work;
+	uint32_t *narrow; /* one of both is NULL */
+	uint64_t *wide;
+	struct base_big big;
+};
+
+/* `count` zeros. `work` is lent. Release it in any case. */
+int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, struct base_work *work,
+		    struct hdb_error *err);
+void base_sizes_release(struct base_sizes *sizes);
+
+/* Sets a size; false if it is too big for narrow sizes. */
+static inline bool base_sizes_set(struct base_sizes *sizes, uint32_t i, uint64_t size)
+{
+	if (sizes->wide)
+		sizes->wide[i] = size;
+	else
+		sizes->narrow[i] = (uint32_t)size;
+	return sizes->wide || size <= UINT32_MAX;
+}
+
+static inline uint64_t base_sizes_get(const struct base_sizes *sizes, uint32_t i)
+{
+	return sizes->wide ? sizes->wide[i] : sizes->narrow[i];
+}
+
+static inline void base_sizes_prefetch(const struct base_sizes *sizes, uint32_t i)
+{
+	if (sizes->wide)
+		__builtin_prefetch(&sizes->wide[i]);
+	else
+		__builtin_prefetch(&sizes->narrow[i]);
+}
+
+#endif

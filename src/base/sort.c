@@ -1,0 +1,100 @@
+/*
+ * base/sort.c - insertion sort for short lists, radix sort by bytes for the others. A byte that is
+ * the same everywhere costs no pass.
+ */
+#include "base/sort.h"
+
+#include <string.h>
+
+/* Below this, insertion beats counting. */
+#define SHORT_LIST 48
+
+static void insert_keys(struct base_sort_key *keys, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		const struct base_sort_key k = keys[i];
+		size_t j = i;
+		for (; j > 0 && keys[j - 1].key > k.key; j--)
+			keys[j] = keys[j - 1];
+		keys[j] = k;
+	}
+}
+
+/* Turns counts into starts. False if all is in one slot: there is nothing to move. */
+static int counts_to_starts(size_t counts[256], size_t count)
+{
+	size_t sum = 0;
+
+	for (unsigned b = 0; b < 256; b++) {
+		const size_t c = counts[b];
+		if (c == count)
+			return 0;
+		counts[b] = sum;
+		sum += c;
+	}
+	return 1;
+}
+
+void base_sort_keys(struct base_sort_key *keys, struct base_sort_key *spare, size_t count)
+{
+	struct base_sort_key *from = keys, *to = spare;
+	uint64_t varying = 0;
+
+	if (count < SHORT_LIST) {
+		insert_keys(keys, count);
+		return;
+	}
+	for (size_t i = 1; i < count; i++)
+		varying |= keys[i].key ^ keys[0].key;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t at[256] = { 0 };
+		if ((varying >> shift & 0xff) == 0)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			at[from[i].key >> shift & 0xff]++;
+		if (!counts_to_starts(at, count))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			to[at[from[i].key >> shift & 0xff]++] = from[i];
+		struct base_sort_key *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != keys)
+		memcpy(keys, from, count * sizeof *keys);
+}
+
+static void insert_nodes(uint32_t *nodes, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		const uint32_t v = nodes[i];
+		size_t j = i;
+		for (; j > 0 && nodes[j - 1] > v; j--)
+			nodes[j] = nodes[j - 1];
+		nodes[j] = v;
+	}
+}
+
+void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count)
+{
+	uint32_t *from = nodes, *to = spare;
+
+	if (count < SHORT_LIST) {
+		insert_nodes(nodes, count);
+		return;
+	}
+	for (unsigned shift = 0; shift < 32; shift += 8) {
+		size_t at[256] = { 0 };
+		for (size_t i = 0; i < count; i++)
+			at[from[i] >> shift & 0xff]++;
+		if (!counts_to_starts(at, count))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			to[at[from[i] >> shift & 0xff]++] = from[i];
+		uint32_t *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != nodes)
+		memcpy(nodes, from, count * sizeof *nodes);
+}

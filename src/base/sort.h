@@ -1,0 +1,22 @@
+/*
+ * base/sort.h - linear-time sorting of node lists.
+ */
+#ifndef BASE_SORT_H
+#define BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A node and what it is sorted by. */
+struct base_sort_key {
+	uint64_t key;
+	uint32_t node;
+};
+
+/* Sorts `keys` by key ascending, stable. `spare` has room for as many and is overwritten. */
+void base_sort_keys(struct base_sort_key *keys, struct base_sort_key *spare, size_t count);
+
+/* Sorts nodes ascending; `spare` has room for as many and is overwritten. */
+void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
+
+#endif

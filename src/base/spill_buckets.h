@@ -1,0 +1,175 @@
+/*
+ * base/spill_buckets.h - records thrown on piles, each read back in the order in which they came.
+ *
+ * For tables that are filled at random and do not fit: what goes to one part of the table goes on
+ * one pile, and each pile is worked off in memory. A record is one or two numbers that are near
+ * those of the pile's record before, written as differences, and up to two others, all as varints:
+ * 3 to 6 bytes. Piles are chains of chunks, which stay in memory while the budget lasts and go to a
+ * scratch file after that, in whole chunks. What it holds is trusted: it was written by the process
+ * that reads it.
+ */
+#ifndef BASE_SPILL_BUCKETS_H
+#define BASE_SPILL_BUCKETS_H
+
+#include "base/bytes.h"
+#include "base/spill.h"
+#include "base/vec.h"
+
+/* Numbers of a record. */
+#define BASE_BUCKET_FIELDS 4u
+
+/* Bytes of a chunk: at least what a disk reads at once; more make reading faster. */
+#define GRAPH_CHUNK_MIN 4096u
+#define GRAPH_CHUNK_MAX 65536u
+
+struct base_bucket {
+	uint8_t *chunk;       /* being filled */
+	uint32_t used;        /* bytes of it; past every limit if there is none */
+	uint32_t slot;        /* of it */
+	uint32_t first, last; /* full chunks: slots, GRAPH_NO_SLOT */
+	uint64_t before[2];   /* of the record added last */
+	uint64_t count;       /* records */
+};
+
+#define GRAPH_NO_SLOT UINT32_MAX
+
+/* Where a chunk is. */
+struct base_bucket_slot {
+	uint8_t *data;  /* NULL: in the file */
+	uint64_t place; /* in the file: its number there; else its slab */
+	uint32_t used;  /* bytes */
+	uint32_t next;  /* slot of the chunk after it, or of the next free one */
+};
+
+struct base_bucket_slab {
+	struct base_big big;
+	uint32_t live; /* chunks that are in use */
+};
+
+struct base_buckets {
+	struct base_work *work;
+	const char *what;
+	struct base_bucket *pile;
+	uint32_t pile_count;
+	uint32_t chunk_bytes;
+	uint32_t full;         /* a chunk with more bytes than this has no room for a record */
+	uint64_t kept_bytes;   /* of the budget, for others */
+	struct base_vec slots; /* struct base_bucket_slot */
+	struct base_vec slabs; /* struct base_bucket_slab */
+	bool has_small_slabs;
+	uint32_t free_slot;   /* in memory */
+	uint32_t free_place;  /* in the file */
+	uint64_t place_count; /* in the file */
+	struct base_spill spill;
+};
+
+/*
+ * `pile_count` empty piles; `work` and `what` are lent. Chunks are at most so large that one a pile
+ * takes `chunks_bytes`; `kept_bytes` of the budget are left to others. Zero-initialise; release it
+ * in any case.
+ */
+int base_buckets_init(struct base_buckets *piles, uint32_t pile_count, uint64_t chunks_bytes,
+		      uint64_t kept_bytes, struct base_work *work, const char *what,
+		      struct hdb_error *err);
+void base_buckets_release(struct base_buckets *piles);
+
+/* Gives a pile a chunk with room. For base_buckets_add. */
+int base_buckets_turn(struct base_buckets *piles, struct base_bucket *pile, struct hdb_error *err);
+
+/*
+ * Puts a record on a pile: `deltas` (at most 2) numbers near those of the record before, then
+ * `plains` others.
+ */
+static inline int base_buckets_add(struct base_buckets *piles, uint32_t pile_no, unsigned deltas,
+				   unsigned plains, const uint64_t *v, struct hdb_error *err)
+{
+	struct base_bucket *pile = &piles->pile[pile_no];
+	uint8_t *at;
+
+	if (__builtin_expect(pile->used > piles->full, 0)) {
+		const int rc = base_buckets_turn(piles, pile, err);
+		if (rc < 0)
+			return rc;
+	}
+	at = pile->chunk + pile->used;
+	for (unsigned i = 0; i < deltas; i++) {
+		at = put_varint(at, zigzag((int64_t)(v[i] - pile->before[i])));
+		pile->before[i] = v[i];
+	}
+	for (unsigned i = deltas; i < deltas + plains; i++)
+		at = put_varint(at, v[i]);
+	pile->used = (uint32_t)(at - pile->chunk);
+	pile->count++;
+	return HDB_OK;
+}
+
+/* Reads one pile from its first record on. Any thread may, while nothing is put on any. */
+struct base_bucket_reader {
+	const struct base_buckets *piles;
+	const struct base_bucket *pile;
+	const uint8_t *at, *end;
+	uint8_t *buffer;      /* a chunk from the file */
+	uint32_t next;        /* slot */
+	uint32_t ahead;       /* slot from which on nothing was asked for yet */
+	uint32_t ahead_count; /* chunks from next to ahead */
+	bool is_at_last;      /* the chunk that is being filled is the one that is read */
+	uint64_t before[2];
+};
+
+/*
+ * Lends the piles to the reader until base_bucket_end, which takes one that was never begun
+ * (zeros), too.
+ */
+int base_bucket_begin(const struct base_buckets *piles, uint32_t pile_no,
+		      struct base_bucket_reader *reader, struct hdb_error *err);
+void base_bucket_end(struct base_bucket_reader *reader);
+
+/* The next chunk: HDB_OK or HDB_END. For base_bucket_next. */
+int base_bucket_more(struct base_bucket_reader *reader, struct hdb_error *err);
+
+/* A varint that is known to be whole. */
+static inline const uint8_t *base_bucket_varint(const uint8_t *p, uint64_t *v)
+{
+	uint64_t r = *p++;
+	unsigned shift = 7;
+
+	if (r >= 0x80) {
+		r &= 0x7f;
+		for (; *p >= 0x80 && shift < 63; shift += 7)
+			r |= (uint64_t)(*p++ & 0x7f) << shift;
+		r |= (uint64_t)*p++ << shift;
+	}
+	*v = r;
+	return p;
+}
+
+/* The next record into v, of as many numbers as it was put with: HDB_OK or HDB_END. */
+static inline int base_bucket_next(struct base_bucket_reader *reader, unsigned deltas,
+				   unsigned plains, uint64_t *v, struct hdb_error *err)
+{
+	const uint8_t *at;
+
+	if (reader->at == reader->end) {
+		const int rc = base_bucket_more(reader, err);
+		if (rc != HDB_OK)
+			return rc;
+	}
+	at = reader->at;
+	for (unsigned i = 0; i < deltas; i++) {
+		at = base_bucket_varint(at, &v[i]);
+		v[i] = reader->before[i] + (uint64_t)unzigzag(v[i]);
+		reader->before[i] = v[i];
+	}
+	for (unsigned i = deltas; i < deltas + plains; i++)
+		at = base_bucket_varint(at, &v[i]);
+	reader->at = at;
+	return HDB_OK;
+}
+
+/* Says that a pile will be read soon. */
+void base_bucket_soon(const struct base_buckets *piles, uint32_t pile_no);
+
+/* Empties a pile that was read; its memory is used again. */
+void base_bucket_drop(struct base_buckets *piles, uint32_t pile_no);
+
+#endif

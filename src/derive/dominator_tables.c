@@ -1,0 +1,204 @@
+/*
+ * derive/dominator_tables.c - the tables dominators and retained, built together.
+ *
+ * A retained size is kept as what it exceeds the shallow size by, in units of the alignment: most
+ * objects retain just themselves.
+ */
+#include "derive/blocks.h"
+#include "derive/build.h"
+#include "derive/dominators_contracted.h"
+#include "derive/dominators_nca.h"
+#include "derive/dominators_spill.h"
+#include <stdlib.h>
+
+/* Instead of a dominator's number. */
+#define UNREACHED UINT64_MAX
+
+struct build {
+	struct derive *derive;
+	struct store_writer *writer;
+	struct graph_dominators dominators;
+	struct base_sizes sizes; /* by number, in units of the alignment: shallow, then retained */
+	const uint32_t *node;    /* by number */
+	atomic_bool is_too_big;  /* a size that narrow sizes do not hold */
+};
+
+static int read_numbers(const struct build *b, struct derive_block *block, struct hdb_error *err)
+{
+	return graph_dominators_numbers(&b->dominators, block->objects->first_ix, block->values,
+					block->objects->count, err);
+}
+
+static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct build *b = ctx;
+	const int r = read_numbers(b, block, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+		const uint32_t number = (uint32_t)block->values[i];
+
+		if (number && !base_sizes_set(&b->sizes, number,
+					      derive_units(b->derive, block->objects->shallow[i])))
+			atomic_store(&b->is_too_big, true);
+	}
+	return r;
+}
+
+static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
+{
+	int r = base_sizes_init(&b->sizes, (uint64_t)b->dominators.count + 1, is_wide,
+				b->derive->work, err);
+
+	atomic_store(&b->is_too_big, false);
+	if (r == HDB_OK)
+		r = derive_each_block(b->derive, "shallow sizes", true, load_shallow, NULL, b, err);
+	if (r == HDB_OK && atomic_load(&b->is_too_big))
+		r = HDB_ELIMIT;
+	return r == HDB_OK ? graph_retained(&b->dominators, &b->sizes, err) : r;
+}
+
+static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct build *b = ctx;
+	const int r = read_numbers(b, block, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+		const uint32_t number = (uint32_t)block->values[i];
+
+		block->values[i] =
+			number ? base_sizes_get(&b->sizes, number) -
+					 derive_units(b->derive, block->objects->shallow[i]) :
+				 0;
+	}
+	return r;
+}
+
+static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct build *b = ctx;
+	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
+	const int r = read_numbers(b, block, err);
+
+	/* Two steps, so that the second one's memory can be asked for all at once. */
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		block->values[i] =
+			block->values[i] ? b->dominators.dominator[block->values[i]] : UNREACHED;
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		block->values[i] = derive_tree_value(
+			first_ix + i,
+			block->values[i] == UNREACHED ? first_ix + i : b->node[block->values[i]]);
+	return r;
+}
+
+/* In memory, one table after the other: sizes and nodes are not needed at the same time. */
+static int put_both(struct build *b, struct hdb_error *err)
+{
+	struct base_big nodes = { 0 };
+	int r = sum_sizes(b, false, err);
+
+	if (r == HDB_ELIMIT) {
+		base_sizes_release(&b->sizes);
+		r = sum_sizes(b, true, err);
+	}
+	if (r == HDB_OK)
+		r = derive_put_column(b->derive, b->writer, STORE_RETAINED,
+				      "writing retained sizes", true, fill_retained, b, err);
+	base_sizes_release(&b->sizes);
+	if (r == HDB_OK)
+		r = graph_dominators_nodes(&b->dominators, &nodes, err);
+	b->node = nodes.data;
+	if (r == HDB_OK)
+		r = derive_put_column(b->derive, b->writer, STORE_DOMINATORS, "writing dominators",
+				      false, fill_dominators, b, err);
+	base_big_free(b->derive->work, &nodes);
+	return r;
+}
+
+static int write_both(struct build *b, struct hdb_error *err)
+{
+	const uint32_t n = b->derive->heap->object_count;
+	const bool is_short =
+		b->dominators.dominator_big.is_file ||
+		base_work_room(b->derive->work) < ((uint64_t)n + 1) * sizeof(uint32_t);
+	int r = is_short ? derive_put_piled(b->derive, b->writer, &b->dominators, err) :
+			   put_both(b, err);
+
+	if (r == HDB_OK)
+		r = store_put_table(b->writer, STORE_DOMINATORS, n, err);
+	return r == HDB_OK ? store_put_table(b->writer, STORE_RETAINED, n, err) : r;
+}
+
+static int build_dominators(struct derive *derive, struct store_writer *writer,
+			    struct hdb_error *err)
+{
+	struct build b = { .derive = derive, .writer = writer };
+	struct graph_rows rows;
+	int r = derive_build_far(derive, writer, err);
+
+	if (r == HDB_NOTFOUND)
+		r = derive_build_contracted(derive, writer, err);
+	if (r != HDB_NOTFOUND)
+		return r;
+	/* For the graph and the numbers first, then for the links. */
+	base_pool_reserve(derive->work,
+			  GRAPH_DOMINATORS_BYTES * (derive->heap->object_count + 1ull));
+	base_work_keep(derive->work,
+		       graph_dominators_kept(derive->work, derive->heap->object_count));
+	r = derive_graph_load(derive, false, &rows, err);
+	if (r == HDB_OK)
+		r = graph_dominators(&rows, derive->heap->root_bits, GRAPH_SEARCH_ANY, derive->work,
+				     &b.dominators, err);
+	base_work_keep(derive->work, 0);
+	if (r == HDB_OK)
+		r = write_both(&b, err);
+	graph_dominators_release(&b.dominators);
+	return r;
+}
+
+const struct derive_builder derive_build_dominators = {
+	.tables = { STORE_DOMINATORS, STORE_RETAINED },
+	.build = build_dominators,
+};
+
+/* ---- readers ---- */
+
+int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t dominator;
+	uint64_t value;
+	int r = derive_dominator(derive, ix, &dominator, err);
+
+	*bytes = 0;
+	if (r < 0 || dominator == ix)
+		return r;
+	r = derive_need(derive, STORE_RETAINED, err);
+	if (r == HDB_OK)
+		r = heap_object(derive->heap, ix, &object, err);
+	if (r == HDB_OK)
+		r = store_column_get(&derive->retained, ix, &value, err);
+	if (r == HDB_OK)
+		*bytes = object.shallow_bytes + value * derive->heap->layout.align_bytes;
+	return r;
+}
+
+int derive_retained_block(struct derive *derive, const struct heap_block *objects, uint64_t *bytes,
+			  struct hdb_error *err)
+{
+	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	uint32_t count = 0;
+	int r = reachable ? derive_need(derive, STORE_RETAINED, err) :
+			    hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS);
+
+	if (r == HDB_OK)
+		r = derive_reachable_block(derive, objects->first_ix / STORE_BLOCK_OBJECTS,
+					   reachable, err);
+	if (r == HDB_OK)
+		r = store_column_block(&derive->retained, objects->first_ix, bytes, &count, err);
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		bytes[i] = reachable[i] ? objects->shallow[i] +
+						  bytes[i] * derive->heap->layout.align_bytes :
+					  0;
+	free(reachable);
+	return r;
+}

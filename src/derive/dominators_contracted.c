@@ -1,0 +1,575 @@
+/*
+ * derive/dominators_contracted.c - the heap's edges shown to graph/dominators/contract.h, pass by
+ * pass, and the tables that come of it.
+ *
+ * An object's edges are its references and the one to its class, which is soft where the class has
+ * many objects and is no root.
+ */
+#include "derive/dominators_contracted.h"
+
+#include "derive/blocks.h"
+#include "derive/dominator_rows.h"
+#include "derive/references.h"
+#include "graph/dominators/contract.h"
+
+#include <stdlib.h>
+
+/*
+ * Edges to classes with fewer objects are hard. Array classes and hidden ones are in no list of a
+ * loader, only their objects refer to them; where that is a few below one object, such an edge
+ * would have to be made hard later on.
+ */
+#define SOFT_OBJECTS_MIN 1000u
+
+/* A list that the calling thread reads: it is big. */
+struct big_list {
+	uint32_t ix;
+	size_t at; /* its row */
+};
+
+/* What a block's work has for itself. Lengths of lists are the block's values. */
+struct contract_slot {
+	struct base_vec entries; /* uint32_t: references as stored */
+	struct base_vec big;     /* struct big_list */
+	/* uint32_t: objects of classes that have few, each with its class object */
+	struct base_vec few;
+	struct graph_pushes pushes;
+	struct graph_contract_rows rows;
+};
+
+struct contracted {
+	struct derive *derive;
+	struct store_block *blocks; /* of the table references */
+	struct store_lists lists;   /* for big ones */
+	struct contract_slot *slots;
+	unsigned slot_count;
+	struct base_vec few;       /* the same, of all blocks */
+	uint64_t *objects;         /* by class: how many there are */
+	bool *is_soft;             /* by class: edges to it are pushed */
+	uint32_t *suspected;       /* by class: the dominator of a suspect, or GRAPH_NONE */
+	atomic_bool *is_confirmed; /* by class: it stays one */
+	bool is_hardened;          /* some are not, which were */
+	struct graph_contract c;
+	struct graph_rows rows;
+};
+
+/* The class object of object i, or GRAPH_NONE where it is a root: nothing depends on that edge. */
+static uint32_t class_of(const struct contracted *x, const struct derive_block *block, uint32_t i)
+{
+	const uint32_t ix = heap_class(x->derive->heap, block->objects->class_no[i])->ix;
+
+	return ix < x->derive->heap->object_count && !heap_is_root(x->derive->heap, ix) ?
+		       ix :
+		       GRAPH_NONE;
+}
+
+static int decode(struct contracted *x, struct derive_block *block, struct hdb_error *err)
+{
+	struct contract_slot *s = &x->slots[block->slot];
+
+	s->entries.count = s->big.count = 0;
+	return store_lists_decode(x->derive->heap->store, STORE_REFERENCES,
+				  &x->blocks[block->block_no], x->derive->heap->object_count,
+				  block->values, &s->entries, err);
+}
+
+/* Notes a list that is big. */
+static int note_big(struct contract_slot *s, uint32_t ix, size_t at, struct hdb_error *err)
+{
+	const struct big_list big = { .ix = ix, .at = at };
+
+	return base_vec_push(&s->big, &big, sizeof(big), err);
+}
+
+/* Calls `show` for the batches of each big list of a block, the last list first. */
+static int each_big(struct contracted *x, struct contract_slot *s,
+		    int (*show)(struct contracted *x, struct contract_slot *s,
+				const struct big_list *big, const uint32_t *targets, size_t count,
+				struct hdb_error *err),
+		    struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = s->big.count; i-- > 0 && r == HDB_OK;) {
+		const struct big_list *big = base_vec_at(&s->big, struct big_list, i);
+		const uint32_t *batch;
+		size_t count = 0;
+
+		r = store_lists_begin(&x->lists, big->ix, NULL, err);
+		do {
+			if (r == HDB_OK)
+				r = store_lists_next(&x->lists, &batch, &count, err);
+			if (r == HDB_OK && count)
+				r = show(x, s, big, batch, count, err);
+		} while (r == HDB_OK && count);
+	}
+	return r;
+}
+
+/* ---- the first pass ---- */
+
+static int see_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+	struct contract_slot *s = &x->slots[block->slot];
+	const uint32_t *entry;
+	uint64_t left;
+	int r = decode(x, block, err);
+
+	s->few.count = 0;
+	entry = s->entries.data;
+	left = s->entries.count;
+	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+		const uint32_t ix = block->objects->first_ix + i, class_ix = class_of(x, block, i);
+		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
+
+		graph_contract_see(&x->c, ix, entry, n, left);
+		entry += n;
+		left -= n;
+		if (class_ix != GRAPH_NONE && !x->is_soft[block->objects->class_no[i]]) {
+			const uint32_t pair[] = { ix, class_ix };
+
+			graph_contract_see(&x->c, ix, &class_ix, 1, 1);
+			r = base_vec_push(&s->few, pair, sizeof(pair), err);
+		}
+		if (block->values[i] & STORE_LIST_IS_BIG)
+			r = note_big(s, ix, 0, err);
+	}
+	return r;
+}
+
+static int see_batch(struct contracted *x, struct contract_slot *s, const struct big_list *big,
+		     const uint32_t *targets, size_t count, struct hdb_error *err)
+{
+	(void)s;
+	(void)err;
+	graph_contract_see(&x->c, big->ix, targets, count, count);
+	return HDB_OK;
+}
+
+static int take_seen(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+	struct contract_slot *s = &x->slots[block->slot];
+	int r = base_vec_reserve(&x->few, s->few.count, 2 * sizeof(uint32_t), err);
+
+	if (r == HDB_OK && s->few.count)
+		memcpy((uint32_t *)x->few.data + 2 * x->few.count, s->few.data,
+		       s->few.count * 2 * sizeof(uint32_t));
+	x->few.count += r == HDB_OK ? s->few.count : 0;
+	return r == HDB_OK ? each_big(x, s, see_batch, err) : r;
+}
+
+/* ---- the second pass ---- */
+
+static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+	struct contract_slot *s = &x->slots[block->slot];
+	const uint32_t *entry;
+	int r = decode(x, block, err);
+
+	entry = s->entries.data;
+	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+		const uint32_t ix = block->objects->first_ix + i;
+		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
+
+		if (!graph_contract_is_kept(&x->c, ix)) {
+			graph_contract_mark(&x->c, ix, entry, n);
+			if (x->is_hardened && !x->is_soft[block->objects->class_no[i]]) {
+				const uint32_t class_ix = class_of(x, block, i);
+
+				if (class_ix != GRAPH_NONE)
+					graph_contract_mark(&x->c, ix, &class_ix, 1);
+			}
+			if (block->values[i] & STORE_LIST_IS_BIG)
+				r = note_big(s, ix, 0, err);
+		}
+		entry += n;
+	}
+	return r;
+}
+
+static int mark_batch(struct contracted *x, struct contract_slot *s, const struct big_list *big,
+		      const uint32_t *targets, size_t count, struct hdb_error *err)
+{
+	(void)s;
+	(void)err;
+	graph_contract_mark(&x->c, big->ix, targets, count);
+	return HDB_OK;
+}
+
+static int take_marked(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+
+	return each_big(x, &x->slots[block->slot], mark_batch, err);
+}
+
+/* ---- the third pass ---- */
+
+static int push_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+	struct contract_slot *s = &x->slots[block->slot];
+	int r = HDB_OK;
+
+	graph_pushes_start(&s->pushes);
+	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+		const uint32_t ix = block->objects->first_ix + i,
+			       class_no = block->objects->class_no[i];
+
+		if (x->is_soft[class_no] && !graph_contract_is_kept(&x->c, ix))
+			r = graph_contract_push(&x->c, &s->pushes, ix,
+						heap_class(x->derive->heap, class_no)->ix, err);
+	}
+	return r;
+}
+
+static int take_pushed(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+
+	return graph_contract_join(&x->c, &x->slots[block->slot].pushes, err);
+}
+
+/* ---- the fourth pass ---- */
+
+/* Packs the row of a kept object: its class, and its `count` references. */
+static int pack_row(struct contracted *x, struct derive_block *block, uint32_t i,
+		    const uint32_t *entry, uint64_t count, struct hdb_error *err)
+{
+	struct contract_slot *s = &x->slots[block->slot];
+	const uint32_t ix = block->objects->first_ix + i;
+	const bool is_big = block->values[i] & STORE_LIST_IS_BIG;
+	uint32_t class_ix = class_of(x, block, i);
+	size_t at = 0;
+	int r = graph_contract_pack(&x->c, &s->rows, ix, class_ix, entry, count, is_big, &at, err);
+
+	return r == HDB_OK && is_big ? note_big(s, ix, at, err) : r;
+}
+
+static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+	struct contract_slot *s = &x->slots[block->slot];
+	const uint32_t *entry;
+	int r = decode(x, block, err);
+
+	graph_contract_rows_empty(&s->rows);
+	entry = s->entries.data;
+	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
+
+		if (graph_contract_is_kept(&x->c, block->objects->first_ix + i))
+			r = pack_row(x, block, i, entry, n, err);
+		entry += n;
+	}
+	return r;
+}
+
+static int widen_row(struct contracted *x, struct contract_slot *s, const struct big_list *big,
+		     const uint32_t *targets, size_t count, struct hdb_error *err)
+{
+	return graph_contract_widen(&x->c, &s->rows, big->at, targets, count, err);
+}
+
+static int take_packed(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+	struct contract_slot *s = &x->slots[block->slot];
+	const int r = each_big(x, s, widen_row, err);
+
+	return r == HDB_OK ? graph_contract_put(&x->c, &s->rows, err) : r;
+}
+
+/* ---- rounds ---- */
+
+static int count_objects(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+
+	(void)err;
+	x->objects[count->class_no] += count->count;
+	return HDB_OK;
+}
+
+/* Which classes edges are pushed to. Without counts: all. */
+static int soften_classes(struct contracted *x, struct hdb_error *err)
+{
+	struct heap *heap = x->derive->heap;
+	const int found = heap_each_count(heap, count_objects, x, err);
+	int r = found < 0 ? found : HDB_OK;
+
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		const uint32_t ix = heap_class(heap, no)->ix;
+
+		if (ix < heap->object_count &&
+		    (found == HDB_NOTFOUND || x->objects[no] >= SOFT_OBJECTS_MIN))
+			r = graph_contract_soften(&x->c, ix, err);
+	}
+	return r;
+}
+
+static void note_soft(struct contracted *x)
+{
+	const struct heap *heap = x->derive->heap;
+
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		const uint32_t ix = heap_class(heap, no)->ix;
+
+		x->is_soft[no] = ix < heap->object_count && graph_contract_is_soft(&x->c, ix);
+	}
+}
+
+static int compare_suspects(const void *a, const void *b)
+{
+	const struct graph_suspect *x = a, *y = b;
+
+	if (x->dominator != y->dominator)
+		return x->dominator < y->dominator ? -1 : 1;
+	return x->target < y->target ? -1 : x->target > y->target;
+}
+
+/* Which of an object's suspects, [first, end) in order of targets, are among its own edges. */
+static int find_direct(struct contracted *x, const struct graph_suspect *first,
+		       const struct graph_suspect *end, bool *is_direct, struct hdb_error *err)
+{
+	const uint32_t ix = first->dominator;
+	struct heap_object object;
+	const uint32_t *batch;
+	uint32_t class_ix[1];
+	size_t count = 1;
+	int r = heap_object(x->derive->heap, ix, &object, err);
+
+	if (r == HDB_OK)
+		r = store_lists_begin(&x->lists, ix, NULL, err);
+	class_ix[0] = r == HDB_OK ? heap_class(x->derive->heap, object.class_no)->ix : GRAPH_NONE;
+	for (batch = class_ix; r == HDB_OK && count;
+	     r = store_lists_next(&x->lists, &batch, &count, err)) {
+		for (size_t i = 0; i < count; i++) {
+			const struct graph_suspect key = { .dominator = ix, .target = batch[i] };
+			const struct graph_suspect *found = bsearch(
+				&key, first, (size_t)(end - first), sizeof(key), compare_suspects);
+			if (found)
+				is_direct[found - first] = true;
+		}
+	}
+	return r;
+}
+
+/* Takes those out of the suspects. */
+static int clear_suspects(struct contracted *x, struct hdb_error *err)
+{
+	struct graph_suspect *suspect = x->c.suspects.data;
+	const size_t count = x->c.suspects.count;
+	bool *is_direct = calloc(count + 1, sizeof(*is_direct));
+	size_t kept = 0;
+	int r = is_direct ? HDB_OK : hdb_fail_memory(err, "classes", count);
+
+	for (size_t i = 0, end; i < count && r == HDB_OK; i = end) {
+		for (end = i + 1; end < count && suspect[end].dominator == suspect[i].dominator;)
+			end++;
+		r = find_direct(x, suspect + i, suspect + end, is_direct + i, err);
+	}
+	for (size_t i = 0; i < count && r == HDB_OK; i++)
+		if (!is_direct[i])
+			suspect[kept++] = suspect[i];
+	x->c.suspects.count = kept;
+	free(is_direct);
+	return r;
+}
+
+/* Notes suspects of which an edge was pushed to the dominator. */
+static int confirm_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct contracted *x = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->objects->count; i++) {
+		const uint32_t ix = block->objects->first_ix + i, no = block->objects->class_no[i];
+
+		if (x->suspected[no] != GRAPH_NONE && !graph_contract_is_kept(&x->c, ix) &&
+		    graph_contract_above(&x->c, ix) == x->suspected[no])
+			atomic_store_explicit(&x->is_confirmed[no], true, memory_order_relaxed);
+	}
+	return HDB_OK;
+}
+
+/* Takes out the suspects to which that does not apply. */
+static int confirm_suspects(struct contracted *x, struct hdb_error *err)
+{
+	const struct heap *heap = x->derive->heap;
+	struct graph_suspect *suspect = x->c.suspects.data;
+	size_t kept = 0;
+	int r;
+
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		atomic_store_explicit(&x->is_confirmed[no], false, memory_order_relaxed);
+		x->suspected[no] = GRAPH_NONE;
+		for (size_t i = 0; i < x->c.suspects.count; i++)
+			if (suspect[i].target == heap_class(heap, no)->ix)
+				x->suspected[no] = suspect[i].dominator;
+	}
+	r = derive_each_block(x->derive, "dominators: classes", true, confirm_block, NULL, x, err);
+	for (size_t i = 0; i < x->c.suspects.count; i++) {
+		bool is_one = false;
+
+		for (uint32_t no = 0; no < heap->class_count; no++)
+			is_one = is_one ||
+				 (heap_class(heap, no)->ix == suspect[i].target &&
+				  atomic_load_explicit(&x->is_confirmed[no], memory_order_relaxed));
+		if (is_one)
+			suspect[kept++] = suspect[i];
+	}
+	x->c.suspects.count = kept;
+	return r;
+}
+
+/* Makes the small graph and takes its dominators. */
+static int search(struct contracted *x, struct hdb_error *err)
+{
+	struct derive *derive = x->derive;
+	struct graph_dominators d = { 0 };
+	int r = derive_each_block(derive, "dominators: what is kept", x->is_hardened, mark_block,
+				  take_marked, x, err);
+
+	for (size_t i = 0; r == HDB_OK && i < x->few.count; i++) {
+		const uint32_t *pair = (const uint32_t *)x->few.data + 2 * i;
+
+		if (!graph_contract_is_kept(&x->c, pair[0]))
+			graph_contract_mark(&x->c, pair[0], &pair[1], 1);
+	}
+	if (r == HDB_OK)
+		r = graph_contract_marked(&x->c, err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "dominators: classes", true, push_block, take_pushed,
+				      x, err);
+	if (r == HDB_OK)
+		r = graph_contract_start_rows(&x->c, &x->rows, err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "dominators: small graph", true, pack_block,
+				      take_packed, x, err);
+	if (r == HDB_OK)
+		r = graph_contract_end_rows(&x->c, err);
+	if (r == HDB_OK)
+		r = graph_dominators(&x->rows, x->c.roots, GRAPH_SEARCH_ANY, derive->work, &d, err);
+	if (r == HDB_OK)
+		r = graph_contract_solve(&x->c, &d, err);
+	graph_dominators_release(&d);
+	graph_rows_release(&x->rows);
+	return r;
+}
+
+static int find_dominators(struct contracted *x, struct hdb_error *err)
+{
+	struct derive *derive = x->derive;
+	int r = graph_contract_init(&x->c, derive->heap->object_count, derive->heap->root_bits,
+				    derive->work, err);
+
+	if (r == HDB_OK)
+		r = soften_classes(x, err);
+	if (r == HDB_OK) {
+		note_soft(x);
+		r = derive_each_block(derive, "dominators: referrers", true, see_block, take_seen,
+				      x, err);
+	}
+	if (r == HDB_OK)
+		r = graph_contract_seen(&x->c, err);
+	do {
+		if (r == HDB_OK)
+			r = search(x, err);
+		if (r == HDB_OK)
+			r = graph_contract_suspect(&x->c, err);
+		if (r == HDB_OK)
+			r = clear_suspects(x, err);
+		if (r == HDB_OK && x->c.suspects.count)
+			r = confirm_suspects(x, err);
+		if (r == HDB_OK) {
+			graph_contract_harden(&x->c);
+			note_soft(x);
+			x->is_hardened = true;
+		}
+	} while (r == HDB_OK && x->c.suspects.count);
+	return r == HDB_OK ? graph_contract_finish(&x->c, err) : r;
+}
+
+/* ---- the tables ---- */
+
+static int read_parents(void *ctx, uint32_t first, uint32_t count, uint32_t *parent,
+			struct hdb_error *err)
+{
+	const struct contracted *x = ctx;
+
+	(void)err;
+	memcpy(parent, (const uint32_t *)x->c.up_big.data + first, count * sizeof(*parent));
+	return HDB_OK;
+}
+
+static void release_parents(void *ctx)
+{
+	struct contracted *x = ctx;
+
+	graph_contract_release(&x->c);
+}
+
+static int make_slots(struct contracted *x, struct hdb_error *err)
+{
+	x->slot_count = DERIVE_SLOTS_PER_THREAD * x->derive->work->threads;
+	x->slots = calloc(x->slot_count, sizeof(*x->slots));
+	x->objects = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->objects));
+	x->is_soft = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->is_soft));
+	x->suspected = calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->suspected));
+	x->is_confirmed =
+		calloc((size_t)x->derive->heap->class_count + 1, sizeof(*x->is_confirmed));
+	if (!x->slots || !x->objects || !x->is_soft || !x->suspected || !x->is_confirmed)
+		return hdb_fail_memory(err, "dominators", sizeof(*x->slots));
+	return HDB_OK;
+}
+
+static void free_slots(struct contracted *x)
+{
+	for (unsigned i = 0; x->slots && i < x->slot_count; i++) {
+		base_vec_release(&x->slots[i].entries);
+		base_vec_release(&x->slots[i].big);
+		base_vec_release(&x->slots[i].few);
+		base_vec_release(&x->slots[i].pushes.edges);
+		graph_contract_rows_release(&x->slots[i].rows);
+	}
+	free(x->slots);
+	base_vec_release(&x->few);
+	free(x->objects);
+	free(x->is_soft);
+	free(x->suspected);
+	free(x->is_confirmed);
+}
+
+int derive_build_contracted(struct derive *derive, struct store_writer *writer,
+			    struct hdb_error *err)
+{
+	struct contracted x = { .derive = derive };
+	const struct derive_parents parents = { .read = read_parents,
+						.release = release_parents,
+						.ctx = &x };
+	const uint32_t n = derive->heap->object_count;
+	int r;
+
+	if (n > GRAPH_CONTRACT_NODES_MAX || graph_contract_bytes(n) > base_work_room(derive->work))
+		return HDB_NOTFOUND;
+	r = heap_load_classes(derive->heap, err);
+	heap_references(derive->heap, &x.lists);
+	if (r == HDB_OK)
+		r = heap_load_roots(derive->heap, err);
+	if (r == HDB_OK)
+		r = derive_reference_blocks(derive, &x.blocks, err);
+	if (r == HDB_OK)
+		r = make_slots(&x, err);
+	if (r == HDB_OK)
+		r = find_dominators(&x, err);
+	free_slots(&x);
+	free(x.blocks);
+	if (r == HDB_OK)
+		r = derive_put_parents(derive, writer, &parents, err);
+	graph_contract_release(&x.c);
+	return r;
+}

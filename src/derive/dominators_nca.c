@@ -1,0 +1,337 @@
+/*
+ * derive/dominators_nca.c - dominators and retained sizes of heaps whose references lead far away.
+ *
+ * Each pass reads the references of those objects that have to be shown, on all threads.
+ */
+#include "derive/dominators_nca.h"
+
+#include "derive/blocks.h"
+#include "derive/dominator_rows.h"
+#include "derive/references.h"
+#include "graph/dominators/nca_grow.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STORE_LIST_GROUP == 0,
+	      "lists are read in the groups that the passes ask for");
+
+/*
+ * Blocks that are looked at to learn how far references lead, and the objects that it takes to
+ * matter.
+ */
+#define SAMPLE_BLOCKS 64u
+#define SAMPLE_OBJECTS_MIN 1000000u
+
+/* Edges of a big list that wait to be put away. */
+#define JOIN_EDGES 0x10000u
+
+/*
+ * Groups of a block that make it worth to read the whole of it: each alone costs a read of some
+ * pages.
+ */
+#define ASK_GROUPS 32u
+
+/* Blocks that are asked for before their turn, a thread. */
+#define ASK_AHEAD 2u
+
+/* What a block's work has for itself. */
+struct far_slot {
+	struct graph_meet_batch *batch;
+	struct base_vec entries; /* uint32_t */
+	struct base_vec big;     /* uint32_t: objects with big lists that have to be shown */
+};
+
+struct far {
+	struct derive *derive;
+	struct store_writer *writer;
+	struct store_block *blocks; /* of the table references */
+	struct store_lists lists;   /* for big ones */
+	struct far_slot *slots;
+	unsigned slot_count;
+	bool is_backward;   /* the pass goes from the last block to the first */
+	bool wants_classes; /* there are class objects that may rise */
+	struct graph_meet meet;
+};
+
+/* ---- whether this is the way ---- */
+
+static int sample_block(struct far *far, uint32_t block_no, uint64_t *lengths,
+			struct base_vec *entries, uint64_t *far_count, struct hdb_error *err)
+{
+	const uint32_t *entry;
+	int r;
+
+	entries->count = 0;
+	r = store_lists_decode(far->derive->heap->store, STORE_REFERENCES, &far->blocks[block_no],
+			       far->derive->heap->object_count, lengths, entries, err);
+	entry = entries->data;
+	for (uint32_t i = 0; r == HDB_OK && i < far->blocks[block_no].item_count; i++) {
+		const uint32_t ix = block_no * STORE_BLOCK_OBJECTS + i;
+		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
+
+		for (uint64_t e = 0; e < n; e++)
+			*far_count += entry[e] - ix + GRAPH_FAR > 2 * GRAPH_FAR;
+		entry += n;
+	}
+	return r;
+}
+
+/* HDB_OK if most references are far, else HDB_NOTFOUND. */
+static int is_far(struct far *far, struct hdb_error *err)
+{
+	const uint32_t n = far->derive->heap->object_count,
+		       blocks = heap_block_count(far->derive->heap);
+	const uint32_t step = blocks / SAMPLE_BLOCKS + 1;
+	struct base_vec entries = { 0 };
+	uint64_t *lengths, far_count = 0, edge_count = 0;
+	int r = HDB_OK;
+
+	if (n < SAMPLE_OBJECTS_MIN || n > GRAPH_MEET_NODES_MAX)
+		return HDB_NOTFOUND;
+	lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
+	if (!lengths)
+		return hdb_fail_memory(err, "references", STORE_BLOCK_OBJECTS * sizeof(*lengths));
+	for (uint32_t b = 0; b < blocks && r == HDB_OK; b += step) {
+		r = sample_block(far, b, lengths, &entries, &far_count, err);
+		edge_count += entries.count;
+	}
+	base_vec_release(&entries);
+	free(lengths);
+	if (r == HDB_OK && far_count <= edge_count / 2)
+		r = HDB_NOTFOUND;
+	return r;
+}
+
+/* ---- the passes ---- */
+
+/* The edge of object i of a block to its class. Root classes are at the top anyway. */
+static void show_class(struct far *far, struct far_slot *s, const struct derive_block *block,
+		       uint32_t i)
+{
+	const uint32_t class_ix = heap_class(far->derive->heap, block->objects->class_no[i])->ix;
+
+	graph_meet_show(&far->meet, s->batch, block->objects->first_ix + i, &class_ix, 1);
+}
+
+static int show_group(struct far *far, struct derive_block *block, uint32_t group, uint32_t mask,
+		      struct hdb_error *err)
+{
+	struct far_slot *s = &far->slots[block->slot];
+	const uint32_t first = group * STORE_LIST_GROUP;
+	uint64_t lengths[STORE_LIST_GROUP];
+	const uint32_t *entry;
+	uint32_t count = 0;
+	int r;
+
+	s->entries.count = 0;
+	r = store_lists_decode_group(
+		far->derive->heap->store, STORE_REFERENCES, &far->blocks[block->block_no], group,
+		mask, far->derive->heap->object_count, lengths, &s->entries, &count, err);
+	entry = s->entries.data;
+	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+		const uint32_t ix = block->objects->first_ix + first + i;
+		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
+
+		if (!(mask >> i & 1))
+			continue;
+		graph_meet_show(&far->meet, s->batch, ix, entry, n);
+		entry += n;
+		if (far->wants_classes)
+			show_class(far, s, block, first + i);
+		if (lengths[i] & STORE_LIST_IS_BIG)
+			r = base_vec_push(&s->big, &ix, sizeof(ix), err);
+	}
+	return r;
+}
+
+static uint32_t group_count(const struct far *far, uint32_t block_no)
+{
+	const uint32_t first = block_no * STORE_BLOCK_OBJECTS,
+		       left = far->derive->heap->object_count - first;
+
+	return ((left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS) + STORE_LIST_GROUP - 1) /
+	       STORE_LIST_GROUP;
+}
+
+/*
+ * Has the lists of a block read if many are needed: they may have been driven out of memory since
+ * the last pass.
+ */
+static void ask_for(const struct far *far, uint32_t block_no)
+{
+	const struct store_block *block = &far->blocks[block_no];
+
+	if (block_no < heap_block_count(far->derive->heap) &&
+	    graph_meet_waiting(&far->meet, block_no * (STORE_BLOCK_OBJECTS / STORE_LIST_GROUP),
+			       group_count(far, block_no)) >= ASK_GROUPS)
+		base_map_soon(block->data, block->size);
+}
+
+static int show_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+	struct far_slot *s = &far->slots[block->slot];
+	const uint32_t first_group = block->objects->first_ix / STORE_LIST_GROUP;
+	const uint32_t groups = group_count(far, block->block_no);
+	const uint32_t ahead = ASK_AHEAD * far->derive->work->threads;
+	bool has_objects = !far->wants_classes;
+	int r = HDB_OK;
+
+	s->big.count = 0;
+	ask_for(far, block->block_no);
+	ask_for(far, far->is_backward ? block->block_no - ahead : block->block_no + ahead);
+	for (uint32_t g = 0; g < groups && r == HDB_OK; g++) {
+		uint32_t mask;
+
+		if (!graph_meet_wants(&far->meet, s->batch, first_group + g, &mask))
+			continue;
+		if (!has_objects)
+			r = heap_read_block(far->derive->heap, block->block_no, block->objects,
+					    err);
+		has_objects = true;
+		if (r == HDB_OK)
+			r = show_group(far, block, g, mask, err);
+	}
+	graph_meet_flush(&far->meet, s->batch);
+	return r;
+}
+
+/* Shows the big lists of a block, and joins it to the pass. */
+static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct far *far = ctx;
+	struct far_slot *s = &far->slots[block->slot];
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < s->big.count && r == HDB_OK; i++) {
+		const uint32_t ix = *base_vec_at(&s->big, uint32_t, i);
+		const uint32_t *batch;
+		size_t count = 0;
+
+		r = store_lists_begin(&far->lists, ix, NULL, err);
+		do {
+			if (r == HDB_OK)
+				r = store_lists_next(&far->lists, &batch, &count, err);
+			if (r == HDB_OK)
+				graph_meet_show(&far->meet, s->batch, ix, batch, count);
+			if (r == HDB_OK &&
+			    s->batch->tree.count + s->batch->others.count > JOIN_EDGES)
+				r = graph_meet_join(&far->meet, s->batch, err);
+		} while (r == HDB_OK && count);
+	}
+	graph_meet_flush(&far->meet, s->batch);
+	return r == HDB_OK ? graph_meet_join(&far->meet, s->batch, err) : r;
+}
+
+/* Whether there are class objects to which edges from instances matter. */
+static bool has_low_classes(const struct far *far)
+{
+	const struct heap *heap = far->derive->heap;
+
+	for (uint32_t c = 0; c < heap->class_count; c++) {
+		const uint32_t ix = heap_class(heap, c)->ix;
+
+		if (ix < heap->object_count && !heap_is_root(heap, ix))
+			return true;
+	}
+	return false;
+}
+
+static int find_dominators(struct far *far, struct hdb_error *err)
+{
+	struct heap *heap = far->derive->heap;
+	int r = graph_meet_init(&far->meet, heap->object_count, heap->root_bits, far->derive->work,
+				err);
+
+	far->wants_classes = has_low_classes(far);
+	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
+		r = heap_prepare_block(heap, b, err);
+	for (; r == HDB_OK; far->is_backward = !far->is_backward) {
+		r = derive_each_block_turned(far->derive, "dominators: meeting", far->is_backward,
+					     show_block, take_block, far, err);
+		if (r == HDB_OK)
+			r = graph_meet_next(&far->meet);
+	}
+	if (r == HDB_END)
+		r = graph_meet_rise(&far->meet, err);
+	return r == GRAPH_BUDGET ? HDB_NOTFOUND : r;
+}
+
+/* ---- the tables ---- */
+
+static int read_parents(void *ctx, uint32_t first, uint32_t count, uint32_t *parent,
+			struct hdb_error *err)
+{
+	const struct far *far = ctx;
+
+	(void)err;
+	graph_meet_parents(&far->meet, first, count, parent);
+	return HDB_OK;
+}
+
+static void release_parents(void *ctx)
+{
+	struct far *far = ctx;
+
+	graph_meet_release(&far->meet);
+}
+
+static int write_tables(struct far *far, struct hdb_error *err)
+{
+	const struct derive_parents parents = {
+		.read = read_parents,
+		.release = release_parents,
+		.ctx = far,
+	};
+
+	return derive_put_parents(far->derive, far->writer, &parents, err);
+}
+
+static int make_slots(struct far *far, struct hdb_error *err)
+{
+	far->slot_count = DERIVE_SLOTS_PER_THREAD * far->derive->work->threads;
+	far->slots = calloc(far->slot_count, sizeof(*far->slots));
+	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
+		far->slots[i].batch = calloc(1, sizeof(*far->slots[i].batch));
+		if (!far->slots[i].batch)
+			return hdb_fail_memory(err, "dominators", sizeof(*far->slots[i].batch));
+	}
+	return far->slots ? HDB_OK : hdb_fail_memory(err, "dominators", sizeof(*far->slots));
+}
+
+static void free_slots(struct far *far)
+{
+	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
+		if (far->slots[i].batch)
+			graph_meet_batch_release(far->slots[i].batch);
+		free(far->slots[i].batch);
+		base_vec_release(&far->slots[i].entries);
+		base_vec_release(&far->slots[i].big);
+	}
+	free(far->slots);
+}
+
+int derive_build_far(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	struct far far = { .derive = derive, .writer = writer };
+	int r = heap_load_classes(derive->heap, err);
+
+	heap_references(derive->heap, &far.lists);
+	if (r == HDB_OK)
+		r = heap_load_roots(derive->heap, err);
+	if (r == HDB_OK)
+		r = derive_reference_blocks(derive, &far.blocks, err);
+	if (r == HDB_OK)
+		r = is_far(&far, err);
+	if (r == HDB_OK)
+		r = make_slots(&far, err);
+	if (r == HDB_OK)
+		r = find_dominators(&far, err);
+	if (r == HDB_OK)
+		r = write_tables(&far, err);
+	graph_meet_release(&far.meet);
+	free_slots(&far);
+	free(far.blocks);
+	return r;
+}

@@ -1,0 +1,260 @@
+/*
+ * derive/dominators_spill.c - dominators and retained sizes by object, where memory is short.
+ *
+ * Sizes are known by object, dominators by number. Objects go on piles by ranges of numbers. The
+ * ranges are worked off from the highest down: an object's sum is complete when it is its turn,
+ * since whatever it dominates has a higher number. What it adds to a dominator of a lower range
+ * goes on that range's pile. Once the dominator's range is there, so is its index, and the object's
+ * row goes on a pile of blocks of objects. (Sending what is computed to where it is needed later:
+ * Chiang et al., "External-Memory Graph Algorithms", SODA 1995.)
+ */
+#include "derive/dominators_spill.h"
+
+#include "derive/blocks.h"
+#include "base/spill_buckets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers of a range: what is known of them fits the second-level cache or nearly so. */
+#define RANGE_BITS 16u
+#define RANGE_NUMBERS ((uint32_t)1 << RANGE_BITS)
+
+/* Piles of rows: more would have no chunk of a useful size each. */
+#define ROW_PILES_MAX 4096u
+
+/* Parts of the budget: for chunks of each kind of piles, and what they leave to others. */
+#define CHUNK_SHARE 16u
+#define KEPT_SHARE 4u
+
+/* Records, as fields of base_buckets_add: an object of a range, ... */
+enum { OBJECT_NUMBER, OBJECT_IX, OBJECT_UNITS };
+/* ... what an object adds to its dominator, of a lower range, and what its row needs, ... */
+enum { SUM_DOMINATOR, SUM_IX, SUM_BELOW, SUM_UNITS };
+/* ... and an object's row: the dominator is the object itself below the virtual root. */
+enum { ROW_IX, ROW_DOMINATOR, ROW_BELOW };
+
+struct piled {
+	struct derive *derive;
+	const struct graph_dominators *dominators;
+	uint32_t blocks_per_pile;
+	struct base_buckets objects, sums; /* by range of numbers */
+	struct base_buckets rows;          /* by blocks of objects */
+	bool is_retained;                  /* which of the row's values is written */
+	/* Of the range in work, by number. Sizes are in units of the alignment. */
+	uint32_t *ix;
+	uint64_t *units;
+	uint64_t *below;
+};
+
+static int init(struct piled *p, struct hdb_error *err)
+{
+	struct base_work *work = p->derive->work;
+	const uint64_t chunks = work->memory_bytes / CHUNK_SHARE,
+		       kept = work->memory_bytes / KEPT_SHARE;
+	const uint32_t ranges = (p->dominators->count >> RANGE_BITS) + 1;
+	const uint32_t blocks = heap_block_count(p->derive->heap);
+	int r;
+
+	p->blocks_per_pile = blocks / ROW_PILES_MAX + 1;
+	p->ix = malloc(RANGE_NUMBERS * sizeof(*p->ix));
+	p->units = malloc(RANGE_NUMBERS * sizeof(*p->units));
+	p->below = malloc(RANGE_NUMBERS * sizeof(*p->below));
+	if (!p->ix || !p->units || !p->below)
+		return hdb_fail_memory(err, "retained sizes", RANGE_NUMBERS * sizeof(*p->units));
+	r = base_buckets_init(&p->objects, ranges, chunks, kept, work, "retained sizes", err);
+	if (r == HDB_OK)
+		r = base_buckets_init(&p->sums, ranges, chunks, kept, work, "retained sizes", err);
+	if (r == HDB_OK)
+		r = base_buckets_init(&p->rows, blocks / p->blocks_per_pile + 1, chunks, kept, work,
+				      "retained sizes", err);
+	return r;
+}
+
+static void release(struct piled *p)
+{
+	if (p->objects.work)
+		base_buckets_release(&p->objects);
+	if (p->sums.work)
+		base_buckets_release(&p->sums);
+	if (p->rows.work)
+		base_buckets_release(&p->rows);
+	free(p->ix);
+	free(p->units);
+	free(p->below);
+}
+
+/* ---- by number ---- */
+
+static int read_numbers(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct piled *p = ctx;
+
+	return graph_dominators_numbers(p->dominators, block->objects->first_ix, block->values,
+					block->objects->count, err);
+}
+
+static int pile_objects(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct piled *p = ctx;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
+		const uint64_t v[] = {
+			[OBJECT_NUMBER] = block->values[i],
+			[OBJECT_IX] = block->objects->first_ix + i,
+			[OBJECT_UNITS] = derive_units(p->derive, block->objects->shallow[i]),
+		};
+
+		if (v[OBJECT_NUMBER])
+			r = base_buckets_add(&p->objects,
+					     (uint32_t)(v[OBJECT_NUMBER] >> RANGE_BITS), 2, 1, v,
+					     err);
+	}
+	return r;
+}
+
+static int add_row(struct piled *p, uint32_t ix, uint32_t dominator_ix, uint64_t below,
+		   struct hdb_error *err)
+{
+	const uint64_t v[] = {
+		[ROW_IX] = ix,
+		[ROW_DOMINATOR] = dominator_ix,
+		[ROW_BELOW] = below,
+	};
+
+	return base_buckets_add(&p->rows, ix / STORE_BLOCK_OBJECTS / p->blocks_per_pile, 2, 1, v,
+				err);
+}
+
+static int take_objects(struct piled *p, uint32_t range, struct hdb_error *err)
+{
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int r = base_bucket_begin(&p->objects, range, &reader, err);
+
+	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
+		const uint32_t k = (uint32_t)v[OBJECT_NUMBER] % RANGE_NUMBERS;
+
+		p->ix[k] = (uint32_t)v[OBJECT_IX];
+		p->units[k] = v[OBJECT_UNITS];
+	}
+	base_bucket_end(&reader);
+	base_bucket_drop(&p->objects, range);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* What higher ranges sent. */
+static int take_sums(struct piled *p, uint32_t range, struct hdb_error *err)
+{
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS] = { 0 };
+	int r = base_bucket_begin(&p->sums, range, &reader, err);
+
+	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 2, v, err)) == HDB_OK) {
+		const uint32_t k = (uint32_t)v[SUM_DOMINATOR] % RANGE_NUMBERS;
+
+		p->below[k] += v[SUM_BELOW] + v[SUM_UNITS];
+		r = add_row(p, (uint32_t)v[SUM_IX], p->ix[k], v[SUM_BELOW], err);
+	}
+	base_bucket_end(&reader);
+	base_bucket_drop(&p->sums, range);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Adds the object with the range's number k, whose sum is complete, to its dominator. */
+static int add_to_dominator(struct piled *p, uint32_t base, uint32_t k, struct hdb_error *err)
+{
+	const uint32_t dominator = p->dominators->dominator[base + k];
+	const uint64_t v[] = {
+		[SUM_DOMINATOR] = dominator,
+		[SUM_IX] = p->ix[k],
+		[SUM_BELOW] = p->below[k],
+		[SUM_UNITS] = p->units[k],
+	};
+
+	if (dominator == 0)
+		return add_row(p, p->ix[k], p->ix[k], p->below[k], err);
+	if (dominator < base)
+		return base_buckets_add(&p->sums, dominator >> RANGE_BITS, 2, 2, v, err);
+	p->below[dominator - base] += p->below[k] + p->units[k];
+	return add_row(p, p->ix[k], p->ix[dominator - base], p->below[k], err);
+}
+
+static int sum_range(struct piled *p, uint32_t range, struct hdb_error *err)
+{
+	const uint32_t base = range << RANGE_BITS, left = p->dominators->count - base;
+	uint32_t k = left < RANGE_NUMBERS ? left + 1 : RANGE_NUMBERS;
+	int r;
+
+	/* The next range's dominators. */
+	if (range)
+		base_big_soon(&p->dominators->dominator_big,
+			      (uint64_t)(base - RANGE_NUMBERS) * sizeof(*p->dominators->dominator),
+			      RANGE_NUMBERS * sizeof(*p->dominators->dominator));
+	memset(p->below, 0, RANGE_NUMBERS * sizeof(*p->below));
+	r = take_objects(p, range, err);
+	if (r == HDB_OK)
+		r = take_sums(p, range, err);
+	/* Number 0 is the virtual root's. */
+	while (k > (range == 0) && r == HDB_OK)
+		r = add_to_dominator(p, base, --k, err);
+	return r == HDB_OK ? base_step(p->derive->work, p->dominators->count - base, err) : r;
+}
+
+static int sum_up(struct piled *p, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	base_stage(p->derive->work, "retained sizes", p->dominators->count, "objects");
+	for (uint32_t range = (p->dominators->count >> RANGE_BITS) + 1; range-- > 0 && r == HDB_OK;)
+		r = sum_range(p, range, err);
+	return r;
+}
+
+/* ---- by object ---- */
+
+static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct piled *p = ctx;
+	const uint32_t first = block->objects->first_ix;
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int r = base_bucket_begin(&p->rows, block->block_no / p->blocks_per_pile, &reader, err);
+
+	/* Nothing of what no root reaches. */
+	memset(block->values, 0, block->objects->count * sizeof(*block->values));
+	while (r == HDB_OK && (r = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
+		const uint32_t ix = (uint32_t)v[ROW_IX];
+		const uint32_t dominator =
+			v[ROW_DOMINATOR] == ix ? GRAPH_NONE : (uint32_t)v[ROW_DOMINATOR];
+
+		if (ix - first < block->objects->count)
+			block->values[ix - first] =
+				p->is_retained ? v[ROW_BELOW] : derive_tree_value(ix, dominator);
+	}
+	base_bucket_end(&reader);
+	return r < 0 ? r : HDB_OK;
+}
+
+int derive_put_piled(struct derive *derive, struct store_writer *writer,
+		     const struct graph_dominators *dominators, struct hdb_error *err)
+{
+	struct piled p = { .derive = derive, .dominators = dominators, .is_retained = true };
+	int r = init(&p, err);
+
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "shallow sizes", true, read_numbers, pile_objects, &p,
+				      err);
+	if (r == HDB_OK)
+		r = sum_up(&p, err);
+	if (r == HDB_OK)
+		r = derive_put_column(derive, writer, STORE_RETAINED, "writing retained sizes",
+				      false, fill_block, &p, err);
+	p.is_retained = false;
+	if (r == HDB_OK)
+		r = derive_put_column(derive, writer, STORE_DOMINATORS, "writing dominators", false,
+				      fill_block, &p, err);
+	release(&p);
+	return r;
+}

@@ -1,0 +1,219 @@
+/*
+ * derive/graph_view.c - the graph node by node, for the algorithms that look at a small part of it.
+ */
+#include "derive/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Class of a node still to be given, or instances still to be listed. */
+struct derive_access_state {
+	struct derive *derive;
+	struct store_lists references, referrers;
+	struct store_lists *list; /* the one that is open */
+	struct store_column *reach;
+	uint32_t class_ix; /* class edge to give after the list; HEAP_NONE: none */
+	uint32_t class_no; /* instances of this class to give; HEAP_NONE: none */
+	uint64_t at, end;  /* in class_blocks */
+	uint32_t i;        /* in the open block */
+	bool is_open;
+	struct heap_block *block;
+	uint64_t *class_first; /* by class: its blocks in class_blocks */
+	uint32_t *class_blocks;
+	uint32_t batch[256];
+};
+
+static void release_state(struct derive_access_state *s)
+{
+	if (!s)
+		return;
+	free(s->block);
+	free(s->class_first);
+	free(s->class_blocks);
+	free(s);
+}
+
+void derive_release(struct derive *derive)
+{
+	store_column_release(&derive->reach);
+	store_column_release(&derive->reach_strong);
+	store_column_release(&derive->dominators);
+	store_column_release(&derive->retained);
+	release_state(derive->access);
+	derive->access = NULL;
+}
+
+/* For each class the blocks that hold objects of it, in two passes over the class columns. */
+static int index_classes(struct derive_access_state *s, struct hdb_error *err)
+{
+	struct heap *heap = s->derive->heap;
+	const uint32_t blocks = heap_block_count(heap);
+	uint32_t *last = malloc(((size_t)heap->class_count + 1) * sizeof(*last));
+	int r = HDB_OK;
+
+	s->class_first = calloc((size_t)heap->class_count + 2, sizeof(*s->class_first));
+	if (!last || !s->class_first) {
+		free(last);
+		return hdb_fail_memory(err, "an index of classes", heap->class_count * 12ull);
+	}
+	for (int pass = 0; pass < 2 && r == HDB_OK; pass++) {
+		memset(last, 0xff, ((size_t)heap->class_count + 1) * sizeof(*last));
+		for (uint32_t b = 0; b < blocks && r == HDB_OK; b++) {
+			r = heap_read_block(heap, b, s->block, err);
+			for (uint32_t i = 0; r == HDB_OK && i < s->block->count; i++) {
+				const uint32_t no = s->block->class_no[i];
+
+				if (last[no] == b)
+					continue;
+				last[no] = b;
+				if (pass == 0)
+					s->class_first[no + 1]++;
+				else
+					s->class_blocks[s->class_first[no]++] = b;
+			}
+		}
+		for (uint32_t no = 0; pass == 0 && no < heap->class_count; no++)
+			s->class_first[no + 1] += s->class_first[no];
+		if (pass == 0 && r == HDB_OK) {
+			s->class_blocks = malloc((s->class_first[heap->class_count] + 1) *
+						 sizeof(*s->class_blocks));
+			if (!s->class_blocks)
+				r = hdb_fail_memory(err, "an index of classes",
+						    s->class_first[heap->class_count] * 4);
+		}
+	}
+	/* The second pass moved each start to its end: move them back. */
+	for (uint32_t no = heap->class_count; r == HDB_OK && no > 0; no--)
+		s->class_first[no] = s->class_first[no - 1];
+	s->class_first[0] = 0;
+	free(last);
+	if (r < 0) {
+		free(s->class_first);
+		s->class_first = NULL;
+	}
+	return r;
+}
+
+static int begin(void *ctx, enum graph_side side, uint32_t node, struct hdb_error *err)
+{
+	struct derive_access_state *s = ctx;
+	struct heap *heap = s->derive->heap;
+	struct heap_object object;
+	int r = heap_object(heap, node, &object, err);
+
+	s->class_ix = s->class_no = HEAP_NONE;
+	s->list = side == GRAPH_REFERENCES ? &s->references : &s->referrers;
+	if (r == HDB_OK && side == GRAPH_REFERENCES)
+		s->class_ix = heap_class(heap, object.class_no)->ix;
+	if (r == HDB_OK && side == GRAPH_REFERRERS && object.kind == STORE_CLASS) {
+		if (!s->class_first)
+			r = index_classes(s, err);
+		if (r == HDB_OK) {
+			s->class_no = (uint32_t)object.length;
+			s->at = s->class_first[s->class_no];
+			s->end = s->class_first[s->class_no + 1];
+			s->is_open = false;
+		}
+	}
+	return r == HDB_OK ? store_lists_begin(s->list, node, NULL, err) : r;
+}
+
+/* The next instances of a class. */
+static int next_instances(struct derive_access_state *s, size_t *count, struct hdb_error *err)
+{
+	const size_t room = sizeof(s->batch) / sizeof(s->batch[0]);
+
+	while (*count == 0 && (s->is_open || s->at < s->end)) {
+		if (!s->is_open) {
+			const int r = heap_read_block(s->derive->heap, s->class_blocks[s->at++],
+						      s->block, err);
+			if (r < 0)
+				return r;
+			s->is_open = true;
+			s->i = 0;
+		}
+		for (; s->i < s->block->count && *count < room; s->i++)
+			if (s->block->class_no[s->i] == s->class_no)
+				s->batch[(*count)++] = s->block->first_ix + s->i;
+		if (s->i == s->block->count)
+			s->is_open = false;
+	}
+	return HDB_OK;
+}
+
+static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_error *err)
+{
+	struct derive_access_state *s = ctx;
+	const int r = store_lists_next(s->list, batch, count, err);
+
+	if (r < 0 || *count)
+		return r;
+	*batch = s->batch;
+	if (s->class_ix != HEAP_NONE) {
+		s->batch[0] = s->class_ix;
+		s->class_ix = HEAP_NONE;
+		*count = 1;
+		return HDB_OK;
+	}
+	return s->class_no == HEAP_NONE ? HDB_OK : next_instances(s, count, err);
+}
+
+static int reach(void *ctx, uint32_t node, bool *reachable, uint32_t *parent, struct hdb_error *err)
+{
+	const struct derive_access_state *s = ctx;
+	uint64_t value;
+	const int r = store_column_get(s->reach, node, &value, err);
+
+	if (r < 0)
+		return r;
+	*reachable = value != 0;
+	*parent = derive_tree_parent(value, node);
+	if (*parent >= s->derive->heap->object_count && *parent != GRAPH_NONE)
+		return store_damaged(s->derive->heap->store, s->reach->table, node,
+				     "parent out of range", err);
+	return HDB_OK;
+}
+
+static bool is_root(void *ctx, uint32_t node)
+{
+	const struct derive_access_state *s = ctx;
+
+	return heap_is_root(s->derive->heap, node);
+}
+
+int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
+		  struct hdb_error *err)
+{
+	struct derive_access_state *s = derive->access;
+	int r = derive_need(derive, STORE_REFERRERS, err);
+
+	if (r == HDB_OK)
+		r = derive_need(derive, is_strong ? STORE_REACH_STRONG : STORE_REACH, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(derive->heap, err);
+	if (r < 0)
+		return r;
+	if (!s) {
+		s = calloc(1, sizeof(*s));
+		if (s)
+			s->block = malloc(sizeof(*s->block));
+		if (!s || !s->block) {
+			release_state(s);
+			return hdb_fail_memory(err, "a view of the graph", sizeof(*s->block));
+		}
+		s->derive = derive;
+		derive->access = s;
+	}
+	heap_references(derive->heap, &s->references);
+	r = derive_referrers(derive, &s->referrers, err);
+	s->reach = is_strong ? &derive->reach_strong : &derive->reach;
+	*out = (struct graph_access){
+		.ctx = s,
+		.node_count = derive->heap->object_count,
+		.begin = begin,
+		.next = next,
+		.reach = reach,
+		.is_root = is_root,
+	};
+	return r;
+}

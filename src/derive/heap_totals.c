@@ -1,0 +1,173 @@
+/*
+ * derive/heap_totals.c - the table whole: what all objects of the heap come to, reachable and not.
+ *
+ * The import counted all objects by class (table class.counts), so that only unreachable ones have
+ * to be looked at, and most blocks have none.
+ */
+#include "derive/blocks.h"
+#include "derive/build.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static_assert(sizeof(struct derive_whole) == 32, "stored");
+
+struct whole {
+	struct derive *derive;
+	uint8_t *is_looked_at;      /* by block: its objects matter */
+	struct derive_whole *slots; /* by slot */
+	struct derive_whole all;    /* as the import counted it */
+	bool has_counts;
+};
+
+/* Blocks with unreachable objects. */
+static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct whole *w = ctx;
+	uint32_t count = 0, unreached = 0;
+	const int r = store_column_block(&w->derive->dominators, block->objects->first_ix,
+					 block->values, &count, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+		unreached += block->values[i] == 0;
+	w->is_looked_at[block->block_no] = !w->has_counts || unreached;
+	return r;
+}
+
+static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct whole *w = ctx;
+	struct heap *heap = w->derive->heap;
+	struct heap_block *objects = block->objects;
+	struct derive_whole *sum = &w->slots[block->slot];
+	uint32_t count;
+	int r;
+
+	if (!w->is_looked_at[block->block_no])
+		return HDB_OK;
+	r = store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count,
+			       err);
+	if (r == HDB_OK)
+		r = heap_read_block(heap, block->block_no, objects, err);
+	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+		if (!derive_is_counted(heap, objects, i))
+			continue;
+		if (block->values[i]) {
+			sum->count++;
+			sum->shallow_bytes += objects->shallow[i];
+		} else {
+			sum->unreachable_count++;
+			sum->unreachable_bytes += objects->shallow[i];
+		}
+	}
+	return r;
+}
+
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct derive_whole *all = ctx;
+
+	(void)err;
+	if (!count->is_invented) {
+		all->count += count->count;
+		all->shallow_bytes += count->shallow_bytes;
+	}
+	return HDB_OK;
+}
+
+static int count_all(struct whole *w, struct hdb_error *err)
+{
+	struct derive *derive = w->derive;
+	struct heap *heap = derive->heap;
+	const uint32_t blocks = heap_block_count(heap);
+	int r = heap_load_classes(heap, err);
+
+	if (r == HDB_OK)
+		r = heap_each_count(heap, add_counted, &w->all, err);
+	w->has_counts = r == HDB_OK;
+	if (r >= 0)
+		r = store_column_prepare(&derive->dominators, err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "counting reachable objects", false, look_at_block,
+				      NULL, w, err);
+	for (uint32_t b = 0; b < blocks && r == HDB_OK; b++)
+		if (w->is_looked_at[b])
+			r = heap_prepare_block(heap, b, err);
+	return r == HDB_OK ? derive_each_block(derive, "counting unreachable objects", false,
+					       count_block, NULL, w, err) :
+			     r;
+}
+
+static int build_whole(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	const size_t slots = (size_t)DERIVE_SLOTS_PER_THREAD * derive->work->threads;
+	const uint32_t blocks = heap_block_count(derive->heap);
+	struct whole w = { .derive = derive };
+	struct derive_whole sum = { 0 };
+	int r;
+
+	w.slots = calloc(slots, sizeof(*w.slots));
+	w.is_looked_at = calloc((size_t)blocks + 1, 1);
+	r = w.slots && w.is_looked_at ? count_all(&w, err) :
+					hdb_fail_memory(err, "the sum of all objects", blocks);
+	for (size_t i = 0; r == HDB_OK && i < slots; i++) {
+		sum.count += w.slots[i].count;
+		sum.shallow_bytes += w.slots[i].shallow_bytes;
+		sum.unreachable_count += w.slots[i].unreachable_count;
+		sum.unreachable_bytes += w.slots[i].unreachable_bytes;
+	}
+	free(w.slots);
+	free(w.is_looked_at);
+	if (w.has_counts) {
+		sum.count = w.all.count - sum.unreachable_count;
+		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;
+	}
+	return r == HDB_OK ? store_records_put_all(writer, STORE_WHOLE, sizeof(sum), &sum, 1, err) :
+			     r;
+}
+
+const struct derive_builder derive_build_whole = {
+	.tables = { STORE_WHOLE },
+	.needs = { STORE_DOMINATORS },
+	.build = build_whole,
+};
+
+/* The totals by class say it, too. */
+static int add_totals(struct derive *derive, struct derive_whole *out, struct hdb_error *err)
+{
+	struct derive_total *totals = NULL;
+	size_t count = 0;
+	const int r = derive_totals(derive, DERIVE_CLASS, &totals, &count, err);
+
+	*out = (struct derive_whole){ 0 };
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		out->count += totals[i].count;
+		out->shallow_bytes += totals[i].shallow_bytes;
+		out->unreachable_count += totals[i].unreachable_count;
+		out->unreachable_bytes += totals[i].unreachable_bytes;
+	}
+	free(totals);
+	return r;
+}
+
+bool derive_has_whole(struct derive *derive)
+{
+	return derive_has(derive, STORE_WHOLE) || derive_has(derive, STORE_TOTALS);
+}
+
+int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_error *err)
+{
+	int r;
+
+	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
+		return add_totals(derive, out, err);
+	/* Building the tables that it needs takes classes for loaded. */
+	r = heap_load_classes(derive->heap, err);
+	if (r == HDB_OK)
+		r = derive_need(derive, STORE_WHOLE, err);
+	if (r == HDB_OK)
+		r = store_record(derive->heap->store, STORE_WHOLE, sizeof(*out), 0, out, err);
+	return r == HDB_NOTFOUND ?
+		       store_damaged(derive->heap->store, STORE_WHOLE, 0, "record missing", err) :
+		       r;
+}

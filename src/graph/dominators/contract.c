@@ -1,0 +1,474 @@
+/*
+ * graph/dominators/contract.c - which nodes are kept, what is above the others, and dominators of
+ * all from those of the kept.
+ */
+#include "graph/dominators/contract.h"
+
+#include "base/pipeline.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* Targets ahead that are asked for. */
+#define SEE_AHEAD 16u
+
+/* Nodes that a thread takes at once. */
+#define SHARE_NODES (1u << 16)
+
+static_assert(SHARE_NODES % GRAPH_NUMBERS_STEP == 0 && SHARE_NODES % 64 == 0,
+	      "shares start at words and steps");
+
+static inline uint32_t up_of(const struct graph_contract *c, uint32_t v)
+{
+	return atomic_load_explicit(&c->up[v], memory_order_relaxed);
+}
+
+static inline bool is_root(const struct graph_contract *c, uint32_t v)
+{
+	return c->root_bits[v / 64] >> (v % 64) & 1;
+}
+
+/* Calls `work_on` for shares of `count` items, on all threads; any slot may get any share. */
+static int each_share(struct graph_contract *c, uint32_t count,
+		      int (*work_on)(void *ctx, unsigned slot, uint64_t share,
+				     struct hdb_error *err),
+		      struct hdb_error *err)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = ((uint64_t)count + SHARE_NODES - 1) / SHARE_NODES,
+		.threads = c->work->threads,
+		.slot_count = 4 * c->work->threads,
+		.ctx = c,
+		.produce = work_on,
+	};
+
+	return base_pipeline_run(&pipeline, err);
+}
+
+static uint32_t share_end(uint64_t share, uint32_t count)
+{
+	const uint64_t end = (share + 1) * SHARE_NODES;
+
+	return end < count ? (uint32_t)end : count;
+}
+
+int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uint64_t *root_bits,
+			struct base_work *work, struct hdb_error *err)
+{
+	const uint64_t n = node_count;
+	int rc;
+
+	assert(n <= GRAPH_CONTRACT_NODES_MAX);
+	*c = (struct graph_contract){ .work = work,
+				      .root_bits = root_bits,
+				      .node_count = node_count };
+	rc = base_big_alloc_raw(work, &c->up_big, (n + 1) * sizeof *c->up, "referrers", err);
+	if (rc == HDB_OK)
+		rc = base_ranks_init(&c->kept, node_count, work, "kept objects", err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc(work, &c->soft_big, n / 8 + 8, "classes", err);
+	if (rc < 0)
+		return rc;
+	c->up = c->up_big.data;
+	c->soft = c->soft_big.data;
+	memset(c->up_big.data, 0xff, (n + 1) * sizeof *c->up);
+	for (uint32_t v = 0; v < node_count; v++)
+		if (is_root(c, v))
+			atomic_store_explicit(&c->up[v], GRAPH_SEVERAL, memory_order_relaxed);
+	return HDB_OK;
+}
+
+/* What belongs to one small graph. */
+static void release_small(struct graph_contract *c)
+{
+	base_ranks_release(&c->inner);
+	graph_buckets_release(&c->pushes);
+	base_big_free(c->work, &c->above_big);
+	base_big_free(c->work, &c->node_big);
+	base_big_free(c->work, &c->pushed_big);
+	base_big_free(c->work, &c->roots_big);
+	base_big_free(c->work, &c->dominator_big);
+	base_vec_release(&c->group_bytes);
+	base_vec_release(&c->targets);
+	c->row_count = 0;
+}
+
+void graph_contract_release(struct graph_contract *c)
+{
+	if (!c->work)
+		return;
+	release_small(c);
+	base_ranks_release(&c->kept);
+	base_vec_release(&c->soft_nodes);
+	base_vec_release(&c->suspects);
+	base_big_free(c->work, &c->soft_big);
+	base_big_free(c->work, &c->up_big);
+	*c = (struct graph_contract){ 0 };
+}
+
+/* ---- the first pass: referrers ---- */
+
+void graph_contract_see(struct graph_contract *c, uint32_t v, const uint32_t *targets,
+			uint64_t count, uint64_t readable)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		const uint32_t t = targets[i];
+		uint32_t up;
+
+		if (i + SEE_AHEAD < readable)
+			__builtin_prefetch((const void *)&c->up[targets[i + SEE_AHEAD]], 1);
+		up = up_of(c, t);
+		if (up == GRAPH_SEVERAL || up == v || t == v)
+			continue;
+		if (up == GRAPH_NONE &&
+		    atomic_compare_exchange_strong_explicit(&c->up[t], &up, v, memory_order_relaxed,
+							    memory_order_relaxed))
+			continue;
+		if (up != v)
+			atomic_store_explicit(&c->up[t], GRAPH_SEVERAL, memory_order_relaxed);
+	}
+}
+
+static int keep_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+
+	(void)slot;
+	(void)err;
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v += 64) {
+		uint64_t bits = 0;
+
+		for (uint32_t i = 0; i < 64 && i < end - v; i++)
+			bits |= (uint64_t)(up_of(c, v + i) == GRAPH_SEVERAL) << i;
+		atomic_store_explicit(&c->kept.bits[v / 64], bits, memory_order_relaxed);
+	}
+	return HDB_OK;
+}
+
+int graph_contract_seen(struct graph_contract *c, struct hdb_error *err)
+{
+	return each_share(c, c->node_count, keep_share, err);
+}
+
+int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error *err)
+{
+	if (is_root(c, v) || graph_contract_is_soft(c, v))
+		return HDB_OK;
+	/* Whoever is said to have several referrers is kept, which is always right. */
+	atomic_store_explicit(&c->up[v], GRAPH_SEVERAL, memory_order_relaxed);
+	c->soft[v / 64] |= (uint64_t)1 << (v % 64);
+	return base_vec_push(&c->soft_nodes, &v, sizeof v, err);
+}
+
+/* ---- the second pass: what is kept ---- */
+
+void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
+			 uint64_t count)
+{
+	bool is_source = false;
+
+	for (uint64_t i = 0; i < count && !is_source; i++) {
+		const uint32_t t = targets[i];
+
+		/*
+		 * A kept node that is single has its only referrer marked by whoever has marked it.
+		 */
+		is_source = graph_contract_is_kept(c, t) && t != v && !is_root(c, t);
+	}
+	/* What is kept already has all above it kept. */
+	while (is_source && v != GRAPH_NONE && !graph_contract_is_kept(c, v)) {
+		base_ranks_put(&c->kept, v);
+		v = up_of(c, v);
+	}
+}
+
+/* Nodes of the small graph, its roots, and what is left out but has nodes below. */
+static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+	uint32_t v = (uint32_t)share * SHARE_NODES;
+	uint32_t place = base_ranks_before(&c->kept, v);
+
+	(void)slot;
+	(void)err;
+	for (; v < end; v++) {
+		const uint32_t up = up_of(c, v);
+
+		if (graph_contract_is_kept(c, v))
+			c->node[place++] = v;
+		else if (up != GRAPH_NONE && !graph_contract_is_kept(c, up))
+			base_ranks_put(&c->inner, up);
+	}
+	return HDB_OK;
+}
+
+/* What is directly above inner nodes. */
+static int begin_above(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+	uint32_t v = (uint32_t)share * SHARE_NODES;
+	uint32_t place = base_ranks_before(&c->inner, v);
+
+	(void)slot;
+	(void)err;
+	for (; v < end; v += 64) {
+		uint64_t bits = base_ranks_word(&c->inner, v / 64);
+
+		for (; bits; bits &= bits - 1)
+			atomic_store_explicit(&c->above[place++],
+					      up_of(c, v + (unsigned)__builtin_ctzll(bits)),
+					      memory_order_relaxed);
+	}
+	return HDB_OK;
+}
+
+static inline bool is_end(const struct graph_contract *c, uint32_t v)
+{
+	return v == GRAPH_NONE || graph_contract_is_kept(c, v);
+}
+
+/*
+ * The nearest kept node above an inner one, halving the path on the way: links only ever go further
+ * up. A ring of single nodes, which no root reaches, shrinks to a node above itself.
+ */
+static uint32_t find_above(struct graph_contract *c, uint32_t place)
+{
+	for (;;) {
+		uint32_t up = atomic_load_explicit(&c->above[place], memory_order_relaxed), further;
+		uint32_t up_place;
+
+		if (is_end(c, up))
+			return up;
+		up_place = base_ranks_before(&c->inner, up);
+		further = atomic_load_explicit(&c->above[up_place], memory_order_relaxed);
+		if (is_end(c, further))
+			return further;
+		if (further == up)
+			return GRAPH_NONE;
+		atomic_compare_exchange_strong_explicit(&c->above[place], &up, further,
+							memory_order_relaxed, memory_order_relaxed);
+		place = base_ranks_before(&c->inner, further);
+	}
+}
+
+static int find_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->inner.count);
+
+	(void)slot;
+	(void)err;
+	for (uint32_t place = (uint32_t)share * SHARE_NODES; place < end; place++)
+		atomic_store_explicit(&c->above[place], find_above(c, place), memory_order_relaxed);
+	return HDB_OK;
+}
+
+int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
+{
+	uint64_t places;
+	int rc;
+
+	release_small(c);
+	base_ranks_rank(&c->kept);
+	places = (uint64_t)c->kept.count + 1;
+	if ((rc = base_ranks_init(&c->inner, c->node_count, c->work, "objects left out", err)) <
+		    0 ||
+	    (rc = base_big_alloc_raw(c->work, &c->node_big, places * sizeof *c->node,
+				     "kept objects", err)) < 0 ||
+	    (rc = base_big_alloc(c->work, &c->roots_big, places / 8 + 8, "roots", err)) < 0 ||
+	    (rc = base_big_alloc(c->work, &c->pushed_big, places / 8 + 8, "kept objects", err)) <
+		    0 ||
+	    (rc = graph_buckets_init(&c->pushes, places, c->work, err)) < 0)
+		return rc;
+	c->node = c->node_big.data;
+	c->roots = c->roots_big.data;
+	c->pushed = c->pushed_big.data;
+	rc = each_share(c, c->node_count, list_share, err);
+	for (uint32_t place = 0; rc == HDB_OK && place < c->kept.count; place++)
+		c->roots[place / 64] |= (uint64_t)is_root(c, c->node[place]) << (place % 64);
+	base_ranks_rank(&c->inner);
+	if (rc == HDB_OK)
+		rc = base_big_alloc_raw(c->work, &c->above_big,
+					((uint64_t)c->inner.count + 1) * sizeof *c->above,
+					"objects left out", err);
+	c->above = c->above_big.data;
+	if (rc == HDB_OK)
+		rc = each_share(c, c->node_count, begin_above, err);
+	return rc == HDB_OK ? each_share(c, c->inner.count, find_share, err) : rc;
+}
+
+/* ---- the third pass: soft edges ---- */
+
+int graph_contract_push(const struct graph_contract *c, struct graph_pushes *pushes, uint32_t v,
+			uint32_t target, struct hdb_error *err)
+{
+	const uint32_t above = graph_contract_above(c, v);
+	struct graph_pushed edge, *lately;
+
+	if (above == GRAPH_NONE)
+		return HDB_OK;
+	edge.source = base_ranks_before(&c->kept, above);
+	edge.target = base_ranks_before(&c->kept, target);
+	lately = &pushes->lately[(edge.source * 31 + edge.target) % GRAPH_PUSH_MEMORY];
+	if (edge.source == edge.target ||
+	    (lately->source == edge.source && lately->target == edge.target))
+		return HDB_OK;
+	*lately = edge;
+	return base_vec_push(&pushes->edges, &edge, sizeof edge, err);
+}
+
+int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pushes,
+			struct hdb_error *err)
+{
+	const struct graph_pushed *edge = pushes->edges.data;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < pushes->edges.count && rc == HDB_OK; i++) {
+		c->pushed[edge[i].source / 64] |= (uint64_t)1 << (edge[i].source % 64);
+		rc = graph_buckets_add(&c->pushes, edge[i].target, edge[i].source, err);
+	}
+	return rc;
+}
+
+/* ---- dominators ---- */
+
+/* Room for a share of the small graph's numbers; slots are too many to have one each. */
+static int solve_range(struct graph_contract *c, const struct graph_dominators *d,
+		       const uint32_t *place_of, uint64_t *number, uint32_t first, uint32_t count,
+		       struct hdb_error *err)
+{
+	const int rc = graph_dominators_numbers(d, first, number, count, err);
+
+	/* In steps, so that each one's memory can be asked for all at once. */
+	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+		c->dominator[first + i] =
+			number[i] ? place_of[d->dominator[number[i]]] : GRAPH_SEVERAL;
+	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+		if (c->dominator[first + i] < GRAPH_SEVERAL)
+			c->dominator[first + i] = c->node[c->dominator[first + i]];
+	return rc;
+}
+
+struct solving {
+	struct graph_contract *c;
+	const struct graph_dominators *d;
+	const uint32_t *place_of; /* by number */
+};
+
+static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	const struct solving *s = ctx;
+	const uint32_t end = share_end(share, s->c->kept.count);
+	uint64_t *number = malloc((BASE_RUN + GRAPH_NUMBERS_STEP) * sizeof *number);
+	int rc = number ? HDB_OK : hdb_fail_memory(err, "preorder", BASE_RUN * sizeof *number);
+
+	(void)slot;
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end && rc == HDB_OK; v += BASE_RUN)
+		rc = solve_range(s->c, s->d, s->place_of, number, v,
+				 end - v < BASE_RUN ? end - v : BASE_RUN, err);
+	free(number);
+	return rc;
+}
+
+int graph_contract_solve(struct graph_contract *c, const struct graph_dominators *d,
+			 struct hdb_error *err)
+{
+	struct base_big places = { 0 };
+	struct solving s = { .c = c, .d = d };
+	const struct base_pipeline pipeline = {
+		.item_count = ((uint64_t)c->kept.count + SHARE_NODES - 1) / SHARE_NODES,
+		.threads = c->work->threads,
+		.slot_count = 4 * c->work->threads,
+		.ctx = &s,
+		.produce = solve_share,
+	};
+	int rc = graph_dominators_nodes(d, &places, err);
+
+	if (rc == HDB_OK)
+		rc = base_big_alloc_raw(c->work, &c->dominator_big,
+					((uint64_t)c->kept.count + 1) * sizeof *c->dominator,
+					"dominators", err);
+	s.place_of = places.data;
+	c->dominator = c->dominator_big.data;
+	if (rc == HDB_OK)
+		rc = base_pipeline_run(&pipeline, err);
+	base_big_free(c->work, &places);
+	return rc;
+}
+
+static int compare_suspects(const void *a, const void *b)
+{
+	const struct graph_suspect *x = a, *y = b;
+
+	if (x->dominator != y->dominator)
+		return x->dominator < y->dominator ? -1 : 1;
+	return x->target < y->target ? -1 : x->target > y->target;
+}
+
+int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err)
+{
+	int rc = HDB_OK;
+
+	c->suspects.count = 0;
+	for (size_t i = 0; i < c->soft_nodes.count && rc == HDB_OK; i++) {
+		const uint32_t t = *base_vec_at(&c->soft_nodes, uint32_t, i);
+		const uint32_t q = c->dominator[base_ranks_before(&c->kept, t)];
+		const struct graph_suspect suspect = { .dominator = q, .target = t };
+		uint32_t place;
+
+		if (!graph_contract_is_soft(c, t) || q >= GRAPH_SEVERAL)
+			continue;
+		place = base_ranks_before(&c->kept, q);
+		if (c->pushed[place / 64] >> (place % 64) & 1)
+			rc = base_vec_push(&c->suspects, &suspect, sizeof suspect, err);
+	}
+	if (c->suspects.count)
+		qsort(c->suspects.data, c->suspects.count, sizeof(struct graph_suspect),
+		      compare_suspects);
+	return rc;
+}
+
+void graph_contract_harden(struct graph_contract *c)
+{
+	for (size_t i = 0; i < c->suspects.count; i++) {
+		const uint32_t t = base_vec_at(&c->suspects, struct graph_suspect, i)->target;
+
+		c->soft[t / 64] &= ~((uint64_t)1 << (t % 64));
+	}
+}
+
+/* Dominators of a share of all nodes. What is above the nodes of other shares is not looked at. */
+static int finish_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct graph_contract *c = ctx;
+	const uint32_t end = share_end(share, c->node_count);
+	uint32_t v = (uint32_t)share * SHARE_NODES;
+	uint32_t place = base_ranks_before(&c->kept, v);
+
+	(void)slot;
+	(void)err;
+	for (; v < end; v++) {
+		uint32_t dominator = up_of(c, v);
+
+		if (graph_contract_is_kept(c, v)) {
+			dominator = c->dominator[place++];
+		} else {
+			const uint32_t above = graph_contract_above(c, v);
+
+			if (above == GRAPH_NONE ||
+			    c->dominator[base_ranks_before(&c->kept, above)] == GRAPH_SEVERAL)
+				dominator = GRAPH_SEVERAL;
+		}
+		atomic_store_explicit(&c->up[v], dominator == GRAPH_SEVERAL ? v : dominator,
+				      memory_order_relaxed);
+	}
+	return HDB_OK;
+}
+
+int graph_contract_finish(struct graph_contract *c, struct hdb_error *err)
+{
+	return each_share(c, c->node_count, finish_share, err);
+}

@@ -1,0 +1,219 @@
+/*
+ * graph/dominators/contract.h - a small graph that has the dominators of a large one: most nodes
+ * have one referrer, and need no search.
+ *
+ * Let a node be single if it is no root and exactly one other node refers to it. Its dominator is
+ * that one. Single nodes hang below others in trees; a tree from which no reference leads anywhere
+ * but to roots and within dominates nothing else, and is left out. What stays is kept: roots, nodes
+ * with several referrers, and single nodes below which a reference to such a node starts. Between
+ * kept nodes all is as before: whichever of them dominates another one does so in the small graph,
+ * too.
+ *
+ * An object refers to its class, so that nothing would be left out. Such edges are soft: the one of
+ * a node that is left out is pushed up to the nearest kept node above it. Kept nodes dominate what
+ * they did, since what lies between is on no other way. Only a node that is left out may dominate
+ * the edge's target, and then that target's dominator in the small graph is the very node to which
+ * the edge was pushed, without an edge of its own to the target. Such a target is a suspect; edges
+ * to it are made hard, and the small graph is made once more. (Proof: let z be the last node above
+ * v, left out, below the kept node q. All ways to v pass z and leave its tree by pushed edges, to
+ * nodes that z dominates, too, else there were a way round z. What dominates such a target
+ * dominates the edge's source, so that no kept node is between q and the target; and with an edge
+ * from q there were a way round z.)
+ *
+ * Which heaps take it: all that the budget has room for, but those for meet.h. On heaps of services
+ * 5 to 20 of 100 objects are kept, on a compiler's most, on random graphs nearly all.
+ *
+ * All passes over references run on any threads, and in any order: what is kept does not depend on
+ * it. Each step is counted against nodes and edges: paths of nodes left out are halved on the way,
+ * like those of union-find. Memory: 4 bytes a node, two bits and a bit; 4 bytes a node that is left
+ * out and has nodes below it; 4 bytes a kept node.
+ */
+#ifndef GRAPH_DOMINATORS_CONTRACT_H
+#define GRAPH_DOMINATORS_CONTRACT_H
+
+#include "base/vec.h"
+#include "graph/dominators/semi_nca.h"
+#include "graph/dominators/edge_buckets.h"
+#include "base/rank_bitset.h"
+
+/* Instead of a referrer: there are several, or the node is a root. GRAPH_NONE: there is none. */
+#define GRAPH_SEVERAL (UINT32_MAX - 1)
+
+/* Nodes whose number is larger cannot be told from that. */
+#define GRAPH_CONTRACT_NODES_MAX (UINT32_MAX - 1)
+
+/* Pushed edges of which a thread remembers that it has them. */
+#define GRAPH_PUSH_MEMORY 1024u
+
+/* Rows of a thread's share of the small graph, in order; zero-initialise. */
+struct graph_contract_rows {
+	struct base_vec length; /* uint8_t by row; GRAPH_ROW_LONG: the next of longs */
+	struct base_vec bytes;  /* of rows that are not long */
+	struct base_vec longs;  /* uint32_t: how many targets, then those, for each */
+};
+
+struct graph_pushed {
+	uint32_t source, target; /* places among kept nodes */
+};
+
+/* What a thread pushes; zero-initialise, and start before each share of the nodes. */
+struct graph_pushes {
+	struct base_vec edges; /* struct graph_pushed */
+	struct graph_pushed lately[GRAPH_PUSH_MEMORY];
+};
+
+/* A target whose dominator may be a node that is left out. */
+struct graph_suspect {
+	uint32_t dominator; /* node, by the small graph */
+	uint32_t target;    /* node */
+};
+
+struct graph_contract {
+	struct base_work *work;
+	const uint64_t *root_bits;
+	uint32_t node_count;
+	_Atomic uint32_t
+		*up; /* by node: the only referrer, GRAPH_NONE, GRAPH_SEVERAL; then dominators */
+	struct base_ranks kept;
+	struct base_ranks inner; /* left out, with nodes below */
+	_Atomic uint32_t
+		*above;   /* by place among those: the nearest kept node above, GRAPH_NONE: none */
+	uint32_t *node;   /* by place among kept nodes */
+	uint64_t *soft;   /* bits by node: targets of soft edges that are pushed */
+	uint64_t *pushed; /* bits by place: edges were pushed to it */
+	uint64_t *roots;  /* bits by place */
+	/* by place: node, GRAPH_NONE: the virtual root, GRAPH_SEVERAL: not reached */
+	uint32_t *dominator;
+	struct graph_edge_buckets pushes; /* targets and sources change places: by source */
+	struct base_vec soft_nodes;       /* uint32_t */
+	struct base_vec suspects;         /* struct graph_suspect, by dominator and target */
+	/* Rows, while they are put. */
+	struct graph_rows *rows;
+	uint32_t row_count;
+	const uint64_t *push_first; /* of the bucket in work */
+	const uint32_t *push_target;
+	uint8_t group_length[GRAPH_GROUP];
+	struct base_vec group_bytes, targets;
+	struct base_big up_big, above_big, node_big, soft_big, pushed_big, roots_big, dominator_big;
+};
+
+/*
+ * Bytes that there should be room for with n nodes: half of them for the search in the small graph.
+ */
+static inline uint64_t graph_contract_bytes(uint32_t n)
+{
+	return (uint64_t)n * 8;
+}
+
+/* `root_bits` (node_count bits) and `work` are lent. Release it in any case. */
+int graph_contract_init(struct graph_contract *c, uint32_t node_count, const uint64_t *root_bits,
+			struct base_work *work, struct hdb_error *err);
+void graph_contract_release(struct graph_contract *c);
+
+/*
+ * Before the first pass: v is the target of soft edges, to be pushed. It is kept whatever refers to
+ * it.
+ */
+int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error *err);
+
+/*
+ * First pass: edges of v, on any thread; soft ones may be left out. `readable` targets can be read,
+ * of which the first `count` are v's.
+ */
+void graph_contract_see(struct graph_contract *c, uint32_t v, const uint32_t *targets,
+			uint64_t count, uint64_t readable);
+
+/* Ends it. */
+int graph_contract_seen(struct graph_contract *c, struct hdb_error *err);
+
+static inline bool graph_contract_is_kept(const struct graph_contract *c, uint32_t v)
+{
+	return base_ranks_has(&c->kept, v);
+}
+
+/* Whether soft edges to v are pushed. */
+static inline bool graph_contract_is_soft(const struct graph_contract *c, uint32_t v)
+{
+	return c->soft[v / 64] >> (v % 64) & 1;
+}
+
+/* Second pass: hard edges of each v that is not kept, on any thread. */
+void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
+			 uint64_t count);
+
+/* Ends it: the nodes of the small graph, c->kept.count, are known. */
+int graph_contract_marked(struct graph_contract *c, struct hdb_error *err);
+
+/* Third pass: the soft edge of each v that is not kept to a target that is soft; on any thread. */
+static inline void graph_pushes_start(struct graph_pushes *pushes)
+{
+	pushes->edges.count = 0;
+	memset(pushes->lately, 0xff, sizeof pushes->lately);
+}
+int graph_contract_push(const struct graph_contract *c, struct graph_pushes *pushes, uint32_t v,
+			uint32_t target, struct hdb_error *err);
+
+/*
+ * The nearest kept node above one that is left out; GRAPH_NONE: there is none. After the second
+ * pass, on any thread.
+ */
+static inline uint32_t graph_contract_above(const struct graph_contract *c, uint32_t v)
+{
+	const uint32_t up = atomic_load_explicit(&c->up[v], memory_order_relaxed);
+
+	if (up == GRAPH_NONE || graph_contract_is_kept(c, up))
+		return up;
+	return atomic_load_explicit(&c->above[base_ranks_before(&c->inner, up)],
+				    memory_order_relaxed);
+}
+
+/* Adds what a thread has pushed; one at a time. */
+int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pushes,
+			struct hdb_error *err);
+
+/* Starts the small graph. Release *rows in any case. */
+int graph_contract_start_rows(struct graph_contract *c, struct graph_rows *rows,
+			      struct hdb_error *err);
+
+/*
+ * Fourth pass: all edges of each kept v, in order of nodes. `pack` on any thread, with rows that
+ * are emptied before each share of the nodes; `class` is one more target, or GRAPH_NONE. If
+ * is_open, more targets of the row come by graph_contract_widen before it is put: *at says where.
+ */
+void graph_contract_rows_empty(struct graph_contract_rows *rows);
+void graph_contract_rows_release(struct graph_contract_rows *rows);
+int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out, uint32_t v,
+			uint32_t class, const uint32_t *targets, uint64_t count, bool is_open,
+			size_t *at, struct hdb_error *err);
+
+/* More targets of an open row; of the last open row first. */
+int graph_contract_widen(const struct graph_contract *c, struct graph_contract_rows *rows,
+			 size_t at, const uint32_t *targets, uint64_t count, struct hdb_error *err);
+
+/* Puts rows, one at a time, in order. */
+int graph_contract_put(struct graph_contract *c, const struct graph_contract_rows *rows,
+		       struct hdb_error *err);
+
+/* Ends it: all rows are put. The small graph's roots are c->roots. */
+int graph_contract_end_rows(struct graph_contract *c, struct hdb_error *err);
+
+/* Takes the small graph's dominators; they are not needed any more after that. */
+int graph_contract_solve(struct graph_contract *c, const struct graph_dominators *d,
+			 struct hdb_error *err);
+
+/*
+ * Then: the suspects, in c->suspects. The caller takes out those whose dominator has an edge of its
+ * own to the target, and may take out those of which no edge was pushed to the dominator.
+ */
+int graph_contract_suspect(struct graph_contract *c, struct hdb_error *err);
+
+/* Makes edges to all suspects hard. Then all comes again from the second pass on. */
+void graph_contract_harden(struct graph_contract *c);
+
+/*
+ * With no suspects: c->up becomes the dominators, GRAPH_NONE for the virtual root, v itself if no
+ * root reaches v.
+ */
+int graph_contract_finish(struct graph_contract *c, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * graph/dominators/contract_rows.c - the rows of the small graph: edges between kept nodes, and
+ * those pushed up to them.
+ */
+#include "graph/dominators/contract.h"
+
+void graph_contract_rows_empty(struct graph_contract_rows *rows)
+{
+	rows->length.count = rows->bytes.count = rows->longs.count = 0;
+}
+
+void graph_contract_rows_release(struct graph_contract_rows *rows)
+{
+	base_vec_release(&rows->length);
+	base_vec_release(&rows->bytes);
+	base_vec_release(&rows->longs);
+}
+
+/*
+ * Appends the places of what is kept among the targets, but for roots and v itself, to vec, which
+ * has room.
+ */
+static uint32_t add_places(const struct graph_contract *c, uint32_t v, const uint32_t *targets,
+			   uint64_t count, uint32_t *out)
+{
+	uint32_t n = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const uint32_t t = targets[i];
+
+		if (graph_contract_is_kept(c, t) && t != v &&
+		    !(c->root_bits[t / 64] >> (t % 64) & 1))
+			out[n++] = base_ranks_before(&c->kept, t);
+	}
+	return n;
+}
+
+int graph_contract_pack(const struct graph_contract *c, struct graph_contract_rows *out, uint32_t v,
+			uint32_t class, const uint32_t *targets, uint64_t count, bool is_open,
+			size_t *at, struct hdb_error *err)
+{
+	const uint32_t place = base_ranks_before(&c->kept, v);
+	uint8_t length = GRAPH_ROW_LONG;
+	uint32_t *room, n;
+	int rc = base_vec_reserve(&out->longs, count + 2, sizeof *room, err);
+
+	if (rc == HDB_OK)
+		rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err);
+	if (rc < 0)
+		return rc;
+	room = base_vec_at(&out->longs, uint32_t, out->longs.count);
+	n = class == GRAPH_NONE ? 0 : add_places(c, v, &class, 1, room + 1);
+	n += add_places(c, v, targets, count, room + 1 + n);
+	if (!is_open) {
+		length = (uint8_t)graph_rows_pack(
+			c->rows, place, room + 1, n,
+			base_vec_at(&out->bytes, uint8_t, out->bytes.count));
+	}
+	if (length == GRAPH_ROW_LONG) {
+		*at = out->longs.count;
+		room[0] = n;
+		out->longs.count += (size_t)n + 1;
+	} else {
+		out->bytes.count += length;
+	}
+	return base_vec_push(&out->length, &length, sizeof length, err);
+}
+
+int graph_contract_widen(const struct graph_contract *c, struct graph_contract_rows *rows,
+			 size_t at, const uint32_t *targets, uint64_t count, struct hdb_error *err)
+{
+	const int rc = base_vec_reserve(&rows->longs, count, sizeof(uint32_t), err);
+	uint32_t *row = base_vec_at(&rows->longs, uint32_t, at), *end;
+	size_t after;
+
+	if (rc < 0)
+		return rc;
+	end = row + 1 + row[0];
+	after = rows->longs.count - (at + 1 + row[0]);
+	memmove(end + count, end, after * sizeof *end);
+	{
+		/* The row's own node is among the targets at most as a loop, which does no harm. */
+		const uint32_t n = add_places(c, GRAPH_NONE, targets, count, end);
+
+		memmove(end + n, end + count, after * sizeof *end);
+		row[0] += n;
+		rows->longs.count += n;
+	}
+	return HDB_OK;
+}
+
+int graph_contract_start_rows(struct graph_contract *c, struct graph_rows *rows,
+			      struct hdb_error *err)
+{
+	c->rows = rows;
+	c->row_count = 0;
+	c->group_bytes.count = 0;
+	memset(c->group_length, 0, sizeof c->group_length);
+	return graph_rows_init(rows, c->kept.count, c->work, err);
+}
+
+static int put_group(struct graph_contract *c, uint32_t group, struct hdb_error *err)
+{
+	const int rc = graph_rows_put(c->rows, group, c->group_length, c->group_bytes.data, err);
+
+	c->group_bytes.count = 0;
+	memset(c->group_length, 0, sizeof c->group_length);
+	return rc;
+}
+
+static int add_bytes(struct graph_contract *c, const uint8_t *bytes, unsigned length, uint8_t code,
+		     struct hdb_error *err)
+{
+	const int rc = base_vec_reserve(&c->group_bytes, length, 1, err);
+
+	if (rc < 0)
+		return rc;
+	if (length)
+		memcpy(base_vec_at(&c->group_bytes, uint8_t, c->group_bytes.count), bytes, length);
+	c->group_bytes.count += length;
+	c->group_length[c->row_count % GRAPH_GROUP] = code;
+	if (++c->row_count % GRAPH_GROUP == 0)
+		return put_group(c, c->row_count / GRAPH_GROUP - 1, err);
+	return HDB_OK;
+}
+
+/* A row whose targets are in c->targets. */
+static int put_targets(struct graph_contract *c, struct hdb_error *err)
+{
+	uint8_t bytes[GRAPH_ROW_MAX + 8];
+	struct graph_long_row row = { 0, 0 };
+	const uint32_t *targets = c->targets.data;
+	const unsigned length =
+		graph_rows_pack(c->rows, c->row_count, targets, c->targets.count, bytes);
+	int rc;
+
+	if (length != GRAPH_ROW_LONG)
+		return add_bytes(c, bytes, length, (uint8_t)length, err);
+	rc = graph_rows_add_long(c->rows, &row, targets, c->targets.count, err);
+	return rc == HDB_OK ? add_bytes(c, (const uint8_t *)&row, sizeof row,
+					GRAPH_ROW_LONG | sizeof row, err) :
+			      rc;
+}
+
+static int gather(struct graph_contract *c, const uint32_t *targets, uint64_t count,
+		  struct hdb_error *err)
+{
+	const int rc = base_vec_reserve(&c->targets, count, sizeof *targets, err);
+
+	if (rc == HDB_OK && count) {
+		memcpy(base_vec_at(&c->targets, uint32_t, c->targets.count), targets,
+		       count * sizeof *targets);
+		c->targets.count += count;
+	}
+	return rc;
+}
+
+/* The edges pushed to the next row. */
+static int pushes_of_row(struct graph_contract *c, const uint32_t **targets, uint64_t *count,
+			 struct hdb_error *err)
+{
+	const uint32_t k = c->row_count % GRAPH_BUCKET_SIZE;
+
+	if (k == 0) {
+		const int rc = graph_buckets_sort(&c->pushes, c->row_count / GRAPH_BUCKET_SIZE,
+						  &c->push_first, &c->push_target, err);
+		if (rc < 0)
+			return rc;
+	}
+	*targets = c->push_target + c->push_first[k];
+	*count = c->push_first[k + 1] - c->push_first[k];
+	return HDB_OK;
+}
+
+int graph_contract_put(struct graph_contract *c, const struct graph_contract_rows *rows,
+		       struct hdb_error *err)
+{
+	const uint8_t *length = rows->length.data, *bytes = rows->bytes.data;
+	const uint32_t *next_long = rows->longs.data;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < rows->length.count && rc == HDB_OK; i++) {
+		const uint32_t *pushed, *own = NULL;
+		uint32_t targets[GRAPH_ROW_MAX], own_count = 0;
+		uint64_t push_count;
+
+		rc = pushes_of_row(c, &pushed, &push_count, err);
+		if (rc < 0)
+			break;
+		if (length[i] == GRAPH_ROW_LONG) {
+			own = next_long + 1;
+			own_count = *next_long;
+			next_long += own_count + 1;
+		} else if (push_count == 0) {
+			rc = add_bytes(c, bytes, length[i], length[i], err);
+			bytes += length[i];
+			continue;
+		} else {
+			own = targets;
+			own_count =
+				graph_rows_unpack(c->rows, c->row_count, bytes, length[i], targets);
+			bytes += length[i];
+		}
+		c->targets.count = 0;
+		rc = gather(c, own, own_count, err);
+		if (rc == HDB_OK)
+			rc = gather(c, pushed, push_count, err);
+		if (rc == HDB_OK)
+			rc = put_targets(c, err);
+	}
+	return rc;
+}
+
+int graph_contract_end_rows(struct graph_contract *c, struct hdb_error *err)
+{
+	const int rc =
+		c->row_count % GRAPH_GROUP ? put_group(c, c->row_count / GRAPH_GROUP, err) : HDB_OK;
+
+	graph_buckets_release(&c->pushes);
+	return rc;
+}

@@ -1,0 +1,251 @@
+/*
+ * graph/dominators/dfs_order.c - from the search's order to numbers by node, and from nodes to
+ * numbers in edges.
+ */
+#include "graph/dominators/semi_nca_private.h"
+
+#include "base/pack.h"
+#include "base/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks of numbers in work at once, a thread. */
+#define PACK_SLOTS 3u
+
+/* Part of the budget that chunks of the order take, and what they leave to others. */
+#define CHUNK_SHARE 16u
+#define KEPT_SHARE 2u
+
+int dom_order_init(struct dom_build *b, struct hdb_error *err)
+{
+	const uint32_t buckets = (b->node_count >> GRAPH_BUCKET_BITS) + 1;
+
+	while (buckets >> b->order_shift > DOM_PILES_MAX)
+		b->order_shift++;
+	return base_buckets_init(&b->order, dom_pile_of(b, buckets) + 1,
+				 b->work->memory_bytes / CHUNK_SHARE,
+				 b->work->memory_bytes / KEPT_SHARE, b->work, "preorder", err);
+}
+
+/*
+ * The edges to one bucket of nodes, which have these numbers: not from themselves, nor to what
+ * needs none, which is marked.
+ */
+static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bucket,
+			struct hdb_error *err)
+{
+	const uint32_t base = bucket << GRAPH_BUCKET_BITS;
+	const uint32_t count =
+		b->node_count - base < GRAPH_BUCKET_SIZE ? b->node_count - base : GRAPH_BUCKET_SIZE;
+	struct graph_edge_reader reader;
+	uint32_t source, to;
+	int rc = HDB_OK;
+
+	for (uint32_t v = base; v - base < count; v += DOM_STATES) {
+		const uint64_t word = b->states[v / DOM_STATES];
+
+		for (uint64_t top = word & word >> 1 & DOM_LOW_BITS; top; top &= top - 1) {
+			const uint32_t w = number[v - base + (unsigned)__builtin_ctzll(top) / 2];
+			b->top[w / 64] |= (uint64_t)1 << (w % 64);
+		}
+	}
+	graph_buckets_begin(&b->crosses, bucket, &reader);
+	while (rc == HDB_OK && graph_buckets_next(&reader, &source, &to))
+		if (dom_state(b->states, base + to) != DOM_TOP && source != number[to])
+			rc = graph_buckets_add(&b->edges, source, number[to], err);
+	return rc;
+}
+
+/* One block of numbers in work. */
+struct pack_slot {
+	uint64_t *values; /* BASE_RUN */
+	struct base_vec packed;
+};
+
+struct packing {
+	struct base_runs *numbers;
+	const uint32_t *number;
+	uint64_t node_count;
+	struct pack_slot *slots;
+};
+
+static uint32_t block_size(const struct packing *p, uint64_t block)
+{
+	const uint64_t left = p->node_count - block * BASE_RUN;
+
+	return left < BASE_RUN ? (uint32_t)left : BASE_RUN;
+}
+
+/*
+ * Packs a block by way of `values`; on any thread. Neighbours were mostly met one after the other.
+ */
+static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values,
+			struct base_vec *packed, struct hdb_error *err)
+{
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t now = number[i];
+
+		values[i] = zigzag((int64_t)now - (i % GRAPH_NUMBERS_STEP ? (int64_t)before : 0));
+		before = now;
+	}
+	packed->count = 0;
+	return pack_encode(packed, values, count, err);
+}
+
+static int pack_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error *err)
+{
+	const struct packing *p = ctx;
+	struct pack_slot *s = &p->slots[slot];
+
+	return pack_numbers(p->number + block * BASE_RUN, block_size(p, block), s->values,
+			    &s->packed, err);
+}
+
+static int put_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error *err)
+{
+	const struct packing *p = ctx;
+
+	return base_runs_put_packed(p->numbers, block, &p->slots[slot].packed, block_size(p, block),
+				    err);
+}
+
+int dom_pack_numbers(struct dom_build *b, const uint32_t *number, struct base_runs *numbers,
+		     struct hdb_error *err)
+{
+	struct packing p = {
+		.numbers = numbers,
+		.number = number,
+		.node_count = b->node_count,
+	};
+	const struct base_pipeline pipeline = {
+		.item_count = (p.node_count + BASE_RUN - 1) / BASE_RUN,
+		.threads = b->work->threads,
+		.slot_count = PACK_SLOTS * b->work->threads,
+		.ctx = &p,
+		.produce = pack_block,
+		.consume = put_block,
+	};
+	int rc = base_runs_init(numbers, p.node_count, b->work, "preorder", err);
+
+	p.slots = calloc(pipeline.slot_count, sizeof *p.slots);
+	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
+		p.slots[i].values = malloc(BASE_RUN * sizeof *p.slots[i].values);
+		if (rc == HDB_OK && !p.slots[i].values)
+			rc = hdb_fail_memory(err, "preorder", BASE_RUN * sizeof *p.slots[i].values);
+	}
+	if (rc == HDB_OK)
+		rc = p.slots ? base_pipeline_run(&pipeline, err) :
+			       hdb_fail_memory(err, "preorder",
+					       pipeline.slot_count * sizeof *p.slots);
+	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
+		free(p.slots[i].values);
+		base_vec_release(&p.slots[i].packed);
+	}
+	free(p.slots);
+	return rc;
+}
+
+/* ---- from piles ---- */
+
+/* A bucket of nodes in work. */
+struct bucket_slot {
+	uint32_t *number; /* GRAPH_BUCKET_SIZE; 0 for what was not reached */
+	uint64_t *values; /* so many */
+	struct base_vec packed;
+};
+
+struct numbering {
+	struct dom_build *b;
+	struct base_runs *numbers;
+	struct bucket_slot *slots;
+};
+
+static uint32_t bucket_nodes(const struct dom_build *b, uint64_t bucket)
+{
+	const uint64_t left = b->node_count - (bucket << GRAPH_BUCKET_BITS);
+
+	return left < GRAPH_BUCKET_SIZE ? (uint32_t)left : GRAPH_BUCKET_SIZE;
+}
+
+/* Numbers of a bucket's nodes, and packed; on any thread. */
+static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_error *err)
+{
+	const struct numbering *n = ctx;
+	struct bucket_slot *s = &n->slots[slot];
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc = base_bucket_begin(&n->b->order, dom_pile_of(n->b, (uint32_t)bucket), &reader, err);
+
+	memset(s->number, 0, GRAPH_BUCKET_SIZE * sizeof *s->number);
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 0, v, err)) == HDB_OK)
+		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
+			s->number[v[0] % GRAPH_BUCKET_SIZE] = (uint32_t)v[1];
+	base_bucket_end(&reader);
+	return rc < 0 ? rc :
+			pack_numbers(s->number, bucket_nodes(n->b, bucket), s->values, &s->packed,
+				     err);
+}
+
+static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_error *err)
+{
+	const struct numbering *n = ctx;
+	const struct bucket_slot *s = &n->slots[slot];
+	int rc = number_edges(n->b, s->number, (uint32_t)bucket, err);
+
+	if (rc == HDB_OK)
+		rc = base_runs_put_packed(n->numbers, bucket, &s->packed,
+					  bucket_nodes(n->b, bucket), err);
+	return rc == HDB_OK ? base_step(n->b->work, bucket << GRAPH_BUCKET_BITS, err) : rc;
+}
+
+static int make_slots(struct numbering *n, unsigned count, struct hdb_error *err)
+{
+	n->slots = calloc(count, sizeof *n->slots);
+	for (unsigned i = 0; n->slots && i < count; i++) {
+		n->slots[i].number = malloc(GRAPH_BUCKET_SIZE * sizeof *n->slots[i].number);
+		n->slots[i].values = malloc(GRAPH_BUCKET_SIZE * sizeof *n->slots[i].values);
+		if (!n->slots[i].number || !n->slots[i].values)
+			return hdb_fail_memory(err, "preorder",
+					       GRAPH_BUCKET_SIZE * sizeof *n->slots[i].values);
+	}
+	return n->slots ? HDB_OK : hdb_fail_memory(err, "preorder", count * sizeof *n->slots);
+}
+
+static void free_slots(struct numbering *n, unsigned count)
+{
+	for (unsigned i = 0; n->slots && i < count; i++) {
+		free(n->slots[i].number);
+		free(n->slots[i].values);
+		base_vec_release(&n->slots[i].packed);
+	}
+	free(n->slots);
+}
+
+int dom_number(struct dom_build *b, struct base_runs *numbers, struct hdb_error *err)
+{
+	struct numbering n = { .b = b, .numbers = numbers };
+	const struct base_pipeline pipeline = {
+		.item_count =
+			((uint64_t)b->node_count + GRAPH_BUCKET_SIZE - 1) >> GRAPH_BUCKET_BITS,
+		.threads = b->work->threads,
+		.slot_count = PACK_SLOTS * b->work->threads,
+		.ctx = &n,
+		.produce = read_bucket,
+		.consume = take_bucket,
+	};
+	int rc = base_runs_init(numbers, b->node_count, b->work, "preorder", err);
+
+	base_stage(b->work, "dominators: numbers", b->node_count, "objects");
+	if (rc == HDB_OK)
+		rc = make_slots(&n, pipeline.slot_count, err);
+	if (rc == HDB_OK)
+		rc = base_pipeline_run(&pipeline, err);
+	free_slots(&n, pipeline.slot_count);
+	base_buckets_release(&b->order);
+	graph_buckets_release(&b->crosses);
+	base_big_free(b->work, &b->states_big);
+	return rc;
+}

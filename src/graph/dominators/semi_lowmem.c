@@ -1,0 +1,260 @@
+/*
+ * graph/dominators/semi_lowmem.c - semidominators with links only for joins: nodes that more than
+ * the tree's edge leads to.
+ *
+ * On heaps four nodes in five have one referrer. Such a node's semidominator is its parent, so on
+ * the path that evaluates an edge from u into w (u > w) all that such nodes add is the parent of
+ * the highest of them. Let p be the deepest node above u that is not above w in number. The
+ * node below p on the path adds p, or, if it is a join, at most p; all others that are not joins
+ * add more. So the least of the path is the least of p and what the joins on it say. Both p and
+ * the nearest join at or above u are read off the path to u, which a pass over the nodes in order
+ * of numbers has at hand: a stack. What is then evaluated are paths over joins.
+ *
+ * All edges go through that pass in order of sources, and back into buckets of targets; nothing
+ * but the joins' links is used at random.
+ */
+#include "graph/dominators/semi_nca_private.h"
+
+#include "base/rank_bitset.h"
+
+/*
+ * Values emitted last, by target, so that a class that a million objects refer to gets few of the
+ * same.
+ */
+#define LATELY (1u << 12)
+
+/* A node on the path to the one that the pass has come to. */
+struct above {
+	uint32_t number;
+	uint32_t join; /* the nearest join at or above it; 0: none */
+};
+
+struct lately {
+	uint32_t target, below, join;
+};
+
+struct fold {
+	struct dom_build *b;
+	struct graph_edge_buckets by_source;
+	struct base_ranks joins; /* numbers */
+	struct dom_link *links;  /* by rank; ranks start at 1 */
+	struct above *path;
+	uint64_t depth, limit;
+	struct lately *lately;
+	struct base_big links_big, path_big, lately_big;
+};
+
+static bool is_join(const struct fold *f, uint32_t w)
+{
+	return base_ranks_has(&f->joins, w);
+}
+
+/* The join's number among joins, from 1. */
+static uint32_t rank_of(const struct fold *f, uint32_t w)
+{
+	return base_ranks_before(&f->joins, w) + 1;
+}
+
+/* Puts all edges into buckets of their sources, and marks joins. */
+static int turn_edges(struct fold *f, struct hdb_error *err)
+{
+	struct dom_build *b = f->b;
+	const uint32_t blocks = (b->count >> GRAPH_BUCKET_BITS) + 1;
+	int rc = graph_buckets_init(&f->by_source, (uint64_t)b->count + 1, b->work, err);
+
+	memcpy(f->joins.bits_big.data, b->top, ((uint64_t)b->count / 64 + 1) * sizeof *b->top);
+	for (uint32_t block = 0; rc == HDB_OK && block < blocks; block++) {
+		struct graph_edge_reader reader;
+		uint32_t source, to;
+
+		graph_buckets_begin(&b->edges, block, &reader);
+		while (rc == HDB_OK && graph_buckets_next(&reader, &source, &to)) {
+			const uint32_t w = (block << GRAPH_BUCKET_BITS) + to;
+
+			base_ranks_put_alone(&f->joins, w);
+			rc = graph_buckets_add(&f->by_source, w, source, err);
+		}
+		if (rc == HDB_OK)
+			rc = base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err);
+	}
+	graph_buckets_release(&b->edges);
+	return rc == HDB_OK ? graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err) :
+			      rc;
+}
+
+/* Counts joins, and makes room for their links. */
+static int rank_joins(struct fold *f, struct hdb_error *err)
+{
+	base_ranks_rank(&f->joins);
+	return base_big_alloc_raw(f->b->work, &f->links_big,
+				  ((uint64_t)f->joins.count + 1) * sizeof *f->links,
+				  "dominator links", err);
+}
+
+/* Makes `number` the end of the path; its parent is on it. */
+static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct hdb_error *err)
+{
+	uint32_t join;
+
+	while (f->path[f->depth - 1].number > parent)
+		f->depth--;
+	join = f->path[f->depth - 1].join;
+	if (f->depth == f->limit) {
+		struct base_big big = { 0 };
+		const int rc = base_big_alloc_raw(f->b->work, &big, 2 * f->limit * sizeof *f->path,
+						  "search path", err);
+		if (rc < 0)
+			return rc;
+		memcpy(big.data, f->path, f->depth * sizeof *f->path);
+		base_big_free(f->b->work, &f->path_big);
+		f->path_big = big;
+		f->path = big.data;
+		f->limit *= 2;
+	}
+	if (is_join(f, number)) {
+		f->links[rank_of(f, number)].up = join ? rank_of(f, join) : 0;
+		join = number;
+	}
+	f->path[f->depth++] = (struct above){ .number = number, .join = join };
+	return HDB_OK;
+}
+
+/* The deepest on the path whose number is not above `w`. */
+static uint32_t deepest_below(const struct fold *f, uint32_t w)
+{
+	uint64_t low = 0, high = f->depth;
+
+	while (high - low > 1) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (f->path[middle].number <= w)
+			low = middle;
+		else
+			high = middle;
+	}
+	return f->path[low].number;
+}
+
+/*
+ * What the edge from the end of the path to w comes to: a number below w, a join above it, or both.
+ */
+static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
+{
+	const struct above *end = &f->path[f->depth - 1];
+	const uint32_t below = end->number < w ? end->number : deepest_below(f, w);
+	const uint32_t join = end->number > w && end->join > w ? end->join : 0;
+	struct lately *lately = &f->lately[w % LATELY];
+	int rc = HDB_OK;
+
+	if (lately->target == w && lately->below == below && lately->join == join)
+		return HDB_OK;
+	*lately = (struct lately){ .target = w, .below = below, .join = join };
+	if (below < w)
+		rc = graph_buckets_add(&f->b->edges, below, w, err);
+	if (rc == HDB_OK && join)
+		rc = graph_buckets_add(&f->b->edges, join, w, err);
+	return rc;
+}
+
+/* The pass in order of numbers, one block of sources. */
+static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
+{
+	struct dom_build *b = f->b;
+	const uint32_t base = block << BASE_RUN_BITS, count = dom_block_count(b, block);
+	const uint64_t *first;
+	const uint32_t *target;
+	int rc = graph_buckets_sort(&f->by_source, block, &first, &target, err);
+
+	if (rc == HDB_OK)
+		rc = base_runs_get(&b->parents, block, b->block, err);
+	for (uint32_t k = block == 0; rc == HDB_OK && k < count; k++) {
+		rc = extend_path(f, base + k, base + k - (uint32_t)b->block[k], err);
+		for (uint64_t i = first[k]; rc == HDB_OK && i < first[k + 1]; i++)
+			rc = fold_edge(f, target[i], err);
+	}
+	return rc == HDB_OK ? base_step(b->work, base, err) : rc;
+}
+
+/*
+ * Semidominators of one block's numbers, from the highest to the lowest; *rank: joins up to there.
+ */
+static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct hdb_error *err)
+{
+	struct dom_build *b = f->b;
+	const uint32_t base = block << BASE_RUN_BITS, count = dom_block_count(b, block);
+	const uint64_t *first;
+	const uint32_t *source;
+	int rc = graph_buckets_sort(&b->edges, block, &first, &source, err);
+
+	if (rc == HDB_OK)
+		rc = base_runs_get(&b->parents, block, b->block, err);
+	for (uint32_t k = count; rc == HDB_OK && k-- > 0;) {
+		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
+		uint32_t semi = parent;
+
+		b->block[k] = 0;
+		if (w == 0 || !is_join(f, w))
+			continue;
+		if (b->top[w / 64] >> (w % 64) & 1)
+			semi = 0;
+		for (uint64_t i = first[k]; i < first[k + 1]; i++) {
+			const uint32_t low =
+				source[i] < w ? source[i] :
+						dom_eval(f->links, rank_of(f, source[i]), *rank);
+			if (low < semi)
+				semi = low;
+		}
+		f->links[(*rank)--].low = semi;
+		b->block[k] = parent - semi;
+	}
+	return rc == HDB_OK ? base_runs_put(&b->semis, block, b->block, count, err) : rc;
+}
+
+static int start(struct fold *f, struct hdb_error *err)
+{
+	struct dom_build *b = f->b;
+	int rc;
+
+	f->limit = 4096;
+	if ((rc = base_ranks_init(&f->joins, b->count, b->work, "joins", err)) < 0 ||
+	    (rc = base_big_alloc(b->work, &f->lately_big, LATELY * sizeof *f->lately, "joins",
+				 err)) < 0 ||
+	    (rc = base_big_alloc_raw(b->work, &f->path_big, f->limit * sizeof *f->path,
+				     "search path", err)) < 0)
+		return rc;
+	f->lately = f->lately_big.data;
+	f->path = f->path_big.data;
+	/* The virtual root is above all. */
+	f->path[f->depth++] = (struct above){ 0, 0 };
+	return HDB_OK;
+}
+
+int dom_semis_folded(struct dom_build *b, struct hdb_error *err)
+{
+	struct fold f = { .b = b };
+	const uint32_t blocks = (b->count >> BASE_RUN_BITS) + 1;
+	uint32_t rank;
+	int rc = start(&f, err);
+
+	base_stage(b->work, "dominators: folding", b->count, "objects");
+	if (rc == HDB_OK)
+		rc = turn_edges(&f, err);
+	if (rc == HDB_OK)
+		rc = rank_joins(&f, err);
+	f.links = f.links_big.data;
+	for (uint32_t block = 0; rc == HDB_OK && block < blocks; block++)
+		rc = fold_block(&f, block, err);
+	graph_buckets_release(&f.by_source);
+	base_big_free(b->work, &f.path_big);
+	base_stage(b->work, "dominators: semidominators", b->count, "objects");
+	rank = rc == HDB_OK ? rank_of(&f, b->count) - !is_join(&f, b->count) : 0;
+	for (uint32_t block = blocks; rc == HDB_OK && block-- > 0;) {
+		rc = semi_of_block(&f, block, &rank, err);
+		if (rc == HDB_OK)
+			rc = base_step(b->work, b->count - (block << BASE_RUN_BITS), err);
+	}
+	base_big_free(b->work, &f.lately_big);
+	base_big_free(b->work, &f.links_big);
+	base_ranks_release(&f.joins);
+	return rc;
+}

@@ -1,0 +1,237 @@
+/*
+ * graph/dominators/semi_nca_private.h - the phases of graph_dominators. Private to dominators.c and
+ * dom_*.c.
+ *
+ * Bytes a node: 3 to 5 for the order of the search, on piles, a quarter for what it knows of nodes,
+ * half a one for parents, and 8 for each edge that waits; 3 to 7 for each edge that is not the
+ * tree's until it is evaluated, twice that while targets get numbers; some 2 for packed numbers;
+ * then 8 for links and half a one for semidominators; at last 4 for dominators.
+ */
+#ifndef GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H
+#define GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H
+
+#include "graph/dominators/semi_nca.h"
+#include "graph/dominators/edge_buckets.h"
+#include "base/spill_buckets.h"
+#include "base/packed_runs.h"
+
+#if BASE_RUN_BITS != GRAPH_BUCKET_BITS
+#error "edges, parents and numbers are worked on in the same blocks"
+#endif
+
+/* Steps between two calls of base_step. */
+#define DOM_STEP_MASK 0xffffu
+
+/* How many targets, or numbers, ahead memory is asked for. */
+#define DOM_AHEAD 8
+
+/*
+ * What the search knows of a node, in two bits. "Old" is what an earlier root reaches, too: an
+ * edge to such a node from what only a later root reaches makes its dominator the virtual root.
+ */
+enum dom_state {
+	DOM_NEW, /* not met */
+	DOM_MET, /* met in the search from this root */
+	DOM_OLD, /* met in the search from an earlier root */
+	DOM_TOP, /* the virtual root is its dominator: a root, or as above */
+};
+
+/* Nodes in a word of states. */
+#define DOM_STATES 32u
+
+/* The lower bit of each state in a word. */
+#define DOM_LOW_BITS 0x5555555555555555u
+
+struct dom_build {
+	struct base_work *work;
+	struct graph_rows *rows;
+	uint32_t node_count;
+	uint32_t count;            /* highest number given */
+	uint64_t *states;          /* DOM_STATES a word, by node */
+	struct base_buckets order; /* by bucket of nodes, see dom_pile_of: node and number */
+	unsigned order_shift;
+	struct base_runs parents; /* by number: how far below it the parent's number is */
+	struct base_runs semis;   /* by number: how far below the parent the semidominator is */
+	struct graph_edge_buckets crosses; /* all but the search tree's: from numbers to nodes */
+	struct graph_edge_buckets edges;   /* the same, by numbers */
+	uint64_t *top;                     /* bits by number: DOM_TOP */
+	struct base_big states_big, top_big;
+	uint64_t *block; /* BASE_RUN values of parents or semis, while they are worked on */
+	uint64_t *block2;
+};
+
+/* Piles of the order: more would have no chunk of a useful size each. */
+#define DOM_PILES_MAX 4096u
+
+/* The pile of a bucket of nodes. */
+static inline uint32_t dom_pile_of(const struct dom_build *b, uint32_t bucket)
+{
+	return bucket >> b->order_shift;
+}
+
+static inline unsigned dom_state(const uint64_t *states, uint32_t v)
+{
+	return states[v / DOM_STATES] >> (2 * (v % DOM_STATES)) & 3;
+}
+
+/*
+ * What waits in a search: a target with its source's number. GRAPH_NONE as a target is a long row,
+ * of which the two entries below say what is left.
+ */
+union dom_entry {
+	struct {
+		uint32_t target;
+		uint32_t source; /* number */
+	};
+	uint64_t position;
+};
+
+struct dom_stack {
+	union dom_entry *entry;
+	uint64_t depth, limit;
+	struct base_big big;
+};
+
+/* Entries that there must be room for before a row is looked at. */
+#define DOM_STACK_ROOM (GRAPH_ROW_MAX + 3)
+
+int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err);
+
+/* Puts a long row there. */
+static inline void dom_stack_long(struct dom_stack *stack, const struct graph_long_row *row,
+				  uint32_t source)
+{
+	stack->entry[stack->depth++].position = row->at;
+	stack->entry[stack->depth++].position = row->end;
+	stack->entry[stack->depth++] = (union dom_entry){ .target = GRAPH_NONE, .source = source };
+}
+
+/* Takes the topmost target. A long row goes with its last one. */
+static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_rows *rows,
+				 uint32_t *source, uint32_t *target)
+{
+	union dom_entry *top = &stack->entry[stack->depth - 1];
+
+	*source = top->source;
+	*target = top->target;
+	if (top->target != GRAPH_NONE) {
+		stack->depth--;
+		return;
+	}
+	*target = graph_rows_long(rows, top[-2].position++);
+	if (top[-2].position == top[-1].position)
+		stack->depth -= 3;
+}
+
+/*
+ * A target that comes soon, or GRAPH_NONE: `ahead` entries down the stack, or further in the long
+ * row on top.
+ */
+static inline uint32_t dom_stack_soon(const struct dom_stack *stack, const struct graph_rows *rows,
+				      uint32_t ahead)
+{
+	const union dom_entry *end = &stack->entry[stack->depth];
+
+	if (stack->depth < DOM_STACK_ROOM)
+		return GRAPH_NONE;
+	if (end[-1].target != GRAPH_NONE)
+		return end[-(ptrdiff_t)ahead].target < rows->node_count ?
+			       end[-(ptrdiff_t)ahead].target :
+			       GRAPH_NONE;
+	return end[-2].position - end[-3].position > ahead ?
+		       graph_rows_long(rows, end[-3].position + ahead) :
+		       GRAPH_NONE;
+}
+
+/* Writes down the block of parents that is complete, or the last one. */
+int dom_put_parents(struct dom_build *build, struct hdb_error *err);
+
+/* Gives the next number, build->count. */
+static inline int dom_give_number(struct dom_build *b, uint32_t parent, struct hdb_error *err)
+{
+	if ((b->count & (BASE_RUN - 1)) == BASE_RUN - 1) {
+		const int rc = dom_put_parents(b, err);
+		if (rc < 0)
+			return rc;
+	}
+	b->count++;
+	b->block[b->count & (BASE_RUN - 1)] = b->count - parent;
+	return HDB_OK;
+}
+
+/* Numbers everything the roots reach; fills states, count, order, parents and crosses. */
+int dom_search(struct dom_build *build, const uint64_t *root_bits, struct hdb_error *err);
+
+/* Takes the order for all nodes. */
+int dom_order_init(struct dom_build *build, struct hdb_error *err);
+
+/*
+ * Turns the order round into *numbers (packed; release it in any case), and the crosses into
+ * edges and top. Frees states, order and crosses.
+ */
+int dom_number(struct dom_build *build, struct base_runs *numbers, struct hdb_error *err);
+
+/* Packs numbers by node. */
+int dom_pack_numbers(struct dom_build *build, const uint32_t *number, struct base_runs *numbers,
+		     struct hdb_error *err);
+
+/*
+ * Does what dom_search and dom_number do: fills count, parents, edges, top and *numbers. `number`
+ * has room for each node, and is zeros.
+ */
+int dom_search_plain(struct dom_build *build, const uint64_t *root_bits, uint32_t *number,
+		     struct base_runs *numbers, struct hdb_error *err);
+
+/* Numbers of a block that were given. */
+static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block)
+{
+	const uint32_t above = b->count - (block << BASE_RUN_BITS);
+
+	return above < BASE_RUN ? above + 1 : BASE_RUN;
+}
+
+/*
+ * The forest of linked nodes: `up` is above the node, and `low` is the least semidominator on
+ * what is jumped over, the node itself included, `up` not. The nodes' names are not needed, unlike
+ * in Lengauer-Tarjan.
+ */
+struct dom_link {
+	uint32_t up;
+	uint32_t low;
+};
+
+/* Lets x jump over what is above it, y. */
+static inline void jump_over(struct dom_link *x, const struct dom_link *y)
+{
+	if (y->low < x->low)
+		x->low = y->low;
+	x->up = y->up;
+}
+
+/*
+ * The least semidominator on the path from u to the highest linked ancestor; numbers above `last`
+ * are linked. Halves the path on the way: every other node on it jumps over the next one.
+ */
+static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last)
+{
+	uint32_t least = UINT32_MAX;
+
+	while (u > last) {
+		struct dom_link *x = &links[u];
+
+		if (x->up > last)
+			jump_over(x, &links[x->up]);
+		if (x->low < least)
+			least = x->low;
+		u = x->up;
+	}
+	return least;
+}
+
+/*
+ * Fills semis as dominators.c does, with links for those nodes only that more than one edge leads
+ * to: for when there is no room for links of all. Takes the edges' place.
+ */
+int dom_semis_folded(struct dom_build *build, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,306 @@
+/*
+ * graph/dominators/subtree_sums.c - sums up a tree: a node's sum goes to its parent when its
+ * children's have come.
+ *
+ * Parents lie anywhere, so what goes to another range of places goes on that range's pile, and
+ * ranges are worked off one after the other: an array that does not fit in memory is gone through
+ * in order, some times.
+ */
+#include "graph/dominators/subtree_sums.h"
+
+#include "base/pipeline.h"
+
+/* Nodes whose parents are looked up together. */
+#define BATCH_NODES 64u
+
+/* Places of a range: what is in memory at once fits the second-level cache. */
+#define RANGE_BITS 16u
+
+/* Bytes of piles that are being filled, at most; and of them in the budget. */
+#define CHUNKS_BYTES ((uint64_t)16 << 20)
+
+int graph_subtree_sums_init(struct graph_subtree_sums *sums, uint32_t node_count,
+			    struct base_work *work, struct hdb_error *err)
+{
+	*sums = (struct graph_subtree_sums){ .work = work };
+	return base_ranks_init(&sums->inner, node_count, work, "sums of sizes", err);
+}
+
+void graph_subtree_sums_release(struct graph_subtree_sums *sums)
+{
+	if (!sums->work)
+		return;
+	base_buckets_release(&sums->sizes);
+	base_big_free(sums->work, &sums->sum_big);
+	base_ranks_release(&sums->inner);
+	*sums = (struct graph_subtree_sums){ 0 };
+}
+
+void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
+			     const uint32_t *parent, uint32_t count)
+{
+	for (uint32_t start = 0; start < count; start += BATCH_NODES) {
+		const uint32_t end = count - start < BATCH_NODES ? count : start + BATCH_NODES;
+
+		for (uint32_t i = start; i < end; i++)
+			if (parent[i] != GRAPH_NONE)
+				__builtin_prefetch((const void *)&sums->inner.bits[parent[i] / 64],
+						   1);
+		for (uint32_t i = start; i < end; i++)
+			if (parent[i] != GRAPH_NONE && parent[i] != first + i)
+				base_ranks_put(&sums->inner, parent[i]);
+	}
+}
+
+uint64_t graph_subtree_sums_rank(struct graph_subtree_sums *sums)
+{
+	base_ranks_rank(&sums->inner);
+	return ((uint64_t)sums->inner.count + 1) * sizeof(*sums->sum);
+}
+
+int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err)
+{
+	int rc = base_big_alloc(sums->work, &sums->sum_big,
+				((uint64_t)sums->inner.count + 1) * sizeof(*sums->sum),
+				"sums of sizes", err);
+
+	sums->sum = sums->sum_big.data;
+	if (rc == HDB_OK)
+		rc = base_buckets_init(&sums->sizes, (sums->inner.count >> RANGE_BITS) + 1,
+				       CHUNKS_BYTES, 0, sums->work, "sums of sizes", err);
+	return rc;
+}
+
+/*
+ * Of a batch that starts at node `first`: what add does once the bits are in the caches. There is
+ * room.
+ */
+static void add_batch(struct graph_subtree_sums *s, struct base_vec *sizes, uint32_t first,
+		      const uint32_t *rank, const uint64_t *size, uint32_t count)
+{
+	struct graph_tree_size *next = base_vec_at(sizes, struct graph_tree_size, sizes->count);
+	uint32_t own = base_ranks_before(&s->inner, first);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const bool is_inner = base_ranks_has(&s->inner, first + i);
+
+		*next = (struct graph_tree_size){ rank[i], is_inner, size[i] };
+		next += rank[i] != GRAPH_NONE;
+		if (is_inner)
+			s->sum[own++].up = rank[i];
+	}
+	sizes->count = (size_t)(next - (struct graph_tree_size *)sizes->data);
+}
+
+int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes, uint32_t first,
+			   const uint32_t *parent, const uint64_t *size, uint32_t count,
+			   struct hdb_error *err)
+{
+	/* One more: what is written there does not always count. */
+	const int rc =
+		base_vec_reserve(sizes, (size_t)count + 1, sizeof(struct graph_tree_size), err);
+	uint32_t rank[BATCH_NODES];
+
+	for (uint32_t start = 0; rc == HDB_OK && start < count; start += BATCH_NODES) {
+		const uint32_t n = count - start < BATCH_NODES ? count - start : BATCH_NODES;
+
+		for (uint32_t i = 0; i < n; i++) {
+			const uint32_t p = parent[start + i];
+
+			rank[i] = p == first + start + i ? GRAPH_NONE : p;
+			if (rank[i] != GRAPH_NONE)
+				base_ranks_prefetch(&sums->inner, p);
+		}
+		for (uint32_t i = 0; i < n; i++)
+			if (rank[i] != GRAPH_NONE)
+				rank[i] = base_ranks_before(&sums->inner, rank[i]);
+		add_batch(sums, sizes, first + start, rank, size + start, n);
+	}
+	return rc;
+}
+
+int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *sizes,
+			    struct hdb_error *err)
+{
+	const struct graph_tree_size *size = sizes->data;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < sizes->count && rc == HDB_OK; i++) {
+		const uint64_t record[] = { size[i].rank, size[i].size, size[i].is_inner };
+
+		rc = base_buckets_add(&sums->sizes, size[i].rank >> RANGE_BITS, 1, 2, record, err);
+	}
+	sizes->count = 0;
+	return rc;
+}
+
+/* Has the sums of a range read, if there is one. */
+static void ask_for(const struct graph_subtree_sums *s, uint32_t range)
+{
+	const uint64_t size = sizeof(*s->sum) << RANGE_BITS;
+
+	base_big_soon(&s->sum_big, range * size, size);
+}
+
+/* Adds up the sizes of one range of places. */
+static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
+{
+	struct graph_subtree_sums *s = ctx;
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc = base_bucket_begin(&s->sizes, (uint32_t)range, &reader, err);
+
+	(void)slot;
+	ask_for(s, (uint32_t)range + s->work->threads);
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 2, v, err)) == HDB_OK) {
+		s->sum[v[0]].below += v[1];
+		s->sum[v[0]].waiting += (uint32_t)v[2];
+	}
+	base_bucket_end(&reader);
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+static int add_up(struct graph_subtree_sums *s, struct hdb_error *err)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = s->sizes.pile_count,
+		.threads = s->work->threads,
+		.slot_count = 4 * s->work->threads,
+		.ctx = s,
+		.produce = add_range,
+	};
+	const int rc = base_pipeline_run(&pipeline, err);
+
+	base_buckets_release(&s->sizes);
+	return rc;
+}
+
+/* Sums on their way to nodes of another range. */
+struct sending {
+	struct base_buckets piles[2]; /* by range: of this round and of the next */
+	unsigned turn;
+	uint64_t next_count; /* on piles of the next round */
+	uint32_t done_count; /* nodes */
+};
+
+/*
+ * A node whose sum is complete adds it to its parent, which may be complete then; and so on. What
+ * goes to a range that this round has passed waits for the next one.
+ */
+static int finish(struct graph_subtree_sums *s, struct sending *out, uint32_t x,
+		  struct hdb_error *err)
+{
+	struct graph_subtree_sum *sum = s->sum;
+
+	for (uint32_t up = sum[x].up;; x = up, up = sum[x].up) {
+		const uint32_t range = up >> RANGE_BITS;
+		const bool is_next = range < x >> RANGE_BITS;
+
+		sum[x].waiting = GRAPH_NONE;
+		out->done_count++;
+		if (up == GRAPH_NONE)
+			return HDB_OK;
+		if (range != x >> RANGE_BITS) {
+			const uint64_t record[] = { up, sum[x].below };
+
+			out->next_count += is_next;
+			return base_buckets_add(&out->piles[out->turn ^ is_next], range, 1, 1,
+						record, err);
+		}
+		sum[up].below += sum[x].below;
+		if (--sum[up].waiting)
+			return HDB_OK;
+	}
+}
+
+/* What was sent to a range. */
+static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t range,
+		   struct hdb_error *err)
+{
+	struct base_buckets *piles = &out->piles[out->turn];
+	struct base_bucket_reader reader;
+	uint64_t v[BASE_BUCKET_FIELDS];
+	int rc;
+
+	if (!piles->pile[range].count)
+		return HDB_OK;
+	rc = base_bucket_begin(piles, range, &reader, err);
+	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 1, v, err)) == HDB_OK) {
+		const uint32_t x = (uint32_t)v[0];
+
+		s->sum[x].below += v[1];
+		if (--s->sum[x].waiting == 0)
+			rc = finish(s, out, x, err);
+	}
+	base_bucket_end(&reader);
+	base_bucket_drop(piles, range);
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+/* The nodes of a range that wait for nothing. */
+static int finish_range(struct graph_subtree_sums *s, struct sending *out, uint32_t range,
+			struct hdb_error *err)
+{
+	const uint32_t first = range << RANGE_BITS, left = s->inner.count - first;
+	const uint32_t count = left < 1u << RANGE_BITS ? left : 1u << RANGE_BITS;
+	int rc = HDB_OK;
+
+	for (uint32_t x = first; x < first + count && rc == HDB_OK; x++)
+		if (s->sum[x].waiting == 0)
+			rc = finish(s, out, x, err);
+	return rc;
+}
+
+/* Rounds over the ranges, until nothing is sent. */
+static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb_error *err)
+{
+	const uint32_t ranges = (s->inner.count >> RANGE_BITS) + 1;
+	bool is_first = true;
+	int rc = HDB_OK;
+
+	for (unsigned i = 0; i < 2 && rc == HDB_OK; i++)
+		rc = base_buckets_init(&out->piles[i], ranges, CHUNKS_BYTES / 2, 0, s->work,
+				       "sums of sizes", err);
+	while (rc == HDB_OK && (is_first || out->next_count)) {
+		out->turn ^= !is_first;
+		out->next_count = 0;
+		for (uint32_t range = 0; range < ranges && rc == HDB_OK; range++) {
+			if (is_first || out->piles[out->turn].pile[range].count)
+				ask_for(s, is_first ? range + 1 : range);
+			rc = receive(s, out, range, err);
+			if (rc == HDB_OK && is_first)
+				rc = finish_range(s, out, range, err);
+			if (rc == HDB_OK)
+				rc = base_step(s->work, out->done_count, err);
+		}
+		is_first = false;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (out->piles[i].work)
+			base_buckets_release(&out->piles[i]);
+	return rc;
+}
+
+int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err)
+{
+	struct sending out = { .turn = 0 };
+	int rc;
+
+	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
+	rc = add_up(sums, err);
+	if (rc == HDB_OK)
+		rc = send_up(sums, &out, err);
+	if (rc == HDB_OK && out.done_count != sums->inner.count)
+		rc = hdb_fail(err, HDB_ECORRUPT, "dominators are no tree");
+	return rc;
+}
+
+void graph_subtree_sums_below(const struct graph_subtree_sums *sums, uint32_t first,
+			      uint64_t *below, uint32_t count)
+{
+	uint32_t rank = base_ranks_before(&sums->inner, first);
+
+	ask_for(sums, (rank >> RANGE_BITS) + 1);
+	for (uint32_t i = 0; i < count; i++)
+		below[i] = base_ranks_has(&sums->inner, first + i) ? sums->sum[rank++].below : 0;
+}

@@ -1,0 +1,81 @@
+/*
+ * graph/dominators/subtree_sums.h - sizes summed up a tree that is given by each node's parent, in
+ * any order of nodes.
+ *
+ * Most nodes of a dominator tree have no children: only those that have get a place to sum in,
+ * found by a bit vector with ranks. Parents are shown twice, range by range and on any thread:
+ * first to mark who has children, then with sizes. Parents lie anywhere: sizes go on piles by
+ * place, and each pile is added up in memory. Memory: a bit a node, 16 bytes a node with children,
+ * and some 4 a node that has a parent, in a file where the budget has no room.
+ */
+#ifndef GRAPH_DOMINATORS_SUBTREE_SUMS_H
+#define GRAPH_DOMINATORS_SUBTREE_SUMS_H
+
+#include "base/vec.h"
+#include "graph/access.h"
+#include "base/spill_buckets.h"
+#include "base/rank_bitset.h"
+
+#include <stdbool.h>
+
+/* A node with children. */
+struct graph_subtree_sum {
+	uint64_t below;   /* of what is below it */
+	uint32_t up;      /* its parent's rank, GRAPH_NONE below the virtual root */
+	uint32_t waiting; /* children with children whose sums are missing */
+};
+
+struct graph_subtree_sums {
+	struct base_work *work;
+	struct base_ranks inner;       /* nodes with children */
+	struct graph_subtree_sum *sum; /* by rank */
+	struct base_big sum_big;
+	/* by range of ranks: parent's rank; size, and whether from an inner node */
+	struct base_buckets sizes;
+};
+
+/* Prepares for a tree of node_count nodes. `work` is lent. Release it in any case. */
+int graph_subtree_sums_init(struct graph_subtree_sums *sums, uint32_t node_count,
+			    struct base_work *work, struct hdb_error *err);
+void graph_subtree_sums_release(struct graph_subtree_sums *sums);
+
+/*
+ * The parents of the nodes from `first` on: a node, GRAPH_NONE below the virtual root, the node
+ * itself if it is in no tree. On any thread.
+ */
+void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
+			     const uint32_t *parent, uint32_t count);
+
+/*
+ * Once all parents are marked: ranks them. Returns the bytes that graph_subtree_sums_begin will
+ * take.
+ */
+uint64_t graph_subtree_sums_rank(struct graph_subtree_sums *sums);
+int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *err);
+
+/*
+ * The same parents, and sizes; every node once. On any thread, with a vec that no other uses
+ * (zero-initialise; struct graph_tree_size), which graph_subtree_sums_join empties, one thread at a
+ * time.
+ */
+struct graph_tree_size {
+	uint32_t rank; /* of the parent */
+	bool is_inner; /* so is the node itself */
+	uint64_t size;
+};
+int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *sizes, uint32_t first,
+			   const uint32_t *parent, const uint64_t *size, uint32_t count,
+			   struct hdb_error *err);
+int graph_subtree_sums_join(struct graph_subtree_sums *sums, struct base_vec *sizes,
+			    struct hdb_error *err);
+
+/* Once all sizes were added: sums them up the tree. HDB_ECORRUPT if it is no tree. */
+int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err);
+
+/*
+ * The sums of all that is below the nodes from `first` on, themselves not included. On any thread.
+ */
+void graph_subtree_sums_below(const struct graph_subtree_sums *sums, uint32_t first,
+			      uint64_t *below, uint32_t count);
+
+#endif

@@ -1,0 +1,440 @@
+/*
+ * heap/collections/collections.c - which class is a known collection; sizes and room. See
+ * collections.h.
+ */
+#include "heap/collections/entries_private.h"
+
+#include <string.h>
+
+/* Wrappers around wrappers that are looked through; a wrapper that wraps itself ends here. */
+#define WRAPPERS_MAX 16
+/* Cells of a striped counter: there are no more than processors. */
+#define CELLS_MAX 1024u
+/* Parts of a collection that are added up: a few for each processor. */
+#define PARTS_MAX 4096u
+
+const char *heap_collection_kind_name(enum heap_collection_kind kind)
+{
+	static const char *const names[] = { "list", "set", "map", "queue", "bits" };
+
+	return names[kind];
+}
+
+/* ---- rows ---- */
+
+static const char *row_name(uint32_t row)
+{
+	size_t count;
+	const struct heap_collection_rule *rules = heap_collection_rules(&count);
+
+	return row < count ? rules[row].class_name : NULL;
+}
+
+/* Whether the class has the fields that the row speaks of; of lists of names the first. */
+static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
+{
+	size_t count;
+	const struct heap_collection_rule *rule = &heap_collection_rules(&count)[row];
+	const bool own_values = rule->shape == HEAP_FIELDS;
+	const char *paths[] = {
+		rule->size, rule->store, rule->first,
+		rule->last, rule->extra, rule->shape == HEAP_SLOTS ? rule->key : NULL,
+	};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (paths[i] && !heap_has_path(heap, class_no, class_no, paths[i]))
+			return false;
+	if (own_values) {
+		char name[64];
+		const size_t size = strcspn(rule->value, ",");
+
+		if (size >= sizeof(name))
+			return false;
+		memcpy(name, rule->value, size);
+		name[size] = '\0';
+		return heap_has_path(heap, class_no, class_no, name);
+	}
+	return true;
+}
+
+static const struct heap_collection_rule *find_rule(struct heap *heap, uint32_t class_no,
+						    uint32_t *start_no)
+{
+	struct heap_known_row row;
+	size_t count;
+
+	if (!heap_known_row(heap, HEAP_KNOWN_COLLECTIONS, class_no, row_name, fits, &row))
+		return NULL;
+	*start_no = row.class_no;
+	return &heap_collection_rules(&count)[row.row];
+}
+
+const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint32_t class_no)
+{
+	uint32_t start_no;
+
+	return find_rule(heap, class_no, &start_no);
+}
+
+/* ---- sizes ---- */
+
+/* Adds up what a striped counter keeps in its cells. */
+static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t *sum,
+		     struct hdb_error *err)
+{
+	uint64_t bits[256], done = 0, from = 0;
+	uint32_t cells, cell;
+	uint8_t type;
+	int r = heap_path_object(heap, c->inner_ix, c->inner_class, c->inner->cells, &cells, err);
+
+	while (r == HDB_OK && from < CELLS_MAX) {
+		struct heap_object object;
+
+		r = heap_object(heap, cells, &object, err);
+		if (r == HDB_OK && object.kind != STORE_OBJECT_ARRAY)
+			return HDB_OK;
+		if (r == HDB_OK)
+			r = heap_elements(heap, cells, from, 256, bits, &type, &done, err);
+		if (r < 0 || !done)
+			return heap_soft(r);
+		for (uint64_t i = 0; i < done; i++) {
+			int64_t value;
+
+			if (!bits[i])
+				continue;
+			r = heap_find(heap, bits[i], &cell, err);
+			if (r == HDB_OK)
+				r = heap_path_number(heap, cell, HEAP_NONE, "value", &value, err);
+			if (r < 0)
+				return r;
+			if (r == HDB_OK && __builtin_add_overflow(*sum, value, sum))
+				return HDB_OK;
+		}
+		r = HDB_OK;
+		from += done;
+	}
+	return heap_soft(r);
+}
+
+static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
+{
+	c->has_size = true;
+	c->has_lied = size < 0 || (uint64_t)size > most;
+	c->size = size < 0 ? 0 : (uint64_t)size > most ? most : (uint64_t)size;
+}
+
+/* The index of a ring's first element, or after its last. */
+static int ring_index(struct heap *heap, const struct heap_collection *c, const char *path,
+		      uint64_t *out, struct hdb_error *err)
+{
+	int64_t index = 0;
+	const int r = heap_path_number(heap, c->inner_ix, c->inner_class, path, &index, err);
+
+	*out = index > 0 && c->array_length ? (uint64_t)index % c->array_length : 0;
+	return heap_soft(r);
+}
+
+static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
+{
+	uint64_t first, last = 0;
+	int r = ring_index(heap, c, c->inner->first, &first, err);
+
+	if (r == HDB_OK)
+		r = ring_index(heap, c, c->inner->last, &last, err);
+	set_size(c, (int64_t)(last >= first ? last - first : last + c->array_length - first),
+		 c->array_length);
+	return r;
+}
+
+/* Bits of a single word; those of arrays are counted when somebody asks. */
+static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
+{
+	struct heap_value value;
+	const int r =
+		heap_path_value(heap, c->inner_ix, c->inner_class, c->inner->store, &value, err);
+
+	if (r == HDB_OK && value.type == HPROF_LONG) {
+		set_size(c, __builtin_popcountll(value.bits), 64);
+		c->capacity = 64;
+		c->has_capacity = true;
+	}
+	return heap_soft(r);
+}
+
+static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *budget,
+		      struct hdb_error *err)
+{
+	uint64_t bits[512], done = 0, sum = 0;
+	uint8_t type;
+
+	if (c->array_ix == HEAP_NONE || c->array_length > *budget)
+		return HDB_NOTFOUND;
+	*budget -= c->array_length;
+	for (uint64_t from = 0; from < c->array_length; from += done) {
+		const int r = heap_elements(heap, c->array_ix, from, 512, bits, &type, &done, err);
+
+		if (r < 0 || !done)
+			return r < 0 ? r : HDB_NOTFOUND;
+		for (uint64_t i = 0; i < done; i++)
+			sum += (uint64_t)__builtin_popcountll(bits[i]);
+	}
+	set_size(c, (int64_t)sum, UINT64_MAX / 2);
+	return HDB_OK;
+}
+
+/* How many fields a list of names has. */
+static uint64_t count_names(const char *names)
+{
+	uint64_t n = 1;
+
+	for (; *names; names++)
+		n += *names == ',';
+	return n;
+}
+
+static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = c->inner;
+	const bool is_array = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
+			      rule->shape == HEAP_PAIRS || rule->shape == HEAP_CHAINS ||
+			      rule->shape == HEAP_WORDS || rule->shape == HEAP_PARTS;
+	const char *path = rule->array ? rule->array : is_array ? rule->store : NULL;
+	struct heap_object object = { 0 };
+	uint32_t ix;
+	int r;
+
+	if (!path)
+		return HDB_OK;
+	r = heap_path_object(heap, c->inner_ix, c->inner_class, path, &ix, err);
+	if (r == HDB_OK)
+		r = heap_object(heap, ix, &object, err);
+	if (r == HDB_OK &&
+	    (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)) {
+		c->array_ix = ix;
+		c->array_length = object.length;
+	}
+	return heap_soft(r);
+}
+
+/* What the array has room for. */
+static void set_capacity(struct heap_collection *c)
+{
+	const struct heap_collection_rule *rule = c->inner;
+
+	if (rule->shape == HEAP_PARTS || rule->flags & HEAP_LENT)
+		return;
+	c->has_capacity = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
+			  rule->shape == HEAP_PAIRS || rule->shape == HEAP_CHAINS ||
+			  rule->flags & HEAP_HASHED || c->array_ix != HEAP_NONE;
+	c->capacity = rule->shape == HEAP_PAIRS ? c->array_length / 2 :
+		      rule->shape == HEAP_WORDS ? c->array_length * 64 :
+						  c->array_length;
+	/* fastutil keeps one slot more, for the key that means "free". */
+	if (rule->extra && rule->shape == HEAP_SLOTS && c->capacity)
+		c->capacity--;
+}
+
+static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = c->inner;
+	/* Entries are objects; an array holds what fits. */
+	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
+			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
+						    heap->object_count;
+	int64_t size = 0;
+	int r = HDB_OK;
+
+	if (rule->shape == HEAP_HIDDEN)
+		most = INT32_MAX; /* what is counted need not be an object of its own */
+	if (rule->shape == HEAP_WORDS && !rule->size)
+		return c->array_ix == HEAP_NONE ? size_of_word(heap, c, err) : HDB_OK;
+	if (rule->size) {
+		r = heap_path_number(heap, c->inner_ix, c->inner_class, rule->size, &size, err);
+		if (r == HDB_OK && rule->cells)
+			r = add_cells(heap, c, &size, err);
+		if (r == HDB_OK)
+			set_size(c, size, most);
+	} else if (rule->shape == HEAP_ARRAY && rule->last) {
+		r = size_of_ring(heap, c, err);
+	} else if (rule->shape == HEAP_ARRAY) {
+		set_size(c, (int64_t)c->array_length, most);
+	} else if (rule->shape == HEAP_EMPTY) {
+		set_size(c, 0, 0);
+	} else if (rule->shape == HEAP_FIELDS && !rule->absent) {
+		set_size(c, (int64_t)count_names(rule->value), UINT32_MAX);
+	}
+	return heap_soft(r);
+}
+
+/* Looks through wrappers: HDB_OK with inner NULL if what they wrap is nothing known. */
+static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
+{
+	for (unsigned n = 0; c->inner && c->inner->shape == HEAP_WRAP; n++) {
+		const struct heap_collection_rule *wrapper = c->inner;
+		struct heap_object object;
+		uint32_t ix;
+		int r = n < WRAPPERS_MAX ? heap_path_object(heap, c->inner_ix, c->inner_class,
+							    wrapper->store, &ix, err) :
+					   HDB_NOTFOUND;
+
+		if (c->takes == HEAP_TAKES_ALL)
+			c->takes = wrapper->takes;
+		if (r == HDB_OK)
+			r = heap_object(heap, ix, &object, err);
+		c->inner = NULL;
+		if (r == HDB_OK && object.kind == STORE_INSTANCE) {
+			c->inner_ix = ix;
+			c->inner = find_rule(heap, object.class_no, &c->inner_class);
+		}
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+/* All but the sums over parts. */
+static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
+		      struct hdb_error *err)
+{
+	struct heap_object object;
+	int r = heap_object(heap, ix, &object, err);
+
+	*c = (struct heap_collection){ .ix = ix, .inner_ix = ix, .array_ix = HEAP_NONE };
+	if (r == HDB_OK && (object.kind != STORE_INSTANCE || ix == HEAP_BOOT_LOADER))
+		return HDB_NOTFOUND;
+	if (r == HDB_OK)
+		c->rule = find_rule(heap, object.class_no, &c->inner_class);
+	if (r < 0 || !c->rule)
+		return r < 0 ? r : HDB_NOTFOUND;
+	r = heap_open_dump(heap, err);
+	c->inner = c->rule;
+	if (r == HDB_OK)
+		r = unwrap(heap, c, err);
+	if (r < 0 || !c->inner)
+		return r;
+	r = find_array(heap, c, err);
+	if (r < 0)
+		return r;
+	set_capacity(c);
+	return find_size(heap, c, err);
+}
+
+/* Part number `no`: HDB_NOTFOUND if there is none in its place. */
+static int open_part(struct heap *heap, const struct heap_collection *c, uint64_t no,
+		     struct heap_collection *part, struct hdb_error *err)
+{
+	uint64_t bits, done;
+	uint32_t ix;
+	uint8_t type;
+	int r = heap_elements(heap, c->array_ix, no, 1, &bits, &type, &done, err);
+
+	if (r == HDB_OK)
+		r = done && type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
+							   HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = open_plain(heap, ix, part, err);
+	return r == HDB_OK && !part->inner ? HDB_NOTFOUND : r;
+}
+
+/* Sizes and capacities of parts together. */
+static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
+{
+	struct heap_collection part;
+	int64_t size = 0;
+
+	if (c->array_ix == HEAP_NONE || c->array_length > PARTS_MAX)
+		return HDB_OK;
+	for (uint64_t no = 0; no < c->array_length; no++) {
+		const int r = open_part(heap, c, no, &part, err);
+
+		if (r < 0)
+			return r;
+		if (r == HDB_OK) {
+			/* Each is at most the objects of the heap: 2^44 in all. */
+			size += (int64_t)part.size;
+			c->capacity += part.capacity;
+		}
+	}
+	c->has_capacity = true;
+	set_size(c, size, heap->object_count);
+	return HDB_OK;
+}
+
+int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *c,
+			 struct hdb_error *err)
+{
+	const int r = open_plain(heap, ix, c, err);
+
+	return r == HDB_OK && c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) :
+									  r;
+}
+
+/* ---- what must be looked at ---- */
+
+/* Adds the slots of an array that are not null, every `step`th. */
+static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, uint64_t step,
+		    uint64_t *budget, uint64_t *slots, struct hdb_error *err)
+{
+	uint64_t bits[512], done = 0;
+	uint8_t type;
+
+	if (array_ix == HEAP_NONE || length > *budget)
+		return HDB_NOTFOUND;
+	*budget -= length;
+	for (uint64_t from = 0; from < length; from += done) {
+		const int r = heap_elements(heap, array_ix, from, 512, bits, &type, &done, err);
+
+		if (r < 0 || !done)
+			return r;
+		for (uint64_t i = 0; i < done; i += step)
+			*slots += bits[i] != 0;
+	}
+	return HDB_OK;
+}
+
+int heap_collection_used(struct heap *heap, const struct heap_collection *c, uint64_t *budget,
+			 uint64_t *slots, struct hdb_error *err)
+{
+	const uint64_t step = c->inner && c->inner->shape == HEAP_PAIRS ? 2 : 1;
+	struct heap_collection part;
+
+	*slots = 0;
+	if (!c->inner || c->inner->shape != HEAP_PARTS)
+		return add_used(heap, c->array_ix, c->array_length, step, budget, slots, err);
+	for (uint64_t no = 0; no < c->array_length && no < PARTS_MAX; no++) {
+		int r = open_part(heap, c, no, &part, err);
+
+		if (r == HDB_OK && part.array_ix != HEAP_NONE)
+			r = add_used(heap, part.array_ix, part.array_length, 1, budget, slots, err);
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t *budget,
+			  struct hdb_error *err)
+{
+	struct heap_entries entries;
+	uint64_t most;
+	int r;
+
+	if (c->has_size)
+		return HDB_OK;
+	if (!c->inner || c->inner->shape == HEAP_HIDDEN)
+		return HDB_NOTFOUND;
+	if (c->inner->shape == HEAP_WORDS)
+		return count_bits(heap, c, budget, err);
+	r = heap_entries_begin(heap, c, &entries, err);
+	if (entries.steps > *budget)
+		entries.steps = *budget;
+	most = entries.steps;
+	while (r == HDB_OK)
+		r = heap_entries_next(&entries, err);
+	*budget -= most - entries.steps;
+	if (r < 0)
+		return r;
+	c->size = entries.no;
+	c->has_size = !entries.is_cut;
+	return c->has_size ? HDB_OK : HDB_NOTFOUND;
+}

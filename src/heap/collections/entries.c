@@ -1,0 +1,378 @@
+/*
+ * heap/collections/entries.c - what a collection holds, one by one; see collections.h.
+ *
+ * Every walk is bounded: by the array's length, and along links by the number of objects in the
+ * heap, since each entry is one. Chains that run into themselves are noticed after at most three
+ * times their length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
+ */
+#include "heap/collections/entries_private.h"
+
+/* Slots and entries between two looks at the cancel flag. */
+#define STEP_SLOTS 65536u
+
+/* ---- starting ---- */
+
+/* The object at a path of the collection, HEAP_NONE if there is none. */
+static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
+		       struct hdb_error *err)
+{
+	const int r = path ? heap_path_object(e->heap, e->from.inner_ix, e->from.inner_class, path,
+					      out, err) :
+			     HDB_NOTFOUND;
+
+	if (r != HDB_OK)
+		*out = HEAP_NONE;
+	return heap_soft(r);
+}
+
+/* An array at a path, HEAP_NONE if it is none. */
+static int find_array(struct heap_entries *e, const char *path, struct heap_chunk *chunk,
+		      struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t ix;
+	int r = find_object(e, path, &ix, err);
+
+	if (r == HDB_OK && ix != HEAP_NONE) {
+		r = heap_object(e->heap, ix, &object, err);
+		if (r == HDB_OK && object.kind != STORE_OBJECT_ARRAY &&
+		    object.kind != STORE_PRIMITIVE_ARRAY)
+			ix = HEAP_NONE;
+	}
+	heap_chunk_open(chunk, ix);
+	return r;
+}
+
+static void begin_chain(struct heap_entries *e, uint32_t node)
+{
+	e->node = node;
+	e->tortoise = HEAP_NONE;
+	e->chain_steps = 0;
+	e->chain_power = 1;
+}
+
+/* The first element of a ring, and whether zero's slot of an open table is taken. */
+static int read_marks(struct heap_entries *e, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = e->rule;
+	int64_t number = 0;
+	int r = HDB_OK;
+
+	e->slot_start = 0;
+	e->has_extra = false;
+	if (rule->first) {
+		r = heap_path_number(e->heap, e->from.inner_ix, e->from.inner_class, rule->first,
+				     &number, err);
+		if (r == HDB_OK && number > 0 && e->slots)
+			e->slot_start = (uint64_t)number % e->slots;
+	}
+	if (r >= 0 && rule->extra && rule->shape == HEAP_SLOTS) {
+		r = heap_path_number(e->heap, e->from.inner_ix, e->from.inner_class, rule->extra,
+				     &number, err);
+		e->has_extra = r == HDB_OK && number;
+	}
+	return heap_soft(r);
+}
+
+/* The first entries of linked lists and trees, and a map's extra one. */
+static int find_first(struct heap_entries *e, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = e->rule;
+	uint32_t node = HEAP_NONE, first;
+	int r = HDB_OK;
+
+	e->end_node = HEAP_NONE;
+	if (rule->shape == HEAP_CHAINS)
+		r = find_object(e, rule->extra, &node, err);
+	else if (rule->shape == HEAP_LINKED || rule->shape == HEAP_TREE)
+		r = find_object(e, rule->store, &node, err);
+	if (r == HDB_OK && rule->flags & HEAP_CIRCULAR && node != HEAP_NONE) {
+		e->end_node = node;
+		r = heap_path_object(e->heap, node, HEAP_NONE, rule->next, &first, err);
+		node = r == HDB_OK ? first : HEAP_NONE;
+	}
+	begin_chain(e, node);
+	return heap_soft(r);
+}
+
+/* Starts to read e->from. */
+static int begin(struct heap_entries *e, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = e->rule = e->from.inner;
+	int r = HDB_OK;
+
+	e->at = 0;
+	e->depth = 0;
+	begin_chain(e, HEAP_NONE);
+	heap_chunk_open(&e->store, HEAP_NONE);
+	heap_chunk_open(&e->keys, HEAP_NONE);
+	e->slots = e->from.array_length;
+	if (!rule)
+		return HDB_OK;
+	if (rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
+	    rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS)
+		r = find_array(e, rule->store, &e->store, err);
+	if (r == HDB_OK && (rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS))
+		r = find_array(e, rule->key, &e->keys, err);
+	if (r == HDB_OK)
+		r = read_marks(e, err);
+	if (r == HDB_OK)
+		r = find_first(e, err);
+	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
+	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
+		e->left = e->slots / 2;
+	if (rule->shape == HEAP_FIELDS)
+		e->left = HEAP_ENTRY_FIELDS_MAX;
+	if (rule->shape == HEAP_WORDS)
+		e->left = (e->store.array_ix == HEAP_NONE ? 1 : e->slots) * 64;
+	return r;
+}
+
+int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
+		       struct heap_entries *e, struct hdb_error *err)
+{
+	int r = heap_open_dump(heap, err);
+
+	e->no = UINT64_MAX; /* the first is 0 */
+	e->entry_ix = HEAP_NONE;
+	e->has_key = e->is_cut = false;
+	e->heap = heap;
+	e->from = *collection;
+	e->takes = collection->takes;
+	e->steps = (uint64_t)heap->object_count;
+	e->absent_ix = HEAP_NONE;
+	e->parts_ix = HEAP_NONE;
+	e->part_at = e->part_count = e->looked = 0;
+	e->rule = NULL;
+	if (r == HDB_OK && collection->inner && collection->inner->absent)
+		r = heap_soft(
+			heap_static_object(heap, collection->inner->absent, &e->absent_ix, err));
+	if (r < 0)
+		return r;
+	if (collection->inner && collection->inner->shape == HEAP_PARTS) {
+		e->parts_ix = collection->array_ix;
+		e->part_count = collection->array_ix == HEAP_NONE ? 0 : collection->array_length;
+		return HDB_OK;
+	}
+	return begin(e, err);
+}
+
+/* Goes on with the next part: HDB_END after the last. */
+static int begin_part(struct heap_entries *e, struct hdb_error *err)
+{
+	while (e->part_at < e->part_count) {
+		uint64_t bits, done;
+		uint32_t ix;
+		uint8_t type;
+		int r = heap_elements(e->heap, e->parts_ix, e->part_at, 1, &bits, &type, &done,
+				      err);
+
+		e->part_at++;
+		if (r == HDB_OK && e->steps-- == 0) {
+			e->steps = 0;
+			e->is_cut = true;
+			return HDB_END;
+		}
+		if (r == HDB_OK)
+			r = done && type == HPROF_OBJECT && bits ?
+				    heap_find(e->heap, bits, &ix, err) :
+				    HDB_NOTFOUND;
+		if (r == HDB_OK)
+			r = heap_collection_open(e->heap, ix, &e->from, err);
+		if (r < 0)
+			return r;
+		/* Parts of parts are nowhere: not followed. */
+		if (r == HDB_OK && e->from.inner && e->from.inner->shape != HEAP_PARTS)
+			return begin(e, err);
+	}
+	return HDB_END;
+}
+
+/* ---- entries ---- */
+
+/* A field of an entry; null if it has none. */
+static int entry_value(struct heap_entries *e, uint32_t node, const char *path,
+		       struct heap_value *out, struct hdb_error *err)
+{
+	const int r = heap_path_value(e->heap, node, HEAP_NONE, path, out, err);
+
+	if (r == HDB_NOTFOUND)
+		*out = heap_null_value();
+	return heap_soft(r);
+}
+
+/* Reads an entry object; *is_element false for one that holds nothing. */
+static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = e->rule;
+	uint64_t id;
+	int r = heap_id(e->heap, node, &id, err);
+
+	e->entry_ix = node;
+	e->has_key = rule->key != NULL;
+	*is_element = true;
+	if (r == HDB_OK && rule->key)
+		r = entry_value(e, node, rule->key, &e->key, err);
+	if (r == HDB_OK)
+		r = entry_value(e, node, rule->value, &e->value, err);
+	/* Marks and nodes that are being taken out refer to themselves. */
+	if (rule->flags & HEAP_SKIPS_NULL)
+		*is_element = e->value.bits && e->value.bits != id && (!rule->key || e->key.bits);
+	return r;
+}
+
+/* Steps along a chain from e->node: that becomes HEAP_NONE at the end. */
+static int step_chain(struct heap_entries *e, struct hdb_error *err)
+{
+	const uint32_t node = e->node;
+	uint32_t next = HEAP_NONE;
+	int r = e->rule->next ?
+			heap_path_object(e->heap, node, HEAP_NONE, e->rule->next, &next, err) :
+			HDB_NOTFOUND;
+
+	if (r != HDB_OK || next == e->end_node) {
+		e->node = HEAP_NONE;
+		return heap_soft(r);
+	}
+	if (e->chain_steps++ == e->chain_power) {
+		e->tortoise = node;
+		e->chain_power *= 2;
+		e->chain_steps = 0;
+	}
+	if (next == e->tortoise || next == node || !e->steps) {
+		e->is_cut = e->is_cut || next != node || !(e->rule->flags & HEAP_SKIPS_NULL);
+		next = HEAP_NONE;
+	}
+	e->node = next;
+	return HDB_OK;
+}
+
+/* The entry in a slot, behind what may be in its place. */
+static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struct hdb_error *err)
+{
+	struct heap_object object;
+	int r = heap_find(e->heap, id, node, err);
+
+	if (r == HDB_OK)
+		r = heap_object(e->heap, *node, &object, err);
+	if (r != HDB_OK)
+		return r;
+	if (object.kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
+		return heap_path_object(e->heap, *node, HEAP_NONE, e->rule->via, node, err);
+	/* What has no key is no entry: marks of tables that are being moved. */
+	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
+		return HDB_NOTFOUND;
+	return HDB_OK;
+}
+
+/* HDB_OK with an entry, HDB_NOTFOUND: look again, HDB_END. */
+static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
+{
+	struct heap_value slot;
+	uint32_t node;
+	bool is_element;
+	int r;
+
+	if (e->node != HEAP_NONE) {
+		if (!e->steps--) {
+			e->steps = 0;
+			e->is_cut = true;
+			return HDB_END;
+		}
+		r = read_node(e, e->node, &is_element, err);
+		if (r == HDB_OK)
+			r = step_chain(e, err);
+		return r < 0 || is_element ? r : HDB_NOTFOUND;
+	}
+	if (e->rule->shape != HEAP_CHAINS || e->at >= e->slots)
+		return HDB_END;
+	r = heap_chunk_get(e->heap, &e->store, e->at++, &slot, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_END;
+	if (slot.type != HPROF_OBJECT)
+		return HDB_END;
+	r = slot.bits ? slot_entry(e, slot.bits, &node, err) : HDB_NOTFOUND;
+	if (r == HDB_OK)
+		begin_chain(e, node);
+	return r < 0 ? r : HDB_NOTFOUND;
+}
+
+/* In order: the left ones are on the stack. */
+static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
+{
+	uint32_t node = e->node, child;
+	bool is_element;
+	int r;
+
+	while (node != HEAP_NONE) {
+		if (e->depth == HEAP_TREE_LEVELS || !e->steps) {
+			e->is_cut = true;
+			return HDB_END;
+		}
+		e->steps--;
+		e->stack[e->depth++] = node;
+		r = heap_path_object(e->heap, node, HEAP_NONE, e->rule->left, &child, err);
+		if (r < 0)
+			return r;
+		node = r == HDB_OK ? child : HEAP_NONE;
+	}
+	e->node = HEAP_NONE;
+	if (!e->depth)
+		return HDB_END;
+	node = e->stack[--e->depth];
+	r = heap_path_object(e->heap, node, HEAP_NONE, e->rule->next, &child, err);
+	if (r == HDB_OK)
+		e->node = child;
+	return r < 0 ? r : read_node(e, node, &is_element, err);
+}
+
+/* ---- all of them ---- */
+
+static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
+{
+	e->entry_ix = HEAP_NONE;
+	switch (e->rule ? e->rule->shape : HEAP_EMPTY) {
+	case HEAP_ARRAY:
+		return heap_next_in_array(e, err);
+	case HEAP_SLOTS:
+		return heap_next_in_slots(e, err);
+	case HEAP_PAIRS:
+		return heap_next_pair(e, err);
+	case HEAP_CHAINS:
+	case HEAP_LINKED:
+		return next_in_chains(e, err);
+	case HEAP_TREE:
+		return next_in_tree(e, err);
+	case HEAP_FIELDS:
+		return heap_next_field(e, err);
+	case HEAP_WORDS:
+		return heap_next_bit(e, err);
+	default:
+		return HDB_END;
+	}
+}
+
+int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
+{
+	int r;
+
+	do {
+		r = ++e->looked % STEP_SLOTS ? HDB_OK : base_step(e->heap->work, e->looked, err);
+		if (r == HDB_OK)
+			r = next_of_shape(e, err);
+		if (r == HDB_END && e->part_at < e->part_count && !e->is_cut) {
+			r = begin_part(e, err);
+			if (r == HDB_OK)
+				r = HDB_NOTFOUND;
+		}
+	} while (r == HDB_NOTFOUND);
+	e->no++;
+	if (r != HDB_OK)
+		return r;
+	if (e->takes == HEAP_TAKES_KEYS && e->has_key)
+		e->value = e->key;
+	e->has_key = e->has_key && e->takes == HEAP_TAKES_ALL;
+	return HDB_OK;
+}

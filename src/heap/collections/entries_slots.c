@@ -1,0 +1,167 @@
+/*
+ * heap/collections/entries_slots.c - elements that collections keep in arrays and fields, without
+ * entry objects.
+ */
+#include "heap/collections/entries_private.h"
+
+#include <string.h>
+
+/* Longest name in a list of field names. */
+#define NAME_MAX_BYTES 64
+
+/* ---- arrays ---- */
+
+void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix)
+{
+	chunk->array_ix = array_ix;
+	chunk->from = chunk->count = 0;
+}
+
+/* Element `at`: HDB_NOTFOUND past the end of what the dump has. */
+int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
+		   struct hdb_error *err)
+{
+	if (chunk->array_ix == HEAP_NONE)
+		return HDB_NOTFOUND;
+	if (at < chunk->from || at - chunk->from >= chunk->count) {
+		const int r = heap_elements(heap, chunk->array_ix, at, HEAP_ENTRIES_CHUNK,
+					    chunk->bits, &chunk->type, &chunk->count, err);
+
+		chunk->from = at;
+		if (r < 0 || !chunk->count)
+			return r < 0 ? r : HDB_NOTFOUND;
+	}
+	*out = (struct heap_value){ .type = chunk->type, .bits = chunk->bits[at - chunk->from] };
+	return HDB_OK;
+}
+
+/* ---- elements ---- */
+
+int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
+{
+	const uint64_t at = e->slots ? (e->slot_start + e->at) % e->slots : 0;
+	int r;
+
+	e->has_key = false;
+	if (!e->left || !e->slots)
+		return HDB_END;
+	e->left--;
+	e->at++;
+	r = heap_chunk_get(e->heap, &e->store, at, &e->value, err);
+	return r == HDB_NOTFOUND ? HDB_END : r;
+}
+
+/* Slots of open tables, alone or beside keys. */
+int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
+{
+	const bool is_last = e->at + 1 == e->slots;
+	const struct heap_value *tells;
+	int r;
+
+	if (!e->left || e->at >= e->slots)
+		return HDB_END;
+	e->left--;
+	e->has_key = e->rule->key != NULL;
+	r = heap_chunk_get(e->heap, &e->store, e->at, &e->value, err);
+	if (r == HDB_OK && e->has_key)
+		r = heap_chunk_get(e->heap, &e->keys, e->at, &e->key, err);
+	e->at++;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_END;
+	tells = e->has_key && !(e->rule->flags & HEAP_BY_VALUE) ? &e->key : &e->value;
+	if (e->rule->extra && is_last)
+		return e->has_extra ? HDB_OK : HDB_NOTFOUND;
+	return tells->bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
+}
+
+int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
+{
+	const uint64_t at = e->at * 2;
+	int r;
+
+	if (!e->left)
+		return HDB_END;
+	e->left--;
+	e->at++;
+	e->has_key = true;
+	r = heap_chunk_get(e->heap, &e->store, at, &e->key, err);
+	if (r == HDB_OK)
+		r = heap_chunk_get(e->heap, &e->store, at + 1, &e->value, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_END;
+	return e->key.bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
+}
+
+/* Name number `no` of a list with commas; false past the last. */
+static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
+{
+	size_t size;
+
+	for (; no; no--) {
+		names = strchr(names, ',');
+		if (!names)
+			return false;
+		names++;
+	}
+	size = strcspn(names, ",");
+	if (size >= NAME_MAX_BYTES)
+		return false;
+	memcpy(out, names, size);
+	out[size] = '\0';
+	return true;
+}
+
+int heap_next_field(struct heap_entries *e, struct hdb_error *err)
+{
+	const uint64_t no = e->at++;
+	char name[NAME_MAX_BYTES];
+	uint32_t ix = HEAP_NONE;
+	int r;
+
+	if (!list_name(e->rule->value, no, name))
+		return HDB_END;
+	r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, name, &e->value, err);
+	e->has_key = r == HDB_OK && e->rule->key && list_name(e->rule->key, no, name);
+	if (e->has_key)
+		r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, name, &e->key,
+				    err);
+	if (r != HDB_OK)
+		return r;
+	if (e->rule->flags & HEAP_SKIPS_NULL && !e->value.bits)
+		return HDB_NOTFOUND;
+	if (e->absent_ix == HEAP_NONE)
+		return HDB_OK;
+	r = heap_find(e->heap, e->value.bits, &ix, err);
+	return r < 0 ? r : ix == e->absent_ix ? HDB_NOTFOUND : HDB_OK;
+}
+
+/* Numbers of bits that are set, or what they stand for in an enum's universe. */
+int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
+{
+	const uint64_t bit = e->at;
+	struct heap_value word = heap_null_value();
+	int r;
+
+	if (!e->left)
+		return HDB_END;
+	if (e->store.array_ix != HEAP_NONE)
+		r = heap_chunk_get(e->heap, &e->store, bit / 64, &word, err);
+	else
+		r = heap_path_value(e->heap, e->from.inner_ix, e->from.inner_class, e->rule->store,
+				    &word, err);
+	if (r != HDB_OK || word.type != HPROF_LONG)
+		return r < 0 ? r : HDB_END;
+	/* On to the next bit of the word, or past the word. */
+	word.bits &= ~0ull << (bit % 64);
+	e->at = word.bits ? (bit & ~63ull) + (unsigned)__builtin_ctzll(word.bits) + 1 :
+			    (bit | 63) + 1;
+	e->left -= e->at - bit;
+	if (!word.bits)
+		return HDB_NOTFOUND;
+	e->has_key = false;
+	e->value = (struct heap_value){ .type = HPROF_INT, .bits = (uint32_t)(e->at - 1) };
+	if (e->keys.array_ix == HEAP_NONE)
+		return HDB_OK;
+	r = heap_chunk_get(e->heap, &e->keys, e->at - 1, &e->value, err);
+	return heap_soft(r);
+}

@@ -1,0 +1,162 @@
+/*
+ * heap/values/chars.c - the characters of strings; see chars.h.
+ */
+#include "heap/values/chars.h"
+
+#include "base/bytes.h"
+#include "base/idmap.h"
+#include "heap/values/text.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Units that are looked at at a time. */
+#define CHUNK_UNITS 4096u
+
+/* Lends units [from, from + n) as they are in the dump. */
+static const uint8_t *units_at(struct base_view *view, const struct heap_chars *c, uint64_t from,
+			       uint64_t n, struct hdb_error *err)
+{
+	return base_view_at(view, c->offset + from * c->unit_bytes, n * c->unit_bytes, err);
+}
+
+static uint32_t unit_at(const struct heap_chars *c, const uint8_t *p, uint64_t i)
+{
+	if (c->unit_bytes == 1)
+		return p[i];
+	return c->is_little ? load16(p + 2 * i) : be16(p + 2 * i);
+}
+
+/* Puts one unit; the first of a pair waits in *high. NULL: no more room. */
+static char *put_unit(char *p, const char *end, uint32_t unit, uint32_t *high)
+{
+	const uint32_t first = *high;
+
+	*high = 0;
+	if (first && unit >= 0xdc00 && unit < 0xe000)
+		return heap_put_utf8(p, end, 0x10000 + ((first - 0xd800) << 10) + (unit - 0xdc00));
+	if (first)
+		p = heap_put_utf8(p, end, 0xfffd);
+	if (!p)
+		return NULL;
+	if (unit >= 0xd800 && unit < 0xdc00) {
+		*high = unit;
+		return p;
+	}
+	return heap_put_utf8(p, end, unit >= 0xdc00 && unit < 0xe000 ? 0xfffd : unit);
+}
+
+int heap_chars_utf8(struct base_view *view, const struct heap_chars *c, char *buf, size_t size,
+		    size_t *used, bool *is_whole, struct hdb_error *err)
+{
+	const char *end = buf + size - 1;
+	char *p = buf, *next = buf;
+	uint32_t high = 0;
+
+	buf[0] = '\0';
+	*used = 0;
+	for (uint64_t at = 0; at < c->count && next; at += CHUNK_UNITS) {
+		const uint64_t left = c->count - at;
+		const uint64_t n = left < CHUNK_UNITS ? left : CHUNK_UNITS;
+		const uint8_t *units = units_at(view, c, at, n, err);
+
+		if (!units)
+			return HDB_ETRUNC;
+		for (uint64_t i = 0; i < n && next; i++) {
+			next = put_unit(p, end, unit_at(c, units, i), &high);
+			p = next ? next : p;
+		}
+	}
+	if (high && next) {
+		next = heap_put_utf8(p, end, 0xfffd);
+		p = next ? next : p;
+	}
+	*p = '\0';
+	*used = (size_t)(p - buf);
+	if (is_whole)
+		*is_whole = next != NULL;
+	return HDB_OK;
+}
+
+int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *c, bool *out,
+			  struct hdb_error *err)
+{
+	*out = true;
+	for (uint64_t at = 0; at < c->count && *out && c->unit_bytes == 2; at += CHUNK_UNITS) {
+		const uint64_t left = c->count - at;
+		const uint64_t n = left < CHUNK_UNITS ? left : CHUNK_UNITS;
+		const uint8_t *units = units_at(view, c, at, n, err);
+		uint32_t all = 0;
+
+		if (!units)
+			return HDB_ETRUNC;
+		for (uint64_t i = 0; i < n; i++)
+			all |= load16(units + 2 * i);
+		*out = !(all & (c->is_little ? 0xff00 : 0x00ff));
+	}
+	return HDB_OK;
+}
+
+/* Units as they are hashed: bytes if all are Latin-1, else two bytes each, the low one first. */
+struct hash_chunk {
+	uint16_t wide[CHUNK_UNITS];
+	uint8_t narrow[CHUNK_UNITS];
+};
+
+/* Points at the bytes of units [from, from + n) as they are hashed. */
+static const uint8_t *hash_bytes(struct base_view *view, const struct heap_chars *c, uint64_t from,
+				 size_t n, bool latin1, struct hash_chunk *chunk,
+				 struct hdb_error *err)
+{
+	const uint8_t *units = units_at(view, c, from, n, err);
+
+	if (!units || c->unit_bytes == 1 || (c->is_little && !latin1))
+		return units;
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t unit = unit_at(c, units, i);
+
+		chunk->wide[i] = (uint16_t)unit;
+		chunk->narrow[i] = (uint8_t)unit;
+	}
+	return latin1 ? chunk->narrow : (const uint8_t *)chunk->wide;
+}
+
+int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct heap_text_hash *out,
+		    struct hdb_error *err)
+{
+	struct hash_chunk chunk;
+	const uint8_t *bytes;
+	XXH3_state_t state;
+	XXH128_hash_t hash;
+	uint64_t seed = base_hash_seed();
+	bool latin1;
+	int r = heap_chars_are_latin1(view, c, &latin1, err);
+
+	if (r < 0)
+		return r;
+	seed += !latin1;
+	if (c->count <= CHUNK_UNITS) {
+		const size_t n = (size_t)c->count;
+
+		bytes = hash_bytes(view, c, 0, n, latin1, &chunk, err);
+		if (!bytes)
+			return HDB_ETRUNC;
+		hash = XXH3_128bits_withSeed(bytes, latin1 ? n : n * 2, seed);
+		*out = (struct heap_text_hash){ .low = hash.low64, .high = hash.high64 };
+		return HDB_OK;
+	}
+	XXH3_INITSTATE(&state);
+	(void)XXH3_128bits_reset_withSeed(&state, seed);
+	for (uint64_t at = 0; at < c->count; at += CHUNK_UNITS) {
+		const uint64_t left = c->count - at;
+		const size_t n = (size_t)(left < CHUNK_UNITS ? left : CHUNK_UNITS);
+
+		bytes = hash_bytes(view, c, at, n, latin1, &chunk, err);
+		if (!bytes)
+			return HDB_ETRUNC;
+		(void)XXH3_128bits_update(&state, bytes, latin1 ? n : n * 2);
+	}
+	hash = XXH3_128bits_digest(&state);
+	*out = (struct heap_text_hash){ .low = hash.low64, .high = hash.high64 };
+	return HDB_OK;
+}

@@ -1,0 +1,46 @@
+/*
+ * heap/values/chars.h - the characters of a string where they lie in the dump: as UTF-8, as a hash.
+ *
+ * Knows nothing of objects: strings.h finds the characters. A view belongs to one thread, so
+ * several threads read with a view each.
+ */
+#ifndef HEAP_VALUES_CHARS_H
+#define HEAP_VALUES_CHARS_H
+
+#include "base/source.h"
+
+#include <stdbool.h>
+
+/* Where the characters of a string lie in the dump. */
+struct heap_chars {
+	uint64_t offset;    /* of the first */
+	uint64_t count;     /* UTF-16 units, or bytes of Latin-1 */
+	uint8_t unit_bytes; /* 2, or 1: Latin-1 */
+	bool is_little;     /* two bytes a unit, the low one first */
+	bool is_char_array; /* kept in a char[], not in a byte[] */
+};
+
+/*
+ * Writes the characters as UTF-8 to buf (size bytes, terminated, cut at a character); lone
+ * surrogates become U+FFFD. *used is the bytes written; *is_whole (may be NULL) says whether that
+ * was all.
+ */
+int heap_chars_utf8(struct base_view *view, const struct heap_chars *chars, char *buf, size_t size,
+		    size_t *used, bool *is_whole, struct hdb_error *err);
+
+/* Whether all units are Latin-1, so that a byte each would do. */
+int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *chars, bool *out,
+			  struct hdb_error *err);
+
+/*
+ * 128 bits of XXH3 of the text, the same for the same text however it is kept, in this process
+ * alone: the seed is base_hash_seed, so that nobody can write a dump whose texts have one hash.
+ * What is shown must not depend on it.
+ */
+struct heap_text_hash {
+	uint64_t low, high;
+};
+int heap_chars_hash(struct base_view *view, const struct heap_chars *chars,
+		    struct heap_text_hash *out, struct hdb_error *err);
+
+#endif

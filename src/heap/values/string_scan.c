@@ -1,0 +1,213 @@
+/*
+ * heap/values/string_scan.c - all strings of a heap; see string_scan.h.
+ *
+ * The value array of a string is found by the stored references of its block, decoded whole, not by
+ * its ID: a look-up less for each of millions of strings.
+ */
+#include "heap/values/string_scan.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one after the other ---- */
+
+int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct hdb_error *err)
+{
+	int r = heap_load_strings(heap, err);
+
+	memset(s, 0, sizeof(*s));
+	s->heap = heap;
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	if (r < 0)
+		return r;
+	s->view = (struct base_view){ .src = heap->source };
+	heap_references(heap, &s->references);
+	s->objects = malloc(sizeof(*s->objects));
+	s->lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->lengths));
+	if (!s->objects || !s->lengths)
+		return hdb_fail_memory(err, "strings", sizeof(*s->objects));
+	s->objects->count = 0;
+	return HDB_OK;
+}
+
+void heap_string_scan_release(struct heap_string_scan *s)
+{
+	base_vec_release(&s->entries);
+	free(s->objects);
+	free(s->lengths);
+	free(s->groups);
+	memset(s, 0, sizeof(*s));
+}
+
+static int check_lists(struct heap *heap, const struct heap_block *objects, uint32_t lists,
+		       struct hdb_error *err)
+{
+	return lists == objects->count ? HDB_OK :
+					 store_damaged(heap->store, STORE_REFERENCES,
+						       objects->first_ix, "impossible size", err);
+}
+
+static int open_block(struct heap_string_scan *s, struct hdb_error *err)
+{
+	uint32_t lists = 0;
+	int r = heap_read_block(s->heap, s->next_block, s->objects, err);
+
+	heap_want_ahead(s->heap, s->next_block);
+	s->i = 0;
+	s->entry = 0;
+	s->entries.count = 0;
+	if (r == HDB_OK)
+		r = store_lists_block(&s->references, s->objects->first_ix, s->lengths, &s->entries,
+				      &lists, err);
+	if (r == HDB_OK)
+		r = check_lists(s->heap, s->objects, lists, err);
+	s->next_block++;
+	return r;
+}
+
+/*
+ * The layout of object i if it is a string, else NULL; steps *entry over its list. *target is its
+ * value array, or HEAP_NONE if the list does not tell.
+ */
+static const struct heap_string_layout *step(const struct heap *heap,
+					     const struct heap_block *objects, uint32_t i,
+					     const uint64_t *lengths, const uint32_t *entries,
+					     uint64_t *entry, uint32_t *target)
+{
+	const struct heap_string_layout *layout = NULL;
+	const uint64_t n = lengths[i], at = *entry;
+
+	*target = HEAP_NONE;
+	if (!(n & STORE_LIST_IS_BIG))
+		*entry += n;
+	if (objects->kind[i] == STORE_INSTANCE)
+		layout = heap_string_layout(heap, objects->class_no[i]);
+	if (layout && layout->has_one_reference && n == 1)
+		*target = entries[at];
+	return layout;
+}
+
+/*
+ * The list of the only reference tells all: without an entry nothing in the dump has the
+ * characters.
+ */
+static int find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
+		const struct heap_string_layout *layout, uint32_t target, struct heap_string *out,
+		struct hdb_error *err)
+{
+	*out = (struct heap_string){ .array_ix = HEAP_NONE };
+	if (layout->has_one_reference && target == HEAP_NONE)
+		return HDB_OK;
+	return heap_string_find(heap, reader, ix, layout, target, out, err);
+}
+
+int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
+{
+	const struct heap_reader reader = { .view = &s->view, .groups = &s->groups };
+
+	for (;;) {
+		const struct heap_string_layout *layout;
+		uint32_t target, i;
+
+		if (s->i >= s->objects->count) {
+			int r;
+
+			if (!s->heap->string_layouts.count ||
+			    s->next_block >= heap_block_count(s->heap))
+				return HDB_END;
+			r = open_block(s, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		i = s->i++;
+		layout = step(s->heap, s->objects, i, s->lengths, s->entries.data, &s->entry,
+			      &target);
+		if (!layout)
+			continue;
+		s->ix = s->objects->first_ix + i;
+		s->shallow_bytes = s->objects->shallow[i];
+		return find(s->heap, &reader, s->ix, layout, target, &s->string, err);
+	}
+}
+
+int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err)
+{
+	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
+	const struct heap_string_layout *layout;
+	struct heap_object object;
+	int r = heap_load_strings(heap, err);
+
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	if (r == HDB_OK)
+		r = heap_object(heap, ix, &object, err);
+	if (r < 0)
+		return r;
+	layout = object.kind == STORE_INSTANCE ? heap_string_layout(heap, object.class_no) : NULL;
+	if (!layout)
+		return HDB_NOTFOUND;
+	r = heap_string_find(heap, &reader, ix, layout, HEAP_NONE, out, err);
+	return r < 0 ? r : out->has_chars ? HDB_OK : HDB_NOTFOUND;
+}
+
+/* ---- by blocks ---- */
+
+int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
+		       struct hdb_error *err)
+{
+	const uint32_t n = heap_block_count(heap);
+	int r = heap_load_strings(heap, err);
+
+	*out = NULL;
+	*threads_max = UINT_MAX;
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < heap->string_layouts.count; i++)
+		if (!base_vec_at(&heap->string_layouts, struct heap_string_layout, i)
+			     ->has_one_reference)
+			*threads_max = 1;
+	*out = calloc((size_t)n + 1, sizeof(**out));
+	if (!*out)
+		return hdb_fail_memory(err, "strings", n * sizeof(**out));
+	for (uint32_t b = 0; b < n && r == HDB_OK; b++) {
+		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
+
+		r = store_block(heap->store, STORE_REFERENCES, first_ix, &(*out)[b], err);
+		if (r == HDB_NOTFOUND)
+			r = store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing",
+					  err);
+	}
+	return r;
+}
+
+int heap_string_block(struct heap *heap, const struct heap_block *objects,
+		      const struct store_block *references, const struct heap_reader *reader,
+		      uint64_t *lengths, struct base_vec *entries, heap_take_string take, void *ctx,
+		      struct hdb_error *err)
+{
+	uint64_t entry = 0;
+	int r = check_lists(heap, objects, references->item_count, err);
+
+	entries->count = 0;
+	if (r == HDB_OK)
+		r = store_lists_decode(heap->store, STORE_REFERENCES, references,
+				       heap->object_count, lengths, entries, err);
+	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+		const struct heap_string_layout *layout;
+		struct heap_string string;
+		uint32_t target;
+
+		layout = step(heap, objects, i, lengths, entries->data, &entry, &target);
+		if (!layout)
+			continue;
+		r = find(heap, reader, objects->first_ix + i, layout, target, &string, err);
+		if (r == HDB_OK)
+			r = take(ctx, i, &string, err);
+	}
+	return r;
+}

@@ -1,0 +1,62 @@
+/*
+ * heap/values/string_scan.h - all java.lang.String objects of a heap, one after the other, fast:
+ * for questions about millions.
+ */
+#ifndef HEAP_VALUES_STRING_SCAN_H
+#define HEAP_VALUES_STRING_SCAN_H
+
+#include "heap/values/strings.h"
+
+struct heap_string_scan {
+	/* the current string */
+	uint32_t ix;
+	uint64_t shallow_bytes;
+	struct heap_string string;
+	/* private */
+	struct heap *heap;
+	struct base_view view;
+	struct heap_offsets *groups;
+	struct heap_block *objects;
+	uint64_t *lengths;       /* of the block's lists */
+	struct base_vec entries; /* uint32_t: their entries */
+	struct store_lists references;
+	uint32_t next_block;
+	uint32_t i;     /* next object in the block */
+	uint64_t entry; /* its first entry */
+};
+
+/* Prepares (opens the dump). Release it in any case. */
+int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
+/* HDB_OK with the next string, in order of index; HDB_END after the last. */
+int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);
+void heap_string_scan_release(struct heap_string_scan *scan);
+
+/*
+ * The characters of string ix, wherever a scan is. HDB_NOTFOUND if ix is no string or the dump
+ * lacks them.
+ */
+int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err);
+
+/* ---- by blocks, on several threads ---- */
+
+/*
+ * Looks up what heap_string_block needs of the store: one entry a block, *out is owned: free().
+ * *threads_max is 1 if the strings of this heap can be found by one thread only. Opens the dump.
+ */
+int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
+		       struct hdb_error *err);
+
+/* Takes one string of a block. */
+typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string *string,
+				struct hdb_error *err);
+
+/*
+ * Calls `take` for each string of a block, in order; i is its place in the block. `objects` is the
+ * block, `lengths` has room for STORE_BLOCK_OBJECTS, `entries` (uint32_t) is emptied first.
+ */
+int heap_string_block(struct heap *heap, const struct heap_block *objects,
+		      const struct store_block *references, const struct heap_reader *reader,
+		      uint64_t *lengths, struct base_vec *entries, heap_take_string take, void *ctx,
+		      struct hdb_error *err);
+
+#endif

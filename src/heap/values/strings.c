@@ -1,0 +1,297 @@
+/*
+ * heap/values/strings.c - java.lang.String objects, whatever wrote them; see strings.h.
+ *
+ * JDK 5 to 8 keep a char[] `value`, up to 7u5 with `offset` and `count`; JDK 9 and later a byte[]
+ * `value` with `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order); Android a `count` and,
+ * where the dump has it, a char[] or byte[] `value`.
+ */
+#include "heap/values/strings.h"
+
+#include "base/bytes.h"
+#include "heap/values/values.h"
+
+#include <string.h>
+
+/* Longest field name that matters. */
+#define FIELD_NAME_MAX 32
+#define NO_FIELD UINT32_MAX
+
+/* ---- layout ---- */
+
+/* Whether a field's name is `name`. */
+static bool is_named(struct heap *heap, const struct store_field *field, const char *name)
+{
+	char text[FIELD_NAME_MAX];
+
+	return heap_text(heap, field->name_text, text, sizeof(text), NULL) == HDB_OK &&
+	       strcmp(text, name) == 0;
+}
+
+static void note_field(struct heap *heap, const struct store_field *field, uint32_t at,
+		       struct heap_string_layout *out)
+{
+	const bool is_int = field->type == HPROF_INT;
+
+	if (field->type == HPROF_OBJECT && is_named(heap, field, "value"))
+		out->value = at;
+	else if (field->type == HPROF_BYTE && is_named(heap, field, "coder"))
+		out->coder = at;
+	else if (is_int && is_named(heap, field, "offset"))
+		out->offset = at;
+	else if (is_int && is_named(heap, field, "count"))
+		out->count = at;
+}
+
+/*
+ * Finds the fields of a String class. Those of java.lang.Object (Android has some) come after
+ * its own.
+ */
+static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout *out,
+		       struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(heap, no);
+	unsigned references = 0;
+	uint64_t at = 0;
+
+	*out = (struct heap_string_layout){
+		.class_no = no,
+		.value = NO_FIELD,
+		.coder = NO_FIELD,
+		.offset = NO_FIELD,
+		.count = NO_FIELD,
+	};
+	for (uint32_t f = 0; f < class->field_count && at < UINT32_MAX / 2; f++) {
+		struct store_field field;
+		const int r = heap_field(heap, class->first_field + f, &field, err);
+
+		if (r < 0)
+			return r;
+		note_field(heap, &field, (uint32_t)at, out);
+		references += field.type == HPROF_OBJECT;
+		at += hprof_type_size(field.type, heap->id_size);
+	}
+	/* What is inherited could hold references, too; then the list does not tell which is it. */
+	out->has_one_reference =
+		references == 1 && out->value != NO_FIELD && class->body_size == at;
+	return HDB_OK;
+}
+
+/* An int static of a class, 0 if there is none. */
+static uint64_t static_int(struct heap *heap, uint32_t class_no, const char *name)
+{
+	struct heap_fields fields;
+
+	heap_statics_begin(heap, class_no, &fields);
+	while (heap_fields_next(&fields, NULL) == HDB_OK)
+		if (fields.field.type == HPROF_INT && is_named(heap, &fields.field, name))
+			return fields.value.bits;
+	return 0;
+}
+
+bool heap_is_big_endian(struct heap *heap)
+{
+	const uint32_t no = heap_class_by_name(heap, "java.lang.StringUTF16", 0);
+
+	return no != HEAP_NONE && static_int(heap, no, "HI_BYTE_SHIFT") == 8;
+}
+
+/* ---- one string ---- */
+
+int heap_load_strings(struct heap *heap, struct hdb_error *err)
+{
+	int r = heap_load_classes(heap, err);
+
+	if (r < 0 || heap->has_strings)
+		return r;
+	heap->string_layouts.count = 0;
+	for (uint32_t no = 0; r == HDB_OK; no++) {
+		struct heap_string_layout layout;
+
+		no = heap_class_by_name(heap, "java.lang.String", no);
+		if (no == HEAP_NONE)
+			break;
+		r = find_layout(heap, no, &layout, err);
+		if (r == HDB_OK)
+			r = base_vec_push(&heap->string_layouts, &layout, sizeof(layout), err);
+	}
+	heap->is_big_endian = heap_is_big_endian(heap);
+	heap->has_strings = r == HDB_OK;
+	return r;
+}
+
+const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no)
+{
+	const struct heap_string_layout *layouts = heap->string_layouts.data;
+	size_t low = 0, high = heap->string_layouts.count;
+
+	/* In a sound heap there is one; a dump may name any number of classes so. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (layouts[middle].class_no < class_no)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < heap->string_layouts.count && layouts[low].class_no == class_no ?
+		       &layouts[low] :
+		       NULL;
+}
+
+/* Reads an object's sub-record; HDB_NOTFOUND if the dump lacks it. */
+static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
+		    struct hprof_sub *out, struct hdb_error *err)
+{
+	uint64_t offset;
+	const int r = heap_offset_by(heap, reader->groups, ix, &offset, err);
+
+	if (r < 0 || !offset)
+		return r < 0 ? r : HDB_NOTFOUND;
+	return hprof_sub_read(&heap->file, reader->view, offset, heap->source->size, out, err);
+}
+
+/* What a String's own fields say of its characters. */
+struct string_fields {
+	uint64_t value_id;
+	bool has_coder, has_offset;
+	uint8_t coder;
+	int32_t offset, count;
+};
+
+static int32_t read_int(const uint8_t *body, uint32_t at)
+{
+	return at == NO_FIELD ? 0 : (int32_t)be32(body + at);
+}
+
+static int read_fields(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
+		       const struct heap_string_layout *l, struct string_fields *out,
+		       struct hdb_error *err)
+{
+	const unsigned id_size = heap->id_size;
+	const uint8_t *body;
+	struct hprof_sub sub;
+	uint64_t need = (uint64_t)l->value + id_size;
+	int r = read_sub(heap, reader, ix, &sub, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (l->coder != NO_FIELD && need < l->coder + 1ull)
+		need = l->coder + 1ull;
+	if (l->offset != NO_FIELD && need < l->offset + 4ull)
+		need = l->offset + 4ull;
+	if (l->count != NO_FIELD && need < l->count + 4ull)
+		need = l->count + 4ull;
+	if (sub.tag != HPROF_INSTANCE_DUMP || need > sub.body_size)
+		return HDB_NOTFOUND; /* a short instance: the import has told */
+	body = base_view_at(reader->view, sub.body_offset, need, err);
+	if (!body)
+		return HDB_ETRUNC;
+	out->value_id = be_id(body + l->value, id_size);
+	out->has_coder = l->coder != NO_FIELD;
+	out->coder = out->has_coder ? body[l->coder] : 0;
+	/* Android's count has a flag in it and no offset beside it; the array's length is right. */
+	out->has_offset = l->offset != NO_FIELD && l->count != NO_FIELD;
+	out->offset = read_int(body, l->offset);
+	out->count = read_int(body, l->count);
+	return HDB_OK;
+}
+
+/* The whole units of the array that are the string's. */
+static void set_chars(const struct heap *heap, const struct hprof_sub *array,
+		      const struct string_fields *fields, struct heap_string *out)
+{
+	struct heap_chars *chars = &out->chars;
+	uint64_t from = 0, count;
+
+	*chars = (struct heap_chars){ .unit_bytes = 1 };
+	chars->is_char_array = array->element_type == HPROF_CHAR;
+	if (chars->is_char_array || (fields->has_coder && fields->coder == 1))
+		chars->unit_bytes = 2;
+	chars->is_little = !chars->is_char_array && !heap->is_big_endian;
+	out->array_units = count = array->body_size / chars->unit_bytes;
+	if (fields->has_offset) {
+		from = fields->offset > 0 ? (uint64_t)fields->offset : 0;
+		from = from < count ? from : count;
+		count -= from;
+		if (fields->count < 0)
+			count = 0;
+		else if ((uint64_t)fields->count < count)
+			count = (uint64_t)fields->count;
+	}
+	chars->offset = array->body_offset + from * chars->unit_bytes;
+	chars->count = count;
+	out->first_unit = from;
+}
+
+int heap_string_find(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
+		     const struct heap_string_layout *layout, uint32_t target,
+		     struct heap_string *out, struct hdb_error *err)
+{
+	struct string_fields fields = { 0 };
+	struct heap_object array;
+	struct hprof_sub sub;
+	int r = layout->value == NO_FIELD ? HDB_NOTFOUND :
+					    read_fields(heap, reader, ix, layout, &fields, err);
+
+	*out = (struct heap_string){ .array_ix = HEAP_NONE };
+	if (r == HDB_OK && target == HEAP_NONE)
+		r = fields.value_id ? heap_find(heap, fields.value_id, &target, err) : HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = heap_object(heap, target, &array, err);
+	if (r == HDB_OK && array.kind != STORE_PRIMITIVE_ARRAY)
+		r = HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = read_sub(heap, reader, target, &sub, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	/* Without content it is only the length that the dump tells. */
+	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
+	    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
+		return HDB_OK;
+	set_chars(heap, &sub, &fields, out);
+	out->has_chars = true;
+	out->array_ix = target;
+	out->array_bytes = array.shallow_bytes;
+	return HDB_OK;
+}
+
+/* ---- the text of one ---- */
+
+bool heap_is_string(struct heap *heap, uint32_t ix)
+{
+	struct heap_object object;
+
+	return heap_load_strings(heap, NULL) == HDB_OK &&
+	       heap_object(heap, ix, &object, NULL) == HDB_OK && object.kind == STORE_INSTANCE &&
+	       heap_string_layout(heap, object.class_no);
+}
+
+int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size, uint64_t *char_count,
+		struct hdb_error *err)
+{
+	const struct heap_reader reader = { .view = &heap->view, .groups = &heap->offsets };
+	const struct heap_string_layout *layout = NULL;
+	struct heap_object object = { 0 };
+	struct heap_string string = { 0 };
+	size_t used;
+	int r = heap_load_strings(heap, err);
+
+	buf[0] = '\0';
+	if (char_count)
+		*char_count = 0;
+	if (r == HDB_OK)
+		r = heap_object(heap, ix, &object, err);
+	if (r == HDB_OK && object.kind == STORE_INSTANCE)
+		layout = heap_string_layout(heap, object.class_no);
+	if (r == HDB_OK && !layout)
+		return HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	if (r == HDB_OK)
+		r = heap_string_find(heap, &reader, ix, layout, HEAP_NONE, &string, err);
+	if (r < 0 || !string.has_chars)
+		return r < 0 ? r : HDB_NOTFOUND;
+	if (char_count)
+		*char_count = string.chars.count;
+	return heap_chars_utf8(&heap->view, &string.chars, buf, size, &used, NULL, err);
+}

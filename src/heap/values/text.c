@@ -1,0 +1,115 @@
+/*
+ * heap/values/text.c - texts of a dump as valid UTF-8.
+ */
+#include "heap/values/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define REPLACEMENT 0xfffdu
+
+char *heap_put_utf8(char *p, const char *end, uint32_t code)
+{
+	if (code < 0x80) {
+		if (end - p < 1)
+			return NULL;
+		*p++ = (char)code;
+	} else if (code < 0x800) {
+		if (end - p < 2)
+			return NULL;
+		*p++ = (char)(0xc0 | code >> 6);
+		*p++ = (char)(0x80 | (code & 0x3f));
+	} else if (code < 0x10000) {
+		if (end - p < 3)
+			return NULL;
+		*p++ = (char)(0xe0 | code >> 12);
+		*p++ = (char)(0x80 | (code >> 6 & 0x3f));
+		*p++ = (char)(0x80 | (code & 0x3f));
+	} else {
+		if (end - p < 4)
+			return NULL;
+		*p++ = (char)(0xf0 | code >> 18);
+		*p++ = (char)(0x80 | (code >> 12 & 0x3f));
+		*p++ = (char)(0x80 | (code >> 6 & 0x3f));
+		*p++ = (char)(0x80 | (code & 0x3f));
+	}
+	return p;
+}
+
+/* Bytes of the sequence that begins at s[0], 0 if it is none; *code gets its value. */
+static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
+{
+	size_t want;
+
+	if (s[0] < 0x80) {
+		*code = s[0];
+		return 1;
+	}
+	want = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	if (s[0] < 0xc0 || s[0] > 0xf4 || n < want)
+		return 0;
+	*code = s[0] & (0x7fu >> want);
+	for (size_t i = 1; i < want; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	if (*code > 0x10ffff || (want == 3 && *code < 0x800) || (want == 4 && *code < 0x10000))
+		return 0;
+	/* Two bytes for less than 0x80: only Modified UTF-8's zero. */
+	return want == 2 && *code < 0x80 && *code != 0 ? 0 : want;
+}
+
+size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size)
+{
+	const uint8_t *s = (const uint8_t *)text;
+	const char *end = buf + size - 1;
+	char *p = buf;
+
+	for (size_t i = 0; i < text_size;) {
+		uint32_t code, low;
+		size_t n = decode(s + i, text_size - i, &code);
+		char *next;
+
+		if (!n) {
+			code = REPLACEMENT;
+			n = 1;
+		} else if (code >= 0xd800 && code < 0xdc00 && text_size - i >= 6 &&
+			   decode(s + i + 3, text_size - i - 3, &low) == 3 && low >= 0xdc00 &&
+			   low < 0xe000) {
+			code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+			n = 6;
+		} else if (code >= 0xd800 && code < 0xe000) {
+			code = REPLACEMENT;
+		}
+		next = heap_put_utf8(p, end, code);
+		if (!next)
+			break;
+		p = next;
+		i += n;
+	}
+	*p = '\0';
+	return (size_t)(p - buf);
+}
+
+size_t heap_drop_broken(char *text, size_t size)
+{
+	const uint8_t *s = (const uint8_t *)text;
+	size_t to = 0;
+
+	for (size_t at = 0; at < size;) {
+		uint32_t code = s[at];
+		size_t n = code < 0x80 ? 1 : decode(s + at, size - at, &code);
+
+		/* A zero in two bytes and halves of pairs are the dump's, not UTF-8's. */
+		if (!n || (n == 2 && code < 0x80) || (code >= 0xd800 && code < 0xe000)) {
+			at++;
+			continue;
+		}
+		if (to != at)
+			memmove(text + to, text + at, n);
+		to += n;
+		at += n;
+	}
+	return to;
+}

@@ -1,0 +1,26 @@
+/*
+ * heap/values/text.h - texts of a dump as valid UTF-8.
+ */
+#ifndef HEAP_VALUES_TEXT_H
+#define HEAP_VALUES_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Copies `text` to buf (size bytes, terminated) as valid UTF-8: Modified UTF-8's C0 80 and
+ * surrogate pairs are decoded (JVM specification, 4.4.7), bytes that are none become U+FFFD. Cut at
+ * a character if it does not fit. Returns the bytes written without the final zero.
+ */
+size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size);
+
+/*
+ * Takes out of a text what is no character, in place: the rest of one that was cut where a buffer
+ * ended. Returns the bytes that are left; nothing is terminated.
+ */
+size_t heap_drop_broken(char *text, size_t size);
+
+/* Appends one code point to [p, end); returns the new p, or NULL if it does not fit. */
+char *heap_put_utf8(char *p, const char *end, uint32_t code);
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * heap/values/value_functions.c - the functions of value_table.c's templates: what cannot be said
+ * with fields and literal text alone. Formats are those of the classes' toString; moments are in
+ * UTC.
+ */
+#include "heap/values/value_times.h"
+
+#include "heap/values/text.h"
+#include "heap/threads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Words of a BigInteger that are converted: some 600 digits. */
+#define BIG_WORDS 64u
+#define BIG_DIGITS 640
+/* Bytes or characters of an array that are shown. */
+#define CHARS_MAX 256u
+/* Components of a record that are shown. */
+#define RECORD_FIELDS 8
+
+/* ---- texts ---- */
+
+/* UTF-16 units of a UTF-8 text: one a character, two for those of four bytes. */
+static uint64_t count_units(const char *text)
+{
+	uint64_t units = 0;
+
+	for (; *text; text++)
+		units += ((uint8_t)*text & 0xc0) != 0x80 ? 1u + ((uint8_t)*text >= 0xf0) : 0u;
+	return units;
+}
+
+/* A string in quotes, with an ellipsis if it was cut (at a character U+0000, too). */
+static bool string(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		   size_t size)
+{
+	char text[HEAP_VALUE_STRING];
+	uint64_t units;
+
+	(void)value;
+	if (heap_string(heap, ix, text, sizeof(text), &units, NULL) != HDB_OK)
+		return false;
+	(void)snprintf(buf, size, "\"%s\"%s", text, units > count_units(text) ? "..." : "");
+	return true;
+}
+
+static bool thread(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		   size_t size)
+{
+	char text[HEAP_VALUE_STRING];
+
+	(void)value;
+	if (heap_thread_name(heap, ix, text, sizeof(text), NULL) != HDB_OK || !text[0])
+		return false;
+	(void)snprintf(buf, size, "\"%s\"", text);
+	return true;
+}
+
+/* `count` units of a char[], or a byte[] of UTF-16 (is_wide) or Latin-1, as UTF-8. */
+static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *buf, size_t size)
+{
+	const char *end = buf + size - 1;
+	char *p = buf, *next = buf;
+
+	for (uint64_t i = 0; i < count && next; i++) {
+		uint32_t unit = is_wide ? (uint32_t)(bits[2 * i] | bits[2 * i + 1] << 8) :
+					  (uint32_t)bits[i];
+
+		if (unit >= 0xd800 && unit < 0xe000)
+			unit = 0xfffd;
+		next = heap_put_utf8(p, end, unit);
+		p = next ? next : p;
+	}
+	*p = '\0';
+}
+
+/* A StringBuilder's or StringBuffer's text: value, count, and since JDK 9 coder. */
+static bool builder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		    size_t size)
+{
+	uint64_t bits[HEAP_VALUE_STRING * 2], done;
+	int64_t count = 0, coder = 0;
+	char text[HEAP_VALUE_STRING];
+	bool is_wide;
+	uint32_t array;
+	uint8_t type;
+
+	(void)value;
+	if (heap_path_object(heap, ix, HEAP_NONE, "value", &array, NULL) != HDB_OK ||
+	    !heap_number_at(heap, ix, "count", &count) || count < 0 ||
+	    heap_elements(heap, array, 0, sizeof(bits) / sizeof(bits[0]), bits, &type, &done,
+			  NULL) < 0)
+		return false;
+	is_wide = heap_number_at(heap, ix, "coder", &coder) && coder == 1 && type == HPROF_BYTE;
+	done = is_wide ? done / 2 : done;
+	done = (uint64_t)count < done ? (uint64_t)count : done;
+	put_units(bits, done, is_wide, text, sizeof(text));
+	(void)snprintf(buf, size, "\"%s\"%s", text,
+		       (uint64_t)count > count_units(text) ? "..." : "");
+	return true;
+}
+
+/* A byte[] of UTF-8, or a char[]. */
+static bool chars(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		  size_t size)
+{
+	uint64_t bits[CHARS_MAX], done;
+	char raw[CHARS_MAX];
+	uint8_t type;
+
+	(void)value;
+	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, CHARS_MAX, bits, &type, &done, NULL) < 0)
+		return false;
+	if (type == HPROF_CHAR)
+		put_units(bits, done, false, buf, size);
+	for (uint64_t i = 0; type == HPROF_BYTE && i < done; i++)
+		raw[i] = (char)bits[i];
+	if (type == HPROF_BYTE)
+		(void)heap_clean_text(raw, done, buf, size);
+	return type == HPROF_CHAR || type == HPROF_BYTE;
+}
+
+/* A record: its components in the order of the dump, one level deep. */
+static bool record(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		   size_t size)
+{
+	struct heap_fields fields;
+	char name[HEAP_VALUE_STRING], text[HEAP_VALUE_STRING + 8];
+	unsigned shown = 0;
+	size_t used = 0;
+	uint32_t of;
+
+	(void)value;
+	if (heap_fields_begin(heap, ix, &fields, NULL) != HDB_OK)
+		return false;
+	while (used < size && heap_fields_next(&fields, NULL) == HDB_OK) {
+		const struct heap_value *v = &fields.value;
+
+		heap_basic_text(v, text, sizeof(text));
+		if (heap_text(heap, fields.field.name_text, name, sizeof(name), NULL) < 0)
+			break;
+		if (v->type == HPROF_OBJECT && v->bits &&
+		    (heap_find(heap, v->bits, &of, NULL) != HDB_OK ||
+		     !string(heap, of, v, text, sizeof(text))))
+			(void)snprintf(text, sizeof(text), "0x%" PRIx64, v->bits);
+		if (shown++ == RECORD_FIELDS)
+			(void)snprintf(text, sizeof(text), "...");
+		used += (size_t)snprintf(buf + used, size - used, "%s%s=%s", shown > 1 ? ", " : "[",
+					 name, text);
+		if (shown > RECORD_FIELDS)
+			break;
+	}
+	if (shown && used < size)
+		(void)snprintf(buf + used, size - used, "]");
+	return shown != 0;
+}
+
+/* ---- numbers ---- */
+
+static bool boolean(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		    size_t size)
+{
+	(void)heap;
+	(void)ix;
+	(void)snprintf(buf, size, "%s", value->bits ? "true" : "false");
+	return true;
+}
+
+/*
+ * The digits of a BigInteger without sign, in a buffer of BIG_DIGITS; *sign is -1, 0 or 1. The JDK
+ * keeps `mag` with the highest word first; Android `digits` with the lowest first.
+ */
+static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
+{
+	uint64_t bits[BIG_WORDS], done;
+	uint32_t words[BIG_WORDS], array;
+	char *p = &out[BIG_DIGITS - 1];
+	struct heap_object object;
+	uint64_t count;
+	bool is_java = heap_path_object(heap, ix, HEAP_NONE, "mag", &array, NULL) == HDB_OK;
+	uint8_t type;
+
+	if (!heap_number_at(heap, ix, "signum|sign", sign) ||
+	    (!is_java && heap_path_object(heap, ix, HEAP_NONE, "digits", &array, NULL) != HDB_OK) ||
+	    heap_object(heap, array, &object, NULL) < 0 || object.length > BIG_WORDS ||
+	    heap_elements(heap, array, 0, BIG_WORDS, bits, &type, &done, NULL) < 0 ||
+	    (type != HPROF_INT && done))
+		return false;
+	count = done;
+	for (uint64_t i = 0; i < count; i++)
+		words[i] = (uint32_t)bits[is_java ? i : count - 1 - i];
+	*p = '\0';
+	do {
+		uint64_t rest = 0;
+
+		for (uint64_t i = 0; i < count; i++) {
+			const uint64_t part = rest << 32 | words[i];
+
+			words[i] = (uint32_t)(part / 10);
+			rest = part % 10;
+		}
+		*--p = (char)('0' + rest);
+		/* Words that have become zero at the top need no more work. */
+		while (count && !words[0]) {
+			count--;
+			memmove(words, words + 1, count * sizeof(words[0]));
+		}
+	} while (count && p > out);
+	memmove(out, p, strlen(p) + 1);
+	return true;
+}
+
+static bool bigint(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		   size_t size)
+{
+	char digits[BIG_DIGITS];
+	int64_t sign;
+
+	(void)value;
+	if (!big_digits(heap, ix, digits, &sign))
+		return false;
+	(void)snprintf(buf, size, "%s%s", sign < 0 ? "-" : "", digits);
+	return true;
+}
+
+/* The unscaled digits of a BigDecimal: of intVal if that is there, else intCompact. */
+static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *is_negative)
+{
+	int64_t compact, sign = 0;
+	uint32_t big;
+
+	if (heap_number_at(heap, ix, "intCompact|smallValue", &compact) && compact != INT64_MIN &&
+	    (compact || heap_path_object(heap, ix, HEAP_NONE, "intVal", &big, NULL) != HDB_OK)) {
+		*is_negative = compact < 0;
+		(void)snprintf(digits, BIG_DIGITS, "%" PRIu64,
+			       compact < 0 ? 0 - (uint64_t)compact : (uint64_t)compact);
+		return true;
+	}
+	if (heap_path_object(heap, ix, HEAP_NONE, "intVal", &big, NULL) != HDB_OK ||
+	    !big_digits(heap, big, digits, &sign))
+		return false;
+	*is_negative = sign < 0;
+	return true;
+}
+
+/* As BigDecimal.toString: plain if the exponent is not below -6, else scientific. */
+static bool bigdecimal(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size)
+{
+	char digits[BIG_DIGITS];
+	bool is_negative;
+	int64_t scale, exponent;
+	int64_t count, whole;
+
+	(void)value;
+	if (!heap_number_at(heap, ix, "scale", &scale) ||
+	    !decimal_digits(heap, ix, digits, &is_negative))
+		return false;
+	count = (int64_t)strlen(digits);
+	exponent = -scale + (count - 1);
+	whole = count - (scale > count ? count : scale);
+	if (scale == 0)
+		(void)snprintf(buf, size, "%s%s", is_negative ? "-" : "", digits);
+	else if (scale > 0 && exponent >= -6 && whole > 0)
+		(void)snprintf(buf, size, "%s%.*s.%s", is_negative ? "-" : "", (int)whole, digits,
+			       digits + whole);
+	else if (scale > 0 && exponent >= -6)
+		(void)snprintf(buf, size, "%s0.%.*s%s", is_negative ? "-" : "",
+			       (int)(scale - count), "000000", digits);
+	else
+		(void)snprintf(buf, size, "%s%c%s%sE%+" PRId64, is_negative ? "-" : "", digits[0],
+			       count > 1 ? "." : "", digits + 1, exponent);
+	return true;
+}
+
+static bool uuid(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		 size_t size)
+{
+	int64_t most, least;
+
+	(void)value;
+	if (!heap_number_at(heap, ix, "mostSigBits", &most) ||
+	    !heap_number_at(heap, ix, "leastSigBits", &least))
+		return false;
+	(void)snprintf(buf, size, "%08x-%04x-%04x-%04x-%012" PRIx64,
+		       (unsigned)((uint64_t)most >> 32), (unsigned)((uint64_t)most >> 16 & 0xffff),
+		       (unsigned)((uint64_t)most & 0xffff), (unsigned)((uint64_t)least >> 48),
+		       (uint64_t)least & 0xffffffffffff);
+	return true;
+}
+
+/* Base and cells of a striped adder, whose longs may be a double's bits. */
+static bool add_up(struct heap *heap, uint32_t ix, bool is_double, uint64_t *sum, double *real)
+{
+	uint64_t bits[CHARS_MAX], done = 0;
+	uint32_t cells, cell;
+	uint8_t type;
+	int64_t base;
+
+	if (!heap_number_at(heap, ix, "base", &base))
+		return false;
+	*sum = (uint64_t)base;
+	memcpy(real, &base, sizeof(*real));
+	if (heap_path_object(heap, ix, HEAP_NONE, "cells", &cells, NULL) == HDB_OK)
+		(void)heap_elements(heap, cells, 0, CHARS_MAX, bits, &type, &done, NULL);
+	for (uint64_t i = 0; i < done; i++) {
+		double part;
+
+		if (!bits[i] || heap_find(heap, bits[i], &cell, NULL) != HDB_OK ||
+		    !heap_number_at(heap, cell, "value", &base))
+			continue;
+		memcpy(&part, &base, sizeof(part));
+		*sum += (uint64_t)base;
+		*real += is_double ? part : 0;
+	}
+	return true;
+}
+
+static bool adder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		  size_t size)
+{
+	uint64_t sum;
+	double real;
+
+	(void)value;
+	if (!add_up(heap, ix, false, &sum, &real))
+		return false;
+	(void)snprintf(buf, size, "%" PRId64, (int64_t)sum);
+	return true;
+}
+
+static bool doubleadder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+			size_t size)
+{
+	uint64_t sum;
+	double real;
+
+	(void)value;
+	if (!add_up(heap, ix, true, &sum, &real))
+		return false;
+	(void)snprintf(buf, size, "%.17g", real);
+	return true;
+}
+
+/* ---- addresses ---- */
+
+static bool ipv4(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		 size_t size)
+{
+	const unsigned a = (unsigned)(uint32_t)value->bits;
+
+	(void)heap;
+	(void)ix;
+	(void)snprintf(buf, size, "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
+	return value->type == HPROF_INT;
+}
+
+static bool ipv6(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		 size_t size)
+{
+	uint64_t b[16], done;
+	size_t used = 0;
+	uint8_t type;
+
+	(void)value;
+	if (ix == HEAP_NONE || heap_elements(heap, ix, 0, 16, b, &type, &done, NULL) < 0 ||
+	    done != 16 || type != HPROF_BYTE)
+		return false;
+	for (unsigned i = 0; i < 16 && used < size; i += 2)
+		used += (size_t)snprintf(buf + used, size - used, "%s%x", i ? ":" : "",
+					 (unsigned)(b[i] << 8 | b[i + 1]));
+	return true;
+}
+
+heap_value_function heap_value_function_named(const char *name, size_t name_size)
+{
+	static const struct {
+		const char *name;
+		heap_value_function function;
+	} functions[] = {
+		{ "string", string },
+		{ "thread", thread },
+		{ "builder", builder },
+		{ "chars", chars },
+		{ "record", record },
+		{ "bool", boolean },
+		{ "bigint", bigint },
+		{ "bigdecimal", bigdecimal },
+		{ "uuid", uuid },
+		{ "adder", adder },
+		{ "doubleadder", doubleadder },
+		{ "instant", heap_value_instant },
+		{ "millis", heap_value_millis },
+		{ "time", heap_value_local_time },
+		{ "duration", heap_value_duration },
+		{ "period", heap_value_period },
+		{ "region", heap_value_region },
+		{ "ipv4", ipv4 },
+		{ "ipv6", ipv6 },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strlen(functions[i].name) == name_size &&
+		    memcmp(functions[i].name, name, name_size) == 0)
+			return functions[i].function;
+	return NULL;
+}

@@ -1,0 +1,55 @@
+/*
+ * heap/values/value_text.h - values of objects of well-known classes as text, as their toString has
+ * them: strings, numbers, dates, addresses, names.
+ *
+ * Which classes, and how, is data: value_table.c. A row is a template:
+ *
+ *     {path}       the value at a path (known.h) from the object: a number, a string's text, a
+ *                  class's name, what the table makes of another object
+ *     {path%04}    a number, with zeros to that width
+ *     {path@name}  what a function of value_functions.c makes of it; {@name}: of the object itself
+ *     <...>        left out if a value in it is null, missing, empty or a number not above 0
+ *
+ * Rows of one class are tried in order; the first that has a value to show counts.
+ */
+#ifndef HEAP_VALUES_VALUE_TEXT_H
+#define HEAP_VALUES_VALUE_TEXT_H
+
+#include "heap/known.h"
+
+/* Bytes of a string that are shown inside of other texts and in quotes. */
+#define HEAP_VALUE_STRING 64
+
+struct heap_value_rule {
+	const char *class_name; /* may hold "*"; sub classes are the same */
+	const char *text;       /* the template */
+};
+
+/* The table; *count rows. */
+const struct heap_value_rule *heap_value_rules(size_t *count);
+
+/*
+ * The value of an object for people, in buf (size bytes, terminated): "" if it has none that can be
+ * told. Strings are in quotes and cut, with "..." behind. Class objects: the class's name.
+ */
+void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size);
+
+/*
+ * Whether the value of objects of a class is the number in their field `value`, nothing else: boxed
+ * numbers and atomic ones.
+ */
+bool heap_value_is_number(struct heap *heap, uint32_t class_no);
+
+/* A value as text: "12", "true", "'a'", "null", "0x7f00...". */
+void heap_basic_text(const struct heap_value *value, char *buf, size_t size);
+
+/*
+ * A function of the templates: writes what it makes of a value, true if there is something to show.
+ * For references *ix is the object, else HEAP_NONE.
+ */
+typedef bool (*heap_value_function)(struct heap *heap, uint32_t ix, const struct heap_value *value,
+				    char *buf, size_t size);
+/* NULL if there is no such function. */
+heap_value_function heap_value_function_named(const char *name, size_t name_size);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * heap/values/value_times.c - dates, times and spans of time as their toString has them; moments
+ * are in UTC. Functions of value_table.c's templates.
+ */
+#include "heap/values/value_times.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Nanoseconds as Java prints them: 3, 6 or 9 digits, nothing for none. */
+static void put_nanos(int64_t nanos, char out[16])
+{
+	out[0] = '\0';
+	if (nanos <= 0 || nanos > 999999999)
+		return;
+	if (nanos % 1000000 == 0)
+		(void)snprintf(out, 16, ".%03d", (int)(nanos / 1000000));
+	else if (nanos % 1000 == 0)
+		(void)snprintf(out, 16, ".%06d", (int)(nanos / 1000));
+	else
+		(void)snprintf(out, 16, ".%09d", (int)nanos);
+}
+
+/*
+ * Seconds since 1970 as a date and a time of the proleptic Gregorian calendar. Days to dates as in
+ * Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+ */
+static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
+{
+	const int64_t second = (seconds % 86400 + 86400) % 86400;
+	const int64_t days = (seconds - second) / 86400 + 719468;
+	const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+	const int64_t doe = days - era * 146097;
+	const int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	const int64_t mp = (5 * doy + 2) / 153;
+	const int month = (int)(mp < 10 ? mp + 3 : mp - 9);
+	char fraction[16];
+
+	put_nanos(nanos, fraction);
+	(void)snprintf(buf, size, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d%sZ",
+		       yoe + era * 400 + (month <= 2), month, (int)(doy - (153 * mp + 2) / 5 + 1),
+		       (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60), fraction);
+}
+
+bool heap_value_instant(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+			size_t size)
+{
+	int64_t seconds, nanos;
+
+	(void)value;
+	if (!heap_number_at(heap, ix, "seconds", &seconds) ||
+	    !heap_number_at(heap, ix, "nanos", &nanos) || seconds < INT64_MIN / 2)
+		return false;
+	put_moment(seconds, nanos, buf, size);
+	return true;
+}
+
+bool heap_value_millis(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size)
+{
+	int64_t ms;
+
+	(void)heap;
+	(void)ix;
+	if (!heap_value_number(value, &ms) || ms < INT64_MIN / 2)
+		return false;
+	put_moment((ms - ((ms % 1000) + 1000) % 1000) / 1000, ((ms % 1000) + 1000) % 1000 * 1000000,
+		   buf, size);
+	return true;
+}
+
+/* A LocalTime: seconds only if they or the nanoseconds are not zero. */
+bool heap_value_local_time(struct heap *heap, uint32_t ix, const struct heap_value *value,
+			   char *buf, size_t size)
+{
+	int64_t hour, minute, second, nano;
+	char fraction[16];
+
+	(void)value;
+	if (!heap_number_at(heap, ix, "hour", &hour) ||
+	    !heap_number_at(heap, ix, "minute", &minute) ||
+	    !heap_number_at(heap, ix, "second", &second) ||
+	    !heap_number_at(heap, ix, "nano", &nano))
+		return false;
+	put_nanos(nano, fraction);
+	if (second || nano > 0)
+		(void)snprintf(buf, size, "%02d:%02d:%02d%s", (int)hour, (int)minute, (int)second,
+			       fraction);
+	else
+		(void)snprintf(buf, size, "%02d:%02d", (int)hour, (int)minute);
+	return true;
+}
+
+/* As Duration.toString: PT8H6M12.345S. */
+bool heap_value_duration(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+			 size_t size)
+{
+	int64_t seconds, nanos, total, part;
+	char hours[32] = "", minutes[16] = "", rest[48] = "", digits[16];
+	size_t n;
+
+	(void)value;
+	if (!heap_number_at(heap, ix, "seconds", &seconds) ||
+	    !heap_number_at(heap, ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
+		return false;
+	/* The nanoseconds are always added; below zero a second is borrowed for them. */
+	total = seconds < 0 && nanos ? seconds + 1 : seconds;
+	part = seconds < 0 && nanos ? 1000000000 - nanos : nanos;
+	if (total / 3600)
+		(void)snprintf(hours, sizeof(hours), "%" PRId64 "H", total / 3600);
+	if (total % 3600 / 60)
+		(void)snprintf(minutes, sizeof(minutes), "%dM", (int)(total % 3600 / 60));
+	if (total % 60 || part) {
+		(void)snprintf(digits, sizeof(digits), ".%09d", (int)part);
+		for (n = strlen(digits); n > 1 && digits[n - 1] == '0'; n--)
+			digits[n - 1] = '\0';
+		(void)snprintf(rest, sizeof(rest), "%s%d%sS",
+			       seconds < 0 && total % 60 == 0 ? "-" : "", (int)(total % 60),
+			       part ? digits : "");
+	} else if (!hours[0] && !minutes[0]) {
+		(void)snprintf(rest, sizeof(rest), "0S");
+	}
+	(void)snprintf(buf, size, "PT%s%s%s", hours, minutes, rest);
+	return true;
+}
+
+bool heap_value_period(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size)
+{
+	static const char *const names[] = { "years", "months", "days" };
+	size_t used = (size_t)snprintf(buf, size, "P");
+	int64_t number;
+
+	(void)value;
+	for (unsigned i = 0; i < 3; i++) {
+		if (!heap_number_at(heap, ix, names[i], &number))
+			return false;
+		if (number || (i == 2 && used == 1))
+			used += (size_t)snprintf(buf + used, size - used, "%" PRId64 "%c", number,
+						 "YMD"[i]);
+	}
+	return true;
+}
+
+/* The id of a zone that is more than an offset. */
+bool heap_value_region(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size)
+{
+	uint32_t id;
+	int64_t seconds;
+
+	(void)value;
+	return ix != HEAP_NONE && !heap_number_at(heap, ix, "totalSeconds", &seconds) &&
+	       heap_path_object(heap, ix, HEAP_NONE, "id", &id, NULL) == HDB_OK &&
+	       heap_string(heap, id, buf, size, NULL, NULL) == HDB_OK;
+}

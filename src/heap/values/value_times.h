@@ -1,0 +1,33 @@
+/*
+ * heap/values/value_times.h - functions of the templates (value_text.h, heap_value_function) that
+ * show moments and spans of time.
+ */
+#ifndef HEAP_VALUES_VALUE_TIMES_H
+#define HEAP_VALUES_VALUE_TIMES_H
+
+#include "heap/values/value_text.h"
+
+/* A whole number at a path from the object; false if there is none. */
+static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
+{
+	return heap_path_number(heap, ix, HEAP_NONE, path, out, NULL) == HDB_OK;
+}
+
+/* Of an Instant. */
+bool heap_value_instant(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+			size_t size);
+/* Of a number of milliseconds since 1970. */
+bool heap_value_millis(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size);
+/* Of a LocalTime. */
+bool heap_value_local_time(struct heap *heap, uint32_t ix, const struct heap_value *value,
+			   char *buf, size_t size);
+bool heap_value_duration(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+			 size_t size);
+bool heap_value_period(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size);
+/* The id of a ZoneId that is more than an offset. */
+bool heap_value_region(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size);
+
+#endif

@@ -1,0 +1,229 @@
+/*
+ * heap/values/values.c - field values and array contents, read from the dump by offset; strengths
+ * of references.
+ */
+#include "heap/values/values.h"
+
+#include "base/bytes.h"
+
+#include <string.h>
+
+/* Longest field name that is compared. */
+#define FIELD_NAME_MAX 512
+/* Elements that one call of heap_elements reads at a time. */
+#define ELEMENT_BYTES 65536u
+
+/* Reads the sub-record of an object; HDB_NOTFOUND if the dump lacks it. */
+static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struct hdb_error *err)
+{
+	uint64_t offset;
+	int r = heap_offset(heap, ix, &offset, err);
+
+	if (r < 0)
+		return r;
+	if (!offset)
+		return HDB_NOTFOUND;
+	r = heap_open_dump(heap, err);
+	if (r == HDB_OK)
+		r = hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, sub, err);
+	return r;
+}
+
+/* Moves on to the next class up the line that has fields. */
+static void next_class(struct heap_fields *f)
+{
+	const struct heap *heap = f->heap;
+
+	while (!f->left && f->declaring_no != STORE_NONE && f->steps++ <= heap->class_count) {
+		const struct store_class *class;
+
+		f->declaring_no = heap_class(heap, f->declaring_no)->super_no;
+		if (f->declaring_no == STORE_NONE)
+			return;
+		class = heap_class(heap, f->declaring_no);
+		f->at = class->first_field;
+		f->left = class->field_count;
+	}
+}
+
+int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
+		      struct hdb_error *err)
+{
+	const struct store_class *class;
+	struct heap_object object;
+	struct hprof_sub sub = { 0 };
+	int r = heap_object(heap, ix, &object, err);
+
+	memset(out, 0, sizeof(*out));
+	out->heap = heap;
+	out->declaring_no = STORE_NONE;
+	if (r < 0)
+		return r;
+	if (object.kind != STORE_INSTANCE)
+		return hdb_fail(err, HDB_EUSAGE, "the object is no instance, it has no fields");
+	r = read_sub(heap, ix, &sub, err);
+	if (r == HDB_NOTFOUND)
+		return HDB_OK; /* what the dump lacks has no values */
+	if (r < 0)
+		return r;
+	class = heap_class(heap, object.class_no);
+	out->declaring_no = object.class_no;
+	out->at = class->first_field;
+	out->left = class->field_count;
+	out->offset = sub.body_offset;
+	out->end = sub.body_offset + sub.body_size;
+	return HDB_OK;
+}
+
+void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields *out)
+{
+	const struct store_class *class = heap_class(heap, class_no);
+
+	memset(out, 0, sizeof(*out));
+	out->heap = heap;
+	out->declaring_no = class_no;
+	out->at = class->first_static;
+	out->left = class->static_count;
+	out->is_static = true;
+}
+
+int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
+{
+	unsigned size;
+	int r;
+
+	/* Not before the caller is done with the field before it: its class is declaring_no. */
+	if (!f->is_static)
+		next_class(f);
+	if (!f->left || f->declaring_no == STORE_NONE)
+		return HDB_END;
+	r = heap_field(f->heap, f->at, &f->field, err);
+	if (r < 0)
+		return r;
+	f->value.type = f->field.type;
+	f->value.bits = f->field.value;
+	f->at++;
+	f->left--;
+	if (f->is_static)
+		return HDB_OK;
+	size = hprof_type_size(f->field.type, f->heap->id_size);
+	if (!size || f->offset > f->end || size > f->end - f->offset)
+		return HDB_END; /* a short instance: the import has told */
+	const uint8_t *p = base_view_at(&f->heap->view, f->offset, size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	f->value.bits = be_bits(p, size);
+	f->offset += size;
+	return HDB_OK;
+}
+
+int heap_field_value(struct heap *heap, uint32_t ix, const char *class_name, const char *name,
+		     struct heap_value *out, struct hdb_error *err)
+{
+	struct heap_fields fields;
+	char field_name[FIELD_NAME_MAX];
+	int r = heap_fields_begin(heap, ix, &fields, err);
+
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		r = heap_text(heap, fields.field.name_text, field_name, sizeof(field_name), err);
+		if (r < 0)
+			return r;
+		if (strcmp(field_name, name) != 0 ||
+		    (class_name &&
+		     strcmp(heap_class_name(heap, fields.declaring_no), class_name) != 0))
+			continue;
+		*out = fields.value;
+		return HDB_OK;
+	}
+	return r < 0 ? r : HDB_NOTFOUND;
+}
+
+int heap_field_object(struct heap *heap, uint32_t ix, const char *class_name, const char *name,
+		      uint32_t *target, struct hdb_error *err)
+{
+	struct heap_value value;
+	const int r = heap_field_value(heap, ix, class_name, name, &value, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (value.type != HPROF_OBJECT || !value.bits)
+		return HDB_NOTFOUND;
+	return heap_find(heap, value.bits, target, err);
+}
+
+int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, uint64_t count, uint64_t *bits,
+		  uint8_t *type, uint64_t *done, struct hdb_error *err)
+{
+	struct hprof_sub sub;
+	unsigned size;
+	int r = read_sub(heap, ix, &sub, err);
+
+	*done = 0;
+	*type = 0;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (sub.tag == HPROF_OBJECT_ARRAY_DUMP)
+		*type = HPROF_OBJECT;
+	else if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA)
+		*type = sub.element_type;
+	else
+		return hdb_fail(err, HDB_EUSAGE, "the object is no array");
+	size = hprof_type_size(*type, heap->id_size);
+	if (!size || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA || from >= sub.length)
+		return HDB_OK;
+	if (count > sub.length - from)
+		count = sub.length - from;
+	while (*done < count) {
+		const uint64_t left = count - *done;
+		const uint64_t n = left < ELEMENT_BYTES / 8 ? left : ELEMENT_BYTES / 8;
+		const uint8_t *p = base_view_at(
+			&heap->view, sub.body_offset + (from + *done) * size, n * size, err);
+
+		if (!p)
+			return HDB_ETRUNC;
+		for (uint64_t i = 0; i < n; i++)
+			bits[*done + i] = be_bits(p + i * size, size);
+		*done += n;
+	}
+	return HDB_OK;
+}
+
+/*
+ * A reference object's only reference to its referent has the strength of its class.
+ * java.lang.ref.Reference has the field `referent` in every JDK and on Android.
+ */
+int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
+		  struct hdb_error *err)
+{
+	struct heap_fields fields;
+	struct heap_object object;
+	char name[FIELD_NAME_MAX];
+	bool by_referent = false;
+	uint64_t to_id;
+	int r = heap_object(heap, from, &object, err);
+
+	*strength = STORE_STRONG;
+	if (r < 0 || object.kind != STORE_INSTANCE ||
+	    !heap_class(heap, object.class_no)->strength ||
+	    heap_class(heap, object.class_no)->ix == to)
+		return r;
+	r = heap_id(heap, to, &to_id, err);
+	if (r == HDB_OK)
+		r = heap_fields_begin(heap, from, &fields, err);
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
+			continue;
+		r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
+		if (r == HDB_OK && (strcmp(name, "referent") != 0 ||
+				    strcmp(heap_class_name(heap, fields.declaring_no),
+					   "java.lang.ref.Reference") != 0))
+			return HDB_OK; /* held by another field, too */
+		by_referent = true;
+	}
+	if (r < 0)
+		return r;
+	/* Not by a field at all: a local of a thread that is a reference object, and the like. */
+	if (by_referent)
+		*strength = heap_class(heap, object.class_no)->strength;
+	return HDB_OK;
+}

@@ -1,0 +1,353 @@
+/*
+ * import/context.h - what the passes of one import share. Private to the import.
+ */
+#ifndef IMPORT_CONTEXT_H
+#define IMPORT_CONTEXT_H
+
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "hprof/walk.h"
+#include "import/counts.h"
+#include "import/idset.h"
+#include "import/import.h"
+#include "import/object_locator.h"
+#include "store/objects.h"
+#include "store/records.h"
+#include "store/schema.h"
+#include "store/store.h"
+
+/* Problems that are kept one by one; the others are counted. */
+#define IMPORT_PROBLEMS_MAX 10000
+/* Distinct missing identifiers that are kept; references to others are counted. */
+#define IMPORT_DANGLING_MAX 100000
+
+/*
+ * Distances from objects of a class to the next object in order of address: what bounds their size.
+ */
+struct import_distance {
+	int64_t least; /* smallest one, less the elements of an array (references of 4 bytes) */
+	int64_t next_least; /* smallest of those that are larger than `least`; INT64_MAX: none */
+	int64_t least_wide; /* the same as `least` with references of 8 bytes */
+	uint32_t count;     /* objects seen; 0: none, and the others mean nothing */
+	uint32_t at_least;  /* of those, objects at the smallest distance */
+};
+
+/* Low zero bits of a distance that count: objects are aligned to 256 bytes at most. */
+#define IMPORT_LOW_BITS 8
+
+/* A class while it is being imported. */
+struct import_class {
+	struct store_class out; /* what will be stored */
+	uint64_t super_id;
+	uint64_t statics_offset; /* in the dump */
+	uint64_t fields_offset;
+	uint32_t max_body;    /* longest instance of it, bytes */
+	uint32_t field_super; /* nearest super class that has instance fields, or STORE_NONE */
+	uint32_t plan_first;  /* reference offsets of an instance: in import.plans */
+	uint32_t plan_count;
+	uint64_t model_bytes;            /* see sizes.c: size before rounding to the alignment */
+	uint64_t mirror_bytes;           /* of the class object */
+	struct import_distance distance; /* of its objects */
+	struct import_distance mirror_distance; /* of the class object */
+	uint32_t overhead_bytes;                /* ART: of the class object, in a made-up array */
+	uint32_t stack_size_at;  /* stack chunks: where the value of field "size" ends; 0: none */
+	uint8_t known;           /* see layout/layout_known.h */
+	uint64_t instance_count; /* instances seen by the pass over objects */
+	uint32_t first_flat, flat_count; /* of its own fields: in import.flat_fields */
+	/* class of the flat values that are its arrays' elements; STORE_NONE */
+	uint32_t flat_element_no;
+	uint8_t has_dump; /* a CLASS_DUMP of this snapshot */
+	uint8_t mark;     /* for walks over super classes */
+};
+
+/* A root record as read. */
+struct import_root {
+	uint64_t id;
+	uint64_t thread_id; /* the thread object that holds it, 0 none */
+	uint32_t thread_serial;
+	uint32_t frame_number;
+	uint8_t kind;
+};
+
+/* Where a text of the dump is, so that names can be read again. */
+struct import_text_place {
+	uint64_t offset;
+	uint32_t size;
+};
+
+/* From this offset on objects belong to another heap (Android). */
+struct import_heap_switch {
+	uint64_t offset;
+	uint32_t heap_no; /* 1 + number in table heaps */
+};
+
+/* Where the content of arrays of bytes and chars ends: see zeroed.c. */
+struct import_zeroed {
+	uint64_t end;       /* 1 + the last element of any that is not zero */
+	uint64_t cut_count; /* arrays that are longer and have this element */
+};
+
+struct import {
+	const struct hdb_import_options *opt;
+	struct base_work *work;
+	struct base_source *source;
+	struct hprof_file file;
+	struct store_writer *writer;
+	unsigned snapshot; /* which one is imported, from 1 */
+	unsigned snapshot_count;
+	bool is_android;
+
+	struct idset ids;
+	struct base_idmap class_map;  /* class ID -> number in classes */
+	struct base_vec classes;      /* struct import_class; sorted by ID after numbering */
+	struct base_idmap serial_map; /* class serial -> number in loads */
+	struct base_vec loads;        /* struct hprof_load_class */
+	struct base_idmap load_map;   /* class ID -> number in loads (the last one) */
+	struct base_vec unloaded;     /* uint32_t: class serials of UNLOAD CLASS records */
+	struct base_idmap text_map;   /* string ID -> text number */
+	struct store_texts_writer texts;
+	struct base_vec roots;        /* struct import_root */
+	struct base_idmap thread_map; /* thread serial -> number in threads */
+	/* the same for threads that a THREAD_OBJECT root has named */
+	struct base_idmap thread_roots;
+	struct base_vec threads;      /* struct store_thread */
+	struct base_vec traces;       /* struct store_trace */
+	struct base_vec trace_frames; /* uint64_t frame IDs */
+	/* struct store_frame; class_text holds the class serial until the end */
+	struct base_vec frames;
+	/* struct store_heap; texts that come later are found by heap_names */
+	struct base_vec heaps;
+	struct base_vec heap_names;    /* uint64_t: identifiers of their names */
+	struct base_vec heap_switches; /* struct import_heap_switch */
+	/* struct store_alloc_site; class_text holds the class serial */
+	struct base_vec alloc_sites;
+	struct base_vec cpu_samples;
+	struct base_vec summaries; /* struct store_heap_summary */
+	struct base_vec problems;  /* struct store_problem */
+	struct base_vec dangling;  /* struct store_dangling */
+	struct base_idmap dangling_map;
+	struct base_vec id_directory;             /* uint64_t: first ID of each block */
+	struct base_vec plans;                    /* uint32_t offsets of references in instances */
+	struct base_vec text_places;              /* struct import_text_place, by text number */
+	struct store_record_count counts[2][256]; /* top-level, sub-records */
+
+	struct places places; /* where instances and arrays are */
+	uint32_t object_count;
+	uint64_t reference_count;
+	uint64_t dangling_count;
+	uint64_t problem_count;
+	unsigned incomplete;    /* enum store_incomplete: what the dump lacks */
+	uint64_t missing_bytes; /* behind the cut, at least */
+	char cut[256];          /* what is said of the cut */
+	uint64_t skipped_bytes; /* of the imported heap dump, with objects in them */
+	uint64_t root_count;
+	uint64_t array_overlap; /* MAT's evidence for 4-byte references: see sizes.c */
+	uint64_t previous_array, previous_array_end;
+	uint32_t primitive_used[16]; /* basic types of primitive arrays that are there */
+	uint32_t class_class_no;     /* java.lang.Class */
+	uint32_t loader_class_no;    /* java.lang.ClassLoader */
+	uint32_t object_class_no;    /* java.lang.Object; STORE_NONE if the dump lacks it */
+	uint32_t primitive_class_no[16];
+	bool has_sticky;
+	struct hprof_control_settings control; /* of the last such record */
+	bool has_control;
+	bool is_numbered;               /* identifiers are numbers, no addresses: flat.c */
+	bool has_odd_ids;               /* addresses, but not all are multiples of 8 */
+	bool any_boot_class;            /* a class of the boot loader is there */
+	uint32_t *order;                /* class numbers, super classes first */
+	unsigned mat_align_bytes;       /* MAT's A: see sizes.c */
+	struct base_vec extras;         /* struct import_edge, sorted: see import_roots.c */
+	struct base_vec numbered_roots; /* struct store_root, sorted */
+	uint64_t wide_overlaps; /* object arrays that 8-byte references would make overlap */
+	struct import_counts counts_by_class;
+	unsigned align_bytes; /* of sizes, as chosen */
+	uint64_t low_bits[IMPORT_LOW_BITS +
+			  1]; /* distances between neighbours by their low zero bits */
+	/* flat.c */
+	uint64_t flat_last;  /* instances with an ID up to it are flat values; 0: none */
+	uint64_t flat_count; /* of them */
+	uint64_t odd_count;  /* objects whose ID is neither flat nor a multiple of 8 */
+	/* by reference of im->plans: least ID of a flat value there; NULL: none */
+	uint64_t *plan_flat;
+	uint64_t *element_flat; /* the same by class, of elements of its arrays */
+	struct import_zeroed zeroed;
+	uint64_t zeroed_end;         /* the largest end so far, for all threads */
+	struct base_vec flat_fields; /* struct import_flat_field, by class and field */
+};
+
+/* A field that holds a flat value: its bytes are there instead of a reference. */
+struct import_flat_field {
+	uint64_t example_id;         /* least ID of a value */
+	uint32_t class_no, field_no; /* who declares it, the how-manieth of its own fields */
+	uint32_t value_no;           /* class of the value */
+	uint32_t bytes, align;       /* under the model that classes were laid out with last */
+};
+
+/* Classes whose distances one thread remembers at a time. */
+#define IMPORT_DISTANCE_CACHE 512u
+
+/* The distances of one class, by one thread. */
+struct import_distance_entry {
+	struct import_distance distance;
+	uint64_t apart; /* instances that tell none */
+	/*
+	 * Class number << 3, enum store_kind << 1, 1; 0: free. A class object: of the class that it
+	 * stands for.
+	 */
+	uint64_t key;
+};
+
+/* Distances that were seen in a block. */
+struct import_seen {
+	struct base_vec entries; /* struct import_distance_entry */
+	uint64_t low_bits[IMPORT_LOW_BITS + 1];
+	uint64_t wide_overlaps;
+};
+
+/* What one thread needs to note the distances of a block. */
+struct import_distances {
+	struct import_distance_entry cache[IMPORT_DISTANCE_CACHE];
+	/* where they go: those that are pushed out of the cache at once */
+	struct import_seen *seen;
+	uint64_t low_bits[IMPORT_LOW_BITS + 1];
+	uint64_t wide_overlaps;
+};
+
+/* distances.c: what object addresses tell about sizes. */
+void import_distances_init(struct import_distances *d);
+/* The way of import_distances_add that objects other than ordinary instances take. */
+int import_distances_add_any(struct import_distances *d, const struct store_object *o,
+			     uint64_t distance, struct hdb_error *err);
+
+/*
+ * Counts an instance whose distance tells nothing: a flat value, the neighbour of an odd ID, the
+ * last object.
+ */
+int import_distances_pass(struct import_distances *d, const struct store_object *o,
+			  struct hdb_error *err);
+
+static inline unsigned import_low_bits(uint64_t distance)
+{
+	return (unsigned)__builtin_ctzll(distance | 1u << IMPORT_LOW_BITS);
+}
+
+/* One object more: its distance, less its elements with references of 4 and of 8 bytes. */
+static inline void import_distance_note(struct import_distance *to, int64_t least,
+					int64_t least_wide)
+{
+	to->count++;
+	if (least <= to->least) {
+		if (least < to->least)
+			to->next_least = to->least;
+		to->at_least = least < to->least ? 1 : to->at_least + 1;
+		to->least = least;
+	} else if (least < to->next_least) {
+		to->next_least = least;
+	}
+	if (least_wide < to->least_wide)
+		to->least_wide = least_wide;
+}
+
+/* Notes that the next object begins `distance` bytes behind this one. Called for every object. */
+static inline int import_distances_add(struct import_distances *d, const struct store_object *o,
+				       uint64_t distance, struct hdb_error *err)
+{
+	struct import_distance_entry *e = &d->cache[o->class_no % IMPORT_DISTANCE_CACHE];
+
+	if (o->kind != STORE_INSTANCE || o->length || distance > INT64_MAX ||
+	    e->key != ((uint64_t)o->class_no << 3 | STORE_INSTANCE << 1 | 1))
+		return import_distances_add_any(d, o, distance, err);
+	d->low_bits[import_low_bits(distance)]++;
+	import_distance_note(&e->distance, (int64_t)distance, (int64_t)distance);
+	return HDB_OK;
+}
+
+/* Moves all that was noted of a block to d->seen. */
+int import_distances_flush(struct import_distances *d, struct hdb_error *err);
+/* Takes what was seen in a block, and empties it; one thread at a time. */
+void import_distances_merge(struct import *im, struct import_seen *seen);
+
+/* flat.c: which identifiers are flat values, or no addresses at all. Of finished IDs. */
+void import_find_flat(struct import *im);
+/*
+ * Whether an ID is no address among those that are: an object there, or next to there, tells
+ * nothing of sizes.
+ */
+static inline bool import_is_apart(const struct import *im, uint64_t id)
+{
+	return im->has_odd_ids && (id <= im->flat_last || id & 7);
+}
+/* Before the pass over objects, and after it: which fields and arrays have flat values. */
+int import_flat_begin(struct import *im, struct hdb_error *err);
+int import_flat_end(struct import *im, struct hdb_error *err);
+
+/* zeroed.c: the element from which on arrays of bytes and chars are zeros; 0: they are whole. */
+uint64_t import_zeroed_from(const struct import *im);
+void import_zeroed_merge(struct import *im, const struct import_zeroed *seen);
+
+/*
+ * import_problems.c: notes what is wrong in the dump, at `offset`, and was worked round.
+ * HDB_ENOMEM, else HDB_OK.
+ */
+int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t lost_bytes,
+		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
+	HDB_PRINTF(7, 8);
+int import_write_problems(struct import *im, struct hdb_error *err);
+
+/* scan.c: the first pass, over all records. */
+int import_scan(struct import *im, struct hdb_error *err);
+
+/* import_classes.c */
+/* The class with this ID, made if it is new. The pointer dies when classes grow. */
+int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err);
+static inline struct import_class *import_class_at(struct import *im, uint32_t no)
+{
+	return base_vec_at(&im->classes, struct import_class, no);
+}
+/* Names, invented classes, numbering, super classes, field plans. Finishes im->ids. */
+int import_classes(struct import *im, struct hdb_error *err);
+int import_write_classes(struct import *im, struct hdb_error *err);
+
+/* names.c */
+/*
+ * Where the text with this string ID is; NULL if the dump has none. Borrowed until another text is
+ * read.
+ */
+const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
+/* Whether the text with this string ID is `text`. One that cannot be read is no match. */
+bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
+/* Class names as people know them, from "[Ljava/lang/String;" or "java.lang.String[]". */
+void import_class_name(const char *raw, size_t raw_size, char *out, size_t out_size, bool *is_array,
+		       uint8_t *element_type);
+
+/* resolve.c: objects and references in order of ix. */
+int import_resolve(struct import *im, struct hdb_error *err);
+
+/* An edge that no field holds: thread to local variable, loader to class. */
+struct import_edge {
+	uint32_t from_ix;
+	uint32_t to_ix;
+};
+
+/* import_roots.c: roots, and the edges of threads to their locals. */
+int import_number_roots(struct import *im, struct hdb_error *err);
+int import_write_roots(struct import *im, struct hdb_error *err);
+/* Number of the first extra edge of the objects from ix on, in im->extras. */
+size_t import_extras_from(const struct import *im, uint32_t ix);
+
+/*
+ * sizes_fields.c: where a stack chunk says how large it is. After import_classes has numbered
+ * classes.
+ */
+int import_find_stack_chunks(struct import *im, struct hdb_error *err);
+
+/* sizes.c: the alignment that the user wants; 0: none. HDB_EUSAGE for a --layout that is none. */
+int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err);
+
+/* sizes.c: frees the places of objects, which it is the last to need. */
+int import_sizes(struct import *im, struct hdb_error *err);
+
+/* import_tables.c: the small tables. */
+int import_write_tables(struct import *im, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,441 @@
+/*
+ * import/object_locator.c - where each object is in the dump; see places.h.
+ */
+#include "import/object_locator.h"
+
+#include "base/pipeline.h"
+#include "import/object_locator_read.h"
+
+#include <stdlib.h>
+
+/* More pieces than this, or than one for so many objects, are no order. */
+#define PIECES_FREE 65536u
+#define OBJECTS_PER_PIECE 24u
+/* Reading more than this many objects for each one that is needed is not worth it. */
+#define READ_FACTOR 3u
+/* Objects looked up at a time: enough to hide memory latency. */
+#define BATCH 256u
+/* Extents between two reports of progress. */
+#define STEP_EXTENTS 64u
+/* Objects whose heads are asked of memory before they are read, where the order is none. */
+#define READ_AHEAD 16u
+/* Offsets from here on need four more bytes, not one. */
+#define HIGH_BYTE_END (1ull << 40)
+
+void places_release(struct places *places, struct base_work *work)
+{
+	base_vec_release(&places->pieces);
+	base_vec_release(&places->extents);
+	base_big_free(work, &places->low);
+	base_big_free(work, &places->high);
+	free(places->first);
+	free(places->numbers);
+	*places = (struct places){ 0 };
+}
+
+/* ---- collecting ---- */
+
+static void give_up_order(struct places *places)
+{
+	base_vec_release(&places->pieces);
+	places->is_disordered = true;
+}
+
+static int add_extent(struct places *places, uint64_t offset, uint64_t end, struct hdb_error *err)
+{
+	const struct places_extent fresh = { .offset = offset, .end = end };
+	struct places_extent *last = places->extents.count ?
+					     base_vec_at(&places->extents, struct places_extent,
+							 places->extents.count - 1) :
+					     NULL;
+
+	if (last && last->end == offset && offset - last->offset < PLACES_EXTENT_BYTES) {
+		last->end = end;
+		return HDB_OK;
+	}
+	return base_vec_push(&places->extents, &fresh, sizeof(fresh), err);
+}
+
+void places_pass(struct places *places, const struct hprof_sub *sub)
+{
+	struct places_extent *last = places->extents.count ?
+					     base_vec_at(&places->extents, struct places_extent,
+							 places->extents.count - 1) :
+					     NULL;
+
+	if (last && last->end == sub->offset)
+		last->end = sub->end;
+}
+
+static void check_order(struct places *places)
+{
+	if (!places->is_disordered && places->pieces.count > PIECES_FREE &&
+	    places->pieces.count > places->object_count / OBJECTS_PER_PIECE)
+		give_up_order(places);
+}
+
+static struct places_piece *last_piece(struct places *places)
+{
+	const size_t count = places->pieces.count;
+
+	return count ? base_vec_at(&places->pieces, struct places_piece, count - 1) : NULL;
+}
+
+int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const struct places_piece fresh = {
+		.first_id = sub->id,
+		.last_id = sub->id,
+		.offset = sub->offset,
+		.end = sub->end,
+		.count = 1,
+	};
+	struct places_piece *last = last_piece(places);
+	int r = add_extent(places, sub->offset, sub->end, err);
+
+	places->object_count++;
+	if (r < 0 || places->is_disordered)
+		return r;
+	if (last && last->end == sub->offset && places_continues(last, sub->id)) {
+		last->last_id = sub->id;
+		last->end = sub->end;
+		last->count++;
+		return HDB_OK;
+	}
+	r = base_vec_push(&places->pieces, &fresh, sizeof(fresh), err);
+	check_order(places);
+	return r;
+}
+
+int places_add_run(struct places *places, uint64_t offset, uint64_t end,
+		   const struct places_piece *pieces, size_t count, struct hdb_error *err)
+{
+	int r = add_extent(places, offset, end, err);
+
+	for (size_t i = 0; i < count; i++)
+		places->object_count += pieces[i].count;
+	if (r < 0 || places->is_disordered)
+		return r;
+	r = base_vec_reserve(&places->pieces, count, sizeof(*pieces), err);
+	if (r < 0)
+		return r;
+	memcpy((struct places_piece *)places->pieces.data + places->pieces.count, pieces,
+	       count * sizeof(*pieces));
+	places->pieces.count += count;
+	check_order(places);
+	return HDB_OK;
+}
+
+/* ---- ordered: the pieces of each block ---- */
+
+/* The blocks that some pieces have objects in. */
+struct spans {
+	uint32_t from[BATCH / 2], to[BATCH / 2];
+	unsigned count;
+};
+
+/* Those of the pieces from number `first` on; the first and last ID of each are in the set. */
+static void find_spans(const struct places *places, const struct idset *ids, uint32_t block_objects,
+		       size_t first, struct spans *spans)
+{
+	const size_t left = places->pieces.count - first;
+	uint64_t wanted[BATCH];
+	uint32_t found[BATCH];
+
+	spans->count = left < BATCH / 2 ? (unsigned)left : BATCH / 2;
+	for (unsigned i = 0; i < spans->count; i++) {
+		const struct places_piece *piece =
+			base_vec_at(&places->pieces, struct places_piece, first + i);
+
+		wanted[2 * i] = piece->first_id;
+		wanted[2 * i + 1] = piece->last_id;
+	}
+	idset_find_many(ids, wanted, 2 * (size_t)spans->count, found);
+	for (unsigned i = 0; i < spans->count; i++) {
+		spans->from[i] = found[2 * i] / block_objects;
+		spans->to[i] = found[2 * i + 1] / block_objects;
+	}
+}
+
+/* Counts the pieces of each block into first[block + 1]; false if there is too much to read. */
+static bool count_pieces(struct places *places, const struct idset *ids, uint32_t block_objects)
+{
+	uint64_t left = places->object_count * READ_FACTOR + PIECES_FREE;
+	struct spans spans;
+
+	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
+		find_spans(places, ids, block_objects, p, &spans);
+		for (unsigned i = 0; i < spans.count; i++) {
+			const uint32_t count =
+				base_vec_at(&places->pieces, struct places_piece, p + i)->count;
+			const uint64_t blocks = (uint64_t)(spans.to[i] - spans.from[i]) + 1;
+
+			if (blocks > left / count)
+				return false;
+			left -= blocks * count;
+			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
+				places->first[b + 1]++;
+		}
+	}
+	return true;
+}
+
+static int order(struct places *places, const struct idset *ids, uint32_t block_objects,
+		 uint32_t blocks, struct hdb_error *err)
+{
+	struct spans spans;
+	uint32_t *next;
+
+	places->first = calloc((size_t)blocks + 2, sizeof(*places->first));
+	if (!places->first)
+		return hdb_fail_memory(err, "places of objects", (uint64_t)blocks * 4);
+	if (!count_pieces(places, ids, block_objects)) {
+		give_up_order(places);
+		return HDB_OK;
+	}
+	for (uint32_t b = 0; b < blocks; b++)
+		places->first[b + 1] += places->first[b];
+	places->numbers = malloc(((size_t)places->first[blocks] + 1) * sizeof(uint32_t));
+	next = malloc(((size_t)blocks + 1) * sizeof(*next));
+	if (!places->numbers || !next) {
+		free(next);
+		return hdb_fail_memory(err, "places of objects",
+				       (uint64_t)places->first[blocks] * 4);
+	}
+	memcpy(next, places->first, (size_t)blocks * sizeof(*next));
+	for (size_t p = 0; p < places->pieces.count; p += spans.count) {
+		find_spans(places, ids, block_objects, p, &spans);
+		for (unsigned i = 0; i < spans.count; i++)
+			for (uint32_t b = spans.from[i]; b <= spans.to[i]; b++)
+				places->numbers[next[b]++] = (uint32_t)(p + i);
+	}
+	free(next);
+	return HDB_OK;
+}
+
+/* ---- disordered: a table ---- */
+
+struct locate {
+	struct places *places;
+	const struct hprof_file *file;
+	const struct idset *ids;
+	struct base_work *work;
+	struct base_view *views; /* one a slot */
+};
+
+static uint64_t get_offset(const struct places *places, uint64_t ix)
+{
+	uint64_t offset = ((const uint32_t *)places->low.data)[ix];
+
+	if (places->high_bytes == 1)
+		offset |= (uint64_t)((const uint8_t *)places->high.data)[ix] << 32;
+	else if (places->high_bytes)
+		offset |= (uint64_t)((const uint32_t *)places->high.data)[ix] << 32;
+	return offset;
+}
+
+static void put_offset(struct places *places, uint64_t ix, uint64_t offset)
+{
+	((uint32_t *)places->low.data)[ix] = (uint32_t)offset;
+	if (places->high_bytes == 1)
+		((uint8_t *)places->high.data)[ix] = (uint8_t)(offset >> 32);
+	else if (places->high_bytes)
+		((uint32_t *)places->high.data)[ix] = (uint32_t)(offset >> 32);
+}
+
+/* Of two objects with one ID the first in the file counts; threads never see the second. */
+static void locate_batch(const struct locate *l, const uint64_t *ids, const uint64_t *offsets,
+			 size_t count)
+{
+	uint32_t found[BATCH];
+
+	idset_find_many(l->ids, ids, count, found);
+	for (size_t i = 0; i < count; i++)
+		if (found[i] != IDSET_NONE &&
+		    (!l->ids->is_sparse || !get_offset(l->places, found[i])))
+			put_offset(l->places, found[i], offsets[i]);
+}
+
+int places_read_slow(const struct hprof_file *file, struct base_view *view, uint64_t at,
+		     uint64_t limit, struct hprof_sub *sub, struct hdb_error *err)
+{
+	const unsigned id_size = file->id_size;
+	const uint64_t head = 9 + 2 * (uint64_t)id_size;
+	const uint64_t left = file->source->size - at;
+	const uint8_t *p = base_view_at(view, at, left < head ? left : head, err);
+
+	if (!p)
+		return HDB_ETRUNC;
+	if (id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
+			   hprof_quick_sub(p, at, view->end, limit, 4, sub))
+		return HDB_OK;
+	/* The last bytes of the file, or what the walk has read the slow way. */
+	return hprof_sub_read(file, view, at, limit, sub, err);
+}
+
+static bool is_object(const struct hprof_sub *sub)
+{
+	return (sub->tag >= HPROF_INSTANCE_DUMP && sub->tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
+	       sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA;
+}
+
+static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	const struct locate *l = ctx;
+	const struct places_extent *extent =
+		base_vec_at(&l->places->extents, struct places_extent, item);
+	uint64_t ids[BATCH], offsets[BATCH];
+	size_t count = 0;
+
+	for (uint64_t at = extent->offset; at < extent->end;) {
+		struct hprof_sub sub;
+		const int r = places_read_sub(l->file, &l->views[slot], at, extent->end, &sub, err);
+
+		if (r < 0)
+			return r;
+		ids[count] = sub.id;
+		offsets[count] = at;
+		count += is_object(&sub);
+		at = sub.end;
+		if (count == BATCH) {
+			locate_batch(l, ids, offsets, count);
+			count = 0;
+		}
+	}
+	locate_batch(l, ids, offsets, count);
+	return HDB_OK;
+}
+
+static int located(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
+{
+	const struct locate *l = ctx;
+
+	(void)slot;
+	return item % STEP_EXTENTS ?
+		       HDB_OK :
+		       base_step(l->work,
+				 base_vec_at(&l->places->extents, struct places_extent, item)->end,
+				 err);
+}
+
+static int locate_all(struct places *places, const struct hprof_file *file, const struct idset *ids,
+		      struct base_work *work, struct hdb_error *err)
+{
+	struct locate l = { .places = places, .file = file, .ids = ids, .work = work };
+	const uint64_t size = file->source->size;
+	/* The sparse form finds two objects with one ID only now: in order then. */
+	const unsigned threads = ids->is_sparse ? 1 : work->threads;
+	const struct base_pipeline pipeline = {
+		.item_count = places->extents.count,
+		.threads = threads,
+		.slot_count = 4 * threads,
+		.ctx = &l,
+		.produce = locate_extent,
+		.consume = located,
+	};
+	int r;
+
+	places->high_bytes = size <= UINT32_MAX ? 0 : size <= HIGH_BYTE_END ? 1 : 4;
+	base_stage(work, "locating objects", size, "bytes");
+	r = base_big_alloc(work, &places->low, ids->count * 4, "object offsets", err);
+	if (r == HDB_OK && places->high_bytes)
+		r = base_big_alloc(work, &places->high, ids->count * places->high_bytes,
+				   "object offsets", err);
+	if (r < 0)
+		return r;
+	l.views = calloc(pipeline.slot_count, sizeof(*l.views));
+	if (!l.views)
+		return hdb_fail_memory(err, "views", pipeline.slot_count * sizeof(*l.views));
+	for (unsigned i = 0; i < pipeline.slot_count; i++)
+		l.views[i].src = file->source;
+	r = base_pipeline_run(&pipeline, err);
+	free(l.views);
+	return r;
+}
+
+int places_finish(struct places *places, const struct hprof_file *file, const struct idset *ids,
+		  uint32_t block_objects, struct base_work *work, struct hdb_error *err)
+{
+	const uint32_t blocks = (uint32_t)((ids->count + block_objects - 1) / block_objects);
+	int r = HDB_OK;
+
+	if (!places->is_disordered)
+		r = order(places, ids, block_objects, blocks, err);
+	if (r == HDB_OK && places->is_disordered)
+		r = locate_all(places, file, ids, work, err);
+	base_vec_release(&places->extents);
+	return r;
+}
+
+/* ---- a block ---- */
+
+void places_begin(struct places_reader *reader, const struct places *places,
+		  const struct hprof_file *file, uint32_t block, uint32_t block_objects,
+		  const struct places_wanted *wanted)
+{
+	*reader = (struct places_reader){
+		.places = places,
+		.file = file,
+		.wanted = *wanted,
+		.last = wanted->count,
+		.first_ix = (uint64_t)block * block_objects,
+	};
+	if (!places->is_disordered) {
+		reader->next = places->first[block];
+		reader->last = places->first[block + 1];
+	}
+}
+
+/* Ordered: the next piece that may hold some of what is needed. */
+static bool next_of_pieces(struct places_reader *reader)
+{
+	const struct places_wanted *wanted = &reader->wanted;
+	const struct places_piece *piece;
+
+	if (reader->next >= reader->last)
+		return false;
+	piece = base_vec_at(&reader->places->pieces, struct places_piece,
+			    reader->places->numbers[reader->next++]);
+	reader->i = idset_lower_bound(wanted->ids, 0, wanted->count, piece->first_id);
+	reader->at = piece->offset;
+	reader->end = reader->limit = piece->end;
+	return true;
+}
+
+bool places_next_piece(struct places_reader *reader)
+{
+	const struct places_wanted *wanted = &reader->wanted;
+
+	if (!reader->places->is_disordered)
+		return next_of_pieces(reader);
+	while (reader->next < reader->last) {
+		const uint32_t i = reader->next++;
+		const uint64_t ix = reader->first_ix + i;
+
+		if (i + READ_AHEAD < reader->last)
+			base_view_prefetch(wanted->view,
+					   get_offset(reader->places, ix + READ_AHEAD));
+		reader->i = i;
+		reader->at = wanted->offsets[i] ? 0 : get_offset(reader->places, ix);
+		reader->end = reader->at + 1;
+		reader->limit = reader->file->source->size;
+		if (reader->at)
+			return true;
+	}
+	return false;
+}
+
+int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
+		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err)
+{
+	struct places_reader reader;
+	struct hprof_sub sub;
+	uint32_t i;
+	int r;
+
+	places_begin(&reader, places, file, block, block_objects, wanted);
+	do
+		r = places_next(&reader, &i, &sub, err);
+	while (r == HDB_OK);
+	return r < 0 ? r : HDB_OK;
+}

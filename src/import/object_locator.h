@@ -1,0 +1,92 @@
+/*
+ * import/object_locator.h - where each object is in the dump, without a table of offsets if that
+ * can be.
+ *
+ * VMs write objects in the order of their addresses, region by region. A stretch of the file in
+ * which IDs rise is a piece; a block of objects reads the few pieces that its IDs lie in, and
+ * meets its objects in order. Only a dump whose order is no order gets a table of offsets.
+ */
+#ifndef IMPORT_OBJECT_LOCATOR_H
+#define IMPORT_OBJECT_LOCATOR_H
+
+#include "base/vec.h"
+#include "base/work.h"
+#include "hprof/quick.h"
+#include "import/idset.h"
+
+/* Objects in a piece: at most twice as many are read in vain for each block and piece. */
+#define PLACES_PIECE_OBJECTS 512u
+/* A jump of the IDs by this much begins a new piece: it must not span what lies between. */
+#define PLACES_GAP_BYTES (1u << 20)
+/* A stretch that one thread looks through at a time. */
+#define PLACES_EXTENT_BYTES (1u << 20)
+
+/* Instances and arrays, back to back in the file, IDs rising. */
+struct places_piece {
+	uint64_t first_id, last_id;
+	uint64_t offset, end; /* in the file */
+	uint32_t count;
+};
+
+/* Instances and arrays, and now and then other sub-records, back to back in the file. */
+struct places_extent {
+	uint64_t offset, end;
+};
+
+struct places {
+	struct base_vec pieces;  /* struct places_piece in order of the file; empty: disordered */
+	struct base_vec extents; /* struct places_extent in order of the file */
+	uint64_t object_count;
+	bool is_disordered;
+	/* ordered: the pieces of each block of objects, after places_finish */
+	uint32_t *first;   /* by block, and one more: in numbers */
+	uint32_t *numbers; /* of pieces */
+	/* disordered: by index */
+	struct base_big low;  /* uint32_t, the low half of the offset */
+	struct base_big high; /* uint8_t, or uint32_t in files over 1 TiB; none up to 4 GiB */
+	unsigned high_bytes;
+};
+
+/* Whether an object with this ID goes on the piece. */
+static inline bool places_continues(const struct places_piece *piece, uint64_t id)
+{
+	return id > piece->last_id && id - piece->last_id < PLACES_GAP_BYTES &&
+	       piece->count < PLACES_PIECE_OBJECTS;
+}
+
+/* Adds one instance or array; in order of the file. */
+int places_add(struct places *places, const struct hprof_sub *sub, struct hdb_error *err);
+
+/* Tells of another sub-record, which does not part the objects before it from those behind it. */
+void places_pass(struct places *places, const struct hprof_sub *sub);
+
+/* Adds instances and arrays from `offset` to `end`, cut into pieces by the caller. */
+int places_add_run(struct places *places, uint64_t offset, uint64_t end,
+		   const struct places_piece *pieces, size_t count, struct hdb_error *err);
+
+/*
+ * Prepares look-ups once the set is numbered, with blocks of block_objects indices. Where the
+ * order is none this looks through the whole dump, on all threads.
+ */
+int places_finish(struct places *places, const struct hprof_file *file, const struct idset *ids,
+		  uint32_t block_objects, struct base_work *work, struct hdb_error *err);
+
+/* Objects of a block that are looked for. */
+struct places_wanted {
+	struct base_view *view;
+	const uint64_t *ids; /* ascending */
+	uint32_t count;
+	uint64_t *offsets; /* result, one an ID: 0, or an offset that is known and stays */
+};
+
+/*
+ * Finds the objects with the indices block * block_objects + i. Those that are no instance and no
+ * array keep the offset that is there. Any thread; the view is the caller's. places_read.h has the
+ * same for those who want to read the objects too.
+ */
+int places_block(const struct places *places, const struct hprof_file *file, uint32_t block,
+		 uint32_t block_objects, const struct places_wanted *wanted, struct hdb_error *err);
+
+void places_release(struct places *places, struct base_work *work);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * import/object_locator_read.h - reading the objects of a block where they are in the dump.
+ *
+ * Inline, so that what is done with each object becomes a part of the loop that reads it: the
+ * import does it for every object.
+ */
+#ifndef IMPORT_OBJECT_LOCATOR_READ_H
+#define IMPORT_OBJECT_LOCATOR_READ_H
+
+#include "import/object_locator.h"
+
+/* A reader's place among the objects of a block. */
+struct places_reader {
+	const struct places *places;
+	const struct hprof_file *file;
+	struct places_wanted wanted;
+	uint32_t i;       /* of the next object that may come */
+	uint64_t at, end; /* offsets: of what is read next, and where the piece ends */
+	uint64_t limit;   /* what is read must end here */
+	uint32_t next,
+		/* ordered: pieces to come, in places->numbers; disordered: objects of the block */
+		last;
+	uint64_t first_ix; /* disordered: index of the block's first object */
+};
+
+/*
+ * What places_read_sub does where the window lacks the head, or the walk has read it the slow way.
+ */
+int places_read_slow(const struct hprof_file *file, struct base_view *view, uint64_t at,
+		     uint64_t limit, struct hprof_sub *sub, struct hdb_error *err);
+
+/* Reads the instance or array at `at`, or what else lies between those of an extent. */
+static inline int places_read_sub(const struct hprof_file *file, struct base_view *view,
+				  uint64_t at, uint64_t limit, struct hprof_sub *sub,
+				  struct hdb_error *err)
+{
+	/*
+	 * Its own, so that the compiler may keep *sub in registers: nobody else gets its address.
+	 */
+	struct hprof_sub slow;
+	int r;
+
+	if (at >= view->start && at <= view->end) {
+		const uint8_t *p = view->data + (at - view->start);
+
+		if (file->id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
+					 hprof_quick_sub(p, at, view->end, limit, 4, sub))
+			return HDB_OK;
+	}
+	r = places_read_slow(file, view, at, limit, &slow, err);
+	*sub = slow;
+	return r;
+}
+
+/* Begins to read what places_block would find. */
+void places_begin(struct places_reader *reader, const struct places *places,
+		  const struct hprof_file *file, uint32_t block, uint32_t block_objects,
+		  const struct places_wanted *wanted);
+
+/*
+ * Goes on to the next piece, or to the next object where the order is none; false: there is none.
+ */
+bool places_next_piece(struct places_reader *reader);
+
+/*
+ * Reads the next object, in the order of the file where the dump has one: number *i of those
+ * wanted. HDB_END after the last. The view may be moved between two calls.
+ */
+static inline int places_next(struct places_reader *reader, uint32_t *i, struct hprof_sub *sub,
+			      struct hdb_error *err)
+{
+	const struct places_wanted *wanted = &reader->wanted;
+	const uint64_t *ids = wanted->ids;
+
+	for (;;) {
+		uint32_t k = reader->i;
+		int r;
+
+		if (reader->at >= reader->end || k >= wanted->count) {
+			if (!places_next_piece(reader))
+				return HDB_END;
+			continue;
+		}
+		r = places_read_sub(reader->file, wanted->view, reader->at, reader->limit, sub,
+				    err);
+		if (r < 0)
+			return r;
+		reader->at = sub->end;
+		while (k < wanted->count && ids[k] < sub->id)
+			k++;
+		reader->i = k;
+		/* Of two objects with one ID the first in the file counts. */
+		if (k < wanted->count && ids[k] == sub->id && !wanted->offsets[k]) {
+			wanted->offsets[k] = sub->offset;
+			reader->i = k + 1;
+			*i = k;
+			return HDB_OK;
+		}
+	}
+}
+
+#endif

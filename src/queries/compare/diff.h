@@ -1,0 +1,78 @@
+/*
+ * queries/compare/diff.h - what the parts of the query diff share. Private to them.
+ */
+#ifndef QUERIES_COMPARE_DIFF_H
+#define QUERIES_COMPARE_DIFF_H
+
+#include "query/merged.h"
+
+/* Columns, in the order of the spec. */
+enum diff_column {
+	DIFF_LEVEL,
+	DIFF_STATUS,
+	DIFF_ID,
+	DIFF_NAME,
+	DIFF_LOADER,
+	DIFF_COUNT_BEFORE,
+	DIFF_COUNT,
+	DIFF_COUNT_DELTA,
+	DIFF_SHALLOW_BEFORE,
+	DIFF_SHALLOW,
+	DIFF_SHALLOW_DELTA,
+	DIFF_RETAINED_BEFORE,
+	DIFF_RETAINED,
+	DIFF_RETAINED_DELTA,
+	DIFF_PERCENT,
+	DIFF_GROWS,
+	DIFF_STEPS,
+	DIFF_POINT,
+	DIFF_POINT_OF,
+	DIFF_POINT_ID,
+	DIFF_POINT_DELTA,
+	DIFF_OTHERS
+};
+
+enum diff_by { DIFF_BY_GROUP, DIFF_BY_OBJECT, DIFF_BY_PATH, DIFF_BY_DOMINATOR, DIFF_BY_SUSPECT };
+
+/* A dump's figures of one row. */
+struct diff_figures {
+	uint64_t count, shallow_bytes, retained_bytes;
+};
+
+struct diff_groups;
+struct diff_objects;
+struct diff_tree;
+
+struct diff {
+	struct query *sides; /* one a dump, oldest first; to read by, never to make rows with */
+	size_t side_count;
+	uint64_t *whole_bytes; /* by side: reachable bytes */
+	enum diff_by by;
+	enum derive_group group;
+	const char *only; /* pattern of names, or NULL */
+	struct diff_groups *groups;
+	struct diff_objects *objects;
+	struct diff_tree *tree;
+};
+
+/* Sets the columns of count, shallow and retained, deltas, percent, grows, steps and status. */
+int diff_set_figures(struct query *q, const struct diff *d, const struct diff_figures *by_side,
+		     struct hdb_error *err);
+
+/* Each part: opens (rows counted or QUERY_TOTAL_UNKNOWN), gives rows, frees (NULL is fine). */
+int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_groups_next(struct query *q, struct diff *d, struct hdb_error *err);
+void diff_groups_close(struct diff *d);
+
+int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err);
+void diff_objects_close(struct diff *d);
+
+int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err);
+void diff_tree_close(struct diff *d);
+
+/* Counts new suspects, whatever the rows are. */
+int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err);
+
+#endif

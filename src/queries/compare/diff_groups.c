@@ -1,0 +1,191 @@
+/*
+ * queries/compare/diff_groups.c - diff by class, superclass, package or loader: totals of every
+ * dump, joined by name.
+ *
+ * Groups of one name (and loader class) in one dump are added up: the same classes of many loaders
+ * of one kind are one row.
+ */
+#include "queries/compare/diff.h"
+#include "query/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A dump's total of a group. */
+struct part {
+	const char *name, *loader; /* lent by the heap; loader "" where it makes no difference */
+	size_t name_size;
+	uint32_t side;
+	uint32_t no;
+	struct diff_figures figures;
+};
+
+/* A group of all dumps: parts [first, end). */
+struct row {
+	size_t first, end;
+	int64_t delta, count_delta;
+	const struct part *part;
+};
+
+struct diff_groups {
+	struct base_vec parts; /* struct part, sorted */
+	struct row *rows;
+	size_t count, at;
+	struct diff_figures *by_side; /* of the row that is given */
+};
+
+static int add_side(struct diff *d, size_t s, struct hdb_error *err)
+{
+	struct query *side = &d->sides[s];
+	const bool has_loader = d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS;
+	struct query_groups groups;
+	int r = query_load_groups(side, d->group, &groups, err);
+
+	for (size_t i = 0; i < groups.count && r == HDB_OK; i++) {
+		const struct derive_total *total = &groups.totals[i];
+		struct part part = {
+			.side = (uint32_t)s,
+			.no = total->no,
+			.loader = "",
+			.figures = { total->count, total->shallow_bytes, total->retained_bytes },
+		};
+		char *copy;
+
+		part.name = query_group_name(side, d->group, total->no, &part.name_size);
+		if (has_loader)
+			part.loader =
+				heap_loader_name(side->heap, heap_class(side->heap, total->no));
+		copy = d->only ? strndup(part.name, part.name_size) : NULL;
+		if (d->only && !copy)
+			r = hdb_fail_memory(err, "a name", part.name_size);
+		if (r == HDB_OK && total->count && (!d->only || base_glob(d->only, copy)))
+			r = base_vec_push(&d->groups->parts, &part, sizeof(part), err);
+		free(copy);
+	}
+	query_groups_release(&groups);
+	return r;
+}
+
+/* By what is joined. */
+static int compare_keys(const struct part *a, const struct part *b)
+{
+	const size_t n = a->name_size < b->name_size ? a->name_size : b->name_size;
+	int c = memcmp(a->name, b->name, n);
+
+	if (!c && a->name_size != b->name_size)
+		c = a->name_size < b->name_size ? -1 : 1;
+	return c ? c : strcmp(a->loader, b->loader);
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	const int c = compare_keys(x, y);
+
+	if (c)
+		return c;
+	if (x->side != y->side)
+		return x->side < y->side ? -1 : 1;
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
+static uint64_t size_of(int64_t delta)
+{
+	return delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta;
+}
+
+/* The largest change first, be it growth or shrinkage. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (size_of(x->delta) != size_of(y->delta))
+		return size_of(x->delta) > size_of(y->delta) ? -1 : 1;
+	if (size_of(x->count_delta) != size_of(y->count_delta))
+		return size_of(x->count_delta) > size_of(y->count_delta) ? -1 : 1;
+	return compare_keys(x->part, y->part);
+}
+
+static void add_up(const struct diff *d, const struct row *row, struct diff_figures *by_side)
+{
+	memset(by_side, 0, d->side_count * sizeof(*by_side));
+	for (size_t i = row->first; i < row->end; i++) {
+		const struct part *part = base_vec_at(&d->groups->parts, struct part, i);
+
+		by_side[part->side].count += part->figures.count;
+		by_side[part->side].shallow_bytes += part->figures.shallow_bytes;
+		by_side[part->side].retained_bytes += part->figures.retained_bytes;
+	}
+}
+
+static int make_rows(struct diff *d, struct hdb_error *err)
+{
+	struct diff_groups *g = d->groups;
+	const size_t n = g->parts.count;
+
+	g->rows = calloc(n + 1, sizeof(*g->rows));
+	g->by_side = calloc(d->side_count + 1, sizeof(*g->by_side));
+	if (!g->rows || !g->by_side)
+		return hdb_fail_memory(err, "a comparison", n * sizeof(*g->rows));
+	if (n)
+		qsort(g->parts.data, n, sizeof(struct part), compare_parts);
+	for (size_t i = 0; i < n; i++) {
+		const struct part *part = base_vec_at(&g->parts, struct part, i);
+
+		if (i == 0 || compare_keys(part, part - 1) != 0)
+			g->rows[g->count++] = (struct row){ .first = i, .part = part };
+		g->rows[g->count - 1].end = i + 1;
+	}
+	for (size_t i = 0; i < g->count; i++) {
+		const struct diff_figures *last = &g->by_side[d->side_count - 1];
+
+		add_up(d, &g->rows[i], g->by_side);
+		g->rows[i].delta = (int64_t)(last->retained_bytes - g->by_side->retained_bytes);
+		g->rows[i].count_delta = (int64_t)(last->count - g->by_side->count);
+	}
+	if (g->count)
+		qsort(g->rows, g->count, sizeof(*g->rows), compare_rows);
+	return HDB_OK;
+}
+
+int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	d->groups = calloc(1, sizeof(*d->groups));
+	if (!d->groups)
+		return hdb_fail_memory(err, "a comparison", sizeof(*d->groups));
+	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++)
+		r = add_side(d, s, err);
+	if (r == HDB_OK)
+		r = make_rows(d, err);
+	if (r == HDB_OK && d->only && !d->groups->count)
+		return hdb_fail(err, HDB_NOTFOUND, "nothing is named %s in any of the dumps",
+				d->only);
+	q->total = d->groups->count;
+	return r;
+}
+
+int diff_groups_next(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct diff_groups *g = d->groups;
+	const struct row *row = &g->rows[g->at];
+
+	if (g->at == g->count)
+		return HDB_END;
+	g->at++;
+	add_up(d, row, g->by_side);
+	query_lend_text(q, DIFF_NAME, row->part->name, row->part->name_size);
+	query_lend_text(q, DIFF_LOADER, row->part->loader, strlen(row->part->loader));
+	return diff_set_figures(q, d, g->by_side, err);
+}
+
+void diff_groups_close(struct diff *d)
+{
+	if (!d->groups)
+		return;
+	base_vec_release(&d->groups->parts);
+	free(d->groups->rows);
+	free(d->groups->by_side);
+	free(d->groups);
+}

@@ -1,0 +1,333 @@
+/*
+ * queries/compare/diff_objects.c - diff by object: what is new in the newest dump, what is gone of
+ * the oldest.
+ *
+ * HPROF's identifiers are addresses: they tell objects apart only while no garbage collection moved
+ * them. That is found out first: an ID that is in both dumps should be of the same class and
+ * length. Both dumps are read once, side by side, in order of ID; memory does not grow with them.
+ */
+#include "query/coverage.h"
+#include "queries/compare/diff.h"
+#include "query/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * IDs are stable if of those in both dumps at most STABLE_OTHER percent are another object, and at
+ * least STABLE_SHARED percent of the smaller dump's are in both. Compacting collectors leave some
+ * objects where they were, at the start of a region, so a few same ones prove nothing.
+ */
+#define STABLE_OTHER 2
+#define STABLE_SHARED 50
+
+/* Blocks between two looks at the cancel flag. */
+#define STEP_BLOCKS 16
+
+/* One dump's objects in order of ID. */
+struct cursor {
+	struct query *side;
+	struct heap_block *block;
+	uint64_t *ids;
+	uint8_t *reachable;
+	uint32_t block_no, at, count;
+	bool has_ended;
+};
+
+struct counts {
+	uint64_t same, other;          /* IDs in both */
+	uint64_t objects[2];           /* real ones, by side */
+	uint64_t changed[2], bytes[2]; /* reachable: gone, new */
+};
+
+struct diff_objects {
+	struct cursor sides[2]; /* the oldest, the newest */
+	bool is_listed;
+	int pending; /* side whose object is to be given before reading on */
+};
+
+/* ---- reading ---- */
+
+static void release_cursor(struct cursor *c)
+{
+	free(c->block);
+	free(c->ids);
+	free(c->reachable);
+	*c = (struct cursor){ 0 };
+}
+
+static int load_block(struct cursor *c, struct hdb_error *err)
+{
+	struct query *side = c->side;
+	int r = heap_read_block(side->heap, c->block_no, c->block, err);
+
+	if (r == HDB_OK)
+		r = heap_read_ids(side->heap, c->block_no, c->ids, &c->count, err);
+	if (r == HDB_OK)
+		r = derive_reachable_block(side->derive, c->block_no, c->reachable, err);
+	if (r == HDB_OK && c->count != c->block->count)
+		r = hdb_fail(err, HDB_ECORRUPT,
+			     "%s: damaged: a block of objects has another number of "
+			     "IDs; import the dump again",
+			     store_path(side->heap->store));
+	if (r == HDB_OK && c->block_no % STEP_BLOCKS == 0)
+		r = base_step(side->work, c->block->first_ix, err);
+	c->block_no++;
+	c->at = 0;
+	return r;
+}
+
+static bool is_real(const struct cursor *c)
+{
+	const struct heap_block *block = c->block;
+
+	if (block->first_ix + c->at == HEAP_BOOT_LOADER)
+		return false;
+	/* A flat value's ID is a number that the next dump gives to another one. */
+	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
+		return false;
+	return block->kind[c->at] != STORE_CLASS ||
+	       !(heap_class(c->side->heap, (uint32_t)block->length[c->at])->flags &
+		 STORE_CLASS_INVENTED);
+}
+
+/* Makes `at` a real object, the one there or a later one. */
+static int settle(struct cursor *c, struct hdb_error *err)
+{
+	while (!c->has_ended) {
+		if (c->at < c->count) {
+			if (is_real(c))
+				return HDB_OK;
+			c->at++;
+		} else if (c->block_no < heap_block_count(c->side->heap)) {
+			const int r = load_block(c, err);
+
+			if (r < 0)
+				return r;
+		} else {
+			c->has_ended = true;
+		}
+	}
+	return HDB_OK;
+}
+
+static int rewind_cursor(struct cursor *c, struct hdb_error *err)
+{
+	c->block_no = c->at = c->count = 0;
+	c->has_ended = false;
+	return settle(c, err);
+}
+
+static int open_cursor(struct cursor *c, struct query *side, struct hdb_error *err)
+{
+	c->side = side;
+	c->block = malloc(sizeof(*c->block));
+	c->ids = malloc(STORE_BLOCK_OBJECTS * sizeof(*c->ids));
+	c->reachable = malloc(STORE_BLOCK_OBJECTS);
+	if (!c->block || !c->ids || !c->reachable)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*c->block));
+	return rewind_cursor(c, err);
+}
+
+/* The class by which an object is known: for a class object the one it stands for. */
+static uint32_t class_no_of(const struct cursor *c)
+{
+	return c->block->kind[c->at] == STORE_CLASS ? (uint32_t)c->block->length[c->at] :
+						      c->block->class_no[c->at];
+}
+
+/* Whether the objects at both cursors, which have one ID, are the same by all that can be seen. */
+static bool is_same(const struct cursor *a, const struct cursor *b)
+{
+	const uint8_t kind = a->block->kind[a->at];
+
+	if (kind != b->block->kind[b->at] ||
+	    (kind != STORE_CLASS && a->block->length[a->at] != b->block->length[b->at]))
+		return false;
+	return strcmp(heap_class_name(a->side->heap, class_no_of(a)),
+		      heap_class_name(b->side->heap, class_no_of(b))) == 0;
+}
+
+/* What the next step of the walk over both finds. */
+struct step {
+	/* an object of that side that the other lacks, or both have another at the ID */
+	bool has[2];
+	bool is_same; /* the same object in both */
+};
+
+static bool look(const struct diff_objects *o, struct step *step)
+{
+	const struct cursor *a = &o->sides[0], *b = &o->sides[1];
+
+	*step = (struct step){ 0 };
+	if (a->has_ended && b->has_ended)
+		return false;
+	step->has[0] = !a->has_ended && (b->has_ended || a->ids[a->at] <= b->ids[b->at]);
+	step->has[1] = !b->has_ended && (a->has_ended || b->ids[b->at] <= a->ids[a->at]);
+	step->is_same = step->has[0] && step->has[1] && is_same(a, b);
+	return true;
+}
+
+static int advance(struct diff_objects *o, const struct step *step, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (unsigned s = 0; s < 2 && r == HDB_OK; s++) {
+		if (!step->has[s])
+			continue;
+		o->sides[s].at++;
+		r = settle(&o->sides[s], err);
+	}
+	return r;
+}
+
+/* ---- counting ---- */
+
+static bool is_reachable(const struct diff_objects *o, unsigned s)
+{
+	return o->sides[s].reachable[o->sides[s].at];
+}
+
+/* A same object that became reachable, or unreachable, is new or gone as well. */
+static bool is_changed(const struct diff_objects *o, const struct step *step, unsigned s)
+{
+	return step->has[s] && is_reachable(o, s) && !(step->is_same && is_reachable(o, 1 - s));
+}
+
+static int count_all(struct query *q, struct diff_objects *o, struct counts *n,
+		     struct hdb_error *err)
+{
+	struct step step;
+	int r = HDB_OK;
+
+	*n = (struct counts){ 0 };
+	base_stage(q->work, "comparing objects", q->heap->object_count, "objects");
+	while (r == HDB_OK && look(o, &step)) {
+		n->same += step.is_same;
+		n->other += step.has[0] && step.has[1] && !step.is_same;
+		for (unsigned s = 0; s < 2; s++) {
+			const struct cursor *c = &o->sides[s];
+
+			n->objects[s] += step.has[s];
+			if (!is_changed(o, &step, s))
+				continue;
+			n->changed[s]++;
+			n->bytes[s] += c->block->shallow[c->at];
+		}
+		r = advance(o, &step, err);
+	}
+	return r;
+}
+
+static bool are_stable(const struct counts *n)
+{
+	const uint64_t both = n->same + n->other;
+	const uint64_t least = n->objects[0] < n->objects[1] ? n->objects[0] : n->objects[1];
+
+	return n->other <= both / 100 * STABLE_OTHER + both % 100 * STABLE_OTHER / 100 &&
+	       both >= least / 100 * STABLE_SHARED;
+}
+
+int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct diff_objects *o = d->objects = calloc(1, sizeof(*o));
+	struct counts n = { 0 };
+	bool stable;
+	int r;
+
+	if (!o)
+		return hdb_fail_memory(err, "a comparison", sizeof(*o));
+	r = open_cursor(&o->sides[0], &d->sides[0], err);
+	if (r == HDB_OK)
+		r = open_cursor(&o->sides[1], &d->sides[d->side_count - 1], err);
+	if (r == HDB_OK)
+		r = count_all(q, o, &n, err);
+	for (unsigned s = 0; s < 2 && r == HDB_OK; s++)
+		r = rewind_cursor(&o->sides[s], err);
+	if (r < 0)
+		return r;
+	stable = are_stable(&n);
+	o->is_listed = stable || query_option(q, "trust-ids");
+	o->pending = -1;
+	q->total = !o->is_listed ? 0 : d->only ? QUERY_TOTAL_UNKNOWN : n.changed[0] + n.changed[1];
+	r = query_fact(q, "ids_stable", stable, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "ids_same", n.same, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "ids_other", n.other, err);
+	if (r == HDB_OK && !o->is_listed)
+		r = query_cut(q, NULL, err,
+			      "all objects: their IDs do not look stable, so that IDs do not tell "
+			      "which are new or gone (--trust-ids lists them as if they did)");
+	if (r < 0 || !o->is_listed)
+		return r;
+	r = query_fact(q, "new_objects", n.changed[1], err);
+	if (r == HDB_OK)
+		r = query_fact(q, "new_bytes", n.bytes[1], err);
+	if (r == HDB_OK)
+		r = query_fact(q, "gone_objects", n.changed[0], err);
+	return r == HDB_OK ? query_fact(q, "gone_bytes", n.bytes[0], err) : r;
+}
+
+/* ---- rows ---- */
+
+static bool is_wanted(const struct diff *d, unsigned s)
+{
+	const struct cursor *c = &d->objects->sides[s];
+
+	return !d->only || base_glob(d->only, heap_class_name(c->side->heap, class_no_of(c)));
+}
+
+static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_error *err)
+{
+	const struct cursor *c = &d->objects->sides[s];
+	const char *name = heap_class_name(c->side->heap, class_no_of(c));
+	uint64_t retained;
+	int r = derive_retained(c->side->derive, c->block->first_ix + c->at, &retained, err);
+
+	query_set(q, DIFF_ID, c->ids[c->at]);
+	query_set(q, DIFF_SHALLOW, c->block->shallow[c->at]);
+	query_lend_text(q, DIFF_STATUS, s ? "new" : "gone", s ? 3 : 4);
+	if (r == HDB_OK)
+		query_set(q, DIFF_RETAINED, retained);
+	if (r < 0)
+		return r;
+	if (c->block->kind[c->at] == STORE_CLASS)
+		return query_format(q, DIFF_NAME, err, "class %s", name);
+	query_lend_text(q, DIFF_NAME, name, strlen(name));
+	return HDB_OK;
+}
+
+int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct diff_objects *o = d->objects;
+	struct step step;
+	int r = HDB_OK;
+
+	if (!o->is_listed)
+		return HDB_END;
+	while (r == HDB_OK && look(o, &step)) {
+		/* The gone object of an ID first, then the new one that has it now. */
+		const int side = o->pending == 1 ? -1 :
+				 is_changed(o, &step, 0) && is_wanted(d, 0) && o->pending != 0 ? 0 :
+				 is_changed(o, &step, 1) && is_wanted(d, 1)                    ? 1 :
+												 -1;
+
+		if (side >= 0) {
+			o->pending = side;
+			return object_row(q, d, (unsigned)side, err);
+		}
+		o->pending = -1;
+		r = advance(o, &step, err);
+	}
+	return r < 0 ? r : HDB_END;
+}
+
+void diff_objects_close(struct diff *d)
+{
+	if (!d->objects)
+		return;
+	release_cursor(&d->objects->sides[0]);
+	release_cursor(&d->objects->sides[1]);
+	free(d->objects);
+}

@@ -1,0 +1,396 @@
+/*
+ * queries/compare/q_diff.c - what changed between dumps: two, or more in order of age.
+ *
+ * The database that is asked is the newest; the older ones come with the arguments. The parts are
+ * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c.
+ */
+#include "query/conditions.h"
+#include "query/coverage.h"
+#include "queries/compare/diff.h"
+#include "query/groups.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a number in the column steps. */
+#define STEP_BYTES 21
+
+static const struct hdb_option_spec options[] = {
+	{ "by", "class|superclass|package|loader|object|path|dominator|suspect",
+	  "what to compare (class); object: new and gone objects; path: what grows under which path "
+	  "from the roots; dominator: the same along the dominator tree; suspect: where the growth "
+	  "is that may be a leak" },
+	{ "only", "PATTERN", "of classes, packages, loaders and objects those with such a name" },
+	{ "min", "BYTES",
+	  "by path and dominator: growth that is shown (a thousandth of the oldest "
+	  "dump's reachable bytes)" },
+	{ "depth", "N", "by path and dominator: the deepest level shown, 0 the top (all)" },
+	{ "threshold", "PERCENT",
+	  "by suspect: growth of a suspect, of the oldest dump's reachable "
+	  "bytes (10)" },
+	{ "trust-ids", NULL, "by object: lists objects even if IDs do not look stable" },
+	QUERY_FAIL_IF,
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	[DIFF_LEVEL] = { "level", HDB_TYPE_COUNT, "level",
+			 "by path and dominator: 0 for the top level, "
+			 "roots; what is below follows" },
+	[DIFF_STATUS] = { "status", HDB_TYPE_TEXT, "status",
+			  "new: not in the oldest dump; gone: not in "
+			  "the newest; grown, shrunk or same: by retained bytes, or, if they are the "
+			  "same, by objects" },
+	[DIFF_ID] = { "id", HDB_TYPE_ID, "id",
+		      "by object the object, a gone one's in the oldest dump; "
+		      "by path, dominator and suspect the object of the newest dump that retains most "
+		      "of those in the row" },
+	[DIFF_NAME] = { "name", HDB_TYPE_TEXT, "name",
+			"class, package, loader or object; \"class X\" is "
+			"the class object of X, which holds its static fields" },
+	[DIFF_LOADER] = { "loader", HDB_TYPE_TEXT, "loader",
+			  "class of the class's loader; by class and "
+			  "superclass" },
+	[DIFF_COUNT_BEFORE] = { "count_before", HDB_TYPE_COUNT, "objects before",
+				"reachable objects in "
+				"the oldest dump" },
+	[DIFF_COUNT] = { "count", HDB_TYPE_COUNT, "objects", "in the newest" },
+	[DIFF_COUNT_DELTA] = { "count_delta", HDB_TYPE_INT, "+ objects", "how many more" },
+	[DIFF_SHALLOW_BEFORE] = { "shallow_before", HDB_TYPE_BYTES, "shallow before",
+				  "bytes of these "
+				  "objects themselves in the oldest dump" },
+	[DIFF_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "in the newest" },
+	[DIFF_SHALLOW_DELTA] = { "shallow_delta", HDB_TYPE_INT, "+ shallow", "how many more" },
+	[DIFF_RETAINED_BEFORE] = { "retained_before", HDB_TYPE_BYTES, "retained before",
+				   "in the oldest "
+				   "dump: of groups the lower bound (as in histogram); by path the "
+				   "bytes of the objects on the path's end and below it, each counted "
+				   "on one shortest path, none that only weak, soft, phantom or final "
+				   "references hold; by dominator and suspect what they retain" },
+	[DIFF_RETAINED] = { "retained", HDB_TYPE_BYTES, "retained", "in the newest" },
+	[DIFF_RETAINED_DELTA] = { "retained_delta", HDB_TYPE_INT, "+ retained", "how many more" },
+	[DIFF_PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%",
+			   "retained_delta as a share of the oldest "
+			   "dump's reachable bytes" },
+	[DIFF_GROWS] = { "grows", HDB_TYPE_BOOL, "grows",
+			 "whether retained rose from each dump to the "
+			 "next; of more than two dumps" },
+	[DIFF_STEPS] = { "steps", HDB_TYPE_TEXT, "retained by dump",
+			 "retained bytes in each dump, "
+			 "oldest first; of more than two dumps" },
+	[DIFF_POINT] = { "point", HDB_TYPE_TEXT, "grows in",
+			 "by suspect: names down the dominator tree "
+			 "to where the growth accumulates" },
+	[DIFF_POINT_OF] = { "point_of", HDB_TYPE_TEXT, "by",
+			    "by suspect: what accumulates there, names "
+			    "further down as long as one has most of the growth" },
+	[DIFF_POINT_ID] = { "point_id", HDB_TYPE_ID, "in object",
+			    "by suspect: the object of the newest "
+			    "dump that retains most of those where the growth is" },
+	[DIFF_POINT_DELTA] = { "point_delta", HDB_TYPE_INT, "+ there",
+			       "by suspect: growth of retained "
+			       "there" },
+	[DIFF_OTHERS] = { "others", HDB_TYPE_COUNT, "others",
+			  "by path and dominator, of a row that "
+			  "stands for nodes that are not shown: how many, count being all their "
+			  "objects; null for a node" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "dumps", HDB_TYPE_COUNT, "dumps", "dumps compared" },
+	{ "objects_before", HDB_TYPE_COUNT, "objects before",
+	  "reachable objects of the oldest dump" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "of the newest" },
+	{ "shallow_before", HDB_TYPE_BYTES, "bytes before",
+	  "reachable bytes of the oldest dump: 100 %" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "of the newest" },
+	{ "shallow_delta", HDB_TYPE_INT, "growth", "how many more" },
+	{ "sizes", HDB_TYPE_TEXT, "sizes",
+	  "given if the dumps' sizes come about in different ways: then "
+	  "bytes cannot be compared" },
+	{ "ids_stable", HDB_TYPE_BOOL, "IDs are stable",
+	  "by object: whether objects kept their "
+	  "identifiers, which are addresses, from the oldest dump to the newest" },
+	{ "ids_same", HDB_TYPE_COUNT, "same objects",
+	  "by object: IDs that are in both with the same "
+	  "class and length" },
+	{ "ids_other", HDB_TYPE_COUNT, "other objects",
+	  "by object: IDs that are another object in the "
+	  "newest dump" },
+	{ "new_objects", HDB_TYPE_COUNT, "new objects",
+	  "by object, if IDs are stable: reachable "
+	  "objects that the oldest dump lacks" },
+	{ "new_bytes", HDB_TYPE_BYTES, "new bytes", "their shallow sizes" },
+	{ "gone_objects", HDB_TYPE_COUNT, "gone objects",
+	  "by object, if IDs are stable: reachable "
+	  "objects of the oldest dump that the newest lacks" },
+	{ "gone_bytes", HDB_TYPE_BYTES, "gone bytes", "their shallow sizes" },
+	{ "min", HDB_TYPE_BYTES, "growth shown", "by path and dominator: from how many bytes on" },
+	{ "folded", HDB_TYPE_COUNT, "folded",
+	  "by path and dominator: objects that count with one above "
+	  "them because the tree has too many branches or is too deep" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "by suspect: growth of a suspect is above it" },
+	QUERY_FAIL_IF_FACTS,
+	QUERY_COVERAGE_FACTS,
+};
+
+/* ---- figures ---- */
+
+static int64_t difference(uint64_t now, uint64_t before)
+{
+	return (int64_t)(now - before);
+}
+
+static const char *status_of(const struct diff_figures *first, const struct diff_figures *last)
+{
+	if (!first->count && !first->retained_bytes && (last->count || last->retained_bytes))
+		return "new";
+	if (!last->count && !last->retained_bytes && (first->count || first->retained_bytes))
+		return "gone";
+	if (last->retained_bytes != first->retained_bytes)
+		return last->retained_bytes > first->retained_bytes ? "grown" : "shrunk";
+	if (last->count != first->count)
+		return last->count > first->count ? "grown" : "shrunk";
+	return "same";
+}
+
+int diff_set_figures(struct query *q, const struct diff *d, const struct diff_figures *by_side,
+		     struct hdb_error *err)
+{
+	const struct diff_figures *first = &by_side[0], *last = &by_side[d->side_count - 1];
+	const int64_t delta = difference(last->retained_bytes, first->retained_bytes);
+	const char *status = status_of(first, last);
+	char *steps = NULL;
+	bool grows = true;
+	size_t used = 0;
+	int r;
+
+	query_set(q, DIFF_COUNT_BEFORE, first->count);
+	query_set(q, DIFF_COUNT, last->count);
+	query_set_int(q, DIFF_COUNT_DELTA, difference(last->count, first->count));
+	query_set(q, DIFF_SHALLOW_BEFORE, first->shallow_bytes);
+	query_set(q, DIFF_SHALLOW, last->shallow_bytes);
+	query_set_int(q, DIFF_SHALLOW_DELTA, difference(last->shallow_bytes, first->shallow_bytes));
+	query_set(q, DIFF_RETAINED_BEFORE, first->retained_bytes);
+	query_set(q, DIFF_RETAINED, last->retained_bytes);
+	query_set_int(q, DIFF_RETAINED_DELTA, delta);
+	query_set_double(q, DIFF_PERCENT,
+			 d->whole_bytes[0] ? 100.0 * (double)delta / (double)d->whole_bytes[0] : 0);
+	query_lend_text(q, DIFF_STATUS, status, strlen(status));
+	if (d->side_count <= 2)
+		return HDB_OK;
+	steps = malloc(d->side_count * STEP_BYTES + 1);
+	if (!steps)
+		return hdb_fail_memory(err, "a row", d->side_count * STEP_BYTES);
+	for (size_t s = 0; s < d->side_count; s++) {
+		grows = grows && (!s || by_side[s].retained_bytes > by_side[s - 1].retained_bytes);
+		used += (size_t)snprintf(steps + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
+					 by_side[s].retained_bytes);
+	}
+	query_set(q, DIFF_GROWS, grows);
+	r = query_set_text(q, DIFF_STEPS, steps, err);
+	free(steps);
+	return r;
+}
+
+/* ---- opening ---- */
+
+static int open_sides(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	d->side_count = q->before_count + 1;
+	d->sides = calloc(d->side_count, sizeof(*d->sides));
+	d->whole_bytes = calloc(d->side_count, sizeof(*d->whole_bytes));
+	if (!d->sides || !d->whole_bytes)
+		return hdb_fail_memory(err, "a comparison", d->side_count * sizeof(*d->sides));
+	for (size_t s = 0; s < d->side_count; s++) {
+		const struct query_side *side = s < q->before_count ? &q->before[s] : NULL;
+
+		d->sides[s] = (struct query){
+			.def = q->def,
+			.args = q->args,
+			.heap = side ? side->heap : q->heap,
+			.derive = side ? side->derive : q->derive,
+			.work = side ? side->work : q->work,
+		};
+		for (size_t t = 0; t < s; t++)
+			if (d->sides[t].heap == d->sides[s].heap)
+				return hdb_fail(err, HDB_EUSAGE, "one handle is given twice");
+	}
+	return HDB_OK;
+}
+
+static int read_by(const struct query *q, struct diff *d, struct hdb_error *err)
+{
+	static const char *const others[] = { "object", "path", "dominator", "suspect" };
+	const char *by = query_option(q, "by");
+
+	d->group = DERIVE_CLASS;
+	for (unsigned i = 0; by && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(by, others[i]) == 0) {
+			d->by = (enum diff_by)(DIFF_BY_OBJECT + i);
+			return HDB_OK;
+		}
+	}
+	if (query_by(q, DERIVE_CLASS, &d->group, NULL) < 0)
+		return hdb_fail(err, HDB_EUSAGE,
+				"--by must be one of class, superclass, package, "
+				"loader, object, path, dominator, suspect, not \"%s\"",
+				by);
+	return HDB_OK;
+}
+
+/* Says if sizes were computed in different ways. */
+static int compare_sizes(struct query *q, const struct diff *d, struct hdb_error *err)
+{
+	const struct heap_layout *a = &d->sides[0].heap->layout;
+
+	for (size_t s = 1; s < d->side_count; s++) {
+		const struct heap_layout *b = &d->sides[s].heap->layout;
+
+		if (a->model != b->model || a->header_bytes != b->header_bytes ||
+		    a->reference_bytes != b->reference_bytes || a->align_bytes != b->align_bytes)
+			return query_fact_text(q, "sizes",
+					       "the dumps have different size models or "
+					       "layouts (`heapdb info`)",
+					       err);
+	}
+	return HDB_OK;
+}
+
+static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct derive_total first = { 0 }, last = { 0 }, total;
+	int r = HDB_OK;
+
+	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
+		r = query_heap_total(&d->sides[s], &total, err);
+		d->whole_bytes[s] = total.shallow_bytes;
+		if (s == 0)
+			first = total;
+		last = total;
+		/* What the tables took is given back before the next dump's are built. */
+		base_work_release(d->sides[s].work);
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "dumps", d->side_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "objects_before", first.count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", last.count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow_before", first.shallow_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", last.shallow_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact_int(q, "shallow_delta",
+				   difference(last.shallow_bytes, first.shallow_bytes), err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes, err);
+	return r == HDB_OK ? compare_sizes(q, d, err) : r;
+}
+
+static int choose(struct query *q, const struct diff *d, struct hdb_error *err)
+{
+	static const char *const names[] = {
+		[DIFF_BY_GROUP] =
+			"status,name,count_before,count,count_delta,shallow_before,shallow,"
+			"shallow_delta,retained_before,retained,retained_delta,percent",
+		[DIFF_BY_OBJECT] = "status,id,name,shallow,retained",
+		[DIFF_BY_PATH] = "level,status,name,count_before,count,count_delta,retained_before,"
+				 "retained,retained_delta,percent,id",
+		[DIFF_BY_DOMINATOR] = "level,status,name,count_before,count,count_delta,"
+				      "retained_before,retained,retained_delta,percent,id",
+		[DIFF_BY_SUSPECT] = "status,name,id,count_before,count,retained_before,retained,"
+				    "retained_delta,percent,point_delta,point_id,point,point_of",
+	};
+	const bool has_loader = d->by == DIFF_BY_GROUP &&
+				(d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS);
+	char text[512];
+
+	(void)snprintf(text, sizeof(text), "%s%s%s", names[d->by], has_loader ? ",loader" : "",
+		       d->side_count > 2 && d->by != DIFF_BY_OBJECT ? ",grows,steps" : "");
+	return query_choose(q, text, err);
+}
+
+static int open_part(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	switch (d->by) {
+	case DIFF_BY_GROUP:
+		return diff_groups_open(q, d, err);
+	case DIFF_BY_OBJECT:
+		return diff_objects_open(q, d, err);
+	default:
+		return diff_tree_open(q, d, err);
+	}
+}
+
+static int open_diff(struct query *q, struct hdb_error *err)
+{
+	struct diff *d = calloc(1, sizeof(*d));
+	int r;
+
+	q->state = d;
+	if (!d)
+		return hdb_fail_memory(err, "a comparison", sizeof(*d));
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK && !q->before_count)
+		r = hdb_fail(err, HDB_EUSAGE, "diff needs the database of an earlier dump");
+	if (r == HDB_OK)
+		r = read_by(q, d, err);
+	if (r == HDB_OK)
+		r = query_check_conditions(q, q->before_count + 1, true, err);
+	if (r == HDB_OK)
+		r = open_sides(q, d, err);
+	if (r == HDB_OK)
+		r = choose(q, d, err);
+	d->only = query_option(q, "only");
+	if (r == HDB_OK)
+		r = set_facts(q, d, err);
+	if (r == HDB_OK)
+		r = open_part(q, d, err);
+	return r == HDB_OK ? query_judge(q, d->sides, d->side_count, diff_count_suspects, err) : r;
+}
+
+static int next_diff(struct query *q, struct hdb_error *err)
+{
+	struct diff *d = q->state;
+
+	switch (d->by) {
+	case DIFF_BY_GROUP:
+		return diff_groups_next(q, d, err);
+	case DIFF_BY_OBJECT:
+		return diff_objects_next(q, d, err);
+	default:
+		return diff_tree_next(q, d, err);
+	}
+}
+
+static void close_diff(struct query *q)
+{
+	struct diff *d = q->state;
+
+	if (!d)
+		return;
+	diff_groups_close(d);
+	diff_objects_close(d);
+	diff_tree_close(d);
+	free(d->sides);
+	free(d->whole_bytes);
+	free(d);
+}
+
+const struct query_def query_diff = {
+	.spec = {
+		.name = "diff", .aliases = "compare",
+		.group = "compare", .example = "before.heapdb after.heapdb --by class",
+		.targets = "",
+		.summary = "what changed between dumps: classes, objects, paths, dominators, leak suspects",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
+	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.open = open_diff, .next = next_diff, .close = close_diff, .takes_before = true,
+};

@@ -1,0 +1,151 @@
+/*
+ * queries/database/checks.c - the list of checks, and those of the tables that hold objects and
+ * classes. The others are in checks_counts.c, checks_edges.c and checks_tree.c.
+ *
+ * Each is one or two passes over whole tables; memory is at most some bytes an object, from the
+ * budget.
+ */
+#include "queries/database/checks.h"
+
+#include <stdlib.h>
+
+/* ---- counts ---- */
+
+static int check_counts(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct store *store = q->heap->store;
+	const uint64_t objects = q->heap->object_count;
+	const struct {
+		enum store_table table;
+		bool is_derived;
+		uint64_t items;
+	} want[] = {
+		{ STORE_IDS, false, objects },
+		{ STORE_OBJECTS, false, objects },
+		{ STORE_REFERENCES, false, store_meta_number(store, "references", 0) },
+		{ STORE_CLASSES, false, q->heap->class_count },
+		{ STORE_REACH, true, objects },
+		{ STORE_REACH_STRONG, true, objects },
+		{ STORE_DOMINATORS, true, objects },
+		{ STORE_RETAINED, true, objects },
+	};
+	unsigned count = 0;
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		struct store_table_info info;
+		const int r = store_table_info(store, want[i].table, &info, err);
+
+		if (r < 0)
+			return r;
+		if (r == HDB_NOTFOUND && want[i].is_derived)
+			continue;
+		if (r == HDB_NOTFOUND) {
+			FAIL(ok, detail, "table %s is not there", store_table_name(want[i].table));
+			return HDB_OK;
+		}
+		if (info.item_count != want[i].items) {
+			FAIL(ok, detail, "table %s has %" PRIu64 " entries, %" PRIu64 " expected",
+			     store_table_name(want[i].table), info.item_count, want[i].items);
+			return HDB_OK;
+		}
+		count++;
+	}
+	SAY(detail, "%u tables have as many entries as they should", count);
+	return HDB_OK;
+}
+
+/* ---- identifiers ---- */
+
+static int check_ids(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	uint64_t *ids = malloc(STORE_BLOCK_OBJECTS * sizeof(*ids));
+	uint64_t previous = 0, total = 0;
+	int r = ids ? HDB_OK : hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * 8);
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+		uint32_t count = 0;
+
+		r = heap_read_ids(q->heap, b, ids, &count, err);
+		for (uint32_t i = 0; i < count && r == HDB_OK && *ok; i++, total++) {
+			uint32_t ix;
+
+			if (total && ids[i] <= previous)
+				FAIL(ok, detail, "0x%" PRIx64 " after 0x%" PRIx64, ids[i],
+				     previous);
+			previous = ids[i];
+			/* Looking one up a block shows that the directory leads to it. */
+			if (i != count / 2 || !*ok)
+				continue;
+			r = heap_find(q->heap, ids[i], &ix, err);
+			if (r > 0 || (r == HDB_OK && ix != total))
+				FAIL(ok, detail, "0x%" PRIx64 " is not found where it is", ids[i]);
+			r = r < 0 ? r : HDB_OK;
+		}
+		if (r == HDB_OK)
+			r = base_step(q->work, total, err);
+	}
+	free(ids);
+	if (r == HDB_OK && *ok && total != q->heap->object_count)
+		FAIL(ok, detail, "%" PRIu64 " identifiers of %" PRIu32 " objects", total,
+		     q->heap->object_count);
+	if (r == HDB_OK && *ok)
+		SAY(detail, "%" PRIu64 " identifiers, ascending", total);
+	return r;
+}
+
+/* ---- objects and classes ---- */
+
+/* That each class object stands for a class whose object it is; reading checks all numbers. */
+static int check_objects(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	uint64_t class_objects = 0;
+	int r = block ? heap_load_classes(q->heap, err) :
+			hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count && *ok; i++) {
+			const uint32_t ix = block->first_ix + i;
+
+			if (block->kind[i] != STORE_CLASS)
+				continue;
+			class_objects++;
+			if (heap_class(q->heap, (uint32_t)block->length[i])->ix != ix)
+				FAIL(ok, detail,
+				     "object %" PRIu32 " stands for class %" PRIu64
+				     ", whose object is %" PRIu32,
+				     ix, block->length[i],
+				     heap_class(q->heap, (uint32_t)block->length[i])->ix);
+		}
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(block);
+	if (r == HDB_OK && *ok && class_objects != q->heap->class_count)
+		FAIL(ok, detail, "%" PRIu64 " class objects, %" PRIu32 " classes", class_objects,
+		     q->heap->class_count);
+	if (r == HDB_OK && *ok)
+		SAY(detail, "%" PRIu32 " objects of %" PRIu32 " classes", q->heap->object_count,
+		    q->heap->class_count);
+	return r;
+}
+
+static const struct query_check_step steps[] = {
+	{ "counts", { 0 }, check_counts },
+	{ "identifiers", { 0 }, check_ids },
+	{ "objects", { 0 }, check_objects },
+	{ "class counts", { STORE_CLASS_COUNTS }, query_check_class_counts },
+	{ "references", { 0 }, query_check_references },
+	{ "referrers", { STORE_REFERRERS }, query_check_referrers },
+	{ "reach", { STORE_REACH }, query_check_reach },
+	{ "retained", { STORE_DOMINATORS, STORE_RETAINED }, query_check_retained },
+	{ "reach and dominators", { STORE_REACH, STORE_DOMINATORS }, query_check_agreement },
+	{ "children", { STORE_CHILDREN, STORE_RETAINED }, query_check_children },
+};
+
+const struct query_check_step *query_check_steps(size_t *count)
+{
+	*count = sizeof(steps) / sizeof(steps[0]);
+	return steps;
+}

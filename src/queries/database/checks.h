@@ -1,0 +1,51 @@
+/*
+ * queries/database/checks.h - the checks of q_check.c: that tables agree with one another.
+ */
+#ifndef QUERIES_DATABASE_CHECKS_H
+#define QUERIES_DATABASE_CHECKS_H
+
+#include "query/query.h"
+
+#include <stdio.h>
+
+/* Checks that there is room for. */
+#define CHECKS_MAX 16
+/* Tables that one check may need. */
+#define CHECK_NEEDS_MAX 2
+/* Bytes of what a check says, its end included. */
+#define CHECK_DETAIL_SIZE HDB_ERROR_SIZE
+
+struct query_check_step {
+	const char *name;                        /* static */
+	enum store_table needs[CHECK_NEEDS_MAX]; /* tables that need not be there, ended by 0 */
+	/*
+	 * Sets *ok and writes what was found to `detail`, CHECK_DETAIL_SIZE bytes. HDB_ECORRUPT is
+	 * as good as not ok; other failures mean that it could not be done.
+	 */
+	int (*run)(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+};
+
+/* For `run`: what it found is wrong, or is as it should be. The text is printf's. */
+#define FAIL(ok, detail, ...) \
+	(*(ok) = false, (void)snprintf(detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
+
+#define SAY(detail, ...) ((void)snprintf(detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
+
+/* checks_counts.c: the one of the table class.counts, which older databases lack. */
+int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+
+/* checks_edges.c */
+int query_check_references(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_referrers(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_reach(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+
+/* checks_tree.c */
+int query_check_retained(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+/* That the tables of reach and of dominators say the same of who is reachable. */
+int query_check_agreement(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+
+/* All of them, in the order in which they run. Static. */
+const struct query_check_step *query_check_steps(size_t *count);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * queries/database/checks_counts.c - that the import counted objects as they are.
+ */
+#include "queries/database/checks.h"
+
+#include <stdlib.h>
+
+/* Objects of a class and their bytes. */
+struct sum {
+	uint64_t count, bytes;
+};
+
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct sum *sum = (struct sum *)ctx + count->class_no;
+
+	(void)err;
+	sum->count += count->count;
+	sum->bytes += count->shallow_bytes;
+	return HDB_OK;
+}
+
+/* Takes all objects away again. */
+static int take_objects(struct query *q, struct sum *sums, struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			if (block->first_ix + i == HEAP_BOOT_LOADER)
+				continue;
+			sums[block->class_no[i]].count--;
+			sums[block->class_no[i]].bytes -= block->shallow[i];
+		}
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(block);
+	return r;
+}
+
+int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	const size_t n = (size_t)q->heap->class_count + 1;
+	struct sum *sums = calloc(n, sizeof(*sums));
+	int r = sums ? heap_each_count(q->heap, add_counted, sums, err) :
+		       hdb_fail_memory(err, "counts by class", n * sizeof(*sums));
+
+	if (r == HDB_OK)
+		r = take_objects(q, sums, err);
+	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK && *ok; no++) {
+		if (!sums[no].count && !sums[no].bytes)
+			continue;
+		FAIL(ok, detail,
+		     "class 0x%" PRIx64 ": %" PRId64 " objects and %" PRId64
+		     " bytes more counted than there are",
+		     heap_class(q->heap, no)->class_id, (int64_t)sums[no].count,
+		     (int64_t)sums[no].bytes);
+	}
+	if (r == HDB_OK && *ok)
+		SAY(detail, "objects and bytes of %" PRIu32 " classes", q->heap->class_count);
+	free(sums);
+	return r;
+}

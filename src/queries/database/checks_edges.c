@@ -1,0 +1,201 @@
+/*
+ * queries/database/checks_edges.c - the checks that follow all references: their number, the
+ * referrers, and who is reachable.
+ */
+#include "queries/database/checks.h"
+
+#include "query/edges.h"
+
+#include <stdlib.h>
+
+/* ---- references and referrers ---- */
+
+/* A sum over distinct pairs (from, to) that does not depend on their order. */
+struct edge_sum {
+	uint64_t all;      /* entries */
+	uint64_t distinct; /* without those repeated in one list */
+	uint64_t hash;
+	uint32_t *last; /* by entry: 1 + the list that had it last; NULL: lists are distinct */
+	bool is_turned; /* the lists are of referrers */
+};
+
+/*
+ * A pair's share of the sum: a finalizer, so that swapped and shifted pairs differ (Stafford's mix
+ * 13).
+ */
+static uint64_t mix(uint32_t from, uint32_t to)
+{
+	uint64_t v = ((uint64_t)from << 32 | to) + 0x9e3779b97f4a7c15ull;
+
+	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
+	v = (v ^ v >> 27) * 0x94d049bb133111ebull;
+	return v ^ v >> 31;
+}
+
+static int sum_edges(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
+		     struct hdb_error *err)
+{
+	struct edge_sum *sum = ctx;
+
+	(void)err;
+	sum->all += count;
+	for (size_t i = 0; i < count; i++) {
+		if (sum->last && sum->last[entries[i]] == ix + 1)
+			continue;
+		if (sum->last)
+			sum->last[entries[i]] = ix + 1;
+		sum->distinct++;
+		sum->hash += sum->is_turned ? mix(entries[i], ix) : mix(ix, entries[i]);
+	}
+	return HDB_OK;
+}
+
+int query_check_references(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	const uint64_t want = store_meta_number(q->heap->store, "references", 0);
+	struct edge_sum sum = { 0 };
+	struct store_lists lists;
+	int r;
+
+	heap_references(q->heap, &lists);
+	r = query_each_edge(q, &lists, q->heap->object_count, sum_edges, &sum, err);
+	if (r < 0)
+		return r;
+	if (sum.all != want)
+		FAIL(ok, detail, "%" PRIu64 " references, %" PRIu64 " expected", sum.all, want);
+	else
+		SAY(detail, "%" PRIu64 " references, all to objects that are there", sum.all);
+	return HDB_OK;
+}
+
+int query_check_referrers(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	const uint64_t n = q->heap->object_count;
+	struct edge_sum there = { 0 }, back = { .is_turned = true };
+	struct base_big last = { 0 };
+	struct store_lists references, referrers;
+	int r = base_big_alloc(q->work, &last, n * 4 + 4, "checking referrers", err);
+
+	if (r < 0)
+		return r;
+	there.last = last.data;
+	heap_references(q->heap, &references);
+	r = query_each_edge(q, &references, n, sum_edges, &there, err);
+	if (r == HDB_OK)
+		r = derive_referrers(q->derive, &referrers, err);
+	if (r == HDB_OK)
+		r = query_each_edge(q, &referrers, n, sum_edges, &back, err);
+	base_big_free(q->work, &last);
+	if (r < 0)
+		return r;
+	if (there.distinct != back.distinct || there.hash != back.hash)
+		FAIL(ok, detail,
+		     "no mirror image of references: %" PRIu64 " pairs, %" PRIu64 " expected",
+		     back.distinct, there.distinct);
+	else
+		SAY(detail, "%" PRIu64 " pairs, the mirror image of references", back.distinct);
+	return HDB_OK;
+}
+
+/* ---- reach ---- */
+
+struct reach {
+	struct query *q;
+	uint32_t *parent;   /* by object: itself if unreachable, HEAP_NONE for a root */
+	uint8_t *confirmed; /* the parent refers to it */
+	uint32_t missed;    /* a reachable object's reference to an unreachable one; HEAP_NONE */
+};
+
+static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
+		   struct hdb_error *err)
+{
+	struct reach *reach = ctx;
+
+	(void)err;
+	if (reach->parent[ix] == ix)
+		return HDB_OK;
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t to = entries[i];
+
+		if (reach->parent[to] == ix && to != ix)
+			reach->confirmed[to] = 1;
+		else if (reach->parent[to] == to)
+			reach->missed = to;
+	}
+	return HDB_OK;
+}
+
+/* The parents, and the edges from objects to their classes, which are in no list. */
+static int load_reach(struct reach *reach, struct hdb_error *err)
+{
+	struct query *q = reach->q;
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++)
+		r = derive_reach_block(q->derive, false, b,
+				       reach->parent + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
+		r = base_step(q->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+		if (r == HDB_OK)
+			r = heap_read_block(q->heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t class_ix = heap_class(q->heap, block->class_no[i])->ix;
+
+			r = confirm(reach, block->first_ix + i, &class_ix, 1, err);
+		}
+	}
+	free(block);
+	return r;
+}
+
+static void judge_reach(const struct reach *reach, bool *ok, char *detail)
+{
+	const struct heap *heap = reach->q->heap;
+	uint64_t count = 0;
+
+	for (uint32_t ix = 0; ix < heap->object_count && *ok; ix++) {
+		const uint32_t parent = reach->parent[ix];
+
+		count += parent != ix;
+		if (heap_is_root(heap, ix) != (parent == HEAP_NONE))
+			FAIL(ok, detail, "object %" PRIu32 " is %s root", ix,
+			     parent == HEAP_NONE ? "no" : "a");
+		else if (parent != ix && parent != HEAP_NONE && !reach->confirmed[ix])
+			FAIL(ok, detail,
+			     "object %" PRIu32 " is not referred to by its parent %" PRIu32, ix,
+			     parent);
+	}
+	if (*ok && reach->missed != HEAP_NONE)
+		FAIL(ok, detail,
+		     "object %" PRIu32 " is unreachable, but a reachable one refers to it",
+		     reach->missed);
+	if (*ok)
+		SAY(detail, "%" PRIu64 " reachable objects, each referred to by its parent", count);
+}
+
+int query_check_reach(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	const uint64_t n = q->heap->object_count;
+	struct reach reach = { .q = q, .missed = HEAP_NONE };
+	struct base_big parent = { 0 }, confirmed = { 0 };
+	struct store_lists lists;
+	int r = heap_load_roots(q->heap, err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &parent, n * 4 + 4, "checking reachability", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &confirmed, n + 1, "checking reachability", err);
+	reach.parent = parent.data;
+	reach.confirmed = confirmed.data;
+	if (r == HDB_OK)
+		r = load_reach(&reach, err);
+	heap_references(q->heap, &lists);
+	if (r == HDB_OK)
+		r = query_each_edge(q, &lists, n, confirm, &reach, err);
+	if (r == HDB_OK)
+		judge_reach(&reach, ok, detail);
+	base_big_free(q->work, &parent);
+	base_big_free(q->work, &confirmed);
+	return r;
+}

@@ -1,0 +1,256 @@
+/*
+ * queries/database/checks_tree.c - the checks of the dominator tree: retained sizes, who is
+ * reachable, lists of children.
+ */
+#include "queries/database/checks.h"
+
+#include "query/edges.h"
+
+#include <stdlib.h>
+
+/* ---- dominators and retained sizes ---- */
+
+struct tree {
+	struct query *q;
+	uint32_t *idom;
+	uint64_t *below;    /* by object: what it should retain */
+	uint64_t top_bytes; /* retained by the top level */
+	uint64_t all_bytes; /* shallow, of all reachable objects */
+	uint64_t count;
+};
+
+/* Adds each object's retained size to its dominator's. */
+static int add_block(struct tree *t, const struct heap_block *block, const uint64_t *retained,
+		     bool *ok, char *detail)
+{
+	const struct heap *heap = t->q->heap;
+
+	for (uint32_t i = 0; i < block->count && *ok; i++) {
+		const uint32_t ix = block->first_ix + i, idom = t->idom[ix];
+
+		if (idom == ix)
+			continue;
+		t->count++;
+		t->all_bytes += block->shallow[i];
+		t->below[ix] += block->shallow[i];
+		if (idom == HEAP_NONE)
+			t->top_bytes += retained[i];
+		else
+			t->below[idom] += retained[i];
+		if (heap_is_root(heap, ix) && idom != HEAP_NONE)
+			FAIL(ok, detail, "object %" PRIu32 " is a root, but has dominator %" PRIu32,
+			     ix, idom);
+		else if (idom != HEAP_NONE && t->idom[idom] == idom)
+			FAIL(ok, detail,
+			     "dominator %" PRIu32 " of object %" PRIu32 " is unreachable", idom,
+			     ix);
+	}
+	return HDB_OK;
+}
+
+static void compare_block(const struct tree *t, const struct heap_block *block,
+			  const uint64_t *retained, bool *ok, char *detail)
+{
+	for (uint32_t i = 0; i < block->count && *ok; i++) {
+		const uint32_t ix = block->first_ix + i;
+
+		if (retained[i] != t->below[ix])
+			FAIL(ok, detail,
+			     "object %" PRIu32 " retains %" PRIu64 " bytes; itself and what "
+			     "it dominates have %" PRIu64,
+			     ix, retained[i], t->below[ix]);
+	}
+}
+
+/* Two passes over the blocks: adding up, then comparing. */
+static int pass_tree(struct tree *t, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct query *q = t->q;
+	const uint32_t blocks = heap_block_count(q->heap);
+	struct heap_block *block = malloc(sizeof(*block));
+	uint64_t *retained = malloc(STORE_BLOCK_OBJECTS * sizeof(*retained));
+	int r = block && retained ? HDB_OK :
+				    hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint64_t b = 0; b < 2 * (uint64_t)blocks && r == HDB_OK && *ok; b++) {
+		r = heap_read_block(q->heap, (uint32_t)(b < blocks ? b : b - blocks), block, err);
+		if (r == HDB_OK)
+			r = derive_retained_block(q->derive, block, retained, err);
+		if (r == HDB_OK && b < blocks)
+			r = add_block(t, block, retained, ok, detail);
+		else if (r == HDB_OK)
+			compare_block(t, block, retained, ok, detail);
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(block);
+	free(retained);
+	return r;
+}
+
+int query_check_retained(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	const uint64_t n = q->heap->object_count;
+	struct tree t = { .q = q };
+	struct base_big idom = { 0 }, below = { 0 };
+	int r = heap_load_roots(q->heap, err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking dominators", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &below, n * 8 + 8, "checking dominators", err);
+	t.idom = idom.data;
+	t.below = below.data;
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++)
+		r = derive_dominator_block(q->derive, b, t.idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
+					   err);
+	if (r == HDB_OK)
+		r = pass_tree(&t, ok, detail, err);
+	base_big_free(q->work, &idom);
+	base_big_free(q->work, &below);
+	if (r == HDB_OK && *ok && t.top_bytes != t.all_bytes)
+		FAIL(ok, detail, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
+		     t.top_bytes, t.all_bytes);
+	if (r == HDB_OK && *ok)
+		SAY(detail,
+		    "%" PRIu64 " objects; the top level retains all %" PRIu64 " reachable bytes",
+		    t.count, t.all_bytes);
+	return r;
+}
+
+/* That both say the same of who is reachable. */
+int query_check_agreement(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));
+	uint32_t *parent = idom ? idom + STORE_BLOCK_OBJECTS : NULL;
+	int r = idom ? HDB_OK : hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS * 8);
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK && *ok; b++) {
+		const uint32_t first = b * STORE_BLOCK_OBJECTS;
+
+		r = derive_dominator_block(q->derive, b, idom, err);
+		if (r == HDB_OK)
+			r = derive_reach_block(q->derive, false, b, parent, err);
+		for (uint32_t ix = first; ix - first < STORE_BLOCK_OBJECTS &&
+					  ix < q->heap->object_count && r == HDB_OK && *ok;
+		     ix++)
+			if ((parent[ix - first] != ix) != (idom[ix - first] != ix))
+				FAIL(ok, detail,
+				     "object %" PRIu32 " is reachable in one table only", ix);
+	}
+	free(idom);
+	if (r == HDB_OK && *ok)
+		SAY(detail, "the same objects are reachable in both");
+	return r;
+}
+
+/* ---- children ---- */
+
+/* Entries of a list whose dominators and sizes memory is asked for ahead. */
+#define CHILDREN_AHEAD 16u
+
+struct children {
+	struct query *q;
+	uint32_t *idom;
+	uint64_t *retained;
+	uint64_t count;
+	uint32_t wrong;    /* a child whose dominator is another; HEAP_NONE */
+	uint32_t unsorted; /* a child that retains more than the one before it; HEAP_NONE */
+	uint32_t list;
+	uint64_t before; /* what the child before it retains */
+};
+
+static int look_at_children(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
+			    struct hdb_error *err)
+{
+	struct children *c = ctx;
+	const uint32_t want = ix == c->q->heap->object_count ? HEAP_NONE : ix;
+
+	(void)err;
+	if (ix != c->list)
+		c->before = UINT64_MAX;
+	c->list = ix;
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t idom = c->idom[entries[i]];
+		const uint64_t retained = c->retained[entries[i]];
+
+		if (count - i > CHILDREN_AHEAD) {
+			__builtin_prefetch(&c->idom[entries[i + CHILDREN_AHEAD]]);
+			__builtin_prefetch(&c->retained[entries[i + CHILDREN_AHEAD]]);
+		}
+		if (idom != want || idom == entries[i])
+			c->wrong = entries[i];
+		if (retained > c->before)
+			c->unsorted = entries[i];
+		c->before = retained;
+		c->count++;
+	}
+	return HDB_OK;
+}
+
+/* The tables that lists of children are compared with. */
+static int load_children(struct children *c, struct hdb_error *err)
+{
+	struct heap *heap = c->q->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
+
+		r = heap_read_block(heap, b, block, err);
+		if (r == HDB_OK)
+			r = derive_dominator_block(c->q->derive, b, c->idom + first, err);
+		if (r == HDB_OK)
+			r = derive_retained_block(c->q->derive, block, c->retained + first, err);
+		if (r == HDB_OK)
+			r = base_step(c->q->work, first, err);
+	}
+	free(block);
+	return r;
+}
+
+int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_error *err)
+{
+	struct children c = {
+		.q = q,
+		.wrong = HEAP_NONE,
+		.unsorted = HEAP_NONE,
+		.list = HEAP_NONE,
+	};
+	const uint64_t n = q->heap->object_count;
+	struct base_big idom = { 0 }, retained = { 0 };
+	struct store_table_info info;
+	struct store_lists lists;
+	int r = base_big_alloc(q->work, &idom, n * 4 + 4, "checking children", err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &retained, n * 8 + 8, "checking children", err);
+	c.idom = idom.data;
+	c.retained = retained.data;
+	if (r == HDB_OK)
+		r = load_children(&c, err);
+	if (r == HDB_OK)
+		r = derive_children(q->derive, &lists, err);
+	if (r == HDB_OK)
+		r = query_each_edge(q, &lists, n + 1, look_at_children, &c, err);
+	base_big_free(q->work, &idom);
+	base_big_free(q->work, &retained);
+	if (r == HDB_OK)
+		r = store_table_info(q->heap->store, STORE_CHILDREN, &info, err);
+	if (r != HDB_OK)
+		return r;
+	if (c.wrong != HEAP_NONE)
+		FAIL(ok, detail, "object %" PRIu32 " is listed below another than its dominator",
+		     c.wrong);
+	else if (c.unsorted != HEAP_NONE)
+		FAIL(ok, detail, "object %" PRIu32 " retains more than the one before it",
+		     c.unsorted);
+	else if (c.count != info.item_count)
+		FAIL(ok, detail, "%" PRIu64 " children, %" PRIu64 " expected", c.count,
+		     info.item_count);
+	else
+		SAY(detail, "%" PRIu64 " children, each below its dominator, largest first",
+		    c.count);
+	return HDB_OK;
+}

@@ -1,0 +1,134 @@
+/*
+ * queries/database/q_check.c - verifies the database: the checksum of every block, then that tables
+ * agree with one another.
+ *
+ * The checks themselves are in checks.c. Derived tables are checked if they are there; none is
+ * built.
+ */
+#include "queries/database/checks.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME, RESULT, DETAIL };
+
+static const struct hdb_option_spec options[] = {
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "name", HDB_TYPE_TEXT, "check", "what was checked" },
+	{ "result", HDB_TYPE_TEXT, "result",
+	  "\"ok\", \"failed\", or \"not built\" if a derived table "
+	  "that it needs is not there" },
+	{ "detail", HDB_TYPE_TEXT, "", "what was found" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks whose checksum was verified" },
+	{ "failed", HDB_TYPE_COUNT, "failed", "checks that failed" },
+};
+
+struct row {
+	const char *name, *result;
+	char detail[CHECK_DETAIL_SIZE];
+};
+
+struct check {
+	struct row rows[CHECKS_MAX];
+	size_t count, at;
+};
+
+/* Runs one check; damage is its result, anything else that fails is the query's. */
+static int run(struct query *q, const struct query_check_step *step, struct row *row,
+	       uint64_t *failed, struct hdb_error *err)
+{
+	struct hdb_error found = { 0 };
+	bool ok = true;
+	int r;
+
+	row->name = step->name;
+	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++) {
+		if (!derive_has(q->derive, step->needs[i])) {
+			row->result = "not built";
+			(void)snprintf(row->detail, sizeof(row->detail), "table %s",
+				       store_table_name(step->needs[i]));
+			return HDB_OK;
+		}
+	}
+	r = step->run(q, &ok, row->detail, &found);
+	if (r == HDB_ECORRUPT) {
+		ok = false;
+		(void)snprintf(row->detail, sizeof(row->detail), "%s", found.message);
+	} else if (r < 0) {
+		return hdb_fail(err, r, "%s", found.message);
+	}
+	row->result = ok ? "ok" : "failed";
+	*failed += !ok;
+	return HDB_OK;
+}
+
+static int open_check(struct query *q, struct hdb_error *err)
+{
+	struct check *c = calloc(1, sizeof(*c));
+	const struct query_check_step *steps;
+	uint64_t blocks = 0, failed = 0;
+	size_t count;
+	int r;
+
+	q->state = c;
+	if (!c)
+		return hdb_fail_memory(err, "checks", sizeof(*c));
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = store_check(q->heap->store, q->work, &blocks, err);
+	if (r < 0)
+		return r;
+	c->rows[c->count].name = "checksums";
+	c->rows[c->count].result = "ok";
+	(void)snprintf(c->rows[c->count++].detail, CHECK_DETAIL_SIZE, "%" PRIu64 " blocks", blocks);
+	steps = query_check_steps(&count);
+	for (size_t i = 0; i < count && c->count < CHECKS_MAX && r == HDB_OK; i++) {
+		base_stage(q->work, "checking tables", 0, "");
+		r = run(q, &steps[i], &c->rows[c->count++], &failed, err);
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "blocks", blocks, err);
+	q->total = c->count;
+	return r == HDB_OK ? query_fact(q, "failed", failed, err) : r;
+}
+
+static int next_check(struct query *q, struct hdb_error *err)
+{
+	struct check *c = q->state;
+	const struct row *row = &c->rows[c->at];
+
+	(void)err;
+	if (c->at == c->count)
+		return HDB_END;
+	c->at++;
+	query_lend_text(q, NAME, row->name, strlen(row->name));
+	query_lend_text(q, RESULT, row->result, strlen(row->result));
+	query_lend_text(q, DETAIL, row->detail, strlen(row->detail));
+	return HDB_OK;
+}
+
+static void close_check(struct query *q)
+{
+	free(q->state);
+}
+
+const struct query_def query_check = {
+	.spec = {
+		.name = "check",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "verifies the checksum of every block, and that the tables agree",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
+	},
+	.open = open_check, .next = next_check, .close = close_check,
+};

@@ -1,0 +1,362 @@
+/*
+ * queries/database/q_info.c - what is known of the database, the dump and the heap: key by key.
+ *
+ * With an option it becomes another query: problems, tables, dangling, properties.
+ */
+#include "query/groups.h"
+#include "query/info_rows.h"
+#include "query/properties.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct hdb_option_spec options[] = {
+	{ "sizes", NULL, "how shallow sizes are computed, and why: the query sizes" },
+	{ "problems", NULL, "the problems met by the import: the query problems" },
+	{ "tables", NULL, "the tables of the database: the query tables" },
+	{ "dangling", NULL, "missing objects: the query dangling" },
+	{ "properties", NULL, "system properties and environment: the query properties" },
+	{ NULL, NULL, NULL },
+};
+
+/* ---- sections ---- */
+
+static int add_time(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	const uint64_t ms = store_meta_number(q->heap->store, "dump.timestamp_ms", 0);
+	const time_t seconds = (time_t)(ms / 1000);
+	struct tm tm;
+	char text[64] = "unknown";
+
+	if (ms / 1000 < (uint64_t)1 << 40 && gmtime_r(&seconds, &tm))
+		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return info_text(info, "dump", "time", "when the dump was written, UTC", text, err);
+}
+
+static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	static const struct info_meta numbers[] = {
+		{ "dump", "bytes", "dump.bytes", "size of the file" },
+		{ "dump", "id size", "dump.id_size", "bytes of an identifier" },
+		{ "dump", "snapshot", "dump.snapshot", "which heap dump of the file was imported" },
+		{ "dump", "snapshots", "dump.snapshot_count", "heap dumps in the file" },
+		{ "dump", "problems", "problems", "what is wrong with it: --problems lists them" },
+	};
+	static const struct info_meta control[] = {
+		{ "dump", "agent flags", "control.flags",
+		  "of the HPROF agent: 1 allocation traces, "
+		  "2 CPU samples" },
+		{ "dump", "agent trace depth", "control.trace_depth", "frames that it kept" },
+	};
+	static const struct info_meta zeroed[] = {
+		{ "dump", "zeroed from", "zeroed.texts",
+		  "element from which on arrays of bytes and chars, "
+		  "the texts of strings among them, are zeros: the VM left their content out" },
+	};
+	char text[4096];
+	int r;
+
+	store_meta_text(q->heap->store, "dump.path", text, sizeof(text));
+	r = info_text(info, "dump", "path", "where the dump was at import", text, err);
+	store_meta_text(q->heap->store, "dump.version", text, sizeof(text));
+	if (r == HDB_OK)
+		r = info_text(info, "dump", "version", "of the HPROF format", text, err);
+	if (r == HDB_OK)
+		r = info_text(info, "dump", "runtime", "what wrote it",
+			      q->heap->is_android ? "Android" : "Java", err);
+	if (r == HDB_OK)
+		r = add_time(q, info, err);
+	if (r == HDB_OK)
+		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	if (r == HDB_OK && store_meta_number(q->heap->store, "zeroed.texts", 0))
+		r = info_meta(q, info, zeroed, 1, err);
+	if (r == HDB_OK &&
+	    store_meta_number(q->heap->store, "control.flags", UINT64_MAX) != UINT64_MAX)
+		r = info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
+	return r;
+}
+
+static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	struct query_vm_fact *facts = NULL;
+	size_t count;
+	int r = query_vm_facts(q, &facts, &count, err);
+
+	for (size_t i = 0; r == HDB_OK && i < count; i++)
+		if (facts[i].value[0])
+			r = info_text(info, "vm", facts[i].key, facts[i].help, facts[i].value, err);
+	free(facts);
+	return r;
+}
+
+static int add_database(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	const uint64_t bytes = store_file_bytes(q->heap->store);
+	const uint64_t dump_bytes = store_meta_number(q->heap->store, "dump.bytes", 0);
+	char text[64];
+	int r = info_text(info, "database", "path", "of the heap database",
+			  store_path(q->heap->store), err);
+
+	if (r == HDB_OK)
+		r = info_number(info, "database", "bytes", "size of the file", bytes, err);
+	if (r == HDB_OK)
+		r = info_number(info, "database", "format", "version of the database's format",
+				STORE_FORMAT_VERSION, err);
+	(void)snprintf(text, sizeof(text), "%.1f %%", query_percent(bytes, dump_bytes));
+	return r == HDB_OK ? info_text(info, "database", "of the dump",
+				       "the database's size as a "
+				       "share of the dump's",
+				       text, err) :
+			     r;
+}
+
+static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	uint64_t *kinds = ctx;
+
+	(void)err;
+	kinds[count->kind] += count->count;
+	return HDB_OK;
+}
+
+/* For databases in which the import has not counted. */
+static int count_objects(struct query *q, uint64_t kinds[4], struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			kinds[block->kind[i]] += block->first_ix + i != HEAP_BOOT_LOADER;
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(block);
+	return r;
+}
+
+/* Objects that no program made. */
+struct apart {
+	struct heap *heap;
+	uint64_t flat, fillers, filler_bytes;
+};
+
+static int add_apart(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct apart *a = ctx;
+
+	(void)err;
+	if (count->kind == STORE_CLASS)
+		return HDB_OK;
+	if (count->embedded && count->kind == STORE_INSTANCE)
+		a->flat += count->count;
+	if (heap_class(a->heap, count->class_no)->flags & STORE_CLASS_FILLER) {
+		a->fillers += count->count;
+		a->filler_bytes += count->shallow_bytes;
+	}
+	return HDB_OK;
+}
+
+/* Flat values and fillers, where the import has counted and there are any. */
+static int add_special(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	struct apart a = { .heap = q->heap };
+	int r = heap_each_count(q->heap, add_apart, &a, err);
+
+	if (r == HDB_NOTFOUND)
+		return HDB_OK;
+	if (r == HDB_OK && a.flat)
+		r = info_number(info, "objects", "flat values",
+				"values inside other objects, which "
+				"have their bytes",
+				a.flat, err);
+	if (r == HDB_OK && a.fillers)
+		r = info_number(info, "objects", "fillers",
+				"objects that fill dead areas of the heap, none "
+				"of the program's",
+				a.fillers, err);
+	if (r == HDB_OK && a.fillers)
+		r = info_number(info, "objects", "filler bytes", "their shallow sizes",
+				a.filler_bytes, err);
+	return r;
+}
+
+/* Counts objects by kind; what the dump lacks is counted apart. */
+static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
+		       struct hdb_error *err)
+{
+	int r = heap_load_classes(q->heap, err);
+
+	*invented = 0;
+	if (r == HDB_OK)
+		r = heap_each_count(q->heap, add_kind, kinds, err);
+	if (r == HDB_NOTFOUND)
+		r = count_objects(q, kinds, err);
+	if (r < 0 || !q->heap->object_count)
+		return r;
+	*invented = 1;
+	for (uint32_t no = 0; no < q->heap->class_count; no++) {
+		if (!(heap_class(q->heap, no)->flags & STORE_CLASS_INVENTED))
+			continue;
+		kinds[STORE_CLASS] -= kinds[STORE_CLASS] != 0;
+		(*invented)++;
+	}
+	return r;
+}
+
+static int add_reachable(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	struct derive_total total;
+	int r;
+
+	/* Known only once something has needed it; info builds nothing. */
+	if (!derive_has_whole(q->derive))
+		return HDB_OK;
+	r = query_heap_total(q, &total, err);
+	if (r == HDB_OK)
+		r = info_number(info, "objects", "reachable", "objects that a root reaches",
+				total.count, err);
+	if (r == HDB_OK)
+		r = info_number(info, "objects", "reachable bytes", "their shallow sizes",
+				total.shallow_bytes, err);
+	if (r == HDB_OK)
+		r = info_number(info, "objects", "unreachable", "objects that no root reaches",
+				total.unreachable_count, err);
+	return r == HDB_OK ? info_number(info, "objects", "unreachable bytes",
+					 "their shallow sizes", total.unreachable_bytes, err) :
+			     r;
+}
+
+static int add_objects(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	static const struct info_meta numbers[] = {
+		{ "objects", "classes", "classes", "class records, invented ones included" },
+		{ "objects", "references", "references",
+		  "stored references, without the one to the "
+		  "object's class" },
+		{ "objects", "dangling references", "references.dangling",
+		  "to objects that are not in the dump: --dangling lists them" },
+	};
+	static const char *const names[] = {
+		"instances",
+		"object arrays",
+		"primitive arrays",
+		"class objects",
+	};
+	uint64_t kinds[4] = { 0 }, invented;
+	int r = count_kinds(q, kinds, &invented, err);
+
+	if (r == HDB_OK)
+		r = info_number(info, "objects", "objects", "in the dump, of all kinds",
+				q->heap->object_count - invented, err);
+	for (unsigned k = 0; k < 4 && r == HDB_OK; k++)
+		r = info_number(info, "objects", names[k], "of those", kinds[k], err);
+	if (r == HDB_OK)
+		r = info_number(info, "objects", "invented",
+				"that the dump lacks but refers to: the "
+				"boot loader's stand-in, classes",
+				invented, err);
+	if (r == HDB_OK)
+		r = add_special(q, info, err);
+	if (r == HDB_OK)
+		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	if (r == HDB_OK)
+		r = add_reachable(q, info, err);
+	if (r == HDB_OK && store_record_count(q->heap->store, STORE_HEAPS))
+		r = info_number(info, "objects", "heaps", "Android's heaps",
+				store_record_count(q->heap->store, STORE_HEAPS), err);
+	if (r == HDB_OK)
+		r = info_number(info, "objects", "threads", "threads that the dump names",
+				store_record_count(q->heap->store, STORE_THREADS), err);
+	return r;
+}
+
+static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	uint64_t kinds[256] = { 0 }, invented = 0;
+	int r = heap_load_roots(q->heap, err);
+
+	for (uint64_t i = 0; i < q->heap->root_count && r == HDB_OK; i++) {
+		if (q->heap->roots[i].is_invented)
+			invented++;
+		else
+			kinds[q->heap->roots[i].kind]++;
+	}
+	if (r == HDB_OK)
+		r = info_number(info, "roots", "roots", "root records on objects of the dump",
+				q->heap->root_count - invented, err);
+	for (unsigned k = 0; k < 256 && r == HDB_OK; k++)
+		if (kinds[k])
+			r = info_number(info, "roots", heap_root_name((uint8_t)k), "of those",
+					kinds[k], err);
+	if (r == HDB_OK && invented)
+		r = info_number(info, "roots", "invented",
+				"classes of the boot loader that are taken "
+				"as roots, since the dump has no sticky class",
+				invented, err);
+	return r;
+}
+
+static int add_tables(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	char list[512] = "";
+	struct store_table_info table;
+	size_t used = 0;
+
+	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
+		if (store_table_name(t) && used < sizeof(list) &&
+		    store_table_info(q->heap->store, (enum store_table)t, &table, NULL) == HDB_OK)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", store_table_name(t));
+	return info_text(info, "tables", "derived",
+			 "tables that were built so far: --tables lists "
+			 "all",
+			 used ? list : "none", err);
+}
+
+/* ---- the query ---- */
+
+static int open_info(struct query *q, struct hdb_error *err)
+{
+	int (*const sections[])(struct query *, struct info_rows *, struct hdb_error *) = {
+		add_dump, add_vm, add_database, info_sizes, add_objects, add_roots, add_tables,
+	};
+	struct info_rows *info;
+	int r = query_targets(q, 0, 0, err);
+
+	if (r < 0)
+		return r;
+	if (query_option(q, "problems"))
+		return query_become(q, &query_problems, err);
+	if (query_option(q, "tables"))
+		return query_become(q, &query_tables, err);
+	if (query_option(q, "dangling"))
+		return query_become(q, &query_dangling, err);
+	if (query_option(q, "properties"))
+		return query_become(q, &query_properties, err);
+	if (query_option(q, "sizes"))
+		return query_become(q, &query_sizes, err);
+	r = info_open(q, &info, err);
+	for (size_t s = 0; r == HDB_OK && s < sizeof(sections) / sizeof(sections[0]); s++)
+		r = sections[s](q, info, err);
+	if (r == HDB_OK)
+		q->total = info->rows.count;
+	return r;
+}
+
+const struct query_def query_info = {
+	.spec = {
+		.name = "info",
+		.group = "database", .example = "--sizes",
+		.targets = "",
+		.summary = "what is known of the database, the dump and the heap",
+		.options = options,
+		.columns = info_columns, .column_count = INFO_COLUMNS,
+		.is_query = 0,
+	},
+	.open = open_info, .next = info_next, .close = info_close,
+};

@@ -1,0 +1,148 @@
+/*
+ * queries/database/q_problems.c - what the import found wrong with the dump, and what was lost by
+ * it.
+ */
+#include "query/coverage.h"
+#include "queries/queries.h"
+#include "query/table_rows.h"
+
+#include "hprof/walk.h"
+
+#include <string.h>
+
+enum { KIND, OFFSET, RECORD, LOST, ID, EFFECT, MESSAGE };
+
+static const struct hdb_option_spec options[] = {
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "kind", HDB_TYPE_TEXT, "kind", "what kind of damage" },
+	{ "offset", HDB_TYPE_COUNT, "offset", "where in the dump, bytes" },
+	{ "record", HDB_TYPE_TEXT, "in",
+	  "what it was met in: file, record, segment, sub-record, object, class "
+	  "or text" },
+	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "bytes of the dump that were skipped" },
+	{ "id", HDB_TYPE_ID, "object", "the object that it is about, if any" },
+	{ "effect", HDB_TYPE_TEXT, "what totals lost",
+	  "what counts, sizes and answers lack because of it" },
+	{ "message", HDB_TYPE_TEXT, "message", "one line" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "problems", HDB_TYPE_COUNT, "problems", "met by the import; the first 10,000 are kept" },
+	{ "lost_bytes", HDB_TYPE_BYTES, "lost",
+	  "bytes of the dump that were skipped by those kept" },
+	{ "dangling_references", HDB_TYPE_COUNT, "dangling references",
+	  "references to objects that are not in the dump, which count nowhere" },
+	QUERY_CUT_FACTS,
+};
+
+/* What a kind of problem was met in, and what it costs. */
+static const struct {
+	uint32_t kind;
+	const char *record, *effect;
+} kinds[] = {
+	{ HPROF_PROBLEM_TRUNCATED, "file",
+	  "all objects and roots behind the cut; what they alone held counts as held by nothing, and "
+	  "so as a GC root" },
+	{ HPROF_PROBLEM_RECORD_LENGTH, "record", "objects in the bytes that were skipped, if any" },
+	{ HPROF_PROBLEM_UNKNOWN_TAG, "record",
+	  "nothing that is known: the record was passed over" },
+	{ HPROF_PROBLEM_UNKNOWN_SUB_TAG, "sub-record", "objects in the bytes that were skipped" },
+	{ HPROF_PROBLEM_SUB_OVERRUN, "sub-record",
+	  "the object itself and those in the bytes skipped" },
+	{ HPROF_PROBLEM_SEGMENT_LENGTH, "segment", "nothing" },
+	{ HPROF_PROBLEM_BAD_RECORD, "record", "the record: a name, a frame or a trace" },
+	{ HPROF_PROBLEM_TRAILING_BYTES, "file", "nothing that is known" },
+	{ STORE_PROBLEM_DUPLICATE_ID, "object", "the second object, and its references" },
+	{ STORE_PROBLEM_MISSING_CLASS, "class",
+	  "fields of the objects of this class, and the references in them" },
+	{ STORE_PROBLEM_MISSING_SUPER, "class",
+	  "fields of the missing superclasses, and the references in them" },
+	{ STORE_PROBLEM_SUPER_CYCLE, "class", "superclasses beyond the cut, and their fields" },
+	{ STORE_PROBLEM_SHORT_INSTANCE, "object", "the fields that the object's bytes end before" },
+	{ STORE_PROBLEM_NULL_ID, "object", "the object, and its references" },
+	{ STORE_PROBLEM_MISSING_NAME, "class", "nothing but the name" },
+	{ STORE_PROBLEM_LONG_TEXT, "text", "nothing but the end of the text" },
+	{ STORE_PROBLEM_BAD_FIELD_TYPE, "class", "this field and those behind it" },
+	{ STORE_PROBLEM_CLASS_ID, "class", "nothing: the class has another ID here" },
+};
+
+static const char *kind_name(uint32_t kind)
+{
+	const char *name = kind < STORE_PROBLEM_FIRST ? hprof_problem_name((int)kind) :
+							store_problem_name(kind);
+
+	return name ? name : "other";
+}
+
+static void set_kind(struct query *q, uint32_t kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].kind != kind)
+			continue;
+		query_lend_text(q, RECORD, kinds[i].record, strlen(kinds[i].record));
+		query_lend_text(q, EFFECT, kinds[i].effect, strlen(kinds[i].effect));
+	}
+}
+
+static int open_problems(struct query *q, struct hdb_error *err)
+{
+	struct query_cut cut = { .objects = QUERY_NOT_COUNTED, .bytes = QUERY_NOT_COUNTED };
+	struct store_problem problem;
+	uint64_t lost = 0, count;
+	int r = query_records_open(q, STORE_PROBLEMS, sizeof(problem), err);
+
+	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
+		r = store_record(q->heap->store, STORE_PROBLEMS, sizeof(problem), i, &problem, err);
+		lost += r == HDB_OK ? problem.lost_bytes : 0;
+	}
+	count = store_meta_number(q->heap->store, "problems", 0);
+	cut.rows = r == HDB_OK && count > q->total ? count - q->total : 0;
+	if (r == HDB_OK)
+		r = query_cut(q, &cut, err,
+			      "problems beyond the first %" PRIu64 ", which the import "
+			      "did not keep",
+			      q->total);
+	if (r == HDB_OK)
+		r = query_fact(q, "problems", count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "lost_bytes", lost, err);
+	return r == HDB_OK ? query_fact(q, "dangling_references",
+					store_meta_number(q->heap->store, "references.dangling", 0),
+					err) :
+			     r;
+}
+
+static int next_problem(struct query *q, struct hdb_error *err)
+{
+	struct store_problem problem;
+	const char *name;
+	const int r = query_records_next(q, &problem, err);
+
+	if (r != HDB_OK)
+		return r;
+	problem.message[sizeof(problem.message) - 1] = '\0';
+	name = kind_name(problem.kind);
+	query_lend_text(q, KIND, name, strlen(name));
+	set_kind(q, problem.kind);
+	query_set(q, OFFSET, problem.offset);
+	query_set(q, LOST, problem.lost_bytes);
+	if (problem.object_id)
+		query_set(q, ID, problem.object_id);
+	return query_set_clean_text(q, MESSAGE, problem.message, strlen(problem.message), err);
+}
+
+const struct query_def query_problems = {
+	.spec = {
+		.name = "problems",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "damage in the dump, and what was lost",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_problems, .next = next_problem, .close = query_records_close,
+};

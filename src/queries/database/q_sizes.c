@@ -1,0 +1,544 @@
+/*
+ * queries/database/q_sizes.c - how shallow sizes were computed, why so, how much of the heap proves
+ * it, and what Eclipse MAT's arithmetic would give instead.
+ */
+#include "query/groups.h"
+#include "query/info_rows.h"
+#include "queries/queries.h"
+
+#include "base/bytes.h"
+#include "layout/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes that are listed one by one where the distances correct the layout. */
+#define LISTED_MAX 20
+
+static const struct hdb_option_spec options[] = {
+	{ NULL, NULL, NULL },
+};
+
+/* Objects and bytes by how well their size is proved, and under MAT's arithmetic. */
+struct tally {
+	uint64_t classes[4], bytes[4]; /* by enum store_size_basis; without class objects */
+	uint64_t mirrors[4], mirror_bytes[4];
+	uint64_t total, mat_total;
+	uint64_t *class_objects;   /* by class: objects of it, no class objects */
+	uint64_t *mat_bytes;       /* of an instance */
+	uint64_t *mat_class_bytes; /* of a class object */
+	unsigned mat_reference, mat_align;
+};
+
+void query_size_proof(const struct query *q, const struct store_class *class,
+		      char out[QUERY_PROOF_MAX])
+{
+	const uint32_t n = class->distance_count;
+
+	if (q->heap->layout.model != HDB_SIZES_VM)
+		(void)snprintf(out, QUERY_PROOF_MAX, "none: sizes are not the VM's");
+	else if (q->heap->is_android)
+		(void)snprintf(out, QUERY_PROOF_MAX, "recorded in the dump");
+	else if (class->size_basis == STORE_SIZE_EXACT)
+		(void)snprintf(out, QUERY_PROOF_MAX,
+			       "exact: the closest of %" PRIu32 " ends where the "
+			       "next object begins",
+			       n);
+	else if (class->size_basis == STORE_SIZE_OBSERVED)
+		(void)snprintf(out, QUERY_PROOF_MAX,
+			       "observed: nearly all of %" PRIu32 " lie at this "
+			       "distance; the layout says %" PRIu64,
+			       n, class->layout_bytes);
+	else if (class->size_basis == STORE_SIZE_CUT &&
+		 class->instance_bytes == class->layout_bytes)
+		(void)snprintf(out, QUERY_PROOF_MAX,
+			       "contradicted: an object reaches into the next one");
+	else if (class->size_basis == STORE_SIZE_CUT)
+		(void)snprintf(out, QUERY_PROOF_MAX,
+			       "cut: there is no more room before the next "
+			       "object; the layout says %" PRIu64,
+			       class->layout_bytes);
+	else if (n && class->distance_bytes != STORE_NONE)
+		(void)snprintf(out, QUERY_PROOF_MAX,
+			       "in doubt: the layout says so; the next object is "
+			       "at %" PRIu32 " bytes at least",
+			       class->distance_bytes);
+	else
+		(void)snprintf(out, QUERY_PROOF_MAX,
+			       "in doubt: the layout says so; no next object");
+}
+
+/* ---- parameters ---- */
+
+static const char *rules_text(struct query *q)
+{
+	if (q->heap->is_android)
+		return "ART";
+	switch (store_meta_number(q->heap->store, "sizes.rules", LAYOUT_BUILDER)) {
+	case LAYOUT_BUILDER:
+		return "HotSpot since JDK 15";
+	case LAYOUT_CLASSIC:
+		return "HotSpot before JDK 15";
+	default:
+		return "?";
+	}
+}
+
+static int add_switches(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	static const struct {
+		const char *meta;
+		uint64_t usual;
+		const char *text;
+	} switches[] = {
+		{ "sizes.keeps_super_gaps", 0, "-UseEmptySlotsInSupers" },
+		{ "sizes.keeps_long_gap", 0, "-CompactFields" },
+		{ "sizes.references_first", 0, "FieldsAllocationStyle=0" },
+	};
+	const uint64_t padding =
+		store_meta_number(q->heap->store, "sizes.contended_bytes", LAYOUT_CONTENDED_BYTES);
+	char text[64];
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]) && r == HDB_OK; i++)
+		if (store_meta_number(q->heap->store, switches[i].meta, switches[i].usual) !=
+		    switches[i].usual)
+			r = info_text(info, "sizes", "switch",
+				      "of the VM, by the distances between "
+				      "objects",
+				      switches[i].text, err);
+	if (r < 0 || padding == LAYOUT_CONTENDED_BYTES || q->heap->is_android)
+		return r;
+	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
+	return info_text(info, "sizes", "switch", "of the VM, by the distances between objects",
+			 padding ? text : "-EnableContended", err);
+}
+
+static int add_evidence(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	static const struct {
+		const char *key, *meta;
+	} texts[] = {
+		{ "why these rules", "sizes.evidence.rules" },
+		{ "why this header", "sizes.evidence.header" },
+		{ "why this reference", "sizes.evidence.reference" },
+		{ "why this alignment", "sizes.evidence.align" },
+	};
+	char text[1024];
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == HDB_OK; i++) {
+		store_meta_text(q->heap->store, texts[i].meta, text, sizeof(text));
+		if (text[0])
+			r = info_text(info, "sizes", texts[i].key, "what the dump says for it",
+				      text, err);
+	}
+	return r;
+}
+
+int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	static const char *const models[] = { "vm", "mat", "dump" };
+	static const struct info_meta numbers[] = {
+		{ "sizes", "header", "sizes.header_bytes", "bytes of an instance's header" },
+		{ "sizes", "reference", "sizes.reference_bytes", "bytes of a reference" },
+		{ "sizes", "alignment", "sizes.align_bytes", "sizes are multiples of it" },
+		{ "sizes", "array header", "sizes.array_header_bytes", "bytes, object arrays" },
+		{ "sizes", "primitive array header", "sizes.primitive_header_bytes",
+		  "bytes, arrays of elements up to 4 bytes" },
+		{ "sizes", "wide array header", "sizes.wide_header_bytes",
+		  "bytes, arrays of long and double" },
+	};
+	const unsigned model = (unsigned)q->heap->layout.model;
+	char text[1024];
+	int r = info_text(info, "sizes", "model", "how shallow sizes are computed: vm, mat or dump",
+			  model < 3 ? models[model] : "?", err);
+
+	if (r == HDB_OK)
+		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	store_meta_text(q->heap->store, "sizes.evidence", text, sizeof(text));
+	return r == HDB_OK ? info_text(info, "sizes", "evidence", "what the dump says for it", text,
+				       err) :
+			     r;
+}
+
+static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	const uint64_t java = store_meta_number(q->heap->store, "sizes.java", 0);
+	int r;
+
+	if (q->heap->layout.model != HDB_SIZES_VM)
+		return HDB_OK;
+	r = info_text(info, "sizes", "rules", "whose rules place fields", rules_text(q), err);
+	if (r == HDB_OK && java)
+		r = info_number(info, "sizes", "version",
+				"of the VM: injected fields and @Contended "
+				"classes are those of it",
+				java, err);
+	if (r == HDB_OK)
+		r = add_switches(q, info, err);
+	return r == HDB_OK ? add_evidence(q, info, err) : r;
+}
+
+/* ---- Eclipse MAT's arithmetic ---- */
+
+static int own_fields(struct query *q, const struct tally *t, uint32_t first, uint32_t count,
+		      uint64_t *bytes, struct hdb_error *err)
+{
+	*bytes = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct store_field field;
+		const int r = heap_field(q->heap, first + i, &field, err);
+
+		if (r < 0)
+			return r;
+		*bytes += field.type == HPROF_OBJECT ?
+				  t->mat_reference :
+				  hprof_type_size(field.type, q->heap->id_size);
+	}
+	return HDB_OK;
+}
+
+/*
+ * Size of a class before alignment: its superclasses first, by way of a stack of those still to do.
+ */
+static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_vec *stack,
+		     struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	stack->count = 0;
+	while (no != STORE_NONE && !t->mat_bytes[no] && stack->count <= q->heap->class_count &&
+	       r == HDB_OK) {
+		r = base_vec_push(stack, &no, sizeof(no), err);
+		no = heap_class(q->heap, no)->super_no;
+	}
+	while (stack->count && r == HDB_OK) {
+		const struct store_class *class;
+		uint64_t own;
+
+		no = *base_vec_at(stack, uint32_t, --stack->count);
+		class = heap_class(q->heap, no);
+		if (class->super_no == STORE_NONE) {
+			t->mat_bytes[no] = q->heap->id_size + t->mat_reference;
+			continue;
+		}
+		r = own_fields(q, t, class->first_field, class->field_count, &own, err);
+		t->mat_bytes[no] = round_up(own + t->mat_bytes[class->super_no], t->mat_reference);
+	}
+	return r;
+}
+
+static int mat_classes(struct query *q, struct tally *t, struct hdb_error *err)
+{
+	struct base_vec stack = { 0 };
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++) {
+		const struct store_class *class = heap_class(q->heap, no);
+
+		r = mat_class(q, t, no, &stack, err);
+		if (r == HDB_OK)
+			r = own_fields(q, t, class->first_static, class->static_count,
+				       &t->mat_class_bytes[no], err);
+	}
+	base_vec_release(&stack);
+	return r;
+}
+
+static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_t class_no,
+			   uint8_t kind, uint64_t length)
+{
+	const uint64_t head = q->heap->id_size + t->mat_reference + 4;
+	uint64_t bytes;
+
+	switch (kind) {
+	case STORE_INSTANCE:
+		bytes = t->mat_bytes[class_no];
+		break;
+	case STORE_CLASS:
+		bytes = t->mat_class_bytes[length];
+		break;
+	case STORE_OBJECT_ARRAY:
+		bytes = head + length * t->mat_reference;
+		break;
+	default:
+		bytes = round_up(head, t->mat_reference) +
+			length * hprof_type_size(heap_class(q->heap, class_no)->element_type,
+						 q->heap->id_size);
+		break;
+	}
+	return round_up(bytes, t->mat_align);
+}
+
+/*
+ * The same of objects that pad alike: MAT's alignment, too, divides the modulus of their lengths.
+ */
+static uint64_t mat_objects(const struct query *q, const struct tally *t,
+			    const struct heap_count *c)
+{
+	const uint64_t elements = c->elements - c->count * c->length;
+	unsigned width = 0;
+
+	if (c->kind == STORE_OBJECT_ARRAY)
+		width = t->mat_reference;
+	else if (c->kind == STORE_PRIMITIVE_ARRAY)
+		width = hprof_type_size(heap_class(q->heap, c->class_no)->element_type,
+					q->heap->id_size);
+	return c->count * mat_object(q, t, c->class_no, c->kind, c->length) + elements * width;
+}
+
+/* ---- counting ---- */
+
+static void release_tally(struct tally *t)
+{
+	free(t->class_objects);
+	free(t->mat_bytes);
+	free(t->mat_class_bytes);
+}
+
+static int open_tally(struct query *q, struct tally *t, struct hdb_error *err)
+{
+	const size_t n = (size_t)q->heap->class_count + 1;
+
+	t->mat_reference =
+		store_meta_number(q->heap->store, "sizes.mat_reference_bytes", 4) == 8 ? 8 : 4;
+	t->mat_align = (unsigned)store_meta_number(q->heap->store, "sizes.mat_align_bytes", 8);
+	if (!t->mat_align)
+		t->mat_align = 8;
+	t->class_objects = calloc(n, sizeof(uint64_t));
+	t->mat_bytes = calloc(n, sizeof(uint64_t));
+	t->mat_class_bytes = calloc(n, sizeof(uint64_t));
+	if (!t->class_objects || !t->mat_bytes || !t->mat_class_bytes)
+		return hdb_fail_memory(err, "sizes by class", 3 * n * sizeof(uint64_t));
+	return mat_classes(q, t, err);
+}
+
+struct counting {
+	struct query *q;
+	struct tally *t;
+};
+
+/* Counts `count->count` objects of one class and kind, which pad alike. */
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	const struct counting *c = ctx;
+	struct tally *t = c->t;
+	const uint32_t no = count->class_no;
+	unsigned basis;
+
+	(void)err;
+	if (count->is_invented)
+		return HDB_OK;
+	if (count->kind == STORE_CLASS) {
+		basis = heap_class(c->q->heap, (uint32_t)count->length)->class_basis & 3;
+		t->mirrors[basis] += count->count;
+		t->mirror_bytes[basis] += count->shallow_bytes;
+	} else {
+		basis = heap_class(c->q->heap, no)->size_basis & 3;
+		t->class_objects[no] += count->count;
+		t->bytes[basis] += count->shallow_bytes;
+	}
+	t->total += count->shallow_bytes;
+	t->mat_total += mat_objects(c->q, t, count);
+	return HDB_OK;
+}
+
+/* For databases in which the import has not counted. */
+static int count_objects(struct query *q, struct tally *t, struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	struct counting c = { .q = q, .t = t };
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const struct heap_count one = {
+				.class_no = block->class_no[i],
+				.kind = block->kind[i],
+				.length = block->length[i],
+				.count = 1,
+				.elements = block->length[i],
+				.shallow_bytes = block->shallow[i],
+				.is_invented =
+					block->kind[i] == STORE_CLASS &&
+					heap_class(q->heap, (uint32_t)block->length[i])->flags &
+						STORE_CLASS_INVENTED,
+			};
+
+			if (block->first_ix + i != HEAP_BOOT_LOADER)
+				r = add_counted(&c, &one, err);
+		}
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(block);
+	return r;
+}
+
+static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
+{
+	struct counting c = { .q = q, .t = t };
+	int r = heap_each_count(q->heap, add_counted, &c, err);
+
+	if (r == HDB_NOTFOUND)
+		r = count_objects(q, t, err);
+	/*
+	 * Class objects are of one class, and of one arithmetic: one that is exact speaks for those
+	 * in doubt.
+	 */
+	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
+		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];
+	else
+		t->bytes[STORE_SIZE_COMPUTED] += t->mirror_bytes[STORE_SIZE_COMPUTED];
+	t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_EXACT];
+	t->bytes[STORE_SIZE_CUT] += t->mirror_bytes[STORE_SIZE_CUT];
+	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++)
+		if (t->class_objects[no])
+			t->classes[heap_class(q->heap, no)->size_basis & 3]++;
+	return r;
+}
+
+/* ---- rows ---- */
+
+static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_error *err)
+{
+	static const struct {
+		uint8_t basis;
+		const char *classes, *bytes, *mirrors, *help;
+	} rows[] = {
+		{ STORE_SIZE_EXACT, "exact", "exact bytes", "exact class objects",
+		  "an object of the class ends where the next one begins" },
+		{ STORE_SIZE_OBSERVED, "observed", "observed bytes", NULL,
+		  "larger than the layout says, by hundreds of objects at one distance" },
+		{ STORE_SIZE_CUT, "cut", "cut bytes", "cut class objects",
+		  "the layout says more than there is room for before the next object; the room is taken, "
+		  "if --layout was not given" },
+		{ STORE_SIZE_COMPUTED, "in doubt", "in doubt bytes", "class objects in doubt",
+		  "no object of the class lies close enough to another to tell" },
+	};
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && r == HDB_OK; i++) {
+		const uint8_t basis = rows[i].basis;
+
+		r = info_number(info, "classes", rows[i].classes, rows[i].help, t->classes[basis],
+				err);
+		if (r == HDB_OK)
+			r = info_number(info, "classes", rows[i].bytes,
+					"shallow sizes of their "
+					"objects; class objects count as one class",
+					t->bytes[basis], err);
+		if (r == HDB_OK && rows[i].mirrors)
+			r = info_number(info, "classes", rows[i].mirrors,
+					"the same for class "
+					"objects, with their static fields",
+					t->mirrors[basis], err);
+	}
+	return r;
+}
+
+/* Classes whose distances correct the layout, one by one. */
+static int add_corrected(struct query *q, struct info_rows *info, const struct tally *t,
+			 struct hdb_error *err)
+{
+	unsigned listed = 0;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < q->heap->class_count && listed < LISTED_MAX && r == HDB_OK;
+	     no++) {
+		const struct store_class *class = heap_class(q->heap, no);
+		char text[160];
+
+		if (!t->class_objects[no] || (class->size_basis != STORE_SIZE_OBSERVED &&
+					      class->size_basis != STORE_SIZE_CUT))
+			continue;
+		(void)snprintf(text, sizeof(text),
+			       "%" PRIu64 " bytes; the layout says %" PRIu64 "; %" PRIu32
+			       " distances",
+			       class->instance_bytes, class->layout_bytes, class->distance_count);
+		r = info_text(info, "corrected", heap_class_name(q->heap, no),
+			      "a class whose distances correct the layout; the first 20", text,
+			      err);
+		listed++;
+	}
+	return r;
+}
+
+static int add_totals(struct query *q, struct info_rows *info, const struct tally *t,
+		      struct hdb_error *err)
+{
+	const uint64_t more =
+		t->total > t->mat_total ? t->total - t->mat_total : t->mat_total - t->total;
+	char text[96];
+	int r = info_number(info, "totals", "bytes",
+			    "shallow sizes of all objects in the dump, "
+			    "unreachable ones included",
+			    t->total, err);
+
+	if (r == HDB_OK && q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
+		(void)snprintf(text, sizeof(text), "%.2f %%",
+			       query_percent(t->bytes[STORE_SIZE_EXACT], t->total));
+		r = info_text(info, "totals", "exact",
+			      "share of bytes in classes whose size is "
+			      "proved",
+			      text, err);
+	}
+	if (r == HDB_OK)
+		r = info_number(info, "totals", "Eclipse MAT's bytes",
+				"the same by Eclipse MAT's "
+				"arithmetic",
+				t->mat_total, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(text, sizeof(text), "%s%" PRIu64 " bytes, %.2f %%",
+		       t->total == t->mat_total ? "" :
+		       t->total > t->mat_total  ? "+" :
+						  "-",
+		       more, query_percent(more, t->mat_total));
+	return info_text(info, "totals", "difference", "these sizes less Eclipse MAT's", text, err);
+}
+
+static int open_sizes(struct query *q, struct hdb_error *err)
+{
+	struct info_rows *info;
+	struct tally t = { 0 };
+	int r = query_targets(q, 0, 0, err);
+
+	if (r == HDB_OK)
+		r = info_open(q, &info, err);
+	if (r == HDB_OK)
+		r = info_sizes(q, info, err);
+	if (r == HDB_OK)
+		r = add_rules(q, info, err);
+	if (r == HDB_OK)
+		r = heap_load_classes(q->heap, err);
+	if (r == HDB_OK)
+		r = open_tally(q, &t, err);
+	if (r == HDB_OK)
+		r = count_all(q, &t, err);
+	if (r == HDB_OK && q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android)
+		r = add_basis(info, &t, err);
+	if (r == HDB_OK)
+		r = add_corrected(q, info, &t, err);
+	if (r == HDB_OK)
+		r = add_totals(q, info, &t, err);
+	release_tally(&t);
+	if (r == HDB_OK)
+		q->total = info->rows.count;
+	return r;
+}
+
+const struct query_def query_sizes = {
+	.spec = {
+		.name = "sizes",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "how shallow sizes are computed, and what in the dump proves it",
+		.options = options,
+		.columns = info_columns, .column_count = INFO_COLUMNS, .is_query = 1,
+	},
+	.open = open_sizes, .next = info_next, .close = info_close,
+};

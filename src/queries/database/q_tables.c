@@ -1,0 +1,92 @@
+/*
+ * queries/database/q_tables.c - the tables of the database: how large they are, which derived ones
+ * are there.
+ */
+#include "queries/queries.h"
+
+#include <string.h>
+
+enum { NAME, KIND, PRESENT, VERSION, BLOCKS, ITEMS, BYTES, BYTES_PER_OBJECT };
+
+static const struct hdb_option_spec options[] = {
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "name", HDB_TYPE_TEXT, "table", "its name" },
+	{ "kind", HDB_TYPE_TEXT, "kind",
+	  "\"base\": written by the import; \"derived\": built when "
+	  "first needed" },
+	{ "present", HDB_TYPE_BOOL, "there", "whether it is in the database" },
+	{ "version", HDB_TYPE_COUNT, "version", "of its content" },
+	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks that it is kept in" },
+	{ "items", HDB_TYPE_COUNT, "items", "entries" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "of its blocks" },
+	{ "bytes_per_object", HDB_TYPE_DOUBLE, "bytes/object", "over all objects of the heap" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "database_bytes", HDB_TYPE_BYTES, "database", "size of the file" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "in the database, invented ones included" },
+};
+
+static int open_tables(struct query *q, struct hdb_error *err)
+{
+	int r = query_fact(q, "database_bytes", store_file_bytes(q->heap->store), err);
+
+	q->total = 0;
+	for (unsigned t = STORE_META + 1; t < STORE_TABLE_END; t++)
+		q->total += store_table_name(t) != NULL;
+	return r == HDB_OK ? query_fact(q, "objects", q->heap->object_count, err) : r;
+}
+
+/* Number of the n-th table. */
+static unsigned nth_table(uint64_t n)
+{
+	unsigned t = STORE_META + 1;
+
+	for (; t < STORE_TABLE_END; t++)
+		if (store_table_name(t) && n-- == 0)
+			break;
+	return t;
+}
+
+static int next_table(struct query *q, struct hdb_error *err)
+{
+	const unsigned t = nth_table(q->made);
+	const char *name = store_table_name(t);
+	struct store_table_info info;
+	int r;
+
+	if (t == STORE_TABLE_END)
+		return HDB_END;
+	r = store_table_info(q->heap->store, (enum store_table)t, &info, err);
+	if (r < 0)
+		return r;
+	query_lend_text(q, NAME, name, strlen(name));
+	query_lend_text(q, KIND, t >= STORE_REFERRERS ? "derived" : "base",
+			t >= STORE_REFERRERS ? 7 : 4);
+	query_set(q, PRESENT, r == HDB_OK);
+	if (r != HDB_OK)
+		return HDB_OK;
+	query_set(q, VERSION, info.version);
+	query_set(q, BLOCKS, info.block_count);
+	query_set(q, ITEMS, info.item_count);
+	query_set(q, BYTES, info.bytes);
+	if (q->heap->object_count)
+		query_set_double(q, BYTES_PER_OBJECT,
+				 (double)info.bytes / (double)q->heap->object_count);
+	return HDB_OK;
+}
+
+const struct query_def query_tables = {
+	.spec = {
+		.name = "tables",
+		.group = "database", .example = "",
+		.targets = "", .summary = "the tables of the database",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_tables, .next = next_table,
+};

@@ -1,0 +1,359 @@
+/*
+ * queries/leaks/leak_blame.c - who is to blame on a path from a root to a leak suspect.
+ */
+#include "queries/leaks/leak_blame.h"
+
+#include "heap/threads.h"
+#include "heap/values/values.h"
+#include "query/describe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/*
+ * Fields of the end of a path that are named, the largest, and the part of what it retains that
+ * others must have.
+ */
+#define END_FIELDS_SHOWN 3u
+#define END_FIELD_PART 10u
+
+/* "com.acme.Cache.entries (static)", "local variable of thread \"main\"", ... */
+static int holder_text(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
+		       size_t size, struct hdb_error *err)
+{
+	static const char fixed[] = "static ";
+	const uint32_t ix = path->nodes[i];
+	char field[NAME_MAX_BYTES], what[NAME_MAX_BYTES];
+	struct heap_object object;
+	const char *name;
+	int r = query_leak_path_holds(q, path, i, field, sizeof(field), err);
+
+	if (r == HDB_OK)
+		r = heap_object(q->heap, ix, &object, err);
+	if (r != HDB_OK)
+		return r;
+	query_describe(q, ix, what, sizeof(what));
+	name = heap_class_name(q->heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
+								     object.class_no);
+	if (object.kind == STORE_CLASS && strncmp(field, fixed, sizeof(fixed) - 1) == 0)
+		(void)snprintf(buf, size, "%s.%s (static)", name, field + sizeof(fixed) - 1);
+	else if (heap_is_thread(q->heap, ix) && strcmp(field, "<local variable>") == 0)
+		(void)snprintf(buf, size, "a local variable of thread %s", what);
+	else if (object.kind == STORE_CLASS)
+		(void)snprintf(buf, size, "class %s%s%s", name, field[0] ? " " : "", field);
+	else if (object.kind == STORE_INSTANCE && field[0] && field[0] != '<')
+		(void)snprintf(buf, size, "%s.%s", name, field);
+	else if (heap_is_thread(q->heap, ix))
+		(void)snprintf(buf, size, "thread %s", what);
+	else
+		(void)snprintf(buf, size, "%s%s%s", name, field[0] == '<' ? " " : "", field);
+	return HDB_OK;
+}
+
+/*
+ * An application's class that holds what comes next only because each object has a class and each
+ * class a loader, or by a field that all threads have, is not to blame.
+ */
+static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
+		     enum leak_blame *out, struct hdb_error *err)
+{
+	char holds[NAME_MAX_BYTES];
+	struct heap_value value;
+	int r = query_leak_path_holds(q, path, i, holds, sizeof(holds), err);
+
+	if (r != HDB_OK || !holds[0])
+		return r;
+	if (strcmp(holds, "<class>") == 0 || strcmp(holds, "<class loader>") == 0 ||
+	    strcmp(holds, "<super>") == 0) {
+		*out = BLAME_PLATFORM;
+	} else if (heap_is_thread(q->heap, path->nodes[i])) {
+		r = strcmp(holds, "<local variable>") == 0 ?
+			    HDB_OK :
+			    heap_field_value(q->heap, path->nodes[i], "java.lang.Thread", holds,
+					     &value, err);
+		*out = r == HDB_OK ? BLAME_THREAD : BLAME_OWN;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int blame(struct query *q, const struct query_leak_path *path, size_t i,
+		 enum leak_blame *out, struct hdb_error *err)
+{
+	const uint32_t ix = path->nodes[i];
+	struct heap_object object;
+	const int r = heap_object(q->heap, ix, &object, err);
+
+	if (r < 0)
+		return r;
+	/* An array only passes on what its owner holds. */
+	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
+		*out = BLAME_ARRAY;
+	else if (!query_is_platform_class(heap_class_name(q->heap, object.kind == STORE_CLASS ?
+									   (uint32_t)object.length :
+									   object.class_no)))
+		*out = BLAME_OWN;
+	else if (object.kind == STORE_CLASS)
+		*out = BLAME_STATIC;
+	else
+		*out = heap_is_thread(q->heap, ix) ? BLAME_THREAD : BLAME_PLATFORM;
+	return *out == BLAME_OWN ? weigh_own(q, path, i, out, err) : HDB_OK;
+}
+
+int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
+		     enum leak_blame *best, struct hdb_error *err)
+{
+	enum leak_blame end = BLAME_ARRAY;
+	int result = path->count ? blame(q, path, path->count - 1, &end, err) : HDB_OK;
+
+	*best = BLAME_ARRAY;
+	*chosen = 0;
+	for (size_t i = path->count ? path->count - 1 : 0; i > 0 && result >= 0; i--) {
+		enum leak_blame here;
+		const int r = blame(q, path, i - 1, &here, err);
+
+		if (r < 0)
+			return r;
+		if (here > *best) {
+			*best = here;
+			*chosen = i - 1;
+		}
+	}
+	if ((end > *best && !path->is_end_kept) || path->count == 1) {
+		*best = end;
+		*chosen = path->count - 1;
+	}
+	return result < 0 ? result : HDB_OK;
+}
+
+/* The ThreadLocal whose value the path goes through: HDB_NOTFOUND if it goes through none. */
+static int find_thread_local(struct query *q, const struct query_leak_path *path, size_t *step,
+			     uint32_t *key, struct hdb_error *err)
+{
+	for (size_t i = path->count; i > 0; i--) {
+		struct heap_object object;
+		const int r = heap_object(q->heap, path->nodes[i - 1], &object, err);
+
+		if (r < 0)
+			return r;
+		*step = i - 1;
+		if (object.kind == STORE_INSTANCE &&
+		    strcmp(heap_class_name(q->heap, object.class_no),
+			   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0)
+			return heap_field_object(q->heap, object.ix, NULL, "referent", key, err);
+	}
+	return HDB_NOTFOUND;
+}
+
+/* "thread-local com.acme.Context.CURRENT (static) of thread "pool-1-thread-1"". */
+static int thread_local_text(struct query *q, const struct query_leak_path *path, uint32_t key,
+			     char *buf, size_t size, struct hdb_error *err)
+{
+	char owner[NAME_MAX_BYTES] = "", thread[NAME_MAX_BYTES];
+	struct query_leak_path to_key;
+	enum leak_blame best;
+	size_t step;
+	int r = query_leak_path_find(q, key, &to_key, err);
+
+	if (r == HDB_OK && to_key.count)
+		r = leak_choose_step(q, &to_key, &step, &best, err);
+	if (r == HDB_OK && to_key.count)
+		r = holder_text(q, &to_key, step, owner, sizeof(owner), err);
+	if (r != HDB_OK)
+		return r;
+	query_describe(q, path->nodes[0], thread, sizeof(thread));
+	(void)snprintf(buf, size, "thread-local %s of thread %s", owner, thread);
+	return HDB_OK;
+}
+
+/*
+ * ", in com.acme.App.CACHE (static)": the suspect, if it is another step, further up, and not the
+ * platform's.
+ */
+static int add_suspect_step(struct query *q, const struct query_leak_path *path, size_t chosen,
+			    uint32_t suspect_ix, char *buf, size_t size, struct hdb_error *err)
+{
+	const size_t used = strlen(buf);
+	char text[2 * NAME_MAX_BYTES];
+
+	for (size_t i = 0; i < chosen; i++) {
+		enum leak_blame here;
+		int r;
+
+		if (path->nodes[i] != suspect_ix)
+			continue;
+		r = blame(q, path, i, &here, err);
+		if (r == HDB_OK && here == BLAME_OWN)
+			r = holder_text(q, path, i, text, sizeof(text), err);
+		if (r == HDB_OK && here == BLAME_OWN)
+			(void)snprintf(buf + used, size - used, ", in %s", text);
+		return r;
+	}
+	return HDB_OK;
+}
+
+/* ---- the end of a path, where it is to blame itself: by which fields ---- */
+
+/* A field of the end, by what it keeps alone. */
+struct end_field {
+	uint64_t retained_bytes;
+	uint32_t ix;
+	char name[NAME_MAX_BYTES];
+};
+
+struct end_fields {
+	struct end_field list[END_FIELDS_SHOWN]; /* largest first */
+	size_t count;
+	uint64_t more; /* that keep as much as matters, and are not in the list */
+	uint64_t least_bytes;
+	uint64_t kept_bytes; /* by all fields */
+};
+
+static void keep_field(struct end_fields *f, const struct end_field *field)
+{
+	size_t at = f->count;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (f->list[i].ix == field->ix)
+			return;
+	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
+		at--;
+	if (f->count == END_FIELDS_SHOWN) {
+		/* The one that falls out, or does not come in. */
+		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
+			   f->least_bytes;
+		if (at == f->count)
+			return;
+	} else {
+		f->count++;
+	}
+	memmove(&f->list[at + 1], &f->list[at], (f->count - 1 - at) * sizeof(f->list[0]));
+	f->list[at] = *field;
+}
+
+/* The fields that keep what nobody else does. */
+static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fields,
+			   struct end_fields *out, struct hdb_error *err)
+{
+	int r;
+
+	while ((r = heap_fields_next(fields, err)) == HDB_OK) {
+		struct end_field field = { .retained_bytes = 0 };
+		uint32_t dominator;
+
+		if (fields->value.type != HPROF_OBJECT || !fields->value.bits)
+			continue;
+		r = heap_find(q->heap, fields->value.bits, &field.ix, err);
+		if (r == HDB_NOTFOUND)
+			continue;
+		if (r == HDB_OK)
+			r = derive_dominator(q->derive, field.ix, &dominator, err);
+		if (r == HDB_OK && dominator == ix)
+			r = derive_retained(q->derive, field.ix, &field.retained_bytes, err);
+		if (r == HDB_OK && field.retained_bytes)
+			r = heap_text(q->heap, fields->field.name_text, field.name,
+				      sizeof(field.name), err);
+		if (r < 0)
+			return r;
+		/* What the VM keeps for the class's code is no field of the program's. */
+		if (!field.retained_bytes || field.name[0] == '<')
+			continue;
+		out->kept_bytes += field.retained_bytes;
+		keep_field(out, &field);
+	}
+	return r == HDB_END ? HDB_OK : r;
+}
+
+/*
+ * "com.acme.App.CACHE (static), com.acme.App.LOG (static)": those that keep most; "" if none keeps
+ * anything.
+ */
+static int end_fields_text(struct query *q, uint32_t ix, char *buf, size_t size,
+			   struct hdb_error *err)
+{
+	struct end_fields found = { .count = 0 };
+	struct heap_fields fields;
+	struct heap_object object;
+	bool is_static;
+	uint64_t own;
+	size_t used = 0;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	buf[0] = '\0';
+	is_static = object.kind == STORE_CLASS;
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, ix, &own, err);
+	if (r != HDB_OK || (!is_static && object.kind != STORE_INSTANCE))
+		return r;
+	found.least_bytes = own / END_FIELD_PART;
+	if (is_static)
+		heap_statics_begin(q->heap, (uint32_t)object.length, &fields);
+	else
+		r = heap_fields_begin(q->heap, ix, &fields, err);
+	if (r == HDB_OK)
+		r = find_end_fields(q, ix, &fields, &found, err);
+	if (r != HDB_OK)
+		return r == HDB_ECHANGED ? HDB_OK : r;
+	/*
+	 * Of a graph that several fields lead into, each keeps nearly nothing, and all together do.
+	 */
+	if (found.kept_bytes < own / 2)
+		found.least_bytes = 0;
+	for (size_t i = 0; i < found.count && used < size; i++) {
+		if (i && found.list[i].retained_bytes < found.least_bytes)
+			break;
+		used += (size_t)snprintf(buf + used, size - used, "%s%s.%s%s", used ? ", " : "",
+					 heap_class_name(q->heap, is_static ?
+									  (uint32_t)object.length :
+									  object.class_no),
+					 found.list[i].name, is_static ? " (static)" : "");
+	}
+	if (found.more && used < size)
+		(void)snprintf(buf + used, size - used, " and %" PRIu64 " more", found.more);
+	return HDB_OK;
+}
+
+/* Who is to blame if the end of the path is. */
+static int end_text(struct query *q, const struct query_leak_path *path, char *buf, size_t size,
+		    struct hdb_error *err)
+{
+	const uint32_t ix = path->nodes[path->count - 1];
+	char roots[NAME_MAX_BYTES];
+	int r = heap_is_thread(q->heap, ix) ? HDB_OK : end_fields_text(q, ix, buf, size, err);
+
+	if (r != HDB_OK || buf[0])
+		return r;
+	r = holder_text(q, path, path->count - 1, buf, size, err);
+	if (r != HDB_OK || path->count > 1 || heap_is_thread(q->heap, ix))
+		return r;
+	query_leak_roots(q, ix, roots, sizeof(roots));
+	if (roots[0])
+		(void)snprintf(buf, size, "a GC root: %s", roots);
+	return HDB_OK;
+}
+
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		       char *buf, size_t size, struct hdb_error *err)
+{
+	size_t chosen, entry = 0;
+	enum leak_blame best;
+	uint32_t key;
+	int r;
+
+	buf[0] = '\0';
+	if (!path->count)
+		return HDB_OK;
+	r = leak_choose_step(q, path, &chosen, &best, err);
+	if (r != HDB_OK)
+		return r;
+	r = find_thread_local(q, path, &entry, &key, err);
+	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
+	    heap_is_thread(q->heap, path->nodes[0]))
+		return thread_local_text(q, path, key, buf, size, err);
+	if (r < 0 && r != HDB_ECHANGED)
+		return r;
+	if (chosen + 1 == path->count && !path->is_end_kept)
+		return end_text(q, path, buf, size, err);
+	r = holder_text(q, path, chosen, buf, size, err);
+	return r == HDB_OK ? add_suspect_step(q, path, chosen, suspect_ix, buf, size, err) : r;
+}

@@ -1,0 +1,19 @@
+/*
+ * queries/leaks/leak_blame.h - how well the steps of a path explain it.
+ */
+#ifndef QUERIES_LEAKS_LEAK_BLAME_H
+#define QUERIES_LEAKS_LEAK_BLAME_H
+
+#include "queries/leaks/leak_parts.h"
+
+/* By what a step is, the best last. An array only passes on what its owner holds. */
+enum leak_blame { BLAME_ARRAY, BLAME_PLATFORM, BLAME_THREAD, BLAME_STATIC, BLAME_OWN };
+
+/*
+ * The last of the steps that explain most; the end of the path, which holds nothing on it, only if
+ * no other is own.
+ */
+int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
+		     enum leak_blame *best, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * queries/leaks/leak_holders.c - who is to blame for a leak suspect, where several hold it.
+ *
+ * Whatever dominates the suspect is on every path to it. Above the topmost of these, the shortest
+ * path is only one of several, and often not the one that explains most: a map that a static field
+ * holds is also in a local variable of whoever works with it. So all that refer to this topmost
+ * object from outside are looked at, and named, those that last first.
+ */
+#include "heap/collections/collections.h"
+#include "heap/threads.h"
+#include "heap/values/values.h"
+#include "queries/leaks/leak_blame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 1024
+/* References to the topmost object that are looked at. */
+#define HOLDERS_LOOKED 4096u
+/* Holders of different names that are told apart, and named. */
+#define HOLDERS_MAX 64u
+#define HOLDERS_SHOWN 3u
+/* Steps up the dominator tree for all of them: tenths of a second, on lists. */
+#define STEPS_MAX 4000000u
+
+/*
+ * The best first: a field of the application's, static or below a static, or below a local; others;
+ * locals.
+ */
+enum rank { RANK_OWN, RANK_OWN_OF_LOCAL, RANK_PLATFORM_STATIC, RANK_OTHER, RANK_LOCAL };
+
+struct holder {
+	enum rank rank;
+	size_t steps; /* from its root */
+	uint32_t ix;
+	char name[NAME_MAX_BYTES];
+};
+
+struct holders {
+	struct holder list[HOLDERS_MAX]; /* of different names */
+	size_t count;
+	bool has_more; /* not all were looked at */
+	uint64_t steps;
+};
+
+/*
+ * The object of the path above which other paths lead elsewhere; path->count if it is in the gap.
+ */
+static int find_topmost(struct query *q, const struct query_leak_path *path, size_t *out,
+			struct hdb_error *err)
+{
+	uint32_t at = path->nodes[path->count - 1], up = at;
+	uint64_t steps = 0;
+	int r = HDB_OK;
+
+	do {
+		at = up;
+		r = derive_dominator(q->derive, at, &up, err);
+	} while (r == HDB_OK && up != GRAPH_NONE && up != at && steps++ < q->heap->object_count);
+	for (*out = 0; *out < path->count && path->nodes[*out] != at; (*out)++)
+		;
+	return r;
+}
+
+/* Whether `top` dominates an object; also if that takes too long to say. */
+static int is_below(struct query *q, struct holders *h, uint32_t ix, uint32_t top, bool *out,
+		    struct hdb_error *err)
+{
+	uint32_t up = ix;
+	int r = HDB_OK;
+
+	do {
+		ix = up;
+		*out = ix == top || h->steps >= STEPS_MAX;
+		if (!*out)
+			r = derive_dominator(q->derive, ix, &up, err);
+	} while (r == HDB_OK && !*out && up != GRAPH_NONE && up != ix && h->steps++ < STEPS_MAX);
+	h->has_more |= h->steps >= STEPS_MAX;
+	return r;
+}
+
+/*
+ * The path to a holder and on along the old one from step `at`; count 0 if there is none, or no
+ * room.
+ */
+static int make_path(struct query *q, uint32_t holder_ix, const struct query_leak_path *old,
+		     size_t at, struct query_leak_path *out, struct hdb_error *err)
+{
+	const size_t rest = old->count - at;
+	const bool has_gap = old->gap && old->gap_at > at;
+	int r = query_leak_path_find(q, holder_ix, out, err);
+
+	for (size_t i = 0; r == HDB_OK && i < out->count; i++)
+		if (out->nodes[i] == old->nodes[at])
+			out->count = 0;
+	if (r != HDB_OK || !out->count)
+		return r;
+	if (!out->is_strong || out->count + rest > 2 * LEAK_PATH_ENDS || (out->gap && has_gap)) {
+		out->count = 0;
+		return HDB_OK;
+	}
+	if (!out->gap)
+		out->gap_at = has_gap ? out->count + old->gap_at - at : out->count + rest;
+	out->gap += has_gap ? old->gap : 0;
+	memcpy(out->nodes + out->count, old->nodes + at, rest * sizeof(old->nodes[0]));
+	out->count += rest;
+	out->is_end_kept = old->is_end_kept;
+	return HDB_OK;
+}
+
+static int rank_of(struct query *q, const struct query_leak_path *path, enum rank *out,
+		   struct hdb_error *err)
+{
+	enum leak_blame best = BLAME_ARRAY;
+	char holds[NAME_MAX_BYTES] = "";
+	bool is_local = false;
+	size_t chosen;
+	int r = leak_choose_step(q, path, &chosen, &best, err);
+
+	if (r == HDB_OK && heap_is_thread(q->heap, path->nodes[0])) {
+		r = query_leak_path_holds(q, path, 0, holds, sizeof(holds), err);
+		is_local = strcmp(holds, "<local variable>") == 0;
+	}
+	*out = best == BLAME_OWN    ? (is_local ? RANK_OWN_OF_LOCAL : RANK_OWN) :
+	       best == BLAME_STATIC ? RANK_PLATFORM_STATIC :
+	       is_local             ? RANK_LOCAL :
+				      RANK_OTHER;
+	return r;
+}
+
+static int compare(const struct holder *a, const struct holder *b)
+{
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->steps != b->steps)
+		return a->steps < b->steps ? -1 : 1;
+	return a->ix < b->ix ? -1 : a->ix > b->ix;
+}
+
+static int compare_void(const void *a, const void *b)
+{
+	return compare(a, b);
+}
+
+/* Each name once, at its best. */
+static void keep(struct holders *h, const struct holder *holder)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		if (strcmp(h->list[i].name, holder->name) != 0)
+			continue;
+		if (compare(holder, &h->list[i]) < 0)
+			h->list[i] = *holder;
+		return;
+	}
+	if (h->count < HOLDERS_MAX)
+		h->list[h->count++] = *holder;
+	else
+		h->has_more = true;
+}
+
+/* One that refers to the topmost object of the path, step `at`. */
+static int look_at(struct query *q, struct holders *h, const struct query_leak_path *path,
+		   size_t at, uint32_t ix, struct hdb_error *err)
+{
+	struct holder holder = { .ix = ix };
+	struct query_leak_path to;
+	uint32_t parent;
+	uint8_t strength;
+	char holds[NAME_MAX_BYTES];
+	bool is_strong, is_inside = false;
+	int r = derive_reach(q->derive, true, ix, &is_strong, &parent, err);
+
+	if (r != HDB_OK || !is_strong)
+		return r;
+	r = heap_strength(q->heap, ix, path->nodes[at], &strength, err);
+	if (r != HDB_OK || strength != STORE_STRONG)
+		return r;
+	r = is_below(q, h, ix, path->nodes[at], &is_inside, err);
+	if (r != HDB_OK || is_inside)
+		return r;
+	r = make_path(q, ix, path, at, &to, err);
+	if (r != HDB_OK || !to.count)
+		return r;
+	/* Classes, their objects and threads hold class loaders without meaning to. */
+	r = query_leak_path_holds(q, &to, to.count - (path->count - at) - 1, holds, sizeof(holds),
+				  err);
+	if (r != HDB_OK || strcmp(holds, "<class loader>") == 0 ||
+	    strcmp(holds, "contextClassLoader") == 0)
+		return r;
+	/* The name is that of the way to the topmost object. */
+	to.count -= path->count - at - 1;
+	to.is_end_kept = true;
+	holder.steps = to.count;
+	r = rank_of(q, &to, &holder.rank, err);
+	if (r == HDB_OK)
+		r = query_leak_culprit(q, &to, HEAP_NONE, holder.name, sizeof(holder.name), err);
+	if (r == HDB_OK)
+		keep(h, &holder);
+	return r;
+}
+
+static int find_holders(struct query *q, const struct query_leak_path *path, size_t at,
+			struct holders *h, struct hdb_error *err)
+{
+	struct store_lists referrers;
+	const uint32_t *batch;
+	size_t count = 1;
+	uint64_t done = 0;
+	int r = derive_referrers(q->derive, &referrers, err);
+
+	if (r == HDB_OK)
+		r = store_lists_begin(&referrers, path->nodes[at], NULL, err);
+	while (r == HDB_OK && count && done < HOLDERS_LOOKED) {
+		r = store_lists_next(&referrers, &batch, &count, err);
+		for (size_t i = 0; i < count && r == HDB_OK; i++, done++)
+			r = look_at(q, h, path, at, batch[i], err);
+		if (r == HDB_OK)
+			r = base_step(q->work, done, err);
+	}
+	h->has_more |= done >= HOLDERS_LOOKED;
+	if (h->count > 1)
+		qsort(h->list, h->count, sizeof(h->list[0]), compare_void);
+	return r;
+}
+
+static void name_all(const struct holders *h, char *buf, size_t size)
+{
+	const size_t more = h->count > HOLDERS_SHOWN ? h->count - HOLDERS_SHOWN : 0;
+	size_t used = 0;
+
+	for (size_t i = 0; i < h->count - more && used < size; i++) {
+		const char *before = i == 0                            ? "" :
+				     i + 1 == h->count && !h->has_more ? " and " :
+									 ", ";
+
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", before, h->list[i].name);
+	}
+	if (used < size && h->has_more)
+		(void)snprintf(buf + used, size - used, " and others");
+	else if (used < size && more)
+		(void)snprintf(buf + used, size - used, " and %zu more", more);
+}
+
+/*
+ * If no field of an application's is among the holders, the topmost object's own field says more
+ * than who holds it: "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Collections only
+ * pass on.
+ */
+static int name_topmost(struct query *q, const struct holders *h,
+			const struct query_leak_path *path, size_t at, char *buf, size_t size,
+			struct hdb_error *err)
+{
+	char holds[NAME_MAX_BYTES];
+	struct heap_object object;
+	int r = heap_object(q->heap, path->nodes[at], &object, err);
+
+	buf[0] = '\0';
+	if (r != HDB_OK || object.kind != STORE_INSTANCE || h->list[0].rank <= RANK_OWN_OF_LOCAL ||
+	    heap_collection_rule(q->heap, object.class_no))
+		return r;
+	r = query_leak_path_holds(q, path, at, holds, sizeof(holds), err);
+	if (r == HDB_OK && holds[0] && holds[0] != '<')
+		(void)snprintf(buf, size, "%s.%s, in ", heap_class_name(q->heap, object.class_no),
+			       holds);
+	return r;
+}
+
+/*
+ * Whether other holders than the path's would be named: not if what is to blame is below where
+ * paths part.
+ */
+static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
+			struct hdb_error *err)
+{
+	enum leak_blame best;
+	struct heap_object object = { 0 };
+	size_t chosen;
+	int r = find_topmost(q, path, at, err);
+
+	*any = false;
+	if (r != HDB_OK || *at == 0 || *at == path->count || !path->is_strong)
+		return r;
+	r = leak_choose_step(q, path, &chosen, &best, err);
+	if (r == HDB_OK)
+		r = heap_object(q->heap, path->nodes[*at], &object, err);
+	/*
+	 * Classes are held by their loaders and by all their objects, which explains nothing. A
+	 * static field below a class loader explains more than who holds the loader, be it the
+	 * platform's.
+	 */
+	*any = r == HDB_OK && object.kind != STORE_CLASS &&
+	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
+	return r;
+}
+
+int query_leak_blame(struct query *q, uint32_t end_ix, uint32_t suspect_ix,
+		     struct query_leak_path *path, char *buf, size_t size, struct hdb_error *err)
+{
+	struct holders *h = NULL;
+	struct query_leak_path better = { .count = 0 };
+	size_t at = 0, used;
+	bool any = false;
+	int r = query_leak_path_find(q, end_ix, path, err);
+
+	buf[0] = '\0';
+	if (r == HDB_OK && path->count)
+		r = find_parting(q, path, &at, &any, err);
+	if (r == HDB_OK && any) {
+		h = calloc(1, sizeof(*h));
+		r = h ? find_holders(q, path, at, h, err) :
+			hdb_fail_memory(err, "holders of a suspect", sizeof(*h));
+	}
+	if (r == HDB_OK && any && h->count) {
+		r = name_topmost(q, h, path, at, buf, size, err);
+		if (r == HDB_OK)
+			r = make_path(q, h->list[0].ix, path, at, &better, err);
+		if (r == HDB_OK && better.count)
+			*path = better;
+	}
+	used = strlen(buf);
+	if (r == HDB_OK && any && (h->count > 1 || used))
+		name_all(h, buf + used, size - used);
+	else if (r == HDB_OK)
+		r = query_leak_culprit(q, path, suspect_ix, buf, size, err);
+	free(h);
+	return r;
+}

@@ -1,0 +1,513 @@
+/*
+ * queries/leaks/leak_parts.c - what accumulates in a leak suspect, by class.
+ */
+#include "queries/leaks/leak_parts.h"
+
+#include "query/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Children that are followed down to what they hold: half a second of work. Of more, one of each so
+ * many.
+ */
+#define ELEMENTS_FOLLOWED 400000u
+/* Nodes of a list that are followed: a second of work. */
+#define NODES_FOLLOWED 2000000u
+/* So many of the largest are followed in any case. */
+#define ELEMENTS_ALL 1024u
+/* An entry dominates a key, a value and the next entry at most. */
+#define ELEMENT_CHILDREN 4u
+/* Objects that wait, and steps, below one child: buckets and wrappers in wrappers. */
+#define ELEMENT_STACK 64u
+#define ELEMENT_STEPS 64u
+#define ELEMENT_ENDS (ELEMENT_STACK + ELEMENT_STEPS)
+/* Classes that are listed one by one (MAT: 20). */
+#define CLASSES_SHOWN 8u
+/* Standard errors that 95 of 100 estimates are not farther away than. */
+#define ERRORS_95 1.96
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 4096u
+
+static int compare_retained(const void *a, const void *b)
+{
+	const struct query_class_sum *x = a, *y = b;
+
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	if (x->shallow_bytes != y->shallow_bytes)
+		return x->shallow_bytes > y->shallow_bytes ? -1 : 1;
+	if ((x->count != 0) != (y->count != 0))
+		return x->count ? -1 : 1;
+	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
+}
+
+static int add_row(struct query_story *story, const char *kind, uint64_t part, uint64_t step,
+		   const struct query_class_sum *sum, size_t label, bool with_retained,
+		   struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row(kind, part);
+
+	row.step = step;
+	row.class_no = sum->class_no;
+	row.label = label;
+	row.count = sum->count;
+	row.shallow_bytes = sum->shallow_bytes;
+	if (with_retained)
+		row.retained_bytes = sum->retained_bytes;
+	return query_story_add(story, &row, err);
+}
+
+static int add_sorted(struct query_story *story, const char *kind, uint64_t part,
+		      const struct query_class_sum *classes, size_t count, bool with_retained,
+		      struct hdb_error *err)
+{
+	struct query_class_sum others = { .class_no = HEAP_NONE };
+	size_t label;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		if (i < CLASSES_SHOWN) {
+			r = add_row(story, kind, part, i, &classes[i], 0, with_retained, err);
+			continue;
+		}
+		others.count += classes[i].count;
+		others.shallow_bytes += classes[i].shallow_bytes;
+		others.retained_bytes += classes[i].retained_bytes;
+	}
+	if (r != HDB_OK || count <= CLASSES_SHOWN)
+		return r;
+	r = query_story_text(story, &label, err, "others: %zu class%s", count - CLASSES_SHOWN,
+			     count - CLASSES_SHOWN == 1 ? "" : "es");
+	return r == HDB_OK ? add_row(story, kind, part, CLASSES_SHOWN, &others, label,
+				     with_retained, err) :
+			     r;
+}
+
+/* Lists the largest classes, and puts the others in one row. */
+static int tell_classes(struct query_story *story, const char *kind, uint64_t part,
+			const struct query_class_sum *classes, uint32_t class_count,
+			bool with_retained, struct hdb_error *err)
+{
+	struct base_vec used = { 0 };
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < class_count && r == HDB_OK; no++)
+		if (classes[no].count)
+			r = base_vec_push(&used, &classes[no], sizeof(classes[no]), err);
+	if (used.count)
+		qsort(used.data, used.count, sizeof(*classes), compare_retained);
+	if (r == HDB_OK)
+		r = add_sorted(story, kind, part, used.data, used.count, with_retained, err);
+	base_vec_release(&used);
+	return r;
+}
+
+int query_leak_children(struct query_story *story, uint64_t part,
+			const struct query_leak_sums *sums, size_t suspect_no,
+			struct hdb_error *err)
+{
+	return tell_classes(story, "child", part, query_leak_sums_children(sums, suspect_no),
+			    sums->class_count, true, err);
+}
+
+int query_leak_contents(struct query_story *story, uint64_t part,
+			const struct query_leak_sums *sums, size_t suspect_no,
+			struct hdb_error *err)
+{
+	return tell_classes(story, "content", part, query_leak_sums_contents(sums, suspect_no),
+			    sums->class_count, false, err);
+}
+
+/* ---- what the children hold ---- */
+
+struct elements {
+	struct query_class_sum *classes;
+	double *count_squares, *byte_squares; /* by class: of what each chosen child stands for */
+	uint8_t *is_platform;                 /* by class */
+	uint8_t *is_end; /* by class: such children hold nothing else; they are counted already */
+	struct store_lists lists;
+	uint64_t every;            /* 1: all are followed */
+	uint64_t length, followed; /* children of the point */
+};
+
+/*
+ * Puts what an object dominates in its place if that is a few objects which keep most of it: the
+ * values of entries, of wrappers, the next entries of a bucket. *taken: whether it did.
+ */
+static int replace_element(struct query *q, struct elements *e, uint32_t *stack, size_t *depth,
+			   bool *taken, struct hdb_error *err)
+{
+	const uint32_t ix = stack[*depth - 1];
+	uint64_t own, sum = 0, length = 0;
+	const uint32_t *batch;
+	size_t count;
+	int r = derive_retained(q->derive, ix, &own, err);
+
+	*taken = false;
+	if (r == HDB_OK)
+		r = store_lists_begin(&e->lists, ix, &length, err);
+	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
+	    *depth + length - 1 > ELEMENT_STACK)
+		return r;
+	r = store_lists_next(&e->lists, &batch, &count, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		uint64_t bytes;
+
+		r = derive_retained(q->derive, batch[i], &bytes, err);
+		sum += r == HDB_OK ? bytes : 0;
+	}
+	if (r != HDB_OK || count < length || sum <= own / 2)
+		return r;
+	memcpy(stack + *depth - 1, batch, count * sizeof(*batch));
+	*depth += count - 1;
+	*taken = true;
+	return HDB_OK;
+}
+
+/* What one child holds in the end: itself if all of that is the platform's. */
+static int find_ends(struct query *q, struct elements *e, uint32_t ix, uint32_t *ends,
+		     size_t *end_count, struct hdb_error *err)
+{
+	uint32_t stack[ELEMENT_STACK] = { ix };
+	size_t depth = 1;
+	bool has_own = false;
+	int r = HDB_OK;
+
+	*end_count = 0;
+	for (unsigned steps = 0; depth && steps < ELEMENT_STEPS && r == HDB_OK; steps++) {
+		struct heap_object object;
+		bool is_replaced = false;
+
+		r = heap_object(q->heap, stack[depth - 1], &object, err);
+		if (r == HDB_OK && e->is_platform[object.class_no])
+			r = replace_element(q, e, stack, &depth, &is_replaced, err);
+		if (is_replaced || r != HDB_OK)
+			continue;
+		has_own |= !e->is_platform[object.class_no];
+		ends[(*end_count)++] = stack[--depth];
+	}
+	while (depth)
+		ends[(*end_count)++] = stack[--depth];
+	if (!has_own) {
+		ends[0] = ix;
+		*end_count = 1;
+	}
+	return r;
+}
+
+/* Adds what one child holds, by class, so many times. */
+static void add_ends(struct elements *e, struct query_class_sum *ends, size_t count, uint64_t times)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t no = ends[i].class_no;
+
+		for (size_t j = count - 1; j > i; j--) {
+			if (ends[j].class_no != no)
+				continue;
+			ends[i].count += ends[j].count;
+			ends[i].shallow_bytes += ends[j].shallow_bytes;
+			ends[i].retained_bytes += ends[j].retained_bytes;
+			ends[j] = ends[--count];
+		}
+		e->classes[no].count += ends[i].count * times;
+		e->classes[no].shallow_bytes += ends[i].shallow_bytes * times;
+		e->classes[no].retained_bytes += ends[i].retained_bytes * times;
+		if (times > 1) {
+			const double n = (double)ends[i].count * (double)times;
+			const double bytes = (double)ends[i].retained_bytes * (double)times;
+
+			e->count_squares[no] += n * n;
+			e->byte_squares[no] += bytes * bytes;
+		}
+	}
+}
+
+/* Follows one child, which stands for so many. */
+static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64_t times,
+			struct hdb_error *err)
+{
+	struct query_class_sum sums[ELEMENT_ENDS];
+	uint32_t ends[ELEMENT_ENDS];
+	struct heap_object object;
+	size_t count = 0;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	e->followed++;
+	if (r != HDB_OK || e->is_end[object.class_no])
+		return r;
+	r = find_ends(q, e, ix, ends, &count, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		r = heap_object(q->heap, ends[i], &object, err);
+		sums[i] = (struct query_class_sum){ .class_no = object.class_no,
+						    .count = 1,
+						    .shallow_bytes = object.shallow_bytes };
+		if (r == HDB_OK)
+			r = derive_retained(q->derive, ends[i], &sums[i].retained_bytes, err);
+	}
+	if (r == HDB_OK)
+		add_ends(e, sums, count, times);
+	return r;
+}
+
+/* A number that looks random and is the same in each run (splitmix64). */
+static uint64_t scramble(uint64_t v)
+{
+	v += 0x9e3779b97f4a7c15u;
+	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
+	v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+	return v ^ v >> 31;
+}
+
+/*
+ * How many children the one at a place stands for, 0: it is passed over. The largest ones stand for
+ * themselves; of the others one of each `every` that follow one another is chosen by chance, so
+ * that none is likelier than another.
+ */
+static uint64_t times_of(const struct elements *e, uint64_t at)
+{
+	uint64_t run, first, size;
+
+	if (e->every == 1 || at < ELEMENTS_ALL)
+		return 1;
+	run = (at - ELEMENTS_ALL) / e->every;
+	first = ELEMENTS_ALL + run * e->every;
+	size = e->length - first < e->every ? e->length - first : e->every;
+	return at - first == scramble(run) % size ? size : 0;
+}
+
+static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
+			   struct hdb_error *err)
+{
+	struct store_lists children;
+	const uint32_t *batch;
+	uint64_t done = 0;
+	size_t count = 1;
+	int r = derive_children(q->derive, &children, err);
+
+	if (r == HDB_OK)
+		r = derive_children(q->derive, &e->lists, err);
+	if (r == HDB_OK)
+		r = store_lists_begin(&children, point_ix, &e->length, err);
+	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
+	while (r == HDB_OK && count) {
+		r = store_lists_next(&children, &batch, &count, err);
+		for (size_t i = 0; i < count && r == HDB_OK; i++, done++) {
+			const uint64_t times = times_of(e, done);
+
+			if (times)
+				r = follow_child(q, e, batch[i], times, err);
+			if (r == HDB_OK && done % STEP_OBJECTS == 0)
+				r = base_step(q->work, done, err);
+		}
+	}
+	return r;
+}
+
+/*
+ * Children that are not the platform's are elements, and so are arrays of numbers; *any: whether
+ * there are others.
+ */
+static void take_ends(struct elements *e, const struct query_leak_sums *sums, size_t suspect_no,
+		      bool *any)
+{
+	const struct query_class_sum *children = query_leak_sums_children(sums, suspect_no);
+
+	for (uint32_t no = 0; no < sums->class_count; no++) {
+		if (!children[no].count)
+			continue;
+		if (e->is_end[no])
+			e->classes[no] = children[no];
+		else
+			*any = true;
+	}
+}
+
+/* ---- what the nodes of a list hold ---- */
+
+/* Of the others of a node: what the list is about. */
+static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
+{
+	struct query_class_sum sum = { .count = 1 };
+	struct heap_object object;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	if (r == HDB_OK && !e->is_end[object.class_no])
+		return follow_child(q, e, ix, 1, err);
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, ix, &sum.retained_bytes, err);
+	sum.class_no = object.class_no;
+	sum.shallow_bytes = object.shallow_bytes;
+	if (r == HDB_OK)
+		add_ends(e, &sum, 1, 1);
+	return r;
+}
+
+/*
+ * Takes what a node dominates but the next node, or the node itself if it is the application's or
+ * that is nothing. *next is HEAP_NONE at the end. A node counts without the rest of the list.
+ */
+static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t *next,
+		     struct hdb_error *err)
+{
+	struct heap_object node, child;
+	struct query_class_sum sum = { .count = 1 };
+	uint32_t items[ELEMENT_CHILDREN];
+	const uint32_t *batch;
+	size_t count = 0, item_count = 0;
+	uint64_t rest = 0;
+	int r = heap_object(q->heap, ix, &node, err);
+
+	*next = HEAP_NONE;
+	if (r == HDB_OK)
+		r = store_lists_begin(&e->lists, ix, NULL, err);
+	if (r == HDB_OK)
+		r = store_lists_next(&e->lists, &batch, &count, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		r = heap_object(q->heap, batch[i], &child, err);
+		if (r == HDB_OK && *next == HEAP_NONE && child.class_no == node.class_no)
+			*next = batch[i];
+		else if (item_count < ELEMENT_CHILDREN)
+			items[item_count++] = batch[i];
+	}
+	if (r == HDB_OK && *next != HEAP_NONE)
+		r = derive_retained(q->derive, *next, &rest, err);
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, ix, &sum.retained_bytes, err);
+	if (r == HDB_OK && (!e->is_platform[node.class_no] || !item_count)) {
+		sum.class_no = node.class_no;
+		sum.shallow_bytes = node.shallow_bytes;
+		sum.retained_bytes -= rest;
+		add_ends(e, &sum, 1, 1);
+		return HDB_OK;
+	}
+	for (size_t i = 0; i < item_count && r == HDB_OK; i++)
+		r = take_item(q, e, items[i], err);
+	return r;
+}
+
+static int follow_list(struct query *q, struct elements *e, struct query_story *story,
+		       uint64_t part, uint32_t ix, struct hdb_error *err)
+{
+	const size_t first = story->rows.count;
+	uint64_t nodes = 0;
+	size_t text = 0;
+	int r = derive_children(q->derive, &e->lists, err);
+
+	for (; r == HDB_OK && ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
+		r = take_node(q, e, ix, &ix, err);
+		if (r == HDB_OK && nodes % STEP_OBJECTS == 0)
+			r = base_step(q->work, nodes, err);
+	}
+	if (r == HDB_OK)
+		r = tell_classes(story, "element", part, e->classes, q->heap->class_count, true,
+				 err);
+	if (r == HDB_OK && ix != HEAP_NONE)
+		r = query_story_text(story, &text, err,
+				     "of the first %" PRIu64 " nodes of the list", nodes);
+	for (size_t i = first; i < story->rows.count && r == HDB_OK; i++)
+		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
+	return r;
+}
+
+/* A square root, well enough for an error (Newton); the library does without libm. */
+static double root_of(double v)
+{
+	double root = v > 1 ? v : 1;
+
+	if (v <= 0)
+		return 0;
+	while (root * root > v * 1.0001)
+		root = (root + v / root) / 2;
+	return root;
+}
+
+/* How far the estimates of a class may be away, in percent; a class has to be asked only once. */
+static double take_error(struct elements *e, const struct query_story_row *row, uint32_t no)
+{
+	const double count = row->count ? root_of(e->count_squares[no]) / (double)row->count : 0;
+	const double bytes = row->retained_bytes ?
+				     root_of(e->byte_squares[no]) / (double)row->retained_bytes :
+				     0;
+
+	e->count_squares[no] = e->byte_squares[no] = 0;
+	return 100 * ERRORS_95 * (count > bytes ? count : bytes);
+}
+
+/*
+ * Says of each row that is estimated what from, and how far it may be away. The row of all others
+ * comes last.
+ */
+static int mark_estimates(struct query_story *story, size_t first_row, struct elements *e,
+			  uint32_t class_count, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = first_row; i < story->rows.count && r == HDB_OK; i++) {
+		struct query_story_row *row = base_vec_at(&story->rows, struct query_story_row, i);
+		double error = 0;
+
+		if (row->class_no != HEAP_NONE)
+			error = take_error(e, row, row->class_no);
+		for (uint32_t no = 0; row->class_no == HEAP_NONE && no < class_count; no++)
+			error += take_error(e, row, no);
+		if (error > 0)
+			r = query_story_text(story, &row->text, err,
+					     "estimated from %" PRIu64 " of %" PRIu64
+					     " entries, within %.1f %% (95 of 100 times)",
+					     e->followed, e->length, error);
+	}
+	return r;
+}
+
+static int make_elements(struct query *q, struct elements *e, struct hdb_error *err)
+{
+	const size_t count = (size_t)q->heap->class_count + 1;
+
+	e->classes = calloc(count, sizeof(*e->classes));
+	e->count_squares = calloc(count, sizeof(*e->count_squares));
+	e->byte_squares = calloc(count, sizeof(*e->byte_squares));
+	e->is_platform = malloc(count);
+	e->is_end = calloc(count, 1);
+	if (!e->classes || !e->count_squares || !e->byte_squares || !e->is_platform || !e->is_end)
+		return hdb_fail_memory(err, "objects by class", count * sizeof(*e->classes));
+	for (uint32_t no = 0; no < q->heap->class_count; no++) {
+		const char *name = heap_class_name(q->heap, no);
+
+		e->classes[no].class_no = no;
+		e->is_platform[no] = query_is_platform_class(name);
+		e->is_end[no] = !e->is_platform[no] || query_is_number_array(name);
+	}
+	return HDB_OK;
+}
+
+int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
+			const struct query_suspect *suspect, const struct query_leak_sums *sums,
+			size_t suspect_no, struct hdb_error *err)
+{
+	const size_t first = story->rows.count;
+	struct elements e = { .every = 1 };
+	bool any = false;
+	int r;
+
+	if (suspect->point_ix == HEAP_NONE)
+		return HDB_OK;
+	r = make_elements(q, &e, err);
+	if (r == HDB_OK && suspect->is_list)
+		r = follow_list(q, &e, story, part, suspect->point_ix, err);
+	else if (r == HDB_OK)
+		take_ends(&e, sums, suspect_no, &any);
+	if (r == HDB_OK && any)
+		r = follow_children(q, &e, suspect->point_ix, err);
+	if (r == HDB_OK && !suspect->is_list)
+		r = tell_classes(story, "element", part, e.classes, sums->class_count, true, err);
+	if (r == HDB_OK && e.every > 1)
+		r = mark_estimates(story, first, &e, sums->class_count, err);
+	free(e.classes);
+	free(e.count_squares);
+	free(e.byte_squares);
+	free(e.is_platform);
+	free(e.is_end);
+	return r;
+}

@@ -1,0 +1,99 @@
+/*
+ * queries/leaks/leak_parts.h - what is told about a leak suspect: the path, who holds it, what
+ * piles up, the thread.
+ */
+#ifndef QUERIES_LEAKS_LEAK_PARTS_H
+#define QUERIES_LEAKS_LEAK_PARTS_H
+
+#include "query/leak_sums.h"
+#include "query/platform_classes.h"
+#include "query/report_rows.h"
+#include "query/suspects.h"
+
+/* Steps of a path that are told, half at each end; lists make paths of millions. */
+#define LEAK_PATH_ENDS 24u
+
+/* A shortest path, root first; the middle of a long one is left out. */
+struct query_leak_path {
+	uint32_t nodes[2 * LEAK_PATH_ENDS];
+	size_t count;     /* of them */
+	size_t gap_at;    /* before this one some are left out, if any are */
+	uint64_t gap;     /* how many */
+	bool is_strong;   /* false: through referents of weak, soft, phantom or final references */
+	bool is_end_kept; /* the caller sets it: the end is what is kept, never who is to blame */
+};
+
+/* The path to ix, off the reach tree: count 0 if no root reaches it. */
+int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
+			 struct hdb_error *err);
+
+/*
+ * The same along a tree of derive_reach_without: parents by object, HEAP_NONE of a root, itself if
+ * unreachable.
+ */
+int query_leak_path_along(struct query *q, const uint32_t *parents, uint32_t ix,
+			  struct query_leak_path *out, struct hdb_error *err);
+
+/* The field by which step `i` of a path holds the next one, or "" (last step, gap, no dump). */
+int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i, char *buf,
+			  size_t size, struct hdb_error *err);
+
+/* Appends its rows, of kind "path". */
+int query_leak_path_rows(struct query *q, struct query_story *story, uint64_t part,
+			 const struct query_leak_path *path, struct hdb_error *err);
+
+/* The root kinds of an object, "thread object, JNI global". */
+void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
+
+/*
+ * Who is to blame, in a few words: of the path's objects the last one of a class that is not the
+ * platform's and holds the next, and the field by which it does: "com.acme.Cache.entries (static)";
+ * else the ThreadLocal whose value is on the path, the platform's class that holds it in a static
+ * field, or the thread. If `suspect_ix` is further up on the path and not the platform's:
+ * "com.acme.Cache.entries, in com.acme.App.CACHE (static)". HEAP_NONE: nothing is added. If the end
+ * of the path is to blame itself, its fields that keep most are named; if it is all of the path and
+ * has none, the kind of root that it is.
+ */
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		       char *buf, size_t size, struct hdb_error *err);
+
+/*
+ * The path to a suspect and who is to blame for it. Where several hold it, all are named, static
+ * fields before local variables ("com.acme.App.CACHE (static) and a local variable of thread
+ * "main""), and the path is the first one's. `end_ix` is where the path ends; the suspect as above.
+ */
+int query_leak_blame(struct query *q, uint32_t end_ix, uint32_t suspect_ix,
+		     struct query_leak_path *path, char *buf, size_t size, struct hdb_error *err);
+
+/*
+ * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all
+ * that the suspect retains, by class; suspect_no is its place in the sums. Exact; classes that are
+ * not listed have one row together, with no class.
+ */
+int query_leak_children(struct query_story *story, uint64_t part,
+			const struct query_leak_sums *sums, size_t suspect_no,
+			struct hdb_error *err);
+int query_leak_contents(struct query_story *story, uint64_t part,
+			const struct query_leak_sums *sums, size_t suspect_no,
+			struct hdb_error *err);
+
+/*
+ * Kind "element": by class, what these children hold in the end. A child that is the platform's,
+ * like an entry of a map, stands for the few objects that it dominates if they keep most of it, and
+ * so on. Of very many such children some are chosen by chance and stand for all, which the rows
+ * say, with the error that this may make.
+ */
+int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
+			const struct query_suspect *suspect, const struct query_leak_sums *sums,
+			size_t suspect_no, struct hdb_error *err);
+
+/*
+ * Kinds "thread", "frame" and "local": if the path begins at a thread, that thread, its stack and
+ * the locals that matter, those on the path or else those that it dominates with more than a tenth
+ * of the suspect's retained size.
+ */
+int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
+		      const struct query_suspect *suspect, const struct query_leak_path *path,
+		      struct hdb_error *err);
+
+#endif

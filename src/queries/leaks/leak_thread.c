@@ -1,0 +1,219 @@
+/*
+ * queries/leaks/leak_thread.c - the thread that holds a leak suspect: its stack, and the locals
+ * that matter.
+ */
+#include "queries/leaks/leak_parts.h"
+
+#include "heap/threads.h"
+#include "query/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAME_MAX_BYTES 3200
+/* Innermost frames that are told; deeper ones only if they have a local that matters. */
+#define FRAMES_SHOWN 12u
+/* Locals that are told. */
+#define LOCALS_MAX 16u
+/* A local matters if it retains more than this part of the suspect (MAT: 0.10). */
+#define LOCAL_PART 10u
+
+struct local {
+	uint32_t frame; /* STORE_NONE: of no frame */
+	uint32_t ix;
+	uint64_t retained_bytes;
+	bool is_on_path;
+};
+
+struct locals {
+	struct local list[LOCALS_MAX];
+	size_t count;
+};
+
+static int compare_frames(const void *a, const void *b)
+{
+	const struct local *x = a, *y = b;
+
+	if (x->frame != y->frame)
+		return x->frame < y->frame ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* Keeps the largest ones, each object once a frame. */
+static void keep(struct locals *locals, const struct local *local)
+{
+	size_t least = 0;
+
+	for (size_t i = 0; i < locals->count; i++) {
+		const struct local *other = &locals->list[i];
+
+		if (other->ix == local->ix && other->frame == local->frame)
+			return;
+		if (other->retained_bytes < locals->list[least].retained_bytes)
+			least = i;
+	}
+	if (locals->count < LOCALS_MAX)
+		locals->list[locals->count++] = *local;
+	else if (locals->list[least].retained_bytes < local->retained_bytes)
+		locals->list[least] = *local;
+}
+
+/* Whether a local variable of the thread matters, from its root record. */
+static int look_at(struct query *q, const struct store_root *root, uint32_t thread_ix,
+		   const struct query_suspect *suspect, const struct query_leak_path *path,
+		   struct locals *locals, struct hdb_error *err)
+{
+	struct local local = { .frame = root->frame_number, .ix = root->ix };
+	uint32_t dominator;
+	int r = derive_retained(q->derive, root->ix, &local.retained_bytes, err);
+
+	if (r == HDB_OK)
+		r = derive_dominator(q->derive, root->ix, &dominator, err);
+	if (r != HDB_OK)
+		return r;
+	local.is_on_path = path->count > 1 && path->nodes[1] == root->ix;
+	if (local.is_on_path ||
+	    (dominator == thread_ix && local.retained_bytes > suspect->retained_bytes / LOCAL_PART))
+		keep(locals, &local);
+	return HDB_OK;
+}
+
+/* If one is on the path, the others do not matter. */
+static void prefer_path(struct locals *locals)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < locals->count; i++)
+		if (locals->list[i].is_on_path)
+			locals->list[kept++] = locals->list[i];
+	if (kept)
+		locals->count = kept;
+	qsort(locals->list, locals->count, sizeof(locals->list[0]), compare_frames);
+}
+
+static int add_locals(struct query *q, struct query_story *story, uint64_t part,
+		      const struct locals *locals, uint32_t frame, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < locals->count && r == HDB_OK; i++) {
+		struct query_story_row row = query_story_row("local", part);
+		struct heap_object object;
+
+		if (locals->list[i].frame != frame)
+			continue;
+		r = heap_object(q->heap, locals->list[i].ix, &object, err);
+		row.ix = locals->list[i].ix;
+		row.step = frame == STORE_NONE ? STORY_NONE : frame;
+		row.shallow_bytes = object.shallow_bytes;
+		row.retained_bytes = locals->list[i].retained_bytes;
+		if (r == HDB_OK)
+			r = query_story_add(story, &row, err);
+	}
+	return r;
+}
+
+static bool has_local(const struct locals *locals, uint32_t frame)
+{
+	for (size_t i = 0; i < locals->count; i++)
+		if (locals->list[i].frame == frame)
+			return true;
+	return false;
+}
+
+static int add_frame(struct query *q, struct query_story *story, uint64_t part,
+		     const struct store_trace *trace, uint32_t depth, struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row("frame", part);
+	char text[FRAME_MAX_BYTES] = "?";
+	struct store_frame frame;
+	int r = heap_trace_frame(q->heap, trace, depth, &frame, err);
+
+	if (r == HDB_OK)
+		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
+	row.step = depth;
+	if (r >= 0)
+		r = query_story_text(story, &row.text, err, "at %s", text);
+	return r == HDB_OK ? query_story_add(story, &row, err) : r;
+}
+
+static int add_stack(struct query *q, struct query_story *story, uint64_t part,
+		     const struct store_thread *thread, const struct locals *locals,
+		     struct hdb_error *err)
+{
+	struct store_trace trace = { 0 };
+	uint32_t next = 0;
+	int r = heap_trace(q->heap, thread->trace_serial, &trace, err);
+
+	if (r < 0)
+		return r;
+	if (r != HDB_OK)
+		trace.frame_count = 0;
+	r = HDB_OK;
+	for (; next < trace.frame_count && next < FRAMES_SHOWN && r == HDB_OK; next++) {
+		r = add_frame(q, story, part, &trace, next, err);
+		if (r == HDB_OK)
+			r = add_locals(q, story, part, locals, next, err);
+	}
+	/* Locals are sorted by frame: the deeper frames that matter. */
+	for (size_t i = 0; i < locals->count && r == HDB_OK; i++) {
+		const uint32_t frame = locals->list[i].frame;
+
+		if (frame == STORE_NONE || frame < next)
+			continue;
+		if (frame < trace.frame_count)
+			r = add_frame(q, story, part, &trace, frame, err);
+		if (r == HDB_OK)
+			r = add_locals(q, story, part, locals, frame, err);
+		next = frame + 1;
+	}
+	if (r == HDB_OK && has_local(locals, STORE_NONE))
+		r = add_locals(q, story, part, locals, STORE_NONE, err);
+	return r;
+}
+
+/* The record of a thread object. */
+static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
+		       struct hdb_error *err)
+{
+	for (uint64_t no = 0; no < heap_thread_count(q->heap); no++) {
+		const int r = heap_thread(q->heap, no, out, err);
+
+		if (r != HDB_OK || out->ix == ix)
+			return r;
+	}
+	return HDB_NOTFOUND;
+}
+
+int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
+		      const struct query_suspect *suspect, const struct query_leak_path *path,
+		      struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row("thread", part);
+	struct locals locals = { .count = 0 };
+	struct store_thread thread;
+	struct heap_object object;
+	int r;
+
+	if (!path->count || !heap_is_thread(q->heap, path->nodes[0]))
+		return HDB_OK;
+	row.ix = path->nodes[0];
+	r = heap_object(q->heap, row.ix, &object, err);
+	row.shallow_bytes = object.shallow_bytes;
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, row.ix, &row.retained_bytes, err);
+	if (r == HDB_OK)
+		r = query_story_add(story, &row, err);
+	if (r == HDB_OK)
+		r = find_thread(q, row.ix, &thread, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	for (uint64_t i = 0; r == HDB_OK && i < q->heap->root_count; i++) {
+		const struct store_root *root = &q->heap->roots[i];
+
+		if (root->is_local && root->thread_serial == thread.thread_serial)
+			r = look_at(q, root, row.ix, suspect, path, &locals, err);
+	}
+	prefer_path(&locals);
+	return r == HDB_OK ? add_stack(q, story, part, &thread, &locals, err) : r;
+}

@@ -1,0 +1,501 @@
+/*
+ * queries/leaks/q_leaks.c - what leaks: suspects by size, each with the path to it, who holds it,
+ * what piles up, the thread.
+ */
+#include "heap/threads.h"
+#include "query/describe.h"
+#include "query/groups.h"
+#include "queries/leaks/leak_parts.h"
+#include "query/limits.h"
+#include "queries/leaks/object_rules.h"
+#include "queries/queries.h"
+#include "queries/leaks/thread_locals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUSPECT, KIND, STEP, ID, CLASS, LABEL, HOLDS, COUNT, SHALLOW, RETAINED, PERCENT, TEXT };
+
+#define NAME_MAX_BYTES 1024
+#define TEXT_MAX_BYTES 4096
+/* Members of a group that are told, the largest first. */
+#define MEMBERS_SHOWN 5u
+
+static const struct hdb_option_spec options[] = {
+	{ "threshold", "PERCENT",
+	  "suspects retain more than this share of the heap, 1 to 100 (10)" },
+	{ "brief", NULL, "a row each, without paths and contents" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "suspect", HDB_TYPE_COUNT, "suspect",
+	  "its number, from 1: leaking objects, then leak "
+	  "suspects, the largest first, then known leaks of libraries; null for what several have in "
+	  "common" },
+	{ "kind", HDB_TYPE_TEXT, "kind",
+	  "suspect; point: the accumulation point; path, gap: from a "
+	  "root down to there; member: of a group; child: by class, what the point dominates "
+	  "immediately; element: by class, what these hold, below entries of collections; content: by "
+	  "class, all that the suspect retains; of each of the three the largest classes, and one row "
+	  "without a class for the others; thread, frame, local: of the thread that holds it; common: "
+	  "the beginning that paths of several suspects share; leaking, trace: a leaking object "
+	  "(destroyed but still reachable, by Android's life cycles), one for all that the same "
+	  "references keep, and its path; library: such a one that only a known fault of Android, its "
+	  "makers or a library keeps" },
+	{ "step", HDB_TYPE_COUNT, "step",
+	  "place in the path or the stack, 0 the root or the innermost "
+	  "frame" },
+	{ "id", HDB_TYPE_ID, "id", "the object" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class of all" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "holds_by", HDB_TYPE_TEXT, "held by",
+	  "in a path the field that holds the next object; of a "
+	  "suspect what holds it, of a leaking object the first reference that may be the leak" },
+	{ "count", HDB_TYPE_COUNT, "objects", "how many" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size of the objects together; by class the sum" },
+	{ "percent", HDB_TYPE_DOUBLE, "%",
+	  "share of all reachable bytes; of content by shallow bytes" },
+	{ "text", HDB_TYPE_TEXT, "summary",
+	  "a sentence on the suspect; a frame; why an object is "
+	  "leaking; of the first step of a path the kinds of GC root; in a trace whether the step is "
+	  "leaking; of an element that is estimated, from how many entries and how well, or of how "
+	  "many nodes of a list it is" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "suspects retain more" },
+	{ "limit", HDB_TYPE_BYTES, "maximum heap size", "maximum heap size, if known" },
+	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory",
+	  "the dump was made on an OutOfMemoryError" },
+	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
+	{ "values", HDB_TYPE_TEXT, "not suspect",
+	  "classes of values whose objects hold more than the "
+	  "threshold together, like java.lang.Class and java.lang.String: as groups they are no "
+	  "suspects" },
+	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "by the rules on single objects" },
+	{ "hanging", HDB_TYPE_COUNT, "held by others",
+	  "of those, held by another one of them: not listed" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks",
+	  "the others, those that the same references keep as one; "
+	  "the first 20 are listed" },
+	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
+	  "of those, known to be the fault of "
+	  "Android, its makers or a library; shown last" },
+	{ "traced", HDB_TYPE_COUNT, "traced",
+	  "leaking objects whose paths were searched, if these are "
+	  "not all: the others are only counted" },
+};
+
+struct leaks {
+	struct query_suspects suspects;
+	struct query_leak_sums sums;
+	struct query_leak_path *paths; /* one a suspect */
+	struct query_story story;
+	uint64_t first_part; /* number of the first suspect */
+	bool is_brief;
+};
+
+/* "com.acme.Cache, loaded by com.acme.Loader 0x12c4": the boot loader goes without saying. */
+static int loaded_by(struct query *q, uint32_t class_no, char *buf, size_t size,
+		     struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(q->heap, class_no);
+	uint64_t id;
+	int r;
+
+	buf[0] = '\0';
+	if (class->loader_ix == HEAP_BOOT_LOADER)
+		return HDB_OK;
+	r = heap_id(q->heap, class->loader_ix, &id, err);
+	if (r == HDB_OK)
+		(void)snprintf(buf, size, ", loaded by %s 0x%" PRIx64 ",",
+			       heap_loader_name(q->heap, class), id);
+	return r;
+}
+
+/* What the suspect is: the beginning of the sentence on it. */
+static int describe_subject(struct query *q, const struct query_suspect *s, char *buf, size_t size,
+			    struct hdb_error *err)
+{
+	char loader[NAME_MAX_BYTES], what[NAME_MAX_BYTES] = "";
+	struct heap_object object = { 0 };
+	uint32_t class_no = s->class_no;
+	const char *name = heap_class_name(q->heap, class_no);
+	int r = HDB_OK;
+
+	if (s->ix != HEAP_NONE)
+		r = heap_object(q->heap, s->ix, &object, err);
+	if (r == HDB_OK && s->ix != HEAP_NONE && object.kind == STORE_CLASS)
+		class_no = (uint32_t)object.length;
+	if (r == HDB_OK)
+		r = loaded_by(q, class_no, loader, sizeof(loader), err);
+	if (r != HDB_OK)
+		return r;
+	if (s->ix != HEAP_NONE)
+		query_describe(q, s->ix, what, sizeof(what));
+	if (s->ix == HEAP_NONE)
+		(void)snprintf(buf, size, "%" PRIu64 " object%s of %s%s hold%s", s->count,
+			       s->count == 1 ? "" : "s", name, loader, s->count == 1 ? "s" : "");
+	else if (object.kind == STORE_CLASS)
+		(void)snprintf(buf, size, "The class %s%s holds", what, loader);
+	else if (heap_has_superclass(q->heap, class_no, "java.lang.Thread"))
+		(void)snprintf(buf, size, "The thread %s, a %s%s%s holds", what, name, loader,
+			       loader[0] ? "" : ",");
+	else if (heap_has_superclass(q->heap, class_no, "java.lang.ClassLoader"))
+		(void)snprintf(buf, size, "A class loader, %s%s%s holds", name, loader,
+			       loader[0] ? "" : ",");
+	else
+		(void)snprintf(buf, size, "One object of %s%s holds", name, loader);
+	return HDB_OK;
+}
+
+/* A sentence: what holds how much, where it piles up, who holds it. */
+static int add_sentence(struct query *q, struct leaks *l, const struct query_suspect *s,
+			const char *culprit, size_t *place, struct hdb_error *err)
+{
+	char subject[TEXT_MAX_BYTES], point[NAME_MAX_BYTES] = "", of[64] = "";
+	struct heap_object object = { 0 };
+	int r = describe_subject(q, s, subject, sizeof(subject), err);
+
+	if (r == HDB_OK && s->point_ix != HEAP_NONE && s->point_ix != s->ix) {
+		r = heap_object(q->heap, s->point_ix, &object, err);
+		if (s->ix == HEAP_NONE && s->path_count < s->count)
+			(void)snprintf(of, sizeof(of), ", by the paths to %" PRIu64 " of them",
+				       s->path_count);
+		if (r == HDB_OK)
+			(void)snprintf(point, sizeof(point), "; %s in %s %s%s",
+				       s->ix == HEAP_NONE && s->count > 1 ? "they accumulate" :
+									    "it accumulates",
+				       object.kind == STORE_CLASS ? "the class" : "one",
+				       heap_class_name(q->heap, object.kind == STORE_CLASS ?
+									(uint32_t)object.length :
+									object.class_no),
+				       of);
+	}
+	return r == HDB_OK ?
+		       query_story_text(
+			       &l->story, place, err, "%s %.1f %% of the heap%s%s%s.", subject,
+			       query_percent(s->retained_bytes, l->suspects.whole_bytes), point,
+			       culprit ? ", held by " : "", culprit ? culprit : "") :
+		       r;
+}
+
+static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
+		       const struct query_suspect *s, const char *culprit, struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row("suspect", part);
+	/* A thread that holds it by itself is named already. */
+	const bool is_thread =
+		s->ix != HEAP_NONE && s->point_ix == s->ix && heap_is_thread(q->heap, s->ix);
+	int r = add_sentence(q, l, s, culprit[0] && !is_thread ? culprit : NULL, &row.text, err);
+
+	row.ix = s->ix;
+	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
+	row.count = s->count;
+	row.shallow_bytes = s->shallow_bytes;
+	row.retained_bytes = s->retained_bytes;
+	if (r == HDB_OK && culprit[0])
+		r = query_story_text(&l->story, &row.holds, err, "%s", culprit);
+	return r == HDB_OK ? query_story_add(&l->story, &row, err) : r;
+}
+
+static int add_object(struct query *q, struct leaks *l, const char *kind, uint64_t part,
+		      uint64_t step, uint32_t ix, struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row(kind, part);
+	struct heap_object object;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	row.ix = ix;
+	row.step = step;
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, ix, &row.retained_bytes, err);
+	row.shallow_bytes = object.shallow_bytes;
+	return r == HDB_OK ? query_story_add(&l->story, &row, err) : r;
+}
+
+static int add_members(struct query *q, struct leaks *l, uint64_t part,
+		       const struct query_suspect *s, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < s->members.count && i < MEMBERS_SHOWN && r == HDB_OK; i++)
+		r = add_object(q, l, "member", part, i, *base_vec_at(&s->members, uint32_t, i),
+			       err);
+	return r;
+}
+
+/*
+ * The object that a suspect's path leads to; HEAP_NONE for a group whose paths have nothing in
+ * common.
+ */
+static uint32_t path_end(const struct query_suspect *s)
+{
+	if (s->point_ix != HEAP_NONE)
+		return s->point_ix;
+	if (s->ix != HEAP_NONE)
+		return s->ix;
+	return s->common.count ? *base_vec_at(&s->common, uint32_t, s->common.count - 1) :
+				 HEAP_NONE;
+}
+
+static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
+{
+	const struct query_suspect *s = &l->suspects.list[i];
+	const uint64_t part = l->first_part + i;
+	struct query_leak_path *path = &l->paths[i];
+	char culprit[TEXT_MAX_BYTES] = "";
+	const uint32_t end = path_end(s);
+	int r = end == HEAP_NONE ?
+			HDB_OK :
+			query_leak_blame(q, end, s->ix, path, culprit, sizeof(culprit), err);
+
+	if (r == HDB_OK && !culprit[0])
+		r = query_locals_explain(q, s, culprit, sizeof(culprit), err);
+	if (r == HDB_OK)
+		r = add_suspect(q, l, part, s, culprit, err);
+	if (r != HDB_OK || l->is_brief)
+		return r;
+	if (s->point_ix != HEAP_NONE)
+		r = add_object(q, l, "point", part, STORY_NONE, s->point_ix, err);
+	if (r == HDB_OK)
+		r = query_leak_path_rows(q, &l->story, part, path, err);
+	if (r == HDB_OK)
+		r = add_members(q, l, part, s, err);
+	if (r == HDB_OK)
+		r = query_leak_children(&l->story, part, &l->sums, i, err);
+	if (r == HDB_OK)
+		r = query_leak_elements(q, &l->story, part, s, &l->sums, i, err);
+	if (r == HDB_OK)
+		r = query_leak_contents(&l->story, part, &l->sums, i, err);
+	return r == HDB_OK ? query_leak_thread(q, &l->story, part, s, path, err) : r;
+}
+
+/* ---- what suspects have in common ---- */
+
+/* How many steps two paths share from the root on. */
+static size_t shared_steps(const struct query_leak_path *a, const struct query_leak_path *b)
+{
+	const size_t a_end = a->gap ? a->gap_at : a->count, b_end = b->gap ? b->gap_at : b->count;
+	size_t n = 0;
+
+	while (n < a_end && n < b_end && a->nodes[n] == b->nodes[n])
+		n++;
+	return n;
+}
+
+/*
+ * The suspects from `first` on whose paths begin as its own does, once each: a sentence and the
+ * shared steps.
+ */
+static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_told,
+		       struct hdb_error *err)
+{
+	struct query_story_row row = query_story_row("common", STORY_NONE);
+	size_t shared = SIZE_MAX, used = 0, count = 0;
+	char numbers[NAME_MAX_BYTES] = "";
+	int r = HDB_OK;
+
+	for (size_t i = first + 1; i < l->suspects.count; i++) {
+		const size_t n = shared_steps(&l->paths[first], &l->paths[i]);
+
+		if (!n || is_told[i])
+			continue;
+		is_told[i] = true;
+		count++;
+		shared = n < shared ? n : shared;
+		if (used < sizeof(numbers))
+			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
+						 ", %" PRIu64, l->first_part + i);
+	}
+	if (!count)
+		return HDB_OK;
+	r = query_story_text(&l->story, &row.text, err,
+			     "Suspects %" PRIu64 "%s may be one leak: the "
+			     "paths to them begin alike.",
+			     l->first_part + first, numbers);
+	if (r == HDB_OK)
+		r = query_story_add(&l->story, &row, err);
+	for (size_t i = 0; i < shared && r == HDB_OK; i++)
+		r = add_object(q, l, "common", STORY_NONE, i, l->paths[first].nodes[i], err);
+	return r;
+}
+
+static int add_leaking_facts(struct query *q, const struct query_leaking_counts *counts,
+			     struct hdb_error *err)
+{
+	int r = query_fact(q, "leaking", counts->objects, err);
+
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "hanging", counts->hanging, err);
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "leaks", counts->leaks, err);
+	if (r == HDB_OK && counts->objects)
+		r = query_fact(q, "library_leaks", counts->library_leaks, err);
+	return r == HDB_OK && counts->traced < counts->objects ?
+		       query_fact(q, "traced", counts->traced, err) :
+		       r;
+}
+
+/* "java.lang.Class 31.9 %, java.lang.String 12.0 %" */
+static int add_values_fact(struct query *q, const struct leaks *l, struct hdb_error *err)
+{
+	char text[TEXT_MAX_BYTES] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < l->suspects.values.count && used < sizeof(text); i++) {
+		const struct query_suspect *s =
+			base_vec_at(&l->suspects.values, struct query_suspect, i);
+
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %.1f %%",
+					 i ? ", " : "", heap_class_name(q->heap, s->class_no),
+					 query_percent(s->retained_bytes, l->suspects.whole_bytes));
+	}
+	return text[0] ? query_fact_text(q, "values", text, err) : HDB_OK;
+}
+
+static int add_facts(struct query *q, const struct leaks *l,
+		     const struct query_leaking_counts *leaking, struct hdb_error *err)
+{
+	struct query_limit limit = { 0 };
+	int r = query_fact(q, "shallow", l->suspects.whole_bytes, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
+	if (r == HDB_OK)
+		r = query_limit_find(q, &limit, err);
+	if (r == HDB_OK && limit.bytes)
+		r = query_fact(q, "limit", limit.bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "suspects", l->suspects.count, err);
+	if (r == HDB_OK)
+		r = add_values_fact(q, l, err);
+	return r == HDB_OK ? add_leaking_facts(q, leaking, err) : r;
+}
+
+static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	uint64_t percent;
+	int r = query_number(q, "threshold", SUSPECTS_PERCENT_MIN, 100, SUSPECTS_PERCENT_DEFAULT,
+			     &percent, err);
+
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = query_suspects_find(q, (unsigned)percent, &l->suspects, err);
+	if (r != HDB_OK)
+		return r;
+	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
+	if (!l->paths)
+		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
+	return l->is_brief ? HDB_OK : query_leak_sums_count(q, &l->suspects, &l->sums, err);
+}
+
+static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
+{
+	bool *is_told = calloc(l->suspects.count + 1, sizeof(*is_told));
+	int r = is_told ? HDB_OK : hdb_fail_memory(err, "suspects", l->suspects.count);
+
+	for (size_t i = 0; i < l->suspects.count && r == HDB_OK; i++)
+		r = tell_suspect(q, l, i, err);
+	for (size_t i = 0; i < l->suspects.count && r == HDB_OK && !l->is_brief; i++)
+		if (!is_told[i])
+			r = tell_common(q, l, i, is_told, err);
+	free(is_told);
+	return r;
+}
+
+/*
+ * What certainly leaks comes first, then what holds much, then what is a library's fault: the first
+ * row is what to look at first.
+ */
+static int tell_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
+		    struct hdb_error *err)
+{
+	struct query_leaking *leaking = NULL;
+	int r = query_leaking_find(q, &leaking, counts, err);
+
+	if (r == HDB_OK)
+		r = query_leaking_tell(leaking, &l->story, 1, false, l->is_brief, counts, err);
+	l->first_part = 1 + counts->told;
+	if (r == HDB_OK)
+		r = tell_suspects(q, l, err);
+	if (r == HDB_OK)
+		r = query_leaking_tell(leaking, &l->story, l->first_part + l->suspects.count, true,
+				       l->is_brief, counts, err);
+	query_leaking_release(leaking);
+	return r;
+}
+
+static int open_leaks(struct query *q, struct hdb_error *err)
+{
+	struct leaks *l = calloc(1, sizeof(*l));
+	struct query_leaking_counts leaking = { .objects = 0 };
+	int r;
+
+	q->state = l;
+	if (!l)
+		return hdb_fail_memory(err, "leak suspects", sizeof(*l));
+	l->is_brief = query_option(q, "brief") != NULL;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = find_suspects(q, l, err);
+	if (r == HDB_OK)
+		r = tell_all(q, l, &leaking, err);
+	if (r != HDB_OK)
+		return r;
+	q->total = l->story.rows.count;
+	r = add_facts(q, l, &leaking, err);
+	return r == HDB_OK && l->is_brief ?
+		       query_choose(
+			       q,
+			       "suspect,kind,id,class,label,holds_by,count,shallow,retained,percent,"
+			       "text",
+			       err) :
+		       r;
+}
+
+static int next_leaks(struct query *q, struct hdb_error *err)
+{
+	static const struct query_story_columns cells = {
+		SUSPECT, KIND,  STEP,    ID,       CLASS,   LABEL,
+		HOLDS,   COUNT, SHALLOW, RETAINED, PERCENT, TEXT,
+	};
+	struct leaks *l = q->state;
+
+	return query_story_next(q, &l->story, &cells, l->suspects.whole_bytes, err);
+}
+
+static void close_leaks(struct query *q)
+{
+	struct leaks *l = q->state;
+
+	if (!l)
+		return;
+	query_suspects_release(&l->suspects);
+	query_leak_sums_release(&l->sums);
+	query_story_release(&l->story);
+	free(l->paths);
+	free(l);
+}
+
+const struct query_def query_leaks = {
+	.spec = {
+		.name = "leaks", .aliases = "leak-suspects|leakhunter",
+		.group = "leaks", .example = "--threshold 5",
+		.targets = "",
+		.summary = "leak suspects and leaking objects: what holds them, what accumulates, the "
+			   "path from a GC root",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_leaks, .next = next_leaks, .close = close_leaks,
+};

@@ -1,0 +1,477 @@
+/*
+ * queries/leaks/q_reference_leaks.c - references that can never be cleared: from the reference
+ * object itself strong references lead to its referent, as when the value of a WeakHashMap refers
+ * to its key.
+ *
+ * A breadth-first search from each reference whose referent is strongly reachable, over strong
+ * references but not through roots nor other reference objects; it begins with the fields that the
+ * reference's class adds to java.lang.ref.Reference, so that the VM's own links between references
+ * lead nowhere. What it costs is bounded for each reference and for all together.
+ */
+#include "derive/build.h"
+#include "base/sort.h"
+#include "heap/values/values.h"
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+#include "query/reference_list.h"
+#include "query/table_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	STRENGTH,
+	CLASS,
+	REFERENT_CLASS,
+	LABEL,
+	COUNT,
+	SHALLOW,
+	RETAINED,
+	STEPS,
+	PATH,
+	ID,
+	REFERENT
+};
+
+/*
+ * Objects that are looked at for one reference if the user does not say, and for all references
+ * together: seconds.
+ */
+#define OBJECTS_DEFAULT 1000u
+#define OBJECTS_MAX (1u << 30)
+#define ALL_OBJECTS_MAX (100u << 20)
+#define PATH_MAX_BYTES 1024
+#define NAME_MAX_BYTES 512
+/* Searches between two looks at the cancel flag. */
+#define STEP_SEARCHES 256
+
+static const struct hdb_option_spec options[] = {
+	{ "objects", NULL, "the references one by one, in the order of their IDs" },
+	{ "max-objects", "N", "how far to search from each reference: objects looked at (1000)" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "strength", HDB_TYPE_TEXT, "strength", "soft, weak or phantom" },
+	{ "class", HDB_TYPE_TEXT, "reference", "class of the reference" },
+	{ "referent_class", HDB_TYPE_TEXT, "referent", "class of the referent" },
+	{ "label", HDB_TYPE_TEXT, "object", "what the referent is; only with --objects" },
+	{ "count", HDB_TYPE_COUNT, "references",
+	  "references of this class to such referents; not with "
+	  "--objects" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the referents" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size of the referent: what would be freed "
+	  "without it; only with --objects, null while the table is not built" },
+	{ "steps", HDB_TYPE_COUNT, "steps", "length of the path; of a group the first one's" },
+	{ "path", HDB_TYPE_TEXT, "path",
+	  "the strong path from the reference to its referent: field (class "
+	  "of the object that it holds), and so on; of a group the first one's" },
+	{ "id", HDB_TYPE_ID, "id", "the reference, or the first of the group" },
+	{ "referent", HDB_TYPE_ID, "referent id", "its referent" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "leaks", HDB_TYPE_COUNT, "leaks", "references that hold their own referent strongly" },
+	{ "searched", HDB_TYPE_COUNT, "searched",
+	  "references that were searched from: their referent is "
+	  "strongly reachable" },
+	{ "given_up", HDB_TYPE_COUNT, "given up",
+	  "searches that looked at --max-objects objects and "
+	  "found nothing" },
+	{ "not_searched", HDB_TYPE_COUNT, "not searched",
+	  "references left out because all searches "
+	  "together had become too long; a smaller --max-objects reaches them" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* A reference that holds its referent. */
+struct leak {
+	uint32_t ref; /* number in the list */
+	uint32_t steps;
+};
+
+struct group {
+	struct leak first;
+	uint64_t count, bytes;
+};
+
+struct leaks {
+	struct query_reference_list list;
+	struct graph_rows graph;
+	uint64_t *is_reference; /* bits, in `bits` */
+	struct base_big bits, marks;
+	uint32_t epoch;         /* objects of the current search have this mark */
+	struct base_vec queue;  /* uint32_t: objects of the current search */
+	struct base_vec before; /* uint32_t: where in the queue the one before is */
+	uint64_t max_objects, looked;
+	struct base_vec found;  /* struct leak */
+	struct base_vec groups; /* struct group */
+	uint64_t searched, given_up, not_searched;
+	bool is_list;
+	size_t at;
+};
+
+/* ---- one search ---- */
+
+static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
+{
+	uint32_t *marks = s->marks.data;
+	int r;
+
+	if (marks[ix] == s->epoch)
+		return HDB_OK;
+	marks[ix] = s->epoch;
+	r = base_vec_push(&s->queue, &ix, sizeof(ix), err);
+	return r == HDB_OK ? base_vec_push(&s->before, &from, sizeof(from), err) : r;
+}
+
+/*
+ * What a reference object holds by fields of its own class, not by those of
+ * java.lang.ref.Reference.
+ */
+static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uint32_t ix,
+			    struct hdb_error *err)
+{
+	struct heap_fields fields;
+	int r = heap_fields_begin(q->heap, ix, &fields, err);
+
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		uint32_t to;
+
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits ||
+		    strcmp(heap_class_name(q->heap, fields.declaring_no),
+			   "java.lang.ref.Reference") == 0)
+			continue;
+		r = heap_find(q->heap, fields.value.bits, &to, err);
+		if (r == HDB_OK && !heap_is_root(q->heap, to))
+			r = visit(s, from, to, err);
+		else if (r == HDB_NOTFOUND)
+			r = HDB_OK;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/*
+ * What any other object holds; a huge array must not fill the queue with what is never looked at.
+ */
+static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
+{
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = graph_rows_get(&s->graph, ix, target, &row);
+	int r = HDB_OK;
+
+	for (unsigned i = 0; i < count && r == HDB_OK && s->queue.count < s->max_objects; i++)
+		r = visit(s, from, target[i], err);
+	for (uint64_t e = row.at; e < row.end && r == HDB_OK && s->queue.count < s->max_objects;
+	     e++)
+		r = visit(s, from, graph_rows_long(&s->graph, e), err);
+	return r;
+}
+
+/* *end is the referent's place in the queue, 0 if it was not found. */
+static int search(struct query *q, struct leaks *s, const struct query_reference *ref, size_t *end,
+		  struct hdb_error *err)
+{
+	size_t at = 0;
+	int r;
+
+	*end = 0;
+	s->epoch++;
+	s->queue.count = s->before.count = 0;
+	r = visit(s, 0, ref->ix, err);
+	for (; at < s->queue.count && r == HDB_OK; at++) {
+		const uint32_t ix = *base_vec_at(&s->queue, uint32_t, at);
+
+		if (at && ix == ref->referent) {
+			*end = at;
+			break;
+		}
+		/*
+		 * Other references are neighbours in a list or a bucket, not what this one holds.
+		 */
+		if (!(s->is_reference[ix >> 6] >> (ix & 63) & 1))
+			r = visit_targets(s, (uint32_t)at, ix, err);
+		else if (at == 0)
+			r = visit_own_fields(q, s, 0, ix, err);
+	}
+	s->looked += at + 1;
+	if (r == HDB_OK && !*end && s->queue.count >= s->max_objects)
+		s->given_up++;
+	return r;
+}
+
+static uint32_t count_steps(const struct leaks *s, size_t end)
+{
+	uint32_t steps = 0;
+
+	for (size_t at = end; at; at = *base_vec_at(&s->before, uint32_t, at))
+		steps++;
+	return steps;
+}
+
+/* ---- all of them ---- */
+
+static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
+{
+	const struct query_reference *refs = s->list.refs.data;
+	int r = HDB_OK;
+
+	base_stage(q->work, "following references", s->list.count, "references");
+	for (uint64_t i = 0; i < s->list.count && r == HDB_OK; i++) {
+		const struct query_reference *ref = &refs[i];
+		size_t end;
+
+		if (ref->strength == STORE_FINALIZER || ref->referent == HEAP_NONE ||
+		    query_reached_of(&s->list, ref->ix) != QUERY_STRONGLY ||
+		    query_reached_of(&s->list, ref->referent) != QUERY_STRONGLY)
+			continue;
+		if (s->looked > ALL_OBJECTS_MAX || s->epoch == UINT32_MAX) {
+			s->not_searched++;
+			continue;
+		}
+		s->searched++;
+		r = search(q, s, ref, &end, err);
+		if (r == HDB_OK && end) {
+			const struct leak leak = { (uint32_t)i, count_steps(s, end) };
+
+			r = base_vec_push(&s->found, &leak, sizeof(leak), err);
+		}
+		if (r == HDB_OK && s->searched % STEP_SEARCHES == 0)
+			r = base_step(q->work, i, err);
+	}
+	return r;
+}
+
+static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
+{
+	const uint64_t n = q->heap->object_count;
+	const struct query_reference *refs;
+	int r = query_references_read(q, &s->list, err);
+
+	if (r == HDB_OK)
+		r = query_references_levels(q, &s->list, &s->graph, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &s->bits, n / 8 + 16, "references", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &s->marks, n * 4 + 4, "marks", err);
+	if (r < 0)
+		return r;
+	s->is_reference = s->bits.data;
+	refs = s->list.refs.data;
+	for (uint64_t i = 0; i < s->list.count; i++)
+		s->is_reference[refs[i].ix >> 6] |= 1ull << (refs[i].ix & 63);
+	return HDB_OK;
+}
+
+/* ---- groups ---- */
+
+/* Most references first, then by the first one's ID. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->first.ref < y->first.ref ? -1 : x->first.ref > y->first.ref;
+}
+
+/* By class of the reference and class of the referent. */
+static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
+{
+	const struct query_reference *refs = s->list.refs.data;
+	const struct leak *found = s->found.data;
+	const size_t n = s->found.count;
+	struct base_sort_key *keys = calloc(2 * n + 1, sizeof(*keys));
+	struct heap_object object;
+	int r = keys ? HDB_OK : hdb_fail_memory(err, "leaks", 2 * n * sizeof(*keys));
+
+	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+		r = heap_object(q->heap, refs[found[i].ref].referent, &object, err);
+		if (r == HDB_OK)
+			keys[i] = (struct base_sort_key){
+				(uint64_t)refs[found[i].ref].class_no << 32 | object.class_no,
+				(uint32_t)i,
+			};
+	}
+	if (r == HDB_OK)
+		base_sort_keys(keys, keys + n, n);
+	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+		const struct leak *leak = &found[keys[i].node];
+		struct group *last;
+
+		if (i == 0 || keys[i].key != keys[i - 1].key) {
+			const struct group group = { .first = *leak };
+
+			r = base_vec_push(&s->groups, &group, sizeof(group), err);
+		}
+		if (r == HDB_OK)
+			r = heap_object(q->heap, refs[leak->ref].referent, &object, err);
+		if (r < 0)
+			break;
+		last = base_vec_at(&s->groups, struct group, s->groups.count - 1);
+		last->count++;
+		last->bytes += object.shallow_bytes;
+	}
+	free(keys);
+	if (s->groups.count)
+		qsort(s->groups.data, s->groups.count, sizeof(struct group), compare_groups);
+	return r;
+}
+
+/* ---- the query ---- */
+
+static int set_facts(struct query *q, const struct leaks *s, struct hdb_error *err)
+{
+	int r = query_fact(q, "leaks", s->found.count, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "searched", s->searched, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "given_up", s->given_up, err);
+	if (r == HDB_OK && s->given_up)
+		r = query_cut(q, NULL, err,
+			      "what %" PRIu64 " searches would have found behind the "
+			      "first %" PRIu64 " objects (--max-objects)",
+			      s->given_up, s->max_objects);
+	if (r == HDB_OK && s->not_searched)
+		r = query_cut(q, NULL, err,
+			      "%" PRIu64 " references that were not searched from, as "
+			      "all searches together had become too long",
+			      s->not_searched);
+	return r == HDB_OK ? query_fact(q, "not_searched", s->not_searched, err) : r;
+}
+
+static int open_leaks(struct query *q, struct hdb_error *err)
+{
+	struct leaks *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "leaks", sizeof(*s));
+	s->is_list = query_option(q, "objects") != NULL;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_number(q, "max-objects", 2, OBJECTS_MAX, OBJECTS_DEFAULT, &s->max_objects,
+				 err);
+	if (r == HDB_OK)
+		r = query_choose(q,
+				 s->is_list ?
+					 "strength,class,referent_class,label,shallow,retained,"
+					 "steps,path,id,referent" :
+					 "strength,class,referent_class,count,"
+					 "shallow,steps,path,id,referent",
+				 err);
+	if (r == HDB_OK)
+		r = prepare(q, s, err);
+	if (r == HDB_OK)
+		r = search_all(q, s, err);
+	if (r == HDB_OK && !s->is_list)
+		r = group_leaks(q, s, err);
+	q->total = s->is_list ? s->found.count : s->groups.count;
+	return r == HDB_OK ? set_facts(q, s, err) : r;
+}
+
+/* Searches again: the way back is kept for one search only. */
+static int set_path(struct query *q, struct leaks *s, const struct query_reference *ref,
+		    struct hdb_error *err)
+{
+	char path[PATH_MAX_BYTES], name[NAME_MAX_BYTES];
+	struct base_vec nodes = { 0 };
+	size_t end, used = 0;
+	int r = search(q, s, ref, &end, err);
+
+	for (size_t at = end; at && r == HDB_OK; at = *base_vec_at(&s->before, uint32_t, at))
+		r = base_vec_push(&nodes, base_vec_at(&s->queue, uint32_t, at), sizeof(uint32_t),
+				  err);
+	path[0] = '\0';
+	for (size_t i = nodes.count; i-- > 0 && r == HDB_OK && used < sizeof(path);) {
+		const uint32_t to = *base_vec_at(&nodes, uint32_t, i);
+		const uint32_t from =
+			i + 1 < nodes.count ? *base_vec_at(&nodes, uint32_t, i + 1) : ref->ix;
+		struct heap_object object;
+
+		r = query_holder(q, from, to, name, sizeof(name), err);
+		if (r == HDB_OK)
+			r = heap_object(q->heap, to, &object, err);
+		if (r == HDB_OK)
+			used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%s (%s)",
+						 used ? " > " : "", name,
+						 heap_class_name(q->heap, object.class_no));
+	}
+	base_vec_release(&nodes);
+	if (r < 0)
+		return r;
+	/* Cut, perhaps within a character, when it is very long. */
+	if (used >= sizeof(path)) {
+		used = sizeof(path) - 1;
+		memcpy(path + used - 3, "...", 3);
+	}
+	return query_set_clean_text(q, PATH, path, used, err);
+}
+
+static int next_leak(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = {
+		REFERENT, REFERENT_CLASS, LABEL, SHALLOW, RETAINED,
+	};
+	struct leaks *s = q->state;
+	const struct query_reference *ref;
+	const struct leak *leak;
+	int r;
+
+	if (s->at == q->total)
+		return HDB_END;
+	leak = s->is_list ? base_vec_at(&s->found, struct leak, s->at) :
+			    &base_vec_at(&s->groups, struct group, s->at)->first;
+	ref = (const struct query_reference *)s->list.refs.data + leak->ref;
+	r = query_set_object(q, &cells, ref->referent, err);
+	if (!s->is_list) {
+		query_set(q, COUNT, base_vec_at(&s->groups, struct group, s->at)->count);
+		query_set(q, SHALLOW, base_vec_at(&s->groups, struct group, s->at)->bytes);
+	}
+	s->at++;
+	query_set(q, STEPS, leak->steps);
+	if (r == HDB_OK)
+		r = query_set_class_of(q, CLASS, ref->ix, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, STRENGTH, query_strength_name((uint8_t)ref->strength), err);
+	if (r == HDB_OK)
+		r = query_set_id(q, ID, ref->ix, err);
+	return r == HDB_OK ? set_path(q, s, ref, err) : r;
+}
+
+static void close_leaks(struct query *q)
+{
+	struct leaks *s = q->state;
+
+	if (!s)
+		return;
+	query_references_release(q, &s->list);
+	graph_rows_release(&s->graph);
+	base_big_free(q->work, &s->bits);
+	base_big_free(q->work, &s->marks);
+	base_vec_release(&s->queue);
+	base_vec_release(&s->before);
+	base_vec_release(&s->found);
+	base_vec_release(&s->groups);
+	free(s);
+}
+
+const struct query_def query_reference_leaks = {
+	.spec = {
+		.name = "reference-leaks",
+		.group = "leaks", .example = "",
+		.targets = "",
+		.summary = "soft, weak and phantom references whose referent is also held strongly by them",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_leaks, .next = next_leak, .close = close_leaks,
+};

@@ -1,0 +1,223 @@
+/*
+ * queries/leaks/q_triage.c - first aid: which of a table of rules the heap breaks.
+ */
+#include "query/describe.h"
+#include "query/groups.h"
+#include "queries/queries.h"
+#include "queries/leaks/triage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEVERITY, RULE, COUNT, BYTES, PERCENT, ID, CLASS, LABEL, TEXT, DETAIL, ADVICE };
+
+static const struct hdb_option_spec options[] = {
+	{ "all", NULL, "all rules with their figures, whether they fire or not" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "severity", HDB_TYPE_TEXT, "severity", "critical, warning or info; with --all also ok" },
+	{ "rule", HDB_TYPE_TEXT, "rule", "name of the rule" },
+	{ "count", HDB_TYPE_COUNT, "count", "what was counted: objects, classes, elements" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes",
+	  "what these take or retain; of direct-buffers and "
+	  "mapped-files bytes outside the heap" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; null for bytes outside" },
+	{ "id", HDB_TYPE_ID, "id", "an object to look at" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class that the finding is about" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "text", HDB_TYPE_TEXT, "finding", "what the rule says" },
+	{ "detail", HDB_TYPE_TEXT, "detail", "what is special here; how figures were estimated" },
+	{ "advice", HDB_TYPE_TEXT, "see", "what to look at" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "rules", HDB_TYPE_COUNT, "rules", "how many were tried: as many rows as --all gives" },
+	{ "findings", HDB_TYPE_COUNT, "findings", "how many fired" },
+	{ "critical", HDB_TYPE_COUNT, "critical", "critical ones of them" },
+	{ "warnings", HDB_TYPE_COUNT, "warnings", "warnings of them" },
+};
+
+struct triage_query {
+	struct triage triage;
+	size_t *rows; /* numbers of rules, in the order in which they are given */
+	bool *has_fired;
+	size_t count, at;
+	bool is_all;
+};
+
+static bool fires(const struct triage *t, const struct triage_rule *rule)
+{
+	const struct triage_figure *f = &t->figures[rule->measure];
+
+	const bool is_full = !rule->least_full || t->limit.is_out_of_memory ||
+			     query_limit_percent(&t->limit, t->whole_bytes) >= rule->least_full;
+
+	return is_full && f->count >= rule->least_count && f->bytes >= rule->least_bytes &&
+	       (double)f->bytes >= (double)t->whole_bytes * rule->least_percent / 100;
+}
+
+/* Whether a row has a rule of this name; those in `rows` before `count`. */
+static bool is_told(const struct triage_query *s, size_t rule)
+{
+	for (size_t k = 0; k < s->count; k++)
+		if (strcmp(triage_rules[s->rows[k]].id, triage_rules[rule].id) == 0)
+			return true;
+	return false;
+}
+
+/* Lines of one name are one rule. */
+static uint64_t count_rules(void)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < triage_rule_count; i++) {
+		size_t k = 0;
+
+		while (strcmp(triage_rules[k].id, triage_rules[i].id) != 0)
+			k++;
+		count += k == i;
+	}
+	return count;
+}
+
+/* The rules that fire, worst first; or with --all one row for each. */
+static void choose_rules(struct triage_query *s)
+{
+	for (int severity = TRIAGE_CRITICAL; severity <= TRIAGE_INFO; severity++) {
+		for (size_t i = 0; i < triage_rule_count; i++) {
+			if ((int)triage_rules[i].severity != severity ||
+			    !fires(&s->triage, &triage_rules[i]) || is_told(s, i))
+				continue;
+			s->has_fired[s->count] = true;
+			s->rows[s->count++] = i;
+		}
+	}
+	for (size_t i = 0; i < triage_rule_count && s->is_all; i++)
+		if (!is_told(s, i))
+			s->rows[s->count++] = i;
+}
+
+static int set_facts(struct query *q, const struct triage_query *s, struct hdb_error *err)
+{
+	uint64_t counts[TRIAGE_INFO + 1] = { 0 }, all = 0;
+	int r;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (!s->has_fired[i])
+			continue;
+		counts[triage_rules[s->rows[i]].severity]++;
+		all++;
+	}
+	r = query_fact(q, "rules", count_rules(), err);
+	if (r == HDB_OK)
+		r = query_fact(q, "findings", all, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "critical", counts[TRIAGE_CRITICAL], err);
+	return r == HDB_OK ? query_fact(q, "warnings", counts[TRIAGE_WARNING], err) : r;
+}
+
+static int open_triage(struct query *q, struct hdb_error *err)
+{
+	struct triage_query *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "rules", sizeof(*s));
+	s->triage.q = q;
+	s->is_all = query_option(q, "all") != NULL;
+	s->rows = calloc(triage_rule_count + 1, sizeof(*s->rows));
+	s->has_fired = calloc(triage_rule_count + 1, sizeof(*s->has_fired));
+	if (!s->rows || !s->has_fired)
+		return hdb_fail_memory(err, "rules", triage_rule_count * sizeof(*s->rows));
+	for (size_t i = 0; i < TRIAGE_MEASURES; i++)
+		s->triage.figures[i].ix = s->triage.figures[i].class_no = HEAP_NONE;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = heap_load_classes(q->heap, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = triage_take_totals(&s->triage, err);
+	if (r == HDB_OK)
+		r = triage_take_scan(&s->triage, err);
+	if (r == HDB_OK)
+		r = triage_take_strings(&s->triage, err);
+	if (r == HDB_OK)
+		r = triage_take_loaders(&s->triage, err);
+	if (r != HDB_OK)
+		return r;
+	choose_rules(s);
+	q->total = s->count;
+	return set_facts(q, s, err);
+}
+
+static int set_example(struct query *q, const struct triage_figure *f, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, SIZE_MAX };
+	const char *name;
+
+	if (f->ix != HEAP_NONE)
+		return query_set_object(q, &cells, f->ix, err);
+	if (f->class_no == HEAP_NONE)
+		return HDB_OK;
+	name = heap_class_name(q->heap, f->class_no);
+	query_lend_text(q, CLASS, name, strlen(name));
+	query_lend_text(q, LABEL, name, strlen(name));
+	return HDB_OK;
+}
+
+static int next_triage(struct query *q, struct hdb_error *err)
+{
+	static const char *const severities[] = { "critical", "warning", "info" };
+	struct triage_query *s = q->state;
+	const struct triage_rule *rule;
+	const struct triage_figure *f;
+	const char *severity;
+	int r;
+
+	if (s->at == s->count)
+		return HDB_END;
+	rule = &triage_rules[s->rows[s->at]];
+	f = &s->triage.figures[rule->measure];
+	severity = s->has_fired[s->at++] ? severities[rule->severity] : "ok";
+	query_lend_text(q, SEVERITY, severity, strlen(severity));
+	query_lend_text(q, RULE, rule->id, strlen(rule->id));
+	query_lend_text(q, TEXT, rule->text, strlen(rule->text));
+	query_lend_text(q, ADVICE, rule->advice, strlen(rule->advice));
+	query_set(q, COUNT, f->count);
+	query_set(q, BYTES, f->bytes);
+	if (!f->is_outside)
+		query_set_double(q, PERCENT, query_percent(f->bytes, s->triage.whole_bytes));
+	r = set_example(q, f, err);
+	if (r == HDB_OK && f->sampled)
+		return query_format(q, DETAIL, err, "%s%sestimated from %" PRIu64 " objects",
+				    f->detail, f->detail[0] ? "; " : "", f->sampled);
+	return r == HDB_OK && f->detail[0] ? query_set_text(q, DETAIL, f->detail, err) : r;
+}
+
+static void close_triage(struct query *q)
+{
+	struct triage_query *s = q->state;
+
+	if (!s)
+		return;
+	free(s->rows);
+	free(s->has_fired);
+	free(s);
+}
+
+const struct query_def query_triage = {
+	.spec = {
+		.name = "triage",
+		.group = "leaks", .example = "--all",
+		.targets = "",
+		.summary = "known memory problems that this heap has, most severe first",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_triage, .next = next_triage, .close = close_triage,
+};

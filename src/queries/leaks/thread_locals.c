@@ -1,0 +1,207 @@
+/*
+ * queries/leaks/thread_locals.c - thread-local values, entry by entry, and whose they are.
+ */
+#include "queries/leaks/thread_locals.h"
+
+#include "heap/known.h"
+#include "heap/threads.h"
+#include "queries/leaks/leak_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * Steps up the dominator tree from an entry to the thread: entry, table, map, thread; virtual
+ * threads have more.
+ */
+#define THREAD_STEPS 32u
+/* Elements of a table that are read at a time. */
+#define TABLE_CHUNK 256u
+#define STEP_OBJECTS 4096u
+#define NAME_MAX_BYTES 512
+/*
+ * A ThreadLocal explains a suspect if its values keep so much of what that retains, as on the way
+ * to its point.
+ */
+#define EXPLAINED 0.7
+
+/*
+ * HDB_OK if a thread has the entry for itself; HDB_NOTFOUND if none has, or another entry retains
+ * that thread.
+ */
+static int check_thread(struct query *q, const struct heap_object *entry, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t at = entry->ix;
+	int found = HDB_NOTFOUND;
+
+	for (unsigned steps = 0; steps < THREAD_STEPS; steps++) {
+		int r = derive_dominator(q->derive, at, &at, err);
+
+		if (r < 0 || at == HEAP_NONE)
+			return r < 0 ? r : found;
+		r = heap_object(q->heap, at, &object, err);
+		if (r < 0 || object.class_no == entry->class_no)
+			return r < 0 ? r : HDB_NOTFOUND;
+		if (heap_is_thread(q->heap, at))
+			found = HDB_OK;
+	}
+	return found;
+}
+
+int query_local_read(struct query *q, uint32_t ix, struct query_local *out, struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	struct heap_object entry, object;
+	uint32_t value;
+	int r = heap_object(heap, ix, &entry, err);
+
+	*out = (struct query_local){ .key_ix = HEAP_NONE,
+				     .value_class = HEAP_NONE,
+				     .entry_ix = ix };
+	if (r == HDB_OK && entry.kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = check_thread(q, &entry, err);
+	if (r != HDB_OK)
+		return r;
+	r = heap_field_object(heap, ix, NULL, "referent", &out->key_ix, err);
+	if (r == HDB_NOTFOUND)
+		out->key_ix = HEAP_NONE;
+	if (r >= 0)
+		r = heap_field_object(heap, ix, NULL, "value", &value, err);
+	if (r == HDB_OK)
+		r = heap_object(heap, value, &object, err);
+	if (r == HDB_OK)
+		out->value_class = object.class_no;
+	return r < 0 ? r : derive_retained(q->derive, ix, &out->bytes, err);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct query_local *x = a, *y = b;
+
+	if (x->key_ix != y->key_ix)
+		return x->key_ix < y->key_ix ? -1 : 1;
+	return x->entry_ix < y->entry_ix ? -1 : x->entry_ix > y->entry_ix;
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+	const struct query_local *x = a, *y = b;
+
+	if (x->value_class != y->value_class)
+		return x->value_class < y->value_class ? -1 : 1;
+	return compare_keys(a, b);
+}
+
+static bool is_same(const struct query_local *a, const struct query_local *b, bool is_by_key)
+{
+	return is_by_key ? a->key_ix == b->key_ix : a->value_class == b->value_class;
+}
+
+struct query_local_run query_locals_find(struct base_vec *vec, bool is_by_key)
+{
+	struct query_local_run best = { .count = 0 };
+	const struct query_local *locals = vec->data;
+	const size_t count = vec->count;
+
+	if (count)
+		qsort(vec->data, count, sizeof(*locals),
+		      is_by_key ? compare_keys : compare_classes);
+	for (size_t i = 0, to; i < count; i = to) {
+		struct query_local_run run = { .from = locals + i, .largest = locals + i };
+
+		for (to = i; to < count && is_same(locals + i, locals + to, is_by_key); to++) {
+			run.count++;
+			run.bytes += locals[to].bytes;
+			run.keys += to == i || locals[to].key_ix != locals[to - 1].key_ix;
+			if (locals[to].bytes > run.largest->bytes)
+				run.largest = locals + to;
+		}
+		/* Keys that are gone are no ThreadLocal, values that are null no class. */
+		if ((is_by_key ? run.from->key_ix : run.from->value_class) != HEAP_NONE &&
+		    run.bytes > best.bytes)
+			best = run;
+	}
+	return best;
+}
+
+int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
+		     struct hdb_error *err)
+{
+	struct query_leak_path path;
+	int r = key_ix == HEAP_NONE ? HDB_NOTFOUND : query_leak_path_find(q, key_ix, &path, err);
+
+	(void)snprintf(buf, size, "%s",
+		       key_ix == HEAP_NONE ? "a ThreadLocal that is gone" :
+					     "a ThreadLocal that only its entries refer to");
+	if (r != HDB_OK || !path.is_strong)
+		return r < 0 ? r : HDB_OK;
+	path.is_end_kept = true;
+	return query_leak_culprit(q, &path, HEAP_NONE, buf, size, err);
+}
+
+/* ---- a group of threads ---- */
+
+/* The entries of a thread's table. */
+static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix,
+		     struct hdb_error *err)
+{
+	uint64_t bits[TABLE_CHUNK], done = 0;
+	uint8_t type;
+	struct heap_object table;
+	int r = heap_object(q->heap, table_ix, &table, err);
+
+	if (r != HDB_OK || table.kind != STORE_OBJECT_ARRAY)
+		return r;
+	for (uint64_t from = 0; from < table.length && r >= 0; from += done) {
+		r = heap_elements(q->heap, table_ix, from, TABLE_CHUNK, bits, &type, &done, err);
+		if (r < 0 || !done)
+			return r;
+		for (uint64_t i = 0; i < done && r >= 0; i++) {
+			struct query_local local;
+			uint32_t ix;
+
+			r = bits[i] ? heap_find(q->heap, bits[i], &ix, err) : HDB_NOTFOUND;
+			if (r == HDB_OK)
+				r = query_local_read(q, ix, &local, err);
+			if (r == HDB_OK)
+				r = base_vec_push(locals, &local, sizeof(local), err);
+		}
+	}
+	return r;
+}
+
+int query_locals_explain(struct query *q, const struct query_suspect *suspect, char *buf,
+			 size_t size, struct hdb_error *err)
+{
+	struct base_vec locals = { 0 };
+	struct query_local_run run;
+	char name[NAME_MAX_BYTES];
+	uint32_t table;
+	int r = HDB_OK;
+
+	/* Of more members only some are there. */
+	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
+	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
+		return HDB_OK;
+	for (size_t i = 0; i < suspect->members.count && r >= 0; i++) {
+		r = heap_path_object(q->heap, *base_vec_at(&suspect->members, uint32_t, i),
+				     HEAP_NONE, "threadLocals.table", &table, err);
+		if (r == HDB_OK)
+			r = add_table(q, &locals, table, err);
+		if (r >= 0 && i % STEP_OBJECTS == 0)
+			r = base_step(q->work, i, err);
+	}
+	run = query_locals_find(&locals, true);
+	if (r >= 0 && run.count &&
+	    (double)run.bytes >= (double)suspect->retained_bytes * EXPLAINED) {
+		r = query_local_name(q, run.from->key_ix, name, sizeof(name), err);
+		if (r == HDB_OK)
+			(void)snprintf(buf, size, "thread-local %s of %" PRIu64 " thread%s", name,
+				       run.count, run.count == 1 ? "" : "s");
+	}
+	base_vec_release(&locals);
+	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
+}

@@ -1,0 +1,371 @@
+/*
+ * queries/leaks/triage_fields.c - collections in fields whose name says what they hold: of each
+ * kind the one that matters.
+ *
+ * Classes are looked at once, for fields of such names; the pass over all objects collects their
+ * instances, and then each field is read. A map may have collections of the things for values, one
+ * for each event or type: then what is in those is counted.
+ */
+#include "queries/leaks/triage.h"
+
+#include "heap/collections/collections.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer names of fields are none of the table's. */
+#define FIELD_NAME_MAX 64
+/*
+ * Elements and entries that may be looked at, by objects of the heap: a heap that does not lie
+ * needs no more.
+ */
+#define LOOKS 8u
+#define STEP_OBJECTS 4096u
+
+/* A field that the table names. */
+struct named_field {
+	uint32_t class_no; /* that declares it */
+	enum triage_measure_no measure;
+	char name[FIELD_NAME_MAX];
+};
+
+struct triage_fields {
+	struct base_vec fields; /* struct named_field: those of instances, by class */
+	/* by class: of the fields that it declares; up to that of the next class */
+	uint32_t *first;
+	/* by class: itself or its nearest superclass with such a field, HEAP_NONE */
+	uint32_t *nearest;
+	struct base_vec ixs; /* uint32_t: instances */
+	uint64_t looks_left;
+	struct heap_entries entries;
+};
+
+void triage_fields_close(struct triage_fields *f)
+{
+	if (!f)
+		return;
+	base_vec_release(&f->fields);
+	base_vec_release(&f->ixs);
+	free(f->first);
+	free(f->nearest);
+	free(f);
+}
+
+/* ---- classes ---- */
+
+/* The measure of a field, TRIAGE_MEASURES if the table does not name it. */
+static enum triage_measure_no measure_of(const char *class_name, const char *field)
+{
+	for (size_t i = 0; i < triage_field_count; i++) {
+		const struct triage_field *line = &triage_field_names[i];
+
+		if ((!line->class_name || strcmp(line->class_name, class_name) == 0) &&
+		    base_glob_list(line->names, field))
+			return line->measure;
+	}
+	return TRIAGE_MEASURES;
+}
+
+static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t no,
+			   struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	const struct store_class *class = heap_class(heap, no);
+
+	f->first[no] = (uint32_t)f->fields.count;
+	for (uint32_t i = 0; i < class->field_count; i++) {
+		struct named_field named = { .class_no = no };
+		struct store_field field;
+		char name[FIELD_NAME_MAX + 1] = "";
+		int r = heap_field(heap, class->first_field + i, &field, err);
+
+		if (r == HDB_OK && field.type == HPROF_OBJECT)
+			r = heap_text(heap, field.name_text, name, sizeof(name), err);
+		if (r < 0)
+			return r;
+		/* "." and "|" would be a path. */
+		if (!name[0] || strlen(name) >= FIELD_NAME_MAX || strpbrk(name, ".|"))
+			continue;
+		named.measure = measure_of(heap_class_name(heap, no), name);
+		if (named.measure == TRIAGE_MEASURES)
+			continue;
+		memcpy(named.name, name, strlen(name) + 1);
+		r = base_vec_push(&f->fields, &named, sizeof(named), err);
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+static bool has_own(const struct triage_fields *f, uint32_t no)
+{
+	return f->first[no] < f->first[no + 1];
+}
+
+/* Each class is walked over a few times at most, however deep the chains are. */
+static int find_nearest(const struct heap *heap, struct triage_fields *f, struct hdb_error *err)
+{
+	bool *is_known = calloc((size_t)heap->class_count + 1, sizeof(*is_known));
+
+	if (!is_known)
+		return hdb_fail_memory(err, "classes", heap->class_count);
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		uint32_t at = no, found = HEAP_NONE, steps = 0;
+
+		for (; at != STORE_NONE && steps <= heap->class_count; steps++) {
+			if (is_known[at] || has_own(f, at)) {
+				found = is_known[at] ? f->nearest[at] : at;
+				break;
+			}
+			at = heap_class(heap, at)->super_no;
+		}
+		at = no;
+		for (uint32_t i = 0; i <= steps && at != STORE_NONE && !is_known[at]; i++) {
+			is_known[at] = true;
+			f->nearest[at] = found;
+			at = heap_class(heap, at)->super_no;
+		}
+	}
+	free(is_known);
+	return HDB_OK;
+}
+
+int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_error *err)
+{
+	const struct heap *heap = t->q->heap;
+	const size_t classes = heap->class_count;
+	struct triage_fields *f = calloc(1, sizeof(*f));
+	int r = HDB_OK;
+
+	*out = f;
+	if (!f)
+		return hdb_fail_memory(err, "fields", sizeof(*f));
+	f->looks_left = (uint64_t)heap->object_count * LOOKS;
+	f->first = calloc(classes + 1, sizeof(*f->first));
+	f->nearest = calloc(classes + 1, sizeof(*f->nearest));
+	if (!f->first || !f->nearest)
+		return hdb_fail_memory(err, "fields", classes * sizeof(*f->first));
+	for (uint32_t no = 0; no < classes && r == HDB_OK; no++)
+		r = find_own_fields(t, f, no, err);
+	f->first[classes] = (uint32_t)f->fields.count;
+	return r == HDB_OK ? find_nearest(heap, f, err) : r;
+}
+
+int triage_fields_add(struct triage_fields *f, uint32_t ix, uint32_t class_no,
+		      struct hdb_error *err)
+{
+	if (f->nearest[class_no] == HEAP_NONE)
+		return HDB_OK;
+	return base_vec_push(&f->ixs, &ix, sizeof(ix), err);
+}
+
+/* ---- what is in a field ---- */
+
+/* Whether so much may still be looked at; takes it. */
+static bool spend(struct triage_fields *f, uint64_t looks)
+{
+	if (f->looks_left < looks)
+		return false;
+	f->looks_left -= looks;
+	return true;
+}
+
+static int count_array(struct heap *heap, struct triage_fields *f, const struct heap_object *array,
+		       uint64_t *count, struct hdb_error *err)
+{
+	uint64_t bits[HEAP_ENTRIES_CHUNK], done = 0;
+	uint8_t type;
+
+	*count = 0;
+	if (!spend(f, array->length))
+		return HDB_OK;
+	for (uint64_t from = 0; from < array->length; from += done) {
+		const int r = heap_elements(heap, array->ix, from, HEAP_ENTRIES_CHUNK, bits, &type,
+					    &done, err);
+
+		if (r < 0 || !done)
+			return r;
+		for (uint64_t i = 0; i < done; i++)
+			*count += bits[i] != 0;
+	}
+	return HDB_OK;
+}
+
+/* Opens a collection and knows its size, or HDB_NOTFOUND. */
+static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
+		      struct heap_collection *out, struct hdb_error *err)
+{
+	int r = heap_collection_open(heap, ix, out, err);
+
+	if (r == HDB_OK && !out->has_size)
+		r = heap_collection_count(heap, out, &f->looks_left, err);
+	return r;
+}
+
+/* What a value of a map stands for: the elements of a collection or an array, or one thing. */
+static int count_value(struct heap *heap, struct triage_fields *f, const struct heap_value *value,
+		       uint64_t *count, struct hdb_error *err)
+{
+	struct heap_collection c;
+	struct heap_object object;
+	uint32_t ix;
+	int r = value->type == HPROF_OBJECT && value->bits ?
+			heap_find(heap, value->bits, &ix, err) :
+			HDB_NOTFOUND;
+
+	*count = 1;
+	if (r == HDB_OK)
+		r = heap_object(heap, ix, &object, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (object.kind == STORE_OBJECT_ARRAY)
+		return count_array(heap, f, &object, count, err);
+	if (object.kind != STORE_INSTANCE || !heap_collection_rule(heap, object.class_no))
+		return HDB_OK;
+	r = open_sized(heap, f, ix, &c, err);
+	if (r == HDB_OK)
+		*count = c.size;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* All that is below the entries of a map; *count stays if there is more than may be looked at. */
+static int count_map(struct heap *heap, struct triage_fields *f, const struct heap_collection *map,
+		     uint64_t *count, struct hdb_error *err)
+{
+	uint64_t all = 0, n;
+	int r = spend(f, map->size) ? heap_entries_begin(heap, map, &f->entries, err) :
+				      HDB_NOTFOUND;
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	while ((r = heap_entries_next(&f->entries, err)) == HDB_OK) {
+		if (!spend(f, 1))
+			return HDB_OK;
+		r = count_value(heap, f, &f->entries.value, &n, err);
+		if (r < 0)
+			return r;
+		all += n;
+	}
+	if (r == HDB_END)
+		*count = all;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* HDB_NOTFOUND if ix is no collection that is known. */
+static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, uint64_t *count,
+		      struct hdb_error *err)
+{
+	struct heap_collection c;
+	struct heap_object object;
+	int r = heap_object(heap, ix, &object, err);
+
+	if (r == HDB_OK && object.kind == STORE_OBJECT_ARRAY)
+		return count_array(heap, f, &object, count, err);
+	if (r != HDB_OK || object.kind != STORE_INSTANCE ||
+	    !heap_collection_rule(heap, object.class_no))
+		return r < 0 ? r : HDB_NOTFOUND;
+	r = open_sized(heap, f, ix, &c, err);
+	if (r != HDB_OK)
+		return r;
+	*count = c.size;
+	return c.rule->kind == HEAP_MAP && c.size ? count_map(heap, f, &c, count, err) : HDB_OK;
+}
+
+/* Of those with many elements the one that retains most, else the one with most elements. */
+static int add_held(struct triage *t, struct triage_fields *f, const struct named_field *field,
+		    bool is_static, uint32_t ix, struct hdb_error *err)
+{
+	struct triage_figure *best = &t->figures[field->measure];
+	const bool has_many = best->count >= TRIAGE_FIELD_MANY;
+	uint64_t count, bytes;
+	int r = count_held(t->q->heap, f, ix, &count, err);
+
+	if (r == HDB_NOTFOUND ||
+	    (r == HDB_OK && (has_many ? count < TRIAGE_FIELD_MANY : count <= best->count)))
+		return HDB_OK;
+	if (r == HDB_OK)
+		r = derive_retained(t->q->derive, ix, &bytes, err);
+	if (r != HDB_OK || (has_many && bytes <= best->bytes))
+		return r;
+	best->count = count;
+	best->bytes = bytes;
+	best->ix = ix;
+	(void)snprintf(best->detail, sizeof(best->detail), "in %s.%s%s",
+		       heap_class_name(t->q->heap, field->class_no), field->name,
+		       is_static ? " (static)" : "");
+	return HDB_OK;
+}
+
+static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t ix,
+			    struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	struct heap_object object;
+	uint32_t no, target;
+	int r = heap_object(heap, ix, &object, err);
+
+	if (r != HDB_OK)
+		return r;
+	for (no = f->nearest[object.class_no]; no != HEAP_NONE && r >= 0;) {
+		const uint32_t super_no = heap_class(heap, no)->super_no;
+
+		for (uint32_t i = f->first[no]; i < f->first[no + 1] && r >= 0; i++) {
+			const struct named_field *field =
+				base_vec_at(&f->fields, struct named_field, i);
+
+			r = heap_path_object(heap, ix, no, field->name, &target, err);
+			if (r == HDB_OK)
+				r = add_held(t, f, field, false, target, err);
+		}
+		no = super_no == STORE_NONE || !spend(f, 1) ? HEAP_NONE : f->nearest[super_no];
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t no,
+			   struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	struct heap_fields statics;
+	int r;
+
+	heap_statics_begin(heap, no, &statics);
+	while ((r = heap_fields_next(&statics, err)) == HDB_OK) {
+		struct named_field field = { .class_no = no };
+		char name[FIELD_NAME_MAX + 1] = "";
+		uint32_t ix;
+
+		if (statics.value.type != HPROF_OBJECT || !statics.value.bits)
+			continue;
+		r = heap_text(heap, statics.field.name_text, name, sizeof(name), err);
+		if (r < 0)
+			return r;
+		if (strlen(name) >= FIELD_NAME_MAX)
+			continue;
+		memcpy(field.name, name, strlen(name) + 1);
+		field.measure = measure_of(heap_class_name(heap, no), name);
+		if (field.measure == TRIAGE_MEASURES)
+			continue;
+		r = heap_find(heap, statics.value.bits, &ix, err);
+		if (r == HDB_OK)
+			r = add_held(t, f, &field, true, ix, err);
+		if (r < 0)
+			return r;
+	}
+	return r == HDB_END ? HDB_OK : r;
+}
+
+int triage_fields_look(struct triage *t, struct triage_fields *f, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < t->q->heap->class_count && r == HDB_OK; no++)
+		r = look_at_statics(t, f, no, err);
+	for (size_t i = 0; i < f->ixs.count && r == HDB_OK; i++) {
+		r = look_at_instance(t, f, *base_vec_at(&f->ixs, uint32_t, i), err);
+		if (r == HDB_OK && i % STEP_OBJECTS == 0)
+			r = base_step(t->q->work, i, err);
+	}
+	return r;
+}

@@ -1,0 +1,314 @@
+/*
+ * queries/leaks/triage_loaders.c - class loaders that should be gone: closed ones, and several with
+ * the same classes.
+ */
+#include "queries/leaks/triage.h"
+
+#include "heap/values/values.h"
+#include "query/describe.h"
+#include "queries/leaks/leak_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Steps up the dominator tree. */
+#define CHAIN_MAX 64u
+/* Class loaders whose bytes are added up: each is a pass over all classes. */
+#define LOADERS_ADDED_MAX 256u
+
+/* How a loader says that it was closed: a field, or a field of what a field refers to. */
+static const struct {
+	const char *super, *object_field, *field;
+	/* name of an enum constant; NULL: the field is a boolean that is true */
+	const char *constant;
+} closed_signs[] = {
+	{ "java.net.URLClassLoader", "ucp", "closed", NULL },
+	{ "org.apache.catalina.loader.WebappClassLoaderBase", NULL, "state", "STOPPED" },
+	{ "org.apache.catalina.loader.WebappClassLoaderBase", NULL, "state", "DESTROYED" },
+};
+
+/* Classes that frameworks generate for each loader again: twins of these say nothing. */
+static const char *const generated[] = {
+	"*$$*",
+	"*/0x*",
+	"*LambdaForm*",
+	"*GeneratedMethodAccessor*",
+	"*GeneratedConstructorAccessor*",
+	"*GeneratedSerializationConstructorAccessor*",
+	"*$Proxy*",
+	"*[]",
+};
+
+/* ---- what keeps a loader ---- */
+
+static int matches(struct query *q, const struct query_leak_path *path, size_t i,
+		   const struct triage_hint *hint, bool *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	char field[NAME_MAX_BYTES];
+	int r = heap_object(q->heap, path->nodes[i], &object, err);
+
+	*out = r == HDB_OK && (!hint->class_pattern ||
+			       base_glob(hint->class_pattern,
+					 heap_class_name(q->heap, object.kind == STORE_CLASS ?
+									  (uint32_t)object.length :
+									  object.class_no)));
+	if (!*out || !hint->field)
+		return r;
+	r = query_leak_path_holds(q, path, i, field, sizeof(field), err);
+	*out = r == HDB_OK && strcmp(field, hint->field) == 0;
+	return r;
+}
+
+/* "kept by a thread-local value: class a.B static c -> ..." */
+static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+{
+	struct query_leak_path path;
+	char culprit[NAME_MAX_BYTES], roots[NAME_MAX_BYTES] = "";
+	const char *text = NULL;
+	uint64_t id;
+	int r = query_leak_path_find(q, ix, &path, err);
+
+	if (r == HDB_OK)
+		r = heap_id(q->heap, ix, &id, err);
+	/* The loader itself does not keep itself. */
+	for (size_t h = 0; h < triage_hint_count && r == HDB_OK && !text; h++) {
+		for (size_t i = 0; i + 1 < path.count && r == HDB_OK && !text; i++) {
+			bool is_it;
+
+			r = matches(q, &path, i, &triage_hints[h], &is_it, err);
+			if (is_it)
+				text = triage_hints[h].text;
+		}
+	}
+	if (r != HDB_OK || !path.count)
+		return r;
+	query_leak_roots(q, path.nodes[0], roots, sizeof(roots));
+	path.is_end_kept = true;
+	r = query_leak_culprit(q, &path, HEAP_NONE, culprit, sizeof(culprit), err);
+	if (r == HDB_OK)
+		(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), from a root: %s", id,
+			       text ? text : "a reference", culprit, roots);
+	return r;
+}
+
+/* ---- what goes with a loader ---- */
+
+static bool is_of_loader(struct query *q, uint32_t ix, uint32_t loader_ix)
+{
+	uint32_t class_no;
+
+	if (ix == loader_ix)
+		return true;
+	return heap_class_of_object(q->heap, ix, &class_no, NULL) == HDB_OK &&
+	       class_no != HEAP_NONE && heap_class(q->heap, class_no)->loader_ix == loader_ix;
+}
+
+/* Adds what ix retains unless the loader or another of its classes dominates it. */
+static int add_top(struct query *q, uint32_t ix, uint32_t loader_ix, uint64_t *bytes,
+		   struct hdb_error *err)
+{
+	uint32_t at = ix, up;
+	uint64_t retained;
+	int r = HDB_OK;
+
+	for (unsigned steps = 0; steps < CHAIN_MAX; steps++, at = up) {
+		r = derive_dominator(q->derive, at, &up, err);
+		if (r < 0 || up == at)
+			return r; /* unreachable */
+		if (up == HEAP_NONE)
+			break;
+		if (is_of_loader(q, up, loader_ix))
+			return HDB_OK;
+	}
+	r = derive_retained(q->derive, ix, &retained, err);
+	if (r == HDB_OK)
+		*bytes += retained;
+	return r;
+}
+
+/* What the loader and its classes retain, the same bytes once. */
+static int add_loader_bytes(struct query *q, uint32_t loader_ix, uint64_t *bytes,
+			    struct hdb_error *err)
+{
+	int r = add_top(q, loader_ix, loader_ix, bytes, err);
+
+	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++)
+		if (heap_class(q->heap, no)->loader_ix == loader_ix)
+			r = add_top(q, heap_class(q->heap, no)->ix, loader_ix, bytes, err);
+	return r;
+}
+
+/* ---- closed loaders ---- */
+
+static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
+		     struct hdb_error *err)
+{
+	*out = false;
+	for (size_t i = 0; i < sizeof(closed_signs) / sizeof(closed_signs[0]) && !*out; i++) {
+		struct heap_value value = { 0 };
+		char name[NAME_MAX_BYTES] = "";
+		uint32_t at = ix;
+		int r = HDB_OK;
+
+		if (!heap_has_superclass(q->heap, class_no, closed_signs[i].super))
+			continue;
+		if (closed_signs[i].object_field)
+			r = heap_field_object(q->heap, ix, NULL, closed_signs[i].object_field, &at,
+					      err);
+		if (r == HDB_OK && closed_signs[i].constant) {
+			r = heap_field_object(q->heap, at, NULL, closed_signs[i].field, &at, err);
+			if (r == HDB_OK)
+				query_describe(q, at, name, sizeof(name));
+			*out = r == HDB_OK && strcmp(name, closed_signs[i].constant) == 0;
+		} else if (r == HDB_OK) {
+			r = heap_field_value(q->heap, at, NULL, closed_signs[i].field, &value, err);
+			*out = r == HDB_OK && value.type == HPROF_BOOLEAN && value.bits & 0xff;
+		}
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int take_closed(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_CLOSED_LOADER];
+	struct heap *heap = t->q->heap;
+	uint32_t *loaders = malloc(((size_t)heap->class_count + 1) * sizeof(*loaders));
+	uint64_t best = 0;
+	int r = HDB_OK;
+
+	if (!loaders)
+		return hdb_fail_memory(err, "class loaders", heap->class_count * 4ull);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		loaders[no] = heap_class(heap, no)->loader_ix;
+	qsort(loaders, heap->class_count, sizeof(*loaders), compare_u32);
+	for (uint32_t i = 0; i < heap->class_count && r == HDB_OK; i++) {
+		struct heap_object object;
+		uint64_t retained;
+		bool closed;
+
+		if (loaders[i] == HEAP_BOOT_LOADER || (i && loaders[i] == loaders[i - 1]))
+			continue;
+		r = heap_object(heap, loaders[i], &object, err);
+		if (r == HDB_OK)
+			r = is_closed(t->q, loaders[i], object.class_no, &closed, err);
+		if (r == HDB_OK)
+			retained = 0;
+		if (r == HDB_OK && closed && f->count < LOADERS_ADDED_MAX)
+			r = add_loader_bytes(t->q, loaders[i], &retained, err);
+		if (r != HDB_OK || !retained)
+			continue;
+		f->count++;
+		f->bytes += retained;
+		if (retained > best) {
+			best = retained;
+			f->ix = loaders[i];
+		}
+	}
+	free(loaders);
+	return r == HDB_OK && f->ix != HEAP_NONE ?
+		       explain(t->q, f->ix, f->detail, sizeof(f->detail), err) :
+		       r;
+}
+
+/* ---- twins ---- */
+
+struct twin {
+	const char *name;
+	uint32_t loader_class, loader_ix;
+};
+
+static int compare_twins(const void *a, const void *b)
+{
+	const struct twin *x = a, *y = b;
+	const int c = strcmp(x->name, y->name);
+
+	if (c)
+		return c;
+	if (x->loader_class != y->loader_class)
+		return x->loader_class < y->loader_class ? -1 : 1;
+	return x->loader_ix < y->loader_ix ? -1 : x->loader_ix > y->loader_ix;
+}
+
+static bool is_generated(const char *name)
+{
+	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++)
+		if (base_glob(generated[i], name))
+			return true;
+	return false;
+}
+
+/* Application classes with their loaders, sorted by name and kind of loader. */
+static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
+			 struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	int r = HDB_OK;
+
+	*count = 0;
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		const struct store_class *class = heap_class(heap, no);
+		const char *name = heap_class_name(heap, no);
+		struct heap_object loader;
+
+		if (class->loader_ix == HEAP_BOOT_LOADER || query_is_platform_class(name) ||
+		    is_generated(name))
+			continue;
+		r = heap_object(heap, class->loader_ix, &loader, err);
+		twins[(*count)++] = (struct twin){ name, loader.class_no, class->loader_ix };
+	}
+	qsort(twins, *count, sizeof(*twins), compare_twins);
+	return r;
+}
+
+static int take_twins(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_TWIN_LOADERS];
+	struct twin *twins = malloc(((size_t)t->q->heap->class_count + 1) * sizeof(*twins));
+	uint32_t count, first = 0, best = 0;
+	char why[NAME_MAX_BYTES] = "";
+	int r;
+
+	if (!twins)
+		return hdb_fail_memory(err, "classes", t->q->heap->class_count * sizeof(*twins));
+	r = collect_twins(t->q, twins, &count, err);
+	for (uint32_t i = 0; r == HDB_OK && i <= count; i++) {
+		if (i < count && strcmp(twins[i].name, twins[first].name) == 0 &&
+		    twins[i].loader_class == twins[first].loader_class)
+			continue;
+		if (i - first > f->count) {
+			f->count = i - first;
+			best = first;
+		}
+		first = i;
+	}
+	for (uint64_t i = 0; i < f->count && i < LOADERS_ADDED_MAX && r == HDB_OK; i++)
+		r = add_loader_bytes(t->q, twins[best + i].loader_ix, &f->bytes, err);
+	if (r == HDB_OK && f->count) {
+		f->ix = twins[best].loader_ix;
+		r = explain(t->q, f->ix, why, sizeof(why), err);
+		if (r == HDB_OK)
+			(void)snprintf(f->detail, sizeof(f->detail), "%.200s and others; %s",
+				       twins[best].name, why);
+	}
+	free(twins);
+	return r;
+}
+
+int triage_take_loaders(struct triage *t, struct hdb_error *err)
+{
+	const int r = take_closed(t, err);
+
+	return r == HDB_OK ? take_twins(t, err) : r;
+}

@@ -1,0 +1,520 @@
+/*
+ * queries/leaks/triage_scan.c - what the rules of first aid take from a pass over all objects, and
+ * from the values of some.
+ *
+ * The pass reads blocks in order; the objects whose values are wanted are only collected in it, for
+ * values are read by offset from the dump. Of a class with more than SAMPLES_MAX objects so many
+ * are looked at, evenly, and stand for all.
+ */
+#include "query/contents.h"
+#include "query/collection_fill.h"
+#include "queries/leaks/triage.h"
+
+#include "heap/known.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Of equally long arrays the one that retains most is told, if they are so long: of others there
+ * may be millions.
+ */
+#define LONG_ARRAY 1000u
+/* Objects whose values are read, for each line of the table: a second. */
+#define SAMPLES_MAX 500000u
+/* Steps up a reach tree, or down to a referent. */
+#define CHAIN_MAX 32u
+/*
+ * A hash map with so many elements, of which so large a share has its slot with others, is a slow
+ * one.
+ */
+#define COLLIDING_ELEMENTS 1000u
+#define COLLIDING_SHARE 0.7
+/* Blocks between two looks at the cancel flag. */
+#define STEP_BLOCKS 16u
+#define STEP_OBJECTS 4096u
+
+/* Lines of triage_values: a bit each. */
+#define LINES_MAX 32u
+
+/* Objects of one line of triage_values. */
+struct collected {
+	struct base_vec ixs; /* uint32_t */
+	uint64_t seen, whole;
+};
+
+struct scan {
+	struct triage *t;
+	uint32_t *line_bits; /* by class: bit set of lines of triage_values */
+	struct collected *lines;
+	struct triage_fields *fields;
+	struct heap_block *block;
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+/* ---- one object ---- */
+
+static int retained_of(struct triage *t, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
+{
+	return derive_retained(t->q->derive, ix, bytes, err);
+}
+
+static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
+			struct hdb_error *err)
+{
+	uint64_t bytes;
+	const int r = retained_of(t, ix, &bytes, err);
+
+	if (r == HDB_OK && bytes > f->bytes) {
+		f->bytes = bytes;
+		f->ix = ix;
+		f->count = 1;
+	}
+	return r;
+}
+
+static int look_longest(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+			uint32_t ix, struct hdb_error *err)
+{
+	int64_t length;
+	const int r = heap_path_number(t->q->heap, ix, HEAP_NONE, line->field, &length, err);
+
+	if (r != HDB_OK || length <= 0 || (uint64_t)length <= f->count)
+		return r < 0 ? r : HDB_OK;
+	/* A list of n elements has n nodes. */
+	f->count = (uint64_t)length < t->q->heap->object_count ? (uint64_t)length :
+								 t->q->heap->object_count;
+	f->ix = ix;
+	return retained_of(t, ix, &f->bytes, err);
+}
+
+static int look_null(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+		     uint32_t ix, struct hdb_error *err)
+{
+	struct heap_value value;
+	uint64_t bytes;
+	int r = heap_field_value(t->q->heap, ix, NULL, line->field, &value, err);
+
+	if (r != HDB_OK || value.bits)
+		return r < 0 ? r : HDB_OK;
+	r = retained_of(t, ix, &bytes, err);
+	f->count++;
+	f->bytes += bytes;
+	f->ix = ix;
+	return r;
+}
+
+/* A signed number in a field, 0 if it is negative. */
+static uint64_t as_size(const struct heap_value *value)
+{
+	const int64_t n =
+		value->type == HPROF_INT ? (int32_t)(uint32_t)value->bits : (int64_t)value->bits;
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static int look_sum(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+		    uint32_t ix, struct hdb_error *err)
+{
+	struct heap_value value;
+	uint64_t size, sum;
+	int r = line->other ? heap_field_value(t->q->heap, ix, NULL, line->other, &value, err) :
+			      HDB_NOTFOUND;
+
+	f->is_outside = true;
+	if (r < 0 || (r == HDB_OK && value.bits))
+		return r < 0 ? r : HDB_OK;
+	r = heap_field_value(t->q->heap, ix, NULL, line->field, &value, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	size = as_size(&value);
+	f->count++;
+	if (__builtin_add_overflow(f->bytes, size, &sum))
+		sum = UINT64_MAX;
+	f->bytes = sum;
+	if (f->ix == HEAP_NONE)
+		f->ix = ix;
+	return HDB_OK;
+}
+
+/* Adds a large hash map whose elements share slots far more than chance would have it. */
+static int look_collisions(struct triage *t, const struct heap_object *object,
+			   struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_COLLISIONS];
+	struct query_measuring how;
+	struct query_measure m;
+	uint64_t bytes;
+	int r;
+
+	query_measuring_init(t->q, false, true, &how);
+	r = query_measure(t->q, &how, object, &m, err);
+	if (r != HDB_OK || !m.has_used || query_measure_collisions(&m) < COLLIDING_SHARE)
+		return r < 0 ? r : HDB_OK;
+	r = retained_of(t, object->ix, &bytes, err);
+	f->count++;
+	f->bytes += bytes;
+	if (m.size > f->class_count) {
+		f->class_count = m.size;
+		f->ix = object->ix;
+		(void)snprintf(f->detail, sizeof(f->detail),
+			       "%" PRIu64 " elements in %" PRIu64 " slots", m.size, m.used);
+	}
+	return r;
+}
+
+/*
+ * Free places of a collection that is at most half full; those without elements are counted apart.
+ */
+static int look_fill(struct triage *t, const struct triage_value *line, uint32_t ix,
+		     struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	struct heap_object object, array = { .length = 0 };
+	struct heap_value value;
+	struct triage_figure *f;
+	uint64_t bytes;
+	uint32_t array_ix;
+	int r = heap_field_value(heap, ix, NULL, line->field, &value, err);
+	int found =
+		r != HDB_OK ? r : heap_field_object(heap, ix, NULL, line->other, &array_ix, err);
+
+	if (r != HDB_OK || found < 0)
+		return r < 0 ? r : found < 0 ? found : HDB_OK;
+	r = heap_object(heap, ix, &object, err);
+	if (r == HDB_OK && found == HDB_OK)
+		r = heap_object(heap, array_ix, &array, err);
+	if (r == HDB_OK && as_size(&value) >= COLLIDING_ELEMENTS)
+		r = look_collisions(t, &object, err);
+	if (r != HDB_OK)
+		return r;
+	if (!as_size(&value)) {
+		uint32_t dominator = HEAP_NONE;
+
+		/* The shared empty array of ArrayList is nobody's own. */
+		if (found == HDB_OK)
+			r = derive_dominator(t->q->derive, array_ix, &dominator, err);
+		bytes = object.shallow_bytes + (dominator == ix ? array.shallow_bytes : 0);
+		f = &t->figures[TRIAGE_EMPTY];
+	} else if (found == HDB_OK && as_size(&value) <= array.length / 2) {
+		bytes = (array.length - as_size(&value)) * heap->layout.reference_bytes;
+		f = &t->figures[TRIAGE_SPARSE];
+	} else {
+		return HDB_OK;
+	}
+	f->count++;
+	f->bytes += bytes;
+	if (f->class_no == HEAP_NONE)
+		f->class_no = object.class_no;
+	return r;
+}
+
+/* Whether the reference itself is on the strong way from a root to its referent. */
+static int look_self(struct triage *t, const struct triage_value *line, struct triage_figure *f,
+		     uint32_t ix, struct hdb_error *err)
+{
+	uint32_t at, parent, value;
+	uint64_t bytes;
+	bool reachable;
+	int r = heap_field_object(t->q->heap, ix, NULL, line->field, &at, err);
+
+	/* The entry itself may retain others of its bucket. */
+	if (r == HDB_OK)
+		r = heap_field_object(t->q->heap, ix, NULL, line->other, &value, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	for (unsigned steps = 0; steps < CHAIN_MAX && r == HDB_OK && at != GRAPH_NONE; steps++) {
+		if (at == ix) {
+			r = retained_of(t, value, &bytes, err);
+			f->count++;
+			f->bytes += bytes;
+			f->ix = ix;
+			return r;
+		}
+		r = derive_reach(t->q->derive, true, at, &reachable, &parent, err);
+		if (r != HDB_OK || !reachable)
+			return r;
+		at = parent;
+	}
+	return r;
+}
+
+static int look(struct triage *t, const struct triage_value *line, uint32_t ix,
+		struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[line->measure];
+
+	switch (line->look) {
+	case TRIAGE_LOOK_LARGEST:
+		return look_largest(t, f, ix, err);
+	case TRIAGE_LOOK_LONGEST:
+		return look_longest(t, line, f, ix, err);
+	case TRIAGE_LOOK_NULL:
+		return look_null(t, line, f, ix, err);
+	case TRIAGE_LOOK_SUM:
+		return look_sum(t, line, f, ix, err);
+	case TRIAGE_LOOK_FILL:
+		return look_fill(t, line, ix, err);
+	default:
+		return look_self(t, line, f, ix, err);
+	}
+}
+
+/* ---- the pass ---- */
+
+static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
+{
+	struct heap_block *b = s->block;
+	const bool is_primitive = b->kind[i] == STORE_PRIMITIVE_ARRAY;
+	struct triage_figure *f =
+		&s->t->figures[is_primitive ? TRIAGE_BIG_PRIMITIVE : TRIAGE_BIG_ARRAY];
+
+	if (is_primitive && b->shallow[i] > f->bytes) {
+		f->count = 1;
+		f->bytes = b->shallow[i];
+		f->ix = b->first_ix + i;
+	} else if (!is_primitive && (b->length[i] > f->count ||
+				     (b->length[i] == f->count && f->count >= LONG_ARRAY))) {
+		uint64_t bytes;
+		const int r = retained_of(s->t, b->first_ix + i, &bytes, err);
+
+		if (r != HDB_OK || (b->length[i] == f->count && bytes <= f->bytes))
+			return r;
+		f->count = b->length[i];
+		f->bytes = bytes;
+		f->ix = b->first_ix + i;
+	}
+	return HDB_OK;
+}
+
+/* Whether all objects of a line are looked at, however many there are. */
+static bool takes_all(const struct triage_value *line)
+{
+	return line->look == TRIAGE_LOOK_LARGEST || line->look == TRIAGE_LOOK_LONGEST ||
+	       line->look == TRIAGE_LOOK_LOCALS;
+}
+
+static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (; lines && r == HDB_OK; lines &= lines - 1) {
+		struct collected *c = &s->lines[__builtin_ctz(lines)];
+		const uint64_t at = c->seen++;
+
+		if (c->whole > SAMPLES_MAX && !takes_all(&triage_values[c - s->lines]) &&
+		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
+			continue;
+		r = base_vec_push(&c->ixs, &ix, sizeof(ix), err);
+	}
+	return r;
+}
+
+static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
+{
+	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
+	const struct heap_block *b = s->block;
+	int r = heap_read_block(s->t->q->heap, block_no, s->block, err);
+
+	if (r == HDB_OK)
+		r = derive_reachable_block(s->t->q->derive, block_no, s->reachable, err);
+	for (uint32_t i = 0; r == HDB_OK && i < b->count; i++) {
+		const uint32_t lines = s->line_bits[b->class_no[i]];
+		uint32_t parent;
+		bool is_strong;
+
+		if (!s->reachable[i] || b->first_ix + i == HEAP_BOOT_LOADER)
+			continue;
+		r = derive_reach(s->t->q->derive, true, b->first_ix + i, &is_strong, &parent, err);
+		if (r == HDB_OK && !is_strong) {
+			weak->count++;
+			weak->bytes += b->shallow[i];
+		}
+		if (r == HDB_OK &&
+		    (b->kind[i] == STORE_OBJECT_ARRAY || b->kind[i] == STORE_PRIMITIVE_ARRAY))
+			r = look_at_array(s, i, err);
+		if (r == HDB_OK && lines && b->kind[i] == STORE_INSTANCE)
+			r = collect(s, b->first_ix + i, lines, err);
+		if (r == HDB_OK && b->kind[i] == STORE_INSTANCE)
+			r = triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err);
+	}
+	return r;
+}
+
+/* Which classes which lines look at, and how many objects these have. */
+static int choose_classes(struct scan *s, struct hdb_error *err)
+{
+	struct heap *heap = s->t->q->heap;
+	struct derive_total *totals = NULL;
+	size_t count;
+	int r = derive_totals(s->t->q->derive, DERIVE_CLASS, &totals, &count, err);
+
+	if (triage_value_count > LINES_MAX)
+		return hdb_fail(err, HDB_EBUG, "more than %u lines of values", LINES_MAX);
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		const uint32_t no = totals[i].no;
+
+		if (heap_class(heap, no)->flags & STORE_CLASS_ARRAY)
+			continue;
+		for (size_t line = 0; line < triage_value_count; line++) {
+			const struct triage_value *v = &triage_values[line];
+			const bool is_it =
+				v->with_sub ? heap_has_superclass(heap, no, v->class_name) :
+					      strcmp(heap_class_name(heap, no), v->class_name) == 0;
+
+			if (!is_it)
+				continue;
+			s->line_bits[no] |= 1u << line;
+			s->lines[line].whole += totals[i].count;
+		}
+	}
+	free(totals);
+	return r;
+}
+
+/* What was added to a figure since `before` stands for `weight` times as much. */
+static uint64_t scaled(uint64_t before, uint64_t now, double weight)
+{
+	const double more = (double)(now - before) * weight;
+
+	return more < 1e18 ? before + (uint64_t)(more + 0.5) : UINT64_MAX;
+}
+
+static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
+{
+	const struct collected *c = &s->lines[line];
+	struct triage_figure *figures = s->t->figures;
+	uint64_t counts[TRIAGE_MEASURES], bytes[TRIAGE_MEASURES];
+	int r = HDB_OK;
+
+	if (triage_values[line].look == TRIAGE_LOOK_LOCALS)
+		return triage_take_locals(s->t, &c->ixs, err);
+	for (size_t m = 0; m < TRIAGE_MEASURES; m++) {
+		counts[m] = figures[m].count;
+		bytes[m] = figures[m].bytes;
+	}
+	for (size_t i = 0; i < c->ixs.count && r == HDB_OK; i++) {
+		r = look(s->t, &triage_values[line], *base_vec_at(&c->ixs, uint32_t, i), err);
+		if (r == HDB_OK && i % STEP_OBJECTS == 0)
+			r = base_step(s->t->q->work, i, err);
+	}
+	for (size_t m = 0; m < TRIAGE_MEASURES && c->ixs.count < c->seen; m++) {
+		const double weight = (double)c->seen / (double)c->ixs.count;
+
+		if (figures[m].count == counts[m])
+			continue;
+		figures[m].count = scaled(counts[m], figures[m].count, weight);
+		figures[m].bytes = scaled(bytes[m], figures[m].bytes, weight);
+		figures[m].sampled += c->ixs.count;
+	}
+	return r;
+}
+
+int triage_take_scan(struct triage *t, struct hdb_error *err)
+{
+	struct heap *heap = t->q->heap;
+	struct scan *s = calloc(1, sizeof(*s));
+	int r = HDB_OK;
+
+	if (!s)
+		return hdb_fail_memory(err, "a scan", sizeof(*s));
+	s->t = t;
+	s->block = malloc(sizeof(*s->block));
+	s->line_bits = calloc((size_t)heap->class_count + 1, sizeof(*s->line_bits));
+	s->lines = calloc(triage_value_count, sizeof(*s->lines));
+	if (!s->block || !s->line_bits || !s->lines)
+		r = hdb_fail_memory(err, "a scan", sizeof(*s->block));
+	if (r == HDB_OK)
+		r = derive_need(t->q->derive, STORE_REACH_STRONG, err);
+	if (r == HDB_OK)
+		r = choose_classes(s, err);
+	if (r == HDB_OK)
+		r = triage_fields_open(t, &s->fields, err);
+	base_stage(t->q->work, "looking at objects", heap->object_count, "objects");
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
+		r = scan_block(s, b, err);
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(t->q->work, s->block->first_ix, err);
+	}
+	base_stage(t->q->work, "looking at values", 0, "objects");
+	for (size_t line = 0; line < triage_value_count && r == HDB_OK; line++)
+		r = look_at_line(s, line, err);
+	if (r == HDB_OK)
+		r = triage_fields_look(t, s->fields, err);
+	triage_fields_close(s->fields);
+	for (size_t i = 0; s->lines && i < triage_value_count; i++)
+		base_vec_release(&s->lines[i].ixs);
+	free(s->lines);
+	free(s->line_bits);
+	free(s->block);
+	free(s);
+	return r;
+}
+
+/* ---- strings ---- */
+
+/* One run of strings of the same text: what the query duplicates says of it. */
+static int count_run(struct triage *t, const struct query_content *run, uint64_t count,
+		     struct base_big *nodes, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_DUPLICATE_STRINGS];
+	const uint64_t zeroed = store_meta_number(t->q->heap->store, "zeroed.texts", 0);
+	struct query_copies copies;
+	struct heap_object object;
+	int r = HDB_OK;
+
+	/* Texts that the VM cut may go on differently. */
+	if (zeroed && run[0].array_ix != HEAP_NONE) {
+		r = heap_object(t->q->heap, run[0].array_ix, &object, err);
+		if (r < 0 || object.length > zeroed)
+			return r;
+	}
+	r = query_copies_measure(t->q, run, count, false, nodes[0].data, nodes[1].data, &copies,
+				 err);
+	f->count += count - 1;
+	f->bytes += copies.wasted;
+	/*
+	 * The text that is there most often, of several the first by ID: runs lie in another order
+	 * in each process.
+	 */
+	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
+		f->class_count = count;
+		f->ix = run[0].ix;
+	}
+	return r;
+}
+
+int triage_take_strings(struct triage *t, struct hdb_error *err)
+{
+	const struct query_contents_options options = { .kind = QUERY_TEXTS };
+	struct query_contents contents = { .count = 0 };
+	struct base_big nodes[2] = { { 0 }, { 0 } };
+	uint64_t longest = 0;
+	int r = query_contents_read(t->q, &options, &contents, err);
+	const struct query_content *records = contents.records.data;
+
+	for (uint64_t i = 0, to; r == HDB_OK && i < contents.count; i = to) {
+		to = query_contents_run(&contents, i);
+		longest = to - i > longest ? to - i : longest;
+	}
+	for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
+		r = base_big_alloc(t->q->work, &nodes[i], (longest + 1) * sizeof(uint32_t),
+				   "strings", err);
+	base_stage(t->q->work, "comparing strings", contents.count, "strings");
+	for (uint64_t i = 0, to, looked = 0; r == HDB_OK && i < contents.count; i = to) {
+		to = query_contents_run(&contents, i);
+		if (to - i < 2)
+			continue;
+		r = count_run(t, records + i, to - i, nodes, err);
+		looked += to - i;
+		if (r == HDB_OK && looked >= STEP_OBJECTS) {
+			looked = 0;
+			r = base_step(t->q->work, to, err);
+		}
+	}
+	base_big_free(t->q->work, &nodes[0]);
+	base_big_free(t->q->work, &nodes[1]);
+	query_contents_release(t->q, &contents);
+	return r;
+}

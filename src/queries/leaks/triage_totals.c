@@ -1,0 +1,226 @@
+/*
+ * queries/leaks/triage_totals.c - what the rules of first aid take from totals by class, roots and
+ * the dominator tree.
+ */
+#include "query/groups.h"
+#include "queries/leaks/leak_parts.h"
+#include "queries/leaks/object_rules.h"
+#include "queries/leaks/thread_locals.h"
+#include "queries/leaks/triage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An object of so many bytes at most is small: header and a few fields. */
+#define SMALL_BYTES 64u
+
+static bool is_array(const struct heap *heap, uint32_t no)
+{
+	return heap_class(heap, no)->flags & STORE_CLASS_ARRAY;
+}
+
+/* ---- classes by name ---- */
+
+static bool is_in_set(struct heap *heap, const struct triage_set *set, uint32_t no)
+{
+	if (is_array(heap, no) || (set->but && heap_has_superclass(heap, no, set->but)))
+		return false;
+	if (set->super)
+		return heap_has_superclass(heap, no, set->super);
+	return base_glob(set->pattern, heap_class_name(heap, no));
+}
+
+/* Adds a class to a measure, or takes it instead of the one that is there. */
+static void add_class(struct triage_figure *f, const struct triage_set *set,
+		      const struct derive_total *total)
+{
+	const uint64_t bytes = set->is_retained ? total->retained_bytes : total->shallow_bytes;
+
+	if (set->is_largest_only) {
+		if (total->count > f->count) {
+			f->count = total->count;
+			f->bytes = bytes;
+			f->class_no = total->no;
+		}
+		return;
+	}
+	if (f->class_no == HEAP_NONE || total->count > f->class_count) {
+		f->class_no = total->no;
+		f->class_count = total->count;
+	}
+	f->count += total->count;
+	f->bytes += bytes;
+}
+
+static void add_sets(struct triage *t, const struct query_groups *groups)
+{
+	struct heap *heap = t->q->heap;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct derive_total *total = &groups->totals[i];
+
+		for (size_t s = 0; s < triage_set_count; s++) {
+			const struct triage_set *set = &triage_sets[s];
+
+			if (is_in_set(heap, set, total->no))
+				add_class(&t->figures[set->measure], set, total);
+		}
+	}
+}
+
+/* The class of small objects that takes most, and the garbage by which old collectors fill gaps. */
+static void add_classes(struct triage *t, const struct query_groups *groups)
+{
+	struct triage_figure *swarm = &t->figures[TRIAGE_SWARM];
+	struct triage_figure *fillers = &t->figures[TRIAGE_FILLERS];
+	struct triage_figure *garbage = &t->figures[TRIAGE_GARBAGE];
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct derive_total *total = &groups->totals[i];
+		const char *name = heap_class_name(t->q->heap, total->no);
+		/*
+		 * Dumps have the collector's arrays as int[]; what else may be of that class cannot
+		 * be told apart.
+		 */
+		const bool is_filler = strcmp(name, "int[]") == 0 ||
+				       strncmp(name, "jdk.internal.vm.Filler",
+					       strlen("jdk.internal.vm.Filler")) == 0;
+		struct triage_figure *f = is_filler ? fillers : garbage;
+
+		f->count += total->unreachable_count;
+		f->bytes += total->unreachable_bytes;
+		if (!is_array(t->q->heap, total->no) && total->count > swarm->count &&
+		    total->shallow_bytes <= total->count * SMALL_BYTES) {
+			swarm->count = total->count;
+			swarm->bytes = total->shallow_bytes;
+			swarm->class_no = total->no;
+		}
+	}
+	t->figures[TRIAGE_CLASSES].count = t->q->heap->class_count;
+}
+
+/* ---- roots ---- */
+
+/* What JNI global references keep: of those on the top level what they retain. */
+static int add_jni(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_JNI_GLOBALS];
+	const struct heap *heap = t->q->heap;
+	uint64_t best = 0;
+	int r = heap_load_roots(t->q->heap, err);
+
+	for (uint64_t i = 0; r == HDB_OK && i < heap->root_count; i++) {
+		const struct store_root *root = &heap->roots[i];
+		uint64_t retained;
+
+		if (root->kind != HPROF_ROOT_JNI_GLOBAL ||
+		    (i && root[-1].ix == root->ix && root[-1].kind == root->kind))
+			continue;
+		r = derive_retained(t->q->derive, root->ix, &retained, err);
+		if (r != HDB_OK)
+			break;
+		f->count++;
+		f->bytes += retained;
+		if (retained > best) {
+			best = retained;
+			f->ix = root->ix;
+		}
+	}
+	return r;
+}
+
+/* ---- suspects ---- */
+
+static int add_suspect(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
+	struct query_suspects suspects;
+	struct query_leak_path path;
+	int r = query_suspects_find(t->q, SUSPECTS_PERCENT_DEFAULT, &suspects, err);
+
+	for (size_t i = 0; r == HDB_OK && i < suspects.count; i++) {
+		const struct query_suspect *s = &suspects.list[i];
+		uint32_t end = s->point_ix != HEAP_NONE ? s->point_ix : s->ix;
+
+		if (end == HEAP_NONE && s->common.count)
+			end = *base_vec_at(&s->common, uint32_t, s->common.count - 1);
+		f->count = s->count;
+		f->bytes = s->retained_bytes;
+		f->ix = s->ix;
+		f->class_no = s->class_no;
+		r = end == HEAP_NONE ? HDB_OK :
+				       query_leak_blame(t->q, end, s->ix, &path, f->detail,
+							sizeof(f->detail), err);
+		if (r == HDB_OK && !f->detail[0])
+			r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
+		break;
+	}
+	query_suspects_release(&suspects);
+	return r;
+}
+
+/* Objects whose life cycle is over, and the first reference that may be to blame. */
+static int add_leaking(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
+	struct query_story story = { .at = 0 };
+	struct query_leaking_counts counts;
+	struct query_leaking *leaking = NULL;
+	int r = query_leaking_find(t->q, &leaking, &counts, err);
+
+	for (unsigned pass = 0; pass < 2 && r == HDB_OK; pass++)
+		r = query_leaking_tell(leaking, &story, 1, pass == 1, true, &counts, err);
+	f->count = counts.objects;
+	f->bytes = counts.retained_bytes;
+	if (r == HDB_OK && story.rows.count) {
+		const struct query_story_row *row =
+			base_vec_at(&story.rows, struct query_story_row, 0);
+
+		f->ix = row->ix;
+		(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
+			       query_story_text_at(&story, row->holds));
+	}
+	query_leaking_release(leaking);
+	query_story_release(&story);
+	return r;
+}
+
+/* How full the heap is. */
+static int add_limit(struct triage *t, struct hdb_error *err)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_HEAP];
+	const int r = query_limit_find(t->q, &t->limit, err);
+
+	if (t->limit.bytes) {
+		f->count = 1;
+		f->bytes = t->whole_bytes;
+		(void)snprintf(f->detail, sizeof(f->detail),
+			       "%.1f %% of the %" PRIu64 " bytes that the maximum heap size",
+			       query_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
+	}
+	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;
+	return r;
+}
+
+int triage_take_totals(struct triage *t, struct hdb_error *err)
+{
+	struct query_groups groups;
+	struct derive_total whole;
+	int r = query_load_groups(t->q, DERIVE_CLASS, &groups, err);
+
+	if (r == HDB_OK) {
+		query_add_groups(&groups, &whole);
+		t->whole_bytes = whole.shallow_bytes;
+		add_sets(t, &groups);
+		add_classes(t, &groups);
+	}
+	query_groups_release(&groups);
+	if (r == HDB_OK)
+		r = add_limit(t, err);
+	if (r == HDB_OK)
+		r = add_suspect(t, err);
+	if (r == HDB_OK)
+		r = add_leaking(t, err);
+	return r == HDB_OK ? add_jni(t, err) : r;
+}

@@ -1,0 +1,395 @@
+/*
+ * queries/objects/q_class.c - a class: its fields, loader, superclasses, instances; or a list of
+ * classes.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ID,
+	CLASS,
+	LOADER,
+	SUPER,
+	INSTANCE_BYTES,
+	CLASS_BYTES,
+	INSTANCES,
+	DECLARED_IN,
+	FIELD,
+	TYPE,
+	STATIC,
+	OFFSET,
+	VALUE,
+	REF
+};
+
+#define NAME_MAX_BYTES 512
+#define LINE_MAX_BYTES 2048
+
+static const struct hdb_option_spec options[] = {
+	{ "list", NULL, "a row a class, also for a single class" },
+	{ "subclasses", NULL, "subclasses, too" },
+	{ "layout", NULL, "where its fields lie in an instance: the query layout" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the class object (lists)" },
+	{ "class", HDB_TYPE_TEXT, "class", "its name (lists)" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader (lists)" },
+	{ "super", HDB_TYPE_TEXT, "superclass", "its superclass (lists)" },
+	{ "instance_bytes", HDB_TYPE_BYTES, "instance",
+	  "shallow size of an instance; of an empty "
+	  "array for array classes (lists)" },
+	{ "class_bytes", HDB_TYPE_BYTES, "class object",
+	  "shallow size of the class object (lists)" },
+	{ "instances", HDB_TYPE_COUNT, "instances",
+	  "objects of exactly this class, unreachable ones "
+	  "included (lists)" },
+	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
+	{ "field", HDB_TYPE_TEXT, "field", "its name" },
+	{ "type", HDB_TYPE_TEXT, "type", "its basic type" },
+	{ "static", HDB_TYPE_BOOL, "static", "whether it is static" },
+	{ "offset", HDB_TYPE_COUNT, "offset", "bytes from the start of the values in the dump" },
+	{ "value", HDB_TYPE_TEXT, "value", "of a static field" },
+	{ "ref", HDB_TYPE_ID, "refers to", "of a static field: the object, if the dump has it" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
+	{ "class", HDB_TYPE_TEXT, "class", "its name" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader" },
+	{ "loader_id", HDB_TYPE_ID, "loader object", "its loader; 0x0 is the boot loader" },
+	{ "super", HDB_TYPE_TEXT, "superclasses", "nearest first" },
+	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "direct ones" },
+	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
+	  "shallow size of an instance; of an empty "
+	  "array for array classes" },
+	{ "class_bytes", HDB_TYPE_BYTES, "class size", "shallow size of the class object" },
+	{ "instances", HDB_TYPE_COUNT, "instances",
+	  "objects of exactly this class, unreachable ones "
+	  "included" },
+	{ "flat_values", HDB_TYPE_COUNT, "flat values",
+	  "of those, values inside other objects, which "
+	  "have their bytes; only if there are any" },
+	{ "element_bytes", HDB_TYPE_BYTES, "flat elements",
+	  "bytes of an element, if the elements of "
+	  "its arrays are flat values" },
+	{ "filler", HDB_TYPE_BOOL, "filler",
+	  "its objects fill dead areas of the heap: none of the "
+	  "program's; only if so" },
+	{ "reachable_instances", HDB_TYPE_COUNT, "reachable",
+	  "of those, reachable ones; while totals "
+	  "are built" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow",
+	  "bytes of all instances, unreachable ones included" },
+	{ "retained", HDB_TYPE_BYTES, "retained >=",
+	  "lower bound of what its instances retain; while "
+	  "totals are built" },
+	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the instance size" },
+	{ "classes", HDB_TYPE_COUNT, "classes", "classes in the list" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct class_query {
+	uint32_t *classes;
+	size_t count, at;
+	bool is_list, in_statics;
+	uint64_t *instances; /* by class */
+	uint64_t *bytes;
+	uint64_t *flat; /* instances that are flat values */
+	/* one class */
+	struct heap_fields fields; /* statics */
+	uint32_t no;               /* class whose instance fields are listed */
+	uint32_t field, steps;
+	uint64_t offset;
+};
+
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct class_query *s = ctx;
+
+	(void)err;
+	s->instances[count->class_no] += count->count;
+	s->bytes[count->class_no] += count->shallow_bytes;
+	if (count->embedded && count->kind == STORE_INSTANCE)
+		s->flat[count->class_no] += count->count;
+	return HDB_OK;
+}
+
+/* For databases in which the import has not counted. */
+static int count_objects(struct query *q, struct class_query *s, struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			if (block->first_ix + i == HEAP_BOOT_LOADER)
+				continue;
+			s->instances[block->class_no[i]]++;
+			s->bytes[block->class_no[i]] += block->shallow[i];
+			s->flat[block->class_no[i]] +=
+				block->embedded[i] && block->kind[i] == STORE_INSTANCE;
+		}
+	}
+	free(block);
+	return r;
+}
+
+static int count_all(struct query *q, struct class_query *s, struct hdb_error *err)
+{
+	const size_t n = (size_t)q->heap->class_count + 1;
+	int r;
+
+	s->instances = calloc(n, sizeof(*s->instances));
+	s->bytes = calloc(n, sizeof(*s->bytes));
+	s->flat = calloc(n, sizeof(*s->flat));
+	if (!s->instances || !s->bytes || !s->flat)
+		return hdb_fail_memory(err, "counts by class", n * 3 * sizeof(*s->bytes));
+	r = heap_each_count(q->heap, add_counted, s, err);
+	return r == HDB_NOTFOUND ? count_objects(q, s, err) : r;
+}
+
+static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
+{
+	struct derive_total *totals;
+	size_t count;
+	int r;
+
+	if (!derive_has(q->derive, STORE_TOTALS))
+		return HDB_OK;
+	r = derive_totals(q->derive, DERIVE_CLASS, &totals, &count, err);
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		if (totals[i].no != no)
+			continue;
+		r = query_fact(q, "reachable_instances", totals[i].count, err);
+		if (r == HDB_OK)
+			r = query_fact(q, "retained", totals[i].retained_bytes, err);
+	}
+	if (r >= 0)
+		free(totals);
+	return r;
+}
+
+static int add_line(struct query *q, const struct store_class *class, struct hdb_error *err)
+{
+	char text[LINE_MAX_BYTES] = "";
+	size_t used = 0;
+	uint32_t no = class->super_no;
+
+	for (uint32_t steps = 0;
+	     no != STORE_NONE && steps <= q->heap->class_count && used < sizeof(text); steps++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
+					 heap_class_name(q->heap, no));
+		no = heap_class(q->heap, no)->super_no;
+	}
+	if (used >= sizeof(text))
+		memcpy(text + sizeof(text) - 4, "...", 4);
+	return query_fact_text(q, "super", text, err);
+}
+
+static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(q->heap, no);
+	uint64_t subclasses = 0, loader_id = 0;
+	char proof[QUERY_PROOF_MAX];
+	int r = query_fact(q, "id", class->class_id, err);
+
+	for (uint32_t c = 0; c < q->heap->class_count; c++)
+		subclasses += heap_class(q->heap, c)->super_no == no;
+	if (r == HDB_OK)
+		r = query_fact_text(q, "class", heap_class_name(q->heap, no), err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "loader", heap_loader_name(q->heap, class), err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, class->loader_ix, &loader_id, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "loader_id", loader_id, err);
+	if (r == HDB_OK)
+		r = add_line(q, class, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "subclasses", subclasses, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "instance_bytes", class->instance_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "class_bytes", class->class_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "instances", s->instances[no], err);
+	if (r == HDB_OK && s->flat[no])
+		r = query_fact(q, "flat_values", s->flat[no], err);
+	if (r == HDB_OK && class->flags & STORE_CLASS_FILLER)
+		r = query_fact(q, "filler", true, err);
+	else if (r == HDB_OK && class->element_bytes)
+		r = query_fact(q, "element_bytes", class->element_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", s->bytes[no], err);
+	query_size_proof(q, class, proof);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "proof", proof, err);
+	return r == HDB_OK ? add_totals(q, no, err) : r;
+}
+
+static int open_class(struct query *q, struct hdb_error *err)
+{
+	struct class_query *s;
+	int r;
+
+	if (query_option(q, "layout"))
+		return query_become(q, &query_layout, err);
+	s = q->state = calloc(1, sizeof(*s));
+	if (!s)
+		return hdb_fail_memory(err, "a class", sizeof(*s));
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_classes(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
+				  &s->classes, &s->count, err);
+	if (r == HDB_OK)
+		r = count_all(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	s->is_list = s->count != 1 || query_option(q, "list");
+	if (s->is_list) {
+		q->total = s->count;
+		r = query_fact(q, "classes", s->count, err);
+		return r == HDB_OK ? query_choose(q,
+						  "id,class,loader,super,instance_bytes,"
+						  "class_bytes,instances",
+						  err) :
+				     r;
+	}
+	s->no = s->classes[0];
+	s->in_statics = true;
+	heap_statics_begin(q->heap, s->no, &s->fields);
+	r = add_facts(q, s, s->no, err);
+	return r == HDB_OK ?
+		       query_choose(q, "declared_in,field,type,static,offset,value,ref", err) :
+		       r;
+}
+
+static int next_listed(struct query *q, struct class_query *s, struct hdb_error *err)
+{
+	const struct store_class *class;
+	uint32_t no;
+	int r;
+
+	if (s->at == s->count)
+		return HDB_END;
+	no = s->classes[s->at++];
+	class = heap_class(q->heap, no);
+	query_set(q, ID, class->class_id);
+	query_set(q, INSTANCE_BYTES, class->instance_bytes);
+	query_set(q, CLASS_BYTES, class->class_bytes);
+	query_set(q, INSTANCES, s->instances[no]);
+	r = query_set_text(q, CLASS, heap_class_name(q->heap, no), err);
+	if (r == HDB_OK)
+		r = query_set_text(q, LOADER, heap_loader_name(q->heap, class), err);
+	if (r == HDB_OK && class->super_no != STORE_NONE)
+		r = query_set_text(q, SUPER, heap_class_name(q->heap, class->super_no), err);
+	return r;
+}
+
+static int set_field(struct query *q, uint32_t declared_in, const struct store_field *field,
+		     struct hdb_error *err)
+{
+	const char *type = hprof_type_name(field->type);
+	char name[NAME_MAX_BYTES];
+	int r = heap_text(q->heap, field->name_text, name, sizeof(name), err);
+
+	if (r == HDB_OK)
+		r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, declared_in), err);
+	if (r == HDB_OK)
+		r = query_set_text(q, FIELD, name, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, TYPE, type ? type : "?", err);
+	query_set(q, STATIC, field->is_static);
+	return r;
+}
+
+static int next_static(struct query *q, struct class_query *s, struct hdb_error *err)
+{
+	char text[64];
+	uint32_t ix;
+	int r = heap_fields_next(&s->fields, err);
+
+	if (r == HDB_OK)
+		r = set_field(q, s->no, &s->fields.field, err);
+	if (r != HDB_OK)
+		return r;
+	query_value_text(&s->fields.value, text, sizeof(text));
+	r = query_set_text(q, VALUE, text, err);
+	if (r == HDB_OK && s->fields.value.type == HPROF_OBJECT && s->fields.value.bits &&
+	    heap_find(q->heap, s->fields.value.bits, &ix, err) == HDB_OK)
+		query_set(q, REF, s->fields.value.bits);
+	return r;
+}
+
+/* Fields of an instance, the class's own first. */
+static int next_field(struct query *q, struct class_query *s, struct hdb_error *err)
+{
+	struct store_field field;
+	int r;
+
+	while (s->no != STORE_NONE && s->field >= heap_class(q->heap, s->no)->field_count) {
+		s->no = heap_class(q->heap, s->no)->super_no;
+		s->field = 0;
+		if (s->steps++ > q->heap->class_count)
+			return HDB_END;
+	}
+	if (s->no == STORE_NONE)
+		return HDB_END;
+	r = heap_field(q->heap, heap_class(q->heap, s->no)->first_field + s->field++, &field, err);
+	if (r == HDB_OK)
+		r = set_field(q, s->no, &field, err);
+	query_set(q, OFFSET, s->offset);
+	s->offset += hprof_type_size(field.type, q->heap->id_size);
+	return r;
+}
+
+static int next_class(struct query *q, struct hdb_error *err)
+{
+	struct class_query *s = q->state;
+
+	if (s->is_list)
+		return next_listed(q, s, err);
+	if (s->in_statics) {
+		const int r = next_static(q, s, err);
+
+		if (r != HDB_END)
+			return r;
+		s->in_statics = false;
+	}
+	return next_field(q, s, err);
+}
+
+static void close_class(struct query *q)
+{
+	struct class_query *s = q->state;
+
+	if (!s)
+		return;
+	free(s->classes);
+	free(s->instances);
+	free(s->bytes);
+	free(s->flat);
+	free(s);
+}
+
+const struct query_def query_class = {
+	.spec = {
+		.name = "class",
+		.group = "classes", .example = "java.util.HashMap",
+		.targets = "CLASS|PATTERN",
+		.summary = "a class: fields, class loader, superclasses, instances; or a list of classes",
+		.options = options, .old_options = query_old_sub,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_ALL,
+	.open = open_class, .next = next_class, .close = close_class,
+};

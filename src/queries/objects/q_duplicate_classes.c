@@ -1,0 +1,189 @@
+/*
+ * queries/objects/q_duplicate_classes.c - classes that several class loaders define.
+ */
+#include "query/coverage.h"
+#include "query/groups.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME, COPIES, LOADER, LOADER_ID, ID, INSTANCES, SHALLOW, RETAINED, UNREACHABLE };
+
+static const struct hdb_option_spec options[] = {
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "name", HDB_TYPE_TEXT, "class", "name of the class" },
+	{ "copies", HDB_TYPE_COUNT, "copies", "classes of this name" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "class of the loader of this one" },
+	{ "loader_id", HDB_TYPE_ID, "loader id", "its loader; 0x0 is the boot loader" },
+	{ "id", HDB_TYPE_ID, "id", "its class object" },
+	{ "instances", HDB_TYPE_COUNT, "instances", "its reachable instances" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained >=", "bytes that they retain at least" },
+	{ "unreachable_instances", HDB_TYPE_COUNT, "unreachable", "its unreachable instances" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "names", HDB_TYPE_COUNT, "names", "names that several classes have" },
+	{ "classes", HDB_TYPE_COUNT, "classes", "classes of these names" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* A class, and how many share its name. */
+struct copy {
+	const char *name;
+	uint32_t no, copies;
+};
+
+struct duplicates {
+	struct copy *copies; /* owned */
+	size_t count, at;
+	struct derive_total *by_class;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct copy *x = a, *y = b;
+	const int c = strcmp(x->name, y->name);
+
+	return c ? c : x->no < y->no ? -1 : x->no > y->no;
+}
+
+/* The names that most classes have first. */
+static int compare_copies(const void *a, const void *b)
+{
+	const struct copy *x = a, *y = b;
+
+	if (x->copies != y->copies)
+		return x->copies > y->copies ? -1 : 1;
+	return compare_names(a, b);
+}
+
+/* All classes of names that several have, owned by the caller: free(). */
+static int find_copies(struct query *q, const char *pattern, struct copy **out, size_t *count,
+		       uint64_t *names, struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	size_t n = 0;
+	int r = heap_load_classes(heap, err);
+	struct copy *all =
+		r == HDB_OK ? malloc(((size_t)heap->class_count + 1) * sizeof(*all)) : NULL;
+
+	*out = all;
+	*count = 0;
+	*names = 0;
+	if (!all)
+		return r < 0 ? r :
+			       hdb_fail_memory(err, "classes", heap->class_count * sizeof(*all));
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (!(heap_class(heap, no)->flags & STORE_CLASS_INVENTED) &&
+		    (!pattern || base_glob(pattern, heap_class_name(heap, no))))
+			all[n++] = (struct copy){ heap_class_name(heap, no), no, 0 };
+	if (n)
+		qsort(all, n, sizeof(*all), compare_names);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && strcmp(all[end].name, all[i].name) == 0; end++)
+			continue;
+		*names += end - i > 1;
+		for (size_t k = i; end - i > 1 && k < end; k++) {
+			all[*count] = all[k];
+			all[(*count)++].copies = (uint32_t)(end - i);
+		}
+	}
+	return HDB_OK;
+}
+
+int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *err)
+{
+	struct copy *copies;
+	size_t count;
+	const int r = find_copies(q, NULL, &copies, &count, names, err);
+
+	free(copies);
+	return r;
+}
+
+static int open_duplicates(struct query *q, struct hdb_error *err)
+{
+	struct duplicates *s = calloc(1, sizeof(*s));
+	struct query_groups groups;
+	uint64_t names;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "duplicate classes", sizeof(*s));
+	r = query_targets(q, 0, 1, err);
+	if (r == HDB_OK)
+		r = find_copies(q, q->args->target_count ? q->args->targets[0] : NULL, &s->copies,
+				&s->count, &names, err);
+	if (r == HDB_OK)
+		r = query_make_class_totals(q, &s->by_class, err);
+	if (r == HDB_OK) {
+		r = query_load_groups(q, DERIVE_CLASS, &groups, err);
+		for (size_t i = 0; r == HDB_OK && i < groups.count; i++)
+			s->by_class[groups.totals[i].no] = groups.totals[i];
+		query_groups_release(&groups);
+	}
+	if (r != HDB_OK)
+		return r;
+	if (s->count)
+		qsort(s->copies, s->count, sizeof(*s->copies), compare_copies);
+	q->total = s->count;
+	r = query_fact(q, "names", names, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
+	return r == HDB_OK ? query_fact(q, "classes", s->count, err) : r;
+}
+
+static int next_duplicate(struct query *q, struct hdb_error *err)
+{
+	struct duplicates *s = q->state;
+	const struct copy *copy = &s->copies[s->at];
+	const struct store_class *class;
+	const struct derive_total *total;
+	int r;
+
+	if (s->at == s->count)
+		return HDB_END;
+	s->at++;
+	class = heap_class(q->heap, copy->no);
+	total = &s->by_class[copy->no];
+	query_lend_text(q, NAME, copy->name, strlen(copy->name));
+	query_set(q, COPIES, copy->copies);
+	query_set(q, ID, class->class_id);
+	query_set(q, INSTANCES, total->count);
+	query_set(q, SHALLOW, total->shallow_bytes);
+	query_set(q, RETAINED, total->retained_bytes);
+	query_set(q, UNREACHABLE, total->unreachable_count);
+	r = query_set_id(q, LOADER_ID, class->loader_ix, err);
+	return r == HDB_OK ? query_set_text(q, LOADER, heap_loader_name(q->heap, class), err) : r;
+}
+
+static void close_duplicates(struct query *q)
+{
+	struct duplicates *s = q->state;
+
+	if (!s)
+		return;
+	free(s->copies);
+	free(s->by_class);
+	free(s);
+}
+
+const struct query_def query_duplicate_classes = {
+	.spec = {
+		.name = "duplicate-classes",
+		.group = "classes", .example = "",
+		.targets = "[PATTERN]",
+		.summary = "classes that several class loaders define",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
+};

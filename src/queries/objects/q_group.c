@@ -1,0 +1,279 @@
+/*
+ * queries/objects/q_group.c - objects of a class by their value, or by the value of one of their
+ * fields.
+ *
+ * What they are grouped by is keys.h. Memory grows with the number of distinct values only: 56
+ * bytes each, and some 12 to find and order them; texts are made again when their rows are given.
+ */
+#include "heap/known.h"
+#include "query/coverage.h"
+#include "query/keys.h"
+#include "queries/queries.h"
+#include "query/hash_counter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE, COUNT, SHALLOW, RETAINED, UNREACHABLE, ID };
+
+static const struct hdb_option_spec options[] = {
+	{ "by", "value|field:PATH",
+	  "what objects must have in common: their own value (default), or "
+	  "that of a field, with dots for fields of fields" },
+	{ "subclasses", NULL, "objects of subclasses too" },
+	{ "min-count", "N", "values that at least N objects have" },
+	QUERY_POPULATION_OPTIONS("objects"),
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "value", HDB_TYPE_TEXT, "value", "the value, its first 1,023 bytes" },
+	{ "count", HDB_TYPE_COUNT, "objects", "objects with this value" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "sum of what each of them retains; an object within "
+	  "another one counts for both; null while the table is not built" },
+	{ "unreachable", HDB_TYPE_COUNT, "unreachable",
+	  "of the objects, those that no root reaches; "
+	  "with --all" },
+	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "by", HDB_TYPE_TEXT, "by", "what they have in common" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects of the class that count" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "values", HDB_TYPE_COUNT, "values", "distinct values, listed or not" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct value_group {
+	struct query_counter_head head;
+	uint64_t shallow_bytes, retained_bytes, unreachable;
+};
+
+struct grouping {
+	struct query *q;    /* lent */
+	uint8_t *is_member; /* by class number */
+	struct query_keys keys;
+	bool has_retained;
+	uint64_t members, bytes;
+	uint64_t others, other_bytes; /* unreachable */
+	struct query_counter tally;   /* struct value_group */
+	uint64_t at;
+	/* of the current block */
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+	uint64_t retained[STORE_BLOCK_OBJECTS];
+};
+
+static int add_object(struct grouping *s, const struct heap_block *objects,
+		      const struct query_key *key, struct hdb_error *err)
+{
+	const uint32_t i = key->ix - objects->first_ix;
+	struct value_group *group;
+	void *entry;
+	int r;
+
+	s->others += !s->reachable[i];
+	s->other_bytes += s->reachable[i] ? 0 : objects->shallow[i];
+	if (!query_counts(s->q, s->reachable[i]))
+		return HDB_OK;
+	r = query_counter_add(s->q, &s->tally, key->hash, key->ix, &entry, err);
+	if (r < 0)
+		return r;
+	group = entry;
+	s->members++;
+	s->bytes += objects->shallow[i];
+	group->shallow_bytes += objects->shallow[i];
+	group->retained_bytes += s->has_retained ? s->retained[i] : 0;
+	group->unreachable += !s->reachable[i];
+	return HDB_OK;
+}
+
+/* Takes the keys of a block. */
+static int add_block(void *ctx, const struct heap_block *objects, struct query_key *keys,
+		     size_t count, struct hdb_error *err)
+{
+	struct grouping *s = ctx;
+	int r = derive_reachable_block(s->q->derive, objects->first_ix / STORE_BLOCK_OBJECTS,
+				       s->reachable, err);
+
+	if (r == HDB_OK && s->has_retained)
+		r = derive_retained_block(s->q->derive, objects, s->retained, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++)
+		if (!keys[i].is_done)
+			r = query_key_of(&s->keys, keys[i].ix, &keys[i].hash, err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		if (count - i > QUERY_COUNTER_AHEAD)
+			query_counter_prefetch(&s->tally, keys[i + QUERY_COUNTER_AHEAD].hash);
+		r = add_object(s, objects, &keys[i], err);
+	}
+	return r;
+}
+
+/* ---- the query ---- */
+
+/* A field that no class of the members has is a mistake, not an answer. */
+static int check_path(struct query *q, const struct grouping *s, struct hdb_error *err)
+{
+	const char *path = s->keys.path;
+
+	for (uint32_t no = 0; path && no < q->heap->class_count; no++)
+		if (s->is_member[no] && heap_has_path(q->heap, no, HEAP_NONE, path))
+			return HDB_OK;
+	return path ? hdb_fail(err, HDB_NOTFOUND,
+			       "%s has no field %s; `query class` lists its "
+			       "fields",
+			       q->args->targets[0], path) :
+		      HDB_OK;
+}
+
+static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
+{
+	const char *by = query_option(q, "by");
+
+	if (by && strncmp(by, "field:", 6) == 0 && by[6])
+		s->keys.path = by + 6;
+	else if (by && strcmp(by, "value") != 0)
+		return hdb_fail(err, HDB_EUSAGE, "--by must be value or field:NAME, not \"%s\"",
+				by);
+	return query_fact_text(q, "by", by ? by : "value", err);
+}
+
+static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *err)
+{
+	uint32_t *classes;
+	size_t count;
+	int r = query_classes(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
+			      &classes, &count, err);
+
+	if (r != HDB_OK)
+		return r;
+	s->is_member = calloc((size_t)q->heap->class_count + 1, 1);
+	if (!s->is_member)
+		r = hdb_fail_memory(err, "classes", q->heap->class_count);
+	for (size_t i = 0; r == HDB_OK && i < count; i++)
+		s->is_member[classes[i]] = 1;
+	free(classes);
+	return r;
+}
+
+static int count_values(struct query *q, struct grouping *s, struct hdb_error *err)
+{
+	int r = query_keys_begin(&s->keys, err);
+
+	/* Builds what tells reachable objects apart, before the stage begins. */
+	if (r == HDB_OK && q->heap->object_count)
+		r = derive_reachable_block(q->derive, 0, s->reachable, err);
+	return r == HDB_OK ? query_keys_each(&s->keys, "grouping objects", add_block, s, err) : r;
+}
+
+/* Says what is not listed. */
+static int leave_rare(struct query *q, const struct grouping *s, uint64_t min_count,
+		      struct hdb_error *err)
+{
+	struct query_cut cut = { .rows = s->tally.used - q->total };
+
+	for (uint64_t i = q->total; i < s->tally.used; i++) {
+		const struct value_group *group = query_counter_at(&s->tally, i);
+
+		cut.objects += group->head.count;
+		cut.bytes += group->shallow_bytes;
+	}
+	return query_cut(q, &cut, err,
+			 "values that fewer than %" PRIu64 " objects have (--min-count)",
+			 min_count);
+}
+
+static int open_group(struct query *q, struct hdb_error *err)
+{
+	struct grouping *s = calloc(1, sizeof(*s));
+	uint64_t min_count;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "values", sizeof(*s));
+	s->q = q;
+	s->tally = (struct query_counter){
+		.entry_bytes = sizeof(struct value_group),
+		.what = "values",
+	};
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	if (r == HDB_OK && q->population != QUERY_OF_ALL)
+		r = query_choose(q, "value,count,shallow,retained,id", err);
+	if (r == HDB_OK)
+		r = read_by(q, s, err);
+	if (r == HDB_OK)
+		r = mark_classes(q, s, err);
+	if (r == HDB_OK)
+		r = check_path(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	s->keys.q = q;
+	s->keys.is_member = s->is_member;
+	s->has_retained = derive_has(q->derive, STORE_RETAINED);
+	r = count_values(q, s, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", s->members, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "values", s->tally.used, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", s->bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->others, s->other_bytes, err);
+	if (r == HDB_OK)
+		r = query_counter_order(q, &s->tally, min_count, &q->total, err);
+	return r == HDB_OK ? leave_rare(q, s, min_count, err) : r;
+}
+
+static int next_group(struct query *q, struct hdb_error *err)
+{
+	struct grouping *s = q->state;
+	const struct value_group *group;
+	char text[QUERY_KEY_TEXT];
+	int r;
+
+	if (s->at >= q->total)
+		return HDB_END;
+	group = query_counter_at(&s->tally, s->at++);
+	r = query_key_text(&s->keys, group->head.first_ix, text, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, VALUE, text, err);
+	query_set(q, COUNT, group->head.count);
+	query_set(q, SHALLOW, group->shallow_bytes);
+	if (s->has_retained)
+		query_set(q, RETAINED, group->retained_bytes);
+	query_set(q, UNREACHABLE, group->unreachable);
+	return r == HDB_OK ? query_set_id(q, ID, group->head.first_ix, err) : r;
+}
+
+static void close_group(struct query *q)
+{
+	struct grouping *s = q->state;
+
+	if (!s)
+		return;
+	query_keys_release(&s->keys);
+	free(s->is_member);
+	query_counter_release(q, &s->tally);
+	free(s);
+}
+
+const struct query_def query_group = {
+	.spec = {
+		.name = "group-by-value", .old_name = "group",
+		.group = "objects", .example = "java.lang.Thread --by field:name",
+		.targets = "CLASS|PATTERN",
+		.summary = "objects of a class grouped by their value, or by a field's value",
+		.options = options, .old_options = query_old_sub,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_group, .next = next_group, .close = close_group,
+};

@@ -1,0 +1,159 @@
+/*
+ * queries/objects/q_layout.c - where the fields of a class lie in an instance: offsets, gaps and
+ * padding.
+ */
+#include "queries/queries.h"
+
+#include "heap/heap_layout.h"
+
+#include <stdlib.h>
+
+enum { OFFSET, BYTES, PART, DECLARED_IN, FIELD, TYPE };
+
+#define NAME_MAX_BYTES 512
+
+static const struct hdb_option_spec options[] = {
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "offset", HDB_TYPE_COUNT, "offset", "bytes from the start of the object" },
+	{ "bytes", HDB_TYPE_COUNT, "bytes", "how many; 0 for the elements of an array" },
+	{ "part", HDB_TYPE_TEXT, "part",
+	  "what lies there: header, length, field, injected field (the "
+	  "VM's own), gap (for want of a field that fits), contended padding, padding (to the "
+	  "alignment), not explained, elements" },
+	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
+	{ "field", HDB_TYPE_TEXT, "field", "its name" },
+	{ "type", HDB_TYPE_TEXT, "type",
+	  "basic type of the field, or of the elements; of a value that "
+	  "lies in the field, \"flat\" and its class" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
+	{ "class", HDB_TYPE_TEXT, "class", "its name" },
+	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
+	  "shallow size of an instance; of an empty "
+	  "array for array classes" },
+	{ "field_bytes", HDB_TYPE_BYTES, "fields",
+	  "bytes of its fields, inherited and injected ones "
+	  "included" },
+	{ "waste_bytes", HDB_TYPE_BYTES, "gaps and padding", "bytes of gaps and padding" },
+	{ "recorded_bytes", HDB_TYPE_BYTES, "recorded", "instance size that the dump records" },
+	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the size" },
+};
+
+struct layout_query {
+	struct base_vec parts; /* struct heap_part */
+	size_t at;
+};
+
+static int add_facts(struct query *q, const struct layout_query *s, uint32_t no,
+		     struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(q->heap, no);
+	uint64_t fields = 0, waste = 0;
+	char proof[QUERY_PROOF_MAX];
+	int r = query_fact(q, "id", class->class_id, err);
+
+	for (size_t i = 0; i < s->parts.count; i++) {
+		const struct heap_part *part = base_vec_at(&s->parts, struct heap_part, i);
+
+		if (part->kind == HEAP_PART_FIELD || part->kind == HEAP_PART_INJECTED)
+			fields += part->bytes;
+		else if (part->kind != HEAP_PART_HEADER && part->kind != HEAP_PART_LENGTH)
+			waste += part->bytes;
+	}
+	query_size_proof(q, class, proof);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "class", heap_class_name(q->heap, no), err);
+	if (r == HDB_OK)
+		r = query_fact(q, "instance_bytes", class->instance_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "field_bytes", fields, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "waste_bytes", waste, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "recorded_bytes", class->declared_size, err);
+	return r == HDB_OK ? query_fact_text(q, "proof", proof, err) : r;
+}
+
+static int open_layout(struct query *q, struct hdb_error *err)
+{
+	struct layout_query *s = q->state = calloc(1, sizeof(*s));
+	uint32_t *classes = NULL;
+	size_t count;
+	int r;
+
+	if (!s)
+		return hdb_fail_memory(err, "a layout", sizeof(*s));
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_classes(q, q->args->targets[0], false, &classes, &count, err);
+	if (r == HDB_OK && count != 1)
+		r = hdb_fail(err, HDB_EUSAGE,
+			     "%s names %zu classes; a layout is of one: name it by "
+			     "the ID of its class object",
+			     q->args->targets[0], count);
+	if (r == HDB_OK)
+		r = heap_lay_out(q->heap, classes[0], &s->parts, err);
+	if (r == HDB_OK)
+		r = add_facts(q, s, classes[0], err);
+	if (r == HDB_OK)
+		q->total = s->parts.count;
+	free(classes);
+	return r;
+}
+
+static int next_part(struct query *q, struct hdb_error *err)
+{
+	struct layout_query *s = q->state;
+	const struct heap_part *part;
+	const char *type;
+	char name[NAME_MAX_BYTES];
+	int r;
+
+	if (s->at == s->parts.count)
+		return HDB_END;
+	part = base_vec_at(&s->parts, struct heap_part, s->at++);
+	type = hprof_type_name(part->type);
+	query_set(q, OFFSET, part->offset);
+	query_set(q, BYTES, part->bytes);
+	r = query_set_text(q, PART, heap_part_name(part->kind), err);
+	if (r == HDB_OK && part->flat_bytes && part->flat_class < q->heap->class_count)
+		r = query_format(q, TYPE, err, "flat %s",
+				 heap_class_name(q->heap, part->flat_class));
+	else if (r == HDB_OK && part->type)
+		r = query_set_text(q, TYPE, type ? type : "?", err);
+	if (r < 0 || part->class_no == HEAP_NONE)
+		return r;
+	r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, part->class_no), err);
+	if (r == HDB_OK && part->name)
+		return query_set_text(q, FIELD, part->name, err);
+	if (r == HDB_OK)
+		r = heap_text(q->heap, part->name_text, name, sizeof(name), err);
+	return r == HDB_OK ? query_set_text(q, FIELD, name, err) : r;
+}
+
+static void close_layout(struct query *q)
+{
+	struct layout_query *s = q->state;
+
+	if (s)
+		base_vec_release(&s->parts);
+	free(s);
+}
+
+const struct query_def query_layout = {
+	.spec = {
+		.name = "layout",
+		.group = "classes", .example = "java.util.HashMap",
+		.targets = "CLASS",
+		.summary = "object layout of a class: offsets of its fields, gaps and padding",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_layout, .next = next_part, .close = close_layout,
+};

@@ -1,0 +1,377 @@
+/*
+ * queries/objects/q_loaders.c - class loaders as a tree: what each defines, what lives of it, and
+ * whether anything but references keeps it loaded.
+ */
+#include "heap/values/values.h"
+#include "query/coverage.h"
+#include "query/groups.h"
+#include "query/loader_tree.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LEVEL,
+	KIND,
+	ID,
+	NAME,
+	LABEL,
+	PARENT,
+	CLASSES,
+	INSTANCES,
+	SHALLOW,
+	RETAINED,
+	UNREACHABLE,
+	USE
+};
+
+#define NAME_MAX_BYTES 512
+
+static const struct hdb_option_spec options[] = {
+	{ "classes", NULL,
+	  "with the classes that each loader defines, those that retain most first" },
+	{ "idle", NULL, "only loaders without reachable instances of their classes" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "level", HDB_TYPE_COUNT, "level", "0: without parent; loaders follow their parent" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "loader, or class with --classes" },
+	{ "id", HDB_TYPE_ID, "id", "the loader, 0x0 for the boot loader; the class object" },
+	{ "name", HDB_TYPE_TEXT, "class", "class of the loader; the class that it defines" },
+	{ "label", HDB_TYPE_TEXT, "name",
+	  "the loader's own name, where it has one (JDK 9 and later)" },
+	{ "parent", HDB_TYPE_ID, "parent", "its parent, null for the boot loader" },
+	{ "classes", HDB_TYPE_COUNT, "classes", "classes that it defines" },
+	{ "instances", HDB_TYPE_COUNT, "instances", "reachable instances of these classes" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size of the loader object: what would be "
+	  "freed without it; of a class and of the boot loader what the instances of its classes "
+	  "retain at least" },
+	{ "unreachable_instances", HDB_TYPE_COUNT, "unreachable",
+	  "unreachable instances of these "
+	  "classes" },
+	{ "use", HDB_TYPE_TEXT, "use",
+	  "instances: it has reachable instances; root: it or one of its "
+	  "classes is a root; parent: a loader below it is one of these; held: nothing but references "
+	  "to it or its classes keeps it, `query path ID` says which; garbage: unreachable, to be "
+	  "unloaded" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "loaders", HDB_TYPE_COUNT, "loaders", "class loader objects, and the boot loader" },
+	{ "defining", HDB_TYPE_COUNT, "with classes", "of those, loaders that define classes" },
+	{ "idle", HDB_TYPE_COUNT, "without instances",
+	  "of those with classes, loaders without reachable "
+	  "instances of them" },
+	{ "duplicates", HDB_TYPE_COUNT, "duplicate names",
+	  "class names that several loaders define; "
+	  "`query duplicate-classes` lists them" },
+	QUERY_COVERAGE_FACTS,
+};
+
+static const char *const use_names[] = { "garbage", "held", "parent", "root", "instances" };
+
+struct loaders {
+	struct query_loader_tree tree;
+	size_t at; /* in the tree's order */
+	struct derive_total *by_class;
+	uint32_t *sorted_classes; /* by loader, then what retains most first */
+	uint64_t class_at; /* next class of the current loader; UINT64_MAX: the loader itself */
+	bool with_classes, only_idle;
+};
+
+/* ---- what they define ---- */
+
+struct defined {
+	uint32_t loader, no;
+	uint64_t retained_bytes;
+};
+
+static int compare_defined(const void *a, const void *b)
+{
+	const struct defined *x = a, *y = b;
+
+	if (x->loader != y->loader)
+		return x->loader < y->loader ? -1 : 1;
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
+static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err)
+{
+	const uint32_t n = q->heap->class_count;
+	struct defined *defined = malloc(((size_t)n + 1) * sizeof(*defined));
+	int r = defined ? HDB_OK : hdb_fail_memory(err, "classes", n * sizeof(*defined));
+
+	s->sorted_classes = malloc(((size_t)n + 1) * sizeof(*s->sorted_classes));
+	if (!s->sorted_classes)
+		r = hdb_fail_memory(err, "classes", n * sizeof(*s->sorted_classes));
+	for (uint32_t no = 0; r == HDB_OK && no < n; no++)
+		defined[no] = (struct defined){
+			query_loader_number(&s->tree, heap_class(q->heap, no)->loader_ix),
+			no,
+			s->by_class[no].retained_bytes,
+		};
+	if (r == HDB_OK && n)
+		qsort(defined, n, sizeof(*defined), compare_defined);
+	for (uint32_t i = 0; r == HDB_OK && i < n; i++) {
+		const struct store_class *class = heap_class(q->heap, defined[i].no);
+		struct query_loader *loader;
+
+		s->sorted_classes[i] = defined[i].no;
+		if (defined[i].loader == QUERY_NO_LOADER)
+			continue;
+		loader = query_loader_at(&s->tree, defined[i].loader);
+		if (!loader->classes++)
+			loader->first_class = i;
+		if (heap_is_root(q->heap, class->ix) && loader->ix != HEAP_BOOT_LOADER)
+			loader->use = USE_ROOT;
+	}
+	free(defined);
+	return r;
+}
+
+/* Totals of classes by number, and of loaders. */
+static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
+{
+	struct query_groups groups;
+	int r = query_make_class_totals(q, &s->by_class, err);
+
+	if (r == HDB_OK) {
+		r = query_load_groups(q, DERIVE_CLASS, &groups, err);
+		for (size_t i = 0; r == HDB_OK && i < groups.count; i++)
+			s->by_class[groups.totals[i].no] = groups.totals[i];
+		query_groups_release(&groups);
+	}
+	if (r == HDB_OK) {
+		r = query_load_groups(q, DERIVE_LOADER, &groups, err);
+		for (size_t i = 0; r == HDB_OK && i < groups.count; i++) {
+			const uint32_t no = query_loader_number(&s->tree, groups.totals[i].no);
+
+			if (no != QUERY_NO_LOADER)
+				query_loader_at(&s->tree, no)->total = groups.totals[i];
+		}
+		query_groups_release(&groups);
+	}
+	return r;
+}
+
+static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < s->tree.all.count && r == HDB_OK; no++) {
+		struct query_loader *loader = query_loader_at(&s->tree, no);
+		bool reachable = true;
+
+		loader->retained_bytes = loader->total.retained_bytes;
+		if (no) {
+			r = derive_is_reachable(q->derive, loader->ix, &reachable, err);
+			if (r == HDB_OK)
+				r = derive_retained(q->derive, loader->ix, &loader->retained_bytes,
+						    err);
+		}
+		if (!reachable)
+			loader->use = USE_GARBAGE;
+		else if (loader->total.count)
+			loader->use = USE_INSTANCES;
+		else if (!no || loader->use == USE_ROOT || heap_is_root(q->heap, loader->ix))
+			loader->use = USE_ROOT;
+		else
+			loader->use = USE_HELD;
+	}
+	/* Who has a child that is used is used itself. Parents come first in the order. */
+	for (size_t i = s->tree.count; i-- > 0;) {
+		const struct query_loader *loader = query_loader_at(&s->tree, s->tree.order[i]);
+
+		if (loader->parent != QUERY_NO_LOADER && loader->use >= USE_PARENT &&
+		    query_loader_at(&s->tree, loader->parent)->use == USE_HELD)
+			query_loader_at(&s->tree, loader->parent)->use = USE_PARENT;
+	}
+	return r;
+}
+
+static bool is_idle(const struct query_loader *loader)
+{
+	return loader->classes && !loader->total.count;
+}
+
+static int set_facts(struct query *q, const struct loaders *s, struct hdb_error *err)
+{
+	uint64_t defining = 0, idle = 0, duplicates = 0;
+	int r = query_count_duplicates(q, &duplicates, err);
+
+	for (uint32_t no = 0; no < s->tree.all.count; no++) {
+		defining += query_loader_at(&s->tree, no)->classes != 0;
+		idle += is_idle(query_loader_at(&s->tree, no));
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "loaders", s->tree.all.count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "defining", defining, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "idle", idle, err);
+	return r == HDB_OK ? query_fact(q, "duplicates", duplicates, err) : r;
+}
+
+static int open_loaders(struct query *q, struct hdb_error *err)
+{
+	struct loaders *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "class loaders", sizeof(*s));
+	s->with_classes = query_option(q, "classes") != NULL;
+	s->only_idle = query_option(q, "idle") != NULL;
+	s->class_at = UINT64_MAX;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = heap_load_classes(q->heap, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = query_loaders_find(q, &s->tree, err);
+	if (r == HDB_OK)
+		r = add_totals(q, s, err);
+	if (r == HDB_OK)
+		r = add_classes(q, s, err);
+	/* Sizes are needed for the order, the order for judging: twice is cheap. */
+	if (r == HDB_OK)
+		r = judge(q, s, err);
+	if (r == HDB_OK)
+		r = query_loaders_order(&s->tree, err);
+	if (r == HDB_OK)
+		r = judge(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->tree.count;
+	r = set_facts(q, s, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
+	return r == HDB_OK && !s->with_classes ?
+		       query_choose(q,
+				    "level,id,name,label,parent,classes,instances,shallow,retained,"
+				    "unreachable_instances,use",
+				    err) :
+		       r;
+}
+
+/* ---- rows ---- */
+
+static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	char text[NAME_MAX_BYTES];
+	uint32_t name;
+	int r = heap_field_object(q->heap, ix, "java.lang.ClassLoader", "name", &name, err);
+
+	if (r == HDB_OK)
+		r = heap_string(q->heap, name, text, sizeof(text), NULL, err);
+	if (r == HDB_OK)
+		return query_set_text(q, LABEL, text, err);
+	if (r == HDB_ECHANGED && err)
+		*err = (struct hdb_error){ 0 }; /* the row stands without the dump */
+	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;
+}
+
+static int loader_row(struct query *q, const struct loaders *s, const struct query_loader *loader,
+		      struct hdb_error *err)
+{
+	size_t size;
+	const char *name = query_group_name(q, DERIVE_LOADER, loader->ix, &size);
+	int r = query_set_id(q, ID, loader->ix, err);
+
+	query_lend_text(q, KIND, "loader", strlen("loader"));
+	query_lend_text(q, NAME, name, size);
+	query_set(q, LEVEL, loader->level);
+	query_set(q, CLASSES, loader->classes);
+	query_set(q, INSTANCES, loader->total.count);
+	query_set(q, SHALLOW, loader->total.shallow_bytes);
+	query_set(q, RETAINED, loader->retained_bytes);
+	query_set(q, UNREACHABLE, loader->total.unreachable_count);
+	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
+	if (r == HDB_OK && loader->parent != QUERY_NO_LOADER)
+		r = query_set_id(q, PARENT, query_loader_at(&s->tree, loader->parent)->ix, err);
+	return r == HDB_OK && loader->ix != HEAP_BOOT_LOADER ? set_name(q, loader->ix, err) : r;
+}
+
+static int class_row(struct query *q, const struct loaders *s, const struct query_loader *loader,
+		     struct hdb_error *err)
+{
+	const uint32_t no = s->sorted_classes[loader->first_class + s->class_at];
+	const struct derive_total *total = &s->by_class[no];
+	const char *name = heap_class_name(q->heap, no);
+
+	(void)err;
+	query_set(q, LEVEL, loader->level + 1);
+	query_lend_text(q, KIND, "class", strlen("class"));
+	query_set(q, ID, heap_class(q->heap, no)->class_id);
+	query_lend_text(q, NAME, name, strlen(name));
+	query_set(q, INSTANCES, total->count);
+	query_set(q, SHALLOW, total->shallow_bytes);
+	query_set(q, RETAINED, total->retained_bytes);
+	query_set(q, UNREACHABLE, total->unreachable_count);
+	return HDB_OK;
+}
+
+static int next_loader(struct query *q, struct hdb_error *err)
+{
+	struct loaders *s = q->state;
+
+	while (s->at < s->tree.count) {
+		const struct query_loader *loader = query_loader_at(&s->tree, s->tree.order[s->at]);
+		int r;
+
+		if (s->only_idle && !is_idle(loader)) {
+			s->at++;
+			continue;
+		}
+		if (s->class_at == UINT64_MAX) {
+			r = loader_row(q, s, loader, err);
+			s->class_at = 0;
+			s->at += !s->with_classes;
+			if (!s->with_classes)
+				s->class_at = UINT64_MAX;
+			return r;
+		}
+		if (s->class_at < loader->classes) {
+			r = class_row(q, s, loader, err);
+			s->class_at++;
+			return r;
+		}
+		s->class_at = UINT64_MAX;
+		s->at++;
+	}
+	return HDB_END;
+}
+
+static void close_loaders(struct query *q)
+{
+	struct loaders *s = q->state;
+
+	if (!s)
+		return;
+	query_loaders_release(&s->tree);
+	free(s->by_class);
+	free(s->sorted_classes);
+	free(s);
+}
+
+const struct query_def query_loaders = {
+	.spec = {
+		.name = "loaders", .aliases = "class-loaders",
+		.group = "classes", .example = "--classes",
+		.targets = "",
+		.summary = "the tree of class loaders: classes, instances, retained sizes, what keeps "
+			   "them alive",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.open = open_loaders, .next = next_loader, .close = close_loaders,
+};

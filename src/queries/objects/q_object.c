@@ -1,0 +1,385 @@
+/*
+ * queries/objects/q_object.c - one object: its sizes, all its fields with their values, its
+ * elements, its statics.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+
+#include "heap/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DECLARED_IN, NAME, TYPE, VALUE, REF, LABEL };
+
+#define TEXT_MAX 4096
+#define NAME_MAX_BYTES 512
+/* Elements read at a time. */
+#define CHUNK 1024u
+
+static const struct hdb_option_spec options[] = {
+	{ "from", "N", "first element of an array that is shown (default 0)" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "class", HDB_TYPE_TEXT, "declared in",
+	  "class that declares the field; null for elements" },
+	{ "name", HDB_TYPE_TEXT, "name", "name of the field, [index] of an element" },
+	{ "type", HDB_TYPE_TEXT, "type", "its basic type, \"object\" for references" },
+	{ "value", HDB_TYPE_TEXT, "value", "its value; of a reference the ID or null" },
+	{ "ref", HDB_TYPE_ID, "refers to", "the object that it refers to, if the dump has it" },
+	{ "label", HDB_TYPE_TEXT, "object", "what that object is" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "object", "the object" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "class_id", HDB_TYPE_ID, "class object", "ID of its class" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "class loader of its class" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "instance, object array, primitive array or class" },
+	{ "flat", HDB_TYPE_BOOL, "flat value",
+	  "a value inside another object, which has its bytes; the "
+	  "ID is made up; only if it is one" },
+	{ "flat_in", HDB_TYPE_ID, "flat value in", "the object that it is in" },
+	{ "filler", HDB_TYPE_BOOL, "filler",
+	  "fills a dead area of the heap: no object of the program; "
+	  "only if it is one" },
+	{ "value", HDB_TYPE_TEXT, "value",
+	  "a string's text, its first 4 KiB; a boxed value, a "
+	  "thread's name ..." },
+	{ "length", HDB_TYPE_COUNT, "length", "elements of an array" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; 0 if unreachable" },
+	{ "retained_from", HDB_TYPE_TEXT, "retained from", "table, local, or why it is absent" },
+	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
+	{ "roots", HDB_TYPE_TEXT, "roots", "the kinds of root it is" },
+	{ "heap", HDB_TYPE_TEXT, "heap", "the heap it is in (Android)" },
+	{ "file_offset", HDB_TYPE_COUNT, "file offset", "of its record in the dump" },
+	{ "allocated_at", HDB_TYPE_TEXT, "allocated at",
+	  "innermost frame of its allocation trace" },
+	QUERY_CUT_FACTS,
+};
+
+struct object {
+	struct heap_object object;
+	struct heap_fields fields;
+	uint64_t bits[CHUNK];
+	uint64_t at, in_chunk, chunk_from; /* elements */
+	uint8_t type;
+};
+
+static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	const struct store_root *roots;
+	char text[512] = "";
+	size_t count, used = 0;
+	int r = heap_load_roots(q->heap, err);
+
+	if (r < 0)
+		return r;
+	roots = heap_roots_of(q->heap, ix, &count);
+	for (size_t i = 0; i < count && used < sizeof(text); i++) {
+		if (i && roots[i].kind == roots[i - 1].kind &&
+		    roots[i].is_local == roots[i - 1].is_local)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s",
+					 used ? ", " : "", heap_root_name(roots[i].kind),
+					 roots[i].is_local ? " of a thread" : "");
+	}
+	if (heap_is_orphan(q->heap, ix))
+		(void)snprintf(text + used, used < sizeof(text) ? sizeof(text) - used : 0, "%s%s",
+			       used ? ", " : "", HEAP_ORPHAN_NAME);
+	return text[0] ? query_fact_text(q, "roots", text, err) : HDB_OK;
+}
+
+/* UTF-16 units of a text. */
+static uint64_t units_of(const char *text)
+{
+	uint64_t units = 0;
+
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+		units += (*p & 0xc0) == 0x80 ? 0 : *p >= 0xf0 ? 2 : 1;
+	return units;
+}
+
+static int add_value(struct query *q, const struct heap_object *o, struct hdb_error *err)
+{
+	char text[TEXT_MAX];
+	uint64_t bits[256], done, units;
+	uint8_t type;
+	size_t n = 0;
+	int r;
+
+	text[0] = '\0';
+	if (heap_is_string(q->heap, o->ix)) {
+		r = heap_string(q->heap, o->ix, text, sizeof(text), &units, err);
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		r = query_fact_text(q, "value", text, err);
+		return r == HDB_OK && units > units_of(text) ?
+			       query_cut(q, NULL, err,
+					 "the last %" PRIu64 " of %" PRIu64
+					 " characters of the value",
+					 units - units_of(text), units) :
+			       r;
+	}
+	if (o->kind == STORE_PRIMITIVE_ARRAY) {
+		r = heap_elements(q->heap, o->ix, 0, 256, bits, &type, &done, err);
+		if (r < 0)
+			return r;
+		/* Bytes and characters also as text, as far as they are printable. */
+		if (type != HPROF_BYTE && type != HPROF_CHAR)
+			return HDB_OK;
+		for (; n < done && bits[n] >= 0x20 && bits[n] < 0x7f; n++)
+			text[n] = (char)bits[n];
+		text[n] = '\0';
+		if (n == done && o->length > n)
+			r = query_cut(q, NULL, err,
+				      "elements of the value beyond the first %zu; rows "
+				      "have them",
+				      n);
+		if (r < 0)
+			return r;
+	} else {
+		query_describe(q, o->ix, text, sizeof(text));
+	}
+	return text[0] ? query_fact_text(q, "value", text, err) : HDB_OK;
+}
+
+static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *err)
+{
+	struct store_trace trace;
+	struct store_frame frame;
+	struct hprof_sub sub = { 0 };
+	char text[TEXT_MAX];
+	int r = heap_open_dump(q->heap, err);
+
+	if (r == HDB_OK)
+		r = hprof_sub_read(&q->heap->file, &q->heap->view, offset, q->heap->source->size,
+				   &sub, err);
+	if (r < 0 || !sub.trace_serial)
+		return r;
+	r = heap_trace(q->heap, sub.trace_serial, &trace, err);
+	if (r == HDB_OK)
+		r = heap_trace_frame(q->heap, &trace, 0, &frame, err);
+	if (r == HDB_OK)
+		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return query_fact_text(q, "allocated_at", text, err);
+}
+
+/* A flat value has one holder: the first that refers to it. */
+static int add_flat(struct query *q, const struct heap_object *o, struct hdb_error *err)
+{
+	struct store_lists referrers;
+	const uint32_t *holders;
+	uint64_t id;
+	size_t count = 0;
+	int r = query_fact(q, "flat", true, err);
+
+	if (r == HDB_OK)
+		r = derive_referrers(q->derive, &referrers, err);
+	if (r == HDB_OK)
+		r = store_lists_begin(&referrers, o->ix, NULL, err);
+	if (r == HDB_OK)
+		r = store_lists_next(&referrers, &holders, &count, err);
+	if (r < 0 || !count)
+		return r;
+	r = heap_id(q->heap, holders[0], &id, err);
+	return r == HDB_OK ? query_fact(q, "flat_in", id, err) : r;
+}
+
+static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	const char *from;
+	uint64_t retained;
+	bool found, reachable;
+	int r = query_cheap_retained(q, ix, &found, &retained, &from, err);
+
+	if (r == HDB_OK && found)
+		r = query_fact(q, "retained", retained, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "retained_from", from, err);
+	if (r < 0)
+		return r;
+	r = derive_is_reachable(q->derive, ix, &reachable, err);
+	return r == HDB_OK ? query_fact(q, "reachable", reachable, err) : r;
+}
+
+static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
+		     struct hdb_error *err)
+{
+	static const char *const kinds[] = { "instance", "object array", "primitive array",
+					     "class" };
+	const struct store_class *class = heap_class(q->heap, o->class_no);
+	uint64_t offset = 0;
+	int r = query_fact(q, "id", id, err);
+
+	if (r == HDB_OK)
+		r = query_fact_text(q, "class", heap_class_name(q->heap, o->class_no), err);
+	if (r == HDB_OK)
+		r = query_fact(q, "class_id", class->class_id, err);
+	if (r == HDB_OK)
+		r = query_fact_text(
+			q, "loader",
+			heap_loader_name(q->heap, o->kind == STORE_CLASS ?
+							  heap_class(q->heap, (uint32_t)o->length) :
+							  class),
+			err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "kind", kinds[o->kind & 3], err);
+	if (r == HDB_OK && o->embedded && o->kind == STORE_INSTANCE)
+		r = add_flat(q, o, err);
+	if (r == HDB_OK && class->flags & STORE_CLASS_FILLER && o->kind != STORE_CLASS)
+		r = query_fact(q, "filler", true, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", o->shallow_bytes, err);
+	if (r == HDB_OK && (o->kind == STORE_OBJECT_ARRAY || o->kind == STORE_PRIMITIVE_ARRAY))
+		r = query_fact(q, "length", o->length, err);
+	if (r == HDB_OK)
+		r = add_sizes(q, o->ix, err);
+	if (r == HDB_OK)
+		r = add_roots(q, o->ix, err);
+	if (r == HDB_OK && o->heap_no) {
+		struct store_heap heap;
+		char name[NAME_MAX_BYTES];
+
+		r = store_record(q->heap->store, STORE_HEAPS, sizeof(heap), o->heap_no - 1, &heap,
+				 err);
+		if (r == HDB_OK)
+			r = heap_text(q->heap, heap.name_text, name, sizeof(name), err);
+		if (r == HDB_OK)
+			r = query_fact_text(q, "heap", name, err);
+		r = r < 0 ? r : HDB_OK;
+	}
+	if (r == HDB_OK)
+		r = heap_offset(q->heap, o->ix, &offset, err);
+	if (r < 0 || !offset)
+		return r;
+	r = query_fact(q, "file_offset", offset, err);
+	if (r == HDB_OK)
+		r = add_value(q, o, err);
+	return r == HDB_OK ? add_allocation(q, offset, err) : r;
+}
+
+static int open_object(struct query *q, struct hdb_error *err)
+{
+	struct object *s = calloc(1, sizeof(*s));
+	uint64_t id, from;
+	uint32_t ix;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "an object", sizeof(*s));
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_number(q, "from", 0, UINT64_MAX, 0, &from, err);
+	if (r == HDB_OK)
+		r = query_object(q, q->args->targets[0], &ix, err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, ix, &id, err);
+	if (r == HDB_OK)
+		r = heap_object(q->heap, ix, &s->object, err);
+	if (r == HDB_OK)
+		r = add_facts(q, &s->object, id, err);
+	if (r != HDB_OK)
+		return r;
+	s->at = s->chunk_from = from;
+	q->total = QUERY_TOTAL_UNKNOWN;
+	if (s->object.kind == STORE_INSTANCE)
+		return heap_fields_begin(q->heap, ix, &s->fields, err);
+	if (s->object.kind == STORE_CLASS)
+		heap_statics_begin(q->heap, (uint32_t)s->object.length, &s->fields);
+	else
+		q->total = s->object.length > from ? s->object.length - from : 0;
+	return HDB_OK;
+}
+
+static int set_value(struct query *q, const struct heap_value *value, struct hdb_error *err)
+{
+	const char *type = hprof_type_name(value->type);
+	char text[64];
+	uint32_t ix;
+	int r = query_set_text(q, TYPE, type ? type : "?", err);
+
+	query_value_text(value, text, sizeof(text));
+	if (r == HDB_OK)
+		r = query_set_text(q, VALUE, text, err);
+	if (r < 0 || value->type != HPROF_OBJECT || !value->bits)
+		return r;
+	r = heap_find(q->heap, value->bits, &ix, err);
+	if (r == HDB_NOTFOUND)
+		return query_set_text(q, LABEL, "not in the dump", err);
+	if (r == HDB_OK)
+		query_set(q, REF, value->bits);
+	return r == HDB_OK ? query_set_label(q, LABEL, ix, err) : r;
+}
+
+static int next_field(struct query *q, struct object *s, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	int r = heap_fields_next(&s->fields, err);
+
+	if (r == HDB_OK)
+		r = heap_text(q->heap, s->fields.field.name_text, name, sizeof(name), err);
+	if (r == HDB_OK)
+		r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, s->fields.declaring_no),
+				   err);
+	if (r == HDB_OK)
+		r = query_format(q, NAME, err, "%s%s", s->fields.is_static ? "static " : "", name);
+	return r == HDB_OK ? set_value(q, &s->fields.value, err) : r;
+}
+
+static int next_element(struct query *q, struct object *s, struct hdb_error *err)
+{
+	struct heap_value value;
+	int r;
+
+	if (s->at - s->chunk_from >= s->in_chunk) {
+		s->chunk_from = s->at;
+		r = heap_elements(q->heap, s->object.ix, s->at, CHUNK, s->bits, &s->type,
+				  &s->in_chunk, err);
+		if (r < 0)
+			return r;
+		if (!s->in_chunk)
+			return HDB_END;
+	}
+	value = (struct heap_value){ .type = s->type, .bits = s->bits[s->at - s->chunk_from] };
+	r = query_format(q, NAME, err, "[%" PRIu64 "]", s->at);
+	s->at++;
+	return r == HDB_OK ? set_value(q, &value, err) : r;
+}
+
+static int next_object(struct query *q, struct hdb_error *err)
+{
+	struct object *s = q->state;
+
+	if (s->object.kind == STORE_INSTANCE || s->object.kind == STORE_CLASS)
+		return next_field(q, s, err);
+	return next_element(q, s, err);
+}
+
+static void close_object(struct query *q)
+{
+	free(q->state);
+}
+
+const struct query_def query_object_def = {
+	.spec = {
+		.name = "object",
+		.group = "objects", .example = "0xfeb10838",
+		.targets = "OBJECT",
+		.summary = "an object: sizes, fields with their values, elements, static fields",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_object, .next = next_object, .close = close_object,
+};

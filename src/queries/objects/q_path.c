@@ -1,0 +1,308 @@
+/*
+ * queries/objects/q_path.c - why an object is alive: shortest paths from it to GC roots.
+ *
+ * The usual question (not through referents of weak, soft, phantom and final references; or through
+ * all) is read off a reach tree. Other exclusions, and more than one path, are searched for
+ * backwards over the referrers.
+ */
+#include "graph/paths.h"
+#include "heap/threads.h"
+#include "query/describe.h"
+#include "query/exclude.h"
+#include "query/collection_path.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH, STEP, ID, CLASS, LABEL, NAME, SHALLOW, RETAINED, ROOT };
+
+#define NAME_MAX_BYTES 512
+/* Objects that a search backwards may visit: some seconds of work. */
+#define SEARCH_NODES_MAX 20000000u
+
+static const struct hdb_option_spec options[] = {
+	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
+	  "references that do not count (default weak,soft,phantom,finalizer); fields of subclasses "
+	  "included" },
+	{ "all", "N", "up to N paths, shortest first, each to another root" },
+	{ "internals", NULL, "the entries, tables and inner maps of known collections, too" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "path", HDB_TYPE_COUNT, "path", "number of the path, from 1" },
+	{ "step", HDB_TYPE_COUNT, "step",
+	  "0 is the object that was asked for, the last one a root; "
+	  "numbers that are left out are inside of collections" },
+	{ "id", HDB_TYPE_ID, "id", "the object" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "holds_by", HDB_TYPE_TEXT, "via field",
+	  "its field that holds the object of the row before; "
+	  "of a collection [\"key\"], [index], key [\"key\"] or element" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; null while the table is not built" },
+	{ "root", HDB_TYPE_TEXT, "root", "of the last step: the kinds of root it is" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "object", "the object" },
+	{ "exclude", HDB_TYPE_TEXT, "excluded", "references that did not count" },
+	{ "way", HDB_TYPE_TEXT, "way", "reach tree, or search backwards" },
+};
+
+struct path_query {
+	uint32_t target;
+	struct query_excludes excludes;
+	bool is_search;
+	uint64_t limit, path_no, step;
+	struct graph_access access;
+	struct graph_paths paths;
+	bool has_paths;
+	const uint32_t *nodes; /* the current path, target first */
+	size_t node_count;
+	struct base_vec tree;  /* uint32_t: a path off the tree */
+	bool is_folded;        /* collections are one step */
+	struct base_vec folds; /* struct query_fold of the current path, the next one last */
+};
+
+static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
+{
+	struct query *q = ctx;
+	const struct path_query *s = q->state;
+
+	return query_is_excluded(q, &s->excludes, from, to, out, err);
+}
+
+/* ---- opening ---- */
+
+static int fail_none(bool reachable, const char *id, struct hdb_error *err)
+{
+	if (!reachable)
+		return hdb_fail(err, HDB_NOTFOUND, "no root reaches %s: it is garbage", id);
+	return hdb_fail(err, HDB_NOTFOUND,
+			"%s is held only through excluded references; "
+			"--exclude none shows its path",
+			id);
+}
+
+/* Reads the path off a reach tree. */
+static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool *found,
+		     struct hdb_error *err)
+{
+	uint32_t ix = s->target, parent;
+	bool reachable = true;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && ix != GRAPH_NONE) {
+		r = derive_reach(q->derive, is_strong, ix, &reachable, &parent, err);
+		if (r < 0 || !reachable)
+			break;
+		r = base_vec_push(&s->tree, &ix, sizeof(ix), err);
+		if (s->tree.count > q->heap->object_count)
+			return hdb_fail(err, HDB_ECORRUPT,
+					"%s: damaged: the reach tree has a cycle; "
+					"import the dump again",
+					store_path(q->heap->store));
+		ix = parent;
+	}
+	*found = r == HDB_OK && reachable;
+	s->nodes = s->tree.data;
+	s->node_count = s->tree.count;
+	s->path_no = 1;
+	return r;
+}
+
+static int open_search(struct query *q, struct path_query *s, struct hdb_error *err)
+{
+	const struct graph_paths_options opt = {
+		.max_nodes = SEARCH_NODES_MAX,
+		.skip = skip,
+		.ctx = q,
+	};
+	int r = derive_access(q->derive, false, &s->access, err);
+
+	s->is_search = true;
+	if (r == HDB_OK)
+		r = graph_paths_init(&s->paths, &s->access, s->target, &opt, err);
+	s->has_paths = r == HDB_OK;
+	return r;
+}
+
+/* The next path of the search: HDB_OK or HDB_END. */
+static int search_next(struct path_query *s, struct hdb_error *err)
+{
+	int r;
+
+	if (s->path_no == s->limit)
+		return HDB_END;
+	r = graph_paths_next(&s->paths, &s->nodes, &s->node_count, err);
+	if (r == GRAPH_BUDGET)
+		return hdb_fail(err, HDB_ELIMIT, "no further path after looking at %u objects",
+				SEARCH_NODES_MAX);
+	s->path_no += r == HDB_OK;
+	s->step = 0;
+	return r;
+}
+
+/* Finds the collections of a new path; without the dump they are left as they are. */
+static int fold_path(struct query *q, struct path_query *s, struct hdb_error *err)
+{
+	int r;
+
+	s->folds.count = 0;
+	if (!s->is_folded)
+		return HDB_OK;
+	r = query_fold_path(q, s->nodes, s->node_count, &s->folds, err);
+	if (r == HDB_ECHANGED)
+		s->folds.count = 0;
+	return r == HDB_ECHANGED ? HDB_OK : r;
+}
+
+static int open_path(struct query *q, struct hdb_error *err)
+{
+	struct path_query *s = calloc(1, sizeof(*s));
+	uint64_t id;
+	bool all, found = false, reachable = false;
+	uint32_t parent;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "a path", sizeof(*s));
+	s->is_folded = !query_option(q, "internals");
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_number(q, "all", 1, 1000000, 1, &s->limit, err);
+	if (r == HDB_OK)
+		r = query_object(q, q->args->targets[0], &s->target, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = query_excludes_parse(q, QUERY_EXCLUDES_WEAK, &s->excludes, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "exclude", s->excludes.text, err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, s->target, &id, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "id", id, err);
+	if (r != HDB_OK)
+		return r;
+	q->total = QUERY_TOTAL_UNKNOWN;
+	all = query_excludes_is_weak(&s->excludes);
+	if (s->limit == 1 && (all || query_excludes_is_none(&s->excludes))) {
+		r = query_fact_text(q, "way", "reach tree", err);
+		if (r == HDB_OK)
+			r = read_tree(q, s, all, &found, err);
+	} else {
+		r = query_fact_text(q, "way", "search backwards", err);
+		if (r == HDB_OK)
+			r = open_search(q, s, err);
+		if (r == HDB_OK)
+			r = search_next(s, err);
+		found = r == HDB_OK;
+	}
+	if (r < 0 || found)
+		return r < 0 ? r : fold_path(q, s, err);
+	r = derive_reach(q->derive, false, s->target, &reachable, &parent, err);
+	return r < 0 ? r : fail_none(reachable, q->args->targets[0], err);
+}
+
+/* ---- rows ---- */
+
+static int set_roots(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	const struct store_root *roots;
+	char text[NAME_MAX_BYTES] = "", name[128];
+	size_t count, used = 0;
+
+	roots = heap_roots_of(q->heap, ix, &count);
+	for (size_t i = 0; i < count && used < sizeof(text); i++) {
+		if (roots[i].is_local || (i && roots[i].kind == roots[i - 1].kind))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
+					 heap_root_name(roots[i].kind));
+		if (roots[i].kind == HPROF_ROOT_THREAD_OBJECT && used < sizeof(text) &&
+		    heap_thread_name(q->heap, ix, name, sizeof(name), NULL) == HDB_OK && name[0])
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " \"%s\"", name);
+	}
+	if (!used && heap_is_orphan(q->heap, ix))
+		return query_set_text(q, ROOT, HEAP_ORPHAN_NAME, err);
+	return query_set_text(q, ROOT, text, err);
+}
+
+static int next_path(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	struct path_query *s = q->state;
+	char name[NAME_MAX_BYTES];
+	const struct query_fold *fold = NULL;
+	uint32_t ix;
+	int r = HDB_OK;
+
+	if (s->step == s->node_count) {
+		r = s->is_search ? search_next(s, err) : HDB_END;
+		if (r == HDB_OK)
+			r = fold_path(q, s, err);
+		if (r != HDB_OK)
+			return r;
+	}
+	if (s->folds.count)
+		fold = base_vec_at(&s->folds, struct query_fold, s->folds.count - 1);
+	if (fold && fold->inner + 1 == s->step) {
+		s->step = fold->outer;
+		s->folds.count--;
+	} else {
+		fold = NULL;
+	}
+	ix = s->nodes[s->step];
+	query_set(q, PATH, s->path_no);
+	query_set(q, STEP, s->step);
+	r = query_set_object(q, &cells, ix, err);
+	if (r == HDB_OK && fold) {
+		query_fold_text(q, fold, name, sizeof(name));
+		r = query_set_text(q, NAME, name, err);
+	} else if (r == HDB_OK && s->step) {
+		r = query_holder(q, ix, s->nodes[s->step - 1], name, sizeof(name), err);
+		if (r == HDB_OK)
+			r = query_set_text(q, NAME, name, err);
+		else if (r == HDB_ECHANGED)
+			/* the path stands without the dump, only the names of fields do not */
+			r = HDB_OK;
+	}
+	if (r == HDB_OK && s->step + 1 == s->node_count)
+		r = set_roots(q, ix, err);
+	s->step++;
+	return r;
+}
+
+static void close_path(struct query *q)
+{
+	struct path_query *s = q->state;
+
+	if (!s)
+		return;
+	if (s->has_paths)
+		graph_paths_release(&s->paths);
+	base_vec_release(&s->tree);
+	query_excludes_release(&s->excludes);
+	base_vec_release(&s->folds);
+	free(s);
+}
+
+const struct query_def query_path = {
+	.spec = {
+		.name = "path", .aliases = "path-to-gc-roots|path2gc|roots-of",
+		.group = "leaks", .example = "0xfeb10838",
+		.targets = "OBJECT",
+		.summary = "the shortest path from a GC root to an object, and further ones",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_path, .next = next_path, .close = close_path,
+};

@@ -1,0 +1,70 @@
+/*
+ * queries/objects/q_properties.c - system properties, environment and arguments of the VM, where
+ * the heap holds them.
+ */
+#include "query/properties.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTION, NAME, VALUE, ID };
+
+static const struct hdb_option_spec options[] = {
+	{ "match", "PATTERN", "names that match; * and ? stand for any characters" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "section", HDB_TYPE_TEXT, "section",
+	  "property (of java.lang.System), vm property (as the VM "
+	  "started with), environment, vm argument or android" },
+	{ "name", HDB_TYPE_TEXT, "name", "its name; arguments have their number" },
+	{ "value", HDB_TYPE_TEXT, "value", "its text, the first 4,095 bytes" },
+	{ "id", HDB_TYPE_ID, "id", "the object that holds the value" },
+};
+
+static int open_properties(struct query *q, struct hdb_error *err)
+{
+	q->state = calloc(1, sizeof(struct query_properties));
+	q->total = QUERY_TOTAL_UNKNOWN;
+	if (!q->state)
+		return hdb_fail_memory(err, "properties", sizeof(struct query_properties));
+	return query_targets(q, 0, 0, err);
+}
+
+static int next_properties(struct query *q, struct hdb_error *err)
+{
+	struct query_properties *p = q->state;
+	const char *pattern = query_option(q, "match");
+	int r;
+
+	do
+		r = query_properties_next(q, p, err);
+	while (r == HDB_OK && pattern && !base_glob(pattern, p->name));
+	if (r != HDB_OK)
+		return r;
+	query_lend_text(q, SECTION, p->section, strlen(p->section));
+	r = query_set_text(q, NAME, p->name, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, VALUE, p->value, err);
+	return r == HDB_OK ? query_set_id(q, ID, p->value_ix, err) : r;
+}
+
+static void close_properties(struct query *q)
+{
+	free(q->state);
+}
+
+const struct query_def query_properties = {
+	.spec = {
+		.name = "properties", .aliases = "system-properties",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "system properties, environment and arguments of the VM",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.is_query = 1,
+	},
+	.open = open_properties, .next = next_properties, .close = close_properties,
+};

@@ -1,0 +1,329 @@
+/*
+ * queries/objects/q_records.c - what the dump's small records say, row by row: missing objects,
+ * counts of records, allocation sites, CPU samples, heap summaries.
+ */
+#include "query/coverage.h"
+#include "queries/queries.h"
+#include "query/table_rows.h"
+
+#include "hprof/reader.h"
+
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct hdb_option_spec no_options[] = {
+	{ NULL, NULL, NULL },
+};
+
+/* ---- dangling ---- */
+
+enum {
+	DANGLING_ID,
+	DANGLING_REFERENCES,
+	DANGLING_EXAMPLE,
+	DANGLING_EXAMPLE_CLASS,
+	DANGLING_LEFT_OUT
+};
+
+/*
+ * An object that was left out lies no farther than this from those before and behind it: in the
+ * same region.
+ */
+#define LEFT_OUT_NEAR (1u << 20)
+
+static const struct hdb_column dangling_columns[] = {
+	{ "id", HDB_TYPE_ID, "missing object", "identifier that is not in the dump" },
+	{ "references", HDB_TYPE_COUNT, "references", "references to it" },
+	{ "example", HDB_TYPE_ID, "for example from", "an object that refers to it" },
+	{ "example_class", HDB_TYPE_TEXT, "of class", "the class of that" },
+	{ "left_out", HDB_TYPE_BOOL, "left out",
+	  "whether there is room for it between two objects of the "
+	  "dump: HotSpot leaves out class objects of CDS whose classes are not loaded; null where "
+	  "identifiers are no addresses" },
+};
+
+static const struct hdb_column dangling_facts[] = {
+	{ "references", HDB_TYPE_COUNT, "references",
+	  "all references to objects that are not in the "
+	  "dump; the first 100,000 missing objects are listed" },
+	{ "listed", HDB_TYPE_COUNT, "listed",
+	  "references to those that are listed, the sum of the column" },
+	QUERY_CUT_FACTS,
+};
+
+static int open_dangling(struct query *q, struct hdb_error *err)
+{
+	const uint64_t all = store_meta_number(q->heap->store, "references.dangling", 0);
+	struct store_dangling dangling;
+	uint64_t listed = 0;
+	int r = query_records_open(q, STORE_DANGLING, sizeof(dangling), err);
+
+	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
+		r = store_record(q->heap->store, STORE_DANGLING, sizeof(dangling), i, &dangling,
+				 err);
+		listed += r == HDB_OK ? dangling.reference_count : 0;
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "references", all, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "listed", listed, err);
+	return r == HDB_OK && all > listed ?
+		       query_cut(q, NULL, err,
+				 "%" PRIu64 " references to objects beyond the first %" PRIu64
+				 ", which "
+				 "the import did not keep",
+				 all - listed, q->total) :
+		       r;
+}
+
+/*
+ * Whether an object might be at `id`: the one before ends there or earlier, and the next one begins
+ * behind it.
+ */
+static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error *err)
+{
+	struct heap_object before;
+	uint64_t before_id, next_id = UINT64_MAX;
+	uint32_t ix;
+	int r = heap_find_before(q->heap, id, &ix, err);
+
+	*out = false;
+	if (r == HDB_OK)
+		r = heap_object(q->heap, ix, &before, err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, ix, &before_id, err);
+	if (r == HDB_OK && ix + 1 < q->heap->object_count)
+		r = heap_id(q->heap, ix + 1, &next_id, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	*out = id - before_id >= before.shallow_bytes &&
+	       id - before_id - before.shallow_bytes < LEFT_OUT_NEAR &&
+	       next_id - id < LEFT_OUT_NEAR && id % q->heap->layout.align_bytes == 0;
+	return HDB_OK;
+}
+
+static int next_dangling(struct query *q, struct hdb_error *err)
+{
+	bool left_out;
+	struct store_dangling dangling;
+	int r = query_records_next(q, &dangling, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, DANGLING_ID, dangling.object_id);
+	query_set(q, DANGLING_REFERENCES, dangling.reference_count);
+	if (store_meta_number(q->heap->store, "sizes.has_addresses", 0) &&
+	    query_is_shown(q, DANGLING_LEFT_OUT)) {
+		r = is_left_out(q, dangling.object_id, &left_out, err);
+		if (r < 0)
+			return r;
+		query_set(q, DANGLING_LEFT_OUT, left_out);
+	}
+	if (dangling.example_ix >= q->heap->object_count)
+		return HDB_OK;
+	r = query_set_id(q, DANGLING_EXAMPLE, dangling.example_ix, err);
+	return r == HDB_OK ?
+		       query_set_class_of(q, DANGLING_EXAMPLE_CLASS, dangling.example_ix, err) :
+		       r;
+}
+
+const struct query_def query_dangling = {
+	.spec = {
+		.name = "dangling",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "objects that are referenced but missing in the dump", .options = no_options,
+		.columns = dangling_columns, .column_count = COUNT_OF(dangling_columns),
+		.facts = dangling_facts, .fact_count = COUNT_OF(dangling_facts), .is_query = 1,
+	},
+	.open = open_dangling, .next = next_dangling, .close = query_records_close,
+};
+
+/* ---- records ---- */
+
+enum { RECORD_NAME, RECORD_TAG, RECORD_LEVEL, RECORD_COUNT, RECORD_BYTES };
+
+static const struct hdb_column record_columns[] = {
+	{ "name", HDB_TYPE_TEXT, "record", "name of the record type" },
+	{ "tag", HDB_TYPE_ID, "tag", "its number in the format" },
+	{ "level", HDB_TYPE_TEXT, "level", "\"top\", or \"heap\" for sub-records of heap dumps" },
+	{ "count", HDB_TYPE_COUNT, "records",
+	  "how many there are in the file, whatever snapshot "
+	  "was imported" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "their bytes in the dump" },
+};
+
+static int open_records(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_RECORD_COUNTS, sizeof(struct store_record_count), err);
+}
+
+static int next_record(struct query *q, struct hdb_error *err)
+{
+	struct store_record_count record;
+	const char *name;
+	const int r = query_records_next(q, &record, err);
+
+	if (r != HDB_OK)
+		return r;
+	name = record.is_sub ? hprof_sub_name((uint8_t)record.tag) :
+			       hprof_tag_name((uint8_t)record.tag);
+	query_set(q, RECORD_TAG, record.tag);
+	query_lend_text(q, RECORD_LEVEL, record.is_sub ? "heap" : "top", record.is_sub ? 4 : 3);
+	query_set(q, RECORD_COUNT, record.count);
+	query_set(q, RECORD_BYTES, record.bytes);
+	return query_set_text(q, RECORD_NAME, name ? name : "unknown", err);
+}
+
+const struct query_def query_records = {
+	.spec = {
+		.name = "records",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "record types of the dump, with their number", .options = no_options,
+		.columns = record_columns, .column_count = COUNT_OF(record_columns), .is_query = 1,
+	},
+	.open = open_records, .next = next_record, .close = query_records_close,
+};
+
+/* ---- allocation sites ---- */
+
+enum {
+	SITE_RECORD,
+	SITE_CLASS,
+	SITE_LIVE_OBJECTS,
+	SITE_LIVE_BYTES,
+	SITE_OBJECTS,
+	SITE_BYTES,
+	SITE_TRACE
+};
+
+static const struct hdb_column site_columns[] = {
+	{ "record", HDB_TYPE_COUNT, "record", "which ALLOC SITES record, from 1" },
+	{ "class", HDB_TYPE_TEXT, "class", "what was allocated" },
+	{ "live_objects", HDB_TYPE_COUNT, "live objects", "instances that were alive" },
+	{ "live_bytes", HDB_TYPE_BYTES, "live bytes", "their bytes" },
+	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
+	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
+};
+
+static int open_sites(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_ALLOC_SITES, sizeof(struct store_alloc_site), err);
+}
+
+static int next_site(struct query *q, struct hdb_error *err)
+{
+	struct store_alloc_site site;
+	const int r = query_records_next(q, &site, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, SITE_RECORD, (uint64_t)site.record_no + 1);
+	query_set(q, SITE_LIVE_OBJECTS, site.live_instances);
+	query_set(q, SITE_LIVE_BYTES, site.live_bytes);
+	query_set(q, SITE_OBJECTS, site.allocated_instances);
+	query_set(q, SITE_BYTES, site.allocated_bytes);
+	query_set(q, SITE_TRACE, site.trace_serial);
+	return query_set_dump_text(q, SITE_CLASS, site.class_text, err);
+}
+
+const struct query_def query_alloc_sites = {
+	.spec = {
+		.name = "alloc-sites",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "allocation sites, if the dump has them", .options = no_options,
+		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
+	},
+	.open = open_sites, .next = next_site, .close = query_records_close,
+};
+
+/* ---- CPU samples ---- */
+
+enum { SAMPLE_RECORD, SAMPLE_COUNT, SAMPLE_PERCENT, SAMPLE_TRACE };
+
+static const struct hdb_column sample_columns[] = {
+	{ "record", HDB_TYPE_COUNT, "record", "which CPU SAMPLES record, from 1" },
+	{ "samples", HDB_TYPE_COUNT, "samples", "samples with this stack trace" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "share of the record's samples" },
+	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
+};
+
+static int open_samples(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_CPU_SAMPLES, sizeof(struct store_cpu_sample), err);
+}
+
+static int next_sample(struct query *q, struct hdb_error *err)
+{
+	struct store_cpu_sample sample;
+	const int r = query_records_next(q, &sample, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, SAMPLE_RECORD, (uint64_t)sample.record_no + 1);
+	query_set(q, SAMPLE_COUNT, sample.sample_count);
+	if (sample.total_count)
+		query_set_double(q, SAMPLE_PERCENT,
+				 100.0 * sample.sample_count / sample.total_count);
+	query_set(q, SAMPLE_TRACE, sample.trace_serial);
+	return HDB_OK;
+}
+
+const struct query_def query_cpu_samples = {
+	.spec = {
+		.name = "cpu-samples",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "CPU samples, if the dump has them", .options = no_options,
+		.columns = sample_columns, .column_count = COUNT_OF(sample_columns), .is_query = 1,
+	},
+	.open = open_samples, .next = next_sample, .close = query_records_close,
+};
+
+/* ---- heap summaries ---- */
+
+enum { SUMMARY_OFFSET, SUMMARY_LIVE_OBJECTS, SUMMARY_LIVE_BYTES, SUMMARY_OBJECTS, SUMMARY_BYTES };
+
+static const struct hdb_column summary_columns[] = {
+	{ "offset", HDB_TYPE_COUNT, "offset", "of the record in the dump, bytes" },
+	{ "live_objects", HDB_TYPE_COUNT, "live objects", "instances that were alive" },
+	{ "live_bytes", HDB_TYPE_BYTES, "live bytes", "their bytes" },
+	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
+	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+};
+
+static int open_summaries(struct query *q, struct hdb_error *err)
+{
+	return query_records_open(q, STORE_HEAP_SUMMARIES, sizeof(struct store_heap_summary), err);
+}
+
+static int next_summary(struct query *q, struct hdb_error *err)
+{
+	struct store_heap_summary summary;
+	const int r = query_records_next(q, &summary, err);
+
+	if (r != HDB_OK)
+		return r;
+	query_set(q, SUMMARY_OFFSET, summary.file_offset);
+	query_set(q, SUMMARY_LIVE_OBJECTS, summary.live_instances);
+	query_set(q, SUMMARY_LIVE_BYTES, summary.live_bytes);
+	query_set(q, SUMMARY_OBJECTS, summary.allocated_instances);
+	query_set(q, SUMMARY_BYTES, summary.allocated_bytes);
+	return HDB_OK;
+}
+
+const struct query_def query_heap_summaries = {
+	.spec = {
+		.name = "heap-summaries",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "heap summary records, if the dump has them", .options = no_options,
+		.columns = summary_columns, .column_count = COUNT_OF(summary_columns),
+		.is_query = 1,
+	},
+	.open = open_summaries, .next = next_summary, .close = query_records_close,
+};

@@ -1,0 +1,201 @@
+/*
+ * queries/objects/q_references.c - what an object refers to, and how.
+ */
+#include "query/describe.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+
+enum { NAME, ID, CLASS, LABEL, SHALLOW, RETAINED, STRENGTH };
+
+#define NAME_MAX_BYTES 512
+
+static const struct hdb_option_spec options[] = { { NULL, NULL, NULL } };
+
+static const struct hdb_column columns[] = {
+	{ "name", HDB_TYPE_TEXT, "name",
+	  "fields that hold it, [index], <class>, <super>, "
+	  "<class loader>, static NAME, <local variable>" },
+	{ "id", HDB_TYPE_ID, "id", "the object referred to" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; null while the table is not built" },
+	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "object", "whose references these are" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "references", HDB_TYPE_COUNT, "references",
+	  "distinct objects, its class included; in long "
+	  "arrays an object may count more than once" },
+};
+
+struct references {
+	uint32_t ix;
+	uint32_t class_ix; /* still to be given, or HEAP_NONE */
+	struct store_lists lists;
+	const uint32_t *batch;
+	size_t count, at;
+	uint64_t element; /* arrays of objects: looked at so far */
+	struct heap_object object;
+	bool has_class; /* among those in the list, by a field too: ART's shadow$_klass_ */
+	uint64_t *bits; /* elements of an array */
+	uint64_t bits_from, bits_count;
+};
+
+#define CHUNK 2048u
+
+/*
+ * Looks whether the list, which was begun, has the class, and begins it again. Not for arrays,
+ * which can be long.
+ */
+static int find_class(struct references *s, struct hdb_error *err)
+{
+	uint64_t length;
+	int r = HDB_OK;
+
+	if (s->object.kind == STORE_OBJECT_ARRAY)
+		return HDB_OK;
+	do {
+		r = store_lists_next(&s->lists, &s->batch, &s->count, err);
+		for (size_t i = 0; r == HDB_OK && i < s->count; i++)
+			s->has_class |= s->batch[i] == s->class_ix;
+	} while (r == HDB_OK && s->count);
+	s->count = 0;
+	return r < 0 ? r : store_lists_begin(&s->lists, s->ix, &length, err);
+}
+
+static int open_references(struct query *q, struct hdb_error *err)
+{
+	struct references *s = calloc(1, sizeof(*s));
+	uint64_t id, length = 0;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "references", sizeof(*s));
+	s->bits = malloc(CHUNK * sizeof(*s->bits));
+	if (!s->bits)
+		return hdb_fail_memory(err, "references", CHUNK * 8);
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_object(q, q->args->targets[0], &s->ix, err);
+	if (r == HDB_OK)
+		r = heap_object(q->heap, s->ix, &s->object, err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, s->ix, &id, err);
+	if (r != HDB_OK)
+		return r;
+	heap_references(q->heap, &s->lists);
+	s->class_ix = heap_class(q->heap, s->object.class_no)->ix;
+	r = store_lists_begin(&s->lists, s->ix, &length, err);
+	q->total = QUERY_TOTAL_UNKNOWN;
+	if (r == HDB_OK)
+		r = find_class(s, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "id", id, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no), err);
+	return r == HDB_OK ? query_fact(q, "references", length + !s->has_class, err) : r;
+}
+
+static int set_row(struct query *q, const struct references *s, uint32_t ix, const char *name,
+		   struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	uint8_t strength;
+	int r = query_set_text(q, NAME, name, err);
+
+	if (r == HDB_OK)
+		r = query_set_object(q, &cells, ix, err);
+	if (r == HDB_OK)
+		r = heap_strength(q->heap, s->ix, ix, &strength, err);
+	return r == HDB_OK ? query_set_text(q, STRENGTH, query_strength_name(strength), err) : r;
+}
+
+/* Elements of an array, one row each, nulls and strangers left out. */
+static int next_element(struct query *q, struct references *s, struct hdb_error *err)
+{
+	char name[32];
+
+	for (;;) {
+		uint32_t ix;
+		uint64_t id;
+		uint8_t type;
+		int r;
+
+		if (s->element - s->bits_from >= s->bits_count) {
+			s->bits_from = s->element;
+			r = heap_elements(q->heap, s->ix, s->element, CHUNK, s->bits, &type,
+					  &s->bits_count, err);
+			if (r < 0)
+				return r;
+			if (!s->bits_count)
+				return HDB_END;
+		}
+		id = s->bits[s->element - s->bits_from];
+		s->element++;
+		if (!id)
+			continue;
+		r = heap_find(q->heap, id, &ix, err);
+		if (r == HDB_NOTFOUND)
+			continue;
+		(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", s->element - 1);
+		return r == HDB_OK ? set_row(q, s, ix, name, err) : r;
+	}
+}
+
+static int next_references(struct query *q, struct hdb_error *err)
+{
+	struct references *s = q->state;
+	char name[NAME_MAX_BYTES];
+	uint32_t ix = s->class_ix;
+	int r;
+
+	if (ix != HEAP_NONE) {
+		s->class_ix = HEAP_NONE;
+		/* One row, with its fields, when its turn comes. */
+		if (!s->has_class)
+			return set_row(q, s, ix, "<class>", err);
+	}
+	if (s->object.kind == STORE_OBJECT_ARRAY)
+		return next_element(q, s, err);
+	if (s->at == s->count) {
+		r = store_lists_next(&s->lists, &s->batch, &s->count, err);
+		s->at = 0;
+		if (r < 0)
+			return r;
+		if (!s->count)
+			return HDB_END;
+	}
+	ix = s->batch[s->at++];
+	r = query_holder(q, s->ix, ix, name, sizeof(name), err);
+	return r == HDB_OK ? set_row(q, s, ix, name, err) : r;
+}
+
+static void close_references(struct query *q)
+{
+	struct references *s = q->state;
+
+	if (s)
+		free(s->bits);
+	free(s);
+}
+
+const struct query_def query_references = {
+	.spec = {
+		.name = "references", .aliases = "outgoing|outbound",
+		.group = "objects", .example = "0xfeb10838",
+		.targets = "OBJECT",
+		.summary = "outgoing references of an object, with field names",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_references, .next = next_references, .close = close_references,
+};

@@ -1,0 +1,201 @@
+/*
+ * queries/objects/q_referrers.c - who refers to an object, and how.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+
+enum { ID, CLASS, LABEL, NAME, STRENGTH, SHALLOW, RETAINED, REACHABLE };
+
+#define NAME_MAX_BYTES 512
+
+static const struct hdb_option_spec options[] = {
+	{ "instances", NULL, "of a class object: its instances, too" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the object that refers" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "name", HDB_TYPE_TEXT, "through",
+	  "its fields that hold the object, [index], <class>, ..." },
+	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; null while the table is not built" },
+	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "object", "whose referrers these are" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "referrers", HDB_TYPE_COUNT, "referrers",
+	  "distinct objects, without instances of a class" },
+	{ "instances", HDB_TYPE_COUNT, "instances",
+	  "of a class object: its instances, which refer to "
+	  "it, too" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct referrers {
+	uint32_t ix;
+	uint32_t class_no; /* whose instances are listed, or HEAP_NONE */
+	struct store_lists lists;
+	const uint32_t *batch;
+	size_t count, at;
+	struct heap_block *block; /* of instances */
+	uint32_t block_no, i;
+};
+
+/* Instances of a class: a pass over the class column. */
+static int count_instances(struct query *q, struct referrers *s, uint32_t class_no, uint64_t *count,
+			   struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	*count = 0;
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
+		r = heap_read_block(q->heap, b, s->block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < s->block->count; i++)
+			*count += s->block->class_no[i] == class_no &&
+				  s->block->first_ix + i != HEAP_BOOT_LOADER;
+	}
+	s->block->count = 0;
+	return r;
+}
+
+static int open_referrers(struct query *q, struct hdb_error *err)
+{
+	struct referrers *s = calloc(1, sizeof(*s));
+	struct heap_object object;
+	uint64_t id, length = 0, instances = 0;
+	int r;
+
+	q->state = s;
+	if (s)
+		s->block = malloc(sizeof(*s->block));
+	if (!s || !s->block)
+		return hdb_fail_memory(err, "referrers", sizeof(*s->block));
+	s->class_no = HEAP_NONE;
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_object(q, q->args->targets[0], &s->ix, err);
+	if (r == HDB_OK)
+		r = heap_object(q->heap, s->ix, &object, err);
+	if (r == HDB_OK)
+		r = heap_id(q->heap, s->ix, &id, err);
+	if (r == HDB_OK)
+		r = derive_referrers(q->derive, &s->lists, err);
+	if (r == HDB_OK)
+		r = store_lists_begin(&s->lists, s->ix, &length, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "id", id, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err);
+	if (r == HDB_OK)
+		r = query_fact(q, "referrers", length, err);
+	q->total = length;
+	if (r != HDB_OK || object.kind != STORE_CLASS)
+		return r;
+	r = count_instances(q, s, (uint32_t)object.length, &instances, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "instances", instances, err);
+	if (query_option(q, "instances")) {
+		s->class_no = (uint32_t)object.length;
+		q->total += instances;
+	}
+	return r;
+}
+
+/* The next instance of the class. */
+static int next_instance(struct query *q, struct referrers *s, uint32_t *ix, struct hdb_error *err)
+{
+	if (s->class_no == HEAP_NONE)
+		return HDB_END;
+	for (;;) {
+		if (s->i >= s->block->count) {
+			int r;
+
+			if (s->block_no >= heap_block_count(q->heap))
+				return HDB_END;
+			r = heap_read_block(q->heap, s->block_no++, s->block, err);
+			if (r < 0)
+				return r;
+			s->i = 0;
+		}
+		*ix = s->block->first_ix + s->i;
+		if (s->block->class_no[s->i++] == s->class_no && *ix != HEAP_BOOT_LOADER)
+			return HDB_OK;
+	}
+}
+
+static int next_ix(struct query *q, struct referrers *s, uint32_t *ix, struct hdb_error *err)
+{
+	if (s->at == s->count) {
+		const int r = store_lists_next(&s->lists, &s->batch, &s->count, err);
+
+		s->at = 0;
+		if (r < 0)
+			return r;
+		if (!s->count)
+			return next_instance(q, s, ix, err);
+	}
+	*ix = s->batch[s->at++];
+	return HDB_OK;
+}
+
+static int next_referrers(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	struct referrers *s = q->state;
+	char name[NAME_MAX_BYTES];
+	uint8_t strength;
+	uint32_t ix;
+	bool reachable;
+	int r = next_ix(q, s, &ix, err);
+
+	if (r != HDB_OK)
+		return r;
+	r = query_set_object(q, &cells, ix, err);
+	if (r == HDB_OK)
+		r = query_holder(q, ix, s->ix, name, sizeof(name), err);
+	if (r == HDB_OK)
+		r = query_set_text(q, NAME, name, err);
+	if (r == HDB_OK)
+		r = heap_strength(q->heap, ix, s->ix, &strength, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, STRENGTH, query_strength_name(strength), err);
+	if (r < 0)
+		return r;
+	r = derive_is_reachable(q->derive, ix, &reachable, err);
+	if (r == HDB_OK)
+		query_set(q, REACHABLE, reachable);
+	return r;
+}
+
+static void close_referrers(struct query *q)
+{
+	struct referrers *s = q->state;
+
+	if (s)
+		free(s->block);
+	free(s);
+}
+
+const struct query_def query_referrers = {
+	.spec = {
+		.name = "referrers", .aliases = "incoming|inbound",
+		.group = "objects", .example = "0xfeb10838",
+		.targets = "OBJECT",
+		.summary = "incoming references of an object, with field names",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_ALL,
+	.open = open_referrers, .next = next_referrers, .close = close_referrers,
+};

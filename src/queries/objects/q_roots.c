@@ -1,0 +1,193 @@
+/*
+ * queries/objects/q_roots.c - GC roots by kind, or the objects of one kind.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+
+#include "heap/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { KIND, RECORDS, OBJECTS, SHALLOW, ID, CLASS, LABEL, RETAINED, THREAD, LOCAL };
+
+#define NAME_MAX_BYTES 256
+
+static const struct hdb_option_spec options[] = {
+	{ "kind", "NAME|all", "lists the roots of a kind (\"JNI global\", \"sticky class\", ...)" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "kind", HDB_TYPE_TEXT, "kind", "kind of root" },
+	{ "records", HDB_TYPE_COUNT, "records", "root records of the kind (by kind)" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "distinct objects (by kind)" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object, or of the distinct objects" },
+	{ "id", HDB_TYPE_ID, "id", "the object (lists)" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class (lists)" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is (lists)" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; null while the table is not built (lists)" },
+	{ "thread", HDB_TYPE_TEXT, "thread", "name of the thread that the record names (lists)" },
+	{ "local", HDB_TYPE_BOOL, "local", "held by its thread, which counts as the root (lists)" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "records", HDB_TYPE_COUNT, "root records", "of all kinds, on objects of the dump" },
+	{ "objects", HDB_TYPE_COUNT, "root objects",
+	  "distinct objects that are roots of their own" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct roots_query {
+	bool is_list;
+	uint8_t kind;
+	bool all;
+	uint64_t at;
+	struct {
+		uint64_t records, objects, bytes;
+		uint32_t last_ix;
+	} kinds[256];
+};
+
+static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error *err)
+{
+	uint64_t objects = 0;
+	int r = query_fact(q, "records", q->heap->root_count, err);
+
+	for (unsigned k = 0; k < 256; k++)
+		s->kinds[k].last_ix = HEAP_NONE;
+	for (uint64_t i = 0; i < q->heap->root_count && r == HDB_OK; i++) {
+		const struct store_root *root = &q->heap->roots[i];
+		struct heap_object object;
+
+		s->kinds[root->kind].records++;
+		if (heap_is_root(q->heap, root->ix) && (i == 0 || root[-1].ix != root->ix))
+			objects++;
+		if (s->kinds[root->kind].last_ix == root->ix)
+			continue;
+		s->kinds[root->kind].last_ix = root->ix;
+		r = heap_object(q->heap, root->ix, &object, err);
+		s->kinds[root->kind].objects++;
+		if (r == HDB_OK)
+			s->kinds[root->kind].bytes += object.shallow_bytes;
+	}
+	return r == HDB_OK ? query_fact(q, "objects", objects, err) : r;
+}
+
+/* The kind of this name, case and punctuation aside. */
+static int find_kind(struct roots_query *s, const char *name, struct hdb_error *err)
+{
+	if (strcasecmp(name, "all") == 0) {
+		s->all = true;
+		return HDB_OK;
+	}
+	for (unsigned k = 0; k < 256; k++) {
+		if (s->kinds[k].records && strcasecmp(name, heap_root_name((uint8_t)k)) == 0) {
+			s->kind = (uint8_t)k;
+			return HDB_OK;
+		}
+	}
+	return hdb_fail(err, HDB_NOTFOUND, "there are no roots of kind \"%s\"", name);
+}
+
+static int open_roots(struct query *q, struct hdb_error *err)
+{
+	const char *kind = query_option(q, "kind");
+	struct roots_query *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "roots", sizeof(*s));
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = count_kinds(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	q->total = 0;
+	if (!kind) {
+		for (unsigned k = 0; k < 256; k++)
+			q->total += s->kinds[k].records != 0;
+		return query_choose(q, "kind,records,objects,shallow", err);
+	}
+	s->is_list = true;
+	r = find_kind(s, kind, err);
+	q->total = s->all ? q->heap->root_count : s->kinds[s->kind].records;
+	return r == HDB_OK ?
+		       query_choose(q, "kind,id,class,label,shallow,retained,thread,local", err) :
+		       r;
+}
+
+static int next_kind(struct query *q, struct roots_query *s, struct hdb_error *err)
+{
+	while (s->at < 256 && !s->kinds[s->at].records)
+		s->at++;
+	if (s->at == 256)
+		return HDB_END;
+	query_set(q, RECORDS, s->kinds[s->at].records);
+	query_set(q, OBJECTS, s->kinds[s->at].objects);
+	query_set(q, SHALLOW, s->kinds[s->at].bytes);
+	return query_set_text(q, KIND, heap_root_name((uint8_t)s->at++), err);
+}
+
+static int set_thread(struct query *q, uint32_t serial, struct hdb_error *err)
+{
+	struct store_thread thread;
+	char name[NAME_MAX_BYTES] = "";
+	int r = heap_thread_by_serial(q->heap, serial, &thread, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (thread.ix != STORE_NONE && heap_is_thread(q->heap, thread.ix))
+		r = heap_thread_name(q->heap, thread.ix, name, sizeof(name), err);
+	else
+		r = heap_text(q->heap, thread.name_text, name, sizeof(name), err);
+	return r == HDB_OK ? query_set_text(q, THREAD, name, err) : r;
+}
+
+static int next_roots(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	struct roots_query *s = q->state;
+	const struct store_root *root;
+	int r;
+
+	if (!s->is_list)
+		return next_kind(q, s, err);
+	while (s->at < q->heap->root_count && !s->all && q->heap->roots[s->at].kind != s->kind)
+		s->at++;
+	if (s->at == q->heap->root_count)
+		return HDB_END;
+	root = &q->heap->roots[s->at++];
+	r = query_set_text(q, KIND, heap_root_name(root->kind), err);
+	if (r == HDB_OK)
+		r = query_set_object(q, &cells, root->ix, err);
+	query_set(q, LOCAL, root->is_local);
+	if (r == HDB_OK && root->thread_serial)
+		r = set_thread(q, root->thread_serial, err);
+	return r;
+}
+
+static void close_roots(struct query *q)
+{
+	free(q->state);
+}
+
+const struct query_def query_roots = {
+	.spec = {
+		.name = "roots", .aliases = "gc-roots",
+		.group = "objects", .example = "--kind 'thread object'",
+		.targets = "", .summary = "GC roots by kind, or the objects of a kind",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_roots, .next = next_roots, .close = close_roots,
+};

@@ -1,0 +1,527 @@
+/*
+ * queries/objects/q_strings.c - strings by content: how often each text is there and what its
+ * copies cost; or by prefix, length or encoding.
+ *
+ * Strings are grouped by 128 bits of XXH3 of all their characters in one pass in the order of the
+ * heap, so memory grows with the number of distinct texts only, 48 bytes each, and some 12 to find
+ * and order them; texts are read again when their rows are given.
+ */
+#include "heap/values/string_scan.h"
+#include "query/coverage.h"
+#include "queries/queries.h"
+#include "query/hash_counter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+enum { COUNT, TEXT, LENGTH, ENCODING, SHALLOW, ARRAYS, TOTAL, ID };
+
+/* Bytes of a text that are matched and shown; the rest is told by its length. */
+#define TEXT_MAX 65536u
+/* Steps and kilobytes that a regular expression may take on one text: some patterns explode. */
+#define MATCH_STEPS 1000000u
+#define MATCH_KILOBYTES 65536u
+/* Units of a prefix, if the user does not say, and at most. */
+#define PREFIX_DEFAULT 8u
+#define PREFIX_MAX 4096u
+/* Strings between two looks at the cancel flag. */
+#define STEP_STRINGS 4096
+
+static const struct hdb_option_spec options[] = {
+	{ "match", "REGEX", "texts that match a regular expression (PCRE2)" },
+	{ "equals", "TEXT", "this text only" },
+	{ "min-count", "N", "texts, or groups, that are there at least N times" },
+	{ "by", "text|prefix|length|encoding", "what to group by (text)" },
+	{ "prefix-length", "N", "UTF-16 units of a prefix (8)" },
+	{ "objects", NULL, "the strings one by one, in the order of the dump" },
+	QUERY_POPULATION_OPTIONS("strings"),
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "count", HDB_TYPE_COUNT, "strings",
+	  "String objects with this text, prefix, length or "
+	  "encoding" },
+	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 64 KiB; by prefix the prefix" },
+	{ "length", HDB_TYPE_COUNT, "length",
+	  "UTF-16 units of the whole text; by prefix of the "
+	  "prefix" },
+	{ "encoding", HDB_TYPE_TEXT, "encoding",
+	  "how the characters are kept, only by encoding: "
+	  "\"Latin-1 bytes\", \"UTF-16 bytes, little-endian\" or \"big-endian\", \"char[]\", or "
+	  "\"char[] that fits Latin-1\"" },
+	{ "shallow", HDB_TYPE_BYTES, "strings' bytes", "shallow size of the String objects" },
+	{ "arrays", HDB_TYPE_BYTES, "arrays' bytes",
+	  "shallow size of their arrays, once a String" },
+	{ "total", HDB_TYPE_BYTES, "total", "both together" },
+	{ "id", HDB_TYPE_ID, "id", "a String object of the row, the first by ID" },
+};
+
+static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
+	{ "strings", HDB_TYPE_COUNT, "strings",
+	  "String objects that count; like the following not with "
+	  "--objects" },
+	{ "found", HDB_TYPE_COUNT, "found",
+	  "of those, with a text that --match and --equals want" },
+	{ "found_shallow", HDB_TYPE_BYTES, "found bytes",
+	  "their bytes, and those of their arrays, once a "
+	  "String" },
+	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts, or groups, that are shown" },
+	{ "without_text", HDB_TYPE_COUNT, "without text",
+	  "String objects whose characters the dump "
+	  "lacks" },
+	QUERY_COVERAGE_FACTS,
+};
+
+enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
+
+/* All strings of one text, or of one group. */
+struct text {
+	struct query_counter_head head;
+	uint64_t string_bytes;
+	uint64_t array_bytes;
+};
+
+/* A string that waits to be counted, while memory fetches its slot. */
+struct waiting {
+	struct heap_text_hash hash;
+	uint64_t string_bytes, array_bytes;
+	uint32_t ix;
+};
+
+struct strings {
+	struct heap_string_scan scan;
+	bool is_list; /* --objects */
+	enum by by;
+	uint64_t prefix; /* units */
+	char *text;      /* buffer, TEXT_MAX + 1 */
+	/* filters */
+	const char *equals; /* NULL: any */
+	pcre2_code *regex;  /* NULL: any */
+	pcre2_match_data *match_data;
+	pcre2_match_context *match_context;
+	/* texts */
+	struct query_counter tally; /* struct text */
+	struct waiting waiting[QUERY_COUNTER_AHEAD];
+	uint64_t came, counted; /* strings that were put there, and taken */
+	uint64_t at;            /* next row */
+	uint64_t steps, looked, without_text;
+	uint64_t found, found_bytes;  /* that pass the filters */
+	uint64_t others, other_bytes; /* unreachable */
+	uint64_t in_part;             /* texts beyond TEXT_MAX without a match in their beginning */
+	uint32_t block_no;            /* of `reachable`; HEAP_NONE: none yet */
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+/* ---- filters ---- */
+
+static int compile(struct strings *s, const char *pattern, struct hdb_error *err)
+{
+	PCRE2_SIZE at = 0;
+	int code = 0;
+	char why[128];
+
+	s->regex = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+				 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
+	if (!s->regex) {
+		(void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof(why));
+		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"", why,
+				(size_t)at, pattern);
+	}
+	/* Without a compiler for this machine matching is slower, that is all. */
+	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
+	s->match_data = pcre2_match_data_create_from_pattern(s->regex, NULL);
+	s->match_context = pcre2_match_context_create(NULL);
+	if (!s->match_data || !s->match_context)
+		return hdb_fail_memory(err, "a regular expression", 0);
+	(void)pcre2_set_match_limit(s->match_context, MATCH_STEPS);
+	(void)pcre2_set_heap_limit(s->match_context, MATCH_KILOBYTES);
+	return HDB_OK;
+}
+
+static int search(struct strings *s, size_t size, bool *found, struct hdb_error *err)
+{
+	char why[128];
+	const int n = pcre2_match(s->regex, (PCRE2_SPTR)s->text, size, 0, PCRE2_NO_UTF_CHECK,
+				  s->match_data, s->match_context);
+
+	*found = n >= 0;
+	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
+		return HDB_OK;
+	(void)pcre2_get_error_message(n, (PCRE2_UCHAR *)why, sizeof(why));
+	return hdb_fail(err, HDB_ELIMIT, "--match: the expression takes too long on a text: %s",
+			why);
+}
+
+/* Whether the characters of the current string pass the filters. */
+static int is_match(struct strings *s, bool *match, struct hdb_error *err)
+{
+	const struct heap_chars *chars = &s->scan.string.chars;
+	const size_t want = s->equals ? strlen(s->equals) : 0;
+	size_t size;
+	bool is_whole;
+	int r;
+
+	*match = !s->equals && !s->regex;
+	if (*match)
+		return HDB_OK;
+	/* A unit is one to three bytes of UTF-8. */
+	if (s->equals && (chars->count > want || chars->count * 3 < want))
+		return HDB_OK;
+	r = heap_chars_utf8(&s->scan.view, chars, s->text, TEXT_MAX + 1, &size, &is_whole, err);
+	if (r < 0)
+		return r;
+	*match = !s->equals || (is_whole && size == want && memcmp(s->text, s->equals, want) == 0);
+	if (*match && s->regex)
+		r = search(s, size, match, err);
+	s->in_part += r == HDB_OK && s->regex && !*match && !is_whole;
+	return r;
+}
+
+/* Whether the current string is of the population. */
+static int counts(struct query *q, struct strings *s, bool *is_counted, struct hdb_error *err)
+{
+	const uint32_t block_no = s->scan.ix / STORE_BLOCK_OBJECTS;
+	bool reachable;
+	int r = HDB_OK;
+
+	if (block_no != s->block_no)
+		r = derive_reachable_block(q->derive, block_no, s->reachable, err);
+	if (r < 0)
+		return r;
+	s->block_no = block_no;
+	reachable = s->reachable[s->scan.ix % STORE_BLOCK_OBJECTS];
+	s->others += !reachable;
+	s->other_bytes += reachable ? 0 : s->scan.shallow_bytes;
+	*is_counted = query_counts(q, reachable);
+	return HDB_OK;
+}
+
+/* Steps to the next string that passes: HDB_OK or HDB_END. */
+static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	bool passes = false;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && !passes) {
+		bool is_counted = false;
+
+		r = heap_string_scan_next(&s->scan, err);
+		if (r == HDB_OK && s->steps++ % STEP_STRINGS == 0)
+			r = base_step(q->work, s->scan.ix, err);
+		if (r == HDB_OK)
+			r = counts(q, s, &is_counted, err);
+		if (r != HDB_OK)
+			break;
+		if (!is_counted)
+			continue;
+		s->looked++;
+		s->without_text += !s->scan.string.has_chars;
+		if (s->scan.string.has_chars)
+			r = is_match(s, &passes, err);
+	}
+	return r;
+}
+
+/* ---- grouping ---- */
+
+enum encoding { LATIN1, UTF16_LITTLE, UTF16_BIG, CHARS, NARROW_CHARS };
+
+static int encoding_of(struct strings *s, const struct heap_chars *chars, enum encoding *out,
+		       struct hdb_error *err)
+{
+	bool narrow;
+	int r;
+
+	*out = chars->unit_bytes == 1 ? LATIN1 : chars->is_little ? UTF16_LITTLE : UTF16_BIG;
+	if (!chars->is_char_array)
+		return HDB_OK;
+	r = heap_chars_are_latin1(&s->scan.view, chars, &narrow, err);
+	*out = narrow ? NARROW_CHARS : CHARS;
+	return r;
+}
+
+/* The part of the characters that a group shows. */
+static struct heap_chars shown_chars(const struct strings *s, const struct heap_chars *chars)
+{
+	struct heap_chars shown = *chars;
+
+	if (s->by == BY_PREFIX && shown.count > s->prefix)
+		shown.count = s->prefix;
+	return shown;
+}
+
+/* What strings of one group have in common, as 128 bits: exact or as good as. */
+static int key_of(struct strings *s, const struct heap_chars *chars, struct heap_text_hash *out,
+		  struct hdb_error *err)
+{
+	const struct heap_chars shown = shown_chars(s, chars);
+	enum encoding encoding;
+	int r;
+
+	*out = (struct heap_text_hash){ .low = chars->count };
+	if (s->by == BY_LENGTH)
+		return HDB_OK;
+	if (s->by != BY_ENCODING)
+		return heap_chars_hash(&s->scan.view, &shown, out, err);
+	r = encoding_of(s, chars, &encoding, err);
+	out->low = encoding;
+	return r;
+}
+
+/* Counts the string that has waited longest. */
+static int count_string(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	const struct waiting *w = &s->waiting[s->counted++ % QUERY_COUNTER_AHEAD];
+	struct text *text;
+	void *entry;
+	const int r = query_counter_add(q, &s->tally, w->hash, w->ix, &entry, err);
+
+	if (r < 0)
+		return r;
+	text = entry;
+	text->string_bytes += w->string_bytes;
+	text->array_bytes += w->array_bytes;
+	return HDB_OK;
+}
+
+static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	struct waiting w = {
+		.ix = s->scan.ix,
+		.string_bytes = s->scan.shallow_bytes,
+		.array_bytes = s->scan.string.array_bytes,
+	};
+	int r = key_of(s, &s->scan.string.chars, &w.hash, err);
+
+	if (r == HDB_OK && s->came - s->counted == QUERY_COUNTER_AHEAD)
+		r = count_string(q, s, err);
+	if (r < 0)
+		return r;
+	s->found++;
+	s->found_bytes += w.string_bytes + w.array_bytes;
+	query_counter_prefetch(&s->tally, w.hash);
+	s->waiting[s->came++ % QUERY_COUNTER_AHEAD] = w;
+	return HDB_OK;
+}
+
+/* Says what is not shown, or not searched. */
+static int leave_rare(struct query *q, const struct strings *s, uint64_t min_count,
+		      struct hdb_error *err)
+{
+	struct query_cut cut = { .rows = s->tally.used - q->total };
+	int r;
+
+	for (uint64_t i = q->total; i < s->tally.used; i++) {
+		const struct text *text = query_counter_at(&s->tally, i);
+
+		cut.objects += text->head.count;
+		cut.bytes += text->string_bytes + text->array_bytes;
+	}
+	r = query_cut(q, &cut, err, "what is there fewer than %" PRIu64 " times (--min-count)",
+		      min_count);
+	return r == HDB_OK && s->in_part ?
+		       query_cut(q, NULL, err,
+				 "%" PRIu64
+				 " texts are longer than the %u bytes that --match looks at, "
+				 "and have no match in these",
+				 s->in_part, TEXT_MAX) :
+		       r;
+}
+
+static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
+		       struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
+	while (r == HDB_OK && (r = next_match(q, s, err)) == HDB_OK)
+		r = add_string(q, s, err);
+	while (r >= 0 && s->counted < s->came)
+		r = count_string(q, s, err);
+	if (r < 0)
+		return r;
+	r = query_counter_order(q, &s->tally, min_count, &q->total, err);
+	if (r == HDB_OK)
+		r = query_zeroed(q, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "strings", s->looked, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "found", s->found, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "found_shallow", s->found_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "texts", q->total, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "without_text", s->without_text, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->others, s->other_bytes, err);
+	return r == HDB_OK ? leave_rare(q, s, min_count, err) : r;
+}
+
+/* ---- the query ---- */
+
+static int read_by(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	static const struct {
+		const char *name, *columns;
+	} kinds[] = {
+		{ "text", "count,text,length,shallow,arrays,total,id" },
+		{ "prefix", "count,text,shallow,arrays,total,id" },
+		{ "length", "count,length,shallow,arrays,total,id" },
+		{ "encoding", "count,encoding,shallow,arrays,total,id" },
+	};
+	const char *by = query_option(q, "by");
+	int r = query_number(q, "prefix-length", 1, PREFIX_MAX, PREFIX_DEFAULT, &s->prefix, err);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (by && strcmp(by, kinds[i].name) != 0)
+			continue;
+		if (by && s->is_list)
+			return hdb_fail(err, HDB_EUSAGE,
+					"--objects lists strings one by one, --by "
+					"groups them");
+		s->by = (enum by)i;
+		return query_choose(
+			q, s->is_list ? "id,text,length,shallow,arrays,total" : kinds[i].columns,
+			err);
+	}
+	return hdb_fail(err, HDB_EUSAGE,
+			"--by must be text, prefix, length or encoding, not \"%s\"", by);
+}
+
+static int open_strings(struct query *q, struct hdb_error *err)
+{
+	struct strings *s = calloc(1, sizeof(*s));
+	const char *pattern = query_option(q, "match");
+	uint64_t min_count = 1;
+	int r;
+
+	q->state = s;
+	if (s)
+		s->text = malloc(TEXT_MAX + 1);
+	if (!s || !s->text)
+		return hdb_fail_memory(err, "strings", TEXT_MAX);
+	s->tally = (struct query_counter){
+		.entry_bytes = sizeof(struct text),
+		.what = "texts",
+	};
+	s->block_no = HEAP_NONE;
+	s->is_list = query_option(q, "objects") != NULL;
+	s->equals = query_option(q, "equals");
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	if (r == HDB_OK)
+		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
+	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
+		r = hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
+			     TEXT_MAX);
+	if (r == HDB_OK)
+		r = read_by(q, s, err);
+	if (r == HDB_OK && pattern)
+		r = compile(s, pattern, err);
+	/* Builds what tells reachable objects apart, before the stage begins. */
+	if (r == HDB_OK && q->heap->object_count)
+		r = derive_reachable_block(q->derive, 0, s->reachable, err);
+	if (r == HDB_OK)
+		r = heap_string_scan_begin(&s->scan, q->heap, err);
+	if (r == HDB_OK && s->is_list && s->regex)
+		r = query_cut(q, NULL, err,
+			      "of texts longer than %u bytes --match looks at the first %u only",
+			      TEXT_MAX, TEXT_MAX);
+	if (r == HDB_OK && s->is_list && min_count > 1)
+		r = hdb_fail(err, HDB_EUSAGE,
+			     "--min-count is for texts or groups, not for --objects");
+	if (r < 0)
+		return r;
+	/* Listed ones are looked for row by row: their facts are not known before the last. */
+	return s->is_list ? HDB_OK : group_texts(q, s, min_count, err);
+}
+
+static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct heap_chars *chars,
+		   uint64_t string_bytes, uint64_t array_bytes, struct hdb_error *err)
+{
+	static const char *const encodings[] = {
+		[LATIN1] = "Latin-1 bytes",
+		[UTF16_LITTLE] = "UTF-16 bytes, little-endian",
+		[UTF16_BIG] = "UTF-16 bytes, big-endian",
+		[CHARS] = "char[]",
+		[NARROW_CHARS] = "char[] that fits Latin-1",
+	};
+	const struct heap_chars shown = shown_chars(s, chars);
+	enum encoding encoding = LATIN1;
+	size_t size;
+	int r = heap_chars_utf8(&s->scan.view, &shown, s->text, TEXT_MAX + 1, &size, NULL, err);
+
+	if (r == HDB_OK)
+		r = query_set_text_n(q, TEXT, s->text, size, err);
+	if (r == HDB_OK && s->by == BY_ENCODING)
+		r = encoding_of(s, chars, &encoding, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, ENCODING, encodings[encoding], err);
+	query_set(q, LENGTH, shown.count);
+	query_set(q, SHALLOW, string_bytes);
+	query_set(q, ARRAYS, array_bytes);
+	query_set(q, TOTAL, string_bytes + array_bytes);
+	return r == HDB_OK ? query_set_id(q, ID, ix, err) : r;
+}
+
+static int next_strings(struct query *q, struct hdb_error *err)
+{
+	struct strings *s = q->state;
+	const struct text *text;
+	struct heap_string string;
+	int r;
+
+	if (s->is_list) {
+		r = next_match(q, s, err);
+		return r != HDB_OK || q->is_counting ?
+			       r :
+			       set_row(q, s, s->scan.ix, &s->scan.string.chars,
+				       s->scan.shallow_bytes, s->scan.string.array_bytes, err);
+	}
+	if (s->at >= q->total)
+		return HDB_END;
+	text = query_counter_at(&s->tally, s->at++);
+	query_set(q, COUNT, text->head.count);
+	r = heap_string_one(q->heap, text->head.first_ix, &string, err);
+	return r != HDB_OK ? r :
+			     set_row(q, s, text->head.first_ix, &string.chars, text->string_bytes,
+				     text->array_bytes, err);
+}
+
+static void close_strings(struct query *q)
+{
+	struct strings *s = q->state;
+
+	if (!s)
+		return;
+	heap_string_scan_release(&s->scan);
+	pcre2_code_free(s->regex);
+	pcre2_match_data_free(s->match_data);
+	pcre2_match_context_free(s->match_context);
+	query_counter_release(q, &s->tally);
+	free(s->text);
+	free(s);
+}
+
+const struct query_def query_strings = {
+	.spec = {
+		.name = "strings",
+		.group = "objects", .example = "--match '^java' --min-count 2",
+		.targets = "",
+		.summary = "strings by content, with their number and size",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_strings, .next = next_strings, .close = close_strings,
+};

@@ -1,0 +1,528 @@
+/*
+ * queries/objects/q_threads.c - threads: name, state, stack with frames and their locals, what they
+ * retain.
+ */
+#include "heap/threads.h"
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+#include "query/vthreads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LEVEL,
+	KIND,
+	THREAD,
+	TEXT,
+	SIGNATURE,
+	ID,
+	CLASS,
+	SERIAL,
+	STATE,
+	DAEMON,
+	PRIORITY,
+	DEPTH,
+	LOCALS,
+	SHALLOW,
+	RETAINED,
+	TID,
+	VIRTUAL,
+	CARRIER,
+	CARRIES,
+	STACK_BYTES
+};
+
+#define NAME_MAX_BYTES 512
+#define FRAME_MAX_BYTES 3200
+static const struct hdb_option_spec options[] = {
+	{ "no-stack", NULL, "without frames, stack chunks and locals" },
+	{ "all", NULL,
+	  "thread objects, too, that the dump does not list as threads: not started, ended, "
+	  "or virtual ones that the VM left out" },
+	{ "no-locals", NULL, "without locals" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "level", HDB_TYPE_COUNT, "level", "0 thread, 1 frame or stack chunk, 2 local" },
+	{ "kind", HDB_TYPE_TEXT, "kind",
+	  "thread, frame, local or chunk: an object that holds frames of "
+	  "a virtual thread that is not mounted" },
+	{ "thread", HDB_TYPE_TEXT, "thread", "the thread's name" },
+	{ "text", HDB_TYPE_TEXT, "what", "the frame, the local; of a thread its class" },
+	{ "signature", HDB_TYPE_TEXT, "signature", "the frame's method signature" },
+	{ "id", HDB_TYPE_ID, "id", "the thread object or the local" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "serial", HDB_TYPE_COUNT, "serial", "the thread's serial number in the dump" },
+	{ "state", HDB_TYPE_TEXT, "state", "as java.lang.Thread.State, if the dump has it" },
+	{ "daemon", HDB_TYPE_BOOL, "daemon", "whether it is a daemon thread" },
+	{ "priority", HDB_TYPE_INT, "priority", "its priority" },
+	{ "depth", HDB_TYPE_COUNT, "frames",
+	  "frames of its stack; of a frame its number, 0 the "
+	  "innermost" },
+	{ "locals", HDB_TYPE_COUNT, "locals", "local variables that it holds" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the thread object or the local" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; null if it would take the dominator tree and that is not built" },
+	{ "tid", HDB_TYPE_COUNT, "tid", "Thread.threadId(), if the dump has it" },
+	{ "virtual", HDB_TYPE_BOOL, "virtual", "whether it is a virtual thread" },
+	{ "carrier", HDB_TYPE_ID, "carrier",
+	  "of a mounted virtual thread the platform thread that runs "
+	  "it" },
+	{ "carries", HDB_TYPE_ID, "carries",
+	  "of a platform thread the virtual thread that it runs" },
+	{ "stack_bytes", HDB_TYPE_BYTES, "stack in heap",
+	  "bytes of frames in a virtual thread's stack "
+	  "chunks, or in the chunk; dumps do not count them into any size" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "threads", HDB_TYPE_COUNT, "threads", "threads shown" },
+	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads", "of those, virtual ones" },
+	{ "mounted", HDB_TYPE_COUNT, "mounted", "of those, with a carrier" },
+	{ "stack_bytes", HDB_TYPE_BYTES, "stacks in heap",
+	  "bytes of frames in the stack chunks of virtual "
+	  "threads" },
+	QUERY_CUT_FACTS,
+};
+
+struct threads_query {
+	const char *pattern;
+	uint32_t wanted_ix; /* HEAP_NONE: by pattern, or all */
+	bool no_stack, no_locals;
+	uint64_t next_no;
+	struct store_thread thread; /* the current one */
+	char name[NAME_MAX_BYTES];
+	struct store_trace trace;
+	uint32_t depth; /* frames of it */
+	uint32_t frame; /* next frame; depth: locals without a frame are next */
+	bool in_thread, in_locals;
+	struct base_vec by_thread;    /* struct local, sorted */
+	size_t local, local_end;      /* of the current thread */
+	struct base_vec unlisted;     /* uint32_t: with --all, threads without a record */
+	struct base_idmap carried;    /* carrier's index -> that of the virtual thread */
+	struct query_vthread vthread; /* the current thread, if it is virtual */
+	uint32_t chunk;               /* next stack chunk to give; HEAP_NONE: none */
+	uint32_t chunk_no;
+};
+
+/* A local variable of a thread. */
+struct local {
+	uint32_t thread_serial;
+	uint32_t frame; /* STORE_NONE: of no frame */
+	uint32_t ix;
+	uint8_t kind;
+};
+
+static int compare_locals(const void *a, const void *b)
+{
+	const struct local *x = a, *y = b;
+
+	if (x->thread_serial != y->thread_serial)
+		return x->thread_serial < y->thread_serial ? -1 : 1;
+	if (x->frame != y->frame)
+		return x->frame < y->frame ? -1 : 1;
+	if (x->ix != y->ix)
+		return x->ix < y->ix ? -1 : 1;
+	return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+static int load_locals(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	int r = heap_load_roots(q->heap, err);
+
+	for (uint64_t i = 0; r == HDB_OK && i < q->heap->root_count; i++) {
+		const struct store_root *root = &q->heap->roots[i];
+		const struct local local = { root->thread_serial, root->frame_number, root->ix,
+					     root->kind };
+
+		if (root->is_local)
+			r = base_vec_push(&s->by_thread, &local, sizeof(local), err);
+	}
+	if (r == HDB_OK && s->by_thread.count)
+		qsort(s->by_thread.data, s->by_thread.count, sizeof(struct local), compare_locals);
+	return r;
+}
+
+static int read_name(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	s->name[0] = '\0';
+	if (s->thread.ix != STORE_NONE && heap_is_thread(q->heap, s->thread.ix))
+		r = heap_thread_name(q->heap, s->thread.ix, s->name, sizeof(s->name), err);
+	if (r == HDB_OK && !s->name[0])
+		r = heap_text(q->heap, s->thread.name_text, s->name, sizeof(s->name), err);
+	return r;
+}
+
+/* The next thread that is wanted: HDB_OK or HDB_END. */
+static int next_thread(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	const uint64_t listed = heap_thread_count(q->heap);
+
+	while (s->next_no < listed + s->unlisted.count) {
+		const uint64_t no = s->next_no++;
+		int r = HDB_OK;
+
+		if (no < listed)
+			r = heap_thread(q->heap, no, &s->thread, err);
+		else
+			s->thread = (struct store_thread){
+				.ix = *base_vec_at(&s->unlisted, uint32_t, no - listed),
+				.thread_serial = STORE_NONE,
+				.trace_serial = STORE_NONE,
+				.name_text = STORE_NONE,
+				.group_text = STORE_NONE,
+			};
+		if (r == HDB_OK)
+			r = read_name(q, s, err);
+		if (r < 0)
+			return r;
+		/* START_THREAD without object in this dump is another snapshot's thread. */
+		if (s->thread.ix == STORE_NONE && !s->name[0])
+			continue;
+		if (s->wanted_ix != HEAP_NONE && s->thread.ix != s->wanted_ix)
+			continue;
+		if (s->pattern && !base_glob(s->pattern, s->name))
+			continue;
+		return HDB_OK;
+	}
+	return HDB_END;
+}
+
+/* What open_threads counts. */
+struct thread_counts {
+	uint64_t threads, virtual_threads, mounted, stack_bytes, long_stacks;
+};
+
+static int count_thread(struct query *q, struct threads_query *s, struct thread_counts *n,
+			struct hdb_error *err)
+{
+	struct query_vthread vthread;
+	int r;
+
+	n->threads++;
+	if (s->thread.ix == STORE_NONE)
+		return HDB_OK;
+	r = query_vthread(q, s->thread.ix, &vthread, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	n->virtual_threads++;
+	n->stack_bytes += vthread.stack_bytes;
+	n->long_stacks += vthread.is_cut;
+	if (vthread.carrier_ix == HEAP_NONE)
+		return HDB_OK;
+	n->mounted++;
+	return base_idmap_put(&s->carried, vthread.carrier_ix, s->thread.ix, err);
+}
+
+static int count_threads(struct query *q, struct threads_query *s, struct thread_counts *n,
+			 struct hdb_error *err)
+{
+	int r;
+
+	*n = (struct thread_counts){ 0 };
+	while ((r = next_thread(q, s, err)) == HDB_OK) {
+		r = count_thread(q, s, n, err);
+		if (r < 0)
+			return r;
+	}
+	s->next_no = 0;
+	return r == HDB_END ? HDB_OK : r;
+}
+
+static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_error *err)
+{
+	int r = query_fact(q, "threads", n->threads, err);
+
+	if (r < 0 || !n->virtual_threads)
+		return r;
+	r = query_fact(q, "virtual_threads", n->virtual_threads, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "mounted", n->mounted, err);
+	if (r == HDB_OK && n->long_stacks)
+		r = query_cut(q, NULL, err,
+			      "the chunks of %" PRIu64 " stacks beyond the first "
+			      "%u",
+			      n->long_stacks, QUERY_CHUNKS_MAX);
+	return r == HDB_OK ? query_fact(q, "stack_bytes", n->stack_bytes, err) : r;
+}
+
+static int choose(struct query *q, const struct threads_query *s, uint64_t virtual_threads,
+		  struct hdb_error *err)
+{
+	if (s->no_stack)
+		return query_choose(
+			q,
+			virtual_threads ?
+				"thread,id,class,serial,state,daemon,priority,depth,locals,shallow,"
+				"retained,tid,virtual,carrier,carries,stack_bytes" :
+				"thread,id,class,serial,state,daemon,priority,depth,locals,shallow,"
+				"retained,tid",
+			err);
+	return query_choose(
+		q,
+		virtual_threads ?
+			"level,kind,thread,text,signature,id,class,serial,state,daemon,priority,"
+			"depth,locals,shallow,retained,carrier,carries,stack_bytes" :
+			"level,kind,thread,text,signature,id,class,serial,state,daemon,priority,"
+			"depth,locals,shallow,retained",
+		err);
+}
+
+static int open_threads(struct query *q, struct hdb_error *err)
+{
+	struct threads_query *s = calloc(1, sizeof(*s));
+	struct thread_counts n;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "threads", sizeof(*s));
+	s->wanted_ix = HEAP_NONE;
+	s->no_stack = query_option(q, "no-stack") != NULL;
+	s->no_locals = query_option(q, "no-locals") != NULL;
+	r = query_targets(q, 0, 1, err);
+	if (r == HDB_OK && q->args->target_count) {
+		if (query_is_object(q->args->targets[0]))
+			r = query_object(q, q->args->targets[0], &s->wanted_ix, err);
+		else
+			s->pattern = q->args->targets[0];
+	}
+	if (r == HDB_OK)
+		r = load_locals(q, s, err);
+	if (r == HDB_OK && query_option(q, "all"))
+		r = query_unlisted_threads(q, &s->unlisted, err);
+	if (r == HDB_OK)
+		r = count_threads(q, s, &n, err);
+	if (r != HDB_OK)
+		return r;
+	if (!n.threads && q->args->target_count)
+		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->args->targets[0]);
+	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
+	r = set_facts(q, &n, err);
+	return r == HDB_OK ? choose(q, s, n.virtual_threads, err) : r;
+}
+
+/* ---- a thread's own row ---- */
+
+static void find_locals(struct threads_query *s)
+{
+	const struct local *locals = s->by_thread.data;
+	size_t low = 0, high = s->by_thread.count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (locals[mid].thread_serial < s->thread.thread_serial)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	s->local = s->local_end = low;
+	while (s->local_end < s->by_thread.count &&
+	       locals[s->local_end].thread_serial == s->thread.thread_serial)
+		s->local_end++;
+}
+
+static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	const char *from;
+	uint64_t bytes;
+	bool found;
+	const int r = query_cheap_retained(q, ix, &found, &bytes, &from, err);
+
+	if (r == HDB_OK && found)
+		query_set(q, RETAINED, bytes);
+	return r;
+}
+
+/* What a virtual thread has, and who carries whom. */
+static int set_virtual(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	/* What VMs call Thread.threadId(): OpenJDK, Android. */
+	static const char *const tid_names[] = { "tid", "id" };
+	const uint32_t carried = base_idmap_get(&s->carried, s->thread.ix);
+	struct heap_value tid;
+	int r = HDB_NOTFOUND;
+
+	for (size_t i = 0; r == HDB_NOTFOUND && i < sizeof(tid_names) / sizeof(tid_names[0]); i++)
+		r = heap_field_value(q->heap, s->thread.ix, "java.lang.Thread", tid_names[i], &tid,
+				     err);
+	if (r == HDB_OK)
+		query_set(q, TID, tid.bits);
+	if (r >= 0)
+		r = query_vthread(q, s->thread.ix, &s->vthread, err);
+	if (r < 0)
+		return r;
+	query_set(q, VIRTUAL, r == HDB_OK);
+	if (carried != BASE_IDMAP_NONE && query_set_id(q, CARRIES, carried, err) < 0)
+		return HDB_EIO;
+	if (r != HDB_OK)
+		return HDB_OK;
+	query_set(q, STACK_BYTES, s->vthread.stack_bytes);
+	s->chunk = s->no_stack ? HEAP_NONE : s->vthread.chunk_ix;
+	return query_set_id(q, CARRIER, s->vthread.carrier_ix, err);
+}
+
+static int thread_row(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, SIZE_MAX, SHALLOW, SIZE_MAX };
+	static const struct query_state_columns state_cells = { STATE, DAEMON, PRIORITY };
+	int r = heap_trace(q->heap, s->thread.trace_serial, &s->trace, err);
+
+	if (r < 0)
+		return r;
+	s->depth = r == HDB_OK ? s->trace.frame_count : 0;
+	s->frame = 0;
+	s->in_thread = !s->no_stack;
+	s->in_locals = false;
+	s->chunk = HEAP_NONE;
+	s->chunk_no = 0;
+	find_locals(s);
+	query_set(q, LEVEL, 0);
+	if (s->thread.thread_serial != STORE_NONE)
+		query_set(q, SERIAL, s->thread.thread_serial);
+	query_set(q, DEPTH, s->depth);
+	query_set(q, LOCALS, s->local_end - s->local);
+	r = query_set_text(q, KIND, "thread", err);
+	if (r == HDB_OK)
+		r = query_set_text(q, THREAD, s->name, err);
+	if (r < 0 || s->thread.ix == STORE_NONE)
+		return r;
+	r = query_set_object(q, &cells, s->thread.ix, err);
+	if (r == HDB_OK)
+		r = query_set_class_of(q, TEXT, s->thread.ix, err);
+	if (r == HDB_OK)
+		r = set_retained(q, s->thread.ix, err);
+	if (r == HDB_OK && heap_is_thread(q->heap, s->thread.ix))
+		r = query_set_thread_state(q, s->thread.ix, &state_cells, err);
+	if (r == HDB_OK && heap_is_thread(q->heap, s->thread.ix))
+		r = set_virtual(q, s, err);
+	return r;
+}
+
+/* ---- frames, stack chunks and locals ---- */
+
+static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, TEXT, SHALLOW, RETAINED };
+	uint64_t bytes;
+	int r = query_set_object(q, &cells, s->chunk, err);
+
+	query_set(q, LEVEL, 1);
+	if (r == HDB_OK)
+		r = query_set_text(q, KIND, "chunk", err);
+	if (r == HDB_OK)
+		r = query_set_text(q, THREAD, s->name, err);
+	if (r == HDB_OK)
+		r = query_stack_chunk(q, s->chunk, &bytes, &s->chunk, err);
+	if (r == HDB_OK)
+		query_set(q, STACK_BYTES, bytes);
+	if (++s->chunk_no >= QUERY_CHUNKS_MAX)
+		s->chunk = HEAP_NONE;
+	return r;
+}
+
+static int frame_row(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	struct store_frame frame;
+	char text[FRAME_MAX_BYTES] = "(a frame that the dump lacks)",
+	     signature[NAME_MAX_BYTES] = "";
+	int r = heap_trace_frame(q->heap, &s->trace, s->frame, &frame, err);
+
+	if (r == HDB_OK)
+		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
+	if (r == HDB_OK)
+		r = heap_text(q->heap, frame.signature_text, signature, sizeof(signature), err);
+	if (r < 0)
+		return r;
+	query_set(q, LEVEL, 1);
+	query_set(q, DEPTH, s->frame);
+	s->frame++;
+	s->in_locals = !s->no_locals;
+	r = query_set_text(q, KIND, "frame", err);
+	if (r == HDB_OK)
+		r = query_set_text(q, THREAD, s->name, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, TEXT, text, err);
+	return r == HDB_OK ? query_set_text(q, SIGNATURE, signature, err) : r;
+}
+
+static int local_row(struct query *q, struct threads_query *s, const struct local *local,
+		     struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, TEXT, SHALLOW, RETAINED };
+	int r = query_set_object(q, &cells, local->ix, err);
+
+	query_set(q, LEVEL, 2);
+	if (local->frame != STORE_NONE)
+		query_set(q, DEPTH, local->frame);
+	if (r == HDB_OK)
+		r = query_set_text(
+			q, KIND, local->kind == HPROF_ROOT_JNI_LOCAL ? "JNI local" : "local", err);
+	return r == HDB_OK ? query_set_text(q, THREAD, s->name, err) : r;
+}
+
+static int next_threads(struct query *q, struct hdb_error *err)
+{
+	struct threads_query *s = q->state;
+	const struct local *local;
+	int r;
+
+	for (;;) {
+		if (!s->in_thread) {
+			r = next_thread(q, s, err);
+			return r == HDB_OK ? thread_row(q, s, err) : r;
+		}
+		local = s->local < s->local_end ?
+				base_vec_at(&s->by_thread, struct local, s->local) :
+				NULL;
+		/*
+		 * Locals of a frame come after it; those of no frame, or of one beyond the trace,
+		 * last.
+		 */
+		if (local && !s->no_locals &&
+		    ((s->in_locals && local->frame < s->frame) || s->frame == s->depth)) {
+			s->local++;
+			return local_row(q, s, local, err);
+		}
+		s->in_locals = false;
+		if (s->frame < s->depth)
+			return frame_row(q, s, err);
+		if (s->chunk != HEAP_NONE)
+			return chunk_row(q, s, err);
+		s->in_thread = false;
+	}
+}
+
+static void close_threads(struct query *q)
+{
+	struct threads_query *s = q->state;
+
+	if (s) {
+		base_vec_release(&s->by_thread);
+		base_vec_release(&s->unlisted);
+		base_idmap_release(&s->carried);
+	}
+	free(s);
+}
+
+const struct query_def query_threads = {
+	.spec = {
+		.name = "threads",
+		.group = "threads", .example = "main",
+		.targets = "[NAME-PATTERN|OBJECT]",
+		.summary = "threads: state, stack with frames and locals, retained sizes",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.order = QUERY_ORDER_HEADS,
+	.open = open_threads, .next = next_threads, .close = close_threads,
+};

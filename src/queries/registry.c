@@ -1,0 +1,125 @@
+/*
+ * queries/registry.c - the table of queries, in the order of the manual.
+ */
+#include "queries/queries.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Those of a group follow each other. */
+static const struct query_def *const registry[] = {
+	/* leaks */
+	&query_leaks,
+	&query_triage,
+	&query_path,
+	&query_paths,
+	&query_immediate_dominators,
+	&query_reference_leaks,
+	/* sizes */
+	&query_retained,
+	&query_histogram,
+	&query_top,
+	&query_consumers,
+	&query_dominators,
+	&query_dominator_tree,
+	&query_drops,
+	/* objects */
+	&query_object_def,
+	&query_references,
+	&query_referrers,
+	&query_roots,
+	&query_entries,
+	&query_strings,
+	&query_group,
+	/* waste */
+	&query_duplicates,
+	&query_substrings,
+	&query_arrays,
+	&query_collections,
+	&query_reference_stats,
+	&query_finalizers,
+	&query_unreachable,
+	/* threads */
+	&query_threads,
+	/* classes */
+	&query_class,
+	&query_layout,
+	&query_loaders,
+	&query_duplicate_classes,
+	/* compare */
+	&query_diff,
+	/* database */
+	&query_info,
+	&query_check,
+	&query_objects,
+	&query_sizes,
+	&query_properties,
+	&query_problems,
+	&query_dangling,
+	&query_records,
+	&query_tables,
+	&query_alloc_sites,
+	&query_cpu_samples,
+	&query_heap_summaries,
+};
+
+#define REGISTRY_COUNT (sizeof(registry) / sizeof(registry[0]))
+
+const struct query_def *const *query_registry(size_t *count)
+{
+	*count = REGISTRY_COUNT;
+	return registry;
+}
+
+/*
+ * The registry holds definitions; users see their specs in one array, made once whichever thread
+ * asks first.
+ */
+static struct hdb_query_spec specs[REGISTRY_COUNT];
+
+static void fill_specs(void)
+{
+	for (size_t i = 0; i < REGISTRY_COUNT; i++)
+		specs[i] = registry[i]->spec;
+}
+
+const struct hdb_query_spec *query_specs(size_t *count)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, fill_specs);
+	*count = REGISTRY_COUNT;
+	return specs;
+}
+
+static bool is_named(const struct hdb_query_spec *spec, const char *name)
+{
+	return strcmp(spec->name, name) == 0 ||
+	       (spec->old_name && strcmp(spec->old_name, name) == 0) ||
+	       (spec->aliases && base_is_among(spec->aliases, name));
+}
+
+/* Its place in the registry, or REGISTRY_COUNT. */
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < REGISTRY_COUNT && !is_named(&registry[i]->spec, name))
+		i++;
+	return i;
+}
+
+const struct query_def *query_find(const char *name)
+{
+	const size_t i = find(name);
+
+	return i < REGISTRY_COUNT ? registry[i] : NULL;
+}
+
+const struct hdb_query_spec *query_spec_named(const char *name)
+{
+	const size_t i = find(name);
+	size_t count;
+
+	return i < REGISTRY_COUNT ? &query_specs(&count)[i] : NULL;
+}

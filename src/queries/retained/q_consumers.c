@@ -1,0 +1,540 @@
+/*
+ * queries/retained/q_consumers.c - the top consumers: the biggest objects of the dominator tree's
+ * top level, or of a set, and what they are together by class, loader and package.
+ *
+ * Sections and rule of Eclipse MAT's query: items are what no object dominates, or, of a set, its
+ * members that no other member dominates; all groups above a threshold of the items' sum are
+ * listed.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "query/groups.h"
+#include "query/dominator_children.h"
+#include "query/members.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS };
+
+/* Without --threshold, as in Eclipse MAT. */
+#define THRESHOLD_PERCENT 1
+
+static const struct hdb_option_spec options[] = {
+	{ "threshold", "PERCENT", "what is listed retains more than this, of all the items (1)" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "kind", HDB_TYPE_TEXT, "kind", "object, class, loader or package" },
+	{ "level", HDB_TYPE_COUNT, "level",
+	  "of packages: 0 for the first word of the name; the "
+	  "packages and classes in a package follow it" },
+	{ "id", HDB_TYPE_ID, "id", "the object, or the loader" },
+	{ "name", HDB_TYPE_TEXT, "name",
+	  "what it is; a class object counts with the class that it stands "
+	  "for" },
+	{ "count", HDB_TYPE_COUNT, "objects", "items in it" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the items themselves" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "the sum of what the items retain" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of what all items retain" },
+	{ "others", HDB_TYPE_COUNT, "others",
+	  "of a row that stands for what retains too little to be listed: "
+	  "how many objects, classes, loaders, or packages and classes of one package; null for others" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "items", HDB_TYPE_COUNT, "items", "objects that no other of them dominates" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "what they retain: 100 %" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "what is listed retains more" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* An object that is listed. */
+struct item {
+	uint32_t ix;
+	uint64_t retained_bytes;
+};
+
+/* A package, or a class in it. */
+struct package {
+	const char *name; /* its first name_size bytes; lent by the heap */
+	size_t name_size;
+	uint32_t level;
+	bool is_class; /* a class, and not a package of the same name */
+	struct derive_total total;
+	uint64_t others; /* not 0: so many that are not listed, without a name */
+};
+
+/* What a section, or a package, does not list. */
+struct rest {
+	uint64_t groups;
+	struct derive_total total;
+};
+
+enum { ITEMS, CLASSES, LOADERS, PACKAGES, SECTIONS };
+
+struct consumers {
+	struct derive_total *by_class;
+	struct base_vec items; /* struct item, largest first */
+	struct query_groups classes, loaders;
+	struct base_vec packages; /* struct package, in order of name: parents first */
+	uint64_t count, retained_bytes, threshold, percent;
+	struct rest rest[SECTIONS]; /* those of packages are in their rows */
+	unsigned section;
+	size_t at;
+};
+
+/* ---- items ---- */
+
+/* The threshold if `bytes` were all. */
+static uint64_t share(const struct consumers *s, uint64_t bytes)
+{
+	return bytes / 100 * s->percent + bytes % 100 * s->percent / 100;
+}
+
+static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_object object;
+	struct item item = { .ix = ix };
+	struct derive_total *total;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	if (r == HDB_OK)
+		r = derive_retained(q->derive, ix, &item.retained_bytes, err);
+	if (r < 0)
+		return r;
+	/* A class object stands for its class, as a loader's class does for its loader. */
+	total = &s->by_class[object.kind == STORE_CLASS ? (uint32_t)object.length :
+							  object.class_no];
+	total->count++;
+	total->shallow_bytes += object.shallow_bytes;
+	total->retained_bytes += item.retained_bytes;
+	s->count++;
+	s->retained_bytes += item.retained_bytes;
+	/* The sum only grows: what is below its share now will not be listed. */
+	if (item.retained_bytes > share(s, s->retained_bytes) || !s->percent)
+		r = base_vec_push(&s->items, &item, sizeof(item), err);
+	return r;
+}
+
+static int add_top(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	struct query_level level;
+	uint32_t ix;
+	int r = query_level_begin(q, HEAP_NONE, true, &level, err);
+
+	while (r == HDB_OK && (r = query_level_next(q, &level, &ix, err)) == HDB_OK) {
+		r = add_item(q, s, ix, err);
+		if (r == HDB_OK && s->count % 65536 == 0)
+			r = base_step(q->work, s->count, err);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+struct add_context {
+	struct query *q;
+	struct consumers *consumers;
+};
+
+static int add_member(void *ctx, uint32_t ix, struct hdb_error *err)
+{
+	const struct add_context *c = ctx;
+
+	return add_item(c->q, c->consumers, ix, err);
+}
+
+static int add_set(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	struct add_context c = { q, s };
+	struct query_members members = { 0 };
+	int r = query_members_find(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
+				   &members, err);
+
+	if (r == HDB_OK)
+		r = query_members_topmost(q, &members, add_member, &c, err);
+	query_members_release(q, &members);
+	return r;
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* ---- groups ---- */
+
+/* Classes by name, so that packages come as a tree does. */
+struct named {
+	const char *name;
+	uint32_t no;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	const int c = strcmp(x->name, y->name);
+
+	return c ? c : x->no < y->no ? -1 : x->no > y->no;
+}
+
+/* Length of the first `level` + 1 words of a class name; all of it for its last level. */
+static size_t words(const char *name, uint32_t level)
+{
+	size_t size = strcspn(name, ".");
+
+	for (; level && name[size]; level--)
+		size += 1 + strcspn(name + size + 1, ".");
+	return size;
+}
+
+/* Adds a class to each package that it is in; `path` has the packages of the class before. */
+static int add_class(struct consumers *s, const struct named *class, struct base_vec *path,
+		     struct hdb_error *err)
+{
+	const struct derive_total *total = &s->by_class[class->no];
+	size_t size = 0;
+
+	for (uint32_t level = 0; class->name[size] || !level; level++) {
+		struct package *package = NULL;
+
+		size = words(class->name, level);
+		if (level < path->count) {
+			const size_t no = *base_vec_at(path, size_t, level);
+
+			package = base_vec_at(&s->packages, struct package, no);
+			if (package->is_class != !class->name[size] || package->name_size != size ||
+			    memcmp(package->name, class->name, size) != 0)
+				package = NULL;
+		}
+		if (!package) {
+			const struct package new = {
+				.name = class->name,
+				.name_size = size,
+				.level = level,
+				.is_class = !class->name[size],
+			};
+			const size_t no = s->packages.count;
+			int r;
+
+			path->count = level;
+			r = base_vec_push(&s->packages, &new, sizeof(new), err);
+			if (r == HDB_OK)
+				r = base_vec_push(path, &no, sizeof(no), err);
+			if (r < 0)
+				return r;
+			package = base_vec_at(&s->packages, struct package, no);
+		}
+		package->total.count += total->count;
+		package->total.shallow_bytes += total->shallow_bytes;
+		package->total.retained_bytes += total->retained_bytes;
+	}
+	return HDB_OK;
+}
+
+static int add_packages(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	const uint32_t n = q->heap->class_count;
+	struct named *classes = malloc(((size_t)n + 1) * sizeof(*classes));
+	struct base_vec path = { 0 };
+	size_t count = 0;
+	int r = classes ? HDB_OK : hdb_fail_memory(err, "classes", n * sizeof(*classes));
+
+	for (uint32_t no = 0; r == HDB_OK && no < n; no++)
+		if (s->by_class[no].count)
+			classes[count++] = (struct named){ heap_class_name(q->heap, no), no };
+	if (count)
+		qsort(classes, count, sizeof(*classes), compare_named);
+	for (size_t i = 0; r == HDB_OK && i < count; i++)
+		r = add_class(s, &classes[i], &path, err);
+	base_vec_release(&path);
+	free(classes);
+	return r;
+}
+
+/* Adds what is not listed to the others of its section or package. */
+static void add_rest(struct rest *rest, const struct derive_total *total)
+{
+	rest->groups++;
+	rest->total.count += total->count;
+	rest->total.shallow_bytes += total->shallow_bytes;
+	rest->total.retained_bytes += total->retained_bytes;
+}
+
+/* Keeps what retains more than the threshold. */
+static void drop_small_groups(const struct consumers *s, struct query_groups *groups,
+			      struct rest *rest)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		if (groups->totals[i].retained_bytes > s->threshold)
+			groups->totals[kept++] = groups->totals[i];
+		else
+			add_rest(rest, &groups->totals[i]);
+	}
+	groups->count = kept;
+}
+
+/* Items that were not kept are known by what is missing to the sum of all. */
+static int drop_small_items(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	struct item *items = s->items.data;
+	struct derive_total *rest = &s->rest[ITEMS].total;
+	size_t kept = 0;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < q->heap->class_count; no++)
+		rest->shallow_bytes += s->by_class[no].shallow_bytes;
+	rest->count = s->count;
+	rest->retained_bytes = s->retained_bytes;
+	for (size_t i = 0; i < s->items.count && r == HDB_OK; i++) {
+		struct heap_object object;
+
+		if (items[i].retained_bytes <= s->threshold)
+			continue;
+		r = heap_object(q->heap, items[i].ix, &object, err);
+		rest->shallow_bytes -= r == HDB_OK ? object.shallow_bytes : 0;
+		rest->retained_bytes -= items[i].retained_bytes;
+		rest->count--;
+		items[kept++] = items[i];
+	}
+	s->items.count = kept;
+	s->rest[ITEMS].groups = rest->count;
+	return r;
+}
+
+/* A package whose children are gone through; the first is what has all of the top level. */
+struct open_package {
+	uint32_t level; /* of its children */
+	struct rest rest;
+};
+
+/* Ends the packages whose children are below `level`: each gets its others. */
+static int close_packages(struct base_vec *open, uint32_t level, struct base_vec *out,
+			  struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	while (r == HDB_OK && open->count) {
+		const struct open_package *last =
+			base_vec_at(open, struct open_package, open->count - 1);
+		const struct package others = {
+			.level = last->level,
+			.total = last->rest.total,
+			.others = last->rest.groups,
+		};
+
+		if (last->level <= level && level != UINT32_MAX)
+			break;
+		if (others.others)
+			r = base_vec_push(out, &others, sizeof(others), err);
+		open->count--;
+	}
+	return r;
+}
+
+/* What is in a package that is not listed is not listed either, and counts with it. */
+static int drop_small_packages(struct consumers *s, struct hdb_error *err)
+{
+	struct open_package top = { .level = 0 };
+	struct base_vec open = { 0 }, out = { 0 };
+	int r = base_vec_push(&open, &top, sizeof(top), err);
+
+	for (size_t i = 0; i < s->packages.count && r == HDB_OK; i++) {
+		const struct package *p = base_vec_at(&s->packages, struct package, i);
+		const struct open_package new = { .level = p->level + 1 };
+		struct open_package *above;
+
+		r = close_packages(&open, p->level, &out, err);
+		if (r < 0)
+			break;
+		above = base_vec_at(&open, struct open_package, open.count - 1);
+		if (p->total.retained_bytes > s->threshold) {
+			r = base_vec_push(&out, p, sizeof(*p), err);
+			if (r == HDB_OK)
+				r = base_vec_push(&open, &new, sizeof(new), err);
+		} else if (above->level == p->level) {
+			add_rest(&above->rest, &p->total);
+		}
+	}
+	if (r == HDB_OK)
+		r = close_packages(&open, UINT32_MAX, &out, err);
+	base_vec_release(&open);
+	base_vec_release(&s->packages);
+	s->packages = out;
+	return r;
+}
+
+static int drop_small(struct query *q, struct consumers *s, struct hdb_error *err)
+{
+	struct query_cut cut;
+	int r = drop_small_items(q, s, err);
+
+	drop_small_groups(s, &s->classes, &s->rest[CLASSES]);
+	drop_small_groups(s, &s->loaders, &s->rest[LOADERS]);
+	if (r == HDB_OK)
+		r = drop_small_packages(s, err);
+	cut = (struct query_cut){
+		s->rest[ITEMS].groups,
+		s->rest[ITEMS].total.count,
+		s->rest[ITEMS].total.retained_bytes,
+	};
+	return r == HDB_OK ?
+		       query_cut(
+			       q, &cut, err,
+			       "items that retain no more than "
+			       "%" PRIu64
+			       " bytes, with the bytes that they retain (--threshold): a row \"(others)\" "
+			       "in each section has their sum",
+			       s->threshold) :
+		       r;
+}
+
+static int open_consumers(struct query *q, struct hdb_error *err)
+{
+	struct consumers *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "top consumers", sizeof(*s));
+	r = query_targets(q, 0, 1, err);
+	if (r == HDB_OK)
+		r = query_number(q, "threshold", 0, 100, THRESHOLD_PERCENT, &s->percent, err);
+	if (r == HDB_OK)
+		r = query_make_class_totals(q, &s->by_class, err);
+	if (r == HDB_OK)
+		r = q->args->target_count ? add_set(q, s, err) : add_top(q, s, err);
+	if (r == HDB_OK)
+		r = query_fold_groups(q, DERIVE_CLASS, s->by_class, &s->classes, err);
+	if (r == HDB_OK)
+		r = query_fold_groups(q, DERIVE_LOADER, s->by_class, &s->loaders, err);
+	if (r == HDB_OK)
+		r = add_packages(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	s->threshold = share(s, s->retained_bytes);
+	r = drop_small(q, s, err);
+	if (s->items.count)
+		qsort(s->items.data, s->items.count, sizeof(struct item), compare_items);
+	query_sort_groups(&s->classes, QUERY_BY_RETAINED);
+	query_sort_groups(&s->loaders, QUERY_BY_RETAINED);
+	q->total = s->items.count + s->classes.count + s->loaders.count + s->packages.count;
+	for (unsigned i = 0; i < SECTIONS; i++)
+		q->total += s->rest[i].groups != 0;
+	if (r == HDB_OK)
+		r = query_fact(q, "items", s->count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "retained", s->retained_bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
+	return r == HDB_OK ? query_fact(q, "threshold", s->threshold, err) : r;
+}
+
+/* ---- rows ---- */
+
+static void set_total(struct query *q, const struct consumers *s, const char *kind,
+		      const struct derive_total *total)
+{
+	query_lend_text(q, KIND, kind, strlen(kind));
+	query_set(q, COUNT, total->count);
+	query_set(q, SHALLOW, total->shallow_bytes);
+	query_set(q, RETAINED, total->retained_bytes);
+	query_set_double(q, PERCENT, query_percent(total->retained_bytes, s->retained_bytes));
+}
+
+static int object_row(struct query *q, const struct consumers *s, const struct item *item,
+		      struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, SIZE_MAX, NAME, SHALLOW, SIZE_MAX };
+	const struct derive_total total = { .count = 1, .retained_bytes = item->retained_bytes };
+
+	set_total(q, s, "object", &total);
+	return query_set_object(q, &cells, item->ix, err);
+}
+
+static int others_row(struct query *q, const struct consumers *s, const char *kind,
+		      const struct derive_total *total, uint64_t others, struct hdb_error *err)
+{
+	set_total(q, s, kind, total);
+	query_set(q, OTHERS, others);
+	return query_format(q, NAME, err, "(%" PRIu64 " other%s)", others, others == 1 ? "" : "s");
+}
+
+static int next_consumer(struct query *q, struct hdb_error *err)
+{
+	struct consumers *s = q->state;
+	static const char *const kinds[] = { "object", "class", "loader", "package" };
+	const size_t counts[] = { s->items.count, s->classes.count, s->loaders.count,
+				  s->packages.count };
+	const struct package *package;
+	size_t at;
+
+	while (s->section < SECTIONS &&
+	       s->at >= counts[s->section] + (s->rest[s->section].groups != 0)) {
+		s->section++;
+		s->at = 0;
+	}
+	at = s->at++;
+	if (s->section < SECTIONS && at == counts[s->section])
+		return others_row(q, s, kinds[s->section], &s->rest[s->section].total,
+				  s->rest[s->section].groups, err);
+	switch (s->section) {
+	case 0:
+		return object_row(q, s, base_vec_at(&s->items, struct item, at), err);
+	case 1:
+		set_total(q, s, "class", &s->classes.totals[at]);
+		query_set_group(q, NAME, &s->classes, &s->classes.totals[at]);
+		return HDB_OK;
+	case 2:
+		set_total(q, s, "loader", &s->loaders.totals[at]);
+		query_set_group(q, NAME, &s->loaders, &s->loaders.totals[at]);
+		return query_set_id(q, ID, s->loaders.totals[at].no, err);
+	case 3:
+		package = base_vec_at(&s->packages, struct package, at);
+		query_set(q, LEVEL, package->level);
+		if (package->others)
+			return others_row(q, s, "package", &package->total, package->others, err);
+		set_total(q, s, "package", &package->total);
+		query_lend_text(q, NAME, package->name, package->name_size);
+		return HDB_OK;
+	default:
+		return HDB_END;
+	}
+}
+
+static void close_consumers(struct query *q)
+{
+	struct consumers *s = q->state;
+
+	if (!s)
+		return;
+	free(s->by_class);
+	base_vec_release(&s->items);
+	base_vec_release(&s->packages);
+	query_groups_release(&s->classes);
+	query_groups_release(&s->loaders);
+	free(s);
+}
+
+const struct query_def query_consumers = {
+	.spec = {
+		.name = "top-consumers", .old_name = "consumers",
+		.group = "sizes", .example = "--threshold 5",
+		.targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
+		.summary =
+			"the biggest objects, and the classes, class loaders and packages that retain most",
+		.options = options, .old_options = query_old_sub,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.open = open_consumers, .next = next_consumer, .close = close_consumers,
+};

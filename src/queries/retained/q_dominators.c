@@ -1,0 +1,226 @@
+/*
+ * queries/retained/q_dominators.c - the dominator tree, one level at a time: the largest first, or
+ * a level grouped.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "query/groups.h"
+#include "query/dominator_children.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, CLASS, LABEL, NAME, COUNT, SHALLOW, RETAINED, PERCENT, DOMINATED };
+
+static const struct hdb_option_spec options[] = {
+	{ "by", "class|package|loader", "adds up the objects of the level" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the dominated object; not with --by" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class; not with --by" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people; not with --by" },
+	{ "name", HDB_TYPE_TEXT, "name", "class, package or loader class; only with --by" },
+	{ "count", HDB_TYPE_COUNT, "objects",
+	  "objects of the level that are added up; only with "
+	  "--by" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this object" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
+	{ "dominated", HDB_TYPE_COUNT, "children",
+	  "objects that it dominates immediately; not with "
+	  "--by" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "id", HDB_TYPE_ID, "object", "whose level it is; absent for the top level" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "what it retains; 0 if it is unreachable" },
+	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
+	{ "children", HDB_TYPE_COUNT, "children",
+	  "objects of the level; of those that the dump "
+	  "lacks only the ones that dominate something" },
+	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct dominators {
+	struct query_level level;
+	struct query_groups groups; /* with --by */
+	bool is_grouped;
+	uint64_t whole; /* reachable bytes of the heap */
+};
+
+static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
+		     struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t dominator;
+	uint64_t id = 0, retained = 0;
+	int r = HDB_OK;
+
+	if (ix != HEAP_NONE) {
+		r = heap_id(q->heap, ix, &id, err);
+		if (r == HDB_OK)
+			r = heap_object(q->heap, ix, &object, err);
+		if (r == HDB_OK)
+			r = derive_retained(q->derive, ix, &retained, err);
+		if (r == HDB_OK)
+			r = derive_dominator(q->derive, ix, &dominator, err);
+		if (r == HDB_OK)
+			r = query_fact(q, "id", id, err);
+		if (r == HDB_OK)
+			r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no),
+					    err);
+		if (r == HDB_OK)
+			r = query_fact(q, "retained", retained, err);
+		if (r == HDB_OK)
+			r = query_fact(q, "reachable", dominator != ix, err);
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "children", d->level.length, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
+	return r == HDB_OK ? query_fact(q, "shallow_total", d->whole, err) : r;
+}
+
+/* Adds the level up. */
+static int group_level(struct query *q, struct dominators *d, enum derive_group by,
+		       struct hdb_error *err)
+{
+	struct derive_total *by_class;
+	uint32_t ix;
+	uint64_t done = 0;
+	int r = query_make_class_totals(q, &by_class, err);
+
+	base_stage(q->work, "grouping the level", d->level.length, "objects");
+	while (r == HDB_OK) {
+		struct heap_object object = { 0 };
+		uint64_t retained = 0;
+
+		r = query_level_next(q, &d->level, &ix, err);
+		if (r != HDB_OK)
+			break;
+		r = heap_object(q->heap, ix, &object, err);
+		if (r == HDB_OK)
+			r = derive_retained(q->derive, ix, &retained, err);
+		if (r < 0)
+			break;
+		by_class[object.class_no].count++;
+		by_class[object.class_no].shallow_bytes += object.shallow_bytes;
+		by_class[object.class_no].retained_bytes += retained;
+		if (++done % 65536 == 0)
+			r = base_step(q->work, done, err);
+	}
+	if (r == HDB_END)
+		r = query_fold_groups(q, by, by_class, &d->groups, err);
+	free(by_class);
+	query_sort_groups(&d->groups, QUERY_BY_RETAINED);
+	return r;
+}
+
+static int open_dominators(struct query *q, struct hdb_error *err)
+{
+	const char *by_text = query_option(q, "by");
+	struct dominators *d = calloc(1, sizeof(*d));
+	struct derive_total whole;
+	enum derive_group by = DERIVE_CLASS;
+	uint32_t ix = HEAP_NONE;
+	int r;
+
+	q->state = d;
+	if (!d)
+		return hdb_fail_memory(err, "a level of the dominator tree", sizeof(*d));
+	r = query_targets(q, 0, 1, err);
+	if (by_text && strcmp(by_text, "superclass") == 0)
+		r = hdb_fail(err, HDB_EUSAGE, "--by must be one of class, package, loader");
+	if (r == HDB_OK)
+		r = query_by(q, DERIVE_CLASS, &by, err);
+	if (r == HDB_OK && q->args->target_count)
+		r = query_object(q, q->args->targets[0], &ix, err);
+	if (r == HDB_OK)
+		r = query_heap_total(q, &whole, err);
+	if (r == HDB_OK)
+		r = query_level_begin(q, ix, false, &d->level, err);
+	if (r != HDB_OK)
+		return r;
+	d->whole = whole.shallow_bytes;
+	q->total = d->level.length;
+	r = set_facts(q, ix, d, err);
+	if (r != HDB_OK || !by_text)
+		return r == HDB_OK ? query_choose(q,
+						  "id,class,label,shallow,retained,percent,"
+						  "dominated",
+						  err) :
+				     r;
+	d->is_grouped = true;
+	r = query_choose(q, "name,count,shallow,retained,percent", err);
+	if (r == HDB_OK)
+		r = group_level(q, d, by, err);
+	q->total = d->groups.count;
+	return r;
+}
+
+static int next_group(struct query *q, struct dominators *d)
+{
+	const struct derive_total *total = &d->groups.totals[d->groups.at];
+
+	if (d->groups.at == d->groups.count)
+		return HDB_END;
+	d->groups.at++;
+	query_set_group(q, NAME, &d->groups, total);
+	query_set(q, COUNT, total->count);
+	query_set(q, SHALLOW, total->shallow_bytes);
+	query_set(q, RETAINED, total->retained_bytes);
+	query_set_double(q, PERCENT, query_percent(total->retained_bytes, d->whole));
+	return HDB_OK;
+}
+
+static int next_dominators(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	struct dominators *d = q->state;
+	uint64_t dominated;
+	uint32_t ix;
+	int r;
+
+	if (d->is_grouped)
+		return next_group(q, d);
+	r = query_level_next(q, &d->level, &ix, err);
+	if (r != HDB_OK)
+		return r;
+	r = query_set_object(q, &cells, ix, err);
+	if (r == HDB_OK)
+		r = query_level_count(&d->level, ix, &dominated, err);
+	if (r < 0)
+		return r;
+	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, d->whole));
+	query_set(q, DOMINATED, dominated);
+	return HDB_OK;
+}
+
+static void close_dominators(struct query *q)
+{
+	struct dominators *d = q->state;
+
+	if (d)
+		query_groups_release(&d->groups);
+	free(d);
+}
+
+const struct query_def query_dominators = {
+	.spec = {
+		.name = "dominators",
+		.group = "sizes", .example = "0xfeb10838",
+		.targets = "[OBJECT]",
+		.summary = "the dominator tree: its top level, or what an object dominates immediately",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_dominators, .next = next_dominators, .close = close_dominators,
+};

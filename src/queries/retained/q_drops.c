@@ -1,0 +1,287 @@
+/*
+ * queries/retained/q_drops.c - big drops in the dominator tree: objects that retain much more than
+ * the largest object that they dominate. There memory accumulates.
+ *
+ * Rule of Eclipse MAT's query: an object is listed if it retains more than its largest child by
+ * over a threshold, or if it has no child and retains more than that; the search goes on into all
+ * children above the threshold below a listed object, else into the largest child only.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "query/groups.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LEVEL,
+	ID,
+	CLASS,
+	LABEL,
+	RETAINED,
+	PERCENT,
+	DOMINATED,
+	LARGEST,
+	HOLDER_ID,
+	HOLDER,
+	HOLDER_RETAINED
+};
+
+/* Without --skip: classes that tell nobody whose memory it is, as in Eclipse MAT. */
+#define SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
+/* Without --threshold: percent of all reachable bytes. */
+#define THRESHOLD_PERCENT 1
+
+static const struct hdb_option_spec options[] = {
+	{ "threshold", "PERCENT", "how large a drop is at least, of all reachable bytes (1)" },
+	{ "skip", "PATTERN,...",
+	  "classes that are passed over when looking for who dominates it "
+	  "(" SKIP_DEFAULT ")" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "level", HDB_TYPE_COUNT, "level",
+	  "0, or one more than that of the drop that dominates it" },
+	{ "id", HDB_TYPE_ID, "id", "the object where retained bytes drop" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this object" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
+	{ "dominated", HDB_TYPE_COUNT, "children", "objects that it dominates immediately" },
+	{ "largest", HDB_TYPE_BYTES, "largest child", "retained size of the largest of them" },
+	{ "holder_id", HDB_TYPE_ID, "held by",
+	  "the first object above it in the dominator tree whose "
+	  "class --skip does not name" },
+	{ "holder", HDB_TYPE_TEXT, "holder", "what that is; none if there is no such object" },
+	{ "holder_retained", HDB_TYPE_BYTES, "holder retains", "its retained size" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "a drop is larger than this" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* A node to look at: below so many drops. */
+struct todo {
+	uint32_t ix;
+	uint32_t level;
+};
+
+struct drops {
+	struct store_lists children;
+	struct base_vec stack; /* struct todo; the largest child on top */
+	uint64_t whole, threshold;
+	uint64_t looked_at; /* objects, each once in a tree */
+	const char *skip;
+};
+
+/* ---- opening ---- */
+
+/* Turns the entries from `start` on round, so that the one pushed first is on top. */
+static void turn(struct base_vec *stack, size_t start)
+{
+	struct todo *todo = stack->data;
+
+	for (size_t a = start, b = stack->count; a + 1 < b; a++) {
+		const struct todo swap = todo[a];
+
+		todo[a] = todo[--b];
+		todo[b] = swap;
+	}
+}
+
+/*
+ * Puts the children above the threshold on the stack, `most` of them, with the largest on top.
+ * *count is how many children there are, *largest what the first one retains.
+ */
+static int push_children(struct query *q, struct drops *d, uint32_t list, uint32_t level,
+			 size_t most, uint64_t *count, uint64_t *largest, struct hdb_error *err)
+{
+	const size_t start = d->stack.count;
+	const uint32_t *batch;
+	size_t n = 0;
+	bool is_done = false;
+	int r = store_lists_begin(&d->children, list, count, err);
+
+	*largest = 0;
+	while (r == HDB_OK && !is_done) {
+		r = store_lists_next(&d->children, &batch, &n, err);
+		is_done = !n;
+		for (size_t i = 0; i < n && r == HDB_OK && !is_done; i++) {
+			const struct todo child = { batch[i], level };
+			uint64_t retained = 0;
+
+			/* They come largest first. */
+			r = derive_retained(q->derive, batch[i], &retained, err);
+			if (r == HDB_OK && retained > *largest)
+				*largest = retained;
+			is_done = retained <= d->threshold || d->stack.count - start == most;
+			if (r == HDB_OK && !is_done)
+				r = base_vec_push(&d->stack, &child, sizeof(child), err);
+		}
+	}
+	turn(&d->stack, start);
+	return r;
+}
+
+/* Says which part of the top level is not looked into: all that is not on the stack. */
+static int leave_small(struct query *q, const struct drops *d, uint64_t count,
+		       struct hdb_error *err)
+{
+	struct query_cut cut = { .rows = QUERY_NOT_COUNTED,
+				 .objects = count - d->stack.count,
+				 .bytes = d->whole };
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < d->stack.count && r == HDB_OK; i++) {
+		uint64_t retained = 0;
+
+		r = derive_retained(q->derive, base_vec_at(&d->stack, struct todo, i)->ix,
+				    &retained, err);
+		cut.bytes -= retained < cut.bytes ? retained : cut.bytes;
+	}
+	return r == HDB_OK ? query_cut(q, &cut, err,
+				       "objects of the top level that retain no more "
+				       "than %" PRIu64 " bytes, with the bytes that they retain "
+				       "(--threshold)",
+				       d->threshold) :
+			     r;
+}
+
+static int open_drops(struct query *q, struct hdb_error *err)
+{
+	struct drops *d = calloc(1, sizeof(*d));
+	struct derive_total whole = { 0 };
+	uint64_t percent, count, largest;
+	int r;
+
+	q->state = d;
+	if (!d)
+		return hdb_fail_memory(err, "drops", sizeof(*d));
+	d->skip = query_option(q, "skip") ? query_option(q, "skip") : SKIP_DEFAULT;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_number(q, "threshold", 0, 100, THRESHOLD_PERCENT, &percent, err);
+	if (r == HDB_OK)
+		r = query_heap_total(q, &whole, err);
+	if (r == HDB_OK)
+		r = derive_children(q->derive, &d->children, err);
+	if (r != HDB_OK)
+		return r;
+	d->whole = whole.shallow_bytes;
+	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
+	q->total = QUERY_TOTAL_UNKNOWN;
+	r = query_fact(q, "shallow_total", d->whole, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "threshold", d->threshold, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes,
+					   err);
+	if (r == HDB_OK)
+		r = push_children(q, d, q->heap->object_count, 0, SIZE_MAX, &count, &largest, err);
+	return r == HDB_OK ? leave_small(q, d, count, err) : r;
+}
+
+/* ---- rows ---- */
+
+/* The first dominator that --skip does not name; HEAP_NONE for none. */
+static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint32_t *holder,
+		       struct hdb_error *err)
+{
+	int r = derive_dominator(q->derive, ix, holder, err);
+
+	for (uint32_t steps = 0; r == HDB_OK && *holder != HEAP_NONE; steps++) {
+		struct heap_object object;
+
+		if (steps > q->heap->object_count)
+			return store_damaged(q->heap->store, STORE_DOMINATORS, ix,
+					     "dominators form a circle", err);
+		r = heap_object(q->heap, *holder, &object, err);
+		if (r == HDB_OK && *holder != HEAP_BOOT_LOADER &&
+		    !base_glob_list(d->skip,
+				    heap_class_name(q->heap, object.kind == STORE_CLASS ?
+								     (uint32_t)object.length :
+								     object.class_no)))
+			return HDB_OK;
+		if (r == HDB_OK)
+			r = derive_dominator(q->derive, *holder, holder, err);
+	}
+	return r;
+}
+
+static int drop_row(struct query *q, struct drops *d, const struct todo *at, uint64_t count,
+		    uint64_t largest, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
+	static const struct query_object_columns holder_cells = {
+		HOLDER_ID, SIZE_MAX, HOLDER, SIZE_MAX, HOLDER_RETAINED,
+	};
+	uint32_t holder = HEAP_NONE;
+	int r = query_set_object(q, &cells, at->ix, err);
+
+	query_set(q, LEVEL, at->level);
+	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, d->whole));
+	query_set(q, DOMINATED, count);
+	query_set(q, LARGEST, largest);
+	if (r == HDB_OK)
+		r = find_holder(q, d, at->ix, &holder, err);
+	return r == HDB_OK && holder != HEAP_NONE ?
+		       query_set_object(q, &holder_cells, holder, err) :
+		       r;
+}
+
+static int next_drop(struct query *q, struct hdb_error *err)
+{
+	struct drops *d = q->state;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && d->stack.count) {
+		const struct todo at = *base_vec_at(&d->stack, struct todo, d->stack.count - 1);
+		uint64_t retained = 0, count = 0, largest = 0;
+
+		d->stack.count--;
+		if (++d->looked_at > q->heap->object_count)
+			return store_damaged(q->heap->store, STORE_CHILDREN, at.ix,
+					     "what is dominated forms a circle", err);
+		r = derive_retained(q->derive, at.ix, &retained, err);
+		/* The largest child alone, until it is known that this is a drop. */
+		if (r == HDB_OK)
+			r = push_children(q, d, at.ix, at.level, 1, &count, &largest, err);
+		if (r == HDB_OK && d->looked_at % 65536 == 0)
+			r = base_step(q->work, d->looked_at, err);
+		if (r < 0 || retained - largest <= d->threshold)
+			continue;
+		if (largest > d->threshold)
+			d->stack.count--;
+		r = push_children(q, d, at.ix, at.level + 1, SIZE_MAX, &count, &largest, err);
+		return r == HDB_OK ? drop_row(q, d, &at, count, largest, err) : r;
+	}
+	return r < 0 ? r : HDB_END;
+}
+
+static void close_drops(struct query *q)
+{
+	struct drops *d = q->state;
+
+	if (d)
+		base_vec_release(&d->stack);
+	free(d);
+}
+
+const struct query_def query_drops = {
+	.spec = {
+		.name = "big-drops", .old_name = "drops",
+		.group = "sizes", .example = "--threshold 5",
+		.targets = "",
+		.summary = "accumulation points: big drops of retained size in the dominator tree",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.open = open_drops, .next = next_drop, .close = close_drops,
+};

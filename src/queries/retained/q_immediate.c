@@ -1,0 +1,300 @@
+/*
+ * queries/retained/q_immediate.c - who keeps the objects of a class alive: their immediate
+ * dominators, by class.
+ */
+#include "query/coverage.h"
+#include "query/groups.h"
+#include "query/members.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE };
+
+static const struct hdb_option_spec options[] = {
+	{ "exclude", "PATTERN,...",
+	  "dominators of these classes are passed over: what dominates them "
+	  "counts instead" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "name", HDB_TYPE_TEXT, "dominators",
+	  "class of the dominators; \"class X\" for the class "
+	  "object of X, \"<root>\" for objects that no object dominates" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "class of the class's loader" },
+	{ "count", HDB_TYPE_COUNT, "objects", "dominators of that class" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "dominated", HDB_TYPE_COUNT, "dominated", "objects of the target that they dominate" },
+	{ "dominated_shallow", HDB_TYPE_BYTES, "dominated bytes", "bytes of these" },
+	{ "id", HDB_TYPE_ID, "example", "one of the dominators, that of the first object" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the target" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* A class of dominators. */
+struct group {
+	uint32_t key; /* class number; class_count and more: class objects; twice that: none */
+	uint32_t example_ix;
+	uint64_t count, shallow_bytes, dominated, dominated_bytes;
+};
+
+struct immediate {
+	struct group *groups;
+	size_t count, at;
+};
+
+struct finder {
+	struct query *q;
+	uint32_t *idom;       /* by object */
+	uint32_t *key;        /* by object: as in struct group */
+	uint64_t *seen;       /* dominators counted, a bit each */
+	uint8_t *is_excluded; /* by key */
+	struct group *groups; /* by key */
+	struct heap_block *block;
+};
+
+/* Reads dominators, and under which key each object counts. */
+static int load(const struct finder *f, struct hdb_error *err)
+{
+	struct heap *heap = f->q->heap;
+	const uint32_t n = heap->class_count;
+	struct heap_block *block = f->block;
+	int r = HDB_OK;
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = derive_dominator_block(f->q->derive, b,
+					   f->idom + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+		if (r == HDB_OK)
+			r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			f->key[block->first_ix + i] =
+				block->first_ix + i == HEAP_BOOT_LOADER ? 2 * n :
+				block->kind[i] == STORE_CLASS ? n + (uint32_t)block->length[i] :
+								block->class_no[i];
+	}
+	return r;
+}
+
+/* Finds who dominates a member that is reachable. */
+static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, struct hdb_error *err)
+{
+	const uint32_t n = f->q->heap->object_count, none = 2 * f->q->heap->class_count;
+	uint32_t above = f->idom[ix], steps = 0;
+	struct group *group;
+
+	while (above != HEAP_NONE && f->is_excluded[f->key[above]]) {
+		if (steps++ > n || f->idom[above] == above)
+			return store_damaged(f->q->heap->store, STORE_DOMINATORS, ix,
+					     "dominators form a circle", err);
+		above = f->idom[above];
+	}
+	group = &f->groups[above == HEAP_NONE ? none : f->key[above]];
+	group->dominated++;
+	group->dominated_bytes += shallow;
+	if (group == &f->groups[none] || f->seen[above >> 6] >> (above & 63) & 1)
+		return HDB_OK;
+	f->seen[above >> 6] |= (uint64_t)1 << (above & 63);
+	if (!group->count++)
+		group->example_ix = above;
+	return HDB_OK;
+}
+
+/* What the dump lacks is nobody's instance. */
+static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i == HEAP_BOOT_LOADER ||
+	       (block->kind[i] == STORE_CLASS &&
+		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+/* Looks at all objects: adds the members, or the bytes of dominators. */
+static int pass(const struct finder *f, const uint8_t *is_member_class, struct hdb_error *err)
+{
+	struct heap *heap = f->q->heap;
+	struct heap_block *block = f->block;
+	int r = HDB_OK;
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+
+			if (!is_member_class && f->seen[ix >> 6] >> (ix & 63) & 1)
+				f->groups[f->key[ix]].shallow_bytes += block->shallow[i];
+			if (is_member_class && is_member_class[block->class_no[i]] &&
+			    f->idom[ix] != ix && !is_invented(heap, block, i))
+				r = add_member(f, ix, block->shallow[i], err);
+		}
+		if (r == HDB_OK)
+			r = base_step(f->q->work, block->first_ix, err);
+	}
+	return r;
+}
+
+static void mark_excluded(const struct finder *f)
+{
+	const char *patterns = query_option(f->q, "exclude");
+	const uint32_t n = f->q->heap->class_count;
+
+	for (uint32_t no = 0; patterns && no < n; no++)
+		f->is_excluded[no] = f->is_excluded[n + no] =
+			base_glob_list(patterns, heap_class_name(f->q->heap, no));
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->dominated != y->dominated)
+		return x->dominated > y->dominated ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int find_all(struct query *q, struct immediate *s, struct finder *f,
+		    const struct query_members *members, struct hdb_error *err)
+{
+	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
+	int r;
+
+	mark_excluded(f);
+	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
+	r = load(f, err);
+	if (r == HDB_OK)
+		r = pass(f, members->is_member_class, err);
+	if (r == HDB_OK)
+		r = pass(f, NULL, err);
+	for (size_t k = 0; k < keys; k++) {
+		if (!f->groups[k].dominated)
+			continue;
+		f->groups[s->count] = f->groups[k];
+		f->groups[s->count++].key = (uint32_t)k;
+	}
+	if (s->count)
+		qsort(f->groups, s->count, sizeof(*f->groups), compare_groups);
+	return r;
+}
+
+static int find_dominators(struct query *q, struct immediate *s,
+			   const struct query_members *members, struct hdb_error *err)
+{
+	const uint64_t n = (uint64_t)heap_block_count(q->heap) * STORE_BLOCK_OBJECTS;
+	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
+	struct base_big idom = { 0 }, key = { 0 }, seen = { 0 };
+	struct finder f = { .q = q };
+	int r = derive_need(q->derive, STORE_DOMINATORS, err);
+
+	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
+	f.is_excluded = calloc(keys, 1);
+	f.block = malloc(sizeof(*f.block));
+	if (r == HDB_OK && (!f.groups || !f.is_excluded || !f.block))
+		r = hdb_fail_memory(err, "classes of dominators", keys * sizeof(*f.groups));
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &idom, n * 4 + 4, "dominators", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &key, n * 4 + 4, "classes", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &seen, n / 8 + 8, "a set of objects", err);
+	if (r == HDB_OK) {
+		f.idom = idom.data;
+		f.key = key.data;
+		f.seen = seen.data;
+		r = find_all(q, s, &f, members, err);
+	}
+	free(f.is_excluded);
+	free(f.block);
+	base_big_free(q->work, &idom);
+	base_big_free(q->work, &key);
+	base_big_free(q->work, &seen);
+	return r;
+}
+
+static int open_immediate(struct query *q, struct hdb_error *err)
+{
+	struct immediate *s = calloc(1, sizeof(*s));
+	struct query_members members = { 0 };
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "dominators", sizeof(*s));
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK && query_is_object(q->args->targets[0]))
+		r = hdb_fail(err, HDB_EUSAGE,
+			     "expected a class, a pattern or a class loader; the "
+			     "dominator of one object is in `query object`");
+	if (r == HDB_OK)
+		r = query_members_find(q, q->args->targets[0],
+				       query_option(q, "subclasses") != NULL, &members, err);
+	if (r == HDB_OK)
+		r = find_dominators(q, s, &members, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", members.reachable_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", members.reachable_bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes,
+					   err);
+	query_members_release(q, &members);
+	q->total = s->count;
+	return r;
+}
+
+static int next_immediate(struct query *q, struct hdb_error *err)
+{
+	struct immediate *s = q->state;
+	const struct group *group = &s->groups[s->at];
+	const uint32_t n = q->heap->class_count;
+	const bool is_class = s->at < s->count && group->key >= n;
+	const char *name;
+	uint32_t no;
+	int r;
+
+	if (s->at == s->count)
+		return HDB_END;
+	s->at++;
+	query_set(q, COUNT, group->count);
+	query_set(q, SHALLOW, group->shallow_bytes);
+	query_set(q, DOMINATED, group->dominated);
+	query_set(q, DOMINATED_SHALLOW, group->dominated_bytes);
+	if (group->key == 2 * n) {
+		query_lend_text(q, NAME, "<root>", strlen("<root>"));
+		return HDB_OK;
+	}
+	no = is_class ? group->key - n : group->key;
+	name = heap_class_name(q->heap, no);
+	r = query_format(q, NAME, err, "%s%s", is_class ? "class " : "", name);
+	if (r == HDB_OK)
+		r = query_set_text(q, LOADER, heap_loader_name(q->heap, heap_class(q->heap, no)),
+				   err);
+	return r == HDB_OK ? query_set_id(q, EXAMPLE, group->example_ix, err) : r;
+}
+
+static void close_immediate(struct query *q)
+{
+	struct immediate *s = q->state;
+
+	if (s)
+		free(s->groups);
+	free(s);
+}
+
+const struct query_def query_immediate_dominators = {
+	.spec = {
+		.name = "immediate-dominators",
+		.group = "leaks", .example = "java.lang.String --exclude 'java.*'",
+		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
+		.summary = "the immediate dominators of the objects of a set, by class",
+		.options = options, .old_options = query_old_sub,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_immediate, .next = next_immediate, .close = close_immediate,
+};

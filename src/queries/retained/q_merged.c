@@ -1,0 +1,390 @@
+/*
+ * queries/retained/q_merged.c - whole trees merged by name: the paths from the roots to the objects
+ * of a set, and the dominator tree.
+ */
+#include "query/coverage.h"
+#include "query/exclude.h"
+#include "query/groups.h"
+#include "query/members.h"
+#include "query/merged.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID, OTHERS, COLUMN_COUNT };
+
+#define OTHERS_COLUMN \
+	[OTHERS] = { "others", HDB_TYPE_COUNT, "others", \
+		     "of a row that stands for nodes that are not " \
+		     "shown: how many; null for a node; given if there are such rows" }
+
+/* Without --min: nodes of the dominator tree that are shown, as a part of all reachable bytes. */
+#define MIN_PART 1000
+
+static const struct hdb_option_spec path_options[] = {
+	{ "by", "class|package|loader", "what to merge by (class)" },
+	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
+	  "references that do not count (default weak,soft,phantom,finalizer); fields of subclasses "
+	  "included" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
+	{ "min", "N", "objects of the set on or below a node that is shown (1)" },
+	{ "depth", "N", "the deepest level shown, 0 the roots (all)" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_option_spec tree_options[] = {
+	{ "by", "class|package|loader", "what to merge by (class)" },
+	{ "min", "BYTES",
+	  "retained bytes of a node that is shown (a thousandth of the reachable "
+	  "bytes)" },
+	{ "depth", "N", "the deepest level shown, 0 the top (all)" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column path_columns[COLUMN_COUNT] = {
+	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", "0: roots; what they hold follows" },
+	[NAME] = { "name", HDB_TYPE_TEXT, "name",
+		   "class, package or loader of the objects on this step "
+		   "of their paths; \"class X\" is the class object of X" },
+	[COUNT] = { "count", HDB_TYPE_COUNT, "objects", "objects of the set whose path ends here" },
+	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	[TOTAL_COUNT] = { "total_count", HDB_TYPE_COUNT, "objects below",
+			  "objects of the set whose path "
+			  "ends or passes here" },
+	[TOTAL] = { "total", HDB_TYPE_BYTES, "bytes below", "their bytes" },
+	[PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%", "total_count as a share of the set" },
+	[ID] = { "id", HDB_TYPE_ID, "id",
+		 "of the objects of the set that end here the one that retains "
+		 "most" },
+	OTHERS_COLUMN,
+};
+
+static const struct hdb_column tree_columns[COLUMN_COUNT] = {
+	[LEVEL] = { "level", HDB_TYPE_COUNT, "level",
+		    "0: what no object dominates; what it dominates "
+		    "follows" },
+	[NAME] = { "name", HDB_TYPE_TEXT, "name",
+		   "class, package or loader of the objects of the node; "
+		   "\"class X\" is the class object of X" },
+	[COUNT] = { "count", HDB_TYPE_COUNT, "objects", "objects of the node" },
+	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	[TOTAL_COUNT] = { "total_count", HDB_TYPE_COUNT, "retained objects",
+			  "objects of the node and "
+			  "below it" },
+	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
+		    "bytes of the objects of the node and below "
+		    "it: what they retain" },
+	[PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%",
+		      "retained as a share of all reachable bytes" },
+	[ID] = { "id", HDB_TYPE_ID, "id", "the object of the node that retains most" },
+	OTHERS_COLUMN,
+};
+
+static const struct hdb_column path_facts[] = {
+	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the set" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "without_path", HDB_TYPE_COUNT, "without path",
+	  "of those, held only through excluded "
+	  "references" },
+	{ "exclude", HDB_TYPE_TEXT, "excluded", "references that did not count" },
+	{ "folded", HDB_TYPE_COUNT, "folded",
+	  "objects that count with one above them because the tree "
+	  "has too many branches or is too deep" },
+	{ "min", HDB_TYPE_COUNT, "shown",
+	  "objects of the set on or below a node from which on it is shown" },
+	QUERY_COVERAGE_FACTS,
+};
+
+static const struct hdb_column tree_facts[] = {
+	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "min", HDB_TYPE_BYTES, "shown", "retained bytes of a node from which on it is shown" },
+	{ "folded", HDB_TYPE_COUNT, "folded",
+	  "objects that count with one above them because the tree "
+	  "has too many branches or is too deep" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct merged_query {
+	struct query_merged merged;
+	struct query_merged_walk walk;
+	struct query_excludes excludes;
+	struct query_members members;
+	struct base_big bits; /* the members, a bit an object */
+	uint64_t whole;       /* 100 %: objects, or bytes */
+	bool is_paths;
+};
+
+static int64_t count_rank(const struct query_merged *m, uint32_t node)
+{
+	return (int64_t)query_merged_sum(m, node, 0)->total_count;
+}
+
+static int64_t bytes_rank(const struct query_merged *m, uint32_t node)
+{
+	return (int64_t)query_merged_sum(m, node, 0)->total_bytes;
+}
+
+static int read_by(const struct query *q, enum derive_group *by, struct hdb_error *err)
+{
+	const int r = query_by(q, DERIVE_CLASS, by, NULL);
+
+	if (r < 0 || *by == DERIVE_SUPERCLASS)
+		return hdb_fail(err, HDB_EUSAGE, "--by must be one of class, package, loader");
+	return HDB_OK;
+}
+
+/* The members that count, as bits. An object's ID names a set of one. */
+static int find_members(struct query *q, struct merged_query *s, struct hdb_error *err)
+{
+	const char *target = q->args->targets[0];
+	const uint64_t words = (uint64_t)q->heap->object_count / 64 + 1;
+	const uint32_t *ixs;
+	uint64_t *bits;
+	uint32_t ix;
+	int r = base_big_alloc(q->work, &s->bits, words * 8, "a set of objects", err);
+
+	if (r < 0)
+		return r;
+	bits = s->bits.data;
+	if (query_is_object(target)) {
+		struct heap_object object = { 0 };
+		bool reachable = false;
+
+		r = query_object(q, target, &ix, err);
+		if (r == HDB_OK)
+			r = heap_object(q->heap, ix, &object, err);
+		if (r == HDB_OK)
+			r = derive_is_reachable(q->derive, ix, &reachable, err);
+		if (r != HDB_OK)
+			return r;
+		bits[ix >> 6] |= (uint64_t)1 << (ix & 63);
+		s->members.reachable_count = reachable;
+		s->members.reachable_bytes = reachable ? object.shallow_bytes : 0;
+		s->members.unreachable_count = !reachable;
+		s->members.unreachable_bytes = reachable ? 0 : object.shallow_bytes;
+		return HDB_OK;
+	}
+	r = query_members_find(q, target, query_option(q, "subclasses") != NULL, &s->members, err);
+	ixs = s->members.ixs.data;
+	for (uint64_t i = 0; r == HDB_OK && i < s->members.count; i++)
+		bits[ixs[i] >> 6] |= (uint64_t)1 << (ixs[i] & 63);
+	return r;
+}
+
+static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error *err)
+{
+	struct query_merged_source source = { .members = s->bits.data };
+	struct derive_filter filter;
+	int r = HDB_OK;
+
+	if (query_excludes_is_weak(&s->excludes)) {
+		source.tree = QUERY_TREE_REACH_STRONG;
+	} else if (query_excludes_is_none(&s->excludes)) {
+		source.tree = QUERY_TREE_REACH;
+	} else {
+		source.tree = QUERY_TREE_WITHOUT;
+		source.filter = &filter;
+		r = query_excludes_filter(q, &s->excludes, &filter, err);
+	}
+	if (r == HDB_OK)
+		r = query_merged_add(q, &s->merged, 0, &source, err);
+	query_merged_finish(&s->merged);
+	return r;
+}
+
+static int set_path_facts(struct query *q, const struct merged_query *s, struct hdb_error *err)
+{
+	uint64_t found = 0;
+	int r = query_fact(q, "objects", s->members.reachable_count, err);
+
+	for (uint32_t v = 0; v < s->merged.nodes.count; v++)
+		found += query_merged_sum(&s->merged, v, 0)->count;
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", s->members.reachable_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "without_path", s->members.reachable_count - found, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "exclude", s->excludes.text, err);
+	return r == HDB_OK ? query_fact(q, "folded", s->merged.folded, err) : r;
+}
+
+static int open_state(struct query *q, bool is_paths, struct merged_query **out,
+		      struct hdb_error *err)
+{
+	struct merged_query *s = calloc(1, sizeof(*s));
+	enum derive_group by;
+	int r;
+
+	q->state = s;
+	*out = s;
+	if (!s)
+		return hdb_fail_memory(err, "a merged tree", sizeof(*s));
+	s->is_paths = is_paths;
+	r = query_targets(q, is_paths, is_paths, err);
+	if (r == HDB_OK)
+		r = read_by(q, &by, err);
+	if (r == HDB_OK)
+		query_merged_init(&s->merged, by, 1);
+	return r;
+}
+
+static int open_walk(struct query *q, struct merged_query *s, uint64_t low, struct hdb_error *err)
+{
+	uint64_t depth;
+	char small[128];
+	int r = query_number(q, "depth", 0, QUERY_MERGED_DEPTH, QUERY_MERGED_DEPTH, &depth, err);
+
+	if (r == HDB_OK)
+		r = query_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
+				      low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
+	q->total = s->walk.count;
+	(void)snprintf(small, sizeof(small),
+		       s->is_paths ? "nodes with fewer than %" PRIu64 " objects "
+				     "of the set" :
+				     "nodes that retain fewer than %" PRIu64 " bytes",
+		       low ? low : 1);
+	if (r == HDB_OK)
+		r = query_merged_cut(q, &s->merged, &s->walk, small, depth, err);
+	if (r == HDB_OK && !s->walk.rests.count)
+		r = query_choose(q,
+				 s->is_paths ?
+					 "level,name,count,shallow,total_count,total,percent,id" :
+					 "level,name,count,shallow,total_count,retained,percent,id",
+				 err);
+	return r;
+}
+
+static int open_paths(struct query *q, struct hdb_error *err)
+{
+	struct merged_query *s;
+	uint64_t low;
+	int r = open_state(q, true, &s, err);
+
+	if (r == HDB_OK)
+		r = query_number(q, "min", 0, INT64_MAX, 1, &low, err);
+	if (r == HDB_OK)
+		r = query_excludes_parse(q, QUERY_EXCLUDES_WEAK, &s->excludes, err);
+	if (r == HDB_OK)
+		r = find_members(q, s, err);
+	if (r == HDB_OK)
+		r = merge_paths(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	s->whole = s->members.reachable_count;
+	r = set_path_facts(q, s, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "min", low, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->members.unreachable_count,
+					   s->members.unreachable_bytes, err);
+	return r == HDB_OK ? open_walk(q, s, low, err) : r;
+}
+
+static int open_tree(struct query *q, struct hdb_error *err)
+{
+	static const struct query_merged_source source = { .tree = QUERY_TREE_DOMINATORS };
+	struct merged_query *s;
+	struct derive_total whole;
+	uint64_t low = 0;
+	int r = open_state(q, false, &s, err);
+
+	if (r == HDB_OK)
+		r = query_heap_total(q, &whole, err);
+	if (r == HDB_OK)
+		r = query_number(q, "min", 0, INT64_MAX, whole.shallow_bytes / MIN_PART, &low, err);
+	if (r == HDB_OK)
+		r = query_merged_add(q, &s->merged, 0, &source, err);
+	if (r != HDB_OK)
+		return r;
+	query_merged_finish(&s->merged);
+	s->whole = whole.shallow_bytes;
+	r = query_fact(q, "shallow_total", s->whole, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "min", low, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "folded", s->merged.folded, err);
+	if (r == HDB_OK)
+		r = query_tell_heap(q, err);
+	return r == HDB_OK ? open_walk(q, s, low, err) : r;
+}
+
+static int next_node(struct query *q, struct hdb_error *err)
+{
+	struct merged_query *s = q->state;
+	const struct query_merged_step *step;
+	const struct query_merged_sum *sum;
+	int r;
+
+	if (s->walk.at == s->walk.count)
+		return HDB_END;
+	step = &s->walk.order[s->walk.at++];
+	if (step->others) {
+		const struct query_merged_rest *rest = query_merged_rest(&s->walk, step);
+
+		sum = query_merged_others(&s->merged, &s->walk, step, 0);
+		query_set(q, LEVEL, rest->depth);
+		query_set(q, OTHERS, rest->nodes);
+		r = query_merged_set_others(q, NAME, rest, err);
+	} else {
+		sum = query_merged_sum(&s->merged, step->node, 0);
+		query_set(q, LEVEL, query_merged_node(&s->merged, step->node)->depth);
+		query_set(q, COUNT, sum->count);
+		query_set(q, SHALLOW, sum->shallow_bytes);
+		r = query_merged_set_name(q, NAME, &s->merged, step->node, err);
+	}
+	query_set(q, TOTAL_COUNT, sum->total_count);
+	query_set(q, TOTAL, sum->total_bytes);
+	query_set_double(
+		q, PERCENT,
+		query_percent(s->is_paths ? sum->total_count : sum->total_bytes, s->whole));
+	return r == HDB_OK ? query_set_id(q, ID, sum->example_ix, err) : r;
+}
+
+static void close_merged(struct query *q)
+{
+	struct merged_query *s = q->state;
+
+	if (!s)
+		return;
+	query_merged_release(&s->merged);
+	query_merged_walk_release(&s->walk);
+	query_excludes_release(&s->excludes);
+	query_members_release(q, &s->members);
+	base_big_free(q->work, &s->bits);
+	free(s);
+}
+
+const struct query_def query_paths = {
+	.spec = {
+		.name = "merged-paths", .aliases = "merge-shortest-paths", .old_name = "paths",
+		.group = "leaks", .example = "'Sample*' --depth 3",
+		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
+		.summary = "the shortest paths from the GC roots to all objects of a set, merged by "
+			   "class, package or class loader",
+		.options = path_options, .old_options = query_old_sub,
+		.columns = path_columns,
+		.column_count = sizeof(path_columns) / sizeof(path_columns[0]),
+		.facts = path_facts, .fact_count = sizeof(path_facts) / sizeof(path_facts[0]),
+		.is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.open = open_paths, .next = next_node, .close = close_merged,
+};
+
+const struct query_def query_dominator_tree = {
+	.spec = {
+		.name = "dominator-tree",
+		.group = "sizes", .example = "--by package --depth 2",
+		.targets = "",
+		.summary = "the dominator tree merged by class, package or class loader",
+		.options = tree_options,
+		.columns = tree_columns,
+		.column_count = sizeof(tree_columns) / sizeof(tree_columns[0]),
+		.facts = tree_facts, .fact_count = sizeof(tree_facts) / sizeof(tree_facts[0]),
+		.is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.open = open_tree, .next = next_node, .close = close_merged,
+};

@@ -1,0 +1,406 @@
+/*
+ * queries/retained/q_retained.c - what becomes unreachable if an object goes, or all objects of
+ * some classes.
+ *
+ * For an object: from the table if there is one, else by looking at its surroundings, else by
+ * building the table. For a set of objects see members.c and derive_retained_set.
+ */
+#include "query/coverage.h"
+#include "query/exclude.h"
+#include "query/members.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TARGET, ID, CLASS, OBJECTS, SHALLOW, BOUND, RETAINED, RETAINED_OBJECTS, EXACT, REACHABLE };
+
+static const struct hdb_option_spec options[] = {
+	{ "lower-bound", NULL,
+	  "of classes and loaders the lower bound: the sum over their objects that no "
+	  "other of them dominates" },
+	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
+	{ "budget", "N",
+	  "objects to look at before the dominator tree is built instead; 0: no "
+	  "limit" },
+	{ "exclude", "weak|soft|phantom|finalizer|CLASS:FIELD,...",
+	  "references that do not count when "
+	  "others hold what the target reaches; fields of subclasses included" },
+	{ "explain", NULL, "says which way the answer was found and what that cost" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_old_option old_options[] = { { "quick", "lower-bound" },
+						     { "sub", "subclasses" },
+						     { NULL, NULL } };
+
+static const struct hdb_column columns[] = {
+	{ "target", HDB_TYPE_TEXT, "target", "as it was asked for" },
+	{ "id", HDB_TYPE_ID, "id", "the object; none for sets" },
+	{ "class", HDB_TYPE_TEXT, "class", "the object's class, or the class if the set is one's" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects that the target names" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow",
+	  "bytes of the object itself, reachable or not; of a "
+	  "set's reachable objects" },
+	{ "bound", HDB_TYPE_TEXT, "bound",
+	  "how to read retained: \"exact\" or, with --lower-bound, \"lower bound\"" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: bytes that would be freed without "
+	  "the target, itself included; 0 if it is unreachable" },
+	{ "retained_objects", HDB_TYPE_COUNT, "retained objects",
+	  "how many objects these are, where "
+	  "the way that was taken counts them" },
+	{ "exact", HDB_TYPE_BOOL, "exact", "false if retained is a lower bound" },
+	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it, or any of the set" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "way", HDB_TYPE_TEXT, "way",
+	  "with --explain: \"table\", \"local\", \"dominators built\", "
+	  "\"blocked walk\", \"lower bound\", \"walk without excluded references\"; several with commas" },
+	{ "subtree_count", HDB_TYPE_COUNT, "subtree",
+	  "with --explain: objects of the reach tree "
+	  "below the target" },
+	{ "removed_count", HDB_TYPE_COUNT, "removed", "with --explain: of those, held by others" },
+	{ "edges_looked_at", HDB_TYPE_COUNT, "edges looked at",
+	  "with --explain: references and "
+	  "referrers" },
+	{ "time_us", HDB_TYPE_COUNT, "microseconds",
+	  "with --explain: for everything, tables "
+	  "included" },
+	{ "tables_built", HDB_TYPE_TEXT, "tables built",
+	  "with --explain: derived tables that were "
+	  "missing, or \"none\"" },
+	QUERY_COVERAGE_FACTS,
+};
+
+enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
+
+struct answer {
+	uint32_t ix;       /* HEAP_NONE: a set */
+	uint32_t class_no; /* of a set of one class, else HEAP_NONE */
+	uint64_t objects;
+	uint64_t shallow_bytes;
+	uint64_t retained_bytes;
+	uint64_t retained_count;
+	bool is_counted; /* retained_count is known */
+	bool is_exact;
+	bool is_reachable;
+};
+
+struct retained {
+	struct answer *answers; /* one a target */
+	size_t at;
+	struct graph_retained_options limits;
+	bool ways[WAY_COUNT];
+	bool is_excluding;
+	struct query_excludes excludes;
+	struct derive_filter filter;                   /* if is_excluding */
+	struct derive_retained_result cost;            /* summed up */
+	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
+};
+
+static void add_cost(struct retained *s, const struct derive_retained_result *cost)
+{
+	s->cost.subtree_count += cost->subtree_count;
+	s->cost.removed_count += cost->removed_count;
+	s->cost.edge_count += cost->edge_count;
+}
+
+/* ---- one object ---- */
+
+static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
+{
+	uint32_t dominator = a->ix;
+	int r = derive_retained(q->derive, a->ix, &a->retained_bytes, err);
+
+	if (r == HDB_OK)
+		r = derive_dominator(q->derive, a->ix, &dominator, err);
+	a->is_reachable = r == HDB_OK && dominator != a->ix;
+	return r;
+}
+
+/* With --exclude, of an object or a set. */
+static int answer_excluding(struct query *q, struct retained *s, const uint32_t *members,
+			    uint64_t count, struct answer *a, struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	const int r = derive_retained_without(q->derive, &s->filter, members, count, &result, err);
+
+	s->ways[WAY_EXCLUDING] = true;
+	a->retained_bytes = result.retained_bytes;
+	a->retained_count = result.retained_count;
+	a->is_counted = a->is_exact = true;
+	return r;
+}
+
+static int answer_object(struct query *q, struct retained *s, struct answer *a,
+			 struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	struct heap_object object;
+	uint32_t parent;
+	int r = heap_object(q->heap, a->ix, &object, err);
+
+	if (r < 0)
+		return r;
+	a->shallow_bytes = object.shallow_bytes;
+	a->is_exact = true;
+	if (s->is_excluding) {
+		r = answer_excluding(q, s, &a->ix, 1, a, err);
+		return r == HDB_OK ? derive_is_reachable(q->derive, a->ix, &a->is_reachable, err) :
+				     r;
+	}
+	if (derive_has(q->derive, STORE_RETAINED)) {
+		s->ways[WAY_TABLE] = true;
+		return from_table(q, a, err);
+	}
+	r = derive_retained_local(q->derive, &a->ix, 1, &s->limits, &result, err);
+	if (r < 0)
+		return r;
+	add_cost(s, &result);
+	if (r == GRAPH_BUDGET) {
+		s->ways[WAY_DOMINATORS] = true;
+		r = derive_need(q->derive, STORE_RETAINED, err);
+		return r == HDB_OK ? from_table(q, a, err) : r;
+	}
+	s->ways[WAY_LOCAL] = true;
+	a->retained_bytes = result.retained_bytes;
+	a->retained_count = result.retained_count;
+	a->is_counted = true;
+	return derive_reach(q->derive, false, a->ix, &a->is_reachable, &parent, err);
+}
+
+/* ---- sets ---- */
+
+static int answer_quick(struct query *q, struct retained *s, struct query_members *members,
+			struct answer *a, struct hdb_error *err)
+{
+	s->ways[WAY_QUICK] = true;
+	return query_members_bound(q, members, &a->retained_bytes, err);
+}
+
+static int answer_exact(struct query *q, struct retained *s, struct query_members *members,
+			struct answer *a, struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	const int r = derive_retained_set(q->derive, members->ixs.data, members->count, &s->limits,
+					  &result, err);
+
+	if (r < 0)
+		return r;
+	add_cost(s, &result);
+	s->ways[result.used_local ? WAY_LOCAL : WAY_BLOCKED] = true;
+	a->retained_bytes = result.retained_bytes;
+	a->retained_count = result.retained_count;
+	a->is_counted = a->is_exact = true;
+	return HDB_OK;
+}
+
+static int answer_set(struct query *q, struct retained *s, const char *target, struct answer *a,
+		      struct hdb_error *err)
+{
+	struct query_members members;
+	int r = query_members_find(q, target, query_option(q, "subclasses") != NULL, &members, err);
+
+	if (r == HDB_OK) {
+		a->class_no = members.class_no;
+		a->objects = members.reachable_count;
+		a->shallow_bytes = members.reachable_bytes;
+		a->is_reachable = members.reachable_count != 0;
+		s->unreachable_count += members.unreachable_count;
+		s->unreachable_bytes += members.unreachable_bytes;
+		r = s->is_excluding ?
+			    answer_excluding(q, s, members.ixs.data, members.count, a, err) :
+		    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
+						     answer_exact(q, s, &members, a, err);
+	}
+	query_members_release(q, &members);
+	return r;
+}
+
+/* ---- explaining ---- */
+
+/* One bit a derived table that is there. */
+static uint64_t tables_there(struct query *q)
+{
+	struct store_table_info info;
+	uint64_t bits = 0;
+
+	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
+		if (store_table_name(t) &&
+		    store_table_info(q->heap->store, (enum store_table)t, &info, NULL) == HDB_OK)
+			bits |= (uint64_t)1 << (t - STORE_REFERRERS);
+	return bits;
+}
+
+static void append(char *list, size_t size, const char *name)
+{
+	const size_t used = strlen(list);
+
+	(void)snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+static int explain(struct query *q, const struct retained *s, uint64_t start_us,
+		   uint64_t tables_before, struct hdb_error *err)
+{
+	static const char *const way_names[WAY_COUNT] = {
+		"walk without excluded references",
+		"table",
+		"local",
+		"dominators built",
+		"blocked walk",
+		"lower bound",
+	};
+	const uint64_t built = tables_there(q) & ~tables_before;
+	char ways[128] = "", tables[256] = "";
+	int r;
+
+	for (unsigned w = 0; w < WAY_COUNT; w++)
+		if (s->ways[w])
+			append(ways, sizeof(ways), way_names[w]);
+	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
+		if (built >> (t - STORE_REFERRERS) & 1)
+			append(tables, sizeof(tables), store_table_name(t));
+	r = query_fact_text(q, "way", ways, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "subtree_count", s->cost.subtree_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "removed_count", s->cost.removed_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "edges_looked_at", s->cost.edge_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "time_us", base_now_us() - start_us, err);
+	return r == HDB_OK ? query_fact_text(q, "tables_built", *tables ? tables : "none", err) : r;
+}
+
+/* ---- the query ---- */
+
+static int read_excludes(struct query *q, struct retained *s, struct hdb_error *err)
+{
+	const int r = query_excludes_parse(q, "none", &s->excludes, err);
+
+	s->is_excluding = r == HDB_OK && !query_excludes_is_none(&s->excludes);
+	if (s->is_excluding && query_option(q, "lower-bound"))
+		return hdb_fail(err, HDB_EUSAGE, "--lower-bound cannot be combined with --exclude");
+	return s->is_excluding ? query_excludes_filter(q, &s->excludes, &s->filter, err) : r;
+}
+
+static int read_limits(struct query *q, struct retained *s, struct hdb_error *err)
+{
+	uint64_t budget;
+	int r;
+
+	s->limits = derive_local_limits;
+	if (!query_option(q, "budget"))
+		return HDB_OK;
+	r = query_number(q, "budget", 0, UINT32_MAX, 0, &budget, err);
+	s->limits.max_nodes = (uint32_t)budget;
+	s->limits.max_edges = budget * 10;
+	return r;
+}
+
+static int open_retained(struct query *q, struct hdb_error *err)
+{
+	const uint64_t start_us = base_now_us(), tables_before = tables_there(q);
+	const size_t count = q->args->target_count;
+	struct retained *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "retained sizes", sizeof(*s));
+	r = query_targets(q, 1, SIZE_MAX, err);
+	if (r == HDB_OK)
+		r = read_limits(q, s, err);
+	if (r == HDB_OK)
+		r = read_excludes(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	s->answers = calloc(count, sizeof(*s->answers));
+	if (!s->answers)
+		return hdb_fail_memory(err, "retained sizes", count * sizeof(*s->answers));
+	/* Names first: a wrong one is told before tables are built. */
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
+		s->answers[i].objects = 1;
+		if (query_is_object(q->args->targets[i]))
+			r = query_object(q, q->args->targets[i], &s->answers[i].ix, err);
+	}
+	for (size_t i = 0; i < count && r == HDB_OK; i++)
+		r = s->answers[i].ix != HEAP_NONE ?
+			    answer_object(q, s, &s->answers[i], err) :
+			    answer_set(q, s, q->args->targets[i], &s->answers[i], err);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		struct answer *a = &s->answers[i];
+
+		if (a->ix == HEAP_NONE)
+			continue;
+		a->objects = a->is_reachable;
+		s->unreachable_count += !a->is_reachable;
+		s->unreachable_bytes += a->is_reachable ? 0 : a->shallow_bytes;
+	}
+	q->total = count;
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
+	return r == HDB_OK && query_option(q, "explain") ?
+		       explain(q, s, start_us, tables_before, err) :
+		       r;
+}
+
+static int next_retained(struct query *q, struct hdb_error *err)
+{
+	struct retained *s = q->state;
+	const struct answer *a = &s->answers[s->at];
+	const char *target, *name;
+	int r = HDB_OK;
+
+	if (s->at == q->args->target_count)
+		return HDB_END;
+	target = q->args->targets[s->at++];
+	query_lend_text(q, TARGET, target, strlen(target));
+	if (a->ix != HEAP_NONE) {
+		r = query_set_id(q, ID, a->ix, err);
+		if (r == HDB_OK)
+			r = query_set_class_of(q, CLASS, a->ix, err);
+	} else if (a->class_no != HEAP_NONE) {
+		name = heap_class_name(q->heap, a->class_no);
+		query_lend_text(q, CLASS, name, strlen(name));
+	}
+	query_set(q, OBJECTS, a->objects);
+	query_set(q, SHALLOW, a->shallow_bytes);
+	query_lend_text(q, BOUND, a->is_exact ? "exact" : "lower bound",
+			a->is_exact ? strlen("exact") : strlen("lower bound"));
+	query_set(q, RETAINED, a->retained_bytes);
+	if (a->is_counted)
+		query_set(q, RETAINED_OBJECTS, a->retained_count);
+	query_set(q, EXACT, a->is_exact);
+	query_set(q, REACHABLE, a->is_reachable);
+	return r;
+}
+
+static void close_retained(struct query *q)
+{
+	struct retained *s = q->state;
+
+	if (s) {
+		free(s->answers);
+		query_excludes_release(&s->excludes);
+	}
+	free(s);
+}
+
+const struct query_def query_retained = {
+	.spec = {
+		.name = "retained", .aliases = "retained-size|retained-heap",
+		.group = "sizes", .example = "'java.util.*'",
+		.targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
+		.summary = "retained size of an object, of all objects of a class, or of a class loader",
+		.options = options, .old_options = old_options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_retained, .next = next_retained, .close = close_retained,
+};

@@ -1,0 +1,181 @@
+/*
+ * queries/retained/q_top.c - what is biggest: objects that nothing else holds alone, classes,
+ * packages, loaders.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "query/groups.h"
+#include "query/dominator_children.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, CLASS, LABEL, NAME, LOADER, COUNT, SHALLOW, RETAINED, PERCENT };
+
+static const struct hdb_option_spec options[] = {
+	{ "by", "object|class|superclass|package|loader", "what to list (object)" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the object; by loader the loader; by class the class object" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class; only by object" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people; only by object" },
+	{ "name", HDB_TYPE_TEXT, "name", "class, package or loader class; not by object" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
+	{ "count", HDB_TYPE_COUNT, "objects", "reachable objects; not by object" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object, or of the objects" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; for a group a lower bound: the sum over its objects that no other of them "
+	  "dominates" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
+	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "bound", HDB_TYPE_TEXT, "retained sizes", "\"exact\", or \"lower bound\" by groups" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct top {
+	struct query_level level;   /* by object */
+	struct query_groups groups; /* by anything else */
+	bool is_grouped;
+	uint64_t whole; /* reachable bytes of the heap */
+};
+
+static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
+{
+	struct derive_total whole;
+	int r = query_heap_total(q, &whole, err);
+
+	if (r != HDB_OK)
+		return r;
+	t->whole = whole.shallow_bytes;
+	r = query_fact(q, "objects", whole.count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", whole.shallow_bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes,
+					   err);
+	return r == HDB_OK ?
+		       query_fact_text(q, "bound", t->is_grouped ? "lower bound" : "exact", err) :
+		       r;
+}
+
+static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
+{
+	int r = query_choose(q, "id,class,label,shallow,retained,percent", err);
+
+	if (r == HDB_OK)
+		r = query_level_begin(q, HEAP_NONE, true, &t->level, err);
+	q->total = t->level.length;
+	return r;
+}
+
+static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
+{
+	enum derive_group by;
+	size_t kept = 0;
+	int r = query_by(q, DERIVE_CLASS, &by, err);
+
+	if (r < 0)
+		return r;
+	r = query_choose(q,
+			 by == DERIVE_PACKAGE ? "name,count,shallow,retained,percent" :
+			 by == DERIVE_LOADER  ? "id,name,count,shallow,retained,percent" :
+						"id,name,loader,count,shallow,retained,percent",
+			 err);
+	if (r == HDB_OK)
+		r = query_load_groups(q, by, &t->groups, err);
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < t->groups.count; i++)
+		if (t->groups.totals[i].count)
+			t->groups.totals[kept++] = t->groups.totals[i];
+	t->groups.count = kept;
+	query_sort_groups(&t->groups, QUERY_BY_RETAINED);
+	q->total = t->groups.count;
+	return HDB_OK;
+}
+
+static int open_top(struct query *q, struct hdb_error *err)
+{
+	const char *by = query_option(q, "by");
+	struct top *t = calloc(1, sizeof(*t));
+	int r;
+
+	q->state = t;
+	if (!t)
+		return hdb_fail_memory(err, "a list of the biggest", sizeof(*t));
+	t->is_grouped = by && strcmp(by, "object") != 0;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = t->is_grouped ? open_groups(q, t, err) : open_objects(q, t, err);
+	return r == HDB_OK ? set_facts(q, t, err) : r;
+}
+
+static int next_group(struct query *q, struct top *t, struct hdb_error *err)
+{
+	const struct derive_total *total = &t->groups.totals[t->groups.at];
+
+	if (t->groups.at == t->groups.count)
+		return HDB_END;
+	t->groups.at++;
+	query_set_group(q, NAME, &t->groups, total);
+	query_set(q, COUNT, total->count);
+	query_set(q, SHALLOW, total->shallow_bytes);
+	query_set(q, RETAINED, total->retained_bytes);
+	query_set_double(q, PERCENT, query_percent(total->retained_bytes, t->whole));
+	if (t->groups.by == DERIVE_LOADER)
+		return query_set_id(q, ID, total->no, err);
+	if (t->groups.by == DERIVE_PACKAGE)
+		return HDB_OK;
+	query_set(q, ID, heap_class(q->heap, total->no)->class_id);
+	return query_set_loader(q, LOADER, heap_class(q->heap, total->no)->loader_ix, err);
+}
+
+static int next_top(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	struct top *t = q->state;
+	uint32_t ix;
+	int r;
+
+	if (t->is_grouped)
+		return next_group(q, t, err);
+	r = query_level_next(q, &t->level, &ix, err);
+	if (r != HDB_OK)
+		return r;
+	r = query_set_object(q, &cells, ix, err);
+	if (r < 0)
+		return r;
+	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, t->whole));
+	return HDB_OK;
+}
+
+static void close_top(struct query *q)
+{
+	struct top *t = q->state;
+
+	if (t)
+		query_groups_release(&t->groups);
+	free(t);
+}
+
+const struct query_def query_top = {
+	.spec = {
+		.name = "top", .aliases = "biggest-objects",
+		.group = "sizes", .example = "--by class",
+		.targets = "",
+		.summary = "the biggest objects, classes, packages or class loaders by retained size",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_top, .next = next_top, .close = close_top,
+};

@@ -1,0 +1,529 @@
+/*
+ * queries/waste/q_arrays.c - arrays that are empty, hold nothing but zeros or one value, or end in
+ * a long tail of zeros.
+ *
+ * One pass over the objects in the order of the heap, on all threads; memory goes with the number
+ * of groups.
+ */
+#include "base/idmap.h"
+#include "derive/blocks.h"
+#include "query/array_facts.h"
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CLASS,
+	LENGTH,
+	VALUE,
+	COUNT,
+	SHALLOW,
+	WASTED,
+	EMPTY,
+	EMPTY_BYTES,
+	ZERO,
+	ZERO_BYTES,
+	CONSTANT,
+	CONSTANT_BYTES,
+	TAILS,
+	TAIL_BYTES,
+	ID
+};
+
+/* Bytes of zeros at an array's end that are a long tail, if the user does not say. */
+#define TAIL_DEFAULT 64u
+/* Slots of the first table of groups. */
+#define FIRST_SLOTS 1024u
+
+static const struct hdb_option_spec options[] = {
+	{ "empty", NULL, "arrays of length zero" },
+	{ "zero", NULL, "arrays of one element or more, all zero or null" },
+	{ "constant", NULL, "arrays of two or more elements of a primitive type, all the same" },
+	{ "trailing-zeros", NULL,
+	  "arrays that end in a long run of zeros or nulls, but have something "
+	  "before" },
+	{ "min-tail", "BYTES", "what is a long run: bytes in the heap (64)" },
+	{ "by", "class|length|value",
+	  "what to group by: class; class and length; class, length and "
+	  "first element, only with --constant (as fine as the kind needs: --zero by length, --constant "
+	  "by value, else by class)" },
+	QUERY_POPULATION_OPTIONS("arrays"),
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_old_option old_options[] = { { "tails", "trailing-zeros" },
+						     { NULL, NULL } };
+
+static const struct hdb_column columns[] = {
+	{ "class", HDB_TYPE_TEXT, "class", "class of the arrays" },
+	{ "length", HDB_TYPE_COUNT, "length", "elements; not by class" },
+	{ "value", HDB_TYPE_TEXT, "value", "what every element is; only by value" },
+	{ "count", HDB_TYPE_COUNT, "arrays", "arrays in the group" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted",
+	  "what could be saved: with --trailing-zeros the bytes that the "
+	  "arrays would be smaller without their tails, else all their bytes; only with a kind" },
+	{ "empty", HDB_TYPE_COUNT, "empty",
+	  "arrays of length zero; like the following only without "
+	  "a kind" },
+	{ "empty_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "zero", HDB_TYPE_COUNT, "zero", "arrays of zeros or nulls only" },
+	{ "zero_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "constant", HDB_TYPE_COUNT, "constant",
+	  "arrays of two or more elements of a primitive type, "
+	  "all the same, zeros included" },
+	{ "constant_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "tails", HDB_TYPE_COUNT, "tails",
+	  "arrays that end in a long run of zeros or nulls, but have "
+	  "something before" },
+	{ "tail_bytes", HDB_TYPE_BYTES, "bytes", "what they would be smaller without it" },
+	{ "id", HDB_TYPE_ID, "id", "an array of the group, the first by ID" },
+};
+
+static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
+	{ "arrays", HDB_TYPE_COUNT, "arrays", "arrays that were looked at" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "found", HDB_TYPE_COUNT, "found",
+	  "arrays of the kind that was asked for; all without one" },
+	{ "found_shallow", HDB_TYPE_BYTES, "found bytes", "their bytes" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "the sum of the column; only with a kind" },
+	{ "without_content", HDB_TYPE_COUNT, "without content",
+	  "arrays whose elements the dump lacks; "
+	  "they are of no kind but empty" },
+	QUERY_COVERAGE_FACTS,
+};
+
+enum kind { ANY, KIND_EMPTY, KIND_ZERO, KIND_CONSTANT, KIND_TAILS, KINDS };
+enum by { BY_CLASS, BY_LENGTH, BY_VALUE };
+
+/* What is told of one array, from the threads to the one that counts. */
+struct found {
+	uint64_t length, value, shallow_bytes, tail_bytes;
+	uint32_t ix, class_no;
+	bool is_kind[KINDS];
+	bool has_content;
+	bool is_short_tail; /* zeros at the end, but fewer than --min-tail */
+};
+
+struct group {
+	uint64_t length, value;
+	uint64_t count[KINDS]; /* of ANY: all; 0: free slot */
+	uint64_t bytes[KINDS]; /* of KIND_TAILS: of the tails */
+	uint64_t wasted;
+	uint32_t class_no;
+	uint32_t first_ix;
+};
+
+struct arrays {
+	enum kind kind;
+	enum by by;
+	uint64_t min_tail;
+	uint8_t *is_class;     /* by class number: wanted; NULL: all */
+	uint8_t *reachable;    /* of the block that is taken */
+	struct query *q;       /* while arrays are read */
+	struct base_big table; /* struct group */
+	uint64_t slots, used;
+	uint64_t at;
+	uint64_t looked, looked_bytes, without;
+	uint64_t others, other_bytes; /* unreachable */
+	struct query_cut short_tails;
+};
+
+/* ---- reading, on all threads ---- */
+
+static int examine(const struct arrays *a, struct base_view *view, uint64_t offset,
+		   const struct heap_block *objects, uint32_t i, struct found *out,
+		   struct hdb_error *err)
+{
+	const uint64_t length = objects->length[i];
+	struct heap *heap = a->q->heap;
+	struct query_array_facts array;
+	int r = query_array_facts(heap, view, offset, &array, err);
+
+	*out = (struct found){
+		.ix = objects->first_ix + i,
+		.class_no = objects->class_no[i],
+		.length = length,
+		.shallow_bytes = objects->shallow[i],
+		.is_kind = { [ANY] = true },
+		.has_content = r == HDB_OK || length == 0,
+	};
+	out->is_kind[KIND_EMPTY] = length == 0;
+	if (r != HDB_OK || !length)
+		return r < 0 ? r : HDB_OK;
+	out->value = array.value;
+	out->is_kind[KIND_ZERO] = array.is_zero;
+	out->is_kind[KIND_CONSTANT] = array.is_constant;
+	if (array.is_zero || array.tail_count > length)
+		return HDB_OK;
+	out->tail_bytes = out->shallow_bytes - heap_shallow(heap, out->class_no,
+							    objects->kind[i] | objects->embedded[i],
+							    length - array.tail_count);
+	out->is_kind[KIND_TAILS] = array.tail_count && out->tail_bytes >= a->min_tail;
+	out->is_short_tail = out->tail_bytes && !out->is_kind[KIND_TAILS];
+	return HDB_OK;
+}
+
+static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct arrays *a = ctx;
+	const struct heap_block *objects = block->objects;
+	struct base_view view = { .src = a->q->heap->source };
+	int r = heap_read_offsets(a->q->heap, block->block_no, block->values, err);
+
+	heap_want_ahead(a->q->heap, block->block_no);
+	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+		struct found found;
+
+		if ((objects->kind[i] != STORE_OBJECT_ARRAY &&
+		     objects->kind[i] != STORE_PRIMITIVE_ARRAY) ||
+		    (a->is_class && !a->is_class[objects->class_no[i]]))
+			continue;
+		r = examine(a, &view, block->values[i], objects, i, &found, err);
+		if (r == HDB_OK)
+			r = base_vec_push(&block->bytes[0], &found, sizeof(found), err);
+	}
+	return r;
+}
+
+/* ---- counting, on the calling thread ---- */
+
+static uint64_t hash_of(const struct group *g)
+{
+	const uint64_t seed = base_hash_seed();
+
+	return base_hash(base_hash(g->length << 32 ^ g->class_no, seed) ^ g->value, seed);
+}
+
+static struct group *find_slot(struct group *table, uint64_t slots, const struct group *key)
+{
+	uint64_t at = hash_of(key) & (slots - 1);
+
+	while (table[at].count[ANY] &&
+	       (table[at].class_no != key->class_no || table[at].length != key->length ||
+		table[at].value != key->value))
+		at = (at + 1) & (slots - 1);
+	return &table[at];
+}
+
+static int grow(struct query *q, struct arrays *a, struct hdb_error *err)
+{
+	const uint64_t slots = a->slots ? a->slots * 2 : FIRST_SLOTS;
+	const struct group *old = a->table.data;
+	struct base_big table = { 0 };
+	int r;
+
+	/* Both tables are there while one is copied to the other. */
+	if (slots * sizeof(*old) / 2 * 3 > q->work->memory_bytes)
+		return hdb_fail(err, HDB_ELIMIT,
+				"%" PRIu64 " groups of arrays do not fit in the "
+				"memory budget of %" PRIu64 " bytes; --memory gives more, --by "
+				"class needs less",
+				a->used, q->work->memory_bytes);
+	r = base_big_alloc(q->work, &table, slots * sizeof(*old), "groups of arrays", err);
+	if (r < 0)
+		return r;
+	for (uint64_t i = 0; i < a->slots; i++)
+		if (old[i].count[ANY])
+			*find_slot(table.data, slots, &old[i]) = old[i];
+	base_big_free(q->work, &a->table);
+	a->table = table;
+	a->slots = slots;
+	return HDB_OK;
+}
+
+static int add(struct query *q, struct arrays *a, const struct found *f, struct hdb_error *err)
+{
+	const struct group key = {
+		.class_no = f->class_no,
+		.length = a->by >= BY_LENGTH ? f->length : 0,
+		.value = a->by == BY_VALUE ? f->value : 0,
+	};
+	struct group *g;
+	int r = a->used >= a->slots / 4 * 3 ? grow(q, a, err) : HDB_OK;
+
+	if (r < 0)
+		return r;
+	g = find_slot(a->table.data, a->slots, &key);
+	if (!g->count[ANY]) {
+		*g = key;
+		g->first_ix = f->ix;
+		a->used++;
+	}
+	for (unsigned k = 0; k < KINDS; k++) {
+		g->count[k] += f->is_kind[k];
+		if (f->is_kind[k])
+			g->bytes[k] += k == KIND_TAILS ? f->tail_bytes : f->shallow_bytes;
+	}
+	g->wasted += a->kind == KIND_TAILS ? f->tail_bytes : f->shallow_bytes;
+	return HDB_OK;
+}
+
+static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct arrays *a = ctx;
+	const struct found *found = block->bytes[0].data;
+	int r = derive_reachable_block(a->q->derive, block->block_no, a->reachable, err);
+
+	for (size_t i = 0; i < block->bytes[0].count && r == HDB_OK; i++) {
+		const bool reachable = a->reachable[found[i].ix - block->objects->first_ix];
+
+		a->others += !reachable;
+		a->other_bytes += reachable ? 0 : found[i].shallow_bytes;
+		if (!query_counts(a->q, reachable))
+			continue;
+		a->short_tails.objects += found[i].is_short_tail;
+		a->short_tails.bytes += found[i].is_short_tail ? found[i].tail_bytes : 0;
+		a->looked++;
+		a->looked_bytes += found[i].shallow_bytes;
+		a->without += !found[i].has_content;
+		if (found[i].is_kind[a->kind])
+			r = add(a->q, a, &found[i], err);
+	}
+	return r;
+}
+
+/*
+ * Largest waste first, then by class, length and value, so that the order does not depend on the
+ * hash.
+ */
+static int compare(const void *left, const void *right)
+{
+	const struct group *x = left, *y = right;
+
+	if (x->wasted != y->wasted)
+		return x->wasted > y->wasted ? -1 : 1;
+	if (x->class_no != y->class_no)
+		return x->class_no < y->class_no ? -1 : 1;
+	if (x->length != y->length)
+		return x->length < y->length ? -1 : 1;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
+{
+	struct group *table;
+	int r = heap_open_dump(q->heap, err);
+
+	if (r == HDB_OK && q->heap->object_count) {
+		a->reachable = malloc(STORE_BLOCK_OBJECTS);
+		if (!a->reachable)
+			return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
+		/* Builds what tells them apart, before the stage begins. */
+		r = derive_reachable_block(q->derive, 0, a->reachable, err);
+	}
+	a->q = q;
+	if (r == HDB_OK)
+		r = derive_each_block(q->derive, "reading arrays", true, make, take, a, err);
+	q->total = 0;
+	table = a->table.data;
+	for (uint64_t i = 0; i < a->slots; i++)
+		if (table[i].count[ANY])
+			table[q->total++] = table[i];
+	if (q->total)
+		qsort(table, q->total, sizeof(*table), compare);
+	return r;
+}
+
+/* ---- the query ---- */
+
+static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
+{
+	static const struct {
+		const char *name;
+		enum by by;
+	} kinds[KINDS] = {
+		{ "", BY_CLASS },         { "empty", BY_CLASS },          { "zero", BY_LENGTH },
+		{ "constant", BY_VALUE }, { "trailing-zeros", BY_CLASS },
+	};
+	static const char *const names[] = { "class", "length", "value" };
+	const char *by = query_option(q, "by");
+	unsigned n = 0;
+
+	for (unsigned k = 1; k < KINDS; k++) {
+		if (!query_option(q, kinds[k].name))
+			continue;
+		a->kind = (enum kind)k;
+		n++;
+	}
+	if (n > 1)
+		return hdb_fail(err, HDB_EUSAGE,
+				"only one of --empty, --zero, --constant, --trailing-zeros");
+	a->by = kinds[a->kind].by;
+	for (n = 0; by && n < 3 && strcmp(by, names[n]) != 0; n++)
+		;
+	if (n == 3 || (by && n == BY_VALUE && a->kind != KIND_CONSTANT))
+		return hdb_fail(err, HDB_EUSAGE,
+				"--by must be class, length or, with --constant, "
+				"value, not \"%s\"",
+				by);
+	if (by)
+		a->by = (enum by)n;
+	return HDB_OK;
+}
+
+static int choose_columns(struct query *q, const struct arrays *a, struct hdb_error *err)
+{
+	if (a->kind == ANY)
+		return query_choose(
+			q,
+			a->by == BY_CLASS ?
+				"class,count,shallow,empty,empty_bytes,"
+				"zero,zero_bytes,constant,constant_bytes,tails,tail_bytes" :
+				"class,length,count,shallow,empty,empty_bytes,zero,zero_bytes,"
+				"constant,constant_bytes,tails,tail_bytes",
+			err);
+	return query_choose(q,
+			    a->by == BY_CLASS  ? "class,count,shallow,wasted,id" :
+			    a->by == BY_LENGTH ? "class,length,count,shallow,wasted,id" :
+						 "class,length,value,count,shallow,wasted,id",
+			    err);
+}
+
+static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *err)
+{
+	uint32_t *classes;
+	size_t count;
+	int r;
+
+	if (!q->args->target_count)
+		return HDB_OK;
+	r = query_classes(q, q->args->targets[0], false, &classes, &count, err);
+	if (r != HDB_OK)
+		return r;
+	a->is_class = calloc((size_t)q->heap->class_count + 1, 1);
+	for (size_t i = 0; a->is_class && i < count; i++)
+		a->is_class[classes[i]] = 1;
+	free(classes);
+	return a->is_class ? HDB_OK : hdb_fail_memory(err, "classes", q->heap->class_count);
+}
+
+static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *err)
+{
+	const struct group *groups = a->table.data;
+	uint64_t count = 0, bytes = 0, wasted = 0;
+	int r = query_zeroed(q, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "arrays", a->looked, err);
+
+	for (uint64_t i = 0; i < q->total; i++) {
+		count += groups[i].count[ANY];
+		bytes += groups[i].bytes[ANY];
+		wasted += groups[i].wasted;
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", a->looked_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "found", count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "found_shallow", bytes, err);
+	if (r == HDB_OK && a->kind != ANY)
+		r = query_fact(q, "wasted", wasted, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, a->others, a->other_bytes, err);
+	/* Without a kind the arrays are in the rows, but not in the columns of tails. */
+	if (r == HDB_OK && a->kind == ANY && a->short_tails.objects)
+		r = query_cut(q, NULL, err,
+			      "from the columns of tails %" PRIu64 " that are shorter "
+			      "than %" PRIu64 " bytes (--min-tail)",
+			      a->short_tails.objects, a->min_tail);
+	if (r == HDB_OK && a->kind == KIND_TAILS)
+		r = query_cut(q, &a->short_tails, err,
+			      "tails that are shorter than %" PRIu64 " bytes, "
+			      "with their bytes (--min-tail)",
+			      a->min_tail);
+	return r == HDB_OK ? query_fact(q, "without_content", a->without, err) : r;
+}
+
+static int open_arrays(struct query *q, struct hdb_error *err)
+{
+	struct arrays *a = calloc(1, sizeof(*a));
+	int r;
+
+	q->state = a;
+	if (!a)
+		return hdb_fail_memory(err, "arrays", sizeof(*a));
+	r = query_targets(q, 0, 1, err);
+	if (r == HDB_OK)
+		r = read_kind(q, a, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	a->short_tails.rows = QUERY_NOT_COUNTED;
+	if (r == HDB_OK)
+		r = query_number(q, "min-tail", 1, UINT64_MAX, TAIL_DEFAULT, &a->min_tail, err);
+	if (r == HDB_OK)
+		r = choose_columns(q, a, err);
+	if (r == HDB_OK)
+		r = choose_classes(q, a, err);
+	if (r == HDB_OK)
+		r = read_arrays(q, a, err);
+	return r == HDB_OK ? set_facts(q, a, err) : r;
+}
+
+static int set_value(struct query *q, const struct group *g, struct hdb_error *err)
+{
+	const struct heap_value value = {
+		.type = heap_class(q->heap, g->class_no)->element_type,
+		.bits = g->value,
+	};
+	char text[64];
+
+	query_value_text(&value, text, sizeof(text));
+	return query_set_text(q, VALUE, text, err);
+}
+
+static int next_array(struct query *q, struct hdb_error *err)
+{
+	struct arrays *a = q->state;
+	const struct group *g;
+	const char *name;
+	int r;
+
+	if (a->at == q->total)
+		return HDB_END;
+	g = (const struct group *)a->table.data + a->at;
+	a->at++;
+	name = heap_class_name(q->heap, g->class_no);
+	query_lend_text(q, CLASS, name, strlen(name));
+	query_set(q, LENGTH, g->length);
+	query_set(q, COUNT, g->count[ANY]);
+	query_set(q, SHALLOW, g->bytes[ANY]);
+	query_set(q, WASTED, g->wasted);
+	for (unsigned k = KIND_EMPTY; k < KINDS; k++) {
+		query_set(q, EMPTY + 2 * (k - KIND_EMPTY), g->count[k]);
+		query_set(q, EMPTY_BYTES + 2 * (k - KIND_EMPTY), g->bytes[k]);
+	}
+	r = query_set_id(q, ID, g->first_ix, err);
+	return r == HDB_OK ? set_value(q, g, err) : r;
+}
+
+static void close_arrays(struct query *q)
+{
+	struct arrays *a = q->state;
+
+	if (!a)
+		return;
+	base_big_free(q->work, &a->table);
+	free(a->is_class);
+	free(a->reachable);
+	free(a);
+}
+
+const struct query_def query_arrays = {
+	.spec = {
+		.name = "arrays",
+		.group = "waste", .example = "--trailing-zeros",
+		.targets = "[PATTERN]",
+		.summary = "arrays that are empty, all zero, of one value, or have trailing zeros",
+		.options = options, .old_options = old_options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_arrays, .next = next_array, .close = close_arrays,
+};

@@ -1,0 +1,450 @@
+/*
+ * queries/waste/q_duplicates.c - strings, or primitive arrays, that are there more than once, what
+ * their copies cost and who holds them.
+ *
+ * Equal ones lie side by side once all are sorted by hash (contents.h); of each run only 32 bytes
+ * are kept. Texts and holders are looked up when a row is given.
+ */
+#include "base/sort.h"
+#include "heap/values/string_scan.h"
+#include "heap/values/values.h"
+#include "query/contents.h"
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "query/holders.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WASTED, COUNT, ARRAYS, CLASS, LENGTH, TOTAL, TEXT, HOLDER, HELD, REFERENCES, ID };
+
+/* Bytes of a text that are shown; the rest is told by its length. */
+#define TEXT_MAX 512u
+/* Elements of an array that are shown. */
+#define SHOWN_ELEMENTS 8u
+#define HOLDER_MAX 1200
+/* Copies between two looks at the cancel flag. */
+#define STEP_COPIES 4096
+
+static const struct hdb_option_spec options[] = {
+	{ "strings", NULL, "strings (what is looked at unless --arrays is given)" },
+	{ "arrays", NULL, "arrays of primitive type; PATTERN says of which classes" },
+	{ "min-count", "N", "what is there at least N times (2)" },
+	{ "min-wasted", "BYTES", "what wastes at least so much (0)" },
+	QUERY_POPULATION_OPTIONS("strings or arrays"),
+	{ "no-holders", NULL,
+	  "do not look who holds them: one pass that builds no table of referrers" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "wasted", HDB_TYPE_BYTES, "wasted",
+	  "bytes of all copies but one: of the String objects, and "
+	  "of their arrays, each counted once however many share it; one array, the smallest, is "
+	  "kept, and arrays of which a string uses a part only are left out" },
+	{ "count", HDB_TYPE_COUNT, "copies", "objects with this content" },
+	{ "arrays", HDB_TYPE_COUNT, "arrays", "distinct arrays that hold it" },
+	{ "class", HDB_TYPE_TEXT, "class", "class of the first copy" },
+	{ "length", HDB_TYPE_COUNT, "length", "UTF-16 units of the text, elements of the array" },
+	{ "total", HDB_TYPE_BYTES, "total", "bytes of all copies and their arrays" },
+	{ "text", HDB_TYPE_TEXT, "text",
+	  "the text, its first 512 bytes; of arrays the first elements" },
+	{ "holder", HDB_TYPE_TEXT, "held by",
+	  "the field, or class of arrays, that most references "
+	  "to copies come from" },
+	{ "held", HDB_TYPE_COUNT, "times", "references that come from there" },
+	{ "references", HDB_TYPE_COUNT, "of",
+	  "all references to copies; an array counts once for a copy" },
+	{ "id", HDB_TYPE_ID, "id", "a copy, the first by ID" },
+};
+
+static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
+	{ "objects", HDB_TYPE_COUNT, "objects", "strings or arrays that were compared" },
+	{ "contents", HDB_TYPE_COUNT, "contents", "distinct contents among them" },
+	{ "duplicated", HDB_TYPE_COUNT, "duplicated",
+	  "contents that are there often enough to be "
+	  "listed" },
+	{ "copies", HDB_TYPE_COUNT, "copies",
+	  "objects that could go: all listed copies but one of "
+	  "each" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of these, the sum of the column" },
+	{ "total", HDB_TYPE_BYTES, "total",
+	  "bytes of all copies that are listed, and their arrays: the sum of "
+	  "the column" },
+	{ "heap", HDB_TYPE_BYTES, "heap", "shallow size of all objects that count, of any class" },
+	{ "without_content", HDB_TYPE_COUNT, "without content",
+	  "objects whose content the dump lacks" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* Objects of one content. */
+struct group {
+	uint64_t first;  /* in the records */
+	uint64_t wasted; /* bytes */
+	uint64_t total;  /* bytes */
+	uint32_t count;
+	uint32_t arrays;
+};
+
+struct duplicates {
+	struct query_contents contents;
+	struct query_holders holders;
+	bool of_arrays, has_holders;
+	uint8_t *is_class;
+	uint64_t min_count, min_wasted;
+	struct base_big groups;
+	struct base_big order; /* struct base_sort_key: groups as they are given */
+	uint64_t group_count, distinct;
+	struct query_cut rare, thrifty; /* contents with fewer copies; that waste less */
+	uint64_t at;
+	char *text; /* TEXT_MAX + 1 */
+};
+
+/* ---- grouping ---- */
+
+/* Counts distinct contents and those that are there often enough; *longest is their longest run. */
+static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest)
+{
+	*groups = *longest = 0;
+	for (uint64_t i = 0; i < d->contents.count;) {
+		const uint64_t to = query_contents_run(&d->contents, i), n = to - i;
+
+		d->distinct++;
+		*groups += n >= d->min_count;
+		/* What is there once is no duplicate. */
+		if (n > 1 && n < d->min_count) {
+			d->rare.rows++;
+			d->rare.objects += n;
+		}
+		if (n >= d->min_count && n > *longest)
+			*longest = n;
+		i = to;
+	}
+}
+
+static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, uint32_t *spare,
+		       struct hdb_error *err)
+{
+	const struct query_content *records = d->contents.records.data;
+	struct group *groups = d->groups.data;
+	struct query_copies copies;
+	uint64_t looked = 0;
+	int r = HDB_OK;
+
+	base_stage(q->work, "comparing", d->contents.count, "objects");
+	for (uint64_t i = 0; i < d->contents.count && r == HDB_OK;) {
+		const uint64_t to = query_contents_run(&d->contents, i);
+		struct group *g = &groups[d->group_count];
+
+		if (to - i >= d->min_count) {
+			*g = (struct group){ .first = i, .count = (uint32_t)(to - i) };
+			r = query_copies_measure(q, records + i, g->count, d->of_arrays, nodes,
+						 spare, &copies, err);
+			g->wasted = copies.wasted;
+			g->total = copies.total;
+			g->arrays = copies.arrays;
+			d->group_count += g->wasted >= d->min_wasted;
+			if (g->wasted < d->min_wasted) {
+				d->thrifty.rows++;
+				d->thrifty.objects += g->count;
+				d->thrifty.bytes += g->total;
+			}
+			looked += g->count;
+		}
+		if (r == HDB_OK && looked >= STEP_COPIES) {
+			looked = 0;
+			r = base_step(q->work, i, err);
+		}
+		i = to;
+	}
+	return r;
+}
+
+/* Most wasted first, then by ID. */
+static int order_groups(struct query *q, struct duplicates *d, struct hdb_error *err)
+{
+	const struct query_content *records = d->contents.records.data;
+	const struct group *groups = d->groups.data;
+	const uint64_t bytes = (d->group_count + 1) * sizeof(struct base_sort_key);
+	struct base_big spare = { 0 };
+	struct base_sort_key *keys;
+	int r = base_big_alloc(q->work, &d->order, bytes, "duplicates", err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &spare, bytes, "duplicates", err);
+	keys = d->order.data;
+	for (uint64_t i = 0; i < d->group_count && r == HDB_OK; i++)
+		keys[i] = (struct base_sort_key){ records[groups[i].first].ix, (uint32_t)i };
+	if (r == HDB_OK)
+		base_sort_keys(keys, spare.data, d->group_count);
+	for (uint64_t i = 0; i < d->group_count && r == HDB_OK; i++)
+		keys[i].key = ~groups[keys[i].node].wasted;
+	if (r == HDB_OK)
+		base_sort_keys(keys, spare.data, d->group_count);
+	base_big_free(q->work, &spare);
+	return r;
+}
+
+static int group_contents(struct query *q, struct duplicates *d, struct hdb_error *err)
+{
+	struct base_big nodes = { 0 }, spare = { 0 };
+	uint64_t groups, longest;
+	int r;
+
+	count_runs(d, &groups, &longest);
+	r = base_big_alloc(q->work, &d->groups, (groups + 1) * sizeof(struct group), "duplicates",
+			   err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err);
+	if (r == HDB_OK)
+		r = make_groups(q, d, nodes.data, spare.data, err);
+	base_big_free(q->work, &nodes);
+	base_big_free(q->work, &spare);
+	return r == HDB_OK ? order_groups(q, d, err) : r;
+}
+
+static int set_facts(struct query *q, const struct duplicates *d, struct hdb_error *err)
+{
+	const struct group *groups = d->groups.data;
+	uint64_t copies = 0, wasted = 0, total = 0;
+	int r = query_zeroed(q, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", d->contents.count, err);
+
+	for (uint64_t i = 0; i < d->group_count; i++) {
+		copies += groups[i].count - 1;
+		wasted += groups[i].wasted;
+		total += groups[i].total;
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "contents", d->distinct, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "duplicated", d->group_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "copies", copies, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "wasted", wasted, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "total", total, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "heap", d->contents.heap_bytes, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, d->contents.unreachable_count,
+					   d->contents.unreachable_bytes, err);
+	if (r == HDB_OK)
+		r = query_cut(q, &d->rare, err,
+			      "what is there more than once, but fewer than %" PRIu64
+			      " times (--min-count)",
+			      d->min_count);
+	if (r == HDB_OK)
+		r = query_cut(q, &d->thrifty, err,
+			      "what wastes fewer than %" PRIu64 " bytes (--min-wasted)",
+			      d->min_wasted);
+	return r == HDB_OK ? query_fact(q, "without_content", d->contents.without, err) : r;
+}
+
+/* ---- the query ---- */
+
+/* Which array classes PATTERN names. */
+static int choose_classes(struct query *q, struct duplicates *d, struct hdb_error *err)
+{
+	uint32_t *classes;
+	size_t count;
+	int r;
+
+	if (!q->args->target_count)
+		return HDB_OK;
+	if (!d->of_arrays)
+		return hdb_fail(err, HDB_EUSAGE, "a pattern is for --arrays");
+	r = query_classes(q, q->args->targets[0], false, &classes, &count, err);
+	if (r != HDB_OK)
+		return r;
+	d->is_class = calloc((size_t)q->heap->class_count + 1, 1);
+	for (size_t i = 0; d->is_class && i < count; i++)
+		d->is_class[classes[i]] = 1;
+	free(classes);
+	return d->is_class ? HDB_OK : hdb_fail_memory(err, "classes", q->heap->class_count);
+}
+
+static int read_options(struct query *q, struct duplicates *d, struct hdb_error *err)
+{
+	int r = query_targets(q, 0, 1, err);
+
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	d->of_arrays = query_option(q, "arrays") != NULL;
+	d->has_holders = !query_option(q, "no-holders");
+	if (r == HDB_OK && d->of_arrays && query_option(q, "strings"))
+		r = hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
+	if (r == HDB_OK)
+		r = query_number(q, "min-count", 2, UINT32_MAX, 2, &d->min_count, err);
+	if (r == HDB_OK)
+		r = query_number(q, "min-wasted", 0, UINT64_MAX, 0, &d->min_wasted, err);
+	if (r == HDB_OK)
+		r = choose_classes(q, d, err);
+	if (r == HDB_OK && d->of_arrays)
+		return query_choose(
+			q,
+			d->has_holders ?
+				"wasted,count,class,length,text,holder,held,references,id" :
+				"wasted,count,class,length,text,id",
+			err);
+	return r != HDB_OK ?
+		       r :
+		       query_choose(q,
+				    d->has_holders ?
+					    "wasted,count,arrays,length,total,text,holder,held,"
+					    "references,id" :
+					    "wasted,count,arrays,length,total,text,id",
+				    err);
+}
+
+static int open_duplicates(struct query *q, struct hdb_error *err)
+{
+	struct duplicates *d = calloc(1, sizeof(*d));
+	struct query_contents_options wanted = { 0 };
+	int r;
+
+	q->state = d;
+	if (d) {
+		d->text = malloc(TEXT_MAX + 1);
+		d->rare.bytes = QUERY_NOT_COUNTED;
+	}
+	if (!d || !d->text)
+		return hdb_fail_memory(err, "duplicates", TEXT_MAX);
+	r = read_options(q, d, err);
+	if (r != HDB_OK)
+		return r;
+	wanted.kind = d->of_arrays ? QUERY_ARRAYS : QUERY_TEXTS;
+	wanted.population = q->population;
+	wanted.is_class = d->is_class;
+	if (d->has_holders)
+		r = query_holders_begin(q, &d->holders, q->population != QUERY_OF_REACHABLE, err);
+	if (r == HDB_OK)
+		r = query_contents_read(q, &wanted, &d->contents, err);
+	if (r == HDB_OK)
+		r = group_contents(q, d, err);
+	q->total = d->group_count;
+	return r == HDB_OK ? set_facts(q, d, err) : r;
+}
+
+static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_string string;
+	size_t size;
+	int r = heap_string_one(q->heap, ix, &string, err);
+
+	if (r != HDB_OK)
+		return r;
+	r = heap_chars_utf8(&q->heap->view, &string.chars, d->text, TEXT_MAX + 1, &size, NULL, err);
+	query_set(q, LENGTH, string.chars.count);
+	return r == HDB_OK ? query_set_text_n(q, TEXT, d->text, size, err) : r;
+}
+
+static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
+{
+	uint64_t bits[SHOWN_ELEMENTS], done;
+	struct heap_value value = { 0 };
+	struct heap_object object;
+	size_t used = 0;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	if (r == HDB_OK)
+		r = heap_elements(q->heap, ix, 0, SHOWN_ELEMENTS, bits, &value.type, &done, err);
+	if (r < 0)
+		return r;
+	for (uint64_t i = 0; i < done; i++) {
+		char text[64];
+
+		value.bits = bits[i];
+		query_value_text(&value, text, sizeof(text));
+		used += (size_t)snprintf(d->text + used, TEXT_MAX - used, "%s%s", i ? ", " : "",
+					 text);
+	}
+	query_set(q, LENGTH, object.length);
+	return query_format(q, TEXT, err, "[%.*s%s]", (int)used, d->text,
+			    object.length > done ? ", ..." : "");
+}
+
+static int set_holder(struct query *q, struct duplicates *d, const struct group *g,
+		      struct hdb_error *err)
+{
+	const struct query_content *records = d->contents.records.data;
+	char holder[HOLDER_MAX];
+	uint64_t held;
+	int r = HDB_OK;
+
+	query_holders_clear(&d->holders);
+	for (uint64_t i = g->first; i < g->first + g->count && r == HDB_OK; i++) {
+		r = query_holders_add(q, &d->holders, records[i].ix, err);
+		if (r == HDB_OK && (i - g->first) % STEP_COPIES == STEP_COPIES - 1)
+			r = base_step(q->work, d->at, err);
+	}
+	if (r == HDB_OK)
+		r = query_holders_top(q, &d->holders, holder, sizeof(holder), &held, err);
+	if (r < 0)
+		return r;
+	query_set(q, HELD, held);
+	query_set(q, REFERENCES, d->holders.references);
+	return query_set_text(q, HOLDER, holder, err);
+}
+
+static int next_duplicate(struct query *q, struct hdb_error *err)
+{
+	struct duplicates *d = q->state;
+	const struct base_sort_key *order = d->order.data;
+	const struct query_content *records = d->contents.records.data;
+	const struct group *g;
+	uint32_t ix;
+	int r;
+
+	if (d->at == d->group_count)
+		return HDB_END;
+	g = (const struct group *)d->groups.data + order[d->at++].node;
+	ix = records[g->first].ix;
+	query_set(q, WASTED, g->wasted);
+	query_set(q, COUNT, g->count);
+	query_set(q, ARRAYS, g->arrays);
+	query_set(q, TOTAL, g->total);
+	r = d->of_arrays ? set_array(q, d, ix, err) : set_string(q, d, ix, err);
+	if (r == HDB_OK)
+		r = query_set_class_of(q, CLASS, ix, err);
+	if (r == HDB_OK)
+		r = query_set_id(q, ID, ix, err);
+	return r == HDB_OK && d->has_holders ? set_holder(q, d, g, err) : r;
+}
+
+static void close_duplicates(struct query *q)
+{
+	struct duplicates *d = q->state;
+
+	if (!d)
+		return;
+	query_contents_release(q, &d->contents);
+	query_holders_release(&d->holders);
+	base_big_free(q->work, &d->groups);
+	base_big_free(q->work, &d->order);
+	free(d->is_class);
+	free(d->text);
+	free(d);
+}
+
+const struct query_def query_duplicates = {
+	.spec = {
+		.name = "duplicates", .aliases = "duplicate-strings",
+		.group = "waste", .example = "",
+		.targets = "[PATTERN]",
+		.summary = "duplicate strings or primitive arrays: what the copies waste, what holds them",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
+};

@@ -1,0 +1,436 @@
+/*
+ * queries/waste/q_finalizers.c - objects with a finalizer: those that wait to become garbage, those
+ * that are garbage and queue for the finalizer thread, the one that is being finalized.
+ *
+ * The state is read off each reference's own fields, so that no list of the heap is followed.
+ */
+#include "base/sort.h"
+#include "heap/values/values.h"
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "queries/queries.h"
+#include "query/reference_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATE, CLASS, LABEL, COUNT, SHALLOW, RETAINED, LEVEL, FINALIZER, ID };
+
+static const struct hdb_option_spec options[] = {
+	{ "objects", NULL, "the objects one by one, in order of their finalizers' IDs" },
+	{ "state", "registered|queued|running|finalized", "only those in this state" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "state", HDB_TYPE_TEXT, "state",
+	  "registered: its finalizer has not been called for; queued: "
+	  "it waits for the finalizer thread; running: it was taken from the queue and is being "
+	  "finalized; finalized: done, the object is gone" },
+	{ "class", HDB_TYPE_TEXT, "class", "class of the object" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is; only with --objects" },
+	{ "count", HDB_TYPE_COUNT, "objects", "objects in this state; not with --objects" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this "
+	  "object; only with --objects, null while the table is not built" },
+	{ "reached", HDB_TYPE_TEXT, "reached",
+	  "how a root reaches the object at best: strongly, softly, "
+	  "weakly, by a finalizer (nothing else keeps it), unreachable; only with --objects" },
+	{ "finalizer", HDB_TYPE_ID, "finalizer",
+	  "the reference that has the object finalized; only with "
+	  "--objects" },
+	{ "id", HDB_TYPE_ID, "id", "the object, or one of the group" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "registered", HDB_TYPE_COUNT, "registered",
+	  "objects whose finalizer has not been called for" },
+	{ "queued", HDB_TYPE_COUNT, "queued", "objects that wait for the finalizer thread" },
+	{ "running", HDB_TYPE_COUNT, "running", "objects that are being finalized" },
+	{ "finalized", HDB_TYPE_COUNT, "finalized", "references whose object was finalized" },
+	{ "kept", HDB_TYPE_COUNT, "kept by finalizers",
+	  "objects of any class that only finalizers keep" },
+	{ "kept_shallow", HDB_TYPE_BYTES, "kept bytes", "their bytes" },
+	{ "thread", HDB_TYPE_ID, "finalizer thread", "the thread that calls finalizers" },
+	QUERY_COVERAGE_FACTS,
+};
+
+enum state { REGISTERED, QUEUED, RUNNING, FINALIZED, STATES };
+static const char *const state_names[STATES] = { "registered", "queued", "running", "finalized" };
+
+/* The classes that tell, and their fields: the JDK's, and Android's. */
+static const char queue_class[] = "java.lang.ref.ReferenceQueue";
+static const char reference_class[] = "java.lang.ref.Reference";
+static const char jdk_finalizer[] = "java.lang.ref.Finalizer";
+static const char android_finalizer[] = "java.lang.ref.FinalizerReference";
+static const char *const thread_classes[] = {
+	"java.lang.ref.Finalizer$FinalizerThread",
+	"java.lang.Daemons$FinalizerDaemon",
+};
+
+/* A finalizer. */
+struct item {
+	uint32_t object; /* HEAP_NONE: none any more */
+	uint32_t finalizer;
+	uint8_t state;
+};
+
+struct group {
+	uint64_t count, bytes;
+	uint32_t class_no; /* HEAP_NONE: of none */
+	uint32_t object;   /* the first of them */
+	uint8_t state;
+};
+
+struct finalizers {
+	struct query_reference_list list;
+	struct base_vec items;  /* struct item */
+	struct base_vec groups; /* struct group */
+	uint64_t enqueued_id;   /* ReferenceQueue.ENQUEUED; 0: none */
+	bool is_list;
+	size_t at;
+};
+
+/* ---- states ---- */
+
+static int static_object(struct query *q, const char *class, const char *name, uint64_t *id,
+			 struct hdb_error *err)
+{
+	const uint32_t no = heap_class_by_name(q->heap, class, 0);
+	struct heap_fields fields;
+	char text[32];
+	int r = HDB_OK;
+
+	*id = 0;
+	if (no == HEAP_NONE)
+		return HDB_OK;
+	heap_statics_begin(q->heap, no, &fields);
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		if (fields.value.type != HPROF_OBJECT)
+			continue;
+		r = heap_text(q->heap, fields.field.name_text, text, sizeof(text), err);
+		if (r == HDB_OK && strcmp(text, name) == 0)
+			*id = fields.value.bits;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/* A reference field's raw ID, 0 if there is no such field. */
+static int field_id(struct query *q, uint32_t ix, const char *class, const char *name, uint64_t *id,
+		    struct hdb_error *err)
+{
+	struct heap_value value = { 0 };
+	const int r = heap_field_value(q->heap, ix, class, name, &value, err);
+
+	*id = r == HDB_OK && value.type == HPROF_OBJECT ? value.bits : 0;
+	return r < 0 ? r : HDB_OK;
+}
+
+/*
+ * A JDK's Finalizer is linked to itself by `next` when it is taken from the queue, and cleared
+ * afterwards; while it is in the queue its `queue` is ReferenceQueue.ENQUEUED. Android moves the
+ * object from `referent` to `zombie`.
+ */
+static int add_item(struct query *q, struct finalizers *f, const struct query_reference *ref,
+		    struct hdb_error *err)
+{
+	struct item item = { .object = ref->referent, .finalizer = ref->ix, .state = REGISTERED };
+	uint64_t own_id, queue_id = 0, next_id = 0, zombie_id = 0;
+	int r = heap_id(q->heap, ref->ix, &own_id, err);
+
+	if (r == HDB_OK)
+		r = field_id(q, ref->ix, reference_class, "queue", &queue_id, err);
+	if (r == HDB_OK)
+		r = field_id(q, ref->ix, jdk_finalizer, "next", &next_id, err);
+	if (r == HDB_OK)
+		r = field_id(q, ref->ix, android_finalizer, "zombie", &zombie_id, err);
+	if (r < 0)
+		return r;
+	if (zombie_id) {
+		item.state = QUEUED;
+		r = heap_find(q->heap, zombie_id, &item.object, err);
+		if (r == HDB_NOTFOUND)
+			item.object = HEAP_NONE;
+	} else if (item.object == HEAP_NONE) {
+		item.state = FINALIZED;
+	} else if (next_id == own_id) {
+		item.state = RUNNING;
+	} else if (queue_id && queue_id == f->enqueued_id) {
+		item.state = QUEUED;
+	}
+	return r < 0 ? r : base_vec_push(&f->items, &item, sizeof(item), err);
+}
+
+static int find_items(struct query *q, struct finalizers *f, struct hdb_error *err)
+{
+	const struct query_reference *refs = f->list.refs.data;
+	int r = static_object(q, queue_class, "ENQUEUED", &f->enqueued_id, err);
+
+	for (uint64_t i = 0; i < f->list.count && r == HDB_OK; i++) {
+		if (refs[i].strength != STORE_FINALIZER)
+			continue;
+		r = add_item(q, f, &refs[i], err);
+		if (r == HDB_OK && i % 4096 == 0)
+			r = base_step(q->work, i, err);
+	}
+	return r;
+}
+
+/* ---- facts ---- */
+
+static int set_thread(struct query *q, struct hdb_error *err)
+{
+	struct heap_object object;
+	int r = HDB_OK;
+	uint64_t id;
+
+	for (uint64_t i = 0; i < store_record_count(q->heap->store, STORE_THREADS) && r == HDB_OK;
+	     i++) {
+		struct store_thread thread;
+		const char *name;
+
+		r = store_record(q->heap->store, STORE_THREADS, sizeof(thread), i, &thread, err);
+		if (r != HDB_OK || thread.ix >= q->heap->object_count)
+			continue;
+		r = heap_object(q->heap, thread.ix, &object, err);
+		if (r < 0)
+			break;
+		name = heap_class_name(q->heap, object.class_no);
+		if (strcmp(name, thread_classes[0]) != 0 && strcmp(name, thread_classes[1]) != 0)
+			continue;
+		r = heap_id(q->heap, thread.ix, &id, err);
+		return r == HDB_OK ? query_fact(q, "thread", id, err) : r;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int set_kept(struct query *q, const struct finalizers *f, struct hdb_error *err)
+{
+	uint64_t count = 0, bytes = 0;
+	int r = HDB_OK;
+
+	for (uint32_t ix = 0; ix < q->heap->object_count && r == HDB_OK; ix++) {
+		struct heap_object object;
+
+		if (query_reached_of(&f->list, ix) != QUERY_FINALLY)
+			continue;
+		r = heap_object(q->heap, ix, &object, err);
+		count++;
+		bytes += r == HDB_OK ? object.shallow_bytes : 0;
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "kept", count, err);
+	return r == HDB_OK ? query_fact(q, "kept_shallow", bytes, err) : r;
+}
+
+static int set_facts(struct query *q, const struct finalizers *f, struct hdb_error *err)
+{
+	const struct item *items = f->items.data;
+	uint64_t count[STATES] = { 0 }, others = 0, bytes = 0;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < f->items.count && r == HDB_OK; i++) {
+		struct heap_object object;
+
+		count[items[i].state]++;
+		if (items[i].object == HEAP_NONE ||
+		    query_reached_of(&f->list, items[i].object) != QUERY_UNREACHABLE)
+			continue;
+		r = heap_object(q->heap, items[i].object, &object, err);
+		others++;
+		bytes += r == HDB_OK ? object.shallow_bytes : 0;
+	}
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, others, bytes, err);
+	for (unsigned state = 0; state < STATES && r == HDB_OK; state++)
+		r = query_fact(q, state_names[state], count[state], err);
+	if (r == HDB_OK)
+		r = set_kept(q, f, err);
+	return r == HDB_OK ? set_thread(q, err) : r;
+}
+
+/* ---- rows ---- */
+
+/* Keeps the items in one state. */
+static int filter(struct query *q, struct finalizers *f, struct hdb_error *err)
+{
+	const char *wanted = query_option(q, "state");
+	struct item *items = f->items.data;
+	unsigned state = 0;
+	size_t kept = 0;
+
+	if (!wanted)
+		return HDB_OK;
+	while (state < STATES && strcmp(wanted, state_names[state]) != 0)
+		state++;
+	if (state == STATES)
+		return hdb_fail(err, HDB_EUSAGE,
+				"--state must be registered, queued, running or "
+				"finalized, not \"%s\"",
+				wanted);
+	for (size_t i = 0; i < f->items.count; i++)
+		if (items[i].state == state)
+			items[kept++] = items[i];
+	f->items.count = kept;
+	return HDB_OK;
+}
+
+/* Most objects first, then by state and class. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->state != y->state)
+		return x->state < y->state ? -1 : 1;
+	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
+}
+
+static int group_items(struct query *q, struct finalizers *f, struct hdb_error *err)
+{
+	const struct item *items = f->items.data;
+	const size_t n = f->items.count;
+	struct base_sort_key *keys = calloc(2 * n + 1, sizeof(*keys));
+	struct heap_object object = { 0 };
+	int r = keys ? HDB_OK : hdb_fail_memory(err, "finalizers", 2 * n * sizeof(*keys));
+
+	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+		object.class_no = HEAP_NONE;
+		if (items[i].object != HEAP_NONE)
+			r = heap_object(q->heap, items[i].object, &object, err);
+		keys[i] = (struct base_sort_key){
+			(uint64_t)items[i].state << 32 | object.class_no,
+			(uint32_t)i,
+		};
+	}
+	if (r == HDB_OK)
+		base_sort_keys(keys, keys + n, n);
+	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+		const struct item *item = &items[keys[i].node];
+		struct group *last;
+
+		object.shallow_bytes = 0;
+		if (i == 0 || keys[i].key != keys[i - 1].key) {
+			const struct group group = {
+				.class_no = (uint32_t)keys[i].key,
+				.state = item->state,
+				.object = item->object,
+			};
+
+			r = base_vec_push(&f->groups, &group, sizeof(group), err);
+		}
+		if (r == HDB_OK && item->object != HEAP_NONE)
+			r = heap_object(q->heap, item->object, &object, err);
+		if (r < 0)
+			break;
+		last = base_vec_at(&f->groups, struct group, f->groups.count - 1);
+		last->count++;
+		last->bytes += object.shallow_bytes;
+	}
+	free(keys);
+	if (f->groups.count)
+		qsort(f->groups.data, f->groups.count, sizeof(struct group), compare_groups);
+	return r;
+}
+
+static int open_finalizers(struct query *q, struct hdb_error *err)
+{
+	struct finalizers *f = calloc(1, sizeof(*f));
+	int r;
+
+	q->state = f;
+	if (!f)
+		return hdb_fail_memory(err, "finalizers", sizeof(*f));
+	f->is_list = query_option(q, "objects") != NULL;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_choose(q,
+				 f->is_list ?
+					 "state,id,class,label,shallow,retained,reached,finalizer" :
+					 "state,class,count,shallow,id",
+				 err);
+	if (r == HDB_OK)
+		r = query_references_read(q, &f->list, err);
+	if (r == HDB_OK)
+		r = query_references_levels(q, &f->list, NULL, err);
+	if (r == HDB_OK)
+		r = find_items(q, f, err);
+	if (r == HDB_OK)
+		r = set_facts(q, f, err);
+	if (r == HDB_OK)
+		r = filter(q, f, err);
+	if (r == HDB_OK && !f->is_list)
+		r = group_items(q, f, err);
+	q->total = f->is_list ? f->items.count : f->groups.count;
+	return r;
+}
+
+static int set_item(struct query *q, const struct finalizers *f, const struct item *item,
+		    struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
+	int r = query_set_id(q, FINALIZER, item->finalizer, err);
+
+	if (r != HDB_OK || item->object == HEAP_NONE)
+		return r;
+	r = query_set_object(q, &cells, item->object, err);
+	return r == HDB_OK ?
+		       query_set_text(q, LEVEL,
+				      query_reached_name(query_reached_of(&f->list, item->object)),
+				      err) :
+		       r;
+}
+
+static int next_finalizer(struct query *q, struct hdb_error *err)
+{
+	struct finalizers *f = q->state;
+	const struct group *group;
+	const struct item *item;
+	int r;
+
+	if (f->at == q->total)
+		return HDB_END;
+	if (f->is_list) {
+		item = base_vec_at(&f->items, struct item, f->at++);
+		r = query_set_text(q, STATE, state_names[item->state], err);
+		return r == HDB_OK ? set_item(q, f, item, err) : r;
+	}
+	group = base_vec_at(&f->groups, struct group, f->at++);
+	if (group->class_no != HEAP_NONE) {
+		const char *name = heap_class_name(q->heap, group->class_no);
+
+		query_lend_text(q, CLASS, name, strlen(name));
+	}
+	query_set(q, COUNT, group->count);
+	query_set(q, SHALLOW, group->bytes);
+	r = query_set_text(q, STATE, state_names[group->state], err);
+	return r == HDB_OK ? query_set_id(q, ID, group->object, err) : r;
+}
+
+static void close_finalizers(struct query *q)
+{
+	struct finalizers *f = q->state;
+
+	if (!f)
+		return;
+	query_references_release(q, &f->list);
+	base_vec_release(&f->items);
+	base_vec_release(&f->groups);
+	free(f);
+}
+
+const struct query_def query_finalizers = {
+	.spec = {
+		.name = "finalizers",
+		.group = "waste", .example = "",
+		.targets = "",
+		.summary = "objects with a finalizer, by state: the finalizer thread's queue",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_ALL,
+	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
+};

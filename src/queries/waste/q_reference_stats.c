@@ -1,0 +1,447 @@
+/*
+ * queries/waste/q_reference_stats.c - soft, weak, phantom and final references by class: how many,
+ * to what, and what only they keep.
+ */
+#include "base/sort.h"
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "query/groups.h"
+#include "queries/queries.h"
+#include "query/reference_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME, STRENGTH, COUNT, CLEARED, REFERENTS, ONLY, ONLY_SHALLOW, ONLY_RETAINED };
+
+static const struct hdb_option_spec options[] = {
+	{ "by", "class|referent|strength",
+	  "what to group by: class of the reference (the default), class "
+	  "of the referent, or strength alone" },
+	{ "no-retained", NULL, "no retained sizes: builds no dominator tree" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "name", HDB_TYPE_TEXT, "name",
+	  "class of the references, or of the referents; not by strength" },
+	{ "strength", HDB_TYPE_TEXT, "strength", "soft, weak, phantom or finalizer" },
+	{ "count", HDB_TYPE_COUNT, "references", "reference objects that a root reaches" },
+	{ "cleared", HDB_TYPE_COUNT, "cleared",
+	  "of them, those whose referent is null or not in the dump" },
+	{ "referents", HDB_TYPE_COUNT, "referents", "distinct objects that they refer to" },
+	{ "only", HDB_TYPE_COUNT, "only so",
+	  "of them, those that nothing stronger reaches: by a path of "
+	  "stronger references from a root" },
+	{ "only_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "only_retained", HDB_TYPE_BYTES, "retained >=",
+	  "retained size of these, at least: the sum "
+	  "over those that no other of them dominates" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "references", HDB_TYPE_COUNT, "references", "reference objects that a root reaches" },
+	{ "unreachable_references", HDB_TYPE_COUNT, "unreachable references",
+	  "reference objects that "
+	  "no root reaches; they are in no row" },
+	{ "strong_objects", HDB_TYPE_COUNT, "strongly reachable",
+	  "objects on a path of strong "
+	  "references from a root" },
+	{ "strong_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "soft_objects", HDB_TYPE_COUNT, "softly",
+	  "objects that are reachable, but not without soft "
+	  "references: they go before memory runs out" },
+	{ "soft_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "weak_objects", HDB_TYPE_COUNT, "weakly",
+	  "not without weak references: they go with the next "
+	  "collection" },
+	{ "weak_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
+	  "only because something is still to be "
+	  "finalized" },
+	{ "finalizer_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	{ "phantom_objects", HDB_TYPE_COUNT, "phantom", "not without phantom references" },
+	{ "phantom_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
+	QUERY_COVERAGE_FACTS,
+};
+
+enum by { BY_CLASS, BY_REFERENT, BY_STRENGTH };
+
+struct row {
+	uint32_t class_no; /* HEAP_NONE: of no class */
+	uint32_t strength;
+	uint64_t count, cleared, referents, only, only_bytes, only_retained;
+};
+
+struct stats {
+	struct query_reference_list list;
+	struct base_big keys, spare; /* struct base_sort_key: references by row, then by referent */
+	uint64_t key_count;
+	struct base_vec rows; /* struct row */
+	enum by by;
+	bool has_retained;
+	struct base_big idom;  /* uint32_t */
+	struct base_big state; /* uint32_t: the row that an object was last seen for, see cover() */
+	size_t at;
+};
+
+/* ---- retained: the topmost of a set in the dominator tree ---- */
+
+/*
+ * What an object is for row number n (from 1): above members only, a member of its set, at or below
+ * one.
+ */
+enum { CLEAR = 0, MEMBER = 1, COVERED = 2, STATES = 3 };
+
+static uint32_t state_of(uint32_t row, uint32_t state)
+{
+	return row * STATES + state;
+}
+
+/*
+ * Gives a state to a member and to all that dominate it. As each object gets its state once a row,
+ * all walks of a row are linear.
+ */
+static int cover(struct query *q, const uint32_t *idom, uint32_t *state, uint32_t row, uint32_t ix,
+		 struct hdb_error *err)
+{
+	const uint32_t clear = state_of(row, CLEAR), member = state_of(row, MEMBER);
+	const uint32_t covered = state_of(row, COVERED);
+	uint32_t top = HEAP_NONE, steps = 0, v, given = covered;
+
+	for (v = ix; v != HEAP_NONE && state[v] != clear && state[v] != covered; v = idom[v]) {
+		if (state[v] == member)
+			top = v;
+		if (++steps > q->heap->object_count)
+			return store_damaged(q->heap->store, STORE_DOMINATORS, ix,
+					     "dominators form a circle", err);
+	}
+	/* Below a covered object all is covered; else only what is not above the topmost member. */
+	if (v != HEAP_NONE && state[v] == covered)
+		top = HEAP_NONE;
+	for (v = ix; v != HEAP_NONE && state[v] != clear && state[v] != covered; v = idom[v]) {
+		state[v] = given;
+		if (v == top)
+			given = clear;
+	}
+	return HDB_OK;
+}
+
+/* Adds what the objects retain that are marked as members of row number `row`. */
+static int add_retained(struct query *q, struct stats *s, const uint32_t *members, size_t count,
+			uint32_t row, uint64_t *sum, struct hdb_error *err)
+{
+	const uint32_t *idom = s->idom.data;
+	uint32_t *state = s->state.data;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < count; i++)
+		state[members[i]] = state_of(row, MEMBER);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		const uint32_t above = idom[members[i]];
+		uint64_t bytes = 0;
+
+		if (above == members[i])
+			continue;
+		r = cover(q, idom, state, row, members[i], err);
+		if (r != HDB_OK || (above != HEAP_NONE && state[above] == state_of(row, COVERED)))
+			continue;
+		r = derive_retained(q->derive, members[i], &bytes, err);
+		*sum += bytes;
+	}
+	return r;
+}
+
+static int load_dominators(struct query *q, struct stats *s, struct hdb_error *err)
+{
+	const uint64_t n = q->heap->object_count;
+	int r = derive_need(q->derive, STORE_RETAINED, err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &s->idom, n * 4 + 4, "dominators", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &s->state, n * 4 + 4, "a set of objects", err);
+	for (uint32_t block = 0; block < heap_block_count(q->heap) && r == HDB_OK; block++)
+		r = derive_dominator_block(
+			q->derive, block,
+			(uint32_t *)s->idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err);
+	return r;
+}
+
+/* ---- rows ---- */
+
+/* Rows are in order of this: the class, then the strength. */
+static int row_key(struct query *q, const struct stats *s, const struct query_reference *ref,
+		   uint64_t *out, struct hdb_error *err)
+{
+	uint32_t class_no = ref->class_no;
+	struct heap_object object;
+	int r = HDB_OK;
+
+	if (s->by == BY_STRENGTH || (s->by == BY_REFERENT && ref->referent == HEAP_NONE)) {
+		class_no = HEAP_NONE;
+	} else if (s->by == BY_REFERENT) {
+		r = heap_object(q->heap, ref->referent, &object, err);
+		class_no = r == HDB_OK ? object.class_no : HEAP_NONE;
+	}
+	*out = (uint64_t)class_no << 3 | ref->strength;
+	return r;
+}
+
+/* Sorts the reachable references by row and referent. */
+static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
+{
+	const struct query_reference *refs = s->list.refs.data;
+	const uint64_t bytes = (s->list.count + 1) * sizeof(struct base_sort_key);
+	struct base_sort_key *keys;
+	int r = base_big_alloc(q->work, &s->keys, bytes, "references", err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &s->spare, bytes, "references", err);
+	keys = s->keys.data;
+	for (uint64_t i = 0; i < s->list.count && r == HDB_OK; i++)
+		if (query_reached_of(&s->list, refs[i].ix) != QUERY_UNREACHABLE)
+			keys[s->key_count++] =
+				(struct base_sort_key){ refs[i].referent, (uint32_t)i };
+	if (r == HDB_OK)
+		base_sort_keys(keys, s->spare.data, s->key_count);
+	for (uint64_t i = 0; i < s->key_count && r == HDB_OK; i++)
+		r = row_key(q, s, &refs[keys[i].node], &keys[i].key, err);
+	if (r == HDB_OK)
+		base_sort_keys(keys, s->spare.data, s->key_count);
+	return r;
+}
+
+/* Makes the row of keys [from, to). */
+static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to,
+		    struct base_vec *members, struct hdb_error *err)
+{
+	const struct query_reference *refs = s->list.refs.data;
+	const struct base_sort_key *keys = s->keys.data;
+	struct row row = {
+		.class_no = (uint32_t)(keys[from].key >> 3),
+		.strength = keys[from].key & 7,
+		.count = to - from,
+	};
+	uint32_t last = HEAP_NONE;
+	int r = HDB_OK;
+
+	members->count = 0;
+	for (uint64_t i = from; i < to && r == HDB_OK; i++) {
+		const uint32_t ix = refs[keys[i].node].referent;
+		struct heap_object object;
+
+		row.cleared += ix == HEAP_NONE;
+		if (ix == HEAP_NONE || ix == last)
+			continue;
+		last = ix;
+		row.referents++;
+		if (query_reached_of(&s->list, ix) < query_reached_by(row.strength))
+			continue;
+		r = heap_object(q->heap, ix, &object, err);
+		if (r < 0)
+			break;
+		row.only++;
+		row.only_bytes += object.shallow_bytes;
+		r = base_vec_push(members, &ix, sizeof(ix), err);
+	}
+	if (r == HDB_OK && s->has_retained)
+		r = add_retained(q, s, members->data, members->count, (uint32_t)s->rows.count + 1,
+				 &row.only_retained, err);
+	return r == HDB_OK ? base_vec_push(&s->rows, &row, sizeof(row), err) : r;
+}
+
+/* Most bytes kept first, then most references, then by class. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->only_retained != y->only_retained)
+		return x->only_retained > y->only_retained ? -1 : 1;
+	if (x->only_bytes != y->only_bytes)
+		return x->only_bytes > y->only_bytes ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->class_no != y->class_no)
+		return x->class_no < y->class_no ? -1 : 1;
+	return x->strength < y->strength ? -1 : x->strength > y->strength;
+}
+
+static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
+{
+	const struct base_sort_key *keys = s->keys.data;
+	struct base_vec members = { 0 };
+	int r = HDB_OK;
+
+	for (uint64_t from = 0, to; from < s->key_count && r == HDB_OK; from = to) {
+		for (to = from + 1; to < s->key_count && keys[to].key == keys[from].key; to++)
+			;
+		r = make_row(q, s, from, to, &members, err);
+		if (r == HDB_OK)
+			r = base_step(q->work, to, err);
+	}
+	base_vec_release(&members);
+	if (r == HDB_OK && s->rows.count)
+		qsort(s->rows.data, s->rows.count, sizeof(struct row), compare_rows);
+	q->total = s->rows.count;
+	return r;
+}
+
+/* ---- facts ---- */
+
+static int add_levels(struct query *q, const struct stats *s, uint64_t *count, uint64_t *bytes,
+		      struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const enum query_reached level =
+				query_reached_of(&s->list, block->first_ix + i);
+
+			/* What the dump lacks counts nowhere. */
+			if (block->first_ix + i == HEAP_BOOT_LOADER ||
+			    (block->kind[i] == STORE_CLASS &&
+			     heap_class(q->heap, (uint32_t)block->length[i])->flags &
+				     STORE_CLASS_INVENTED))
+				continue;
+			count[level]++;
+			bytes[level] += block->shallow[i];
+		}
+	}
+	free(block);
+	return r;
+}
+
+static int set_facts(struct query *q, const struct stats *s, struct hdb_error *err)
+{
+	static const struct {
+		const char *objects, *shallow;
+	} names[] = {
+		[QUERY_STRONGLY] = { "strong_objects", "strong_shallow" },
+		[QUERY_SOFTLY] = { "soft_objects", "soft_shallow" },
+		[QUERY_WEAKLY] = { "weak_objects", "weak_shallow" },
+		[QUERY_FINALLY] = { "finalizer_objects", "finalizer_shallow" },
+		[QUERY_PHANTOMLY] = { "phantom_objects", "phantom_shallow" },
+	};
+	uint64_t count[QUERY_LEVELS] = { 0 }, bytes[QUERY_LEVELS] = { 0 };
+	int r = add_levels(q, s, count, bytes, err);
+
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, count[QUERY_UNREACHABLE], bytes[QUERY_UNREACHABLE],
+					   err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "references", s->key_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "unreachable_references", s->list.count - s->key_count, err);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && r == HDB_OK; i++) {
+		r = query_fact(q, names[i].objects, count[i], err);
+		if (r == HDB_OK)
+			r = query_fact(q, names[i].shallow, bytes[i], err);
+	}
+	return r;
+}
+
+/* ---- the query ---- */
+
+static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
+{
+	static const char *const names[] = { "class", "referent", "strength" };
+	const char *by = query_option(q, "by");
+	unsigned i = 0;
+	int r = query_targets(q, 0, 0, err);
+
+	s->has_retained = !query_option(q, "no-retained");
+	while (by && i < 3 && strcmp(by, names[i]) != 0)
+		i++;
+	if (r == HDB_OK && i == 3)
+		return hdb_fail(err, HDB_EUSAGE,
+				"--by must be class, referent or strength, not \"%s\"", by);
+	s->by = (enum by)i;
+	if (r == HDB_OK && s->by == BY_STRENGTH)
+		return query_choose(q,
+				    s->has_retained ? "strength,count,cleared,referents,only,"
+						      "only_shallow,only_retained" :
+						      "strength,count,cleared,"
+						      "referents,only,only_shallow",
+				    err);
+	return r != HDB_OK || s->has_retained ?
+		       r :
+		       query_choose(q, "name,strength,count,cleared,referents,only,only_shallow",
+				    err);
+}
+
+static int open_stats(struct query *q, struct hdb_error *err)
+{
+	struct stats *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "references", sizeof(*s));
+	r = read_options(q, s, err);
+	if (r == HDB_OK)
+		r = query_references_read(q, &s->list, err);
+	if (r == HDB_OK)
+		r = query_references_levels(q, &s->list, NULL, err);
+	if (r == HDB_OK)
+		r = sort_refs(q, s, err);
+	if (r == HDB_OK && s->has_retained)
+		r = load_dominators(q, s, err);
+	if (r == HDB_OK)
+		r = set_facts(q, s, err);
+	return r == HDB_OK ? make_rows(q, s, err) : r;
+}
+
+static int next_stat(struct query *q, struct hdb_error *err)
+{
+	struct stats *s = q->state;
+	const struct row *row;
+	const char *name = "<none>";
+
+	if (s->at == s->rows.count)
+		return HDB_END;
+	row = base_vec_at(&s->rows, struct row, s->at++);
+	if (row->class_no < q->heap->class_count)
+		name = heap_class_name(q->heap, row->class_no);
+	query_lend_text(q, NAME, name, strlen(name));
+	query_set(q, COUNT, row->count);
+	query_set(q, CLEARED, row->cleared);
+	query_set(q, REFERENTS, row->referents);
+	query_set(q, ONLY, row->only);
+	query_set(q, ONLY_SHALLOW, row->only_bytes);
+	query_set(q, ONLY_RETAINED, row->only_retained);
+	return query_set_text(q, STRENGTH, query_strength_name((uint8_t)row->strength), err);
+}
+
+static void close_stats(struct query *q)
+{
+	struct stats *s = q->state;
+
+	if (!s)
+		return;
+	query_references_release(q, &s->list);
+	base_big_free(q->work, &s->keys);
+	base_big_free(q->work, &s->spare);
+	base_big_free(q->work, &s->idom);
+	base_big_free(q->work, &s->state);
+	base_vec_release(&s->rows);
+	free(s);
+}
+
+const struct query_def query_reference_stats = {
+	.spec = {
+		.name = "reference-stats",
+		.group = "waste", .example = "--by strength",
+		.targets = "",
+		.summary = "soft, weak, phantom and final references by class, and what only they retain",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_stats, .next = next_stat, .close = close_stats,
+};

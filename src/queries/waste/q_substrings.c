@@ -1,0 +1,312 @@
+/*
+ * queries/waste/q_substrings.c - arrays that several strings share, or of which strings use a part
+ * only: substrings of VMs up to JDK 7u5, deduplicated strings, copies by new String(String).
+ *
+ * Strings are sorted by array (contents.h), so that all users of an array lie side by side.
+ */
+#include "base/sort.h"
+#include "heap/values/string_scan.h"
+#include "query/contents.h"
+#include "query/coverage.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WASTED, STRINGS, CLASS, LENGTH, USED, SHALLOW, TEXT, STRING, ID };
+
+/* Bytes of a text that are shown. */
+#define TEXT_MAX 512u
+/* Strings between two looks at the cancel flag. */
+#define STEP_STRINGS 65536
+
+static const struct hdb_option_spec options[] = {
+	{ "shared", NULL, "only arrays of two strings or more" },
+	{ "min-wasted", "BYTES", "only arrays that waste at least so much (0)" },
+	QUERY_POPULATION_OPTIONS("strings"),
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "wasted", HDB_TYPE_BYTES, "wasted",
+	  "bytes that the array would be smaller if it held no "
+	  "more than its strings need" },
+	{ "strings", HDB_TYPE_COUNT, "strings", "String objects that use the array" },
+	{ "class", HDB_TYPE_TEXT, "class", "char[] or byte[]" },
+	{ "length", HDB_TYPE_COUNT, "length", "elements of the array" },
+	{ "used", HDB_TYPE_COUNT, "used", "elements that some string shows" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the array" },
+	{ "text", HDB_TYPE_TEXT, "text",
+	  "text of the string that begins first in the array, its first "
+	  "512 bytes" },
+	{ "string", HDB_TYPE_ID, "string", "that string" },
+	{ "id", HDB_TYPE_ID, "id", "the array" },
+};
+
+static const struct hdb_column facts[] = {
+	QUERY_ZEROED_FACT,
+	{ "strings", HDB_TYPE_COUNT, "strings", "String objects that were looked at" },
+	{ "arrays", HDB_TYPE_COUNT, "arrays", "distinct arrays of theirs" },
+	{ "shared", HDB_TYPE_COUNT, "shared", "arrays of two strings or more" },
+	{ "sharing", HDB_TYPE_COUNT, "sharing", "strings that use one of these" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "sum over all arrays, shown or not" },
+	{ "without_text", HDB_TYPE_COUNT, "without text",
+	  "String objects whose characters the dump "
+	  "lacks" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* An array that is shown. */
+struct shown {
+	uint64_t first; /* its first string in the records */
+	uint64_t wasted, used;
+	uint32_t strings;
+};
+
+struct substrings {
+	struct query_contents contents;
+	struct base_big rows;  /* struct shown */
+	struct base_big order; /* struct base_sort_key: rows as they are given */
+	uint64_t row_count;
+	uint64_t arrays, shared, sharing, wasted;
+	struct query_cut unshared,
+		thrifty; /* arrays that waste, but of one string; that waste less */
+	uint64_t at;
+	char *text;
+};
+
+/* Adds up the strings [from, to) of one array. */
+static int measure(struct query *q, const struct query_content *records, uint64_t from, uint64_t to,
+		   struct shown *out, struct hdb_error *err)
+{
+	uint64_t end = 0;
+	struct heap_object array;
+	const int r = heap_object(q->heap, records[from].array_ix, &array, err);
+
+	*out = (struct shown){ .first = from, .strings = (uint32_t)(to - from) };
+	if (r < 0)
+		return r;
+	/* They are in order of their first element. */
+	for (uint64_t i = from; i < to; i++) {
+		const uint64_t first = records[i].high >> 32;
+		const uint64_t after = first + (uint32_t)records[i].high;
+
+		if (after <= end)
+			continue;
+		out->used += after - (first > end ? first : end);
+		end = after;
+	}
+	if (out->used < array.length)
+		out->wasted =
+			array.shallow_bytes - heap_shallow(q->heap, array.class_no,
+							   array.kind | array.embedded, out->used);
+	return HDB_OK;
+}
+
+static void leave_out(struct query_cut *cut, const struct shown *row)
+{
+	cut->rows++;
+	cut->objects += row->strings;
+	cut->bytes += row->wasted;
+}
+
+/*
+ * Goes through all arrays: adds them up and counts the rows if `rows` is NULL, else fills them in.
+ */
+static int find_arrays(struct query *q, struct substrings *s, uint64_t min_wasted,
+		       struct shown *rows, struct hdb_error *err)
+{
+	const bool only_shared = query_option(q, "shared") != NULL;
+	const struct query_content *records = s->contents.records.data;
+	const uint64_t count = s->contents.count;
+	uint64_t looked = 0, found = 0;
+	int r = HDB_OK;
+
+	base_stage(q->work, "comparing", count, "strings");
+	for (uint64_t from = 0, to; from < count && r == HDB_OK; from = to) {
+		struct shown row;
+		bool is_shared;
+
+		for (to = from + 1; to < count && records[to].low == records[from].low; to++)
+			;
+		r = measure(q, records, from, to, &row, err);
+		is_shared = row.strings > 1;
+		if (!rows) {
+			s->arrays++;
+			s->wasted += row.wasted;
+			s->shared += is_shared;
+			s->sharing += is_shared ? row.strings : 0;
+			if (row.wasted && row.wasted >= min_wasted && !is_shared && only_shared)
+				leave_out(&s->unshared, &row);
+			else if ((row.wasted || is_shared) && row.wasted < min_wasted)
+				leave_out(&s->thrifty, &row);
+		}
+		if ((is_shared || (row.wasted && !only_shared)) && row.wasted >= min_wasted) {
+			if (rows)
+				rows[found] = row;
+			found++;
+		}
+		if (r == HDB_OK && to - looked >= STEP_STRINGS) {
+			looked = to;
+			r = base_step(q->work, to, err);
+		}
+	}
+	s->row_count = found;
+	return r;
+}
+
+/* Most wasted first, then most strings, then by ID. */
+static int order_rows(struct query *q, struct substrings *s, struct hdb_error *err)
+{
+	const uint64_t bytes = (s->row_count + 1) * sizeof(struct base_sort_key);
+	const struct shown *rows = s->rows.data;
+	struct base_big spare = { 0 };
+	struct base_sort_key *keys;
+	int r = base_big_alloc(q->work, &s->order, bytes, "substrings", err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &spare, bytes, "substrings", err);
+	keys = s->order.data;
+	for (uint64_t i = 0; i < s->row_count && r == HDB_OK; i++)
+		keys[i] = (struct base_sort_key){ ~(uint64_t)rows[i].strings, (uint32_t)i };
+	if (r == HDB_OK)
+		base_sort_keys(keys, spare.data, s->row_count);
+	for (uint64_t i = 0; i < s->row_count && r == HDB_OK; i++)
+		keys[i].key = ~rows[keys[i].node].wasted;
+	if (r == HDB_OK)
+		base_sort_keys(keys, spare.data, s->row_count);
+	base_big_free(q->work, &spare);
+	return r;
+}
+
+static int set_facts(struct query *q, const struct substrings *s, uint64_t min_wasted,
+		     struct hdb_error *err)
+{
+	int r = query_zeroed(q, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "strings", s->contents.count, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "arrays", s->arrays, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shared", s->shared, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "sharing", s->sharing, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "without_text", s->contents.without, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->contents.unreachable_count,
+					   s->contents.unreachable_bytes, err);
+	if (r == HDB_OK)
+		r = query_cut(q, &s->unshared, err,
+			      "arrays of one string alone, with the bytes that "
+			      "they waste (--shared)");
+	if (r == HDB_OK)
+		r = query_cut(q, &s->thrifty, err,
+			      "arrays that waste fewer than %" PRIu64 " bytes, with the "
+			      "bytes that they waste (--min-wasted)",
+			      min_wasted);
+	return r == HDB_OK ? query_fact(q, "wasted", s->wasted, err) : r;
+}
+
+static int open_substrings(struct query *q, struct hdb_error *err)
+{
+	struct query_contents_options wanted = { .kind = QUERY_SPANS };
+	struct substrings *s = calloc(1, sizeof(*s));
+	uint64_t min_wasted;
+	int r;
+
+	q->state = s;
+	if (s)
+		s->text = malloc(TEXT_MAX + 1);
+	if (!s || !s->text)
+		return hdb_fail_memory(err, "substrings", TEXT_MAX);
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_number(q, "min-wasted", 0, UINT64_MAX, 0, &min_wasted, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	wanted.population = q->population;
+	if (r == HDB_OK)
+		r = query_contents_read(q, &wanted, &s->contents, err);
+	if (r == HDB_OK)
+		r = find_arrays(q, s, min_wasted, NULL, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(q->work, &s->rows, (s->row_count + 1) * sizeof(struct shown),
+				   "substrings", err);
+	if (r == HDB_OK)
+		r = find_arrays(q, s, min_wasted, s->rows.data, err);
+	if (r == HDB_OK)
+		r = order_rows(q, s, err);
+	q->total = s->row_count;
+	return r == HDB_OK ? set_facts(q, s, min_wasted, err) : r;
+}
+
+static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_string string;
+	size_t size;
+	int r = heap_string_one(q->heap, ix, &string, err);
+
+	if (r == HDB_OK)
+		r = heap_chars_utf8(&q->heap->view, &string.chars, s->text, TEXT_MAX + 1, &size,
+				    NULL, err);
+	return r == HDB_OK ? query_set_text_n(q, TEXT, s->text, size, err) : r;
+}
+
+static int next_substring(struct query *q, struct hdb_error *err)
+{
+	struct substrings *s = q->state;
+	const struct base_sort_key *order = s->order.data;
+	const struct query_content *record;
+	const struct shown *row;
+	struct heap_object array;
+	int r;
+
+	if (s->at == s->row_count)
+		return HDB_END;
+	row = (const struct shown *)s->rows.data + order[s->at++].node;
+	record = (const struct query_content *)s->contents.records.data + row->first;
+	query_set(q, WASTED, row->wasted);
+	query_set(q, STRINGS, row->strings);
+	query_set(q, USED, row->used);
+	r = heap_object(q->heap, record->array_ix, &array, err);
+	if (r < 0)
+		return r;
+	query_set(q, LENGTH, array.length);
+	query_set(q, SHALLOW, array.shallow_bytes);
+	r = query_set_class_of(q, CLASS, record->array_ix, err);
+	if (r == HDB_OK)
+		r = set_text(q, s, record->ix, err);
+	if (r == HDB_OK)
+		r = query_set_id(q, STRING, record->ix, err);
+	return r == HDB_OK ? query_set_id(q, ID, record->array_ix, err) : r;
+}
+
+static void close_substrings(struct query *q)
+{
+	struct substrings *s = q->state;
+
+	if (!s)
+		return;
+	query_contents_release(q, &s->contents);
+	base_big_free(q->work, &s->rows);
+	base_big_free(q->work, &s->order);
+	free(s->text);
+	free(s);
+}
+
+const struct query_def query_substrings = {
+	.spec = {
+		.name = "substrings",
+		.group = "waste", .example = "",
+		.targets = "",
+		.summary = "strings that share a char or byte array, or use a part of it",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_REACHABLE,
+	.open = open_substrings, .next = next_substring, .close = close_substrings,
+};

@@ -1,0 +1,303 @@
+/*
+ * queries/waste/q_unreachable.c - the garbage in the dump: objects that no root reaches, by class,
+ * or by the objects that hold them together.
+ */
+#include "query/coverage.h"
+#include "query/describe.h"
+#include "query/garbage.h"
+#include "query/groups.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, NAME, LABEL, HOLDERS, COUNT, SHALLOW, PERCENT };
+
+static const struct hdb_option_spec options[] = {
+	{ "by", "class|superclass|package|loader|holder",
+	  "what to count by (class); a holder is an "
+	  "unreachable object that no other one references: with it go the objects that only it "
+	  "keeps" },
+	{ "holders", NULL, "the holders one by one, the one with most bytes first" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id",
+	  "the holder, or the one with most bytes of its class; only by holder" },
+	{ "name", HDB_TYPE_TEXT, "name",
+	  "class, superclass, package or class of the class loader; by "
+	  "holder the holder's class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what the holder is; only with --holders" },
+	{ "holders", HDB_TYPE_COUNT, "holders", "holders of this class; only by holder" },
+	{ "count", HDB_TYPE_COUNT, "objects",
+	  "unreachable objects; by holder those reachable from "
+	  "such holders, themselves included; an object of several holders counts for the first by ID, "
+	  "and in a cycle that nothing references one object is the holder" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all unreachable bytes" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "holders", HDB_TYPE_COUNT, "holders",
+	  "unreachable objects that no other one holds; only by "
+	  "holder" },
+	{ "objects", HDB_TYPE_COUNT, "reachable objects", "objects that a root reaches" },
+	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "their bytes" },
+	QUERY_COVERAGE_FACTS,
+};
+
+/* Holders of one class. */
+struct holder_group {
+	uint64_t holders, count, bytes;
+	uint32_t class_no;
+	uint32_t biggest; /* number of the one with most bytes in `tops` */
+};
+
+struct unreachable {
+	struct query_groups groups;
+	uint64_t bytes; /* of all unreachable objects */
+	bool by_holder, is_list;
+	struct base_vec tops;     /* struct query_garbage_top; by holder */
+	struct base_vec by_class; /* struct holder_group; by holder, unless is_list */
+	size_t at;
+};
+
+/* ---- by holder ---- */
+
+/* Most bytes first, then by ID. */
+static int compare_tops(const void *a, const void *b)
+{
+	const struct query_garbage_top *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* Most bytes first, then by class. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct holder_group *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
+}
+
+/* Adds up holders by class; PATTERN keeps those whose class matches. */
+static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
+{
+	struct query_garbage_top *tops = u->tops.data;
+	const char *pattern = q->args->target_count ? q->args->targets[0] : NULL;
+	struct holder_group *groups = calloc((size_t)q->heap->class_count + 1, sizeof(*groups));
+	size_t kept = 0;
+	int r = HDB_OK;
+
+	if (!groups)
+		return hdb_fail_memory(err, "classes", q->heap->class_count * sizeof(*groups));
+	for (size_t i = 0; i < u->tops.count && r == HDB_OK; i++) {
+		struct heap_object object;
+		struct holder_group *g;
+
+		r = heap_object(q->heap, tops[i].ix, &object, err);
+		if (r < 0 ||
+		    (pattern && !base_glob(pattern, heap_class_name(q->heap, object.class_no))))
+			continue;
+		g = &groups[object.class_no];
+		if (!g->holders)
+			*g = (struct holder_group){
+				.class_no = object.class_no,
+				.biggest = (uint32_t)kept,
+			};
+		tops[kept++] = tops[i];
+		g->holders++;
+		g->count += tops[i].count;
+		g->bytes += tops[i].bytes;
+	}
+	u->tops.count = kept;
+	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK; no++)
+		if (groups[no].holders)
+			r = base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err);
+	free(groups);
+	if (u->by_class.count)
+		qsort(u->by_class.data, u->by_class.count, sizeof(*groups), compare_groups);
+	if (r == HDB_OK && pattern && !kept)
+		r = hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
+	return r;
+}
+
+static int open_holders(struct query *q, struct unreachable *u, struct hdb_error *err)
+{
+	int r = query_garbage_tops(q, &u->tops, err);
+
+	if (r == HDB_OK)
+		r = query_fact(q, "holders", u->tops.count, err);
+	/* Sorted, so that the first of a class is its biggest. */
+	if (r == HDB_OK && u->tops.count)
+		qsort(u->tops.data, u->tops.count, sizeof(struct query_garbage_top), compare_tops);
+	if (r == HDB_OK)
+		r = group_tops(q, u, err);
+	q->total = u->is_list ? u->tops.count : u->by_class.count;
+	return r;
+}
+
+static int set_holder(struct query *q, const struct unreachable *u,
+		      const struct query_garbage_top *top, struct hdb_error *err)
+{
+	query_set(q, COUNT, top->count);
+	query_set(q, SHALLOW, top->bytes);
+	query_set_double(q, PERCENT, query_percent(top->bytes, u->bytes));
+	return query_set_label(q, LABEL, top->ix, err);
+}
+
+static int next_holder(struct query *q, struct unreachable *u, struct hdb_error *err)
+{
+	const struct query_garbage_top *tops = u->tops.data, *top;
+	int r;
+
+	if (u->at == q->total)
+		return HDB_END;
+	if (u->is_list) {
+		top = &tops[u->at++];
+		r = set_holder(q, u, top, err);
+	} else {
+		const struct holder_group *g =
+			base_vec_at(&u->by_class, struct holder_group, u->at++);
+
+		top = &tops[g->biggest];
+		query_set(q, HOLDERS, g->holders);
+		query_set(q, COUNT, g->count);
+		query_set(q, SHALLOW, g->bytes);
+		query_set_double(q, PERCENT, query_percent(g->bytes, u->bytes));
+		r = HDB_OK;
+	}
+	if (r == HDB_OK)
+		r = query_set_class_of(q, NAME, top->ix, err);
+	return r == HDB_OK ? query_set_id(q, ID, top->ix, err) : r;
+}
+
+/* ---- by class and so on ---- */
+
+static int load(struct query *q, enum derive_group by, struct query_groups *out,
+		struct hdb_error *err)
+{
+	/* Totals need the dominator tree; telling who is reachable does not. */
+	return derive_has(q->derive, STORE_TOTALS) ?
+		       query_load_groups(q, by, out, err) :
+		       query_count_groups(q, by, QUERY_COUNT_REACHED, out, err);
+}
+
+static int set_facts(struct query *q, struct unreachable *u, struct hdb_error *err)
+{
+	struct query_groups classes = { 0 };
+	struct derive_total sum = { 0 };
+	int r = HDB_OK;
+
+	if (u->groups.by == DERIVE_SUPERCLASS)
+		r = load(q, DERIVE_CLASS, &classes, err);
+	query_add_groups(classes.totals ? &classes : &u->groups, &sum);
+	query_groups_release(&classes);
+	u->bytes = sum.unreachable_bytes;
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", sum.count, err);
+	return r == HDB_OK ? query_fact(q, "shallow", sum.shallow_bytes, err) : r;
+}
+
+static int read_options(struct query *q, struct unreachable *u, enum derive_group *by,
+			struct hdb_error *err)
+{
+	const char *name = query_option(q, "by");
+
+	u->is_list = query_option(q, "holders") != NULL;
+	u->by_holder = u->is_list || (name && strcmp(name, "holder") == 0);
+	if (!u->by_holder) {
+		const int r = query_by(q, DERIVE_CLASS, by, err);
+
+		return r == HDB_OK ? query_choose(q, "name,count,shallow,percent", err) : r;
+	}
+	if (name && strcmp(name, "holder") != 0)
+		return hdb_fail(err, HDB_EUSAGE, "--holders lists holders one by one, --by groups");
+	return query_choose(q,
+			    u->is_list ? "id,name,label,count,shallow,percent" :
+					 "name,holders,count,shallow,percent,id",
+			    err);
+}
+
+static int open_unreachable(struct query *q, struct hdb_error *err)
+{
+	struct unreachable *u = calloc(1, sizeof(*u));
+	enum derive_group by = DERIVE_CLASS;
+	size_t kept = 0;
+	int r;
+
+	q->state = u;
+	if (!u)
+		return hdb_fail_memory(err, "a histogram", sizeof(*u));
+	r = query_targets(q, 0, 1, err);
+	if (r == HDB_OK)
+		r = read_options(q, u, &by, err);
+	if (r == HDB_OK)
+		r = load(q, by, &u->groups, err);
+	if (r == HDB_OK)
+		r = set_facts(q, u, err);
+	if (r != HDB_OK)
+		return r;
+	if (u->by_holder)
+		return open_holders(q, u, err);
+	for (size_t i = 0; i < u->groups.count; i++)
+		if (u->groups.totals[i].unreachable_count)
+			u->groups.totals[kept++] = u->groups.totals[i];
+	u->groups.count = kept;
+	if (q->args->target_count)
+		r = query_filter_groups(q, &u->groups, q->args->targets[0], err);
+	query_sort_groups(&u->groups, QUERY_BY_UNREACHABLE);
+	q->total = u->groups.count;
+	return r;
+}
+
+static int next_unreachable(struct query *q, struct hdb_error *err)
+{
+	struct unreachable *u = q->state;
+	const struct derive_total *total = &u->groups.totals[u->groups.at];
+
+	if (u->by_holder)
+		return next_holder(q, u, err);
+	if (u->groups.at == u->groups.count)
+		return HDB_END;
+	u->groups.at++;
+	query_set_group(q, NAME, &u->groups, total);
+	query_set(q, COUNT, total->unreachable_count);
+	query_set(q, SHALLOW, total->unreachable_bytes);
+	query_set_double(q, PERCENT, query_percent(total->unreachable_bytes, u->bytes));
+	return HDB_OK;
+}
+
+static void close_unreachable(struct query *q)
+{
+	struct unreachable *u = q->state;
+
+	if (!u)
+		return;
+	query_groups_release(&u->groups);
+	base_vec_release(&u->tops);
+	base_vec_release(&u->by_class);
+	free(u);
+}
+
+const struct query_def query_unreachable = {
+	.spec = {
+		.name = "unreachable",
+		.group = "waste", .example = "--by holder",
+		.targets = "[PATTERN]",
+		.summary = "unreachable objects by class, superclass, package, class loader, or what "
+			   "holds them",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = QUERY_OF_UNREACHABLE,
+	.open = open_unreachable, .next = next_unreachable, .close = close_unreachable,
+};

@@ -1,0 +1,44 @@
+/*
+ * query/collection_fill.h - how full a collection or an object array is, and what that costs.
+ */
+#ifndef QUERY_COLLECTION_FILL_H
+#define QUERY_COLLECTION_FILL_H
+
+#include "heap/collections/collections.h"
+#include "query/query.h"
+
+struct query_measure {
+	uint32_t class_no;
+	const char *kind;       /* "list", ..., "array"; static */
+	uint64_t size;          /* elements; of arrays: that are not null */
+	uint64_t capacity;      /* elements that it has room for */
+	uint64_t used;          /* slots that begin chains */
+	uint64_t shallow_bytes; /* the object, and the array that it has for itself */
+	uint64_t wasted_bytes;  /* of room that is not used; 0 where a wrapped collection has it */
+	bool has_size, has_capacity;
+	bool has_used; /* hashed, not empty, and looked at */
+	bool has_lied; /* its own count was impossible */
+};
+
+struct query_measuring {
+	bool is_arrays;  /* object arrays, not collections */
+	bool wants_used; /* looks at the slots of hashed ones */
+	/* what may still be looked at beside sizes; a heap that does not lie needs no more */
+	uint64_t slots_left, steps_left;
+};
+
+/* Sets the budgets: as many slots and links as the dump could hold. */
+void query_measuring_init(struct query *q, bool is_arrays, bool wants_used,
+			  struct query_measuring *out);
+
+/* Measures one: HDB_OK, or HDB_NOTFOUND if it is none of them, or a mere part of another one. */
+int query_measure(struct query *q, struct query_measuring *how, const struct heap_object *object,
+		  struct query_measure *out, struct hdb_error *err);
+
+/* size / capacity; 1 for none of none, as nothing is wasted then. has_capacity must be set. */
+double query_measure_fill(const struct query_measure *m);
+
+/* The share of elements that share a slot with another; has_used must be set. */
+double query_measure_collisions(const struct query_measure *m);
+
+#endif

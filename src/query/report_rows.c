@@ -1,0 +1,126 @@
+/*
+ * query/report_rows.c - rows of several kinds, kept and given.
+ */
+#include "query/report_rows.h"
+
+#include "query/groups.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Longest text of a row: a sentence with a few names of classes in it. */
+#define TEXT_MAX_BYTES 8192
+
+struct query_story_row query_story_row(const char *kind, uint64_t part)
+{
+	return (struct query_story_row){
+		.kind = kind,
+		.part = part,
+		.step = STORY_NONE,
+		.ix = HEAP_NONE,
+		.class_no = HEAP_NONE,
+		.count = STORY_NONE,
+		.shallow_bytes = STORY_NONE,
+		.retained_bytes = STORY_NONE,
+	};
+}
+
+int query_story_add(struct query_story *story, const struct query_story_row *row,
+		    struct hdb_error *err)
+{
+	return base_vec_push(&story->rows, row, sizeof(*row), err);
+}
+
+int query_story_text(struct query_story *story, size_t *place, struct hdb_error *err,
+		     const char *format, ...)
+{
+	char buf[TEXT_MAX_BYTES];
+	bool is_cut;
+	size_t size;
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	is_cut = vsnprintf(buf, sizeof(buf), format, args) >= (int)sizeof(buf);
+	va_end(args);
+	size = strlen(buf);
+	/* Not within a character. */
+	while (is_cut && size && ((uint8_t)buf[size - 1] & 0xc0) == 0x80)
+		size--;
+	if (is_cut && size && (uint8_t)buf[size - 1] >= 0xc0)
+		size--;
+	buf[size] = '\0';
+	*place = story->texts.count + 1;
+	r = base_bytes_append(&story->texts, buf, size + 1, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+const char *query_story_text_at(const struct query_story *story, size_t place)
+{
+	return place ? (const char *)story->texts.data + place - 1 : "";
+}
+
+static int set_object(struct query *q, const struct query_story_row *row,
+		      const struct query_story_columns *c, struct hdb_error *err)
+{
+	const char *name;
+	int r = HDB_OK;
+
+	if (row->ix != HEAP_NONE) {
+		r = query_set_id(q, c->id, row->ix, err);
+		if (r == HDB_OK)
+			r = query_set_class_of(q, c->class, row->ix, err);
+		if (r == HDB_OK && !row->label)
+			r = query_set_label(q, c->label, row->ix, err);
+	}
+	if (r == HDB_OK && row->class_no != HEAP_NONE) {
+		name = heap_class_name(q->heap, row->class_no);
+		query_lend_text(q, c->class, name, strlen(name));
+		if (row->ix == HEAP_NONE && !row->label)
+			query_lend_text(q, c->label, name, strlen(name));
+	}
+	return r;
+}
+
+int query_story_next(struct query *q, struct query_story *story,
+		     const struct query_story_columns *c, uint64_t whole, struct hdb_error *err)
+{
+	const struct query_story_row *row;
+	int r;
+
+	if (story->at == story->rows.count)
+		return HDB_END;
+	row = base_vec_at(&story->rows, struct query_story_row, story->at++);
+	r = query_set_text(q, c->kind, row->kind, err);
+	if (r == HDB_OK)
+		r = set_object(q, row, c, err);
+	if (r == HDB_OK && row->label)
+		r = query_set_text(q, c->label, query_story_text_at(story, row->label), err);
+	if (r == HDB_OK && row->holds)
+		r = query_set_text(q, c->holds, query_story_text_at(story, row->holds), err);
+	if (r == HDB_OK && row->text)
+		r = query_set_text(q, c->text, query_story_text_at(story, row->text), err);
+	if (row->part != STORY_NONE)
+		query_set(q, c->part, row->part);
+	if (row->step != STORY_NONE)
+		query_set(q, c->step, row->step);
+	if (row->count != STORY_NONE)
+		query_set(q, c->count, row->count);
+	if (row->shallow_bytes != STORY_NONE)
+		query_set(q, c->shallow, row->shallow_bytes);
+	if (row->retained_bytes != STORY_NONE) {
+		query_set(q, c->retained, row->retained_bytes);
+		query_set_double(q, c->percent, query_percent(row->retained_bytes, whole));
+	} else if (row->shallow_bytes != STORY_NONE) {
+		query_set_double(q, c->percent, query_percent(row->shallow_bytes, whole));
+	}
+	return r;
+}
+
+void query_story_release(struct query_story *story)
+{
+	base_vec_release(&story->rows);
+	base_vec_release(&story->texts);
+	*story = (struct query_story){ 0 };
+}

@@ -1,0 +1,418 @@
+/*
+ * query/row_sort.c - rows in the order of a column: all of them within the memory budget, or the
+ * best few in a heap whose root is the worst that is kept, so that memory goes with the limit.
+ *
+ * Rows that belong together by their column "level" (enum query_order) stay together: rows are
+ * sorted among those of the same parent, then put in preorder. For that all are kept, whatever the
+ * limit.
+ */
+#include "query/rows.h"
+
+#include "base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows between two looks at the cancel flag. */
+#define STEP_ROWS 4096
+/* What an allocation costs beside its bytes. */
+#define MALLOC_OVERHEAD 16
+
+/* A kept row: `column_count` numbers of 8 bytes, as many types of a byte, then the texts. */
+struct kept_row {
+	uint64_t order; /* place among all rows, so that ties keep their order */
+	/* of rows with levels: order of the row that it belongs to, and 1; 0: none */
+	uint64_t parent;
+	uint32_t size_bytes; /* of all of it */
+	uint8_t bytes[];
+};
+
+/* A text in a kept row: its number is offset << 32 | size. Longer rows than this are refused. */
+#define ROW_TEXT_MAX UINT32_MAX
+
+struct query_sorted {
+	struct base_vec rows; /* struct kept_row *; a heap while rows are made, then in order */
+	size_t key;           /* the column */
+	size_t column_count;
+	bool descending;
+	bool is_tree;    /* rows have parents */
+	bool only_heads; /* rows with a parent keep their order */
+	uint64_t limit;  /* rows to keep, 0: all */
+	uint64_t used_bytes;
+};
+
+/* ---- keys ---- */
+
+struct key {
+	struct hdb_value value;
+	uint64_t order, parent;
+};
+
+static int compare_texts(const struct hdb_value *a, const struct hdb_value *b)
+{
+	const size_t n = a->text_size < b->text_size ? a->text_size : b->text_size;
+	const int c = memcmp(a->text, b->text, n);
+
+	return c ? c : (a->text_size > b->text_size) - (a->text_size < b->text_size);
+}
+
+static int compare_values(const struct hdb_value *a, const struct hdb_value *b)
+{
+	switch (a->type) {
+	case HDB_TYPE_TEXT:
+		return compare_texts(a, b);
+	case HDB_TYPE_INT:
+		return (a->i > b->i) - (a->i < b->i);
+	case HDB_TYPE_DOUBLE:
+		return (a->d > b->d) - (a->d < b->d);
+	default:
+		return (a->u > b->u) - (a->u < b->u);
+	}
+}
+
+/* Below 0 if `a` comes before `b`. Rows without a value come last either way. */
+static int compare_keys(const struct query_sorted *s, const struct key *a, const struct key *b)
+{
+	const bool a_null = a->value.type == HDB_TYPE_NULL, b_null = b->value.type == HDB_TYPE_NULL;
+	int c;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->parent && s->only_heads)
+		return a->order < b->order ? -1 : a->order > b->order;
+	if (a_null != b_null)
+		return a_null ? 1 : -1;
+	c = a_null ? 0 : compare_values(&a->value, &b->value);
+	if (c)
+		return s->descending ? -c : c;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* ---- packing ---- */
+
+static uint64_t number_of(const struct hdb_value *value)
+{
+	uint64_t bits = value->u;
+
+	if (value->type == HDB_TYPE_INT)
+		memcpy(&bits, &value->i, 8);
+	else if (value->type == HDB_TYPE_DOUBLE)
+		memcpy(&bits, &value->d, 8);
+	return bits;
+}
+
+static void unpack_value(const struct query_sorted *s, const struct kept_row *row, size_t column,
+			 struct hdb_value *out)
+{
+	const uint64_t bits = load64(row->bytes + column * 8);
+
+	out->type = (enum hdb_type)row->bytes[s->column_count * 8 + column];
+	out->u = bits;
+	if (out->type == HDB_TYPE_INT)
+		memcpy(&out->i, &bits, 8);
+	else if (out->type == HDB_TYPE_DOUBLE)
+		memcpy(&out->d, &bits, 8);
+	else if (out->type == HDB_TYPE_TEXT) {
+		out->text = (const char *)row->bytes + (bits >> 32);
+		out->text_size = (uint32_t)bits;
+	}
+}
+
+static void key_of(const struct query_sorted *s, const struct kept_row *row, struct key *out)
+{
+	unpack_value(s, row, s->key, &out->value);
+	out->order = row->order;
+	out->parent = row->parent;
+}
+
+/* Bytes that the current row takes when packed. */
+static uint64_t packed_size(const struct query *q)
+{
+	uint64_t size = sizeof(struct kept_row) + q->def->spec.column_count * 9;
+
+	for (size_t i = 0; i < q->def->spec.column_count; i++)
+		if (q->cells[i].type == HDB_TYPE_TEXT)
+			size += q->cells[i].text_size;
+	return size;
+}
+
+static void pack_row(const struct query *q, struct kept_row *row)
+{
+	const size_t count = q->def->spec.column_count;
+	uint64_t at = count * 9;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hdb_value *value = &q->cells[i];
+
+		row->bytes[count * 8 + i] = (uint8_t)value->type;
+		if (value->type != HDB_TYPE_TEXT) {
+			store64(row->bytes + i * 8, value->type ? number_of(value) : 0);
+			continue;
+		}
+		store64(row->bytes + i * 8, at << 32 | (uint32_t)value->text_size);
+		memcpy(row->bytes + at, value->text, value->text_size);
+		at += value->text_size;
+	}
+}
+
+/* ---- keeping ---- */
+
+static bool is_before(const struct query_sorted *s, const struct kept_row *a,
+		      const struct kept_row *b)
+{
+	struct key x, y;
+
+	key_of(s, a, &x);
+	key_of(s, b, &y);
+	return compare_keys(s, &x, &y) < 0;
+}
+
+/* Moves the row at `at` down until what is below it comes before it. */
+static void sift_down(const struct query_sorted *s, size_t at, size_t count)
+{
+	struct kept_row **rows = s->rows.data;
+
+	for (;;) {
+		size_t worst = at;
+
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++)
+			if (is_before(s, rows[worst], rows[child]))
+				worst = child;
+		if (worst == at)
+			return;
+		struct kept_row *swapped = rows[at];
+		rows[at] = rows[worst];
+		rows[worst] = swapped;
+		at = worst;
+	}
+}
+
+static void make_heap(const struct query_sorted *s)
+{
+	for (size_t i = s->rows.count / 2; i-- > 0;)
+		sift_down(s, i, s->rows.count);
+}
+
+/* Whether the current row is kept though the heap is full; the root is the worst of the heap. */
+static bool beats_root(const struct query *q, const struct query_sorted *s, uint64_t order)
+{
+	struct key fresh = { .value = q->cells[s->key], .order = order }, root;
+
+	key_of(s, *base_vec_at(&s->rows, struct kept_row *, 0), &root);
+	return compare_keys(s, &fresh, &root) < 0;
+}
+
+static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, struct hdb_error *err)
+{
+	const bool is_full = s->limit && s->rows.count == s->limit;
+	const uint64_t size = packed_size(q);
+	struct kept_row *row, **root;
+	int r = HDB_OK;
+
+	if (is_full && !beats_root(q, s, order))
+		return HDB_OK;
+	s->used_bytes += size + MALLOC_OVERHEAD + sizeof(row);
+	if (size > ROW_TEXT_MAX || s->used_bytes > q->work->memory_bytes)
+		return hdb_fail(err, HDB_ELIMIT,
+				"sorting %s needs more than the memory budget of %" PRIu64
+				" MB; %s--memory raises it",
+				q->def->spec.name, q->work->memory_bytes >> 20,
+				s->is_tree ? "" : "--limit N sorts within little, ");
+	row = malloc(size);
+	if (!row)
+		return hdb_fail_memory(err, "rows to sort", size);
+	row->order = order;
+	row->parent = 0;
+	row->size_bytes = (uint32_t)size;
+	pack_row(q, row);
+	if (is_full) {
+		root = base_vec_at(&s->rows, struct kept_row *, 0);
+		s->used_bytes -= (*root)->size_bytes + MALLOC_OVERHEAD + sizeof(row);
+		free(*root);
+		*root = row;
+		sift_down(s, 0, s->rows.count);
+		return HDB_OK;
+	}
+	r = base_vec_push(&s->rows, &row, sizeof(row), err);
+	if (r < 0)
+		free(row);
+	else if (s->limit && s->rows.count == s->limit)
+		make_heap(s);
+	return r;
+}
+
+/* Heap sort: no memory beside the rows', and never quadratic. */
+static void order_rows(struct query_sorted *s)
+{
+	struct kept_row **rows = s->rows.data;
+
+	make_heap(s);
+	for (size_t left = s->rows.count; left > 1; left--) {
+		struct kept_row *worst = rows[0];
+
+		rows[0] = rows[left - 1];
+		rows[left - 1] = worst;
+		sift_down(s, 0, left - 1);
+	}
+}
+
+/* ---- rows with levels ---- */
+
+/* A row whose children are looked for, or given. */
+struct open_row {
+	uint64_t level;
+	size_t at;       /* its place, or that of its next child */
+	uint64_t parent; /* the parent of those */
+};
+
+static uint64_t level_of(const struct query_sorted *s, const struct kept_row *row, size_t column)
+{
+	struct hdb_value value = { 0 };
+
+	unpack_value(s, row, column, &value);
+	return value.type == HDB_TYPE_NULL ? 0 : value.u;
+}
+
+/* Each row's parent is the last row before it of a lower level. */
+static int find_parents(const struct query_sorted *s, size_t column, struct base_vec *stack,
+			struct hdb_error *err)
+{
+	for (size_t i = 0; i < s->rows.count; i++) {
+		struct kept_row *row = *base_vec_at(&s->rows, struct kept_row *, i);
+		const struct open_row open = { .level = level_of(s, row, column),
+					       .parent = row->order + 1 };
+
+		while (stack->count &&
+		       base_vec_at(stack, struct open_row, stack->count - 1)->level >= open.level)
+			stack->count--;
+		if (stack->count)
+			row->parent = base_vec_at(stack, struct open_row, stack->count - 1)->parent;
+		if (base_vec_push(stack, &open, sizeof(open), err) < 0)
+			return HDB_ENOMEM;
+	}
+	stack->count = 0;
+	return HDB_OK;
+}
+
+/* Where the rows of a parent begin. */
+static size_t find_children(const struct query_sorted *s, uint64_t parent)
+{
+	struct kept_row *const *rows = s->rows.data;
+	size_t low = 0, high = s->rows.count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (rows[mid]->parent < parent)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Rows that are sorted by parent become a tree's preorder. */
+static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct hdb_error *err)
+{
+	struct open_row top = { .at = 0 };
+	struct base_vec rows = { 0 };
+	int r = base_vec_push(stack, &top, sizeof(top), err);
+
+	while (r == HDB_OK && stack->count) {
+		struct open_row *open = base_vec_at(stack, struct open_row, stack->count - 1);
+		struct kept_row *row = open->at < s->rows.count ?
+					       *base_vec_at(&s->rows, struct kept_row *, open->at) :
+					       NULL;
+		struct open_row below;
+
+		if (!row || row->parent != open->parent) {
+			stack->count--;
+			continue;
+		}
+		open->at++;
+		below = (struct open_row){
+			.at = find_children(s, row->order + 1),
+			.parent = row->order + 1,
+		};
+		r = base_vec_push(&rows, &row, sizeof(row), err);
+		if (r == HDB_OK)
+			r = base_vec_push(stack, &below, sizeof(below), err);
+	}
+	if (r < 0) {
+		base_vec_release(&rows);
+		return r;
+	}
+	base_vec_release(&s->rows);
+	s->rows = rows;
+	return HDB_OK;
+}
+
+static int order_tree(struct query_sorted *s, size_t level_column, struct hdb_error *err)
+{
+	struct base_vec stack = { 0 };
+	int r = find_parents(s, level_column, &stack, err);
+
+	if (r == HDB_OK) {
+		order_rows(s);
+		r = put_preorder(s, &stack, err);
+	}
+	base_vec_release(&stack);
+	return r;
+}
+
+int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
+	       struct hdb_error *err)
+{
+	const size_t level_column =
+		q->def->order == QUERY_ORDER_FLAT ? SIZE_MAX : query_find_column(q, "level");
+	struct query_sorted *s = calloc(1, sizeof(*s));
+	int r = HDB_OK;
+
+	if (!s)
+		return hdb_fail_memory(err, "sorted rows", sizeof(*s));
+	s->key = column;
+	s->column_count = q->def->spec.column_count;
+	s->descending = descending;
+	s->is_tree = level_column != SIZE_MAX;
+	s->only_heads = q->def->order == QUERY_ORDER_HEADS;
+	s->limit = s->is_tree ? 0 : limit;
+	q->sorted = s;
+	base_stage(q->work, "sorting", q->total == QUERY_TOTAL_UNKNOWN ? 0 : q->total, "rows");
+	while (r == HDB_OK) {
+		r = query_make(q, err);
+		if (r == HDB_OK)
+			r = keep_row(q, s, q->made - 1, err);
+		if (r == HDB_OK && q->made % STEP_ROWS == 0)
+			r = base_step(q->work, q->made, err);
+	}
+	if (r < 0)
+		return r;
+	q->total = q->made;
+	if (s->is_tree)
+		return order_tree(s, level_column, err);
+	order_rows(s);
+	return HDB_OK;
+}
+
+bool query_sorted_row(struct query *q, uint64_t no)
+{
+	const struct query_sorted *s = q->sorted;
+	const struct kept_row *row;
+
+	if (no >= s->rows.count)
+		return false;
+	row = *base_vec_at(&s->rows, struct kept_row *, no);
+	for (size_t i = 0; i < s->column_count; i++)
+		unpack_value(s, row, i, &q->cells[i]);
+	return true;
+}
+
+void query_sorted_free(struct query_sorted *sorted)
+{
+	if (!sorted)
+		return;
+	for (size_t i = 0; i < sorted->rows.count; i++)
+		free(*base_vec_at(&sorted->rows, struct kept_row *, i));
+	base_vec_release(&sorted->rows);
+	free(sorted);
+}

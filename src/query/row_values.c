@@ -1,0 +1,347 @@
+/*
+ * query/row_values.c - the values of a query: columns that are shown, cells of the current row,
+ * facts.
+ */
+#include "query/query.h"
+
+#include "heap/values/text.h"
+#include "query/rows.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- columns ---- */
+
+/* Number of the column of this name, or SIZE_MAX. */
+static size_t find_column(const struct hdb_column *columns, size_t count, const char *name,
+			  size_t name_size)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(columns[i].name) == name_size &&
+		    memcmp(columns[i].name, name, name_size) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
+size_t query_find_column(const struct query *q, const char *name)
+{
+	return find_column(q->def->spec.columns, q->def->spec.column_count, name, strlen(name));
+}
+
+int query_fail_column(const struct query *q, const char *name, size_t name_size,
+		      struct hdb_error *err)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+	char list[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < spec->column_count && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 spec->columns[i].name);
+	return hdb_fail(err, HDB_EUSAGE, "%s has no column \"%.*s\"; it has: %s", spec->name,
+			(int)(name_size < 64 ? name_size : 64), name, list);
+}
+
+int query_choose(struct query *q, const char *names, struct hdb_error *err)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+	size_t count = 0;
+
+	for (const char *p = names;; p++) {
+		const size_t size = strcspn(p, ",");
+		const size_t column = find_column(spec->columns, spec->column_count, p, size);
+
+		if (column == SIZE_MAX)
+			return query_fail_column(q, p, size, err);
+		for (size_t i = 0; i < count; i++)
+			if (q->columns[i] == column)
+				return hdb_fail(err, HDB_EUSAGE, "column \"%s\" is named twice",
+						spec->columns[column].name);
+		q->columns[count++] = column;
+		p += size;
+		if (!*p)
+			break;
+	}
+	q->column_count = count;
+	return HDB_OK;
+}
+
+bool query_is_shown(const struct query *q, size_t column)
+{
+	for (size_t i = 0; i < q->column_count; i++)
+		if (q->columns[i] == column)
+			return true;
+	return false;
+}
+
+const struct hdb_column *query_column(const struct query *q, size_t column)
+{
+	return &q->def->spec.columns[q->columns[column]];
+}
+
+size_t query_column_count(const struct query *q)
+{
+	return q->column_count;
+}
+
+const struct hdb_value *query_value(const struct query *q, size_t column)
+{
+	return &q->cells[q->columns[column]];
+}
+
+/* ---- cells ---- */
+
+static struct hdb_value *cell(struct query *q, size_t column)
+{
+	assert(column < q->def->spec.column_count);
+	q->cells[column].type = q->def->spec.columns[column].type;
+	return &q->cells[column];
+}
+
+void query_null(struct query *q, size_t column)
+{
+	assert(column < q->def->spec.column_count);
+	q->cells[column].type = HDB_TYPE_NULL;
+}
+
+void query_set(struct query *q, size_t column, uint64_t value)
+{
+	cell(q, column)->u = value;
+}
+
+void query_set_int(struct query *q, size_t column, int64_t value)
+{
+	cell(q, column)->i = value;
+}
+
+void query_set_double(struct query *q, size_t column, double value)
+{
+	cell(q, column)->d = value;
+}
+
+void query_lend_text(struct query *q, size_t column, const char *text, size_t size)
+{
+	struct hdb_value *value = cell(q, column);
+
+	value->text = text;
+	value->text_size = size;
+}
+
+int query_set_text_n(struct query *q, size_t column, const char *text, size_t size,
+		     struct hdb_error *err)
+{
+	struct hdb_value *value = cell(q, column);
+	int r;
+
+	/*
+	 * row_text moves while it grows: the place is kept until the row is whole (see
+	 * query_place_texts).
+	 */
+	value->text = NULL;
+	value->u = q->row_text.count;
+	value->text_size = size;
+	if (!size) {
+		value->text = "";
+		return HDB_OK;
+	}
+	r = base_bytes_append(&q->row_text, text, size, err);
+	if (r == HDB_OK) {
+		/* Texts made of parts may have been cut inside a character. */
+		value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
+		q->row_text.count = value->u + value->text_size;
+	}
+	return r;
+}
+
+int query_set_text(struct query *q, size_t column, const char *text, struct hdb_error *err)
+{
+	return query_set_text_n(q, column, text, strlen(text), err);
+}
+
+int query_format(struct query *q, size_t column, struct hdb_error *err, const char *format, ...)
+{
+	char *large = NULL;
+	char small[256];
+	va_list args;
+	int size, r;
+
+	va_start(args, format);
+	size = vsnprintf(small, sizeof(small), format, args);
+	va_end(args);
+	if (size < 0)
+		return hdb_fail(err, HDB_EBUG, "a text cannot be formatted");
+	if ((size_t)size >= sizeof(small)) {
+		large = malloc((size_t)size + 1);
+		if (!large)
+			return hdb_fail_memory(err, "a text", (uint64_t)size);
+		va_start(args, format);
+		(void)vsnprintf(large, (size_t)size + 1, format, args);
+		va_end(args);
+	}
+	r = query_set_text_n(q, column, large ? large : small, (size_t)size, err);
+	free(large);
+	return r;
+}
+
+void query_clear_cells(struct query *q)
+{
+	q->row_text.count = 0;
+	for (size_t i = 0; i < q->def->spec.column_count; i++)
+		q->cells[i].type = HDB_TYPE_NULL;
+}
+
+void query_place_texts(struct query *q)
+{
+	for (size_t i = 0; i < q->def->spec.column_count; i++) {
+		struct hdb_value *value = &q->cells[i];
+
+		if (value->type == HDB_TYPE_TEXT && !value->text)
+			value->text = (const char *)q->row_text.data + value->u;
+	}
+}
+
+/* ---- common cells ---- */
+
+int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
+{
+	uint64_t id;
+	int r;
+
+	if (ix == HEAP_NONE) {
+		query_null(q, column);
+		return HDB_OK;
+	}
+	r = heap_id(q->heap, ix, &id, err);
+	if (r == HDB_OK)
+		query_set(q, column, id);
+	return r;
+}
+
+int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_object object;
+	const char *name;
+	int r;
+
+	if (ix == HEAP_NONE) {
+		query_null(q, column);
+		return HDB_OK;
+	}
+	r = heap_object(q->heap, ix, &object, err);
+	if (r < 0)
+		return r;
+	if (object.kind == STORE_CLASS)
+		return query_format(q, column, err, "class %s",
+				    heap_class_name(q->heap, (uint32_t)object.length));
+	name = heap_class_name(q->heap, object.class_no);
+	query_lend_text(q, column, name, strlen(name));
+	return HDB_OK;
+}
+
+/* ---- facts ---- */
+
+/* A place for the fact of this name, in the order of the spec. */
+static int make_fact(struct query *q, const char *name, struct hdb_value **out,
+		     struct hdb_error *err)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+	const size_t no = find_column(spec->facts, spec->fact_count, name, strlen(name));
+	const struct hdb_column *column;
+	size_t at = 0;
+
+	if (no == SIZE_MAX)
+		return hdb_fail(err, HDB_EBUG, "%s has no fact \"%s\"", spec->name, name);
+	column = &spec->facts[no];
+	if (!q->facts)
+		q->facts = calloc(spec->fact_count, sizeof(*q->facts));
+	if (!q->facts)
+		return hdb_fail_memory(err, "facts", spec->fact_count * sizeof(*q->facts));
+	while (at < q->fact_count && q->facts[at].column < column)
+		at++;
+	if (at < q->fact_count && q->facts[at].column == column) {
+		free(q->facts[at].text);
+	} else {
+		memmove(&q->facts[at + 1], &q->facts[at], (q->fact_count - at) * sizeof(*q->facts));
+		q->fact_count++;
+	}
+	q->facts[at] = (struct query_fact){ .column = column, .value = { .type = column->type } };
+	*out = &q->facts[at].value;
+	return HDB_OK;
+}
+
+int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_error *err)
+{
+	struct hdb_value *out;
+	const int r = make_fact(q, name, &out, err);
+
+	if (r == HDB_OK)
+		out->u = value;
+	return r;
+}
+
+int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_error *err)
+{
+	struct hdb_value *out;
+	const int r = make_fact(q, name, &out, err);
+
+	if (r == HDB_OK)
+		out->i = value;
+	return r;
+}
+
+int query_fact_text(struct query *q, const char *name, const char *text, struct hdb_error *err)
+{
+	struct query_fact *fact;
+	struct hdb_value *out;
+	const int r = make_fact(q, name, &out, err);
+
+	if (r < 0)
+		return r;
+	fact = (struct query_fact *)((char *)out - offsetof(struct query_fact, value));
+	fact->text = strdup(text);
+	if (!fact->text) {
+		out->type = HDB_TYPE_NULL;
+		return hdb_fail_memory(err, "a fact", strlen(text));
+	}
+	out->text = fact->text;
+	out->text_size = heap_drop_broken(fact->text, strlen(text));
+	fact->text[out->text_size] = '\0';
+	return HDB_OK;
+}
+
+int query_zeroed(struct query *q, struct hdb_error *err)
+{
+	const uint64_t from = store_meta_number(q->heap->store, "zeroed.texts", 0);
+
+	return from ? query_fact(q, "zeroed_from", from, err) : HDB_OK;
+}
+
+bool query_has_fact(const struct query *q, const char *name)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+
+	return find_column(spec->facts, spec->fact_count, name, strlen(name)) != SIZE_MAX;
+}
+
+size_t query_fact_count(const struct query *q)
+{
+	return q->common_count + q->fact_count;
+}
+
+static const struct query_fact *fact_at(const struct query *q, size_t fact)
+{
+	return fact < q->common_count ? &q->common[fact] : &q->facts[fact - q->common_count];
+}
+
+const struct hdb_column *query_fact_column(const struct query *q, size_t fact)
+{
+	return fact_at(q, fact)->column;
+}
+
+const struct hdb_value *query_fact_value(const struct query *q, size_t fact)
+{
+	return &fact_at(q, fact)->value;
+}

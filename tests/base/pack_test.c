@@ -1,0 +1,149 @@
+/*
+ * base_pack_test.c - tests base/pack.c: every value comes back, damage is found.
+ */
+#include "base/bytes.h"
+#include "base/pack.h"
+#include "support/temp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void check_values(const uint64_t *values, uint32_t count)
+{
+	struct base_vec out = { 0 };
+	struct pack_column column;
+	uint64_t group[PACK_GROUP], used;
+	struct hdb_error err;
+
+	assert_int_equal(pack_encode(&out, values, count, &err), HDB_OK);
+	assert_int_equal(pack_open(&column, out.data, out.count, count, &used, &err), HDB_OK);
+	assert_int_equal(used, out.count);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(pack_get(&column, i), values[i]);
+	for (uint32_t g = 0; g * PACK_GROUP < count; g++) {
+		const unsigned n = pack_group(&column, g, group);
+
+		for (unsigned i = 0; i < n; i++)
+			assert_int_equal(group[i], values[g * PACK_GROUP + i]);
+	}
+	base_vec_release(&out);
+}
+
+static void test_widths(void **state)
+{
+	uint64_t values[PACK_GROUP * 3 + 17], seed = 7;
+	const uint32_t n = sizeof(values) / sizeof(values[0]);
+
+	(void)state;
+	for (unsigned width = 0; width <= 64; width++) {
+		for (uint32_t i = 0; i < n; i++)
+			values[i] = width ? test_random(&seed) >> (64 - width) : 0;
+		check_values(values, n);
+		/* A few that need far more bits. */
+		for (uint32_t i = 3; i < n; i += 41)
+			values[i] = test_random(&seed);
+		check_values(values, n);
+		/* All far from zero. */
+		for (uint32_t i = 0; i < n; i++)
+			values[i] = UINT64_MAX - (values[i] >> 20);
+		check_values(values, n);
+	}
+}
+
+static void test_counts(void **state)
+{
+	uint64_t values[PACK_GROUP * 2 + 2] = { 0 };
+
+	(void)state;
+	for (uint32_t n = 0; n <= PACK_GROUP * 2 + 2; n++) {
+		for (uint32_t i = 0; i < n; i++)
+			values[i] = i * 3 + (i == n / 2 ? 1u << 30 : 0);
+		check_values(values, n);
+	}
+}
+
+static void test_small_when_regular(void **state)
+{
+	uint64_t values[16384];
+	struct base_vec out = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 16384; i++)
+		values[i] = 1000;
+	assert_int_equal(pack_encode(&out, values, 16384, NULL), HDB_OK);
+	assert_true(out.count < 16384 / 10);
+	base_vec_release(&out);
+}
+
+/* Any byte changed, any cut: refused, or still readable without a fault (run under ASan). */
+static void test_damage(void **state)
+{
+	uint64_t values[PACK_GROUP + 40], group[PACK_GROUP], used, seed = 99;
+	struct base_vec out = { 0 };
+	uint8_t *copy;
+
+	(void)state;
+	for (unsigned i = 0; i < PACK_GROUP + 40; i++)
+		values[i] = test_random(&seed) >> (i % 9 ? 50 : 20);
+	assert_int_equal(pack_encode(&out, values, PACK_GROUP + 40, NULL), HDB_OK);
+	for (size_t size = 0; size <= out.count; size++) {
+		for (unsigned bit = 0; bit < (size == out.count ? 8 * out.count : 1); bit++) {
+			struct pack_column column;
+
+			/* Exactly as large as said, so that reading past the end is seen. */
+			copy = malloc(size + !size);
+			memcpy(copy, out.data, size);
+			if (size == out.count)
+				copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			if (pack_open(&column, copy, size, PACK_GROUP + 40, &used, NULL) ==
+			    HDB_OK) {
+				for (uint32_t i = 0; i < column.count; i++)
+					(void)pack_get(&column, i);
+				(void)pack_group(&column, 0, group);
+				(void)pack_group(&column, 1, group);
+			} else if (size == out.count) {
+				assert_true(bit < 8 * out.count);
+			}
+			if (size < out.count)
+				assert_int_equal(pack_open(&column, copy, size, PACK_GROUP + 40,
+							   &used, NULL),
+						 HDB_ECORRUPT);
+			free(copy);
+		}
+	}
+	base_vec_release(&out);
+}
+
+static void test_varint(void **state)
+{
+	uint8_t buffer[VARINT_MAX];
+	uint64_t v;
+
+	(void)state;
+	for (unsigned shift = 0; shift < 64; shift++) {
+		const uint64_t want = (uint64_t)1 << shift | shift;
+		const uint8_t *end = put_varint(buffer, want);
+
+		assert_ptr_equal(get_varint(buffer, end, &v), end);
+		assert_int_equal(v, want);
+		assert_null(get_varint(buffer, end - 1, &v));
+		assert_int_equal(unzigzag(zigzag((int64_t)want)), (int64_t)want);
+		assert_int_equal(unzigzag(zigzag(-(int64_t)shift)), -(int64_t)shift);
+	}
+	memset(buffer, 0xff, sizeof(buffer));
+	assert_null(get_varint(buffer, buffer + sizeof(buffer), &v));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_small_when_regular),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_varint),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

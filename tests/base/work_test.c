@@ -1,0 +1,319 @@
+/*
+ * base_work_test.c - big arrays and scratch files: within the budget, beyond it in files, where a
+ * file system has no files without a name, and where the folder cannot be written; arrays that are
+ * freed and taken again.
+ *
+ * Link with: -Wl,--wrap=open
+ */
+#include "base/spill.h"
+#include "base/work.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define MIB (1u << 20)
+
+/* As on a file system that has no O_TMPFILE, NFS for instance. */
+static bool has_no_tmpfile;
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+	va_list args;
+	int mode;
+
+	if (has_no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	va_start(args, flags);
+	mode = va_arg(args, int);
+	va_end(args);
+	return __real_open(path, flags, mode);
+}
+
+static char folder[300];
+
+static unsigned entries_of(const char *path)
+{
+	DIR *dir = opendir(path);
+	unsigned count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	(void)closedir(dir);
+	return count - 2;
+}
+
+static void begin(struct base_work *work, const char *dir)
+{
+	base_work_init(work, 1, 1, NULL); /* as little as it takes */
+	work->scratch_dir = dir;
+	work->tmp_dir = dir;
+}
+
+static bool is_clear(const struct base_big *big)
+{
+	const uint8_t *p = big->data;
+
+	for (uint64_t i = 0; i < big->size_bytes; i += 512)
+		if (p[i])
+			return false;
+	return true;
+}
+
+/* An array beyond the budget, and that it is one. */
+static void in_file(struct base_work *work)
+{
+	const uint64_t size = base_work_room(work) + 3 * MIB;
+	struct base_big big;
+
+	assert_int_equal(base_big_alloc(work, &big, size, "test", NULL), HDB_OK);
+	assert_true(big.is_file);
+	assert_true(is_clear(&big));
+	memset(big.data, 1, big.size_bytes);
+	assert_int_equal(entries_of(folder), 0);
+	base_big_free(work, &big);
+}
+
+static void test_files(void **state)
+{
+	struct base_work work;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	begin(&work, folder);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		has_no_tmpfile = turn == 1;
+		in_file(&work);
+		assert_int_equal(base_scratch_file(&work, &fd, NULL), HDB_OK);
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+		assert_int_equal(entries_of(folder), 0);
+		(void)close(fd);
+	}
+	has_no_tmpfile = false;
+	base_work_release(&work);
+}
+
+/* A folder that is not there: the other one is taken; if that is no better, memory. */
+static void test_no_folder(void **state)
+{
+	static char long_name[5000];
+	struct base_work work;
+	struct hdb_error err;
+	struct stat st;
+	int fd = -1;
+
+	(void)state;
+	begin(&work, "/nonexistent/a");
+	work.tmp_dir = folder;
+	in_file(&work);
+	assert_int_equal(base_scratch_file(&work, &fd, &err), HDB_OK);
+	(void)close(fd);
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		work.tmp_dir = turn ? long_name : "/nonexistent/b";
+		in_file(&work);
+		assert_int_equal(base_scratch_file(&work, &fd, &err), HDB_OK);
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_int_equal(st.st_nlink, 0);
+		assert_int_equal(write(fd, "x", 1), 1);
+		(void)close(fd);
+	}
+	base_work_release(&work);
+}
+
+/* With no folder at all, memory is taken beyond the budget. */
+static void test_no_scratch(void **state)
+{
+	struct base_work work;
+	struct hdb_error err;
+	struct base_big big;
+
+	(void)state;
+	begin(&work, folder);
+	work.scratch_dir = NULL;
+	assert_int_equal(base_big_alloc(&work, &big, 64 * MIB, "test", &err), HDB_OK);
+	assert_false(big.is_file);
+	base_big_free(&work, &big);
+	base_work_release(&work);
+}
+
+/* A file that may not grow: an error before the array is used, not a bus error in it. */
+static void test_disk_full(void **state)
+{
+	struct rlimit old, little;
+	struct base_spill spill = { 0 };
+	struct base_work work;
+	struct hdb_error err;
+	struct base_big big;
+	static uint8_t data[2 * MIB];
+
+	(void)state;
+	begin(&work, folder);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	little = (struct rlimit){ MIB, old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	assert_int_equal(base_big_alloc(&work, &big, base_work_room(&work) + 3 * MIB, "test", &err),
+			 HDB_EIO);
+	assert_non_null(strstr(err.message, folder));
+	/* One folder that has no room is no reason to take memory. */
+	work.tmp_dir = "/nonexistent/b";
+	assert_int_equal(base_big_alloc(&work, &big, base_work_room(&work) + 3 * MIB, "test", &err),
+			 HDB_EIO);
+	assert_null(big.data);
+	work.tmp_dir = folder;
+	assert_int_equal(base_spill_write(&spill, &work, 0, data, sizeof(data), &err), HDB_EIO);
+	assert_non_null(strstr(err.message, "cannot write a scratch file"));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	base_spill_close(&spill);
+	base_work_release(&work);
+}
+
+static void test_spill(void **state)
+{
+	struct base_spill spill = { 0 };
+	struct base_work work;
+	struct hdb_error err;
+	char data[8];
+
+	(void)state;
+	begin(&work, folder);
+	base_spill_close(&spill); /* that was never written */
+	base_spill_soon(&spill, 0, 8);
+	assert_int_equal(base_spill_write(&spill, &work, 1000, "12345678", 8, &err), HDB_OK);
+	base_spill_soon(&spill, 1000, 8);
+	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
+	assert_memory_equal(data, "5678", 4);
+	/* Past the end there is nothing. */
+	assert_int_equal(base_spill_read(&spill, 1004, data, 8, &err), HDB_EIO);
+	base_spill_close(&spill);
+	base_spill_close(&spill);
+	/* In no folder at all. */
+	begin(&work, "/nonexistent");
+	assert_int_equal(base_spill_write(&spill, &work, 1000, "12345678", 8, &err), HDB_OK);
+	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
+	assert_memory_equal(data, "5678", 4);
+	base_spill_close(&spill);
+}
+
+/*
+ * Arrays of many sizes, freed in another order than they were taken: none overlap, and all are
+ * clear.
+ */
+static void test_pool(void **state)
+{
+	enum { COUNT = 100 };
+	static struct base_big big[COUNT];
+	struct base_work work;
+	uint32_t seed = 1;
+
+	(void)state;
+	base_work_init(&work, 1ull << 30, 1, NULL);
+	base_pool_reserve(&work, 8 * MIB);
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned i = round % 2; i < COUNT; i += 1 + round % 3) {
+			if (big[i].data)
+				continue;
+			seed = seed * 1664525 + 1013904223;
+			assert_int_equal(base_big_alloc(&work, &big[i], MIB / 2 + seed % (2 * MIB),
+							"test", NULL),
+					 HDB_OK);
+			assert_true(is_clear(&big[i]));
+			memset(big[i].data, (int)i + 1, big[i].size_bytes);
+		}
+		base_pool_close(&work, round % 5 == 4);
+		for (unsigned i = 0; i < COUNT; i++) {
+			const uint8_t *p = big[i].data;
+
+			if (!p)
+				continue;
+			assert_int_equal(p[0], i + 1);
+			assert_int_equal(p[big[i].size_bytes - 1], i + 1);
+			/* Every other one, so that what is freed does not join. */
+			if (i % 2 == round % 2)
+				base_big_free(&work, &big[i]);
+		}
+		assert_true(work.pool_count <= BASE_POOL_MAX);
+	}
+	for (unsigned i = 0; i < COUNT; i++)
+		base_big_free(&work, &big[i]);
+	assert_int_equal(work.memory_used, 0);
+	base_work_release(&work);
+	assert_int_equal(work.pool_bytes, 0);
+	assert_int_equal(work.pool_count, 0);
+}
+
+static char told[100];
+
+static void notice(void *ctx, const char *text)
+{
+	(void)ctx;
+	(void)snprintf(told, sizeof(told), "%s", text);
+}
+
+static void test_caller(void **state)
+{
+	static volatile int cancel;
+	const struct hdb_progress progress = { .notice = notice, .cancel = &cancel };
+	struct base_work work;
+	struct hdb_error err;
+
+	(void)state;
+	base_work_init(&work, 0, 0, NULL);
+	assert_true(work.memory_bytes > 0 && work.threads > 0);
+	base_notice(&work, "to nobody");
+	base_work_init(&work, 0, 1000000, &progress);
+	assert_true(work.threads < 1000000);
+	base_notice(&work, "to us");
+	assert_string_equal(told, "to us");
+	assert_int_equal(base_step(&work, 1, &err), HDB_OK);
+	cancel = 1;
+	assert_int_equal(base_step(&work, 1, &err), HDB_EINTR);
+	(void)unsetenv("TMPDIR");
+	base_work_init(&work, 0, 1, NULL);
+	assert_string_equal(work.tmp_dir, "/tmp");
+}
+
+static int setup(void **state)
+{
+	const char *dir = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
+
+	(void)state;
+	(void)snprintf(folder, sizeof(folder), "%s/heapdb-work-XXXXXX", dir ? dir : "/tmp");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files),      cmocka_unit_test(test_no_folder),
+		cmocka_unit_test(test_no_scratch), cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_spill),      cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_caller),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

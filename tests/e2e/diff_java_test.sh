@@ -1,0 +1,111 @@
+#!/bin/sh
+# diff_java_test.sh - three dumps of a program that grows by known amounts (java/Grow.java),
+# compared: by class, by path, along the dominators, by object and as suspects. Needs a JDK and
+# python3.
+set -eu
+for tool in java javac python3; do
+	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
+done
+cd "$TMPDIR"
+javac -d . "$HDB_ROOT/tests/java/Grow.java"
+# With a collection before each dump; and with a collector that never moves anything.
+java -cp . -Xmx64m -XX:+UseSerialGC Grow "$TMPDIR/live" live
+fixed=
+if java -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -version >/dev/null 2>&1; then
+	java -cp . -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -Xmx256m \
+		Grow "$TMPDIR/fixed" all >/dev/null
+	fixed=fixed
+fi
+
+diff()
+{
+	heapdb diff "$@" --quiet --json
+}
+
+diff live1.hprof live3.hprof >class.json
+diff live1.hprof live2.hprof live3.hprof --by path >path.json
+diff live1.heapdb live2.heapdb live3.heapdb --by dominator >dominator.json
+diff live1.heapdb live3.heapdb --by suspect >suspect.json
+if [ -n "$fixed" ]; then
+	diff fixed1.hprof fixed3.hprof --by object --only 'Grow*' >object.json
+	# Objects of two runs have nothing to do with one another.
+	diff live1.heapdb fixed1.heapdb --by object >strangers.json
+fi
+python3 - "$fixed" <<'PY'
+import json
+import sys
+
+bad = 0
+
+def want(what, have, wanted):
+    global bad
+    if have != wanted:
+        print('%s: %r, not %r' % (what, have, wanted))
+        bad += 1
+
+def rows(name):
+    return json.load(open(name + '.json'))['rows']
+
+by_name = {row['name']: row for row in rows('class')}
+for name, before, after in (('Grow$Payload', 1000, 3000), ('Grow$Note', 100, 300), ('Grow$Steady', 200, 200),
+                            ('Grow$Brief', 50, 0)):
+    row = by_name[name]
+    want(name, (row['count_before'], row['count']), (before, after))
+want('Payload', by_name['Grow$Payload']['status'], 'grown')
+want('Steady', by_name['Grow$Steady']['status'], 'same')
+want('Brief', by_name['Grow$Brief']['status'], 'gone')
+payload = by_name['Grow$Payload']
+want('retained by payloads', payload['retained_delta'], 2 * payload['retained_before'])
+
+def paths(name):
+    stack, out = [], {}
+    for row in rows(name):
+        del stack[row['level']:]
+        stack.append(row['name'])
+        out[tuple(stack)] = row
+    return out
+
+def ending(found, *names):
+    return [row for path, row in found.items() if path[-len(names):] == names]
+
+for name in ('path', 'dominator'):
+    found = paths(name)
+    entries = ending(found, 'class Grow', 'java.util.HashMap', 'java.util.HashMap$Node[]',
+                     'java.util.HashMap$Node', 'Grow$Payload')
+    want(name + ': ways to the payloads', len(entries), 1)
+    want(name + ': payloads', (entries[0]['count_before'], entries[0]['count'], entries[0]['grows']),
+         (1000, 3000, True))
+    notes = [row for path, row in found.items() if path[0] == 'java.lang.Thread' and path[-1] == 'Grow$Note']
+    want(name + ': notes', [(row['count_before'], row['count']) for row in notes], [(100, 300)])
+    want(name + ': what stays', ending(found, 'Grow$Steady'), [])
+
+suspects = rows('suspect')
+want('suspects', [row['name'] for row in suspects], ['class Grow'])
+want('where it grows', suspects[0]['point'], 'class Grow > java.util.HashMap > java.util.HashMap$Node[]')
+want('what grows', suspects[0]['point_of'], 'java.util.HashMap$Node > Grow$Payload > byte[]')
+
+if sys.argv[1]:
+    answer = json.load(open('object.json'))
+    counts = {}
+    for row in answer['rows']:
+        key = row['name'], row['status']
+        counts[key] = counts.get(key, 0) + 1
+    want('IDs', answer['facts']['ids_stable'], True)
+    want('objects', counts, {('Grow$Payload', 'new'): 2000, ('Grow$Note', 'new'): 200,
+                             ('Grow$Brief', 'gone'): 50})
+    strangers = json.load(open('strangers.json'))
+    want('IDs of another run', strangers['facts']['ids_stable'], False)
+    want('its objects', strangers['rows'], [])
+sys.exit(bad != 0)
+PY
+
+# Conditions: the exit code tells.
+# shellcheck disable=SC2016 # $ is part of class names
+{
+	rc=0
+	heapdb diff live1.heapdb live3.heapdb --fail-if 'growth(retained(Grow$Payload)) > 1M' \
+		--quiet >/dev/null || rc=$?
+	[ $rc -eq 1 ] || { echo "growth above a limit: exit $rc, not 1"; exit 1; }
+	heapdb diff live1.heapdb live3.heapdb --fail-if 'growth(count(Grow$Steady)) > 0' \
+		--fail-if 'growth(retained(Grow$Payload)) > 3M' --quiet >/dev/null
+}

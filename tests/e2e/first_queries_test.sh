@@ -1,0 +1,33 @@
+#!/bin/sh
+# first_queries_test.sh - several first questions at once, by the name of a dump that has no
+# database, or an outdated one: one process imports, the others wait and read; all answer the same.
+set -eu
+cd "$TMPDIR"
+# Large enough that the import takes longer than to start the others.
+hprofgen service --objects 300K --seed 1 -o one.hprof >/dev/null
+hprofgen service --objects 300K --seed 2 -o two.hprof >/dev/null
+
+ask() {
+	for i in 1 2 3 4; do
+		(
+			rc=0
+			heapdb query top --db dump.hprof --csv --limit 5 >"out$i" 2>"err$i" || rc=$?
+			echo $rc >"rc$i"
+		) &
+	done
+	wait
+	for i in 1 2 3 4; do
+		[ "$(cat "rc$i")" = 0 ] || { echo "$1: exit $(cat "rc$i"): $(cat "err$i")"; exit 1; }
+		cmp out1 "out$i" || { echo "$1: another answer"; exit 1; }
+	done
+}
+
+cp one.hprof dump.hprof
+ask "no database"
+cp out1 first
+cp two.hprof dump.hprof
+ask "an outdated database"
+cmp -s out1 first && { echo "the old heap answers"; exit 1; }
+heapdb query top --db dump.heapdb --csv --limit 5 2>err | cmp - out1
+[ ! -s err ] || { cat err; exit 1; }
+[ ! -e dump.heapdb.importing ] || { echo "litter"; exit 1; }

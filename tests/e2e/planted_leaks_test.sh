@@ -1,0 +1,160 @@
+#!/bin/sh
+# planted_leaks_test.sh - programs with a leak of a known kind (tests/java/Planted*.java): the first
+# lines of the report name the culprit, its path and its share, and the rules of triage that should
+# fire do. Programs without one: nothing critical; the JDK alone: no rule at all. Needs a JDK.
+# Names of classes in single quotes are not for the shell to expand:
+# shellcheck disable=SC2016
+set -eu
+for tool in java javac; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+cd "$TMPDIR"
+mkdir classes
+javac -d classes "$HDB_ROOT"/tests/java/Planted*.java "$HDB_ROOT"/tests/java/Healthy.java
+failed=0 heap=128m options=
+
+complain() {
+	echo "FAILED: $*"
+	failed=1
+}
+
+# make PROGRAM [ARGUMENT...]: PROGRAM.heapdb, PROGRAM.md and PROGRAM.rules.
+make_report() {
+	program=$1
+	shift
+	rm -f dump.hprof
+	# The options are several words:
+	# shellcheck disable=SC2086
+	java -XX:+UseSerialGC "-Xmx$heap" $options -XX:-UsePerfData -cp classes "$program" dump.hprof "$@" \
+		> java.log 2>&1 ||
+		{ complain "$program does not run"; cat java.log; return 1; }
+	heapdb import dump.hprof -o "$program.heapdb" --force --quiet > import.log
+	heapdb report "$program.heapdb" > "$program.md"
+	heapdb query triage --db "$program.heapdb" --csv --columns severity,rule,count,bytes > "$program.rules"
+}
+
+# planted PROGRAM LEAST CULPRIT PATH RULE...: what the first lines say, the least percentage, rules
+# that fire.
+planted() {
+	program=$1 least=$2 culprit=$3 path=$4
+	shift 4
+	head -n 6 "$program.md" > head.md
+	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
+	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
+	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* - \([0-9]*\)\.[0-9] % of the heap.*/\2/p' \
+		head.md)
+	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
+	for rule; do
+		grep -q ",$rule," "$program.rules" || complain "$program: the rule $rule does not fire"
+	done
+	[ $failed -eq 0 ] || cat head.md "$program.rules"
+	echo "$program: $(sed -n 's/^\*\*\(.*\)\*\*$/\1/p' head.md)"
+}
+
+make_report PlantedMap
+planted PlantedMap 85 'PlantedMap.RESULTS (static)' \
+	'class PlantedMap . static RESULTS` -> `java.util.HashMap size=40000 . table` -> `java.util.HashMap$Node[' \
+	leak-suspect
+make_report PlantedThreadLocal
+planted PlantedThreadLocal 80 'thread-local PlantedThreadLocal.BUFFERS (static) of thread "pool-1-thread-1"' \
+	'java.lang.ThreadLocal$ThreadLocalMap$Entry . value`' thread-local thread-local-stale
+make_report PlantedLoader "$TMPDIR/classes"
+planted PlantedLoader 80 'java.sql.DriverManager.registeredDrivers (static)' \
+	'class java.sql.DriverManager . static registeredDrivers`' loader-closed loader-twins
+heapdb query triage --db PlantedLoader.heapdb --csv --columns rule,count,detail > details
+grep -q '^loader-closed,4,.*kept by a JDBC driver' details || complain "PlantedLoader: no hint at the drivers"
+make_report PlantedListeners
+planted PlantedListeners 80 'PlantedListeners$Bus.listeners' 'PlantedListeners$Bus . listeners`' listeners
+make_report PlantedLocal
+planted PlantedLocal 80 'a local variable of thread "server-thread"' \
+	'java.lang.Thread "server-thread" . <local variable>` -> `java.util.HashMap size=30000 . table`'
+grep -q 'at PlantedLocal.serve(PlantedLocal.java:' PlantedLocal.md || complain "PlantedLocal: no frame of serve()"
+grep -A1 'at PlantedLocal.serve(' PlantedLocal.md | grep -q 'local: java.util.HashMap size=30000 - ' ||
+	complain "PlantedLocal: the local of serve() is not told"
+make_report PlantedStrings
+planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \
+	duplicate-strings
+make_report PlantedPool
+planted_head='**Holds most: `thread-local PlantedPool.SCRATCH (static) of 8 threads` - '
+grep -qF "$planted_head" PlantedPool.md || { complain "PlantedPool: not $planted_head"; head -n 6 PlantedPool.md; }
+heapdb query triage --db PlantedPool.heapdb --csv --columns rule,count,detail > details
+for line in '^thread-local,8,"PlantedPool.SCRATCH (static), in 8 threads"' '^task-queue,15000,' \
+	'^listeners-field,1800,in PlantedPool$Registry.eventHandlers'; do
+	grep -q "$line" details || { complain "PlantedPool: no $line"; cat details; }
+done
+# Several holders, and what is hard to name: the culprit, and a word of what it holds (- for none).
+holders() {
+	make_report PlantedHolders "$1"
+	planted PlantedHolders "$2" "$3" "$4"
+	[ "$5" = - ] || head -n 8 PlantedHolders.md | grep -q "^It holds: .*$5" ||
+		{ complain "PlantedHolders $1: it does not hold $5"; cat head.md; }
+}
+local='a local variable of thread "main"'
+holders local 80 "\`PlantedHolders.ORDERS (static) and $local\`" 'class PlantedHolders . static ORDERS`' \
+	'60,000 `PlantedHolders$Order`'
+holders singleton 80 "\`PlantedHolders\$Registry.orders and $local\`" \
+	'class PlantedHolders$Registry . static INSTANCE`' '60,000 `PlantedHolders$Order`'
+holders statics 80 '`PlantedHolders$Statics.second (static), PlantedHolders$Statics.first (static)`' \
+	'class PlantedHolders$Statics`' -
+holders graph 80 'PlantedHolders$Graph.' 'class PlantedHolders$Graph . static' '`PlantedHolders$Order`'
+holders strings 70 '`PlantedHolders.NAMES (static)`' 'class PlantedHolders . static NAMES`' '60,000 `java.lang.String`'
+holders queue 80 '`java.util.concurrent.ThreadPoolExecutor.workQueue, in java.lang.Thread.target' \
+	'java.util.concurrent.ThreadPoolExecutor . workQueue`' '[0-9,]*,[0-9]* `PlantedHolders$Task`'
+holders worker 80 '`PlantedHolders$Worker.mine`' 'PlantedHolders$Worker "Thread-0" . mine`' \
+	'60,000 `PlantedHolders$Order`'
+make_report PlantedWaste
+# between RULE COLUMN LEAST MOST: a figure of a rule that fires; column 3 is the count, 4 the bytes.
+between() {
+	figure=$(awk -F, -v rule="$1" -v column="$2" '$2 == rule { print $column }' PlantedWaste.rules)
+	if [ "${figure:-0}" -lt "$3" ] || [ "${figure:-0}" -gt "$4" ]; then
+		complain "PlantedWaste: $1 tells ${figure:-nothing}, not $3 to $4"
+	fi
+}
+between boxed-values 3 200000 202000
+between sparse-collections 3 2000 2300
+between sparse-collections 4 8000000 8300000
+between empty-collections 3 120000 120600
+between sessions 3 6000 6000
+between finalizer-backlog 3 25000 25100
+between weak-leak 3 300 300
+between weak-leak 4 1500000 1600000
+between direct-buffers 4 83886080 84200000
+# What most of a heap is held by is critical when there is little room left, and not before.
+for program in PlantedMap PlantedThreadLocal PlantedLoader PlantedListeners PlantedLocal PlantedStrings PlantedWaste; do
+	grep -q '^critical' $program.rules && complain "$program: critical, with most of 128 MiB free"
+	grep -q '^\*\*Culprit' $program.md && complain "$program: a culprit, with most of 128 MiB free"
+done
+heap=40m
+make_report PlantedFull
+planted PlantedFull 80 'PlantedFull$Journal.orders, in PlantedFull.JOURNAL (static)' \
+	'PlantedFull$Journal . orders` -> `java.util.HashMap size=' leak-suspect heap-full
+grep -q '^critical,leak-suspect,' PlantedFull.rules || complain "PlantedFull: not critical"
+grep -q '^\*\*Culprit: ' PlantedFull.md || complain "PlantedFull: no culprit"
+grep -q '^It holds: [0-9,]* `PlantedFull$Order` ([78]' PlantedFull.md || complain "PlantedFull: no word of its orders"
+grep -q '^Reachable: .* of at most 38\.7 MiB (8[0-9] %)\.$' PlantedFull.md ||
+	complain "PlantedFull: not told how full the heap is"
+heapdb info --db PlantedFull.heapdb --csv > info.csv
+grep -q '^vm,max heap,40566784,' info.csv || { complain "PlantedFull: max heap"; grep '^vm' info.csv; }
+# The limit of direct buffers says nothing of the heap if it is set.
+options=-XX:MaxDirectMemorySize=41m
+make_report PlantedFull
+grep -q '^critical' PlantedFull.rules && complain "PlantedFull: full by the limit of direct buffers"
+grep -q '^Reachable: [0-9.]* MiB\.$' PlantedFull.md || complain "PlantedFull: full by the limit of direct buffers"
+# The VM's own dump when there is no room left; the program ends with the error.
+rm -f dump.hprof
+java -XX:+UseSerialGC -Xmx40m -XX:MaxDirectMemorySize=41m -XX:+HeapDumpOnOutOfMemoryError -XX:HeapDumpPath=dump.hprof \
+	-cp classes PlantedFull unused error > java.log 2>&1 && complain "PlantedFull: no error"
+heapdb import dump.hprof -o PlantedFull.heapdb --force --quiet > import.log
+heapdb report PlantedFull.heapdb > PlantedFull.md
+heapdb query triage --db PlantedFull.heapdb --csv --columns severity,rule > PlantedFull.rules
+grep -q '^critical,out-of-memory' PlantedFull.rules || complain "PlantedFull: the error is not seen"
+grep -q '^critical,leak-suspect' PlantedFull.rules || complain "PlantedFull: out of memory, but not critical"
+grep -q '; a thread was out of memory\.$' PlantedFull.md || complain "PlantedFull: the error is not told"
+heap=128m options=
+make_report Healthy
+grep -q critical Healthy.rules && { complain "Healthy: critical"; cat Healthy.rules; }
+grep -q '^\*\*\(Culprit\|Holds most\)' Healthy.md && complain "Healthy: a culprit"
+make_report Healthy alone
+grep -q '^\*\*\(Culprit\|Holds most\)' Healthy.md && complain "the JDK alone: a culprit"
+[ "$(wc -l < Healthy.rules)" -le 1 ] || { complain "the JDK alone: rules fire"; cat Healthy.rules; }
+exit $failed

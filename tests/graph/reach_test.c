@@ -1,0 +1,226 @@
+/*
+ * tests/graph/reach_test.c - the breadth-first tree and marking around a set, on random graphs,
+ * and in time on big shapes.
+ */
+#include "support/graph_oracle.h"
+
+#include "graph/reach.h"
+
+#define GRAPH_COUNT 5000
+#define SHAPE_SECONDS 10.0
+
+static struct base_work work;
+
+static int start(void **state)
+{
+	(void)state;
+	base_work_init(&work, (uint64_t)4 << 30, 1, NULL);
+	oracle_start();
+	return 0;
+}
+
+/* Depth by relaxing all edges until nothing changes; UINT32_MAX where not reached. */
+static void depths(const struct oracle_graph *g, uint32_t *depth)
+{
+	bool changed = true;
+
+	for (uint32_t v = 0; v < g->node_count; v++)
+		depth[v] = oracle_bit(g->roots, v) ? 0 : UINT32_MAX;
+	while (changed) {
+		changed = false;
+		for (uint64_t e = 0; e < g->edge_count; e++) {
+			const uint32_t d = depth[g->from[e]];
+			if (d != UINT32_MAX && d + 1 < depth[g->to[e]]) {
+				depth[g->to[e]] = d + 1;
+				changed = true;
+			}
+		}
+	}
+}
+
+static bool has_edge(const struct oracle_graph *g, uint32_t from, uint32_t to)
+{
+	for (uint64_t e = 0; e < g->edge_count; e++) {
+		if (g->from[e] == from && g->to[e] == to)
+			return true;
+	}
+	return false;
+}
+
+static void check_tree(const struct oracle_graph *g, const struct graph_rows *rows)
+{
+	uint32_t depth[ORACLE_NODES_MAX], parent[ORACLE_NODES_MAX], again[ORACLE_NODES_MAX];
+	struct hdb_error err;
+
+	depths(g, depth);
+	assert_int_equal(graph_reach_tree(rows, g->roots, &work, parent, &err), HDB_OK);
+	assert_int_equal(graph_reach_tree(rows, g->roots, &work, again, &err), HDB_OK);
+	assert_memory_equal(parent, again, g->node_count * sizeof *parent);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		if (depth[v] == UINT32_MAX) {
+			assert_int_equal(parent[v], v);
+		} else if (depth[v] == 0) {
+			assert_int_equal(parent[v], GRAPH_NONE);
+		} else {
+			assert_int_equal(depth[parent[v]], depth[v] - 1);
+			assert_true(has_edge(g, parent[v], v));
+		}
+	}
+}
+
+static void check_around(const struct oracle_graph *g, const struct graph_rows *rows)
+{
+	bool blocked[ORACLE_NODES_MAX] = { 0 }, reached[ORACLE_NODES_MAX];
+	uint64_t blocked_bits[1] = { 0 }, bits[1] = { ~(uint64_t)0 };
+	uint32_t count, want = 0;
+	const uint32_t picks = oracle_below(6);
+	struct hdb_error err;
+
+	for (uint32_t i = 0; i < picks; i++) {
+		const uint32_t v = oracle_below(g->node_count);
+		blocked[v] = true;
+		oracle_set(blocked_bits, v);
+	}
+	oracle_reach(g, blocked, reached);
+	assert_int_equal(graph_reach_around(rows, g->roots, picks ? blocked_bits : NULL, &work,
+					    bits, &count, &err),
+			 HDB_OK);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		assert_int_equal(oracle_bit(bits, v), reached[v]);
+		want += reached[v];
+	}
+	assert_int_equal(count, want);
+}
+
+/* What v reaches, itself included. */
+static void reach_from(const struct oracle_graph *g, uint32_t v, bool *reached)
+{
+	bool changed = true;
+
+	memset(reached, 0, ORACLE_NODES_MAX * sizeof *reached);
+	reached[v] = true;
+	while (changed) {
+		changed = false;
+		for (uint64_t e = 0; e < g->edge_count; e++) {
+			if (reached[g->from[e]] && !reached[g->to[e]])
+				reached[g->to[e]] = changed = true;
+		}
+	}
+}
+
+/*
+ * Each node that the roots do not reach has an orphan before it, or is one; and no node reaches an
+ * orphan but those that the orphan reaches, of which none is an orphan, too: one of each group of
+ * cycles that nothing else leads to.
+ */
+static void check_orphans(const struct oracle_graph *g, const struct graph_rows *rows)
+{
+	bool reaches[ORACLE_NODES_MAX][ORACLE_NODES_MAX], by_roots[ORACLE_NODES_MAX] = { 0 };
+	uint64_t orphans[1] = { ~(uint64_t)0 };
+	struct hdb_error err;
+
+	assert_int_equal(graph_reach_orphans(rows, g->roots, &work, orphans, &err), HDB_OK);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		reach_from(g, v, reaches[v]);
+		for (uint32_t to = 0; to < g->node_count; to++)
+			by_roots[to] |= oracle_bit(g->roots, v) && reaches[v][to];
+	}
+	assert_true(g->node_count == 64 || orphans[0] >> g->node_count == 0);
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		bool is_covered = by_roots[v];
+
+		for (uint32_t o = 0; o < g->node_count; o++)
+			is_covered |= oracle_bit(orphans, o) && reaches[o][v];
+		assert_true(is_covered);
+		if (!oracle_bit(orphans, v))
+			continue;
+		assert_false(by_roots[v]);
+		for (uint32_t o = 0; o < g->node_count; o++) {
+			assert_true(!reaches[o][v] || reaches[v][o]);
+			assert_true(o == v || !reaches[v][o] || !oracle_bit(orphans, o));
+		}
+	}
+}
+
+static void random_graphs(void **state)
+{
+	(void)state;
+	for (int i = 0; i < (int)oracle_size(GRAPH_COUNT); i++) {
+		struct oracle_graph g;
+		oracle_random_graph(&g);
+		oracle_build(&g, false);
+		const struct graph_rows *rows = oracle_rows(&g, &work);
+		check_tree(&g, rows);
+		check_around(&g, rows);
+		check_orphans(&g, rows);
+		oracle_free(&g);
+	}
+	assert_int_equal(work.memory_used, 0);
+}
+
+/* Roots come ascending, and of two nodes on a level the one met first is the parent. */
+static void order(void **state)
+{
+	struct oracle_graph g;
+	uint32_t parent[6];
+	struct hdb_error err;
+
+	(void)state;
+	oracle_init(&g, 6, 6);
+	oracle_set(g.roots, 4);
+	oracle_set(g.roots, 1);
+	oracle_edge(&g, 4, 0);
+	oracle_edge(&g, 1, 0);
+	oracle_edge(&g, 1, 4);
+	oracle_edge(&g, 4, 3);
+	oracle_edge(&g, 0, 2);
+	oracle_edge(&g, 3, 2);
+	oracle_build(&g, false);
+	const struct graph_rows *rows = oracle_rows(&g, &work);
+	assert_int_equal(graph_reach_tree(rows, g.roots, &work, parent, &err), HDB_OK);
+	assert_int_equal(parent[0], 1);
+	assert_int_equal(parent[1], GRAPH_NONE);
+	assert_int_equal(parent[2], 0);
+	assert_int_equal(parent[3], 4);
+	assert_int_equal(parent[4], GRAPH_NONE);
+	assert_int_equal(parent[5], 5);
+	oracle_free(&g);
+}
+
+static void big_shapes(void **state)
+{
+	const uint32_t n = oracle_size(5000000);
+	struct oracle_graph g;
+	uint32_t *parent = oracle_alloc(n, sizeof *parent);
+	struct hdb_error err;
+
+	(void)state;
+	/* A list whose nodes all refer to its first half's end, too. */
+	oracle_init(&g, n, 2 * (uint64_t)n);
+	for (uint32_t v = 0; v + 1 < n; v++) {
+		oracle_edge(&g, v, v + 1);
+		if (v >= n / 2)
+			oracle_edge(&g, v, n / 2);
+	}
+	oracle_set(g.roots, 0);
+	oracle_build(&g, false);
+	const struct graph_rows *rows = oracle_rows(&g, &work);
+	const clock_t before = clock();
+	assert_int_equal(graph_reach_tree(rows, g.roots, &work, parent, &err), HDB_OK);
+	assert_true((double)(clock() - before) / CLOCKS_PER_SEC < SHAPE_SECONDS);
+	for (uint32_t v = 1; v < n; v++)
+		assert_int_equal(parent[v], v - 1);
+	free(parent);
+	oracle_free(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(order),
+		cmocka_unit_test(big_shapes),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# tests/lint/layers.sh - who may include whom. Part of `make lint`.
+#
+# Each room sees itself and the rooms that its line names, by way of "room/file.h". Everything may
+# include "heapdb.h", which has the result codes. A change of this table is a change of design.
+# Also checked: included files exist, sources in src/ include from src/ and never a neighbour by its
+# bare name, and no two files share a name.
+# An argument is another project root to check (the check's own test uses it).
+set -eu
+
+cd "${1:-$(dirname "$0")/../..}"
+
+table='
+base
+hprof   base
+store   base
+graph   base
+layout  base
+import  base hprof store graph layout
+heap    base hprof store graph layout
+derive  base hprof store graph layout heap
+query   base hprof store graph layout heap derive
+queries base hprof store graph layout heap derive query
+api     base hprof store graph layout heap derive query queries import
+'
+
+bad=0
+complain()
+{
+	echo "layers: $*" >&2
+	bad=1
+}
+
+for room in src/*/; do
+	room=$(basename "$room")
+	echo "$table" | grep -q "^$room\( \|\$\)" || complain "src/$room is not in the table"
+done
+
+# Every #include "..." as "file line included".
+includes()
+{
+	# shellcheck disable=SC2016
+	find "$@" -name '*.[ch]' 2>/dev/null | sort | xargs -r awk '
+		/^[ \t]*#[ \t]*include[ \t]*"/ { split($0, part, "\""); print FILENAME, FNR, part[2] }'
+}
+
+while read -r file line included; do
+	[ -n "$file" ] || continue
+	room=${file#src/}
+	room=${room%%/*}
+	case $included in
+	heapdb.h) continue ;;
+	*/*) ;;
+	*)
+		complain "$file:$line: \"$included\": write \"room/$included\""
+		continue
+		;;
+	esac
+	[ -f "src/$included" ] || complain "$file:$line: src/$included does not exist"
+	seen=$(echo "$table" | sed -n "s/^$room\( .*\)*\$/$room\1/p")
+	case " $seen " in
+	*" ${included%%/*} "*) ;;
+	*) complain "$file:$line: src/$room may not see \"$included\" (it sees: $seen)" ;;
+	esac
+done <<END
+$(includes src)
+END
+
+# The tools are the library's clients: heapdb.h, and files of their own folder.
+while read -r file line included; do
+	[ -n "$file" ] || continue
+	own=$(dirname "$file")
+	case $included in
+	heapdb.h) continue ;;
+	esac
+	[ -f "$own/$(basename "$included")" ] && [ "$(dirname "$included")" = . ] && continue
+	[ -f "tools/$included" ] && [ "tools/$(dirname "$included")" = "$own" ] && continue
+	complain "$file:$line: $own may not see \"$included\" (only heapdb.h and its own files)"
+done <<END
+$(includes tools)
+END
+
+for name in $(find src tools -name '*.[ch]' -exec basename {} \; | sort | uniq -d); do
+	complain "several files are called $name:" "$(find src tools -name "$name" | sort | tr '\n' ' ')"
+done
+
+[ $bad -eq 0 ] && echo "layers: clean"
+exit $bad

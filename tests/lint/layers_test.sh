@@ -1,0 +1,39 @@
+#!/bin/sh
+# tests/lint/layers_test.sh - the layer check finds what it is there to find.
+set -eu
+
+cd "$(dirname "$0")"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# A tree with one good source, then $1 with the line $2: must be refused, naming $3.
+refuses()
+{
+	rm -rf "$tmp/tree"
+	mkdir -p "$tmp/tree/src/base" "$tmp/tree/src/heap" "$tmp/tree/src/import" \
+		"$tmp/tree/tools/heapdb"
+	printf '#include "heapdb.h"\n' >"$tmp/tree/src/base/one.h"
+	printf '#include "base/one.h"\n' >"$tmp/tree/src/heap/two.h"
+	printf '#include "heapdb.h"\n' >"$tmp/tree/tools/heapdb/three.h"
+	sh layers.sh "$tmp/tree" >/dev/null
+	mkdir -p "$tmp/tree/$(dirname "$1")"
+	printf '%s\n' "$2" >"$tmp/tree/$1"
+	if sh layers.sh "$tmp/tree" >"$tmp/out" 2>&1; then
+		echo "not refused: $1 with $2"
+		exit 1
+	fi
+	grep -qF "$3" "$tmp/out" || {
+		echo "$1 with $2 is refused, but not for \"$3\":"
+		cat "$tmp/out"
+		exit 1
+	}
+}
+
+refuses src/base/up.c '#include "heap/two.h"' 'src/base may not see'
+refuses src/import/side.c '#include "heap/two.h"' 'src/import may not see'
+refuses src/base/near.c '#include "one.h"' 'write "room/one.h"'
+refuses src/heap/gone.c '#include "base/gone.h"' 'does not exist'
+refuses src/cellar/a.c '' 'not in the table'
+refuses src/heap/one.h '' 'several files are called one.h'
+refuses tools/heapdb/in.c '#include "base/one.h"' 'tools/heapdb may not see'
+echo "layers.sh refuses what it should"

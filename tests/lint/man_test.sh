@@ -1,0 +1,46 @@
+#!/bin/sh
+# tests/lint/man_test.sh - the manual page has every command, query, option, column and fact that
+# the command has, in the command's own words, and mandoc finds nothing to complain about.
+set -eu
+
+page=$HDB_ROOT/tools/heapdb/heapdb.1
+bad=0
+complain()
+{
+	echo "man page: $*"
+	bad=1
+}
+
+sh "$HDB_ROOT/tools/heapdb/man_queries.sh" "$BUILD/heapdb" >"$TMPDIR/want"
+[ -s "$TMPDIR/want" ] || complain "heapdb help --names lists no queries"
+sed -n '/^\.\\" queries: begin/,/^\.\\" queries: end/p' "$page" | sed '1d;$d' >"$TMPDIR/have"
+if ! diff -u --label heapdb.1 --label "heapdb help" "$TMPDIR/have" "$TMPDIR/want"; then
+	complain "the list of queries is behind: sh tools/heapdb/man_queries.sh --write"
+fi
+
+"$BUILD/heapdb" help --names >"$TMPDIR/names"
+cut -f 1-3 "$TMPDIR/names" >"$TMPDIR/short"
+while read -r kind owner name; do
+	case $kind in
+	command)
+		grep -q "^\.It Cm $name\$" "$page" || complain "command $name is not in COMMANDS"
+		grep -q "^\.Cm $name\$" "$page" || complain "command $name is not in the synopsis"
+		;;
+	option)
+		case $owner in query*) continue ;; esac
+		grep -q "^\.It .*Fl Fl ${name#--}\( \|\$\)" "$page" ||
+			grep -q "Fl Fl ${name#--}\$" "$page" || complain "option $name of $owner is missing"
+		;;
+	esac
+done <"$TMPDIR/short"
+
+# And nothing that the command does not have.
+sed -n 's/^\.It .*Fl Fl \([a-z-]*\).*/--\1/p' "$page" | sort -u | while read -r name; do
+	cut -f 3 "$TMPDIR/names" | grep -qxe "$name" || echo "$name"
+done >"$TMPDIR/extra"
+[ ! -s "$TMPDIR/extra" ] || complain "options that do not exist: $(tr '\n' ' ' <"$TMPDIR/extra")"
+
+if command -v mandoc >/dev/null; then
+	mandoc -Tlint -W warning "$page" || complain "mandoc complains"
+fi
+exit $bad

@@ -1,0 +1,29 @@
+#!/bin/sh
+# tests/lint/symbols_test.sh - the shared library exports what heapdb.h declares and api/heapdb.map
+# lists, no more and no less, each under its version; the manual page heapdb(3) has a line for each.
+set -eu
+
+bad=0
+compare()
+{
+	if ! diff -u --label "$1" --label "$2" "$3" "$4"; then
+		echo "symbols: $1 and $2 differ"
+		bad=1
+	fi
+}
+
+tr '\n' ' ' <"$HDB_ROOT/include/heapdb.h" | grep -oE 'HDB_API [^;{]*\);' | grep -v __attribute__ |
+	sed 's/(.*//; s/.*[ *]//' | sort -u >"$TMPDIR/declared"
+sed -n 's/^\t\(hdb_[a-z_]*\);$/\1/p' "$HDB_ROOT/src/api/heapdb.map" | sort >"$TMPDIR/listed"
+nm -D --defined-only "$BUILD/libheapdb.so" | awk '$2 == "T" { print $3 }' >"$TMPDIR/versioned"
+sed 's/@.*//' "$TMPDIR/versioned" | sort >"$TMPDIR/exported"
+sed -n 's/^\.Fn \(hdb_[a-z_]*\) .*/\1/p' "$HDB_ROOT/tools/heapdb/heapdb.3" | sort -u >"$TMPDIR/manual"
+[ -s "$TMPDIR/declared" ] || { echo "symbols: heapdb.h declares nothing"; bad=1; }
+compare heapdb.h heapdb.map "$TMPDIR/declared" "$TMPDIR/listed"
+compare heapdb.h libheapdb.so "$TMPDIR/declared" "$TMPDIR/exported"
+compare heapdb.h heapdb.3 "$TMPDIR/declared" "$TMPDIR/manual"
+if grep -v '@@HEAPDB_[0-9.]*$' "$TMPDIR/versioned"; then
+	echo "symbols: without a version"
+	bad=1
+fi
+exit $bad

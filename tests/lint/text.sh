@@ -1,0 +1,35 @@
+#!/bin/sh
+# tests/lint/text.sh - the looks of sources that no compiler checks. Part of `make lint`.
+#
+# Lines of C are near 80 columns and not past 100 (a tab is 8), 110 with a text that is not broken;
+# others not past 120. No blanks at their end, an opening comment in every C file, no notes to finish
+# something later. What else clang-format can tell, `make lint-format` does.
+set -eu
+
+cd "${1:-$(dirname "$0")/../..}"
+
+# shellcheck disable=SC2016
+bad=$(find include src tools tests bench .ci Makefile \
+	\( -name '*.[ch]' -o -name '*.sh' -o -name '*.java' -o -name Makefile -o -path .ci/run \) \
+	-type f | sort | xargs -r awk '
+	FNR == 1 && FILENAME ~ /\.[ch]$/ && !/^\/\*/ { print FILENAME ":1: no opening comment" }
+	/[ \t]$/ { print FILENAME ":" FNR ": blank at the end of the line" }
+	/(TO)DO|(FIX)ME/ { print FILENAME ":" FNR ": unfinished: " $0 }
+	{
+		width = 0
+		n = split($0, part, "\t")
+		for (i = 1; i <= n; i++) {
+			width += length(part[i])
+			if (i < n)
+				width = width - width % 8 + 8
+		}
+		limit = FILENAME !~ /\.[ch]$/ ? 120 : /"/ ? 110 : 100
+		if (width > limit && FILENAME != "Makefile")
+			print FILENAME ":" FNR ": " width " columns"
+	}')
+
+if [ -n "$bad" ]; then
+	echo "$bad" >&2
+	exit 1
+fi
+echo "text: clean"

@@ -1,0 +1,52 @@
+#!/bin/sh
+# android_leaks_test.sh - leaking objects on a real Android dump, which LeakCanary's rules name: of
+# three services two that the activity thread does not know, one kept by a static list of binders,
+# one by a binder that native code holds.
+# Names of classes in single quotes are not for the shell to expand:
+# shellcheck disable=SC2016
+set -eu
+command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }
+dump=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/android_service_leak.hprof.zst
+[ -f "$dump" ] || { echo "no $dump; HDB_DUMPS names another folder"; exit 77; }
+cd "$TMPDIR"
+zstd -dqf -o dump.hprof "$dump"
+heapdb import dump.hprof -o dump.heapdb --quiet > import.log
+heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,holds_by,text > rows
+cat > want << 'END'
+1,leaking,,LeakyService,LeakyService.leakAllTheBinders (static),UNKNOWN; signature
+1,trace,0,class LeakyService,static leakAllTheBinders,GC root: sticky class; not leaking: classes stay; SUSPECT
+1,trace,1,java.util.ArrayList,array,unknown; SUSPECT
+1,trace,2,java.lang.Object[],[0],unknown; SUSPECT
+1,trace,3,LeakyService$MyBinder,service,unknown; SUSPECT
+1,trace,4,LeakyService,,leaking: UNKNOWN
+2,leaking,,LeakyService,LeakyService$MyBinder.service,UNKNOWN; signature
+2,trace,0,LeakyService$MyBinder,service,GC root: JNI global; unknown; SUSPECT
+2,trace,1,LeakyService,,leaking: UNKNOWN
+END
+grep -E ',(leaking|trace),' rows |
+	sed 's/com\.example\.leakcanary\.//g; s/; its reference is suspect/; SUSPECT/
+		s/the activity thread does not know this service/UNKNOWN/; s/ [0-9a-f]\{16\}$//' | diff -u want -
+# There is a third one, which the activity thread knows.
+heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns count --format csv | grep -qx 3
+heapdb report dump.heapdb > report.md
+# What leaks is a fault for certain: it comes before what only holds much.
+sed -n 3p report.md | grep -q '^\*\*Leaking object: `com.example.leakcanary.LeakyService`'
+sed -n '4,12p' report.md | grep -q '^\*\*Largest suspect: '
+# Classes and strings are no suspects at all.
+heapdb query leaks --brief --db dump.heapdb --csv --columns kind,class | sed -n 2p |
+	grep -qx 'leaking,com.example.leakcanary.LeakyService'
+grep -qE '^[0-9]+,suspect,,java\.lang\.(Class|String),' rows &&
+	{ echo "FAILED: all classes or strings are suspect"; exit 1; }
+head -n 12 report.md | grep -qF 'class com.example.leakcanary.LeakyService . static leakAllTheBinders`'
+[ "$(grep -c '^### Leaking object' report.md)" = 2 ]
+heapdb report dump.heapdb --json > report.json
+if command -v python3 > /dev/null; then
+	python3 -c 'import json,sys; r=json.load(open("report.json")); assert r["report"][0]["facts"]["leaking"]==2'
+fi
+# 3,000 objects in one list, and after them one elsewhere: all are traced, none is left out.
+many=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/../android/syn3.hprof.zst
+[ -f "$many" ] || exit 0
+zstd -dqf -o many.hprof "$many"
+heapdb query leaks --db many.hprof --csv --columns kind,count,holds_by 2> import.log | grep '^leaking' > rows
+grep -qx 'leaking,3000,app.Main.list (static)' rows || { echo "FAILED: not 3,000 of one leak"; cat rows; exit 1; }
+[ "$(grep -c '^leaking,1,' rows)" = 1 ] || { echo "FAILED: the one after them is lost"; cat rows; exit 1; }

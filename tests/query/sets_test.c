@@ -1,0 +1,469 @@
+/*
+ * query_sets_test.c - retained sizes, histograms, the dominator tree's levels and the checks, on
+ * random heaps, against what deleting objects does.
+ */
+#include "support/query_world.h"
+
+#include "derive/derive.h"
+#include "support/tree_tables.h"
+
+#define WORLDS 40
+
+static struct world world;
+
+/* ---- retained ---- */
+
+static void retained_object(uint32_t v, const char *way)
+{
+	char id[32];
+	const struct ask question = { .query = "retained", .target = id, .options = { "explain" } };
+	struct hdb_rows *rows;
+
+	(void)snprintf(id, sizeof(id), "0x%" PRIx64, world_id(v));
+	rows = ask_rows(world.db, &question);
+	assert_true(next_row(rows));
+	assert_int_equal(value_of(rows, "id")->u, world_id(v));
+	assert_int_equal(value_of(rows, "shallow")->u, world.shallow[v]);
+	assert_int_equal(value_of(rows, "reachable")->u, world.is_reachable[v]);
+	assert_int_equal(value_of(rows, "retained")->u, world_retained_one(&world, v));
+	assert_true(value_is(rows, "bound", "exact"));
+	assert_int_equal(fact_of(rows, "way")->text_size, strlen(way));
+	assert_memory_equal(fact_of(rows, "way")->text, way, strlen(way));
+	assert_false(next_row(rows));
+	hdb_rows_close(rows);
+}
+
+/* The members that a target names, in the test's own words. */
+struct set {
+	const char *target;
+	bool with_sub;
+	unsigned classes; /* bits */
+};
+
+static const struct set sets[] = {
+	{ "a.One", false, 1 },
+	{ "a.One", true, 7 },
+	{ "a.Two", true, 6 },
+	{ "b.Three", false, 4 },
+	{ "a.*", false, 35 },
+	{ "a.*", true, 39 },
+	{ "?.T*", false, 6 },
+	{ "Five", false, 16 },
+	{ "loader:a.Loader", false, 24 },
+	{ "loader:0x10000", false, 24 },
+	{ "b*", false, 12 },
+};
+
+static void retained_set(const struct set *set, bool quick)
+{
+	const struct ask question = {
+		.query = "retained",
+		.target = set->target,
+		.options = { quick         ? "lower-bound" :
+			     set->with_sub ? "subclasses" :
+					     NULL,
+			     quick && set->with_sub ? "subclasses" : NULL },
+	};
+	struct hdb_rows *rows = ask_rows(world.db, &question);
+	bool member[WORLD_NODES_MAX];
+	uint64_t count = 0, bytes = 0, want, goes = 0;
+
+	for (uint32_t v = 0; v < world.n; v++) {
+		member[v] = set->classes >> world.class_no[v] & 1;
+		count += member[v] && world.is_reachable[v];
+		bytes += member[v] && world.is_reachable[v] ? world.shallow[v] : 0;
+	}
+	want = quick ? world_bound(&world, member) : world_retained(&world, member, &goes);
+	assert_true(next_row(rows));
+	assert_int_equal(value_of(rows, "objects")->u, count);
+	assert_int_equal(value_of(rows, "shallow")->u, bytes);
+	assert_int_equal(value_of(rows, "exact")->u, !quick);
+	assert_true(value_is(rows, "bound", quick ? "lower bound" : "exact"));
+	if (value_of(rows, "retained")->u != want)
+		fail_msg("%s%s: %" PRIu64 ", not %" PRIu64, set->target, quick ? " quick" : "",
+			 value_of(rows, "retained")->u, want);
+	if (!quick)
+		assert_int_equal(value_of(rows, "retained_objects")->u, goes);
+	hdb_rows_close(rows);
+}
+
+static void ask_for_sets(bool quick)
+{
+	for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++)
+		retained_set(&sets[s], quick);
+}
+
+static void retained_all(uint64_t *seed)
+{
+	/* The loader's classes keep it alive beside its root, so node 0 is left alone. */
+	for (uint32_t v = 1; v < world.n; v++)
+		retained_object(v, "local");
+	ask_for_sets(false);
+	/* Without a budget the table is built, once. */
+	const struct ask over = { .query = "retained",
+				  .target = "0x10020",
+				  .options = { "budget=1", "explain" } };
+	struct hdb_rows *rows = ask_rows(world.db, &over);
+
+	hdb_rows_close(rows);
+	if (test_random(seed) % 2) {
+		const struct ask top = { .query = "top" };
+
+		hdb_rows_close(ask_rows(world.db, &top));
+	} else {
+		ask_for_sets(true); /* by walking the tree; below by the totals where they do */
+		const struct ask top = { .query = "top" };
+
+		hdb_rows_close(ask_rows(world.db, &top));
+	}
+	for (uint32_t v = 1; v < world.n; v++)
+		retained_object(v, "table");
+	ask_for_sets(true);
+	ask_for_sets(false);
+}
+
+/* ---- histograms ---- */
+
+struct sums {
+	uint64_t count, shallow, lost_count, lost_shallow;
+};
+
+static void add(struct sums *sums, uint32_t v)
+{
+	if (world.is_reachable[v]) {
+		sums->count++;
+		sums->shallow += world.shallow[v];
+	} else {
+		sums->lost_count++;
+		sums->lost_shallow += world.shallow[v];
+	}
+}
+
+/* What the row's group should hold; false for groups that hold no node. */
+static bool group_sums(const struct hdb_rows *rows, const char *by, struct sums *sums)
+{
+	const struct hdb_value *name = value_of(rows, "name");
+	bool any = false;
+
+	*sums = (struct sums){ 0 };
+	for (uint32_t v = 0; v < world.n; v++) {
+		const int c = world.class_no[v];
+		bool in = false;
+
+		if (strcmp(by, "loader") == 0) {
+			in = world_classes[c].has_loader == value_is(rows, "name", "a.Loader");
+		} else if (strcmp(by, "package") == 0) {
+			in = value_is(rows, "name", world_classes[c].package);
+		} else {
+			for (int k = 0; k < WORLD_CLASSES; k++) {
+				char dotted[32];
+
+				(void)snprintf(dotted, sizeof(dotted), "%s", world_classes[k].name);
+				for (char *p = dotted; *p; p++)
+					*p = *p == '/' ? '.' : *p;
+				if (name->text_size == strlen(dotted) &&
+				    memcmp(name->text, dotted, name->text_size) == 0)
+					in = strcmp(by, "class") == 0 ? k == c : world_is_sub(c, k);
+			}
+		}
+		if (in)
+			add(sums, v);
+		any = any || in;
+	}
+	return any;
+}
+
+static void histogram_by(const char *by)
+{
+	char option[32];
+	const struct ask question = { .query = "histogram", .options = { option } };
+	uint64_t before = UINT64_MAX, groups = 0, nodes = 0;
+	struct hdb_rows *rows;
+
+	(void)snprintf(option, sizeof(option), "by=%s", by);
+	rows = ask_rows(world.db, &question);
+	while (next_row(rows)) {
+		const uint64_t classes =
+			strcmp(by, "loader") == 0 && value_is(rows, "name", "<boot>") ?
+				WORLD_CLASSES + 2 :
+				0;
+		struct sums sums;
+
+		assert_true(value_of(rows, "shallow")->u <= before);
+		before = value_of(rows, "shallow")->u;
+		groups++;
+		if (!group_sums(rows, by, &sums))
+			continue;
+		nodes += sums.count + sums.lost_count;
+		assert_int_equal(value_of(rows, "count")->u, sums.count + classes);
+		if (!classes)
+			assert_int_equal(value_of(rows, "shallow")->u, sums.shallow);
+		assert_int_equal(value_of(rows, "unreachable_count")->u, sums.lost_count);
+		assert_int_equal(value_of(rows, "unreachable_shallow")->u, sums.lost_shallow);
+		assert_true(value_of(rows, "retained")->u >= value_of(rows, "shallow")->u);
+	}
+	if (strcmp(by, "superclass") != 0)
+		assert_int_equal(nodes, world.n);
+	assert_int_equal(fact_of(rows, "groups")->u, groups);
+	assert_int_equal(fact_of(rows, "objects")->u + fact_of(rows, "unreachable_objects")->u,
+			 world.n + WORLD_CLASSES + 2);
+	hdb_rows_close(rows);
+}
+
+/* The quick pass counts what the tables count, reachable and not. */
+static void histogram_shallow(const char *by)
+{
+	char option[32];
+	const struct ask slow = { .query = "histogram", .options = { option }, .sort = "name" };
+	const struct ask quick = { .query = "histogram",
+				   .options = { option, "shallow" },
+				   .sort = "name" };
+	struct hdb_rows *a, *b;
+
+	(void)snprintf(option, sizeof(option), "by=%s", by);
+	b = ask_rows(world.db, &quick);
+	a = ask_rows(world.db, &slow);
+	while (next_row(a)) {
+		assert_true(next_row(b));
+		assert_int_equal(value_of(a, "count")->u + value_of(a, "unreachable_count")->u,
+				 value_of(b, "count")->u);
+		assert_int_equal(value_of(a, "shallow")->u + value_of(a, "unreachable_shallow")->u,
+				 value_of(b, "shallow")->u);
+	}
+	assert_false(next_row(b));
+	hdb_rows_close(a);
+	hdb_rows_close(b);
+}
+
+static void unreachable_all(void)
+{
+	const struct ask question = { .query = "unreachable" };
+	struct hdb_rows *rows = ask_rows(world.db, &question);
+	uint64_t count = 0, want = 0;
+
+	for (uint32_t v = 0; v < world.n; v++)
+		want += !world.is_reachable[v];
+	while (next_row(rows)) {
+		struct sums sums;
+
+		assert_true(group_sums(rows, "class", &sums));
+		assert_int_equal(value_of(rows, "count")->u, sums.lost_count);
+		assert_int_equal(value_of(rows, "shallow")->u, sums.lost_shallow);
+		count += sums.lost_count;
+	}
+	assert_int_equal(count, want);
+	assert_int_equal(fact_of(rows, "unreachable_objects")->u, want);
+	hdb_rows_close(rows);
+}
+
+/* ---- dominators ---- */
+
+/*
+ * One level: largest first, each a node that the object dominates, and together all of what it
+ * retains.
+ */
+static uint64_t level_sum(const char *target, uint64_t *nodes)
+{
+	const struct ask question = { .query = "dominators", .target = target };
+	struct hdb_rows *rows = ask_rows(world.db, &question);
+	uint64_t sum = 0, before = UINT64_MAX, count = 0, total;
+
+	while (next_row(rows)) {
+		const uint64_t id = value_of(rows, "id")->u;
+
+		assert_true(value_of(rows, "retained")->u <= before);
+		before = value_of(rows, "retained")->u;
+		sum += before;
+		count++;
+		/* The boot loader's stand-in is shown only if it holds something. */
+		assert_true(id || value_of(rows, "dominated")->u);
+		if (id < WORLD_FIRST)
+			continue;
+		(*nodes)++;
+		assert_int_equal(before, world_retained_one(&world, (uint32_t)((id - WORLD_FIRST) /
+									       WORLD_STEP)));
+	}
+	assert_int_equal(hdb_rows_total(rows, &total, NULL), HDB_OK);
+	assert_int_equal(total, count);
+	assert_int_equal(fact_of(rows, "children")->u, count);
+	hdb_rows_close(rows);
+	return sum;
+}
+
+static void dominators_all(void)
+{
+	uint64_t nodes = 0, want = 0;
+
+	(void)level_sum(NULL, &nodes);
+	for (uint32_t v = 0; v < world.n; v++) {
+		char id[32];
+		uint64_t sum;
+
+		(void)snprintf(id, sizeof(id), "0x%" PRIx64, world_id(v));
+		sum = level_sum(id, &nodes);
+		want += world.is_reachable[v];
+		assert_int_equal(world.is_reachable[v] ? sum + world.shallow[v] : sum,
+				 world_retained_one(&world, v));
+	}
+	/*
+	 * The boot loader's stand-in dominates its class, which the dump lacks and which holds
+	 * nothing.
+	 */
+	const struct ask boot = { .query = "dominators", .target = "0x0" };
+	struct hdb_rows *rows = ask_rows(world.db, &boot);
+
+	assert_int_equal(fact_of(rows, "children")->u, 0);
+	assert_false(next_row(rows));
+	hdb_rows_close(rows);
+	/* Each node is in one level. */
+	assert_int_equal(nodes, want);
+}
+
+static void grouped_level(void)
+{
+	const struct ask plain = { .query = "dominators" };
+	const struct ask grouped = { .query = "dominators", .options = { "by=package" } };
+	const struct ask *asks[2] = { &plain, &grouped };
+	uint64_t sums[2] = { 0 }, counts[2] = { 0 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct hdb_rows *rows = ask_rows(world.db, asks[i]);
+
+		while (next_row(rows)) {
+			sums[i] += value_of(rows, "retained")->u;
+			counts[i] += i ? value_of(rows, "count")->u : 1;
+		}
+		hdb_rows_close(rows);
+	}
+	assert_int_equal(sums[0], sums[1]);
+	assert_int_equal(counts[0], counts[1]);
+}
+
+static void check_all(uint64_t failures_wanted)
+{
+	const struct ask question = { .query = "check" };
+	struct hdb_rows *rows = ask_rows(world.db, &question);
+	uint64_t failed = 0;
+
+	while (next_row(rows)) {
+		if (value_is(rows, "result", "failed"))
+			failed++;
+		if (value_is(rows, "result", "failed") && !failures_wanted)
+			fail_msg("%.*s", (int)value_of(rows, "detail")->text_size,
+				 value_of(rows, "detail")->text);
+	}
+	assert_int_equal(failed, fact_of(rows, "failed")->u);
+	assert_int_equal(failed, failures_wanted);
+	hdb_rows_close(rows);
+}
+
+/* ---- tests ---- */
+
+static void random_worlds(void **state)
+{
+	static const char *const groupings[] = { "class", "superclass", "package", "loader" };
+	uint64_t seed = world_seed();
+
+	(void)state;
+	for (unsigned i = 0; i < WORLDS; i++) {
+		world_make(&world, 2 + (uint32_t)(test_random(&seed) % 40), &seed);
+		check_all(0);
+		unreachable_all();
+		retained_all(&seed);
+		unreachable_all();
+		for (size_t g = 0; g < 4; g++) {
+			histogram_shallow(groupings[g]);
+			histogram_by(groupings[g]);
+		}
+		dominators_all();
+		grouped_level();
+		check_all(0);
+		world_free(&world);
+	}
+}
+
+/* Writes dominators (all objects at the top level) and retained sizes that are wrong for `liar`. */
+static void write_lies(uint32_t liar)
+{
+	uint64_t retained[WORLD_NODES_MAX + WORLD_CLASSES + 16] = { 0 };
+	uint64_t dominators[WORLD_NODES_MAX + WORLD_CLASSES + 16];
+	struct base_work work;
+	struct heap *heap;
+
+	base_work_init(&work, 0, 1, NULL);
+	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, NULL), HDB_OK);
+	retained[liar] = 1;
+	for (uint32_t i = 0; i < heap->object_count; i++)
+		dominators[i] = 1;
+	tree_tables_put(heap, dominators, retained);
+	heap_close(heap);
+}
+
+/* Tables whose checksums hold, but which do not fit the others. */
+static void lies_are_found(void **state)
+{
+	const struct ask reach = { .query = "retained", .target = "0x10020" };
+	uint64_t seed = 7;
+
+	(void)state;
+	world_make(&world, 60, &seed);
+	hdb_rows_close(ask_rows(world.db, &reach));
+	hdb_close(world.db);
+	write_lies(20);
+	assert_int_equal(hdb_open(world.db_path, NULL, &world.db, NULL), HDB_OK);
+	/* "retained", and "reach and dominators" since not all of the world is reachable. */
+	check_all(2);
+	world_free(&world);
+}
+
+/* A big list with repeated entries: its referrers are listed once. */
+static void repeated_references(void **state)
+{
+	const struct ask build = { .query = "retained", .target = "0x10000" };
+	uint64_t seed = 11;
+
+	(void)state;
+	world_array_size = 5000;
+	world_make(&world, 30, &seed);
+	world_array_size = 0;
+	hdb_rows_close(ask_rows(world.db, &build));
+	check_all(0);
+	world_free(&world);
+}
+
+/* All checks hold on the sample dump. */
+static void sample_checks(void **state)
+{
+	const struct hdb_import_options opt = { .force = 1 };
+	const struct ask build[] = {
+		{ .query = "retained", .target = "0x0" },
+		{ .query = "dominators" },
+	};
+	const char *dump = getenv("DUMP");
+	struct hdb_error err = { 0 };
+
+	(void)state;
+	if (!dump || access(dump, R_OK) != 0)
+		skip();
+	(void)snprintf(world.db_path, sizeof(world.db_path), "%s", temp_path("sample.heapdb"));
+	if (hdb_import(dump, world.db_path, &opt, NULL, &err) < 0 ||
+	    hdb_open(world.db_path, NULL, &world.db, &err) < 0)
+		fail_msg("%s", err.message);
+	check_all(0);
+	for (size_t i = 0; i < sizeof(build) / sizeof(build[0]); i++)
+		hdb_rows_close(ask_rows(world.db, &build[i]));
+	check_all(0);
+	world_free(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_worlds),
+		cmocka_unit_test(lies_are_found),
+		cmocka_unit_test(repeated_references),
+		cmocka_unit_test(sample_checks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
