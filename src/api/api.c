@@ -2,12 +2,12 @@
  * api/api.c - the bodies of heapdb.h: import, open, look-ups, queries. Thin: what is done is done
  * below.
  */
-#include "heapdb.h"
-
 #include "base/source.h"
 #include "derive/derive.h"
 #include "heap/heap.h"
+#include "heapdb.h"
 #include "import/import.h"
+#include "queries/queries.h"
 #include "query/query.h"
 
 #include <libgen.h>
@@ -26,7 +26,7 @@ struct hdb {
 /* A query's rows are its running state. */
 struct hdb_rows {
 	struct query *query;
-	struct query_side *before; /* the sides of args->before; owned */
+	struct session *before; /* of args->before; owned */
 };
 
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
@@ -209,10 +209,14 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 	      struct hdb_rows **out, struct hdb_error *err)
 {
 	static const struct hdb_query_args none;
-	const struct query_side side = { db->heap, &db->derive, &db->work };
-	struct hdb_rows *rows = calloc(1, sizeof(*rows));
+	const struct session session = { db->heap, &db->derive, &db->work };
+	const struct query_def *def = name ? query_find(name) : NULL;
+	struct hdb_rows *rows;
 	int r;
 
+	if (!def)
+		return query_fail_unknown(name ? name : "", err);
+	rows = calloc(1, sizeof(*rows));
 	if (!args)
 		args = &none;
 	if (rows)
@@ -224,9 +228,9 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 	for (size_t i = 0; i < args->before_count; i++) {
 		struct hdb *other = args->before[i];
 
-		rows->before[i] = (struct query_side){ other->heap, &other->derive, &other->work };
+		rows->before[i] = (struct session){ other->heap, &other->derive, &other->work };
 	}
-	r = query_open(&side, rows->before, name, args, &rows->query, err);
+	r = query_open(def, &session, rows->before, args, &rows->query, err);
 	if (r != HDB_OK) {
 		free(rows->before);
 		free(rows);

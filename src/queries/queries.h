@@ -6,6 +6,16 @@
 
 #include "query/query.h"
 
+/* The table of queries. */
+const struct query_def *const *query_registry(size_t *count);
+/* By name, alias or former name; NULL: there is none. */
+const struct query_def *query_find(const char *name);
+/* What users see of it, for any thread; static. */
+const struct hdb_query_spec *query_specs(size_t *count);
+const struct hdb_query_spec *query_spec_named(const char *name);
+/* HDB_EUSAGE for a name that no query has, with those that there are. */
+int query_fail_unknown(const char *name, struct hdb_error *err);
+
 /* sizes and the dominator tree */
 extern const struct query_def query_retained;
 extern const struct query_def query_histogram;
@@ -23,7 +33,7 @@ extern const struct query_def query_diff;
 
 /* objects and what connects them */
 extern const struct query_def query_path;
-extern const struct query_def query_object_def; /* "object": query_object is a function */
+extern const struct query_def query_object_def; /* "object": analysis_object is a function */
 extern const struct query_def query_references;
 extern const struct query_def query_referrers;
 extern const struct query_def query_class;

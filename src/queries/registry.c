@@ -1,9 +1,11 @@
 /*
  * queries/registry.c - the table of queries, in the order of the manual.
  */
+#include "base/glob.h"
 #include "queries/queries.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Those of a group follow each other. */
@@ -122,4 +124,16 @@ const struct hdb_query_spec *query_spec_named(const char *name)
 	size_t count;
 
 	return i < REGISTRY_COUNT ? &query_specs(&count)[i] : NULL;
+}
+
+int query_fail_unknown(const char *name, struct hdb_error *err)
+{
+	size_t used = 0;
+	char list[512] = "";
+
+	for (size_t i = 0; i < REGISTRY_COUNT && used < sizeof(list); i++)
+		if (registry[i]->spec.is_query)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", registry[i]->spec.name);
+	return hdb_fail(err, HDB_EUSAGE, "there is no query \"%s\"; there are: %s", name, list);
 }

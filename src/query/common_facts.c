@@ -2,6 +2,7 @@
  * query/common_facts.c - facts that any answer has first if they hold: that the dump is another one
  * by now, and what the dump lacks.
  */
+#include "heap/heap_database.h"
 #include "heap/values/text.h"
 #include "query/rows.h"
 
@@ -68,8 +69,8 @@ static int add_text(struct query *q, unsigned no, const char *(*text_of)(const s
 		if (!text)
 			continue;
 		if (asprintf(&more, "%s%s%s%s%s", all ? all : "", all ? "; " : "",
-			     q->before_count ? store_path(heap->store) : "",
-			     q->before_count ? ": " : "", text) < 0) {
+			     q->before_count ? heap_path(heap) : "", q->before_count ? ": " : "",
+			     text) < 0) {
 			free(all);
 			return hdb_fail_memory(err, "a fact", strlen(text));
 		}

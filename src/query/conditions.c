@@ -3,9 +3,9 @@
  */
 #include "query/conditions.h"
 
+#include "analysis/groups.h"
+#include "analysis/members.h"
 #include "heap/values/text.h"
-#include "query/groups.h"
-#include "query/members.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -244,14 +244,14 @@ static int forget(struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int measure_object(struct query *side, const struct condition *c, uint64_t *out,
+static int measure_object(const struct session *side, const struct condition *c, uint64_t *out,
 			  struct hdb_error *err)
 {
 	struct derive_retained_result result;
 	struct heap_object object = { 0 };
 	bool reachable = false;
 	uint32_t ix;
-	int r = query_object(side, c->target, &ix, err);
+	int r = analysis_object(side, c->target, &ix, err);
 
 	*out = 0;
 	if (r == HDB_NOTFOUND)
@@ -270,17 +270,17 @@ static int measure_object(struct query *side, const struct condition *c, uint64_
 	return r;
 }
 
-static int measure(struct query *side, const struct condition *c, uint64_t *out,
+static int measure(const struct session *side, const struct condition *c, uint64_t *out,
 		   struct hdb_error *err)
 {
 	struct derive_retained_result result;
-	struct query_members members;
+	struct analysis_members members;
 	int r;
 
 	*out = 0;
-	if (query_is_object(c->target))
+	if (analysis_is_object(c->target))
 		return measure_object(side, c, out, err);
-	r = query_members_find(side, c->target, false, &members, err);
+	r = analysis_members_find(side, c->target, false, &members, err);
 	if (r == HDB_OK && c->measure == RETAINED) {
 		r = derive_retained_set(side->derive, members.ixs.data, members.count, NULL,
 					&result, err);
@@ -288,7 +288,7 @@ static int measure(struct query *side, const struct condition *c, uint64_t *out,
 	} else if (r == HDB_OK) {
 		*out = c->measure == COUNT ? members.reachable_count : members.reachable_bytes;
 	}
-	query_members_release(side, &members);
+	analysis_members_release(side, &members);
 	/* What it took is given back before another dump is measured. */
 	base_work_release(side->work);
 	return r == HDB_NOTFOUND ? forget(err) : r;
@@ -314,18 +314,18 @@ static bool holds(const struct condition *c, double value)
 }
 
 /* All of what the condition measures that the dump has. */
-static int whole(struct query *side, const struct condition *c, uint64_t *out,
+static int whole(const struct session *side, const struct condition *c, uint64_t *out,
 		 struct hdb_error *err)
 {
 	struct derive_total total = { 0 };
-	const int r = query_heap_total(side, &total, err);
+	const int r = analysis_heap_total(side, &total, err);
 
 	*out = c->measure == COUNT ? total.count : total.shallow_bytes;
 	return r;
 }
 
 /* What the condition compares, and what it is made of as text. */
-static int find_value(struct query *sides, size_t side_count, const struct condition *c,
+static int find_value(const struct session *sides, size_t side_count, const struct condition *c,
 		      uint64_t suspect_count, double *value, char *text, size_t size,
 		      struct hdb_error *err)
 {
@@ -339,7 +339,7 @@ static int find_value(struct query *sides, size_t side_count, const struct condi
 	*value = (double)now - (double)before;
 	if (r == HDB_OK && c->is_percent && !c->is_growth) {
 		r = whole(&sides[side_count - 1], c, &all, err);
-		*value = query_percent(now, all);
+		*value = analysis_percent(now, all);
 	}
 	if (c->is_percent && c->is_growth)
 		*value = before ? 100 * *value / (double)before : now ? (double)INFINITY : 0;
@@ -352,7 +352,7 @@ static int find_value(struct query *sides, size_t side_count, const struct condi
 	return r;
 }
 
-int query_judge(struct query *q, struct query *sides, size_t side_count,
+int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		int (*suspects)(struct query *q, uint64_t *count, struct hdb_error *err),
 		struct hdb_error *err)
 {

@@ -40,7 +40,7 @@
  * `sides` are the dumps, oldest first; `suspects` counts new suspects, NULL where there are none.
  * HDB_EUSAGE with what is wrong, before anything is computed.
  */
-int query_judge(struct query *q, struct query *sides, size_t side_count,
+int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		int (*suspects)(struct query *q, uint64_t *count, struct hdb_error *err),
 		struct hdb_error *err);
 

@@ -3,7 +3,7 @@
  */
 #include "query/coverage.h"
 
-#include "query/groups.h"
+#include "analysis/groups.h"
 #include "query/rows.h"
 
 #include <stdarg.h>
@@ -18,7 +18,9 @@ int query_read_population(struct query *q, struct hdb_error *err)
 
 	if (others && all)
 		return hdb_fail(err, HDB_EUSAGE, "either --unreachable or --all");
-	q->population = others ? QUERY_OF_UNREACHABLE : all ? QUERY_OF_ALL : QUERY_OF_REACHABLE;
+	q->population = others ? ANALYSIS_OF_UNREACHABLE :
+			all    ? ANALYSIS_OF_ALL :
+				 ANALYSIS_OF_REACHABLE;
 	return HDB_OK;
 }
 
@@ -32,7 +34,7 @@ int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, stru
 int query_tell_heap(struct query *q, struct hdb_error *err)
 {
 	struct derive_total whole;
-	const int r = query_heap_total(q, &whole, err);
+	const int r = analysis_heap_total(&q->session, &whole, err);
 
 	return r == HDB_OK ? query_tell_unreachable(q, whole.unreachable_count,
 						    whole.unreachable_bytes, err) :
@@ -41,16 +43,16 @@ int query_tell_heap(struct query *q, struct hdb_error *err)
 
 int query_tell_unreached(struct query *q, struct hdb_error *err)
 {
-	struct query_groups classes;
+	struct analysis_groups classes;
 	struct derive_total sum;
 	int r;
 
 	if (derive_has_whole(q->derive) || derive_has(q->derive, STORE_DOMINATORS))
 		return query_tell_heap(q, err);
-	r = query_count_groups(q, DERIVE_CLASS, QUERY_COUNT_REACHED, &classes, err);
+	r = analysis_count_groups(&q->session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &classes, err);
 	if (r == HDB_OK)
-		query_add_groups(&classes, &sum);
-	query_groups_release(&classes);
+		analysis_add_groups(&classes, &sum);
+	analysis_groups_release(&classes);
 	return r == HDB_OK ? query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes,
 						    err) :
 			     r;
@@ -58,22 +60,22 @@ int query_tell_unreached(struct query *q, struct hdb_error *err)
 
 static void add(uint64_t *sum, uint64_t value)
 {
-	if (value != QUERY_NOT_COUNTED)
-		*sum = *sum == QUERY_NOT_COUNTED ? value : *sum + value;
+	if (value != ANALYSIS_NOT_COUNTED)
+		*sum = *sum == ANALYSIS_NOT_COUNTED ? value : *sum + value;
 }
 
 static bool is_nothing(uint64_t value)
 {
-	return !value || value == QUERY_NOT_COUNTED;
+	return !value || value == ANALYSIS_NOT_COUNTED;
 }
 
-int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err,
+int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error *err,
 	      const char *format, ...)
 {
-	static const struct query_cut unknown = {
-		QUERY_NOT_COUNTED,
-		QUERY_NOT_COUNTED,
-		QUERY_NOT_COUNTED,
+	static const struct analysis_cut unknown = {
+		ANALYSIS_NOT_COUNTED,
+		ANALYSIS_NOT_COUNTED,
+		ANALYSIS_NOT_COUNTED,
 	};
 	va_list args;
 	char *text;
@@ -107,7 +109,7 @@ int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *er
 
 static int tell_number(struct query *q, const char *name, uint64_t value, struct hdb_error *err)
 {
-	return value == QUERY_NOT_COUNTED || !query_has_fact(q, name) ?
+	return value == ANALYSIS_NOT_COUNTED || !query_has_fact(q, name) ?
 		       HDB_OK :
 		       query_fact(q, name, value, err);
 }
@@ -115,13 +117,13 @@ static int tell_number(struct query *q, const char *name, uint64_t value, struct
 int query_tell_coverage(struct query *q, struct hdb_error *err)
 {
 	static const char *const names[] = {
-		[QUERY_OF_REACHABLE] = "reachable",
-		[QUERY_OF_UNREACHABLE] = "unreachable",
-		[QUERY_OF_ALL] = "all objects, reachable or not",
+		[ANALYSIS_OF_REACHABLE] = "reachable",
+		[ANALYSIS_OF_UNREACHABLE] = "unreachable",
+		[ANALYSIS_OF_ALL] = "all objects, reachable or not",
 	};
 	int r = HDB_OK;
 
-	if (q->population != QUERY_OF_NOTHING && query_has_fact(q, "counted"))
+	if (q->population != ANALYSIS_OF_NOTHING && query_has_fact(q, "counted"))
 		r = query_fact_text(q, "counted", names[q->population], err);
 	if (r < 0 || !q->is_cut || !query_has_fact(q, "cut"))
 		return r;

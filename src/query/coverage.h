@@ -50,15 +50,9 @@
  */
 int query_read_population(struct query *q, struct hdb_error *err);
 
-/* Whether objects that a root reaches, or does not, are among a population. */
-static inline bool query_population_has(enum query_population population, bool is_reachable)
-{
-	return population == QUERY_OF_ALL || (population == QUERY_OF_UNREACHABLE) != is_reachable;
-}
-
 static inline bool query_counts(const struct query *q, bool is_reachable)
 {
-	return query_population_has(q->population, is_reachable);
+	return analysis_population_has(q->population, is_reachable);
 }
 
 /*
@@ -73,16 +67,13 @@ int query_tell_heap(struct query *q, struct hdb_error *err);
 int query_tell_unreached(struct query *q, struct hdb_error *err);
 int query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes, struct hdb_error *err);
 
-/* In struct query_cut: not known, or not of that kind. */
-#define QUERY_NOT_COUNTED UINT64_MAX
-
 /*
  * Says what is left out of the rows, and why: "texts that are there less than 3 times". Several are
  * added up, their reasons have "; " between them. Nothing is said if all that is counted is 0;
  * NULL: it is said, and not counted. A spec without the facts for objects and bytes has them in no
  * fact.
  */
-int query_cut(struct query *q, const struct query_cut *cut, struct hdb_error *err,
+int query_cut(struct query *q, const struct analysis_cut *cut, struct hdb_error *err,
 	      const char *format, ...) HDB_PRINTF(4, 5);
 
 /* Sets the facts of what was said, once the query is open. For the framework. */

@@ -3,6 +3,7 @@
  */
 #include "query/info_rows.h"
 
+#include "heap/heap_database.h"
 #include "heap/values/text.h"
 
 #include <stdio.h>
@@ -108,7 +109,7 @@ int info_meta(struct query *q, struct info_rows *info, const struct info_meta *r
 
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
 		r = info_number(info, rows[i].section, rows[i].key, rows[i].help,
-				store_meta_number(q->heap->store, rows[i].meta, 0), err);
+				heap_meta_number(q->heap, rows[i].meta, 0), err);
 	return r;
 }
 

@@ -10,27 +10,14 @@
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
 
-#include "base/glob.h"
-#include "derive/derive.h"
-#include "heap/heap.h"
+#include "analysis/population.h"
+#include "analysis/session.h"
+#include "analysis/targets.h"
 
 /* No total known before all rows were read. */
 #define QUERY_TOTAL_UNKNOWN UINT64_MAX
 
 struct query;
-
-/* Which objects the figures of an answer are of; coverage.h. */
-enum query_population {
-	QUERY_OF_NOTHING, /* none: the dump, the database, one object */
-	QUERY_OF_REACHABLE,
-	QUERY_OF_UNREACHABLE,
-	QUERY_OF_ALL
-};
-
-/* What is left out of the rows. UINT64_MAX: not known, or not of that kind. */
-struct query_cut {
-	uint64_t rows, objects, bytes;
-};
 
 /* How rows that belong together are sorted. */
 enum query_order {
@@ -39,13 +26,6 @@ enum query_order {
 	QUERY_ORDER_HEADS,
 	/* rows of one parent among themselves; what is below a row stays below it */
 	QUERY_ORDER_TREE
-};
-
-/* Another open database that a query looks at. */
-struct query_side {
-	struct heap *heap;      /* lent */
-	struct derive *derive;  /* lent */
-	struct base_work *work; /* lent */
 };
 
 struct query_def {
@@ -60,24 +40,25 @@ struct query_def {
 	/* Frees q->state. May be NULL. */
 	void (*close)(struct query *q);
 	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
-	enum query_population population; /* unless `open` says another one */
+	enum analysis_population population; /* unless `open` says another one */
 	enum query_order order;
 };
 
 /* A running query; to users it is struct hdb_rows. */
 struct query {
 	const struct query_def *def;
-	struct heap *heap;                 /* lent */
-	struct derive *derive;             /* lent */
-	struct base_work *work;            /* lent */
-	const struct hdb_query_args *args; /* lent; never NULL */
-	const struct query_side *before;   /* databases of earlier dumps, oldest first; lent */
-	size_t before_count;               /* 0 unless the definition takes them */
-	void *state;                       /* the query's own */
-	uint64_t total;                    /* rows without limit, or QUERY_TOTAL_UNKNOWN */
-	enum query_population population;  /* coverage.h */
+	struct heap *heap;                   /* lent */
+	struct derive *derive;               /* lent */
+	struct base_work *work;              /* lent */
+	struct session session;              /* these three, as analyses take them */
+	const struct hdb_query_args *args;   /* lent; never NULL */
+	const struct session *before;        /* databases of earlier dumps, oldest first; lent */
+	size_t before_count;                 /* 0 unless the definition takes them */
+	void *state;                         /* the query's own */
+	uint64_t total;                      /* rows without limit, or QUERY_TOTAL_UNKNOWN */
+	enum analysis_population population; /* coverage.h */
 	bool is_cut;
-	struct query_cut cut;     /* what query_cut was told, if is_cut */
+	struct analysis_cut cut;  /* what query_cut was told, if is_cut */
 	struct base_vec cut_text; /* why */
 	/* what rows.c keeps */
 	size_t *columns; /* the columns shown: numbers in spec.columns */
@@ -115,24 +96,6 @@ int query_number(const struct query *q, const char *name, uint64_t low, uint64_t
 
 /* HDB_EUSAGE unless there are between low and high targets. */
 int query_targets(const struct query *q, size_t low, size_t high, struct hdb_error *err);
-
-/* Whether a target names an object ("0x12c4"). */
-bool query_is_object(const char *target);
-
-/*
- * The object that "0x12c4" names. HDB_NOTFOUND with a message if the dump has none; HDB_EUSAGE if
- * it is no ID.
- */
-int query_object(struct query *q, const char *target, uint32_t *ix, struct hdb_error *err);
-
-/*
- * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names, ascending;
- * owned: free(). A class may also be named by the ID of its class object. HDB_NOTFOUND with a
- * message if there is none. `with_sub`: their sub classes too. In patterns * and ? match any
- * characters; [ and ] are themselves.
- */
-int query_classes(struct query *q, const char *pattern, bool with_sub, uint32_t **classes,
-		  size_t *count, struct hdb_error *err);
 
 /* ---- columns ---- */
 
@@ -202,29 +165,15 @@ int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_e
  */
 int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 
-/* Bytes of a sentence that says what proves a size, with its end. */
-#define QUERY_PROOF_MAX 160
-
-/* What in the dump proves the size of a class's instances, for people; q_sizes.c. */
-void query_size_proof(const struct query *q, const struct store_class *class,
-		      char out[QUERY_PROOF_MAX]);
-
 /* ---- running ---- */
 
-/* The table of queries. */
-const struct query_def *const *query_registry(size_t *count);
-/* By name, alias or former name; NULL: there is none. */
-const struct query_def *query_find(const char *name);
-/* What users see of it, for any thread; static. */
-const struct hdb_query_spec *query_specs(size_t *count);
-const struct hdb_query_spec *query_spec_named(const char *name);
-
 /*
- * Starts a query of the database `side`, with `before` the sides of args->before; all are lent.
- * *out: query_close. The bodies of hdb_query and hdb_rows_*.
+ * Starts a query of `session`, with `before` the sessions of args->before; all are lent. *out:
+ * query_close. With what queries/queries.h finds by name, the body of hdb_query.
  */
-int query_open(const struct query_side *side, const struct query_side *before, const char *name,
-	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
+int query_open(const struct query_def *def, const struct session *session,
+	       const struct session *before, const struct hdb_query_args *args, struct query **out,
+	       struct hdb_error *err);
 int query_next(struct query *q, struct hdb_error *err);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);

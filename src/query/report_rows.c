@@ -3,7 +3,7 @@
  */
 #include "query/report_rows.h"
 
-#include "query/groups.h"
+#include "analysis/groups.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,9 +111,9 @@ int query_story_next(struct query *q, struct query_story *story,
 		query_set(q, c->shallow, row->shallow_bytes);
 	if (row->retained_bytes != STORY_NONE) {
 		query_set(q, c->retained, row->retained_bytes);
-		query_set_double(q, c->percent, query_percent(row->retained_bytes, whole));
+		query_set_double(q, c->percent, analysis_percent(row->retained_bytes, whole));
 	} else if (row->shallow_bytes != STORY_NONE) {
-		query_set_double(q, c->percent, query_percent(row->shallow_bytes, whole));
+		query_set_double(q, c->percent, analysis_percent(row->shallow_bytes, whole));
 	}
 	return r;
 }

@@ -6,9 +6,8 @@
  * sorted among those of the same parent, then put in preorder. For that all are kept, whatever the
  * limit.
  */
-#include "query/rows.h"
-
 #include "base/bytes.h"
+#include "query/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * query/row_values.c - the values of a query: columns that are shown, cells of the current row,
  * facts.
  */
-#include "query/query.h"
-
+#include "heap/heap_database.h"
 #include "heap/values/text.h"
+#include "query/query.h"
 #include "query/rows.h"
 
 #include <assert.h>
@@ -314,7 +314,7 @@ int query_fact_text(struct query *q, const char *name, const char *text, struct 
 
 int query_zeroed(struct query *q, struct hdb_error *err)
 {
-	const uint64_t from = store_meta_number(q->heap->store, "zeroed.texts", 0);
+	const uint64_t from = heap_meta_number(q->heap, "zeroed.texts", 0);
 
 	return from ? query_fact(q, "zeroed_from", from, err) : HDB_OK;
 }

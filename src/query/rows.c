@@ -4,6 +4,7 @@
  */
 #include "query/rows.h"
 
+#include "base/glob.h"
 #include "query/coverage.h"
 
 #include <stdio.h>
@@ -16,19 +17,6 @@
 #define ROWS_A_CHECK 64
 
 /* ---- checks ---- */
-
-static int unknown_query(const char *name, struct hdb_error *err)
-{
-	size_t count, used = 0;
-	const struct query_def *const *defs = query_registry(&count);
-	char list[512] = "";
-
-	for (size_t i = 0; i < count && used < sizeof(list); i++)
-		if (defs[i]->spec.is_query)
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-						 used ? ", " : "", defs[i]->spec.name);
-	return hdb_fail(err, HDB_EUSAGE, "there is no query \"%s\"; there are: %s", name, list);
-}
 
 static int unknown_option(const struct hdb_query_spec *spec, const char *name,
 			  struct hdb_error *err)
@@ -221,25 +209,24 @@ static int start(struct query *q, struct hdb_error *err)
 	return r;
 }
 
-int query_open(const struct query_side *side, const struct query_side *before, const char *name,
-	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err)
+int query_open(const struct query_def *def, const struct session *session,
+	       const struct session *before, const struct hdb_query_args *args, struct query **out,
+	       struct hdb_error *err)
 {
-	const struct query_def *def = name ? query_find(name) : NULL;
 	struct query *q;
 	int r;
 
-	if (!def)
-		return unknown_query(name ? name : "", err);
 	if (args->before_count && !def->takes_before)
-		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", name);
+		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", def->spec.name);
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return hdb_fail_memory(err, "a query", sizeof(*q));
 	q->def = def;
 	q->population = def->population;
-	q->heap = side->heap;
-	q->derive = side->derive;
-	q->work = side->work;
+	q->heap = session->heap;
+	q->derive = session->derive;
+	q->work = session->work;
+	q->session = *session;
 	q->args = args;
 	q->before = before;
 	q->before_count = args->before_count;

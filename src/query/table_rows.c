@@ -3,6 +3,7 @@
  */
 #include "query/table_rows.h"
 
+#include "heap/heap_database.h"
 #include "heap/values/text.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ int query_records_open(struct query *q, enum store_table table, uint32_t record_
 		return hdb_fail_memory(err, "records", sizeof(*records));
 	records->table = table;
 	records->record_size = record_size;
-	q->total = store_record_count(q->heap->store, table);
+	q->total = heap_record_count(q->heap, table);
 	return query_targets(q, 0, 0, err);
 }
 
@@ -28,11 +29,9 @@ int query_records_next(struct query *q, void *record, struct hdb_error *err)
 
 	if (records->at == q->total)
 		return HDB_END;
-	r = store_record(q->heap->store, records->table, records->record_size, records->at, record,
-			 err);
+	r = heap_record(q->heap, records->table, records->record_size, records->at, record, err);
 	if (r == HDB_NOTFOUND)
-		return store_damaged(q->heap->store, records->table, records->at, "record missing",
-				     err);
+		return heap_damaged(q->heap, records->table, records->at, "record missing", err);
 	records->at++;
 	return r;
 }

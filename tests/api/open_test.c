@@ -7,7 +7,7 @@
 #include "support/hprof_writer.h"
 #include "support/temp.h"
 
-#include "query/query.h"
+#include "queries/queries.h"
 #include "store/store.h"
 
 #include <endian.h>

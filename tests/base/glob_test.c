@@ -1,7 +1,7 @@
 /*
  * base_glob_test.c - patterns of class names.
  */
-#include "query/query.h"
+#include "base/glob.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -19,9 +19,10 @@ layout  base
 import  base hprof store graph layout
 heap    base hprof store graph layout
 derive  base hprof store graph layout heap
-query   base hprof store graph layout heap derive
-queries base hprof store graph layout heap derive query
-api     base hprof store graph layout heap derive query queries import
+analysis base hprof store graph layout heap derive
+query   base hprof store graph layout heap derive analysis
+queries base hprof store graph layout heap derive analysis query
+api     base hprof store graph layout heap derive analysis query queries import
 '
 
 bad=0

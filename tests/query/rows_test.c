@@ -3,7 +3,7 @@
  */
 #include "support/query_world.h"
 
-#include "query/query.h"
+#include "queries/queries.h"
 
 #define NODES 500
 
@@ -183,7 +183,7 @@ static void budget(void **state)
 	static const struct hdb_option options[] = { { "all", NULL }, { "columns", "id" } };
 	struct hdb_query_args args = { .options = options, .option_count = 2, .sort = "id" };
 	struct hdb_error err = { 0 };
-	struct query_side side;
+	struct session side;
 	struct base_work work;
 	struct derive derive;
 	struct heap *heap;
@@ -193,13 +193,14 @@ static void budget(void **state)
 	base_work_init(&work, 0, 1, NULL);
 	assert_int_equal(heap_open(world.db_path, NULL, &work, &heap, &err), HDB_OK);
 	derive_init(&derive, heap, &work);
-	side = (struct query_side){ heap, &derive, &work };
+	side = (struct session){ heap, &derive, &work };
 	/* Below what base_work_init lets pass: a few rows fit. */
 	work.memory_bytes = 4096;
-	assert_int_equal(query_open(&side, NULL, "objects", &args, &q, &err), HDB_ELIMIT);
+	assert_int_equal(query_open(query_find("objects"), &side, NULL, &args, &q, &err),
+			 HDB_ELIMIT);
 	assert_non_null(strstr(err.message, "--limit"));
 	args.limit = 5;
-	assert_int_equal(query_open(&side, NULL, "objects", &args, &q, &err), HDB_OK);
+	assert_int_equal(query_open(query_find("objects"), &side, NULL, &args, &q, &err), HDB_OK);
 	assert_int_equal(query_next(q, &err), HDB_OK);
 	assert_int_equal(query_value(q, 0)->u, world_id(NODES - 1));
 	query_close(q);

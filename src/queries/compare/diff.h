@@ -4,7 +4,8 @@
 #ifndef QUERIES_COMPARE_DIFF_H
 #define QUERIES_COMPARE_DIFF_H
 
-#include "query/merged.h"
+#include "analysis/merged.h"
+#include "query/query.h"
 
 /* Columns, in the order of the spec. */
 enum diff_column {
@@ -44,7 +45,7 @@ struct diff_objects;
 struct diff_tree;
 
 struct diff {
-	struct query *sides; /* one a dump, oldest first; to read by, never to make rows with */
+	struct session *sides; /* one a dump, oldest first; to read by, never to make rows with */
 	size_t side_count;
 	uint64_t *whole_bytes; /* by side: reachable bytes */
 	enum diff_by by;

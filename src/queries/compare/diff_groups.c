@@ -5,8 +5,9 @@
  * Groups of one name (and loader class) in one dump are added up: the same classes of many loaders
  * of one kind are one row.
  */
+#include "analysis/groups.h"
+#include "base/glob.h"
 #include "queries/compare/diff.h"
-#include "query/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,10 @@ struct diff_groups {
 
 static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 {
-	struct query *side = &d->sides[s];
+	const struct session *side = &d->sides[s];
 	const bool has_loader = d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS;
-	struct query_groups groups;
-	int r = query_load_groups(side, d->group, &groups, err);
+	struct analysis_groups groups;
+	int r = analysis_load_groups(side, d->group, &groups, err);
 
 	for (size_t i = 0; i < groups.count && r == HDB_OK; i++) {
 		const struct derive_total *total = &groups.totals[i];
@@ -51,7 +52,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 		};
 		char *copy;
 
-		part.name = query_group_name(side, d->group, total->no, &part.name_size);
+		part.name = analysis_group_name(side, d->group, total->no, &part.name_size);
 		if (has_loader)
 			part.loader =
 				heap_loader_name(side->heap, heap_class(side->heap, total->no));
@@ -62,7 +63,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 			r = base_vec_push(&d->groups->parts, &part, sizeof(part), err);
 		free(copy);
 	}
-	query_groups_release(&groups);
+	analysis_groups_release(&groups);
 	return r;
 }
 

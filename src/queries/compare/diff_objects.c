@@ -6,9 +6,11 @@
  * them. That is found out first: an ID that is in both dumps should be of the same class and
  * length. Both dumps are read once, side by side, in order of ID; memory does not grow with them.
  */
-#include "query/coverage.h"
+#include "analysis/groups.h"
+#include "base/glob.h"
+#include "heap/heap_database.h"
 #include "queries/compare/diff.h"
-#include "query/groups.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,7 @@
 
 /* One dump's objects in order of ID. */
 struct cursor {
-	struct query *side;
+	const struct session *side;
 	struct heap_block *block;
 	uint64_t *ids;
 	uint8_t *reachable;
@@ -58,7 +60,7 @@ static void release_cursor(struct cursor *c)
 
 static int load_block(struct cursor *c, struct hdb_error *err)
 {
-	struct query *side = c->side;
+	const struct session *side = c->side;
 	int r = heap_read_block(side->heap, c->block_no, c->block, err);
 
 	if (r == HDB_OK)
@@ -69,7 +71,7 @@ static int load_block(struct cursor *c, struct hdb_error *err)
 		r = hdb_fail(err, HDB_ECORRUPT,
 			     "%s: damaged: a block of objects has another number of "
 			     "IDs; import the dump again",
-			     store_path(side->heap->store));
+			     heap_path(side->heap));
 	if (r == HDB_OK && c->block_no % STEP_BLOCKS == 0)
 		r = base_step(side->work, c->block->first_ix, err);
 	c->block_no++;
@@ -118,7 +120,7 @@ static int rewind_cursor(struct cursor *c, struct hdb_error *err)
 	return settle(c, err);
 }
 
-static int open_cursor(struct cursor *c, struct query *side, struct hdb_error *err)
+static int open_cursor(struct cursor *c, const struct session *side, struct hdb_error *err)
 {
 	c->side = side;
 	c->block = malloc(sizeof(*c->block));

@@ -8,8 +8,10 @@
  * so it is the growth an object of the node that is compared: a table with thousands of growing
  * entries is where it ends.
  */
-#include "query/coverage.h"
+#include "analysis/merged.h"
 #include "queries/compare/diff.h"
+#include "query/coverage.h"
+#include "query/merged_cells.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,38 +28,38 @@
 
 /* A child that has grown most. */
 struct largest {
-	uint32_t child; /* QUERY_MERGED_TOP: none has grown */
+	uint32_t child; /* ANALYSIS_MERGED_TOP: none has grown */
 	int64_t growth;
 };
 
 struct diff_tree {
-	struct query_merged merged;
-	struct query_merged_walk walk;
+	struct analysis_merged merged;
+	struct analysis_merged_walk walk;
 	struct diff_figures *by_side; /* of the row that is given */
 	struct largest *largest;      /* by node; only for suspects */
 };
 
-static int64_t growth_of(const struct query_merged *m, uint32_t node)
+static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 {
-	return (int64_t)(query_merged_sum(m, node, m->dump_count - 1)->total_bytes -
-			 query_merged_sum(m, node, 0)->total_bytes);
+	return (int64_t)(analysis_merged_sum(m, node, m->dump_count - 1)->total_bytes -
+			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
 static void free_tree(struct diff_tree *t)
 {
 	if (!t)
 		return;
-	query_merged_release(&t->merged);
-	query_merged_walk_release(&t->walk);
+	analysis_merged_release(&t->merged);
+	analysis_merged_walk_release(&t->walk);
 	free(t->by_side);
 	free(t->largest);
 	free(t);
 }
 
-static int make_tree(struct diff *d, enum query_tree tree, struct diff_tree **out,
+static int make_tree(struct diff *d, enum analysis_tree tree, struct diff_tree **out,
 		     struct hdb_error *err)
 {
-	const struct query_merged_source source = { .tree = tree };
+	const struct analysis_merged_source source = { .tree = tree };
 	struct diff_tree *t = calloc(1, sizeof(*t));
 	int r = HDB_OK;
 
@@ -66,12 +68,12 @@ static int make_tree(struct diff *d, enum query_tree tree, struct diff_tree **ou
 		t->by_side = calloc(d->side_count + 1, sizeof(*t->by_side));
 	if (!t || !t->by_side)
 		return hdb_fail_memory(err, "a comparison", sizeof(*t));
-	query_merged_init(&t->merged, DERIVE_CLASS, (unsigned)d->side_count);
+	analysis_merged_init(&t->merged, DERIVE_CLASS, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
-		r = query_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source, err);
+		r = analysis_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source, err);
 		base_work_release(d->sides[s].work);
 	}
-	query_merged_finish(&t->merged);
+	analysis_merged_finish(&t->merged);
 	return r;
 }
 
@@ -85,12 +87,12 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 	if (!t->largest)
 		return hdb_fail_memory(err, "a comparison", n * sizeof(*t->largest));
 	for (size_t i = 0; i < n; i++)
-		t->largest[i] = (struct largest){ QUERY_MERGED_TOP, 0 };
+		t->largest[i] = (struct largest){ ANALYSIS_MERGED_TOP, 0 };
 	for (uint32_t v = 0; v < n; v++) {
-		const uint32_t parent = query_merged_node(&t->merged, v)->parent;
+		const uint32_t parent = analysis_merged_node(&t->merged, v)->parent;
 		const int64_t growth = growth_of(&t->merged, v);
 
-		if (parent != QUERY_MERGED_TOP && growth > t->largest[parent].growth)
+		if (parent != ANALYSIS_MERGED_TOP && growth > t->largest[parent].growth)
 			t->largest[parent] = (struct largest){ v, growth };
 	}
 	return HDB_OK;
@@ -99,14 +101,15 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 /* Whether the child that grows most has most of its parent's growth. */
 static bool child_has_it(const struct diff_tree *t, uint32_t node)
 {
-	return t->largest[node].child != QUERY_MERGED_TOP &&
+	return t->largest[node].child != ANALYSIS_MERGED_TOP &&
 	       (double)t->largest[node].growth >= DROP_RATIO * (double)growth_of(&t->merged, node);
 }
 
 /* Growth of the node divided by its objects in the newest dump. */
 static double growth_each(const struct diff_tree *t, uint32_t node)
 {
-	const uint64_t count = query_merged_sum(&t->merged, node, t->merged.dump_count - 1)->count;
+	const uint64_t count =
+		analysis_merged_sum(&t->merged, node, t->merged.dump_count - 1)->count;
 
 	return (double)growth_of(&t->merged, node) / (double)(count ? count : 1);
 }
@@ -133,7 +136,7 @@ static int read_threshold(struct query *q, const struct diff *d, uint64_t *bytes
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 {
 	struct diff *d = q->state;
-	struct query_merged_walk walk = { 0 };
+	struct analysis_merged_walk walk = { 0 };
 	struct diff_tree *t = d->tree;
 	uint64_t threshold;
 	int r = read_threshold(q, d, &threshold, err);
@@ -141,12 +144,13 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 	*count = 0;
 	if (r == HDB_OK &&
 	    (d->by == DIFF_BY_GROUP || d->by == DIFF_BY_OBJECT || d->by == DIFF_BY_PATH))
-		r = make_tree(d, QUERY_TREE_DOMINATORS, &t, err);
+		r = make_tree(d, ANALYSIS_TREE_DOMINATORS, &t, err);
 	if (r == HDB_OK)
-		r = query_merged_walk(&t->merged, growth_of, (int64_t)threshold + 1, 0, &walk, err);
+		r = analysis_merged_walk(&t->merged, growth_of, (int64_t)threshold + 1, 0, &walk,
+					 err);
 	for (size_t i = 0; r == HDB_OK && i < walk.count; i++)
 		*count += !walk.order[i].others;
-	query_merged_walk_release(&walk);
+	analysis_merged_walk_release(&walk);
 	if (t != d->tree)
 		free_tree(t);
 	return r;
@@ -158,20 +162,20 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold,
 			struct hdb_error *err)
 {
-	struct query_merged_walk grown;
-	struct query_cut cut = { .objects = QUERY_NOT_COUNTED };
+	struct analysis_merged_walk grown;
+	struct analysis_cut cut = { .objects = ANALYSIS_NOT_COUNTED };
 	size_t kept = 0;
-	int r = query_merged_walk(&t->merged, growth_of, 1, 0, &grown, err);
+	int r = analysis_merged_walk(&t->merged, growth_of, 1, 0, &grown, err);
 
 	for (size_t i = 0; r == HDB_OK && i < grown.count; i++) {
-		const struct query_merged_step *step = &grown.order[i];
+		const struct analysis_merged_step *step = &grown.order[i];
 
 		if (step->others || growth_of(&t->merged, step->node) > (int64_t)threshold)
 			continue;
 		cut.rows++;
 		cut.bytes += (uint64_t)growth_of(&t->merged, step->node);
 	}
-	query_merged_walk_release(&grown);
+	analysis_merged_walk_release(&grown);
 	for (size_t i = 0; i < t->walk.count; i++)
 		if (!t->walk.order[i].others)
 			t->walk.order[kept++] = t->walk.order[i];
@@ -210,8 +214,8 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 	} else {
 		r = query_number(q, "min", 0, INT64_MAX, d->whole_bytes[0] / MIN_PART, &low, err);
 		if (r == HDB_OK)
-			r = query_number(q, "depth", 0, QUERY_MERGED_DEPTH, QUERY_MERGED_DEPTH,
-					 &depth, err);
+			r = query_number(q, "depth", 0, ANALYSIS_MERGED_DEPTH,
+					 ANALYSIS_MERGED_DEPTH, &depth, err);
 		if (r == HDB_OK)
 			r = query_fact(q, "min", low, err);
 		if (r == HDB_OK)
@@ -220,8 +224,8 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		low = low ? low : 1;
 	}
 	if (r == HDB_OK)
-		r = query_merged_walk(&t->merged, growth_of, (int64_t)low, (uint32_t)depth,
-				      &t->walk, err);
+		r = analysis_merged_walk(&t->merged, growth_of, (int64_t)low, (uint32_t)depth,
+					 &t->walk, err);
 	q->total = t->walk.count;
 	if (r != HDB_OK)
 		return r;
@@ -235,8 +239,8 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	const enum query_tree tree =
-		d->by == DIFF_BY_PATH ? QUERY_TREE_REACH_STRONG : QUERY_TREE_DOMINATORS;
+	const enum analysis_tree tree =
+		d->by == DIFF_BY_PATH ? ANALYSIS_TREE_REACH_STRONG : ANALYSIS_TREE_DOMINATORS;
 	int r = make_tree(d, tree, &d->tree, err);
 
 	return r == HDB_OK ? open_walk(q, d, err) : r;
@@ -248,8 +252,8 @@ int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 static int set_example(struct query *q, const struct diff_tree *t, size_t column, uint32_t node,
 		       struct hdb_error *err)
 {
-	const struct query_merged_sum *sum =
-		query_merged_sum(&t->merged, node, t->merged.dump_count - 1);
+	const struct analysis_merged_sum *sum =
+		analysis_merged_sum(&t->merged, node, t->merged.dump_count - 1);
 
 	return query_set_id(q, column, sum->example_ix, err);
 }
@@ -263,30 +267,30 @@ static int set_point(struct query *q, const struct diff_tree *t, uint32_t node,
 	int r = set_example(q, t, DIFF_POINT_ID, point, err);
 
 	query_set_int(q, DIFF_POINT_DELTA, growth_of(&t->merged, point));
-	query_merged_path(&t->merged, point, QUERY_MERGED_TOP, path, sizeof(path));
+	analysis_merged_path(&t->merged, point, ANALYSIS_MERGED_TOP, path, sizeof(path));
 	if (r == HDB_OK)
 		r = query_set_text(q, DIFF_POINT, path, err);
 	while (child_has_it(t, last))
 		last = t->largest[last].child;
 	if (last == point || r < 0)
 		return r;
-	query_merged_path(&t->merged, last, point, path, sizeof(path));
+	analysis_merged_path(&t->merged, last, point, path, sizeof(path));
 	return query_set_text(q, DIFF_POINT_OF, path, err);
 }
 
 int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
-	const struct query_merged_step *step;
+	const struct analysis_merged_step *step;
 	int r;
 
 	if (t->walk.at == t->walk.count)
 		return HDB_END;
 	step = &t->walk.order[t->walk.at++];
 	for (unsigned s = 0; s < d->side_count; s++) {
-		const struct query_merged_sum *sum =
-			step->others ? query_merged_others(&t->merged, &t->walk, step, s) :
-				       query_merged_sum(&t->merged, step->node, s);
+		const struct analysis_merged_sum *sum =
+			step->others ? analysis_merged_others(&t->merged, &t->walk, step, s) :
+				       analysis_merged_sum(&t->merged, step->node, s);
 
 		t->by_side[s] = (struct diff_figures){
 			step->others ? sum->total_count : sum->count,
@@ -295,14 +299,14 @@ int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 		};
 	}
 	if (step->others) {
-		const struct query_merged_rest *rest = query_merged_rest(&t->walk, step);
+		const struct analysis_merged_rest *rest = analysis_merged_rest(&t->walk, step);
 
 		query_set(q, DIFF_LEVEL, rest->depth);
 		query_set(q, DIFF_OTHERS, rest->nodes);
 		r = query_merged_set_others(q, DIFF_NAME, rest, err);
 		return r == HDB_OK ? diff_set_figures(q, d, t->by_side, err) : r;
 	}
-	query_set(q, DIFF_LEVEL, query_merged_node(&t->merged, step->node)->depth);
+	query_set(q, DIFF_LEVEL, analysis_merged_node(&t->merged, step->node)->depth);
 	r = query_merged_set_name(q, DIFF_NAME, &t->merged, step->node, err);
 	if (r == HDB_OK)
 		r = set_example(q, t, DIFF_ID, step->node, err);

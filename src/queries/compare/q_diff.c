@@ -4,11 +4,12 @@
  * The database that is asked is the newest; the older ones come with the arguments. The parts are
  * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c.
  */
+#include "analysis/groups.h"
+#include "queries/compare/diff.h"
+#include "queries/queries.h"
+#include "query/common_options.h"
 #include "query/conditions.h"
 #include "query/coverage.h"
-#include "queries/compare/diff.h"
-#include "query/groups.h"
-#include "queries/queries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,15 +206,7 @@ static int open_sides(struct query *q, struct diff *d, struct hdb_error *err)
 	if (!d->sides || !d->whole_bytes)
 		return hdb_fail_memory(err, "a comparison", d->side_count * sizeof(*d->sides));
 	for (size_t s = 0; s < d->side_count; s++) {
-		const struct query_side *side = s < q->before_count ? &q->before[s] : NULL;
-
-		d->sides[s] = (struct query){
-			.def = q->def,
-			.args = q->args,
-			.heap = side ? side->heap : q->heap,
-			.derive = side ? side->derive : q->derive,
-			.work = side ? side->work : q->work,
-		};
+		d->sides[s] = s < q->before_count ? q->before[s] : q->session;
 		for (size_t t = 0; t < s; t++)
 			if (d->sides[t].heap == d->sides[s].heap)
 				return hdb_fail(err, HDB_EUSAGE, "one handle is given twice");
@@ -265,7 +258,7 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	int r = HDB_OK;
 
 	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
-		r = query_heap_total(&d->sides[s], &total, err);
+		r = analysis_heap_total(&d->sides[s], &total, err);
 		d->whole_bytes[s] = total.shallow_bytes;
 		if (s == 0)
 			first = total;
@@ -391,6 +384,6 @@ const struct query_def query_diff = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 	},
-	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_diff, .next = next_diff, .close = close_diff, .takes_before = true,
 };

@@ -2,9 +2,9 @@
  * queries/database/checks_edges.c - the checks that follow all references: their number, the
  * referrers, and who is reachable.
  */
+#include "analysis/edges.h"
+#include "heap/heap_database.h"
 #include "queries/database/checks.h"
-
-#include "query/edges.h"
 
 #include <stdlib.h>
 
@@ -52,13 +52,13 @@ static int sum_edges(void *ctx, uint32_t ix, const uint32_t *entries, size_t cou
 
 int query_check_references(struct query *q, bool *ok, char *detail, struct hdb_error *err)
 {
-	const uint64_t want = store_meta_number(q->heap->store, "references", 0);
+	const uint64_t want = heap_meta_number(q->heap, "references", 0);
 	struct edge_sum sum = { 0 };
 	struct store_lists lists;
 	int r;
 
 	heap_references(q->heap, &lists);
-	r = query_each_edge(q, &lists, q->heap->object_count, sum_edges, &sum, err);
+	r = analysis_each_edge(&q->session, &lists, q->heap->object_count, sum_edges, &sum, err);
 	if (r < 0)
 		return r;
 	if (sum.all != want)
@@ -80,11 +80,11 @@ int query_check_referrers(struct query *q, bool *ok, char *detail, struct hdb_er
 		return r;
 	there.last = last.data;
 	heap_references(q->heap, &references);
-	r = query_each_edge(q, &references, n, sum_edges, &there, err);
+	r = analysis_each_edge(&q->session, &references, n, sum_edges, &there, err);
 	if (r == HDB_OK)
 		r = derive_referrers(q->derive, &referrers, err);
 	if (r == HDB_OK)
-		r = query_each_edge(q, &referrers, n, sum_edges, &back, err);
+		r = analysis_each_edge(&q->session, &referrers, n, sum_edges, &back, err);
 	base_big_free(q->work, &last);
 	if (r < 0)
 		return r;
@@ -192,7 +192,7 @@ int query_check_reach(struct query *q, bool *ok, char *detail, struct hdb_error 
 		r = load_reach(&reach, err);
 	heap_references(q->heap, &lists);
 	if (r == HDB_OK)
-		r = query_each_edge(q, &lists, n, confirm, &reach, err);
+		r = analysis_each_edge(&q->session, &lists, n, confirm, &reach, err);
 	if (r == HDB_OK)
 		judge_reach(&reach, ok, detail);
 	base_big_free(q->work, &parent);

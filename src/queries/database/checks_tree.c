@@ -2,9 +2,9 @@
  * queries/database/checks_tree.c - the checks of the dominator tree: retained sizes, who is
  * reachable, lists of children.
  */
+#include "analysis/edges.h"
+#include "heap/heap_database.h"
 #include "queries/database/checks.h"
-
-#include "query/edges.h"
 
 #include <stdlib.h>
 
@@ -233,11 +233,11 @@ int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_err
 	if (r == HDB_OK)
 		r = derive_children(q->derive, &lists, err);
 	if (r == HDB_OK)
-		r = query_each_edge(q, &lists, n + 1, look_at_children, &c, err);
+		r = analysis_each_edge(&q->session, &lists, n + 1, look_at_children, &c, err);
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &retained);
 	if (r == HDB_OK)
-		r = store_table_info(q->heap->store, STORE_CHILDREN, &info, err);
+		r = heap_table_info(q->heap, STORE_CHILDREN, &info, err);
 	if (r != HDB_OK)
 		return r;
 	if (c.wrong != HEAP_NONE)

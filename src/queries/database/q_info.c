@@ -3,10 +3,11 @@
  *
  * With an option it becomes another query: problems, tables, dangling, properties.
  */
-#include "query/groups.h"
-#include "query/info_rows.h"
-#include "query/properties.h"
+#include "analysis/groups.h"
+#include "analysis/properties.h"
+#include "heap/heap_database.h"
 #include "queries/queries.h"
+#include "query/info_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static const struct hdb_option_spec options[] = {
 
 static int add_time(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
-	const uint64_t ms = store_meta_number(q->heap->store, "dump.timestamp_ms", 0);
+	const uint64_t ms = heap_meta_number(q->heap, "dump.timestamp_ms", 0);
 	const time_t seconds = (time_t)(ms / 1000);
 	struct tm tm;
 	char text[64] = "unknown";
@@ -59,9 +60,9 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	char text[4096];
 	int r;
 
-	store_meta_text(q->heap->store, "dump.path", text, sizeof(text));
+	heap_meta_text(q->heap, "dump.path", text, sizeof(text));
 	r = info_text(info, "dump", "path", "where the dump was at import", text, err);
-	store_meta_text(q->heap->store, "dump.version", text, sizeof(text));
+	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
 	if (r == HDB_OK)
 		r = info_text(info, "dump", "version", "of the HPROF format", text, err);
 	if (r == HDB_OK)
@@ -71,19 +72,18 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		r = add_time(q, info, err);
 	if (r == HDB_OK)
 		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
-	if (r == HDB_OK && store_meta_number(q->heap->store, "zeroed.texts", 0))
+	if (r == HDB_OK && heap_meta_number(q->heap, "zeroed.texts", 0))
 		r = info_meta(q, info, zeroed, 1, err);
-	if (r == HDB_OK &&
-	    store_meta_number(q->heap->store, "control.flags", UINT64_MAX) != UINT64_MAX)
+	if (r == HDB_OK && heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
 		r = info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
 	return r;
 }
 
 static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
-	struct query_vm_fact *facts = NULL;
+	struct analysis_vm_fact *facts = NULL;
 	size_t count;
-	int r = query_vm_facts(q, &facts, &count, err);
+	int r = analysis_vm_facts(&q->session, &facts, &count, err);
 
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
 		if (facts[i].value[0])
@@ -94,18 +94,18 @@ static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err
 
 static int add_database(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
-	const uint64_t bytes = store_file_bytes(q->heap->store);
-	const uint64_t dump_bytes = store_meta_number(q->heap->store, "dump.bytes", 0);
+	const uint64_t bytes = heap_file_bytes(q->heap);
+	const uint64_t dump_bytes = heap_meta_number(q->heap, "dump.bytes", 0);
 	char text[64];
-	int r = info_text(info, "database", "path", "of the heap database",
-			  store_path(q->heap->store), err);
+	int r = info_text(info, "database", "path", "of the heap database", heap_path(q->heap),
+			  err);
 
 	if (r == HDB_OK)
 		r = info_number(info, "database", "bytes", "size of the file", bytes, err);
 	if (r == HDB_OK)
 		r = info_number(info, "database", "format", "version of the database's format",
 				STORE_FORMAT_VERSION, err);
-	(void)snprintf(text, sizeof(text), "%.1f %%", query_percent(bytes, dump_bytes));
+	(void)snprintf(text, sizeof(text), "%.1f %%", analysis_percent(bytes, dump_bytes));
 	return r == HDB_OK ? info_text(info, "database", "of the dump",
 				       "the database's size as a "
 				       "share of the dump's",
@@ -216,7 +216,7 @@ static int add_reachable(struct query *q, struct info_rows *info, struct hdb_err
 	/* Known only once something has needed it; info builds nothing. */
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
-	r = query_heap_total(q, &total, err);
+	r = analysis_heap_total(&q->session, &total, err);
 	if (r == HDB_OK)
 		r = info_number(info, "objects", "reachable", "objects that a root reaches",
 				total.count, err);
@@ -266,12 +266,12 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 	if (r == HDB_OK)
 		r = add_reachable(q, info, err);
-	if (r == HDB_OK && store_record_count(q->heap->store, STORE_HEAPS))
+	if (r == HDB_OK && heap_record_count(q->heap, STORE_HEAPS))
 		r = info_number(info, "objects", "heaps", "Android's heaps",
-				store_record_count(q->heap->store, STORE_HEAPS), err);
+				heap_record_count(q->heap, STORE_HEAPS), err);
 	if (r == HDB_OK)
 		r = info_number(info, "objects", "threads", "threads that the dump names",
-				store_record_count(q->heap->store, STORE_THREADS), err);
+				heap_record_count(q->heap, STORE_THREADS), err);
 	return r;
 }
 
@@ -309,7 +309,7 @@ static int add_tables(struct query *q, struct info_rows *info, struct hdb_error 
 
 	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
 		if (store_table_name(t) && used < sizeof(list) &&
-		    store_table_info(q->heap->store, (enum store_table)t, &table, NULL) == HDB_OK)
+		    heap_table_info(q->heap, (enum store_table)t, &table, NULL) == HDB_OK)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", store_table_name(t));
 	return info_text(info, "tables", "derived",

@@ -2,11 +2,11 @@
  * queries/database/q_problems.c - what the import found wrong with the dump, and what was lost by
  * it.
  */
-#include "query/coverage.h"
-#include "queries/queries.h"
-#include "query/table_rows.h"
-
+#include "heap/heap_database.h"
 #include "hprof/walk.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/table_rows.h"
 
 #include <string.h>
 
@@ -89,16 +89,17 @@ static void set_kind(struct query *q, uint32_t kind)
 
 static int open_problems(struct query *q, struct hdb_error *err)
 {
-	struct query_cut cut = { .objects = QUERY_NOT_COUNTED, .bytes = QUERY_NOT_COUNTED };
+	struct analysis_cut cut = { .objects = ANALYSIS_NOT_COUNTED,
+				    .bytes = ANALYSIS_NOT_COUNTED };
 	struct store_problem problem;
 	uint64_t lost = 0, count;
 	int r = query_records_open(q, STORE_PROBLEMS, sizeof(problem), err);
 
 	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
-		r = store_record(q->heap->store, STORE_PROBLEMS, sizeof(problem), i, &problem, err);
+		r = heap_record(q->heap, STORE_PROBLEMS, sizeof(problem), i, &problem, err);
 		lost += r == HDB_OK ? problem.lost_bytes : 0;
 	}
-	count = store_meta_number(q->heap->store, "problems", 0);
+	count = heap_meta_number(q->heap, "problems", 0);
 	cut.rows = r == HDB_OK && count > q->total ? count - q->total : 0;
 	if (r == HDB_OK)
 		r = query_cut(q, &cut, err,
@@ -110,8 +111,7 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_fact(q, "lost_bytes", lost, err);
 	return r == HDB_OK ? query_fact(q, "dangling_references",
-					store_meta_number(q->heap->store, "references.dangling", 0),
-					err) :
+					heap_meta_number(q->heap, "references.dangling", 0), err) :
 			     r;
 }
 

@@ -2,12 +2,13 @@
  * queries/database/q_sizes.c - how shallow sizes were computed, why so, how much of the heap proves
  * it, and what Eclipse MAT's arithmetic would give instead.
  */
-#include "query/groups.h"
-#include "query/info_rows.h"
-#include "queries/queries.h"
-
+#include "analysis/groups.h"
 #include "base/bytes.h"
+#include "heap/heap_database.h"
 #include "layout/layout.h"
+#include "queries/database/size_proof.h"
+#include "queries/queries.h"
+#include "query/info_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static const char *rules_text(struct query *q)
 {
 	if (q->heap->is_android)
 		return "ART";
-	switch (store_meta_number(q->heap->store, "sizes.rules", LAYOUT_BUILDER)) {
+	switch (heap_meta_number(q->heap, "sizes.rules", LAYOUT_BUILDER)) {
 	case LAYOUT_BUILDER:
 		return "HotSpot since JDK 15";
 	case LAYOUT_CLASSIC:
@@ -97,12 +98,12 @@ static int add_switches(struct query *q, struct info_rows *info, struct hdb_erro
 		{ "sizes.references_first", 0, "FieldsAllocationStyle=0" },
 	};
 	const uint64_t padding =
-		store_meta_number(q->heap->store, "sizes.contended_bytes", LAYOUT_CONTENDED_BYTES);
+		heap_meta_number(q->heap, "sizes.contended_bytes", LAYOUT_CONTENDED_BYTES);
 	char text[64];
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]) && r == HDB_OK; i++)
-		if (store_meta_number(q->heap->store, switches[i].meta, switches[i].usual) !=
+		if (heap_meta_number(q->heap, switches[i].meta, switches[i].usual) !=
 		    switches[i].usual)
 			r = info_text(info, "sizes", "switch",
 				      "of the VM, by the distances between "
@@ -129,7 +130,7 @@ static int add_evidence(struct query *q, struct info_rows *info, struct hdb_erro
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == HDB_OK; i++) {
-		store_meta_text(q->heap->store, texts[i].meta, text, sizeof(text));
+		heap_meta_text(q->heap, texts[i].meta, text, sizeof(text));
 		if (text[0])
 			r = info_text(info, "sizes", texts[i].key, "what the dump says for it",
 				      text, err);
@@ -157,7 +158,7 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
-	store_meta_text(q->heap->store, "sizes.evidence", text, sizeof(text));
+	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
 	return r == HDB_OK ? info_text(info, "sizes", "evidence", "what the dump says for it", text,
 				       err) :
 			     r;
@@ -165,7 +166,7 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 
 static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
-	const uint64_t java = store_meta_number(q->heap->store, "sizes.java", 0);
+	const uint64_t java = heap_meta_number(q->heap, "sizes.java", 0);
 	int r;
 
 	if (q->heap->layout.model != HDB_SIZES_VM)
@@ -302,9 +303,8 @@ static int open_tally(struct query *q, struct tally *t, struct hdb_error *err)
 {
 	const size_t n = (size_t)q->heap->class_count + 1;
 
-	t->mat_reference =
-		store_meta_number(q->heap->store, "sizes.mat_reference_bytes", 4) == 8 ? 8 : 4;
-	t->mat_align = (unsigned)store_meta_number(q->heap->store, "sizes.mat_align_bytes", 8);
+	t->mat_reference = heap_meta_number(q->heap, "sizes.mat_reference_bytes", 4) == 8 ? 8 : 4;
+	t->mat_align = (unsigned)heap_meta_number(q->heap, "sizes.mat_align_bytes", 8);
 	if (!t->mat_align)
 		t->mat_align = 8;
 	t->class_objects = calloc(n, sizeof(uint64_t));
@@ -480,7 +480,7 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 
 	if (r == HDB_OK && q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
-			       query_percent(t->bytes[STORE_SIZE_EXACT], t->total));
+			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
 		r = info_text(info, "totals", "exact",
 			      "share of bytes in classes whose size is "
 			      "proved",
@@ -497,7 +497,7 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 		       t->total == t->mat_total ? "" :
 		       t->total > t->mat_total  ? "+" :
 						  "-",
-		       more, query_percent(more, t->mat_total));
+		       more, analysis_percent(more, t->mat_total));
 	return info_text(info, "totals", "difference", "these sizes less Eclipse MAT's", text, err);
 }
 

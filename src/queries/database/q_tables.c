@@ -2,6 +2,7 @@
  * queries/database/q_tables.c - the tables of the database: how large they are, which derived ones
  * are there.
  */
+#include "heap/heap_database.h"
 #include "queries/queries.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static const struct hdb_column facts[] = {
 
 static int open_tables(struct query *q, struct hdb_error *err)
 {
-	int r = query_fact(q, "database_bytes", store_file_bytes(q->heap->store), err);
+	int r = query_fact(q, "database_bytes", heap_file_bytes(q->heap), err);
 
 	q->total = 0;
 	for (unsigned t = STORE_META + 1; t < STORE_TABLE_END; t++)
@@ -60,7 +61,7 @@ static int next_table(struct query *q, struct hdb_error *err)
 
 	if (t == STORE_TABLE_END)
 		return HDB_END;
-	r = store_table_info(q->heap->store, (enum store_table)t, &info, err);
+	r = heap_table_info(q->heap, (enum store_table)t, &info, err);
 	if (r < 0)
 		return r;
 	query_lend_text(q, NAME, name, strlen(name));

@@ -3,9 +3,10 @@
  */
 #include "queries/leaks/leak_blame.h"
 
+#include "analysis/describe.h"
+#include "analysis/platform_classes.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
-#include "query/describe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static int holder_text(struct query *q, const struct query_leak_path *path, size
 		r = heap_object(q->heap, ix, &object, err);
 	if (r != HDB_OK)
 		return r;
-	query_describe(q, ix, what, sizeof(what));
+	analysis_describe(&q->session, ix, what, sizeof(what));
 	name = heap_class_name(q->heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
 								     object.class_no);
 	if (object.kind == STORE_CLASS && strncmp(field, fixed, sizeof(fixed) - 1) == 0)
@@ -89,9 +90,9 @@ static int blame(struct query *q, const struct query_leak_path *path, size_t i,
 	/* An array only passes on what its owner holds. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
 		*out = BLAME_ARRAY;
-	else if (!query_is_platform_class(heap_class_name(q->heap, object.kind == STORE_CLASS ?
-									   (uint32_t)object.length :
-									   object.class_no)))
+	else if (!analysis_is_platform_class(heap_class_name(
+			 q->heap,
+			 object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no)))
 		*out = BLAME_OWN;
 	else if (object.kind == STORE_CLASS)
 		*out = BLAME_STATIC;
@@ -161,7 +162,7 @@ static int thread_local_text(struct query *q, const struct query_leak_path *path
 		r = holder_text(q, &to_key, step, owner, sizeof(owner), err);
 	if (r != HDB_OK)
 		return r;
-	query_describe(q, path->nodes[0], thread, sizeof(thread));
+	analysis_describe(&q->session, path->nodes[0], thread, sizeof(thread));
 	(void)snprintf(buf, size, "thread-local %s of thread %s", owner, thread);
 	return HDB_OK;
 }

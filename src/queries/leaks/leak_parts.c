@@ -3,7 +3,7 @@
  */
 #include "queries/leaks/leak_parts.h"
 
-#include "query/describe.h"
+#include "analysis/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@
 
 static int compare_retained(const void *a, const void *b)
 {
-	const struct query_class_sum *x = a, *y = b;
+	const struct analysis_class_sum *x = a, *y = b;
 
 	if (x->retained_bytes != y->retained_bytes)
 		return x->retained_bytes > y->retained_bytes ? -1 : 1;
@@ -44,7 +44,7 @@ static int compare_retained(const void *a, const void *b)
 }
 
 static int add_row(struct query_story *story, const char *kind, uint64_t part, uint64_t step,
-		   const struct query_class_sum *sum, size_t label, bool with_retained,
+		   const struct analysis_class_sum *sum, size_t label, bool with_retained,
 		   struct hdb_error *err)
 {
 	struct query_story_row row = query_story_row(kind, part);
@@ -60,10 +60,10 @@ static int add_row(struct query_story *story, const char *kind, uint64_t part, u
 }
 
 static int add_sorted(struct query_story *story, const char *kind, uint64_t part,
-		      const struct query_class_sum *classes, size_t count, bool with_retained,
+		      const struct analysis_class_sum *classes, size_t count, bool with_retained,
 		      struct hdb_error *err)
 {
-	struct query_class_sum others = { .class_no = HEAP_NONE };
+	struct analysis_class_sum others = { .class_no = HEAP_NONE };
 	size_t label;
 	int r = HDB_OK;
 
@@ -87,7 +87,7 @@ static int add_sorted(struct query_story *story, const char *kind, uint64_t part
 
 /* Lists the largest classes, and puts the others in one row. */
 static int tell_classes(struct query_story *story, const char *kind, uint64_t part,
-			const struct query_class_sum *classes, uint32_t class_count,
+			const struct analysis_class_sum *classes, uint32_t class_count,
 			bool with_retained, struct hdb_error *err)
 {
 	struct base_vec used = { 0 };
@@ -105,25 +105,25 @@ static int tell_classes(struct query_story *story, const char *kind, uint64_t pa
 }
 
 int query_leak_children(struct query_story *story, uint64_t part,
-			const struct query_leak_sums *sums, size_t suspect_no,
+			const struct analysis_leak_sums *sums, size_t suspect_no,
 			struct hdb_error *err)
 {
-	return tell_classes(story, "child", part, query_leak_sums_children(sums, suspect_no),
+	return tell_classes(story, "child", part, analysis_leak_sums_children(sums, suspect_no),
 			    sums->class_count, true, err);
 }
 
 int query_leak_contents(struct query_story *story, uint64_t part,
-			const struct query_leak_sums *sums, size_t suspect_no,
+			const struct analysis_leak_sums *sums, size_t suspect_no,
 			struct hdb_error *err)
 {
-	return tell_classes(story, "content", part, query_leak_sums_contents(sums, suspect_no),
+	return tell_classes(story, "content", part, analysis_leak_sums_contents(sums, suspect_no),
 			    sums->class_count, false, err);
 }
 
 /* ---- what the children hold ---- */
 
 struct elements {
-	struct query_class_sum *classes;
+	struct analysis_class_sum *classes;
 	double *count_squares, *byte_squares; /* by class: of what each chosen child stands for */
 	uint8_t *is_platform;                 /* by class */
 	uint8_t *is_end; /* by class: such children hold nothing else; they are counted already */
@@ -198,7 +198,8 @@ static int find_ends(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 }
 
 /* Adds what one child holds, by class, so many times. */
-static void add_ends(struct elements *e, struct query_class_sum *ends, size_t count, uint64_t times)
+static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t count,
+		     uint64_t times)
 {
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t no = ends[i].class_no;
@@ -228,7 +229,7 @@ static void add_ends(struct elements *e, struct query_class_sum *ends, size_t co
 static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64_t times,
 			struct hdb_error *err)
 {
-	struct query_class_sum sums[ELEMENT_ENDS];
+	struct analysis_class_sum sums[ELEMENT_ENDS];
 	uint32_t ends[ELEMENT_ENDS];
 	struct heap_object object;
 	size_t count = 0;
@@ -240,9 +241,9 @@ static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64
 	r = find_ends(q, e, ix, ends, &count, err);
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		r = heap_object(q->heap, ends[i], &object, err);
-		sums[i] = (struct query_class_sum){ .class_no = object.class_no,
-						    .count = 1,
-						    .shallow_bytes = object.shallow_bytes };
+		sums[i] = (struct analysis_class_sum){ .class_no = object.class_no,
+						       .count = 1,
+						       .shallow_bytes = object.shallow_bytes };
 		if (r == HDB_OK)
 			r = derive_retained(q->derive, ends[i], &sums[i].retained_bytes, err);
 	}
@@ -309,10 +310,10 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
  * Children that are not the platform's are elements, and so are arrays of numbers; *any: whether
  * there are others.
  */
-static void take_ends(struct elements *e, const struct query_leak_sums *sums, size_t suspect_no,
+static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
 		      bool *any)
 {
-	const struct query_class_sum *children = query_leak_sums_children(sums, suspect_no);
+	const struct analysis_class_sum *children = analysis_leak_sums_children(sums, suspect_no);
 
 	for (uint32_t no = 0; no < sums->class_count; no++) {
 		if (!children[no].count)
@@ -329,7 +330,7 @@ static void take_ends(struct elements *e, const struct query_leak_sums *sums, si
 /* Of the others of a node: what the list is about. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
 {
-	struct query_class_sum sum = { .count = 1 };
+	struct analysis_class_sum sum = { .count = 1 };
 	struct heap_object object;
 	int r = heap_object(q->heap, ix, &object, err);
 
@@ -352,7 +353,7 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 		     struct hdb_error *err)
 {
 	struct heap_object node, child;
-	struct query_class_sum sum = { .count = 1 };
+	struct analysis_class_sum sum = { .count = 1 };
 	uint32_t items[ELEMENT_CHILDREN];
 	const uint32_t *batch;
 	size_t count = 0, item_count = 0;
@@ -476,15 +477,16 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 		const char *name = heap_class_name(q->heap, no);
 
 		e->classes[no].class_no = no;
-		e->is_platform[no] = query_is_platform_class(name);
-		e->is_end[no] = !e->is_platform[no] || query_is_number_array(name);
+		e->is_platform[no] = analysis_is_platform_class(name);
+		e->is_end[no] = !e->is_platform[no] || analysis_is_number_array(name);
 	}
 	return HDB_OK;
 }
 
 int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, const struct query_leak_sums *sums,
-			size_t suspect_no, struct hdb_error *err)
+			const struct analysis_suspect *suspect,
+			const struct analysis_leak_sums *sums, size_t suspect_no,
+			struct hdb_error *err)
 {
 	const size_t first = story->rows.count;
 	struct elements e = { .every = 1 };

@@ -5,10 +5,10 @@
 #ifndef QUERIES_LEAKS_LEAK_PARTS_H
 #define QUERIES_LEAKS_LEAK_PARTS_H
 
-#include "query/leak_sums.h"
-#include "query/platform_classes.h"
+#include "analysis/leak_sums.h"
+#include "analysis/platform_classes.h"
+#include "analysis/suspects.h"
 #include "query/report_rows.h"
-#include "query/suspects.h"
 
 /* Steps of a path that are told, half at each end; lists make paths of millions. */
 #define LEAK_PATH_ENDS 24u
@@ -71,10 +71,10 @@ int query_leak_blame(struct query *q, uint32_t end_ix, uint32_t suspect_ix,
  * not listed have one row together, with no class.
  */
 int query_leak_children(struct query_story *story, uint64_t part,
-			const struct query_leak_sums *sums, size_t suspect_no,
+			const struct analysis_leak_sums *sums, size_t suspect_no,
 			struct hdb_error *err);
 int query_leak_contents(struct query_story *story, uint64_t part,
-			const struct query_leak_sums *sums, size_t suspect_no,
+			const struct analysis_leak_sums *sums, size_t suspect_no,
 			struct hdb_error *err);
 
 /*
@@ -84,8 +84,9 @@ int query_leak_contents(struct query_story *story, uint64_t part,
  * say, with the error that this may make.
  */
 int query_leak_elements(struct query *q, struct query_story *story, uint64_t part,
-			const struct query_suspect *suspect, const struct query_leak_sums *sums,
-			size_t suspect_no, struct hdb_error *err);
+			const struct analysis_suspect *suspect,
+			const struct analysis_leak_sums *sums, size_t suspect_no,
+			struct hdb_error *err);
 
 /*
  * Kinds "thread", "frame" and "local": if the path begins at a thread, that thread, its stack and
@@ -93,7 +94,7 @@ int query_leak_elements(struct query *q, struct query_story *story, uint64_t par
  * of the suspect's retained size.
  */
 int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
-		      const struct query_suspect *suspect, const struct query_leak_path *path,
+		      const struct analysis_suspect *suspect, const struct query_leak_path *path,
 		      struct hdb_error *err);
 
 #endif

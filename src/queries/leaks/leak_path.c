@@ -1,9 +1,9 @@
 /*
  * queries/leaks/leak_path.c - the path from a root to a leak suspect.
  */
+#include "analysis/describe.h"
+#include "heap/heap_database.h"
 #include "queries/leaks/leak_parts.h"
-
-#include "query/describe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static int walk_up(struct query *q, const uint32_t *parents, uint32_t ix,
 			return hdb_fail(err, HDB_ECORRUPT,
 					"%s: damaged: the reach tree has a "
 					"cycle; import the dump again",
-					store_path(q->heap->store));
+					heap_path(q->heap));
 		if (length < LEAK_PATH_ENDS)
 			out->nodes[2 * LEAK_PATH_ENDS - 1 - length] = at;
 		else
@@ -89,7 +89,7 @@ int query_leak_path_holds(struct query *q, const struct query_leak_path *path, s
 	buf[0] = '\0';
 	if (i + 1 >= path->count || (path->gap && i + 1 == path->gap_at))
 		return HDB_OK;
-	r = query_holder(q, path->nodes[i], path->nodes[i + 1], buf, size, err);
+	r = analysis_holder(&q->session, path->nodes[i], path->nodes[i + 1], buf, size, err);
 	if (r == HDB_ECHANGED) {
 		buf[0] =
 			/* the path stands without the dump, only the names of fields do not */

@@ -2,10 +2,10 @@
  * queries/leaks/leak_thread.c - the thread that holds a leak suspect: its stack, and the locals
  * that matter.
  */
-#include "queries/leaks/leak_parts.h"
-
+#include "analysis/describe.h"
+#include "analysis/suspects.h"
 #include "heap/threads.h"
-#include "query/describe.h"
+#include "queries/leaks/leak_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void keep(struct locals *locals, const struct local *local)
 
 /* Whether a local variable of the thread matters, from its root record. */
 static int look_at(struct query *q, const struct store_root *root, uint32_t thread_ix,
-		   const struct query_suspect *suspect, const struct query_leak_path *path,
+		   const struct analysis_suspect *suspect, const struct query_leak_path *path,
 		   struct locals *locals, struct hdb_error *err)
 {
 	struct local local = { .frame = root->frame_number, .ix = root->ix };
@@ -186,7 +186,7 @@ static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 }
 
 int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
-		      const struct query_suspect *suspect, const struct query_leak_path *path,
+		      const struct analysis_suspect *suspect, const struct query_leak_path *path,
 		      struct hdb_error *err)
 {
 	struct query_story_row row = query_story_row("thread", part);

@@ -4,10 +4,11 @@
  */
 #include "queries/leaks/library_leaks.h"
 
+#include "analysis/describe.h"
+#include "base/glob.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
-#include "query/describe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,7 +208,7 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 		int r = heap_strength(q->heap, from, edges[e], &strength, err);
 
 		if (r >= 0 && strength == STORE_STRONG)
-			r = query_holder(q, from, edges[e], holds, sizeof(holds), err);
+			r = analysis_holder(&q->session, from, edges[e], holds, sizeof(holds), err);
 		if (r >= 0 && strength == STORE_STRONG)
 			r = library_leaks_edge(f->leaks, from, holds, &rule, err);
 		if (r < 0)

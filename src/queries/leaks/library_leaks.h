@@ -46,7 +46,7 @@ void library_leaks_release(struct library_leaks *leaks);
 
 /*
  * Whether all ways in which `from` holds the next object of a path are known; `holds` is how
- * (query_holder). The rule that knows the first of them, or NULL. An ignored one counts as such
+ * (analysis_holder). The rule that knows the first of them, or NULL. An ignored one counts as such
  * only if all are.
  */
 int library_leaks_edge(struct library_leaks *leaks, uint32_t from, const char *holds,

@@ -3,10 +3,10 @@
  */
 #include "queries/leaks/object_rules.h"
 
+#include "analysis/describe.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
-#include "query/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -264,7 +264,7 @@ static int read_state(struct query *q, uint32_t registry, char *buf, size_t size
 	if (r == HDB_NOTFOUND)
 		r = heap_field_object(q->heap, registry, NULL, "mState", &state, err);
 	if (r == HDB_OK)
-		query_describe(q, state, buf, size);
+		analysis_describe(&q->session, state, buf, size);
 	return r < 0 ? r : HDB_OK;
 }
 

@@ -2,10 +2,9 @@
  * queries/leaks/object_watched.c - what tools wait for: objects that a watcher in the program
  * expected to be gone.
  */
-#include "queries/leaks/object_rules.h"
-
 #include "heap/known.h"
 #include "heap/values/values.h"
+#include "queries/leaks/object_rules.h"
 
 #include <stdlib.h>
 

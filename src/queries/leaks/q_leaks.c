@@ -2,14 +2,16 @@
  * queries/leaks/q_leaks.c - what leaks: suspects by size, each with the path to it, who holds it,
  * what piles up, the thread.
  */
+#include "analysis/describe.h"
+#include "analysis/groups.h"
+#include "analysis/leak_sums.h"
+#include "analysis/limits.h"
+#include "analysis/suspects.h"
 #include "heap/threads.h"
-#include "query/describe.h"
-#include "query/groups.h"
 #include "queries/leaks/leak_parts.h"
-#include "query/limits.h"
 #include "queries/leaks/object_rules.h"
-#include "queries/queries.h"
 #include "queries/leaks/thread_locals.h"
+#include "queries/queries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +94,8 @@ static const struct hdb_column facts[] = {
 };
 
 struct leaks {
-	struct query_suspects suspects;
-	struct query_leak_sums sums;
+	struct analysis_suspects suspects;
+	struct analysis_leak_sums sums;
 	struct query_leak_path *paths; /* one a suspect */
 	struct query_story story;
 	uint64_t first_part; /* number of the first suspect */
@@ -119,8 +121,8 @@ static int loaded_by(struct query *q, uint32_t class_no, char *buf, size_t size,
 }
 
 /* What the suspect is: the beginning of the sentence on it. */
-static int describe_subject(struct query *q, const struct query_suspect *s, char *buf, size_t size,
-			    struct hdb_error *err)
+static int describe_subject(struct query *q, const struct analysis_suspect *s, char *buf,
+			    size_t size, struct hdb_error *err)
 {
 	char loader[NAME_MAX_BYTES], what[NAME_MAX_BYTES] = "";
 	struct heap_object object = { 0 };
@@ -137,7 +139,7 @@ static int describe_subject(struct query *q, const struct query_suspect *s, char
 	if (r != HDB_OK)
 		return r;
 	if (s->ix != HEAP_NONE)
-		query_describe(q, s->ix, what, sizeof(what));
+		analysis_describe(&q->session, s->ix, what, sizeof(what));
 	if (s->ix == HEAP_NONE)
 		(void)snprintf(buf, size, "%" PRIu64 " object%s of %s%s hold%s", s->count,
 			       s->count == 1 ? "" : "s", name, loader, s->count == 1 ? "s" : "");
@@ -155,7 +157,7 @@ static int describe_subject(struct query *q, const struct query_suspect *s, char
 }
 
 /* A sentence: what holds how much, where it piles up, who holds it. */
-static int add_sentence(struct query *q, struct leaks *l, const struct query_suspect *s,
+static int add_sentence(struct query *q, struct leaks *l, const struct analysis_suspect *s,
 			const char *culprit, size_t *place, struct hdb_error *err)
 {
 	char subject[TEXT_MAX_BYTES], point[NAME_MAX_BYTES] = "", of[64] = "";
@@ -180,13 +182,13 @@ static int add_sentence(struct query *q, struct leaks *l, const struct query_sus
 	return r == HDB_OK ?
 		       query_story_text(
 			       &l->story, place, err, "%s %.1f %% of the heap%s%s%s.", subject,
-			       query_percent(s->retained_bytes, l->suspects.whole_bytes), point,
+			       analysis_percent(s->retained_bytes, l->suspects.whole_bytes), point,
 			       culprit ? ", held by " : "", culprit ? culprit : "") :
 		       r;
 }
 
 static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
-		       const struct query_suspect *s, const char *culprit, struct hdb_error *err)
+		       const struct analysis_suspect *s, const char *culprit, struct hdb_error *err)
 {
 	struct query_story_row row = query_story_row("suspect", part);
 	/* A thread that holds it by itself is named already. */
@@ -220,7 +222,7 @@ static int add_object(struct query *q, struct leaks *l, const char *kind, uint64
 }
 
 static int add_members(struct query *q, struct leaks *l, uint64_t part,
-		       const struct query_suspect *s, struct hdb_error *err)
+		       const struct analysis_suspect *s, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
@@ -234,7 +236,7 @@ static int add_members(struct query *q, struct leaks *l, uint64_t part,
  * The object that a suspect's path leads to; HEAP_NONE for a group whose paths have nothing in
  * common.
  */
-static uint32_t path_end(const struct query_suspect *s)
+static uint32_t path_end(const struct analysis_suspect *s)
 {
 	if (s->point_ix != HEAP_NONE)
 		return s->point_ix;
@@ -246,7 +248,7 @@ static uint32_t path_end(const struct query_suspect *s)
 
 static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
-	const struct query_suspect *s = &l->suspects.list[i];
+	const struct analysis_suspect *s = &l->suspects.list[i];
 	const uint64_t part = l->first_part + i;
 	struct query_leak_path *path = &l->paths[i];
 	char culprit[TEXT_MAX_BYTES] = "";
@@ -349,12 +351,13 @@ static int add_values_fact(struct query *q, const struct leaks *l, struct hdb_er
 	size_t used = 0;
 
 	for (size_t i = 0; i < l->suspects.values.count && used < sizeof(text); i++) {
-		const struct query_suspect *s =
-			base_vec_at(&l->suspects.values, struct query_suspect, i);
+		const struct analysis_suspect *s =
+			base_vec_at(&l->suspects.values, struct analysis_suspect, i);
 
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %.1f %%",
-					 i ? ", " : "", heap_class_name(q->heap, s->class_no),
-					 query_percent(s->retained_bytes, l->suspects.whole_bytes));
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%s %.1f %%", i ? ", " : "",
+			heap_class_name(q->heap, s->class_no),
+			analysis_percent(s->retained_bytes, l->suspects.whole_bytes));
 	}
 	return text[0] ? query_fact_text(q, "values", text, err) : HDB_OK;
 }
@@ -362,13 +365,13 @@ static int add_values_fact(struct query *q, const struct leaks *l, struct hdb_er
 static int add_facts(struct query *q, const struct leaks *l,
 		     const struct query_leaking_counts *leaking, struct hdb_error *err)
 {
-	struct query_limit limit = { 0 };
+	struct analysis_limit limit = { 0 };
 	int r = query_fact(q, "shallow", l->suspects.whole_bytes, err);
 
 	if (r == HDB_OK)
 		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
 	if (r == HDB_OK)
-		r = query_limit_find(q, &limit, err);
+		r = analysis_limit_find(&q->session, &limit, err);
 	if (r == HDB_OK && limit.bytes)
 		r = query_fact(q, "limit", limit.bytes, err);
 	if (r == HDB_OK)
@@ -389,13 +392,14 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
-		r = query_suspects_find(q, (unsigned)percent, &l->suspects, err);
+		r = analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err);
 	if (r != HDB_OK)
 		return r;
 	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
 	if (!l->paths)
 		return hdb_fail_memory(err, "paths", l->suspects.count * sizeof(*l->paths));
-	return l->is_brief ? HDB_OK : query_leak_sums_count(q, &l->suspects, &l->sums, err);
+	return l->is_brief ? HDB_OK :
+			     analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
 static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
@@ -479,8 +483,8 @@ static void close_leaks(struct query *q)
 
 	if (!l)
 		return;
-	query_suspects_release(&l->suspects);
-	query_leak_sums_release(&l->sums);
+	analysis_suspects_release(&l->suspects);
+	analysis_leak_sums_release(&l->sums);
 	query_story_release(&l->story);
 	free(l->paths);
 	free(l);

@@ -8,13 +8,14 @@
  * reference's class adds to java.lang.ref.Reference, so that the VM's own links between references
  * lead nowhere. What it costs is bounded for each reference and for all together.
  */
-#include "derive/build.h"
+#include "analysis/describe.h"
+#include "analysis/reference_list.h"
 #include "base/sort.h"
+#include "derive/build.h"
 #include "heap/values/values.h"
-#include "query/coverage.h"
-#include "query/describe.h"
 #include "queries/queries.h"
-#include "query/reference_list.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 #include "query/table_rows.h"
 
 #include <stdio.h>
@@ -99,7 +100,7 @@ struct group {
 };
 
 struct leaks {
-	struct query_reference_list list;
+	struct analysis_reference_list list;
 	struct graph_rows graph;
 	uint64_t *is_reference; /* bits, in `bits` */
 	struct base_big bits, marks;
@@ -173,8 +174,8 @@ static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb
 }
 
 /* *end is the referent's place in the queue, 0 if it was not found. */
-static int search(struct query *q, struct leaks *s, const struct query_reference *ref, size_t *end,
-		  struct hdb_error *err)
+static int search(struct query *q, struct leaks *s, const struct analysis_reference *ref,
+		  size_t *end, struct hdb_error *err)
 {
 	size_t at = 0;
 	int r;
@@ -217,17 +218,17 @@ static uint32_t count_steps(const struct leaks *s, size_t end)
 
 static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 {
-	const struct query_reference *refs = s->list.refs.data;
+	const struct analysis_reference *refs = s->list.refs.data;
 	int r = HDB_OK;
 
 	base_stage(q->work, "following references", s->list.count, "references");
 	for (uint64_t i = 0; i < s->list.count && r == HDB_OK; i++) {
-		const struct query_reference *ref = &refs[i];
+		const struct analysis_reference *ref = &refs[i];
 		size_t end;
 
 		if (ref->strength == STORE_FINALIZER || ref->referent == HEAP_NONE ||
-		    query_reached_of(&s->list, ref->ix) != QUERY_STRONGLY ||
-		    query_reached_of(&s->list, ref->referent) != QUERY_STRONGLY)
+		    analysis_reached_of(&s->list, ref->ix) != ANALYSIS_STRONGLY ||
+		    analysis_reached_of(&s->list, ref->referent) != ANALYSIS_STRONGLY)
 			continue;
 		if (s->looked > ALL_OBJECTS_MAX || s->epoch == UINT32_MAX) {
 			s->not_searched++;
@@ -249,11 +250,11 @@ static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 {
 	const uint64_t n = q->heap->object_count;
-	const struct query_reference *refs;
-	int r = query_references_read(q, &s->list, err);
+	const struct analysis_reference *refs;
+	int r = analysis_references_read(&q->session, &s->list, err);
 
 	if (r == HDB_OK)
-		r = query_references_levels(q, &s->list, &s->graph, err);
+		r = analysis_references_levels(&q->session, &s->list, &s->graph, err);
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &s->bits, n / 8 + 16, "references", err);
 	if (r == HDB_OK)
@@ -282,7 +283,7 @@ static int compare_groups(const void *a, const void *b)
 /* By class of the reference and class of the referent. */
 static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
 {
-	const struct query_reference *refs = s->list.refs.data;
+	const struct analysis_reference *refs = s->list.refs.data;
 	const struct leak *found = s->found.data;
 	const size_t n = s->found.count;
 	struct base_sort_key *keys = calloc(2 * n + 1, sizeof(*keys));
@@ -377,7 +378,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 }
 
 /* Searches again: the way back is kept for one search only. */
-static int set_path(struct query *q, struct leaks *s, const struct query_reference *ref,
+static int set_path(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		    struct hdb_error *err)
 {
 	char path[PATH_MAX_BYTES], name[NAME_MAX_BYTES];
@@ -395,7 +396,7 @@ static int set_path(struct query *q, struct leaks *s, const struct query_referen
 			i + 1 < nodes.count ? *base_vec_at(&nodes, uint32_t, i + 1) : ref->ix;
 		struct heap_object object;
 
-		r = query_holder(q, from, to, name, sizeof(name), err);
+		r = analysis_holder(&q->session, from, to, name, sizeof(name), err);
 		if (r == HDB_OK)
 			r = heap_object(q->heap, to, &object, err);
 		if (r == HDB_OK)
@@ -420,7 +421,7 @@ static int next_leak(struct query *q, struct hdb_error *err)
 		REFERENT, REFERENT_CLASS, LABEL, SHALLOW, RETAINED,
 	};
 	struct leaks *s = q->state;
-	const struct query_reference *ref;
+	const struct analysis_reference *ref;
 	const struct leak *leak;
 	int r;
 
@@ -428,7 +429,7 @@ static int next_leak(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	leak = s->is_list ? base_vec_at(&s->found, struct leak, s->at) :
 			    &base_vec_at(&s->groups, struct group, s->at)->first;
-	ref = (const struct query_reference *)s->list.refs.data + leak->ref;
+	ref = (const struct analysis_reference *)s->list.refs.data + leak->ref;
 	r = query_set_object(q, &cells, ref->referent, err);
 	if (!s->is_list) {
 		query_set(q, COUNT, base_vec_at(&s->groups, struct group, s->at)->count);
@@ -439,7 +440,8 @@ static int next_leak(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_set_class_of(q, CLASS, ref->ix, err);
 	if (r == HDB_OK)
-		r = query_set_text(q, STRENGTH, query_strength_name((uint8_t)ref->strength), err);
+		r = query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)ref->strength),
+				   err);
 	if (r == HDB_OK)
 		r = query_set_id(q, ID, ref->ix, err);
 	return r == HDB_OK ? set_path(q, s, ref, err) : r;
@@ -451,7 +453,7 @@ static void close_leaks(struct query *q)
 
 	if (!s)
 		return;
-	query_references_release(q, &s->list);
+	analysis_references_release(&q->session, &s->list);
 	graph_rows_release(&s->graph);
 	base_big_free(q->work, &s->bits);
 	base_big_free(q->work, &s->marks);
@@ -472,6 +474,6 @@ const struct query_def query_reference_leaks = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_leaks, .next = next_leak, .close = close_leaks,
 };

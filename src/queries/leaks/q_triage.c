@@ -1,10 +1,12 @@
 /*
  * queries/leaks/q_triage.c - first aid: which of a table of rules the heap breaks.
  */
-#include "query/describe.h"
-#include "query/groups.h"
-#include "queries/queries.h"
+#include "analysis/describe.h"
+#include "analysis/groups.h"
+#include "analysis/limits.h"
 #include "queries/leaks/triage.h"
+#include "queries/queries.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +54,7 @@ static bool fires(const struct triage *t, const struct triage_rule *rule)
 	const struct triage_figure *f = &t->figures[rule->measure];
 
 	const bool is_full = !rule->least_full || t->limit.is_out_of_memory ||
-			     query_limit_percent(&t->limit, t->whole_bytes) >= rule->least_full;
+			     analysis_limit_percent(&t->limit, t->whole_bytes) >= rule->least_full;
 
 	return is_full && f->count >= rule->least_count && f->bytes >= rule->least_bytes &&
 	       (double)f->bytes >= (double)t->whole_bytes * rule->least_percent / 100;
@@ -190,7 +192,7 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	query_set(q, COUNT, f->count);
 	query_set(q, BYTES, f->bytes);
 	if (!f->is_outside)
-		query_set_double(q, PERCENT, query_percent(f->bytes, s->triage.whole_bytes));
+		query_set_double(q, PERCENT, analysis_percent(f->bytes, s->triage.whole_bytes));
 	r = set_example(q, f, err);
 	if (r == HDB_OK && f->sampled)
 		return query_format(q, DETAIL, err, "%s%sestimated from %" PRIu64 " objects",

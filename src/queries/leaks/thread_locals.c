@@ -173,7 +173,7 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 	return r;
 }
 
-int query_locals_explain(struct query *q, const struct query_suspect *suspect, char *buf,
+int query_locals_explain(struct query *q, const struct analysis_suspect *suspect, char *buf,
 			 size_t size, struct hdb_error *err)
 {
 	struct base_vec locals = { 0 };

@@ -8,8 +8,8 @@
 #ifndef QUERIES_LEAKS_THREAD_LOCALS_H
 #define QUERIES_LEAKS_THREAD_LOCALS_H
 
+#include "analysis/suspects.h"
 #include "query/query.h"
-#include "query/suspects.h"
 
 /* What one thread keeps by one ThreadLocal. */
 struct query_local {
@@ -43,7 +43,7 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
  * Of a suspect that is a group of threads: the ThreadLocal whose values are most of what they
  * retain, "thread-local com.acme.Context.CURRENT (static) of 22 threads". Else buf stays as it is.
  */
-int query_locals_explain(struct query *q, const struct query_suspect *suspect, char *buf,
+int query_locals_explain(struct query *q, const struct analysis_suspect *suspect, char *buf,
 			 size_t size, struct hdb_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef QUERIES_LEAKS_TRIAGE_H
 #define QUERIES_LEAKS_TRIAGE_H
 
-#include "query/limits.h"
+#include "analysis/limits.h"
 #include "query/query.h"
 
 enum triage_severity { TRIAGE_CRITICAL, TRIAGE_WARNING, TRIAGE_INFO };
@@ -152,7 +152,7 @@ struct triage_figure {
 struct triage {
 	struct query *q;
 	uint64_t whole_bytes; /* reachable bytes */
-	struct query_limit limit;
+	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
 

@@ -6,9 +6,9 @@
  * instances, and then each field is read. A map may have collections of the things for values, one
  * for each event or type: then what is in those is counted.
  */
-#include "queries/leaks/triage.h"
-
+#include "base/glob.h"
 #include "heap/collections/collections.h"
+#include "queries/leaks/triage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,12 @@
  * queries/leaks/triage_loaders.c - class loaders that should be gone: closed ones, and several with
  * the same classes.
  */
-#include "queries/leaks/triage.h"
-
+#include "analysis/describe.h"
+#include "analysis/platform_classes.h"
+#include "base/glob.h"
 #include "heap/values/values.h"
-#include "query/describe.h"
 #include "queries/leaks/leak_parts.h"
+#include "queries/leaks/triage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +162,7 @@ static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
 		if (r == HDB_OK && closed_signs[i].constant) {
 			r = heap_field_object(q->heap, at, NULL, closed_signs[i].field, &at, err);
 			if (r == HDB_OK)
-				query_describe(q, at, name, sizeof(name));
+				analysis_describe(&q->session, at, name, sizeof(name));
 			*out = r == HDB_OK && strcmp(name, closed_signs[i].constant) == 0;
 		} else if (r == HDB_OK) {
 			r = heap_field_value(q->heap, at, NULL, closed_signs[i].field, &value, err);
@@ -262,7 +263,7 @@ static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 		const char *name = heap_class_name(heap, no);
 		struct heap_object loader;
 
-		if (class->loader_ix == HEAP_BOOT_LOADER || query_is_platform_class(name) ||
+		if (class->loader_ix == HEAP_BOOT_LOADER || analysis_is_platform_class(name) ||
 		    is_generated(name))
 			continue;
 		r = heap_object(heap, class->loader_ix, &loader, err);

@@ -6,11 +6,11 @@
  * values are read by offset from the dump. Of a class with more than SAMPLES_MAX objects so many
  * are looked at, evenly, and stand for all.
  */
-#include "query/contents.h"
-#include "query/collection_fill.h"
-#include "queries/leaks/triage.h"
-
+#include "analysis/collection_fill.h"
+#include "analysis/contents.h"
+#include "heap/heap_database.h"
 #include "heap/known.h"
+#include "queries/leaks/triage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,14 +143,14 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 			   struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_COLLISIONS];
-	struct query_measuring how;
-	struct query_measure m;
+	struct analysis_measuring how;
+	struct analysis_measure m;
 	uint64_t bytes;
 	int r;
 
-	query_measuring_init(t->q, false, true, &how);
-	r = query_measure(t->q, &how, object, &m, err);
-	if (r != HDB_OK || !m.has_used || query_measure_collisions(&m) < COLLIDING_SHARE)
+	analysis_measuring_init(&t->q->session, false, true, &how);
+	r = analysis_measure(&t->q->session, &how, object, &m, err);
+	if (r != HDB_OK || !m.has_used || analysis_measure_collisions(&m) < COLLIDING_SHARE)
 		return r < 0 ? r : HDB_OK;
 	r = retained_of(t, object->ix, &bytes, err);
 	f->count++;
@@ -455,12 +455,12 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 /* ---- strings ---- */
 
 /* One run of strings of the same text: what the query duplicates says of it. */
-static int count_run(struct triage *t, const struct query_content *run, uint64_t count,
+static int count_run(struct triage *t, const struct analysis_content *run, uint64_t count,
 		     struct base_big *nodes, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_DUPLICATE_STRINGS];
-	const uint64_t zeroed = store_meta_number(t->q->heap->store, "zeroed.texts", 0);
-	struct query_copies copies;
+	const uint64_t zeroed = heap_meta_number(t->q->heap, "zeroed.texts", 0);
+	struct analysis_copies copies;
 	struct heap_object object;
 	int r = HDB_OK;
 
@@ -470,8 +470,8 @@ static int count_run(struct triage *t, const struct query_content *run, uint64_t
 		if (r < 0 || object.length > zeroed)
 			return r;
 	}
-	r = query_copies_measure(t->q, run, count, false, nodes[0].data, nodes[1].data, &copies,
-				 err);
+	r = analysis_copies_measure(&t->q->session, run, count, false, nodes[0].data, nodes[1].data,
+				    &copies, err);
 	f->count += count - 1;
 	f->bytes += copies.wasted;
 	/*
@@ -487,15 +487,15 @@ static int count_run(struct triage *t, const struct query_content *run, uint64_t
 
 int triage_take_strings(struct triage *t, struct hdb_error *err)
 {
-	const struct query_contents_options options = { .kind = QUERY_TEXTS };
-	struct query_contents contents = { .count = 0 };
+	const struct analysis_contents_options options = { .kind = ANALYSIS_TEXTS };
+	struct analysis_contents contents = { .count = 0 };
 	struct base_big nodes[2] = { { 0 }, { 0 } };
 	uint64_t longest = 0;
-	int r = query_contents_read(t->q, &options, &contents, err);
-	const struct query_content *records = contents.records.data;
+	int r = analysis_contents_read(&t->q->session, &options, &contents, err);
+	const struct analysis_content *records = contents.records.data;
 
 	for (uint64_t i = 0, to; r == HDB_OK && i < contents.count; i = to) {
-		to = query_contents_run(&contents, i);
+		to = analysis_contents_run(&contents, i);
 		longest = to - i > longest ? to - i : longest;
 	}
 	for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
@@ -503,7 +503,7 @@ int triage_take_strings(struct triage *t, struct hdb_error *err)
 				   "strings", err);
 	base_stage(t->q->work, "comparing strings", contents.count, "strings");
 	for (uint64_t i = 0, to, looked = 0; r == HDB_OK && i < contents.count; i = to) {
-		to = query_contents_run(&contents, i);
+		to = analysis_contents_run(&contents, i);
 		if (to - i < 2)
 			continue;
 		r = count_run(t, records + i, to - i, nodes, err);
@@ -515,6 +515,6 @@ int triage_take_strings(struct triage *t, struct hdb_error *err)
 	}
 	base_big_free(t->q->work, &nodes[0]);
 	base_big_free(t->q->work, &nodes[1]);
-	query_contents_release(t->q, &contents);
+	analysis_contents_release(&t->q->session, &contents);
 	return r;
 }

@@ -2,7 +2,10 @@
  * queries/leaks/triage_totals.c - what the rules of first aid take from totals by class, roots and
  * the dominator tree.
  */
-#include "query/groups.h"
+#include "analysis/groups.h"
+#include "analysis/limits.h"
+#include "analysis/suspects.h"
+#include "base/glob.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/leaks/object_rules.h"
 #include "queries/leaks/thread_locals.h"
@@ -53,7 +56,7 @@ static void add_class(struct triage_figure *f, const struct triage_set *set,
 	f->bytes += bytes;
 }
 
-static void add_sets(struct triage *t, const struct query_groups *groups)
+static void add_sets(struct triage *t, const struct analysis_groups *groups)
 {
 	struct heap *heap = t->q->heap;
 
@@ -70,7 +73,7 @@ static void add_sets(struct triage *t, const struct query_groups *groups)
 }
 
 /* The class of small objects that takes most, and the garbage by which old collectors fill gaps. */
-static void add_classes(struct triage *t, const struct query_groups *groups)
+static void add_classes(struct triage *t, const struct analysis_groups *groups)
 {
 	struct triage_figure *swarm = &t->figures[TRIAGE_SWARM];
 	struct triage_figure *fillers = &t->figures[TRIAGE_FILLERS];
@@ -135,12 +138,12 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 static int add_suspect(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
-	struct query_suspects suspects;
+	struct analysis_suspects suspects;
 	struct query_leak_path path;
-	int r = query_suspects_find(t->q, SUSPECTS_PERCENT_DEFAULT, &suspects, err);
+	int r = analysis_suspects_find(&t->q->session, SUSPECTS_PERCENT_DEFAULT, &suspects, err);
 
 	for (size_t i = 0; r == HDB_OK && i < suspects.count; i++) {
-		const struct query_suspect *s = &suspects.list[i];
+		const struct analysis_suspect *s = &suspects.list[i];
 		uint32_t end = s->point_ix != HEAP_NONE ? s->point_ix : s->ix;
 
 		if (end == HEAP_NONE && s->common.count)
@@ -156,7 +159,7 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 			r = query_locals_explain(t->q, s, f->detail, sizeof(f->detail), err);
 		break;
 	}
-	query_suspects_release(&suspects);
+	analysis_suspects_release(&suspects);
 	return r;
 }
 
@@ -190,14 +193,14 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 static int add_limit(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_HEAP];
-	const int r = query_limit_find(t->q, &t->limit, err);
+	const int r = analysis_limit_find(&t->q->session, &t->limit, err);
 
 	if (t->limit.bytes) {
 		f->count = 1;
 		f->bytes = t->whole_bytes;
 		(void)snprintf(f->detail, sizeof(f->detail),
 			       "%.1f %% of the %" PRIu64 " bytes that the maximum heap size",
-			       query_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
+			       analysis_limit_percent(&t->limit, t->whole_bytes), t->limit.bytes);
 	}
 	t->figures[TRIAGE_OUT_OF_MEMORY].count = t->limit.is_out_of_memory;
 	return r;
@@ -205,17 +208,17 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 
 int triage_take_totals(struct triage *t, struct hdb_error *err)
 {
-	struct query_groups groups;
+	struct analysis_groups groups;
 	struct derive_total whole;
-	int r = query_load_groups(t->q, DERIVE_CLASS, &groups, err);
+	int r = analysis_load_groups(&t->q->session, DERIVE_CLASS, &groups, err);
 
 	if (r == HDB_OK) {
-		query_add_groups(&groups, &whole);
+		analysis_add_groups(&groups, &whole);
 		t->whole_bytes = whole.shallow_bytes;
 		add_sets(t, &groups);
 		add_classes(t, &groups);
 	}
-	query_groups_release(&groups);
+	analysis_groups_release(&groups);
 	if (r == HDB_OK)
 		r = add_limit(t, err);
 	if (r == HDB_OK)

@@ -2,9 +2,10 @@
  * queries/objects/q_class.c - a class: its fields, loader, superclasses, instances; or a list of
  * classes.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
+#include "analysis/describe.h"
+#include "queries/database/size_proof.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,8 +248,9 @@ static int open_class(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a class", sizeof(*s));
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
-		r = query_classes(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
-				  &s->classes, &s->count, err);
+		r = analysis_classes(&q->session, q->args->targets[0],
+				     query_option(q, "subclasses") != NULL, &s->classes, &s->count,
+				     err);
 	if (r == HDB_OK)
 		r = count_all(q, s, err);
 	if (r != HDB_OK)
@@ -321,7 +323,7 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 		r = set_field(q, s->no, &s->fields.field, err);
 	if (r != HDB_OK)
 		return r;
-	query_value_text(&s->fields.value, text, sizeof(text));
+	analysis_value_text(&s->fields.value, text, sizeof(text));
 	r = query_set_text(q, VALUE, text, err);
 	if (r == HDB_OK && s->fields.value.type == HPROF_OBJECT && s->fields.value.bits &&
 	    heap_find(q->heap, s->fields.value.bits, &ix, err) == HDB_OK)
@@ -390,6 +392,6 @@ const struct query_def query_class = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_ALL,
+	.population = ANALYSIS_OF_ALL,
 	.open = open_class, .next = next_class, .close = close_class,
 };

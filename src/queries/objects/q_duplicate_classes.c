@@ -1,9 +1,11 @@
 /*
  * queries/objects/q_duplicate_classes.c - classes that several class loaders define.
  */
-#include "query/coverage.h"
-#include "query/groups.h"
+#include "analysis/groups.h"
+#include "base/glob.h"
+#include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +111,7 @@ int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *e
 static int open_duplicates(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *s = calloc(1, sizeof(*s));
-	struct query_groups groups;
+	struct analysis_groups groups;
 	uint64_t names;
 	int r;
 
@@ -121,12 +123,12 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 		r = find_copies(q, q->args->target_count ? q->args->targets[0] : NULL, &s->copies,
 				&s->count, &names, err);
 	if (r == HDB_OK)
-		r = query_make_class_totals(q, &s->by_class, err);
+		r = analysis_make_class_totals(&q->session, &s->by_class, err);
 	if (r == HDB_OK) {
-		r = query_load_groups(q, DERIVE_CLASS, &groups, err);
+		r = analysis_load_groups(&q->session, DERIVE_CLASS, &groups, err);
 		for (size_t i = 0; r == HDB_OK && i < groups.count; i++)
 			s->by_class[groups.totals[i].no] = groups.totals[i];
-		query_groups_release(&groups);
+		analysis_groups_release(&groups);
 	}
 	if (r != HDB_OK)
 		return r;
@@ -184,6 +186,6 @@ const struct query_def query_duplicate_classes = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
 };

@@ -2,9 +2,10 @@
  * queries/objects/q_entries.c - what a collection holds: keys and values of a map, elements of the
  * others.
  */
+#include "analysis/describe.h"
 #include "heap/collections/collections.h"
-#include "query/describe.h"
 #include "queries/queries.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 
@@ -112,7 +113,7 @@ static int open_entries(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "from", 0, UINT64_MAX, 0, &s->from, err);
 	if (r == HDB_OK)
-		r = query_object(q, q->args->targets[0], &ix, err);
+		r = analysis_object(&q->session, q->args->targets[0], &ix, err);
 	if (r != HDB_OK)
 		return r;
 	r = heap_collection_open(q->heap, ix, &s->collection, err);

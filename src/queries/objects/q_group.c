@@ -5,11 +5,11 @@
  * What they are grouped by is keys.h. Memory grows with the number of distinct values only: 56
  * bytes each, and some 12 to find and order them; texts are made again when their rows are given.
  */
+#include "analysis/hash_counter.h"
+#include "analysis/keys.h"
 #include "heap/known.h"
-#include "query/coverage.h"
-#include "query/keys.h"
 #include "queries/queries.h"
-#include "query/hash_counter.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,18 +48,18 @@ static const struct hdb_column facts[] = {
 };
 
 struct value_group {
-	struct query_counter_head head;
+	struct analysis_counter_head head;
 	uint64_t shallow_bytes, retained_bytes, unreachable;
 };
 
 struct grouping {
 	struct query *q;    /* lent */
 	uint8_t *is_member; /* by class number */
-	struct query_keys keys;
+	struct analysis_keys keys;
 	bool has_retained;
 	uint64_t members, bytes;
-	uint64_t others, other_bytes; /* unreachable */
-	struct query_counter tally;   /* struct value_group */
+	uint64_t others, other_bytes;  /* unreachable */
+	struct analysis_counter tally; /* struct value_group */
 	uint64_t at;
 	/* of the current block */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
@@ -67,7 +67,7 @@ struct grouping {
 };
 
 static int add_object(struct grouping *s, const struct heap_block *objects,
-		      const struct query_key *key, struct hdb_error *err)
+		      const struct analysis_key *key, struct hdb_error *err)
 {
 	const uint32_t i = key->ix - objects->first_ix;
 	struct value_group *group;
@@ -78,7 +78,7 @@ static int add_object(struct grouping *s, const struct heap_block *objects,
 	s->other_bytes += s->reachable[i] ? 0 : objects->shallow[i];
 	if (!query_counts(s->q, s->reachable[i]))
 		return HDB_OK;
-	r = query_counter_add(s->q, &s->tally, key->hash, key->ix, &entry, err);
+	r = analysis_counter_add(&s->q->session, &s->tally, key->hash, key->ix, &entry, err);
 	if (r < 0)
 		return r;
 	group = entry;
@@ -91,7 +91,7 @@ static int add_object(struct grouping *s, const struct heap_block *objects,
 }
 
 /* Takes the keys of a block. */
-static int add_block(void *ctx, const struct heap_block *objects, struct query_key *keys,
+static int add_block(void *ctx, const struct heap_block *objects, struct analysis_key *keys,
 		     size_t count, struct hdb_error *err)
 {
 	struct grouping *s = ctx;
@@ -102,10 +102,10 @@ static int add_block(void *ctx, const struct heap_block *objects, struct query_k
 		r = derive_retained_block(s->q->derive, objects, s->retained, err);
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
 		if (!keys[i].is_done)
-			r = query_key_of(&s->keys, keys[i].ix, &keys[i].hash, err);
+			r = analysis_key_of(&s->keys, keys[i].ix, &keys[i].hash, err);
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
-		if (count - i > QUERY_COUNTER_AHEAD)
-			query_counter_prefetch(&s->tally, keys[i + QUERY_COUNTER_AHEAD].hash);
+		if (count - i > ANALYSIS_COUNTER_AHEAD)
+			analysis_counter_prefetch(&s->tally, keys[i + ANALYSIS_COUNTER_AHEAD].hash);
 		r = add_object(s, objects, &keys[i], err);
 	}
 	return r;
@@ -144,8 +144,8 @@ static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *e
 {
 	uint32_t *classes;
 	size_t count;
-	int r = query_classes(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
-			      &classes, &count, err);
+	int r = analysis_classes(&q->session, q->args->targets[0],
+				 query_option(q, "subclasses") != NULL, &classes, &count, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -160,22 +160,23 @@ static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *e
 
 static int count_values(struct query *q, struct grouping *s, struct hdb_error *err)
 {
-	int r = query_keys_begin(&s->keys, err);
+	int r = analysis_keys_begin(&s->keys, err);
 
 	/* Builds what tells reachable objects apart, before the stage begins. */
 	if (r == HDB_OK && q->heap->object_count)
 		r = derive_reachable_block(q->derive, 0, s->reachable, err);
-	return r == HDB_OK ? query_keys_each(&s->keys, "grouping objects", add_block, s, err) : r;
+	return r == HDB_OK ? analysis_keys_each(&s->keys, "grouping objects", add_block, s, err) :
+			     r;
 }
 
 /* Says what is not listed. */
 static int leave_rare(struct query *q, const struct grouping *s, uint64_t min_count,
 		      struct hdb_error *err)
 {
-	struct query_cut cut = { .rows = s->tally.used - q->total };
+	struct analysis_cut cut = { .rows = s->tally.used - q->total };
 
 	for (uint64_t i = q->total; i < s->tally.used; i++) {
-		const struct value_group *group = query_counter_at(&s->tally, i);
+		const struct value_group *group = analysis_counter_at(&s->tally, i);
 
 		cut.objects += group->head.count;
 		cut.bytes += group->shallow_bytes;
@@ -195,7 +196,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "values", sizeof(*s));
 	s->q = q;
-	s->tally = (struct query_counter){
+	s->tally = (struct analysis_counter){
 		.entry_bytes = sizeof(struct value_group),
 		.what = "values",
 	};
@@ -204,7 +205,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
 	if (r == HDB_OK)
 		r = query_read_population(q, err);
-	if (r == HDB_OK && q->population != QUERY_OF_ALL)
+	if (r == HDB_OK && q->population != ANALYSIS_OF_ALL)
 		r = query_choose(q, "value,count,shallow,retained,id", err);
 	if (r == HDB_OK)
 		r = read_by(q, s, err);
@@ -214,7 +215,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 		r = check_path(q, s, err);
 	if (r != HDB_OK)
 		return r;
-	s->keys.q = q;
+	s->keys.session = &q->session;
 	s->keys.is_member = s->is_member;
 	s->has_retained = derive_has(q->derive, STORE_RETAINED);
 	r = count_values(q, s, err);
@@ -227,7 +228,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, s->others, s->other_bytes, err);
 	if (r == HDB_OK)
-		r = query_counter_order(q, &s->tally, min_count, &q->total, err);
+		r = analysis_counter_order(&q->session, &s->tally, min_count, &q->total, err);
 	return r == HDB_OK ? leave_rare(q, s, min_count, err) : r;
 }
 
@@ -235,13 +236,13 @@ static int next_group(struct query *q, struct hdb_error *err)
 {
 	struct grouping *s = q->state;
 	const struct value_group *group;
-	char text[QUERY_KEY_TEXT];
+	char text[ANALYSIS_KEY_TEXT];
 	int r;
 
 	if (s->at >= q->total)
 		return HDB_END;
-	group = query_counter_at(&s->tally, s->at++);
-	r = query_key_text(&s->keys, group->head.first_ix, text, err);
+	group = analysis_counter_at(&s->tally, s->at++);
+	r = analysis_key_text(&s->keys, group->head.first_ix, text, err);
 	if (r == HDB_OK)
 		r = query_set_text(q, VALUE, text, err);
 	query_set(q, COUNT, group->head.count);
@@ -258,9 +259,9 @@ static void close_group(struct query *q)
 
 	if (!s)
 		return;
-	query_keys_release(&s->keys);
+	analysis_keys_release(&s->keys);
 	free(s->is_member);
-	query_counter_release(q, &s->tally);
+	analysis_counter_release(&q->session, &s->tally);
 	free(s);
 }
 
@@ -274,6 +275,6 @@ const struct query_def query_group = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_group, .next = next_group, .close = close_group,
 };

@@ -2,9 +2,9 @@
  * queries/objects/q_layout.c - where the fields of a class lie in an instance: offsets, gaps and
  * padding.
  */
-#include "queries/queries.h"
-
 #include "heap/heap_layout.h"
+#include "queries/database/size_proof.h"
+#include "queries/queries.h"
 
 #include <stdlib.h>
 
@@ -90,7 +90,8 @@ static int open_layout(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a layout", sizeof(*s));
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
-		r = query_classes(q, q->args->targets[0], false, &classes, &count, err);
+		r = analysis_classes(&q->session, q->args->targets[0], false, &classes, &count,
+				     err);
 	if (r == HDB_OK && count != 1)
 		r = hdb_fail(err, HDB_EUSAGE,
 			     "%s names %zu classes; a layout is of one: name it by "

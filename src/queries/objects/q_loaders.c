@@ -2,11 +2,12 @@
  * queries/objects/q_loaders.c - class loaders as a tree: what each defines, what lives of it, and
  * whether anything but references keeps it loaded.
  */
+#include "analysis/groups.h"
+#include "analysis/loader_tree.h"
 #include "heap/values/values.h"
-#include "query/coverage.h"
-#include "query/groups.h"
-#include "query/loader_tree.h"
+#include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static const struct hdb_column facts[] = {
 static const char *const use_names[] = { "garbage", "held", "parent", "root", "instances" };
 
 struct loaders {
-	struct query_loader_tree tree;
+	struct analysis_loader_tree tree;
 	size_t at; /* in the tree's order */
 	struct derive_total *by_class;
 	uint32_t *sorted_classes; /* by loader, then what retains most first */
@@ -112,7 +113,7 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 		r = hdb_fail_memory(err, "classes", n * sizeof(*s->sorted_classes));
 	for (uint32_t no = 0; r == HDB_OK && no < n; no++)
 		defined[no] = (struct defined){
-			query_loader_number(&s->tree, heap_class(q->heap, no)->loader_ix),
+			analysis_loader_number(&s->tree, heap_class(q->heap, no)->loader_ix),
 			no,
 			s->by_class[no].retained_bytes,
 		};
@@ -120,12 +121,12 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 		qsort(defined, n, sizeof(*defined), compare_defined);
 	for (uint32_t i = 0; r == HDB_OK && i < n; i++) {
 		const struct store_class *class = heap_class(q->heap, defined[i].no);
-		struct query_loader *loader;
+		struct analysis_loader *loader;
 
 		s->sorted_classes[i] = defined[i].no;
-		if (defined[i].loader == QUERY_NO_LOADER)
+		if (defined[i].loader == ANALYSIS_NO_LOADER)
 			continue;
-		loader = query_loader_at(&s->tree, defined[i].loader);
+		loader = analysis_loader_at(&s->tree, defined[i].loader);
 		if (!loader->classes++)
 			loader->first_class = i;
 		if (heap_is_root(q->heap, class->ix) && loader->ix != HEAP_BOOT_LOADER)
@@ -138,24 +139,24 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 /* Totals of classes by number, and of loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
-	struct query_groups groups;
-	int r = query_make_class_totals(q, &s->by_class, err);
+	struct analysis_groups groups;
+	int r = analysis_make_class_totals(&q->session, &s->by_class, err);
 
 	if (r == HDB_OK) {
-		r = query_load_groups(q, DERIVE_CLASS, &groups, err);
+		r = analysis_load_groups(&q->session, DERIVE_CLASS, &groups, err);
 		for (size_t i = 0; r == HDB_OK && i < groups.count; i++)
 			s->by_class[groups.totals[i].no] = groups.totals[i];
-		query_groups_release(&groups);
+		analysis_groups_release(&groups);
 	}
 	if (r == HDB_OK) {
-		r = query_load_groups(q, DERIVE_LOADER, &groups, err);
+		r = analysis_load_groups(&q->session, DERIVE_LOADER, &groups, err);
 		for (size_t i = 0; r == HDB_OK && i < groups.count; i++) {
-			const uint32_t no = query_loader_number(&s->tree, groups.totals[i].no);
+			const uint32_t no = analysis_loader_number(&s->tree, groups.totals[i].no);
 
-			if (no != QUERY_NO_LOADER)
-				query_loader_at(&s->tree, no)->total = groups.totals[i];
+			if (no != ANALYSIS_NO_LOADER)
+				analysis_loader_at(&s->tree, no)->total = groups.totals[i];
 		}
-		query_groups_release(&groups);
+		analysis_groups_release(&groups);
 	}
 	return r;
 }
@@ -165,7 +166,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < s->tree.all.count && r == HDB_OK; no++) {
-		struct query_loader *loader = query_loader_at(&s->tree, no);
+		struct analysis_loader *loader = analysis_loader_at(&s->tree, no);
 		bool reachable = true;
 
 		loader->retained_bytes = loader->total.retained_bytes;
@@ -186,16 +187,17 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 	}
 	/* Who has a child that is used is used itself. Parents come first in the order. */
 	for (size_t i = s->tree.count; i-- > 0;) {
-		const struct query_loader *loader = query_loader_at(&s->tree, s->tree.order[i]);
+		const struct analysis_loader *loader =
+			analysis_loader_at(&s->tree, s->tree.order[i]);
 
-		if (loader->parent != QUERY_NO_LOADER && loader->use >= USE_PARENT &&
-		    query_loader_at(&s->tree, loader->parent)->use == USE_HELD)
-			query_loader_at(&s->tree, loader->parent)->use = USE_PARENT;
+		if (loader->parent != ANALYSIS_NO_LOADER && loader->use >= USE_PARENT &&
+		    analysis_loader_at(&s->tree, loader->parent)->use == USE_HELD)
+			analysis_loader_at(&s->tree, loader->parent)->use = USE_PARENT;
 	}
 	return r;
 }
 
-static bool is_idle(const struct query_loader *loader)
+static bool is_idle(const struct analysis_loader *loader)
 {
 	return loader->classes && !loader->total.count;
 }
@@ -206,8 +208,8 @@ static int set_facts(struct query *q, const struct loaders *s, struct hdb_error 
 	int r = query_count_duplicates(q, &duplicates, err);
 
 	for (uint32_t no = 0; no < s->tree.all.count; no++) {
-		defining += query_loader_at(&s->tree, no)->classes != 0;
-		idle += is_idle(query_loader_at(&s->tree, no));
+		defining += analysis_loader_at(&s->tree, no)->classes != 0;
+		idle += is_idle(analysis_loader_at(&s->tree, no));
 	}
 	if (r == HDB_OK)
 		r = query_fact(q, "loaders", s->tree.all.count, err);
@@ -235,7 +237,11 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
-		r = query_loaders_find(q, &s->tree, err);
+		r = analysis_loaders_find(&q->session, &s->tree, err);
+	if (r == HDB_OK && s->tree.has_no_parents)
+		r = query_cut(q, NULL, err,
+			      "parents and names of class loaders, which only the dump has: it is "
+			      "not there");
 	if (r == HDB_OK)
 		r = add_totals(q, s, err);
 	if (r == HDB_OK)
@@ -244,7 +250,7 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = judge(q, s, err);
 	if (r == HDB_OK)
-		r = query_loaders_order(&s->tree, err);
+		r = analysis_loaders_order(&s->tree, err);
 	if (r == HDB_OK)
 		r = judge(q, s, err);
 	if (r != HDB_OK)
@@ -278,11 +284,11 @@ static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;
 }
 
-static int loader_row(struct query *q, const struct loaders *s, const struct query_loader *loader,
-		      struct hdb_error *err)
+static int loader_row(struct query *q, const struct loaders *s,
+		      const struct analysis_loader *loader, struct hdb_error *err)
 {
 	size_t size;
-	const char *name = query_group_name(q, DERIVE_LOADER, loader->ix, &size);
+	const char *name = analysis_group_name(&q->session, DERIVE_LOADER, loader->ix, &size);
 	int r = query_set_id(q, ID, loader->ix, err);
 
 	query_lend_text(q, KIND, "loader", strlen("loader"));
@@ -294,12 +300,12 @@ static int loader_row(struct query *q, const struct loaders *s, const struct que
 	query_set(q, RETAINED, loader->retained_bytes);
 	query_set(q, UNREACHABLE, loader->total.unreachable_count);
 	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
-	if (r == HDB_OK && loader->parent != QUERY_NO_LOADER)
-		r = query_set_id(q, PARENT, query_loader_at(&s->tree, loader->parent)->ix, err);
+	if (r == HDB_OK && loader->parent != ANALYSIS_NO_LOADER)
+		r = query_set_id(q, PARENT, analysis_loader_at(&s->tree, loader->parent)->ix, err);
 	return r == HDB_OK && loader->ix != HEAP_BOOT_LOADER ? set_name(q, loader->ix, err) : r;
 }
 
-static int class_row(struct query *q, const struct loaders *s, const struct query_loader *loader,
+static int class_row(struct query *q, const struct loaders *s, const struct analysis_loader *loader,
 		     struct hdb_error *err)
 {
 	const uint32_t no = s->sorted_classes[loader->first_class + s->class_at];
@@ -323,7 +329,8 @@ static int next_loader(struct query *q, struct hdb_error *err)
 	struct loaders *s = q->state;
 
 	while (s->at < s->tree.count) {
-		const struct query_loader *loader = query_loader_at(&s->tree, s->tree.order[s->at]);
+		const struct analysis_loader *loader =
+			analysis_loader_at(&s->tree, s->tree.order[s->at]);
 		int r;
 
 		if (s->only_idle && !is_idle(loader)) {
@@ -355,7 +362,7 @@ static void close_loaders(struct query *q)
 
 	if (!s)
 		return;
-	query_loaders_release(&s->tree);
+	analysis_loaders_release(&s->tree);
 	free(s->by_class);
 	free(s->sorted_classes);
 	free(s);
@@ -372,6 +379,6 @@ const struct query_def query_loaders = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_loaders, .next = next_loader, .close = close_loaders,
 };

@@ -2,11 +2,11 @@
  * queries/objects/q_object.c - one object: its sizes, all its fields with their values, its
  * elements, its statics.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "queries/queries.h"
-
+#include "analysis/describe.h"
+#include "heap/heap_database.h"
 #include "heap/threads.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		if (r < 0)
 			return r;
 	} else {
-		query_describe(q, o->ix, text, sizeof(text));
+		analysis_describe(&q->session, o->ix, text, sizeof(text));
 	}
 	return text[0] ? query_fact_text(q, "value", text, err) : HDB_OK;
 }
@@ -200,7 +200,7 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	const char *from;
 	uint64_t retained;
 	bool found, reachable;
-	int r = query_cheap_retained(q, ix, &found, &retained, &from, err);
+	int r = analysis_cheap_retained(&q->session, ix, &found, &retained, &from, err);
 
 	if (r == HDB_OK && found)
 		r = query_fact(q, "retained", retained, err);
@@ -250,8 +250,7 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 		struct store_heap heap;
 		char name[NAME_MAX_BYTES];
 
-		r = store_record(q->heap->store, STORE_HEAPS, sizeof(heap), o->heap_no - 1, &heap,
-				 err);
+		r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), o->heap_no - 1, &heap, err);
 		if (r == HDB_OK)
 			r = heap_text(q->heap, heap.name_text, name, sizeof(name), err);
 		if (r == HDB_OK)
@@ -282,7 +281,7 @@ static int open_object(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "from", 0, UINT64_MAX, 0, &from, err);
 	if (r == HDB_OK)
-		r = query_object(q, q->args->targets[0], &ix, err);
+		r = analysis_object(&q->session, q->args->targets[0], &ix, err);
 	if (r == HDB_OK)
 		r = heap_id(q->heap, ix, &id, err);
 	if (r == HDB_OK)
@@ -309,7 +308,7 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 	uint32_t ix;
 	int r = query_set_text(q, TYPE, type ? type : "?", err);
 
-	query_value_text(value, text, sizeof(text));
+	analysis_value_text(value, text, sizeof(text));
 	if (r == HDB_OK)
 		r = query_set_text(q, VALUE, text, err);
 	if (r < 0 || value->type != HPROF_OBJECT || !value->bits)

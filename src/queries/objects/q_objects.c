@@ -5,8 +5,9 @@
  * Block by block: memory does not grow with the heap, and only those derived tables are built that
  * a chosen column, or telling reachable objects apart, needs.
  */
-#include "query/coverage.h"
+#include "heap/heap_database.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ struct objects {
 
 static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 {
-	const uint64_t n = store_record_count(q->heap->store, STORE_HEAPS);
+	const uint64_t n = heap_record_count(q->heap, STORE_HEAPS);
 	int r = HDB_OK;
 
 	o->heap_names = calloc(n + 1, sizeof(*o->heap_names));
@@ -94,7 +95,7 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 		struct store_heap heap;
 		char name[256];
 
-		r = store_record(q->heap->store, STORE_HEAPS, sizeof(heap), i, &heap, err);
+		r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), i, &heap, err);
 		if (r == HDB_OK)
 			r = heap_text(q->heap, heap.name_text, name, sizeof(name), err);
 		if (r != HDB_OK)
@@ -129,7 +130,7 @@ static uint64_t known_total(const struct query *q, const struct objects *o)
 {
 	uint64_t total = q->heap->object_count;
 
-	if (q->population != QUERY_OF_ALL)
+	if (q->population != ANALYSIS_OF_ALL)
 		return QUERY_TOTAL_UNKNOWN;
 	if (o->with_invented || !total)
 		return total;
@@ -157,7 +158,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_read_population(q, err);
 	o->tells_reachable =
-		q->population != QUERY_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
+		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
 	if (r == HDB_OK)
 		r = heap_load_classes(q->heap, err);
 	if (r == HDB_OK)
@@ -346,6 +347,6 @@ const struct query_def query_objects = {
 		.columns = columns, .column_count = COLUMN_COUNT,
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_objects, .next = next_objects, .close = close_objects,
 };

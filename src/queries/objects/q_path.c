@@ -5,12 +5,15 @@
  * all) is read off a reach tree. Other exclusions, and more than one path, are searched for
  * backwards over the referrers.
  */
+#include "analysis/collection_path.h"
+#include "analysis/describe.h"
+#include "analysis/exclude.h"
 #include "graph/paths.h"
+#include "heap/heap_database.h"
 #include "heap/threads.h"
-#include "query/describe.h"
-#include "query/exclude.h"
-#include "query/collection_path.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
+#include "query/object_cells.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +60,7 @@ static const struct hdb_column facts[] = {
 
 struct path_query {
 	uint32_t target;
-	struct query_excludes excludes;
+	struct analysis_excludes excludes;
 	bool is_search;
 	uint64_t limit, path_no, step;
 	struct graph_access access;
@@ -67,7 +70,7 @@ struct path_query {
 	size_t node_count;
 	struct base_vec tree;  /* uint32_t: a path off the tree */
 	bool is_folded;        /* collections are one step */
-	struct base_vec folds; /* struct query_fold of the current path, the next one last */
+	struct base_vec folds; /* struct analysis_fold of the current path, the next one last */
 };
 
 static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
@@ -75,7 +78,7 @@ static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_err
 	struct query *q = ctx;
 	const struct path_query *s = q->state;
 
-	return query_is_excluded(q, &s->excludes, from, to, out, err);
+	return analysis_is_excluded(&q->session, &s->excludes, from, to, out, err);
 }
 
 /* ---- opening ---- */
@@ -107,7 +110,7 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 			return hdb_fail(err, HDB_ECORRUPT,
 					"%s: damaged: the reach tree has a cycle; "
 					"import the dump again",
-					store_path(q->heap->store));
+					heap_path(q->heap));
 		ix = parent;
 	}
 	*found = r == HDB_OK && reachable;
@@ -157,7 +160,7 @@ static int fold_path(struct query *q, struct path_query *s, struct hdb_error *er
 	s->folds.count = 0;
 	if (!s->is_folded)
 		return HDB_OK;
-	r = query_fold_path(q, s->nodes, s->node_count, &s->folds, err);
+	r = analysis_fold_path(&q->session, s->nodes, s->node_count, &s->folds, err);
 	if (r == HDB_ECHANGED)
 		s->folds.count = 0;
 	return r == HDB_ECHANGED ? HDB_OK : r;
@@ -179,11 +182,11 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "all", 1, 1000000, 1, &s->limit, err);
 	if (r == HDB_OK)
-		r = query_object(q, q->args->targets[0], &s->target, err);
+		r = analysis_object(&q->session, q->args->targets[0], &s->target, err);
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
-		r = query_excludes_parse(q, QUERY_EXCLUDES_WEAK, &s->excludes, err);
+		r = query_read_excludes(q, ANALYSIS_EXCLUDES_WEAK, &s->excludes, err);
 	if (r == HDB_OK)
 		r = query_fact_text(q, "exclude", s->excludes.text, err);
 	if (r == HDB_OK)
@@ -193,8 +196,8 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	all = query_excludes_is_weak(&s->excludes);
-	if (s->limit == 1 && (all || query_excludes_is_none(&s->excludes))) {
+	all = analysis_excludes_is_weak(&s->excludes);
+	if (s->limit == 1 && (all || analysis_excludes_is_none(&s->excludes))) {
 		r = query_fact_text(q, "way", "reach tree", err);
 		if (r == HDB_OK)
 			r = read_tree(q, s, all, &found, err);
@@ -240,7 +243,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct path_query *s = q->state;
 	char name[NAME_MAX_BYTES];
-	const struct query_fold *fold = NULL;
+	const struct analysis_fold *fold = NULL;
 	uint32_t ix;
 	int r = HDB_OK;
 
@@ -252,7 +255,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 			return r;
 	}
 	if (s->folds.count)
-		fold = base_vec_at(&s->folds, struct query_fold, s->folds.count - 1);
+		fold = base_vec_at(&s->folds, struct analysis_fold, s->folds.count - 1);
 	if (fold && fold->inner + 1 == s->step) {
 		s->step = fold->outer;
 		s->folds.count--;
@@ -264,10 +267,11 @@ static int next_path(struct query *q, struct hdb_error *err)
 	query_set(q, STEP, s->step);
 	r = query_set_object(q, &cells, ix, err);
 	if (r == HDB_OK && fold) {
-		query_fold_text(q, fold, name, sizeof(name));
+		analysis_fold_text(&q->session, fold, name, sizeof(name));
 		r = query_set_text(q, NAME, name, err);
 	} else if (r == HDB_OK && s->step) {
-		r = query_holder(q, ix, s->nodes[s->step - 1], name, sizeof(name), err);
+		r = analysis_holder(&q->session, ix, s->nodes[s->step - 1], name, sizeof(name),
+				    err);
 		if (r == HDB_OK)
 			r = query_set_text(q, NAME, name, err);
 		else if (r == HDB_ECHANGED)
@@ -289,7 +293,7 @@ static void close_path(struct query *q)
 	if (s->has_paths)
 		graph_paths_release(&s->paths);
 	base_vec_release(&s->tree);
-	query_excludes_release(&s->excludes);
+	analysis_excludes_release(&s->excludes);
 	base_vec_release(&s->folds);
 	free(s);
 }

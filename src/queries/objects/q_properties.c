@@ -2,7 +2,8 @@
  * queries/objects/q_properties.c - system properties, environment and arguments of the VM, where
  * the heap holds them.
  */
-#include "query/properties.h"
+#include "analysis/properties.h"
+#include "base/glob.h"
 #include "queries/queries.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	int r;
 
 	do
-		r = query_properties_next(q, p, err);
+		r = analysis_properties_next(&q->session, p, err);
 	while (r == HDB_OK && pattern && !base_glob(pattern, p->name));
 	if (r != HDB_OK)
 		return r;

@@ -2,11 +2,11 @@
  * queries/objects/q_records.c - what the dump's small records say, row by row: missing objects,
  * counts of records, allocation sites, CPU samples, heap summaries.
  */
-#include "query/coverage.h"
-#include "queries/queries.h"
-#include "query/table_rows.h"
-
+#include "heap/heap_database.h"
 #include "hprof/reader.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/table_rows.h"
 
 #include <string.h>
 
@@ -54,14 +54,13 @@ static const struct hdb_column dangling_facts[] = {
 
 static int open_dangling(struct query *q, struct hdb_error *err)
 {
-	const uint64_t all = store_meta_number(q->heap->store, "references.dangling", 0);
+	const uint64_t all = heap_meta_number(q->heap, "references.dangling", 0);
 	struct store_dangling dangling;
 	uint64_t listed = 0;
 	int r = query_records_open(q, STORE_DANGLING, sizeof(dangling), err);
 
 	for (uint64_t i = 0; i < q->total && r == HDB_OK; i++) {
-		r = store_record(q->heap->store, STORE_DANGLING, sizeof(dangling), i, &dangling,
-				 err);
+		r = heap_record(q->heap, STORE_DANGLING, sizeof(dangling), i, &dangling, err);
 		listed += r == HDB_OK ? dangling.reference_count : 0;
 	}
 	if (r == HDB_OK)
@@ -113,7 +112,7 @@ static int next_dangling(struct query *q, struct hdb_error *err)
 		return r;
 	query_set(q, DANGLING_ID, dangling.object_id);
 	query_set(q, DANGLING_REFERENCES, dangling.reference_count);
-	if (store_meta_number(q->heap->store, "sizes.has_addresses", 0) &&
+	if (heap_meta_number(q->heap, "sizes.has_addresses", 0) &&
 	    query_is_shown(q, DANGLING_LEFT_OUT)) {
 		r = is_left_out(q, dangling.object_id, &left_out, err);
 		if (r < 0)

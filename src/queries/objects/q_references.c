@@ -1,8 +1,9 @@
 /*
  * queries/objects/q_references.c - what an object refers to, and how.
  */
-#include "query/describe.h"
+#include "analysis/describe.h"
 #include "queries/queries.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static int open_references(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "references", CHUNK * 8);
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
-		r = query_object(q, q->args->targets[0], &s->ix, err);
+		r = analysis_object(&q->session, q->args->targets[0], &s->ix, err);
 	if (r == HDB_OK)
 		r = heap_object(q->heap, s->ix, &s->object, err);
 	if (r == HDB_OK)
@@ -115,7 +116,7 @@ static int set_row(struct query *q, const struct references *s, uint32_t ix, con
 		r = query_set_object(q, &cells, ix, err);
 	if (r == HDB_OK)
 		r = heap_strength(q->heap, s->ix, ix, &strength, err);
-	return r == HDB_OK ? query_set_text(q, STRENGTH, query_strength_name(strength), err) : r;
+	return r == HDB_OK ? query_set_text(q, STRENGTH, analysis_strength_name(strength), err) : r;
 }
 
 /* Elements of an array, one row each, nulls and strangers left out. */
@@ -174,7 +175,7 @@ static int next_references(struct query *q, struct hdb_error *err)
 			return HDB_END;
 	}
 	ix = s->batch[s->at++];
-	r = query_holder(q, s->ix, ix, name, sizeof(name), err);
+	r = analysis_holder(&q->session, s->ix, ix, name, sizeof(name), err);
 	return r == HDB_OK ? set_row(q, s, ix, name, err) : r;
 }
 

@@ -1,9 +1,10 @@
 /*
  * queries/objects/q_referrers.c - who refers to an object, and how.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
+#include "analysis/describe.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 
@@ -83,7 +84,7 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	s->class_no = HEAP_NONE;
 	r = query_targets(q, 1, 1, err);
 	if (r == HDB_OK)
-		r = query_object(q, q->args->targets[0], &s->ix, err);
+		r = analysis_object(&q->session, q->args->targets[0], &s->ix, err);
 	if (r == HDB_OK)
 		r = heap_object(q->heap, s->ix, &object, err);
 	if (r == HDB_OK)
@@ -162,13 +163,13 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 		return r;
 	r = query_set_object(q, &cells, ix, err);
 	if (r == HDB_OK)
-		r = query_holder(q, ix, s->ix, name, sizeof(name), err);
+		r = analysis_holder(&q->session, ix, s->ix, name, sizeof(name), err);
 	if (r == HDB_OK)
 		r = query_set_text(q, NAME, name, err);
 	if (r == HDB_OK)
 		r = heap_strength(q->heap, ix, s->ix, &strength, err);
 	if (r == HDB_OK)
-		r = query_set_text(q, STRENGTH, query_strength_name(strength), err);
+		r = query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
 	if (r < 0)
 		return r;
 	r = derive_is_reachable(q->derive, ix, &reachable, err);
@@ -196,6 +197,6 @@ const struct query_def query_referrers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_ALL,
+	.population = ANALYSIS_OF_ALL,
 	.open = open_referrers, .next = next_referrers, .close = close_referrers,
 };

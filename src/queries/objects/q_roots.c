@@ -1,11 +1,11 @@
 /*
  * queries/objects/q_roots.c - GC roots by kind, or the objects of one kind.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "queries/queries.h"
-
+#include "analysis/describe.h"
 #include "heap/threads.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +188,6 @@ const struct query_def query_roots = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_roots, .next = next_roots, .close = close_roots,
 };

@@ -6,10 +6,10 @@
  * heap, so memory grows with the number of distinct texts only, 48 bytes each, and some 12 to find
  * and order them; texts are read again when their rows are given.
  */
+#include "analysis/hash_counter.h"
 #include "heap/values/string_scan.h"
-#include "query/coverage.h"
 #include "queries/queries.h"
-#include "query/hash_counter.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
 
 /* All strings of one text, or of one group. */
 struct text {
-	struct query_counter_head head;
+	struct analysis_counter_head head;
 	uint64_t string_bytes;
 	uint64_t array_bytes;
 };
@@ -105,8 +105,8 @@ struct strings {
 	pcre2_match_data *match_data;
 	pcre2_match_context *match_context;
 	/* texts */
-	struct query_counter tally; /* struct text */
-	struct waiting waiting[QUERY_COUNTER_AHEAD];
+	struct analysis_counter tally; /* struct text */
+	struct waiting waiting[ANALYSIS_COUNTER_AHEAD];
 	uint64_t came, counted; /* strings that were put there, and taken */
 	uint64_t at;            /* next row */
 	uint64_t steps, looked, without_text;
@@ -276,10 +276,10 @@ static int key_of(struct strings *s, const struct heap_chars *chars, struct heap
 /* Counts the string that has waited longest. */
 static int count_string(struct query *q, struct strings *s, struct hdb_error *err)
 {
-	const struct waiting *w = &s->waiting[s->counted++ % QUERY_COUNTER_AHEAD];
+	const struct waiting *w = &s->waiting[s->counted++ % ANALYSIS_COUNTER_AHEAD];
 	struct text *text;
 	void *entry;
-	const int r = query_counter_add(q, &s->tally, w->hash, w->ix, &entry, err);
+	const int r = analysis_counter_add(&q->session, &s->tally, w->hash, w->ix, &entry, err);
 
 	if (r < 0)
 		return r;
@@ -298,14 +298,14 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 	};
 	int r = key_of(s, &s->scan.string.chars, &w.hash, err);
 
-	if (r == HDB_OK && s->came - s->counted == QUERY_COUNTER_AHEAD)
+	if (r == HDB_OK && s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
 		r = count_string(q, s, err);
 	if (r < 0)
 		return r;
 	s->found++;
 	s->found_bytes += w.string_bytes + w.array_bytes;
-	query_counter_prefetch(&s->tally, w.hash);
-	s->waiting[s->came++ % QUERY_COUNTER_AHEAD] = w;
+	analysis_counter_prefetch(&s->tally, w.hash);
+	s->waiting[s->came++ % ANALYSIS_COUNTER_AHEAD] = w;
 	return HDB_OK;
 }
 
@@ -313,11 +313,11 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 static int leave_rare(struct query *q, const struct strings *s, uint64_t min_count,
 		      struct hdb_error *err)
 {
-	struct query_cut cut = { .rows = s->tally.used - q->total };
+	struct analysis_cut cut = { .rows = s->tally.used - q->total };
 	int r;
 
 	for (uint64_t i = q->total; i < s->tally.used; i++) {
-		const struct text *text = query_counter_at(&s->tally, i);
+		const struct text *text = analysis_counter_at(&s->tally, i);
 
 		cut.objects += text->head.count;
 		cut.bytes += text->string_bytes + text->array_bytes;
@@ -345,7 +345,7 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 		r = count_string(q, s, err);
 	if (r < 0)
 		return r;
-	r = query_counter_order(q, &s->tally, min_count, &q->total, err);
+	r = analysis_counter_order(&q->session, &s->tally, min_count, &q->total, err);
 	if (r == HDB_OK)
 		r = query_zeroed(q, err);
 	if (r == HDB_OK)
@@ -408,7 +408,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 		s->text = malloc(TEXT_MAX + 1);
 	if (!s || !s->text)
 		return hdb_fail_memory(err, "strings", TEXT_MAX);
-	s->tally = (struct query_counter){
+	s->tally = (struct analysis_counter){
 		.entry_bytes = sizeof(struct text),
 		.what = "texts",
 	};
@@ -489,7 +489,7 @@ static int next_strings(struct query *q, struct hdb_error *err)
 	}
 	if (s->at >= q->total)
 		return HDB_END;
-	text = query_counter_at(&s->tally, s->at++);
+	text = analysis_counter_at(&s->tally, s->at++);
 	query_set(q, COUNT, text->head.count);
 	r = heap_string_one(q->heap, text->head.first_ix, &string, err);
 	return r != HDB_OK ? r :
@@ -507,7 +507,7 @@ static void close_strings(struct query *q)
 	pcre2_code_free(s->regex);
 	pcre2_match_data_free(s->match_data);
 	pcre2_match_context_free(s->match_context);
-	query_counter_release(q, &s->tally);
+	analysis_counter_release(&q->session, &s->tally);
 	free(s->text);
 	free(s);
 }
@@ -522,6 +522,6 @@ const struct query_def query_strings = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_strings, .next = next_strings, .close = close_strings,
 };

@@ -2,11 +2,14 @@
  * queries/objects/q_threads.c - threads: name, state, stack with frames and their locals, what they
  * retain.
  */
+#include "analysis/describe.h"
+#include "analysis/vthreads.h"
+#include "base/glob.h"
 #include "heap/threads.h"
-#include "query/coverage.h"
-#include "query/describe.h"
+#include "queries/objects/thread_state.h"
 #include "queries/queries.h"
-#include "query/vthreads.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,12 +104,12 @@ struct threads_query {
 	uint32_t depth; /* frames of it */
 	uint32_t frame; /* next frame; depth: locals without a frame are next */
 	bool in_thread, in_locals;
-	struct base_vec by_thread;    /* struct local, sorted */
-	size_t local, local_end;      /* of the current thread */
-	struct base_vec unlisted;     /* uint32_t: with --all, threads without a record */
-	struct base_idmap carried;    /* carrier's index -> that of the virtual thread */
-	struct query_vthread vthread; /* the current thread, if it is virtual */
-	uint32_t chunk;               /* next stack chunk to give; HEAP_NONE: none */
+	struct base_vec by_thread;       /* struct local, sorted */
+	size_t local, local_end;         /* of the current thread */
+	struct base_vec unlisted;        /* uint32_t: with --all, threads without a record */
+	struct base_idmap carried;       /* carrier's index -> that of the virtual thread */
+	struct analysis_vthread vthread; /* the current thread, if it is virtual */
+	uint32_t chunk;                  /* next stack chunk to give; HEAP_NONE: none */
 	uint32_t chunk_no;
 };
 
@@ -203,13 +206,13 @@ struct thread_counts {
 static int count_thread(struct query *q, struct threads_query *s, struct thread_counts *n,
 			struct hdb_error *err)
 {
-	struct query_vthread vthread;
+	struct analysis_vthread vthread;
 	int r;
 
 	n->threads++;
 	if (s->thread.ix == STORE_NONE)
 		return HDB_OK;
-	r = query_vthread(q, s->thread.ix, &vthread, err);
+	r = analysis_vthread(&q->session, s->thread.ix, &vthread, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	n->virtual_threads++;
@@ -249,7 +252,7 @@ static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_
 		r = query_cut(q, NULL, err,
 			      "the chunks of %" PRIu64 " stacks beyond the first "
 			      "%u",
-			      n->long_stacks, QUERY_CHUNKS_MAX);
+			      n->long_stacks, ANALYSIS_CHUNKS_MAX);
 	return r == HDB_OK ? query_fact(q, "stack_bytes", n->stack_bytes, err) : r;
 }
 
@@ -289,15 +292,15 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	s->no_locals = query_option(q, "no-locals") != NULL;
 	r = query_targets(q, 0, 1, err);
 	if (r == HDB_OK && q->args->target_count) {
-		if (query_is_object(q->args->targets[0]))
-			r = query_object(q, q->args->targets[0], &s->wanted_ix, err);
+		if (analysis_is_object(q->args->targets[0]))
+			r = analysis_object(&q->session, q->args->targets[0], &s->wanted_ix, err);
 		else
 			s->pattern = q->args->targets[0];
 	}
 	if (r == HDB_OK)
 		r = load_locals(q, s, err);
 	if (r == HDB_OK && query_option(q, "all"))
-		r = query_unlisted_threads(q, &s->unlisted, err);
+		r = analysis_unlisted_threads(&q->session, &s->unlisted, err);
 	if (r == HDB_OK)
 		r = count_threads(q, s, &n, err);
 	if (r != HDB_OK)
@@ -335,7 +338,7 @@ static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 	const char *from;
 	uint64_t bytes;
 	bool found;
-	const int r = query_cheap_retained(q, ix, &found, &bytes, &from, err);
+	const int r = analysis_cheap_retained(&q->session, ix, &found, &bytes, &from, err);
 
 	if (r == HDB_OK && found)
 		query_set(q, RETAINED, bytes);
@@ -357,7 +360,7 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	if (r == HDB_OK)
 		query_set(q, TID, tid.bits);
 	if (r >= 0)
-		r = query_vthread(q, s->thread.ix, &s->vthread, err);
+		r = analysis_vthread(&q->session, s->thread.ix, &s->vthread, err);
 	if (r < 0)
 		return r;
 	query_set(q, VIRTUAL, r == HDB_OK);
@@ -421,10 +424,10 @@ static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error 
 	if (r == HDB_OK)
 		r = query_set_text(q, THREAD, s->name, err);
 	if (r == HDB_OK)
-		r = query_stack_chunk(q, s->chunk, &bytes, &s->chunk, err);
+		r = analysis_stack_chunk(&q->session, s->chunk, &bytes, &s->chunk, err);
 	if (r == HDB_OK)
 		query_set(q, STACK_BYTES, bytes);
-	if (++s->chunk_no >= QUERY_CHUNKS_MAX)
+	if (++s->chunk_no >= ANALYSIS_CHUNKS_MAX)
 		s->chunk = HEAP_NONE;
 	return r;
 }

@@ -6,12 +6,13 @@
  * members that no other member dominates; all groups above a threshold of the items' sum are
  * listed.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "query/groups.h"
-#include "query/dominator_children.h"
-#include "query/members.h"
+#include "analysis/describe.h"
+#include "analysis/dominator_children.h"
+#include "analysis/groups.h"
+#include "analysis/members.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ enum { ITEMS, CLASSES, LOADERS, PACKAGES, SECTIONS };
 struct consumers {
 	struct derive_total *by_class;
 	struct base_vec items; /* struct item, largest first */
-	struct query_groups classes, loaders;
+	struct analysis_groups classes, loaders;
 	struct base_vec packages; /* struct package, in order of name: parents first */
 	uint64_t count, retained_bytes, threshold, percent;
 	struct rest rest[SECTIONS]; /* those of packages are in their rows */
@@ -122,11 +123,11 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 
 static int add_top(struct query *q, struct consumers *s, struct hdb_error *err)
 {
-	struct query_level level;
+	struct analysis_level level;
 	uint32_t ix;
-	int r = query_level_begin(q, HEAP_NONE, true, &level, err);
+	int r = analysis_level_begin(&q->session, HEAP_NONE, true, &level, err);
 
-	while (r == HDB_OK && (r = query_level_next(q, &level, &ix, err)) == HDB_OK) {
+	while (r == HDB_OK && (r = analysis_level_next(&q->session, &level, &ix, err)) == HDB_OK) {
 		r = add_item(q, s, ix, err);
 		if (r == HDB_OK && s->count % 65536 == 0)
 			r = base_step(q->work, s->count, err);
@@ -149,13 +150,13 @@ static int add_member(void *ctx, uint32_t ix, struct hdb_error *err)
 static int add_set(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct add_context c = { q, s };
-	struct query_members members = { 0 };
-	int r = query_members_find(q, q->args->targets[0], query_option(q, "subclasses") != NULL,
-				   &members, err);
+	struct analysis_members members = { 0 };
+	int r = analysis_members_find(&q->session, q->args->targets[0],
+				      query_option(q, "subclasses") != NULL, &members, err);
 
 	if (r == HDB_OK)
-		r = query_members_topmost(q, &members, add_member, &c, err);
-	query_members_release(q, &members);
+		r = analysis_members_topmost(&q->session, &members, add_member, &c, err);
+	analysis_members_release(&q->session, &members);
 	return r;
 }
 
@@ -268,7 +269,7 @@ static void add_rest(struct rest *rest, const struct derive_total *total)
 }
 
 /* Keeps what retains more than the threshold. */
-static void drop_small_groups(const struct consumers *s, struct query_groups *groups,
+static void drop_small_groups(const struct consumers *s, struct analysis_groups *groups,
 			      struct rest *rest)
 {
 	size_t kept = 0;
@@ -374,14 +375,14 @@ static int drop_small_packages(struct consumers *s, struct hdb_error *err)
 
 static int drop_small(struct query *q, struct consumers *s, struct hdb_error *err)
 {
-	struct query_cut cut;
+	struct analysis_cut cut;
 	int r = drop_small_items(q, s, err);
 
 	drop_small_groups(s, &s->classes, &s->rest[CLASSES]);
 	drop_small_groups(s, &s->loaders, &s->rest[LOADERS]);
 	if (r == HDB_OK)
 		r = drop_small_packages(s, err);
-	cut = (struct query_cut){
+	cut = (struct analysis_cut){
 		s->rest[ITEMS].groups,
 		s->rest[ITEMS].total.count,
 		s->rest[ITEMS].total.retained_bytes,
@@ -409,13 +410,13 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "threshold", 0, 100, THRESHOLD_PERCENT, &s->percent, err);
 	if (r == HDB_OK)
-		r = query_make_class_totals(q, &s->by_class, err);
+		r = analysis_make_class_totals(&q->session, &s->by_class, err);
 	if (r == HDB_OK)
 		r = q->args->target_count ? add_set(q, s, err) : add_top(q, s, err);
 	if (r == HDB_OK)
-		r = query_fold_groups(q, DERIVE_CLASS, s->by_class, &s->classes, err);
+		r = analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err);
 	if (r == HDB_OK)
-		r = query_fold_groups(q, DERIVE_LOADER, s->by_class, &s->loaders, err);
+		r = analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err);
 	if (r == HDB_OK)
 		r = add_packages(q, s, err);
 	if (r != HDB_OK)
@@ -424,8 +425,8 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	r = drop_small(q, s, err);
 	if (s->items.count)
 		qsort(s->items.data, s->items.count, sizeof(struct item), compare_items);
-	query_sort_groups(&s->classes, QUERY_BY_RETAINED);
-	query_sort_groups(&s->loaders, QUERY_BY_RETAINED);
+	analysis_sort_groups(&s->classes, ANALYSIS_BY_RETAINED);
+	analysis_sort_groups(&s->loaders, ANALYSIS_BY_RETAINED);
 	q->total = s->items.count + s->classes.count + s->loaders.count + s->packages.count;
 	for (unsigned i = 0; i < SECTIONS; i++)
 		q->total += s->rest[i].groups != 0;
@@ -447,7 +448,7 @@ static void set_total(struct query *q, const struct consumers *s, const char *ki
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, total->retained_bytes);
-	query_set_double(q, PERCENT, query_percent(total->retained_bytes, s->retained_bytes));
+	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, s->retained_bytes));
 }
 
 static int object_row(struct query *q, const struct consumers *s, const struct item *item,
@@ -519,8 +520,8 @@ static void close_consumers(struct query *q)
 	free(s->by_class);
 	base_vec_release(&s->items);
 	base_vec_release(&s->packages);
-	query_groups_release(&s->classes);
-	query_groups_release(&s->loaders);
+	analysis_groups_release(&s->classes);
+	analysis_groups_release(&s->loaders);
 	free(s);
 }
 
@@ -535,6 +536,6 @@ const struct query_def query_consumers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_consumers, .next = next_consumer, .close = close_consumers,
 };

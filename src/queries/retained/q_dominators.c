@@ -2,11 +2,13 @@
  * queries/retained/q_dominators.c - the dominator tree, one level at a time: the largest first, or
  * a level grouped.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "query/groups.h"
-#include "query/dominator_children.h"
+#include "analysis/describe.h"
+#include "analysis/dominator_children.h"
+#include "analysis/groups.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +50,8 @@ static const struct hdb_column facts[] = {
 };
 
 struct dominators {
-	struct query_level level;
-	struct query_groups groups; /* with --by */
+	struct analysis_level level;
+	struct analysis_groups groups; /* with --by */
 	bool is_grouped;
 	uint64_t whole; /* reachable bytes of the heap */
 };
@@ -94,14 +96,14 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 	struct derive_total *by_class;
 	uint32_t ix;
 	uint64_t done = 0;
-	int r = query_make_class_totals(q, &by_class, err);
+	int r = analysis_make_class_totals(&q->session, &by_class, err);
 
 	base_stage(q->work, "grouping the level", d->level.length, "objects");
 	while (r == HDB_OK) {
 		struct heap_object object = { 0 };
 		uint64_t retained = 0;
 
-		r = query_level_next(q, &d->level, &ix, err);
+		r = analysis_level_next(&q->session, &d->level, &ix, err);
 		if (r != HDB_OK)
 			break;
 		r = heap_object(q->heap, ix, &object, err);
@@ -116,9 +118,9 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 			r = base_step(q->work, done, err);
 	}
 	if (r == HDB_END)
-		r = query_fold_groups(q, by, by_class, &d->groups, err);
+		r = analysis_fold_groups(&q->session, by, by_class, &d->groups, err);
 	free(by_class);
-	query_sort_groups(&d->groups, QUERY_BY_RETAINED);
+	analysis_sort_groups(&d->groups, ANALYSIS_BY_RETAINED);
 	return r;
 }
 
@@ -140,11 +142,11 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_by(q, DERIVE_CLASS, &by, err);
 	if (r == HDB_OK && q->args->target_count)
-		r = query_object(q, q->args->targets[0], &ix, err);
+		r = analysis_object(&q->session, q->args->targets[0], &ix, err);
 	if (r == HDB_OK)
-		r = query_heap_total(q, &whole, err);
+		r = analysis_heap_total(&q->session, &whole, err);
 	if (r == HDB_OK)
-		r = query_level_begin(q, ix, false, &d->level, err);
+		r = analysis_level_begin(&q->session, ix, false, &d->level, err);
 	if (r != HDB_OK)
 		return r;
 	d->whole = whole.shallow_bytes;
@@ -175,7 +177,7 @@ static int next_group(struct query *q, struct dominators *d)
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, total->retained_bytes);
-	query_set_double(q, PERCENT, query_percent(total->retained_bytes, d->whole));
+	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, d->whole));
 	return HDB_OK;
 }
 
@@ -189,15 +191,15 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 
 	if (d->is_grouped)
 		return next_group(q, d);
-	r = query_level_next(q, &d->level, &ix, err);
+	r = analysis_level_next(&q->session, &d->level, &ix, err);
 	if (r != HDB_OK)
 		return r;
 	r = query_set_object(q, &cells, ix, err);
 	if (r == HDB_OK)
-		r = query_level_count(&d->level, ix, &dominated, err);
+		r = analysis_level_count(&d->level, ix, &dominated, err);
 	if (r < 0)
 		return r;
-	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, d->whole));
+	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
 	query_set(q, DOMINATED, dominated);
 	return HDB_OK;
 }
@@ -207,7 +209,7 @@ static void close_dominators(struct query *q)
 	struct dominators *d = q->state;
 
 	if (d)
-		query_groups_release(&d->groups);
+		analysis_groups_release(&d->groups);
 	free(d);
 }
 
@@ -221,6 +223,6 @@ const struct query_def query_dominators = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_dominators, .next = next_dominators, .close = close_dominators,
 };

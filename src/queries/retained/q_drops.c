@@ -6,10 +6,13 @@
  * over a threshold, or if it has no child and retains more than that; the search goes on into all
  * children above the threshold below a listed object, else into the largest child only.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "query/groups.h"
+#include "analysis/describe.h"
+#include "analysis/groups.h"
+#include "base/glob.h"
+#include "heap/heap_database.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,9 +135,9 @@ static int push_children(struct query *q, struct drops *d, uint32_t list, uint32
 static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 		       struct hdb_error *err)
 {
-	struct query_cut cut = { .rows = QUERY_NOT_COUNTED,
-				 .objects = count - d->stack.count,
-				 .bytes = d->whole };
+	struct analysis_cut cut = { .rows = ANALYSIS_NOT_COUNTED,
+				    .objects = count - d->stack.count,
+				    .bytes = d->whole };
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < d->stack.count && r == HDB_OK; i++) {
@@ -167,7 +170,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "threshold", 0, 100, THRESHOLD_PERCENT, &percent, err);
 	if (r == HDB_OK)
-		r = query_heap_total(q, &whole, err);
+		r = analysis_heap_total(&q->session, &whole, err);
 	if (r == HDB_OK)
 		r = derive_children(q->derive, &d->children, err);
 	if (r != HDB_OK)
@@ -198,8 +201,8 @@ static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint
 		struct heap_object object;
 
 		if (steps > q->heap->object_count)
-			return store_damaged(q->heap->store, STORE_DOMINATORS, ix,
-					     "dominators form a circle", err);
+			return heap_damaged(q->heap, STORE_DOMINATORS, ix,
+					    "dominators form a circle", err);
 		r = heap_object(q->heap, *holder, &object, err);
 		if (r == HDB_OK && *holder != HEAP_BOOT_LOADER &&
 		    !base_glob_list(d->skip,
@@ -224,7 +227,7 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at, uin
 	int r = query_set_object(q, &cells, at->ix, err);
 
 	query_set(q, LEVEL, at->level);
-	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, d->whole));
+	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
 	query_set(q, DOMINATED, count);
 	query_set(q, LARGEST, largest);
 	if (r == HDB_OK)
@@ -245,8 +248,8 @@ static int next_drop(struct query *q, struct hdb_error *err)
 
 		d->stack.count--;
 		if (++d->looked_at > q->heap->object_count)
-			return store_damaged(q->heap->store, STORE_CHILDREN, at.ix,
-					     "what is dominated forms a circle", err);
+			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
+					    "what is dominated forms a circle", err);
 		r = derive_retained(q->derive, at.ix, &retained, err);
 		/* The largest child alone, until it is known that this is a drop. */
 		if (r == HDB_OK)
@@ -282,6 +285,6 @@ const struct query_def query_drops = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_drops, .next = next_drop, .close = close_drops,
 };

@@ -2,10 +2,12 @@
  * queries/retained/q_histogram.c - how many objects of each class, superclass, package or loader
  * there are, and how large.
  */
+#include "analysis/groups.h"
+#include "queries/queries.h"
+#include "query/common_options.h"
 #include "query/conditions.h"
 #include "query/coverage.h"
-#include "query/groups.h"
-#include "queries/queries.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 
@@ -50,21 +52,21 @@ static const struct hdb_column facts[] = {
 };
 
 /* The sum over all objects; superclasses would count them several times. */
-static int set_facts(struct query *q, const struct query_groups *groups, bool is_shallow,
+static int set_facts(struct query *q, const struct analysis_groups *groups, bool is_shallow,
 		     struct hdb_error *err)
 {
-	struct query_groups classes = { 0 };
+	struct analysis_groups classes = { 0 };
 	struct derive_total sum;
 	int r = HDB_OK;
 
 	if (groups->by == DERIVE_SUPERCLASS) {
-		r = is_shallow ?
-			    query_count_groups(q, DERIVE_CLASS, QUERY_COUNT_ALL, &classes, err) :
-			    query_load_groups(q, DERIVE_CLASS, &classes, err);
+		r = is_shallow ? analysis_count_groups(&q->session, DERIVE_CLASS,
+						       ANALYSIS_COUNT_ALL, &classes, err) :
+				 analysis_load_groups(&q->session, DERIVE_CLASS, &classes, err);
 		groups = r == HDB_OK ? &classes : groups;
 	}
-	query_add_groups(groups, &sum);
-	query_groups_release(&classes);
+	analysis_add_groups(groups, &sum);
+	analysis_groups_release(&classes);
 	if (r == HDB_OK)
 		r = query_fact(q, "objects", sum.count, err);
 	if (r == HDB_OK)
@@ -98,14 +100,14 @@ static int choose_columns(struct query *q, enum derive_group by, bool is_shallow
 static int open_histogram(struct query *q, struct hdb_error *err)
 {
 	const bool is_shallow = query_option(q, "shallow") != NULL;
-	struct query_groups *groups = calloc(1, sizeof(*groups));
+	struct analysis_groups *groups = calloc(1, sizeof(*groups));
 	enum derive_group by = DERIVE_CLASS;
 	int r;
 
 	q->state = groups;
 	if (!groups)
 		return hdb_fail_memory(err, "a histogram", sizeof(*groups));
-	q->population = is_shallow ? QUERY_OF_ALL : QUERY_OF_REACHABLE;
+	q->population = is_shallow ? ANALYSIS_OF_ALL : ANALYSIS_OF_REACHABLE;
 	r = query_targets(q, 0, 1, err);
 	if (r == HDB_OK)
 		r = query_check_conditions(q, 1, false, err);
@@ -114,26 +116,27 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = choose_columns(q, by, is_shallow, err);
 	if (r == HDB_OK)
-		r = is_shallow ? query_count_groups(q, by, QUERY_COUNT_ALL, groups, err) :
-				 query_load_groups(q, by, groups, err);
+		r = is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups,
+						       err) :
+				 analysis_load_groups(&q->session, by, groups, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "groups", groups->count, err);
 	if (r == HDB_OK)
 		r = set_facts(q, groups, is_shallow, err);
 	if (r == HDB_OK)
-		r = query_judge(q, q, 1, NULL, err);
+		r = query_judge(q, &q->session, 1, NULL, err);
 	if (r == HDB_OK && q->args->target_count)
-		r = query_filter_groups(q, groups, q->args->targets[0], err);
+		r = analysis_filter_groups(&q->session, groups, q->args->targets[0], err);
 	if (r != HDB_OK)
 		return r;
-	query_sort_groups(groups, QUERY_BY_SHALLOW);
+	analysis_sort_groups(groups, ANALYSIS_BY_SHALLOW);
 	q->total = groups->count;
 	return HDB_OK;
 }
 
 static int next_histogram(struct query *q, struct hdb_error *err)
 {
-	struct query_groups *groups = q->state;
+	struct analysis_groups *groups = q->state;
 	const struct derive_total *total = &groups->totals[groups->at];
 	int r = HDB_OK;
 
@@ -158,7 +161,7 @@ static int next_histogram(struct query *q, struct hdb_error *err)
 static void close_histogram(struct query *q)
 {
 	if (q->state)
-		query_groups_release(q->state);
+		analysis_groups_release(q->state);
 	free(q->state);
 }
 
@@ -172,6 +175,6 @@ const struct query_def query_histogram = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_histogram, .next = next_histogram, .close = close_histogram,
 };

@@ -2,10 +2,12 @@
  * queries/retained/q_immediate.c - who keeps the objects of a class alive: their immediate
  * dominators, by class.
  */
-#include "query/coverage.h"
-#include "query/groups.h"
-#include "query/members.h"
+#include "analysis/groups.h"
+#include "analysis/members.h"
+#include "base/glob.h"
+#include "heap/heap_database.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +93,8 @@ static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, str
 
 	while (above != HEAP_NONE && f->is_excluded[f->key[above]]) {
 		if (steps++ > n || f->idom[above] == above)
-			return store_damaged(f->q->heap->store, STORE_DOMINATORS, ix,
-					     "dominators form a circle", err);
+			return heap_damaged(f->q->heap, STORE_DOMINATORS, ix,
+					    "dominators form a circle", err);
 		above = f->idom[above];
 	}
 	group = &f->groups[above == HEAP_NONE ? none : f->key[above]];
@@ -158,7 +160,7 @@ static int compare_groups(const void *a, const void *b)
 }
 
 static int find_all(struct query *q, struct immediate *s, struct finder *f,
-		    const struct query_members *members, struct hdb_error *err)
+		    const struct analysis_members *members, struct hdb_error *err)
 {
 	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
 	int r;
@@ -182,7 +184,7 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 }
 
 static int find_dominators(struct query *q, struct immediate *s,
-			   const struct query_members *members, struct hdb_error *err)
+			   const struct analysis_members *members, struct hdb_error *err)
 {
 	const uint64_t n = (uint64_t)heap_block_count(q->heap) * STORE_BLOCK_OBJECTS;
 	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
@@ -218,20 +220,20 @@ static int find_dominators(struct query *q, struct immediate *s,
 static int open_immediate(struct query *q, struct hdb_error *err)
 {
 	struct immediate *s = calloc(1, sizeof(*s));
-	struct query_members members = { 0 };
+	struct analysis_members members = { 0 };
 	int r;
 
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "dominators", sizeof(*s));
 	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK && query_is_object(q->args->targets[0]))
+	if (r == HDB_OK && analysis_is_object(q->args->targets[0]))
 		r = hdb_fail(err, HDB_EUSAGE,
 			     "expected a class, a pattern or a class loader; the "
 			     "dominator of one object is in `query object`");
 	if (r == HDB_OK)
-		r = query_members_find(q, q->args->targets[0],
-				       query_option(q, "subclasses") != NULL, &members, err);
+		r = analysis_members_find(&q->session, q->args->targets[0],
+					  query_option(q, "subclasses") != NULL, &members, err);
 	if (r == HDB_OK)
 		r = find_dominators(q, s, &members, err);
 	if (r == HDB_OK)
@@ -241,7 +243,7 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes,
 					   err);
-	query_members_release(q, &members);
+	analysis_members_release(&q->session, &members);
 	q->total = s->count;
 	return r;
 }
@@ -295,6 +297,6 @@ const struct query_def query_immediate_dominators = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_immediate, .next = next_immediate, .close = close_immediate,
 };

@@ -2,12 +2,14 @@
  * queries/retained/q_merged.c - whole trees merged by name: the paths from the roots to the objects
  * of a set, and the dominator tree.
  */
-#include "query/coverage.h"
-#include "query/exclude.h"
-#include "query/groups.h"
-#include "query/members.h"
-#include "query/merged.h"
+#include "analysis/exclude.h"
+#include "analysis/groups.h"
+#include "analysis/members.h"
+#include "analysis/merged.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
+#include "query/coverage.h"
+#include "query/merged_cells.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,23 +109,23 @@ static const struct hdb_column tree_facts[] = {
 };
 
 struct merged_query {
-	struct query_merged merged;
-	struct query_merged_walk walk;
-	struct query_excludes excludes;
-	struct query_members members;
+	struct analysis_merged merged;
+	struct analysis_merged_walk walk;
+	struct analysis_excludes excludes;
+	struct analysis_members members;
 	struct base_big bits; /* the members, a bit an object */
 	uint64_t whole;       /* 100 %: objects, or bytes */
 	bool is_paths;
 };
 
-static int64_t count_rank(const struct query_merged *m, uint32_t node)
+static int64_t count_rank(const struct analysis_merged *m, uint32_t node)
 {
-	return (int64_t)query_merged_sum(m, node, 0)->total_count;
+	return (int64_t)analysis_merged_sum(m, node, 0)->total_count;
 }
 
-static int64_t bytes_rank(const struct query_merged *m, uint32_t node)
+static int64_t bytes_rank(const struct analysis_merged *m, uint32_t node)
 {
-	return (int64_t)query_merged_sum(m, node, 0)->total_bytes;
+	return (int64_t)analysis_merged_sum(m, node, 0)->total_bytes;
 }
 
 static int read_by(const struct query *q, enum derive_group *by, struct hdb_error *err)
@@ -148,11 +150,11 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 	if (r < 0)
 		return r;
 	bits = s->bits.data;
-	if (query_is_object(target)) {
+	if (analysis_is_object(target)) {
 		struct heap_object object = { 0 };
 		bool reachable = false;
 
-		r = query_object(q, target, &ix, err);
+		r = analysis_object(&q->session, target, &ix, err);
 		if (r == HDB_OK)
 			r = heap_object(q->heap, ix, &object, err);
 		if (r == HDB_OK)
@@ -166,7 +168,8 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		s->members.unreachable_bytes = reachable ? 0 : object.shallow_bytes;
 		return HDB_OK;
 	}
-	r = query_members_find(q, target, query_option(q, "subclasses") != NULL, &s->members, err);
+	r = analysis_members_find(&q->session, target, query_option(q, "subclasses") != NULL,
+				  &s->members, err);
 	ixs = s->members.ixs.data;
 	for (uint64_t i = 0; r == HDB_OK && i < s->members.count; i++)
 		bits[ixs[i] >> 6] |= (uint64_t)1 << (ixs[i] & 63);
@@ -175,22 +178,22 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 
 static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
-	struct query_merged_source source = { .members = s->bits.data };
+	struct analysis_merged_source source = { .members = s->bits.data };
 	struct derive_filter filter;
 	int r = HDB_OK;
 
-	if (query_excludes_is_weak(&s->excludes)) {
-		source.tree = QUERY_TREE_REACH_STRONG;
-	} else if (query_excludes_is_none(&s->excludes)) {
-		source.tree = QUERY_TREE_REACH;
+	if (analysis_excludes_is_weak(&s->excludes)) {
+		source.tree = ANALYSIS_TREE_REACH_STRONG;
+	} else if (analysis_excludes_is_none(&s->excludes)) {
+		source.tree = ANALYSIS_TREE_REACH;
 	} else {
-		source.tree = QUERY_TREE_WITHOUT;
+		source.tree = ANALYSIS_TREE_WITHOUT;
 		source.filter = &filter;
-		r = query_excludes_filter(q, &s->excludes, &filter, err);
+		r = analysis_excludes_filter(&q->session, &s->excludes, &filter, err);
 	}
 	if (r == HDB_OK)
-		r = query_merged_add(q, &s->merged, 0, &source, err);
-	query_merged_finish(&s->merged);
+		r = analysis_merged_add(&q->session, &s->merged, 0, &source, err);
+	analysis_merged_finish(&s->merged);
 	return r;
 }
 
@@ -200,7 +203,7 @@ static int set_path_facts(struct query *q, const struct merged_query *s, struct 
 	int r = query_fact(q, "objects", s->members.reachable_count, err);
 
 	for (uint32_t v = 0; v < s->merged.nodes.count; v++)
-		found += query_merged_sum(&s->merged, v, 0)->count;
+		found += analysis_merged_sum(&s->merged, v, 0)->count;
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", s->members.reachable_bytes, err);
 	if (r == HDB_OK)
@@ -226,7 +229,7 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 	if (r == HDB_OK)
 		r = read_by(q, &by, err);
 	if (r == HDB_OK)
-		query_merged_init(&s->merged, by, 1);
+		analysis_merged_init(&s->merged, by, 1);
 	return r;
 }
 
@@ -234,11 +237,12 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 {
 	uint64_t depth;
 	char small[128];
-	int r = query_number(q, "depth", 0, QUERY_MERGED_DEPTH, QUERY_MERGED_DEPTH, &depth, err);
+	int r = query_number(q, "depth", 0, ANALYSIS_MERGED_DEPTH, ANALYSIS_MERGED_DEPTH, &depth,
+			     err);
 
 	if (r == HDB_OK)
-		r = query_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
-				      low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
+		r = analysis_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
+					 low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
 	q->total = s->walk.count;
 	(void)snprintf(small, sizeof(small),
 		       s->is_paths ? "nodes with fewer than %" PRIu64 " objects "
@@ -265,7 +269,7 @@ static int open_paths(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_number(q, "min", 0, INT64_MAX, 1, &low, err);
 	if (r == HDB_OK)
-		r = query_excludes_parse(q, QUERY_EXCLUDES_WEAK, &s->excludes, err);
+		r = query_read_excludes(q, ANALYSIS_EXCLUDES_WEAK, &s->excludes, err);
 	if (r == HDB_OK)
 		r = find_members(q, s, err);
 	if (r == HDB_OK)
@@ -284,21 +288,21 @@ static int open_paths(struct query *q, struct hdb_error *err)
 
 static int open_tree(struct query *q, struct hdb_error *err)
 {
-	static const struct query_merged_source source = { .tree = QUERY_TREE_DOMINATORS };
+	static const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
 	struct merged_query *s;
 	struct derive_total whole;
 	uint64_t low = 0;
 	int r = open_state(q, false, &s, err);
 
 	if (r == HDB_OK)
-		r = query_heap_total(q, &whole, err);
+		r = analysis_heap_total(&q->session, &whole, err);
 	if (r == HDB_OK)
 		r = query_number(q, "min", 0, INT64_MAX, whole.shallow_bytes / MIN_PART, &low, err);
 	if (r == HDB_OK)
-		r = query_merged_add(q, &s->merged, 0, &source, err);
+		r = analysis_merged_add(&q->session, &s->merged, 0, &source, err);
 	if (r != HDB_OK)
 		return r;
-	query_merged_finish(&s->merged);
+	analysis_merged_finish(&s->merged);
 	s->whole = whole.shallow_bytes;
 	r = query_fact(q, "shallow_total", s->whole, err);
 	if (r == HDB_OK)
@@ -313,23 +317,23 @@ static int open_tree(struct query *q, struct hdb_error *err)
 static int next_node(struct query *q, struct hdb_error *err)
 {
 	struct merged_query *s = q->state;
-	const struct query_merged_step *step;
-	const struct query_merged_sum *sum;
+	const struct analysis_merged_step *step;
+	const struct analysis_merged_sum *sum;
 	int r;
 
 	if (s->walk.at == s->walk.count)
 		return HDB_END;
 	step = &s->walk.order[s->walk.at++];
 	if (step->others) {
-		const struct query_merged_rest *rest = query_merged_rest(&s->walk, step);
+		const struct analysis_merged_rest *rest = analysis_merged_rest(&s->walk, step);
 
-		sum = query_merged_others(&s->merged, &s->walk, step, 0);
+		sum = analysis_merged_others(&s->merged, &s->walk, step, 0);
 		query_set(q, LEVEL, rest->depth);
 		query_set(q, OTHERS, rest->nodes);
 		r = query_merged_set_others(q, NAME, rest, err);
 	} else {
-		sum = query_merged_sum(&s->merged, step->node, 0);
-		query_set(q, LEVEL, query_merged_node(&s->merged, step->node)->depth);
+		sum = analysis_merged_sum(&s->merged, step->node, 0);
+		query_set(q, LEVEL, analysis_merged_node(&s->merged, step->node)->depth);
 		query_set(q, COUNT, sum->count);
 		query_set(q, SHALLOW, sum->shallow_bytes);
 		r = query_merged_set_name(q, NAME, &s->merged, step->node, err);
@@ -338,7 +342,7 @@ static int next_node(struct query *q, struct hdb_error *err)
 	query_set(q, TOTAL, sum->total_bytes);
 	query_set_double(
 		q, PERCENT,
-		query_percent(s->is_paths ? sum->total_count : sum->total_bytes, s->whole));
+		analysis_percent(s->is_paths ? sum->total_count : sum->total_bytes, s->whole));
 	return r == HDB_OK ? query_set_id(q, ID, sum->example_ix, err) : r;
 }
 
@@ -348,10 +352,10 @@ static void close_merged(struct query *q)
 
 	if (!s)
 		return;
-	query_merged_release(&s->merged);
-	query_merged_walk_release(&s->walk);
-	query_excludes_release(&s->excludes);
-	query_members_release(q, &s->members);
+	analysis_merged_release(&s->merged);
+	analysis_merged_walk_release(&s->walk);
+	analysis_excludes_release(&s->excludes);
+	analysis_members_release(&q->session, &s->members);
 	base_big_free(q->work, &s->bits);
 	free(s);
 }
@@ -369,7 +373,7 @@ const struct query_def query_paths = {
 		.facts = path_facts, .fact_count = sizeof(path_facts) / sizeof(path_facts[0]),
 		.is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_paths, .next = next_node, .close = close_merged,
 };
 
@@ -385,6 +389,6 @@ const struct query_def query_dominator_tree = {
 		.facts = tree_facts, .fact_count = sizeof(tree_facts) / sizeof(tree_facts[0]),
 		.is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE, .order = QUERY_ORDER_TREE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.open = open_tree, .next = next_node, .close = close_merged,
 };

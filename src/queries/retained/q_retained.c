@@ -5,10 +5,12 @@
  * For an object: from the table if there is one, else by looking at its surroundings, else by
  * building the table. For a set of objects see members.c and derive_retained_set.
  */
-#include "query/coverage.h"
-#include "query/exclude.h"
-#include "query/members.h"
+#include "analysis/exclude.h"
+#include "analysis/members.h"
+#include "heap/heap_database.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
+#include "query/coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +97,7 @@ struct retained {
 	struct graph_retained_options limits;
 	bool ways[WAY_COUNT];
 	bool is_excluding;
-	struct query_excludes excludes;
+	struct analysis_excludes excludes;
 	struct derive_filter filter;                   /* if is_excluding */
 	struct derive_retained_result cost;            /* summed up */
 	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
@@ -174,14 +176,14 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 
 /* ---- sets ---- */
 
-static int answer_quick(struct query *q, struct retained *s, struct query_members *members,
+static int answer_quick(struct query *q, struct retained *s, struct analysis_members *members,
 			struct answer *a, struct hdb_error *err)
 {
 	s->ways[WAY_QUICK] = true;
-	return query_members_bound(q, members, &a->retained_bytes, err);
+	return analysis_members_bound(&q->session, members, &a->retained_bytes, err);
 }
 
-static int answer_exact(struct query *q, struct retained *s, struct query_members *members,
+static int answer_exact(struct query *q, struct retained *s, struct analysis_members *members,
 			struct answer *a, struct hdb_error *err)
 {
 	struct derive_retained_result result;
@@ -201,8 +203,9 @@ static int answer_exact(struct query *q, struct retained *s, struct query_member
 static int answer_set(struct query *q, struct retained *s, const char *target, struct answer *a,
 		      struct hdb_error *err)
 {
-	struct query_members members;
-	int r = query_members_find(q, target, query_option(q, "subclasses") != NULL, &members, err);
+	struct analysis_members members;
+	int r = analysis_members_find(&q->session, target, query_option(q, "subclasses") != NULL,
+				      &members, err);
 
 	if (r == HDB_OK) {
 		a->class_no = members.class_no;
@@ -216,7 +219,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 		    query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
 						     answer_exact(q, s, &members, a, err);
 	}
-	query_members_release(q, &members);
+	analysis_members_release(&q->session, &members);
 	return r;
 }
 
@@ -230,7 +233,7 @@ static uint64_t tables_there(struct query *q)
 
 	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
 		if (store_table_name(t) &&
-		    store_table_info(q->heap->store, (enum store_table)t, &info, NULL) == HDB_OK)
+		    heap_table_info(q->heap, (enum store_table)t, &info, NULL) == HDB_OK)
 			bits |= (uint64_t)1 << (t - STORE_REFERRERS);
 	return bits;
 }
@@ -279,12 +282,14 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 
 static int read_excludes(struct query *q, struct retained *s, struct hdb_error *err)
 {
-	const int r = query_excludes_parse(q, "none", &s->excludes, err);
+	const int r = query_read_excludes(q, "none", &s->excludes, err);
 
-	s->is_excluding = r == HDB_OK && !query_excludes_is_none(&s->excludes);
+	s->is_excluding = r == HDB_OK && !analysis_excludes_is_none(&s->excludes);
 	if (s->is_excluding && query_option(q, "lower-bound"))
 		return hdb_fail(err, HDB_EUSAGE, "--lower-bound cannot be combined with --exclude");
-	return s->is_excluding ? query_excludes_filter(q, &s->excludes, &s->filter, err) : r;
+	return s->is_excluding ?
+		       analysis_excludes_filter(&q->session, &s->excludes, &s->filter, err) :
+		       r;
 }
 
 static int read_limits(struct query *q, struct retained *s, struct hdb_error *err)
@@ -325,8 +330,9 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;
-		if (query_is_object(q->args->targets[i]))
-			r = query_object(q, q->args->targets[i], &s->answers[i].ix, err);
+		if (analysis_is_object(q->args->targets[i]))
+			r = analysis_object(&q->session, q->args->targets[i], &s->answers[i].ix,
+					    err);
 	}
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
 		r = s->answers[i].ix != HEAP_NONE ?
@@ -386,7 +392,7 @@ static void close_retained(struct query *q)
 
 	if (s) {
 		free(s->answers);
-		query_excludes_release(&s->excludes);
+		analysis_excludes_release(&s->excludes);
 	}
 	free(s);
 }
@@ -401,6 +407,6 @@ const struct query_def query_retained = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_retained, .next = next_retained, .close = close_retained,
 };

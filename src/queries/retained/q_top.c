@@ -2,11 +2,13 @@
  * queries/retained/q_top.c - what is biggest: objects that nothing else holds alone, classes,
  * packages, loaders.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "query/groups.h"
-#include "query/dominator_children.h"
+#include "analysis/describe.h"
+#include "analysis/dominator_children.h"
+#include "analysis/groups.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +43,8 @@ static const struct hdb_column facts[] = {
 };
 
 struct top {
-	struct query_level level;   /* by object */
-	struct query_groups groups; /* by anything else */
+	struct analysis_level level;   /* by object */
+	struct analysis_groups groups; /* by anything else */
 	bool is_grouped;
 	uint64_t whole; /* reachable bytes of the heap */
 };
@@ -50,7 +52,7 @@ struct top {
 static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 {
 	struct derive_total whole;
-	int r = query_heap_total(q, &whole, err);
+	int r = analysis_heap_total(&q->session, &whole, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -71,7 +73,7 @@ static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
 	int r = query_choose(q, "id,class,label,shallow,retained,percent", err);
 
 	if (r == HDB_OK)
-		r = query_level_begin(q, HEAP_NONE, true, &t->level, err);
+		r = analysis_level_begin(&q->session, HEAP_NONE, true, &t->level, err);
 	q->total = t->level.length;
 	return r;
 }
@@ -90,14 +92,14 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 						"id,name,loader,count,shallow,retained,percent",
 			 err);
 	if (r == HDB_OK)
-		r = query_load_groups(q, by, &t->groups, err);
+		r = analysis_load_groups(&q->session, by, &t->groups, err);
 	if (r != HDB_OK)
 		return r;
 	for (size_t i = 0; i < t->groups.count; i++)
 		if (t->groups.totals[i].count)
 			t->groups.totals[kept++] = t->groups.totals[i];
 	t->groups.count = kept;
-	query_sort_groups(&t->groups, QUERY_BY_RETAINED);
+	analysis_sort_groups(&t->groups, ANALYSIS_BY_RETAINED);
 	q->total = t->groups.count;
 	return HDB_OK;
 }
@@ -129,7 +131,7 @@ static int next_group(struct query *q, struct top *t, struct hdb_error *err)
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, total->retained_bytes);
-	query_set_double(q, PERCENT, query_percent(total->retained_bytes, t->whole));
+	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, t->whole));
 	if (t->groups.by == DERIVE_LOADER)
 		return query_set_id(q, ID, total->no, err);
 	if (t->groups.by == DERIVE_PACKAGE)
@@ -147,13 +149,13 @@ static int next_top(struct query *q, struct hdb_error *err)
 
 	if (t->is_grouped)
 		return next_group(q, t, err);
-	r = query_level_next(q, &t->level, &ix, err);
+	r = analysis_level_next(&q->session, &t->level, &ix, err);
 	if (r != HDB_OK)
 		return r;
 	r = query_set_object(q, &cells, ix, err);
 	if (r < 0)
 		return r;
-	query_set_double(q, PERCENT, query_percent(q->cells[RETAINED].u, t->whole));
+	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, t->whole));
 	return HDB_OK;
 }
 
@@ -162,7 +164,7 @@ static void close_top(struct query *q)
 	struct top *t = q->state;
 
 	if (t)
-		query_groups_release(&t->groups);
+		analysis_groups_release(&t->groups);
 	free(t);
 }
 
@@ -176,6 +178,6 @@ const struct query_def query_top = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_top, .next = next_top, .close = close_top,
 };

@@ -5,12 +5,12 @@
  * One pass over the objects in the order of the heap, on all threads; memory goes with the number
  * of groups.
  */
+#include "analysis/array_facts.h"
+#include "analysis/describe.h"
 #include "base/idmap.h"
 #include "derive/blocks.h"
-#include "query/array_facts.h"
-#include "query/coverage.h"
-#include "query/describe.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ struct arrays {
 	uint64_t at;
 	uint64_t looked, looked_bytes, without;
 	uint64_t others, other_bytes; /* unreachable */
-	struct query_cut short_tails;
+	struct analysis_cut short_tails;
 };
 
 /* ---- reading, on all threads ---- */
@@ -141,8 +141,8 @@ static int examine(const struct arrays *a, struct base_view *view, uint64_t offs
 {
 	const uint64_t length = objects->length[i];
 	struct heap *heap = a->q->heap;
-	struct query_array_facts array;
-	int r = query_array_facts(heap, view, offset, &array, err);
+	struct analysis_array_facts array;
+	int r = analysis_array_facts(heap, view, offset, &array, err);
 
 	*out = (struct found){
 		.ix = objects->first_ix + i,
@@ -392,7 +392,7 @@ static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *e
 
 	if (!q->args->target_count)
 		return HDB_OK;
-	r = query_classes(q, q->args->targets[0], false, &classes, &count, err);
+	r = analysis_classes(&q->session, q->args->targets[0], false, &classes, &count, err);
 	if (r != HDB_OK)
 		return r;
 	a->is_class = calloc((size_t)q->heap->class_count + 1, 1);
@@ -453,7 +453,7 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 		r = read_kind(q, a, err);
 	if (r == HDB_OK)
 		r = query_read_population(q, err);
-	a->short_tails.rows = QUERY_NOT_COUNTED;
+	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
 	if (r == HDB_OK)
 		r = query_number(q, "min-tail", 1, UINT64_MAX, TAIL_DEFAULT, &a->min_tail, err);
 	if (r == HDB_OK)
@@ -473,7 +473,7 @@ static int set_value(struct query *q, const struct group *g, struct hdb_error *e
 	};
 	char text[64];
 
-	query_value_text(&value, text, sizeof(text));
+	analysis_value_text(&value, text, sizeof(text));
 	return query_set_text(q, VALUE, text, err);
 }
 
@@ -524,6 +524,6 @@ const struct query_def query_arrays = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_arrays, .next = next_array, .close = close_arrays,
 };

@@ -5,10 +5,12 @@
  * One pass over the objects. Sums by class, by ratio and by size are small; one by one they are
  * kept as (size, index), 16 bytes each, and measured again when their rows are given.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
+#include "analysis/collection_fill.h"
+#include "analysis/collection_stats.h"
+#include "analysis/describe.h"
 #include "queries/queries.h"
-#include "query/collection_stats.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,12 +108,12 @@ struct collections {
 	enum by by;
 	uint64_t segments;
 	uint8_t *wanted; /* by class number: 1 if named; NULL: all */
-	struct query_measuring how;
-	struct query_sum all;
-	struct query_sum others;   /* unreachable ones */
-	struct query_cut unsorted; /* those that fit in no row */
-	struct query_sums sums;    /* rows, or a hash table of sizes while it is filled */
-	struct base_big ones;      /* struct one */
+	struct analysis_measuring how;
+	struct analysis_sum all;
+	struct analysis_sum others;   /* unreachable ones */
+	struct analysis_cut unsorted; /* those that fit in no row */
+	struct analysis_sums sums;    /* rows, or a hash table of sizes while it is filled */
+	struct base_big ones;         /* struct one */
 	uint64_t one_count, one_room;
 	uint64_t at; /* next row */
 };
@@ -131,7 +133,7 @@ static uint64_t segment_of(const struct collections *s, double ratio)
 }
 
 /* Makes the list twice as long; both are there meanwhile. */
-static int add_one(struct query *q, struct collections *s, const struct query_measure *m,
+static int add_one(struct query *q, struct collections *s, const struct analysis_measure *m,
 		   uint32_t ix, struct hdb_error *err)
 {
 	if (s->one_count == s->one_room) {
@@ -153,33 +155,35 @@ static int add_one(struct query *q, struct collections *s, const struct query_me
 }
 
 /* A collection that is in no row. */
-static int leave_out(struct collections *s, const struct query_measure *m)
+static int leave_out(struct collections *s, const struct analysis_measure *m)
 {
-	s->unsorted.rows = QUERY_NOT_COUNTED;
+	s->unsorted.rows = ANALYSIS_NOT_COUNTED;
 	s->unsorted.objects++;
 	s->unsorted.bytes += m->shallow_bytes;
 	return HDB_OK;
 }
 
-static int count_one(struct query *q, struct collections *s, const struct query_measure *m,
+static int count_one(struct query *q, struct collections *s, const struct analysis_measure *m,
 		     uint32_t ix, struct hdb_error *err)
 {
-	query_sum_add(&s->all, m, ix);
+	analysis_sum_add(&s->all, m, ix);
 	switch (s->by) {
 	case BY_CLASS:
-		query_sum_add(&s->sums.sums[m->class_no], m, ix);
+		analysis_sum_add(&s->sums.sums[m->class_no], m, ix);
 		return HDB_OK;
 	case BY_SIZE:
-		return m->has_size ? query_sums_add_size(q, &s->sums, m, ix, err) : leave_out(s, m);
+		return m->has_size ? analysis_sums_add_size(&q->session, &s->sums, m, ix, err) :
+				     leave_out(s, m);
 	case BY_FILL:
 		if (!m->has_capacity || !m->has_size)
 			return leave_out(s, m);
-		query_sum_add(&s->sums.sums[segment_of(s, query_measure_fill(m))], m, ix);
+		analysis_sum_add(&s->sums.sums[segment_of(s, analysis_measure_fill(m))], m, ix);
 		return HDB_OK;
 	case BY_COLLISIONS:
 		if (!m->has_used)
 			return leave_out(s, m);
-		query_sum_add(&s->sums.sums[segment_of(s, query_measure_collisions(m))], m, ix);
+		analysis_sum_add(&s->sums.sums[segment_of(s, analysis_measure_collisions(m))], m,
+				 ix);
 		return HDB_OK;
 	default:
 		return add_one(q, s, m, ix, err);
@@ -201,13 +205,13 @@ static int look_at_block(struct query *q, struct collections *s, const struct he
 			.length = block->length[i],
 			.shallow_bytes = block->shallow[i],
 		};
-		struct query_measure m;
+		struct analysis_measure m;
 
 		if (s->wanted && !s->wanted[object.class_no])
 			continue;
-		r = query_measure(q, &s->how, &object, &m, err);
+		r = analysis_measure(&q->session, &s->how, &object, &m, err);
 		if (r == HDB_OK && !reachable[i])
-			query_sum_add(&s->others, &m, object.ix);
+			analysis_sum_add(&s->others, &m, object.ix);
 		if (r == HDB_OK && query_counts(q, reachable[i]))
 			r = count_one(q, s, &m, object.ix, err);
 		/* Some are long: chains to walk, slots to count. */
@@ -272,8 +276,8 @@ static void order_rows(struct query *q, struct collections *s)
 			s->sums.sums[kept++] = s->sums.sums[i];
 	}
 	if (kept)
-		qsort(s->sums.sums, kept, sizeof(struct query_sum),
-		      s->by == BY_CLASS ? query_sum_by_waste : query_sum_by_key);
+		qsort(s->sums.sums, kept, sizeof(struct analysis_sum),
+		      s->by == BY_CLASS ? analysis_sum_by_waste : analysis_sum_by_key);
 	q->total = kept;
 }
 
@@ -313,10 +317,10 @@ static int make_room(struct query *q, struct collections *s, struct hdb_error *e
 			s->by == BY_SIZE   ? FIRST_SLOTS :
 			s->by == BY_OBJECT ? 0 :
 					     s->segments + 2;
-	s->sums.sums = calloc(s->sums.slots + 1, sizeof(struct query_sum));
+	s->sums.sums = calloc(s->sums.slots + 1, sizeof(struct analysis_sum));
 	return s->sums.sums ?
 		       HDB_OK :
-		       hdb_fail_memory(err, "sums", s->sums.slots * sizeof(struct query_sum));
+		       hdb_fail_memory(err, "sums", s->sums.slots * sizeof(struct analysis_sum));
 }
 
 static int mark_classes(struct query *q, struct collections *s, struct hdb_error *err)
@@ -330,7 +334,7 @@ static int mark_classes(struct query *q, struct collections *s, struct hdb_error
 	s->wanted = calloc((size_t)q->heap->class_count + 1, 1);
 	if (!s->wanted)
 		return hdb_fail_memory(err, "classes", q->heap->class_count);
-	r = query_classes(q, q->args->targets[0], true, &classes, &count, err);
+	r = analysis_classes(&q->session, q->args->targets[0], true, &classes, &count, err);
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
 		s->wanted[classes[i]] = 1;
 	if (r == HDB_OK)
@@ -392,20 +396,20 @@ static int open_collections(struct query *q, struct hdb_error *err)
 		r = make_room(q, s, err);
 	if (r != HDB_OK)
 		return r;
-	query_measuring_init(q, is_arrays, s->by == BY_COLLISIONS, &s->how);
+	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);
 	r = look_at_all(q, s, err);
 	if (r == HDB_OK)
 		r = set_facts(q, s, err);
 	if (r == HDB_OK)
 		order_rows(q, s);
 	/* Rows that show one at a time look at its slots. */
-	query_measuring_init(q, is_arrays, true, &s->how);
+	analysis_measuring_init(&q->session, is_arrays, true, &s->how);
 	return r;
 }
 
 /* ---- rows ---- */
 
-static int set_sum(struct query *q, const struct collections *s, const struct query_sum *sum,
+static int set_sum(struct query *q, const struct collections *s, const struct analysis_sum *sum,
 		   struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -439,11 +443,11 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 		ID, CLASS, LABEL, SIZE_MAX, RETAINED,
 	};
 	struct heap_object object;
-	struct query_measure m;
+	struct analysis_measure m;
 	int r = heap_object(q->heap, ix, &object, err);
 
 	if (r == HDB_OK)
-		r = query_measure(q, &s->how, &object, &m, err);
+		r = analysis_measure(&q->session, &s->how, &object, &m, err);
 	if (r == HDB_OK)
 		r = query_set_object(q, &cells, ix, err);
 	if (r < 0)
@@ -454,9 +458,9 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 	if (m.has_capacity)
 		query_set(q, CAPACITY, m.capacity);
 	if (m.has_capacity && m.has_size)
-		query_set_double(q, FILL, query_measure_fill(&m));
+		query_set_double(q, FILL, analysis_measure_fill(&m));
 	if (m.has_used)
-		query_set_double(q, COLLISIONS, query_measure_collisions(&m));
+		query_set_double(q, COLLISIONS, analysis_measure_collisions(&m));
 	query_set(q, WASTED, m.wasted_bytes);
 	query_set(q, SHALLOW, m.shallow_bytes);
 	return HDB_OK;
@@ -495,6 +499,6 @@ const struct query_def query_collections = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_collections, .next = next_collections, .close = close_collections,
 };

@@ -5,14 +5,14 @@
  * Equal ones lie side by side once all are sorted by hash (contents.h); of each run only 32 bytes
  * are kept. Texts and holders are looked up when a row is given.
  */
+#include "analysis/contents.h"
+#include "analysis/describe.h"
+#include "analysis/holders.h"
 #include "base/sort.h"
 #include "heap/values/string_scan.h"
 #include "heap/values/values.h"
-#include "query/contents.h"
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "query/holders.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,15 +90,15 @@ struct group {
 };
 
 struct duplicates {
-	struct query_contents contents;
-	struct query_holders holders;
+	struct analysis_contents contents;
+	struct analysis_holders holders;
 	bool of_arrays, has_holders;
 	uint8_t *is_class;
 	uint64_t min_count, min_wasted;
 	struct base_big groups;
 	struct base_big order; /* struct base_sort_key: groups as they are given */
 	uint64_t group_count, distinct;
-	struct query_cut rare, thrifty; /* contents with fewer copies; that waste less */
+	struct analysis_cut rare, thrifty; /* contents with fewer copies; that waste less */
 	uint64_t at;
 	char *text; /* TEXT_MAX + 1 */
 };
@@ -110,7 +110,7 @@ static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest
 {
 	*groups = *longest = 0;
 	for (uint64_t i = 0; i < d->contents.count;) {
-		const uint64_t to = query_contents_run(&d->contents, i), n = to - i;
+		const uint64_t to = analysis_contents_run(&d->contents, i), n = to - i;
 
 		d->distinct++;
 		*groups += n >= d->min_count;
@@ -128,21 +128,21 @@ static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest
 static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, uint32_t *spare,
 		       struct hdb_error *err)
 {
-	const struct query_content *records = d->contents.records.data;
+	const struct analysis_content *records = d->contents.records.data;
 	struct group *groups = d->groups.data;
-	struct query_copies copies;
+	struct analysis_copies copies;
 	uint64_t looked = 0;
 	int r = HDB_OK;
 
 	base_stage(q->work, "comparing", d->contents.count, "objects");
 	for (uint64_t i = 0; i < d->contents.count && r == HDB_OK;) {
-		const uint64_t to = query_contents_run(&d->contents, i);
+		const uint64_t to = analysis_contents_run(&d->contents, i);
 		struct group *g = &groups[d->group_count];
 
 		if (to - i >= d->min_count) {
 			*g = (struct group){ .first = i, .count = (uint32_t)(to - i) };
-			r = query_copies_measure(q, records + i, g->count, d->of_arrays, nodes,
-						 spare, &copies, err);
+			r = analysis_copies_measure(&q->session, records + i, g->count,
+						    d->of_arrays, nodes, spare, &copies, err);
 			g->wasted = copies.wasted;
 			g->total = copies.total;
 			g->arrays = copies.arrays;
@@ -166,7 +166,7 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 /* Most wasted first, then by ID. */
 static int order_groups(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
-	const struct query_content *records = d->contents.records.data;
+	const struct analysis_content *records = d->contents.records.data;
 	const struct group *groups = d->groups.data;
 	const uint64_t bytes = (d->group_count + 1) * sizeof(struct base_sort_key);
 	struct base_big spare = { 0 };
@@ -262,7 +262,7 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 		return HDB_OK;
 	if (!d->of_arrays)
 		return hdb_fail(err, HDB_EUSAGE, "a pattern is for --arrays");
-	r = query_classes(q, q->args->targets[0], false, &classes, &count, err);
+	r = analysis_classes(&q->session, q->args->targets[0], false, &classes, &count, err);
 	if (r != HDB_OK)
 		return r;
 	d->is_class = calloc((size_t)q->heap->class_count + 1, 1);
@@ -308,26 +308,27 @@ static int read_options(struct query *q, struct duplicates *d, struct hdb_error 
 static int open_duplicates(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *d = calloc(1, sizeof(*d));
-	struct query_contents_options wanted = { 0 };
+	struct analysis_contents_options wanted = { 0 };
 	int r;
 
 	q->state = d;
 	if (d) {
 		d->text = malloc(TEXT_MAX + 1);
-		d->rare.bytes = QUERY_NOT_COUNTED;
+		d->rare.bytes = ANALYSIS_NOT_COUNTED;
 	}
 	if (!d || !d->text)
 		return hdb_fail_memory(err, "duplicates", TEXT_MAX);
 	r = read_options(q, d, err);
 	if (r != HDB_OK)
 		return r;
-	wanted.kind = d->of_arrays ? QUERY_ARRAYS : QUERY_TEXTS;
+	wanted.kind = d->of_arrays ? ANALYSIS_ARRAYS : ANALYSIS_TEXTS;
 	wanted.population = q->population;
 	wanted.is_class = d->is_class;
 	if (d->has_holders)
-		r = query_holders_begin(q, &d->holders, q->population != QUERY_OF_REACHABLE, err);
+		r = analysis_holders_begin(&q->session, &d->holders,
+					   q->population != ANALYSIS_OF_REACHABLE, err);
 	if (r == HDB_OK)
-		r = query_contents_read(q, &wanted, &d->contents, err);
+		r = analysis_contents_read(&q->session, &wanted, &d->contents, err);
 	if (r == HDB_OK)
 		r = group_contents(q, d, err);
 	q->total = d->group_count;
@@ -363,7 +364,7 @@ static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct 
 		char text[64];
 
 		value.bits = bits[i];
-		query_value_text(&value, text, sizeof(text));
+		analysis_value_text(&value, text, sizeof(text));
 		used += (size_t)snprintf(d->text + used, TEXT_MAX - used, "%s%s", i ? ", " : "",
 					 text);
 	}
@@ -375,19 +376,20 @@ static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct 
 static int set_holder(struct query *q, struct duplicates *d, const struct group *g,
 		      struct hdb_error *err)
 {
-	const struct query_content *records = d->contents.records.data;
+	const struct analysis_content *records = d->contents.records.data;
 	char holder[HOLDER_MAX];
 	uint64_t held;
 	int r = HDB_OK;
 
-	query_holders_clear(&d->holders);
+	analysis_holders_clear(&d->holders);
 	for (uint64_t i = g->first; i < g->first + g->count && r == HDB_OK; i++) {
-		r = query_holders_add(q, &d->holders, records[i].ix, err);
+		r = analysis_holders_add(&q->session, &d->holders, records[i].ix, err);
 		if (r == HDB_OK && (i - g->first) % STEP_COPIES == STEP_COPIES - 1)
 			r = base_step(q->work, d->at, err);
 	}
 	if (r == HDB_OK)
-		r = query_holders_top(q, &d->holders, holder, sizeof(holder), &held, err);
+		r = analysis_holders_top(&q->session, &d->holders, holder, sizeof(holder), &held,
+					 err);
 	if (r < 0)
 		return r;
 	query_set(q, HELD, held);
@@ -399,7 +401,7 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *d = q->state;
 	const struct base_sort_key *order = d->order.data;
-	const struct query_content *records = d->contents.records.data;
+	const struct analysis_content *records = d->contents.records.data;
 	const struct group *g;
 	uint32_t ix;
 	int r;
@@ -426,8 +428,8 @@ static void close_duplicates(struct query *q)
 
 	if (!d)
 		return;
-	query_contents_release(q, &d->contents);
-	query_holders_release(&d->holders);
+	analysis_contents_release(&q->session, &d->contents);
+	analysis_holders_release(&d->holders);
 	base_big_free(q->work, &d->groups);
 	base_big_free(q->work, &d->order);
 	free(d->is_class);
@@ -445,6 +447,6 @@ const struct query_def query_duplicates = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
 };

@@ -4,12 +4,14 @@
  *
  * The state is read off each reference's own fields, so that no list of the heap is followed.
  */
+#include "analysis/describe.h"
+#include "analysis/reference_list.h"
 #include "base/sort.h"
+#include "heap/heap_database.h"
 #include "heap/values/values.h"
-#include "query/coverage.h"
-#include "query/describe.h"
 #include "queries/queries.h"
-#include "query/reference_list.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +86,7 @@ struct group {
 };
 
 struct finalizers {
-	struct query_reference_list list;
+	struct analysis_reference_list list;
 	struct base_vec items;  /* struct item */
 	struct base_vec groups; /* struct group */
 	uint64_t enqueued_id;   /* ReferenceQueue.ENQUEUED; 0: none */
@@ -132,7 +134,7 @@ static int field_id(struct query *q, uint32_t ix, const char *class, const char 
  * afterwards; while it is in the queue its `queue` is ReferenceQueue.ENQUEUED. Android moves the
  * object from `referent` to `zombie`.
  */
-static int add_item(struct query *q, struct finalizers *f, const struct query_reference *ref,
+static int add_item(struct query *q, struct finalizers *f, const struct analysis_reference *ref,
 		    struct hdb_error *err)
 {
 	struct item item = { .object = ref->referent, .finalizer = ref->ix, .state = REGISTERED };
@@ -164,7 +166,7 @@ static int add_item(struct query *q, struct finalizers *f, const struct query_re
 
 static int find_items(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
-	const struct query_reference *refs = f->list.refs.data;
+	const struct analysis_reference *refs = f->list.refs.data;
 	int r = static_object(q, queue_class, "ENQUEUED", &f->enqueued_id, err);
 
 	for (uint64_t i = 0; i < f->list.count && r == HDB_OK; i++) {
@@ -185,12 +187,11 @@ static int set_thread(struct query *q, struct hdb_error *err)
 	int r = HDB_OK;
 	uint64_t id;
 
-	for (uint64_t i = 0; i < store_record_count(q->heap->store, STORE_THREADS) && r == HDB_OK;
-	     i++) {
+	for (uint64_t i = 0; i < heap_record_count(q->heap, STORE_THREADS) && r == HDB_OK; i++) {
 		struct store_thread thread;
 		const char *name;
 
-		r = store_record(q->heap->store, STORE_THREADS, sizeof(thread), i, &thread, err);
+		r = heap_record(q->heap, STORE_THREADS, sizeof(thread), i, &thread, err);
 		if (r != HDB_OK || thread.ix >= q->heap->object_count)
 			continue;
 		r = heap_object(q->heap, thread.ix, &object, err);
@@ -213,7 +214,7 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 	for (uint32_t ix = 0; ix < q->heap->object_count && r == HDB_OK; ix++) {
 		struct heap_object object;
 
-		if (query_reached_of(&f->list, ix) != QUERY_FINALLY)
+		if (analysis_reached_of(&f->list, ix) != ANALYSIS_FINALLY)
 			continue;
 		r = heap_object(q->heap, ix, &object, err);
 		count++;
@@ -235,7 +236,7 @@ static int set_facts(struct query *q, const struct finalizers *f, struct hdb_err
 
 		count[items[i].state]++;
 		if (items[i].object == HEAP_NONE ||
-		    query_reached_of(&f->list, items[i].object) != QUERY_UNREACHABLE)
+		    analysis_reached_of(&f->list, items[i].object) != ANALYSIS_UNREACHABLE)
 			continue;
 		r = heap_object(q->heap, items[i].object, &object, err);
 		others++;
@@ -352,9 +353,9 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 					 "state,class,count,shallow,id",
 				 err);
 	if (r == HDB_OK)
-		r = query_references_read(q, &f->list, err);
+		r = analysis_references_read(&q->session, &f->list, err);
 	if (r == HDB_OK)
-		r = query_references_levels(q, &f->list, NULL, err);
+		r = analysis_references_levels(&q->session, &f->list, NULL, err);
 	if (r == HDB_OK)
 		r = find_items(q, f, err);
 	if (r == HDB_OK)
@@ -376,11 +377,11 @@ static int set_item(struct query *q, const struct finalizers *f, const struct it
 	if (r != HDB_OK || item->object == HEAP_NONE)
 		return r;
 	r = query_set_object(q, &cells, item->object, err);
-	return r == HDB_OK ?
-		       query_set_text(q, LEVEL,
-				      query_reached_name(query_reached_of(&f->list, item->object)),
-				      err) :
-		       r;
+	return r == HDB_OK ? query_set_text(q, LEVEL,
+					    analysis_reached_name(
+						    analysis_reached_of(&f->list, item->object)),
+					    err) :
+			     r;
 }
 
 static int next_finalizer(struct query *q, struct hdb_error *err)
@@ -415,7 +416,7 @@ static void close_finalizers(struct query *q)
 
 	if (!f)
 		return;
-	query_references_release(q, &f->list);
+	analysis_references_release(&q->session, &f->list);
 	base_vec_release(&f->items);
 	base_vec_release(&f->groups);
 	free(f);
@@ -431,6 +432,6 @@ const struct query_def query_finalizers = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_ALL,
+	.population = ANALYSIS_OF_ALL,
 	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
 };

@@ -2,12 +2,13 @@
  * queries/waste/q_reference_stats.c - soft, weak, phantom and final references by class: how many,
  * to what, and what only they keep.
  */
+#include "analysis/describe.h"
+#include "analysis/groups.h"
+#include "analysis/reference_list.h"
 #include "base/sort.h"
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "query/groups.h"
+#include "heap/heap_database.h"
 #include "queries/queries.h"
-#include "query/reference_list.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ struct row {
 };
 
 struct stats {
-	struct query_reference_list list;
+	struct analysis_reference_list list;
 	struct base_big keys, spare; /* struct base_sort_key: references by row, then by referent */
 	uint64_t key_count;
 	struct base_vec rows; /* struct row */
@@ -113,8 +114,8 @@ static int cover(struct query *q, const uint32_t *idom, uint32_t *state, uint32_
 		if (state[v] == member)
 			top = v;
 		if (++steps > q->heap->object_count)
-			return store_damaged(q->heap->store, STORE_DOMINATORS, ix,
-					     "dominators form a circle", err);
+			return heap_damaged(q->heap, STORE_DOMINATORS, ix,
+					    "dominators form a circle", err);
 	}
 	/* Below a covered object all is covered; else only what is not above the topmost member. */
 	if (v != HEAP_NONE && state[v] == covered)
@@ -171,7 +172,7 @@ static int load_dominators(struct query *q, struct stats *s, struct hdb_error *e
 /* ---- rows ---- */
 
 /* Rows are in order of this: the class, then the strength. */
-static int row_key(struct query *q, const struct stats *s, const struct query_reference *ref,
+static int row_key(struct query *q, const struct stats *s, const struct analysis_reference *ref,
 		   uint64_t *out, struct hdb_error *err)
 {
 	uint32_t class_no = ref->class_no;
@@ -191,7 +192,7 @@ static int row_key(struct query *q, const struct stats *s, const struct query_re
 /* Sorts the reachable references by row and referent. */
 static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 {
-	const struct query_reference *refs = s->list.refs.data;
+	const struct analysis_reference *refs = s->list.refs.data;
 	const uint64_t bytes = (s->list.count + 1) * sizeof(struct base_sort_key);
 	struct base_sort_key *keys;
 	int r = base_big_alloc(q->work, &s->keys, bytes, "references", err);
@@ -200,7 +201,7 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 		r = base_big_alloc(q->work, &s->spare, bytes, "references", err);
 	keys = s->keys.data;
 	for (uint64_t i = 0; i < s->list.count && r == HDB_OK; i++)
-		if (query_reached_of(&s->list, refs[i].ix) != QUERY_UNREACHABLE)
+		if (analysis_reached_of(&s->list, refs[i].ix) != ANALYSIS_UNREACHABLE)
 			keys[s->key_count++] =
 				(struct base_sort_key){ refs[i].referent, (uint32_t)i };
 	if (r == HDB_OK)
@@ -216,7 +217,7 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to,
 		    struct base_vec *members, struct hdb_error *err)
 {
-	const struct query_reference *refs = s->list.refs.data;
+	const struct analysis_reference *refs = s->list.refs.data;
 	const struct base_sort_key *keys = s->keys.data;
 	struct row row = {
 		.class_no = (uint32_t)(keys[from].key >> 3),
@@ -236,7 +237,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 			continue;
 		last = ix;
 		row.referents++;
-		if (query_reached_of(&s->list, ix) < query_reached_by(row.strength))
+		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength))
 			continue;
 		r = heap_object(q->heap, ix, &object, err);
 		if (r < 0)
@@ -298,8 +299,8 @@ static int add_levels(struct query *q, const struct stats *s, uint64_t *count, u
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
 		r = heap_read_block(q->heap, b, block, err);
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
-			const enum query_reached level =
-				query_reached_of(&s->list, block->first_ix + i);
+			const enum analysis_reached level =
+				analysis_reached_of(&s->list, block->first_ix + i);
 
 			/* What the dump lacks counts nowhere. */
 			if (block->first_ix + i == HEAP_BOOT_LOADER ||
@@ -320,18 +321,18 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 	static const struct {
 		const char *objects, *shallow;
 	} names[] = {
-		[QUERY_STRONGLY] = { "strong_objects", "strong_shallow" },
-		[QUERY_SOFTLY] = { "soft_objects", "soft_shallow" },
-		[QUERY_WEAKLY] = { "weak_objects", "weak_shallow" },
-		[QUERY_FINALLY] = { "finalizer_objects", "finalizer_shallow" },
-		[QUERY_PHANTOMLY] = { "phantom_objects", "phantom_shallow" },
+		[ANALYSIS_STRONGLY] = { "strong_objects", "strong_shallow" },
+		[ANALYSIS_SOFTLY] = { "soft_objects", "soft_shallow" },
+		[ANALYSIS_WEAKLY] = { "weak_objects", "weak_shallow" },
+		[ANALYSIS_FINALLY] = { "finalizer_objects", "finalizer_shallow" },
+		[ANALYSIS_PHANTOMLY] = { "phantom_objects", "phantom_shallow" },
 	};
-	uint64_t count[QUERY_LEVELS] = { 0 }, bytes[QUERY_LEVELS] = { 0 };
+	uint64_t count[ANALYSIS_LEVELS] = { 0 }, bytes[ANALYSIS_LEVELS] = { 0 };
 	int r = add_levels(q, s, count, bytes, err);
 
 	if (r == HDB_OK)
-		r = query_tell_unreachable(q, count[QUERY_UNREACHABLE], bytes[QUERY_UNREACHABLE],
-					   err);
+		r = query_tell_unreachable(q, count[ANALYSIS_UNREACHABLE],
+					   bytes[ANALYSIS_UNREACHABLE], err);
 
 	if (r == HDB_OK)
 		r = query_fact(q, "references", s->key_count, err);
@@ -384,9 +385,9 @@ static int open_stats(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "references", sizeof(*s));
 	r = read_options(q, s, err);
 	if (r == HDB_OK)
-		r = query_references_read(q, &s->list, err);
+		r = analysis_references_read(&q->session, &s->list, err);
 	if (r == HDB_OK)
-		r = query_references_levels(q, &s->list, NULL, err);
+		r = analysis_references_levels(&q->session, &s->list, NULL, err);
 	if (r == HDB_OK)
 		r = sort_refs(q, s, err);
 	if (r == HDB_OK && s->has_retained)
@@ -414,7 +415,7 @@ static int next_stat(struct query *q, struct hdb_error *err)
 	query_set(q, ONLY, row->only);
 	query_set(q, ONLY_SHALLOW, row->only_bytes);
 	query_set(q, ONLY_RETAINED, row->only_retained);
-	return query_set_text(q, STRENGTH, query_strength_name((uint8_t)row->strength), err);
+	return query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)row->strength), err);
 }
 
 static void close_stats(struct query *q)
@@ -423,7 +424,7 @@ static void close_stats(struct query *q)
 
 	if (!s)
 		return;
-	query_references_release(q, &s->list);
+	analysis_references_release(&q->session, &s->list);
 	base_big_free(q->work, &s->keys);
 	base_big_free(q->work, &s->spare);
 	base_big_free(q->work, &s->idom);
@@ -442,6 +443,6 @@ const struct query_def query_reference_stats = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_stats, .next = next_stat, .close = close_stats,
 };

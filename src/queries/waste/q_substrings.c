@@ -4,11 +4,11 @@
  *
  * Strings are sorted by array (contents.h), so that all users of an array lie side by side.
  */
+#include "analysis/contents.h"
 #include "base/sort.h"
 #include "heap/values/string_scan.h"
-#include "query/contents.h"
-#include "query/coverage.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,20 +64,20 @@ struct shown {
 };
 
 struct substrings {
-	struct query_contents contents;
+	struct analysis_contents contents;
 	struct base_big rows;  /* struct shown */
 	struct base_big order; /* struct base_sort_key: rows as they are given */
 	uint64_t row_count;
 	uint64_t arrays, shared, sharing, wasted;
-	struct query_cut unshared,
+	struct analysis_cut unshared,
 		thrifty; /* arrays that waste, but of one string; that waste less */
 	uint64_t at;
 	char *text;
 };
 
 /* Adds up the strings [from, to) of one array. */
-static int measure(struct query *q, const struct query_content *records, uint64_t from, uint64_t to,
-		   struct shown *out, struct hdb_error *err)
+static int measure(struct query *q, const struct analysis_content *records, uint64_t from,
+		   uint64_t to, struct shown *out, struct hdb_error *err)
 {
 	uint64_t end = 0;
 	struct heap_object array;
@@ -103,7 +103,7 @@ static int measure(struct query *q, const struct query_content *records, uint64_
 	return HDB_OK;
 }
 
-static void leave_out(struct query_cut *cut, const struct shown *row)
+static void leave_out(struct analysis_cut *cut, const struct shown *row)
 {
 	cut->rows++;
 	cut->objects += row->strings;
@@ -117,7 +117,7 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 		       struct shown *rows, struct hdb_error *err)
 {
 	const bool only_shared = query_option(q, "shared") != NULL;
-	const struct query_content *records = s->contents.records.data;
+	const struct analysis_content *records = s->contents.records.data;
 	const uint64_t count = s->contents.count;
 	uint64_t looked = 0, found = 0;
 	int r = HDB_OK;
@@ -212,7 +212,7 @@ static int set_facts(struct query *q, const struct substrings *s, uint64_t min_w
 
 static int open_substrings(struct query *q, struct hdb_error *err)
 {
-	struct query_contents_options wanted = { .kind = QUERY_SPANS };
+	struct analysis_contents_options wanted = { .kind = ANALYSIS_SPANS };
 	struct substrings *s = calloc(1, sizeof(*s));
 	uint64_t min_wasted;
 	int r;
@@ -229,7 +229,7 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 		r = query_read_population(q, err);
 	wanted.population = q->population;
 	if (r == HDB_OK)
-		r = query_contents_read(q, &wanted, &s->contents, err);
+		r = analysis_contents_read(&q->session, &wanted, &s->contents, err);
 	if (r == HDB_OK)
 		r = find_arrays(q, s, min_wasted, NULL, err);
 	if (r == HDB_OK)
@@ -259,7 +259,7 @@ static int next_substring(struct query *q, struct hdb_error *err)
 {
 	struct substrings *s = q->state;
 	const struct base_sort_key *order = s->order.data;
-	const struct query_content *record;
+	const struct analysis_content *record;
 	const struct shown *row;
 	struct heap_object array;
 	int r;
@@ -267,7 +267,7 @@ static int next_substring(struct query *q, struct hdb_error *err)
 	if (s->at == s->row_count)
 		return HDB_END;
 	row = (const struct shown *)s->rows.data + order[s->at++].node;
-	record = (const struct query_content *)s->contents.records.data + row->first;
+	record = (const struct analysis_content *)s->contents.records.data + row->first;
 	query_set(q, WASTED, row->wasted);
 	query_set(q, STRINGS, row->strings);
 	query_set(q, USED, row->used);
@@ -290,7 +290,7 @@ static void close_substrings(struct query *q)
 
 	if (!s)
 		return;
-	query_contents_release(q, &s->contents);
+	analysis_contents_release(&q->session, &s->contents);
 	base_big_free(q->work, &s->rows);
 	base_big_free(q->work, &s->order);
 	free(s->text);
@@ -307,6 +307,6 @@ const struct query_def query_substrings = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_substrings, .next = next_substring, .close = close_substrings,
 };

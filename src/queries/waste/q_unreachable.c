@@ -2,11 +2,14 @@
  * queries/waste/q_unreachable.c - the garbage in the dump: objects that no root reaches, by class,
  * or by the objects that hold them together.
  */
-#include "query/coverage.h"
-#include "query/describe.h"
-#include "query/garbage.h"
-#include "query/groups.h"
+#include "analysis/describe.h"
+#include "analysis/garbage.h"
+#include "analysis/groups.h"
+#include "base/glob.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,10 +58,10 @@ struct holder_group {
 };
 
 struct unreachable {
-	struct query_groups groups;
+	struct analysis_groups groups;
 	uint64_t bytes; /* of all unreachable objects */
 	bool by_holder, is_list;
-	struct base_vec tops;     /* struct query_garbage_top; by holder */
+	struct base_vec tops;     /* struct analysis_garbage_top; by holder */
 	struct base_vec by_class; /* struct holder_group; by holder, unless is_list */
 	size_t at;
 };
@@ -68,7 +71,7 @@ struct unreachable {
 /* Most bytes first, then by ID. */
 static int compare_tops(const void *a, const void *b)
 {
-	const struct query_garbage_top *x = a, *y = b;
+	const struct analysis_garbage_top *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
@@ -88,7 +91,7 @@ static int compare_groups(const void *a, const void *b)
 /* Adds up holders by class; PATTERN keeps those whose class matches. */
 static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
-	struct query_garbage_top *tops = u->tops.data;
+	struct analysis_garbage_top *tops = u->tops.data;
 	const char *pattern = q->args->target_count ? q->args->targets[0] : NULL;
 	struct holder_group *groups = calloc((size_t)q->heap->class_count + 1, sizeof(*groups));
 	size_t kept = 0;
@@ -129,13 +132,14 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 
 static int open_holders(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
-	int r = query_garbage_tops(q, &u->tops, err);
+	int r = analysis_garbage_tops(&q->session, &u->tops, err);
 
 	if (r == HDB_OK)
 		r = query_fact(q, "holders", u->tops.count, err);
 	/* Sorted, so that the first of a class is its biggest. */
 	if (r == HDB_OK && u->tops.count)
-		qsort(u->tops.data, u->tops.count, sizeof(struct query_garbage_top), compare_tops);
+		qsort(u->tops.data, u->tops.count, sizeof(struct analysis_garbage_top),
+		      compare_tops);
 	if (r == HDB_OK)
 		r = group_tops(q, u, err);
 	q->total = u->is_list ? u->tops.count : u->by_class.count;
@@ -143,17 +147,17 @@ static int open_holders(struct query *q, struct unreachable *u, struct hdb_error
 }
 
 static int set_holder(struct query *q, const struct unreachable *u,
-		      const struct query_garbage_top *top, struct hdb_error *err)
+		      const struct analysis_garbage_top *top, struct hdb_error *err)
 {
 	query_set(q, COUNT, top->count);
 	query_set(q, SHALLOW, top->bytes);
-	query_set_double(q, PERCENT, query_percent(top->bytes, u->bytes));
+	query_set_double(q, PERCENT, analysis_percent(top->bytes, u->bytes));
 	return query_set_label(q, LABEL, top->ix, err);
 }
 
 static int next_holder(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
-	const struct query_garbage_top *tops = u->tops.data, *top;
+	const struct analysis_garbage_top *tops = u->tops.data, *top;
 	int r;
 
 	if (u->at == q->total)
@@ -169,7 +173,7 @@ static int next_holder(struct query *q, struct unreachable *u, struct hdb_error 
 		query_set(q, HOLDERS, g->holders);
 		query_set(q, COUNT, g->count);
 		query_set(q, SHALLOW, g->bytes);
-		query_set_double(q, PERCENT, query_percent(g->bytes, u->bytes));
+		query_set_double(q, PERCENT, analysis_percent(g->bytes, u->bytes));
 		r = HDB_OK;
 	}
 	if (r == HDB_OK)
@@ -179,25 +183,25 @@ static int next_holder(struct query *q, struct unreachable *u, struct hdb_error 
 
 /* ---- by class and so on ---- */
 
-static int load(struct query *q, enum derive_group by, struct query_groups *out,
+static int load(struct query *q, enum derive_group by, struct analysis_groups *out,
 		struct hdb_error *err)
 {
 	/* Totals need the dominator tree; telling who is reachable does not. */
 	return derive_has(q->derive, STORE_TOTALS) ?
-		       query_load_groups(q, by, out, err) :
-		       query_count_groups(q, by, QUERY_COUNT_REACHED, out, err);
+		       analysis_load_groups(&q->session, by, out, err) :
+		       analysis_count_groups(&q->session, by, ANALYSIS_COUNT_REACHED, out, err);
 }
 
 static int set_facts(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
-	struct query_groups classes = { 0 };
+	struct analysis_groups classes = { 0 };
 	struct derive_total sum = { 0 };
 	int r = HDB_OK;
 
 	if (u->groups.by == DERIVE_SUPERCLASS)
 		r = load(q, DERIVE_CLASS, &classes, err);
-	query_add_groups(classes.totals ? &classes : &u->groups, &sum);
-	query_groups_release(&classes);
+	analysis_add_groups(classes.totals ? &classes : &u->groups, &sum);
+	analysis_groups_release(&classes);
 	u->bytes = sum.unreachable_bytes;
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
@@ -252,8 +256,8 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 			u->groups.totals[kept++] = u->groups.totals[i];
 	u->groups.count = kept;
 	if (q->args->target_count)
-		r = query_filter_groups(q, &u->groups, q->args->targets[0], err);
-	query_sort_groups(&u->groups, QUERY_BY_UNREACHABLE);
+		r = analysis_filter_groups(&q->session, &u->groups, q->args->targets[0], err);
+	analysis_sort_groups(&u->groups, ANALYSIS_BY_UNREACHABLE);
 	q->total = u->groups.count;
 	return r;
 }
@@ -271,7 +275,7 @@ static int next_unreachable(struct query *q, struct hdb_error *err)
 	query_set_group(q, NAME, &u->groups, total);
 	query_set(q, COUNT, total->unreachable_count);
 	query_set(q, SHALLOW, total->unreachable_bytes);
-	query_set_double(q, PERCENT, query_percent(total->unreachable_bytes, u->bytes));
+	query_set_double(q, PERCENT, analysis_percent(total->unreachable_bytes, u->bytes));
 	return HDB_OK;
 }
 
@@ -281,7 +285,7 @@ static void close_unreachable(struct query *q)
 
 	if (!u)
 		return;
-	query_groups_release(&u->groups);
+	analysis_groups_release(&u->groups);
 	base_vec_release(&u->tops);
 	base_vec_release(&u->by_class);
 	free(u);
@@ -298,6 +302,6 @@ const struct query_def query_unreachable = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = QUERY_OF_UNREACHABLE,
+	.population = ANALYSIS_OF_UNREACHABLE,
 	.open = open_unreachable, .next = next_unreachable, .close = close_unreachable,
 };

@@ -1,0 +1,96 @@
+/*
+ * analysis/array_facts.c - what an array holds; see array_facts.h.
+ */
+#include "analysis/array_facts.h"
+
+#include "base/bytes.h"
+
+#include <string.h>
+
+/* Bytes that are looked at at a time; a multiple of all element sizes. */
+#define CHUNK_BYTES (1u << 20)
+
+/* Whether all elements are like the first: the array is equal to itself an element further. */
+static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsigned width,
+		      bool *out, struct hdb_error *err)
+{
+	*out = true;
+	for (uint64_t at = 0; *out && sub->body_size - at > width; at += CHUNK_BYTES) {
+		uint64_t n = sub->body_size - at;
+		const uint8_t *p;
+
+		/* One element more than a chunk, so that chunks are compared with one another. */
+		if (n > CHUNK_BYTES + width)
+			n = CHUNK_BYTES + width;
+		p = base_view_at(view, sub->body_offset + at, n, err);
+		if (!p)
+			return HDB_ETRUNC;
+		*out = memcmp(p, p + width, n - width) == 0;
+		if (sub->body_size - at <= CHUNK_BYTES)
+			break;
+	}
+	return HDB_OK;
+}
+
+/* Zero bytes at the end. */
+static int count_tail(struct base_view *view, const struct hprof_sub *sub, uint64_t *out,
+		      struct hdb_error *err)
+{
+	uint64_t end = sub->body_size;
+
+	while (end > 0) {
+		const uint64_t n = end < CHUNK_BYTES ? end : CHUNK_BYTES;
+		const uint8_t *p = base_view_at(view, sub->body_offset + end - n, n, err);
+		uint64_t i = n;
+
+		if (!p)
+			return HDB_ETRUNC;
+		while (i >= 8 && load64(p + i - 8) == 0)
+			i -= 8;
+		while (i > 0 && p[i - 1] == 0)
+			i--;
+		end -= n - i;
+		if (i)
+			break;
+	}
+	*out = sub->body_size - end;
+	return HDB_OK;
+}
+
+int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t offset,
+			 struct analysis_array_facts *out, struct hdb_error *err)
+{
+	uint64_t tail_bytes = 0;
+	struct hprof_sub sub;
+	const uint8_t *p;
+	bool uniform;
+	unsigned width;
+	int r = offset ? hprof_sub_read(&heap->file, view, offset, heap->source->size, &sub, err) :
+			 HDB_NOTFOUND;
+
+	*out = (struct analysis_array_facts){ 0 };
+	if (r != HDB_OK)
+		return r;
+	if (sub.tag == HPROF_OBJECT_ARRAY_DUMP)
+		out->type = HPROF_OBJECT;
+	else if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA)
+		out->type = sub.element_type;
+	width = hprof_type_size(out->type, heap->id_size);
+	if (!width || (sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA && sub.length))
+		return HDB_NOTFOUND;
+	if (!sub.length || sub.body_size < width)
+		return HDB_OK;
+	r = is_uniform(view, &sub, width, &uniform, err);
+	if (r == HDB_OK)
+		r = count_tail(view, &sub, &tail_bytes, err);
+	if (r < 0)
+		return r;
+	p = base_view_at(view, sub.body_offset, width, err);
+	if (!p)
+		return HDB_ETRUNC;
+	out->value = be_bits(p, width);
+	out->tail_count = tail_bytes / width;
+	out->is_zero = uniform && out->value == 0;
+	out->is_constant = uniform && out->type != HPROF_OBJECT && sub.length >= 2;
+	return HDB_OK;
+}

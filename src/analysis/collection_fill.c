@@ -1,0 +1,154 @@
+/*
+ * analysis/collection_fill.c - how full a collection or an object array is.
+ *
+ * Fill is size / capacity and collisions are (size - slots in use) / size, as Eclipse MAT has them,
+ * so that its users find its numbers.
+ */
+#include "analysis/collection_fill.h"
+
+#include "heap/heap_database.h"
+
+/* Times that each slot may be looked at: once for itself, and wrappers look again. */
+#define LOOKS 8
+
+void analysis_measuring_init(const struct session *session, bool is_arrays, bool wants_used,
+			     struct analysis_measuring *out)
+{
+	const uint64_t bytes = heap_meta_number(session->heap, "dump.bytes", 0);
+
+	*out = (struct analysis_measuring){
+		.is_arrays = is_arrays,
+		.wants_used = wants_used,
+		.slots_left = bytes / session->heap->id_size * LOOKS,
+		.steps_left = (uint64_t)session->heap->object_count * LOOKS,
+	};
+}
+
+double analysis_measure_fill(const struct analysis_measure *m)
+{
+	if (!m->capacity)
+		return m->size ? 0.0 : 1.0;
+	return (double)m->size / (double)m->capacity;
+}
+
+double analysis_measure_collisions(const struct analysis_measure *m)
+{
+	return m->size > m->used ? (double)(m->size - m->used) / (double)m->size : 0.0;
+}
+
+static int measure_array(const struct session *session, const struct heap_object *object,
+			 struct analysis_measure *m, struct hdb_error *err)
+{
+	uint64_t bits[512], done = 0;
+	uint8_t type;
+
+	m->kind = "array";
+	m->capacity = object->length;
+	m->has_size = m->has_capacity = true;
+	for (uint64_t from = 0; from < object->length; from += done) {
+		const int r = heap_elements(session->heap, object->ix, from, 512, bits, &type,
+					    &done, err);
+
+		if (r < 0 || !done)
+			return r;
+		for (uint64_t i = 0; i < done; i++)
+			m->size += bits[i] != 0;
+	}
+	m->wasted_bytes = (m->capacity - m->size) * session->heap->layout.reference_bytes;
+	return HDB_OK;
+}
+
+/* Bytes that a slot takes: a reference, a pair of them, a number. */
+static int slot_bytes(const struct session *session, const struct heap_collection *c,
+		      uint64_t *bytes, uint64_t *array_bytes, struct hdb_error *err)
+{
+	struct heap_object array;
+	int r;
+
+	*bytes = session->heap->layout.reference_bytes;
+	*array_bytes = 0;
+	if (c->array_ix == HEAP_NONE)
+		return HDB_OK;
+	r = heap_object(session->heap, c->array_ix, &array, err);
+	if (r < 0)
+		return r;
+	*array_bytes = array.shallow_bytes;
+	if (array.kind == STORE_PRIMITIVE_ARRAY)
+		*bytes = hprof_type_size(heap_class(session->heap, array.class_no)->element_type,
+					 session->heap->id_size);
+	if (c->inner->shape == HEAP_PAIRS)
+		*bytes *= 2;
+	return HDB_OK;
+}
+
+static int add_costs(const struct session *session, const struct heap_collection *c,
+		     struct analysis_measure *m, struct hdb_error *err)
+{
+	uint64_t bytes, array_bytes;
+	int r;
+
+	/* What is inside another collection is counted there. */
+	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
+		return HDB_OK;
+	r = slot_bytes(session, c, &bytes, &array_bytes, err);
+	m->shallow_bytes += array_bytes;
+	/* Bits that are not set are no waste. */
+	if (r == HDB_OK && m->has_capacity && m->has_size && c->inner->shape != HEAP_WORDS &&
+	    m->capacity > m->size)
+		m->wasted_bytes = (m->capacity - m->size) * bytes;
+	return r;
+}
+
+static int add_used(const struct session *session, struct analysis_measuring *how,
+		    const struct heap_collection *c, struct analysis_measure *m,
+		    struct hdb_error *err)
+{
+	const bool is_hashed =
+		c->inner && (c->inner->shape == HEAP_PARTS ||
+			     (c->inner->flags & HEAP_HASHED &&
+			      (c->inner->shape == HEAP_CHAINS || c->inner->shape == HEAP_LINKED)));
+	int r;
+
+	if (!how->wants_used || !is_hashed || !m->has_size || !m->size)
+		return HDB_OK;
+	r = heap_collection_used(session->heap, c, &how->slots_left, &m->used, err);
+	m->has_used = r == HDB_OK;
+	return r < 0 ? r : HDB_OK;
+}
+
+int analysis_measure(const struct session *session, struct analysis_measuring *how,
+		     const struct heap_object *object, struct analysis_measure *m,
+		     struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule;
+	struct heap_collection c;
+	int r;
+
+	*m = (struct analysis_measure){
+		.class_no = object->class_no,
+		.shallow_bytes = object->shallow_bytes,
+	};
+	if (how->is_arrays)
+		return object->kind == STORE_OBJECT_ARRAY ? measure_array(session, object, m, err) :
+							    HDB_NOTFOUND;
+	if (object->kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	rule = heap_collection_rule(session->heap, object->class_no);
+	if (!rule || rule->flags & HEAP_PART)
+		return HDB_NOTFOUND;
+	r = heap_collection_open(session->heap, object->ix, &c, err);
+	if (r == HDB_OK && !c.has_size) {
+		r = heap_collection_count(session->heap, &c, &how->steps_left, err);
+		r = r == HDB_NOTFOUND ? HDB_OK : r;
+	}
+	if (r != HDB_OK)
+		return r;
+	m->kind = heap_collection_kind_name(rule->kind);
+	m->size = c.size;
+	m->has_size = c.has_size;
+	m->capacity = c.capacity;
+	m->has_capacity = c.has_capacity;
+	m->has_lied = c.has_lied;
+	r = add_costs(session, &c, m, err);
+	return r == HDB_OK ? add_used(session, how, &c, m, err) : r;
+}

@@ -1,0 +1,370 @@
+/*
+ * analysis/collection_path.c - paths through collections; see fold.h.
+ *
+ * What is inside a collection is told by its row of the table of known collections: the array at
+ * its `store`, entries with its key and value fields, and whatever is an instance of a class nested
+ * in the known one (indices of skip lists, bins of tables).
+ */
+#include "analysis/collection_path.h"
+
+#include "heap/values/value_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Wrappers and parts within one another that are looked through. */
+#define LEVELS 16
+/* Objects that a path of fields may pass: "table.array" passes one. */
+#define PATH_OBJECTS 4
+/* Elements of an array that are searched for an index. */
+#define SEARCH_MAX (1u << 20)
+#define SEARCH_CHUNK 1024u
+
+/* Where the search is in a path. */
+struct place {
+	const struct session *session;
+	const uint32_t *nodes;
+	size_t at;         /* the object that is looked at; SIZE_MAX: past the end */
+	uint32_t ix;       /* the collection that holds it */
+	uint32_t class_no; /* that its row names */
+	const struct heap_collection_rule *rule;
+	unsigned takes;
+};
+
+/* HDB_OK if `ix` is a known collection. */
+static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_object object;
+	const int r = heap_object(p->session->heap, ix, &object, err);
+
+	if (r < 0 || object.kind != STORE_INSTANCE)
+		return r < 0 ? r : HDB_NOTFOUND;
+	p->ix = ix;
+	p->rule = heap_collection_rule(p->session->heap, object.class_no);
+	p->class_no = object.class_no;
+	/* The class that the row names: fields of subclasses do not hide its own. */
+	while (p->rule && heap_class(p->session->heap, p->class_no)->super_no != STORE_NONE &&
+	       heap_collection_rule(p->session->heap,
+				    heap_class(p->session->heap, p->class_no)->super_no) == p->rule)
+		p->class_no = heap_class(p->session->heap, p->class_no)->super_no;
+	return p->rule ? HDB_OK : HDB_NOTFOUND;
+}
+
+/* Steps down to the object at a path of the collection, if it is next: HDB_OK with p->at there. */
+static int follow(struct place *p, const char *path, struct hdb_error *err)
+{
+	uint32_t target;
+	int r = path && *path ?
+			heap_path_object(p->session->heap, p->ix, p->class_no, path, &target, err) :
+			HDB_NOTFOUND;
+
+	if (r != HDB_OK)
+		return r;
+	for (size_t n = 0; n < PATH_OBJECTS && n <= p->at; n++) {
+		if (p->nodes[p->at - n] == target) {
+			p->at -= n;
+			return HDB_OK;
+		}
+	}
+	return HDB_NOTFOUND;
+}
+
+/* Steps past the object, which must not be the last one. */
+static bool pass(struct place *p)
+{
+	if (!p->at)
+		return false;
+	p->at--;
+	return true;
+}
+
+/* Index of an object in an array: HDB_NOTFOUND if it is not there, or too far behind. */
+static int find_index(const struct session *session, uint32_t array_ix, uint32_t ix,
+		      uint64_t *index, struct hdb_error *err)
+{
+	uint64_t bits[SEARCH_CHUNK], done, id;
+	uint8_t type;
+	int r = heap_id(session->heap, ix, &id, err);
+
+	for (uint64_t from = 0; r == HDB_OK && from < SEARCH_MAX; from += done) {
+		r = heap_elements(session->heap, array_ix, from, SEARCH_CHUNK, bits, &type, &done,
+				  err);
+		if (r != HDB_OK || !done)
+			break;
+		for (uint64_t i = 0; i < done; i++) {
+			if (bits[i] == id) {
+				*index = from + i;
+				return HDB_OK;
+			}
+		}
+	}
+	return r < 0 ? r : HDB_NOTFOUND;
+}
+
+static int element_of(const struct session *session, uint32_t array_ix, uint64_t index,
+		      struct heap_value *out, struct hdb_error *err)
+{
+	uint64_t done = 0;
+	const int r = heap_elements(session->heap, array_ix, index, 1, &out->bits, &out->type,
+				    &done, err);
+
+	return r < 0 || done ? r : HDB_NOTFOUND;
+}
+
+/* What holds by a key or a value, seen from outside of wrappers. */
+static void set_kind(const struct place *p, struct analysis_fold *fold, bool is_key)
+{
+	fold->kind = p->takes != HEAP_TAKES_ALL || !p->rule->key ? ANALYSIS_FOLD_ELEMENT :
+		     is_key                                      ? ANALYSIS_FOLD_KEY :
+								   ANALYSIS_FOLD_VALUE;
+}
+
+/* ---- by shape ---- */
+
+/* Elements of arrays: p->at is at the array. */
+static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_array,
+		      struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = p->rule;
+	const uint32_t array_ix = p->nodes[p->at];
+	struct heap_object array;
+	uint32_t keys = array_ix;
+	uint64_t index = 0;
+	int64_t first = 0;
+	int r = heap_object(p->session->heap, array_ix, &array, err);
+
+	if (r < 0 || !pass(p) || !array.length)
+		return r < 0 ? r : HDB_NOTFOUND;
+	r = find_index(p->session, array_ix, p->nodes[p->at], &index, err);
+	if (r != HDB_OK)
+		return r;
+	fold->kind = rule->kind == HEAP_SET ? ANALYSIS_FOLD_ELEMENT : ANALYSIS_FOLD_INDEX;
+	fold->index = index;
+	if (rule->shape == HEAP_ARRAY && rule->first) {
+		r = heap_path_number(p->session->heap, p->ix, p->class_no, rule->first, &first,
+				     err);
+		if (r == HDB_OK && first > 0)
+			fold->index = (index + array.length - (uint64_t)first % array.length) %
+				      array.length;
+		return r < 0 ? r : HDB_OK;
+	}
+	if (rule->shape == HEAP_ARRAY || (rule->shape == HEAP_SLOTS && !rule->key))
+		return HDB_OK;
+	is_key_array = is_key_array || (rule->shape == HEAP_PAIRS && index % 2 == 0);
+	fold->kind = p->takes != HEAP_TAKES_ALL ? ANALYSIS_FOLD_ELEMENT :
+		     is_key_array               ? ANALYSIS_FOLD_KEY :
+						  ANALYSIS_FOLD_VALUE;
+	if (rule->shape == HEAP_PAIRS)
+		index &= ~1ull;
+	else
+		r = heap_path_object(p->session->heap, p->ix, p->class_no, rule->key, &keys, err);
+	return r == HDB_OK ? element_of(p->session, keys, index, &fold->key, err) : r;
+}
+
+/* Whether the entry holds what comes next by this path. */
+static int holds(struct place *p, uint32_t entry, const char *path, bool *out,
+		 struct hdb_error *err)
+{
+	struct place inside = *p;
+	int r;
+
+	inside.ix = entry;
+	inside.class_no = HEAP_NONE;
+	inside.at--;
+	r = follow(&inside, path, err);
+	*out = r == HDB_OK;
+	if (*out)
+		p->at = inside.at + 1;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Whether an object is inside collections of the row: nested in its class, or like an entry. */
+static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = p->rule;
+	struct heap_object object;
+	const int r = heap_object(p->session->heap, ix, &object, err);
+	uint32_t no = p->class_no;
+
+	*out = false;
+	if (r < 0 || object.kind != STORE_INSTANCE)
+		return r;
+	*out = (rule->value && *rule->value &&
+		heap_has_path(p->session->heap, object.class_no, HEAP_NONE, rule->value) &&
+		rule->next &&
+		heap_has_path(p->session->heap, object.class_no, HEAP_NONE, rule->next));
+	for (uint32_t steps = 0;
+	     !*out && no != STORE_NONE && steps <= p->session->heap->class_count; steps++) {
+		const char *outer = heap_class_name(p->session->heap, no);
+		const char *name = heap_class_name(p->session->heap, object.class_no);
+		const size_t size = strlen(outer);
+
+		*out = strncmp(name, outer, size) == 0 && name[size] == '$';
+		no = heap_class(p->session->heap, no)->super_no;
+	}
+	return r;
+}
+
+/* Along entries to the one that holds something else. p->at is at the first. */
+static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_first,
+			struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = p->rule;
+	uint64_t hops = 0;
+	bool found = false, is_key = false, inside = true;
+	int r = is_inside(p, p->nodes[p->at], &inside, err);
+
+	/* A key is a lesser guess than a value: an object may be both. */
+	while (r == HDB_OK && inside && p->at) {
+		const uint32_t entry = p->nodes[p->at];
+		uint32_t next;
+
+		r = rule->value ? holds(p, entry, rule->value, &found, err) : HDB_OK;
+		if (r == HDB_OK && !found && rule->key) {
+			r = holds(p, entry, rule->key, &found, err);
+			is_key = found;
+		}
+		if (r < 0)
+			return r;
+		if (found) {
+			p->at--;
+			fold->index = is_first ? hops : UINT64_MAX;
+			set_kind(p, fold, is_key);
+			if (!rule->key && rule->kind == HEAP_LIST)
+				fold->kind = ANALYSIS_FOLD_INDEX;
+			return rule->key ? heap_path_value(p->session->heap, entry, HEAP_NONE,
+							   rule->key, &fold->key, err) :
+					   HDB_OK;
+		}
+		p->at--;
+		hops++;
+		is_first = is_first && rule->next &&
+			   heap_path_object(p->session->heap, entry, HEAP_NONE, rule->next, &next,
+					    NULL) == HDB_OK &&
+			   next == p->nodes[p->at];
+		r = is_inside(p, p->nodes[p->at], &inside, err);
+		if (hops % 4096 == 0 && r == HDB_OK)
+			r = base_step(p->session->work, hops, err);
+	}
+	return r < 0 ? r : HDB_NOTFOUND;
+}
+
+static int fold_chains(struct place *p, struct analysis_fold *fold, struct hdb_error *err)
+{
+	const struct heap_collection_rule *rule = p->rule;
+	const char *array = rule->array ? rule->array : rule->store;
+	const bool circular = rule->flags & HEAP_CIRCULAR;
+	int r = rule->shape == HEAP_CHAINS || rule->array ? follow(p, array, err) : HDB_NOTFOUND;
+
+	if (r == HDB_OK)
+		return pass(p) ? fold_entries(p, fold, false, err) : HDB_NOTFOUND;
+	if (r == HDB_NOTFOUND && rule->shape != HEAP_CHAINS)
+		r = follow(p, rule->store, err);
+	if (r == HDB_OK && circular)
+		return pass(p) ? fold_entries(p, fold, rule->kind == HEAP_LIST, err) : HDB_NOTFOUND;
+	if (r < 0)
+		return r;
+	/* Perhaps by another field: the last entry, an index. */
+	return fold_entries(p, fold, r == HDB_OK && rule->shape == HEAP_LINKED, err);
+}
+
+/* Looks from the collection at p->ix down to its element. */
+static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (unsigned level = 0; level < LEVELS && r == HDB_OK; level++) {
+		switch (p->rule->shape) {
+		case HEAP_WRAP:
+			if (p->takes == HEAP_TAKES_ALL)
+				p->takes = p->rule->takes;
+			r = follow(p, p->rule->store, err);
+			break;
+		case HEAP_PARTS:
+			r = follow(p, p->rule->store, err);
+			if (r == HDB_OK && !pass(p))
+				r = HDB_NOTFOUND;
+			break;
+		case HEAP_ARRAY:
+		case HEAP_SLOTS:
+		case HEAP_PAIRS:
+			r = follow(p, p->rule->store, err);
+			if (r != HDB_NOTFOUND || p->rule->shape != HEAP_SLOTS)
+				return r == HDB_OK ? fold_array(p, fold, false, err) : r;
+			r = follow(p, p->rule->key, err);
+			return r == HDB_OK ? fold_array(p, fold, true, err) : r;
+		case HEAP_CHAINS:
+		case HEAP_LINKED:
+		case HEAP_TREE:
+			return fold_chains(p, fold, err);
+		default:
+			return HDB_NOTFOUND;
+		}
+		/* A wrapped collection or a part; what a view shows of it is its own. */
+		if (r == HDB_OK)
+			r = enter(p, p->nodes[p->at], err);
+		if (r == HDB_OK && !pass(p))
+			r = HDB_NOTFOUND;
+	}
+	return r < 0 ? r : HDB_NOTFOUND;
+}
+
+int analysis_fold_path(const struct session *session, const uint32_t *nodes, size_t count,
+		       struct base_vec *out, struct hdb_error *err)
+{
+	size_t at = count;
+	int r = HDB_OK;
+
+	while (at > 1 && r >= 0) {
+		struct place p = { .session = session, .nodes = nodes, .at = at - 2 };
+		struct analysis_fold fold = { .outer = at - 1, .index = UINT64_MAX };
+
+		r = enter(&p, nodes[at - 1], err);
+		if (r == HDB_OK)
+			r = fold_one(&p, &fold, err);
+		at--;
+		if (r != HDB_OK)
+			continue;
+		fold.inner = p.at;
+		if (fold.inner + 1 < fold.outer) {
+			r = base_vec_push(out, &fold, sizeof(fold), err);
+			at = p.at + 1;
+		}
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+void analysis_fold_text(const struct session *session, const struct analysis_fold *fold, char *buf,
+			size_t size)
+{
+	char key[512];
+	uint32_t ix;
+
+	heap_basic_text(&fold->key, key, sizeof(key));
+	if (fold->key.type == HPROF_OBJECT && fold->key.bits &&
+	    heap_find(session->heap, fold->key.bits, &ix, NULL) == HDB_OK) {
+		char text[400];
+
+		heap_value_text(session->heap, ix, text, sizeof(text));
+		if (text[0])
+			(void)snprintf(key, sizeof(key), "%s", text);
+	}
+	switch (fold->kind) {
+	case ANALYSIS_FOLD_VALUE:
+		(void)snprintf(buf, size, "[%s]", key);
+		break;
+	case ANALYSIS_FOLD_KEY:
+		(void)snprintf(buf, size, "key [%s]", key);
+		break;
+	case ANALYSIS_FOLD_INDEX:
+		if (fold->index == UINT64_MAX)
+			(void)snprintf(buf, size, "[?]");
+		else
+			(void)snprintf(buf, size, "[%" PRIu64 "]", fold->index);
+		break;
+	default:
+		(void)snprintf(buf, size, "element");
+		break;
+	}
+}

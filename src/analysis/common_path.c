@@ -1,0 +1,170 @@
+/*
+ * analysis/common_path.c - what the shortest paths to many objects have in common.
+ *
+ * The paths are read off the reach tree, from each object upwards until one is met that an earlier
+ * path had: together they are a tree whose nodes are numbered as they are met. Walk after walk
+ * backwards, and each walk upwards, children come before their parents, so that one pass adds up
+ * how many objects hang on each node, and what they retain.
+ */
+#include "analysis/session.h"
+#include "analysis/suspects.h"
+#include "graph/node_map.h"
+
+#include <stdlib.h>
+
+/* More of the paths than this must pass an object for it to be common to them (MAT: 0.8). */
+#define COMMON_NUMERATOR 8u
+#define COMMON_DENOMINATOR 10u
+/* A child with less than this of its parent's retained size ends the way (MAT: 0.7). */
+#define DROP_NUMERATOR 7u
+#define DROP_DENOMINATOR 10u
+/*
+ * Nodes of all paths together: 50 MB, when each object has a long path of its own; the rest is left
+ * out.
+ */
+#define NODES_MAX 1000000u
+/* Common objects that are listed. */
+#define COMMON_MAX 1000u
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 16384u
+
+struct node {
+	uint32_t parent;         /* number; GRAPH_NONE: a root */
+	uint32_t count;          /* objects below, itself included */
+	uint64_t retained_bytes; /* what these retain */
+	uint32_t best;           /* its child with most objects; GRAPH_NONE: a leaf */
+};
+
+struct tree {
+	struct graph_node_map map;
+	struct base_vec nodes; /* struct node, by number */
+	struct base_vec walks; /* uint32_t: where each walk's numbers begin */
+	struct node top;       /* stands above the roots */
+};
+
+static struct node *node_at(struct tree *t, uint32_t number)
+{
+	return number == GRAPH_NONE ? &t->top : base_vec_at(&t->nodes, struct node, number);
+}
+
+/* Adds the path from object ix up; not at all if it is not reachable so. */
+static int add_path(const struct session *session, struct tree *t, bool is_strong, uint32_t ix,
+		    struct hdb_error *err)
+{
+	const uint32_t first = t->map.count;
+	uint64_t retained;
+	uint32_t number, parent, below = GRAPH_NONE;
+	bool reachable;
+	int r = derive_retained(session->derive, ix, &retained, err);
+	int added = HDB_OK;
+
+	for (uint32_t at = ix; r == HDB_OK && at != GRAPH_NONE && added == HDB_OK; at = parent) {
+		const struct node node = { .parent = GRAPH_NONE, .best = GRAPH_NONE };
+
+		r = derive_reach(session->derive, is_strong, at, &reachable, &parent, err);
+		if (r < 0 || !reachable)
+			return r;
+		added = graph_node_map_add(&t->map, at, &number, err);
+		r = added < 0 ? added : HDB_OK;
+		if (added == HDB_OK)
+			r = base_vec_push(&t->nodes, &node, sizeof(node), err);
+		if (r == HDB_OK && below != GRAPH_NONE)
+			node_at(t, below)->parent = number;
+		if (r == HDB_OK && at == ix) {
+			node_at(t, number)->count++;
+			node_at(t, number)->retained_bytes += retained;
+		}
+		below = number;
+		if (r == HDB_OK && t->map.count % STEP_OBJECTS == 0)
+			r = base_step(session->work, t->map.count, err);
+	}
+	return r == HDB_OK ? base_vec_push(&t->walks, &first, sizeof(first), err) : r;
+}
+
+static int add_paths(const struct session *session, struct tree *t, bool is_strong,
+		     const struct base_vec *members, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < members->count && r == HDB_OK && t->map.count < NODES_MAX; i++)
+		r = add_path(session, t, is_strong, *base_vec_at(members, uint32_t, i), err);
+	return r;
+}
+
+/* Adds what hangs on a node to its parent, and keeps the parent's best child. */
+static void add_up(struct tree *t, uint32_t number)
+{
+	const struct node *node = node_at(t, number);
+	struct node *parent = node_at(t, node->parent);
+
+	parent->count += node->count;
+	parent->retained_bytes += node->retained_bytes;
+	if (parent->best == GRAPH_NONE || node->count > node_at(t, parent->best)->count ||
+	    (node->count == node_at(t, parent->best)->count &&
+	     t->map.node[number] < t->map.node[parent->best]))
+		parent->best = number;
+}
+
+static void add_all_up(struct tree *t)
+{
+	size_t end = t->map.count;
+
+	t->top = (struct node){ .best = GRAPH_NONE };
+	for (size_t w = t->walks.count; w-- > 0;) {
+		const uint32_t first = *base_vec_at(&t->walks, uint32_t, w);
+
+		for (size_t i = first; i < end; i++)
+			add_up(t, (uint32_t)i);
+		end = first;
+	}
+}
+
+static int follow(struct tree *t, uint64_t least, struct base_vec *common, uint32_t *point,
+		  struct hdb_error *err)
+{
+	uint32_t number = t->top.best;
+
+	while (number != GRAPH_NONE && *point == HEAP_NONE && common->count < COMMON_MAX) {
+		const struct node *node = node_at(t, number), *child;
+		int r;
+
+		if (node->count <= least)
+			break;
+		r = base_vec_push(common, &t->map.node[number], sizeof(uint32_t), err);
+		if (r < 0)
+			return r;
+		child = node->best == GRAPH_NONE ? NULL : node_at(t, node->best);
+		if (!child || (double)child->retained_bytes * DROP_DENOMINATOR <
+				      (double)node->retained_bytes * DROP_NUMERATOR)
+			*point = t->map.node[number];
+		number = node->best;
+	}
+	return HDB_OK;
+}
+
+int analysis_common_path(const struct session *session, struct analysis_suspect *group,
+			 struct hdb_error *err)
+{
+	const struct base_vec *members = &group->members;
+	struct tree t = { 0 };
+	uint64_t least;
+	int r;
+
+	group->point_ix = HEAP_NONE;
+	base_stage(session->work, "laying paths on one another", 0, "objects");
+	r = add_paths(session, &t, true, members, err);
+	if (r == HDB_OK && !t.map.count)
+		r = add_paths(session, &t, false, members, err);
+	if (r == HDB_OK) {
+		add_all_up(&t);
+		/* Of those whose paths fit; MAT counts the ones without a path, too. */
+		least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
+			(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
+		group->path_count = t.walks.count;
+		r = follow(&t, least, &group->common, &group->point_ix, err);
+	}
+	graph_node_map_release(&t.map);
+	base_vec_release(&t.nodes);
+	base_vec_release(&t.walks);
+	return r;
+}

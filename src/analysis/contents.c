@@ -1,0 +1,470 @@
+/*
+ * analysis/contents.c - hashes of all strings or primitive arrays; see contents.h.
+ *
+ * Two passes over the objects, both on all threads: one counts, so that the array has the right
+ * size, one reads in the order of the heap, which is nearly that of the dump.
+ */
+#include "analysis/contents.h"
+
+#include "base/idmap.h"
+#include "base/sort.h"
+#include "derive/blocks.h"
+#include "heap/values/string_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Bytes of an array that are hashed at a time. */
+#define CHUNK_BYTES (1u << 20)
+/* Bytes of a record that it is sorted by: the hash, then the index. */
+#define KEY_BYTES 20u
+/* Runs of at most so many records are sorted by insertion. */
+#define SHORT_RUN 24u
+
+struct reading {
+	const struct session *session;
+	const struct analysis_contents_options *options;
+	struct analysis_contents *out;
+	struct store_block *references; /* strings */
+	uint64_t room;                  /* records that there is memory for */
+	uint8_t *reachable;             /* of the block that is taken */
+};
+
+static bool counts(const struct reading *s, uint32_t i)
+{
+	return analysis_population_has(s->options->population, s->reachable[i]);
+}
+
+/* ---- counting ---- */
+
+static bool is_wanted(const struct reading *s, const struct heap_block *objects, uint32_t i)
+{
+	const uint32_t no = objects->class_no[i];
+
+	if (s->options->kind != ANALYSIS_ARRAYS)
+		return objects->kind[i] == STORE_INSTANCE &&
+		       heap_string_layout(s->session->heap, no);
+	/* What is a part of a class object is nobody's to share. */
+	return objects->kind[i] == STORE_PRIMITIVE_ARRAY && !objects->embedded[i] &&
+	       (!s->options->is_class || s->options->is_class[no]);
+}
+
+static int count_make(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct reading *s = ctx;
+	const struct heap_block *objects = block->objects;
+
+	(void)err;
+	block->values[0] = 0;
+	for (uint32_t i = 0; i < objects->count; i++)
+		block->values[0] += is_wanted(s, objects, i);
+	return HDB_OK;
+}
+
+static bool is_invented(const struct reading *s, const struct heap_block *objects, uint32_t i)
+{
+	return objects->first_ix + i == HEAP_BOOT_LOADER ||
+	       (objects->kind[i] == STORE_CLASS &&
+		heap_class(s->session->heap, (uint32_t)objects->length[i])->flags &
+			STORE_CLASS_INVENTED);
+}
+
+/* The calling thread alone may ask who is reachable. */
+static int find_reachable(const struct reading *s, uint32_t block_no, struct hdb_error *err)
+{
+	return derive_reachable_block(s->session->derive, block_no, s->reachable, err);
+}
+
+static int count_take(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct reading *s = ctx;
+	const int r = find_reachable(s, block->block_no, err);
+
+	s->room += block->values[0];
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+		if (counts(s, i) && !is_invented(s, block->objects, i))
+			s->out->heap_bytes += block->objects->shallow[i];
+	return r;
+}
+
+/* ---- reading ---- */
+
+int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
+			struct analysis_content *out, struct hdb_error *err)
+{
+	struct hprof_sub sub;
+	XXH3_state_t state;
+	XXH128_hash_t hash;
+	uint64_t seed;
+	int r = offset ? hprof_sub_read(&heap->file, view, offset, heap->source->size, &sub, err) :
+			 HDB_NOTFOUND;
+
+	if (r != HDB_OK)
+		return r;
+	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP)
+		return HDB_NOTFOUND;
+	seed = base_hash_seed() + sub.element_type;
+	if (sub.body_size <= CHUNK_BYTES) {
+		const uint8_t *p = base_view_at(view, sub.body_offset, sub.body_size, err);
+
+		if (!p)
+			return HDB_ETRUNC;
+		hash = XXH3_128bits_withSeed(p, sub.body_size, seed);
+	} else {
+		XXH3_INITSTATE(&state);
+		(void)XXH3_128bits_reset_withSeed(&state, seed);
+		for (uint64_t at = 0; at < sub.body_size; at += CHUNK_BYTES) {
+			const uint64_t left = sub.body_size - at;
+			const uint64_t n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+			const uint8_t *p = base_view_at(view, sub.body_offset + at, n, err);
+
+			if (!p)
+				return HDB_ETRUNC;
+			(void)XXH3_128bits_update(&state, p, n);
+		}
+		hash = XXH3_128bits_digest(&state);
+	}
+	out->low = hash.low64;
+	out->high = hash.high64;
+	return HDB_OK;
+}
+
+/*
+ * What `make` writes for a block: records in bytes[0], and in `values` a bit for each object
+ * without content.
+ */
+struct made {
+	struct reading *s;
+	struct derive_block *block;
+	struct base_view view;
+	struct heap_offsets *groups;
+	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* a bit an object */
+};
+
+static void note_without(struct made *m, uint32_t i)
+{
+	m->without[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
+		       struct hdb_error *err)
+{
+	struct made *m = ctx;
+	struct analysis_content record = {
+		.ix = m->block->objects->first_ix + i,
+		.array_ix = string->array_ix,
+	};
+	struct heap_text_hash hash;
+	int r;
+
+	if (!string->has_chars) {
+		note_without(m, i);
+		return HDB_OK;
+	}
+	if (m->s->options->kind == ANALYSIS_SPANS) {
+		const uint64_t width = string->chars.is_char_array ? 1 : string->chars.unit_bytes;
+
+		record.low = string->array_ix;
+		record.high = string->first_unit * width << 32 | string->chars.count * width;
+		return base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
+	}
+	if (string->chars.count != string->array_units)
+		record.array_ix = HEAP_NONE;
+	r = heap_chars_hash(&m->view, &string->chars, &hash, err);
+	if (r < 0)
+		return r;
+	record.low = hash.low;
+	record.high = hash.high;
+	return base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
+}
+
+static int read_arrays(struct made *m, struct hdb_error *err)
+{
+	const struct heap_block *objects = m->block->objects;
+	uint64_t *offsets = m->block->values;
+	struct heap *heap = m->s->session->heap;
+	int r = heap_read_offsets(heap, m->block->block_no, offsets, err);
+
+	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+		struct analysis_content record = {
+			.ix = objects->first_ix + i,
+			.array_ix = objects->first_ix + i,
+		};
+
+		if (!is_wanted(m->s, objects, i))
+			continue;
+		r = analysis_array_hash(heap, &m->view, offsets[i], &record, err);
+		if (r == HDB_OK) {
+			r = base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
+		} else if (r == HDB_NOTFOUND) {
+			note_without(m, i);
+			r = HDB_OK;
+		}
+	}
+	return r;
+}
+
+static int read_make(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct reading *s = ctx;
+	struct made m = { .s = s, .block = block, .view = { .src = s->session->heap->source } };
+	const struct heap_reader reader = { .view = &m.view, .groups = &m.groups };
+	uint64_t *values = block->values;
+	int r;
+
+	heap_want_ahead(s->session->heap, block->block_no);
+	if (s->options->kind == ANALYSIS_ARRAYS)
+		r = read_arrays(&m, err);
+	else
+		r = heap_string_block(s->session->heap, block->objects,
+				      &s->references[block->block_no], &reader, values,
+				      &block->bytes[1], take_string, &m, err);
+	free(m.groups);
+	memcpy(values, m.without, sizeof(m.without));
+	return r;
+}
+
+/*
+ * Counts an object of the block whose content was looked for, and says whether it is of the
+ * population.
+ */
+static bool count_one(struct reading *s, const struct heap_block *objects, uint32_t i)
+{
+	s->out->unreachable_count += !s->reachable[i];
+	s->out->unreachable_bytes += s->reachable[i] ? 0 : objects->shallow[i];
+	return counts(s, i);
+}
+
+static int read_take(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct reading *s = ctx;
+	const struct analysis_content *made = block->bytes[0].data;
+	struct analysis_content *records = s->out->records.data;
+	int r = find_reachable(s, block->block_no, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+		if (block->values[i >> 6] >> (i & 63) & 1)
+			s->out->without += count_one(s, block->objects, i);
+	for (size_t i = 0; r == HDB_OK && i < block->bytes[0].count; i++) {
+		if (!count_one(s, block->objects, made[i].ix - block->objects->first_ix))
+			continue;
+		if (s->out->count == s->room)
+			return hdb_fail(err, HDB_ECORRUPT, "objects changed while they were read");
+		records[s->out->count++] = made[i];
+	}
+	return r;
+}
+
+/* ---- sorting ---- */
+
+static int compare(const struct analysis_content *a, const struct analysis_content *b)
+{
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	if (a->high != b->high)
+		return a->high < b->high ? -1 : 1;
+	return a->ix < b->ix ? -1 : a->ix > b->ix;
+}
+
+static void sort_short(struct analysis_content *records, uint64_t count)
+{
+	for (uint64_t i = 1; i < count; i++) {
+		const struct analysis_content record = records[i];
+		uint64_t at = i;
+
+		for (; at > 0 && compare(&record, &records[at - 1]) < 0; at--)
+			records[at] = records[at - 1];
+		records[at] = record;
+	}
+}
+
+/* Byte `depth` of the key, the most significant first. */
+static unsigned key_byte(const struct analysis_content *record, unsigned depth)
+{
+	if (depth < 8)
+		return record->low >> (56 - 8 * depth) & 0xff;
+	if (depth < 16)
+		return record->high >> (56 - 8 * (depth - 8)) & 0xff;
+	return record->ix >> (24 - 8 * (depth - 16)) & 0xff;
+}
+
+/*
+ * Moves records to the places of their byte, one after the other; end[] becomes the ends of the
+ * places.
+ */
+static void spread(struct analysis_content *records, uint64_t count, unsigned depth, uint64_t *end)
+{
+	uint64_t next[256], sizes[256] = { 0 }, sum = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		sizes[key_byte(&records[i], depth)]++;
+	for (unsigned b = 0; b < 256; b++) {
+		next[b] = sum;
+		sum += sizes[b];
+		end[b] = sum;
+	}
+	for (unsigned b = 0; b < 256; b++) {
+		while (next[b] < end[b]) {
+			const struct analysis_content record = records[next[b]];
+			const unsigned to = key_byte(&record, depth);
+
+			records[next[b]] = records[next[to]];
+			records[next[to]++] = record;
+		}
+	}
+}
+
+/* Sorts records by hash, then by ix, in place. */
+static void sort(struct analysis_content *records, uint64_t count)
+{
+	/* A byte of the key that is looked at: its places, and the first not yet sorted. */
+	struct level {
+		uint64_t start, end[256];
+		unsigned b;
+	} levels[KEY_BYTES];
+	unsigned depth = 0;
+
+	levels[0].start = 0;
+	levels[0].b = 0;
+	spread(records, count, 0, levels[0].end);
+	for (;;) {
+		struct level *l = &levels[depth];
+		uint64_t from, n;
+
+		if (l->b == 256) {
+			if (depth-- == 0)
+				return;
+			continue;
+		}
+		from = l->b ? l->end[l->b - 1] : 0;
+		n = l->end[l->b] - from;
+		from += l->start;
+		l->b++;
+		if (n <= SHORT_RUN) {
+			sort_short(records + from, n);
+		} else if (depth + 1 < KEY_BYTES) {
+			depth++;
+			levels[depth].start = from;
+			levels[depth].b = 0;
+			spread(records + from, n, depth, levels[depth].end);
+		}
+	}
+}
+
+/* ---- all of it ---- */
+
+static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *err)
+{
+	struct heap *heap = s->session->heap;
+	int r = heap_load_strings(heap, err);
+
+	*threads_max = UINT32_MAX;
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	if (r == HDB_OK && s->options->kind != ANALYSIS_ARRAYS)
+		r = heap_string_blocks(heap, &s->references, threads_max, err);
+	if (r < 0 || !heap->object_count)
+		return r;
+	s->reachable = malloc(STORE_BLOCK_OBJECTS);
+	if (!s->reachable)
+		return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
+	/* Builds what tells them apart, before the stage begins. */
+	return find_reachable(s, 0, err);
+}
+
+int analysis_contents_read(const struct session *session,
+			   const struct analysis_contents_options *options,
+			   struct analysis_contents *out, struct hdb_error *err)
+{
+	struct reading s = { .session = session, .options = options, .out = out };
+	const unsigned threads = session->work->threads;
+	unsigned threads_max;
+	int r;
+
+	*out = (struct analysis_contents){ 0 };
+	r = prepare(&s, &threads_max, err);
+	if (r == HDB_OK)
+		r = derive_each_block(session->derive, "counting objects", true, count_make,
+				      count_take, &s, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &out->records,
+				   (s.room + 1) * sizeof(struct analysis_content), "contents", err);
+	if (r == HDB_OK) {
+		session->work->threads = threads < threads_max ? threads : threads_max;
+		r = derive_each_block(session->derive,
+				      options->kind == ANALYSIS_ARRAYS ? "reading arrays" :
+									 "reading strings",
+				      true, read_make, read_take, &s, err);
+		session->work->threads = threads;
+	}
+	if (r == HDB_OK)
+		sort(out->records.data, out->count);
+	free(s.references);
+	free(s.reachable);
+	return r;
+}
+
+void analysis_contents_release(const struct session *session, struct analysis_contents *contents)
+{
+	base_big_free(session->work, &contents->records);
+}
+
+/* ---- runs ---- */
+
+uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_t from)
+{
+	const struct analysis_content *records = contents->records.data;
+	uint64_t to = from + 1;
+
+	while (to < contents->count && records[to].low == records[from].low &&
+	       records[to].high == records[from].high)
+		to++;
+	return to;
+}
+
+static int bytes_of(const struct session *session, uint32_t ix, uint64_t *bytes,
+		    struct hdb_error *err)
+{
+	struct heap_object object;
+	const int r = heap_object(session->heap, ix, &object, err);
+
+	*bytes = r == HDB_OK ? object.shallow_bytes : 0;
+	return r;
+}
+
+int analysis_copies_measure(const struct session *session, const struct analysis_content *run,
+			    uint64_t count, bool of_arrays, uint32_t *nodes, uint32_t *spare,
+			    struct analysis_copies *out, struct hdb_error *err)
+{
+	uint64_t least = UINT64_MAX, bytes;
+	size_t n = 0;
+	int r = HDB_OK;
+
+	*out = (struct analysis_copies){ 0 };
+	for (uint64_t i = 0; i < count && r == HDB_OK; i++) {
+		if (!of_arrays) {
+			r = bytes_of(session, run[i].ix, &bytes, err);
+			out->total += bytes;
+			out->wasted += i ? bytes : 0;
+		}
+		if (run[i].array_ix != HEAP_NONE)
+			nodes[n++] = run[i].array_ix;
+	}
+	if (!of_arrays)
+		base_sort_nodes(nodes, spare, n);
+	for (size_t i = 0; i < n && r == HDB_OK; i++) {
+		if (i && nodes[i] == nodes[i - 1])
+			continue;
+		r = bytes_of(session, nodes[i], &bytes, err);
+		out->arrays++;
+		out->total += bytes;
+		out->wasted += bytes;
+		least = bytes < least ? bytes : least;
+	}
+	if (out->arrays)
+		out->wasted -= least;
+	return r;
+}

@@ -1,0 +1,156 @@
+/*
+ * analysis/describe.c - objects and references as texts: what an object is, how one holds another.
+ */
+#include "analysis/describe.h"
+
+#include "heap/collections/collections.h"
+#include "heap/values/value_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Elements of an array that are searched for a reference. */
+#define SEARCH_MAX (1u << 20)
+#define SEARCH_CHUNK 2048u
+#define NAME_MAX_BYTES 256
+
+void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
+{
+	heap_basic_text(value, buf, size);
+}
+
+/* Adds how many elements a collection has, if it tells. */
+static void describe_size(const struct session *session, uint32_t ix, char *buf, size_t size)
+{
+	struct heap_collection c;
+
+	if (heap_collection_open(session->heap, ix, &c, NULL) == HDB_OK && c.has_size)
+		(void)snprintf(buf, size, "size=%" PRIu64, c.size);
+}
+
+void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size)
+{
+	heap_value_text(session->heap, ix, buf, size);
+	if (!buf[0])
+		describe_size(session, ix, buf, size);
+}
+
+const char *analysis_strength_name(uint8_t strength)
+{
+	static const char *const names[] = { "strong", "soft", "weak", "phantom", "finalizer" };
+
+	return strength < sizeof(names) / sizeof(names[0]) ? names[strength] : "strong";
+}
+
+/* Appends a name to a list with commas. */
+static void add_name(char *buf, size_t size, const char *before, const char *name)
+{
+	const size_t used = strlen(buf);
+
+	(void)snprintf(buf + used, size - used, "%s%s%s", used ? ", " : "", before, name);
+}
+
+static int add_fields(const struct session *session, struct heap_fields *fields, uint64_t to_id,
+		      const char *before, char *buf, size_t size, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	int r;
+
+	while ((r = heap_fields_next(fields, err)) == HDB_OK) {
+		if (fields->value.type != HPROF_OBJECT || fields->value.bits != to_id)
+			continue;
+		r = heap_text(session->heap, fields->field.name_text, name, sizeof(name), err);
+		if (r < 0)
+			return r;
+		add_name(buf, size, before, name);
+	}
+	return r == HDB_END ? HDB_OK : r;
+}
+
+static int find_element(const struct session *session, uint32_t from, uint64_t length,
+			uint64_t to_id, char *buf, size_t size, struct hdb_error *err)
+{
+	uint64_t bits[SEARCH_CHUNK], done;
+	uint8_t type;
+
+	for (uint64_t at = 0; at < length && at < SEARCH_MAX; at += SEARCH_CHUNK) {
+		const int r = heap_elements(session->heap, from, at, SEARCH_CHUNK, bits, &type,
+					    &done, err);
+
+		if (r < 0)
+			return r;
+		for (uint64_t i = 0; i < done; i++) {
+			if (bits[i] == to_id) {
+				(void)snprintf(buf, size, "[%" PRIu64 "]", at + i);
+				return HDB_OK;
+			}
+		}
+	}
+	(void)snprintf(buf, size, "[?]");
+	return HDB_OK;
+}
+
+static int class_holder(const struct session *session, uint32_t class_no, uint32_t to,
+			uint64_t to_id, char *buf, size_t size, struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(session->heap, class_no);
+	struct heap_fields fields;
+
+	if (class->loader_ix == to)
+		add_name(buf, size, "", "<class loader>");
+	if (class->super_no != STORE_NONE && heap_class(session->heap, class->super_no)->ix == to)
+		add_name(buf, size, "", "<super>");
+	heap_statics_begin(session->heap, class_no, &fields);
+	return add_fields(session, &fields, to_id, "static ", buf, size, err);
+}
+
+int analysis_holder(const struct session *session, uint32_t from, uint32_t to, char *buf,
+		    size_t size, struct hdb_error *err)
+{
+	struct heap_object object;
+	struct heap_fields fields;
+	uint64_t to_id;
+	int r = heap_object(session->heap, from, &object, err);
+
+	buf[0] = '\0';
+	if (r == HDB_OK)
+		r = heap_id(session->heap, to, &to_id, err);
+	if (r < 0)
+		return r;
+	if (object.kind == STORE_CLASS)
+		r = class_holder(session, (uint32_t)object.length, to, to_id, buf, size, err);
+	if (r == HDB_OK && heap_class(session->heap, object.class_no)->ix == to)
+		add_name(buf, size, "", "<class>");
+	if (r == HDB_OK && object.kind == STORE_INSTANCE) {
+		r = heap_fields_begin(session->heap, from, &fields, err);
+		if (r == HDB_OK)
+			r = add_fields(session, &fields, to_id, "", buf, size, err);
+	}
+	if (r == HDB_OK && object.kind == STORE_OBJECT_ARRAY && !buf[0])
+		r = find_element(session, from, object.length, to_id, buf, size, err);
+	/* What no field holds is a thread's local variable (or a loader's class, by MAT's rule). */
+	if (r == HDB_OK && !buf[0])
+		add_name(buf, size, "", object.kind == STORE_INSTANCE ? "<local variable>" : "?");
+	return r;
+}
+
+int analysis_cheap_retained(const struct session *session, uint32_t ix, bool *found,
+			    uint64_t *bytes, const char **from, struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	int r;
+
+	*found = true;
+	*from = "table";
+	if (derive_has(session->derive, STORE_RETAINED))
+		return derive_retained(session->derive, ix, bytes, err);
+	*from = "local";
+	r = derive_retained_local(session->derive, &ix, 1, NULL, &result, err);
+	*bytes = result.retained_bytes;
+	*found = r == HDB_OK;
+	if (r == GRAPH_BUDGET)
+		*from = "not computed: the object holds too much to be found locally; `query "
+			"retained` builds the dominator tree";
+	return r < 0 ? r : HDB_OK;
+}

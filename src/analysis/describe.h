@@ -1,0 +1,38 @@
+/*
+ * analysis/describe.h - texts about objects and references that several queries show.
+ */
+#ifndef ANALYSIS_DESCRIBE_H
+#define ANALYSIS_DESCRIBE_H
+
+#include "analysis/session.h"
+#include "heap/values/values.h"
+
+/*
+ * What an object's value is, for people: a string's text in quotes, a boxed number, a thread's
+ * name, an enum constant, the class that a class object stands for. "" if it has none that can be
+ * told.
+ */
+void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size);
+
+/* A value as text: "12", "true", "'a'", "null", "0x7f00...". Types as in HPROF. */
+void analysis_value_text(const struct heap_value *value, char *buf, size_t size);
+
+/*
+ * How `from` holds `to`: the names of its fields with commas between, "[3]", "<class>", "<super>",
+ * "<class loader>", "static NAME", "<local variable>". Long arrays are searched so far only, then
+ * "[?]".
+ */
+int analysis_holder(const struct session *session, uint32_t from, uint32_t to, char *buf,
+		    size_t size, struct hdb_error *err);
+
+/* "strong", "soft", "weak", "phantom", "finalizer"; static. */
+const char *analysis_strength_name(uint8_t strength);
+
+/*
+ * Retained size from the table, or found locally within the usual limits; *found false if neither
+ * does. Builds no dominators.
+ */
+int analysis_cheap_retained(const struct session *session, uint32_t ix, bool *found,
+			    uint64_t *bytes, const char **from, struct hdb_error *err);
+
+#endif

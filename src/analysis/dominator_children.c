@@ -1,0 +1,89 @@
+/*
+ * analysis/dominator_children.c - the children of a node of the dominator tree.
+ */
+#include "analysis/dominator_children.h"
+
+#include <stdlib.h>
+
+int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *count,
+			 struct hdb_error *err)
+{
+	return store_lists_begin(&level->others, ix, count, err);
+}
+
+static int is_hidden(const struct session *session, struct analysis_level *level, uint32_t ix,
+		     bool *hidden, struct hdb_error *err)
+{
+	uint64_t count = 0;
+	bool is_real;
+	int r = heap_is_real(session->heap, ix, &is_real, err);
+
+	*hidden = r == HDB_OK && !is_real;
+	if (*hidden && !level->hides_invented) {
+		r = analysis_level_count(level, ix, &count, err);
+		*hidden = count == 0;
+	}
+	return r;
+}
+
+/* Takes an object off the length if it is a child of `parent` that is hidden. */
+static int uncount(const struct session *session, struct analysis_level *level, uint32_t parent,
+		   uint32_t ix, struct hdb_error *err)
+{
+	uint32_t dominator;
+	bool hidden = false;
+	int r = derive_dominator(session->derive, ix, &dominator, err);
+
+	if (r == HDB_OK && dominator == parent && dominator != ix)
+		r = is_hidden(session, level, ix, &hidden, err);
+	if (r == HDB_OK && hidden && level->length)
+		level->length--;
+	return r;
+}
+
+int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_invented,
+			 struct analysis_level *out, struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	int r = heap_load_classes(heap, err);
+
+	*out = (struct analysis_level){ .hides_invented = hides_invented };
+	if (r == HDB_OK)
+		r = derive_children(session->derive, &out->children, err);
+	if (r == HDB_OK)
+		r = derive_children(session->derive, &out->others, err);
+	if (r == HDB_OK)
+		r = store_lists_begin(&out->children, ix == HEAP_NONE ? heap->object_count : ix,
+				      &out->length, err);
+	if (r == HDB_OK && heap->object_count)
+		r = uncount(session, out, ix, HEAP_BOOT_LOADER, err);
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++)
+		if (heap_class(heap, no)->flags & STORE_CLASS_INVENTED)
+			r = uncount(session, out, ix, heap_class(heap, no)->ix, err);
+	return r;
+}
+
+int analysis_level_next(const struct session *session, struct analysis_level *level, uint32_t *ix,
+			struct hdb_error *err)
+{
+	bool hidden = true;
+
+	while (hidden) {
+		int r;
+
+		if (level->at == level->batch_count) {
+			level->at = 0;
+			r = store_lists_next(&level->children, &level->batch, &level->batch_count,
+					     err);
+			if (r < 0)
+				return r;
+			if (!level->batch_count)
+				return HDB_END;
+		}
+		*ix = level->batch[level->at++];
+		r = is_hidden(session, level, *ix, &hidden, err);
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}

@@ -1,0 +1,65 @@
+/*
+ * analysis/edges.c - every entry of a table of lists, once.
+ */
+#include "analysis/edges.h"
+
+#include "heap/heap_database.h"
+
+#include <stdlib.h>
+
+static int each_big(struct store_lists *lists, uint32_t ix, analysis_take_edges take, void *ctx,
+		    struct hdb_error *err)
+{
+	const uint32_t *batch;
+	size_t count = 0;
+	int r = store_lists_begin(lists, ix, NULL, err);
+
+	do {
+		if (r == HDB_OK)
+			r = store_lists_next(lists, &batch, &count, err);
+		if (r == HDB_OK && count)
+			r = take(ctx, ix, batch, count, err);
+	} while (r == HDB_OK && count);
+	return r;
+}
+
+int analysis_each_edge(const struct session *session, const struct store_lists *lists,
+		       uint64_t list_count, analysis_take_edges take, void *ctx,
+		       struct hdb_error *err)
+{
+	/* Two readers: reading a big list moves the one that reads it. */
+	struct store_lists whole = *lists, big = *lists;
+	uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
+	struct base_vec entries = { 0 };
+	int r = lengths ? HDB_OK :
+			  hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8);
+
+	for (uint64_t first = 0; first < list_count && r == HDB_OK; first += STORE_BLOCK_OBJECTS) {
+		const uint64_t left = list_count - first;
+		const uint32_t *at;
+		uint32_t count = 0;
+
+		entries.count = 0;
+		r = store_lists_block(&whole, (uint32_t)first, lengths, &entries, &count, err);
+		if (r == HDB_OK &&
+		    count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
+			r = heap_damaged(session->heap, lists->table, first, "impossible size",
+					 err);
+		at = entries.data;
+		for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+			const uint32_t ix = (uint32_t)first + i;
+
+			if (lengths[i] & STORE_LIST_IS_BIG) {
+				r = each_big(&big, ix, take, ctx, err);
+			} else if (lengths[i]) {
+				r = take(ctx, ix, at, lengths[i], err);
+				at += lengths[i];
+			}
+		}
+		if (r == HDB_OK)
+			r = base_step(session->work, first, err);
+	}
+	base_vec_release(&entries);
+	free(lengths);
+	return r;
+}

@@ -1,0 +1,21 @@
+/*
+ * analysis/edges.h - every entry of a table of lists, once.
+ */
+#ifndef ANALYSIS_EDGES_H
+#define ANALYSIS_EDGES_H
+
+#include "analysis/session.h"
+
+/* Takes entries of the list of ix; big lists come in parts. */
+typedef int (*analysis_take_edges)(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
+				   struct hdb_error *err);
+
+/*
+ * Reads the lists 0 to list_count - 1 in order. `lists` is a fresh reader of the table. Looks at
+ * the cancel flag.
+ */
+int analysis_each_edge(const struct session *session, const struct store_lists *lists,
+		       uint64_t list_count, analysis_take_edges take, void *ctx,
+		       struct hdb_error *err);
+
+#endif

@@ -1,0 +1,434 @@
+/*
+ * analysis/exclude.c - references that shall not count, by the strength of a reference object or by
+ * field.
+ */
+#include "analysis/exclude.h"
+
+#include "analysis/targets.h"
+#include "base/bytes.h"
+#include "heap/heap_database.h"
+#include "heap/known.h"
+#include "heap/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Reference fields of an instance that are compared with the excluded ones; HotSpot's limit is far
+ * above, but what has more is data, and then an edge more is cut, never one less. */
+#define OTHERS_MAX 1024
+/* References up to this many are told apart by their order, without a look-up. */
+#define FEW 16u
+
+void analysis_excludes_release(struct analysis_excludes *excludes)
+{
+	free(excludes->from_class);
+	free(excludes->first_place);
+	free(excludes->has_other_edges);
+	base_vec_release(&excludes->places);
+	excludes->from_class = NULL;
+	excludes->first_place = NULL;
+	excludes->has_other_edges = NULL;
+}
+
+static int add_field(const struct session *session, struct analysis_excludes *s, const char *text,
+		     size_t size, struct hdb_error *err)
+{
+	const char *colon = memchr(text, ':', size);
+	char name[NAME_MAX_BYTES];
+	uint32_t *classes;
+	size_t count, class_size = colon ? (size_t)(colon - text) : 0;
+	int r;
+
+	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
+		return hdb_fail(err, HDB_EUSAGE,
+				"--exclude: \"%.*s\" is none of weak, soft, phantom, "
+				"finalizer, none, CLASS:FIELD",
+				(int)size, text);
+	memcpy(name, text, class_size);
+	name[class_size] = '\0';
+	r = analysis_classes(session, name, false, &classes, &count, err);
+	if (r != HDB_OK)
+		return r;
+	if (count > ANALYSIS_EXCLUDES_MAX - s->field_count) {
+		free(classes);
+		return hdb_fail(err, HDB_ELIMIT,
+				"--exclude: more than %d classes; name their "
+				"superclass",
+				ANALYSIS_EXCLUDES_MAX);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct analysis_excluded_field *field = &s->fields[s->field_count++];
+
+		field->class_no = classes[i];
+		memcpy(field->name, colon + 1, size - class_size - 1);
+		field->name[size - class_size - 1] = '\0';
+	}
+	free(classes);
+	return HDB_OK;
+}
+
+int analysis_excludes_parse(const struct session *session, const char *text,
+			    struct analysis_excludes *out, struct hdb_error *err)
+{
+	static const char *const names[] = { "", "soft", "weak", "phantom", "finalizer" };
+
+	*out = (struct analysis_excludes){ .text = text };
+	for (const char *p = text; *p;) {
+		const size_t size = strcspn(p, ",");
+		bool known = size == 4 && strncmp(p, "none", 4) == 0;
+
+		for (unsigned k = STORE_SOFT; k <= STORE_FINALIZER; k++) {
+			if (strlen(names[k]) == size && strncmp(p, names[k], size) == 0)
+				known = out->strengths[k] = true;
+		}
+		if (!known) {
+			const int r = add_field(session, out, p, size, err);
+
+			if (r != HDB_OK)
+				return r;
+		}
+		p += size + (p[size] == ',');
+	}
+	return HDB_OK;
+}
+
+/* Whether every field by which `from` holds `to` is excluded by name. */
+static int is_field_excluded(const struct session *session, const struct analysis_excludes *s,
+			     uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	struct heap_fields fields;
+	char name[NAME_MAX_BYTES];
+	uint64_t to_id;
+	bool any = false;
+	int r = heap_object(session->heap, from, &object, err);
+
+	*out = false;
+	if (r < 0 || object.kind != STORE_INSTANCE ||
+	    heap_class(session->heap, object.class_no)->ix == to)
+		return r;
+	r = heap_id(session->heap, to, &to_id, err);
+	if (r == HDB_OK)
+		r = heap_fields_begin(session->heap, from, &fields, err);
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		bool is_excluded = false;
+
+		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
+			continue;
+		any = true;
+		r = heap_text(session->heap, fields.field.name_text, name, sizeof(name), err);
+		for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
+			if (strcmp(s->fields[i].name, name) == 0 &&
+			    heap_is_subclass(session->heap, object.class_no, s->fields[i].class_no))
+				is_excluded = true;
+		if (!is_excluded)
+			return r;
+	}
+	*out = any;
+	return r < 0 ? r : HDB_OK;
+}
+
+int analysis_is_excluded(const struct session *session, const struct analysis_excludes *excludes,
+			 uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
+{
+	uint8_t strength;
+	int r = heap_strength(session->heap, from, to, &strength, err);
+
+	*out = r == HDB_OK && strength != STORE_STRONG && excludes->strengths[strength];
+	if (r == HDB_OK && !*out && excludes->field_count)
+		r = is_field_excluded(session, excludes, from, to, out, err);
+	return r;
+}
+
+/* ---- for walks over the whole heap ---- */
+
+/* Whether a field is among those that are excluded of instances of a class. */
+static int is_named(const struct session *session, const struct analysis_excludes *s,
+		    uint32_t class_no, const struct store_field *field, bool *out,
+		    struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	const int r = heap_text(session->heap, field->name_text, name, sizeof(name), err);
+
+	*out = false;
+	for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
+		if (strcmp(s->fields[i].name, name) == 0 &&
+		    heap_is_subclass(session->heap, class_no, s->fields[i].class_no))
+			*out = true;
+	return r;
+}
+
+/* Notes where instances of a class keep references: its own fields, then each superclass's. */
+static int note_places(const struct session *session, struct analysis_excludes *s,
+		       uint32_t class_no, struct hdb_error *err)
+{
+	const uint32_t n = session->heap->class_count;
+	uint64_t at = 0;
+	int r = HDB_OK;
+
+	for (uint32_t no = class_no, steps = 0; no != STORE_NONE && steps < n && r == HDB_OK;
+	     steps++) {
+		const struct store_class *class = heap_class(session->heap, no);
+
+		for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
+			struct analysis_place place = { .at = (uint32_t)at };
+			struct store_field field;
+
+			r = heap_field(session->heap, class->first_field + i, &field, err);
+			if (r == HDB_OK && field.type == HPROF_OBJECT && at < UINT32_MAX) {
+				r = is_named(session, s, class_no, &field, &place.is_excluded, err);
+				if (r == HDB_OK)
+					r = base_vec_push(&s->places, &place, sizeof(place), err);
+			}
+			at += r == HDB_OK ? hprof_type_size(field.type, session->heap->id_size) : 0;
+		}
+		no = class->super_no;
+	}
+	return r;
+}
+
+/* Takes one entry out. */
+static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t e = 0; e < *count; e++)
+		if (edges[e] != to)
+			edges[kept++] = edges[e];
+	*count = kept;
+}
+
+/* Leaves out the referent, if its strength is excluded and nothing else holds it. */
+static int drop_weak(const struct session *session, const struct analysis_excludes *s,
+		     uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t e = 0; e < *count; e++) {
+		uint8_t strength;
+		const int r = heap_strength(session->heap, from, edges[e], &strength, err);
+
+		if (r < 0)
+			return r;
+		if (strength == STORE_STRONG || !s->strengths[strength])
+			edges[kept++] = edges[e];
+	}
+	*count = kept;
+	return HDB_OK;
+}
+
+/* What the fields of an instance refer to. */
+struct held {
+	uint64_t excluded[ANALYSIS_EXCLUDES_MAX], others[OTHERS_MAX];
+	uint32_t excluded_count, other_count;
+};
+
+static int read_held(const struct session *session, const struct analysis_excludes *s,
+		     uint32_t from, uint32_t class_no, struct held *out, struct hdb_error *err)
+{
+	struct heap_instance instance;
+	int r = heap_instance_open(session->heap, from, &instance, err);
+
+	out->excluded_count = out->other_count = 0;
+	for (uint32_t p = s->first_place[class_no]; r == HDB_OK && p < s->first_place[class_no + 1];
+	     p++) {
+		const struct analysis_place *place =
+			base_vec_at(&s->places, struct analysis_place, p);
+		const unsigned size = session->heap->id_size;
+		const uint8_t *at;
+		uint64_t id;
+
+		if ((uint64_t)place->at + size > instance.body_size)
+			break; /* a short instance: the import has told */
+		at = base_view_at(&session->heap->view, instance.body_offset + place->at, size,
+				  err);
+		if (!at)
+			return HDB_ETRUNC;
+		id = be_id(at, size);
+		if (id && place->is_excluded && out->excluded_count < ANALYSIS_EXCLUDES_MAX)
+			out->excluded[out->excluded_count++] = id;
+		else if (id && !place->is_excluded && out->other_count < OTHERS_MAX)
+			out->others[out->other_count++] = id;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+struct target {
+	uint64_t id;
+	bool is_held; /* by a field that is not excluded */
+};
+
+/* Adds an ID to those in ascending order, once. */
+static unsigned add_target(struct target *targets, unsigned count, uint64_t id, bool is_held)
+{
+	unsigned i = count;
+
+	while (i && targets[i - 1].id > id)
+		i--;
+	if (i && targets[i - 1].id == id) {
+		targets[i - 1].is_held = targets[i - 1].is_held || is_held;
+		return count;
+	}
+	memmove(&targets[i + 1], &targets[i], (count - i) * sizeof(*targets));
+	targets[i] = (struct target){ id, is_held };
+	return count + 1;
+}
+
+/*
+ * The same without looking IDs up. Indices are in the order of IDs, so where all that the fields
+ * refer to is among the edges, the k-th of one is the k-th of the other. False: they do not match,
+ * and nothing was done.
+ */
+static bool drop_in_order(const struct analysis_excludes *s, uint32_t class_no,
+			  const struct held *held, uint32_t *edges, uint32_t *count)
+{
+	const struct store_class *class = heap_class(s->session->heap, class_no);
+	struct target targets[FEW + 1];
+	uint32_t kept = *count && edges[0] == class->ix;
+	const uint32_t first = kept;
+	unsigned n = 0;
+
+	if (s->has_other_edges[class_no] || held->excluded_count + held->other_count > FEW)
+		return false;
+	for (uint32_t i = 0; i < held->other_count; i++)
+		n = add_target(targets, n, held->others[i], true);
+	for (uint32_t i = 0; i < held->excluded_count; i++)
+		n = add_target(targets, n, held->excluded[i], false);
+	if (n != *count - first)
+		return false;
+	for (unsigned k = 0; k < n; k++)
+		if ((k && edges[first + k] <= edges[first + k - 1]) ||
+		    edges[first + k] == class->ix)
+			return false;
+	for (unsigned k = 0; k < n; k++)
+		if (targets[k].is_held)
+			edges[kept++] = edges[first + k];
+	*count = kept;
+	return true;
+}
+
+/* Leaves out what only excluded fields hold: one look at the object's fields. */
+static int drop_fields(const struct session *session, const struct analysis_excludes *s,
+		       uint32_t from, uint32_t class_no, uint32_t *edges, uint32_t *count,
+		       struct hdb_error *err)
+{
+	struct held held;
+	uint32_t to;
+	int r = read_held(session, s, from, class_no, &held, err);
+
+	if (r < 0 || !held.excluded_count || drop_in_order(s, class_no, &held, edges, count))
+		return r;
+	for (uint32_t i = 0; r == HDB_OK && i < held.excluded_count; i++) {
+		bool is_held = false;
+		int found;
+
+		for (uint32_t o = 0; o < held.other_count; o++)
+			is_held = is_held || held.others[o] == held.excluded[i];
+		if (is_held)
+			continue;
+		found = heap_find(session->heap, held.excluded[i], &to, err);
+		if (found == HDB_OK && to != heap_class(session->heap, class_no)->ix)
+			drop(edges, count, to);
+		r = found < 0 ? found : r;
+	}
+	return r;
+}
+
+static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
+{
+	const struct analysis_excludes *s = ctx;
+	const struct session *session = s->session;
+	struct heap_object object;
+	int r = heap_object(session->heap, from, &object, err);
+
+	if (r == HDB_OK && heap_class(session->heap, object.class_no)->strength)
+		r = drop_weak(session, s, from, edges, count, err);
+	if (r == HDB_OK && s->field_count)
+		r = drop_fields(session, s, from, object.class_no, edges, count, err);
+	return r;
+}
+
+/*
+ * Notes the classes whose instances may have edges that no field has (threads their locals, loaders
+ * their classes), or fields whose targets are no edges: then all of them.
+ */
+static int note_other_edges(const struct session *session, struct analysis_excludes *s,
+			    struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	const bool is_any = heap_meta_number(heap, "references.dangling", 1) != 0;
+	const uint64_t threads = heap_thread_count(heap);
+	struct heap_object object;
+	int r = HDB_OK;
+
+	memset(s->has_other_edges, is_any, heap->class_count);
+	for (uint64_t no = 0; no < threads && r == HDB_OK && !is_any; no++) {
+		struct store_thread thread;
+
+		r = heap_thread(heap, no, &thread, err);
+		if (r == HDB_OK && thread.ix != STORE_NONE)
+			r = heap_object(heap, thread.ix, &object, err);
+		if (r == HDB_OK && thread.ix != STORE_NONE)
+			s->has_other_edges[object.class_no] = 1;
+	}
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK && !is_any; no++) {
+		r = heap_object(heap, heap_class(heap, no)->loader_ix, &object, err);
+		if (r == HDB_OK)
+			s->has_other_edges[object.class_no] = 1;
+	}
+	return r;
+}
+
+int analysis_excludes_filter(const struct session *session, struct analysis_excludes *excludes,
+			     struct derive_filter *out, struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	int r = heap_load_classes(heap, err);
+
+	if (r < 0)
+		return r;
+	analysis_excludes_release(excludes);
+	excludes->session = session;
+	excludes->from_class = calloc((size_t)heap->class_count + 1, 1);
+	excludes->first_place = calloc((size_t)heap->class_count + 1, sizeof(uint32_t));
+	excludes->has_other_edges = calloc((size_t)heap->class_count + 1, 1);
+	if (!excludes->from_class || !excludes->first_place || !excludes->has_other_edges)
+		return hdb_fail_memory(err, "classes", heap->class_count);
+	r = note_other_edges(session, excludes, err);
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		const uint8_t strength = heap_class(heap, no)->strength;
+		uint8_t *is_from = &excludes->from_class[no];
+
+		*is_from = strength && strength <= STORE_FINALIZER && excludes->strengths[strength];
+		for (size_t i = 0; i < excludes->field_count && !*is_from; i++)
+			*is_from = heap_is_subclass(heap, no, excludes->fields[i].class_no);
+		if (*is_from && excludes->field_count)
+			r = note_places(session, excludes, no, err);
+		excludes->first_place[no + 1] = (uint32_t)excludes->places.count;
+	}
+	*out = (struct derive_filter){
+		.from_class = excludes->from_class,
+		.keep = keep,
+		.ctx = excludes,
+	};
+	return r;
+}
+
+static bool has_strengths(const struct analysis_excludes *excludes, bool value)
+{
+	for (unsigned k = STORE_SOFT; k <= STORE_FINALIZER; k++)
+		if (excludes->strengths[k] != value)
+			return false;
+	return excludes->field_count == 0;
+}
+
+bool analysis_excludes_is_weak(const struct analysis_excludes *excludes)
+{
+	return has_strengths(excludes, true);
+}
+
+bool analysis_excludes_is_none(const struct analysis_excludes *excludes)
+{
+	return has_strengths(excludes, false);
+}

@@ -1,0 +1,285 @@
+/*
+ * analysis/garbage.c - the forest of the unreachable; see garbage.h.
+ *
+ * Tops of rings: search from whatever is left, in order, noting where each search began. An object
+ * that a later start reaches is no top, so the starts are gone through again, the last first, and
+ * those not reached by then are the tops: of two objects that are each other's only way in, both
+ * are reached from the last start that reaches one.
+ */
+#include "analysis/garbage.h"
+
+#include "analysis/edges.h"
+
+#include <stdlib.h>
+
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 65536
+
+/* How far an object has come. */
+enum { FRESH, HELD, LEFT, AGAIN, COUNTED };
+
+struct garbage {
+	const struct session *session;
+	/* uint32_t an object: number among the unreachable + 1; 0: reachable */
+	struct base_big numbers;
+	struct base_big ixs;    /* uint32_t each */
+	struct base_big bytes;  /* uint64_t each: shallow size */
+	struct base_big first;  /* uint64_t each, and one more: its edges in `target` */
+	struct base_big target; /* uint32_t */
+	struct base_big state;  /* uint8_t each */
+	struct base_big stack;  /* uint32_t each */
+	struct base_vec starts; /* uint32_t */
+	uint64_t count;
+	bool is_filling; /* edges are written; else counted */
+	uint64_t seen;
+};
+
+/* ---- the graph ---- */
+
+/* What the dump lacks is no garbage. */
+static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i == HEAP_BOOT_LOADER ||
+	       (block->kind[i] == STORE_CLASS &&
+		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+static void put_edge(struct garbage *g, uint32_t from, uint32_t to)
+{
+	const uint32_t *numbers = g->numbers.data;
+	uint64_t *first = g->first.data;
+	uint32_t *target = g->target.data;
+
+	if (!numbers[from] || !numbers[to] || from == to)
+		return;
+	/* While filling, first[n + 1] is where the next edge of n goes. */
+	if (g->is_filling)
+		target[first[numbers[from]]++] = numbers[to] - 1;
+	else
+		first[numbers[from]]++;
+}
+
+static int take_edges(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
+		      struct hdb_error *err)
+{
+	struct garbage *g = ctx;
+
+	(void)err;
+	if (((const uint32_t *)g->numbers.data)[ix])
+		for (size_t i = 0; i < count; i++)
+			put_edge(g, ix, entries[i]);
+	return HDB_OK;
+}
+
+/* All edges once, those to classes included: counts them, or writes them. */
+static int each_edge(struct garbage *g, struct hdb_error *err)
+{
+	struct heap *heap = g->session->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	struct store_lists lists;
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	heap_references(heap, &lists);
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			put_edge(g, block->first_ix + i, heap_class(heap, block->class_no[i])->ix);
+	}
+	free(block);
+	return r == HDB_OK ? analysis_each_edge(g->session, &lists, heap->object_count, take_edges,
+						g, err) :
+			     r;
+}
+
+static int pass(struct garbage *g, struct hdb_error *err)
+{
+	struct heap *heap = g->session->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	uint32_t *numbers = g->numbers.data, *ixs = g->ixs.data;
+	uint64_t *bytes = g->bytes.data;
+	uint64_t count = 0;
+	int r = block && reachable ? HDB_OK :
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = heap_read_block(heap, b, block, err);
+		if (r == HDB_OK)
+			r = derive_reachable_block(g->session->derive, b, reachable, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			if (reachable[i] || is_invented(heap, block, i))
+				continue;
+			if (ixs) {
+				ixs[count] = block->first_ix + i;
+				bytes[count] = block->shallow[i];
+			}
+			numbers[block->first_ix + i] = (uint32_t)++count;
+		}
+	}
+	g->count = count;
+	free(block);
+	free(reachable);
+	return r;
+}
+
+static int load(struct garbage *g, struct hdb_error *err)
+{
+	struct base_work *work = g->session->work;
+	uint64_t *first, sum = 0;
+	int r = base_big_alloc(work, &g->numbers, (uint64_t)g->session->heap->object_count * 4 + 4,
+			       "unreachable objects", err);
+
+	if (r == HDB_OK)
+		r = pass(g, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(work, &g->ixs, g->count * 4 + 4, "unreachable objects", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(work, &g->bytes, g->count * 8 + 8, "unreachable objects", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(work, &g->first, g->count * 8 + 16, "unreachable objects", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(work, &g->state, g->count + 1, "unreachable objects", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(work, &g->stack, g->count * 4 + 4, "unreachable objects", err);
+	if (r == HDB_OK)
+		r = pass(g, err);
+	base_stage(work, "reading garbage", g->session->heap->object_count, "objects");
+	if (r == HDB_OK)
+		r = each_edge(g, err);
+	if (r < 0)
+		return r;
+	/*
+	 * first[n + 1] is the number of n's edges; it becomes their start, and by filling their
+	 * end.
+	 */
+	first = g->first.data;
+	for (uint64_t n = 1; n <= g->count; n++) {
+		const uint64_t edges = first[n];
+
+		first[n] = sum;
+		sum += edges;
+	}
+	r = base_big_alloc(work, &g->target, sum * 4 + 4, "references of garbage", err);
+	g->is_filling = true;
+	return r == HDB_OK ? each_edge(g, err) : r;
+}
+
+/* ---- searching ---- */
+
+/* Moves all that `from` leads to from state `old` to `new`; adds it up if `top` is not NULL. */
+static int search(struct garbage *g, uint32_t from, uint8_t old, uint8_t new,
+		  struct analysis_garbage_top *top, struct hdb_error *err)
+{
+	const uint64_t *first = g->first.data, *bytes = g->bytes.data;
+	const uint32_t *target = g->target.data;
+	uint32_t *stack = g->stack.data;
+	uint8_t *state = g->state.data;
+	uint32_t depth = 0;
+
+	if (state[from] != old)
+		return HDB_OK;
+	state[from] = new;
+	stack[depth++] = from;
+	while (depth) {
+		const uint32_t n = stack[--depth];
+
+		if (top) {
+			top->count++;
+			top->bytes += bytes[n];
+		}
+		for (uint64_t e = first[n]; e < first[n + 1ull]; e++) {
+			if (state[target[e]] != old)
+				continue;
+			state[target[e]] = new;
+			stack[depth++] = target[e];
+		}
+		if (++g->seen % STEP_OBJECTS == 0) {
+			const int r = base_step(g->session->work, g->seen / 3, err);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return HDB_OK;
+}
+
+/* Marks the tops in `is_top`. */
+static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
+{
+	const uint64_t *first = g->first.data;
+	const uint32_t *target = g->target.data;
+	const uint8_t *state = g->state.data;
+	int r = HDB_OK;
+
+	/* First all are tops, then those that something refers to are not. */
+	for (uint32_t n = 0; n < g->count; n++)
+		is_top[n] = 1;
+	for (uint64_t e = 0; e < first[g->count]; e++)
+		is_top[target[e]] = 0;
+	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++)
+		if (is_top[n])
+			r = search(g, n, FRESH, HELD, NULL, err);
+	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++) {
+		if (state[n] != FRESH)
+			continue;
+		r = base_vec_push(&g->starts, &n, sizeof(n), err);
+		if (r == HDB_OK)
+			r = search(g, n, FRESH, LEFT, NULL, err);
+	}
+	for (size_t i = g->starts.count; i-- > 0 && r == HDB_OK;) {
+		const uint32_t n = *base_vec_at(&g->starts, uint32_t, i);
+
+		is_top[n] = state[n] == LEFT;
+		r = search(g, n, LEFT, AGAIN, NULL, err);
+	}
+	return r;
+}
+
+static int count_tops(struct garbage *g, const uint8_t *is_top, struct base_vec *tops,
+		      struct hdb_error *err)
+{
+	const uint32_t *ixs = g->ixs.data;
+	uint8_t *state = g->state.data;
+	int r = HDB_OK;
+
+	for (uint64_t n = 0; n < g->count; n++)
+		state[n] = FRESH;
+	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++) {
+		struct analysis_garbage_top top = { .ix = ixs[n] };
+
+		if (!is_top[n])
+			continue;
+		r = search(g, n, FRESH, COUNTED, &top, err);
+		if (r == HDB_OK)
+			r = base_vec_push(tops, &top, sizeof(top), err);
+	}
+	return r;
+}
+
+int analysis_garbage_tops(const struct session *session, struct base_vec *tops,
+			  struct hdb_error *err)
+{
+	struct garbage g = { .session = session };
+	struct base_big is_top = { 0 };
+	int r = heap_load_classes(session->heap, err);
+
+	if (r == HDB_OK)
+		r = load(&g, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &is_top, g.count + 1, "unreachable objects", err);
+	base_stage(session->work, "sorting garbage", g.count, "objects");
+	if (r == HDB_OK)
+		r = find_tops(&g, is_top.data, err);
+	if (r == HDB_OK)
+		r = count_tops(&g, is_top.data, tops, err);
+	base_big_free(session->work, &g.numbers);
+	base_big_free(session->work, &g.ixs);
+	base_big_free(session->work, &g.bytes);
+	base_big_free(session->work, &g.first);
+	base_big_free(session->work, &g.target);
+	base_big_free(session->work, &g.state);
+	base_big_free(session->work, &g.stack);
+	base_big_free(session->work, &is_top);
+	base_vec_release(&g.starts);
+	return r;
+}

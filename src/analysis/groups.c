@@ -1,0 +1,383 @@
+/*
+ * analysis/groups.c - objects counted by class, superclass, package or loader.
+ */
+#include "analysis/groups.h"
+
+#include "base/glob.h"
+#include "derive/class_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks of objects between two looks at the cancel flag. */
+#define STEP_BLOCKS 16
+
+void analysis_groups_release(struct analysis_groups *groups)
+{
+	free(groups->totals);
+	*groups = (struct analysis_groups){ 0 };
+}
+
+static void add(struct derive_total *to, const struct derive_total *from)
+{
+	to->count += from->count;
+	to->shallow_bytes += from->shallow_bytes;
+	to->unreachable_count += from->unreachable_count;
+	to->unreachable_bytes += from->unreachable_bytes;
+	to->retained_bytes += from->retained_bytes;
+}
+
+/* Drops groups without objects. */
+static void drop_empty(struct analysis_groups *groups)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->totals[i].count || groups->totals[i].unreachable_count)
+			groups->totals[kept++] = groups->totals[i];
+	groups->count = kept;
+}
+
+int analysis_load_groups(const struct session *session, enum derive_group by,
+			 struct analysis_groups *out, struct hdb_error *err)
+{
+	int r;
+
+	*out = (struct analysis_groups){ .by = by };
+	r = heap_load_classes(session->heap, err);
+	if (r == HDB_OK)
+		r = derive_totals(session->derive, by, &out->totals, &out->count, err);
+	if (r == HDB_OK)
+		drop_empty(out);
+	return r;
+}
+
+/* ---- one pass over all objects ---- */
+
+static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i == HEAP_BOOT_LOADER ||
+	       (block->kind[i] == STORE_CLASS &&
+		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+static void count_block(const struct heap *heap, const struct heap_block *block,
+			const uint8_t *reachable, struct derive_total *by_class)
+{
+	for (uint32_t i = 0; i < block->count; i++) {
+		struct derive_total *total = &by_class[block->class_no[i]];
+
+		if (is_invented(heap, block, i))
+			continue;
+		if (reachable[i]) {
+			total->count++;
+			total->shallow_bytes += block->shallow[i];
+		} else {
+			total->unreachable_count++;
+			total->unreachable_bytes += block->shallow[i];
+		}
+	}
+}
+
+/* Adds objects that the import has counted to the totals of their class. */
+static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct derive_total *total = (struct derive_total *)ctx + count->class_no;
+
+	(void)err;
+	if (count->is_invented)
+		return HDB_OK;
+	total->count += count->count;
+	total->shallow_bytes += count->shallow_bytes;
+	return HDB_OK;
+}
+
+/* Fills by_class, one a class, by looking at all objects. */
+static int count_objects(const struct session *session, enum analysis_counting counting,
+			 struct derive_total *by_class, struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	int r = block && reachable ? HDB_OK :
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	if (r == HDB_OK)
+		memset(reachable, 1, STORE_BLOCK_OBJECTS);
+	/* Builds what tells them apart, before the stage begins. */
+	if (r == HDB_OK && counting == ANALYSIS_COUNT_REACHED && heap_block_count(heap))
+		r = derive_reachable_block(session->derive, 0, reachable, err);
+	base_stage(session->work, "counting objects", heap->object_count, "objects");
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = heap_read_block(heap, b, block, err);
+		if (r == HDB_OK && counting == ANALYSIS_COUNT_REACHED)
+			r = derive_reachable_block(session->derive, b, reachable, err);
+		if (r == HDB_OK)
+			count_block(heap, block, reachable, by_class);
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(session->work, block->first_ix, err);
+	}
+	free(block);
+	free(reachable);
+	return r;
+}
+
+/* Fills by_class, one a class. */
+static int count_classes(const struct session *session, enum analysis_counting counting,
+			 struct derive_total *by_class, struct hdb_error *err)
+{
+	int r = counting == ANALYSIS_COUNT_ALL ?
+			heap_each_count(session->heap, add_counted, by_class, err) :
+			HDB_NOTFOUND;
+
+	return r == HDB_NOTFOUND ? count_objects(session, counting, by_class, err) : r;
+}
+
+/* Each class's objects count for it and all its superclasses. */
+static int fold_supers(const struct heap *heap, const struct derive_total *by_class,
+		       struct derive_total *out, struct hdb_error *err)
+{
+	struct class_tree tree = { 0 };
+	const int r = class_tree_init(&tree, heap, err);
+
+	for (uint32_t i = r == HDB_OK ? tree.count : 0; i-- > 0;) {
+		const uint32_t no = tree.order[i], parent = tree.parent[no];
+
+		add(&out[no], &by_class[no]);
+		if (parent != STORE_NONE)
+			add(&out[parent], &out[no]);
+	}
+	class_tree_release(&tree);
+	return r;
+}
+
+/* A class and what it is sorted by: its package, or its loader. */
+struct member {
+	const char *name;
+	size_t name_size;
+	uint32_t loader_ix;
+	uint32_t no;
+};
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	const size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
+	const int c = n ? memcmp(x->name, y->name, n) : 0;
+
+	if (c)
+		return c;
+	if (x->name_size != y->name_size)
+		return x->name_size < y->name_size ? -1 : 1;
+	if (x->loader_ix != y->loader_ix)
+		return x->loader_ix < y->loader_ix ? -1 : 1;
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
+/* Adds classes up by package or loader. */
+static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,
+		       struct analysis_groups *out, struct hdb_error *err)
+{
+	struct member *members = calloc((size_t)heap->class_count + 1, sizeof(*members));
+	size_t count = 0;
+
+	if (!members)
+		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*members));
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		struct member *m = &members[no];
+
+		m->no = no;
+		m->loader_ix = by == DERIVE_LOADER ? heap_class(heap, no)->loader_ix : 0;
+		m->name = by == DERIVE_PACKAGE ? heap_class_name(heap, no) : "";
+		m->name_size = heap_package_size(m->name);
+	}
+	qsort(members, heap->class_count, sizeof(*members), compare_members);
+	for (uint32_t i = 0; i < heap->class_count; i++) {
+		const struct member *m = &members[i], *before = i ? m - 1 : m;
+		const bool is_new = i == 0 || m->loader_ix != before->loader_ix ||
+				    m->name_size != before->name_size ||
+				    memcmp(m->name, before->name, m->name_size) != 0;
+
+		if (is_new)
+			out->totals[count++] = (struct derive_total){
+				.group = by,
+				.no = by == DERIVE_LOADER ? m->loader_ix : m->no,
+			};
+		add(&out->totals[count - 1], &by_class[m->no]);
+	}
+	out->count = count;
+	free(members);
+	return HDB_OK;
+}
+
+int analysis_make_class_totals(const struct session *session, struct derive_total **out,
+			       struct hdb_error *err)
+{
+	const struct heap *heap = session->heap;
+	const size_t n = (size_t)heap->class_count + 1;
+	const int r = heap_load_classes(session->heap, err);
+
+	*out = NULL;
+	if (r < 0)
+		return r;
+	*out = calloc(n, sizeof(**out));
+	if (!*out)
+		return hdb_fail_memory(err, "totals by class", n * sizeof(**out));
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		(*out)[no] = (struct derive_total){ .group = DERIVE_CLASS, .no = no };
+	return HDB_OK;
+}
+
+int analysis_fold_groups(const struct session *session, enum derive_group by,
+			 const struct derive_total *by_class, struct analysis_groups *out,
+			 struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	int r;
+
+	*out = (struct analysis_groups){ .by = by };
+	r = analysis_make_class_totals(session, &out->totals, err);
+	if (r < 0)
+		return r;
+	out->count = heap->class_count;
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		out->totals[no].group = by;
+	if (by == DERIVE_CLASS)
+		memcpy(out->totals, by_class, heap->class_count * sizeof(*by_class));
+	else if (by == DERIVE_SUPERCLASS)
+		r = fold_supers(heap, by_class, out->totals, err);
+	else
+		r = fold_sorted(heap, by, by_class, out, err);
+	if (r == HDB_OK)
+		drop_empty(out);
+	return r;
+}
+
+int analysis_count_groups(const struct session *session, enum derive_group by,
+			  enum analysis_counting counting, struct analysis_groups *out,
+			  struct hdb_error *err)
+{
+	struct derive_total *by_class;
+	int r = analysis_make_class_totals(session, &by_class, err);
+
+	*out = (struct analysis_groups){ .by = by };
+	if (r == HDB_OK)
+		r = count_classes(session, counting, by_class, err);
+	if (r == HDB_OK)
+		r = analysis_fold_groups(session, by, by_class, out, err);
+	free(by_class);
+	return r;
+}
+
+/* ---- order, names, sums ---- */
+
+static int compare_numbers(uint64_t a, uint64_t b, uint32_t a_no, uint32_t b_no)
+{
+	if (a != b)
+		return a > b ? -1 : 1;
+	return a_no < b_no ? -1 : a_no > b_no;
+}
+
+static int compare_shallow(const void *a, const void *b)
+{
+	const struct derive_total *x = a, *y = b;
+
+	return compare_numbers(x->shallow_bytes, y->shallow_bytes, x->no, y->no);
+}
+
+static int compare_retained(const void *a, const void *b)
+{
+	const struct derive_total *x = a, *y = b;
+
+	return compare_numbers(x->retained_bytes, y->retained_bytes, x->no, y->no);
+}
+
+static int compare_unreachable(const void *a, const void *b)
+{
+	const struct derive_total *x = a, *y = b;
+
+	return compare_numbers(x->unreachable_bytes, y->unreachable_bytes, x->no, y->no);
+}
+
+void analysis_sort_groups(struct analysis_groups *groups, enum analysis_group_key key)
+{
+	if (groups->count)
+		qsort(groups->totals, groups->count, sizeof(*groups->totals),
+		      key == ANALYSIS_BY_SHALLOW  ? compare_shallow :
+		      key == ANALYSIS_BY_RETAINED ? compare_retained :
+						    compare_unreachable);
+}
+
+const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
+				size_t *size)
+{
+	struct heap_object loader;
+	const char *name;
+
+	if (by != DERIVE_LOADER)
+		name = heap_class_name(session->heap, no);
+	else if (no == HEAP_BOOT_LOADER)
+		name = "<boot>";
+	else
+		name = heap_object(session->heap, no, &loader, NULL) == HDB_OK ?
+			       heap_class_name(session->heap, loader.class_no) :
+			       "?";
+	*size = strlen(name);
+	if (by == DERIVE_PACKAGE) {
+		*size = heap_package_size(name);
+		if (!*size) {
+			name = "<unnamed>";
+			*size = strlen(name);
+		}
+	}
+	return name;
+}
+
+int analysis_filter_groups(const struct session *session, struct analysis_groups *groups,
+			   const char *pattern, struct hdb_error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		size_t size;
+		const char *name =
+			analysis_group_name(session, groups->by, groups->totals[i].no, &size);
+		char *copy = strndup(name, size);
+
+		if (!copy)
+			return hdb_fail_memory(err, "a name", size);
+		if (base_glob(pattern, copy))
+			groups->totals[kept++] = groups->totals[i];
+		free(copy);
+	}
+	groups->count = kept;
+	return kept ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "nothing is named %s", pattern);
+}
+
+void analysis_add_groups(const struct analysis_groups *groups, struct derive_total *out)
+{
+	*out = (struct derive_total){ 0 };
+	for (size_t i = 0; i < groups->count; i++)
+		add(out, &groups->totals[i]);
+}
+
+int analysis_heap_total(const struct session *session, struct derive_total *out,
+			struct hdb_error *err)
+{
+	struct derive_whole whole;
+	const int r = derive_whole(session->derive, &whole, err);
+
+	*out = (struct derive_total){ 0 };
+	if (r != HDB_OK)
+		return r;
+	out->count = whole.count;
+	out->shallow_bytes = whole.shallow_bytes;
+	out->unreachable_count = whole.unreachable_count;
+	out->unreachable_bytes = whole.unreachable_bytes;
+	return HDB_OK;
+}
+
+double analysis_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}

@@ -1,0 +1,71 @@
+/*
+ * analysis/groups.h - objects counted by class, superclass, package or loader, for the analyses
+ * that do so.
+ *
+ * Objects that the dump lacks (the boot loader's stand-in, invented classes) are counted nowhere.
+ */
+#ifndef ANALYSIS_GROUPS_H
+#define ANALYSIS_GROUPS_H
+
+#include "analysis/session.h"
+
+struct analysis_groups {
+	enum derive_group by;
+	struct derive_total *totals; /* groups that have objects; owned */
+	size_t count;
+	size_t at; /* the next one to give */
+};
+
+/* How objects are told apart by analysis_count_groups. */
+enum analysis_counting {
+	/* all count as reachable, as the import counted them: nothing is built */
+	ANALYSIS_COUNT_ALL,
+	/* by the dominators or the reach tree; the latter is built if neither is there */
+	ANALYSIS_COUNT_REACHED
+};
+
+/* Groups from the table totals, which is built if it is not there. Release *out in any case. */
+int analysis_load_groups(const struct session *session, enum derive_group by,
+			 struct analysis_groups *out, struct hdb_error *err);
+
+/* Groups from one pass over all objects, without retained sizes. Release *out in any case. */
+int analysis_count_groups(const struct session *session, enum derive_group by,
+			  enum analysis_counting counting, struct analysis_groups *out,
+			  struct hdb_error *err);
+
+/* An empty total for each class, by number; *out is owned: free(). Loads the classes. */
+int analysis_make_class_totals(const struct session *session, struct derive_total **out,
+			       struct hdb_error *err);
+
+/* Adds up totals of classes (retained sizes too) as --by says. Release *out in any case. */
+int analysis_fold_groups(const struct session *session, enum derive_group by,
+			 const struct derive_total *by_class, struct analysis_groups *out,
+			 struct hdb_error *err);
+
+void analysis_groups_release(struct analysis_groups *groups);
+
+/* Largest first; ties in order of the groups' numbers. */
+enum analysis_group_key { ANALYSIS_BY_SHALLOW, ANALYSIS_BY_RETAINED, ANALYSIS_BY_UNREACHABLE };
+void analysis_sort_groups(struct analysis_groups *groups, enum analysis_group_key key);
+
+/* Keeps the groups whose name matches. HDB_NOTFOUND if there is none. */
+int analysis_filter_groups(const struct session *session, struct analysis_groups *groups,
+			   const char *pattern, struct hdb_error *err);
+
+/*
+ * Name of a group: of the class, package or loader; lent until the heap is closed, not terminated.
+ */
+const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
+				size_t *size);
+
+/* All objects of the heap, from the table whole (built if it is not there); no retained size. */
+int analysis_heap_total(const struct session *session, struct derive_total *out,
+			struct hdb_error *err);
+
+/* Adds up groups of which each object is in one: not superclasses. */
+void analysis_add_groups(const struct analysis_groups *groups, struct derive_total *out);
+
+/* 100 * part / whole, 0 for an empty whole. */
+double analysis_percent(uint64_t part, uint64_t whole);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * analysis/hash_counter.c - entries in pieces, found by a hash table with linear probing, at most
+ * three quarters full.
+ *
+ * A slot has the number of an entry and 32 bits of the hash that its place does not depend on, so
+ * that most look-ups of what is new touch one cache line, and the entry is written where the one
+ * before it was. Growing the table reads the entries in their order and writes slots only.
+ */
+#include "analysis/hash_counter.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 4096u
+#define FIRST_PIECE 4096u
+/* Counts up to this are put in order by counting them; there are few above. */
+#define SMALL_COUNTS 4096u
+
+struct slot {
+	uint32_t number; /* of the entry, + 1; 0: free */
+	uint32_t tag;    /* bits of hash.high */
+};
+
+static_assert(((1ull << ANALYSIS_COUNTER_PIECES) - 1) * FIRST_PIECE > UINT32_MAX,
+	      "room for all objects");
+
+/* The piece of an entry, and its place there: piece k begins with entry (2^k - 1) * FIRST_PIECE. */
+static unsigned piece_of(uint64_t number, uint64_t *at)
+{
+	const unsigned k = 63u - (unsigned)__builtin_clzll(number / FIRST_PIECE + 1);
+
+	*at = number - ((1ull << k) - 1) * FIRST_PIECE;
+	return k;
+}
+
+static struct analysis_counter_head *entry_at(const struct analysis_counter *t, uint64_t number)
+{
+	uint64_t at;
+	uint8_t *piece = t->pieces[piece_of(number, &at)].data;
+
+	return (struct analysis_counter_head *)(piece + at * t->entry_bytes);
+}
+
+static uint32_t tag_of(struct heap_text_hash hash)
+{
+	return (uint32_t)(hash.high >> 32);
+}
+
+/* The slot of a hash, or the free one where it belongs. */
+static struct slot *find_slot(const struct analysis_counter *t, struct heap_text_hash hash)
+{
+	struct slot *slots = t->table.data;
+	uint64_t at = hash.low & (t->slots - 1);
+
+	for (; slots[at].number; at = (at + 1) & (t->slots - 1)) {
+		const struct analysis_counter_head *head;
+
+		if (slots[at].tag != tag_of(hash))
+			continue;
+		head = entry_at(t, slots[at].number - 1);
+		if (head->hash.low == hash.low && head->hash.high == hash.high)
+			break;
+	}
+	return &slots[at];
+}
+
+void analysis_counter_prefetch(const struct analysis_counter *t, struct heap_text_hash hash)
+{
+	if (t->slots)
+		__builtin_prefetch((const struct slot *)t->table.data +
+				   (hash.low & (t->slots - 1)));
+}
+
+/* Notes that entry `number` has this hash, which no other has. */
+static void put_slot(struct analysis_counter *t, struct heap_text_hash hash, uint64_t number)
+{
+	struct slot *slots = t->table.data;
+	uint64_t at = hash.low & (t->slots - 1);
+
+	while (slots[at].number)
+		at = (at + 1) & (t->slots - 1);
+	slots[at] = (struct slot){ .number = (uint32_t)number + 1, .tag = tag_of(hash) };
+}
+
+static int grow(const struct session *session, struct analysis_counter *t, struct hdb_error *err)
+{
+	const uint64_t slots = t->slots ? t->slots * 2 : FIRST_SLOTS;
+	struct base_big table = { 0 };
+	int r;
+
+	/* The old table is not needed: the entries have it all. */
+	base_big_free(session->work, &t->table);
+	t->slots = 0;
+	r = base_big_alloc(session->work, &table, slots * sizeof(struct slot), t->what, err);
+	if (r < 0)
+		return r;
+	t->table = table;
+	t->slots = slots;
+	for (uint64_t i = 0; i < t->used; i++) {
+		const uint64_t ahead = i + ANALYSIS_COUNTER_AHEAD;
+
+		if (ahead < t->used)
+			analysis_counter_prefetch(t, entry_at(t, ahead)->hash);
+		put_slot(t, entry_at(t, i)->hash, i);
+	}
+	return HDB_OK;
+}
+
+/* Room for one more entry. */
+static int new_entry(const struct session *session, struct analysis_counter *t,
+		     struct analysis_counter_head **out, struct hdb_error *err)
+{
+	uint64_t at;
+	const unsigned k = piece_of(t->used, &at);
+	int r = HDB_OK;
+
+	if (!at)
+		r = base_big_alloc(session->work, &t->pieces[k],
+				   ((uint64_t)FIRST_PIECE << k) * t->entry_bytes, t->what, err);
+	if (r == HDB_OK)
+		*out = entry_at(t, t->used++);
+	return r;
+}
+
+int analysis_counter_add(const struct session *session, struct analysis_counter *tally,
+			 struct heap_text_hash hash, uint32_t ix, void **entry,
+			 struct hdb_error *err)
+{
+	struct analysis_counter_head *head = NULL;
+	struct slot *slot;
+	int r = HDB_OK;
+
+	if (tally->used >= tally->slots / 4 * 3)
+		r = grow(session, tally, err);
+	if (r < 0)
+		return r;
+	slot = find_slot(tally, hash);
+	if (slot->number) {
+		head = entry_at(tally, slot->number - 1);
+	} else {
+		r = new_entry(session, tally, &head, err);
+		if (r < 0)
+			return r;
+		*slot = (struct slot){ .number = (uint32_t)tally->used, .tag = tag_of(hash) };
+		head->hash = hash;
+		head->first_ix = ix;
+	}
+	head->count++;
+	*entry = head;
+	return HDB_OK;
+}
+
+/* ---- order ---- */
+
+struct counted {
+	uint64_t count;
+	uint32_t number;
+};
+
+static int compare_counted(const void *a, const void *b)
+{
+	const struct counted *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Entries with large counts, the most counted first, to the start of the order. */
+static int order_large(const struct analysis_counter *t, uint64_t large, uint32_t *order,
+		       struct hdb_error *err)
+{
+	struct counted *counted;
+	uint64_t n = 0;
+
+	if (!large)
+		return HDB_OK;
+	counted = malloc(large * sizeof(*counted));
+	if (!counted)
+		return hdb_fail_memory(err, t->what, large * sizeof(*counted));
+	for (uint64_t i = 0; i < t->used && n < large; i++) {
+		const struct analysis_counter_head *head = entry_at(t, i);
+
+		if (head->count > SMALL_COUNTS)
+			counted[n++] = (struct counted){ head->count, (uint32_t)i };
+	}
+	if (n)
+		qsort(counted, n, sizeof(*counted), compare_counted);
+	for (uint64_t i = 0; i < n; i++)
+		order[i] = counted[i].number;
+	free(counted);
+	return HDB_OK;
+}
+
+int analysis_counter_order(const struct session *session, struct analysis_counter *t,
+			   uint64_t min_count, uint64_t *kept, struct hdb_error *err)
+{
+	uint64_t first[SMALL_COUNTS + 1] = { 0 }, at = 0, large = 0;
+	uint32_t *order;
+	int r = base_big_alloc_raw(session->work, &t->order, (t->used + 1) * sizeof(*order),
+				   t->what, err);
+
+	*kept = 0;
+	if (r < 0)
+		return r;
+	order = t->order.data;
+	for (uint64_t i = 0; i < t->used; i++) {
+		const uint64_t count = entry_at(t, i)->count;
+
+		if (count > SMALL_COUNTS)
+			large++;
+		else
+			first[count]++;
+	}
+	r = order_large(t, large, order, err);
+	/*
+	 * Where the entries of each small count begin; they come in the order of their first
+	 * objects.
+	 */
+	at = large;
+	for (uint64_t count = SMALL_COUNTS; count; count--) {
+		const uint64_t n = first[count];
+
+		first[count] = at;
+		at += n;
+	}
+	for (uint64_t i = 0; i < t->used && r == HDB_OK; i++) {
+		const uint64_t count = entry_at(t, i)->count;
+
+		if (count <= SMALL_COUNTS)
+			order[first[count]++] = (uint32_t)i;
+	}
+	while (*kept < t->used && r == HDB_OK && entry_at(t, order[*kept])->count >= min_count)
+		++*kept;
+	return r;
+}
+
+const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i)
+{
+	return entry_at(tally, ((const uint32_t *)tally->order.data)[i]);
+}
+
+void analysis_counter_release(const struct session *session, struct analysis_counter *tally)
+{
+	for (unsigned k = 0; k < ANALYSIS_COUNTER_PIECES; k++)
+		base_big_free(session->work, &tally->pieces[k]);
+	base_big_free(session->work, &tally->table);
+	base_big_free(session->work, &tally->order);
+}

@@ -1,0 +1,214 @@
+/*
+ * analysis/holders.c - through which fields objects are held; see holders.h.
+ */
+#include "analysis/holders.h"
+
+#include "heap/values/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Field numbers that are none: elements of an array, what no field holds, a root. */
+#define ELEMENTS 0xfffffffeu
+#define LOCAL 0xfffffffdu
+#define ROOT 0xfffffffcu
+
+#define FIRST_SLOTS 64u
+#define FIELD_NAME_BYTES 512
+/* References between two looks at the cancel flag. */
+#define STEP_REFERENCES 4096
+
+/* Zero is a free slot: class and field numbers go from 1. */
+static uint64_t key_of(uint32_t class_no, uint32_t field_no)
+{
+	return (uint64_t)class_no << 32 | (field_no + 1u);
+}
+
+static struct analysis_holder_count *find_slot(struct base_vec *table, uint64_t key)
+{
+	const size_t mask = table->capacity - 1;
+	struct analysis_holder_count *slots = table->data;
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
+
+	while (slots[at].key && slots[at].key != key)
+		at = (at + 1) & mask;
+	return &slots[at];
+}
+
+static int grow(struct analysis_holders *h, struct hdb_error *err)
+{
+	const size_t slots = h->table.capacity ? h->table.capacity * 2 : FIRST_SLOTS;
+	struct base_vec table = {
+		.data = calloc(slots, sizeof(struct analysis_holder_count)),
+		.capacity = slots,
+	};
+	const struct analysis_holder_count *old = h->table.data;
+
+	if (!table.data)
+		return hdb_fail_memory(err, "holders", slots * sizeof(*old));
+	for (size_t i = 0; i < h->table.capacity; i++)
+		if (old[i].key)
+			*find_slot(&table, old[i].key) = old[i];
+	base_vec_release(&h->table);
+	h->table = table;
+	return HDB_OK;
+}
+
+static int count(struct analysis_holders *h, uint32_t class_no, uint32_t field_no,
+		 struct hdb_error *err)
+{
+	const uint64_t key = key_of(class_no, field_no);
+	struct analysis_holder_count *slot;
+	int r = h->used >= h->table.capacity / 4 * 3 ? grow(h, err) : HDB_OK;
+
+	if (r < 0)
+		return r;
+	slot = find_slot(&h->table, key);
+	h->used += slot->key == 0;
+	slot->key = key;
+	slot->count++;
+	h->references++;
+	return HDB_OK;
+}
+
+int analysis_holders_begin(const struct session *session, struct analysis_holders *h,
+			   bool with_unreachable, struct hdb_error *err)
+{
+	int r;
+
+	*h = (struct analysis_holders){ .with_unreachable = with_unreachable };
+	r = heap_load_roots(session->heap, err);
+	return r == HDB_OK ? derive_referrers(session->derive, &h->referrers, err) : r;
+}
+
+void analysis_holders_release(struct analysis_holders *h)
+{
+	base_vec_release(&h->table);
+}
+
+void analysis_holders_clear(struct analysis_holders *h)
+{
+	if (h->table.data)
+		memset(h->table.data, 0, h->table.capacity * sizeof(struct analysis_holder_count));
+	h->used = 0;
+	h->references = 0;
+}
+
+/* Counts the fields of an instance, or the statics of a class, that hold to_id. */
+static int count_fields(struct analysis_holders *h, struct heap_fields *fields, uint64_t to_id,
+			bool *found, struct hdb_error *err)
+{
+	int r;
+
+	while ((r = heap_fields_next(fields, err)) == HDB_OK) {
+		if (fields->value.type != HPROF_OBJECT || fields->value.bits != to_id)
+			continue;
+		*found = true;
+		r = count(h, fields->declaring_no, fields->at - 1, err);
+		if (r < 0)
+			return r;
+	}
+	return r == HDB_END ? HDB_OK : r;
+}
+
+static int count_holder(const struct session *session, struct analysis_holders *h, uint32_t from,
+			uint64_t to_id, struct hdb_error *err)
+{
+	struct heap_fields fields;
+	struct heap_object object;
+	bool found = false;
+	int r = heap_object(session->heap, from, &object, err);
+
+	if (r < 0)
+		return r;
+	switch (object.kind) {
+	case STORE_OBJECT_ARRAY:
+		return count(h, object.class_no, ELEMENTS, err);
+	case STORE_CLASS:
+		heap_statics_begin(session->heap, (uint32_t)object.length, &fields);
+		break;
+	default:
+		r = heap_fields_begin(session->heap, from, &fields, err);
+		break;
+	}
+	if (r == HDB_OK)
+		r = count_fields(h, &fields, to_id, &found, err);
+	return r == HDB_OK && !found ? count(h, object.class_no, LOCAL, err) : r;
+}
+
+int analysis_holders_add(const struct session *session, struct analysis_holders *h, uint32_t ix,
+			 struct hdb_error *err)
+{
+	const uint32_t *batch;
+	size_t n = 0;
+	uint64_t to_id, before = h->references;
+	int r = heap_id(session->heap, ix, &to_id, err);
+
+	if (r == HDB_OK)
+		r = store_lists_begin(&h->referrers, ix, NULL, err);
+	do {
+		if (r == HDB_OK)
+			r = store_lists_next(&h->referrers, &batch, &n, err);
+		for (size_t i = 0; r == HDB_OK && i < n; i++) {
+			bool reachable = true;
+
+			if (!h->with_unreachable)
+				r = derive_is_reachable(session->derive, batch[i], &reachable, err);
+			if (r == HDB_OK && reachable)
+				r = count_holder(session, h, batch[i], to_id, err);
+			if (r == HDB_OK && h->references % STEP_REFERENCES == 0)
+				r = base_step(session->work, h->references, err);
+		}
+	} while (r == HDB_OK && n);
+	if (r == HDB_OK && h->references == before && heap_is_root(session->heap, ix))
+		r = count(h, 0, ROOT, err);
+	return r;
+}
+
+static int name_of(const struct session *session, uint64_t key, char *buf, size_t size,
+		   struct hdb_error *err)
+{
+	const uint32_t class_no = (uint32_t)(key >> 32), field_no = (uint32_t)key - 1;
+	const char *class = heap_class_name(session->heap, class_no);
+	char name[FIELD_NAME_BYTES];
+	struct store_field field;
+	int r;
+
+	switch (field_no) {
+	case ELEMENTS:
+		(void)snprintf(buf, size, "%s", class);
+		return HDB_OK;
+	case LOCAL:
+		(void)snprintf(buf, size, "<local variable>");
+		return HDB_OK;
+	case ROOT:
+		(void)snprintf(buf, size, "<root>");
+		return HDB_OK;
+	default:
+		break;
+	}
+	r = heap_field(session->heap, field_no, &field, err);
+	if (r == HDB_OK)
+		r = heap_text(session->heap, field.name_text, name, sizeof(name), err);
+	if (r == HDB_OK)
+		(void)snprintf(buf, size, "%s%s.%s", field.is_static ? "static " : "", class, name);
+	return r;
+}
+
+int analysis_holders_top(const struct session *session, const struct analysis_holders *h, char *buf,
+			 size_t size, uint64_t *references, struct hdb_error *err)
+{
+	const struct analysis_holder_count *slots = h->table.data, *best = NULL;
+
+	buf[0] = '\0';
+	*references = 0;
+	for (size_t i = 0; i < h->table.capacity; i++)
+		if (slots[i].key && (!best || slots[i].count > best->count ||
+				     (slots[i].count == best->count && slots[i].key < best->key)))
+			best = &slots[i];
+	if (!best)
+		return HDB_OK;
+	*references = best->count;
+	return name_of(session, best->key, buf, size, err);
+}

@@ -1,0 +1,413 @@
+/*
+ * analysis/keys.c - values as hashes and texts; see keys.h.
+ *
+ * Threads read what lies in the dump at a place that the class tells: numbers in boxes and in
+ * fields, the characters of strings, the elements of primitive arrays. The rest is left to the
+ * calling thread, which may look things up.
+ */
+#include "analysis/keys.h"
+
+#include "analysis/contents.h"
+#include "analysis/describe.h"
+#include "base/bytes.h"
+#include "base/idmap.h"
+#include "derive/blocks.h"
+#include "heap/known.h"
+#include "heap/values/string_scan.h"
+#include "heap/values/value_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Kind of texts, which are never taken for contents. */
+#define TEXT_KIND 2u
+/*
+ * Members of a block from which on its part of the dump is read whole: there is one in every other
+ * page, or more.
+ */
+#define WANT_MEMBERS 128u
+/* Bytes that a number takes as text, and more. */
+#define NUMBER_TEXT 64
+
+struct analysis_key_way {
+	enum { BY_LOOKING, BY_NUMBER, BY_FIELD, BY_CHARS, BY_ELEMENTS } way;
+	uint8_t type; /* HPROF's, of the field */
+	uint32_t at;  /* of the field: bytes from the start of the field values */
+};
+
+/* In this process alone: nobody can write values that all fall into one slot. */
+static struct heap_text_hash hash_bytes(const void *bytes, size_t size, uint64_t kind)
+{
+	const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, base_hash_seed() + kind);
+
+	return (struct heap_text_hash){ .low = hash.low64, .high = hash.high64 };
+}
+
+static struct heap_text_hash hash_text(const char *text)
+{
+	return hash_bytes(text, strlen(text), TEXT_KIND);
+}
+
+static struct heap_text_hash hash_number(const struct heap_value *value)
+{
+	int64_t number;
+
+	if (!heap_value_number(value, &number))
+		number = (int64_t)value->bits;
+	return hash_bytes(&number, sizeof(number), value->type);
+}
+
+static struct heap_text_hash hash_basic(const struct heap_value *value)
+{
+	char text[NUMBER_TEXT];
+
+	heap_basic_text(value, text, sizeof(text));
+	return hash_text(text);
+}
+
+/* Arrays without content are told apart by their length; `view` is the thread's own. */
+static int hash_array(struct heap *heap, struct base_view *view, uint64_t offset, uint32_t class_no,
+		      uint64_t length, struct heap_text_hash *out, struct hdb_error *err)
+{
+	struct analysis_content content;
+	const int r =
+		length ? analysis_array_hash(heap, view, offset, &content, err) : HDB_NOTFOUND;
+
+	if (r == HDB_NOTFOUND)
+		*out = hash_bytes(&length, sizeof(length), class_no);
+	else if (r == HDB_OK)
+		*out = (struct heap_text_hash){ content.low, content.high ^ class_no };
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- one object ---- */
+
+/*
+ * What an object is grouped by: itself, or its field; HDB_NOTFOUND: it has no such field. *of is
+ * the object that it is, HEAP_NONE for numbers, null and what the dump lacks.
+ */
+static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_value *out,
+		    uint32_t *of, struct hdb_error *err)
+{
+	struct heap *heap = k->session->heap;
+	struct heap_object object;
+	int r;
+
+	*of = ix;
+	*out = (struct heap_value){ .type = HPROF_OBJECT };
+	if (!k->path)
+		return HDB_OK;
+	*of = HEAP_NONE;
+	r = heap_object(heap, ix, &object, err);
+	if (r == HDB_OK && object.kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = heap_path_value(heap, ix, HEAP_NONE, k->path, out, err);
+	if (r != HDB_OK || out->type != HPROF_OBJECT || !out->bits)
+		return r;
+	r = heap_find(heap, out->bits, of, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* What an object is in words. */
+static int text_of_object(const struct session *session, uint32_t of, char *text,
+			  struct hdb_error *err)
+{
+	struct heap_object object;
+	uint64_t id;
+	int r = heap_object(session->heap, of, &object, err);
+
+	if (r < 0 || heap_string(session->heap, of, text, ANALYSIS_KEY_TEXT, NULL, NULL) == HDB_OK)
+		return r;
+	analysis_describe(session, of, text, ANALYSIS_KEY_TEXT);
+	if (!text[0] && object.kind == STORE_PRIMITIVE_ARRAY)
+		(void)snprintf(text, ANALYSIS_KEY_TEXT, "%s of %" PRIu64 " elements",
+			       heap_class_name(session->heap, object.class_no), object.length);
+	else if (!text[0] && heap_id(session->heap, of, &id, err) == HDB_OK)
+		(void)snprintf(text, ANALYSIS_KEY_TEXT, "0x%" PRIx64, id);
+	return HDB_OK;
+}
+
+int analysis_key_text(struct analysis_keys *k, uint32_t ix, char *text, struct hdb_error *err)
+{
+	struct heap_value value;
+	uint32_t of;
+	int r = value_of(k, ix, &value, &of, err);
+
+	if (r == HDB_NOTFOUND)
+		(void)snprintf(text, ANALYSIS_KEY_TEXT, "(none)");
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (of != HEAP_NONE)
+		return text_of_object(k->session, of, text, err);
+	heap_basic_text(&value, text, ANALYSIS_KEY_TEXT);
+	return HDB_OK;
+}
+
+/* By content, if the object has such; HDB_NOTFOUND: by its text. */
+static int hash_content(const struct session *session, const struct heap_object *object,
+			struct heap_text_hash *out, struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	struct heap_string string;
+	struct heap_value value;
+	uint64_t offset = 0;
+	int r;
+
+	if (object->kind == STORE_PRIMITIVE_ARRAY) {
+		r = heap_open_dump(heap, err);
+		if (r == HDB_OK)
+			r = heap_offset(heap, object->ix, &offset, err);
+		return r < 0 ? r :
+			       hash_array(heap, &heap->view, offset, object->class_no,
+					  object->length, out, err);
+	}
+	if (object->kind == STORE_INSTANCE && heap_is_string(heap, object->ix)) {
+		r = heap_string_one(heap, object->ix, &string, err);
+		return r == HDB_OK ? heap_chars_hash(&heap->view, &string.chars, out, err) : r;
+	}
+	/* Boxed numbers are the most: by the number itself. */
+	if (!heap_value_is_number(heap, object->class_no))
+		return HDB_NOTFOUND;
+	r = heap_path_value(heap, object->ix, HEAP_NONE, "value", &value, err);
+	if (r == HDB_OK)
+		*out = hash_number(&value);
+	return r;
+}
+
+int analysis_key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash *out,
+		    struct hdb_error *err)
+{
+	struct heap_object object;
+	struct heap_value value;
+	char text[ANALYSIS_KEY_TEXT] = "(none)";
+	uint32_t of;
+	int r = value_of(k, ix, &value, &of, err);
+
+	if (r == HDB_OK && of != HEAP_NONE) {
+		r = heap_object(k->session->heap, of, &object, err);
+		if (r == HDB_OK)
+			r = hash_content(k->session, &object, out, err);
+		if (r <= HDB_OK)
+			return r;
+		text[0] = '\0';
+		r = text_of_object(k->session, of, text, err);
+	} else if (r == HDB_OK) {
+		heap_basic_text(&value, text, NUMBER_TEXT);
+	}
+	*out = hash_text(text);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- all of them ---- */
+
+/* How objects of a class are read; their kind is not known here. */
+static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_way *out,
+		    struct hdb_error *err)
+{
+	struct heap *heap = k->session->heap;
+	int r;
+
+	out->way = BY_LOOKING;
+	if (!k->path && heap_string_layout(heap, no)) {
+		out->way = BY_CHARS;
+		return HDB_OK;
+	}
+	if (!k->path && heap_class(heap, no)->element_type) {
+		out->way = BY_ELEMENTS;
+		return HDB_OK;
+	}
+	if (!k->path && !heap_value_is_number(heap, no))
+		return HDB_OK;
+	r = heap_path_place(heap, no, HEAP_NONE, k->path ? k->path : "value", &out->at, &out->type,
+			    err);
+	if (r == HDB_OK)
+		out->way = k->path ? BY_FIELD : BY_NUMBER;
+	return r < 0 ? r : HDB_OK;
+}
+
+int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
+{
+	struct heap *heap = k->session->heap;
+	unsigned threads_max = 1;
+	bool has_strings = false;
+	int r = heap_load_strings(heap, err);
+
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	k->ways = r == HDB_OK ? calloc((size_t)heap->class_count + 1, sizeof(*k->ways)) : NULL;
+	if (r == HDB_OK && !k->ways)
+		r = hdb_fail_memory(err, "classes", heap->class_count * sizeof(*k->ways));
+	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++) {
+		if (k->is_member[no])
+			r = find_way(k, no, &k->ways[no], err);
+		has_strings = has_strings || k->ways[no].way == BY_CHARS;
+	}
+	if (r == HDB_OK && has_strings)
+		r = heap_string_blocks(heap, &k->references, &threads_max, err);
+	/* Odd strings are found by looking IDs up, which is for the calling thread. */
+	if (threads_max == 1) {
+		free(k->references);
+		k->references = NULL;
+	}
+	return r;
+}
+
+void analysis_keys_release(struct analysis_keys *k)
+{
+	free(k->ways);
+	free(k->references);
+	k->ways = NULL;
+	k->references = NULL;
+}
+
+struct each_key {
+	struct analysis_keys *keys;
+	int (*take)(void *ctx, const struct heap_block *objects, struct analysis_key *keys,
+		    size_t count, struct hdb_error *err);
+	void *ctx;
+};
+
+/* What a thread reads a block with. */
+struct reading {
+	struct analysis_keys *keys;
+	struct derive_block *block;
+	struct base_view view;
+	struct heap_offsets *groups;
+	size_t at; /* keys that come before the current string */
+};
+
+/* Puts the members of a block into bytes[0], without their hashes. */
+static int list_members(const struct analysis_keys *k, struct derive_block *block,
+			bool *has_strings, struct hdb_error *err)
+{
+	const struct heap *heap = k->session->heap;
+	const struct heap_block *objects = block->objects;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+		const struct analysis_key key = { .ix = objects->first_ix + i };
+		const uint32_t no = objects->class_no[i];
+
+		if (!k->is_member[no] || key.ix == HEAP_BOOT_LOADER ||
+		    (objects->kind[i] == STORE_CLASS &&
+		     heap_class(heap, (uint32_t)objects->length[i])->flags & STORE_CLASS_INVENTED))
+			continue;
+		*has_strings = *has_strings || k->ways[no].way == BY_CHARS;
+		r = base_vec_push(&block->bytes[0], &key, sizeof(key), err);
+	}
+	return r;
+}
+
+/* A number, boxed or in a field: its place in the instance is known. */
+static int read_number(struct reading *m, const struct analysis_key_way *way, uint64_t offset,
+		       struct analysis_key *key, struct hdb_error *err)
+{
+	struct heap *heap = m->keys->session->heap;
+	const unsigned size = hprof_type_size(way->type, heap->id_size);
+	struct heap_value value = { .type = way->type };
+	const uint8_t *p;
+	struct hprof_sub sub;
+	const int r = offset ? hprof_sub_read(&heap->file, &m->view, offset, heap->source->size,
+					      &sub, err) :
+			       HDB_NOTFOUND;
+
+	if (r != HDB_OK || sub.tag != HPROF_INSTANCE_DUMP ||
+	    (uint64_t)way->at + size > sub.body_size)
+		return r < 0 ? r : HDB_OK;
+	p = base_view_at(&m->view, sub.body_offset + way->at, size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	value.bits = be_bits(p, size);
+	/* Another object must be looked up. */
+	if (value.type == HPROF_OBJECT && value.bits)
+		return HDB_OK;
+	key->hash = way->way == BY_NUMBER ? hash_number(&value) : hash_basic(&value);
+	key->is_done = true;
+	return HDB_OK;
+}
+
+static int read_members(struct reading *m, struct hdb_error *err)
+{
+	struct heap *heap = m->keys->session->heap;
+	const struct heap_block *objects = m->block->objects;
+	struct analysis_key *keys = m->block->bytes[0].data;
+	uint64_t *offsets = m->block->values;
+	int r = heap_read_offsets(heap, m->block->block_no, offsets, err);
+
+	for (size_t at = 0; r == HDB_OK && at < m->block->bytes[0].count; at++) {
+		const uint32_t i = keys[at].ix - objects->first_ix;
+		const struct analysis_key_way *way = &m->keys->ways[objects->class_no[i]];
+
+		if (objects->kind[i] == STORE_PRIMITIVE_ARRAY && way->way == BY_ELEMENTS) {
+			r = hash_array(heap, &m->view, offsets[i], objects->class_no[i],
+				       objects->length[i], &keys[at].hash, err);
+			keys[at].is_done = true;
+		} else if (objects->kind[i] == STORE_INSTANCE &&
+			   (way->way == BY_NUMBER || way->way == BY_FIELD)) {
+			r = read_number(m, way, offsets[i], &keys[at], err);
+		}
+	}
+	return r;
+}
+
+static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
+		       struct hdb_error *err)
+{
+	struct reading *m = ctx;
+	struct analysis_key *keys = m->block->bytes[0].data;
+	const uint32_t ix = m->block->objects->first_ix + i;
+
+	while (m->at < m->block->bytes[0].count && keys[m->at].ix < ix)
+		m->at++;
+	if (m->at == m->block->bytes[0].count || keys[m->at].ix != ix || !string->has_chars)
+		return HDB_OK;
+	keys[m->at].is_done = true;
+	return heap_chars_hash(&m->view, &string->chars, &keys[m->at].hash, err);
+}
+
+static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct analysis_keys *k = ((struct each_key *)ctx)->keys;
+	struct reading m = { .keys = k,
+			     .block = block,
+			     .view = { .src = k->session->heap->source } };
+	const struct heap_reader reader = { .view = &m.view, .groups = &m.groups };
+	bool has_strings = false;
+	int r = list_members(k, block, &has_strings, err);
+
+	if (block->bytes[0].count > WANT_MEMBERS)
+		heap_want_block(k->session->heap, block->block_no);
+	if (r == HDB_OK && block->bytes[0].count)
+		r = read_members(&m, err);
+	if (r == HDB_OK && has_strings && k->references)
+		r = heap_string_block(k->session->heap, block->objects,
+				      &k->references[block->block_no], &reader, block->values,
+				      &block->bytes[1], take_string, &m, err);
+	free(m.groups);
+	return r;
+}
+
+static int take_keys(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct each_key *each = ctx;
+
+	return block->bytes[0].count ? each->take(each->ctx, block->objects, block->bytes[0].data,
+						  block->bytes[0].count, err) :
+				       HDB_OK;
+}
+
+int analysis_keys_each(struct analysis_keys *keys, const char *stage,
+		       int (*take)(void *ctx, const struct heap_block *objects,
+				   struct analysis_key *keys, size_t count, struct hdb_error *err),
+		       void *ctx, struct hdb_error *err)
+{
+	struct each_key each = { .keys = keys, .take = take, .ctx = ctx };
+
+	return derive_each_block(keys->session->derive, stage, true, make_keys, take_keys, &each,
+				 err);
+}

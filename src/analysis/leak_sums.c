@@ -1,0 +1,318 @@
+/*
+ * analysis/leak_sums.c - what leak suspects retain by class; see leak_sums.h.
+ */
+#include "analysis/leak_sums.h"
+
+#include "base/rank_bitset.h"
+#include "derive/blocks.h"
+#include "derive/build.h"
+#include "heap/heap_database.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Suspects are numbered below this, which is the number of none. */
+#define NO_SUSPECT 0xffu
+/*
+ * Instead of a dominator's place, from here on: FIRST_LABEL + suspect. Places are fewer: not all
+ * objects dominate.
+ */
+#define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
+/* Objects ahead for which memory is asked. */
+#define AHEAD 16u
+
+static_assert(SUSPECTS_MAX <= NO_SUSPECT, "a number of a suspect is a byte");
+
+struct counting {
+	const struct session *session;
+	const struct analysis_suspects *suspects;
+	struct analysis_leak_sums *out;
+	struct derive_tree_block *blocks; /* by slot */
+	struct base_ranks inner;          /* objects that dominate others */
+	_Atomic uint32_t *up;             /* by place among them: their dominator's, or a label */
+	struct base_big up_big;
+	uint8_t *group_of_class; /* NO_SUSPECT: none */
+	bool has_groups;
+	uint64_t point_bits; /* accumulation points by a few bits of theirs, to pass others over */
+};
+
+struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
+						       size_t suspect)
+{
+	return (struct analysis_class_sum *)sums->contents_big.data + suspect * sums->class_count;
+}
+
+struct analysis_class_sum *analysis_leak_sums_children(const struct analysis_leak_sums *sums,
+						       size_t suspect)
+{
+	return (struct analysis_class_sum *)sums->children_big.data + suspect * sums->class_count;
+}
+
+void analysis_leak_sums_release(struct analysis_leak_sums *sums)
+{
+	if (!sums->work)
+		return;
+	base_big_free(sums->work, &sums->contents_big);
+	base_big_free(sums->work, &sums->children_big);
+}
+
+/* ---- which suspect an object of the top level is, or belongs to ---- */
+
+static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t class_no)
+{
+	for (size_t i = 0; i < c->suspects->count; i++)
+		if (c->suspects->list[i].ix == ix)
+			return (uint8_t)i;
+	return c->has_groups ? c->group_of_class[class_no] : NO_SUSPECT;
+}
+
+static int note_suspects(struct counting *c, struct hdb_error *err)
+{
+	const uint32_t class_count = c->session->heap->class_count;
+
+	c->group_of_class = malloc((size_t)class_count + 1);
+	if (!c->group_of_class)
+		return hdb_fail_memory(err, "groups of suspects", class_count + 1ull);
+	memset(c->group_of_class, NO_SUSPECT, (size_t)class_count + 1);
+	for (size_t i = 0; i < c->suspects->count; i++) {
+		const struct analysis_suspect *s = &c->suspects->list[i];
+
+		if (s->ix == HEAP_NONE) {
+			c->group_of_class[s->class_no] = (uint8_t)i;
+			c->has_groups = true;
+		}
+		if (s->point_ix != HEAP_NONE)
+			c->point_bits |= 1ull << s->point_ix % 64;
+	}
+	return HDB_OK;
+}
+
+/* ---- the tree of objects that dominate others ---- */
+
+static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct counting *c = ctx;
+	uint32_t *dominator = c->blocks[block->slot].dominator;
+	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
+	const int r = derive_tree_dominators(c->session->derive, block, dominator, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
+			base_ranks_prefetch(&c->inner, dominator[i + AHEAD]);
+		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
+			base_ranks_put(&c->inner, dominator[i]);
+	}
+	return r;
+}
+
+/* Classes are there only if groups are asked for. */
+static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct counting *c = ctx;
+	uint32_t *dominator = c->blocks[block->slot].dominator;
+	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
+	uint32_t place = base_ranks_before(&c->inner, first_ix);
+	const int r = derive_tree_dominators(c->session->derive, block, dominator, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+		const uint32_t d = dominator[i];
+		uint32_t up;
+
+		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
+			base_ranks_prefetch(&c->inner, dominator[i + AHEAD]);
+		if (!base_ranks_has(&c->inner, first_ix + i))
+			continue;
+		if (d == GRAPH_NONE)
+			up = FIRST_LABEL +
+			     suspect_of_top(c, first_ix + i,
+					    c->has_groups ? block->objects->class_no[i] : 0);
+		else
+			up = d == first_ix + i ? FIRST_LABEL + NO_SUSPECT :
+						 base_ranks_before(&c->inner, d);
+		atomic_store_explicit(&c->up[place++], up, memory_order_relaxed);
+	}
+	return r;
+}
+
+static int link_all(struct counting *c, struct hdb_error *err)
+{
+	const struct session *session = c->session;
+	int r = base_ranks_init(&c->inner, session->heap->object_count, session->work,
+				"what dominates others", err);
+
+	if (r == HDB_OK)
+		r = derive_each_block(session->derive, "objects that dominate others", false,
+				      mark_block, NULL, c, err);
+	if (r != HDB_OK)
+		return r;
+	base_ranks_rank(&c->inner);
+	r = base_big_alloc_raw(session->work, &c->up_big, (c->inner.count + 1ull) * sizeof(*c->up),
+			       "what dominates others", err);
+	c->up = c->up_big.data;
+	return r == HDB_OK ? derive_each_block(session->derive, "their dominators", c->has_groups,
+					       link_block, NULL, c, err) :
+			     r;
+}
+
+/*
+ * The label that the way up from a place ends at, which all places on it get. Threads that meet on
+ * a way write the same. False: the way is a circle.
+ */
+static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
+{
+	uint32_t at = place, up;
+
+	for (uint64_t steps = 0;; steps++) {
+		up = atomic_load_explicit(&c->up[at], memory_order_relaxed);
+		if (up >= FIRST_LABEL)
+			break;
+		if (steps > c->inner.count)
+			return false;
+		at = up;
+	}
+	*label = up;
+	for (;;) {
+		up = atomic_load_explicit(&c->up[place], memory_order_relaxed);
+		if (up >= FIRST_LABEL)
+			return true;
+		atomic_store_explicit(&c->up[place], *label, memory_order_relaxed);
+		place = up;
+	}
+}
+
+/* ---- all objects ---- */
+
+/* The suspect that object i belongs to. */
+static int suspect_of(struct counting *c, const struct heap_block *objects, uint32_t i, uint32_t d,
+		      uint32_t *next_place, uint8_t *out, struct hdb_error *err)
+{
+	const uint32_t ix = objects->first_ix + i;
+	const bool is_inner = base_ranks_has(&c->inner, ix);
+	const uint32_t place = is_inner ? (*next_place)++ : 0;
+	uint32_t label;
+
+	*out = NO_SUSPECT;
+	if (d == ix)
+		return HDB_OK;
+	if (d == GRAPH_NONE) {
+		*out = suspect_of_top(c, ix, objects->class_no[i]);
+		return HDB_OK;
+	}
+	if (!find_label(c, is_inner ? place : base_ranks_before(&c->inner, d), &label))
+		return heap_damaged(c->session->heap, STORE_DOMINATORS, ix,
+				    "what dominates forms a circle", err);
+	*out = (uint8_t)(label - FIRST_LABEL);
+	return HDB_OK;
+}
+
+/* values[] become the suspects' numbers. */
+static int find_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct counting *c = ctx;
+	const struct heap_block *objects = block->objects;
+	struct derive_tree_block *tree = &c->blocks[block->slot];
+	uint32_t place = base_ranks_before(&c->inner, objects->first_ix);
+	int r = derive_tree_read(c->session->derive, block, tree, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+		uint8_t suspect = NO_SUSPECT;
+
+		if (objects->count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
+			base_ranks_prefetch(&c->inner, tree->dominator[i + AHEAD]);
+		r = suspect_of(c, objects, i, tree->dominator[i], &place, &suspect, err);
+		block->values[i] = suspect;
+	}
+	return r;
+}
+
+static void add_to_children(struct counting *c, const struct derive_block *block, uint32_t i)
+{
+	const struct derive_tree_block *tree = &c->blocks[block->slot];
+
+	for (size_t s = 0; s < c->suspects->count; s++) {
+		struct analysis_class_sum *sum =
+			analysis_leak_sums_children(c->out, s) + block->objects->class_no[i];
+
+		if (c->suspects->list[s].point_ix != tree->dominator[i])
+			continue;
+		sum->count++;
+		sum->shallow_bytes += block->objects->shallow[i];
+		sum->retained_bytes += tree->units[i] * c->session->heap->layout.align_bytes;
+	}
+}
+
+static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct counting *c = ctx;
+	const struct heap_block *objects = block->objects;
+	const uint32_t *dominator = c->blocks[block->slot].dominator;
+
+	(void)err;
+	for (uint32_t i = 0; i < objects->count; i++) {
+		const uint32_t d = dominator[i];
+		struct analysis_class_sum *sum;
+
+		if (d != GRAPH_NONE && d != objects->first_ix + i && c->point_bits >> d % 64 & 1 &&
+		    derive_is_counted(c->session->heap, objects, i))
+			add_to_children(c, block, i);
+		if (block->values[i] == NO_SUSPECT ||
+		    !derive_is_counted(c->session->heap, objects, i))
+			continue;
+		sum = analysis_leak_sums_contents(c->out, (size_t)block->values[i]) +
+		      objects->class_no[i];
+		sum->count++;
+		sum->shallow_bytes += objects->shallow[i];
+	}
+	return HDB_OK;
+}
+
+static int make_sums(struct counting *c, struct hdb_error *err)
+{
+	struct analysis_leak_sums *out = c->out;
+	const size_t count = c->suspects->count;
+	const uint64_t size = count * out->class_count * sizeof(struct analysis_class_sum);
+	int r = base_big_alloc(out->work, &out->contents_big, size + 1, "contents of suspects",
+			       err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(out->work, &out->children_big, size + 1, "contents of suspects",
+				   err);
+	for (size_t s = 0; r == HDB_OK && s < count; s++) {
+		for (uint32_t no = 0; no < out->class_count; no++)
+			analysis_leak_sums_contents(out, s)[no].class_no =
+				analysis_leak_sums_children(out, s)[no].class_no = no;
+	}
+	return r;
+}
+
+int analysis_leak_sums_count(const struct session *session,
+			     const struct analysis_suspects *suspects,
+			     struct analysis_leak_sums *out, struct hdb_error *err)
+{
+	const unsigned slots = DERIVE_SLOTS_PER_THREAD * session->work->threads;
+	struct counting c = { .session = session, .suspects = suspects, .out = out };
+	int r = heap_load_classes(session->heap, err);
+
+	*out = (struct analysis_leak_sums){ .work = session->work,
+					    .class_count = session->heap->class_count };
+	if (r == HDB_OK)
+		r = derive_tree_prepare(session->derive, err);
+	if (r == HDB_OK)
+		r = make_sums(&c, err);
+	if (r == HDB_OK)
+		r = note_suspects(&c, err);
+	c.blocks = calloc(slots, sizeof(*c.blocks));
+	if (r == HDB_OK && !c.blocks)
+		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*c.blocks));
+	if (r == HDB_OK && suspects->count)
+		r = link_all(&c, err);
+	if (r == HDB_OK && suspects->count)
+		r = derive_each_block(session->derive, "what suspects hold", true, find_block,
+				      add_block, &c, err);
+	base_big_free(session->work, &c.up_big);
+	base_ranks_release(&c.inner);
+	free(c.group_of_class);
+	free(c.blocks);
+	return r;
+}

@@ -1,0 +1,205 @@
+/*
+ * analysis/loader_tree.c - finds class loaders and their parents, and puts them in the order of a
+ * tree.
+ */
+#include "analysis/loader_tree.h"
+
+#include "heap/values/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Parents of a loader that are followed; more are a circle. */
+#define DEPTH_MAX 1000u
+/* Loaders that are listed; more are no class loaders but something broken. */
+#define LOADERS_MAX 4000000u
+
+uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix)
+{
+	size_t low = 0, high = tree->all.count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (analysis_loader_at(tree, (uint32_t)mid)->ix < ix)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < tree->all.count && analysis_loader_at(tree, (uint32_t)low)->ix == ix ?
+		       (uint32_t)low :
+		       ANALYSIS_NO_LOADER;
+}
+
+/* ---- finding them ---- */
+
+/* Instances of java.lang.ClassLoader, whatever classes name as their loader, the boot loader. */
+static int find_loaders(const struct session *session, struct analysis_loader_tree *tree,
+			struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *is_loader = calloc((size_t)heap->class_count + 1, 1);
+	uint8_t *is_named = calloc((size_t)heap->object_count / 8 + 1, 1);
+	int r = block && is_loader && is_named ?
+			HDB_OK :
+			hdb_fail_memory(err, "class loaders", sizeof(*block));
+
+	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++) {
+		const uint32_t ix = heap_class(heap, no)->loader_ix;
+
+		is_loader[no] = heap_has_superclass(heap, no, "java.lang.ClassLoader");
+		is_named[ix >> 3] |= (uint8_t)(1u << (ix & 7));
+	}
+	if (r == HDB_OK)
+		is_named[HEAP_BOOT_LOADER >> 3] |= 1u << (HEAP_BOOT_LOADER & 7);
+	base_stage(session->work, "finding class loaders", heap->object_count, "objects");
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+			const struct analysis_loader loader = { .ix = ix,
+								.parent = ANALYSIS_NO_LOADER };
+
+			if (!(is_named[ix >> 3] >> (ix & 7) & 1) &&
+			    (block->kind[i] != STORE_INSTANCE || !is_loader[block->class_no[i]]))
+				continue;
+			if (tree->all.count == LOADERS_MAX)
+				r = hdb_fail(err, HDB_ELIMIT, "more than %u class loaders",
+					     LOADERS_MAX);
+			if (r == HDB_OK)
+				r = base_vec_push(&tree->all, &loader, sizeof(loader), err);
+		}
+		if (r == HDB_OK)
+			r = base_step(session->work, block->first_ix, err);
+	}
+	free(is_named);
+	free(is_loader);
+	free(block);
+	return r;
+}
+
+/* Parents, by a field of java.lang.ClassLoader; without the dump nothing is known of them. */
+static int find_parents(const struct session *session, struct analysis_loader_tree *tree,
+			struct hdb_error *err)
+{
+	for (uint32_t no = 1; no < tree->all.count; no++) {
+		struct analysis_loader *loader = analysis_loader_at(tree, no);
+		uint32_t parent;
+		const int r = heap_field_object(session->heap, loader->ix, "java.lang.ClassLoader",
+						"parent", &parent, err);
+
+		if (r == HDB_ECHANGED) {
+			if (err)
+				*err = (struct hdb_error){ 0 };
+			tree->has_no_parents = true;
+			return HDB_OK;
+		}
+		if (r < 0)
+			return r;
+		loader->parent = r == HDB_OK ? analysis_loader_number(tree, parent) : 0;
+	}
+	return HDB_OK;
+}
+
+/* How many parents each has; one in a circle has none. */
+static void find_levels(struct analysis_loader_tree *tree)
+{
+	for (uint32_t no = 0; no < tree->all.count; no++) {
+		uint32_t level = 0;
+
+		for (uint32_t v = analysis_loader_at(tree, no)->parent;
+		     v != ANALYSIS_NO_LOADER && level <= DEPTH_MAX; level++)
+			v = analysis_loader_at(tree, v)->parent;
+		if (level > DEPTH_MAX) {
+			analysis_loader_at(tree, no)->parent = ANALYSIS_NO_LOADER;
+			level = 0;
+		}
+		analysis_loader_at(tree, no)->level = level;
+	}
+}
+
+struct child {
+	uint32_t parent, no;
+	uint64_t retained_bytes;
+};
+
+static int compare_children(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
+static size_t find_children(const struct child *children, size_t count, uint32_t parent)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (children[mid].parent < parent)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *err)
+{
+	const size_t n = tree->all.count;
+	struct child *children = malloc((n + 1) * sizeof(*children));
+	size_t stack[DEPTH_MAX + 2], depth = 0;
+
+	tree->order = malloc((n + 1) * sizeof(*tree->order));
+	if (!children || !tree->order) {
+		free(children);
+		return hdb_fail_memory(err, "class loaders", n * sizeof(*children));
+	}
+	for (uint32_t no = 0; no < n; no++)
+		children[no] = (struct child){ analysis_loader_at(tree, no)->parent, no,
+					       no ? analysis_loader_at(tree, no)->retained_bytes :
+						    UINT64_MAX };
+	if (n)
+		qsort(children, n, sizeof(*children), compare_children);
+	stack[0] = find_children(children, n, ANALYSIS_NO_LOADER);
+	for (;;) {
+		const uint32_t parent =
+			depth ? children[stack[depth - 1] - 1].no : ANALYSIS_NO_LOADER;
+		const size_t at = stack[depth]++;
+
+		if (at >= n || children[at].parent != parent) {
+			if (!depth--)
+				break;
+			continue;
+		}
+		tree->order[tree->count++] = children[at].no;
+		if (depth <= DEPTH_MAX)
+			stack[++depth] = find_children(children, n, children[at].no);
+	}
+	free(children);
+	return HDB_OK;
+}
+
+int analysis_loaders_find(const struct session *session, struct analysis_loader_tree *tree,
+			  struct hdb_error *err)
+{
+	int r = find_loaders(session, tree, err);
+
+	if (r == HDB_OK)
+		r = find_parents(session, tree, err);
+	find_levels(tree);
+	return r;
+}
+
+void analysis_loaders_release(struct analysis_loader_tree *tree)
+{
+	base_vec_release(&tree->all);
+	free(tree->order);
+	*tree = (struct analysis_loader_tree){ 0 };
+}

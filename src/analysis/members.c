@@ -1,0 +1,272 @@
+/*
+ * analysis/members.c - the objects that a class name, a pattern or a loader stands for.
+ */
+#include "analysis/members.h"
+
+#include "analysis/targets.h"
+#include "base/glob.h"
+#include "heap/heap_database.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char loader_prefix[] = "loader:";
+
+void analysis_members_release(const struct session *session, struct analysis_members *members)
+{
+	base_big_free(session->work, &members->ixs);
+	free(members->is_member_class);
+	members->is_member_class = NULL;
+}
+
+/* ---- classes ---- */
+
+static int mark_classes(const struct session *session, const char *pattern, bool with_sub,
+			struct analysis_members *m, struct hdb_error *err)
+{
+	uint32_t *classes;
+	size_t count;
+	const int r = analysis_classes(session, pattern, with_sub, &classes, &count, err);
+
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		m->is_member_class[classes[i]] = 1;
+	m->class_no = count == 1 ? classes[0] : HEAP_NONE;
+	free(classes);
+	return HDB_OK;
+}
+
+static int mark_loader(const struct session *session, const char *name, struct analysis_members *m,
+		       struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	uint32_t loader_ix = HEAP_NONE;
+	bool any = false;
+	int r = analysis_is_object(name) ? analysis_object(session, name, &loader_ix, err) : HDB_OK;
+
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		const struct store_class *class = heap_class(heap, no);
+
+		m->is_member_class[no] = loader_ix != HEAP_NONE ?
+						 class->loader_ix == loader_ix :
+						 base_glob(name, heap_loader_name(heap, class));
+		any = any || m->is_member_class[no];
+	}
+	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);
+}
+
+/* ---- objects ---- */
+
+/* What the dump lacks is nobody's instance. */
+static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i == HEAP_BOOT_LOADER ||
+	       (block->kind[i] == STORE_CLASS &&
+		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+/* One pass: counts the members if `ixs` is NULL, else lists them. */
+static int pass(const struct session *session, struct analysis_members *m, uint32_t *ixs,
+		struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	uint64_t count = 0;
+	int r = block && reachable ? HDB_OK :
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	base_stage(session->work, "finding objects", session->heap->object_count, "objects");
+	for (uint32_t b = 0; b < heap_block_count(session->heap) && r == HDB_OK; b++) {
+		r = heap_read_block(session->heap, b, block, err);
+		if (r == HDB_OK && ixs)
+			r = derive_reachable_block(session->derive, b, reachable, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			if (!m->is_member_class[block->class_no[i]] ||
+			    is_invented(session->heap, block, i))
+				continue;
+			if (ixs) {
+				ixs[count] = block->first_ix + i;
+				m->reachable_count += reachable[i];
+				m->reachable_bytes += reachable[i] ? block->shallow[i] : 0;
+				m->unreachable_count += !reachable[i];
+				m->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
+			}
+			count++;
+		}
+		if (r == HDB_OK)
+			r = base_step(session->work, block->first_ix, err);
+	}
+	m->count = count;
+	free(block);
+	free(reachable);
+	return r;
+}
+
+int analysis_members_find(const struct session *session, const char *target, bool with_sub,
+			  struct analysis_members *out, struct hdb_error *err)
+{
+	const size_t prefix = sizeof(loader_prefix) - 1;
+	int r = heap_load_classes(session->heap, err);
+
+	*out = (struct analysis_members){ .class_no = HEAP_NONE };
+	if (r < 0)
+		return r;
+	out->is_member_class = calloc((size_t)session->heap->class_count + 1, 1);
+	if (!out->is_member_class)
+		return hdb_fail_memory(err, "classes", session->heap->class_count);
+	r = strncmp(target, loader_prefix, prefix) == 0 ?
+		    mark_loader(session, target + prefix, out, err) :
+		    mark_classes(session, target, with_sub, out, err);
+	if (r == HDB_OK)
+		r = pass(session, out, NULL, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &out->ixs, (out->count + 1) * sizeof(uint32_t),
+				   "a set of objects", err);
+	return r == HDB_OK ? pass(session, out, out->ixs.data, err) : r;
+}
+
+/* ---- the lower bound ---- */
+
+/* States of an object while the topmost members are found; zero: not looked at yet. */
+enum { CLEAR = 1, COVERED = 2 };
+
+struct bound {
+	const struct session *session;
+	const uint32_t *idom;
+	uint8_t *state;        /* COVERED: the object or one that dominates it is a member */
+	const uint8_t *member; /* one bit an object */
+};
+
+static bool is_member(const struct bound *b, uint32_t ix)
+{
+	return b->member[ix >> 3] >> (ix & 7) & 1;
+}
+
+/*
+ * Gives a state to a member and to all that dominate it: one walk up to a known state that finds
+ * the topmost member on the way, and one that sets. Each object gets its state once, so all walks
+ * together are linear.
+ */
+static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
+{
+	const uint32_t n = b->session->heap->object_count;
+	uint32_t top = HEAP_NONE, steps = 0, v;
+	uint8_t state = COVERED;
+
+	for (v = ix; v != HEAP_NONE && !b->state[v]; v = b->idom[v]) {
+		if (is_member(b, v))
+			top = v;
+		if (++steps > n)
+			return heap_damaged(b->session->heap, STORE_DOMINATORS, ix,
+					    "dominators form a circle", err);
+	}
+	/* Below a covered object all is covered; else only what is not above the topmost member. */
+	if (v != HEAP_NONE && b->state[v] == COVERED)
+		top = HEAP_NONE;
+	for (v = ix; v != HEAP_NONE && !b->state[v]; v = b->idom[v]) {
+		b->state[v] = state;
+		if (v == top)
+			state = CLEAR;
+	}
+	return HDB_OK;
+}
+
+static int each_topmost(const struct bound *b, const struct analysis_members *m,
+			analysis_take_member take, void *ctx, struct hdb_error *err)
+{
+	const uint32_t *ixs = m->ixs.data;
+	int r = HDB_OK;
+
+	for (uint64_t i = 0; i < m->count && r == HDB_OK; i++) {
+		const uint32_t ix = ixs[i], above = b->idom[ix];
+
+		if (above == ix)
+			continue;
+		r = cover(b, ix, err);
+		if (r == HDB_OK && (above == HEAP_NONE || b->state[above] != COVERED))
+			r = take(ctx, ix, err);
+	}
+	return r;
+}
+
+/* The bound of one class is in the table totals. */
+static int bound_of_class(const struct session *session, uint32_t class_no, uint64_t *bytes,
+			  struct hdb_error *err)
+{
+	struct derive_total *totals = NULL;
+	size_t count = 0;
+	const int r = derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err);
+
+	*bytes = 0;
+	for (size_t i = 0; i < count && r == HDB_OK; i++)
+		if (totals[i].no == class_no)
+			*bytes = totals[i].retained_bytes;
+	free(totals);
+	return r;
+}
+
+int analysis_members_topmost(const struct session *session, const struct analysis_members *members,
+			     analysis_take_member take, void *ctx, struct hdb_error *err)
+{
+	const uint64_t n = session->heap->object_count;
+	struct base_big idom = { 0 }, state = { 0 }, bits = { 0 };
+	const uint32_t *ixs = members->ixs.data;
+	struct bound b = { .session = session };
+	uint8_t *member;
+	int r = derive_need(session->derive, STORE_RETAINED, err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &idom, n * 4 + 4, "dominators", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &state, n + 1, "a set of objects", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &bits, n / 8 + 1, "a set of objects", err);
+	for (uint32_t block = 0; block < heap_block_count(session->heap) && r == HDB_OK; block++)
+		r = derive_dominator_block(
+			session->derive, block,
+			(uint32_t *)idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err);
+	if (r == HDB_OK) {
+		member = bits.data;
+		for (uint64_t i = 0; i < members->count; i++)
+			member[ixs[i] >> 3] |= (uint8_t)(1u << (ixs[i] & 7));
+		b.idom = idom.data;
+		b.state = state.data;
+		b.member = member;
+		r = each_topmost(&b, members, take, ctx, err);
+	}
+	base_big_free(session->work, &idom);
+	base_big_free(session->work, &state);
+	base_big_free(session->work, &bits);
+	return r;
+}
+
+struct sum {
+	const struct session *session;
+	uint64_t bytes;
+};
+
+static int add_retained(void *ctx, uint32_t ix, struct hdb_error *err)
+{
+	struct sum *sum = ctx;
+	uint64_t retained = 0;
+	const int r = derive_retained(sum->session->derive, ix, &retained, err);
+
+	sum->bytes += retained;
+	return r;
+}
+
+int analysis_members_bound(const struct session *session, const struct analysis_members *members,
+			   uint64_t *bytes, struct hdb_error *err)
+{
+	struct sum sum = { .session = session };
+	int r;
+
+	if (members->class_no != HEAP_NONE && derive_has(session->derive, STORE_TOTALS))
+		return bound_of_class(session, members->class_no, bytes, err);
+	r = analysis_members_topmost(session, members, add_retained, &sum, err);
+	*bytes = sum.bytes;
+	return r;
+}

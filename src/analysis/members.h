@@ -1,0 +1,47 @@
+/*
+ * analysis/members.h - the objects that a class name, a pattern or a loader stands for, and what
+ * they retain at least.
+ */
+#ifndef ANALYSIS_MEMBERS_H
+#define ANALYSIS_MEMBERS_H
+
+#include "analysis/session.h"
+
+struct analysis_members {
+	struct base_big ixs; /* uint32_t, ascending */
+	uint64_t count;      /* unreachable ones included */
+	uint64_t reachable_count;
+	uint64_t reachable_bytes; /* shallow */
+	uint64_t unreachable_count, unreachable_bytes;
+	uint32_t class_no;        /* if it is one class, else HEAP_NONE */
+	uint8_t *is_member_class; /* by class number; owned */
+};
+
+/*
+ * Finds them: "java.util.HashMap", "com.acme.*", "loader:0x12c4", "loader:com.acme.Loader",
+ * "loader:<boot>"; of a loader the instances of its classes. `with_sub`: of subclasses too.
+ * HDB_NOTFOUND if no class or loader is named so. Tells reachable objects apart, which may build a
+ * table. Release *out in any case.
+ */
+int analysis_members_find(const struct session *session, const char *target, bool with_sub,
+			  struct analysis_members *out, struct hdb_error *err);
+void analysis_members_release(const struct session *session, struct analysis_members *members);
+
+/* Takes one of the members. */
+typedef int (*analysis_take_member)(void *ctx, uint32_t ix, struct hdb_error *err);
+
+/*
+ * Calls `take` for every reachable member that no other member dominates, in order of index. Needs
+ * the table retained.
+ */
+int analysis_members_topmost(const struct session *session, const struct analysis_members *members,
+			     analysis_take_member take, void *ctx, struct hdb_error *err);
+
+/*
+ * What they retain at least: the sum over those that no other member dominates. Needs the table
+ * retained.
+ */
+int analysis_members_bound(const struct session *session, const struct analysis_members *members,
+			   uint64_t *bytes, struct hdb_error *err);
+
+#endif

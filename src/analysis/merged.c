@@ -1,0 +1,426 @@
+/*
+ * analysis/merged.c - a tree over the objects with its branches merged by name.
+ */
+#include "analysis/merged.h"
+
+#include "analysis/groups.h"
+#include "heap/heap_database.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* Blocks of objects between two looks at the cancel flag. */
+#define STEP_BLOCKS 16
+/* Part of the memory budget that the nodes may take: 1 / NODES_SHARE. */
+#define NODES_SHARE 4
+/* Fewer nodes than this tell nothing. */
+#define NODES_MIN 4096u
+/* Bytes that a slot of the place map takes, half of them empty. */
+#define SLOT_BYTES 24
+/* Tries to find a name: more mean that hashes of different names agree again and again. */
+#define HASH_TRIES 16
+
+/* In place[]: the object is not reachable, or has no node yet and the rest is its name. */
+#define PLACE_NONE UINT32_MAX
+#define PLACE_WAITS 0x80000000u
+
+void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsigned dump_count)
+{
+	*m = (struct analysis_merged){
+		.by = by,
+		.dump_count = dump_count,
+		.hint = ANALYSIS_MERGED_TOP,
+	};
+}
+
+void analysis_merged_release(struct analysis_merged *m)
+{
+	base_vec_release(&m->names);
+	base_vec_release(&m->nodes);
+	base_vec_release(&m->sums);
+	base_idmap_release(&m->by_name);
+	base_idmap_release(&m->by_place);
+}
+
+/* ---- names ---- */
+
+/* The number of a name; new ones are added. */
+static int intern(struct analysis_merged *m, const struct analysis_merged_name *name, uint32_t *no,
+		  struct hdb_error *err)
+{
+	for (uint64_t seed = 0; seed < HASH_TRIES; seed++) {
+		const uint64_t hash = XXH3_64bits_withSeed(
+			name->text, name->size, base_hash_seed() + 2 * seed + name->is_class);
+		const struct analysis_merged_name *there;
+
+		*no = base_idmap_get(&m->by_name, hash);
+		if (*no == BASE_IDMAP_NONE) {
+			*no = (uint32_t)m->names.count;
+			if (*no >= PLACE_WAITS - 1)
+				return hdb_fail(err, HDB_ELIMIT, "too many class names");
+			if (base_vec_push(&m->names, name, sizeof(*name), err) < 0)
+				return HDB_ENOMEM;
+			return base_idmap_put(&m->by_name, hash, *no, err);
+		}
+		there = base_vec_at(&m->names, struct analysis_merged_name, *no);
+		if (there->is_class == name->is_class && there->size == name->size &&
+		    memcmp(there->text, name->text, name->size) == 0)
+			return HDB_OK;
+	}
+	return hdb_fail(err, HDB_ELIMIT, "too many class names of one hash");
+}
+
+/* names[no]: of an instance of class no; names[class_count + no]: of its class object. */
+static int intern_classes(const struct session *session, struct analysis_merged *m, uint32_t *names,
+			  struct hdb_error *err)
+{
+	const uint32_t n = session->heap->class_count;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < n && r == HDB_OK; no++) {
+		struct analysis_merged_name name = { 0 };
+
+		name.text = analysis_group_name(
+			session, m->by,
+			m->by == DERIVE_LOADER ? heap_class(session->heap, no)->loader_ix : no,
+			&name.size);
+		r = intern(m, &name, &names[no], err);
+		name.is_class = m->by == DERIVE_CLASS;
+		if (r == HDB_OK)
+			r = intern(m, &name, &names[n + no], err);
+	}
+	return r;
+}
+
+/* ---- nodes ---- */
+
+static uint32_t *hint_of(struct analysis_merged *m, uint32_t parent)
+{
+	return parent == ANALYSIS_MERGED_TOP ?
+		       &m->hint :
+		       &base_vec_at(&m->nodes, struct analysis_merged_node, parent)->hint;
+}
+
+static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
+		    struct hdb_error *err)
+{
+	const struct analysis_merged_node node = {
+		.parent = parent,
+		.name = name,
+		.hint = ANALYSIS_MERGED_TOP,
+		.depth = parent == ANALYSIS_MERGED_TOP ? 0 :
+							 analysis_merged_node(m, parent)->depth + 1,
+	};
+	const struct analysis_merged_sum sum = { .example_ix = HEAP_NONE };
+	int r = base_vec_push(&m->nodes, &node, sizeof(node), err);
+
+	*out = (uint32_t)m->nodes.count - 1;
+	for (unsigned d = 0; d < m->dump_count && r == HDB_OK; d++)
+		r = base_vec_push(&m->sums, &sum, sizeof(sum), err);
+	return r;
+}
+
+/* The child of that name; `parent` itself where it has the name, or where a limit was met. */
+static int child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
+		 struct hdb_error *err)
+{
+	const uint64_t place = (uint64_t)(parent + 1) << 32 | name;
+	uint32_t *hint = hint_of(m, parent);
+	int r;
+
+	*out = parent;
+	if (parent != ANALYSIS_MERGED_TOP && analysis_merged_node(m, parent)->name == name)
+		return HDB_OK;
+	if (*hint != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *hint)->name == name) {
+		*out = *hint;
+		return HDB_OK;
+	}
+	*out = base_idmap_get(&m->by_place, place);
+	if (*out == BASE_IDMAP_NONE) {
+		/* The top level is bounded by the number of names. */
+		if (parent != ANALYSIS_MERGED_TOP &&
+		    (analysis_merged_node(m, parent)->depth + 1 >= ANALYSIS_MERGED_DEPTH ||
+		     m->nodes.count >= m->node_limit)) {
+			m->folded++;
+			*out = parent;
+			return HDB_OK;
+		}
+		r = add_node(m, parent, name, out, err);
+		if (r == HDB_OK)
+			r = base_idmap_put(&m->by_place, place, *out, err);
+		if (r < 0)
+			return r;
+	}
+	*hint_of(m, parent) = *out;
+	return HDB_OK;
+}
+
+/* ---- placing objects ---- */
+
+struct placing {
+	const struct session *session;
+	struct analysis_merged *m;
+	const struct analysis_merged_source *source;
+	uint32_t *parent; /* by object; turned round on the way up, and back on the way down */
+	uint32_t *place;  /* by object: its node, or PLACE_* */
+	uint32_t *names;  /* by class, twice */
+};
+
+static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *err)
+{
+	uint32_t *out = p->parent + (uint64_t)block_no * STORE_BLOCK_OBJECTS;
+
+	switch (p->source->tree) {
+	case ANALYSIS_TREE_DOMINATORS:
+		return derive_dominator_block(p->session->derive, block_no, out, err);
+	case ANALYSIS_TREE_WITHOUT:
+		return HDB_OK; /* all were computed at once */
+	default:
+		return derive_reach_block(p->session->derive,
+					  p->source->tree == ANALYSIS_TREE_REACH_STRONG, block_no,
+					  out, err);
+	}
+}
+
+/* The table of a tree; 0: it is in none. */
+static enum store_table table_of(enum analysis_tree tree)
+{
+	static const enum store_table tables[] = {
+		[ANALYSIS_TREE_REACH] = STORE_REACH,
+		[ANALYSIS_TREE_REACH_STRONG] = STORE_REACH_STRONG,
+		[ANALYSIS_TREE_DOMINATORS] = STORE_DOMINATORS,
+		[ANALYSIS_TREE_WITHOUT] = 0,
+	};
+
+	return tables[tree];
+}
+
+/* Reads parents, and names into place[]. */
+static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
+{
+	struct heap *heap = p->session->heap;
+	int r = HDB_OK;
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = load_parents(p, b, err);
+		if (r == HDB_OK)
+			r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+			const uint32_t name =
+				block->kind[i] == STORE_CLASS ?
+					heap->class_count + (uint32_t)block->length[i] :
+					block->class_no[i];
+
+			p->place[ix] =
+				p->parent[ix] == ix ? PLACE_NONE : PLACE_WAITS | p->names[name];
+		}
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(p->session->work, block->first_ix, err);
+	}
+	return r;
+}
+
+static int damaged(const struct placing *p, uint32_t ix, const char *what, struct hdb_error *err)
+{
+	const enum store_table table = table_of(p->source->tree);
+
+	return table ? heap_damaged(p->session->heap, table, ix, what, err) :
+		       hdb_fail(err, HDB_EBUG, "paths: %s", what);
+}
+
+/*
+ * Places an object and those above it that are not placed yet. A way may be millions long, so it is
+ * no stack that leads back down: parents point the other way round meanwhile.
+ */
+static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
+{
+	uint32_t v = ix, below = HEAP_NONE, node = ANALYSIS_MERGED_TOP;
+	int r = HDB_OK;
+
+	while (v != HEAP_NONE && p->place[v] & PLACE_WAITS) {
+		const uint32_t above = p->parent[v];
+
+		if (p->place[v] == PLACE_NONE)
+			return damaged(p, v, "an unreachable object is a parent", err);
+		if (v == ix && below != HEAP_NONE)
+			return damaged(p, ix, "parents form a circle", err);
+		p->parent[v] = below;
+		below = v;
+		v = above;
+	}
+	if (v != HEAP_NONE)
+		node = p->place[v];
+	while (below != HEAP_NONE && r == HDB_OK) {
+		const uint32_t next = p->parent[below];
+
+		r = child(p->m, node, p->place[below] & ~PLACE_WAITS, &node, err);
+		p->place[below] = node;
+		p->parent[below] = v;
+		v = below;
+		below = next;
+	}
+	return r;
+}
+
+/* Retained sizes of a block, if they are to be had for nothing; else shallow sizes. */
+static int weights(const struct session *session, const struct heap_block *block, uint64_t *out,
+		   struct hdb_error *err)
+{
+	if (derive_has(session->derive, STORE_RETAINED))
+		return derive_retained_block(session->derive, block, out, err);
+	memcpy(out, block->shallow, block->count * sizeof(*out));
+	return HDB_OK;
+}
+
+static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
+{
+	return block->first_ix + i == HEAP_BOOT_LOADER ||
+	       (block->kind[i] == STORE_CLASS &&
+		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
+}
+
+static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t shallow,
+			 uint64_t weight)
+{
+	sum->count++;
+	sum->shallow_bytes += shallow;
+	if (sum->example_ix == HEAP_NONE || weight > sum->example_bytes) {
+		sum->example_ix = ix;
+		sum->example_bytes = weight;
+	}
+}
+
+static int place_all(struct placing *p, unsigned dump, struct heap_block *block, uint64_t *weight,
+		     struct hdb_error *err)
+{
+	const uint64_t *members = p->source->members;
+	struct heap *heap = p->session->heap;
+	int r = HDB_OK;
+
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		r = heap_read_block(heap, b, block, err);
+		if (r == HDB_OK)
+			r = weights(p->session, block, weight, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+
+			if (p->place[ix] == PLACE_NONE ||
+			    (members && !(members[ix >> 6] >> (ix & 63) & 1)))
+				continue;
+			if (p->place[ix] & PLACE_WAITS)
+				r = place(p, ix, err);
+			if (r == HDB_OK && !is_invented(heap, block, i))
+				count_object(analysis_merged_sum(p->m, p->place[ix], dump), ix,
+					     block->shallow[i], weight[i]);
+		}
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(p->session->work, block->first_ix, err);
+	}
+	return r;
+}
+
+int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
+			const struct analysis_merged_source *source, struct hdb_error *err)
+{
+	/* Whole blocks are read. */
+	const uint64_t n = (uint64_t)heap_block_count(session->heap) * STORE_BLOCK_OBJECTS;
+	const uint64_t node_bytes = sizeof(struct analysis_merged_node) + SLOT_BYTES +
+				    m->dump_count * sizeof(struct analysis_merged_sum);
+	const uint64_t limit = session->work->memory_bytes / NODES_SHARE / node_bytes;
+	struct placing p = { .session = session, .m = m, .source = source };
+	struct base_big parent = { 0 }, places = { 0 };
+	struct heap_block *block = malloc(sizeof(*block));
+	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
+	int r = heap_load_classes(session->heap, err);
+
+	m->node_limit = limit > ANALYSIS_MERGED_NODES ? ANALYSIS_MERGED_NODES :
+			limit < NODES_MIN             ? NODES_MIN :
+							(uint32_t)limit;
+	if (r == HDB_OK)
+		p.names = malloc(((size_t)session->heap->class_count + 1) * 2 * sizeof(*p.names));
+	if (r == HDB_OK && (!block || !weight || !p.names))
+		r = hdb_fail_memory(err, "a merged tree", sizeof(*block));
+	/* Tables are built before the arrays take the memory. */
+	if (r == HDB_OK && table_of(source->tree))
+		r = derive_need(session->derive, table_of(source->tree), err);
+	if (r == HDB_OK)
+		r = intern_classes(session, m, p.names, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err);
+	p.parent = parent.data;
+	p.place = places.data;
+	if (r == HDB_OK && source->tree == ANALYSIS_TREE_WITHOUT)
+		r = derive_reach_without(session->derive, source->filter, p.parent, err);
+	base_stage(session->work, "merging paths", session->heap->object_count, "objects");
+	if (r == HDB_OK)
+		r = load(&p, block, err);
+	if (r == HDB_OK)
+		r = place_all(&p, dump, block, weight, err);
+	base_big_free(session->work, &parent);
+	base_big_free(session->work, &places);
+	free(p.names);
+	free(weight);
+	free(block);
+	return r;
+}
+
+void analysis_merged_finish(struct analysis_merged *m)
+{
+	for (size_t i = 0; i < m->sums.count; i++) {
+		struct analysis_merged_sum *sum =
+			base_vec_at(&m->sums, struct analysis_merged_sum, i);
+
+		sum->total_count = sum->count;
+		sum->total_bytes = sum->shallow_bytes;
+	}
+	for (size_t i = m->nodes.count; i-- > 0;) {
+		const uint32_t parent = analysis_merged_node(m, (uint32_t)i)->parent;
+
+		for (unsigned d = 0; d < m->dump_count && parent != ANALYSIS_MERGED_TOP; d++) {
+			const struct analysis_merged_sum *from =
+				analysis_merged_sum(m, (uint32_t)i, d);
+			struct analysis_merged_sum *to = analysis_merged_sum(m, parent, d);
+
+			to->total_count += from->total_count;
+			to->total_bytes += from->total_bytes;
+		}
+	}
+}
+
+/* ---- showing ---- */
+
+void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32_t above, char *buf,
+			  size_t size)
+{
+	static const char arrow[] = " > ";
+	size_t at = size - 1; /* written from its end */
+
+	buf[at] = '\0';
+	for (uint32_t v = node; v != above; v = analysis_merged_node(m, v)->parent) {
+		const struct analysis_merged_name *name = base_vec_at(
+			&m->names, struct analysis_merged_name, analysis_merged_node(m, v)->name);
+		const char *prefix = name->is_class ? "class " : "";
+		const size_t need = strlen(prefix) + name->size + (v == node ? 0 : strlen(arrow));
+
+		/* Room for this name and for three dots. */
+		if (need + 3 > at) {
+			at -= 3;
+			memcpy(buf + at, "...", 3);
+			break;
+		}
+		if (v != node) {
+			at -= strlen(arrow);
+			memcpy(buf + at, arrow, strlen(arrow));
+		}
+		at -= name->size;
+		memcpy(buf + at, name->text, name->size);
+		at -= strlen(prefix);
+		memcpy(buf + at, prefix, strlen(prefix));
+	}
+	memmove(buf, buf + at, size - at);
+}

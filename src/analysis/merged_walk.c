@@ -1,0 +1,200 @@
+/*
+ * analysis/merged_walk.c - the nodes of a merged tree in the order in which people read a tree.
+ */
+#include "analysis/merged.h"
+#include "analysis/population.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A node that is shown. */
+struct shown {
+	uint32_t parent, node;
+	int64_t rank;
+	const struct analysis_merged_name *name;
+};
+
+static int compare_names(const struct analysis_merged_name *a, const struct analysis_merged_name *b)
+{
+	const size_t n = a->size < b->size ? a->size : b->size;
+	const int c = memcmp(a->text, b->text, n);
+
+	if (c)
+		return c;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return a->is_class - b->is_class;
+}
+
+/* By parent; under one parent the highest rank first, then by name. The top level is the last. */
+static int compare_shown(const void *a, const void *b)
+{
+	const struct shown *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return compare_names(x->name, y->name);
+}
+
+/* Where the children of a node begin in shown[]. */
+static size_t find_children(const struct shown *shown, size_t count, uint32_t parent)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (shown[mid].parent < parent)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* ---- others ---- */
+
+/* By node: 1 + the number of the rest below it, 0: none; the last entry is of the top level. */
+static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t max_depth,
+		     uint32_t *rest_of, struct analysis_merged_walk *out, struct hdb_error *err)
+{
+	const uint32_t n = (uint32_t)m->nodes.count;
+	const struct analysis_merged_sum none = { .example_ix = HEAP_NONE };
+	int r = HDB_OK;
+
+	for (uint32_t v = 0; v < n && r == HDB_OK; v++) {
+		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+		const struct analysis_merged_sum *newest =
+			analysis_merged_sum(m, v, m->dump_count - 1);
+		struct analysis_cut *cut = node->depth > max_depth ? &out->deep : &out->small;
+		const uint32_t above = node->parent == ANALYSIS_MERGED_TOP ? n : node->parent;
+		struct analysis_merged_rest *rest;
+
+		if (is_shown[v])
+			continue;
+		cut->rows++;
+		cut->objects += newest->count;
+		cut->bytes += newest->shallow_bytes;
+		if (node->depth > max_depth || (above < n && !is_shown[above]))
+			continue;
+		if (!rest_of[above]) {
+			const struct analysis_merged_rest new = { .depth = node->depth };
+
+			r = base_vec_push(&out->rests, &new, sizeof(new), err);
+			for (unsigned d = 0; d < m->dump_count && r == HDB_OK; d++)
+				r = base_vec_push(&out->sums, &none, sizeof(none), err);
+			if (r < 0)
+				return r;
+			rest_of[above] = (uint32_t)out->rests.count;
+		}
+		rest = base_vec_at(&out->rests, struct analysis_merged_rest, rest_of[above] - 1);
+		rest->nodes++;
+		for (unsigned d = 0; d < m->dump_count; d++) {
+			const struct analysis_merged_sum *from = analysis_merged_sum(m, v, d);
+			struct analysis_merged_sum *to =
+				base_vec_at(&out->sums, struct analysis_merged_sum,
+					    (size_t)(rest_of[above] - 1) * m->dump_count + d);
+
+			to->total_count += from->total_count;
+			to->total_bytes += from->total_bytes;
+		}
+	}
+	return r;
+}
+
+const struct analysis_merged_sum *analysis_merged_others(const struct analysis_merged *m,
+							 const struct analysis_merged_walk *walk,
+							 const struct analysis_merged_step *step,
+							 unsigned dump)
+{
+	return base_vec_at(&walk->sums, struct analysis_merged_sum,
+			   (size_t)(step->others - 1) * m->dump_count + dump);
+}
+
+/* ---- order ---- */
+
+/* Pre-order of what `shown`, sorted, has, each level with its rest at the end. */
+static void put_order(const struct shown *shown, size_t count, const uint32_t *rest_of,
+		      uint32_t top, struct analysis_merged_walk *out)
+{
+	size_t stack[ANALYSIS_MERGED_DEPTH + 1], depth = 0;
+
+	stack[0] = find_children(shown, count, ANALYSIS_MERGED_TOP);
+	for (;;) {
+		const size_t at = stack[depth]++;
+		const uint32_t parent =
+			depth ? shown[stack[depth - 1] - 1].node : ANALYSIS_MERGED_TOP;
+		const uint32_t rest = rest_of[depth ? parent : top];
+
+		if (at >= count || shown[at].parent != parent) {
+			if (rest)
+				out->order[out->count++] =
+					(struct analysis_merged_step){ parent, rest };
+			if (!depth--)
+				return;
+			continue;
+		}
+		out->order[out->count++] = (struct analysis_merged_step){ shown[at].node, 0 };
+		if (depth < ANALYSIS_MERGED_DEPTH)
+			stack[++depth] = find_children(shown, count, shown[at].node);
+	}
+}
+
+int analysis_merged_walk(const struct analysis_merged *m,
+			 int64_t (*rank)(const struct analysis_merged *m, uint32_t node),
+			 int64_t low, uint32_t max_depth, struct analysis_merged_walk *out,
+			 struct hdb_error *err)
+{
+	const size_t n = m->nodes.count;
+	struct shown *shown = malloc((n + 1) * sizeof(*shown));
+	bool *is_shown = calloc(n + 1, sizeof(*is_shown));
+	uint32_t *rest_of = calloc(n + 1, sizeof(*rest_of));
+	size_t count = 0;
+	int r = HDB_OK;
+
+	*out = (struct analysis_merged_walk){ 0 };
+	if (!shown || !is_shown || !rest_of)
+		r = hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
+	for (uint32_t v = (uint32_t)n; r == HDB_OK && v-- > 0;) {
+		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+		const int64_t weight = rank(m, v);
+
+		/* Children have higher numbers: what they are is known. */
+		is_shown[v] = is_shown[v] || (weight >= low && node->depth <= max_depth);
+		if (!is_shown[v])
+			continue;
+		if (node->parent != ANALYSIS_MERGED_TOP)
+			is_shown[node->parent] = true;
+		shown[count++] = (struct shown){
+			node->parent,
+			v,
+			weight,
+			base_vec_at(&m->names, struct analysis_merged_name, node->name),
+		};
+	}
+	if (r == HDB_OK)
+		r = add_rests(m, is_shown, max_depth, rest_of, out, err);
+	if (r == HDB_OK) {
+		out->order = malloc((count + out->rests.count + 1) * sizeof(*out->order));
+		if (!out->order)
+			r = hdb_fail_memory(err, "a merged tree", count * sizeof(*out->order));
+	}
+	if (r == HDB_OK && count)
+		qsort(shown, count, sizeof(*shown), compare_shown);
+	if (r == HDB_OK)
+		put_order(shown, count, rest_of, (uint32_t)n, out);
+	free(rest_of);
+	free(is_shown);
+	free(shown);
+	return r;
+}
+
+void analysis_merged_walk_release(struct analysis_merged_walk *walk)
+{
+	free(walk->order);
+	base_vec_release(&walk->rests);
+	base_vec_release(&walk->sums);
+	*walk = (struct analysis_merged_walk){ 0 };
+}

@@ -1,0 +1,87 @@
+/*
+ * analysis/platform_classes.c - classes that nobody who looks for a leak can change: tables of
+ * names.
+ */
+#include "analysis/platform_classes.h"
+
+#include <string.h>
+
+/*
+ * Packages whose objects hold what others put there. The first five are MAT's skip pattern; the
+ * others are what takes their place on Android and in the VM's compilers for other languages.
+ */
+static const char *const platform_prefixes[] = {
+	"java.",    "javax.",    "com.sun.",     "sun.",         "jdk.",
+	"android.", "androidx.", "com.android.", "dalvik.",      "libcore.",
+	"kotlin.",  "kotlinx.",  "scala.",       "groovy.lang.", "clojure.lang.",
+};
+
+static const char *const primitive_names[] = {
+	"boolean", "byte", "char", "short", "int", "long", "float", "double",
+};
+
+/* Of a primitive type, of arrays of it, or of arrays of those. */
+static bool is_primitive_name(const char *class_name)
+{
+	const size_t size = strcspn(class_name, "[");
+
+	for (size_t i = 0; i < sizeof(primitive_names) / sizeof(primitive_names[0]); i++)
+		if (strlen(primitive_names[i]) == size &&
+		    strncmp(class_name, primitive_names[i], size) == 0)
+			return true;
+	return false;
+}
+
+bool analysis_is_number_array(const char *class_name)
+{
+	return is_primitive_name(class_name) &&
+	       strcmp(class_name + strcspn(class_name, "["), "[]") == 0;
+}
+
+bool analysis_is_platform_class(const char *class_name)
+{
+	if (is_primitive_name(class_name))
+		return true;
+	for (size_t i = 0; i < sizeof(platform_prefixes) / sizeof(platform_prefixes[0]); i++)
+		if (strncmp(class_name, platform_prefixes[i], strlen(platform_prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Classes of values: what many others share is of them, and says nothing of who keeps it. Not in
+ * the list: collections, references, threads and what else has its own reasons to be there in great
+ * numbers.
+ */
+static const char *const value_names[] = {
+	"java.lang.Class",   "java.lang.Object",     "java.lang.String",
+	"java.lang.Boolean", "java.lang.Byte",       "java.lang.Character",
+	"java.lang.Short",   "java.lang.Integer",    "java.lang.Long",
+	"java.lang.Float",   "java.lang.Double",     "java.lang.StackTraceElement",
+	"java.lang.Module",  "java.math.BigInteger", "java.math.BigDecimal",
+	"java.net.URI",      "java.net.URL",         "java.util.Date",
+	"java.util.Locale",  "java.util.UUID",       "java.util.jar.Attributes$Name",
+};
+static const char *const value_prefixes[] = {
+	"java.time.",
+	"java.lang.invoke.",
+	"java.lang.module.",
+	"java.lang.reflect.",
+	"java.util.concurrent.atomic.",
+};
+
+bool analysis_is_value_class(const char *class_name)
+{
+	const size_t size = strlen(class_name);
+
+	/* Arrays hold for whoever holds them. Of an application's class they are a clue. */
+	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)
+		return analysis_is_platform_class(class_name);
+	for (size_t i = 0; i < sizeof(value_names) / sizeof(value_names[0]); i++)
+		if (strcmp(class_name, value_names[i]) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(value_prefixes) / sizeof(value_prefixes[0]); i++)
+		if (strncmp(class_name, value_prefixes[i], strlen(value_prefixes[i])) == 0)
+			return true;
+	return false;
+}

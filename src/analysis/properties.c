@@ -1,0 +1,305 @@
+/*
+ * analysis/properties.c - system properties and what else tells of the VM; where they are is data.
+ */
+#include "analysis/properties.h"
+
+#include "analysis/limits.h"
+#include "base/glob.h"
+#include "heap/values/value_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory managers that are looked at: a VM has two or three. */
+#define MANAGERS_MAX 64
+
+/* What kind of thing a static field leads to. */
+enum source_kind { A_COLLECTION, A_VALUE };
+
+struct source {
+	const char *section;
+	const char *field; /* a static field, with its class */
+	const char *path;  /* from there; "" is the object itself */
+	enum source_kind kind;
+	const char *inside; /* keys and elements: path of their text, "" if they are strings */
+};
+
+static const struct source sources[] = {
+	{ "property", "java.lang.System.props", "", A_COLLECTION, "" },
+	{ "property", "java.lang.System.systemProperties", "", A_COLLECTION,
+	  "" }, /* Harmony, Android */
+	{ "vm property", "jdk.internal.misc.VM.savedProps", "", A_COLLECTION, "" },
+	{ "vm property", "sun.misc.VM.savedProps", "", A_COLLECTION, "" },
+	{ "environment", "java.lang.ProcessEnvironment.theEnvironment", "", A_COLLECTION, "str" },
+	{ "vm argument", "sun.management.ManagementFactoryHelper.jvm", "vmArgs", A_COLLECTION, "" },
+	{ "android", "android.os.Build.MANUFACTURER", "", A_VALUE, "" },
+	{ "android", "android.os.Build.MODEL", "", A_VALUE, "" },
+	{ "android", "android.os.Build.DEVICE", "", A_VALUE, "" },
+	{ "android", "android.os.Build.ID", "", A_VALUE, "" },
+	{ "android", "android.os.Build.FINGERPRINT", "", A_VALUE, "" },
+	{ "android", "android.os.Build.TYPE", "", A_VALUE, "" },
+	{ "android", "android.os.Build$VERSION.RELEASE", "", A_VALUE, "" },
+	{ "android", "android.os.Build$VERSION.SDK_INT", "", A_VALUE, "" },
+	{ "android", "android.os.Build$VERSION.INCREMENTAL", "", A_VALUE, "" },
+};
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+/* ---- one after the other ---- */
+
+/* The text of a key, an element or a value. */
+static int text_of(const struct session *session, const struct heap_value *value,
+		   const char *inside, char *buf, size_t size, uint32_t *ix, struct hdb_error *err)
+{
+	uint32_t of;
+	int r;
+
+	*ix = HEAP_NONE;
+	buf[0] = '\0';
+	if (value->type != HPROF_OBJECT)
+		heap_basic_text(value, buf, size);
+	if (value->type != HPROF_OBJECT || !value->bits)
+		return HDB_OK;
+	r = heap_find(session->heap, value->bits, &of, err);
+	if (r == HDB_OK && *inside)
+		r = heap_path_object(session->heap, of, HEAP_NONE, inside, &of, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	*ix = of;
+	r = heap_string(session->heap, of, buf, size, NULL, err);
+	if (r == HDB_NOTFOUND)
+		heap_value_text(session->heap, of, buf, size);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Opens a source: HDB_NOTFOUND if the heap has none. */
+static int open_source(const struct session *session, struct query_properties *p,
+		       const struct source *source, struct hdb_error *err)
+{
+	uint32_t ix;
+	int r = heap_static_object(session->heap, source->field, &ix, err);
+
+	if (r == HDB_OK)
+		r = heap_path_object(session->heap, ix, HEAP_NONE, source->path, &ix, err);
+	if (r == HDB_OK)
+		r = heap_collection_open(session->heap, ix, &p->collection, err);
+	if (r == HDB_OK)
+		r = heap_entries_begin(session->heap, &p->collection, &p->entries, err);
+	p->is_open = r == HDB_OK;
+	return r;
+}
+
+static int next_of_source(const struct session *session, struct query_properties *p,
+			  const struct source *source, struct hdb_error *err)
+{
+	uint32_t key_ix;
+	int r = p->is_open ? HDB_OK : open_source(session, p, source, err);
+
+	if (r == HDB_OK)
+		r = heap_entries_next(&p->entries, err);
+	if (r != HDB_OK)
+		return r;
+	(void)snprintf(p->name, sizeof(p->name), "%" PRIu64, p->entries.no);
+	if (p->entries.has_key)
+		r = text_of(session, &p->entries.key, source->inside, p->name, sizeof(p->name),
+			    &key_ix, err);
+	return r == HDB_OK ? text_of(session, &p->entries.value, source->inside, p->value,
+				     sizeof(p->value), &p->value_ix, err) :
+			     r;
+}
+
+static int single_value(const struct session *session, struct query_properties *p,
+			const struct source *source, struct hdb_error *err)
+{
+	struct heap_value value;
+	const int r = heap_static_value(session->heap, source->field, &value, err);
+
+	if (r != HDB_OK)
+		return r;
+	(void)snprintf(p->name, sizeof(p->name), "%s", source->field);
+	return text_of(session, &value, "", p->value, sizeof(p->value), &p->value_ix, err);
+}
+
+int analysis_properties_next(const struct session *session, struct query_properties *p,
+			     struct hdb_error *err)
+{
+	int r = heap_open_dump(session->heap, err);
+
+	if (r == HDB_OK)
+		r = heap_load_classes(session->heap, err);
+	while (r == HDB_OK && p->source < SOURCES) {
+		const struct source *source = &sources[p->source];
+
+		p->section = source->section;
+		r = source->kind == A_VALUE ? single_value(session, p, source, err) :
+					      next_of_source(session, p, source, err);
+		if (r < 0)
+			return r;
+		if (r != HDB_OK || source->kind == A_VALUE) {
+			p->source++;
+			p->is_open = false;
+		}
+		if (r == HDB_OK)
+			return r;
+		r = HDB_OK;
+	}
+	return r < 0 ? r : HDB_END;
+}
+
+/* ---- what is known of the VM ---- */
+
+/* Facts that properties and Android's build tell. */
+static const struct {
+	const char *key, *names, *help;
+} known[] = {
+	{ "name", "java.vm.name", "of the virtual machine" },
+	{ "version", "java.vm.version", "of the virtual machine" },
+	{ "vendor", "java.vm.vendor", "of the virtual machine" },
+	{ "mode", "java.vm.info", "of the virtual machine" },
+	{ "java", "java.version", "version of Java" },
+	{ "runtime", "java.runtime.version", "version of the class library" },
+	{ "home", "java.home", "where Java is installed" },
+	{ "os", "os.name", "operating system" },
+	{ "os version", "os.version", "its version" },
+	{ "architecture", "os.arch", "of the machine" },
+	{ "command", "sun.java.command", "main class or jar, with arguments" },
+	{ "device", "android.os.Build.MODEL", "Android's device" },
+	{ "android", "android.os.Build$VERSION.RELEASE", "Android's release" },
+	{ "android sdk", "android.os.Build$VERSION.SDK_INT", "Android's API level" },
+	{ "build", "android.os.Build.FINGERPRINT", "Android's build" },
+	{ "arguments", "", "of the virtual machine, where the heap holds them" },
+	{ "collector", "", "garbage collector, where the heap or the arguments tell" },
+	{ "max heap", "", "bytes that the maximum heap size" },
+};
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
+
+/* Names of memory managers, and switches, by the collector they stand for. */
+static const struct {
+	const char *mark, *collector;
+} collectors[] = {
+	{ "G1 Young Generation", "G1" },
+	{ "G1 Old Generation", "G1" },
+	{ "PS Scavenge", "Parallel" },
+	{ "PS MarkSweep", "Parallel" },
+	{ "ParNew", "CMS" },
+	{ "ConcurrentMarkSweep", "CMS" },
+	{ "Copy", "Serial" },
+	{ "MarkSweepCompact", "Serial" },
+	{ "ZGC", "ZGC" },
+	{ "ZGC Cycles", "ZGC" },
+	{ "ZGC Pauses", "ZGC" },
+	{ "ZGC Minor Cycles", "ZGC" },
+	{ "ZGC Major Cycles", "ZGC" },
+	{ "Shenandoah Cycles", "Shenandoah" },
+	{ "Shenandoah Pauses", "Shenandoah" },
+	{ "Epsilon Heap", "Epsilon" },
+	{ "-XX:+UseG1GC", "G1" },
+	{ "-XX:+UseParallelGC", "Parallel" },
+	{ "-XX:+UseSerialGC", "Serial" },
+	{ "-XX:+UseConcMarkSweepGC", "CMS" },
+	{ "-XX:+UseZGC", "ZGC" },
+	{ "-XX:+UseShenandoahGC", "Shenandoah" },
+	{ "-XX:+UseEpsilonGC", "Epsilon" },
+};
+
+static void note_collector(struct analysis_vm_fact *facts, const char *text, bool is_inside)
+{
+	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
+		if (!facts[COLLECTOR].value[0] &&
+		    (is_inside ? collectors[i].mark[0] == '-' && strstr(text, collectors[i].mark) :
+				 !strcmp(text, collectors[i].mark)))
+			(void)snprintf(facts[COLLECTOR].value, sizeof(facts[COLLECTOR].value),
+				       "%s (by \"%s\")", collectors[i].collector,
+				       collectors[i].mark);
+}
+
+static void note_property(struct analysis_vm_fact *facts, const struct query_properties *p)
+{
+	struct analysis_vm_fact *arguments = &facts[ARGUMENTS];
+	const size_t used = strlen(arguments->value);
+
+	if (strcmp(p->section, "vm argument") == 0) {
+		(void)snprintf(arguments->value + used, sizeof(arguments->value) - used, "%s%s",
+			       used ? " " : "", p->value);
+		note_collector(facts, p->value, true);
+		return;
+	}
+	if (strcmp(p->section, "environment") == 0) {
+		if (base_is_among("JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS", p->name))
+			note_collector(facts, p->value, true);
+		return;
+	}
+	for (size_t i = 0; i < KNOWN; i++)
+		if (!facts[i].value[0] && base_is_among(known[i].names, p->name))
+			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
+}
+
+/* Memory managers, which java.lang.management makes when it is first used. */
+static int note_managers(const struct session *session, struct analysis_vm_fact *facts,
+			 struct hdb_error *err)
+{
+	uint64_t bits[MANAGERS_MAX], done = 0;
+	struct heap_object object;
+	uint32_t ix, name;
+	uint8_t type;
+	char text[128];
+	int r = heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err);
+
+	if (r == HDB_OK)
+		r = heap_object(session->heap, ix, &object, err);
+	if (r == HDB_OK && object.kind == STORE_OBJECT_ARRAY)
+		r = heap_elements(session->heap, ix, 0, MANAGERS_MAX, bits, &type, &done, err);
+	for (uint64_t i = 0; i < done && r >= 0; i++) {
+		r = bits[i] ? heap_find(session->heap, bits[i], &ix, err) : HDB_NOTFOUND;
+		if (r == HDB_OK)
+			r = heap_path_object(session->heap, ix, HEAP_NONE, "name", &name, err);
+		if (r == HDB_OK)
+			r = heap_string(session->heap, name, text, sizeof(text), NULL, err);
+		if (r == HDB_OK)
+			note_collector(facts, text, false);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int note_limit(const struct session *session, struct analysis_vm_fact *facts,
+		      struct hdb_error *err)
+{
+	struct analysis_limit limit;
+	const int r = analysis_limit_find(session, &limit, err);
+
+	if (r == HDB_OK && limit.bytes)
+		(void)snprintf(facts[MAX_HEAP].value, sizeof(facts[MAX_HEAP].value), "%" PRIu64,
+			       limit.bytes);
+	return r;
+}
+
+int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,
+		      struct hdb_error *err)
+{
+	struct query_properties *p = calloc(1, sizeof(*p));
+	int r;
+
+	*count = 0;
+	*facts = calloc(KNOWN, sizeof(**facts));
+	if (!p || !*facts) {
+		free(p);
+		return hdb_fail_memory(err, "properties", sizeof(*p));
+	}
+	for (size_t i = 0; i < KNOWN; i++) {
+		(*facts)[i].key = known[i].key;
+		(*facts)[i].help = known[i].help;
+	}
+	while ((r = analysis_properties_next(session, p, err)) == HDB_OK)
+		note_property(*facts, p);
+	if (r >= 0)
+		r = note_managers(session, *facts, err);
+	if (r == HDB_OK)
+		r = note_limit(session, *facts, err);
+	free(p);
+	/* The database answers without the dump, too. */
+	if (r == HDB_ECHANGED)
+		return HDB_OK;
+	*count = r < 0 ? 0 : KNOWN;
+	return r < 0 ? r : HDB_OK;
+}

@@ -1,0 +1,367 @@
+/*
+ * analysis/reference_list.c - reference objects, and how strongly objects are reachable; see
+ * reference_list.h.
+ */
+#include "analysis/reference_list.h"
+
+#include "base/bytes.h"
+#include "derive/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_FIELD UINT32_MAX
+#define FIELD_NAME_MAX 32
+/* Nodes between two looks at the cancel flag. */
+#define STEP_NODES 65536
+
+/* ---- the list ---- */
+
+/* Classes that are no subclasses of those that give references their strength, but do the same. */
+static const struct {
+	const char *name;
+	uint32_t strength;
+} other_classes[] = {
+	{ "java.lang.ref.FinalizerReference", STORE_FINALIZER }, /* Android: extends Reference */
+};
+
+/* Strength of the references that a class's instances are; STORE_STRONG: they are none. */
+static uint32_t strength_of(struct heap *heap, uint32_t class_no)
+{
+	const struct store_class *class = heap_class(heap, class_no);
+
+	for (size_t i = 0; i < sizeof(other_classes) / sizeof(other_classes[0]); i++)
+		if (!class->strength &&
+		    strcmp(heap_class_name(heap, class_no), other_classes[i].name) == 0)
+			return other_classes[i].strength;
+	return class->strength;
+}
+
+/* Where the field `referent` is in the field values of a class's instances. */
+static int find_referent(struct heap *heap, uint32_t class_no, uint32_t *out, struct hdb_error *err)
+{
+	uint64_t at = 0;
+	uint32_t no = class_no;
+
+	*out = NO_FIELD;
+	/* A damaged database may have a cycle, hence the count. */
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		const struct store_class *class = heap_class(heap, no);
+		const bool is_reference =
+			strcmp(heap_class_name(heap, no), "java.lang.ref.Reference") == 0;
+
+		for (uint32_t f = 0; f < class->field_count && at < UINT32_MAX; f++) {
+			struct store_field field;
+			char name[FIELD_NAME_MAX];
+			int r = heap_field(heap, class->first_field + f, &field, err);
+
+			if (r == HDB_OK && is_reference)
+				r = heap_text(heap, field.name_text, name, sizeof(name), err);
+			if (r < 0)
+				return r;
+			if (is_reference && field.type == HPROF_OBJECT &&
+			    strcmp(name, "referent") == 0) {
+				*out = (uint32_t)at;
+				return HDB_OK;
+			}
+			at += hprof_type_size(field.type, heap->id_size);
+		}
+		no = class->super_no;
+	}
+	return HDB_OK;
+}
+
+static int read_referent(struct heap *heap, uint64_t offset, uint32_t at, uint32_t *referent,
+			 struct hdb_error *err)
+{
+	struct hprof_sub sub;
+	const uint8_t *p;
+	uint64_t id;
+	int r;
+
+	*referent = HEAP_NONE;
+	if (!offset || at == NO_FIELD)
+		return HDB_OK;
+	r = hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, &sub, err);
+	if (r < 0)
+		return r;
+	if (sub.tag != HPROF_INSTANCE_DUMP || (uint64_t)at + heap->id_size > sub.body_size)
+		return HDB_OK; /* a short instance: the import has told */
+	p = base_view_at(&heap->view, sub.body_offset + at, heap->id_size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	id = be_id(p, heap->id_size);
+	r = id ? heap_find(heap, id, referent, err) : HDB_NOTFOUND;
+	if (r == HDB_NOTFOUND)
+		*referent = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+struct listing {
+	const struct session *session;
+	struct analysis_reference_list *list;
+	struct heap_block *block;
+	uint64_t *offsets;
+	uint32_t *referent_at; /* by class; NO_FIELD: none */
+	uint32_t *strength;    /* by class */
+};
+
+/* One pass: counts them if `refs` is NULL, else lists them. */
+static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_error *err)
+{
+	struct heap *heap = l->session->heap;
+	uint64_t count = 0;
+	int r = HDB_OK;
+
+	base_stage(l->session->work, "finding references", heap->object_count, "objects");
+	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+		bool has_offsets = false;
+
+		r = heap_read_block(heap, b, l->block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < l->block->count; i++) {
+			const uint32_t no = l->block->class_no[i];
+			struct analysis_reference *ref;
+
+			if (l->block->kind[i] != STORE_INSTANCE || !l->strength[no])
+				continue;
+			count++;
+			if (!refs)
+				continue;
+			ref = &refs[count - 1];
+			if (!has_offsets)
+				r = heap_read_offsets(heap, b, l->offsets, err);
+			has_offsets = true;
+			ref->ix = l->block->first_ix + i;
+			ref->class_no = no;
+			ref->strength = l->strength[no];
+			if (r == HDB_OK)
+				r = read_referent(heap, l->offsets[i], l->referent_at[no],
+						  &ref->referent, err);
+		}
+		if (r == HDB_OK)
+			r = base_step(l->session->work, l->block->first_ix, err);
+	}
+	l->list->count = count;
+	return r;
+}
+
+int analysis_references_read(const struct session *session, struct analysis_reference_list *out,
+			     struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	struct listing l = { .session = session, .list = out };
+	int r = heap_open_dump(heap, err);
+
+	*out = (struct analysis_reference_list){ 0 };
+	if (r == HDB_OK)
+		r = heap_load_classes(heap, err);
+	if (r < 0)
+		return r;
+	l.block = malloc(sizeof(*l.block));
+	l.offsets = malloc(STORE_BLOCK_OBJECTS * sizeof(*l.offsets));
+	l.referent_at = malloc(((size_t)heap->class_count + 1) * sizeof(*l.referent_at));
+	l.strength = malloc(((size_t)heap->class_count + 1) * sizeof(*l.strength));
+	if (!l.block || !l.offsets || !l.referent_at || !l.strength)
+		r = hdb_fail_memory(err, "references", sizeof(*l.block));
+	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+		l.strength[no] = strength_of(heap, no);
+		if (l.strength[no])
+			r = find_referent(heap, no, &l.referent_at[no], err);
+	}
+	if (r == HDB_OK)
+		r = pass(&l, NULL, err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &out->refs,
+				   (out->count + 1) * sizeof(struct analysis_reference),
+				   "references", err);
+	if (r == HDB_OK)
+		r = pass(&l, out->refs.data, err);
+	free(l.block);
+	free(l.offsets);
+	free(l.referent_at);
+	free(l.strength);
+	return r;
+}
+
+void analysis_references_release(const struct session *session,
+				 struct analysis_reference_list *list)
+{
+	base_big_free(session->work, &list->refs);
+	base_big_free(session->work, &list->levels);
+}
+
+/* ---- levels ---- */
+
+/*
+ * One search a level, over the strong graph, from what is waiting for that level: roots for the
+ * first, then referents of references that were reached. An object waits once for each reference to
+ * it.
+ */
+struct search {
+	const struct session *session;
+	const struct graph_rows *graph;
+	const struct analysis_reference *refs;
+	uint64_t ref_count;
+	uint8_t *level;
+	uint32_t *stack;
+	uint32_t depth;
+	struct base_vec waiting[ANALYSIS_LEVELS]; /* uint32_t: referents */
+	uint64_t seen;
+};
+
+enum analysis_reached analysis_reached_by(uint32_t strength)
+{
+	static const enum analysis_reached levels[] = {
+		[STORE_STRONG] = ANALYSIS_STRONGLY,   [STORE_SOFT] = ANALYSIS_SOFTLY,
+		[STORE_WEAK] = ANALYSIS_WEAKLY,       [STORE_PHANTOM] = ANALYSIS_PHANTOMLY,
+		[STORE_FINALIZER] = ANALYSIS_FINALLY,
+	};
+
+	return strength < sizeof(levels) / sizeof(levels[0]) ? levels[strength] : ANALYSIS_STRONGLY;
+}
+
+const char *analysis_reached_name(enum analysis_reached level)
+{
+	static const char *const names[ANALYSIS_LEVELS] = {
+		"strongly", "softly", "weakly", "by a finalizer", "phantom", "unreachable",
+	};
+
+	return names[level];
+}
+
+/* The reference object ix, which is one. */
+static const struct analysis_reference *find_ref(const struct search *s, uint32_t ix)
+{
+	uint64_t low = 0, high = s->ref_count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (s->refs[middle].ix < ix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->ref_count && s->refs[low].ix == ix ? &s->refs[low] : NULL;
+}
+
+static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
+{
+	if (s->level[ix] != ANALYSIS_UNREACHABLE)
+		return;
+	s->level[ix] = (uint8_t)level;
+	s->stack[s->depth++] = ix;
+}
+
+/* Lets the referent of a reference that was reached on `level` wait for its turn. */
+static int follow_referent(struct search *s, uint32_t ix, enum analysis_reached level,
+			   const uint64_t *ref_bits, struct hdb_error *err)
+{
+	const struct analysis_reference *ref =
+		ref_bits[ix >> 6] >> (ix & 63) & 1 ? find_ref(s, ix) : NULL;
+	enum analysis_reached to;
+
+	if (!ref || ref->referent == HEAP_NONE || s->level[ref->referent] != ANALYSIS_UNREACHABLE)
+		return HDB_OK;
+	to = analysis_reached_by(ref->strength);
+	if (to <= level) {
+		reach(s, ref->referent, level);
+		return HDB_OK;
+	}
+	return base_vec_push(&s->waiting[to], &ref->referent, sizeof(ref->referent), err);
+}
+
+static int search_level(struct search *s, enum analysis_reached level, const uint64_t *ref_bits,
+			struct hdb_error *err)
+{
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	unsigned count;
+	int r = HDB_OK;
+
+	while (s->depth && r == HDB_OK) {
+		const uint32_t ix = s->stack[--s->depth];
+
+		count = graph_rows_get(s->graph, ix, target, &row);
+		for (unsigned i = 0; i < count; i++)
+			reach(s, target[i], level);
+		for (uint64_t e = row.at; e < row.end; e++)
+			reach(s, graph_rows_long(s->graph, e), level);
+		r = follow_referent(s, ix, level, ref_bits, err);
+		if (r == HDB_OK && ++s->seen % STEP_NODES == 0)
+			r = base_step(s->session->work, s->seen, err);
+	}
+	return r;
+}
+
+static int search_all(struct search *s, const uint64_t *ref_bits, struct hdb_error *err)
+{
+	struct heap *heap = s->session->heap;
+	int r = HDB_OK;
+
+	base_stage(s->session->work, "telling strengths apart", heap->object_count, "objects");
+	for (uint32_t ix = 0; ix < heap->object_count; ix++)
+		if (heap_is_root(heap, ix))
+			reach(s, ix, ANALYSIS_STRONGLY);
+	r = search_level(s, ANALYSIS_STRONGLY, ref_bits, err);
+	for (unsigned level = ANALYSIS_SOFTLY; level < ANALYSIS_UNREACHABLE && r == HDB_OK;
+	     level++) {
+		for (size_t i = 0; i < s->waiting[level].count && r == HDB_OK; i++) {
+			reach(s, *base_vec_at(&s->waiting[level], uint32_t, i),
+			      (enum analysis_reached)level);
+			r = search_level(s, (enum analysis_reached)level, ref_bits, err);
+		}
+	}
+	return r;
+}
+
+static int with_graph(const struct session *session, struct analysis_reference_list *list,
+		      const struct graph_rows *graph, struct hdb_error *err)
+{
+	const uint64_t n = session->heap->object_count;
+	struct base_big stack = { 0 }, bits = { 0 };
+	struct search s = {
+		.session = session,
+		.graph = graph,
+		.refs = list->refs.data,
+		.ref_count = list->count,
+		.level = list->levels.data,
+	};
+	uint64_t *ref_bits;
+	int r = base_big_alloc(session->work, &stack, n * 4 + 4, "a stack", err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &bits, n / 8 + 16, "references", err);
+	if (r == HDB_OK) {
+		s.stack = stack.data;
+		ref_bits = bits.data;
+		for (uint64_t i = 0; i < list->count; i++)
+			ref_bits[s.refs[i].ix >> 6] |= 1ull << (s.refs[i].ix & 63);
+		memset(s.level, ANALYSIS_UNREACHABLE, n);
+		r = search_all(&s, ref_bits, err);
+	}
+	for (unsigned level = 0; level < ANALYSIS_LEVELS; level++)
+		base_vec_release(&s.waiting[level]);
+	base_big_free(session->work, &stack);
+	base_big_free(session->work, &bits);
+	return r;
+}
+
+int analysis_references_levels(const struct session *session, struct analysis_reference_list *list,
+			       struct graph_rows *graph, struct hdb_error *err)
+{
+	struct graph_rows own = { 0 }, *g = graph ? graph : &own;
+	int r = heap_load_roots(session->heap, err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &list->levels,
+				   (uint64_t)session->heap->object_count + 1,
+				   "levels of reachability", err);
+	if (r == HDB_OK)
+		r = derive_graph_load(session->derive, true, g, err);
+	if (r == HDB_OK)
+		r = with_graph(session, list, g, err);
+	if (!graph)
+		graph_rows_release(&own);
+	return r;
+}

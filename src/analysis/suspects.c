@@ -1,0 +1,337 @@
+/*
+ * analysis/suspects.c - finds leak suspects on the top level of the dominator tree.
+ */
+#include "analysis/suspects.h"
+
+#include "analysis/groups.h"
+#include "analysis/platform_classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A child that keeps less of its parent's retained size than this ends the way down (MAT: 0.7). */
+#define DROP_NUMERATOR 7u
+#define DROP_DENOMINATOR 10u
+/* Steps down to an accumulation point (MAT's MAX_DEPTH). */
+#define DEPTH_MAX 1000u
+/* Members of a group whose paths are looked at (MAT's max_paths). */
+#define MEMBERS_MAX 10000u
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 16384u
+
+/* The top level by class. */
+struct by_class {
+	uint64_t count;
+	uint64_t shallow_bytes;
+	uint64_t retained_bytes;
+};
+
+void analysis_suspects_release(struct analysis_suspects *suspects)
+{
+	for (size_t i = 0; i < suspects->count; i++) {
+		base_vec_release(&suspects->list[i].members);
+		base_vec_release(&suspects->list[i].common);
+	}
+	free(suspects->list);
+	base_vec_release(&suspects->values);
+	*suspects = (struct analysis_suspects){ 0 };
+}
+
+static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
+{
+	struct analysis_suspect *s = &out->list[out->count++];
+
+	s->ix = s->point_ix = HEAP_NONE;
+	return s;
+}
+
+/* Calls `take` for every object of the top level, largest retained size first. */
+static int each_top(const struct session *session,
+		    int (*take)(void *ctx, const struct heap_object *object, uint64_t retained,
+				struct hdb_error *err),
+		    void *ctx, struct hdb_error *err)
+{
+	struct store_lists top;
+	const uint32_t *batch;
+	uint64_t length, done = 0;
+	size_t count = 1;
+	int r = derive_children(session->derive, &top, err);
+
+	if (r == HDB_OK)
+		r = store_lists_begin(&top, session->heap->object_count, &length, err);
+	if (r != HDB_OK)
+		return r;
+	base_stage(session->work, "looking for suspects", length, "objects");
+	while (r == HDB_OK && count) {
+		r = store_lists_next(&top, &batch, &count, err);
+		for (size_t i = 0; i < count && r == HDB_OK; i++, done++) {
+			struct heap_object object;
+			uint64_t retained;
+
+			r = heap_object(session->heap, batch[i], &object, err);
+			if (r == HDB_OK)
+				r = derive_retained(session->derive, batch[i], &retained, err);
+			if (r == HDB_OK)
+				r = take(ctx, &object, retained, err);
+			if (r == HDB_OK && done % STEP_OBJECTS == 0)
+				r = base_step(session->work, done, err);
+		}
+	}
+	return r;
+}
+
+struct first_pass {
+	struct analysis_suspects *out;
+	struct by_class *classes;
+	bool is_rest; /* the list is sorted: after the first small one all are small */
+};
+
+static int take_first(void *ctx, const struct heap_object *object, uint64_t retained,
+		      struct hdb_error *err)
+{
+	struct first_pass *pass = ctx;
+	struct by_class *class = &pass->classes[object->class_no];
+	struct analysis_suspect *s;
+
+	(void)err;
+	if (!pass->is_rest && retained > pass->out->threshold_bytes &&
+	    pass->out->count < SUSPECTS_MAX) {
+		s = add_suspect(pass->out);
+		s->ix = object->ix;
+		s->class_no = object->class_no;
+		s->count = 1;
+		s->shallow_bytes = object->shallow_bytes;
+		s->retained_bytes = retained;
+		return HDB_OK;
+	}
+	pass->is_rest = true;
+	class->count++;
+	class->shallow_bytes += object->shallow_bytes;
+	class->retained_bytes += retained;
+	return HDB_OK;
+}
+
+/* ---- the members of groups ---- */
+
+struct second_pass {
+	struct analysis_suspects *out;
+	uint32_t *group; /* by class: number of its suspect, HEAP_NONE: none */
+	uint64_t *seen;  /* by suspect: members passed so far */
+	size_t singles;  /* suspects that come first on the top level */
+	size_t passed;
+};
+
+/* Takes all, or MEMBERS_MAX of them at even distances. */
+static int take_member(void *ctx, const struct heap_object *object, uint64_t retained,
+		       struct hdb_error *err)
+{
+	struct second_pass *pass = ctx;
+	const uint32_t group = pass->group[object->class_no];
+	struct analysis_suspect *s;
+	uint64_t at;
+
+	(void)retained;
+	if (pass->passed < pass->singles) {
+		pass->passed++;
+		return HDB_OK;
+	}
+	if (group == HEAP_NONE)
+		return HDB_OK;
+	s = &pass->out->list[group];
+	at = pass->seen[group]++;
+	if (s->count > MEMBERS_MAX &&
+	    at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count)
+		return HDB_OK;
+	return base_vec_push(&s->members, &object->ix, sizeof(object->ix), err);
+}
+
+/* A group that is no suspect. */
+static int add_values(struct analysis_suspects *out, uint32_t class_no,
+		      const struct by_class *class, struct hdb_error *err)
+{
+	const struct analysis_suspect group = {
+		.ix = HEAP_NONE,
+		.point_ix = HEAP_NONE,
+		.class_no = class_no,
+		.count = class->count,
+		.shallow_bytes = class->shallow_bytes,
+		.retained_bytes = class->retained_bytes,
+	};
+
+	return base_vec_push(&out->values, &group, sizeof(group), err);
+}
+
+static int add_groups(const struct session *session, struct analysis_suspects *out,
+		      const struct by_class *classes, struct hdb_error *err)
+{
+	struct second_pass pass = { .out = out, .singles = out->count };
+	int r = HDB_OK;
+
+	pass.group = malloc(((size_t)session->heap->class_count + 1) * sizeof(*pass.group));
+	pass.seen = calloc(SUSPECTS_MAX, sizeof(*pass.seen));
+	if (!pass.group || !pass.seen)
+		r = hdb_fail_memory(err, "groups of suspects", session->heap->class_count * 4ull);
+	for (uint32_t no = 0; r == HDB_OK && no < session->heap->class_count; no++) {
+		struct analysis_suspect *s;
+
+		pass.group[no] = HEAP_NONE;
+		if (classes[no].retained_bytes <= out->threshold_bytes ||
+		    out->count == SUSPECTS_MAX)
+			continue;
+		if (analysis_is_value_class(heap_class_name(session->heap, no))) {
+			r = add_values(out, no, &classes[no], err);
+			continue;
+		}
+		pass.group[no] = (uint32_t)out->count;
+		s = add_suspect(out);
+		s->class_no = no;
+		s->count = classes[no].count;
+		s->shallow_bytes = classes[no].shallow_bytes;
+		s->retained_bytes = classes[no].retained_bytes;
+	}
+	if (r == HDB_OK && out->count > pass.singles)
+		r = each_top(session, take_member, &pass, err);
+	free(pass.group);
+	free(pass.seen);
+	return r;
+}
+
+/* ---- accumulation points ---- */
+
+/* What is on the way down to an accumulation point. */
+struct way {
+	uint32_t ix, class_no;
+	uint64_t bytes;
+};
+
+/* The child that retains most: HEAP_NONE if there is none. */
+static int largest_child(const struct session *session, struct store_lists *children, uint32_t of,
+			 struct way *out, struct hdb_error *err)
+{
+	struct heap_object object = { 0 };
+	const uint32_t *batch;
+	size_t count = 0;
+	int r = store_lists_begin(children, of, NULL, err);
+
+	out->ix = HEAP_NONE;
+	if (r == HDB_OK)
+		r = store_lists_next(children, &batch, &count, err);
+	if (r != HDB_OK || !count)
+		return r;
+	out->ix = batch[0];
+	r = derive_retained(session->derive, out->ix, &out->bytes, err);
+	if (r == HDB_OK)
+		r = heap_object(session->heap, out->ix, &object, err);
+	out->class_no = object.class_no;
+	return r;
+}
+
+/*
+ * Down from a single object while its largest child keeps most of it. MAT gives up after so many
+ * steps; that long are only lists whose nodes hold one another, which accumulate where they begin:
+ * at the first object of that class.
+ */
+static int find_point(const struct session *session, struct analysis_suspect *s,
+		      struct hdb_error *err)
+{
+	struct way *ways = calloc(DEPTH_MAX + 1, sizeof(*ways));
+	struct store_lists children;
+	uint32_t at = 0;
+	int r = ways ? derive_children(session->derive, &children, err) :
+		       hdb_fail_memory(err, "the way to an accumulation point",
+				       DEPTH_MAX * sizeof(*ways));
+
+	if (r == HDB_OK)
+		ways[0] = (struct way){ s->ix, s->class_no, s->retained_bytes };
+	for (; r == HDB_OK && at < DEPTH_MAX; at++) {
+		struct way *next = &ways[at + 1];
+
+		r = largest_child(session, &children, ways[at].ix, next, err);
+		if (r != HDB_OK || next->ix == HEAP_NONE ||
+		    (double)next->bytes * DROP_DENOMINATOR <
+			    (double)ways[at].bytes * DROP_NUMERATOR)
+			break;
+	}
+	s->is_list = r == HDB_OK && at == DEPTH_MAX;
+	if (s->is_list)
+		for (at = 0; ways[at].class_no != ways[DEPTH_MAX].class_no; at++)
+			;
+	if (r == HDB_OK) {
+		s->point_ix = ways[at].ix;
+		s->point_bytes = ways[at].bytes;
+	}
+	free(ways);
+	return r;
+}
+
+static int find_points(const struct session *session, struct analysis_suspects *out,
+		       struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < out->count && r == HDB_OK; i++) {
+		struct analysis_suspect *s = &out->list[i];
+
+		if (s->ix != HEAP_NONE) {
+			r = find_point(session, s, err);
+			continue;
+		}
+		r = analysis_common_path(session, s, err);
+		if (r == HDB_OK && s->point_ix != HEAP_NONE)
+			r = derive_retained(session->derive, s->point_ix, &s->point_bytes, err);
+	}
+	return r;
+}
+
+/* Largest first; then single objects, larger shallow sizes, lower numbers. */
+static int compare_suspects(const void *a, const void *b)
+{
+	const struct analysis_suspect *x = a, *y = b;
+
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	if ((x->ix == HEAP_NONE) != (y->ix == HEAP_NONE))
+		return x->ix == HEAP_NONE ? 1 : -1;
+	if (x->shallow_bytes != y->shallow_bytes)
+		return x->shallow_bytes > y->shallow_bytes ? -1 : 1;
+	if (x->class_no != y->class_no)
+		return x->class_no < y->class_no ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+int analysis_suspects_find(const struct session *session, unsigned percent,
+			   struct analysis_suspects *out, struct hdb_error *err)
+{
+	struct first_pass pass = { .out = out };
+	struct derive_total whole;
+	int r = heap_load_classes(session->heap, err);
+
+	*out = (struct analysis_suspects){ 0 };
+	if (r == HDB_OK)
+		r = analysis_heap_total(session, &whole, err);
+	if (r != HDB_OK)
+		return r;
+	out->whole_bytes = whole.shallow_bytes;
+	/* A damaged database may say more than fits once it is rounded. */
+	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)
+		out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);
+	else
+		out->threshold_bytes = whole.shallow_bytes;
+	out->list = calloc(SUSPECTS_MAX, sizeof(*out->list));
+	pass.classes = calloc((size_t)session->heap->class_count + 1, sizeof(*pass.classes));
+	if (!out->list || !pass.classes)
+		r = hdb_fail_memory(err, "suspects",
+				    session->heap->class_count * sizeof(*pass.classes));
+	if (r == HDB_OK)
+		r = each_top(session, take_first, &pass, err);
+	if (r == HDB_OK)
+		r = add_groups(session, out, pass.classes, err);
+	if (r == HDB_OK)
+		r = find_points(session, out, err);
+	if (r == HDB_OK && out->count)
+		qsort(out->list, out->count, sizeof(*out->list), compare_suspects);
+	if (r == HDB_OK && out->values.count)
+		qsort(out->values.data, out->values.count, sizeof(*out->list), compare_suspects);
+	free(pass.classes);
+	return r;
+}

@@ -1,0 +1,160 @@
+/*
+ * analysis/targets.c - what a text names: an object, classes.
+ */
+#include "analysis/targets.h"
+
+#include "base/glob.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool analysis_is_object(const char *target)
+{
+	return target[0] == '0' && (target[1] == 'x' || target[1] == 'X');
+}
+
+static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
+{
+	const char *digits = target + 2;
+	char *end = NULL;
+
+	errno = 0;
+	if (analysis_is_object(target) && strspn(digits, "0123456789abcdefABCDEF"))
+		*id = strtoull(digits, &end, 16);
+	if (!end || *end || errno)
+		return hdb_fail(err, HDB_EUSAGE,
+				"\"%s\" is no object: expected an identifier like "
+				"0x12c4",
+				target);
+	return HDB_OK;
+}
+
+int analysis_object(const struct session *session, const char *target, uint32_t *ix,
+		    struct hdb_error *err)
+{
+	uint64_t id = 0;
+	int r = parse_id(target, &id, err);
+
+	if (r < 0)
+		return r;
+	r = heap_find(session->heap, id, ix, err);
+	if (r == HDB_NOTFOUND)
+		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
+	return r;
+}
+
+/* ---- classes ---- */
+
+/*
+ * Another class that the user may have meant: "HashMap" for "java.util.HashMap", or the wrong case.
+ */
+static const char *similar_class(struct heap *heap, const char *pattern)
+{
+	const size_t size = strlen(pattern);
+
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		const char *name = heap_class_name(heap, no);
+		const size_t name_size = strlen(name);
+
+		if (name_size < size || strcasecmp(name + name_size - size, pattern) != 0)
+			continue;
+		if (name_size == size || name[name_size - size - 1] == '.' ||
+		    name[name_size - size - 1] == '$')
+			return name;
+	}
+	return NULL;
+}
+
+static int no_class(struct heap *heap, const char *pattern, struct hdb_error *err)
+{
+	const char *similar = similar_class(heap, pattern);
+
+	if (similar)
+		return hdb_fail(err, HDB_NOTFOUND, "there is no class %s; there is %s", pattern,
+				similar);
+	if (strpbrk(pattern, "*?"))
+		return hdb_fail(err, HDB_NOTFOUND, "no class matches %s", pattern);
+	return hdb_fail(err, HDB_NOTFOUND, "there is no class %s", pattern);
+}
+
+/* Marks the class whose class object has the ID. */
+static int mark_by_id(const struct session *session, const char *target, uint8_t *marks,
+		      struct hdb_error *err)
+{
+	uint32_t ix, no;
+	int r = analysis_object(session, target, &ix, err);
+
+	if (r == HDB_OK)
+		r = heap_class_of_object(session->heap, ix, &no, err);
+	if (r != HDB_OK)
+		return r;
+	if (no == HEAP_NONE)
+		return hdb_fail(err, HDB_NOTFOUND, "%s is no class object", target);
+	marks[no] = 1;
+	return HDB_OK;
+}
+
+/*
+ * Marks the subclasses of marked classes with 2. What is found on a way up is kept for the whole
+ * way (3: none above is marked), so that each class is passed twice at most, in a circle of a
+ * damaged database too.
+ */
+static void mark_sub(const struct heap *heap, uint8_t *marks)
+{
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		uint32_t top = no;
+		uint8_t found;
+
+		while (top != STORE_NONE && !marks[top]) {
+			marks[top] = 3;
+			top = heap_class(heap, top)->super_no;
+		}
+		found = top == STORE_NONE || marks[top] == 3 ? 3 : 2;
+		for (uint32_t at = no; at != top && found == 2 && marks[at] == 3;
+		     at = heap_class(heap, at)->super_no)
+			marks[at] = 2;
+	}
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (marks[no] == 3)
+			marks[no] = 0;
+}
+
+int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
+		     uint32_t **classes, size_t *count, struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	uint8_t *marks;
+	size_t n = 0;
+	int r = heap_load_classes(heap, err);
+
+	*classes = NULL;
+	*count = 0;
+	if (r < 0)
+		return r;
+	marks = calloc((size_t)heap->class_count + 1, 1);
+	if (!marks)
+		return hdb_fail_memory(err, "classes", heap->class_count);
+	if (analysis_is_object(pattern))
+		r = mark_by_id(session, pattern, marks, err);
+	for (uint32_t no = 0; !analysis_is_object(pattern) && no < heap->class_count; no++)
+		marks[no] = base_glob(pattern, heap_class_name(heap, no));
+	if (with_sub && r == HDB_OK)
+		mark_sub(heap, marks);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		n += marks[no] != 0;
+	if (r == HDB_OK && !n)
+		r = no_class(heap, pattern, err);
+	if (r == HDB_OK) {
+		*classes = malloc(n * sizeof(**classes));
+		if (!*classes)
+			r = hdb_fail_memory(err, "classes", n * sizeof(**classes));
+	}
+	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+		if (marks[no])
+			(*classes)[(*count)++] = no;
+	free(marks);
+	return r;
+}

@@ -1,0 +1,115 @@
+/*
+ * analysis/vthreads.c - virtual threads, their carriers and stack chunks; threads without a record.
+ */
+#include "analysis/vthreads.h"
+
+#include "heap/threads.h"
+#include "heap/values/values.h"
+
+#include <stdlib.h>
+
+static int int_field(const struct session *session, uint32_t ix, const char *name, uint64_t *out,
+		     struct hdb_error *err)
+{
+	struct heap_value value;
+	const int r = heap_field_value(session->heap, ix, NULL, name, &value, err);
+
+	*out = r == HDB_OK && (int32_t)value.bits > 0 ? (uint32_t)value.bits : 0;
+	return r < 0 ? r : HDB_OK;
+}
+
+int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *bytes,
+			 uint32_t *below, struct hdb_error *err)
+{
+	uint64_t size, sp;
+	int r = int_field(session, ix, "size", &size, err);
+
+	/* Both in words; the stack grows down, so what is above sp is in use. */
+	if (r == HDB_OK)
+		r = int_field(session, ix, "sp", &sp, err);
+	if (r < 0)
+		return r;
+	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
+	*below = HEAP_NONE;
+	r = heap_field_object(session->heap, ix, NULL, "parent", below, err);
+	if (r > 0)
+		*below = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+int analysis_vthread(const struct session *session, uint32_t ix, struct analysis_vthread *out,
+		     struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t continuation, chunk;
+	uint64_t bytes;
+	int r = heap_object(session->heap, ix, &object, err);
+
+	*out = (struct analysis_vthread){ .carrier_ix = HEAP_NONE, .chunk_ix = HEAP_NONE };
+	if (r < 0)
+		return r;
+	if (object.kind != STORE_INSTANCE ||
+	    !heap_has_superclass(session->heap, object.class_no, "java.lang.VirtualThread"))
+		return HDB_NOTFOUND;
+	r = heap_field_object(session->heap, ix, NULL, "carrierThread", &out->carrier_ix, err);
+	if (r > 0)
+		out->carrier_ix = HEAP_NONE;
+	if (r >= 0)
+		r = heap_field_object(session->heap, ix, "java.lang.VirtualThread", "cont",
+				      &continuation, err);
+	if (r == HDB_OK)
+		r = heap_field_object(session->heap, continuation, "jdk.internal.vm.Continuation",
+				      "tail", &chunk, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	out->chunk_ix = chunk;
+	while (r == HDB_OK && chunk != HEAP_NONE && out->chunk_count < ANALYSIS_CHUNKS_MAX) {
+		r = analysis_stack_chunk(session, chunk, &bytes, &chunk, err);
+		out->stack_bytes += r == HDB_OK ? bytes : 0;
+		out->chunk_count++;
+	}
+	out->is_cut = r == HDB_OK && chunk != HEAP_NONE;
+	return r;
+}
+
+int analysis_unlisted_threads(const struct session *session, struct base_vec *ixs,
+			      struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *is_thread = NULL, *is_listed = NULL;
+	int r = heap_load_classes(heap, err);
+
+	if (r == HDB_OK) {
+		is_thread = calloc((size_t)heap->class_count + 1, 1);
+		is_listed = calloc((size_t)heap->object_count / 8 + 1, 1);
+	}
+	if (r == HDB_OK && (!block || !is_thread || !is_listed))
+		r = hdb_fail_memory(err, "threads", heap->object_count / 8);
+	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+		is_thread[no] = heap_has_superclass(heap, no, "java.lang.Thread");
+	for (uint64_t no = 0; r == HDB_OK && no < heap_thread_count(heap); no++) {
+		struct store_thread thread;
+
+		r = heap_thread(heap, no, &thread, err);
+		if (r == HDB_OK && thread.ix < heap->object_count)
+			is_listed[thread.ix >> 3] |= (uint8_t)(1u << (thread.ix & 7));
+	}
+	base_stage(session->work, "finding threads", heap->object_count, "objects");
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+
+			if (block->kind[i] == STORE_INSTANCE && is_thread[block->class_no[i]] &&
+			    !(is_listed[ix >> 3] >> (ix & 7) & 1))
+				r = base_vec_push(ixs, &ix, sizeof(ix), err);
+		}
+		if (r == HDB_OK)
+			r = base_step(session->work, block->first_ix, err);
+	}
+	free(is_listed);
+	free(is_thread);
+	free(block);
+	return r;
+}

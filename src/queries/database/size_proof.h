@@ -1,0 +1,17 @@
+/*
+ * queries/database/size_proof.h - what proves the size of a class's instances; the body is in
+ * q_sizes.c.
+ */
+#ifndef QUERIES_DATABASE_SIZE_PROOF_H
+#define QUERIES_DATABASE_SIZE_PROOF_H
+
+#include "query/query.h"
+
+/* Bytes of a sentence that says what proves a size, with its end. */
+#define QUERY_PROOF_MAX 160
+
+/* What in the dump proves the size of a class's instances, for people. */
+void query_size_proof(const struct query *q, const struct store_class *class,
+		      char out[QUERY_PROOF_MAX]);
+
+#endif

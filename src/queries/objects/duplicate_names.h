@@ -1,0 +1,13 @@
+/*
+ * queries/objects/duplicate_names.h - names that several classes have; the body is in
+ * q_duplicate_classes.c.
+ */
+#ifndef QUERIES_OBJECTS_DUPLICATE_NAMES_H
+#define QUERIES_OBJECTS_DUPLICATE_NAMES_H
+
+#include "query/query.h"
+
+/* How many names several classes have. */
+int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * queries/objects/thread_state.c - state, daemon and priority of threads, by the fields that VMs
+ * have for them.
+ */
+#include "queries/objects/thread_state.h"
+
+#include "heap/values/values.h"
+
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* threadStatus bits, JVMTI thread states (JVMTI specification, GetThreadState). */
+enum {
+	JVMTI_ALIVE = 1,
+	JVMTI_TERMINATED = 2,
+	JVMTI_RUNNABLE = 4,
+	JVMTI_WAITING_FOREVER = 0x10,
+	JVMTI_WAITING_TIMED = 0x20,
+	JVMTI_BLOCKED = 0x400
+};
+
+static const char *state_name(uint64_t bits)
+{
+	if (bits & JVMTI_RUNNABLE)
+		return "RUNNABLE";
+	if (bits & JVMTI_BLOCKED)
+		return "BLOCKED";
+	if (bits & JVMTI_WAITING_FOREVER)
+		return "WAITING";
+	if (bits & JVMTI_WAITING_TIMED)
+		return "TIMED_WAITING";
+	if (bits & JVMTI_TERMINATED)
+		return "TERMINATED";
+	return bits & JVMTI_ALIVE ? "RUNNABLE" : "NEW";
+}
+
+/*
+ * Thread.State of a virtual thread, by the names that java.lang.VirtualThread has for its states
+ * (JDK 19 to 25): their numbers differ between releases, but the constants are in the dump. What
+ * is not here is on its way: RUNNABLE.
+ */
+static const struct {
+	const char *constant, *state;
+} virtual_states[] = {
+	{ "NEW", "NEW" },
+	{ "PARKED", "WAITING" },
+	{ "PINNED", "WAITING" },
+	{ "WAIT", "WAITING" },
+	{ "TIMED_PARKED", "TIMED_WAITING" },
+	{ "TIMED_PINNED", "TIMED_WAITING" },
+	{ "TIMED_WAIT", "TIMED_WAITING" },
+	{ "BLOCKED", "BLOCKED" },
+	{ "TERMINATED", "TERMINATED" },
+};
+
+/* Flag in a virtual thread's state: suspended by a debugger. */
+#define VIRTUAL_SUSPENDED 0x100u
+
+static int set_virtual_state(struct query *q, uint32_t ix,
+			     const struct query_state_columns *columns, struct hdb_error *err)
+{
+	static const char class_name[] = "java.lang.VirtualThread";
+	const uint32_t no = heap_class_by_name(q->heap, class_name, 0);
+	const char *state = "RUNNABLE";
+	struct heap_fields statics;
+	struct heap_value value;
+	char name[NAME_MAX_BYTES];
+	int r = no == HEAP_NONE ? HDB_NOTFOUND :
+				  heap_field_value(q->heap, ix, class_name, "state", &value, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	heap_statics_begin(q->heap, no, &statics);
+	while ((r = heap_fields_next(&statics, err)) == HDB_OK) {
+		if (statics.value.type != HPROF_INT ||
+		    statics.value.bits != (value.bits & ~(uint64_t)VIRTUAL_SUSPENDED))
+			continue;
+		r = heap_text(q->heap, statics.field.name_text, name, sizeof(name), err);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < sizeof(virtual_states) / sizeof(virtual_states[0]); i++)
+			if (strcmp(virtual_states[i].constant, name) == 0)
+				state = virtual_states[i].state;
+	}
+	/* By Thread's documentation all virtual threads have these. */
+	query_set(q, columns->daemon, 1);
+	query_set_int(q, columns->priority, 5);
+	return r < 0 ? r : query_set_text(q, columns->state, state, err);
+}
+
+int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
+			   struct hdb_error *err)
+{
+	struct heap_value value;
+	uint32_t holder;
+	int r = heap_field_object(q->heap, ix, "java.lang.Thread", "holder", &holder, err);
+
+	if (r < 0)
+		return r;
+	if (r != HDB_OK)
+		holder = ix;
+	r = heap_field_value(q->heap, holder, NULL, "threadStatus", &value, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, columns->state, state_name(value.bits), err);
+	else if (r == HDB_NOTFOUND)
+		r = set_virtual_state(q, ix, columns, err);
+	if (r >= 0)
+		r = heap_field_value(q->heap, holder, NULL, "daemon", &value, err);
+	if (r == HDB_OK)
+		query_set(q, columns->daemon, value.bits & 1);
+	if (r >= 0)
+		r = heap_field_value(q->heap, holder, NULL, "priority", &value, err);
+	if (r == HDB_OK)
+		query_set_int(q, columns->priority, (int32_t)value.bits);
+	return r < 0 ? r : HDB_OK;
+}

@@ -1,0 +1,114 @@
+/*
+ * query/object_cells.c - cells about objects, classes and groups of them.
+ */
+#include "query/object_cells.h"
+
+#include "analysis/describe.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Bytes of a value in a label. */
+#define LABEL_MAX 1400
+
+int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_object object;
+	char text[LABEL_MAX];
+	const char *name;
+	size_t size;
+	int r;
+
+	if (ix == HEAP_NONE) {
+		query_null(q, column);
+		return HDB_OK;
+	}
+	if (ix == HEAP_BOOT_LOADER)
+		return query_set_text(q, column, "<boot class loader>", err);
+	r = heap_object(q->heap, ix, &object, err);
+	if (r < 0)
+		return r;
+	name = heap_class_name(q->heap, object.class_no);
+	size = strlen(name);
+	if (object.kind == STORE_CLASS)
+		return query_format(q, column, err, "class %s",
+				    heap_class_name(q->heap, (uint32_t)object.length));
+	if (object.kind != STORE_INSTANCE) {
+		/* "int[][]" of 3 is "int[3][]". */
+		while (size >= 4 && strncmp(name + size - 4, "[][]", 4) == 0)
+			size -= 2;
+		/* Strange dumps have arrays whose class is called otherwise. */
+		if (size < 2 || strncmp(name + size - 2, "[]", 2) != 0)
+			size += 2;
+		return query_format(q, column, err, "%.*s[%" PRIu64 "]%s", (int)(size - 2), name,
+				    object.length, size <= strlen(name) ? name + size : "");
+	}
+	analysis_describe(&q->session, ix, text, sizeof(text));
+	return query_format(q, column, err, "%s%s%s", name, text[0] ? " " : "", text);
+}
+
+int query_set_value(struct query *q, size_t text_column, size_t id_column,
+		    const struct heap_value *value, struct hdb_error *err)
+{
+	char text[64];
+	uint32_t ix;
+	int r;
+
+	if (value->type != HPROF_OBJECT || !value->bits) {
+		analysis_value_text(value, text, sizeof(text));
+		return query_set_text(q, text_column, text, err);
+	}
+	r = heap_find(q->heap, value->bits, &ix, err);
+	if (r == HDB_NOTFOUND)
+		return query_set_text(q, text_column, "not in the dump", err);
+	if (r == HDB_OK && id_column != SIZE_MAX)
+		query_set(q, id_column, value->bits);
+	return r == HDB_OK ? query_set_label(q, text_column, ix, err) : r;
+}
+
+int query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix,
+		     struct hdb_error *err)
+{
+	struct heap_object object;
+	uint64_t retained;
+	int r = heap_object(q->heap, ix, &object, err);
+
+	if (r == HDB_OK && columns->id != SIZE_MAX)
+		r = query_set_id(q, columns->id, ix, err);
+	if (r == HDB_OK && columns->class != SIZE_MAX)
+		r = query_set_class_of(q, columns->class, ix, err);
+	if (r == HDB_OK && columns->label != SIZE_MAX)
+		r = query_set_label(q, columns->label, ix, err);
+	if (r == HDB_OK && columns->shallow != SIZE_MAX)
+		query_set(q, columns->shallow, object.shallow_bytes);
+	if (r == HDB_OK && columns->retained != SIZE_MAX && derive_has(q->derive, STORE_RETAINED)) {
+		r = derive_retained(q->derive, ix, &retained, err);
+		if (r == HDB_OK)
+			query_set(q, columns->retained, retained);
+	}
+	return r;
+}
+
+void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,
+		     const struct derive_total *total)
+{
+	size_t size;
+	const char *name = analysis_group_name(&q->session, groups->by, total->no, &size);
+
+	query_lend_text(q, column, name, size);
+}
+
+int query_set_loader(struct query *q, size_t column, uint32_t loader_ix, struct hdb_error *err)
+{
+	size_t size;
+	const char *name = analysis_group_name(&q->session, DERIVE_LOADER, loader_ix, &size);
+	uint64_t id;
+	int r;
+
+	if (loader_ix == HEAP_BOOT_LOADER) {
+		query_lend_text(q, column, name, size);
+		return HDB_OK;
+	}
+	r = heap_id(q->heap, loader_ix, &id, err);
+	return r == HDB_OK ? query_format(q, column, err, "%s 0x%" PRIx64, name, id) : r;
+}

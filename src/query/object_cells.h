@@ -1,0 +1,35 @@
+/*
+ * query/object_cells.h - cells about objects, classes and groups of them that several queries have.
+ */
+#ifndef QUERY_OBJECT_CELLS_H
+#define QUERY_OBJECT_CELLS_H
+
+#include "analysis/groups.h"
+#include "heap/values/values.h"
+#include "query/query.h"
+
+/*
+ * Sets a text column to a value for people: a number, "null", or the label of the object; and an ID
+ * column (SIZE_MAX: none) to that object, if the dump has it.
+ */
+int query_set_value(struct query *q, size_t text_column, size_t id_column,
+		    const struct heap_value *value, struct hdb_error *err);
+
+/*
+ * Sets the columns id, class, label, shallow and retained (the table's, null without it) of an
+ * object.
+ */
+struct query_object_columns {
+	size_t id, class, label, shallow, retained; /* SIZE_MAX: none */
+};
+int query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix,
+		     struct hdb_error *err);
+
+/* Sets a text column to the group's name. */
+void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,
+		     const struct derive_total *total);
+
+/* Sets a text column to a loader's name, with its ID unless it is the boot loader. */
+int query_set_loader(struct query *q, size_t column, uint32_t loader_ix, struct hdb_error *err);
+
+#endif
