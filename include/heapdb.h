@@ -223,6 +223,341 @@ HDB_API int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out,
  */
 HDB_API int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err);
 
+/* ---- object by object ----
+ *
+ * For whoever asks what no query answers. Objects have numbers, their places in the order of IDs,
+ * below hdb_object_count; classes have numbers below hdb_class_count. A number that is not below
+ * its count is HDB_EUSAGE. Several readers may be open at once on a handle; each is closed before
+ * hdb_close. Numbers belong to a database: another import of the same dump may give others.
+ */
+
+/* No object, no class. */
+#define HDB_NONE UINT32_MAX
+
+/* Numbers of objects and of classes end before these; some objects are not in the dump: is_real. */
+HDB_API uint32_t hdb_object_count(const struct hdb *db);
+HDB_API uint32_t hdb_class_count(const struct hdb *db);
+
+/* The number of the object with this ID: HDB_OK, or HDB_NOTFOUND without a message. */
+HDB_API int hdb_find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err);
+
+struct hdb_object_facts {
+	uint64_t id;
+	uint32_t ix;
+	uint32_t class_no; /* its class */
+	enum hdb_object_kind kind;
+	int is_real;         /* 0: the boot class loader's stand-in, a class that the dump lacks */
+	uint32_t stands_for; /* class objects: the class; else HDB_NONE */
+	uint32_t heap_no;    /* Android: for hdb_heap_name; HDB_NONE: none */
+	uint64_t length;     /* elements of an array, else 0 */
+	uint64_t shallow_bytes; /* under the database's size model */
+};
+
+/* What is known of object number ix without the dump. */
+HDB_API int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out,
+			  struct hdb_error *err);
+
+/* Tables that are computed on first need and kept. */
+enum hdb_need {
+	HDB_NEED_REACHABLE = 1,  /* who is reachable; paths to GC roots by any reference */
+	HDB_NEED_STRONG = 2,     /* paths to GC roots by strong references */
+	HDB_NEED_DOMINATORS = 4, /* dominators and retained sizes */
+	HDB_NEED_CHILDREN = 8,   /* what objects dominate */
+	HDB_NEED_REFERRERS = 16  /* who refers to objects */
+};
+/* Computes those that are not there yet, with progress; `needs`: enum hdb_need added up. */
+HDB_API int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err);
+/* Those that are there. */
+HDB_API unsigned hdb_has(struct hdb *db);
+
+/* *reachable: whether a GC root reaches the object, by any reference. */
+HDB_API int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_error *err);
+/* As hdb_retained. */
+HDB_API int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
+/*
+ * The immediate dominator; HDB_NONE for the top level of the dominator tree. HDB_NOTFOUND for an
+ * unreachable object. Needs dominators.
+ */
+HDB_API int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator,
+			     struct hdb_error *err);
+/*
+ * The next object on a shortest path to a GC root; HDB_NONE: it is a root. HDB_NOTFOUND if there is
+ * no path. `strong` nonzero: not by the referents of weak, soft, phantom and final references.
+ */
+HDB_API int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent,
+			  struct hdb_error *err);
+
+/* Columns of a scan. */
+enum hdb_scan_column {
+	HDB_SCAN_ID = 1,
+	HDB_SCAN_REACHABLE = 2,
+	HDB_SCAN_RETAINED = 4,  /* needs dominators */
+	HDB_SCAN_DOMINATOR = 8, /* needs dominators */
+	HDB_SCAN_OFFSET = 16    /* of records in the dump */
+};
+
+struct hdb_scan_options {
+	unsigned columns;       /* enum hdb_scan_column added up; the others always come */
+	const uint8_t *classes; /* by class number: nonzero if it is wanted; NULL: all; lent */
+	unsigned kinds;         /* 1 << enum hdb_object_kind, added up; 0: all */
+	int population;         /* 1: reachable objects only; -1: unreachable ones only; 0: all */
+	uint32_t from_ix;       /* first number that is looked at */
+	uint32_t end_ix;        /* the first that is not; 0: to the end */
+	int descending;         /* nonzero: last objects first */
+};
+
+/* Some objects, column by column; arrays of `count`, borrowed until the next call on the scan. */
+struct hdb_batch {
+	size_t count;
+	const uint32_t *ix;
+	const uint32_t *class_no;
+	const uint8_t *kind; /* enum hdb_object_kind */
+	const uint64_t *shallow_bytes;
+	const uint64_t *length; /* elements of arrays; class objects: the class it stands for */
+	const uint64_t *id;     /* this and the following: NULL unless asked for */
+	const uint8_t *reachable;
+	const uint64_t *retained_bytes;
+	const uint32_t *dominator; /* HDB_NONE for the top level; the object itself: unreachable */
+	const uint64_t *file_offset; /* 0: the dump does not tell */
+};
+
+/*
+ * All objects of the dump that the options want, in the order of their numbers: some ten million a
+ * second. Parts of the heap that hold no class that is wanted are passed over. `opt` may be NULL.
+ * *out is owned: hdb_scan_close.
+ */
+struct hdb_scan;
+HDB_API int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
+			  struct hdb_error *err);
+/* HDB_OK with at least one object, HDB_END after the last. */
+HDB_API int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err);
+HDB_API void hdb_scan_close(struct hdb_scan *scan);
+
+/* ---- classes ---- */
+
+/* Types of fields and elements: HPROF's numbers. */
+enum hdb_basic_type {
+	HDB_BASIC_OBJECT = 2,
+	HDB_BASIC_BOOLEAN = 4,
+	HDB_BASIC_CHAR = 5,
+	HDB_BASIC_FLOAT = 6,
+	HDB_BASIC_DOUBLE = 7,
+	HDB_BASIC_BYTE = 8,
+	HDB_BASIC_SHORT = 9,
+	HDB_BASIC_INT = 10,
+	HDB_BASIC_LONG = 11
+};
+
+struct hdb_class {
+	uint32_t class_no;
+	uint32_t super_no;       /* HDB_NONE: none */
+	uint32_t object_ix;      /* its class object */
+	uint32_t loader_ix;      /* its class loader; HDB_NONE: the boot loader */
+	uint64_t id;             /* of its class object */
+	uint64_t loader_id;      /* 0: the boot loader */
+	const char *name;        /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
+	const char *loader_name; /* class of the loader, "<boot>"; borrowed until hdb_close */
+	uint64_t instance_bytes; /* shallow size of an instance; of an empty array */
+	uint32_t field_count;    /* own instance fields */
+	uint32_t static_count;   /* static fields */
+	int is_array;
+	int is_real;       /* 0: the dump has no such class, objects of it only */
+	unsigned strength; /* of its instances' referents: 0 strong, 1 soft, 2 weak, 3
+				     phantom, 4 final */
+};
+HDB_API int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out,
+			 struct hdb_error *err);
+/* Its name alone; never NULL. Borrowed until hdb_close. */
+HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
+/* The first class of this name from number `from` on, or HDB_NONE. Looks at all names. */
+HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from);
+/*
+ * Sets marks[no] to 1 for each class whose name the pattern ("java.util.*", * and ? match any
+ * characters) matches, or that the ID of its class object ("0x12c4") names, to 2 for their
+ * subclasses if `subclasses` is nonzero, to 0 for all others. marks has room for hdb_class_count.
+ * *count: how many are not 0; none is no failure.
+ */
+HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
+			     uint32_t *count, struct hdb_error *err);
+/* 1 if class_no is super_no or a subclass of it, else 0. */
+HDB_API int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no);
+
+/* A value of a field or an element. */
+struct hdb_basic {
+	enum hdb_basic_type type; /* says which of the others has it */
+	uint64_t id; /* OBJECT: what it refers to, 0 for null; need not be in the dump */
+	int64_t i;   /* BOOLEAN (0, 1), CHAR, BYTE, SHORT, INT, LONG */
+	double d;    /* FLOAT, DOUBLE */
+};
+
+/* A field of a class. */
+struct hdb_field {
+	const char *name; /* UTF-8 */
+	enum hdb_basic_type type;
+	uint32_t declaring_no;  /* the class that declares it */
+	uint32_t class_no;      /* the class whose list this is */
+	uint32_t from_end;      /* where it is in instances: for hdb_field_value */
+	struct hdb_basic value; /* static fields: the value; else 0 */
+};
+/*
+ * The instance fields of a class, its own first, then each superclass's; or the static fields that
+ * it declares itself. *out is owned, names too: hdb_fields_free.
+ */
+HDB_API int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out,
+			     size_t *count, struct hdb_error *err);
+HDB_API int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out,
+			      size_t *count, struct hdb_error *err);
+HDB_API void hdb_fields_free(struct hdb_field *fields);
+
+/* ---- values: from the dump; HDB_ECHANGED if it is not there or another one ---- */
+
+/*
+ * The value of a field (hdb_class_fields) of an instance of its class or of a subclass: some
+ * million a second. HDB_NOTFOUND if the dump lacks it.
+ */
+HDB_API int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
+			    struct hdb_basic *out, struct hdb_error *err);
+/*
+ * The value at the end of a path of field names ("map.table", 16 names at most) from an instance.
+ * HDB_NOTFOUND if a field is missing, or a reference on the way is null or not in the dump.
+ */
+HDB_API int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_basic *out,
+			   struct hdb_error *err);
+/*
+ * Elements [from, from + count) of an array as raw bits, for hdb_basic_of; *done is how many there
+ * are, less than count at the end of the array. HDB_EUSAGE if it is no array.
+ */
+HDB_API int hdb_elements(struct hdb *db, uint32_t ix, uint64_t from, size_t count, uint64_t *bits,
+			 enum hdb_basic_type *type, size_t *done, struct hdb_error *err);
+HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out);
+/*
+ * The text of an object: a string's characters, a char[]'s, a byte[]'s as far as they are printable
+ * ASCII; a boxed number, a thread's name, a date, the name of the class that a class object stands
+ * for. In buf (size bytes, terminated), cut at a character. *units (may be NULL): UTF-16 units of
+ * a string or elements of an array, at most three bytes each; 0 for others. HDB_NOTFOUND if it has
+ * no text.
+ */
+HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
+		     struct hdb_error *err);
+/* 1 if it is a java.lang.String, else 0. */
+HDB_API int hdb_is_string(struct hdb *db, uint32_t ix);
+
+/* ---- references ---- */
+
+/* Lists of objects that an object has. */
+enum hdb_list_kind {
+	HDB_REFERENCES, /* what it refers to: not its class; in the order of fields or elements */
+	HDB_REFERRERS,  /* who refers to it; of a class object not its instances */
+	HDB_DOMINATED   /* what it dominates immediately, largest retained size first; of HDB_NONE
+			   the top level */
+};
+/* A reader of such lists; builds the table that it needs. *out is owned: hdb_list_close. */
+struct hdb_list;
+HDB_API int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out,
+			  struct hdb_error *err);
+/* Starts with the list of object ix; *length (may be NULL): its entries. */
+HDB_API int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length,
+			   struct hdb_error *err);
+/* The next entries, borrowed until the next call on the list; *count is 0 after the last. */
+HDB_API int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *count,
+			  struct hdb_error *err);
+HDB_API void hdb_list_close(struct hdb_list *list);
+
+/*
+ * How `from` holds `to`: names of fields with ", " between, "[3]", "<class>", "<super>",
+ * "<class loader>", "static NAME", "<local variable>"; "[?]" in very long arrays. In buf, cut.
+ */
+HDB_API int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
+		       struct hdb_error *err);
+/* Strength of that reference: 0 strong, 1 soft, 2 weak, 3 phantom, 4 final. */
+HDB_API int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
+			 struct hdb_error *err);
+/* Its name, "strong" and so on; static. */
+HDB_API const char *hdb_strength_name(unsigned strength);
+
+/*
+ * A set of objects, and what it retains exactly: what becomes unreachable if all its reachable
+ * members go, themselves included.
+ */
+struct hdb_set {
+	const uint32_t *ixs; /* in any order, also repeated; lent */
+	size_t count;
+	uint64_t retained_bytes; /* set by hdb_retained_sets */
+	uint64_t retained_count; /* objects; set by hdb_retained_sets */
+};
+/* Many sets at once cost far less than one by one. Builds tables that it needs. */
+HDB_API int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count,
+			      struct hdb_error *err);
+
+/* ---- collections ---- */
+
+struct hdb_collection {
+	const char *known_as; /* "java.util.HashMap": the class that is known; static */
+	const char *kind;     /* "list", "set", "map", "queue", "bits"; static */
+	int has_size, has_capacity;
+	uint64_t size;     /* elements or entries, by its own count */
+	uint64_t capacity; /* that fit without growing */
+};
+/* HDB_NOTFOUND if it is no collection of a known class. Reads the dump. */
+HDB_API int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
+			      struct hdb_error *err);
+
+struct hdb_entry {
+	uint64_t no;       /* from 0 */
+	uint32_t entry_ix; /* the object that holds key and value, or HDB_NONE */
+	int has_key;       /* maps */
+	struct hdb_basic key, value;
+};
+/* The entries of a collection; HDB_NOTFOUND as above. *out is owned: hdb_entries_close. */
+struct hdb_entries;
+HDB_API int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out,
+			     struct hdb_error *err);
+/* HDB_END after the last; of damaged links also where they run into themselves. */
+HDB_API int hdb_entries_next(struct hdb_entries *entries, struct hdb_entry *out,
+			     struct hdb_error *err);
+HDB_API void hdb_entries_close(struct hdb_entries *entries);
+
+/* ---- GC roots and threads ---- */
+
+struct hdb_root {
+	uint32_t ix;
+	const char *kind;       /* "JNI global", ...; static */
+	uint32_t thread_serial; /* 0: none */
+	uint32_t frame_depth;   /* from 0, the innermost; HDB_NONE: none */
+	int is_local; /* held by a known thread, as a local variable is: no root of its own */
+};
+/* Root records in the order of objects. */
+HDB_API int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err);
+HDB_API int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_error *err);
+/* Those of object ix: numbers [*first, *first + *count). */
+HDB_API int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
+			 struct hdb_error *err);
+
+struct hdb_thread {
+	uint32_t serial;
+	uint32_t ix;           /* the thread object; HDB_NONE: not in the dump */
+	uint32_t trace_serial; /* for hdb_frame_at */
+	uint32_t frame_count;
+	char name[512]; /* "" if the dump does not tell */
+};
+/* Threads whose stack or start the dump has, in the order of serial numbers. */
+HDB_API uint64_t hdb_thread_count(struct hdb *db);
+HDB_API int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out,
+			  struct hdb_error *err);
+
+struct hdb_frame {
+	char class_name[1024], method[1024], signature[1024], source[1024]; /* "": not told; cut */
+	int line; /* above 0; else HPROF's: 0 or -1 unknown, -2 compiled, -3 native */
+};
+/* Frame `depth` (0: the innermost) of a trace. HDB_NOTFOUND past the last, or not in the dump. */
+HDB_API int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth,
+			 struct hdb_frame *out, struct hdb_error *err);
+
+/* Android's heaps: how many, and their names (buf: cut). */
+HDB_API uint32_t hdb_heap_count(struct hdb *db);
+HDB_API int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size,
+			  struct hdb_error *err);
+
 /* Types of column values. */
 enum hdb_type {
 	HDB_TYPE_NULL = 0, /* no value */

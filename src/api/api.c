@@ -2,10 +2,9 @@
  * api/api.c - the bodies of heapdb.h: import, open, look-ups, queries. Thin: what is done is done
  * below.
  */
+#include "api/handle.h"
+
 #include "base/source.h"
-#include "derive/derive.h"
-#include "heap/heap.h"
-#include "heapdb.h"
 #include "import/import.h"
 #include "queries/queries.h"
 #include "query/query.h"
@@ -15,13 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct hdb {
-	struct base_work work;
-	char *folder; /* of the database: scratch files go there */
-	struct heap *heap;
-	struct derive derive;
-};
 
 /* A query's rows are its running state. */
 struct hdb_rows {
@@ -171,21 +163,10 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 
 int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err)
 {
-	struct derive_retained_result result;
 	uint32_t ix;
-	int r = find(db, id, &ix, err);
+	const int r = find(db, id, &ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	r = GRAPH_BUDGET;
-	if (!derive_has(&db->derive, STORE_RETAINED)) {
-		r = derive_retained_local(&db->derive, &ix, 1, NULL, &result, err);
-		if (r == HDB_OK)
-			*bytes = result.retained_bytes;
-	}
-	if (r == GRAPH_BUDGET)
-		r = derive_retained(&db->derive, ix, bytes, err);
-	return r == HDB_OK ? heap_check(db->heap, err) : r;
+	return r == HDB_OK ? hdb_retained_at(db, ix, bytes, err) : r;
 }
 
 /* ---- queries ---- */

@@ -504,6 +504,21 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	return HDB_OK;
 }
 
+int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
+		   struct hdb_error *err)
+{
+	struct store_objects *block;
+	const int r = objects_block(heap, block_no, &block, err);
+
+	*has = false;
+	for (uint32_t i = 0; r == HDB_OK && i < block->class_count && !*has; i++) {
+		const uint32_t no = store_objects_class(block, i);
+
+		*has = no < heap->class_count && is_wanted[no];
+	}
+	return r;
+}
+
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err)
 {
 	struct store_objects *block;

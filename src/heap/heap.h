@@ -162,6 +162,13 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 		    struct hdb_error *err);
 
 /*
+ * Whether the block has objects of a class that is wanted (by class number: nonzero). Decodes no
+ * object.
+ */
+int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
+		   struct hdb_error *err);
+
+/*
  * File offsets of a block's sub-records, 0 for class objects and what the dump lacks; out has room
  * for STORE_BLOCK_OBJECTS.
  */

@@ -286,6 +286,11 @@ static void get_class(const struct store_objects *block, uint64_t index, struct 
 	out->body_size = load32(entry + 8);
 }
 
+uint32_t store_objects_class(const struct store_objects *block, uint32_t i)
+{
+	return load32(block->classes + (size_t)i * CLASS_ENTRY);
+}
+
 void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out)
 {
 	get_class(block, pack_get(&block->class_column, i), out);

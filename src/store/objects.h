@@ -68,6 +68,9 @@ struct store_objects {
 int store_objects_open(struct store *store, uint32_t first_ix, struct store_objects *out,
 		       struct hdb_error *err);
 
+/* Number of the class of entry i of the block's dictionary, which has class_count entries. */
+uint32_t store_objects_class(const struct store_objects *block, uint32_t i);
+
 /* Object i of the block; file_offset is not filled in (it costs a group's decoding: see below). */
 void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out);
 

@@ -1,0 +1,245 @@
+/*
+ * api/api_classes.c - classes and their fields by number.
+ */
+#include "api/handle.h"
+
+#include "base/bytes.h"
+#include "heap/values/values.h"
+#include "analysis/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Longest name of a field that is told whole, bytes with its end. */
+#define FIELD_NAME_SIZE 4096
+/* Memory for the fields of one class: 65,535 fields a class, but superclasses by the thousand. */
+#define FIELDS_MAX (1u << 20)
+
+uint32_t hdb_class_count(const struct hdb *db)
+{
+	return db->heap->class_count;
+}
+
+int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struct hdb_error *err)
+{
+	struct heap *heap = db->heap;
+	const struct store_class *class;
+	int r = api_check_class(db, class_no, err);
+
+	if (r < 0)
+		return r;
+	class = heap_class(heap, class_no);
+	*out = (struct hdb_class){
+		.class_no = class_no,
+		.super_no = class->super_no == STORE_NONE ? HDB_NONE : class->super_no,
+		.object_ix = class->ix,
+		.loader_ix = class->loader_ix == HEAP_BOOT_LOADER ? HDB_NONE : class->loader_ix,
+		.id = class->class_id,
+		.loader_id = class->loader_id,
+		.name = heap_class_name(heap, class_no),
+		.loader_name = heap_loader_name(heap, class),
+		.instance_bytes = class->instance_bytes,
+		.field_count = class->field_count,
+		.static_count = class->static_count,
+		.is_array = (class->flags & STORE_CLASS_ARRAY) != 0,
+		.is_real = !(class->flags & STORE_CLASS_INVENTED),
+		.strength = class->strength,
+	};
+	return api_end(db, HDB_OK, err);
+}
+
+const char *hdb_class_name(struct hdb *db, uint32_t class_no)
+{
+	return heap_class_name(db->heap, class_no);
+}
+
+uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from)
+{
+	return heap_class_by_name(db->heap, name, from);
+}
+
+int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
+		     uint32_t *count, struct hdb_error *err)
+{
+	static const struct hdb_query_args none;
+	const struct session session = api_session(db);
+	uint32_t *classes;
+	size_t n;
+	int r;
+
+	memset(marks, 0, db->heap->class_count);
+	*count = 0;
+	r = analysis_classes(&session, pattern, subclasses != 0, &classes, &n, err);
+	if (r != HDB_OK)
+		return r == HDB_NOTFOUND ? HDB_OK : r;
+	for (size_t i = 0; i < n; i++)
+		marks[classes[i]] = 2;
+	*count = (uint32_t)n;
+	free(classes);
+	if (!subclasses)
+		memset(marks, 0, db->heap->class_count);
+	/* Those that the pattern itself names are told apart from their subclasses. */
+	r = analysis_classes(&session, pattern, false, &classes, &n, err);
+	for (size_t i = 0; r == HDB_OK && i < n; i++)
+		marks[classes[i]] = 1;
+	if (r == HDB_OK)
+		free(classes);
+	return api_end(db, r < 0 ? r : HDB_OK, err);
+}
+
+int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no)
+{
+	return heap_load_classes(db->heap, NULL) == HDB_OK && class_no < db->heap->class_count &&
+	       heap_is_subclass(db->heap, class_no, super_no);
+}
+
+/* ---- fields ---- */
+
+void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out)
+{
+	*out = (struct hdb_basic){ .type = type };
+	switch (type) {
+	case HDB_BASIC_OBJECT:
+		out->id = bits;
+		break;
+	case HDB_BASIC_BOOLEAN:
+		out->i = (bits & 0xff) != 0;
+		break;
+	case HDB_BASIC_CHAR:
+		out->i = (uint16_t)bits;
+		break;
+	case HDB_BASIC_FLOAT: {
+		const uint32_t word = (uint32_t)bits;
+		float value;
+
+		memcpy(&value, &word, sizeof(value));
+		out->d = (double)value;
+		break;
+	}
+	case HDB_BASIC_DOUBLE:
+		memcpy(&out->d, &bits, sizeof(out->d));
+		break;
+	case HDB_BASIC_BYTE:
+		out->i = (int16_t)(int8_t)bits;
+		break;
+	case HDB_BASIC_SHORT:
+		out->i = (int16_t)bits;
+		break;
+	case HDB_BASIC_INT:
+		out->i = (int32_t)(uint32_t)bits;
+		break;
+	case HDB_BASIC_LONG:
+		out->i = (int64_t)bits;
+		break;
+	}
+}
+
+/* A list of fields in the making: names are places in `names` until it is whole. */
+struct field_list {
+	struct base_vec fields; /* struct hdb_field */
+	struct base_vec names;  /* bytes */
+	struct base_vec starts; /* size_t, one a field */
+};
+
+static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring_no, uint32_t at,
+		     struct hdb_error *err)
+{
+	struct hdb_field field = { .declaring_no = declaring_no };
+	const size_t start = list->names.count;
+	char name[FIELD_NAME_SIZE];
+	struct store_field stored;
+	int r = heap_field(db->heap, at, &stored, err);
+
+	if (r == HDB_OK)
+		r = heap_text(db->heap, stored.name_text, name, sizeof(name), err);
+	if (r == HDB_OK && list->fields.count >= FIELDS_MAX)
+		r = hdb_fail(err, HDB_ELIMIT, "%s has more than %u fields",
+			     heap_class_name(db->heap, declaring_no), FIELDS_MAX);
+	if (r < 0)
+		return r;
+	field.type = (enum hdb_basic_type)stored.type;
+	if (stored.is_static)
+		hdb_basic_of(field.type, stored.value, &field.value);
+	r = base_vec_push(&list->fields, &field, sizeof(field), err);
+	if (r == HDB_OK)
+		r = base_bytes_append(&list->names, name, strlen(name) + 1, err);
+	return r == HDB_OK ? base_vec_push(&list->starts, &start, sizeof(start), err) : r;
+}
+
+/* Puts names behind the fields, in one piece of memory. */
+static int finish(struct hdb *db, struct field_list *list, uint32_t class_no,
+		  struct hdb_field **out, struct hdb_error *err)
+{
+	const size_t n = list->fields.count, bytes = n * sizeof(struct hdb_field);
+	const size_t *starts = list->starts.data;
+	struct hdb_field *fields = malloc(bytes + list->names.count + 1);
+	uint64_t left = 0;
+
+	if (!fields)
+		return hdb_fail_memory(err, "fields", bytes + list->names.count);
+	if (n) {
+		memcpy(fields, list->fields.data, bytes);
+		memcpy((char *)fields + bytes, list->names.data, list->names.count);
+	}
+	for (size_t i = n; i-- > 0;) {
+		left += hprof_type_size((uint8_t)fields[i].type, db->heap->id_size);
+		fields[i].name = (const char *)fields + bytes + starts[i];
+		fields[i].class_no = class_no;
+		fields[i].from_end = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+	}
+	*out = fields;
+	return HDB_OK;
+}
+
+static void release(struct field_list *list)
+{
+	base_vec_release(&list->fields);
+	base_vec_release(&list->names);
+	base_vec_release(&list->starts);
+}
+
+int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out, size_t *count,
+		     struct hdb_error *err)
+{
+	struct field_list list = { 0 };
+	int r = api_check_class(db, class_no, err);
+	uint32_t no = class_no;
+
+	/* The import cut cycles; a damaged database may have one, hence the count. */
+	for (uint32_t steps = 0; r == HDB_OK && no != STORE_NONE && steps <= db->heap->class_count;
+	     steps++) {
+		const struct store_class *class = heap_class(db->heap, no);
+
+		for (uint32_t f = 0; f < class->field_count && r == HDB_OK; f++)
+			r = add_field(db, &list, no, class->first_field + f, err);
+		no = class->super_no;
+	}
+	if (r == HDB_OK)
+		r = finish(db, &list, class_no, out, err);
+	*count = list.fields.count;
+	release(&list);
+	return r;
+}
+
+int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out, size_t *count,
+		      struct hdb_error *err)
+{
+	struct field_list list = { 0 };
+	int r = api_check_class(db, class_no, err);
+
+	if (r < 0)
+		return r;
+	for (uint32_t f = 0; f < heap_class(db->heap, class_no)->static_count && r == HDB_OK; f++)
+		r = add_field(db, &list, class_no, heap_class(db->heap, class_no)->first_static + f,
+			      err);
+	if (r == HDB_OK)
+		r = finish(db, &list, class_no, out, err);
+	*count = list.fields.count;
+	release(&list);
+	return r;
+}
+
+void hdb_fields_free(struct hdb_field *fields)
+{
+	free(fields);
+}

@@ -1,0 +1,379 @@
+/*
+ * api/api_objects.c - objects by number: facts, sizes, dominators; passes over all objects.
+ */
+#include "api/handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t hdb_object_count(const struct hdb *db)
+{
+	return db->heap->object_count;
+}
+
+int hdb_find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err)
+{
+	return heap_find(db->heap, id, ix, err);
+}
+
+int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	int r = api_check_ix(db, ix, err);
+
+	if (r == HDB_OK)
+		r = heap_object(db->heap, ix, &object, err);
+	if (r < 0)
+		return r;
+	*out = (struct hdb_object_facts){
+		.ix = ix,
+		.class_no = object.class_no,
+		.kind = (enum hdb_object_kind)object.kind,
+		.is_real = ix != HEAP_BOOT_LOADER,
+		.stands_for = HDB_NONE,
+		.heap_no = object.heap_no ? object.heap_no - 1 : HDB_NONE,
+		.shallow_bytes = object.shallow_bytes,
+	};
+	if (object.kind == STORE_CLASS) {
+		out->stands_for = (uint32_t)object.length;
+		out->is_real &=
+			!(heap_class(db->heap, out->stands_for)->flags & STORE_CLASS_INVENTED);
+	} else if (object.kind != STORE_INSTANCE) {
+		out->length = object.length;
+	}
+	return heap_id(db->heap, ix, &out->id, err);
+}
+
+/* ---- tables ---- */
+
+static const struct {
+	unsigned need;
+	enum store_table table;
+} need_tables[] = {
+	{ HDB_NEED_REACHABLE, STORE_REACH },     { HDB_NEED_STRONG, STORE_REACH_STRONG },
+	{ HDB_NEED_DOMINATORS, STORE_RETAINED }, { HDB_NEED_CHILDREN, STORE_CHILDREN },
+	{ HDB_NEED_REFERRERS, STORE_REFERRERS },
+};
+#define NEED_COUNT (sizeof(need_tables) / sizeof(need_tables[0]))
+
+int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < NEED_COUNT && r == HDB_OK; i++)
+		if (needs & need_tables[i].need)
+			r = derive_need(&db->derive, need_tables[i].table, err);
+	return r;
+}
+
+unsigned hdb_has(struct hdb *db)
+{
+	unsigned has = 0;
+
+	for (size_t i = 0; i < NEED_COUNT; i++)
+		if (derive_has(&db->derive, need_tables[i].table))
+			has |= need_tables[i].need;
+	return has;
+}
+
+int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_error *err)
+{
+	bool is_reachable = false;
+	int r = api_check_ix(db, ix, err);
+
+	if (r == HDB_OK)
+		r = derive_is_reachable(&db->derive, ix, &is_reachable, err);
+	*reachable = is_reachable;
+	return r;
+}
+
+int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
+{
+	struct derive_retained_result result;
+	int r = api_check_ix(db, ix, err);
+
+	if (r < 0)
+		return r;
+	r = GRAPH_BUDGET;
+	if (!derive_has(&db->derive, STORE_RETAINED)) {
+		r = derive_retained_local(&db->derive, &ix, 1, NULL, &result, err);
+		if (r == HDB_OK)
+			*bytes = result.retained_bytes;
+	}
+	if (r == GRAPH_BUDGET)
+		r = derive_retained(&db->derive, ix, bytes, err);
+	return api_end(db, r, err);
+}
+
+int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator, struct hdb_error *err)
+{
+	int r = api_check_ix(db, ix, err);
+
+	*dominator = HDB_NONE;
+	if (r == HDB_OK)
+		r = derive_dominator(&db->derive, ix, dominator, err);
+	return r == HDB_OK && *dominator == ix ? HDB_NOTFOUND : r;
+}
+
+int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent, struct hdb_error *err)
+{
+	bool reachable = false;
+	int r = api_check_ix(db, ix, err);
+
+	*parent = HDB_NONE;
+	if (r == HDB_OK)
+		r = derive_reach(&db->derive, strong != 0, ix, &reachable, parent, err);
+	return r == HDB_OK && !reachable ? HDB_NOTFOUND : r;
+}
+
+/* ---- passes ---- */
+
+/* Columns of the objects of a block that are wanted, one after the other. */
+struct hdb_scan {
+	struct hdb *db;
+	struct hdb_scan_options opt;
+	bool needs_reachable;
+	uint32_t block_no, end_block; /* the next one; counts down if the order is descending */
+	uint32_t blocks_left;
+	struct heap_block block;
+	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of what is wanted */
+	uint32_t ix[STORE_BLOCK_OBJECTS];
+	uint32_t dominator[STORE_BLOCK_OBJECTS];
+	uint64_t id[STORE_BLOCK_OBJECTS];
+	uint64_t retained[STORE_BLOCK_OBJECTS];
+	uint64_t offset[STORE_BLOCK_OBJECTS];
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
+{
+	const unsigned tree = HDB_SCAN_RETAINED | HDB_SCAN_DOMINATOR;
+	struct heap *heap = scan->db->heap;
+	struct hdb_scan_options *opt = &scan->opt;
+	int r = heap_load_classes(heap, err);
+
+	if (!opt->end_ix || opt->end_ix > heap->object_count)
+		opt->end_ix = heap->object_count;
+	if (opt->from_ix < opt->end_ix) {
+		const uint32_t first = opt->from_ix / STORE_BLOCK_OBJECTS;
+		const uint32_t last = (opt->end_ix - 1) / STORE_BLOCK_OBJECTS;
+
+		scan->block_no = opt->descending ? last : first;
+		scan->blocks_left = last - first + 1;
+	}
+	scan->needs_reachable = opt->population || opt->columns & HDB_SCAN_REACHABLE;
+	if (r == HDB_OK && opt->columns & tree)
+		r = derive_need(&scan->db->derive, STORE_RETAINED, err);
+	return r;
+}
+
+int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
+		  struct hdb_error *err)
+{
+	struct hdb_scan *scan = malloc(sizeof(*scan));
+	int r;
+
+	if (!scan)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*scan));
+	scan->db = db;
+	scan->opt = opt ? *opt : (struct hdb_scan_options){ 0 };
+	scan->block_no = scan->blocks_left = 0;
+	r = scan_prepare(scan, err);
+	if (r < 0) {
+		free(scan);
+		return r;
+	}
+	*out = scan;
+	return HDB_OK;
+}
+
+void hdb_scan_close(struct hdb_scan *scan)
+{
+	free(scan);
+}
+
+/* Places of the objects that are wanted, whatever their reachability. */
+static uint32_t choose(struct hdb_scan *scan)
+{
+	const struct hdb_scan_options *opt = &scan->opt;
+	const struct heap_block *b = &scan->block;
+	const uint32_t low = opt->from_ix > b->first_ix ? opt->from_ix - b->first_ix : 0;
+	const uint32_t room = opt->end_ix - b->first_ix;
+	const uint32_t high = room < b->count ? room : b->count;
+	const unsigned kinds = opt->kinds ? opt->kinds : ~0u;
+	uint32_t n = 0;
+
+	for (uint32_t i = low; i < high; i++) {
+		const uint32_t no = b->class_no[i];
+		bool wants = kinds >> b->kind[i] & 1 && (!opt->classes || opt->classes[no]);
+
+		if (wants && (b->kind[i] == STORE_CLASS || b->first_ix + i == HEAP_BOOT_LOADER))
+			wants = b->first_ix + i != HEAP_BOOT_LOADER &&
+				!(heap_class(scan->db->heap, (uint32_t)b->length[i])->flags &
+				  STORE_CLASS_INVENTED);
+		scan->keep[n] = i;
+		n += wants;
+	}
+	return n;
+}
+
+static uint32_t choose_reachable(struct hdb_scan *scan, uint32_t n)
+{
+	const uint8_t wanted = scan->opt.population > 0;
+	uint32_t kept = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = scan->keep[k];
+
+		scan->keep[kept] = i;
+		kept += scan->reachable[i] == wanted;
+	}
+	return kept;
+}
+
+static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_error *err)
+{
+	struct hdb *db = scan->db;
+	const unsigned columns = scan->opt.columns;
+	uint32_t ids = scan->block.count;
+	int r = HDB_OK;
+
+	if (columns & HDB_SCAN_ID)
+		r = heap_read_ids(db->heap, block_no, scan->id, &ids, err);
+	if (r == HDB_OK && ids != scan->block.count)
+		r = store_damaged(db->heap->store, STORE_IDS, scan->block.first_ix,
+				  "impossible size", err);
+	if (r == HDB_OK && columns & HDB_SCAN_RETAINED)
+		r = derive_retained_block(&db->derive, &scan->block, scan->retained, err);
+	if (r == HDB_OK && columns & HDB_SCAN_DOMINATOR)
+		r = derive_dominator_block(&db->derive, block_no, scan->dominator, err);
+	if (r == HDB_OK && columns & HDB_SCAN_OFFSET)
+		r = heap_read_offsets(db->heap, block_no, scan->offset, err);
+	for (uint32_t i = 0; r == HDB_OK && columns & HDB_SCAN_OFFSET && i < scan->block.count; i++)
+		if (scan->block.kind[i] == STORE_CLASS)
+			scan->offset[i] =
+				heap_class(db->heap, (uint32_t)scan->block.length[i])->file_offset;
+	return r;
+}
+
+/* Moves what is wanted to the front of a column; `keep` is ascending, so that it can be in place. */
+#define PACK(column) \
+	do { \
+		for (uint32_t k = 0; k < n; k++) \
+			(column)[k] = (column)[scan->keep[k]]; \
+	} while (0)
+#define REVERSE(type, column) \
+	do { \
+		for (uint32_t k = 0; k < n / 2; k++) { \
+			const type other = (column)[k]; \
+\
+			(column)[k] = (column)[n - 1 - k]; \
+			(column)[n - 1 - k] = other; \
+		} \
+	} while (0)
+
+static void pack_columns(struct hdb_scan *scan, uint32_t n)
+{
+	const unsigned columns = scan->opt.columns;
+	const bool is_turned = scan->opt.descending != 0;
+	struct heap_block *b = &scan->block;
+
+	for (uint32_t k = 0; k < n; k++)
+		scan->ix[k] = b->first_ix + scan->keep[k];
+	if (n < b->count) {
+		PACK(b->class_no);
+		PACK(b->kind);
+		PACK(b->shallow);
+		PACK(b->length);
+		if (columns & HDB_SCAN_ID)
+			PACK(scan->id);
+		if (scan->needs_reachable)
+			PACK(scan->reachable);
+		if (columns & HDB_SCAN_RETAINED)
+			PACK(scan->retained);
+		if (columns & HDB_SCAN_DOMINATOR)
+			PACK(scan->dominator);
+		if (columns & HDB_SCAN_OFFSET)
+			PACK(scan->offset);
+	}
+	if (!is_turned)
+		return;
+	REVERSE(uint32_t, scan->ix);
+	REVERSE(uint32_t, b->class_no);
+	REVERSE(uint8_t, b->kind);
+	REVERSE(uint64_t, b->shallow);
+	REVERSE(uint64_t, b->length);
+	if (columns & HDB_SCAN_ID)
+		REVERSE(uint64_t, scan->id);
+	if (scan->needs_reachable)
+		REVERSE(uint8_t, scan->reachable);
+	if (columns & HDB_SCAN_RETAINED)
+		REVERSE(uint64_t, scan->retained);
+	if (columns & HDB_SCAN_DOMINATOR)
+		REVERSE(uint32_t, scan->dominator);
+	if (columns & HDB_SCAN_OFFSET)
+		REVERSE(uint64_t, scan->offset);
+}
+
+/* Reads a block; *n is how many of its objects are wanted. */
+static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, struct hdb_error *err)
+{
+	struct hdb *db = scan->db;
+	bool has = true;
+	int r = HDB_OK;
+
+	*n = 0;
+	if (scan->opt.classes)
+		r = heap_block_has(db->heap, block_no, scan->opt.classes, &has, err);
+	if (r == HDB_OK && has)
+		r = heap_read_block(db->heap, block_no, &scan->block, err);
+	if (r < 0 || !has)
+		return r;
+	*n = choose(scan);
+	if (*n && scan->needs_reachable)
+		r = derive_reachable_block(&db->derive, block_no, scan->reachable, err);
+	if (*n && scan->opt.population && r == HDB_OK)
+		*n = choose_reachable(scan, *n);
+	if (*n && r == HDB_OK)
+		r = read_columns(scan, block_no, err);
+	if (*n && r == HDB_OK)
+		pack_columns(scan, *n);
+	return r;
+}
+
+int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err)
+{
+	const unsigned columns = scan->opt.columns;
+	struct hdb *db = scan->db;
+	uint32_t n = 0;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && !n) {
+		const uint32_t block_no = scan->block_no;
+
+		if (!scan->blocks_left)
+			return HDB_END;
+		scan->blocks_left--;
+		scan->block_no += scan->opt.descending ? UINT32_MAX : 1;
+		r = scan_block(scan, block_no, &n, err);
+		if (r == HDB_OK && db->work.progress.cancel && *db->work.progress.cancel)
+			r = hdb_fail(err, HDB_EINTR, "interrupted");
+	}
+	r = api_end(db, r, err);
+	if (r < 0)
+		return r;
+	*out = (struct hdb_batch){
+		.count = n,
+		.ix = scan->ix,
+		.class_no = scan->block.class_no,
+		.kind = scan->block.kind,
+		.shallow_bytes = scan->block.shallow,
+		.length = scan->block.length,
+		.id = columns & HDB_SCAN_ID ? scan->id : NULL,
+		.reachable = scan->needs_reachable ? scan->reachable : NULL,
+		.retained_bytes = columns & HDB_SCAN_RETAINED ? scan->retained : NULL,
+		.dominator = columns & HDB_SCAN_DOMINATOR ? scan->dominator : NULL,
+		.file_offset = columns & HDB_SCAN_OFFSET ? scan->offset : NULL,
+	};
+	return HDB_OK;
+}

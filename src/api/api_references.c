@@ -1,0 +1,279 @@
+/*
+ * api/api_references.c - who refers to whom, what sets retain, GC roots, threads.
+ */
+#include "api/handle.h"
+
+#include "heap/threads.h"
+#include "analysis/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists ---- */
+
+struct hdb_list {
+	struct hdb *db;
+	enum hdb_list_kind kind;
+	struct store_lists lists;
+};
+
+int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out,
+		  struct hdb_error *err)
+{
+	struct hdb_list *list = calloc(1, sizeof(*list));
+	int r = HDB_OK;
+
+	if (!list)
+		return hdb_fail_memory(err, "a list of objects", sizeof(*list));
+	list->db = db;
+	list->kind = kind;
+	switch (kind) {
+	case HDB_REFERENCES:
+		heap_references(db->heap, &list->lists);
+		break;
+	case HDB_REFERRERS:
+		r = derive_referrers(&db->derive, &list->lists, err);
+		break;
+	case HDB_DOMINATED:
+		r = derive_children(&db->derive, &list->lists, err);
+		break;
+	default:
+		r = hdb_fail(err, HDB_EUSAGE, "there is no list of kind %d", (int)kind);
+	}
+	if (r < 0) {
+		free(list);
+		return r;
+	}
+	*out = list;
+	return HDB_OK;
+}
+
+int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (ix == HDB_NONE && list->kind == HDB_DOMINATED)
+		ix = list->db->heap->object_count;
+	else
+		r = api_check_ix(list->db, ix, err);
+	return r == HDB_OK ? store_lists_begin(&list->lists, ix, length, err) : r;
+}
+
+int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *count, struct hdb_error *err)
+{
+	*count = 0;
+	return store_lists_next(&list->lists, ixs, count, err);
+}
+
+void hdb_list_close(struct hdb_list *list)
+{
+	free(list);
+}
+
+int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
+	       struct hdb_error *err)
+{
+	const struct session session = api_session(db);
+	int r = api_check_ix(db, from, err);
+
+	if (r == HDB_OK)
+		r = api_check_ix(db, to, err);
+	if (r == HDB_OK && !size)
+		r = hdb_fail(err, HDB_EUSAGE, "no room for a name");
+	if (r == HDB_OK)
+		r = analysis_holder(&session, from, to, buf, size, err);
+	return api_end(db, r, err);
+}
+
+int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
+		 struct hdb_error *err)
+{
+	uint8_t found = 0;
+	int r = api_check_ix(db, from, err);
+
+	if (r == HDB_OK)
+		r = api_check_ix(db, to, err);
+	if (r == HDB_OK)
+		r = heap_strength(db->heap, from, to, &found, err);
+	*strength = found;
+	return api_end(db, r, err);
+}
+
+const char *hdb_strength_name(unsigned strength)
+{
+	return analysis_strength_name(strength <= STORE_FINALIZER ? (uint8_t)strength : 0);
+}
+
+/* ---- sets ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int retained_set(struct hdb *db, struct hdb_set *set, struct hdb_error *err)
+{
+	struct derive_retained_result result = { 0 };
+	uint32_t *members = malloc((set->count + 1) * sizeof(*members));
+	size_t n = 0;
+	int r = HDB_OK;
+
+	if (!members)
+		return hdb_fail_memory(err, "a set of objects", set->count * sizeof(*members));
+	if (set->count)
+		memcpy(members, set->ixs, set->count * sizeof(*members));
+	qsort(members, set->count, sizeof(*members), by_number);
+	for (size_t i = 0; i < set->count; i++)
+		if (!n || members[n - 1] != members[i])
+			members[n++] = members[i];
+	if (n)
+		r = api_check_ix(db, members[n - 1], err);
+	if (n && r == HDB_OK)
+		r = derive_retained_set(&db->derive, members, n, NULL, &result, err);
+	set->retained_bytes = result.retained_bytes;
+	set->retained_count = result.retained_count;
+	free(members);
+	return r;
+}
+
+int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < set_count && r == HDB_OK; i++)
+		r = retained_set(db, &sets[i], err);
+	return api_end(db, r, err);
+}
+
+/* ---- roots ---- */
+
+int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err)
+{
+	const int r = heap_load_roots(db->heap, err);
+
+	*count = db->heap->root_count;
+	return r;
+}
+
+int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_error *err)
+{
+	const struct store_root *root;
+	const int r = heap_load_roots(db->heap, err);
+
+	if (r < 0)
+		return r;
+	if (no >= db->heap->root_count)
+		return hdb_fail(err, HDB_EUSAGE, "there is no GC root number %" PRIu64, no);
+	root = &db->heap->roots[no];
+	*out = (struct hdb_root){
+		.ix = root->ix,
+		.kind = heap_root_name(root->kind),
+		.thread_serial = root->thread_serial,
+		.frame_depth = root->frame_number == STORE_NONE ? HDB_NONE : root->frame_number,
+		.is_local = root->is_local,
+	};
+	return HDB_OK;
+}
+
+int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
+		 struct hdb_error *err)
+{
+	const struct store_root *roots;
+	size_t n;
+	int r = api_check_ix(db, ix, err);
+
+	*first = *count = 0;
+	if (r == HDB_OK)
+		r = heap_load_roots(db->heap, err);
+	if (r < 0)
+		return r;
+	roots = heap_roots_of(db->heap, ix, &n);
+	if (roots) {
+		*first = (uint64_t)(roots - db->heap->roots);
+		*count = n;
+	}
+	return HDB_OK;
+}
+
+/* ---- threads ---- */
+
+uint64_t hdb_thread_count(struct hdb *db)
+{
+	return heap_thread_count(db->heap);
+}
+
+int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hdb_error *err)
+{
+	struct store_thread thread;
+	struct store_trace trace;
+	int r = heap_thread(db->heap, no, &thread, err);
+
+	if (r == HDB_NOTFOUND)
+		return hdb_fail(err, HDB_EUSAGE, "there is no thread number %" PRIu64, no);
+	if (r < 0)
+		return r;
+	*out = (struct hdb_thread){
+		.serial = thread.thread_serial,
+		.ix = thread.ix == STORE_NONE ? HDB_NONE : thread.ix,
+		.trace_serial = thread.trace_serial,
+	};
+	r = heap_trace(db->heap, thread.trace_serial, &trace, err);
+	if (r == HDB_OK)
+		out->frame_count = trace.frame_count;
+	if (r >= 0)
+		r = heap_text(db->heap, thread.name_text, out->name, sizeof(out->name), err);
+	if (r == HDB_OK && !out->name[0] && out->ix != HDB_NONE)
+		r = heap_thread_name(db->heap, out->ix, out->name, sizeof(out->name), err);
+	return r < 0 ? r : api_end(db, HDB_OK, err);
+}
+
+int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct hdb_frame *out,
+		 struct hdb_error *err)
+{
+	struct store_trace trace;
+	struct store_frame frame;
+	int r = heap_trace(db->heap, trace_serial, &trace, err);
+
+	if (r == HDB_OK)
+		r = heap_trace_frame(db->heap, &trace, depth, &frame, err);
+	if (r == HDB_OK)
+		r = heap_text(db->heap, frame.class_text, out->class_name, sizeof(out->class_name),
+			      err);
+	if (r == HDB_OK)
+		r = heap_text(db->heap, frame.method_text, out->method, sizeof(out->method), err);
+	if (r == HDB_OK)
+		r = heap_text(db->heap, frame.signature_text, out->signature,
+			      sizeof(out->signature), err);
+	if (r == HDB_OK)
+		r = heap_text(db->heap, frame.source_text, out->source, sizeof(out->source), err);
+	if (r != HDB_OK)
+		return r;
+	for (char *p = out->class_name; *p; p++)
+		if (*p == '/')
+			*p = '.';
+	out->line = frame.line;
+	return HDB_OK;
+}
+
+/* ---- heaps ---- */
+
+uint32_t hdb_heap_count(struct hdb *db)
+{
+	const uint64_t n = store_record_count(db->heap->store, STORE_HEAPS);
+
+	return n < HDB_NONE ? (uint32_t)n : HDB_NONE;
+}
+
+int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size, struct hdb_error *err)
+{
+	struct store_heap heap;
+	int r = store_record(db->heap->store, STORE_HEAPS, sizeof(heap), heap_no, &heap, err);
+
+	if (r == HDB_NOTFOUND)
+		return hdb_fail(err, HDB_EUSAGE, "there is no heap number %u", (unsigned)heap_no);
+	if (r == HDB_OK)
+		r = heap_text(db->heap, heap.name_text, buf, size, err);
+	return r;
+}

@@ -1,0 +1,241 @@
+/*
+ * api/api_values.c - values of fields and elements, texts, collections.
+ */
+#include "api/handle.h"
+
+#include "base/bytes.h"
+#include "heap/collections/collections.h"
+#include "heap/known.h"
+#include "heap/values/text.h"
+#include "analysis/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements of an array that are read at a time. */
+#define CHUNK 512u
+
+int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
+		    struct hdb_basic *out, struct hdb_error *err)
+{
+	const unsigned size = hprof_type_size((uint8_t)field->type, db->heap->id_size);
+	struct heap_instance instance;
+	uint64_t body_size, at;
+	const uint8_t *p;
+	int r = api_check_ix(db, ix, err);
+
+	if (r == HDB_OK)
+		r = heap_instance_open(db->heap, ix, &instance, err);
+	if (r != HDB_OK)
+		return r;
+	/* Fields of superclasses come last, so that places are the same from the end. */
+	body_size = heap_class(db->heap, instance.class_no)->body_size;
+	if (!size || field->from_end > body_size)
+		return HDB_NOTFOUND;
+	at = body_size - field->from_end;
+	if (at + size > instance.body_size)
+		return HDB_NOTFOUND; /* a short instance: the import has told */
+	p = base_view_at(&db->heap->view, instance.body_offset + at, size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	hdb_basic_of(field->type, be_bits(p, size), out);
+	return api_end(db, HDB_OK, err);
+}
+
+int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_basic *out,
+		   struct hdb_error *err)
+{
+	struct heap_value value;
+	int r = api_check_ix(db, ix, err);
+
+	if (r == HDB_OK)
+		r = heap_path_value(db->heap, ix, HEAP_NONE, path, &value, err);
+	if (r != HDB_OK)
+		return r;
+	hdb_basic_of((enum hdb_basic_type)value.type, value.bits, out);
+	return api_end(db, HDB_OK, err);
+}
+
+int hdb_elements(struct hdb *db, uint32_t ix, uint64_t from, size_t count, uint64_t *bits,
+		 enum hdb_basic_type *type, size_t *done, struct hdb_error *err)
+{
+	uint64_t read = 0;
+	uint8_t found = 0;
+	int r = api_check_ix(db, ix, err);
+
+	if (r == HDB_OK)
+		r = heap_elements(db->heap, ix, from, count, bits, &found, &read, err);
+	*type = (enum hdb_basic_type)found;
+	*done = (size_t)read;
+	return api_end(db, r, err);
+}
+
+/* ---- texts ---- */
+
+int hdb_is_string(struct hdb *db, uint32_t ix)
+{
+	return ix < db->heap->object_count && heap_is_string(db->heap, ix);
+}
+
+/* The character that begins with a unit; *half keeps the first half of a pair. False: it does not fit.
+ */
+static bool put_unit(char **p, const char *end, uint32_t unit, uint32_t *half)
+{
+	uint32_t code = unit;
+	char *next;
+
+	if (*half && unit >= 0xdc00 && unit <= 0xdfff) {
+		code = 0x10000 + ((*half - 0xd800) << 10) + (unit - 0xdc00);
+	} else if (*half) {
+		next = heap_put_utf8(*p, end, 0xfffd);
+		if (!next)
+			return false;
+		*p = next;
+	}
+	*half = 0;
+	if (code >= 0xd800 && code <= 0xdbff) {
+		*half = code;
+		return true;
+	}
+	if (code >= 0xdc00 && code <= 0xdfff)
+		code = 0xfffd;
+	next = heap_put_utf8(*p, end, code);
+	if (next)
+		*p = next;
+	return next != NULL;
+}
+
+/* The text of a char[] or byte[]; HDB_NOTFOUND for other arrays. */
+static int array_text(struct hdb *db, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+{
+	const char *end = buf + size - 1;
+	uint64_t bits[CHUNK], done = CHUNK;
+	uint32_t half = 0;
+	bool fits = true;
+	char *p = buf;
+	int r = HDB_OK;
+
+	for (uint64_t from = 0; r == HDB_OK && fits && done == CHUNK; from += CHUNK) {
+		uint8_t type;
+
+		r = heap_elements(db->heap, ix, from, CHUNK, bits, &type, &done, err);
+		if (r == HDB_OK && type != HPROF_CHAR && type != HPROF_BYTE)
+			r = HDB_NOTFOUND;
+		for (uint64_t i = 0; r == HDB_OK && fits && i < done; i++) {
+			if (type == HPROF_BYTE && (bits[i] < 0x20 || bits[i] > 0x7e))
+				fits = false;
+			else
+				fits = put_unit(&p, end, (uint32_t)bits[i], &half);
+		}
+	}
+	if (r == HDB_OK && half)
+		(void)put_unit(&p, end, ' ', &half);
+	*p = '\0';
+	return r;
+}
+
+int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
+	     struct hdb_error *err)
+{
+	const struct session session = api_session(db);
+	struct heap_object object;
+	uint64_t length = 0;
+	int r = api_check_ix(db, ix, err);
+
+	if (r == HDB_OK && !size)
+		r = hdb_fail(err, HDB_EUSAGE, "no room for a text");
+	if (r == HDB_OK)
+		r = heap_object(db->heap, ix, &object, err);
+	if (units)
+		*units = 0;
+	if (r < 0)
+		return r;
+	buf[0] = '\0';
+	if (heap_is_string(db->heap, ix)) {
+		r = heap_string(db->heap, ix, buf, size, &length, err);
+	} else if (object.kind == STORE_PRIMITIVE_ARRAY) {
+		length = object.length;
+		r = array_text(db, ix, buf, size, err);
+	} else {
+		analysis_describe(&session, ix, buf, size);
+		r = buf[0] ? HDB_OK : HDB_NOTFOUND;
+	}
+	if (units && r == HDB_OK)
+		*units = length;
+	return api_end(db, r, err);
+}
+
+/* ---- collections ---- */
+
+struct hdb_entries {
+	struct hdb *db;
+	struct heap_collection collection;
+	struct heap_entries entries;
+};
+
+int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
+		      struct hdb_error *err)
+{
+	struct heap_collection c;
+	int r = api_check_ix(db, ix, err);
+
+	if (r == HDB_OK)
+		r = heap_collection_open(db->heap, ix, &c, err);
+	if (r != HDB_OK)
+		return r;
+	*out = (struct hdb_collection){
+		.known_as = c.rule->class_name,
+		.kind = heap_collection_kind_name(c.rule->kind),
+		.has_size = c.has_size,
+		.has_capacity = c.has_capacity,
+		.size = c.has_size ? c.size : 0,
+		.capacity = c.has_capacity ? c.capacity : 0,
+	};
+	return api_end(db, HDB_OK, err);
+}
+
+int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, struct hdb_error *err)
+{
+	struct hdb_entries *e;
+	int r = api_check_ix(db, ix, err);
+
+	if (r < 0)
+		return r;
+	e = malloc(sizeof(*e));
+	if (!e)
+		return hdb_fail_memory(err, "entries", sizeof(*e));
+	e->db = db;
+	r = heap_collection_open(db->heap, ix, &e->collection, err);
+	if (r == HDB_OK)
+		r = heap_entries_begin(db->heap, &e->collection, &e->entries, err);
+	if (r != HDB_OK) {
+		free(e);
+		return r;
+	}
+	*out = e;
+	return HDB_OK;
+}
+
+int hdb_entries_next(struct hdb_entries *e, struct hdb_entry *out, struct hdb_error *err)
+{
+	const int r = heap_entries_next(&e->entries, err);
+
+	if (r != HDB_OK)
+		return r;
+	*out = (struct hdb_entry){
+		.no = e->entries.no,
+		.entry_ix = e->entries.entry_ix == HEAP_NONE ? HDB_NONE : e->entries.entry_ix,
+		.has_key = e->entries.has_key,
+	};
+	if (out->has_key)
+		hdb_basic_of((enum hdb_basic_type)e->entries.key.type, e->entries.key.bits,
+			     &out->key);
+	hdb_basic_of((enum hdb_basic_type)e->entries.value.type, e->entries.value.bits,
+		     &out->value);
+	return api_end(e->db, HDB_OK, err);
+}
+
+void hdb_entries_close(struct hdb_entries *e)
+{
+	free(e);
+}

@@ -1,0 +1,53 @@
+/*
+ * api/handle.h - what an open database is to the bodies of heapdb.h. Private to api.
+ */
+#ifndef API_HANDLE_H
+#define API_HANDLE_H
+
+#include "heapdb.h"
+
+#include "analysis/session.h"
+#include "derive/derive.h"
+#include "heap/heap.h"
+
+struct hdb {
+	struct base_work work;
+	char *folder; /* of the database: scratch files go there */
+	struct heap *heap;
+	struct derive derive;
+};
+
+/* What analyses take. */
+static inline struct session api_session(struct hdb *db)
+{
+	return (struct session){ db->heap, &db->derive, &db->work };
+}
+
+/* HDB_EUSAGE unless ix is an object's number. */
+static inline int api_check_ix(const struct hdb *db, uint32_t ix, struct hdb_error *err)
+{
+	return ix < db->heap->object_count ?
+		       HDB_OK :
+		       hdb_fail(err, HDB_EUSAGE, "there is no object number %u", (unsigned)ix);
+}
+
+/* HDB_EUSAGE unless class_no is a class's number; reads the classes. */
+static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_error *err)
+{
+	const int r = heap_load_classes(db->heap, err);
+
+	if (r < 0 || class_no < db->heap->class_count)
+		return r;
+	return hdb_fail(err, HDB_EUSAGE, "there is no class number %u", (unsigned)class_no);
+}
+
+/*
+ * The end of a function that read names or the mapped dump: its result, unless what it read was
+ * found to be damaged.
+ */
+static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
+{
+	return r == HDB_OK ? heap_check(db->heap, err) : r;
+}
+
+#endif

@@ -1,0 +1,425 @@
+/*
+ * tests/api/objects_test.c - objects, classes, values and references by number, on the sample dump:
+ * what one function says, another one confirms.
+ */
+#include "heapdb.h"
+
+#include "support/temp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct hdb *db;
+static char db_path[512];
+static struct hdb_error err;
+
+#define ok(call) \
+	do { \
+		err.message[0] = '\0'; \
+		const int result_ = (call); \
+		if (result_ != HDB_OK) \
+			fail_msg("%s: %d %s", #call, result_, err.message); \
+	} while (0)
+
+static int start(void **state)
+{
+	const char *dump = getenv("DUMP");
+	const struct hdb_import_options opt = { .force = 1 };
+
+	(void)state;
+	snprintf(db_path, sizeof(db_path), "%s", temp_path("o.heapdb"));
+	if (!dump || hdb_import(dump, db_path, &opt, NULL, &err) != HDB_OK ||
+	    hdb_open(db_path, NULL, &db, &err) != HDB_OK) {
+		print_error("%s\n", err.message);
+		return -1;
+	}
+	return 0;
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	hdb_close(db);
+	temp_remove_db(db_path);
+	return 0;
+}
+
+/* Numbers of objects that a scan gives; sums of what the batches say are checked one by one. */
+static size_t scan_all(const struct hdb_scan_options *opt, uint32_t *out)
+{
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	size_t n = 0;
+	int r;
+
+	ok(hdb_scan_open(db, opt, &scan, &err));
+	while ((r = hdb_scan_next(scan, &batch, &err)) == HDB_OK) {
+		assert_true(batch.count > 0);
+		for (size_t i = 0; i < batch.count; i++) {
+			struct hdb_object_facts facts;
+			int reachable;
+
+			ok(hdb_object_at(db, batch.ix[i], &facts, &err));
+			assert_true(facts.is_real);
+			assert_int_equal(facts.class_no, batch.class_no[i]);
+			assert_int_equal(facts.kind, batch.kind[i]);
+			assert_int_equal(facts.shallow_bytes, batch.shallow_bytes[i]);
+			if (facts.kind == HDB_KIND_CLASS)
+				assert_int_equal(facts.stands_for, batch.length[i]);
+			else if (facts.kind != HDB_KIND_INSTANCE)
+				assert_int_equal(facts.length, batch.length[i]);
+			if (batch.id)
+				assert_int_equal(facts.id, batch.id[i]);
+			if (batch.reachable) {
+				ok(hdb_reachable_at(db, batch.ix[i], &reachable, &err));
+				assert_int_equal(reachable, batch.reachable[i]);
+			}
+			if (batch.retained_bytes) {
+				uint64_t bytes;
+
+				ok(hdb_retained_at(db, batch.ix[i], &bytes, &err));
+				assert_int_equal(bytes, batch.retained_bytes[i]);
+			}
+			if (batch.dominator) {
+				uint32_t dominator;
+				const int found =
+					hdb_dominator_at(db, batch.ix[i], &dominator, &err);
+
+				assert_int_equal(batch.dominator[i], dominator);
+				assert_int_equal(found,
+						 dominator == batch.ix[i] ? HDB_NOTFOUND : HDB_OK);
+			}
+			out[n++] = batch.ix[i];
+		}
+	}
+	assert_int_equal(r, HDB_END);
+	hdb_scan_close(scan);
+	return n;
+}
+
+static void test_scan(void **state)
+{
+	const uint32_t all = hdb_object_count(db);
+	uint32_t *some = calloc(all, 4), *other = calloc(all, 4);
+	uint8_t *marks = calloc(hdb_class_count(db), 1);
+	struct hdb_scan_options opt = { .columns = HDB_SCAN_ID | HDB_SCAN_REACHABLE |
+						   HDB_SCAN_RETAINED | HDB_SCAN_DOMINATOR };
+	size_t n, m, reachable, unreachable;
+	uint32_t count;
+
+	(void)state;
+	n = scan_all(&opt, some);
+	assert_int_equal(n, 31512);
+	opt.descending = 1;
+	m = scan_all(&opt, other);
+	assert_int_equal(m, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(some[i], other[n - 1 - i]);
+	opt = (struct hdb_scan_options){ .population = 1 };
+	reachable = scan_all(&opt, other);
+	opt.population = -1;
+	unreachable = scan_all(&opt, other);
+	assert_int_equal(reachable + unreachable, n);
+	opt = (struct hdb_scan_options){ .from_ix = some[100],
+					 .end_ix = some[200],
+					 .columns = HDB_SCAN_OFFSET };
+	assert_int_equal(scan_all(&opt, other), 100);
+	assert_memory_equal(other, some + 100, 400);
+	opt = (struct hdb_scan_options){ .kinds = 1u << HDB_KIND_CLASS };
+	assert_int_equal(scan_all(&opt, other), 1034);
+	ok(hdb_classes_like(db, "java.util.HashMap", 1, marks, &count, &err));
+	assert_true(count > 1);
+	assert_int_equal(marks[hdb_class_named(db, "java.util.HashMap", 0)], 1);
+	assert_int_equal(marks[hdb_class_named(db, "java.util.LinkedHashMap", 0)], 2);
+	assert_int_equal(marks[hdb_class_named(db, "java.lang.String", 0)], 0);
+	opt = (struct hdb_scan_options){ .classes = marks };
+	m = scan_all(&opt, other);
+	for (size_t i = 0, at = 0; i < n; i++) {
+		struct hdb_object_facts facts;
+
+		ok(hdb_object_at(db, some[i], &facts, &err));
+		if (!marks[facts.class_no])
+			continue;
+		assert_true(at < m);
+		assert_int_equal(other[at++], some[i]);
+	}
+	ok(hdb_classes_like(db, "no.such.Class", 1, marks, &count, &err));
+	assert_int_equal(count, 0);
+	assert_int_equal(hdb_object_at(db, all, &(struct hdb_object_facts){ 0 }, &err), HDB_EUSAGE);
+	free(some);
+	free(other);
+	free(marks);
+}
+
+/* The field of a class by name; *fields is to be freed. */
+static struct hdb_field *field_of(const char *class_name, const char *name,
+				  struct hdb_field **fields)
+{
+	size_t count;
+
+	ok(hdb_class_fields(db, hdb_class_named(db, class_name, 0), fields, &count, &err));
+	for (size_t i = 0; i < count; i++)
+		if (strcmp((*fields)[i].name, name) == 0)
+			return &(*fields)[i];
+	fail_msg("%s has no field %s", class_name, name);
+	return NULL;
+}
+
+/* Fields of a class are found in instances of its subclasses, too, and are what their names give. */
+static void test_fields(void **state)
+{
+	uint8_t *marks = calloc(hdb_class_count(db), 1);
+	struct hdb_scan_options opt = { .classes = marks };
+	struct hdb_field *fields, *size = field_of("java.util.HashMap", "size", &fields);
+	struct hdb_field *inherited;
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	uint32_t count, entries = 0, subclasses = 0;
+
+	(void)state;
+	assert_int_equal(size->type, HDB_BASIC_INT);
+	ok(hdb_classes_like(db, "java.util.HashMap", 1, marks, &count, &err));
+	ok(hdb_scan_open(db, &opt, &scan, &err));
+	while (hdb_scan_next(scan, &batch, &err) == HDB_OK) {
+		for (size_t i = 0; i < batch.count; i++) {
+			struct hdb_basic value, path;
+			struct hdb_collection c;
+			struct hdb_entries *e;
+			struct hdb_entry entry;
+
+			ok(hdb_field_value(db, batch.ix[i], size, &value, &err));
+			ok(hdb_path_value(db, batch.ix[i], "size", &path, &err));
+			assert_int_equal(value.i, path.i);
+			ok(hdb_collection_at(db, batch.ix[i], &c, &err));
+			assert_string_equal(c.kind, "map");
+			assert_int_equal(c.size, value.i);
+			ok(hdb_entries_open(db, batch.ix[i], &e, &err));
+			while (hdb_entries_next(e, &entry, &err) == HDB_OK) {
+				assert_true(entry.has_key);
+				value.i--;
+				entries++;
+			}
+			assert_int_equal(value.i, 0);
+			hdb_entries_close(e);
+			subclasses += marks[batch.class_no[i]] == 2;
+		}
+	}
+	assert_true(entries > 100 && subclasses > 0);
+	hdb_scan_close(scan);
+	hdb_fields_free(fields);
+	inherited = field_of("java.util.LinkedHashMap", "size", &fields);
+	assert_string_equal(hdb_class_name(db, inherited->declaring_no), "java.util.HashMap");
+	hdb_fields_free(fields);
+	free(marks);
+}
+
+static void test_statics_and_basics(void **state)
+{
+	const uint32_t no = hdb_class_named(db, "java.lang.Integer", 0);
+	struct hdb_field *fields;
+	struct hdb_basic value;
+	bool found = false;
+	size_t count;
+
+	(void)state;
+	ok(hdb_class_statics(db, no, &fields, &count, &err));
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(fields[i].name, "MIN_VALUE") != 0)
+			continue;
+		assert_true(fields[i].value.i == INT32_MIN);
+		found = true;
+	}
+	assert_true(found);
+	hdb_fields_free(fields);
+	hdb_basic_of(HDB_BASIC_BYTE, 0xff, &value);
+	assert_int_equal(value.i, -1);
+	hdb_basic_of(HDB_BASIC_CHAR, 0xffff, &value);
+	assert_int_equal(value.i, 0xffff);
+	hdb_basic_of(HDB_BASIC_FLOAT, 0x3fc00000, &value);
+	assert_true(value.d == 1.5);
+}
+
+/* Strings and the arrays that keep their characters say the same. */
+static void test_texts(void **state)
+{
+	const struct hdb_scan_options all = { 0 };
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	uint32_t strings = 0;
+
+	(void)state;
+	ok(hdb_scan_open(db, &all, &scan, &err));
+	while (hdb_scan_next(scan, &batch, &err) == HDB_OK) {
+		for (size_t i = 0; i < batch.count && strings < 500; i++) {
+			char text[4096], chars[4096];
+			struct hdb_basic coder, value;
+			uint64_t units, length;
+			uint32_t array;
+
+			if (!hdb_is_string(db, batch.ix[i]) ||
+			    hdb_text(db, batch.ix[i], text, sizeof(text), &units, &err) != HDB_OK)
+				continue;
+			ok(hdb_path_value(db, batch.ix[i], "coder", &coder, &err));
+			ok(hdb_path_value(db, batch.ix[i], "value", &value, &err));
+			ok(hdb_find(db, value.id, &array, &err));
+			ok(hdb_text(db, array, chars, sizeof(chars), &length, &err));
+			if (coder.i || strlen(text) != units || units >= sizeof(text))
+				continue;
+			strings++;
+			assert_int_equal(length, units);
+			assert_memory_equal(text, chars, strlen(chars));
+		}
+	}
+	assert_int_equal(strings, 500);
+	hdb_scan_close(scan);
+}
+
+/* Children have their parent as dominator, referrers refer, ways to roots end at roots. */
+static void test_lists(void **state)
+{
+	struct hdb_list *children, *referrers, *references;
+	uint32_t edges = 0;
+
+	(void)state;
+	ok(hdb_need(db, HDB_NEED_CHILDREN | HDB_NEED_STRONG, &err));
+	assert_true(hdb_has(db) & HDB_NEED_CHILDREN);
+	ok(hdb_list_open(db, HDB_DOMINATED, &children, &err));
+	ok(hdb_list_open(db, HDB_REFERRERS, &referrers, &err));
+	ok(hdb_list_open(db, HDB_REFERENCES, &references, &err));
+	for (uint32_t ix = 1; ix < hdb_object_count(db); ix += 7) {
+		const uint32_t *ixs;
+		size_t count;
+
+		ok(hdb_list_begin(children, ix, NULL, &err));
+		ok(hdb_list_next(children, &ixs, &count, &err));
+		for (size_t i = 0; i < count; i++) {
+			uint32_t dominator;
+
+			ok(hdb_dominator_at(db, ixs[i], &dominator, &err));
+			assert_int_equal(dominator, ix);
+		}
+		ok(hdb_list_begin(referrers, ix, NULL, &err));
+		ok(hdb_list_next(referrers, &ixs, &count, &err));
+		for (size_t i = 0; i < count && i < 3; i++) {
+			const uint32_t *targets, from = ixs[i];
+			bool refers = false;
+			char name[256];
+			size_t n;
+
+			ok(hdb_list_begin(references, from, NULL, &err));
+			do {
+				ok(hdb_list_next(references, &targets, &n, &err));
+				for (size_t k = 0; k < n; k++)
+					refers |= targets[k] == ix;
+			} while (n);
+			assert_true(refers);
+			ok(hdb_holder(db, from, ix, name, sizeof(name), &err));
+			assert_true(name[0]);
+			edges++;
+		}
+		for (uint32_t at = ix, steps = 0; at != HDB_NONE; steps++) {
+			uint64_t first, roots;
+			uint32_t parent;
+			const int r = hdb_parent_at(db, at, 0, &parent, &err);
+
+			if (r == HDB_NOTFOUND && at == ix)
+				break;
+			assert_int_equal(r, HDB_OK);
+			assert_true(steps < 10000);
+			if (parent == HDB_NONE) {
+				ok(hdb_roots_of(db, at, &first, &roots, &err));
+				assert_true(roots > 0);
+			}
+			at = parent;
+		}
+	}
+	assert_true(edges > 1000);
+	hdb_list_close(children);
+	hdb_list_close(referrers);
+	hdb_list_close(references);
+}
+
+/* What a set retains is no less than its topmost members do, and for one object the same. */
+static void test_sets(void **state)
+{
+	uint32_t members[300];
+	struct hdb_set sets[20];
+	uint64_t sums[20] = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++)
+		members[i] = 1 + i * 100;
+	for (unsigned s = 0; s < 20; s++) {
+		sets[s] = (struct hdb_set){ .ixs = members + s * 15, .count = 15 };
+		if (s == 3)
+			sets[s].count = 1;
+		if (s == 4)
+			sets[s].count = 0;
+	}
+	ok(hdb_retained_sets(db, sets, 20, &err));
+	for (unsigned s = 0; s < 20; s++) {
+		uint64_t most = 0;
+
+		for (size_t i = 0; i < sets[s].count; i++) {
+			uint64_t bytes;
+
+			ok(hdb_retained_at(db, sets[s].ixs[i], &bytes, &err));
+			sums[s] += bytes;
+			most = bytes > most ? bytes : most;
+		}
+		assert_true(sets[s].retained_bytes >= most);
+		if (sets[s].count <= 1)
+			assert_int_equal(sets[s].retained_bytes, sums[s]);
+	}
+}
+
+static void test_threads(void **state)
+{
+	uint64_t roots, locals = 0;
+	uint32_t frames = 0;
+	bool has_main = false;
+
+	(void)state;
+	ok(hdb_root_count(db, &roots, &err));
+	assert_true(roots > 0);
+	for (uint64_t i = 0; i < roots; i++) {
+		struct hdb_root root;
+
+		ok(hdb_root_at(db, i, &root, &err));
+		assert_true(root.kind[0]);
+		locals += root.is_local != 0;
+	}
+	assert_true(locals > 0);
+	for (uint64_t i = 0; i < hdb_thread_count(db); i++) {
+		struct hdb_thread thread;
+
+		ok(hdb_thread_at(db, i, &thread, &err));
+		has_main |= strcmp(thread.name, "main") == 0;
+		for (uint32_t depth = 0; depth < thread.frame_count; depth++) {
+			struct hdb_frame frame;
+
+			ok(hdb_frame_at(db, thread.trace_serial, depth, &frame, &err));
+			assert_true(frame.method[0]);
+			frames++;
+		}
+	}
+	assert_true(has_main);
+	assert_true(frames > 5);
+	assert_int_equal(hdb_root_at(db, roots, &(struct hdb_root){ 0 }, &err), HDB_EUSAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scan),    cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_texts),   cmocka_unit_test(test_statics_and_basics),
+		cmocka_unit_test(test_lists),   cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_threads),
+	};
+
+	return cmocka_run_group_tests(tests, start, clean);
+}
