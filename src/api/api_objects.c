@@ -256,7 +256,7 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 	return r;
 }
 
-/* Moves what is wanted to the front of a column; `keep` is ascending, so that it can be in place. */
+/* Moves what is wanted to the front of a column, in place: `keep` is ascending. */
 #define PACK(column) \
 	do { \
 		for (uint32_t k = 0; k < n; k++) \

@@ -77,7 +77,7 @@ int hdb_is_string(struct hdb *db, uint32_t ix)
 	return ix < db->heap->object_count && heap_is_string(db->heap, ix);
 }
 
-/* The character that begins with a unit; *half keeps the first half of a pair. False: it does not fit.
+/* Adds a unit; *half keeps the first half of a pair. False: it does not fit.
  */
 static bool put_unit(char **p, const char *end, uint32_t unit, uint32_t *half)
 {

@@ -169,7 +169,7 @@ static struct hdb_field *field_of(const char *class_name, const char *name,
 	return NULL;
 }
 
-/* Fields of a class are found in instances of its subclasses, too, and are what their names give. */
+/* Fields of a class are found in instances of its subclasses, too. */
 static void test_fields(void **state)
 {
 	uint8_t *marks = calloc(hdb_class_count(db), 1);
