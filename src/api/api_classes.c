@@ -61,7 +61,6 @@ uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from)
 int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
 		     uint32_t *count, struct hdb_error *err)
 {
-	static const struct hdb_query_args none;
 	const struct session session = api_session(db);
 	uint32_t *classes;
 	size_t n;

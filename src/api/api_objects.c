@@ -3,6 +3,8 @@
  */
 #include "api/handle.h"
 
+#include "heap/heap_database.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,8 +243,7 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 	if (columns & HDB_SCAN_ID)
 		r = heap_read_ids(db->heap, block_no, scan->id, &ids, err);
 	if (r == HDB_OK && ids != scan->block.count)
-		r = store_damaged(db->heap->store, STORE_IDS, scan->block.first_ix,
-				  "impossible size", err);
+		r = heap_damaged(db->heap, STORE_IDS, scan->block.first_ix, "impossible size", err);
 	if (r == HDB_OK && columns & HDB_SCAN_RETAINED)
 		r = derive_retained_block(&db->derive, &scan->block, scan->retained, err);
 	if (r == HDB_OK && columns & HDB_SCAN_DOMINATOR)

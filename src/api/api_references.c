@@ -3,6 +3,7 @@
  */
 #include "api/handle.h"
 
+#include "heap/heap_database.h"
 #include "heap/threads.h"
 #include "analysis/describe.h"
 
@@ -261,7 +262,7 @@ int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct h
 
 uint32_t hdb_heap_count(struct hdb *db)
 {
-	const uint64_t n = store_record_count(db->heap->store, STORE_HEAPS);
+	const uint64_t n = heap_record_count(db->heap, STORE_HEAPS);
 
 	return n < HDB_NONE ? (uint32_t)n : HDB_NONE;
 }
@@ -269,7 +270,7 @@ uint32_t hdb_heap_count(struct hdb *db)
 int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size, struct hdb_error *err)
 {
 	struct store_heap heap;
-	int r = store_record(db->heap->store, STORE_HEAPS, sizeof(heap), heap_no, &heap, err);
+	int r = heap_record(db->heap, STORE_HEAPS, sizeof(heap), heap_no, &heap, err);
 
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "there is no heap number %u", (unsigned)heap_no);
