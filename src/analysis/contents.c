@@ -6,6 +6,7 @@
  */
 #include "analysis/contents.h"
 
+#include "base/bits.h"
 #include "base/idmap.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
@@ -146,7 +147,7 @@ struct made {
 
 static void note_without(struct made *m, uint32_t i)
 {
-	m->without[i >> 6] |= (uint64_t)1 << (i & 63);
+	base_bit_put(m->without, i);
 }
 
 static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
@@ -246,7 +247,7 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	int r = find_reachable(s, block->block_no, err);
 
 	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
-		if (block->values[i >> 6] >> (i & 63) & 1)
+		if (base_bit_has(block->values, i))
 			s->out->without += count_one(s, block->objects, i);
 	for (size_t i = 0; r == HDB_OK && i < block->bytes[0].count; i++) {
 		if (!count_one(s, block->objects, made[i].ix - block->objects->first_ix))

@@ -4,6 +4,8 @@
  */
 #include "analysis/loader_tree.h"
 
+#include "base/bits.h"
+#include "base/search.h"
 #include "heap/values/values.h"
 
 #include <stdlib.h>
@@ -16,18 +18,13 @@
 
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix)
 {
-	size_t low = 0, high = tree->all.count;
+	struct base_search search = base_search_in(tree->all.count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (analysis_loader_at(tree, (uint32_t)mid)->ix < ix)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < tree->all.count && analysis_loader_at(tree, (uint32_t)low)->ix == ix ?
-		       (uint32_t)low :
+	while (base_search_next(&search))
+		base_search_step(&search, analysis_loader_at(tree, (uint32_t)search.mid)->ix < ix);
+	return search.low < tree->all.count &&
+			       analysis_loader_at(tree, (uint32_t)search.low)->ix == ix ?
+		       (uint32_t)search.low :
 		       ANALYSIS_NO_LOADER;
 }
 
@@ -40,7 +37,7 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 	struct heap *heap = session->heap;
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *is_loader = calloc((size_t)heap->class_count + 1, 1);
-	uint8_t *is_named = calloc((size_t)heap->object_count / 8 + 1, 1);
+	uint64_t *is_named = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_named));
 	int r = block && is_loader && is_named ?
 			HDB_OK :
 			hdb_fail_memory(err, "class loaders", sizeof(*block));
@@ -49,10 +46,10 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 		const uint32_t ix = heap_class(heap, no)->loader_ix;
 
 		is_loader[no] = heap_has_superclass(heap, no, "java.lang.ClassLoader");
-		is_named[ix >> 3] |= (uint8_t)(1u << (ix & 7));
+		base_bit_put(is_named, ix);
 	}
 	if (r == HDB_OK)
-		is_named[HEAP_BOOT_LOADER >> 3] |= 1u << (HEAP_BOOT_LOADER & 7);
+		base_bit_put(is_named, HEAP_BOOT_LOADER);
 	base_stage(session->work, "finding class loaders", heap->object_count, "objects");
 	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
 		r = heap_read_block(heap, b, block, err);
@@ -61,7 +58,7 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 			const struct analysis_loader loader = { .ix = ix,
 								.parent = ANALYSIS_NO_LOADER };
 
-			if (!(is_named[ix >> 3] >> (ix & 7) & 1) &&
+			if (!base_bit_has(is_named, ix) &&
 			    (block->kind[i] != STORE_INSTANCE || !is_loader[block->class_no[i]]))
 				continue;
 			if (tree->all.count == LOADERS_MAX)
@@ -137,17 +134,11 @@ static int compare_children(const void *a, const void *b)
 
 static size_t find_children(const struct child *children, size_t count, uint32_t parent)
 {
-	size_t low = 0, high = count;
+	struct base_search search = base_search_in(count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (children[mid].parent < parent)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	while (base_search_next(&search))
+		base_search_step(&search, children[search.mid].parent < parent);
+	return search.low;
 }
 
 int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *err)

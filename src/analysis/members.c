@@ -4,6 +4,7 @@
 #include "analysis/members.h"
 
 #include "analysis/targets.h"
+#include "base/bits.h"
 #include "base/glob.h"
 #include "heap/heap_database.h"
 
@@ -136,13 +137,13 @@ enum { CLEAR = 1, COVERED = 2 };
 struct bound {
 	const struct session *session;
 	const uint32_t *idom;
-	uint8_t *state;        /* COVERED: the object or one that dominates it is a member */
-	const uint8_t *member; /* one bit an object */
+	uint8_t *state;         /* COVERED: the object or one that dominates it is a member */
+	const uint64_t *member; /* one bit an object */
 };
 
 static bool is_member(const struct bound *b, uint32_t ix)
 {
-	return b->member[ix >> 3] >> (ix & 7) & 1;
+	return base_bit_has(b->member, ix);
 }
 
 /*
@@ -215,7 +216,7 @@ int analysis_members_topmost(const struct session *session, const struct analysi
 	struct base_big idom = { 0 }, state = { 0 }, bits = { 0 };
 	const uint32_t *ixs = members->ixs.data;
 	struct bound b = { .session = session };
-	uint8_t *member;
+	uint64_t *member;
 	int r = derive_need(session->derive, STORE_RETAINED, err);
 
 	if (r == HDB_OK)
@@ -223,7 +224,8 @@ int analysis_members_topmost(const struct session *session, const struct analysi
 	if (r == HDB_OK)
 		r = base_big_alloc(session->work, &state, n + 1, "a set of objects", err);
 	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &bits, n / 8 + 1, "a set of objects", err);
+		r = base_big_alloc(session->work, &bits, base_bit_words(n) * 8 + 8,
+				   "a set of objects", err);
 	for (uint32_t block = 0; block < heap_block_count(session->heap) && r == HDB_OK; block++)
 		r = derive_dominator_block(
 			session->derive, block,
@@ -231,7 +233,7 @@ int analysis_members_topmost(const struct session *session, const struct analysi
 	if (r == HDB_OK) {
 		member = bits.data;
 		for (uint64_t i = 0; i < members->count; i++)
-			member[ixs[i] >> 3] |= (uint8_t)(1u << (ixs[i] & 7));
+			base_bit_put(member, ixs[i]);
 		b.idom = idom.data;
 		b.state = state.data;
 		b.member = member;

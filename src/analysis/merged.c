@@ -4,6 +4,7 @@
 #include "analysis/merged.h"
 
 #include "analysis/groups.h"
+#include "base/bits.h"
 #include "heap/heap_database.h"
 
 #include <stdio.h>
@@ -307,8 +308,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
-			if (p->place[ix] == PLACE_NONE ||
-			    (members && !(members[ix >> 6] >> (ix & 63) & 1)))
+			if (p->place[ix] == PLACE_NONE || (members && !base_bit_has(members, ix)))
 				continue;
 			if (p->place[ix] & PLACE_WAITS)
 				r = place(p, ix, err);

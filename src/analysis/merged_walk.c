@@ -3,6 +3,7 @@
  */
 #include "analysis/merged.h"
 #include "analysis/population.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,17 +42,11 @@ static int compare_shown(const void *a, const void *b)
 /* Where the children of a node begin in shown[]. */
 static size_t find_children(const struct shown *shown, size_t count, uint32_t parent)
 {
-	size_t low = 0, high = count;
+	struct base_search search = base_search_in(count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (shown[mid].parent < parent)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	while (base_search_next(&search))
+		base_search_step(&search, shown[search.mid].parent < parent);
+	return search.low;
 }
 
 /* ---- others ---- */

@@ -4,7 +4,9 @@
  */
 #include "analysis/reference_list.h"
 
+#include "base/bits.h"
 #include "base/bytes.h"
+#include "base/search.h"
 #include "derive/build.h"
 
 #include <stdlib.h>
@@ -232,17 +234,12 @@ const char *analysis_reached_name(enum analysis_reached level)
 /* The reference object ix, which is one. */
 static const struct analysis_reference *find_ref(const struct search *s, uint32_t ix)
 {
-	uint64_t low = 0, high = s->ref_count;
+	struct base_search search = base_search_in(s->ref_count);
 
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (s->refs[middle].ix < ix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->ref_count && s->refs[low].ix == ix ? &s->refs[low] : NULL;
+	while (base_search_next(&search))
+		base_search_step(&search, s->refs[search.mid].ix < ix);
+	return search.low < s->ref_count && s->refs[search.low].ix == ix ? &s->refs[search.low] :
+									   NULL;
 }
 
 static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
@@ -257,8 +254,7 @@ static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
 static int follow_referent(struct search *s, uint32_t ix, enum analysis_reached level,
 			   const uint64_t *ref_bits, struct hdb_error *err)
 {
-	const struct analysis_reference *ref =
-		ref_bits[ix >> 6] >> (ix & 63) & 1 ? find_ref(s, ix) : NULL;
+	const struct analysis_reference *ref = base_bit_has(ref_bits, ix) ? find_ref(s, ix) : NULL;
 	enum analysis_reached to;
 
 	if (!ref || ref->referent == HEAP_NONE || s->level[ref->referent] != ANALYSIS_UNREACHABLE)
@@ -336,7 +332,7 @@ static int with_graph(const struct session *session, struct analysis_reference_l
 		s.stack = stack.data;
 		ref_bits = bits.data;
 		for (uint64_t i = 0; i < list->count; i++)
-			ref_bits[s.refs[i].ix >> 6] |= 1ull << (s.refs[i].ix & 63);
+			base_bit_put(ref_bits, s.refs[i].ix);
 		memset(s.level, ANALYSIS_UNREACHABLE, n);
 		r = search_all(&s, ref_bits, err);
 	}

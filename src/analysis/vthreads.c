@@ -3,6 +3,7 @@
  */
 #include "analysis/vthreads.h"
 
+#include "base/bits.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
 
@@ -77,12 +78,13 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 {
 	struct heap *heap = session->heap;
 	struct heap_block *block = malloc(sizeof(*block));
-	uint8_t *is_thread = NULL, *is_listed = NULL;
+	uint8_t *is_thread = NULL;
+	uint64_t *is_listed = NULL;
 	int r = heap_load_classes(heap, err);
 
 	if (r == HDB_OK) {
 		is_thread = calloc((size_t)heap->class_count + 1, 1);
-		is_listed = calloc((size_t)heap->object_count / 8 + 1, 1);
+		is_listed = calloc(base_bit_words(heap->object_count) + 1, sizeof(*is_listed));
 	}
 	if (r == HDB_OK && (!block || !is_thread || !is_listed))
 		r = hdb_fail_memory(err, "threads", heap->object_count / 8);
@@ -93,7 +95,7 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 
 		r = heap_thread(heap, no, &thread, err);
 		if (r == HDB_OK && thread.ix < heap->object_count)
-			is_listed[thread.ix >> 3] |= (uint8_t)(1u << (thread.ix & 7));
+			base_bit_put(is_listed, thread.ix);
 	}
 	base_stage(session->work, "finding threads", heap->object_count, "objects");
 	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
@@ -102,7 +104,7 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 			const uint32_t ix = block->first_ix + i;
 
 			if (block->kind[i] == STORE_INSTANCE && is_thread[block->class_no[i]] &&
-			    !(is_listed[ix >> 3] >> (ix & 7) & 1))
+			    !base_bit_has(is_listed, ix))
 				r = base_vec_push(ixs, &ix, sizeof(ix), err);
 		}
 		if (r == HDB_OK)

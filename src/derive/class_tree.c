@@ -8,6 +8,8 @@
  */
 #include "derive/class_tree.h"
 
+#include "base/bits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,7 +150,7 @@ void class_tree_open(struct class_tree *tree, uint32_t no)
 	if (tree->open[no]++)
 		return;
 	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++, at /= 64)
-		tree->levels[i][at / 64] |= (uint64_t)1 << (at & 63);
+		base_bit_put(tree->levels[i], at);
 }
 
 void class_tree_close(struct class_tree *tree, uint32_t no)
@@ -158,7 +160,7 @@ void class_tree_close(struct class_tree *tree, uint32_t no)
 	if (--tree->open[no])
 		return;
 	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++, at /= 64) {
-		tree->levels[i][at / 64] &= ~((uint64_t)1 << (at & 63));
+		base_bit_drop(tree->levels[i], at);
 		if (tree->levels[i][at / 64])
 			break;
 	}

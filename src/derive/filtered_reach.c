@@ -2,6 +2,7 @@
  * derive/filtered_reach.c - reach trees and retained sets of the heap without some of its
  * references.
  */
+#include "base/bits.h"
 #include "derive/build.h"
 
 #include "graph/reach.h"
@@ -22,7 +23,7 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 
 static bool has_bit(const uint64_t *bits, uint32_t ix)
 {
-	return bits[ix >> 6] >> (ix & 63) & 1;
+	return base_bit_has(bits, ix);
 }
 
 /* Members that a root reaches, as bits. */
@@ -36,7 +37,7 @@ static int mark_members(struct derive *derive, const uint32_t *members, size_t c
 		if (r < 0)
 			return r;
 		if (reachable)
-			bits[members[i] >> 6] |= (uint64_t)1 << (members[i] & 63);
+			base_bit_put(bits, members[i]);
 	}
 	return HDB_OK;
 }

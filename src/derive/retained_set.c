@@ -1,6 +1,7 @@
 /*
  * derive/retained_set.c - what a set of objects retains, exactly: locally, or by one blocked walk.
  */
+#include "base/bits.h"
 #include "derive/build.h"
 
 #include "graph/reach.h"
@@ -78,7 +79,7 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
-			if (!reachable[i] || reached[ix >> 6] >> (ix & 63) & 1 ||
+			if (!reachable[i] || base_bit_has(reached, ix) ||
 			    !derive_is_counted(derive->heap, block, i))
 				continue;
 			out->retained_bytes += block->shallow[i];
@@ -106,7 +107,7 @@ static int blocked_walk(struct derive *derive, const uint32_t *members, size_t m
 	if (r == HDB_OK) {
 		bits = blocked.data;
 		for (size_t i = 0; i < member_count; i++)
-			bits[members[i] >> 6] |= (uint64_t)1 << (members[i] & 63);
+			base_bit_put(bits, members[i]);
 		r = graph_reach_around(&rows, derive->heap->root_bits, bits, derive->work,
 				       reached.data, NULL, err);
 	}

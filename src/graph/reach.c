@@ -6,6 +6,8 @@
  */
 #include "graph/reach.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 /* Edges between two calls of base_step. */
@@ -171,7 +173,7 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 
 static bool has_bit(const uint64_t *bits, uint64_t v)
 {
-	return bits[v / 64] >> (v % 64) & 1;
+	return base_bit_has(bits, v);
 }
 
 /* Begins searches at what is not reached, ascending; notes where. */
@@ -182,7 +184,7 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 	for (uint32_t v = 0; v < s->rows->node_count && rc == HDB_OK; v++) {
 		if (has_bit(s->reached, v))
 			continue;
-		orphans[v / 64] |= (uint64_t)1 << (v % 64);
+		base_bit_put(orphans, v);
 		meet(s, GRAPH_NONE, v);
 		rc = search(s, err);
 	}
@@ -202,7 +204,7 @@ static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error 
 		if (!has_bit(orphans, v))
 			continue;
 		if (has_bit(s->reached, v)) {
-			orphans[v / 64] &= ~((uint64_t)1 << (v % 64));
+			base_bit_drop(orphans, v);
 			continue;
 		}
 		meet(s, GRAPH_NONE, v);

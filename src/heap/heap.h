@@ -7,6 +7,7 @@
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
 
+#include "base/bits.h"
 #include "base/source.h"
 #include "base/vec.h"
 #include "base/work.h"
@@ -291,7 +292,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err);
 /* Whether ix is a root of its own (locals of known threads are not). Roots must be loaded. */
 static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 {
-	return heap->root_bits[ix >> 6] >> (ix & 63) & 1;
+	return base_bit_has(heap->root_bits, ix);
 }
 
 /* Words in a block of the table orphans: the bits of 262,144 objects. */

@@ -1,6 +1,8 @@
 /*
  * heap/heap_roots.c - GC roots.
  */
+#include "base/search.h"
+#include "base/bits.h"
 #include "heap/heap.h"
 
 #include "base/bytes.h"
@@ -103,7 +105,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 					     err);
 		}
 		if (!heap->roots[i].is_local)
-			heap->root_bits[ix >> 6] |= (uint64_t)1 << (ix & 63);
+			base_bit_put(heap->root_bits, ix);
 	}
 	r = heap_add_orphans(heap, err);
 	if (r < 0) {
@@ -115,20 +117,15 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count)
 {
-	uint64_t low = 0, high = heap->root_count, end;
+	uint64_t end;
+	struct base_search search = base_search_in(heap->root_count);
 
-	while (low < high) {
-		const uint64_t mid = low + (high - low) / 2;
-
-		if (heap->roots[mid].ix < ix)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (end = low; end < heap->root_count && heap->roots[end].ix == ix; end++)
+	while (base_search_next(&search))
+		base_search_step(&search, heap->roots[search.mid].ix < ix);
+	for (end = search.low; end < heap->root_count && heap->roots[end].ix == ix; end++)
 		;
-	*count = (size_t)(end - low);
-	return *count ? heap->roots + low : NULL;
+	*count = (size_t)(end - search.low);
+	return *count ? heap->roots + search.low : NULL;
 }
 
 const char *heap_root_name(uint8_t kind)

@@ -5,6 +5,7 @@
  * The rules are Eclipse MAT's: a local of a known thread is an edge of the thread object and no
  * root; if no class is a sticky root, every class of the boot loader that is no array is one.
  */
+#include "base/search.h"
 #include "import/context.h"
 
 #include <stdlib.h>
@@ -151,17 +152,11 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 size_t import_extras_from(const struct import *im, uint32_t ix)
 {
 	const struct import_edge *edges = im->extras.data;
-	size_t low = 0, high = im->extras.count;
+	struct base_search search = base_search_in(im->extras.count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (edges[mid].from_ix < ix)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	while (base_search_next(&search))
+		base_search_step(&search, edges[search.mid].from_ix < ix);
+	return search.low;
 }
 
 int import_write_roots(struct import *im, struct hdb_error *err)

@@ -2,6 +2,7 @@
  * import/read_object.c - one object of the dump: its entry in the table of objects, and the IDs
  * that it refers to.
  */
+#include "base/search.h"
 #include "import/resolve.h"
 
 #include "base/bytes.h"
@@ -325,19 +326,16 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 
 static uint32_t heap_of(const struct import *im, uint64_t offset)
 {
-	size_t low = 0, high = im->heap_switches.count;
+	struct base_search search = base_search_in(im->heap_switches.count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (base_vec_at(&im->heap_switches, struct import_heap_switch, mid)->offset <=
-		    offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? base_vec_at(&im->heap_switches, struct import_heap_switch, low - 1)->heap_no :
-		     0;
+	while (base_search_next(&search))
+		base_search_step(&search, base_vec_at(&im->heap_switches, struct import_heap_switch,
+						      search.mid)
+							  ->offset <= offset);
+	return search.low ?
+		       base_vec_at(&im->heap_switches, struct import_heap_switch, search.low - 1)
+			       ->heap_no :
+		       0;
 }
 
 static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,

@@ -4,6 +4,7 @@
  */
 #include "import/resolve.h"
 
+#include "base/search.h"
 #include "base/pipeline.h"
 
 #include <pthread.h>
@@ -30,17 +31,11 @@ struct resolve {
 /* Number of the first class whose object has this index or a later one. */
 static uint32_t class_from(struct import *im, uint32_t ix)
 {
-	uint32_t low = 0, high = (uint32_t)im->classes.count;
+	struct base_search search = base_search_in((uint32_t)im->classes.count);
 
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (import_class_at(im, mid)->out.ix < ix)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	while (base_search_next(&search))
+		base_search_step(&search, import_class_at(im, (uint32_t)search.mid)->out.ix < ix);
+	return (uint32_t)search.low;
 }
 
 /* Index of the object of class `no`; UINT32_MAX behind the last one. */

@@ -6,6 +6,8 @@
  */
 #include "layout/layout_known.h"
 
+#include "base/search.h"
+
 #include <string.h>
 
 /* What a row says. */
@@ -145,18 +147,13 @@ static const struct row rows[] = {
 
 unsigned layout_known(const char *class_name)
 {
-	size_t low = 0, high = ROWS;
+	struct base_search search = base_search_in(ROWS);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (strcmp(rows[mid].class_name, class_name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < ROWS && strcmp(rows[low].class_name, class_name) == 0 ? (unsigned)low + 1 :
-									     LAYOUT_UNKNOWN;
+	while (base_search_next(&search))
+		base_search_step(&search, strcmp(rows[search.mid].class_name, class_name) < 0);
+	return search.low < ROWS && strcmp(rows[search.low].class_name, class_name) == 0 ?
+		       (unsigned)search.low + 1 :
+		       LAYOUT_UNKNOWN;
 }
 
 /* The next row of a known class from *at on that holds for this version, or NULL. */

@@ -7,6 +7,7 @@
  * limit.
  */
 #include "base/bytes.h"
+#include "base/search.h"
 #include "query/rows.h"
 
 #include <stdlib.h>
@@ -297,17 +298,11 @@ static int find_parents(const struct query_sorted *s, size_t column, struct base
 static size_t find_children(const struct query_sorted *s, uint64_t parent)
 {
 	struct kept_row *const *rows = s->rows.data;
-	size_t low = 0, high = s->rows.count;
+	struct base_search search = base_search_in(s->rows.count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (rows[mid]->parent < parent)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	while (base_search_next(&search))
+		base_search_step(&search, rows[search.mid]->parent < parent);
+	return search.low;
 }
 
 /* Rows that are sorted by parent become a tree's preorder. */

@@ -7,6 +7,7 @@
  */
 #include "heap/values/strings.h"
 
+#include "base/search.h"
 #include "base/bytes.h"
 #include "heap/values/values.h"
 
@@ -122,19 +123,13 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err)
 const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no)
 {
 	const struct heap_string_layout *layouts = heap->string_layouts.data;
-	size_t low = 0, high = heap->string_layouts.count;
+	struct base_search search = base_search_in(heap->string_layouts.count);
 
 	/* In a sound heap there is one; a dump may name any number of classes so. */
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (layouts[middle].class_no < class_no)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < heap->string_layouts.count && layouts[low].class_no == class_no ?
-		       &layouts[low] :
+	while (base_search_next(&search))
+		base_search_step(&search, layouts[search.mid].class_no < class_no);
+	return search.low < heap->string_layouts.count && layouts[search.low].class_no == class_no ?
+		       &layouts[search.low] :
 		       NULL;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
+#include "base/bits.h"
 #include "base/sort.h"
 #include "derive/build.h"
 #include "heap/values/values.h"
@@ -194,7 +195,7 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 		/*
 		 * Other references are neighbours in a list or a bucket, not what this one holds.
 		 */
-		if (!(s->is_reference[ix >> 6] >> (ix & 63) & 1))
+		if (!base_bit_has(s->is_reference, ix))
 			r = visit_targets(s, (uint32_t)at, ix, err);
 		else if (at == 0)
 			r = visit_own_fields(q, s, 0, ix, err);
@@ -264,7 +265,7 @@ static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 	s->is_reference = s->bits.data;
 	refs = s->list.refs.data;
 	for (uint64_t i = 0; i < s->list.count; i++)
-		s->is_reference[refs[i].ix >> 6] |= 1ull << (refs[i].ix & 63);
+		base_bit_put(s->is_reference, refs[i].ix);
 	return HDB_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/describe.h"
 #include "analysis/vthreads.h"
 #include "base/glob.h"
+#include "base/search.h"
 #include "heap/threads.h"
 #include "queries/objects/thread_state.h"
 #include "queries/queries.h"
@@ -317,17 +318,12 @@ static int open_threads(struct query *q, struct hdb_error *err)
 static void find_locals(struct threads_query *s)
 {
 	const struct local *locals = s->by_thread.data;
-	size_t low = 0, high = s->by_thread.count;
+	struct base_search search = base_search_in(s->by_thread.count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (locals[mid].thread_serial < s->thread.thread_serial)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	s->local = s->local_end = low;
+	while (base_search_next(&search))
+		base_search_step(&search,
+				 locals[search.mid].thread_serial < s->thread.thread_serial);
+	s->local = s->local_end = search.low;
 	while (s->local_end < s->by_thread.count &&
 	       locals[s->local_end].thread_serial == s->thread.thread_serial)
 		s->local_end++;

@@ -4,6 +4,7 @@
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
+#include "base/bits.h"
 #include "base/glob.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
@@ -100,9 +101,9 @@ static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, str
 	group = &f->groups[above == HEAP_NONE ? none : f->key[above]];
 	group->dominated++;
 	group->dominated_bytes += shallow;
-	if (group == &f->groups[none] || f->seen[above >> 6] >> (above & 63) & 1)
+	if (group == &f->groups[none] || base_bit_has(f->seen, above))
 		return HDB_OK;
-	f->seen[above >> 6] |= (uint64_t)1 << (above & 63);
+	base_bit_put(f->seen, above);
 	if (!group->count++)
 		group->example_ix = above;
 	return HDB_OK;
@@ -128,7 +129,7 @@ static int pass(const struct finder *f, const uint8_t *is_member_class, struct h
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
-			if (!is_member_class && f->seen[ix >> 6] >> (ix & 63) & 1)
+			if (!is_member_class && base_bit_has(f->seen, ix))
 				f->groups[f->key[ix]].shallow_bytes += block->shallow[i];
 			if (is_member_class && is_member_class[block->class_no[i]] &&
 			    f->idom[ix] != ix && !is_invented(heap, block, i))

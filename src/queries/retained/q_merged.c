@@ -6,6 +6,7 @@
 #include "analysis/groups.h"
 #include "analysis/members.h"
 #include "analysis/merged.h"
+#include "base/bits.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
 #include "query/coverage.h"
@@ -161,7 +162,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 			r = derive_is_reachable(q->derive, ix, &reachable, err);
 		if (r != HDB_OK)
 			return r;
-		bits[ix >> 6] |= (uint64_t)1 << (ix & 63);
+		base_bit_put(bits, ix);
 		s->members.reachable_count = reachable;
 		s->members.reachable_bytes = reachable ? object.shallow_bytes : 0;
 		s->members.unreachable_count = !reachable;
@@ -172,7 +173,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 				  &s->members, err);
 	ixs = s->members.ixs.data;
 	for (uint64_t i = 0; r == HDB_OK && i < s->members.count; i++)
-		bits[ixs[i] >> 6] |= (uint64_t)1 << (ixs[i] & 63);
+		base_bit_put(bits, ixs[i]);
 	return r;
 }
 

@@ -1,0 +1,32 @@
+/*
+ * base/bits.h - sets of small numbers as bits in 64-bit words, for one thread. A set that knows
+ * ranks, and is filled on several threads, is base/rank_bitset.h.
+ */
+#ifndef BASE_BITS_H
+#define BASE_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Words that a set of numbers below `count` takes. */
+static inline uint64_t base_bit_words(uint64_t count)
+{
+	return count / 64 + (count % 64 != 0);
+}
+
+static inline bool base_bit_has(const uint64_t *bits, uint64_t i)
+{
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+static inline void base_bit_put(uint64_t *bits, uint64_t i)
+{
+	bits[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+static inline void base_bit_drop(uint64_t *bits, uint64_t i)
+{
+	bits[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+#endif
