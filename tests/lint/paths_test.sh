@@ -1,0 +1,30 @@
+#!/bin/sh
+# tests/lint/paths_test.sh - the files that CONTRIBUTING, src/README.md and tests/README.md send a
+# reader to are there.
+set -eu
+
+cd "$HDB_ROOT"
+tmp=$(mktemp)
+trap 'rm -f "$tmp"' EXIT
+
+# Paths between backticks that name a file: they have a dot in the last part and no * or capitals
+# that stand for a name. Each may be written from the top, from src/ or from tests/.
+# shellcheck disable=SC2016
+look()
+{
+	grep -o '`[a-z./_0-9]*/[a-z_0-9]*\.\(c\|h\|sh\|py\|md\|java\)`' "$1" | tr -d '`' | sort -u |
+	while read -r path; do
+		for from in . src tests; do
+			[ -e "$from/$path" ] && continue 2
+		done
+		echo "$1 names $path, which is not there" >>"$tmp"
+	done
+}
+
+for page in .github/CONTRIBUTING.md src/README.md tests/README.md README.md; do
+	look "$page"
+done
+changes=$(grep -c '^| [0-9]* |' .github/CONTRIBUTING.md)
+[ "$changes" -ge 30 ] || echo "CONTRIBUTING lists $changes changes, not 30" >>"$tmp"
+cat "$tmp"
+[ ! -s "$tmp" ]
