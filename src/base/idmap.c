@@ -3,6 +3,7 @@
  */
 #include "base/idmap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -79,6 +80,7 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 {
 	uint64_t slot;
 
+	assert(value != BASE_IDMAP_NONE);
 	if (map->count * 2 >= map->capacity) {
 		const int r = grow(map, err);
 		if (r < 0)
@@ -98,4 +100,20 @@ void base_idmap_release(struct base_idmap *map)
 	free(map->keys);
 	free(map->values);
 	*map = (struct base_idmap){ 0 };
+}
+
+void base_idmap_check(const struct base_idmap *map)
+{
+	uint64_t used = 0;
+
+	assert((map->capacity & (map->capacity - 1)) == 0);
+	assert(map->count * 2 <= map->capacity);
+	assert(!map->capacity || (map->keys && map->values));
+	for (uint64_t i = 0; i < map->capacity; i++) {
+		if (map->values[i] == BASE_IDMAP_NONE)
+			continue;
+		used++;
+		assert(slot_of(map, map->keys[i]) == i);
+	}
+	assert(used == map->count);
 }

@@ -3,6 +3,8 @@
  */
 #include "base/rank_bitset.h"
 
+#include <assert.h>
+
 #define WORDS_OF_RANK (BASE_RANK_BITS / 64)
 
 int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_work *work,
@@ -41,4 +43,15 @@ void base_ranks_rank(struct base_ranks *set)
 		rank += count_bits(base_ranks_word(set, w));
 	}
 	set->count = rank;
+}
+
+void base_ranks_check(const struct base_ranks *set)
+{
+	uint32_t rank = 0;
+
+	for (uint64_t v = 0; v <= set->node_count; v++) {
+		assert(base_ranks_before(set, (uint32_t)v) == rank);
+		rank += base_ranks_has(set, (uint32_t)v);
+	}
+	assert(rank == set->count);
 }

@@ -79,4 +79,7 @@ static inline void base_ranks_prefetch(const struct base_ranks *set, uint32_t v)
 	__builtin_prefetch(&set->before[v / BASE_RANK_BITS]);
 }
 
+/* Asserts, of a set that was ranked, that ranks are those of its bits. For tests and debugging. */
+void base_ranks_check(const struct base_ranks *set);
+
 #endif

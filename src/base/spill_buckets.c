@@ -205,6 +205,7 @@ int base_buckets_turn(struct base_buckets *piles, struct base_bucket *pile, stru
 int base_bucket_begin(const struct base_buckets *piles, uint32_t pile_no,
 		      struct base_bucket_reader *reader, struct hdb_error *err)
 {
+	assert(pile_no < piles->pile_count);
 	*reader = (struct base_bucket_reader){ .piles = piles, .pile = &piles->pile[pile_no] };
 	reader->next = reader->ahead = reader->pile->first;
 	if (!piles->spill.is_open)
@@ -284,6 +285,7 @@ static void free_slot(struct base_buckets *piles, uint32_t no)
 
 	slot->next = *list;
 	*list = no;
+	assert(!slot->data || slab_at(piles, slot->place)->live > 0);
 	if (slot->data && --slab_at(piles, slot->place)->live == 0)
 		base_big_free(piles->work, &slab_at(piles, slot->place)->big);
 }
@@ -292,6 +294,7 @@ void base_bucket_drop(struct base_buckets *piles, uint32_t pile_no)
 {
 	struct base_bucket *pile = &piles->pile[pile_no];
 
+	assert(pile_no < piles->pile_count);
 	for (uint32_t no = pile->first, next; no != GRAPH_NO_SLOT; no = next) {
 		next = slot_at(piles, no)->next;
 		free_slot(piles, no);
@@ -303,4 +306,35 @@ void base_bucket_drop(struct base_buckets *piles, uint32_t pile_no)
 		.first = GRAPH_NO_SLOT,
 		.last = GRAPH_NO_SLOT,
 	};
+}
+
+/* Follows a list of slots to its end, and adds its length to *seen. */
+static void check_list(const struct base_buckets *piles, uint32_t first, uint64_t *seen)
+{
+	for (uint32_t no = first; no != GRAPH_NO_SLOT; no = slot_at(piles, no)->next) {
+		assert(no < piles->slots.count);
+		++*seen;
+		assert(*seen <= piles->slots.count);
+	}
+}
+
+void base_buckets_check(const struct base_buckets *piles)
+{
+	uint64_t seen = 0, being_filled = 0;
+
+	assert(piles->chunk_bytes >= GRAPH_CHUNK_MIN && piles->chunk_bytes <= GRAPH_CHUNK_MAX);
+	assert(piles->full + RECORD_BYTES_MAX == piles->chunk_bytes);
+	base_vec_check(&piles->slots);
+	base_vec_check(&piles->slabs);
+	for (uint32_t i = 0; i < piles->pile_count; i++) {
+		const struct base_bucket *pile = &piles->pile[i];
+
+		assert((pile->first == GRAPH_NO_SLOT) == (pile->last == GRAPH_NO_SLOT));
+		assert(!pile->chunk || pile->used <= piles->chunk_bytes);
+		assert(pile->chunk || pile->used == UINT32_MAX);
+		being_filled += pile->chunk != NULL;
+		check_list(piles, pile->first, &seen);
+	}
+	check_list(piles, piles->free_place, &seen);
+	assert(seen + being_filled <= piles->slots.count);
 }

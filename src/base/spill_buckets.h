@@ -172,4 +172,10 @@ void base_bucket_soon(const struct base_buckets *piles, uint32_t pile_no);
 /* Empties a pile that was read; its memory is used again. */
 void base_bucket_drop(struct base_buckets *piles, uint32_t pile_no);
 
+/*
+ * Asserts what holds between two calls: each chunk is in one list, of a pile or of free ones, and
+ * lists end. Takes a look at each chunk; for tests and debugging.
+ */
+void base_buckets_check(const struct base_buckets *piles);
+
 #endif

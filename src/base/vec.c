@@ -3,6 +3,7 @@
  */
 #include "base/vec.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct
 	size_t want, size;
 	void *data;
 
+	assert(element_size > 0);
 	if (__builtin_add_overflow(vec->count, more, &want))
 		return hdb_fail_memory(err, "an array", UINT64_MAX);
 	if (want < vec->capacity + vec->capacity / 2)
@@ -43,4 +45,10 @@ int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struc
 		memcpy((char *)vec->data + vec->count, data, size);
 	vec->count += size;
 	return HDB_OK;
+}
+
+void base_vec_check(const struct base_vec *vec)
+{
+	assert(vec->count <= vec->capacity);
+	assert(vec->data || vec->capacity == 0);
 }

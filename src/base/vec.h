@@ -54,4 +54,7 @@ void base_vec_release(struct base_vec *vec);
 /* Appends `size` bytes to a vec of bytes. */
 int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err);
 
+/* Asserts what holds of every vec between two calls. For tests and debugging. */
+void base_vec_check(const struct base_vec *vec);
+
 #endif

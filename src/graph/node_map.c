@@ -3,6 +3,7 @@
  */
 #include "graph/node_map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,4 +90,13 @@ void graph_node_map_release(struct graph_node_map *map)
 	free(map->node);
 	free(map->slot);
 	*map = (struct graph_node_map){ 0 };
+}
+
+void graph_node_map_check(const struct graph_node_map *map)
+{
+	assert(map->count <= map->limit);
+	assert((map->slots & (map->slots - 1)) == 0);
+	assert(2 * (uint64_t)map->count <= map->slots);
+	for (uint32_t i = 0; i < map->count; i++)
+		assert(graph_node_map_find(map, map->node[i]) == i);
 }

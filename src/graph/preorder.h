@@ -16,12 +16,11 @@
 /* An inner node: links while the tree is made, then numbers. */
 struct graph_preorder_link {
 	_Atomic uint32_t first; /* child, GRAPH_NONE: no inner one; then: its preorder number */
-	_Atomic uint32_t
-		/*
-		 * sibling; of the last one the parent, GRAPH_NONE: the top; then: the number after
-		 * the last one of its subtree
-		 */
-		next;
+	/*
+	 * sibling; of the last one the parent, GRAPH_NONE: the top; then: the number after the last
+	 * one of its subtree
+	 */
+	_Atomic uint32_t next;
 };
 
 struct graph_preorder {

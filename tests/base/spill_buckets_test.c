@@ -67,10 +67,12 @@ static void fill(bool in_turn, bool has_file)
 		assert_true(work.memory_peak <= BUDGET + PILES * GRAPH_CHUNK_MIN + SLACK);
 	else
 		assert_true(work.memory_peak > 3 * BUDGET / 2);
+	base_buckets_check(&piles);
 	for (uint32_t pile = 0; pile < PILES; pile++)
 		read_back(&piles, pile);
 	for (uint32_t pile = 0; pile < PILES; pile += 2)
 		base_bucket_drop(&piles, pile);
+	base_buckets_check(&piles);
 	for (uint32_t k = 0; k < RECORDS; k++)
 		for (uint32_t pile = 0; pile < PILES; pile += 2)
 			add(&piles, pile, k);
