@@ -60,7 +60,9 @@ const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i
 
 void analysis_counter_release(const struct session *session, struct analysis_counter *tally);
 
-/* Asserts what holds between two calls: each entry is found by its hash. For tests and debugging. */
+/*
+ * Asserts what holds between two calls: each entry is found by its hash. For tests and debugging.
+ */
 void analysis_counter_check(const struct analysis_counter *tally);
 
 #endif
