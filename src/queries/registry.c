@@ -12,6 +12,7 @@
 static const struct query_def *const registry[] = {
 	/* leaks */
 	&query_leaks,
+	&query_leak_traces,
 	&query_triage,
 	&query_path,
 	&query_paths,

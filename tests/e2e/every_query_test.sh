@@ -112,6 +112,8 @@ try_dump() {
 	for by in class referent strength; do
 		ask "$db" query reference-stats --by $by
 	done
+	ask "$db" query leak-traces
+	ask "$db" query leak-traces --watched
 	ask "$db" query reference-leaks
 	ask "$db" query reference-leaks --objects --max-objects 50
 	ask "$db" query finalizers

@@ -13,19 +13,22 @@ zstd -dqf -o dump.hprof "$dump"
 heapdb import dump.hprof -o dump.heapdb --quiet > import.log
 heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,holds_by,text > rows
 cat > want << 'END'
-1,leaking,,LeakyService,LeakyService.leakAllTheBinders (static),UNKNOWN; signature
+1,leaking,,LeakyService,LeakyService.leakAllTheBinders (static),UNKNOWN; retains 10 objects; signature
 1,trace,0,class LeakyService,static leakAllTheBinders,GC root: sticky class; not leaking: classes stay; SUSPECT
-1,trace,1,java.util.ArrayList,array,unknown; SUSPECT
-1,trace,2,java.lang.Object[],[0],unknown; SUSPECT
-1,trace,3,LeakyService$MyBinder,service,unknown; SUSPECT
-1,trace,4,LeakyService,,leaking: UNKNOWN
-2,leaking,,LeakyService,LeakyService$MyBinder.service,UNKNOWN; signature
+1,trace,1,java.util.ArrayList,[0],unknown; SUSPECT
+1,trace,2,LeakyService$MyBinder,service,unknown; SUSPECT
+1,trace,3,LeakyService,,leaking: UNKNOWN
+2,leaking,,LeakyService,LeakyService$MyBinder.service,WATCHED and UNKNOWN; retains 10 objects; signature
 2,trace,0,LeakyService$MyBinder,service,GC root: JNI global; unknown; SUSPECT
-2,trace,1,LeakyService,,leaking: UNKNOWN
+2,trace,1,LeakyService,,leaking: WATCHED and UNKNOWN
 END
 grep -E ',(leaking|trace),' rows |
 	sed 's/com\.example\.leakcanary\.//g; s/; its reference is suspect/; SUSPECT/
-		s/the activity thread does not know this service/UNKNOWN/; s/ [0-9a-f]\{16\}$//' | diff -u want -
+		s/the activity thread does not know this service/UNKNOWN/; s/ [0-9a-f]\{40\}$//
+		s/a watcher expects it to be gone/WATCHED/; s/; \(key = \|service: \|mApplication: \).*//' |
+	diff -u want -
+# What nothing keeps is told, too: a toast's views that are gone.
+grep -q '^,unreachable,,android.view.ViewRootImpl,,"ViewRootImpl#mView is null; ' rows
 # There is a third one, which the activity thread knows.
 heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns count --format csv | grep -qx 3
 heapdb report dump.heapdb > report.md

@@ -165,17 +165,17 @@ leak() {
 	grep -qE "^[0-9]+,${5:-leaking},$1,$2,$3,\"?$4; " rows || complain "no $3 of $1 kept by $2"
 }
 ask
-leak app.Screen 'app\.Bus\.listeners \(static\)' 3 'mDestroyed is true'
-leak androidx.lifecycle.ViewModel 'app\.Kept\.model \(static\)' 1 'mCleared is true'
-leak androidx.fragment.app.Fragment 'app\.Kept\.fragment \(static\)' 1 'its life cycle is at its end'
-leak com.android.internal.policy.DecorView 'app\.Kept\.decor \(static\)' 1 'it was attached to a window and is no more'
+leak app.Screen 'app\.Bus\.listeners \(static\)' 3 'Activity#mDestroyed is true'
+leak androidx.lifecycle.ViewModel 'app\.Kept\.model \(static\)' 1 'ViewModel#mCleared is true'
+leak androidx.fragment.app.Fragment 'app\.Kept\.fragment \(static\)' 1 'Fragment.mLifecycleRegistry.state is (DESTROYED|INITIALIZED)'
+leak com.android.internal.policy.DecorView 'app\.Kept\.decor \(static\)' 1 'it is the leaking object'
 leak android.app.Service 'app\.Kept\.service \(static\)' 1 'the activity thread does not know this service'
 leak app.Presenter 'app\.Kept\.presenter \(static\)' 1 'a watcher expects it to be gone'
 # There is a shorter path, by a field that is known to leak; but this one is the program's own.
-leak app.Screen 'app\.Kept\.deep \(static\)' 1 'mDestroyed is true'
+leak app.Screen 'app\.Kept\.deep \(static\)' 1 'Activity#mDestroyed is true'
 # The only path is the library's; what the view holds is not listed again.
 leak android.view.View 'android.view.inputmethod.InputMethodManager.mServedView' 1 \
-	'mContext is of a destroyed activity; known leak of a library: INPUT_METHOD_MANAGER .*' library
+	'View.mContext is of a destroyed activity; known leak of a library: INPUT_METHOD_MANAGER .*' library
 [ "$(grep -cE ',(leaking|library),' rows)" = 8 ] || complain "not 8 leaks"
 grep -E ',(leaking|library),' rows | tail -n 1 | grep -q ',library,' || complain "libraries are not last"
 grep -qx 'leaks of libraries: 1' facts || complain "libraries are not counted"
@@ -183,30 +183,29 @@ grep -qx 'held by others: 4' facts || complain "not 4 that others hold: three wi
 grep -qx 'leaking objects: 14' facts || complain "not 14 objects"
 # Which references are suspect: from the class, which stays, to the listener's field.
 sed -n '/^[0-9]*,leaking,app.Screen,app.Bus/,/,leaking,androidx/p' rows | grep ',trace,' |
-	sed 's/^[0-9]*,trace,//' | tail -n 5 > trace
+	sed 's/^[0-9]*,trace,//' | tail -n 4 > trace
 cat > want << 'END'
 class app.Bus,static listeners,,not leaking: classes stay; its reference is suspect
-java.util.ArrayList,elementData,,unknown; its reference is suspect
-java.lang.Object[],[0],,unknown; its reference is suspect
-app.Listener,screen,,unknown; its reference is suspect
-app.Screen,,,leaking: mDestroyed is true
+java.util.ArrayList,[0],11,unknown; its reference is suspect
+app.Listener,screen,3,"unknown; its reference is suspect; screen: app.Screen, mDestroyed = true"
+app.Screen,,2,leaking: Activity#mDestroyed is true
 END
 diff -u want trace || complain "another trace"
 heapdb report dump.heapdb > report.md
 head -n 12 report.md |
-	grep -qF '**Leaking object: `app.Screen`, kept by `app.Bus.listeners (static)` - mDestroyed is true' ||
+	grep -qF '**Leaking object: `app.Screen`, kept by `app.Bus.listeners (static)` - Activity\#mDestroyed is true' ||
 	complain "the first lines do not tell the first leak"
 grep -q '^### Known leak of a library: ' report.md || complain "the report does not tell libraries' leaks apart"
 heapdb query triage --db dump.heapdb --csv --columns severity,rule,count,detail > rules
 grep -qx 'warning,leaking-objects,14,kept by app.Bus.listeners (static)' rules || { complain "triage"; cat rules; }
 program=app.More
 ask
-leak app.Themed 'app\.More\.themed \(static\)' 1 'it wraps a destroyed activity'
-leak com.android.internal.policy.DecorContext 'app\.More\.decor \(static\)' 1 'it wraps a destroyed activity'
-leak android.app.ContextImpl 'app\.More\.impl \(static\)' 1 'mOuterContext is a destroyed activity'
-leak android.app.ApplicationPackageManager 'app\.More\.manager \(static\)' 1 'its context is of a destroyed activity'
-leak android.widget.Editor 'app\.More\.editor \(static\)' 1 'mTextView is of a destroyed activity'
-leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 'its life cycle is at its end'
+leak app.Themed 'app\.More\.themed \(static\)' 1 'Themed wraps a destroyed activity'
+leak com.android.internal.policy.DecorContext 'app\.More\.decor \(static\)' 1 'DecorContext wraps a destroyed activity'
+leak android.app.ContextImpl 'app\.More\.impl \(static\)' 1 'ContextImpl.mOuterContext is the destroyed activity app.Screen'
+leak android.app.ApplicationPackageManager 'app\.More\.manager \(static\)' 1 'ApplicationPackageManager.mContext.mOuterContext is the destroyed activity app.Screen'
+leak android.widget.Editor 'app\.More\.editor \(static\)' 1 'Editor#mTextView: View.mContext is of a destroyed activity'
+leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 'Fragment.mLifecycleRegistry.state is (DESTROYED|INITIALIZED)'
 leak android.widget.Toast 'app\.More\.toast \(static\)' 1 'it was shown and is hidden'
 [ "$(grep -cE ',(leaking|library),' rows)" = 7 ] || complain "not 7 leaks"
 program=app.Main
@@ -214,5 +213,5 @@ program=app.Main
 # other leak.
 ask newer
 grep -qx 'leaks of libraries: 0' facts || complain "a library's leak in a version that has none"
-leak app.Screen 'android.view.inputmethod.InputMethodManager.mCurRootView' 1 'mDestroyed is true'
+leak app.Screen 'android.view.inputmethod.InputMethodManager.mCurRootView' 1 'Activity#mDestroyed is true'
 exit $failed

@@ -10,7 +10,7 @@
 #ifndef QUERIES_LEAKS_LIBRARY_LEAKS_H
 #define QUERIES_LEAKS_LIBRARY_LEAKS_H
 
-#include "query/query.h"
+#include "analysis/session.h"
 
 enum library_kind {
 	LIBRARY_FIELD,  /* a field of instances of the class and its subclasses */
@@ -34,40 +34,30 @@ extern const struct library_rule library_rules[];
 extern const size_t library_rule_count;
 
 struct library_leaks {
-	struct query *q;
-	uint32_t *class_of;   /* by rule: its class; HEAP_NONE: not for this heap; owned */
-	uint8_t *from_class;  /* by class: whether rules are about its instances; owned */
-	bool has_class_rules; /* whether some are about static fields of this heap */
+	bool *is_for; /* by rule: whether it is for this heap's version and maker; owned */
 };
 
-/* Finds out which rules are for this heap. Classes must be loaded. Release it in any case. */
-int library_leaks_init(struct library_leaks *leaks, struct query *q, struct hdb_error *err);
+/* Finds out which rules are for this heap. Release it in any case. */
+int library_leaks_init(struct library_leaks *leaks, const struct session *session,
+		       struct hdb_error *err);
 void library_leaks_release(struct library_leaks *leaks);
 
 /*
- * Whether all ways in which `from` holds the next object of a path are known; `holds` is how
- * (analysis_holder). The rule that knows the first of them, or NULL. An ignored one counts as such
- * only if all are.
+ * The rule on a class, by its name (for LIBRARY_LOCAL the thread's), and a field, NULL if the kind
+ * has none: NULL if there is none for this heap.
  */
-int library_leaks_edge(struct library_leaks *leaks, uint32_t from, const char *holds,
-		       const struct library_rule **out, struct hdb_error *err);
+const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
+					      enum library_kind kind, const char *class_name,
+					      const char *field);
 
-/*
- * The rule that knows why native code holds this object, if that is the only reason for it to be a
- * root; or NULL.
- */
-int library_leaks_root(struct library_leaks *leaks, uint32_t ix, const struct library_rule **out,
-		       struct hdb_error *err);
-
-/*
- * The reach tree without these references and without the referents of weak, soft, phantom and
- * final ones: parents[object_count] as derive_reach_without gives it; `all`: else only without the
- * ignored ones.
- */
-int library_leaks_tree(struct library_leaks *leaks, bool all, uint32_t *parents,
-		       struct hdb_error *err);
+/* Whether any rule for this heap is of that kind and on that class. */
+bool library_leaks_has(const struct library_leaks *leaks, enum library_kind kind,
+		       const char *class_name);
 
 /* "known leak of ... (Android API 15 to 28)": what is known, in words. */
 void library_leaks_text(const struct library_rule *rule, char *buf, size_t size);
+
+/* "instance field android.os.Message#obj": what signatures of such leaks are made of. */
+void library_leaks_pattern(const struct library_rule *rule, char *buf, size_t size);
 
 #endif

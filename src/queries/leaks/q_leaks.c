@@ -9,7 +9,7 @@
 #include "analysis/suspects.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
-#include "queries/leaks/object_rules.h"
+#include "queries/leaks/leaking.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/queries.h"
 
@@ -45,7 +45,7 @@ static const struct hdb_column columns[] = {
 	  "the beginning that paths of several suspects share; leaking, trace: a leaking object "
 	  "(destroyed but still reachable, by Android's life cycles), one for all that the same "
 	  "references keep, and its path; library: such a one that only a known fault of Android, its "
-	  "makers or a library keeps" },
+	  "makers or a library keeps; unreachable: one that nothing keeps" },
 	{ "step", HDB_TYPE_COUNT, "step",
 	  "place in the path or the stack, 0 the root or the innermost "
 	  "frame" },
@@ -55,10 +55,12 @@ static const struct hdb_column columns[] = {
 	{ "holds_by", HDB_TYPE_TEXT, "held by",
 	  "in a path the field that holds the next object; of a "
 	  "suspect what holds it, of a leaking object the first reference that may be the leak" },
-	{ "count", HDB_TYPE_COUNT, "objects", "how many" },
+	{ "count", HDB_TYPE_COUNT, "objects",
+	  "how many; in a trace how many objects the step retains" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size of the objects together; by class the sum" },
+	  "retained size of the objects together; by class the sum; of leaking objects and traces the "
+	  "sizes as the dump records them, as LeakCanary counts (see leak-traces)" },
 	{ "percent", HDB_TYPE_DOUBLE, "%",
 	  "share of all reachable bytes; of content by shallow bytes" },
 	{ "text", HDB_TYPE_TEXT, "summary",
@@ -88,6 +90,9 @@ static const struct hdb_column facts[] = {
 	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
 	  "of those, known to be the fault of "
 	  "Android, its makers or a library; shown last" },
+	{ "unreachable", HDB_TYPE_COUNT, "unreachable leaks",
+	  "leaking objects that nothing keeps, if there are any: not among those above; the first 20 "
+	  "are listed" },
 	{ "traced", HDB_TYPE_COUNT, "traced",
 	  "leaking objects whose paths were searched, if these are "
 	  "not all: the others are only counted" },
@@ -339,6 +344,8 @@ static int add_leaking_facts(struct query *q, const struct query_leaking_counts 
 		r = query_fact(q, "leaks", counts->leaks, err);
 	if (r == HDB_OK && counts->objects)
 		r = query_fact(q, "library_leaks", counts->library_leaks, err);
+	if (r == HDB_OK && counts->unreachable)
+		r = query_fact(q, "unreachable", counts->unreachable, err);
 	return r == HDB_OK && counts->traced < counts->objects ?
 		       query_fact(q, "traced", counts->traced, err) :
 		       r;

@@ -7,7 +7,7 @@
 #include "analysis/suspects.h"
 #include "base/glob.h"
 #include "queries/leaks/leak_parts.h"
-#include "queries/leaks/object_rules.h"
+#include "queries/leaks/leaking.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/leaks/triage.h"
 
@@ -176,7 +176,7 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 		r = query_leaking_tell(leaking, &story, 1, pass == 1, true, &counts, err);
 	f->count = counts.objects;
 	f->bytes = counts.retained_bytes;
-	if (r == HDB_OK && story.rows.count) {
+	if (r == HDB_OK && counts.leaks && story.rows.count) {
 		const struct query_story_row *row =
 			base_vec_at(&story.rows, struct query_story_row, 0);
 

@@ -1,0 +1,272 @@
+/*
+ * queries/android/q_leak_traces.c - every leak trace of an application, step by step, with all that
+ * LeakCanary tells of it: for programs that keep a history of leaks, and to compare.
+ */
+#include "queries/leaks/leak_traces.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+
+enum {
+	LEAK,
+	TRACE,
+	STEP,
+	KIND,
+	ROOT,
+	ID,
+	TYPE,
+	CLASS,
+	STATUS,
+	REASON,
+	RETAINED,
+	OBJECTS,
+	REFERENCE,
+	OWNER,
+	NAME,
+	GENERIC,
+	SUSPECT,
+	LABELS,
+	LIBRARY,
+	SIGNATURE
+};
+
+#define TEXT_MAX_BYTES 1024
+
+static const struct hdb_option_spec options[] = {
+	{ "watched", NULL,
+	  "only objects that a watcher of the program (ObjectWatcher) waits for in vain" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "leak", HDB_TYPE_COUNT, "leak",
+	  "number of the leak, from 1: all objects that the same references keep; the "
+	  "application's first, then what retains most; null for what nothing keeps" },
+	{ "trace", HDB_TYPE_COUNT, "trace",
+	  "number of the leaking object within the leak, from 1" },
+	{ "step", HDB_TYPE_COUNT, "step", "place in the path, 0 the root" },
+	{ "kind", HDB_TYPE_TEXT, "kind",
+	  "application; library: only a known fault of Android, its makers or a library keeps it; "
+	  "unreachable: nothing keeps it" },
+	{ "root", HDB_TYPE_TEXT, "root", "of the first step, the kind of GC root" },
+	{ "id", HDB_TYPE_ID, "id", "the object" },
+	{ "type", HDB_TYPE_TEXT, "type", "instance, array, class" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class; of a class object that class" },
+	{ "status", HDB_TYPE_TEXT, "status", "leaking, not leaking, unknown" },
+	{ "reason", HDB_TYPE_TEXT, "reason", "why" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "bytes that only it keeps, of those that are not rightly there: as the dump records sizes, "
+	  "without headers and padding, without what only weak, soft and phantom references lead "
+	  "to" },
+	{ "retained_objects", HDB_TYPE_COUNT, "objects", "the same as a number of objects" },
+	{ "reference_type", HDB_TYPE_TEXT, "reference",
+	  "how it holds the next step: field, static, local, entry (of an array or a collection)" },
+	{ "owner", HDB_TYPE_TEXT, "owner",
+	  "class that declares the field; of the array, collection" },
+	{ "name", HDB_TYPE_TEXT, "name", "the reference's name" },
+	{ "generic", HDB_TYPE_TEXT, "generic", "its name in the signature" },
+	{ "suspect", HDB_TYPE_BOOL, "suspect", "whether this reference may be the leak" },
+	{ "labels", HDB_TYPE_TEXT, "labels", "what else is known of the object" },
+	{ "library", HDB_TYPE_TEXT, "library", "the known leak that this reference is" },
+	{ "signature", HDB_TYPE_TEXT, "signature",
+	  "SHA-1 of the suspect references, the same as LeakCanary's" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "how many were found" },
+	{ "hanging", HDB_TYPE_COUNT, "held by others",
+	  "of those, kept by another leaking object: not listed" },
+	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "of those, kept by nothing" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks", "the others, by what keeps them" },
+	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
+	  "of those, known to be the fault of Android, its makers or a library" },
+	{ "untraced", HDB_TYPE_COUNT, "not traced",
+	  "objects whose paths are too long all together; only if there are any" },
+};
+
+struct state {
+	struct leak_traces traces;
+	struct leak_steps steps;
+	size_t group, trace, step; /* the next row */
+	size_t unreachable;
+	bool has_steps;
+};
+
+static int open_traces(struct query *q, struct hdb_error *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	uint64_t libraries = 0;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "leak traces", sizeof(*s));
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL,
+				     err);
+	if (r != HDB_OK)
+		return r;
+	q->total = QUERY_TOTAL_UNKNOWN;
+	for (size_t i = 0; i < s->traces.groups.count; i++)
+		libraries += base_vec_at(&s->traces.groups, struct leak_group, i)->rule != NULL;
+	r = query_fact(q, "leaking", s->traces.found, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "hanging", s->traces.hanging, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "unreachable", s->traces.unreachable.count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "leaks", s->traces.groups.count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "library_leaks", libraries, err);
+	return r == HDB_OK && s->traces.untraced ?
+		       query_fact(q, "untraced", s->traces.untraced, err) :
+		       r;
+}
+
+/* Gets the steps of the next path: HDB_END after the last. */
+static int next_path(struct state *s, struct hdb_error *err)
+{
+	const struct base_vec *groups = &s->traces.groups;
+
+	leak_steps_release(&s->steps);
+	s->step = 0;
+	while (s->group < groups->count) {
+		const struct leak_group *group = base_vec_at(groups, struct leak_group, s->group);
+
+		if (s->trace < group->count)
+			return leak_steps_get(&s->traces, group->first + s->trace++, &s->steps,
+					      err);
+		s->trace = 0;
+		s->group++;
+	}
+	if (s->unreachable < s->traces.unreachable.count)
+		return leak_steps_unreachable(&s->traces, s->unreachable++, &s->steps, err);
+	return HDB_END;
+}
+
+static int set_reference(struct query *q, const struct leak_steps *steps,
+			 const struct leak_step *step, struct hdb_error *err)
+{
+	static const char *const types[] = {
+		[TRACE_FIELD] = "field",
+		[TRACE_STATIC] = "static",
+		[TRACE_LOCAL] = "local",
+		[TRACE_ENTRY] = "entry",
+	};
+	char text[TEXT_MAX_BYTES];
+	int r = query_set_text(q, REFERENCE, types[step->reference->kind], err);
+
+	if (r == HDB_OK)
+		r = query_set_text(q, OWNER, heap_class_name(q->heap, step->reference->owner_no),
+				   err);
+	if (r == HDB_OK)
+		r = query_set_text(q, NAME, leak_steps_text(steps, step->name), err);
+	if (r == HDB_OK)
+		r = query_set_text(q, GENERIC, leak_steps_text(steps, step->generic), err);
+	query_set(q, SUSPECT, step->is_suspect);
+	if (r != HDB_OK || !step->reference->rule)
+		return r;
+	library_leaks_text(step->reference->rule, text, sizeof(text));
+	return query_set_text(q, LIBRARY, text, err);
+}
+
+static int set_object(struct query *q, const struct leak_steps *steps, const struct leak_step *step,
+		      struct hdb_error *err)
+{
+	static const char *const statuses[] = {
+		[LEAK_UNKNOWN] = "unknown",
+		[LEAK_THERE] = "not leaking",
+		[LEAK_GONE] = "leaking",
+	};
+	struct heap_object object;
+	int r = heap_object(q->heap, step->ix, &object, err);
+
+	if (r == HDB_OK)
+		r = query_set_text(q, TYPE,
+				   object.kind == STORE_CLASS    ? "class" :
+				   object.kind == STORE_INSTANCE ? "instance" :
+								   "array",
+				   err);
+	if (r == HDB_OK)
+		r = query_set_id(q, ID, step->ix, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, CLASS, leak_class_name(q->heap, step->ix), err);
+	if (r == HDB_OK)
+		r = query_set_text(q, STATUS, statuses[step->status], err);
+	if (r == HDB_OK && leak_steps_text(steps, step->reason)[0])
+		r = query_set_text(q, REASON, leak_steps_text(steps, step->reason), err);
+	if (r == HDB_OK && leak_steps_text(steps, step->labels)[0])
+		r = query_set_text(q, LABELS, leak_steps_text(steps, step->labels), err);
+	if (step->bytes != LEAK_NO_SIZE) {
+		query_set(q, RETAINED, step->bytes);
+		query_set(q, OBJECTS, step->objects);
+	}
+	return r;
+}
+
+/* What all steps of a path have in common. */
+static int set_leak(struct query *q, const struct state *s, const struct leak_step *step,
+		    struct hdb_error *err)
+{
+	const struct base_vec *groups = &s->traces.groups;
+	char signature[BASE_SHA1_TEXT];
+	int r;
+
+	query_set(q, STEP, step->place);
+	if (s->group == groups->count)
+		return query_set_text(q, KIND, "unreachable", err);
+	const struct leak_group *group = base_vec_at(groups, struct leak_group, s->group);
+
+	query_set(q, LEAK, s->group + 1);
+	query_set(q, TRACE, s->trace);
+	base_sha1_text(group->signature, signature);
+	r = query_set_text(q, SIGNATURE, signature, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, KIND, group->rule ? "library" : "application", err);
+	if (r == HDB_OK && step->place == 0 && s->steps.root_kind)
+		r = query_set_text(q, ROOT, heap_root_name(s->steps.root_kind), err);
+	return r;
+}
+
+static int next_traces(struct query *q, struct hdb_error *err)
+{
+	struct state *s = q->state;
+	const struct leak_step *step;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && s->step == s->steps.list.count)
+		r = next_path(s, err);
+	if (r != HDB_OK)
+		return r;
+	step = base_vec_at(&s->steps.list, struct leak_step, s->step++);
+	r = set_leak(q, s, step, err);
+	if (r == HDB_OK)
+		r = set_object(q, &s->steps, step, err);
+	return r == HDB_OK && step->reference ? set_reference(q, &s->steps, step, err) : r;
+}
+
+static void close_traces(struct query *q)
+{
+	struct state *s = q->state;
+
+	if (!s)
+		return;
+	leak_steps_release(&s->steps);
+	leak_traces_release(&s->traces);
+	free(s);
+}
+
+const struct query_def query_leak_traces = {
+	.spec = {
+		.name = "leak-traces", .aliases = "leakcanary|shark",
+		.group = "leaks", .example = "--watched",
+		.targets = "",
+		.summary = "leaking objects of Android applications: each step of each path, with "
+			   "LeakCanary's verdicts and signatures",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_traces, .next = next_traces, .close = close_traces,
+};

@@ -1,0 +1,589 @@
+/*
+ * queries/leaks/inspect.c - applies the rules on single objects; see inspect.h.
+ */
+#include "queries/leaks/inspect.h"
+
+#include "heap/known.h"
+#include "heap/values/values.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX_BYTES 1024
+/* Services of one process. */
+#define SERVICES_MAX 65536u
+/* Of what is said of one object, as much as this is kept: a dump's texts and lists are long. */
+#define INSPECTION_MAX_BYTES 16384u
+
+/* References of tools that wait for objects to go. */
+static const char *const watchers[] = {
+	"leakcanary.KeyedWeakReference",
+	"com.squareup.leakcanary.KeyedWeakReference",
+};
+static const char since[] = "retainedUptimeMillis";
+
+/* ---- reading ---- */
+
+bool inspect_is_a(struct heap *heap, uint32_t ix, const char *class_name)
+{
+	struct heap_object object;
+
+	return heap_object(heap, ix, &object, NULL) == HDB_OK && object.kind == STORE_INSTANCE &&
+	       heap_has_superclass(heap, object.class_no, class_name);
+}
+
+const char *inspect_simple_name(const char *class_name)
+{
+	const char *dot = strrchr(class_name, '.');
+
+	return dot ? dot + 1 : class_name;
+}
+
+const char *inspect_class_of(struct heap *heap, uint32_t ix)
+{
+	struct heap_object object;
+
+	if (heap_object(heap, ix, &object, NULL) != HDB_OK)
+		return "?";
+	return heap_class_name(heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
+								  object.class_no);
+}
+
+int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct hdb_error *err)
+{
+	struct heap_value value;
+	int r = heap_path_value(look->heap, look->ix, look->start_no, path, &value, err);
+
+	if (r == HDB_OK && value.type != HPROF_BOOLEAN)
+		r = HDB_NOTFOUND;
+	*out = r == HDB_OK && value.bits & 0xff;
+	return r;
+}
+
+int inspect_reference(struct inspect_look *look, const char *path, uint32_t *target,
+		      struct hdb_error *err)
+{
+	struct heap_value value;
+	int r = heap_path_value(look->heap, look->ix, look->start_no, path, &value, err);
+
+	*target = HEAP_NONE;
+	if (r == HDB_OK && value.type != HPROF_OBJECT)
+		return HDB_NOTFOUND;
+	if (r != HDB_OK || !value.bits)
+		return r;
+	r = heap_find(look->heap, value.bits, target, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspect_number(struct inspect_look *look, const char *path, int64_t *out, struct hdb_error *err)
+{
+	return heap_path_number(look->heap, look->ix, look->start_no, path, out, err);
+}
+
+static int text_at(struct heap *heap, uint32_t ix, uint32_t start_no, const char *path, char *buf,
+		   size_t size, struct hdb_error *err)
+{
+	uint32_t text;
+	int r = heap_path_object(heap, ix, start_no, path, &text, err);
+
+	buf[0] = '\0';
+	if (r == HDB_OK)
+		r = heap_string(heap, text, buf, size, NULL, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspect_text(struct inspect_look *look, const char *path, char *buf, size_t size,
+		 struct hdb_error *err)
+{
+	return text_at(look->heap, look->ix, look->start_no, path, buf, size, err);
+}
+
+int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, char *buf, size_t size,
+		    struct hdb_error *err)
+{
+	return text_at(heap, ix, HEAP_NONE, path, buf, size, err);
+}
+
+int inspect_describe(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint64_t id;
+	int r;
+
+	(void)snprintf(buf, size, "null");
+	if (ix == HEAP_NONE)
+		return HDB_OK;
+	r = heap_object(heap, ix, &object, err);
+	if (r == HDB_OK)
+		r = heap_id(heap, ix, &id, err);
+	if (r != HDB_OK)
+		return r;
+	if (object.kind == STORE_CLASS)
+		(void)snprintf(buf, size, "class %s",
+			       heap_class_name(heap, (uint32_t)object.length));
+	else
+		(void)snprintf(buf, size, "%s @%" PRIu64 " of %s",
+			       object.kind == STORE_INSTANCE     ? "instance" :
+			       object.kind == STORE_OBJECT_ARRAY ? "object array" :
+								   "primitive array",
+			       id, heap_class_name(heap, object.class_no));
+	return HDB_OK;
+}
+
+/* ---- saying ---- */
+
+static bool has_said(const struct inspection *out, enum inspect_says says, const char *text)
+{
+	const char *p = out->texts.data;
+	const char *end = p ? p + out->texts.count : NULL;
+
+	for (; p < end; p += 1 + strlen(p + 1) + 1)
+		if (*p == (char)says && strcmp(p + 1, text) == 0)
+			return true;
+	return false;
+}
+
+int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_error *err,
+		const char *format, ...)
+{
+	struct inspection *out = look->out;
+	char text[TEXT_MAX_BYTES];
+	const char kind = (char)says;
+	size_t size;
+	va_list args;
+	int r;
+
+	out->is_gone |= says == INSPECT_GONE;
+	out->is_there |= says == INSPECT_THERE;
+	if (!out->wants_text || out->texts.count > INSPECTION_MAX_BYTES)
+		return HDB_OK;
+	(void)snprintf(text, sizeof(text), "%s", look->prefix);
+	size = strlen(text);
+	va_start(args, format);
+	(void)vsnprintf(text + size, sizeof(text) - size, format, args);
+	va_end(args);
+	if (has_said(out, says, text))
+		return HDB_OK;
+	r = base_bytes_append(&out->texts, &kind, 1, err);
+	return r == HDB_OK ? base_bytes_append(&out->texts, text, strlen(text) + 1, err) : r;
+}
+
+void inspection_join(const struct inspection *inspection, enum inspect_says says,
+		     const char *between, char *buf, size_t size)
+{
+	const char *p = inspection->texts.data;
+	const char *end = p ? p + inspection->texts.count : NULL;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (; p < end; p += 1 + strlen(p + 1) + 1)
+		if (*p == (char)says && used < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s",
+						 used ? between : "", p + 1);
+}
+
+void inspection_release(struct inspection *inspection)
+{
+	base_vec_release(&inspection->texts);
+}
+
+/* ---- what tools watch ---- */
+
+static int compare_watched(const void *a, const void *b)
+{
+	const struct inspect_watched *x = a, *y = b;
+
+	if (x->ix != y->ix)
+		return x->ix < y->ix ? -1 : 1;
+	return x->reference < y->reference ? -1 : x->reference > y->reference;
+}
+
+static int add_watched(struct inspector *inspector, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = inspector->session->heap;
+	struct inspect_watched watched = { .reference = ix, .is_retained = true };
+	int64_t retained = 0;
+	int r = heap_path_number(heap, ix, HEAP_NONE, since, &retained, err);
+
+	watched.is_retained = r != HDB_OK || retained != -1;
+	if (r >= 0)
+		r = heap_path_object(heap, ix, HEAP_NONE, "referent", &watched.ix, err);
+	return r == HDB_OK ? base_vec_push(&inspector->watched, &watched, sizeof(watched), err) :
+	       r < 0       ? r :
+			     HDB_OK;
+}
+
+static int load_watched(struct inspector *inspector, struct hdb_error *err)
+{
+	struct heap *heap = inspector->session->heap;
+	const uint32_t a = heap_class_by_name(heap, watchers[0], 0);
+	const uint32_t b = heap_class_by_name(heap, watchers[1], 0);
+	struct heap_block *block;
+	int r = HDB_OK;
+
+	if (a == HEAP_NONE && b == HEAP_NONE)
+		return HDB_OK;
+	block = malloc(sizeof(*block));
+	if (!block)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	for (uint32_t no = 0; r == HDB_OK && no < heap_block_count(heap); no++) {
+		r = heap_read_block(heap, no, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			if (block->kind[i] == STORE_INSTANCE &&
+			    (block->class_no[i] == a || block->class_no[i] == b))
+				r = add_watched(inspector, block->first_ix + i, err);
+	}
+	free(block);
+	if (r == HDB_OK && inspector->watched.count)
+		qsort(inspector->watched.data, inspector->watched.count,
+		      sizeof(struct inspect_watched), compare_watched);
+	return r;
+}
+
+static int load_uptime(struct inspector *inspector, struct hdb_error *err)
+{
+	struct heap_value value;
+	const int r = heap_static_value(inspector->session->heap,
+					"leakcanary.KeyedWeakReference.heapDumpUptimeMillis",
+					&value, err);
+
+	inspector->has_uptime = r == HDB_OK && heap_value_number(&value, &inspector->uptime_ms);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* The first watch of an object, or the number of all. */
+static size_t find_watched(const struct inspector *inspector, uint32_t ix)
+{
+	size_t low = 0, high = inspector->watched.count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (base_vec_at(&inspector->watched, struct inspect_watched, middle)->ix < ix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Labels with the times of a watch; only if the dump knows when it was made. */
+static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_error *err)
+{
+	static const struct {
+		const char *field, *label;
+	} times[] = { { "watchUptimeMillis", "watchDurationMillis" },
+		      { since, "retainedDurationMillis" } };
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < 2 && r == HDB_OK && look->inspector->has_uptime; i++) {
+		int64_t at;
+
+		r = heap_path_number(look->heap, reference, HEAP_NONE, times[i].field, &at, err);
+		if (r == HDB_OK)
+			r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, times[i].label,
+					i && at == -1 ? -1 : look->inspector->uptime_ms - at);
+		else if (r == HDB_NOTFOUND)
+			r = HDB_OK;
+	}
+	return r;
+}
+
+static int say_watched(struct inspect_look *look, struct hdb_error *err)
+{
+	const struct base_vec *watched = &look->inspector->watched;
+	char text[TEXT_MAX_BYTES] = "";
+	int r = HDB_OK;
+
+	for (size_t i = find_watched(look->inspector, look->ix); i < watched->count; i++) {
+		const struct inspect_watched *one = base_vec_at(watched, struct inspect_watched, i);
+
+		if (one->ix != look->ix || r != HDB_OK)
+			break;
+		if (look->out->wants_text)
+			r = inspect_text_of(look->heap, one->reference, "description|name", text,
+					    sizeof(text), err);
+		if (r == HDB_OK)
+			r = inspect_say(look, INSPECT_GONE, err,
+					"a watcher expects it to be gone%s%s", text[0] ? ": " : "",
+					text);
+		if (r != HDB_OK || !look->out->wants_text)
+			return r;
+		r = inspect_text_of(look->heap, one->reference, "key", text, sizeof(text), err);
+		if (r == HDB_OK && text[0])
+			r = inspect_say(look, INSPECT_LABEL, err, "key = %s", text);
+		if (r == HDB_OK)
+			r = say_times(look, one->reference, err);
+	}
+	return r;
+}
+
+/* ---- what else is prepared ---- */
+
+static int compare_ix(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* mServices is an ArrayMap: keys and values by turns in mArray. */
+static int load_services(struct inspector *inspector, struct hdb_error *err)
+{
+	struct heap *heap = inspector->session->heap;
+	uint64_t bits[64], done = 1;
+	uint32_t thread, array;
+	uint8_t type;
+	int r = heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
+				   &thread, err);
+
+	if (r == HDB_OK)
+		r = heap_path_object(heap, thread, HEAP_NONE, "mServices.mArray", &array, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	inspector->knows_services = true;
+	for (uint64_t at = 0; r == HDB_OK && done && at < SERVICES_MAX; at += done) {
+		r = heap_elements(heap, array, at, sizeof(bits) / sizeof(bits[0]), bits, &type,
+				  &done, err);
+		for (uint64_t i = 0; i < done && r == HDB_OK; i++) {
+			uint32_t ix;
+			const int found =
+				bits[i] ? heap_find(heap, bits[i], &ix, err) : HDB_NOTFOUND;
+
+			r = found < 0 ? found : HDB_OK;
+			if (found == HDB_OK && (at + i) % 2 == 1)
+				r = base_vec_push(&inspector->services, &ix, sizeof(ix), err);
+		}
+	}
+	if (r == HDB_OK && inspector->services.count)
+		qsort(inspector->services.data, inspector->services.count, sizeof(uint32_t),
+		      compare_ix);
+	return r;
+}
+
+/* LeakCanary puts the names of the ids of views into the heap before it dumps it. */
+static int load_resources(struct inspector *inspector, struct hdb_error *err)
+{
+	struct heap *heap = inspector->session->heap;
+	uint32_t holder;
+	int r = heap_static_object(heap, "shark.AndroidResourceIdNames.holderField", &holder, err);
+
+	inspector->resource_ids = inspector->resource_names = HEAP_NONE;
+	if (r == HDB_OK)
+		r = heap_path_object(heap, holder, HEAP_NONE, "resourceIds",
+				     &inspector->resource_ids, err);
+	if (r == HDB_OK)
+		r = heap_path_object(heap, holder, HEAP_NONE, "names", &inspector->resource_names,
+				     err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspector_init(struct inspector *inspector, const struct session *session,
+		   struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	int r = heap_load_classes(heap, err);
+
+	*inspector = (struct inspector){ .session = session };
+	if (r != HDB_OK)
+		return r;
+	if (inspect_rule_count > INSPECT_RULES_MAX)
+		return hdb_fail(err, HDB_EBUG, "more than %u rules on objects", INSPECT_RULES_MAX);
+	inspector->rules_of_class = calloc((size_t)heap->class_count + 1, sizeof(uint64_t));
+	inspector->filters = calloc((size_t)heap->class_count + 1, sizeof(uint64_t));
+	if (!inspector->rules_of_class || !inspector->filters)
+		return hdb_fail_memory(err, "rules on objects", heap->class_count * 8ull);
+	for (size_t i = 0; i < inspect_rule_count; i++) {
+		const struct inspect_rule *rule = &inspect_rules[i];
+		const uint64_t bit = (uint64_t)1 << i;
+
+		/* Most heaps have none of these classes. */
+		if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
+			continue;
+		for (uint32_t no = 0; no < heap->class_count; no++) {
+			if (rule->class_name && !heap_has_superclass(heap, no, rule->class_name))
+				continue;
+			inspector->rules_of_class[no] |= bit;
+			if (rule->is_filter || rule->filter)
+				inspector->filters[no] |= bit;
+		}
+	}
+	r = load_watched(inspector, err);
+	if (r == HDB_OK)
+		r = load_uptime(inspector, err);
+	if (r == HDB_OK)
+		r = load_services(inspector, err);
+	return r == HDB_OK ? load_resources(inspector, err) : r;
+}
+
+void inspector_release(struct inspector *inspector)
+{
+	free(inspector->rules_of_class);
+	free(inspector->filters);
+	base_vec_release(&inspector->watched);
+	base_vec_release(&inspector->services);
+	*inspector = (struct inspector){ .session = NULL };
+}
+
+bool inspector_has_any(const struct inspector *inspector)
+{
+	if (inspector->watched.count)
+		return true;
+	for (uint32_t no = 0; no < inspector->session->heap->class_count; no++)
+		if (inspector->filters[no])
+			return true;
+	return false;
+}
+
+bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
+{
+	return inspector->filters[class_no] != 0;
+}
+
+/* ---- applying rules ---- */
+
+static int say_field(struct inspect_look *look, enum inspect_means means, const char *field,
+		     const char *value, struct hdb_error *err)
+{
+	const enum inspect_says says = means == MEANS_GONE  ? INSPECT_GONE :
+				       means == MEANS_THERE ? INSPECT_THERE :
+							      INSPECT_LABEL;
+
+	return inspect_say(look, says, err, "%s#%s is %s",
+			   inspect_simple_name(look->rule->class_name), field, value);
+}
+
+/* The alternative of a path that the object has, as its own text. */
+static void choose_field(struct inspect_look *look, char *buf, size_t size)
+{
+	for (const char *p = look->rule->field; *p;) {
+		const size_t n = strcspn(p, "|");
+
+		(void)snprintf(buf, size, "%.*s", (int)(n < size ? n : size - 1), p);
+		if (heap_has_path(look->heap, look->class_no, look->start_no, buf))
+			return;
+		p += n + (p[n] == '|');
+	}
+}
+
+static int apply_field(struct inspect_look *look, struct hdb_error *err)
+{
+	const struct inspect_rule *rule = look->rule;
+	struct heap_value value;
+	enum inspect_means means;
+	char field[128] = "";
+	bool is_set;
+	int r;
+
+	choose_field(look, field, sizeof(field));
+	r = heap_path_value(look->heap, look->ix, look->start_no, field, &value, err);
+	if (r != HDB_OK || (value.type != HPROF_BOOLEAN && value.type != HPROF_OBJECT))
+		return r < 0 ? r : HDB_OK;
+	is_set = value.type == HPROF_BOOLEAN ? (value.bits & 0xff) != 0 : value.bits == 0;
+	means = is_set ? rule->if_true : rule->if_false;
+	if (means == MEANS_NOTHING)
+		return HDB_OK;
+	return say_field(look, means, field,
+			 value.type == HPROF_BOOLEAN ? (is_set ? "true" : "false") :
+			 is_set                      ? "null" :
+						       "not null",
+			 err);
+}
+
+static int apply(struct inspect_look *look, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (look->rule->there)
+		r = inspect_say(look, INSPECT_THERE, err, "%s", look->rule->there);
+	if (r == HDB_OK && look->rule->field)
+		r = apply_field(look, err);
+	return r == HDB_OK && look->rule->function ? look->rule->function(look, err) : r;
+}
+
+/* The class among those of an object that the rule names. */
+static uint32_t find_start(struct heap *heap, uint32_t class_no, const char *class_name)
+{
+	uint32_t no = class_no;
+
+	for (uint32_t steps = 0; class_name && no != STORE_NONE && steps <= heap->class_count;
+	     steps++) {
+		if (strcmp(heap_class_name(heap, no), class_name) == 0)
+			return no;
+		no = heap_class(heap, no)->super_no;
+	}
+	return HEAP_NONE;
+}
+
+int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watched, bool *out,
+		       struct hdb_error *err)
+{
+	struct inspection inspection = { .wants_text = false };
+	struct inspect_look look = {
+		.inspector = inspector,
+		.heap = inspector->session->heap,
+		.ix = ix,
+		.prefix = "",
+		.out = &inspection,
+	};
+	struct heap_object object;
+	uint64_t bits;
+	int r = heap_object(look.heap, ix, &object, err);
+
+	*out = false;
+	for (size_t i = find_watched(inspector, ix); i < inspector->watched.count; i++) {
+		const struct inspect_watched *one =
+			base_vec_at(&inspector->watched, struct inspect_watched, i);
+
+		if (one->ix != ix)
+			break;
+		*out |= one->is_retained;
+	}
+	if (r != HDB_OK || *out || only_watched || object.kind != STORE_INSTANCE)
+		return r;
+	look.class_no = object.class_no;
+	bits = inspector->filters[object.class_no];
+	for (size_t i = 0; r == HDB_OK && bits >> i && !inspection.is_gone; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		look.rule = &inspect_rules[i];
+		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
+		r = look.rule->filter ? look.rule->filter(&look, err) : apply(&look, err);
+	}
+	*out = inspection.is_gone;
+	return r;
+}
+
+int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *out,
+		   struct hdb_error *err)
+{
+	struct inspect_look look = {
+		.inspector = inspector,
+		.heap = inspector->session->heap,
+		.ix = ix,
+		.prefix = "",
+		.out = out,
+	};
+	struct heap_object object;
+	uint64_t bits;
+	int r = heap_object(look.heap, ix, &object, err);
+
+	if (r == HDB_OK)
+		r = say_watched(&look, err);
+	if (r == HDB_OK && object.kind == STORE_CLASS)
+		r = inspect_say(&look, INSPECT_THERE, err, "classes stay");
+	if (r != HDB_OK || object.kind != STORE_INSTANCE)
+		return r;
+	look.class_no = object.class_no;
+	bits = inspector->rules_of_class[object.class_no];
+	for (size_t i = 0; r == HDB_OK && i < inspect_rule_count; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		look.rule = &inspect_rules[i];
+		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
+		r = apply(&look, err);
+	}
+	return r;
+}

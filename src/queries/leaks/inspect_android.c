@@ -1,0 +1,484 @@
+/*
+ * queries/leaks/inspect_android.c - what data cannot say of single objects, but for views and
+ * contexts.
+ */
+#include "heap/known.h"
+#include "heap/threads.h"
+#include "queries/leaks/inspect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Elements of lists and maps that are told. */
+#define ELEMENTS_MAX 64u
+/* Ids of resources of an application. */
+#define RESOURCES_MAX 1048576u
+
+/* ---- any VM ---- */
+
+/* "Outer$1": the compiler's own name. */
+int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
+{
+	const char *name = heap_class_name(look->heap, look->class_no);
+	const char *dollar = strrchr(name, '$');
+	const uint32_t super = heap_class(look->heap, look->class_no)->super_no;
+	const char *super_name;
+
+	if (!look->out->wants_text || !dollar || dollar == name || !dollar[1] ||
+	    dollar[1 + strspn(dollar + 1, "0123456789")] || super == STORE_NONE)
+		return HDB_OK;
+	super_name = heap_class_name(look->heap, super);
+	/* What it implements is not in the dump. */
+	if (strcmp(super_name, "java.lang.Object") == 0)
+		return HDB_OK;
+	return inspect_say(look, INSPECT_LABEL, err, "Anonymous subclass of %s", super_name);
+}
+
+int inspect_thread(struct inspect_look *look, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	int r;
+
+	if (!look->out->wants_text)
+		return HDB_OK;
+	r = heap_thread_name(look->heap, look->ix, name, sizeof(name), err);
+	return r >= 0 && name[0] ?
+		       inspect_say(look, INSPECT_LABEL, err, "Thread name: '%s'", name) :
+		       r;
+}
+
+int inspect_main_thread(struct inspect_look *look, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	const int r = heap_thread_name(look->heap, look->ix, name, sizeof(name), err);
+
+	return r >= 0 && strcmp(name, "main") == 0 ?
+		       inspect_say(look, INSPECT_THERE, err, "the main thread stays") :
+		       r;
+}
+
+/* ---- applications ---- */
+
+static int compare_ix(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int inspect_service(struct inspect_look *look, struct hdb_error *err)
+{
+	const struct base_vec *known = &look->inspector->services;
+
+	if (!look->inspector->knows_services)
+		return HDB_OK;
+	if (known->count &&
+	    bsearch(&look->ix, known->data, known->count, sizeof(uint32_t), compare_ix))
+		return inspect_say(look, INSPECT_THERE, err,
+				   "the activity thread knows this service");
+	return inspect_say(look, INSPECT_GONE, err,
+			   "the activity thread does not know this service");
+}
+
+int inspect_fragment_tag(struct inspect_look *look, struct hdb_error *err)
+{
+	char tag[NAME_MAX_BYTES];
+	int r;
+
+	if (!look->out->wants_text)
+		return HDB_OK;
+	r = inspect_text(look, "mTag", tag, sizeof(tag), err);
+	return r == HDB_OK && tag[0] ?
+		       inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag=%s", tag) :
+		       r;
+}
+
+/*
+ * Before androidx.fragment 1.1 a fragment that is kept goes back to INITIALIZED: then other fields
+ * tell that it was in use.
+ */
+static int was_in_use(struct inspect_look *look, bool *out, struct hdb_error *err)
+{
+	uint32_t manager, max_state;
+	bool called = false;
+	int r = inspect_reference(look, "mMaxState", &max_state, err);
+
+	*out = false;
+	if (r == HDB_OK)
+		r = inspect_reference(look, "mFragmentManager", &manager, err);
+	if (r == HDB_OK && manager == HEAP_NONE)
+		r = inspect_bool(look, "mCalled", &called, err);
+	*out = called;
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err)
+{
+	char state[NAME_MAX_BYTES], tag[NAME_MAX_BYTES] = "";
+	uint32_t registry;
+	bool is_gone = false;
+	int r = inspect_reference(look, "mLifecycleRegistry", &registry, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (registry == HEAP_NONE)
+		return inspect_say(look, INSPECT_LABEL, err, "Fragment.mLifecycleRegistry = null");
+	r = inspect_text_of(look->heap, registry, "state.name|mState.name", state, sizeof(state),
+			    err);
+	if (r == HDB_OK && strcmp(state, "INITIALIZED") == 0)
+		r = was_in_use(look, &is_gone, err);
+	is_gone |= strcmp(state, "DESTROYED") == 0;
+	if (r == HDB_OK && state[0])
+		r = inspect_say(look, is_gone ? INSPECT_GONE : INSPECT_THERE, err,
+				"Fragment.mLifecycleRegistry.state is %s", state);
+	if (r == HDB_OK && look->out->wants_text)
+		r = inspect_text(look, "mTag", tag, sizeof(tag), err);
+	return r == HDB_OK && tag[0] ?
+		       inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag = %s", tag) :
+		       r;
+}
+
+int inspect_registry(struct inspect_look *look, struct hdb_error *err)
+{
+	char state[NAME_MAX_BYTES];
+	const int r = inspect_text(look, "state.name|mState.name", state, sizeof(state), err);
+
+	if (r != HDB_OK || !state[0])
+		return r;
+	/* That of a fragment's view is destroyed with the view, and stays. */
+	return strcmp(state, "DESTROYED") == 0 ?
+		       inspect_say(look, INSPECT_LABEL, err, "state = %s", state) :
+		       inspect_say(look, INSPECT_THERE, err, "state is %s", state);
+}
+
+int inspect_scope(struct inspect_look *look, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES] = "";
+	bool is_dead;
+	int r = inspect_bool(look, "dead", &is_dead, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (look->out->wants_text)
+		r = inspect_text(look, "name", name, sizeof(name), err);
+	return r == HDB_OK ? inspect_say(look, is_dead ? INSPECT_GONE : INSPECT_THERE, err,
+					 "MortarScope#dead is %s, scope %s",
+					 is_dead ? "true" : "false", name) :
+			     r;
+}
+
+int inspect_toast(struct inspect_look *look, struct hdb_error *err)
+{
+	struct inspect_look tn = *look;
+	uint32_t manager, view;
+	int r = inspect_reference(look, "mTN", &tn.ix, err);
+
+	tn.start_no = HEAP_NONE;
+	if (r != HDB_OK || tn.ix == HEAP_NONE)
+		return r < 0 ? r : HDB_OK;
+	r = inspect_reference(&tn, "mWM", &manager, err);
+	if (r == HDB_OK)
+		r = inspect_reference(&tn, "mView", &view, err);
+	/* Never shown: nothing is known. */
+	if (r != HDB_OK || manager == HEAP_NONE)
+		return r < 0 ? r : HDB_OK;
+	return view == HEAP_NONE ?
+		       inspect_say(look, INSPECT_GONE, err, "it was shown and is hidden") :
+		       inspect_say(look, INSPECT_THERE, err, "it is shown");
+}
+
+/* ---- messages ---- */
+
+int inspect_queue_thread(struct inspect_look *look, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	uint32_t thread;
+	int r;
+
+	if (!look->out->wants_text)
+		return HDB_OK;
+	r = heap_path_object(look->heap, look->ix, look->start_no,
+			     "mMessages.target.mLooper.mThread", &thread, err);
+	if (r == HDB_OK)
+		r = heap_thread_name(look->heap, thread, name, sizeof(name), err);
+	return r == HDB_OK ? inspect_say(look, INSPECT_LABEL, err, "HandlerThread: \"%s\"", name) :
+	       r < 0       ? r :
+			     HDB_OK;
+}
+
+static int say_when(struct inspect_look *look, struct hdb_error *err)
+{
+	const struct inspector *inspector = look->inspector;
+	int64_t at;
+	int r = inspect_number(look, "when", &at, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (!inspector->has_uptime)
+		return inspect_say(look, INSPECT_LABEL, err, "Message.when = %" PRId64, at);
+	return at > inspector->uptime_ms ?
+		       inspect_say(look, INSPECT_LABEL, err,
+				   "Message.when = %" PRId64 " (%" PRIu64 " ms after heap dump)",
+				   at, (uint64_t)at - (uint64_t)inspector->uptime_ms) :
+		       inspect_say(look, INSPECT_LABEL, err,
+				   "Message.when = %" PRId64 " (%" PRIu64 " ms before heap dump)",
+				   at, (uint64_t)inspector->uptime_ms - (uint64_t)at);
+}
+
+int inspect_message(struct inspect_look *look, struct hdb_error *err)
+{
+	static const char *const fields[] = { "obj", "callback", "target" };
+	char text[NAME_MAX_BYTES];
+	uint32_t target;
+	int64_t what;
+	int r;
+
+	if (!look->out->wants_text)
+		return HDB_OK;
+	r = inspect_number(look, "what", &what, err);
+	if (r == HDB_OK)
+		r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what);
+	if (r >= 0)
+		r = say_when(look, err);
+	for (size_t i = 0; i < 3 && r >= 0; i++) {
+		r = inspect_reference(look, fields[i], &target, err);
+		if (r != HDB_OK)
+			continue;
+		r = inspect_describe(look->heap, target, text, sizeof(text), err);
+		if (r == HDB_OK)
+			r = inspect_say(look, INSPECT_LABEL, err, "Message.%s = %s", fields[i],
+					text);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspect_binder(struct inspect_look *look, struct hdb_error *err)
+{
+	return look->out->wants_text ?
+		       inspect_say(look, INSPECT_LABEL, err,
+				   "a binder stub: it stays until the other process lets it go; a "
+				   "static class holds nothing else") :
+		       HDB_OK;
+}
+
+/* ---- Compose ---- */
+
+int inspect_recomposer(struct inspect_look *look, struct hdb_error *err)
+{
+	char state[NAME_MAX_BYTES];
+	enum inspect_says says = INSPECT_LABEL;
+	const int r = inspect_text(look, "_state._state.name", state, sizeof(state), err);
+
+	if (r != HDB_OK || !state[0])
+		return r;
+	if (strcmp(state, "ShutDown") == 0 || strcmp(state, "ShuttingDown") == 0)
+		says = INSPECT_GONE;
+	else if (strcmp(state, "PendingWork") == 0 || strcmp(state, "Idle") == 0)
+		says = INSPECT_THERE;
+	return inspect_say(look, says, err, "Recomposer's state is %s", state);
+}
+
+int inspect_composition(struct inspect_look *look, struct hdb_error *err)
+{
+	bool is_disposed;
+	const int r = inspect_bool(look, "disposed", &is_disposed, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return inspect_say(look, is_disposed ? INSPECT_GONE : INSPECT_THERE, err,
+			   "CompositionImpl#disposed is %s", is_disposed ? "true" : "false");
+}
+
+/* ---- animators ---- */
+
+int inspect_animator(struct inspect_look *look, struct hdb_error *err)
+{
+	uint64_t bits[ELEMENTS_MAX], done = 0;
+	uint32_t list, array;
+	uint8_t type;
+	int64_t size;
+	int r;
+
+	if (!look->out->wants_text)
+		return HDB_OK;
+	r = inspect_reference(look, "mListeners", &list, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (list == HEAP_NONE)
+		return inspect_say(look, INSPECT_LABEL, err, "mListeners = null");
+	r = heap_path_number(look->heap, list, HEAP_NONE, "size", &size, err);
+	if (r == HDB_OK && size <= 0)
+		return inspect_say(look, INSPECT_LABEL, err, "mListeners is empty");
+	if (r == HDB_OK)
+		r = heap_path_object(look->heap, list, HEAP_NONE, "elementData|array", &array, err);
+	if (r == HDB_OK)
+		r = heap_elements(look->heap, array, 0,
+				  (uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX,
+				  bits, &type, &done, err);
+	for (uint64_t i = 0; r == HDB_OK && i < done; i++) {
+		uint32_t ix;
+
+		if (bits[i] && (r = heap_find(look->heap, bits[i], &ix, err)) == HDB_OK)
+			r = inspect_say(look, INSPECT_LABEL, err, "mListeners[%" PRIu64 "] = %s", i,
+					inspect_class_of(look->heap, ix));
+		r = r == HDB_NOTFOUND ? HDB_OK : r;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int say_property(struct inspect_look *look, struct hdb_error *err)
+{
+	char text[NAME_MAX_BYTES];
+	uint32_t property, type = HEAP_NONE;
+	int r = inspect_text(look, "mPropertyName", text, sizeof(text), err);
+
+	if (r == HDB_OK)
+		r = inspect_say(look, INSPECT_LABEL, err, "mPropertyName = %s",
+				text[0] ? text : "null");
+	if (r == HDB_OK)
+		r = inspect_reference(look, "mProperty", &property, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (property == HEAP_NONE)
+		return inspect_say(look, INSPECT_LABEL, err, "mProperty = null");
+	r = inspect_text_of(look->heap, property, "mName", text, sizeof(text), err);
+	if (r == HDB_OK)
+		r = inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s",
+				text[0] ? text : "null");
+	if (r == HDB_OK)
+		r = heap_path_object(look->heap, property, HEAP_NONE, "mType", &type, err);
+	return r >= 0 ? inspect_say(look, INSPECT_LABEL, err, "mProperty.mType = %s",
+				    r == HDB_OK ? inspect_class_of(look->heap, type) : "null") :
+			r;
+}
+
+int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
+{
+	static const char *const flags[] = { "mInitialized", "mStarted", "mRunning",
+					     "mAnimationEndRequested" };
+	static const char *const numbers[] = { "mDuration", "mStartDelay", "mRepeatCount",
+					       "mRepeatMode" };
+	static const char *const modes[] = { "RESTART (1)", "REVERSE (2)" };
+	int r;
+
+	if (!look->out->wants_text)
+		return HDB_OK;
+	r = say_property(look, err);
+	for (size_t i = 0; i < 4 && r >= 0; i++) {
+		bool value;
+
+		r = inspect_bool(look, flags[i], &value, err);
+		if (r == HDB_OK)
+			r = inspect_say(look, INSPECT_LABEL, err, "%s = %s", flags[i],
+					value ? "true" : "false");
+	}
+	for (size_t i = 0; i < 4 && r >= 0; i++) {
+		int64_t value;
+
+		r = inspect_number(look, numbers[i], &value, err);
+		if (r != HDB_OK)
+			continue;
+		if (i == 2 && value == -1)
+			r = inspect_say(look, INSPECT_LABEL, err, "mRepeatCount = INFINITE (-1)");
+		else if (i == 3 && (value == 1 || value == 2))
+			r = inspect_say(look, INSPECT_LABEL, err, "mRepeatMode = %s",
+					modes[value - 1]);
+		else
+			r = inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, numbers[i],
+					value);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- receivers ---- */
+
+/* Keys of an ArrayMap: every other element of mArray. */
+static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_error *err)
+{
+	uint64_t bits[ELEMENTS_MAX], done = 0;
+	uint32_t array, ix;
+	uint8_t type;
+	int r = heap_path_object(look->heap, map, HEAP_NONE, "mArray", &array, err);
+
+	if (r == HDB_OK)
+		r = heap_elements(look->heap, array, 0, ELEMENTS_MAX, bits, &type, &done, err);
+	for (uint64_t i = 0; r == HDB_OK && i < done; i += 2) {
+		if (bits[i] && (r = heap_find(look->heap, bits[i], &ix, err)) == HDB_OK)
+			r = inspect_say(look, INSPECT_LABEL, err, "....%s@%" PRIu64,
+					inspect_simple_name(inspect_class_of(look->heap, ix)),
+					bits[i]);
+		r = r == HDB_NOTFOUND ? HDB_OK : r;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err)
+{
+	uint64_t bits[ELEMENTS_MAX], done = 0;
+	uint32_t array, ix;
+	uint8_t type;
+	bool any = false;
+	int r;
+
+	if (!look->out->wants_text)
+		return HDB_OK;
+	r = heap_path_object(look->heap, look->ix, look->start_no, "mReceivers.mArray", &array,
+			     err);
+	if (r == HDB_OK)
+		r = heap_elements(look->heap, array, 0, ELEMENTS_MAX, bits, &type, &done, err);
+	for (uint64_t i = 0; r == HDB_OK && i + 1 < done; i += 2) {
+		if (!bits[i] || !bits[i + 1])
+			continue;
+		if (!any)
+			r = inspect_say(look, INSPECT_LABEL, err, "Receivers");
+		any = true;
+		if (r == HDB_OK)
+			r = heap_find(look->heap, bits[i], &ix, err);
+		if (r == HDB_OK)
+			r = inspect_say(look, INSPECT_LABEL, err, "..%s@%" PRIu64,
+					inspect_simple_name(inspect_class_of(look->heap, ix)),
+					bits[i]);
+		if (r == HDB_OK)
+			r = heap_find(look->heap, bits[i + 1], &ix, err);
+		if (r == HDB_OK)
+			r = say_receivers_of(look, ix, err);
+		r = r == HDB_NOTFOUND ? HDB_OK : r;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- resources ---- */
+
+bool inspect_resource_name(struct inspector *inspector, int64_t id, char *buf, size_t size)
+{
+	struct heap *heap = inspector->session->heap;
+	struct heap_object ids;
+	uint64_t low = 0, high, bits, done;
+	uint32_t text;
+	uint8_t type;
+
+	if (inspector->resource_ids == HEAP_NONE || inspector->resource_names == HEAP_NONE ||
+	    heap_object(heap, inspector->resource_ids, &ids, NULL) != HDB_OK)
+		return false;
+	high = ids.length < RESOURCES_MAX ? ids.length : RESOURCES_MAX;
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (heap_elements(heap, inspector->resource_ids, middle, 1, &bits, &type, &done,
+				  NULL) != HDB_OK ||
+		    !done || type != HPROF_INT)
+			return false;
+		if ((int32_t)(uint32_t)bits == id)
+			return heap_elements(heap, inspector->resource_names, middle, 1, &bits,
+					     &type, &done, NULL) == HDB_OK &&
+			       done && bits && heap_find(heap, bits, &text, NULL) == HDB_OK &&
+			       heap_string(heap, text, buf, size, NULL, NULL) == HDB_OK;
+		if ((int32_t)(uint32_t)bits < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}

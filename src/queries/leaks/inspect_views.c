@@ -1,0 +1,431 @@
+/*
+ * queries/leaks/inspect_views.c - views, and the contexts that they and others belong to.
+ */
+#include "heap/known.h"
+#include "queries/leaks/inspect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Contexts wrapped in one another. */
+#define WRAPS_MAX 64u
+/* Views in one another. */
+#define VIEWS_MAX 1024u
+
+static const char activity[] = "android.app.Activity";
+static const char wrapper[] = "android.content.ContextWrapper";
+static const char view[] = "android.view.View";
+static const char decor_view[] = "com.android.internal.policy.DecorView";
+
+/* ---- contexts ---- */
+
+enum context_kind { CONTEXT_NONE, CONTEXT_WRAPPER, CONTEXT_ACTIVITY, CONTEXT_OTHER };
+
+/* What the nearest known class of an object is. */
+static enum context_kind kind_of(struct heap *heap, uint32_t ix)
+{
+	if (!inspect_is_a(heap, ix, wrapper))
+		return CONTEXT_NONE;
+	if (inspect_is_a(heap, ix, activity))
+		return CONTEXT_ACTIVITY;
+	return inspect_is_a(heap, ix, "android.app.Application") ||
+			       inspect_is_a(heap, ix, "android.app.Service") ?
+		       CONTEXT_OTHER :
+		       CONTEXT_WRAPPER;
+}
+
+/* A reference of an object: HEAP_NONE if it is null or not there. */
+static int get(struct heap *heap, uint32_t ix, const char *path, uint32_t *out,
+	       struct hdb_error *err)
+{
+	const int r = heap_path_object(heap, ix, HEAP_NONE, path, out, err);
+
+	if (r != HDB_OK)
+		*out = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err)
+{
+	enum context_kind kind = kind_of(heap, context);
+	int r = HDB_OK;
+
+	*out = HEAP_NONE;
+	for (unsigned i = 0; i < WRAPS_MAX && r == HDB_OK && kind == CONTEXT_WRAPPER; i++) {
+		uint32_t base, other = HEAP_NONE;
+
+		r = get(heap, context, "mBase", &base, err);
+		if (r != HDB_OK)
+			return r;
+		kind = base == HEAP_NONE ? CONTEXT_NONE : kind_of(heap, base);
+		/* A context of a decor knows its window rather than its activity. */
+		if (kind != CONTEXT_ACTIVITY &&
+		    inspect_is_a(heap, context, "com.android.internal.policy.DecorContext"))
+			r = get(heap, context, "mPhoneWindow.mContext", &other, err);
+		if (other != HEAP_NONE) {
+			kind = kind == CONTEXT_OTHER ? kind : kind_of(heap, other);
+			base = other;
+		}
+		if (base == HEAP_NONE)
+			return r;
+		context = base;
+	}
+	if (kind == CONTEXT_ACTIVITY || kind == CONTEXT_OTHER)
+		*out = context;
+	return r;
+}
+
+int inspect_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
+{
+	struct heap_value value = { 0 };
+	int r = heap_path_value(heap, ix, HEAP_NONE, "mDestroyed", &value, err);
+
+	if (r == HDB_OK && value.type != HPROF_BOOLEAN)
+		r = HDB_NOTFOUND;
+	*out = r == HDB_OK && value.bits & 0xff;
+	return r;
+}
+
+int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct hdb_error *err)
+{
+	uint32_t component = HEAP_NONE;
+	int r = HDB_OK;
+
+	*out = false;
+	if (context != HEAP_NONE)
+		r = inspect_component(heap, context, &component, err);
+	if (r == HDB_OK && component != HEAP_NONE && inspect_is_a(heap, component, activity))
+		r = inspect_destroyed(heap, component, out, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- views ---- */
+
+struct view_facts {
+	uint32_t root; /* the topmost view above; HEAP_NONE: it is that itself */
+	bool is_in_window, is_attached, is_root_attached, is_destroyed;
+	bool has_root_impl; /* what is above all views is no view */
+	int64_t attach_count;
+};
+
+static int find_root(struct heap *heap, uint32_t ix, struct view_facts *out, struct hdb_error *err)
+{
+	uint32_t parent = HEAP_NONE;
+	int r = get(heap, ix, "mParent", &parent, err);
+
+	out->root = HEAP_NONE;
+	for (unsigned i = 0; i < VIEWS_MAX && r == HDB_OK && parent != HEAP_NONE &&
+			     inspect_is_a(heap, parent, view);
+	     i++) {
+		out->root = parent;
+		r = get(heap, parent, "mParent", &parent, err);
+	}
+	out->has_root_impl = parent != HEAP_NONE;
+	return r;
+}
+
+static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *out,
+		   struct hdb_error *err)
+{
+	struct heap *heap = look->heap;
+	uint32_t info, context;
+	int r = find_root(heap, ix, out, err);
+
+	out->is_in_window =
+		out->has_root_impl || (out->root != HEAP_NONE &&
+				       strcmp(inspect_class_of(heap, out->root), decor_view) == 0);
+	out->is_root_attached = true;
+	if (r == HDB_OK && out->root != HEAP_NONE) {
+		r = get(heap, out->root, "mAttachInfo", &info, err);
+		out->is_root_attached = info != HEAP_NONE;
+	}
+	if (r == HDB_OK)
+		r = get(heap, ix, "mAttachInfo", &info, err);
+	if (r != HDB_OK)
+		return r;
+	out->is_attached = info != HEAP_NONE;
+	out->attach_count = 0;
+	r = heap_path_number(heap, ix, HEAP_NONE, "mWindowAttachCount", &out->attach_count, err);
+	if (r >= 0)
+		r = get(heap, ix, "mContext", &context, err);
+	return r == HDB_OK ? inspect_is_destroyed(heap, context, &out->is_destroyed, err) : r;
+}
+
+static int say_view_id(struct inspect_look *look, uint32_t ix, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	int64_t id;
+	int r = heap_path_number(look->heap, ix, HEAP_NONE, "mID", &id, err);
+
+	if (r != HDB_OK || id == -1 || look->inspector->resource_ids == HEAP_NONE)
+		return r < 0 ? r : HDB_OK;
+	if (!inspect_resource_name(look->inspector, id, name, sizeof(name)))
+		(void)snprintf(name, sizeof(name), "null");
+	return inspect_say(look, INSPECT_LABEL, err, "View.mID = R.id.%s", name);
+}
+
+static int say_view(struct inspect_look *look, uint32_t ix, struct hdb_error *err)
+{
+	struct view_facts f;
+	int r = look_at(look, ix, &f, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (f.is_destroyed)
+		r = inspect_say(look, INSPECT_GONE, err,
+				"View.mContext is of a destroyed activity");
+	else if (f.is_in_window && f.attach_count > 0 && !f.is_attached)
+		r = inspect_say(look, INSPECT_GONE, err,
+				"detached, but still among the views of a window");
+	else if (f.is_in_window && f.attach_count > 0 && !f.is_root_attached)
+		r = inspect_say(look, INSPECT_GONE, err,
+				"attached, but its root view %s is detached",
+				inspect_class_of(look->heap, f.root));
+	else if (f.is_in_window && f.attach_count > 0)
+		r = inspect_say(look, INSPECT_THERE, err, "attached to a window");
+	if (r != HDB_OK || !look->out->wants_text)
+		return r;
+	r = inspect_say(look, INSPECT_LABEL, err, "%s the views of a window",
+			f.is_in_window ? "among" : "not among");
+	if (r == HDB_OK)
+		r = inspect_say(look, INSPECT_LABEL, err, "View.mAttachInfo is %s",
+				f.is_attached ? "not null" : "null");
+	if (r == HDB_OK)
+		r = say_view_id(look, ix, err);
+	return r == HDB_OK ? inspect_say(look, INSPECT_LABEL, err,
+					 "View.mWindowAttachCount = %" PRId64, f.attach_count) :
+			     r;
+}
+
+/* Only the topmost view is looked for: the others hang on it. */
+static int filter_view(struct inspect_look *look, uint32_t ix, struct hdb_error *err)
+{
+	struct view_facts f;
+	uint32_t parent;
+	int r = get(look->heap, ix, "mParent", &parent, err);
+
+	if (r != HDB_OK || (parent != HEAP_NONE && inspect_is_a(look->heap, parent, view)))
+		return r;
+	r = look_at(look, ix, &f, err);
+	if (r != HDB_OK)
+		return r;
+	if (f.is_destroyed ||
+	    (!f.is_attached && f.attach_count > 0 &&
+	     (f.has_root_impl || strcmp(inspect_class_of(look->heap, ix), decor_view) == 0)))
+		r = inspect_say(look, INSPECT_GONE, err, "a view of a window that is gone");
+	return r;
+}
+
+int inspect_view(struct inspect_look *look, struct hdb_error *err)
+{
+	return say_view(look, look->ix, err);
+}
+
+int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
+{
+	return filter_view(look, look->ix, err);
+}
+
+/* An editor is what its text view is. */
+int inspect_editor(struct inspect_look *look, struct hdb_error *err)
+{
+	uint32_t text_view;
+	int r = get(look->heap, look->ix, "mTextView", &text_view, err);
+
+	if (r != HDB_OK || text_view == HEAP_NONE)
+		return r;
+	look->prefix = "Editor#mTextView: ";
+	r = say_view(look, text_view, err);
+	look->prefix = "";
+	return r;
+}
+
+int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err)
+{
+	uint32_t text_view;
+	const int r = get(look->heap, look->ix, "mTextView", &text_view, err);
+
+	return r == HDB_OK && text_view != HEAP_NONE ? filter_view(look, text_view, err) : r;
+}
+
+/* ---- the root of a window's views ---- */
+
+static int say_window(struct inspect_look *look, struct hdb_error *err)
+{
+	char title[NAME_MAX_BYTES];
+	uint32_t text;
+	int64_t type;
+	int r = get(look->heap, look->ix, "mWindowAttributes.mTitle", &text, err);
+
+	if (r == HDB_OK && text == HEAP_NONE)
+		r = inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle is null");
+	else if (r == HDB_OK)
+		r = inspect_text(look, "mWindowAttributes.mTitle", title, sizeof(title), err);
+	if (r == HDB_OK && text != HEAP_NONE)
+		r = inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle = \"%s\"",
+				title);
+	if (r == HDB_OK)
+		r = inspect_number(look, "mWindowAttributes.type", &type, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.type = %" PRId64 "%s", type,
+			   type == 2005 ? " (Toast)" : "");
+}
+
+int inspect_view_root(struct inspect_look *look, struct hdb_error *err)
+{
+	uint32_t target, context;
+	bool is_destroyed = false;
+	int r = inspect_reference(look, "mView", &target, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (target == HEAP_NONE) {
+		r = inspect_say(look, INSPECT_GONE, err, "ViewRootImpl#mView is null");
+		return r == HDB_OK && look->out->wants_text ? say_window(look, err) : r;
+	}
+	r = get(look->heap, look->ix, "mContext", &context, err);
+	if (r == HDB_OK)
+		r = inspect_is_destroyed(look->heap, context, &is_destroyed, err);
+	if (r == HDB_OK && is_destroyed)
+		r = inspect_say(look, INSPECT_GONE, err,
+				"ViewRootImpl.mContext is of a destroyed activity: a toast or a "
+				"dialog was not closed?");
+	if (r != HDB_OK || !look->out->wants_text)
+		return r;
+	r = inspect_say(look, INSPECT_LABEL, err, "ViewRootImpl#mView is not null");
+	return r == HDB_OK ? say_window(look, err) : r;
+}
+
+/* ---- contexts that speak ---- */
+
+/* "screen: app.Screen, mDestroyed = true": a field that is a context. */
+static int say_context(struct inspect_look *look, const char *field, uint32_t context,
+		       struct hdb_error *err)
+{
+	const char *name = inspect_class_of(look->heap, context);
+	char wraps[NAME_MAX_BYTES] = "";
+	uint32_t component;
+	bool is_destroyed;
+	int r = inspect_component(look->heap, context, &component, err);
+
+	if (r == HDB_OK && component != HEAP_NONE && component != context)
+		(void)snprintf(wraps, sizeof(wraps), ", wraps %s%s",
+			       inspect_is_a(look->heap, component, activity) ? "activity " : "",
+			       inspect_class_of(look->heap, component));
+	if (r != HDB_OK)
+		return r;
+	if (component == HEAP_NONE || !inspect_is_a(look->heap, component, activity))
+		return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s", field, name, wraps);
+	r = inspect_destroyed(look->heap, component, &is_destroyed, err);
+	if (r < 0)
+		return r;
+	return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s, mDestroyed = %s", field, name,
+			   wraps,
+			   r != HDB_OK  ? "UNKNOWN" :
+			   is_destroyed ? "true" :
+					  "false");
+}
+
+int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
+{
+	struct heap_fields fields;
+	int r;
+
+	/* Labels only; most heaps are of no Android. */
+	if (!look->out->wants_text ||
+	    heap_class_by_name(look->heap, "android.content.Context", 0) == HEAP_NONE)
+		return HDB_OK;
+	r = heap_fields_begin(look->heap, look->ix, &fields, err);
+	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		char name[NAME_MAX_BYTES];
+		uint32_t target;
+
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
+			continue;
+		r = heap_find(look->heap, fields.value.bits, &target, err);
+		if (r == HDB_NOTFOUND ||
+		    (r == HDB_OK && !inspect_is_a(look->heap, target, "android.content.Context"))) {
+			r = HDB_OK;
+			continue;
+		}
+		if (r == HDB_OK)
+			r = heap_text(look->heap, fields.field.name_text, name, sizeof(name), err);
+		if (r == HDB_OK)
+			r = say_context(look, name, target, err);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+int inspect_wrapper(struct inspect_look *look, struct hdb_error *err)
+{
+	const char *name = inspect_simple_name(heap_class_name(look->heap, look->class_no));
+	uint32_t component;
+	bool is_destroyed;
+	int r;
+
+	if (kind_of(look->heap, look->ix) != CONTEXT_WRAPPER)
+		return HDB_OK;
+	r = inspect_component(look->heap, look->ix, &component, err);
+	if (r != HDB_OK)
+		return r;
+	if (component == HEAP_NONE)
+		return inspect_say(look, INSPECT_LABEL, err, "%s wraps no context that is known",
+				   name);
+	if (!inspect_is_a(look->heap, component, activity))
+		return inspect_say(look, INSPECT_LABEL, err, "%s wraps %s", name,
+				   inspect_is_a(look->heap, component, "android.app.Application") ?
+					   "the application" :
+					   "a service");
+	r = inspect_destroyed(look->heap, component, &is_destroyed, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	/* It may have a shorter life than an activity that is there. */
+	return is_destroyed ?
+		       inspect_say(look, INSPECT_GONE, err, "%s wraps a destroyed activity", name) :
+		       inspect_say(look, INSPECT_LABEL, err, "%s wraps an activity in use", name);
+}
+
+/* What mOuterContext says of a ContextImpl. */
+static int say_outer(struct inspect_look *look, uint32_t impl, const char *name,
+		     struct hdb_error *err)
+{
+	bool is_destroyed;
+	uint32_t outer;
+	const char *outer_name;
+	int r = get(look->heap, impl, "mOuterContext", &outer, err);
+
+	if (r != HDB_OK || outer == HEAP_NONE)
+		return r;
+	outer_name = inspect_class_of(look->heap, outer);
+	if (inspect_is_a(look->heap, outer, activity)) {
+		r = inspect_destroyed(look->heap, outer, &is_destroyed, err);
+		if (r < 0)
+			return r;
+		if (r == HDB_OK)
+			return inspect_say(look, is_destroyed ? INSPECT_GONE : INSPECT_THERE, err,
+					   "%s.mOuterContext is the %sactivity %s", name,
+					   is_destroyed ? "destroyed " : "", outer_name);
+	} else if (inspect_is_a(look->heap, outer, "android.app.Application")) {
+		return inspect_say(look, INSPECT_THERE, err,
+				   "%s.mOuterContext is the application %s", name, outer_name);
+	}
+	return inspect_say(look, INSPECT_LABEL, err, "%s.mOuterContext is %s", name,
+			   outer == impl ? "itself" : outer_name);
+}
+
+int inspect_context_impl(struct inspect_look *look, struct hdb_error *err)
+{
+	return say_outer(look, look->ix, "ContextImpl", err);
+}
+
+int inspect_package_manager(struct inspect_look *look, struct hdb_error *err)
+{
+	uint32_t context;
+	const int r = get(look->heap, look->ix, "mContext", &context, err);
+
+	return r == HDB_OK && context != HEAP_NONE ?
+		       say_outer(look, context, "ApplicationPackageManager.mContext", err) :
+		       r;
+}

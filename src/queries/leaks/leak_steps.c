@@ -1,0 +1,257 @@
+/*
+ * queries/leaks/leak_steps.c - the steps of one leak trace: what each is, why, and how it holds the
+ * next.
+ */
+#include "queries/leaks/leak_traces.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX_BYTES 4096
+#define NAME_MAX_BYTES 1024
+
+/* A path that is told. */
+struct telling {
+	struct leak_traces *traces;
+	struct leak_steps *out;
+	uint32_t *path;        /* nodes, from the root on; owned */
+	enum leak_status *own; /* by step: what it tells by itself, the last one for sure; owned */
+	size_t count;
+	size_t there_end;  /* steps up to the last that is rightly there, it included */
+	size_t first_gone; /* the first leaking one after these */
+};
+
+static int keep_text(struct leak_steps *out, const char *text, size_t *place, struct hdb_error *err)
+{
+	*place = out->texts.count;
+	return base_bytes_append(&out->texts, text, strlen(text) + 1, err);
+}
+
+static struct leak_node *node_of(struct telling *t, size_t i)
+{
+	return base_vec_at(&t->traces->nodes, struct leak_node, t->path[i]);
+}
+
+/* The path, and what its steps are. */
+static int find_path(struct telling *t, uint32_t last, struct hdb_error *err)
+{
+	size_t n = 0;
+
+	for (uint32_t at = last; at != GRAPH_NONE;
+	     at = base_vec_at(&t->traces->nodes, struct leak_node, at)->parent)
+		n++;
+	t->path = malloc((n + 1) * sizeof(*t->path));
+	t->own = malloc((n + 1) * sizeof(*t->own));
+	if (!t->path || !t->own)
+		return hdb_fail_memory(err, "a path", n * sizeof(*t->path));
+	t->count = n;
+	for (uint32_t at = last; at != GRAPH_NONE;
+	     at = base_vec_at(&t->traces->nodes, struct leak_node, at)->parent)
+		t->path[--n] = at;
+	t->first_gone = t->count - 1;
+	for (size_t i = 0; i < t->count; i++) {
+		const struct leak_node *node = node_of(t, i);
+
+		t->own[i] = i + 1 == t->count ? LEAK_GONE :
+			    node->is_there    ? LEAK_THERE :
+			    node->is_gone     ? LEAK_GONE :
+						LEAK_UNKNOWN;
+		if (t->own[i] == LEAK_THERE) {
+			t->there_end = i + 1;
+			t->first_gone = t->count - 1;
+		} else if (t->own[i] == LEAK_GONE && t->first_gone == t->count - 1) {
+			t->first_gone = i;
+		}
+	}
+	return HDB_OK;
+}
+
+/* The reasons of an object itself; the leaking ones win at the end of a path. */
+static void own_reason(const struct inspection *inspection, bool is_last, char *buf, size_t size)
+{
+	char gone[TEXT_MAX_BYTES], there[TEXT_MAX_BYTES];
+
+	inspection_join(inspection, INSPECT_GONE, " and ", gone, sizeof(gone));
+	inspection_join(inspection, INSPECT_THERE, " and ", there, sizeof(there));
+	if (is_last && !gone[0])
+		(void)snprintf(gone, sizeof(gone), "it is the leaking object");
+	if (gone[0] && there[0])
+		(void)snprintf(buf, size, "%s. Conflicts with %s", is_last ? gone : there,
+			       is_last ? there : gone);
+	else
+		(void)snprintf(buf, size, "%s%s", gone, there);
+}
+
+/* The nearest step towards `end` that tells `status` by itself. */
+static size_t nearest(const struct telling *t, size_t from, bool is_down, enum leak_status status)
+{
+	size_t i = from;
+
+	do
+		i = is_down ? i + 1 : i - 1;
+	while (t->own[i] != status);
+	return i;
+}
+
+/* Its status among the others, and why. */
+static void judge(struct telling *t, size_t i, const char *own, struct leak_step *step, char *buf,
+		  size_t size)
+{
+	struct heap *heap = t->traces->session->heap;
+	const bool is_above = i + 1 < t->there_end;
+	const bool is_below = i > t->first_gone && i + 1 < t->count;
+	const char *name;
+	const char *between = " and ";
+
+	step->status = t->own[i];
+	(void)snprintf(buf, size, "%s", own);
+	if (!is_above && !is_below)
+		return;
+	step->status = is_above ? LEAK_THERE : LEAK_GONE;
+	name = inspect_simple_name(
+		leak_class_name(heap, node_of(t, nearest(t, i, is_above, step->status))->ix));
+	if (is_above && t->own[i] == LEAK_GONE)
+		between = ". Conflicts with ";
+	(void)snprintf(buf, size, "%s %s%s%s", name,
+		       is_above ? "below is not leaking" : "above is leaking",
+		       own[0] ? between : "", own);
+}
+
+static int set_sizes(struct telling *t, struct leak_step *step, struct hdb_error *err)
+{
+	step->bytes = step->objects = LEAK_NO_SIZE;
+	return step->status == LEAK_THERE || !t->traces->search.dominators.count ?
+		       HDB_OK :
+		       trace_search_retained(&t->traces->search, step->ix, &step->bytes,
+					     &step->objects, err);
+}
+
+static int set_reference(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
+{
+	char text[NAME_MAX_BYTES];
+	int r;
+
+	step->reference = &node_of(t, i + 1)->reference;
+	step->is_suspect = i + 1 >= t->there_end && i < t->first_gone;
+	r = trace_reference_name(&t->traces->graph, step->reference, text, sizeof(text), err);
+	if (r == HDB_OK)
+		r = keep_text(t->out, text, &step->name, err);
+	if (r == HDB_OK)
+		r = trace_reference_generic(&t->traces->graph, step->reference, text, sizeof(text),
+					    err);
+	return r == HDB_OK ? keep_text(t->out, text, &step->generic, err) : r;
+}
+
+static int add_texts(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
+{
+	struct inspection inspection = { .wants_text = true };
+	char own[2 * TEXT_MAX_BYTES + 32], text[3 * TEXT_MAX_BYTES];
+	int r = inspect_object(&t->traces->inspector, step->ix, &inspection, err);
+
+	if (r == HDB_OK) {
+		own_reason(&inspection, i + 1 == t->count, own, sizeof(own));
+		judge(t, i, own, step, text, sizeof(text));
+		r = keep_text(t->out, text, &step->reason, err);
+	}
+	if (r == HDB_OK) {
+		inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
+		r = keep_text(t->out, text, &step->labels, err);
+	}
+	inspection_release(&inspection);
+	return r;
+}
+
+static int add_step(struct telling *t, size_t i, bool is_before_gap, struct hdb_error *err)
+{
+	struct leak_step step = { .place = i, .ix = node_of(t, i)->ix };
+	int r = add_texts(t, i, &step, err);
+
+	if (r == HDB_OK)
+		r = set_sizes(t, &step, err);
+	if (r == HDB_OK && i + 1 < t->count && !is_before_gap)
+		r = set_reference(t, i, &step, err);
+	return r == HDB_OK ? base_vec_push(&t->out->list, &step, sizeof(step), err) : r;
+}
+
+static int begin(struct leak_steps *out, struct hdb_error *err)
+{
+	*out = (struct leak_steps){ .gap = 0 };
+	/* Place 0 is no text. */
+	return base_bytes_append(&out->texts, "", 1, err);
+}
+
+int leak_steps_get(struct leak_traces *traces, size_t no, struct leak_steps *out,
+		   struct hdb_error *err)
+{
+	const struct leak_trace *trace = base_vec_at(&traces->traces, struct leak_trace, no);
+	struct telling t = { .traces = traces, .out = out };
+	int r = begin(out, err);
+
+	if (r == HDB_OK)
+		r = find_path(&t, trace->node, err);
+	if (r == HDB_OK)
+		(void)trace_root_kind(traces->session->heap, node_of(&t, 0)->ix, &out->root_kind);
+	if (r == HDB_OK && t.count > 2 * LEAK_STEPS_ENDS)
+		out->gap = t.count - 2 * LEAK_STEPS_ENDS;
+	for (size_t i = 0; i < t.count && r == HDB_OK; i++) {
+		if (out->gap && i == LEAK_STEPS_ENDS)
+			i += out->gap;
+		r = add_step(&t, i, out->gap && i + 1 == LEAK_STEPS_ENDS, err);
+	}
+	free(t.path);
+	free(t.own);
+	return r;
+}
+
+int leak_steps_unreachable(struct leak_traces *traces, size_t no, struct leak_steps *out,
+			   struct hdb_error *err)
+{
+	struct leak_step step = {
+		.ix = *base_vec_at(&traces->unreachable, uint32_t, no),
+		.status = LEAK_GONE,
+		.bytes = LEAK_NO_SIZE,
+		.objects = LEAK_NO_SIZE,
+	};
+	struct inspection inspection = { .wants_text = true };
+	char text[2 * TEXT_MAX_BYTES + 32];
+	int r = begin(out, err);
+
+	if (r == HDB_OK)
+		r = inspect_object(&traces->inspector, step.ix, &inspection, err);
+	if (r == HDB_OK) {
+		own_reason(&inspection, true, text, sizeof(text));
+		r = keep_text(out, text, &step.reason, err);
+	}
+	if (r == HDB_OK) {
+		inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
+		r = keep_text(out, text, &step.labels, err);
+	}
+	inspection_release(&inspection);
+	return r == HDB_OK ? base_vec_push(&out->list, &step, sizeof(step), err) : r;
+}
+
+void leak_steps_release(struct leak_steps *steps)
+{
+	base_vec_release(&steps->list);
+	base_vec_release(&steps->texts);
+}
+
+void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *steps, char *buf,
+			size_t size)
+{
+	struct heap *heap = traces->session->heap;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < steps->list.count; i++) {
+		const struct leak_step *step = base_vec_at(&steps->list, struct leak_step, i);
+		const char *generic = leak_steps_text(steps, step->generic);
+
+		if (!step->is_suspect || !step->reference)
+			continue;
+		(void)snprintf(buf, size, "%s%s%s%s", leak_class_name(heap, step->ix),
+			       generic[0] == '[' ? "" : ".", generic,
+			       step->reference->kind == TRACE_STATIC ? " (static)" : "");
+		return;
+	}
+}

@@ -1,0 +1,559 @@
+/*
+ * queries/leaks/leak_traces.c - finds leaking objects and groups them; see leak_traces.h.
+ *
+ * The paths of all of them together are a tree, whose nodes are kept: each is looked at once,
+ * however many leaks it leads to.
+ */
+#include "queries/leaks/leak_traces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 1024
+/* Blocks between two looks at the cancel flag. */
+#define STEP_BLOCKS 16u
+/* Steps that are walked for signatures: more than this is no honest heap. */
+#define WALK_MAX 400000000u
+
+const char *leak_class_name(struct heap *heap, uint32_t ix)
+{
+	return inspect_class_of(heap, ix);
+}
+
+static bool get_bit(const uint64_t *bits, uint32_t i)
+{
+	return bits[i >> 6] >> (i & 63) & 1;
+}
+
+static void set_bit(uint64_t *bits, uint32_t i)
+{
+	bits[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+static int compare_ix(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* ---- finding ---- */
+
+static int look(struct leak_traces *t, uint32_t ix, bool only_watched, struct base_vec *found,
+		struct hdb_error *err)
+{
+	bool is_leaking;
+	int r = inspect_is_leaking(&t->inspector, ix, only_watched, &is_leaking, err);
+
+	return r == HDB_OK && is_leaking ? base_vec_push(found, &ix, sizeof(ix), err) : r;
+}
+
+static int look_by_rules(struct leak_traces *t, struct base_vec *found, struct hdb_error *err)
+{
+	struct heap *heap = t->session->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	base_stage(t->session->work, "looking for leaking objects", heap->object_count, "objects");
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			if (block->kind[i] == STORE_INSTANCE &&
+			    inspector_wants(&t->inspector, block->class_no[i]))
+				r = look(t, block->first_ix + i, false, found, err);
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(t->session->work, block->first_ix, err);
+	}
+	free(block);
+	return r;
+}
+
+static int find_leaking(struct leak_traces *t, bool only_watched, struct base_vec *found,
+			struct hdb_error *err)
+{
+	const struct base_vec *watched = &t->inspector.watched;
+	uint32_t *list;
+	size_t n = 0;
+	int r = only_watched ? HDB_OK : look_by_rules(t, found, err);
+
+	for (size_t i = 0; i < watched->count && r == HDB_OK; i++)
+		r = look(t, base_vec_at(watched, struct inspect_watched, i)->ix, true, found, err);
+	list = found->data;
+	if (r == HDB_OK && found->count)
+		qsort(list, found->count, sizeof(*list), compare_ix);
+	for (size_t i = 0; i < found->count; i++)
+		if (!n || list[n - 1] != list[i])
+			list[n++] = list[i];
+	found->count = n;
+	t->found = n;
+	return r;
+}
+
+/* ---- the tree of their paths ---- */
+
+struct tree {
+	struct leak_traces *traces;
+	uint64_t *leaking;   /* bits */
+	uint64_t *known;     /* bits: whether a leaking object is above it is known */
+	uint64_t *hanging;   /* bits: it is so */
+	uint64_t *in_tree;   /* bits */
+	struct base_vec way; /* uint32_t: from an object up */
+};
+
+/* Finds out whether another leaking object is above this one, and on the way for all above it. */
+static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
+{
+	const uint32_t *parents = tree->traces->search.parents;
+	bool is_so = false;
+	uint32_t at = ix;
+	int r = HDB_OK;
+
+	tree->way.count = 0;
+	while (r == HDB_OK && at != GRAPH_NONE && !get_bit(tree->known, at)) {
+		r = base_vec_push(&tree->way, &at, sizeof(at), err);
+		at = parents[at];
+	}
+	if (at != GRAPH_NONE)
+		is_so = get_bit(tree->hanging, at) || get_bit(tree->leaking, at);
+	for (size_t i = tree->way.count; r == HDB_OK && i-- > 0;) {
+		at = *base_vec_at(&tree->way, uint32_t, i);
+		set_bit(tree->known, at);
+		if (is_so)
+			set_bit(tree->hanging, at);
+		is_so |= get_bit(tree->leaking, at);
+	}
+	return r;
+}
+
+/* Adds the objects of a path that the tree lacks; parents are indexes until all are there. */
+static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
+{
+	const uint32_t *parents = tree->traces->search.parents;
+	int r = HDB_OK;
+
+	for (uint32_t at = ix; r == HDB_OK && at != GRAPH_NONE && !get_bit(tree->in_tree, at);
+	     at = parents[at]) {
+		const struct leak_node node = {
+			.reference = { .kind = TRACE_ENTRY, .name = TRACE_NAME_NONE },
+			.ix = at,
+			.parent = parents[at],
+		};
+
+		set_bit(tree->in_tree, at);
+		r = base_vec_push(&tree->traces->nodes, &node, sizeof(node), err);
+	}
+	return r;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct leak_node *x = a, *y = b;
+
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+static uint32_t find_node(const struct base_vec *nodes, uint32_t ix)
+{
+	const struct leak_node wanted = { .ix = ix };
+	const struct leak_node *found =
+		bsearch(&wanted, nodes->data, nodes->count, sizeof(wanted), compare_nodes);
+
+	return found ? (uint32_t)(found - (const struct leak_node *)nodes->data) : GRAPH_NONE;
+}
+
+static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct hdb_error *err)
+{
+	const size_t words = (size_t)t->session->heap->object_count / 64 + 1;
+	uint64_t *bits = calloc(4 * words, sizeof(uint64_t));
+	struct tree tree = { .traces = t };
+	int r = bits ? HDB_OK : hdb_fail_memory(err, "leaking objects", 4 * words * 8);
+
+	if (r == HDB_OK) {
+		tree.leaking = bits;
+		tree.known = bits + words;
+		tree.hanging = bits + 2 * words;
+		tree.in_tree = bits + 3 * words;
+	}
+	for (size_t i = 0; i < found->count && r == HDB_OK; i++)
+		set_bit(tree.leaking, *base_vec_at(found, uint32_t, i));
+	for (size_t i = 0; i < found->count && r == HDB_OK; i++) {
+		const uint32_t ix = *base_vec_at(found, uint32_t, i);
+		const struct leak_trace trace = { .ix = ix };
+
+		if (t->search.parents[ix] == ix) {
+			r = base_vec_push(&t->unreachable, &ix, sizeof(ix), err);
+			continue;
+		}
+		r = note_hanging(&tree, ix, err);
+		if (r == HDB_OK && get_bit(tree.hanging, ix)) {
+			t->hanging++;
+			continue;
+		}
+		if (r == HDB_OK)
+			r = add_path(&tree, ix, err);
+		if (r == HDB_OK)
+			r = base_vec_push(&t->traces, &trace, sizeof(trace), err);
+	}
+	base_vec_release(&tree.way);
+	free(bits);
+	if (r != HDB_OK || !t->nodes.count)
+		return r;
+	qsort(t->nodes.data, t->nodes.count, sizeof(struct leak_node), compare_nodes);
+	for (size_t i = 0; i < t->nodes.count; i++) {
+		struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, i);
+
+		if (node->parent != GRAPH_NONE)
+			node->parent = find_node(&t->nodes, node->parent);
+	}
+	for (size_t i = 0; i < t->traces.count; i++) {
+		struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
+
+		trace->node = find_node(&t->nodes, trace->ix);
+	}
+	return HDB_OK;
+}
+
+/* ---- how objects on paths hold one another ---- */
+
+struct naming {
+	struct leak_traces *traces;
+	const uint32_t *children; /* numbers of nodes, of one parent, ascending */
+	size_t count;
+};
+
+static int take_name(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
+{
+	const struct naming *n = ctx;
+	size_t low = 0, high = n->count;
+
+	(void)err;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		struct leak_node *node =
+			base_vec_at(&n->traces->nodes, struct leak_node, n->children[middle]);
+
+		if (node->ix == reference->to) {
+			/* The first one counts, and one that is not late before any that is. */
+			if (!node->is_named || (node->reference.is_late && !reference->is_late))
+				node->reference = *reference;
+			node->is_named = true;
+			return HDB_OK;
+		}
+		if (node->ix < reference->to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return HDB_OK;
+}
+
+struct child {
+	uint32_t parent, node;
+};
+
+static int compare_children(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Names of all references in the tree: each object above others is read once. */
+static int name_references(struct leak_traces *t, struct hdb_error *err)
+{
+	const size_t n = t->nodes.count;
+	struct child *list = malloc((n + 1) * sizeof(*list));
+	uint32_t *children = malloc((n + 1) * sizeof(*children));
+	int r = list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list));
+
+	/* The first pass may have taken them all. */
+	t->graph.steps_left = 8 * (uint64_t)t->session->heap->object_count + 1000000;
+	for (size_t i = 0; r == HDB_OK && i < n; i++)
+		list[i] = (struct child){ base_vec_at(&t->nodes, struct leak_node, i)->parent,
+					  (uint32_t)i };
+	if (r == HDB_OK && n)
+		qsort(list, n, sizeof(*list), compare_children);
+	for (size_t i = 0; r == HDB_OK && i < n && list[i].parent != GRAPH_NONE;) {
+		const uint32_t parent = list[i].parent;
+		struct naming naming = { t, children, 0 };
+
+		for (; i < n && list[i].parent == parent; i++)
+			children[naming.count++] = list[i].node;
+		r = trace_graph_read(&t->graph,
+				     base_vec_at(&t->nodes, struct leak_node, parent)->ix,
+				     take_name, &naming, err);
+		if (r == HDB_OK)
+			r = base_step(t->session->work, i, err);
+	}
+	free(list);
+	free(children);
+	return r;
+}
+
+/* What each object of the tree tells by itself. */
+static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < t->nodes.count && r == HDB_OK; i++) {
+		struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, i);
+		struct inspection inspection = { .wants_text = false };
+
+		r = inspect_object(&t->inspector, node->ix, &inspection, err);
+		node->is_gone = inspection.is_gone;
+		node->is_there = inspection.is_there;
+		inspection_release(&inspection);
+	}
+	return r;
+}
+
+/* The first known leak of a library on the path to each object of the tree. */
+static int find_rules(struct leak_traces *t, struct hdb_error *err)
+{
+	struct base_vec way = { 0 };
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < t->nodes.count && r == HDB_OK; i++) {
+		const struct library_rule *rule = NULL;
+		uint32_t at = i;
+
+		way.count = 0;
+		while (r == HDB_OK && at != GRAPH_NONE) {
+			struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, at);
+
+			if (node->has_first_rule) {
+				rule = node->first_rule;
+				break;
+			}
+			r = base_vec_push(&way, &at, sizeof(at), err);
+			at = node->parent;
+		}
+		for (size_t k = way.count; r == HDB_OK && k-- > 0;) {
+			struct leak_node *node = base_vec_at(&t->nodes, struct leak_node,
+							     *base_vec_at(&way, uint32_t, k));
+
+			if (node->parent == GRAPH_NONE)
+				r = trace_root_rule(&t->graph, node->ix, &rule, err);
+			else if (!rule)
+				rule = node->reference.rule;
+			node->first_rule = rule;
+			node->has_first_rule = true;
+		}
+	}
+	base_vec_release(&way);
+	return r;
+}
+
+/* ---- signatures ---- */
+
+struct signer {
+	struct leak_traces *traces;
+	struct base_vec way; /* uint32_t: nodes with suspect references above them, upwards */
+	uint64_t walked;
+};
+
+static struct leak_node *node_at(struct leak_traces *t, uint32_t no)
+{
+	return base_vec_at(&t->nodes, struct leak_node, no);
+}
+
+/* What the first leaking object of the path retains: the most that any from there on does. */
+static int measure(struct leak_traces *t, const struct leak_node *node, struct leak_trace *trace,
+		   struct hdb_error *err)
+{
+	uint64_t bytes, objects;
+	const int r = trace_search_retained(&t->search, node->ix, &bytes, &objects, err);
+
+	if (r == HDB_OK && bytes > trace->bytes)
+		trace->bytes = bytes;
+	if (r == HDB_OK && objects > trace->objects)
+		trace->objects = objects;
+	return r;
+}
+
+/*
+ * Goes up from a leaking object to the first that is rightly there; *first: where in `way` the
+ * objects below the suspect references begin.
+ */
+static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, struct hdb_error *err)
+{
+	struct leak_traces *t = s->traces;
+	uint32_t at = trace->node;
+	int r = HDB_OK;
+
+	s->way.count = 0;
+	*first = 0;
+	while (r == HDB_OK && at != GRAPH_NONE) {
+		const struct leak_node *node = node_at(t, at);
+
+		if (at != trace->node && node->is_there)
+			break;
+		if (at != trace->node && node->is_gone)
+			*first = s->way.count;
+		r = base_vec_push(&s->way, &at, sizeof(at), err);
+		at = node->parent;
+		s->walked++;
+	}
+	for (size_t i = 0; i <= *first && r == HDB_OK; i++)
+		r = measure(t, node_at(t, *base_vec_at(&s->way, uint32_t, i)), trace, err);
+	return r;
+}
+
+static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t first,
+			 struct hdb_error *err)
+{
+	struct leak_traces *t = s->traces;
+	char name[NAME_MAX_BYTES];
+	struct base_sha1 sha;
+	int r = HDB_OK;
+
+	base_sha1_init(&sha);
+	for (size_t i = s->way.count; r == HDB_OK && i-- > first;) {
+		const struct leak_node *node = node_at(t, *base_vec_at(&s->way, uint32_t, i));
+		const char *class_name;
+
+		if (node->parent == GRAPH_NONE)
+			continue;
+		class_name = leak_class_name(t->session->heap, node_at(t, node->parent)->ix);
+		base_sha1_add(&sha, class_name, strlen(class_name));
+		r = trace_reference_generic(&t->graph, &node->reference, name, sizeof(name), err);
+		if (r == HDB_OK)
+			base_sha1_add(&sha, name, strlen(name));
+	}
+	base_sha1_end(&sha, trace->signature);
+	return r;
+}
+
+static void sign_rule(struct leak_trace *trace)
+{
+	char text[NAME_MAX_BYTES];
+	struct base_sha1 sha;
+
+	library_leaks_pattern(trace->rule, text, sizeof(text));
+	base_sha1_init(&sha);
+	base_sha1_add(&sha, text, strlen(text));
+	base_sha1_end(&sha, trace->signature);
+}
+
+static int sign_all(struct leak_traces *t, struct hdb_error *err)
+{
+	struct signer signer = { .traces = t };
+	size_t i = 0, first;
+	int r = HDB_OK;
+
+	for (; i < t->traces.count && r == HDB_OK && signer.walked < WALK_MAX; i++) {
+		struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
+
+		trace->rule = node_at(t, trace->node)->first_rule;
+		r = walk_up(&signer, trace, &first, err);
+		if (r == HDB_OK && trace->rule)
+			sign_rule(trace);
+		else if (r == HDB_OK)
+			r = sign_suspects(&signer, trace, first, err);
+		if (r == HDB_OK && i % 1024 == 0)
+			r = base_step(t->session->work, i, err);
+	}
+	t->untraced = t->traces.count - i;
+	t->traces.count = i;
+	base_vec_release(&signer.way);
+	return r;
+}
+
+/* ---- groups ---- */
+
+static int compare_signatures(const void *a, const void *b)
+{
+	const struct leak_trace *x = a, *y = b;
+	int order;
+
+	if ((x->rule != NULL) != (y->rule != NULL))
+		return x->rule ? 1 : -1;
+	order = memcmp(x->signature, y->signature, sizeof(x->signature));
+	return order ? order : x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct leak_group *x = a, *y = b;
+
+	if ((x->rule != NULL) != (y->rule != NULL))
+		return x->rule ? 1 : -1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static int make_groups(struct leak_traces *t, struct hdb_error *err)
+{
+	struct leak_group *last = NULL;
+	int r = HDB_OK;
+
+	if (t->traces.count)
+		qsort(t->traces.data, t->traces.count, sizeof(struct leak_trace),
+		      compare_signatures);
+	for (size_t i = 0; i < t->traces.count && r == HDB_OK; i++) {
+		const struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
+
+		if (!last || (last->rule != NULL) != (trace->rule != NULL) ||
+		    memcmp(last->signature, trace->signature, sizeof(last->signature)) != 0) {
+			struct leak_group group = { .rule = trace->rule, .first = i };
+
+			memcpy(group.signature, trace->signature, sizeof(group.signature));
+			r = base_vec_push(&t->groups, &group, sizeof(group), err);
+			if (r != HDB_OK)
+				break;
+			last = base_vec_at(&t->groups, struct leak_group, t->groups.count - 1);
+		}
+		last->count++;
+		last->bytes += trace->bytes;
+		last->objects += trace->objects;
+	}
+	if (r == HDB_OK && t->groups.count)
+		qsort(t->groups.data, t->groups.count, sizeof(struct leak_group), compare_groups);
+	return r;
+}
+
+int leak_traces_find(struct leak_traces *t, const struct session *session, bool only_watched,
+		     struct hdb_error *err)
+{
+	struct base_vec found = { 0 };
+	int r;
+
+	*t = (struct leak_traces){ .session = session };
+	r = inspector_init(&t->inspector, session, err);
+	if (r == HDB_OK && inspector_has_any(&t->inspector))
+		r = find_leaking(t, only_watched, &found, err);
+	if (r == HDB_OK && found.count)
+		r = trace_graph_init(&t->graph, session, err);
+	if (r == HDB_OK && found.count)
+		r = trace_search_paths(&t->search, &t->graph, err);
+	if (r == HDB_OK && found.count)
+		r = grow_tree(t, &found, err);
+	base_vec_release(&found);
+	if (r != HDB_OK || !t->traces.count)
+		return r;
+	r = name_references(t, err);
+	if (r == HDB_OK)
+		r = inspect_nodes(t, err);
+	if (r == HDB_OK)
+		r = find_rules(t, err);
+	if (r == HDB_OK)
+		r = trace_search_sizes(&t->search, err);
+	if (r == HDB_OK)
+		r = sign_all(t, err);
+	return r == HDB_OK ? make_groups(t, err) : r;
+}
+
+void leak_traces_release(struct leak_traces *t)
+{
+	trace_search_release(&t->search);
+	trace_graph_release(&t->graph);
+	inspector_release(&t->inspector);
+	base_vec_release(&t->groups);
+	base_vec_release(&t->traces);
+	base_vec_release(&t->unreachable);
+	base_vec_release(&t->nodes);
+	*t = (struct leak_traces){ .session = NULL };
+}

@@ -1,0 +1,534 @@
+/*
+ * queries/leaks/trace_graph.c - which references leak traces follow; see trace_graph.h.
+ */
+#include "queries/leaks/trace_graph.h"
+
+#include "base/bytes.h"
+#include "heap/known.h"
+#include "heap/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Elements of an array that are read at a time. */
+#define ELEMENTS_CHUNK 1024u
+/* Of a key that is a text, what a name shows. */
+#define KEY_MAX_BYTES 256
+
+/* A reference field of instances of a class. */
+struct planned_field {
+	const struct library_rule *rule;
+	char *name;  /* owned, until the plan is made */
+	uint32_t at; /* bytes from the start of the field values */
+	uint32_t declaring_no;
+	uint32_t name_text;
+	bool is_ignored;
+};
+
+struct trace_plan {
+	size_t count;
+	struct planned_field fields[];
+};
+
+/* ---- locals of threads ---- */
+
+static int compare_local(const void *a, const void *b)
+{
+	const struct store_root *x = a, *y = b;
+
+	if (x->thread_serial != y->thread_serial)
+		return x->thread_serial < y->thread_serial ? -1 : 1;
+	if (x->frame_number != y->frame_number)
+		return x->frame_number < y->frame_number ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* The Java frames of threads with an object; its index is kept as thread_serial. */
+static int load_locals(struct trace_graph *graph, struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	int r = HDB_OK;
+
+	for (uint64_t i = 0; i < heap->root_count && r == HDB_OK; i++) {
+		struct store_root root = heap->roots[i];
+		struct store_thread thread;
+
+		if (root.kind != HPROF_ROOT_JAVA_FRAME || !root.is_local)
+			continue;
+		r = heap_thread_by_serial(heap, root.thread_serial, &thread, err);
+		if (r == HDB_OK) {
+			root.thread_serial = thread.ix;
+			r = base_vec_push(&graph->locals, &root, sizeof(root), err);
+		} else if (r == HDB_NOTFOUND) {
+			r = HDB_OK;
+		}
+	}
+	if (r == HDB_OK && graph->locals.count)
+		qsort(graph->locals.data, graph->locals.count, sizeof(struct store_root),
+		      compare_local);
+	return r;
+}
+
+/* The first local of a thread, or the number of all. */
+static size_t find_locals(const struct trace_graph *graph, uint32_t ix)
+{
+	size_t low = 0, high = graph->locals.count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (base_vec_at(&graph->locals, struct store_root, middle)->thread_serial < ix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no, trace_take take,
+		       void *ctx, struct hdb_error *err)
+{
+	const struct library_rule *rule = NULL;
+	char name[NAME_MAX_BYTES];
+	size_t i = find_locals(graph, ix);
+	int r = HDB_OK;
+
+	if (i == graph->locals.count ||
+	    base_vec_at(&graph->locals, struct store_root, i)->thread_serial != ix)
+		return HDB_OK;
+	r = heap_thread_name(graph->session->heap, ix, name, sizeof(name), err);
+	if (r >= 0 && name[0])
+		rule = library_leaks_rule(&graph->library, LIBRARY_LOCAL, name, NULL);
+	if (r < 0 || (rule && rule->is_ignored))
+		return r < 0 ? r : HDB_OK;
+	for (r = HDB_OK; r == HDB_OK && i < graph->locals.count; i++) {
+		const struct store_root *root = base_vec_at(&graph->locals, struct store_root, i);
+		const struct trace_reference reference = {
+			.to = root->ix,
+			.kind = TRACE_LOCAL,
+			.name = TRACE_NAME_NONE,
+			.owner_no = class_no,
+			.rule = rule,
+			.is_late = true,
+		};
+
+		if (root->thread_serial != ix)
+			break;
+		r = take(ctx, &reference, err);
+	}
+	return r;
+}
+
+/* ---- plans ---- */
+
+static int compare_planned(const void *a, const void *b)
+{
+	const struct planned_field *x = a, *y = b;
+	const int order = strcmp(x->name, y->name);
+
+	/* Of the same name that of the class itself first: it has the lower place. */
+	return order ? order : x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The rule on a field of instances of a class: that of the nearest class up the line. */
+static const struct library_rule *field_rule(const struct trace_graph *graph, uint32_t class_no,
+					     const char *field)
+{
+	struct heap *heap = graph->session->heap;
+	uint32_t no = class_no;
+
+	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
+		const struct library_rule *rule = library_leaks_rule(
+			&graph->library, LIBRARY_FIELD, heap_class_name(heap, no), field);
+
+		if (rule)
+			return rule;
+		no = heap_class(heap, no)->super_no;
+	}
+	return NULL;
+}
+
+static bool is_weak(const struct store_class *class)
+{
+	return class->strength == STORE_SOFT || class->strength == STORE_WEAK ||
+	       class->strength == STORE_PHANTOM;
+}
+
+/* Adds the reference fields that class `no` declares; *at goes past its fields. */
+static int plan_class(struct trace_graph *graph, uint32_t class_no, uint32_t no, uint64_t *at,
+		      struct base_vec *fields, struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	const struct store_class *class = heap_class(heap, no);
+	char name[NAME_MAX_BYTES];
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
+		struct planned_field planned = { .declaring_no = no };
+		struct store_field field;
+
+		r = heap_field(heap, class->first_field + i, &field, err);
+		if (r != HDB_OK)
+			break;
+		planned.at = (uint32_t)*at;
+		planned.name_text = field.name_text;
+		*at += hprof_type_size(field.type, heap->id_size);
+		if (field.type != HPROF_OBJECT || *at > UINT32_MAX)
+			continue;
+		r = heap_text(heap, field.name_text, name, sizeof(name), err);
+		if (r != HDB_OK)
+			break;
+		planned.rule = field_rule(graph, class_no, name);
+		planned.is_ignored =
+			(planned.rule && planned.rule->is_ignored) ||
+			(is_weak(heap_class(heap, class_no)) && strcmp(name, "referent") == 0);
+		planned.name = strdup(name);
+		if (!planned.name)
+			return hdb_fail_memory(err, "fields", sizeof(name));
+		r = base_vec_push(fields, &planned, sizeof(planned), err);
+		if (r != HDB_OK)
+			free(planned.name);
+	}
+	return r;
+}
+
+static int make_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	struct base_vec fields = { 0 };
+	struct trace_plan *plan = NULL;
+	uint64_t at = 0;
+	uint32_t no = class_no;
+	int r = HDB_OK;
+
+	for (uint32_t steps = 0; r == HDB_OK && no != STORE_NONE && steps <= heap->class_count;
+	     steps++) {
+		/* On ART java.lang.Object has a reference to the class. */
+		if (heap_class(heap, no)->super_no != STORE_NONE)
+			r = plan_class(graph, class_no, no, &at, &fields, err);
+		no = heap_class(heap, no)->super_no;
+	}
+	if (r == HDB_OK && fields.count)
+		qsort(fields.data, fields.count, sizeof(struct planned_field), compare_planned);
+	if (r == HDB_OK)
+		plan = malloc(sizeof(*plan) + fields.count * sizeof(struct planned_field));
+	if (r == HDB_OK && !plan)
+		r = hdb_fail_memory(err, "fields", fields.count * sizeof(struct planned_field));
+	if (plan) {
+		plan->count = fields.count;
+		if (fields.count)
+			memcpy(plan->fields, fields.data,
+			       fields.count * sizeof(struct planned_field));
+		graph->plans[class_no] = plan;
+	}
+	for (size_t i = 0; i < fields.count; i++)
+		free(base_vec_at(&fields, struct planned_field, i)->name);
+	base_vec_release(&fields);
+	return r;
+}
+
+/* ---- reading ---- */
+
+int trace_graph_init(struct trace_graph *graph, const struct session *session,
+		     struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	int r;
+
+	*graph = (struct trace_graph){ .session = session, .new_activities_ix = HEAP_NONE };
+	r = heap_load_classes(heap, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(heap, err);
+	if (r == HDB_OK)
+		r = heap_open_dump(heap, err);
+	if (r == HDB_OK)
+		r = library_leaks_init(&graph->library, session, err);
+	if (r != HDB_OK)
+		return r;
+	graph->plans = calloc((size_t)heap->class_count + 1, sizeof(struct trace_plan *));
+	graph->shapes = calloc((size_t)heap->class_count + 1, 1);
+	if (!graph->plans || !graph->shapes)
+		return hdb_fail_memory(err, "classes", heap->class_count);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		graph->shapes[no] = trace_shape_of(heap, no);
+	/* Several times all that there is: no honest heap needs it. */
+	graph->steps_left = 8 * (uint64_t)heap->object_count + 1000000;
+	r = trace_find_new_activities(heap, &graph->new_activities_ix, err);
+	return r == HDB_OK ? load_locals(graph, err) : r;
+}
+
+void trace_graph_release(struct trace_graph *graph)
+{
+	if (!graph->session)
+		return;
+	for (uint32_t no = 0; graph->plans && no < graph->session->heap->class_count; no++)
+		free(graph->plans[no]);
+	free(graph->plans);
+	free(graph->shapes);
+	base_vec_release(&graph->locals);
+	library_leaks_release(&graph->library);
+	*graph = (struct trace_graph){ .session = NULL };
+}
+
+static int take_field(struct trace_graph *graph, const struct heap_instance *instance,
+		      const struct planned_field *field, trace_take take, void *ctx,
+		      struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	struct trace_reference reference = {
+		.kind = TRACE_FIELD,
+		.name = TRACE_NAME_FIELD,
+		.name_text = field->name_text,
+		.owner_no = field->declaring_no,
+		.rule = field->rule,
+		.is_late = field->rule != NULL,
+	};
+	const uint8_t *p;
+	uint64_t id;
+	int r;
+
+	if ((uint64_t)field->at + heap->id_size > instance->body_size)
+		return HDB_OK;
+	p = base_view_at(&heap->view, instance->body_offset + field->at, heap->id_size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	id = be_id(p, heap->id_size);
+	if (!id)
+		return HDB_OK;
+	r = heap_find(heap, id, &reference.to, err);
+	return r == HDB_OK ? take(ctx, &reference, err) : r < 0 ? r : HDB_OK;
+}
+
+static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_no, trace_take take,
+			 void *ctx, struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	struct heap_instance instance;
+	const struct trace_plan *plan;
+	int r = HDB_OK;
+
+	if (graph->locals.count)
+		r = read_locals(graph, ix, class_no, take, ctx, err);
+	if (r == HDB_OK && graph->shapes[class_no])
+		r = trace_virtual_read(graph, ix, class_no, take, ctx, err);
+	if (r == HDB_OK && !graph->plans[class_no])
+		r = make_plan(graph, class_no, err);
+	if (r != HDB_OK)
+		return r;
+	plan = graph->plans[class_no];
+	/* The characters belong to the string. */
+	if (!plan->count || heap_is_string(heap, ix))
+		return HDB_OK;
+	r = heap_instance_open(heap, ix, &instance, err);
+	for (size_t i = 0; i < plan->count && r == HDB_OK; i++)
+		if (!plan->fields[i].is_ignored)
+			r = take_field(graph, &instance, &plan->fields[i], take, ctx, err);
+	return r == HDB_NOTFOUND ? HDB_OK : r;
+}
+
+static int read_class(struct trace_graph *graph, uint32_t class_no, trace_take take, void *ctx,
+		      struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	const char *class_name = heap_class_name(heap, class_no);
+	const bool has_rules = library_leaks_has(&graph->library, LIBRARY_STATIC, class_name);
+	struct heap_fields fields;
+	int r;
+
+	heap_statics_begin(heap, class_no, &fields);
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
+		struct trace_reference reference = {
+			.kind = TRACE_STATIC,
+			.name = TRACE_NAME_FIELD,
+			.owner_no = class_no,
+			.name_text = fields.field.name_text,
+		};
+		char name[NAME_MAX_BYTES];
+
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
+			continue;
+		r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
+		if (r != HDB_OK)
+			return r;
+		/* The class's own memory on Android. */
+		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
+			continue;
+		if (has_rules)
+			reference.rule = library_leaks_rule(&graph->library, LIBRARY_STATIC,
+							    class_name, name);
+		if (reference.rule && reference.rule->is_ignored)
+			continue;
+		reference.is_late = reference.rule != NULL;
+		r = heap_find(heap, fields.value.bits, &reference.to, err);
+		if (r == HDB_OK)
+			r = take(ctx, &reference, err);
+		if (r < 0)
+			return r;
+	}
+	return r == HDB_END ? HDB_OK : r;
+}
+
+/* Arrays of boxed numbers count these as their own. */
+static bool is_boxes(const char *name)
+{
+	static const char *const boxes[] = {
+		"java.lang.Boolean[]", "java.lang.Character[]", "java.lang.Float[]",
+		"java.lang.Double[]",  "java.lang.Byte[]",      "java.lang.Short[]",
+		"java.lang.Integer[]", "java.lang.Long[]",
+	};
+
+	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++)
+		if (strcmp(name, boxes[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_array(struct trace_graph *graph, const struct heap_object *array, trace_take take,
+		      void *ctx, struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	uint64_t bits[ELEMENTS_CHUNK], done = 1, index = 0;
+	struct trace_reference reference = {
+		.kind = TRACE_ENTRY,
+		.name = TRACE_NAME_INDEX,
+		.owner_no = array->class_no,
+	};
+	uint8_t type;
+	int r = HDB_OK;
+
+	if (heap_class(heap, array->class_no)->element_bytes ||
+	    is_boxes(heap_class_name(heap, array->class_no)))
+		return HDB_OK;
+	for (uint64_t from = 0; r == HDB_OK && from < array->length && done; from += done) {
+		r = heap_elements(heap, array->ix, from, ELEMENTS_CHUNK, bits, &type, &done, err);
+		for (uint64_t i = 0; r == HDB_OK && i < done; i++) {
+			if (!bits[i])
+				continue;
+			r = heap_find(heap, bits[i], &reference.to, err);
+			/* Numbered without the empty places. */
+			reference.value = index;
+			if (r == HDB_OK) {
+				index++;
+				r = take(ctx, &reference, err);
+			} else if (r == HDB_NOTFOUND) {
+				r = HDB_OK;
+			}
+		}
+	}
+	return r;
+}
+
+int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,
+		     struct hdb_error *err)
+{
+	struct heap_object object;
+	int r = heap_object(graph->session->heap, ix, &object, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (object.kind == STORE_INSTANCE)
+		return read_instance(graph, ix, object.class_no, take, ctx, err);
+	if (object.kind == STORE_CLASS)
+		return object.length < graph->session->heap->class_count ?
+			       read_class(graph, (uint32_t)object.length, take, ctx, err) :
+			       HDB_OK;
+	return object.kind == STORE_OBJECT_ARRAY ? read_array(graph, &object, take, ctx, err) :
+						   HDB_OK;
+}
+
+/* ---- names ---- */
+
+/* "class X", "instance @12 of X": a key that is no text. */
+static int describe_key(struct heap *heap, uint32_t ix, uint64_t id, char *buf, size_t size,
+			struct hdb_error *err)
+{
+	struct heap_object object;
+	int r = heap_object(heap, ix, &object, err);
+
+	if (r != HDB_OK)
+		return r;
+	if (object.kind == STORE_CLASS)
+		(void)snprintf(buf, size, "class %s",
+			       heap_class_name(heap, (uint32_t)object.length));
+	else
+		(void)snprintf(buf, size, "%s @%" PRIu64 " of %s",
+			       object.kind == STORE_INSTANCE     ? "instance" :
+			       object.kind == STORE_OBJECT_ARRAY ? "object array" :
+								   "primitive array",
+			       id, heap_class_name(heap, object.class_no));
+	return HDB_OK;
+}
+
+static int key_name(struct heap *heap, uint64_t id, char *buf, size_t size, struct hdb_error *err)
+{
+	char text[KEY_MAX_BYTES];
+	uint32_t ix;
+	int r = id ? heap_find(heap, id, &ix, err) : HDB_NOTFOUND;
+
+	(void)snprintf(buf, size, "null");
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = heap_string(heap, ix, text, sizeof(text), NULL, err);
+	if (r == HDB_NOTFOUND)
+		return describe_key(heap, ix, id, buf, size, err);
+	if (r == HDB_OK)
+		(void)snprintf(buf, size, "\"%s\"", text);
+	return r;
+}
+
+int trace_reference_name(struct trace_graph *graph, const struct trace_reference *reference,
+			 char *buf, size_t size, struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+
+	switch (reference->name) {
+	case TRACE_NAME_FIELD:
+		return heap_text(heap, reference->name_text, buf, size, err);
+	case TRACE_NAME_INDEX:
+		(void)snprintf(buf, size, "%" PRIu64, reference->value);
+		return HDB_OK;
+	case TRACE_NAME_OF_KEY:
+		return key_name(heap, reference->value, buf, size, err);
+	default:
+		(void)snprintf(buf, size, "%s",
+			       reference->name == TRACE_NAME_KEY     ? "key()" :
+			       reference->name == TRACE_NAME_ELEMENT ? "element()" :
+								       "<Java Local>");
+		return HDB_OK;
+	}
+}
+
+int trace_reference_generic(struct trace_graph *graph, const struct trace_reference *reference,
+			    char *buf, size_t size, struct hdb_error *err)
+{
+	if (reference->kind != TRACE_ENTRY)
+		return trace_reference_name(graph, reference, buf, size, err);
+	(void)snprintf(buf, size, "[x]");
+	return HDB_OK;
+}
+
+int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library_rule **out,
+		    struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	struct heap_object object;
+	size_t count;
+	const struct store_root *roots = heap_roots_of(heap, ix, &count);
+	int r = HDB_OK;
+
+	*out = NULL;
+	for (size_t i = 0; i < count; i++)
+		if (!roots[i].is_local && roots[i].kind != HPROF_ROOT_JNI_GLOBAL)
+			return HDB_OK;
+	if (count)
+		r = heap_object(heap, ix, &object, err);
+	if (count && r == HDB_OK)
+		*out = library_leaks_rule(&graph->library, LIBRARY_NATIVE,
+					  heap_class_name(heap, object.kind == STORE_CLASS ?
+									(uint32_t)object.length :
+									object.class_no),
+					  NULL);
+	return r;
+}

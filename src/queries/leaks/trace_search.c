@@ -1,0 +1,388 @@
+/*
+ * queries/leaks/trace_search.c - paths of leak traces; see trace_search.h.
+ *
+ * The references of all objects are read once, in order of their place, into packed rows; the
+ * search runs on these, and reads again only objects that have references to be followed late.
+ */
+#include "queries/leaks/trace_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Targets of one object that wait to be put into a long row. */
+#define TARGETS_MAX 65536u
+/* Groups, or objects, between two looks at the cancel flag. */
+#define STEP_GROUPS 512u
+
+static bool get_bit(const uint64_t *bits, uint32_t i)
+{
+	return bits[i >> 6] >> (i & 63) & 1;
+}
+
+static void set_bit(uint64_t *bits, uint32_t i)
+{
+	bits[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+static void clear_bit(uint64_t *bits, uint32_t i)
+{
+	bits[i >> 6] &= ~((uint64_t)1 << (i & 63));
+}
+
+/* ---- roots ---- */
+
+/* Kinds in the order in which they are looked at; what is not here is no reason to be alive. */
+static const uint8_t root_order[] = {
+	HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_THREAD_BLOCK, HPROF_ROOT_STICKY_CLASS,
+	HPROF_ROOT_NATIVE_STACK,  HPROF_ROOT_MONITOR_USED, HPROF_ROOT_JNI_MONITOR,
+	HPROF_ROOT_JNI_LOCAL,     HPROF_ROOT_JNI_GLOBAL,   HPROF_ROOT_JAVA_FRAME,
+};
+#define ROOT_KINDS (sizeof(root_order) / sizeof(root_order[0]))
+
+/* The place of a root's kind in the order, ROOT_KINDS if it does not count. */
+static unsigned rank_root(const struct store_root *root)
+{
+	unsigned i = 0;
+
+	/* Locals of a known thread are its references. */
+	if (root->kind == HPROF_ROOT_JAVA_FRAME && root->is_local)
+		return ROOT_KINDS;
+	while (i < ROOT_KINDS && root_order[i] != root->kind)
+		i++;
+	return i;
+}
+
+bool trace_root_kind(struct heap *heap, uint32_t ix, uint8_t *kind)
+{
+	size_t count;
+	const struct store_root *roots = heap_roots_of(heap, ix, &count);
+	unsigned best = ROOT_KINDS;
+
+	for (size_t i = 0; i < count; i++) {
+		const unsigned rank = rank_root(&roots[i]);
+
+		best = rank < best ? rank : best;
+	}
+	*kind = best < ROOT_KINDS ? root_order[best] : 0;
+	return best < ROOT_KINDS;
+}
+
+struct ranked_root {
+	const char *class_name;
+	uint32_t ix;
+	uint8_t rank;
+};
+
+static int compare_roots(const void *a, const void *b)
+{
+	const struct ranked_root *x = a, *y = b;
+	int order;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	order = strcmp(x->class_name, y->class_name);
+	return order ? order : x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint64_t i = 0; i < heap->root_count && r == HDB_OK; i++) {
+		const unsigned rank = rank_root(&heap->roots[i]);
+		struct ranked_root root = { .ix = heap->roots[i].ix, .rank = (uint8_t)rank };
+		struct heap_object object;
+
+		if (rank == ROOT_KINDS)
+			continue;
+		r = heap_object(heap, root.ix, &object, err);
+		if (r != HDB_OK)
+			break;
+		root.class_name =
+			heap_class_name(heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
+									   object.class_no);
+		r = base_vec_push(out, &root, sizeof(root), err);
+	}
+	/* Of an incomplete dump: what nothing else holds. */
+	for (uint32_t ix = 0; r == HDB_OK && heap->state.takes_orphans && ix < heap->object_count;
+	     ix++) {
+		const struct ranked_root root = { "", ix, ROOT_KINDS };
+
+		if (heap_is_root(heap, ix) && heap_is_orphan(heap, ix))
+			r = base_vec_push(out, &root, sizeof(root), err);
+	}
+	if (r == HDB_OK && out->count)
+		qsort(out->data, out->count, sizeof(struct ranked_root), compare_roots);
+	return r;
+}
+
+/* ---- the references of all objects ---- */
+
+struct row_maker {
+	struct trace_search *search;
+	struct base_vec targets; /* uint32_t */
+	struct graph_long_row row;
+	bool is_long, is_late;
+};
+
+static int put_long(struct row_maker *m, struct hdb_error *err)
+{
+	int r = graph_rows_add_long(&m->search->rows, &m->row, m->targets.data, m->targets.count,
+				    err);
+
+	m->is_long = true;
+	m->targets.count = 0;
+	return r;
+}
+
+static int take_target(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
+{
+	struct row_maker *m = ctx;
+	int r = base_vec_push(&m->targets, &reference->to, sizeof(reference->to), err);
+
+	m->is_late |= reference->is_late;
+	return r == HDB_OK && m->targets.count == TARGETS_MAX ? put_long(m, err) : r;
+}
+
+/* The row of one object at *at in `bytes`, which goes on. */
+static int make_row(struct row_maker *m, uint32_t ix, uint8_t *bytes, uint64_t *at, uint8_t *length,
+		    struct hdb_error *err)
+{
+	struct trace_search *s = m->search;
+	unsigned packed = 0;
+	int r;
+
+	m->targets.count = 0;
+	m->row = (struct graph_long_row){ 0, 0 };
+	m->is_long = m->is_late = false;
+	r = trace_graph_read(s->graph, ix, take_target, m, err);
+	if (r != HDB_OK)
+		return r;
+	if (m->is_late)
+		set_bit(s->has_late, ix);
+	if (!m->is_long && m->targets.count)
+		packed = graph_rows_pack(&s->rows, ix, m->targets.data, m->targets.count,
+					 bytes + *at);
+	*length = (uint8_t)packed;
+	if (m->is_long || packed == GRAPH_ROW_LONG) {
+		if (m->targets.count)
+			r = put_long(m, err);
+		memcpy(bytes + *at, &m->row, sizeof(m->row));
+		*length = GRAPH_ROW_LONG | sizeof(m->row);
+	}
+	*at += *length & GRAPH_ROW_MAX;
+	return r;
+}
+
+static int make_rows(struct trace_search *s, struct hdb_error *err)
+{
+	struct base_work *work = s->graph->session->work;
+	const uint32_t n = s->graph->session->heap->object_count;
+	struct row_maker maker = { .search = s };
+	int r = graph_rows_init(&s->rows, n, work, err);
+
+	base_stage(work, "reading references for leak traces", n, "objects");
+	for (uint32_t first = 0; r == HDB_OK && first < n; first += GRAPH_GROUP) {
+		uint8_t bytes[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
+		uint8_t length[GRAPH_GROUP] = { 0 };
+		uint64_t at = 0;
+
+		for (uint32_t i = 0; r == HDB_OK && i < GRAPH_GROUP && i < n - first; i++)
+			r = make_row(&maker, first + i, bytes, &at, &length[i], err);
+		if (r == HDB_OK)
+			r = graph_rows_put(&s->rows, first / GRAPH_GROUP, length, bytes, err);
+		if (r == HDB_OK && first / GRAPH_GROUP % STEP_GROUPS == 0)
+			r = base_step(work, first, err);
+		if (first > UINT32_MAX - GRAPH_GROUP)
+			break;
+	}
+	base_vec_release(&maker.targets);
+	return r;
+}
+
+/* ---- the search ---- */
+
+struct queue {
+	uint32_t *ix;
+	uint64_t head, tail;
+	struct base_big big;
+};
+
+struct walk {
+	struct trace_search *search;
+	struct queue first, last;
+	uint64_t *is_waiting; /* bits: in the last queue */
+	uint32_t from;        /* whose references are followed; GRAPH_NONE: roots */
+	bool is_last;         /* nothing but the last queue is left */
+};
+
+static void enqueue(struct walk *w, uint32_t ix, bool is_late)
+{
+	struct trace_search *s = w->search;
+	const bool goes_last = w->is_last || is_late;
+
+	if (s->parents[ix] == ix) {
+		struct queue *queue = goes_last ? &w->last : &w->first;
+
+		queue->ix[queue->tail++] = ix;
+		if (goes_last)
+			set_bit(w->is_waiting, ix);
+	} else if (!goes_last && get_bit(w->is_waiting, ix)) {
+		/* Its turn comes sooner: where it waits it is passed over. */
+		clear_bit(w->is_waiting, ix);
+		w->first.ix[w->first.tail++] = ix;
+	} else {
+		return;
+	}
+	s->parents[ix] = w->from;
+}
+
+static bool take_next(struct walk *w, uint32_t *ix)
+{
+	if (!w->is_last && w->first.head < w->first.tail) {
+		*ix = w->first.ix[w->first.head++];
+		return true;
+	}
+	w->is_last = true;
+	while (w->last.head < w->last.tail) {
+		*ix = w->last.ix[w->last.head++];
+		if (get_bit(w->is_waiting, *ix)) {
+			clear_bit(w->is_waiting, *ix);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
+{
+	struct walk *w = ctx;
+
+	(void)err;
+	/* An object that refers to itself is no way to it. */
+	if (reference->to != w->from)
+		enqueue(w, reference->to, reference->is_late);
+	return HDB_OK;
+}
+
+static int follow(struct walk *w, uint32_t ix, struct hdb_error *err)
+{
+	struct trace_search *s = w->search;
+	uint32_t targets[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	unsigned count;
+
+	w->from = ix;
+	if (get_bit(s->has_late, ix))
+		return trace_graph_read(s->graph, ix, take_reference, w, err);
+	count = graph_rows_get(&s->rows, ix, targets, &row);
+	for (unsigned i = 0; i < count; i++)
+		if (targets[i] != ix)
+			enqueue(w, targets[i], false);
+	for (uint64_t i = row.at; i < row.end; i++) {
+		const uint32_t to = graph_rows_long(&s->rows, i);
+
+		if (to != ix)
+			enqueue(w, to, false);
+	}
+	return HDB_OK;
+}
+
+static int enqueue_roots(struct walk *w, struct hdb_error *err)
+{
+	struct trace_search *s = w->search;
+	struct heap *heap = s->graph->session->heap;
+	struct base_vec roots = { 0 };
+	int r = rank_roots(heap, &roots, err);
+
+	w->from = GRAPH_NONE;
+	for (size_t i = 0; i < roots.count && r == HDB_OK; i++) {
+		const struct ranked_root *root = base_vec_at(&roots, struct ranked_root, i);
+		const struct library_rule *rule = NULL;
+
+		if (root->rank < ROOT_KINDS && root_order[root->rank] == HPROF_ROOT_JNI_GLOBAL)
+			r = trace_root_rule(s->graph, root->ix, &rule, err);
+		if (r != HDB_OK || (rule && rule->is_ignored))
+			continue;
+		set_bit(s->roots, root->ix);
+		enqueue(w, root->ix,
+			rule || (root->rank < ROOT_KINDS &&
+				 root_order[root->rank] == HPROF_ROOT_JAVA_FRAME));
+	}
+	base_vec_release(&roots);
+	return r;
+}
+
+static int init_queue(struct queue *queue, struct base_work *work, uint32_t n,
+		      struct hdb_error *err)
+{
+	/* Each object is put into a queue once; from the last one into the first at most once. */
+	int r = base_big_alloc_raw(work, &queue->big, ((uint64_t)n + 1) * sizeof(uint32_t),
+				   "paths of leak traces", err);
+
+	queue->ix = queue->big.data;
+	return r;
+}
+
+static int search_all(struct trace_search *s, struct hdb_error *err)
+{
+	struct base_work *work = s->graph->session->work;
+	const uint32_t n = s->graph->session->heap->object_count;
+	struct walk w = { .search = s };
+	uint64_t done = 0;
+	uint32_t ix;
+	int r = init_queue(&w.first, work, n, err);
+
+	if (r == HDB_OK)
+		r = init_queue(&w.last, work, n, err);
+	w.is_waiting = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
+	if (r == HDB_OK && !w.is_waiting)
+		r = hdb_fail_memory(err, "paths", n / 8);
+	base_stage(work, "searching paths of leak traces", n, "objects");
+	if (r == HDB_OK)
+		r = enqueue_roots(&w, err);
+	while (r == HDB_OK && take_next(&w, &ix)) {
+		r = follow(&w, ix, err);
+		if (r == HDB_OK && ++done % (STEP_GROUPS * GRAPH_GROUP) == 0)
+			r = base_step(work, done, err);
+	}
+	free(w.is_waiting);
+	base_big_free(work, &w.first.big);
+	base_big_free(work, &w.last.big);
+	return r;
+}
+
+int trace_search_paths(struct trace_search *s, struct trace_graph *graph, struct hdb_error *err)
+{
+	const uint32_t n = graph->session->heap->object_count;
+	int r;
+
+	*s = (struct trace_search){ .graph = graph };
+	s->roots = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
+	s->has_late = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
+	if (!s->roots || !s->has_late)
+		return hdb_fail_memory(err, "paths of leak traces", n / 4);
+	r = base_big_alloc_raw(graph->session->work, &s->parents_big,
+			       ((uint64_t)n + 1) * sizeof(uint32_t), "paths of leak traces", err);
+	if (r != HDB_OK)
+		return r;
+	s->parents = s->parents_big.data;
+	for (uint32_t ix = 0; ix < n; ix++)
+		s->parents[ix] = ix;
+	r = make_rows(s, err);
+	return r == HDB_OK ? search_all(s, err) : r;
+}
+
+void trace_search_release(struct trace_search *s)
+{
+	if (!s->graph)
+		return;
+	free(s->roots);
+	free(s->has_late);
+	graph_rows_release(&s->rows);
+	graph_dominators_release(&s->dominators);
+	base_sizes_release(&s->bytes);
+	base_sizes_release(&s->counts);
+	base_big_free(s->graph->session->work, &s->parents_big);
+	*s = (struct trace_search){ .graph = NULL };
+}

@@ -1,0 +1,49 @@
+/*
+ * queries/leaks/trace_search.h - the shortest paths of leak traces from the roots, and what objects
+ * retain in the graph that they follow.
+ *
+ * Breadth first, roots and references in the order of trace_graph.h; what is likely no reason
+ * (known leaks of libraries, locals of threads) only when nothing else is left. Sizes are those
+ * that the dump records: instances as their class says, arrays their elements, strings with their
+ * characters, with registered native memory; no headers, no padding.
+ */
+#ifndef QUERIES_LEAKS_TRACE_SEARCH_H
+#define QUERIES_LEAKS_TRACE_SEARCH_H
+
+#include "base/size_array.h"
+#include "graph/dominators/semi_nca.h"
+#include "queries/leaks/trace_graph.h"
+
+struct trace_search {
+	struct trace_graph *graph; /* lent */
+	uint32_t *parents; /* by object: GRAPH_NONE of a root, itself if nothing leads to it */
+	struct base_big parents_big;
+	struct graph_rows rows; /* given up for the dominators */
+	uint64_t *roots;        /* bits */
+	uint64_t *has_late;     /* bits: some of its references are late */
+	struct graph_dominators dominators;
+	struct base_sizes bytes, counts; /* by number: retained */
+};
+
+/* Finds the paths. `graph` is lent. Release it in any case. */
+int trace_search_paths(struct trace_search *search, struct trace_graph *graph,
+		       struct hdb_error *err);
+/* Then, if wanted, what objects retain. */
+int trace_search_sizes(struct trace_search *search, struct hdb_error *err);
+void trace_search_release(struct trace_search *search);
+
+/* What an object retains; 0 if nothing leads to it. */
+int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
+			  uint64_t *objects, struct hdb_error *err);
+
+/*
+ * The kind of root that an object is, for a path that starts there: of several the one that tells
+ * most. false if it is none.
+ */
+bool trace_root_kind(struct heap *heap, uint32_t ix, uint8_t *kind);
+
+/* The size of one object as the dump records it. */
+int trace_recorded_size(struct heap *heap, const struct heap_object *object, uint64_t *bytes,
+			struct hdb_error *err);
+
+#endif

@@ -1,0 +1,364 @@
+/*
+ * queries/leaks/trace_virtual.c - collections as leak traces see them: the collection refers to
+ * its elements, whatever lies between.
+ *
+ * Only instances of the classes themselves: subclasses may hold more than their elements. What is
+ * known of a class is a row of data. Chains are a dump's and may run in circles.
+ */
+#include "queries/leaks/trace_graph.h"
+
+#include "heap/known.h"
+
+#include <string.h>
+
+/* Elements of an array that are read at a time. */
+#define ELEMENTS_CHUNK 512u
+
+enum trace_shape {
+	SHAPE_ARRAY,      /* the elements of the array at `store`, `size` of them if given */
+	SHAPE_LINKED,     /* the `value` of each node from `store` on, by `next` */
+	SHAPE_NODES,      /* these nodes themselves */
+	SHAPE_ENTRIES,    /* `key` and `value` of each of these nodes */
+	SHAPE_HASHED,     /* the same of chains that the array at `store` begins */
+	SHAPE_HASHED_SET, /* of such chains the keys only, as elements */
+	SHAPE_SET,        /* the elements of the array at `store`, without a number */
+	SHAPE_REFERENT,   /* what the weak reference at `store` refers to */
+	SHAPE_FIRST_NEW,  /* Android's new activities */
+	SHAPE_NEW         /* those that are destroyed */
+};
+
+struct virtual_rule {
+	const char *class_name;
+	enum trace_shape shape;
+	const char *own;   /* a field that this version of the class itself has; NULL: any */
+	const char *store; /* paths, as heap/known.h has them */
+	const char *size, *next, *key, *value;
+};
+
+static const struct virtual_rule rules[] = {
+	/* OpenJDK */
+	{ "java.util.LinkedList", SHAPE_LINKED, "first", "first", NULL, "next", NULL, "item" },
+	{ "java.util.ArrayList", SHAPE_ARRAY, "elementData", "elementData", "size", NULL, NULL,
+	  NULL },
+	{ "java.util.concurrent.CopyOnWriteArrayList", SHAPE_ARRAY, "array", "array", NULL, NULL,
+	  NULL, NULL },
+	{ "java.util.HashMap", SHAPE_HASHED, NULL, "table", NULL, "next", "key", "value" },
+	{ "java.util.LinkedHashMap", SHAPE_HASHED, NULL, "table", NULL, "next", "key", "value" },
+	{ "java.util.concurrent.ConcurrentHashMap", SHAPE_HASHED, "table", "table", NULL, "next",
+	  "key", "val" },
+	{ "java.util.HashSet", SHAPE_HASHED_SET, NULL, "map.table|backingMap.table", NULL, "next",
+	  "key", NULL },
+	{ "java.util.LinkedHashSet", SHAPE_HASHED_SET, NULL, "map.table|backingMap.table", NULL,
+	  "next", "key", NULL },
+	/* Apache Harmony, which Android had to version 6 */
+	{ "java.util.LinkedList", SHAPE_LINKED, "voidLink", "voidLink", NULL, "next", NULL,
+	  "data" },
+	{ "java.util.ArrayList", SHAPE_ARRAY, "array", "array", "size", NULL, NULL, NULL },
+	{ "java.util.concurrent.CopyOnWriteArrayList", SHAPE_ARRAY, "elements", "elements", NULL,
+	  NULL, NULL, NULL },
+	/* Android */
+	{ "android.app.ActivityThread", SHAPE_FIRST_NEW, "mNewActivities", "mNewActivities", NULL,
+	  NULL, NULL, NULL },
+	{ "android.app.ActivityThread$ActivityClientRecord", SHAPE_NEW, "nextIdle", "", NULL,
+	  "nextIdle", NULL, "activity" },
+	{ "android.os.MessageQueue", SHAPE_NODES, NULL, "mMessages", NULL, "next", NULL, NULL },
+	{ "android.animation.ObjectAnimator", SHAPE_REFERENT, NULL, "mTarget", NULL, NULL, NULL,
+	  "referent" },
+	{ "androidx.arch.core.internal.SafeIterableMap", SHAPE_ENTRIES, NULL, "mStart", NULL,
+	  "mNext", "mKey", "mValue" },
+	{ "androidx.arch.core.internal.FastSafeIterableMap", SHAPE_ENTRIES, NULL, "mStart", NULL,
+	  "mNext", "mKey", "mValue" },
+	{ "android.util.ArraySet", SHAPE_SET, NULL, "mArray", NULL, NULL, NULL, NULL },
+};
+
+/* Whether the class itself, not one above it, has the field. */
+static bool has_own(struct heap *heap, uint32_t class_no, const char *name)
+{
+	const struct store_class *class = heap_class(heap, class_no);
+	char text[128];
+
+	for (uint32_t i = 0; i < class->field_count; i++) {
+		struct store_field field;
+
+		if (heap_field(heap, class->first_field + i, &field, NULL) == HDB_OK &&
+		    heap_text(heap, field.name_text, text, sizeof(text), NULL) == HDB_OK &&
+		    strcmp(text, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+uint8_t trace_shape_of(struct heap *heap, uint32_t class_no)
+{
+	const char *name = heap_class_name(heap, class_no);
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (strcmp(rules[i].class_name, name) == 0 &&
+		    (!rules[i].own || has_own(heap, class_no, rules[i].own)))
+			return (uint8_t)(i + 1);
+	return 0;
+}
+
+int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error *err)
+{
+	uint32_t thread;
+	int r = heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
+				   &thread, err);
+
+	*out = HEAP_NONE;
+	if (r == HDB_OK)
+		r = heap_path_object(heap, thread, HEAP_NONE, "mNewActivities", out, err);
+	if (r != HDB_OK)
+		*out = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+	struct trace_graph *graph;
+	struct heap *heap;
+	const struct virtual_rule *rule;
+	trace_take take;
+	void *ctx;
+	struct trace_reference reference; /* what all have in common */
+	uint64_t no;                      /* of the next element */
+};
+
+/* A chain of nodes; Brent's way to see that it runs in a circle. */
+struct chain {
+	uint32_t node, mark;
+	uint64_t steps, power;
+};
+
+/* Hands on an object that a reference with the identifier `id` leads to. */
+static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_t value,
+		   struct hdb_error *err)
+{
+	int rc = id ? heap_find(r->heap, id, &r->reference.to, err) : HDB_NOTFOUND;
+
+	if (rc != HDB_OK)
+		return rc < 0 ? rc : HDB_OK;
+	r->reference.name = (uint8_t)name;
+	r->reference.value = value;
+	return r->take(r->ctx, &r->reference, err);
+}
+
+/* The identifier in a field; 0 if there is none. */
+static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
+		 struct hdb_error *err)
+{
+	struct heap_value value;
+	int rc = heap_path_value(r->heap, ix, HEAP_NONE, path, &value, err);
+
+	*id = rc == HDB_OK && value.type == HPROF_OBJECT ? value.bits : 0;
+	return rc < 0 ? rc : HDB_OK;
+}
+
+/* The next node, HEAP_NONE at the end, in a circle, or if all steps are taken. */
+static int next_node(struct reading *r, struct chain *chain, struct hdb_error *err)
+{
+	int rc = HDB_NOTFOUND;
+
+	if (r->graph->steps_left) {
+		r->graph->steps_left--;
+		rc = heap_path_object(r->heap, chain->node, HEAP_NONE, r->rule->next, &chain->node,
+				      err);
+	}
+	if (rc != HDB_OK || chain->node == chain->mark) {
+		chain->node = HEAP_NONE;
+		return rc < 0 ? rc : HDB_OK;
+	}
+	if (++chain->steps >= chain->power) {
+		chain->mark = chain->node;
+		chain->power = chain->steps * 2;
+	}
+	return HDB_OK;
+}
+
+static int give_entry(struct reading *r, uint32_t node, struct hdb_error *err)
+{
+	uint64_t key, value = 0;
+	int rc = id_at(r, node, r->rule->key, &key, err);
+
+	if (rc == HDB_OK)
+		rc = give_id(r, key, r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
+	if (rc == HDB_OK && r->rule->value)
+		rc = id_at(r, node, r->rule->value, &value, err);
+	return rc == HDB_OK ? give_id(r, value, TRACE_NAME_OF_KEY, key, err) : rc;
+}
+
+/* Only an activity that is destroyed: the others have better paths. */
+static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct hdb_error *err)
+{
+	struct heap_value value = { 0 };
+	uint32_t activity;
+	uint64_t id;
+	int rc = heap_path_object(r->heap, node, HEAP_NONE, r->rule->value, &activity, err);
+
+	if (rc == HDB_OK)
+		rc = heap_path_value(r->heap, activity, HEAP_NONE, "mDestroyed", &value, err);
+	if (rc != HDB_OK || !(value.bits & 0xff))
+		return rc < 0 ? rc : HDB_OK;
+	rc = heap_id(r->heap, activity, &id, err);
+	return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
+}
+
+static int give_node(struct reading *r, uint32_t node, struct hdb_error *err)
+{
+	const uint64_t no = r->no++;
+	uint64_t id;
+	int rc;
+
+	switch (r->rule->shape) {
+	case SHAPE_NODES:
+		rc = heap_id(r->heap, node, &id, err);
+		return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
+	case SHAPE_LINKED:
+		rc = id_at(r, node, r->rule->value, &id, err);
+		return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
+	case SHAPE_NEW:
+		return give_destroyed(r, node, no, err);
+	default:
+		return give_entry(r, node, err);
+	}
+}
+
+/* All nodes of a chain. */
+static int read_chain(struct reading *r, uint32_t first, struct hdb_error *err)
+{
+	struct chain chain = { .node = first, .mark = first, .power = 2 };
+	int rc = HDB_OK;
+
+	while (rc == HDB_OK && chain.node != HEAP_NONE) {
+		rc = give_node(r, chain.node, err);
+		if (rc == HDB_OK)
+			rc = next_node(r, &chain, err);
+	}
+	return rc;
+}
+
+/* An element of the array at `store`. */
+static int give_element(struct reading *r, uint64_t bits, uint64_t at, struct hdb_error *err)
+{
+	uint32_t node;
+	int rc;
+
+	if (r->rule->shape == SHAPE_ARRAY)
+		return give_id(r, bits, TRACE_NAME_INDEX, at, err);
+	if (r->rule->shape == SHAPE_SET)
+		return give_id(r, bits, TRACE_NAME_ELEMENT, 0, err);
+	rc = bits ? heap_find(r->heap, bits, &node, err) : HDB_NOTFOUND;
+	return rc == HDB_OK ? read_chain(r, node, err) : rc < 0 ? rc : HDB_OK;
+}
+
+static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb_error *err)
+{
+	uint64_t bits[ELEMENTS_CHUNK], done = 1;
+	struct heap_object object;
+	int64_t size;
+	uint8_t type;
+	int rc = heap_object(r->heap, array, &object, err);
+
+	if (rc != HDB_OK || object.kind != STORE_OBJECT_ARRAY ||
+	    heap_class(r->heap, object.class_no)->element_bytes)
+		return rc;
+	if (r->rule->size) {
+		rc = heap_path_number(r->heap, ix, HEAP_NONE, r->rule->size, &size, err);
+		if (rc == HDB_OK && size >= 0 && (uint64_t)size < object.length)
+			object.length = (uint64_t)size;
+	}
+	for (uint64_t from = 0; rc >= 0 && from < object.length && done; from += done) {
+		const uint64_t left = object.length - from;
+		const uint64_t n = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK;
+
+		if (r->graph->steps_left < n)
+			return HDB_OK;
+		r->graph->steps_left -= n;
+		rc = heap_elements(r->heap, array, from, n, bits, &type, &done, err);
+		for (uint64_t i = 0; rc == HDB_OK && i < done; i++)
+			rc = give_element(r, bits[i], from + i, err);
+	}
+	return rc < 0 ? rc : HDB_OK;
+}
+
+/* What an animator moves: the weak reference to it hides who keeps it. */
+static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t reference;
+	uint64_t id;
+	int rc = heap_path_object(r->heap, ix, HEAP_NONE, r->rule->store, &reference, err);
+
+	if (rc == HDB_OK)
+		rc = heap_object(r->heap, reference, &object, err);
+	if (rc != HDB_OK || object.kind != STORE_INSTANCE ||
+	    strcmp(heap_class_name(r->heap, object.class_no), "java.lang.ref.WeakReference") != 0)
+		return rc < 0 ? rc : HDB_OK;
+	rc = id_at(r, reference, r->rule->value, &id, err);
+	r->reference.kind = TRACE_FIELD;
+	r->reference.is_late = true;
+	/* The name of the field goes with what is the animator's: found below. */
+	return rc == HDB_OK ? give_id(r, id, TRACE_NAME_FIELD, 0, err) : rc;
+}
+
+/* The number of the text that names a field of instances of a class. */
+static int name_of_field(struct heap *heap, uint32_t class_no, const char *name, uint32_t *out,
+			 struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(heap, class_no);
+	char text[128];
+
+	*out = STORE_NONE;
+	for (uint32_t i = 0; i < class->field_count; i++) {
+		struct store_field field;
+		int r = heap_field(heap, class->first_field + i, &field, err);
+
+		if (r == HDB_OK)
+			r = heap_text(heap, field.name_text, text, sizeof(text), err);
+		if (r < 0)
+			return r;
+		if (strcmp(text, name) == 0)
+			*out = field.name_text;
+	}
+	return HDB_OK;
+}
+
+int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no, trace_take take,
+		       void *ctx, struct hdb_error *err)
+{
+	const struct virtual_rule *rule = &rules[graph->shapes[class_no] - 1];
+	struct reading r = {
+		.graph = graph,
+		.heap = graph->session->heap,
+		.rule = rule,
+		.take = take,
+		.ctx = ctx,
+		.reference = { .kind = TRACE_ENTRY, .owner_no = class_no, .name_text = STORE_NONE },
+	};
+	uint32_t start = ix;
+	uint64_t id;
+	int rc = HDB_OK;
+
+	if (rule->shape == SHAPE_REFERENT || rule->shape == SHAPE_FIRST_NEW)
+		rc = name_of_field(r.heap, class_no, rule->store, &r.reference.name_text, err);
+	if (rc == HDB_OK && rule->shape == SHAPE_REFERENT)
+		return read_referent(&r, ix, err);
+	if (rc == HDB_OK && rule->shape == SHAPE_FIRST_NEW) {
+		r.reference.kind = TRACE_FIELD;
+		r.reference.rule = library_leaks_rule(&graph->library, LIBRARY_FIELD,
+						      rule->class_name, rule->store);
+		rc = id_at(&r, ix, rule->store, &id, err);
+		return rc == HDB_OK ? give_id(&r, id, TRACE_NAME_FIELD, 0, err) : rc;
+	}
+	if (rule->shape == SHAPE_NEW && ix != graph->new_activities_ix)
+		return rc;
+	if (rc == HDB_OK && rule->store[0])
+		rc = heap_path_object(r.heap, ix, HEAP_NONE, rule->store, &start, err);
+	if (rc != HDB_OK)
+		return rc < 0 ? rc : HDB_OK;
+	if (rule->shape == SHAPE_ARRAY || rule->shape == SHAPE_SET || rule->shape == SHAPE_HASHED ||
+	    rule->shape == SHAPE_HASHED_SET)
+		return read_array(&r, ix, start, err);
+	return read_chain(&r, start, err);
+}
