@@ -164,10 +164,11 @@ ask() {
 leak() {
 	grep -qE "^[0-9]+,${5:-leaking},$1,$2,$3,\"?$4; " rows || complain "no $3 of $1 kept by $2"
 }
+state='Fragment.mLifecycleRegistry.state is (DESTROYED|INITIALIZED)'
 ask
 leak app.Screen 'app\.Bus\.listeners \(static\)' 3 'Activity#mDestroyed is true'
 leak androidx.lifecycle.ViewModel 'app\.Kept\.model \(static\)' 1 'ViewModel#mCleared is true'
-leak androidx.fragment.app.Fragment 'app\.Kept\.fragment \(static\)' 1 'Fragment.mLifecycleRegistry.state is (DESTROYED|INITIALIZED)'
+leak androidx.fragment.app.Fragment 'app\.Kept\.fragment \(static\)' 1 "$state"
 leak com.android.internal.policy.DecorView 'app\.Kept\.decor \(static\)' 1 'it is the leaking object'
 leak android.app.Service 'app\.Kept\.service \(static\)' 1 'the activity thread does not know this service'
 leak app.Presenter 'app\.Kept\.presenter \(static\)' 1 'a watcher expects it to be gone'
@@ -193,7 +194,7 @@ END
 diff -u want trace || complain "another trace"
 heapdb report dump.heapdb > report.md
 head -n 12 report.md |
-	grep -qF '**Leaking object: `app.Screen`, kept by `app.Bus.listeners (static)` - Activity\#mDestroyed is true' ||
+	grep -qF '**Leaking object: `app.Screen`, kept by `app.Bus.listeners (static)` - Activity\#mDestroyed' ||
 	complain "the first lines do not tell the first leak"
 grep -q '^### Known leak of a library: ' report.md || complain "the report does not tell libraries' leaks apart"
 heapdb query triage --db dump.heapdb --csv --columns severity,rule,count,detail > rules
@@ -202,10 +203,13 @@ program=app.More
 ask
 leak app.Themed 'app\.More\.themed \(static\)' 1 'Themed wraps a destroyed activity'
 leak com.android.internal.policy.DecorContext 'app\.More\.decor \(static\)' 1 'DecorContext wraps a destroyed activity'
-leak android.app.ContextImpl 'app\.More\.impl \(static\)' 1 'ContextImpl.mOuterContext is the destroyed activity app.Screen'
-leak android.app.ApplicationPackageManager 'app\.More\.manager \(static\)' 1 'ApplicationPackageManager.mContext.mOuterContext is the destroyed activity app.Screen'
-leak android.widget.Editor 'app\.More\.editor \(static\)' 1 'Editor#mTextView: View.mContext is of a destroyed activity'
-leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 'Fragment.mLifecycleRegistry.state is (DESTROYED|INITIALIZED)'
+leak android.app.ContextImpl 'app\.More\.impl \(static\)' 1 \
+	'ContextImpl.mOuterContext is the destroyed activity app.Screen'
+leak android.app.ApplicationPackageManager 'app\.More\.manager \(static\)' 1 \
+	'ApplicationPackageManager.mContext.mOuterContext is the destroyed activity app.Screen'
+leak android.widget.Editor 'app\.More\.editor \(static\)' 1 \
+	'Editor#mTextView: View.mContext is of a destroyed activity'
+leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 "$state"
 leak android.widget.Toast 'app\.More\.toast \(static\)' 1 'it was shown and is hidden'
 [ "$(grep -cE ',(leaking|library),' rows)" = 7 ] || complain "not 7 leaks"
 program=app.Main
