@@ -12,6 +12,7 @@
 #include "derive/blocks.h"
 #include "heap/values/string_scan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -420,6 +421,7 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 	const struct analysis_content *records = contents->records.data;
 	uint64_t to = from + 1;
 
+	assert(from < contents->count);
 	while (to < contents->count && records[to].low == records[from].low &&
 	       records[to].high == records[from].high)
 		to++;

@@ -6,6 +6,7 @@
 #include "heap/collections/collections.h"
 #include "heap/values/value_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static void describe_size(const struct session *session, uint32_t ix, char *buf,
 
 void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size)
 {
+	assert(size > 0);
 	heap_value_text(session->heap, ix, buf, size);
 	if (!buf[0])
 		describe_size(session, ix, buf, size);
@@ -113,6 +115,7 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to, c
 	uint64_t to_id;
 	int r = heap_object(session->heap, from, &object, err);
 
+	assert(size > 0);
 	buf[0] = '\0';
 	if (r == HDB_OK)
 		r = heap_id(session->heap, to, &to_id, err);

@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "derive/class_tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 	struct heap *heap = session->heap;
 	int r;
 
+	assert(by_class);
 	*out = (struct analysis_groups){ .by = by };
 	r = analysis_make_class_totals(session, &out->totals, err);
 	if (r < 0)

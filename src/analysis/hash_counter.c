@@ -131,6 +131,7 @@ int analysis_counter_add(const struct session *session, struct analysis_counter 
 	struct slot *slot;
 	int r = HDB_OK;
 
+	assert(tally->entry_bytes >= sizeof(struct analysis_counter_head));
 	if (tally->used >= tally->slots / 4 * 3)
 		r = grow(session, tally, err);
 	if (r < 0)
@@ -238,6 +239,7 @@ int analysis_counter_order(const struct session *session, struct analysis_counte
 
 const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i)
 {
+	assert(i < tally->used);
 	return entry_at(tally, ((const uint32_t *)tally->order.data)[i]);
 }
 

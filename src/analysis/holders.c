@@ -5,6 +5,7 @@
 
 #include "heap/values/values.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,7 @@ int analysis_holders_top(const struct session *session, const struct analysis_ho
 {
 	const struct analysis_holder_count *slots = h->table.data, *best = NULL;
 
+	assert(size > 0);
 	buf[0] = '\0';
 	*references = 0;
 	for (size_t i = 0; i < h->table.capacity; i++)

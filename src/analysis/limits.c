@@ -38,7 +38,7 @@ static bool is_default(const char *value)
 /* Whether the limit of direct buffers was set to something else than the heap's. */
 static int find_property(const struct session *session, bool *is_set, struct hdb_error *err)
 {
-	struct query_properties *p = calloc(1, sizeof(*p));
+	struct analysis_properties *p = calloc(1, sizeof(*p));
 	int r = HDB_OK;
 
 	*is_set = false;

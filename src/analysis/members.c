@@ -8,6 +8,7 @@
 #include "base/glob.h"
 #include "heap/heap_database.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,7 @@ int analysis_members_topmost(const struct session *session, const struct analysi
 	uint64_t *member;
 	int r = derive_need(session->derive, STORE_RETAINED, err);
 
+	assert(take);
 	if (r == HDB_OK)
 		r = base_big_alloc(session->work, &idom, n * 4 + 4, "dominators", err);
 	if (r == HDB_OK)

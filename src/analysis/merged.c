@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "heap/heap_database.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,6 +326,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 			const struct analysis_merged_source *source, struct hdb_error *err)
 {
+	assert(dump < m->dump_count);
 	/* Whole blocks are read. */
 	const uint64_t n = (uint64_t)heap_block_count(session->heap) * STORE_BLOCK_OBJECTS;
 	const uint64_t node_bytes = sizeof(struct analysis_merged_node) + SLOT_BYTES +
@@ -400,6 +402,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 	static const char arrow[] = " > ";
 	size_t at = size - 1; /* written from its end */
 
+	assert(size > 4);
 	buf[at] = '\0';
 	for (uint32_t v = node; v != above; v = analysis_merged_node(m, v)->parent) {
 		const struct analysis_merged_name *name = base_vec_at(

@@ -5,6 +5,7 @@
 #include "analysis/population.h"
 #include "base/search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ int analysis_merged_walk(const struct analysis_merged *m,
 	size_t count = 0;
 	int r = HDB_OK;
 
+	assert(max_depth <= ANALYSIS_MERGED_DEPTH);
 	*out = (struct analysis_merged_walk){ 0 };
 	if (!shown || !is_shown || !rest_of)
 		r = hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));

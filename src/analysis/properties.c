@@ -73,7 +73,7 @@ static int text_of(const struct session *session, const struct heap_value *value
 }
 
 /* Opens a source: HDB_NOTFOUND if the heap has none. */
-static int open_source(const struct session *session, struct query_properties *p,
+static int open_source(const struct session *session, struct analysis_properties *p,
 		       const struct source *source, struct hdb_error *err)
 {
 	uint32_t ix;
@@ -89,7 +89,7 @@ static int open_source(const struct session *session, struct query_properties *p
 	return r;
 }
 
-static int next_of_source(const struct session *session, struct query_properties *p,
+static int next_of_source(const struct session *session, struct analysis_properties *p,
 			  const struct source *source, struct hdb_error *err)
 {
 	uint32_t key_ix;
@@ -108,7 +108,7 @@ static int next_of_source(const struct session *session, struct query_properties
 			     r;
 }
 
-static int single_value(const struct session *session, struct query_properties *p,
+static int single_value(const struct session *session, struct analysis_properties *p,
 			const struct source *source, struct hdb_error *err)
 {
 	struct heap_value value;
@@ -120,7 +120,7 @@ static int single_value(const struct session *session, struct query_properties *
 	return text_of(session, &value, "", p->value, sizeof(p->value), &p->value_ix, err);
 }
 
-int analysis_properties_next(const struct session *session, struct query_properties *p,
+int analysis_properties_next(const struct session *session, struct analysis_properties *p,
 			     struct hdb_error *err)
 {
 	int r = heap_open_dump(session->heap, err);
@@ -214,7 +214,7 @@ static void note_collector(struct analysis_vm_fact *facts, const char *text, boo
 				       collectors[i].mark);
 }
 
-static void note_property(struct analysis_vm_fact *facts, const struct query_properties *p)
+static void note_property(struct analysis_vm_fact *facts, const struct analysis_properties *p)
 {
 	struct analysis_vm_fact *arguments = &facts[ARGUMENTS];
 	const size_t used = strlen(arguments->value);
@@ -277,7 +277,7 @@ static int note_limit(const struct session *session, struct analysis_vm_fact *fa
 int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,
 		      struct hdb_error *err)
 {
-	struct query_properties *p = calloc(1, sizeof(*p));
+	struct analysis_properties *p = calloc(1, sizeof(*p));
 	int r;
 
 	*count = 0;

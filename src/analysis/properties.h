@@ -12,7 +12,7 @@
 #define ANALYSIS_PROPERTY_MAX 4096
 
 /* Walks all of them, source by source. Zero-initialise. The struct has some 25 KB: allocate it. */
-struct query_properties {
+struct analysis_properties {
 	/* the current one */
 	const char *section; /* "property", "environment", ...; static */
 	char name[512];
@@ -26,7 +26,7 @@ struct query_properties {
 };
 
 /* HDB_OK with the next one, HDB_END after the last. Opens the dump. */
-int analysis_properties_next(const struct session *session, struct query_properties *p,
+int analysis_properties_next(const struct session *session, struct analysis_properties *p,
 			     struct hdb_error *err);
 
 /* One thing that is known of the VM. */

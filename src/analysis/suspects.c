@@ -6,6 +6,7 @@
 #include "analysis/groups.h"
 #include "analysis/platform_classes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,6 +307,7 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	struct derive_total whole;
 	int r = heap_load_classes(session->heap, err);
 
+	assert(percent >= SUSPECTS_PERCENT_MIN);
 	*out = (struct analysis_suspects){ 0 };
 	if (r == HDB_OK)
 		r = analysis_heap_total(session, &whole, err);

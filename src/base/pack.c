@@ -358,6 +358,7 @@ int pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n, st
 	uint8_t *h;
 	const int r = base_vec_reserve(out, GROUP_MAX, 1, err);
 
+	assert(n > 0 && n <= PACK_GROUP);
 	if (r < 0)
 		return r;
 	store32((uint8_t *)out->data + w->start + 4 + (size_t)w->group++ * 4,
@@ -468,6 +469,7 @@ uint64_t pack_get(const struct pack_column *column, uint32_t i)
 	const uint8_t *positions = low + bits_to_bytes((uint64_t)n * h[0]);
 	uint64_t v = h[0] ? get_bits(low, (uint64_t)at * h[0], h[0]) : 0;
 
+	assert(i < column->count);
 	for (unsigned e = 0; e < h[1]; e++)
 		if (positions[e] == at)
 			v |= get_bits(positions + h[1], (uint64_t)e * h[2], h[2]) << h[0];

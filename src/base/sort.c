@@ -4,6 +4,7 @@
  */
 #include "base/sort.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Below this, insertion beats counting. */
@@ -40,6 +41,7 @@ void base_sort_keys(struct base_sort_key *keys, struct base_sort_key *spare, siz
 	struct base_sort_key *from = keys, *to = spare;
 	uint64_t varying = 0;
 
+	assert(keys != spare || !count);
 	if (count < SHORT_LIST) {
 		insert_keys(keys, count);
 		return;
@@ -79,6 +81,7 @@ void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count)
 {
 	uint32_t *from = nodes, *to = spare;
 
+	assert(nodes != spare || !count);
 	if (count < SHORT_LIST) {
 		insert_nodes(nodes, count);
 		return;

@@ -3,6 +3,7 @@
  */
 #include "base/spill.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data,
 {
 	char *at = data;
 
+	assert(spill->is_open);
 	while (size) {
 		const ssize_t n = pread(spill->fd, at, size, (off_t)offset);
 

@@ -3,6 +3,7 @@
  */
 #include "graph/child_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
+	assert(rows->piles.pile);
 	*top_count = rows->piles.pile[rows->range_count].count;
 	if (*top_count > top_limit)
 		return HDB_OK;
@@ -88,6 +90,7 @@ void graph_child_range_release(struct graph_child_range *range)
 
 bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no)
 {
+	assert(no < rows->range_count);
 	return rows->piles.pile[no].count <= rows->range_limit;
 }
 
@@ -96,6 +99,7 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
 {
 	const uint32_t size = (uint32_t)1 << rows->bits, start = no << rows->bits;
 
+	assert(no < rows->range_count);
 	*base = start;
 	*count = rows->node_count - start < size ? rows->node_count - start + 1 : size;
 }
@@ -163,6 +167,7 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 {
 	int rc;
 
+	assert(no < rows->range_count);
 	if (!range->first)
 		range->first = malloc((((size_t)1 << rows->bits) + 3) * sizeof *range->first);
 	if (!range->first)
@@ -356,6 +361,7 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 				    3 * rows->run_limit * sizeof(struct base_sort_key),
 				    "dominated objects", err);
 
+	assert(no <= rows->range_count);
 	if (rc == HDB_OK)
 		rc = base_big_alloc_raw(work, &m.places, 2 * rows->run_limit * sizeof(uint32_t),
 					"dominated objects", err);

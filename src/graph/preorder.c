@@ -3,6 +3,7 @@
  */
 #include "graph/preorder.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Nodes between two calls of base_step. */
@@ -31,6 +32,7 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	uint64_t count;
 	int rc;
 
+	assert(!order->link);
 	base_ranks_rank(&order->inner);
 	count = order->inner.count;
 	/* The last number is the end of a subtree, and none of them GRAPH_NONE. */
@@ -51,6 +53,8 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 
 void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent)
 {
+	assert(place < order->inner.count);
+	assert(parent == GRAPH_NONE || parent < order->inner.count);
 	_Atomic uint32_t *list = parent == GRAPH_NONE ? &order->top : &order->link[parent].first;
 	uint32_t next = atomic_exchange_explicit(list, place, memory_order_relaxed);
 

@@ -3,6 +3,7 @@
  */
 #include "query/common_options.h"
 
+#include <assert.h>
 #include <string.h>
 
 int query_by(const struct query *q, enum derive_group fallback, enum derive_group *out,
@@ -29,5 +30,6 @@ int query_read_excludes(const struct query *q, const char *fallback, struct anal
 {
 	const char *text = query_option(q, "exclude");
 
+	assert(fallback);
 	return analysis_excludes_parse(&q->session, text ? text : fallback, out, err);
 }

@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "query/rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -362,6 +363,8 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	struct query_sorted *s = calloc(1, sizeof(*s));
 	int r = HDB_OK;
 
+	assert(!q->sorted);
+	assert(column < q->def->spec.column_count);
 	if (!s)
 		return hdb_fail_memory(err, "sorted rows", sizeof(*s));
 	s->key = column;

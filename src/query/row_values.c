@@ -94,6 +94,13 @@ const struct hdb_value *query_value(const struct query *q, size_t column)
 
 /* ---- cells ---- */
 
+/* Whether values of the type are kept in `u`. */
+static bool is_unsigned(enum hdb_type type)
+{
+	return type == HDB_TYPE_COUNT || type == HDB_TYPE_BYTES || type == HDB_TYPE_ID ||
+	       type == HDB_TYPE_BOOL;
+}
+
 static struct hdb_value *cell(struct query *q, size_t column)
 {
 	assert(column < q->def->spec.column_count);
@@ -109,23 +116,34 @@ void query_null(struct query *q, size_t column)
 
 void query_set(struct query *q, size_t column, uint64_t value)
 {
-	cell(q, column)->u = value;
+	struct hdb_value *out = cell(q, column);
+
+	assert(is_unsigned(out->type));
+	out->u = value;
 }
 
 void query_set_int(struct query *q, size_t column, int64_t value)
 {
-	cell(q, column)->i = value;
+	struct hdb_value *out = cell(q, column);
+
+	assert(out->type == HDB_TYPE_INT);
+	out->i = value;
 }
 
 void query_set_double(struct query *q, size_t column, double value)
 {
-	cell(q, column)->d = value;
+	struct hdb_value *out = cell(q, column);
+
+	assert(!is_unsigned(out->type) && out->type != HDB_TYPE_TEXT);
+	out->d = value;
 }
 
 void query_lend_text(struct query *q, size_t column, const char *text, size_t size)
 {
 	struct hdb_value *value = cell(q, column);
 
+	assert(value->type == HDB_TYPE_TEXT);
+	assert(text || !size);
 	value->text = text;
 	value->text_size = size;
 }

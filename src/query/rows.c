@@ -7,6 +7,7 @@
 #include "base/glob.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 {
 	int r;
 
+	assert(!q->state);
 	q->def = def;
 	q->population = def->population;
 	r = make_cells(q, err);
@@ -216,6 +218,8 @@ int query_open(const struct query_def *def, const struct session *session,
 	struct query *q;
 	int r;
 
+	assert(session->heap && session->derive && session->work);
+	assert(!args->before_count || before);
 	if (args->before_count && !def->takes_before)
 		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", def->spec.name);
 	q = calloc(1, sizeof(*q));
@@ -270,6 +274,7 @@ int query_make(struct query *q, struct hdb_error *err)
 {
 	int r;
 
+	assert(q->def->next);
 	if (q->has_ended)
 		return HDB_END;
 	query_clear_cells(q);

@@ -6,6 +6,7 @@
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int query_records_open(struct query *q, enum store_table table, uint32_t record_size,
@@ -13,6 +14,7 @@ int query_records_open(struct query *q, enum store_table table, uint32_t record_
 {
 	struct query_records *records = calloc(1, sizeof(*records));
 
+	assert(record_size > 0);
 	q->state = records;
 	if (!records)
 		return hdb_fail_memory(err, "records", sizeof(*records));

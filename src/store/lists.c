@@ -10,12 +10,15 @@
 
 #include "store/lists_put.h"
 
+#include <assert.h>
+
 int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
 		     uint32_t count, struct hdb_error *err)
 {
 	const size_t groups = ((size_t)count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
 	const int r = base_vec_reserve(out, groups * 4, 1, err);
 
+	assert(count <= STORE_BLOCK_OBJECTS);
 	if (r < 0)
 		return r;
 	*w = (struct store_lists_writer){ .out = out, .start = out->count, .first_ix = first_ix };
@@ -27,6 +30,8 @@ int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err)
 {
 	const size_t at = w->out->count - w->start;
 
+	assert(w->count % STORE_LIST_GROUP == 0);
+	assert(w->start <= w->out->count);
 	if (at > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "a block of lists over 4 GiB");
 	store32((uint8_t *)w->out->data + w->start + (size_t)(w->count / STORE_LIST_GROUP) * 4,
@@ -171,6 +176,7 @@ static int add_group(struct store_lists_writer *w, const uint32_t *target, const
 				 err);
 	uint8_t *p;
 
+	assert(count <= STORE_LIST_GROUP - w->count % STORE_LIST_GROUP);
 	if (r == HDB_OK && w->count % STORE_LIST_GROUP == 0)
 		r = store_lists_begin_group(w, err);
 	if (r < 0)
@@ -204,6 +210,7 @@ int store_lists_add_run(struct store_lists_writer *w, const uint32_t *target, co
 {
 	int r = HDB_OK;
 
+	assert(w->count + count <= STORE_BLOCK_OBJECTS);
 	for (uint32_t i = 0; i < count && r == HDB_OK;) {
 		const uint32_t left = STORE_LIST_GROUP - w->count % STORE_LIST_GROUP;
 		const uint32_t n = left < count - i ? left : count - i;
@@ -228,6 +235,7 @@ int store_lists_put_part(struct store_writer *writer, enum store_table big_table
 	uint8_t *p;
 	int r = base_vec_reserve(&bytes, (size_t)count * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1, err);
 
+	assert(count <= STORE_LIST_PART);
 	if (r < 0)
 		return r;
 	p = store_put_entries(bytes.data, ix, target, count);

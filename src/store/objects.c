@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/idmap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +155,8 @@ int store_objects_encode(struct base_vec *out, const struct store_object *object
 	int r = d ? base_bytes_append(out, "\0\0\0\0", 4, err) :
 		    hdb_fail_memory(err, "a block of objects", sizeof(*d));
 
+	assert(count <= STORE_BLOCK_OBJECTS);
+	assert(id_size == 4 || id_size == 8);
 	if (d) {
 		d->out = out;
 		memset(d->recent_key, 0xff, sizeof(d->recent_key));
@@ -189,6 +192,8 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 	unsigned shift;
 	int r = base_vec_reserve(out, 8 + (size_t)groups * 8, 1, err);
 
+	assert(count > 0 && count <= STORE_BLOCK_OBJECTS);
+	assert(ids[0] <= ids[count - 1]);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 1; i < count; i++)
@@ -288,11 +293,13 @@ static void get_class(const struct store_objects *block, uint64_t index, struct 
 
 uint32_t store_objects_class(const struct store_objects *block, uint32_t i)
 {
+	assert(i < block->class_count);
 	return load32(block->classes + (size_t)i * CLASS_ENTRY);
 }
 
 void store_objects_get(const struct store_objects *block, uint32_t i, struct store_object *out)
 {
+	assert(i < block->count);
 	get_class(block, pack_get(&block->class_column, i), out);
 	out->length = pack_get(&block->length_column, i);
 	out->heap_no = block->heap_column.count ? (uint32_t)pack_get(&block->heap_column, i) : 0;
@@ -326,6 +333,7 @@ uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
 {
 	uint64_t offset[PACK_GROUP];
 
+	assert(i < block->count);
 	store_objects_group_offsets(block, i / PACK_GROUP, offset);
 	return offset[i % PACK_GROUP];
 }
@@ -425,6 +433,7 @@ uint64_t store_ids_get(const struct store_ids *block, uint32_t i)
 {
 	uint64_t ids[PACK_GROUP];
 
+	assert(i < block->count);
 	scan_group(block, i / PACK_GROUP, ids);
 	return ids[i % PACK_GROUP];
 }

@@ -5,6 +5,8 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
+
 /* A block of texts ends when it has this many texts or bytes. */
 #define TEXTS_PER_BLOCK 1024u
 #define TEXT_BLOCK_BYTES 65536u
@@ -17,6 +19,7 @@ static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 	const uint64_t in_buffer = w->buffer.count / w->record_size;
 	int r;
 
+	assert(w->buffer.count % w->record_size == 0);
 	if (!in_buffer)
 		return HDB_OK;
 	r = store_put(w->writer, w->table, w->count - in_buffer, (uint32_t)in_buffer,
@@ -29,6 +32,7 @@ int store_records_put(struct store_records_writer *w, const void *record, struct
 {
 	int r = base_bytes_append(&w->buffer, record, w->record_size, err);
 
+	assert(w->writer && w->record_size > 0);
 	if (r < 0)
 		return r;
 	w->count++;
@@ -126,6 +130,7 @@ static int flush_texts(struct store_texts_writer *w, struct hdb_error *err)
 	struct base_vec block = { 0 };
 	int r;
 
+	assert(w->first + w->ends.count == w->count);
 	if (!w->ends.count)
 		return HDB_OK;
 	r = base_bytes_append(&block, w->ends.data, w->ends.count * 4, err);
@@ -147,6 +152,8 @@ int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
 	uint32_t end;
 	int r;
 
+	assert(w->writer);
+	assert(text || !size);
 	if (size > STORE_TEXT_MAX)
 		size = STORE_TEXT_MAX;
 	r = base_bytes_append(&w->bytes, text, size, err);

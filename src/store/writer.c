@@ -14,6 +14,7 @@
 #include "store/own_file.h"
 #include "store/store_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 	MDB_txn *txn = writer->txn;
 	int r;
 
+	assert(writer->txn);
 	writer->txn = NULL; /* freed even when the commit fails */
 	writer->pending_bytes = 0;
 	r = mdb_txn_commit(txn);
@@ -289,6 +291,7 @@ int store_build(struct store *store, const enum store_table *tables, size_t tabl
 	struct store_writer *writer = NULL;
 	int r = new_writer(store->env->path, &writer, err);
 
+	assert(table_count > 0);
 	if (r < 0)
 		return r;
 	writer->store = store;
@@ -327,6 +330,8 @@ int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
 	uint8_t bytes[BLOCK_KEY_SIZE];
 	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes };
 
+	assert(table < STORE_TABLE_END);
+	assert(data || !size);
 	block_key(bytes, table, key);
 	writer->tables[table].blocks++;
 	writer->tables[table].bytes += size + BLOCK_HEADER_SIZE;
@@ -354,6 +359,8 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 	char name[META_NAME_MAX + 1];
 	uint8_t info[TABLE_INFO_SIZE] = { 0 };
 
+	assert(table < STORE_TABLE_END);
+	assert(!writer->has_table[table]);
 	writer->has_table[table] = true;
 	store_table_meta_name(name, sizeof(name), table);
 	store32(info, store_table_version(table));
@@ -370,6 +377,7 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 	struct stat st;
 	int r = mdb_env_sync(writer->env, 1);
 
+	assert(writer->is_new && !writer->txn);
 	if (r)
 		return store_fail_mdb(err, r, writer->temp_path, "syncing");
 	mdb_env_close(writer->env);
@@ -388,6 +396,7 @@ static int publish_build(struct store_writer *writer, struct hdb_error *err)
 {
 	struct store_side *side = writer->store->side;
 
+	assert(writer->store && !writer->is_new);
 	for (unsigned t = 0; side && t < STORE_TABLE_END; t++)
 		side->has[t] |= writer->has_table[t];
 	return store_refresh(writer->store, err);

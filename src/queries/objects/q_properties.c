@@ -27,16 +27,16 @@ static const struct hdb_column columns[] = {
 
 static int open_properties(struct query *q, struct hdb_error *err)
 {
-	q->state = calloc(1, sizeof(struct query_properties));
+	q->state = calloc(1, sizeof(struct analysis_properties));
 	q->total = QUERY_TOTAL_UNKNOWN;
 	if (!q->state)
-		return hdb_fail_memory(err, "properties", sizeof(struct query_properties));
+		return hdb_fail_memory(err, "properties", sizeof(struct analysis_properties));
 	return query_targets(q, 0, 0, err);
 }
 
 static int next_properties(struct query *q, struct hdb_error *err)
 {
-	struct query_properties *p = q->state;
+	struct analysis_properties *p = q->state;
 	const char *pattern = query_option(q, "match");
 	int r;
 
