@@ -35,11 +35,17 @@ ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
 SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lpthread $(LDLIBS)
-CMD_LIBS     = $(LIB_LIBS)
+CMD_LIBS     = $(LIB_LIBS) $(if $(mcp_door),-ljansson)
+
+# A door whose library is missing is left out: what is not empty, its header was found and linked.
+links_with   = $(shell printf '\043include <$(1)>\nint main(void){return 0;}' | \
+	$(CC) $(CPPFLAGS) $(LDFLAGS) -x c - $(2) -o /dev/null 2>/dev/null && echo yes)
+mcp_door    := $(call links_with,jansson.h,-ljansson)
+$(if $(mcp_door),,$(info no libjansson: built without `heapdb mcp`))
 TEST_LIBS    = $(CMD_LIBS) -lcmocka -lm
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
-cmd_src     := $(sort $(wildcard tools/heapdb/*.c))
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
 # tests/base/pack_test.c is called base_pack_test.
@@ -48,6 +54,7 @@ test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call pick
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h))
+headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h),$(headers))
 scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tests/*.sh tests/*/*.sh bench/*.sh \
 	bench/java/*.sh))
 
@@ -91,7 +98,7 @@ $(BUILD)/flags: FORCE
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
 FORCE:
 
-$(BUILD)/obj/tools/%.o: private ROOM = -Itools
+$(BUILD)/obj/tools/%.o: private ROOM = -Itools $(if $(mcp_door),-DHEAPDB_MCP)
 $(BUILD)/obj/tests/%.o: private ROOM = -Itests -Itools
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -96,6 +96,7 @@ int cmd_query(struct cli *cli);
 int cmd_check(struct cli *cli);
 int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
+int cmd_mcp(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);
 

@@ -5,6 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define OPTIONS_MAX 3
@@ -142,6 +143,33 @@ static int report_markdown(struct cli *cli)
 	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++)
 		rc = put_section(cli, &sections[i]);
 	return rc;
+}
+
+int report_text(struct hdb *db, const char *name, char **text, size_t *size, struct hdb_error *err)
+{
+	struct output *out = malloc(sizeof(*out));
+	struct cli cli = { .out = out, .db = db, .db_path = strdup(name) };
+	struct bytes into = { 0 };
+	int r = HDB_ENOMEM;
+
+	if (!out || !cli.db_path)
+		goto out;
+	output_collect(out, &into);
+	r = report_markdown(&cli);
+	output_collect_end(out);
+	if (r == HDB_OK && (into.failed || out->error))
+		r = HDB_ENOMEM;
+out:
+	if (r == HDB_OK) {
+		*text = into.data;
+		*size = into.size;
+	} else {
+		bytes_release(&into);
+		*err = cli.err;
+	}
+	free(cli.db_path);
+	free(out);
+	return r;
 }
 
 /* ---- JSON ---- */

@@ -74,6 +74,9 @@ _heapdb()
 	import | report | diff)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
+	mcp)
+		mapfile -t COMPREPLY < <(compgen -d -- "$current")
+		;;
 	query)
 		[ -n "$query" ] ||
 			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")

@@ -61,6 +61,8 @@ function __heapdb_words
     switch $owner
         case import report diff
             __fish_complete_path (commandline -ct)
+        case mcp
+            __fish_complete_directories (commandline -ct)
         case query
             test -n "$query"; or __heapdb_names query query
         case export

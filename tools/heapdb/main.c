@@ -38,6 +38,8 @@ const struct command commands[] = {
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
 	  "objects [--columns A,B] [--format tsv|csv|jsonl|json]",
 	  "write all rows of a query, for other programs", NULL },
+	{ "mcp", cmd_mcp, 0, OPTIONS_WORK, NULL, "FOLDER... [options]",
+	  "answer an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
 	  "help on all, on a command, on a query", NULL },
 	{ "version", cmd_version, 0, 0, NULL, "", "print the version", NULL },

@@ -37,4 +37,10 @@ int markdown_leaks(struct answer *answer, struct output *out);
  */
 int markdown_headline(struct answer *answer, struct output *out);
 
+/*
+ * The whole report of an open database, as Markdown, in memory: *text is owned, free(), and has no
+ * zero at its end. `name` is what the heading says.
+ */
+int report_text(struct hdb *db, const char *name, char **text, size_t *size, struct hdb_error *err);
+
 #endif

@@ -1,0 +1,30 @@
+#!/bin/sh
+# mcp_test.sh - conversations with `heapdb mcp` on the sample: every tool, every error, cursors,
+# budgets, cancelled requests, a client that goes away, many requests without growth; and the
+# official client where it can be installed.
+set -eu
+command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if heapdb mcp "$work" < /dev/null 2>&1 | grep -q 'built without'; then
+	echo "heapdb was built without libjansson"
+	exit 77
+fi
+mkdir -p "$work/dumps/sub" "$work/outside"
+heapdb import "$DUMP" -o "$work/dumps/sample.heapdb" > /dev/null
+cp "$work/dumps/sample.heapdb" "$work/dumps/sub/later.heapdb"
+cp "$work/dumps/sample.heapdb" "$work/outside/secret.heapdb"
+ln -s "$work/outside/secret.heapdb" "$work/dumps/link.heapdb"
+: > "$work/dumps/empty.heapdb"
+mkdir "$work/big"
+hprofgen random -o "$work/big/big.hprof" --objects 1M
+heapdb import "$work/big/big.hprof" > /dev/null
+python3 "$HDB_ROOT/tests/e2e/mcp_client.py" "$work"
+
+# The official client, another implementation of the protocol.
+if python3 -m venv "$work/venv" > /dev/null 2>&1 &&
+	timeout 120 "$work/venv/bin/pip" install -q mcp > /dev/null 2>&1; then
+	"$work/venv/bin/python" "$HDB_ROOT/tests/e2e/mcp_official.py" "$work/dumps"
+else
+	echo "the official client cannot be installed here: left out"
+fi

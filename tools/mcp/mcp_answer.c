@@ -1,0 +1,261 @@
+/*
+ * mcp/mcp_answer.c - an answer as JSON within a budget: whole rows, totals, and where the next page
+ * begins. Knows no query by name.
+ */
+#include "mcp_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of an answer beside its rows and facts: names, counts, the cursor, a note. */
+#define FRAME_BYTES 400
+/* No row is shorter. */
+#define ROW_MIN 4
+
+size_t mcp_size(const json_t *value)
+{
+	return json_dumpb(value, NULL, 0, MCP_DUMP | JSON_ENCODE_ANY);
+}
+
+/* Text, cut at a character where it is longer than `max`. */
+static json_t *text_value(const char *text, size_t size, size_t max)
+{
+	char cut[MCP_TEXT_MAX + 8];
+
+	if (size <= max)
+		return json_stringn(text, size);
+	while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
+		max--;
+	memcpy(cut, text, max);
+	memcpy(cut + max, "\xe2\x80\xa6", 3);
+	return json_stringn(cut, max + 3);
+}
+
+/* Identifiers are texts: numbers may pass through a double. */
+static json_t *json_of(const struct hdb_value *value, size_t text_max)
+{
+	char text[32];
+
+	switch (value->type) {
+	case HDB_TYPE_COUNT:
+	case HDB_TYPE_BYTES:
+		if (value->u <= INT64_MAX)
+			return json_integer((json_int_t)value->u);
+		snprintf(text, sizeof(text), "%" PRIu64, value->u);
+		return json_string(text);
+	case HDB_TYPE_ID:
+		snprintf(text, sizeof(text), "0x%" PRIx64, value->u);
+		return json_string(text);
+	case HDB_TYPE_INT:
+		return json_integer((json_int_t)value->i);
+	case HDB_TYPE_DOUBLE:
+		return isfinite(value->d) ? json_real(value->d) : json_null();
+	case HDB_TYPE_BOOL:
+		return json_boolean(value->u);
+	case HDB_TYPE_TEXT:
+		return text_value(value->text, value->text_size, text_max);
+	case HDB_TYPE_NULL:
+		break;
+	}
+	return json_null();
+}
+
+/* Sets a key; what is null is left out. -1: no memory. */
+static int put(json_t *object, const char *name, const struct hdb_value *value, size_t text_max)
+{
+	if (value->type == HDB_TYPE_NULL)
+		return 0;
+	return json_object_set_new(object, name, json_of(value, text_max));
+}
+
+static json_t *facts_of(const struct hdb_rows *rows, size_t text_max)
+{
+	json_t *facts = json_object();
+
+	for (size_t i = 0; facts && i < hdb_rows_fact_count(rows); i++) {
+		if (put(facts, hdb_rows_fact_column(rows, i)->name, hdb_rows_fact_value(rows, i),
+			text_max) < 0) {
+			json_decref(facts);
+			return NULL;
+		}
+	}
+	return facts;
+}
+
+static bool is_asked(const json_t *columns, const char *name)
+{
+	for (size_t i = 0; i < json_array_size(columns); i++) {
+		if (strcmp(json_string_value(json_array_get(columns, i)), name) == 0)
+			return true;
+	}
+	return !columns;
+}
+
+static json_t *row_of(const struct hdb_rows *rows, const json_t *columns, size_t text_max)
+{
+	json_t *row = json_object();
+
+	for (size_t i = 0; row && i < hdb_rows_column_count(rows); i++) {
+		const char *name = hdb_rows_column(rows, i)->name;
+
+		if (is_asked(columns, name) &&
+		    put(row, name, hdb_rows_value(rows, i), text_max) < 0) {
+			json_decref(row);
+			return NULL;
+		}
+	}
+	return row;
+}
+
+/* HDB_EUSAGE if a column is named that the answer lacks. */
+static int check_columns(const struct hdb_rows *rows, const json_t *columns, struct hdb_error *err)
+{
+	for (size_t i = 0; i < json_array_size(columns); i++) {
+		const char *name = json_string_value(json_array_get(columns, i));
+		size_t c = 0;
+
+		while (c < hdb_rows_column_count(rows) && name &&
+		       strcmp(hdb_rows_column(rows, c)->name, name) != 0)
+			c++;
+		if (!name || c == hdb_rows_column_count(rows))
+			return mcp_fail(
+				err, HDB_EUSAGE,
+				"there is no column \"%s\"; the tool \"explain\" lists them",
+				name ? name : "?");
+	}
+	return HDB_OK;
+}
+
+struct filling {
+	struct hdb_rows *rows;
+	const struct mcp_question *question;
+	struct mcp_page *page;
+	json_t *list; /* the rows that fit; owned */
+	size_t used;  /* bytes */
+	bool is_full; /* a row did not fit, or the limit is reached */
+};
+
+/* Adds the current row; sets is_full where it does not fit. A first row is cut until it does. */
+static int add_row(struct filling *f, struct hdb_error *err)
+{
+	const bool is_first = json_array_size(f->list) == 0;
+
+	for (size_t text_max = MCP_TEXT_MAX; text_max >= MCP_TEXT_MIN; text_max /= 2) {
+		json_t *row = row_of(f->rows, f->page->columns, text_max);
+		const size_t size = row ? mcp_size(row) + 1 : 0;
+
+		if (!row)
+			return mcp_fail(err, HDB_ENOMEM, "no memory for a row");
+		if (size <= f->page->budget_bytes - f->used) {
+			f->used += size;
+			return json_array_append_new(f->list, row) == 0 ?
+				       HDB_OK :
+				       mcp_fail(err, HDB_ENOMEM, "no memory for a row");
+		}
+		json_decref(row);
+		if (!is_first)
+			break;
+	}
+	f->is_full = true;
+	return is_first ?
+		       mcp_fail(err, HDB_ELIMIT,
+				"not even one row fits into max_tokens: ask for more, or for fewer "
+				"columns") :
+		       HDB_OK;
+}
+
+static int fill(struct filling *f, struct hdb_error *err)
+{
+	const struct mcp_page *page = f->page;
+	uint64_t no = 0;
+	int r;
+
+	while (!f->is_full && (r = hdb_rows_next(f->rows, err)) != HDB_END) {
+		if (r < 0)
+			return r;
+		if (*f->question->cancel)
+			return mcp_fail(err, HDB_EINTR, "cancelled");
+		if (no++ < page->offset)
+			continue;
+		if ((r = add_row(f, err)) < 0)
+			return r;
+		if (page->limit && json_array_size(f->list) == page->limit)
+			f->is_full = true;
+	}
+	return HDB_OK;
+}
+
+/* The frame, the facts and how much of the budget they take. */
+static int put_facts(struct filling *f, json_t *answer, struct hdb_error *err)
+{
+	f->used = FRAME_BYTES;
+	for (size_t text_max = MCP_TEXT_MAX; !f->page->without_facts; text_max /= 2) {
+		json_t *facts = facts_of(f->rows, text_max);
+		const size_t size = facts ? mcp_size(facts) : 0;
+
+		if (!facts)
+			return mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
+		if (size <= f->page->budget_bytes / 2 || text_max < MCP_TEXT_MIN) {
+			f->used += size;
+			json_object_set_new(answer, "facts", facts);
+			break;
+		}
+		json_decref(facts);
+	}
+	if (f->used >= f->page->budget_bytes)
+		return mcp_fail(err, HDB_ELIMIT, "the facts alone do not fit into max_tokens");
+	return HDB_OK;
+}
+
+static int put_counts(struct filling *f, json_t *answer, struct hdb_error *err)
+{
+	const size_t count = json_array_size(f->list);
+	uint64_t total;
+	int r;
+
+	if ((r = hdb_rows_total(f->rows, &total, err)) < 0)
+		return r;
+	f->page->next = f->page->offset + count < total && count > 0 ? f->page->offset + count : 0;
+	json_object_set(answer, "rows", f->list);
+	json_object_set_new(answer, "row_count", json_integer((json_int_t)count));
+	json_object_set_new(answer, "total_rows", json_integer((json_int_t)total));
+	if (f->page->offset)
+		json_object_set_new(answer, "from_row", json_integer((json_int_t)f->page->offset));
+	return HDB_OK;
+}
+
+int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
+	       json_t **out, struct hdb_error *err)
+{
+	struct hdb_query_args args = question->args;
+	struct filling f = { .question = question, .page = page, .list = json_array() };
+	json_t *answer = json_pack("{s:s}", "query", question->spec->name);
+	const uint64_t room = page->limit ? page->limit : page->budget_bytes / ROW_MIN + 1;
+	int r;
+
+	page->next = 0;
+	if (!answer || !f.list) {
+		r = mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
+		goto out;
+	}
+	args.limit = page->offset > UINT64_MAX - room ? UINT64_MAX : page->offset + room;
+	if ((r = hdb_query(db, question->spec->name, &args, &f.rows, err)) != HDB_OK)
+		goto out;
+	if ((r = check_columns(f.rows, page->columns, err)) < 0)
+		goto out;
+	if ((r = put_facts(&f, answer, err)) < 0)
+		goto out;
+	if ((r = fill(&f, err)) < 0)
+		goto out;
+	r = put_counts(&f, answer, err);
+out:
+	hdb_rows_close(f.rows);
+	json_decref(f.list);
+	if (r == HDB_OK)
+		*out = answer;
+	else
+		json_decref(answer);
+	return r;
+}

@@ -1,0 +1,302 @@
+/*
+ * mcp/mcp_files.c - the folders that were named at start, the databases below them, and those that
+ * are open. The only file of the assistant's door that touches paths: what a client names is
+ * resolved (links, "..") before it is compared with the folders.
+ */
+#include "mcp_private.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
+		   struct hdb_error *err)
+{
+	*files = (struct mcp_files){
+		.open = { .memory_bytes = options->memory_bytes, .threads = options->threads },
+	};
+	files->folders = calloc(options->folder_count + 1, sizeof(files->folders[0]));
+	if (!files->folders)
+		return mcp_fail(err, HDB_ENOMEM, "no memory for the folders' names");
+	for (size_t i = 0; i < options->folder_count; i++) {
+		struct stat info;
+		char *path = realpath(options->folders[i], NULL);
+
+		if (!path)
+			return mcp_fail(err, HDB_EABSENT, "there is no folder \"%s\"",
+					options->folders[i]);
+		files->folders[files->folder_count++] = path;
+		if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+			return mcp_fail(err, HDB_EUSAGE, "\"%s\" is not a folder",
+					options->folders[i]);
+	}
+	return HDB_OK;
+}
+
+void mcp_files_release(struct mcp_files *files)
+{
+	for (size_t i = 0; i < MCP_OPEN_MAX; i++) {
+		hdb_close(files->kept[i].db);
+		free(files->kept[i].path);
+	}
+	for (size_t i = 0; i < files->folder_count; i++)
+		free(files->folders[i]);
+	free(files->folders);
+	*files = (struct mcp_files){ 0 };
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t size = strlen(name), end_size = strlen(end);
+
+	return size > end_size && strcmp(name + size - end_size, end) == 0;
+}
+
+/* "FOLDER/rest" -> "rest"; NULL: not below it. */
+static const char *below(const char *path, const char *folder)
+{
+	const size_t size = strlen(folder);
+
+	if (strncmp(path, folder, size) != 0)
+		return NULL;
+	if (size > 0 && folder[size - 1] == '/')
+		return path + size;
+	return path[size] == '/' ? path + size + 1 : NULL;
+}
+
+/* The name that clients use: below the folder where there is one folder, else the whole path. */
+static const char *shown_name(const struct mcp_files *files, const char *path)
+{
+	const char *rest = files->folder_count == 1 ? below(path, files->folders[0]) : NULL;
+
+	return rest ? rest : path;
+}
+
+/* ---- the list ---- */
+
+struct walk {
+	const struct mcp_files *files;
+	json_t *list;
+};
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static bool has_database(const char *dump)
+{
+	char path[PATH_MAX];
+	struct stat info;
+
+	return hdb_default_path(dump, path, sizeof(path), NULL) == HDB_OK && stat(path, &info) == 0;
+}
+
+static void walk_file(struct walk *walk, const char *path, const struct stat *info)
+{
+	const bool is_database = ends_with(path, ".heapdb");
+	json_t *entry;
+
+	if (!is_database && !(ends_with(path, ".hprof") && !has_database(path)))
+		return;
+	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
+			  "bytes", (json_int_t)info->st_size);
+	/* NULL: the name is not UTF-8, and no client could say it. */
+	if (entry)
+		json_array_append_new(walk->list, entry);
+}
+
+/* Depth is bounded: folders, not heaps, are walked. Links are not followed. */
+static void walk_folder(struct walk *walk, const char *folder, unsigned depth)
+{
+	struct dirent **entries = NULL;
+	const int count = scandir(folder, &entries, is_shown, compare_names);
+
+	for (int i = 0; i < count; i++) {
+		char path[PATH_MAX];
+		struct stat info;
+		const int size =
+			snprintf(path, sizeof(path), "%s/%s",
+				 strcmp(folder, "/") == 0 ? "" : folder, entries[i]->d_name);
+
+		free(entries[i]);
+		if (size < 0 || (size_t)size >= sizeof(path) || lstat(path, &info) != 0 ||
+		    json_array_size(walk->list) >= MCP_LIST_MAX)
+			continue;
+		if (S_ISDIR(info.st_mode) && depth < MCP_DEPTH_MAX)
+			walk_folder(walk, path, depth + 1);
+		else if (S_ISREG(info.st_mode))
+			walk_file(walk, path, &info);
+	}
+	free(entries);
+}
+
+json_t *mcp_files_list(const struct mcp_files *files)
+{
+	struct walk walk = { .files = files, .list = json_array() };
+
+	for (size_t i = 0; walk.list && i < files->folder_count; i++)
+		walk_folder(&walk, files->folders[i], 0);
+	return walk.list;
+}
+
+/* ---- one of them ---- */
+
+/* The only database of the list: *path is owned. */
+static int only_database(const struct mcp_files *files, char **path, struct hdb_error *err)
+{
+	json_t *list = mcp_files_list(files);
+	const char *found = NULL;
+	size_t count = 0;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name =
+			json_string_value(json_object_get(json_array_get(list, i), "db"));
+
+		count += name != NULL;
+		found = name ? name : found;
+	}
+	if (count == 1)
+		*path = strdup(found);
+	else
+		rc = mcp_fail(
+			err, HDB_EUSAGE,
+			count ? "there are %zu databases: say which one is meant with \"db\"; "
+				"the tool \"open\" lists them" :
+				"there is no database below the folders (%zu); the tool \"open\" "
+				"lists dumps: `heapdb import DUMP` makes a database of one",
+			count);
+	if (rc == HDB_OK && !*path)
+		rc = mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+	json_decref(list);
+	return rc;
+}
+
+/* Real path of a database that lies below a folder; NULL: there is none of that name. */
+static char *resolve(const struct mcp_files *files, const char *name)
+{
+	char database[PATH_MAX], joined[2 * PATH_MAX];
+
+	if (strlen(name) >= PATH_MAX)
+		return NULL;
+	if (ends_with(name, ".heapdb"))
+		snprintf(database, sizeof(database), "%s", name);
+	else if (hdb_default_path(name, database, sizeof(database), NULL) != HDB_OK)
+		return NULL;
+	for (size_t i = 0; i < files->folder_count; i++) {
+		char *path;
+
+		if (name[0] == '/')
+			snprintf(joined, sizeof(joined), "%s", database);
+		else
+			snprintf(joined, sizeof(joined), "%s/%s", files->folders[i], database);
+		path = realpath(joined, NULL);
+		if (path && below(path, files->folders[i]) && ends_with(path, ".heapdb"))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+static struct mcp_database *find_kept(struct mcp_files *files, const char *path,
+				      const struct stat *info)
+{
+	for (size_t i = 0; i < MCP_OPEN_MAX; i++) {
+		struct mcp_database *d = &files->kept[i];
+
+		if (d->db && strcmp(d->path, path) == 0 && d->dev == (uint64_t)info->st_dev &&
+		    d->no == (uint64_t)info->st_ino)
+			return d;
+	}
+	return NULL;
+}
+
+/* A free place, or that of the database which nobody asked for longest. */
+static struct mcp_database *free_place(struct mcp_files *files)
+{
+	struct mcp_database *oldest = NULL;
+
+	for (size_t i = 0; i < MCP_OPEN_MAX; i++) {
+		struct mcp_database *d = &files->kept[i];
+
+		if (!d->db)
+			return d;
+		if (d->call != files->call && (!oldest || d->call < oldest->call))
+			oldest = d;
+	}
+	if (oldest) {
+		hdb_close(oldest->db);
+		free(oldest->path);
+		*oldest = (struct mcp_database){ 0 };
+	}
+	return oldest;
+}
+
+static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
+		     struct hdb_error *err)
+{
+	struct mcp_database *d;
+	struct stat info;
+	int rc;
+
+	if (stat(path, &info) != 0)
+		return mcp_fail(err, HDB_EABSENT, "\"%s\" has gone", path);
+	d = find_kept(files, path, &info);
+	if (!d) {
+		d = free_place(files);
+		if (!d)
+			return mcp_fail(err, HDB_ELIMIT, "at most %d databases at once",
+					MCP_OPEN_MAX);
+		if ((rc = hdb_open(path, &files->open, &d->db, err)) < 0)
+			return rc;
+		d->path = strdup(path);
+		d->dev = (uint64_t)info.st_dev;
+		d->no = (uint64_t)info.st_ino;
+		if (!d->path) {
+			hdb_close(d->db);
+			*d = (struct mcp_database){ 0 };
+			return mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+		}
+	}
+	d->call = files->call;
+	*db = d->db;
+	return HDB_OK;
+}
+
+int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, char **shown,
+		   struct hdb_error *err)
+{
+	char *only = NULL, *path = NULL;
+	int r = HDB_OK;
+
+	if (!name && (r = only_database(files, &only, err)) < 0)
+		goto out;
+	path = resolve(files, name ? name : only);
+	if (!path) {
+		r = mcp_fail(err, HDB_EABSENT,
+			     "there is no database \"%s\" below the folders that may be read; the "
+			     "tool \"open\" lists what there is",
+			     name ? name : only);
+		goto out;
+	}
+	if ((r = open_kept(files, path, db, err)) < 0)
+		goto out;
+	if (shown) {
+		*shown = strdup(shown_name(files, path));
+		if (!*shown)
+			r = mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+	}
+out:
+	free(only);
+	free(path);
+	return r;
+}

@@ -1,0 +1,218 @@
+/*
+ * mcp/mcp_schema.c - definitions of queries as JSON schemas, and as what an assistant reads before
+ * it asks a query by name. All words are the registry's.
+ */
+#include "mcp_private.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whether the argument is a choice of words: "class|package|loader". */
+static bool is_choice(const char *argument)
+{
+	for (const char *c = argument; *c; c++) {
+		if (!islower((unsigned char)*c) && *c != '|' && *c != '-')
+			return false;
+	}
+	return strchr(argument, '|') != NULL;
+}
+
+static json_t *choice_of(const char *argument)
+{
+	json_t *words = json_array();
+
+	for (const char *a = argument; *a;) {
+		const size_t size = strcspn(a, "|");
+
+		json_array_append_new(words, json_stringn(a, size));
+		a += size + (a[size] == '|');
+	}
+	return words;
+}
+
+static bool is_number(const char *argument)
+{
+	return strcmp(argument, "N") == 0 || strcmp(argument, "BYTES") == 0 ||
+	       strcmp(argument, "PERCENT") == 0;
+}
+
+/* {"type":..., "description":...} */
+static json_t *option_schema(const struct hdb_option_spec *option)
+{
+	json_t *schema = json_object();
+
+	if (!option->argument) {
+		json_object_set_new(schema, "type", json_string("boolean"));
+	} else if (is_choice(option->argument)) {
+		json_object_set_new(schema, "enum", choice_of(option->argument));
+	} else if (is_number(option->argument)) {
+		json_object_set_new(schema, "type", json_pack("[s,s]", "number", "string"));
+	} else {
+		json_object_set_new(schema, "type", json_pack("[s,s]", "string", "array"));
+		json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
+	}
+	if (option->argument && !is_choice(option->argument))
+		json_object_set_new(schema, "description",
+				    json_sprintf("%s: %s", option->argument, option->help));
+	else
+		json_object_set_new(schema, "description", json_string(option->help));
+	return schema;
+}
+
+/* Adds a property, unless an option of the query has its name. */
+static void property(json_t *properties, const char *name, json_t *schema)
+{
+	if (json_object_get(properties, name))
+		json_decref(schema);
+	else
+		json_object_set_new(properties, name, schema);
+}
+
+static json_t *typed(const char *type, const char *description)
+{
+	return json_pack("{s:s, s:s}", "type", type, "description", description);
+}
+
+static json_t *texts(const char *description)
+{
+	return json_pack("{s:[s,s], s:{s:s}, s:s}", "type", "string", "array", "items", "type",
+			 "string", "description", description);
+}
+
+static void put_budget(json_t *properties)
+{
+	property(properties, "max_tokens",
+		 json_pack("{s:s, s:i, s:i, s:i, s:s}", "type", "integer", "minimum",
+			   MCP_TOKENS_MIN, "maximum", MCP_TOKENS_MAX, "default", MCP_TOKENS_DEFAULT,
+			   "description",
+			   "budget of the answer; what does not fit follows by cursor"));
+}
+
+static void put_rows(json_t *properties)
+{
+	property(properties, "sort",
+		 typed("string",
+		       "column to sort by, largest numbers first; -column: the other way"));
+	property(properties, "limit",
+		 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1, "description",
+			   "most rows of this answer"));
+	property(properties, "columns",
+		 json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type", "string",
+			   "description", "only these columns"));
+	property(properties, "cursor",
+		 typed("string", "next_cursor of an answer, with the same question: the rows that "
+				 "follow"));
+}
+
+/* A target that may be left out is written in brackets. */
+static bool needs_target(const struct hdb_query_spec *spec)
+{
+	return *spec->targets && *spec->targets != '[';
+}
+
+json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
+{
+	json_t *properties = json_object(), *required = json_array(), *schema;
+
+	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++)
+		json_object_set_new(properties, o->name, option_schema(o));
+	if (takes & MCP_TAKES_NAME)
+		property(properties, "name",
+			 typed("string", "of the query; \"explain\" lists them"));
+	if (takes & MCP_TAKES_OPTIONS) {
+		property(properties, "options",
+			 typed("object", "options by name: a text, a number, true for a switch"));
+		property(properties, "target", texts("what the query is about, as explained"));
+	}
+	if (spec && *spec->targets) {
+		property(properties, "target",
+			 json_pack("{s:[s,s], s:{s:s}, s:o}", "type", "string", "array", "items",
+				   "type", "string", "description",
+				   json_sprintf("%s; an object is an identifier as 0x12c4",
+						spec->targets)));
+		if (needs_target(spec))
+			json_array_append_new(required, json_string("target"));
+	}
+	if (takes & MCP_TAKES_BEFORE) {
+		property(properties, "before",
+			 texts("databases of earlier dumps of the same program, oldest first"));
+		if (spec)
+			json_array_append_new(required, json_string("before"));
+	}
+	if (takes & MCP_TAKES_DB)
+		property(properties, "db",
+			 typed("string",
+			       "the database, as \"open\" lists it; not needed if there is "
+			       "one only"));
+	if (takes & MCP_TAKES_ROWS)
+		put_rows(properties);
+	if (takes & MCP_TAKES_BUDGET)
+		put_budget(properties);
+	schema = json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
+			   "additionalProperties", 0);
+	if (takes & MCP_TAKES_OPTIONS)
+		json_array_append_new(required, json_string("name"));
+	if (json_array_size(required))
+		json_object_set(schema, "required", required);
+	json_decref(required);
+	return schema;
+}
+
+/* ---- explain ---- */
+
+static const char *type_name(enum hdb_type type)
+{
+	static const char *const names[] = {
+		[HDB_TYPE_NULL] = "null", [HDB_TYPE_COUNT] = "count", [HDB_TYPE_BYTES] = "bytes",
+		[HDB_TYPE_ID] = "id",     [HDB_TYPE_INT] = "integer", [HDB_TYPE_DOUBLE] = "number",
+		[HDB_TYPE_BOOL] = "bool", [HDB_TYPE_TEXT] = "text",
+	};
+
+	return names[type];
+}
+
+/* {"retained": "bytes: what would be freed", ...} */
+static json_t *columns_of(const struct hdb_column *columns, size_t count)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < count; i++)
+		json_object_set_new(
+			object, columns[i].name,
+			json_sprintf("%s: %s", type_name(columns[i].type), columns[i].help));
+	return object;
+}
+
+json_t *mcp_schema_explain(const struct hdb_query_spec *spec)
+{
+	json_t *options = json_object();
+	json_t *about = json_pack("{s:s, s:s, s:s, s:s}", "query", spec->name, "group", spec->group,
+				  "summary", spec->summary, "target", spec->targets);
+
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
+		json_object_set_new(
+			options, o->name,
+			json_sprintf("%s: %s", o->argument ? o->argument : "switch", o->help));
+	json_object_set_new(about, "options", options);
+	json_object_set_new(about, "columns", columns_of(spec->columns, spec->column_count));
+	json_object_set_new(about, "facts", columns_of(spec->facts, spec->fact_count));
+	json_object_set_new(about, "example", json_string(spec->example));
+	if (spec->aliases)
+		json_object_set_new(about, "aliases", json_string(spec->aliases));
+	return about;
+}
+
+json_t *mcp_schema_queries(void)
+{
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s}", "name", specs[i].name,
+						"group", specs[i].group, "target", specs[i].targets,
+						"summary", specs[i].summary));
+	return json_pack("{s:o}", "queries", list);
+}

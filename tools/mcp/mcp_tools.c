@@ -1,0 +1,664 @@
+/*
+ * mcp/mcp_tools.c - what an assistant can call: the ten most useful questions as tools of their
+ * own, every other query of the registry by name. A tool that is a query takes its options, texts
+ * and columns from the registry.
+ */
+#include "mcp_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options and targets of one call; hostile calls may name more. */
+#define ARGUMENTS_MAX 64
+
+struct tool {
+	const char *name;
+	const char *query; /* the query that it is; NULL: none */
+	unsigned takes;    /* enum mcp_takes */
+	int (*run)(const struct mcp_call *call, const struct tool *tool, json_t **out,
+		   struct hdb_error *err);
+	const char *title;
+	const char *use; /* when to call it; before the query's own line */
+};
+
+static int run_open(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
+static int run_overview(const struct mcp_call *, const struct tool *, json_t **,
+			struct hdb_error *);
+static int run_query(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
+static int run_explain(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
+
+#define TAKES_QUESTION (MCP_TAKES_DB | MCP_TAKES_ROWS | MCP_TAKES_BUDGET)
+#define TAKES_ANY (MCP_TAKES_NAME | MCP_TAKES_OPTIONS | MCP_TAKES_BEFORE)
+
+static const struct tool tools[] = {
+	{ "open", NULL, MCP_TAKES_DB, run_open, "List or open heap databases",
+	  "Lists the heap databases that may be asked; with db: opens it and says whether its dump is "
+	  "stale or incomplete. Call it first." },
+	{ "overview", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET, run_overview, "Overview of a heap",
+	  "What was dumped, known problems, leak suspects and the biggest classes, in one answer. Call "
+	  "it second." },
+	{ "leaks", "leaks", TAKES_QUESTION, run_query, "Leak suspects",
+	  "Who holds much, where it accumulates, and the path from a GC root." },
+	{ "histogram", "histogram", TAKES_QUESTION, run_query, "Class histogram",
+	  "How many objects of which classes; sort by retained or shallow." },
+	{ "object", "object", TAKES_QUESTION, run_query, "One object",
+	  "What is in an object, by its identifier." },
+	{ "path", "path", TAKES_QUESTION, run_query, "Path from a GC root",
+	  "Why an object is still in memory." },
+	{ "dominators", "dominators", TAKES_QUESTION, run_query, "Dominator tree",
+	  "What an object keeps alive, largest first; without a target the biggest objects." },
+	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
+	  "What grew between dumps: db is the last, before has the earlier ones." },
+	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
+	  "Lists all queries; with name: its targets, options, columns and facts." },
+	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
+	  "Asks any query by name: threads, references, referrers, entries, strings, duplicates, "
+	  "collections, retained and others. See \"explain\"." },
+};
+#define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
+
+/* A tool whose query the library lacks is not there. */
+static bool is_there(const struct tool *tool)
+{
+	return !tool->query || hdb_query_named(tool->query);
+}
+
+static const struct tool *find_tool(const char *name)
+{
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		if (strcmp(tools[i].name, name) == 0 && is_there(&tools[i]))
+			return &tools[i];
+	}
+	return NULL;
+}
+
+bool mcp_tool_exists(const char *name)
+{
+	return find_tool(name) != NULL;
+}
+
+static json_t *describe(const struct tool *tool)
+{
+	const struct hdb_query_spec *spec = tool->query ? hdb_query_named(tool->query) : NULL;
+	char text[2048];
+	int used;
+
+	used = snprintf(text, sizeof(text), "%s", tool->use);
+	if (spec)
+		used += snprintf(text + used, sizeof(text) - (size_t)used,
+				 " Query \"%s\": %s. Columns:", spec->name, spec->summary);
+	for (size_t i = 0; spec && i < spec->column_count && (size_t)used < sizeof(text) - 100; i++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s %.60s", i ? "," : "",
+				 spec->columns[i].name);
+	return json_pack("{s:s, s:s, s:s, s:o, s:{s:b, s:b, s:b}}", "name", tool->name, "title",
+			 tool->title, "description", text, "inputSchema",
+			 mcp_schema_of(spec, tool->takes), "annotations", "readOnlyHint", 1,
+			 "idempotentHint", 1, "openWorldHint", 0);
+}
+
+json_t *mcp_tools_list(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		if (is_there(&tools[i]))
+			json_array_append_new(list, describe(&tools[i]));
+	}
+	return list;
+}
+
+/* ---- reading what was given ---- */
+
+/* The text of an argument, NULL if it is not there. HDB_EUSAGE if it is something else. */
+static int take_text(const json_t *args, const char *name, const char **text, struct hdb_error *err)
+{
+	const json_t *value = json_object_get(args, name);
+
+	*text = NULL;
+	if (!value || json_is_null(value))
+		return HDB_OK;
+	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
+		return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a text", name);
+	*text = json_string_value(value);
+	return HDB_OK;
+}
+
+static int take_number(const json_t *args, const char *name, uint64_t *number,
+		       struct hdb_error *err)
+{
+	const json_t *value = json_object_get(args, name);
+
+	if (!value || json_is_null(value))
+		return HDB_OK;
+	if (!json_is_integer(value) || json_integer_value(value) < 1)
+		return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a number from 1", name);
+	*number = (uint64_t)json_integer_value(value);
+	return HDB_OK;
+}
+
+static int take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
+{
+	uint64_t tokens = MCP_TOKENS_DEFAULT;
+	int r;
+
+	if ((r = take_number(args, "max_tokens", &tokens, err)) < 0)
+		return r;
+	if (tokens < MCP_TOKENS_MIN || tokens > MCP_TOKENS_MAX)
+		return mcp_fail(err, HDB_EUSAGE, "\"max_tokens\" has to be from %d to %d",
+				MCP_TOKENS_MIN, MCP_TOKENS_MAX);
+	*bytes = tokens * MCP_BYTES_PER_TOKEN;
+	return HDB_OK;
+}
+
+/* What a question is made of, until it is answered. */
+struct asking {
+	const struct mcp_call *call;
+	const struct tool *tool;
+	const struct hdb_query_spec *spec;
+	const json_t *options; /* borrowed */
+	const char *targets[ARGUMENTS_MAX];
+	size_t target_count;
+	struct hdb_option given[ARGUMENTS_MAX];
+	size_t given_count;
+	char *made[ARGUMENTS_MAX]; /* texts of numbers, owned */
+	size_t made_count;
+	struct hdb *before[MCP_BEFORE_MAX];
+	size_t before_count;
+	struct hdb *db;
+	char *shown; /* the database's name, owned */
+	const char *sort;
+	struct mcp_page page;
+	uint32_t hash; /* of the question, for cursors */
+};
+
+/* An array of texts, or one: calls `add` for each. */
+static int take_texts(struct asking *a, const char *name,
+		      int (*add)(struct asking *a, const char *text, struct hdb_error *err),
+		      struct hdb_error *err)
+{
+	const json_t *value = json_object_get(a->call->args, name);
+	const size_t count = json_is_array(value) ? json_array_size(value) : 1;
+	int r = HDB_OK;
+
+	if (!value || json_is_null(value))
+		return HDB_OK;
+	for (size_t i = 0; i < count && r >= 0; i++) {
+		const json_t *text = json_is_array(value) ? json_array_get(value, i) : value;
+
+		if (!json_is_string(text) ||
+		    strlen(json_string_value(text)) != json_string_length(text))
+			return mcp_fail(err, HDB_EUSAGE, "\"%s\" has to be a text, or some", name);
+		r = add(a, json_string_value(text), err);
+	}
+	return r;
+}
+
+static int add_target(struct asking *a, const char *text, struct hdb_error *err)
+{
+	if (a->target_count == ARGUMENTS_MAX)
+		return mcp_fail(err, HDB_ELIMIT, "at most %d targets", ARGUMENTS_MAX);
+	a->targets[a->target_count++] = text;
+	return HDB_OK;
+}
+
+static int add_before(struct asking *a, const char *text, struct hdb_error *err)
+{
+	struct hdb *db = NULL;
+	int r;
+
+	if (a->before_count == MCP_BEFORE_MAX)
+		return mcp_fail(err, HDB_ELIMIT, "at most %d earlier databases", MCP_BEFORE_MAX);
+	if ((r = mcp_files_open(a->call->files, text, &db, NULL, err)) < 0)
+		return r;
+	for (size_t i = 0; i <= a->before_count; i++) {
+		if (db == (i == a->before_count ? a->db : a->before[i]))
+			return mcp_fail(err, HDB_EUSAGE, "\"%s\" is compared with itself", text);
+	}
+	a->before[a->before_count++] = db;
+	return HDB_OK;
+}
+
+static int add_option(struct asking *a, const char *name, const char *value, struct hdb_error *err)
+{
+	if (a->given_count == ARGUMENTS_MAX)
+		return mcp_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
+	a->given[a->given_count++] = (struct hdb_option){ name, value };
+	return HDB_OK;
+}
+
+static int add_number(struct asking *a, const char *name, const json_t *value,
+		      struct hdb_error *err)
+{
+	char text[64];
+
+	if (a->made_count == ARGUMENTS_MAX)
+		return mcp_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
+	if (json_is_integer(value))
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else
+		snprintf(text, sizeof(text), "%.15g", json_real_value(value));
+	a->made[a->made_count] = strdup(text);
+	if (!a->made[a->made_count])
+		return mcp_fail(err, HDB_ENOMEM, "no memory for an option");
+	return add_option(a, name, a->made[a->made_count++], err);
+}
+
+static const struct hdb_option_spec *find_option(const struct hdb_query_spec *spec,
+						 const char *name)
+{
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+		if (strcmp(o->name, name) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+/* One value of an option: an array is taken one by one. */
+static int add_value(struct asking *a, const struct hdb_option_spec *option, const json_t *value,
+		     struct hdb_error *err)
+{
+	if (json_is_null(value) || json_is_false(value))
+		return HDB_OK;
+	if (!option->argument)
+		return json_is_true(value) ?
+			       add_option(a, option->name, NULL, err) :
+			       mcp_fail(err, HDB_EUSAGE, "\"%s\" is a switch: true or false",
+					option->name);
+	if (json_is_number(value))
+		return add_number(a, option->name, value, err);
+	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
+		return mcp_fail(err, HDB_EUSAGE, "\"%s\" takes %s", option->name, option->argument);
+	return add_option(a, option->name, json_string_value(value), err);
+}
+
+static int take_option(struct asking *a, const char *name, const json_t *value,
+		       struct hdb_error *err)
+{
+	const struct hdb_option_spec *option = find_option(a->spec, name);
+	int r = HDB_OK;
+
+	if (!option)
+		return mcp_fail(err, HDB_EUSAGE,
+				"the query \"%s\" has no option \"%.60s\"; the tool \"explain\" "
+				"lists them",
+				a->spec->name, name);
+	if (!json_is_array(value))
+		return add_value(a, option, value, err);
+	for (size_t i = 0; i < json_array_size(value) && r >= 0; i++)
+		r = add_value(a, option, json_array_get(value, i), err);
+	return r;
+}
+
+/* What every question may be given; options of its own go before these. */
+static bool is_common(unsigned takes, const char *name)
+{
+	static const struct {
+		const char *name;
+		unsigned takes;
+	} common[] = {
+		{ "db", MCP_TAKES_DB },       { "sort", MCP_TAKES_ROWS },
+		{ "limit", MCP_TAKES_ROWS },  { "columns", MCP_TAKES_ROWS },
+		{ "cursor", MCP_TAKES_ROWS }, { "max_tokens", MCP_TAKES_BUDGET },
+		{ "name", MCP_TAKES_NAME },   { "options", MCP_TAKES_OPTIONS },
+		{ "target", MCP_TAKES_ROWS }, { "before", MCP_TAKES_BEFORE },
+	};
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+		if (strcmp(common[i].name, name) == 0)
+			return takes & common[i].takes;
+	}
+	return false;
+}
+
+/* Options, which a tool takes among its arguments and "query" in an object. */
+static int take_options(struct asking *a, struct hdb_error *err)
+{
+	const bool is_apart = a->tool->takes & MCP_TAKES_OPTIONS;
+	json_t *options = json_object_get(a->call->args, "options");
+	const char *name;
+	json_t *value;
+	int r = HDB_OK;
+
+	json_object_foreach(a->call->args, name, value)
+	{
+		if (!is_apart && find_option(a->spec, name))
+			r = take_option(a, name, value, err);
+		else if (!is_common(a->tool->takes, name))
+			r = mcp_fail(err, HDB_EUSAGE, "the tool \"%s\" takes no \"%.60s\"",
+				     a->tool->name, name);
+		if (r < 0)
+			return r;
+	}
+	if (!is_apart || !options || json_is_null(options))
+		return HDB_OK;
+	if (!json_is_object(options))
+		return mcp_fail(err, HDB_EUSAGE, "\"options\" has to be an object");
+	json_object_foreach(options, name, value)
+	{
+		if ((r = take_option(a, name, value, err)) < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+/* ---- cursors: where to go on, and a hash of the question ---- */
+
+/* FNV-1a of the question as JSON: a cursor of another question is refused, not misread. */
+static uint32_t hash_of(const struct asking *a)
+{
+	static const char *const others[] = { "cursor", "limit", "max_tokens" };
+	json_t *question = json_copy(a->call->args);
+	uint32_t hash = 2166136261U;
+	char *text;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		json_object_del(question, others[i]);
+	json_object_set_new(question, "tool", json_string(a->tool->name));
+	text = json_dumps(question, JSON_SORT_KEYS | JSON_COMPACT);
+	for (const char *c = text; c && *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 16777619U;
+	free(text);
+	json_decref(question);
+	return hash;
+}
+
+static int take_cursor(struct asking *a, struct hdb_error *err)
+{
+	const char *text;
+	uint64_t offset;
+	uint32_t hash;
+	int end = 0, r;
+
+	a->hash = hash_of(a);
+	if ((r = take_text(a->call->args, "cursor", &text, err)) < 0 || !text)
+		return r;
+	if (sscanf(text, "%" SCNu64 "-%" SCNx32 "%n", &offset, &hash, &end) != 2 || text[end])
+		return mcp_fail(err, HDB_EUSAGE, "\"%.40s\" is no cursor", text);
+	if (hash != a->hash)
+		return mcp_fail(err, HDB_EUSAGE,
+				"the cursor belongs to another question: ask the same one again");
+	a->page.offset = offset;
+	return HDB_OK;
+}
+
+static void put_cursor(const struct asking *a, json_t *answer)
+{
+	if (!a->page.next)
+		return;
+	json_object_set_new(answer, "next_cursor",
+			    json_sprintf("%" PRIu64 "-%08" PRIx32, a->page.next, a->hash));
+}
+
+/* ---- tools that are queries ---- */
+
+static int take_name(struct asking *a, struct hdb_error *err)
+{
+	const char *name = a->tool->query;
+	int r;
+
+	if (!name && (r = take_text(a->call->args, "name", &name, err)) < 0)
+		return r;
+	if (!name)
+		return mcp_fail(err, HDB_EUSAGE, "\"name\" of a query expected");
+	a->spec = hdb_query_named(name);
+	if (!a->spec)
+		return mcp_fail(err, HDB_NOTFOUND,
+				"there is no query \"%.60s\"; the tool \"explain\" lists them",
+				name);
+	return HDB_OK;
+}
+
+static int take_rows(struct asking *a, struct hdb_error *err)
+{
+	const json_t *args = a->call->args;
+	const bool is_apart = a->tool->takes & MCP_TAKES_OPTIONS;
+	int r;
+
+	if ((r = take_text(args, "sort", &a->sort, err)) < 0)
+		return r;
+	if ((is_apart || !find_option(a->spec, "limit")) &&
+	    (r = take_number(args, "limit", &a->page.limit, err)) < 0)
+		return r;
+	if (is_apart || !find_option(a->spec, "columns")) {
+		a->page.columns = json_object_get(args, "columns");
+		if (json_is_null(a->page.columns))
+			a->page.columns = NULL;
+		if (a->page.columns && !json_is_array(a->page.columns))
+			return mcp_fail(err, HDB_EUSAGE, "\"columns\" has to be an array of names");
+	}
+	if ((r = take_budget(args, &a->page.budget_bytes, err)) < 0)
+		return r;
+	return take_cursor(a, err);
+}
+
+static int take_database(struct asking *a, struct hdb_error *err)
+{
+	const char *name;
+	int r;
+
+	if ((r = take_text(a->call->args, "db", &name, err)) < 0)
+		return r;
+	return mcp_files_open(a->call->files, name, &a->db, &a->shown, err);
+}
+
+static int run_query(const struct mcp_call *call, const struct tool *tool, json_t **out,
+		     struct hdb_error *err)
+{
+	struct asking a = { .call = call, .tool = tool };
+	struct mcp_question question = { .cancel = call->cancel };
+	int r;
+
+	if ((r = take_name(&a, err)) != HDB_OK)
+		goto out;
+	if ((r = take_options(&a, err)) < 0)
+		goto out;
+	if ((r = take_texts(&a, "target", add_target, err)) < 0)
+		goto out;
+	if ((r = take_rows(&a, err)) < 0)
+		goto out;
+	if ((r = take_database(&a, err)) < 0)
+		goto out;
+	if ((r = take_texts(&a, "before", add_before, err)) < 0)
+		goto out;
+	/* The database's name is part of the answer. */
+	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
+	question.spec = a.spec;
+	question.args = (struct hdb_query_args){
+		.targets = a.targets,
+		.target_count = a.target_count,
+		.options = a.given,
+		.option_count = a.given_count,
+		.sort = a.sort,
+		.before = a.before,
+		.before_count = a.before_count,
+	};
+	if ((r = mcp_answer(a.db, &question, &a.page, out, err)) != HDB_OK)
+		goto out;
+	json_object_set_new(*out, "db", json_string(a.shown));
+	put_cursor(&a, *out);
+out:
+	for (size_t i = 0; i < a.made_count; i++)
+		free(a.made[i]);
+	free(a.shown);
+	return r;
+}
+
+/* ---- open, overview, explain ---- */
+
+static int check_names(const struct mcp_call *call, const struct tool *tool, struct hdb_error *err)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(call->args, name, value)
+	{
+		if (!is_common(tool->takes, name))
+			return mcp_fail(err, HDB_EUSAGE, "the tool \"%s\" takes no \"%.60s\"",
+					tool->name, name);
+	}
+	return HDB_OK;
+}
+
+static void put_health(json_t *answer, const struct hdb *db)
+{
+	struct hdb_health health;
+
+	hdb_health(db, &health);
+	if (health.stale)
+		json_object_set_new(answer, "stale", json_string(health.stale));
+	if (health.incomplete)
+		json_object_set_new(answer, "incomplete", json_string(health.incomplete));
+}
+
+static int run_open(const struct mcp_call *call, const struct tool *tool, json_t **out,
+		    struct hdb_error *err)
+{
+	struct asking a = { .call = call, .tool = tool };
+	const char *name;
+	int r;
+
+	if ((r = check_names(call, tool, err)) < 0)
+		return r;
+	if ((r = take_text(call->args, "db", &name, err)) < 0)
+		return r;
+	if (!name) {
+		json_t *list = mcp_files_list(call->files);
+
+		*out = json_pack("{s:o}", "databases", list);
+		if (json_array_size(list) == MCP_LIST_MAX)
+			json_object_set_new(*out, "note", json_string("there may be more"));
+		return HDB_OK;
+	}
+	if ((r = take_database(&a, err)) < 0)
+		return r;
+	*out = json_pack("{s:s, s:b}", "db", a.shown, "opened", 1);
+	put_health(*out, a.db);
+	free(a.shown);
+	return HDB_OK;
+}
+
+/* Parts of the overview: questions that most investigations begin with. */
+static const struct part {
+	const char *title, *query;
+	struct hdb_option option; /* NULL name: none */
+	uint64_t limit;           /* rows; 0: what fits */
+	bool without_facts;
+	const char *columns[4]; /* ended by NULL; none: all */
+} parts[] = {
+	{ "findings", "triage", { NULL, NULL }, 0, false, { NULL } },
+	{ "leak suspects", "leaks", { "brief", NULL }, 0, false, { NULL } },
+	{ "biggest objects", "top", { NULL, NULL }, 8, true, { NULL } },
+	{ "biggest classes", "top", { "by", "class" }, 10, true, { NULL } },
+	{ "dump", "info", { NULL, NULL }, 0, true, { "section", "key", "value" } },
+};
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+static int answer_part(const struct asking *a, const struct part *part, size_t budget_bytes,
+		       json_t **out, struct hdb_error *err)
+{
+	struct mcp_page page = {
+		.budget_bytes = budget_bytes,
+		.limit = part->limit,
+		.without_facts = part->without_facts,
+	};
+	const struct mcp_question question = {
+		.spec = hdb_query_named(part->query),
+		.args = { .options = &part->option, .option_count = part->option.name != NULL },
+		.cancel = a->call->cancel,
+	};
+
+	json_t *columns = NULL;
+	int r;
+
+	if (!question.spec)
+		return HDB_OK;
+	for (size_t i = 0; part->columns[i]; i++) {
+		if (!columns)
+			columns = json_array();
+		json_array_append_new(columns, json_string(part->columns[i]));
+	}
+	page.columns = columns;
+	r = mcp_answer(a->db, &question, &page, out, err);
+	json_decref(columns);
+	return r;
+}
+
+static int run_overview(const struct mcp_call *call, const struct tool *tool, json_t **out,
+			struct hdb_error *err)
+{
+	struct asking a = { .call = call, .tool = tool };
+	json_t *all = json_object();
+	size_t budget;
+	int r;
+
+	if ((r = check_names(call, tool, err)) < 0)
+		goto out;
+	if ((r = take_budget(call->args, &budget, err)) < 0)
+		goto out;
+	if ((r = take_database(&a, err)) < 0)
+		goto out;
+	json_object_set_new(all, "db", json_string(a.shown));
+	put_health(all, a.db);
+	for (size_t i = 0; i < PART_COUNT; i++) {
+		const size_t used = mcp_size(all) + PART_COUNT * 24;
+		const size_t left = used < budget ? budget - used : 0;
+		json_t *part = NULL;
+
+		r = answer_part(&a, &parts[i], left / (PART_COUNT - i), &part, err);
+		/* Where the budget has no room for a part, its name says what to ask. */
+		if (r == HDB_ELIMIT) {
+			part = json_string("no room");
+			r = HDB_OK;
+		}
+		if (r != HDB_OK)
+			goto out;
+		if (part)
+			json_object_set_new(all, parts[i].title, part);
+	}
+out:
+	free(a.shown);
+	if (r == HDB_OK)
+		*out = all;
+	else
+		json_decref(all);
+	return r;
+}
+
+static int run_explain(const struct mcp_call *call, const struct tool *tool, json_t **out,
+		       struct hdb_error *err)
+{
+	struct asking a = { .call = call, .tool = tool };
+	const char *name;
+	int r;
+
+	if ((r = check_names(call, tool, err)) < 0)
+		return r;
+	if ((r = take_text(call->args, "name", &name, err)) < 0)
+		return r;
+	if (!name) {
+		*out = mcp_schema_queries();
+		return HDB_OK;
+	}
+	if ((r = take_name(&a, err)) != HDB_OK)
+		return r;
+	*out = mcp_schema_explain(a.spec);
+	return HDB_OK;
+}
+
+int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err)
+{
+	const struct tool *tool = find_tool(call->name);
+	int r;
+
+	*out = NULL;
+	call->files->call++;
+	if (!tool)
+		return mcp_fail(err, HDB_NOTFOUND, "there is no tool \"%.60s\"", call->name);
+	r = tool->run(call, tool, out, err);
+	if (r == HDB_OK && !*out)
+		r = mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
+	return r;
+}
