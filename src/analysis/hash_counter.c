@@ -68,8 +68,7 @@ static struct slot *find_slot(const struct analysis_counter *t, struct heap_text
 void analysis_counter_prefetch(const struct analysis_counter *t, struct heap_text_hash hash)
 {
 	if (t->slots)
-		__builtin_prefetch((const struct slot *)t->table.data +
-				   (hash.low & (t->slots - 1)));
+		prefetch_read((const struct slot *)t->table.data + (hash.low & (t->slots - 1)));
 }
 
 /* Notes that entry `number` has this hash, which no other has. */

@@ -9,6 +9,7 @@
 #define BASE_RANK_BITSET_H
 
 #include "base/bytes.h"
+#include "base/prefetch.h"
 #include "base/work.h"
 
 #include <stdatomic.h>
@@ -75,8 +76,8 @@ static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t 
 /* Asks for the memory that base_ranks_before needs. */
 static inline void base_ranks_prefetch(const struct base_ranks *set, uint32_t v)
 {
-	__builtin_prefetch((const void *)&set->bits[v / 64]);
-	__builtin_prefetch(&set->before[v / BASE_RANK_BITS]);
+	prefetch_read((const void *)&set->bits[v / 64]);
+	prefetch_read(&set->before[v / BASE_RANK_BITS]);
 }
 
 /* Asserts, of a set that was ranked, that ranks are those of its bits. For tests and debugging. */

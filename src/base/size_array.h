@@ -4,6 +4,7 @@
 #ifndef BASE_SIZE_ARRAY_H
 #define BASE_SIZE_ARRAY_H
 
+#include "base/prefetch.h"
 #include "base/work.h"
 
 struct base_sizes {
@@ -36,9 +37,9 @@ static inline uint64_t base_sizes_get(const struct base_sizes *sizes, uint32_t i
 static inline void base_sizes_prefetch(const struct base_sizes *sizes, uint32_t i)
 {
 	if (sizes->wide)
-		__builtin_prefetch(&sizes->wide[i]);
+		prefetch_read(&sizes->wide[i]);
 	else
-		__builtin_prefetch(&sizes->narrow[i]);
+		prefetch_read(&sizes->narrow[i]);
 }
 
 #endif

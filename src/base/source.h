@@ -9,6 +9,7 @@
 #define BASE_SOURCE_H
 
 #include "base/error.h"
+#include "base/prefetch.h"
 
 #include <stdbool.h>
 
@@ -64,7 +65,7 @@ static inline const uint8_t *base_view_at(struct base_view *view, uint64_t offse
 static inline void base_view_prefetch(const struct base_view *view, uint64_t offset)
 {
 	if (offset >= view->start && offset < view->end)
-		__builtin_prefetch(view->data + (offset - view->start));
+		prefetch_read(view->data + (offset - view->start));
 }
 
 /* How a source will be read, as advice for reading ahead. */

@@ -106,6 +106,21 @@ static int each_big(struct contracted *x, struct contract_slot *s,
 	return r;
 }
 
+/* References that are asked for before their object's turn. */
+#define SOON 32u
+
+/* Asks for what is `SOON` references on; *asked of `count` were. */
+static void ask_ahead(const struct contracted *x, const struct base_vec *entries, uint64_t now,
+		      uint64_t *asked)
+{
+	const uint64_t end = now + SOON < entries->count ? now + SOON : entries->count;
+
+	if (*asked < end) {
+		graph_contract_soon(&x->c, (const uint32_t *)entries->data + *asked, end - *asked);
+		*asked = end;
+	}
+}
+
 /* ---- the first pass ---- */
 
 static int see_block(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -167,6 +182,7 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct contracted *x = ctx;
 	struct contract_slot *s = &x->slots[block->slot];
 	const uint32_t *entry;
+	uint64_t asked = 0;
 	int r = decode(x, block, err);
 
 	entry = s->entries.data;
@@ -174,6 +190,8 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		const uint32_t ix = block->objects->first_ix + i;
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
+		ask_ahead(x, &s->entries, (uint64_t)(entry - (uint32_t *)s->entries.data) + n,
+			  &asked);
 		if (!graph_contract_is_kept(&x->c, ix)) {
 			graph_contract_mark(&x->c, ix, entry, n);
 			if (x->is_hardened && !x->is_soft[block->objects->class_no[i]]) {
@@ -254,6 +272,7 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct contracted *x = ctx;
 	struct contract_slot *s = &x->slots[block->slot];
 	const uint32_t *entry;
+	uint64_t asked = 0;
 	int r = decode(x, block, err);
 
 	graph_contract_rows_empty(&s->rows);
@@ -261,6 +280,8 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
 		const uint64_t n = block->values[i] & STORE_LIST_IS_BIG ? 0 : block->values[i];
 
+		ask_ahead(x, &s->entries, (uint64_t)(entry - (uint32_t *)s->entries.data) + n,
+			  &asked);
 		if (graph_contract_is_kept(&x->c, block->objects->first_ix + i))
 			r = pack_row(x, block, i, entry, n, err);
 		entry += n;
@@ -430,7 +451,6 @@ static int confirm_suspects(struct contracted *x, struct hdb_error *err)
 static int search(struct contracted *x, struct hdb_error *err)
 {
 	struct derive *derive = x->derive;
-	struct graph_dominators d = { 0 };
 	int r = derive_each_block(derive, "dominators: what is kept", x->is_hardened, mark_block,
 				  take_marked, x, err);
 
@@ -453,10 +473,7 @@ static int search(struct contracted *x, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = graph_contract_end_rows(&x->c, err);
 	if (r == HDB_OK)
-		r = graph_dominators(&x->rows, x->c.roots, GRAPH_SEARCH_ANY, derive->work, &d, err);
-	if (r == HDB_OK)
-		r = graph_contract_solve(&x->c, &d, err);
-	graph_dominators_release(&d);
+		r = graph_contract_solve(&x->c, GRAPH_SETTLE_FAR, GRAPH_SEARCH_ANY, err);
 	graph_rows_release(&x->rows);
 	return r;
 }

@@ -43,7 +43,7 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 	(void)from;
 	for (uint64_t e = 0; e < count; e++) {
 		if (count - e > AHEAD)
-			__builtin_prefetch(&degree[to[e + AHEAD]], 1);
+			prefetch_write(&degree[to[e + AHEAD]]);
 		if (__builtin_add_overflow(degree[to[e]], 1, &degree[to[e]]))
 			return hdb_fail(err, HDB_ELIMIT,
 					"an object has more than %" PRIu32 " references to it",
@@ -61,7 +61,7 @@ static int place_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 	(void)err;
 	for (uint64_t e = 0; e < count; e++) {
 		if (count - e > AHEAD)
-			__builtin_prefetch(&position[to[e + AHEAD]], 1);
+			prefetch_write(&position[to[e + AHEAD]]);
 		if (to[e] - t->low < t->high - t->low)
 			sources[position[to[e]]++] = from;
 	}

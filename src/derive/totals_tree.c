@@ -204,7 +204,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		const uint32_t place = tree->dominator[i];
 
 		if (count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
-			__builtin_prefetch(&w->order.link[tree->dominator[i + AHEAD]]);
+			prefetch_read(&w->order.link[tree->dominator[i + AHEAD]]);
 		if (place == GRAPH_NONE)
 			continue;
 		tree->dominator[i] = graph_preorder_first(&w->order, place);

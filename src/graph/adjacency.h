@@ -16,6 +16,7 @@
 #define GRAPH_ADJACENCY_H
 
 #include "base/bytes.h"
+#include "base/prefetch.h"
 #include "base/chunked_buffer.h"
 
 #include <stdbool.h>
@@ -29,6 +30,11 @@
 
 /* Bytes of a row that is not long; the number of its targets is not more. */
 #define GRAPH_ROW_MAX 127
+
+/*
+ * An edge is far when its ends are more nodes apart than rows of which fit the second-level cache.
+ */
+#define GRAPH_FAR 100000u
 
 /* Set in the length of a long row. */
 #define GRAPH_ROW_LONG 0x80
@@ -105,7 +111,7 @@ static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
 /* Asks for where v's group starts. */
 static inline void graph_rows_prefetch_start(const struct graph_rows *rows, uint32_t v)
 {
-	__builtin_prefetch(&rows->start[v / GRAPH_GROUP]);
+	prefetch_read(&rows->start[v / GRAPH_GROUP]);
 }
 
 /* Asks for the row of v, once the lengths of its group are in the caches. */
@@ -114,8 +120,8 @@ static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32
 	const uint8_t *group = graph_rows_group(rows, v);
 	const uint8_t *at = group + graph_rows_offset(group, v);
 
-	__builtin_prefetch(at);
-	__builtin_prefetch(at + 24);
+	prefetch_read(at);
+	prefetch_read(at + 24);
 }
 
 /*
@@ -127,10 +133,10 @@ static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v
 	const uint8_t *at = graph_rows_group(rows, v);
 	const uint32_t size = rows->start[group + 1] - rows->start[group];
 
-	__builtin_prefetch(at);
-	__builtin_prefetch(at + GRAPH_GROUP - 1);
+	prefetch_read(at);
+	prefetch_read(at + GRAPH_GROUP - 1);
 	/* Where the next group starts elsewhere, this is too far: nothing happens. */
-	__builtin_prefetch(at + GRAPH_GROUP + (uint64_t)size * (v % GRAPH_GROUP) / GRAPH_GROUP);
+	prefetch_read(at + GRAPH_GROUP + (uint64_t)size * (v % GRAPH_GROUP) / GRAPH_GROUP);
 }
 
 /*

@@ -100,7 +100,7 @@ int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
 		const uint32_t next = atomic_load_explicit(&link->next, memory_order_relaxed);
 
 		if (next != GRAPH_NONE)
-			__builtin_prefetch(&order->link[next], 1);
+			prefetch_write(&order->link[next]);
 		atomic_store_explicit(&link->first, number++, memory_order_relaxed);
 		place = child != GRAPH_NONE ? child : leave(order, place, number);
 		if ((number & STEP_MASK) == 0)

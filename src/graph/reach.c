@@ -33,9 +33,9 @@ struct search {
 static inline void prefetch_known(const struct search *s, uint32_t node)
 {
 	if (s->parent)
-		__builtin_prefetch(&s->parent[node], 1);
+		prefetch_write(&s->parent[node]);
 	else
-		__builtin_prefetch(&s->reached[node / 64], 1);
+		prefetch_write(&s->reached[node / 64]);
 }
 
 static inline void prefetch(const struct search *s)

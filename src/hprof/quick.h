@@ -73,8 +73,7 @@ static inline bool hprof_quick_sub(const uint8_t *p, uint64_t at, uint64_t end, 
 	 * Where the next ones will be read; this halves the time on dumps beyond the caches. It may
 	 * be an address where nothing is, which a prefetch does not mind.
 	 */
-	__builtin_prefetch(
-		(const void *)((uintptr_t)p + (body + size - at) + HPROF_PREFETCH_AHEAD));
+	prefetch_read((const void *)((uintptr_t)p + (body + size - at) + HPROF_PREFETCH_AHEAD));
 	return true;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "import/idset_bits.h"
 
+#include "base/prefetch.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -422,8 +424,8 @@ void idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 			word = far_word(set, ids[i]);
 		asked->words[i] = word;
 		/* A word may lie in two lines. */
-		__builtin_prefetch(word);
-		__builtin_prefetch((const char *)word + sizeof(*word) - 1);
+		prefetch_read(word);
+		prefetch_read((const char *)word + sizeof(*word) - 1);
 	}
 }
 

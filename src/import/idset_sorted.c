@@ -3,6 +3,8 @@
  */
 #include "import/idset_sorted.h"
 
+#include "base/prefetch.h"
+
 #include <stdlib.h>
 
 /* IDs below this are invented ones, far from the heap: they take no part in the span. */
@@ -136,9 +138,9 @@ void idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
 							  highs[i % AHEAD]);
 		if (i >= AHEAD && i - AHEAD < count) {
 			bounds_of(set, ids[i - AHEAD], &lows[i % AHEAD], &highs[i % AHEAD]);
-			__builtin_prefetch(sorted + (lows[i % AHEAD] + highs[i % AHEAD]) / 2);
+			prefetch_read(sorted + (lows[i % AHEAD] + highs[i % AHEAD]) / 2);
 		}
 		if (i < count && part_of(set, ids[i]) < set->part_count)
-			__builtin_prefetch(set->first + part_of(set, ids[i]));
+			prefetch_read(set->first + part_of(set, ids[i]));
 	}
 }

@@ -152,7 +152,6 @@ static void clear_suspects(struct contracting *x)
 /* Dominators by node, in x->c.up. */
 static void contract(struct contracting *x, unsigned threads)
 {
-	struct graph_dominators d;
 	struct hdb_error err;
 
 	x->round_count = 0;
@@ -173,12 +172,10 @@ static void contract(struct contracting *x, unsigned threads)
 		pass(x, 3, threads);
 		assert_int_equal(graph_contract_end_rows(&x->c, &err), HDB_OK);
 		assert_int_equal(x->rows.node_count, x->c.kept.count);
-		assert_int_equal(graph_dominators(&x->rows, x->c.roots,
-						  (enum graph_search)oracle_below(GRAPH_SEARCHES),
-						  &work, &d, &err),
+		assert_int_equal(graph_contract_solve(
+					 &x->c, (enum graph_settling)oracle_below(GRAPH_SETTLINGS),
+					 (enum graph_search)oracle_below(GRAPH_SEARCHES), &err),
 				 HDB_OK);
-		assert_int_equal(graph_contract_solve(&x->c, &d, &err), HDB_OK);
-		graph_dominators_release(&d);
 		assert_int_equal(graph_contract_suspect(&x->c, &err), HDB_OK);
 		clear_suspects(x);
 		graph_contract_harden(&x->c);

@@ -87,6 +87,7 @@ static void release_small(struct graph_contract *c)
 	base_big_free(c->work, &c->node_big);
 	base_big_free(c->work, &c->pushed_big);
 	base_big_free(c->work, &c->roots_big);
+	base_big_free(c->work, &c->single_big);
 	base_big_free(c->work, &c->dominator_big);
 	base_vec_release(&c->group_bytes);
 	base_vec_release(&c->targets);
@@ -116,7 +117,7 @@ void graph_contract_see(struct graph_contract *c, uint32_t v, const uint32_t *ta
 		uint32_t up;
 
 		if (i + SEE_AHEAD < readable)
-			__builtin_prefetch((const void *)&c->up[targets[i + SEE_AHEAD]], 1);
+			prefetch_write((const void *)&c->up[targets[i + SEE_AHEAD]]);
 		up = up_of(c, t);
 		if (up == GRAPH_SEVERAL || up == v || t == v)
 			continue;
@@ -162,6 +163,14 @@ int graph_contract_soften(struct graph_contract *c, uint32_t v, struct hdb_error
 }
 
 /* ---- the second pass: what is kept ---- */
+
+void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		base_ranks_prefetch(&c->kept, targets[i]);
+		prefetch_read(&c->root_bits[targets[i] / 64]);
+	}
+}
 
 void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
 			 uint64_t count)
@@ -279,16 +288,23 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 	    (rc = base_big_alloc_raw(c->work, &c->node_big, places * sizeof *c->node,
 				     "kept objects", err)) < 0 ||
 	    (rc = base_big_alloc(c->work, &c->roots_big, places / 8 + 8, "roots", err)) < 0 ||
+	    (rc = base_big_alloc(c->work, &c->single_big, places / 8 + 8, "kept objects", err)) <
+		    0 ||
 	    (rc = base_big_alloc(c->work, &c->pushed_big, places / 8 + 8, "kept objects", err)) <
 		    0 ||
 	    (rc = graph_buckets_init(&c->pushes, places, c->work, err)) < 0)
 		return rc;
 	c->node = c->node_big.data;
 	c->roots = c->roots_big.data;
+	c->single = c->single_big.data;
 	c->pushed = c->pushed_big.data;
 	rc = each_share(c, c->node_count, list_share, err);
-	for (uint32_t place = 0; rc == HDB_OK && place < c->kept.count; place++)
-		c->roots[place / 64] |= (uint64_t)is_root(c, c->node[place]) << (place % 64);
+	for (uint32_t place = 0; rc == HDB_OK && place < c->kept.count; place++) {
+		const uint32_t v = c->node[place];
+
+		c->roots[place / 64] |= (uint64_t)is_root(c, v) << (place % 64);
+		c->single[place / 64] |= (uint64_t)(up_of(c, v) < GRAPH_SEVERAL) << (place % 64);
+	}
 	base_ranks_rank(&c->inner);
 	if (rc == HDB_OK)
 		rc = base_big_alloc_raw(c->work, &c->above_big,
@@ -335,67 +351,101 @@ int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pus
 
 /* ---- dominators ---- */
 
-/* Room for a share of the small graph's numbers; slots are too many to have one each. */
-static int solve_range(struct graph_contract *c, const struct graph_dominators *d,
-		       const uint32_t *place_of, uint64_t *number, uint32_t first, uint32_t count,
-		       struct hdb_error *err)
-{
-	const int rc = graph_dominators_numbers(d, first, number, count, err);
-
-	/* In steps, so that each one's memory can be asked for all at once. */
-	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
-		c->dominator[first + i] =
-			number[i] ? place_of[d->dominator[number[i]]] : GRAPH_SEVERAL;
-	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
-		if (c->dominator[first + i] < GRAPH_SEVERAL)
-			c->dominator[first + i] = c->node[c->dominator[first + i]];
-	return rc;
-}
-
+/* Of what found dominators, one is there. */
 struct solving {
 	struct graph_contract *c;
+	const struct graph_settled *settled;
 	const struct graph_dominators *d;
-	const uint32_t *place_of; /* by number */
+	const uint32_t *place_of; /* by number of d */
 };
 
-static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+/* Dominators as places; GRAPH_SEVERAL: not reached. */
+static int places_of_range(const struct solving *s, uint32_t *dominator, uint32_t first,
+			   uint32_t count, struct hdb_error *err)
 {
-	const struct solving *s = ctx;
-	const uint32_t end = share_end(share, s->c->kept.count);
-	uint64_t *number = malloc((BASE_RUN + GRAPH_NUMBERS_STEP) * sizeof *number);
-	int rc = number ? HDB_OK : hdb_fail_memory(err, "preorder", BASE_RUN * sizeof *number);
+	uint64_t *number;
+	int rc;
 
-	(void)slot;
-	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end && rc == HDB_OK; v += BASE_RUN)
-		rc = solve_range(s->c, s->d, s->place_of, number, v,
-				 end - v < BASE_RUN ? end - v : BASE_RUN, err);
+	if (!s->place_of) {
+		for (uint32_t i = 0; i < count; i++)
+			dominator[i] = s->settled->dominator[first + i] == first + i ?
+					       GRAPH_SEVERAL :
+					       s->settled->dominator[first + i];
+		return HDB_OK;
+	}
+	/* Slots are too many to have room each. */
+	number = malloc((BASE_RUN + GRAPH_NUMBERS_STEP) * sizeof *number);
+	rc = number ? graph_dominators_numbers(s->d, first, number, count, err) :
+		      hdb_fail_memory(err, "preorder", BASE_RUN * sizeof *number);
+	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+		dominator[i] = number[i] ? s->place_of[s->d->dominator[number[i]]] : GRAPH_SEVERAL;
 	free(number);
 	return rc;
 }
 
-int graph_contract_solve(struct graph_contract *c, const struct graph_dominators *d,
-			 struct hdb_error *err)
+static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	const struct solving *s = ctx;
+	struct graph_contract *c = s->c;
+	const uint32_t end = share_end(share, c->kept.count);
+	int rc = HDB_OK;
+
+	(void)slot;
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end && rc == HDB_OK; v += BASE_RUN) {
+		const uint32_t count = end - v < BASE_RUN ? end - v : BASE_RUN;
+
+		/* In steps, so that each one's memory can be asked for all at once. */
+		rc = places_of_range(s, c->dominator + v, v, count, err);
+		for (uint32_t i = v; rc == HDB_OK && i < v + count; i++)
+			if (c->dominator[i] < GRAPH_SEVERAL)
+				c->dominator[i] = c->node[c->dominator[i]];
+	}
+	return rc;
+}
+
+/* Dominators of all places, as nodes. */
+static int take_dominators(struct graph_contract *c, struct solving *s, struct hdb_error *err)
 {
 	struct base_big places = { 0 };
-	struct solving s = { .c = c, .d = d };
 	const struct base_pipeline pipeline = {
 		.item_count = ((uint64_t)c->kept.count + SHARE_NODES - 1) / SHARE_NODES,
 		.threads = c->work->threads,
 		.slot_count = 4 * c->work->threads,
-		.ctx = &s,
+		.ctx = s,
 		.produce = solve_share,
 	};
-	int rc = graph_dominators_nodes(d, &places, err);
+	int rc = s->d->work ? graph_dominators_nodes(s->d, &places, err) : HDB_OK;
 
 	if (rc == HDB_OK)
 		rc = base_big_alloc_raw(c->work, &c->dominator_big,
 					((uint64_t)c->kept.count + 1) * sizeof *c->dominator,
 					"dominators", err);
-	s.place_of = places.data;
+	s->place_of = places.data;
 	c->dominator = c->dominator_big.data;
 	if (rc == HDB_OK)
 		rc = base_pipeline_run(&pipeline, err);
 	base_big_free(c->work, &places);
+	return rc;
+}
+
+int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
+			 enum graph_search how, struct hdb_error *err)
+{
+	struct graph_settled settled = { 0 };
+	struct graph_dominators d = { 0 };
+	struct solving s = { .c = c, .settled = &settled, .d = &d };
+	int rc;
+
+	if (settling == GRAPH_SETTLE_ALWAYS ||
+	    (settling == GRAPH_SETTLE_FAR && graph_is_far(c->rows)))
+		rc = graph_settle(c->rows, c->roots, c->single, how, &settled, err);
+	else
+		rc = graph_dominators(c->rows, c->roots, how, c->work, &d, err);
+	graph_rows_release(c->rows);
+	if (rc == HDB_OK)
+		rc = take_dominators(c, &s, err);
+	graph_dominators_release(&d);
+	graph_settled_release(&settled);
 	return rc;
 }
 

@@ -33,6 +33,7 @@
 
 #include "base/vec.h"
 #include "graph/dominators/semi_nca.h"
+#include "graph/dominators/settle.h"
 #include "graph/dominators/edge_buckets.h"
 #include "base/rank_bitset.h"
 
@@ -82,6 +83,7 @@ struct graph_contract {
 	uint64_t *soft;   /* bits by node: targets of soft edges that are pushed */
 	uint64_t *pushed; /* bits by place: edges were pushed to it */
 	uint64_t *roots;  /* bits by place */
+	uint64_t *single; /* bits by place: it has one referrer */
 	/* by place: node, GRAPH_NONE: the virtual root, GRAPH_SEVERAL: not reached */
 	uint32_t *dominator;
 	struct graph_edge_buckets pushes; /* targets and sources change places: by source */
@@ -94,7 +96,8 @@ struct graph_contract {
 	const uint32_t *push_target;
 	uint8_t group_length[GRAPH_GROUP];
 	struct base_vec group_bytes, targets;
-	struct base_big up_big, above_big, node_big, soft_big, pushed_big, roots_big, dominator_big;
+	struct base_big up_big, above_big, node_big, soft_big, pushed_big, roots_big, single_big,
+		dominator_big;
 };
 
 /*
@@ -140,6 +143,9 @@ static inline bool graph_contract_is_soft(const struct graph_contract *c, uint32
 /* Second pass: hard edges of each v that is not kept, on any thread. */
 void graph_contract_mark(struct graph_contract *c, uint32_t v, const uint32_t *targets,
 			 uint64_t count);
+
+/* Asks for what the second and the fourth pass look up for targets that come soon. */
+void graph_contract_soon(const struct graph_contract *c, const uint32_t *targets, uint64_t count);
 
 /* Ends it: the nodes of the small graph, c->kept.count, are known. */
 int graph_contract_marked(struct graph_contract *c, struct hdb_error *err);
@@ -197,9 +203,12 @@ int graph_contract_put(struct graph_contract *c, const struct graph_contract_row
 /* Ends it: all rows are put. The small graph's roots are c->roots. */
 int graph_contract_end_rows(struct graph_contract *c, struct hdb_error *err);
 
-/* Takes the small graph's dominators; they are not needed any more after that. */
-int graph_contract_solve(struct graph_contract *c, const struct graph_dominators *d,
-			 struct hdb_error *err);
+/* Whether most dominators are to be settled first: where the small graph is far; for tests. */
+enum graph_settling { GRAPH_SETTLE_FAR, GRAPH_SETTLE_ALWAYS, GRAPH_SETTLE_NEVER, GRAPH_SETTLINGS };
+
+/* Finds the small graph's dominators, by node; the rows are given up as by graph_dominators. */
+int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
+			 enum graph_search how, struct hdb_error *err);
 
 /*
  * Then: the suspects, in c->suspects. The caller takes out those whose dominator has an edge of its

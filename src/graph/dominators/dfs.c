@@ -163,7 +163,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 		dom_stack_pop(&s->stack, b->rows, &source, &to);
 		const uint32_t soon = dom_stack_soon(&s->stack, b->rows, ROW_AHEAD);
 		if (soon != GRAPH_NONE) {
-			__builtin_prefetch(&b->states[soon / DOM_STATES], 1);
+			prefetch_write(&b->states[soon / DOM_STATES]);
 			graph_rows_prefetch(b->rows, soon);
 		}
 		const unsigned state = dom_state(b->states, to);

@@ -36,7 +36,7 @@ static int add_edge(struct search *s, uint32_t source, uint32_t met, struct hdb_
 
 static inline void prefetch(const struct search *s, uint32_t node)
 {
-	__builtin_prefetch(&s->number[node], 1);
+	prefetch_write(&s->number[node]);
 	graph_rows_prefetch(s->b->rows, node);
 }
 

@@ -209,12 +209,11 @@ void graph_meet_flush(struct graph_meet *meet, struct graph_meet_batch *batch)
 		return;
 	}
 	for (uint32_t i = 0; i < count && i < EDGES_AHEAD; i++)
-		__builtin_prefetch((const void *)&meet->colour[batch->edge[i].target], 1);
+		prefetch_write((const void *)&meet->colour[batch->edge[i].target]);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i + EDGES_AHEAD < count)
-			__builtin_prefetch(
-				(const void *)&meet->colour[batch->edge[i + EDGES_AHEAD].target],
-				1);
+			prefetch_write(
+				(const void *)&meet->colour[batch->edge[i + EDGES_AHEAD].target]);
 		look_at(meet, batch, batch->edge[i]);
 	}
 }

@@ -28,6 +28,7 @@
 
 #include "base/vec.h"
 #include "graph/access.h"
+#include "graph/adjacency.h"
 #include "base/spill_buckets.h"
 #include "base/rank_bitset.h"
 
@@ -35,11 +36,6 @@
 
 /* Nodes of a group, of which is known whether it has to be shown. */
 #define GRAPH_MEET_GROUP 32u
-
-/*
- * An edge is far when its ends are more nodes apart than rows of which fit the second-level cache.
- */
-#define GRAPH_FAR 100000u
 
 /*
  * The bits of a cell beside a parent's are its level, as far as they go. With fewer than 16 levels

@@ -29,9 +29,9 @@ static inline void ask_for(const struct dom_link *links, uint32_t w, const uint3
 			   uint64_t i)
 {
 	if (i >= LINK_AHEAD && source[i - LINK_AHEAD] > w)
-		__builtin_prefetch(&links[source[i - LINK_AHEAD]], 1);
+		prefetch_write(&links[source[i - LINK_AHEAD]]);
 	if (i >= ABOVE_AHEAD && source[i - ABOVE_AHEAD] > w)
-		__builtin_prefetch(&links[links[source[i - ABOVE_AHEAD]].up], 1);
+		prefetch_write(&links[links[source[i - ABOVE_AHEAD]].up]);
 }
 
 /* The least of the parent and what the edges into w say: from below w a number, else evaluated. */
@@ -343,7 +343,7 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 		rc = graph_dominators_numbers(dominators, (uint32_t)first, number, count, err);
 		for (uint32_t i = 0; rc == HDB_OK && i < count; i++) {
 			if (count - i > 2 * DOM_AHEAD)
-				__builtin_prefetch(&node[number[i + 2 * DOM_AHEAD]], 1);
+				prefetch_write(&node[number[i + 2 * DOM_AHEAD]]);
 			node[number[i]] = (uint32_t)first + i;
 		}
 	}

@@ -44,8 +44,7 @@ void graph_subtree_sums_mark(struct graph_subtree_sums *sums, uint32_t first,
 
 		for (uint32_t i = start; i < end; i++)
 			if (parent[i] != GRAPH_NONE)
-				__builtin_prefetch((const void *)&sums->inner.bits[parent[i] / 64],
-						   1);
+				prefetch_write((const void *)&sums->inner.bits[parent[i] / 64]);
 		for (uint32_t i = start; i < end; i++)
 			if (parent[i] != GRAPH_NONE && parent[i] != first + i)
 				base_ranks_put(&sums->inner, parent[i]);

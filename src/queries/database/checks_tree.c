@@ -175,8 +175,8 @@ static int look_at_children(void *ctx, uint32_t ix, const uint32_t *entries, siz
 		const uint64_t retained = c->retained[entries[i]];
 
 		if (count - i > CHILDREN_AHEAD) {
-			__builtin_prefetch(&c->idom[entries[i + CHILDREN_AHEAD]]);
-			__builtin_prefetch(&c->retained[entries[i + CHILDREN_AHEAD]]);
+			prefetch_read(&c->idom[entries[i + CHILDREN_AHEAD]]);
+			prefetch_read(&c->retained[entries[i + CHILDREN_AHEAD]]);
 		}
 		if (idom != want || idom == entries[i])
 			c->wrong = entries[i];
