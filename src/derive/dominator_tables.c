@@ -133,10 +133,10 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 {
 	struct build b = { .derive = derive, .writer = writer };
 	struct graph_rows rows;
-	int r = derive_build_contracted(derive, writer, err);
+	int r = derive_build_far(derive, writer, err);
 
 	if (r == HDB_NOTFOUND)
-		r = derive_build_far(derive, writer, err);
+		r = derive_build_contracted(derive, writer, err);
 	if (r != HDB_NOTFOUND)
 		return r;
 	/* For the graph and the numbers first, then for the links. */

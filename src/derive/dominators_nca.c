@@ -8,6 +8,7 @@
 #include "derive/blocks.h"
 #include "derive/dominator_rows.h"
 #include "derive/references.h"
+#include "graph/dominators/contract.h"
 #include "graph/dominators/nca_grow.h"
 
 #include <assert.h>
@@ -22,6 +23,12 @@ static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STOR
  */
 #define SAMPLE_BLOCKS 64u
 #define SAMPLE_OBJECTS_MIN 1000000u
+
+/*
+ * All references but this part must be far: on heaps of programs arrays and lists are near what has
+ * them, and meeting would be given up after a while.
+ */
+#define FAR_PART 10u
 
 /* Edges of a big list that wait to be put away. */
 #define JOIN_EDGES 0x10000u
@@ -77,12 +84,17 @@ static int sample_block(struct far *far, uint32_t block_no, uint64_t *lengths,
 	return r;
 }
 
-/* HDB_OK if most references are far, else HDB_NOTFOUND. */
+/*
+ * HDB_OK if nearly all references are far, or most where there is no room for another way; else
+ * HDB_NOTFOUND.
+ */
 static int is_far(struct far *far, struct hdb_error *err)
 {
 	const uint32_t n = far->derive->heap->object_count,
 		       blocks = heap_block_count(far->derive->heap);
 	const uint32_t step = blocks / SAMPLE_BLOCKS + 1;
+	const bool is_short = graph_contract_bytes(n) > base_work_room(far->derive->work);
+	const uint64_t part = is_short ? 2 : FAR_PART;
 	struct base_vec entries = { 0 };
 	uint64_t *lengths, far_count = 0, edge_count = 0;
 	int r = HDB_OK;
@@ -98,7 +110,7 @@ static int is_far(struct far *far, struct hdb_error *err)
 	}
 	base_vec_release(&entries);
 	free(lengths);
-	if (r == HDB_OK && far_count <= edge_count / 2)
+	if (r == HDB_OK && far_count <= edge_count - edge_count / part)
 		r = HDB_NOTFOUND;
 	return r;
 }

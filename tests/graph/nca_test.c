@@ -146,7 +146,7 @@ static void compare(const struct showing *s, struct oracle_graph *g)
 	uint32_t *parent = oracle_alloc(n, sizeof *parent);
 	uint64_t *below = oracle_alloc(n, sizeof *below);
 
-	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, GRAPH_SEARCH_NUMBERS,
+	assert_int_equal(graph_dominators(oracle_rows(g, &work), g->roots, GRAPH_SEARCH_LINKS,
 					  &work, &d, &err),
 			 HDB_OK);
 	assert_int_equal(graph_dominators_numbers(&d, 0, number, n, &err), HDB_OK);

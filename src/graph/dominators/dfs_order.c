@@ -57,26 +57,6 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 	return rc;
 }
 
-/* One block of numbers in work. */
-struct pack_slot {
-	uint64_t *values; /* BASE_RUN */
-	struct base_vec packed;
-};
-
-struct packing {
-	struct base_runs *numbers;
-	const uint32_t *number;
-	uint64_t node_count;
-	struct pack_slot *slots;
-};
-
-static uint32_t block_size(const struct packing *p, uint64_t block)
-{
-	const uint64_t left = p->node_count - block * BASE_RUN;
-
-	return left < BASE_RUN ? (uint32_t)left : BASE_RUN;
-}
-
 /*
  * Packs a block by way of `values`; on any thread. Neighbours were mostly met one after the other.
  */
@@ -94,61 +74,6 @@ static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values
 	packed->count = 0;
 	return pack_encode(packed, values, count, err);
 }
-
-static int pack_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error *err)
-{
-	const struct packing *p = ctx;
-	struct pack_slot *s = &p->slots[slot];
-
-	return pack_numbers(p->number + block * BASE_RUN, block_size(p, block), s->values,
-			    &s->packed, err);
-}
-
-static int put_block(void *ctx, unsigned slot, uint64_t block, struct hdb_error *err)
-{
-	const struct packing *p = ctx;
-
-	return base_runs_put_packed(p->numbers, block, &p->slots[slot].packed, block_size(p, block),
-				    err);
-}
-
-int dom_pack_numbers(struct dom_build *b, const uint32_t *number, struct base_runs *numbers,
-		     struct hdb_error *err)
-{
-	struct packing p = {
-		.numbers = numbers,
-		.number = number,
-		.node_count = b->node_count,
-	};
-	const struct base_pipeline pipeline = {
-		.item_count = (p.node_count + BASE_RUN - 1) / BASE_RUN,
-		.threads = b->work->threads,
-		.slot_count = PACK_SLOTS * b->work->threads,
-		.ctx = &p,
-		.produce = pack_block,
-		.consume = put_block,
-	};
-	int rc = base_runs_init(numbers, p.node_count, b->work, "preorder", err);
-
-	p.slots = calloc(pipeline.slot_count, sizeof *p.slots);
-	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
-		p.slots[i].values = malloc(BASE_RUN * sizeof *p.slots[i].values);
-		if (rc == HDB_OK && !p.slots[i].values)
-			rc = hdb_fail_memory(err, "preorder", BASE_RUN * sizeof *p.slots[i].values);
-	}
-	if (rc == HDB_OK)
-		rc = p.slots ? base_pipeline_run(&pipeline, err) :
-			       hdb_fail_memory(err, "preorder",
-					       pipeline.slot_count * sizeof *p.slots);
-	for (unsigned i = 0; p.slots && i < pipeline.slot_count; i++) {
-		free(p.slots[i].values);
-		base_vec_release(&p.slots[i].packed);
-	}
-	free(p.slots);
-	return rc;
-}
-
-/* ---- from piles ---- */
 
 /* A bucket of nodes in work. */
 struct bucket_slot {

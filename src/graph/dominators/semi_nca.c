@@ -204,13 +204,18 @@ static int start(struct dom_build *b, struct hdb_error *err)
 	return graph_buckets_init(&b->edges, n + 1, b->work, err);
 }
 
-/* The search in little memory. */
-static int search_frugally(struct dom_build *b, const uint64_t *root_bits,
-			   struct base_runs *numbers, struct hdb_error *err)
+/*
+ * The search. What it piles up is not to lie between what the links will take the place of: the
+ * pool is closed to it.
+ */
+static int search(struct dom_build *b, const uint64_t *root_bits, struct base_runs *numbers,
+		  struct hdb_error *err)
 {
 	const uint64_t n = b->node_count;
 	int rc;
 
+	/* What the search looks at all the time has a claim to memory. */
+	base_work_keep(b->work, 0);
 	base_pool_close(b->work, true);
 	rc = start(b, err);
 	if (rc == HDB_OK)
@@ -223,45 +228,8 @@ static int search_frugally(struct dom_build *b, const uint64_t *root_bits,
 	if (rc == HDB_OK)
 		rc = dom_search(b, root_bits, err);
 	graph_rows_release(b->rows);
-	return rc == HDB_OK ? dom_number(b, numbers, err) : rc;
-}
-
-/* The search with a number for each node. */
-static int search_plainly(struct dom_build *b, const uint64_t *root_bits, struct base_runs *numbers,
-			  struct hdb_error *err)
-{
-	const uint64_t n = b->node_count;
-	struct base_big room = { 0 };
-	int rc = base_big_alloc(b->work, &room, (n + 1) * 4, "preorder", err);
-
-	base_pool_close(b->work, true);
 	if (rc == HDB_OK)
-		rc = start(b, err);
-	if (rc == HDB_OK)
-		rc = dom_search_plain(b, root_bits, room.data, numbers, err);
-	graph_rows_release(b->rows);
-	base_big_free(b->work, &room);
-	return rc;
-}
-
-/*
- * What the search piles up is not to lie between what the links will take the place of: the pool
- * is closed to it.
- */
-static int search(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
-		  struct base_runs *numbers, struct hdb_error *err)
-{
-	const uint64_t links = ((uint64_t)b->node_count + 1) * sizeof(struct dom_link);
-	int rc;
-
-	/* What the search looks at all the time has a claim to memory. */
-	base_work_keep(b->work, 0);
-	if (how == GRAPH_SEARCH_ANY)
-		how = links > base_work_room(b->work) ? GRAPH_SEARCH_FRUGAL : GRAPH_SEARCH_NUMBERS;
-	if (how == GRAPH_SEARCH_FRUGAL || how == GRAPH_SEARCH_FOLDED)
-		rc = search_frugally(b, root_bits, numbers, err);
-	else
-		rc = search_plainly(b, root_bits, numbers, err);
+		rc = dom_number(b, numbers, err);
 	base_pool_close(b->work, false);
 	return rc;
 }
@@ -269,7 +237,7 @@ static int search(struct dom_build *b, const uint64_t *root_bits, enum graph_sea
 static int run(struct dom_build *b, const uint64_t *root_bits, enum graph_search how,
 	       struct graph_dominators *out, struct hdb_error *err)
 {
-	int rc = search(b, root_bits, how, &out->numbers, err);
+	int rc = search(b, root_bits, &out->numbers, err);
 
 	const bool is_folded =
 		how == GRAPH_SEARCH_FOLDED ||

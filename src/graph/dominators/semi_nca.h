@@ -28,16 +28,10 @@ struct graph_dominators {
 };
 
 /*
- * How to do it: as the budget says; with an array of numbers; with two bits a node; the same, and
- * with links for some nodes only. The result is the same.
+ * How to find semidominators: as the budget says; with links for all nodes; with links for some only
+ * (semi_lowmem.c). The result is the same.
  */
-enum graph_search {
-	GRAPH_SEARCH_ANY,
-	GRAPH_SEARCH_NUMBERS,
-	GRAPH_SEARCH_FRUGAL,
-	GRAPH_SEARCH_FOLDED,
-	GRAPH_SEARCHES
-};
+enum graph_search { GRAPH_SEARCH_ANY, GRAPH_SEARCH_LINKS, GRAPH_SEARCH_FOLDED, GRAPH_SEARCHES };
 
 /* Nodes at which graph_dominators_numbers can start: multiples of this. */
 #define GRAPH_NUMBERS_STEP 128u

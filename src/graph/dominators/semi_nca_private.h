@@ -1,6 +1,6 @@
 /*
- * graph/dominators/semi_nca_private.h - the phases of graph_dominators. Private to dominators.c and
- * dom_*.c.
+ * graph/dominators/semi_nca_private.h - the phases of graph_dominators. Private to semi_*.c and
+ * dfs*.c.
  *
  * Bytes a node: 3 to 5 for the order of the search, on piles, a quarter for what it knows of nodes,
  * half a one for parents, and 8 for each edge that waits; 3 to 7 for each edge that is not the
@@ -170,17 +170,6 @@ int dom_order_init(struct dom_build *build, struct hdb_error *err);
  * edges and top. Frees states, order and crosses.
  */
 int dom_number(struct dom_build *build, struct base_runs *numbers, struct hdb_error *err);
-
-/* Packs numbers by node. */
-int dom_pack_numbers(struct dom_build *build, const uint32_t *number, struct base_runs *numbers,
-		     struct hdb_error *err);
-
-/*
- * Does what dom_search and dom_number do: fills count, parents, edges, top and *numbers. `number`
- * has room for each node, and is zeros.
- */
-int dom_search_plain(struct dom_build *build, const uint64_t *root_bits, uint32_t *number,
-		     struct base_runs *numbers, struct hdb_error *err);
 
 /* Numbers of a block that were given. */
 static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block)
