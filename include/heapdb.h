@@ -94,7 +94,8 @@ enum hdb_size_model {
 };
 
 struct hdb_import_options {
-	uint64_t memory_bytes;     /* budget of anonymous memory; 0: a quarter of RAM or cgroup */
+	/* budget of anonymous memory; 0: a quarter of RAM or cgroup, 1 GiB at most */
+	uint64_t memory_bytes;
 	unsigned threads;          /* worker threads; 0: one a core */
 	enum hdb_size_model sizes; /* the shallow size model */
 	const char *layout;        /* "header=12,ref=4,align=8", any part; NULL: infer; lent */

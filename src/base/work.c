@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* The budget when neither the caller nor the system says one. */
-#define MEMORY_FALLBACK (1ull << 30)
+#define MEMORY_FALLBACK MEMORY_DEFAULT_MAX
 /* Below this a budget is not worth keeping: tables need some room to work at all. */
 #define MEMORY_MIN (16ull << 20)
 /* Arrays smaller than this always live in anonymous memory. */
@@ -133,7 +133,9 @@ static uint64_t default_memory(void)
 	limit = cgroup_limit();
 	if (limit < ram)
 		ram = limit;
-	return ram == UINT64_MAX ? MEMORY_FALLBACK : ram / 4;
+	if (ram == UINT64_MAX)
+		return MEMORY_FALLBACK;
+	return ram / 4 < MEMORY_DEFAULT_MAX ? ram / 4 : MEMORY_DEFAULT_MAX;
 }
 
 void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,

@@ -21,6 +21,12 @@ struct base_pool_entry {
 	bool is_clear; /* never touched */
 };
 
+/*
+ * The largest budget that nobody asked for: it is enough for 100 million objects without a scratch
+ * file of much weight, and little on a machine where others work, too.
+ */
+#define MEMORY_DEFAULT_MAX ((uint64_t)1 << 30)
+
 struct base_work {
 	uint64_t memory_bytes; /* budget of anonymous memory */
 	uint64_t memory_used;  /* by base_big_alloc, anonymous part */
@@ -40,7 +46,10 @@ struct base_work {
 	uint64_t next_report_ns; /* throttles reports */
 };
 
-/* Fills in defaults: a quarter of RAM or of the cgroup's limit, one thread a core. */
+/*
+ * Fills in defaults: a quarter of RAM or of the cgroup's limit, MEMORY_DEFAULT_MAX at most; one
+ * thread a core.
+ */
 void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
 		    const struct hdb_progress *progress);
 

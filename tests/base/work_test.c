@@ -277,7 +277,11 @@ static void test_caller(void **state)
 
 	(void)state;
 	base_work_init(&work, 0, 0, NULL);
-	assert_true(work.memory_bytes > 0 && work.threads > 0);
+	assert_true(work.memory_bytes > 0 && work.memory_bytes <= MEMORY_DEFAULT_MAX);
+	assert_true(work.threads > 0);
+	base_work_init(&work, 2 * MEMORY_DEFAULT_MAX, 0, NULL);
+	assert_int_equal(work.memory_bytes, 2 * MEMORY_DEFAULT_MAX);
+	base_work_init(&work, 0, 0, NULL);
 	base_notice(&work, "to nobody");
 	base_work_init(&work, 0, 1000000, &progress);
 	assert_true(work.threads < 1000000);

@@ -76,7 +76,8 @@ const struct option_info option_table[] = {
 	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS, 0,
 		       "tables with all columns and whole texts, however wide the terminal is" },
 	[KEY_MEMORY] = { "memory", "SIZE", OPTIONS_WORK, 0,
-			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is)" },
+			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is, at most "
+			 "1G)" },
 	[KEY_THREADS] = { "threads", "N", OPTIONS_WORK, 0, "worker threads (default: one a core)" },
 	[KEY_QUIET] = { "quiet", NULL, OPTIONS_WORK, 0, "no progress and no notices" },
 	[KEY_NO_PROGRESS] = { "no-progress", NULL, OPTIONS_WORK, 0, "no progress" },
