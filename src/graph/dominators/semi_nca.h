@@ -28,8 +28,8 @@ struct graph_dominators {
 };
 
 /*
- * How to find semidominators: as the budget says; with links for all nodes; with links for some only
- * (semi_lowmem.c). The result is the same.
+ * How to find semidominators: as the budget says; with links for all nodes; with links for some
+ * only (semi_lowmem.c). The result is the same.
  */
 enum graph_search { GRAPH_SEARCH_ANY, GRAPH_SEARCH_LINKS, GRAPH_SEARCH_FOLDED, GRAPH_SEARCHES };
 
