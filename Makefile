@@ -34,7 +34,7 @@ ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
 	$(if $(DEV),-Werror) $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
 SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lpthread $(LDLIBS)
+LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lzstd -ldeflate -lz -lpthread $(LDLIBS)
 CMD_LIBS     = $(LIB_LIBS) $(if $(mcp_door),-ljansson)
 
 # A door whose library is missing is left out: what is not empty, its header was found and linked.
@@ -360,7 +360,7 @@ includedir=$(INCDIR)
 Name: heapdb
 Description: indexed database for Java and Android heap dumps
 Version: $(VERSION)
-Requires.private: lmdb libxxhash libpcre2-8
+Requires.private: lmdb libxxhash libpcre2-8 libzstd libdeflate zlib
 Libs: -L$${libdir} -lheapdb
 Libs.private: -lpthread
 Cflags: -I$${includedir}

@@ -93,6 +93,13 @@ enum hdb_size_model {
 	HDB_SIZES_DUMP = 2 /* what the file records: no headers, no padding */
 };
 
+/* Whether the database keeps the dump's bytes, so that the dump may go. */
+enum hdb_contents {
+	HDB_CONTENTS_AUTO = 0, /* a plain file is referred to, anything else is kept */
+	HDB_CONTENTS_KEEP = 1, /* kept, compressed, in the database */
+	HDB_CONTENTS_REFER = 2 /* read from the dump when needed; only a plain file can be */
+};
+
 struct hdb_import_options {
 	/* budget of anonymous memory; 0: a quarter of RAM or cgroup, 1 GiB at most */
 	uint64_t memory_bytes;
@@ -108,6 +115,7 @@ struct hdb_import_options {
 	 */
 	int wait;
 	struct hdb_progress progress;
+	enum hdb_contents contents; /* kept in the database or not */
 };
 
 /* What an import did. */
@@ -117,24 +125,25 @@ struct hdb_import_result {
 	uint64_t reference_count; /* stored references, without the one to the object's class */
 	uint64_t root_count;      /* root records on objects of the dump */
 	uint64_t problem_count;   /* problems met, see hdb_query "problems" */
-	uint64_t dump_bytes;      /* size of the dump file */
+	uint64_t dump_bytes;      /* size of the dump, inflated if it is compressed */
 	uint64_t database_bytes;  /* size of the database file */
 	unsigned snapshot_count;  /* heap dumps in the file */
 };
 
 /*
  * Imports the HPROF file `dump_path` into a new heap database `db_path` (NULL: the dump's name
- * with its extension replaced by ".heapdb"). The database appears under its name only when whole.
- * `opt` and `out` may be NULL. HDB_EUSAGE if the database exists and `force` is not set. HDB_END:
- * see `wait`.
+ * with its extension replaced by ".heapdb"; with "-" it must be given). The dump may be compressed
+ * by gzip or zstd, and may be a pipe; "-" is the standard input. The database appears under its
+ * name only when whole. `opt` and `out` may be NULL. HDB_EUSAGE if the database exists and `force`
+ * is not set. HDB_END: see `wait`.
  */
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
 		       const struct hdb_import_options *opt, struct hdb_import_result *out,
 		       struct hdb_error *err);
 
 /*
- * Writes the default database name of `dump_path` into `buf` (`size` bytes): "x.hprof" gives
- * "x.heapdb". HDB_ELIMIT if it does not fit.
+ * Writes the default database name of `dump_path` into `buf` (`size` bytes): "x.hprof" and
+ * "x.hprof.gz" give "x.heapdb". HDB_EUSAGE for "-"; HDB_ELIMIT if it does not fit.
  */
 HDB_API int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err);
 
@@ -194,6 +203,15 @@ HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /* Closes the handle; NULL is fine. Every hdb_rows of it must be closed before. */
 HDB_API void hdb_close(struct hdb *db);
+
+/*
+ * Reads bytes of the HPROF dump that the database was made from, as it was before anybody
+ * compressed it: at most `size` from `offset` on into buf, *done of them. HDB_END at its end, and
+ * nothing is read. HDB_ECHANGED if the database does not keep the dump, and the dump is not where
+ * it was.
+ */
+HDB_API int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_t *done,
+			  struct hdb_error *err);
 
 /* Kinds of objects. */
 enum hdb_object_kind {

@@ -224,6 +224,7 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 		r = heap_string_block(s->session->heap, block->objects,
 				      &s->references[block->block_no], &reader, values,
 				      &block->bytes[1], take_string, &m, err);
+	base_view_release(&m.view);
 	free(m.groups);
 	memcpy(values, m.without, sizeof(m.without));
 	return r;

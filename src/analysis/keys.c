@@ -388,6 +388,7 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 		r = heap_string_block(k->session->heap, block->objects,
 				      &k->references[block->block_no], &reader, block->values,
 				      &block->bytes[1], take_string, &m, err);
+	base_view_release(&m.view);
 	free(m.groups);
 	return r;
 }

@@ -4,6 +4,7 @@
  */
 #include "api/handle.h"
 
+#include "base/input.h"
 #include "base/source.h"
 #include "import/import.h"
 #include "queries/queries.h"
@@ -21,6 +22,21 @@ struct hdb_rows {
 	struct session *before; /* of args->before; owned */
 };
 
+/* Bytes of the extension that says that a file is compressed; 0: it has none. */
+static size_t packed_extension(const char *name)
+{
+	static const char *const extensions[] = { ".gz", ".zst", ".zstd" };
+	const size_t size = strlen(name);
+
+	for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
+		const size_t n = strlen(extensions[i]);
+
+		if (size > n && strcmp(name + size - n, extensions[i]) == 0)
+			return n;
+	}
+	return 0;
+}
+
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
 {
 	static const char extension[] = ".heapdb";
@@ -29,10 +45,16 @@ int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_e
 
 	if (!dump_path)
 		return hdb_fail(err, HDB_EUSAGE, "no dump was named");
+	if (strcmp(dump_path, BASE_INPUT_STDIN) == 0)
+		return hdb_fail(err, HDB_EUSAGE,
+				"what comes from the standard input has no name: -o FILE names "
+				"the database");
 	slash = strrchr(dump_path, '/');
 	name = slash ? slash + 1 : dump_path;
-	dot = strrchr(name, '.');
-	keep = dot && dot != name ? (size_t)(dot - dump_path) : strlen(dump_path);
+	keep = strlen(dump_path) - packed_extension(name);
+	dot = memrchr(name, '.', keep - (size_t)(name - dump_path));
+	if (dot && dot != name)
+		keep = (size_t)(dot - dump_path);
 	if (keep > INT_MAX || keep + sizeof(extension) > size)
 		return hdb_fail(err, HDB_ELIMIT, "%s: file name too long", dump_path);
 	(void)snprintf(buf, size, "%.*s%s", (int)keep, dump_path, extension);
@@ -126,6 +148,28 @@ void hdb_close(struct hdb *db)
 	base_work_release(&db->work);
 	free(db->folder);
 	free(db);
+}
+
+int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_t *done,
+		  struct hdb_error *err)
+{
+	struct heap *heap = db->heap;
+	const uint8_t *p;
+	uint64_t left;
+	int r = heap_open_dump(heap, err);
+
+	*done = 0;
+	if (r < 0)
+		return r;
+	if (offset >= heap->source->size)
+		return HDB_END;
+	left = heap->source->size - offset;
+	*done = size < left ? size : (size_t)left;
+	p = base_view_at(&heap->view, offset, *done, err);
+	if (!p)
+		return HDB_EIO;
+	memcpy(buf, p, *done);
+	return heap_check_size(heap, err);
 }
 
 static int find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err)

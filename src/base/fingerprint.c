@@ -40,7 +40,7 @@ static unsigned find_parts(uint64_t size, struct part parts[PARTS_MAX])
 
 int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error *err)
 {
-	struct base_view view = { .src = source };
+	BASE_VIEW(view, source);
 	struct part parts[PARTS_MAX];
 	const unsigned count = find_parts(source->size, parts);
 	uint64_t hash = XXH3_64bits(&source->size, sizeof(source->size));

@@ -87,6 +87,8 @@ static int take_all(struct run *run, struct hdb_error *err)
 
 		if (slot->state == SLOT_READY) {
 			r = slot->result;
+			if (r == HDB_END)
+				return HDB_OK;
 			if (r < 0) {
 				if (err)
 					*err = slot->error;

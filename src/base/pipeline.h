@@ -11,11 +11,14 @@
 #include "base/error.h"
 
 struct base_pipeline {
-	uint64_t item_count;
+	uint64_t item_count; /* UINT64_MAX: unknown, produce says where they end */
 	unsigned threads;    /* workers, the calling thread included; at least 1 */
 	unsigned slot_count; /* slots that the caller has; at least 1, best 4 a thread */
 	void *ctx;
-	/* Makes an item; called on any thread, never twice at once for one slot. */
+	/*
+	 * Makes an item; called on any thread, never twice at once for one slot. HDB_END: there is
+	 * no such item, nor any after it.
+	 */
 	int (*produce)(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err);
 	/* Takes an item; called in order on the calling thread. NULL: nothing to take. */
 	int (*consume)(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err);

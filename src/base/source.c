@@ -24,22 +24,13 @@ struct map_source {
 int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err)
 {
 	struct base_source *src = view->src;
-	const uint8_t *data;
-	uint64_t data_size;
-	int r;
 
 	if (offset > src->size || size > src->size - offset)
 		return hdb_fail(err, HDB_ETRUNC,
 				"%s: %" PRIu64 " bytes wanted at offset %" PRIu64
 				", but the file ends at %" PRIu64,
 				src->path, size, offset, src->size);
-	r = src->window(src, offset, size, &data, &data_size, err);
-	if (r < 0)
-		return r;
-	view->data = data;
-	view->start = offset;
-	view->end = offset + data_size;
-	return HDB_OK;
+	return src->window(view, offset, size, err);
 }
 
 void base_source_close(struct base_source *src)
@@ -49,15 +40,15 @@ void base_source_close(struct base_source *src)
 }
 
 /* The whole file is one window, so every view has all of it after its first fill. */
-static int map_window(struct base_source *src, uint64_t offset, uint64_t size, const uint8_t **data,
-		      uint64_t *data_size, struct hdb_error *err)
+static int map_window(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err)
 {
-	const struct map_source *map = (const struct map_source *)src;
+	const struct map_source *map = (const struct map_source *)view->src;
 
 	(void)size;
 	(void)err;
-	*data = (const uint8_t *)map->map + offset;
-	*data_size = src->size - offset;
+	view->data = (const uint8_t *)map->map + offset;
+	view->start = offset;
+	view->end = view->src->size;
 	return HDB_OK;
 }
 
@@ -198,13 +189,14 @@ struct memory_source {
 	const uint8_t *data;
 };
 
-static int memory_window(struct base_source *src, uint64_t offset, uint64_t size,
-			 const uint8_t **data, uint64_t *data_size, struct hdb_error *err)
+static int memory_window(struct base_view *view, uint64_t offset, uint64_t size,
+			 struct hdb_error *err)
 {
 	(void)size;
 	(void)err;
-	*data = ((const struct memory_source *)src)->data + offset;
-	*data_size = src->size - offset;
+	view->data = ((const struct memory_source *)view->src)->data + offset;
+	view->start = offset;
+	view->end = view->src->size;
 	return HDB_OK;
 }
 

@@ -1,9 +1,9 @@
 /*
  * base/source.h - a byte source: lends windows (pointer, length) of a file at an offset.
  *
- * The file map is one kind; a compressed source can be another. Nothing that reads a source knows
- * which it is. A window stays valid until base_source_close for a map; other kinds may bound that,
- * so readers hold one window at a time (struct base_view) and ask again.
+ * The file map is one kind, frames that are inflated when they are needed another (base/frames.h).
+ * Nothing that reads a source knows which it is. A window is a view's: it stays valid until the
+ * view is asked for another one, or is released. Each thread has views of its own.
  */
 #ifndef BASE_SOURCE_H
 #define BASE_SOURCE_H
@@ -13,12 +13,19 @@
 
 #include <stdbool.h>
 
+struct base_view;
+
 struct base_source {
 	uint64_t size;    /* bytes of content */
 	const char *path; /* for messages; lent */
-	/* Lends at least `size` bytes at `offset` (the caller has checked that they exist). */
-	int (*window)(struct base_source *src, uint64_t offset, uint64_t size, const uint8_t **data,
-		      uint64_t *data_size, struct hdb_error *err);
+	/*
+	 * Lends the view a window that has at least `size` bytes at `offset` (the caller has
+	 * checked that they exist): sets its data, start and end. On failure the view is as it was.
+	 */
+	int (*window)(struct base_view *view, uint64_t offset, uint64_t size,
+		      struct hdb_error *err);
+	/* Takes back what `window` lent the view. NULL: nothing is to be taken back. */
+	void (*unlend)(struct base_view *view);
 	/*
 	 * HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map), or would:
 	 * a system call.
@@ -36,13 +43,31 @@ struct base_source {
 	void (*close)(struct base_source *src);
 };
 
-/* A reader's place in a source: one window at a time. Zero-initialise, set src. */
+/*
+ * A reader's place in a source: one window at a time. Zero-initialise, set src, end with
+ * base_view_release before the source is closed.
+ */
 struct base_view {
 	struct base_source *src;
 	const uint8_t *data; /* the window's bytes, borrowed */
 	uint64_t start;      /* its offset in the source */
 	uint64_t end;        /* offset past its last byte */
+	void *lent;          /* the source's: what stands behind the window */
 };
+
+/* Gives the window back; the view can go on to be used. A view that never had one is fine. */
+static inline void base_view_release(struct base_view *view)
+{
+	if (view->src && view->src->unlend && view->lent)
+		view->src->unlend(view);
+	view->data = NULL;
+	view->lent = NULL;
+	view->start = view->end = 0;
+}
+
+/* Declares a view of a source that is released where its block ends. */
+#define BASE_VIEW(name, source) \
+	__attribute__((cleanup(base_view_release))) struct base_view name = { .src = (source) }
 
 /* Fetches a window that holds [offset, offset + size). HDB_ETRUNC if the source ends before. */
 int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err);

@@ -122,6 +122,7 @@ void heap_close(struct heap *heap)
 	free(heap->offsets);
 	heap_known_free(heap->known);
 	heap_release_state(heap);
+	base_view_release(&heap->view);
 	base_source_close(heap->source);
 	store_close(heap->store);
 	free(heap);

@@ -327,6 +327,9 @@ const char *heap_root_name(uint8_t kind);
 /* Where the dump is said to be; borrowed until heap_close. */
 const char *heap_where_dump(const struct heap *heap);
 
+/* Whether the dump's bytes are in the database: no file is needed then. */
+bool heap_keeps_dump(const struct heap *heap);
+
 /* heap_state.c: fills in heap->state, which heap_close releases. */
 int heap_find_state(struct heap *heap, struct hdb_error *err);
 void heap_release_state(struct heap *heap);

@@ -3,6 +3,7 @@
  * and asking the system for the part of it that is read next.
  */
 #include "base/fingerprint.h"
+#include "base/frames.h"
 #include "heap/heap.h"
 
 #include <string.h>
@@ -19,6 +20,9 @@
  * not be wanted.
  */
 #define WANT_BYTES_MAX (8u << 20)
+/* Contents that are kept in the database: what of them is kept inflated, of the budget. */
+#define KEPT_CACHE_PART 8u
+#define KEPT_CACHE_MAX (64u << 20)
 /* What is asked for behind the record of a block's last object, which may be a short array. */
 #define WANT_BYTES_MORE 4096u
 
@@ -44,6 +48,58 @@ int heap_check_size(struct heap *heap, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = heap_check(heap, err);
 	return r == HDB_OK && heap->source ? heap->source->check(heap->source, err) : r;
+}
+
+/* ---- the dump, kept in the database ---- */
+
+bool heap_keeps_dump(const struct heap *heap)
+{
+	return store_meta_number(heap->store, "dump.is_kept", 0) != 0;
+}
+
+/* A handle of its own: other threads read blocks of the heap's at the same time. */
+static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
+{
+	struct store *store = ctx;
+	struct store_block block;
+	const int r = store_block_before(store, STORE_CONTENTS, offset, &block, err);
+
+	if (r != HDB_OK)
+		return r;
+	out->start = block.key;
+	out->size = block.item_count;
+	out->packed = block.data;
+	out->packed_size = block.size;
+	return HDB_OK;
+}
+
+static void close_kept(void *ctx)
+{
+	store_close(ctx);
+}
+
+static int open_kept(struct heap *heap, struct hdb_error *err)
+{
+	struct base_frames frames = {
+		.size = store_meta_number(heap->store, "dump.bytes", 0),
+		.path = store_path(heap->store),
+		.cache_bytes = heap->work->memory_bytes / KEPT_CACHE_PART,
+		.find = find_kept,
+		.close = close_kept,
+	};
+	struct store *store = NULL;
+	int r = store_open_again(heap->store, &store, err);
+
+	if (frames.cache_bytes > KEPT_CACHE_MAX)
+		frames.cache_bytes = KEPT_CACHE_MAX;
+	frames.ctx = store;
+	if (r == HDB_OK)
+		r = base_frames_open(&frames, &heap->source, err);
+	if (r < 0) {
+		store_close(store);
+		return r;
+	}
+	return hprof_open(heap->source, &heap->file, err);
 }
 
 /* ---- the dump ---- */
@@ -95,21 +151,28 @@ const char *heap_where_dump(const struct heap *heap)
 	return heap->dump_path ? heap->dump_path : heap->state.imported_path;
 }
 
-int heap_open_dump(struct heap *heap, struct hdb_error *err)
+/* Opens the dump beside the database, or where it is said to be. */
+static int open_file(struct heap *heap, struct hdb_error *err)
 {
 	const char *path = heap_where_dump(heap);
 	struct hdb_error why = { 0 };
-	int r;
+	const int r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
 
-	if (heap->source)
-		return base_source_failed(heap->source, err);
-	r = base_map_open(path, BASE_RANDOM, &heap->source, &why);
 	if (r < 0)
 		return hdb_fail(err, heap->dump_path ? r : no_dump(path, r),
 				"the question needs the "
 				"dump's bytes, but %s; --dump PATH names the dump",
 				why.message);
-	r = check_dump(heap, path, err);
+	return check_dump(heap, path, err);
+}
+
+int heap_open_dump(struct heap *heap, struct hdb_error *err)
+{
+	int r;
+
+	if (heap->source)
+		return base_source_failed(heap->source, err);
+	r = heap_keeps_dump(heap) ? open_kept(heap, err) : open_file(heap, err);
 	if (r < 0) {
 		base_source_close(heap->source);
 		heap->source = NULL;

@@ -92,6 +92,25 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 	return r;
 }
 
+/*
+ * What is kept in the database cannot change, but the compressed file may be another one by now:
+ * its size tells.
+ */
+static int find_replaced(struct heap *heap, struct hdb_error *err)
+{
+	const uint64_t size = store_meta_number(heap->store, "dump.file_bytes", 0);
+	const char *path = heap_where_dump(heap);
+	struct stat st;
+
+	if (!size || stat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size == size)
+		return HDB_OK;
+	return append(&heap->state.stale, err,
+		      "%s is not the dump that was imported: it has %" PRIu64
+		      " bytes, that one had %" PRIu64 "; what is said here is of the "
+		      "imported one",
+		      path, (uint64_t)st.st_size, size);
+}
+
 /* ---- incomplete ---- */
 
 /*
@@ -168,7 +187,7 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 	store_meta_text(heap->store, "import.layout", state->layout, sizeof(state->layout));
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
-	r = find_stale(heap, err);
+	r = heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err);
 	return r == HDB_OK ? find_incomplete(heap, err) : r;
 }
 

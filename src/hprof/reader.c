@@ -186,7 +186,7 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 
 int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err)
 {
-	struct base_view view = { .src = source };
+	BASE_VIEW(view, source);
 	const uint64_t size = source->size < 64 ? source->size : 64;
 	const uint64_t magic_size = size < MAGIC_SIZE ? size : MAGIC_SIZE;
 	const uint8_t *p;

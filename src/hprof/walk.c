@@ -37,6 +37,8 @@ const char *hprof_problem_name(int kind)
 		return "bad-record";
 	case HPROF_PROBLEM_TRAILING_BYTES:
 		return "trailing-bytes";
+	case HPROF_PROBLEM_COMPRESSION:
+		return "compression";
 	default:
 		return "unknown";
 	}
@@ -55,6 +57,7 @@ void hprof_walk_init(struct hprof_walk *walk, const struct hprof_file *file)
 void hprof_walk_release(struct hprof_walk *walk)
 {
 	hprof_salvage_release(&walk->salvage);
+	base_view_release(&walk->view);
 }
 
 /* Whether each of many LF bytes near the file's start follows a CR: a transfer in text mode. */

@@ -27,8 +27,9 @@ enum hprof_problem_kind {
 	HPROF_PROBLEM_SUB_OVERRUN,     /* a sub-record runs past its segment or the file */
 	/* segment longer or shorter than what it holds; nothing lost */
 	HPROF_PROBLEM_SEGMENT_LENGTH,
-	HPROF_PROBLEM_BAD_RECORD,    /* a record's body does not parse */
-	HPROF_PROBLEM_TRAILING_BYTES /* bytes after the last record that are no record */
+	HPROF_PROBLEM_BAD_RECORD,     /* a record's body does not parse */
+	HPROF_PROBLEM_TRAILING_BYTES, /* bytes after the last record that are no record */
+	HPROF_PROBLEM_COMPRESSION     /* the compressed file is damaged; no event of the walk */
 };
 
 struct hprof_problem {

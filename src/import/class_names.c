@@ -17,7 +17,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 		      struct hdb_error *err)
 {
 	const uint32_t load = base_idmap_get(&im->load_map, class->out.class_id);
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	const struct import_text_place *place = NULL;
 	const uint8_t *raw;
 	bool is_array = false;

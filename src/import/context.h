@@ -5,6 +5,7 @@
 #define IMPORT_CONTEXT_H
 
 #include "base/idmap.h"
+#include "base/input.h"
 #include "base/vec.h"
 #include "hprof/walk.h"
 #include "import/counts.h"
@@ -96,6 +97,10 @@ struct import {
 	unsigned snapshot; /* which one is imported, from 1 */
 	unsigned snapshot_count;
 	bool is_android;
+	enum base_packing packing; /* of the file */
+	bool is_pipe;              /* no file that can be named later */
+	bool is_kept;              /* its contents are in the database: `source` reads them there */
+	uint64_t file_bytes;       /* of the file as it lies there; 0: a pipe */
 
 	struct idset ids;
 	struct base_idmap class_map;  /* class ID -> number in classes */
@@ -293,6 +298,12 @@ int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t l
 		   uint64_t object_id, struct hdb_error *err, const char *format, ...)
 	HDB_PRINTF(7, 8);
 int import_write_problems(struct import *im, struct hdb_error *err);
+
+/*
+ * contents_put.c: copies the dump, inflated if it is compressed, into the table contents, and makes
+ * im->source read it there.
+ */
+int import_unpack(struct import *im, struct base_input *input, struct hdb_error *err);
 
 /* scan.c: the first pass, over all records. */
 int import_scan(struct import *im, struct hdb_error *err);

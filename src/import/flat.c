@@ -131,7 +131,7 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 {
 	const struct import_class *class = import_class_at(im, no);
 	const uint64_t *flat = &im->plan_flat[class->plan_first];
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint32_t c = class->out.field_count ? no : class->field_super, k = 0;
 	int r = HDB_OK;
 
@@ -184,7 +184,7 @@ static bool has_flat_field(const struct import *im, const struct import_class *c
 /* One a field, with the class of its values; those whose value is not there are left out. */
 static void tidy_fields(struct import *im)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	struct import_flat_field *fields = im->flat_fields.data;
 	size_t kept = 0;
 
@@ -209,7 +209,7 @@ static void tidy_fields(struct import *im)
 
 int import_flat_end(struct import *im, struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	int r = HDB_OK;
 
 	if (!im->plan_flat)

@@ -4,6 +4,7 @@
 #include "import/import.h"
 
 #include "base/fingerprint.h"
+#include "base/input.h"
 #include "base/pipeline.h"
 #include "import/context.h"
 
@@ -17,6 +18,12 @@
 
 /* Pause between two looks whether another import has ended. */
 #define WAIT_NS 5000000
+
+/*
+ * Address space for a database that keeps its dump, whose size is not known before: what the system
+ * grants of it.
+ */
+#define KEPT_SIZE_HINT (4ull << 40)
 
 /* Bytes of the dump's map that one thread gives back at a time. */
 #define DROP_BYTES (32ull << 20)
@@ -72,8 +79,25 @@ static void release(struct import *im)
 	free(im->order);
 	free(im->plan_flat);
 	free(im->element_flat);
-	store_abort(im->writer);
+	/* What is kept in the database is read by way of the writer. */
 	base_source_close(im->source);
+	store_abort(im->writer);
+}
+
+/* Where the dump is: its whole name, or what it was called if it is no file. Sets *st, too. */
+static int put_dump_path(struct import *im, const char *dump_path, struct stat *st,
+			 struct hdb_error *err)
+{
+	char *full = im->is_pipe ? NULL : realpath(dump_path, NULL);
+	int r;
+
+	memset(st, 0, sizeof(*st));
+	if (!im->is_pipe && (!full || stat(full, st) < 0))
+		r = hdb_fail_errno(err, errno, "%s", dump_path);
+	else
+		r = store_put_meta_text(im->writer, "dump.path", full ? full : dump_path, err);
+	free(full);
+	return r;
 }
 
 /* What is known of the dump file itself. */
@@ -81,18 +105,15 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 {
 	static const char *const versions[] = { "", "JAVA PROFILE 1.0.1", "JAVA PROFILE 1.0.2",
 						"JAVA PROFILE 1.0.3" };
-	char *full = realpath(dump_path, NULL);
+	static const char *const packings[] = { "none", "gzip", "zstd" };
 	uint64_t fingerprint = 0;
 	struct stat st;
-	int r;
+	int r = put_dump_path(im, dump_path, &st, err);
 
-	if (!full || stat(full, &st) < 0) {
-		r = hdb_fail_errno(err, errno, "%s", dump_path);
-		goto out;
-	}
-	r = base_fingerprint(im->source, &fingerprint, err);
 	if (r == HDB_OK)
-		r = store_put_meta_text(im->writer, "dump.path", full, err);
+		r = base_fingerprint(im->source, &fingerprint, err);
+	if (r == HDB_OK)
+		r = store_put_meta_text(im->writer, "dump.packing", packings[im->packing], err);
 	if (r == HDB_OK)
 		r = store_put_meta_text(im->writer, "dump.version", versions[im->file.version],
 					err);
@@ -104,6 +125,8 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "dump.mtime_ns",
 		  (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec },
 		{ "dump.fingerprint", fingerprint },
+		{ "dump.file_bytes", im->file_bytes },
+		{ "dump.is_kept", im->is_kept },
 		{ "dump.id_size", im->file.id_size },
 		{ "dump.version_number", im->file.version },
 		{ "dump.first_record", im->file.first_record },
@@ -138,8 +161,6 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	if (r == HDB_OK && im->has_control)
 		r = store_put_meta_number(im->writer, "control.trace_depth",
 					  im->control.trace_depth, err);
-out:
-	free(full);
 	return r;
 }
 
@@ -269,7 +290,8 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 	bool has_waited = false;
 	int r;
 
-	while ((r = store_create(db_path, im->opt->force != 0, im->source->size, &im->writer,
+	while ((r = store_create(db_path, im->opt->force != 0,
+				 im->is_kept ? KEPT_SIZE_HINT : im->source->size, &im->writer,
 				 err)) == HDB_END) {
 		if (!im->opt->wait)
 			return hdb_fail(err, HDB_EIO, "%s: another import is writing it", db_path);
@@ -289,11 +311,46 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 											 r;
 }
 
+/* Looks at what is to be imported: a plain file is im->source then, anything else *input. */
+static int open_dump(struct import *im, const char *dump_path, struct base_input **input,
+		     struct hdb_error *err)
+{
+	int r = base_input_open(dump_path, input, err);
+
+	if (r < 0)
+		return r;
+	im->packing = base_input_packing(*input);
+	im->is_pipe = !base_input_is_file(*input);
+	im->file_bytes = base_input_size(*input);
+	im->is_kept =
+		im->opt->contents == HDB_CONTENTS_KEEP || im->is_pipe || im->packing != BASE_PLAIN;
+	if (im->is_kept && im->opt->contents == HDB_CONTENTS_REFER)
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s: is %s, which cannot be read again at any place: its "
+				"contents must be kept",
+				dump_path, im->is_pipe ? "no file" : "compressed");
+	if (im->is_kept)
+		return HDB_OK;
+	base_input_close(*input);
+	*input = NULL;
+	r = base_map_open(dump_path, BASE_SEQUENTIAL, &im->source, err);
+	return r == HDB_OK ? open_header(im, err) : r;
+}
+
+/* Copies the dump into the database, if it is to be kept. */
+static int keep_dump(struct import *im, struct base_input *input, struct hdb_error *err)
+{
+	const int r = im->is_kept ? import_unpack(im, input, err) : HDB_OK;
+
+	return r == HDB_OK && im->is_kept ? open_header(im, err) : r;
+}
+
 int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
 		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err)
 {
 	struct import *im = calloc(1, sizeof(*im));
 	struct store_writer *writer;
+	struct base_input *input = NULL;
 	char *folder = strdup(db_path);
 	uint64_t file_bytes = 0;
 	int r;
@@ -308,15 +365,15 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	im->snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
 	idset_init(&im->ids);
-	r = base_map_open(dump_path, BASE_SEQUENTIAL, &im->source, err);
-	if (r == HDB_OK)
-		r = open_header(im, err);
+	r = open_dump(im, dump_path, &input, err);
 	if (r == HDB_OK)
 		r = create(im, db_path, err);
 	if (r == HDB_OK) {
 		im->texts.writer = im->writer;
-		r = run(im, dump_path, err);
+		r = keep_dump(im, input, err);
 	}
+	if (r == HDB_OK)
+		r = run(im, dump_path, err);
 	/* What failed on zeros that stand for unreadable pages is not what is wrong. */
 	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
 		r = HDB_EIO;
@@ -338,6 +395,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 			.database_bytes = file_bytes,
 			.snapshot_count = im->snapshot_count,
 		};
+	base_input_close(input);
 	release(im);
 	work->scratch_dir = NULL;
 	free(folder);

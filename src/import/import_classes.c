@@ -161,7 +161,7 @@ static int order_classes(struct import *im, struct hdb_error *err)
 /* Bytes of a class's own field values; counts what is inherited by field_super and strength. */
 static int measure_class(struct import *im, struct import_class *class, struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset, body = 0;
 
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
@@ -202,7 +202,7 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 {
 	struct import_class *class = import_class_at(im, no);
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t at = 0;
 	uint32_t c = class->out.field_count ? no : class->field_super;
 	int r = HDB_OK;
@@ -288,7 +288,7 @@ static uint64_t flat_value(const struct import *im, const struct import_class *c
 static int put_fields(struct import *im, struct import_class *class,
 		      struct store_records_writer *fields, struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset;
 	int r = HDB_OK;
 

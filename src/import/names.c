@@ -16,7 +16,7 @@ const struct import_text_place *import_text_place(const struct import *im, uint6
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text)
 {
 	const struct import_text_place *place = import_text_place(im, string_id);
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	const uint8_t *raw;
 
 	if (!place || place->size != strlen(text))

@@ -349,6 +349,8 @@ static int locate_all(struct places *places, const struct hprof_file *file, cons
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		l.views[i].src = file->source;
 	r = base_pipeline_run(&pipeline, err);
+	for (unsigned i = 0; i < pipeline.slot_count; i++)
+		base_view_release(&l.views[i]);
 	free(l.views);
 	return r;
 }

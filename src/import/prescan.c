@@ -14,6 +14,8 @@
 
 void ahead_release(struct ahead *a)
 {
+	base_view_release(&a->view);
+	base_view_release(&a->beside);
 	base_vec_release(&a->runs);
 	base_vec_release(&a->ids);
 	base_vec_release(&a->classes);
@@ -26,7 +28,7 @@ static inline bool quick(const struct ahead *a, unsigned id_size, uint64_t at,
 	const struct base_view *view = &a->view;
 	const uint8_t *p;
 
-	if (at > view->end)
+	if (at < view->start || at > view->end)
 		return false;
 	p = view->data + (at - view->start);
 	/* Where the heap record ends is the walk's to know. */
@@ -217,7 +219,7 @@ static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t un
 static bool skip_other(struct ahead *a, const struct hprof_file *file, uint64_t *at)
 {
 	struct hprof_sub sub;
-	const uint8_t *p = base_view_at(&a->view, *at, 1, NULL);
+	const uint8_t *p = base_view_at(&a->beside, *at, 1, NULL);
 
 	if (!p)
 		return false;
@@ -225,7 +227,7 @@ static bool skip_other(struct ahead *a, const struct hprof_file *file, uint64_t 
 		*at += RECORD_HEAD;
 		return true;
 	}
-	if (hprof_sub_read(file, &a->view, *at, file->source->size, &sub, NULL) < 0)
+	if (hprof_sub_read(file, &a->beside, *at, file->source->size, &sub, NULL) < 0)
 		return false;
 	*at = sub.end;
 	return true;
@@ -237,7 +239,7 @@ int ahead_read(struct ahead *a, const struct hprof_file *file, uint64_t from, ui
 	uint64_t at = from;
 	int r = HDB_OK;
 
-	a->view.src = file->source;
+	a->view.src = a->beside.src = file->source;
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
 	if (!base_view_at(&a->view, from, until - from, err))
 		return HDB_ETRUNC;

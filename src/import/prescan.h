@@ -42,7 +42,8 @@ struct ahead_run {
 #define AHEAD_CACHE 1024u
 
 struct ahead {
-	struct base_view view;
+	struct base_view view;        /* of the chunk */
+	struct base_view beside;      /* for what is no instance and no array, and may lead out */
 	struct base_vec runs;         /* struct ahead_run */
 	struct base_vec ids;          /* uint64_t */
 	struct base_vec classes;      /* struct ahead_class */

@@ -542,6 +542,7 @@ static void release(struct resolve *v, unsigned slot_count, unsigned maker_count
 	for (unsigned i = 0; v->makers && i < maker_count; i++) {
 		struct maker *m = &v->makers[i];
 
+		base_view_release(&m->view);
 		base_vec_release(&m->raw);
 		base_vec_release(&m->found);
 		base_vec_release(&m->targets);
@@ -612,6 +613,7 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 		r = base_pipeline_run(&pipeline, err);
 	(void)pthread_mutex_destroy(&v->lock);
 	release(v, pipeline.slot_count, pipeline.threads);
+	base_view_release(&v->view);
 	if (r == HDB_OK)
 		r = store_put_table(im->writer, STORE_IDS, im->object_count, err);
 	if (r == HDB_OK)

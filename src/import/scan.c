@@ -55,6 +55,7 @@ static void note_lost(struct scan *s, const struct hprof_problem *p)
 	case HPROF_PROBLEM_SEGMENT_LENGTH:
 	case HPROF_PROBLEM_BAD_RECORD:
 	case HPROF_PROBLEM_TRAILING_BYTES:
+	case HPROF_PROBLEM_COMPRESSION:
 		break; /* no object was in them */
 	}
 }
@@ -254,5 +255,6 @@ int import_scan(struct import *im, struct hdb_error *err)
 	hprof_walk_init(&s.walk, &im->file);
 	r = scan_chunks(&s, err);
 	hprof_walk_release(&s.walk);
+	base_view_release(&s.view);
 	return r < 0 ? r : im->source->check(im->source, err);
 }

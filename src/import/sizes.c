@@ -54,7 +54,7 @@ static unsigned field_size(const struct import *im, const struct layout *l, uint
 static int own_bytes(struct import *im, const struct layout *l, const struct import_class *class,
 		     uint64_t *out, struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset;
 
 	*out = 0;
@@ -72,7 +72,7 @@ static int own_bytes(struct import *im, const struct layout *l, const struct imp
 static int static_bytes(struct import *im, const struct layout *l, const struct import_class *class,
 			uint64_t *out, struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t offset = class->statics_offset;
 
 	*out = 0;

@@ -19,7 +19,7 @@
 
 int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		struct import_class *class = import_class_at(im, no);
@@ -48,7 +48,7 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 static bool is_made_up(struct import *im, uint64_t string_id)
 {
 	const struct import_text_place *place = import_text_place(im, string_id);
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	const uint8_t *raw;
 
 	raw = place && place->size ? base_view_at(&view, place->offset, 1, NULL) : NULL;
@@ -58,7 +58,7 @@ static bool is_made_up(struct import *im, uint64_t string_id)
 static int read_statics(struct import *im, const struct import_class *class,
 			struct layout_statics *out, struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t offset = class->statics_offset;
 
 	for (uint32_t f = 0; f < class->out.static_count; f++) {
@@ -94,7 +94,7 @@ static int read_statics(struct import *im, const struct import_class *class,
 static int read_types(struct import *im, const struct import_class *class, struct base_vec *types,
 		      struct hdb_error *err)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t offset = class->fields_offset;
 	int r = HDB_OK;
 
@@ -155,7 +155,7 @@ void sizes_release(struct sizes *s)
 static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAME_ROOM])
 {
 	const struct import_text_place *place = import_text_place(im, string_id);
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	const uint8_t *raw;
 
 	out[0] = '\0';
@@ -178,7 +178,7 @@ static int add_known(struct sizes *s, const struct layout_model *model,
 	struct layout_field injected[LAYOUT_INJECTED_MAX];
 	const char *names[LAYOUT_INJECTED_MAX];
 	const size_t injected_count = layout_known_injected(model, class->known, injected, names);
-	struct base_view view = { .src = s->im->source };
+	BASE_VIEW(view, s->im->source);
 	uint64_t offset = class->fields_offset;
 
 	if (!injected_count && !layout_known_names_fields(class->known))

@@ -128,7 +128,7 @@ static unsigned least_version(struct import *im)
  */
 static bool lists_backwards(struct import *im)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);

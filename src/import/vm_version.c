@@ -36,7 +36,7 @@ bool sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 static uint64_t value_of(struct import *im, struct base_view *view, const struct hprof_sub *string)
 {
 	const uint32_t no = base_idmap_get(&im->class_map, string->class_id);
-	struct base_view fields = { .src = im->source };
+	BASE_VIEW(fields, im->source);
 	const struct import_class *class;
 	uint64_t offset, at = 0;
 
@@ -66,7 +66,7 @@ static uint64_t value_of(struct import *im, struct base_view *view, const struct
 /* Copies the text of a string object; characters that are not ASCII end it. */
 static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	struct hprof_sub sub;
 	unsigned width, n;
 	const uint8_t *p;
@@ -102,7 +102,7 @@ static unsigned feature_of(const char *text)
 
 static uint64_t version_field(struct import *im, const struct import_class *class)
 {
-	struct base_view view = { .src = im->source };
+	BASE_VIEW(view, im->source);
 	uint64_t offset = class->statics_offset;
 
 	for (uint32_t f = 0; f < class->out.static_count; f++) {

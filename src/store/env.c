@@ -300,6 +300,14 @@ int store_env_open(const char *path, struct store_env **out, struct hdb_error *e
 	return r;
 }
 
+struct store_env *store_env_share(struct store_env *env)
+{
+	pthread_mutex_lock(&list_lock);
+	env->user_count++;
+	pthread_mutex_unlock(&list_lock);
+	return env;
+}
+
 void store_env_release(struct store_env *env)
 {
 	struct store_env **at;

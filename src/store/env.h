@@ -31,6 +31,8 @@ struct store_env {
 /* Opens or shares the environment of `path`. *out: store_env_release. */
 int store_env_open(const char *path, struct store_env **out, struct hdb_error *err);
 void store_env_release(struct store_env *env);
+/* One more user of an environment that is in the list. */
+struct store_env *store_env_share(struct store_env *env);
 
 /*
  * Has the SIGBUS handler watch LMDB's own map, which it reads when it writes. LMDB does not tell

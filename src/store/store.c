@@ -186,6 +186,24 @@ int store_open(const char *path, struct store **out, struct hdb_error *err)
 	return HDB_OK;
 }
 
+int store_open_again(struct store *store, struct store **out, struct hdb_error *err)
+{
+	struct store *again = calloc(1, sizeof(*again));
+	int r;
+
+	if (!again)
+		return hdb_fail_memory(err, "a database handle", sizeof(*again));
+	again->env = store_env_share(store->env);
+	again->view.env = again->env;
+	r = begin_snapshot(again, err);
+	if (r < 0) {
+		store_close(again);
+		return r;
+	}
+	*out = again;
+	return HDB_OK;
+}
+
 void store_close(struct store *store)
 {
 	if (!store)

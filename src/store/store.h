@@ -23,6 +23,12 @@ struct store;
 int store_open(const char *path, struct store **out, struct hdb_error *err);
 void store_close(struct store *store);
 
+/*
+ * Another handle on the same file, for another thread, whatever the name stands for by now. *out is
+ * owned: store_close.
+ */
+int store_open_again(struct store *store, struct store **out, struct hdb_error *err);
+
 const char *store_path(const struct store *store);
 
 /*
@@ -123,6 +129,22 @@ int store_build(struct store *store, const enum store_table *tables, size_t tabl
 /* Writes one block; data is copied. Keys of a table may come in any order, ascending is best. */
 int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
 	      uint32_t item_count, const void *data, uint64_t size, struct hdb_error *err);
+
+/*
+ * Writes out what was put, so that store_put_find finds it: blocks of a table that gets no more.
+ */
+int store_put_settle(struct store_writer *writer, struct hdb_error *err);
+
+/*
+ * Finds, while a database is being written, the block of a settled table with the greatest key that
+ * is at most `key`: HDB_OK or HDB_NOTFOUND. On any thread, also while another one puts blocks of
+ * other tables. Its bytes are borrowed until the writer ends, or copied to `copy` if they are no
+ * more than `copy_size`, at least STORE_INLINE_MAX: small ones LMDB moves. Checksums are not looked
+ * at: this process has written them.
+ */
+#define STORE_INLINE_MAX 32768u
+int store_put_find(struct store_writer *writer, enum store_table table, uint64_t key,
+		   struct store_block *out, uint8_t *copy, size_t copy_size, struct hdb_error *err);
 
 /* Writes a meta value: a number, a text. Its name is at most 63 bytes long. */
 int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,

@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ struct table_count {
 };
 
 struct store_writer {
-	struct store *store; /* a build: what it was begun on; NULL for a new database */
+	pthread_mutex_t lock; /* of env's transaction, for store_put_find */
+	struct store *store;  /* a build: what it was begun on; NULL for a new database */
 	MDB_env *env;
 	MDB_dbi dbi;
 	MDB_txn *txn;
@@ -56,6 +58,7 @@ static void free_writer(struct store_writer *writer)
 {
 	if (writer->lock_fd >= 0)
 		(void)close(writer->lock_fd);
+	(void)pthread_mutex_destroy(&writer->lock);
 	free(writer->path);
 	free(writer->temp_path);
 	free(writer);
@@ -71,6 +74,7 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 		free(writer);
 		return hdb_fail_memory(err, "a database writer", sizeof(*writer));
 	}
+	(void)pthread_mutex_init(&writer->lock, NULL);
 	writer->lock_fd = -1;
 	*out = writer;
 	return HDB_OK;
@@ -105,8 +109,8 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 				err);
 }
 
-static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count, const void *data,
-		     uint64_t size, struct hdb_error *err)
+static int put_locked(struct store_writer *writer, MDB_val *k, uint32_t item_count,
+		      const void *data, uint64_t size, struct hdb_error *err)
 {
 	MDB_val v = { .mv_size = size + BLOCK_HEADER_SIZE };
 	uint8_t *value;
@@ -133,6 +137,17 @@ static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_coun
 	if (writer->pending_bytes < PENDING_BYTES_MAX || writer->is_whole)
 		return HDB_OK;
 	return commit_txn(writer, err);
+}
+
+static int put_value(struct store_writer *writer, MDB_val *k, uint32_t item_count, const void *data,
+		     uint64_t size, struct hdb_error *err)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&writer->lock);
+	r = put_locked(writer, k, item_count, data, size, err);
+	(void)pthread_mutex_unlock(&writer->lock);
+	return r;
 }
 
 static int put_meta(struct store_writer *writer, const char *name, const void *data, uint64_t size,
@@ -336,6 +351,72 @@ int store_put(struct store_writer *writer, enum store_table table, uint64_t key,
 	writer->tables[table].blocks++;
 	writer->tables[table].bytes += size + BLOCK_HEADER_SIZE;
 	return put_value(writer, &k, item_count, data, size, err);
+}
+
+int store_put_settle(struct store_writer *writer, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	(void)pthread_mutex_lock(&writer->lock);
+	if (writer->txn)
+		r = commit_txn(writer, err);
+	(void)pthread_mutex_unlock(&writer->lock);
+	return r;
+}
+
+/* Moves the cursor to the last entry up to the key of k; MDB_NOTFOUND if there is none. */
+static int seek_before(MDB_cursor *cursor, const uint8_t *key, MDB_val *k, MDB_val *v)
+{
+	int r = mdb_cursor_get(cursor, k, v, MDB_SET_RANGE);
+
+	if (!r && k->mv_size == BLOCK_KEY_SIZE && memcmp(k->mv_data, key, BLOCK_KEY_SIZE) == 0)
+		return 0;
+	return mdb_cursor_get(cursor, k, v, r == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
+}
+
+static int find_locked(struct store_writer *writer, enum store_table table, uint64_t key,
+		       struct store_block *out, uint8_t *copy, size_t copy_size,
+		       struct hdb_error *err)
+{
+	uint8_t bytes[BLOCK_KEY_SIZE];
+	MDB_val k = { .mv_size = sizeof(bytes), .mv_data = bytes }, v;
+	MDB_cursor *cursor;
+	int r = writer->txn ? HDB_OK : begin_txn(writer, err);
+
+	if (r < 0)
+		return r;
+	block_key(bytes, table, key);
+	r = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
+	if (!r) {
+		r = seek_before(cursor, bytes, &k, &v);
+		mdb_cursor_close(cursor);
+	}
+	if (r && r != MDB_NOTFOUND)
+		return store_fail_mdb(err, r, writer->path, "reading");
+	if (r || k.mv_size != BLOCK_KEY_SIZE || be16(k.mv_data) != table)
+		return HDB_NOTFOUND;
+	*out = (struct store_block){
+		.key = be64((const uint8_t *)k.mv_data + 2),
+		.data = (const uint8_t *)v.mv_data + BLOCK_HEADER_SIZE,
+		.size = v.mv_size - BLOCK_HEADER_SIZE,
+		.item_count = load32((const uint8_t *)v.mv_data + 8),
+	};
+	if (out->size <= copy_size) {
+		memcpy(copy, out->data, out->size);
+		out->data = copy;
+	}
+	return HDB_OK;
+}
+
+int store_put_find(struct store_writer *writer, enum store_table table, uint64_t key,
+		   struct store_block *out, uint8_t *copy, size_t copy_size, struct hdb_error *err)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&writer->lock);
+	r = find_locked(writer, table, key, out, copy, copy_size, err);
+	(void)pthread_mutex_unlock(&writer->lock);
+	return r;
 }
 
 int store_put_meta_number(struct store_writer *writer, const char *name, uint64_t value,

@@ -44,8 +44,8 @@ expect 3 "text" heapdb import text.hprof
 expect 3 "empty" heapdb import empty.hprof
 expect 4 "directory" heapdb import folder.hprof
 expect 3 "No such file" heapdb import missing.hprof
-gzip -c "$DUMP" > packed.hprof.gz
-expect 3 "gzip" heapdb import packed.hprof.gz
+printf 'PK\003\004 and more' > packed.hprof.zip
+expect 3 "zip" heapdb import packed.hprof.zip
 if [ "$(id -u)" -ne 0 ]; then
 	cp "$DUMP" secret.hprof && chmod 0 secret.hprof
 	expect 4 "ermission" heapdb import secret.hprof

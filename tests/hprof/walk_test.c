@@ -355,10 +355,10 @@ struct holed {
 	uint8_t window[1 << 12];
 };
 
-static int holed_window(struct base_source *src, uint64_t offset, uint64_t size,
-			const uint8_t **data, uint64_t *data_size, struct hdb_error *err)
+static int holed_window(struct base_view *view, uint64_t offset, uint64_t size,
+			struct hdb_error *err)
 {
-	struct holed *h = (struct holed *)(void *)src;
+	struct holed *h = (struct holed *)(void *)view->src;
 
 	if (h->fail_at && offset <= h->fail_at && h->fail_at < offset + size)
 		return hdb_fail(err, HDB_EIO, "cannot read at %" PRIu64, h->fail_at);
@@ -373,8 +373,9 @@ static int holed_window(struct base_source *src, uint64_t offset, uint64_t size,
 		else
 			h->window[i] = h->data[at - h->hole_size];
 	}
-	*data = h->window;
-	*data_size = size;
+	view->data = h->window;
+	view->start = offset;
+	view->end = offset + size;
 	return HDB_OK;
 }
 
@@ -823,7 +824,7 @@ static void test_problem_facts(void **state)
 	walk_bytes(w.data, w.size, &r);
 	assert_int_equal(r.problem[0].offset, at.second);
 	assert_int_equal(r.problem[0].lost_bytes, 19);
-	for (int kind = HPROF_PROBLEM_TRUNCATED; kind <= HPROF_PROBLEM_TRAILING_BYTES; kind++)
+	for (int kind = HPROF_PROBLEM_TRUNCATED; kind <= HPROF_PROBLEM_COMPRESSION; kind++)
 		assert_string_not_equal(hprof_problem_name(kind), "unknown");
 	hw_release(&w);
 }

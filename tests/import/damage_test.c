@@ -16,6 +16,8 @@
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <cmocka.h>
+#include <zlib.h>
+#include <zstd.h>
 
 /*
  * What one import of 2 KB may take: seconds, and bytes of private memory (a claim of 4 G elements
@@ -124,6 +126,58 @@ static void test_android(void **state)
 	test_kind(HOSTILE_ANDROID);
 }
 
+/* ---- compressed ---- */
+
+static size_t deflate_to(uint8_t *out, size_t room, const uint8_t *p, size_t size)
+{
+	z_stream z = { 0 };
+
+	assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = (Bytef *)(uintptr_t)p;
+	z.avail_in = (uInt)size;
+	z.next_out = out;
+	z.avail_out = (uInt)room;
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	(void)deflateEnd(&z);
+	return room - z.avail_out;
+}
+
+/* In two parts: the second is found again behind damage of the first. */
+static size_t pack(uint8_t *out, size_t room, const struct hw *w, bool is_gzip)
+{
+	const size_t half = w->size / 2;
+	size_t n;
+
+	if (is_gzip) {
+		n = deflate_to(out, room, w->data, half);
+		return n + deflate_to(out + n, room - n, w->data + half, w->size - half);
+	}
+	n = ZSTD_compress(out, room, w->data, half, 1);
+	return n + ZSTD_compress(out + n, room - n, w->data + half, w->size - half, 1);
+}
+
+static void test_packed(void **state)
+{
+	static uint8_t packed[1 << 16], bad[1 << 16];
+	struct hw w;
+
+	(void)state;
+	hostile_dump(&w, HOSTILE_JAVA8, 6);
+	for (unsigned is_gzip = 0; is_gzip < 2; is_gzip++) {
+		const size_t size = pack(packed, sizeof(packed), &w, is_gzip);
+
+		memcpy(bad, packed, size);
+		for (size_t at = 1; at <= size; at++)
+			try_dump(packed, at, at % ASK_EACH == 0, "packed and cut", at);
+		for (size_t at = 0; at < size; at++) {
+			bad[at] ^= (uint8_t)(1u << at * 5 % 8);
+			try_dump(bad, size, at % ASK_EACH == 1, "packed, flip", at);
+			bad[at] = packed[at];
+		}
+	}
+	hw_release(&w);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -141,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_java8),
 		cmocka_unit_test(test_java4),
 		cmocka_unit_test(test_android),
+		cmocka_unit_test(test_packed),
 	};
 #if !HOSTILE_HAS_SANITIZER
 	const struct rlimit limit = { MEMORY_MAX, MEMORY_MAX };

@@ -63,6 +63,7 @@ struct cli {
 	size_t before_count;
 	struct output *out;
 	struct hdb_error err;
+	bool is_dump;            /* `export dump` */
 	bool is_open;            /* a JSON object is half written; see struct answer */
 	char message_prefix[64]; /* "import", "query retained" */
 };
@@ -94,6 +95,7 @@ void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *na
 int cmd_import(struct cli *cli);
 int cmd_query(struct cli *cli);
 int cmd_check(struct cli *cli);
+int cmd_export_dump(struct cli *cli);
 int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
 int cmd_mcp(struct cli *cli);

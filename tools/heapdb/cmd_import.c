@@ -69,6 +69,7 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 		.force = cli->opt.force,
 		.wait = wait,
 		.progress = progress_callbacks(),
+		.contents = cli->opt.contents,
 	};
 
 	return hdb_import(dump_path, db_path, &options, out, &cli->err);

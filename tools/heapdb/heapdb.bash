@@ -82,7 +82,7 @@ _heapdb()
 			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")
 		;;
 	export)
-		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W objects -- "$current")
+		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W "objects dump" -- "$current")
 		;;
 	help)
 		if [ "$COMP_CWORD" -eq 2 ]; then

@@ -22,12 +22,27 @@
 /* Room for --layout: three short parts. */
 #define LAYOUT_SIZE 128
 
-/* Whether the file begins as an HPROF dump does. What cannot be read is not: hdb_open says why. */
+/* Whether bytes begin as an HPROF dump does, or as a compressed file. */
+static bool begins_dump(const char *head, size_t size)
+{
+	static const struct {
+		const char *magic;
+		size_t size;
+	} kinds[] = { { "JAVA PROFILE ", 13 }, { "\x1f\x8b\x08", 3 }, { "\x28\xb5\x2f\xfd", 4 } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the file is a dump by its first bytes. What cannot be read is not: hdb_open says why.
+ */
 static bool is_dump(const char *path)
 {
-	static const char magic[] = "JAVA PROFILE ";
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char head[sizeof(magic) - 1];
+	char head[16];
 	struct stat st;
 	bool yes;
 
@@ -35,7 +50,7 @@ static bool is_dump(const char *path)
 		return false;
 	yes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	      pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	      memcmp(head, magic, sizeof(head)) == 0;
+	      begins_dump(head, sizeof(head));
 	close(fd);
 	return yes;
 }

@@ -36,8 +36,8 @@ const struct command commands[] = {
 	  OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON, NULL, "[DB] [options]",
 	  "a report on one page: leak suspects, problems, biggest objects and classes", NULL },
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
-	  "objects [--columns A,B] [--format tsv|csv|jsonl|json]",
-	  "write all rows of a query, for other programs", NULL },
+	  "objects|dump|QUERY [--columns A,B] [--format tsv|csv|jsonl|json]",
+	  "write all rows of a query, for other programs; `dump`: the HPROF dump itself", NULL },
 	{ "mcp", cmd_mcp, 0, OPTIONS_WORK, NULL, "FOLDER... [options]",
 	  "answer an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
@@ -211,6 +211,9 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 		if (rc != HDB_OK || *place == 0)
 			return rc;
 		name = args.values[*place];
+		cli->is_dump = command->flags & EXPORTS && strcmp(name, "dump") == 0;
+		if (cli->is_dump)
+			return HDB_OK;
 	}
 	if (!name)
 		return HDB_OK;
@@ -315,7 +318,7 @@ static int run(struct cli *cli, struct arguments args)
 	rc = options_parse(command, cli->query, args, place, &cli->opt, &cli->err);
 	if (rc != HDB_OK)
 		return rc;
-	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query)) {
+	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query && !cli->is_dump)) {
 		help_command(cli->out, command, cli->query);
 		return HDB_OK;
 	}
@@ -327,7 +330,7 @@ static int run(struct cli *cli, struct arguments args)
 	if (rc == HDB_OK && command->flags & NEEDS_DB)
 		rc = open_database(cli);
 	if (rc == HDB_OK)
-		rc = command->run(cli);
+		rc = cli->is_dump ? cmd_export_dump(cli) : command->run(cli);
 	progress_hide();
 	progress_tell_timings();
 	close_databases(cli);

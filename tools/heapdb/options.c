@@ -24,6 +24,7 @@ enum option_key {
 	KEY_LAYOUT,
 	KEY_SNAPSHOT,
 	KEY_STRICT,
+	KEY_CONTENTS,
 	KEY_JSON,
 	KEY_CSV,
 	KEY_TABLE,
@@ -60,6 +61,9 @@ const struct option_info option_table[] = {
 	[KEY_SNAPSHOT] = { "snapshot", "N", OPTIONS_IMPORT, 0,
 			   "which of several heap dumps in the file, from 1" },
 	[KEY_STRICT] = { "strict", NULL, OPTIONS_IMPORT, 0, "refuse a damaged dump" },
+	[KEY_CONTENTS] = { "contents", "auto|keep|refer", OPTIONS_IMPORT, 0,
+			   "keep the dump in the database, or refer to the file (default: refer to "
+			   "a plain file, keep anything else)" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
 	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS, 0, "comma-separated values with a heading" },
 	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS, 0,
@@ -304,7 +308,10 @@ static int set_words(enum option_key key, const char *value, struct options *opt
 				option_table[key].argument, value);
 	if (key == KEY_FORMAT)
 		return set_format(opt, (enum format)word, err);
-	opt->sizes = (enum hdb_size_model)word;
+	if (key == KEY_CONTENTS)
+		opt->contents = (enum hdb_contents)word;
+	else
+		opt->sizes = (enum hdb_size_model)word;
 	return HDB_OK;
 }
 
@@ -367,6 +374,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		opt->sort = value;
 		break;
 	case KEY_SIZES:
+	case KEY_CONTENTS:
 	case KEY_FORMAT:
 		return set_words(key, value, opt, err);
 	case KEY_JSON:

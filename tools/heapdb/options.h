@@ -36,6 +36,7 @@ struct options {
 	unsigned threads;      /* 0: not given */
 	unsigned snapshot;     /* 0: not given */
 	enum hdb_size_model sizes;
+	enum hdb_contents contents;
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
 	bool human, wide, quiet, no_progress, timings, strict, force, help, names;

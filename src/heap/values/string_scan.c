@@ -34,6 +34,7 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 
 void heap_string_scan_release(struct heap_string_scan *s)
 {
+	base_view_release(&s->view);
 	base_vec_release(&s->entries);
 	free(s->objects);
 	free(s->lengths);

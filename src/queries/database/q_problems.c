@@ -55,6 +55,8 @@ static const struct {
 	{ HPROF_PROBLEM_SEGMENT_LENGTH, "segment", "nothing" },
 	{ HPROF_PROBLEM_BAD_RECORD, "record", "the record: a name, a frame or a trace" },
 	{ HPROF_PROBLEM_TRAILING_BYTES, "file", "nothing that is known" },
+	{ HPROF_PROBLEM_COMPRESSION, "compressed file",
+	  "objects in the part that could not be inflated, if any" },
 	{ STORE_PROBLEM_DUPLICATE_ID, "object", "the second object, and its references" },
 	{ STORE_PROBLEM_MISSING_CLASS, "class",
 	  "fields of the objects of this class, and the references in them" },

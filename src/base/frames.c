@@ -1,0 +1,534 @@
+/*
+ * base/frames.c - the byte source over frames: what is inflated is found by its place, and the one
+ * that nobody has used for longest goes first.
+ */
+#include "base/frames.h"
+
+#include "base/bytes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+/* Frames that are kept at least: the stretches that one thread reads from in turn. */
+#define KEPT_MIN 32u
+/* Buckets of kept frames by place; a power of two. */
+#define BUCKETS 512u
+/* A buffer of a view that is longer is freed with its window. */
+#define BUFFER_KEPT_MAX (4u << 20)
+
+/* What contexts of zstd take, for messages. */
+#define DECOMPRESSOR_BYTES (96u << 10)
+#define COMPRESSOR_BYTES (1u << 20)
+
+/* What stands behind the window of a view. */
+struct lent {
+	bool is_buffer;
+};
+
+/* A frame that is inflated. */
+struct frame {
+	struct lent lent;
+	bool is_loading; /* a thread inflates it now */
+	bool is_failed;  /* it could not be */
+	unsigned pins;   /* views and threads that use it */
+	uint64_t start, size;
+	struct frame *next;          /* in its bucket */
+	struct frame *older, *newer; /* among those that nobody uses */
+	uint8_t data[BASE_FRAME_BYTES];
+};
+
+/* A window that lies in more than one frame. */
+struct buffer {
+	struct lent lent;
+	uint64_t capacity;
+	uint8_t data[];
+};
+
+struct frames_source {
+	struct base_source src;
+	struct base_frames from;
+	pthread_mutex_t lock;  /* of all below */
+	pthread_cond_t loaded; /* a frame is no longer being loaded */
+	struct frame *buckets[BUCKETS];
+	struct frame *oldest, *newest; /* frames that nobody uses */
+	unsigned kept, kept_max;
+	ZSTD_DCtx **idle; /* of threads that inflate nothing now */
+	size_t idle_count, idle_max;
+	volatile int failure; /* result code of the first failure */
+	struct hdb_error error;
+};
+
+/* ---- kept frames; the lock is held ---- */
+
+static struct frame **bucket_of(struct frames_source *f, uint64_t start)
+{
+	return &f->buckets[start / BASE_FRAME_BYTES % BUCKETS];
+}
+
+static struct frame *find_in(struct frame *frame, uint64_t offset)
+{
+	while (frame && (offset < frame->start || offset - frame->start >= frame->size))
+		frame = frame->next;
+	return frame;
+}
+
+/* The kept frame that has the byte at `offset`; it may begin a frame's length before it. */
+static struct frame *find_kept(struct frames_source *f, uint64_t offset)
+{
+	struct frame *frame = find_in(*bucket_of(f, offset), offset);
+
+	if (!frame && offset >= BASE_FRAME_BYTES)
+		frame = find_in(*bucket_of(f, offset - BASE_FRAME_BYTES), offset);
+	else if (!frame)
+		frame = find_in(*bucket_of(f, 0), offset);
+	return frame;
+}
+
+static void leave_unused(struct frames_source *f, struct frame *frame)
+{
+	*(frame->older ? &frame->older->newer : &f->oldest) = frame->newer;
+	*(frame->newer ? &frame->newer->older : &f->newest) = frame->older;
+	frame->older = frame->newer = NULL;
+}
+
+static void join_unused(struct frames_source *f, struct frame *frame)
+{
+	frame->older = f->newest;
+	frame->newer = NULL;
+	*(f->newest ? &f->newest->newer : &f->oldest) = frame;
+	f->newest = frame;
+}
+
+static void leave_bucket(struct frames_source *f, struct frame *frame)
+{
+	struct frame **at = bucket_of(f, frame->start);
+
+	while (*at != frame)
+		at = &(*at)->next;
+	*at = frame->next;
+}
+
+static void pin(struct frames_source *f, struct frame *frame)
+{
+	if (!frame->pins++)
+		leave_unused(f, frame);
+}
+
+static void unpin(struct frames_source *f, struct frame *frame)
+{
+	if (--frame->pins)
+		return;
+	if (!frame->is_failed) {
+		join_unused(f, frame);
+		if (f->kept <= f->kept_max)
+			return;
+		frame = f->oldest;
+		leave_unused(f, frame);
+		leave_bucket(f, frame);
+	}
+	f->kept--;
+	free(frame);
+}
+
+/* A frame to load into: the one that is unused for longest if there are enough, else a new one. */
+static struct frame *make_frame(struct frames_source *f)
+{
+	struct frame *frame = f->oldest;
+
+	if (frame && f->kept >= f->kept_max) {
+		leave_unused(f, frame);
+		leave_bucket(f, frame);
+	} else {
+		frame = malloc(sizeof(*frame));
+		f->kept += frame != NULL;
+	}
+	return frame;
+}
+
+/* ---- inflating ---- */
+
+/* Remembers the first failure, for check(); the lock is held. */
+static int note_failure(struct frames_source *f, int result, const struct hdb_error *err)
+{
+	if (!f->failure && err) {
+		f->error = *err;
+		f->failure = result;
+	}
+	return result;
+}
+
+static ZSTD_DCtx *take_context(struct frames_source *f)
+{
+	return f->idle_count ? f->idle[--f->idle_count] : ZSTD_createDCtx();
+}
+
+static void give_context(struct frames_source *f, ZSTD_DCtx *context)
+{
+	ZSTD_DCtx **grown;
+
+	if (f->idle_count == f->idle_max) {
+		grown = realloc(f->idle, (f->idle_max * 2 + 8) * sizeof(*grown));
+		if (!grown) {
+			ZSTD_freeDCtx(context);
+			return;
+		}
+		f->idle = grown;
+		f->idle_max = f->idle_max * 2 + 8;
+	}
+	f->idle[f->idle_count++] = context;
+}
+
+/* Inflates what was found to `out`. The lock is held on entry and return, not meanwhile. */
+static int inflate_to(struct frames_source *f, const struct base_frame *found, uint8_t *out,
+		      struct hdb_error *err)
+{
+	ZSTD_DCtx *context = take_context(f);
+	size_t n;
+
+	if (!context)
+		return hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
+	(void)pthread_mutex_unlock(&f->lock);
+	n = ZSTD_decompressDCtx(context, out, found->size, found->packed, found->packed_size);
+	(void)pthread_mutex_lock(&f->lock);
+	give_context(f, context);
+	if (n == found->size)
+		return HDB_OK;
+	return hdb_fail(err, HDB_ECORRUPT,
+			"%s: the contents at offset %" PRIu64
+			" of the dump do not inflate to %" PRIu64 " bytes (%s)",
+			f->src.path, found->start, found->size,
+			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "fewer are there");
+}
+
+/* Finds the frame that has `offset`, and checks that it has. The lock is held. */
+static int find_frame(struct frames_source *f, uint64_t offset, struct base_frame *out,
+		      struct hdb_error *err)
+{
+	const int r = f->from.find(f->from.ctx, offset, out, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r :
+			       hdb_fail(err, HDB_ECORRUPT,
+					"%s: the contents lack offset %" PRIu64 " of the dump",
+					f->src.path, offset);
+	if (!out->size || out->size > BASE_FRAME_BYTES || offset < out->start ||
+	    offset - out->start >= out->size || out->start > f->src.size ||
+	    out->size > f->src.size - out->start)
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: the contents at offset %" PRIu64
+				" of the dump have an impossible size",
+				f->src.path, offset);
+	return HDB_OK;
+}
+
+/* Loads a frame that is not kept. The lock is held on entry and return. */
+static int load(struct frames_source *f, const struct base_frame *found, struct frame **out,
+		struct hdb_error *err)
+{
+	struct frame *frame = make_frame(f);
+	int r;
+
+	if (!frame)
+		return hdb_fail_memory(err, "contents of the dump", sizeof(*frame));
+	memset(frame, 0, offsetof(struct frame, data));
+	frame->is_loading = true;
+	frame->pins = 1;
+	frame->start = found->start;
+	frame->size = found->size;
+	frame->next = *bucket_of(f, frame->start);
+	*bucket_of(f, frame->start) = frame;
+	r = inflate_to(f, found, frame->data, err);
+	frame->is_loading = false;
+	(void)pthread_cond_broadcast(&f->loaded);
+	if (r < 0) {
+		(void)note_failure(f, r, err);
+		leave_bucket(f, frame);
+		frame->is_failed = true;
+		unpin(f, frame);
+		return r;
+	}
+	*out = frame;
+	return HDB_OK;
+}
+
+/* Pins the frame that has `offset`. The lock is held on entry and return. */
+static int get_frame(struct frames_source *f, uint64_t offset, struct frame **out,
+		     struct hdb_error *err)
+{
+	struct frame *frame = find_kept(f, offset);
+	struct base_frame found;
+	int r;
+
+	if (!frame) {
+		r = find_frame(f, offset, &found, err);
+		return r == HDB_OK ? load(f, &found, out, err) : r;
+	}
+	pin(f, frame);
+	while (frame->is_loading)
+		(void)pthread_cond_wait(&f->loaded, &f->lock);
+	if (frame->is_failed) {
+		unpin(f, frame);
+		if (err)
+			*err = f->error;
+		return f->failure ? f->failure : HDB_ECORRUPT;
+	}
+	*out = frame;
+	return HDB_OK;
+}
+
+/* ---- windows ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Copies bytes from `offset` on to `out`, as far as one frame has them; a frame that is wanted
+ * whole goes there at once. The lock is held on entry and return.
+ */
+static int copy_some(struct frames_source *f, uint64_t offset, uint64_t size, uint8_t *out,
+		     uint64_t *copied, struct hdb_error *err)
+{
+	struct base_frame found;
+	struct frame *frame;
+	int r;
+
+	if (!find_kept(f, offset)) {
+		r = find_frame(f, offset, &found, err);
+		if (r == HDB_OK && found.start == offset && found.size <= size) {
+			*copied = found.size;
+			return inflate_to(f, &found, out, err);
+		}
+		if (r < 0)
+			return r;
+	}
+	r = get_frame(f, offset, &frame, err);
+	if (r < 0)
+		return r;
+	*copied = least(frame->size - (offset - frame->start), size);
+	memcpy(out, frame->data + (offset - frame->start), *copied);
+	unpin(f, frame);
+	return HDB_OK;
+}
+
+static void unlend_locked(struct frames_source *f, struct base_view *view)
+{
+	struct lent *lent = view->lent;
+
+	view->lent = NULL;
+	view->data = NULL;
+	view->start = view->end = 0;
+	if (lent && lent->is_buffer)
+		free(lent);
+	else if (lent)
+		unpin(f, (struct frame *)lent);
+}
+
+static void frames_unlend(struct base_view *view)
+{
+	struct frames_source *f = (struct frames_source *)view->src;
+
+	(void)pthread_mutex_lock(&f->lock);
+	unlend_locked(f, view);
+	(void)pthread_mutex_unlock(&f->lock);
+}
+
+/* The view's buffer if it is long enough and not too long to keep, else a new one; unlent. */
+static struct buffer *take_buffer(struct frames_source *f, struct base_view *view, uint64_t size)
+{
+	struct lent *lent = view->lent;
+	struct buffer *buffer = NULL;
+
+	if (lent && lent->is_buffer) {
+		buffer = (struct buffer *)lent;
+		view->lent = NULL;
+		if (buffer->capacity < size || buffer->capacity > BUFFER_KEPT_MAX) {
+			free(buffer);
+			buffer = NULL;
+		}
+	}
+	unlend_locked(f, view);
+	if (!buffer) {
+		buffer = malloc(sizeof(*buffer) + size);
+		if (buffer)
+			*buffer = (struct buffer){ .lent.is_buffer = true, .capacity = size };
+	}
+	return buffer;
+}
+
+/* Puts a window together; the lock is held on entry and return. */
+static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t offset,
+		       uint64_t size, struct hdb_error *err)
+{
+	struct buffer *buffer;
+	uint64_t done = 0, n = 0;
+	int r = HDB_OK;
+
+	if (size > BASE_FRAMES_WINDOW_MAX)
+		return hdb_fail(err, HDB_ELIMIT,
+				"%s: %" PRIu64 " bytes wanted at once at offset %" PRIu64
+				"; the limit is %llu where the dump is kept in the database",
+				f->src.path, size, offset, BASE_FRAMES_WINDOW_MAX);
+	buffer = take_buffer(f, view, size);
+	if (!buffer)
+		return hdb_fail_memory(err, "contents of the dump", size);
+	while (done < size && r == HDB_OK) {
+		r = copy_some(f, offset + done, size - done, buffer->data + done, &n, err);
+		done += n;
+	}
+	if (r < 0) {
+		free(buffer);
+		return r;
+	}
+	view->lent = buffer;
+	view->data = buffer->data;
+	view->start = offset;
+	view->end = offset + size;
+	return HDB_OK;
+}
+
+static int frames_window(struct base_view *view, uint64_t offset, uint64_t size,
+			 struct hdb_error *err)
+{
+	struct frames_source *f = (struct frames_source *)view->src;
+	struct hdb_error why = { 0 };
+	struct frame *frame = NULL;
+	int r = HDB_OK;
+
+	if (offset == f->src.size) {
+		/* Nothing, at the end. */
+		base_view_release(view);
+		view->data = (const uint8_t *)"";
+		view->start = view->end = offset;
+		return HDB_OK;
+	}
+	(void)pthread_mutex_lock(&f->lock);
+	if (size <= BASE_FRAME_BYTES)
+		r = get_frame(f, offset, &frame, &why);
+	if (r == HDB_OK && frame && size <= frame->size - (offset - frame->start)) {
+		unlend_locked(f, view);
+		view->lent = frame;
+		view->data = frame->data;
+		view->start = frame->start;
+		view->end = frame->start + frame->size;
+	} else if (r == HDB_OK) {
+		if (frame)
+			unpin(f, frame);
+		r = fill_buffer(f, view, offset, size, &why);
+	}
+	if (r < 0) {
+		(void)note_failure(f, r, &why);
+		unlend_locked(f, view);
+		if (err)
+			*err = why;
+	}
+	(void)pthread_mutex_unlock(&f->lock);
+	return r;
+}
+
+static int frames_failed(struct base_source *src, struct hdb_error *err)
+{
+	const struct frames_source *f = (const struct frames_source *)src;
+
+	if (!f->failure)
+		return HDB_OK;
+	if (err)
+		*err = f->error;
+	return f->failure;
+}
+
+static void frames_close(struct base_source *src)
+{
+	struct frames_source *f = (struct frames_source *)src;
+
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		while (f->buckets[i]) {
+			struct frame *frame = f->buckets[i];
+
+			f->buckets[i] = frame->next;
+			free(frame);
+		}
+	}
+	for (size_t i = 0; i < f->idle_count; i++)
+		ZSTD_freeDCtx(f->idle[i]);
+	free(f->idle);
+	(void)pthread_mutex_destroy(&f->lock);
+	(void)pthread_cond_destroy(&f->loaded);
+	if (f->from.close)
+		f->from.close(f->from.ctx);
+	free(f);
+}
+
+int base_frames_open(const struct base_frames *from, struct base_source **out,
+		     struct hdb_error *err)
+{
+	struct frames_source *f = calloc(1, sizeof(*f));
+	const uint64_t kept = from->cache_bytes / BASE_FRAME_BYTES;
+
+	if (!f)
+		return hdb_fail_memory(err, "contents of the dump", sizeof(*f));
+	f->from = *from;
+	f->kept_max = kept < KEPT_MIN ? KEPT_MIN : kept > UINT32_MAX ? UINT32_MAX : (unsigned)kept;
+	(void)pthread_mutex_init(&f->lock, NULL);
+	(void)pthread_cond_init(&f->loaded, NULL);
+	f->src = (struct base_source){
+		.size = from->size,
+		.path = from->path,
+		.window = frames_window,
+		.unlend = frames_unlend,
+		.check = frames_failed,
+		.failed = frames_failed,
+		.close = frames_close,
+	};
+	*out = &f->src;
+	return HDB_OK;
+}
+
+/* ---- packing ---- */
+
+struct base_packer {
+	ZSTD_CCtx *context;
+};
+
+int base_packer_new(int level, struct base_packer **out, struct hdb_error *err)
+{
+	struct base_packer *packer = calloc(1, sizeof(*packer));
+
+	if (packer)
+		packer->context = ZSTD_createCCtx();
+	if (!packer || !packer->context ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_compressionLevel, level))) {
+		base_packer_free(packer);
+		return hdb_fail_memory(err, "a compressor", COMPRESSOR_BYTES);
+	}
+	*out = packer;
+	return HDB_OK;
+}
+
+void base_packer_free(struct base_packer *packer)
+{
+	if (packer)
+		(void)ZSTD_freeCCtx(packer->context);
+	free(packer);
+}
+
+size_t base_packed_max(void)
+{
+	return ZSTD_compressBound(BASE_FRAME_BYTES);
+}
+
+int base_pack_frame(struct base_packer *packer, const void *data, size_t size, void *out,
+		    size_t *out_size, struct hdb_error *err)
+{
+	const size_t n = ZSTD_compress2(packer->context, out, ZSTD_compressBound(BASE_FRAME_BYTES),
+					data, size);
+
+	if (ZSTD_isError(n))
+		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", size,
+				ZSTD_getErrorName(n));
+	*out_size = n;
+	return HDB_OK;
+}

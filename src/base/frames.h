@@ -1,0 +1,64 @@
+/*
+ * base/frames.h - a byte source over frames: runs of bytes, each compressed by itself with zstd,
+ * that are inflated when they are needed and kept for a while.
+ *
+ * Where the frames are, somebody else knows. A window that lies in one frame is lent from what is
+ * kept, any other is put together in a buffer of the view's. Any number of threads may have views.
+ */
+#ifndef BASE_FRAMES_H
+#define BASE_FRAMES_H
+
+#include "base/source.h"
+
+/* Most bytes of a frame, inflated. */
+#define BASE_FRAME_BYTES (256u << 10)
+/* A frame of up to so many bytes, packed, may be copied instead of lent. */
+#define BASE_FRAME_COPY 32768u
+/*
+ * Longest window: none that a sound dump needs is longer, and one of a damaged length must not
+ * take all memory.
+ */
+#define BASE_FRAMES_WINDOW_MAX (256ull << 20)
+
+/* A frame as it is found. */
+struct base_frame {
+	uint64_t start;        /* offset of its first byte in the source */
+	uint64_t size;         /* bytes of it, inflated; at most BASE_FRAME_BYTES */
+	const uint8_t *packed; /* borrowed until the source is closed, or `copy` */
+	uint64_t packed_size;  /* bytes */
+	uint8_t copy[BASE_FRAME_COPY];
+};
+
+/* What a source over frames is made of. */
+struct base_frames {
+	uint64_t size;        /* bytes of the whole, inflated */
+	const char *path;     /* for messages; lent */
+	uint64_t cache_bytes; /* how much of it is kept inflated; a few frames at least */
+	void *ctx;
+	/* Finds the frame that has the byte at `offset`. Never called twice at once. */
+	int (*find)(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err);
+	/* Ends ctx when the source is closed; NULL: nothing to end. */
+	void (*close)(void *ctx);
+};
+
+/*
+ * Opens a source over frames. *out is owned: base_source_close, which calls from->close; on failure
+ * nothing has been called. HDB_ECORRUPT from a window whose frame does not inflate to its size.
+ */
+int base_frames_open(const struct base_frames *from, struct base_source **out,
+		     struct hdb_error *err);
+
+/* Compresses `size` bytes (at most BASE_FRAME_BYTES) for such a source; see base_packer_new. */
+struct base_packer;
+
+/* *out is owned: base_packer_free. For one thread at a time. HDB_ENOMEM. */
+int base_packer_new(int level, struct base_packer **out, struct hdb_error *err);
+void base_packer_free(struct base_packer *packer);
+
+/* Bytes that a packed frame has at most. */
+size_t base_packed_max(void);
+/* Packs a frame into `out`, which has base_packed_max() bytes; *out_size is what it takes. */
+int base_pack_frame(struct base_packer *packer, const void *data, size_t size, void *out,
+		    size_t *out_size, struct hdb_error *err);
+
+#endif

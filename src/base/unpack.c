@@ -1,0 +1,338 @@
+/*
+ * base/unpack.c - inflating where it comes in parts, and packing frames, are on all threads; pieces
+ * are taken in order, and frames are given away in order.
+ */
+#include "base/unpack.h"
+
+#include "base/pipeline.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * What inflates to more than this must not be RATIO_MAX times as large as the file: gzip packs
+ * zeros 1030 times, zstd 20,000 times, heaps 3 to 10 times.
+ */
+#define BOMB_BYTES (16ull << 30)
+#define RATIO_MAX 1000u
+
+struct packed {
+	uint32_t size;        /* bytes of the frame, inflated */
+	uint32_t packed_size; /* bytes in slot.bytes */
+};
+
+struct slot {
+	struct base_piece piece;
+	struct base_packer *packer;
+	struct base_vec frames; /* struct packed */
+	struct base_vec bytes;  /* of the frames, one behind the other */
+	bool is_damaged;        /* the piece could not be inflated */
+};
+
+struct unpack {
+	const struct base_unpack *to;
+	struct base_input *input;
+	struct slot *slots;
+	unsigned slot_count;
+	uint64_t size; /* bytes of the dump so far */
+	/* Pieces are taken in order. */
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	uint64_t turn;
+	struct slot *damaged; /* the piece from which on all is inflated in order; NULL: none */
+	atomic_bool is_stopping;
+};
+
+/* ---- a piece, on any thread ---- */
+
+/* Takes piece number `item` of this run, when it is its turn. */
+static int take(struct unpack *u, struct slot *slot, uint64_t item, struct hdb_error *err)
+{
+	int r = HDB_END;
+
+	(void)pthread_mutex_lock(&u->lock);
+	while (u->turn != item)
+		(void)pthread_cond_wait(&u->turned, &u->lock);
+	if (!u->is_stopping)
+		r = base_input_take(u->input, &slot->piece, err);
+	u->turn++;
+	(void)pthread_cond_broadcast(&u->turned);
+	(void)pthread_mutex_unlock(&u->lock);
+	return r;
+}
+
+static int pack(struct slot *slot, struct hdb_error *err)
+{
+	const struct base_piece *piece = &slot->piece;
+	int r = HDB_OK;
+
+	for (uint64_t at = 0; at < piece->size && r == HDB_OK;) {
+		const uint64_t left = piece->size - at;
+		const size_t size = left < BASE_FRAME_BYTES ? left : BASE_FRAME_BYTES;
+		struct packed frame = { .size = (uint32_t)size };
+		size_t packed_size;
+
+		r = base_vec_reserve(&slot->bytes, base_packed_max(), 1, err);
+		if (r == HDB_OK)
+			r = base_pack_frame(slot->packer, piece->data + at, size,
+					    (uint8_t *)slot->bytes.data + slot->bytes.count,
+					    &packed_size, err);
+		if (r < 0)
+			return r;
+		slot->bytes.count += packed_size;
+		frame.packed_size = (uint32_t)packed_size;
+		r = base_vec_push(&slot->frames, &frame, sizeof(frame), err);
+		at += size;
+	}
+	return r;
+}
+
+static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
+{
+	struct unpack *u = ctx;
+	struct slot *slot = &u->slots[slot_no];
+	int r = take(u, slot, item, err);
+
+	slot->frames.count = slot->bytes.count = 0;
+	slot->is_damaged = false;
+	if (r != HDB_OK)
+		return r;
+	r = base_piece_inflate(u->input, &slot->piece, err);
+	if (r == HDB_EFORMAT) {
+		slot->is_damaged = true;
+		return HDB_OK;
+	}
+	if (r == HDB_OK && !slot->packer)
+		r = base_packer_new(u->to->level, &slot->packer, err);
+	return r == HDB_OK ? pack(slot, err) : r;
+}
+
+/* ---- writing, in order ---- */
+
+static int check_ratio(const struct unpack *u, struct hdb_error *err)
+{
+	if (base_input_packing(u->input) == BASE_PLAIN || u->size < BOMB_BYTES ||
+	    u->size / RATIO_MAX < base_input_taken(u->input))
+		return HDB_OK;
+	return hdb_fail(err, HDB_ELIMIT,
+			"%s: inflates to more than %u times its size, which no heap dump does; "
+			"inflate it yourself if it is one",
+			base_input_name(u->input), RATIO_MAX);
+}
+
+static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
+{
+	struct unpack *u = ctx;
+	struct slot *slot = &u->slots[slot_no];
+	struct base_frame out;
+	uint64_t at = 0;
+	int r = HDB_OK;
+
+	(void)item;
+	if (u->damaged)
+		return HDB_OK; /* taken again */
+	if (slot->is_damaged) {
+		u->damaged = slot;
+		u->is_stopping = true;
+		return HDB_OK;
+	}
+	if (!u->size && slot->piece.size && u->to->begin)
+		r = u->to->begin(u->to->ctx, slot->piece.data, slot->piece.size, err);
+	for (size_t i = 0; i < slot->frames.count && r == HDB_OK; i++) {
+		const struct packed *frame = base_vec_at(&slot->frames, struct packed, i);
+
+		out.start = u->size;
+		out.size = frame->size;
+		out.packed = (const uint8_t *)slot->bytes.data + at;
+		out.packed_size = frame->packed_size;
+		r = u->to->put(u->to->ctx, &out, err);
+		at += frame->packed_size;
+		u->size += frame->size;
+	}
+	if (r == HDB_OK)
+		r = check_ratio(u, err);
+	return r == HDB_OK ?
+		       base_step(u->to->work,
+				 base_input_size(u->input) ? base_input_taken(u->input) : u->size,
+				 err) :
+		       r;
+}
+
+static int copy_all(struct unpack *u, struct hdb_error *err)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = UINT64_MAX,
+		.threads = u->to->work->threads,
+		.slot_count = u->slot_count,
+		.ctx = u,
+		.produce = produce,
+		.consume = consume,
+	};
+	int r;
+
+	do {
+		u->turn = 0;
+		u->damaged = NULL;
+		u->is_stopping = false;
+		r = base_pipeline_run(&pipeline, err);
+		if (u->damaged)
+			base_input_again(u->input, &u->damaged->piece, u->size);
+	} while (r == HDB_OK && u->damaged);
+	return r;
+}
+
+static void release(struct unpack *u)
+{
+	for (unsigned i = 0; u->slots && i < u->slot_count; i++) {
+		base_piece_release(&u->slots[i].piece);
+		base_packer_free(u->slots[i].packer);
+		base_vec_release(&u->slots[i].frames);
+		base_vec_release(&u->slots[i].bytes);
+	}
+	free(u->slots);
+	(void)pthread_mutex_destroy(&u->lock);
+	(void)pthread_cond_destroy(&u->turned);
+}
+
+int base_unpack_run(const struct base_unpack *unpack, uint64_t *size, struct hdb_error *err)
+{
+	struct unpack u = {
+		.to = unpack,
+		.input = unpack->input,
+		.slot_count = 3 * unpack->work->threads,
+	};
+	int r = HDB_OK;
+
+	base_stage(unpack->work,
+		   base_input_packing(unpack->input) == BASE_PLAIN ? "copying" : "inflating",
+		   base_input_size(unpack->input), "bytes");
+	(void)pthread_mutex_init(&u.lock, NULL);
+	(void)pthread_cond_init(&u.turned, NULL);
+	u.slots = calloc(u.slot_count, sizeof(*u.slots));
+	if (!u.slots)
+		r = hdb_fail_memory(err, "frames", u.slot_count * sizeof(*u.slots));
+	if (r == HDB_OK)
+		r = copy_all(&u, err);
+	release(&u);
+	*size = u.size;
+	return r;
+}
+
+/* ---- into a scratch file ---- */
+
+struct place {
+	uint64_t start, file_offset;
+	uint32_t size, packed_size;
+};
+
+struct scratch {
+	int fd;
+	uint64_t bytes;         /* of the file */
+	struct base_vec places; /* struct place, in order */
+	uint8_t *map;
+};
+
+static int put_scratch(void *ctx, const struct base_frame *frame, struct hdb_error *err)
+{
+	struct scratch *s = ctx;
+	const struct place place = {
+		.start = frame->start,
+		.file_offset = s->bytes,
+		.size = (uint32_t)frame->size,
+		.packed_size = (uint32_t)frame->packed_size,
+	};
+	uint64_t done = 0;
+
+	while (done < frame->packed_size) {
+		const ssize_t n = write(s->fd, frame->packed + done, frame->packed_size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return hdb_fail_errno(err, errno, "cannot write a scratch file");
+		done += (uint64_t)n;
+	}
+	s->bytes += done;
+	return base_vec_push(&s->places, &place, sizeof(place), err);
+}
+
+static int find_scratch(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
+{
+	const struct scratch *s = ctx;
+	const struct place *places = s->places.data;
+	size_t low = 0, high = s->places.count;
+
+	(void)err;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (places[mid].start <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return HDB_NOTFOUND;
+	out->start = places[low - 1].start;
+	out->size = places[low - 1].size;
+	out->packed = s->map + places[low - 1].file_offset;
+	out->packed_size = places[low - 1].packed_size;
+	return HDB_OK;
+}
+
+static void close_scratch(void *ctx)
+{
+	struct scratch *s = ctx;
+
+	if (s->map)
+		(void)munmap(s->map, s->bytes);
+	if (s->fd >= 0)
+		(void)close(s->fd);
+	base_vec_release(&s->places);
+	free(s);
+}
+
+int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source **out,
+			   struct hdb_error *err)
+{
+	struct scratch *s = calloc(1, sizeof(*s));
+	struct base_unpack to = *unpack;
+	struct base_frames frames = {
+		.path = base_input_name(unpack->input),
+		.ctx = s,
+		.find = find_scratch,
+		.close = close_scratch,
+	};
+	int r;
+
+	if (!s)
+		return hdb_fail_memory(err, "a scratch file", sizeof(*s));
+	s->fd = -1;
+	to.ctx = s;
+	to.begin = NULL;
+	to.put = put_scratch;
+	r = base_scratch_file(unpack->work, &s->fd, err);
+	if (r == HDB_OK)
+		r = base_unpack_run(&to, &frames.size, err);
+	if (r == HDB_OK && !s->bytes)
+		r = hdb_fail(err, HDB_EFORMAT, "%s: nothing of it could be inflated",
+			     base_input_name(unpack->input));
+	if (r == HDB_OK) {
+		void *map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->fd, 0);
+
+		if (map == MAP_FAILED)
+			r = hdb_fail_errno(err, errno, "cannot map a scratch file");
+		else
+			s->map = map;
+	}
+	if (r == HDB_OK)
+		r = base_frames_open(&frames, out, err);
+	if (r < 0)
+		close_scratch(s);
+	return r;
+}

@@ -1,0 +1,446 @@
+/*
+ * base/unzip.c - inflating gzip and zstd: in order as a stream, or part by part on any thread.
+ *
+ * In order is the rule, which finds damage and goes round it. Parts are a guess: where a member of
+ * gzip ends only its inflating tells, so the next one is looked for by its first bytes, and when
+ * what lies between does not inflate to its end the stream is taken in order from there.
+ */
+#include "base/input_private.h"
+
+#include "base/bytes.h"
+
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* Bytes that a stream is inflated to at a time. */
+#define STREAM_PIECE (1u << 20)
+/* Parts that are inflated at a time have no more bytes together, unless one has. */
+#define PARTS_PIECE (2u << 20)
+/* A part that inflates to more is inflated as a stream. */
+#define PART_MAX (8u << 20)
+/* Damage that is kept; more of it ends the input. */
+#define DAMAGE_MAX 1000u
+/* Window of a zstd frame: 128 MiB, as `zstd -d` has it; what --long=31 has made is refused. */
+#define ZSTD_WINDOW_LOG 27
+/* What a decompressor takes, for messages. */
+#define DECOMPRESSOR_BYTES (96u << 10)
+/* gzip: fixed part of a member's head; bytes of it that are the same in every member of the JDK. */
+#define GZIP_HEAD 10u
+#define GZIP_SAME 8u
+#define GZIP_COMMENT 0x10
+
+static const uint8_t gzip_magic[] = { 0x1f, 0x8b, 8 };
+static const uint8_t gzip_plain[GZIP_SAME] = { 0x1f, 0x8b, 8 };
+static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- what it is ---- */
+
+static bool is_gzip(const uint8_t *p, uint64_t left)
+{
+	return left >= sizeof(gzip_magic) && !memcmp(p, gzip_magic, sizeof(gzip_magic)) &&
+	       (left < 4 || !(p[3] & 0xe0));
+}
+
+static bool is_zstd(const uint8_t *p, uint64_t left)
+{
+	/* A skippable frame may come first. */
+	return left >= 4 && (!memcmp(p, zstd_magic, 4) ||
+			     ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3)));
+}
+
+/* What the JDK says of its members, "HPROF BLOCKSIZE=1048576"; 0: nothing. */
+static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
+{
+	static const char words[] = "HPROF BLOCKSIZE=";
+	const size_t n = sizeof(words) - 1;
+	uint64_t size = 0;
+
+	if (left < GZIP_HEAD + n || p[3] != GZIP_COMMENT || memcmp(p + GZIP_HEAD, words, n) != 0)
+		return 0;
+	for (uint64_t i = GZIP_HEAD + n; i < left && p[i] >= '0' && p[i] <= '9'; i++) {
+		size = size * 10 + (unsigned)(p[i] - '0');
+		if (size > PART_MAX)
+			return 0;
+	}
+	return size;
+}
+
+int input_begin(struct base_input *in, uint64_t left, struct hdb_error *err)
+{
+	const uint8_t *p = input_next(in);
+
+	if (is_gzip(p, left)) {
+		z_stream *stream = calloc(1, sizeof(*stream));
+
+		in->packing = BASE_GZIP;
+		in->stream = stream;
+		in->part_room = jdk_block_size(p, left);
+		in->has_parts = in->map && in->part_room;
+		if (!stream || inflateInit2(stream, 15 + 16) != Z_OK)
+			return hdb_fail_memory(err, "a decompressor", sizeof(*stream));
+	} else if (is_zstd(p, left)) {
+		in->packing = BASE_ZSTD;
+		in->has_parts = in->map;
+		in->stream = ZSTD_createDStream();
+		if (!in->stream || ZSTD_isError(ZSTD_DCtx_setParameter(
+					   in->stream, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG)))
+			return hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
+	}
+	return HDB_OK;
+}
+
+void input_end(struct base_input *in)
+{
+	if (in->packing == BASE_GZIP && in->stream) {
+		(void)inflateEnd(in->stream);
+		free(in->stream);
+	} else if (in->packing == BASE_ZSTD) {
+		(void)ZSTD_freeDStream(in->stream);
+	}
+}
+
+/* ---- damage ---- */
+
+/* Notes damage at the current place, behind what the piece has so far. */
+static int note_damage(struct base_input *in, const struct base_piece *piece, const char *what,
+		       struct hdb_error *err)
+{
+	struct base_damage *grown;
+
+	if (in->damage_count == DAMAGE_MAX)
+		in->is_over = true;
+	if (in->is_over)
+		return HDB_OK;
+	if (in->damage_count == in->damage_max) {
+		grown = realloc(in->damage, (in->damage_max * 2 + 4) * sizeof(*grown));
+		if (!grown)
+			return hdb_fail_memory(err, "damage", sizeof(*grown));
+		in->damage = grown;
+		in->damage_max = in->damage_max * 2 + 4;
+	}
+	grown = &in->damage[in->damage_count++];
+	*grown = (struct base_damage){
+		.input_offset = in->offset,
+		.offset = in->given + piece->size,
+	};
+	(void)snprintf(grown->message, sizeof(grown->message),
+		       "the %s data is damaged at byte %" PRIu64 " of the file: %s",
+		       in->packing == BASE_GZIP ? "gzip" : "zstd", in->offset, what);
+	return HDB_OK;
+}
+
+/* Whether a part seems to begin at p. */
+static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t left)
+{
+	if (in->packing == BASE_ZSTD)
+		return is_zstd(p, left);
+	return left >= GZIP_HEAD && !memcmp(p, gzip_plain, GZIP_SAME) && p[8] <= 4;
+}
+
+/*
+ * Skips to the next part behind damage, if there were several: a stream of one part has lost its
+ * way for good.
+ */
+static int find_part(struct base_input *in, struct hdb_error *err)
+{
+	in->is_in_stream = false;
+	if (in->part_count < 2 && !in->part_room) {
+		in->is_over = true;
+		return HDB_OK;
+	}
+	for (;;) {
+		uint64_t left, i;
+		int r = input_fill(in, STREAM_PIECE, &left, err);
+
+		if (r < 0)
+			return r;
+		/* Not the same part again: zstd does not say how much of it was read. */
+		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
+			if (begins_part(in, input_next(in) + i, left - i)) {
+				input_skip(in, i);
+				return HDB_OK;
+			}
+		}
+		input_skip(in, i);
+		if (left <= GZIP_HEAD || (in->map && in->size - in->offset < GZIP_HEAD)) {
+			in->is_over = true;
+			return HDB_OK;
+		}
+	}
+}
+
+/* ---- in order ---- */
+
+/*
+ * Inflates some of `left` bytes into the piece: HDB_OK, HDB_END if the part has ended, HDB_EFORMAT
+ * with *why if it is damaged. *used bytes were taken in.
+ */
+static int inflate_gzip(struct base_input *in, struct base_piece *piece, uint64_t left,
+			uint64_t *used, const char **why)
+{
+	z_stream *z = in->stream;
+	int r;
+
+	z->next_in = (Bytef *)(uintptr_t)input_next(in);
+	z->avail_in = (uInt)least(left, 1u << 30);
+	*used = z->avail_in;
+	z->next_out = piece->buffer + piece->size;
+	z->avail_out = (uInt)(STREAM_PIECE - piece->size);
+	r = inflate(z, Z_NO_FLUSH);
+	*used -= z->avail_in;
+	piece->size = STREAM_PIECE - z->avail_out;
+	if (r == Z_STREAM_END)
+		return HDB_END;
+	if (r == Z_OK || r == Z_BUF_ERROR)
+		return HDB_OK;
+	*why = r == Z_MEM_ERROR ? NULL : z->msg ? z->msg : "no deflate stream";
+	return r == Z_MEM_ERROR ? HDB_ENOMEM : HDB_EFORMAT;
+}
+
+static int inflate_zstd(struct base_input *in, struct base_piece *piece, uint64_t left,
+			uint64_t *used, const char **why)
+{
+	ZSTD_inBuffer from = { .src = input_next(in), .size = left };
+	/* What a call has made is lost if it meets damage: no more than a block at a time. */
+	ZSTD_outBuffer to = {
+		.dst = piece->buffer,
+		.size = least(STREAM_PIECE, piece->size + ZSTD_BLOCKSIZE_MAX),
+		.pos = piece->size,
+	};
+	const size_t r = ZSTD_decompressStream(in->stream, &to, &from);
+
+	*used = from.pos;
+	piece->size = to.pos;
+	if (!ZSTD_isError(r))
+		return r == 0 ? HDB_END : HDB_OK;
+	*why = ZSTD_getErrorName(r);
+	return ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation ? HDB_ENOMEM : HDB_EFORMAT;
+}
+
+static void begin_part(struct base_input *in)
+{
+	in->part_count++;
+	in->part_offset = in->offset;
+	in->is_in_stream = true;
+	if (in->packing == BASE_GZIP)
+		(void)inflateReset(in->stream);
+	else
+		(void)ZSTD_DCtx_reset(in->stream, ZSTD_reset_session_only);
+}
+
+/* Between parts: begins the next one. Zeros at the end, which tapes leave, are no part. */
+static int next_part(struct base_input *in, const struct base_piece *piece, uint64_t left,
+		     struct hdb_error *err)
+{
+	const uint8_t *p = input_next(in);
+	int r;
+
+	if (!left) {
+		in->is_over = true;
+		return HDB_OK;
+	}
+	if (in->packing == BASE_GZIP ? is_gzip(p, left) : is_zstd(p, left)) {
+		begin_part(in);
+		return HDB_OK;
+	}
+	if (*p == 0 && in->part_count) {
+		uint64_t zeros = 1;
+
+		while (zeros < left && !p[zeros])
+			zeros++;
+		input_skip(in, zeros);
+		return HDB_OK;
+	}
+	r = note_damage(in, piece, "what follows is no compressed data", err);
+	return r < 0 ? r : find_part(in, err);
+}
+
+/* Inflates on until the piece is full or the input is over. */
+static int take_stream(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
+{
+	int r = input_reserve(piece, STREAM_PIECE, err);
+
+	piece->data = piece->buffer;
+	while (r == HDB_OK && piece->size < STREAM_PIECE && !in->is_over) {
+		const uint64_t before = piece->size;
+		const char *why = "it ends too early";
+		uint64_t left, used = 0;
+
+		r = input_fill(in, GZIP_HEAD + 8, &left, err);
+		if (r < 0)
+			return r;
+		if (!in->is_in_stream) {
+			r = next_part(in, piece, left, err);
+			continue;
+		}
+		r = in->packing == BASE_GZIP ? inflate_gzip(in, piece, left, &used, &why) :
+					       inflate_zstd(in, piece, left, &used, &why);
+		input_skip(in, used);
+		if (r == HDB_END) {
+			in->is_in_stream = false;
+			r = HDB_OK;
+		} else if (r == HDB_EFORMAT || (r == HDB_OK && !left && piece->size == before)) {
+			r = note_damage(in, piece, why, err);
+			if (r == HDB_OK)
+				r = find_part(in, err);
+		} else if (r == HDB_ENOMEM) {
+			return hdb_fail(err, r, "%s: no memory to inflate it", in->path);
+		}
+	}
+	return r == HDB_OK && !piece->size ? HDB_END : r;
+}
+
+/* ---- in parts ---- */
+
+/* Bytes of the JDK's member at p: up to where the next one seems to begin, or all. */
+static uint64_t member_size(const uint8_t *p, uint64_t left)
+{
+	uint64_t at = GZIP_HEAD + 8;
+
+	while (at + GZIP_HEAD < left) {
+		const uint8_t *found = memchr(p + at, gzip_plain[0], left - at - GZIP_HEAD);
+
+		if (!found)
+			return left;
+		if (!memcmp(found, gzip_plain, GZIP_SAME) && found[8] <= 4)
+			return (uint64_t)(found - p);
+		at = (uint64_t)(found - p) + 1;
+	}
+	return left;
+}
+
+/*
+ * The size of the part at p, packed and inflated: false if it is none that can be inflated by
+ * itself.
+ */
+static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t left,
+			 uint64_t *packed, uint64_t *room)
+{
+	unsigned long long size;
+
+	if (in->packing == BASE_GZIP) {
+		*packed = member_size(p, left);
+		*room = in->part_room;
+		return is_gzip(p, left);
+	}
+	size = ZSTD_getFrameContentSize(p, left);
+	if (size > PART_MAX) /* as what says that it is not known, or none */
+		return false;
+	*room = size;
+	*packed = ZSTD_findFrameCompressedSize(p, left);
+	return !ZSTD_isError(*packed);
+}
+
+/* Takes parts that are to be inflated by themselves; HDB_NOTFOUND if the next one cannot be. */
+static int take_parts(struct base_input *in, struct base_piece *piece)
+{
+	const uint64_t first = in->offset;
+
+	piece->room = 0;
+	while (in->offset < in->size && piece->room < PARTS_PIECE) {
+		uint64_t packed, room;
+
+		if (!measure_part(in, input_next(in), in->size - in->offset, &packed, &room) ||
+		    (piece->room && piece->room + room > PARTS_PIECE))
+			break;
+		piece->room += room;
+		in->part_count++;
+		in->offset += packed;
+	}
+	if (in->offset == first)
+		return in->offset < in->size ? HDB_NOTFOUND : HDB_END;
+	piece->packed = in->mapped + first;
+	piece->packed_offset = first;
+	piece->packed_size = in->offset - first;
+	return HDB_OK;
+}
+
+int input_take(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
+{
+	int r = HDB_NOTFOUND;
+
+	if (in->has_parts && !in->is_in_stream) {
+		r = base_source_failed(in->map, err);
+		if (r == HDB_OK)
+			r = take_parts(in, piece);
+	}
+	return r == HDB_NOTFOUND ? take_stream(in, piece, err) : r;
+}
+
+static int parts_of_gzip(struct base_piece *piece)
+{
+	const uint8_t *p = piece->packed;
+	uint64_t left = piece->packed_size;
+
+	while (left) {
+		size_t taken, made;
+
+		if (libdeflate_gzip_decompress_ex(
+			    piece->inflater, p, left, piece->buffer + piece->size,
+			    piece->room - piece->size, &taken, &made) != LIBDEFLATE_SUCCESS)
+			return HDB_EFORMAT;
+		piece->size += made;
+		p += taken;
+		left -= taken;
+	}
+	return HDB_OK;
+}
+
+static int parts_of_zstd(struct base_piece *piece)
+{
+	const size_t n = ZSTD_decompressDCtx(piece->inflater, piece->buffer, piece->room,
+					     piece->packed, piece->packed_size);
+
+	piece->size = ZSTD_isError(n) ? 0 : n;
+	return n == piece->room ? HDB_OK : HDB_EFORMAT;
+}
+
+int base_piece_inflate(const struct base_input *in, struct base_piece *piece, struct hdb_error *err)
+{
+	int r;
+
+	if (!piece->packed)
+		return HDB_OK;
+	r = input_reserve(piece, piece->room ? piece->room : 1, err);
+	if (r < 0)
+		return r;
+	if (!piece->inflater)
+		piece->inflater = in->packing == BASE_GZIP ?
+					  (void *)libdeflate_alloc_decompressor() :
+					  (void *)ZSTD_createDCtx();
+	if (!piece->inflater)
+		return hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
+	piece->is_gzip = in->packing == BASE_GZIP;
+	piece->data = piece->buffer;
+	piece->size = 0;
+	return piece->is_gzip ? parts_of_gzip(piece) : parts_of_zstd(piece);
+}
+
+void base_input_again(struct base_input *in, const struct base_piece *piece, uint64_t given)
+{
+	in->given = given;
+	in->offset = piece->packed_offset;
+	in->has_parts = in->is_in_stream = in->is_over = false;
+	/* There are several: behind damage the next one is looked for. */
+	in->part_count++;
+}
+
+void base_piece_release(struct base_piece *piece)
+{
+	if (piece->is_gzip)
+		libdeflate_free_decompressor(piece->inflater);
+	else
+		(void)ZSTD_freeDCtx(piece->inflater);
+	free(piece->buffer);
+	memset(piece, 0, sizeof(*piece));
+}

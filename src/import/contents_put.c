@@ -1,0 +1,120 @@
+/*
+ * import/contents_put.c - a dump that cannot be read again by offset, as it is compressed or comes
+ * through a pipe, goes into the database first: its bytes in frames, table contents. All passes
+ * then read it there, and so does whoever opens the database.
+ */
+#include "import/context.h"
+
+#include "base/unpack.h"
+
+/* zstd's fastest level that is no smaller than the JDK's gzip of level 1. */
+#define LEVEL 1
+/* Kept inflated, at most, and as a part of the budget. */
+#define CACHE_BYTES_MAX (256u << 20)
+#define CACHE_PART 8u
+
+struct keeping {
+	struct import *im;
+	struct base_input *input;
+	uint64_t size; /* bytes of the dump */
+};
+
+/* What is no dump shall not be copied first. */
+static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hdb_error *err)
+{
+	const struct keeping *k = ctx;
+	struct base_source *head;
+	struct hprof_file file;
+	struct hdb_error why;
+	int r = base_memory_open(data, size, &head, err);
+
+	if (r < 0)
+		return r;
+	r = hprof_open(head, &file, &why);
+	base_source_close(head);
+	return r < 0 ? hdb_fail(err, r, "%s: %s", base_input_name(k->input), why.message) : r;
+}
+
+static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error *err)
+{
+	const struct keeping *k = ctx;
+
+	return store_put(k->im->writer, STORE_CONTENTS, frame->start, (uint32_t)frame->size,
+			 frame->packed, frame->packed_size, err);
+}
+
+/* What was damaged becomes problems of the dump. */
+static int tell_damage(struct keeping *k, struct hdb_error *err)
+{
+	size_t count;
+	const struct base_damage *damage = base_input_damage(k->input, &count);
+	int r = HDB_OK;
+
+	if (count && k->im->opt->strict)
+		return hdb_fail(err, HDB_EFORMAT, "%s: %s", base_input_name(k->input),
+				damage->message);
+	if (!k->size)
+		return hdb_fail(err, HDB_EFORMAT, "%s: nothing of it could be inflated%s%s",
+				base_input_name(k->input), count ? ": " : "",
+				count ? damage->message : "");
+	for (size_t i = 0; i < count && r == HDB_OK; i++)
+		r = import_problem(k->im, HPROF_PROBLEM_COMPRESSION, damage[i].offset, 0, 0, err,
+				   "%s", damage[i].message);
+	if (count)
+		k->im->incomplete |= STORE_LACKS_BYTES;
+	return r;
+}
+
+/* ---- reading it again ---- */
+
+static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
+{
+	const struct import *im = ctx;
+	struct store_block block;
+	const int r = store_put_find(im->writer, STORE_CONTENTS, offset, &block, out->copy,
+				     sizeof(out->copy), err);
+
+	if (r != HDB_OK)
+		return r;
+	out->start = block.key;
+	out->size = block.item_count;
+	out->packed = block.data;
+	out->packed_size = block.size;
+	return HDB_OK;
+}
+
+static int open_contents(struct keeping *k, struct hdb_error *err)
+{
+	const uint64_t part = k->im->work->memory_bytes / CACHE_PART;
+	const struct base_frames frames = {
+		.size = k->size,
+		.path = base_input_name(k->input),
+		.cache_bytes = part < CACHE_BYTES_MAX ? part : CACHE_BYTES_MAX,
+		.ctx = k->im,
+		.find = find,
+	};
+
+	return base_frames_open(&frames, &k->im->source, err);
+}
+
+int import_unpack(struct import *im, struct base_input *input, struct hdb_error *err)
+{
+	struct keeping k = { .im = im, .input = input };
+	const struct base_unpack unpack = {
+		.input = input,
+		.work = im->work,
+		.level = LEVEL,
+		.ctx = &k,
+		.begin = check_header,
+		.put = put_frame,
+	};
+	int r = base_unpack_run(&unpack, &k.size, err);
+
+	if (r == HDB_OK)
+		r = tell_damage(&k, err);
+	if (r == HDB_OK)
+		r = store_put_table(im->writer, STORE_CONTENTS, k.size, err);
+	if (r == HDB_OK)
+		r = store_put_settle(im->writer, err);
+	return r == HDB_OK ? open_contents(&k, err) : r;
+}

@@ -1,0 +1,36 @@
+/*
+ * heapdb/cmd_export_dump.c - writes the HPROF dump that a database was made from, byte for byte.
+ */
+#include "heapdb/cli.h"
+
+#include <stdlib.h>
+
+/* Bytes read and written at a time. */
+#define COPY_BYTES (1u << 20)
+
+int cmd_export_dump(struct cli *cli)
+{
+	uint64_t offset = 0;
+	char *buf;
+	int rc;
+
+	if (cli->opt.operand_count)
+		return cli_fail(&cli->err, HDB_EUSAGE, "the dump takes no target");
+	if (cli->out->is_terminal)
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"a dump is no text for a terminal: `heapdb export dump > FILE`");
+	buf = malloc(COPY_BYTES);
+	if (!buf)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
+				COPY_BYTES);
+	do {
+		size_t size = 0;
+
+		rc = hdb_dump_read(cli->db, offset, buf, COPY_BYTES, &size, &cli->err);
+		if (rc == HDB_OK)
+			output_bytes(cli->out, buf, size);
+		offset += size;
+	} while (rc == HDB_OK && !cli->out->error);
+	free(buf);
+	return rc == HDB_END ? HDB_OK : rc;
+}
