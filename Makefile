@@ -17,6 +17,7 @@ BINDIR   = $(PREFIX)/bin
 LIBDIR   = $(PREFIX)/lib
 INCDIR   = $(PREFIX)/include
 MANDIR   = $(PREFIX)/share/man
+SQLITEDIR = $(LIBDIR)
 COMPDIR  = $(PREFIX)/share/bash-completion/completions
 ZSHDIR   = $(PREFIX)/share/zsh/site-functions
 FISHDIR  = $(PREFIX)/share/fish/vendor_completions.d
@@ -29,13 +30,13 @@ SOVER   := $(firstword $(subst ., ,$(VERSION)))
 SONAME  := libheapdb.so.$(SOVER)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
-ALL_CPPFLAGS = -D_GNU_SOURCE -Iinclude -Isrc $(ROOM) $(CPPFLAGS)
+ALL_CPPFLAGS = -D_GNU_SOURCE $(DOOR_FLAGS) -Iinclude -Isrc $(ROOM) $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
 	$(if $(DEV),-Werror) $(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
 SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lzstd -ldeflate -lz -lpthread $(LDLIBS)
-CMD_LIBS     = $(LIB_LIBS) $(if $(mcp_door),-ljansson)
+CMD_LIBS     = $(LIB_LIBS) $(if $(mcp_door),-ljansson) $(DOOR_LIBS)
 
 # A door whose library is missing is left out: what is not empty, its header was found and linked.
 links_with   = $(shell printf '\043include <$(1)>\nint main(void){return 0;}' | \
@@ -44,8 +45,20 @@ mcp_door    := $(call links_with,jansson.h,-ljansson)
 $(if $(mcp_door),,$(info no libjansson: built without `heapdb mcp`))
 TEST_LIBS    = $(CMD_LIBS) -lcmocka -lm
 
+links        = $(shell printf '\043include <$(1)>\nint main(void){return (long)$(2) == 1;}' | \
+	$(CC) -w $(CPPFLAGS) $(LDFLAGS) -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
+HAVE_SQLITE := $(call links,sqlite3.h,sqlite3_vtab_in,-lsqlite3 -lm)
+EDIT_LIBS   := -ledit $(if $(findstring -static,$(LDFLAGS)),-ltinfo -lbsd -lmd)
+HAVE_EDIT   := $(call links,histedit.h,el_init,$(EDIT_LIBS))
+$(if $(HAVE_SQLITE),,$(info no libsqlite3 3.38 or newer: built without `heapdb sql`))
+$(if $(HAVE_EDIT),,$(info no libedit: the shell of `heapdb sql` has no line editing))
+DOOR_FLAGS  := $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
+DOOR_LIBS   := $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
+
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
-cmd_src     := $(sort $(wildcard tools/heapdb/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)))
+sql_src     := $(sort $(wildcard tools/sqlite/*.c))
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
+	$(if $(HAVE_SQLITE),$(sql_src)))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
 # tests/base/pack_test.c is called base_pack_test.
@@ -54,13 +67,16 @@ test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call pick
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h))
-headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h),$(headers))
+headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
+	$(if $(HAVE_SQLITE),,tools/sqlite/%_private.h),$(headers))
 scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tests/*.sh tests/*/*.sh bench/*.sh \
 	bench/java/*.sh))
 
 obj_of       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib_obj     := $(call obj_of,$(lib_src))
 cmd_obj     := $(call obj_of,$(cmd_src))
+ext_obj     := $(patsubst tools/sqlite/%.c,$(BUILD)/obj/extension/%.o,\
+	$(filter-out %/heapsql.c,$(if $(HAVE_SQLITE),$(sql_src))))
 gen_obj     := $(call obj_of,$(gen_src))
 support_obj := $(call obj_of,$(support_src))
 test_obj    := $(call obj_of,$(test_src))
@@ -70,6 +86,7 @@ replay_obj  := $(if $(fuzz_src),$(call obj_of,$(fuzz_src) tests/fuzz/replay.c))
 static_lib  := $(BUILD)/libheapdb.a
 command_lib := $(BUILD)/libheapdb-command.a
 shared_lib  := $(BUILD)/libheapdb.so
+extension   := $(if $(ext_obj),$(BUILD)/heapdb.so)
 command     := $(if $(cmd_src),$(BUILD)/heapdb)
 generator   := $(if $(gen_src),$(BUILD)/hprofgen)
 test_bin    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_src))
@@ -85,7 +102,7 @@ sample      := build/sample.hprof
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
 	install uninstall cov dist deb static arm64 test-arm64 release check format clean help FORCE
 
-all: lib command $(generator) ## build the library, the command and the dump generator (default)
+all: lib command $(extension) $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
 command: $(command)
 
@@ -125,6 +142,15 @@ $(command_lib): $(filter-out %/main.o,$(cmd_obj))
 
 $(BUILD)/heapdb: $(cmd_obj) $(static_lib)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(cmd_obj) $(static_lib) $(CMD_LIBS)
+
+# The extension that SQLite loads: it calls SQLite by way of what it is given, and exports one name.
+$(BUILD)/obj/extension/%.o: tools/sqlite/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) -Itools -DHEAPSQL_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/heapdb.so: $(ext_obj) $(static_lib) tools/sqlite/extension.map
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,--version-script=tools/sqlite/extension.map -o $@ \
+		$(ext_obj) $(static_lib) $(LIB_LIBS)
 
 $(BUILD)/hprofgen: $(gen_obj) $(static_lib)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)
@@ -298,7 +324,8 @@ lint-headers:
 lint-man:
 	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \
 	elif command -v mandoc >/dev/null; then \
-		mandoc -Tlint -W warning tools/heapdb/heapdb.1 tools/heapdb/heapdb.3 && echo "man page: clean"; \
+		mandoc -Tlint -W warning tools/heapdb/heapdb.1 tools/heapdb/heapdb-sql.1 \
+			tools/heapdb/heapdb.3 && echo "man page: clean"; \
 	else echo "man page: mandoc is not installed"; fi
 
 lint-sh:
@@ -378,7 +405,10 @@ install: all ## install to $(DESTDIR)$(PREFIX)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libheapdb.so
 	printf '%s\n' "$$pc_text" > $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc
 	install -m 755 $(command) $(DESTDIR)$(BINDIR)/heapdb
+	if [ -n "$(extension)" ]; then install -d $(DESTDIR)$(SQLITEDIR); \
+		install -m 644 $(extension) $(DESTDIR)$(SQLITEDIR)/heapdb.so; fi
 	install -m 644 tools/heapdb/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb.1
+	install -m 644 tools/heapdb/heapdb-sql.1 $(DESTDIR)$(MANDIR)/man1/heapdb-sql.1
 	install -m 644 tools/heapdb/heapdb.3 $(DESTDIR)$(MANDIR)/man3/heapdb.3
 	install -m 644 tools/heapdb/heapdb.bash $(DESTDIR)$(COMPDIR)/heapdb
 	install -m 644 tools/heapdb/_heapdb $(DESTDIR)$(ZSHDIR)/_heapdb
@@ -387,8 +417,9 @@ install: all ## install to $(DESTDIR)$(PREFIX)
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/heapdb $(DESTDIR)$(INCDIR)/heapdb.h $(DESTDIR)$(LIBDIR)/libheapdb.a \
 		$(DESTDIR)$(LIBDIR)/libheapdb.so $(DESTDIR)$(LIBDIR)/$(SONAME) \
+		$(DESTDIR)$(SQLITEDIR)/heapdb.so \
 		$(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc \
-		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(MANDIR)/man3/heapdb.3 $(DESTDIR)$(COMPDIR)/heapdb \
+		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb-sql.1 $(DESTDIR)$(MANDIR)/man3/heapdb.3 $(DESTDIR)$(COMPDIR)/heapdb \
 		$(DESTDIR)$(ZSHDIR)/_heapdb $(DESTDIR)$(FISHDIR)/heapdb.fish
 
 # --- releasing ---------------------------------------------------------------------------------
@@ -438,5 +469,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo "  variables: CC=clang OPT='-O0 -g' DEV=1 SAN=address,undefined PREFIX=/usr LIMIT=300 (s a test)"
 
--include $(patsubst %.o,%.d,$(lib_obj) $(cmd_obj) $(gen_obj) $(support_obj) $(test_obj) \
+-include $(patsubst %.o,%.d,$(lib_obj) $(cmd_obj) $(ext_obj) $(gen_obj) $(support_obj) $(test_obj) \
 	$(example_obj) $(replay_obj))

@@ -114,13 +114,14 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int retained_set(struct hdb *db, struct hdb_set *set, struct hdb_error *err)
+/* Members of a set, ascending and each once; *out is owned. */
+static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **out, size_t *count,
+			struct hdb_error *err)
 {
-	struct derive_retained_result result = { 0 };
 	uint32_t *members = malloc((set->count + 1) * sizeof(*members));
 	size_t n = 0;
-	int r = HDB_OK;
 
+	*out = members;
 	if (!members)
 		return hdb_fail_memory(err, "a set of objects", set->count * sizeof(*members));
 	if (set->count)
@@ -129,22 +130,32 @@ static int retained_set(struct hdb *db, struct hdb_set *set, struct hdb_error *e
 	for (size_t i = 0; i < set->count; i++)
 		if (!n || members[n - 1] != members[i])
 			members[n++] = members[i];
-	if (n)
-		r = api_check_ix(db, members[n - 1], err);
-	if (n && r == HDB_OK)
-		r = derive_retained_set(&db->derive, members, n, NULL, &result, err);
-	set->retained_bytes = result.retained_bytes;
-	set->retained_count = result.retained_count;
-	free(members);
-	return r;
+	*count = n;
+	return n ? api_check_ix(db, members[n - 1], err) : HDB_OK;
 }
 
 int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	struct derive_set *sorted = calloc(set_count + 1, sizeof(*sorted));
+	uint32_t **members = calloc(set_count + 1, sizeof(*members));
+	int r = sorted && members ?
+			HDB_OK :
+			hdb_fail_memory(err, "sets of objects", set_count * sizeof(*sorted));
 
-	for (size_t i = 0; i < set_count && r == HDB_OK; i++)
-		r = retained_set(db, &sets[i], err);
+	for (size_t i = 0; i < set_count && r == HDB_OK; i++) {
+		r = sort_members(db, &sets[i], &members[i], &sorted[i].count, err);
+		sorted[i].members = members[i];
+	}
+	if (r == HDB_OK)
+		r = derive_retained_sets(&db->derive, sorted, set_count, err);
+	for (size_t i = 0; i < set_count && r == HDB_OK; i++) {
+		sets[i].retained_bytes = sorted[i].retained_bytes;
+		sets[i].retained_count = sorted[i].retained_count;
+	}
+	for (size_t i = 0; members && i < set_count; i++)
+		free(members[i]);
+	free(members);
+	free(sorted);
 	return api_end(db, r, err);
 }
 

@@ -170,6 +170,19 @@ int derive_retained_set(struct derive *derive, const uint32_t *members, size_t m
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err);
 
+/* A set of objects in ascending order, each once, and what it retains. */
+struct derive_set {
+	const uint32_t *members; /* lent */
+	size_t count;
+	uint64_t retained_bytes, retained_count; /* set by derive_retained_sets */
+};
+/*
+ * What each of several sets retains, exactly: small ones locally, the others together in one walk
+ * over the heap for every 32 of them.
+ */
+int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t set_count,
+			 struct hdb_error *err);
+
 /*
  * What a set retains, if some references did not count: all that it reaches, by any reference, and
  * that the roots do not reach around the set by the references that count. This is Eclipse MAT's

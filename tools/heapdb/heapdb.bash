@@ -71,7 +71,7 @@ _heapdb()
 		;;
 	esac
 	case $command in
-	import | report | diff)
+	import | report | diff | sql)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
 	mcp)

@@ -39,6 +39,7 @@ enum option_key {
 	KEY_QUIET,
 	KEY_NO_PROGRESS,
 	KEY_TIMINGS,
+	KEY_TIMEOUT,
 	KEY_NAMES,
 	KEY_HELP,
 	KEY_COUNT
@@ -65,19 +66,20 @@ const struct option_info option_table[] = {
 			   "keep the dump in the database, or refer to the file (default: refer to "
 			   "a plain file, keep anything else)" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
-	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS, 0, "comma-separated values with a heading" },
-	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS, 0,
+	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
+		      "comma-separated values with a heading" },
+	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
 			"a table, also of what a terminal shows as text" },
-	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv", OPTIONS_ROWS, 0,
+	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv", OPTIONS_ROWS | OPTIONS_SQL, 0,
 			 "how rows are written" },
 	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS, 0, "these columns, in this order" },
-	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS, 0,
+	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS | OPTIONS_SQL, 0,
 			"most rows to print; 0 or all: all (default in tables: 25, of info and check "
 			"100; else all)" },
 	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
 		       "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
-	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS, 0,
+	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
 		       "tables with all columns and whole texts, however wide the terminal is" },
 	[KEY_MEMORY] = { "memory", "SIZE", OPTIONS_WORK, 0,
 			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is, at most "
@@ -87,6 +89,8 @@ const struct option_info option_table[] = {
 	[KEY_NO_PROGRESS] = { "no-progress", NULL, OPTIONS_WORK, 0, "no progress" },
 	[KEY_TIMINGS] = { "timings", NULL, OPTIONS_WORK, 0,
 			  "the seconds that each stage took, on standard error" },
+	[KEY_TIMEOUT] = { "timeout", "SECONDS", OPTIONS_SQL, 0,
+			  "end a statement that takes longer, as Ctrl-C does" },
 	[KEY_NAMES] = { "names", NULL, OPTIONS_NAMES, 0, "all names, for completion" },
 	[KEY_HELP] = { "help", NULL, OPTIONS_HELP, 'h', "help on the command" },
 	[KEY_COUNT] = { NULL, NULL, 0, 0, NULL },
@@ -319,6 +323,7 @@ static int set_number(enum option_key key, const char *value, struct options *op
 		      struct hdb_error *err)
 {
 	const uint64_t high = key == KEY_THREADS  ? 1024 :
+			      key == KEY_TIMEOUT  ? 1000000 :
 			      key == KEY_SNAPSHOT ? UINT32_MAX :
 						    INT64_MAX;
 	uint64_t number;
@@ -337,6 +342,8 @@ static int set_number(enum option_key key, const char *value, struct options *op
 		return cli_fail(err, HDB_EUSAGE, "--%s is at least 1", option_table[key].name);
 	if (key == KEY_MEMORY)
 		opt->memory_bytes = number;
+	else if (key == KEY_TIMEOUT)
+		opt->timeout = (unsigned)number;
 	else if (key == KEY_THREADS)
 		opt->threads = (unsigned)number;
 	else if (key == KEY_SNAPSHOT)
@@ -387,6 +394,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_LIMIT:
 	case KEY_MEMORY:
 	case KEY_THREADS:
+	case KEY_TIMEOUT:
 		return set_number(key, value, opt, err);
 	case KEY_FORCE:
 		opt->force = true;

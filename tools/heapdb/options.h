@@ -21,10 +21,11 @@ enum option_group {
 	OPTIONS_DATABASE = 1, /* those that open a database */
 	OPTIONS_WORK = 2,     /* those that work long */
 	OPTIONS_IMPORT = 4,
-	OPTIONS_JSON = 8,  /* those that answer in tables or JSON */
-	OPTIONS_ROWS = 16, /* those that answer with rows */
-	OPTIONS_HELP = 32, /* all */
-	OPTIONS_NAMES = 64 /* help */
+	OPTIONS_JSON = 8,   /* those that answer in tables or JSON */
+	OPTIONS_ROWS = 16,  /* those that answer with rows */
+	OPTIONS_HELP = 32,  /* all */
+	OPTIONS_NAMES = 64, /* help */
+	OPTIONS_SQL = 128   /* those that run statements */
 };
 
 /* In the order of the words of --format. */
@@ -35,6 +36,7 @@ struct options {
 	uint64_t memory_bytes; /* 0: not given */
 	unsigned threads;      /* 0: not given */
 	unsigned snapshot;     /* 0: not given */
+	unsigned timeout;      /* seconds; 0: not given */
 	enum hdb_size_model sizes;
 	enum hdb_contents contents;
 	enum format format;

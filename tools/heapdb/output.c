@@ -32,7 +32,7 @@ void output_collect(struct output *out, struct bytes *into)
 }
 
 /* Writes out what waits. */
-static void flush(struct output *out)
+void output_flush(struct output *out)
 {
 	size_t done = 0;
 
@@ -56,14 +56,14 @@ static void flush(struct output *out)
 
 void output_collect_end(struct output *out)
 {
-	flush(out);
+	output_flush(out);
 	/* What misses something says so to whom it is added. */
 	out->into->failed |= out->error != 0;
 }
 
 int output_close(struct output *out)
 {
-	flush(out);
+	output_flush(out);
 	if (out->fd >= 0 && close(out->fd) != 0 && out->error == 0 && errno != EINTR)
 		out->error = errno;
 	out->fd = -1;
@@ -74,7 +74,7 @@ int output_close(struct output *out)
 static char *room(struct output *out, size_t size)
 {
 	if (size > OUTPUT_BUFFER_SIZE - out->used)
-		flush(out);
+		output_flush(out);
 	return out->buffer + out->used;
 }
 

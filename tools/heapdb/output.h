@@ -37,6 +37,9 @@ void output_init(struct output *out, int fd);
 void output_collect(struct output *out, struct bytes *into);
 void output_collect_end(struct output *out);
 
+/* Writes what waits. */
+void output_flush(struct output *out);
+
 /* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
 int output_close(struct output *out);
 

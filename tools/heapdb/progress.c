@@ -56,7 +56,7 @@ static void on_signal(int number)
 	cancel = number;
 }
 
-void progress_start(bool draw, bool keep_times)
+static void catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action;
@@ -71,6 +71,33 @@ void progress_start(bool draw, bool keep_times)
 		sigemptyset(&action.sa_mask);
 		sigaction(signals[i], &action, NULL);
 	}
+}
+
+void progress_time_limit(unsigned seconds)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_signal;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGALRM, &action, NULL);
+	(void)alarm(seconds);
+}
+
+bool progress_is_out_of_time(void)
+{
+	return cancel == SIGALRM;
+}
+
+void progress_again(void)
+{
+	cancel = 0;
+	catch_signals();
+}
+
+void progress_start(bool draw, bool keep_times)
+{
+	catch_signals();
 	line.is_drawing = draw && isatty(STDERR_FILENO) == 1;
 	line.start_ns = now_ns();
 	times.is_kept = keep_times;

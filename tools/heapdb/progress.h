@@ -29,7 +29,15 @@ struct hdb_progress progress_callbacks(void);
 /* Takes the line off the terminal, if it is there. To be called before other output. */
 void progress_hide(void);
 
-/* Whether a signal asked us to stop. */
+/* Whether a signal asked us to stop, or the time is over. */
 bool progress_is_cancelled(void);
+
+/* Asks to stop, as a signal does, so many seconds from now; 0: no more. */
+void progress_time_limit(unsigned seconds);
+/* Whether that is why. */
+bool progress_is_out_of_time(void);
+
+/* Forgets that we were asked to stop, and catches signals again: a shell goes on. */
+void progress_again(void);
 
 #endif

@@ -147,16 +147,22 @@ size_t answer_column_count(const struct answer *answer)
 {
 	if (answer->picked)
 		return answer->picked_count;
+	if (answer->source)
+		return answer->source->count;
 	return answer->rows ? hdb_rows_column_count(answer->rows) : 0;
 }
 
 const struct hdb_column *answer_column(const struct answer *answer, size_t column)
 {
+	if (answer->source)
+		return answer->source->column(answer->source->ctx, column);
 	return hdb_rows_column(answer->rows, answer->picked ? answer->picked[column] : column);
 }
 
 const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 {
+	if (answer->source)
+		return answer->source->value(answer->source->ctx, column);
 	return hdb_rows_value(answer->rows, answer->picked ? answer->picked[column] : column);
 }
 
@@ -164,7 +170,7 @@ int answer_next(struct answer *answer, const struct output *out)
 {
 	int rc;
 
-	if (!answer->rows)
+	if (!answer->rows && !answer->source)
 		return HDB_END;
 	if (out->error != 0) {
 		answer->err->message[0] = 0; /* the runner says it */
@@ -172,7 +178,10 @@ int answer_next(struct answer *answer, const struct output *out)
 	}
 	if (progress_is_cancelled())
 		return cli_fail(answer->err, HDB_EINTR, "interrupted");
-	rc = hdb_rows_next(answer->rows, answer->err);
+	if (answer->source && answer->limit && answer->row_count == answer->limit)
+		return HDB_END;
+	rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :
+			      hdb_rows_next(answer->rows, answer->err);
 	answer->row_count += rc == HDB_OK;
 	return rc;
 }

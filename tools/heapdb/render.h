@@ -12,10 +12,21 @@
 
 #include <stdbool.h>
 
+/* Rows that are no query's. */
+struct row_source {
+	void *ctx;
+	size_t count; /* columns */
+	const struct hdb_column *(*column)(void *ctx, size_t column);
+	int (*next)(void *ctx, struct hdb_error *err); /* as hdb_rows_next */
+	const struct hdb_value *(*value)(void *ctx, size_t column);
+};
+
 /* What is printed: the rows and facts of a query, or facts that the command itself has. */
 struct answer {
 	const char *name;      /* key "query" in JSON */
-	struct hdb_rows *rows; /* lent; NULL: no rows, and the facts are: */
+	struct hdb_rows *rows; /* lent; NULL: no query's, and the facts are: */
+	const struct row_source
+		*source; /* lent; where rows come from if `rows` is NULL; NULL: none */
 	const struct hdb_column *facts;
 	const struct hdb_value *fact_values;
 	size_t fact_count;

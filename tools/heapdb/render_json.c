@@ -98,9 +98,9 @@ static void put_value(struct output *out, const struct hdb_value *value)
 static void put_row(struct answer *answer, size_t columns, struct output *out)
 {
 	for (size_t i = 0; i < columns; i++) {
-		output_string(out, i ? ",\"" : "{\"");
-		output_string(out, answer_column(answer, i)->name); /* [a-z0-9_] */
-		output_string(out, "\":");
+		output_char(out, i ? ',' : '{');
+		put_string(out, answer_column(answer, i)->name);
+		output_char(out, ':');
 		put_value(out, answer_value(answer, i));
 	}
 	output_string(out, columns ? "}" : "{}");
@@ -119,9 +119,9 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 	}
 	output_string(out, "},\"columns\":[");
 	for (size_t i = 0; i < columns; i++) {
-		output_string(out, i ? ",\"" : "\"");
-		output_string(out, answer_column(answer, i)->name);
-		output_char(out, '"');
+		if (i)
+			output_char(out, ',');
+		put_string(out, answer_column(answer, i)->name);
 	}
 	output_string(out, "],\"rows\":[");
 }

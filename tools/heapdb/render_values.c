@@ -125,7 +125,8 @@ static int render_values(struct answer *answer, struct output *out, char separat
 	for (size_t i = 0; i < columns; i++) {
 		if (i > 0)
 			output_char(out, separator);
-		output_string(out, answer_column(answer, i)->name);
+		put_text(out, answer_column(answer, i)->name,
+			 strlen(answer_column(answer, i)->name), put);
 	}
 	if (columns > 0)
 		output_char(out, '\n');

@@ -1,0 +1,178 @@
+/*
+ * derive/retained_sets.c - what several sets of objects retain, exactly: small ones locally, the
+ * others together, GRAPH_MASK_SETS in one walk over the heap.
+ */
+#include "derive/build.h"
+
+#include "graph/reach_masks.h"
+
+#include <stdlib.h>
+
+/* Sets of more members are not tried locally. */
+#define LOCAL_MEMBERS_MAX 2000u
+
+static const struct graph_retained_options local_limits = {
+	.max_nodes = 20000,
+	.max_edges = 100000,
+};
+
+/* What one walk needs beside the graph. */
+struct sets_walk {
+	struct derive *derive;
+	struct graph_rows rows;
+	bool has_rows;
+	struct base_big reached, is_member;
+	struct graph_member *members; /* owned */
+	size_t member_count;
+};
+
+static int by_node(const void *a, const void *b)
+{
+	const struct graph_member *x = a, *y = b;
+
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* All members of the sets of a walk, ascending, each once. */
+static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
+		   struct hdb_error *err)
+{
+	uint64_t *bits = w->is_member.data;
+	size_t total = 0, n = 0;
+
+	for (unsigned s = 0; s < count; s++)
+		total += sets[s]->count;
+	free(w->members);
+	w->members = malloc((total + 1) * sizeof(*w->members));
+	if (!w->members)
+		return hdb_fail_memory(err, "sets of objects", total * sizeof(*w->members));
+	for (unsigned s = 0; s < count; s++)
+		for (size_t i = 0; i < sets[s]->count; i++)
+			w->members[n++] = (struct graph_member){ sets[s]->members[i], 1u << s };
+	qsort(w->members, n, sizeof(*w->members), by_node);
+	w->member_count = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (w->member_count && w->members[w->member_count - 1].node == w->members[i].node)
+			w->members[w->member_count - 1].sets |= w->members[i].sets;
+		else
+			w->members[w->member_count++] = w->members[i];
+		bits[w->members[i].node >> 6] |= (uint64_t)1 << (w->members[i].node & 63);
+	}
+	return HDB_OK;
+}
+
+/* Adds each object that some set cuts off to those sets. */
+static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
+		    struct hdb_error *err)
+{
+	const uint32_t all = count >= GRAPH_MASK_SETS ? ~0u : (1u << count) - 1;
+	struct derive *derive = w->derive;
+	const uint32_t *reached = w->reached.data;
+	struct heap_block *block = malloc(sizeof(*block));
+	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
+	int r = block && reachable ? heap_load_classes(derive->heap, err) :
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(derive->heap); b++) {
+		r = heap_read_block(derive->heap, b, block, err);
+		if (r == HDB_OK)
+			r = derive_reachable_block(derive, b, reachable, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			uint32_t lost = all & ~reached[block->first_ix + i];
+
+			if (!lost || !reachable[i] || !derive_is_counted(derive->heap, block, i))
+				continue;
+			for (; lost; lost &= lost - 1) {
+				struct derive_set *set = sets[__builtin_ctz(lost)];
+
+				set->retained_bytes += block->shallow[i];
+				set->retained_count++;
+			}
+		}
+	}
+	free(block);
+	free(reachable);
+	return r;
+}
+
+static int prepare(struct sets_walk *w, struct hdb_error *err)
+{
+	const uint64_t n = w->derive->heap->object_count;
+	int r = HDB_OK;
+
+	if (w->has_rows)
+		return HDB_OK;
+	w->has_rows = true;
+	r = base_big_alloc(w->derive->work, &w->reached, (n + 1) * sizeof(uint32_t),
+			   "masks of sets", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(w->derive->work, &w->is_member, n / 8 + 8, "a set of objects",
+				   err);
+	return r == HDB_OK ? derive_graph_load(w->derive, false, &w->rows, err) : r;
+}
+
+static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
+		struct hdb_error *err)
+{
+	int r = prepare(w, err);
+
+	if (r == HDB_OK)
+		r = collect(w, sets, count, err);
+	if (r == HDB_OK)
+		r = graph_reach_masks(&w->rows, w->derive->heap->root_bits, w->members,
+				      w->member_count, w->is_member.data, count, w->reached.data,
+				      err);
+	if (r == HDB_OK)
+		r = sum_lost(w, sets, count, err);
+	/* For the next walk. */
+	for (size_t i = 0; r == HDB_OK && i < w->member_count; i++)
+		((uint64_t *)w->is_member.data)[w->members[i].node >> 6] = 0;
+	return r;
+}
+
+/* One set by itself, if that is little work: HDB_OK, or GRAPH_BUDGET. */
+static int alone(struct derive *derive, struct derive_set *set, struct hdb_error *err)
+{
+	struct derive_retained_result result = { 0 };
+	int r;
+
+	if (set->count > LOCAL_MEMBERS_MAX)
+		return GRAPH_BUDGET;
+	if (set->count)
+		r = derive_retained_local(derive, set->members, set->count, &local_limits, &result,
+					  err);
+	else
+		r = HDB_OK;
+	set->retained_bytes = r == HDB_OK ? result.retained_bytes : 0;
+	set->retained_count = r == HDB_OK ? result.retained_count : 0;
+	return r;
+}
+
+int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t set_count,
+			 struct hdb_error *err)
+{
+	struct sets_walk w = { .derive = derive };
+	struct derive_set *together[GRAPH_MASK_SETS];
+	unsigned count = 0;
+	int r = derive_need_roots(derive, err);
+
+	for (size_t s = 0; s < set_count && r == HDB_OK; s++) {
+		sets[s].retained_bytes = sets[s].retained_count = 0;
+		r = alone(derive, &sets[s], err);
+		if (r == GRAPH_BUDGET) {
+			together[count++] = &sets[s];
+			r = HDB_OK;
+		}
+		if (r == HDB_OK && count == GRAPH_MASK_SETS) {
+			r = walk(&w, together, count, err);
+			count = 0;
+		}
+	}
+	if (r == HDB_OK && count)
+		r = walk(&w, together, count, err);
+	graph_rows_release(&w.rows);
+	base_big_free(derive->work, &w.reached);
+	base_big_free(derive->work, &w.is_member);
+	free(w.members);
+	return r;
+}

@@ -1,0 +1,171 @@
+/*
+ * graph/reach_masks.c - reachability around several sets at once: every node has a mask of the sets
+ * that some way to it avoids, and hands it on until no mask grows.
+ */
+#include "graph/reach_masks.h"
+
+#include <string.h>
+
+/* Edges between two calls of base_step. */
+#define STEP_EDGES 0x10000
+/* Queue entries ahead at which a row, and its targets, are asked for; see reach.c. */
+#define START_AHEAD 48
+#define GROUP_AHEAD 36
+#define ROW_AHEAD 24
+#define TARGETS_AHEAD 12
+
+struct walk {
+	const struct graph_rows *rows;
+	const struct graph_member *members;
+	size_t member_count;
+	const uint64_t *is_member;
+	uint32_t *reached;
+	uint64_t *is_queued;
+	uint32_t *queue; /* a ring of node_count entries: a node is in it once */
+	uint64_t head, tail;
+	uint64_t edges_seen, next_step;
+};
+
+static bool has_bit(const uint64_t *bits, uint32_t v)
+{
+	return bits[v / 64] >> (v % 64) & 1;
+}
+
+static uint32_t sets_of(const struct walk *w, uint32_t v)
+{
+	size_t low = 0, high = w->member_count;
+
+	if (!has_bit(w->is_member, v))
+		return 0;
+	while (high - low > 1) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (w->members[mid].node <= v)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low < high && w->members[low].node == v ? w->members[low].sets : 0;
+}
+
+static inline uint32_t queued(const struct walk *w, uint64_t at)
+{
+	return w->queue[at % w->rows->node_count];
+}
+
+/* A way to `to` avoids these sets. */
+static inline void meet(struct walk *w, uint32_t to, uint32_t sets)
+{
+	uint32_t more = sets & ~w->reached[to];
+
+	if (!more)
+		return;
+	more &= ~sets_of(w, to);
+	if (!more)
+		return;
+	w->reached[to] |= more;
+	if (has_bit(w->is_queued, to))
+		return;
+	w->is_queued[to / 64] |= (uint64_t)1 << (to % 64);
+	w->queue[w->tail++ % w->rows->node_count] = to;
+}
+
+static inline void prefetch(const struct walk *w)
+{
+	const uint64_t ahead = w->tail - w->head;
+
+	if (ahead > START_AHEAD)
+		graph_rows_prefetch_start(w->rows, queued(w, w->head + START_AHEAD));
+	if (ahead > GROUP_AHEAD)
+		graph_rows_prefetch(w->rows, queued(w, w->head + GROUP_AHEAD));
+	if (ahead > ROW_AHEAD)
+		graph_rows_prefetch_row(w->rows, queued(w, w->head + ROW_AHEAD));
+	if (ahead > TARGETS_AHEAD) {
+		uint32_t target[GRAPH_ROW_MAX];
+		struct graph_long_row row;
+		const unsigned n =
+			graph_rows_get(w->rows, queued(w, w->head + TARGETS_AHEAD), target, &row);
+
+		for (unsigned i = 0; i < n; i++)
+			__builtin_prefetch(&w->reached[target[i]], 1);
+	}
+}
+
+static void meet_targets(struct walk *w, uint32_t v)
+{
+	const uint32_t sets = w->reached[v];
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = graph_rows_get(w->rows, v, target, &row);
+
+	for (unsigned i = 0; i < count; i++)
+		meet(w, target[i], sets);
+	for (uint64_t i = row.at; i < row.end; i++) {
+		if (row.end - i > TARGETS_AHEAD)
+			__builtin_prefetch(&w->reached[graph_rows_long(w->rows, i + TARGETS_AHEAD)],
+					   1);
+		meet(w, graph_rows_long(w->rows, i), sets);
+	}
+	w->edges_seen += count + (row.end - row.at) + 1;
+}
+
+static int walk(struct walk *w, struct hdb_error *err)
+{
+	while (w->head < w->tail) {
+		const uint32_t v = queued(w, w->head);
+
+		prefetch(w);
+		w->head++;
+		w->is_queued[v / 64] &= ~((uint64_t)1 << (v % 64));
+		meet_targets(w, v);
+		if (w->edges_seen >= w->next_step) {
+			const int rc = base_step(w->rows->work, w->head, err);
+
+			if (rc < 0)
+				return rc;
+			w->next_step = w->edges_seen + STEP_EDGES;
+		}
+	}
+	return HDB_OK;
+}
+
+int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
+		      const struct graph_member *members, size_t member_count,
+		      const uint64_t *is_member, unsigned set_count, uint32_t *reached,
+		      struct hdb_error *err)
+{
+	const uint32_t all = set_count >= GRAPH_MASK_SETS ? ~0u : (1u << set_count) - 1;
+	const uint32_t n = rows->node_count;
+	struct base_big queue = { 0 }, bits = { 0 };
+	struct walk w = {
+		.rows = rows,
+		.members = members,
+		.member_count = member_count,
+		.is_member = is_member,
+		.reached = reached,
+	};
+	int rc;
+
+	memset(reached, 0, (size_t)n * sizeof(*reached));
+	base_stage(rows->work, "reachability without sets", n, "objects");
+	rc = base_big_alloc(rows->work, &queue, ((uint64_t)n + 1) * sizeof(*w.queue),
+			    "search queue", err);
+	if (rc == HDB_OK)
+		rc = base_big_alloc(rows->work, &bits, (uint64_t)n / 8 + 8, "a set of objects",
+				    err);
+	w.queue = queue.data;
+	w.is_queued = bits.data;
+	for (uint64_t word = 0; rc == HDB_OK && word < ((uint64_t)n + 63) / 64; word++) {
+		for (uint64_t left = root_bits[word]; left; left &= left - 1) {
+			const uint64_t root = 64 * word + (unsigned)__builtin_ctzll(left);
+
+			if (root < n)
+				meet(&w, (uint32_t)root, all);
+		}
+	}
+	if (rc == HDB_OK)
+		rc = walk(&w, err);
+	base_big_free(rows->work, &queue);
+	base_big_free(rows->work, &bits);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/*
+ * graph/reach_masks.h - what the roots reach around each of several sets of nodes, in one walk.
+ */
+#ifndef GRAPH_REACH_MASKS_H
+#define GRAPH_REACH_MASKS_H
+
+#include "graph/adjacency.h"
+
+/* Sets of one walk. */
+#define GRAPH_MASK_SETS 32u
+
+/* A node, and the sets that it is in: a bit each. */
+struct graph_member {
+	uint32_t node;
+	uint32_t sets;
+};
+
+/*
+ * Fills in reached[v] (node_count entries, lent): bit s is set if the roots reach v without
+ * entering a node of set s, v itself not one. Sets s < set_count; members in ascending order of
+ * node, each node once; is_member has the bits of their nodes. A node is looked at again when
+ * another way to it turns out to avoid more sets: set_count times at most, once or twice on heaps.
+ * Temporary memory: 4 bytes and a bit a node.
+ */
+int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
+		      const struct graph_member *members, size_t member_count,
+		      const uint64_t *is_member, unsigned set_count, uint32_t *reached,
+		      struct hdb_error *err);
+
+#endif

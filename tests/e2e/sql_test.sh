@@ -1,0 +1,231 @@
+#!/bin/sh
+# sql_test.sh - heapdb sql: tables agree with one another and with the command's queries, what can be
+# looked up is not scanned, nothing can be written, statements that never end are ended, and the
+# extension gives the same in sqlite3 and Python.
+set -eu
+if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
+	echo "this heapdb was built without SQLite"
+	exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
+HEAPDB=$work/s.heapdb
+export HEAPDB
+
+# The rows of a statement as TSV, without heading.
+rows()
+{
+	heapdb sql "$1" --format tsv | sed 1d
+}
+
+same()
+{
+	if [ "$2" != "$3" ]; then
+		echo "FAILED: $1"
+		echo "  got:      $2"
+		echo "  expected: $3"
+		failed=1
+	fi
+}
+
+is()
+{
+	same "$1" "$(rows "$1")" "$2"
+}
+
+# Fails with this exit code and message.
+refused()
+{
+	got=0
+	heapdb sql "$1" >out 2>err || got=$?
+	if [ "$got" -ne "$2" ] || ! grep -qF "$3" err; then
+		echo "FAILED: $1: exit $got, $(cat err)"
+		failed=1
+	fi
+}
+
+# ---- tables ----
+is "SELECT count(*) FROM objects" 31512
+is "SELECT count(*) FROM objects WHERE id > 0" 31512
+is "SELECT kind, count(*) FROM objects GROUP BY kind ORDER BY kind" "class	1034
+instance	21365
+object array	2271
+primitive array	6842"
+is "SELECT count(*) FROM (SELECT id FROM objects WHERE reachable UNION ALL SELECT id FROM objects \
+		WHERE NOT reachable)" 31512
+# Every column of every row as the table of all objects has it.
+heapdb export objects --columns id,class,kind,shallow,retained --format tsv | sed 1d | sort >want
+heapdb sql "SELECT id, class, kind, shallow, retained FROM objects WHERE reachable" --format tsv | sed 1d | sort >got
+cmp want got || { echo "FAILED: objects differ from export objects"; failed=1; }
+# Sums from totals and sums over rows.
+for where in "" "WHERE reachable" "WHERE reachable = 0" "WHERE class GLOB 'java.util.*'" "WHERE reachable \
+		AND class LIKE '%Map'"; do
+	same "totals $where" \
+		"$(rows "SELECT class, count(*), sum(shallow), sum(retained) FROM objects $where GROUP BY class \
+		ORDER BY class")" \
+		"$(rows "SELECT class, count(*), sum(shallow + 0), sum(retained + 0) FROM objects $where \
+		GROUP BY class ORDER BY class")"
+done
+same "sum over classes" "$(rows "SELECT sum(objects) FROM classes")" 31512
+is "SELECT count(*) FROM \"java.util.HashMap\"" "$(rows "SELECT count(*) FROM objects \
+		WHERE class = 'java.util.HashMap'")"
+is "SELECT count(*) FROM \"java.util.HashMap+\"" "$(rows "SELECT count(*) FROM objects \
+		WHERE is_instance(id, 'java.util.HashMap')")"
+is "SELECT count(*) FROM instances('java.util.HashMap', 0)" "$(rows "SELECT count(*) FROM \"java.util.HashMap\"")"
+is "SELECT count(*) FROM \"java.util.HashMap+\" WHERE size <> field(id, 'size')" 0
+is "SELECT count(*) FROM \"java.util.HashMap\" m WHERE size <> (SELECT count(*) FROM entries(m.id))" 0
+is "SELECT count(*) FROM objects WHERE class IN ('java.lang.String', 'byte[]')" \
+	"$(rows "SELECT (SELECT count(*) FROM \"java.lang.String\") + (SELECT count(*) FROM \"byte[]\")")"
+is "SELECT count(*) FROM arrays a WHERE a.length <> (SELECT count(*) FROM elements(a.id)) AND a.length < 20" 0
+is "SELECT count(*) FROM strings s WHERE s.text <> text(s.id)" 0
+is "SELECT count(*) FROM refs" "$(rows "SELECT count(*) FROM objects o, refs r WHERE r.source = o.id")"
+is "SELECT count(*) FROM objects o, refs r WHERE r.target = o.id AND o.class = 'java.lang.String'" \
+	"$(rows "SELECT count(*) FROM refs WHERE class_of(target) = 'java.lang.String'")"
+is "SELECT count(*) FROM objects o WHERE o.reachable AND o.class = 'Sample\$Node' AND o.dominator IS NOT NULL \
+		AND o.id NOT IN (SELECT id FROM dominated(o.dominator))" 0
+is "SELECT count(*) FROM objects WHERE dominator = 0xfeb10758" "$(rows "SELECT count(*) FROM dominated(0xfeb10758)")"
+heapdb query retained java.util.HashMap --json >retained.json
+same "retained_set" "$(rows 'SELECT retained_set(id) FROM "java.util.HashMap"')" \
+	"$(python3 -c 'import json; print(json.load(open("retained.json"))["rows"][0]["retained"])')"
+same "groups at once" "$(rows "SELECT class, retained_set(id) FROM instances('java.util.*') GROUP BY class \
+		ORDER BY class")" \
+	"$(rows "SELECT DISTINCT class FROM instances('java.util.*') \
+		ORDER BY class" | while read -r c; do printf '%s\t%s\n' "$c" "$(rows "SELECT retained_set(id) \
+		FROM objects WHERE class = '$c'")"; done)"
+is "SELECT retained_set(id) = retained(id) FROM objects WHERE id = 0xfeb10758" 1
+is "SELECT hex(common_dominator(id)) FROM objects WHERE dominator = 0xfeb10758" 0xfeb10758
+is "SELECT count(*) FROM roots WHERE is_local" "$(rows "SELECT count(*) FROM locals")"
+is "SELECT count(*) FROM frames" "$(rows "SELECT sum(frames) FROM threads")"
+# What is not there.
+is "SELECT text(1) IS NULL, shallow(NULL) IS NULL, field(0xfeb10758, 'none') IS NULL, \
+	element(0xfeb10758, 3) IS NULL" "1	1	1	1"
+is "SELECT count(*) FROM entries(1)" 0
+is "SELECT count(*) FROM entries(NULL)" 0
+is "SELECT count(*) FROM query_object(1)" 0
+# The largest, from the dominator tree and by sorting.
+same "largest" "$(rows "SELECT retained FROM objects ORDER BY retained DESC LIMIT 500")" \
+	"$(rows "SELECT retained FROM objects ORDER BY retained + 0 DESC LIMIT 500")"
+same "all, largest first" "$(rows "SELECT count(*), sum(retained), min(retained) FROM (SELECT retained \
+		FROM objects ORDER BY retained DESC LIMIT 40000)")" \
+	"$(rows "SELECT count(*), sum(retained + 0), min(retained) FROM objects")"
+same "descending" "$(rows "SELECT id FROM \"java.util.HashMap\" ORDER BY id DESC")" \
+	"$(rows "SELECT id FROM \"java.util.HashMap\" ORDER BY +id DESC")"
+same "range" "$(rows "SELECT count(*) FROM objects WHERE id >= 0xfeb10758 AND id < 0xfeb20000")" \
+	"$(rows "SELECT count(*) FROM objects WHERE +id >= 0xfeb10758 AND +id < 0xfeb20000")"
+
+# ---- plans ----
+plan()
+{
+	if ! rows "EXPLAIN QUERY PLAN $1" | grep -qF "$2"; then
+		echo "FAILED: plan of $1: $(rows "EXPLAIN QUERY PLAN $1")"
+		failed=1
+	fi
+}
+plan "SELECT * FROM objects WHERE id = 5" "id="
+plan "SELECT * FROM objects WHERE class = 'x'" "class="
+plan "SELECT * FROM objects WHERE class IN ('x', 'y')" "class= (IN)"
+plan "SELECT * FROM objects WHERE class GLOB 'x*'" "class GLOB"
+plan "SELECT * FROM objects WHERE dominator = 5" "dominator="
+plan "SELECT * FROM objects WHERE kind = 'class' AND reachable = 1" "kind=, reachable="
+plan "SELECT * FROM objects WHERE id > 5 ORDER BY id" "in order of id"
+plan "SELECT * FROM objects ORDER BY retained DESC LIMIT 5" "largest first"
+plan "SELECT class, count(*) FROM objects GROUP BY class" "class_totals"
+plan "SELECT * FROM refs WHERE target = 5" "by key"
+
+# ---- only reading ----
+for s in "DELETE FROM objects" "INSERT INTO objects VALUES (1)" "CREATE TABLE t(a)" "DROP TABLE objects" \
+	"ATTACH 'x.db' AS x" "PRAGMA writable_schema = 1" "VACUUM INTO 'x.db'" "BEGIN;" "CREATE VIEW v AS SELECT 1" \
+	"CREATE TEMP TABLE t(a)" "SELECT load_extension('x.so')" "REINDEX objects" "PRAGMA temp_store = 2" \
+	"CREATE VIRTUAL TABLE t USING objects"; do
+	refused "$s" 2 "sql:"
+done
+[ -z "$(find . -name 'x.*')" ] || { echo "FAILED: a file was written"; failed=1; }
+refused "SELECT * FROM HashMap" 2 'there is the class "java.util.HashMap"'
+refused "SELECT * FROM instances('no.such')" 2 "no class matches no.such"
+refused "SELECT text('0xzz')" 2 "expected an ID like 0x12c4"
+refused "SELECT zeroblob(2000000000)" 3 "too big"
+refused "SELECT $(yes '1+' | head -n 10000 | tr -d '\n')1" 2 "maximum depth"
+refused "SELECT 1 $(yes 'UNION SELECT 1' | head -n 600 | tr '\n' ' ')" 2 "too many terms"
+
+# ---- statements that never end ----
+start=$(date +%s%N)
+got=0
+heapdb sql --timeout 1 "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) \
+		FROM c" 2>err || got=$?
+same "exit of --timeout" "$got $(cat err)" "4 heapdb: sql: stopped after 1 seconds (--timeout)"
+got=0
+heapdb sql --timeout 1 "SELECT count(*) FROM objects a, objects b, objects c" 2>err || got=$?
+same "exit of --timeout" "$got" 4
+[ $((($(date +%s%N) - start) / 1000000)) -lt 8000 ] || { echo "FAILED: --timeout takes long"; failed=1; }
+same "Ctrl-C" "$(python3 - <<'END'
+import signal, subprocess, time
+# A shell's background jobs ignore SIGINT: this one does not.
+p = subprocess.Popen(["heapdb", "sql", "SELECT count(*) FROM objects a, objects b, objects c"],
+                     stderr=subprocess.PIPE, text=True,
+                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(1)
+start = time.time()
+p.send_signal(signal.SIGINT)
+code = p.wait(30)
+print(code, p.stderr.read().strip(), "soon" if time.time() - start < 1 else time.time() - start)
+END
+)" "4 heapdb: sql: interrupted soon"
+
+# ---- several databases ----
+cp s.heapdb t.heapdb
+same "join" "$(heapdb sql before=s.heapdb after=t.heapdb "SELECT count(*) FROM before.objects a \
+		JOIN after.objects b ON a.id = b.id" --format tsv | sed 1d)" 31512
+same "classes" "$(heapdb sql before=s.heapdb after=t.heapdb --format tsv \
+	'SELECT count(*) FROM before."java.util.HashMap" a JOIN after."java.util.HashMap" b USING (id)' | sed 1d)" \
+	"$(rows 'SELECT count(*) FROM "java.util.HashMap"')"
+same "functions" "$(heapdb sql before=s.heapdb after=t.heapdb --format tsv \
+	"SELECT class_of(0xfeb10758), class_of(0xfeb10758, 'after')" | sed 1d)" "Sample	Sample"
+same "diff" "$(heapdb sql before=s.heapdb after=t.heapdb "SELECT count(*) FROM after.diff \
+		WHERE before = 'before'" --format tsv | sed 1d)" \
+	"$(heapdb diff s.heapdb t.heapdb --csv | sed 1d | wc -l)"
+
+# ---- forms ----
+same "csv" "$(heapdb sql "SELECT id, text FROM strings WHERE text = 'a,b' OR id = 0xfeaa1738" --csv)" 'id,text
+0xfeaa1738,Cannot suppress a null exception.'
+same "json" "$(heapdb sql 'SELECT id, shallow AS "a ""b" FROM objects WHERE id = 0xfeb10758' --json | tr -d '\n')" \
+	'{"schema":1,"query":"sql","facts":{},"columns":["id","a \"b"],'\
+'"rows":[{"id":"0xfeb10758","a \"b":96}],"row_count":1,"total_rows":1}'
+same "standard input" "$(echo "SELECT 1; SELECT 2;" | heapdb sql --format tsv | tr '\n' ' ')" "1 1 2 2 "
+same "limit" "$(heapdb sql "SELECT id FROM objects" --limit 3 --format tsv | wc -l)" 4
+
+# ---- the extension ----
+so=$BUILD/heapdb.so
+if [ ! -f "$so" ]; then
+	echo "no $so"
+	failed=1
+fi
+case $(ldd "$BUILD/heapdb" 2>/dev/null) in
+*libasan* | *libtsan*) so= ;; # a program without the sanitizer cannot load it
+esac
+if [ -n "$so" ] && command -v sqlite3 >/dev/null; then
+	same "sqlite3" \
+		"$(sqlite3 :memory: -cmd ".load ${so%.so}" "SELECT heapdb_open('s.heapdb')" "SELECT count(*) \
+		FROM objects" \
+		'SELECT count(*) FROM "java.util.HashMap+"' "SELECT count(*) \
+		FROM histogram('package')" | tr '\n' ' ')" \
+		"s.heapdb 31512 $(rows 'SELECT count(*) FROM "java.util.HashMap+"') $(rows "SELECT count(*) \
+		FROM histogram('package')") "
+fi
+if [ -n "$so" ] && python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension' 2>/dev/null; then
+	same "Python" "$(python3 - "$so" <<'END'
+import sqlite3, sys
+c = sqlite3.connect(":memory:")
+c.enable_load_extension(True)
+c.load_extension(sys.argv[1])
+c.execute("SELECT heapdb_open('s.heapdb')")
+print(c.execute("SELECT count(*) FROM objects").fetchone()[0],
+      c.execute("SELECT text(field(id, 'name')) FROM \"java.lang.Thread\" LIMIT 1").fetchone()[0],
+      c.execute("SELECT retained_set(id) = ? FROM \"java.lang.String\"", (1,)).fetchone()[0])
+c.close()
+END
+)" "31512 main 0"
+fi
+exit $failed

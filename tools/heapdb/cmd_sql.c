@@ -1,0 +1,241 @@
+/*
+ * heapdb/cmd_sql.c - `heapdb sql`: which databases, under which names, and which statement.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+#include "heapdb/sql_shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+
+/* Longest text of statements that is read from standard input. */
+#define INPUT_MAX (64u << 20)
+
+/* One database: what is needed to open it once more. */
+struct member {
+	struct cli *cli;
+	char *name; /* of its schema; owned; NULL: it is the only one */
+	const char *db_path, *dump_path;
+	struct hdb *db;
+};
+
+struct run {
+	struct cli *cli;
+	struct heapsql *sql;
+	struct member *members; /* owned */
+	size_t count;
+};
+
+/* ---- operands ---- */
+
+/* Whether an operand is a statement and not a file: it begins as one, and there is no such file. */
+static bool is_statement(const char *operand)
+{
+	static const char *const words[] = { "select", "with",   "explain", "values", "pragma",
+					     "insert", "update", "delete",  "create", "drop",
+					     "attach", "detach", "alter",   "vacuum", "begin",
+					     "--",     "/*" };
+	const char *at = operand + strspn(operand, " \t\r\n(;");
+
+	if (access(operand, F_OK) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t size = strlen(words[i]);
+
+		if (strncasecmp(at, words[i], size) == 0 &&
+		    !strchr("abcdefghijklmnopqrstuvwxyz./=", at[size] | (at[size] ? 0x20 : 'a')))
+			return true;
+	}
+	return strpbrk(at, " \n;") != NULL && !strchr(at, '=');
+}
+
+/* "before" of "before=a.heapdb", else the file's name without what follows its first dot. */
+static char *schema_of(const char *operand, const char **file)
+{
+	const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/');
+
+	if (equals && equals > operand &&
+	    memchr(operand, '/', (size_t)(equals - operand)) == NULL) {
+		*file = equals + 1;
+		return strndup(operand, (size_t)(equals - operand));
+	}
+	*file = operand;
+	slash = slash ? slash + 1 : operand;
+	return strndup(slash, strcspn(slash, "."));
+}
+
+/* ---- databases ---- */
+
+static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
+{
+	const struct member *m = ctx;
+	int rc = cli_open(m->cli, m->db_path, m->dump_path, 2, out);
+
+	if (rc != HDB_OK)
+		*err = m->cli->err;
+	return rc;
+}
+
+static int open_only(struct run *run)
+{
+	struct cli *cli = run->cli;
+	struct member *m = &run->members[0];
+	int rc = locate_database(cli);
+
+	if (rc == HDB_OK)
+		rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db);
+	if (rc != HDB_OK)
+		return rc;
+	cli_tell_health(cli, cli->db, NULL);
+	*m = (struct member){
+		.cli = cli, .db_path = cli->db_path, .dump_path = cli->dump_path, .db = cli->db
+	};
+	run->count = 1;
+	return HDB_OK;
+}
+
+/* Several, or one under a name. They are the runner's to close. */
+static int open_named(struct run *run, size_t count)
+{
+	struct cli *cli = run->cli;
+	int rc = HDB_OK;
+
+	cli->before = calloc(count, sizeof(cli->before[0]));
+	if (!cli->before)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+	for (size_t i = 0; i < count && rc == HDB_OK; i++) {
+		struct database *d = &cli->before[i];
+		struct member *m = &run->members[i];
+		const char *file;
+
+		m->cli = cli;
+		m->name = schema_of(cli->opt.operands[i], &file);
+		run->count++;
+		cli->before_count++;
+		if (!m->name)
+			return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a name");
+		rc = locate_named(cli, file, &d->db_path, &d->dump_path);
+		if (rc == HDB_OK)
+			rc = cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db);
+		if (rc == HDB_OK)
+			cli_tell_health(cli, d->db, m->name);
+		m->db_path = d->db_path;
+		m->dump_path = d->dump_path;
+		m->db = d->db;
+	}
+	return rc;
+}
+
+static int open_databases(struct run *run, size_t count)
+{
+	struct cli *cli = run->cli;
+	const struct heapsql_options options = {
+		.memory_bytes = cli->opt.memory_bytes,
+		.tmp_dir = cli->opt.tmp,
+		.cancel = progress_callbacks().cancel,
+	};
+	int rc;
+
+	if (cli->opt.db && count)
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"databases are named by operands or by --db, not by both");
+	run->members = calloc(count + 1, sizeof(run->members[0]));
+	if (!run->members)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+	if (count == 1 && !strchr(cli->opt.operands[0], '=')) {
+		cli->opt.db = cli->opt.operands[0];
+		count = 0;
+	}
+	rc = count ? open_named(run, count) : open_only(run);
+	if (rc == HDB_OK)
+		rc = heapsql_open(&options, &run->sql, &cli->err);
+	for (size_t i = 0; i < run->count && rc == HDB_OK; i++) {
+		const struct heapsql_database database = {
+			.db = run->members[i].db,
+			.name = run->members[i].name,
+			.reopen = reopen,
+			.ctx = &run->members[i],
+		};
+
+		rc = heapsql_add(run->sql, &database, &cli->err);
+	}
+	return rc;
+}
+
+/* ---- statements ---- */
+
+/* All of standard input; *text is owned. */
+static int read_input(struct cli *cli, char **text)
+{
+	size_t size = 0, room = 65536, n;
+	char *data = malloc(room);
+
+	while (data && (n = fread(data + size, 1, room - size - 1, stdin)) > 0) {
+		char *more;
+
+		size += n;
+		if (size >= INPUT_MAX) {
+			free(data);
+			return cli_fail(&cli->err, HDB_ELIMIT, "more than %u bytes of statements",
+					INPUT_MAX);
+		}
+		if (room - size > 1)
+			continue;
+		more = realloc(data, room *= 2);
+		if (!more)
+			free(data);
+		data = more;
+	}
+	if (!data)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for statements");
+	data[size] = '\0';
+	*text = data;
+	return HDB_OK;
+}
+
+int cmd_sql(struct cli *cli)
+{
+	struct run run = { .cli = cli };
+	size_t count = cli->opt.operand_count;
+	const char *statement = NULL;
+	char *input = NULL;
+	int rc;
+
+	if (count && is_statement(cli->opt.operands[count - 1]))
+		statement = cli->opt.operands[--count];
+	if (count && strcmp(cli->opt.operands[count - 1], "-") == 0) {
+		count--;
+		rc = read_input(cli, &input);
+		if (rc != HDB_OK)
+			return rc;
+		statement = input;
+	}
+	rc = open_databases(&run, count);
+	if (rc == HDB_OK && !statement && !isatty(STDIN_FILENO)) {
+		rc = read_input(cli, &input);
+		statement = input;
+	}
+	if (rc == HDB_OK)
+		rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
+	heapsql_close(run.sql);
+	for (size_t i = 0; i < run.count; i++)
+		free(run.members[i].name);
+	free(run.members);
+	free(input);
+	return rc;
+}
+#else
+int cmd_sql(struct cli *cli)
+{
+	return cli_fail(
+		&cli->err, HDB_EUSAGE,
+		"this heapdb was built without SQLite: install libsqlite3-dev and build it again");
+}
+#endif

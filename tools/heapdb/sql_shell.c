@@ -1,0 +1,442 @@
+/*
+ * heapdb/sql_shell.c - runs statements and prints their rows; the shell with its commands, history
+ * and completion.
+ */
+#include "heapdb/sql_shell.h"
+
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+
+#ifdef HAVE_EDIT
+#include <histedit.h>
+#endif
+
+/* Rows, the first of which was read to know of what type the columns of expressions are. */
+struct printed {
+	struct heapsql_rows *rows;
+	bool is_first;
+	int first; /* what reading it came to */
+};
+
+static const struct hdb_column *row_column(void *ctx, size_t column)
+{
+	return heapsql_column(((const struct printed *)ctx)->rows, column);
+}
+
+static int row_next(void *ctx, struct hdb_error *err)
+{
+	struct printed *p = ctx;
+
+	if (!p->is_first)
+		return heapsql_next(p->rows, err);
+	p->is_first = false;
+	return p->first;
+}
+
+static const struct hdb_value *row_value(void *ctx, size_t column)
+{
+	return heapsql_value(((const struct printed *)ctx)->rows, column);
+}
+
+/* Prints the rows of one statement. */
+static int print(struct cli *cli, struct heapsql_rows *rows)
+{
+	struct printed printed = {
+		.rows = rows,
+		.is_first = true,
+		.first = heapsql_next(rows, &cli->err),
+	};
+	const struct row_source source = {
+		.ctx = &printed,
+		.count = heapsql_column_count(rows),
+		.column = row_column,
+		.next = row_next,
+		.value = row_value,
+	};
+	struct render_style style = render_style_of(&cli->opt, cli->out);
+	struct answer answer = {
+		.name = "sql",
+		.source = &source,
+		.limit = cli->opt.limit,
+		.err = &cli->err,
+	};
+	int rc = printed.first < 0 ? printed.first : render(&answer, &style, cli->out);
+
+	cli->is_open = answer.is_open;
+	answer_release(&answer);
+	return rc;
+}
+
+int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
+{
+	int rc = HDB_OK;
+
+	while (rc == HDB_OK && *text) {
+		struct heapsql_rows *rows;
+
+		if (cli->opt.timeout)
+			progress_time_limit(cli->opt.timeout);
+		rc = heapsql_prepare(sql, text, &text, &rows, &cli->err);
+		if (rc == HDB_OK && rows)
+			rc = print(cli, rows);
+		if (rc == HDB_OK || rows)
+			heapsql_rows_close(rows);
+		if (cli->opt.timeout)
+			progress_time_limit(0);
+	}
+	if (rc == HDB_EINTR && progress_is_out_of_time())
+		return cli_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
+				cli->opt.timeout);
+	return rc;
+}
+
+/* ---- the shell's own commands ---- */
+
+static const char help[] =
+	"Statements end with a semicolon: SELECT * FROM objects ORDER BY retained DESC LIMIT 5;\n"
+	".tables [TEXT]     tables and functions, and classes with TEXT in their names\n"
+	".schema TABLE      the columns of a table, function or class\n"
+	".mode FORMAT       table, json, jsonl, csv or tsv\n"
+	".limit N|all       most rows to print\n"
+	".timeout SECONDS   end statements that take longer; 0: none\n"
+	".help              this list\n"
+	".quit              end (also Ctrl-D)\n"
+	"Manual: man heapdb-sql\n";
+
+static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
+{
+	const char *name;
+
+	for (size_t no = 0; (name = heapsql_table(sql, no)) != NULL; no++) {
+		const bool is_class = strpbrk(name, ".[$") != NULL;
+
+		if (*part ? strcasestr(name, part) == NULL : is_class)
+			continue;
+		output_format(cli->out, is_class ? "\"%s\"\n" : "%s\n", name);
+	}
+}
+
+static void show_schema(struct cli *cli, struct heapsql *sql, char *name)
+{
+	const size_t size = strlen(name);
+	char *text = NULL;
+	int rc;
+
+	if (size > 1 && name[0] == '"' && name[size - 1] == '"') {
+		name[size - 1] = '\0';
+		name++;
+	}
+	rc = heapsql_schema(sql, name, &text, &cli->err);
+	if (rc == HDB_OK)
+		output_format(cli->out, "%s\n", text);
+	else
+		output_format(cli->out, "there is no table %s\n", name);
+	free(text);
+}
+
+static void set_mode(struct cli *cli, const char *name)
+{
+	static const char *const names[] = { "table", "json", "jsonl", "csv", "tsv" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) == 0) {
+			cli->opt.format = (enum format)i;
+			cli->opt.has_format = true;
+			return;
+		}
+	}
+	output_string(cli->out, ".mode takes table, json, jsonl, csv or tsv\n");
+}
+
+/* Runs a command of the shell; true: it was the last one. */
+static bool run_command(struct cli *cli, struct heapsql *sql, char *text)
+{
+	char *argument = text + strcspn(text, " \t\n");
+
+	if (*argument)
+		*argument++ = '\0';
+	argument += strspn(argument, " \t\n");
+	argument[strcspn(argument, "\n")] = '\0';
+	if (strcmp(text, ".quit") == 0 || strcmp(text, ".exit") == 0)
+		return true;
+	if (strcmp(text, ".tables") == 0)
+		list_tables(cli, sql, argument);
+	else if (strcmp(text, ".schema") == 0)
+		show_schema(cli, sql, argument);
+	else if (strcmp(text, ".mode") == 0)
+		set_mode(cli, argument);
+	else if (strcmp(text, ".limit") == 0)
+		cli->opt.limit = strcmp(argument, "all") == 0 ? 0 : strtoull(argument, NULL, 10);
+	else if (strcmp(text, ".timeout") == 0)
+		cli->opt.timeout = (unsigned)strtoul(argument, NULL, 10);
+	else
+		output_string(cli->out, help);
+	return false;
+}
+
+/* Runs what was typed; what fails is told. */
+static void run_typed(struct cli *cli, struct heapsql *sql, const char *text)
+{
+	const int rc = sql_run(cli, sql, text);
+
+	progress_hide();
+	output_flush(cli->out);
+	if (rc != HDB_OK && cli->err.message[0])
+		fprintf(stderr, "heapdb: %s\n", cli->err.message);
+	cli->err.message[0] = '\0';
+	cli->is_open = false;
+	progress_again();
+}
+
+#ifdef HAVE_EDIT
+/* ---- line editing ---- */
+
+static bool is_going_on; /* the prompt of a statement's further lines; libedit has no context */
+
+static char *prompt(EditLine *el)
+{
+	static char first[] = "heapdb> ", more[] = "   ...> ";
+
+	(void)el;
+	return is_going_on ? more : first;
+}
+
+static bool is_name_char(char c)
+{
+	return isalnum((unsigned char)c) || strchr("_.$[]+-", c) != NULL;
+}
+
+/* What the names of tables and classes that begin with a text have in common. */
+struct completion {
+	const char *start;
+	size_t size;
+	char common[512];
+	size_t count;
+};
+
+static void offer(struct completion *c, const char *name)
+{
+	size_t same = 0;
+
+	if (strncasecmp(name, c->start, c->size) != 0 || strlen(name) >= sizeof(c->common))
+		return;
+	if (!c->count++) {
+		snprintf(c->common, sizeof(c->common), "%s", name);
+		return;
+	}
+	while (c->common[same] && c->common[same] == name[same])
+		same++;
+	c->common[same] = '\0';
+}
+
+/* Columns of the tables that the line names, and words of SQL. */
+static void offer_columns(struct completion *c, struct heapsql *sql, const char *text)
+{
+	static const char *const words[] = {
+		"SELECT",    "FROM",        "WHERE",        "GROUP BY",
+		"ORDER BY",  "LIMIT",       "retained_set", "common_dominator",
+		"class_of",  "is_instance", "retained",     "shallow",
+		"dominator", "element",     "field",        "text",
+		"path",      "hex"
+	};
+	struct hdb_error err;
+	char name[512];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		offer(c, words[i]);
+	for (const char *at = text; *at;) {
+		size_t size = 0;
+		char *columns;
+
+		while (is_name_char(at[size]))
+			size++;
+		if (size && size < sizeof(name)) {
+			memcpy(name, at, size);
+			name[size] = '\0';
+			if (heapsql_schema(sql, name, &columns, &err) == HDB_OK) {
+				for (char *column = strtok(columns, ",;: "); column;
+				     column = strtok(NULL, ",;: "))
+					offer(c, column);
+				free(columns);
+			}
+		}
+		at += size + (at[size] != '\0');
+	}
+}
+
+static unsigned char complete(EditLine *el, int key)
+{
+	const LineInfo *info = el_line(el);
+	struct heapsql *sql = NULL;
+	struct completion c = { 0 };
+	char start[512], line[2048];
+	const char *name;
+	size_t size = 0;
+
+	(void)key;
+	el_get(el, EL_CLIENTDATA, &sql);
+	while (info->cursor - size > info->buffer && is_name_char(*(info->cursor - size - 1)))
+		size++;
+	if (!size || size >= sizeof(start) || !sql)
+		return CC_REFRESH_BEEP;
+	memcpy(start, info->cursor - size, size);
+	start[size] = '\0';
+	snprintf(line, sizeof(line), "%.*s", (int)(info->lastchar - info->buffer), info->buffer);
+	c.start = start;
+	c.size = size;
+	for (size_t no = 0; (name = heapsql_table(sql, no)) != NULL; no++)
+		offer(&c, name);
+	offer_columns(&c, sql, line);
+	if (strlen(c.common) <= size)
+		return CC_REFRESH_BEEP;
+	el_insertstr(el, c.common + size);
+	return CC_REFRESH;
+}
+
+/* Where the history is kept: $HEAPDB_HISTORY, else ~/.heapdb_history. */
+static const char *history_file(char *buf, size_t size)
+{
+	const char *named = getenv("HEAPDB_HISTORY"), *home = getenv("HOME");
+
+	if (named)
+		return *named ? named : NULL;
+	if (!home)
+		return NULL;
+	snprintf(buf, size, "%s/.heapdb_history", home);
+	return buf;
+}
+
+struct editor {
+	EditLine *el;
+	History *history;
+	const char *file;
+	char path[1024];
+};
+
+static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
+{
+	HistEvent event;
+
+	e->el = el_init("heapdb", stdin, stdout, stderr);
+	e->history = history_init();
+	if (!e->el || !e->history)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for line editing");
+	history(e->history, &event, H_SETSIZE, 1000);
+	history(e->history, &event, H_SETUNIQUE, 1);
+	e->file = history_file(e->path, sizeof(e->path));
+	if (e->file)
+		history(e->history, &event, H_LOAD, e->file);
+	el_set(e->el, EL_PROMPT, prompt);
+	el_set(e->el, EL_EDITOR, "emacs");
+	el_set(e->el, EL_SIGNAL, 0);
+	el_set(e->el, EL_HIST, history, e->history);
+	el_set(e->el, EL_CLIENTDATA, sql);
+	el_set(e->el, EL_ADDFN, "heapdb-complete", "Complete a name", complete);
+	el_set(e->el, EL_BIND, "^I", "heapdb-complete", NULL);
+	el_set(e->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+	el_source(e->el, NULL);
+	return HDB_OK;
+}
+
+static const char *editor_line(struct editor *e, int *size)
+{
+	const char *line = el_gets(e->el, size);
+	HistEvent event;
+
+	if (line && *size > 1)
+		history(e->history, &event, H_ENTER, line);
+	return line;
+}
+
+static void editor_close(struct editor *e)
+{
+	HistEvent event;
+
+	if (e->history && e->file)
+		history(e->history, &event, H_SAVE, e->file);
+	if (e->history)
+		history_end(e->history);
+	if (e->el)
+		el_end(e->el);
+}
+#else
+struct editor {
+	char *line;
+	size_t room;
+};
+
+static bool is_going_on;
+
+static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
+{
+	(void)e;
+	(void)cli;
+	(void)sql;
+	return HDB_OK;
+}
+
+static const char *editor_line(struct editor *e, int *size)
+{
+	fputs(is_going_on ? "   ...> " : "heapdb> ", stdout);
+	fflush(stdout);
+	*size = (int)getline(&e->line, &e->room, stdin);
+	return *size > 0 ? e->line : NULL;
+}
+
+static void editor_close(struct editor *e)
+{
+	free(e->line);
+}
+#endif
+
+int sql_shell(struct cli *cli, struct heapsql *sql)
+{
+	struct editor editor = { 0 };
+	struct bytes text = { 0 };
+	const char *line;
+	int size, rc = editor_open(&editor, cli, sql);
+
+	if (rc != HDB_OK)
+		return rc;
+	if (!cli->opt.has_limit && cli->opt.format == FORMAT_TABLE)
+		cli->opt.limit = OPTIONS_LIMIT_DEFAULT;
+	output_format(cli->out, "heapdb %s: SQL over %s. .help lists commands, .quit ends.\n",
+		      hdb_version(), cli->db_path ? cli->db_path : "several databases");
+	output_flush(cli->out);
+	while (!text.failed && (is_going_on = text.size > 0, line = editor_line(&editor, &size))) {
+		if (progress_is_cancelled()) {
+			progress_again();
+			text.size = 0;
+			continue;
+		}
+		if (!text.size && line[strspn(line, " \t\n")] == '\0')
+			continue;
+		bytes_add(&text, line, (size_t)size);
+		bytes_add(&text, "", 1);
+		if (text.failed)
+			break;
+		text.size--;
+		if (text.data[0] == '.') {
+			if (run_command(cli, sql, text.data))
+				break;
+			output_flush(cli->out);
+			text.size = 0;
+		} else if (heapsql_is_complete(text.data)) {
+			run_typed(cli, sql, text.data);
+			text.size = 0;
+		}
+	}
+	free(text.data);
+	editor_close(&editor);
+	return text.failed ? cli_fail(&cli->err, HDB_ENOMEM, "no memory for a statement") : HDB_OK;
+}
+#endif

@@ -1,0 +1,17 @@
+/*
+ * heapdb/sql_shell.h - statements of `heapdb sql`, one after the other, and its shell.
+ */
+#ifndef HEAPDB_SQL_SHELL_H
+#define HEAPDB_SQL_SHELL_H
+
+#include "heapdb/cli.h"
+
+struct heapsql;
+
+/* Runs all statements of a text, and prints the rows of each; stops at the first that fails. */
+int sql_run(struct cli *cli, struct heapsql *sql, const char *text);
+
+/* Reads statements from a terminal until its end; what fails is told, and the next one read. */
+int sql_shell(struct cli *cli, struct heapsql *sql);
+
+#endif

@@ -1,0 +1,722 @@
+/*
+ * sqlite/heapsql.c - a connection of the command: databases, statements that only read, rows.
+ */
+#include "sqlite/sql_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SQLite attaches that many at most. */
+#define DATABASES_MAX 10
+/* Longest text or blob that a statement may make, and longest statement. */
+#define LENGTH_MAX (64 << 20)
+#define STATEMENT_MAX (1 << 20)
+/* Instructions of SQLite's machine between looks at the cancel flag: some 20 microseconds. */
+#define CHECK_STEPS 1000
+/* Heap of SQLite if nobody says: its sorter and its joins write to files what is more. */
+#define MEMORY_DEFAULT (256u << 20)
+#define MEMORY_MIN (16u << 20)
+
+/* Sets of objects whose retained size is found together. */
+struct pending {
+	uint64_t hash[2];
+	uint32_t *ixs; /* owned; NULL once it is found */
+	size_t count;
+	uint64_t bytes;
+	struct sql_source *source;
+};
+
+struct heapsql {
+	struct heapsql_options opt;
+	sqlite3 *sqlite;
+	struct sql_source *sources[DATABASES_MAX];
+	size_t source_count;
+	bool is_guarded; /* the statement is the user's */
+	char *tmp_dir;
+	/* retained_set */
+	enum { SETS_ONE_BY_ONE, SETS_COLLECT, SETS_KNOWN } sets;
+	struct pending *pending; /* owned */
+	size_t pending_count, pending_room;
+	uint64_t pending_members;
+};
+
+struct heapsql_rows {
+	struct heapsql *sql;
+	sqlite3_stmt *statement;
+	sqlite3_stmt *named; /* that has the names of columns: itself, or what it stands for */
+	struct hdb_column *columns; /* owned */
+	struct hdb_value *values;   /* owned */
+	size_t count;
+	char **names; /* owned: of columns, as they may be printed */
+	char **blobs; /* owned: blobs as text */
+	bool has_sets, is_started, is_typed;
+};
+
+/* ---- what statements may do ---- */
+
+/* Pragmas that only tell. */
+static const char *const harmless[] = {
+	"table_info",    "table_xinfo",     "table_list",  "database_list",  "module_list",
+	"function_list", "compile_options", "pragma_list", "collation_list",
+};
+#define HARMLESS_COUNT (sizeof(harmless) / sizeof(harmless[0]))
+
+static bool is_harmless_pragma(const char *name)
+{
+	for (size_t i = 0; i < HARMLESS_COUNT; i++)
+		if (sqlite3_stricmp(name, harmless[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Lets SQLite make the tables of those, which it must not when a statement asks for them. */
+static void make_pragma_tables(sqlite3 *db)
+{
+	for (size_t i = 0; i < HARMLESS_COUNT; i++) {
+		char *text = sqlite3_mprintf("SELECT 1 FROM pragma_%s LIMIT 0", harmless[i]);
+		sqlite3_stmt *statement = NULL;
+
+		if (text)
+			(void)sqlite3_prepare_v2(db, text, -1, &statement, NULL);
+		sqlite3_finalize(statement);
+		sqlite3_free(text);
+	}
+}
+
+static int authorize(void *ctx, int action, const char *a, const char *b, const char *schema,
+		     const char *trigger)
+{
+	const struct heapsql *sql = ctx;
+
+	(void)schema;
+	(void)trigger;
+	if (!sql->is_guarded)
+		return SQLITE_OK;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return b && sqlite3_stricmp(b, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+	case SQLITE_PRAGMA:
+		return a && is_harmless_pragma(a) ? SQLITE_OK : SQLITE_DENY;
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+bool sql_set_guard(struct heapsql *sql, bool is_on)
+{
+	const bool was_on = sql->is_guarded;
+
+	sql->is_guarded = is_on;
+	return was_on;
+}
+
+static int on_progress(void *ctx)
+{
+	const struct heapsql *sql = ctx;
+
+	return sql->opt.cancel && *sql->opt.cancel;
+}
+
+static void set_limits(struct heapsql *sql)
+{
+	sqlite3 *db = sql->sqlite;
+	const uint64_t memory = sql->opt.memory_bytes ? sql->opt.memory_bytes : MEMORY_DEFAULT;
+
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
+	sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, STATEMENT_MAX);
+	sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+	sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	/* A name in quotes that is no column is an error, not a text. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+	sqlite3_hard_heap_limit64((sqlite3_int64)(memory > MEMORY_MIN ? memory : MEMORY_MIN));
+	sqlite3_progress_handler(db, CHECK_STEPS, on_progress, sql);
+	sqlite3_set_authorizer(db, authorize, sql);
+}
+
+/* ---- opening ---- */
+
+int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct hdb_error *err)
+{
+	struct heapsql *sql = calloc(1, sizeof(*sql));
+	int rc;
+
+	if (!sql)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a connection");
+	if (opt)
+		sql->opt = *opt;
+	if (sql->opt.tmp_dir) {
+		sqlite3_free(sqlite3_temp_directory);
+		sqlite3_temp_directory = sqlite3_mprintf("%s", sql->opt.tmp_dir);
+	}
+	rc = sqlite3_open_v2(":memory:", &sql->sqlite,
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			     NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(sql->sqlite, "PRAGMA temp_store = FILE", NULL, NULL, NULL);
+	if (rc != SQLITE_OK) {
+		sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
+			 sqlite3_errstr(rc));
+		heapsql_close(sql);
+		return err ? err->code : HDB_EIO;
+	}
+	make_pragma_tables(sql->sqlite);
+	(void)sql_register_hex(sql->sqlite);
+	set_limits(sql);
+	*out = sql;
+	return HDB_OK;
+}
+
+static void forget_sets(struct heapsql *sql)
+{
+	for (size_t i = 0; i < sql->pending_count; i++)
+		free(sql->pending[i].ixs);
+	free(sql->pending);
+	sql->pending = NULL;
+	sql->pending_count = sql->pending_room = 0;
+	sql->pending_members = 0;
+	sql->sets = SETS_ONE_BY_ONE;
+}
+
+void heapsql_close(struct heapsql *sql)
+{
+	if (!sql)
+		return;
+	/* Modules go with the connection; what they refer to must still be there. */
+	sqlite3_close(sql->sqlite);
+	for (size_t i = 0; i < sql->source_count; i++)
+		sql_source_close(sql->sources[i]);
+	forget_sets(sql);
+	free(sql);
+}
+
+struct sql_source *sql_source_named(struct heapsql *sql, const char *name)
+{
+	for (size_t i = 0; i < sql->source_count; i++)
+		if (sqlite3_stricmp(sql->sources[i]->name, name) == 0)
+			return sql->sources[i];
+	return NULL;
+}
+
+static int attach(struct heapsql *sql, const char *name, struct hdb_error *err)
+{
+	char *statement;
+	int rc;
+
+	if (!*name || sqlite3_stricmp(name, "main") == 0 || sqlite3_stricmp(name, "temp") == 0 ||
+	    sql_source_named(sql, name))
+		return sql_fail(err, HDB_EUSAGE, "\"%.80s\" cannot be the name of a database%s",
+				name, sql_source_named(sql, name) ? ": it is taken" : "");
+	statement = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", name);
+	rc = statement ? sqlite3_exec(sql->sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+	sqlite3_free(statement);
+	return rc == SQLITE_OK ? HDB_OK :
+				 sql_fail(err, HDB_ELIMIT, "%s", sqlite3_errmsg(sql->sqlite));
+}
+
+int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, struct hdb_error *err)
+{
+	struct sql_source *source;
+	int r = HDB_OK;
+
+	if (sql->source_count == DATABASES_MAX)
+		return sql_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
+	if (database->name)
+		r = attach(sql, database->name, err);
+	if (r == HDB_OK)
+		r = sql_source_open(sql->sqlite, database, &source, err);
+	if (r < 0)
+		return r;
+	source->owner = sql;
+	source->cancel = sql->opt.cancel;
+	sql->sources[sql->source_count++] = source;
+	r = sql_register(source, err);
+	if (r == HDB_OK && sql->source_count == 1 && sql_register_functions(source) != SQLITE_OK)
+		r = sql_fail(err, HDB_ENOMEM, "no memory for functions");
+	return r;
+}
+
+/* ---- statements ---- */
+
+static int code_of(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_NOMEM:
+		return HDB_ENOMEM;
+	case SQLITE_INTERRUPT:
+		return HDB_EINTR;
+	case SQLITE_TOOBIG:
+		return HDB_ELIMIT;
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return HDB_EIO;
+	default:
+		return HDB_EUSAGE;
+	}
+}
+
+/* A failure of SQLite, or of what it called: that knows more. */
+static int fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
+{
+	const char *message = sqlite3_errmsg(sql->sqlite);
+
+	for (size_t i = 0; i < sql->source_count; i++) {
+		if (!sql->sources[i]->err.code)
+			continue;
+		if (err)
+			*err = sql->sources[i]->err;
+		return sql->sources[i]->err.code;
+	}
+	if (code_of(rc) == HDB_EINTR)
+		return sql_fail(err, HDB_EINTR, "interrupted");
+	if (rc == SQLITE_AUTH)
+		return sql_fail(err, HDB_EUSAGE,
+				"statements only read: SELECT, EXPLAIN and WITH are understood");
+	if (strncmp(message, "no such table: ", 15) == 0 && sql->source_count) {
+		const char *dot = strchr(message + 15, '.');
+		const char *similar = sql_similar_class(sql->sources[0], message + 15);
+
+		if (!similar && dot)
+			similar = sql_similar_class(sql->sources[0], dot + 1);
+		if (similar)
+			return sql_fail(err, HDB_EUSAGE, "%s; there is the class \"%s\"", message,
+					similar);
+	}
+	return sql_fail(err, code_of(rc), "%s", message);
+}
+
+static void clear_failures(struct heapsql *sql)
+{
+	for (size_t i = 0; i < sql->source_count; i++)
+		sql->sources[i]->err.code = HDB_OK;
+}
+
+static enum hdb_type type_of(const char *declared)
+{
+	static const struct {
+		const char *name;
+		enum hdb_type type;
+	} types[] = {
+		{ "ID", HDB_TYPE_ID },         { "BYTES", HDB_TYPE_BYTES },
+		{ "COUNT", HDB_TYPE_COUNT },   { "BOOL", HDB_TYPE_BOOL },
+		{ "BOOLEAN", HDB_TYPE_BOOL },  { "TEXT", HDB_TYPE_TEXT },
+		{ "DOUBLE", HDB_TYPE_DOUBLE },
+	};
+
+	for (size_t i = 0; declared && i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(types[i].name, declared) == 0)
+			return types[i].type;
+	return HDB_TYPE_INT;
+}
+
+static int describe(struct heapsql_rows *rows, struct hdb_error *err)
+{
+	rows->count = (size_t)sqlite3_column_count(rows->statement);
+	rows->columns = calloc(rows->count + 1, sizeof(*rows->columns));
+	rows->values = calloc(rows->count + 1, sizeof(*rows->values));
+	rows->blobs = calloc(rows->count + 1, sizeof(*rows->blobs));
+	rows->names = calloc(rows->count + 1, sizeof(*rows->names));
+	if (!rows->columns || !rows->values || !rows->blobs || !rows->names)
+		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
+	for (size_t i = 0; i < rows->count; i++) {
+		const char *name = sqlite3_column_name(rows->named, (int)i);
+
+		rows->names[i] = name ? strdup(name) : NULL;
+		if (!rows->names[i])
+			return sql_fail(err, HDB_ENOMEM, "no memory for columns");
+		/* A field's name is a dump's. */
+		for (char *at = rows->names[i]; *at; at++)
+			if ((unsigned char)*at < 0x20 || *at == 0x7f)
+				*at = '?';
+		rows->columns[i] = (struct hdb_column){
+			.name = rows->names[i],
+			.type = type_of(sqlite3_column_decltype(rows->statement, (int)i)),
+			.title = rows->names[i],
+			.help = "",
+		};
+	}
+	return HDB_OK;
+}
+
+/* Runs the same question of totals by class instead, if that answers it. */
+static void use_totals(struct heapsql_rows *rows)
+{
+	char *text = sql_rewrite(sqlite3_sql(rows->named));
+	sqlite3_stmt *statement = NULL;
+
+	if (text &&
+	    sqlite3_prepare_v2(rows->sql->sqlite, text, -1, &statement, NULL) == SQLITE_OK &&
+	    sqlite3_column_count(statement) == sqlite3_column_count(rows->named))
+		rows->statement = statement;
+	else
+		sqlite3_finalize(statement);
+	sqlite3_free(text);
+}
+
+int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
+		    struct heapsql_rows **out, struct hdb_error *err)
+{
+	struct heapsql_rows *rows;
+	sqlite3_stmt *statement = NULL;
+	int r = HDB_OK, rc;
+
+	*out = NULL;
+	*rest = text;
+	if (strlen(text) > STATEMENT_MAX)
+		return sql_fail(err, HDB_ELIMIT, "a statement of more than %d bytes",
+				STATEMENT_MAX);
+	clear_failures(sql);
+	sql->is_guarded = false;
+	for (size_t i = 0; i < sql->source_count && r == HDB_OK; i++)
+		r = sql_define_classes(sql->sources[i], text, err);
+	sql->is_guarded = true;
+	if (r < 0)
+		return r;
+	rc = sqlite3_prepare_v2(sql->sqlite, text, -1, &statement, rest);
+	if (rc != SQLITE_OK)
+		return fail_of(sql, rc, err);
+	if (!statement) {
+		*rest = text + strlen(text);
+		return HDB_OK;
+	}
+	rows = calloc(1, sizeof(*rows));
+	if (!rows) {
+		sqlite3_finalize(statement);
+		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	}
+	rows->sql = sql;
+	rows->statement = statement;
+	rows->named = statement;
+	use_totals(rows);
+	rows->has_sets = sqlite3_strlike("%retained_set%group%by%", sqlite3_sql(statement), 0) == 0;
+	r = describe(rows, err);
+	if (r < 0) {
+		heapsql_rows_close(rows);
+		return r;
+	}
+	*out = rows;
+	return HDB_OK;
+}
+
+void heapsql_rows_close(struct heapsql_rows *rows)
+{
+	if (!rows)
+		return;
+	if (rows->named != rows->statement)
+		sqlite3_finalize(rows->named);
+	sqlite3_finalize(rows->statement);
+	forget_sets(rows->sql);
+	for (size_t i = 0; i < rows->count; i++) {
+		if (rows->blobs)
+			free(rows->blobs[i]);
+		if (rows->names)
+			free(rows->names[i]);
+	}
+	free(rows->names);
+	free(rows->blobs);
+	free(rows->columns);
+	free(rows->values);
+	free(rows);
+}
+
+size_t heapsql_column_count(const struct heapsql_rows *rows)
+{
+	return rows->count;
+}
+
+const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column)
+{
+	return &rows->columns[column];
+}
+
+/* ---- retained_set: many groups at once ---- */
+
+static void hash_members(const uint32_t *ixs, size_t count, uint64_t hash[2])
+{
+	hash[0] = 0x9e3779b97f4a7c15u ^ count;
+	hash[1] = 0xc2b2ae3d27d4eb4fu + count;
+	for (size_t i = 0; i < count; i++) {
+		hash[0] = (hash[0] ^ ixs[i]) * 0x100000001b3u;
+		hash[0] ^= hash[0] >> 31;
+		hash[1] = (hash[1] + ixs[i]) * 0x9fb21c651e98df25u;
+		hash[1] ^= hash[1] >> 28;
+	}
+}
+
+static int collect_set(struct heapsql *sql, struct sql_source *source, const uint32_t *ixs,
+		       size_t count, struct hdb_error *err)
+{
+	struct pending *p;
+
+	if (sql->pending_count == sql->pending_room) {
+		const size_t room = sql->pending_room ? sql->pending_room * 2 : 64;
+
+		p = realloc(sql->pending, room * sizeof(*p));
+		if (!p)
+			return sql_fail(err, HDB_ENOMEM, "no memory for %zu groups", room);
+		sql->pending = p;
+		sql->pending_room = room;
+	}
+	p = &sql->pending[sql->pending_count];
+	*p = (struct pending){ .count = count, .source = source };
+	p->ixs = malloc(count * sizeof(*ixs));
+	if (!p->ixs)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a group of %zu objects", count);
+	memcpy(p->ixs, ixs, count * sizeof(*ixs));
+	hash_members(ixs, count, p->hash);
+	sql->pending_members += count;
+	sql->pending_count++;
+	return HDB_OK;
+}
+
+int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count, uint64_t *bytes,
+		    struct hdb_error *err)
+{
+	struct heapsql *sql = source->owner;
+	struct hdb_set set = { .ixs = ixs, .count = count };
+	uint64_t hash[2];
+	int r;
+
+	if (sql && sql->sets == SETS_COLLECT)
+		return collect_set(sql, source, ixs, count, err);
+	if (sql && sql->sets == SETS_KNOWN) {
+		hash_members(ixs, count, hash);
+		for (size_t i = 0; i < sql->pending_count; i++) {
+			const struct pending *p = &sql->pending[i];
+
+			if (p->hash[0] != hash[0] || p->hash[1] != hash[1] || p->count != count ||
+			    p->source != source)
+				continue;
+			*bytes = p->bytes;
+			return HDB_OK;
+		}
+	}
+	r = hdb_retained_sets(source->db, &set, 1, err);
+	*bytes = set.retained_bytes;
+	return r;
+}
+
+/* What the sets that were collected retain, a source's all at once. */
+static int solve_sets(struct heapsql *sql, struct hdb_error *err)
+{
+	struct hdb_set *sets = calloc(sql->pending_count + 1, sizeof(*sets));
+	int r = sets ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for groups");
+
+	for (size_t s = 0; s < sql->source_count && r == HDB_OK; s++) {
+		size_t count = 0;
+
+		for (size_t i = 0; i < sql->pending_count; i++)
+			if (sql->pending[i].source == sql->sources[s])
+				sets[count++] = (struct hdb_set){ .ixs = sql->pending[i].ixs,
+								  .count = sql->pending[i].count };
+		if (count)
+			r = hdb_retained_sets(sql->sources[s]->db, sets, count, err);
+		count = 0;
+		for (size_t i = 0; i < sql->pending_count; i++)
+			if (sql->pending[i].source == sql->sources[s])
+				sql->pending[i].bytes = sets[count++].retained_bytes;
+	}
+	for (size_t i = 0; i < sql->pending_count; i++) {
+		free(sql->pending[i].ixs);
+		sql->pending[i].ixs = NULL;
+	}
+	free(sets);
+	return r;
+}
+
+/*
+ * A statement with retained_set() and GROUP BY runs twice: first to see the groups, of which the
+ * exact sizes are then found in one walk over the heap, then for its rows.
+ */
+static int run_for_sets(struct heapsql_rows *rows, struct hdb_error *err)
+{
+	struct heapsql *sql = rows->sql;
+	int rc, r;
+
+	forget_sets(sql);
+	sql->sets = SETS_COLLECT;
+	while ((rc = sqlite3_step(rows->statement)) == SQLITE_ROW)
+		;
+	r = rc == SQLITE_DONE ? HDB_OK : fail_of(sql, rc, err);
+	sqlite3_reset(rows->statement);
+	sql->sets = SETS_KNOWN;
+	return r == HDB_OK ? solve_sets(sql, err) : r;
+}
+
+/* ---- rows ---- */
+
+static int set_blob(struct heapsql_rows *rows, size_t i, struct hdb_value *value,
+		    struct hdb_error *err)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *data = sqlite3_column_blob(rows->statement, (int)i);
+	const int size = sqlite3_column_bytes(rows->statement, (int)i);
+	char *text = malloc((size_t)size * 2 + 1);
+
+	free(rows->blobs[i]);
+	rows->blobs[i] = text;
+	if (!text)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a value of %d bytes", size);
+	for (int at = 0; at < size; at++) {
+		text[2 * at] = digits[data[at] >> 4];
+		text[2 * at + 1] = digits[data[at] & 15];
+	}
+	value->text = text;
+	value->text_size = (size_t)size * 2;
+	return HDB_OK;
+}
+
+static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
+{
+	struct hdb_value *value = &rows->values[i];
+	const enum hdb_type declared = rows->columns[i].type;
+	const unsigned char *text;
+
+	*value = (struct hdb_value){ .type = HDB_TYPE_NULL };
+	switch (sqlite3_column_type(rows->statement, (int)i)) {
+	case SQLITE_INTEGER:
+		value->type = HDB_TYPE_INT;
+		value->i = sqlite3_column_int64(rows->statement, (int)i);
+		value->u = (uint64_t)value->i;
+		if (declared == HDB_TYPE_ID ||
+		    (value->i >= 0 && (declared == HDB_TYPE_BYTES || declared == HDB_TYPE_COUNT)))
+			value->type = declared;
+		else if (declared == HDB_TYPE_BOOL && !(value->u >> 1))
+			value->type = HDB_TYPE_BOOL;
+		return HDB_OK;
+	case SQLITE_FLOAT:
+		value->type = HDB_TYPE_DOUBLE;
+		value->d = sqlite3_column_double(rows->statement, (int)i);
+		return HDB_OK;
+	case SQLITE_TEXT:
+		value->type = HDB_TYPE_TEXT;
+		text = sqlite3_column_text(rows->statement, (int)i);
+		if (!text)
+			return sql_fail(err, HDB_ENOMEM, "no memory for a text");
+		value->text = (const char *)text;
+		value->text_size = (size_t)sqlite3_column_bytes(rows->statement, (int)i);
+		return HDB_OK;
+	case SQLITE_BLOB:
+		value->type = HDB_TYPE_TEXT;
+		return set_blob(rows, i, value, err);
+	default:
+		return HDB_OK;
+	}
+}
+
+/* Of expressions the first row tells. */
+static void guess_types(struct heapsql_rows *rows)
+{
+	rows->is_typed = true;
+	for (size_t i = 0; i < rows->count; i++)
+		if (!sqlite3_column_decltype(rows->statement, (int)i) &&
+		    rows->values[i].type != HDB_TYPE_NULL)
+			rows->columns[i].type = rows->values[i].type;
+}
+
+int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
+{
+	struct heapsql *sql = rows->sql;
+	int rc, r = HDB_OK;
+
+	clear_failures(sql);
+	if (!rows->is_started && rows->has_sets)
+		r = run_for_sets(rows, err);
+	rows->is_started = true;
+	if (r < 0)
+		return r;
+	rc = sqlite3_step(rows->statement);
+	if (rc == SQLITE_DONE)
+		return HDB_END;
+	if (rc != SQLITE_ROW)
+		return fail_of(sql, rc, err);
+	for (size_t i = 0; i < rows->count && r == HDB_OK; i++)
+		r = set_value(rows, i, err);
+	if (r == HDB_OK && !rows->is_typed)
+		guess_types(rows);
+	return r;
+}
+
+const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column)
+{
+	return &rows->values[column];
+}
+
+/* ---- for a shell ---- */
+
+bool heapsql_is_complete(const char *text)
+{
+	return sqlite3_complete(text) != 0;
+}
+
+const char *heapsql_table(struct heapsql *sql, size_t no)
+{
+	const char *name = sql_table_name(no, &no);
+
+	if (name)
+		return name;
+	for (size_t s = 0; s < sql->source_count; s++) {
+		const uint32_t classes = hdb_class_count(sql->sources[s]->db);
+
+		if (no < classes)
+			return hdb_class_name(sql->sources[s]->db, (uint32_t)no);
+		no -= classes;
+	}
+	return NULL;
+}
+
+int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err)
+{
+	char *text = sqlite3_mprintf("SELECT name, type, hidden FROM pragma_table_xinfo('%q') "
+				     "/* \"%w\" */",
+				     table, table);
+	struct heapsql_rows *rows = NULL;
+	sqlite3_str *list = sqlite3_str_new(sql->sqlite);
+	const char *rest;
+	char *made;
+	size_t count = 0;
+	bool in_arguments = false;
+	int r = HDB_OK;
+
+	*out = NULL;
+	sql->is_guarded = false;
+	for (size_t i = 0; i < sql->source_count && r == HDB_OK; i++) {
+		char *quoted = sqlite3_mprintf("\"%w\"", table);
+
+		r = quoted ? sql_define_classes(sql->sources[i], quoted, err) : HDB_ENOMEM;
+		sqlite3_free(quoted);
+	}
+	sql->is_guarded = true;
+	if (r == HDB_OK)
+		r = text ? heapsql_prepare(sql, text, &rest, &rows, err) : HDB_ENOMEM;
+	while (r == HDB_OK && (r = heapsql_next(rows, err)) == HDB_OK) {
+		const struct hdb_value *name = &rows->values[0], *hidden = &rows->values[2];
+
+		sqlite3_str_appendf(list, "%s%.*s",
+				    !count                     ? "" :
+				    hidden->i && !in_arguments ? "; arguments or hidden: " :
+								 ", ",
+				    (int)name->text_size, name->text);
+		in_arguments |= hidden->i != 0;
+		count++;
+	}
+	sqlite3_free(text);
+	made = sqlite3_str_finish(list);
+	if (r == HDB_END)
+		r = count ? HDB_OK : HDB_NOTFOUND;
+	if (r == HDB_OK) {
+		*out = made ? strdup(made) : NULL;
+		r = *out ? HDB_OK : HDB_ENOMEM;
+	}
+	sqlite3_free(made);
+	heapsql_rows_close(rows);
+	return r;
+}

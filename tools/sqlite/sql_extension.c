@@ -1,0 +1,130 @@
+/*
+ * sqlite/sql_extension.c - heapdb as an extension that SQLite loads: sqlite3's .load, Python's
+ * load_extension, Datasette.
+ *
+ * heapdb_open('x.heapdb') opens a database for the connection: its tables are then there under
+ * their names, every class too. Nothing is written to the connection's own database.
+ */
+#ifdef HEAPSQL_EXTENSION
+#include "sqlite/sql_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+SQLITE_EXTENSION_INIT1
+
+/* What the connection has open: freed with it. */
+struct opened {
+	struct sql_source *source;
+};
+
+bool sql_set_guard(struct heapsql *sql, bool is_on)
+{
+	(void)sql;
+	return is_on;
+}
+
+struct sql_source *sql_source_named(struct heapsql *sql, const char *name)
+{
+	(void)sql;
+	(void)name;
+	return NULL;
+}
+
+int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count, uint64_t *bytes,
+		    struct hdb_error *err)
+{
+	struct hdb_set set = { .ixs = ixs, .count = count };
+	const int r = hdb_retained_sets(source->db, &set, 1, err);
+
+	*bytes = set.retained_bytes;
+	return r;
+}
+
+/* A class, and the class with its subclasses. */
+static int announce(struct sql_source *source, const char *name, struct hdb_error *err)
+{
+	char *with_sub = sqlite3_mprintf("%s+", name);
+	int r = with_sub ? sql_announce_class(source, name, err) : HDB_ENOMEM;
+
+	if (r == HDB_OK)
+		r = sql_announce_class(source, with_sub, err);
+	sqlite3_free(with_sub);
+	return r;
+}
+
+static int open_database(struct sqlite3 *sqlite, const char *path, struct sql_source **out,
+			 struct hdb_error *err)
+{
+	struct heapsql_database database = { 0 };
+	int r = hdb_open(path, NULL, &database.db, err);
+
+	if (r < 0)
+		return r;
+	r = sql_source_open(sqlite, &database, out, err);
+	if (r < 0) {
+		hdb_close(database.db);
+		return r;
+	}
+	(*out)->owns_db = true;
+	r = sql_register(*out, err);
+	/* All classes by name: SQLite finds a table only by a module of its name. */
+	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(database.db); no++)
+		if (!sql_has_table(hdb_class_name(database.db, no)))
+			r = announce(*out, hdb_class_name(database.db, no), err);
+	if (r == HDB_OK && sql_register_functions(*out) != SQLITE_OK)
+		r = sql_fail(err, HDB_ENOMEM, "no memory for functions");
+	return r;
+}
+
+static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct opened *opened = sqlite3_user_data(ctx);
+	const char *path = (const char *)sqlite3_value_text(argv[0]);
+	struct hdb_error err = { 0 };
+	int r;
+
+	(void)argc;
+	if (!path) {
+		sqlite3_result_error(ctx, "heapdb_open takes the name of a heap database", -1);
+		return;
+	}
+	if (opened->source) {
+		sqlite3_result_error(ctx, "a connection opens one heap database", -1);
+		return;
+	}
+	r = open_database(sqlite3_context_db_handle(ctx), path, &opened->source, &err);
+	if (r < 0)
+		sqlite3_result_error(ctx, err.message, -1);
+	else
+		sqlite3_result_text(ctx, path, -1, SQLITE_TRANSIENT);
+}
+
+static void free_opened(void *p)
+{
+	/*
+	 * Modules of the connection may be freed after this: the source is left to the end of the
+	 * process where they are. A connection has one.
+	 */
+	free(p);
+}
+
+int sqlite3_heapdb_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
+__attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char **message,
+							       const sqlite3_api_routines *api)
+{
+	struct opened *opened;
+
+	SQLITE_EXTENSION_INIT2(api);
+	if (sqlite3_libversion_number() < 3038000) {
+		*message = sqlite3_mprintf("heapdb needs SQLite 3.38 or newer, this is %s",
+					   sqlite3_libversion());
+		return SQLITE_ERROR;
+	}
+	opened = calloc(1, sizeof(*opened));
+	if (!opened || sql_register_hex(db) != SQLITE_OK)
+		return SQLITE_NOMEM;
+	return sqlite3_create_function_v2(db, "heapdb_open", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+					  opened, do_open, NULL, NULL, free_opened);
+}
+#endif

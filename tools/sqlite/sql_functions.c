@@ -1,0 +1,535 @@
+/*
+ * sqlite/sql_functions.c - functions of an object, and aggregates over objects.
+ *
+ * Each takes one more argument, the name of a schema, where there are several databases; without it
+ * the first one is meant.
+ */
+#include "sqlite/sql_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps of a path that path() shows. */
+#define PATH_STEPS 40
+
+/* The source that a call means: by its last argument if it has one more than `plain`. */
+static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlite3_value **argv,
+				    int plain)
+{
+	struct sql_source *source = sqlite3_user_data(ctx);
+	const char *name;
+
+	if (argc <= plain)
+		return source;
+	name = (const char *)sqlite3_value_text(argv[plain]);
+	if (name && source->owner)
+		source = sql_source_named(source->owner, name);
+	else if (!name || strcmp(name, source->name) != 0)
+		source = NULL;
+	if (!source)
+		sqlite3_result_error(ctx, "there is no such database", -1);
+	return source;
+}
+
+/* The object of the first argument: true if there is one; failures are told. */
+static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,
+		      uint32_t *ix)
+{
+	struct hdb_error err = { 0 };
+	const int r = sql_value_object(source, value, ix, &err);
+
+	if (r < 0)
+		sql_function_fail(ctx, source, r, &err);
+	return r == HDB_OK;
+}
+
+static void end(struct sqlite3_context *ctx, struct sql_source *source, int r,
+		struct hdb_error *err)
+{
+	if (r < 0)
+		sql_function_fail(ctx, source, r, err);
+}
+
+static void do_text(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 1);
+	struct hdb_error err = { 0 };
+	uint32_t ix;
+
+	if (source && object_of(ctx, source, argv[0], &ix))
+		end(ctx, source, sql_result_text_of(ctx, source, ix, &err), &err);
+}
+
+static void do_class_of(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 1);
+	struct hdb_object_facts facts;
+	struct hdb_error err = { 0 };
+	uint32_t ix;
+	int r;
+
+	if (!source || !object_of(ctx, source, argv[0], &ix))
+		return;
+	r = hdb_object_at(source->db, ix, &facts, &err);
+	if (r == HDB_OK)
+		sql_result_class(ctx, source, facts.class_no);
+	end(ctx, source, r, &err);
+}
+
+static void do_shallow(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 1);
+	struct hdb_object_facts facts;
+	struct hdb_error err = { 0 };
+	uint32_t ix;
+	int r;
+
+	if (!source || !object_of(ctx, source, argv[0], &ix))
+		return;
+	r = hdb_object_at(source->db, ix, &facts, &err);
+	if (r == HDB_OK)
+		sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
+	end(ctx, source, r, &err);
+}
+
+static void do_retained(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 1);
+	struct hdb_error err = { 0 };
+	uint64_t bytes;
+	uint32_t ix;
+	int r;
+
+	if (!source || !object_of(ctx, source, argv[0], &ix))
+		return;
+	r = hdb_retained_at(source->db, ix, &bytes, &err);
+	if (r == HDB_OK)
+		sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+	end(ctx, source, r, &err);
+}
+
+static void do_dominator(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 1);
+	struct hdb_error err = { 0 };
+	uint32_t ix, dominator;
+	int r;
+
+	if (!source || !object_of(ctx, source, argv[0], &ix))
+		return;
+	r = hdb_dominator_at(source->db, ix, &dominator, &err);
+	if (r == HDB_OK)
+		r = sql_result_ix(ctx, source, dominator, &err);
+	end(ctx, source, r, &err);
+}
+
+static void do_field(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 2);
+	const char *path = (const char *)sqlite3_value_text(argv[1]);
+	struct hdb_basic value;
+	struct hdb_error err = { 0 };
+	uint32_t ix;
+	int r;
+
+	if (!source || !path || !object_of(ctx, source, argv[0], &ix))
+		return;
+	r = hdb_path_value(source->db, ix, path, &value, &err);
+	if (r == HDB_OK)
+		sql_result_basic(ctx, &value);
+	end(ctx, source, r, &err);
+}
+
+static void do_element(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 2);
+	const sqlite3_int64 no = sqlite3_value_int64(argv[1]);
+	struct hdb_object_facts facts;
+	enum hdb_basic_type type;
+	struct hdb_basic value;
+	struct hdb_error err = { 0 };
+	uint64_t bits;
+	size_t done = 0;
+	uint32_t ix;
+	int r;
+
+	if (!source || no < 0 || !object_of(ctx, source, argv[0], &ix))
+		return;
+	r = hdb_object_at(source->db, ix, &facts, &err);
+	if (r == HDB_OK && (uint64_t)no < facts.length)
+		r = hdb_elements(source->db, ix, (uint64_t)no, 1, &bits, &type, &done, &err);
+	if (r == HDB_OK && done) {
+		hdb_basic_of(type, bits, &value);
+		sql_result_basic(ctx, &value);
+	}
+	end(ctx, source, r, &err);
+}
+
+/* "thread object: java.lang.Thread.threadLocals > ...": from the GC root to the object. */
+static int write_path(struct sql_source *source, uint32_t ix, sqlite3_str *out,
+		      struct hdb_error *err)
+{
+	uint32_t steps[PATH_STEPS], parent = HDB_NONE;
+	struct hdb_object_facts facts;
+	size_t count = 0, left_out = 0;
+	uint64_t first, roots;
+	int r = HDB_OK;
+
+	/* The last PATH_STEPS on the way to the root: a ring of them. */
+	for (; r == HDB_OK && ix != HDB_NONE && count <= hdb_object_count(source->db);
+	     ix = parent) {
+		r = hdb_parent_at(source->db, ix, 1, &parent, err);
+		if (r == HDB_OK)
+			steps[count++ % PATH_STEPS] = ix;
+	}
+	if (r != HDB_OK || !count)
+		return r;
+	left_out = count > PATH_STEPS ? count - PATH_STEPS : 0;
+	r = hdb_roots_of(source->db, steps[(count - 1) % PATH_STEPS], &first, &roots, err);
+	for (uint64_t i = 0; r == HDB_OK && i < roots; i++) {
+		struct hdb_root root;
+
+		r = hdb_root_at(source->db, first + i, &root, err);
+		if (r == HDB_OK && (!root.is_local || i + 1 == roots)) {
+			sqlite3_str_appendf(out, "%s: ", root.kind);
+			break;
+		}
+	}
+	for (size_t i = count; r == HDB_OK && i-- > left_out;) {
+		char name[512];
+
+		r = hdb_object_at(source->db, steps[i % PATH_STEPS], &facts, err);
+		if (r == HDB_OK && facts.kind == HDB_KIND_CLASS)
+			sqlite3_str_appendf(out, "class %s",
+					    hdb_class_name(source->db, facts.stands_for));
+		else if (r == HDB_OK)
+			sqlite3_str_appendf(out, "%s", hdb_class_name(source->db, facts.class_no));
+		if (r < 0 || i == left_out)
+			break;
+		r = hdb_holder(source->db, steps[i % PATH_STEPS], steps[(i - 1) % PATH_STEPS], name,
+			       sizeof(name), err);
+		if (r == HDB_OK)
+			sqlite3_str_appendf(out, "%s%s > ", name[0] == '[' ? "" : " . ", name);
+	}
+	if (left_out && r == HDB_OK)
+		sqlite3_str_appendf(out, " > ... (%zu more)", left_out);
+	return r;
+}
+
+static void do_path(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 1);
+	struct hdb_error err = { 0 };
+	sqlite3_str *out;
+	uint32_t ix;
+	int r;
+
+	if (!source || !object_of(ctx, source, argv[0], &ix))
+		return;
+	out = sqlite3_str_new(source->sqlite);
+	r = write_path(source, ix, out, &err);
+	if (r == HDB_OK)
+		sqlite3_result_text(ctx, sqlite3_str_finish(out), -1, sqlite3_free);
+	else
+		sqlite3_free(sqlite3_str_finish(out));
+	end(ctx, source, r, &err);
+}
+
+static void do_is_instance(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sql_source *source = source_of(ctx, argc, argv, 2);
+	const char *name = (const char *)sqlite3_value_text(argv[1]);
+	uint8_t *marks = sqlite3_get_auxdata(ctx, 1);
+	struct hdb_object_facts facts;
+	struct hdb_error err = { 0 };
+	uint32_t ix, count;
+	int r = HDB_OK;
+
+	if (!source || !name || !object_of(ctx, source, argv[0], &ix))
+		return;
+	if (!marks) {
+		marks = sqlite3_malloc64((sqlite3_uint64)hdb_class_count(source->db) + 1);
+		if (!marks) {
+			sqlite3_result_error_nomem(ctx);
+			return;
+		}
+		r = hdb_classes_like(source->db, name, 1, marks, &count, &err);
+		if (r == HDB_OK)
+			r = hdb_object_at(source->db, ix, &facts, &err);
+		if (r == HDB_OK)
+			sqlite3_result_int(ctx, marks[facts.class_no] != 0);
+		sqlite3_set_auxdata(ctx, 1, marks, sqlite3_free);
+	} else {
+		r = hdb_object_at(source->db, ix, &facts, &err);
+		if (r == HDB_OK)
+			sqlite3_result_int(ctx, marks[facts.class_no] != 0);
+	}
+	end(ctx, source, r, &err);
+}
+
+/* hex(): of an integer "0x12c4"; of other values what SQLite's own function makes of their bytes. */
+static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const unsigned char *data;
+	char text[24], *out;
+	int size;
+
+	(void)argc;
+	if (sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
+		snprintf(text, sizeof(text), "0x%" PRIx64, (uint64_t)sqlite3_value_int64(argv[0]));
+		sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+		return;
+	}
+	data = sqlite3_value_blob(argv[0]);
+	size = sqlite3_value_bytes(argv[0]);
+	out = sqlite3_malloc64((sqlite3_uint64)size * 2 + 1);
+	if (!out) {
+		sqlite3_result_error_nomem(ctx);
+		return;
+	}
+	for (int i = 0; i < size; i++) {
+		out[2 * i] = digits[data[i] >> 4];
+		out[2 * i + 1] = digits[data[i] & 15];
+	}
+	sqlite3_result_text64(ctx, out, (sqlite3_uint64)size * 2, sqlite3_free, SQLITE_UTF8);
+}
+
+/* ---- aggregates ---- */
+
+/* Objects of a group. */
+struct members {
+	struct sql_source *source;
+	uint32_t *ixs; /* owned */
+	size_t count, room;
+	/* common_dominator: the way up from the first one */
+	bool has_failed;
+};
+
+static void step_members(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct members *m = sqlite3_aggregate_context(ctx, sizeof(*m));
+	struct sql_source *source = source_of(ctx, argc, argv, 1);
+	uint32_t ix;
+
+	if (!m) {
+		sqlite3_result_error_nomem(ctx);
+		return;
+	}
+	if (!source || m->has_failed || !object_of(ctx, source, argv[0], &ix))
+		return;
+	m->source = source;
+	if (m->count == m->room) {
+		const size_t room = m->room ? m->room * 2 : 64;
+		uint32_t *ixs = sqlite3_realloc64(m->ixs, room * sizeof(*ixs));
+
+		if (!ixs) {
+			m->has_failed = true;
+			sqlite3_result_error_nomem(ctx);
+			return;
+		}
+		m->ixs = ixs;
+		m->room = room;
+	}
+	m->ixs[m->count++] = ix;
+}
+
+static void end_retained_set(struct sqlite3_context *ctx)
+{
+	struct members *m = sqlite3_aggregate_context(ctx, 0);
+	struct hdb_error err = { 0 };
+	uint64_t bytes = 0;
+	int r;
+
+	if (!m)
+		return;
+	if (!m->has_failed && m->count) {
+		r = sql_retained_of(m->source, m->ixs, m->count, &bytes, &err);
+		if (r == HDB_OK)
+			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+		end(ctx, m->source, r, &err);
+	}
+	sqlite3_free(m->ixs);
+	m->ixs = NULL;
+}
+
+/* Places on the way up from the first member, by object: open addressing, ix + 1 as the key. */
+struct places {
+	uint32_t *keys, *places;
+	size_t room, count;
+};
+
+static uint32_t *place_of(const struct places *p, uint32_t ix)
+{
+	size_t at = (size_t)(ix * 2654435761u) & (p->room - 1);
+
+	while (p->keys[at] && p->keys[at] != ix + 1)
+		at = (at + 1) & (p->room - 1);
+	return &p->keys[at];
+}
+
+static int put_place(struct places *p, uint32_t ix, uint32_t place)
+{
+	uint32_t *key;
+
+	if (p->count * 2 >= p->room) {
+		struct places more = { .room = p->room ? p->room * 2 : 256 };
+
+		more.keys = calloc(more.room, sizeof(*more.keys));
+		more.places = calloc(more.room, sizeof(*more.places));
+		if (!more.keys || !more.places) {
+			free(more.keys);
+			free(more.places);
+			return HDB_ENOMEM;
+		}
+		for (size_t i = 0; i < p->room; i++) {
+			if (!p->keys[i])
+				continue;
+			key = place_of(&more, p->keys[i] - 1);
+			*key = p->keys[i];
+			more.places[key - more.keys] = p->places[i];
+		}
+		more.count = p->count;
+		free(p->keys);
+		free(p->places);
+		*p = more;
+	}
+	key = place_of(p, ix);
+	p->count += !*key;
+	*key = ix + 1;
+	p->places[key - p->keys] = place;
+	return HDB_OK;
+}
+
+/*
+ * The last object that all paths to all of them pass. The way up from the first is numbered; others
+ * climb until they meet a numbered one, and what they passed gets its number.
+ */
+static int common_dominator(struct sql_source *source, const struct members *m, uint32_t *out,
+			    struct hdb_error *err)
+{
+	uint32_t *way = NULL, place = 0, length = 0, room = 0;
+	struct places p = { 0 };
+	int r = HDB_OK;
+
+	*out = HDB_NONE;
+	for (size_t i = 0; i < m->count && r == HDB_OK; i++) {
+		uint32_t ix = m->ixs[i], up, met = HDB_NONE;
+
+		for (uint32_t at = ix; r == HDB_OK && at != HDB_NONE; at = up) {
+			uint32_t *key = p.room ? place_of(&p, at) : NULL;
+
+			if (key && *key) {
+				met = p.places[key - p.keys];
+				break;
+			}
+			r = hdb_dominator_at(source->db, at, &up, err);
+			if (r != HDB_OK || i)
+				continue;
+			if (length == room) {
+				uint32_t *more = realloc(way, (room = room ? room * 2 : 64) * 4u);
+
+				if (!more) {
+					r = HDB_ENOMEM;
+					break;
+				}
+				way = more;
+			}
+			way[length] = at;
+			r = put_place(&p, at, length++);
+		}
+		if (r == HDB_NOTFOUND) { /* unreachable: nothing dominates it */
+			r = HDB_OK;
+			length = i ? length : 0;
+			place = HDB_NONE;
+			break;
+		}
+		if (!i)
+			continue;
+		if (met == HDB_NONE) {
+			place = HDB_NONE;
+			break;
+		}
+		for (uint32_t at = ix; r == HDB_OK && at != HDB_NONE; at = up) {
+			uint32_t *key = place_of(&p, at);
+
+			if (*key)
+				break;
+			r = hdb_dominator_at(source->db, at, &up, err);
+			if (r == HDB_OK)
+				r = put_place(&p, at, met);
+		}
+		place = met > place ? met : place;
+	}
+	if (r == HDB_OK && place < length)
+		*out = way[place];
+	/* Of one object alone it is that object's dominator that is common to all paths. */
+	free(way);
+	free(p.keys);
+	free(p.places);
+	return r;
+}
+
+static void end_common_dominator(struct sqlite3_context *ctx)
+{
+	struct members *m = sqlite3_aggregate_context(ctx, 0);
+	struct hdb_error err = { 0 };
+	uint32_t ix = HDB_NONE;
+	int r;
+
+	if (!m)
+		return;
+	if (!m->has_failed && m->count) {
+		r = common_dominator(m->source, m, &ix, &err);
+		if (r == HDB_OK)
+			r = sql_result_ix(ctx, m->source, ix, &err);
+		end(ctx, m->source, r, &err);
+	}
+	sqlite3_free(m->ixs);
+	m->ixs = NULL;
+}
+
+int sql_register_hex(struct sqlite3 *sqlite)
+{
+	return sqlite3_create_function_v2(sqlite, "hex", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+					  NULL, do_hex, NULL, NULL, NULL);
+}
+
+int sql_register_functions(struct sql_source *source)
+{
+	static const struct {
+		const char *name;
+		int args;
+		void (*call)(struct sqlite3_context *ctx, int argc, sqlite3_value **argv);
+	} functions[] = {
+		{ "text", 1, do_text },
+		{ "class_of", 1, do_class_of },
+		{ "shallow", 1, do_shallow },
+		{ "retained", 1, do_retained },
+		{ "dominator", 1, do_dominator },
+		{ "field", 2, do_field },
+		{ "element", 2, do_element },
+		{ "path", 1, do_path },
+		{ "is_instance", 2, do_is_instance },
+	};
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+	sqlite3 *db = source->sqlite;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		for (int more = 0; more < 2 && rc == SQLITE_OK; more++)
+			rc = sqlite3_create_function_v2(db, functions[i].name,
+							functions[i].args + more, flags, source,
+							functions[i].call, NULL, NULL, NULL);
+	for (int args = 1; args <= 2 && rc == SQLITE_OK; args++) {
+		rc = sqlite3_create_function_v2(db, "retained_set", args, flags, source, NULL,
+						step_members, end_retained_set, NULL);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_create_function_v2(db, "common_dominator", args, flags, source,
+							NULL, step_members, end_common_dominator,
+							NULL);
+	}
+	return rc;
+}

@@ -1,0 +1,189 @@
+/*
+ * sqlite/sql_private.h - what the files of this folder share: a database as SQLite's modules see
+ * it, and tables that are described by a definition. Private to sqlite.
+ *
+ * The same files make a part of the command, linked with SQLite, and an extension that any program
+ * loads, which calls SQLite by way of the table that it is given (HEAPSQL_EXTENSION).
+ */
+#ifndef SQLITE_SQL_PRIVATE_H
+#define SQLITE_SQL_PRIVATE_H
+
+#include "sqlite/sqlite.h"
+
+#ifdef HEAPSQL_EXTENSION
+#include <sqlite3ext.h>
+extern const struct sqlite3_api_routines *sqlite3_api;
+#else
+#include <sqlite3.h>
+#endif
+
+#include <stdint.h>
+
+/* A database, under the name of its schema. Modules and functions refer to it. */
+struct sql_source {
+	struct sqlite3 *sqlite;
+	struct heapsql *owner; /* NULL: the extension's own connection */
+	struct heapsql_database database;
+	char *name;                /* owned; "main" if it is the only one */
+	struct hdb *db;            /* database.db */
+	bool owns_db;              /* the extension opened it itself */
+	bool is_only;              /* tables need no schema */
+	size_t *name_sizes;        /* by class number: bytes of its name + 1; 0: not known */
+	struct sql_totals *totals; /* by class; made when first asked for */
+	struct sql_names *names;   /* of classes; made when first asked for */
+	struct hdb_error err;      /* the last failure */
+	const volatile int *cancel;
+};
+
+/* ---- tables from a definition ---- */
+
+#define SQL_ARGS_MAX 4
+
+struct sql_cursor;
+struct sql_table;
+
+/* A table or table-valued function: columns, then arguments as hidden columns. */
+struct sql_table_def {
+	const char *name;
+	const char *columns; /* "id ID, class TEXT, ..." as in CREATE TABLE */
+	/*
+	 * columns by which rows are found without a look at all, and arguments: numbers of columns,
+	 * ended by -1. Constraints on them are given to begin.
+	 */
+	int keys[8];
+	int first_arg;     /* column of the first argument; arguments are the last columns */
+	int required_args; /* of them, how many must be given */
+	double rows;       /* a guess without keys */
+	size_t state_size; /* of sql_cursor.state */
+	/* Starts, with sql_cursor.key set; HDB_NOTFOUND: there are no rows. */
+	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
+	/* Steps to a row, the first one too: HDB_OK or HDB_END. */
+	int (*next)(struct sql_cursor *c, struct hdb_error *err);
+	/* Gives SQLite the value of a column. */
+	int (*column)(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+		      struct hdb_error *err);
+	/* Frees what begin made; the state is cleared. May be NULL. */
+	void (*end)(struct sql_cursor *c);
+};
+
+struct sql_table {
+	struct sqlite3_vtab base; /* must be first */
+	struct sql_source *source;
+	const struct sql_table_def *def;
+};
+
+struct sql_cursor {
+	struct sqlite3_vtab_cursor base; /* must be first */
+	struct sql_source *source;
+	const struct sql_table_def *def;
+	struct hdb *db;
+	struct sqlite3_value *key[8]; /* values of def->keys; NULL: not given; lent to begin */
+	sqlite3_uint64 used;          /* columns that are read, as sqlite3_index_info.colUsed */
+	int64_t row_no;
+	bool is_started; /* begin was called, end was not */
+	bool at_end;
+	void *state;
+};
+
+/* All of them, ended by NULL. */
+extern const struct sql_table_def *const sql_tables[];
+extern const struct sql_table_def sql_refs, sql_references, sql_referrers, sql_outbound,
+	sql_inbound, sql_dominated, sql_reachable_from, sql_path_to_root, sql_entries, sql_elements,
+	sql_fields, sql_classes, sql_class_fields, sql_roots, sql_threads, sql_frames, sql_locals,
+	sql_heaps, sql_class_totals;
+
+/* ---- helpers ---- */
+
+/* Gives SQLite a failure of a function; returns SQLITE_ERROR, SQLITE_NOMEM or SQLITE_INTERRUPT. */
+int sql_vtab_fail(struct sqlite3_vtab *vtab, struct sql_source *source, int code,
+		  struct hdb_error *err);
+void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, int code,
+		       struct hdb_error *err);
+
+/* Tells SQLite the columns of a table that it connects. */
+int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *columns);
+/* Lets SQLite make tables (on), or what the user asks for only; heapsql.c. Returns what it was. */
+bool sql_set_guard(struct heapsql *sql, bool is_on);
+
+/* Writes a message and returns `code`. */
+int sql_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+
+/* The object that a value names, an integer or "0x12c4": HDB_OK, or HDB_NOTFOUND. */
+int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uint32_t *ix,
+		     struct hdb_error *err);
+
+/* Results. */
+void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, uint32_t class_no);
+/* The ID of an object, NULL for HDB_NONE. */
+int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+		  struct hdb_error *err);
+/* A field's value: integer or real, reference as ID, null as NULL. */
+void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value);
+/* The text of an object (hdb_text), NULL if it has none. */
+int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+		       struct hdb_error *err);
+/* A text that is copied. */
+void sql_result_copy(struct sqlite3_context *ctx, const char *text);
+/* "instance", "object array", "primitive array", "class". */
+const char *sql_kind_name(unsigned kind);
+const char *sql_type_name(enum hdb_basic_type type);
+
+/*
+ * Marks classes by number: of this name, or (is_glob) of names that SQLite's GLOB takes.
+ * *count: how many.
+ */
+int sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks,
+		     uint32_t *count, struct hdb_error *err);
+
+/* Totals of a class, all objects of the dump. */
+struct sql_totals {
+	uint64_t count, shallow_bytes, reachable_count, reachable_bytes, retained_bytes;
+};
+/* source->totals; with `retained` the sum of retained sizes too. */
+int sql_need_totals(struct sql_source *source, bool retained, struct hdb_error *err);
+
+/*
+ * The same question of totals by class, if that is all that a statement needs; NULL: it is not.
+ * sqlite3_free. Columns have other names.
+ */
+char *sql_rewrite(const char *statement);
+
+/* ---- registration ---- */
+
+/* Makes all tables of a source known to its connection: eponymous if it is the only one. */
+int sql_register(struct sql_source *source, struct hdb_error *err);
+int sql_register_tables(struct sql_source *source);
+int sql_register_objects(struct sql_source *source);
+int sql_register_queries(struct sql_source *source);
+int sql_register_functions(struct sql_source *source);
+/* hex(), which takes the place of SQLite's own: not while a statement runs. */
+int sql_register_hex(struct sqlite3 *sqlite);
+
+/* Makes class tables for the names in a statement that are classes of a source. */
+int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err);
+/* Makes one, by name as in a statement; HDB_NOTFOUND if there is no such class. */
+int sql_define_class(struct sql_source *source, const char *name, struct hdb_error *err);
+/* Makes one that is only looked at when a statement uses it. */
+int sql_announce_class(struct sql_source *source, const char *name, struct hdb_error *err);
+/* Makes a table of a module, in the source's schema or as an eponymous one. */
+int sql_make_table(struct sql_source *source, const char *name, const struct sqlite3_module *module,
+		   void *aux, void (*release)(void *));
+
+/* Whether a table that is no class, a query's too, has the name. */
+bool sql_has_table(const char *name);
+/* Name of table `no`, that is no class; NULL past the last, and *left is what is left of no. */
+const char *sql_table_name(size_t no, size_t *left);
+/* Name of the class that somebody meant who wrote `name`; NULL: there is none. */
+const char *sql_similar_class(struct sql_source *source, const char *name);
+
+/* The database of that name; heapsql.c. */
+struct sql_source *sql_source_named(struct heapsql *sql, const char *name);
+/* What a set of objects retains; of several groups of a statement at once. */
+int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count, uint64_t *bytes,
+		    struct hdb_error *err);
+
+int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *database,
+		    struct sql_source **out, struct hdb_error *err);
+void sql_source_close(struct sql_source *source);
+
+#endif

@@ -1,0 +1,533 @@
+/*
+ * sqlite/sql_refs.c - references: the table refs, and functions that follow them from one object.
+ */
+#include "sqlite/sql_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE 512
+
+struct refs {
+	struct hdb_list *list;
+	const uint32_t *ixs;
+	size_t count, at;
+	uint32_t from, to; /* of the current row */
+	bool is_backwards; /* the list is of referrers */
+	bool is_scan;      /* of all objects */
+	uint32_t only;     /* the other end that is wanted, HDB_NONE: any */
+	uint32_t next_ix;
+	struct hdb_object_facts facts; /* of the object that a function's row is about */
+};
+
+/* ---- refs ---- */
+
+static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix,
+		      struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	int r = hdb_list_open(c->db, kind, &s->list, err);
+
+	s->is_backwards = kind == HDB_REFERRERS;
+	s->only = HDB_NONE;
+	if (r == HDB_OK)
+		r = hdb_list_begin(s->list, ix, NULL, err);
+	s->from = s->to = ix;
+	return r;
+}
+
+static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	uint32_t source, target = HDB_NONE;
+	int r = HDB_OK;
+
+	if (c->key[0]) {
+		r = sql_value_object(c->source, c->key[0], &source, err);
+		if (r == HDB_OK && c->key[1])
+			r = sql_value_object(c->source, c->key[1], &target, err);
+		if (r == HDB_OK)
+			r = begin_list(c, HDB_REFERENCES, source, err);
+		s->only = target;
+		return r;
+	}
+	if (c->key[1]) {
+		r = sql_value_object(c->source, c->key[1], &target, err);
+		return r == HDB_OK ? begin_list(c, HDB_REFERRERS, target, err) : r;
+	}
+	s->is_scan = true;
+	return begin_list(c, HDB_REFERENCES, 0, err);
+}
+
+/* The next entry of the list, or of the lists. */
+static int next_refs(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+
+	for (;;) {
+		while (s->at < s->count) {
+			const uint32_t ix = s->ixs[s->at++];
+
+			if (s->only != HDB_NONE && ix != s->only)
+				continue;
+			*(s->is_backwards ? &s->from : &s->to) = ix;
+			return HDB_OK;
+		}
+		int r = hdb_list_next(s->list, &s->ixs, &s->count, err);
+
+		s->at = 0;
+		while (r == HDB_OK && !s->count && s->is_scan) {
+			if (++s->next_ix >= hdb_object_count(c->db))
+				return HDB_END;
+			if (!(s->next_ix & 4095) && c->source->cancel && *c->source->cancel)
+				return sql_fail(err, HDB_EINTR, "interrupted");
+			s->from = s->next_ix;
+			r = hdb_list_begin(s->list, s->next_ix, NULL, err);
+			if (r == HDB_OK)
+				r = hdb_list_next(s->list, &s->ixs, &s->count, err);
+		}
+		if (r < 0)
+			return r;
+		if (!s->count)
+			return HDB_END;
+	}
+}
+
+static void end_refs(struct sql_cursor *c)
+{
+	struct refs *s = c->state;
+
+	hdb_list_close(s->list);
+}
+
+static int result_name(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t from,
+		       uint32_t to, struct hdb_error *err)
+{
+	char name[NAME_SIZE];
+	const int r = hdb_holder(c->db, from, to, name, sizeof(name), err);
+
+	if (r == HDB_OK)
+		sql_result_copy(ctx, name);
+	return r;
+}
+
+static int result_strength(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t from,
+			   uint32_t to, struct hdb_error *err)
+{
+	unsigned strength;
+	const int r = hdb_strength(c->db, from, to, &strength, err);
+
+	if (r == HDB_OK)
+		sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
+	return r;
+}
+
+enum { REFS_SOURCE, REFS_TARGET, REFS_NAME, REFS_STRENGTH };
+
+static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+		       struct hdb_error *err)
+{
+	const struct refs *s = c->state;
+
+	switch (column) {
+	case REFS_SOURCE:
+		return sql_result_ix(ctx, c->source, s->from, err);
+	case REFS_TARGET:
+		return sql_result_ix(ctx, c->source, s->to, err);
+	case REFS_NAME:
+		return result_name(c, ctx, s->from, s->to, err);
+	case REFS_STRENGTH:
+		return result_strength(c, ctx, s->from, s->to, err);
+	default:
+		return HDB_OK;
+	}
+}
+
+const struct sql_table_def sql_refs = {
+	.name = "refs",
+	.columns = "source ID, target ID, name TEXT, strength TEXT",
+	.keys = { REFS_SOURCE, REFS_TARGET, -1 },
+	.rows = 1e7,
+	.state_size = sizeof(struct refs),
+	.begin = begin_refs,
+	.next = next_refs,
+	.column = column_refs,
+	.end = end_refs,
+};
+
+/* ---- functions of one object ---- */
+
+enum { OF_ID, OF_CLASS, OF_NAME, OF_SHALLOW, OF_RETAINED, OF_STRENGTH, OF_ARG };
+#define OF_COLUMNS \
+	"id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, strength TEXT, of ID HIDDEN"
+
+static int begin_of(struct sql_cursor *c, enum hdb_list_kind kind, struct hdb_error *err)
+{
+	uint32_t ix;
+	const int r = sql_value_object(c->source, c->key[0], &ix, err);
+
+	return r == HDB_OK ? begin_list(c, kind, ix, err) : r;
+}
+
+static int begin_references(struct sql_cursor *c, struct hdb_error *err)
+{
+	return begin_of(c, HDB_REFERENCES, err);
+}
+
+static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
+{
+	return begin_of(c, HDB_REFERRERS, err);
+}
+
+static int next_of(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	int r;
+
+	do {
+		r = next_refs(c, err);
+		if (r == HDB_OK)
+			r = hdb_object_at(c->db, s->is_backwards ? s->from : s->to, &s->facts, err);
+	} while (r == HDB_OK && !s->facts.is_real);
+	return r;
+}
+
+/* Columns that every list of objects has. */
+static int column_object(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			 const struct hdb_object_facts *facts, struct hdb_error *err)
+{
+	uint64_t bytes;
+	int r = HDB_OK;
+
+	switch (column) {
+	case OF_ID:
+		sqlite3_result_int64(ctx, (sqlite3_int64)facts->id);
+		break;
+	case OF_CLASS:
+		sql_result_class(ctx, c->source, facts->class_no);
+		break;
+	case OF_SHALLOW:
+		sqlite3_result_int64(ctx, (sqlite3_int64)facts->shallow_bytes);
+		break;
+	case OF_RETAINED:
+		r = hdb_retained_at(c->db, facts->ix, &bytes, err);
+		if (r == HDB_OK)
+			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+		break;
+	default:
+		break;
+	}
+	return r;
+}
+
+static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+		     struct hdb_error *err)
+{
+	const struct refs *s = c->state;
+
+	if (column == OF_NAME)
+		return result_name(c, ctx, s->from, s->to, err);
+	if (column == OF_STRENGTH)
+		return result_strength(c, ctx, s->from, s->to, err);
+	return column_object(c, ctx, column, &s->facts, err);
+}
+
+#define OF_TABLE(variable, text, function) \
+	const struct sql_table_def variable = { \
+		.name = text, \
+		.columns = OF_COLUMNS, \
+		.keys = { OF_ARG, -1 }, \
+		.first_arg = OF_ARG, \
+		.required_args = 1, \
+		.rows = 10, \
+		.state_size = sizeof(struct refs), \
+		.begin = function, \
+		.next = next_of, \
+		.column = column_of, \
+		.end = end_refs, \
+	}
+
+OF_TABLE(sql_references, "references", begin_references);
+OF_TABLE(sql_outbound, "outbound", begin_references);
+OF_TABLE(sql_referrers, "referrers", begin_referrers);
+OF_TABLE(sql_inbound, "inbound", begin_referrers);
+
+/* ---- dominated ---- */
+
+enum { DOMINATED_ARG = 4 };
+
+static int begin_dominated(struct sql_cursor *c, struct hdb_error *err)
+{
+	uint32_t ix = HDB_NONE;
+	int r = HDB_OK;
+
+	/* The top level is what nobody dominates. */
+	if (sqlite3_value_type(c->key[0]) != SQLITE_NULL &&
+	    (sqlite3_value_type(c->key[0]) != SQLITE_INTEGER || sqlite3_value_int64(c->key[0])))
+		r = sql_value_object(c->source, c->key[0], &ix, err);
+	return r == HDB_OK ? begin_list(c, HDB_DOMINATED, ix, err) : r;
+}
+
+static int column_dominated(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			    struct hdb_error *err)
+{
+	static const int codes[] = { OF_ID, OF_CLASS, OF_SHALLOW, OF_RETAINED };
+	const struct refs *s = c->state;
+
+	return column_object(c, ctx, codes[column & 3], &s->facts, err);
+}
+
+const struct sql_table_def sql_dominated = {
+	.name = "dominated",
+	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, of ID HIDDEN",
+	.keys = { DOMINATED_ARG, -1 },
+	.first_arg = DOMINATED_ARG,
+	.required_args = 1,
+	.rows = 10,
+	.state_size = sizeof(struct refs),
+	.begin = begin_dominated,
+	.next = next_of,
+	.column = column_dominated,
+	.end = end_refs,
+};
+
+/* ---- reachable_from ---- */
+
+struct reachable {
+	struct hdb_list *list;
+	uint64_t *seen;  /* a bit an object; owned */
+	uint32_t *queue; /* in the order in which they were found; owned */
+	size_t count, room, at;
+	size_t level_end; /* in the queue: where the current depth ends */
+	uint32_t depth;
+	struct hdb_object_facts facts;
+};
+
+enum { REACHABLE_DEPTH = 4, REACHABLE_ARG };
+
+static int reach(struct reachable *s, uint32_t ix, struct hdb_error *err)
+{
+	if (s->seen[ix >> 6] >> (ix & 63) & 1)
+		return HDB_OK;
+	s->seen[ix >> 6] |= (uint64_t)1 << (ix & 63);
+	if (s->count == s->room) {
+		const size_t room = s->room ? s->room * 2 : 1024;
+		uint32_t *queue = realloc(s->queue, room * sizeof(*queue));
+
+		if (!queue)
+			return sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", room);
+		s->queue = queue;
+		s->room = room;
+	}
+	s->queue[s->count++] = ix;
+	return HDB_OK;
+}
+
+static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct reachable *s = c->state;
+	uint32_t ix;
+	int r = sql_value_object(c->source, c->key[0], &ix, err);
+
+	if (r != HDB_OK)
+		return r;
+	s->seen = calloc(hdb_object_count(c->db) / 64 + 1, sizeof(*s->seen));
+	if (!s->seen)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a set of objects");
+	r = hdb_list_open(c->db, HDB_REFERENCES, &s->list, err);
+	if (r == HDB_OK)
+		r = reach(s, ix, err);
+	s->level_end = 1;
+	return r;
+}
+
+/* Adds what the current object refers to, its class too. */
+static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *err)
+{
+	struct hdb_class class;
+	const uint32_t *ixs;
+	size_t count = 0;
+	int r = hdb_class_at(c->db, s->facts.class_no, &class, err);
+
+	if (r == HDB_OK && class.is_real)
+		r = reach(s, class.object_ix, err);
+	if (r == HDB_OK)
+		r = hdb_list_begin(s->list, s->facts.ix, NULL, err);
+	do {
+		if (r == HDB_OK)
+			r = hdb_list_next(s->list, &ixs, &count, err);
+		for (size_t i = 0; r == HDB_OK && i < count; i++)
+			r = reach(s, ixs[i], err);
+	} while (r == HDB_OK && count);
+	return r;
+}
+
+static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct reachable *s = c->state;
+	int r;
+
+	do {
+		if (s->at == s->count)
+			return HDB_END;
+		if (s->at == s->level_end) {
+			s->level_end = s->count;
+			s->depth++;
+		}
+		r = hdb_object_at(c->db, s->queue[s->at++], &s->facts, err);
+		if (r == HDB_OK)
+			r = expand(c, s, err);
+	} while (r == HDB_OK && !s->facts.is_real);
+	return r;
+}
+
+static int column_reachable(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			    struct hdb_error *err)
+{
+	static const int codes[] = { OF_ID, OF_CLASS, OF_SHALLOW, OF_RETAINED };
+	const struct reachable *s = c->state;
+
+	if (column == REACHABLE_DEPTH) {
+		sqlite3_result_int64(ctx, s->depth);
+		return HDB_OK;
+	}
+	return column_object(c, ctx, codes[column & 3], &s->facts, err);
+}
+
+static void end_reachable(struct sql_cursor *c)
+{
+	struct reachable *s = c->state;
+
+	hdb_list_close(s->list);
+	free(s->seen);
+	free(s->queue);
+}
+
+const struct sql_table_def sql_reachable_from = {
+	.name = "reachable_from",
+	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, depth COUNT, of ID HIDDEN",
+	.keys = { REACHABLE_ARG, -1 },
+	.first_arg = REACHABLE_ARG,
+	.required_args = 1,
+	.rows = 10000,
+	.state_size = sizeof(struct reachable),
+	.begin = begin_reachable,
+	.next = next_reachable,
+	.column = column_reachable,
+	.end = end_reachable,
+};
+
+/* ---- path_to_root ---- */
+
+struct path {
+	uint32_t before, ix; /* the step before, HDB_NONE at first; this one */
+	uint32_t step;
+	bool strong, is_root;
+	struct hdb_object_facts facts;
+};
+
+enum {
+	PATH_STEP,
+	PATH_ID,
+	PATH_CLASS,
+	PATH_NAME,
+	PATH_SHALLOW,
+	PATH_RETAINED,
+	PATH_ROOT,
+	PATH_ARG,
+	PATH_ALL
+};
+
+static int begin_path(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct path *s = c->state;
+	uint32_t parent;
+	int r = sql_value_object(c->source, c->key[0], &s->ix, err);
+
+	s->before = HDB_NONE;
+	s->strong = !c->key[1] || !sqlite3_value_int(c->key[1]);
+	s->step = UINT32_MAX;
+	/* No path: no rows. */
+	return r == HDB_OK ? hdb_parent_at(c->db, s->ix, s->strong, &parent, err) : r;
+}
+
+static int next_path(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct path *s = c->state;
+	uint32_t parent;
+	int r = HDB_OK;
+
+	if (s->step != UINT32_MAX) {
+		r = hdb_parent_at(c->db, s->ix, s->strong, &parent, err);
+		if (r != HDB_OK || parent == HDB_NONE || s->step >= hdb_object_count(c->db))
+			return r < 0 ? r : HDB_END;
+		s->before = s->ix;
+		s->ix = parent;
+	}
+	s->step++;
+	return hdb_object_at(c->db, s->ix, &s->facts, err);
+}
+
+static int result_roots(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t ix,
+			struct hdb_error *err)
+{
+	uint64_t first, count;
+	uint32_t parent;
+	int r = hdb_parent_at(c->db, ix, ((const struct path *)c->state)->strong, &parent, err);
+
+	if (r != HDB_OK || parent != HDB_NONE)
+		return r;
+	r = hdb_roots_of(c->db, ix, &first, &count, err);
+	for (uint64_t i = 0; r == HDB_OK && i < count; i++) {
+		struct hdb_root root;
+
+		r = hdb_root_at(c->db, first + i, &root, err);
+		if (r == HDB_OK && !root.is_local) {
+			sqlite3_result_text(ctx, root.kind, -1, SQLITE_STATIC);
+			return HDB_OK;
+		}
+	}
+	if (r == HDB_OK)
+		sqlite3_result_text(ctx, "none known", -1, SQLITE_STATIC);
+	return r;
+}
+
+static int column_path(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+		       struct hdb_error *err)
+{
+	const struct path *s = c->state;
+
+	switch (column) {
+	case PATH_STEP:
+		sqlite3_result_int64(ctx, s->step);
+		return HDB_OK;
+	case PATH_ID:
+		return column_object(c, ctx, OF_ID, &s->facts, err);
+	case PATH_CLASS:
+		return column_object(c, ctx, OF_CLASS, &s->facts, err);
+	case PATH_NAME:
+		return s->before == HDB_NONE ? HDB_OK : result_name(c, ctx, s->ix, s->before, err);
+	case PATH_SHALLOW:
+		return column_object(c, ctx, OF_SHALLOW, &s->facts, err);
+	case PATH_RETAINED:
+		return column_object(c, ctx, OF_RETAINED, &s->facts, err);
+	case PATH_ROOT:
+		return result_roots(c, ctx, s->ix, err);
+	default:
+		return HDB_OK;
+	}
+}
+
+const struct sql_table_def sql_path_to_root = {
+	.name = "path_to_root",
+	.columns = "step COUNT, id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, "
+		   "root TEXT, of ID HIDDEN, weak_too BOOL HIDDEN",
+	.keys = { PATH_ARG, PATH_ALL, -1 },
+	.first_arg = PATH_ARG,
+	.required_args = 1,
+	.rows = 20,
+	.state_size = sizeof(struct path),
+	.begin = begin_path,
+	.next = next_path,
+	.column = column_path,
+};

@@ -1,0 +1,276 @@
+/*
+ * sqlite/sql_rewrite.c - sums over all objects that totals by class can answer.
+ *
+ * SQLite gives a virtual table no way to hand over sums instead of rows. So a statement is looked
+ * at before SQLite sees it: if it reads `objects` alone, and of its rows only the class, count(*),
+ * and sums of shallow and retained sizes, then sums over the totals of each class are the same,
+ * whatever is made of them. Everything else is left as it is: this errs on the side of doing
+ * nothing.
+ */
+#include "sqlite/sql_private.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Statements with more words are left as they are. */
+#define WORDS_MAX 400
+
+struct word {
+	const char *at;
+	size_t size;
+	char kind; /* 'w' a word, '"' a quoted name, 's' a literal, else the character */
+};
+
+static bool is_word_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* The end of what is in quotes, behind the closing one. */
+static const char *end_of_quotes(const char *at)
+{
+	const char close = *at == '[' ? ']' : *at;
+
+	for (at++; *at; at++) {
+		if (*at != close)
+			continue;
+		if (close == ']' || at[1] != close)
+			return at + 1;
+		at++;
+	}
+	return at;
+}
+
+/* Words of a statement up to its semicolon; 0: too many, or comments, which may hide things. */
+static size_t split(const char *text, struct word *words)
+{
+	size_t count = 0;
+
+	for (const char *at = text; *at && *at != ';';) {
+		const char *start = at;
+		char kind = *at;
+
+		if (isspace((unsigned char)*at)) {
+			at++;
+			continue;
+		}
+		if (count == WORDS_MAX || (at[0] == '-' && at[1] == '-') ||
+		    (at[0] == '/' && at[1] == '*'))
+			return 0;
+		if (*at == '\'' || *at == '"' || *at == '`' || *at == '[') {
+			kind = *at == '\'' ? 's' : '"';
+			at = end_of_quotes(at);
+		} else if (is_word_char(*at)) {
+			kind = isdigit((unsigned char)*at) ? 's' : 'w';
+			while (is_word_char(*at) || (kind == 's' && *at == '.'))
+				at++;
+		} else {
+			at++;
+		}
+		words[count++] = (struct word){ start, (size_t)(at - start), kind };
+	}
+	return count;
+}
+
+static bool is(const struct word *word, const char *text)
+{
+	const size_t size = strlen(text);
+	const size_t quotes = word->kind == '"';
+
+	if (word->kind != 'w' && word->kind != '"' && word->size == 1)
+		return size == 1 && *word->at == *text;
+	return (word->kind == 'w' || word->kind == '"') && word->size == size + 2 * quotes &&
+	       sqlite3_strnicmp(word->at + quotes, text, (int)size) == 0;
+}
+
+static bool is_one_of(const struct word *word, const char *const *names)
+{
+	for (; *names; names++)
+		if (is(word, *names))
+			return true;
+	return false;
+}
+
+/* What makes a statement more than one reading of one table. */
+static bool is_simple(const struct word *words, size_t count)
+{
+	static const char *const more[] = { "join",    "union",  "except", "intersect", "with",
+					    "over",    "filter", "window", "distinct",  "cross",
+					    "natural", "exists", "in",     "rowid",     "oid",
+					    "_rowid_", NULL };
+	size_t selects = 0, froms = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		selects += is(&words[i], "select");
+		froms += is(&words[i], "from");
+		/* IN may be followed by a list, but a table too. */
+		if (is_one_of(&words[i], more) &&
+		    !(is(&words[i], "in") && i + 2 < count && is(&words[i + 1], "(") &&
+		      words[i + 2].kind == 's'))
+			return false;
+	}
+	return selects == 1 && froms == 1;
+}
+
+/* sum(shallow), sum(retained), total(...): the same over totals. */
+static bool is_sum(const struct word *words, size_t count, size_t i)
+{
+	static const char *const sums[] = { "sum", "total", NULL };
+
+	return i + 3 < count && is_one_of(&words[i], sums) && is(&words[i + 1], "(") &&
+	       (is(&words[i + 2], "shallow") || is(&words[i + 2], "retained")) &&
+	       is(&words[i + 3], ")");
+}
+
+static bool is_count(const struct word *words, size_t count, size_t i)
+{
+	return i + 3 < count && is(&words[i], "count") && is(&words[i + 1], "(") &&
+	       (is(&words[i + 2], "*") || is(&words[i + 2], "id") || is(&words[i + 2], "class")) &&
+	       is(&words[i + 3], ")");
+}
+
+/*
+ * WHERE: `reachable`, or what is about the class alone, or both with AND. *reachable is 1 or -1 if
+ * it was there, *skip_to the first word that stays.
+ */
+static bool read_where(const struct word *words, size_t count, size_t where, int *reachable,
+		       size_t *skip_to)
+{
+	size_t i = where + 1;
+
+	*reachable = -1;
+	*skip_to = where;
+	if (i >= count || !is(&words[i], "reachable"))
+		return true;
+	*reachable = 1;
+	i++;
+	if (i + 1 < count && is(&words[i], "=")) {
+		if (words[i + 1].size != 1 ||
+		    (words[i + 1].at[0] != '1' && words[i + 1].at[0] != '0'))
+			return false;
+		*reachable = words[i + 1].at[0] - '0';
+		i += 2;
+	}
+	*skip_to = i;
+	/* What follows must not be an OR, nor a longer expression of `reachable`. */
+	return i == count || is(&words[i], "and") || is(&words[i], "group") ||
+	       is(&words[i], "order") || is(&words[i], "limit");
+}
+
+/* AND binds more than OR: `reachable AND a OR b` is not what is left when the first goes. */
+static bool has_or(const struct word *words, size_t from, size_t count)
+{
+	for (size_t i = from; i < count; i++)
+		if (is(&words[i], "or"))
+			return true;
+	return false;
+}
+
+struct shape {
+	size_t from, table; /* words */
+	size_t where;       /* count: none */
+	size_t keep;        /* after WHERE: the first word that stays */
+	int reachable;
+};
+
+static bool read_shape(const struct word *words, size_t count, struct shape *s)
+{
+	static const char *const ends[] = { "where", "group", "order", "limit", "having", NULL };
+	static const char *const columns[] = { "id",        "kind",        "shallow", "retained",
+					       "dominator", "length",      "heap",    "reachable",
+					       "class_id",  "file_offset", NULL };
+	bool has_sum = false;
+
+	for (s->from = 0; s->from < count && !is(&words[s->from], "from"); s->from++)
+		;
+	s->table = s->from + 1;
+	if (s->table + 1 < count && is(&words[s->table], "main") && is(&words[s->table + 1], "."))
+		s->table += 2;
+	if (s->table >= count || !is(&words[s->table], "objects") ||
+	    (s->table + 1 < count && !is_one_of(&words[s->table + 1], ends)))
+		return false;
+	for (s->where = s->table + 1; s->where < count && !is(&words[s->where], "where");
+	     s->where++)
+		;
+	s->keep = s->where;
+	s->reachable = -1;
+	if (s->where < count && !read_where(words, count, s->where, &s->reachable, &s->keep))
+		return false;
+	if (s->reachable >= 0 && has_or(words, s->where, count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (i == s->where + 1 && s->reachable >= 0)
+			i = s->keep;
+		if (i >= count)
+			break;
+		if (is_count(words, count, i) || is_sum(words, count, i)) {
+			has_sum = true;
+			i += 3;
+		} else if (is(&words[i], "*") || is_one_of(&words[i], columns) ||
+			   (is(&words[i], ".") && i != s->table - 1)) {
+			return false;
+		}
+	}
+	return has_sum;
+}
+
+/* Other aggregates look at each row: min(class) is the same over totals, group_concat is not. */
+static bool has_other_aggregate(const struct word *words, size_t count)
+{
+	static const char *const names[] = {
+		"group_concat", "avg",   "retained_set",     "common_dominator",  "count",
+		"sum",          "total", "json_group_array", "json_group_object", "random",
+		"row_number",   NULL
+	};
+
+	for (size_t i = 0; i < count; i++)
+		if (is_one_of(&words[i], names) && !is_count(words, count, i) &&
+		    !is_sum(words, count, i))
+			return true;
+	return false;
+}
+
+static void add(sqlite3_str *out, const struct word *word, const struct word *before)
+{
+	const char *gap = before ? before->at + before->size : word->at;
+
+	sqlite3_str_append(out, gap, (int)(word->at - gap));
+	sqlite3_str_append(out, word->at, (int)word->size);
+}
+
+char *sql_rewrite(const char *statement)
+{
+	struct word *words = malloc((WORDS_MAX + 1) * sizeof(*words));
+	const size_t count = words ? split(statement, words) : 0;
+	sqlite3_str *out;
+	struct shape s;
+
+	if (!count || !is_simple(words, count) || !read_shape(words, count, &s) ||
+	    has_other_aggregate(words, count)) {
+		free(words);
+		return NULL;
+	}
+	out = sqlite3_str_new(NULL);
+	for (size_t i = 0; i < count; i++) {
+		if (is_count(words, count, i)) {
+			sqlite3_str_appendall(out, " ifnull(sum(objects), 0) ");
+			i += 3;
+		} else if (i == s.table) {
+			sqlite3_str_appendf(out, " class_totals%s ",
+					    s.reachable < 0 ? "" :
+					    s.reachable     ? "(1)" :
+							      "(0)");
+		} else if (i == s.where && s.reachable >= 0) {
+			/* WHERE reachable AND ...: WHERE ... */
+			if (s.keep < count && is(&words[s.keep], "and"))
+				sqlite3_str_appendall(out, " WHERE ");
+			i = s.keep < count && is(&words[s.keep], "and") ? s.keep : s.keep - 1;
+			sqlite3_str_appendall(out, " ");
+		} else {
+			add(out, &words[i], i ? &words[i - 1] : NULL);
+		}
+	}
+	free(words);
+	return sqlite3_str_finish(out);
+}

@@ -1,0 +1,738 @@
+/*
+ * sqlite/sql_tables.c - small tables: classes and their fields, GC roots, threads, frames, local
+ * variables, heaps, totals by class.
+ */
+#include "sqlite/sql_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- classes ---- */
+
+struct classes {
+	uint32_t no, end;
+	uint8_t by_id;
+	struct hdb_class class;
+};
+
+static int begin_classes(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct classes *s = c->state;
+	struct hdb_object_facts facts;
+	uint32_t ix;
+	int r;
+
+	s->no = UINT32_MAX; /* the one before the first */
+	s->end = hdb_class_count(c->db);
+	if (c->key[0]) { /* id */
+		r = sql_value_object(c->source, c->key[0], &ix, err);
+		if (r == HDB_OK)
+			r = hdb_object_at(c->db, ix, &facts, err);
+		if (r != HDB_OK || facts.stands_for == HDB_NONE)
+			return r < 0 ? r : HDB_END;
+		s->no = facts.stands_for - 1;
+		s->end = facts.stands_for + 1;
+	} else if (c->key[1]) { /* name; others of the name come behind it */
+		const char *name = (const char *)sqlite3_value_text(c->key[1]);
+		const uint32_t first = name ? hdb_class_named(c->db, name, 0) : HDB_NONE;
+
+		if (first == HDB_NONE)
+			return HDB_END;
+		s->no = first - 1;
+	}
+	return HDB_OK;
+}
+
+static int next_classes(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct classes *s = c->state;
+
+	do {
+		int r;
+
+		if (++s->no >= s->end)
+			return HDB_END;
+		r = hdb_class_at(c->db, s->no, &s->class, err);
+		if (r < 0)
+			return r;
+	} while (!s->class.is_real);
+	return HDB_OK;
+}
+
+enum {
+	CLASSES_ID,
+	CLASSES_NAME,
+	CLASSES_SUPER,
+	CLASSES_SUPER_ID,
+	CLASSES_LOADER,
+	CLASSES_LOADER_ID,
+	CLASSES_INSTANCE_SIZE,
+	CLASSES_FIELDS,
+	CLASSES_STATICS,
+	CLASSES_ARRAY,
+	CLASSES_OBJECTS,
+	CLASSES_SHALLOW,
+	CLASSES_REACHABLE,
+	CLASSES_PACKAGE
+};
+
+static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			  struct hdb_error *err)
+{
+	const struct classes *s = c->state;
+	const struct hdb_class *class = &s->class;
+	const char *dot;
+	struct hdb_class super;
+	int r = HDB_OK;
+
+	switch (column) {
+	case CLASSES_ID:
+		sqlite3_result_int64(ctx, (sqlite3_int64) class->id);
+		break;
+	case CLASSES_NAME:
+		sql_result_class(ctx, c->source, class->class_no);
+		break;
+	case CLASSES_SUPER:
+		if (class->super_no != HDB_NONE)
+			sql_result_class(ctx, c->source, class->super_no);
+		break;
+	case CLASSES_SUPER_ID:
+		if (class->super_no == HDB_NONE)
+			break;
+		r = hdb_class_at(c->db, class->super_no, &super, err);
+		if (r == HDB_OK)
+			sqlite3_result_int64(ctx, (sqlite3_int64)super.id);
+		break;
+	case CLASSES_LOADER:
+		sqlite3_result_text(ctx, class->loader_name, -1, SQLITE_STATIC);
+		break;
+	case CLASSES_LOADER_ID:
+		if (class->loader_id)
+			sqlite3_result_int64(ctx, (sqlite3_int64) class->loader_id);
+		break;
+	case CLASSES_INSTANCE_SIZE:
+		sqlite3_result_int64(ctx, (sqlite3_int64) class->instance_bytes);
+		break;
+	case CLASSES_FIELDS:
+		sqlite3_result_int64(ctx, class->field_count);
+		break;
+	case CLASSES_STATICS:
+		sqlite3_result_int64(ctx, class->static_count);
+		break;
+	case CLASSES_ARRAY:
+		sqlite3_result_int(ctx, class->is_array);
+		break;
+	case CLASSES_OBJECTS:
+	case CLASSES_SHALLOW:
+	case CLASSES_REACHABLE:
+		r = sql_need_totals(c->source, false, err);
+		if (r < 0)
+			return r;
+		sqlite3_result_int64(
+			ctx, (sqlite3_int64)(column == CLASSES_OBJECTS ?
+						     c->source->totals[s->no + 1].count :
+					     column == CLASSES_SHALLOW ?
+						     c->source->totals[s->no + 1].shallow_bytes :
+						     c->source->totals[s->no + 1].reachable_count));
+		break;
+	case CLASSES_PACKAGE:
+		dot = strrchr(class->name, '.');
+		sqlite3_result_text(ctx, class->name, dot ? (int)(dot - class->name) : 0,
+				    SQLITE_STATIC);
+		break;
+	default:
+		break;
+	}
+	return r;
+}
+
+const struct sql_table_def sql_classes = {
+	.name = "classes",
+	.columns = "id ID, name TEXT, super TEXT, super_id ID, loader TEXT, loader_id ID, "
+		   "instance_size BYTES, fields COUNT, statics COUNT, is_array BOOL, "
+		   "objects COUNT, shallow BYTES, reachable_objects COUNT, package TEXT",
+	.keys = { CLASSES_ID, CLASSES_NAME, -1 },
+	.rows = 1000,
+	.state_size = sizeof(struct classes),
+	.begin = begin_classes,
+	.next = next_classes,
+	.column = column_classes,
+};
+
+/* ---- totals by class: what GROUP BY class is answered from ---- */
+
+struct totals {
+	uint32_t no;
+	int population; /* -1: all; 1: reachable objects; 0: unreachable ones */
+};
+
+enum { TOTALS_CLASS, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG };
+
+static int begin_totals(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct totals *s = c->state;
+
+	s->no = UINT32_MAX;
+	s->population = c->key[0] ? sqlite3_value_int(c->key[0]) != 0 : -1;
+	return sql_need_totals(c->source, (c->used >> TOTALS_RETAINED & 1) != 0, err);
+}
+
+static uint64_t count_of(const struct totals *s, const struct sql_totals *t)
+{
+	return s->population < 0 ? t->count :
+	       s->population     ? t->reachable_count :
+				   t->count - t->reachable_count;
+}
+
+static int next_totals(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct totals *s = c->state;
+
+	(void)err;
+	do
+		if (++s->no >= hdb_class_count(c->db))
+			return HDB_END;
+	while (!count_of(s, &c->source->totals[s->no + 1]));
+	return HDB_OK;
+}
+
+static int column_totals(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			 struct hdb_error *err)
+{
+	const struct totals *s = c->state;
+	const struct sql_totals *t = &c->source->totals[s->no + 1];
+
+	(void)err;
+	switch (column) {
+	case TOTALS_CLASS:
+		sql_result_class(ctx, c->source, s->no);
+		break;
+	case TOTALS_OBJECTS:
+		sqlite3_result_int64(ctx, (sqlite3_int64)count_of(s, t));
+		break;
+	case TOTALS_SHALLOW:
+		sqlite3_result_int64(
+			ctx,
+			(sqlite3_int64)(s->population < 0 ? t->shallow_bytes :
+					s->population     ? t->reachable_bytes :
+							    t->shallow_bytes - t->reachable_bytes));
+		break;
+	case TOTALS_RETAINED:
+		/* What is unreachable retains nothing. */
+		sqlite3_result_int64(ctx, s->population ? (sqlite3_int64)t->retained_bytes : 0);
+		break;
+	default:
+		break;
+	}
+	return HDB_OK;
+}
+
+const struct sql_table_def sql_class_totals = {
+	.name = "class_totals",
+	.columns = "class TEXT, objects COUNT, shallow BYTES, retained BYTES, "
+		   "reachable BOOL HIDDEN",
+	.keys = { TOTALS_ARG, -1 },
+	.first_arg = TOTALS_ARG,
+	.rows = 1000,
+	.state_size = sizeof(struct totals),
+	.begin = begin_totals,
+	.next = next_totals,
+	.column = column_totals,
+};
+
+/* ---- fields ---- */
+
+struct class_fields {
+	uint32_t no, end;
+	struct hdb_field *fields; /* owned */
+	size_t count, at;
+	bool is_static; /* those now; instance fields come first */
+	struct hdb_class class;
+};
+
+static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct class_fields *s = c->state;
+	struct hdb_object_facts facts;
+	uint32_t ix;
+	int r;
+
+	s->no = UINT32_MAX;
+	s->end = hdb_class_count(c->db);
+	s->is_static = true; /* the statics of the class before the first are done */
+	if (c->key[0]) {
+		const char *name = (const char *)sqlite3_value_text(c->key[0]);
+		const uint32_t first = name ? hdb_class_named(c->db, name, 0) : HDB_NONE;
+
+		if (first == HDB_NONE)
+			return HDB_END;
+		s->no = first - 1;
+	} else if (c->key[1]) {
+		r = sql_value_object(c->source, c->key[1], &ix, err);
+		if (r == HDB_OK)
+			r = hdb_object_at(c->db, ix, &facts, err);
+		if (r != HDB_OK || facts.stands_for == HDB_NONE)
+			return r < 0 ? r : HDB_END;
+		s->no = facts.stands_for - 1;
+		s->end = facts.stands_for + 1;
+	}
+	return HDB_OK;
+}
+
+static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct class_fields *s = c->state;
+
+	s->at++;
+	while (s->at >= s->count) {
+		int r;
+
+		hdb_fields_free(s->fields);
+		s->fields = NULL;
+		s->at = s->count = 0;
+		if (s->is_static) {
+			if (++s->no >= s->end)
+				return HDB_END;
+			r = hdb_class_at(c->db, s->no, &s->class, err);
+			if (r == HDB_OK)
+				r = hdb_class_fields(c->db, s->no, &s->fields, &s->count, err);
+		} else {
+			r = hdb_class_statics(c->db, s->no, &s->fields, &s->count, err);
+		}
+		if (r < 0)
+			return r;
+		s->is_static = !s->is_static;
+	}
+	return HDB_OK;
+}
+
+enum {
+	FIELDS_CLASS,
+	FIELDS_CLASS_ID,
+	FIELDS_NAME,
+	FIELDS_TYPE,
+	FIELDS_IN,
+	FIELDS_STATIC,
+	FIELDS_VALUE
+};
+
+static int column_class_fields(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			       struct hdb_error *err)
+{
+	const struct class_fields *s = c->state;
+	const struct hdb_field *field = &s->fields[s->at];
+
+	(void)err;
+	switch (column) {
+	case FIELDS_CLASS:
+		sql_result_class(ctx, c->source, s->no);
+		break;
+	case FIELDS_CLASS_ID:
+		sqlite3_result_int64(ctx, (sqlite3_int64)s->class.id);
+		break;
+	case FIELDS_NAME:
+		sql_result_copy(ctx, field->name);
+		break;
+	case FIELDS_TYPE:
+		sqlite3_result_text(ctx, sql_type_name(field->type), -1, SQLITE_STATIC);
+		break;
+	case FIELDS_IN:
+		sql_result_class(ctx, c->source, field->declaring_no);
+		break;
+	case FIELDS_STATIC:
+		sqlite3_result_int(ctx, s->is_static);
+		break;
+	case FIELDS_VALUE:
+		if (s->is_static)
+			sql_result_basic(ctx, &field->value);
+		break;
+	default:
+		break;
+	}
+	return HDB_OK;
+}
+
+static void end_class_fields(struct sql_cursor *c)
+{
+	struct class_fields *s = c->state;
+
+	hdb_fields_free(s->fields);
+}
+
+const struct sql_table_def sql_class_fields = {
+	.name = "class_fields",
+	.columns = "class TEXT, class_id ID, name TEXT, type TEXT, declared_in TEXT, "
+		   "is_static BOOL, value",
+	.keys = { FIELDS_CLASS, FIELDS_CLASS_ID, -1 },
+	.rows = 5000,
+	.state_size = sizeof(struct class_fields),
+	.begin = begin_class_fields,
+	.next = next_class_fields,
+	.column = column_class_fields,
+	.end = end_class_fields,
+};
+
+/* ---- GC roots and local variables ---- */
+
+struct roots {
+	uint64_t at, end;
+	bool only_locals;
+	struct hdb_root root;
+	struct hdb_object_facts facts;
+};
+
+static int begin_roots(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct roots *s = c->state;
+	uint64_t first = 0, count;
+	uint32_t ix;
+	int r;
+
+	s->only_locals = c->def == &sql_locals;
+	if (c->key[0]) {
+		r = sql_value_object(c->source, c->key[0], &ix, err);
+		if (r == HDB_OK)
+			r = hdb_roots_of(c->db, ix, &first, &count, err);
+	} else {
+		r = hdb_root_count(c->db, &count, err);
+	}
+	if (r != HDB_OK)
+		return r;
+	s->at = first - 1;
+	s->end = first + count;
+	return HDB_OK;
+}
+
+static int next_roots(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct roots *s = c->state;
+	int r;
+
+	do {
+		if (++s->at >= s->end)
+			return HDB_END;
+		r = hdb_root_at(c->db, s->at, &s->root, err);
+		if (r == HDB_OK)
+			r = hdb_object_at(c->db, s->root.ix, &s->facts, err);
+		if (r < 0)
+			return r;
+	} while (!s->facts.is_real || (s->only_locals && !s->root.is_local));
+	return HDB_OK;
+}
+
+enum { ROOTS_ID, ROOTS_CLASS, ROOTS_KIND, ROOTS_THREAD, ROOTS_DEPTH, ROOTS_LOCAL };
+
+static int column_roots(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			struct hdb_error *err)
+{
+	const struct roots *s = c->state;
+
+	(void)err;
+	switch (column) {
+	case ROOTS_ID:
+		sqlite3_result_int64(ctx, (sqlite3_int64)s->facts.id);
+		break;
+	case ROOTS_CLASS:
+		sql_result_class(ctx, c->source, s->facts.class_no);
+		break;
+	case ROOTS_KIND:
+		sqlite3_result_text(ctx, s->root.kind, -1, SQLITE_STATIC);
+		break;
+	case ROOTS_THREAD:
+		if (s->root.thread_serial)
+			sqlite3_result_int64(ctx, s->root.thread_serial);
+		break;
+	case ROOTS_DEPTH:
+		if (s->root.frame_depth != HDB_NONE)
+			sqlite3_result_int64(ctx, s->root.frame_depth);
+		break;
+	case ROOTS_LOCAL:
+		sqlite3_result_int(ctx, s->root.is_local);
+		break;
+	default:
+		break;
+	}
+	return HDB_OK;
+}
+
+const struct sql_table_def sql_roots = {
+	.name = "roots",
+	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT, is_local BOOL",
+	.keys = { ROOTS_ID, -1 },
+	.rows = 5000,
+	.state_size = sizeof(struct roots),
+	.begin = begin_roots,
+	.next = next_roots,
+	.column = column_roots,
+};
+
+const struct sql_table_def sql_locals = {
+	.name = "locals",
+	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT",
+	.keys = { ROOTS_ID, -1 },
+	.rows = 500,
+	.state_size = sizeof(struct roots),
+	.begin = begin_roots,
+	.next = next_roots,
+	.column = column_roots,
+};
+
+/* ---- threads and frames ---- */
+
+struct threads {
+	uint64_t at, end;
+	struct hdb_thread thread;
+	uint32_t depth, wanted; /* frames: the current one; the thread that is wanted, 0: all */
+	struct hdb_frame frame;
+};
+
+static int begin_threads(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct threads *s = c->state;
+
+	(void)err;
+	s->at = UINT64_MAX;
+	s->end = hdb_thread_count(c->db);
+	return HDB_OK;
+}
+
+static int next_threads(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct threads *s = c->state;
+
+	if (++s->at >= s->end)
+		return HDB_END;
+	return hdb_thread_at(c->db, s->at, &s->thread, err);
+}
+
+enum {
+	THREADS_ID,
+	THREADS_SERIAL,
+	THREADS_NAME,
+	THREADS_CLASS,
+	THREADS_FRAMES,
+	THREADS_SHALLOW,
+	THREADS_RETAINED
+};
+
+static int column_threads(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			  struct hdb_error *err)
+{
+	const struct threads *s = c->state;
+	struct hdb_object_facts facts;
+	uint64_t bytes;
+	int r = HDB_OK;
+
+	switch (column) {
+	case THREADS_SERIAL:
+		sqlite3_result_int64(ctx, s->thread.serial);
+		return HDB_OK;
+	case THREADS_NAME:
+		if (s->thread.name[0])
+			sql_result_copy(ctx, s->thread.name);
+		return HDB_OK;
+	case THREADS_FRAMES:
+		sqlite3_result_int64(ctx, s->thread.frame_count);
+		return HDB_OK;
+	default:
+		break;
+	}
+	if (s->thread.ix == HDB_NONE)
+		return HDB_OK;
+	r = hdb_object_at(c->db, s->thread.ix, &facts, err);
+	if (r < 0)
+		return r;
+	switch (column) {
+	case THREADS_ID:
+		sqlite3_result_int64(ctx, (sqlite3_int64)facts.id);
+		break;
+	case THREADS_CLASS:
+		sql_result_class(ctx, c->source, facts.class_no);
+		break;
+	case THREADS_SHALLOW:
+		sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
+		break;
+	case THREADS_RETAINED:
+		r = hdb_retained_at(c->db, s->thread.ix, &bytes, err);
+		if (r == HDB_OK)
+			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+		break;
+	default:
+		break;
+	}
+	return r;
+}
+
+const struct sql_table_def sql_threads = {
+	.name = "threads",
+	.columns = "id ID, serial COUNT, name TEXT, class TEXT, frames COUNT, shallow BYTES, "
+		   "retained BYTES",
+	.keys = { -1 },
+	.rows = 50,
+	.state_size = sizeof(struct threads),
+	.begin = begin_threads,
+	.next = next_threads,
+	.column = column_threads,
+};
+
+static int begin_frames(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct threads *s = c->state;
+
+	if (c->key[0]) {
+		const sqlite3_int64 serial = sqlite3_value_int64(c->key[0]);
+
+		if (serial <= 0 || serial > UINT32_MAX)
+			return HDB_END;
+		s->wanted = (uint32_t)serial;
+	}
+	return begin_threads(c, err);
+}
+
+static int next_frames(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct threads *s = c->state;
+	int r;
+
+	s->depth++;
+	for (;;) {
+		if (s->at != UINT64_MAX && s->depth < s->thread.frame_count &&
+		    (!s->wanted || s->wanted == s->thread.serial)) {
+			r = hdb_frame_at(c->db, s->thread.trace_serial, s->depth, &s->frame, err);
+			if (r <= 0)
+				return r;
+			s->depth++; /* a frame that the dump lacks */
+			continue;
+		}
+		r = next_threads(c, err);
+		if (r != HDB_OK)
+			return r;
+		s->depth = 0;
+	}
+}
+
+enum {
+	FRAMES_THREAD,
+	FRAMES_THREAD_ID,
+	FRAMES_DEPTH,
+	FRAMES_CLASS,
+	FRAMES_METHOD,
+	FRAMES_SIGNATURE,
+	FRAMES_SOURCE,
+	FRAMES_LINE,
+	FRAMES_TEXT
+};
+
+static void result_frame(struct sqlite3_context *ctx, const struct hdb_frame *f)
+{
+	char text[3400];
+
+	if (f->line == -3)
+		snprintf(text, sizeof(text), "%s.%s(Native Method)", f->class_name, f->method);
+	else if (!f->source[0])
+		snprintf(text, sizeof(text), "%s.%s(Unknown Source)", f->class_name, f->method);
+	else if (f->line > 0)
+		snprintf(text, sizeof(text), "%s.%s(%s:%d)", f->class_name, f->method, f->source,
+			 f->line);
+	else
+		snprintf(text, sizeof(text), "%s.%s(%s)", f->class_name, f->method, f->source);
+	sql_result_copy(ctx, text);
+}
+
+static int column_frames(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			 struct hdb_error *err)
+{
+	const struct threads *s = c->state;
+	const struct hdb_frame *f = &s->frame;
+
+	switch (column) {
+	case FRAMES_THREAD:
+		sqlite3_result_int64(ctx, s->thread.serial);
+		break;
+	case FRAMES_THREAD_ID:
+		return sql_result_ix(ctx, c->source, s->thread.ix, err);
+	case FRAMES_DEPTH:
+		sqlite3_result_int64(ctx, s->depth);
+		break;
+	case FRAMES_CLASS:
+		sql_result_copy(ctx, f->class_name);
+		break;
+	case FRAMES_METHOD:
+		sql_result_copy(ctx, f->method);
+		break;
+	case FRAMES_SIGNATURE:
+		sql_result_copy(ctx, f->signature);
+		break;
+	case FRAMES_SOURCE:
+		if (f->source[0])
+			sql_result_copy(ctx, f->source);
+		break;
+	case FRAMES_LINE:
+		if (f->line > 0)
+			sqlite3_result_int(ctx, f->line);
+		break;
+	case FRAMES_TEXT:
+		result_frame(ctx, f);
+		break;
+	default:
+		break;
+	}
+	return HDB_OK;
+}
+
+const struct sql_table_def sql_frames = {
+	.name = "frames",
+	.columns = "thread COUNT, thread_id ID, depth COUNT, class TEXT, method TEXT, "
+		   "signature TEXT, source TEXT, line COUNT, frame TEXT",
+	.keys = { FRAMES_THREAD, -1 },
+	.rows = 500,
+	.state_size = sizeof(struct threads),
+	.begin = begin_frames,
+	.next = next_frames,
+	.column = column_frames,
+};
+
+/* ---- Android's heaps ---- */
+
+static int begin_heaps(struct sql_cursor *c, struct hdb_error *err)
+{
+	(void)err;
+	*(uint32_t *)c->state = UINT32_MAX;
+	return HDB_OK;
+}
+
+static int next_heaps(struct sql_cursor *c, struct hdb_error *err)
+{
+	uint32_t *no = c->state;
+
+	(void)err;
+	return ++*no < hdb_heap_count(c->db) ? HDB_OK : HDB_END;
+}
+
+static int column_heaps(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+			struct hdb_error *err)
+{
+	const uint32_t no = *(uint32_t *)c->state;
+	char name[256];
+	int r = HDB_OK;
+
+	if (column == 0) {
+		sqlite3_result_int64(ctx, no);
+		return HDB_OK;
+	}
+	r = hdb_heap_name(c->db, no, name, sizeof(name), err);
+	if (r == HDB_OK)
+		sql_result_copy(ctx, name);
+	return r;
+}
+
+const struct sql_table_def sql_heaps = {
+	.name = "heaps",
+	.columns = "no COUNT, name TEXT",
+	.keys = { -1 },
+	.rows = 4,
+	.state_size = sizeof(uint32_t),
+	.begin = begin_heaps,
+	.next = next_heaps,
+	.column = column_heaps,
+};

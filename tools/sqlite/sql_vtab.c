@@ -1,0 +1,536 @@
+/*
+ * sqlite/sql_vtab.c - SQLite's virtual table methods for tables that a definition describes, and
+ * how modules become tables.
+ */
+#include "sqlite/sql_private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- failures ---- */
+
+int sql_fail(struct hdb_error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (err) {
+		va_start(args, format);
+		vsnprintf(err->message, sizeof(err->message), format, args);
+		va_end(args);
+		err->code = code;
+	}
+	return code;
+}
+
+static int sqlite_code(int code)
+{
+	if (code == HDB_ENOMEM)
+		return SQLITE_NOMEM;
+	return code == HDB_EINTR ? SQLITE_INTERRUPT : SQLITE_ERROR;
+}
+
+static void keep_failure(struct sql_source *source, int code, const struct hdb_error *err)
+{
+	source->err = *err;
+	source->err.code = code;
+	if (!source->err.message[0])
+		snprintf(source->err.message, sizeof(source->err.message), "%s",
+			 hdb_result_name(code));
+}
+
+int sql_vtab_fail(struct sqlite3_vtab *vtab, struct sql_source *source, int code,
+		  struct hdb_error *err)
+{
+	keep_failure(source, code, err);
+	sqlite3_free(vtab->zErrMsg);
+	vtab->zErrMsg = sqlite3_mprintf("%s", source->err.message);
+	return sqlite_code(code);
+}
+
+void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, int code,
+		       struct hdb_error *err)
+{
+	keep_failure(source, code, err);
+	sqlite3_result_error(ctx, source->err.message, -1);
+	sqlite3_result_error_code(ctx, sqlite_code(code));
+	if (sqlite_code(code) == SQLITE_ERROR)
+		sqlite3_result_error(ctx, source->err.message, -1);
+}
+
+/* ---- modules become tables ---- */
+
+int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *columns)
+{
+	char *statement = sqlite3_mprintf("CREATE TABLE x(%s)", columns);
+	bool was_on;
+	int rc;
+
+	if (!statement)
+		return SQLITE_NOMEM;
+	/* SQLite asks the authorizer, for it is a CREATE TABLE. */
+	was_on = source->owner && sql_set_guard(source->owner, false);
+	rc = sqlite3_declare_vtab(sqlite, statement);
+	if (was_on)
+		(void)sql_set_guard(source->owner, true);
+	sqlite3_free(statement);
+	return rc;
+}
+
+/* A module's own: which source and definition. */
+struct table_aux {
+	struct sql_source *source;
+	const struct sql_table_def *def;
+};
+
+int sql_make_table(struct sql_source *source, const char *name, const struct sqlite3_module *module,
+		   void *aux, void (*release)(void *))
+{
+	char *module_name, *statement;
+	int rc;
+
+	if (source->is_only)
+		return sqlite3_create_module_v2(source->sqlite, name, module, aux, release);
+	module_name = sqlite3_mprintf("heapdb %s %s", source->name, name);
+	if (!module_name) {
+		release(aux);
+		return SQLITE_NOMEM;
+	}
+	rc = sqlite3_create_module_v2(source->sqlite, module_name, module, aux, release);
+	statement = sqlite3_mprintf("CREATE VIRTUAL TABLE IF NOT EXISTS \"%w\".\"%w\" USING \"%w\"",
+				    source->name, name, module_name);
+	if (rc == SQLITE_OK)
+		rc = statement ? sqlite3_exec(source->sqlite, statement, NULL, NULL, NULL) :
+				 SQLITE_NOMEM;
+	sqlite3_free(statement);
+	sqlite3_free(module_name);
+	return rc;
+}
+
+/* ---- methods ---- */
+
+static int connect_table(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
+			 sqlite3_vtab **out, char **message)
+{
+	const struct table_aux *a = aux;
+	struct sql_table *table;
+	int rc;
+
+	(void)argc;
+	(void)argv;
+	(void)message;
+	rc = sql_declare(a->source, sqlite, a->def->columns);
+	if (rc != SQLITE_OK)
+		return rc;
+	table = sqlite3_malloc64(sizeof(*table));
+	if (!table)
+		return SQLITE_NOMEM;
+	memset(table, 0, sizeof(*table));
+	table->source = a->source;
+	table->def = a->def;
+	*out = &table->base;
+	return SQLITE_OK;
+}
+
+static int disconnect_table(sqlite3_vtab *vtab)
+{
+	sqlite3_free(vtab);
+	return SQLITE_OK;
+}
+
+static bool is_argument(const struct sql_table_def *def, int key)
+{
+	return def->first_arg && def->keys[key] >= def->first_arg;
+}
+
+/* Keys with a constraint are a bit each in idxNum, and their values come in that order. */
+static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct sql_table_def *def = ((struct sql_table *)vtab)->def;
+	int next = 1, found = 0, missing = 0;
+	char *text = NULL;
+	const char *name;
+
+	info->idxNum = 0;
+	for (int k = 0; k < 8 && def->keys[k] >= 0; k++) {
+		int at = -1;
+
+		for (int i = 0; i < info->nConstraint; i++) {
+			if (info->aConstraint[i].iColumn != def->keys[k] ||
+			    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+				continue;
+			if (info->aConstraint[i].usable)
+				at = i;
+			else if (is_argument(def, k))
+				return SQLITE_CONSTRAINT;
+		}
+		if (at < 0) {
+			missing += is_argument(def, k) &&
+				   def->keys[k] < def->first_arg + def->required_args;
+			continue;
+		}
+		info->aConstraintUsage[at].argvIndex = next++;
+		info->aConstraintUsage[at].omit = is_argument(def, k);
+		info->idxNum |= 1 << k;
+		found++;
+	}
+	if (missing) {
+		vtab->zErrMsg = sqlite3_mprintf("%s() takes an argument: SELECT * FROM %s(...)",
+						def->name, def->name);
+		return SQLITE_ERROR;
+	}
+	name = found ? (def->first_arg ? "by argument" : "by key") : "all rows";
+	text = sqlite3_mprintf("%s, columns %llx", name, (unsigned long long)info->colUsed);
+	if (!text)
+		return SQLITE_NOMEM;
+	info->idxStr = text;
+	info->needToFreeIdxStr = 1;
+	info->estimatedCost = found ? 100 : def->rows * 2;
+	info->estimatedRows = (sqlite3_int64)(found ? 10 : def->rows);
+	return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+	const struct sql_table *table = (const struct sql_table *)vtab;
+	struct sql_cursor *c = sqlite3_malloc64(sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	memset(c, 0, sizeof(*c));
+	c->source = table->source;
+	c->def = table->def;
+	c->db = table->source->db;
+	c->state = calloc(1, table->def->state_size ? table->def->state_size : 1);
+	if (!c->state) {
+		sqlite3_free(c);
+		return SQLITE_NOMEM;
+	}
+	*out = &c->base;
+	return SQLITE_OK;
+}
+
+static void end_rows(struct sql_cursor *c)
+{
+	if (c->is_started && c->def->end)
+		c->def->end(c);
+	c->is_started = false;
+	memset(c->state, 0, c->def->state_size);
+}
+
+static int close_cursor(sqlite3_vtab_cursor *cursor)
+{
+	struct sql_cursor *c = (struct sql_cursor *)cursor;
+
+	end_rows(c);
+	free(c->state);
+	sqlite3_free(c);
+	return SQLITE_OK;
+}
+
+static int step(struct sql_cursor *c)
+{
+	struct hdb_error err = { 0 };
+	int r;
+
+	if (c->source->cancel && *c->source->cancel)
+		r = sql_fail(&err, HDB_EINTR, "interrupted");
+	else
+		r = c->def->next(c, &err);
+	c->row_no++;
+	c->at_end = r != HDB_OK;
+	return r < 0 ? sql_vtab_fail(c->base.pVtab, c->source, r, &err) : SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
+		  sqlite3_value **argv)
+{
+	struct sql_cursor *c = (struct sql_cursor *)cursor;
+	const char *used = text ? strrchr(text, ' ') : NULL;
+	struct hdb_error err = { 0 };
+	int at = 0, r;
+
+	end_rows(c);
+	for (int k = 0; k < 8; k++)
+		c->key[k] = index >> k & 1 && at < argc ? argv[at++] : NULL;
+	c->used = used ? strtoull(used + 1, NULL, 16) : ~(sqlite3_uint64)0;
+	c->row_no = 0;
+	c->is_started = true;
+	r = c->def->begin ? c->def->begin(c, &err) : HDB_OK;
+	for (int k = 0; k < 8; k++)
+		c->key[k] = NULL;
+	if (r < 0)
+		return sql_vtab_fail(cursor->pVtab, c->source, r, &err);
+	c->at_end = r != HDB_OK;
+	return c->at_end ? SQLITE_OK : step(c);
+}
+
+static int next_row(sqlite3_vtab_cursor *cursor)
+{
+	return step((struct sql_cursor *)cursor);
+}
+
+static int is_at_end(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct sql_cursor *)cursor)->at_end;
+}
+
+static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
+{
+	struct sql_cursor *c = (struct sql_cursor *)cursor;
+	struct hdb_error err = { 0 };
+	int r;
+
+	if (c->def->first_arg && number >= c->def->first_arg)
+		return SQLITE_OK;
+	r = c->def->column(c, ctx, number, &err);
+	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
+}
+
+static int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
+{
+	*out = ((struct sql_cursor *)cursor)->row_no;
+	return SQLITE_OK;
+}
+
+static const struct sqlite3_module module = {
+	.iVersion = 0,
+	.xCreate = connect_table,
+	.xConnect = connect_table,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect_table,
+	.xDestroy = disconnect_table,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next_row,
+	.xEof = is_at_end,
+	.xColumn = column,
+	.xRowid = row_id,
+};
+
+const struct sql_table_def *const sql_tables[] = {
+	&sql_refs,         &sql_classes,  &sql_class_fields, &sql_roots,        &sql_threads,
+	&sql_frames,       &sql_locals,   &sql_heaps,        &sql_class_totals, &sql_references,
+	&sql_referrers,    &sql_outbound, &sql_inbound,      &sql_dominated,    &sql_reachable_from,
+	&sql_path_to_root, &sql_entries,  &sql_elements,     &sql_fields,       NULL,
+};
+
+int sql_register_tables(struct sql_source *source)
+{
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; sql_tables[i] && rc == SQLITE_OK; i++) {
+		struct table_aux *aux = malloc(sizeof(*aux));
+
+		if (!aux)
+			return SQLITE_NOMEM;
+		*aux = (struct table_aux){ source, sql_tables[i] };
+		rc = sql_make_table(source, sql_tables[i]->name, &module, aux, free);
+	}
+	return rc;
+}
+
+/* ---- values ---- */
+
+int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uint32_t *ix,
+		     struct hdb_error *err)
+{
+	uint64_t id = 0;
+
+	if (!value)
+		return HDB_NOTFOUND;
+	switch (sqlite3_value_type(value)) {
+	case SQLITE_INTEGER:
+		id = (uint64_t)sqlite3_value_int64(value);
+		break;
+	case SQLITE_TEXT: {
+		const char *text = (const char *)sqlite3_value_text(value);
+		char *end = NULL;
+
+		if (text && text[0] == '0' && (text[1] | 0x20) == 'x')
+			id = strtoull(text + 2, &end, 16);
+		if (!end || *end)
+			return sql_fail(err, HDB_EUSAGE,
+					"\"%.80s\" is no object: expected an ID like 0x12c4",
+					text ? text : "");
+		break;
+	}
+	case SQLITE_NULL:
+		return HDB_NOTFOUND;
+	default:
+		return sql_fail(err, HDB_EUSAGE, "a real or a blob is no object");
+	}
+	return id ? hdb_find(source->db, id, ix, err) : HDB_NOTFOUND;
+}
+
+void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, uint32_t class_no)
+{
+	const char *name = hdb_class_name(source->db, class_no);
+	size_t *size = &source->name_sizes[class_no];
+
+	if (!*size)
+		*size = strlen(name) + 1;
+	sqlite3_result_text(ctx, name, (int)(*size - 1), SQLITE_STATIC);
+}
+
+int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+		  struct hdb_error *err)
+{
+	struct hdb_object_facts facts;
+	int r;
+
+	if (ix == HDB_NONE)
+		return HDB_OK;
+	r = hdb_object_at(source->db, ix, &facts, err);
+	if (r == HDB_OK && facts.id)
+		sqlite3_result_int64(ctx, (sqlite3_int64)facts.id);
+	return r;
+}
+
+void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value)
+{
+	switch (value->type) {
+	case HDB_BASIC_OBJECT:
+		if (value->id)
+			sqlite3_result_int64(ctx, (sqlite3_int64)value->id);
+		break;
+	case HDB_BASIC_FLOAT:
+	case HDB_BASIC_DOUBLE:
+		sqlite3_result_double(ctx, value->d);
+		break;
+	default:
+		sqlite3_result_int64(ctx, value->i);
+	}
+}
+
+int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+		       struct hdb_error *err)
+{
+	const int most = sqlite3_limit(source->sqlite, SQLITE_LIMIT_LENGTH, -1);
+	char buf[4096], *big = NULL;
+	size_t size = 0;
+	uint64_t units;
+	int r = hdb_text(source->db, ix, buf, sizeof(buf), &units, err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	/* Three bytes a unit at most; what did not fit is read again. */
+	if (units * 3 < sizeof(buf)) {
+		sqlite3_result_text(ctx, buf, -1, SQLITE_TRANSIENT);
+		return HDB_OK;
+	}
+	size = units < (uint64_t)most / 3 ? (size_t)units * 3 + 1 : (size_t)most;
+	big = sqlite3_malloc64(size);
+	if (!big)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", size);
+	r = hdb_text(source->db, ix, big, size, &units, err);
+	if (r == HDB_OK)
+		sqlite3_result_text(ctx, big, -1, sqlite3_free);
+	else
+		sqlite3_free(big);
+	return r < 0 ? r : HDB_OK;
+}
+
+void sql_result_copy(struct sqlite3_context *ctx, const char *text)
+{
+	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+}
+
+const char *sql_kind_name(unsigned kind)
+{
+	static const char *const names[] = { "instance", "object array", "primitive array",
+					     "class" };
+
+	return names[kind & 3];
+}
+
+const char *sql_type_name(enum hdb_basic_type type)
+{
+	switch (type) {
+	case HDB_BASIC_OBJECT:
+		return "object";
+	case HDB_BASIC_BOOLEAN:
+		return "boolean";
+	case HDB_BASIC_CHAR:
+		return "char";
+	case HDB_BASIC_FLOAT:
+		return "float";
+	case HDB_BASIC_DOUBLE:
+		return "double";
+	case HDB_BASIC_BYTE:
+		return "byte";
+	case HDB_BASIC_SHORT:
+		return "short";
+	case HDB_BASIC_INT:
+		return "int";
+	case HDB_BASIC_LONG:
+		return "long";
+	}
+	return "?";
+}
+
+int sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks,
+		     uint32_t *count, struct hdb_error *err)
+{
+	const uint32_t n = hdb_class_count(source->db);
+
+	(void)err;
+	for (uint32_t no = 0; no < n; no++) {
+		const char *have = hdb_class_name(source->db, no);
+
+		if (is_glob ? sqlite3_strglob(name, have) == 0 : strcmp(name, have) == 0) {
+			*count += !marks[no];
+			marks[no] = 1;
+		}
+	}
+	return HDB_OK;
+}
+
+/* ---- totals ---- */
+
+int sql_need_totals(struct sql_source *source, bool retained, struct hdb_error *err)
+{
+	/* totals[0] is a head: whether retained sizes are in. */
+	const struct hdb_scan_options opt = {
+		.columns = HDB_SCAN_REACHABLE | (retained ? HDB_SCAN_RETAINED : 0),
+	};
+	struct sql_totals *totals;
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	int r;
+
+	if (source->totals && (!retained || source->totals[0].retained_bytes))
+		return HDB_OK;
+	totals = calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*totals));
+	if (!totals)
+		return sql_fail(err, HDB_ENOMEM, "no memory for totals of classes");
+	totals[0].retained_bytes = retained;
+	r = hdb_scan_open(source->db, &opt, &scan, err);
+	if (r < 0) {
+		free(totals);
+		return r;
+	}
+	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK) {
+		for (size_t i = 0; i < batch.count; i++) {
+			struct sql_totals *t = &totals[batch.class_no[i] + 1];
+			const uint64_t is_reachable = batch.reachable[i];
+
+			t->count++;
+			t->shallow_bytes += batch.shallow_bytes[i];
+			t->reachable_count += is_reachable;
+			t->reachable_bytes += is_reachable ? batch.shallow_bytes[i] : 0;
+			if (retained)
+				t->retained_bytes += batch.retained_bytes[i];
+		}
+	}
+	hdb_scan_close(scan);
+	if (r < 0) {
+		free(totals);
+		return r;
+	}
+	free(source->totals);
+	source->totals = totals;
+	return HDB_OK;
+}

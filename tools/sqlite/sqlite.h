@@ -1,0 +1,68 @@
+/*
+ * sqlite/sqlite.h - SQL over heap databases, on SQLite: what the command uses of it.
+ *
+ * A connection has one database, or several under a name each. Statements only read. Result codes
+ * and messages are the library's; whoever calls needs to know nothing of SQLite.
+ */
+#ifndef SQLITE_SQLITE_H
+#define SQLITE_SQLITE_H
+
+#include "heapdb.h"
+
+#include <stdbool.h>
+
+/* A connection. */
+struct heapsql;
+
+struct heapsql_options {
+	uint64_t memory_bytes; /* most that SQLite may allocate; 0: a quarter of a GiB */
+	const char *tmp_dir;   /* where it sorts what does not fit; NULL: its own choice; lent */
+	const volatile int
+		*cancel; /* when it becomes nonzero statements end with HDB_EINTR; lent */
+};
+
+/* *out is owned: heapsql_close. `opt` may be NULL. */
+int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct hdb_error *err);
+void heapsql_close(struct heapsql *sql);
+
+/* A database that is to be asked; all of it is lent until heapsql_close. */
+struct heapsql_database {
+	struct hdb *db;
+	const char *name; /* its schema; NULL: the only one */
+	/* Opens one more handle of the same database, for queries that compare two. */
+	int (*reopen)(void *ctx, struct hdb **out, struct hdb_error *err);
+	void *ctx;
+};
+/* Adds one; before the first statement. HDB_EUSAGE for a name that is taken or cannot be one. */
+int heapsql_add(struct heapsql *sql, const struct heapsql_database *database,
+		struct hdb_error *err);
+
+/* A statement that runs, and its rows. */
+struct heapsql_rows;
+/*
+ * Prepares the first statement of `text`. *rest is what follows it. *out is NULL if there is none,
+ * else owned: heapsql_rows_close. HDB_EUSAGE if SQLite does not take it.
+ */
+int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
+		    struct heapsql_rows **out, struct hdb_error *err);
+size_t heapsql_column_count(const struct heapsql_rows *rows);
+/*
+ * Borrowed until heapsql_rows_close. Names are the statement's: any text. Types of expressions are
+ * known after the first heapsql_next.
+ */
+const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column);
+/* HDB_OK, HDB_END, or a failure. */
+int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
+/* Borrowed until the next call on the rows. */
+const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column);
+void heapsql_rows_close(struct heapsql_rows *rows);
+
+/* Whether `text` ends with a whole statement, as a shell asks before it runs it. */
+bool heapsql_is_complete(const char *text);
+
+/* For a shell: names of tables that begin with `start`, classes too; NULL past the last. */
+const char *heapsql_table(struct heapsql *sql, size_t no);
+/* How a table is declared: "id, class, ..."; owned: free(). HDB_NOTFOUND if there is none. */
+int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err);
+
+#endif
