@@ -61,6 +61,7 @@ static void random_graphs(void **state)
 		struct oracle_graph g;
 
 		oracle_random_graph(&g);
+		oracle_build(&g, false);
 		check(&g);
 		oracle_free(&g);
 	}
