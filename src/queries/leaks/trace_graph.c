@@ -245,6 +245,8 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session,
 		r = heap_open_dump(heap, err);
 	if (r == HDB_OK)
 		r = library_leaks_init(&graph->library, session, err);
+	if (r == HDB_OK)
+		r = trace_ids_init(&graph->ids, session, err);
 	if (r != HDB_OK)
 		return r;
 	graph->plans = calloc((size_t)heap->class_count + 1, sizeof(struct trace_plan *));
@@ -269,6 +271,7 @@ void trace_graph_release(struct trace_graph *graph)
 	free(graph->shapes);
 	base_vec_release(&graph->locals);
 	library_leaks_release(&graph->library);
+	trace_ids_release(&graph->ids);
 	*graph = (struct trace_graph){ .session = NULL };
 }
 
@@ -297,7 +300,7 @@ static int take_field(struct trace_graph *graph, const struct heap_instance *ins
 	id = be_id(p, heap->id_size);
 	if (!id)
 		return HDB_OK;
-	r = heap_find(heap, id, &reference.to, err);
+	r = trace_ids_find(&graph->ids, id, &reference.to, err);
 	return r == HDB_OK ? take(ctx, &reference, err) : r < 0 ? r : HDB_OK;
 }
 
@@ -361,7 +364,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, trace_take t
 		if (reference.rule && reference.rule->is_ignored)
 			continue;
 		reference.is_late = reference.rule != NULL;
-		r = heap_find(heap, fields.value.bits, &reference.to, err);
+		r = trace_ids_find(&graph->ids, fields.value.bits, &reference.to, err);
 		if (r == HDB_OK)
 			r = take(ctx, &reference, err);
 		if (r < 0)
@@ -406,7 +409,7 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 		for (uint64_t i = 0; r == HDB_OK && i < done; i++) {
 			if (!bits[i])
 				continue;
-			r = heap_find(heap, bits[i], &reference.to, err);
+			r = trace_ids_find(&graph->ids, bits[i], &reference.to, err);
 			/* Numbered without the empty places. */
 			reference.value = index;
 			if (r == HDB_OK) {

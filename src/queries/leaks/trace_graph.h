@@ -14,6 +14,7 @@
 
 #include "analysis/session.h"
 #include "queries/leaks/library_leaks.h"
+#include "queries/leaks/trace_ids.h"
 
 enum trace_kind { TRACE_FIELD, TRACE_STATIC, TRACE_LOCAL, TRACE_ENTRY };
 
@@ -44,6 +45,7 @@ struct trace_plan;
 struct trace_graph {
 	const struct session *session;
 	struct library_leaks library;
+	struct trace_ids ids;
 	struct trace_plan **plans; /* by class, NULL: not needed yet; owned */
 	uint8_t *shapes;           /* by class: enum trace_shape + 1 of trace_virtual.c, 0: none */
 	struct base_vec locals;    /* struct store_root: Java frames by thread, ascending */

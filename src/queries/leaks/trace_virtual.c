@@ -135,7 +135,7 @@ struct chain {
 static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_t value,
 		   struct hdb_error *err)
 {
-	int rc = id ? heap_find(r->heap, id, &r->reference.to, err) : HDB_NOTFOUND;
+	int rc = id ? trace_ids_find(&r->graph->ids, id, &r->reference.to, err) : HDB_NOTFOUND;
 
 	if (rc != HDB_OK)
 		return rc < 0 ? rc : HDB_OK;
@@ -158,13 +158,15 @@ static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 /* The next node, HEAP_NONE at the end, in a circle, or if all steps are taken. */
 static int next_node(struct reading *r, struct chain *chain, struct hdb_error *err)
 {
-	int rc = HDB_NOTFOUND;
+	uint64_t id = 0;
+	int rc = HDB_OK;
 
 	if (r->graph->steps_left) {
 		r->graph->steps_left--;
-		rc = heap_path_object(r->heap, chain->node, HEAP_NONE, r->rule->next, &chain->node,
-				      err);
+		rc = id_at(r, chain->node, r->rule->next, &id, err);
 	}
+	if (rc == HDB_OK)
+		rc = id ? trace_ids_find(&r->graph->ids, id, &chain->node, err) : HDB_NOTFOUND;
 	if (rc != HDB_OK || chain->node == chain->mark) {
 		chain->node = HEAP_NONE;
 		return rc < 0 ? rc : HDB_OK;
@@ -248,7 +250,7 @@ static int give_element(struct reading *r, uint64_t bits, uint64_t at, struct hd
 		return give_id(r, bits, TRACE_NAME_INDEX, at, err);
 	if (r->rule->shape == SHAPE_SET)
 		return give_id(r, bits, TRACE_NAME_ELEMENT, 0, err);
-	rc = bits ? heap_find(r->heap, bits, &node, err) : HDB_NOTFOUND;
+	rc = bits ? trace_ids_find(&r->graph->ids, bits, &node, err) : HDB_NOTFOUND;
 	return rc == HDB_OK ? read_chain(r, node, err) : rc < 0 ? rc : HDB_OK;
 }
 

@@ -1,0 +1,79 @@
+/*
+ * queries/leaks/trace_ids.c - indexes of objects by identifier; see trace_ids.h.
+ */
+#include "queries/leaks/trace_ids.h"
+
+#include <stdlib.h>
+
+/* Pages an object at most, and some more: else the heap lies in pieces far apart. */
+#define PAGES_PER_OBJECT 4u
+#define PAGES_MORE 65536u
+
+static int fill(struct trace_ids *ids, uint32_t first_ix, uint64_t *block, struct hdb_error *err)
+{
+	const uint32_t n = ids->heap->object_count;
+	uint64_t page = 0;
+	uint32_t ix = 0;
+	int r = HDB_OK;
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(ids->heap); b++) {
+		uint32_t count;
+
+		r = heap_read_ids(ids->heap, b, block, &count, err);
+		for (uint32_t i = 0; r == HDB_OK && i < count; i++, ix++) {
+			ids->low[ix] = (uint8_t)block[i];
+			if (ix < first_ix)
+				continue;
+			for (; page <= (block[i] - ids->first) >> 8; page++)
+				ids->pages[page] = ix;
+		}
+	}
+	for (; page <= ids->page_count; page++)
+		ids->pages[page] = n;
+	return r;
+}
+
+int trace_ids_init(struct trace_ids *ids, const struct session *session, struct hdb_error *err)
+{
+	const uint32_t n = session->heap->object_count;
+	/* The boot loader's stand-in has no identifier. */
+	const uint32_t first_ix = HEAP_BOOT_LOADER + 1;
+	uint64_t *block = NULL, last, pages = 0;
+	int r = HDB_OK;
+
+	*ids = (struct trace_ids){ .heap = session->heap, .work = session->work };
+	if (n <= first_ix)
+		return HDB_OK;
+	r = heap_id(ids->heap, first_ix, &ids->first, err);
+	if (r == HDB_OK)
+		r = heap_id(ids->heap, n - 1, &last, err);
+	ids->first &= ~(uint64_t)0xff;
+	if (r == HDB_OK)
+		pages = ((last - ids->first) >> 8) + 1;
+	if (r != HDB_OK || pages > (uint64_t)PAGES_PER_OBJECT * n + PAGES_MORE)
+		return r;
+	r = base_big_alloc_raw(ids->work, &ids->pages_big, (pages + 1) * sizeof(uint32_t),
+			       "identifiers", err);
+	if (r == HDB_OK)
+		r = base_big_alloc_raw(ids->work, &ids->low_big, n, "identifiers", err);
+	block = malloc(STORE_BLOCK_OBJECTS * sizeof(*block));
+	if (r == HDB_OK && !block)
+		r = hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * sizeof(*block));
+	if (r == HDB_OK) {
+		ids->pages = ids->pages_big.data;
+		ids->low = ids->low_big.data;
+		ids->page_count = pages;
+		r = fill(ids, first_ix, block, err);
+	}
+	free(block);
+	return r;
+}
+
+void trace_ids_release(struct trace_ids *ids)
+{
+	if (!ids->work)
+		return;
+	base_big_free(ids->work, &ids->pages_big);
+	base_big_free(ids->work, &ids->low_big);
+	*ids = (struct trace_ids){ .heap = NULL };
+}
