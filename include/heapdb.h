@@ -88,9 +88,11 @@ struct hdb_progress {
 
 /* How shallow sizes are computed; see the manual's SIZES. */
 enum hdb_size_model {
-	HDB_SIZES_VM = 0,  /* as the running VM laid objects out, inferred from the dump */
-	HDB_SIZES_MAT = 1, /* exactly Eclipse MAT's arithmetic */
-	HDB_SIZES_DUMP = 2 /* what the file records: no headers, no padding */
+	HDB_SIZES_VM = 0,   /* as the running VM laid objects out, inferred from the dump */
+	HDB_SIZES_MAT = 1,  /* exactly Eclipse MAT's arithmetic */
+	HDB_SIZES_DUMP = 2, /* what the file records: no headers, no padding */
+	/* exactly that of Android's ahat: what the file records, arrays and classes with their own */
+	HDB_SIZES_AHAT = 3
 };
 
 /* Whether the database keeps the dump's bytes, so that the dump may go. */

@@ -467,6 +467,9 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 			header = 0;
 		break;
 	}
+	/* Its class has its header. */
+	if (l->model == HDB_SIZES_AHAT)
+		return class->instance_bytes + length * width;
 	return (header + length * width + l->align_bytes - 1) / l->align_bytes * l->align_bytes;
 }
 

@@ -139,6 +139,15 @@ static void as_recorded(const struct import *im, struct layout *l)
 		       "field and element bytes as the file has them");
 }
 
+static void as_ahat(const struct import *im, struct layout *l)
+{
+	l->reference_bytes = im->file.id_size;
+	l->align_bytes = 1;
+	(void)snprintf(l->evidence, sizeof(l->evidence),
+		       "instance sizes as the file records them, also of array classes and of "
+		       "java.lang.Class, with elements and static fields as it has them");
+}
+
 /*
  * ART records object_size itself (art runtime/hprof/hprof.cc); objects have 8 bytes of header,
  * arrays 12, elements of 8 bytes begin at 16 (art runtime/mirror/array.h), the allocator aligns to
@@ -224,13 +233,19 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 
 	if (r < 0)
 		return r;
+	/* A class object has the fields of java.lang.Class, too. */
+	if ((l->is_recorded || im->opt->sizes == HDB_SIZES_AHAT) &&
+	    im->class_class_no != STORE_NONE && class->out.file_offset)
+		statics += import_class_at(im, im->class_class_no)->out.declared_size;
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
 		/* The class object's end is the made-up array's, which has the rounding. */
 		class->out.class_bytes = round_up(statics + class->overhead_bytes, l->align_bytes) -
 					 round_up(class->overhead_bytes, l->align_bytes);
 	}
-	if (class->out.flags & STORE_CLASS_ARRAY && !class->max_body)
+	if (im->opt->sizes == HDB_SIZES_AHAT)
+		class->out.instance_bytes = class->out.declared_size;
+	else if (class->out.flags & STORE_CLASS_ARRAY && !class->max_body)
 		class->out.instance_bytes = empty_array(l, class->out.element_type);
 	else if (im->opt->sizes == HDB_SIZES_DUMP)
 		class->out.instance_bytes = class->out.body_size;
@@ -457,6 +472,8 @@ int import_sizes(struct import *im, struct hdb_error *err)
 	} else if (r == HDB_OK) {
 		if (im->opt->sizes == HDB_SIZES_DUMP)
 			as_recorded(im, &l);
+		else if (im->opt->sizes == HDB_SIZES_AHAT)
+			as_ahat(im, &l);
 		else if (im->opt->sizes == HDB_SIZES_MAT)
 			as_mat(im, &l);
 		else

@@ -59,6 +59,7 @@ extern const struct query_def query_properties;
 /* what is wrong */
 extern const struct query_def query_leaks;
 extern const struct query_def query_leak_traces;
+extern const struct query_def query_native;
 extern const struct query_def query_triage;
 
 /* the database and the dump */

@@ -41,6 +41,7 @@ static const struct query_def *const registry[] = {
 	&query_collections,
 	&query_reference_stats,
 	&query_finalizers,
+	&query_native,
 	&query_unreachable,
 	/* threads */
 	&query_threads,

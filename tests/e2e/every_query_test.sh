@@ -112,6 +112,8 @@ try_dump() {
 	for by in class referent strength; do
 		ask "$db" query reference-stats --by $by
 	done
+	ask "$db" query native
+	ask "$db" query native --objects
 	ask "$db" query leak-traces
 	ask "$db" query leak-traces --watched
 	ask "$db" query reference-leaks

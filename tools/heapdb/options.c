@@ -55,7 +55,7 @@ const struct option_info option_table[] = {
 	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
 			 "name of the database (default: x.heapdb for x.hprof)" },
 	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT, 0, "replace an existing database" },
-	[KEY_SIZES] = { "sizes", "vm|mat|dump", OPTIONS_IMPORT, 0,
+	[KEY_SIZES] = { "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0,
 			"how shallow sizes are computed" },
 	[KEY_LAYOUT] = { "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0,
 			 "object layout for --sizes vm, any part of it (default: inferred)" },

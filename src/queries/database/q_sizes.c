@@ -140,7 +140,7 @@ static int add_evidence(struct query *q, struct info_rows *info, struct hdb_erro
 
 int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
-	static const char *const models[] = { "vm", "mat", "dump" };
+	static const char *const models[] = { "vm", "mat", "dump", "ahat" };
 	static const struct info_meta numbers[] = {
 		{ "sizes", "header", "sizes.header_bytes", "bytes of an instance's header" },
 		{ "sizes", "reference", "sizes.reference_bytes", "bytes of a reference" },
@@ -153,7 +153,9 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 	};
 	const unsigned model = (unsigned)q->heap->layout.model;
 	char text[1024];
-	int r = info_text(info, "sizes", "model", "how shallow sizes are computed: vm, mat or dump",
+	int r = info_text(info, "sizes", "model",
+			  "how shallow sizes are computed: vm, mat, dump or "
+			  "ahat",
 			  model < 3 ? models[model] : "?", err);
 
 	if (r == HDB_OK)

@@ -5,6 +5,7 @@
  * Block by block: memory does not grow with the heap, and only those derived tables are built that
  * a chosen column, or telling reachable objects apart, needs.
  */
+#include "analysis/native_sizes.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -23,6 +24,7 @@ enum {
 	OFFSET,
 	REACHABLE,
 	HEAP,
+	NATIVE,
 	COLUMN_COUNT
 };
 
@@ -52,6 +54,9 @@ static const struct hdb_column columns[COLUMN_COUNT] = {
 	  "lacks it" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
 	{ "heap", HDB_TYPE_TEXT, "heap", "Android heap; none for others" },
+	{ "native", HDB_TYPE_BYTES, "native",
+	  "native memory that it owns, as registered with Android's runtime; not in the other sizes; "
+	  "shown by default of Android's dumps only" },
 };
 
 static const struct hdb_column facts[] = {
@@ -75,6 +80,7 @@ struct objects {
 	uint8_t *reachable;
 	struct class_text *classes; /* by class number */
 	char **heap_names;          /* by heap number - 1 */
+	struct base_vec native;     /* struct analysis_native */
 	uint64_t heap_count;
 	bool shows[COLUMN_COUNT];
 	bool with_invented, tells_reachable;
@@ -148,6 +154,14 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	q->state = o;
 	if (!o)
 		return hdb_fail_memory(err, "a list of objects", sizeof(*o));
+	if (!query_option(q, "columns") && !q->heap->is_android) {
+		r = query_choose(q,
+				 "id,class,kind,shallow,retained,dominator,length,offset,reachable,"
+				 "heap",
+				 err);
+		if (r != HDB_OK)
+			return r;
+	}
 	/* A row that is sorted by a column needs it, shown or not. */
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		o->shows[c] = query_is_shown(q, c) ||
@@ -165,6 +179,8 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		r = make_buffers(q, o, err);
 	if (r == HDB_OK && o->shows[HEAP])
 		r = read_heaps(q, o, err);
+	if (r == HDB_OK && o->shows[NATIVE])
+		r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_REGISTERED, &o->native, err);
 	if (r == HDB_OK && (o->shows[DOMINATOR] || o->shows[RETAINED]))
 		r = derive_need(q->derive, STORE_RETAINED, err);
 	if (r == HDB_OK)
@@ -313,6 +329,8 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		query_set(q, REACHABLE, o->reachable[i]);
 	if (o->shows[OFFSET])
 		set_offset(q, o, i);
+	if (o->shows[NATIVE])
+		query_set(q, NATIVE, analysis_native_of(&o->native, block->first_ix + i));
 	if (r == HDB_OK && o->shows[HEAP])
 		r = set_heap(q, o, block->first_ix + i, err);
 	return r;
@@ -334,6 +352,7 @@ static void close_objects(struct query *q)
 	free(o->dominator);
 	free(o->reachable);
 	free(o->classes);
+	base_vec_release(&o->native);
 	free(o);
 }
 

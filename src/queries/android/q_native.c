@@ -1,0 +1,180 @@
+/*
+ * queries/android/q_native.c - native memory that objects own, by class or object by object.
+ */
+#include "analysis/native_sizes.h"
+#include "queries/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, CLASS, LABEL, COUNT, NATIVE, SHALLOW, RETAINED };
+
+static const struct hdb_option_spec options[] = {
+	{ "objects", NULL, "the owners one by one, instead of by class" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the owner; by class null" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is; by class null" },
+	{ "count", HDB_TYPE_COUNT, "objects", "owners" },
+	{ "native", HDB_TYPE_BYTES, "native", "native memory that they own" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes in the Java heap" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "of single objects: what would be freed of the Java heap without it" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "objects", HDB_TYPE_COUNT, "owners", "how many objects own native memory" },
+	{ "native", HDB_TYPE_BYTES, "native bytes", "all that is known" },
+};
+
+struct owner {
+	uint32_t ix, class_no;
+	uint64_t count, native, shallow;
+};
+
+struct state {
+	struct base_vec owners; /* struct owner */
+	size_t at;
+	bool is_by_object;
+};
+
+static int compare_classes(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
+}
+
+static int compare_native(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	if (x->native != y->native)
+		return x->native > y->native ? -1 : 1;
+	if (x->ix != y->ix)
+		return x->ix < y->ix ? -1 : 1;
+	return compare_classes(a, b);
+}
+
+/* One row a class. */
+static void join_classes(struct base_vec *owners)
+{
+	struct owner *list = owners->data;
+	size_t n = 0;
+
+	if (owners->count)
+		qsort(list, owners->count, sizeof(*list), compare_classes);
+	for (size_t i = 0; i < owners->count; i++) {
+		list[i].ix = HEAP_NONE;
+		if (!n || list[n - 1].class_no != list[i].class_no) {
+			list[n++] = list[i];
+			continue;
+		}
+		list[n - 1].count += list[i].count;
+		list[n - 1].native += list[i].native;
+		list[n - 1].shallow += list[i].shallow;
+	}
+	owners->count = n;
+}
+
+static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
+{
+	struct base_vec sizes = { 0 };
+	uint64_t sum = 0;
+	int r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_ALL, &sizes, err);
+
+	for (size_t i = 0; i < sizes.count && r == HDB_OK; i++) {
+		const struct analysis_native *native =
+			base_vec_at(&sizes, struct analysis_native, i);
+		struct heap_object object;
+		struct owner owner = { .ix = native->ix, .count = 1, .native = native->bytes };
+
+		r = heap_object(q->heap, native->ix, &object, err);
+		owner.class_no = object.class_no;
+		owner.shallow = object.shallow_bytes;
+		sum += native->bytes;
+		if (r == HDB_OK)
+			r = base_vec_push(&s->owners, &owner, sizeof(owner), err);
+	}
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", sizes.count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "native", sum, err);
+	base_vec_release(&sizes);
+	return r;
+}
+
+static int open_native(struct query *q, struct hdb_error *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "native sizes", sizeof(*s));
+	s->is_by_object = query_option(q, "objects") != NULL;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = load_owners(q, s, err);
+	if (r != HDB_OK)
+		return r;
+	if (!s->is_by_object)
+		join_classes(&s->owners);
+	if (s->owners.count)
+		qsort(s->owners.data, s->owners.count, sizeof(struct owner), compare_native);
+	q->total = s->owners.count;
+	return s->is_by_object ? HDB_OK : query_choose(q, "class,count,native,shallow", err);
+}
+
+static int next_native(struct query *q, struct hdb_error *err)
+{
+	struct state *s = q->state;
+	const struct owner *owner;
+	uint64_t retained;
+	int r;
+
+	if (s->at == s->owners.count)
+		return HDB_END;
+	owner = base_vec_at(&s->owners, struct owner, s->at++);
+	r = query_set_text(q, CLASS, heap_class_name(q->heap, owner->class_no), err);
+	query_set(q, COUNT, owner->count);
+	query_set(q, NATIVE, owner->native);
+	query_set(q, SHALLOW, owner->shallow);
+	if (r != HDB_OK || !s->is_by_object)
+		return r;
+	r = query_set_id(q, ID, owner->ix, err);
+	if (r == HDB_OK)
+		r = query_set_label(q, LABEL, owner->ix, err);
+	if (r == HDB_OK && query_is_shown(q, RETAINED)) {
+		r = derive_retained(q->derive, owner->ix, &retained, err);
+		query_set(q, RETAINED, retained);
+	}
+	return r;
+}
+
+static void close_native(struct query *q)
+{
+	struct state *s = q->state;
+
+	if (!s)
+		return;
+	base_vec_release(&s->owners);
+	free(s);
+}
+
+const struct query_def query_native = {
+	.spec = {
+		.name = "native", .aliases = "native-sizes",
+		.group = "waste", .example = "--objects",
+		.targets = "",
+		.summary = "native memory that objects own: Android's registered allocations, direct "
+			   "buffers",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_native, .next = next_native, .close = close_native,
+};

@@ -1,0 +1,41 @@
+#!/bin/sh
+# android_ahat_test.sh - import --sizes ahat: every object of every dump as large as ahat says, with as much native
+# memory; on Android's dumps also its dominator and retained size, but for locals of threads.
+set -eu
+for tool in zstd python3; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+dumps=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}
+answers=$dumps/../android
+[ -f "$answers/syn.ahat.tsv.zst" ] || { echo "no $answers; HDB_DUMPS names another folder"; exit 77; }
+cd "$TMPDIR"
+failed=0
+
+# compare NAME FILE [LOCALS]
+compare() {
+	zstd -dqf -o dump.hprof "$2"
+	zstd -dqf -o want.tsv "$answers/$1.ahat.tsv.zst"
+	heapdb import dump.hprof -o dump.heapdb --sizes ahat --force --quiet > import.log
+	heapdb export objects --all --columns id,shallow,native,retained,dominator --format tsv --db dump.heapdb > objects
+	shift 2
+	python3 "$HDB_ROOT/tests/oracle/ahat_answers.py" want.tsv objects "$@" || failed=1
+}
+compare leak_service_binder "$dumps/android_service_leak.hprof.zst" 24
+compare test-dump_84ad4287 "$dumps/android_ahat_test.hprof.zst" 4
+compare test-dump "$answers/test-dump.hprof.zst" 4
+compare test-dump-base "$answers/test-dump-base.hprof.zst" 4
+# HotSpot's: class objects of arrays have other roots in ahat than in MAT, whose rule holds here.
+for name in syn syn2 syn3 g0 g1 g2 g3; do
+	compare $name "$answers/$name.hprof.zst"
+done
+heapdb info --db dump.heapdb --sizes | grep -q ahat || { echo "FAILED: info does not tell the model"; failed=1; }
+# By default class objects of Dalvik are as large as the dump records them: 657,876 bytes and their rounding.
+zstd -dqf -o dalvik.hprof "$dumps/android_service_leak.hprof.zst"
+heapdb import dalvik.hprof --quiet > import.log
+bytes=$(heapdb export objects --all --columns kind,shallow --format tsv --db dalvik.heapdb |
+	awk '$1 == "class" { sum += $2 } END { print sum }')
+if [ "$bytes" -lt 657876 ] || [ "$bytes" -gt 680000 ]; then
+	echo "FAILED: class objects are $bytes bytes"
+	failed=1
+fi
+exit $failed
