@@ -91,7 +91,7 @@ enum hdb_size_model {
 	HDB_SIZES_VM = 0,   /* as the running VM laid objects out, inferred from the dump */
 	HDB_SIZES_MAT = 1,  /* exactly Eclipse MAT's arithmetic */
 	HDB_SIZES_DUMP = 2, /* what the file records: no headers, no padding */
-	/* exactly that of Android's ahat: what the file records, arrays and classes with their own */
+	/* exactly ahat's: what the file records, also of array classes and java.lang.Class */
 	HDB_SIZES_AHAT = 3
 };
 

@@ -16,7 +16,8 @@ compare() {
 	zstd -dqf -o dump.hprof "$2"
 	zstd -dqf -o want.tsv "$answers/$1.ahat.tsv.zst"
 	heapdb import dump.hprof -o dump.heapdb --sizes ahat --force --quiet > import.log
-	heapdb export objects --all --columns id,shallow,native,retained,dominator --format tsv --db dump.heapdb > objects
+	heapdb export objects --all --columns id,shallow,native,retained,dominator --format tsv \
+		--db dump.heapdb > objects
 	shift 2
 	python3 "$HDB_ROOT/tests/oracle/ahat_answers.py" want.tsv objects "$@" || failed=1
 }
