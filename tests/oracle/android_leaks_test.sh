@@ -34,7 +34,8 @@ heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --c
 heapdb report dump.heapdb > report.md
 # What leaks is a fault for certain: it comes before what only holds much.
 sed -n 3p report.md | grep -q '^\*\*Leaking object: `com.example.leakcanary.LeakyService`'
-sed -n '4,12p' report.md | grep -q '^\*\*Largest suspect: '
+heapdb query leaks --threshold 5 --brief --db dump.heapdb --csv --columns kind | sed -n '2,4p' | tr '\n' ' ' |
+	grep -qx 'leaking leaking suspect '
 # Classes and strings are no suspects at all.
 heapdb query leaks --brief --db dump.heapdb --csv --columns kind,class | sed -n 2p |
 	grep -qx 'leaking,com.example.leakcanary.LeakyService'
