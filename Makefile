@@ -1,8 +1,8 @@
 # heapdb - builds the library, the command and the tests. `make help` lists the targets.
 #
 # Sources are found, not listed: src/ROOM/*.c and one folder below make the library,
-# tools/heapdb/*.c the command, tests/ROOM/*_test.c one test program each. Everything that is made
-# goes under build/.
+# tools/heapdb/*.c and tools/oql/*.c the command, tests/ROOM/*_test.c one test program each.
+# Everything that is made goes under build/.
 #
 # Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread
 # (sanitizers, built apart in build/san and build/tsan), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS,
@@ -57,7 +57,7 @@ DOOR_LIBS   := $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS)
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
-cmd_src     := $(sort $(wildcard tools/heapdb/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))

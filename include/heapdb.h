@@ -510,6 +510,14 @@ struct hdb_set {
 HDB_API int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count,
 			      struct hdb_error *err);
 
+/*
+ * The objects that a set retains, its reachable members too: those whose bit is set in `bits`,
+ * bits[ix / 64] >> (ix % 64) & 1, of which there is room for hdb_object_count and 64 more. What is
+ * not in the dump (is_real) is among them. One walk over the heap.
+ */
+HDB_API int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64_t *bits,
+			       struct hdb_error *err);
+
 /* ---- collections ---- */
 
 struct hdb_collection {

@@ -159,6 +159,19 @@ int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count, st
 	return api_end(db, r, err);
 }
 
+int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64_t *bits,
+		       struct hdb_error *err)
+{
+	uint32_t *members = NULL;
+	size_t n = 0;
+	int r = sort_members(db, set, &members, &n, err);
+
+	if (r == HDB_OK)
+		r = derive_retained_marks(&db->derive, members, n, bits, err);
+	free(members);
+	return api_end(db, r, err);
+}
+
 /* ---- roots ---- */
 
 int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err)

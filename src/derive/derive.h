@@ -184,6 +184,13 @@ int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t 
 			 struct hdb_error *err);
 
 /*
+ * Which objects those are: bits by object, of which there is room for object_count and 64 more, are
+ * overwritten. One walk over the heap that is blocked at the members.
+ */
+int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
+			  uint64_t *bits, struct hdb_error *err);
+
+/*
  * What a set retains, if some references did not count: all that it reaches, by any reference, and
  * that the roots do not reach around the set by the references that count. This is Eclipse MAT's
  * retained set with excluded references: an object that is held from outside only through excluded

@@ -377,6 +377,35 @@ static void test_sets(void **state)
 	}
 }
 
+/* The objects that a set retains are as many, and their sizes together what it retains. */
+static void test_marks(void **state)
+{
+	uint64_t *bits = calloc(hdb_object_count(db) / 64 + 1, sizeof(bits[0]));
+	uint32_t members[60];
+	struct hdb_set set = { .ixs = members, .count = 60 };
+	uint64_t bytes = 0, count = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 60; i++)
+		members[i] = 6001 - i * 100;
+	ok(hdb_retained_sets(db, &set, 1, &err));
+	ok(hdb_retained_marks(db, &set, bits, &err));
+	for (uint32_t ix = 0; ix < hdb_object_count(db); ix++) {
+		struct hdb_object_facts facts;
+
+		if (!(bits[ix / 64] >> (ix % 64) & 1))
+			continue;
+		ok(hdb_object_at(db, ix, &facts, &err));
+		bytes += facts.is_real ? facts.shallow_bytes : 0;
+		count += facts.is_real != 0;
+	}
+	assert_int_equal(count, set.retained_count);
+	assert_int_equal(bytes, set.retained_bytes);
+	members[0] = hdb_object_count(db);
+	assert_int_equal(hdb_retained_marks(db, &set, bits, &err), HDB_EUSAGE);
+	free(bits);
+}
+
 static void test_threads(void **state)
 {
 	uint64_t roots, locals = 0;
@@ -418,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_scan),    cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_texts),   cmocka_unit_test(test_statics_and_basics),
 		cmocka_unit_test(test_lists),   cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_marks),   cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_threads),
 	};
 

@@ -43,6 +43,8 @@ const struct command commands[] = {
 	  "write all rows of a query, for other programs; `dump`: the HPROF dump itself", NULL },
 	{ "mcp", cmd_mcp, 0, OPTIONS_WORK, NULL, "FOLDER... [options]",
 	  "answer an assistant on standard input and output (Model Context Protocol)", NULL },
+	{ "oql", cmd_oql, NEEDS_DB | WRITES, QUERY_OPTIONS, NULL, "\"SELECT ...\" [options]",
+	  "answer a statement in the query language of Eclipse MAT", NULL },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
 	  "help on all, on a command, on a query", NULL },
 	{ "version", cmd_version, 0, 0, NULL, "", "print the version", NULL },

@@ -72,15 +72,30 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 	return rc;
 }
 
+/* ---- rows of a query, or of another source ---- */
+
+static size_t column_count(const struct answer *answer)
+{
+	if (answer->source)
+		return answer->source->count;
+	return answer->rows ? hdb_rows_column_count(answer->rows) : 0;
+}
+
+static const struct hdb_column *any_column(const struct answer *answer, size_t column)
+{
+	return answer->source ? answer->source->column(answer->source->ctx, column) :
+				hdb_rows_column(answer->rows, column);
+}
+
 /* The column whose name is the `size` bytes at `name`, or -1 with a message. */
 static int find_column(const struct answer *answer, const char *name, size_t size, size_t *column)
 {
-	const size_t count = hdb_rows_column_count(answer->rows);
+	const size_t count = column_count(answer);
 	struct suggest near;
 
 	suggest_init(&near, name, size);
 	for (*column = 0; *column < count; (*column)++) {
-		const char *have = hdb_rows_column(answer->rows, *column)->name;
+		const char *have = any_column(answer, *column)->name;
 
 		if (strlen(have) == size && memcmp(have, name, size) == 0)
 			return HDB_OK;
@@ -147,23 +162,20 @@ size_t answer_column_count(const struct answer *answer)
 {
 	if (answer->picked)
 		return answer->picked_count;
-	if (answer->source)
-		return answer->source->count;
-	return answer->rows ? hdb_rows_column_count(answer->rows) : 0;
+	return column_count(answer);
 }
 
 const struct hdb_column *answer_column(const struct answer *answer, size_t column)
 {
-	if (answer->source)
-		return answer->source->column(answer->source->ctx, column);
-	return hdb_rows_column(answer->rows, answer->picked ? answer->picked[column] : column);
+	return any_column(answer, answer->picked ? answer->picked[column] : column);
 }
 
 const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 {
-	if (answer->source)
-		return answer->source->value(answer->source->ctx, column);
-	return hdb_rows_value(answer->rows, answer->picked ? answer->picked[column] : column);
+	const size_t no = answer->picked ? answer->picked[column] : column;
+
+	return answer->source ? answer->source->value(answer->source->ctx, no) :
+				hdb_rows_value(answer->rows, no);
 }
 
 int answer_next(struct answer *answer, const struct output *out)
@@ -189,7 +201,11 @@ int answer_next(struct answer *answer, const struct output *out)
 int answer_total(struct answer *answer, uint64_t *total)
 {
 	*total = answer->row_count;
-	if (!answer->rows || answer->limit == 0 || answer->row_count < answer->limit)
+	if (answer->limit == 0 || answer->row_count < answer->limit)
+		return HDB_OK;
+	if (answer->source && answer->source->total)
+		return answer->source->total(answer->source->ctx, total, answer->err);
+	if (!answer->rows)
 		return HDB_OK;
 	return hdb_rows_total(answer->rows, total, answer->err);
 }

@@ -19,6 +19,8 @@ struct row_source {
 	const struct hdb_column *(*column)(void *ctx, size_t column);
 	int (*next)(void *ctx, struct hdb_error *err); /* as hdb_rows_next */
 	const struct hdb_value *(*value)(void *ctx, size_t column);
+	/* as hdb_rows_total; NULL: it is not known how many there are */
+	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
 };
 
 /* What is printed: the rows and facts of a query, or facts that the command itself has. */

@@ -1,0 +1,163 @@
+/*
+ * heapdb/cmd_oql.c - oql: a statement in Eclipse MAT's object query language, from the command line
+ * or standard input, and its rows.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+
+#include "oql/oql.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Facts of the answer: those that any answer may have. */
+#define FACTS_MAX 2
+
+static const struct hdb_column *source_column(void *rows, size_t column)
+{
+	return oql_column(rows, column);
+}
+
+static int source_next(void *rows, struct hdb_error *err)
+{
+	return oql_next(rows, err);
+}
+
+static const struct hdb_value *source_value(void *rows, size_t column)
+{
+	return oql_value(rows, column);
+}
+
+static int source_total(void *rows, uint64_t *total, struct hdb_error *err)
+{
+	return oql_total(rows, total, err);
+}
+
+/* All of standard input, up to a byte more than a statement may have. *text is owned. */
+static int read_statement(struct cli *cli, char **text, size_t *size)
+{
+	const size_t room = OQL_TEXT_MAX + 1;
+
+	*size = 0;
+	*text = malloc(room);
+	if (!*text)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+	while (*size < room) {
+		const ssize_t n = read(STDIN_FILENO, *text + *size, room - *size);
+
+		if (n == 0)
+			break;
+		if (n < 0 && errno == EINTR && !progress_is_cancelled())
+			continue;
+		if (n < 0)
+			return cli_fail(&cli->err, progress_is_cancelled() ? HDB_EINTR : HDB_EIO,
+					"standard input: %s", strerror(errno));
+		*size += (size_t)n;
+	}
+	return HDB_OK;
+}
+
+/* As every answer of a query has them. */
+static size_t add_facts(const struct cli *cli, struct hdb_column *columns, struct hdb_value *values)
+{
+	struct hdb_health health;
+	const char *texts[FACTS_MAX];
+	static const char *const names[FACTS_MAX] = { "stale", "incomplete" };
+	size_t count = 0;
+
+	hdb_health(cli->db, &health);
+	texts[0] = health.stale;
+	texts[1] = health.incomplete;
+	for (size_t i = 0; i < FACTS_MAX; i++) {
+		if (!texts[i])
+			continue;
+		columns[count] = (struct hdb_column){ .name = names[i], .type = HDB_TYPE_TEXT };
+		values[count++] = (struct hdb_value){
+			.type = HDB_TYPE_TEXT,
+			.text = texts[i],
+			.text_size = strlen(texts[i]),
+		};
+	}
+	return count;
+}
+
+static int print(struct cli *cli, struct oql *oql)
+{
+	const struct row_source source = {
+		.ctx = oql,
+		.count = oql_column_count(oql),
+		.column = source_column,
+		.next = source_next,
+		.value = source_value,
+		.total = source_total,
+	};
+	struct hdb_column columns[FACTS_MAX];
+	struct hdb_value values[FACTS_MAX];
+	struct answer answer = {
+		.name = "oql",
+		.source = &source,
+		.facts = columns,
+		.fact_values = values,
+		.fact_count = add_facts(cli, columns, values),
+		.limit = cli->opt.limit,
+		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
+		.err = &cli->err,
+	};
+	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	const char *why;
+	uint64_t empty;
+	int rc = HDB_OK;
+
+	if (cli->opt.columns)
+		rc = answer_pick(&answer, cli->opt.columns);
+	if (rc == HDB_OK)
+		rc = render(&answer, &style, cli->out);
+	cli->is_open = answer.is_open;
+	answer_release(&answer);
+	empty = oql_empty_cells(oql, &why);
+	if (empty)
+		cli_notice(cli,
+			   "%" PRIu64 " cell%s could not be computed and %s empty; the first: %s",
+			   empty, empty == 1 ? "" : "s", empty == 1 ? "is" : "are", why);
+	return rc;
+}
+
+int cmd_oql(struct cli *cli)
+{
+	struct options *opt = &cli->opt;
+	struct oql_options options;
+	struct oql *oql = NULL;
+	char *own = NULL;
+	const char *text = opt->operand_count ? opt->operands[0] : "-";
+	size_t size = strlen(text);
+	int rc = HDB_OK;
+
+	if (opt->operand_count != 1)
+		return cli_fail(&cli->err, HDB_EUSAGE, "%s; or - for one from standard input",
+				opt->operand_count ? "one statement at a time, between quotes" :
+						     "expected a statement: \"SELECT ...\"");
+	if (strcmp(text, "-") == 0) {
+		rc = read_statement(cli, &own, &size);
+		text = own;
+	}
+	if (!opt->has_limit && opt->format == FORMAT_TABLE)
+		opt->limit = OPTIONS_LIMIT_DEFAULT;
+	options = (struct oql_options){
+		.memory_bytes = opt->memory_bytes,
+		.limit = opt->limit,
+		.sort = opt->sort,
+		.with_labels = opt->format == FORMAT_TABLE,
+		.progress = progress_callbacks(),
+	};
+	if (rc == HDB_OK)
+		rc = oql_open(cli->db, text, size, &options, &oql, &cli->err);
+	if (rc == HDB_OK)
+		rc = print(cli, oql);
+	oql_close(oql);
+	free(own);
+	return rc;
+}

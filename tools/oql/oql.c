@@ -1,0 +1,465 @@
+/*
+ * oql/oql.c - a statement as an answer: columns, cells, limits.
+ */
+#include "oql/oql.h"
+#include "oql/oql_eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of SELECT *. */
+enum { STAR_ID, STAR_CLASS, STAR_SHALLOW, STAR_TEXT, STAR_COUNT };
+
+struct oql {
+	struct oql_eval eval;
+	struct hdb_error own_err; /* where the caller has none */
+	char *text;               /* the statement, owned */
+	struct oql_select *select;
+	struct oql_rows *rows;
+	bool with_labels;
+	bool is_star; /* objects, as columns of their own */
+	uint64_t limit, taken, total;
+	bool at_end;
+	/* the first row is read when the statement is opened: its values say what columns are */
+	int first; /* HDB_OK: it waits; HDB_END: there is none; HDB_NOTFOUND: taken */
+	const struct oql_value *row;
+	size_t column_count;
+	struct hdb_column *columns; /* owned */
+	char **names;               /* owned */
+	struct hdb_value *cells;    /* owned */
+	struct oql_text *texts;     /* of the cells; owned */
+};
+
+/* ---- UTF-8 ---- */
+
+/* Bytes of the character at text[0]; 0: it is none. */
+static size_t character(const unsigned char *text, size_t size)
+{
+	const unsigned char c = text[0];
+	const size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	uint32_t code = c;
+
+	if (c < 0x80)
+		return 1;
+	if (c < 0xc2 || c > 0xf4 || n > size)
+		return 0;
+	code = c & (0xffu >> (n + 1));
+	for (size_t i = 1; i < n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 63);
+	}
+	if ((n == 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) ||
+	    (n == 4 && (code < 0x10000 || code > 0x10ffff)))
+		return 0;
+	return n;
+}
+
+static int check_utf8(const char *text, size_t size, struct hdb_error *err)
+{
+	size_t n;
+
+	if (size > OQL_TEXT_MAX)
+		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
+				OQL_TEXT_MAX);
+	for (size_t i = 0; i < size; i += n) {
+		n = character((const unsigned char *)text + i, size - i);
+		if (!n || !text[i])
+			return oql_fail(err, HDB_EUSAGE, "byte %zu of the statement is no UTF-8",
+					i + 1);
+	}
+	return HDB_OK;
+}
+
+int oql_check(const char *text, size_t size, struct hdb_error *err)
+{
+	struct oql_budget budget = { .most_bytes = OQL_MEMORY_DEFAULT };
+	struct oql_arena arena = { .budget = &budget };
+	struct oql_select *select;
+	int r = check_utf8(text, size, err);
+
+	if (r == HDB_OK)
+		r = oql_parse(text, size, &arena, &select, err);
+	oql_arena_release(&arena);
+	return r;
+}
+
+/* ---- columns ---- */
+
+static bool has_name(const struct oql *oql, size_t before, const char *name)
+{
+	for (size_t i = 0; i < before; i++)
+		if (strcmp(oql->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* "p.x", then "p.x_2": JSON objects and --columns need names that differ. */
+static int name_column(struct oql *oql, size_t no, struct oql_str name)
+{
+	struct oql_text text = { 0 };
+	size_t size;
+	int r;
+
+	oql_put(&text, name.data, name.size);
+	oql_put(&text, "", 1);
+	size = name.size;
+	for (unsigned i = 2; !text.has_failed && has_name(oql, no, text.data); i++) {
+		text.size = size;
+		oql_put_format(&text, "_%u", i);
+		oql_put(&text, "", 1);
+	}
+	r = oql_text_check(&text, oql->eval.err);
+	oql->names[no] = text.data;
+	oql->columns[no].name = oql->columns[no].title = text.data;
+	return r;
+}
+
+static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)
+{
+	switch (v->type) {
+	case OQL_V_BOOL:
+		return HDB_TYPE_BOOL;
+	case OQL_V_BYTE:
+	case OQL_V_SHORT:
+	case OQL_V_INT:
+	case OQL_V_LONG:
+		return HDB_TYPE_INT;
+	case OQL_V_FLOAT:
+	case OQL_V_DOUBLE:
+		return HDB_TYPE_DOUBLE;
+	case OQL_V_OBJECT:
+		return oql->with_labels ? HDB_TYPE_TEXT : HDB_TYPE_ID;
+	case OQL_V_REFERENCE:
+		return HDB_TYPE_ID;
+	default:
+		return HDB_TYPE_TEXT;
+	}
+}
+
+static const struct hdb_column star_columns[STAR_COUNT] = {
+	[STAR_ID] = { "id", HDB_TYPE_ID, "id", "the object" },
+	[STAR_CLASS] = { "class", HDB_TYPE_TEXT, "class", "its class" },
+	[STAR_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "its shallow size in bytes" },
+	[STAR_TEXT] = { "text", HDB_TYPE_TEXT, "text", "its value as a text, where it has one" },
+};
+
+static int make_columns(struct oql *oql)
+{
+	const size_t width = oql_rows_width(oql->rows);
+	const size_t count = oql->is_star ? STAR_COUNT : width;
+	int r = HDB_OK;
+
+	oql->columns = calloc(count, sizeof(oql->columns[0]));
+	oql->names = calloc(count, sizeof(oql->names[0]));
+	oql->cells = calloc(count, sizeof(oql->cells[0]));
+	oql->texts = calloc(count, sizeof(oql->texts[0]));
+	if (!oql->columns || !oql->names || !oql->cells || !oql->texts)
+		return oql_fail(oql->eval.err, HDB_ENOMEM, "no memory for %zu columns", count);
+	oql->column_count = count;
+	for (size_t i = 0; i < count; i++)
+		oql->texts[i].budget = &oql->eval.budget;
+	if (oql->is_star) {
+		memcpy(oql->columns, star_columns, sizeof(star_columns));
+		return HDB_OK;
+	}
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		oql->columns[i].type =
+			oql->first == HDB_OK ? type_of(oql, &oql->row[i]) : HDB_TYPE_TEXT;
+		oql->columns[i].help = "";
+		r = name_column(oql, i, oql_rows_names(oql->rows)[i]);
+	}
+	return r;
+}
+
+/* ---- opening ---- */
+
+/* Whether an attribute or a function of this name is anywhere in the statement: a look at words. */
+static bool mentions(const char *text, const char *word)
+{
+	return strstr(text, word) != NULL;
+}
+
+/* One table in the place of a search an object, where many objects are asked about. */
+static int build_tables(struct oql *oql)
+{
+	const enum oql_from_kind from = oql->select->from.kind;
+	const bool is_many = from != OQL_FROM_ADDRESSES && from != OQL_FROM_IDS;
+	unsigned needs = 0;
+
+	if (is_many && (mentions(oql->text, "etainedHeapSize") || mentions(oql->text, "dominator")))
+		needs |= HDB_NEED_DOMINATORS;
+	return needs ? hdb_need(oql->eval.db, needs, oql->eval.err) : HDB_OK;
+}
+
+static int open_rows(struct oql *oql, const struct oql_options *opt)
+{
+	const char *sort = opt->sort;
+	int r = oql_parse(oql->text, strlen(oql->text), &oql->eval.keep, &oql->select,
+			  oql->eval.err);
+
+	if (r == HDB_OK)
+		r = build_tables(oql);
+	if (r == HDB_OK)
+		r = oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows);
+	if (r == HDB_OK && sort) {
+		const bool is_turned = *sort == '-';
+		const struct oql_str name = { sort + is_turned, strlen(sort + is_turned) };
+
+		r = oql_rows_sort(oql->rows, name, is_turned);
+	}
+	if (r < 0)
+		return r;
+	oql->first = oql_rows_next(oql->rows, &oql->row);
+	if (oql->first < 0)
+		return oql->first;
+	oql->at_end = oql->first == HDB_END;
+	oql->total = oql->first == HDB_OK;
+	oql->is_star = oql_rows_are_values(oql->rows) &&
+		       (oql->first != HDB_OK || oql->row[0].type == OQL_V_OBJECT);
+	return make_columns(oql);
+}
+
+int oql_open(struct hdb *db, const char *text, size_t size, const struct oql_options *opt,
+	     struct oql **out, struct hdb_error *err)
+{
+	const struct oql_options none = { 0 };
+	struct oql *oql;
+	int r = check_utf8(text, size, err);
+
+	if (r < 0)
+		return r;
+	opt = opt ? opt : &none;
+	oql = calloc(1, sizeof(*oql));
+	if (!oql)
+		return oql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	oql->text = strndup(text, size);
+	oql->limit = opt->limit;
+	oql->with_labels = opt->with_labels;
+	oql->eval.db = db;
+	oql->eval.text = oql->text;
+	oql->eval.err = err ? err : &oql->own_err;
+	oql->eval.progress = opt->progress;
+	oql->eval.budget.most_bytes = opt->memory_bytes ? opt->memory_bytes : OQL_MEMORY_DEFAULT;
+	oql->eval.keep.budget = &oql->eval.budget;
+	r = oql->text ? open_rows(oql, opt) :
+			oql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	if (r < 0) {
+		oql_close(oql);
+		return r;
+	}
+	*out = oql;
+	return HDB_OK;
+}
+
+void oql_close(struct oql *oql)
+{
+	struct oql_eval *ev;
+
+	if (!oql)
+		return;
+	ev = &oql->eval;
+	oql_rows_close(oql->rows);
+	for (size_t i = 0; i < oql->column_count; i++) {
+		oql_text_release(&oql->texts[i]);
+		free(oql->names[i]);
+	}
+	for (uint32_t no = 0; ev->classes && no < hdb_class_count(ev->db); no++) {
+		hdb_fields_free(ev->classes[no].fields);
+		hdb_fields_free(ev->classes[no].statics);
+	}
+	for (size_t i = 0; i < 3; i++)
+		hdb_list_close(ev->lists[i]);
+	oql_patterns_release(ev->patterns);
+	oql_in_sets_release(ev->in_sets);
+	oql_arena_release(&ev->keep);
+	free(ev->classes);
+	free(ev->reachable);
+	free(ev->ranks);
+	free(ev->class_sizes);
+	free(oql->columns);
+	free(oql->names);
+	free(oql->cells);
+	free(oql->texts);
+	free(oql->text);
+	free(oql);
+}
+
+/* ---- rows ---- */
+
+size_t oql_column_count(const struct oql *oql)
+{
+	return oql->column_count;
+}
+
+const struct hdb_column *oql_column(const struct oql *oql, size_t column)
+{
+	return &oql->columns[column];
+}
+
+static int text_cell(struct oql *oql, size_t no)
+{
+	struct oql_text *text = &oql->texts[no];
+
+	oql->cells[no] = (struct hdb_value){
+		.type = HDB_TYPE_TEXT,
+		.text = text->data ? text->data : "",
+		.text_size = text->size,
+	};
+	return oql_text_check(text, oql->eval.err);
+}
+
+/* As people read it: "java.util.HashMap @ 0x12c4". */
+static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
+{
+	const int r = oql_put_technical(&oql->eval, v->ix, &oql->texts[no]);
+
+	return r < 0 ? r : text_cell(oql, no);
+}
+
+/* Floats as the double that prints like them. */
+static double printed(const struct oql_value *v)
+{
+	struct oql_text text = { 0 };
+	double d = v->d;
+
+	if (v->type != OQL_V_FLOAT || !isfinite(d))
+		return d;
+	oql_put_double(&text, d, true);
+	oql_put(&text, "", 1);
+	if (!text.has_failed)
+		d = strtod(text.data, NULL);
+	oql_text_release(&text);
+	return d;
+}
+
+static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
+{
+	struct hdb_value *cell = &oql->cells[no];
+	struct hdb_object_facts facts;
+	int r = HDB_OK;
+
+	*cell = (struct hdb_value){ 0 };
+	oql->texts[no].size = 0;
+	if (v->type == OQL_V_NULL)
+		return HDB_OK;
+	cell->type = type_of(oql, v);
+	switch (cell->type) {
+	case HDB_TYPE_BOOL:
+		cell->u = v->i != 0;
+		return HDB_OK;
+	case HDB_TYPE_INT:
+		cell->i = v->i;
+		return HDB_OK;
+	case HDB_TYPE_DOUBLE:
+		cell->d = printed(v);
+		return HDB_OK;
+	case HDB_TYPE_ID:
+		cell->u = (uint64_t)v->i;
+		if (v->type == OQL_V_OBJECT) {
+			r = hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err);
+			cell->u = r < 0 ? 0 : facts.id;
+		}
+		return r;
+	default:
+		break;
+	}
+	if (v->type == OQL_V_OBJECT)
+		return label_cell(oql, no, v);
+	r = oql_put_value(&oql->eval, v, false, &oql->texts[no]);
+	return r < 0 ? r : text_cell(oql, no);
+}
+
+static int star_cells(struct oql *oql, const struct oql_value *v)
+{
+	struct hdb_object_facts facts;
+	const char *name;
+	bool has = false;
+	int r;
+
+	memset(oql->cells, 0, STAR_COUNT * sizeof(oql->cells[0]));
+	oql->texts[STAR_TEXT].size = 0;
+	if (v->type != OQL_V_OBJECT) /* a value among objects */
+		return make_cell(oql, STAR_TEXT, v);
+	r = hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err);
+	if (r < 0)
+		return r;
+	name = hdb_class_name(oql->eval.db, facts.class_no);
+	oql->cells[STAR_ID] = (struct hdb_value){ .type = HDB_TYPE_ID, .u = facts.id };
+	oql->cells[STAR_CLASS] = (struct hdb_value){ .type = HDB_TYPE_TEXT,
+						     .text = name,
+						     .text_size = strlen(name) };
+	oql->cells[STAR_SHALLOW] =
+		(struct hdb_value){ .type = HDB_TYPE_BYTES, .u = facts.shallow_bytes };
+	if (facts.kind == HDB_KIND_CLASS) {
+		oql_put_string(&oql->texts[STAR_TEXT],
+			       hdb_class_name(oql->eval.db, facts.stands_for));
+		has = true;
+	} else {
+		r = oql_display(&oql->eval, v->ix, &oql->texts[STAR_TEXT], &has);
+	}
+	return r == HDB_OK && has ? text_cell(oql, STAR_TEXT) : r;
+}
+
+static int make_all(struct oql *oql)
+{
+	int r = HDB_OK;
+
+	if (oql->is_star)
+		return star_cells(oql, &oql->row[0]);
+	for (size_t i = 0; r == HDB_OK && i < oql->column_count; i++)
+		r = make_cell(oql, i, &oql->row[i]);
+	return r;
+}
+
+/* The next row, cells or not. */
+static int step(struct oql *oql)
+{
+	int r = oql->first;
+
+	oql->first = HDB_NOTFOUND;
+	if (r == HDB_NOTFOUND && !oql->at_end) {
+		r = oql_rows_next(oql->rows, &oql->row);
+		oql->total += r == HDB_OK;
+	}
+	oql->at_end |= r != HDB_OK;
+	return r == HDB_NOTFOUND ? HDB_END : r;
+}
+
+int oql_next(struct oql *oql, struct hdb_error *err)
+{
+	int r;
+
+	oql->eval.err = err ? err : &oql->own_err;
+	if (oql->limit && oql->taken == oql->limit)
+		return HDB_END;
+	r = step(oql);
+	if (r == HDB_OK) {
+		oql->taken++;
+		r = make_all(oql);
+	}
+	return r;
+}
+
+const struct hdb_value *oql_value(const struct oql *oql, size_t column)
+{
+	return &oql->cells[column];
+}
+
+int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	oql->eval.err = err ? err : &oql->own_err;
+	while (r == HDB_OK && !oql->at_end)
+		r = step(oql);
+	*total = oql->total;
+	return r < 0 ? r : HDB_OK;
+}
+
+uint64_t oql_empty_cells(const struct oql *oql, const char **first)
+{
+	*first = oql->eval.first_empty;
+	return oql->eval.empty_cells;
+}

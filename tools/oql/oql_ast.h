@@ -1,0 +1,153 @@
+/*
+ * oql/oql_ast.h - statements as trees, and the parser that makes them.
+ */
+#ifndef OQL_OQL_AST_H
+#define OQL_OQL_AST_H
+
+#include "oql/oql_memory.h"
+
+#include <stdbool.h>
+
+/* A piece of the statement or of the arena; borrowed as long as these. */
+struct oql_str {
+	const char *data;
+	size_t size;
+};
+
+enum oql_kind {
+	OQL_NULL,
+	OQL_BOOL,   /* i */
+	OQL_INT,    /* i: 32 bits */
+	OQL_LONG,   /* i */
+	OQL_FLOAT,  /* d */
+	OQL_DOUBLE, /* d */
+	OQL_CHAR,   /* i: a UTF-16 unit */
+	OQL_STRING, /* name: its text */
+	OQL_NAME,   /* name: an alias or a field of the row's object */
+	OQL_SNAPSHOT,
+	OQL_SELECT,    /* select */
+	OQL_FIELD,     /* a.name */
+	OQL_ATTRIBUTE, /* a.@name; without a: of the row's object */
+	OQL_METHOD,    /* a.name(args) */
+	OQL_CALL,      /* name(args) */
+	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: its number in the select */
+	OQL_INDEX,     /* a[b] */
+	OQL_SLICE,     /* a[b:c] */
+	OQL_NEGATE,    /* -a */
+	OQL_ADD,       /* a + b, and so on */
+	OQL_SUBTRACT,
+	OQL_MULTIPLY,
+	OQL_DIVIDE,
+	OQL_EQUAL,
+	OQL_NOT_EQUAL,
+	OQL_LESS,
+	OQL_LESS_EQUAL,
+	OQL_GREATER,
+	OQL_GREATER_EQUAL,
+	OQL_LIKE,
+	OQL_NOT_LIKE,
+	OQL_IN,
+	OQL_NOT_IN,
+	OQL_IMPLEMENTS, /* a implements name */
+	OQL_AND,        /* of all args */
+	OQL_OR
+};
+
+/* What aggregates there are, in the order of their names in the parser. */
+enum oql_aggregate { OQL_COUNT, OQL_SUM, OQL_MIN, OQL_MAX, OQL_AVG };
+
+struct oql_select;
+
+struct oql_expr {
+	enum oql_kind kind;
+	size_t at;    /* its place in the statement */
+	size_t depth; /* levels below and with it */
+	struct oql_expr *a, *b, *c;
+	struct oql_expr **args;
+	size_t arg_count;
+	struct oql_str name;
+	int64_t i;
+	double d;
+	enum oql_aggregate aggregate;
+	struct oql_select *select;
+	void *cache; /* the evaluator's: a pattern, the values of a sub-select; owned by it */
+};
+
+struct oql_item {
+	struct oql_expr *expr;
+	struct oql_str alias; /* data NULL: none */
+};
+
+struct oql_order {
+	struct oql_expr *expr;
+	bool is_descending;
+};
+
+enum oql_from_kind {
+	OQL_FROM_CLASS,     /* name */
+	OQL_FROM_PATTERN,   /* name: a regular expression */
+	OQL_FROM_ADDRESSES, /* numbers */
+	OQL_FROM_IDS,       /* numbers */
+	OQL_FROM_VALUE,     /* expr */
+	OQL_FROM_SELECT     /* select, in parentheses */
+};
+
+struct oql_from {
+	enum oql_from_kind kind;
+	bool is_objects, is_instanceof;
+	size_t at;
+	struct oql_str name;
+	uint64_t *numbers;
+	size_t number_count;
+	struct oql_expr *expr;
+	struct oql_select *select;
+	struct oql_str alias; /* data NULL: none */
+};
+
+/* A SELECT, with those that UNION adds. */
+struct oql_select {
+	size_t at;
+	bool is_distinct, is_retained, is_star, is_objects;
+	/* nothing in it depends on a row of a SELECT around it: it is evaluated once */
+	bool is_free;
+	struct oql_item *items;
+	size_t item_count;
+	struct oql_from from;
+	struct oql_expr *where;
+	struct oql_expr **groups;
+	size_t group_count;
+	bool has_groups; /* GROUP BY, or aggregates */
+	size_t aggregate_count;
+	struct oql_expr **aggregates;
+	/* of the union where this is the first of one, else its own */
+	struct oql_order *orders;
+	size_t order_count;
+	bool has_limit;
+	uint64_t limit, offset;
+	struct oql_select *next; /* in a UNION */
+	size_t depth;
+};
+
+/*
+ * Parses; everything is in the arena, and points into `text`, which is lent as long. HDB_EUSAGE
+ * with line and column and what was expected.
+ */
+int oql_parse(const char *text, size_t size, struct oql_arena *arena, struct oql_select **out,
+	      struct hdb_error *err);
+
+/* The expression as MAT writes it in headings: "(p.x + p.y)". */
+void oql_unparse(const struct oql_expr *expr, struct oql_text *out);
+void oql_unparse_select(const struct oql_select *select, struct oql_text *out);
+
+/* A double as Java prints it: "1.0", "4.8828125E-4". `is_float`: the shortest float. */
+void oql_put_double(struct oql_text *out, double value, bool is_float);
+
+/* Whether the name is `word`, whatever its case. */
+bool oql_is_word(struct oql_str name, const char *word);
+/* Whether the name is exactly `word`. */
+bool oql_is(struct oql_str name, const char *word);
+
+/* Adds ", line 1, column 5"-like places to messages: both count from 1, columns in characters. */
+void oql_place(const char *text, size_t at, size_t *line, size_t *column);
+
+#endif

@@ -1,0 +1,912 @@
+/*
+ * oql/oql_attributes.c - "@name": what MAT's own objects have as Java beans.
+ */
+#include "oql/oql_eval.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an attribute is asked of. */
+struct subject {
+	struct oql_eval *ev;
+	struct oql_arena *arena;
+	const struct oql_value *v;
+	struct hdb_object_facts facts; /* of objects */
+};
+
+typedef int get_fn(const struct subject *s, struct oql_value *out);
+
+struct attribute {
+	const char *name;
+	get_fn *get;
+};
+
+static int find(const struct attribute *table, const struct subject *s, struct oql_str name,
+		struct oql_value *out)
+{
+	for (const struct attribute *a = table; a->name; a++)
+		if (oql_is(name, a->name))
+			return a->get(s, out);
+	return HDB_NOTFOUND;
+}
+
+static int text_of(const struct subject *s, const struct oql_text *text, struct oql_value *out)
+{
+	return oql_string(s->ev, s->arena, text, out);
+}
+
+static int name_of(const struct subject *s, const char *name, struct oql_value *out)
+{
+	(void)s;
+	*out = oql_static_string(name);
+	return HDB_OK;
+}
+
+/* ---- any object ---- */
+
+static int get_object_id(const struct subject *s, struct oql_value *out)
+{
+	*out = oql_int(0);
+	return oql_number_of(s->ev, s->v->ix, &out->i);
+}
+
+static int get_object_address(const struct subject *s, struct oql_value *out)
+{
+	*out = oql_long((int64_t)s->facts.id);
+	return HDB_OK;
+}
+
+static int get_used(const struct subject *s, struct oql_value *out)
+{
+	*out = oql_long((int64_t)s->facts.shallow_bytes);
+	return HDB_OK;
+}
+
+static int get_retained(const struct subject *s, struct oql_value *out)
+{
+	uint64_t bytes = 0;
+	const int r = hdb_retained_at(s->ev->db, s->v->ix, &bytes, s->ev->err);
+
+	*out = oql_long((int64_t)bytes);
+	return r;
+}
+
+/* A class as its class object; null: the dump has none. */
+static int class_value(const struct subject *s, uint32_t class_no, struct oql_value *out)
+{
+	struct hdb_class class;
+	int r = HDB_OK;
+
+	*out = (struct oql_value){ 0 };
+	if (class_no != HDB_NONE)
+		r = hdb_class_at(s->ev->db, class_no, &class, s->ev->err);
+	if (r == HDB_OK && class_no != HDB_NONE && class.object_ix != HDB_NONE)
+		*out = oql_object(class.object_ix);
+	return r;
+}
+
+static int get_clazz(const struct subject *s, struct oql_value *out)
+{
+	return class_value(s, s->facts.class_no, out);
+}
+
+static int get_technical(const struct subject *s, struct oql_value *out)
+{
+	struct oql_text text = { .budget = &s->ev->budget };
+	int r = oql_put_technical(s->ev, s->v->ix, &text);
+
+	if (r == HDB_OK)
+		r = text_of(s, &text, out);
+	oql_text_release(&text);
+	return r;
+}
+
+static int get_specific(const struct subject *s, struct oql_value *out)
+{
+	struct oql_text text = { .budget = &s->ev->budget };
+	bool has;
+	int r = oql_display(s->ev, s->v->ix, &text, &has);
+
+	*out = (struct oql_value){ 0 };
+	if (r == HDB_OK && has)
+		r = text_of(s, &text, out);
+	oql_text_release(&text);
+	return r;
+}
+
+static int get_display(const struct subject *s, struct oql_value *out)
+{
+	struct oql_text text = { .budget = &s->ev->budget };
+	struct oql_value specific;
+	int r = get_specific(s, &specific);
+
+	if (r == HDB_OK)
+		r = oql_put_technical(s->ev, s->v->ix, &text);
+	if (r == HDB_OK && specific.type == OQL_V_STRING) {
+		oql_put_string(&text, "  ");
+		oql_put(&text, specific.text.data, specific.text.size);
+	}
+	if (r == HDB_OK)
+		r = text_of(s, &text, out);
+	oql_text_release(&text);
+	return r;
+}
+
+/* MAT's names of HPROF's roots. */
+static const char *root_name(const char *kind)
+{
+	static const char *const names[][2] = {
+		{ "unknown", "Unknown" },           { "JNI global", "JNI Global" },
+		{ "JNI local", "JNI Local" },       { "Java frame", "Java Local" },
+		{ "native stack", "Native Stack" }, { "sticky class", "System Class" },
+		{ "thread block", "Thread Block" }, { "monitor used", "Busy Monitor" },
+		{ "thread object", "Thread" },      { "finalizing", "Finalizable" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i][0], kind) == 0)
+			return names[i][1];
+	return kind;
+}
+
+static int by_object(const void *a, const void *b)
+{
+	const struct oql_thread *x = a, *y = b;
+
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+static int read_threads(struct oql_eval *ev)
+{
+	const uint64_t count = hdb_thread_count(ev->db);
+	struct hdb_thread thread;
+	int r = HDB_OK;
+
+	if (ev->threads)
+		return HDB_OK;
+	ev->threads = oql_take(&ev->keep, (size_t)count + 1, sizeof(ev->threads[0]), ev->err);
+	if (!ev->threads)
+		return HDB_ELIMIT;
+	for (uint64_t no = 0; no < count && r == HDB_OK; no++) {
+		r = hdb_thread_at(ev->db, no, &thread, ev->err);
+		if (r == HDB_OK)
+			ev->threads[ev->thread_count++] = (struct oql_thread){
+				.ix = thread.ix,
+				.serial = thread.serial,
+				.trace_serial = thread.trace_serial,
+				.frame_count = thread.frame_count,
+			};
+	}
+	if (ev->thread_count)
+		qsort(ev->threads, ev->thread_count, sizeof(ev->threads[0]), by_object);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int get_root_info(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	struct oql_value *values;
+	struct hdb_root root;
+	uint64_t first, count;
+	size_t kept = 0;
+	int r = hdb_roots_of(ev->db, s->v->ix, &first, &count, ev->err);
+
+	*out = (struct oql_value){ 0 };
+	if (r == HDB_OK)
+		r = read_threads(ev);
+	if (r < 0 || !count)
+		return r;
+	values = oql_make_list(ev, s->arena, (size_t)count, out);
+	if (!values)
+		return HDB_ELIMIT;
+	for (uint64_t no = first; r == HDB_OK && no < first + count; no++) {
+		r = hdb_root_at(ev->db, no, &root, ev->err);
+		if (r < 0 || root.is_local)
+			continue;
+		values[kept] = oql_static_string(root_name(root.kind));
+		values[kept].type = OQL_V_ROOT;
+		values[kept].ix = s->v->ix;
+		values[kept].i = -1;
+		for (size_t t = 0; root.thread_serial && t < ev->thread_count; t++)
+			if (ev->threads[t].serial == root.thread_serial &&
+			    ev->threads[t].ix != HDB_NONE && ev->threads[t].ix != s->v->ix)
+				values[kept].i = ev->threads[t].ix;
+		kept++;
+	}
+	((struct oql_list *)(uintptr_t)out->list)->count = kept;
+	if (!kept)
+		*out = (struct oql_value){ 0 };
+	return r;
+}
+
+static int get_outbound(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	struct oql_value ids, *values;
+	char how[1024];
+	int r = oql_relatives(ev, HDB_REFERENCES, s->v->ix, s->arena, &ids);
+
+	if (r < 0)
+		return r;
+	values = oql_make_list(ev, s->arena, ids.list->count, out);
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; r == HDB_OK && i < ids.list->count; i++) {
+		struct hdb_object_facts facts;
+
+		r = hdb_object_at(ev->db, ids.list->ixs[i], &facts, ev->err);
+		if (r == HDB_OK && i == 0)
+			strcpy(how, "<class>");
+		else if (r == HDB_OK)
+			r = hdb_holder(ev->db, s->v->ix, ids.list->ixs[i], how, sizeof(how),
+				       ev->err);
+		if (r < 0)
+			return r;
+		r = HDB_OK;
+		values[i] = (struct oql_value){
+			.type = OQL_V_REFERENCE,
+			.i = (int64_t)facts.id,
+			.text = { oql_take_text(s->arena, how, strlen(how), ev->err), strlen(how) },
+		};
+		if (!values[i].text.data)
+			return HDB_ELIMIT;
+	}
+	return r;
+}
+
+static int get_snapshot(const struct subject *s, struct oql_value *out)
+{
+	(void)s;
+	*out = (struct oql_value){ .type = OQL_V_SNAPSHOT };
+	return HDB_OK;
+}
+
+static const struct attribute object_attributes[] = {
+	{ "objectId", get_object_id },
+	{ "objectAddress", get_object_address },
+	{ "usedHeapSize", get_used },
+	{ "retainedHeapSize", get_retained },
+	{ "clazz", get_clazz },
+	{ "technicalName", get_technical },
+	{ "classSpecificName", get_specific },
+	{ "displayName", get_display },
+	{ "GCRootInfo", get_root_info },
+	{ "outboundReferences", get_outbound },
+	{ "snapshot", get_snapshot },
+	{ NULL, NULL },
+};
+
+/* ---- instances ---- */
+
+static int get_fields(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	const struct hdb_field *fields;
+	struct oql_value *values, *inner;
+	size_t count;
+	int r = oql_class_fields(ev, s->facts.class_no, &fields, &count);
+
+	if (r < 0)
+		return r;
+	values = oql_make_list(ev, s->arena, count, out);
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		struct hdb_basic basic;
+
+		inner = oql_make_list(ev, s->arena, 1, &values[i]);
+		if (!inner)
+			return HDB_ELIMIT;
+		values[i].type = OQL_V_FIELD;
+		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
+		r = hdb_field_value(ev->db, s->v->ix, &fields[i], &basic, ev->err);
+		if (r == HDB_OK)
+			r = oql_basic(ev, &basic, true, inner);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int path_of(const struct subject *s, const char *path, struct oql_value *out)
+{
+	struct hdb_basic basic;
+	int r = hdb_path_value(s->ev->db, s->v->ix, path, &basic, s->ev->err);
+
+	return r == HDB_OK ? oql_basic(s->ev, &basic, false, out) : r;
+}
+
+/* Entries of maps. */
+static int get_key(const struct subject *s, struct oql_value *out)
+{
+	return path_of(s, "key", out);
+}
+
+static int get_value(const struct subject *s, struct oql_value *out)
+{
+	const int r = path_of(s, "value", out);
+
+	return r == HDB_NOTFOUND ? path_of(s, "val", out) : r;
+}
+
+static const struct attribute instance_attributes[] = {
+	{ "fields", get_fields },
+	{ "key", get_key },
+	{ "value", get_value },
+	{ NULL, NULL },
+};
+
+/* ---- class loaders ---- */
+
+static int get_defined(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	const uint32_t count = hdb_class_count(ev->db);
+	const uint32_t loader = s->facts.is_real ? s->v->ix : HDB_NONE;
+	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
+	struct hdb_class class;
+	int r = marks ? HDB_OK : HDB_ELIMIT;
+
+	for (uint32_t no = 0; r == HDB_OK && no < count; no++) {
+		r = hdb_class_at(ev->db, no, &class, ev->err);
+		marks[no] = r == HDB_OK && (class.loader_ix == loader ||
+					    (loader == HDB_NONE && class.loader_ix == s->v->ix));
+	}
+	return r < 0 ? r : oql_class_objects(ev, marks, s->arena, out);
+}
+
+static const struct attribute loader_attributes[] = {
+	{ "definedClasses", get_defined },
+	{ NULL, NULL },
+};
+
+/* ---- arrays ---- */
+
+static int get_length(const struct subject *s, struct oql_value *out)
+{
+	*out = oql_int((int64_t)s->facts.length);
+	return HDB_OK;
+}
+
+static int array_of(const struct subject *s, bool is_addresses, struct oql_value *out)
+{
+	struct oql_list *list = oql_take(s->arena, 1, sizeof(*list), s->ev->err);
+
+	if (!list)
+		return HDB_ELIMIT;
+	*list = (struct oql_list){
+		.kind = OQL_L_ARRAY,
+		.is_addresses = is_addresses,
+		.count = (size_t)s->facts.length,
+		.array_ix = s->v->ix,
+	};
+	*out = (struct oql_value){ .type = OQL_V_LIST, .list = list };
+	return HDB_OK;
+}
+
+static int get_values(const struct subject *s, struct oql_value *out)
+{
+	return array_of(s, false, out);
+}
+
+static int get_references(const struct subject *s, struct oql_value *out)
+{
+	return array_of(s, true, out);
+}
+
+static const struct attribute primitive_attributes[] = {
+	{ "length", get_length },
+	{ "valueArray", get_values },
+	{ NULL, NULL },
+};
+
+static const struct attribute array_attributes[] = {
+	{ "length", get_length },
+	{ "referenceArray", get_references },
+	{ NULL, NULL },
+};
+
+/* ---- classes ---- */
+
+static int class_of(const struct subject *s, struct hdb_class *class)
+{
+	return hdb_class_at(s->ev->db, s->facts.stands_for, class, s->ev->err);
+}
+
+static int get_name(const struct subject *s, struct oql_value *out)
+{
+	return name_of(s, hdb_class_name(s->ev->db, s->facts.stands_for), out);
+}
+
+static int get_instances(const struct subject *s, struct oql_value *out)
+{
+	const int r = oql_survey(s->ev);
+
+	*out = oql_int(r < 0 ? 0 : (int64_t)s->ev->class_sizes[s->facts.stands_for]);
+	return r;
+}
+
+/* A number of `heapdb info`; *out stays where it has none. */
+static int info_number(struct oql_eval *ev, const char *key, int64_t *out)
+{
+	struct hdb_rows *rows = NULL;
+	size_t key_column = SIZE_MAX, number_column = SIZE_MAX;
+	int r = hdb_query(ev->db, "info", NULL, &rows, ev->err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < hdb_rows_column_count(rows); i++) {
+		if (strcmp(hdb_rows_column(rows, i)->name, "key") == 0)
+			key_column = i;
+		if (strcmp(hdb_rows_column(rows, i)->name, "number") == 0)
+			number_column = i;
+	}
+	while (key_column != SIZE_MAX && number_column != SIZE_MAX &&
+	       (r = hdb_rows_next(rows, ev->err)) == HDB_OK) {
+		const struct hdb_value *name = hdb_rows_value(rows, key_column);
+
+		if (name->text_size == strlen(key) && memcmp(name->text, key, strlen(key)) == 0)
+			*out = (int64_t)hdb_rows_value(rows, number_column)->u;
+	}
+	hdb_rows_close(rows);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Of arrays: MAT says the bytes of a reference, whatever their elements are. */
+static int get_instance_size(const struct subject *s, struct oql_value *out)
+{
+	struct hdb_class class;
+	int r = class_of(s, &class);
+
+	*out = oql_long(r < 0 ? 0 : (int64_t) class.instance_bytes);
+	if (r == HDB_OK && class.is_array && !s->ev->reference_bytes)
+		r = info_number(s->ev, "reference", &s->ev->reference_bytes);
+	if (r == HDB_OK && class.is_array)
+		out->i = s->ev->reference_bytes;
+	return r;
+}
+
+static int get_super(const struct subject *s, struct oql_value *out)
+{
+	struct hdb_class class;
+	const int r = class_of(s, &class);
+
+	return r < 0 ? r : class_value(s, class.super_no, out);
+}
+
+static int get_super_id(const struct subject *s, struct oql_value *out)
+{
+	struct oql_value super;
+	int r = get_super(s, &super);
+
+	*out = oql_int(-1);
+	if (r == HDB_OK && super.type == OQL_V_OBJECT)
+		r = oql_number_of(s->ev, super.ix, &out->i);
+	return r;
+}
+
+static int get_loader_address(const struct subject *s, struct oql_value *out)
+{
+	struct hdb_class class;
+	const int r = class_of(s, &class);
+
+	*out = oql_long(r < 0 ? 0 : (int64_t) class.loader_id);
+	return r;
+}
+
+/* The boot loader is MAT's first object. */
+static int get_loader_id(const struct subject *s, struct oql_value *out)
+{
+	struct hdb_class class;
+	const int r = class_of(s, &class);
+
+	*out = oql_int(0);
+	return r < 0 || class.loader_ix == HDB_NONE ?
+		       r :
+		       oql_number_of(s->ev, class.loader_ix, &out->i);
+}
+
+static int get_is_array(const struct subject *s, struct oql_value *out)
+{
+	struct hdb_class class;
+	const int r = class_of(s, &class);
+
+	*out = oql_bool(r == HDB_OK && class.is_array);
+	return r;
+}
+
+static int subclasses(const struct subject *s, bool all, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	const uint32_t count = hdb_class_count(ev->db), me = s->facts.stands_for;
+	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
+	struct hdb_class class;
+	int r = marks ? HDB_OK : HDB_ELIMIT;
+
+	for (uint32_t no = 0; r == HDB_OK && no < count; no++) {
+		r = hdb_class_at(ev->db, no, &class, ev->err);
+		marks[no] =
+			no != me && (all ? hdb_is_subclass(ev->db, no, me) : class.super_no == me);
+	}
+	return r < 0 ? r : oql_class_objects(ev, marks, s->arena, out);
+}
+
+static int get_all_subclasses(const struct subject *s, struct oql_value *out)
+{
+	return subclasses(s, true, out);
+}
+
+static int get_subclasses(const struct subject *s, struct oql_value *out)
+{
+	return subclasses(s, false, out);
+}
+
+static int get_statics(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	const struct hdb_field *fields;
+	struct oql_value *values, *inner;
+	size_t count;
+	int r = oql_class_statics(ev, s->facts.stands_for, &fields, &count);
+
+	if (r < 0)
+		return r;
+	values = oql_make_list(ev, s->arena, count, out);
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		inner = oql_make_list(ev, s->arena, 1, &values[i]);
+		if (!inner)
+			return HDB_ELIMIT;
+		values[i].type = OQL_V_FIELD;
+		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
+		r = oql_basic(ev, &fields[i].value, true, inner);
+	}
+	return r;
+}
+
+/* Its instances. */
+static int get_object_ids(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	const struct hdb_scan_options all = { .population = 1 };
+	struct hdb_scan_options options = all;
+	uint8_t *marks = oql_take(s->arena, (size_t)hdb_class_count(ev->db) + 1, 1, ev->err);
+	struct hdb_scan *scan = NULL;
+	struct hdb_batch batch;
+	uint32_t *ixs;
+	size_t count = 0, room;
+	int r = marks ? oql_survey(ev) : HDB_ELIMIT;
+
+	if (r < 0)
+		return r;
+	marks[s->facts.stands_for] = 1;
+	options.classes = marks;
+	room = ev->class_sizes[s->facts.stands_for];
+	ixs = oql_take(s->arena, room + 1, sizeof(ixs[0]), ev->err);
+	r = ixs ? hdb_scan_open(ev->db, &options, &scan, ev->err) : HDB_ELIMIT;
+	while (r == HDB_OK && (r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count && count < room; i++)
+			ixs[count++] = batch.ix[i];
+	hdb_scan_close(scan);
+	return r < 0 ? r : oql_make_ids(ev, s->arena, ixs, count, out);
+}
+
+static const struct attribute class_attributes[] = {
+	{ "name", get_name },
+	{ "numberOfObjects", get_instances },
+	{ "heapSizePerInstance", get_instance_size },
+	{ "superClass", get_super },
+	{ "superClassId", get_super_id },
+	{ "classLoaderAddress", get_loader_address },
+	{ "classLoaderId", get_loader_id },
+	{ "arrayType", get_is_array },
+	{ "allSubclasses", get_all_subclasses },
+	{ "subclasses", get_subclasses },
+	{ "staticFields", get_statics },
+	{ "objectIds", get_object_ids },
+	{ NULL, NULL },
+};
+
+static int get_of_object(struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	int r = hdb_object_at(s->ev->db, s->v->ix, &s->facts, s->ev->err);
+
+	if (r < 0)
+		return r;
+	r = find(object_attributes, s, name, out);
+	if (r != HDB_NOTFOUND)
+		return r;
+	switch (s->facts.kind) {
+	case HDB_KIND_CLASS:
+		return find(class_attributes, s, name, out);
+	case HDB_KIND_OBJECT_ARRAY:
+		return find(array_attributes, s, name, out);
+	case HDB_KIND_PRIMITIVE_ARRAY:
+		return find(primitive_attributes, s, name, out);
+	case HDB_KIND_INSTANCE:
+		break;
+	}
+	if (oql_is_a(s->ev, s->facts.class_no, "java.lang.ClassLoader") &&
+	    (r = find(loader_attributes, s, name, out)) != HDB_NOTFOUND)
+		return r;
+	return find(instance_attributes, s, name, out);
+}
+
+/* ---- the snapshot ---- */
+
+static int get_info(const struct subject *s, struct oql_value *out)
+{
+	(void)s;
+	*out = (struct oql_value){ .type = OQL_V_INFO };
+	return HDB_OK;
+}
+
+static int get_classes(const struct subject *s, struct oql_value *out)
+{
+	return oql_class_objects(s->ev, NULL, s->arena, out);
+}
+
+static int get_roots(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	uint64_t count;
+	uint32_t *ixs;
+	size_t kept = 0;
+	int r = hdb_root_count(ev->db, &count, ev->err);
+
+	if (r < 0)
+		return r;
+	ixs = oql_take(s->arena, (size_t)count + 1, sizeof(ixs[0]), ev->err);
+	if (!ixs)
+		return HDB_ELIMIT;
+	for (uint64_t no = 0; r == HDB_OK && no < count; no++) {
+		struct hdb_root root;
+
+		r = hdb_root_at(ev->db, no, &root, ev->err);
+		if (r == HDB_OK && !root.is_local && (!kept || ixs[kept - 1] != root.ix))
+			ixs[kept++] = root.ix;
+	}
+	return r < 0 ? r : oql_make_ids(ev, s->arena, ixs, kept, out);
+}
+
+static const struct attribute snapshot_attributes[] = {
+	{ "snapshotInfo", get_info },
+	{ "classes", get_classes },
+	{ "GCRoots", get_roots },
+	{ NULL, NULL },
+};
+
+static int get_object_count(const struct subject *s, struct oql_value *out)
+{
+	const int r = oql_survey(s->ev);
+
+	*out = oql_int((int64_t)s->ev->reachable_count);
+	return r;
+}
+
+static int get_class_count(const struct subject *s, struct oql_value *out)
+{
+	struct oql_value classes;
+	const int r = get_classes(s, &classes);
+
+	*out = oql_int(r < 0 ? 0 : (int64_t)classes.list->count);
+	return r;
+}
+
+static int get_root_count(const struct subject *s, struct oql_value *out)
+{
+	struct oql_value roots;
+	const int r = get_roots(s, &roots);
+
+	*out = oql_int(r < 0 ? 0 : (int64_t)roots.list->count);
+	return r;
+}
+
+static int get_heap_size(const struct subject *s, struct oql_value *out)
+{
+	const int r = oql_survey(s->ev);
+
+	*out = oql_long((int64_t)s->ev->reachable_bytes);
+	return r;
+}
+
+static int get_identifier_size(const struct subject *s, struct oql_value *out)
+{
+	*out = oql_int(0);
+	return info_number(s->ev, "id size", &out->i);
+}
+
+/* Loaders are objects of class loaders' classes. */
+static int get_loader_count(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	int r = oql_survey(ev);
+
+	*out = oql_int(0);
+	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(ev->db); no++)
+		if (ev->class_sizes[no] && oql_is_a(ev, no, "java.lang.ClassLoader"))
+			out->i += ev->class_sizes[no];
+	return r;
+}
+
+static int get_path(const struct subject *s, struct oql_value *out)
+{
+	struct hdb_health health;
+
+	hdb_health(s->ev->db, &health);
+	return name_of(s, health.dump_path ? health.dump_path : "", out);
+}
+
+static const struct attribute info_attributes[] = {
+	{ "numberOfObjects", get_object_count },
+	{ "numberOfClasses", get_class_count },
+	{ "numberOfClassLoaders", get_loader_count },
+	{ "numberOfGCRoots", get_root_count },
+	{ "usedHeapSize", get_heap_size },
+	{ "identifierSize", get_identifier_size },
+	{ "path", get_path },
+	{ NULL, NULL },
+};
+
+/* ---- the others ---- */
+
+static int get_of_reference(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	uint32_t ix;
+	int r = HDB_OK;
+
+	*out = (struct oql_value){ 0 };
+	if (oql_is(name, "objectAddress")) {
+		*out = oql_long(s->v->i);
+	} else if (oql_is(name, "name") && s->v->text.data) {
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
+	} else if (oql_is(name, "object") || oql_is(name, "objectId")) {
+		r = oql_object_meant(s->ev, s->v, &ix);
+		if (r < 0 || ix == HDB_NONE)
+			return r;
+		*out = oql_is(name, "object") ? oql_object(ix) : oql_int(0);
+		if (out->type == OQL_V_INT)
+			r = oql_number_of(s->ev, ix, &out->i);
+	} else {
+		return HDB_NOTFOUND;
+	}
+	return r;
+}
+
+static int get_of_row(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	const struct oql_list *row = s->v->list;
+
+	for (size_t i = 0; i < row->count; i++)
+		if (row->names[i].size == name.size &&
+		    (!name.size || memcmp(row->names[i].data, name.data, name.size) == 0)) {
+			*out = row->values[i];
+			return HDB_OK;
+		}
+	return HDB_NOTFOUND;
+}
+
+static int get_of_root(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	const bool is_context = oql_is(name, "contextId") || oql_is(name, "contextAddress");
+	const uint32_t ix = is_context ? (uint32_t)s->v->i : s->v->ix;
+	struct hdb_object_facts facts;
+	int r = HDB_OK;
+
+	if (oql_is(name, "typeAsString")) {
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
+	} else if (is_context && s->v->i < 0) {
+		*out = oql_is(name, "contextId") ? oql_int(-1) : oql_long(0);
+	} else if (oql_is(name, "objectId") || oql_is(name, "contextId")) {
+		*out = oql_int(0);
+		r = oql_number_of(s->ev, ix, &out->i);
+	} else if (oql_is(name, "objectAddress") || is_context) {
+		r = hdb_object_at(s->ev->db, ix, &facts, s->ev->err);
+		*out = oql_long(r < 0 ? 0 : (int64_t)facts.id);
+	} else {
+		return HDB_NOTFOUND;
+	}
+	return r;
+}
+
+static int get_of_stack(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	struct oql_value *values;
+
+	if (!oql_is(name, "stackFrames"))
+		return HDB_NOTFOUND;
+	values = oql_make_list(s->ev, s->arena, s->v->ix, out);
+	for (uint32_t i = 0; values && i < s->v->ix; i++)
+		values[i] = (struct oql_value){ .type = OQL_V_FRAME, .ix = i, .i = s->v->i };
+	return values ? HDB_OK : HDB_ELIMIT;
+}
+
+static int get_of_frame(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	struct oql_text text = { .budget = &s->ev->budget };
+	int r;
+
+	if (!oql_is(name, "text"))
+		return HDB_NOTFOUND;
+	r = oql_put_plain(s->ev, s->v, &text);
+	if (r == HDB_OK)
+		r = text_of(s, &text, out);
+	oql_text_release(&text);
+	return r;
+}
+
+static int get_of_field(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	if (oql_is(name, "name"))
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
+	else if (oql_is(name, "value"))
+		*out = s->v->list->values[0];
+	else
+		return HDB_NOTFOUND;
+	return HDB_OK;
+}
+
+int oql_attribute(struct oql_eval *ev, const struct oql_frame *frame, const struct oql_value *v,
+		  struct oql_str name, struct oql_value *out)
+{
+	struct subject s = { .ev = ev, .arena = frame->arena, .v = v };
+
+	if (oql_is(name, "class")) {
+		*out = oql_static_string(oql_java_class(ev, v));
+		out->type = OQL_V_JAVA_CLASS;
+		return HDB_OK;
+	}
+	switch (v->type) {
+	case OQL_V_OBJECT:
+		return get_of_object(&s, name, out);
+	case OQL_V_REFERENCE:
+		return get_of_reference(&s, name, out);
+	case OQL_V_LIST:
+		if (!oql_is(name, "length") && !oql_is(name, "size"))
+			return HDB_NOTFOUND;
+		*out = oql_int((int64_t)v->list->count);
+		return HDB_OK;
+	case OQL_V_ROW:
+		return get_of_row(&s, name, out);
+	case OQL_V_ROOT:
+		return get_of_root(&s, name, out);
+	case OQL_V_FIELD:
+		return get_of_field(&s, name, out);
+	case OQL_V_STACK:
+		return get_of_stack(&s, name, out);
+	case OQL_V_FRAME:
+		return get_of_frame(&s, name, out);
+	case OQL_V_SNAPSHOT:
+		return find(snapshot_attributes, &s, name, out);
+	case OQL_V_INFO:
+		return find(info_attributes, &s, name, out);
+	case OQL_V_JAVA_CLASS:
+		if (!oql_is(name, "name"))
+			return HDB_NOTFOUND;
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = v->text };
+		return HDB_OK;
+	default:
+		return HDB_NOTFOUND;
+	}
+}
+
+int oql_stack_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
+{
+	const struct oql_thread key = { .ix = ix };
+	const struct oql_thread *found;
+	int r = read_threads(ev);
+
+	*out = (struct oql_value){ 0 };
+	if (r < 0)
+		return r;
+	found = ev->thread_count ? bsearch(&key, ev->threads, ev->thread_count,
+					   sizeof(ev->threads[0]), by_object) :
+				   NULL;
+	if (found)
+		*out = (struct oql_value){
+			.type = OQL_V_STACK,
+			.ix = found->frame_count,
+			.i = found->trace_serial,
+		};
+	return HDB_OK;
+}

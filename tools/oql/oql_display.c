@@ -1,0 +1,644 @@
+/*
+ * oql/oql_display.c - objects as texts: MAT's rules for well-known classes, one a line of a table.
+ *
+ * MAT cuts texts at 1,024 characters and writes what is not ASCII as \uXXXX; here they are whole
+ * and in their own characters. Nothing recurses but from a reference to what it holds, once.
+ */
+#include "oql/oql_eval.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum rule {
+	RULE_NONE,
+	RULE_STRING,
+	RULE_FIELD,   /* the text of a field */
+	RULE_VALUE,   /* a number */
+	RULE_BOOLEAN, /* a number, 0 for false */
+	RULE_BUILDER,
+	RULE_BIG_INTEGER,
+	RULE_BIG_DECIMAL,
+	RULE_LOCALE,
+	RULE_FIELD_OF_CLASS,
+	RULE_METHOD,
+	RULE_CONSTRUCTOR,
+	RULE_STACK_ELEMENT,
+	RULE_URL,
+	RULE_CLASS /* int.class */
+};
+
+/* The first line whose class the object's class is or extends. */
+static const struct {
+	const char *class_name;
+	enum rule rule;
+	const char *path;
+} rules[] = {
+	{ "", RULE_NONE, NULL },
+	{ "java.lang.String", RULE_STRING, NULL },
+	{ "java.lang.Boolean", RULE_VALUE, "value" },
+	{ "java.lang.Byte", RULE_VALUE, "value" },
+	{ "java.lang.Character", RULE_VALUE, "value" },
+	{ "java.lang.Short", RULE_VALUE, "value" },
+	{ "java.lang.Integer", RULE_VALUE, "value" },
+	{ "java.lang.Long", RULE_VALUE, "value" },
+	{ "java.lang.Float", RULE_VALUE, "value" },
+	{ "java.lang.Double", RULE_VALUE, "value" },
+	{ "java.lang.Enum", RULE_FIELD, "name" },
+	{ "java.lang.Thread", RULE_FIELD, "name" },
+	{ "java.lang.ThreadGroup", RULE_FIELD, "name" },
+	{ "java.lang.Module", RULE_FIELD, "name" },
+	{ "java.lang.StringBuilder", RULE_BUILDER, NULL },
+	{ "java.lang.StringBuffer", RULE_BUILDER, NULL },
+	{ "java.util.concurrent.atomic.AtomicBoolean", RULE_BOOLEAN, "value" },
+	{ "java.util.concurrent.atomic.AtomicInteger", RULE_VALUE, "value" },
+	{ "java.util.concurrent.atomic.AtomicLong", RULE_VALUE, "value" },
+	{ "java.util.concurrent.atomic.AtomicReference", RULE_FIELD, "value" },
+	{ "java.util.concurrent.atomic.AtomicStampedReference", RULE_FIELD, "pair.reference" },
+	{ "java.util.concurrent.atomic.AtomicMarkableReference", RULE_FIELD, "pair.reference" },
+	{ "java.math.BigInteger", RULE_BIG_INTEGER, NULL },
+	{ "java.math.BigDecimal", RULE_BIG_DECIMAL, NULL },
+	{ "java.util.Locale", RULE_LOCALE, NULL },
+	{ "java.lang.reflect.Field", RULE_FIELD_OF_CLASS, NULL },
+	{ "java.lang.reflect.Method", RULE_METHOD, NULL },
+	{ "java.lang.reflect.Constructor", RULE_CONSTRUCTOR, NULL },
+	{ "java.lang.StackTraceElement", RULE_STACK_ELEMENT, NULL },
+	{ "java.net.URL", RULE_URL, NULL },
+	{ "java.io.File", RULE_FIELD, "path" },
+	{ "java.lang.ProcessEnvironment$ExternalData", RULE_FIELD, "str" },
+	{ "java.lang.Class", RULE_CLASS, NULL },
+};
+#define RULE_COUNT (sizeof(rules) / sizeof(rules[0]))
+
+static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
+{
+	const struct hdb_field *fields;
+	struct oql_class *class;
+	size_t count;
+	int r = oql_class_fields(ev, class_no, &fields, &count);
+
+	*rule = 0;
+	if (r < 0)
+		return r;
+	class = &ev->classes[class_no];
+	for (size_t i = 1; !class->has_rule && i < RULE_COUNT && !class->rule; i++)
+		if (oql_is_a(ev, class_no, rules[i].class_name))
+			class->rule = (uint8_t)i;
+	class->has_rule = true;
+	*rule = class->rule;
+	return HDB_OK;
+}
+
+/* ---- values by path ---- */
+
+/* The field that the first `size` bytes of `path` name: of the uppermost class that has it. */
+static int path_step(struct oql_eval *ev, uint32_t ix, const char *path, size_t size,
+		     struct oql_value *out)
+{
+	const struct hdb_field *fields, *found = NULL;
+	struct hdb_object_facts facts;
+	struct hdb_basic basic;
+	size_t count;
+	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	if (r == HDB_OK && facts.kind != HDB_KIND_INSTANCE)
+		return HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = oql_class_fields(ev, facts.class_no, &fields, &count);
+	for (size_t i = 0; r == HDB_OK && i < count; i++)
+		if (strlen(fields[i].name) == size && memcmp(fields[i].name, path, size) == 0)
+			found = &fields[i];
+	if (r < 0 || !found)
+		return r < 0 ? r : HDB_NOTFOUND;
+	r = hdb_field_value(ev->db, ix, found, &basic, ev->err);
+	return r == HDB_OK ? oql_basic(ev, &basic, false, out) : r;
+}
+
+/* HDB_NOTFOUND if there is none, or null. */
+static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
+{
+	int r = HDB_OK;
+
+	*out = oql_object(ix);
+	while (r == HDB_OK && *path) {
+		const size_t size = strcspn(path, ".");
+
+		r = out->type == OQL_V_OBJECT ? path_step(ev, out->ix, path, size, out) :
+						HDB_NOTFOUND;
+		path += size + (path[size] == '.');
+	}
+	if (r != HDB_OK)
+		*out = (struct oql_value){ 0 };
+	return r == HDB_OK && out->type == OQL_V_NULL ? HDB_NOTFOUND : r;
+}
+
+/* Bytes of the first `units` UTF-16 units of a text, in which there may be zeros. */
+static size_t size_of(const char *text, size_t room, uint64_t units)
+{
+	size_t i = 0;
+
+	for (uint64_t at = 0; i < room && at < units; at++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		at += c >= 0xf0;
+		i += c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	}
+	return i < room ? i : room;
+}
+
+/* A string's characters. */
+static int put_text(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+{
+	char buf[2048], *more;
+	uint64_t units = 0;
+	int r;
+
+	*has = hdb_is_string(ev->db, ix);
+	if (!*has)
+		return HDB_OK;
+	r = hdb_text(ev->db, ix, buf, sizeof(buf), &units, ev->err);
+	*has = r == HDB_OK;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (units * 3 < sizeof(buf)) {
+		oql_put(out, buf, size_of(buf, sizeof(buf) - 1, units));
+		return HDB_OK;
+	}
+	if (units > UINT32_MAX || units * 3 + 1 > ev->budget.most_bytes)
+		return oql_fail(ev->err, HDB_ELIMIT, "a text of %" PRIu64 " characters", units);
+	more = malloc(units * 3 + 1);
+	if (!more)
+		return oql_fail(ev->err, HDB_ENOMEM,
+				"no memory for a text of %" PRIu64 " characters", units);
+	r = hdb_text(ev->db, ix, more, units * 3 + 1, &units, ev->err);
+	if (r == HDB_OK)
+		oql_put(out, more, size_of(more, units * 3, units));
+	free(more);
+	return r;
+}
+
+/* The text of a string in a field, if there is one. */
+static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_text *out,
+		     bool *has)
+{
+	struct oql_value v;
+	int r = path_value(ev, ix, path, &v);
+
+	*has = false;
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (v.type != OQL_V_OBJECT) {
+		*has = true;
+		return oql_put_plain(ev, &v, out);
+	}
+	return put_text(ev, v.ix, out, has);
+}
+
+/* What comes before the text, if it has one. */
+static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const char *before,
+		    struct oql_text *out)
+{
+	struct oql_text part = { .budget = &ev->budget };
+	bool has;
+	int r = put_field(ev, ix, path, &part, &has);
+
+	if (r == HDB_OK && has && part.size) {
+		oql_put_string(out, before);
+		oql_put(out, part.data, part.size);
+	}
+	oql_text_release(&part);
+	return r;
+}
+
+/* ---- characters ---- */
+
+/* The code point at units[i]; *size: how many units. */
+static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
+{
+	const uint32_t high = (uint32_t)units[0] & 0xffff;
+	const uint32_t low = count > 1 ? (uint32_t)units[1] & 0xffff : 0;
+
+	*size = high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000 ? 2 : 1;
+	return *size == 2 ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : high;
+}
+
+/* Elements [0, count) of a char[]. */
+static int put_chars(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oql_text *out)
+{
+	uint64_t units[1024];
+	enum hdb_basic_type type;
+	size_t done = 1, size, wide;
+	int r = HDB_OK;
+
+	for (uint64_t from = 0; from < count && done; from += done) {
+		size = count - from < 1024 ? (size_t)(count - from) : 1024;
+		r = hdb_elements(ev->db, ix, from, size, units, &type, &done, ev->err);
+		if (r < 0)
+			return r;
+		/* a pair is not cut */
+		if (done == size && from + done < count && done > 1 &&
+		    (units[done - 1] & 0xfc00) == 0xd800)
+			done--;
+		for (size_t i = 0; i < done; i += wide)
+			oql_put_char(out, code_point(units + i, done - i, &wide));
+	}
+	return oql_text_check(out, ev->err);
+}
+
+/* Elements [0, count) of a byte[], `is_latin` or as MAT shows bytes. */
+static int put_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, bool is_latin,
+		     struct oql_text *out)
+{
+	uint64_t bytes[1024];
+	enum hdb_basic_type type;
+	size_t done = 1;
+	bool has_any = false;
+	int r = HDB_OK;
+
+	for (uint64_t from = 0; from < count && done; from += done) {
+		r = hdb_elements(ev->db, ix, from,
+				 count - from < 1024 ? (size_t)(count - from) : 1024, bytes, &type,
+				 &done, ev->err);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i < done; i++) {
+			const unsigned char c = (unsigned char)bytes[i];
+
+			has_any |= c != 0;
+			if (is_latin)
+				oql_put_char(out, c);
+			else
+				oql_put(out, c >= 32 && c < 127 ? (const char *)&c : ".", 1);
+		}
+	}
+	if (!is_latin && !has_any)
+		out->size = 0;
+	return oql_text_check(out, ev->err);
+}
+
+static int put_utf16_bytes(struct oql_eval *ev, uint32_t ix, uint64_t count, struct oql_text *out)
+{
+	uint64_t bytes[2048], units[1024];
+	enum hdb_basic_type type;
+	size_t done = 2, wide;
+	int r = HDB_OK;
+
+	for (uint64_t from = 0; from < count && done > 1; from += done / 2) {
+		const uint64_t left = count - from;
+
+		r = hdb_elements(ev->db, ix, from * 2, left < 1024 ? (size_t)left * 2 : 2048, bytes,
+				 &type, &done, ev->err);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; i + 1 < done; i += 2)
+			units[i / 2] = (bytes[i] & 0xff) | (bytes[i + 1] & 0xff) << 8;
+		for (size_t i = 0; i < done / 2; i += wide)
+			oql_put_char(out, code_point(units + i, done / 2 - i, &wide));
+	}
+	return oql_text_check(out, ev->err);
+}
+
+static int put_builder(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+{
+	struct oql_value value, count, coder;
+	struct hdb_object_facts facts;
+	uint64_t length;
+	int r = path_value(ev, ix, "value", &value);
+
+	if (r == HDB_OK)
+		r = path_value(ev, ix, "count", &count);
+	if (r != HDB_OK || value.type != OQL_V_OBJECT)
+		return r < 0 ? r : HDB_OK;
+	r = path_value(ev, ix, "coder", &coder);
+	if (r >= 0)
+		r = hdb_object_at(ev->db, value.ix, &facts, ev->err);
+	if (r < 0)
+		return r;
+	*has = true;
+	length = count.i > 0 ? (uint64_t)count.i : 0;
+	if (strcmp(hdb_class_name(ev->db, facts.class_no), "char[]") == 0)
+		return put_chars(ev, value.ix, length < facts.length ? length : facts.length, out);
+	if (strcmp(hdb_class_name(ev->db, facts.class_no), "byte[]") != 0)
+		return HDB_OK;
+	if (coder.i)
+		return put_utf16_bytes(ev, value.ix,
+				       length < facts.length / 2 ? length : facts.length / 2, out);
+	return put_bytes(ev, value.ix, length < facts.length ? length : facts.length, true, out);
+}
+
+/* ---- big numbers ---- */
+
+/* More words of a BigInteger are not written: each costs time by its square. */
+#define BIG_WORDS_MAX 2048
+
+/* Decimal digits of `count` words, the highest first; the words are lost. */
+static void put_digits(uint64_t *words, size_t count, struct oql_text *out)
+{
+	char digits[BIG_WORDS_MAX * 10 + 10];
+	size_t used = sizeof(digits);
+	bool is_zero = false;
+
+	while (!is_zero) {
+		uint64_t rest = 0;
+
+		is_zero = true;
+		for (size_t i = 0; i < count; i++) {
+			const uint64_t part = rest << 32 | (words[i] & UINT32_MAX);
+
+			words[i] = part / 1000000000;
+			rest = part % 1000000000;
+			is_zero &= words[i] == 0;
+		}
+		for (int i = 0; i < 9 && (!is_zero || rest || i == 0); i++) {
+			digits[--used] = (char)('0' + rest % 10);
+			rest /= 10;
+		}
+	}
+	while (used + 1 < sizeof(digits) && digits[used] == '0')
+		used++;
+	oql_put(out, digits + used, sizeof(digits) - used);
+}
+
+static int put_big_integer(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+{
+	uint64_t words[BIG_WORDS_MAX];
+	struct oql_value sign, mag;
+	enum hdb_basic_type type;
+	size_t count;
+	int r = path_value(ev, ix, "signum", &sign);
+
+	if (r == HDB_OK)
+		r = path_value(ev, ix, "mag", &mag);
+	if (r != HDB_OK || mag.type != OQL_V_OBJECT)
+		return r < 0 ? r : HDB_OK;
+	r = hdb_elements(ev->db, mag.ix, 0, BIG_WORDS_MAX, words, &type, &count, ev->err);
+	if (r < 0 || count == BIG_WORDS_MAX)
+		return r;
+	*has = true;
+	oql_put_string(out, sign.i < 0 ? "-" : "");
+	put_digits(words, count, out);
+	return HDB_OK;
+}
+
+/* Digits with a point, or with an exponent, as Java decides. */
+static void put_scaled(const char *digits, size_t size, int64_t scale, struct oql_text *out)
+{
+	int64_t exponent;
+
+	if (size && *digits == '-') {
+		oql_put_string(out, "-");
+		digits++;
+		size--;
+	}
+	exponent = (int64_t)size - 1 - scale;
+	if (scale == 0) {
+		oql_put(out, digits, size);
+	} else if (scale > 0 && exponent >= -6) {
+		const int64_t whole = (int64_t)size - scale;
+
+		oql_put(out, digits, whole > 0 ? (size_t)whole : 0);
+		oql_put_string(out, whole > 0 ? "." : "0.");
+		for (int64_t i = whole; i < 0; i++)
+			oql_put_string(out, "0");
+		oql_put(out, digits + (whole > 0 ? whole : 0),
+			size - (whole > 0 ? (size_t)whole : 0));
+	} else {
+		oql_put(out, digits, 1);
+		oql_put_string(out, size > 1 ? "." : "");
+		oql_put(out, digits + 1, size - 1);
+		if (exponent)
+			oql_put_format(out, "E%+" PRId64, exponent);
+	}
+}
+
+static int put_big_decimal(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+{
+	struct oql_text digits = { .budget = &ev->budget };
+	struct oql_value scale, compact, value;
+	int r = path_value(ev, ix, "scale", &scale);
+
+	if (r == HDB_OK)
+		r = path_value(ev, ix, "intCompact", &compact);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	*has = compact.i != INT64_MIN;
+	if (*has)
+		oql_put_format(&digits, "%" PRId64, compact.i);
+	else if ((r = path_value(ev, ix, "intVal", &value)) == HDB_OK && value.type == OQL_V_OBJECT)
+		r = put_big_integer(ev, value.ix, &digits, has);
+	if (r >= 0 && *has && digits.size)
+		put_scaled(digits.data, digits.size, scale.i, out);
+	oql_text_release(&digits);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- reflection ---- */
+
+static int put_class_name(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	struct hdb_object_facts facts;
+	bool has;
+	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	if (r < 0)
+		return r;
+	if (facts.kind != HDB_KIND_CLASS)
+		return put_field(ev, ix, "name", out, &has);
+	oql_put_string(out, hdb_class_name(ev->db, facts.stands_for));
+	return HDB_OK;
+}
+
+static int put_class_field(struct oql_eval *ev, uint32_t ix, const char *path, const char *after,
+			   struct oql_text *out)
+{
+	struct oql_value v;
+	int r = path_value(ev, ix, path, &v);
+
+	if (r == HDB_OK && v.type == OQL_V_OBJECT)
+		r = put_class_name(ev, v.ix, out);
+	oql_put_string(out, after);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct oql_text *out)
+{
+	/* in the order of Modifier.toString */
+	static const struct {
+		unsigned bit;
+		const char *of_fields, *of_methods;
+	} modifiers[] = {
+		{ 1, "public ", "public " },   { 4, "protected ", "protected " },
+		{ 2, "private ", "private " }, { 0x400, "", "abstract " },
+		{ 8, "static ", "static " },   { 0x10, "final ", "final " },
+		{ 0x80, "transient ", "" },    { 0x40, "volatile ", "" },
+		{ 0x20, "", "synchronized " }, { 0x100, "", "native " },
+		{ 0x800, "", "strictfp " },
+	};
+	struct oql_value v;
+	const int r = path_value(ev, ix, "modifiers", &v);
+
+	for (size_t i = 0; r == HDB_OK && i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
+		if (v.i & modifiers[i].bit)
+			oql_put_string(out,
+				       is_field ? modifiers[i].of_fields : modifiers[i].of_methods);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* A method has no more. */
+#define PARAMETERS_MAX 255
+
+static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	uint64_t ids[PARAMETERS_MAX];
+	struct oql_value v, parameter;
+	enum hdb_basic_type type;
+	size_t count = 0;
+	int r = path_value(ev, ix, "parameterTypes", &v);
+
+	if (r == HDB_OK && v.type == OQL_V_OBJECT)
+		r = hdb_elements(ev->db, v.ix, 0, PARAMETERS_MAX, ids, &type, &count, ev->err);
+	oql_put_string(out, "(");
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		struct hdb_basic basic;
+
+		hdb_basic_of(type, ids[i], &basic);
+		r = oql_basic(ev, &basic, false, &parameter);
+		oql_put_string(out, i ? ", " : "");
+		if (r == HDB_OK && parameter.type == OQL_V_OBJECT)
+			r = put_class_name(ev, parameter.ix, out);
+	}
+	oql_put_string(out, ")");
+	return r < 0 ? r : HDB_OK;
+}
+
+static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struct oql_text *out)
+{
+	const bool is_field = rule == RULE_FIELD_OF_CLASS;
+	int r = put_modifiers(ev, ix, is_field, out);
+
+	if (r == HDB_OK && rule != RULE_CONSTRUCTOR)
+		r = put_class_field(ev, ix, is_field ? "type" : "returnType", " ", out);
+	if (r == HDB_OK)
+		r = put_class_field(ev, ix, "clazz", "", out);
+	if (r == HDB_OK && rule != RULE_CONSTRUCTOR)
+		r = put_part(ev, ix, "name", ".", out);
+	if (r == HDB_OK && !is_field)
+		r = put_parameters(ev, ix, out);
+	return r;
+}
+
+/* ---- others ---- */
+
+static int put_locale(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	int r = put_part(ev, ix, "baseLocale.language", "", out);
+
+	if (r == HDB_OK)
+		r = put_part(ev, ix, "baseLocale.region", "_", out);
+	if (r == HDB_OK)
+		r = put_part(ev, ix, "baseLocale.variant", "_", out);
+	if (r == HDB_OK && out->size == 0)
+		r = put_part(ev, ix, "language", "", out);
+	return r;
+}
+
+static int put_stack_element(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	struct oql_value line;
+	int r = put_part(ev, ix, "declaringClass", "", out);
+
+	if (r == HDB_OK)
+		r = put_part(ev, ix, "methodName", ".", out);
+	if (r == HDB_OK)
+		r = put_part(ev, ix, "fileName", "(", out);
+	if (r == HDB_OK)
+		r = path_value(ev, ix, "lineNumber", &line);
+	if (r == HDB_OK && line.i > 0)
+		oql_put_format(out, ":%" PRId64, line.i);
+	oql_put_string(out, ")");
+	return r < 0 ? r : HDB_OK;
+}
+
+static int put_url(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	int r = put_part(ev, ix, "protocol", "", out);
+
+	oql_put_string(out, ":");
+	if (r == HDB_OK)
+		r = put_part(ev, ix, "authority", "//", out);
+	if (r == HDB_OK)
+		r = put_part(ev, ix, "file", "", out);
+	if (r == HDB_OK)
+		r = put_part(ev, ix, "ref", "#", out);
+	return r;
+}
+
+static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct oql_text *out, bool *has)
+{
+	struct oql_value v;
+	int r;
+
+	*has = true;
+	switch (rules[no].rule) {
+	case RULE_FIELD:
+		return put_field(ev, ix, rules[no].path, out, has);
+	case RULE_CLASS:
+		return put_field(ev, ix, "name", out, has);
+	case RULE_VALUE:
+	case RULE_BOOLEAN:
+		r = path_value(ev, ix, rules[no].path, &v);
+		*has = r == HDB_OK;
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		if (rules[no].rule == RULE_BOOLEAN)
+			v = oql_bool(v.i != 0);
+		return oql_put_plain(ev, &v, out);
+	case RULE_LOCALE:
+		return put_locale(ev, ix, out);
+	case RULE_FIELD_OF_CLASS:
+	case RULE_METHOD:
+	case RULE_CONSTRUCTOR:
+		return put_reflected(ev, rules[no].rule, ix, out);
+	case RULE_STACK_ELEMENT:
+		return put_stack_element(ev, ix, out);
+	case RULE_URL:
+		return put_url(ev, ix, out);
+	default:
+		break;
+	}
+	*has = false;
+	if (rules[no].rule == RULE_BUILDER)
+		return put_builder(ev, ix, out, has);
+	if (rules[no].rule == RULE_BIG_INTEGER)
+		return put_big_integer(ev, ix, out, has);
+	if (rules[no].rule == RULE_BIG_DECIMAL)
+		return put_big_decimal(ev, ix, out, has);
+	return put_text(ev, ix, out, has);
+}
+
+int oql_display(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+{
+	struct hdb_object_facts facts;
+	size_t rule;
+	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	*has = false;
+	if (r < 0 || facts.kind == HDB_KIND_CLASS || facts.kind == HDB_KIND_OBJECT_ARRAY)
+		return r;
+	if (!facts.is_real) {
+		oql_put_string(out, "<system class loader>");
+		*has = true;
+		return HDB_OK;
+	}
+	if (facts.kind == HDB_KIND_PRIMITIVE_ARRAY) {
+		const char *name = hdb_class_name(ev->db, facts.class_no);
+
+		*has = strcmp(name, "char[]") == 0 || strcmp(name, "byte[]") == 0;
+		if (!*has)
+			return HDB_OK;
+		return *name == 'c' ? put_chars(ev, ix, facts.length, out) :
+				      put_bytes(ev, ix, facts.length, false, out);
+	}
+	r = find_rule(ev, facts.class_no, &rule);
+	return r < 0 ? r : put_by_rule(ev, rule, ix, out, has);
+}

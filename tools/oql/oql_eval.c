@@ -1,0 +1,637 @@
+/*
+ * oql/oql_eval.c - expressions. Recursion is as deep as the parser lets trees be.
+ */
+#include "oql/oql_eval.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Rows between two looks at whether work shall stop. */
+#define TICKS 256
+
+int oql_refuse(struct oql_eval *ev, const struct oql_expr *e, const char *format, ...)
+{
+	char message[HDB_ERROR_SIZE - 64];
+	size_t line, column;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	oql_place(ev->text, e->at, &line, &column);
+	return oql_fail(ev->err, HDB_EUSAGE, "line %zu, column %zu: %s", line, column, message);
+}
+
+int oql_tick(struct oql_eval *ev)
+{
+	if (++ev->steps % TICKS == 0 && ev->progress.cancel && *ev->progress.cancel)
+		return oql_fail(ev->err, HDB_EINTR, "interrupted");
+	return HDB_OK;
+}
+
+static int shown(struct oql_str name)
+{
+	return (int)(name.size < 100 ? name.size : 100);
+}
+
+/* ---- fields ---- */
+
+/* The field that an expression named last, and of which class. */
+struct field_memo {
+	uint32_t class_no;
+	const struct hdb_field *field; /* NULL: it has none of that name */
+};
+
+/* With one name in several classes the uppermost one's is meant, as in MAT. */
+static const struct hdb_field *last_named(const struct hdb_field *fields, size_t count,
+					  struct oql_str name)
+{
+	const struct hdb_field *found = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (oql_is(name, fields[i].name))
+			found = &fields[i];
+	return found;
+}
+
+static int find_field(struct oql_eval *ev, struct oql_expr *e, uint32_t class_no,
+		      const struct hdb_field **field)
+{
+	struct field_memo *memo = e->cache;
+	const struct hdb_field *fields;
+	size_t count;
+	int r;
+
+	if (memo && memo->class_no == class_no) {
+		*field = memo->field;
+		return HDB_OK;
+	}
+	if (!memo)
+		e->cache = memo = oql_take(&ev->keep, 1, sizeof(*memo), ev->err);
+	if (!memo)
+		return HDB_ELIMIT;
+	memo->class_no = HDB_NONE;
+	r = oql_class_fields(ev, class_no, &fields, &count);
+	if (r < 0)
+		return r;
+	*memo = (struct field_memo){ class_no, last_named(fields, count, e->name) };
+	*field = memo->field;
+	return HDB_OK;
+}
+
+static int static_field(struct oql_eval *ev, const struct oql_expr *e, uint32_t class_no,
+			struct oql_value *out)
+{
+	const struct hdb_field *fields, *field;
+	size_t count;
+	int r = oql_class_statics(ev, class_no, &fields, &count);
+
+	if (r < 0)
+		return r;
+	field = last_named(fields, count, e->name);
+	if (!field)
+		return HDB_OK;
+	r = oql_basic(ev, &field->value, true, out);
+	out->text = (struct oql_str){ field->name, strlen(field->name) };
+	return r;
+}
+
+static int field_of_object(struct oql_eval *ev, struct oql_expr *e, const struct oql_value *of,
+			   struct oql_value *out)
+{
+	const struct hdb_field *field = NULL;
+	struct hdb_object_facts facts;
+	struct hdb_basic basic;
+	int r = hdb_object_at(ev->db, of->ix, &facts, ev->err);
+
+	if (r < 0)
+		return r;
+	if (facts.kind == HDB_KIND_CLASS)
+		return static_field(ev, e, facts.stands_for, out);
+	if (facts.kind != HDB_KIND_INSTANCE) {
+		if (oql_is(e->name, "length"))
+			*out = oql_int((int64_t)facts.length);
+		return HDB_OK;
+	}
+	if (!facts.is_real)
+		return HDB_OK;
+	r = find_field(ev, e, facts.class_no, &field);
+	if (r < 0 || !field)
+		return r;
+	r = hdb_field_value(ev->db, of->ix, field, &basic, ev->err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	return oql_basic(ev, &basic, false, out);
+}
+
+int oql_field(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
+	      const struct oql_value *of, struct oql_value *out)
+{
+	int r;
+
+	*out = (struct oql_value){ 0 };
+	if (of->type == OQL_V_NULL)
+		return HDB_OK;
+	if (of->type == OQL_V_OBJECT)
+		return field_of_object(ev, e, of, out);
+	r = oql_attribute(ev, frame, of, e->name, out);
+	if (r == HDB_NOTFOUND)
+		return oql_refuse(ev, e, "%s has no %s \"%.*s\"", oql_type_name(ev, of),
+				  of->type == OQL_V_ROW ? "column" : "field", shown(e->name),
+				  e->name.data);
+	return r;
+}
+
+static int name_value(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
+		      struct oql_value *out)
+{
+	for (const struct oql_frame *f = frame; f; f = f->outer)
+		if (f->alias.data && f->alias.size == e->name.size &&
+		    memcmp(f->alias.data, e->name.data, e->name.size) == 0) {
+			*out = f->current;
+			return HDB_OK;
+		}
+	if (frame->current.type == OQL_V_NULL && !frame->outer)
+		return oql_refuse(ev, e, "\"%.*s\" is not known here", shown(e->name),
+				  e->name.data);
+	return oql_field(ev, e, frame, &frame->current, out);
+}
+
+static int attribute_value(struct oql_eval *ev, const struct oql_expr *e,
+			   const struct oql_frame *frame, struct oql_value *out)
+{
+	struct oql_value of = frame->current;
+	int r = e->a ? oql_evaluate(ev, e->a, frame, &of) : HDB_OK;
+
+	*out = (struct oql_value){ 0 };
+	if (r < 0 || of.type == OQL_V_NULL)
+		return r;
+	r = oql_attribute(ev, frame, &of, e->name, out);
+	if (r == HDB_NOTFOUND)
+		return oql_refuse(ev, e, "%s has no attribute @%.*s", oql_type_name(ev, &of),
+				  shown(e->name), e->name.data);
+	return r;
+}
+
+static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		      struct oql_value *out)
+{
+	struct oql_value of = frame->current;
+	struct oql_value *values;
+	struct oql_args args;
+	int r = e->a ? oql_evaluate(ev, e->a, frame, &of) : HDB_OK;
+
+	*out = (struct oql_value){ 0 };
+	if (r < 0 || (e->kind == OQL_METHOD && of.type == OQL_V_NULL))
+		return r;
+	values = oql_take(frame->arena, e->arg_count + 1, sizeof(values[0]), ev->err);
+	if (!values)
+		return HDB_ELIMIT;
+	for (size_t i = 0; r == HDB_OK && i < e->arg_count; i++)
+		r = oql_evaluate(ev, e->args[i], frame, &values[i]);
+	args = (struct oql_args){ values, e->arg_count };
+	if (r < 0)
+		return r;
+	if (e->kind == OQL_CALL)
+		return oql_function(ev, e, frame, args, out);
+	return oql_method(ev, e, frame, &of, args, out);
+}
+
+/* ---- subscripts ---- */
+
+/* An entry of a collection: the object that holds key and value, or both as a row. */
+static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struct oql_arena *arena,
+		       struct oql_value *out)
+{
+	static const struct oql_str names[] = { { "key", 3 }, { "value", 5 } };
+	struct oql_value *values;
+	int r;
+
+	if (!entry->has_key)
+		return oql_basic(ev, &entry->value, false, out);
+	*out = oql_object(entry->entry_ix);
+	if (entry->entry_ix != HDB_NONE)
+		return HDB_OK;
+	values = oql_make_list(ev, arena, 2, out);
+	if (!values)
+		return HDB_ELIMIT;
+	out->type = OQL_V_ROW;
+	((struct oql_list *)(uintptr_t)out->list)->names = names;
+	r = oql_basic(ev, &entry->key, false, &values[0]);
+	return r < 0 ? r : oql_basic(ev, &entry->value, false, &values[1]);
+}
+
+/* The entries of a collection, the first `most` of them, as a list. HDB_NOTFOUND: it is none. */
+static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oql_arena *arena,
+		      struct oql_value *out)
+{
+	struct hdb_entries *entries = NULL;
+	struct hdb_collection collection;
+	struct hdb_entry entry;
+	struct oql_value *values = NULL;
+	size_t count = 0, room = 0;
+	int r = hdb_collection_at(ev->db, ix, &collection, ev->err);
+
+	if (r == HDB_OK)
+		r = hdb_entries_open(ev->db, ix, &entries, ev->err);
+	if (r != HDB_OK)
+		return r;
+	while (r == HDB_OK && count < most &&
+	       (r = hdb_entries_next(entries, &entry, ev->err)) == HDB_OK) {
+		if (count == room) {
+			struct oql_value *grown;
+
+			room = room ? room * 2 : 16;
+			grown = oql_take(arena, room, sizeof(grown[0]), ev->err);
+			if (grown && count)
+				memcpy(grown, values, count * sizeof(grown[0]));
+			values = grown;
+		}
+		r = values ? entry_value(ev, &entry, arena, &values[count++]) : HDB_ELIMIT;
+		if (r == HDB_OK)
+			r = oql_tick(ev);
+	}
+	hdb_entries_close(entries);
+	if (r < 0)
+		return r;
+	if (!oql_make_list(ev, arena, 0, out))
+		return HDB_ELIMIT;
+	((struct oql_list *)(uintptr_t)out->list)->values = values;
+	((struct oql_list *)(uintptr_t)out->list)->count = count;
+	return HDB_OK;
+}
+
+/* What has elements, as a list; of collections the first `most`. */
+static int elements_of(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *v,
+		       uint64_t most, struct oql_arena *arena, struct oql_value *out)
+{
+	struct hdb_object_facts facts;
+	struct oql_list *list;
+	int r = HDB_NOTFOUND;
+
+	*out = *v;
+	if (v->type == OQL_V_LIST || v->type == OQL_V_NULL)
+		return HDB_OK;
+	if (v->type == OQL_V_OBJECT) {
+		r = hdb_object_at(ev->db, v->ix, &facts, ev->err);
+		if (r < 0)
+			return r;
+		if (facts.kind == HDB_KIND_INSTANCE)
+			r = entries_of(ev, v->ix, most, arena, out);
+		else if (facts.kind == HDB_KIND_CLASS)
+			r = HDB_NOTFOUND;
+		else if (!(list = oql_take(arena, 1, sizeof(*list), ev->err)))
+			return HDB_ELIMIT;
+		else {
+			*list = (struct oql_list){ .kind = OQL_L_ARRAY,
+						   .count = (size_t)facts.length,
+						   .array_ix = v->ix };
+			*out = (struct oql_value){ .type = OQL_V_LIST, .list = list };
+		}
+	}
+	if (r != HDB_NOTFOUND)
+		return r;
+	return oql_refuse(ev, e, "%s has no elements", oql_type_name(ev, v));
+}
+
+static int whole_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		       int64_t *out)
+{
+	struct oql_value v;
+	const int r = oql_evaluate(ev, e, frame, &v);
+
+	if (r == HDB_OK && !oql_is_whole(&v))
+		return oql_refuse(ev, e, "the number of an element is an int, not %s",
+				  oql_type_name(ev, &v));
+	*out = r == HDB_OK ? v.i : 0;
+	return r;
+}
+
+static int index_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		       struct oql_value *out)
+{
+	struct oql_value of, list;
+	int64_t i = 0;
+	int r = oql_evaluate(ev, e->a, frame, &of);
+
+	*out = (struct oql_value){ 0 };
+	if (r == HDB_OK)
+		r = whole_value(ev, e->b, frame, &i);
+	if (r < 0 || of.type == OQL_V_NULL)
+		return r;
+	r = elements_of(ev, e, &of, i < 0 ? 0 : (uint64_t)i + 1, frame->arena, &list);
+	if (r < 0 || i < 0 || (uint64_t)i >= list.list->count)
+		return r;
+	return oql_element(ev, list.list, (size_t)i, out);
+}
+
+/* a[i:j] holds element j, too; what is negative counts from the end. */
+static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		       struct oql_value *out)
+{
+	struct oql_value of, list;
+	int64_t from = 0, to = 0, count;
+	int r = oql_evaluate(ev, e->a, frame, &of);
+
+	if (r == HDB_OK)
+		r = whole_value(ev, e->b, frame, &from);
+	if (r == HDB_OK)
+		r = whole_value(ev, e->c, frame, &to);
+	*out = (struct oql_value){ 0 };
+	if (r < 0 || of.type == OQL_V_NULL)
+		return r;
+	r = elements_of(ev, e, &of, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX,
+			frame->arena, &list);
+	if (r < 0)
+		return r;
+	count = (int64_t)list.list->count;
+	from = from >= 0 ? from : from >= -count ? from + count : 0;
+	to = to >= 0 ? to : to >= -count ? to + count : -1;
+	to = to < count ? to : count - 1;
+	if (from > to)
+		from = to = -1;
+	return oql_slice(ev, frame->arena, list.list, from < 0 ? 0 : (size_t)from,
+			 from < 0 ? 0 : (size_t)(to - from + 1), out);
+}
+
+/* ---- conditions ---- */
+
+/* In AND and OR: null, false, 0 and "" are false. */
+static bool is_true(const struct oql_value *v)
+{
+	if (oql_is_number(v))
+		return oql_double_of(v) != 0;
+	if (v->type == OQL_V_STRING)
+		return v->text.size > 0;
+	return v->type == OQL_V_BOOL ? v->i != 0 : v->type != OQL_V_NULL;
+}
+
+static int all_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		     struct oql_value *out)
+{
+	const bool is_and = e->kind == OQL_AND;
+	struct oql_value v;
+	bool is = is_and;
+	int r = HDB_OK;
+
+	for (size_t i = 0; r == HDB_OK && is == is_and && i < e->arg_count; i++) {
+		r = oql_evaluate(ev, e->args[i], frame, &v);
+		is = r == HDB_OK && is_true(&v);
+	}
+	*out = oql_bool(is);
+	return r;
+}
+
+static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
+		      const struct oql_value *b, struct oql_value *out)
+{
+	struct oql_text text = { .budget = &ev->budget };
+	struct oql_pattern *pattern;
+	bool is = false;
+	int r;
+
+	if (b->type != OQL_V_STRING)
+		return oql_refuse(ev, e, "LIKE takes a \"regular expression\", not %s",
+				  oql_type_name(ev, b));
+	r = oql_pattern(ev, e, b->text, &pattern);
+	*out = oql_bool(false);
+	if (r < 0 || a->type == OQL_V_NULL)
+		return r;
+	if (a->type == OQL_V_STRING) {
+		r = oql_matches(ev, e, pattern, a->text, &is);
+	} else {
+		r = oql_put_plain(ev, a, &text);
+		if (r == HDB_OK)
+			r = oql_matches(ev, e, pattern, (struct oql_str){ text.data, text.size },
+					&is);
+	}
+	oql_text_release(&text);
+	*out = oql_bool(is == (e->kind == OQL_LIKE));
+	return r;
+}
+
+static int is_in_list(struct oql_eval *ev, const struct oql_list *list, const struct oql_value *v,
+		      bool *is)
+{
+	struct oql_value element;
+	int r = HDB_OK;
+
+	*is = false;
+	for (size_t i = 0; r == HDB_OK && !*is && i < list->count; i++) {
+		if (list->kind == OQL_L_IDS && v->type == OQL_V_OBJECT) {
+			*is = list->ixs[i] == v->ix;
+			continue;
+		}
+		r = oql_element(ev, list, i, &element);
+		*is = r == HDB_OK && oql_equal(&element, v);
+		if (r == HDB_OK)
+			r = oql_tick(ev);
+	}
+	return r;
+}
+
+static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		    struct oql_value *out)
+{
+	struct oql_value a, b, list;
+	bool is = false;
+	int r = oql_evaluate(ev, e->a, frame, &a);
+
+	*out = oql_bool(false);
+	if (r < 0 || a.type == OQL_V_NULL)
+		return r;
+	if (e->b->kind == OQL_SELECT && e->b->select->is_free) {
+		r = oql_in_select(ev, e->b, frame, &a, &is);
+	} else {
+		r = oql_evaluate(ev, e->b, frame, &b);
+		if (r == HDB_OK)
+			r = elements_of(ev, e, &b, UINT64_MAX, frame->arena, &list);
+		if (r == HDB_OK && list.type == OQL_V_LIST)
+			r = is_in_list(ev, list.list, &a, &is);
+	}
+	*out = oql_bool(is == (e->kind == OQL_IN));
+	return r;
+}
+
+/* MAT asks for its own interfaces; any other name is a class of the heap. */
+static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
+			    const struct oql_frame *frame, struct oql_value *out)
+{
+	static const struct {
+		const char *name;
+		unsigned kinds;
+	} interfaces[] = {
+		{ "IObject", ~0u },
+		{ "IInstance", 1 << HDB_KIND_INSTANCE },
+		{ "IClassLoader", 1 << HDB_KIND_INSTANCE },
+		{ "IClass", 1 << HDB_KIND_CLASS },
+		{ "IArray", 1 << HDB_KIND_OBJECT_ARRAY | 1 << HDB_KIND_PRIMITIVE_ARRAY },
+		{ "IObjectArray", 1 << HDB_KIND_OBJECT_ARRAY },
+		{ "IPrimitiveArray", 1 << HDB_KIND_PRIMITIVE_ARRAY },
+	};
+	static const char package[] = "org.eclipse.mat.snapshot.model.";
+	const size_t skip = sizeof(package) - 1;
+	const bool is_mat = e->name.size > skip && memcmp(e->name.data, package, skip) == 0;
+	const struct oql_str name = { e->name.data + (is_mat ? skip : 0),
+				      e->name.size - (is_mat ? skip : 0) };
+	struct hdb_object_facts facts;
+	struct oql_value a;
+	int r = oql_evaluate(ev, e->a, frame, &a);
+
+	*out = oql_bool(false);
+	if (r < 0 || a.type != OQL_V_OBJECT)
+		return r;
+	r = hdb_object_at(ev->db, a.ix, &facts, ev->err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; is_mat && i < sizeof(interfaces) / sizeof(interfaces[0]); i++)
+		if (oql_is(name, interfaces[i].name))
+			out->i = interfaces[i].kinds >> facts.kind & 1;
+	if ((is_mat && oql_is(name, "IClassLoader") && out->i))
+		out->i = oql_is_a(ev, facts.class_no, "java.lang.ClassLoader");
+	if (!is_mat) /* class names end in the arena with a zero */
+		out->i = oql_is_a(ev, facts.class_no, e->name.data);
+	return HDB_OK;
+}
+
+static int relation_value(struct oql_eval *ev, const struct oql_expr *e,
+			  const struct oql_frame *frame, struct oql_value *out)
+{
+	struct oql_value a, b;
+	int order = 0;
+	int r = oql_evaluate(ev, e->a, frame, &a);
+
+	if (r == HDB_OK)
+		r = oql_evaluate(ev, e->b, frame, &b);
+	if (r < 0)
+		return r;
+	switch (e->kind) {
+	case OQL_EQUAL:
+	case OQL_NOT_EQUAL:
+		*out = oql_bool(oql_equal(&a, &b) == (e->kind == OQL_EQUAL));
+		return HDB_OK;
+	case OQL_LIKE:
+	case OQL_NOT_LIKE:
+		return like_value(ev, e, &a, &b, out);
+	case OQL_ADD:
+	case OQL_SUBTRACT:
+	case OQL_MULTIPLY:
+	case OQL_DIVIDE:
+		return oql_arithmetic(ev, e, &a, &b, frame->arena, out);
+	default:
+		break;
+	}
+	r = oql_order(ev, e, &a, &b, &order);
+	*out = oql_bool(e->kind == OQL_LESS       ? order < 0 :
+			e->kind == OQL_LESS_EQUAL ? order <= 0 :
+			e->kind == OQL_GREATER    ? order > 0 :
+						    order >= 0);
+	return r;
+}
+
+static int negative_value(struct oql_eval *ev, const struct oql_expr *e,
+			  const struct oql_frame *frame, struct oql_value *out)
+{
+	int r = oql_evaluate(ev, e->a, frame, out);
+
+	if (r < 0)
+		return r;
+	if (!oql_is_number(out))
+		return oql_refuse(ev, e, "\"-\" takes a number, not %s", oql_type_name(ev, out));
+	if (out->type == OQL_V_LONG)
+		out->i = (int64_t)(0 - (uint64_t)out->i);
+	else if (oql_is_whole(out))
+		*out = oql_int((int32_t)(0 - (uint32_t)out->i));
+	else
+		out->d = -out->d;
+	return HDB_OK;
+}
+
+static int literal_value(struct oql_eval *ev, const struct oql_expr *e, struct oql_value *out)
+{
+	static const enum oql_type types[] = {
+		[OQL_NULL] = OQL_V_NULL,         [OQL_BOOL] = OQL_V_BOOL,
+		[OQL_INT] = OQL_V_INT,           [OQL_LONG] = OQL_V_LONG,
+		[OQL_FLOAT] = OQL_V_FLOAT,       [OQL_DOUBLE] = OQL_V_DOUBLE,
+		[OQL_CHAR] = OQL_V_CHAR,         [OQL_STRING] = OQL_V_STRING,
+		[OQL_SNAPSHOT] = OQL_V_SNAPSHOT,
+	};
+
+	(void)ev;
+	*out = (struct oql_value){ .type = types[e->kind], .i = e->i };
+	if (e->kind == OQL_FLOAT || e->kind == OQL_DOUBLE)
+		out->d = e->d;
+	if (e->kind == OQL_STRING)
+		out->text = e->name;
+	return HDB_OK;
+}
+
+int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		 struct oql_value *out)
+{
+	/* caches of nodes are the evaluator's */
+	struct oql_expr *node = (struct oql_expr *)(uintptr_t)e;
+	struct oql_value of;
+	int r;
+
+	switch (e->kind) {
+	case OQL_NULL:
+	case OQL_BOOL:
+	case OQL_INT:
+	case OQL_LONG:
+	case OQL_FLOAT:
+	case OQL_DOUBLE:
+	case OQL_CHAR:
+	case OQL_STRING:
+	case OQL_SNAPSHOT:
+		return literal_value(ev, e, out);
+	case OQL_NAME:
+		return name_value(ev, node, frame, out);
+	case OQL_SELECT:
+		return oql_subselect(ev, node, frame, frame->arena, out);
+	case OQL_FIELD:
+		r = oql_evaluate(ev, e->a, frame, &of);
+		return r < 0 ? r : oql_field(ev, node, frame, &of, out);
+	case OQL_ATTRIBUTE:
+		return attribute_value(ev, e, frame, out);
+	case OQL_METHOD:
+	case OQL_CALL:
+		return call_value(ev, e, frame, out);
+	case OQL_AGGREGATE:
+		if (!frame->aggregates)
+			return oql_refuse(ev, e, "an aggregate cannot stand here");
+		*out = frame->aggregates[e->i];
+		return HDB_OK;
+	case OQL_INDEX:
+		return index_value(ev, e, frame, out);
+	case OQL_SLICE:
+		return slice_value(ev, e, frame, out);
+	case OQL_NEGATE:
+		return negative_value(ev, e, frame, out);
+	case OQL_IN:
+	case OQL_NOT_IN:
+		return in_value(ev, e, frame, out);
+	case OQL_IMPLEMENTS:
+		return implements_value(ev, e, frame, out);
+	case OQL_AND:
+	case OQL_OR:
+		return all_value(ev, e, frame, out);
+	default:
+		return relation_value(ev, e, frame, out);
+	}
+}
+
+int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
+		  bool *out)
+{
+	struct oql_value v;
+	const int r = oql_evaluate(ev, e, frame, &v);
+
+	if (r == HDB_OK && v.type != OQL_V_BOOL)
+		return oql_refuse(ev, e, "the condition after WHERE is %s, not true or false",
+				  oql_type_name(ev, &v));
+	*out = r == HDB_OK && v.i;
+	return r;
+}

@@ -1,0 +1,487 @@
+/*
+ * oql/oql_from.c - what FROM yields: instances of classes as a pass over the heap finds them, a
+ * list one by one, the rows of a sub-select as they come.
+ */
+#include "oql/oql_eval.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct oql_source {
+	struct oql_eval *ev;
+	const struct oql_select *select;
+	struct oql_arena arena; /* as long as the source */
+	/* instances: of each set of classes, one after the other */
+	uint8_t **marks; /* by class number: nonzero if wanted */
+	size_t mark_count, mark_at;
+	uint32_t *stand_ins; /* of the set: what is not in the dump, before the others */
+	size_t stand_in_count, stand_in_at;
+	struct hdb_scan *scan; /* owned; NULL: the next set is not begun */
+	struct hdb_batch batch;
+	size_t batch_at;
+	/* a list, or one value */
+	struct oql_value list;
+	size_t list_at;
+	/* a sub-select */
+	struct oql_rows *rows; /* owned */
+	struct oql_arena row_arena;
+	const struct oql_value *row; /* that is being unnested; NULL: none */
+	size_t *places;              /* in its lists */
+};
+
+/* ---- sets of classes ---- */
+
+static uint8_t *add_marks(struct oql_source *s)
+{
+	struct oql_eval *ev = s->ev;
+	uint8_t *marks = oql_take(&s->arena, (size_t)hdb_class_count(ev->db) + 1, 1, ev->err);
+	uint8_t **grown = oql_take(&s->arena, s->mark_count + 1, sizeof(grown[0]), ev->err);
+
+	if (!marks || !grown)
+		return NULL;
+	if (s->mark_count)
+		memcpy(grown, s->marks, s->mark_count * sizeof(grown[0]));
+	s->marks = grown;
+	return s->marks[s->mark_count++] = marks;
+}
+
+static void mark_subclasses(struct oql_source *s, uint8_t *marks)
+{
+	struct hdb *db = s->ev->db;
+	const uint32_t count = hdb_class_count(db);
+	bool has_new = s->select->from.is_instanceof;
+
+	/* super classes may have higher numbers: until nothing changes */
+	while (has_new) {
+		has_new = false;
+		for (uint32_t no = 0; no < count; no++) {
+			struct hdb_class class;
+
+			if (marks[no] || hdb_class_at(db, no, &class, NULL) < 0 ||
+			    class.super_no == HDB_NONE || !marks[class.super_no])
+				continue;
+			marks[no] = 1;
+			has_new = true;
+		}
+	}
+}
+
+static int mark_named(struct oql_source *s, uint8_t *marks)
+{
+	const struct oql_str name = s->select->from.name;
+	struct hdb *db = s->ev->db;
+
+	/* names end with a zero in the arena */
+	for (uint32_t no = hdb_class_named(db, name.data, 0); no != HDB_NONE;
+	     no = hdb_class_named(db, name.data, no + 1))
+		marks[no] = 1;
+	mark_subclasses(s, marks);
+	return HDB_OK;
+}
+
+static int mark_matching(struct oql_source *s, uint8_t *marks)
+{
+	struct oql_eval *ev = s->ev;
+	const struct oql_expr place = { .at = s->select->from.at };
+	struct oql_pattern *pattern;
+	int r = oql_pattern(ev, &place, s->select->from.name, &pattern);
+
+	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(ev->db); no++) {
+		const char *name = hdb_class_name(ev->db, no);
+		bool is;
+
+		r = oql_matches(ev, &place, pattern, (struct oql_str){ name, strlen(name) }, &is);
+		marks[no] = r == HDB_OK && is;
+	}
+	mark_subclasses(s, marks);
+	return r;
+}
+
+/* A class object, as FROM without OBJECTS takes it. */
+static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *marks)
+{
+	struct oql_eval *ev = s->ev;
+	const struct oql_expr place = { .at = s->select->from.at };
+	struct oql_value object = { 0 };
+	uint32_t ix, class_no = HDB_NONE;
+	int r = oql_object_meant(ev, v, &ix);
+
+	if (r == HDB_OK && ix != HDB_NONE) {
+		object = oql_object(ix);
+		r = oql_class_meant(ev, &object, &class_no);
+	}
+	if (r < 0)
+		return r;
+	if (class_no == HDB_NONE)
+		return oql_refuse(ev, &place,
+				  "%s is no class; FROM OBJECTS takes objects of any kind",
+				  oql_type_name(ev, ix == HDB_NONE ? v : &object));
+	marks[class_no] = 1;
+	return HDB_OK;
+}
+
+static int mark_list(struct oql_source *s, const struct oql_value *v, uint8_t *marks)
+{
+	struct oql_value element;
+	int r = HDB_OK;
+
+	if (v->type != OQL_V_LIST)
+		return mark_class(s, v, marks);
+	for (size_t i = 0; r == HDB_OK && i < v->list->count; i++) {
+		r = oql_element(s->ev, v->list, i, &element);
+		if (r == HDB_OK)
+			r = mark_class(s, &element, marks);
+	}
+	mark_subclasses(s, marks);
+	return r;
+}
+
+static int mark_rows(struct oql_source *s, uint8_t *marks)
+{
+	const struct oql_value *values;
+	int r;
+
+	while ((r = oql_rows_next(s->rows, &values)) == HDB_OK)
+		if ((r = mark_class(s, &values[0], marks)) < 0)
+			break;
+	oql_rows_close(s->rows);
+	s->rows = NULL;
+	mark_subclasses(s, marks);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- opening ---- */
+
+static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
+{
+	const struct oql_from *from = &s->select->from;
+	const struct oql_expr place = { .at = from->at };
+	struct oql_eval *ev = s->ev;
+	int r;
+
+	if (from->kind == OQL_FROM_IDS) {
+		r = oql_object_of(ev, (int64_t)number, ix);
+		if (r == HDB_OK && *ix == HDB_NONE)
+			return oql_refuse(ev, &place, "there is no object number %" PRIu64, number);
+		return r;
+	}
+	r = hdb_find(ev->db, number, ix, ev->err);
+	if (r == HDB_NOTFOUND)
+		return oql_refuse(ev, &place, "there is no object 0x%" PRIx64, number);
+	return r;
+}
+
+/* Each class by itself: what two of them have in common comes twice, as in MAT. */
+static int open_numbers(struct oql_source *s)
+{
+	const struct oql_from *from = &s->select->from;
+	const bool is_objects = from->is_objects && !from->is_instanceof;
+	struct oql_eval *ev = s->ev;
+	uint32_t *ixs = oql_take(&s->arena, from->number_count, sizeof(ixs[0]), ev->err);
+	struct oql_value *values;
+	int r = ixs ? HDB_OK : HDB_ELIMIT;
+
+	for (size_t i = 0; r == HDB_OK && i < from->number_count; i++) {
+		const struct oql_value *v;
+		uint8_t *marks;
+
+		r = number_object(s, from->numbers[i], &ixs[i]);
+		if (r < 0 || is_objects)
+			continue;
+		marks = add_marks(s);
+		v = &(struct oql_value){ .type = OQL_V_OBJECT, .ix = ixs[i] };
+		r = marks ? mark_class(s, v, marks) : HDB_ELIMIT;
+		if (r == HDB_OK)
+			mark_subclasses(s, marks);
+	}
+	if (r < 0 || !is_objects)
+		return r;
+	values = oql_make_list(ev, &s->arena, from->number_count, &s->list);
+	for (size_t i = 0; values && i < from->number_count; i++)
+		values[i] = oql_object(ixs[i]);
+	return values ? HDB_OK : HDB_ELIMIT;
+}
+
+static int open_value(struct oql_source *s, const struct oql_frame *outer)
+{
+	const struct oql_from *from = &s->select->from;
+	const struct oql_frame none = { .arena = &s->arena };
+	struct oql_frame around = outer ? *outer : none;
+	uint8_t *marks;
+	int r;
+
+	around.arena = &s->arena;
+	r = oql_evaluate(s->ev, from->expr, &around, &s->list);
+	if (r < 0 || (from->is_objects && !from->is_instanceof))
+		return r;
+	marks = add_marks(s);
+	return marks ? mark_list(s, &s->list, marks) : HDB_ELIMIT;
+}
+
+static int open_select(struct oql_source *s, const struct oql_frame *outer)
+{
+	const struct oql_from *from = &s->select->from;
+	uint8_t *marks;
+	int r = oql_rows_open(s->ev, from->select, outer, &s->rows);
+
+	if (r == HDB_OK)
+		s->places = oql_take(&s->arena, oql_rows_width(s->rows) + 1, sizeof(s->places[0]),
+				     s->ev->err);
+	if (r == HDB_OK && !s->places)
+		r = HDB_ELIMIT;
+	if (r < 0 || (from->is_objects && !from->is_instanceof))
+		return r;
+	marks = add_marks(s);
+	return marks ? mark_rows(s, marks) : HDB_ELIMIT;
+}
+
+static int open_classes(struct oql_source *s)
+{
+	uint8_t *marks = add_marks(s);
+
+	if (!marks)
+		return HDB_ELIMIT;
+	return s->select->from.kind == OQL_FROM_CLASS ? mark_named(s, marks) :
+							mark_matching(s, marks);
+}
+
+int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
+		    const struct oql_frame *outer, struct oql_source **out)
+{
+	const struct oql_from *from = &select->from;
+	struct oql_source *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a source of rows");
+	*out = s;
+	s->ev = ev;
+	s->select = select;
+	s->arena.budget = s->row_arena.budget = &ev->budget;
+	if (from->kind == OQL_FROM_CLASS || from->kind == OQL_FROM_PATTERN)
+		r = open_classes(s);
+	else if (from->kind == OQL_FROM_VALUE)
+		r = open_value(s, outer);
+	else if (from->kind == OQL_FROM_SELECT)
+		r = open_select(s, outer);
+	else
+		r = open_numbers(s);
+	/* OBJECTS and classes: the class objects themselves */
+	if (r == HDB_OK && s->mark_count && from->is_objects) {
+		uint8_t *all = s->marks[0];
+
+		for (size_t i = 1; i < s->mark_count; i++)
+			for (uint32_t no = 0; no < hdb_class_count(ev->db); no++)
+				all[no] |= s->marks[i][no];
+		r = oql_class_objects(ev, all, &s->arena, &s->list);
+		s->mark_count = 0;
+	}
+	return r;
+}
+
+void oql_source_close(struct oql_source *s)
+{
+	if (!s)
+		return;
+	hdb_scan_close(s->scan);
+	oql_rows_close(s->rows);
+	oql_arena_release(&s->row_arena);
+	oql_arena_release(&s->arena);
+	free(s);
+}
+
+/* ---- instances ---- */
+
+static int add_stand_in(struct oql_source *s, const uint8_t *marks, uint32_t ix)
+{
+	struct hdb_object_facts facts;
+	int is_reachable = 0;
+	int r = hdb_object_at(s->ev->db, ix, &facts, s->ev->err);
+
+	if (r < 0 || facts.is_real || !marks[facts.class_no])
+		return r;
+	r = hdb_reachable_at(s->ev->db, ix, &is_reachable, s->ev->err);
+	if (r == HDB_OK && is_reachable)
+		s->stand_ins[s->stand_in_count++] = ix;
+	return r;
+}
+
+/* MAT invents the boot loader and classes that the dump lacks: a pass does not find them. */
+static int find_stand_ins(struct oql_source *s, const uint8_t *marks)
+{
+	struct hdb *db = s->ev->db;
+	const uint32_t count = hdb_class_count(db);
+	struct hdb_class class;
+	int r = HDB_OK;
+
+	if (!s->stand_ins)
+		s->stand_ins = oql_take(&s->arena, (size_t)count + 1, sizeof(uint32_t), s->ev->err);
+	if (!s->stand_ins)
+		return HDB_ELIMIT;
+	s->stand_in_count = s->stand_in_at = 0;
+	if (hdb_object_count(db))
+		r = add_stand_in(s, marks, 0);
+	for (uint32_t no = 0; r == HDB_OK && no < count; no++) {
+		r = hdb_class_at(db, no, &class, s->ev->err);
+		if (r == HDB_OK && !class.is_real && class.object_ix != HDB_NONE &&
+		    class.object_ix != 0)
+			r = add_stand_in(s, marks, class.object_ix);
+	}
+	return r;
+}
+
+static int open_scan(struct oql_source *s)
+{
+	const struct hdb_scan_options options = { .classes = s->marks[s->mark_at],
+						  .population = 1 };
+	const int r = find_stand_ins(s, s->marks[s->mark_at]);
+
+	s->batch = (struct hdb_batch){ 0 };
+	s->batch_at = 0;
+	return r < 0 ? r : hdb_scan_open(s->ev->db, &options, &s->scan, s->ev->err);
+}
+
+static int next_batch(struct oql_source *s)
+{
+	struct oql_eval *ev = s->ev;
+	const int r = hdb_scan_next(s->scan, &s->batch, ev->err);
+
+	s->batch_at = 0;
+	if (r == HDB_OK && !ev->nesting && ev->progress.report)
+		ev->progress.report(ev->progress.ctx, "rows", s->batch.ix[0],
+				    hdb_object_count(ev->db), "objects");
+	if (r == HDB_END) {
+		hdb_scan_close(s->scan);
+		s->scan = NULL;
+		s->mark_at++;
+	}
+	return r;
+}
+
+static int next_instance(struct oql_source *s, struct oql_value *out)
+{
+	int r = HDB_OK;
+
+	for (;;) {
+		if (s->mark_at == s->mark_count)
+			return HDB_END;
+		if (!s->scan && (r = open_scan(s)) < 0)
+			return r;
+		if (s->stand_in_at < s->stand_in_count) {
+			*out = oql_object(s->stand_ins[s->stand_in_at++]);
+			return HDB_OK;
+		}
+		if (s->batch_at < s->batch.count) {
+			*out = oql_object(s->batch.ix[s->batch_at++]);
+			return HDB_OK;
+		}
+		s->batch.count = 0;
+		r = next_batch(s);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* ---- lists and rows ---- */
+
+static int next_element(struct oql_source *s, struct oql_value *out)
+{
+	const struct oql_value *v = &s->list;
+	int r = HDB_OK;
+
+	if (v->type != OQL_V_LIST) {
+		*out = *v;
+		return s->list_at++ || v->type == OQL_V_NULL ? HDB_END : HDB_OK;
+	}
+	if (s->list_at == v->list->count)
+		return HDB_END;
+	if (v->list->kind == OQL_L_IDS)
+		*out = oql_object(v->list->ixs[s->list_at]);
+	else
+		r = oql_element(s->ev, v->list, s->list_at, out);
+	s->list_at++;
+	return r;
+}
+
+/* The next combination of elements of the row's lists; false: there is none. */
+static bool step(struct oql_source *s)
+{
+	for (size_t i = oql_rows_width(s->rows); i-- > 0;) {
+		if (s->row[i].type != OQL_V_LIST)
+			continue;
+		if (++s->places[i] < s->row[i].list->count)
+			return true;
+		s->places[i] = 0;
+	}
+	return false;
+}
+
+static bool has_empty_list(const struct oql_source *s)
+{
+	for (size_t i = 0; i < oql_rows_width(s->rows); i++)
+		if (s->row[i].type == OQL_V_LIST && s->row[i].list->count == 0)
+			return true;
+	return false;
+}
+
+/* A row of columns, with one element in the place of each list. */
+static int make_row(struct oql_source *s, struct oql_value *out)
+{
+	const size_t width = oql_rows_width(s->rows);
+	struct oql_value *values;
+	int r = HDB_OK;
+
+	oql_arena_reset(&s->row_arena);
+	values = oql_make_list(s->ev, &s->row_arena, width, out);
+	if (!values)
+		return HDB_ELIMIT;
+	out->type = OQL_V_ROW;
+	((struct oql_list *)(uintptr_t)out->list)->names = oql_rows_names(s->rows);
+	for (size_t i = 0; r == HDB_OK && i < width; i++) {
+		values[i] = s->row[i];
+		if (s->row[i].type != OQL_V_LIST)
+			continue;
+		if (s->row[i].list->kind == OQL_L_IDS)
+			values[i] = oql_object(s->row[i].list->ixs[s->places[i]]);
+		else
+			r = oql_element(s->ev, s->row[i].list, s->places[i], &values[i]);
+	}
+	return r;
+}
+
+static int next_row(struct oql_source *s, struct oql_value *out)
+{
+	const struct oql_value *values;
+	int r;
+
+	if (s->row && step(s))
+		return make_row(s, out);
+	do {
+		s->row = NULL;
+		r = oql_rows_next(s->rows, &values);
+		if (r != HDB_OK)
+			return r;
+		if (oql_rows_are_values(s->rows)) {
+			*out = values[0];
+			return HDB_OK;
+		}
+		s->row = values;
+		r = oql_tick(s->ev);
+		if (r < 0)
+			return r;
+	} while (has_empty_list(s));
+	memset(s->places, 0, oql_rows_width(s->rows) * sizeof(s->places[0]));
+	return make_row(s, out);
+}
+
+int oql_source_next(struct oql_source *s, struct oql_value *out)
+{
+	const int r = oql_tick(s->ev);
+
+	if (r < 0)
+		return r;
+	if (s->mark_count)
+		return next_instance(s, out);
+	return s->rows ? next_row(s, out) : next_element(s, out);
+}

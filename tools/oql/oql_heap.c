@@ -1,0 +1,374 @@
+/*
+ * oql/oql_heap.c - what the evaluator asks of the heap: MAT's numbers of objects, counts by class,
+ * fields of classes, lists of relatives.
+ */
+#include "oql/oql_eval.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Objects that one count of ranks is for. */
+#define RANK_OBJECTS 512u
+#define RANK_WORDS (RANK_OBJECTS / 64)
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* ---- numbers and counts ---- */
+
+static void count_object(struct oql_eval *ev, uint32_t ix, uint32_t class_no, uint64_t bytes)
+{
+	ev->reachable[ix / 64] |= (uint64_t)1 << (ix % 64);
+	ev->class_sizes[class_no]++;
+	ev->reachable_count++;
+	ev->reachable_bytes += bytes;
+}
+
+/* The boot loader and the classes that the dump lacks count in MAT, too. */
+static int count_stand_in(struct oql_eval *ev, uint32_t ix)
+{
+	struct hdb_object_facts facts;
+	int is_reachable = 0;
+	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	if (r < 0 || facts.is_real)
+		return r;
+	r = hdb_reachable_at(ev->db, ix, &is_reachable, ev->err);
+	if (r == HDB_OK && is_reachable)
+		count_object(ev, ix, facts.class_no, facts.shallow_bytes);
+	return r;
+}
+
+static int count_stand_ins(struct oql_eval *ev)
+{
+	struct hdb_class class;
+	int r = hdb_object_count(ev->db) ? count_stand_in(ev, 0) : HDB_OK;
+
+	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(ev->db); no++) {
+		r = hdb_class_at(ev->db, no, &class, ev->err);
+		if (r == HDB_OK && !class.is_real && class.object_ix != HDB_NONE &&
+		    class.object_ix != 0)
+			r = count_stand_in(ev, class.object_ix);
+	}
+	return r;
+}
+
+static int count_all(struct oql_eval *ev)
+{
+	const struct hdb_scan_options options = { .population = 1 };
+	const uint32_t count = hdb_object_count(ev->db);
+	struct hdb_scan *scan = NULL;
+	struct hdb_batch batch;
+	int r = hdb_scan_open(ev->db, &options, &scan, ev->err);
+
+	while (r == HDB_OK && (r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count; i++)
+			count_object(ev, batch.ix[i], batch.class_no[i], batch.shallow_bytes[i]);
+	hdb_scan_close(scan);
+	if (r < 0)
+		return r;
+	r = count_stand_ins(ev);
+	for (uint32_t w = 0, sum = 0; w <= count / 64; w++) {
+		if (w % RANK_WORDS == 0)
+			ev->ranks[w / RANK_WORDS] = sum;
+		sum += (uint32_t)__builtin_popcountll(ev->reachable[w]);
+	}
+	return r;
+}
+
+int oql_survey(struct oql_eval *ev)
+{
+	const size_t count = hdb_object_count(ev->db);
+	int r;
+
+	if (ev->reachable)
+		return HDB_OK;
+	ev->reachable = calloc(count / 64 + 1, sizeof(ev->reachable[0]));
+	ev->ranks = calloc(count / RANK_OBJECTS + 1, sizeof(ev->ranks[0]));
+	ev->class_sizes = calloc((size_t)hdb_class_count(ev->db) + 1, sizeof(ev->class_sizes[0]));
+	if (ev->reachable && ev->ranks && ev->class_sizes)
+		r = count_all(ev);
+	else
+		r = oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of %zu objects", count);
+	if (r < 0) {
+		free(ev->reachable);
+		free(ev->ranks);
+		free(ev->class_sizes);
+		ev->reachable = NULL;
+		ev->ranks = ev->class_sizes = NULL;
+	}
+	return r;
+}
+
+int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number)
+{
+	const uint32_t word = ix / 64;
+	int r = oql_survey(ev);
+
+	*number = -1;
+	if (r < 0 || !(ev->reachable[word] >> (ix % 64) & 1))
+		return r;
+	*number = ev->ranks[ix / RANK_OBJECTS];
+	for (uint32_t w = ix / RANK_OBJECTS * RANK_WORDS; w < word; w++)
+		*number += __builtin_popcountll(ev->reachable[w]);
+	*number += __builtin_popcountll(ev->reachable[word] & (((uint64_t)1 << (ix % 64)) - 1));
+	return HDB_OK;
+}
+
+int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix)
+{
+	uint32_t low = 0, high, left;
+	int r = oql_survey(ev);
+
+	*ix = HDB_NONE;
+	if (r < 0 || number < 0 || (uint64_t)number >= ev->reachable_count)
+		return r;
+	high = hdb_object_count(ev->db) / RANK_OBJECTS;
+	while (low < high) { /* the last place with no more before it than `number` */
+		const uint32_t middle = low + (high - low + 1) / 2;
+
+		if (ev->ranks[middle] <= (uint64_t)number)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	left = (uint32_t)number - ev->ranks[low];
+	for (uint32_t w = low * RANK_WORDS;; w++) {
+		uint64_t bits = ev->reachable[w];
+		const uint32_t here = (uint32_t)__builtin_popcountll(bits);
+
+		if (left >= here) {
+			left -= here;
+			continue;
+		}
+		while (left-- > 0)
+			bits &= bits - 1;
+		*ix = w * 64 + (uint32_t)__builtin_ctzll(bits);
+		return HDB_OK;
+	}
+}
+
+/* ---- classes ---- */
+
+static struct oql_class *class_of(struct oql_eval *ev, uint32_t class_no)
+{
+	if (!ev->classes)
+		ev->classes = calloc((size_t)hdb_class_count(ev->db) + 1, sizeof(ev->classes[0]));
+	if (!ev->classes) {
+		oql_fail(ev->err, HDB_ENOMEM, "no memory for a list of classes");
+		return NULL;
+	}
+	return &ev->classes[class_no];
+}
+
+int oql_class_fields(struct oql_eval *ev, uint32_t class_no, const struct hdb_field **fields,
+		     size_t *count)
+{
+	struct oql_class *class = class_of(ev, class_no);
+	int r = class ? HDB_OK : HDB_ENOMEM;
+
+	if (class && !class->has_fields)
+		r = hdb_class_fields(ev->db, class_no, &class->fields, &class->field_count,
+				     ev->err);
+	if (r < 0)
+		return r;
+	class->has_fields = true;
+	*fields = class->fields;
+	*count = class->field_count;
+	return HDB_OK;
+}
+
+int oql_class_statics(struct oql_eval *ev, uint32_t class_no, const struct hdb_field **fields,
+		      size_t *count)
+{
+	struct oql_class *class = class_of(ev, class_no);
+	int r = class ? HDB_OK : HDB_ENOMEM;
+
+	if (class && !class->has_statics)
+		r = hdb_class_statics(ev->db, class_no, &class->statics, &class->static_count,
+				      ev->err);
+	if (r < 0)
+		return r;
+	class->has_statics = true;
+	*fields = class->statics;
+	*count = class->static_count;
+	return HDB_OK;
+}
+
+bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name)
+{
+	struct hdb_class class;
+
+	/* super classes of a damaged dump may run in a circle */
+	for (uint32_t n = hdb_class_count(ev->db); n > 0 && class_no != HDB_NONE; n--) {
+		if (strcmp(hdb_class_name(ev->db, class_no), name) == 0)
+			return true;
+		if (hdb_class_at(ev->db, class_no, &class, NULL) < 0)
+			return false;
+		class_no = class.super_no;
+	}
+	return false;
+}
+
+int oql_is_instance(struct oql_eval *ev, uint32_t ix, const char *name, bool *is)
+{
+	struct hdb_object_facts facts;
+	const int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	*is = r == HDB_OK && oql_is_a(ev, facts.class_no, name);
+	return r;
+}
+
+/* ---- relatives ---- */
+
+struct numbers {
+	uint32_t *ixs; /* owned */
+	size_t count, room;
+};
+
+static int add_number(struct oql_eval *ev, struct numbers *numbers, uint32_t ix)
+{
+	if (numbers->count == numbers->room) {
+		const size_t room = numbers->room ? numbers->room * 2 : 64;
+		uint32_t *grown = room * sizeof(*grown) > ev->budget.most_bytes ?
+					  NULL :
+					  realloc(numbers->ixs, room * sizeof(*grown));
+
+		if (!grown)
+			return oql_fail(ev->err, HDB_ELIMIT, "no memory for a list of %zu objects",
+					room);
+		numbers->ixs = grown;
+		numbers->room = room;
+	}
+	numbers->ixs[numbers->count++] = ix;
+	return HDB_OK;
+}
+
+static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
+		     struct numbers *numbers)
+{
+	struct hdb_list **list = &ev->lists[kind];
+	const uint32_t *ixs;
+	size_t count = 1;
+	int r = *list ? HDB_OK : hdb_list_open(ev->db, kind, list, ev->err);
+
+	if (r == HDB_OK)
+		r = hdb_list_begin(*list, ix, NULL, ev->err);
+	while (r == HDB_OK && count) {
+		r = hdb_list_next(*list, &ixs, &count, ev->err);
+		if (r != HDB_OK)
+			break;
+		for (size_t i = 0; r == HDB_OK && i < count; i++)
+			r = add_number(ev, numbers, ixs[i]);
+		if (r == HDB_OK)
+			r = oql_tick(ev);
+	}
+	return r > 0 ? HDB_OK : r;
+}
+
+/* A class object is referred to by its instances. */
+static int add_instances(struct oql_eval *ev, uint32_t class_no, struct numbers *numbers)
+{
+	struct hdb_scan_options options = { .population = 1 };
+	uint8_t *marks = calloc((size_t)hdb_class_count(ev->db) + 1, 1);
+	struct hdb_scan *scan = NULL;
+	struct hdb_batch batch;
+	int r;
+
+	if (!marks)
+		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of classes");
+	marks[class_no] = 1;
+	options.classes = marks;
+	r = hdb_scan_open(ev->db, &options, &scan, ev->err);
+	while (r == HDB_OK && (r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
+		for (size_t i = 0; r == HDB_OK && i < batch.count; i++)
+			r = add_number(ev, numbers, batch.ix[i]);
+	hdb_scan_close(scan);
+	free(marks);
+	return r > 0 ? HDB_OK : r;
+}
+
+/* In ascending order, each once, from number `from` on. */
+static void sort_numbers(struct numbers *numbers, size_t from)
+{
+	size_t kept = from;
+
+	if (numbers->count > from)
+		qsort(numbers->ixs + from, numbers->count - from, sizeof(uint32_t), by_number);
+	for (size_t i = from; i < numbers->count; i++)
+		if (kept == from || numbers->ixs[kept - 1] != numbers->ixs[i])
+			numbers->ixs[kept++] = numbers->ixs[i];
+	numbers->count = kept;
+}
+
+int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
+		  struct oql_arena *arena, struct oql_value *out)
+{
+	struct numbers numbers = { 0 };
+	struct hdb_object_facts facts;
+	struct hdb_class class;
+	size_t first = 0;
+	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	if (r == HDB_OK && kind == HDB_REFERENCES) {
+		r = hdb_class_at(ev->db, facts.class_no, &class, ev->err);
+		if (r == HDB_OK && class.object_ix != HDB_NONE) {
+			r = add_number(ev, &numbers, class.object_ix);
+			first = 1;
+		}
+	}
+	if (r == HDB_OK)
+		r = read_list(ev, kind, ix, &numbers);
+	if (r == HDB_OK && kind == HDB_REFERRERS && facts.kind == HDB_KIND_CLASS)
+		r = add_instances(ev, facts.stands_for, &numbers);
+	if (r == HDB_OK && kind != HDB_DOMINATED)
+		sort_numbers(&numbers, first);
+	if (first) { /* its class once, in front */
+		size_t kept = first;
+
+		for (size_t i = first; i < numbers.count; i++)
+			if (numbers.ixs[i] != numbers.ixs[0])
+				numbers.ixs[kept++] = numbers.ixs[i];
+		numbers.count = kept;
+	}
+	if (r == HDB_OK)
+		r = oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
+	free(numbers.ixs);
+	return r;
+}
+
+/* ---- names ---- */
+
+int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	struct hdb_object_facts facts;
+	const char *name;
+	size_t size;
+	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	if (r < 0)
+		return r;
+	name = hdb_class_name(ev->db, facts.class_no);
+	if (facts.kind == HDB_KIND_CLASS) {
+		oql_put_string(out, "class ");
+		name = hdb_class_name(ev->db, facts.stands_for);
+	}
+	size = strlen(name);
+	if (facts.kind == HDB_KIND_OBJECT_ARRAY || facts.kind == HDB_KIND_PRIMITIVE_ARRAY) {
+		const char *brackets = strstr(name, "[]");
+
+		size = brackets ? (size_t)(brackets - name) : size;
+		oql_put(out, name, size);
+		oql_put_format(out, "[%" PRIu64 "]", facts.length);
+		oql_put_string(out, brackets ? brackets + 2 : "");
+	} else {
+		oql_put(out, name, size);
+	}
+	oql_put_format(out, " @ 0x%" PRIx64, facts.id);
+	return HDB_OK;
+}

@@ -1,0 +1,44 @@
+/*
+ * oql/oql_lex.h - statements as tokens.
+ */
+#ifndef OQL_OQL_LEX_H
+#define OQL_OQL_LEX_H
+
+#include "oql/oql_ast.h"
+
+enum oql_token_kind {
+	OQL_T_END,
+	OQL_T_NAME,
+	OQL_T_INT,    /* i; a number that does not fit 32 bits has is_wide */
+	OQL_T_LONG,   /* i: 10L */
+	OQL_T_HEX,    /* i: 0x12c4 */
+	OQL_T_FLOAT,  /* d: 0.1, 2.5f */
+	OQL_T_DOUBLE, /* d: 0.1d */
+	OQL_T_STRING, /* text: between the quotes */
+	OQL_T_CHAR,   /* i */
+	OQL_T_SNAPSHOT,
+	OQL_T_NE, /* != */
+	OQL_T_LE,
+	OQL_T_GE,
+	OQL_T_PUNCTUATION /* any other: its character is `sign` */
+};
+
+struct oql_token {
+	enum oql_token_kind kind;
+	char sign;
+	bool is_wide;
+	size_t at;
+	struct oql_str text; /* all of it, but of strings what is between the quotes */
+	uint64_t i;
+	double d;
+};
+
+/* *out: `*count` tokens in the arena, the last of them OQL_T_END. */
+int oql_lex(const char *text, size_t size, struct oql_arena *arena, struct oql_token **out,
+	    size_t *count, struct hdb_error *err);
+
+/* HDB_EUSAGE: "line 1, column 16: " and what the format says. */
+int oql_fail_at(const char *text, size_t at, struct hdb_error *err, const char *format, ...)
+	HDB_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * oql/oql_memory.c - arenas, growing text, sets of keys.
+ */
+#include "oql/oql_memory.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_SIZE 16384
+#define ALIGNMENT 16
+
+struct oql_chunk {
+	struct oql_chunk *older;
+	size_t used, room;
+	_Alignas(ALIGNMENT) char data[];
+};
+
+struct oql_key {
+	uint64_t hash;
+	size_t no, size;
+	char data[];
+};
+
+int oql_fail(struct hdb_error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return code;
+	va_start(args, format);
+	vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	err->code = code;
+	return code;
+}
+
+static int over_budget(const struct oql_budget *budget, struct hdb_error *err)
+{
+	return oql_fail(err, HDB_ELIMIT,
+			"what the statement keeps needs more than %" PRIu64
+			" MiB; --memory allows more",
+			budget->most_bytes >> 20);
+}
+
+static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct hdb_error *err)
+{
+	const size_t room = need > CHUNK_SIZE / 4 ? need : CHUNK_SIZE;
+	struct oql_budget *budget = arena->budget;
+	struct oql_chunk *chunk;
+
+	if (room > budget->most_bytes - budget->used_bytes) {
+		over_budget(budget, err);
+		return NULL;
+	}
+	chunk = malloc(sizeof(*chunk) + room);
+	if (!chunk) {
+		oql_fail(err, HDB_ENOMEM, "no memory for %zu bytes of a statement", room);
+		return NULL;
+	}
+	budget->used_bytes += room;
+	*chunk = (struct oql_chunk){ .older = arena->chunks, .room = room };
+	arena->chunks = chunk;
+	return chunk;
+}
+
+void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err)
+{
+	struct oql_chunk *chunk = arena->chunks;
+	size_t need;
+	char *data;
+
+	if (__builtin_mul_overflow(count, size, &need) || need > SIZE_MAX / 2) {
+		over_budget(arena->budget, err);
+		return NULL;
+	}
+	need = (need + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1);
+	if (!chunk || need > chunk->room - chunk->used)
+		chunk = add_chunk(arena, need, err);
+	if (!chunk)
+		return NULL;
+	data = chunk->data + chunk->used;
+	chunk->used += need;
+	return memset(data, 0, need);
+}
+
+char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, struct hdb_error *err)
+{
+	char *copy = oql_take(arena, size + 1, 1, err);
+
+	if (copy && size)
+		memcpy(copy, text, size);
+	return copy;
+}
+
+void oql_arena_reset(struct oql_arena *arena)
+{
+	while (arena->chunks && (arena->chunks->older || arena->chunks->room > CHUNK_SIZE)) {
+		struct oql_chunk *chunk = arena->chunks;
+
+		arena->chunks = chunk->older;
+		arena->budget->used_bytes -= chunk->room;
+		free(chunk);
+	}
+	if (arena->chunks)
+		arena->chunks->used = 0;
+}
+
+void oql_arena_release(struct oql_arena *arena)
+{
+	while (arena->chunks) {
+		struct oql_chunk *chunk = arena->chunks;
+
+		arena->chunks = chunk->older;
+		arena->budget->used_bytes -= chunk->room;
+		free(chunk);
+	}
+}
+
+/* ---- text ---- */
+
+void oql_put(struct oql_text *text, const char *data, size_t size)
+{
+	if (text->has_failed)
+		return;
+	if (size > text->room - text->size) {
+		const size_t room = (text->size + size) * 2 + 64;
+		char *grown;
+
+		text->has_failed =
+			size > SIZE_MAX / 4 || (text->budget && room > text->budget->most_bytes);
+		grown = text->has_failed ? NULL : realloc(text->data, room);
+		text->has_failed = !grown;
+		if (!grown)
+			return;
+		text->data = grown;
+		text->room = room;
+	}
+	if (size)
+		memcpy(text->data + text->size, data, size);
+	text->size += size;
+}
+
+void oql_put_string(struct oql_text *text, const char *string)
+{
+	oql_put(text, string, strlen(string));
+}
+
+void oql_put_format(struct oql_text *text, const char *format, ...)
+{
+	char buf[256];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(buf, sizeof(buf), format, args);
+	va_end(args);
+	if (n > 0)
+		oql_put(text, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
+}
+
+void oql_put_char(struct oql_text *text, uint32_t c)
+{
+	char buf[4];
+	size_t n = 0;
+
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c < 0x80) {
+		buf[n++] = (char)c;
+	} else if (c < 0x800) {
+		buf[n++] = (char)(0xc0 | c >> 6);
+		buf[n++] = (char)(0x80 | (c & 63));
+	} else if (c < 0x10000) {
+		buf[n++] = (char)(0xe0 | c >> 12);
+		buf[n++] = (char)(0x80 | (c >> 6 & 63));
+		buf[n++] = (char)(0x80 | (c & 63));
+	} else {
+		buf[n++] = (char)(0xf0 | c >> 18);
+		buf[n++] = (char)(0x80 | (c >> 12 & 63));
+		buf[n++] = (char)(0x80 | (c >> 6 & 63));
+		buf[n++] = (char)(0x80 | (c & 63));
+	}
+	oql_put(text, buf, n);
+}
+
+int oql_text_check(const struct oql_text *text, struct hdb_error *err)
+{
+	if (text->has_failed)
+		return oql_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", text->size);
+	return HDB_OK;
+}
+
+void oql_text_release(struct oql_text *text)
+{
+	free(text->data);
+	*text = (struct oql_text){ .budget = text->budget };
+}
+
+/* ---- sets of keys ---- */
+
+/* FNV-1a, with its bits mixed at the end: keys are short. */
+static uint64_t hash_of(const char *data, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)data[i]) * 0x100000001b3;
+	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 29;
+}
+
+static struct oql_key **slot_of(const struct oql_keys *keys, uint64_t hash, const char *data,
+				size_t size)
+{
+	for (size_t i = (size_t)hash;; i++) {
+		struct oql_key **slot = &keys->slots[i & (keys->slot_count - 1)];
+
+		if (!*slot || ((*slot)->hash == hash && (*slot)->size == size &&
+			       (size == 0 || memcmp((*slot)->data, data, size) == 0)))
+			return slot;
+	}
+}
+
+static int grow(struct oql_keys *keys, struct hdb_error *err)
+{
+	struct oql_keys old = *keys;
+	const size_t slots = old.slot_count ? old.slot_count * 2 : 64;
+
+	if (old.count * 2 < old.slot_count)
+		return HDB_OK;
+	keys->slots = oql_take(&keys->arena, slots, sizeof(keys->slots[0]), err);
+	if (!keys->slots) {
+		keys->slots = old.slots;
+		return HDB_ELIMIT;
+	}
+	keys->slot_count = slots;
+	for (size_t i = 0; i < old.slot_count; i++) {
+		struct oql_key *key = old.slots[i];
+
+		if (key)
+			*slot_of(keys, key->hash, key->data, key->size) = key;
+	}
+	return HDB_OK;
+}
+
+int oql_keys_put(struct oql_keys *keys, const char *data, size_t size, bool *is_new, size_t *no,
+		 struct hdb_error *err)
+{
+	const uint64_t hash = hash_of(data, size);
+	struct oql_key **slot, *key;
+	int r = grow(keys, err);
+
+	if (r < 0)
+		return r;
+	slot = slot_of(keys, hash, data, size);
+	*is_new = !*slot;
+	if (*is_new) {
+		key = oql_take(&keys->arena, 1, sizeof(*key) + size, err);
+		if (!key)
+			return HDB_ELIMIT;
+		key->hash = hash;
+		key->no = keys->count++;
+		key->size = size;
+		if (size)
+			memcpy(key->data, data, size);
+		*slot = key;
+	}
+	*no = (*slot)->no;
+	return HDB_OK;
+}
+
+bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size)
+{
+	return keys->count && *slot_of(keys, hash_of(data, size), data, size);
+}
+
+void oql_keys_release(struct oql_keys *keys)
+{
+	oql_arena_release(&keys->arena);
+	*keys = (struct oql_keys){ .arena.budget = keys->arena.budget };
+}

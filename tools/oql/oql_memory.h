@@ -1,0 +1,64 @@
+/*
+ * oql/oql_memory.h - memory of statements: arenas under a budget that they share, growing text, and
+ * sets of keys.
+ */
+#ifndef OQL_OQL_MEMORY_H
+#define OQL_OQL_MEMORY_H
+
+#include "heapdb.h"
+
+#include <stdbool.h>
+
+/* What arenas of a statement may take together. */
+struct oql_budget {
+	uint64_t most_bytes, used_bytes;
+};
+
+struct oql_chunk;
+
+/* Memory that is given back all at once. Zeroed but for `budget` it is empty. */
+struct oql_arena {
+	struct oql_budget *budget; /* lent */
+	struct oql_chunk *chunks;  /* the newest first; owned */
+};
+
+/* Zeroed memory, aligned for anything; NULL with a message. Borrowed until the arena is reset. */
+void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err);
+/* A terminated copy; NULL with a message. */
+char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, struct hdb_error *err);
+/* Gives all back but one small chunk. */
+void oql_arena_reset(struct oql_arena *arena);
+void oql_arena_release(struct oql_arena *arena);
+
+/* Text that grows; a failure is remembered until it is taken. Zeroed it is empty. */
+struct oql_text {
+	char *data; /* owned; not terminated */
+	size_t size, room;
+	struct oql_budget *budget; /* lent; NULL: the heap's own limit */
+	bool has_failed;
+};
+void oql_put(struct oql_text *text, const char *data, size_t size);
+void oql_put_string(struct oql_text *text, const char *string);
+void oql_put_format(struct oql_text *text, const char *format, ...) HDB_PRINTF(2, 3);
+/* A code point as UTF-8; a lone surrogate as U+FFFD. */
+void oql_put_char(struct oql_text *text, uint32_t c);
+/* HDB_ENOMEM if memory was short. */
+int oql_text_check(const struct oql_text *text, struct hdb_error *err);
+void oql_text_release(struct oql_text *text);
+
+/* A set of byte strings, numbered from 0 in the order in which they came. */
+struct oql_keys {
+	struct oql_arena arena; /* its budget is set by whoever makes the set */
+	struct oql_key **slots; /* owned by the arena */
+	size_t slot_count, count;
+};
+/* *is_new: it was not there; *no: its number. */
+int oql_keys_put(struct oql_keys *keys, const char *data, size_t size, bool *is_new, size_t *no,
+		 struct hdb_error *err);
+bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size);
+void oql_keys_release(struct oql_keys *keys);
+
+/* Fills in `err` and returns `code`. */
+int oql_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * oql/oql_pattern.c - regular expressions. PCRE2 takes Java's but for rarities; as in MAT "$" that
+ * is not last and "[]" mean themselves, for class names have them. A dot matches line ends, for
+ * MAT's texts have none. Matching is limited in steps and
+ * in memory, so that no pattern runs for ever.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "oql/oql_eval.h"
+
+#include <pcre2.h>
+#include <string.h>
+
+/* Steps of one match: some 0.1 s at most. */
+#define MATCH_STEPS 2000000
+#define MATCH_MEMORY_KIB 65536
+#define PATTERN_SIZE_MAX 65536
+/* Compiled patterns that are kept; a pattern that rows bring along takes the oldest's place. */
+#define PATTERNS_MAX 64
+
+struct oql_pattern {
+	struct oql_pattern *older;
+	struct oql_text source;
+	pcre2_code *code;
+	pcre2_match_data *data;
+	pcre2_match_context *context;
+};
+
+static void pattern_free(struct oql_pattern *pattern)
+{
+	oql_text_release(&pattern->source);
+	pcre2_code_free(pattern->code);
+	pcre2_match_data_free(pattern->data);
+	pcre2_match_context_free(pattern->context);
+	free(pattern);
+}
+
+void oql_patterns_release(struct oql_pattern *patterns)
+{
+	while (patterns) {
+		struct oql_pattern *pattern = patterns;
+
+		patterns = pattern->older;
+		pattern_free(pattern);
+	}
+}
+
+static void repair(struct oql_str source, struct oql_text *out)
+{
+	for (size_t i = 0; i < source.size; i++) {
+		const char *c = source.data + i;
+		const bool has_next = i + 1 < source.size;
+
+		if (*c == '\\' && has_next) {
+			oql_put(out, c, 2);
+			i++;
+		} else if (*c == '$' && has_next) {
+			oql_put(out, "\\$", 2);
+		} else if (*c == '[' && has_next && c[1] == ']') {
+			oql_put(out, "\\[\\]", 4);
+			i++;
+		} else {
+			oql_put(out, c, 1);
+		}
+	}
+}
+
+static int compile(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern)
+{
+	struct oql_text text = { .budget = &ev->budget };
+	PCRE2_UCHAR message[120];
+	PCRE2_SIZE at;
+	int code, r;
+
+	repair((struct oql_str){ pattern->source.data, pattern->source.size }, &text);
+	r = oql_text_check(&text, ev->err);
+	if (r == HDB_OK) {
+		pattern->code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
+					      PCRE2_UTF | PCRE2_DOTALL | PCRE2_ANCHORED |
+						      PCRE2_ENDANCHORED | PCRE2_NEVER_BACKSLASH_C,
+					      &code, &at, NULL);
+		if (!pattern->code) {
+			pcre2_get_error_message(code, message, sizeof(message));
+			r = oql_refuse(ev, e, "bad regular expression, at its character %zu: %s",
+				       (size_t)at + 1, (char *)message);
+		}
+	}
+	oql_text_release(&text);
+	if (r < 0)
+		return r;
+	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
+	pattern->data = pcre2_match_data_create(1, NULL);
+	pattern->context = pcre2_match_context_create(NULL);
+	if (!pattern->data || !pattern->context)
+		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
+	pcre2_set_match_limit(pattern->context, MATCH_STEPS);
+	pcre2_set_heap_limit(pattern->context, MATCH_MEMORY_KIB);
+	return HDB_OK;
+}
+
+/* The pattern of that source, moved to the front; drops the oldest where there are many. */
+static struct oql_pattern *find(struct oql_eval *ev, struct oql_str source)
+{
+	struct oql_pattern **at = &ev->patterns, *found;
+
+	for (size_t n = 0; *at; at = &(*at)->older, n++) {
+		found = *at;
+		if (found->source.size == source.size &&
+		    (!source.size || memcmp(found->source.data, source.data, source.size) == 0)) {
+			*at = found->older;
+			found->older = ev->patterns;
+			return ev->patterns = found;
+		}
+		if (n + 1 == PATTERNS_MAX) {
+			*at = found->older;
+			pattern_free(found);
+			break;
+		}
+	}
+	return NULL;
+}
+
+int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source,
+		struct oql_pattern **out)
+{
+	struct oql_pattern *pattern = find(ev, source);
+	int r = HDB_OK;
+
+	*out = pattern;
+	if (pattern)
+		return HDB_OK;
+	if (source.size > PATTERN_SIZE_MAX)
+		return oql_refuse(ev, e, "this regular expression is longer than %d bytes",
+				  PATTERN_SIZE_MAX);
+	pattern = calloc(1, sizeof(*pattern));
+	if (!pattern)
+		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
+	oql_put(&pattern->source, source.data, source.size);
+	r = oql_text_check(&pattern->source, ev->err);
+	if (r == HDB_OK)
+		r = compile(ev, e, pattern);
+	if (r < 0) {
+		pattern_free(pattern);
+		return r;
+	}
+	pattern->older = ev->patterns;
+	*out = ev->patterns = pattern;
+	return HDB_OK;
+}
+
+int oql_matches(struct oql_eval *ev, const struct oql_expr *e, struct oql_pattern *pattern,
+		struct oql_str text, bool *matches)
+{
+	const int n = pcre2_match(pattern->code, (PCRE2_SPTR)(text.data ? text.data : ""),
+				  text.size, 0, 0, pattern->data, pattern->context);
+
+	*matches = n >= 0;
+	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
+		return HDB_OK;
+	if (n == PCRE2_ERROR_MATCHLIMIT || n == PCRE2_ERROR_HEAPLIMIT ||
+	    n == PCRE2_ERROR_JIT_STACKLIMIT)
+		return oql_refuse(ev, e,
+				  "the regular expression takes more than %d steps for one text",
+				  MATCH_STEPS);
+	return HDB_OK; /* a text that is no UTF-8 matches nothing */
+}

@@ -1,0 +1,209 @@
+/*
+ * oql/oql_subselect.c - a SELECT within an expression: as a value, or as a set that IN looks in.
+ * One that names nothing around it is evaluated once.
+ */
+#include "oql/oql_eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct oql_in_set {
+	struct oql_in_set *next; /* of the statement */
+	struct oql_keys keys;
+};
+
+/* Objects alone as IDs, else values; rows of columns as rows. */
+struct collected {
+	struct oql_value *values; /* owned */
+	size_t count, room;
+	bool are_objects;
+};
+
+static int make_room(struct oql_eval *ev, struct collected *c)
+{
+	const size_t room = c->room ? c->room * 2 : 64;
+	struct oql_value *grown;
+
+	if (c->count < c->room)
+		return HDB_OK;
+	grown = room * sizeof(*grown) > ev->budget.most_bytes - ev->budget.used_bytes ?
+			NULL :
+			realloc(c->values, room * sizeof(*grown));
+	if (!grown)
+		return oql_fail(ev->err, HDB_ELIMIT,
+				"no memory for %zu rows of a sub-select; "
+				"--memory allows more",
+				room);
+	c->values = grown;
+	c->room = room;
+	return HDB_OK;
+}
+
+static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
+		    const struct oql_value *values, struct oql_arena *arena, struct oql_value *out)
+{
+	const size_t width = oql_rows_width(rows);
+	const struct oql_str *names = oql_rows_names(rows);
+	struct oql_value *copies = oql_make_list(ev, arena, width, out);
+	struct oql_str *own = oql_take(arena, width + 1, sizeof(own[0]), ev->err);
+	int r = HDB_OK;
+
+	if (!copies || !own)
+		return HDB_ELIMIT;
+	out->type = OQL_V_ROW;
+	((struct oql_list *)(uintptr_t)out->list)->names = own;
+	for (size_t i = 0; r == HDB_OK && i < width; i++) {
+		own[i].size = names[i].size;
+		own[i].data = oql_take_text(arena, names[i].data, names[i].size, ev->err);
+		r = own[i].data ? oql_copy(ev, arena, &values[i], &copies[i]) : HDB_ELIMIT;
+	}
+	return r;
+}
+
+static int collect(struct oql_eval *ev, struct oql_rows *rows, struct oql_arena *arena,
+		   struct collected *c)
+{
+	const struct oql_value *values;
+	int r;
+
+	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
+		struct oql_value *to;
+
+		r = make_room(ev, c);
+		if (r < 0)
+			return r;
+		to = &c->values[c->count++];
+		if (oql_rows_are_values(rows))
+			r = oql_copy(ev, arena, values, to);
+		else
+			r = copy_row(ev, rows, values, arena, to);
+		if (r < 0)
+			return r;
+		c->are_objects &= to->type == OQL_V_OBJECT;
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int finish(struct oql_eval *ev, const struct collected *c, struct oql_arena *arena,
+		  struct oql_value *out)
+{
+	struct oql_value *values;
+	uint32_t *ixs;
+	int r;
+
+	if (!c->are_objects) {
+		values = oql_make_list(ev, arena, c->count, out);
+		if (values && c->count)
+			memcpy(values, c->values, c->count * sizeof(values[0]));
+		return values ? HDB_OK : HDB_ELIMIT;
+	}
+	ixs = malloc((c->count + 1) * sizeof(ixs[0]));
+	if (!ixs)
+		return oql_fail(ev->err, HDB_ENOMEM, "no memory for %zu objects", c->count);
+	for (size_t i = 0; i < c->count; i++)
+		ixs[i] = c->values[i].ix;
+	r = oql_make_ids(ev, arena, ixs, c->count, out);
+	free(ixs);
+	return r;
+}
+
+int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
+		  struct oql_arena *arena, struct oql_value *out)
+{
+	struct oql_arena *where = e->select->is_free ? &ev->keep : arena;
+	struct collected c = { .are_objects = true };
+	struct oql_rows *rows = NULL;
+	struct oql_value *kept;
+	int r;
+
+	if (e->cache) {
+		*out = *(struct oql_value *)e->cache;
+		return HDB_OK;
+	}
+	ev->nesting++;
+	r = oql_rows_open(ev, e->select, frame, &rows);
+	if (r == HDB_OK)
+		r = collect(ev, rows, where, &c);
+	if (r == HDB_OK)
+		r = finish(ev, &c, where, out);
+	oql_rows_close(rows);
+	free(c.values);
+	ev->nesting--;
+	if (r < 0 || !e->select->is_free)
+		return r;
+	kept = oql_take(&ev->keep, 1, sizeof(*kept), ev->err);
+	if (!kept)
+		return HDB_ELIMIT;
+	*kept = *out;
+	e->cache = kept;
+	return HDB_OK;
+}
+
+static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_rows *rows,
+		    struct oql_keys *keys)
+{
+	struct oql_text key = { .budget = &ev->budget };
+	const struct oql_value *values;
+	bool is_new;
+	size_t no;
+	int r = HDB_OK;
+
+	if (oql_rows_width(rows) != 1)
+		r = oql_refuse(ev, e, "IN takes a sub-select with one column");
+	while (r == HDB_OK && (r = oql_rows_next(rows, &values)) == HDB_OK) {
+		key.size = 0;
+		r = oql_put_key(ev, &values[0], &key);
+		if (r == HDB_OK)
+			r = oql_text_check(&key, ev->err);
+		if (r == HDB_OK)
+			r = oql_keys_put(keys, key.data, key.size, &is_new, &no, ev->err);
+	}
+	oql_text_release(&key);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int make_set(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame)
+{
+	struct oql_in_set *set = oql_take(&ev->keep, 1, sizeof(*set), ev->err);
+	struct oql_rows *rows = NULL;
+	int r;
+
+	if (!set)
+		return HDB_ELIMIT;
+	set->keys.arena.budget = &ev->budget;
+	set->next = ev->in_sets;
+	ev->in_sets = set;
+	ev->nesting++;
+	r = oql_rows_open(ev, e->select, frame, &rows);
+	if (r == HDB_OK)
+		r = fill_set(ev, e, rows, &set->keys);
+	oql_rows_close(rows);
+	ev->nesting--;
+	if (r == HDB_OK)
+		e->cache = set;
+	return r;
+}
+
+int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
+		  const struct oql_value *v, bool *is_in)
+{
+	struct oql_text key = { .budget = &ev->budget };
+	const struct oql_in_set *set;
+	int r = e->cache ? HDB_OK : make_set(ev, e, frame);
+
+	if (r < 0)
+		return r;
+	set = e->cache;
+	r = oql_put_key(ev, v, &key);
+	if (r == HDB_OK)
+		r = oql_text_check(&key, ev->err);
+	*is_in = r == HDB_OK && oql_keys_has(&set->keys, key.data, key.size);
+	oql_text_release(&key);
+	return r;
+}
+
+void oql_in_sets_release(struct oql_in_set *sets)
+{
+	for (; sets; sets = sets->next)
+		oql_keys_release(&sets->keys);
+}

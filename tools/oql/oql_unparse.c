@@ -1,0 +1,315 @@
+/*
+ * oql/oql_unparse.c - expressions as text, as MAT writes them in headings.
+ */
+#include "oql/oql_ast.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The shortest digits, but two at least, that read back as the number: "d.ddde+dd" in buf. */
+static void shortest(char buf[40], double value, bool is_float)
+{
+	for (int digits = 1; digits < 17; digits++) {
+		snprintf(buf, 40, "%.*e", digits, value);
+		if (is_float ? strtof(buf, NULL) == (float)value : strtod(buf, NULL) == value)
+			return;
+	}
+}
+
+void oql_put_double(struct oql_text *out, double value, bool is_float)
+{
+	char buf[40], digits[24];
+	size_t count = 0;
+	long exponent;
+
+	if (isnan(value) || isinf(value)) {
+		oql_put_string(out, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+		return;
+	}
+	if (signbit(value))
+		oql_put_string(out, "-");
+	value = fabs(value);
+	if (value == 0) {
+		oql_put_string(out, "0.0");
+		return;
+	}
+	shortest(buf, value, is_float);
+	for (const char *c = buf; *c && *c != 'e'; c++)
+		if (*c != '.')
+			digits[count++] = *c;
+	while (count > 1 && digits[count - 1] == '0')
+		count--;
+	exponent = strtol(strchr(buf, 'e') + 1, NULL, 10);
+	if (exponent < -3 || exponent >= 7) {
+		oql_put(out, digits, 1);
+		oql_put_string(out, ".");
+		oql_put(out, count > 1 ? digits + 1 : "0", count > 1 ? count - 1 : 1);
+		oql_put_format(out, "E%ld", exponent);
+		return;
+	}
+	if (exponent < 0)
+		oql_put_string(out, "0.");
+	for (long i = exponent + 1; i < 0; i++)
+		oql_put_string(out, "0");
+	for (long i = 0; i < (long)count || i <= exponent; i++) {
+		oql_put(out, i < (long)count ? &digits[i] : "0", 1);
+		if (i == exponent)
+			oql_put_string(out, i + 1 < (long)count ? "." : ".0");
+	}
+}
+
+static void put_str(struct oql_text *out, struct oql_str s)
+{
+	oql_put(out, s.data, s.size);
+}
+
+static const char *operator_of(enum oql_kind kind)
+{
+	switch (kind) {
+	case OQL_ADD:
+		return " + ";
+	case OQL_SUBTRACT:
+		return " - ";
+	case OQL_MULTIPLY:
+		return " * ";
+	case OQL_DIVIDE:
+		return " / ";
+	case OQL_EQUAL:
+		return " = ";
+	case OQL_NOT_EQUAL:
+		return " != ";
+	case OQL_LESS:
+		return " < ";
+	case OQL_LESS_EQUAL:
+		return " <= ";
+	case OQL_GREATER:
+		return " > ";
+	case OQL_GREATER_EQUAL:
+		return " >= ";
+	case OQL_LIKE:
+		return " like ";
+	case OQL_NOT_LIKE:
+		return " not like ";
+	case OQL_IN:
+		return " in ";
+	case OQL_NOT_IN:
+		return " not in ";
+	case OQL_IMPLEMENTS:
+		return " implements ";
+	case OQL_AND:
+		return " and ";
+	case OQL_OR:
+		return " or ";
+	default:
+		return NULL;
+	}
+}
+
+static void put_list(struct oql_text *out, const struct oql_expr *e, const char *between)
+{
+	oql_put_string(out, "(");
+	for (size_t i = 0; i < e->arg_count; i++) {
+		oql_put_string(out, i ? between : "");
+		oql_unparse(e->args[i], out);
+	}
+	oql_put_string(out, ")");
+}
+
+static void put_literal(const struct oql_expr *e, struct oql_text *out)
+{
+	switch (e->kind) {
+	case OQL_NULL:
+		oql_put_string(out, "null");
+		return;
+	case OQL_BOOL:
+		oql_put_string(out, e->i ? "true" : "false");
+		return;
+	case OQL_INT:
+		oql_put_format(out, "%" PRId64, e->i);
+		return;
+	case OQL_LONG:
+		oql_put_format(out, "%" PRId64 "L", e->i);
+		return;
+	case OQL_FLOAT:
+	case OQL_DOUBLE:
+		oql_put_double(out, e->d, e->kind == OQL_FLOAT);
+		oql_put_string(out, e->kind == OQL_DOUBLE ? "D" : "");
+		return;
+	case OQL_CHAR:
+		oql_put_string(out, "'");
+		oql_put_char(out, (uint32_t)e->i);
+		oql_put_string(out, "'");
+		return;
+	case OQL_STRING:
+		oql_put_string(out, "\"");
+		put_str(out, e->name);
+		oql_put_string(out, "\"");
+		return;
+	default:
+		put_str(out, e->name);
+	}
+}
+
+/* What stands before the last step of a path. */
+static void put_path(const struct oql_expr *e, struct oql_text *out)
+{
+	if (e->a) {
+		oql_unparse(e->a, out);
+		oql_put_string(out, ".");
+	}
+	oql_put_string(out, e->kind == OQL_ATTRIBUTE ? "@" : "");
+	put_str(out, e->name);
+}
+
+static void put_subscript(const struct oql_expr *e, struct oql_text *out)
+{
+	oql_unparse(e->a, out);
+	oql_put_string(out, "[");
+	oql_unparse(e->b, out);
+	if (e->c) {
+		oql_put_string(out, ":");
+		oql_unparse(e->c, out);
+	}
+	oql_put_string(out, "]");
+}
+
+void oql_unparse(const struct oql_expr *e, struct oql_text *out)
+{
+	static const char *const aggregates[] = { "count", "sum", "min", "max", "avg" };
+
+	switch (e->kind) {
+	case OQL_SELECT:
+		oql_put_string(out, "(");
+		oql_unparse_select(e->select, out);
+		oql_put_string(out, ")");
+		return;
+	case OQL_FIELD:
+	case OQL_ATTRIBUTE:
+		put_path(e, out);
+		return;
+	case OQL_METHOD:
+	case OQL_CALL:
+		put_path(e, out);
+		put_list(out, e, ", ");
+		return;
+	case OQL_AGGREGATE:
+		oql_put_string(out, aggregates[e->aggregate]);
+		if (e->arg_count)
+			put_list(out, e, ", ");
+		else
+			oql_put_string(out, "(*)");
+		return;
+	case OQL_INDEX:
+	case OQL_SLICE:
+		put_subscript(e, out);
+		return;
+	case OQL_NEGATE:
+		oql_put_string(out, "-");
+		oql_unparse(e->a, out);
+		return;
+	case OQL_AND:
+	case OQL_OR:
+		put_list(out, e, operator_of(e->kind));
+		return;
+	default:
+		break;
+	}
+	if (!operator_of(e->kind)) {
+		put_literal(e, out);
+		return;
+	}
+	oql_put_string(out, "(");
+	oql_unparse(e->a, out);
+	oql_put_string(out, operator_of(e->kind));
+	if (e->b)
+		oql_unparse(e->b, out);
+	else
+		put_str(out, e->name);
+	oql_put_string(out, ")");
+}
+
+static void put_from(const struct oql_from *from, struct oql_text *out)
+{
+	oql_put_string(out, " FROM ");
+	oql_put_string(out, from->is_objects ? "OBJECTS " : "");
+	oql_put_string(out, from->is_instanceof ? "INSTANCEOF " : "");
+	switch (from->kind) {
+	case OQL_FROM_CLASS:
+		put_str(out, from->name);
+		break;
+	case OQL_FROM_PATTERN:
+		oql_put_string(out, "\"");
+		put_str(out, from->name);
+		oql_put_string(out, "\"");
+		break;
+	case OQL_FROM_ADDRESSES:
+	case OQL_FROM_IDS:
+		for (size_t i = 0; i < from->number_count; i++)
+			oql_put_format(out,
+				       from->kind == OQL_FROM_IDS ? "%s%" PRIu64 : "%s0x%" PRIx64,
+				       i ? "," : "", from->numbers[i]);
+		break;
+	case OQL_FROM_VALUE:
+		oql_put_string(out, "( ");
+		oql_unparse(from->expr, out);
+		oql_put_string(out, " )");
+		break;
+	case OQL_FROM_SELECT:
+		oql_put_string(out, "( ");
+		oql_unparse_select(from->select, out);
+		oql_put_string(out, " )");
+		break;
+	}
+	if (from->alias.data) {
+		oql_put_string(out, " ");
+		put_str(out, from->alias);
+	}
+}
+
+static void put_items(const struct oql_select *s, struct oql_text *out)
+{
+	for (size_t i = 0; i < s->item_count; i++) {
+		oql_put_string(out, i ? ", " : "");
+		oql_unparse(s->items[i].expr, out);
+		if (s->items[i].alias.data) {
+			oql_put_string(out, " AS \"");
+			put_str(out, s->items[i].alias);
+			oql_put_string(out, "\"");
+		}
+	}
+}
+
+void oql_unparse_select(const struct oql_select *s, struct oql_text *out)
+{
+	oql_put_string(out, "SELECT ");
+	oql_put_string(out, s->is_distinct ? "DISTINCT " : "");
+	oql_put_string(out, s->is_retained ? "AS RETAINED SET " : "");
+	oql_put_string(out, s->is_star ? "*" : s->is_objects ? "OBJECTS " : "");
+	put_items(s, out);
+	put_from(&s->from, out);
+	if (s->where) {
+		oql_put_string(out, " WHERE ");
+		oql_unparse(s->where, out);
+	}
+	for (size_t i = 0; i < s->group_count; i++) {
+		oql_put_string(out, i ? ", " : " GROUP BY ");
+		oql_unparse(s->groups[i], out);
+	}
+	if (s->next) {
+		oql_put_string(out, " UNION (");
+		oql_unparse_select(s->next, out);
+		oql_put_string(out, ")");
+	}
+	for (size_t i = 0; i < s->order_count; i++) {
+		oql_put_string(out, i ? ", " : " ORDER BY ");
+		oql_unparse(s->orders[i].expr, out);
+		oql_put_string(out, s->orders[i].is_descending ? " DESC" : "");
+	}
+	if (s->has_limit)
+		oql_put_format(out, " LIMIT %" PRIu64, s->limit);
+	if (s->offset)
+		oql_put_format(out, " OFFSET %" PRIu64, s->offset);
+}

@@ -1,0 +1,478 @@
+/*
+ * oql/oql_values.c - values: made, copied, printed.
+ */
+#include "oql/oql_eval.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Elements of an array that are read at once. */
+#define ELEMENTS 512
+
+struct oql_value oql_object(uint32_t ix)
+{
+	return (struct oql_value){ .type = OQL_V_OBJECT, .ix = ix };
+}
+
+struct oql_value oql_int(int64_t i)
+{
+	return (struct oql_value){ .type = OQL_V_INT, .i = i };
+}
+
+struct oql_value oql_long(int64_t i)
+{
+	return (struct oql_value){ .type = OQL_V_LONG, .i = i };
+}
+
+struct oql_value oql_bool(bool is)
+{
+	return (struct oql_value){ .type = OQL_V_BOOL, .i = is };
+}
+
+struct oql_value oql_static_string(const char *text)
+{
+	return (struct oql_value){ .type = OQL_V_STRING, .text = { text, strlen(text) } };
+}
+
+int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_text *text,
+	       struct oql_value *out)
+{
+	int r = oql_text_check(text, ev->err);
+
+	if (r < 0)
+		return r;
+	*out = (struct oql_value){ .type = OQL_V_STRING };
+	out->text.data = oql_take_text(arena, text->data, text->size, ev->err);
+	out->text.size = text->size;
+	return out->text.data ? HDB_OK : HDB_ELIMIT;
+}
+
+static struct oql_list *make(struct oql_eval *ev, struct oql_arena *arena, enum oql_list_kind kind,
+			     size_t count, struct oql_value *out)
+{
+	struct oql_list *list = oql_take(arena, 1, sizeof(*list), ev->err);
+
+	if (list) {
+		list->kind = kind;
+		list->count = count;
+		*out = (struct oql_value){ .type = OQL_V_LIST, .list = list };
+	}
+	return list;
+}
+
+struct oql_value *oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
+				struct oql_value *out)
+{
+	struct oql_list *list = make(ev, arena, OQL_L_VALUES, count, out);
+	struct oql_value *values =
+		list ? oql_take(arena, count + 1, sizeof(values[0]), ev->err) : NULL;
+
+	if (values)
+		list->values = values;
+	return values;
+}
+
+int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,
+		 struct oql_value *out)
+{
+	struct oql_list *list = make(ev, arena, OQL_L_IDS, count, out);
+	uint32_t *copy = list ? oql_take(arena, count + 1, sizeof(copy[0]), ev->err) : NULL;
+
+	if (!copy)
+		return HDB_ELIMIT;
+	if (count)
+		memcpy(copy, ixs, count * sizeof(copy[0]));
+	list->ixs = copy;
+	return HDB_OK;
+}
+
+int oql_basic(struct oql_eval *ev, const struct hdb_basic *basic, bool is_static,
+	      struct oql_value *out)
+{
+	int r;
+
+	*out = (struct oql_value){ .i = basic->i };
+	switch (basic->type) {
+	case HDB_BASIC_OBJECT:
+		out->i = (int64_t)basic->id;
+		if (basic->id == 0)
+			return HDB_OK;
+		out->type = OQL_V_REFERENCE;
+		if (is_static)
+			return HDB_OK;
+		r = hdb_find(ev->db, basic->id, &out->ix, ev->err);
+		out->type = r == HDB_OK ? OQL_V_OBJECT : OQL_V_NULL;
+		return r < 0 ? r : HDB_OK;
+	case HDB_BASIC_BOOLEAN:
+		out->type = OQL_V_BOOL;
+		break;
+	case HDB_BASIC_CHAR:
+		out->type = OQL_V_CHAR;
+		break;
+	case HDB_BASIC_FLOAT:
+	case HDB_BASIC_DOUBLE:
+		out->type = basic->type == HDB_BASIC_FLOAT ? OQL_V_FLOAT : OQL_V_DOUBLE;
+		out->d = basic->d;
+		break;
+	case HDB_BASIC_BYTE:
+		out->type = OQL_V_BYTE;
+		break;
+	case HDB_BASIC_SHORT:
+		out->type = OQL_V_SHORT;
+		break;
+	case HDB_BASIC_INT:
+		out->type = OQL_V_INT;
+		break;
+	case HDB_BASIC_LONG:
+		out->type = OQL_V_LONG;
+		break;
+	}
+	return HDB_OK;
+}
+
+/* Elements of an array from number `no` of the list on; *done: how many. */
+static int read_elements(struct oql_eval *ev, const struct oql_list *list, size_t no,
+			 struct oql_value *values, size_t *done)
+{
+	uint64_t bits[ELEMENTS];
+	enum hdb_basic_type type;
+	size_t want = list->count - no < ELEMENTS ? list->count - no : ELEMENTS;
+	int r = hdb_elements(ev->db, list->array_ix, list->first + no, want, bits, &type, done,
+			     ev->err);
+
+	for (size_t i = 0; r == HDB_OK && i < *done; i++) {
+		struct hdb_basic basic;
+
+		hdb_basic_of(type, bits[i], &basic);
+		if (list->is_addresses)
+			values[i] = oql_long((int64_t)basic.id);
+		else
+			r = oql_basic(ev, &basic, false, &values[i]);
+	}
+	return r;
+}
+
+int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, struct oql_value *out)
+{
+	struct oql_list one = *list;
+	int64_t number;
+	size_t done;
+	int r;
+
+	*out = (struct oql_value){ 0 };
+	if (no >= list->count)
+		return HDB_OK;
+	switch (list->kind) {
+	case OQL_L_VALUES:
+		*out = list->values[no];
+		return HDB_OK;
+	case OQL_L_IDS:
+		r = oql_number_of(ev, list->ixs[no], &number);
+		*out = oql_int(number);
+		return r;
+	case OQL_L_ARRAY:
+		one.count = no + 1;
+		return read_elements(ev, &one, no, out, &done);
+	}
+	return HDB_OK;
+}
+
+int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *list,
+	      size_t from, size_t count, struct oql_value *out)
+{
+	struct oql_list *part = make(ev, arena, list->kind, count, out);
+
+	if (!part)
+		return HDB_ELIMIT;
+	part->is_addresses = list->is_addresses;
+	part->array_ix = list->array_ix;
+	part->first = list->first + from;
+	if (list->kind == OQL_L_VALUES)
+		part->values = list->values + from;
+	if (list->kind == OQL_L_IDS)
+		part->ixs = list->ixs + from;
+	return HDB_OK;
+}
+
+/* Lists within lists are as deep as expressions that made them. */
+static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *from,
+		     const struct oql_list **out)
+{
+	struct oql_list *list = oql_take(arena, 1, sizeof(*list), ev->err);
+	struct oql_value *values = NULL;
+	struct oql_value ids;
+	struct oql_str *names = NULL;
+	int r = HDB_OK;
+
+	if (!list)
+		return HDB_ELIMIT;
+	*list = *from;
+	if (from->kind == OQL_L_IDS) {
+		r = oql_make_ids(ev, arena, from->ixs, from->count, &ids);
+		list->ixs = r == HDB_OK ? ids.list->ixs : NULL;
+	}
+	if (from->kind == OQL_L_VALUES) {
+		values = oql_take(arena, from->count + 1, sizeof(values[0]), ev->err);
+		list->values = values;
+		r = values ? HDB_OK : HDB_ELIMIT;
+	}
+	for (size_t i = 0; values && r == HDB_OK && i < from->count; i++)
+		r = oql_copy(ev, arena, &from->values[i], &values[i]);
+	if (from->names && r == HDB_OK) {
+		names = oql_take(arena, from->count + 1, sizeof(names[0]), ev->err);
+		list->names = names;
+		if (names && from->count)
+			memcpy(names, from->names, from->count * sizeof(names[0]));
+		r = names ? HDB_OK : HDB_ELIMIT;
+	}
+	*out = list;
+	return r;
+}
+
+int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_value *v,
+	     struct oql_value *out)
+{
+	*out = *v;
+	if (v->text.data) {
+		out->text.data = oql_take_text(arena, v->text.data, v->text.size, ev->err);
+		if (!out->text.data)
+			return HDB_ELIMIT;
+	}
+	return v->list ? copy_list(ev, arena, v->list, &out->list) : HDB_OK;
+}
+
+/* ---- printing ---- */
+
+static int put_address(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+{
+	struct hdb_object_facts facts;
+	const int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+
+	if (r == HDB_OK)
+		oql_put_format(out, "0x%" PRIx64, facts.id);
+	return r;
+}
+
+static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
+			  const struct oql_value *v, struct oql_text *out)
+{
+	if (list->is_addresses && v->type == OQL_V_LONG) {
+		oql_put_format(out, "0x%" PRIx64, (uint64_t)v->i);
+		return HDB_OK;
+	}
+	return oql_put_value(ev, v, true, out);
+}
+
+/* "[a, b]". */
+static int put_list(struct oql_eval *ev, const struct oql_list *list, struct oql_text *out)
+{
+	struct oql_value values[ELEMENTS];
+	size_t done = 0;
+	int r = HDB_OK;
+
+	oql_put_string(out, "[");
+	for (size_t i = 0; r == HDB_OK && i < list->count; i += done) {
+		done = 1;
+		if (list->kind == OQL_L_ARRAY)
+			r = read_elements(ev, list, i, values, &done);
+		else if (list->kind == OQL_L_VALUES)
+			values[0] = list->values[i];
+		else
+			values[0] = oql_object(list->ixs[i]);
+		if (r == HDB_OK && done == 0)
+			break; /* the dump lacks the rest */
+		for (size_t k = 0; r == HDB_OK && k < done; k++) {
+			oql_put_string(out, i + k ? ", " : "");
+			r = put_list_value(ev, list, &values[k], out);
+		}
+		if (r == HDB_OK)
+			r = oql_tick(ev);
+		if (r == HDB_OK && out->has_failed)
+			r = oql_text_check(out, ev->err);
+	}
+	oql_put_string(out, "]");
+	return r;
+}
+
+/* "{a=1, b="x"}". */
+static int put_row(struct oql_eval *ev, const struct oql_list *row, struct oql_text *out)
+{
+	int r = HDB_OK;
+
+	oql_put_string(out, "{");
+	for (size_t i = 0; r == HDB_OK && i < row->count; i++) {
+		oql_put_string(out, i ? ", " : "");
+		oql_put(out, row->names[i].data, row->names[i].size);
+		oql_put_string(out, "=");
+		r = oql_put_value(ev, &row->values[i], true, out);
+	}
+	oql_put_string(out, "}");
+	return r;
+}
+
+static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
+{
+	int r;
+
+	oql_put_format(out, "root(%.*s, ", (int)v->text.size, v->text.data);
+	r = put_address(ev, v->ix, out);
+	if (r == HDB_OK && v->i >= 0) {
+		oql_put_string(out, ", ");
+		r = put_address(ev, (uint32_t)v->i, out);
+	}
+	oql_put_string(out, ")");
+	return r;
+}
+
+/* "at java.lang.Object.wait(J)V (Object.java(Native Method))", as MAT has it. */
+static int put_frame(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
+{
+	struct hdb_frame frame;
+	const int r = hdb_frame_at(ev->db, (uint32_t)v->i, v->ix, &frame, ev->err);
+
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	oql_put_string(out, "at ");
+	oql_put_string(out, frame.class_name);
+	oql_put_string(out, ".");
+	oql_put_string(out, frame.method);
+	oql_put_string(out, frame.signature);
+	oql_put_string(out, " (");
+	oql_put_string(out, *frame.source ? frame.source : "Unknown Source");
+	if (frame.line > 0)
+		oql_put_format(out, ":%d", frame.line);
+	else if (frame.line == -3)
+		oql_put_string(out, "(Native Method)");
+	else if (frame.line == -2)
+		oql_put_string(out, "(Compiled Code)");
+	oql_put_string(out, ")");
+	return HDB_OK;
+}
+
+static int put_number(const struct oql_value *v, struct oql_text *out)
+{
+	if (v->type == OQL_V_FLOAT || v->type == OQL_V_DOUBLE)
+		oql_put_double(out, v->d, v->type == OQL_V_FLOAT);
+	else
+		oql_put_format(out, "%" PRId64, v->i);
+	return HDB_OK;
+}
+
+int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
+		  struct oql_text *out)
+{
+	const char *quote = !is_inner ? "" : v->type == OQL_V_CHAR ? "'" : "\"";
+	int r;
+
+	switch (v->type) {
+	case OQL_V_OBJECT:
+		return put_address(ev, v->ix, out);
+	case OQL_V_REFERENCE:
+		oql_put_format(out, "0x%" PRIx64, (uint64_t)v->i);
+		return HDB_OK;
+	case OQL_V_LIST:
+		return put_list(ev, v->list, out);
+	case OQL_V_ROW:
+		return put_row(ev, v->list, out);
+	case OQL_V_FIELD:
+		oql_put_format(out, "field(%.*s=", (int)v->text.size, v->text.data);
+		r = oql_put_value(ev, &v->list->values[0], true, out);
+		oql_put_string(out, ")");
+		return r;
+	case OQL_V_ROOT:
+		return put_root(ev, v, out);
+	case OQL_V_JAVA_CLASS:
+		oql_put_string(out, "class ");
+		oql_put(out, v->text.data, v->text.size);
+		return HDB_OK;
+	case OQL_V_CHAR:
+	case OQL_V_STRING:
+		oql_put_string(out, quote);
+		r = oql_put_plain(ev, v, out);
+		oql_put_string(out, quote);
+		return r;
+	default:
+		return oql_put_plain(ev, v, out);
+	}
+}
+
+int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
+{
+	struct hdb_object_facts facts;
+	int r;
+
+	switch (v->type) {
+	case OQL_V_NULL:
+		oql_put_string(out, "null");
+		return HDB_OK;
+	case OQL_V_BOOL:
+		oql_put_string(out, v->i ? "true" : "false");
+		return HDB_OK;
+	case OQL_V_CHAR:
+		oql_put_char(out, (uint32_t)v->i);
+		return HDB_OK;
+	case OQL_V_BYTE:
+	case OQL_V_SHORT:
+	case OQL_V_INT:
+	case OQL_V_LONG:
+	case OQL_V_FLOAT:
+	case OQL_V_DOUBLE:
+		return put_number(v, out);
+	case OQL_V_STRING:
+		oql_put(out, v->text.data, v->text.size);
+		return HDB_OK;
+	case OQL_V_OBJECT:
+		r = hdb_object_at(ev->db, v->ix, &facts, ev->err);
+		if (r < 0)
+			return r;
+		oql_put_string(out, hdb_class_name(ev->db, facts.class_no));
+		oql_put_format(out, " [id=0x%" PRIx64 "]", facts.id);
+		return HDB_OK;
+	case OQL_V_SNAPSHOT:
+		oql_put_string(out, "snapshot");
+		return HDB_OK;
+	case OQL_V_INFO:
+		oql_put_string(out, "snapshot information");
+		return HDB_OK;
+	case OQL_V_STACK:
+		oql_put_format(out, "stack of %u frames", v->ix);
+		return HDB_OK;
+	case OQL_V_FRAME:
+		return put_frame(ev, v, out);
+	default:
+		return oql_put_value(ev, v, false, out);
+	}
+}
+
+const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v)
+{
+	static const char *const names[] = {
+		[OQL_V_NULL] = "null",
+		[OQL_V_BOOL] = "a boolean",
+		[OQL_V_CHAR] = "a char",
+		[OQL_V_BYTE] = "a byte",
+		[OQL_V_SHORT] = "a short",
+		[OQL_V_INT] = "an int",
+		[OQL_V_LONG] = "a long",
+		[OQL_V_FLOAT] = "a float",
+		[OQL_V_DOUBLE] = "a double",
+		[OQL_V_STRING] = "a text",
+		[OQL_V_REFERENCE] = "a reference (.@object is what it refers to)",
+		[OQL_V_LIST] = "a list",
+		[OQL_V_ROW] = "a row of a sub-select",
+		[OQL_V_FIELD] = "a field",
+		[OQL_V_ROOT] = "a GC root",
+		[OQL_V_SNAPSHOT] = "${snapshot}",
+		[OQL_V_INFO] = "snapshotInfo",
+		[OQL_V_JAVA_CLASS] = "a Java class of MAT",
+		[OQL_V_STACK] = "a stack",
+		[OQL_V_FRAME] = "a stack frame",
+	};
+	struct hdb_object_facts facts;
+
+	if (v->type != OQL_V_OBJECT)
+		return names[v->type];
+	if (hdb_object_at(ev->db, v->ix, &facts, NULL) < 0)
+		return "an object";
+	return hdb_class_name(ev->db, facts.class_no);
+}
