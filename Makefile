@@ -100,7 +100,7 @@ sample      := build/sample.hprof
 .SECONDARY:
 .PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
-	install uninstall cov dist deb static arm64 test-arm64 release check format clean help FORCE
+	install uninstall cov dist deb static wheel arm64 test-arm64 release check format clean help FORCE
 
 all: lib command $(extension) $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
@@ -453,6 +453,23 @@ deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 		{ tail -40 ../build.log; exit 1; }
 	cd build/deb && lintian --fail-on error,warning *.changes
 	@ls -l build/deb/*.deb
+
+# One file with the library and what it needs inside; archives of Debian are linked in. That of LMDB
+# is made for programs: the one address that a shared library cannot take is given another name.
+wheel: $(lib_obj) src/api/heapdb.map ## build the Python package into build/wheel, the library inside
+	@rm -rf build/wheel && mkdir -p build/wheel
+	cp $$($(CC) -print-file-name=liblmdb.a) build/wheel/liblmdb.a
+	objcopy --redefine-sym stderr=heapdb_stderr build/wheel/liblmdb.a
+	printf '%s\n' '#include <stdio.h>' '__attribute__((visibility("hidden"))) FILE *heapdb_stderr;' \
+		'__attribute__((constructor)) static void set(void) { heapdb_stderr = stderr; }' | \
+		$(CC) -O2 -fPIC -x c -c -o build/wheel/stderr.o -
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/heapdb.map \
+		-Wl,--exclude-libs,ALL -o build/wheel/libheapdb.so $(lib_obj) build/wheel/stderr.o \
+		-Wl,-Bstatic -Lbuild/wheel $(filter-out -lpthread,$(LIB_LIBS)) -Wl,-Bdynamic -lpthread
+	strip --strip-unneeded build/wheel/libheapdb.so
+	HEAPDB_LIBRARY=build/wheel/libheapdb.so PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
+		python3 tools/python/make_stubs.py > build/wheel/__init__.pyi
+	python3 tools/packaging/make_wheel.py build/wheel/libheapdb.so build/wheel/__init__.pyi build/wheel
 
 release: dist deb static ## all that a release has, with checksums, in build/release
 	@rm -rf build/release && mkdir -p build/release

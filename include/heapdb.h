@@ -737,6 +737,17 @@ HDB_API const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows,
 /* Ends the answer; NULL is fine. */
 HDB_API void hdb_rows_close(struct hdb_rows *rows);
 
+/*
+ * The rows that follow as a stream of the Arrow C data interface (struct ArrowArrayStream of
+ * arrow/c/abi.h, which the caller lends empty): batches of `batch_rows` rows at most (0: 65,536), a
+ * field a column: counts, bytes and identifiers are uint64, integers int64, texts utf8. The stream
+ * owns `rows` from then on: its release closes them, before hdb_close. A call of it that fails
+ * returns an errno and has its message. HDB_ENOMEM, and `rows` stays the caller's.
+ */
+struct ArrowArrayStream;
+HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
+			   struct hdb_error *err);
+
 /* The library's version and a result code's name ("HDB_ETRUNC"); static strings. */
 HDB_API const char *hdb_version(void);
 HDB_API const char *hdb_result_name(int result);

@@ -1,0 +1,248 @@
+"""Tests of the package heapdb, see python_test.sh: python_test.py DUMP. Standard library only."""
+import gc
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import heapdb
+
+DUMP = sys.argv.pop(1)
+HOLDER = 0xfeb10758  # the object in which Sample keeps what it makes
+
+
+def has(*modules):
+    return all(importlib.util.find_spec(m) for m in modules)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.dump = os.path.join(self.folder, "d.hprof")
+        os.link(DUMP, self.dump)
+
+    def open(self, **options):
+        db = heapdb.open(self.dump, **options)
+        self.addCleanup(db.close)
+        return db
+
+
+class Opening(Case):
+    def test_imports_once(self):
+        stages = []
+        self.open(progress=lambda *a: stages.append(a)).close()
+        self.assertTrue(os.path.exists(heapdb.default_path(self.dump)))
+        self.assertTrue(all(len(s) == 4 for s in stages))
+        before = os.stat(heapdb.default_path(self.dump)).st_ino
+        self.assertIsNone(self.open().stale)
+        self.assertEqual(before, os.stat(heapdb.default_path(self.dump)).st_ino)
+
+    def test_errors(self):
+        with self.assertRaises(heapdb.Missing):
+            heapdb.open(os.path.join(self.folder, "nix.heapdb"))
+        with self.assertRaises(FileNotFoundError):
+            heapdb.open(os.path.join(self.folder, "nix.hprof"))
+        bad = os.path.join(self.folder, "bad.hprof")
+        with open(bad, "w") as f:
+            f.write("nothing that a VM wrote" * 100)
+        with self.assertRaises(heapdb.FormatError) as caught:
+            heapdb.open(bad)
+        self.assertTrue(caught.exception.name.startswith("HDB_E"))
+        heapdb.import_dump(self.dump)
+        with self.assertRaises(heapdb.UsageError):
+            heapdb.import_dump(self.dump)
+        heapdb.import_dump(self.dump, force=True)
+
+    def test_progress_that_raises_cancels(self):
+        class Enough(Exception):
+            pass
+
+        def stop(*_):
+            raise Enough
+
+        try:
+            db = self.open(progress=stop)
+            db.dominators().rows()
+        except Enough:
+            return
+        self.skipTest("the dump is read before anything is reported")
+
+    def test_close(self):
+        db = self.open()
+        rows = db.histogram()
+        iterator = iter(db.roots())
+        next(iterator)
+        db.close()
+        db.close()
+        for ask in (db.leaks, lambda: list(rows), lambda: db.object(HOLDER), lambda: db.stale):
+            with self.assertRaises(heapdb.UsageError):
+                ask()
+        self.assertIn("closed", repr(db))
+        list(iterator)  # what is being read is read to its end
+        del rows, iterator
+        gc.collect()
+
+
+class Asking(Case):
+    def test_every_query_is_a_method(self):
+        db = self.open()
+        asked = 0
+        for query in heapdb.queries():
+            method = getattr(db, query.method)
+            self.assertIn(query.columns[0].name, method.__doc__ or "object retained",
+                          query.name) if query.method not in ("object", "retained") else None
+            words, targets, options = (query.example or "").replace("'", "").split(), [], {}
+            if query.name == "diff":
+                continue
+            while words:
+                word = words.pop(0)
+                if not word.startswith("--"):
+                    targets.append(word)
+                    continue
+                name = word[2:].replace("-", "_")
+                options[name] = True if query.options[name][0] is None else words.pop(0)
+                if query.name == "roots":
+                    options[name] += " " + words.pop(0)
+            rows = db.query(query.name, *targets, **options)
+            total = rows.total
+            self.assertEqual(len(rows.rows()), total, query.name)
+            asked += 1
+        self.assertGreater(asked, 40)
+
+    def test_rows(self):
+        db = self.open()
+        answer = db.histogram(limit=3, sort="shallow")
+        self.assertGreater(answer.total, 100)
+        rows = answer.rows()
+        self.assertEqual(len(rows), 3)
+        self.assertEqual(rows[0].name, "byte[]")
+        self.assertIsInstance(rows[0].shallow, int)
+        self.assertGreaterEqual(rows[0].shallow, rows[1].shallow)
+        self.assertEqual(answer.rows(), list(answer))
+        self.assertIn("byte[]", repr(answer))
+        self.assertIn("<table>", answer._repr_html_())
+        self.assertEqual([c.name for c in answer.columns][0], "name")
+        once = db.histogram()
+        list(once)
+        with self.assertRaises(heapdb.UsageError):
+            list(once)
+
+    def test_values_are_those_of_the_command(self):
+        """Identifiers, texts, nulls and numbers, all rows of several queries."""
+        import json
+        db = self.open()
+        path = heapdb.default_path(self.dump)
+        if not shutil.which("heapdb"):
+            self.skipTest("no command")
+        for name, options in (("histogram", {}), ("threads", {}), ("strings", {}),
+                              ("leaks", {}), ("properties", {})):
+            out = subprocess.run(["heapdb", "query", name, "--json", "--db", path],
+                                 stdout=subprocess.PIPE, check=True).stdout
+            want = json.loads(out)
+            answer = db.query(name, **options)
+            ids = {c.name for c in answer.columns if c.type == "id"}
+            rows = answer.rows()
+            self.assertEqual(len(rows), len(want["rows"]), name)
+            for mine, its in zip(rows, want["rows"]):
+                for column, value in zip(answer.columns, mine):
+                    other = its[column.name]
+                    if column.name in ids and other is not None:
+                        other = int(other, 16)
+                    self.assertEqual(value, other, (name, column.name))
+
+    def test_objects(self):
+        db = self.open()
+        o = db.object(HOLDER)
+        self.assertEqual(o.cls, "Sample")
+        self.assertEqual(o.retained, db.retained(HOLDER))
+        self.assertEqual(o.retained, db.retained(o))
+        self.assertGreater(o.retained, o.shallow)
+        self.assertEqual(o.fields["list"].cls, "Sample$Node")
+        self.assertEqual(o.path_to_root()[0].id, HOLDER)
+        self.assertTrue(o.path_to_root()[-1].root)
+        self.assertTrue(o.dominated().rows() and o.references().rows() and o.referrers().rows())
+        types = o.fields["allTypes"].fields
+        self.assertTrue(any(isinstance(v, (int, float)) for v in types.values()), types)
+        self.assertEqual(db.object(o.id), o)
+        with self.assertRaises(KeyError):
+            db.object(1)
+
+    def test_wrong_questions(self):
+        db = self.open()
+        for ask in (lambda: db.query("nix"), lambda: db.histogram(nix=1),
+                    lambda: db.histogram(by="nix"), lambda: db.histogram(sort="nix"),
+                    lambda: db.histogram(shallow="yes"), lambda: db.path()):
+            with self.assertRaises(ValueError):
+                ask()
+        with self.assertRaises(heapdb.NotFound):
+            db.class_("nix.Nix")
+
+    def test_compare(self):
+        db = self.open()
+        other = os.path.join(self.folder, "other.heapdb")
+        heapdb.import_dump(self.dump, other)
+        with heapdb.open(other) as later:
+            self.assertTrue(later.diff(before=[db]).columns)
+
+    def test_many_without_growth(self):
+        db = self.open()
+
+        def rss():
+            with open("/proc/self/statm") as f:
+                return int(f.read().split()[1]) * 4096
+
+        def ask(count):
+            for _ in range(count):
+                db.histogram(limit=5).rows()
+                list(db.roots())
+                next(iter(db.top(limit=9)), None)
+            gc.collect()
+
+        ask(30)
+        before = rss()
+        ask(100)
+        self.assertLess(rss() - before, 8 << 20)
+
+
+class Frames(Case):
+    @unittest.skipUnless(has("pyarrow"), "no pyarrow")
+    def test_arrow(self):
+        import pyarrow
+        db = self.open()
+        table = db.objects(all=True).to_arrow()
+        self.assertEqual(table.num_rows, db.objects(all=True).total)
+        self.assertEqual(table.schema.field("id").type, pyarrow.uint64())
+        table.validate(full=True)
+        rows = db.histogram().rows()
+        table = db.histogram().to_arrow()
+        self.assertEqual(table.column("retained").to_pylist(), [r.retained for r in rows])
+        self.assertEqual(table.column("name").to_pylist(), [r.name for r in rows])
+        self.assertEqual(db.triage().to_arrow().num_rows, db.triage().total)
+        stream = db.histogram().__arrow_c_stream__()
+        del stream
+        reader = pyarrow.RecordBatchReader.from_stream(db.objects(all=True))
+        reader.read_next_batch()
+        db.close()  # the reader keeps what it needs
+        reader.read_next_batch() if table.num_rows > 65536 else None
+        del reader
+        gc.collect()
+
+    @unittest.skipUnless(has("pandas"), "no pandas")
+    def test_pandas(self):
+        db = self.open()
+        frame = db.histogram().to_pandas()
+        self.assertEqual(list(frame["name"]), [r.name for r in db.histogram()])
+        self.assertEqual(int(frame["shallow"].sum()), db.histogram().to_pandas()["shallow"].sum())
+
+    @unittest.skipUnless(has("polars"), "no polars")
+    def test_polars(self):
+        db = self.open()
+        frame = db.histogram().to_polars()
+        self.assertEqual(frame["retained"].to_list(), [r.retained for r in db.histogram()])
+
+
+unittest.main(verbosity=1)

@@ -1,0 +1,45 @@
+#!/bin/sh
+# python_test.sh - the Python package: its tests against the library that was built; the wheel in a
+# clean environment, and data frames where pandas, polars and pyarrow can be installed.
+set -eu
+command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PYTHONDONTWRITEBYTECODE=1
+if nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
+	echo "python3 cannot load a library with sanitizers"
+	exit 77
+fi
+cp "$DUMP" "$work/sample.hprof"
+HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
+	python3 "$HDB_ROOT/tests/e2e/python_test.py" "$work/sample.hprof"
+HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
+	python3 "$HDB_ROOT/tools/python/find_leak.py" "$work/sample.hprof" > "$work/found"
+grep -q 'Sample.kept (static)' "$work/found"
+HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
+	python3 "$HDB_ROOT/tools/python/make_stubs.py" > "$work/stubs.pyi"
+python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$work/stubs.pyi"
+grep -q 'def histogram(self, .*targets: Target, by: ' "$work/stubs.pyi"
+
+# The wheel, if one was made (make wheel), and data frames; kept from one run to the next.
+venv=$HDB_ROOT/build/python-venv
+if [ ! -f "$venv/ready" ]; then
+	rm -rf "$venv"
+	if ! python3 -m venv "$venv" > /dev/null 2>&1 ||
+		! timeout 200 "$venv/bin/pip" install -q pyarrow pandas polars > /dev/null 2>&1; then
+		rm -rf "$venv"
+		echo "data frames: pandas, polars and pyarrow cannot be installed here: left out"
+		exit 0
+	fi
+	: > "$venv/ready"
+fi
+wheel=$(find "$HDB_ROOT/build/wheel" -name '*.whl' 2> /dev/null | head -n 1)
+if [ -n "$wheel" ] && [ "$wheel" -nt "$BUILD/libheapdb.so" ] &&
+	[ -z "$(find "$HDB_ROOT/tools/python" -newer "$wheel" -type f)" ]; then
+	"$venv/bin/pip" install -q --force-reinstall --no-deps "$wheel"
+	(cd / && "$venv/bin/python" "$HDB_ROOT/tests/e2e/python_test.py" "$work/sample.hprof")
+	"$venv/bin/pip" uninstall -q -y heapdb
+else
+	HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
+		"$venv/bin/python" "$HDB_ROOT/tests/e2e/python_test.py" "$work/sample.hprof"
+fi

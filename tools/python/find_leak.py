@@ -1,0 +1,11 @@
+"""Finds the biggest leak suspect of a dump, and what holds it: find_leak.py DUMP."""
+import sys
+
+import heapdb
+
+with heapdb.open(sys.argv[1]) as db:
+    suspect = db.leaks(brief=True).first()
+    print(suspect.text)
+    for step in db.object(suspect.id).path_to_root():
+        print(f"  {step.label}  {step.holds_by or step.root or ''}")
+    print(db.dominators(suspect.id, limit=5))

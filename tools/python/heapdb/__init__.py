@@ -1,0 +1,22 @@
+"""heapdb: an indexed database for Java and Android heap dumps.
+
+    import heapdb
+    db = heapdb.open("dump.hprof")              # imported first if it has no database
+    for row in db.leaks(brief=True):
+        print(row.label, row.retained)
+    db.histogram(by="package").to_pandas()
+    obj = db.object(0x12c4)
+    obj.fields, obj.retained, obj.path_to_root()
+
+Every query of the library is a method of Database, with its options as keywords; `queries()` lists
+them, help(db.histogram) explains one.
+"""
+from ._database import Database, Object, Query, default_path, import_dump, open, queries
+from ._library import (DatabaseError, FormatError, HeapdbError, Interrupted, Missing, NotFound,
+                       OutOfMemory, SystemFailure, UsageError, lib)
+from ._rows import Column, Rows
+
+__version__ = lib.hdb_version().decode()
+__all__ = ["Column", "Database", "DatabaseError", "FormatError", "HeapdbError", "Interrupted",
+           "Missing", "NotFound", "Object", "OutOfMemory", "Query", "Rows", "SystemFailure",
+           "UsageError", "default_path", "import_dump", "open", "queries"]

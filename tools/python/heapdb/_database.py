@@ -1,0 +1,404 @@
+"""An open database: every query of the registry is a method, made when the package is loaded."""
+import ctypes
+import inspect
+import os
+import threading
+import weakref
+from ctypes import byref
+
+from . import _library as c
+from ._rows import Rows, _columns, _name
+
+_SIZES = {"vm": 0, "mat": 1, "dump": 2}
+
+
+def _encode(path):
+    return None if path is None else os.fsencode(path)
+
+
+class _Progress:
+    """Calls `function(stage, done, total, unit)`; what it raises cancels the work."""
+
+    def __init__(self, function):
+        self.function = function
+        self.cancel = ctypes.c_int(0)
+        self.raised = None
+        self._report = c.REPORT(self._call) if function else c.REPORT()
+        self.struct = c.Progress(self._report, None, ctypes.pointer(self.cancel), c.NOTICE())
+
+    def _call(self, ctx, stage, done, total, unit):
+        try:
+            self.function(c.text(stage), done, total or None, c.text(unit))
+        except BaseException as error:  # also KeyboardInterrupt: raised where the work ends
+            self.raised = error
+            self.cancel.value = 1
+
+    def raise_pending(self):
+        raised, self.raised = self.raised, None
+        self.cancel.value = 0
+        if raised:
+            raise raised
+
+
+def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, strict=False,
+                force=False, memory=0, threads=0, progress=None):
+    """Imports an HPROF file into a heap database and returns the database's path.
+
+    database: its path (default: x.heapdb for x.hprof). sizes: "vm", "mat" or "dump". layout:
+    "header=12,ref=4,align=8", any part. strict: refuse a damaged dump. force: replace a database.
+    memory: budget in bytes. progress: called with (stage, done, total or None, unit).
+    """
+    path = database if database is not None else default_path(dump)
+    watch, error = _Progress(progress), c.Error()
+    options = c.ImportOptions(memory_bytes=memory, threads=threads, sizes=_SIZES[sizes],
+                              layout=layout.encode() if layout else None, snapshot=snapshot,
+                              strict=strict, force=force, progress=watch.struct)
+    if c.TYPED:
+        options.struct_size = ctypes.sizeof(options)
+    code = c.lib.hdb_import(_encode(dump), _encode(path), byref(options), None, byref(error))
+    watch.raise_pending()
+    c.check(code, error)
+    return os.fspath(path)
+
+
+def default_path(dump):
+    """The path of the database of a dump if none is said: x.heapdb for x.hprof."""
+    buffer, error = ctypes.create_string_buffer(4096), c.Error()
+    c.check(c.lib.hdb_default_path(_encode(dump), buffer, len(buffer), byref(error)), error)
+    return os.fsdecode(buffer.value)
+
+
+def open(path, *, dump=None, memory=0, threads=0, progress=None):
+    """Opens a heap database, or a dump, which is imported first if it has no database.
+
+    dump: where the dump is now, if it moved. memory: budget in bytes for tables that are built.
+    progress: called with (stage, done, total or None, unit) during long work; an exception that it
+    raises cancels the work.
+    """
+    path = os.fspath(path)
+    if not path.endswith(".heapdb"):
+        dump = dump or path
+        database = default_path(path)
+        if not os.path.exists(database):
+            import_dump(path, database, memory=memory, threads=threads, progress=progress)
+        path = database
+    return Database(path, dump=dump, memory=memory, threads=threads, progress=progress)
+
+
+class Database:
+    """An open heap database. Its methods are the queries of the library; see `queries()`."""
+
+    def __init__(self, path, *, dump=None, memory=0, threads=0, progress=None):
+        self._handle = self._closing = None
+        self._lock = threading.Lock()
+        self._streams = 0
+        self._answers = weakref.WeakSet()
+        self.file = os.fspath(path)
+        self._watch = _Progress(progress)
+        self._dump = _encode(dump)
+        handle, error = ctypes.c_void_p(), c.Error()
+        options = c.OpenOptions(dump_path=self._dump, memory_bytes=memory, threads=threads,
+                                progress=self._watch.struct)
+        if c.TYPED:
+            options.struct_size = ctypes.sizeof(options)
+        self._options = options
+        c.check(c.lib.hdb_open(_encode(self.file), byref(options), byref(handle), byref(error)),
+                error)
+        self._handle = handle
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def close(self):
+        """Closes the database. Answers that were not read are gone; a data frame that is being
+        made of one still gets its rows.
+        """
+        handle, self._handle = getattr(self, "_handle", None), None
+        if not handle:
+            return
+        for answer in list(self._answers):
+            answer.close()
+        with self._lock:
+            self._closing = handle
+        self._give_back(0)
+
+    def _borrow(self):
+        """A stream of rows needs the handle until it is given back."""
+        with self._lock:
+            self._streams += 1
+
+    def _give_back(self, count=1):
+        with self._lock:
+            self._streams -= count
+            handle = self._closing if self._streams == 0 else None
+            if handle:
+                self._closing = None
+        if handle:
+            c.lib.hdb_close(handle)
+
+    def __repr__(self):
+        return f"<heap database {self.file}{'' if self._handle else ', closed'}>"
+
+    def _check_open(self):
+        if not self._handle:
+            raise c.UsageError("the database is closed", -1)
+
+    def _raise_pending(self):
+        self._watch.raise_pending()
+
+    @property
+    def stale(self):
+        """What to know if the dump beside the database is another one, or None."""
+        return self._health("stale")
+
+    @property
+    def incomplete(self):
+        """What the dump lacks, or None."""
+        return self._health("incomplete")
+
+    def _health(self, name):
+        self._check_open()
+        health = c.Health()
+        c.lib.hdb_health(self._handle, byref(health))
+        return c.text(getattr(health, name))
+
+    def query(self, name, *targets, sort=None, limit=0, before=(), **options):
+        """Asks a query by its name, or one of its aliases.
+
+        targets: objects as numbers or Object, class names, patterns. sort: a column, "-column" the
+        other way round. limit: most rows. before: earlier databases, for "diff". Options are named
+        as in the manual, with _ for -; True is a switch.
+        """
+        self._check_open()
+        found = c.lib.hdb_query_named(name.encode())
+        if not found:
+            raise c.UsageError(f"there is no query {name!r}", -1)
+        args = _Args(found.contents, targets, options, before)
+        args.struct.sort = sort.encode() if sort else None
+        args.struct.limit = limit or 0
+        rows, error = ctypes.c_void_p(), c.Error()
+        code = c.lib.hdb_query(self._handle, name.encode(), byref(args.struct), byref(rows),
+                               byref(error))
+        try:
+            self._raise_pending()
+        except BaseException:
+            c.lib.hdb_rows_close(rows)
+            raise
+        c.check(code, error)
+        answer = Rows(self, rows, found.contents.name.decode())
+        answer._args = args
+        self._answers.add(answer)
+        return answer
+
+    def object(self, id):
+        """The object with that identifier; NotFound if the dump has none."""
+        return Object(self, int(id))
+
+    def retained(self, *targets, **options):
+        """See query("retained"); of one object's identifier, its retained size as a number."""
+        if len(targets) == 1 and isinstance(targets[0], (int, Object)) and not options:
+            self._check_open()
+            number, error = ctypes.c_uint64(), c.Error()
+            code = c.lib.hdb_retained(self._handle, int(targets[0]), byref(number), byref(error))
+            self._raise_pending()
+            c.check(code, error)
+            return number.value
+        return self.query("retained", *targets, **options)
+
+
+class _Args:
+    """The arguments of a question in C; lent to the library while the rows are read."""
+
+    def __init__(self, spec, targets, options, before):
+        texts = [self._target(t) for t in targets]
+        given = []
+        names = {_name(o.name.decode()): o for o in _options(spec)}
+        for name, value in options.items():
+            if name not in names:
+                raise c.UsageError(f"the query {spec.name.decode()!r} has no option {name!r}", -1)
+            given += self._values(names[name], value)
+        self.texts = (ctypes.c_char_p * max(1, len(texts)))(*texts)
+        self.options = (c.Option * max(1, len(given)))(*given)
+        before = before if isinstance(before, (list, tuple)) else [before]
+        self.databases = list(before)
+        self.before = (ctypes.c_void_p * max(1, len(before)))(*[d._handle for d in before])
+        self.struct = c.QueryArgs(targets=self.texts, target_count=len(texts),
+                                  options=self.options, option_count=len(given),
+                                  before=self.before, before_count=len(before))
+        if c.TYPED:
+            self.struct.struct_size = ctypes.sizeof(self.struct)
+
+    @staticmethod
+    def _target(target):
+        return (target if isinstance(target, str) else hex(int(target))).encode()
+
+    @staticmethod
+    def _values(option, value):
+        if value is None or value is False:
+            return []
+        if option.argument is None:
+            if value is not True:
+                raise c.UsageError(f"{option.name.decode()} is a switch: True or False", -1)
+            return [c.Option(option.name, None)]
+        if not isinstance(value, (list, tuple)):
+            value = [value]
+        return [c.Option(option.name, (hex(v.id) if isinstance(v, Object) else str(v)).encode())
+                for v in value]
+
+
+class Object:
+    """An object of the heap: what it is, what it holds, what holds it."""
+
+    def __init__(self, database, id):
+        self._database = database
+        self.id = id
+        answer = database.query("object", id)
+        facts = answer.facts
+        self._rows = answer.rows()
+        self.cls = facts.get("class")
+        self.kind = facts.get("kind")
+        self.shallow = facts.get("shallow")
+        self.facts = facts
+
+    def __int__(self):
+        return self.id
+
+    __index__ = __int__
+
+    def __eq__(self, other):
+        return isinstance(other, Object) and (other.id, other._database) == (self.id, self._database)
+
+    def __hash__(self):
+        return hash(self.id)
+
+    def __repr__(self):
+        return f"<{self.cls} {self.id:#x}>"
+
+    @property
+    def retained(self):
+        """Its retained size in bytes."""
+        return self._database.retained(self.id)
+
+    @property
+    def fields(self):
+        """Its fields (of an array: its elements) by name: an Object, a text as shown, or None."""
+        found = {}
+        for row in self._rows:
+            row = row._asdict()
+            name = row.get("name")
+            if name is None or name in found:
+                continue
+            ref = row.get("ref")
+            found[name] = Object(self._database, ref) if ref else _plain(row)
+        return found
+
+    def path_to_root(self, **options):
+        """The shortest path from it to a GC root: rows, its own first."""
+        return self._database.query("path", self.id, **options).rows()
+
+    def referrers(self, **options):
+        """What refers to it."""
+        return self._database.query("referrers", self.id, **options)
+
+    def references(self, **options):
+        """What it refers to."""
+        return self._database.query("references", self.id, **options)
+
+    def dominated(self, **options):
+        """What it dominates immediately, largest first."""
+        return self._database.query("dominators", self.id, **options)
+
+
+def _plain(row):
+    """A primitive value as Python has it, from its text and its type."""
+    value, kind = row.get("value"), row.get("type")
+    if value is None or value == "null":
+        return None
+    try:
+        if kind in ("int", "long", "short", "byte"):
+            return int(value.replace(",", ""))
+        if kind in ("float", "double"):
+            return float(value)
+    except ValueError:
+        return value
+    return {"true": True, "false": False}.get(value, value) if kind == "boolean" else value
+
+
+# -- the registry
+
+class Query:
+    """A query of the registry: its name, what it takes and what it answers."""
+
+    def __init__(self, spec):
+        self.name = spec.name.decode()
+        self.group = spec.group.decode()
+        self.summary = spec.summary.decode()
+        self.targets = spec.targets.decode()
+        self.example = c.text(spec.example)
+        self.aliases = (c.text(spec.aliases) or "").split("|") if spec.aliases else []
+        self.options = {_name(o.name.decode()): (c.text(o.argument), c.text(o.help))
+                        for o in _options(spec)}
+        self.columns = _columns(spec.columns, spec.column_count)
+        self.facts = _columns(spec.facts, spec.fact_count)
+        self.method = _name(self.name)
+
+    def __repr__(self):
+        return f"<query {self.name}: {self.summary}>"
+
+
+def _options(spec):
+    i = 0
+    while spec.options[i].name is not None:
+        yield spec.options[i]
+        i += 1
+
+
+def queries():
+    """All queries of the library."""
+    count = ctypes.c_size_t()
+    specs = c.lib.hdb_queries(byref(count))
+    return [Query(specs[i]) for i in range(count.value)]
+
+
+def _doc(query):
+    lines = [query.summary[:1].upper() + query.summary[1:] + ".", ""]
+    if query.targets:
+        lines += [f"targets: {query.targets}", ""]
+    if query.options:
+        lines += ["Options:"] + [f"    {name}: {help}{f' ({argument})' if argument else ''}"
+                                 for name, (argument, help) in query.options.items()] + [""]
+    lines += ["Columns:"] + [f"    {col.name}: {col.help} ({col.type})" for col in query.columns]
+    lines += ["", "Facts:"] + [f"    {col.name}: {col.help} ({col.type})" for col in query.facts]
+    return "\n".join(lines)
+
+
+def _signature(query):
+    P = inspect.Parameter
+    common = {"sort": None, "limit": 0, "before": ()}
+    names = {**{name: None for name in query.options},
+             **{n: v for n, v in common.items() if n not in query.options}}
+    return inspect.Signature(
+        [P("self", P.POSITIONAL_OR_KEYWORD), P("targets", P.VAR_POSITIONAL)] +
+        [P(n, P.KEYWORD_ONLY, default=v) for n, v in names.items()])
+
+
+def _method(query):
+    def ask(self, *targets, **options):
+        return self.query(query.name, *targets, **options)
+
+    ask.__name__ = query.method
+    ask.__qualname__ = f"Database.{query.method}"
+    ask.__doc__ = _doc(query)
+    ask.__signature__ = _signature(query)
+    return ask
+
+
+for _query in queries():
+    if not hasattr(Database, _query.method):
+        setattr(Database, _query.method, _method(_query))

@@ -1,0 +1,248 @@
+"""The C library as ctypes sees it: structures of heapdb.h, functions, errors as exceptions.
+
+Nothing here knows a query: names, options and columns come from the library's registry.
+"""
+import ctypes
+import ctypes.util
+import os
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64,
+                    c_size_t, c_uint, c_uint32, c_uint64, c_void_p)
+
+ERROR_SIZE = 768
+
+
+def _find():
+    """$HEAPDB_LIBRARY, the library beside this file (in the wheel), or the system's."""
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libheapdb.so")
+    for path in (os.environ.get("HEAPDB_LIBRARY"), here if os.path.exists(here) else None,
+                 ctypes.util.find_library("heapdb")):
+        if path:
+            return ctypes.CDLL(path)
+    raise ImportError("libheapdb.so is not found: install it, or set HEAPDB_LIBRARY to its path")
+
+
+lib = _find()
+# From 0.2 structures of options begin with their size, and the registry has types.
+TYPED = hasattr(lib, "hdb_version_number")
+SIZED = [("struct_size", c_size_t)] if TYPED else []
+
+
+class Error(Structure):
+    _fields_ = [("code", c_int), ("message", ctypes.c_char * ERROR_SIZE)]
+
+
+REPORT = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64, c_char_p)
+NOTICE = CFUNCTYPE(None, c_void_p, c_char_p)
+
+
+class Progress(Structure):
+    _fields_ = [("report", REPORT), ("ctx", c_void_p), ("cancel", POINTER(c_int)),
+                ("notice", NOTICE)]
+
+
+class ImportOptions(Structure):
+    _fields_ = SIZED + [
+        ("memory_bytes", c_uint64), ("threads", c_uint), ("sizes", c_int), ("layout", c_char_p),
+        ("snapshot", c_uint), ("strict", c_int), ("force", c_int), ("wait", c_int),
+    ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [("progress", Progress)]
+
+
+class OpenOptions(Structure):
+    _fields_ = SIZED + [
+        ("dump_path", c_char_p), ("memory_bytes", c_uint64), ("threads", c_uint),
+        ("progress", Progress), ("tmp_dir", c_char_p),
+    ] + ([("no_sigbus_handler", c_int)] if TYPED else [])
+
+
+class Health(Structure):
+    _fields_ = [("stale", c_char_p), ("incomplete", c_char_p), ("missing_bytes", c_uint64),
+                ("skipped_bytes", c_uint64), ("roots_seen", c_uint64), ("dump_path", c_char_p),
+                ("layout", c_char_p), ("sizes", c_int), ("snapshot", c_uint), ("strict", c_int)]
+
+
+class Value(Structure):
+    _fields_ = [("type", c_int), ("u", c_uint64), ("i", c_int64), ("d", c_double),
+                ("text", c_void_p), ("text_size", c_size_t)]
+
+
+class Column(Structure):
+    _fields_ = [("name", c_char_p), ("type", c_int), ("title", c_char_p), ("help", c_char_p)]
+
+
+class OptionSpec(Structure):
+    _fields_ = [("name", c_char_p)] + ([("type", c_int)] if TYPED else []) + [
+        ("argument", c_char_p), ("help", c_char_p)] + ([
+            ("default_value", c_char_p), ("example", c_char_p), ("unit", c_char_p),
+            ("low", c_uint64), ("high", c_uint64), ("is_repeated", c_int)] if TYPED else [])
+
+
+class QuerySpec(Structure):
+    _fields_ = [
+        ("name", c_char_p), ("aliases", c_char_p), ("old_name", c_char_p), ("group", c_char_p),
+        ("example", c_char_p), ("targets", c_char_p),
+    ] + ([("target_types", c_uint), ("target_min", c_uint), ("target_max", c_uint)]
+         if TYPED else []) + [
+        ("summary", c_char_p), ("options", POINTER(OptionSpec)), ("old_options", c_void_p),
+        ("columns", POINTER(Column)), ("column_count", c_size_t), ("facts", POINTER(Column)),
+        ("fact_count", c_size_t), ("is_query", c_int)]
+
+
+class Option(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_char_p)]
+
+
+class QueryArgs(Structure):
+    _fields_ = SIZED + [("targets", POINTER(c_char_p)), ("target_count", c_size_t)] + (
+        [("ids", POINTER(c_uint64)), ("id_count", c_size_t)] if TYPED else []) + [
+        ("options", POINTER(Option)), ("option_count", c_size_t), ("sort", c_char_p),
+        ("limit", c_uint64), ("before", POINTER(c_void_p)), ("before_count", c_size_t)]
+
+
+class ArrowSchema(Structure):
+    pass
+
+
+ArrowSchema._fields_ = [
+    ("format", c_char_p), ("name", c_char_p), ("metadata", c_void_p), ("flags", c_int64),
+    ("n_children", c_int64), ("children", POINTER(POINTER(ArrowSchema))),
+    ("dictionary", c_void_p), ("release", CFUNCTYPE(None, POINTER(ArrowSchema))),
+    ("private_data", c_void_p)]
+
+
+class ArrowArray(Structure):
+    pass
+
+
+ArrowArray._fields_ = [
+    ("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
+    ("n_children", c_int64), ("buffers", POINTER(c_void_p)),
+    ("children", POINTER(POINTER(ArrowArray))), ("dictionary", c_void_p),
+    ("release", CFUNCTYPE(None, POINTER(ArrowArray))), ("private_data", c_void_p)]
+
+
+class ArrowArrayStream(Structure):
+    pass
+
+
+STREAM_RELEASE = CFUNCTYPE(None, POINTER(ArrowArrayStream))
+ArrowArrayStream._fields_ = [
+    ("get_schema", CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowSchema))),
+    ("get_next", CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowArray))),
+    ("get_last_error", CFUNCTYPE(c_char_p, POINTER(ArrowArrayStream))),
+    ("release", STREAM_RELEASE), ("private_data", c_void_p)]
+
+
+def _declare(name, result, *arguments):
+    function = getattr(lib, name)
+    function.restype = result
+    function.argtypes = arguments
+
+
+_E = POINTER(Error)
+_declare("hdb_import", c_int, c_char_p, c_char_p, POINTER(ImportOptions), c_void_p, _E)
+_declare("hdb_default_path", c_int, c_char_p, c_char_p, c_size_t, _E)
+_declare("hdb_open", c_int, c_char_p, POINTER(OpenOptions), POINTER(c_void_p), _E)
+_declare("hdb_close", None, c_void_p)
+_declare("hdb_health", None, c_void_p, POINTER(Health))
+_declare("hdb_retained", c_int, c_void_p, c_uint64, POINTER(c_uint64), _E)
+_declare("hdb_queries", POINTER(QuerySpec), POINTER(c_size_t))
+_declare("hdb_query_named", POINTER(QuerySpec), c_char_p)
+_declare("hdb_query", c_int, c_void_p, c_char_p, POINTER(QueryArgs), POINTER(c_void_p), _E)
+_declare("hdb_rows_column_count", c_size_t, c_void_p)
+_declare("hdb_rows_column", POINTER(Column), c_void_p, c_size_t)
+_declare("hdb_rows_total", c_int, c_void_p, POINTER(c_uint64), _E)
+_declare("hdb_rows_fact_count", c_size_t, c_void_p)
+_declare("hdb_rows_fact_column", POINTER(Column), c_void_p, c_size_t)
+_declare("hdb_rows_fact_value", POINTER(Value), c_void_p, c_size_t)
+_declare("hdb_rows_close", None, c_void_p)
+_declare("hdb_rows_arrow", c_int, c_void_p, c_size_t, POINTER(ArrowArrayStream), _E)
+_declare("hdb_version", c_char_p)
+_declare("hdb_result_name", c_char_p, c_int)
+
+
+# Types of columns, as enum hdb_type has them.
+NULL, COUNT, BYTES, ID, INT, DOUBLE, BOOL, TEXT = range(8)
+TYPE_NAMES = ("null", "count", "bytes", "id", "integer", "number", "bool", "text")
+
+
+class HeapdbError(Exception):
+    """A failure of the library: `code` is its result code, `name` that code's name."""
+
+    def __init__(self, message, code=0):
+        super().__init__(message)
+        self.code = code
+        self.name = lib.hdb_result_name(code).decode()
+
+
+class UsageError(HeapdbError, ValueError):
+    """The call's arguments are wrong."""
+
+
+class NotFound(HeapdbError, KeyError):
+    """The object or class that was named is not in the dump."""
+
+    __str__ = Exception.__str__
+
+
+class FormatError(HeapdbError):
+    """The input is no dump, is cut, or passes a limit."""
+
+
+class DatabaseError(HeapdbError):
+    """The database is damaged, of another version, or its dump has changed."""
+
+
+class Missing(HeapdbError, FileNotFoundError):
+    """There is no such dump or database."""
+
+    __str__ = Exception.__str__
+
+
+class SystemFailure(HeapdbError, OSError):
+    """The system failed: disk, permission."""
+
+    __str__ = Exception.__str__
+
+
+class OutOfMemory(HeapdbError, MemoryError):
+    """No memory."""
+
+
+class Interrupted(HeapdbError):
+    """The work was cancelled."""
+
+
+_CLASSES = {2: NotFound, -1: UsageError, -2: UsageError, -10: FormatError, -11: FormatError,
+            -12: FormatError, -13: DatabaseError, -14: DatabaseError, -15: DatabaseError,
+            -16: Missing, -20: SystemFailure, -21: OutOfMemory, -22: Interrupted}
+
+
+def check(code, error):
+    """Raises what a result code other than "done" means."""
+    if code == 0:
+        return
+    message = error.message.decode("utf-8", "replace") or lib.hdb_result_name(code).decode()
+    raise _CLASSES.get(code, HeapdbError)(message, code)
+
+
+def text(value):
+    """A C text, None for NULL."""
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+def value_of(v):
+    """A value of the library as Python has it."""
+    if v.type in (COUNT, BYTES, ID):
+        return v.u
+    if v.type == INT:
+        return v.i
+    if v.type == DOUBLE:
+        return v.d
+    if v.type == BOOL:
+        return bool(v.u)
+    if v.type == TEXT:
+        return ctypes.string_at(v.text, v.text_size).decode("utf-8", "replace")
+    return None
+
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["byref"]

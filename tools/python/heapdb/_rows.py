@@ -1,0 +1,283 @@
+"""Answers: rows that iterate, and go to data frames by way of the Arrow C stream interface."""
+import ctypes
+import html
+import keyword
+import threading
+from collections import namedtuple
+from ctypes import byref
+
+from . import _library as c
+
+# Streams that other libraries read: each keeps its database open until it is released.
+_lent = {}
+_done = []
+_lock = threading.Lock()
+
+_BATCH = 65536
+_SHOWN = 20
+_CAPSULE = b"arrow_array_stream"
+
+
+def _name(name):
+    """A name of the registry as Python can have it: class_, no_stack."""
+    name = name.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+class Column:
+    """A column of an answer: name, type, title and help."""
+
+    __slots__ = ("name", "type", "title", "help")
+
+    def __init__(self, spec):
+        self.name = spec.name.decode()
+        self.type = c.TYPE_NAMES[spec.type]
+        self.title = c.text(spec.title)
+        self.help = c.text(spec.help)
+
+    def __repr__(self):
+        return f"<{self.name}: {self.type}, {self.help}>"
+
+
+def _columns(array, count):
+    return [Column(array[i]) for i in range(count)]
+
+
+def _bits(address, count):
+    """A packed array of bits as a list of booleans."""
+    data = ctypes.string_at(address, (count + 7) // 8)
+    return [bool(data[i >> 3] >> (i & 7) & 1) for i in range(count)]
+
+
+def _values(array, format):
+    """The values of a child of a batch as a list."""
+    count = array.length
+    where = array.buffers[1]
+    if format == b"u":
+        offsets = (ctypes.c_int32 * (count + 1)).from_address(where)
+        data = ctypes.string_at(array.buffers[2], offsets[count])
+        values = [data[offsets[i]:offsets[i + 1]].decode("utf-8", "replace") for i in range(count)]
+    elif format == b"b":
+        values = _bits(where, count)
+    else:
+        kind = {b"L": ctypes.c_uint64, b"l": ctypes.c_int64, b"g": ctypes.c_double}[format]
+        values = list((kind * count).from_address(where))
+    if array.null_count:
+        values = [v if there else None
+                  for v, there in zip(values, _bits(array.buffers[0], count))]
+    return values
+
+
+class Rows:
+    """An answer. Iterate it once, or turn it into a data frame.
+
+    Rows are named tuples; identifiers are integers. `facts` has what belongs to the answer as a
+    whole, `columns` says what the columns mean.
+    """
+
+    def __init__(self, database, handle, name):
+        self.query = name
+        self._database = database
+        self._handle = handle
+        self._taken = False
+        count = c.lib.hdb_rows_column_count(handle)
+        self.columns = [Column(c.lib.hdb_rows_column(handle, i).contents) for i in range(count)]
+        self.facts = {
+            c.lib.hdb_rows_fact_column(handle, i).contents.name.decode():
+                c.value_of(c.lib.hdb_rows_fact_value(handle, i).contents)
+            for i in range(c.lib.hdb_rows_fact_count(handle))}
+        self._row = namedtuple("Row", [_name(col.name) for col in self.columns], rename=True)
+        self._kept = self._total = None
+
+    def __del__(self):
+        self.close()
+
+    def close(self):
+        """Ends the answer; what was not read is dropped."""
+        handle, self._handle = getattr(self, "_handle", None), None
+        if handle:
+            c.lib.hdb_rows_close(handle)
+
+    def _take(self):
+        """The stream of the rows, which can be had once."""
+        if not self._handle or self._taken:
+            raise c.UsageError("the rows were read already: ask the question again", -1)
+        self._database._check_open()
+        stream, error = c.ArrowArrayStream(), c.Error()
+        c.check(c.lib.hdb_rows_arrow(self._handle, _BATCH, byref(stream), byref(error)), error)
+        self._handle = None
+        self._database._borrow()
+        return stream
+
+    def _batches(self):
+        """Lists of values, a list a column, batch by batch."""
+        handle, stream = self._handle, self._take()
+        schema = c.ArrowSchema()
+        try:
+            self._check(stream, stream.get_schema(byref(stream), byref(schema)))
+            formats = [schema.children[i].contents.format for i in range(schema.n_children)]
+            schema.release(byref(schema))
+            while True:
+                batch = c.ArrowArray()
+                self._check(stream, stream.get_next(byref(stream), byref(batch)))
+                if not batch.release:
+                    self._total = self._count(handle)
+                    return
+                try:
+                    columns = [_values(batch.children[i].contents, f)
+                               for i, f in enumerate(formats)]
+                finally:
+                    batch.release(byref(batch))
+                yield columns
+        finally:
+            stream.release(byref(stream))
+            self._database._give_back()
+
+    @staticmethod
+    def _count(handle):
+        number, error = ctypes.c_uint64(), c.Error()
+        c.check(c.lib.hdb_rows_total(handle, byref(number), byref(error)), error)
+        return number.value
+
+    def _check(self, stream, code):
+        self._database._raise_pending()
+        if code:
+            raise c.HeapdbError(c.text(stream.get_last_error(byref(stream))) or "no rows", 0)
+
+    def __iter__(self):
+        if self._kept is not None:
+            yield from self._kept
+            return
+        for columns in self._batches():
+            yield from map(self._row._make, zip(*columns))
+
+    def rows(self):
+        """All rows as a list, which this answer then keeps: it can be read again."""
+        if self._kept is None:
+            self._kept = list(self)
+        return self._kept
+
+    def first(self):
+        """The first row, None if there is none."""
+        rows = self.rows()
+        return rows[0] if rows else None
+
+    @property
+    def total(self):
+        """How many rows there are without the limit. Reads the rows and keeps them."""
+        if self._total is None:
+            self.rows()
+        return self._total
+
+    # -- data frames
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The rows as a stream of the Arrow C interface, for any library that takes one."""
+        stream = self._take()
+        # By its address: a field of a structure is a view, and is about to change.
+        original = c.STREAM_RELEASE(ctypes.cast(stream.release, ctypes.c_void_p).value)
+        database = self._database
+        key = object()
+
+        def release(pointer):
+            original(pointer)
+            database._give_back()
+            with _lock:
+                _done.append(_lent.pop(key, None))
+
+        callback = c.STREAM_RELEASE(release)
+        with _lock:
+            del _done[:]
+            _lent[key] = (callback, original, database, self)
+        stream.release = callback
+        return _capsule(stream)
+
+    def to_arrow(self):
+        """A pyarrow.Table."""
+        import pyarrow
+        if hasattr(pyarrow.RecordBatchReader, "from_stream"):
+            return pyarrow.RecordBatchReader.from_stream(self).read_all()
+        capsule = self.__arrow_c_stream__()
+        address = _pointer(id(capsule), _CAPSULE)
+        return pyarrow.RecordBatchReader._import_from_c(address).read_all()
+
+    def to_pandas(self):
+        """A pandas.DataFrame; by way of pyarrow where that is installed."""
+        import pandas
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            names = [col.name for col in self.columns]
+            parts = list(self._batches())
+            data = {name: [v for part in parts for v in part[i]] for i, name in enumerate(names)}
+            return pandas.DataFrame(data, columns=names)
+        return self.to_arrow().to_pandas(split_blocks=True, self_destruct=True)
+
+    def to_polars(self):
+        """A polars.DataFrame."""
+        import polars
+        return polars.DataFrame(self)
+
+    # -- shown to people
+
+    def _cells(self, row):
+        for column, value in zip(self.columns, row):
+            if value is None:
+                yield ""
+            elif column.type == "id":
+                yield hex(value)
+            elif column.type in ("count", "bytes", "integer"):
+                yield f"{value:,}"
+            elif column.type == "number":
+                yield f"{value:.1f}"
+            else:
+                yield str(value)
+
+    def __repr__(self):
+        if self._kept is None and not self._handle:
+            return f"<rows of {self.query}, read>"
+        rows = self.rows()
+        lines = [[col.name for col in self.columns]] + [list(self._cells(r)) for r in rows[:_SHOWN]]
+        widths = [min(60, max(len(line[i]) for line in lines)) for i in range(len(self.columns))]
+        numbers = {i for i, col in enumerate(self.columns)
+                   if col.type in ("count", "bytes", "integer", "number")}
+        out = ["  ".join(cell[:60].rjust(w) if i in numbers else cell[:60].ljust(w)
+                         for i, (cell, w) in enumerate(zip(line, widths))).rstrip()
+               for line in lines]
+        if len(rows) > _SHOWN:
+            out.append(f"{_SHOWN} of {len(rows):,} rows")
+        return "\n".join(out)
+
+    def _repr_html_(self):
+        rows = self.rows()
+        head = "".join(f'<th title="{html.escape(col.help or "")}">{html.escape(col.name)}</th>'
+                       for col in self.columns)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in self._cells(r))
+                       + "</tr>" for r in rows[:_SHOWN])
+        foot = f"<p>{_SHOWN} of {len(rows):,} rows</p>" if len(rows) > _SHOWN else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
+
+
+_new = ctypes.pythonapi.PyCapsule_New
+_new.restype = ctypes.py_object
+_new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype = ctypes.c_void_p
+_pointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+_DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_streams = {}
+
+
+@_DESTRUCTOR
+def _drop(capsule):
+    """A capsule goes: a stream that nobody took is released."""
+    address = _pointer(capsule, _CAPSULE)
+    stream = _streams.pop(address, None)
+    if stream is not None and stream.release:
+        stream.release(byref(stream))
+
+
+def _capsule(stream):
+    address = ctypes.addressof(stream)
+    _streams[address] = stream
+    return _new(address, _CAPSULE, ctypes.cast(_drop, ctypes.c_void_p))

@@ -1,0 +1,124 @@
+"""Writes the type stubs of the package, out of the registry: make_stubs.py > heapdb/__init__.pyi"""
+import heapdb
+
+HEAD = '''"""Made by make_stubs.py out of the library's registry."""
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+Target = Union[int, str, "Object"]
+Progress = Callable[[str, int, Optional[int], str], None]
+
+class HeapdbError(Exception):
+    code: int
+    name: str
+
+class UsageError(HeapdbError, ValueError): ...
+class NotFound(HeapdbError, KeyError): ...
+class FormatError(HeapdbError): ...
+class DatabaseError(HeapdbError): ...
+class Missing(HeapdbError, FileNotFoundError): ...
+class SystemFailure(HeapdbError, OSError): ...
+class OutOfMemory(HeapdbError, MemoryError): ...
+class Interrupted(HeapdbError): ...
+
+class Column:
+    name: str
+    type: str
+    title: Optional[str]
+    help: Optional[str]
+
+class Query:
+    name: str
+    method: str
+    group: str
+    summary: str
+    targets: str
+    example: Optional[str]
+    aliases: list[str]
+    options: dict[str, tuple[Optional[str], Optional[str]]]
+    columns: list[Column]
+    facts: list[Column]
+
+class Rows:
+    query: str
+    columns: list[Column]
+    facts: Mapping[str, Any]
+    total: int
+    def __iter__(self) -> Iterator[Any]: ...
+    def rows(self) -> list[Any]: ...
+    def first(self) -> Any: ...
+    def close(self) -> None: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def to_arrow(self) -> Any: ...
+    def to_pandas(self) -> Any: ...
+    def to_polars(self) -> Any: ...
+
+class Object:
+    id: int
+    cls: str
+    kind: str
+    shallow: int
+    facts: Mapping[str, Any]
+    @property
+    def retained(self) -> int: ...
+    @property
+    def fields(self) -> dict[str, Any]: ...
+    def path_to_root(self, **options: Any) -> list[Any]: ...
+    def referrers(self, **options: Any) -> Rows: ...
+    def references(self, **options: Any) -> Rows: ...
+    def dominated(self, **options: Any) -> Rows: ...
+    def __int__(self) -> int: ...
+
+def open(path: Any, *, dump: Any = None, memory: int = 0, threads: int = 0,
+         progress: Optional[Progress] = None) -> Database: ...
+def import_dump(dump: Any, database: Any = None, *, sizes: str = "vm",
+                layout: Optional[str] = None, snapshot: int = 0, strict: bool = False,
+                force: bool = False, memory: int = 0, threads: int = 0,
+                progress: Optional[Progress] = None) -> str: ...
+def default_path(dump: Any) -> str: ...
+def queries() -> list[Query]: ...
+
+__version__: str
+
+class Database:
+    file: str
+    stale: Optional[str]
+    incomplete: Optional[str]
+    def __init__(self, path: Any, *, dump: Any = None, memory: int = 0, threads: int = 0,
+                 progress: Optional[Progress] = None) -> None: ...
+    def __enter__(self) -> Database: ...
+    def __exit__(self, *exception: Any) -> None: ...
+    def close(self) -> None: ...
+    def query(self, name: str, *targets: Target, sort: Optional[str] = None, limit: int = 0,
+              before: Any = (), **options: Any) -> Rows: ...
+    def object(self, id: int) -> Object: ...
+    def retained(self, *targets: Target, **options: Any) -> Any: ...
+'''
+
+
+def typed(argument):
+    """The type of an option that takes `argument`."""
+    if argument is None:
+        return "bool"
+    if argument in ("N", "BYTES", "PERCENT"):
+        return "Union[int, float, str]"
+    return "Union[str, Sequence[str]]"
+
+
+def method(query):
+    options = {name: typed(argument) for name, (argument, _) in query.options.items()}
+    options.setdefault("sort", "str")
+    options.setdefault("limit", "int")
+    options.setdefault("before", "Any")
+    words = "".join(f", {name}: Optional[{type}] = None" for name, type in options.items())
+    return f"    def {query.method}(self, *targets: Target{words}) -> Rows: ..."
+
+
+def main():
+    print(HEAD, end="")
+    for query in heapdb.queries():
+        if query.method not in ("object", "retained"):
+            print(method(query))
+
+
+if __name__ == "__main__":
+    main()
