@@ -34,6 +34,8 @@ extern const struct query_def query_diff;
 /* objects and what connects them */
 extern const struct query_def query_path;
 extern const struct query_def query_object_def; /* "object": analysis_object is a function */
+extern const struct query_def query_instances;
+extern const struct query_def query_direct_buffers;
 extern const struct query_def query_references;
 extern const struct query_def query_referrers;
 extern const struct query_def query_class;

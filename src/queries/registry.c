@@ -28,10 +28,12 @@ static const struct query_def *const registry[] = {
 	&query_drops,
 	/* objects */
 	&query_object_def,
+	&query_instances,
 	&query_references,
 	&query_referrers,
 	&query_roots,
 	&query_entries,
+	&query_direct_buffers,
 	&query_strings,
 	&query_group,
 	/* waste */

@@ -63,9 +63,10 @@ struct query {
 	/* what rows.c keeps */
 	size_t *columns; /* the columns shown: numbers in spec.columns */
 	size_t column_count;
-	struct hdb_value *cells;  /* the current row, one cell a column of the spec */
-	struct base_vec row_text; /* bytes of the current row's texts */
-	struct query_fact *facts; /* those set, in the order of spec.facts */
+	struct query_renamed *renamed; /* columns that options name; by number; NULL: none */
+	struct hdb_value *cells;       /* the current row, one cell a column of the spec */
+	struct base_vec row_text;      /* bytes of the current row's texts */
+	struct query_fact *facts;      /* those set, in the order of spec.facts */
 	size_t fact_count;
 	struct query_fact *common; /* those of all answers, which come first */
 	size_t common_count;
@@ -105,6 +106,21 @@ int query_targets(const struct query *q, size_t low, size_t high, struct hdb_err
  * it, is applied before open. HDB_EUSAGE for an unknown or repeated name.
  */
 int query_choose(struct query *q, const char *names, struct hdb_error *err);
+
+/* A column whose name and type the options of a question decide; names are copied. */
+struct query_renamed {
+	struct hdb_column column; /* name NULL: as in the spec */
+	char *name;               /* owned */
+};
+int query_rename(struct query *q, size_t column, const char *name, enum hdb_type type,
+		 struct hdb_error *err);
+
+/* A column of the spec, as it is called in this answer. */
+static inline const struct hdb_column *query_spec_column(const struct query *q, size_t column)
+{
+	return q->renamed && q->renamed[column].name ? &q->renamed[column].column :
+						       &q->def->spec.columns[column];
+}
 
 /* Whether a column is shown, so that others need not be computed. */
 bool query_is_shown(const struct query *q, size_t column);

@@ -28,6 +28,9 @@ static size_t find_column(const struct hdb_column *columns, size_t count, const 
 
 size_t query_find_column(const struct query *q, const char *name)
 {
+	for (size_t i = 0; q->renamed && i < q->def->spec.column_count; i++)
+		if (q->renamed[i].name && strcmp(q->renamed[i].name, name) == 0)
+			return i;
 	return find_column(q->def->spec.columns, q->def->spec.column_count, name, strlen(name));
 }
 
@@ -69,6 +72,27 @@ int query_choose(struct query *q, const char *names, struct hdb_error *err)
 	return HDB_OK;
 }
 
+int query_rename(struct query *q, size_t column, const char *name, enum hdb_type type,
+		 struct hdb_error *err)
+{
+	const size_t count = q->def->spec.column_count;
+	struct query_renamed *renamed;
+
+	if (!q->renamed)
+		q->renamed = calloc(count, sizeof(*q->renamed));
+	if (!q->renamed)
+		return hdb_fail_memory(err, "columns", count * sizeof(*q->renamed));
+	renamed = &q->renamed[column];
+	free(renamed->name);
+	renamed->name = strdup(name);
+	if (!renamed->name)
+		return hdb_fail_memory(err, "a column", strlen(name));
+	renamed->column = q->def->spec.columns[column];
+	renamed->column.name = renamed->column.title = renamed->name;
+	renamed->column.type = type;
+	return HDB_OK;
+}
+
 bool query_is_shown(const struct query *q, size_t column)
 {
 	for (size_t i = 0; i < q->column_count; i++)
@@ -79,7 +103,7 @@ bool query_is_shown(const struct query *q, size_t column)
 
 const struct hdb_column *query_column(const struct query *q, size_t column)
 {
-	return &q->def->spec.columns[q->columns[column]];
+	return query_spec_column(q, q->columns[column]);
 }
 
 size_t query_column_count(const struct query *q)
@@ -104,7 +128,7 @@ static bool is_unsigned(enum hdb_type type)
 static struct hdb_value *cell(struct query *q, size_t column)
 {
 	assert(column < q->def->spec.column_count);
-	q->cells[column].type = q->def->spec.columns[column].type;
+	q->cells[column].type = query_spec_column(q, column)->type;
 	return &q->cells[column];
 }
 

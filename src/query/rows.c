@@ -154,7 +154,7 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 		return query_fail_column(q, name, strlen(name), err);
 	if (!query_is_shown(q, column) && !chooses_columns(q))
 		return absent_column(q, column, err);
-	is_text = q->def->spec.columns[column].type == HDB_TYPE_TEXT;
+	is_text = query_spec_column(q, column)->type == HDB_TYPE_TEXT;
 	return query_sort(q, column, is_text == is_turned, q->args->limit, err);
 }
 
@@ -254,6 +254,9 @@ void query_close(struct query *q)
 		return;
 	if (q->def->close)
 		q->def->close(q);
+	for (size_t i = 0; q->renamed && i < q->def->spec.column_count; i++)
+		free(q->renamed[i].name);
+	free(q->renamed);
 	query_sorted_free(q->sorted);
 	for (size_t i = 0; i < q->fact_count; i++)
 		free(q->facts[i].text);

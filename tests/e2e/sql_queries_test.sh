@@ -59,7 +59,11 @@ for line in open("examples"):
     for option, value in where:
         have = option if option in hidden else option + "_option"
         conditions.append('"%s" = \'%s\'' % (have, "1" if value is None else value.replace("'", "''")))
-    statement = "SELECT %s FROM %s" % (", ".join('"%s"' % c for c in want[0]) if want else "*", table)
+    have, chosen, renamed = [c[0] for c in columns[1:]], [], 0
+    for c in want[0] if want else []:
+        renamed += c not in have  # options have named it
+        chosen.append('"%s"' % c if c in have else '"field%d" AS "%s"' % (renamed, c))
+    statement = "SELECT %s FROM %s" % (", ".join(chosen) if want else "*", table)
     if conditions:
         statement += " WHERE " + " AND ".join(conditions)
     code, got, err = run("sql", "--csv", statement)

@@ -1,7 +1,7 @@
 /*
- * tests/sqlite/fuzz_test.c - statements made by a grammar over the schema, and cut or mixed up: each
- * ends, in a row, an end or a failure with a message, and leaves the connection usable. STATEMENTS
- * is how many, SEED where they begin.
+ * tests/sqlite/fuzz_test.c - statements made by a grammar over the schema, and cut or mixed up:
+ * each ends, in a row, an end or a failure with a message, and leaves the connection usable.
+ * STATEMENTS is how many, SEED where they begin.
  */
 #include "heapdb.h"
 

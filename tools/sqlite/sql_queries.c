@@ -345,6 +345,15 @@ static int map_columns(struct query_cursor *c, struct hdb_error *err)
 			if (strcmp(hdb_rows_column(c->rows, k)->name, spec->columns[i].name) == 0)
 				c->columns[i] = (int)k;
 	}
+	/* Columns that options have named take the places that are left, in their order. */
+	for (size_t k = 0, at = 0; k < shown; k++) {
+		if (is_column(spec, hdb_rows_column(c->rows, k)->name))
+			continue;
+		while (at < spec->column_count && c->columns[at] >= 0)
+			at++;
+		if (at < spec->column_count)
+			c->columns[at] = (int)k;
+	}
 	return HDB_OK;
 }
 

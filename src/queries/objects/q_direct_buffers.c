@@ -1,0 +1,243 @@
+/*
+ * queries/objects/q_direct_buffers.c - buffers outside of the heap: their memory is not in the
+ * dump, and no size of an object tells of it.
+ */
+#include "analysis/members.h"
+#include "heap/known.h"
+#include "heap/threads.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
+
+#include <stdlib.h>
+
+/* Steps up the dominator tree to a thread. */
+#define THREAD_STEPS_MAX 1000
+#define NAME_SIZE 512
+
+enum {
+	ID,
+	LABEL,
+	KIND,
+	CAPACITY,
+	POSITION,
+	LIMIT,
+	ADDRESS,
+	HOLDER,
+	HOLDER_LABEL,
+	THREAD,
+	RETAINED
+};
+
+static const struct hdb_option_spec options[] = {
+	{ "views", NULL,
+	  "slices and duplicates of other buffers, too, which have no memory of their own" },
+	QUERY_POPULATION_OPTIONS("buffers"),
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the buffer" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "direct, mapped (a file), or view (of another buffer)" },
+	{ "capacity", HDB_TYPE_BYTES, "capacity",
+	  "bytes outside of the heap; of a view, none of its own" },
+	{ "position", HDB_TYPE_COUNT, "position", "where it is read or written next" },
+	{ "limit", HDB_TYPE_COUNT, "limit", "the first element that must not be read or written" },
+	{ "address", HDB_TYPE_ID, "address", "where the memory is" },
+	{ "holder_id", HDB_TYPE_ID, "holder id", "its immediate dominator; none: several hold it" },
+	{ "holder", HDB_TYPE_TEXT, "holder", "what that is" },
+	{ "thread", HDB_TYPE_TEXT, "thread",
+	  "the thread without which it would be freed, as those of thread-local caches" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "bytes in the heap that it retains" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "capacity", HDB_TYPE_BYTES, "capacity",
+	  "of the direct buffers that are listed, together" },
+	{ "mapped", HDB_TYPE_BYTES, "mapped", "of the mapped ones" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct buffers {
+	struct analysis_members members;
+	uint64_t at;
+	bool has_members, with_views;
+};
+
+/* What a buffer is, and its capacity in bytes; HDB_NOTFOUND if it is not to be listed. */
+static int look(struct query *q, const struct buffers *s, uint32_t ix, const char **kind,
+		uint64_t *bytes, struct hdb_error *err)
+{
+	uint32_t other;
+	int64_t capacity = 0;
+	int r = heap_path_number(q->heap, ix, HEAP_NONE, "capacity", &capacity, err);
+
+	*bytes = r == HDB_OK && capacity > 0 ? (uint64_t)capacity : 0;
+	*kind = "direct";
+	if (r >= 0)
+		r = heap_path_object(q->heap, ix, HEAP_NONE, "att|viewedBuffer", &other, err);
+	if (r == HDB_OK) {
+		*kind = "view";
+		return s->with_views ? HDB_OK : HDB_NOTFOUND;
+	}
+	if (r >= 0)
+		r = heap_path_object(q->heap, ix, HEAP_NONE, "fd", &other, err);
+	if (r == HDB_OK)
+		*kind = "mapped";
+	return r < 0 ? r : HDB_OK;
+}
+
+/* The next buffer that counts: HDB_OK, or HDB_END. */
+static int step(struct query *q, struct buffers *s, uint32_t *ix, const char **kind,
+		uint64_t *bytes, struct hdb_error *err)
+{
+	const uint32_t *ixs = s->members.ixs.data;
+	bool reachable;
+	int r;
+
+	do {
+		if (s->at == s->members.count)
+			return HDB_END;
+		*ix = ixs[s->at++];
+		r = derive_is_reachable(q->derive, *ix, &reachable, err);
+		if (r == HDB_OK && !query_counts(q, reachable))
+			r = HDB_NOTFOUND;
+		if (r == HDB_OK)
+			r = look(q, s, *ix, kind, bytes, err);
+	} while (r == HDB_NOTFOUND);
+	return r;
+}
+
+static int sum(struct query *q, struct buffers *s, struct hdb_error *err)
+{
+	uint64_t direct = 0, mapped = 0, bytes, count = 0;
+	const char *kind;
+	uint32_t ix;
+	int r;
+
+	while ((r = step(q, s, &ix, &kind, &bytes, err)) == HDB_OK) {
+		count++;
+		direct += kind[0] == 'd' ? bytes : 0;
+		mapped += kind[0] == 'm' ? bytes : 0;
+	}
+	s->at = 0;
+	q->total = count;
+	if (r >= 0)
+		r = query_fact(q, "capacity", direct, err);
+	return r == HDB_OK ? query_fact(q, "mapped", mapped, err) : r;
+}
+
+static int open_buffers(struct query *q, struct hdb_error *err)
+{
+	struct buffers *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "buffers", sizeof(*s));
+	s->with_views = query_option(q, "views") != NULL;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	if (r != HDB_OK)
+		return r;
+	s->has_members = true;
+	r = analysis_members_find(&q->session, "java.nio.DirectByteBuffer", true, &s->members, err);
+	/* A heap without the class has no such buffers. */
+	if (r == HDB_NOTFOUND) {
+		analysis_members_release(&q->session, &s->members);
+		s->members = (struct analysis_members){ 0 };
+		s->has_members = false;
+		r = HDB_OK;
+	}
+	if (r == HDB_OK && s->members.count)
+		r = derive_need(q->derive, STORE_RETAINED, err);
+	if (r == HDB_OK)
+		r = sum(q, s, err);
+	return r == HDB_OK ? query_tell_unreachable(q, s->members.unreachable_count,
+						    s->members.unreachable_bytes, err) :
+			     r;
+}
+
+/* Holder, and the thread above it. */
+static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	char name[NAME_SIZE];
+	uint32_t up = HEAP_NONE;
+	int r = derive_dominator(q->derive, ix, &up, err);
+
+	if (r < 0 || up == HEAP_NONE || up == ix)
+		return r;
+	r = query_set_id(q, HOLDER, up, err);
+	if (r == HDB_OK)
+		r = query_set_label(q, HOLDER_LABEL, up, err);
+	for (unsigned steps = 0; r == HDB_OK && up != HEAP_NONE && steps < THREAD_STEPS_MAX;
+	     steps++) {
+		if (heap_is_thread(q->heap, up)) {
+			r = heap_thread_name(q->heap, up, name, sizeof(name), err);
+			return r < 0 ? r : query_set_text(q, THREAD, name, err);
+		}
+		r = derive_dominator(q->derive, up, &up, err);
+	}
+	return r;
+}
+
+static int set_number(struct query *q, size_t column, uint32_t ix, const char *path,
+		      struct hdb_error *err)
+{
+	int64_t number;
+	const int r = heap_path_number(q->heap, ix, HEAP_NONE, path, &number, err);
+
+	if (r == HDB_OK && (number >= 0 || column == ADDRESS))
+		query_set(q, column, (uint64_t)number);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int next_buffers(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SIZE_MAX,
+							   RETAINED };
+	struct buffers *s = q->state;
+	const char *kind;
+	uint64_t bytes;
+	uint32_t ix;
+	int r = step(q, s, &ix, &kind, &bytes, err);
+
+	if (r != HDB_OK || q->is_counting)
+		return r;
+	query_set(q, CAPACITY, bytes);
+	r = query_set_text(q, KIND, kind, err);
+	if (r == HDB_OK)
+		r = query_set_object(q, &cells, ix, err);
+	if (r == HDB_OK)
+		r = set_number(q, POSITION, ix, "position", err);
+	if (r == HDB_OK)
+		r = set_number(q, LIMIT, ix, "limit", err);
+	if (r == HDB_OK)
+		r = set_number(q, ADDRESS, ix, "address|effectiveDirectAddress", err);
+	return r == HDB_OK ? set_holder(q, ix, err) : r;
+}
+
+static void close_buffers(struct query *q)
+{
+	struct buffers *s = q->state;
+
+	if (s && s->has_members)
+		analysis_members_release(&q->session, &s->members);
+	free(s);
+}
+
+const struct query_def query_direct_buffers = {
+	.spec = {
+		.name = "direct-buffers", .aliases = "native-buffers",
+		.group = "objects", .example = "",
+		.targets = "",
+		.summary = "buffers outside of the heap: their capacity, holder and thread",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = ANALYSIS_OF_REACHABLE,
+	.open = open_buffers, .next = next_buffers, .close = close_buffers,
+};

@@ -1,0 +1,328 @@
+/*
+ * queries/objects/q_instances.c - the objects of a class, of classes that a pattern names, with
+ * fields as columns.
+ */
+#include "analysis/describe.h"
+#include "analysis/members.h"
+#include "analysis/targets.h"
+#include "heap/known.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields that one answer has columns for. */
+#define FIELDS_MAX 12
+/* Objects that are looked at for the type of a field. */
+#define PROBES_MAX 256
+/* Longest path of fields. */
+#define PATH_SIZE 256
+/* Bytes of a value's text. */
+#define VALUE_SIZE 1024
+
+enum { ID, LABEL, SHALLOW, RETAINED, REACHABLE, FIRST_FIELD };
+
+static const struct hdb_option_spec options[] = {
+	{ "fields", "A,B.C,...",
+	  "fields, or paths of fields, up to 12 (default: the first 12 of the class)" },
+	{ "subclasses", NULL, "the objects of subclasses, too" },
+	QUERY_POPULATION_OPTIONS("objects"),
+	{ NULL, NULL, NULL },
+};
+
+#define FIELD_COLUMN(name) \
+	{ \
+		name, HDB_TYPE_TEXT, name, "a field; its name is the column's" \
+	}
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the object" },
+	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "retained size: what would be freed without this object; 0 if unreachable" },
+	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
+	FIELD_COLUMN("field1"),
+	FIELD_COLUMN("field2"),
+	FIELD_COLUMN("field3"),
+	FIELD_COLUMN("field4"),
+	FIELD_COLUMN("field5"),
+	FIELD_COLUMN("field6"),
+	FIELD_COLUMN("field7"),
+	FIELD_COLUMN("field8"),
+	FIELD_COLUMN("field9"),
+	FIELD_COLUMN("field10"),
+	FIELD_COLUMN("field11"),
+	FIELD_COLUMN("field12"),
+};
+
+static const struct hdb_column facts[] = {
+	{ "class", HDB_TYPE_TEXT, "class", "the class or pattern that was asked for" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects of it, reachable or not" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct instances {
+	struct analysis_members members;
+	uint64_t at;
+	unsigned field_count;
+	char path[FIELDS_MAX][PATH_SIZE];
+};
+
+/* ---- which fields ---- */
+
+static int add_path(struct instances *s, const char *path, size_t size, struct hdb_error *err)
+{
+	if (s->field_count == FIELDS_MAX)
+		return hdb_fail(err, HDB_EUSAGE, "--fields takes up to %d fields", FIELDS_MAX);
+	if (!size || size >= PATH_SIZE)
+		return hdb_fail(err, HDB_EUSAGE, "--fields takes names of fields, not \"%.*s\"",
+				(int)(size < 80 ? size : 80), path);
+	memcpy(s->path[s->field_count], path, size);
+	s->path[s->field_count++][size] = '\0';
+	return HDB_OK;
+}
+
+static int read_fields(struct instances *s, const char *list, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (const char *p = list; r == HDB_OK; p++) {
+		const size_t size = strcspn(p, ",");
+
+		r = add_path(s, p, size, err);
+		p += size;
+		if (!*p)
+			break;
+	}
+	return r;
+}
+
+/* Own fields first, then those of superclasses, each name once. */
+static int add_class_fields(struct query *q, struct instances *s, uint32_t class_no,
+			    struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t steps = 0;
+	     r == HDB_OK && class_no != STORE_NONE && steps <= q->heap->class_count; steps++) {
+		const struct store_class *class = heap_class(q->heap, class_no);
+
+		for (uint32_t f = 0; f < class->field_count && r == HDB_OK; f++) {
+			struct store_field field;
+			char name[PATH_SIZE];
+			bool is_new = true;
+
+			r = heap_field(q->heap, class->first_field + f, &field, err);
+			if (r == HDB_OK)
+				r = heap_text(q->heap, field.name_text, name, sizeof(name), err);
+			for (unsigned i = 0; r == HDB_OK && i < s->field_count; i++)
+				is_new &= strcmp(s->path[i], name) != 0;
+			if (r < 0 || !is_new || !name[0] || strchr(name, '.'))
+				continue;
+			if (s->field_count == FIELDS_MAX)
+				return HDB_OK;
+			r = add_path(s, name, strlen(name), err);
+		}
+		class_no = class->super_no;
+	}
+	return r;
+}
+
+static enum hdb_type column_type(uint8_t type)
+{
+	switch (type) {
+	case HPROF_FLOAT:
+	case HPROF_DOUBLE:
+		return HDB_TYPE_DOUBLE;
+	case HPROF_BOOLEAN:
+		return HDB_TYPE_BOOL;
+	case HPROF_BYTE:
+	case HPROF_SHORT:
+	case HPROF_INT:
+	case HPROF_LONG:
+		return HDB_TYPE_INT;
+	default:
+		return HDB_TYPE_TEXT;
+	}
+}
+
+/* The type of a column is that of the first object that has the field. */
+static int name_columns(struct query *q, struct instances *s, struct hdb_error *err)
+{
+	const uint32_t *ixs = s->members.ixs.data;
+	char names[1024] = "id,label,shallow,retained,reachable";
+	size_t used = strlen(names);
+	int r = HDB_OK;
+
+	for (unsigned f = 0; f < FIELDS_MAX && r == HDB_OK; f++) {
+		enum hdb_type type = HDB_TYPE_TEXT;
+		bool has = false;
+
+		if (f >= s->field_count)
+			continue;
+		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
+		for (uint64_t i = 0; i < s->members.count && i < PROBES_MAX && !has && r >= 0;
+		     i++) {
+			struct heap_value value;
+
+			r = heap_path_value(q->heap, ixs[i], HEAP_NONE, s->path[f], &value, err);
+			has = r == HDB_OK;
+			if (has)
+				type = column_type(value.type);
+		}
+		r = r < 0 ? r : query_rename(q, FIRST_FIELD + f, s->path[f], type, err);
+	}
+	return r == HDB_OK ? query_choose(q, names, err) : r;
+}
+
+static int open_instances(struct query *q, struct hdb_error *err)
+{
+	struct instances *s = calloc(1, sizeof(*s));
+	const char *fields;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "instances", sizeof(*s));
+	r = query_targets(q, 1, 1, err);
+	if (r == HDB_OK)
+		r = query_read_population(q, err);
+	if (r == HDB_OK)
+		r = analysis_members_find(&q->session, q->args->targets[0],
+					  query_option(q, "subclasses") != NULL, &s->members, err);
+	if (r != HDB_OK)
+		return r;
+	fields = query_option(q, "fields");
+	if (fields)
+		r = read_fields(s, fields, err);
+	else if (s->members.class_no != HEAP_NONE)
+		r = add_class_fields(q, s, s->members.class_no, err);
+	if (r == HDB_OK)
+		r = name_columns(q, s, err);
+	if (r == HDB_OK)
+		r = derive_need(q->derive, STORE_RETAINED, err);
+	if (r == HDB_OK)
+		r = query_fact_text(q, "class", q->args->targets[0], err);
+	if (r == HDB_OK)
+		r = query_fact(q, "objects", s->members.count, err);
+	if (r == HDB_OK)
+		r = query_tell_unreachable(q, s->members.unreachable_count,
+					   s->members.unreachable_bytes, err);
+	q->total = q->population == ANALYSIS_OF_ALL       ? s->members.count :
+		   q->population == ANALYSIS_OF_REACHABLE ? s->members.reachable_count :
+							    s->members.unreachable_count;
+	return r;
+}
+
+/* ---- rows ---- */
+
+static int set_reference(struct query *q, size_t column, uint64_t id, struct hdb_error *err)
+{
+	char text[VALUE_SIZE];
+	uint32_t ix;
+	int r;
+
+	if (!id)
+		return HDB_OK;
+	r = heap_find(q->heap, id, &ix, err);
+	if (r == HDB_NOTFOUND)
+		return query_set_text(q, column, "not in the dump", err);
+	if (r == HDB_OK && heap_is_string(q->heap, ix)) {
+		r = heap_string(q->heap, ix, text, sizeof(text), NULL, err);
+		if (r == HDB_OK)
+			return query_set_text(q, column, text, err);
+	}
+	return r < 0 ? r : query_set_label(q, column, ix, err);
+}
+
+static int set_field(struct query *q, size_t column, const char *path, uint32_t ix,
+		     struct hdb_error *err)
+{
+	const enum hdb_type type = query_spec_column(q, column)->type;
+	struct heap_value value;
+	char text[64];
+	int64_t number;
+	float narrow;
+	double wide;
+	int r = heap_path_value(q->heap, ix, HEAP_NONE, path, &value, err);
+
+	/* Another class of the pattern may have a field of this name and another type. */
+	if (r != HDB_OK || column_type(value.type) != type)
+		return r < 0 ? r : HDB_OK;
+	switch (type) {
+	case HDB_TYPE_DOUBLE:
+		if (value.type == HPROF_DOUBLE) {
+			memcpy(&wide, &value.bits, sizeof(wide));
+		} else {
+			const uint32_t bits = (uint32_t)value.bits;
+
+			memcpy(&narrow, &bits, sizeof(narrow));
+			wide = (double)narrow;
+		}
+		query_set_double(q, column, wide);
+		return HDB_OK;
+	case HDB_TYPE_BOOL:
+		query_set(q, column, (value.bits & 0xff) != 0);
+		return HDB_OK;
+	case HDB_TYPE_INT:
+		if (heap_value_number(&value, &number))
+			query_set_int(q, column, number);
+		return HDB_OK;
+	default:
+		break;
+	}
+	if (value.type == HPROF_OBJECT)
+		return set_reference(q, column, value.bits, err);
+	analysis_value_text(&value, text, sizeof(text));
+	return query_set_text(q, column, text, err);
+}
+
+static int next_instances(struct query *q, struct hdb_error *err)
+{
+	static const struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SHALLOW, RETAINED };
+	struct instances *s = q->state;
+	const uint32_t *ixs = s->members.ixs.data;
+	bool reachable = false;
+	uint32_t ix;
+	int r = HDB_OK;
+
+	do {
+		if (s->at == s->members.count)
+			return HDB_END;
+		ix = ixs[s->at++];
+		r = derive_is_reachable(q->derive, ix, &reachable, err);
+	} while (r == HDB_OK && !query_counts(q, reachable));
+	if (r < 0 || q->is_counting)
+		return r;
+	query_set(q, REACHABLE, reachable);
+	r = query_set_object(q, &cells, ix, err);
+	for (unsigned f = 0; f < s->field_count && r == HDB_OK; f++)
+		r = set_field(q, FIRST_FIELD + f, s->path[f], ix, err);
+	return r;
+}
+
+static void close_instances(struct query *q)
+{
+	struct instances *s = q->state;
+
+	if (s)
+		analysis_members_release(&q->session, &s->members);
+	free(s);
+}
+
+const struct query_def query_instances = {
+	.spec = {
+		.name = "instances", .aliases = "list-objects",
+		.group = "objects", .example = "java.util.HashMap --fields size,table",
+		.targets = "CLASS|PATTERN",
+		.summary = "the objects of a class, with their fields as columns",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = ANALYSIS_OF_REACHABLE,
+	.open = open_instances, .next = next_instances, .close = close_instances,
+};
