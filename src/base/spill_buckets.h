@@ -1,12 +1,13 @@
 /*
- * base/spill_buckets.h - records thrown on piles, each read back in the order in which they came.
+ * base/spill_buckets.h - records thrown into buckets, each read back in the order in which they
+ * came.
  *
  * For tables that are filled at random and do not fit: what goes to one part of the table goes on
- * one pile, and each pile is worked off in memory. A record is one or two numbers that are near
- * those of the pile's record before, written as differences, and up to two others, all as varints:
- * 3 to 6 bytes. Piles are chains of chunks, which stay in memory while the budget lasts and go to a
- * scratch file after that, in whole chunks. What it holds is trusted: it was written by the process
- * that reads it.
+ * one bucket, and each bucket is worked off in memory. A record is one or two numbers that are near
+ * those of the bucket's record before, written as differences, and up to two others, all as
+ * varints: 3 to 6 bytes. Buckets are chains of chunks, which stay in memory while the budget lasts
+ * and go to a scratch file after that, in whole chunks. What it holds is trusted: it was written by
+ * the process that reads it.
  */
 #ifndef BASE_SPILL_BUCKETS_H
 #define BASE_SPILL_BUCKETS_H
@@ -49,8 +50,8 @@ struct base_bucket_slab {
 struct base_buckets {
 	struct base_work *work;
 	const char *what;
-	struct base_bucket *pile;
-	uint32_t pile_count;
+	struct base_bucket *bucket;
+	uint32_t bucket_count;
 	uint32_t chunk_bytes;
 	uint32_t full;         /* a chunk with more bytes than this has no room for a record */
 	uint64_t kept_bytes;   /* of the budget, for others */
@@ -64,49 +65,51 @@ struct base_buckets {
 };
 
 /*
- * `pile_count` empty piles; `work` and `what` are lent. Chunks are at most so large that one a pile
- * takes `chunks_bytes`; `kept_bytes` of the budget are left to others. Zero-initialise; release it
- * in any case.
+ * `bucket_count` empty buckets; `work` and `what` are lent. Chunks are at most so large that one a
+ * bucket takes `chunks_bytes`; `kept_bytes` of the budget are left to others. Zero-initialise;
+ * release it in any case.
  */
-int base_buckets_init(struct base_buckets *piles, uint32_t pile_count, uint64_t chunks_bytes,
+int base_buckets_init(struct base_buckets *buckets, uint32_t bucket_count, uint64_t chunks_bytes,
 		      uint64_t kept_bytes, struct base_work *work, const char *what,
 		      struct hdb_error *err);
-void base_buckets_release(struct base_buckets *piles);
+void base_buckets_release(struct base_buckets *buckets);
 
-/* Gives a pile a chunk with room. For base_buckets_add. */
-int base_buckets_turn(struct base_buckets *piles, struct base_bucket *pile, struct hdb_error *err);
+/* Gives a bucket a chunk with room. For base_buckets_add. */
+int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
+		      struct hdb_error *err);
 
 /*
- * Puts a record on a pile: `deltas` (at most 2) numbers near those of the record before, then
+ * Puts a record into a bucket: `deltas` (at most 2) numbers near those of the record before, then
  * `plains` others.
  */
-static inline int base_buckets_add(struct base_buckets *piles, uint32_t pile_no, unsigned deltas,
-				   unsigned plains, const uint64_t *v, struct hdb_error *err)
+static inline int base_buckets_add(struct base_buckets *buckets, uint32_t bucket_no,
+				   unsigned deltas, unsigned plains, const uint64_t *v,
+				   struct hdb_error *err)
 {
-	struct base_bucket *pile = &piles->pile[pile_no];
+	struct base_bucket *bucket = &buckets->bucket[bucket_no];
 	uint8_t *at;
 
-	if (__builtin_expect(pile->used > piles->full, 0)) {
-		const int rc = base_buckets_turn(piles, pile, err);
+	if (__builtin_expect(bucket->used > buckets->full, 0)) {
+		const int rc = base_buckets_turn(buckets, bucket, err);
 		if (rc < 0)
 			return rc;
 	}
-	at = pile->chunk + pile->used;
+	at = bucket->chunk + bucket->used;
 	for (unsigned i = 0; i < deltas; i++) {
-		at = put_varint(at, zigzag((int64_t)(v[i] - pile->before[i])));
-		pile->before[i] = v[i];
+		at = put_varint(at, zigzag((int64_t)(v[i] - bucket->before[i])));
+		bucket->before[i] = v[i];
 	}
 	for (unsigned i = deltas; i < deltas + plains; i++)
 		at = put_varint(at, v[i]);
-	pile->used = (uint32_t)(at - pile->chunk);
-	pile->count++;
+	bucket->used = (uint32_t)(at - bucket->chunk);
+	bucket->count++;
 	return HDB_OK;
 }
 
-/* Reads one pile from its first record on. Any thread may, while nothing is put on any. */
+/* Reads one bucket from its first record on. Any thread may, while nothing is put into any. */
 struct base_bucket_reader {
-	const struct base_buckets *piles;
-	const struct base_bucket *pile;
+	const struct base_buckets *buckets;
+	const struct base_bucket *bucket;
 	const uint8_t *at, *end;
 	uint8_t *buffer;      /* a chunk from the file */
 	uint32_t next;        /* slot */
@@ -117,10 +120,10 @@ struct base_bucket_reader {
 };
 
 /*
- * Lends the piles to the reader until base_bucket_end, which takes one that was never begun
+ * Lends the buckets to the reader until base_bucket_end, which takes one that was never begun
  * (zeros), too.
  */
-int base_bucket_begin(const struct base_buckets *piles, uint32_t pile_no,
+int base_bucket_begin(const struct base_buckets *buckets, uint32_t bucket_no,
 		      struct base_bucket_reader *reader, struct hdb_error *err);
 void base_bucket_end(struct base_bucket_reader *reader);
 
@@ -166,16 +169,16 @@ static inline int base_bucket_next(struct base_bucket_reader *reader, unsigned d
 	return HDB_OK;
 }
 
-/* Says that a pile will be read soon. */
-void base_bucket_soon(const struct base_buckets *piles, uint32_t pile_no);
+/* Says that a bucket will be read soon. */
+void base_bucket_soon(const struct base_buckets *buckets, uint32_t bucket_no);
 
-/* Empties a pile that was read; its memory is used again. */
-void base_bucket_drop(struct base_buckets *piles, uint32_t pile_no);
+/* Empties a bucket that was read; its memory is used again. */
+void base_bucket_drop(struct base_buckets *buckets, uint32_t bucket_no);
 
 /*
- * Asserts what holds between two calls: each chunk is in one list, of a pile or of free ones, and
+ * Asserts what holds between two calls: each chunk is in one list, of a bucket or of free ones, and
  * lists end. Takes a look at each chunk; for tests and debugging.
  */
-void base_buckets_check(const struct base_buckets *piles);
+void base_buckets_check(const struct base_buckets *buckets);
 
 #endif

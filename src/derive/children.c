@@ -42,7 +42,7 @@ struct children {
 	uint32_t part_no;
 };
 
-/* ---- throwing objects on the piles of their dominators ---- */
+/* ---- throwing objects on the buckets of their dominators ---- */
 
 static int read_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -270,7 +270,7 @@ static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *er
 	if (r == HDB_OK)
 		r = c->slots[slot].is_sorted ? put_sorted(c, &c->slots[slot], err) :
 					       put_merged(c, (uint32_t)no, err);
-	base_bucket_drop(&c->rows.piles, (uint32_t)no);
+	base_bucket_drop(&c->rows.buckets, (uint32_t)no);
 	return r;
 }
 

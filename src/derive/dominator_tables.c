@@ -120,7 +120,7 @@ static int write_both(struct build *b, struct hdb_error *err)
 	const bool is_short =
 		b->dominators.dominator_big.is_file ||
 		base_work_room(b->derive->work) < ((uint64_t)n + 1) * sizeof(uint32_t);
-	int r = is_short ? derive_put_piled(b->derive, b->writer, &b->dominators, err) :
+	int r = is_short ? derive_put_spilled(b->derive, b->writer, &b->dominators, err) :
 			   put_both(b, err);
 
 	if (r == HDB_OK)
@@ -133,7 +133,7 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 {
 	struct build b = { .derive = derive, .writer = writer };
 	struct graph_rows rows;
-	int r = derive_build_far(derive, writer, err);
+	int r = derive_build_nca(derive, writer, err);
 
 	if (r == HDB_NOTFOUND)
 		r = derive_build_contracted(derive, writer, err);

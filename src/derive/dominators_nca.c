@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STORE_LIST_GROUP == 0,
+static_assert(STORE_LIST_GROUP == GRAPH_NCA_GROUP && STORE_BLOCK_OBJECTS % STORE_LIST_GROUP == 0,
 	      "lists are read in the groups that the passes ask for");
 
 /*
@@ -26,7 +26,7 @@ static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STOR
 
 /*
  * All references but this part must be far: on heaps of programs arrays and lists are near what has
- * them, and meeting would be given up after a while.
+ * them, and this way would be given up after a while.
  */
 #define FAR_PART 10u
 
@@ -44,7 +44,7 @@ static_assert(STORE_LIST_GROUP == GRAPH_MEET_GROUP && STORE_BLOCK_OBJECTS % STOR
 
 /* What a block's work has for itself. */
 struct far_slot {
-	struct graph_meet_batch *batch;
+	struct graph_nca_batch *batch;
 	struct base_vec entries; /* uint32_t */
 	struct base_vec big;     /* uint32_t: objects with big lists that have to be shown */
 };
@@ -58,7 +58,7 @@ struct far {
 	unsigned slot_count;
 	bool is_backward;   /* the pass goes from the last block to the first */
 	bool wants_classes; /* there are class objects that may rise */
-	struct graph_meet meet;
+	struct graph_nca nca;
 };
 
 /* ---- whether this is the way ---- */
@@ -99,7 +99,7 @@ static int is_far(struct far *far, struct hdb_error *err)
 	uint64_t *lengths, far_count = 0, edge_count = 0;
 	int r = HDB_OK;
 
-	if (n < SAMPLE_OBJECTS_MIN || n > GRAPH_MEET_NODES_MAX)
+	if (n < SAMPLE_OBJECTS_MIN || n > GRAPH_NCA_NODES_MAX)
 		return HDB_NOTFOUND;
 	lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
 	if (!lengths)
@@ -123,7 +123,7 @@ static void show_class(struct far *far, struct far_slot *s, const struct derive_
 {
 	const uint32_t class_ix = heap_class(far->derive->heap, block->objects->class_no[i])->ix;
 
-	graph_meet_show(&far->meet, s->batch, block->objects->first_ix + i, &class_ix, 1);
+	graph_nca_show(&far->nca, s->batch, block->objects->first_ix + i, &class_ix, 1);
 }
 
 static int show_group(struct far *far, struct derive_block *block, uint32_t group, uint32_t mask,
@@ -147,7 +147,7 @@ static int show_group(struct far *far, struct derive_block *block, uint32_t grou
 
 		if (!(mask >> i & 1))
 			continue;
-		graph_meet_show(&far->meet, s->batch, ix, entry, n);
+		graph_nca_show(&far->nca, s->batch, ix, entry, n);
 		entry += n;
 		if (far->wants_classes)
 			show_class(far, s, block, first + i);
@@ -175,8 +175,8 @@ static void ask_for(const struct far *far, uint32_t block_no)
 	const struct store_block *block = &far->blocks[block_no];
 
 	if (block_no < heap_block_count(far->derive->heap) &&
-	    graph_meet_waiting(&far->meet, block_no * (STORE_BLOCK_OBJECTS / STORE_LIST_GROUP),
-			       group_count(far, block_no)) >= ASK_GROUPS)
+	    graph_nca_waiting(&far->nca, block_no * (STORE_BLOCK_OBJECTS / STORE_LIST_GROUP),
+			      group_count(far, block_no)) >= ASK_GROUPS)
 		base_map_soon(block->data, block->size);
 }
 
@@ -196,7 +196,7 @@ static int show_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	for (uint32_t g = 0; g < groups && r == HDB_OK; g++) {
 		uint32_t mask;
 
-		if (!graph_meet_wants(&far->meet, s->batch, first_group + g, &mask))
+		if (!graph_nca_wants(&far->nca, s->batch, first_group + g, &mask))
 			continue;
 		if (!has_objects)
 			r = heap_read_block(far->derive->heap, block->block_no, block->objects,
@@ -205,7 +205,7 @@ static int show_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		if (r == HDB_OK)
 			r = show_group(far, block, g, mask, err);
 	}
-	graph_meet_flush(&far->meet, s->batch);
+	graph_nca_flush(&far->nca, s->batch);
 	return r;
 }
 
@@ -226,14 +226,14 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			if (r == HDB_OK)
 				r = store_lists_next(&far->lists, &batch, &count, err);
 			if (r == HDB_OK)
-				graph_meet_show(&far->meet, s->batch, ix, batch, count);
+				graph_nca_show(&far->nca, s->batch, ix, batch, count);
 			if (r == HDB_OK &&
 			    s->batch->tree.count + s->batch->others.count > JOIN_EDGES)
-				r = graph_meet_join(&far->meet, s->batch, err);
+				r = graph_nca_join(&far->nca, s->batch, err);
 		} while (r == HDB_OK && count);
 	}
-	graph_meet_flush(&far->meet, s->batch);
-	return r == HDB_OK ? graph_meet_join(&far->meet, s->batch, err) : r;
+	graph_nca_flush(&far->nca, s->batch);
+	return r == HDB_OK ? graph_nca_join(&far->nca, s->batch, err) : r;
 }
 
 /* Whether there are class objects to which edges from instances matter. */
@@ -253,20 +253,20 @@ static bool has_low_classes(const struct far *far)
 static int find_dominators(struct far *far, struct hdb_error *err)
 {
 	struct heap *heap = far->derive->heap;
-	int r = graph_meet_init(&far->meet, heap->object_count, heap->root_bits, far->derive->work,
-				err);
+	int r = graph_nca_init(&far->nca, heap->object_count, heap->root_bits, far->derive->work,
+			       err);
 
 	far->wants_classes = has_low_classes(far);
 	for (uint32_t b = 0; far->wants_classes && b < heap_block_count(heap) && r == HDB_OK; b++)
 		r = heap_prepare_block(heap, b, err);
 	for (; r == HDB_OK; far->is_backward = !far->is_backward) {
-		r = derive_each_block_turned(far->derive, "dominators: meeting", far->is_backward,
-					     show_block, take_block, far, err);
+		r = derive_each_block_turned(far->derive, "dominators: common ancestors",
+					     far->is_backward, show_block, take_block, far, err);
 		if (r == HDB_OK)
-			r = graph_meet_next(&far->meet);
+			r = graph_nca_next(&far->nca);
 	}
 	if (r == HDB_END)
-		r = graph_meet_rise(&far->meet, err);
+		r = graph_nca_rise(&far->nca, err);
 	return r == GRAPH_BUDGET ? HDB_NOTFOUND : r;
 }
 
@@ -278,7 +278,7 @@ static int read_parents(void *ctx, uint32_t first, uint32_t count, uint32_t *par
 	const struct far *far = ctx;
 
 	(void)err;
-	graph_meet_parents(&far->meet, first, count, parent);
+	graph_nca_parents(&far->nca, first, count, parent);
 	return HDB_OK;
 }
 
@@ -286,7 +286,7 @@ static void release_parents(void *ctx)
 {
 	struct far *far = ctx;
 
-	graph_meet_release(&far->meet);
+	graph_nca_release(&far->nca);
 }
 
 static int write_tables(struct far *far, struct hdb_error *err)
@@ -316,7 +316,7 @@ static void free_slots(struct far *far)
 {
 	for (unsigned i = 0; far->slots && i < far->slot_count; i++) {
 		if (far->slots[i].batch)
-			graph_meet_batch_release(far->slots[i].batch);
+			graph_nca_batch_release(far->slots[i].batch);
 		free(far->slots[i].batch);
 		base_vec_release(&far->slots[i].entries);
 		base_vec_release(&far->slots[i].big);
@@ -324,7 +324,7 @@ static void free_slots(struct far *far)
 	free(far->slots);
 }
 
-int derive_build_far(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+int derive_build_nca(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	struct far far = { .derive = derive, .writer = writer };
 	int r = heap_load_classes(derive->heap, err);
@@ -342,7 +342,7 @@ int derive_build_far(struct derive *derive, struct store_writer *writer, struct 
 		r = find_dominators(&far, err);
 	if (r == HDB_OK)
 		r = write_tables(&far, err);
-	graph_meet_release(&far.meet);
+	graph_nca_release(&far.nca);
 	free_slots(&far);
 	free(far.blocks);
 	return r;

@@ -13,6 +13,6 @@
  * Memory: graph/dominators/nca_grow.h, then graph/dominators/subtree_sums.h; the references are
  * read from the database, those of each object once.
  */
-int derive_build_far(struct derive *derive, struct store_writer *writer, struct hdb_error *err);
+int derive_build_nca(struct derive *derive, struct store_writer *writer, struct hdb_error *err);
 
 #endif

@@ -1,12 +1,12 @@
 /*
  * derive/dominators_spill.c - dominators and retained sizes by object, where memory is short.
  *
- * Sizes are known by object, dominators by number. Objects go on piles by ranges of numbers. The
- * ranges are worked off from the highest down: an object's sum is complete when it is its turn,
- * since whatever it dominates has a higher number. What it adds to a dominator of a lower range
- * goes on that range's pile. Once the dominator's range is there, so is its index, and the object's
- * row goes on a pile of blocks of objects. (Sending what is computed to where it is needed later:
- * Chiang et al., "External-Memory Graph Algorithms", SODA 1995.)
+ * Sizes are known by object, dominators by number. Objects go into spill buckets by ranges of
+ * numbers. The ranges are worked off from the highest down: an object's sum is complete when it is
+ * its turn, since whatever it dominates has a higher number. What it adds to a dominator of a lower
+ * range goes into that range's bucket. Once the dominator's range is there, so is its index, and
+ * the object's row goes into a bucket of blocks of objects. (Sending what is computed to where it
+ * is needed later: Chiang et al., "External-Memory Graph Algorithms", SODA 1995.)
  */
 #include "derive/dominators_spill.h"
 
@@ -20,10 +20,10 @@
 #define RANGE_BITS 16u
 #define RANGE_NUMBERS ((uint32_t)1 << RANGE_BITS)
 
-/* Piles of rows: more would have no chunk of a useful size each. */
-#define ROW_PILES_MAX 4096u
+/* Buckets of rows: more would have no chunk of a useful size each. */
+#define ROW_BUCKETS_MAX 4096u
 
-/* Parts of the budget: for chunks of each kind of piles, and what they leave to others. */
+/* Parts of the budget: for chunks of each kind of buckets, and what they leave to others. */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 4u
 
@@ -34,10 +34,10 @@ enum { SUM_DOMINATOR, SUM_IX, SUM_BELOW, SUM_UNITS };
 /* ... and an object's row: the dominator is the object itself below the virtual root. */
 enum { ROW_IX, ROW_DOMINATOR, ROW_BELOW };
 
-struct piled {
+struct spilled {
 	struct derive *derive;
 	const struct graph_dominators *dominators;
-	uint32_t blocks_per_pile;
+	uint32_t blocks_per_bucket;
 	struct base_buckets objects, sums; /* by range of numbers */
 	struct base_buckets rows;          /* by blocks of objects */
 	bool is_retained;                  /* which of the row's values is written */
@@ -47,7 +47,7 @@ struct piled {
 	uint64_t *below;
 };
 
-static int init(struct piled *p, struct hdb_error *err)
+static int init(struct spilled *p, struct hdb_error *err)
 {
 	struct base_work *work = p->derive->work;
 	const uint64_t chunks = work->memory_bytes / CHUNK_SHARE,
@@ -56,7 +56,7 @@ static int init(struct piled *p, struct hdb_error *err)
 	const uint32_t blocks = heap_block_count(p->derive->heap);
 	int r;
 
-	p->blocks_per_pile = blocks / ROW_PILES_MAX + 1;
+	p->blocks_per_bucket = blocks / ROW_BUCKETS_MAX + 1;
 	p->ix = malloc(RANGE_NUMBERS * sizeof(*p->ix));
 	p->units = malloc(RANGE_NUMBERS * sizeof(*p->units));
 	p->below = malloc(RANGE_NUMBERS * sizeof(*p->below));
@@ -66,12 +66,12 @@ static int init(struct piled *p, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = base_buckets_init(&p->sums, ranges, chunks, kept, work, "retained sizes", err);
 	if (r == HDB_OK)
-		r = base_buckets_init(&p->rows, blocks / p->blocks_per_pile + 1, chunks, kept, work,
-				      "retained sizes", err);
+		r = base_buckets_init(&p->rows, blocks / p->blocks_per_bucket + 1, chunks, kept,
+				      work, "retained sizes", err);
 	return r;
 }
 
-static void release(struct piled *p)
+static void release(struct spilled *p)
 {
 	if (p->objects.work)
 		base_buckets_release(&p->objects);
@@ -88,15 +88,15 @@ static void release(struct piled *p)
 
 static int read_numbers(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct piled *p = ctx;
+	const struct spilled *p = ctx;
 
 	return graph_dominators_numbers(p->dominators, block->objects->first_ix, block->values,
 					block->objects->count, err);
 }
 
-static int pile_objects(void *ctx, struct derive_block *block, struct hdb_error *err)
+static int spill_objects(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct piled *p = ctx;
+	struct spilled *p = ctx;
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i++) {
@@ -114,7 +114,7 @@ static int pile_objects(void *ctx, struct derive_block *block, struct hdb_error 
 	return r;
 }
 
-static int add_row(struct piled *p, uint32_t ix, uint32_t dominator_ix, uint64_t below,
+static int add_row(struct spilled *p, uint32_t ix, uint32_t dominator_ix, uint64_t below,
 		   struct hdb_error *err)
 {
 	const uint64_t v[] = {
@@ -123,11 +123,11 @@ static int add_row(struct piled *p, uint32_t ix, uint32_t dominator_ix, uint64_t
 		[ROW_BELOW] = below,
 	};
 
-	return base_buckets_add(&p->rows, ix / STORE_BLOCK_OBJECTS / p->blocks_per_pile, 2, 1, v,
+	return base_buckets_add(&p->rows, ix / STORE_BLOCK_OBJECTS / p->blocks_per_bucket, 2, 1, v,
 				err);
 }
 
-static int take_objects(struct piled *p, uint32_t range, struct hdb_error *err)
+static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
@@ -145,7 +145,7 @@ static int take_objects(struct piled *p, uint32_t range, struct hdb_error *err)
 }
 
 /* What higher ranges sent. */
-static int take_sums(struct piled *p, uint32_t range, struct hdb_error *err)
+static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS] = { 0 };
@@ -163,7 +163,7 @@ static int take_sums(struct piled *p, uint32_t range, struct hdb_error *err)
 }
 
 /* Adds the object with the range's number k, whose sum is complete, to its dominator. */
-static int add_to_dominator(struct piled *p, uint32_t base, uint32_t k, struct hdb_error *err)
+static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct hdb_error *err)
 {
 	const uint32_t dominator = p->dominators->dominator[base + k];
 	const uint64_t v[] = {
@@ -181,7 +181,7 @@ static int add_to_dominator(struct piled *p, uint32_t base, uint32_t k, struct h
 	return add_row(p, p->ix[k], p->ix[dominator - base], p->below[k], err);
 }
 
-static int sum_range(struct piled *p, uint32_t range, struct hdb_error *err)
+static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	const uint32_t base = range << RANGE_BITS, left = p->dominators->count - base;
 	uint32_t k = left < RANGE_NUMBERS ? left + 1 : RANGE_NUMBERS;
@@ -202,7 +202,7 @@ static int sum_range(struct piled *p, uint32_t range, struct hdb_error *err)
 	return r == HDB_OK ? base_step(p->derive->work, p->dominators->count - base, err) : r;
 }
 
-static int sum_up(struct piled *p, struct hdb_error *err)
+static int sum_up(struct spilled *p, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
@@ -216,11 +216,11 @@ static int sum_up(struct piled *p, struct hdb_error *err)
 
 static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	const struct piled *p = ctx;
+	const struct spilled *p = ctx;
 	const uint32_t first = block->objects->first_ix;
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int r = base_bucket_begin(&p->rows, block->block_no / p->blocks_per_pile, &reader, err);
+	int r = base_bucket_begin(&p->rows, block->block_no / p->blocks_per_bucket, &reader, err);
 
 	/* Nothing of what no root reaches. */
 	memset(block->values, 0, block->objects->count * sizeof(*block->values));
@@ -237,15 +237,15 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return r < 0 ? r : HDB_OK;
 }
 
-int derive_put_piled(struct derive *derive, struct store_writer *writer,
-		     const struct graph_dominators *dominators, struct hdb_error *err)
+int derive_put_spilled(struct derive *derive, struct store_writer *writer,
+		       const struct graph_dominators *dominators, struct hdb_error *err)
 {
-	struct piled p = { .derive = derive, .dominators = dominators, .is_retained = true };
+	struct spilled p = { .derive = derive, .dominators = dominators, .is_retained = true };
 	int r = init(&p, err);
 
 	if (r == HDB_OK)
-		r = derive_each_block(derive, "shallow sizes", true, read_numbers, pile_objects, &p,
-				      err);
+		r = derive_each_block(derive, "shallow sizes", true, read_numbers, spill_objects,
+				      &p, err);
 	if (r == HDB_OK)
 		r = sum_up(&p, err);
 	if (r == HDB_OK)

@@ -9,12 +9,12 @@
 
 /*
  * Writes the tables dominators and retained of what graph_dominators found, without arrays that are
- * used at random: everything goes on piles (base/spill_buckets.h) by what it is looked up by, and
- * each pile is worked off in memory. About 15 bytes an object, in a file where the budget has no
- * room; what is in memory besides is named in piled.c. The same bytes as in the other way. Without
- * store_put_table.
+ * used at random: everything goes into spill buckets (base/spill_buckets.h) by what it is looked up
+ * by, and each bucket is worked off in memory. About 15 bytes an object, in a file where the budget
+ * has no room; what is in memory besides is named in dominators_spill.c. The same bytes as in the
+ * other way. Without store_put_table.
  */
-int derive_put_piled(struct derive *derive, struct store_writer *writer,
-		     const struct graph_dominators *dominators, struct hdb_error *err);
+int derive_put_spilled(struct derive *derive, struct store_writer *writer,
+		       const struct graph_dominators *dominators, struct hdb_error *err);
 
 #endif

@@ -3,7 +3,7 @@
  * tree.
  *
  * Inner nodes of the tree get preorder numbers (graph/preorder.h). With each object thrown on the
- * pile of the number that it is found by (its own, or a leaf's dominator's), the piles give the
+ * bucket of the number that it is found by (its own, or a leaf's dominator's), the buckets give the
  * tree in preorder. There, the members of a group that no other dominates are those that come after
  * the end of the subtree of the one before. Objects without number, leaves of the top level, are
  * topmost in any case.
@@ -133,7 +133,7 @@ static int number_inner(struct totals_tree *w, struct hdb_error *err)
 		       r;
 }
 
-/* ---- all objects: counted, and put on piles ---- */
+/* ---- all objects: counted, and put into spill buckets ---- */
 
 static void count_block(struct totals_tree *w, const struct derive_block *block)
 {
@@ -272,10 +272,10 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
 	r = graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err);
 	if (r == HDB_OK)
-		r = base_buckets_init(&w->inner, w->leaves.range_count,
-				      (uint64_t)w->leaves.piles.chunk_bytes * w->leaves.range_count,
-				      w->leaves.piles.kept_bytes, derive->work,
-				      "dominating objects", err);
+		r = base_buckets_init(
+			&w->inner, w->leaves.range_count,
+			(uint64_t)w->leaves.buckets.chunk_bytes * w->leaves.range_count,
+			w->leaves.buckets.kept_bytes, derive->work, "dominating objects", err);
 	if (r == HDB_OK)
 		r = derive_each_block(derive, "totals by class", true, make_block, put_block, w,
 				      err);
@@ -417,7 +417,7 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 		r = graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err);
 	if (w->row < w->end)
 		go_to(w, w->end - 1);
-	base_bucket_drop(&w->leaves.piles, (uint32_t)no);
+	base_bucket_drop(&w->leaves.buckets, (uint32_t)no);
 	base_bucket_drop(&w->inner, (uint32_t)no);
 	return r;
 }
@@ -481,7 +481,7 @@ int totals_add_objects(struct totals *t, struct hdb_error *err)
 		r = number_inner(&w, err);
 	if (r == HDB_OK)
 		r = put_objects(&w, err);
-	/* From here on the piles are all. */
+	/* From here on the buckets are all. */
 	if (r == HDB_OK) {
 		base_big_free(t->derive->work, &w.order.link_big);
 		free(w.blocks);

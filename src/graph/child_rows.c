@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * Ranges: few enough that each pile has a chunk of some size, many enough that one fits the caches.
+ * Ranges: few enough that each bucket has a chunk of some size, many enough that one fits the
+ * caches.
  */
 #define RANGES_MAX 1024u
 
@@ -47,14 +48,14 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 	rows->range_count = (node_count >> rows->bits) + 1;
 	rows->range_limit = clamp(budget / RANGE_SHARE, SORT_MIN, SORT_MAX);
 	rows->run_limit = clamp(budget / RUN_SHARE, SORT_MIN, RUN_MAX);
-	return base_buckets_init(&rows->piles, rows->range_count + 1, chunks, budget / KEPT_SHARE,
+	return base_buckets_init(&rows->buckets, rows->range_count + 1, chunks, budget / KEPT_SHARE,
 				 work, "dominated objects", err);
 }
 
 void graph_child_rows_release(struct graph_child_rows *rows)
 {
-	if (rows->piles.work)
-		base_buckets_release(&rows->piles);
+	if (rows->buckets.work)
+		base_buckets_release(&rows->buckets);
 	*rows = (struct graph_child_rows){ 0 };
 }
 
@@ -65,18 +66,18 @@ int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
-	assert(rows->piles.pile);
-	*top_count = rows->piles.pile[rows->range_count].count;
+	assert(rows->buckets.bucket);
+	*top_count = rows->buckets.bucket[rows->range_count].count;
 	if (*top_count > top_limit)
 		return HDB_OK;
 	*top_count = 0;
-	rc = base_bucket_begin(&rows->piles, rows->range_count, &reader, err);
+	rc = base_bucket_begin(&rows->buckets, rows->range_count, &reader, err);
 	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
 		v[0] = rows->node_count;
-		rc = base_buckets_add(&rows->piles, rows->range_count - 1, 2, 1, v, err);
+		rc = base_buckets_add(&rows->buckets, rows->range_count - 1, 2, 1, v, err);
 	}
 	base_bucket_end(&reader);
-	base_bucket_drop(&rows->piles, rows->range_count);
+	base_bucket_drop(&rows->buckets, rows->range_count);
 	return rc < 0 ? rc : HDB_OK;
 }
 
@@ -91,7 +92,7 @@ void graph_child_range_release(struct graph_child_range *range)
 bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no)
 {
 	assert(no < rows->range_count);
-	return rows->piles.pile[no].count <= rows->range_limit;
+	return rows->buckets.bucket[no].count <= rows->range_limit;
 }
 
 void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, uint32_t *base,
@@ -110,7 +111,7 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 {
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&rows->piles, no, &reader, err);
+	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
 
 	memset(range->first, 0, ((size_t)range->count + 2) * sizeof *range->first);
 	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK)
@@ -128,7 +129,7 @@ static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 	struct base_sort_key *keys = range->keys.data;
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&rows->piles, no, &reader, err);
+	int rc = base_bucket_begin(&rows->buckets, no, &reader, err);
 
 	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK)
 		keys[range->first[v[0] - range->base + 1]++] = (struct base_sort_key){
@@ -176,7 +177,7 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 	rc = count_rows(rows, no, range, err);
 	range->keys.count = range->spare.count = 0;
 	if (rc == HDB_OK)
-		rc = base_vec_reserve(&range->keys, (size_t)rows->piles.pile[no].count,
+		rc = base_vec_reserve(&range->keys, (size_t)rows->buckets.bucket[no].count,
 				      sizeof(struct base_sort_key), err);
 	if (rc == HDB_OK)
 		rc = fill_rows(rows, no, range, err);
@@ -239,13 +240,13 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 /* Cuts a range into runs. */
 static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 {
-	struct base_work *work = m->rows->piles.work;
+	struct base_work *work = m->rows->buckets.work;
 	const bool has_rows = no < m->rows->range_count;
 	struct base_sort_key *keys = m->keys.data;
 	uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS], count = 0, done = 0;
-	int rc = base_bucket_begin(&m->rows->piles, no, &reader, err);
+	int rc = base_bucket_begin(&m->rows->buckets, no, &reader, err);
 
 	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 1, v, err)) == HDB_OK) {
 		keys[count] = (struct base_sort_key){ .key = ~v[2], .node = (uint32_t)count };
@@ -325,7 +326,7 @@ static int give_all(struct merge *m, uint32_t no, uint64_t count,
 				struct hdb_error *err),
 		    void *ctx, struct hdb_error *err)
 {
-	struct base_work *work = m->rows->piles.work;
+	struct base_work *work = m->rows->buckets.work;
 	const bool is_top = no == m->rows->range_count;
 	uint64_t done = 0;
 	int rc = HDB_OK;
@@ -353,8 +354,8 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err)
 {
-	struct base_work *work = rows->piles.work;
-	const uint64_t count = rows->piles.pile[no].count;
+	struct base_work *work = rows->buckets.work;
+	const uint64_t count = rows->buckets.bucket[no].count;
 	struct merge m = { .rows = rows };
 	/* Keys, and twice as many for sorting by size and then by row. */
 	int rc = base_big_alloc_raw(work, &m.keys,
@@ -373,7 +374,7 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 		rc = make_runs(&m, no, err);
 	base_big_free(work, &m.keys);
 	base_big_free(work, &m.places);
-	base_bucket_drop(&rows->piles, no);
+	base_bucket_drop(&rows->buckets, no);
 	if (rc == HDB_OK)
 		rc = start_merge(&m, err);
 	if (rc == HDB_OK)

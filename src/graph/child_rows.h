@@ -2,11 +2,11 @@
  * graph/child_rows.h - the children of every node of a tree, largest first, from a stream of nodes
  * with their parents.
  *
- * Children come in order of node, are thrown on one pile for each range of parents (piles.h), and a
- * range's rows are sorted when its turn comes: ranges that fit in memory on any thread, larger ones
- * (and the top level, which often is most of a heap) by runs that are merged. Memory: 3 to 6 bytes
- * a child while there is room, in a file after that, and for each range that is sorted at once 16
- * bytes a child and 8 a parent; 56 bytes a child of a run.
+ * Children come in order of node, are thrown into one bucket (base/spill_buckets.h) for each range
+ * of parents, and a range's rows are sorted when its turn comes: ranges that fit in memory on any
+ * thread, larger ones (and the top level, which often is most of a heap) by runs that are merged.
+ * Memory: 3 to 6 bytes a child while there is room, in a file after that, and for each range that
+ * is sorted at once 16 bytes a child and 8 a parent; 56 bytes a child of a run.
  */
 #ifndef GRAPH_CHILD_ROWS_H
 #define GRAPH_CHILD_ROWS_H
@@ -19,7 +19,7 @@
 #define GRAPH_CHILD_BITS 14
 
 struct graph_child_rows {
-	struct base_buckets piles; /* by range of parents; the last one is the top level's */
+	struct base_buckets buckets; /* by range of parents; the last one is the top level's */
 	uint32_t node_count;
 	unsigned bits; /* a range has 1 << bits parents */
 	uint32_t range_count;
@@ -41,8 +41,8 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 	const bool is_top = parent == GRAPH_NONE;
 	const uint64_t v[] = { is_top ? 0 : parent, node, size };
 
-	return base_buckets_add(&rows->piles, is_top ? rows->range_count : parent >> rows->bits, 2,
-				1, v, err);
+	return base_buckets_add(&rows->buckets, is_top ? rows->range_count : parent >> rows->bits,
+				2, 1, v, err);
 }
 
 /*

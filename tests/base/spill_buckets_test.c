@@ -1,5 +1,5 @@
 /*
- * tests/base/spill_buckets_test.c - piles give back what was put on them, and stay within the
+ * tests/base/spill_buckets_test.c - buckets give back what was put into them, and stay within the
  * budget whatever the order.
  */
 #include "base/work.h"
@@ -11,74 +11,75 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#define PILES 1000u
-#define RECORDS 10000u /* a pile */
+#define BUCKETS 1000u
+#define RECORDS 10000u /* a bucket */
 #define BUDGET ((uint64_t)16 << 20)
 #define CHUNKS_BYTES (BUDGET / 4)
 
-/* A slab's size (piles.c), which may be taken for a pile's first chunk. */
+/* A slab's size (spill_buckets.c), which may be taken for a bucket's first chunk. */
 #define SLACK ((uint64_t)1 << 20)
 
-static uint64_t value_of(uint32_t pile, uint32_t k)
+static uint64_t value_of(uint32_t bucket, uint32_t k)
 {
-	return (uint64_t)pile << 20 ^ (uint64_t)k * 7919;
+	return (uint64_t)bucket << 20 ^ (uint64_t)k * 7919;
 }
 
-static void add(struct base_buckets *piles, uint32_t pile, uint32_t k)
+static void add(struct base_buckets *buckets, uint32_t bucket, uint32_t k)
 {
-	const uint64_t v[] = { (uint64_t)pile * RECORDS + k, value_of(pile, k), k % 3 };
+	const uint64_t v[] = { (uint64_t)bucket * RECORDS + k, value_of(bucket, k), k % 3 };
 	struct hdb_error err;
 
-	assert_int_equal(base_buckets_add(piles, pile, 2, 1, v, &err), HDB_OK);
+	assert_int_equal(base_buckets_add(buckets, bucket, 2, 1, v, &err), HDB_OK);
 }
 
-static void read_back(const struct base_buckets *piles, uint32_t pile)
+static void read_back(const struct base_buckets *buckets, uint32_t bucket)
 {
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
 	struct hdb_error err;
 
-	assert_int_equal(base_bucket_begin(piles, pile, &reader, &err), HDB_OK);
+	assert_int_equal(base_bucket_begin(buckets, bucket, &reader, &err), HDB_OK);
 	for (uint32_t k = 0; k < RECORDS; k++) {
 		assert_int_equal(base_bucket_next(&reader, 2, 1, v, &err), HDB_OK);
-		assert_int_equal(v[0], (uint64_t)pile * RECORDS + k);
-		assert_int_equal(v[1], value_of(pile, k));
+		assert_int_equal(v[0], (uint64_t)bucket * RECORDS + k);
+		assert_int_equal(v[1], value_of(bucket, k));
 		assert_int_equal(v[2], k % 3);
 	}
 	assert_int_equal(base_bucket_next(&reader, 2, 1, v, &err), HDB_END);
 	base_bucket_end(&reader);
 }
 
-/* One pile after the other, or all in turn: some 40 MB. */
+/* One bucket after the other, or all in turn: some 40 MB. */
 static void fill(bool in_turn, bool has_file)
 {
-	struct base_buckets piles = { 0 };
+	struct base_buckets buckets = { 0 };
 	struct base_work work;
 	struct hdb_error err;
 
 	base_work_init(&work, BUDGET, 1, NULL);
 	work.scratch_dir = has_file ? work.tmp_dir : NULL;
 	assert_int_equal(
-		base_buckets_init(&piles, PILES, CHUNKS_BYTES, BUDGET / 4, &work, "test", &err),
+		base_buckets_init(&buckets, BUCKETS, CHUNKS_BYTES, BUDGET / 4, &work, "test", &err),
 		HDB_OK);
-	for (uint32_t i = 0; i < PILES * RECORDS; i++)
-		add(&piles, in_turn ? i % PILES : i / RECORDS, in_turn ? i / PILES : i % RECORDS);
+	for (uint32_t i = 0; i < BUCKETS * RECORDS; i++)
+		add(&buckets, in_turn ? i % BUCKETS : i / RECORDS,
+		    in_turn ? i / BUCKETS : i % RECORDS);
 	if (has_file)
-		assert_true(work.memory_peak <= BUDGET + PILES * GRAPH_CHUNK_MIN + SLACK);
+		assert_true(work.memory_peak <= BUDGET + BUCKETS * GRAPH_CHUNK_MIN + SLACK);
 	else
 		assert_true(work.memory_peak > 3 * BUDGET / 2);
-	base_buckets_check(&piles);
-	for (uint32_t pile = 0; pile < PILES; pile++)
-		read_back(&piles, pile);
-	for (uint32_t pile = 0; pile < PILES; pile += 2)
-		base_bucket_drop(&piles, pile);
-	base_buckets_check(&piles);
+	base_buckets_check(&buckets);
+	for (uint32_t bucket = 0; bucket < BUCKETS; bucket++)
+		read_back(&buckets, bucket);
+	for (uint32_t bucket = 0; bucket < BUCKETS; bucket += 2)
+		base_bucket_drop(&buckets, bucket);
+	base_buckets_check(&buckets);
 	for (uint32_t k = 0; k < RECORDS; k++)
-		for (uint32_t pile = 0; pile < PILES; pile += 2)
-			add(&piles, pile, k);
-	for (uint32_t pile = 0; pile < PILES; pile++)
-		read_back(&piles, pile);
-	base_buckets_release(&piles);
+		for (uint32_t bucket = 0; bucket < BUCKETS; bucket += 2)
+			add(&buckets, bucket, k);
+	for (uint32_t bucket = 0; bucket < BUCKETS; bucket++)
+		read_back(&buckets, bucket);
+	base_buckets_release(&buckets);
 	assert_int_equal(work.memory_used, 0);
 	base_work_release(&work);
 }

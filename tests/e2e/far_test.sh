@@ -21,7 +21,8 @@ for db in far short; do
 	[ $db = far ] || memory='--memory 16M'
 	# shellcheck disable=SC2086
 	heapdb query dominators --db "$TMPDIR/$db.heapdb" --quiet --timings $memory >/dev/null 2>"$TMPDIR/timings"
-	grep -q "meeting" "$TMPDIR/timings" || { echo "dominators were not found by meeting"; exit 1; }
+	grep -q "common ancestors" "$TMPDIR/timings" ||
+		{ echo "dominators were not found by common ancestors"; exit 1; }
 done
 heapdb export objects --quiet --columns retained --format tsv | awk 'NR > 1 && NR % 20000 == 2' >"$TMPDIR/all"
 [ "$(wc -l <"$TMPDIR/local")" -ge 50 ] || { echo "too few answers"; exit 1; }

@@ -1,5 +1,5 @@
 /*
- * tests/graph/child_rows_test.c - rows of children from piles, sorted in memory or merged from
+ * tests/graph/child_rows_test.c - rows of children from buckets, sorted in memory or merged from
  * runs, in memory or in a scratch file, against graph_children.
  */
 #include "graph/child_rows.h"
@@ -109,12 +109,12 @@ static void check(unsigned top, uint64_t memory_bytes, uint64_t range_limit, uin
 			assert_int_equal(graph_child_rows_add(&rows, idom[v], v,
 							      base_sizes_get(&sizes, v), &err),
 					 HDB_OK);
-	assert_int_equal(rows.piles.spill.is_open, memory_bytes < 1 << 20);
+	assert_int_equal(rows.buckets.spill.is_open, memory_bytes < 1 << 20);
 	assert_int_equal(graph_child_rows_end(&rows, TOP_LIMIT, &top_count, &err), HDB_OK);
 	assert_int_equal(top_count > 0, top > 0);
 	for (uint32_t no = 0; no < rows.range_count; no++) {
 		check_range(&rows, no, top_count, &e);
-		base_bucket_drop(&rows.piles, no);
+		base_bucket_drop(&rows.buckets, no);
 	}
 	if (top_count)
 		assert_int_equal(graph_child_rows_merge(&rows, rows.range_count, take, &e, &err),

@@ -1,6 +1,7 @@
 /*
- * tests/graph/nca_test.c - dominators by meeting and sums up their tree, against dominators by
- * search, on random graphs shown in any order, on threads, and on graphs that are not for it.
+ * tests/graph/nca_test.c - dominators by common ancestors and sums up their tree, against
+ * dominators by search, on random graphs shown in any order, on threads, and on graphs that are not
+ * for it.
  */
 #include "support/graph_oracle.h"
 
@@ -27,24 +28,24 @@ static int start(void **state)
 }
 
 struct showing {
-	struct graph_meet meet;
+	struct graph_nca nca;
 	const struct oracle_graph *g;
-	struct graph_meet_batch *batch[8];
+	struct graph_nca_batch *batch[8];
 };
 
-static void show_group(struct showing *s, struct graph_meet_batch *batch, uint32_t group)
+static void show_group(struct showing *s, struct graph_nca_batch *batch, uint32_t group)
 {
 	const struct oracle_graph *g = s->g;
 	uint32_t mask;
 
-	if (!graph_meet_wants(&s->meet, batch, group, &mask))
+	if (!graph_nca_wants(&s->nca, batch, group, &mask))
 		return;
-	for (uint32_t i = 0; i < GRAPH_MEET_GROUP; i++) {
-		const uint32_t v = group * GRAPH_MEET_GROUP + i;
+	for (uint32_t i = 0; i < GRAPH_NCA_GROUP; i++) {
+		const uint32_t v = group * GRAPH_NCA_GROUP + i;
 
 		if (mask >> i & 1)
-			graph_meet_show(&s->meet, batch, v, g->target[0] + g->first[0][v],
-					g->first[0][v + 1] - g->first[0][v]);
+			graph_nca_show(&s->nca, batch, v, g->target[0] + g->first[0][v],
+				       g->first[0][v + 1] - g->first[0][v]);
 	}
 }
 
@@ -54,10 +55,10 @@ static int show_item(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 	const uint64_t end = (item + 1) * ITEM_GROUPS;
 
 	(void)err;
-	for (uint64_t g = item * ITEM_GROUPS; g < end && g * GRAPH_MEET_GROUP < s->g->node_count;
+	for (uint64_t g = item * ITEM_GROUPS; g < end && g * GRAPH_NCA_GROUP < s->g->node_count;
 	     g++)
 		show_group(s, s->batch[slot], (uint32_t)g);
-	graph_meet_flush(&s->meet, s->batch[slot]);
+	graph_nca_flush(&s->nca, s->batch[slot]);
 	return HDB_OK;
 }
 
@@ -66,13 +67,13 @@ static int take_item(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 	struct showing *s = ctx;
 
 	(void)item;
-	return graph_meet_join(&s->meet, s->batch[slot], err);
+	return graph_nca_join(&s->nca, s->batch[slot], err);
 }
 
-/* Shows everything until it is done, or given up: what graph_meet_next said last. */
+/* Shows everything until it is done, or given up: what graph_nca_next said last. */
 static int show_all(struct showing *s, unsigned threads)
 {
-	const uint32_t groups = s->g->node_count / GRAPH_MEET_GROUP + 1;
+	const uint32_t groups = s->g->node_count / GRAPH_NCA_GROUP + 1;
 	const struct base_pipeline pipeline = {
 		.item_count = groups / ITEM_GROUPS + 1,
 		.threads = threads,
@@ -86,16 +87,16 @@ static int show_all(struct showing *s, unsigned threads)
 
 	for (unsigned i = 0; i < 4 * threads; i++)
 		s->batch[i] = oracle_alloc(1, sizeof *s->batch[i]);
-	assert_int_equal(graph_meet_init(&s->meet, s->g->node_count, s->g->roots, &work, &err),
+	assert_int_equal(graph_nca_init(&s->nca, s->g->node_count, s->g->roots, &work, &err),
 			 HDB_OK);
 	do {
 		assert_int_equal(base_pipeline_run(&pipeline, &err), HDB_OK);
-		rc = graph_meet_next(&s->meet);
+		rc = graph_nca_next(&s->nca);
 	} while (rc == HDB_OK);
 	if (rc == HDB_END)
-		rc = graph_meet_rise(&s->meet, &err);
+		rc = graph_nca_rise(&s->nca, &err);
 	for (unsigned i = 0; i < 4 * threads; i++) {
-		graph_meet_batch_release(s->batch[i]);
+		graph_nca_batch_release(s->batch[i]);
 		free(s->batch[i]);
 	}
 	return rc;
@@ -153,8 +154,8 @@ static void compare(const struct showing *s, struct oracle_graph *g)
 	assert_int_equal(graph_dominators_nodes(&d, &nodes, &err), HDB_OK);
 	assert_int_equal(base_sizes_init(&sizes, (uint64_t)d.count + 1, true, &work, &err), HDB_OK);
 	node = nodes.data;
-	graph_meet_parents(&s->meet, 0, n / 2, parent);
-	graph_meet_parents(&s->meet, n / 2, n - n / 2, parent + n / 2);
+	graph_nca_parents(&s->nca, 0, n / 2, parent);
+	graph_nca_parents(&s->nca, n / 2, n - n / 2, parent + n / 2);
 	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t w = (uint32_t)number[v];
 
@@ -193,7 +194,7 @@ static void random_graphs(void **state)
 		oracle_build(&g, false);
 		assert_int_equal(show_all(&s, 1), HDB_OK);
 		compare(&s, &g);
-		graph_meet_release(&s.meet);
+		graph_nca_release(&s.nca);
 		assert_int_equal(work.memory_used, 0);
 		oracle_free(&g);
 	}
@@ -226,7 +227,7 @@ static void compare_big(uint32_t degree, int root_count)
 		assert_int_equal(rc, HDB_OK);
 		compare(&s, &g);
 	}
-	graph_meet_release(&s.meet);
+	graph_nca_release(&s.nca);
 	oracle_free(&g);
 }
 
@@ -258,12 +259,12 @@ static void one_object(void **state)
 	oracle_set(g.roots, n - 1);
 	oracle_build(&g, false);
 	assert_int_equal(show_all(&s, 2), GRAPH_BUDGET);
-	assert_true(s.meet.step_count == 0 && s.meet.shown_count < 2 * (uint64_t)n);
-	graph_meet_release(&s.meet);
+	assert_true(s.nca.step_count == 0 && s.nca.shown_count < 2 * (uint64_t)n);
+	graph_nca_release(&s.nca);
 	oracle_free(&g);
 }
 
-/* Piles and arrays in files. */
+/* Buckets and arrays in files. */
 static void little_memory(void **state)
 {
 	(void)state;
@@ -303,7 +304,7 @@ static void deep_graphs(void **state)
 		if (rc == HDB_OK)
 			compare(&s, &g);
 		assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
-		graph_meet_release(&s.meet);
+		graph_nca_release(&s.nca);
 		oracle_free(&g);
 	}
 }
@@ -311,9 +312,9 @@ static void deep_graphs(void **state)
 /* Place k of a list that goes from one item to the next, and so through all of them in a pass. */
 static uint32_t list_node(uint32_t k)
 {
-	const uint32_t items = BIG_NODES / (ITEM_GROUPS * GRAPH_MEET_GROUP);
+	const uint32_t items = BIG_NODES / (ITEM_GROUPS * GRAPH_NCA_GROUP);
 
-	return k % items * ITEM_GROUPS * GRAPH_MEET_GROUP + k / items;
+	return k % items * ITEM_GROUPS * GRAPH_NCA_GROUP + k / items;
 }
 
 /*
@@ -337,8 +338,8 @@ static void long_walks(void **state)
 		oracle_build(&g, false);
 		assert_int_equal(show_all(&s, threads), GRAPH_BUDGET);
 		/* All on one thread is in order, so that it is the walk that was too long. */
-		assert_true(threads > 1 || s.meet.pass_count < 64);
-		graph_meet_release(&s.meet);
+		assert_true(threads > 1 || s.nca.pass_count < 64);
+		graph_nca_release(&s.nca);
 		oracle_free(&g);
 	}
 }

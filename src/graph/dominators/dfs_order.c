@@ -21,9 +21,9 @@ int dom_order_init(struct dom_build *b, struct hdb_error *err)
 {
 	const uint32_t buckets = (b->node_count >> GRAPH_BUCKET_BITS) + 1;
 
-	while (buckets >> b->order_shift > DOM_PILES_MAX)
+	while (buckets >> b->order_shift > DOM_SPILLS_MAX)
 		b->order_shift++;
-	return base_buckets_init(&b->order, dom_pile_of(b, buckets) + 1,
+	return base_buckets_init(&b->order, dom_spill_of(b, buckets) + 1,
 				 b->work->memory_bytes / CHUNK_SHARE,
 				 b->work->memory_bytes / KEPT_SHARE, b->work, "preorder", err);
 }
@@ -102,7 +102,8 @@ static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	struct bucket_slot *s = &n->slots[slot];
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(&n->b->order, dom_pile_of(n->b, (uint32_t)bucket), &reader, err);
+	int rc =
+		base_bucket_begin(&n->b->order, dom_spill_of(n->b, (uint32_t)bucket), &reader, err);
 
 	memset(s->number, 0, GRAPH_BUCKET_SIZE * sizeof *s->number);
 	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 2, 0, v, err)) == HDB_OK)

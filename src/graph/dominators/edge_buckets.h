@@ -1,5 +1,5 @@
 /*
- * graph/dominators/edge_buckets.h - a growing pile of edges, handed back grouped by target.
+ * graph/dominators/edge_buckets.h - a growing set of edges, handed back grouped by target.
  *
  * A counting sort over all targets would miss the cache at each edge, twice. So edges are
  * thrown into buckets of neighbouring targets as they come (sequential writes, a few hundred

@@ -33,21 +33,21 @@
  */
 #define JUDGED_PART 32u
 
-#define COLOUR_COUNT (GRAPH_MEET_TOP - 1)
+#define COLOUR_COUNT (GRAPH_NCA_TOP - 1)
 
-static inline uint8_t colour_of(const struct graph_meet *m, uint32_t v)
+static inline uint8_t colour_of(const struct graph_nca *m, uint32_t v)
 {
 	return atomic_load_explicit(&m->colour[v], memory_order_relaxed);
 }
 
-static inline void let_wait(struct graph_meet *m, uint32_t v)
+static inline void let_wait(struct graph_nca *m, uint32_t v)
 {
-	atomic_store_explicit(&m->waits[v / GRAPH_MEET_GROUP], 1, memory_order_release);
+	atomic_store_explicit(&m->waits[v / GRAPH_NCA_GROUP], 1, memory_order_release);
 }
 
-static int make_room(struct graph_meet *m, struct hdb_error *err)
+static int make_room(struct graph_nca *m, struct hdb_error *err)
 {
-	const uint64_t n = m->node_count, groups = n / GRAPH_MEET_GROUP + 1;
+	const uint64_t n = m->node_count, groups = n / GRAPH_NCA_GROUP + 1;
 	/* For what comes after the passes, beside the edges. */
 	const uint64_t kept = n / 8 + n / 64 + 1;
 	int rc = base_big_alloc_raw(m->work, &m->colour_big, n + 1, "dominators", err);
@@ -56,9 +56,9 @@ static int make_room(struct graph_meet *m, struct hdb_error *err)
 		rc = base_big_alloc(m->work, &m->shown_big, (n / 64 + 1) * 8, "dominators", err);
 	if (rc == HDB_OK)
 		rc = base_big_alloc(m->work, &m->waits_big, groups, "dominators", err);
-	m->pile_count = (uint32_t)(n >> GRAPH_MEET_RANGE_BITS) + 1;
+	m->bucket_count = (uint32_t)(n >> GRAPH_NCA_RANGE_BITS) + 1;
 	if (rc == HDB_OK)
-		rc = base_buckets_init(&m->edges, 2 * m->pile_count, base_work_room(m->work) / 4,
+		rc = base_buckets_init(&m->edges, 2 * m->bucket_count, base_work_room(m->work) / 4,
 				       kept, m->work, "dominators", err);
 	m->colour = m->colour_big.data;
 	m->shown = m->shown_big.data;
@@ -72,16 +72,16 @@ static int make_room(struct graph_meet *m, struct hdb_error *err)
 	return rc;
 }
 
-int graph_meet_init(struct graph_meet *meet, uint32_t node_count, const uint64_t *root_bits,
-		    struct base_work *work, struct hdb_error *err)
+int graph_nca_init(struct graph_nca *nca, uint32_t node_count, const uint64_t *root_bits,
+		   struct base_work *work, struct hdb_error *err)
 {
 	uint32_t root_count = 0;
 	int rc;
 
-	*meet = (struct graph_meet){ .work = work, .node_count = node_count };
-	if (node_count > GRAPH_MEET_NODES_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "%u nodes are too many to meet", node_count);
-	rc = make_room(meet, err);
+	*nca = (struct graph_nca){ .work = work, .node_count = node_count };
+	if (node_count > GRAPH_NCA_NODES_MAX)
+		return hdb_fail(err, HDB_ELIMIT, "%u nodes are too many", node_count);
+	rc = make_room(nca, err);
 	if (rc < 0)
 		return rc;
 	for (uint32_t w = 0; w < node_count / 64 + 1; w++) {
@@ -91,94 +91,94 @@ int graph_meet_init(struct graph_meet *meet, uint32_t node_count, const uint64_t
 
 			if (v >= node_count)
 				break;
-			meet->colour[v] =
-				(uint8_t)(GRAPH_MEET_TOP | (root_count++ % COLOUR_COUNT + 1));
-			let_wait(meet, v);
+			nca->colour[v] =
+				(uint8_t)(GRAPH_NCA_TOP | (root_count++ % COLOUR_COUNT + 1));
+			let_wait(nca, v);
 		}
 	}
 	return HDB_OK;
 }
 
-void graph_meet_release(struct graph_meet *meet)
+void graph_nca_release(struct graph_nca *nca)
 {
-	if (!meet->work)
+	if (!nca->work)
 		return;
-	base_big_free(meet->work, &meet->cell_big);
-	base_ranks_release(&meet->low);
-	base_buckets_release(&meet->edges);
-	base_big_free(meet->work, &meet->waits_big);
-	base_big_free(meet->work, &meet->shown_big);
-	base_big_free(meet->work, &meet->colour_big);
-	*meet = (struct graph_meet){ 0 };
+	base_big_free(nca->work, &nca->cell_big);
+	base_ranks_release(&nca->low);
+	base_buckets_release(&nca->edges);
+	base_big_free(nca->work, &nca->waits_big);
+	base_big_free(nca->work, &nca->shown_big);
+	base_big_free(nca->work, &nca->colour_big);
+	*nca = (struct graph_nca){ 0 };
 }
 
-void graph_meet_batch_release(struct graph_meet_batch *batch)
+void graph_nca_batch_release(struct graph_nca_batch *batch)
 {
 	base_vec_release(&batch->tree);
 	base_vec_release(&batch->others);
 }
 
-bool graph_meet_wants(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t group,
-		      uint32_t *mask)
+bool graph_nca_wants(struct graph_nca *nca, struct graph_nca_batch *batch, uint32_t group,
+		     uint32_t *mask)
 {
-	const uint32_t first = group * GRAPH_MEET_GROUP;
-	const uint32_t left = meet->node_count - first;
-	const uint32_t count = left < GRAPH_MEET_GROUP ? left : GRAPH_MEET_GROUP;
+	const uint32_t first = group * GRAPH_NCA_GROUP;
+	const uint32_t left = nca->node_count - first;
+	const uint32_t count = left < GRAPH_NCA_GROUP ? left : GRAPH_NCA_GROUP;
 	uint32_t reached = 0;
 
-	if (!atomic_load_explicit(&meet->waits[group], memory_order_relaxed))
+	if (!atomic_load_explicit(&nca->waits[group], memory_order_relaxed))
 		return false;
 	/*
 	 * Before the colours are looked at: what is reached later than that waits for the next
 	 * pass.
 	 */
-	atomic_exchange_explicit(&meet->waits[group], 0, memory_order_acq_rel);
+	atomic_exchange_explicit(&nca->waits[group], 0, memory_order_acq_rel);
 	for (uint32_t i = 0; i < count; i++)
-		reached |= (uint32_t)(colour_of(meet, first + i) != 0) << i;
-	*mask = reached & ~meet->shown[group];
-	meet->shown[group] = reached;
-	batch->shown_count += GRAPH_MEET_GROUP;
+		reached |= (uint32_t)(colour_of(nca, first + i) != 0) << i;
+	*mask = reached & ~nca->shown[group];
+	nca->shown[group] = reached;
+	batch->shown_count += GRAPH_NCA_GROUP;
 	return *mask != 0;
 }
 
-uint32_t graph_meet_waiting(const struct graph_meet *meet, uint32_t first, uint32_t count)
+uint32_t graph_nca_waiting(const struct graph_nca *nca, uint32_t first, uint32_t count)
 {
 	uint32_t waiting = 0;
 
 	for (uint32_t g = first; g < first + count; g++)
-		waiting += atomic_load_explicit(&meet->waits[g], memory_order_relaxed);
+		waiting += atomic_load_explicit(&nca->waits[g], memory_order_relaxed);
 	return waiting;
 }
 
-void graph_meet_show(struct graph_meet *meet, struct graph_meet_batch *batch, uint32_t v,
-		     const uint32_t *targets, uint64_t count)
+void graph_nca_show(struct graph_nca *nca, struct graph_nca_batch *batch, uint32_t v,
+		    const uint32_t *targets, uint64_t count)
 {
 	while (count) {
-		const uint64_t room = GRAPH_MEET_EDGES - batch->edge_count;
+		const uint64_t room = GRAPH_NCA_EDGES - batch->edge_count;
 		const uint64_t n = count < room ? count : room;
-		struct graph_meet_edge *edge = batch->edge + batch->edge_count;
+		struct graph_nca_edge *edge = batch->edge + batch->edge_count;
 
 		for (uint64_t i = 0; i < n; i++)
-			edge[i] = (struct graph_meet_edge){ v, targets[i] };
+			edge[i] = (struct graph_nca_edge){ v, targets[i] };
 		batch->edge_count += (uint32_t)n;
 		targets += n;
 		count -= n;
-		if (batch->edge_count == GRAPH_MEET_EDGES)
-			graph_meet_flush(meet, batch);
+		if (batch->edge_count == GRAPH_NCA_EDGES)
+			graph_nca_flush(nca, batch);
 	}
 }
 
-static inline void keep(struct base_vec *edges, struct graph_meet_edge edge)
+static inline void keep(struct base_vec *edges, struct graph_nca_edge edge)
 {
-	*base_vec_at(edges, struct graph_meet_edge, edges->count) = edge;
+	*base_vec_at(edges, struct graph_nca_edge, edges->count) = edge;
 	edges->count++;
 }
 
 /* What an edge says of its target. There is room to keep it. */
-static inline void look_at(struct graph_meet *m, struct graph_meet_batch *batch,
-			   struct graph_meet_edge edge)
+static inline void look_at(struct graph_nca *m, struct graph_nca_batch *batch,
+			   struct graph_nca_edge edge)
 {
-	const uint8_t own = colour_of(m, edge.source) & (uint8_t)~GRAPH_MEET_TOP;
+	const uint8_t own = colour_of(m, edge.source) & (uint8_t)~GRAPH_NCA_TOP;
 	_Atomic uint8_t *at = &m->colour[edge.target];
 	uint8_t colour = atomic_load_explicit(at, memory_order_relaxed);
 
@@ -189,15 +189,15 @@ static inline void look_at(struct graph_meet *m, struct graph_meet_batch *batch,
 		keep(&batch->tree, edge);
 		return;
 	}
-	if (colour & GRAPH_MEET_TOP)
+	if (colour & GRAPH_NCA_TOP)
 		return;
 	if (colour != own)
-		atomic_fetch_or_explicit(at, GRAPH_MEET_TOP, memory_order_relaxed);
+		atomic_fetch_or_explicit(at, GRAPH_NCA_TOP, memory_order_relaxed);
 	else if (edge.source != edge.target)
 		keep(&batch->others, edge);
 }
 
-void graph_meet_flush(struct graph_meet *meet, struct graph_meet_batch *batch)
+void graph_nca_flush(struct graph_nca *nca, struct graph_nca_batch *batch)
 {
 	const uint32_t count = batch->edge_count;
 	struct hdb_error err;
@@ -209,87 +209,88 @@ void graph_meet_flush(struct graph_meet *meet, struct graph_meet_batch *batch)
 		return;
 	}
 	for (uint32_t i = 0; i < count && i < EDGES_AHEAD; i++)
-		prefetch_write((const void *)&meet->colour[batch->edge[i].target]);
+		prefetch_write((const void *)&nca->colour[batch->edge[i].target]);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i + EDGES_AHEAD < count)
 			prefetch_write(
-				(const void *)&meet->colour[batch->edge[i + EDGES_AHEAD].target]);
-		look_at(meet, batch, batch->edge[i]);
+				(const void *)&nca->colour[batch->edge[i + EDGES_AHEAD].target]);
+		look_at(nca, batch, batch->edge[i]);
 	}
 }
 
-int graph_meet_put(struct base_buckets *piles, uint32_t first_pile, struct base_vec *edges,
-		   struct hdb_error *err)
+int graph_nca_put(struct base_buckets *buckets, uint32_t first_bucket, struct base_vec *edges,
+		  struct hdb_error *err)
 {
-	const struct graph_meet_edge *edge = edges->data;
+	const struct graph_nca_edge *edge = edges->data;
 	int rc = HDB_OK;
 
 	for (size_t i = 0; i < edges->count && rc == HDB_OK; i++) {
 		const uint64_t record[] = { edge[i].source, edge[i].target };
 
-		rc = base_buckets_add(piles, first_pile + (edge[i].target >> GRAPH_MEET_RANGE_BITS),
-				      2, 0, record, err);
+		rc = base_buckets_add(buckets,
+				      first_bucket + (edge[i].target >> GRAPH_NCA_RANGE_BITS), 2, 0,
+				      record, err);
 	}
 	edges->count = 0;
 	return rc;
 }
 
-int graph_meet_join(struct graph_meet *meet, struct graph_meet_batch *batch, struct hdb_error *err)
+int graph_nca_join(struct graph_nca *nca, struct graph_nca_batch *batch, struct hdb_error *err)
 {
 	int rc;
 
-	meet->reached_count += batch->reached_count;
-	meet->shown_count += batch->shown_count;
+	nca->reached_count += batch->reached_count;
+	nca->shown_count += batch->shown_count;
 	batch->reached_count = batch->shown_count = 0;
 	if (batch->is_short)
 		return hdb_fail_memory(err, "dominators", sizeof batch->edge);
-	rc = graph_meet_put(&meet->edges, 0, &batch->tree, err);
-	return rc == HDB_OK ? graph_meet_put(&meet->edges, meet->pile_count, &batch->others, err) :
+	rc = graph_nca_put(&nca->edges, 0, &batch->tree, err);
+	return rc == HDB_OK ? graph_nca_put(&nca->edges, nca->bucket_count, &batch->others, err) :
 			      rc;
 }
 
-uint64_t graph_meet_steps_max(const struct graph_meet *meet)
+uint64_t graph_nca_steps_max(const struct graph_nca *nca)
 {
-	return (uint64_t)STEPS_MAX * meet->node_count + SMALL_MAX;
+	return (uint64_t)STEPS_MAX * nca->node_count + SMALL_MAX;
 }
 
-bool graph_meet_is_hopeless(const struct graph_meet *meet)
+bool graph_nca_is_hopeless(const struct graph_nca *nca)
 {
-	const uint64_t n = meet->node_count;
+	const uint64_t n = nca->node_count;
 
-	return meet->pass_count > PASSES_MAX || meet->shown_count > SHOWN_MAX * n + SMALL_MAX ||
-	       meet->step_count > graph_meet_steps_max(meet) ||
-	       atomic_load_explicit(&meet->is_given_up, memory_order_relaxed);
+	return nca->pass_count > PASSES_MAX || nca->shown_count > SHOWN_MAX * n + SMALL_MAX ||
+	       nca->step_count > graph_nca_steps_max(nca) ||
+	       atomic_load_explicit(&nca->is_given_up, memory_order_relaxed);
 }
 
 /* Whether most nodes that were reached have the same colour. */
-static bool is_one_colour(const struct graph_meet *m)
+static bool is_one_colour(const struct graph_nca *m)
 {
-	uint64_t count[GRAPH_MEET_TOP] = { 0 }, most = 0, all = 0;
+	uint64_t count[GRAPH_NCA_TOP] = { 0 }, most = 0, all = 0;
 
 	for (uint32_t v = 0; v < m->node_count; v++)
-		count[colour_of(m, v) & ~GRAPH_MEET_TOP]++;
-	for (unsigned c = 1; c < GRAPH_MEET_TOP; c++) {
+		count[colour_of(m, v) & ~GRAPH_NCA_TOP]++;
+	for (unsigned c = 1; c < GRAPH_NCA_TOP; c++) {
 		most = count[c] > most ? count[c] : most;
 		all += count[c];
 	}
 	return most > all - all / 4;
 }
 
-int graph_meet_next(struct graph_meet *meet)
+int graph_nca_next(struct graph_nca *nca)
 {
-	const bool is_growing = meet->reached_count > 0;
+	const bool is_growing = nca->reached_count > 0;
 
-	meet->pass_count++;
-	meet->reached_total += meet->reached_count;
-	meet->reached_count = 0;
-	if (!meet->is_judged && meet->reached_total > meet->node_count / JUDGED_PART &&
-	    meet->node_count >= GRAPH_FAR) {
-		meet->is_judged = true;
-		if (is_one_colour(meet))
+	nca->pass_count++;
+	nca->reached_total += nca->reached_count;
+	nca->reached_count = 0;
+	if (!nca->is_judged && nca->reached_total > nca->node_count / JUDGED_PART &&
+	    nca->node_count >= GRAPH_FAR) {
+		nca->is_judged = true;
+		if (is_one_colour(nca))
 			return GRAPH_BUDGET;
 	}
-	if (graph_meet_is_hopeless(meet))
+	if (graph_nca_is_hopeless(nca))
 		return GRAPH_BUDGET;
 	return is_growing ? HDB_OK : HDB_END;
 }

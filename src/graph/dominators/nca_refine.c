@@ -22,8 +22,8 @@
 #define UNKNOWN_MAX 4096u
 
 /*
- * Edges of a range that a round may keep: what is between two rounds is on piles, one range in
- * memory.
+ * Edges of a range that a round may keep: what is between two rounds is in spill buckets, one range
+ * in memory.
  */
 #define KEPT_MAX ((size_t)16 << 20)
 
@@ -33,38 +33,38 @@
 /* Ranges in work at once, a thread. */
 #define SLOTS_PER_THREAD 2u
 
-static void give_up(struct graph_meet *m)
+static void give_up(struct graph_nca *m)
 {
 	atomic_store_explicit(&m->is_given_up, true, memory_order_relaxed);
 }
 
-static bool is_given_up(const struct graph_meet *m)
+static bool is_given_up(const struct graph_nca *m)
 {
 	return atomic_load_explicit(&m->is_given_up, memory_order_relaxed);
 }
 
-static inline uint32_t load_cell(const struct graph_meet *m, uint32_t place)
+static inline uint32_t load_cell(const struct graph_nca *m, uint32_t place)
 {
 	return atomic_load_explicit(&m->cell[place], memory_order_relaxed);
 }
 
-static inline uint32_t parent_in(const struct graph_meet *m, uint32_t cell)
+static inline uint32_t parent_in(const struct graph_nca *m, uint32_t cell)
 {
 	return cell & (((uint32_t)1 << m->level_shift) - 1);
 }
 
-static inline bool is_low(const struct graph_meet *m, uint32_t v)
+static inline bool is_low(const struct graph_nca *m, uint32_t v)
 {
 	return base_ranks_has(&m->low, v);
 }
 
-static inline uint32_t place_of(const struct graph_meet *m, uint32_t v)
+static inline uint32_t place_of(const struct graph_nca *m, uint32_t v)
 {
 	return base_ranks_before(&m->low, v);
 }
 
 /* What the cell of any node, and of the virtual root, says or would say. */
-static inline uint32_t cell_of(const struct graph_meet *m, uint32_t v)
+static inline uint32_t cell_of(const struct graph_nca *m, uint32_t v)
 {
 	if (is_low(m, v))
 		return load_cell(m, place_of(m, v));
@@ -74,7 +74,7 @@ static inline uint32_t cell_of(const struct graph_meet *m, uint32_t v)
 /* ---- levels ---- */
 
 /* Sets a level if nobody has; returns what it is. */
-static uint32_t set_level(struct graph_meet *m, uint32_t v, uint32_t level)
+static uint32_t set_level(struct graph_nca *m, uint32_t v, uint32_t level)
 {
 	_Atomic uint32_t *at = &m->cell[place_of(m, v)];
 	uint32_t cell = atomic_load_explicit(at, memory_order_relaxed);
@@ -90,7 +90,7 @@ static uint32_t set_level(struct graph_meet *m, uint32_t v, uint32_t level)
 /*
  * Levels of a node and of all above it that have none; a level is below the parent's at all times.
  */
-static uint32_t find_level(struct graph_meet *m, uint32_t v)
+static uint32_t find_level(struct graph_nca *m, uint32_t v)
 {
 	uint32_t path[UNKNOWN_MAX], length = 0, cell = cell_of(m, v), level;
 
@@ -109,7 +109,7 @@ static uint32_t find_level(struct graph_meet *m, uint32_t v)
 	return level;
 }
 
-static inline uint32_t level_of(struct graph_meet *m, uint32_t v, uint32_t cell)
+static inline uint32_t level_of(struct graph_nca *m, uint32_t v, uint32_t cell)
 {
 	const uint32_t level = cell >> m->level_shift;
 
@@ -119,7 +119,7 @@ static inline uint32_t level_of(struct graph_meet *m, uint32_t v, uint32_t cell)
 /* ---- walks ---- */
 
 /* The next node up that is less deep than levels tell; v itself if it is. */
-static bool leave_deep(struct graph_meet *m, uint32_t *v, uint32_t *path, uint32_t *length)
+static bool leave_deep(struct graph_nca *m, uint32_t *v, uint32_t *path, uint32_t *length)
 {
 	for (*length = 0; *length < DEEP_MAX;
 	     path[(*length)++] = *v, *v = parent_in(m, cell_of(m, *v)))
@@ -132,7 +132,7 @@ static bool leave_deep(struct graph_meet *m, uint32_t *v, uint32_t *path, uint32
  * The walk a, b where both are as deep as levels tell: goes on to where they meet, or to the first
  * nodes that are less deep.
  */
-static void walk_deep(struct graph_meet *m, struct graph_meet_walk *walk)
+static void walk_deep(struct graph_nca *m, struct graph_nca_walk *walk)
 {
 	uint32_t path[DEEP_MAX], other[DEEP_MAX], length, other_length;
 
@@ -153,7 +153,7 @@ static void walk_deep(struct graph_meet *m, struct graph_meet_walk *walk)
 }
 
 /* A step up for whichever is deeper. */
-static inline void walk_step(struct graph_meet *m, struct graph_meet_walk *walk)
+static inline void walk_step(struct graph_nca *m, struct graph_nca_walk *walk)
 {
 	const uint32_t a = cell_of(m, walk->a), b = cell_of(m, walk->b);
 	const uint32_t a_level = level_of(m, walk->a, a), b_level = level_of(m, walk->b, b);
@@ -170,10 +170,10 @@ static inline void walk_step(struct graph_meet *m, struct graph_meet_walk *walk)
  * Keeps the edges that the walk has compared: they may let the node rise again when what is above
  * them rises. What a node had as a parent stands for the edges that made it one.
  */
-static void keep(struct graph_meet *m, struct graph_meet_batch *batch,
-		 const struct graph_meet_walk *walk)
+static void keep(struct graph_nca *m, struct graph_nca_batch *batch,
+		 const struct graph_nca_walk *walk)
 {
-	struct graph_meet_edge *edge;
+	struct graph_nca_edge *edge;
 	struct hdb_error err;
 
 	if (walk->a == m->node_count)
@@ -182,9 +182,9 @@ static void keep(struct graph_meet *m, struct graph_meet_batch *batch,
 		batch->is_short = true;
 		return;
 	}
-	edge = base_vec_at(&batch->others, struct graph_meet_edge, batch->others.count);
-	edge[0] = (struct graph_meet_edge){ walk->source, walk->node };
-	edge[1] = (struct graph_meet_edge){ walk->parent, walk->node };
+	edge = base_vec_at(&batch->others, struct graph_nca_edge, batch->others.count);
+	edge[0] = (struct graph_nca_edge){ walk->source, walk->node };
+	edge[1] = (struct graph_nca_edge){ walk->parent, walk->node };
 	batch->others.count += walk->a == walk->parent ? 1 : 2;
 }
 
@@ -192,7 +192,7 @@ static void keep(struct graph_meet *m, struct graph_meet_batch *batch,
  * Lets the walk's node rise to where the walk ended; false if its parent is another one meanwhile,
  * and the walk goes on from there.
  */
-static bool rise(struct graph_meet *m, struct graph_meet_batch *batch, struct graph_meet_walk *walk)
+static bool rise(struct graph_nca *m, struct graph_nca_batch *batch, struct graph_nca_walk *walk)
 {
 	_Atomic uint32_t *at = &m->cell[place_of(m, walk->node)];
 	uint32_t cell = atomic_load_explicit(at, memory_order_relaxed);
@@ -212,7 +212,7 @@ static bool rise(struct graph_meet *m, struct graph_meet_batch *batch, struct gr
 }
 
 /* Lets all walks end, a step each in turn, so that they wait for memory together. */
-static void walk_all(struct graph_meet *m, struct graph_meet_batch *batch)
+static void walk_all(struct graph_nca *m, struct graph_nca_batch *batch)
 {
 	uint32_t active = batch->walk_count;
 
@@ -222,10 +222,10 @@ static void walk_all(struct graph_meet *m, struct graph_meet_batch *batch)
 
 		batch->step_count += active;
 		/* Each range by itself may be too much already. */
-		if (batch->step_count > graph_meet_steps_max(m))
+		if (batch->step_count > graph_nca_steps_max(m))
 			give_up(m);
 		for (uint32_t i = 0; i < active; i++) {
-			struct graph_meet_walk walk = batch->walk[i];
+			struct graph_nca_walk walk = batch->walk[i];
 
 			if (walk.a != walk.b)
 				walk_step(m, &walk);
@@ -242,7 +242,7 @@ static void walk_all(struct graph_meet *m, struct graph_meet_batch *batch)
 }
 
 /* The edge to a node that is in the tree may let it rise. */
-static inline void begin_walk(struct graph_meet *m, struct graph_meet_batch *batch, uint32_t source,
+static inline void begin_walk(struct graph_nca *m, struct graph_nca_batch *batch, uint32_t source,
 			      uint32_t node)
 {
 	const uint32_t parent = parent_in(m, load_cell(m, place_of(m, node)));
@@ -251,21 +251,21 @@ static inline void begin_walk(struct graph_meet *m, struct graph_meet_batch *bat
 		return;
 	base_ranks_prefetch(&m->low, source);
 	base_ranks_prefetch(&m->low, parent);
-	batch->walk[batch->walk_count++] = (struct graph_meet_walk){
+	batch->walk[batch->walk_count++] = (struct graph_nca_walk){
 		.a = source,
 		.b = parent,
 		.node = node,
 		.parent = parent,
 		.source = source,
 	};
-	if (batch->walk_count == GRAPH_MEET_WALKS)
+	if (batch->walk_count == GRAPH_NCA_WALKS)
 		walk_all(m, batch);
 }
 
 /* ---- the tree without the top ---- */
 
 /* Which nodes are low, and which at the top; colours are not needed any more. */
-static int find_low(struct graph_meet *m, struct hdb_error *err)
+static int find_low(struct graph_nca *m, struct hdb_error *err)
 {
 	const uint32_t n = m->node_count;
 	int rc = base_ranks_init(&m->low, n, m->work, "dominators", err);
@@ -284,7 +284,7 @@ static int find_low(struct graph_meet *m, struct hdb_error *err)
 				atomic_load_explicit(&m->colour[first + i], memory_order_relaxed);
 
 			top |= (uint64_t)(colour >> 7) << i;
-			low |= (uint64_t)(colour != 0 && colour < GRAPH_MEET_TOP) << i;
+			low |= (uint64_t)(colour != 0 && colour < GRAPH_NCA_TOP) << i;
 		}
 		m->top[first / 64] = top;
 		atomic_store_explicit(&m->low.bits[first / 64], low, memory_order_relaxed);
@@ -304,16 +304,16 @@ static int find_low(struct graph_meet *m, struct hdb_error *err)
 /* ---- rounds ---- */
 
 struct round {
-	struct graph_meet *meet;
+	struct graph_nca *nca;
 	const struct base_buckets *from;
-	uint32_t first_pile; /* of from */
+	uint32_t first_bucket; /* of from */
 	struct base_buckets kept;
-	struct graph_meet_batch **batch; /* by slot */
+	struct graph_nca_batch **batch; /* by slot */
 	unsigned slot_count;
 };
 
 /* An edge of the tree: who the target's parent is. */
-static void place_edge(struct graph_meet *m, struct graph_meet_batch *batch, uint32_t source,
+static void place_edge(struct graph_nca *m, struct graph_nca_batch *batch, uint32_t source,
 		       uint32_t target)
 {
 	(void)batch;
@@ -321,15 +321,16 @@ static void place_edge(struct graph_meet *m, struct graph_meet_batch *batch, uin
 }
 
 static int each_edge(struct round *round, unsigned slot, uint64_t range,
-		     void (*take)(struct graph_meet *m, struct graph_meet_batch *batch,
+		     void (*take)(struct graph_nca *m, struct graph_nca_batch *batch,
 				  uint32_t source, uint32_t target),
 		     struct hdb_error *err)
 {
-	struct graph_meet *m = round->meet;
-	struct graph_meet_batch *batch = round->batch[slot];
+	struct graph_nca *m = round->nca;
+	struct graph_nca_batch *batch = round->batch[slot];
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
-	int rc = base_bucket_begin(round->from, round->first_pile + (uint32_t)range, &reader, err);
+	int rc =
+		base_bucket_begin(round->from, round->first_bucket + (uint32_t)range, &reader, err);
 
 	while (rc == HDB_OK && !is_given_up(m) &&
 	       (rc = base_bucket_next(&reader, 2, 0, v, err)) == HDB_OK) {
@@ -352,34 +353,34 @@ static int walk_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error
 	struct round *round = ctx;
 	const int rc = each_edge(round, slot, range, begin_walk, err);
 
-	walk_all(round->meet, round->batch[slot]);
+	walk_all(round->nca, round->batch[slot]);
 	return rc;
 }
 
 static int join_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err)
 {
 	struct round *round = ctx;
-	struct graph_meet *m = round->meet;
-	struct graph_meet_batch *batch = round->batch[slot];
-	int rc = base_step(m->work, range << GRAPH_MEET_RANGE_BITS, err);
+	struct graph_nca *m = round->nca;
+	struct graph_nca_batch *batch = round->batch[slot];
+	int rc = base_step(m->work, range << GRAPH_NCA_RANGE_BITS, err);
 
 	m->change_count += batch->change_count;
 	m->step_count += batch->step_count;
 	batch->change_count = batch->step_count = 0;
 	if (batch->is_short)
 		return hdb_fail_memory(err, "dominators", sizeof batch->edge);
-	if (graph_meet_is_hopeless(m))
+	if (graph_nca_is_hopeless(m))
 		give_up(m);
-	return rc == HDB_OK ? graph_meet_put(&round->kept, 0, &batch->others, err) : rc;
+	return rc == HDB_OK ? graph_nca_put(&round->kept, 0, &batch->others, err) : rc;
 }
 
-static int run(struct round *round, const struct base_buckets *from, uint32_t first_pile,
+static int run(struct round *round, const struct base_buckets *from, uint32_t first_bucket,
 	       int (*produce)(void *ctx, unsigned slot, uint64_t range, struct hdb_error *err),
 	       struct hdb_error *err)
 {
 	const struct base_pipeline pipeline = {
-		.item_count = round->meet->pile_count,
-		.threads = round->meet->work->threads,
+		.item_count = round->nca->bucket_count,
+		.threads = round->nca->work->threads,
 		.slot_count = round->slot_count,
 		.ctx = round,
 		.produce = produce,
@@ -389,19 +390,19 @@ static int run(struct round *round, const struct base_buckets *from, uint32_t fi
 	int rc;
 
 	round->from = from;
-	round->first_pile = first_pile;
-	round->meet->change_count = 0;
+	round->first_bucket = first_bucket;
+	round->nca->change_count = 0;
 	rc = base_pipeline_run(&pipeline, err);
 	/* Failures alone end a pipeline. */
-	return rc == HDB_OK && is_given_up(round->meet) ? GRAPH_BUDGET : rc;
+	return rc == HDB_OK && is_given_up(round->nca) ? GRAPH_BUDGET : rc;
 }
 
-/* Empty piles for what a round keeps. */
+/* Empty buckets for what a round keeps. */
 static int init_kept(struct round *round, struct hdb_error *err)
 {
-	struct graph_meet *m = round->meet;
+	struct graph_nca *m = round->nca;
 
-	return base_buckets_init(&round->kept, m->pile_count, base_work_room(m->work) / 4, 0,
+	return base_buckets_init(&round->kept, m->bucket_count, base_work_room(m->work) / 4, 0,
 				 m->work, "dominators", err);
 }
 
@@ -410,11 +411,11 @@ static int init_kept(struct round *round, struct hdb_error *err)
  */
 static int rounds(struct round *round, struct hdb_error *err)
 {
-	struct graph_meet *m = round->meet;
+	struct graph_nca *m = round->nca;
 	int rc = run(round, &m->edges, 0, place_range, err);
 
 	if (rc == HDB_OK)
-		rc = run(round, &m->edges, m->pile_count, walk_range, err);
+		rc = run(round, &m->edges, m->bucket_count, walk_range, err);
 	base_buckets_release(&m->edges);
 	while (rc == HDB_OK && m->change_count) {
 		struct base_buckets from = round->kept;
@@ -428,15 +429,15 @@ static int rounds(struct round *round, struct hdb_error *err)
 	return rc;
 }
 
-int graph_meet_rise(struct graph_meet *meet, struct hdb_error *err)
+int graph_nca_rise(struct graph_nca *nca, struct hdb_error *err)
 {
 	struct round round = {
-		.meet = meet,
-		.slot_count = SLOTS_PER_THREAD * meet->work->threads,
+		.nca = nca,
+		.slot_count = SLOTS_PER_THREAD * nca->work->threads,
 	};
-	int rc = find_low(meet, err);
+	int rc = find_low(nca, err);
 
-	base_stage(meet->work, "dominators: rising", meet->node_count, "objects");
+	base_stage(nca->work, "dominators: refining", nca->node_count, "objects");
 	round.batch = calloc(round.slot_count, sizeof *round.batch);
 	if (rc == HDB_OK && !round.batch)
 		rc = hdb_fail_memory(err, "dominators", sizeof *round.batch);
@@ -452,26 +453,26 @@ int graph_meet_rise(struct graph_meet *meet, struct hdb_error *err)
 	base_buckets_release(&round.kept);
 	for (unsigned i = 0; round.batch && i < round.slot_count; i++) {
 		if (round.batch[i])
-			graph_meet_batch_release(round.batch[i]);
+			graph_nca_batch_release(round.batch[i]);
 		free(round.batch[i]);
 	}
 	free(round.batch);
 	return rc;
 }
 
-void graph_meet_parents(const struct graph_meet *meet, uint32_t first, uint32_t count,
-			uint32_t *parent)
+void graph_nca_parents(const struct graph_nca *nca, uint32_t first, uint32_t count,
+		       uint32_t *parent)
 {
-	uint32_t place = place_of(meet, first);
+	uint32_t place = place_of(nca, first);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t v = first + i;
 
-		if (is_low(meet, v))
-			parent[i] = parent_in(meet, load_cell(meet, place++));
+		if (is_low(nca, v))
+			parent[i] = parent_in(nca, load_cell(nca, place++));
 		else
-			parent[i] = meet->top[v / 64] >> (v % 64) & 1 ? meet->node_count : v;
-		if (parent[i] == meet->node_count)
+			parent[i] = nca->top[v / 64] >> (v % 64) & 1 ? nca->node_count : v;
+		if (parent[i] == nca->node_count)
 			parent[i] = GRAPH_NONE;
 	}
 }

@@ -210,7 +210,7 @@ static int start(struct dom_build *b, struct hdb_error *err)
 }
 
 /*
- * The search. What it piles up is not to lie between what the links will take the place of: the
+ * The search. What it sets aside is not to lie between what the links will take the place of: the
  * pool is closed to it.
  */
 static int search(struct dom_build *b, const uint64_t *root_bits, struct base_runs *numbers,

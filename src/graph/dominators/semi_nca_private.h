@@ -2,10 +2,10 @@
  * graph/dominators/semi_nca_private.h - the phases of graph_dominators. Private to semi_*.c and
  * dfs*.c.
  *
- * Bytes a node: 3 to 5 for the order of the search, on piles, a quarter for what it knows of nodes,
- * half a one for parents, and 8 for each edge that waits; 3 to 7 for each edge that is not the
- * tree's until it is evaluated, twice that while targets get numbers; some 2 for packed numbers;
- * then 8 for links and half a one for semidominators; at last 4 for dominators.
+ * Bytes a node: 3 to 5 for the order of the search, in spill buckets, a quarter for what it knows
+ * of nodes, half a one for parents, and 8 for each edge that waits; 3 to 7 for each edge that is
+ * not the tree's until it is evaluated, twice that while targets get numbers; some 2 for packed
+ * numbers; then 8 for links and half a one for semidominators; at last 4 for dominators.
  */
 #ifndef GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H
 #define GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H
@@ -48,7 +48,7 @@ struct dom_build {
 	uint32_t node_count;
 	uint32_t count;            /* highest number given */
 	uint64_t *states;          /* DOM_STATES a word, by node */
-	struct base_buckets order; /* by bucket of nodes, see dom_pile_of: node and number */
+	struct base_buckets order; /* by bucket of nodes, see dom_spill_of: node and number */
 	unsigned order_shift;
 	struct base_runs parents; /* by number: how far below it the parent's number is */
 	struct base_runs semis;   /* by number: how far below the parent the semidominator is */
@@ -61,11 +61,11 @@ struct dom_build {
 	uint64_t step_count; /* nodes and edges looked at, links followed */
 };
 
-/* Piles of the order: more would have no chunk of a useful size each. */
-#define DOM_PILES_MAX 4096u
+/* Spill buckets of the order: more would have no chunk of a useful size each. */
+#define DOM_SPILLS_MAX 4096u
 
-/* The pile of a bucket of nodes. */
-static inline uint32_t dom_pile_of(const struct dom_build *b, uint32_t bucket)
+/* The spill bucket of a bucket of nodes. */
+static inline uint32_t dom_spill_of(const struct dom_build *b, uint32_t bucket)
 {
 	return bucket >> b->order_shift;
 }

@@ -2,7 +2,7 @@
  * graph/dominators/subtree_sums.c - sums up a tree: a node's sum goes to its parent when its
  * children's have come.
  *
- * Parents lie anywhere, so what goes to another range of places goes on that range's pile, and
+ * Parents lie anywhere, so what goes to another range of places goes into that range's bucket, and
  * ranges are worked off one after the other: an array that does not fit in memory is gone through
  * in order, some times.
  */
@@ -16,7 +16,7 @@
 /* Places of a range: what is in memory at once fits the second-level cache. */
 #define RANGE_BITS 16u
 
-/* Bytes of piles that are being filled, at most; and of them in the budget. */
+/* Bytes of buckets that are being filled, at most; and of them in the budget. */
 #define CHUNKS_BYTES ((uint64_t)16 << 20)
 
 int graph_subtree_sums_init(struct graph_subtree_sums *sums, uint32_t node_count,
@@ -162,7 +162,7 @@ static int add_range(void *ctx, unsigned slot, uint64_t range, struct hdb_error 
 static int add_up(struct graph_subtree_sums *s, struct hdb_error *err)
 {
 	const struct base_pipeline pipeline = {
-		.item_count = s->sizes.pile_count,
+		.item_count = s->sizes.bucket_count,
 		.threads = s->work->threads,
 		.slot_count = 4 * s->work->threads,
 		.ctx = s,
@@ -176,9 +176,9 @@ static int add_up(struct graph_subtree_sums *s, struct hdb_error *err)
 
 /* Sums on their way to nodes of another range. */
 struct sending {
-	struct base_buckets piles[2]; /* by range: of this round and of the next */
+	struct base_buckets buckets[2]; /* by range: of this round and of the next */
 	unsigned turn;
-	uint64_t next_count; /* on piles of the next round */
+	uint64_t next_count; /* in spill buckets of the next round */
 	uint32_t done_count; /* nodes */
 };
 
@@ -203,7 +203,7 @@ static int finish(struct graph_subtree_sums *s, struct sending *out, uint32_t x,
 			const uint64_t record[] = { up, sum[x].below };
 
 			out->next_count += is_next;
-			return base_buckets_add(&out->piles[out->turn ^ is_next], range, 1, 1,
+			return base_buckets_add(&out->buckets[out->turn ^ is_next], range, 1, 1,
 						record, err);
 		}
 		sum[up].below += sum[x].below;
@@ -216,14 +216,14 @@ static int finish(struct graph_subtree_sums *s, struct sending *out, uint32_t x,
 static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t range,
 		   struct hdb_error *err)
 {
-	struct base_buckets *piles = &out->piles[out->turn];
+	struct base_buckets *buckets = &out->buckets[out->turn];
 	struct base_bucket_reader reader;
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
-	if (!piles->pile[range].count)
+	if (!buckets->bucket[range].count)
 		return HDB_OK;
-	rc = base_bucket_begin(piles, range, &reader, err);
+	rc = base_bucket_begin(buckets, range, &reader, err);
 	while (rc == HDB_OK && (rc = base_bucket_next(&reader, 1, 1, v, err)) == HDB_OK) {
 		const uint32_t x = (uint32_t)v[0];
 
@@ -232,7 +232,7 @@ static int receive(struct graph_subtree_sums *s, struct sending *out, uint32_t r
 			rc = finish(s, out, x, err);
 	}
 	base_bucket_end(&reader);
-	base_bucket_drop(piles, range);
+	base_bucket_drop(buckets, range);
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
@@ -258,13 +258,13 @@ static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb
 	int rc = HDB_OK;
 
 	for (unsigned i = 0; i < 2 && rc == HDB_OK; i++)
-		rc = base_buckets_init(&out->piles[i], ranges, CHUNKS_BYTES / 2, 0, s->work,
+		rc = base_buckets_init(&out->buckets[i], ranges, CHUNKS_BYTES / 2, 0, s->work,
 				       "sums of sizes", err);
 	while (rc == HDB_OK && (is_first || out->next_count)) {
 		out->turn ^= !is_first;
 		out->next_count = 0;
 		for (uint32_t range = 0; range < ranges && rc == HDB_OK; range++) {
-			if (is_first || out->piles[out->turn].pile[range].count)
+			if (is_first || out->buckets[out->turn].bucket[range].count)
 				ask_for(s, is_first ? range + 1 : range);
 			rc = receive(s, out, range, err);
 			if (rc == HDB_OK && is_first)
@@ -275,8 +275,8 @@ static int send_up(struct graph_subtree_sums *s, struct sending *out, struct hdb
 		is_first = false;
 	}
 	for (unsigned i = 0; i < 2; i++)
-		if (out->piles[i].work)
-			base_buckets_release(&out->piles[i]);
+		if (out->buckets[i].work)
+			base_buckets_release(&out->buckets[i]);
 	return rc;
 }
 

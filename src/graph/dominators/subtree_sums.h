@@ -4,9 +4,9 @@
  *
  * Most nodes of a dominator tree have no children: only those that have get a place to sum in,
  * found by a bit vector with ranks. Parents are shown twice, range by range and on any thread:
- * first to mark who has children, then with sizes. Parents lie anywhere: sizes go on piles by
- * place, and each pile is added up in memory. Memory: a bit a node, 16 bytes a node with children,
- * and some 4 a node that has a parent, in a file where the budget has no room.
+ * first to mark who has children, then with sizes. Parents lie anywhere: sizes go into spill
+ * buckets by place, and each bucket is added up in memory. Memory: a bit a node, 16 bytes a node
+ * with children, and some 4 a node that has a parent, in a file where the budget has no room.
  */
 #ifndef GRAPH_DOMINATORS_SUBTREE_SUMS_H
 #define GRAPH_DOMINATORS_SUBTREE_SUMS_H
