@@ -20,8 +20,9 @@
  * dominates the edge's source, so that no kept node is between q and the target; and with an edge
  * from q there were a way round z.)
  *
- * Which heaps take it: all that the budget has room for, but those for nca_grow.h. On heaps of
- * services 5 to 20 of 100 objects are kept, on a compiler's most, on random graphs nearly all.
+ * Which heaps take it: all that the budget has room for, but those nearly all of whose references
+ * lead far (nca_grow.h). On heaps of services 5 to 20 of 100 objects are kept, on a compiler's
+ * most, on random graphs nearly all.
  *
  * All passes over references run on any threads, and in any order: what is kept does not depend on
  * it. Each step is counted against nodes and edges: paths of nodes left out are halved on the way,

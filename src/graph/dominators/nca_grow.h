@@ -17,6 +17,10 @@
  * buckets. Then the nodes that are not at the top get a place for their parent, and the edges to
  * them are gone through until nothing rises.
  *
+ * Which heaps take it: those nearly all of whose references lead far, which it needs half the time
+ * and memory for, and those most of whose references do where the budget has no room for
+ * contract.h: no other way goes through a table in order only.
+ *
  * On deep or narrow graphs there are many passes and long walks: those are counted, and it gives up
  * early. Where one object holds nearly all there is one colour, and all would be left to the second
  * step: it gives up when that shows. Memory: a byte and a bit and a half a node, then 2 bits, and 4

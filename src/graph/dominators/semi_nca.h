@@ -6,6 +6,9 @@
  * the virtual root. Algorithm: SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and
  * Related Problems", 2005), with an explicit stack everywhere. Reads no files.
  *
+ * Which heaps take it: what contract.h keeps, where settle.h does not find it all; and all of a
+ * heap for which the budget has no room for that.
+ *
  * The result is in the numbers of a depth-first preorder: the virtual root has number 0, reached
  * nodes 1..count, and a dominator's number is always lower than the node's. So whatever is
  * summed up the tree is summed by one loop from the highest number down.
