@@ -29,6 +29,7 @@ enum option_key {
 	KEY_CSV,
 	KEY_TABLE,
 	KEY_FORMAT,
+	KEY_SVG,
 	KEY_COLUMNS,
 	KEY_LIMIT,
 	KEY_SORT,
@@ -70,8 +71,11 @@ const struct option_info option_table[] = {
 		      "comma-separated values with a heading" },
 	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
 			"a table, also of what a terminal shows as text" },
-	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv", OPTIONS_ROWS | OPTIONS_SQL, 0,
-			 "how rows are written" },
+	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
+			 OPTIONS_ROWS | OPTIONS_SQL, 0,
+			 "how rows are written; the last four draw trees, as dominator-tree" },
+	[KEY_SVG] = { "svg", "treemap|icicle", OPTIONS_ROWS, 0,
+		      "a tree as a picture, like --format treemap" },
 	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS, 0, "these columns, in this order" },
 	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS | OPTIONS_SQL, 0,
 			"most rows to print; 0 or all: all (default in tables: 25, of info and check "
@@ -312,6 +316,8 @@ static int set_words(enum option_key key, const char *value, struct options *opt
 				option_table[key].argument, value);
 	if (key == KEY_FORMAT)
 		return set_format(opt, (enum format)word, err);
+	if (key == KEY_SVG)
+		return set_format(opt, word ? FORMAT_ICICLE : FORMAT_TREEMAP, err);
 	if (key == KEY_CONTENTS)
 		opt->contents = (enum hdb_contents)word;
 	else
@@ -383,6 +389,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_SIZES:
 	case KEY_CONTENTS:
 	case KEY_FORMAT:
+	case KEY_SVG:
 		return set_words(key, value, opt, err);
 	case KEY_JSON:
 		return set_format(opt, FORMAT_JSON, err);

@@ -29,7 +29,17 @@ enum option_group {
 };
 
 /* In the order of the words of --format. */
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV, FORMAT_TSV };
+enum format {
+	FORMAT_TABLE,
+	FORMAT_JSON,
+	FORMAT_JSONL,
+	FORMAT_CSV,
+	FORMAT_TSV,
+	FORMAT_FOLDED,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_TREEMAP,
+	FORMAT_ICICLE
+};
 
 struct options {
 	const char *db, *dump, *tmp, *output, *layout, *sort, *columns;

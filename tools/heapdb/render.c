@@ -5,6 +5,7 @@
 #include "heapdb/render.h"
 
 #include "heapdb/cli.h"
+#include "heapdb/picture.h"
 #include "heapdb/progress.h"
 #include "heapdb/suggest.h"
 #include "heapdb/prose.h"
@@ -67,6 +68,18 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 		break;
 	case FORMAT_TSV:
 		rc = render_tsv(answer, out);
+		break;
+	case FORMAT_FOLDED:
+		rc = render_folded(answer, out);
+		break;
+	case FORMAT_SPEEDSCOPE:
+		rc = render_speedscope(answer, out);
+		break;
+	case FORMAT_TREEMAP:
+		rc = render_treemap(answer, out);
+		break;
+	case FORMAT_ICICLE:
+		rc = render_icicle(answer, out);
 		break;
 	}
 	return rc;

@@ -1,5 +1,6 @@
 /*
- * heapdb/render.h - writes an answer as a table, JSON, JSON lines, CSV or TSV.
+ * heapdb/render.h - writes an answer as a table, JSON, JSON lines, CSV or TSV; as pictures:
+ * picture.h.
  */
 #ifndef HEAPDB_RENDER_H
 #define HEAPDB_RENDER_H
@@ -64,6 +65,9 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 /* {"schema":1,"error":{...}}, or only what ends the object that is open. */
 void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
 		       int exit_code);
+
+/* A JSON string; bytes that are no UTF-8 become U+FFFD. */
+void render_json_text(struct output *out, const char *text, size_t size);
 
 /*
  * Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column.

@@ -28,7 +28,7 @@ static void put_escape(struct output *out, uint32_t c)
 }
 
 /* Bytes that are no UTF-8 become U+FFFD. */
-static void put_text(struct output *out, const char *text, size_t size)
+void render_json_text(struct output *out, const char *text, size_t size)
 {
 	size_t plain = 0; /* where the run of bytes to copy as they are begins */
 
@@ -58,7 +58,7 @@ static void put_text(struct output *out, const char *text, size_t size)
 
 static void put_string(struct output *out, const char *string)
 {
-	put_text(out, string, strlen(string));
+	render_json_text(out, string, strlen(string));
 }
 
 static void put_value(struct output *out, const struct hdb_value *value)
@@ -87,7 +87,7 @@ static void put_value(struct output *out, const struct hdb_value *value)
 		output_string(out, value->u ? "true" : "false");
 		return;
 	case HDB_TYPE_TEXT:
-		put_text(out, value->text, value->text_size);
+		render_json_text(out, value->text, value->text_size);
 		return;
 	case HDB_TYPE_NULL:
 		break;

@@ -1,0 +1,55 @@
+# Trees for other programs and as pictures: all say the same sums; text stays text.
+heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
+heapdb query dominator-tree --min 20000 --quiet --format folded | head -n 12
+heapdb query dominator-tree --quiet --format folded >folded
+heapdb query dominator-tree --quiet --format speedscope >speedscope
+heapdb query dominator-tree --quiet --json >tree
+heapdb query dominator-tree --quiet --svg treemap >treemap.svg
+heapdb query dominator-tree --quiet --format icicle >icicle.svg
+heapdb query merged-paths 'Sample*' --quiet --format folded | head -n 3
+python3 - <<'END'
+import json, re
+import xml.etree.ElementTree as xml
+tree = json.load(open("tree"))
+whole = tree["facts"]["shallow_total"]
+top = sum(row["retained"] for row in tree["rows"] if row["level"] == 0)
+stacks = [line.rsplit(" ", 1) for line in open("folded").read().splitlines()]
+assert sum(int(n) for _, n in stacks) == top
+assert all(int(n) > 0 for _, n in stacks)
+names = {row["name"] for row in tree["rows"]}
+assert {part for stack, _ in stacks for part in stack.split(";")} <= names
+
+scope = json.load(open("speedscope"))
+frames = [frame["name"] for frame in scope["shared"]["frames"]]
+assert len(set(frames)) == len(frames) and set(frames) == names
+profile = scope["profiles"][0]
+at, opened, most = 0, [], 0
+for event in profile["events"]:
+    assert event["at"] >= at
+    at = event["at"]
+    if event["type"] == "O":
+        opened.append(event["frame"])
+    else:
+        assert opened.pop() == event["frame"]
+assert not opened and at == top and profile["endValue"] == whole
+
+svg = "{http://www.w3.org/2000/svg}"
+for name in "treemap", "icicle":
+    root = xml.parse(name + ".svg").getroot()
+    cells = [(rect.attrib, rect.find("../" + svg + "title")) for rect in root.iter(svg + "rect")]
+    groups = root.findall(svg + "g")
+    titles = [group.find(svg + "title").text for group in groups]
+    boxes = [{k: float(group.find(svg + "rect").attrib[k]) for k in ("x", "y", "width", "height")}
+             for group in groups]
+    assert all(box["width"] > 2.9 and box["height"] > 2.9 for box in boxes)
+    assert all(box["x"] + box["width"] < 1200.2 for box in boxes)
+    print(name, len(groups) > 50, titles[0].split(",")[0], "|", titles[1])
+END
+# A heap full of markup: names of classes are text.
+LC_ALL=C sed 's/Sample$Node/<svg>\&"bcde/' "$DUMP" >evil.hprof
+heapdb import evil.hprof --quiet 2>/dev/null >/dev/null
+heapdb query dominator-tree --db evil.heapdb --quiet --svg treemap 2>/dev/null | grep -c '&lt;svg&gt;&amp;&quot;bcde'
+heapdb query dominator-tree --db evil.heapdb --quiet --svg treemap 2>/dev/null | grep -c '<svg>' || true
+# What is no tree cannot be drawn.
+heapdb query histogram --db s.heapdb --quiet --svg icicle 2>&1
+heapdb query dominator-tree --db s.heapdb --quiet --sort name --svg icicle 2>&1

@@ -1,0 +1,95 @@
+/*
+ * heapdb/picture.h - answers that are trees, as what other programs draw (folded stacks,
+ * speedscope) and as pictures (SVG: treemap, icicle).
+ *
+ * A tree is any answer whose rows have a level, a name and bytes, parents before what is below
+ * them: dominator-tree, merged-paths. The whole of it is read first, for a picture needs to know
+ * how much there is.
+ */
+#ifndef HEAPDB_PICTURE_H
+#define HEAPDB_PICTURE_H
+
+#include "heapdb/render.h"
+
+/* Nodes that a picture is made of at most; some 100 bytes each. A longer answer is refused. */
+#define PICTURE_NODES_MAX 2000000
+
+/* No node. */
+#define PICTURE_NONE SIZE_MAX
+
+/* A node; the first one is the heap, below which the top level is. */
+struct picture_node {
+	size_t parent;      /* PICTURE_NONE: of the heap */
+	size_t first, last; /* its children by index, linked by `next`; PICTURE_NONE: none */
+	size_t next;
+	size_t level;      /* 0: the heap */
+	size_t name, size; /* where the name is in `names`, and its bytes: no control characters */
+	uint64_t bytes;    /* with all below it: no more than what its parent has room for */
+	uint64_t self;     /* bytes less those of its children */
+	uint64_t count;    /* objects; 0: not known */
+};
+
+struct picture {
+	struct picture_node *nodes; /* owned */
+	size_t count, capacity;
+	struct bytes names;
+};
+
+/* Reads the answer's rows. HDB_EUSAGE if they are no tree. picture_release in any case. */
+int picture_read(struct answer *answer, const struct output *out, struct picture *picture);
+void picture_release(struct picture *picture);
+
+/* The name; not zero-terminated. */
+static inline const char *picture_name(const struct picture *picture, size_t node)
+{
+	return picture->names.data + picture->nodes[node].name;
+}
+
+/*
+ * The children of a node, largest first, of one size by their place, into `list` with room for all
+ * of them; returns how many.
+ */
+size_t picture_children(const struct picture *picture, size_t node, size_t *list);
+
+/* One line a node with bytes of its own: "a;b;c 123". */
+int render_folded(struct answer *answer, struct output *out);
+
+/* The file format of speedscope.app. */
+int render_speedscope(struct answer *answer, struct output *out);
+
+int render_treemap(struct answer *answer, struct output *out);
+int render_icicle(struct answer *answer, struct output *out);
+
+/* ---- SVG ---- */
+
+/* Pixels of a picture, and of the line above it that says what it is. */
+#define SVG_WIDTH 1200
+#define SVG_HEAD 24
+
+/* Cells below so many pixels are not drawn, nor more cells than these. */
+#define SVG_CELL_MIN 3
+#define SVG_CELLS_MAX 5000
+
+struct svg_box {
+	double x, y, width, height;
+};
+
+/* Begins a picture of `height` pixels without its head. */
+void svg_begin(struct output *out, const struct answer *answer, const struct picture *picture,
+	       double height);
+
+/* What is drawn of a node. */
+struct svg_cell {
+	size_t node;
+	struct svg_box box;
+	size_t folded; /* its children that are too small to be drawn, and their bytes */
+	uint64_t folded_bytes;
+	bool has_label; /* there is room for its name, as far as the box is wide enough */
+};
+
+/* A cell; the whole name, sizes and what is folded are in its title. */
+void svg_put_cell(struct output *out, const struct picture *picture, const struct svg_cell *cell);
+
+void svg_end(struct output *out);
+
+#endif

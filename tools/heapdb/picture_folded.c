@@ -1,0 +1,62 @@
+/*
+ * heapdb/picture_folded.c - a tree as folded stacks, for flame graph tools: a line for each node
+ * that has bytes of its own, the names from the top down to it with ";" between, a blank, the
+ * bytes.
+ */
+#include "heapdb/picture.h"
+
+#include "heapdb/cli.h"
+
+#include <stdlib.h>
+
+/* A name with ":" for ";", which parts names. */
+static void put_name(struct output *out, const struct picture *picture, size_t node)
+{
+	const char *name = picture_name(picture, node);
+
+	for (size_t i = 0; i < picture->nodes[node].size; i++)
+		output_char(out, name[i] == ';' ? ':' : name[i]);
+}
+
+static void put_stack(struct output *out, const struct picture *picture, const size_t *stack)
+{
+	const size_t depth = picture->nodes[stack[0]].level;
+
+	for (size_t i = depth; i > 0; i--) {
+		put_name(out, picture, stack[i - 1]);
+		output_char(out, i > 1 ? ';' : ' ');
+	}
+}
+
+int render_folded(struct answer *answer, struct output *out)
+{
+	struct picture picture;
+	size_t *stack = NULL, deepest = 1;
+	int rc = picture_read(answer, out, &picture);
+
+	if (rc != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < picture.count; i++)
+		if (picture.nodes[i].level > deepest)
+			deepest = picture.nodes[i].level;
+	stack = calloc(deepest, sizeof(stack[0]));
+	if (!stack) {
+		rc = cli_fail(answer->err, HDB_ENOMEM, "no memory for a stack");
+		goto out;
+	}
+	for (size_t i = 1; i < picture.count && out->error == 0; i++) {
+		size_t used = 0;
+
+		if (picture.nodes[i].self == 0)
+			continue;
+		for (size_t n = i; n != 0; n = picture.nodes[n].parent)
+			stack[used++] = n;
+		put_stack(out, &picture, stack);
+		output_u64(out, picture.nodes[i].self);
+		output_char(out, '\n');
+	}
+out:
+	free(stack);
+	picture_release(&picture);
+	return rc;
+}

@@ -1,0 +1,145 @@
+/*
+ * heapdb/picture_svg.c - what both pictures share: head, colours, cells with their names. Text is
+ * text: what XML takes as its own is escaped, and names have no control characters.
+ */
+#include "heapdb/picture.h"
+
+#include <string.h>
+
+/* Pixels of a letter on average, and of a line of text. */
+#define LETTER_WIDTH 6.2
+#define LINE_HEIGHT 13
+
+/* Calm hues, one for each package by its name. */
+#define HUES 12
+
+static void put_xml(struct output *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		switch (text[i]) {
+		case '<':
+			output_string(out, "&lt;");
+			break;
+		case '>':
+			output_string(out, "&gt;");
+			break;
+		case '&':
+			output_string(out, "&amp;");
+			break;
+		case '"':
+			output_string(out, "&quot;");
+			break;
+		default:
+			output_char(out, text[i]);
+		}
+	}
+}
+
+/* "1,234,567". */
+static void put_thousands(struct output *out, uint64_t value)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	output_bytes(out, buf, format_thousands(buf, value, false));
+}
+
+static void put_human(struct output *out, uint64_t value)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+
+	output_bytes(out, buf, format_human(buf, value));
+}
+
+/* Where the name without its package begins: behind the last dot that a letter follows. */
+static size_t package_size(const char *name, size_t size)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i + 1 < size && name[i] != '(' && name[i] != '/'; i++)
+		if (name[i] == '.')
+			end = i + 1;
+	return end;
+}
+
+static unsigned hue_of(const char *name, size_t size)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+	return (hash >> 8) % HUES * (360 / HUES);
+}
+
+void svg_begin(struct output *out, const struct answer *answer, const struct picture *picture,
+	       double height)
+{
+	output_format(out,
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
+		      "viewBox=\"0 0 %d %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
+		      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+		      "<text x=\"4\" y=\"16\">",
+		      SVG_WIDTH, height + SVG_HEAD, SVG_WIDTH, height + SVG_HEAD);
+	put_xml(out, answer->name, strlen(answer->name));
+	output_string(out, ": ");
+	put_thousands(out, picture->nodes[0].bytes);
+	output_string(out, " bytes; area: retained size; colour: package</text>\n");
+}
+
+/* Bytes of the name that `width` pixels have room for, whole characters. */
+static size_t fit(const char *name, size_t size, double width)
+{
+	const double letters = width / LETTER_WIDTH;
+
+	if (letters < 3)
+		return 0;
+	return escape_fit(name, size, (size_t)letters, NULL);
+}
+
+static void put_label(struct output *out, const char *name, size_t size, struct svg_box box)
+{
+	const size_t room = fit(name, size, box.width - 4);
+
+	if (room == 0 || box.height < LINE_HEIGHT)
+		return;
+	output_format(out, "<text x=\"%.1f\" y=\"%.1f\">", box.x + 3, box.y + LINE_HEIGHT - 3);
+	put_xml(out, name, room < size && room > 1 ? fit(name, size, box.width - 10) : room);
+	output_string(out, room < size ? "\xe2\x80\xa6</text>" : "</text>");
+}
+
+void svg_put_cell(struct output *out, const struct picture *picture, const struct svg_cell *cell)
+{
+	const struct picture_node *n = &picture->nodes[cell->node];
+	const char *name = picture_name(picture, cell->node);
+	const size_t package = package_size(name, n->size);
+	const uint64_t all = picture->nodes[0].bytes;
+	const struct svg_box *box = &cell->box;
+
+	output_format(out,
+		      "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+		      "fill=\"hsl(%u,45%%,%u%%)\" stroke=\"#fff\" stroke-width=\"0.5\"/><title>",
+		      box->x, box->y, box->width, box->height,
+		      hue_of(name, package ? package : n->size), n->level % 2 ? 76u : 84u);
+	put_xml(out, name, n->size);
+	output_string(out, ": ");
+	put_human(out, n->bytes);
+	output_format(out, ", %.1f %% of the heap",
+		      all ? 100 * (double)n->bytes / (double)all : 0.0);
+	if (n->count > 0) {
+		output_string(out, ", ");
+		put_thousands(out, n->count);
+		output_string(out, n->count == 1 ? " object" : " objects");
+	}
+	if (cell->folded > 0) {
+		output_format(out, "; %zu more below it, too small to be drawn, ", cell->folded);
+		put_human(out, cell->folded_bytes);
+	}
+	output_string(out, "</title>");
+	if (cell->has_label)
+		put_label(out, name + package, n->size - package, *box);
+	output_string(out, "</g>\n");
+}
+
+void svg_end(struct output *out)
+{
+	output_string(out, "</svg>\n");
+}

@@ -1,0 +1,169 @@
+/*
+ * heapdb/picture_treemap.c - a tree as a treemap: areas as bytes, what is below a node inside it,
+ * squarified (Bruls, Huizing, van Wijk) so that cells are near to squares.
+ */
+#include "heapdb/picture.h"
+
+#include "heapdb/cli.h"
+
+#include <stdlib.h>
+
+#define HEIGHT 800
+/* The name of a cell stands above what is in it, where there is room. */
+#define NAME_HEIGHT 15
+#define BORDER 2
+
+struct layout {
+	const struct picture *picture;
+	size_t *queue, *list;  /* owned: nodes to draw; children of one of them */
+	struct svg_box *boxes; /* owned, by place in the queue */
+	size_t count;
+	size_t folded; /* of the cell whose children are placed: those too small to be drawn */
+	uint64_t folded_bytes;
+};
+
+static void layout_release(struct layout *l)
+{
+	free(l->queue);
+	free(l->list);
+	free(l->boxes);
+}
+
+static int layout_init(struct layout *l, const struct picture *picture, struct hdb_error *err)
+{
+	l->picture = picture;
+	l->queue = calloc(SVG_CELLS_MAX, sizeof(l->queue[0]));
+	l->boxes = calloc(SVG_CELLS_MAX, sizeof(l->boxes[0]));
+	l->list = calloc(picture->count, sizeof(l->list[0]));
+	if (!l->queue || !l->boxes || !l->list)
+		return cli_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+	l->queue[0] = 0;
+	l->boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, HEIGHT };
+	l->count = 1;
+	return HDB_OK;
+}
+
+static double area_of(const struct layout *l, size_t i, double scale)
+{
+	return (double)l->picture->nodes[l->list[i]].bytes * scale;
+}
+
+/* How far the worst cell of a row is from a square: the ratio of its sides. */
+static double worst(double largest, double smallest, double sum, double side)
+{
+	const double across = sum / side;
+	const double a = largest / (across * across), b = across * across / smallest;
+
+	return a > b ? a : b;
+}
+
+static void place(struct layout *l, size_t node, struct svg_box box)
+{
+	if (box.width < SVG_CELL_MIN || box.height < SVG_CELL_MIN || l->count == SVG_CELLS_MAX) {
+		l->folded++;
+		l->folded_bytes += l->picture->nodes[node].bytes;
+		return;
+	}
+	l->queue[l->count] = node;
+	l->boxes[l->count++] = box;
+}
+
+/* Places the cells from `first` to before `end` along the shorter side of `*room`, and takes it. */
+static void place_row(struct layout *l, size_t first, size_t end, double scale,
+		      struct svg_box *room)
+{
+	const bool upright = room->width >= room->height;
+	const double side = upright ? room->height : room->width;
+	double sum = 0, at = 0, across;
+
+	for (size_t i = first; i < end; i++)
+		sum += area_of(l, i, scale);
+	across = sum / side;
+	for (size_t i = first; i < end; i++) {
+		const double along = across > 0 ? area_of(l, i, scale) / across : 0;
+
+		place(l, l->list[i],
+		      upright ? (struct svg_box){ room->x, room->y + at, across, along } :
+				(struct svg_box){ room->x + at, room->y, along, across });
+		at += along;
+	}
+	if (upright) {
+		room->x += across;
+		room->width -= across;
+	} else {
+		room->y += across;
+		room->height -= across;
+	}
+}
+
+/* What is left free is what the node has of its own. */
+static void squarify(struct layout *l, size_t children, double scale, struct svg_box room)
+{
+	for (size_t first = 0, end; first < children; first = end) {
+		const double side = room.width < room.height ? room.width : room.height;
+		const double largest = area_of(l, first, scale);
+		double sum = largest;
+
+		end = first + 1;
+		while (side > 0 && largest > 0 && end < children && area_of(l, end, scale) > 0) {
+			const double next = area_of(l, end, scale);
+
+			if (worst(largest, next, sum + next, side) >
+			    worst(largest, area_of(l, end - 1, scale), sum, side))
+				break;
+			sum += next;
+			end++;
+		}
+		if (side < SVG_CELL_MIN) {
+			for (; first < children; first++)
+				place(l, l->list[first], (struct svg_box){ 0, 0, 0, 0 });
+			return;
+		}
+		place_row(l, first, end, scale, &room);
+	}
+}
+
+/* Places what is in the cell at `at`, and draws that cell. */
+static void put_cell(struct output *out, struct layout *l, size_t at)
+{
+	const size_t node = l->queue[at];
+	const struct svg_box box = l->boxes[at];
+	const bool has_name = box.height > 2 * NAME_HEIGHT && box.width > 2 * NAME_HEIGHT;
+	const double head = has_name ? NAME_HEIGHT : BORDER;
+	const struct svg_box room = { box.x + BORDER, box.y + head, box.width - 2 * BORDER,
+				      box.height - head - BORDER };
+	const size_t children = picture_children(l->picture, node, l->list);
+	const double bytes = (double)l->picture->nodes[node].bytes;
+	const size_t before = l->count;
+
+	l->folded = 0;
+	l->folded_bytes = 0;
+	if (room.width >= SVG_CELL_MIN && room.height >= SVG_CELL_MIN && bytes > 0)
+		squarify(l, children, room.width * room.height / bytes, room);
+	svg_put_cell(out, l->picture,
+		     &(struct svg_cell){ .node = node,
+					 .box = box,
+					 .folded = l->folded,
+					 .folded_bytes = l->folded_bytes,
+					 .has_label = has_name || l->count == before });
+}
+
+int render_treemap(struct answer *answer, struct output *out)
+{
+	struct layout l = { 0 };
+	struct picture picture;
+	int rc = picture_read(answer, out, &picture);
+
+	if (rc == HDB_OK)
+		rc = layout_init(&l, &picture, answer->err);
+	if (rc != HDB_OK)
+		goto out;
+	svg_begin(out, answer, &picture, HEIGHT);
+	for (size_t i = 0; i < l.count && out->error == 0; i++)
+		put_cell(out, &l, i);
+	svg_end(out);
+out:
+	layout_release(&l);
+	picture_release(&picture);
+	return rc;
+}
