@@ -52,13 +52,17 @@ EDIT_LIBS   := -ledit $(if $(findstring -static,$(LDFLAGS)),-ltinfo -lbsd -lmd)
 HAVE_EDIT   := $(call links,histedit.h,el_init,$(EDIT_LIBS))
 $(if $(HAVE_SQLITE),,$(info no libsqlite3 3.38 or newer: built without `heapdb sql`))
 $(if $(HAVE_EDIT),,$(info no libedit: the shell of `heapdb sql` has no line editing))
-DOOR_FLAGS  := $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
-DOOR_LIBS   := $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
+HAVE_SERVE  := $(call links,microhttpd.h,MHD_start_daemon,-lmicrohttpd)
+$(if $(HAVE_SERVE),,$(info no libmicrohttpd: built without `heapdb serve`))
+DOOR_FLAGS  := $(if $(HAVE_SERVE),-DHAVE_SERVE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
+DOOR_LIBS   := $(if $(HAVE_SERVE),-lmicrohttpd) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
+serve_src   := $(sort $(wildcard tools/serve/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
 cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
-	$(if $(HAVE_SQLITE),$(sql_src)))
+	$(if $(HAVE_SQLITE),$(sql_src)) \
+	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c),$(serve_src)))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
 # tests/base/pack_test.c is called base_pack_test.
@@ -120,6 +124,9 @@ $(BUILD)/obj/tests/%.o: private ROOM = -Itests -Itools
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The page is inside the program.
+$(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)
 
 # Remembers the list of objects, so that a source that goes away leaves the library too.
 $(BUILD)/lib.list: FORCE

@@ -101,6 +101,7 @@ int cmd_diff(struct cli *cli);
 int cmd_mcp(struct cli *cli);
 int cmd_sql(struct cli *cli);
 int cmd_oql(struct cli *cli);
+int cmd_serve(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);
 

@@ -35,6 +35,9 @@ enum option_key {
 	KEY_SORT,
 	KEY_HUMAN,
 	KEY_WIDE,
+	KEY_PORT,
+	KEY_LISTEN,
+	KEY_OPEN,
 	KEY_MEMORY,
 	KEY_THREADS,
 	KEY_QUIET,
@@ -85,6 +88,10 @@ const struct option_info option_table[] = {
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
 	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
 		       "tables with all columns and whole texts, however wide the terminal is" },
+	[KEY_PORT] = { "port", "N", OPTIONS_SERVE, 0, "port of the page (default: a free one)" },
+	[KEY_LISTEN] = { "listen", "ADDRESS", OPTIONS_SERVE, 0,
+			 "address that the page listens on (default: 127.0.0.1)" },
+	[KEY_OPEN] = { "open", NULL, OPTIONS_SERVE, 0, "open the page in a browser" },
 	[KEY_MEMORY] = { "memory", "SIZE", OPTIONS_WORK, 0,
 			 "memory budget: 512M, 2G, or bytes (default: a quarter of what there is, at most "
 			 "1G)" },
@@ -330,6 +337,7 @@ static int set_number(enum option_key key, const char *value, struct options *op
 {
 	const uint64_t high = key == KEY_THREADS  ? 1024 :
 			      key == KEY_TIMEOUT  ? 1000000 :
+			      key == KEY_PORT     ? UINT16_MAX :
 			      key == KEY_SNAPSHOT ? UINT32_MAX :
 						    INT64_MAX;
 	uint64_t number;
@@ -352,6 +360,8 @@ static int set_number(enum option_key key, const char *value, struct options *op
 		opt->timeout = (unsigned)number;
 	else if (key == KEY_THREADS)
 		opt->threads = (unsigned)number;
+	else if (key == KEY_PORT)
+		opt->port = (unsigned)number;
 	else if (key == KEY_SNAPSHOT)
 		opt->snapshot = (unsigned)number;
 	else
@@ -398,11 +408,18 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_CSV:
 		return set_format(opt, FORMAT_CSV, err);
 	case KEY_SNAPSHOT:
+	case KEY_PORT:
 	case KEY_LIMIT:
 	case KEY_MEMORY:
 	case KEY_THREADS:
 	case KEY_TIMEOUT:
 		return set_number(key, value, opt, err);
+	case KEY_LISTEN:
+		opt->listen = value;
+		break;
+	case KEY_OPEN:
+		opt->open = true;
+		break;
 	case KEY_FORCE:
 		opt->force = true;
 		break;

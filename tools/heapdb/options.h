@@ -25,7 +25,8 @@ enum option_group {
 	OPTIONS_ROWS = 16,  /* those that answer with rows */
 	OPTIONS_HELP = 32,  /* all */
 	OPTIONS_NAMES = 64, /* help */
-	OPTIONS_SQL = 128   /* those that run statements */
+	OPTIONS_SQL = 128,  /* those that run statements */
+	OPTIONS_SERVE = 256 /* serve */
 };
 
 /* In the order of the words of --format. */
@@ -47,6 +48,9 @@ struct options {
 	unsigned threads;      /* 0: not given */
 	unsigned snapshot;     /* 0: not given */
 	unsigned timeout;      /* seconds; 0: not given */
+	unsigned port;         /* 0: a free one */
+	const char *listen;    /* NULL: loopback */
+	bool open;             /* a browser */
 	enum hdb_size_model sizes;
 	enum hdb_contents contents;
 	enum format format;

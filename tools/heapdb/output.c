@@ -31,7 +31,6 @@ void output_collect(struct output *out, struct bytes *into)
 	out->is_terminal = false;
 }
 
-/* Writes out what waits. */
 void output_flush(struct output *out)
 {
 	size_t done = 0;

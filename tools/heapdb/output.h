@@ -43,6 +43,9 @@ void output_flush(struct output *out);
 /* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
 int output_close(struct output *out);
 
+/* Writes out what waits. */
+void output_flush(struct output *out);
+
 void output_bytes(struct output *out, const char *data, size_t size);
 
 /*

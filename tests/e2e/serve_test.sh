@@ -1,0 +1,48 @@
+#!/bin/sh
+# serve_test.sh - the page's server: answers as the command does, and refuses what SECURITY.md lists.
+# serve_client.py beside it has the requests.
+set -eu
+
+work=$(mktemp -d)
+server=
+trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
+cd "$work"
+mkdir dump
+# A heap whose names and texts are markup, controls and characters that turn text round.
+LC_ALL=C sed 's/Sample$Node/<script>\&"b/; s/hello, heap/<script>\x1b\xe2\x80\xae/' "$DUMP" >dump/evil.hprof
+heapdb import "$DUMP" -o dump/s.heapdb --quiet >out 2>&1
+heapdb import dump/evil.hprof --quiet >out 2>&1 || true
+heapdb serve dump/s.heapdb dump/evil.heapdb --quiet >url 2>err &
+server=$!
+tries=0
+until [ -s url ]; do
+	tries=$((tries + 1))
+	if ! kill -0 "$server" 2>/dev/null; then
+		server=
+		if grep -q 'without libmicrohttpd' err; then
+			echo "this heapdb was built without libmicrohttpd"
+			exit 77
+		fi
+		cat err
+		exit 1
+	fi
+	[ "$tries" -lt 100 ] || exit 1
+	sleep 0.1
+done
+
+python3 "$HDB_ROOT/tests/e2e/serve_client.py" "$(cat url)" dump/s.heapdb
+
+# It ends when it is asked to, and leaves nothing behind.
+kill -TERM "$server"
+code=0
+wait "$server" || code=$?
+server=
+[ "$code" -eq 0 ] || { echo "FAILED: serve ended with $code"; cat err; exit 1; }
+if grep -E 'Sanitizer|runtime error' err; then exit 1; fi
+[ "$(find dump -name '*.heapdb' | wc -l)" -eq 2 ]
+
+# What cannot be served is said.
+heapdb serve nothing.heapdb >out 2>err && exit 1
+grep -q 'nothing.heapdb' err
+heapdb serve dump/s.heapdb --listen here >out 2>err && exit 1
+grep -q 'no IPv4 or IPv6 address' err

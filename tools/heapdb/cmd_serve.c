@@ -1,0 +1,163 @@
+/*
+ * heapdb/cmd_serve.c - the page: finds the databases, and lends the server the JSON writer. Where
+ * the command was built without libmicrohttpd it says so.
+ */
+#include "heapdb/cli.h"
+
+#ifndef HAVE_SERVE
+
+int cmd_serve(struct cli *cli)
+{
+	return cli_fail(&cli->err, HDB_EUSAGE,
+			"this heapdb was built without libmicrohttpd, and cannot serve");
+}
+
+#else
+
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+
+#include "serve/serve.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int write_rows(struct hdb_rows *rows, const char *name, uint64_t limit, int fd,
+		      struct hdb_error *err)
+{
+	struct output *out = malloc(sizeof(*out));
+	struct answer answer = { .name = name, .rows = rows, .limit = limit, .err = err };
+	const int copy = dup(fd);
+	int rc;
+
+	if (!out || copy < 0) {
+		free(out);
+		if (copy >= 0)
+			close(copy);
+		return cli_fail(err, HDB_ENOMEM, "no memory for an answer");
+	}
+	output_init(out, copy);
+	rc = render_json(&answer, out);
+	if (rc != HDB_OK && answer.is_open) {
+		render_json_error(out, true, err, 0);
+		rc = HDB_OK;
+	}
+	if (output_close(out) != 0)
+		rc = cli_fail(err, HDB_EIO, "the answer cannot be kept: %s", strerror(out->error));
+	free(out);
+	return rc;
+}
+
+/*
+ * Opens a browser by way of a private file, for the arguments of a program can be read by anybody.
+ * The file goes when the server ends.
+ */
+static void open_browser(struct cli *cli, const char *url)
+{
+	const char *tmp = getenv("XDG_RUNTIME_DIR");
+	char path[4096], *const args[] = { (char[]){ "xdg-open" }, path, NULL };
+	pid_t child;
+	int fd;
+
+	if (!tmp || !*tmp)
+		tmp = getenv("TMPDIR");
+	snprintf(path, sizeof(path), "%s/heapdb-XXXXXX.html", tmp && *tmp ? tmp : "/tmp");
+	fd = mkstemps(path, 5);
+	if (fd < 0 || dprintf(fd, "<meta http-equiv=refresh content=\"0;url=%s\">\n", url) < 0 ||
+	    posix_spawnp(&child, args[0], NULL, NULL, args, environ) != 0)
+		cli_notice(cli, "no browser could be opened");
+	else
+		waitpid(child, NULL, 0);
+	if (fd >= 0) {
+		sleep(5); /* the browser reads it meanwhile */
+		close(fd);
+		unlink(path);
+	}
+}
+
+static void on_ready(void *ctx, const char *url)
+{
+	struct cli *cli = ctx;
+
+	output_format(cli->out, "%s\n", url);
+	output_flush(cli->out);
+	if (cli->opt.open)
+		open_browser(cli, url);
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+	cli_notice(ctx, "%s", text);
+}
+
+/* What the page calls a database: its file's name. */
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int serve(struct cli *cli, const struct serve_database *databases, size_t count)
+{
+	const struct serve_options options = {
+		.databases = databases,
+		.database_count = count,
+		.listen = cli->opt.listen,
+		.port = cli->opt.port,
+		.memory_bytes = cli->opt.memory_bytes,
+		.tmp_dir = cli->opt.tmp,
+		.stop = progress_callbacks().cancel,
+		.write_rows = write_rows,
+		.ready = on_ready,
+		.notice = on_notice,
+		.ctx = cli,
+	};
+
+	if (cli->opt.listen)
+		cli_notice(cli,
+			   "whoever reaches %s and knows the token can read the heap; nothing "
+			   "is encrypted",
+			   cli->opt.listen);
+	return serve_run(&options, &cli->err);
+}
+
+int cmd_serve(struct cli *cli)
+{
+	struct serve_database databases[SERVE_DATABASES_MAX];
+	char *paths[2 * SERVE_DATABASES_MAX] = { NULL };
+	size_t count = cli->opt.operand_count;
+	int rc = HDB_OK;
+
+	if (count > SERVE_DATABASES_MAX)
+		return cli_fail(&cli->err, HDB_EUSAGE, "at most %d databases", SERVE_DATABASES_MAX);
+	if (count > 0 && cli->opt.db)
+		return cli_fail(&cli->err, HDB_EUSAGE, "databases are named with --db or without");
+	for (size_t i = 0; i < count && rc == HDB_OK; i++) {
+		rc = locate_named(cli, cli->opt.operands[i], &paths[2 * i], &paths[2 * i + 1]);
+		if (rc == HDB_OK)
+			databases[i] = (struct serve_database){ name_of(paths[2 * i]), paths[2 * i],
+								paths[2 * i + 1] };
+	}
+	if (count == 0) {
+		rc = locate_database(cli);
+		if (rc == HDB_OK)
+			databases[count++] =
+				(struct serve_database){ name_of(cli->db_path), cli->db_path,
+							 cli->dump_path };
+	}
+	if (rc == HDB_OK)
+		rc = serve(cli, databases, count);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		free(paths[i]);
+	return rc;
+}
+
+#endif

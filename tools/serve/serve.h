@@ -1,0 +1,48 @@
+/*
+ * serve/serve.h - the page: an HTTP server on loopback for one or several databases. The command
+ * includes this header and no other of this folder; the server sees heapdb.h and its own files.
+ *
+ * Whoever asks must know the token. Databases are read; the only thing that is ever written are
+ * derived tables, as by any query. No path of a request reaches the file system.
+ */
+#ifndef HEAPDB_SERVE_H
+#define HEAPDB_SERVE_H
+
+#include "heapdb.h"
+
+/* Databases that are open at once, and workers (threads with a handle on each of them). */
+#define SERVE_DATABASES_MAX 16
+#define SERVE_WORKERS_MAX 8
+
+struct serve_database {
+	const char *name;      /* what the page calls it; lent */
+	const char *db_path;   /* lent */
+	const char *dump_path; /* where the dump is now; NULL: where it was at import; lent */
+};
+
+struct serve_options {
+	const struct serve_database *databases; /* lent */
+	size_t database_count;
+	const char *listen;       /* an IPv4 or IPv6 address; NULL: 127.0.0.1; lent */
+	unsigned port;            /* 0: a free one */
+	unsigned workers;         /* 0: as many as cores, 2 to 4 */
+	uint64_t memory_bytes;    /* for all workers together; 0: as hdb_open has it */
+	const char *tmp_dir;      /* as struct hdb_open_options has it; lent */
+	const volatile int *stop; /* nonzero: the server ends; may be set by a signal; lent */
+	/*
+	 * Writes an answer as JSON to a file that it does not close. `limit` is that of the query.
+	 * HDB_OK also where the answer ends in an error, if that is in the JSON.
+	 */
+	int (*write_rows)(struct hdb_rows *rows, const char *name, uint64_t limit, int fd,
+			  struct hdb_error *err);
+	/* Called once, when requests are answered; `url` has the token. */
+	void (*ready)(void *ctx, const char *url);
+	/* As in struct hdb_progress; from any worker. */
+	void (*notice)(void *ctx, const char *text);
+	void *ctx;
+};
+
+/* Serves until *stop. HDB_OK after that, or a failure to begin. */
+int serve_run(const struct serve_options *options, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * serve/serve_bundle.c - puts the page's files into the program, by the assembler. Compiled in the
+ * project's own folder, as make does.
+ */
+#include "serve/serve_bundle.h"
+
+#include <string.h>
+
+#define EMBED(name, file) \
+	__asm__(".pushsection .rodata\n" \
+		".global " #name "\n" #name ":\n" \
+		".incbin \"tools/serve/bundle/" file "\"\n" \
+		".global " #name "_end\n" #name "_end:\n" \
+		".byte 0\n.popsection\n"); \
+	extern const unsigned char name[] __attribute__((visibility("hidden"))); \
+	extern const unsigned char name##_end[] __attribute__((visibility("hidden")))
+
+EMBED(serve_page_html, "index.html");
+EMBED(serve_page_js, "app.js");
+EMBED(serve_page_css, "app.css");
+
+static const struct serve_file files[] = {
+	{ "/", "text/html; charset=utf-8", serve_page_html, serve_page_html_end },
+	{ "/app.js", "text/javascript; charset=utf-8", serve_page_js, serve_page_js_end },
+	{ "/app.css", "text/css; charset=utf-8", serve_page_css, serve_page_css_end },
+};
+
+const struct serve_file *serve_bundle_file(const char *path)
+{
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (strcmp(files[i].path, path) == 0)
+			return &files[i];
+	return NULL;
+}

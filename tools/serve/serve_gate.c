@@ -1,0 +1,93 @@
+/*
+ * serve/serve_gate.c - token, Host and Origin.
+ */
+#include "serve/serve_gate.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port)
+{
+	unsigned char random[(SERVE_TOKEN_SIZE - 1) / 2];
+
+	*gate = (struct serve_gate){ .token = "" };
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return false;
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(gate->token + 2 * i, 3, "%02x", random[i]);
+	snprintf(gate->cookie, sizeof(gate->cookie), "heapdb_%u", port);
+	snprintf(gate->hosts[0], sizeof(gate->hosts[0]), "127.0.0.1:%u", port);
+	snprintf(gate->hosts[1], sizeof(gate->hosts[1]), "localhost:%u", port);
+	snprintf(gate->hosts[2], sizeof(gate->hosts[2]), "[::1]:%u", port);
+	snprintf(gate->hosts[3], sizeof(gate->hosts[3]), strchr(address, ':') ? "[%s]:%u" : "%s:%u",
+		 address, port);
+	return true;
+}
+
+/* Takes as long whatever the text is. */
+static bool is_token(const struct serve_gate *gate, const char *text, size_t size)
+{
+	unsigned char difference = size != SERVE_TOKEN_SIZE - 1;
+
+	for (size_t i = 0; i < SERVE_TOKEN_SIZE - 1; i++)
+		difference |= (unsigned char)(gate->token[i] ^ (i < size ? text[i] : 0));
+	return difference == 0;
+}
+
+/* "a=b; heapdb_1234=TOKEN". */
+static bool has_cookie(const struct serve_gate *gate, const char *cookies)
+{
+	const size_t name = strlen(gate->cookie);
+
+	while (cookies && *cookies) {
+		const size_t size = strcspn(cookies, ";");
+
+		if (size > name && cookies[name] == '=' &&
+		    memcmp(cookies, gate->cookie, name) == 0 &&
+		    is_token(gate, cookies + name + 1, size - name - 1))
+			return true;
+		cookies += size;
+		cookies += strspn(cookies, "; ");
+	}
+	return false;
+}
+
+static bool is_own_host(const struct serve_gate *gate, const char *host)
+{
+	for (size_t i = 0; host && i < sizeof(gate->hosts) / sizeof(gate->hosts[0]); i++)
+		if (*gate->hosts[i] && strcasecmp(host, gate->hosts[i]) == 0)
+			return true;
+	return false;
+}
+
+/* "http://" and the host that was asked. */
+static bool is_own_origin(const struct serve_visitor *visitor)
+{
+	static const char scheme[] = "http://";
+
+	return !visitor->origin ||
+	       (strncasecmp(visitor->origin, scheme, sizeof(scheme) - 1) == 0 &&
+		strcasecmp(visitor->origin + sizeof(scheme) - 1, visitor->host) == 0);
+}
+
+enum serve_verdict serve_gate_judge(const struct serve_gate *gate,
+				    const struct serve_visitor *visitor)
+{
+	const char *site = visitor->fetch_site;
+	const bool has_token =
+		visitor->token && is_token(gate, visitor->token, strlen(visitor->token));
+
+	if (!is_own_host(gate, visitor->host))
+		return SERVE_WRONG_HOST;
+	if (!is_own_origin(visitor))
+		return SERVE_WRONG_ORIGIN;
+	/* A link to the page may stand anywhere; nothing else is for other sites. */
+	if (site && !visitor->is_navigation && strcmp(site, "same-origin") != 0 &&
+	    strcmp(site, "none") != 0)
+		return SERVE_WRONG_ORIGIN;
+	if (has_token && visitor->is_navigation)
+		return SERVE_WELCOME_TOKEN;
+	return has_cookie(gate, visitor->cookies) ? SERVE_WELCOME : SERVE_NO_TOKEN;
+}

@@ -1,0 +1,461 @@
+/*
+ * serve/serve_http.c - the server: libmicrohttpd's event loop hands requests to the workers and
+ * sends what they made. All that a request may say is checked here and in serve_gate.c.
+ */
+#include "serve/serve.h"
+#include "serve/serve_bundle.h"
+#include "serve/serve_gate.h"
+#include "serve/serve_jobs.h"
+#include "serve/serve_request.h"
+#include "serve/serve_specs.h"
+#include "serve/serve_text.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Connections at once; further ones wait in the system's queue. */
+#define CONNECTIONS_MAX 200
+
+/* Seconds that a connection may be silent, and bytes of a request: its line and its headers. */
+#define SILENCE_SECONDS 20
+#define REQUEST_MAX ((size_t)16 << 10)
+
+struct server {
+	const struct serve_options *options;
+	struct serve_jobs *jobs;
+	struct serve_gate gate;
+	struct MHD_Daemon *daemon;
+};
+
+/* What is known of a request between calls of on_request. */
+struct request {
+	struct serve_job *job; /* its question; NULL: none */
+};
+
+/* ---- responses ---- */
+
+static const struct {
+	const char *name, *value;
+} headers[] = {
+	{ "Content-Security-Policy",
+	  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+	  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+	{ "X-Content-Type-Options", "nosniff" },
+	{ "X-Frame-Options", "DENY" },
+	{ "Referrer-Policy", "no-referrer" },
+	{ "Cross-Origin-Opener-Policy", "same-origin" },
+	{ "Cross-Origin-Resource-Policy", "same-origin" },
+	{ "Cache-Control", "no-store" },
+};
+
+/* Sends the response and lets it go; NULL: there was no memory, and the connection ends. */
+static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
+				     const char *type, struct MHD_Response *response)
+{
+	enum MHD_Result r;
+
+	if (!response)
+		return MHD_NO;
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		MHD_add_response_header(response, headers[i].name, headers[i].value);
+	MHD_add_response_header(response, "Content-Type", type);
+	r = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return r;
+}
+
+#define JSON "application/json"
+
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
+				 const char *type, struct serve_text *text)
+{
+	struct MHD_Response *response = NULL;
+
+	if (!text->failed)
+		response = MHD_create_response_from_buffer(text->size, text->data,
+							   MHD_RESPMEM_MUST_COPY);
+	serve_text_release(text);
+	return send_response(connection, status, type, response);
+}
+
+static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
+				  const char *code, const char *message)
+{
+	struct serve_text text = { 0 };
+
+	serve_text_format(&text, "{\"schema\":%d,\"error\":{\"code\":", HDB_SCHEMA);
+	serve_text_json(&text, code);
+	serve_text_string(&text, ",\"message\":");
+	serve_text_json(&text, message);
+	serve_text_string(&text, "}}\n");
+	return send_text(connection, status, JSON, &text);
+}
+
+static unsigned status_of(int result)
+{
+	switch (result) {
+	case HDB_EUSAGE:
+		return MHD_HTTP_BAD_REQUEST;
+	case HDB_NOTFOUND:
+		return MHD_HTTP_NOT_FOUND;
+	case HDB_EINTR:
+		return MHD_HTTP_SERVICE_UNAVAILABLE;
+	default:
+		return MHD_HTTP_INTERNAL_SERVER_ERROR;
+	}
+}
+
+/* ---- questions ---- */
+
+static void on_done(struct serve_job *job)
+{
+	MHD_resume_connection(job->connection);
+}
+
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct serve_job *job)
+{
+	off_t size;
+
+	if (job->result != HDB_OK || job->fd < 0)
+		return send_error(connection, status_of(job->result), hdb_result_name(job->result),
+				  job->err.message[0] ? job->err.message :
+							hdb_result_name(job->result));
+	size = lseek(job->fd, 0, SEEK_END);
+	if (size < 0)
+		return MHD_NO;
+	{
+		struct MHD_Response *response =
+			MHD_create_response_from_fd_at_offset64((uint64_t)size, job->fd, 0);
+
+		if (response)
+			job->fd = -1; /* libmicrohttpd closes it */
+		return send_response(connection, MHD_HTTP_OK, JSON, response);
+	}
+}
+
+struct arguments {
+	struct server *server;
+	struct serve_job *job;
+	struct hdb_error err;
+	size_t count;
+};
+
+static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const char *key,
+				   size_t key_size, const char *value, size_t value_size)
+{
+	struct arguments *a = ctx;
+
+	(void)kind;
+	if (strlen(key) != key_size || (value && strlen(value) != value_size)) {
+		a->err.code = HDB_EUSAGE;
+		snprintf(a->err.message, sizeof(a->err.message), "an argument has a zero byte");
+		return MHD_NO;
+	}
+	a->count++;
+	return serve_request_argument(a->job, a->server->options->database_count, key, value,
+				      &a->err) == HDB_OK ?
+		       MHD_YES :
+		       MHD_NO;
+}
+
+/* Queues the question; the connection sleeps until a worker wakes it. */
+static enum MHD_Result ask(struct server *server, struct MHD_Connection *connection,
+			   struct request *request, const char *name)
+{
+	struct arguments a = { .server = server };
+
+	a.job = serve_job_new();
+	if (!a.job)
+		return MHD_NO;
+	a.job->spec = hdb_query_named(name);
+	a.job->limit = SERVE_ROWS_DEFAULT;
+	a.job->connection = connection;
+	a.job->done = on_done;
+	if (!a.job->spec) {
+		serve_job_free(a.job);
+		return send_error(connection, MHD_HTTP_NOT_FOUND, "HDB_NOTFOUND",
+				  "there is no such query; /api/specs lists them");
+	}
+	MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, on_argument, &a);
+	if (a.err.code != HDB_OK) {
+		serve_job_free(a.job);
+		return send_error(connection, MHD_HTTP_BAD_REQUEST, "HDB_EUSAGE", a.err.message);
+	}
+	request->job = a.job;
+	MHD_suspend_connection(connection);
+	if (!serve_jobs_add(server->jobs, a.job)) {
+		a.job->state = SERVE_DONE;
+		a.job->result = HDB_EINTR;
+		snprintf(a.job->err.message, sizeof(a.job->err.message),
+			 "%d questions wait already; ask again later", SERVE_WAITING_MAX);
+		MHD_resume_connection(connection);
+	}
+	return MHD_YES;
+}
+
+static enum MHD_Result send_progress(struct server *server, struct MHD_Connection *connection)
+{
+	const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "job");
+	struct serve_progress progress = { .state = SERVE_DONE };
+	struct serve_text text = { 0 };
+
+	if (!id || !*id || !serve_jobs_progress(server->jobs, id, &progress)) {
+		serve_text_string(&text, "{\"state\":\"none\"}\n");
+		return send_text(connection, MHD_HTTP_OK, JSON, &text);
+	}
+	serve_text_format(&text, "{\"state\":\"%s\",\"stage\":",
+			  progress.state == SERVE_WAITING ? "waiting" : "running");
+	serve_text_json(&text, progress.stage);
+	serve_text_format(&text, ",\"done\":%llu,\"total\":%llu,\"unit\":",
+			  (unsigned long long)progress.done, (unsigned long long)progress.total);
+	serve_text_json(&text, progress.unit);
+	serve_text_string(&text, "}\n");
+	return send_text(connection, MHD_HTTP_OK, JSON, &text);
+}
+
+static enum MHD_Result cancel(struct server *server, struct MHD_Connection *connection)
+{
+	const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "job");
+	struct serve_text text = { 0 };
+	const bool is_found = id && *id && serve_jobs_cancel(server->jobs, id);
+
+	serve_text_format(&text, "{\"cancelled\":%s}\n", is_found ? "true" : "false");
+	return send_text(connection, MHD_HTTP_OK, JSON, &text);
+}
+
+/* ---- requests ---- */
+
+static const char *header_of(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static enum serve_verdict judge(const struct server *server, struct MHD_Connection *connection,
+				const char *path, bool is_get)
+{
+	const struct serve_visitor visitor = {
+		.host = header_of(connection, "Host"),
+		.origin = header_of(connection, "Origin"),
+		.fetch_site = header_of(connection, "Sec-Fetch-Site"),
+		.cookies = header_of(connection, "Cookie"),
+		.token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token"),
+		.is_navigation = is_get && strcmp(path, "/") == 0,
+	};
+
+	return serve_gate_judge(&server->gate, &visitor);
+}
+
+static enum MHD_Result send_file(const struct server *server, struct MHD_Connection *connection,
+				 const struct serve_file *file, bool sets_cookie)
+{
+	/* libmicrohttpd 0.9.75 wants a pointer to what it does not change. */
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		(size_t)(file->end - file->data), (void *)(uintptr_t)file->data,
+		MHD_RESPMEM_PERSISTENT);
+
+	if (response && sets_cookie) {
+		char cookie[160];
+
+		snprintf(cookie, sizeof(cookie), "%s=%s; Path=/; HttpOnly; SameSite=Strict",
+			 server->gate.cookie, server->gate.token);
+		MHD_add_response_header(response, "Set-Cookie", cookie);
+	}
+	return send_response(connection, MHD_HTTP_OK, file->type, response);
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verdict verdict)
+{
+	if (verdict == SERVE_WRONG_HOST)
+		return send_error(connection, MHD_HTTP_MISDIRECTED_REQUEST, "HOST",
+				  "this server does not answer for that host");
+	if (verdict == SERVE_WRONG_ORIGIN)
+		return send_error(connection, MHD_HTTP_FORBIDDEN, "ORIGIN",
+				  "requests of other sites are refused");
+	return send_error(connection, MHD_HTTP_FORBIDDEN, "TOKEN",
+			  "open the address that `heapdb serve` printed: it has the token");
+}
+
+static enum MHD_Result route(struct server *server, struct MHD_Connection *connection,
+			     const char *path, bool is_get, struct request *request)
+{
+	static const char query[] = "/api/query/";
+	const enum serve_verdict verdict = judge(server, connection, path, is_get);
+	const struct serve_file *file;
+	struct serve_text text = { 0 };
+
+	if (verdict != SERVE_WELCOME && verdict != SERVE_WELCOME_TOKEN)
+		return refuse(connection, verdict);
+	if (!is_get)
+		return strcmp(path, "/api/cancel") == 0 ?
+			       cancel(server, connection) :
+			       send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "METHOD",
+					  "only /api/cancel is asked by POST");
+	file = serve_bundle_file(path);
+	if (file)
+		return send_file(server, connection, file, verdict == SERVE_WELCOME_TOKEN);
+	if (strncmp(path, query, sizeof(query) - 1) == 0)
+		return ask(server, connection, request, path + sizeof(query) - 1);
+	if (strcmp(path, "/api/progress") == 0)
+		return send_progress(server, connection);
+	if (strcmp(path, "/api/specs") == 0)
+		serve_specs(&text);
+	else if (strcmp(path, "/api/health") == 0)
+		serve_health(&text, server->options, server->jobs);
+	else
+		return send_error(connection, MHD_HTTP_NOT_FOUND, "HDB_NOTFOUND",
+				  "there is no such page");
+	return send_text(connection, MHD_HTTP_OK, JSON, &text);
+}
+
+/* No request has a body. */
+static bool has_body(struct MHD_Connection *connection)
+{
+	const char *length = header_of(connection, "Content-Length");
+
+	return (length && strcmp(length, "0") != 0) || header_of(connection, "Transfer-Encoding");
+}
+
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *path,
+				  const char *method, const char *version, const char *upload,
+				  size_t *upload_size, void **state)
+{
+	const bool is_get = strcmp(method, "GET") == 0;
+	struct request *request = *state;
+
+	(void)version;
+	(void)upload;
+	if (!request) {
+		*state = request = calloc(1, sizeof(*request));
+		if (!request)
+			return MHD_NO;
+		/* Before any of it is read. */
+		return has_body(connection) ? send_error(connection, MHD_HTTP_CONTENT_TOO_LARGE,
+							 "BODY", "no request has a body") :
+					      MHD_YES;
+	}
+	if (request->job)
+		return send_answer(connection, request->job);
+	if (*upload_size > 0)
+		return MHD_NO;
+	if (!is_get && strcmp(method, "POST") != 0)
+		return send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "METHOD",
+				  "only GET and POST are understood");
+	return route(ctx, connection, path, is_get, request);
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *connection, void **state,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct request *request = *state;
+
+	(void)ctx;
+	(void)connection;
+	(void)code;
+	if (request)
+		serve_job_free(request->job);
+	free(request);
+	*state = NULL;
+}
+
+/* ---- the server ---- */
+
+static int fail(struct hdb_error *err, int code, const char *what, const char *why)
+{
+	snprintf(err->message, sizeof(err->message), "%s: %s", what, why);
+	return err->code = code;
+}
+
+/* A socket that listens; its port goes to *port. */
+static int listen_on(const struct serve_options *options, unsigned *port, int *fd,
+		     struct hdb_error *err)
+{
+	const char *address = options->listen ? options->listen : "127.0.0.1";
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
+				    .sin6_port = htons((uint16_t)options->port) };
+	struct sockaddr_in four = { .sin_family = AF_INET,
+				    .sin_port = htons((uint16_t)options->port) };
+	const bool is_four = inet_pton(AF_INET, address, &four.sin_addr) == 1;
+	struct sockaddr *to = is_four ? (struct sockaddr *)&four : (struct sockaddr *)&six;
+	socklen_t size = is_four ? sizeof(four) : sizeof(six);
+	const int one = 1;
+
+	if (!is_four && inet_pton(AF_INET6, address, &six.sin6_addr) != 1)
+		return fail(err, HDB_EUSAGE, address, "is no IPv4 or IPv6 address");
+	*fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (*fd < 0)
+		return fail(err, HDB_EIO, address, strerror(errno));
+	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(*fd, to, size) != 0 || listen(*fd, 128) != 0 || getsockname(*fd, to, &size) != 0) {
+		fail(err, HDB_EIO, address, strerror(errno));
+		close(*fd);
+		*fd = -1;
+		return HDB_EIO;
+	}
+	*port = ntohs(is_four ? four.sin_port : six.sin6_port);
+	return HDB_OK;
+}
+
+static int start(struct server *server, int fd, struct hdb_error *err)
+{
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL,
+		NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MAX, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, NULL, MHD_OPTION_END);
+	return server->daemon ? HDB_OK : fail(err, HDB_EIO, "cannot serve", strerror(errno));
+}
+
+static void tell_ready(const struct server *server, unsigned port)
+{
+	const struct serve_options *options = server->options;
+	const char *address = options->listen ? options->listen : "127.0.0.1";
+	char url[160];
+
+	snprintf(url, sizeof(url),
+		 strchr(address, ':') ? "http://[%s]:%u/?token=%s" : "http://%s:%u/?token=%s",
+		 address, port, server->gate.token);
+	options->ready(options->ctx, url);
+}
+
+int serve_run(const struct serve_options *options, struct hdb_error *err)
+{
+	struct server server = { .options = options };
+	unsigned port = 0;
+	int fd = -1, r;
+
+	if (options->database_count == 0 || options->database_count > SERVE_DATABASES_MAX)
+		return fail(err, HDB_ELIMIT, "too many databases", "16 at most");
+	r = listen_on(options, &port, &fd, err);
+	if (r == HDB_OK &&
+	    !serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
+		r = fail(err, HDB_EIO, "no random bytes", strerror(errno));
+	if (r == HDB_OK)
+		r = serve_jobs_start(options, &server.jobs, err);
+	if (r == HDB_OK)
+		r = start(&server, fd, err);
+	if (r == HDB_OK) {
+		tell_ready(&server, port);
+		while (!*options->stop) {
+			const struct timespec tick = { .tv_nsec = 100000000 };
+
+			nanosleep(&tick, NULL);
+		}
+		MHD_quiesce_daemon(server.daemon);
+	}
+	serve_jobs_stop(server.jobs);
+	if (server.daemon)
+		MHD_stop_daemon(server.daemon);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}

@@ -1,0 +1,146 @@
+/*
+ * serve/serve_request.c - arguments of a URL. Strict: what is not understood is refused, and options
+ * that name files are not for the network.
+ */
+#include "serve/serve_request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refuse(struct hdb_error *err, const char *format, ...) HDB_PRINTF(2, 3);
+static int refuse(struct hdb_error *err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	return err->code = HDB_EUSAGE;
+}
+
+/* A copy that lives as long as the job; NULL with a message. */
+static const char *keep(struct serve_job *job, const char *text, struct hdb_error *err)
+{
+	char *copy;
+
+	if (job->string_count == SERVE_ARGUMENTS_MAX) {
+		refuse(err, "more than %d arguments", SERVE_ARGUMENTS_MAX);
+		return NULL;
+	}
+	copy = strdup(text);
+	if (!copy)
+		refuse(err, "no memory for an argument");
+	else
+		job->strings[job->string_count++] = copy;
+	return copy;
+}
+
+/* Digits only. */
+static bool read_number(const char *text, uint64_t most, uint64_t *number)
+{
+	*number = 0;
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || *number > most / 10)
+			return false;
+		*number = *number * 10 + (uint64_t)(*text - '0');
+	}
+	return *number <= most;
+}
+
+static int set_database(struct serve_job *job, size_t count, const char *key, const char *value,
+			struct hdb_error *err)
+{
+	uint64_t number;
+
+	if (!read_number(value, count - 1, &number))
+		return refuse(err, "\"%s\" is the number of a database, 0 to %zu", key, count - 1);
+	if (strcmp(key, "db") == 0)
+		job->database = (size_t)number;
+	else if (job->before_count == SERVE_DATABASES_MAX)
+		return refuse(err, "more than %d databases", SERVE_DATABASES_MAX);
+	else
+		job->before[job->before_count++] = (size_t)number;
+	return HDB_OK;
+}
+
+/* Ids are short words, chosen by the page. */
+static int set_id(struct serve_job *job, const char *value, struct hdb_error *err)
+{
+	const size_t size = strlen(value);
+
+	if (size == 0 || size >= sizeof(job->id) ||
+	    strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") != size)
+		return refuse(err, "\"job\" is of letters and digits, at most %d",
+			      SERVE_ID_SIZE - 1);
+	memcpy(job->id, value, size + 1);
+	return HDB_OK;
+}
+
+static bool names_file(const struct hdb_option_spec *option)
+{
+	static const char *const words[] = { "FILE", "DIR", "PATH" };
+
+	for (size_t i = 0; option->argument && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(option->argument, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static int add_option(struct serve_job *job, const char *key, const char *value,
+		      struct hdb_error *err)
+{
+	const struct hdb_option_spec *o = job->spec->options;
+	struct hdb_option *option = &job->options[job->option_count];
+
+	while (o->name && strcmp(o->name, key) != 0)
+		o++;
+	if (!o->name)
+		return refuse(err, "the query %s has no option \"%.60s\"", job->spec->name, key);
+	if (names_file(o))
+		return refuse(err, "the option \"%s\" names files, and is for the command alone",
+			      o->name);
+	if (job->option_count == SERVE_ARGUMENTS_MAX)
+		return refuse(err, "more than %d options", SERVE_ARGUMENTS_MAX);
+	*option = (struct hdb_option){ .name = o->name };
+	if (o->argument) {
+		option->value = keep(job, value, err);
+		if (!option->value)
+			return err->code;
+	} else if (*value && strcmp(value, "1") != 0 && strcmp(value, "true") != 0) {
+		return refuse(err, "the option \"%s\" is a switch and takes no value", o->name);
+	}
+	job->option_count++;
+	return HDB_OK;
+}
+
+int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
+			   const char *value, struct hdb_error *err)
+{
+	if (!value)
+		value = "";
+	if (strcmp(key, "db") == 0 || strcmp(key, "before") == 0)
+		return set_database(job, database_count, key, value, err);
+	if (strcmp(key, "job") == 0)
+		return set_id(job, value, err);
+	if (strcmp(key, "limit") == 0) {
+		if (!read_number(value, SERVE_ROWS_MAX, &job->limit) || job->limit == 0)
+			return refuse(err, "\"limit\" is a number of rows, 1 to %d",
+				      SERVE_ROWS_MAX);
+		return HDB_OK;
+	}
+	if (strcmp(key, "sort") == 0) {
+		job->sort = keep(job, value, err);
+		return job->sort ? HDB_OK : err->code;
+	}
+	if (strcmp(key, "target") == 0) {
+		if (job->target_count == SERVE_ARGUMENTS_MAX)
+			return refuse(err, "more than %d targets", SERVE_ARGUMENTS_MAX);
+		job->targets[job->target_count] = keep(job, value, err);
+		return job->targets[job->target_count++] ? HDB_OK : err->code;
+	}
+	return add_option(job, key, value, err);
+}

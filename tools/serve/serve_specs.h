@@ -1,0 +1,17 @@
+/*
+ * serve/serve_specs.h - the registry and the databases, as JSON for the page.
+ */
+#ifndef HEAPDB_SERVE_SPECS_H
+#define HEAPDB_SERVE_SPECS_H
+
+#include "serve/serve_jobs.h"
+#include "serve/serve_text.h"
+
+/* All queries: names, options, columns with types, facts. */
+void serve_specs(struct serve_text *text);
+
+/* The version and each database: its name and what is to be said before any of its answers. */
+void serve_health(struct serve_text *text, const struct serve_options *options,
+		  const struct serve_jobs *jobs);
+
+#endif
