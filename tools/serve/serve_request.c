@@ -1,6 +1,6 @@
 /*
- * serve/serve_request.c - arguments of a URL. Strict: what is not understood is refused, and options
- * that name files are not for the network.
+ * serve/serve_request.c - arguments of a URL. Strict: what is not understood is refused, and
+ * options that name files are not for the network.
  */
 #include "serve/serve_request.h"
 
