@@ -104,7 +104,7 @@ sample      := build/sample.hprof
 .SECONDARY:
 .PHONY: all lib command test test-programs golden lint lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
-	install uninstall cov dist deb static wheel arm64 test-arm64 release check format clean help FORCE
+	install uninstall cov dist deb static wheel arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
@@ -302,6 +302,19 @@ demo: all $(sample) ## import the sample dump and ask it a few questions
 	$(BUILD)/heapdb query retained --db build/sample.heapdb \
 		$$($(BUILD)/heapdb query top --limit 1 --csv --db build/sample.heapdb | \
 		grep -o '0x[0-9a-f]*' | head -n 1)
+
+# --- the page --------------------------------------------------------------------------------------
+
+# Needs node and npm; what it makes is checked in, so that nobody else does.
+PAGE_TMP = build/page
+page: ## compile tools/serve/page (TypeScript) into tools/serve/bundle (needs npm)
+	@mkdir -p $(PAGE_TMP)
+	cp tools/serve/page/* $(PAGE_TMP)/
+	cd $(PAGE_TMP) && npm install --silent --no-audit --no-fund && node_modules/.bin/tsc -p . && \
+		node_modules/.bin/esbuild main.tsx --bundle --minify --target=es2020 --jsx=automatic \
+			--jsx-import-source=preact --log-level=warning --outfile=app.js
+	cp $(PAGE_TMP)/app.js $(PAGE_TMP)/index.html $(PAGE_TMP)/app.css tools/serve/bundle/
+	@gzip -c tools/serve/bundle/app.js | wc -c | sed 's/$$/ bytes of script, compressed/'
 
 # --- checking ----------------------------------------------------------------------------------
 

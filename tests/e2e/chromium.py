@@ -1,0 +1,121 @@
+"""A headless Chromium by way of its debugging pipe: no driver, no packages."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+
+def find():
+    """The browser's path, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class Browser:
+    """One page. Each call waits for its answer; what takes longer than `seconds` is an error."""
+
+    def __init__(self, seconds=60):
+        self.seconds, self.last, self.waiting, self.errors = seconds, 0, b"", []
+        self.profile = tempfile.mkdtemp()
+        to_read, self.write_end = os.pipe()
+        self.read_end, to_write = os.pipe()
+        command = [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                   "--disable-background-networking", "--hide-scrollbars", f"--user-data-dir={self.profile}",
+                   "--remote-debugging-pipe", "about:blank"]
+
+        def pipes():
+            # Above 4 first, for one of the ends may be 3 or 4 already.
+            reads, writes = os.dup(to_read), os.dup(to_write)
+            reads, writes = os.dup2(reads, 60), os.dup2(writes, 61)
+            os.dup2(reads, 3)
+            os.dup2(writes, 4)
+
+        self.process = subprocess.Popen(command, preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        os.close(to_read)
+        os.close(to_write)
+        os.set_blocking(self.read_end, False)
+        self.session = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in "Page", "Runtime", "Log", "Network":
+            self.call(domain + ".enable")
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    def message(self, deadline):
+        while b"\0" not in self.waiting:
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise TimeoutError("the browser does not answer")
+            try:
+                self.waiting += os.read(self.read_end, 1 << 20)
+            except BlockingIOError:
+                time.sleep(0.005)
+        one, self.waiting = self.waiting.split(b"\0", 1)
+        message = json.loads(one)
+        if message.get("method") == "Runtime.exceptionThrown":
+            self.errors.append(json.dumps(message["params"]["exceptionDetails"])[:400])
+        if message.get("method") == "Log.entryAdded" and message["params"]["entry"]["level"] == "error":
+            self.errors.append(message["params"]["entry"]["text"] + " " + message["params"]["entry"].get("url", ""))
+        return message
+
+    def call(self, method, **params):
+        self.last += 1
+        request = {"id": self.last, "method": method, "params": params}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.write_end, json.dumps(request).encode() + b"\0")
+        deadline = time.monotonic() + self.seconds
+        while True:
+            message = self.message(deadline)
+            if message.get("id") == self.last:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']}")
+                return message["result"]
+
+    def run(self, script):
+        """The value of an expression in the page; promises are waited for."""
+        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(json.dumps(result["exceptionDetails"])[:500])
+        return result["result"].get("value")
+
+    def until(self, script, seconds=30):
+        """Waits until the expression is true; whether it became so."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                if self.run(script):
+                    return True
+            except RuntimeError:
+                pass
+            time.sleep(0.05)
+        return False
+
+    def size(self, width, height, dark=False):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def open(self, url):
+        self.call("Page.navigate", url=url)
+
+    def key(self, key):
+        codes = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "ArrowRight": 39, "ArrowLeft": 37}
+        text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=codes.get(key, 0), **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=codes.get(key, 0))
+
+    def click(self, x, y):
+        for kind in "mousePressed", "mouseReleased":
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def screenshot(self, path):
+        data = self.call("Page.captureScreenshot", format="png")["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))

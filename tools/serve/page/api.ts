@@ -1,0 +1,98 @@
+// Questions to the server, or to the answers inside a report. The page has no analysis of its own.
+
+export type Cell = string | number | boolean | null;
+export type Row = Record<string, Cell>;
+export interface Answer {
+  query: string;
+  facts: Row;
+  columns: string[];
+  rows: Row[];
+  row_count: number;
+  total_rows: number | null;
+  error?: { code: string; message: string };
+}
+export interface Column { name: string; title: string; help: string; type: string }
+export interface Option { name: string; argument: string | null; help: string }
+export interface Spec {
+  name: string; group: string; targets: string; summary: string; example: string;
+  options: Option[]; columns: Column[]; facts: Column[];
+}
+export interface Database { index: number; name: string; stale: string | null; incomplete: string | null }
+export interface Progress { state: string; stage?: string; done?: number; total?: number; unit?: string }
+export type Params = Record<string, string | string[] | undefined>;
+
+interface Report { title: string; answers: Record<string, Answer>; specs: Spec[]; databases: Database[] }
+const inlined = document.getElementById("answers");
+export const report: Report | null = inlined ? JSON.parse(inlined.textContent ?? "null") : null;
+
+export class Failure extends Error {}
+
+async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, { signal, credentials: "same-origin" });
+  } catch (e) {
+    if ((e as Error).name === "AbortError") throw e;
+    throw new Failure("The server does not answer. Is `heapdb serve` still running?");
+  }
+  const body = await response.json();
+  if (!response.ok || body.error) throw new Failure(body.error?.message ?? response.statusText);
+  return body;
+}
+
+export async function start(): Promise<{ specs: Spec[]; databases: Database[] }> {
+  if (report) return { specs: report.specs, databases: report.databases };
+  const [specs, health] = await Promise.all([
+    get<{ specs: Spec[] }>("/api/specs"), get<{ databases: Database[] }>("/api/health")]);
+  return { specs: specs.specs, databases: health.databases };
+}
+
+// The key of an answer in a report: what changes it, in order of name.
+export function keyOf(query: string, params: Params): string {
+  const parts: string[] = [];
+  for (const name of Object.keys(params).sort()) {
+    const value = params[name];
+    if (value !== undefined && !["limit", "db", "sort"].includes(name)) parts.push(`${name}=${value}`);
+  }
+  return parts.length ? `${query}?${parts.join("&")}` : query;
+}
+
+let jobs = 0;
+const session = Math.random().toString(36).slice(2, 10);
+const kept = new Map<string, Answer>();
+
+export interface Question { answer: Promise<Answer>; cancel(): void; progress(): Promise<Progress> }
+
+export function ask(query: string, params: Params): Question {
+  if (report) {
+    const found = report.answers[keyOf(query, params)];
+    return {
+      answer: found ? Promise.resolve(found) : Promise.reject(
+        new Failure("This report does not have that: open the database with `heapdb serve`.")),
+      cancel() {}, progress: () => Promise.resolve({ state: "none" }),
+    };
+  }
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(params))
+    for (const one of Array.isArray(value) ? value : [value])
+      if (one !== undefined && one !== "") text.append(name, one);
+  const key = `${query}?${text}`;
+  const old = kept.get(key);
+  if (old) return { answer: Promise.resolve(old), cancel() {}, progress: () => Promise.resolve({ state: "none" }) };
+  const job = `${session}-${++jobs}`;
+  text.append("job", job);
+  const control = new AbortController();
+  const answer = get<Answer>(`/api/query/${query}?${text}`, control.signal).then((a) => {
+    if (kept.size > 200) kept.delete(kept.keys().next().value as string);
+    kept.set(key, a);
+    return a;
+  });
+  return {
+    answer,
+    cancel() {
+      control.abort();
+      void fetch(`/api/cancel?job=${job}`, { method: "POST" }).catch(() => undefined);
+    },
+    progress: () => get<Progress>(`/api/progress?job=${job}`),
+  };
+}

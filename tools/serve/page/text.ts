@@ -1,0 +1,35 @@
+// Numbers, sizes and names as people read them, in the browser's locale.
+
+const plain = new Intl.NumberFormat();
+const one = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+
+export const number = (n: number): string => plain.format(n);
+export const percent = (n: number): string => `${one.format(n)} %`;
+
+export function bytes(n: number): string {
+  const sign = n < 0 ? "-" : "";
+  let value = Math.abs(n), unit = 0;
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  while (value >= 1023.95 && unit + 1 < units.length) { value /= 1024; unit++; }
+  return sign + (unit ? one.format(value) : plain.format(value)) + " " + units[unit];
+}
+
+// "java.util.HashMap$Node[]" -> ["java.util.", "HashMap$Node[]"]; what follows a blank or a quote stays.
+export function splitName(name: string): [string, string] {
+  const head = name.startsWith("class ") ? 6 : 0;
+  const end = name.slice(head).search(/[\s"(/\[]/);
+  const dot = name.lastIndexOf(".", end < 0 ? undefined : head + end);
+  return dot > head ? [name.slice(0, dot + 1), name.slice(dot + 1)] : [name.slice(0, head), name.slice(head)];
+}
+
+// Controls, and characters that turn or hide text, are shown as what they are.
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
+}
+
+export function hue(name: string): number {
+  let hash = 2166136261;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619) >>> 0;
+  return ((hash >>> 8) % 12) * 30;
+}
