@@ -115,9 +115,10 @@ def check_beginning(s):
     path = next(t for t in tools if t["name"] == "path")["inputSchema"]
     assert path["required"] == ["target"], path
     print(f"tools/list: {len(tools)} tools, {len(json.dumps(tools))} bytes")
+    return names
 
 
-def check_tools(s):
+def check_tools(s, tools):
     listed = s.call("open")["databases"]
     assert {d.get("db") for d in listed} == {"sample.heapdb", "sub/later.heapdb",
                                              "empty.heapdb"}, listed
@@ -146,6 +147,16 @@ def check_tools(s):
     assert t["total_rows"] == 7 and t["next_cursor"]
     assert s.call("histogram", db=db, target="java.util.*", by="class")["rows"]
     assert s.call("query", db=db, name="top", options={"by": "class"}, limit=1)["rows"]
+    if "sql" in tools:
+        a = s.call("sql", db=db, statement="SELECT count(*) AS n FROM objects")
+        assert a["rows"][0]["n"] > 30000 and "cut" not in a, a
+        a = s.call("sql", db=db, statement="SELECT * FROM objects", max_tokens=500)
+        assert a["cut"] and 0 < a["row_count"] < 100, a
+        assert s.call("sql", db=db, statement="SELECT * FROM classes", limit=2)["row_count"] == 2
+        for statement in ("DELETE FROM objects", "ATTACH 'x' AS y", "SELECT", "",
+                          "SELECT 1; SELECT 2", "SELECT * FROM nix"):
+            s.refuse("sql", "HDB_", db=db, statement=statement)
+        s.refuse("sql", "expected", db=db)
     assert s.call("leaks", db=db, threshold=5, brief=True)["facts"]["suspects"] >= 2
     return names
 
@@ -383,8 +394,8 @@ def check_folders():
 
 def main():
     s = Server(dumps)
-    check_beginning(s)
-    names = check_tools(s)
+    tools = check_beginning(s)
+    names = check_tools(s, tools)
     check_cursor(s)
     check_every_query(s, names)
     check_errors(s)

@@ -10,6 +10,13 @@
 
 #include "heapdb.h"
 
+/* Takes the rows of a statement; columns and values are borrowed until it returns. */
+struct mcp_sink {
+	int (*row)(void *ctx, size_t count, const struct hdb_column *const *columns,
+		   const struct hdb_value *const *values);
+	void *ctx;
+};
+
 struct mcp_options {
 	const char *const *folders; /* databases below them may be asked, and no others; lent */
 	size_t folder_count;
@@ -21,6 +28,12 @@ struct mcp_options {
 	 */
 	int (*report)(struct hdb *db, const char *name, char **text, size_t *size,
 		      struct hdb_error *err);
+	/*
+	 * Runs an SQL statement that reads, and calls `row` for each row, until it returns other
+	 * than HDB_OK, which is the result then. NULL: there is no SQL.
+	 */
+	int (*sql)(struct hdb *db, const char *statement, const volatile int *cancel,
+		   const struct mcp_sink *sink, struct hdb_error *err);
 };
 
 /*

@@ -259,3 +259,71 @@ out:
 		json_decref(answer);
 	return r;
 }
+
+/* ---- SQL: rows that are pushed ---- */
+
+struct sql_filling {
+	json_t *list;
+	size_t used, budget_bytes;
+	uint64_t limit;
+	const volatile int *cancel;
+	struct hdb_error *err;
+};
+
+/* A row that does not fit ends the statement with HDB_END. A first row is cut until it fits. */
+static int on_sql_row(void *ctx, size_t count, const struct hdb_column *const *columns,
+		      const struct hdb_value *const *values)
+{
+	struct sql_filling *f = ctx;
+	const size_t done = json_array_size(f->list);
+
+	if (*f->cancel)
+		return mcp_fail(f->err, HDB_EINTR, "cancelled");
+	if (f->limit && done == f->limit)
+		return HDB_END;
+	for (size_t text_max = MCP_TEXT_MAX; text_max >= MCP_TEXT_MIN; text_max /= 2) {
+		json_t *row = json_object();
+
+		for (size_t i = 0; row && i < count; i++)
+			put(row, columns[i]->name, values[i], text_max);
+		if (!row)
+			return mcp_fail(f->err, HDB_ENOMEM, "no memory for a row");
+		if (mcp_size(row) + 1 <= f->budget_bytes - f->used) {
+			f->used += mcp_size(row) + 1;
+			json_array_append_new(f->list, row);
+			return HDB_OK;
+		}
+		json_decref(row);
+		if (done)
+			return HDB_END;
+	}
+	return mcp_fail(f->err, HDB_ELIMIT, "not even one row fits into max_tokens");
+}
+
+int mcp_answer_sql(const struct mcp_options *options, struct hdb *db, const char *statement,
+		   const volatile int *cancel, struct mcp_page *page, json_t **out,
+		   struct hdb_error *err)
+{
+	struct sql_filling f = {
+		.list = json_array(),
+		.used = FRAME_BYTES,
+		.budget_bytes = page->budget_bytes,
+		.limit = page->limit,
+		.cancel = cancel,
+		.err = err,
+	};
+	const struct mcp_sink sink = { .row = on_sql_row, .ctx = &f };
+	const int r = options->sql(db, statement, cancel, &sink, err);
+
+	if (r >= 0) {
+		const size_t count = json_array_size(f.list);
+
+		*out = json_pack("{s:O, s:I}", "rows", f.list, "row_count", (json_int_t)count);
+		if (r == HDB_END)
+			json_object_set_new(
+				*out, "cut",
+				json_string("more rows follow: LIMIT and OFFSET have them"));
+	}
+	json_decref(f.list);
+	return r < 0 ? r : HDB_OK;
+}

@@ -16,6 +16,7 @@ int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
 		   struct hdb_error *err)
 {
 	*files = (struct mcp_files){
+		.options = options,
 		.open = { .memory_bytes = options->memory_bytes, .threads = options->threads },
 	};
 	files->folders = calloc(options->folder_count + 1, sizeof(files->folders[0]));

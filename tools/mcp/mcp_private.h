@@ -45,7 +45,8 @@ struct mcp_database {
 };
 
 struct mcp_files {
-	char **folders; /* real paths; owned */
+	const struct mcp_options *options; /* lent */
+	char **folders;                    /* real paths; owned */
 	size_t folder_count;
 	struct hdb_open_options open; /* how databases are opened */
 	struct mcp_database kept[MCP_OPEN_MAX];
@@ -95,6 +96,14 @@ struct mcp_question {
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err);
 
+/*
+ * The rows of an SQL statement: {"rows", "row_count"}, and "cut" where more follow. HDB_ELIMIT as
+ * above.
+ */
+int mcp_answer_sql(const struct mcp_options *options, struct hdb *db, const char *statement,
+		   const volatile int *cancel, struct mcp_page *page, json_t **out,
+		   struct hdb_error *err);
+
 /* Bytes of a value as it is written. */
 size_t mcp_size(const json_t *value);
 
@@ -108,8 +117,8 @@ struct mcp_call {
 };
 
 /* The list of tools with their schemas, as of tools/list. NULL: no memory. */
-json_t *mcp_tools_list(void);
-bool mcp_tool_exists(const char *name);
+json_t *mcp_tools_list(const struct mcp_options *options);
+bool mcp_tool_exists(const struct mcp_options *options, const char *name);
 /* Calls one: *out is the JSON that the assistant reads. */
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err);
 
@@ -122,6 +131,7 @@ enum mcp_takes {
 	MCP_TAKES_DB = 4,
 	MCP_TAKES_ROWS = 8, /* sort, limit, columns, cursor */
 	MCP_TAKES_BUDGET = 16,
+	MCP_TAKES_SQL = 64,    /* a statement, and a limit */
 	MCP_TAKES_OPTIONS = 32 /* options in an object, and targets of whatever query it is */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);

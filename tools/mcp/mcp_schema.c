@@ -145,6 +145,13 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 			 typed("string",
 			       "the database, as \"open\" lists it; not needed if there is "
 			       "one only"));
+	if (takes & MCP_TAKES_SQL) {
+		property(properties, "statement", typed("string", "one SELECT statement"));
+		property(properties, "limit",
+			 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1,
+				   "description", "most rows of this answer"));
+		json_array_append_new(required, json_string("statement"));
+	}
 	if (takes & MCP_TAKES_ROWS)
 		put_rows(properties);
 	if (takes & MCP_TAKES_BUDGET)

@@ -224,7 +224,8 @@ static void on_ping(struct server *s, const json_t *message)
 
 static void on_tools(struct server *s, const json_t *message)
 {
-	send_result(s, message, json_pack("{s:o}", "tools", mcp_tools_list()), LIST_TTL_MS);
+	send_result(s, message, json_pack("{s:o}", "tools", mcp_tools_list(s->options)),
+		    LIST_TTL_MS);
 }
 
 static void on_templates(struct server *s, const json_t *message)
@@ -292,7 +293,7 @@ static void on_call(struct server *s, const json_t *message)
 	char *text = NULL;
 	int r;
 
-	if (!call.name || !mcp_tool_exists(call.name)) {
+	if (!call.name || !mcp_tool_exists(s->options, call.name)) {
 		send_error(s, id_of(message), RPC_PARAMS, "there is no such tool", NULL);
 		goto out;
 	}

@@ -28,6 +28,7 @@ static int run_open(const struct mcp_call *, const struct tool *, json_t **, str
 static int run_overview(const struct mcp_call *, const struct tool *, json_t **,
 			struct hdb_error *);
 static int run_query(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
+static int run_sql(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
 static int run_explain(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
 
 #define TAKES_QUESTION (MCP_TAKES_DB | MCP_TAKES_ROWS | MCP_TAKES_BUDGET)
@@ -52,6 +53,10 @@ static const struct tool tools[] = {
 	  "What an object keeps alive, largest first; without a target the biggest objects." },
 	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
 	  "What grew between dumps: db is the last, before has the earlier ones." },
+	{ "sql", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET | MCP_TAKES_SQL, run_sql, "SQL",
+	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
+	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "
+	  "id, shallow, retained, dominator and its fields. Identifiers are integers here." },
 	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
 	  "Lists all queries; with name: its targets, options, columns and facts." },
 	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
@@ -61,23 +66,25 @@ static const struct tool tools[] = {
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
 /* A tool whose query the library lacks is not there. */
-static bool is_there(const struct tool *tool)
+static bool is_there(const struct mcp_options *options, const struct tool *tool)
 {
+	if (tool->takes & MCP_TAKES_SQL)
+		return options->sql != NULL;
 	return !tool->query || hdb_query_named(tool->query);
 }
 
-static const struct tool *find_tool(const char *name)
+static const struct tool *find_tool(const struct mcp_options *options, const char *name)
 {
 	for (size_t i = 0; i < TOOL_COUNT; i++) {
-		if (strcmp(tools[i].name, name) == 0 && is_there(&tools[i]))
+		if (strcmp(tools[i].name, name) == 0 && is_there(options, &tools[i]))
 			return &tools[i];
 	}
 	return NULL;
 }
 
-bool mcp_tool_exists(const char *name)
+bool mcp_tool_exists(const struct mcp_options *options, const char *name)
 {
-	return find_tool(name) != NULL;
+	return find_tool(options, name) != NULL;
 }
 
 static json_t *describe(const struct tool *tool)
@@ -99,12 +106,12 @@ static json_t *describe(const struct tool *tool)
 			 "idempotentHint", 1, "openWorldHint", 0);
 }
 
-json_t *mcp_tools_list(void)
+json_t *mcp_tools_list(const struct mcp_options *options)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < TOOL_COUNT; i++) {
-		if (is_there(&tools[i]))
+		if (is_there(options, &tools[i]))
 			json_array_append_new(list, describe(&tools[i]));
 	}
 	return list;
@@ -299,11 +306,17 @@ static bool is_common(unsigned takes, const char *name)
 		const char *name;
 		unsigned takes;
 	} common[] = {
-		{ "db", MCP_TAKES_DB },       { "sort", MCP_TAKES_ROWS },
-		{ "limit", MCP_TAKES_ROWS },  { "columns", MCP_TAKES_ROWS },
-		{ "cursor", MCP_TAKES_ROWS }, { "max_tokens", MCP_TAKES_BUDGET },
-		{ "name", MCP_TAKES_NAME },   { "options", MCP_TAKES_OPTIONS },
-		{ "target", MCP_TAKES_ROWS }, { "before", MCP_TAKES_BEFORE },
+		{ "db", MCP_TAKES_DB },
+		{ "sort", MCP_TAKES_ROWS },
+		{ "statement", MCP_TAKES_SQL },
+		{ "limit", MCP_TAKES_ROWS | MCP_TAKES_SQL },
+		{ "columns", MCP_TAKES_ROWS },
+		{ "cursor", MCP_TAKES_ROWS },
+		{ "max_tokens", MCP_TAKES_BUDGET },
+		{ "name", MCP_TAKES_NAME },
+		{ "options", MCP_TAKES_OPTIONS },
+		{ "target", MCP_TAKES_ROWS },
+		{ "before", MCP_TAKES_BEFORE },
 	};
 
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
@@ -627,6 +640,33 @@ out:
 	return r;
 }
 
+static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t **out,
+		   struct hdb_error *err)
+{
+	struct asking a = { .call = call, .tool = tool };
+	const char *statement;
+	int r;
+
+	if ((r = check_names(call, tool, err)) < 0)
+		goto out;
+	if ((r = take_text(call->args, "statement", &statement, err)) < 0)
+		goto out;
+	if (!statement) {
+		r = mcp_fail(err, HDB_EUSAGE, "a \"statement\" expected");
+		goto out;
+	}
+	if ((r = take_number(call->args, "limit", &a.page.limit, err)) < 0)
+		goto out;
+	if ((r = take_budget(call->args, &a.page.budget_bytes, err)) < 0)
+		goto out;
+	if ((r = take_database(&a, err)) < 0)
+		goto out;
+	r = mcp_answer_sql(call->files->options, a.db, statement, call->cancel, &a.page, out, err);
+out:
+	free(a.shown);
+	return r;
+}
+
 static int run_explain(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		       struct hdb_error *err)
 {
@@ -650,7 +690,7 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err)
 {
-	const struct tool *tool = find_tool(call->name);
+	const struct tool *tool = find_tool(call->files->options, call->name);
 	int r;
 
 	*out = NULL;
