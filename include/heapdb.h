@@ -149,6 +149,97 @@ HDB_API int hdb_import(const char *dump_path, const char *db_path,
  */
 HDB_API int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err);
 
+/* ---- dumps to dumps ---- */
+
+/* How a dump that is written is compressed. */
+enum hdb_packing {
+	HDB_PACKING_AUTO = 0, /* by its name: .gz, .zst, else not at all */
+	HDB_PACKING_NONE = 1,
+	HDB_PACKING_GZIP = 2, /* in members of 1 MiB, as the JDK writes them */
+	HDB_PACKING_ZSTD = 3  /* seekable */
+};
+
+/* What is common to all that write a dump. */
+struct hdb_output_options {
+	enum hdb_packing packing;
+	int force;             /* nonzero: replace a file of that name */
+	uint64_t memory_bytes; /* budget; 0: as for import */
+	unsigned threads;      /* for inflating; 0: one a core */
+	struct hdb_progress progress;
+};
+
+/* What became of a dump. */
+struct hdb_output_result {
+	uint64_t dump_bytes;    /* of the dump that was read, inflated */
+	uint64_t file_bytes;    /* of the file that was written */
+	uint64_t object_count;  /* instances and arrays that were read; 0: bytes were copied */
+	uint64_t dropped_count; /* of them, those left out */
+	uint64_t changed_count; /* and those whose contents were changed */
+	uint64_t changed_bytes; /* bytes of contents that are zero now */
+	uint64_t problem_count; /* damage that was met; what could not be read is left out */
+};
+
+struct hdb_convert_options {
+	struct hdb_output_options output;
+	/*
+	 * nonzero: objects of Android's zygote and image heaps are left out, as `hprof-conv -z`
+	 * does
+	 */
+	int app_only;
+	/* nonzero: heap dump records are written anew as short segments, whatever else changes */
+	int segments;
+};
+
+/*
+ * Writes the dump `in_path`, compressed or not, "-" for the standard input, to `out_path`, "-" for
+ * the standard output. An Android dump (1.0.3) becomes a 1.0.2, as hprof-conv makes it: without the
+ * records that only Android has, its GC roots as unknown ones. Any other is copied byte for byte,
+ * unless the options say more. The file appears when it is whole. `opt` and `out` may be NULL.
+ * HDB_EUSAGE if it exists and `force` is not set.
+ */
+HDB_API int hdb_convert(const char *in_path, const char *out_path,
+			const struct hdb_convert_options *opt, struct hdb_output_result *out,
+			struct hdb_error *err);
+
+/* What of a dump is zeroed. */
+enum hdb_strip {
+	HDB_STRIP_ARRAYS = 0,     /* the contents of primitive arrays */
+	HDB_STRIP_PRIMITIVES = 1, /* and all primitive fields */
+};
+
+struct hdb_strip_options {
+	struct hdb_output_options output;
+	enum hdb_strip what;
+	/* nonzero: objects of Android's zygote and image heaps are left out, as KOOM does */
+	int app_only;
+};
+
+/*
+ * Writes a dump without contents, as hdb_convert does: object IDs, classes, references and lengths
+ * stay, so that sizes, dominators and paths do. Compressed it is a fraction of the size.
+ */
+HDB_API int hdb_strip(const char *in_path, const char *out_path,
+		      const struct hdb_strip_options *opt, struct hdb_output_result *out,
+		      struct hdb_error *err);
+
+struct hdb_redact_options {
+	struct hdb_output_options output;
+	/*
+	 * "CLASS" or "CLASS:FIELD", names or patterns: primitive fields, and for "byte[]" and the
+	 * like arrays, that keep their values. Ended by NULL; NULL: none. Lent
+	 */
+	const char *const *keep;
+};
+
+/*
+ * Writes a dump without secrets: as hdb_strip with HDB_STRIP_PRIMITIVES, but for the sizes of the
+ * JDK's collections and for what options keep, and marked as redacted, which every answer of a
+ * database made of it says.
+ */
+HDB_API int hdb_redact(const char *in_path, const char *out_path,
+		       const struct hdb_redact_options *opt, struct hdb_output_result *out,
+		       struct hdb_error *err);
+
 /* An open heap database. */
 struct hdb;
 
@@ -188,6 +279,11 @@ struct hdb_health {
 	 * Objects that nothing in it holds then count as GC roots. Borrowed until hdb_close
 	 */
 	const char *incomplete;
+	/*
+	 * one line: values were removed from the dump on purpose (hdb_redact); NULL: it does not
+	 * say so. Static
+	 */
+	const char *redacted;
 	uint64_t missing_bytes; /* of a dump that was cut: what it lacks at least; 0: not known */
 	/* of an incomplete dump: bytes with objects that could not be read */
 	uint64_t skipped_bytes;

@@ -128,6 +128,7 @@ void hdb_health(const struct hdb *db, struct hdb_health *out)
 	*out = (struct hdb_health){
 		.stale = state->stale,
 		.incomplete = state->incomplete,
+		.redacted = state->redacted,
 		.missing_bytes = state->missing_bytes,
 		.skipped_bytes = state->skipped_bytes,
 		.roots_seen = state->roots_seen,

@@ -54,6 +54,12 @@ static inline uint64_t be_bits(const void *p, unsigned size)
 	}
 }
 
+static inline void put_be32(void *p, uint32_t v)
+{
+	v = __builtin_bswap32(v);
+	memcpy(p, &v, 4);
+}
+
 static inline void put_be64(void *p, uint64_t v)
 {
 	v = __builtin_bswap64(v);

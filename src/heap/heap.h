@@ -48,6 +48,7 @@ struct heap_state {
 	/* one line: the dump there is another one by now; NULL: it is not, or it is gone */
 	char *stale;
 	char *incomplete;       /* one line: what the dump lacks; NULL: nothing that is known */
+	const char *redacted;   /* one line: values were removed from it; NULL: not known to be */
 	uint64_t missing_bytes; /* of a dump that was cut: at least; 0: not known */
 	uint64_t skipped_bytes; /* with objects that could not be read */
 	uint64_t roots_seen;    /* root records on objects of the dump */

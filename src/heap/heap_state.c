@@ -186,6 +186,9 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 			sizeof(state->imported_path));
 	store_meta_text(heap->store, "import.layout", state->layout, sizeof(state->layout));
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
+	if (store_meta_number(heap->store, "dump.is_redacted", 0))
+		state->redacted = "texts, contents of arrays and most primitive values were "
+				  "removed from the dump: no answer about them is the program's";
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
 	r = heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err);
 	return r == HDB_OK ? find_incomplete(heap, err) : r;

@@ -55,6 +55,12 @@ enum hprof_sub_tag {
 	HPROF_HEAP_DUMP_INFO = 0xfe
 };
 
+/*
+ * The text of the first record of a dump whose contents `heapdb redact` has removed: a string that
+ * nothing refers to, so that other readers pass over it.
+ */
+#define HPROF_REDACTED "heapdb: contents of this dump were redacted"
+
 /* Basic types of fields and array elements. */
 enum hprof_type {
 	HPROF_OBJECT = 2,

@@ -97,6 +97,7 @@ struct import {
 	unsigned snapshot; /* which one is imported, from 1 */
 	unsigned snapshot_count;
 	bool is_android;
+	bool is_redacted;          /* the dump says so: HPROF_REDACTED */
 	enum base_packing packing; /* of the file */
 	bool is_pipe;              /* no file that can be named later */
 	bool is_kept;              /* its contents are in the database: `source` reads them there */

@@ -134,6 +134,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "dump.snapshot", im->snapshot },
 		{ "dump.snapshot_count", im->snapshot_count },
 		{ "dump.is_android", im->is_android },
+		{ "dump.is_redacted", im->is_redacted },
 		{ "objects", im->object_count },
 		{ "classes", im->classes.count },
 		{ "references", im->reference_count },

@@ -20,6 +20,9 @@ static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_e
 		if (r < 0)
 			return r;
 	}
+	if (text->text_size == strlen(HPROF_REDACTED) &&
+	    memcmp(text->text, HPROF_REDACTED, (size_t)text->text_size) == 0)
+		im->is_redacted = true;
 	if (im->texts.count >= UINT32_MAX - 2)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
 	place.offset = text->text_offset;

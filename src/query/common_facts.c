@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STALE, INCOMPLETE, MISSING_BYTES, SKIPPED_BYTES, ROOTS_SEEN };
+enum { STALE, INCOMPLETE, REDACTED, MISSING_BYTES, SKIPPED_BYTES, ROOTS_SEEN };
 
 static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "stale", HDB_TYPE_TEXT, "stale",
 	  "the dump is not the one any more that was imported: what is "
 	  "said is of the imported one" },
 	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
+	{ "redacted", HDB_TYPE_TEXT, "redacted", "what was removed from the dump on purpose" },
 	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes",
 	  "of a dump that was cut: what it lacks at "
 	  "least; null if that is not known" },
@@ -51,6 +52,11 @@ static const char *stale_of(const struct heap *heap)
 static const char *incomplete_of(const struct heap *heap)
 {
 	return heap->state.incomplete;
+}
+
+static const char *redacted_of(const struct heap *heap)
+{
+	return heap->state.redacted;
 }
 
 /* Adds what is to say of any of the databases; where there are several, with the name of each. */
@@ -100,6 +106,8 @@ int query_add_common_facts(struct query *q, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = add_text(q, INCOMPLETE, incomplete_of, err);
+	if (r == HDB_OK)
+		r = add_text(q, REDACTED, redacted_of, err);
 	if (r < 0 || !state->incomplete)
 		return r;
 	if (state->is_cut) {

@@ -14,7 +14,7 @@ struct query_fact {
 };
 
 /* common_facts.c: sets q->common, which has room for so many. */
-#define QUERY_COMMON_FACTS 5
+#define QUERY_COMMON_FACTS 6
 int query_add_common_facts(struct query *q, struct hdb_error *err);
 
 /* Number of a column in the spec, or SIZE_MAX. */

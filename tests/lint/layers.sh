@@ -16,13 +16,14 @@ hprof   base
 store   base
 graph   base
 layout  base
+rewrite base hprof
 import  base hprof store graph layout
 heap    base hprof store graph layout
 derive  base hprof store graph layout heap
 analysis base hprof store graph layout heap derive
 query   base hprof store graph layout heap derive analysis
 queries base hprof store graph layout heap derive analysis query
-api     base hprof store graph layout heap derive analysis query queries import
+api     base hprof store graph layout heap derive analysis query queries import rewrite
 '
 
 bad=0

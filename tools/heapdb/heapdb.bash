@@ -71,7 +71,7 @@ _heapdb()
 		;;
 	esac
 	case $command in
-	import | report | diff | sql)
+	import | report | diff | convert | strip | redact | sql)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
 	mcp)

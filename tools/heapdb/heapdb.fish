@@ -59,7 +59,7 @@ function __heapdb_words
         return
     end
     switch $owner
-        case import report diff sql
+        case import report diff convert strip redact sql
             __fish_complete_path (commandline -ct)
         case mcp
             __fish_complete_directories (commandline -ct)

@@ -44,6 +44,16 @@ const struct command commands[] = {
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
 	  "objects|dump|QUERY [--columns A,B] [--format tsv|csv|jsonl|json]",
 	  "write all rows of a query, for other programs; `dump`: the HPROF dump itself", NULL },
+	{ "convert", cmd_convert, WRITES,
+	  OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_CONVERT | OPTIONS_JSON, NULL, "IN OUT [options]",
+	  "write a dump for other tools: Android's as hprof-conv does; compressed or not", NULL },
+	{ "strip", cmd_strip, WRITES, OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_STRIP | OPTIONS_JSON,
+	  NULL, "IN OUT [options]",
+	  "write a dump without the contents of arrays: the same graph, and small", NULL },
+	{ "redact", cmd_redact, WRITES,
+	  OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_REDACT | OPTIONS_JSON, NULL,
+	  "IN OUT [--keep CLASS[:FIELD],...] [options]",
+	  "write a dump without texts and values, to give it away: the same graph", NULL },
 	{ "mcp", cmd_mcp, 0, OPTIONS_WORK, NULL, "FOLDER... [options]",
 	  "answer an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "oql", cmd_oql, NEEDS_DB | WRITES, QUERY_OPTIONS, NULL, "\"SELECT ...\" [options]",
@@ -157,6 +167,11 @@ void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *na
 	if (health.stale) {
 		snprintf(message, sizeof(message), "%s%sstale: %s", name ? name : "",
 			 name ? ": " : "", health.stale);
+		say(cli->message_prefix, message);
+	}
+	if (health.redacted) {
+		snprintf(message, sizeof(message), "%s%sredacted: %s", name ? name : "",
+			 name ? ": " : "", health.redacted);
 		say(cli->message_prefix, message);
 	}
 	if (health.incomplete) {

@@ -25,6 +25,11 @@ enum option_key {
 	KEY_SNAPSHOT,
 	KEY_STRICT,
 	KEY_CONTENTS,
+	KEY_COMPRESS,
+	KEY_APP_ONLY,
+	KEY_SEGMENTS,
+	KEY_ZERO,
+	KEY_KEEP,
 	KEY_JSON,
 	KEY_CSV,
 	KEY_TABLE,
@@ -58,7 +63,8 @@ const struct option_info option_table[] = {
 		      "$TMPDIR or /tmp)" },
 	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
 			 "name of the database (default: x.heapdb for x.hprof)" },
-	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT, 0, "replace an existing database" },
+	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT, 0,
+			"replace an existing file" },
 	[KEY_SIZES] = { "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0,
 			"how shallow sizes are computed" },
 	[KEY_LAYOUT] = { "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0,
@@ -69,6 +75,16 @@ const struct option_info option_table[] = {
 	[KEY_CONTENTS] = { "contents", "auto|keep|refer", OPTIONS_IMPORT, 0,
 			   "keep the dump in the database, or refer to the file (default: refer to "
 			   "a plain file, keep anything else)" },
+	[KEY_COMPRESS] = { "compress", "auto|none|gzip|zstd", OPTIONS_OUTPUT, 0,
+			   "how the new dump is compressed (default: by its name, .gz or .zst)" },
+	[KEY_APP_ONLY] = { "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z',
+			   "without the objects of Android's zygote and image heaps" },
+	[KEY_SEGMENTS] = { "segments", NULL, OPTIONS_CONVERT, 0,
+			   "write the heap dump in short segments, whatever it was in" },
+	[KEY_ZERO] = { "zero", "arrays|primitives", OPTIONS_STRIP, 0,
+		       "what becomes zeros: primitive arrays (default), or all primitive values" },
+	[KEY_KEEP] = { "keep", "CLASS[:FIELD],...", OPTIONS_REDACT, 0,
+		       "primitive values that stay; names or patterns; byte[] and the like: arrays" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
 	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
 		      "comma-separated values with a heading" },
@@ -327,6 +343,10 @@ static int set_words(enum option_key key, const char *value, struct options *opt
 		return set_format(opt, word ? FORMAT_ICICLE : FORMAT_TREEMAP, err);
 	if (key == KEY_CONTENTS)
 		opt->contents = (enum hdb_contents)word;
+	else if (key == KEY_COMPRESS)
+		opt->packing = (enum hdb_packing)word;
+	else if (key == KEY_ZERO)
+		opt->strip = (enum hdb_strip)word;
 	else
 		opt->sizes = (enum hdb_size_model)word;
 	return HDB_OK;
@@ -398,6 +418,8 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_SIZES:
 	case KEY_CONTENTS:
+	case KEY_COMPRESS:
+	case KEY_ZERO:
 	case KEY_FORMAT:
 	case KEY_SVG:
 		return set_words(key, value, opt, err);
@@ -419,6 +441,15 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_OPEN:
 		opt->open = true;
+		break;
+	case KEY_KEEP:
+		opt->keep = value;
+		break;
+	case KEY_APP_ONLY:
+		opt->app_only = true;
+		break;
+	case KEY_SEGMENTS:
+		opt->segments = true;
 		break;
 	case KEY_FORCE:
 		opt->force = true;

@@ -21,12 +21,16 @@ enum option_group {
 	OPTIONS_DATABASE = 1, /* those that open a database */
 	OPTIONS_WORK = 2,     /* those that work long */
 	OPTIONS_IMPORT = 4,
-	OPTIONS_JSON = 8,   /* those that answer in tables or JSON */
-	OPTIONS_ROWS = 16,  /* those that answer with rows */
-	OPTIONS_HELP = 32,  /* all */
-	OPTIONS_NAMES = 64, /* help */
-	OPTIONS_SQL = 128,  /* those that run statements */
-	OPTIONS_SERVE = 256 /* serve */
+	OPTIONS_JSON = 8,     /* those that answer in tables or JSON */
+	OPTIONS_ROWS = 16,    /* those that answer with rows */
+	OPTIONS_HELP = 32,    /* all */
+	OPTIONS_NAMES = 64,   /* help */
+	OPTIONS_SQL = 128,    /* those that run statements */
+	OPTIONS_SERVE = 256,  /* serve */
+	OPTIONS_OUTPUT = 512, /* those that write a dump */
+	OPTIONS_CONVERT = 1024,
+	OPTIONS_STRIP = 2048,
+	OPTIONS_REDACT = 4096
 };
 
 /* In the order of the words of --format. */
@@ -53,6 +57,10 @@ struct options {
 	bool open;             /* a browser */
 	enum hdb_size_model sizes;
 	enum hdb_contents contents;
+	enum hdb_packing packing;
+	enum hdb_strip strip;
+	const char *keep;
+	bool app_only, segments;
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
 	bool human, wide, quiet, no_progress, timings, strict, force, help, names;

@@ -522,6 +522,8 @@ static void put_health(json_t *answer, const struct hdb *db)
 	hdb_health(db, &health);
 	if (health.stale)
 		json_object_set_new(answer, "stale", json_string(health.stale));
+	if (health.redacted)
+		json_object_set_new(answer, "redacted", json_string(health.redacted));
 	if (health.incomplete)
 		json_object_set_new(answer, "incomplete", json_string(health.incomplete));
 }

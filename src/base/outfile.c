@@ -1,0 +1,311 @@
+/*
+ * base/outfile.c - writing a file that appears when it is whole: it has no name before (O_TMPFILE),
+ * or, where the file system knows no such files, one that ends in ".writing".
+ */
+#include "base/outfile.h"
+
+#include "base/bytes.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libdeflate.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+/* Bytes that are compressed by themselves. */
+#define BLOCK_BYTES (1u << 20)
+/* Levels: what the JDK's -gz=1 takes, and zstd's own default. */
+#define GZIP_LEVEL 1
+#define ZSTD_LEVEL 3
+#define GZIP_COMMENT "HPROF BLOCKSIZE=1048576"
+/* Of a member of gzip beside its deflate stream: head with comment, and tail. */
+#define GZIP_MORE (10u + sizeof(GZIP_COMMENT) + 8u)
+
+struct base_outfile {
+	const char *path; /* lent */
+	char *temp_path;  /* NULL: the file has no name yet, or is the standard output */
+	struct base_outfile_options options;
+	int fd;
+	bool is_stdout;
+	uint8_t *block; /* BLOCK_BYTES that wait */
+	size_t used;
+	uint8_t *packed;
+	size_t packed_max;
+	struct libdeflate_compressor *deflate;
+	ZSTD_CCtx *zstd;
+	struct base_vec seek; /* uint32_t: packed and plain size of each frame */
+	uint64_t bytes;       /* written */
+};
+
+/* ---- opening ---- */
+
+static int make_packer(struct base_outfile *f, struct hdb_error *err)
+{
+	f->packed_max = BLOCK_BYTES;
+	if (f->options.packing == BASE_GZIP) {
+		f->deflate = libdeflate_alloc_compressor(GZIP_LEVEL);
+		if (f->deflate)
+			f->packed_max = libdeflate_deflate_compress_bound(f->deflate, BLOCK_BYTES) +
+					GZIP_MORE;
+	} else if (f->options.packing == BASE_ZSTD) {
+		f->zstd = ZSTD_createCCtx();
+		f->packed_max = ZSTD_compressBound(BLOCK_BYTES);
+	}
+	f->block = malloc(BLOCK_BYTES);
+	f->packed = malloc(f->packed_max);
+	if (!f->block || !f->packed || (f->options.packing == BASE_GZIP && !f->deflate) ||
+	    (f->options.packing == BASE_ZSTD &&
+	     (!f->zstd ||
+	      ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)))))
+		return hdb_fail_memory(err, "a file's bytes", BLOCK_BYTES + f->packed_max);
+	return HDB_OK;
+}
+
+/* A file without a name in the folder of the path; HDB_END if there can be none. */
+static int open_nameless(struct base_outfile *f, struct hdb_error *err)
+{
+	char *copy = strdup(f->path);
+
+	if (!copy)
+		return hdb_fail_memory(err, "a file name", strlen(f->path));
+	f->fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	free(copy);
+	return f->fd >= 0 ? HDB_OK : HDB_END;
+}
+
+static int open_file(struct base_outfile *f, struct hdb_error *err)
+{
+	int r;
+
+	f->is_stdout = strcmp(f->path, "-") == 0;
+	if (f->is_stdout) {
+		f->path = "standard output";
+		f->fd = dup(STDOUT_FILENO);
+		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
+	}
+	if (!f->options.force && access(f->path, F_OK) == 0)
+		return hdb_fail(err, HDB_EUSAGE, "%s exists already; --force replaces it", f->path);
+	r = open_nameless(f, err);
+	if (r != HDB_END)
+		return r;
+	if (asprintf(&f->temp_path, "%s.writing", f->path) < 0) {
+		f->temp_path = NULL;
+		return hdb_fail_memory(err, "a file name", strlen(f->path));
+	}
+	/* One that is left of another run is replaced. */
+	(void)unlink(f->temp_path);
+	f->fd = open(f->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (f->fd >= 0)
+		return HDB_OK;
+	r = hdb_fail_errno(err, errno, "%s", f->temp_path);
+	free(f->temp_path);
+	f->temp_path = NULL;
+	return r;
+}
+
+int base_outfile_create(const char *path, const struct base_outfile_options *options,
+			struct base_outfile **out, struct hdb_error *err)
+{
+	struct base_outfile *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return hdb_fail_memory(err, "a file", sizeof(*f));
+	f->path = path;
+	f->options = *options;
+	f->fd = -1;
+	r = open_file(f, err);
+	if (r == HDB_OK)
+		r = make_packer(f, err);
+	if (r < 0) {
+		base_outfile_abort(f);
+		return r;
+	}
+	*out = f;
+	return HDB_OK;
+}
+
+/* ---- writing ---- */
+
+static int write_all(struct base_outfile *f, const uint8_t *p, uint64_t size, struct hdb_error *err)
+{
+	f->bytes += size;
+	while (size) {
+		const ssize_t n = write(f->fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
+		p += n;
+		size -= (uint64_t)n;
+	}
+	return HDB_OK;
+}
+
+/* A member of gzip; the first has a comment. */
+static int write_member(struct base_outfile *f, struct hdb_error *err)
+{
+	static const uint8_t head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3 };
+	const size_t comment = f->bytes ? 0 : sizeof(GZIP_COMMENT);
+	uint8_t *p = f->packed;
+	size_t n;
+
+	memcpy(p, head, sizeof(head));
+	if (comment) {
+		p[3] = 0x10;
+		memcpy(p + sizeof(head), GZIP_COMMENT, comment);
+	}
+	p += sizeof(head) + comment;
+	n = libdeflate_deflate_compress(f->deflate, f->block, f->used, p,
+					f->packed_max - sizeof(head) - comment - 8);
+	if (!n)
+		return hdb_fail(err, HDB_EBUG, "a block of %zu bytes was not compressed", f->used);
+	store32(p + n, libdeflate_crc32(0, f->block, f->used));
+	store32(p + n + 4, (uint32_t)f->used);
+	return write_all(f, f->packed, (uint64_t)(p - f->packed) + n + 8, err);
+}
+
+static int write_frame(struct base_outfile *f, struct hdb_error *err)
+{
+	const size_t n = ZSTD_compress2(f->zstd, f->packed, f->packed_max, f->block, f->used);
+	const uint32_t sizes[2] = { (uint32_t)n, (uint32_t)f->used };
+	int r;
+
+	if (ZSTD_isError(n))
+		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", f->used,
+				ZSTD_getErrorName(n));
+	r = base_bytes_append(&f->seek, sizes, sizeof(sizes), err);
+	return r == HDB_OK ? write_all(f, f->packed, n, err) : r;
+}
+
+/* Writes the bytes that wait. */
+static int flush(struct base_outfile *f, struct hdb_error *err)
+{
+	int r;
+
+	if (!f->used)
+		return HDB_OK;
+	r = f->options.packing == BASE_GZIP ? write_member(f, err) :
+	    f->options.packing == BASE_ZSTD ? write_frame(f, err) :
+					      write_all(f, f->block, f->used, err);
+	f->used = 0;
+	return r;
+}
+
+int base_outfile_write(struct base_outfile *f, const void *data, uint64_t size,
+		       struct hdb_error *err)
+{
+	const uint8_t *p = data;
+	int r = HDB_OK;
+
+	while (size && r == HDB_OK) {
+		const uint64_t room = BLOCK_BYTES - f->used;
+		const size_t n = size < room ? size : room;
+
+		memcpy(f->block + f->used, p, n);
+		f->used += n;
+		p += n;
+		size -= n;
+		if (f->used == BLOCK_BYTES)
+			r = flush(f, err);
+	}
+	return r;
+}
+
+/* The table of zstd's seekable format: a skippable frame with both sizes of each frame. */
+static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
+{
+	const uint32_t frames = (uint32_t)(f->seek.count / 8);
+	uint8_t head[8], foot[9] = { 0 };
+	int r;
+
+	store32(head, 0x184d2a5e);
+	store32(head + 4, (uint32_t)f->seek.count + sizeof(foot));
+	store32(foot, frames);
+	store32(foot + 5, 0x8f92eab1);
+	r = write_all(f, head, sizeof(head), err);
+	if (r == HDB_OK && f->seek.count)
+		r = write_all(f, f->seek.data, f->seek.count, err);
+	return r == HDB_OK ? write_all(f, foot, sizeof(foot), err) : r;
+}
+
+/* ---- the end ---- */
+
+/* Gives a file without a name its name. */
+static int link_file(struct base_outfile *f, struct hdb_error *err)
+{
+	char from[64];
+
+	(void)snprintf(from, sizeof(from), "/proc/self/fd/%d", f->fd);
+	if (linkat(AT_FDCWD, from, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0)
+		return HDB_OK;
+	if (errno != EEXIST)
+		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
+	if (!f->options.force)
+		return hdb_fail(err, HDB_EUSAGE, "%s exists already; --force replaces it", f->path);
+	if (asprintf(&f->temp_path, "%s.writing", f->path) < 0) {
+		f->temp_path = NULL;
+		return hdb_fail_memory(err, "a file name", strlen(f->path));
+	}
+	(void)unlink(f->temp_path);
+	if (linkat(AT_FDCWD, from, AT_FDCWD, f->temp_path, AT_SYMLINK_FOLLOW) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot be named", f->temp_path);
+	return HDB_OK;
+}
+
+static int name_file(struct base_outfile *f, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (f->is_stdout)
+		return HDB_OK;
+	if (fsync(f->fd) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
+	if (!f->temp_path)
+		r = link_file(f, err);
+	if (r == HDB_OK && f->temp_path && rename(f->temp_path, f->path) < 0)
+		r = hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
+	if (r == HDB_OK) {
+		free(f->temp_path);
+		f->temp_path = NULL;
+	}
+	return r;
+}
+
+int base_outfile_finish(struct base_outfile *f, uint64_t *bytes, struct hdb_error *err)
+{
+	int r = flush(f, err);
+
+	if (r == HDB_OK && f->options.packing == BASE_ZSTD)
+		r = write_seek_table(f, err);
+	if (r == HDB_OK)
+		r = name_file(f, err);
+	if (bytes)
+		*bytes = f->bytes;
+	base_outfile_abort(f);
+	return r;
+}
+
+void base_outfile_abort(struct base_outfile *f)
+{
+	if (!f)
+		return;
+	if (f->temp_path)
+		(void)unlink(f->temp_path);
+	if (f->fd >= 0)
+		(void)close(f->fd);
+	libdeflate_free_compressor(f->deflate);
+	(void)ZSTD_freeCCtx(f->zstd);
+	base_vec_release(&f->seek);
+	free(f->temp_path);
+	free(f->block);
+	free(f->packed);
+	free(f);
+}

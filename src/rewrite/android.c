@@ -1,0 +1,67 @@
+/*
+ * rewrite/android.c - Android's records as those of HPROF 1.0.2.
+ */
+#include "rewrite/android.h"
+
+#include "base/bytes.h"
+
+bool rewrite_heap_drops(struct rewrite_heap *heap, const struct hprof_sub *sub, bool app_only)
+{
+	if (sub->tag == HPROF_HEAP_DUMP_INFO)
+		heap->id = (uint32_t)sub->id;
+	return app_only && (heap->id == 'Z' || heap->id == 'I') &&
+	       ((sub->tag >= HPROF_INSTANCE_DUMP && sub->tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
+		sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA);
+}
+
+bool rewrite_android_is(uint8_t tag)
+{
+	switch (tag) {
+	case HPROF_ROOT_INTERNED_STRING:
+	case HPROF_ROOT_FINALIZING:
+	case HPROF_ROOT_DEBUGGER:
+	case HPROF_ROOT_REFERENCE_CLEANUP:
+	case HPROF_ROOT_VM_INTERNAL:
+	case HPROF_ROOT_JNI_MONITOR:
+	case HPROF_ROOT_UNREACHABLE:
+	case HPROF_PRIMITIVE_ARRAY_NODATA:
+	case HPROF_HEAP_DUMP_INFO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* An array of no elements stands for one whose elements are not there. */
+static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const unsigned id_size = w->file.id_size;
+	const uint8_t zeros[4] = { 0 };
+	const uint8_t tag = HPROF_PRIMITIVE_ARRAY_DUMP;
+	int r = rewriter_begin(w, 1 + id_size + 9, err);
+
+	if (r == HDB_OK)
+		r = rewriter_put(w, &tag, 1, err);
+	if (r == HDB_OK)
+		r = rewriter_copy(w, sub->offset + 1, id_size + 4, err);
+	if (r == HDB_OK)
+		r = rewriter_put(w, zeros, 4, err);
+	return r == HDB_OK ? rewriter_put(w, &sub->element_type, 1, err) : r;
+}
+
+int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const unsigned id_size = w->file.id_size;
+	const uint8_t tag = HPROF_ROOT_UNKNOWN;
+	int r;
+
+	if (sub->tag == HPROF_HEAP_DUMP_INFO)
+		return HDB_OK;
+	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
+		return put_empty_array(w, sub, err);
+	/* A root: its kind and, of a monitor, thread and depth are lost. */
+	r = rewriter_begin(w, 1 + id_size, err);
+	if (r == HDB_OK)
+		r = rewriter_put(w, &tag, 1, err);
+	return r == HDB_OK ? rewriter_copy(w, sub->offset + 1, id_size, err) : r;
+}

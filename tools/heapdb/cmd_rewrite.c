@@ -1,0 +1,177 @@
+/*
+ * heapdb/cmd_rewrite.c - convert, strip and redact: a dump from a dump, and what became of it.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	FACT_DUMP,
+	FACT_DUMP_BYTES,
+	FACT_FILE_BYTES,
+	FACT_OBJECTS,
+	FACT_DROPPED,
+	FACT_CHANGED,
+	FACT_CHANGED_BYTES,
+	FACT_PROBLEMS,
+	FACT_COUNT
+};
+
+static const struct hdb_column facts[FACT_COUNT] = {
+	[FACT_DUMP] = { "dump", HDB_TYPE_TEXT, "dump", "name of the file that was written" },
+	[FACT_DUMP_BYTES] = { "dump_bytes", HDB_TYPE_BYTES, "size before",
+			      "of the dump that was read, not compressed" },
+	[FACT_FILE_BYTES] = { "file_bytes", HDB_TYPE_BYTES, "size of the file",
+			      "of the file that was written" },
+	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "instances and arrays",
+			   "that were read; 0 if the dump was copied as it is" },
+	[FACT_DROPPED] = { "dropped", HDB_TYPE_COUNT, "left out", "of them" },
+	[FACT_CHANGED] = { "changed", HDB_TYPE_COUNT, "zeroed", "of them, wholly or in part" },
+	[FACT_CHANGED_BYTES] = { "changed_bytes", HDB_TYPE_BYTES, "bytes zeroed",
+				 "bytes of contents that are zero now" },
+	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "problems",
+			    "damage that was met; what could not be read is left out" },
+};
+
+static struct hdb_value number(enum hdb_type type, uint64_t u)
+{
+	return (struct hdb_value){ .type = type, .u = u };
+}
+
+static int print_result(struct cli *cli, const struct hdb_output_result *r)
+{
+	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	const char *path = cli->opt.operands[1];
+	const struct hdb_value values[FACT_COUNT] = {
+		[FACT_DUMP] = { .type = HDB_TYPE_TEXT, .text = path, .text_size = strlen(path) },
+		[FACT_DUMP_BYTES] = number(HDB_TYPE_BYTES, r->dump_bytes),
+		[FACT_FILE_BYTES] = number(HDB_TYPE_BYTES, r->file_bytes),
+		[FACT_OBJECTS] = number(HDB_TYPE_COUNT, r->object_count),
+		[FACT_DROPPED] = number(HDB_TYPE_COUNT, r->dropped_count),
+		[FACT_CHANGED] = number(HDB_TYPE_COUNT, r->changed_count),
+		[FACT_CHANGED_BYTES] = number(HDB_TYPE_BYTES, r->changed_bytes),
+		[FACT_PROBLEMS] = number(HDB_TYPE_COUNT, r->problem_count),
+	};
+	struct answer answer = {
+		.name = cli->command->name,
+		.facts = facts,
+		.fact_values = values,
+		.fact_count = FACT_COUNT,
+		.err = &cli->err,
+	};
+
+	return render(&answer, &style, cli->out);
+}
+
+static int check_operands(struct cli *cli)
+{
+	if (cli->opt.operand_count != 2)
+		return cli_fail(&cli->err, HDB_EUSAGE, "%s; usage: heapdb %s %s",
+				cli->opt.operand_count < 2 ?
+					"a dump to read and one to write are expected" :
+					"one dump at a time",
+				cli->command->name, cli->command->synopsis);
+	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
+		return cli_fail(&cli->err, HDB_EUSAGE, "a dump is no text for a terminal");
+	return HDB_OK;
+}
+
+static struct hdb_output_options output_of(const struct cli *cli)
+{
+	return (struct hdb_output_options){
+		.packing = cli->opt.packing,
+		.force = cli->opt.force,
+		.memory_bytes = cli->opt.memory_bytes,
+		.threads = cli->opt.threads,
+		.progress = progress_callbacks(),
+	};
+}
+
+/* Says what was done, unless the dump itself went to the standard output. */
+static int tell(struct cli *cli, int rc, const struct hdb_output_result *result)
+{
+	if (rc != HDB_OK || strcmp(cli->opt.operands[1], "-") == 0)
+		return rc;
+	if (result->problem_count)
+		cli_notice(cli, "the dump has %llu problem%s: what could not be read is left out",
+			   (unsigned long long)result->problem_count,
+			   result->problem_count == 1 ? "" : "s");
+	return print_result(cli, result);
+}
+
+int cmd_convert(struct cli *cli)
+{
+	const struct hdb_convert_options options = {
+		.output = output_of(cli),
+		.app_only = cli->opt.app_only,
+		.segments = cli->opt.segments,
+	};
+	struct hdb_output_result result = { 0 };
+	int rc = check_operands(cli);
+
+	if (rc == HDB_OK)
+		rc = hdb_convert(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
+				 &cli->err);
+	return tell(cli, rc, &result);
+}
+
+int cmd_strip(struct cli *cli)
+{
+	const struct hdb_strip_options options = {
+		.output = output_of(cli),
+		.what = cli->opt.strip,
+		.app_only = cli->opt.app_only,
+	};
+	struct hdb_output_result result = { 0 };
+	int rc = check_operands(cli);
+
+	if (rc == HDB_OK)
+		rc = hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
+			       &cli->err);
+	return tell(cli, rc, &result);
+}
+
+/* Parts a list at its commas, in place; the array is owned. */
+static const char **split(char *list, struct hdb_error *err)
+{
+	const char **parts;
+	size_t count = 2;
+
+	for (const char *p = list; *p; p++)
+		count += *p == ',';
+	parts = calloc(count, sizeof(*parts));
+	if (!parts) {
+		cli_fail(err, HDB_ENOMEM, "no memory for a list");
+		return NULL;
+	}
+	count = 0;
+	for (char *p = strtok(list, ","); p; p = strtok(NULL, ","))
+		parts[count++] = p;
+	return parts;
+}
+
+int cmd_redact(struct cli *cli)
+{
+	struct hdb_redact_options options = { .output = output_of(cli) };
+	struct hdb_output_result result = { 0 };
+	const char **keep = NULL;
+	char *list = NULL;
+	int rc = check_operands(cli);
+
+	if (rc == HDB_OK && cli->opt.keep) {
+		list = strdup(cli->opt.keep);
+		keep = list ? split(list, &cli->err) : NULL;
+		rc = keep ? HDB_OK : HDB_ENOMEM;
+		options.keep = keep;
+	}
+	if (rc == HDB_OK)
+		rc = hdb_redact(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
+				&cli->err);
+	free(keep);
+	free(list);
+	return tell(cli, rc, &result);
+}
