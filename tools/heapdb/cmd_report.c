@@ -205,5 +205,7 @@ static int report_json(struct cli *cli)
 
 int cmd_report(struct cli *cli)
 {
+	if (cli->opt.html)
+		return report_html(cli, cli->opt.html);
 	return cli->opt.format == FORMAT_JSON ? report_json(cli) : report_markdown(cli);
 }

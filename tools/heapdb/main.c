@@ -36,7 +36,7 @@ const struct command commands[] = {
 	  NULL, "[DB|NAME=DB]... [\"SELECT ...\"]",
 	  "ask in SQL, of one database or several; without a statement: a shell", NULL },
 	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
-	  OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON, NULL, "[DB] [options]",
+	  OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_JSON | OPTIONS_REPORT, NULL, "[DB] [options]",
 	  "a report on one page: leak suspects, problems, biggest objects and classes", NULL },
 	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_SERVE, NULL,
 	  "[DB...] [options]",

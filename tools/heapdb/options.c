@@ -40,6 +40,8 @@ enum option_key {
 	KEY_SORT,
 	KEY_HUMAN,
 	KEY_WIDE,
+	KEY_HTML,
+	KEY_NO_VALUES,
 	KEY_PORT,
 	KEY_LISTEN,
 	KEY_OPEN,
@@ -104,6 +106,10 @@ const struct option_info option_table[] = {
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
 	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
 		       "tables with all columns and whole texts, however wide the terminal is" },
+	[KEY_HTML] = { "html", "FILE", OPTIONS_REPORT, 0,
+		       "write the report as one HTML file for a browser" },
+	[KEY_NO_VALUES] = { "no-values", NULL, OPTIONS_REPORT, 0,
+			    "in HTML: without texts of the heap" },
 	[KEY_PORT] = { "port", "N", OPTIONS_SERVE, 0, "port of the page (default: a free one)" },
 	[KEY_LISTEN] = { "listen", "ADDRESS", OPTIONS_SERVE, 0,
 			 "address that the page listens on (default: 127.0.0.1)" },
@@ -438,6 +444,12 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		return set_number(key, value, opt, err);
 	case KEY_LISTEN:
 		opt->listen = value;
+		break;
+	case KEY_HTML:
+		opt->html = value;
+		break;
+	case KEY_NO_VALUES:
+		opt->no_values = true;
 		break;
 	case KEY_OPEN:
 		opt->open = true;

@@ -30,7 +30,8 @@ enum option_group {
 	OPTIONS_OUTPUT = 512, /* those that write a dump */
 	OPTIONS_CONVERT = 1024,
 	OPTIONS_STRIP = 2048,
-	OPTIONS_REDACT = 4096
+	OPTIONS_REDACT = 4096,
+	OPTIONS_REPORT = 8192 /* report */
 };
 
 /* In the order of the words of --format. */
@@ -55,6 +56,8 @@ struct options {
 	unsigned port;         /* 0: a free one */
 	const char *listen;    /* NULL: loopback */
 	bool open;             /* a browser */
+	const char *html;      /* file of the report; NULL: none */
+	bool no_values;        /* texts of the heap are left out of it */
 	enum hdb_size_model sizes;
 	enum hdb_contents contents;
 	enum hdb_packing packing;

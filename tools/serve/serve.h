@@ -42,6 +42,12 @@ struct serve_options {
 	void *ctx;
 };
 
+/* A file of the page: "/app.js", "/app.css". Static; `path` is one of them. */
+const char *serve_page(const char *path, size_t *size);
+
+/* The registry as the page has it, a JSON array. *text is owned: free(). HDB_ENOMEM. */
+int serve_specs_json(char **text, size_t *size);
+
 /* Serves until *stop. HDB_OK after that, or a failure to begin. */
 int serve_run(const struct serve_options *options, struct hdb_error *err);
 

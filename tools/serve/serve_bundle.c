@@ -4,6 +4,8 @@
  */
 #include "serve/serve_bundle.h"
 
+#include "serve/serve.h"
+
 #include <string.h>
 
 #define EMBED(name, file) \
@@ -31,4 +33,12 @@ const struct serve_file *serve_bundle_file(const char *path)
 		if (strcmp(files[i].path, path) == 0)
 			return &files[i];
 	return NULL;
+}
+
+const char *serve_page(const char *path, size_t *size)
+{
+	const struct serve_file *file = serve_bundle_file(path);
+
+	*size = file ? (size_t)(file->end - file->data) : 0;
+	return file ? (const char *)file->data : "";
 }

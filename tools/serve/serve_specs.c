@@ -59,17 +59,38 @@ static void put_spec(struct serve_text *text, const struct hdb_query_spec *spec)
 	serve_text_string(text, "}");
 }
 
-void serve_specs(struct serve_text *text)
+static void put_specs(struct serve_text *text)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
-	serve_text_format(text, "{\"schema\":%d,\"specs\":[", HDB_SCHEMA);
+	serve_text_string(text, "[");
 	for (size_t i = 0; i < count; i++) {
 		serve_text_string(text, i ? ",\n" : "\n");
 		put_spec(text, &specs[i]);
 	}
-	serve_text_string(text, "\n]}\n");
+	serve_text_string(text, "\n]");
+}
+
+void serve_specs(struct serve_text *text)
+{
+	serve_text_format(text, "{\"schema\":%d,\"specs\":", HDB_SCHEMA);
+	put_specs(text);
+	serve_text_string(text, "}\n");
+}
+
+int serve_specs_json(char **text, size_t *size)
+{
+	struct serve_text out = { 0 };
+
+	put_specs(&out);
+	if (out.failed) {
+		serve_text_release(&out);
+		return HDB_ENOMEM;
+	}
+	*text = out.data;
+	*size = out.size;
+	return HDB_OK;
 }
 
 void serve_health(struct serve_text *text, const struct serve_options *options,

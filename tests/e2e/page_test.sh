@@ -1,0 +1,36 @@
+#!/bin/sh
+# page_test.sh - the page in a real browser (Debian's chromium): each view, clicks, keys, a narrow
+# screen, a heap full of markup, and the report as one file. Skipped where there is no chromium.
+# page_client.py beside it has the clicks. SHOTS=FOLDER keeps pictures of the views.
+set -eu
+
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+	echo "chromium is not installed"
+	exit 77
+fi
+work=$(mktemp -d)
+server=
+trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
+cd "$work"
+LC_ALL=C sed 's/Sample$Node/<script>\&"b/; s/hello, heap/<img onerror>/' "$DUMP" >evil.hprof
+heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
+heapdb import evil.hprof --quiet >out 2>&1 || true
+heapdb report s.heapdb --html report.html --quiet
+heapdb report evil.heapdb --html evil.html --no-values --quiet 2>out
+heapdb serve s.heapdb evil.heapdb --quiet >url 2>err &
+server=$!
+tries=0
+until [ -s url ]; do
+	tries=$((tries + 1))
+	if ! kill -0 "$server" 2>/dev/null || [ "$tries" -gt 100 ]; then
+		server=
+		cat err
+		grep -q 'without libmicrohttpd' err && exit 77
+		exit 1
+	fi
+	sleep 0.1
+done
+code=0
+timeout 250 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?
+[ "$code" -ne 77 ] || echo "chromium does not start here"
+exit "$code"

@@ -1,0 +1,253 @@
+/*
+ * heapdb/cmd_report_html.c - the report as one file for a browser: the page's own code with the
+ * answers inside it. It asks nothing of any network, and texts of the dump stay JSON strings.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/report.h"
+
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Rows of an answer that may be long, so that the file stays some MB. */
+#define ROWS_MAX 3000
+
+/* What the page's views ask for; the key is what the page looks it up by. */
+static const struct question {
+	const char *key, *query;
+	struct hdb_option option; /* its name NULL: none */
+	uint64_t limit;
+	bool has_values; /* it is nothing but texts of the heap */
+} questions[] = {
+	{ "info", "info", { NULL, NULL }, 0, false },
+	{ "leaks", "leaks", { NULL, NULL }, 0, false },
+	{ "triage", "triage", { NULL, NULL }, 0, false },
+	{ "dominator-tree?by=class", "dominator-tree", { "by", "class" }, ROWS_MAX, false },
+	{ "dominator-tree?by=package", "dominator-tree", { "by", "package" }, ROWS_MAX, false },
+	{ "histogram", "histogram", { NULL, NULL }, 500, false },
+	{ "threads", "threads", { NULL, NULL }, ROWS_MAX, false },
+	{ "duplicates", "duplicates", { NULL, NULL }, 100, true },
+	{ "collections", "collections", { NULL, NULL }, 100, false },
+	{ "arrays", "arrays", { NULL, NULL }, 100, false },
+	{ "loaders", "loaders", { NULL, NULL }, 500, false },
+	{ "problems", "problems", { NULL, NULL }, 100, false },
+};
+
+/* JSON within a script: "<" would begin markup, and is written as its number. */
+static void put_script(struct output *out, const char *json, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (json[i] == '<')
+			output_string(out, "\\u003c");
+		else
+			output_char(out, json[i]);
+	}
+}
+
+/* Bytes of the JSON string that begins with the quote at `json`, with both quotes. */
+static size_t string_size(const char *json, size_t size)
+{
+	size_t i = 1;
+
+	while (i < size && json[i] != '"')
+		i += json[i] == '\\' ? 2 : 1;
+	return i < size ? i + 1 : size;
+}
+
+/* Whether the text is `"label"`. */
+static bool is_label(const char *text, size_t size)
+{
+	static const char label[] = "\"label\"";
+
+	return size == sizeof(label) - 1 && memcmp(text, label, size) == 0;
+}
+
+/*
+ * A string without the values in it: of a label the class alone, of others all but what stands
+ * between the first quote and the last one.
+ */
+static void put_redacted(struct output *out, const char *text, size_t size, bool label)
+{
+	static const char klass[] = "\"class ";
+	size_t begin = size, end = size;
+
+	for (size_t i = 1; i + 1 < size; i++) {
+		if (text[i] == '\\' && text[i + 1] == '"') {
+			begin = begin == size ? i : begin;
+			end = i + 2;
+		}
+		if (label && text[i] == ' ' && begin == size &&
+		    !(i == sizeof(klass) - 2 && strncmp(text, klass, i + 1) == 0)) {
+			begin = i;
+			end = size - 1;
+			break;
+		}
+		i += text[i] == '\\';
+	}
+	put_script(out, text, begin);
+	if (begin < size) {
+		output_string(out, label ? "" : "\xe2\x80\xa6");
+		put_script(out, text + end, size - end);
+	}
+}
+
+static void put_without_values(struct output *out, const char *json, size_t size)
+{
+	bool label = false;
+
+	for (size_t i = 0; i < size;) {
+		const size_t part = json[i] == '"' ? string_size(json + i, size - i) : 1;
+
+		if (json[i] != '"') {
+			output_char(out, json[i]);
+		} else if (i + part < size && json[i + part] == ':') {
+			label = is_label(json + i, part);
+			output_bytes(out, json + i, part);
+		} else {
+			put_redacted(out, json + i, part, label);
+		}
+		i += part;
+	}
+}
+
+static int put_answer(struct cli *cli, const struct question *question, struct output *out)
+{
+	const struct hdb_query_args args = {
+		.options = &question->option,
+		.option_count = question->option.name ? 1 : 0,
+		.limit = question->limit,
+	};
+	struct answer answer = { .name = question->query,
+				 .limit = question->limit,
+				 .err = &cli->err };
+	struct output *collect = malloc(sizeof(*collect));
+	struct bytes json = { 0 };
+	int rc = collect ? hdb_query(cli->db, question->query, &args, &answer.rows, &cli->err) :
+			   cli_fail(&cli->err, HDB_ENOMEM, "no memory for an answer");
+
+	if (rc == HDB_OK) {
+		output_collect(collect, &json);
+		rc = render_json(&answer, collect);
+		output_collect_end(collect);
+	}
+	if (rc == HDB_OK && json.failed)
+		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for an answer");
+	if (rc == HDB_OK) {
+		render_json_text(out, question->key, strlen(question->key));
+		output_char(out, ':');
+		if (cli->opt.no_values)
+			put_without_values(out, json.data, json.size);
+		else
+			put_script(out, json.data, json.size);
+	}
+	bytes_release(&json);
+	hdb_rows_close(answer.rows);
+	free(collect);
+	return rc;
+}
+
+static void put_optional(struct output *out, const char *key, const char *text)
+{
+	output_format(out, ",\"%s\":", key);
+	if (text)
+		render_json_text(out, text, strlen(text));
+	else
+		output_string(out, "null");
+}
+
+static int put_answers(struct cli *cli, const char *name, struct output *out)
+{
+	struct hdb_health health;
+	char *specs = NULL;
+	size_t size = 0;
+	int rc = HDB_OK;
+
+	if (serve_specs_json(&specs, &size) != HDB_OK)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for the queries");
+	hdb_health(cli->db, &health);
+	output_string(out, "{\"title\":");
+	render_json_text(out, name, strlen(name));
+	output_string(out, ",\"databases\":[{\"index\":0");
+	put_optional(out, "name", name);
+	put_optional(out, "stale", health.stale);
+	put_optional(out, "incomplete", health.incomplete);
+	output_string(out, "}],\"specs\":");
+	put_script(out, specs, size);
+	free(specs);
+	output_string(out, ",\"answers\":{");
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && rc == HDB_OK; i++) {
+		if (questions[i].has_values && cli->opt.no_values)
+			continue;
+		output_string(out, i ? ",\n" : "\n");
+		rc = put_answer(cli, &questions[i], out);
+	}
+	output_string(out, "}}");
+	return rc;
+}
+
+static void put_part(struct output *out, const char *path)
+{
+	size_t size = 0;
+	const char *data = serve_page(path, &size);
+
+	output_bytes(out, data, size);
+}
+
+static int put_page(struct cli *cli, struct output *out)
+{
+	const char *slash = strrchr(cli->db_path, '/');
+	const char *name = slash ? slash + 1 : cli->db_path;
+	int rc;
+
+	output_string(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+			   "'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+			   "img-src data:\">\n<meta name=\"viewport\" "
+			   "content=\"width=device-width, initial-scale=1\">\n"
+			   "<title>heapdb report</title>\n<style>\n");
+	put_part(out, "/app.css");
+	output_string(out, "</style></head><body><div id=\"app\"></div>\n"
+			   "<script type=\"application/json\" id=\"answers\">");
+	rc = put_answers(cli, name, out);
+	output_string(out, "</script>\n<script>\n");
+	put_part(out, "/app.js");
+	output_string(out, "</script></body></html>\n");
+	return rc;
+}
+
+/* Into a file of another name first, for its owner alone, so that a report is whole or absent. */
+int report_html(struct cli *cli, const char *path)
+{
+	const size_t size = strlen(path) + sizeof(".XXXXXX");
+	char *tmp = malloc(size);
+	struct output *out = malloc(sizeof(*out));
+	int fd = -1, rc = HDB_OK;
+
+	if (!tmp || !out) {
+		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for a report");
+		goto out;
+	}
+	snprintf(tmp, size, "%s.XXXXXX", path);
+	fd = mkostemp(tmp, O_CLOEXEC);
+	if (fd < 0) {
+		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(errno));
+		goto out;
+	}
+	output_init(out, fd);
+	rc = put_page(cli, out);
+	if (output_close(out) != 0 && rc == HDB_OK)
+		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(out->error));
+	if (rc == HDB_OK && rename(tmp, path) != 0)
+		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(errno));
+	if (rc != HDB_OK)
+		unlink(tmp);
+out:
+	free(tmp);
+	free(out);
+	return rc;
+}
