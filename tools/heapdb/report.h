@@ -30,7 +30,7 @@ bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
 /* A table of all rows; columns as "name,name". Nothing but a sentence if there are none. */
 int markdown_table(struct answer *answer, const char *columns, struct output *out);
 
-/* Writes the report as one HTML file, whole or not at all. A failure has its message in cli->err. */
+/* Writes the report as one HTML file, whole or not at all. Messages of failures: cli->err. */
 int report_html(struct cli *cli, const char *path);
 
 /* The story of the suspects out of the rows of the query leaks. `answer` has rows. */
