@@ -56,6 +56,7 @@ static const struct query_def *const registry[] = {
 	&query_diff,
 	/* database */
 	&query_info,
+	&query_app,
 	&query_check,
 	&query_objects,
 	&query_sizes,
@@ -65,6 +66,7 @@ static const struct query_def *const registry[] = {
 	&query_records,
 	&query_tables,
 	&query_alloc_sites,
+	&query_object_sites,
 	&query_cpu_samples,
 	&query_heap_summaries,
 };

@@ -112,6 +112,9 @@ try_dump() {
 	for by in class referent strength; do
 		ask "$db" query reference-stats --by $by
 	done
+	ask "$db" query app
+	ask "$db" query object-sites
+	ask "$db" query object-sites --by class
 	ask "$db" query native
 	ask "$db" query native --objects
 	ask "$db" query leak-traces

@@ -29,8 +29,9 @@ compare() {
 	zstd -dqf -o want.tsv "$answers/$1.shark.tsv.zst"
 	heapdb query leak-traces --db dump.heapdb --csv > leaks.csv
 	heapdb query leak-traces --watched --db dump.heapdb --csv > keyed.csv
+	heapdb query app --db dump.heapdb --csv > app.csv
 	for mode in leaks keyed; do
-		python3 "$HDB_ROOT/tests/oracle/shark_answers.py" want.tsv $mode $mode.csv > out ||
+		python3 "$HDB_ROOT/tests/oracle/shark_answers.py" want.tsv $mode $mode.csv app.csv > out ||
 			complain "$1, $mode: another answer"
 		sed "s/^/$1 $mode: /" out
 	done

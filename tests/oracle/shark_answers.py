@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the leak traces of a dump with those that LeakCanary's Shark gave.
 
-shark_answers.py SHARK.tsv MODE TRACES.csv: MODE is leaks or keyed; TRACES.csv is what
-`heapdb query leak-traces [--watched] --csv` printed. Both are made the same lists of paths; what differs is
-printed. Deliberate differences, and where the two say the same in other words, are the tables below.
+shark_answers.py SHARK.tsv MODE TRACES.csv [APP.csv]: MODE is leaks or keyed; TRACES.csv is what
+`heapdb query leak-traces [--watched] --csv` printed, APP.csv what `heapdb query app --csv` did. Both are made the
+same lists of paths; what differs is printed. Deliberate differences, and where the two say the same in other words, are the tables below.
 """
 import csv
 import re
@@ -113,6 +113,32 @@ def read_heapdb(path):
     return sorted(paths.values(), key=repr), totals, sorted(unreachable)
 
 
+METADATA = {"Build.VERSION.SDK_INT": "sdk", "Build.MANUFACTURER": "manufacturer", "LeakCanary version": "leakcanary",
+            "App process name": "process", "Class count": "classes", "Instance count": "instances",
+            "Primitive array count": "primitive_arrays", "Object array count": "object_arrays",
+            "Thread count": "threads", "Heap total bytes": "heap_bytes", "Bitmap count": "bitmaps",
+            "Bitmap total bytes": "bitmap_bytes", "Large bitmap count": "large_bitmaps",
+            "Large bitmap total bytes": "large_bitmap_bytes", "Db 1": "database"}
+
+
+def compare_metadata(shark_path, mode, app_path):
+    with open(app_path, encoding="utf-8", newline="") as lines:
+        ours = {row["key"]: row["value"] or row["number"] for row in csv.DictReader(lines)}
+    failed = count = 0
+    with open(shark_path, encoding="utf-8") as lines:
+        for line in lines:
+            cells = line.rstrip("\n").split("\t")
+            if cells[0] != mode or cells[5] != "metadata":
+                continue
+            count += 1
+            want = "" if cells[9] == "Unknown" else cells[9]
+            if ours.get(METADATA[cells[7]]) != want:
+                print(f"  {cells[7]}: Shark {cells[9]}, heapdb {ours.get(METADATA[cells[7]])}")
+                failed = 1
+    print(f"{count} of metadata: {'DIFFERENT' if failed else 'equal'}")
+    return failed
+
+
 def main():
     shark, heapdb = read_shark(sys.argv[1], sys.argv[2]), read_heapdb(sys.argv[3])
     failed = 0
@@ -133,6 +159,8 @@ def main():
                     print("  heapdb:", ours_step)
     print(f"{len(shark[0])} traces, {sum(len(path) for path in shark[0])} steps, "
           f"{len(shark[1])} leaks, {len(shark[2])} unreachable: {'DIFFERENT' if failed else 'equal'}")
+    if len(sys.argv) > 4:
+        failed |= compare_metadata(sys.argv[1], sys.argv[2], sys.argv[4])
     return failed
 
 

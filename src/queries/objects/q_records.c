@@ -208,8 +208,11 @@ static const struct hdb_column site_columns[] = {
 	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
 };
 
+/* Android's dumps have no such record, but a trace of each object. */
 static int open_sites(struct query *q, struct hdb_error *err)
 {
+	if (q->heap->is_android && !heap_record_count(q->heap, STORE_ALLOC_SITES))
+		return query_become(q, &query_object_sites, err);
 	return query_records_open(q, STORE_ALLOC_SITES, sizeof(struct store_alloc_site), err);
 }
 
@@ -234,7 +237,8 @@ const struct query_def query_alloc_sites = {
 		.name = "alloc-sites",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "allocation sites, if the dump has them", .options = no_options,
+		.summary = "allocation sites, if the dump has them; of Android's dumps: object-sites",
+		.options = no_options,
 		.columns = site_columns, .column_count = COUNT_OF(site_columns), .is_query = 1,
 	},
 	.open = open_sites, .next = next_site, .close = query_records_close,

@@ -1,0 +1,378 @@
+/*
+ * queries/android/q_app.c - what an Android dump tells of its device and its application.
+ */
+#include "analysis/native_sizes.h"
+#include "heap/known.h"
+#include "queries/queries.h"
+#include "heap/heap_database.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY, VALUE, NUMBER, HELP };
+
+#define TEXT_MAX_BYTES 1024
+/* Databases that are listed. */
+#define DATABASES_MAX 1000u
+
+static const struct hdb_option_spec options[] = {
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "key", HDB_TYPE_TEXT, "what", "what is told" },
+	{ "value", HDB_TYPE_TEXT, "value", "as text; null if the dump does not tell" },
+	{ "number", HDB_TYPE_COUNT, "number", "as a number, if it is one" },
+	{ "help", HDB_TYPE_TEXT, "meaning", "what that is" },
+};
+
+struct entry {
+	const char *key, *help; /* static */
+	size_t text;            /* in texts; 0: none */
+	uint64_t number;
+	bool has_number;
+};
+
+struct state {
+	struct query *q;
+	struct base_vec entries, texts;
+	uint8_t *is_bitmap, *is_database, *is_display; /* by class; owned */
+	struct base_vec native;                        /* struct analysis_native */
+	uint64_t instances, object_arrays, primitive_arrays, classes, recorded_bytes;
+	uint64_t bitmaps, bitmap_bytes, large, large_bytes, display_pixels;
+	struct base_vec pixels;    /* uint64_t by turns: pixels and bytes of a bitmap */
+	struct base_vec databases; /* uint32_t */
+	size_t at;
+};
+
+/* ---- entries ---- */
+
+static int add(struct state *s, const char *key, const char *help, const char *text,
+	       struct hdb_error *err)
+{
+	struct entry entry = { .key = key, .help = help, .text = s->texts.count };
+	int r = base_vec_push(&s->entries, &entry, sizeof(entry), err);
+
+	if (!text[0])
+		base_vec_at(&s->entries, struct entry, s->entries.count - 1)->text = 0;
+	return r == HDB_OK ? base_bytes_append(&s->texts, text, strlen(text) + 1, err) : r;
+}
+
+static int add_number(struct state *s, const char *key, const char *help, uint64_t number,
+		      struct hdb_error *err)
+{
+	const struct entry entry = {
+		.key = key,
+		.help = help,
+		.number = number,
+		.has_number = true,
+	};
+
+	return base_vec_push(&s->entries, &entry, sizeof(entry), err);
+}
+
+static int static_text(struct heap *heap, const char *field, const char *path, char *buf,
+		       size_t size, struct hdb_error *err)
+{
+	uint32_t ix;
+	int r = heap_static_object(heap, field, &ix, err);
+
+	buf[0] = '\0';
+	if (r == HDB_OK && path[0])
+		r = heap_path_object(heap, ix, HEAP_NONE, path, &ix, err);
+	if (r == HDB_OK)
+		r = heap_string(heap, ix, buf, size, NULL, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- one pass over the objects ---- */
+
+static uint8_t *mark_classes(struct heap *heap, const char *name)
+{
+	uint8_t *marks = calloc((size_t)heap->class_count + 1, 1);
+
+	for (uint32_t no = 0; marks && no < heap->class_count; no++)
+		marks[no] = heap_has_superclass(heap, no, name);
+	return marks;
+}
+
+static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	int64_t width = 0, height = 0;
+	uint64_t pair[2] = { 0, analysis_native_of(&s->native, ix) };
+	int r = heap_path_number(heap, ix, HEAP_NONE, "mWidth", &width, err);
+
+	if (r >= 0)
+		r = heap_path_number(heap, ix, HEAP_NONE, "mHeight", &height, err);
+	if (r < 0)
+		return r;
+	if (width > 0 && height > 0)
+		pair[0] = (uint64_t)width * (uint64_t)height;
+	s->bitmaps++;
+	s->bitmap_bytes += pair[1];
+	r = base_vec_push(&s->pixels, &pair[0], sizeof(pair[0]), err);
+	return r == HDB_OK ? base_vec_push(&s->pixels, &pair[1], sizeof(pair[1]), err) : r;
+}
+
+static int count_display(struct state *s, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	int64_t width = 0, height = 0;
+	int r = heap_path_number(heap, ix, HEAP_NONE, "widthPixels", &width, err);
+
+	if (r >= 0)
+		r = heap_path_number(heap, ix, HEAP_NONE, "heightPixels", &height, err);
+	if (r >= 0 && width > 0 && height > 0 &&
+	    (uint64_t)width * (uint64_t)height > s->display_pixels)
+		s->display_pixels = (uint64_t)width * (uint64_t)height;
+	return r < 0 ? r : HDB_OK;
+}
+
+static int count_object(struct state *s, const struct heap_block *block, uint32_t i,
+			struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	const uint32_t no = block->class_no[i], ix = block->first_ix + i;
+	const struct store_class *class = heap_class(heap, no);
+	struct hprof_sub sub;
+
+	switch (block->kind[i]) {
+	case STORE_CLASS:
+		class = heap_class(heap, (uint32_t)block->length[i]);
+		if (!class->file_offset)
+			return HDB_OK;
+		s->classes++;
+		if (hprof_sub_read(&heap->file, &heap->view, class->file_offset, heap->source->size,
+				   &sub, err) == HDB_OK)
+			s->recorded_bytes += sub.end - sub.offset - 1;
+		return HDB_OK;
+	case STORE_OBJECT_ARRAY:
+		s->object_arrays++;
+		s->recorded_bytes += block->length[i] * heap->id_size;
+		return HDB_OK;
+	case STORE_PRIMITIVE_ARRAY:
+		s->primitive_arrays++;
+		s->recorded_bytes +=
+			block->length[i] * hprof_type_size(class->element_type, heap->id_size);
+		return HDB_OK;
+	default:
+		break;
+	}
+	s->instances++;
+	s->recorded_bytes += class->declared_size;
+	if (s->is_database[no] && s->databases.count < DATABASES_MAX)
+		return base_vec_push(&s->databases, &ix, sizeof(ix), err);
+	if (s->is_display[no])
+		return count_display(s, ix, err);
+	return s->is_bitmap[no] ? count_bitmap(s, ix, err) : HDB_OK;
+}
+
+static int count_all(struct state *s, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			if (block->first_ix + i != HEAP_BOOT_LOADER)
+				r = count_object(s, block, i, err);
+		if (r == HDB_OK)
+			r = base_step(s->q->work, block->first_ix, err);
+	}
+	free(block);
+	/* More pixels than the largest display has, and a tenth. */
+	for (size_t i = 0; i + 1 < s->pixels.count; i += 2) {
+		const uint64_t *pair = base_vec_at(&s->pixels, uint64_t, i);
+
+		if (s->display_pixels && pair[0] > s->display_pixels + s->display_pixels / 10) {
+			s->large++;
+			s->large_bytes += pair[1];
+		}
+	}
+	return r;
+}
+
+/* ---- what is told ---- */
+
+static int count_threads(struct heap *heap)
+{
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < heap->root_count; i++)
+		count += heap->roots[i].kind == HPROF_ROOT_THREAD_OBJECT &&
+			 (!i || heap->roots[i - 1].ix != heap->roots[i].ix ||
+			  heap->roots[i - 1].kind != HPROF_ROOT_THREAD_OBJECT);
+	return (int)count;
+}
+
+static int tell_device(struct state *s, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	char text[TEXT_MAX_BYTES];
+	struct heap_value value;
+	int64_t sdk;
+	int r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err);
+
+	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0)
+		r = add_number(s, "sdk", "Android's API level", (uint64_t)sdk, err);
+	if (r >= 0)
+		r = static_text(heap, "android.os.Build.MANUFACTURER", "", text, sizeof(text), err);
+	if (r == HDB_OK && text[0])
+		r = add(s, "manufacturer", "of the device", text, err);
+	if (r == HDB_OK)
+		r = static_text(heap, "android.os.Build.ID", "", text, sizeof(text), err);
+	if (r == HDB_OK && text[0])
+		r = add(s, "build", "Android's build", text, err);
+	if (r == HDB_OK)
+		r = static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
+				"mBoundApplication.appInfo.processName", text, sizeof(text), err);
+	if (r == HDB_OK)
+		r = add(s, "process", "name of the application's process", text, err);
+	if (r == HDB_OK)
+		r = static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", text,
+				sizeof(text), err);
+	return r == HDB_OK ? add(s, "leakcanary", "version of LeakCanary in it", text, err) : r;
+}
+
+static int tell_counts(struct state *s, struct hdb_error *err)
+{
+	const struct {
+		const char *key, *help;
+		uint64_t number;
+	} numbers[] = {
+		{ "classes", "class objects", s->classes },
+		{ "instances", "instances", s->instances },
+		{ "object_arrays", "arrays of references", s->object_arrays },
+		{ "primitive_arrays", "arrays of numbers", s->primitive_arrays },
+		{ "threads", "threads", (uint64_t)count_threads(s->q->heap) },
+		{ "heap_bytes", "bytes of all objects as the dump records them",
+		  s->recorded_bytes },
+		{ "bitmaps", "bitmaps", s->bitmaps },
+		{ "bitmap_bytes", "native bytes of these", s->bitmap_bytes },
+		{ "large_bitmaps", "with more pixels than the display and a tenth", s->large },
+		{ "large_bitmap_bytes", "native bytes of these", s->large_bytes },
+	};
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
+		r = add_number(s, numbers[i].key, numbers[i].help, numbers[i].number, err);
+	return r;
+}
+
+static int tell_databases(struct state *s, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < s->databases.count && r >= 0; i++) {
+		const uint32_t ix = *base_vec_at(&s->databases, uint32_t, i);
+		char label[TEXT_MAX_BYTES], text[TEXT_MAX_BYTES + 16];
+		uint32_t target;
+
+		r = heap_path_object(heap, ix, HEAP_NONE, "mConfigurationLocked.label", &target,
+				     err);
+		if (r == HDB_OK)
+			r = heap_string(heap, target, label, sizeof(label), NULL, err);
+		if (r != HDB_OK)
+			continue;
+		r = heap_path_object(heap, ix, HEAP_NONE, "mConnectionPoolLocked", &target, err);
+		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
+		if (r >= 0)
+			r = add(s, "database", "an SQLite database, and whether it is open", text,
+				err);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+static int open_app(struct query *q, struct hdb_error *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "the application", sizeof(*s));
+	s->q = q;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = heap_load_classes(q->heap, err);
+	if (r == HDB_OK)
+		r = heap_load_roots(q->heap, err);
+	if (r == HDB_OK)
+		r = heap_open_dump(q->heap, err);
+	if (r != HDB_OK)
+		return r;
+	s->is_bitmap = mark_classes(q->heap, "android.graphics.Bitmap");
+	s->is_database = mark_classes(q->heap, "android.database.sqlite.SQLiteDatabase");
+	s->is_display = mark_classes(q->heap, "android.util.DisplayMetrics");
+	if (!s->is_bitmap || !s->is_database || !s->is_display)
+		return hdb_fail_memory(err, "classes", q->heap->class_count);
+	/* Place 0 is no text. */
+	r = base_bytes_append(&s->texts, "", 1, err);
+	if (r == HDB_OK)
+		r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_REGISTERED, &s->native, err);
+	if (r == HDB_OK)
+		r = count_all(s, err);
+	if (r == HDB_OK)
+		r = tell_device(s, err);
+	if (r == HDB_OK)
+		r = tell_counts(s, err);
+	if (r == HDB_OK)
+		r = tell_databases(s, err);
+	q->total = s->entries.count;
+	return r;
+}
+
+static int next_app(struct query *q, struct hdb_error *err)
+{
+	struct state *s = q->state;
+	const struct entry *entry;
+	int r;
+
+	if (s->at == s->entries.count)
+		return HDB_END;
+	entry = base_vec_at(&s->entries, struct entry, s->at++);
+	r = query_set_text(q, KEY, entry->key, err);
+	if (r == HDB_OK)
+		r = query_set_text(q, HELP, entry->help, err);
+	if (r == HDB_OK && entry->text)
+		r = query_set_text(q, VALUE, (const char *)s->texts.data + entry->text, err);
+	if (entry->has_number)
+		query_set(q, NUMBER, entry->number);
+	return r;
+}
+
+static void close_app(struct query *q)
+{
+	struct state *s = q->state;
+
+	if (!s)
+		return;
+	free(s->is_bitmap);
+	free(s->is_database);
+	free(s->is_display);
+	base_vec_release(&s->native);
+	base_vec_release(&s->entries);
+	base_vec_release(&s->texts);
+	base_vec_release(&s->pixels);
+	base_vec_release(&s->databases);
+	free(s);
+}
+
+const struct query_def query_app = {
+	.spec = {
+		.name = "app", .aliases = "android",
+		.group = "database", .example = "",
+		.targets = "",
+		.summary = "what an Android dump tells of its device and application: API level, process, "
+			   "counts, bitmaps, databases",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.is_query = 1,
+	},
+	.open = open_app, .next = next_app, .close = close_app,
+};

@@ -1,0 +1,277 @@
+/*
+ * queries/android/q_object_sites.c - where objects were allocated, by the stack traces that the
+ * dump has for each of them.
+ */
+#include "base/bytes.h"
+#include "base/idmap.h"
+#include "heap/threads.h"
+#include "queries/queries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACE, CLASS, COUNT, SHALLOW, FRAMES, SITE, STACK };
+
+#define TEXT_MAX_BYTES 512
+/* Frames of a stack that are told. */
+#define FRAMES_SHOWN 32u
+
+static const struct hdb_option_spec options[] = {
+	{ "by", "stack|class", "a row a stack (default), or a row a stack and class" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace; 0: none is known" },
+	{ "class", HDB_TYPE_TEXT, "class", "what was allocated; by stack null" },
+	{ "count", HDB_TYPE_COUNT, "objects", "objects of the dump that were allocated there" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "frames", HDB_TYPE_COUNT, "frames", "depth of the stack" },
+	{ "site", HDB_TYPE_TEXT, "allocated in", "the innermost frame; null if there is none" },
+	{ "stack", HDB_TYPE_TEXT, "called from",
+	  "the other frames, the innermost first; 32 at most" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "of these" },
+	{ "others", HDB_TYPE_COUNT, "others", "objects of which the dump has no stack" },
+};
+
+struct site {
+	uint64_t count, bytes;
+	uint32_t trace, class_no;
+	struct store_trace stack;
+};
+
+struct state {
+	struct base_vec sites; /* struct site */
+	struct base_idmap map; /* trace and class: number of a site */
+	bool is_by_class;
+	size_t at;
+};
+
+static int find_site(struct query *q, struct state *s, uint32_t trace, uint32_t class_no,
+		     struct site **out, struct hdb_error *err)
+{
+	const uint64_t key = ((uint64_t)trace << 32 | (s->is_by_class ? class_no : 0)) + 1;
+	struct site site = { .trace = trace, .class_no = class_no };
+	uint32_t no = base_idmap_get(&s->map, key);
+	int r = HDB_OK;
+
+	if (no == BASE_IDMAP_NONE) {
+		r = trace ? heap_trace(q->heap, trace, &site.stack, err) : HDB_NOTFOUND;
+		if (r == HDB_NOTFOUND)
+			r = HDB_OK;
+		no = (uint32_t)s->sites.count;
+		if (r == HDB_OK)
+			r = base_idmap_put(&s->map, key, no, err);
+		if (r >= 0)
+			r = base_vec_push(&s->sites, &site, sizeof(site), err);
+	}
+	*out = r >= 0 ? base_vec_at(&s->sites, struct site, no) : NULL;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* The serial of an object's trace: behind its identifier, whatever it is. */
+static int read_serial(struct query *q, const struct heap_block *block, uint32_t i, uint64_t offset,
+		       uint32_t *out, struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	const uint8_t *p;
+
+	*out = 0;
+	if (block->kind[i] == STORE_CLASS) {
+		*out = heap_class(heap, (uint32_t)block->length[i])->trace_serial;
+		return HDB_OK;
+	}
+	if (!offset)
+		return HDB_OK;
+	p = base_view_at(&heap->view, offset + 1 + heap->id_size, 4, err);
+	if (!p)
+		return HDB_ETRUNC;
+	*out = be32(p);
+	return HDB_OK;
+}
+
+static int count_block(struct query *q, struct state *s, const struct heap_block *block,
+		       const uint64_t *offsets, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < block->count && r == HDB_OK; i++) {
+		struct site *site;
+		uint32_t trace;
+
+		if (block->first_ix + i == HEAP_BOOT_LOADER)
+			continue;
+		r = read_serial(q, block, i, offsets[i], &trace, err);
+		if (r == HDB_OK)
+			r = find_site(q, s, trace, block->class_no[i], &site, err);
+		if (r != HDB_OK)
+			break;
+		site->count++;
+		site->bytes += block->shallow[i];
+	}
+	return r;
+}
+
+static int count_all(struct query *q, struct state *s, struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	uint64_t *offsets = malloc(STORE_BLOCK_OBJECTS * sizeof(*offsets));
+	int r = block && offsets ? HDB_OK :
+				   hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
+		r = heap_read_block(q->heap, b, block, err);
+		if (r == HDB_OK)
+			r = heap_read_offsets(q->heap, b, offsets, err);
+		if (r == HDB_OK)
+			r = count_block(q, s, block, offsets, err);
+		if (r == HDB_OK)
+			r = base_step(q->work, block->first_ix, err);
+	}
+	free(block);
+	free(offsets);
+	return r;
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->trace != y->trace)
+		return x->trace < y->trace ? -1 : 1;
+	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
+}
+
+/* Only those with frames are sites; the others are counted. */
+static int keep_sites(struct query *q, struct state *s, struct hdb_error *err)
+{
+	struct site *list = s->sites.data;
+	uint64_t count = 0, bytes = 0, others = 0;
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < s->sites.count; i++) {
+		if (!list[i].stack.frame_count) {
+			others += list[i].count;
+			continue;
+		}
+		count += list[i].count;
+		bytes += list[i].bytes;
+		list[n++] = list[i];
+	}
+	s->sites.count = n;
+	if (n)
+		qsort(list, n, sizeof(*list), compare_sites);
+	q->total = n;
+	r = query_fact(q, "objects", count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "shallow", bytes, err);
+	return r == HDB_OK ? query_fact(q, "others", others, err) : r;
+}
+
+static int open_sites(struct query *q, struct hdb_error *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	const char *by;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "allocation sites", sizeof(*s));
+	by = query_option(q, "by");
+	if (by && strcmp(by, "class") != 0 && strcmp(by, "stack") != 0)
+		return hdb_fail(err, HDB_EUSAGE, "--by is stack or class, not \"%s\"", by);
+	s->is_by_class = by && strcmp(by, "class") == 0;
+	r = query_targets(q, 0, 0, err);
+	if (r == HDB_OK)
+		r = heap_load_classes(q->heap, err);
+	if (r == HDB_OK)
+		r = heap_open_dump(q->heap, err);
+	if (r == HDB_OK)
+		r = count_all(q, s, err);
+	if (r == HDB_OK)
+		r = keep_sites(q, s, err);
+	return r == HDB_OK && !s->is_by_class ?
+		       query_choose(q, "trace,count,shallow,frames,site,stack", err) :
+		       r;
+}
+
+static int set_stack(struct query *q, const struct site *site, struct hdb_error *err)
+{
+	char frame_text[TEXT_MAX_BYTES];
+	struct base_vec text = { 0 };
+	int r = HDB_OK;
+
+	for (uint32_t depth = 0; depth < site->stack.frame_count && depth < FRAMES_SHOWN; depth++) {
+		struct store_frame frame;
+
+		r = heap_trace_frame(q->heap, &site->stack, depth, &frame, err);
+		if (r != HDB_OK)
+			break;
+		r = heap_frame_text(q->heap, &frame, frame_text, sizeof(frame_text), err);
+		if (r == HDB_OK && depth == 0)
+			r = query_set_text(q, SITE, frame_text, err);
+		else if (r == HDB_OK)
+			r = base_bytes_append(&text, text.count ? " < " : "", text.count ? 3 : 0,
+					      err);
+		if (r == HDB_OK && depth)
+			r = base_bytes_append(&text, frame_text, strlen(frame_text), err);
+		if (r != HDB_OK)
+			break;
+	}
+	if (r >= 0 && text.count)
+		r = query_set_text_n(q, STACK, text.data, text.count, err);
+	base_vec_release(&text);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int next_site(struct query *q, struct hdb_error *err)
+{
+	struct state *s = q->state;
+	const struct site *site;
+	int r = HDB_OK;
+
+	if (s->at == s->sites.count)
+		return HDB_END;
+	site = base_vec_at(&s->sites, struct site, s->at++);
+	query_set(q, TRACE, site->trace);
+	query_set(q, COUNT, site->count);
+	query_set(q, SHALLOW, site->bytes);
+	query_set(q, FRAMES, site->stack.frame_count);
+	if (s->is_by_class)
+		r = query_set_text(q, CLASS, heap_class_name(q->heap, site->class_no), err);
+	return r == HDB_OK ? set_stack(q, site, err) : r;
+}
+
+static void close_sites(struct query *q)
+{
+	struct state *s = q->state;
+
+	if (!s)
+		return;
+	base_vec_release(&s->sites);
+	base_idmap_release(&s->map);
+	free(s);
+}
+
+const struct query_def query_object_sites = {
+	.spec = {
+		.name = "object-sites", .aliases = "call-stacks",
+		.group = "database", .example = "--by class",
+		.targets = "",
+		.summary = "where the objects were allocated, by the stack traces that the dump has for "
+			   "them",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.open = open_sites, .next = next_site, .close = close_sites,
+};

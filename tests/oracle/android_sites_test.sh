@@ -1,0 +1,33 @@
+#!/bin/sh
+# android_sites_test.sh - where the objects of ahat's test dump were allocated, by their stack traces, and the native
+# memory that its objects own.
+set -eu
+command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }
+dump=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/android_ahat_test.hprof.zst
+[ -f "$dump" ] || { echo "no $dump; HDB_DUMPS names another folder"; exit 77; }
+cd "$TMPDIR"
+zstd -dqf -o dump.hprof "$dump"
+heapdb import dump.hprof -o dump.heapdb --quiet > import.log
+failed=0
+complain() {
+	echo "FAILED: $*"
+	failed=1
+}
+# Its makers know which lines of DumpedStuff make what: one array of a million bytes, twice 10,000 objects.
+heapdb query object-sites --db dump.heapdb --csv --columns count,shallow,frames,site,stack > sites
+grep -q '^1,1000016,2,DumpedStuff.<init>(.*:35),Main.main(.*:6)$' sites || complain "no array of 1,000,000 bytes"
+[ "$(grep -c '^10000,160000,2,DumpedStuff.<init>(.*:5[36]),Main.main(.*:6)$' sites)" = 2 ] ||
+	complain "not 10,000 twice"
+heapdb query object-sites --by class --db dump.heapdb --csv --columns class,count,site |
+	grep -q '^byte\[\],1,DumpedStuff.<init>(.*:35)$' || complain "no class of that array"
+# The dump has no record of allocation sites: its objects' traces are asked instead.
+heapdb query alloc-sites --db dump.heapdb --csv --columns count,shallow,frames,site,stack | cmp -s - sites ||
+	complain "alloc-sites says something else"
+# All objects are either at a site or counted as others.
+heapdb query object-sites --db dump.heapdb --limit 1 > facts
+grep -qx 'objects: 20,868' facts && grep -qx 'others: 5,206' facts || complain "other counts: $(head -n 3 facts)"
+heapdb query native --db dump.heapdb --csv > native
+grep -qx 'java.lang.Object,2,100000,16' native || complain "no native memory of two objects"
+heapdb query native --objects --limit 1 --db dump.heapdb | grep -qx 'native bytes: 100,099' ||
+	complain "not 100,099 bytes"
+exit $failed
