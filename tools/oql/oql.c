@@ -95,6 +95,24 @@ static bool has_name(const struct oql *oql, size_t before, const char *name)
 	return false;
 }
 
+/* The name without what a terminal would obey. */
+static int title_column(struct oql *oql, size_t no)
+{
+	const char *name = oql->names[no];
+	char *title = oql_take_text(&oql->eval.keep, name, strlen(name), oql->eval.err);
+
+	for (char *c = title; c && *c; c++) {
+		const bool is_c1 = (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] < 0xa0;
+
+		if ((unsigned char)*c < ' ' || *c == 0x7f || is_c1)
+			*c = ' ';
+		if (is_c1)
+			c[1] = ' ';
+	}
+	oql->columns[no].title = title;
+	return title ? HDB_OK : HDB_ELIMIT;
+}
+
 /* "p.x", then "p.x_2": JSON objects and --columns need names that differ. */
 static int name_column(struct oql *oql, size_t no, struct oql_str name)
 {
@@ -112,8 +130,8 @@ static int name_column(struct oql *oql, size_t no, struct oql_str name)
 	}
 	r = oql_text_check(&text, oql->eval.err);
 	oql->names[no] = text.data;
-	oql->columns[no].name = oql->columns[no].title = text.data;
-	return r;
+	oql->columns[no].name = text.data;
+	return r < 0 ? r : title_column(oql, no);
 }
 
 static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)

@@ -354,6 +354,7 @@ static void put_digits(uint64_t *words, size_t count, struct oql_text *out)
 			rest /= 10;
 		}
 	}
+	/* cppcheck-suppress uninitvar */
 	while (used + 1 < sizeof(digits) && digits[used] == '0')
 		used++;
 	oql_put(out, digits + used, sizeof(digits) - used);
@@ -362,7 +363,7 @@ static void put_digits(uint64_t *words, size_t count, struct oql_text *out)
 static int put_big_integer(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
 {
 	uint64_t words[BIG_WORDS_MAX];
-	struct oql_value sign, mag;
+	struct oql_value sign, mag = { 0 };
 	enum hdb_basic_type type;
 	size_t count;
 	int r = path_value(ev, ix, "signum", &sign);

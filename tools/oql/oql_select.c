@@ -594,7 +594,9 @@ static int drop_rows(struct oql_rows *rows)
 	struct oql_arena arena = { .budget = &rows->ev->budget };
 	int r = HDB_OK;
 
-	qsort_r(rows->sorted, rows->sorted_count, sizeof(rows->sorted[0]), compare_rows, rows);
+	if (rows->sorted_count)
+		qsort_r(rows->sorted, rows->sorted_count, sizeof(rows->sorted[0]), compare_rows,
+			rows);
 	if (!rows->wanted || rows->sorted_count <= rows->wanted)
 		return HDB_OK;
 	rows->sorted_count = (size_t)rows->wanted;
