@@ -53,6 +53,42 @@ static int announce(struct sql_source *source, const char *name, struct hdb_erro
 	return r;
 }
 
+static int no_create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+		     char **message)
+{
+	(void)db;
+	(void)aux;
+	(void)argc;
+	(void)argv;
+	(void)out;
+	(void)message;
+	return SQLITE_ERROR;
+}
+
+static int no_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+		      char **message)
+{
+	*message = sqlite3_mprintf("heapdb_database is no table");
+	return no_create(db, aux, argc, argv, out, message);
+}
+
+static void close_source(void *p)
+{
+	sql_source_close(p);
+}
+
+/*
+ * The source lives as long as the connection: it belongs to a module that is no table. Other
+ * modules go at the same time, in any order, and none looks at the source when it goes.
+ */
+static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
+{
+	static const struct sqlite3_module module = { .xCreate = no_create,
+						      .xConnect = no_connect };
+
+	return sqlite3_create_module_v2(sqlite, "heapdb_database", &module, source, close_source);
+}
+
 static int open_database(struct sqlite3 *sqlite, const char *path, struct sql_source **out,
 			 struct hdb_error *err)
 {
@@ -67,6 +103,11 @@ static int open_database(struct sqlite3 *sqlite, const char *path, struct sql_so
 		return r;
 	}
 	(*out)->owns_db = true;
+	/* From here on the connection has it, also after a failure. */
+	if (keep_source(sqlite, *out) != SQLITE_OK) {
+		*out = NULL;
+		return sql_fail(err, HDB_ENOMEM, "no memory for a database");
+	}
 	r = sql_register(*out, err);
 	/* All classes by name: SQLite finds a table only by a module of its name. */
 	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(database.db); no++)
@@ -100,15 +141,6 @@ static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 		sqlite3_result_text(ctx, path, -1, SQLITE_TRANSIENT);
 }
 
-static void free_opened(void *p)
-{
-	/*
-	 * Modules of the connection may be freed after this: the source is left to the end of the
-	 * process where they are. A connection has one.
-	 */
-	free(p);
-}
-
 int sqlite3_heapdb_init(sqlite3 *db, char **message, const sqlite3_api_routines *api);
 __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char **message,
 							       const sqlite3_api_routines *api)
@@ -125,6 +157,6 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 	if (!opened || sql_register_hex(db) != SQLITE_OK)
 		return SQLITE_NOMEM;
 	return sqlite3_create_function_v2(db, "heapdb_open", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-					  opened, do_open, NULL, NULL, free_opened);
+					  opened, do_open, NULL, NULL, free);
 }
 #endif
