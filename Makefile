@@ -21,12 +21,14 @@ SQLITEDIR = $(LIBDIR)
 COMPDIR  = $(PREFIX)/share/bash-completion/completions
 ZSHDIR   = $(PREFIX)/share/zsh/site-functions
 FISHDIR  = $(PREFIX)/share/fish/vendor_completions.d
+DATADIR  = $(PREFIX)/share/heapdb
 T        =
 LIMIT    = 300
 SECS     = 60
 BUILD   := $(if $(SAN),build/$(if $(findstring thread,$(SAN)),tsan,san),build)
 VERSION := $(shell sed -n 's/^\#define HDB_VERSION "\(.*\)"/\1/p' include/heapdb.h)
-SOVER   := $(firstword $(subst ., ,$(VERSION)))
+# Before 1.0 a minor version may change the ABI; after it, only a major one.
+SOVER   := $(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 SONAME  := libheapdb.so.$(SOVER)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
@@ -417,7 +419,7 @@ export pc_text
 install: all ## install to $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(COMPDIR) \
-		$(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+		$(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(DESTDIR)$(DATADIR)
 	install -m 644 include/heapdb.h $(DESTDIR)$(INCDIR)/heapdb.h
 	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/libheapdb.a
 	install -m 644 $(shared_lib) $(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION)
@@ -433,6 +435,7 @@ install: all ## install to $(DESTDIR)$(PREFIX)
 	install -m 644 tools/heapdb/heapdb.bash $(DESTDIR)$(COMPDIR)/heapdb
 	install -m 644 tools/heapdb/_heapdb $(DESTDIR)$(ZSHDIR)/_heapdb
 	install -m 644 tools/heapdb/heapdb.fish $(DESTDIR)$(FISHDIR)/heapdb.fish
+	$(command) help --schema > $(DESTDIR)$(DATADIR)/schema.json
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/heapdb $(DESTDIR)$(INCDIR)/heapdb.h $(DESTDIR)$(LIBDIR)/libheapdb.a \
@@ -440,7 +443,8 @@ uninstall: ## remove what install put there
 		$(DESTDIR)$(SQLITEDIR)/heapdb.so \
 		$(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc \
 		$(DESTDIR)$(MANDIR)/man1/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb-sql.1 $(DESTDIR)$(MANDIR)/man3/heapdb.3 $(DESTDIR)$(COMPDIR)/heapdb \
-		$(DESTDIR)$(ZSHDIR)/_heapdb $(DESTDIR)$(FISHDIR)/heapdb.fish
+		$(DESTDIR)$(ZSHDIR)/_heapdb $(DESTDIR)$(FISHDIR)/heapdb.fish \
+		$(DESTDIR)$(DATADIR)/schema.json
 
 # --- releasing ---------------------------------------------------------------------------------
 

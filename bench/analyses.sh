@@ -161,7 +161,7 @@ choose()
 {
 	ask_csv top --limit 1 --columns id
 	biggest=$(cell "$tmp/csv" 2 1)
-	ask_csv histogram --shallow --sort count --columns name,id
+	ask_csv histogram --shallow --sort objects --columns name,id
 	grep -v '\[\]' "$tmp/csv" >"$tmp/classes"
 	class=$(cell "$tmp/classes" 2 1)
 	class_id=$(cell "$tmp/classes" 2 2)

@@ -12,7 +12,8 @@
  * in one process or many.
  * Process-wide are only what handles on one file share, behind a lock, and a handler of SIGBUS: it
  * makes a page of our own maps that cannot be read a failure with a message (the file shrank, the
- * disk failed) and passes all other faults on to the handler that was there before.
+ * disk failed) and passes all other faults on to the handler that was there before. Options leave
+ * the handler out.
  * Ownership words: "owned" (you free it with the named function), "borrowed until EVENT" (the
  * pointer dies with the event), "lent" (you keep it alive for the callee).
  */
@@ -35,18 +36,25 @@ extern "C" {
 #endif
 
 /* The version of this header, "major.minor.patch". */
-#define HDB_VERSION "0.1.0"
+#define HDB_VERSION "0.2.0"
+
+/* The same as a number, to compare: 10000 * major + 100 * minor + patch. */
+#define HDB_VERSION_NUMBER 200
 
 /* The `schema` number that JSON output carries; it grows when a documented key changes. */
-#define HDB_SCHEMA 1
+#define HDB_SCHEMA 2
 
-/* Result codes. The order of the failures is the order of the command's exit codes. */
+/*
+ * Result codes. Failures of a kind follow each other: -1 to -9 the call is wrong, -10 to -19 the
+ * dump or the database is, -20 and below the system is.
+ */
 enum hdb_result {
 	HDB_OK = 0,
 	HDB_END = 1,      /* no more rows, records or entries */
 	HDB_NOTFOUND = 2, /* the thing asked for is not there */
 
 	HDB_EUSAGE = -1,    /* the call's arguments are wrong */
+	HDB_EEXIST = -2,    /* the database exists already, see `force` */
 	HDB_EFORMAT = -10,  /* not an HPROF file, or a record that breaks the format */
 	HDB_ETRUNC = -11,   /* input ends too early */
 	HDB_ELIMIT = -12,   /* a named limit of heapdb was reached */
@@ -102,7 +110,12 @@ enum hdb_contents {
 	HDB_CONTENTS_REFER = 2 /* read from the dump when needed; only a plain file can be */
 };
 
+/*
+ * Structures of options begin with their size, so that later versions can add members: sizeof of
+ * the structure, or 0 for the members that version 0.2.0 had. Members that are 0 mean the default.
+ */
 struct hdb_import_options {
+	size_t struct_size;
 	/* budget of anonymous memory; 0: a quarter of RAM or cgroup, 1 GiB at most */
 	uint64_t memory_bytes;
 	unsigned threads;          /* worker threads; 0: one a core */
@@ -116,6 +129,11 @@ struct hdb_import_options {
 	 * and return HDB_END if it has made the database; else that is a failure, HDB_EIO
 	 */
 	int wait;
+	/*
+	 * nonzero: no handler of SIGBUS is installed, see above; a page that cannot be read then
+	 * ends the process
+	 */
+	int no_sigbus_handler;
 	struct hdb_progress progress;
 	enum hdb_contents contents; /* kept in the database or not */
 };
@@ -136,7 +154,7 @@ struct hdb_import_result {
  * Imports the HPROF file `dump_path` into a new heap database `db_path` (NULL: the dump's name
  * with its extension replaced by ".heapdb"; with "-" it must be given). The dump may be compressed
  * by gzip or zstd, and may be a pipe; "-" is the standard input. The database appears under its
- * name only when whole. `opt` and `out` may be NULL. HDB_EUSAGE if the database exists and `force`
+ * name only when whole. `opt` and `out` may be NULL. HDB_EEXIST if the database exists and `force`
  * is not set. HDB_END: see `wait`.
  */
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
@@ -244,6 +262,7 @@ HDB_API int hdb_redact(const char *in_path, const char *out_path,
 struct hdb;
 
 struct hdb_open_options {
+	size_t struct_size;    /* as of struct hdb_import_options */
 	const char *dump_path; /* where the dump is now; NULL: where it was at import; lent */
 	uint64_t memory_bytes; /* budget for building derived tables; 0: as for import */
 	unsigned threads;      /* worker threads; 0: one a core */
@@ -253,6 +272,7 @@ struct hdb_open_options {
 	 * $TMPDIR or /tmp; lent. They are in memory where that cannot be written either
 	 */
 	const char *tmp_dir;
+	int no_sigbus_handler; /* as of struct hdb_import_options */
 };
 
 /*
@@ -692,7 +712,8 @@ enum hdb_type {
 	HDB_TYPE_INT,      /* i: a signed integer */
 	HDB_TYPE_DOUBLE,   /* d */
 	HDB_TYPE_BOOL,     /* u: 0 or 1 */
-	HDB_TYPE_TEXT      /* text, text_size: valid UTF-8, not always zero-terminated */
+	HDB_TYPE_TEXT,     /* text, text_size: valid UTF-8, not always zero-terminated */
+	HDB_TYPE_PERCENT   /* d: a share in percent; two digits behind the point are shown */
 };
 
 /* One value of a row or one fact of an answer. */
@@ -707,17 +728,42 @@ struct hdb_value {
 
 /* One column of an answer, or one key among an answer's facts. */
 struct hdb_column {
-	const char *name;   /* key in JSON, CSV and --sort: lower case, [a-z0-9_] */
+	const char *name;   /* its key: lower case, [a-z0-9_] */
 	enum hdb_type type; /* type of its values, each of which may also be HDB_TYPE_NULL */
 	const char *title;  /* heading for people */
 	const char *help;   /* one line: what it says, its unit */
 };
 
+/* What an option of a query takes. */
+enum hdb_option_type {
+	HDB_OPTION_FLAG = 0, /* nothing: it is given or not */
+	HDB_OPTION_CHOICE,   /* one of the words in `argument`, which has "|" between them */
+	HDB_OPTION_NUMBER,   /* a decimal number from `low` to `high`; of bytes also "64K", "10M" */
+	HDB_OPTION_CLASSES,  /* class names and patterns with * and ?, with commas between */
+	HDB_OPTION_OBJECT,   /* an object: "0x12c4" */
+	HDB_OPTION_TEXT      /* any other text, as `argument` and `help` say */
+};
+
 /* One option that a query takes. */
 struct hdb_option_spec {
-	const char *name;     /* without dashes: "by" */
-	const char *argument; /* NULL: a switch; else what it takes, "class|package|loader" */
-	const char *help;     /* one line */
+	const char *name; /* without dashes: "by" */
+	enum hdb_option_type type;
+	const char *argument;      /* NULL: a flag; else what it takes: "class|package", "BYTES" */
+	const char *help;          /* one line */
+	const char *default_value; /* what counts if it is not given; NULL: see `help` */
+	const char *example;       /* a value that makes sense; NULL for flags and choices */
+	const char *unit;          /* of a number: "bytes", "percent", "objects"; else NULL */
+	uint64_t low, high;        /* of a number; UINT64_MAX or INT64_MAX: no upper limit */
+	int is_repeated;           /* nonzero: may be given several times, and each counts */
+};
+
+/* What the targets of a query may be; flags. */
+enum hdb_target_type {
+	HDB_TARGET_OBJECT = 1,  /* an object: "0x12c4" */
+	HDB_TARGET_CLASS = 2,   /* a class: its name, or the identifier of its class object */
+	HDB_TARGET_PATTERN = 4, /* classes: names with * and ? */
+	HDB_TARGET_LOADER = 8,  /* classes of a class loader: "loader:0x12c4", "loader:a.Loader" */
+	HDB_TARGET_NAME = 16    /* a pattern of other names, as those of threads */
 };
 
 /* A name that an option had in earlier versions: understood for one version more. */
@@ -746,15 +792,18 @@ struct hdb_query_spec {
 	 * name; "": nothing
 	 */
 	const char *example;
-	const char *targets;                   /* what its arguments are, "OBJECT|CLASS..." or "" */
-	const char *summary;                   /* one line */
-	const struct hdb_option_spec *options; /* ended by a NULL name; never NULL */
+	const char *targets;   /* what its targets are, for people: "OBJECT|CLASS..." or "" */
+	unsigned target_types; /* enum hdb_target_type; 0: it takes none */
+	unsigned target_min, target_max;          /* how many; UINT_MAX: any number */
+	const char *summary;                      /* one line */
+	const struct hdb_option_spec *options;    /* ended by a NULL name; never NULL */
 	const struct hdb_old_option *old_options; /* ended by a NULL old_name; NULL: none */
 	const struct hdb_column *columns;         /* its columns, as documented */
 	size_t column_count;
 	const struct hdb_column *facts; /* its facts, as documented */
 	size_t fact_count;
-	int is_query; /* nonzero: `heapdb query NAME`; 0: another command's */
+	/* 0: about a database or a comparison as a whole, which a door may show in its own place */
+	int is_query;
 };
 
 /* All queries, in the order of the manual. The array is static. */
@@ -775,10 +824,13 @@ struct hdb_option {
 	const char *value;
 };
 
-/* What a query is asked with; everything is lent until the rows are closed. */
+/* What a query is asked with; everything that it points to is lent until the rows are closed. */
 struct hdb_query_args {
+	size_t struct_size;         /* as of struct hdb_import_options */
 	const char *const *targets; /* object IDs ("0x12c4"), class names, patterns */
 	size_t target_count;
+	const uint64_t *ids; /* further targets: objects by identifier */
+	size_t id_count;
 	const struct hdb_option *options;
 	size_t option_count;
 	/*
@@ -810,11 +862,31 @@ HDB_API int hdb_query(struct hdb *db, const char *name, const struct hdb_query_a
 HDB_API size_t hdb_rows_column_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column);
 
+/*
+ * The place of the column that is named so, for hdb_rows_value and the functions below; SIZE_MAX if
+ * the answer has no such column.
+ */
+HDB_API size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name);
+
 /* Steps to the next row: HDB_OK, HDB_END after the last (or after `limit`), or a failure. */
 HDB_API int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err);
 
 /* A value of the current row, borrowed until the next call of hdb_rows_next or hdb_rows_close. */
 HDB_API const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t column);
+
+/*
+ * The same as what they are. hdb_rows_u64 is for counts, bytes, identifiers and booleans,
+ * hdb_rows_i64 for those and integers, hdb_rows_double for all numbers; hdb_rows_text is
+ * zero-terminated, and borrowed as the value is. Where there is no value, no such column or one of
+ * another type, they give 0 or NULL.
+ */
+HDB_API uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column);
+HDB_API int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column);
+HDB_API double hdb_rows_double(const struct hdb_rows *rows, size_t column);
+HDB_API const char *hdb_rows_text(struct hdb_rows *rows, size_t column);
+
+/* Whether the current row has no value in the column. */
+HDB_API int hdb_rows_is_null(const struct hdb_rows *rows, size_t column);
 
 /*
  * How many rows there are without the limit. Known at once for most queries; for the others it
@@ -830,6 +902,9 @@ HDB_API size_t hdb_rows_fact_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_fact_column(const struct hdb_rows *rows, size_t fact);
 HDB_API const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows, size_t fact);
 
+/* The value of the fact that is named so, borrowed as above; NULL if the answer has none. */
+HDB_API const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, const char *name);
+
 /* Ends the answer; NULL is fine. */
 HDB_API void hdb_rows_close(struct hdb_rows *rows);
 
@@ -844,8 +919,10 @@ struct ArrowArrayStream;
 HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
 			   struct hdb_error *err);
 
-/* The library's version and a result code's name ("HDB_ETRUNC"); static strings. */
+/* The version of the library that is loaded, and a result code's name; static strings. */
 HDB_API const char *hdb_version(void);
+/* HDB_VERSION_NUMBER of the library that is loaded, which may be newer than the header. */
+HDB_API unsigned hdb_version_number(void);
 HDB_API const char *hdb_result_name(int result);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tools/install-deps.sh - installs what heapdb is built and tested with, on Debian 12.
 #
-#   sh tools/install-deps.sh          compiler, libraries, and zstd and python3 for the tests
+#   sh tools/install-deps.sh          compiler, libraries, and zstd, python3 and its jsonschema for the tests
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
 #   sh tools/install-deps.sh --ci     also debootstrap, for the tests on a bare machine in .ci/run
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
@@ -13,7 +13,7 @@ set -eu
 
 packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 	libzstd-dev libdeflate-dev zlib1g-dev libjansson-dev libsqlite3-dev libedit-dev
-	libmicrohttpd-dev libcmocka-dev zstd python3 sqlite3"
+	libmicrohttpd-dev libcmocka-dev zstd python3 python3-jsonschema sqlite3"
 lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck"
 
 package="debhelper dpkg-dev lintian fakeroot"

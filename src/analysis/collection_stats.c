@@ -48,7 +48,7 @@ static int grow_sizes(const struct session *session, struct analysis_sums *s, st
 	if (slots * sizeof(*sums) > session->work->memory_bytes / 2)
 		return hdb_fail(err, HDB_ELIMIT,
 				"%" PRIu64 " different sizes do not fit in the memory "
-				"budget; --memory gives more",
+				"budget",
 				s->count);
 	sums = calloc(slots, sizeof(*sums));
 	if (!sums)

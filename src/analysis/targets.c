@@ -16,7 +16,7 @@ bool analysis_is_object(const char *target)
 	return target[0] == '0' && (target[1] == 'x' || target[1] == 'X');
 }
 
-static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
+int analysis_parse_id(const char *target, uint64_t *id, struct hdb_error *err)
 {
 	const char *digits = target + 2;
 	char *end = NULL;
@@ -36,7 +36,7 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 		    struct hdb_error *err)
 {
 	uint64_t id = 0;
-	int r = parse_id(target, &id, err);
+	int r = analysis_parse_id(target, &id, err);
 
 	if (r < 0)
 		return r;

@@ -9,6 +9,9 @@
 /* Whether a target names an object ("0x12c4"). */
 bool analysis_is_object(const char *target);
 
+/* The number of an identifier like "0x12c4"; HDB_EUSAGE with a message if it is none. */
+int analysis_parse_id(const char *target, uint64_t *id, struct hdb_error *err);
+
 /*
  * The object that "0x12c4" names. HDB_NOTFOUND with a message if the dump has none; HDB_EUSAGE if
  * it is no ID.

@@ -20,6 +20,7 @@
 struct hdb_rows {
 	struct query *query;
 	struct session *before; /* of args->before; owned */
+	char **texts;           /* by column: what hdb_rows_text gave last, or NULL; owned */
 };
 
 /* Bytes of the extension that says that a file is compressed; 0: it has none. */
@@ -36,6 +37,31 @@ static size_t packed_extension(const char *name)
 	}
 	return 0;
 }
+
+/*
+ * Copies a structure of options that an earlier or later version of the header may have laid out:
+ * members that it lacks are 0. `first` is the size that it had in version 0.2.0.
+ */
+static int read_struct(void *to, size_t to_size, size_t first, const void *from,
+		       struct hdb_error *err)
+{
+	size_t size;
+
+	memcpy(&size, from, sizeof(size));
+	if (size && size < first)
+		return hdb_fail(err, HDB_EUSAGE,
+				"struct_size is %zu, less than any version of the structure had",
+				size);
+	size = size ? size : first;
+	memset(to, 0, to_size);
+	memcpy(to, from, size < to_size ? size : to_size);
+	return HDB_OK;
+}
+
+/* What the structures had at first; they only grow. */
+#define IMPORT_OPTIONS_FIRST sizeof(struct hdb_import_options)
+#define OPEN_OPTIONS_FIRST sizeof(struct hdb_open_options)
+#define QUERY_ARGS_FIRST sizeof(struct hdb_query_args)
 
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
 {
@@ -64,24 +90,26 @@ int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_e
 int hdb_import(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
 	       struct hdb_import_result *out, struct hdb_error *err)
 {
-	static const struct hdb_import_options defaults;
+	struct hdb_import_options options = { 0 };
 	struct base_work work;
 	char path[4096];
 	int r;
 
-	if (!opt)
-		opt = &defaults;
 	if (!dump_path)
 		return hdb_fail(err, HDB_EUSAGE, "no dump was named");
+	r = opt ? read_struct(&options, sizeof(options), IMPORT_OPTIONS_FIRST, opt, err) : HDB_OK;
+	if (r < 0)
+		return r;
 	if (!db_path) {
 		r = hdb_default_path(dump_path, path, sizeof(path), err);
 		if (r < 0)
 			return r;
 		db_path = path;
 	}
-	base_sigbus_install();
-	base_work_init(&work, opt->memory_bytes, opt->threads, &opt->progress);
-	r = import_dump(dump_path, db_path, opt, &work, out, err);
+	if (!options.no_sigbus_handler)
+		base_sigbus_install();
+	base_work_init(&work, options.memory_bytes, options.threads, &options.progress);
+	r = import_dump(dump_path, db_path, &options, &work, out, err);
 	base_work_release(&work);
 	return r;
 }
@@ -89,26 +117,28 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb **out,
 	     struct hdb_error *err)
 {
-	static const struct hdb_open_options defaults;
+	struct hdb_open_options options = { 0 };
 	struct hdb *db;
 	int r;
 
 	if (!db_path)
 		return hdb_fail(err, HDB_EUSAGE, "no database was named");
+	r = opt ? read_struct(&options, sizeof(options), OPEN_OPTIONS_FIRST, opt, err) : HDB_OK;
+	if (r < 0)
+		return r;
 	db = calloc(1, sizeof(*db));
 	if (!db)
 		return hdb_fail_memory(err, "a database handle", sizeof(*db));
-	if (!opt)
-		opt = &defaults;
-	base_sigbus_install();
-	base_work_init(&db->work, opt->memory_bytes, opt->threads, &opt->progress);
-	if (opt->tmp_dir)
-		db->work.tmp_dir = opt->tmp_dir;
+	if (!options.no_sigbus_handler)
+		base_sigbus_install();
+	base_work_init(&db->work, options.memory_bytes, options.threads, &options.progress);
+	if (options.tmp_dir)
+		db->work.tmp_dir = options.tmp_dir;
 	db->folder = strdup(db_path);
 	if (!db->folder)
 		r = hdb_fail_memory(err, "a file name", strlen(db_path));
 	else
-		r = heap_open(db_path, opt->dump_path, &db->work, &db->heap, err);
+		r = heap_open(db_path, options.dump_path, &db->work, &db->heap, err);
 	if (r < 0) {
 		base_work_release(&db->work);
 		free(db->folder);
@@ -234,29 +264,29 @@ const struct hdb_column *hdb_common_facts(size_t *count)
 int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
 	      struct hdb_rows **out, struct hdb_error *err)
 {
-	static const struct hdb_query_args none;
 	const struct session session = { db->heap, &db->derive, &db->work };
 	const struct query_def *def = name ? query_find(name) : NULL;
+	struct hdb_query_args asked = { 0 };
 	struct hdb_rows *rows;
-	int r;
+	int r = args ? read_struct(&asked, sizeof(asked), QUERY_ARGS_FIRST, args, err) : HDB_OK;
 
+	if (r < 0)
+		return r;
 	if (!def)
 		return query_fail_unknown(name ? name : "", err);
 	rows = calloc(1, sizeof(*rows));
-	if (!args)
-		args = &none;
 	if (rows)
-		rows->before = calloc(args->before_count + 1, sizeof(*rows->before));
+		rows->before = calloc(asked.before_count + 1, sizeof(*rows->before));
 	if (!rows || !rows->before) {
 		free(rows);
 		return hdb_fail_memory(err, "an answer", sizeof(*rows));
 	}
-	for (size_t i = 0; i < args->before_count; i++) {
-		struct hdb *other = args->before[i];
+	for (size_t i = 0; i < asked.before_count; i++) {
+		struct hdb *other = asked.before[i];
 
 		rows->before[i] = (struct session){ other->heap, &other->derive, &other->work };
 	}
-	r = query_open(def, &session, rows->before, args, &rows->query, err);
+	r = query_open(def, &session, rows->before, &asked, &rows->query, err);
 	if (r != HDB_OK) {
 		free(rows->before);
 		free(rows);
@@ -276,6 +306,11 @@ const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t col
 	return query_column(rows->query, column);
 }
 
+size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name)
+{
+	return name ? query_find_shown(rows->query, name) : SIZE_MAX;
+}
+
 int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err)
 {
 	return query_next(rows->query, err);
@@ -284,6 +319,76 @@ int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err)
 const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t column)
 {
 	return query_value(rows->query, column);
+}
+
+/* ---- values by their type ---- */
+
+/* NULL if there is no such column, or no value. */
+static const struct hdb_value *value_of(const struct hdb_rows *rows, size_t column)
+{
+	const struct hdb_value *value;
+
+	if (column >= query_column_count(rows->query))
+		return NULL;
+	value = query_value(rows->query, column);
+	return value->type != HDB_TYPE_NULL ? value : NULL;
+}
+
+static bool is_unsigned(enum hdb_type type)
+{
+	return type == HDB_TYPE_COUNT || type == HDB_TYPE_BYTES || type == HDB_TYPE_ID ||
+	       type == HDB_TYPE_BOOL;
+}
+
+int hdb_rows_is_null(const struct hdb_rows *rows, size_t column)
+{
+	return value_of(rows, column) == NULL;
+}
+
+uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column)
+{
+	const struct hdb_value *value = value_of(rows, column);
+
+	return value && is_unsigned(value->type) ? value->u : 0;
+}
+
+int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column)
+{
+	const struct hdb_value *value = value_of(rows, column);
+
+	if (value && is_unsigned(value->type))
+		return value->u <= INT64_MAX ? (int64_t)value->u : INT64_MAX;
+	return value && value->type == HDB_TYPE_INT ? value->i : 0;
+}
+
+double hdb_rows_double(const struct hdb_rows *rows, size_t column)
+{
+	const struct hdb_value *value = value_of(rows, column);
+
+	if (!value || value->type == HDB_TYPE_TEXT)
+		return 0;
+	return is_unsigned(value->type)    ? (double)value->u :
+	       value->type == HDB_TYPE_INT ? (double)value->i :
+					     value->d;
+}
+
+const char *hdb_rows_text(struct hdb_rows *rows, size_t column)
+{
+	const struct hdb_value *value = value_of(rows, column);
+	char *copy;
+
+	if (!value || value->type != HDB_TYPE_TEXT)
+		return NULL;
+	if (!rows->texts)
+		rows->texts = calloc(query_column_count(rows->query) + 1, sizeof(*rows->texts));
+	copy = rows->texts ? malloc(value->text_size + 1) : NULL;
+	if (!copy)
+		return NULL;
+	memcpy(copy, value->text, value->text_size);
+	copy[value->text_size] = '\0';
+	free(rows->texts[column]);
+	rows->texts[column] = copy;
+	return copy;
 }
 
 int hdb_rows_total(struct hdb_rows *rows, uint64_t *total, struct hdb_error *err)
@@ -306,10 +411,23 @@ const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows, size_t 
 	return query_fact_value(rows->query, fact);
 }
 
+const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, const char *name)
+{
+	const size_t count = query_fact_count(rows->query);
+
+	for (size_t i = 0; name && i < count; i++)
+		if (strcmp(query_fact_column(rows->query, i)->name, name) == 0)
+			return query_fact_value(rows->query, i);
+	return NULL;
+}
+
 void hdb_rows_close(struct hdb_rows *rows)
 {
 	if (!rows)
 		return;
+	for (size_t i = 0; rows->texts && i < query_column_count(rows->query); i++)
+		free(rows->texts[i]);
+	free(rows->texts);
 	query_close(rows->query);
 	free(rows->before);
 	free(rows);

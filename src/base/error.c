@@ -61,6 +61,11 @@ const char *hdb_version(void)
 	return HDB_VERSION;
 }
 
+unsigned hdb_version_number(void)
+{
+	return HDB_VERSION_NUMBER;
+}
+
 const char *hdb_result_name(int result)
 {
 	switch (result) {
@@ -72,6 +77,8 @@ const char *hdb_result_name(int result)
 		return "HDB_NOTFOUND";
 	case HDB_EUSAGE:
 		return "HDB_EUSAGE";
+	case HDB_EEXIST:
+		return "HDB_EEXIST";
 	case HDB_EFORMAT:
 		return "HDB_EFORMAT";
 	case HDB_ETRUNC:

@@ -114,18 +114,16 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 		return hdb_fail(err, HDB_ECHANGED,
 				"the question needs the dump's bytes, but %s is not "
 				"the dump that was imported: it has %" PRIu64
-				" bytes, that one had %" PRIu64 "; --dump PATH names that one",
+				" bytes, that one had %" PRIu64,
 				path, heap->source->size, size);
 	r = base_fingerprint(heap->source, &fingerprint, err);
 	if (r < 0)
 		return r;
 	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
-		return hdb_fail(
-			err, HDB_ECHANGED,
-			"the question needs the dump's bytes, but %s is not "
-			"the dump that was imported: its content has changed; --dump PATH names "
-			"that one",
-			path);
+		return hdb_fail(err, HDB_ECHANGED,
+				"the question needs the dump's bytes, but %s is not "
+				"the dump that was imported: its content has changed",
+				path);
 	return hprof_open(heap->source, &heap->file, err);
 }
 
@@ -161,7 +159,7 @@ static int open_file(struct heap *heap, struct hdb_error *err)
 	if (r < 0)
 		return hdb_fail(err, heap->dump_path ? r : no_dump(path, r),
 				"the question needs the "
-				"dump's bytes, but %s; --dump PATH names the dump",
+				"dump's bytes, but %s",
 				why.message);
 	return check_dump(heap, path, err);
 }

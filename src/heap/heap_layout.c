@@ -328,7 +328,7 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 	if (!read_model(heap, &model))
 		return hdb_fail(err, HDB_EUSAGE,
 				"no layout was computed for this database: import the "
-				"dump with --sizes vm");
+				"dump with the size model vm");
 	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {
 		r = lay_out_array(heap, &model, class_no, out, err);
 	} else {

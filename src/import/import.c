@@ -305,7 +305,7 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 			return r;
 		(void)nanosleep(&pause, NULL);
 	}
-	if (!has_waited || (r < 0 && r != HDB_EUSAGE))
+	if (!has_waited || (r < 0 && r != HDB_EEXIST))
 		return r;
 	now = file_of(db_path);
 	return now.inode && (now.inode != before.inode || now.device != before.device) ? HDB_END :

@@ -179,7 +179,7 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 
 		if (!equals || end == equals + 1 || (*end && *end != ','))
 			return hdb_fail(err, HDB_EUSAGE,
-					"--layout wants header=N,ref=N,align=N, not "
+					"the layout must be header=N,ref=N,align=N, not "
 					"\"%s\"",
 					text);
 		if (n == 6 && strncmp(text, "header", n) == 0 && v >= 4 && v <= 64) {
@@ -191,7 +191,7 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 			out->align_bytes = (unsigned)v;
 		} else {
 			return hdb_fail(err, HDB_EUSAGE,
-					"--layout: bad part \"%s\": header=4 to 64, "
+					"the layout has a bad part \"%s\": header=4 to 64, "
 					"ref=4 or 8, align a power of two to 256",
 					text);
 		}

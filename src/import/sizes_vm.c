@@ -344,7 +344,7 @@ static void explain_alignment(const struct search *q)
 	char *out = q->out->evidence[SIZES_ALIGN];
 
 	if (q->fixed->align_bytes)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given at import");
 	else if (!q->out->has_addresses)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX,
 			       "taken as usual: the identifiers are no "
@@ -402,7 +402,7 @@ static void explain_reference(const struct search *q, const struct try *best)
 	char *out = q->out->evidence[SIZES_REFERENCE];
 
 	if (q->fixed->reference_bytes)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given at import");
 	else if (best->model.word_bytes == 4)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the identifiers have 4 bytes");
 	else if (!q->out->has_addresses)
@@ -423,7 +423,7 @@ static void explain_header(const struct search *q, const struct try *best)
 	char *out = q->out->evidence[SIZES_HEADER];
 
 	if (q->fixed->header_bytes)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given by --layout");
+		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given at import");
 	else if (!q->out->has_addresses)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX,
 			       "taken as usual: the identifiers are no "

@@ -3,10 +3,13 @@
  */
 #include "query/query.h"
 
+#include "analysis/targets.h"
+#include "base/glob.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const struct hdb_old_option query_old_sub[] = { { "sub", "subclasses" }, { NULL, NULL } };
 
@@ -18,13 +21,171 @@ const char *query_option_now(const struct hdb_query_spec *spec, const char *name
 	return name;
 }
 
+/* ---- checks ---- */
+
+static int unknown_option(const struct hdb_query_spec *spec, const char *name,
+			  struct hdb_error *err)
+{
+	char list[512] = "";
+	size_t used = 0;
+
+	for (const struct hdb_option_spec *o = spec->options; o->name && used < sizeof(list); o++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s%s%s",
+					 used ? ", " : "", o->name, o->argument ? " " : "",
+					 o->argument ? o->argument : "");
+	if (!used)
+		return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has none of its own",
+				spec->name, name);
+	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has: %s", spec->name, name,
+			list);
+}
+
+static int bad_choice(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
+{
+	char list[256];
+	size_t used = 0;
+
+	for (const char *p = o->argument; *p && used + 3 < sizeof(list); p++) {
+		list[used++] = *p == '|' ? ',' : *p;
+		if (*p == '|')
+			list[used++] = ' ';
+	}
+	list[used] = '\0';
+	return hdb_fail(err, HDB_EUSAGE, "--%s must be one of %s, not \"%s\"", o->name, list,
+			value);
+}
+
+/* Reads a number of the option's unit: of bytes one of K, M, G, T may follow, and "B" or "iB". */
+static bool read_number(const struct hdb_option_spec *o, const char *text, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	const bool is_bytes = o->unit && strcmp(o->unit, "bytes") == 0;
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	if (*text < '0' || *text > '9')
+		return false;
+	*out = strtoull(text, &end, 10);
+	unit = is_bytes && *end ? strchr(units, *end & ~0x20) : NULL;
+	if (unit) {
+		const unsigned shift = 10 * (unsigned)(unit - units + 1);
+
+		if (*out > UINT64_MAX >> shift)
+			return false;
+		*out <<= shift;
+		end++;
+		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0 ? 1 : 0;
+	}
+	return !*end && !errno && *out >= o->low && *out <= o->high;
+}
+
+/* "must be a number of bytes, 1 or more", "must be a percentage from 1 to 100" */
+static int bad_number(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
+{
+	const bool is_percent = o->unit && strcmp(o->unit, "percent") == 0;
+	char range[64] = "";
+
+	if (o->high < INT64_MAX)
+		(void)snprintf(range, sizeof(range), " from %" PRIu64 " to %" PRIu64, o->low,
+			       o->high);
+	else if (o->low)
+		(void)snprintf(range, sizeof(range), ", %" PRIu64 " or more", o->low);
+	return hdb_fail(err, HDB_EUSAGE, "--%s must be a %s%s%s%s, not \"%s\"", o->name,
+			is_percent ? "percentage" : "number", o->unit && !is_percent ? " of " : "",
+			o->unit && !is_percent ? o->unit : "", range, value);
+}
+
+static const struct hdb_option_spec *find_option(const struct hdb_query_spec *spec,
+						 const char *name)
+{
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
+		if (strcmp(o->name, name) == 0)
+			return o;
+	return NULL;
+}
+
+static int check_option(const struct hdb_query_spec *spec, const struct hdb_option *option,
+			struct hdb_error *err)
+{
+	const struct hdb_option_spec *o = find_option(spec, query_option_now(spec, option->name));
+	const char *value = option->value ? option->value : "";
+	uint64_t number;
+
+	if (!o)
+		return unknown_option(spec, option->name, err);
+	if (o->type == HDB_OPTION_FLAG)
+		return !*value ? HDB_OK :
+				 hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"",
+					  o->name, value);
+	if (!*value)
+		return hdb_fail(err, HDB_EUSAGE, "--%s needs a value: %s", o->name, o->argument);
+	if (o->type == HDB_OPTION_CHOICE && !base_is_among(o->argument, value))
+		return bad_choice(o, value, err);
+	if (o->type == HDB_OPTION_NUMBER && !read_number(o, value, &number))
+		return bad_number(o, value, err);
+	return o->type == HDB_OPTION_OBJECT ? analysis_parse_id(value, &number, err) : HDB_OK;
+}
+
+static int check_targets(const struct query *q, struct hdb_error *err)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+
+	if (q->target_count >= spec->target_min && q->target_count <= spec->target_max)
+		return HDB_OK;
+	if (spec->target_max == 0)
+		return hdb_fail(err, HDB_EUSAGE, "%s takes no arguments", spec->name);
+	if (q->target_count < spec->target_min)
+		return hdb_fail(err, HDB_EUSAGE, "missing argument: %s", spec->targets);
+	return hdb_fail(err, HDB_EUSAGE, "%s takes at most %u argument%s: %s", spec->name,
+			spec->target_max, spec->target_max == 1 ? "" : "s", spec->targets);
+}
+
+/* Characters of an identifier's text, with its end. */
+#define ID_TEXT 19
+
+/* Texts first, then objects by number: from here on all are texts. */
+static int gather_targets(struct query *q, struct hdb_error *err)
+{
+	const struct hdb_query_args *args = &q->args;
+
+	if (args->id_count > SIZE_MAX / ID_TEXT - args->target_count - 1)
+		return hdb_fail(err, HDB_EUSAGE, "too many objects are asked for");
+	q->targets = calloc(args->target_count + args->id_count + 1, sizeof(*q->targets));
+	q->id_texts = calloc(args->id_count + 1, ID_TEXT);
+	if (!q->targets || !q->id_texts)
+		return hdb_fail_memory(err, "targets", args->target_count + args->id_count);
+	for (size_t i = 0; i < args->target_count; i++)
+		q->targets[q->target_count++] = args->targets[i];
+	for (size_t i = 0; i < args->id_count; i++) {
+		char *text = q->id_texts + i * ID_TEXT;
+
+		(void)snprintf(text, ID_TEXT, "0x%" PRIx64, args->ids[i]);
+		q->targets[q->target_count++] = text;
+	}
+	return HDB_OK;
+}
+
+int query_read_args(struct query *q, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < q->args.option_count && r == HDB_OK; i++)
+		r = check_option(&q->def->spec, &q->args.options[i], err);
+	if (r == HDB_OK)
+		r = gather_targets(q, err);
+	return r == HDB_OK ? check_targets(q, err) : r;
+}
+
+/* ---- values ---- */
+
 const char *query_option(const struct query *q, const char *name)
 {
 	const char *value = NULL;
 
 	/* The last one counts, as on any command line. */
-	for (size_t i = 0; i < q->args->option_count; i++) {
-		const struct hdb_option *option = &q->args->options[i];
+	for (size_t i = 0; i < q->args.option_count; i++) {
+		const struct hdb_option *option = &q->args.options[i];
 
 		if (strcmp(query_option_now(&q->def->spec, option->name), name) == 0)
 			value = option->value ? option->value : "";
@@ -32,36 +193,36 @@ const char *query_option(const struct query *q, const char *name)
 	return value;
 }
 
-int query_number(const struct query *q, const char *name, uint64_t low, uint64_t high,
-		 uint64_t fallback, uint64_t *out, struct hdb_error *err)
+const char *query_text(const struct query *q, const char *name)
 {
-	const char *text = query_option(q, name);
-	char *end = NULL;
-	unsigned long long value;
+	const char *value = query_option(q, name);
+	const struct hdb_option_spec *o = find_option(&q->def->spec, name);
 
-	*out = fallback;
-	if (!text)
-		return HDB_OK;
-	errno = 0;
-	value = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-	if (!end || *end || errno || value < low || value > high)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--%s must be a number from %" PRIu64 " to %" PRIu64 ", not \"%s\"",
-				name, low, high, text);
-	*out = value;
-	return HDB_OK;
+	return value ? value : o ? o->default_value : NULL;
 }
 
-int query_targets(const struct query *q, size_t low, size_t high, struct hdb_error *err)
+uint64_t query_number(const struct query *q, const char *name, uint64_t fallback)
 {
-	const struct hdb_query_spec *spec = &q->def->spec;
+	const struct hdb_option_spec *o = find_option(&q->def->spec, name);
+	const char *text = query_text(q, name);
+	uint64_t value;
 
-	if (q->args->target_count >= low && q->args->target_count <= high)
-		return HDB_OK;
-	if (high == 0)
-		return hdb_fail(err, HDB_EUSAGE, "%s takes no arguments", spec->name);
-	if (q->args->target_count < low)
-		return hdb_fail(err, HDB_EUSAGE, "missing argument: %s", spec->targets);
-	return hdb_fail(err, HDB_EUSAGE, "%s takes at most %zu argument%s: %s", spec->name, high,
-			high == 1 ? "" : "s", spec->targets);
+	return o && text && read_number(o, text, &value) ? value : fallback;
+}
+
+unsigned query_choice(const struct query *q, const char *name)
+{
+	const struct hdb_option_spec *o = find_option(&q->def->spec, name);
+	const char *text = query_text(q, name);
+	const size_t size = text ? strlen(text) : 0;
+	unsigned place = 0;
+
+	for (const char *word = o && text ? o->argument : ""; *word; place++) {
+		const size_t n = strcspn(word, "|");
+
+		if (n == size && memcmp(word, text, n) == 0)
+			return place;
+		word += n + (word[n] == '|');
+	}
+	return QUERY_NO_CHOICE;
 }

@@ -6,30 +6,20 @@
 #include <assert.h>
 #include <string.h>
 
-int query_by(const struct query *q, enum derive_group fallback, enum derive_group *out,
-	     struct hdb_error *err)
+enum derive_group query_by(const struct query *q)
 {
 	static const char *const names[] = { "class", "superclass", "package", "loader" };
-	const char *text = query_option(q, "by");
+	const char *text = query_text(q, "by");
 
-	*out = fallback;
-	if (!text)
-		return HDB_OK;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], text) == 0) {
-			*out = (enum derive_group)i;
-			return HDB_OK;
-		}
-	}
-	return hdb_fail(err, HDB_EUSAGE, "--by must be one of %s, not \"%s\"",
-			"class, superclass, package, loader", text);
+	for (unsigned i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], text) == 0)
+			return (enum derive_group)i;
+	return DERIVE_CLASS;
 }
 
-int query_read_excludes(const struct query *q, const char *fallback, struct analysis_excludes *out,
-			struct hdb_error *err)
+int query_read_excludes(const struct query *q, struct analysis_excludes *out, struct hdb_error *err)
 {
-	const char *text = query_option(q, "exclude");
+	const char *text = query_text(q, "exclude");
 
-	assert(fallback);
-	return analysis_excludes_parse(&q->session, text ? text : fallback, out, err);
+	return analysis_excludes_parse(&q->session, text ? text : "none", out, err);
 }

@@ -7,12 +7,11 @@
 #include "analysis/exclude.h"
 #include "query/query.h"
 
-/* The value of --by: class, superclass, package or loader; `fallback` if it was not given. */
-int query_by(const struct query *q, enum derive_group fallback, enum derive_group *out,
-	     struct hdb_error *err);
+/* The value of --by: class, superclass, package or loader; class if it says something else. */
+enum derive_group query_by(const struct query *q);
 
-/* Reads --exclude, `fallback` if it was not given; as analysis_excludes_parse. */
-int query_read_excludes(const struct query *q, const char *fallback, struct analysis_excludes *out,
+/* Reads --exclude, as analysis_excludes_parse: nothing is excluded unless the option says so. */
+int query_read_excludes(const struct query *q, struct analysis_excludes *out,
 			struct hdb_error *err);
 
 #endif

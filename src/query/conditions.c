@@ -195,13 +195,13 @@ static int check(const struct condition *c, size_t side_count, bool has_suspects
 {
 	if (c->is_growth && side_count < 2)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': growth(...) needs two dumps: "
-				"`heapdb diff`",
+				"--fail-if '%s': growth(...) needs two dumps, "
+				"as diff has them",
 				c->text);
 	if (c->measure == SUSPECTS && !has_suspects)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': suspects() needs two dumps: "
-				"`heapdb diff`",
+				"--fail-if '%s': suspects() needs two dumps, "
+				"as diff has them",
 				c->text);
 	return HDB_OK;
 }
@@ -210,8 +210,8 @@ static int check(const struct condition *c, size_t side_count, bool has_suspects
 static int next_condition(const struct query *q, size_t *no, struct condition *c,
 			  struct hdb_error *err)
 {
-	while (*no < q->args->option_count) {
-		const struct hdb_option *option = &q->args->options[(*no)++];
+	while (*no < q->args.option_count) {
+		const struct hdb_option *option = &q->args.options[(*no)++];
 
 		if (strcmp(option->name, "fail-if") == 0)
 			return read_condition(option->value ? option->value : "", c, err);

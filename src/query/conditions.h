@@ -21,9 +21,10 @@
 /* The option, for the spec of a query that has it; and its facts. */
 #define QUERY_FAIL_IF \
 	{ \
-		"fail-if", "CONDITION", \
+		"fail-if", HDB_OPTION_TEXT, "CONDITION", \
 			"exit 1 if it holds, as 'retained(com.acme.*) > 50M' or " \
-			"'growth(count(a.B)) > 10%'; may be given several times" \
+			"'growth(count(a.B)) > 10%'; may be given several times", \
+			.example = "count(java.lang.Thread) > 1000", .is_repeated = 1 \
 	}
 #define QUERY_FAIL_IF_FACTS \
 	{ "failed", HDB_TYPE_COUNT, "conditions met", \

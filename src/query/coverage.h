@@ -14,9 +14,11 @@
 
 /* The options of queries that can count others than the reachable ones. */
 #define QUERY_POPULATION_OPTIONS(what) \
-	{ "unreachable", NULL, what " that no root reaches, instead of those that one does" }, \
+	{ "unreachable", HDB_OPTION_FLAG, \
+	  .help = what " that no root reaches, instead of those that one does" }, \
 	{ \
-		"all", NULL, "both: " what " whether a root reaches them or not" \
+		"all", HDB_OPTION_FLAG, \
+			.help = "both: " what " whether a root reaches them or not" \
 	}
 
 /* The facts, for the end of a spec. */

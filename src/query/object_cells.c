@@ -11,6 +11,26 @@
 /* Bytes of a value in a label. */
 #define LABEL_MAX 1400
 
+static const char *kind_name(const struct heap_object *object)
+{
+	return object->kind == STORE_CLASS           ? "class" :
+	       object->kind == STORE_OBJECT_ARRAY    ? "object array" :
+	       object->kind == STORE_PRIMITIVE_ARRAY ? "primitive array" :
+						       "instance";
+}
+
+/* The parts of a label, where the query shows them: `value` "" or NULL for none. */
+static int set_parts(struct query *q, size_t column, const char *kind, const char *value,
+		     struct hdb_error *err)
+{
+	int r;
+
+	if (column != q->label || q->label_kind == SIZE_MAX)
+		return HDB_OK;
+	r = query_set_text(q, q->label_kind, kind, err);
+	return r == HDB_OK && value && *value ? query_set_text(q, q->label_value, value, err) : r;
+}
+
 int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -30,6 +50,16 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 		return r;
 	name = heap_class_name(q->heap, object.class_no);
 	size = strlen(name);
+	text[0] = '\0';
+	if (object.kind == STORE_INSTANCE)
+		analysis_describe(&q->session, ix, text, sizeof(text));
+	r = set_parts(q, column, kind_name(&object),
+		      object.kind == STORE_CLASS ?
+			      heap_class_name(q->heap, (uint32_t)object.length) :
+			      text,
+		      err);
+	if (r < 0)
+		return r;
 	if (object.kind == STORE_CLASS)
 		return query_format(q, column, err, "class %s",
 				    heap_class_name(q->heap, (uint32_t)object.length));
@@ -43,7 +73,6 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 		return query_format(q, column, err, "%.*s[%" PRIu64 "]%s", (int)(size - 2), name,
 				    object.length, size <= strlen(name) ? name + size : "");
 	}
-	analysis_describe(&q->session, ix, text, sizeof(text));
 	return query_format(q, column, err, "%s%s%s", name, text[0] ? " " : "", text);
 }
 

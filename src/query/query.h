@@ -14,6 +14,8 @@
 #include "analysis/session.h"
 #include "analysis/targets.h"
 
+#include <limits.h>
+
 /* No total known before all rows were read. */
 #define QUERY_TOTAL_UNKNOWN UINT64_MAX
 
@@ -47,11 +49,14 @@ struct query_def {
 /* A running query; to users it is struct hdb_rows. */
 struct query {
 	const struct query_def *def;
-	struct heap *heap;                   /* lent */
-	struct derive *derive;               /* lent */
-	struct base_work *work;              /* lent */
-	struct session session;              /* these three, as analyses take them */
-	const struct hdb_query_args *args;   /* lent; never NULL */
+	struct heap *heap;          /* lent */
+	struct derive *derive;      /* lent */
+	struct base_work *work;     /* lent */
+	struct session session;     /* these three, as analyses take them */
+	struct hdb_query_args args; /* what it points to is lent */
+	const char **targets; /* of args, objects by number among them; owned, query_read_args */
+	size_t target_count;
+	char *id_texts;                      /* texts of args.ids */
 	const struct session *before;        /* databases of earlier dumps, oldest first; lent */
 	size_t before_count;                 /* 0 unless the definition takes them */
 	void *state;                         /* the query's own */
@@ -61,7 +66,8 @@ struct query {
 	struct analysis_cut cut;  /* what query_cut was told, if is_cut */
 	struct base_vec cut_text; /* why */
 	/* what rows.c keeps */
-	size_t *columns; /* the columns shown: numbers in spec.columns */
+	size_t label, label_kind, label_value; /* columns of the spec; SIZE_MAX: it has none */
+	size_t *columns;                       /* the columns shown: numbers in spec.columns */
 	size_t column_count;
 	struct query_renamed *renamed; /* columns that options name; by number; NULL: none */
 	struct hdb_value *cells;       /* the current row, one cell a column of the spec */
@@ -79,24 +85,35 @@ struct query {
 
 /* ---- arguments ---- */
 
+/* Targets that stand for sets of objects. */
+#define QUERY_TARGET_SET (HDB_TARGET_CLASS | HDB_TARGET_PATTERN | HDB_TARGET_LOADER)
+
 /* The old_options of queries that take --subclasses. */
 extern const struct hdb_old_option query_old_sub[];
 
 /* The name of an option now, for one that may be of an earlier version. */
 const char *query_option_now(const struct hdb_query_spec *spec, const char *name);
 
-/* Value of an option: NULL if it was not given, "" for a switch. */
+/*
+ * Checks all options and the number of targets against the definition, and gathers the targets in
+ * q->targets. HDB_EUSAGE with what is wrong. Open functions rely on it: what they read is valid.
+ */
+int query_read_args(struct query *q, struct hdb_error *err);
+
+/* Value of an option: NULL if it was not given, "" for a flag. */
 const char *query_option(const struct query *q, const char *name);
 
-/*
- * Value of a numeric option in [low, high], `fallback` if not given. HDB_EUSAGE if it is no such
- * number.
- */
-int query_number(const struct query *q, const char *name, uint64_t low, uint64_t high,
-		 uint64_t fallback, uint64_t *out, struct hdb_error *err);
+/* The same, its default if it was not given. */
+const char *query_text(const struct query *q, const char *name);
 
-/* HDB_EUSAGE unless there are between low and high targets. */
-int query_targets(const struct query *q, size_t low, size_t high, struct hdb_error *err);
+/* Value of a numeric option; if it was not given its default, or `fallback` if it has none. */
+uint64_t query_number(const struct query *q, const char *name, uint64_t fallback);
+
+/* An option with choices that was not given and has no default. */
+#define QUERY_NO_CHOICE UINT_MAX
+
+/* The place of an option's value, or of its default, among its choices. */
+unsigned query_choice(const struct query *q, const char *name);
 
 /* ---- columns ---- */
 
@@ -171,6 +188,19 @@ int query_zeroed(struct query *q, struct hdb_error *err);
 
 /* ---- common cells ---- */
 
+/*
+ * What the text in a column "label" is made of, for programs: at the end of the columns of a query
+ * that has one. query_set_label fills them in, query_choose shows them where it shows the label.
+ */
+#define QUERY_LABEL_COLUMNS \
+	{ "label_kind", HDB_TYPE_TEXT, "label kind", \
+	  "of the label's object: instance, object array, primitive array or class" }, \
+	{ \
+		"label_value", HDB_TYPE_TEXT, "label value", \
+			"of the label's object, if it has one that can be told: a string's text, a " \
+			"boxed value, a thread's name, a class object's class" \
+	}
+
 /* Sets an ID column to the ID of object ix (null for HEAP_NONE). */
 int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 /* Sets a text column to the name of the class of object ix; for a class object: "class NAME". */
@@ -195,6 +225,8 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
+/* The place of a column among those chosen, by its name now or in version 0.1; or SIZE_MAX. */
+size_t query_find_shown(const struct query *q, const char *name);
 /* The cell of the current row in chosen column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);
 /* Facts that any answer may have, before its own; static. */

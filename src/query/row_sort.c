@@ -65,6 +65,7 @@ static int compare_values(const struct hdb_value *a, const struct hdb_value *b)
 	case HDB_TYPE_INT:
 		return (a->i > b->i) - (a->i < b->i);
 	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
 		return (a->d > b->d) - (a->d < b->d);
 	default:
 		return (a->u > b->u) - (a->u < b->u);
@@ -97,7 +98,7 @@ static uint64_t number_of(const struct hdb_value *value)
 
 	if (value->type == HDB_TYPE_INT)
 		memcpy(&bits, &value->i, 8);
-	else if (value->type == HDB_TYPE_DOUBLE)
+	else if (value->type == HDB_TYPE_DOUBLE || value->type == HDB_TYPE_PERCENT)
 		memcpy(&bits, &value->d, 8);
 	return bits;
 }
@@ -111,7 +112,7 @@ static void unpack_value(const struct query_sorted *s, const struct kept_row *ro
 	out->u = bits;
 	if (out->type == HDB_TYPE_INT)
 		memcpy(&out->i, &bits, 8);
-	else if (out->type == HDB_TYPE_DOUBLE)
+	else if (out->type == HDB_TYPE_DOUBLE || out->type == HDB_TYPE_PERCENT)
 		memcpy(&out->d, &bits, 8);
 	else if (out->type == HDB_TYPE_TEXT) {
 		out->text = (const char *)row->bytes + (bits >> 32);
@@ -215,10 +216,9 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	s->used_bytes += size + MALLOC_OVERHEAD + sizeof(row);
 	if (size > ROW_TEXT_MAX || s->used_bytes > q->work->memory_bytes)
 		return hdb_fail(err, HDB_ELIMIT,
-				"sorting %s needs more than the memory budget of %" PRIu64
-				" MB; %s--memory raises it",
+				"sorting %s needs more than the memory budget of %" PRIu64 " MB%s",
 				q->def->spec.name, q->work->memory_bytes >> 20,
-				s->is_tree ? "" : "--limit N sorts within little, ");
+				s->is_tree ? "" : "; with a limit it needs little");
 	row = malloc(size);
 	if (!row)
 		return hdb_fail_memory(err, "rows to sort", size);

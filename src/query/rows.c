@@ -4,7 +4,6 @@
  */
 #include "query/rows.h"
 
-#include "base/glob.h"
 #include "query/coverage.h"
 
 #include <assert.h>
@@ -16,70 +15,6 @@
 #define STEP_ROWS 4096
 /* Rows between two looks at the size of the database file. */
 #define ROWS_A_CHECK 64
-
-/* ---- checks ---- */
-
-static int unknown_option(const struct hdb_query_spec *spec, const char *name,
-			  struct hdb_error *err)
-{
-	char list[512] = "";
-	size_t used = 0;
-
-	for (const struct hdb_option_spec *o = spec->options; o->name && used < sizeof(list); o++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s%s%s",
-					 used ? ", " : "", o->name, o->argument ? " " : "",
-					 o->argument ? o->argument : "");
-	if (!used)
-		return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has none of its own",
-				spec->name, name);
-	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has: %s", spec->name, name,
-			list);
-}
-
-/*
- * Whether all that an option takes is among the words of "class|package|loader": then they can be
- * checked here.
- */
-static bool is_choice(const char *argument)
-{
-	return strchr(argument, '|') &&
-	       argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz-|")] == '\0';
-}
-
-static int check_choice(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
-{
-	char list[256];
-	size_t used = 0;
-
-	if (base_is_among(o->argument, value))
-		return HDB_OK;
-	for (const char *p = o->argument; *p && used + 3 < sizeof(list); p++) {
-		list[used++] = *p == '|' ? ',' : *p;
-		if (*p == '|')
-			list[used++] = ' ';
-	}
-	list[used] = '\0';
-	return hdb_fail(err, HDB_EUSAGE, "--%s must be one of %s, not \"%s\"", o->name, list,
-			value);
-}
-
-static int check_option(const struct hdb_query_spec *spec, const struct hdb_option *option,
-			struct hdb_error *err)
-{
-	const struct hdb_option_spec *o = spec->options;
-	const char *name = query_option_now(spec, option->name);
-
-	while (o->name && strcmp(o->name, name) != 0)
-		o++;
-	if (!o->name)
-		return unknown_option(spec, option->name, err);
-	if (o->argument && (!option->value || !*option->value))
-		return hdb_fail(err, HDB_EUSAGE, "--%s must be %s", o->name, o->argument);
-	if (!o->argument && option->value && *option->value)
-		return hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"", o->name,
-				option->value);
-	return o->argument && is_choice(o->argument) ? check_choice(o, option->value, err) : HDB_OK;
-}
 
 /* ---- opening ---- */
 
@@ -95,6 +30,9 @@ static int make_cells(struct query *q, struct hdb_error *err)
 	if (!q->cells || !q->columns)
 		return hdb_fail_memory(err, "columns", count * sizeof(*q->cells));
 	q->column_count = count;
+	q->label = query_find_column(q, "label");
+	q->label_kind = query_find_column(q, "label_kind");
+	q->label_value = query_find_column(q, "label_value");
 	for (size_t i = 0; i < count; i++)
 		q->columns[i] = i;
 	return HDB_OK;
@@ -142,7 +80,7 @@ static bool chooses_columns(const struct query *q)
 
 static int sort_rows(struct query *q, struct hdb_error *err)
 {
-	const char *name = q->args->sort;
+	const char *name = q->args.sort;
 	const bool is_turned = *name == '-';
 	size_t column;
 	bool is_text;
@@ -155,7 +93,7 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	if (!query_is_shown(q, column) && !chooses_columns(q))
 		return absent_column(q, column, err);
 	is_text = query_spec_column(q, column)->type == HDB_TYPE_TEXT;
-	return query_sort(q, column, is_text == is_turned, q->args->limit, err);
+	return query_sort(q, column, is_text == is_turned, q->args.limit, err);
 }
 
 /* Whether all that was read could be read, of every database. */
@@ -193,10 +131,8 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 
 static int start(struct query *q, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r = query_read_args(q, err);
 
-	for (size_t i = 0; i < q->args->option_count && r == HDB_OK; i++)
-		r = check_option(&q->def->spec, &q->args->options[i], err);
 	if (r == HDB_OK)
 		r = make_cells(q, err);
 	if (r == HDB_OK && query_option(q, "columns"))
@@ -206,7 +142,7 @@ static int start(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_tell_coverage(q, err);
 	r = check_read(q, r, err);
-	if (r == HDB_OK && q->args->sort && *q->args->sort)
+	if (r == HDB_OK && q->args.sort && *q->args.sort)
 		r = sort_rows(q, err);
 	return r;
 }
@@ -231,7 +167,7 @@ int query_open(const struct query_def *def, const struct session *session,
 	q->derive = session->derive;
 	q->work = session->work;
 	q->session = *session;
-	q->args = args;
+	q->args = *args;
 	q->before = before;
 	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
@@ -266,6 +202,8 @@ void query_close(struct query *q)
 	free(q->common);
 	free(q->cells);
 	free(q->columns);
+	free(q->targets);
+	free(q->id_texts);
 	base_vec_release(&q->row_text);
 	base_vec_release(&q->cut_text);
 	free(q);
@@ -297,7 +235,7 @@ int query_next(struct query *q, struct hdb_error *err)
 {
 	int r;
 
-	if (q->args->limit && q->taken >= q->args->limit)
+	if (q->args.limit && q->taken >= q->args.limit)
 		return HDB_END;
 	if (q->sorted)
 		r = query_sorted_row(q, q->taken) ? HDB_OK : HDB_END;

@@ -21,7 +21,7 @@ int query_records_open(struct query *q, enum store_table table, uint32_t record_
 	records->table = table;
 	records->record_size = record_size;
 	q->total = heap_record_count(q->heap, table);
-	return query_targets(q, 0, 0, err);
+	return HDB_OK;
 }
 
 int query_records_next(struct query *q, void *record, struct hdb_error *err)

@@ -171,7 +171,7 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 		return hdb_fail_memory(err, "a file name", strlen(path));
 	old_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (old_fd >= 0 && !is_force) {
-		r = hdb_fail(err, HDB_EUSAGE, "%s was made meanwhile; --force replaces it", path);
+		r = hdb_fail(err, HDB_EEXIST, "%s was made meanwhile", path);
 	} else if (old_fd >= 0) {
 		r = store_lock_file(old_fd, STORE_LOCK_OPEN, true, true, path, err);
 	}

@@ -34,7 +34,7 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 /*
  * Gives the temporary file its name. A database of that name is taken away under its open lock, so
  * that nobody opens it half way, and its lock file goes first: handles that have it open keep their
- * old files. HDB_EUSAGE if there is one and is_force is not set.
+ * old files. HDB_EEXIST if there is one and is_force is not set.
  */
 int store_temp_rename(const char *temp_path, const char *path, bool is_force,
 		      struct hdb_error *err);

@@ -108,7 +108,7 @@ int store_check(struct store *store, struct base_work *work, uint64_t *block_cou
 struct store_writer;
 
 /*
- * Begins a new database `path` under a temporary name in the same folder. HDB_EUSAGE if `path`
+ * Begins a new database `path` under a temporary name in the same folder. HDB_EEXIST if `path`
  * exists and `force` is not set; HDB_END if another import is at work on the same name. `size_hint`
  * in bytes bounds the address space that is set aside, not the file. *out is owned: store_publish
  * or store_abort.

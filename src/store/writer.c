@@ -190,7 +190,7 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 	writer->is_new = true;
 	writer->is_force = force;
 	if (!force && access(path, F_OK) == 0) {
-		r = hdb_fail(err, HDB_EUSAGE, "%s exists already; --force replaces it", path);
+		r = hdb_fail(err, HDB_EEXIST, "%s exists already", path);
 		goto out;
 	}
 	if (asprintf(&writer->temp_path, "%s.importing", path) < 0) {

@@ -7,10 +7,10 @@ heapdb diff a.heapdb b.heapdb --by path
 heapdb diff a.heapdb b.heapdb --by suspect --csv
 heapdb diff a.heapdb b.heapdb --by object --limit 1
 echo "exit $?"
-heapdb diff a.heapdb b.heapdb --only Sample --columns name,count \
+heapdb diff a.heapdb b.heapdb --only Sample --columns name,objects \
 	--fail-if 'retained(java.util.*) > 50M' --fail-if 'growth(count(*)) > 0%'
 echo "exit $?"
-heapdb query histogram Sample --columns name,count --db a.heapdb \
+heapdb query histogram Sample --columns name,objects --db a.heapdb \
 	--fail-if 'count(java.lang.String) >= 1K' --fail-if 'count(no.such.Class) != 0' 2>&1
 echo "exit $?"
 heapdb query histogram --db a.heapdb --fail-if 'growth(count(Sample)) > 0' 2>&1

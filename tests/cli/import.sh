@@ -1,6 +1,6 @@
 # Import of the sample: what it says, what it makes, what it refuses.
 cp "$DUMP" sample.hprof
-heapdb import sample.hprof | grep -v '^seconds\|^bytes a second\|^database size'
+heapdb import sample.hprof | grep -v '^seconds\|^MB/s\|^database size'
 ls
 echo "again: $(heapdb import sample.hprof 2>&1; echo "exit $?")"
 heapdb import sample.hprof --force --quiet >/dev/null && echo "forced: exit $?"

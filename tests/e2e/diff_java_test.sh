@@ -50,7 +50,7 @@ by_name = {row['name']: row for row in rows('class')}
 for name, before, after in (('Grow$Payload', 1000, 3000), ('Grow$Note', 100, 300), ('Grow$Steady', 200, 200),
                             ('Grow$Brief', 50, 0)):
     row = by_name[name]
-    want(name, (row['count_before'], row['count']), (before, after))
+    want(name, (row['objects_before'], row['objects']), (before, after))
 want('Payload', by_name['Grow$Payload']['status'], 'grown')
 want('Steady', by_name['Grow$Steady']['status'], 'same')
 want('Brief', by_name['Grow$Brief']['status'], 'gone')
@@ -73,10 +73,10 @@ for name in ('path', 'dominator'):
     entries = ending(found, 'class Grow', 'java.util.HashMap', 'java.util.HashMap$Node[]',
                      'java.util.HashMap$Node', 'Grow$Payload')
     want(name + ': ways to the payloads', len(entries), 1)
-    want(name + ': payloads', (entries[0]['count_before'], entries[0]['count'], entries[0]['grows']),
+    want(name + ': payloads', (entries[0]['objects_before'], entries[0]['objects'], entries[0]['grows']),
          (1000, 3000, True))
     notes = [row for path, row in found.items() if path[0] == 'java.lang.Thread' and path[-1] == 'Grow$Note']
-    want(name + ': notes', [(row['count_before'], row['count']) for row in notes], [(100, 300)])
+    want(name + ': notes', [(row['objects_before'], row['objects']) for row in notes], [(100, 300)])
     want(name + ': what stays', ending(found, 'Grow$Steady'), [])
 
 suspects = rows('suspect')

@@ -59,7 +59,7 @@ try_dump() {
 	for by in class superclass package loader; do
 		ask "$db" query histogram --by $by
 	done
-	ask "$db" query histogram 'java.util.*' --sort count
+	ask "$db" query histogram 'java.util.*' --sort objects
 	ask "$db" query histogram --shallow
 	for by in object class package loader; do
 		ask "$db" query top --by $by
@@ -165,7 +165,7 @@ bad = 0
 for path in glob.glob(sys.argv[1] + '/*[0-9]'):
     try:
         answer = json.load(open(path, encoding='utf-8'))
-        if answer['schema'] != 1:
+        if answer['schema'] != 2:
             raise ValueError('schema %r' % answer['schema'])
     except Exception as e:
         bad += 1

@@ -46,7 +46,7 @@ app = [row for row in rows if row['label'] == 'app'][0]
 want('loaders', len(ours), 11)
 for i in range(10):
     row = ours['loader-%d' % i]
-    want('loader %d' % i, (row['classes'], row['instances'], row['parent'], row['level']),
+    want('loader %d' % i, (row['classes'], row['objects'], row['parent'], row['level']),
          (1, 1 - i % 2, app['id'], app['level'] + 1))
     want('use of loader %d' % i, row['use'], 'held' if i % 2 else 'instances')
 child = ours['child']
@@ -58,7 +58,7 @@ answer = json.load(open('duplicates.json'))
 want('duplicate names', {key: answer['facts'][key] for key in ('names', 'classes')}, {'names': 1, 'classes': 10})
 want('their loaders', sorted(row['loader_id'] for row in answer['rows']),
      sorted(ours['loader-%d' % i]['id'] for i in range(10)))
-want('their instances', sum(row['instances'] for row in answer['rows']), 5)
+want('their instances', sum(row['objects'] for row in answer['rows']), 5)
 
 if sys.argv[1]:
     answer = json.load(open('threads.json'))

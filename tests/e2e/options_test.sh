@@ -35,14 +35,14 @@ holds 0 "count($id) > 1"
 holds 0 "count(0x13) > 0"
 holds 1 "retained(0x13) < 1"
 # an object that nothing reaches retains nothing
-gone=$(heapdb query group-by-value 'byte[]' --all --csv --columns count,unreachable,id --limit all |
+gone=$(heapdb query group-by-value 'byte[]' --all --csv --columns objects,unreachable_objects,id --limit all |
 	awk -F, '$1 == $2 { print $3; exit }')
 holds 0 "count($gone) > 0"
 
 # a pattern takes from all duplicate arrays those of its classes
 for class in 'int[]' 'char[]' 'byte[]' '*[]'; do
-	heapdb query duplicates --arrays "$class" --csv --columns class,wasted,count,length > some
-	heapdb query duplicates --arrays --csv --columns class,wasted,count,length |
+	heapdb query duplicates --arrays "$class" --csv --columns class,wasted,objects,length > some
+	heapdb query duplicates --arrays --csv --columns class,wasted,objects,length |
 		awk -F, -v class="$class" 'NR == 1 || class == "*[]" || $1 == class' > all
 	cmp some all || fail "duplicates of $class"
 done
@@ -53,20 +53,20 @@ if [ $got -ne 2 ] || ! grep -q "is for --arrays" out; then
 fi
 
 # arrays by content: as many groups of each size as duplicates finds among arrays that are not empty
-heapdb query group-by-value 'int[]' --csv --columns count,shallow --limit all |
+heapdb query group-by-value 'int[]' --csv --columns objects,shallow --limit all |
 	awk -F, 'NR > 1 && $1 > 1 && $2 > 16 * $1 { print $1 }' | sort -n > groups
-heapdb query duplicates --arrays 'int[]' --csv --columns count,length |
+heapdb query duplicates --arrays 'int[]' --csv --columns objects,length |
 	awk -F, 'NR > 1 && $2 > 0 { print $1 }' | sort -n > doubles
 if [ ! -s groups ] || ! cmp groups doubles; then
 	fail "groups of int[] are not its duplicates"
 fi
-heapdb query group-by-value 'int[]' --all --csv --columns count --limit all |
+heapdb query group-by-value 'int[]' --all --csv --columns objects --limit all |
 	awk 'NR > 1 { n += $1 } END { print n }' > sum
-heapdb query histogram 'int[]' --csv --columns count,unreachable_count |
+heapdb query histogram 'int[]' --csv --columns objects,unreachable_objects |
 	awk -F, 'NR > 1 { print $1 + $2 }' | cmp sum - || fail "groups of int[] miss objects"
 
 # the classes of a loader come to what the loader has
-heapdb query loaders --classes --csv --columns kind,classes,instances,shallow,unreachable_instances |
+heapdb query loaders --classes --csv --columns kind,classes,objects,shallow,unreachable_objects |
 	awk -F, 'function check() { if (row && (classes != has || instances != n)) { print row; bad = 1 } }
 		$1 == "loader" { check(); row = $0; has = $2; n = $3; classes = instances = 0; loaders++ }
 		$1 == "class" { classes++; instances += $3 }

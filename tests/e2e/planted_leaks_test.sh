@@ -41,7 +41,7 @@ planted() {
 	head -n 6 "$program.md" > head.md
 	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
 	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
-	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* - \([0-9]*\)\.[0-9] % of the heap.*/\2/p' \
+	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* - \([0-9]*\)\.[0-9]* % of the heap.*/\2/p' \
 		head.md)
 	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
 	for rule; do
@@ -131,7 +131,7 @@ planted PlantedFull 80 'PlantedFull$Journal.orders, in PlantedFull.JOURNAL (stat
 grep -q '^critical,leak-suspect,' PlantedFull.rules || complain "PlantedFull: not critical"
 grep -q '^\*\*Culprit: ' PlantedFull.md || complain "PlantedFull: no culprit"
 grep -q '^It holds: [0-9,]* `PlantedFull$Order` ([78]' PlantedFull.md || complain "PlantedFull: no word of its orders"
-grep -q '^Reachable: .* of at most 38\.7 MiB (8[0-9] %)\.$' PlantedFull.md ||
+grep -q '^Reachable: .* of at most 38\.7 MiB (8[0-9]\.[0-9]* %)\.$' PlantedFull.md ||
 	complain "PlantedFull: not told how full the heap is"
 heapdb info --db PlantedFull.heapdb --csv > info.csv
 grep -q '^vm,max heap,40566784,' info.csv || { complain "PlantedFull: max heap"; grep '^vm' info.csv; }

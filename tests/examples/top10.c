@@ -22,7 +22,7 @@ static void print_row(struct hdb *db, uint64_t id, uint64_t retained_bytes)
 
 int main(int argc, char **argv)
 {
-	const struct hdb_query_args args = { .limit = 10 };
+	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = 10 };
 	struct hdb *db = NULL;
 	struct hdb_rows *rows = NULL;
 	struct hdb_error err;
@@ -35,19 +35,9 @@ int main(int argc, char **argv)
 	rc = hdb_open(argv[1], NULL, &db, &err);
 	if (rc == HDB_OK)
 		rc = hdb_query(db, "top", &args, &rows, &err);
-	while (rc == HDB_OK && (rc = hdb_rows_next(rows, &err)) == HDB_OK) {
-		uint64_t id = 0, retained_bytes = 0;
-
-		for (size_t i = 0; i < hdb_rows_column_count(rows); i++) {
-			const struct hdb_value *value = hdb_rows_value(rows, i);
-
-			if (hdb_rows_column(rows, i)->type == HDB_TYPE_ID)
-				id = value->u;
-			else if (hdb_rows_column(rows, i)->type == HDB_TYPE_BYTES)
-				retained_bytes = value->u; /* the last column of bytes */
-		}
-		print_row(db, id, retained_bytes);
-	}
+	while (rc == HDB_OK && (rc = hdb_rows_next(rows, &err)) == HDB_OK)
+		print_row(db, hdb_rows_u64(rows, hdb_rows_find_column(rows, "id")),
+			  hdb_rows_u64(rows, hdb_rows_find_column(rows, "retained")));
 	hdb_rows_close(rows);
 	hdb_close(db);
 	if (rc < 0)

@@ -236,7 +236,7 @@ static void check_histogram(struct opened *o)
 	    ask_open(db, &question, &rows, &err) != HDB_OK)
 		fail_msg("%s", err.message);
 	while (hdb_rows_next(rows, &err) == HDB_OK) {
-		objects += value_of(rows, "count")->u;
+		objects += value_of(rows, "objects")->u;
 		bytes += value_of(rows, "shallow")->u;
 	}
 	assert_int_equal(objects, sums.objects);

@@ -14,10 +14,10 @@ compare()
 
 tr '\n' ' ' <"$HDB_ROOT/include/heapdb.h" | grep -oE 'HDB_API [^;{]*\);' | grep -v __attribute__ |
 	sed 's/(.*//; s/.*[ *]//' | sort -u >"$TMPDIR/declared"
-sed -n 's/^\t\(hdb_[a-z_]*\);$/\1/p' "$HDB_ROOT/src/api/heapdb.map" | sort >"$TMPDIR/listed"
+sed -n 's/^\t\(hdb_[a-z0-9_]*\);$/\1/p' "$HDB_ROOT/src/api/heapdb.map" | sort >"$TMPDIR/listed"
 nm -D --defined-only "$BUILD/libheapdb.so" | awk '$2 == "T" { print $3 }' >"$TMPDIR/versioned"
 sed 's/@.*//' "$TMPDIR/versioned" | sort >"$TMPDIR/exported"
-sed -n 's/^\.Fn \(hdb_[a-z_]*\) .*/\1/p' "$HDB_ROOT/tools/heapdb/heapdb.3" | sort -u >"$TMPDIR/manual"
+sed -n 's/^\.Fn \(hdb_[a-z0-9_]*\) .*/\1/p' "$HDB_ROOT/tools/heapdb/heapdb.3" | sort -u >"$TMPDIR/manual"
 [ -s "$TMPDIR/declared" ] || { echo "symbols: heapdb.h declares nothing"; bad=1; }
 compare heapdb.h heapdb.map "$TMPDIR/declared" "$TMPDIR/listed"
 compare heapdb.h libheapdb.so "$TMPDIR/declared" "$TMPDIR/exported"

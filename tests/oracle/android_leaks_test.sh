@@ -11,7 +11,7 @@ dump=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/android_service_leak.hprof.zst
 cd "$TMPDIR"
 zstd -dqf -o dump.hprof "$dump"
 heapdb import dump.hprof -o dump.heapdb --quiet > import.log
-heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,holds_by,text > rows
+heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,step,class,via_field,text > rows
 cat > want << 'END'
 1,leaking,,LeakyService,LeakyService.leakAllTheBinders (static),UNKNOWN; retains 10 objects; signature
 1,trace,0,class LeakyService,static leakAllTheBinders,GC root: sticky class; not leaking: classes stay; SUSPECT
@@ -30,7 +30,7 @@ grep -E ',(leaking|trace),' rows |
 # What nothing keeps is told, too: a toast's views that are gone.
 grep -q '^,unreachable,,android.view.ViewRootImpl,,"ViewRootImpl#mView is null; ' rows
 # There is a third one, which the activity thread knows.
-heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns count --format csv | grep -qx 3
+heapdb export histogram com.example.leakcanary.LeakyService --db dump.heapdb --columns objects --format csv | grep -qx 3
 heapdb report dump.heapdb > report.md
 # What leaks is a fault for certain: it comes before what only holds much.
 sed -n 3p report.md | grep -q '^\*\*Leaking object: `com.example.leakcanary.LeakyService`'
@@ -51,6 +51,6 @@ fi
 many=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/../android/syn3.hprof.zst
 [ -f "$many" ] || exit 0
 zstd -dqf -o many.hprof "$many"
-heapdb query leaks --db many.hprof --csv --columns kind,count,holds_by 2> import.log | grep '^leaking' > rows
+heapdb query leaks --db many.hprof --csv --columns kind,objects,via_field 2> import.log | grep '^leaking' > rows
 grep -qx 'leaking,3000,app.Main.list (static)' rows || { echo "FAILED: not 3,000 of one leak"; cat rows; exit 1; }
 [ "$(grep -c '^leaking,1,' rows)" = 1 ] || { echo "FAILED: the one after them is lost"; cat rows; exit 1; }

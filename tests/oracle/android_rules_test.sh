@@ -156,7 +156,7 @@ ask() {
 		{ cat java.log; exit 1; }
 	heapdb import dump.hprof -o dump.heapdb --force --quiet > import.log
 	heapdb query leaks --db dump.heapdb > facts
-	heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,class,holds_by,count,text |
+	heapdb query leaks --db dump.heapdb --csv --columns suspect,kind,class,via_field,objects,text |
 		grep -E ',(leaking|library|trace),' > rows
 }
 

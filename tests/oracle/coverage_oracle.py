@@ -70,9 +70,9 @@ def trees(db, kinds):
             depth = int(options[-1]) if '--depth' in options else None
             facts, rows = ask(db, *question)
             same(db, question, 'bytes', adds_up(db, question, rows, 'retained', 'shallow', depth),
-                 facts['shallow_total'])
+                 facts['heap_shallow'])
             same(db, question, 'shown and cut', sum(r['shallow'] or 0 for r in rows) + facts.get('cut_bytes', 0),
-                 facts['shallow_total'])
+                 facts['heap_shallow'])
             same(db, question, 'a reason', 'cut' in facts, 'cut_rows' in facts)
             if by == 'package':
                 csv = run(db, 'query', *question, '--csv')
@@ -81,9 +81,9 @@ def trees(db, kinds):
             question = ('merged-paths', 'java.lang.String', '--by', by) + options
             depth = int(options[-1]) if '--depth' in options else None
             facts, rows = ask(db, *question)
-            same(db, question, 'objects', adds_up(db, question, rows, 'total_count', 'count', depth),
+            same(db, question, 'objects', adds_up(db, question, rows, 'below_objects', 'objects', depth),
                  facts['objects'] - facts['without_path'])
-            same(db, question, 'shown and cut', sum(r['count'] or 0 for r in rows) + facts.get('cut_objects', 0),
+            same(db, question, 'shown and cut', sum(r['objects'] or 0 for r in rows) + facts.get('cut_objects', 0),
                  facts['objects'] - facts['without_path'])
 
 
@@ -99,15 +99,15 @@ def growth(db, older):
             for when in '', '_before':
                 top = sum(rows[c]['retained' + when] for c in children[None])
                 if by == 'dominator':
-                    same(db, question, 'bytes' + when, top, facts['shallow' + when])
+                    same(db, question, 'bytes' + when, top, facts['heap_shallow' + when])
                 for i, row in enumerate(rows):
                     below = sum(rows[c]['retained' + when] for c in children[i])
                     if not row['others' if 'others' in row else 'level'] and children[i] and \
                             below > row['retained' + when]:
                         fails(db, question, 'children have more than their parent: %r' % row)
             if by == 'dominator':
-                shown = sum(r['count'] for r in rows if not r.get('others'))
-                same(db, question, 'shown and cut', shown + facts.get('cut_objects', 0), facts['objects'])
+                shown = sum(r['objects'] for r in rows if not r.get('others'))
+                same(db, question, 'shown and cut', shown + facts.get('cut_objects', 0), facts['heap_objects'])
 
 
 def consumers(db):
@@ -117,7 +117,7 @@ def consumers(db):
         for kind in 'object', 'class', 'loader', 'package':
             top = [r for r in rows if r['kind'] == kind and not r['level']]
             same(db, question, kind + ' bytes', sum(r['retained'] for r in top), facts['retained'])
-            same(db, question, kind + ' items', sum(r['count'] for r in top), facts['items'])
+            same(db, question, kind + ' items', sum(r['objects'] for r in top), facts['objects'])
         rows = [r for r in rows if r['kind'] == 'package']
         for parent, own in children_of(rows).items():
             if parent is not None and own:
@@ -131,16 +131,16 @@ def minimums(db):
                             (('strings', '--by', 'prefix', '--min-count', '9'), 'found'),
                             (('group-by-value', 'java.lang.String', '--min-count', '3'), 'objects'),
                             (('group-by-value', 'java.*', '--min-count', '5', '--all'), 'objects'),
-                            (('collections', '--by', 'fill'), 'collections'),
-                            (('collections', '--by', 'collisions'), 'collections'),
-                            (('collections', '--by', 'size'), 'collections'),
-                            (('collections', '--arrays', '--by', 'fill'), 'collections'),
+                            (('collections', '--by', 'fill'), 'objects'),
+                            (('collections', '--by', 'collisions'), 'objects'),
+                            (('collections', '--by', 'size'), 'objects'),
+                            (('collections', '--arrays', '--by', 'fill'), 'objects'),
                             (('arrays',), 'found')):
         facts, rows = ask(db, *question)
-        same(db, question, 'objects', sum(r['count'] for r in rows) + facts.get('cut_objects', 0), facts[total])
+        same(db, question, 'objects', sum(r['objects'] for r in rows) + facts.get('cut_objects', 0), facts[total])
         # `found` of strings are bytes of both, `shallow` of their own
         if 'found_shallow' in facts and question[0] == 'strings':
-            same(db, question, 'bytes', sum(r['total'] for r in rows) + facts.get('cut_bytes', 0),
+            same(db, question, 'bytes', sum(r['total_shallow'] for r in rows) + facts.get('cut_bytes', 0),
                  facts['found_shallow'])
     # what a minimum leaves out is what it has without one
     for question, minimum in ((('duplicates', '--no-holders'), ('--min-count', '4')),
@@ -150,7 +150,7 @@ def minimums(db):
                               (('arrays', '--trailing-zeros', '--min-tail', '1'), ('--min-tail', '200'))):
         _, rows = ask(db, *question)
         facts, kept = ask(db, *question, *minimum)
-        things = 'strings' if question[0] == 'substrings' else 'count'
+        things = 'strings' if question[0] == 'substrings' else 'objects'
         same(db, question + minimum, 'objects', sum(r[things] for r in kept) + facts.get('cut_objects', 0),
              sum(r[things] for r in rows))
         if 'cut_rows' in facts:
@@ -158,11 +158,11 @@ def minimums(db):
 
 
 def populations(db):
-    for question, total in ((('strings',), 'strings'), (('group-by-value', 'java.lang.String'), 'objects'),
-                            (('group-by-value', '*', '--by', 'value'), 'objects'), (('arrays',), 'arrays'),
+    for question, total in ((('strings',), 'objects'), (('group-by-value', 'java.lang.String'), 'objects'),
+                            (('group-by-value', '*', '--by', 'value'), 'objects'), (('arrays',), 'objects'),
                             (('duplicates', '--no-holders'), 'objects'),
                             (('duplicates', '--no-holders', '--arrays'), 'objects'), (('substrings',), 'strings'),
-                            (('collections',), 'collections'), (('collections', '--arrays'), 'collections')):
+                            (('collections',), 'objects'), (('collections', '--arrays'), 'objects')):
         ways = [ask(db, *question, *way)[0] for way in ((), ('--unreachable',), ('--all',))]
         same(db, question, 'both are all', ways[0][total] + ways[1][total], ways[2][total])
         same(db, question, 'counted', [w['counted'] for w in ways],
@@ -173,8 +173,8 @@ def populations(db):
     # what is said of a class is what the histogram has
     facts, _ = ask(db, 'strings')
     _, rows = ask(db, 'histogram', 'java.lang.String')
-    same(db, ('strings',), 'strings', facts['strings'], rows[0]['count'])
-    same(db, ('strings',), 'unreachable', facts['unreachable_objects'], rows[0]['unreachable_count'])
+    same(db, ('strings',), 'strings', facts['objects'], rows[0]['objects'])
+    same(db, ('strings',), 'unreachable', facts['unreachable_objects'], rows[0]['unreachable_objects'])
     same(db, ('strings',), 'unreachable bytes', facts['unreachable_shallow'], rows[0]['unreachable_shallow'])
     whole, _ = ask(db, 'histogram')
     for question in (('dominators',), ('top',), ('big-drops',), ('loaders',), ('duplicate-classes',), ('unreachable',),

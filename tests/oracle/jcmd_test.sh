@@ -62,7 +62,7 @@ def histogram(path):
 
 ours = {}
 for row in csv.DictReader(open('ours.csv')):
-    ours[row['name']] = ours.get(row['name'], 0) + int(row['count'])
+    ours[row['name']] = ours.get(row['name'], 0) + int(row['objects'])
 before, after = histogram('before'), histogram('after')
 bad = [(n, ours.get(n, 0), before.get(n, 0), after.get(n, 0)) for n in sorted(set(ours) | set(after))
        if ours.get(n, 0) not in (before.get(n, 0), after.get(n, 0))]

@@ -62,10 +62,10 @@ for at, (kind, name, *want) in zip(ids, lines):
     if row:
         steps = ask('path', row['value_id'])['rows']
         want_label = '[40]' if row['key'] is None else '["%s"]' % plain(row['key'])
-        if steps[1]['id'] != at or steps[1]['holds_by'] != want_label:
-            complain('path of', name, 'says', steps[1]['holds_by'], 'not', want_label)
-        if steps[2]['id'] != top or steps[2]['holds_by'] != '["%s"]' % name:
-            complain('path of', name, 'goes on with', steps[2]['holds_by'])
+        if steps[1]['id'] != at or steps[1]['via_field'] != want_label:
+            complain('path of', name, 'says', steps[1]['via_field'], 'not', want_label)
+        if steps[2]['id'] != top or steps[2]['via_field'] != '["%s"]' % name:
+            complain('path of', name, 'goes on with', steps[2]['via_field'])
 
 # One by one, and all together: the same sizes. What every collection of these has is in the sums.
 one = {r['id']: r for r in ask('collections', '--by', 'object')['rows']}
@@ -74,8 +74,8 @@ for at, size in sizes.items():
         complain('collections --by object:', at, one.get(at), 'not', size)
 by_class = ask('collections')['rows']
 by_size = ask('collections', '--by', 'size')['rows']
-total = sum(r['count'] for r in by_class)
-if total != len(one) or total != sum(r['count'] for r in by_size) + sum(r['size'] is None for r in one.values()):
+total = sum(r['objects'] for r in by_class)
+if total != len(one) or total != sum(r['objects'] for r in by_size) + sum(r['size'] is None for r in one.values()):
     complain('sums differ:', total, len(one))
 if sum(r['wasted'] for r in by_class) != sum(r['wasted'] for r in one.values()):
     complain('wasted bytes differ')
@@ -85,16 +85,16 @@ for row in fill:
     want = sum(1 for r in one.values() if r['capacity'] is not None and r['size'] is not None and
                (lambda f: low < f <= row['at_most'] + 1e-12 if row['at_most'] is not None else f > 1)
                (1.0 if not r['capacity'] else r['size'] / r['capacity']))
-    if want != row['count']:
+    if want != row['objects']:
         complain('fill', row, want)
 collisions = ask('collections', '--by', 'collisions')['rows']
-if not collisions or sum(r['count'] for r in collisions) != \
+if not collisions or sum(r['objects'] for r in collisions) != \
         sum(r['collisions'] is not None for r in one.values()):
     complain('collisions', collisions)
 
 # Groups by value against the objects themselves.
 groups = ask('group-by-value', 'java.lang.Integer')
-if sum(r['count'] for r in groups['rows']) != groups['facts']['objects'] or \
+if sum(r['objects'] for r in groups['rows']) != groups['facts']['objects'] or \
         len({r['value'] for r in groups['rows']}) != len(groups['rows']):
     complain('group java.lang.Integer')
 names = ask('group-by-value', 'java.lang.Thread', '--by', 'field:name')['rows']

@@ -63,12 +63,12 @@ for kind, sums in (('content', contents), ('child', children)):
                 others = [a + b for a, b in zip(others, sum_of)]
                 continue
             listed += 1
-            have = [row[0]['count'], row[0]['shallow'], row[0]['retained']]
+            have = [row[0]['objects'], row[0]['shallow'], row[0]['retained']]
             if have[:2] != sum_of[:2] or (kind == 'child' and have[2] != sum_of[2]) or row[0]['text']:
                 print('suspect', suspect, kind, name, have, 'not', sum_of, row[0]['text'])
                 bad = True
         rest = [r for r in rows if r['class'] is None]
-        have = [rest[0]['count'], rest[0]['shallow'], rest[0]['retained']] if rest else [0, 0, 0]
+        have = [rest[0]['objects'], rest[0]['shallow'], rest[0]['retained']] if rest else [0, 0, 0]
         if have[:2] != others[:2] or listed + len(rest) != len(rows):
             print('suspect', suspect, kind, 'others', have, 'not', others)
             bad = True
@@ -154,8 +154,8 @@ bad = {r['class'] for r in rows} != set(truth)
 for row in rows:
     told = re.match(r'estimated from (\d+) of 500000 entries, within ([0-9.]+) % \(95 of 100 times\)$',
                     row['text'] or '')
-    away = 100 * abs(row['count'] - truth[row['class']]) / truth[row['class']]
-    print(row['class'], row['count'], 'for', truth[row['class']], row['text'])
+    away = 100 * abs(row['objects'] - truth[row['class']]) / truth[row['class']]
+    print(row['class'], row['objects'], 'for', truth[row['class']], row['text'])
     # Twice the bound: so far away is one of 10,000.
     if not told or float(told.group(2)) > 1.5 or away > 2 * float(told.group(2)):
         bad = True

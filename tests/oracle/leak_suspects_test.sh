@@ -65,7 +65,7 @@ for path in answers:
     have, points = [], {}
     for row in answer['rows']:
         if row['kind'] == 'suspect':
-            have.append([row['retained'], row['count'], row['id'] or row['class'], None])
+            have.append([row['retained'], row['objects'], row['id'] or row['class'], None])
         if row['kind'] == 'point' and have[-1][2].startswith('0x'):
             have[-1][3] = row['id']
     told = [v.rsplit(' ', 2)[0] for v in answer['facts'].get('values', '').split(', ') if v]

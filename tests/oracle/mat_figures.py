@@ -85,11 +85,11 @@ def consumers(world, answers, percent):
     # Classes of one name by two loaders are two rows.
     want = collections.Counter((world.name(c), s) for c, s in world.add_up(top, world.stands_for).items()
                                if s.retained > least)
-    have = collections.Counter((r['name'], Sum(r['count'], r['shallow'], r['retained'])) for r in rows
+    have = collections.Counter((r['name'], Sum(r['objects'], r['shallow'], r['retained'])) for r in rows
                                if r['kind'] == 'class')
     answers.compare('biggest classes', have, want)
     want = {k: s for k, s in world.add_up(top, world.loader_of).items() if s.retained > least}
-    have = {int(r['id'], 16): Sum(r['count'], r['shallow'], r['retained']) for r in rows if r['kind'] == 'loader'}
+    have = {int(r['id'], 16): Sum(r['objects'], r['shallow'], r['retained']) for r in rows if r['kind'] == 'loader'}
     answers.compare('biggest loaders', have, want)
     packages = collections.defaultdict(lambda: [0, 0, 0])
     for at in top:
@@ -100,7 +100,7 @@ def consumers(world, answers, percent):
             s[1] += row.shallow
             s[2] += row.retained
     want = {k: Sum(*s) for k, s in packages.items() if s[2] > least}
-    have = {r['name']: Sum(r['count'], r['shallow'], r['retained']) for r in rows if r['kind'] == 'package'}
+    have = {r['name']: Sum(r['objects'], r['shallow'], r['retained']) for r in rows if r['kind'] == 'package'}
     answers.compare('biggest packages', have, want)
 
 
@@ -126,8 +126,8 @@ def loaders(world, answers):
     all_of = world.add_up(world.rows, key)
     top_of = world.add_up(no_other_above(world, key), key)
     want = {k: Sum(s.count, s.shallow, top_of[k].retained) for k, s in all_of.items()}
-    have = {int(r['id'], 16): Sum(r['count'], r['shallow'], r['retained'])
-            for r in answers.ask('histogram', '--by', 'loader') if r['count']}
+    have = {int(r['id'], 16): Sum(r['objects'], r['shallow'], r['retained'])
+            for r in answers.ask('histogram', '--by', 'loader') if r['objects']}
     answers.compare('histogram by loader', have, want)
 
 
@@ -144,7 +144,7 @@ def tree_by_class(world, answers):
     for row in rows:
         del at[row['level']:]
         at.append(row['name'])
-        have[' / '.join(at), Sum(row['count'], row['shallow'], row['retained'])] += 1
+        have[' / '.join(at), Sum(row['objects'], row['shallow'], row['retained'])] += 1
     want, stack = collections.Counter(), [('', world.children[0])]
     while stack:
         path, objects = stack.pop()
@@ -187,8 +187,8 @@ def immediate_dominators(world, answers, name, skip):
     args = [name] + (['--exclude', ','.join(p + '*' for p in skip)] if skip else [])
     for row in answers.ask('immediate-dominators', *args):
         # Classes of one name are several rows here.
-        have[row['name']][0] += row['count'] or 0
-        have[row['name']][1] += row['dominated']
+        have[row['name']][0] += row['objects'] or 0
+        have[row['name']][1] += row['dominated_objects']
         have[row['name']][2] += row['dominated_shallow']
     answers.compare('immediate dominators of ' + name, {k: tuple(v) for k, v in have.items()},
                     {k: (len(v[0]), v[1], v[2]) for k, v in want.items()})
@@ -290,15 +290,15 @@ class Collections:
                     one[i] += n
         if not want_fill:
             return
-        have = {round(r['at_most'], 6): (r['count'], r['elements'], r['capacity'] or 0)
+        have = {round(r['at_most'], 6): (r['objects'], r['elements'], r['capacity'] or 0)
                 for r in answers.ask('collections', name, '--by', 'fill')
-                if r['count']}
+                if r['objects']}
         answers.compare('fill of ' + name, have, {k: tuple(v) for k, v in want_fill.items()})
         if not chain:
             return
         rows = answers.ask('collections', name, '--by', 'collisions')
-        have = {round(r['at_most'], 6): (r['count'], r['elements'],
-                                         round(r['elements'] * (1 - (r['collisions'] or 0)))) for r in rows if r['count']}
+        have = {round(r['at_most'], 6): (r['objects'], r['elements'],
+                                         round(r['elements'] * (1 - (r['collisions'] or 0)))) for r in rows if r['objects']}
         answers.compare('collisions of ' + name, have, {k: tuple(v) for k, v in want_collisions.items()})
 
 

@@ -223,17 +223,17 @@ def check_objects(base, heap, rng):
                 continue
             if args[1] == 'top-consumers' and r['kind'] != 'object':
                 continue
-            if r.get('count') not in (None, 1):
+            if r.get('objects') not in (None, 1):
                 continue
             if r.get('shallow') is not None:
                 fails.same('object shallow', r['shallow'], heap.shallow[ident], '%s: %s' % (' '.join(args), ident))
             if r.get('retained') is not None:
                 fails.same('object retained', r['retained'], heap.retained[ident], '%s: %s' % (' '.join(args), ident))
-            if r.get('dominated') is not None:
-                fails.same('object dominated', r['dominated'], len(heap.children.get(ident, ())),
+            if r.get('children') is not None:
+                fails.same('object dominated', r['children'], len(heap.children.get(ident, ())),
                            '%s: %s' % (' '.join(args), ident))
             if 'percent' in r and r.get('percent') is not None and args[1] != 'leaks' and heap.total:
-                fails.true('percent', abs(r['percent'] - 100 * r['retained'] / heap.total) < 1e-6,
+                fails.true('percent', abs(r['percent'] - 100 * r['retained'] / heap.total) <= 0.006,
                            '%s: %s' % (' '.join(args), ident))
 
 
@@ -245,7 +245,7 @@ def check_histogram(base, heap):
     fails.same('histogram', f['groups'], len(classes.rows), 'groups')
     for by in 'class', 'package', 'loader':
         a = base.query('histogram', '--by', by)
-        for column, fact in (('count', 'objects'), ('shallow', 'shallow'), ('unreachable_count', 'unreachable_objects'),
+        for column, fact in (('objects', 'objects'), ('shallow', 'shallow'), ('unreachable_objects', 'unreachable_objects'),
                              ('unreachable_shallow', 'unreachable_shallow')):
             fails.same('histogram sums', a.sum(column), a.facts[fact], 'histogram --by %s: %s' % (by, column))
         top = base.query('top', '--by', by)
@@ -255,7 +255,7 @@ def check_histogram(base, heap):
             if h is None:
                 fails.add('top of histogram', 'top --by %s: %s is not in the histogram' % (by, r['name']))
                 continue
-            for column in 'count', 'shallow', 'retained':
+            for column in 'objects', 'shallow', 'retained':
                 fails.same('top of histogram', r[column], h[column], 'top --by %s: %s: %s' % (by, r['name'], column))
     counts, bytes_of = collections.Counter(), collections.Counter()
     lost, lost_bytes = collections.Counter(), collections.Counter()
@@ -279,22 +279,22 @@ def check_histogram(base, heap):
         if names[r['name']] > 1: # of several loaders
             continue
         what = 'histogram: ' + r['name']
-        fails.same('histogram of objects', r['count'], counts[r['name']], what + ': count')
+        fails.same('histogram of objects', r['objects'], counts[r['name']], what + ': count')
         fails.same('histogram of objects', r['shallow'], bytes_of[r['name']], what + ': shallow')
-        fails.same('histogram of objects', r['unreachable_count'], lost[r['name']], what + ': unreachable')
+        fails.same('histogram of objects', r['unreachable_objects'], lost[r['name']], what + ': unreachable')
         fails.same('histogram of objects', r['unreachable_shallow'], lost_bytes[r['name']], what + ': unreachable')
         fails.same('histogram retained', r['retained'], retained[r['name']], what)
     for r in classes.rows:
-        fails.true('histogram retained', r['shallow'] <= r['retained'] <= f['shallow'] or not r['count'],
+        fails.true('histogram retained', r['shallow'] <= r['retained'] <= f['shallow'] or not r['objects'],
                    'histogram: %s: %d, %d' % (r['name'], r['shallow'], r['retained']))
     everything = base.query('histogram', '--shallow')
     rows = {r['id']: r for r in classes.rows}
     for r in everything.rows:
-        h = rows.get(r['id'], {'count': 0, 'shallow': 0, 'unreachable_count': 0, 'unreachable_shallow': 0})
-        fails.same('histogram --shallow', r['count'], h['count'] + h['unreachable_count'], r['name'] + ': count')
+        h = rows.get(r['id'], {'objects': 0, 'shallow': 0, 'unreachable_objects': 0, 'unreachable_shallow': 0})
+        fails.same('histogram --shallow', r['objects'], h['objects'] + h['unreachable_objects'], r['name'] + ': count')
         fails.same('histogram --shallow', r['shallow'], h['shallow'] + h['unreachable_shallow'],
                    r['name'] + ': shallow')
-    fails.same('histogram --shallow', everything.facts['objects'], everything.sum('count'), 'objects')
+    fails.same('histogram --shallow', everything.facts['objects'], everything.sum('objects'), 'objects')
     fails.same('histogram --shallow', everything.facts['shallow'], everything.sum('shallow'), 'shallow')
     some = base.query('histogram', 'java.util.*')
     fails.same('pattern', some.rows, [r for r in classes.rows if r['name'].startswith('java.util.')],
@@ -314,26 +314,26 @@ def check_histogram(base, heap):
     rows = {r['name']: r for r in a.rows}
     if max(names.values()) == 1:
         for r in classes.rows:
-            u = rows.get(r['name'], {'count': 0, 'shallow': 0})
-            fails.same('unreachable', u['count'], r['unreachable_count'], 'unreachable: ' + r['name'])
+            u = rows.get(r['name'], {'objects': 0, 'shallow': 0})
+            fails.same('unreachable', u['objects'], r['unreachable_objects'], 'unreachable: ' + r['name'])
             fails.same('unreachable', u['shallow'], r['unreachable_shallow'], 'unreachable: ' + r['name'])
     for by in 'class', 'package', 'loader', 'holder':
         a = base.query('unreachable', '--by', by)
-        fails.same('unreachable', a.sum('count'), a.facts['unreachable_objects'], 'unreachable --by %s: objects' % by)
+        fails.same('unreachable', a.sum('objects'), a.facts['unreachable_objects'], 'unreachable --by %s: objects' % by)
         fails.same('unreachable', a.sum('shallow'), a.facts['unreachable_shallow'], 'unreachable --by %s' % by)
         fails.same('unreachable', a.facts['unreachable_objects'], f['unreachable_objects'], 'facts')
         fails.same('unreachable', a.facts['unreachable_shallow'], f['unreachable_shallow'], 'facts')
         if by == 'holder':
             fails.same('unreachable', a.sum('holders'), a.facts['holders'], 'holders')
             one = base.query('unreachable', '--holders')
-            fails.same('unreachable', one.sum('count'), a.facts['unreachable_objects'], 'unreachable --holders')
+            fails.same('unreachable', one.sum('objects'), a.facts['unreachable_objects'], 'unreachable --holders')
             fails.same('unreachable', one.total, a.facts['holders'], 'unreachable --holders')
     listed = base.query('class', '*', '--list')
     fails.same('class list', listed.sum('instances'), f['objects'] + f['unreachable_objects'], 'instances')
     rows = {r['id']: r for r in classes.rows}
     for r in listed.rows:
-        h = rows.get(r['id'], {'count': 0, 'unreachable_count': 0})
-        fails.same('class list', r['instances'], h['count'] + h['unreachable_count'], r['class'])
+        h = rows.get(r['id'], {'objects': 0, 'unreachable_objects': 0})
+        fails.same('class list', r['instances'], h['objects'] + h['unreachable_objects'], r['class'])
 
 
 def check_dominators(base, heap):
@@ -341,26 +341,26 @@ def check_dominators(base, heap):
     f = a.facts
     fails.same('dominators', f['children'], len([i for i in heap.top if i != '0x0']), 'children')
     fails.same('dominators', len(a.rows), f['children'], 'rows')
-    fails.same('dominators', a.sum('retained'), f['shallow_total'], 'the top level retains all')
-    fails.same('dominators', f['shallow_total'], heap.total, 'shallow_total')
+    fails.same('dominators', a.sum('retained'), f['heap_shallow'], 'the top level retains all')
+    fails.same('dominators', f['heap_shallow'], heap.total, 'heap_shallow')
     fails.same('dominators', sorted(r['id'] for r in a.rows), sorted(i for i in heap.top if i != '0x0'), 'IDs')
     top = base.query('top')
     fails.same('dominators', top.total, f['children'], 'top is the top level')
     for by in 'class', 'package', 'loader':
         b = base.query('dominators', '--by', by)
-        fails.same('dominators --by', b.sum('count'), f['children'], by + ': count')
-        fails.same('dominators --by', b.sum('retained'), f['shallow_total'], by + ': retained')
+        fails.same('dominators --by', b.sum('objects'), f['children'], by + ': count')
+        fails.same('dominators --by', b.sum('retained'), f['heap_shallow'], by + ': retained')
         fails.same('dominators --by', b.sum('shallow'), a.sum('shallow'), by + ': shallow')
     c = base.query('top-consumers')
-    fails.same('top-consumers', c.facts['items'], f['children'], 'items')
-    fails.same('top-consumers', c.facts['retained'], f['shallow_total'], 'retained')
+    fails.same('top-consumers', c.facts['objects'], f['children'], 'items')
+    fails.same('top-consumers', c.facts['retained'], f['heap_shallow'], 'retained')
     c = base.query('top-consumers', '--threshold', '0')
     for kind in 'object', 'class', 'loader':
-        fails.same('top-consumers', c.sum('count', kind=kind), f['children'], kind + ': count')
-        fails.same('top-consumers', c.sum('retained', kind=kind), f['shallow_total'], kind + ': retained')
-    fails.same('top-consumers', c.sum('retained', kind='package', level=0), f['shallow_total'], 'packages')
-    fails.same('top-consumers', c.sum('count', kind='package', level=0), f['children'], 'packages')
-    check_levels(c.rows and [r for r in c.rows if r['kind'] == 'package'], 'consumers --threshold 0', 'count', 'count',
+        fails.same('top-consumers', c.sum('objects', kind=kind), f['children'], kind + ': count')
+        fails.same('top-consumers', c.sum('retained', kind=kind), f['heap_shallow'], kind + ': retained')
+    fails.same('top-consumers', c.sum('retained', kind='package', level=0), f['heap_shallow'], 'packages')
+    fails.same('top-consumers', c.sum('objects', kind='package', level=0), f['children'], 'packages')
+    check_levels(c.rows and [r for r in c.rows if r['kind'] == 'package'], 'consumers --threshold 0', 'objects', 'objects',
                  equal=False, own=False) # a class may be called as a package
 
 
@@ -398,16 +398,16 @@ def check_trees(base, heap, small):
             a = base.query(*args)
             what = ' '.join(args)
             f = a.facts
-            fails.same('dominator-tree', f['shallow_total'], heap.total, what + ': shallow_total')
+            fails.same('dominator-tree', f['heap_shallow'], heap.total, what + ': shallow_total')
             top = [r for r in a.rows if r['level'] == 0]
             fails.same('dominator-tree', sum(r['retained'] for r in top), heap.total, what + ': level 0')
-            fails.same('dominator-tree', sum(r['total_count'] for r in top), heap.count, what + ': level 0')
-            check_levels(a.rows, what, 'count', 'total_count', True)
+            fails.same('dominator-tree', sum(r['retained_objects'] for r in top), heap.count, what + ': level 0')
+            check_levels(a.rows, what, 'objects', 'retained_objects', True)
             check_levels(a.rows, what, 'shallow', 'retained', True)
             cut = [r for r in a.rows if r.get('others') is not None]
             if cut:
                 fails.same('cut', (f['cut_objects'], f['cut_bytes']),
-                           tuple(sum(r[c] for r in cut) for c in ('total_count', 'retained')), what)
+                           tuple(sum(r[c] for r in cut) for c in ('retained_objects', 'retained')), what)
                 fails.true('cut', f['cut_rows'] >= sum(r['others'] for r in cut), what)
     for target in 'java.lang.String', 'byte[]', 'java.util.*':
         sets = base.query('retained', target)
@@ -420,12 +420,12 @@ def check_trees(base, heap, small):
             fails.same('merged-paths', f['objects'], sets.rows[0]['objects'], what + ': objects')
             fails.same('merged-paths', f['shallow'], sets.rows[0]['shallow'], what + ': shallow')
             top = [r for r in a.rows if r['level'] == 0]
-            fails.same('merged-paths', sum(r['total_count'] for r in top) + f['without_path'], f['objects'], what + ': level 0')
-            check_levels(a.rows, what, 'count', 'total_count', True)
-            check_levels(a.rows, what, 'shallow', 'total', True)
+            fails.same('merged-paths', sum(r['below_objects'] for r in top) + f['without_path'], f['objects'], what + ': level 0')
+            check_levels(a.rows, what, 'objects', 'below_objects', True)
+            check_levels(a.rows, what, 'shallow', 'below_shallow', True)
         a = base.query('immediate-dominators', target)
         fails.same('immediate', a.facts['objects'], sets.rows[0]['objects'], target + ': objects')
-        fails.same('immediate', a.sum('dominated'), a.facts['objects'], target + ': dominated')
+        fails.same('immediate', a.sum('dominated_objects'), a.facts['objects'], target + ': dominated')
         fails.same('immediate', a.sum('dominated_shallow'), a.facts['shallow'], target + ': dominated_shallow')
     a = base.query('big-drops')
     for r in a.rows:
@@ -439,11 +439,11 @@ def check_trees(base, heap, small):
 def check_leaks(base, heap):
     a = base.query('leaks')
     f = a.facts
-    fails.same('leaks', f['shallow'], heap.total, 'shallow')
+    fails.same('leaks', f['heap_shallow'], heap.total, 'shallow')
     histogram = {}
     for r in base.query('histogram').rows:
         h = histogram.setdefault(r['name'], collections.Counter())
-        for column in 'count', 'shallow', 'retained':
+        for column in 'objects', 'shallow', 'retained':
             h[column] += r[column]
     names = collections.Counter(r['name'] for r in base.query('histogram').rows)
     suspects = {}
@@ -475,22 +475,22 @@ def check_leaks(base, heap):
                 inside[1][name] += heap.shallow[i]
         elif suspect['kind'] == 'suspect' and suspect['class'] in histogram:
             h = histogram[suspect['class']]
-            fails.true('leaks', suspect['count'] <= h['count'], what + ': more objects than the histogram has')
+            fails.true('leaks', suspect['objects'] <= h['objects'], what + ': more objects than the histogram has')
             fails.true('leaks', suspect['retained'] <= h['retained'], what + ': retains more than the class')
         sums = collections.Counter()
         for r in rows:
             if r['kind'] == 'content' and r['class'] in histogram:
                 h = histogram[r['class']]
-                for column in 'count', 'shallow':
+                for column in 'objects', 'shallow':
                     fails.true('leaks contents', r[column] <= h[column], '%s: %s: %s %d, histogram %d' %
                                (what, r['class'], column, r[column], h[column]))
                 if inside:
-                    fails.same('leaks contents', (r['count'], r['shallow']),
+                    fails.same('leaks contents', (r['objects'], r['shallow']),
                                (inside[0][r['class']], inside[1][r['class']]), '%s: %s' % (what, r['class']))
             if r['kind'] in ('content', 'child', 'element'):
                 sums[r['kind']] += r['shallow'] if r['kind'] == 'content' else r['retained']
             if r['kind'] in ('child', 'element') and r['class'] in histogram:
-                fails.true('leaks children', r['count'] <= histogram[r['class']]['count'], '%s: %s of %s' %
+                fails.true('leaks children', r['objects'] <= histogram[r['class']]['objects'], '%s: %s of %s' %
                            (what, r['kind'], r['class']))
         fails.true('leaks sums', sums['content'] <= suspect['retained'], '%s: contents %d of %d' %
                    (what, sums['content'], suspect['retained']))
@@ -502,7 +502,7 @@ def check_leaks(base, heap):
                                        for k in heap.children.get(point['id'], ()))
             for r in rows:
                 if r['kind'] == 'child' and r['class'] in kids and names[r['class']] == 1:
-                    fails.same('leaks children', r['count'], kids[r['class']], '%s: children of class %s' %
+                    fails.same('leaks children', r['objects'], kids[r['class']], '%s: children of class %s' %
                                (what, r['class']))
 
 
@@ -510,43 +510,43 @@ def check_waste(base, heap):
     h = base.query('histogram')
     arrays = [r for r in h.rows if r['name'].endswith('[]')]
     a = base.query('arrays')
-    fails.same('arrays', a.facts['arrays'], sum(r['count'] for r in arrays), 'arrays, by the histogram')
+    fails.same('arrays', a.facts['objects'], sum(r['objects'] for r in arrays), 'arrays, by the histogram')
     fails.same('arrays', a.facts['shallow'], sum(r['shallow'] for r in arrays), 'shallow, by the histogram')
     for by in 'class', 'length':
         b = base.query('arrays', '--by', by)
-        fails.same('arrays', b.sum('count'), b.facts['found'], by + ': count')
+        fails.same('arrays', b.sum('objects'), b.facts['found'], by + ': count')
         fails.same('arrays', b.sum('shallow'), b.facts['found_shallow'], by + ': shallow')
-        for column in 'empty', 'empty_bytes', 'zero', 'zero_bytes', 'constant', 'constant_bytes', 'tails', 'tail_bytes':
+        for column in 'empty', 'empty_shallow', 'zero', 'zero_shallow', 'constant', 'constant_shallow', 'trailing_zeros', 'trailing_wasted':
             fails.same('arrays', b.sum(column), a.sum(column), '%s: %s' % (by, column))
-    for kind, column in (('empty', 'empty'), ('zero', 'zero'), ('constant', 'constant'), ('tails', 'tails')):
+    for kind, column in (('empty', 'empty'), ('zero', 'zero'), ('constant', 'constant'), ('trailing-zeros', 'trailing_zeros')):
         b = base.query('arrays', '--' + kind)
         fails.same('arrays', b.facts['found'], a.sum(column), '--' + kind)
-        fails.same('arrays', b.sum('count'), b.facts['found'], '--%s: count' % kind)
+        fails.same('arrays', b.sum('objects'), b.facts['found'], '--%s: count' % kind)
         fails.same('arrays', b.sum('wasted'), b.facts['wasted'], '--%s: wasted' % kind)
     strings = base.query('strings')
     f = strings.facts
-    fails.same('strings', strings.sum('count') + f['without_text'], f['strings'], 'count')
+    fails.same('strings', strings.sum('objects') + f['without_text'], f['objects'], 'objects')
     fails.same('strings', len(strings.rows), f['texts'], 'texts')
     own = [r for r in h.rows if r['name'] == 'java.lang.String']
     if own and strings.rows:
-        counts = own[0]['count'], own[0]['count'] + own[0]['unreachable_count']
-        fails.true('strings', f['strings'] in counts, 'strings: %d, histogram: %d or %d' % ((f['strings'],) + counts))
+        counts = own[0]['objects'], own[0]['objects'] + own[0]['unreachable_objects']
+        fails.true('strings', f['objects'] in counts, 'strings: %d, histogram: %d or %d' % ((f['objects'],) + counts))
     for by in 'prefix', 'length', 'encoding':
         b = base.query('strings', '--by', by)
-        for column in 'count', 'shallow', 'arrays', 'total':
+        for column in 'objects', 'shallow', 'array_shallow', 'total_shallow':
             fails.same('strings', b.sum(column), strings.sum(column), 'strings --by %s: %s' % (by, column))
     for r in strings.rows:
-        fails.true('strings', r['total'] == r['shallow'] + r['arrays'], 'total of %.40r' % r['text'])
+        fails.true('strings', r['total_shallow'] == r['shallow'] + r['array_shallow'], 'total of %.40r' % r['text'])
     triage = {r['rule']: r for r in base.query('triage', '--all').rows}
     for option in (), ('--arrays',):
         a = base.query('duplicates', *option)
         f = a.facts
         fails.same('duplicates', a.sum('wasted'), f['wasted'], 'wasted %s' % (option,))
         fails.same('duplicates', len(a.rows), f['duplicated'], 'duplicated %s' % (option,))
-        fails.same('duplicates', a.sum('count') - len(a.rows), f['copies'], 'copies %s' % (option,))
-        fails.same('duplicates', f['heap'], heap.total, 'heap')
+        fails.same('duplicates', a.sum('objects') - len(a.rows), f['copies'], 'copies %s' % (option,))
+        fails.same('duplicates', f['heap_shallow'], heap.total, 'heap')
         if not option and own:
-            fails.same('duplicates', f['objects'] + f['without_content'], own[0]['count'], 'strings')
+            fails.same('duplicates', f['objects'] + f['without_content'], own[0]['objects'], 'strings')
     a = base.query('substrings')
     shared = base.query('substrings', '--shared')
     fails.same('substrings', len(shared.rows), shared.facts['shared'], 'shared')
@@ -557,8 +557,8 @@ def check_waste(base, heap):
             if arrays and by == 'collisions':
                 continue
             b = base.query('collections', '--by', by, *arrays)
-            if 'count' in (b.rows[0] if b.rows else {}) and by in ('class', 'size'):
-                fails.same('collections', b.sum('count'), b.facts['collections'] -
+            if 'objects' in (b.rows[0] if b.rows else {}) and by in ('class', 'size'):
+                fails.same('collections', b.sum('objects'), b.facts['objects'] -
                            (b.facts.get('without_size', 0) if by == 'size' and
                             not any(r['size'] is None for r in b.rows) else 0), 'count by %s %s' % (by, arrays))
             if b.rows and 'elements' in b.rows[0]:
@@ -567,25 +567,25 @@ def check_waste(base, heap):
             if b.rows and 'wasted' in b.rows[0] and by in ('class', 'object'):
                 fails.same('collections', b.sum('wasted'), b.facts['wasted'], 'wasted by %s' % by)
             if by == 'object':
-                fails.same('collections', len(b.rows), b.facts['collections'], 'by object')
-            fails.same('collections', b.facts['collections'], a.facts['collections'], 'facts by %s' % by)
+                fails.same('collections', len(b.rows), b.facts['objects'], 'by object')
+            fails.same('collections', b.facts['objects'], a.facts['objects'], 'facts by %s' % by)
             if by != 'collisions':
                 fails.same('collections', b.facts['elements'], a.facts['elements'], 'facts by %s' % by)
     for cls in 'java.lang.Integer', 'java.lang.String', 'java.lang.Thread':
         g = base.query('group-by-value', cls, *(['--subclasses'] if cls.endswith('Thread') else []))
         if g.code:
             continue
-        fails.same('group-by-value', g.sum('count'), g.facts['objects'], cls + ': count')
+        fails.same('group-by-value', g.sum('objects'), g.facts['objects'], cls + ': count')
         fails.same('group-by-value', len(g.rows), g.facts['values'], cls + ': values')
         rows = [r for r in h.rows if r['name'] == cls]
         if len(rows) == 1 and not cls.endswith('Thread'):
             r = rows[0]
             reachable = g.facts.get('counted') == 'reachable'
-            fails.same('group-by-value', g.facts['objects'], r['count'] + (0 if reachable else r['unreachable_count']), cls)
+            fails.same('group-by-value', g.facts['objects'], r['objects'] + (0 if reachable else r['unreachable_objects']), cls)
             fails.same('group-by-value', g.sum('shallow'), r['shallow'] + (0 if reachable else r['unreachable_shallow']), cls)
             if reachable:
                 fails.same('group-by-value', (g.facts['unreachable_objects'], g.facts['unreachable_shallow']),
-                           (r['unreachable_count'], r['unreachable_shallow']), cls)
+                           (r['unreachable_objects'], r['unreachable_shallow']), cls)
     stats = base.query('reference-stats')
     f = stats.facts
     fails.same('reference-stats', sum(f[s + '_objects'] for s in ('strong', 'soft', 'weak', 'finalizer', 'phantom')),
@@ -594,18 +594,18 @@ def check_waste(base, heap):
                heap.total, 'bytes by strength')
     for by in 'class', 'referent', 'strength':
         b = base.query('reference-stats', '--by', by)
-        fails.same('reference-stats', b.sum('count'), f['references'], by + ': count')
+        fails.same('reference-stats', b.sum('objects'), f['references'], by + ': count')
         fails.same('reference-stats', b.sum('cleared'), stats.sum('cleared'), by + ': cleared')
         for r in b.rows:
             fails.true('reference-stats', r['only_shallow'] <= (r['only_retained'] or 0), by + ': %s' % r)
     a = base.query('finalizers')
     one = base.query('finalizers', '--objects')
     for state in 'registered', 'queued', 'running', 'finalized':
-        fails.same('finalizers', a.sum('count', state=state), a.facts[state], state)
+        fails.same('finalizers', a.sum('objects', state=state), a.facts[state], state)
         fails.same('finalizers', len([r for r in one.rows if r['state'] == state]), a.facts[state], state + ' --objects')
     leaks = base.query('reference-leaks')
     one = base.query('reference-leaks', '--objects')
-    fails.same('reference-leaks', leaks.sum('count'), leaks.facts['leaks'], 'count')
+    fails.same('reference-leaks', leaks.sum('objects'), leaks.facts['leaks'], 'objects')
     fails.same('reference-leaks', len(one.rows), leaks.facts['leaks'], '--objects')
     if 'duplicate-strings' in triage and triage['duplicate-strings']['count'] is not None:
         d = base.query('duplicates').facts
@@ -628,9 +628,9 @@ def check_classes(base, heap):
     a = base.query('loaders', '--classes')
     loaders = [r for r in a.rows if r['kind'] == 'loader']
     fails.same('loaders', len(loaders), a.facts['loaders'], 'loaders')
-    fails.same('loaders', sum(r['instances'] for r in loaders), h.facts['objects'], 'instances')
+    fails.same('loaders', sum(r['objects'] for r in loaders), h.facts['objects'], 'instances')
     fails.same('loaders', sum(r['shallow'] for r in loaders), h.facts['shallow'], 'shallow')
-    fails.same('loaders', sum(r['unreachable_instances'] for r in loaders), h.facts['unreachable_objects'],
+    fails.same('loaders', sum(r['unreachable_objects'] for r in loaders), h.facts['unreachable_objects'],
                'unreachable')
     now, sums = None, {}
     for r in a.rows:
@@ -640,14 +640,14 @@ def check_classes(base, heap):
             continue
         c = rows.get(r['id'])
         if c:
-            for column, other in (('instances', 'count'), ('shallow', 'shallow'), ('retained', 'retained'),
-                                  ('unreachable_instances', 'unreachable_count')):
+            for column, other in (('objects', 'objects'), ('shallow', 'shallow'), ('retained', 'retained'),
+                                  ('unreachable_objects', 'unreachable_objects')):
                 fails.same('loaders', r[column], c[other], 'loaders --classes: %s: %s' % (r['name'], column))
-        for column in 'instances', 'shallow', 'unreachable_instances':
+        for column in 'objects', 'shallow', 'unreachable_objects':
             sums[now['id']][column] += r[column]
         sums[now['id']]['classes'] += 1
     for r in loaders:
-        for column in 'instances', 'shallow', 'unreachable_instances', 'classes':
+        for column in 'objects', 'shallow', 'unreachable_objects', 'classes':
             fails.same('loaders', r[column], sums[r['id']][column], 'loader %s: %s' % (r['id'], column))
         if r['id'] in heap.cls and r['id'] != '0x0':
             fails.same('loaders', r['retained'], heap.retained[r['id']], 'loader %s: retained' % r['id'])
@@ -656,8 +656,8 @@ def check_classes(base, heap):
     for r in a.rows:
         c = rows.get(r['id'])
         if c:
-            fails.same('duplicate-classes', (r['instances'], r['shallow'], r['retained'], r['unreachable_instances']),
-                       (c['count'], c['shallow'], c['retained'], c['unreachable_count']), r['name'])
+            fails.same('duplicate-classes', (r['objects'], r['shallow'], r['retained'], r['unreachable_objects']),
+                       (c['objects'], c['shallow'], c['retained'], c['unreachable_objects']), r['name'])
     roots = base.query('roots')
     everything = base.query('roots', '--kind', 'all')
     fails.same('roots', roots.sum('records'), roots.facts['records'], 'records')
@@ -682,7 +682,7 @@ def check_classes(base, heap):
         for row in base.query('references', r['id']).rows:
             for name in row['name'].split(', '):
                 held.setdefault(name, set()).add(row['id'])
-        above = (f.get('super') or '').split(', ')[0]
+        above = (f.get('superclasses') or '').split(', ')[0]
         if names[above] == 1:
             above = next(x['id'] for x in h.rows if x['name'] == above)
             fails.true('class edges', above in held.get('<super>', ()), '%s holds its super class' % r['name'])
@@ -780,24 +780,24 @@ def check_sets(base, heap):
     rows = base.query('histogram').rows
     names = collections.Counter(r['name'] for r in rows)
     for r in rows[:6]:
-        if names[r['name']] > 1 or not r['count']:
+        if names[r['name']] > 1 or not r['objects']:
             continue
         exact = base.query('retained', r['name'])
         quick = base.query('retained', '--lower-bound', r['name'])
         if exact.code or quick.code:
             continue
         e, q = exact.rows[0], quick.rows[0]
-        fails.same('sets', (q['objects'], q['shallow'], q['retained']), (r['count'], r['shallow'], r['retained']),
+        fails.same('sets', (q['objects'], q['shallow'], q['retained']), (r['objects'], r['shallow'], r['retained']),
                    'retained --lower-bound ' + r['name'])
-        fails.same('sets', (e['objects'], e['shallow']), (r['count'], r['shallow']), 'retained ' + r['name'])
+        fails.same('sets', (e['objects'], e['shallow']), (r['objects'], r['shallow']), 'retained ' + r['name'])
         fails.true('sets', r['retained'] <= e['retained'] <= heap.total, 'retained %s: %d, at least %d' %
                    (r['name'], e['retained'], r['retained']))
         c = base.query('class', r['name']).facts
         if 'instances' in c:
-            fails.same('class', c['instances'], r['count'] + r['unreachable_count'], r['name'] + ': instances')
+            fails.same('class', c['instances'], r['objects'] + r['unreachable_objects'], r['name'] + ': instances')
             fails.same('class', c['shallow'], r['shallow'] + r['unreachable_shallow'], r['name'] + ': shallow')
             if c.get('reachable_instances') is not None:
-                fails.same('class', (c['reachable_instances'], c['retained']), (r['count'], r['retained']), r['name'])
+                fails.same('class', (c['reachable_instances'], c['retained']), (r['objects'], r['retained']), r['name'])
     e = base.query('retained', '*').rows
     if e:
         fails.same('sets', (e[0]['objects'], e[0]['shallow'], e[0]['retained']), (heap.count, heap.total, heap.total),
@@ -841,7 +841,7 @@ QUESTIONS = [
     (('top',), ()), (('top', '--by', 'class'), ()), (('top', '--by', 'loader'), ()),
     (('dominators',), ()), (('dominators', '--by', 'package'), ()),
     (('dominator-tree',), ('id',)), (('dominator-tree', '--by', 'package'), ('id',)),
-    (('big-drops',), ()), (('top-consumers',), ()), (('leaks',), None), (('leaks', '--brief'), ('suspect', 'holds_by', 'text')),
+    (('big-drops',), ()), (('top-consumers',), ()), (('leaks',), None), (('leaks', '--brief'), ('suspect', 'via_field', 'text')),
     (('triage', '--all'), ('id', 'class', 'label', 'detail')), (('roots',), ()), (('roots', '--kind', 'all'), ()),
     (('threads',), ()), (('threads', '--all', '--no-stack'), ()),
     (('strings',), ('id',)), (('strings', '--by', 'encoding'), ('id',)), (('strings', '--by', 'prefix'), ('id',)),
@@ -861,10 +861,10 @@ QUESTIONS = [
 # What an answer says of the file, not of the heap.
 OF_FILE = {'file_offset', 'time_us'}
 # What depends on the width of IDs: the VM's own fields in some classes, and with them sizes and all sums of them.
-OF_WIDTH = {'recorded_bytes', 'offset', 'shallow', 'retained', 'percent', 'shallow_total', 'unreachable_shallow',
-            'arrays', 'total', 'wasted', 'heap', 'only_shallow', 'only_retained', 'strong_shallow', 'soft_shallow',
+OF_WIDTH = {'recorded_bytes', 'offset', 'shallow', 'retained', 'percent', 'heap_shallow', 'unreachable_shallow',
+            'array_shallow', 'total_shallow', 'below_shallow', 'wasted', 'heap_shallow', 'only_shallow', 'only_retained', 'strong_shallow', 'soft_shallow',
             'weak_shallow', 'finalizer_shallow', 'phantom_shallow', 'kept_shallow', 'dominated_shallow', 'bytes',
-            'class_bytes', 'instance_bytes', 'cut', 'cut_rows', 'cut_objects', 'cut_bytes', 'empty_bytes', 'zero_bytes', 'constant_bytes', 'tail_bytes', 'waste_bytes', 'field_bytes', 'found_shallow', 'threshold', 'stack_bytes'}
+            'class_bytes', 'instance_bytes', 'cut', 'cut_rows', 'cut_objects', 'cut_bytes', 'empty_shallow', 'zero_shallow', 'constant_shallow', 'trailing_wasted', 'waste_bytes', 'field_bytes', 'found_shallow', 'threshold', 'stack_bytes'}
 # Questions whose rows depend on sizes, and what the others lose by that.
 BY_SIZE = {'dominator-tree', 'big-drops', 'top-consumers', 'leaks', 'triage', 'layout', 'sizes', 'loaders', 'merged-paths'}
 # Classes that have such fields.
@@ -888,7 +888,7 @@ class Map:
 
     def row(self, row, drop):
         # a string of the dump may look like an ID, and is none; the value of a field may be one
-        texts = ('text', 'value') if 'count' in row else ('text',)
+        texts = ('text', 'value') if 'objects' in row else ('text',)
         return {k: v if k in texts and isinstance(v, str) and ID.fullmatch(v) else self.text(v)
                 for k, v in row.items() if k not in drop}
 
@@ -1118,15 +1118,15 @@ def check_garbage(mine, heap, other, back, kind, added):
     fails.same('garbage', (after['objects'], after['shallow']), (before['objects'], before['shallow']), 'reachable')
     fails.same('garbage', (after['unreachable_objects'], after['unreachable_shallow']),
                (before['unreachable_objects'] + len(gone), before['unreachable_shallow'] + size), 'unreachable')
-    lost = {'unreachable_count', 'unreachable_shallow', 'unreachable_objects', 'unreachable_references', 'groups',
-            'unreachable_instances', 'unreachable', 'help', 'use', 'idle'}
+    lost = {'unreachable_objects', 'unreachable_shallow', 'unreachable_objects', 'unreachable_references', 'groups',
+            'unreachable_objects', 'unreachable', 'help', 'use', 'idle'}
     for args, ties in QUESTIONS:
         if args[0] in ('unreachable', 'strings', 'class', 'group-by-value', 'sizes', 'problems', 'dangling', 'layout', 'triage') or \
                 '--shallow' in args:
             continue
         reachable = None
         if args[0] in ('histogram',):
-            reachable = lambda r: r['count']
+            reachable = lambda r: r['objects']
         compare(mine, other, args, lost, kind, back, args[0] == 'histogram', keep_rows=reachable)
     # Of the rules all but those on garbage, fillers and texts speak of what is reachable.
     compare(mine, other, ('triage', '--all'), (), kind, back, False,

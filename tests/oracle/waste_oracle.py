@@ -85,7 +85,7 @@ def check_duplicates(d, db, strings, shallow, held):
     facts, rows = ask(db, 'duplicates', '--strings', '--all')
     differs('duplicate strings', len(rows), len(want))
     for row in rows:
-        got = tuple(row[k] for k in ('count', 'arrays', 'wasted', 'total', 'length', 'references', 'held'))
+        got = tuple(row[k] for k in ('objects', 'arrays', 'wasted', 'total_shallow', 'length', 'references', 'held'))
         differs('duplicate string ' + row['id'], got, want.get(hexid(row['id'])))
     differs('distinct strings', facts['contents'], len(groups))
     differs('order of duplicates', [r['wasted'] for r in rows],
@@ -98,12 +98,12 @@ def check_duplicates(d, db, strings, shallow, held):
             groups[o[1], raw].append(ix)
     want = {min(v): (len(v), (len(v) - 1) * shallow[v[0]]) for v in groups.values() if len(v) > 1}
     facts, rows = ask(db, 'duplicates', '--arrays', '--all')
-    got = {hexid(r['id']): (r['count'], r['wasted']) for r in rows}
+    got = {hexid(r['id']): (r['objects'], r['wasted']) for r in rows}
     differs('duplicate arrays', got, want)
 
 
 def check_arrays(d, db, shallow):
-    kinds = {k: defaultdict(lambda: [0, 0]) for k in ('empty', 'zero', 'constant', 'tails')}
+    kinds = {k: defaultdict(lambda: [0, 0]) for k in ('empty', 'zero', 'constant', 'trailing-zeros')}
     for ix, (kind, t, count, _) in d.objects.items():
         if kind not in ('primitive', 'objects'):
             continue
@@ -117,21 +117,21 @@ def check_arrays(d, db, shallow):
         elif not any(raw):
             found.append(('zero', (name, count)))
         elif tail * TAIL_WIDTH.get(name, TAIL_WIDTH['']) >= 200:
-            found.append(('tails', name))
+            found.append(('trailing-zeros', name))
         if kind == 'primitive' and count > 1 and raw == value * count:
             found.append(('constant', (name, count, value)))
         for k, key in found:
             kinds[k][key][0] += 1
             kinds[k][key][1] += shallow[ix]
     for k, want in kinds.items():
-        if k == 'tails':
+        if k == 'trailing-zeros':
             continue
         _, rows = ask(db, 'arrays', '--' + k, '--all')
         differs('arrays --%s: rows' % k, len(rows), len(want))
         got, sums = Counter(), Counter()
         for row in rows:
             key = row['class'] if k == 'empty' else (row['class'], row['length'])
-            got[key] += row['count']
+            got[key] += row['objects']
             got[key, 'bytes'] += row['shallow']
         for key, (n, size) in want.items():
             key = key[:2] if k == 'constant' else key
@@ -140,8 +140,8 @@ def check_arrays(d, db, shallow):
         differs('arrays --' + k, got, sums)
     # Bytes of a tail are rounded with the array's size: what is well above or below the limit must be told apart.
     _, rows = ask(db, 'arrays', '--trailing-zeros', '--all', '--min-tail', '200')
-    got = {r['class']: r['count'] for r in rows}
-    for name, (n, _) in kinds['tails'].items():
+    got = {r['class']: r['objects'] for r in rows}
+    for name, (n, _) in kinds['trailing-zeros'].items():
         if abs(got.get(name, 0) - n) > NEAR[name]:
             differs('arrays --trailing-zeros of ' + name, got.get(name, 0), n)
 
@@ -162,13 +162,13 @@ def count_near_tails(d):
 def check_strings(db, strings):
     for by, key, column in (('encoding', lambda s: s[1], 'encoding'), ('length', lambda s: len(s[0]), 'length')):
         _, rows = ask(db, 'strings', '--all', '--by', by)
-        differs('strings --by ' + by, {r[column]: r['count'] for r in rows},
+        differs('strings --by ' + by, {r[column]: r['objects'] for r in rows},
                 dict(Counter(key(s) for s in strings.of.values())))
     _, rows = ask(db, 'strings', '--all', '--by', 'prefix', '--prefix-length', '5')
     want = Counter(s[0][:5] for s in strings.of.values())
-    differs('strings --by prefix', sorted(r['count'] for r in rows), sorted(want.values()))
+    differs('strings --by prefix', sorted(r['objects'] for r in rows), sorted(want.values()))
     for row in rows:
-        differs('prefix of ' + row['id'], row['count'], want[strings.of[hexid(row['id'])][0][:5]])
+        differs('prefix of ' + row['id'], row['objects'], want[strings.of[hexid(row['id'])][0][:5]])
 
 
 def check_substrings(db, strings):
@@ -262,7 +262,7 @@ def check_references(d, db, g, shallow):
         want[name, s] = (len(to), sum(t is None for t in to), len(referents), len(only),
                          sum(shallow[t] for t in only))
     facts, rows = ask(db, 'reference-stats', '--by', 'class')
-    got = {(r['name'], r['strength']): (r['count'], r['cleared'], r['referents'], r['only'], r['only_shallow'])
+    got = {(r['name'], r['strength']): (r['objects'], r['cleared'], r['referents'], r['only'], r['only_shallow'])
            for r in rows if r['name'] != 'java.lang.ref.FinalizerReference'}  # Android's: here an object as any other
     for key in sorted(set(got) | set(want)):
         differs('reference-stats of %s, %s' % key, got.get(key), want.get(key))
@@ -348,7 +348,7 @@ def check_garbage(d, db, g, shallow):
     facts, rows = ask(db, 'unreachable', '--holders')
     differs('holders of garbage', facts['holders'], len(tops))
     differs('holders, each of its own', {number[hexid(r['id'])] for r in rows}, tops)
-    differs('garbage that is held', sum(r['count'] for r in rows), len(garbage))
+    differs('garbage that is held', sum(r['objects'] for r in rows), len(garbage))
     differs('bytes of garbage', sum(r['shallow'] for r in rows), sum(shallow[ix] for ix in garbage))
     seen = set()
     want = {}
@@ -361,9 +361,9 @@ def check_garbage(d, db, g, shallow):
                 mine += 1
                 todo.extend(edges[at])
         want[top] = mine
-    differs('objects by holder', {hexid(r['id']): r['count'] for r in rows}, want)
+    differs('objects by holder', {hexid(r['id']): r['objects'] for r in rows}, want)
     _, rows = ask(db, 'unreachable', '--by', 'holder')
-    differs('garbage by class of holder', sum(r['count'] for r in rows), len(garbage))
+    differs('garbage by class of holder', sum(r['objects'] for r in rows), len(garbage))
     differs('holders by class', sum(r['holders'] for r in rows), len(tops))
 
 

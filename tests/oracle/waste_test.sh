@@ -58,21 +58,21 @@ PY
 }
 
 # The constants in the program's class are a copy, too.
-found text,count,arrays,holder,held "a planted duplicate,501,501,Waste\$Named.name,500" duplicates
-found text,count,arrays,holder,held "a planted € share,101,2,Waste\$Named.name,100" duplicates
+found text,objects,arrays,holder,held "a planted duplicate,501,501,Waste\$Named.name,500" duplicates
+found text,objects,arrays,holder,held "a planted € share,101,2,Waste\$Named.name,100" duplicates
 found text,strings,used,length,wasted "a planted € share,100,34,34,0" substrings --shared
-found class,length,count "short[],10,50" duplicates --arrays 'short[]'
-found class,count 'Waste$Leaf[],40' arrays --empty
-found class,length,count "double[],333,30" arrays --zero
-found class,length,value,count "float[],77,1.5,20" arrays --constant
-found class,count "long[],10" arrays --trailing-zeros 'long[]' --min-tail 7000
-found strength,class,referent_class,count 'weak,java.util.WeakHashMap$Entry,Waste$Key,70' reference-leaks
+found class,length,objects "short[],10,50" duplicates --arrays 'short[]'
+found class,objects 'Waste$Leaf[],40' arrays --empty
+found class,length,objects "double[],333,30" arrays --zero
+found class,length,value,objects "float[],77,1.5,20" arrays --constant
+found class,objects "long[],10" arrays --trailing-zeros 'long[]' --min-tail 7000
+found strength,class,referent_class,objects 'weak,java.util.WeakHashMap$Entry,Waste$Key,70' reference-leaks
 found name,strength,referents,only 'Waste$Soft,soft,60,60' reference-stats --by referent
 found name,strength,referents,only 'Waste$Held,weak,25,0' reference-stats --by referent
 found name,strength,referents,only 'Waste$Fin,finalizer,80,44' reference-stats --by referent
-found state,class,count 'registered,Waste$Fin,35' finalizers
-found state,class,count 'queued,Waste$Fin,44' finalizers
-found state,class,count 'running,Waste$Fin,1' finalizers
-found name,holders,count 'Waste$Top,20,240' unreachable --by holder
-found name,holders,count 'Waste$Ring,1,12' unreachable --by holder
+found state,class,objects 'registered,Waste$Fin,35' finalizers
+found state,class,objects 'queued,Waste$Fin,44' finalizers
+found state,class,objects 'running,Waste$Fin,1' finalizers
+found name,holders,objects 'Waste$Top,20,240' unreachable --by holder
+found name,holders,objects 'Waste$Ring,1,12' unreachable --by holder
 exit $failed

@@ -270,7 +270,7 @@ static void sums(void **state)
 			;
 		assert_int_equal(err.code, 0);
 		if (strcmp(ways[i], "arrays") != 0) {
-			assert_int_equal(fact_of(rows, "collections")->u, 15);
+			assert_int_equal(fact_of(rows, "objects")->u, 15);
 			/* Sizes cut: two maps, two lists. */
 			assert_int_equal(fact_of(rows, "impossible")->u, 4);
 		}
@@ -280,7 +280,7 @@ static void sums(void **state)
 	while (hdb_rows_next(rows, &err) == HDB_OK) {
 		if (!value_is(rows, "class", "java.util.ArrayList"))
 			continue;
-		assert_int_equal(value_of(rows, "count")->u, 2);
+		assert_int_equal(value_of(rows, "objects")->u, 2);
 		assert_int_equal(value_of(rows, "empty")->u, 1);
 		assert_int_equal(value_of(rows, "elements")->u, 4);
 		assert_int_equal(value_of(rows, "capacity")->u, 8);

@@ -123,9 +123,10 @@ static void by_class(void)
 		seen |= 1u << c;
 		sum_class(&before, c, &count[0], &bytes[0]);
 		sum_class(&after, c, &count[1], &bytes[1]);
-		assert_int_equal(value_of(rows, "count_before")->u, count[0]);
-		assert_int_equal(value_of(rows, "count")->u, count[1]);
-		assert_int_equal(value_of(rows, "count_delta")->i, (int64_t)(count[1] - count[0]));
+		assert_int_equal(value_of(rows, "objects_before")->u, count[0]);
+		assert_int_equal(value_of(rows, "objects")->u, count[1]);
+		assert_int_equal(value_of(rows, "objects_delta")->i,
+				 (int64_t)(count[1] - count[0]));
 		assert_int_equal(value_of(rows, "shallow_delta")->i,
 				 (int64_t)(bytes[1] - bytes[0]));
 		assert_true(value_is(rows, "status", "new") == (!count[0] && count[1]));
@@ -282,8 +283,8 @@ static void by_tree(bool by_path)
 		for (size_t i = 0; i < depth; i++)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "/%s", stack[i]);
 		path = path_named(text);
-		assert_int_equal(value_of(rows, "count_before")->u, path->count[0]);
-		assert_int_equal(value_of(rows, "count")->u, path->count[1]);
+		assert_int_equal(value_of(rows, "objects_before")->u, path->count[0]);
+		assert_int_equal(value_of(rows, "objects")->u, path->count[1]);
 		assert_int_equal(value_of(rows, "retained_before")->u, path->total[0]);
 		assert_int_equal(value_of(rows, "retained")->u, path->total[1]);
 		have++;

@@ -144,7 +144,7 @@ static uint32_t tick(struct hdb_rows *rows, struct expected *e)
 		if (!value_is(rows, "class", name))
 			continue;
 		assert_int_equal(bytes, e->group_bytes[c]);
-		assert_int_equal(value_of(rows, "count")->u, e->group_count[c]);
+		assert_int_equal(value_of(rows, "objects")->u, e->group_count[c]);
 		e->group_bytes[c] = 0;
 		return WORLD_NODES_MAX;
 	}
@@ -196,7 +196,7 @@ static void check_content(struct contents *c, struct hdb_rows *rows)
 		for (uint32_t v = 0; v < world.n; v++)
 			count += world.is_reachable[v] && world.class_no[v] == no &&
 				 top_of(v) == c->suspect;
-		assert_int_equal(value_of(rows, "count")->u, count);
+		assert_int_equal(value_of(rows, "objects")->u, count);
 	}
 }
 
@@ -303,7 +303,7 @@ static void test_long_path(void **state)
 			paths++;
 			steps = value_of(rows, "step")->u;
 		} else if (value_is(rows, "kind", "gap")) {
-			gaps += value_of(rows, "count")->u;
+			gaps += value_of(rows, "objects")->u;
 		}
 	}
 	hdb_rows_close(rows);
@@ -345,7 +345,7 @@ static void test_group(void **state)
 
 		if (value_is(rows, "kind", "suspect") && value_is(rows, "class", "a.One")) {
 			groups = value_of(rows, "suspect")->u;
-			assert_int_equal(value_of(rows, "count")->u, 3);
+			assert_int_equal(value_of(rows, "objects")->u, 3);
 		}
 		members += is_group && value_is(rows, "kind", "member");
 		points += is_group && value_is(rows, "kind", "point") &&

@@ -316,7 +316,7 @@ static void classes(void **state)
 	       "test.Holder|first|object|0|0|-\ntest.Holder|second|object|0|4|-\n"
 	       "test.Base|count|int|0|8|-\n");
 	expect_fact("class", "test.Holder", "instances", "2");
-	expect_fact("class", "test.Holder", "super", "test.Base, java.lang.Object");
+	expect_fact("class", "test.Holder", "superclasses", "test.Base, java.lang.Object");
 	expect_fact("class", "0x2500", "subclasses", "1");
 	expect(ASK("class", "test.*", NULL), "class,instances", "test.Base|0\ntest.Holder|2\n");
 }

@@ -65,7 +65,7 @@ static uint32_t check_paths(struct hdb_rows *rows, uint32_t target, bool exclude
 		} else {
 			assert_int_equal(step, length + 1);
 			assert_true(world_refers(&world, v, last) && !is_mute(v, excluded));
-			assert_true(value_of(rows, "holds_by")->text_size >= strlen("next"));
+			assert_true(value_of(rows, "via_field")->text_size >= strlen("next"));
 		}
 		assert_int_equal(value_of(rows, "path")->u, count);
 		length = (uint32_t)step;

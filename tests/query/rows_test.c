@@ -33,7 +33,7 @@ static void refusals(void **state)
 		{ { .query = "nope" }, HDB_EUSAGE, "no query \"nope\"; there are: leaks, " },
 		{ { .query = "histogram", .options = { "bogus" } }, HDB_EUSAGE, "--by class|" },
 		{ { .query = "problems", .options = { "bogus" } }, HDB_EUSAGE, "none of its own" },
-		{ { .query = "histogram", .options = { "by" } }, HDB_EUSAGE, "--by must be" },
+		{ { .query = "histogram", .options = { "by" } }, HDB_EUSAGE, "--by needs a value" },
 		{ { .query = "histogram", .options = { "by=x" } }, HDB_EUSAGE, "superclass" },
 		{ { .query = "histogram", .options = { "shallow=1" } }, HDB_EUSAGE, "no value" },
 		{ { .query = "histogram", .sort = "nope" }, HDB_EUSAGE, "it has: name, loader" },
@@ -198,7 +198,7 @@ static void budget(void **state)
 	work.memory_bytes = 4096;
 	assert_int_equal(query_open(query_find("objects"), &side, NULL, &args, &q, &err),
 			 HDB_ELIMIT);
-	assert_non_null(strstr(err.message, "--limit"));
+	assert_non_null(strstr(err.message, "with a limit"));
 	args.limit = 5;
 	assert_int_equal(query_open(query_find("objects"), &side, NULL, &args, &q, &err), HDB_OK);
 	assert_int_equal(query_next(q, &err), HDB_OK);

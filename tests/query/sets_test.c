@@ -195,10 +195,10 @@ static void histogram_by(const char *by)
 		if (!group_sums(rows, by, &sums))
 			continue;
 		nodes += sums.count + sums.lost_count;
-		assert_int_equal(value_of(rows, "count")->u, sums.count + classes);
+		assert_int_equal(value_of(rows, "objects")->u, sums.count + classes);
 		if (!classes)
 			assert_int_equal(value_of(rows, "shallow")->u, sums.shallow);
-		assert_int_equal(value_of(rows, "unreachable_count")->u, sums.lost_count);
+		assert_int_equal(value_of(rows, "unreachable_objects")->u, sums.lost_count);
 		assert_int_equal(value_of(rows, "unreachable_shallow")->u, sums.lost_shallow);
 		assert_true(value_of(rows, "retained")->u >= value_of(rows, "shallow")->u);
 	}
@@ -225,8 +225,8 @@ static void histogram_shallow(const char *by)
 	a = ask_rows(world.db, &slow);
 	while (next_row(a)) {
 		assert_true(next_row(b));
-		assert_int_equal(value_of(a, "count")->u + value_of(a, "unreachable_count")->u,
-				 value_of(b, "count")->u);
+		assert_int_equal(value_of(a, "objects")->u + value_of(a, "unreachable_objects")->u,
+				 value_of(b, "objects")->u);
 		assert_int_equal(value_of(a, "shallow")->u + value_of(a, "unreachable_shallow")->u,
 				 value_of(b, "shallow")->u);
 	}
@@ -247,7 +247,7 @@ static void unreachable_all(void)
 		struct sums sums;
 
 		assert_true(group_sums(rows, "class", &sums));
-		assert_int_equal(value_of(rows, "count")->u, sums.lost_count);
+		assert_int_equal(value_of(rows, "objects")->u, sums.lost_count);
 		assert_int_equal(value_of(rows, "shallow")->u, sums.lost_shallow);
 		count += sums.lost_count;
 	}
@@ -276,7 +276,7 @@ static uint64_t level_sum(const char *target, uint64_t *nodes)
 		sum += before;
 		count++;
 		/* The boot loader's stand-in is shown only if it holds something. */
-		assert_true(id || value_of(rows, "dominated")->u);
+		assert_true(id || value_of(rows, "children")->u);
 		if (id < WORLD_FIRST)
 			continue;
 		(*nodes)++;
@@ -331,7 +331,7 @@ static void grouped_level(void)
 
 		while (next_row(rows)) {
 			sums[i] += value_of(rows, "retained")->u;
-			counts[i] += i ? value_of(rows, "count")->u : 1;
+			counts[i] += i ? value_of(rows, "objects")->u : 1;
 		}
 		hdb_rows_close(rows);
 	}

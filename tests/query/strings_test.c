@@ -140,13 +140,13 @@ static void counts(void **state)
 		odd += t % 2 && want[t] > 0;
 	}
 	rows = ask(NULL, NULL);
-	assert_int_equal(fact_of(rows, "strings")->u, STRINGS + 2);
+	assert_int_equal(fact_of(rows, "objects")->u, STRINGS + 2);
 	assert_int_equal(fact_of(rows, "texts")->u, texts + 1);
 	assert_int_equal(fact_of(rows, "without_text")->u, 1);
 	assert_int_equal(total_of(rows), texts + 1);
 	while (next_row(rows)) {
 		const struct hdb_value *value = value_of(rows, "text");
-		const uint64_t copies = value_of(rows, "count")->u;
+		const uint64_t copies = value_of(rows, "objects")->u;
 		char copy[32] = { 0 };
 		uint32_t t;
 
@@ -161,8 +161,8 @@ static void counts(void **state)
 		assert_int_equal(copies, want[t]);
 		assert_int_equal(value_of(rows, "length")->u, value->text_size);
 		assert_true(copies <= before);
-		assert_int_equal(value_of(rows, "total")->u,
-				 value_of(rows, "shallow")->u + value_of(rows, "arrays")->u);
+		assert_int_equal(value_of(rows, "total_shallow")->u,
+				 value_of(rows, "shallow")->u + value_of(rows, "array_shallow")->u);
 		assert_int_equal(value_of(rows, "shallow")->u % copies, 0);
 		before = copies;
 		sum += copies;
@@ -206,7 +206,7 @@ static void long_texts(void **state)
 	for (; next_row(rows); n++) {
 		assert_true(n < 3);
 		assert_int_equal(value_of(rows, "id")->u, ids[n]);
-		assert_int_equal(value_of(rows, "count")->u, n == 0 ? 2 : 1);
+		assert_int_equal(value_of(rows, "objects")->u, n == 0 ? 2 : 1);
 		assert_int_equal(value_of(rows, "length")->u, n == 2 ? LONG - 1 : LONG);
 		assert_true(value_of(rows, "text")->text_size >= 60000);
 	}
@@ -231,7 +231,7 @@ static void check_order(const char *query, const char *target, const char *colum
 	uint64_t sum = 0, distinct = 0, before = UINT64_MAX, id = 0;
 
 	for (; next_row(rows); distinct++) {
-		const uint64_t count = value_of(rows, "count")->u;
+		const uint64_t count = value_of(rows, "objects")->u;
 		const struct hdb_value *value = value_of(rows, column);
 		char text[16] = "";
 		uint32_t i;

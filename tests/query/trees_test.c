@@ -106,9 +106,9 @@ static void paths(const char *option, int from)
 			want[world.class_no[v]]++;
 	while (next_row(rows)) {
 		if (value_of(rows, "level")->u == 0)
-			top += value_of(rows, "total_count")->u;
-		if (value_of(rows, "count")->u)
-			have[class_of(rows, "name")] += value_of(rows, "count")->u;
+			top += value_of(rows, "below_objects")->u;
+		if (value_of(rows, "objects")->u)
+			have[class_of(rows, "name")] += value_of(rows, "objects")->u;
 	}
 	for (unsigned c = 0; c <= WORLD_CLASSES; c++) {
 		assert_int_equal(have[c], want[c]);
@@ -174,8 +174,8 @@ static void immediate(const char *exclude, int excluded)
 	while (next_row(rows)) {
 		const unsigned c = class_of(rows, "name");
 
-		assert_int_equal(value_of(rows, "dominated")->u, dominated[c]);
-		assert_int_equal(value_of(rows, "count")->u, count[c]);
+		assert_int_equal(value_of(rows, "dominated_objects")->u, dominated[c]);
+		assert_int_equal(value_of(rows, "objects")->u, count[c]);
 		sum += dominated[c];
 	}
 	assert_int_equal(sum, fact_of(rows, "objects")->u);
@@ -254,7 +254,7 @@ static void consumers(const char *target)
 	for (unsigned k = 1; k < 4; k++)
 		assert_int_equal(by_kind[k], by_kind[0]);
 	assert_int_equal(by_kind[0], fact_of(rows, "retained")->u);
-	assert_true(objects <= fact_of(rows, "items")->u);
+	assert_true(objects <= fact_of(rows, "objects")->u);
 	if (target)
 		assert_int_equal(by_kind[0], world_bound(&world, set));
 	hdb_rows_close(rows);

@@ -347,7 +347,7 @@ static void group_of_threads(void **state)
 	written_open(&heap, &out, "threads", NULL);
 	rows = ask_rows(heap.db, &question);
 	assert_int_equal(hdb_rows_next(rows, &err), HDB_OK);
-	assert_true(value_is(rows, "holds_by",
+	assert_true(value_is(rows, "via_field",
 			     "thread-local app.Holder.CONTEXT (static) of 12 threads"));
 	hdb_rows_close(rows);
 	written_close(&heap);
@@ -359,7 +359,7 @@ static void group_of_threads(void **state)
 	written_open(&heap, &out, "threads", NULL);
 	rows = ask_rows(heap.db, &question);
 	assert_int_equal(hdb_rows_next(rows, &err), HDB_OK);
-	assert_int_equal(value_of(rows, "holds_by")->type, HDB_TYPE_NULL);
+	assert_int_equal(value_of(rows, "via_field")->type, HDB_TYPE_NULL);
 	hdb_rows_close(rows);
 	written_close(&heap);
 }
@@ -386,9 +386,9 @@ static void below_a_loader(void **state)
 	loader = 0;
 	rows = ask_rows(heap.db, &question);
 	assert_int_equal(hdb_rows_next(rows, &err), HDB_OK);
-	if (!value_is(rows, "holds_by", "java.io.DeleteOnExitHook.files (static)"))
-		fail_msg("%.*s", (int)value_of(rows, "holds_by")->text_size,
-			 value_of(rows, "holds_by")->text);
+	if (!value_is(rows, "via_field", "java.io.DeleteOnExitHook.files (static)"))
+		fail_msg("%.*s", (int)value_of(rows, "via_field")->text_size,
+			 value_of(rows, "via_field")->text);
 	hdb_rows_close(rows);
 	written_close(&heap);
 }

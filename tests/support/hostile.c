@@ -227,7 +227,7 @@ static void mix_value(uint64_t *hash, const struct hdb_value *value)
 	mix_number(hash, value->type);
 	if (value->type == HDB_TYPE_TEXT)
 		mix(hash, value->text, value->text_size);
-	else if (value->type == HDB_TYPE_DOUBLE)
+	else if (value->type == HDB_TYPE_DOUBLE || value->type == HDB_TYPE_PERCENT)
 		mix(hash, &value->d, sizeof(value->d));
 	else if (value->type != HDB_TYPE_NULL)
 		mix_number(hash, value->type == HDB_TYPE_INT ? (uint64_t)value->i : value->u);

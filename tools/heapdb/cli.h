@@ -135,4 +135,7 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db);
 
+/* schema.c: prints the JSON Schema of all that --json prints. */
+void schema_print(struct output *out);
+
 #endif

@@ -4,6 +4,8 @@
  */
 #include "heapdb/cli.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +67,33 @@ static void put_option(struct output *out, char letter, const char *name, const 
 	snprintf(left, sizeof(left), "%s--%s%s%s", first, name, argument ? " " : "",
 		 argument ? argument : "");
 	put_line(out, left, help);
+}
+
+/* What counts if the option is not given, and which numbers it takes: "(1 to 100, default 10)". */
+static void describe_range(const struct hdb_option_spec *o, char *out, size_t size)
+{
+	const bool is_number = o->type == HDB_OPTION_NUMBER;
+	size_t used = 0;
+
+	out[0] = '\0';
+	if (is_number && o->high < INT64_MAX)
+		used += (size_t)snprintf(out, size, " (%" PRIu64 " to %" PRIu64, o->low, o->high);
+	else if (is_number && o->low > 0)
+		used += (size_t)snprintf(out, size, " (%" PRIu64 " or more", o->low);
+	if (o->default_value)
+		used += (size_t)snprintf(out + used, size - used, "%sdefault %s",
+					 used > 0 ? ", " : " (", o->default_value);
+	if (used > 0)
+		snprintf(out + used, size - used, ")");
+}
+
+static void put_query_option(struct output *out, const struct hdb_option_spec *o)
+{
+	char range[160], help[512];
+
+	describe_range(o, range, sizeof(range));
+	snprintf(help, sizeof(help), "%s%s", o->help, range);
+	put_option(out, 0, o->name, o->argument, help);
 }
 
 /* What its group is about, for people. */
@@ -185,7 +214,7 @@ static void put_query(struct output *out, const struct hdb_query_spec *query)
 	if (query->options->name)
 		output_string(out, "\nOptions:\n");
 	for (const struct hdb_option_spec *o = query->options; o->name; o++)
-		put_option(out, 0, o->name, o->argument, o->help);
+		put_query_option(out, o);
 	put_old_options(out, query);
 	put_columns(out, "Columns", query->columns, query->column_count);
 	put_columns(out, "Facts", query->facts, query->fact_count);
@@ -233,13 +262,58 @@ static void put_name(struct output *out, const char *kind, const char *owner, co
 		      help ? help : "");
 }
 
+static const char *type_name(enum hdb_option_type type)
+{
+	static const char *const names[] = {
+		[HDB_OPTION_FLAG] = "flag",     [HDB_OPTION_CHOICE] = "choice",
+		[HDB_OPTION_NUMBER] = "number", [HDB_OPTION_CLASSES] = "classes",
+		[HDB_OPTION_OBJECT] = "object", [HDB_OPTION_TEXT] = "text",
+	};
+
+	return names[type];
+}
+
+/* As put_name, and behind the help: type, default, range, unit, example. */
+static void put_option_name(struct output *out, const char *owner, const struct hdb_option_spec *o)
+{
+	char range[64] = "";
+
+	if (o->type == HDB_OPTION_NUMBER && o->high < INT64_MAX)
+		snprintf(range, sizeof(range), "%" PRIu64 "..%" PRIu64, o->low, o->high);
+	else if (o->type == HDB_OPTION_NUMBER)
+		snprintf(range, sizeof(range), "%" PRIu64 "..", o->low);
+	output_format(out, "option\t%s\t--%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", owner, o->name,
+		      o->argument ? o->argument : "", o->help, type_name(o->type),
+		      o->default_value ? o->default_value : "", range, o->unit ? o->unit : "",
+		      o->example ? o->example : "");
+}
+
+/* As put_name, and behind the help: what its targets may be, and how many. */
+static void put_targets(struct output *out, const struct hdb_query_spec *query)
+{
+	static const char *const names[] = { "object", "class", "pattern", "loader", "name" };
+	const char *between = "";
+
+	output_format(out, "query\t%s\t%s\t%s\t%s\t", query->is_query ? "query" : "-", query->name,
+		      query->targets, query->summary);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (query->target_types >> i & 1) {
+			output_format(out, "%s%s", between, names[i]);
+			between = ",";
+		}
+	}
+	if (query->target_max == UINT_MAX)
+		output_format(out, "\t%u..\n", query->target_min);
+	else
+		output_format(out, "\t%u..%u\n", query->target_min, query->target_max);
+}
+
 static void put_query_names(struct output *out, const struct hdb_query_spec *query)
 {
 	char owner[80], option[80];
 
 	snprintf(owner, sizeof(owner), "query %s", query->name);
-	put_name(out, "query", query->is_query ? "query" : "-", query->name, query->targets,
-		 query->summary);
+	put_targets(out, query);
 	for (const char *a = query->aliases; a && *a;) {
 		const size_t size = strcspn(a, "|");
 
@@ -249,17 +323,18 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 	}
 	snprintf(option, sizeof(option), "%s%s", verb_of(query), query->name);
 	put_name(out, "example", owner, option, query->example, "");
-	for (const struct hdb_option_spec *o = query->options; o->name; o++) {
-		snprintf(option, sizeof(option), "--%s", o->name);
-		put_name(out, "option", owner, option, o->argument, o->help);
-	}
+	for (const struct hdb_option_spec *o = query->options; o->name; o++)
+		put_option_name(out, owner, o);
 	for (size_t i = 0; i < query->column_count; i++)
 		put_name(out, "column", owner, query->columns[i].name, "", query->columns[i].help);
 	for (size_t i = 0; i < query->fact_count; i++)
 		put_name(out, "fact", owner, query->facts[i].name, "", query->facts[i].help);
 }
 
-/* A name a line: kind, what it belongs to, name, argument, help, separated by tabs. */
+/*
+ * A name a line: kind, what it belongs to, name, argument, help, separated by tabs; options of
+ * queries have more, see put_option_name.
+ */
 static void put_names(struct output *out)
 {
 	size_t count;
@@ -295,6 +370,10 @@ int cmd_help(struct cli *cli)
 	const struct command *command = count > 0 ? cli_find_command(words[0]) : NULL;
 	const struct hdb_query_spec *query = NULL;
 
+	if (cli->opt.schema) {
+		schema_print(cli->out);
+		return HDB_OK;
+	}
 	if (cli->opt.names) {
 		put_names(cli->out);
 		return HDB_OK;

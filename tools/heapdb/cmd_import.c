@@ -52,14 +52,15 @@ static const struct hdb_column summary_facts[FACT_COUNT] = {
 	[FACT_DATABASE_BYTES] = { "database_bytes", HDB_TYPE_BYTES, "database size",
 				  "size of the database" },
 	[FACT_SECONDS] = { "seconds", HDB_TYPE_DOUBLE, "seconds", "time that it took" },
-	[FACT_RATE] = { "bytes_per_second", HDB_TYPE_BYTES, "bytes a second",
-			"bytes of the dump imported in a second" },
+	[FACT_RATE] = { "megabytes_per_second", HDB_TYPE_DOUBLE, "MB/s",
+			"megabytes (10^6) of the dump imported in a second" },
 };
 
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	       struct hdb_import_result *out, bool wait)
 {
 	const struct hdb_import_options options = {
+		.struct_size = sizeof(options),
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
 		.sizes = cli->opt.sizes,
@@ -85,7 +86,7 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 {
 	const struct render_style style = render_style_of(&cli->opt, cli->out);
 	const unsigned first = incomplete ? FACT_INCOMPLETE : FACT_DATABASE;
-	const double rate = (double)r->dump_bytes / (seconds > 1e-6 ? seconds : 1e-6);
+	const double rate = (double)r->dump_bytes / 1e6 / (seconds > 1e-6 ? seconds : 1e-6);
 	const struct hdb_value values[FACT_COUNT] = {
 		[FACT_INCOMPLETE] = { .type = HDB_TYPE_TEXT,
 				      .text = incomplete,
@@ -102,7 +103,7 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 		[FACT_DUMP_BYTES] = number(HDB_TYPE_BYTES, r->dump_bytes),
 		[FACT_DATABASE_BYTES] = number(HDB_TYPE_BYTES, r->database_bytes),
 		[FACT_SECONDS] = { .type = HDB_TYPE_DOUBLE, .d = seconds },
-		[FACT_RATE] = number(HDB_TYPE_BYTES, (uint64_t)rate),
+		[FACT_RATE] = { .type = HDB_TYPE_DOUBLE, .d = rate },
 	};
 	struct answer answer = {
 		.name = "import",
@@ -149,7 +150,7 @@ static void add_kind(const struct hdb_value *value, char *list, size_t size, uns
 static void tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 			  uint64_t problem_count)
 {
-	const struct hdb_query_args args = { .limit = PROBLEMS_READ };
+	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = PROBLEMS_READ };
 	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
 	struct hdb_rows *rows = NULL;
 	unsigned count = 0;

@@ -35,6 +35,7 @@ static void set_defaults(struct cli *cli)
 static struct hdb_query_args args_of(const struct options *opt)
 {
 	return (struct hdb_query_args){
+		.struct_size = sizeof(struct hdb_query_args),
 		.targets = opt->operands,
 		.target_count = opt->operand_count,
 		.options = opt->query_options,
@@ -114,14 +115,15 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	answer = (struct answer){
 		.name = cli->query->name,
 		.rows = rows,
+		.args = &args,
 		.limit = cli->opt.limit,
 		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
 		.err = &cli->err,
 	};
 	if (cli->opt.columns)
 		rc = answer_pick(&answer, cli->opt.columns);
-	else if (cli->opt.format == FORMAT_TABLE)
-		rc = answer_thin(&answer);
+	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
+		rc = answer_thin(&answer, cli->opt.format == FORMAT_TABLE);
 	if (rc == HDB_OK && style.format != FORMAT_TABLE && style.format != FORMAT_JSON)
 		tell_cut(cli, &answer);
 	if (rc == HDB_OK)

@@ -14,45 +14,59 @@
 
 /* The sections. The first lines are made of the first one's answer. */
 static const struct section {
-	const char *heading, *query;
+	const char *heading; /* of the Markdown */
+	const char *name;    /* key "section" of the JSON */
+	const char *query;
 	struct hdb_option options[OPTIONS_MAX]; /* ended by a NULL name */
 	const char *sort;
 	uint64_t limit;      /* rows; 0: all */
 	const char *columns; /* as Markdown; NULL: the suspects' own way */
 } sections[] = {
-	{ "Leak suspects", "leaks", { { NULL, NULL } }, NULL, 0, NULL },
+	{ "Leak suspects", "leak_suspects", "leaks", { { NULL, NULL } }, NULL, 0, NULL },
 	{ "Findings",
+	  "findings",
 	  "triage",
 	  { { NULL, NULL } },
 	  NULL,
 	  0,
 	  "severity,text,count,bytes,percent,label,id,detail,advice" },
-	{ "The dump and the heap", "info", { { NULL, NULL } }, NULL, 0, "section,key,value" },
+	{ "The dump and the heap",
+	  "dump",
+	  "info",
+	  { { NULL, NULL } },
+	  NULL,
+	  0,
+	  "section,key,value" },
 	{ "Biggest objects",
+	  "biggest_objects",
 	  "top",
 	  { { NULL, NULL } },
 	  NULL,
 	  ROWS_OF_A_LIST,
 	  "label,id,shallow,retained,percent" },
 	{ "Biggest classes",
+	  "biggest_classes",
 	  "top",
 	  { { "by", "class" } },
 	  NULL,
 	  ROWS_OF_A_LIST,
-	  "name,loader,count,shallow,retained,percent" },
+	  "name,loader,objects,shallow,retained,percent" },
 	{ "Biggest packages",
+	  "biggest_packages",
 	  "top",
 	  { { "by", "package" } },
 	  NULL,
 	  ROWS_OF_A_LIST,
-	  "name,count,shallow,retained,percent" },
+	  "name,objects,shallow,retained,percent" },
 	{ "Biggest class loaders",
+	  "biggest_class_loaders",
 	  "top",
 	  { { "by", "loader" } },
 	  NULL,
 	  ROWS_OF_A_LIST,
-	  "name,id,count,shallow,retained,percent" },
+	  "name,id,objects,shallow,retained,percent" },
 	{ "Threads that hold most",
+	  "threads",
 	  "threads",
 	  { { "no-stack", NULL } },
 	  "retained",
@@ -66,6 +80,7 @@ static int ask(struct cli *cli, const struct section *section, struct hdb_query_
 	       struct answer *answer)
 {
 	*args = (struct hdb_query_args){
+		.struct_size = sizeof(*args),
 		.options = section->options,
 		.sort = section->sort,
 		.limit = section->limit,
@@ -74,6 +89,8 @@ static int ask(struct cli *cli, const struct section *section, struct hdb_query_
 		args->option_count++;
 	*answer = (struct answer){
 		.name = section->query,
+		.section = section->name,
+		.args = args,
 		.limit = section->limit,
 		.err = &cli->err,
 	};
@@ -175,7 +192,7 @@ out:
 /* ---- JSON ---- */
 
 /*
- * {"schema":1,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails,
+ * {"schema":2,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails,
  * what is open of it and the list are ended, so that the runner can add the key "error".
  */
 static int report_json(struct cli *cli)

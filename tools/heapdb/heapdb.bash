@@ -1,5 +1,5 @@
 # Completion of heapdb for bash. Names come from `heapdb help --names`: kind, owner, name,
-# argument and help, separated by tabs.
+# argument, help and of options of queries the type, separated by tabs.
 
 _heapdb_names()
 {
@@ -11,7 +11,7 @@ _heapdb_names()
 _heapdb_argument()
 {
 	"$1" help --names 2>/dev/null | awk -F '\t' -v name="$2" -v owner="$3" \
-		'$1 == "option" && $2 == owner && $3 == name { print $4; exit }'
+		'$1 == "option" && $2 == owner && $3 == name { print ($6 ~ /^(choice|flag)?$/ ? $4 : "TEXT"); exit }'
 }
 
 _heapdb()

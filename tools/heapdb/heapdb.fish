@@ -1,5 +1,5 @@
 # Completion of heapdb for fish. Names come from `heapdb help --names`: kind, owner, name,
-# argument and help, separated by tabs.
+# argument, help and of options of queries the type, separated by tabs.
 
 function __heapdb_names --argument-names kind owner
     heapdb help --names 2>/dev/null | awk -F '\t' -v kind="$kind" -v owner="$owner" '
@@ -41,7 +41,7 @@ function __heapdb_words
     if string match -q -- '--*' $last
         set -l argument (heapdb help --names 2>/dev/null | awk -F '\t' -v a="$owner" \
             -v b="query $query" -v name="$last" '
-            $1 == "option" && ($2 == a || $2 == b) && $3 == name { print $4; exit }')
+            $1 == "option" && ($2 == a || $2 == b) && $3 == name { print ($6 ~ /^(choice|flag)?$/ ? $4 : "TEXT"); exit }')
         switch "$argument"
             case FILE PATH
                 __fish_complete_path (commandline -ct)

@@ -188,6 +188,7 @@ static int import_anew(struct cli *cli, const char *dump, const char *db_path,
 		       const struct before *was)
 {
 	const struct hdb_import_options options = {
+		.struct_size = sizeof(options),
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
 		.sizes = was->sizes,
@@ -219,7 +220,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 		cli_notice(cli, "importing %s into %s", dump, path);
 		rc = cli_import(cli, dump, path, NULL, true);
 		/* another process may have been faster */
-		if (rc == HDB_END || (rc == HDB_EUSAGE && access(path, F_OK) == 0))
+		if (rc == HDB_END || rc == HDB_EEXIST)
 			rc = HDB_OK;
 	} else {
 		rc = is_outdated(cli, path, dump, &is_old, &was);

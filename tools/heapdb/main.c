@@ -187,9 +187,17 @@ static int exit_code_of(int result)
 		return CLI_DONE;
 	if (result > 0)
 		return CLI_NO;
-	if (result == HDB_EUSAGE)
+	if (result == HDB_EUSAGE || result == HDB_EEXIST)
 		return CLI_USAGE;
 	return result <= HDB_EFORMAT && result > HDB_EIO ? CLI_INPUT : CLI_SYSTEM;
+}
+
+/* What the library cannot know: which option of the command helps. */
+static const char *hint_of(int result)
+{
+	return result == HDB_EEXIST   ? "; --force replaces it" :
+	       result == HDB_ECHANGED ? "; --dump PATH names the dump" :
+					"";
 }
 
 /* Under --json an error goes to standard output, in JSON, unless that is what failed. */
@@ -199,6 +207,12 @@ static void print_error(struct cli *cli, int result, bool as_json)
 	if (cli->err.message[0] == 0 && cli->out->error == 0 && result < 0)
 		snprintf(cli->err.message, sizeof(cli->err.message), "%s",
 			 result == HDB_ENOMEM ? "no memory" : hdb_result_name(result));
+	if (cli->err.message[0]) {
+		const size_t used = strlen(cli->err.message);
+
+		snprintf(cli->err.message + used, sizeof(cli->err.message) - used, "%s",
+			 hint_of(result));
+	}
 	if (as_json && cli->out->error == 0 && (cli->err.message[0] || cli->is_open))
 		render_json_error(cli->out, cli->is_open, &cli->err, exit_code_of(result));
 	else if (cli->err.message[0])
@@ -282,6 +296,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	     struct hdb **db)
 {
 	struct hdb_open_options options = {
+		.struct_size = sizeof(options),
 		.dump_path = dump_path,
 		.memory_bytes = cli->opt.memory_bytes / (of ? of : 1),
 		.threads = cli->opt.threads,

@@ -27,6 +27,19 @@ section()
 			s = "\\&" s
 		return s
 	}
+	# What heapdb help says in brackets: "1..100" and the default.
+	function range(numbers, value, s) {
+		if (numbers ~ /\.\.[0-9]/) {
+			sub(/\.\./, " to ", numbers)
+			s = numbers
+		} else if (numbers ~ /^[1-9]/) {
+			sub(/\.\./, " or more", numbers)
+			s = numbers
+		}
+		if (value != "")
+			s = s (s == "" ? "" : ", ") "default " value
+		return s == "" ? "" : " (" s ")"
+	}
 	function end_list() {
 		if (list != "")
 			print ".El"
@@ -60,7 +73,8 @@ section()
 		print ".Dl heapdb " text($3 ($4 == "" ? "" : " " $4))
 	}
 	$1 == "option" && $2 ~ /^query / {
-		item("option", "Options", "Fl Fl " substr($3, 3) ($4 == "" ? "" : " Ar " $4), $5)
+		item("option", "Options", "Fl Fl " substr($3, 3) ($4 == "" ? "" : " Ar " $4), \
+			$5 range($8, $7))
 	}
 	$1 == "column" { item("column", "Columns", "Va " $3, $5) }
 	$1 == "fact" { item("fact", "Facts", "Va " $3, $5) }

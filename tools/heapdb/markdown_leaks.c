@@ -35,7 +35,7 @@ static void put_share(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *retained = rows_value(rows, "retained");
 	char buf[OUTPUT_NUMBER_SIZE];
 
-	output_format(out, "%.1f %% of the heap (", percent->d);
+	output_format(out, "%.2f %% of the heap (", percent->d);
 	output_bytes(out, buf, format_human(buf, retained->u));
 	output_char(out, ')');
 }
@@ -46,7 +46,7 @@ static void put_share(struct output *out, const struct hdb_rows *rows)
 static void put_step(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
-	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	const struct hdb_value *holds = rows_value(rows, "via_field");
 	struct bytes text = { 0 };
 
 	if (!is_first)
@@ -78,9 +78,9 @@ static struct fullness fullness_of(const struct answer *answer)
 		const char *name = answer_fact_column(answer, i)->name;
 		const uint64_t value = answer_fact_value(answer, i)->u;
 
-		if (strcmp(name, "shallow") == 0)
+		if (strcmp(name, "heap_shallow") == 0)
 			full.bytes = value;
-		else if (strcmp(name, "limit") == 0)
+		else if (strcmp(name, "max_heap") == 0)
 			full.limit = value;
 		else if (strcmp(name, "out_of_memory") == 0)
 			full.is_out_of_memory = value != 0;
@@ -106,7 +106,7 @@ static const char *suspect_word(const struct fullness *full, const struct hdb_ro
 static void put_culprit(struct output *out, const struct hdb_rows *rows)
 {
 	static const char root[] = "a GC root";
-	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	const struct hdb_value *holds = rows_value(rows, "via_field");
 	const struct hdb_value *label = rows_value(rows, "label");
 	const bool is_held = holds->type == HDB_TYPE_TEXT;
 	const bool is_group = rows_value(rows, "id")->type == HDB_TYPE_NULL;
@@ -114,7 +114,7 @@ static void put_culprit(struct output *out, const struct hdb_rows *rows)
 			     memcmp(holds->text, root, strlen(root)) == 0;
 
 	if (!is_held || (is_root && is_group)) {
-		markdown_value(out, rows_value(rows, "count"));
+		markdown_value(out, rows_value(rows, "objects"));
 		output_string(out, " objects of ");
 		markdown_code(out, label->text, label->text_size);
 		output_string(out, " together");
@@ -149,10 +149,10 @@ static void put_held(struct output *out, const struct hdb_rows *rows, bool is_fi
 	const bool is_all = rows_is(rows, "kind", "content");
 
 	output_string(out, !is_first ? ", " : is_all ? "\nAll that it retains: " : "\nIt holds: ");
-	markdown_value(out, rows_value(rows, "count"));
+	markdown_value(out, rows_value(rows, "objects"));
 	output_char(out, ' ');
 	markdown_code(out, name->text, name->text_size);
-	output_format(out, " (%.1f %%)", rows_value(rows, "percent")->d);
+	output_format(out, " (%.2f %%)", rows_value(rows, "percent")->d);
 }
 
 /* "Reachable: 113.0 MiB of at most 1.0 GiB (11 %)." */
@@ -165,7 +165,7 @@ static void put_fullness(struct output *out, const struct fullness *full)
 	if (full->limit) {
 		output_string(out, " of at most ");
 		output_bytes(out, buf, format_human(buf, full->limit));
-		output_format(out, " (%.0f %%)", full_percent(full));
+		output_format(out, " (%.2f %%)", full_percent(full));
 	}
 	output_string(out, full->is_out_of_memory ? "; a thread was out of memory.\n" : ".\n");
 }
@@ -183,7 +183,7 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
 	const struct hdb_value *text = rows_value(rows, "text");
-	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	const struct hdb_value *holds = rows_value(rows, "via_field");
 
 	output_string(out, "**Leaking object: ");
 	markdown_code(out, label->text, label->text_size);
@@ -326,20 +326,22 @@ static const struct part {
 	{ "point", "Accumulation point", { "label", "id", "retained", "percent" } },
 	{ "path",
 	  "Shortest path from a GC root",
-	  { "label", "id", "holds_by", "retained", "percent" } },
+	  { "label", "id", "via_field", "retained", "percent" } },
 	{ "member", "The largest of them", { "label", "id", "retained", "percent" } },
 	{ "child",
 	  "Immediately dominated there",
-	  { "class", "count", "shallow", "retained", "percent" } },
+	  { "class", "objects", "shallow", "retained", "percent" } },
 	{ "element",
 	  "What these hold, below entries of collections",
-	  { "class", "count", "shallow", "retained", "percent" } },
-	{ "content", "All that it retains, by class", { "class", "count", "shallow", "percent" } },
+	  { "class", "objects", "shallow", "retained", "percent" } },
+	{ "content",
+	  "All that it retains, by class",
+	  { "class", "objects", "shallow", "percent" } },
 	{ "thread", "The thread that holds it", { "label", "id", "retained", "percent" } },
 	{ "common",
 	  "What paths to several suspects have in common",
 	  { "label", "id", "retained", "percent" } },
-	{ "trace", "What keeps it", { "label", "id", "holds_by", "text" } },
+	{ "trace", "What keeps it", { "label", "id", "via_field", "text" } },
 };
 
 static const struct part *part_of(const struct hdb_rows *rows)
@@ -427,9 +429,9 @@ static void put_leaking(struct output *out, const struct hdb_rows *rows)
 	output_string(out, "\n\n");
 	markdown_text(out, text->text, text->text_size);
 	output_string(out, ".\n");
-	if (rows_value(rows, "count")->u > 1) {
+	if (rows_value(rows, "objects")->u > 1) {
 		output_string(out, "The same references hold ");
-		markdown_value(out, rows_value(rows, "count"));
+		markdown_value(out, rows_value(rows, "objects"));
 		output_string(out, " such objects, which hold ");
 		put_share(out, rows);
 		output_string(out, " together.\n");
@@ -460,7 +462,7 @@ int markdown_leaks(struct answer *answer, struct output *out)
 
 		if (rows_is(rows, "kind", "gap")) {
 			output_format(out, "| ... %u more | | | | |\n",
-				      (unsigned)rows_value(rows, "count")->u);
+				      (unsigned)rows_value(rows, "objects")->u);
 			continue;
 		}
 		if (is_stack && !in_stack)

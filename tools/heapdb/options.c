@@ -52,6 +52,7 @@ enum option_key {
 	KEY_TIMINGS,
 	KEY_TIMEOUT,
 	KEY_NAMES,
+	KEY_SCHEMA,
 	KEY_HELP,
 	KEY_COUNT
 };
@@ -125,6 +126,7 @@ const struct option_info option_table[] = {
 	[KEY_TIMEOUT] = { "timeout", "SECONDS", OPTIONS_SQL, 0,
 			  "end a statement that takes longer, as Ctrl-C does" },
 	[KEY_NAMES] = { "names", NULL, OPTIONS_NAMES, 0, "all names, for completion" },
+	[KEY_SCHEMA] = { "schema", NULL, OPTIONS_NAMES, 0, "a JSON Schema of what --json prints" },
 	[KEY_HELP] = { "help", NULL, OPTIONS_HELP, 'h', "help on the command" },
 	[KEY_COUNT] = { NULL, NULL, 0, 0, NULL },
 };
@@ -486,6 +488,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_NAMES:
 		opt->names = true;
+		break;
+	case KEY_SCHEMA:
+		opt->schema = true;
 		break;
 	case KEY_HELP:
 		opt->help = true;

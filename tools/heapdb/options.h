@@ -66,7 +66,7 @@ struct options {
 	bool app_only, segments;
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
-	bool human, wide, quiet, no_progress, timings, strict, force, help, names;
+	bool human, wide, quiet, no_progress, timings, strict, force, help, names, schema;
 	bool has_limit;
 	uint64_t limit;        /* rows; 0: all */
 	const char **operands; /* owned array of what is no option, the query's name left out */

@@ -169,12 +169,10 @@ static void append(char *buf, size_t size, size_t *used, const char *text)
 
 static void append_rate(char *buf, size_t size, size_t *used, double rate, const char *unit)
 {
-	char text[96], number[OUTPUT_NUMBER_SIZE];
-	size_t n;
+	char text[96];
 
 	if (strcmp(unit, "bytes") == 0) {
-		n = format_human(number, (uint64_t)rate);
-		snprintf(text, sizeof(text), "  %.*s/s", (int)n, number);
+		snprintf(text, sizeof(text), "  %.1f MB/s", rate / 1e6);
 	} else if (rate >= 1e6) {
 		snprintf(text, sizeof(text), "  %.1f M %s/s", rate / 1e6, unit);
 	} else {

@@ -56,7 +56,7 @@ static void put_sentence(struct output *out, const struct render_style *style,
 /* "held by com.acme.Cache.entries (static)". */
 static void put_holder(struct output *out, const struct hdb_rows *rows)
 {
-	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	const struct hdb_value *holds = rows_value(rows, "via_field");
 
 	if (!has_value(holds))
 		return;
@@ -81,7 +81,7 @@ static void put_suspect(struct output *out, const struct render_style *style,
 static void put_leaking(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
-	const struct hdb_value *count = rows_value(rows, "count");
+	const struct hdb_value *count = rows_value(rows, "objects");
 
 	prose_bold(out, style, true);
 	prose_value(out, rows_value(rows, "suspect"));
@@ -121,7 +121,7 @@ static size_t root_size(const struct hdb_value *text)
 /* A step of a path from the root down; the one that holds nothing further is the last. */
 static void put_step(struct output *out, const struct hdb_rows *rows, bool boxes)
 {
-	const struct hdb_value *holds = rows_value(rows, "holds_by");
+	const struct hdb_value *holds = rows_value(rows, "via_field");
 	const struct hdb_value *text = rows_value(rows, "text");
 	const bool is_last = !has_value(holds);
 	const size_t root = root_size(text);
@@ -166,7 +166,7 @@ static void put_class(struct output *out, const struct hdb_rows *rows)
 	const struct hdb_value *class = rows_value(rows, "class");
 	const struct hdb_value *retained = rows_value(rows, "retained");
 	char buf[OUTPUT_NUMBER_SIZE];
-	const size_t size = format_thousands(buf, rows_value(rows, "count")->u, false);
+	const size_t size = format_thousands(buf, rows_value(rows, "objects")->u, false);
 
 	output_format(out, "    %*.*s  %6.2f %%  ", 13, (int)size, buf,
 		      rows_value(rows, "percent")->d);
@@ -191,7 +191,7 @@ static void put_row(struct output *out, const struct render_style *style,
 {
 	const struct hdb_value *text = rows_value(rows, "text");
 
-	if (has_value(rows_value(rows, "count")))
+	if (has_value(rows_value(rows, "objects")))
 		put_class(out, rows);
 	else if (has_value(rows_value(rows, "label")))
 		put_object(out, rows);
@@ -217,11 +217,11 @@ static void put_stack(struct output *out, const struct hdb_rows *rows)
 
 static void put_heap(struct answer *answer, struct output *out)
 {
-	const struct hdb_value *limit = answer_fact(answer, "limit");
+	const struct hdb_value *limit = answer_fact(answer, "max_heap");
 	const struct hdb_value *is_out = answer_fact(answer, "out_of_memory");
 
 	output_string(out, "Reachable heap: ");
-	prose_value(out, answer_fact(answer, "shallow"));
+	prose_value(out, answer_fact(answer, "heap_shallow"));
 	if (has_value(limit)) {
 		output_string(out, " of at most ");
 		prose_value(out, limit);

@@ -61,7 +61,7 @@ static void keep(struct path *path, const struct hdb_rows *rows)
 		add(&step->sizes, ", retained ");
 		add_value(&step->sizes, retained);
 	}
-	add_value(&step->field, rows_value(rows, "holds_by"));
+	add_value(&step->field, rows_value(rows, "via_field"));
 	add_value(&step->root, rows_value(rows, "root"));
 }
 

@@ -10,6 +10,7 @@
 #include "heapdb/suggest.h"
 #include "heapdb/prose.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -106,12 +107,17 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 	const size_t count = column_count(answer);
 	struct suggest near;
 
+	char now[64];
+
+	/* The library knows names of earlier versions, too. */
+	snprintf(now, sizeof(now), "%.*s", (int)size, name);
+	*column = hdb_rows_find_column(answer->rows, now);
+	if (size < sizeof(now) && *column != SIZE_MAX)
+		return HDB_OK;
 	suggest_init(&near, name, size);
 	for (*column = 0; *column < count; (*column)++) {
 		const char *have = any_column(answer, *column)->name;
 
-		if (strlen(have) == size && memcmp(have, name, size) == 0)
-			return HDB_OK;
 		suggest_try(&near, have);
 	}
 	return cli_fail(answer->err, HDB_EUSAGE, "there is no column \"%.*s\"%s%s%s", (int)size,
@@ -140,7 +146,7 @@ int answer_pick(struct answer *answer, const char *columns)
 	return rc;
 }
 
-int answer_thin(struct answer *answer)
+int answer_thin(struct answer *answer, bool for_people)
 {
 	const size_t count = hdb_rows_column_count(answer->rows);
 	size_t class = count;
@@ -154,13 +160,14 @@ int answer_thin(struct answer *answer)
 			class = i;
 		has_label |= strcmp(column->name, "label") == 0;
 	}
-	if (class == count || !has_label)
+	if (!has_label)
 		return HDB_OK;
 	answer->picked = calloc(count, sizeof(answer->picked[0]));
 	if (!answer->picked)
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
 	for (size_t i = 0; i < count; i++)
-		if (i != class)
+		if ((i != class || !for_people) &&
+		    strncmp(hdb_rows_column(answer->rows, i)->name, "label_", 6) != 0)
 			answer->picked[answer->picked_count++] = i;
 	return HDB_OK;
 }

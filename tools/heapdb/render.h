@@ -26,7 +26,9 @@ struct row_source {
 
 /* What is printed: the rows and facts of a query, or facts that the command itself has. */
 struct answer {
-	const char *name;      /* key "query" in JSON */
+	const char *name;    /* key "query" in JSON */
+	const char *section; /* key "section" in JSON: which part of a report; NULL: none */
+	const struct hdb_query_args *args; /* what was asked; lent; NULL: nothing */
 	struct hdb_rows *rows; /* lent; NULL: no query's, and the facts are: */
 	const struct row_source
 		*source; /* lent; where rows come from if `rows` is NULL; NULL: none */
@@ -62,7 +64,10 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 /* HDB_OK, or a failure, of the query or of writing, with its message in answer->err. */
 int render(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* {"schema":1,"error":{...}}, or only what ends the object that is open. */
+/* A text as JSON has it, in quotes. */
+void render_json_string(struct output *out, const char *string);
+
+/* {"schema":2,"error":{...}}, or only what ends the object that is open. */
 void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
 		       int exit_code);
 
@@ -75,9 +80,10 @@ void render_json_text(struct output *out, const char *text, size_t size);
 int answer_pick(struct answer *answer, const char *columns);
 
 /*
- * For people: leaves an object's class out where its label is shown, which begins with the class.
+ * Leaves out the parts of labels, which are for programs that read JSON; and for people an object's
+ * class where its label is shown, which begins with the class.
  */
-int answer_thin(struct answer *answer);
+int answer_thin(struct answer *answer, bool for_people);
 void answer_release(struct answer *answer);
 
 /* ---- for the writers ---- */

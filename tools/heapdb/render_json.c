@@ -56,7 +56,7 @@ void render_json_text(struct output *out, const char *text, size_t size)
 	output_char(out, '"');
 }
 
-static void put_string(struct output *out, const char *string)
+void render_json_string(struct output *out, const char *string)
 {
 	render_json_text(out, string, strlen(string));
 }
@@ -83,6 +83,11 @@ static void put_value(struct output *out, const struct hdb_value *value)
 			break;
 		output_bytes(out, buf, format_double(buf, value->d));
 		return;
+	case HDB_TYPE_PERCENT:
+		if (!isfinite(value->d))
+			break;
+		output_format(out, "%.2f", value->d);
+		return;
 	case HDB_TYPE_BOOL:
 		output_string(out, value->u ? "true" : "false");
 		return;
@@ -106,10 +111,92 @@ static void put_row(struct answer *answer, size_t columns, struct output *out)
 	output_string(out, columns ? "}" : "{}");
 }
 
+/* The name of an option now, for one that may have been given by a former one. */
+static const char *option_name(const struct answer *answer, size_t option)
+{
+	const struct hdb_query_spec *spec = hdb_query_named(answer->name);
+	const char *name = answer->args->options[option].name;
+
+	for (const struct hdb_old_option *o = spec ? spec->old_options : NULL; o && o->old_name;
+	     o++)
+		if (strcmp(o->old_name, name) == 0)
+			return o->name;
+	return name;
+}
+
+static bool is_given_before(const struct answer *answer, size_t option)
+{
+	for (size_t i = 0; i < option; i++)
+		if (strcmp(option_name(answer, i), option_name(answer, option)) == 0)
+			return true;
+	return false;
+}
+
+/* "by":"class","brief":true; what was given several times is a list. */
+static void put_options(const struct answer *answer, struct output *out)
+{
+	const struct hdb_query_args *args = answer->args;
+	const size_t count = args ? args->option_count : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = option_name(answer, i);
+		size_t times = 0;
+
+		if (is_given_before(answer, i))
+			continue;
+		for (size_t k = i; k < count; k++)
+			times += strcmp(option_name(answer, k), name) == 0;
+		output_string(out, i ? "," : "");
+		render_json_string(out, name);
+		output_string(out, times > 1 ? ":[" : ":");
+		for (size_t k = i, done = 0; k < count; k++) {
+			if (strcmp(option_name(answer, k), name) != 0)
+				continue;
+			output_string(out, done++ ? "," : "");
+			if (args->options[k].value)
+				render_json_string(out, args->options[k].value);
+			else
+				output_string(out, "true");
+		}
+		output_string(out, times > 1 ? "]" : "");
+	}
+}
+
+/* What was asked: "arguments":{"targets":[...],"options":{...},"sort":...,"limit":...}. */
+static void put_arguments(const struct answer *answer, struct output *out)
+{
+	const struct hdb_query_args *args = answer->args;
+
+	output_string(out, ",\"arguments\":{\"targets\":[");
+	for (size_t i = 0; args && i < args->target_count; i++) {
+		output_string(out, i ? "," : "");
+		render_json_string(out, args->targets[i]);
+	}
+	output_string(out, "],\"options\":{");
+	put_options(answer, out);
+	output_string(out, "},\"sort\":");
+	if (args && args->sort)
+		render_json_string(out, args->sort);
+	else
+		output_string(out, "null");
+	output_string(out, ",\"limit\":");
+	if (args && args->limit)
+		output_u64(out, args->limit);
+	else
+		output_string(out, "null");
+	output_char(out, '}');
+}
+
 static void put_head(struct answer *answer, size_t columns, struct output *out)
 {
 	output_format(out, "{\"schema\":%d,\"query\":", HDB_SCHEMA);
-	put_string(out, answer->name);
+	render_json_string(out, answer->name);
+	if (answer->section) {
+		output_string(out, ",\"section\":");
+		render_json_string(out, answer->section);
+	}
+	if (answer->rows)
+		put_arguments(answer, out);
 	output_string(out, ",\"facts\":{");
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
 		output_string(out, i ? ",\"" : "\"");
@@ -176,8 +263,8 @@ void render_json_error(struct output *out, bool is_open, const struct hdb_error 
 	else
 		output_format(out, "{\"schema\":%d,", HDB_SCHEMA);
 	output_string(out, "\"error\":{\"code\":");
-	put_string(out, hdb_result_name(err->code));
+	render_json_string(out, hdb_result_name(err->code));
 	output_format(out, ",\"exit\":%d,\"message\":", exit_code);
-	put_string(out, err->message);
+	render_json_string(out, err->message);
 	output_string(out, "}}\n");
 }

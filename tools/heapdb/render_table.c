@@ -93,6 +93,7 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 					 value->i < 0 ? 0 - (uint64_t)value->i : (uint64_t)value->i,
 					 value->i < 0));
 	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
 		if (!isfinite(value->d))
 			break;
 		n = snprintf(buf, sizeof(buf), fabs(value->d) < 1e15 ? "%.2f" : "%g", value->d);

@@ -105,6 +105,10 @@ static void put_value(struct output *out, const struct hdb_value *value, put_tex
 		if (isfinite(value->d))
 			output_bytes(out, buf, format_double(buf, value->d));
 		break;
+	case HDB_TYPE_PERCENT:
+		if (isfinite(value->d))
+			output_format(out, "%.2f", value->d);
+		break;
 	case HDB_TYPE_BOOL:
 		output_string(out, value->u ? "true" : "false");
 		break;

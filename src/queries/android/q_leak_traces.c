@@ -33,9 +33,9 @@ enum {
 #define TEXT_MAX_BYTES 1024
 
 static const struct hdb_option_spec options[] = {
-	{ "watched", NULL,
-	  "only objects that a watcher of the program (ObjectWatcher) waits for in vain" },
-	{ NULL, NULL, NULL },
+	{ "watched", HDB_OPTION_FLAG,
+	  .help = "only objects that a watcher of the program (ObjectWatcher) waits for in vain" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -101,10 +101,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "leak traces", sizeof(*s));
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL,
-				     err);
+	r = leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err);
 	if (r != HDB_OK)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;

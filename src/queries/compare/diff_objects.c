@@ -265,10 +265,10 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 		return r;
 	r = query_fact(q, "new_objects", n.changed[1], err);
 	if (r == HDB_OK)
-		r = query_fact(q, "new_bytes", n.bytes[1], err);
+		r = query_fact(q, "new_shallow", n.bytes[1], err);
 	if (r == HDB_OK)
 		r = query_fact(q, "gone_objects", n.changed[0], err);
-	return r == HDB_OK ? query_fact(q, "gone_bytes", n.bytes[0], err) : r;
+	return r == HDB_OK ? query_fact(q, "gone_shallow", n.bytes[0], err) : r;
 }
 
 /* ---- rows ---- */

@@ -123,14 +123,11 @@ static uint32_t find_point(const struct diff_tree *t, uint32_t node)
 	return node;
 }
 
-static int read_threshold(struct query *q, const struct diff *d, uint64_t *bytes,
-			  struct hdb_error *err)
+static uint64_t read_threshold(const struct query *q, const struct diff *d)
 {
-	uint64_t percent;
-	const int r = query_number(q, "threshold", 0, 100, THRESHOLD_PERCENT, &percent, err);
+	const uint64_t percent = query_number(q, "threshold", 0);
 
-	*bytes = d->whole_bytes[0] / 100 * percent + d->whole_bytes[0] % 100 * percent / 100;
-	return r;
+	return d->whole_bytes[0] / 100 * percent + d->whole_bytes[0] % 100 * percent / 100;
 }
 
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
@@ -138,8 +135,8 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 	struct diff *d = q->state;
 	struct analysis_merged_walk walk = { 0 };
 	struct diff_tree *t = d->tree;
-	uint64_t threshold;
-	int r = read_threshold(q, d, &threshold, err);
+	const uint64_t threshold = read_threshold(q, d);
+	int r = HDB_OK;
 
 	*count = 0;
 	if (r == HDB_OK &&
@@ -191,7 +188,7 @@ static int choose(struct query *q, const struct diff *d, bool has_others, struct
 	char text[512];
 
 	(void)snprintf(text, sizeof(text),
-		       "level,status,name,count_before,count,count_delta,retained_before,"
+		       "level,status,name,objects_before,objects,objects_delta,retained_before,"
 		       "retained,retained_delta,percent,id%s%s",
 		       d->side_count > 2 ? ",grows,steps" : "", has_others ? ",others" : "");
 	return query_choose(q, text, err);
@@ -205,19 +202,15 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 	int r;
 
 	if (d->by == DIFF_BY_SUSPECT) {
-		r = read_threshold(q, d, &low, err);
-		if (r == HDB_OK)
-			r = query_fact(q, "threshold", low, err);
+		low = read_threshold(q, d);
+		r = query_fact(q, "threshold", low, err);
 		low++;
 		if (r == HDB_OK)
 			r = find_largest(t, err);
 	} else {
-		r = query_number(q, "min", 0, INT64_MAX, d->whole_bytes[0] / MIN_PART, &low, err);
-		if (r == HDB_OK)
-			r = query_number(q, "depth", 0, ANALYSIS_MERGED_DEPTH,
-					 ANALYSIS_MERGED_DEPTH, &depth, err);
-		if (r == HDB_OK)
-			r = query_fact(q, "min", low, err);
+		low = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
+		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
+		r = query_fact(q, "min", low, err);
 		if (r == HDB_OK)
 			r = query_fact(q, "folded", t->merged.folded, err);
 		/* What did not grow is no growth, whatever --min says. */

@@ -19,21 +19,29 @@
 #define STEP_BYTES 21
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "class|superclass|package|loader|object|path|dominator|suspect",
-	  "what to compare (class); object: new and gone objects; path: what grows under which path "
-	  "from the roots; dominator: the same along the dominator tree; suspect: where the growth "
-	  "is that may be a leak" },
-	{ "only", "PATTERN", "of classes, packages, loaders and objects those with such a name" },
-	{ "min", "BYTES",
-	  "by path and dominator: growth that is shown (a thousandth of the oldest "
-	  "dump's reachable bytes)" },
-	{ "depth", "N", "by path and dominator: the deepest level shown, 0 the top (all)" },
-	{ "threshold", "PERCENT",
-	  "by suspect: growth of a suspect, of the oldest dump's reachable "
-	  "bytes (10)" },
-	{ "trust-ids", NULL, "by object: lists objects even if IDs do not look stable" },
+	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|object|path|dominator|suspect",
+	  "what to compare; object: new and gone objects; path: what grows under "
+	  "which path from the roots; dominator: the same along the dominator "
+	  "tree; suspect: where the growth is that may be a leak",
+	  .default_value = "class" },
+	{ "only", HDB_OPTION_TEXT, "PATTERN",
+	  "of classes, packages, loaders and objects those with such a name",
+	  .example = "java.util.*" },
+	{ "min", HDB_OPTION_NUMBER, "BYTES",
+	  "by path and dominator: growth that is shown (default: a thousandth of "
+	  "the oldest dump's reachable bytes)",
+	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
+	{ "depth", HDB_OPTION_NUMBER, "N",
+	  "by path and dominator: the deepest level shown, 0 the top; default: all"
+	  " levels",
+	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
+	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
+	  "by suspect: growth of a suspect, of the oldest dump's reachable bytes", .low = 0,
+	  .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
+	{ "trust-ids", HDB_OPTION_FLAG,
+	  .help = "by object: lists objects even if IDs do not look stable" },
 	QUERY_FAIL_IF,
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -54,11 +62,11 @@ static const struct hdb_column columns[] = {
 	[DIFF_LOADER] = { "loader", HDB_TYPE_TEXT, "loader",
 			  "class of the class's loader; by class and "
 			  "superclass" },
-	[DIFF_COUNT_BEFORE] = { "count_before", HDB_TYPE_COUNT, "objects before",
+	[DIFF_COUNT_BEFORE] = { "objects_before", HDB_TYPE_COUNT, "objects before",
 				"reachable objects in "
 				"the oldest dump" },
-	[DIFF_COUNT] = { "count", HDB_TYPE_COUNT, "objects", "in the newest" },
-	[DIFF_COUNT_DELTA] = { "count_delta", HDB_TYPE_INT, "+ objects", "how many more" },
+	[DIFF_COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "in the newest" },
+	[DIFF_COUNT_DELTA] = { "objects_delta", HDB_TYPE_INT, "+ objects", "how many more" },
 	[DIFF_SHALLOW_BEFORE] = { "shallow_before", HDB_TYPE_BYTES, "shallow before",
 				  "bytes of these "
 				  "objects themselves in the oldest dump" },
@@ -72,7 +80,7 @@ static const struct hdb_column columns[] = {
 				   "references hold; by dominator and suspect what they retain" },
 	[DIFF_RETAINED] = { "retained", HDB_TYPE_BYTES, "retained", "in the newest" },
 	[DIFF_RETAINED_DELTA] = { "retained_delta", HDB_TYPE_INT, "+ retained", "how many more" },
-	[DIFF_PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%",
+	[DIFF_PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
 			   "retained_delta as a share of the oldest "
 			   "dump's reachable bytes" },
 	[DIFF_GROWS] = { "grows", HDB_TYPE_BOOL, "grows",
@@ -101,13 +109,13 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	{ "dumps", HDB_TYPE_COUNT, "dumps", "dumps compared" },
-	{ "objects_before", HDB_TYPE_COUNT, "objects before",
+	{ "heap_objects_before", HDB_TYPE_COUNT, "reachable objects before",
 	  "reachable objects of the oldest dump" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "of the newest" },
-	{ "shallow_before", HDB_TYPE_BYTES, "bytes before",
+	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the newest" },
+	{ "heap_shallow_before", HDB_TYPE_BYTES, "reachable bytes before",
 	  "reachable bytes of the oldest dump: 100 %" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "of the newest" },
-	{ "shallow_delta", HDB_TYPE_INT, "growth", "how many more" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the newest" },
+	{ "heap_shallow_delta", HDB_TYPE_INT, "growth of reachable bytes", "how many more" },
 	{ "sizes", HDB_TYPE_TEXT, "sizes",
 	  "given if the dumps' sizes come about in different ways: then "
 	  "bytes cannot be compared" },
@@ -123,11 +131,11 @@ static const struct hdb_column facts[] = {
 	{ "new_objects", HDB_TYPE_COUNT, "new objects",
 	  "by object, if IDs are stable: reachable "
 	  "objects that the oldest dump lacks" },
-	{ "new_bytes", HDB_TYPE_BYTES, "new bytes", "their shallow sizes" },
+	{ "new_shallow", HDB_TYPE_BYTES, "new bytes", "their shallow sizes" },
 	{ "gone_objects", HDB_TYPE_COUNT, "gone objects",
 	  "by object, if IDs are stable: reachable "
 	  "objects of the oldest dump that the newest lacks" },
-	{ "gone_bytes", HDB_TYPE_BYTES, "gone bytes", "their shallow sizes" },
+	{ "gone_shallow", HDB_TYPE_BYTES, "gone bytes", "their shallow sizes" },
 	{ "min", HDB_TYPE_BYTES, "growth shown", "by path and dominator: from how many bytes on" },
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "by path and dominator: objects that count with one above "
@@ -214,24 +222,15 @@ static int open_sides(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int read_by(const struct query *q, struct diff *d, struct hdb_error *err)
+static void read_by(const struct query *q, struct diff *d)
 {
-	static const char *const others[] = { "object", "path", "dominator", "suspect" };
-	const char *by = query_option(q, "by");
+	const unsigned others = query_choice(q, "by");
 
-	d->group = DERIVE_CLASS;
-	for (unsigned i = 0; by && i < sizeof(others) / sizeof(others[0]); i++) {
-		if (strcmp(by, others[i]) == 0) {
-			d->by = (enum diff_by)(DIFF_BY_OBJECT + i);
-			return HDB_OK;
-		}
-	}
-	if (query_by(q, DERIVE_CLASS, &d->group, NULL) < 0)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--by must be one of class, superclass, package, "
-				"loader, object, path, dominator, suspect, not \"%s\"",
-				by);
-	return HDB_OK;
+	/* After class, superclass, package and loader come object, path, dominator, suspect. */
+	d->group = query_by(q);
+	d->by = others <= DERIVE_LOADER ?
+			DIFF_BY_GROUP :
+			(enum diff_by)(DIFF_BY_OBJECT + others - DERIVE_LOADER - 1);
 }
 
 /* Says if sizes were computed in different ways. */
@@ -246,7 +245,7 @@ static int compare_sizes(struct query *q, const struct diff *d, struct hdb_error
 		    a->reference_bytes != b->reference_bytes || a->align_bytes != b->align_bytes)
 			return query_fact_text(q, "sizes",
 					       "the dumps have different size models or "
-					       "layouts (`heapdb info`)",
+					       "layouts",
 					       err);
 	}
 	return HDB_OK;
@@ -269,15 +268,15 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = query_fact(q, "dumps", d->side_count, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "objects_before", first.count, err);
+		r = query_fact(q, "heap_objects_before", first.count, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "objects", last.count, err);
+		r = query_fact(q, "heap_objects", last.count, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "shallow_before", first.shallow_bytes, err);
+		r = query_fact(q, "heap_shallow_before", first.shallow_bytes, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "shallow", last.shallow_bytes, err);
+		r = query_fact(q, "heap_shallow", last.shallow_bytes, err);
 	if (r == HDB_OK)
-		r = query_fact_int(q, "shallow_delta",
+		r = query_fact_int(q, "heap_shallow_delta",
 				   difference(last.shallow_bytes, first.shallow_bytes), err);
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes, err);
@@ -288,15 +287,17 @@ static int choose(struct query *q, const struct diff *d, struct hdb_error *err)
 {
 	static const char *const names[] = {
 		[DIFF_BY_GROUP] =
-			"status,name,count_before,count,count_delta,shallow_before,shallow,"
+			"status,name,objects_before,objects,objects_delta,shallow_before,shallow,"
 			"shallow_delta,retained_before,retained,retained_delta,percent",
 		[DIFF_BY_OBJECT] = "status,id,name,shallow,retained",
-		[DIFF_BY_PATH] = "level,status,name,count_before,count,count_delta,retained_before,"
-				 "retained,retained_delta,percent,id",
-		[DIFF_BY_DOMINATOR] = "level,status,name,count_before,count,count_delta,"
+		[DIFF_BY_PATH] =
+			"level,status,name,objects_before,objects,objects_delta,retained_before,"
+			"retained,retained_delta,percent,id",
+		[DIFF_BY_DOMINATOR] = "level,status,name,objects_before,objects,objects_delta,"
 				      "retained_before,retained,retained_delta,percent,id",
-		[DIFF_BY_SUSPECT] = "status,name,id,count_before,count,retained_before,retained,"
-				    "retained_delta,percent,point_delta,point_id,point,point_of",
+		[DIFF_BY_SUSPECT] =
+			"status,name,id,objects_before,objects,retained_before,retained,"
+			"retained_delta,percent,point_delta,point_id,point,point_of",
 	};
 	const bool has_loader = d->by == DIFF_BY_GROUP &&
 				(d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS);
@@ -327,13 +328,10 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	q->state = d;
 	if (!d)
 		return hdb_fail_memory(err, "a comparison", sizeof(*d));
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK && !q->before_count)
-		r = hdb_fail(err, HDB_EUSAGE, "diff needs the database of an earlier dump");
-	if (r == HDB_OK)
-		r = read_by(q, d, err);
-	if (r == HDB_OK)
-		r = query_check_conditions(q, q->before_count + 1, true, err);
+	if (!q->before_count)
+		return hdb_fail(err, HDB_EUSAGE, "diff needs the database of an earlier dump");
+	read_by(q, d);
+	r = query_check_conditions(q, q->before_count + 1, true, err);
 	if (r == HDB_OK)
 		r = open_sides(q, d, err);
 	if (r == HDB_OK)

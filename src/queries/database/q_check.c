@@ -15,7 +15,7 @@
 enum { NAME, RESULT, DETAIL };
 
 static const struct hdb_option_spec options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -81,9 +81,7 @@ static int open_check(struct query *q, struct hdb_error *err)
 	q->state = c;
 	if (!c)
 		return hdb_fail_memory(err, "checks", sizeof(*c));
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = store_check(q->heap->store, q->work, &blocks, err);
+	r = store_check(q->heap->store, q->work, &blocks, err);
 	if (r < 0)
 		return r;
 	c->rows[c->count].name = "checksums";

@@ -15,12 +15,15 @@
 #include <time.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "sizes", NULL, "how shallow sizes are computed, and why: the query sizes" },
-	{ "problems", NULL, "the problems met by the import: the query problems" },
-	{ "tables", NULL, "the tables of the database: the query tables" },
-	{ "dangling", NULL, "missing objects: the query dangling" },
-	{ "properties", NULL, "system properties and environment: the query properties" },
-	{ NULL, NULL, NULL },
+	{ "sizes", HDB_OPTION_FLAG,
+	  .help = "how shallow sizes are computed, and why: the query sizes" },
+	{ "problems", HDB_OPTION_FLAG,
+	  .help = "the problems met by the import: the query problems" },
+	{ "tables", HDB_OPTION_FLAG, .help = "the tables of the database: the query tables" },
+	{ "dangling", HDB_OPTION_FLAG, .help = "missing objects: the query dangling" },
+	{ "properties", HDB_OPTION_FLAG,
+	  .help = "system properties and environment: the query properties" },
+	{ .name = NULL },
 };
 
 /* ---- sections ---- */
@@ -105,7 +108,7 @@ static int add_database(struct query *q, struct info_rows *info, struct hdb_erro
 	if (r == HDB_OK)
 		r = info_number(info, "database", "format", "version of the database's format",
 				STORE_FORMAT_VERSION, err);
-	(void)snprintf(text, sizeof(text), "%.1f %%", analysis_percent(bytes, dump_bytes));
+	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
 	return r == HDB_OK ? info_text(info, "database", "of the dump",
 				       "the database's size as a "
 				       "share of the dump's",
@@ -326,10 +329,8 @@ static int open_info(struct query *q, struct hdb_error *err)
 		add_dump, add_vm, add_database, info_sizes, add_objects, add_roots, add_tables,
 	};
 	struct info_rows *info;
-	int r = query_targets(q, 0, 0, err);
+	int r;
 
-	if (r < 0)
-		return r;
 	if (query_option(q, "problems"))
 		return query_become(q, &query_problems, err);
 	if (query_option(q, "tables"))

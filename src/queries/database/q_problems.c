@@ -13,7 +13,7 @@
 enum { KIND, OFFSET, RECORD, LOST, ID, EFFECT, MESSAGE };
 
 static const struct hdb_option_spec options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {

@@ -18,7 +18,7 @@
 #define LISTED_MAX 20
 
 static const struct hdb_option_spec options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 /* Objects and bytes by how well their size is proved, and under MAT's arithmetic. */
@@ -417,7 +417,7 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 		  "larger than the layout says, by hundreds of objects at one distance" },
 		{ STORE_SIZE_CUT, "cut", "cut bytes", "cut class objects",
 		  "the layout says more than there is room for before the next object; the room is taken, "
-		  "if --layout was not given" },
+		  "if no layout was given at import" },
 		{ STORE_SIZE_COMPUTED, "in doubt", "in doubt bytes", "class objects in doubt",
 		  "no object of the class lies close enough to another to tell" },
 	};
@@ -507,10 +507,8 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 {
 	struct info_rows *info;
 	struct tally t = { 0 };
-	int r = query_targets(q, 0, 0, err);
+	int r = info_open(q, &info, err);
 
-	if (r == HDB_OK)
-		r = info_open(q, &info, err);
 	if (r == HDB_OK)
 		r = info_sizes(q, info, err);
 	if (r == HDB_OK)

@@ -10,7 +10,7 @@
 enum { NAME, KIND, PRESENT, VERSION, BLOCKS, ITEMS, BYTES, BYTES_PER_OBJECT };
 
 static const struct hdb_option_spec options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {

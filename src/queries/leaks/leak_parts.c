@@ -456,7 +456,7 @@ static int mark_estimates(struct query_story *story, size_t first_row, struct el
 		if (error > 0)
 			r = query_story_text(story, &row->text, err,
 					     "estimated from %" PRIu64 " of %" PRIu64
-					     " entries, within %.1f %% (95 of 100 times)",
+					     " entries, within %.2f %% (95 of 100 times)",
 					     e->followed, e->length, error);
 	}
 	return r;

@@ -25,10 +25,11 @@ enum { SUSPECT, KIND, STEP, ID, CLASS, LABEL, HOLDS, COUNT, SHALLOW, RETAINED, P
 #define MEMBERS_SHOWN 5u
 
 static const struct hdb_option_spec options[] = {
-	{ "threshold", "PERCENT",
-	  "suspects retain more than this share of the heap, 1 to 100 (10)" },
-	{ "brief", NULL, "a row each, without paths and contents" },
-	{ NULL, NULL, NULL },
+	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
+	  "suspects retain more than this share of the heap", .low = SUSPECTS_PERCENT_MIN,
+	  .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
+	{ "brief", HDB_OPTION_FLAG, .help = "a row each, without paths and contents" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -52,28 +53,29 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class of all" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "holds_by", HDB_TYPE_TEXT, "held by",
+	{ "via_field", HDB_TYPE_TEXT, "via field",
 	  "in a path the field that holds the next object; of a "
 	  "suspect what holds it, of a leaking object the first reference that may be the leak" },
-	{ "count", HDB_TYPE_COUNT, "objects",
+	{ "objects", HDB_TYPE_COUNT, "objects",
 	  "how many; in a trace how many objects the step retains" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size of the objects together; by class the sum; of leaking objects and traces the "
 	  "sizes as the dump records them, as LeakCanary counts (see leak-traces)" },
-	{ "percent", HDB_TYPE_DOUBLE, "%",
+	{ "percent", HDB_TYPE_PERCENT, "%",
 	  "share of all reachable bytes; of content by shallow bytes" },
 	{ "text", HDB_TYPE_TEXT, "summary",
 	  "a sentence on the suspect; a frame; why an object is "
 	  "leaking; of the first step of a path the kinds of GC root; in a trace whether the step is "
 	  "leaking; of an element that is estimated, from how many entries and how well, or of how "
 	  "many nodes of a list it is" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
-	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "suspects retain more" },
-	{ "limit", HDB_TYPE_BYTES, "maximum heap size", "maximum heap size, if known" },
+	{ "max_heap", HDB_TYPE_BYTES, "maximum heap size", "maximum heap size, if known" },
 	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory",
 	  "the dump was made on an OutOfMemoryError" },
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
@@ -186,7 +188,7 @@ static int add_sentence(struct query *q, struct leaks *l, const struct analysis_
 	}
 	return r == HDB_OK ?
 		       query_story_text(
-			       &l->story, place, err, "%s %.1f %% of the heap%s%s%s.", subject,
+			       &l->story, place, err, "%s %.2f %% of the heap%s%s%s.", subject,
 			       analysis_percent(s->retained_bytes, l->suspects.whole_bytes), point,
 			       culprit ? ", held by " : "", culprit ? culprit : "") :
 		       r;
@@ -362,7 +364,7 @@ static int add_values_fact(struct query *q, const struct leaks *l, struct hdb_er
 			base_vec_at(&l->suspects.values, struct analysis_suspect, i);
 
 		used += (size_t)snprintf(
-			text + used, sizeof(text) - used, "%s%s %.1f %%", i ? ", " : "",
+			text + used, sizeof(text) - used, "%s%s %.2f %%", i ? ", " : "",
 			heap_class_name(q->heap, s->class_no),
 			analysis_percent(s->retained_bytes, l->suspects.whole_bytes));
 	}
@@ -373,14 +375,14 @@ static int add_facts(struct query *q, const struct leaks *l,
 		     const struct query_leaking_counts *leaking, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
-	int r = query_fact(q, "shallow", l->suspects.whole_bytes, err);
+	int r = query_fact(q, "heap_shallow", l->suspects.whole_bytes, err);
 
 	if (r == HDB_OK)
 		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
 	if (r == HDB_OK)
 		r = analysis_limit_find(&q->session, &limit, err);
 	if (r == HDB_OK && limit.bytes)
-		r = query_fact(q, "limit", limit.bytes, err);
+		r = query_fact(q, "max_heap", limit.bytes, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err);
 	if (r == HDB_OK)
@@ -392,12 +394,9 @@ static int add_facts(struct query *q, const struct leaks *l,
 
 static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
 {
-	uint64_t percent;
-	int r = query_number(q, "threshold", SUSPECTS_PERCENT_MIN, 100, SUSPECTS_PERCENT_DEFAULT,
-			     &percent, err);
+	const uint64_t percent = query_number(q, "threshold", SUSPECTS_PERCENT_DEFAULT);
+	int r = heap_load_roots(q->heap, err);
 
-	if (r == HDB_OK)
-		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
 		r = analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err);
 	if (r != HDB_OK)
@@ -455,9 +454,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	if (!l)
 		return hdb_fail_memory(err, "leak suspects", sizeof(*l));
 	l->is_brief = query_option(q, "brief") != NULL;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = find_suspects(q, l, err);
+	r = find_suspects(q, l, err);
 	if (r == HDB_OK)
 		r = tell_all(q, l, &leaking, err);
 	if (r != HDB_OK)
@@ -467,7 +464,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	return r == HDB_OK && l->is_brief ?
 		       query_choose(
 			       q,
-			       "suspect,kind,id,class,label,holds_by,count,shallow,retained,percent,"
+			       "suspect,kind,id,class,label,via_field,objects,shallow,retained,percent,"
 			       "text",
 			       err) :
 		       r;

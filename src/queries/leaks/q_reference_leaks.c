@@ -50,9 +50,12 @@ enum {
 #define STEP_SEARCHES 256
 
 static const struct hdb_option_spec options[] = {
-	{ "objects", NULL, "the references one by one, in the order of their IDs" },
-	{ "max-objects", "N", "how far to search from each reference: objects looked at (1000)" },
-	{ NULL, NULL, NULL },
+	{ "objects", HDB_OPTION_FLAG,
+	  .help = "the references one by one, in the order of their IDs" },
+	{ "max-objects", HDB_OPTION_NUMBER, "N",
+	  "how far to search from each reference: objects looked at", .low = 2, .high = OBJECTS_MAX,
+	  .unit = "objects", .default_value = "1000", .example = "100" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -60,7 +63,7 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "reference", "class of the reference" },
 	{ "referent_class", HDB_TYPE_TEXT, "referent", "class of the referent" },
 	{ "label", HDB_TYPE_TEXT, "object", "what the referent is; only with --objects" },
-	{ "count", HDB_TYPE_COUNT, "references",
+	{ "objects", HDB_TYPE_COUNT, "objects",
 	  "references of this class to such referents; not with "
 	  "--objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the referents" },
@@ -73,6 +76,7 @@ static const struct hdb_column columns[] = {
 	  "of the object that it holds), and so on; of a group the first one's" },
 	{ "id", HDB_TYPE_ID, "id", "the reference, or the first of the group" },
 	{ "referent", HDB_TYPE_ID, "referent id", "its referent" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -356,18 +360,13 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "leaks", sizeof(*s));
 	s->is_list = query_option(q, "objects") != NULL;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_number(q, "max-objects", 2, OBJECTS_MAX, OBJECTS_DEFAULT, &s->max_objects,
-				 err);
-	if (r == HDB_OK)
-		r = query_choose(q,
-				 s->is_list ?
-					 "strength,class,referent_class,label,shallow,retained,"
-					 "steps,path,id,referent" :
-					 "strength,class,referent_class,count,"
-					 "shallow,steps,path,id,referent",
-				 err);
+	s->max_objects = query_number(q, "max-objects", 0);
+	r = query_choose(q,
+			 s->is_list ? "strength,class,referent_class,label,shallow,retained,"
+				      "steps,path,id,referent" :
+				      "strength,class,referent_class,objects,"
+				      "shallow,steps,path,id,referent",
+			 err);
 	if (r == HDB_OK)
 		r = prepare(q, s, err);
 	if (r == HDB_OK)

@@ -14,8 +14,9 @@
 enum { SEVERITY, RULE, COUNT, BYTES, PERCENT, ID, CLASS, LABEL, TEXT, DETAIL, ADVICE };
 
 static const struct hdb_option_spec options[] = {
-	{ "all", NULL, "all rules with their figures, whether they fire or not" },
-	{ NULL, NULL, NULL },
+	{ "all", HDB_OPTION_FLAG,
+	  .help = "all rules with their figures, whether they fire or not" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -25,13 +26,15 @@ static const struct hdb_column columns[] = {
 	{ "bytes", HDB_TYPE_BYTES, "bytes",
 	  "what these take or retain; of direct-buffers and "
 	  "mapped-files bytes outside the heap" },
-	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all reachable bytes; null for bytes outside" },
+	{ "percent", HDB_TYPE_PERCENT, "%",
+	  "share of all reachable bytes; null for bytes outside" },
 	{ "id", HDB_TYPE_ID, "id", "an object to look at" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class that the finding is about" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "text", HDB_TYPE_TEXT, "finding", "what the rule says" },
 	{ "detail", HDB_TYPE_TEXT, "detail", "what is special here; how figures were estimated" },
 	{ "advice", HDB_TYPE_TEXT, "see", "what to look at" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -136,9 +139,7 @@ static int open_triage(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "rules", triage_rule_count * sizeof(*s->rows));
 	for (size_t i = 0; i < TRIAGE_MEASURES; i++)
 		s->triage.figures[i].ix = s->triage.figures[i].class_no = HEAP_NONE;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = heap_load_classes(q->heap, err);
+	r = heap_load_classes(q->heap, err);
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)

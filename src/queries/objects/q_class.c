@@ -32,17 +32,18 @@ enum {
 #define LINE_MAX_BYTES 2048
 
 static const struct hdb_option_spec options[] = {
-	{ "list", NULL, "a row a class, also for a single class" },
-	{ "subclasses", NULL, "subclasses, too" },
-	{ "layout", NULL, "where its fields lie in an instance: the query layout" },
-	{ NULL, NULL, NULL },
+	{ "list", HDB_OPTION_FLAG, .help = "a row a class, also for a single class" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = "subclasses, too" },
+	{ "layout", HDB_OPTION_FLAG,
+	  .help = "where its fields lie in an instance: the query layout" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the class object (lists)" },
 	{ "class", HDB_TYPE_TEXT, "class", "its name (lists)" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader (lists)" },
-	{ "super", HDB_TYPE_TEXT, "superclass", "its superclass (lists)" },
+	{ "superclass", HDB_TYPE_TEXT, "superclass", "its superclass (lists)" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance",
 	  "shallow size of an instance; of an empty "
 	  "array for array classes (lists)" },
@@ -65,7 +66,7 @@ static const struct hdb_column facts[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "its name" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader" },
 	{ "loader_id", HDB_TYPE_ID, "loader object", "its loader; 0x0 is the boot loader" },
-	{ "super", HDB_TYPE_TEXT, "superclasses", "nearest first" },
+	{ "superclasses", HDB_TYPE_TEXT, "superclasses", "nearest first" },
 	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "direct ones" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
 	  "shallow size of an instance; of an empty "
@@ -192,7 +193,7 @@ static int add_line(struct query *q, const struct store_class *class, struct hdb
 	}
 	if (used >= sizeof(text))
 		memcpy(text + sizeof(text) - 4, "...", 4);
-	return query_fact_text(q, "super", text, err);
+	return query_fact_text(q, "superclasses", text, err);
 }
 
 static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct hdb_error *err)
@@ -246,11 +247,8 @@ static int open_class(struct query *q, struct hdb_error *err)
 	s = q->state = calloc(1, sizeof(*s));
 	if (!s)
 		return hdb_fail_memory(err, "a class", sizeof(*s));
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = analysis_classes(&q->session, q->args->targets[0],
-				     query_option(q, "subclasses") != NULL, &s->classes, &s->count,
-				     err);
+	r = analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+			     &s->classes, &s->count, err);
 	if (r == HDB_OK)
 		r = count_all(q, s, err);
 	if (r != HDB_OK)
@@ -260,7 +258,7 @@ static int open_class(struct query *q, struct hdb_error *err)
 		q->total = s->count;
 		r = query_fact(q, "classes", s->count, err);
 		return r == HDB_OK ? query_choose(q,
-						  "id,class,loader,super,instance_bytes,"
+						  "id,class,loader,superclass,instance_bytes,"
 						  "class_bytes,instances",
 						  err) :
 				     r;
@@ -387,6 +385,8 @@ const struct query_def query_class = {
 		.name = "class",
 		.group = "classes", .example = "java.util.HashMap",
 		.targets = "CLASS|PATTERN",
+		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
+		.target_min = 1, .target_max = 1,
 		.summary = "a class: fields, class loader, superclasses, instances; or a list of classes",
 		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -13,7 +13,7 @@
 enum { NAME, COPIES, LOADER, LOADER_ID, ID, INSTANCES, SHALLOW, RETAINED, UNREACHABLE };
 
 static const struct hdb_option_spec options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -22,10 +22,10 @@ static const struct hdb_column columns[] = {
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of the loader of this one" },
 	{ "loader_id", HDB_TYPE_ID, "loader id", "its loader; 0x0 is the boot loader" },
 	{ "id", HDB_TYPE_ID, "id", "its class object" },
-	{ "instances", HDB_TYPE_COUNT, "instances", "its reachable instances" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "its reachable instances" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=", "bytes that they retain at least" },
-	{ "unreachable_instances", HDB_TYPE_COUNT, "unreachable", "its unreachable instances" },
+	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable", "its unreachable instances" },
 };
 
 static const struct hdb_column facts[] = {
@@ -118,10 +118,8 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "duplicate classes", sizeof(*s));
-	r = query_targets(q, 0, 1, err);
-	if (r == HDB_OK)
-		r = find_copies(q, q->args->target_count ? q->args->targets[0] : NULL, &s->copies,
-				&s->count, &names, err);
+	r = find_copies(q, q->target_count ? q->targets[0] : NULL, &s->copies, &s->count, &names,
+			err);
 	if (r == HDB_OK)
 		r = analysis_make_class_totals(&q->session, &s->by_class, err);
 	if (r == HDB_OK) {
@@ -181,6 +179,7 @@ const struct query_def query_duplicate_classes = {
 		.name = "duplicate-classes",
 		.group = "classes", .example = "",
 		.targets = "[PATTERN]",
+		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "classes that several class loaders define",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

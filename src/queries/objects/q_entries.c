@@ -12,8 +12,9 @@
 enum { NO, KEY, KEY_ID, VALUE, VALUE_ID, RETAINED, ENTRY };
 
 static const struct hdb_option_spec options[] = {
-	{ "from", "N", "first entry that is shown, from 0" },
-	{ NULL, NULL, NULL },
+	{ "from", HDB_OPTION_NUMBER, "N", "first entry that is shown, from 0", .low = 0,
+	  .high = UINT64_MAX, .unit = "entries", .default_value = "0", .example = "100" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -97,7 +98,7 @@ static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
 	return hdb_fail(err, HDB_NOTFOUND,
 			"%s is no known collection: its class is %s; `query "
 			"object` shows its fields or elements",
-			q->args->targets[0], heap_class_name(q->heap, object.class_no));
+			q->targets[0], heap_class_name(q->heap, object.class_no));
 }
 
 static int open_entries(struct query *q, struct hdb_error *err)
@@ -109,11 +110,8 @@ static int open_entries(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "entries", sizeof(*s));
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = query_number(q, "from", 0, UINT64_MAX, 0, &s->from, err);
-	if (r == HDB_OK)
-		r = analysis_object(&q->session, q->args->targets[0], &ix, err);
+	s->from = query_number(q, "from", 0);
+	r = analysis_object(&q->session, q->targets[0], &ix, err);
 	if (r != HDB_OK)
 		return r;
 	r = heap_collection_open(q->heap, ix, &s->collection, err);
@@ -178,6 +176,7 @@ const struct query_def query_entries = {
 		.name = "entries", .aliases = "collection-entries|hash-entries",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
+		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
 		.summary = "the elements or entries of a list, set, map or queue",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -17,23 +17,25 @@
 enum { VALUE, COUNT, SHALLOW, RETAINED, UNREACHABLE, ID };
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "value|field:PATH",
-	  "what objects must have in common: their own value (default), or "
-	  "that of a field, with dots for fields of fields" },
-	{ "subclasses", NULL, "objects of subclasses too" },
-	{ "min-count", "N", "values that at least N objects have" },
+	{ "by", HDB_OPTION_TEXT, "value|field:PATH",
+	  "what objects must have in common: their own value, or that of a "
+	  "field, with dots for fields of fields",
+	  .default_value = "value", .example = "field:name" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = "objects of subclasses too" },
+	{ "min-count", HDB_OPTION_NUMBER, "N", "values that at least N objects have", .low = 1,
+	  .high = UINT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
 	QUERY_POPULATION_OPTIONS("objects"),
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "the value, its first 1,023 bytes" },
-	{ "count", HDB_TYPE_COUNT, "objects", "objects with this value" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects with this value" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "sum of what each of them retains; an object within "
 	  "another one counts for both; null while the table is not built" },
-	{ "unreachable", HDB_TYPE_COUNT, "unreachable",
+	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
 	  "of the objects, those that no root reaches; "
 	  "with --all" },
 	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
@@ -42,7 +44,7 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "by", HDB_TYPE_TEXT, "by", "what they have in common" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "objects of the class that count" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "values", HDB_TYPE_COUNT, "values", "distinct values, listed or not" },
 	QUERY_COVERAGE_FACTS,
 };
@@ -124,28 +126,28 @@ static int check_path(struct query *q, const struct grouping *s, struct hdb_erro
 	return path ? hdb_fail(err, HDB_NOTFOUND,
 			       "%s has no field %s; `query class` lists its "
 			       "fields",
-			       q->args->targets[0], path) :
+			       q->targets[0], path) :
 		      HDB_OK;
 }
 
 static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 {
-	const char *by = query_option(q, "by");
+	const char *by = query_text(q, "by");
 
-	if (by && strncmp(by, "field:", 6) == 0 && by[6])
+	if (strncmp(by, "field:", 6) == 0 && by[6])
 		s->keys.path = by + 6;
-	else if (by && strcmp(by, "value") != 0)
+	else if (strcmp(by, "value") != 0)
 		return hdb_fail(err, HDB_EUSAGE, "--by must be value or field:NAME, not \"%s\"",
 				by);
-	return query_fact_text(q, "by", by ? by : "value", err);
+	return query_fact_text(q, "by", by, err);
 }
 
 static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *err)
 {
 	uint32_t *classes;
 	size_t count;
-	int r = analysis_classes(&q->session, q->args->targets[0],
-				 query_option(q, "subclasses") != NULL, &classes, &count, err);
+	int r = analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+				 &classes, &count, err);
 
 	if (r != HDB_OK)
 		return r;
@@ -200,13 +202,10 @@ static int open_group(struct query *q, struct hdb_error *err)
 		.entry_bytes = sizeof(struct value_group),
 		.what = "values",
 	};
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
+	min_count = query_number(q, "min-count", 0);
+	r = query_read_population(q, err);
 	if (r == HDB_OK && q->population != ANALYSIS_OF_ALL)
-		r = query_choose(q, "value,count,shallow,retained,id", err);
+		r = query_choose(q, "value,objects,shallow,retained,id", err);
 	if (r == HDB_OK)
 		r = read_by(q, s, err);
 	if (r == HDB_OK)
@@ -270,6 +269,8 @@ const struct query_def query_group = {
 		.name = "group-by-value", .old_name = "group",
 		.group = "objects", .example = "java.lang.Thread --by field:name",
 		.targets = "CLASS|PATTERN",
+		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
+		.target_min = 1, .target_max = 1,
 		.summary = "objects of a class grouped by their value, or by a field's value",
 		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -13,7 +13,7 @@ enum { OFFSET, BYTES, PART, DECLARED_IN, FIELD, TYPE };
 #define NAME_MAX_BYTES 512
 
 static const struct hdb_option_spec options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -88,15 +88,12 @@ static int open_layout(struct query *q, struct hdb_error *err)
 
 	if (!s)
 		return hdb_fail_memory(err, "a layout", sizeof(*s));
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = analysis_classes(&q->session, q->args->targets[0], false, &classes, &count,
-				     err);
+	r = analysis_classes(&q->session, q->targets[0], false, &classes, &count, err);
 	if (r == HDB_OK && count != 1)
 		r = hdb_fail(err, HDB_EUSAGE,
 			     "%s names %zu classes; a layout is of one: name it by "
 			     "the ID of its class object",
-			     q->args->targets[0], count);
+			     q->targets[0], count);
 	if (r == HDB_OK)
 		r = heap_lay_out(q->heap, classes[0], &s->parts, err);
 	if (r == HDB_OK)
@@ -151,6 +148,7 @@ const struct query_def query_layout = {
 		.name = "layout",
 		.group = "classes", .example = "java.util.HashMap",
 		.targets = "CLASS",
+		.target_types = HDB_TARGET_CLASS, .target_min = 1, .target_max = 1,
 		.summary = "object layout of a class: offsets of its fields, gaps and padding",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

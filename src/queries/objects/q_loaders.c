@@ -30,10 +30,11 @@ enum {
 #define NAME_MAX_BYTES 512
 
 static const struct hdb_option_spec options[] = {
-	{ "classes", NULL,
-	  "with the classes that each loader defines, those that retain most first" },
-	{ "idle", NULL, "only loaders without reachable instances of their classes" },
-	{ NULL, NULL, NULL },
+	{ "classes", HDB_OPTION_FLAG,
+	  .help = "with the classes that each loader defines, those that retain most first" },
+	{ "idle", HDB_OPTION_FLAG,
+	  .help = "only loaders without reachable instances of their classes" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -45,13 +46,13 @@ static const struct hdb_column columns[] = {
 	  "the loader's own name, where it has one (JDK 9 and later)" },
 	{ "parent", HDB_TYPE_ID, "parent", "its parent, null for the boot loader" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "classes that it defines" },
-	{ "instances", HDB_TYPE_COUNT, "instances", "reachable instances of these classes" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "reachable instances of these classes" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size of the loader object: what would be "
 	  "freed without it; of a class and of the boot loader what the instances of its classes "
 	  "retain at least" },
-	{ "unreachable_instances", HDB_TYPE_COUNT, "unreachable",
+	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
 	  "unreachable instances of these "
 	  "classes" },
 	{ "use", HDB_TYPE_TEXT, "use",
@@ -59,6 +60,7 @@ static const struct hdb_column columns[] = {
 	  "classes is a root; parent: a loader below it is one of these; held: nothing but references "
 	  "to it or its classes keeps it, `query path ID` says which; garbage: unreachable, to be "
 	  "unloaded" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -231,9 +233,7 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	s->with_classes = query_option(q, "classes") != NULL;
 	s->only_idle = query_option(q, "idle") != NULL;
 	s->class_at = UINT64_MAX;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = heap_load_classes(q->heap, err);
+	r = heap_load_classes(q->heap, err);
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
@@ -261,8 +261,8 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 		r = query_tell_heap(q, err);
 	return r == HDB_OK && !s->with_classes ?
 		       query_choose(q,
-				    "level,id,name,label,parent,classes,instances,shallow,retained,"
-				    "unreachable_instances,use",
+				    "level,id,name,label,parent,classes,objects,shallow,retained,"
+				    "unreachable_objects,use",
 				    err) :
 		       r;
 }

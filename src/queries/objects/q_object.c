@@ -20,8 +20,9 @@ enum { DECLARED_IN, NAME, TYPE, VALUE, REF, LABEL };
 #define CHUNK 1024u
 
 static const struct hdb_option_spec options[] = {
-	{ "from", "N", "first element of an array that is shown (default 0)" },
-	{ NULL, NULL, NULL },
+	{ "from", HDB_OPTION_NUMBER, "N", "first element of an array that is shown", .low = 0,
+	  .high = UINT64_MAX, .unit = "elements", .default_value = "0", .example = "100" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -32,6 +33,7 @@ static const struct hdb_column columns[] = {
 	{ "value", HDB_TYPE_TEXT, "value", "its value; of a reference the ID or null" },
 	{ "ref", HDB_TYPE_ID, "refers to", "the object that it refers to, if the dump has it" },
 	{ "label", HDB_TYPE_TEXT, "object", "what that object is" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -277,11 +279,8 @@ static int open_object(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "an object", sizeof(*s));
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = query_number(q, "from", 0, UINT64_MAX, 0, &from, err);
-	if (r == HDB_OK)
-		r = analysis_object(&q->session, q->args->targets[0], &ix, err);
+	from = query_number(q, "from", 0);
+	r = analysis_object(&q->session, q->targets[0], &ix, err);
 	if (r == HDB_OK)
 		r = heap_id(q->heap, ix, &id, err);
 	if (r == HDB_OK)
@@ -375,6 +374,7 @@ const struct query_def query_object_def = {
 		.name = "object",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
+		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
 		.summary = "an object: sizes, fields with their values, elements, static fields",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

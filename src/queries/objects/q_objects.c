@@ -29,12 +29,13 @@ enum {
 };
 
 static const struct hdb_option_spec options[] = {
-	{ "columns", "NAME,NAME...", "the columns, in that order" },
+	{ "columns", HDB_OPTION_TEXT, "NAME,NAME...", "the columns, in that order",
+	  .example = "id,class,shallow" },
 	QUERY_POPULATION_OPTIONS("objects"),
-	{ "invented", NULL,
-	  "objects that the dump lacks too: the boot loader's stand-in (0x0), "
-	  "classes without a record" },
-	{ NULL, NULL, NULL },
+	{ "invented", HDB_OPTION_FLAG,
+	  .help = "objects that the dump lacks too: the boot loader's stand-in (0x0), "
+		  "classes without a record" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[COLUMN_COUNT] = {
@@ -165,12 +166,10 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	/* A row that is sorted by a column needs it, shown or not. */
 	for (size_t c = 0; c < COLUMN_COUNT; c++)
 		o->shows[c] = query_is_shown(q, c) ||
-			      (q->args->sort && strcmp(q->args->sort + (*q->args->sort == '-'),
-						       columns[c].name) == 0);
+			      (q->args.sort &&
+			       strcmp(q->args.sort + (*q->args.sort == '-'), columns[c].name) == 0);
 	o->with_invented = query_option(q, "invented") != NULL;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
+	r = query_read_population(q, err);
 	o->tells_reachable =
 		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
 	if (r == HDB_OK)

@@ -25,13 +25,18 @@ enum { PATH, STEP, ID, CLASS, LABEL, NAME, SHALLOW, RETAINED, ROOT };
 /* Objects that a search backwards may visit: some seconds of work. */
 #define SEARCH_NODES_MAX 20000000u
 
+/* Paths that may be asked for. */
+#define PATHS_MAX 1000000
+
 static const struct hdb_option_spec options[] = {
-	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "references that do not count (default weak,soft,phantom,finalizer); fields of subclasses "
-	  "included" },
-	{ "all", "N", "up to N paths, shortest first, each to another root" },
-	{ "internals", NULL, "the entries, tables and inner maps of known collections, too" },
-	{ NULL, NULL, NULL },
+	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
+	  "references that do not count; fields of subclasses included",
+	  .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
+	{ "all", HDB_OPTION_NUMBER, "N", "up to N paths, shortest first, each to another root",
+	  .low = 1, .high = PATHS_MAX, .unit = "paths", .default_value = "1", .example = "5" },
+	{ "internals", HDB_OPTION_FLAG,
+	  .help = "the entries, tables and inner maps of known collections, too" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -42,7 +47,7 @@ static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the object" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "holds_by", HDB_TYPE_TEXT, "via field",
+	{ "via_field", HDB_TYPE_TEXT, "via field",
 	  "its field that holds the object of the row before; "
 	  "of a collection [\"key\"], [index], key [\"key\"] or element" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
@@ -50,6 +55,7 @@ static const struct hdb_column columns[] = {
 	  "retained size: what would be freed without this "
 	  "object; null while the table is not built" },
 	{ "root", HDB_TYPE_TEXT, "root", "of the last step: the kinds of root it is" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -178,15 +184,12 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "a path", sizeof(*s));
 	s->is_folded = !query_option(q, "internals");
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = query_number(q, "all", 1, 1000000, 1, &s->limit, err);
-	if (r == HDB_OK)
-		r = analysis_object(&q->session, q->args->targets[0], &s->target, err);
+	s->limit = query_number(q, "all", 0);
+	r = analysis_object(&q->session, q->targets[0], &s->target, err);
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
-		r = query_read_excludes(q, ANALYSIS_EXCLUDES_WEAK, &s->excludes, err);
+		r = query_read_excludes(q, &s->excludes, err);
 	if (r == HDB_OK)
 		r = query_fact_text(q, "exclude", s->excludes.text, err);
 	if (r == HDB_OK)
@@ -212,7 +215,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (r < 0 || found)
 		return r < 0 ? r : fold_path(q, s, err);
 	r = derive_reach(q->derive, false, s->target, &reachable, &parent, err);
-	return r < 0 ? r : fail_none(reachable, q->args->targets[0], err);
+	return r < 0 ? r : fail_none(reachable, q->targets[0], err);
 }
 
 /* ---- rows ---- */
@@ -303,6 +306,7 @@ const struct query_def query_path = {
 		.name = "path", .aliases = "path-to-gc-roots|path2gc|roots-of",
 		.group = "leaks", .example = "0xfeb10838",
 		.targets = "OBJECT",
+		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
 		.summary = "the shortest path from a GC root to an object, and further ones",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

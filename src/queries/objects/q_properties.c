@@ -12,8 +12,9 @@
 enum { SECTION, NAME, VALUE, ID };
 
 static const struct hdb_option_spec options[] = {
-	{ "match", "PATTERN", "names that match; * and ? stand for any characters" },
-	{ NULL, NULL, NULL },
+	{ "match", HDB_OPTION_TEXT, "PATTERN", "names that match; * and ? stand for any characters",
+	  .example = "java.*" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -31,7 +32,7 @@ static int open_properties(struct query *q, struct hdb_error *err)
 	q->total = QUERY_TOTAL_UNKNOWN;
 	if (!q->state)
 		return hdb_fail_memory(err, "properties", sizeof(struct analysis_properties));
-	return query_targets(q, 0, 0, err);
+	return HDB_OK;
 }
 
 static int next_properties(struct query *q, struct hdb_error *err)

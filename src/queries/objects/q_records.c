@@ -13,7 +13,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct hdb_option_spec no_options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 /* ---- dangling ---- */
@@ -147,7 +147,7 @@ static const struct hdb_column record_columns[] = {
 	{ "name", HDB_TYPE_TEXT, "record", "name of the record type" },
 	{ "tag", HDB_TYPE_ID, "tag", "its number in the format" },
 	{ "level", HDB_TYPE_TEXT, "level", "\"top\", or \"heap\" for sub-records of heap dumps" },
-	{ "count", HDB_TYPE_COUNT, "records",
+	{ "records", HDB_TYPE_COUNT, "records",
 	  "how many there are in the file, whatever snapshot "
 	  "was imported" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "their bytes in the dump" },
@@ -251,7 +251,7 @@ enum { SAMPLE_RECORD, SAMPLE_COUNT, SAMPLE_PERCENT, SAMPLE_TRACE };
 static const struct hdb_column sample_columns[] = {
 	{ "record", HDB_TYPE_COUNT, "record", "which CPU SAMPLES record, from 1" },
 	{ "samples", HDB_TYPE_COUNT, "samples", "samples with this stack trace" },
-	{ "percent", HDB_TYPE_DOUBLE, "%", "share of the record's samples" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "share of the record's samples" },
 	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
 };
 

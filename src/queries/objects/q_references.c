@@ -12,7 +12,7 @@ enum { NAME, ID, CLASS, LABEL, SHALLOW, RETAINED, STRENGTH };
 
 #define NAME_MAX_BYTES 512
 
-static const struct hdb_option_spec options[] = { { NULL, NULL, NULL } };
+static const struct hdb_option_spec options[] = { { .name = NULL } };
 
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "name",
@@ -26,6 +26,7 @@ static const struct hdb_column columns[] = {
 	  "retained size: what would be freed without this "
 	  "object; null while the table is not built" },
 	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -83,9 +84,7 @@ static int open_references(struct query *q, struct hdb_error *err)
 	s->bits = malloc(CHUNK * sizeof(*s->bits));
 	if (!s->bits)
 		return hdb_fail_memory(err, "references", CHUNK * 8);
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = analysis_object(&q->session, q->args->targets[0], &s->ix, err);
+	r = analysis_object(&q->session, q->targets[0], &s->ix, err);
 	if (r == HDB_OK)
 		r = heap_object(q->heap, s->ix, &s->object, err);
 	if (r == HDB_OK)
@@ -193,6 +192,7 @@ const struct query_def query_references = {
 		.name = "references", .aliases = "outgoing|outbound",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
+		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
 		.summary = "outgoing references of an object, with field names",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

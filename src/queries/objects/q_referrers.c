@@ -13,8 +13,8 @@ enum { ID, CLASS, LABEL, NAME, STRENGTH, SHALLOW, RETAINED, REACHABLE };
 #define NAME_MAX_BYTES 512
 
 static const struct hdb_option_spec options[] = {
-	{ "instances", NULL, "of a class object: its instances, too" },
-	{ NULL, NULL, NULL },
+	{ "instances", HDB_OPTION_FLAG, .help = "of a class object: its instances, too" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -29,6 +29,7 @@ static const struct hdb_column columns[] = {
 	  "retained size: what would be freed without this "
 	  "object; null while the table is not built" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -82,9 +83,7 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	if (!s || !s->block)
 		return hdb_fail_memory(err, "referrers", sizeof(*s->block));
 	s->class_no = HEAP_NONE;
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK)
-		r = analysis_object(&q->session, q->args->targets[0], &s->ix, err);
+	r = analysis_object(&q->session, q->targets[0], &s->ix, err);
 	if (r == HDB_OK)
 		r = heap_object(q->heap, s->ix, &object, err);
 	if (r == HDB_OK)
@@ -192,6 +191,7 @@ const struct query_def query_referrers = {
 		.name = "referrers", .aliases = "incoming|inbound",
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
+		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
 		.summary = "incoming references of an object, with field names",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

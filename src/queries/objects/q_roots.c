@@ -16,8 +16,10 @@ enum { KIND, RECORDS, OBJECTS, SHALLOW, ID, CLASS, LABEL, RETAINED, THREAD, LOCA
 #define NAME_MAX_BYTES 256
 
 static const struct hdb_option_spec options[] = {
-	{ "kind", "NAME|all", "lists the roots of a kind (\"JNI global\", \"sticky class\", ...)" },
-	{ NULL, NULL, NULL },
+	{ "kind", HDB_OPTION_TEXT, "NAME|all",
+	  "lists the roots of a kind (\"JNI global\", \"sticky class\", ...)",
+	  .example = "JNI global" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -33,6 +35,7 @@ static const struct hdb_column columns[] = {
 	  "object; null while the table is not built (lists)" },
 	{ "thread", HDB_TYPE_TEXT, "thread", "name of the thread that the record names (lists)" },
 	{ "local", HDB_TYPE_BOOL, "local", "held by its thread, which counts as the root (lists)" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -103,9 +106,7 @@ static int open_roots(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "roots", sizeof(*s));
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(q->heap, err);
+	r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)
 		r = count_kinds(q, s, err);
 	if (r != HDB_OK)

@@ -31,18 +31,22 @@ enum { COUNT, TEXT, LENGTH, ENCODING, SHALLOW, ARRAYS, TOTAL, ID };
 #define STEP_STRINGS 4096
 
 static const struct hdb_option_spec options[] = {
-	{ "match", "REGEX", "texts that match a regular expression (PCRE2)" },
-	{ "equals", "TEXT", "this text only" },
-	{ "min-count", "N", "texts, or groups, that are there at least N times" },
-	{ "by", "text|prefix|length|encoding", "what to group by (text)" },
-	{ "prefix-length", "N", "UTF-16 units of a prefix (8)" },
-	{ "objects", NULL, "the strings one by one, in the order of the dump" },
+	{ "match", HDB_OPTION_TEXT, "REGEX", "texts that match a regular expression (PCRE2)",
+	  .example = "^https?:" },
+	{ "equals", HDB_OPTION_TEXT, "TEXT", "this text only", .example = "main" },
+	{ "min-count", HDB_OPTION_NUMBER, "N", "texts, or groups, that are there at least N times",
+	  .low = 1, .high = UINT64_MAX, .unit = "strings", .default_value = "1", .example = "10" },
+	{ "by", HDB_OPTION_CHOICE, "text|prefix|length|encoding", "what to group by",
+	  .default_value = "text" },
+	{ "prefix-length", HDB_OPTION_NUMBER, "N", "UTF-16 units of a prefix", .low = 1,
+	  .high = PREFIX_MAX, .unit = "UTF-16 units", .default_value = "8", .example = "4" },
+	{ "objects", HDB_OPTION_FLAG, .help = "the strings one by one, in the order of the dump" },
 	QUERY_POPULATION_OPTIONS("strings"),
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
-	{ "count", HDB_TYPE_COUNT, "strings",
+	{ "objects", HDB_TYPE_COUNT, "objects",
 	  "String objects with this text, prefix, length or "
 	  "encoding" },
 	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 64 KiB; by prefix the prefix" },
@@ -53,21 +57,21 @@ static const struct hdb_column columns[] = {
 	  "how the characters are kept, only by encoding: "
 	  "\"Latin-1 bytes\", \"UTF-16 bytes, little-endian\" or \"big-endian\", \"char[]\", or "
 	  "\"char[] that fits Latin-1\"" },
-	{ "shallow", HDB_TYPE_BYTES, "strings' bytes", "shallow size of the String objects" },
-	{ "arrays", HDB_TYPE_BYTES, "arrays' bytes",
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "shallow size of the String objects" },
+	{ "array_shallow", HDB_TYPE_BYTES, "array shallow",
 	  "shallow size of their arrays, once a String" },
-	{ "total", HDB_TYPE_BYTES, "total", "both together" },
+	{ "total_shallow", HDB_TYPE_BYTES, "total shallow", "both together" },
 	{ "id", HDB_TYPE_ID, "id", "a String object of the row, the first by ID" },
 };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "strings", HDB_TYPE_COUNT, "strings",
+	{ "objects", HDB_TYPE_COUNT, "objects",
 	  "String objects that count; like the following not with "
 	  "--objects" },
 	{ "found", HDB_TYPE_COUNT, "found",
 	  "of those, with a text that --match and --equals want" },
-	{ "found_shallow", HDB_TYPE_BYTES, "found bytes",
+	{ "found_shallow", HDB_TYPE_BYTES, "found shallow",
 	  "their bytes, and those of their arrays, once a "
 	  "String" },
 	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts, or groups, that are shown" },
@@ -349,7 +353,7 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	if (r == HDB_OK)
 		r = query_zeroed(q, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "strings", s->looked, err);
+		r = query_fact(q, "objects", s->looked, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "found", s->found, err);
 	if (r == HDB_OK)
@@ -367,33 +371,21 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 
 static int read_by(struct query *q, struct strings *s, struct hdb_error *err)
 {
-	static const struct {
-		const char *name, *columns;
-	} kinds[] = {
-		{ "text", "count,text,length,shallow,arrays,total,id" },
-		{ "prefix", "count,text,shallow,arrays,total,id" },
-		{ "length", "count,length,shallow,arrays,total,id" },
-		{ "encoding", "count,encoding,shallow,arrays,total,id" },
+	static const char *const shown[] = {
+		"objects,text,length,shallow,array_shallow,total_shallow,id",
+		"objects,text,shallow,array_shallow,total_shallow,id",
+		"objects,length,shallow,array_shallow,total_shallow,id",
+		"objects,encoding,shallow,array_shallow,total_shallow,id",
 	};
-	const char *by = query_option(q, "by");
-	int r = query_number(q, "prefix-length", 1, PREFIX_MAX, PREFIX_DEFAULT, &s->prefix, err);
 
-	if (r < 0)
-		return r;
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (by && strcmp(by, kinds[i].name) != 0)
-			continue;
-		if (by && s->is_list)
-			return hdb_fail(err, HDB_EUSAGE,
-					"--objects lists strings one by one, --by "
-					"groups them");
-		s->by = (enum by)i;
-		return query_choose(
-			q, s->is_list ? "id,text,length,shallow,arrays,total" : kinds[i].columns,
-			err);
-	}
-	return hdb_fail(err, HDB_EUSAGE,
-			"--by must be text, prefix, length or encoding, not \"%s\"", by);
+	s->by = (enum by)query_choice(q, "by");
+	s->prefix = query_number(q, "prefix-length", 0);
+	if (s->is_list && query_option(q, "by"))
+		return hdb_fail(err, HDB_EUSAGE,
+				"--objects lists strings one by one, --by groups them");
+	return query_choose(
+		q, s->is_list ? "id,text,length,shallow,array_shallow,total_shallow" : shown[s->by],
+		err);
 }
 
 static int open_strings(struct query *q, struct hdb_error *err)
@@ -415,11 +407,8 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	s->block_no = HEAP_NONE;
 	s->is_list = query_option(q, "objects") != NULL;
 	s->equals = query_option(q, "equals");
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
-	if (r == HDB_OK)
-		r = query_number(q, "min-count", 1, UINT64_MAX, 1, &min_count, err);
+	r = query_read_population(q, err);
+	min_count = query_number(q, "min-count", 0);
 	if (r == HDB_OK && s->equals && strlen(s->equals) > TEXT_MAX)
 		r = hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
 			     TEXT_MAX);

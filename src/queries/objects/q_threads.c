@@ -42,12 +42,12 @@ enum {
 #define NAME_MAX_BYTES 512
 #define FRAME_MAX_BYTES 3200
 static const struct hdb_option_spec options[] = {
-	{ "no-stack", NULL, "without frames, stack chunks and locals" },
-	{ "all", NULL,
-	  "thread objects, too, that the dump does not list as threads: not started, ended, "
-	  "or virtual ones that the VM left out" },
-	{ "no-locals", NULL, "without locals" },
-	{ NULL, NULL, NULL },
+	{ "no-stack", HDB_OPTION_FLAG, .help = "without frames, stack chunks and locals" },
+	{ "all", HDB_OPTION_FLAG,
+	  .help = "thread objects, too, that the dump does not list as threads: not started, ended, "
+		  "or virtual ones that the VM left out" },
+	{ "no-locals", HDB_OPTION_FLAG, .help = "without locals" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -283,7 +283,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 {
 	struct threads_query *s = calloc(1, sizeof(*s));
 	struct thread_counts n;
-	int r;
+	int r = HDB_OK;
 
 	q->state = s;
 	if (!s)
@@ -291,12 +291,11 @@ static int open_threads(struct query *q, struct hdb_error *err)
 	s->wanted_ix = HEAP_NONE;
 	s->no_stack = query_option(q, "no-stack") != NULL;
 	s->no_locals = query_option(q, "no-locals") != NULL;
-	r = query_targets(q, 0, 1, err);
-	if (r == HDB_OK && q->args->target_count) {
-		if (analysis_is_object(q->args->targets[0]))
-			r = analysis_object(&q->session, q->args->targets[0], &s->wanted_ix, err);
+	if (q->target_count) {
+		if (analysis_is_object(q->targets[0]))
+			r = analysis_object(&q->session, q->targets[0], &s->wanted_ix, err);
 		else
-			s->pattern = q->args->targets[0];
+			s->pattern = q->targets[0];
 	}
 	if (r == HDB_OK)
 		r = load_locals(q, s, err);
@@ -306,8 +305,8 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		r = count_threads(q, s, &n, err);
 	if (r != HDB_OK)
 		return r;
-	if (!n.threads && q->args->target_count)
-		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->args->targets[0]);
+	if (!n.threads && q->target_count)
+		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->targets[0]);
 	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
 	r = set_facts(q, &n, err);
 	return r == HDB_OK ? choose(q, s, n.virtual_threads, err) : r;
@@ -517,6 +516,8 @@ const struct query_def query_threads = {
 		.name = "threads",
 		.group = "threads", .example = "main",
 		.targets = "[NAME-PATTERN|OBJECT]",
+		.target_types = HDB_TARGET_OBJECT | HDB_TARGET_NAME,
+		.target_min = 0, .target_max = 1,
 		.summary = "threads: state, stack with frames and locals, retained sizes",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -23,9 +23,12 @@ enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS };
 #define THRESHOLD_PERCENT 1
 
 static const struct hdb_option_spec options[] = {
-	{ "threshold", "PERCENT", "what is listed retains more than this, of all the items (1)" },
-	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
-	{ NULL, NULL, NULL },
+	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
+	  "what is listed retains more than this, of all the items", .low = 0, .high = 100,
+	  .unit = "percent", .default_value = "1", .example = "5" },
+	{ "subclasses", HDB_OPTION_FLAG,
+	  .help = "include the subclasses of the classes that are named" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -37,17 +40,17 @@ static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "name",
 	  "what it is; a class object counts with the class that it stands "
 	  "for" },
-	{ "count", HDB_TYPE_COUNT, "objects", "items in it" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "items in it" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the items themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "the sum of what the items retain" },
-	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of what all items retain" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of what all items retain" },
 	{ "others", HDB_TYPE_COUNT, "others",
 	  "of a row that stands for what retains too little to be listed: "
 	  "how many objects, classes, loaders, or packages and classes of one package; null for others" },
 };
 
 static const struct hdb_column facts[] = {
-	{ "items", HDB_TYPE_COUNT, "items", "objects that no other of them dominates" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects that no other of them dominates" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "what they retain: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "what is listed retains more" },
 	QUERY_COVERAGE_FACTS,
@@ -151,7 +154,7 @@ static int add_set(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct add_context c = { q, s };
 	struct analysis_members members = { 0 };
-	int r = analysis_members_find(&q->session, q->args->targets[0],
+	int r = analysis_members_find(&q->session, q->targets[0],
 				      query_option(q, "subclasses") != NULL, &members, err);
 
 	if (r == HDB_OK)
@@ -406,13 +409,10 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "top consumers", sizeof(*s));
-	r = query_targets(q, 0, 1, err);
+	s->percent = query_number(q, "threshold", 0);
+	r = analysis_make_class_totals(&q->session, &s->by_class, err);
 	if (r == HDB_OK)
-		r = query_number(q, "threshold", 0, 100, THRESHOLD_PERCENT, &s->percent, err);
-	if (r == HDB_OK)
-		r = analysis_make_class_totals(&q->session, &s->by_class, err);
-	if (r == HDB_OK)
-		r = q->args->target_count ? add_set(q, s, err) : add_top(q, s, err);
+		r = q->target_count ? add_set(q, s, err) : add_top(q, s, err);
 	if (r == HDB_OK)
 		r = analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err);
 	if (r == HDB_OK)
@@ -431,7 +431,7 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	for (unsigned i = 0; i < SECTIONS; i++)
 		q->total += s->rest[i].groups != 0;
 	if (r == HDB_OK)
-		r = query_fact(q, "items", s->count, err);
+		r = query_fact(q, "objects", s->count, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "retained", s->retained_bytes, err);
 	if (r == HDB_OK)
@@ -530,6 +530,7 @@ const struct query_def query_consumers = {
 		.name = "top-consumers", .old_name = "consumers",
 		.group = "sizes", .example = "--threshold 5",
 		.targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
+		.target_types = QUERY_TARGET_SET, .target_min = 0, .target_max = 1,
 		.summary =
 			"the biggest objects, and the classes, class loaders and packages that retain most",
 		.options = options, .old_options = query_old_sub,

@@ -16,8 +16,9 @@
 enum { ID, CLASS, LABEL, NAME, COUNT, SHALLOW, RETAINED, PERCENT, DOMINATED };
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "class|package|loader", "adds up the objects of the level" },
-	{ NULL, NULL, NULL },
+	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "adds up the objects of the level",
+	  .default_value = NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -25,16 +26,17 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "its class; not with --by" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people; not with --by" },
 	{ "name", HDB_TYPE_TEXT, "name", "class, package or loader class; only with --by" },
-	{ "count", HDB_TYPE_COUNT, "objects",
+	{ "objects", HDB_TYPE_COUNT, "objects",
 	  "objects of the level that are added up; only with "
 	  "--by" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size: what would be freed without this object" },
-	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
-	{ "dominated", HDB_TYPE_COUNT, "children",
+	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
+	{ "children", HDB_TYPE_COUNT, "children",
 	  "objects that it dominates immediately; not with "
 	  "--by" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -45,7 +47,7 @@ static const struct hdb_column facts[] = {
 	{ "children", HDB_TYPE_COUNT, "children",
 	  "objects of the level; of those that the dump "
 	  "lacks only the ones that dominate something" },
-	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -86,7 +88,7 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 		r = query_fact(q, "children", d->level.length, err);
 	if (r == HDB_OK)
 		r = query_tell_heap(q, err);
-	return r == HDB_OK ? query_fact(q, "shallow_total", d->whole, err) : r;
+	return r == HDB_OK ? query_fact(q, "heap_shallow", d->whole, err) : r;
 }
 
 /* Adds the level up. */
@@ -136,13 +138,8 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	q->state = d;
 	if (!d)
 		return hdb_fail_memory(err, "a level of the dominator tree", sizeof(*d));
-	r = query_targets(q, 0, 1, err);
-	if (by_text && strcmp(by_text, "superclass") == 0)
-		r = hdb_fail(err, HDB_EUSAGE, "--by must be one of class, package, loader");
-	if (r == HDB_OK)
-		r = query_by(q, DERIVE_CLASS, &by, err);
-	if (r == HDB_OK && q->args->target_count)
-		r = analysis_object(&q->session, q->args->targets[0], &ix, err);
+	by = query_by(q);
+	r = q->target_count ? analysis_object(&q->session, q->targets[0], &ix, err) : HDB_OK;
 	if (r == HDB_OK)
 		r = analysis_heap_total(&q->session, &whole, err);
 	if (r == HDB_OK)
@@ -155,11 +152,11 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK || !by_text)
 		return r == HDB_OK ? query_choose(q,
 						  "id,class,label,shallow,retained,percent,"
-						  "dominated",
+						  "children",
 						  err) :
 				     r;
 	d->is_grouped = true;
-	r = query_choose(q, "name,count,shallow,retained,percent", err);
+	r = query_choose(q, "name,objects,shallow,retained,percent", err);
 	if (r == HDB_OK)
 		r = group_level(q, d, by, err);
 	q->total = d->groups.count;
@@ -218,6 +215,7 @@ const struct query_def query_dominators = {
 		.name = "dominators",
 		.group = "sizes", .example = "0xfeb10838",
 		.targets = "[OBJECT]",
+		.target_types = HDB_TARGET_OBJECT, .target_min = 0, .target_max = 1,
 		.summary = "the dominator tree: its top level, or what an object dominates immediately",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -37,11 +37,13 @@ enum {
 #define THRESHOLD_PERCENT 1
 
 static const struct hdb_option_spec options[] = {
-	{ "threshold", "PERCENT", "how large a drop is at least, of all reachable bytes (1)" },
-	{ "skip", "PATTERN,...",
-	  "classes that are passed over when looking for who dominates it "
-	  "(" SKIP_DEFAULT ")" },
-	{ NULL, NULL, NULL },
+	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
+	  "how large a drop is at least, of all reachable bytes", .low = 0, .high = 100,
+	  .unit = "percent", .default_value = "1", .example = "5" },
+	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...",
+	  "classes that are passed over when looking for who dominates it",
+	  .default_value = SKIP_DEFAULT, .example = "java.*" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -52,18 +54,19 @@ static const struct hdb_column columns[] = {
 	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size: what would be freed without this object" },
-	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
-	{ "dominated", HDB_TYPE_COUNT, "children", "objects that it dominates immediately" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
+	{ "children", HDB_TYPE_COUNT, "children", "objects that it dominates immediately" },
 	{ "largest", HDB_TYPE_BYTES, "largest child", "retained size of the largest of them" },
-	{ "holder_id", HDB_TYPE_ID, "held by",
+	{ "holder_id", HDB_TYPE_ID, "holder id",
 	  "the first object above it in the dominator tree whose "
 	  "class --skip does not name" },
 	{ "holder", HDB_TYPE_TEXT, "holder", "what that is; none if there is no such object" },
 	{ "holder_retained", HDB_TYPE_BYTES, "holder retains", "its retained size" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
-	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "a drop is larger than this" },
 	QUERY_COVERAGE_FACTS,
 };
@@ -165,12 +168,9 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	q->state = d;
 	if (!d)
 		return hdb_fail_memory(err, "drops", sizeof(*d));
-	d->skip = query_option(q, "skip") ? query_option(q, "skip") : SKIP_DEFAULT;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_number(q, "threshold", 0, 100, THRESHOLD_PERCENT, &percent, err);
-	if (r == HDB_OK)
-		r = analysis_heap_total(&q->session, &whole, err);
+	d->skip = query_text(q, "skip");
+	percent = query_number(q, "threshold", 0);
+	r = analysis_heap_total(&q->session, &whole, err);
 	if (r == HDB_OK)
 		r = derive_children(q->derive, &d->children, err);
 	if (r != HDB_OK)
@@ -178,7 +178,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	d->whole = whole.shallow_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	r = query_fact(q, "shallow_total", d->whole, err);
+	r = query_fact(q, "heap_shallow", d->whole, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "threshold", d->threshold, err);
 	if (r == HDB_OK)

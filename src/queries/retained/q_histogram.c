@@ -14,25 +14,25 @@
 enum { NAME, LOADER, COUNT, SHALLOW, RETAINED, UNREACHABLE_COUNT, UNREACHABLE_SHALLOW, ID };
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "class|superclass|package|loader",
-	  "what to count by (class); a superclass counts its subclasses too" },
-	{ "shallow", NULL,
-	  "count and shallow size of all objects, reachable or not, as the import "
-	  "counted them; builds no table; no retained sizes" },
+	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader",
+	  "what to count by; a superclass counts its subclasses too", .default_value = "class" },
+	{ "shallow", HDB_OPTION_FLAG,
+	  .help = "count and shallow size of all objects, reachable or not, as the import "
+		  "counted them; builds no table; no retained sizes" },
 	QUERY_FAIL_IF,
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "name",
 	  "class, superclass, package or class of the class loader" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
-	{ "count", HDB_TYPE_COUNT, "objects", "reachable objects; with --shallow all objects" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects; with --shallow all objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
 	{ "retained", HDB_TYPE_BYTES, "retained >=",
 	  "bytes they retain at least: the sum over those "
 	  "that no other of them dominates; not with --shallow" },
-	{ "unreachable_count", HDB_TYPE_COUNT, "unreachable",
+	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
 	  "unreachable objects; not with "
 	  "--shallow" },
 	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes",
@@ -83,17 +83,18 @@ static int choose_columns(struct query *q, enum derive_group by, bool is_shallow
 
 	if (is_shallow)
 		return query_choose(q,
-				    is_class            ? "name,loader,count,shallow,id" :
-				    by == DERIVE_LOADER ? "name,count,shallow,id" :
-							  "name,count,shallow",
+				    is_class            ? "name,loader,objects,shallow,id" :
+				    by == DERIVE_LOADER ? "name,objects,shallow,id" :
+							  "name,objects,shallow",
 				    err);
 	return query_choose(
 		q,
-		is_class ? "name,loader,count,shallow,retained,unreachable_count,"
-			   "unreachable_shallow,id" :
+		is_class ?
+			"name,loader,objects,shallow,retained,unreachable_objects,"
+			"unreachable_shallow,id" :
 		by == DERIVE_LOADER ?
-			   "name,count,shallow,retained,unreachable_count,unreachable_shallow,id" :
-			   "name,count,shallow,retained,unreachable_count,unreachable_shallow",
+			"name,objects,shallow,retained,unreachable_objects,unreachable_shallow,id" :
+			"name,objects,shallow,retained,unreachable_objects,unreachable_shallow",
 		err);
 }
 
@@ -108,11 +109,8 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 	if (!groups)
 		return hdb_fail_memory(err, "a histogram", sizeof(*groups));
 	q->population = is_shallow ? ANALYSIS_OF_ALL : ANALYSIS_OF_REACHABLE;
-	r = query_targets(q, 0, 1, err);
-	if (r == HDB_OK)
-		r = query_check_conditions(q, 1, false, err);
-	if (r == HDB_OK)
-		r = query_by(q, DERIVE_CLASS, &by, err);
+	r = query_check_conditions(q, 1, false, err);
+	by = query_by(q);
 	if (r == HDB_OK)
 		r = choose_columns(q, by, is_shallow, err);
 	if (r == HDB_OK)
@@ -125,8 +123,8 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 		r = set_facts(q, groups, is_shallow, err);
 	if (r == HDB_OK)
 		r = query_judge(q, &q->session, 1, NULL, err);
-	if (r == HDB_OK && q->args->target_count)
-		r = analysis_filter_groups(&q->session, groups, q->args->targets[0], err);
+	if (r == HDB_OK && q->target_count)
+		r = analysis_filter_groups(&q->session, groups, q->targets[0], err);
 	if (r != HDB_OK)
 		return r;
 	analysis_sort_groups(groups, ANALYSIS_BY_SHALLOW);
@@ -170,6 +168,7 @@ const struct query_def query_histogram = {
 		.name = "histogram", .aliases = "histo|class-histogram",
 		.group = "sizes", .example = "--by package",
 		.targets = "[PATTERN]",
+		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "class histogram: objects and bytes by class, superclass, package or class loader",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -16,11 +16,12 @@
 enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE };
 
 static const struct hdb_option_spec options[] = {
-	{ "exclude", "PATTERN,...",
-	  "dominators of these classes are passed over: what dominates them "
-	  "counts instead" },
-	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
-	{ NULL, NULL, NULL },
+	{ "exclude", HDB_OPTION_CLASSES, "PATTERN,...",
+	  "dominators of these classes are passed over: what dominates them counts instead",
+	  .example = "java.*" },
+	{ "subclasses", HDB_OPTION_FLAG,
+	  .help = "include the subclasses of the classes that are named" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -28,16 +29,17 @@ static const struct hdb_column columns[] = {
 	  "class of the dominators; \"class X\" for the class "
 	  "object of X, \"<root>\" for objects that no object dominates" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "class of the class's loader" },
-	{ "count", HDB_TYPE_COUNT, "objects", "dominators of that class" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "dominators of that class" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "dominated", HDB_TYPE_COUNT, "dominated", "objects of the target that they dominate" },
-	{ "dominated_shallow", HDB_TYPE_BYTES, "dominated bytes", "bytes of these" },
+	{ "dominated_objects", HDB_TYPE_COUNT, "dominated objects",
+	  "objects of the target that they dominate" },
+	{ "dominated_shallow", HDB_TYPE_BYTES, "dominated shallow", "bytes of these" },
 	{ "id", HDB_TYPE_ID, "example", "one of the dominators, that of the first object" },
 };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the target" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -227,14 +229,12 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "dominators", sizeof(*s));
-	r = query_targets(q, 1, 1, err);
-	if (r == HDB_OK && analysis_is_object(q->args->targets[0]))
-		r = hdb_fail(err, HDB_EUSAGE,
-			     "expected a class, a pattern or a class loader; the "
-			     "dominator of one object is in `query object`");
-	if (r == HDB_OK)
-		r = analysis_members_find(&q->session, q->args->targets[0],
-					  query_option(q, "subclasses") != NULL, &members, err);
+	if (analysis_is_object(q->targets[0]))
+		return hdb_fail(err, HDB_EUSAGE,
+				"expected a class, a pattern or a class loader; the "
+				"dominator of one object is in the query object");
+	r = analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+				  &members, err);
 	if (r == HDB_OK)
 		r = find_dominators(q, s, &members, err);
 	if (r == HDB_OK)
@@ -293,6 +293,7 @@ const struct query_def query_immediate_dominators = {
 		.name = "immediate-dominators",
 		.group = "leaks", .example = "java.lang.String --exclude 'java.*'",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
+		.target_types = QUERY_TARGET_SET, .target_min = 1, .target_max = 1,
 		.summary = "the immediate dominators of the objects of a set, by class",
 		.options = options, .old_options = query_old_sub,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

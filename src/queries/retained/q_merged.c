@@ -27,23 +27,32 @@ enum { LEVEL, NAME, COUNT, SHALLOW, TOTAL_COUNT, TOTAL, PERCENT, ID, OTHERS, COL
 #define MIN_PART 1000
 
 static const struct hdb_option_spec path_options[] = {
-	{ "by", "class|package|loader", "what to merge by (class)" },
-	{ "exclude", "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "references that do not count (default weak,soft,phantom,finalizer); fields of subclasses "
-	  "included" },
-	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
-	{ "min", "N", "objects of the set on or below a node that is shown (1)" },
-	{ "depth", "N", "the deepest level shown, 0 the roots (all)" },
-	{ NULL, NULL, NULL },
+	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "what to merge by",
+	  .default_value = "class" },
+	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
+	  "references that do not count; fields of subclasses included",
+	  .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
+	{ "subclasses", HDB_OPTION_FLAG,
+	  .help = "include the subclasses of the classes that are named" },
+	{ "min", HDB_OPTION_NUMBER, "N", "objects of the set on or below a node that is shown",
+	  .low = 0, .high = INT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
+	{ "depth", HDB_OPTION_NUMBER, "N",
+	  "the deepest level shown, 0 the roots; default: all levels", .low = 0,
+	  .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
+	{ .name = NULL },
 };
 
 static const struct hdb_option_spec tree_options[] = {
-	{ "by", "class|package|loader", "what to merge by (class)" },
-	{ "min", "BYTES",
-	  "retained bytes of a node that is shown (a thousandth of the reachable "
-	  "bytes)" },
-	{ "depth", "N", "the deepest level shown, 0 the top (all)" },
-	{ NULL, NULL, NULL },
+	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "what to merge by",
+	  .default_value = "class" },
+	{ "min", HDB_OPTION_NUMBER, "BYTES",
+	  "retained bytes of a node that is shown (default: a thousandth of the "
+	  "reachable bytes)",
+	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
+	{ "depth", HDB_OPTION_NUMBER, "N",
+	  "the deepest level shown, 0 the top; default: all levels", .low = 0,
+	  .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column path_columns[COLUMN_COUNT] = {
@@ -51,13 +60,14 @@ static const struct hdb_column path_columns[COLUMN_COUNT] = {
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
 		   "class, package or loader of the objects on this step "
 		   "of their paths; \"class X\" is the class object of X" },
-	[COUNT] = { "count", HDB_TYPE_COUNT, "objects", "objects of the set whose path ends here" },
+	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects",
+		    "objects of the set whose path ends here" },
 	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	[TOTAL_COUNT] = { "total_count", HDB_TYPE_COUNT, "objects below",
+	[TOTAL_COUNT] = { "below_objects", HDB_TYPE_COUNT, "objects below",
 			  "objects of the set whose path "
 			  "ends or passes here" },
-	[TOTAL] = { "total", HDB_TYPE_BYTES, "bytes below", "their bytes" },
-	[PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%", "total_count as a share of the set" },
+	[TOTAL] = { "below_shallow", HDB_TYPE_BYTES, "shallow below", "their bytes" },
+	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", "below_objects as a share of the set" },
 	[ID] = { "id", HDB_TYPE_ID, "id",
 		 "of the objects of the set that end here the one that retains "
 		 "most" },
@@ -71,15 +81,15 @@ static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
 		   "class, package or loader of the objects of the node; "
 		   "\"class X\" is the class object of X" },
-	[COUNT] = { "count", HDB_TYPE_COUNT, "objects", "objects of the node" },
+	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "objects of the node" },
 	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	[TOTAL_COUNT] = { "total_count", HDB_TYPE_COUNT, "retained objects",
+	[TOTAL_COUNT] = { "retained_objects", HDB_TYPE_COUNT, "retained objects",
 			  "objects of the node and "
 			  "below it" },
 	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
 		    "bytes of the objects of the node and below "
 		    "it: what they retain" },
-	[PERCENT] = { "percent", HDB_TYPE_DOUBLE, "%",
+	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
 		      "retained as a share of all reachable bytes" },
 	[ID] = { "id", HDB_TYPE_ID, "id", "the object of the node that retains most" },
 	OTHERS_COLUMN,
@@ -87,7 +97,7 @@ static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 
 static const struct hdb_column path_facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the set" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "without_path", HDB_TYPE_COUNT, "without path",
 	  "of those, held only through excluded "
 	  "references" },
@@ -101,7 +111,7 @@ static const struct hdb_column path_facts[] = {
 };
 
 static const struct hdb_column tree_facts[] = {
-	{ "shallow_total", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "min", HDB_TYPE_BYTES, "shown", "retained bytes of a node from which on it is shown" },
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "objects that count with one above them because the tree "
@@ -129,19 +139,10 @@ static int64_t bytes_rank(const struct analysis_merged *m, uint32_t node)
 	return (int64_t)analysis_merged_sum(m, node, 0)->total_bytes;
 }
 
-static int read_by(const struct query *q, enum derive_group *by, struct hdb_error *err)
-{
-	const int r = query_by(q, DERIVE_CLASS, by, NULL);
-
-	if (r < 0 || *by == DERIVE_SUPERCLASS)
-		return hdb_fail(err, HDB_EUSAGE, "--by must be one of class, package, loader");
-	return HDB_OK;
-}
-
 /* The members that count, as bits. An object's ID names a set of one. */
 static int find_members(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
-	const char *target = q->args->targets[0];
+	const char *target = q->targets[0];
 	const uint64_t words = (uint64_t)q->heap->object_count / 64 + 1;
 	const uint32_t *ixs;
 	uint64_t *bits;
@@ -218,32 +219,23 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 		      struct hdb_error *err)
 {
 	struct merged_query *s = calloc(1, sizeof(*s));
-	enum derive_group by;
-	int r;
 
 	q->state = s;
 	*out = s;
 	if (!s)
 		return hdb_fail_memory(err, "a merged tree", sizeof(*s));
 	s->is_paths = is_paths;
-	r = query_targets(q, is_paths, is_paths, err);
-	if (r == HDB_OK)
-		r = read_by(q, &by, err);
-	if (r == HDB_OK)
-		analysis_merged_init(&s->merged, by, 1);
-	return r;
+	analysis_merged_init(&s->merged, query_by(q), 1);
+	return HDB_OK;
 }
 
 static int open_walk(struct query *q, struct merged_query *s, uint64_t low, struct hdb_error *err)
 {
-	uint64_t depth;
+	const uint64_t depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 	char small[128];
-	int r = query_number(q, "depth", 0, ANALYSIS_MERGED_DEPTH, ANALYSIS_MERGED_DEPTH, &depth,
-			     err);
+	int r = analysis_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
+				     low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
 
-	if (r == HDB_OK)
-		r = analysis_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
-					 low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
 	q->total = s->walk.count;
 	(void)snprintf(small, sizeof(small),
 		       s->is_paths ? "nodes with fewer than %" PRIu64 " objects "
@@ -253,11 +245,12 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 	if (r == HDB_OK)
 		r = query_merged_cut(q, &s->merged, &s->walk, small, depth, err);
 	if (r == HDB_OK && !s->walk.rests.count)
-		r = query_choose(q,
-				 s->is_paths ?
-					 "level,name,count,shallow,total_count,total,percent,id" :
-					 "level,name,count,shallow,total_count,retained,percent,id",
-				 err);
+		r = query_choose(
+			q,
+			s->is_paths ?
+				"level,name,objects,shallow,below_objects,below_shallow,percent,id" :
+				"level,name,objects,shallow,retained_objects,retained,percent,id",
+			err);
 	return r;
 }
 
@@ -267,10 +260,9 @@ static int open_paths(struct query *q, struct hdb_error *err)
 	uint64_t low;
 	int r = open_state(q, true, &s, err);
 
+	low = query_number(q, "min", 0);
 	if (r == HDB_OK)
-		r = query_number(q, "min", 0, INT64_MAX, 1, &low, err);
-	if (r == HDB_OK)
-		r = query_read_excludes(q, ANALYSIS_EXCLUDES_WEAK, &s->excludes, err);
+		r = query_read_excludes(q, &s->excludes, err);
 	if (r == HDB_OK)
 		r = find_members(q, s, err);
 	if (r == HDB_OK)
@@ -297,15 +289,14 @@ static int open_tree(struct query *q, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = analysis_heap_total(&q->session, &whole, err);
-	if (r == HDB_OK)
-		r = query_number(q, "min", 0, INT64_MAX, whole.shallow_bytes / MIN_PART, &low, err);
+	low = query_number(q, "min", whole.shallow_bytes / MIN_PART);
 	if (r == HDB_OK)
 		r = analysis_merged_add(&q->session, &s->merged, 0, &source, err);
 	if (r != HDB_OK)
 		return r;
 	analysis_merged_finish(&s->merged);
 	s->whole = whole.shallow_bytes;
-	r = query_fact(q, "shallow_total", s->whole, err);
+	r = query_fact(q, "heap_shallow", s->whole, err);
 	if (r == HDB_OK)
 		r = query_fact(q, "min", low, err);
 	if (r == HDB_OK)
@@ -366,6 +357,8 @@ const struct query_def query_paths = {
 		.name = "merged-paths", .aliases = "merge-shortest-paths", .old_name = "paths",
 		.group = "leaks", .example = "'Sample*' --depth 3",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
+		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
+		.target_min = 1, .target_max = 1,
 		.summary = "the shortest paths from the GC roots to all objects of a set, merged by "
 			   "class, package or class loader",
 		.options = path_options, .old_options = query_old_sub,

@@ -19,18 +19,21 @@
 enum { TARGET, ID, CLASS, OBJECTS, SHALLOW, BOUND, RETAINED, RETAINED_OBJECTS, EXACT, REACHABLE };
 
 static const struct hdb_option_spec options[] = {
-	{ "lower-bound", NULL,
-	  "of classes and loaders the lower bound: the sum over their objects that no "
-	  "other of them dominates" },
-	{ "subclasses", NULL, "include the subclasses of the classes that are named" },
-	{ "budget", "N",
-	  "objects to look at before the dominator tree is built instead; 0: no "
-	  "limit" },
-	{ "exclude", "weak|soft|phantom|finalizer|CLASS:FIELD,...",
-	  "references that do not count when "
-	  "others hold what the target reaches; fields of subclasses included" },
-	{ "explain", NULL, "says which way the answer was found and what that cost" },
-	{ NULL, NULL, NULL },
+	{ "lower-bound", HDB_OPTION_FLAG,
+	  .help = "of classes and loaders the lower bound: the sum over their objects that no "
+		  "other of them dominates" },
+	{ "subclasses", HDB_OPTION_FLAG,
+	  .help = "include the subclasses of the classes that are named" },
+	{ "budget", HDB_OPTION_NUMBER, "N",
+	  "objects to look at before the dominator tree is built instead; 0: no limit", .low = 0,
+	  .high = UINT32_MAX, .unit = "objects", .example = "100000" },
+	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
+	  "references that do not count when others hold what the target "
+	  "reaches; fields of subclasses included",
+	  .example = "weak,soft" },
+	{ "explain", HDB_OPTION_FLAG,
+	  .help = "says which way the answer was found and what that cost" },
+	{ .name = NULL },
 };
 
 static const struct hdb_old_option old_options[] = { { "quick", "lower-bound" },
@@ -282,7 +285,7 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 
 static int read_excludes(struct query *q, struct retained *s, struct hdb_error *err)
 {
-	const int r = query_read_excludes(q, "none", &s->excludes, err);
+	const int r = query_read_excludes(q, &s->excludes, err);
 
 	s->is_excluding = r == HDB_OK && !analysis_excludes_is_none(&s->excludes);
 	if (s->is_excluding && query_option(q, "lower-bound"))
@@ -292,35 +295,29 @@ static int read_excludes(struct query *q, struct retained *s, struct hdb_error *
 		       r;
 }
 
-static int read_limits(struct query *q, struct retained *s, struct hdb_error *err)
+static void read_limits(const struct query *q, struct retained *s)
 {
-	uint64_t budget;
-	int r;
+	const uint64_t budget = query_number(q, "budget", UINT64_MAX);
 
 	s->limits = derive_local_limits;
-	if (!query_option(q, "budget"))
-		return HDB_OK;
-	r = query_number(q, "budget", 0, UINT32_MAX, 0, &budget, err);
+	if (budget == UINT64_MAX)
+		return;
 	s->limits.max_nodes = (uint32_t)budget;
 	s->limits.max_edges = budget * 10;
-	return r;
 }
 
 static int open_retained(struct query *q, struct hdb_error *err)
 {
 	const uint64_t start_us = base_now_us(), tables_before = tables_there(q);
-	const size_t count = q->args->target_count;
+	const size_t count = q->target_count;
 	struct retained *s = calloc(1, sizeof(*s));
 	int r;
 
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "retained sizes", sizeof(*s));
-	r = query_targets(q, 1, SIZE_MAX, err);
-	if (r == HDB_OK)
-		r = read_limits(q, s, err);
-	if (r == HDB_OK)
-		r = read_excludes(q, s, err);
+	read_limits(q, s);
+	r = read_excludes(q, s, err);
 	if (r != HDB_OK)
 		return r;
 	s->answers = calloc(count, sizeof(*s->answers));
@@ -330,14 +327,13 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;
-		if (analysis_is_object(q->args->targets[i]))
-			r = analysis_object(&q->session, q->args->targets[i], &s->answers[i].ix,
-					    err);
+		if (analysis_is_object(q->targets[i]))
+			r = analysis_object(&q->session, q->targets[i], &s->answers[i].ix, err);
 	}
 	for (size_t i = 0; i < count && r == HDB_OK; i++)
 		r = s->answers[i].ix != HEAP_NONE ?
 			    answer_object(q, s, &s->answers[i], err) :
-			    answer_set(q, s, q->args->targets[i], &s->answers[i], err);
+			    answer_set(q, s, q->targets[i], &s->answers[i], err);
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		struct answer *a = &s->answers[i];
 
@@ -362,9 +358,9 @@ static int next_retained(struct query *q, struct hdb_error *err)
 	const char *target, *name;
 	int r = HDB_OK;
 
-	if (s->at == q->args->target_count)
+	if (s->at == q->target_count)
 		return HDB_END;
-	target = q->args->targets[s->at++];
+	target = q->targets[s->at++];
 	query_lend_text(q, TARGET, target, strlen(target));
 	if (a->ix != HEAP_NONE) {
 		r = query_set_id(q, ID, a->ix, err);
@@ -402,6 +398,8 @@ const struct query_def query_retained = {
 		.name = "retained", .aliases = "retained-size|retained-heap",
 		.group = "sizes", .example = "'java.util.*'",
 		.targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
+		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
+		.target_min = 1, .target_max = UINT_MAX,
 		.summary = "retained size of an object, of all objects of a class, or of a class loader",
 		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

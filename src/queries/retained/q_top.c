@@ -16,8 +16,9 @@
 enum { ID, CLASS, LABEL, NAME, LOADER, COUNT, SHALLOW, RETAINED, PERCENT };
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "object|class|superclass|package|loader", "what to list (object)" },
-	{ NULL, NULL, NULL },
+	{ "by", HDB_OPTION_CHOICE, "object|class|superclass|package|loader", "what to list",
+	  .default_value = "object" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -26,18 +27,19 @@ static const struct hdb_column columns[] = {
 	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people; only by object" },
 	{ "name", HDB_TYPE_TEXT, "name", "class, package or loader class; not by object" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
-	{ "count", HDB_TYPE_COUNT, "objects", "reachable objects; not by object" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects; not by object" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object, or of the objects" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size: what would be freed without this "
 	  "object; for a group a lower bound: the sum over its objects that no other of them "
 	  "dominates" },
-	{ "percent", HDB_TYPE_DOUBLE, "%", "retained as a share of all reachable bytes" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
-	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
 	{ "bound", HDB_TYPE_TEXT, "retained sizes", "\"exact\", or \"lower bound\" by groups" },
 	QUERY_COVERAGE_FACTS,
 };
@@ -57,9 +59,9 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	t->whole = whole.shallow_bytes;
-	r = query_fact(q, "objects", whole.count, err);
+	r = query_fact(q, "heap_objects", whole.count, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "shallow", whole.shallow_bytes, err);
+		r = query_fact(q, "heap_shallow", whole.shallow_bytes, err);
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes,
 					   err);
@@ -80,16 +82,14 @@ static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
 
 static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 {
-	enum derive_group by;
+	const enum derive_group by = query_by(q);
 	size_t kept = 0;
-	int r = query_by(q, DERIVE_CLASS, &by, err);
+	int r;
 
-	if (r < 0)
-		return r;
 	r = query_choose(q,
-			 by == DERIVE_PACKAGE ? "name,count,shallow,retained,percent" :
-			 by == DERIVE_LOADER  ? "id,name,count,shallow,retained,percent" :
-						"id,name,loader,count,shallow,retained,percent",
+			 by == DERIVE_PACKAGE ? "name,objects,shallow,retained,percent" :
+			 by == DERIVE_LOADER  ? "id,name,objects,shallow,retained,percent" :
+						"id,name,loader,objects,shallow,retained,percent",
 			 err);
 	if (r == HDB_OK)
 		r = analysis_load_groups(&q->session, by, &t->groups, err);
@@ -114,9 +114,7 @@ static int open_top(struct query *q, struct hdb_error *err)
 	if (!t)
 		return hdb_fail_memory(err, "a list of the biggest", sizeof(*t));
 	t->is_grouped = by && strcmp(by, "object") != 0;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = t->is_grouped ? open_groups(q, t, err) : open_objects(q, t, err);
+	r = t->is_grouped ? open_groups(q, t, err) : open_objects(q, t, err);
 	return r == HDB_OK ? set_facts(q, t, err) : r;
 }
 

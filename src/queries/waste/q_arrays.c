@@ -39,19 +39,22 @@ enum {
 #define FIRST_SLOTS 1024u
 
 static const struct hdb_option_spec options[] = {
-	{ "empty", NULL, "arrays of length zero" },
-	{ "zero", NULL, "arrays of one element or more, all zero or null" },
-	{ "constant", NULL, "arrays of two or more elements of a primitive type, all the same" },
-	{ "trailing-zeros", NULL,
-	  "arrays that end in a long run of zeros or nulls, but have something "
-	  "before" },
-	{ "min-tail", "BYTES", "what is a long run: bytes in the heap (64)" },
-	{ "by", "class|length|value",
-	  "what to group by: class; class and length; class, length and "
-	  "first element, only with --constant (as fine as the kind needs: --zero by length, --constant "
-	  "by value, else by class)" },
+	{ "empty", HDB_OPTION_FLAG, .help = "arrays of length zero" },
+	{ "zero", HDB_OPTION_FLAG, .help = "arrays of one element or more, all zero or null" },
+	{ "constant", HDB_OPTION_FLAG,
+	  .help = "arrays of two or more elements of a primitive type, all the same" },
+	{ "trailing-zeros", HDB_OPTION_FLAG,
+	  .help = "arrays that end in a long run of zeros or nulls, but have something "
+		  "before" },
+	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "what is a long run: bytes in the heap", .low = 1,
+	  .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
+	{ "by", HDB_OPTION_CHOICE, "class|length|value",
+	  "what to group by: class; class and length; class, length and first "
+	  "element, only with --constant (as fine as the kind needs: --zero by "
+	  "length, --constant by value, else by class)",
+	  .default_value = NULL },
 	QUERY_POPULATION_OPTIONS("arrays"),
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_old_option old_options[] = { { "tails", "trailing-zeros" },
@@ -61,7 +64,7 @@ static const struct hdb_column columns[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "class of the arrays" },
 	{ "length", HDB_TYPE_COUNT, "length", "elements; not by class" },
 	{ "value", HDB_TYPE_TEXT, "value", "what every element is; only by value" },
-	{ "count", HDB_TYPE_COUNT, "arrays", "arrays in the group" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "arrays in the group" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted",
 	  "what could be saved: with --trailing-zeros the bytes that the "
@@ -69,27 +72,27 @@ static const struct hdb_column columns[] = {
 	{ "empty", HDB_TYPE_COUNT, "empty",
 	  "arrays of length zero; like the following only without "
 	  "a kind" },
-	{ "empty_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "empty_shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "zero", HDB_TYPE_COUNT, "zero", "arrays of zeros or nulls only" },
-	{ "zero_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
+	{ "zero_shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "constant", HDB_TYPE_COUNT, "constant",
 	  "arrays of two or more elements of a primitive type, "
 	  "all the same, zeros included" },
-	{ "constant_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
-	{ "tails", HDB_TYPE_COUNT, "tails",
+	{ "constant_shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "trailing_zeros", HDB_TYPE_COUNT, "trailing zeros",
 	  "arrays that end in a long run of zeros or nulls, but have "
 	  "something before" },
-	{ "tail_bytes", HDB_TYPE_BYTES, "bytes", "what they would be smaller without it" },
+	{ "trailing_wasted", HDB_TYPE_BYTES, "wasted", "what they would be smaller without it" },
 	{ "id", HDB_TYPE_ID, "id", "an array of the group, the first by ID" },
 };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "arrays", HDB_TYPE_COUNT, "arrays", "arrays that were looked at" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "arrays that were looked at" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "found", HDB_TYPE_COUNT, "found",
 	  "arrays of the kind that was asked for; all without one" },
-	{ "found_shallow", HDB_TYPE_BYTES, "found bytes", "their bytes" },
+	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "their bytes" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "the sum of the column; only with a kind" },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
 	  "arrays whose elements the dump lacks; "
@@ -221,8 +224,7 @@ static int grow(struct query *q, struct arrays *a, struct hdb_error *err)
 	if (slots * sizeof(*old) / 2 * 3 > q->work->memory_bytes)
 		return hdb_fail(err, HDB_ELIMIT,
 				"%" PRIu64 " groups of arrays do not fit in the "
-				"memory budget of %" PRIu64 " bytes; --memory gives more, --by "
-				"class needs less",
+				"memory budget of %" PRIu64 " bytes; --by class needs less",
 				a->used, q->work->memory_bytes);
 	r = base_big_alloc(q->work, &table, slots * sizeof(*old), "groups of arrays", err);
 	if (r < 0)
@@ -340,9 +342,7 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 		{ "", BY_CLASS },         { "empty", BY_CLASS },          { "zero", BY_LENGTH },
 		{ "constant", BY_VALUE }, { "trailing-zeros", BY_CLASS },
 	};
-	static const char *const names[] = { "class", "length", "value" };
-	const char *by = query_option(q, "by");
-	unsigned n = 0;
+	unsigned n = 0, by;
 
 	for (unsigned k = 1; k < KINDS; k++) {
 		if (!query_option(q, kinds[k].name))
@@ -354,15 +354,11 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 		return hdb_fail(err, HDB_EUSAGE,
 				"only one of --empty, --zero, --constant, --trailing-zeros");
 	a->by = kinds[a->kind].by;
-	for (n = 0; by && n < 3 && strcmp(by, names[n]) != 0; n++)
-		;
-	if (n == 3 || (by && n == BY_VALUE && a->kind != KIND_CONSTANT))
-		return hdb_fail(err, HDB_EUSAGE,
-				"--by must be class, length or, with --constant, "
-				"value, not \"%s\"",
-				by);
-	if (by)
-		a->by = (enum by)n;
+	by = query_choice(q, "by");
+	if (by == BY_VALUE && a->kind != KIND_CONSTANT)
+		return hdb_fail(err, HDB_EUSAGE, "--by value is for --constant");
+	if (by != QUERY_NO_CHOICE)
+		a->by = (enum by)by;
 	return HDB_OK;
 }
 
@@ -372,15 +368,15 @@ static int choose_columns(struct query *q, const struct arrays *a, struct hdb_er
 		return query_choose(
 			q,
 			a->by == BY_CLASS ?
-				"class,count,shallow,empty,empty_bytes,"
-				"zero,zero_bytes,constant,constant_bytes,tails,tail_bytes" :
-				"class,length,count,shallow,empty,empty_bytes,zero,zero_bytes,"
-				"constant,constant_bytes,tails,tail_bytes",
+				"class,objects,shallow,empty,empty_shallow,"
+				"zero,zero_shallow,constant,constant_shallow,trailing_zeros,trailing_wasted" :
+				"class,length,objects,shallow,empty,empty_shallow,zero,zero_shallow,"
+				"constant,constant_shallow,trailing_zeros,trailing_wasted",
 			err);
 	return query_choose(q,
-			    a->by == BY_CLASS  ? "class,count,shallow,wasted,id" :
-			    a->by == BY_LENGTH ? "class,length,count,shallow,wasted,id" :
-						 "class,length,value,count,shallow,wasted,id",
+			    a->by == BY_CLASS  ? "class,objects,shallow,wasted,id" :
+			    a->by == BY_LENGTH ? "class,length,objects,shallow,wasted,id" :
+						 "class,length,value,objects,shallow,wasted,id",
 			    err);
 }
 
@@ -390,9 +386,9 @@ static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *e
 	size_t count;
 	int r;
 
-	if (!q->args->target_count)
+	if (!q->target_count)
 		return HDB_OK;
-	r = analysis_classes(&q->session, q->args->targets[0], false, &classes, &count, err);
+	r = analysis_classes(&q->session, q->targets[0], false, &classes, &count, err);
 	if (r != HDB_OK)
 		return r;
 	a->is_class = calloc((size_t)q->heap->class_count + 1, 1);
@@ -409,7 +405,7 @@ static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *
 	int r = query_zeroed(q, err);
 
 	if (r == HDB_OK)
-		r = query_fact(q, "arrays", a->looked, err);
+		r = query_fact(q, "objects", a->looked, err);
 
 	for (uint64_t i = 0; i < q->total; i++) {
 		count += groups[i].count[ANY];
@@ -448,14 +444,11 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 	q->state = a;
 	if (!a)
 		return hdb_fail_memory(err, "arrays", sizeof(*a));
-	r = query_targets(q, 0, 1, err);
-	if (r == HDB_OK)
-		r = read_kind(q, a, err);
+	r = read_kind(q, a, err);
 	if (r == HDB_OK)
 		r = query_read_population(q, err);
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
-	if (r == HDB_OK)
-		r = query_number(q, "min-tail", 1, UINT64_MAX, TAIL_DEFAULT, &a->min_tail, err);
+	a->min_tail = query_number(q, "min-tail", 0);
 	if (r == HDB_OK)
 		r = choose_columns(q, a, err);
 	if (r == HDB_OK)
@@ -519,6 +512,7 @@ const struct query_def query_arrays = {
 		.name = "arrays",
 		.group = "waste", .example = "--trailing-zeros",
 		.targets = "[PATTERN]",
+		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "arrays that are empty, all zero, of one value, or have trailing zeros",
 		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -41,15 +41,15 @@ enum {
 #define FIRST_SLOTS 1024u
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "class|size|fill|collisions|object",
-	  "what to count by (class); object: one by one, "
-	  "largest first" },
-	{ "arrays", NULL,
-	  "object arrays instead of collections: their size is the elements that are "
-	  "not null" },
-	{ "segments", "N", "steps of a ratio (5)" },
+	{ "by", HDB_OPTION_CHOICE, "class|size|fill|collisions|object",
+	  "what to count by; object: one by one, largest first", .default_value = "class" },
+	{ "arrays", HDB_OPTION_FLAG,
+	  .help = "object arrays instead of collections: their size is the elements that are "
+		  "not null" },
+	{ "segments", HDB_OPTION_NUMBER, "N", "steps of a ratio", .low = 1, .high = SEGMENTS_MAX,
+	  .unit = "steps", .default_value = "5", .example = "4" },
 	QUERY_POPULATION_OPTIONS("collections"),
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -60,7 +60,7 @@ static const struct hdb_column columns[] = {
 	  "by fill and collisions: the ratio is at most this "
 	  "and more than that of the row before; null: more than 1" },
 	{ "size", HDB_TYPE_COUNT, "size", "by size and object: elements; null if it is not known" },
-	{ "count", HDB_TYPE_COUNT, "count", "collections" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "collections" },
 	{ "empty", HDB_TYPE_COUNT, "empty", "of those, without elements" },
 	{ "elements", HDB_TYPE_COUNT, "elements", "elements of all of them" },
 	{ "capacity", HDB_TYPE_COUNT, "capacity",
@@ -82,10 +82,11 @@ static const struct hdb_column columns[] = {
 	{ "largest_size", HDB_TYPE_COUNT, "largest size", "by class: elements of the largest" },
 	{ "largest", HDB_TYPE_ID, "largest", "the largest one, of several the first by ID" },
 	{ "id", HDB_TYPE_ID, "id", "by object: the collection" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
-	{ "collections", HDB_TYPE_COUNT, "collections", "those that were looked at" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "those that were looked at" },
 	{ "empty", HDB_TYPE_COUNT, "empty", "of those, without elements" },
 	{ "elements", HDB_TYPE_COUNT, "elements", "their elements, those of wrapped ones twice" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of array slots without an element" },
@@ -285,30 +286,20 @@ static void order_rows(struct query *q, struct collections *s)
 
 static int read_by(struct query *q, struct collections *s, struct hdb_error *err)
 {
-	static const struct {
-		const char *name, *columns;
-	} ways[] = {
-		{ "class",
-		  "class,kind,count,empty,elements,capacity,fill,wasted,shallow,largest_size,"
-		  "largest" },
-		{ "size", "size,count,wasted,shallow,largest" },
-		{ "fill", "at_most,count,elements,capacity,wasted,shallow,largest_size,largest" },
-		{ "collisions", "at_most,count,elements,capacity,collisions,shallow,largest_size,"
-				"largest" },
-		{ "object", "id,label,kind,size,capacity,fill,collisions,wasted,shallow,retained" },
+	static const char *const shown[] = {
+		[BY_CLASS] =
+			"class,kind,objects,empty,elements,capacity,fill,wasted,shallow,largest_size,"
+			"largest",
+		[BY_SIZE] = "size,objects,wasted,shallow,largest",
+		[BY_FILL] = "at_most,objects,elements,capacity,wasted,shallow,largest_size,largest",
+		[BY_COLLISIONS] =
+			"at_most,objects,elements,capacity,collisions,shallow,largest_size,"
+			"largest",
+		[BY_OBJECT] = "id,label,kind,size,capacity,fill,collisions,wasted,shallow,retained",
 	};
-	const char *text = query_option(q, "by");
-	unsigned i = 0;
 
-	while (text && i < sizeof(ways) / sizeof(ways[0]) && strcmp(ways[i].name, text) != 0)
-		i++;
-	if (i == sizeof(ways) / sizeof(ways[0]))
-		return hdb_fail(err, HDB_EUSAGE,
-				"--by must be one of class, size, fill, collisions, "
-				"object, not \"%s\"",
-				text);
-	s->by = (enum by)i;
-	return query_choose(q, ways[i].columns, err);
+	s->by = (enum by)query_choice(q, "by");
+	return query_choose(q, shown[s->by], err);
 }
 
 static int make_room(struct query *q, struct collections *s, struct hdb_error *err)
@@ -329,12 +320,12 @@ static int mark_classes(struct query *q, struct collections *s, struct hdb_error
 	size_t count;
 	int r;
 
-	if (!q->args->target_count)
+	if (!q->target_count)
 		return HDB_OK;
 	s->wanted = calloc((size_t)q->heap->class_count + 1, 1);
 	if (!s->wanted)
 		return hdb_fail_memory(err, "classes", q->heap->class_count);
-	r = analysis_classes(&q->session, q->args->targets[0], true, &classes, &count, err);
+	r = analysis_classes(&q->session, q->targets[0], true, &classes, &count, err);
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
 		s->wanted[classes[i]] = 1;
 	if (r == HDB_OK)
@@ -344,7 +335,7 @@ static int mark_classes(struct query *q, struct collections *s, struct hdb_error
 
 static int set_facts(struct query *q, const struct collections *s, struct hdb_error *err)
 {
-	int r = query_fact(q, "collections", s->all.count, err);
+	int r = query_fact(q, "objects", s->all.count, err);
 
 	if (r == HDB_OK)
 		r = query_fact(q, "empty", s->all.empty, err);
@@ -379,13 +370,10 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "collections", sizeof(*s));
-	r = query_targets(q, 0, 1, err);
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
+	r = query_read_population(q, err);
 	if (r == HDB_OK)
 		r = read_by(q, s, err);
-	if (r == HDB_OK)
-		r = query_number(q, "segments", 1, SEGMENTS_MAX, 5, &s->segments, err);
+	s->segments = query_number(q, "segments", 0);
 	if (r == HDB_OK && is_arrays && s->by == BY_COLLISIONS)
 		r = hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
 	if (r == HDB_OK)
@@ -494,6 +482,7 @@ const struct query_def query_collections = {
 		.name = "collections",
 		.group = "waste", .example = "'java.util.HashMap' --by fill",
 		.targets = "[PATTERN]",
+		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "fill ratio, size and collisions of collections, or of object arrays",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -29,14 +29,18 @@ enum { WASTED, COUNT, ARRAYS, CLASS, LENGTH, TOTAL, TEXT, HOLDER, HELD, REFERENC
 #define STEP_COPIES 4096
 
 static const struct hdb_option_spec options[] = {
-	{ "strings", NULL, "strings (what is looked at unless --arrays is given)" },
-	{ "arrays", NULL, "arrays of primitive type; PATTERN says of which classes" },
-	{ "min-count", "N", "what is there at least N times (2)" },
-	{ "min-wasted", "BYTES", "what wastes at least so much (0)" },
+	{ "strings", HDB_OPTION_FLAG,
+	  .help = "strings (what is looked at unless --arrays is given)" },
+	{ "arrays", HDB_OPTION_FLAG,
+	  .help = "arrays of primitive type; PATTERN says of which classes" },
+	{ "min-count", HDB_OPTION_NUMBER, "N", "what is there at least N times", .low = 2,
+	  .high = UINT32_MAX, .unit = "objects", .default_value = "2", .example = "10" },
+	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "what wastes at least so much", .low = 0,
+	  .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
 	QUERY_POPULATION_OPTIONS("strings or arrays"),
-	{ "no-holders", NULL,
-	  "do not look who holds them: one pass that builds no table of referrers" },
-	{ NULL, NULL, NULL },
+	{ "no-holders", HDB_OPTION_FLAG,
+	  .help = "do not look who holds them: one pass that builds no table of referrers" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -44,14 +48,15 @@ static const struct hdb_column columns[] = {
 	  "bytes of all copies but one: of the String objects, and "
 	  "of their arrays, each counted once however many share it; one array, the smallest, is "
 	  "kept, and arrays of which a string uses a part only are left out" },
-	{ "count", HDB_TYPE_COUNT, "copies", "objects with this content" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects with this content" },
 	{ "arrays", HDB_TYPE_COUNT, "arrays", "distinct arrays that hold it" },
 	{ "class", HDB_TYPE_TEXT, "class", "class of the first copy" },
 	{ "length", HDB_TYPE_COUNT, "length", "UTF-16 units of the text, elements of the array" },
-	{ "total", HDB_TYPE_BYTES, "total", "bytes of all copies and their arrays" },
+	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
+	  "bytes of all copies and their arrays" },
 	{ "text", HDB_TYPE_TEXT, "text",
 	  "the text, its first 512 bytes; of arrays the first elements" },
-	{ "holder", HDB_TYPE_TEXT, "held by",
+	{ "holder", HDB_TYPE_TEXT, "holder",
 	  "the field, or class of arrays, that most references "
 	  "to copies come from" },
 	{ "held", HDB_TYPE_COUNT, "times", "references that come from there" },
@@ -71,10 +76,11 @@ static const struct hdb_column facts[] = {
 	  "objects that could go: all listed copies but one of "
 	  "each" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of these, the sum of the column" },
-	{ "total", HDB_TYPE_BYTES, "total",
+	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
 	  "bytes of all copies that are listed, and their arrays: the sum of "
 	  "the column" },
-	{ "heap", HDB_TYPE_BYTES, "heap", "shallow size of all objects that count, of any class" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "heap shallow",
+	  "shallow size of all objects that count, of any class" },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
 	  "objects whose content the dump lacks" },
 	QUERY_COVERAGE_FACTS,
@@ -231,9 +237,9 @@ static int set_facts(struct query *q, const struct duplicates *d, struct hdb_err
 	if (r == HDB_OK)
 		r = query_fact(q, "wasted", wasted, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "total", total, err);
+		r = query_fact(q, "total_shallow", total, err);
 	if (r == HDB_OK)
-		r = query_fact(q, "heap", d->contents.heap_bytes, err);
+		r = query_fact(q, "heap_shallow", d->contents.heap_bytes, err);
 	if (r == HDB_OK)
 		r = query_tell_unreachable(q, d->contents.unreachable_count,
 					   d->contents.unreachable_bytes, err);
@@ -258,11 +264,11 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 	size_t count;
 	int r;
 
-	if (!q->args->target_count)
+	if (!q->target_count)
 		return HDB_OK;
 	if (!d->of_arrays)
 		return hdb_fail(err, HDB_EUSAGE, "a pattern is for --arrays");
-	r = analysis_classes(&q->session, q->args->targets[0], false, &classes, &count, err);
+	r = analysis_classes(&q->session, q->targets[0], false, &classes, &count, err);
 	if (r != HDB_OK)
 		return r;
 	d->is_class = calloc((size_t)q->heap->class_count + 1, 1);
@@ -274,35 +280,32 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 
 static int read_options(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
-	int r = query_targets(q, 0, 1, err);
+	int r = query_read_population(q, err);
 
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
 	d->of_arrays = query_option(q, "arrays") != NULL;
 	d->has_holders = !query_option(q, "no-holders");
 	if (r == HDB_OK && d->of_arrays && query_option(q, "strings"))
 		r = hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
-	if (r == HDB_OK)
-		r = query_number(q, "min-count", 2, UINT32_MAX, 2, &d->min_count, err);
-	if (r == HDB_OK)
-		r = query_number(q, "min-wasted", 0, UINT64_MAX, 0, &d->min_wasted, err);
+	d->min_count = query_number(q, "min-count", 0);
+	d->min_wasted = query_number(q, "min-wasted", 0);
 	if (r == HDB_OK)
 		r = choose_classes(q, d, err);
 	if (r == HDB_OK && d->of_arrays)
 		return query_choose(
 			q,
 			d->has_holders ?
-				"wasted,count,class,length,text,holder,held,references,id" :
-				"wasted,count,class,length,text,id",
+				"wasted,objects,class,length,text,holder,held,references,id" :
+				"wasted,objects,class,length,text,id",
 			err);
 	return r != HDB_OK ?
 		       r :
-		       query_choose(q,
-				    d->has_holders ?
-					    "wasted,count,arrays,length,total,text,holder,held,"
-					    "references,id" :
-					    "wasted,count,arrays,length,total,text,id",
-				    err);
+		       query_choose(
+			       q,
+			       d->has_holders ?
+				       "wasted,objects,arrays,length,total_shallow,text,holder,held,"
+				       "references,id" :
+				       "wasted,objects,arrays,length,total_shallow,text,id",
+			       err);
 }
 
 static int open_duplicates(struct query *q, struct hdb_error *err)
@@ -442,6 +445,7 @@ const struct query_def query_duplicates = {
 		.name = "duplicates", .aliases = "duplicate-strings",
 		.group = "waste", .example = "",
 		.targets = "[PATTERN]",
+		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "duplicate strings or primitive arrays: what the copies waste, what holds them",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -19,9 +19,11 @@
 enum { STATE, CLASS, LABEL, COUNT, SHALLOW, RETAINED, LEVEL, FINALIZER, ID };
 
 static const struct hdb_option_spec options[] = {
-	{ "objects", NULL, "the objects one by one, in order of their finalizers' IDs" },
-	{ "state", "registered|queued|running|finalized", "only those in this state" },
-	{ NULL, NULL, NULL },
+	{ "objects", HDB_OPTION_FLAG,
+	  .help = "the objects one by one, in order of their finalizers' IDs" },
+	{ "state", HDB_OPTION_CHOICE, "registered|queued|running|finalized",
+	  "only those in this state", .default_value = NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -31,7 +33,7 @@ static const struct hdb_column columns[] = {
 	  "finalized; finalized: done, the object is gone" },
 	{ "class", HDB_TYPE_TEXT, "class", "class of the object" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is; only with --objects" },
-	{ "count", HDB_TYPE_COUNT, "objects", "objects in this state; not with --objects" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects in this state; not with --objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size: what would be freed without this "
@@ -43,6 +45,7 @@ static const struct hdb_column columns[] = {
 	  "the reference that has the object finalized; only with "
 	  "--objects" },
 	{ "id", HDB_TYPE_ID, "id", "the object, or one of the group" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -51,9 +54,9 @@ static const struct hdb_column facts[] = {
 	{ "queued", HDB_TYPE_COUNT, "queued", "objects that wait for the finalizer thread" },
 	{ "running", HDB_TYPE_COUNT, "running", "objects that are being finalized" },
 	{ "finalized", HDB_TYPE_COUNT, "finalized", "references whose object was finalized" },
-	{ "kept", HDB_TYPE_COUNT, "kept by finalizers",
+	{ "kept_objects", HDB_TYPE_COUNT, "kept by finalizers",
 	  "objects of any class that only finalizers keep" },
-	{ "kept_shallow", HDB_TYPE_BYTES, "kept bytes", "their bytes" },
+	{ "kept_shallow", HDB_TYPE_BYTES, "kept shallow", "their bytes" },
 	{ "thread", HDB_TYPE_ID, "finalizer thread", "the thread that calls finalizers" },
 	QUERY_COVERAGE_FACTS,
 };
@@ -221,7 +224,7 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 		bytes += r == HDB_OK ? object.shallow_bytes : 0;
 	}
 	if (r == HDB_OK)
-		r = query_fact(q, "kept", count, err);
+		r = query_fact(q, "kept_objects", count, err);
 	return r == HDB_OK ? query_fact(q, "kept_shallow", bytes, err) : r;
 }
 
@@ -254,27 +257,18 @@ static int set_facts(struct query *q, const struct finalizers *f, struct hdb_err
 /* ---- rows ---- */
 
 /* Keeps the items in one state. */
-static int filter(struct query *q, struct finalizers *f, struct hdb_error *err)
+static void filter(const struct query *q, struct finalizers *f)
 {
-	const char *wanted = query_option(q, "state");
+	const unsigned state = query_choice(q, "state");
 	struct item *items = f->items.data;
-	unsigned state = 0;
 	size_t kept = 0;
 
-	if (!wanted)
-		return HDB_OK;
-	while (state < STATES && strcmp(wanted, state_names[state]) != 0)
-		state++;
-	if (state == STATES)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--state must be registered, queued, running or "
-				"finalized, not \"%s\"",
-				wanted);
+	if (state == QUERY_NO_CHOICE)
+		return;
 	for (size_t i = 0; i < f->items.count; i++)
 		if (items[i].state == state)
 			items[kept++] = items[i];
 	f->items.count = kept;
-	return HDB_OK;
 }
 
 /* Most objects first, then by state and class. */
@@ -345,13 +339,10 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	if (!f)
 		return hdb_fail_memory(err, "finalizers", sizeof(*f));
 	f->is_list = query_option(q, "objects") != NULL;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_choose(q,
-				 f->is_list ?
-					 "state,id,class,label,shallow,retained,reached,finalizer" :
-					 "state,class,count,shallow,id",
-				 err);
+	r = query_choose(q,
+			 f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
+				      "state,class,objects,shallow,id",
+			 err);
 	if (r == HDB_OK)
 		r = analysis_references_read(&q->session, &f->list, err);
 	if (r == HDB_OK)
@@ -361,7 +352,7 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = set_facts(q, f, err);
 	if (r == HDB_OK)
-		r = filter(q, f, err);
+		filter(q, f);
 	if (r == HDB_OK && !f->is_list)
 		r = group_items(q, f, err);
 	q->total = f->is_list ? f->items.count : f->groups.count;

@@ -16,18 +16,18 @@
 enum { NAME, STRENGTH, COUNT, CLEARED, REFERENTS, ONLY, ONLY_SHALLOW, ONLY_RETAINED };
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "class|referent|strength",
-	  "what to group by: class of the reference (the default), class "
-	  "of the referent, or strength alone" },
-	{ "no-retained", NULL, "no retained sizes: builds no dominator tree" },
-	{ NULL, NULL, NULL },
+	{ "by", HDB_OPTION_CHOICE, "class|referent|strength",
+	  "what to group by: class of the reference, class of the referent, or strength alone",
+	  .default_value = "class" },
+	{ "no-retained", HDB_OPTION_FLAG, .help = "no retained sizes: builds no dominator tree" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "name",
 	  "class of the references, or of the referents; not by strength" },
 	{ "strength", HDB_TYPE_TEXT, "strength", "soft, weak, phantom or finalizer" },
-	{ "count", HDB_TYPE_COUNT, "references", "reference objects that a root reaches" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "reference objects that a root reaches" },
 	{ "cleared", HDB_TYPE_COUNT, "cleared",
 	  "of them, those whose referent is null or not in the dump" },
 	{ "referents", HDB_TYPE_COUNT, "referents", "distinct objects that they refer to" },
@@ -350,28 +350,18 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 
 static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
 {
-	static const char *const names[] = { "class", "referent", "strength" };
-	const char *by = query_option(q, "by");
-	unsigned i = 0;
-	int r = query_targets(q, 0, 0, err);
-
 	s->has_retained = !query_option(q, "no-retained");
-	while (by && i < 3 && strcmp(by, names[i]) != 0)
-		i++;
-	if (r == HDB_OK && i == 3)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--by must be class, referent or strength, not \"%s\"", by);
-	s->by = (enum by)i;
-	if (r == HDB_OK && s->by == BY_STRENGTH)
+	s->by = (enum by)query_choice(q, "by");
+	if (s->by == BY_STRENGTH)
 		return query_choose(q,
-				    s->has_retained ? "strength,count,cleared,referents,only,"
+				    s->has_retained ? "strength,objects,cleared,referents,only,"
 						      "only_shallow,only_retained" :
-						      "strength,count,cleared,"
+						      "strength,objects,cleared,"
 						      "referents,only,only_shallow",
 				    err);
-	return r != HDB_OK || s->has_retained ?
-		       r :
-		       query_choose(q, "name,strength,count,cleared,referents,only,only_shallow",
+	return s->has_retained ?
+		       HDB_OK :
+		       query_choose(q, "name,strength,objects,cleared,referents,only,only_shallow",
 				    err);
 }
 

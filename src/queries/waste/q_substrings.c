@@ -21,10 +21,11 @@ enum { WASTED, STRINGS, CLASS, LENGTH, USED, SHALLOW, TEXT, STRING, ID };
 #define STEP_STRINGS 65536
 
 static const struct hdb_option_spec options[] = {
-	{ "shared", NULL, "only arrays of two strings or more" },
-	{ "min-wasted", "BYTES", "only arrays that waste at least so much (0)" },
+	{ "shared", HDB_OPTION_FLAG, .help = "only arrays of two strings or more" },
+	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "only arrays that waste at least so much",
+	  .low = 0, .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
 	QUERY_POPULATION_OPTIONS("strings"),
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -222,11 +223,8 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 		s->text = malloc(TEXT_MAX + 1);
 	if (!s || !s->text)
 		return hdb_fail_memory(err, "substrings", TEXT_MAX);
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_number(q, "min-wasted", 0, UINT64_MAX, 0, &min_wasted, err);
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
+	min_wasted = query_number(q, "min-wasted", 0);
+	r = query_read_population(q, err);
 	wanted.population = q->population;
 	if (r == HDB_OK)
 		r = analysis_contents_read(&q->session, &wanted, &s->contents, err);

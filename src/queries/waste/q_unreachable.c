@@ -17,12 +17,13 @@
 enum { ID, NAME, LABEL, HOLDERS, COUNT, SHALLOW, PERCENT };
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "class|superclass|package|loader|holder",
-	  "what to count by (class); a holder is an "
-	  "unreachable object that no other one references: with it go the objects that only it "
-	  "keeps" },
-	{ "holders", NULL, "the holders one by one, the one with most bytes first" },
-	{ NULL, NULL, NULL },
+	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|holder",
+	  "what to count by; a holder is an unreachable object that no other one "
+	  "references: with it go the objects that only it keeps",
+	  .default_value = "class" },
+	{ "holders", HDB_OPTION_FLAG,
+	  .help = "the holders one by one, the one with most bytes first" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -33,12 +34,13 @@ static const struct hdb_column columns[] = {
 	  "holder the holder's class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what the holder is; only with --holders" },
 	{ "holders", HDB_TYPE_COUNT, "holders", "holders of this class; only by holder" },
-	{ "count", HDB_TYPE_COUNT, "objects",
+	{ "objects", HDB_TYPE_COUNT, "objects",
 	  "unreachable objects; by holder those reachable from "
 	  "such holders, themselves included; an object of several holders counts for the first by ID, "
 	  "and in a cycle that nothing references one object is the holder" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "percent", HDB_TYPE_DOUBLE, "%", "share of all unreachable bytes" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "share of all unreachable bytes" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -92,7 +94,7 @@ static int compare_groups(const void *a, const void *b)
 static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
 	struct analysis_garbage_top *tops = u->tops.data;
-	const char *pattern = q->args->target_count ? q->args->targets[0] : NULL;
+	const char *pattern = q->target_count ? q->targets[0] : NULL;
 	struct holder_group *groups = calloc((size_t)q->heap->class_count + 1, sizeof(*groups));
 	size_t kept = 0;
 	int r = HDB_OK;
@@ -218,15 +220,14 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 	u->is_list = query_option(q, "holders") != NULL;
 	u->by_holder = u->is_list || (name && strcmp(name, "holder") == 0);
 	if (!u->by_holder) {
-		const int r = query_by(q, DERIVE_CLASS, by, err);
-
-		return r == HDB_OK ? query_choose(q, "name,count,shallow,percent", err) : r;
+		*by = query_by(q);
+		return query_choose(q, "name,objects,shallow,percent", err);
 	}
 	if (name && strcmp(name, "holder") != 0)
 		return hdb_fail(err, HDB_EUSAGE, "--holders lists holders one by one, --by groups");
 	return query_choose(q,
-			    u->is_list ? "id,name,label,count,shallow,percent" :
-					 "name,holders,count,shallow,percent,id",
+			    u->is_list ? "id,name,label,objects,shallow,percent" :
+					 "name,holders,objects,shallow,percent,id",
 			    err);
 }
 
@@ -240,9 +241,7 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 	q->state = u;
 	if (!u)
 		return hdb_fail_memory(err, "a histogram", sizeof(*u));
-	r = query_targets(q, 0, 1, err);
-	if (r == HDB_OK)
-		r = read_options(q, u, &by, err);
+	r = read_options(q, u, &by, err);
 	if (r == HDB_OK)
 		r = load(q, by, &u->groups, err);
 	if (r == HDB_OK)
@@ -255,8 +254,8 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 		if (u->groups.totals[i].unreachable_count)
 			u->groups.totals[kept++] = u->groups.totals[i];
 	u->groups.count = kept;
-	if (q->args->target_count)
-		r = analysis_filter_groups(&q->session, &u->groups, q->args->targets[0], err);
+	if (q->target_count)
+		r = analysis_filter_groups(&q->session, &u->groups, q->targets[0], err);
 	analysis_sort_groups(&u->groups, ANALYSIS_BY_UNREACHABLE);
 	q->total = u->groups.count;
 	return r;
@@ -296,6 +295,7 @@ const struct query_def query_unreachable = {
 		.name = "unreachable",
 		.group = "waste", .example = "--by holder",
 		.targets = "[PATTERN]",
+		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "unreachable objects by class, superclass, package, class loader, or what "
 			   "holds them",
 		.options = options,

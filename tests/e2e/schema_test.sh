@@ -1,0 +1,75 @@
+#!/bin/sh
+# schema_test.sh - the JSON of every query, with and without each of its options, of errors, of the
+# report and of an import is as `heapdb help --schema` says. Needs python3-jsonschema.
+set -eu
+command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2> /dev/null ||
+	{ echo "no python3-jsonschema here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir json
+heapdb import "$DUMP" -o before.heapdb --json > json/import
+cp before.heapdb after.heapdb
+HEAPDB=$work/before.heapdb
+export HEAPDB
+heapdb help --schema > schema.json
+heapdb report --json > json/report
+heapdb query object 0x1 --json > json/error && exit 1
+
+# Each query as its example has it, and with each option: its example, or its last choice.
+heapdb help --names | awk -F '\t' '
+	$1 == "example" { query = $2; command = $3 " " $4; print command; sub(/ .*/, "", $4); plain = $3 " " $4 }
+	$1 == "option" && $2 == query {
+		value = $10
+		if ($6 == "choice") { n = split($4, words, "|"); value = words[n] }
+		if (command !~ $3)
+			print command, $3, (value == "" ? "" : "\047" value "\047")
+	}' > commands
+count=0
+while read -r command; do
+	count=$((count + 1))
+	eval "heapdb $command --json --limit 50" > "json/$count" 2> err || [ $? -le 2 ]
+	echo "$command" > "json/$count.command"
+done < commands
+
+python3 - schema.json json << 'EOT'
+import json, os, sys
+import jsonschema
+
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+bad = answers = 0
+seen = set()
+for name in sorted(os.listdir(sys.argv[2])):
+    if name.endswith('.command'):
+        continue
+    path = os.path.join(sys.argv[2], name)
+    command = open(path + '.command').read().strip() if os.path.exists(path + '.command') else name
+    answer = json.load(open(path))
+    kind = answer.get('query') or ('report' if 'report' in answer else 'error')
+    answers += kind != 'error'
+    seen.add(kind)
+    part = {'$ref': '#/$defs/' + kind, '$defs': schema['$defs']}
+    for e in jsonschema.Draft202012Validator(part).iter_errors(answer):
+        bad += 1
+        print('%s: %s: %s' % (command, '/'.join(map(str, e.absolute_path)), e.message[:200]))
+    if kind != 'error' and 'columns' in answer:
+        for row in answer['rows']:
+            if list(row) != answer['columns']:
+                bad += 1
+                print('%s: keys of a row are not its columns' % command)
+                break
+for name in schema['$defs']:
+    if name not in seen | {'failure'}:
+        bad += 1
+        print('%s: was not asked' % name)
+# What is wrong is found.
+wrong = {'schema': 2, 'query': 'top', 'arguments': {}, 'facts': {'nope': 1}, 'columns': [], 'rows': [{'id': 5}],
+         'row_count': 1, 'total_rows': 1}
+if jsonschema.Draft202012Validator(schema).is_valid(wrong):
+    bad += 1
+    print('a wrong answer is valid')
+print(answers, 'answers,', bad, 'wrong')
+sys.exit(bad > 0 or answers < 100)
+EOT

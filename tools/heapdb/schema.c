@@ -1,0 +1,228 @@
+/*
+ * heapdb/schema.c - `heapdb help --schema`: a JSON Schema of all that --json prints, made from the
+ * library's list of queries, so that it cannot say anything else than the queries do.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/render.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "name":{...}, with a comma before it unless it is the first one. */
+static void put_key(struct output *out, const char *name, bool is_first)
+{
+	output_string(out, is_first ? "" : ",");
+	render_json_string(out, name);
+	output_char(out, ':');
+}
+
+static const char *type_of(enum hdb_type type)
+{
+	switch (type) {
+	case HDB_TYPE_COUNT:
+	case HDB_TYPE_BYTES:
+		return "\"type\":[\"integer\",\"null\"],\"minimum\":0";
+	case HDB_TYPE_INT:
+		return "\"type\":[\"integer\",\"null\"]";
+	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
+		return "\"type\":[\"number\",\"null\"]";
+	case HDB_TYPE_BOOL:
+		return "\"type\":[\"boolean\",\"null\"]";
+	case HDB_TYPE_ID:
+		return "\"type\":[\"string\",\"null\"],\"pattern\":\"^0x[0-9a-f]+$\"";
+	case HDB_TYPE_TEXT:
+	case HDB_TYPE_NULL:
+		break;
+	}
+	return "\"type\":[\"string\",\"null\"]";
+}
+
+static void put_values(struct output *out, const struct hdb_column *columns, size_t count,
+		       bool is_first)
+{
+	for (size_t i = 0; i < count; i++) {
+		put_key(out, columns[i].name, is_first && i == 0);
+		output_format(out, "{%s,\"description\":", type_of(columns[i].type));
+		render_json_string(out, columns[i].help);
+		output_char(out, '}');
+	}
+}
+
+/* ---- arguments ---- */
+
+static void put_choices(struct output *out, const char *words)
+{
+	output_string(out, "\"enum\":[");
+	for (const char *w = words; *w;) {
+		const size_t size = strcspn(w, "|");
+
+		output_format(out, "%s\"%.*s\"", w == words ? "" : ",", (int)size, w);
+		w += size + (w[size] == '|');
+	}
+	output_char(out, ']');
+}
+
+static void put_option_value(struct output *out, const struct hdb_option_spec *o)
+{
+	switch (o->type) {
+	case HDB_OPTION_FLAG:
+		output_string(out, "\"const\":true");
+		break;
+	case HDB_OPTION_CHOICE:
+		put_choices(out, o->argument);
+		break;
+	case HDB_OPTION_NUMBER:
+		output_string(out,
+			      "\"type\":\"string\",\"pattern\":\"^[0-9]+([KMGTkmgt](i?B)?)?$\"");
+		break;
+	case HDB_OPTION_OBJECT:
+	case HDB_OPTION_CLASSES:
+	case HDB_OPTION_TEXT:
+		output_string(out, "\"type\":\"string\"");
+		break;
+	}
+}
+
+static void put_option(struct output *out, const struct hdb_option_spec *o, bool is_first)
+{
+	put_key(out, o->name, is_first);
+	output_string(out, "{\"description\":");
+	render_json_string(out, o->help);
+	if (o->default_value) {
+		output_string(out, ",\"default\":");
+		render_json_string(out, o->default_value);
+	}
+	if (o->is_repeated) {
+		output_string(out, ",\"anyOf\":[{");
+		put_option_value(out, o);
+		output_string(out, "},{\"type\":\"array\",\"items\":{");
+		put_option_value(out, o);
+		output_string(out, "}}]}");
+		return;
+	}
+	output_char(out, ',');
+	put_option_value(out, o);
+	output_char(out, '}');
+}
+
+static void put_arguments(struct output *out, const struct hdb_query_spec *spec)
+{
+	output_string(out, "\"arguments\":{\"type\":\"object\","
+			   "\"required\":[\"targets\",\"options\",\"sort\",\"limit\"],"
+			   "\"additionalProperties\":false,\"properties\":{"
+			   "\"targets\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},");
+	output_format(out, "\"minItems\":%u", spec->target_min);
+	if (spec->target_max != UINT_MAX)
+		output_format(out, ",\"maxItems\":%u", spec->target_max);
+	output_string(out, "},\"options\":{\"type\":\"object\",\"additionalProperties\":false,"
+			   "\"properties\":{");
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
+		put_option(out, o, o == spec->options);
+	output_string(out, "}},\"sort\":{\"type\":[\"string\",\"null\"]},"
+			   "\"limit\":{\"type\":[\"integer\",\"null\"],\"minimum\":1}}}");
+}
+
+/* ---- answers ---- */
+
+static void put_rows(struct output *out, const struct hdb_query_spec *spec)
+{
+	output_string(out, "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{");
+	put_values(out, spec->columns, spec->column_count, true);
+	output_string(out, "}}");
+}
+
+static void put_facts(struct output *out, const struct hdb_query_spec *spec)
+{
+	size_t count;
+	const struct hdb_column *common = hdb_common_facts(&count);
+
+	output_string(out, "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{");
+	put_values(out, common, count, true);
+	put_values(out, spec->facts, spec->fact_count, count == 0);
+	output_string(out, "}}");
+}
+
+/*
+ * What a query answers; one with flags that are names of other queries, as `info --tables`, answers
+ * what these do.
+ */
+static void put_forms(struct output *out, const struct hdb_query_spec *spec,
+		      void (*put)(struct output *out, const struct hdb_query_spec *spec))
+{
+	output_string(out, "{\"anyOf\":[");
+	put(out, spec);
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+		const struct hdb_query_spec *other =
+			o->type == HDB_OPTION_FLAG ? hdb_query_named(o->name) : NULL;
+
+		if (other && strcmp(other->name, o->name) == 0) {
+			output_char(out, ',');
+			put(out, other);
+		}
+	}
+	output_string(out, "]}");
+}
+
+static void put_answer(struct output *out, const struct hdb_query_spec *spec)
+{
+	put_key(out, spec->name, false);
+	output_string(out, "{\"type\":\"object\",\"description\":");
+	render_json_string(out, spec->summary);
+	output_format(out,
+		      ",\"required\":[\"schema\",\"query\",\"arguments\",\"facts\",\"columns\","
+		      "\"rows\",\"row_count\",\"total_rows\"],\"additionalProperties\":false,"
+		      "\"properties\":{\"schema\":{\"const\":%d},\"query\":{\"const\":\"%s\"},"
+		      "\"section\":{\"type\":\"string\"},",
+		      HDB_SCHEMA, spec->name);
+	put_arguments(out, spec);
+	output_string(out, ",\"facts\":");
+	put_forms(out, spec, put_facts);
+	output_string(out, ",\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+			   "\"uniqueItems\":true},\"rows\":{\"type\":\"array\",\"items\":");
+	put_forms(out, spec, put_rows);
+	output_string(out, "},\"row_count\":{\"type\":\"integer\",\"minimum\":0},"
+			   "\"total_rows\":{\"type\":[\"integer\",\"null\"],\"minimum\":0},"
+			   "\"error\":{\"$ref\":\"#/$defs/failure\"}}}\n");
+}
+
+void schema_print(struct output *out)
+{
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+
+	output_format(out,
+		      "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+		      "\"title\":\"Answers of heapdb, schema %d\",\"anyOf\":["
+		      "{\"$ref\":\"#/$defs/error\"},{\"$ref\":\"#/$defs/import\"},"
+		      "{\"$ref\":\"#/$defs/report\"}",
+		      HDB_SCHEMA);
+	for (size_t i = 0; i < count; i++)
+		output_format(out, ",{\"$ref\":\"#/$defs/%s\"}", specs[i].name);
+	output_format(
+		out,
+		"],\"$defs\":{\n"
+		"\"failure\":{\"type\":\"object\",\"required\":[\"code\",\"exit\",\"message\"],"
+		"\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
+		"\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4]},"
+		"\"message\":{\"type\":\"string\"}}},\n"
+		"\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
+		"\"additionalProperties\":false,\"properties\":{\"schema\":{\"const\":%d},"
+		"\"error\":{\"$ref\":\"#/$defs/failure\"}}},\n"
+		"\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
+		"\"properties\":{\"schema\":{\"const\":%d},\"query\":{\"const\":\"import\"},"
+		"\"facts\":{\"type\":\"object\"},\"rows\":{\"maxItems\":0}}},\n"
+		"\"report\":{\"type\":\"object\",\"required\":[\"schema\",\"report\"],"
+		"\"additionalProperties\":false,\"properties\":{\"schema\":{\"const\":%d},"
+		"\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
+		"\"items\":{\"type\":\"object\",\"required\":[\"section\"],\"anyOf\":[",
+		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
+	for (size_t i = 0; i < count; i++)
+		output_format(out, "%s{\"$ref\":\"#/$defs/%s\"}", i ? "," : "", specs[i].name);
+	output_string(out, "]}}}}\n");
+	for (size_t i = 0; i < count; i++)
+		put_answer(out, &specs[i]);
+	output_string(out, "}}\n");
+}
