@@ -29,7 +29,7 @@ struct answer {
 	const char *name;    /* key "query" in JSON */
 	const char *section; /* key "section" in JSON: which part of a report; NULL: none */
 	const struct hdb_query_args *args; /* what was asked; lent; NULL: nothing */
-	struct hdb_rows *rows; /* lent; NULL: no query's, and the facts are: */
+	struct hdb_rows *rows;             /* lent; NULL: no query's, and the facts are: */
 	const struct row_source
 		*source; /* lent; where rows come from if `rows` is NULL; NULL: none */
 	const struct hdb_column *facts;

@@ -104,7 +104,7 @@ static void put_row(struct answer *answer, size_t columns, struct output *out)
 {
 	for (size_t i = 0; i < columns; i++) {
 		output_char(out, i ? ',' : '{');
-		put_string(out, answer_column(answer, i)->name);
+		render_json_string(out, answer_column(answer, i)->name);
 		output_char(out, ':');
 		put_value(out, answer_value(answer, i));
 	}
@@ -208,7 +208,7 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 	for (size_t i = 0; i < columns; i++) {
 		if (i)
 			output_char(out, ',');
-		put_string(out, answer_column(answer, i)->name);
+		render_json_string(out, answer_column(answer, i)->name);
 	}
 	output_string(out, "],\"rows\":[");
 }

@@ -52,6 +52,8 @@ static json_t *json_of(const struct hdb_value *value, size_t text_max)
 		return json_integer((json_int_t)value->i);
 	case HDB_TYPE_DOUBLE:
 		return isfinite(value->d) ? json_real(value->d) : json_null();
+	case HDB_TYPE_PERCENT:
+		return isfinite(value->d) ? json_real(round(100 * value->d) / 100) : json_null();
 	case HDB_TYPE_BOOL:
 		return json_boolean(value->u);
 	case HDB_TYPE_TEXT:

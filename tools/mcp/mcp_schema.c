@@ -4,19 +4,8 @@
  */
 #include "mcp_private.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Whether the argument is a choice of words: "class|package|loader". */
-static bool is_choice(const char *argument)
-{
-	for (const char *c = argument; *c; c++) {
-		if (!islower((unsigned char)*c) && *c != '|' && *c != '-')
-			return false;
-	}
-	return strchr(argument, '|') != NULL;
-}
 
 static json_t *choice_of(const char *argument)
 {
@@ -31,32 +20,28 @@ static json_t *choice_of(const char *argument)
 	return words;
 }
 
-static bool is_number(const char *argument)
-{
-	return strcmp(argument, "N") == 0 || strcmp(argument, "BYTES") == 0 ||
-	       strcmp(argument, "PERCENT") == 0;
-}
-
 /* {"type":..., "description":...} */
 static json_t *option_schema(const struct hdb_option_spec *option)
 {
 	json_t *schema = json_object();
 
-	if (!option->argument) {
+	if (option->type == HDB_OPTION_FLAG) {
 		json_object_set_new(schema, "type", json_string("boolean"));
-	} else if (is_choice(option->argument)) {
+	} else if (option->type == HDB_OPTION_CHOICE) {
 		json_object_set_new(schema, "enum", choice_of(option->argument));
-	} else if (is_number(option->argument)) {
+	} else if (option->type == HDB_OPTION_NUMBER) {
 		json_object_set_new(schema, "type", json_pack("[s,s]", "number", "string"));
 	} else {
 		json_object_set_new(schema, "type", json_pack("[s,s]", "string", "array"));
 		json_object_set_new(schema, "items", json_pack("{s:s}", "type", "string"));
 	}
-	if (option->argument && !is_choice(option->argument))
+	if (option->argument && option->type != HDB_OPTION_CHOICE)
 		json_object_set_new(schema, "description",
 				    json_sprintf("%s: %s", option->argument, option->help));
 	else
 		json_object_set_new(schema, "description", json_string(option->help));
+	if (option->default_value)
+		json_object_set_new(schema, "default", json_string(option->default_value));
 	return schema;
 }
 
@@ -171,9 +156,11 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 static const char *type_name(enum hdb_type type)
 {
 	static const char *const names[] = {
-		[HDB_TYPE_NULL] = "null", [HDB_TYPE_COUNT] = "count", [HDB_TYPE_BYTES] = "bytes",
-		[HDB_TYPE_ID] = "id",     [HDB_TYPE_INT] = "integer", [HDB_TYPE_DOUBLE] = "number",
-		[HDB_TYPE_BOOL] = "bool", [HDB_TYPE_TEXT] = "text",
+		[HDB_TYPE_NULL] = "null",     [HDB_TYPE_PERCENT] = "percent",
+		[HDB_TYPE_COUNT] = "count",   [HDB_TYPE_BYTES] = "bytes",
+		[HDB_TYPE_ID] = "id",         [HDB_TYPE_INT] = "integer",
+		[HDB_TYPE_DOUBLE] = "number", [HDB_TYPE_BOOL] = "bool",
+		[HDB_TYPE_TEXT] = "text",
 	};
 
 	return names[type];

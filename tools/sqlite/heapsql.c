@@ -308,7 +308,7 @@ static enum hdb_type type_of(const char *declared)
 		{ "ID", HDB_TYPE_ID },         { "BYTES", HDB_TYPE_BYTES },
 		{ "COUNT", HDB_TYPE_COUNT },   { "BOOL", HDB_TYPE_BOOL },
 		{ "BOOLEAN", HDB_TYPE_BOOL },  { "TEXT", HDB_TYPE_TEXT },
-		{ "DOUBLE", HDB_TYPE_DOUBLE },
+		{ "DOUBLE", HDB_TYPE_DOUBLE }, { "PERCENT", HDB_TYPE_PERCENT },
 	};
 
 	for (size_t i = 0; declared && i < sizeof(types) / sizeof(types[0]); i++)
@@ -593,7 +593,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 			value->type = HDB_TYPE_BOOL;
 		return HDB_OK;
 	case SQLITE_FLOAT:
-		value->type = HDB_TYPE_DOUBLE;
+		value->type = declared == HDB_TYPE_PERCENT ? declared : HDB_TYPE_DOUBLE;
 		value->d = sqlite3_column_double(rows->statement, (int)i);
 		return HDB_OK;
 	case SQLITE_TEXT:

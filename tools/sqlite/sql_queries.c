@@ -68,6 +68,8 @@ static const char *type_of(enum hdb_type type)
 		return "INT";
 	case HDB_TYPE_DOUBLE:
 		return "DOUBLE";
+	case HDB_TYPE_PERCENT:
+		return "PERCENT";
 	case HDB_TYPE_BOOL:
 		return "BOOL";
 	default:
@@ -425,6 +427,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 		sqlite3_result_int64(ctx, value->i);
 		break;
 	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
 		sqlite3_result_double(ctx, value->d);
 		break;
 	case HDB_TYPE_TEXT:
