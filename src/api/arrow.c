@@ -76,6 +76,7 @@ static const char *format_of(enum hdb_type type)
 	case HDB_TYPE_INT:
 		return "l";
 	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
 		return "g";
 	case HDB_TYPE_BOOL:
 		return "b";
@@ -268,7 +269,8 @@ static int put_value(struct ArrowArray *array, const struct hdb_value *value, si
 		((int32_t *)column->buffers[1])[row + 1] = (int32_t)column->text_size;
 	} else if (is_there && column->type == HDB_TYPE_BOOL) {
 		bits[row / 8] = (uint8_t)(bits[row / 8] | (value->u ? 1U : 0U) << row % 8);
-	} else if (is_there && column->type == HDB_TYPE_DOUBLE) {
+	} else if (is_there &&
+		   (column->type == HDB_TYPE_DOUBLE || column->type == HDB_TYPE_PERCENT)) {
 		memcpy(&numbers[row], &value->d, sizeof(value->d));
 	} else if (is_there) {
 		numbers[row] = column->type == HDB_TYPE_INT ? (uint64_t)value->i : value->u;

@@ -7,5 +7,5 @@ with heapdb.open(sys.argv[1]) as db:
     suspect = db.leaks(brief=True).first()
     print(suspect.text)
     for step in db.object(suspect.id).path_to_root():
-        print(f"  {step.label}  {step.holds_by or step.root or ''}")
+        print(f"  {step.label}  {step.via_field or step.root or ''}")
     print(db.dominators(suspect.id, limit=5))

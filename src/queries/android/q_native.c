@@ -10,23 +10,24 @@
 enum { ID, CLASS, LABEL, COUNT, NATIVE, SHALLOW, RETAINED };
 
 static const struct hdb_option_spec options[] = {
-	{ "objects", NULL, "the owners one by one, instead of by class" },
-	{ NULL, NULL, NULL },
+	{ "objects", HDB_OPTION_FLAG, .help = "the owners one by one, instead of by class" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the owner; by class null" },
 	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is; by class null" },
-	{ "count", HDB_TYPE_COUNT, "objects", "owners" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "owners" },
 	{ "native", HDB_TYPE_BYTES, "native", "native memory that they own" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes in the Java heap" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "of single objects: what would be freed of the Java heap without it" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "owners", "how many objects own native memory" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "how many objects own native memory" },
 	{ "native", HDB_TYPE_BYTES, "native bytes", "all that is known" },
 };
 
@@ -116,9 +117,7 @@ static int open_native(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "native sizes", sizeof(*s));
 	s->is_by_object = query_option(q, "objects") != NULL;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = load_owners(q, s, err);
+	r = load_owners(q, s, err);
 	if (r != HDB_OK)
 		return r;
 	if (!s->is_by_object)
@@ -126,7 +125,7 @@ static int open_native(struct query *q, struct hdb_error *err)
 	if (s->owners.count)
 		qsort(s->owners.data, s->owners.count, sizeof(struct owner), compare_native);
 	q->total = s->owners.count;
-	return s->is_by_object ? HDB_OK : query_choose(q, "class,count,native,shallow", err);
+	return s->is_by_object ? HDB_OK : query_choose(q, "class,objects,native,shallow", err);
 }
 
 static int next_native(struct query *q, struct hdb_error *err)

@@ -44,7 +44,8 @@ class ImportOptions(Structure):
     _fields_ = SIZED + [
         ("memory_bytes", c_uint64), ("threads", c_uint), ("sizes", c_int), ("layout", c_char_p),
         ("snapshot", c_uint), ("strict", c_int), ("force", c_int), ("wait", c_int),
-    ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [("progress", Progress)]
+    ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [
+        ("progress", Progress), ("contents", c_int)]
 
 
 class OpenOptions(Structure):
@@ -162,7 +163,7 @@ _declare("hdb_result_name", c_char_p, c_int)
 
 # Types of columns, as enum hdb_type has them.
 NULL, COUNT, BYTES, ID, INT, DOUBLE, BOOL, TEXT = range(8)
-TYPE_NAMES = ("null", "count", "bytes", "id", "integer", "number", "bool", "text")
+TYPE_NAMES = ("null", "count", "bytes", "id", "integer", "number", "bool", "text", "percent")
 
 
 class HeapdbError(Exception):

@@ -228,7 +228,7 @@ class Rows:
                 yield hex(value)
             elif column.type in ("count", "bytes", "integer"):
                 yield f"{value:,}"
-            elif column.type == "number":
+            elif column.type in ("number", "percent"):
                 yield f"{value:.1f}"
             else:
                 yield str(value)
@@ -240,7 +240,7 @@ class Rows:
         lines = [[col.name for col in self.columns]] + [list(self._cells(r)) for r in rows[:_SHOWN]]
         widths = [min(60, max(len(line[i]) for line in lines)) for i in range(len(self.columns))]
         numbers = {i for i, col in enumerate(self.columns)
-                   if col.type in ("count", "bytes", "integer", "number")}
+                   if col.type in ("count", "bytes", "integer", "number", "percent")}
         out = ["  ".join(cell[:60].rjust(w) if i in numbers else cell[:60].ljust(w)
                          for i, (cell, w) in enumerate(zip(line, widths))).rstrip()
                for line in lines]
