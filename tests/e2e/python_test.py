@@ -152,6 +152,8 @@ class Asking(Case):
                     other = its[column.name]
                     if column.name in ids and other is not None:
                         other = int(other, 16)
+                    if column.type == "percent" and value is not None:
+                        value = float("%.2f" % value)
                     self.assertEqual(value, other, (name, column.name))
 
     def test_objects(self):
