@@ -129,7 +129,9 @@ static void put_arguments(struct output *out, const struct hdb_query_spec *spec)
 
 static void put_rows(struct output *out, const struct hdb_query_spec *spec)
 {
-	output_string(out, "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{");
+	/* The columns of instances have the names of fields. */
+	output_format(out, "{\"type\":\"object\",\"additionalProperties\":%s,\"properties\":{",
+		      strcmp(spec->name, "instances") == 0 ? "true" : "false");
 	put_values(out, spec->columns, spec->column_count, true);
 	output_string(out, "}}");
 }

@@ -7,8 +7,8 @@
 
 static const char *type_name(enum hdb_type type)
 {
-	static const char *const names[] = { "null", "count",  "bytes", "id",
-					     "int",  "double", "bool",  "text" };
+	static const char *const names[] = { "null",   "count", "bytes", "id",    "int",
+					     "double", "bool",  "text",  "double" };
 
 	return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "null";
 }

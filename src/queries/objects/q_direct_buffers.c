@@ -30,10 +30,10 @@ enum {
 };
 
 static const struct hdb_option_spec options[] = {
-	{ "views", NULL,
-	  "slices and duplicates of other buffers, too, which have no memory of their own" },
+	{ "views", HDB_OPTION_FLAG,
+	  .help = "slices and duplicates of other buffers, too, which have no memory of their own" },
 	QUERY_POPULATION_OPTIONS("buffers"),
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -137,9 +137,7 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "buffers", sizeof(*s));
 	s->with_views = query_option(q, "views") != NULL;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = query_read_population(q, err);
+	r = query_read_population(q, err);
 	if (r != HDB_OK)
 		return r;
 	s->has_members = true;

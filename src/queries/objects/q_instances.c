@@ -26,11 +26,12 @@
 enum { ID, LABEL, SHALLOW, RETAINED, REACHABLE, FIRST_FIELD };
 
 static const struct hdb_option_spec options[] = {
-	{ "fields", "A,B.C,...",
-	  "fields, or paths of fields, up to 12 (default: the first 12 of the class)" },
-	{ "subclasses", NULL, "the objects of subclasses, too" },
+	{ "fields", HDB_OPTION_TEXT, "A,B.C,...",
+	  "fields, or paths of fields, up to 12 (default: the first 12 of the class)",
+	  .example = "size,table.length" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = "the objects of subclasses, too" },
 	QUERY_POPULATION_OPTIONS("objects"),
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 #define FIELD_COLUMN(name) \
@@ -187,11 +188,9 @@ static int open_instances(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "instances", sizeof(*s));
-	r = query_targets(q, 1, 1, err);
+	r = query_read_population(q, err);
 	if (r == HDB_OK)
-		r = query_read_population(q, err);
-	if (r == HDB_OK)
-		r = analysis_members_find(&q->session, q->args->targets[0],
+		r = analysis_members_find(&q->session, q->targets[0],
 					  query_option(q, "subclasses") != NULL, &s->members, err);
 	if (r != HDB_OK)
 		return r;
@@ -205,7 +204,7 @@ static int open_instances(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = derive_need(q->derive, STORE_RETAINED, err);
 	if (r == HDB_OK)
-		r = query_fact_text(q, "class", q->args->targets[0], err);
+		r = query_fact_text(q, "class", q->targets[0], err);
 	if (r == HDB_OK)
 		r = query_fact(q, "objects", s->members.count, err);
 	if (r == HDB_OK)
@@ -318,6 +317,8 @@ const struct query_def query_instances = {
 		.name = "instances", .aliases = "list-objects",
 		.group = "objects", .example = "java.util.HashMap --fields size,table",
 		.targets = "CLASS|PATTERN",
+		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
+		.target_min = 1, .target_max = 1,
 		.summary = "the objects of a class, with their fields as columns",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
