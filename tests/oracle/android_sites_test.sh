@@ -14,14 +14,14 @@ complain() {
 	failed=1
 }
 # Its makers know which lines of DumpedStuff make what: one array of a million bytes, twice 10,000 objects.
-heapdb query object-sites --db dump.heapdb --csv --columns count,shallow,frames,site,stack > sites
+heapdb query object-sites --db dump.heapdb --csv --columns objects,shallow,frames,site,stack > sites
 grep -q '^1,1000016,2,DumpedStuff.<init>(.*:35),Main.main(.*:6)$' sites || complain "no array of 1,000,000 bytes"
 [ "$(grep -c '^10000,160000,2,DumpedStuff.<init>(.*:5[36]),Main.main(.*:6)$' sites)" = 2 ] ||
 	complain "not 10,000 twice"
 heapdb query object-sites --by class --db dump.heapdb --csv --columns class,count,site |
 	grep -q '^byte\[\],1,DumpedStuff.<init>(.*:35)$' || complain "no class of that array"
 # The dump has no record of allocation sites: its objects' traces are asked instead.
-heapdb query alloc-sites --db dump.heapdb --csv --columns count,shallow,frames,site,stack | cmp -s - sites ||
+heapdb query alloc-sites --db dump.heapdb --csv --columns objects,shallow,frames,site,stack | cmp -s - sites ||
 	complain "alloc-sites says something else"
 # All objects are either at a site or counted as others.
 heapdb query object-sites --db dump.heapdb --limit 1 > facts

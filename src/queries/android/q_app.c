@@ -17,7 +17,7 @@ enum { KEY, VALUE, NUMBER, HELP };
 #define DATABASES_MAX 1000u
 
 static const struct hdb_option_spec options[] = {
-	{ NULL, NULL, NULL },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
@@ -297,9 +297,7 @@ static int open_app(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "the application", sizeof(*s));
 	s->q = q;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = heap_load_classes(q->heap, err);
+	r = heap_load_classes(q->heap, err);
 	if (r == HDB_OK)
 		r = heap_load_roots(q->heap, err);
 	if (r == HDB_OK)

@@ -18,14 +18,15 @@ enum { TRACE, CLASS, COUNT, SHALLOW, FRAMES, SITE, STACK };
 #define FRAMES_SHOWN 32u
 
 static const struct hdb_option_spec options[] = {
-	{ "by", "stack|class", "a row a stack (default), or a row a stack and class" },
-	{ NULL, NULL, NULL },
+	{ "by", HDB_OPTION_CHOICE, "stack|class", "a row a stack, or a row a stack and class",
+	  .default_value = "stack" },
+	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
 	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace; 0: none is known" },
 	{ "class", HDB_TYPE_TEXT, "class", "what was allocated; by stack null" },
-	{ "count", HDB_TYPE_COUNT, "objects", "objects of the dump that were allocated there" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects of the dump that were allocated there" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	{ "frames", HDB_TYPE_COUNT, "frames", "depth of the stack" },
 	{ "site", HDB_TYPE_TEXT, "allocated in", "the innermost frame; null if there is none" },
@@ -180,19 +181,13 @@ static int keep_sites(struct query *q, struct state *s, struct hdb_error *err)
 static int open_sites(struct query *q, struct hdb_error *err)
 {
 	struct state *s = calloc(1, sizeof(*s));
-	const char *by;
 	int r;
 
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "allocation sites", sizeof(*s));
-	by = query_option(q, "by");
-	if (by && strcmp(by, "class") != 0 && strcmp(by, "stack") != 0)
-		return hdb_fail(err, HDB_EUSAGE, "--by is stack or class, not \"%s\"", by);
-	s->is_by_class = by && strcmp(by, "class") == 0;
-	r = query_targets(q, 0, 0, err);
-	if (r == HDB_OK)
-		r = heap_load_classes(q->heap, err);
+	s->is_by_class = query_choice(q, "by") == 1;
+	r = heap_load_classes(q->heap, err);
 	if (r == HDB_OK)
 		r = heap_open_dump(q->heap, err);
 	if (r == HDB_OK)
@@ -200,7 +195,7 @@ static int open_sites(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = keep_sites(q, s, err);
 	return r == HDB_OK && !s->is_by_class ?
-		       query_choose(q, "trace,count,shallow,frames,site,stack", err) :
+		       query_choose(q, "trace,objects,shallow,frames,site,stack", err) :
 		       r;
 }
 
