@@ -11,7 +11,7 @@ python3 - <<'END'
 import json, re
 import xml.etree.ElementTree as xml
 tree = json.load(open("tree"))
-whole = tree["facts"]["shallow_total"]
+whole = tree["facts"]["heap_shallow"]
 top = sum(row["retained"] for row in tree["rows"] if row["level"] == 0)
 stacks = [line.rsplit(" ", 1) for line in open("folded").read().splitlines()]
 assert sum(int(n) for _, n in stacks) == top

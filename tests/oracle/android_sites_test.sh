@@ -18,7 +18,7 @@ heapdb query object-sites --db dump.heapdb --csv --columns objects,shallow,frame
 grep -q '^1,1000016,2,DumpedStuff.<init>(.*:35),Main.main(.*:6)$' sites || complain "no array of 1,000,000 bytes"
 [ "$(grep -c '^10000,160000,2,DumpedStuff.<init>(.*:5[36]),Main.main(.*:6)$' sites)" = 2 ] ||
 	complain "not 10,000 twice"
-heapdb query object-sites --by class --db dump.heapdb --csv --columns class,count,site |
+heapdb query object-sites --by class --db dump.heapdb --csv --columns class,objects,site |
 	grep -q '^byte\[\],1,DumpedStuff.<init>(.*:35)$' || complain "no class of that array"
 # The dump has no record of allocation sites: its objects' traces are asked instead.
 heapdb query alloc-sites --db dump.heapdb --csv --columns objects,shallow,frames,site,stack | cmp -s - sites ||

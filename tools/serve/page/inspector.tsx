@@ -40,7 +40,7 @@ export function Inspector({ route }: { route: Route }) {
         <QueryTable query="object" params={{ ...params, from: from ? String(from) : undefined }} what="fields" columns={["name", "label", "value", "type"]} /></>}
       {tab === "contents" && <QueryTable query="entries" params={params} what="entries" />}
       {tab === "referrers" && <QueryTable query="referrers" params={params} what="referrers" columns={["label", "name", "strength", "retained"]} />}
-      {tab === "path" && <QueryTable query="path" params={params} what="path to a GC root" columns={["step", "label", "holds_by", "retained", "root"]} />}
+      {tab === "path" && <QueryTable query="path" params={params} what="path to a GC root" columns={["step", "label", "via_field", "retained", "root"]} />}
       {tab === "dominated" && <QueryTable query="dominators" params={params} what="dominated objects" columns={["label", "shallow", "retained", "percent"]} />}
     </>}
   </aside>;

@@ -23,7 +23,7 @@ function treeOf(answer: Answer): Node {
     stack.push(node);
   }
   root.open = true;
-  root.bytes = Math.max(Number(answer.facts.shallow_total ?? 0), root.children.reduce((s, c) => s + c.bytes, 0));
+  root.bytes = Math.max(Number(answer.facts.heap_shallow ?? 0), root.children.reduce((s, c) => s + c.bytes, 0));
   return root;
 }
 
@@ -43,7 +43,7 @@ function useObjects(params: Params, active: boolean, zoom: string[]): { root: No
     const level = async (node: Node, limit: number) => {
       const answer = await ask("dominators", { ...params, target: node.id ?? undefined, limit: String(limit) }).answer;
       addObjects(node, answer.rows);
-      if (!node.parent) node.bytes = Number(answer.facts.shallow_total ?? 0);
+      if (!node.parent) node.bytes = Number(answer.facts.heap_shallow ?? 0);
     };
     void (async () => {
       let root = kept.current;
