@@ -27,10 +27,10 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 {
 	columns->level = column_named(answer, "level");
 	columns->name = column_named(answer, "name");
-	columns->count = column_named(answer, "count");
+	columns->count = column_named(answer, "objects");
 	columns->bytes = column_named(answer, "retained");
 	if (columns->bytes == PICTURE_NONE)
-		columns->bytes = column_named(answer, "total");
+		columns->bytes = column_named(answer, "below_shallow");
 	if (columns->level == PICTURE_NONE || columns->name == PICTURE_NONE ||
 	    columns->bytes == PICTURE_NONE || answer->sort)
 		return cli_fail(answer->err, HDB_EUSAGE,
@@ -82,7 +82,7 @@ static void set_name(struct picture *picture, size_t node, const char *text, siz
 static uint64_t whole_heap(const struct answer *answer)
 {
 	for (size_t i = 0; i < answer_fact_count(answer); i++)
-		if (strcmp(answer_fact_column(answer, i)->name, "shallow_total") == 0)
+		if (strcmp(answer_fact_column(answer, i)->name, "heap_shallow") == 0)
 			return answer_fact_value(answer, i)->u;
 	return 0;
 }

@@ -30,7 +30,7 @@ function treeOf(answer: Answer): Node {
 function addObjects(parent: Node, rows: Row[]): void {
   parent.open = true;
   parent.children = rows.map((row) => ({ key: String(row.id), name: String(row.label ?? row.class), bytes: Number(row.retained),
-    count: 1, id: String(row.id), parent, children: [], open: !Number(row.dominated) }));
+    count: 1, id: String(row.id), parent, children: [], open: !Number(row.children) }));
 }
 
 // Objects: the largest cells are opened first, some dozens of small questions.

@@ -192,7 +192,7 @@ function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<st
         e.preventDefault();
         e.stopPropagation();
       }}>
-        {r.dominated ? <button class="twist" aria-label="open" onClick={() => toggle(String(r.id))}>{open.has(String(r.id)) ? "▾" : "▸"}</button> : <span class="twist" />}
+        {r.children ? <button class="twist" aria-label="open" onClick={() => toggle(String(r.id))}>{open.has(String(r.id)) ? "▾" : "▸"}</button> : <span class="twist" />}
         <Obj id={r.id} text={r.label} />
         <span class="right"><i class="bar" style={{ width: `${Math.round(Number(r.percent ?? 0) * 0.6)}px` }} />{number(Number(r.retained))} <span class="dim">{percent(Number(r.percent ?? 0))}</span></span>
       </div>
