@@ -105,6 +105,9 @@ is "SELECT text(1) IS NULL, shallow(NULL) IS NULL, field(0xfeb10758, 'none') IS 
 is "SELECT count(*) FROM entries(1)" 0
 is "SELECT count(*) FROM entries(NULL)" 0
 is "SELECT count(*) FROM query_object(1)" 0
+# Paths of 2,000 steps are cut.
+is "SELECT count(*) FROM \"Sample\$Node\" WHERE path(id) LIKE '% more)'" \
+	"$(rows "SELECT count(*) FROM \"Sample\$Node\" n WHERE (SELECT count(*) FROM path_to_root(n.id)) > 40")"
 # The largest, from the dominator tree and by sorting.
 same "largest" "$(rows "SELECT retained FROM objects ORDER BY retained DESC LIMIT 500")" \
 	"$(rows "SELECT retained FROM objects ORDER BY retained + 0 DESC LIMIT 500")"

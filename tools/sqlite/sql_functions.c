@@ -214,7 +214,7 @@ static int write_path(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 			sqlite3_str_appendf(out, "%s%s > ", name[0] == '[' ? "" : " . ", name);
 	}
 	if (left_out && r == HDB_OK)
-		sqlite3_str_appendf(out, " > ... (%zu more)", left_out);
+		sqlite3_str_appendf(out, " > ... (%llu more)", (unsigned long long)left_out);
 	return r;
 }
 
