@@ -8,13 +8,13 @@ tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
 
 # Paths between backticks that name a file: they have a dot in the last part and no * or capitals
-# that stand for a name. Each may be written from the top, from src/ or from tests/.
+# that stand for a name. Each may be written from the top, from src/, tests/ or tools/.
 # shellcheck disable=SC2016
 look()
 {
 	grep -o '`[a-z./_0-9]*/[a-z_0-9]*\.\(c\|h\|sh\|py\|md\|java\)`' "$1" | tr -d '`' | sort -u |
 	while read -r path; do
-		for from in . src tests; do
+		for from in . src tests tools; do
 			[ -e "$from/$path" ] && continue 2
 		done
 		echo "$1 names $path, which is not there" >>"$tmp"

@@ -313,6 +313,8 @@ static void populations(void **state)
 		"layout",
 		/* findings, each with its own figures */
 		"leaks",
+		"leak-traces",
+		"app",
 		"triage",
 	};
 	size_t count;

@@ -353,7 +353,7 @@ static void test_exists_and_force(void **state)
 	old = publish_and_open(w, path);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(store_create(path, false, 0, &w, &err), HDB_EUSAGE);
+	assert_int_equal(store_create(path, false, 0, &w, &err), HDB_EEXIST);
 	/* A leftover of a killed import is replaced. */
 	(void)snprintf(leftover, sizeof(leftover), "%s.importing", path);
 	write_file(leftover, "garbage", 7);

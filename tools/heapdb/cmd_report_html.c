@@ -122,9 +122,9 @@ static int put_answer(struct cli *cli, const struct question *question, struct o
 		.option_count = question->option.name ? 1 : 0,
 		.limit = question->limit,
 	};
-	struct answer answer = { .name = question->query,
-				 .limit = question->limit,
-				 .err = &cli->err };
+	struct answer answer = {
+		.name = question->query, .args = &args, .limit = question->limit, .err = &cli->err
+	};
 	struct output *collect = malloc(sizeof(*collect));
 	struct bytes json = { 0 };
 	int rc = collect ? hdb_query(cli->db, question->query, &args, &answer.rows, &cli->err) :

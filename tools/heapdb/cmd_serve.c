@@ -29,11 +29,17 @@ int cmd_serve(struct cli *cli)
 
 extern char **environ;
 
-static int write_rows(struct hdb_rows *rows, const char *name, uint64_t limit, int fd,
-		      struct hdb_error *err)
+static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_query_args *args,
+		      int fd, struct hdb_error *err)
 {
 	struct output *out = malloc(sizeof(*out));
-	struct answer answer = { .name = name, .rows = rows, .limit = limit, .err = err };
+	struct answer answer = {
+		.name = name,
+		.rows = rows,
+		.args = args,
+		.limit = args->limit,
+		.err = err,
+	};
 	const int copy = dup(fd);
 	int rc;
 

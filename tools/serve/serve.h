@@ -30,11 +30,11 @@ struct serve_options {
 	const char *tmp_dir;      /* as struct hdb_open_options has it; lent */
 	const volatile int *stop; /* nonzero: the server ends; may be set by a signal; lent */
 	/*
-	 * Writes an answer as JSON to a file that it does not close. `limit` is that of the query.
+	 * Writes an answer as JSON to a file that it does not close. `args` is what was asked.
 	 * HDB_OK also where the answer ends in an error, if that is in the JSON.
 	 */
-	int (*write_rows)(struct hdb_rows *rows, const char *name, uint64_t limit, int fd,
-			  struct hdb_error *err);
+	int (*write_rows)(struct hdb_rows *rows, const char *name,
+			  const struct hdb_query_args *args, int fd, struct hdb_error *err);
 	/* Called once, when requests are answered; `url` has the token. */
 	void (*ready)(void *ctx, const char *url);
 	/* As in struct hdb_progress; from any worker. */

@@ -116,7 +116,7 @@ static int answer(struct worker *w, struct serve_job *job)
 	if (r == HDB_OK) {
 		job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
 		r = job->fd < 0 ? fail(&job->err, HDB_EIO, strerror(errno)) :
-				  w->jobs->options->write_rows(rows, job->spec->name, job->limit,
+				  w->jobs->options->write_rows(rows, job->spec->name, &args,
 							       job->fd, &job->err);
 	}
 	hdb_rows_close(rows);

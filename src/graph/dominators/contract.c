@@ -243,9 +243,9 @@ static inline bool is_end(const struct graph_contract *c, uint32_t v)
  * The nearest kept node above an inner one, halving the path on the way: links only ever go further
  * up. A ring of single nodes, which no root reaches, shrinks to a node above itself.
  */
-static uint32_t find_above(struct graph_contract *c, uint32_t place)
+static uint32_t find_above(struct graph_contract *c, uint32_t place, uint64_t *steps)
 {
-	for (;;) {
+	for (;; ++*steps) {
 		uint32_t up = atomic_load_explicit(&c->above[place], memory_order_relaxed), further;
 		uint32_t up_place;
 
@@ -267,11 +267,14 @@ static int find_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 {
 	struct graph_contract *c = ctx;
 	const uint32_t end = share_end(share, c->inner.count);
+	uint64_t steps = 0;
 
 	(void)slot;
 	(void)err;
 	for (uint32_t place = (uint32_t)share * SHARE_NODES; place < end; place++)
-		atomic_store_explicit(&c->above[place], find_above(c, place), memory_order_relaxed);
+		atomic_store_explicit(&c->above[place], find_above(c, place, &steps),
+				      memory_order_relaxed);
+	atomic_fetch_add_explicit(&c->step_count, steps, memory_order_relaxed);
 	return HDB_OK;
 }
 
@@ -441,6 +444,7 @@ int graph_contract_solve(struct graph_contract *c, enum graph_settling settling,
 		rc = graph_settle(c->rows, c->roots, c->single, how, &settled, err);
 	else
 		rc = graph_dominators(c->rows, c->roots, how, c->work, &d, err);
+	c->step_count += settled.step_count + d.step_count;
 	graph_rows_release(c->rows);
 	if (rc == HDB_OK)
 		rc = take_dominators(c, &s, err);

@@ -89,7 +89,9 @@ struct graph_contract {
 	uint32_t *dominator;
 	struct graph_edge_buckets pushes; /* targets and sources change places: by source */
 	struct base_vec soft_nodes;       /* uint32_t */
-	struct base_vec suspects;         /* struct graph_suspect, by dominator and target */
+	/* links followed, and what the search in the small graph counts */
+	_Atomic uint64_t step_count;
+	struct base_vec suspects; /* struct graph_suspect, by dominator and target */
 	/* Rows, while they are put. */
 	struct graph_rows *rows;
 	uint32_t row_count;

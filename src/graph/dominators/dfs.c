@@ -4,7 +4,7 @@
  * A search cannot know what comes next, so what it waits for is what it costs. Therefore it looks
  * at two bits a node, which caches hold, and at rows, of which each costs one miss; numbers are
  * only written, in order. An edge to a node met before goes to the node, not to its number; numbers
- * take the nodes' places later, bucket by bucket (dom_number.c).
+ * take the nodes' places later, bucket by bucket (dfs_order.c).
  *
  * When a row is looked at, targets met before give an edge at once; the others wait on the stack,
  * and give one if they were met meanwhile when their turn comes. So an edge is decoded once, and
@@ -78,6 +78,8 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	const unsigned count = graph_rows_get(b->rows, node, target, &row);
 	unsigned met_count = 0;
 	int rc = HDB_OK;
+
+	b->step_count += 1 + count;
 
 	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM)
 		rc = dom_stack_grow(&s->stack, b->work, err);
@@ -202,6 +204,7 @@ int dom_search(struct dom_build *b, const uint64_t *root_bits, struct hdb_error 
 				rc = search_from(&s, (uint32_t)root, err);
 		}
 	}
+	b->step_count += s.steps;
 	if (rc == HDB_OK)
 		rc = dom_put_parents(b, err);
 	base_big_free(b->work, &s.stack.big);

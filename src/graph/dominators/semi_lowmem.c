@@ -201,9 +201,10 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 		if (b->top[w / 64] >> (w % 64) & 1)
 			semi = 0;
 		for (uint64_t i = first[k]; i < first[k + 1]; i++) {
-			const uint32_t low =
-				source[i] < w ? source[i] :
-						dom_eval(f->links, rank_of(f, source[i]), *rank);
+			const uint32_t low = source[i] < w ?
+						     source[i] :
+						     dom_eval(f->links, rank_of(f, source[i]),
+							      *rank, &b->step_count);
 			if (low < semi)
 				semi = low;
 		}

@@ -35,16 +35,17 @@ static inline void ask_for(const struct dom_link *links, uint32_t w, const uint3
 }
 
 /* The least of the parent and what the edges into w say: from below w a number, else evaluated. */
-static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent, uint32_t k,
-			       const struct block_edges *edges)
+static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent,
+			       const struct block_edges *edges, uint64_t *steps)
 {
+	const uint32_t k = w & (BASE_RUN - 1);
 	uint32_t semi = parent;
 
 	for (uint64_t i = edges->first[k + 1]; i-- > edges->first[k];) {
 		const uint32_t from = edges->source[i];
 
 		ask_for(links, w, edges->source, i);
-		const uint32_t low = from < w ? from : dom_eval(links, from, w);
+		const uint32_t low = from < w ? from : dom_eval(links, from, w, steps);
 		if (low < semi)
 			semi = low;
 	}
@@ -57,18 +58,21 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 {
 	const uint32_t base = block << BASE_RUN_BITS, count = dom_block_count(b, block);
 	struct block_edges edges = { 0 };
+	uint64_t steps = 0;
 	int rc = graph_buckets_sort(&b->edges, block, &edges.first, &edges.source, err);
 
 	if (rc == HDB_OK)
 		rc = base_runs_get(&b->parents, block, b->block, err);
 	for (uint32_t k = count; rc == HDB_OK && k-- > (block == 0 ? 1 : 0);) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
-		const uint32_t semi =
-			b->top[w / 64] >> (w % 64) & 1 ? 0 : semi_of(links, w, parent, k, &edges);
+		const uint32_t semi = b->top[w / 64] >> (w % 64) & 1 ?
+					      0 :
+					      semi_of(links, w, parent, &edges, &steps);
 
 		links[w] = (struct dom_link){ .up = parent, .low = semi };
 		b->block[k] = parent - semi;
 	}
+	b->step_count += steps;
 	if (rc == HDB_OK)
 		rc = base_runs_put(&b->semis, block, b->block, count, err);
 	return rc;
@@ -163,7 +167,7 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 		uint32_t x = w - (uint32_t)b->block[k];
 		const uint32_t semi = x - (uint32_t)b->block2[k];
 		if (jumps) {
-			while (x > semi)
+			for (; x > semi; steps++)
 				x = jumps[x].up >= semi ? jumps[x].up : dominator[x];
 			add_jump(jumps, w, x);
 		} else {
@@ -172,6 +176,7 @@ static int find_dominators(struct dom_build *b, uint32_t *dominator, struct hdb_
 		}
 		dominator[w] = x;
 	}
+	b->step_count += steps;
 	base_big_free(b->work, &big);
 	return rc;
 }
@@ -256,6 +261,7 @@ static int run(struct dom_build *b, const uint64_t *root_bits, enum graph_search
 		rc = find_dominators(b, out->dominator_big.data, err);
 	out->dominator = out->dominator_big.data;
 	out->count = b->count;
+	out->step_count = b->step_count;
 	return rc;
 }
 

@@ -27,6 +27,7 @@ struct graph_dominators {
 	uint32_t count;            /* reached nodes */
 	const uint32_t *dominator; /* by number: the dominator's number; [0] is 0 */
 	struct base_runs numbers;  /* by node, as graph_dominators_numbers gives them */
+	uint64_t step_count;       /* nodes and edges looked at, links followed */
 	struct base_big dominator_big;
 };
 

@@ -58,6 +58,7 @@ struct dom_build {
 	struct base_big states_big, top_big;
 	uint64_t *block; /* BASE_RUN values of parents or semis, while they are worked on */
 	uint64_t *block2;
+	uint64_t step_count; /* nodes and edges looked at, links followed */
 };
 
 /* Spill buckets of the order: more would have no chunk of a useful size each. */
@@ -199,13 +200,14 @@ static inline void jump_over(struct dom_link *x, const struct dom_link *y)
 
 /*
  * The least semidominator on the path from u to the highest linked ancestor; numbers above `last`
- * are linked. Halves the path on the way: every other node on it jumps over the next one.
+ * are linked; steps are counted. Halves the path on the way: every other node on it jumps over the
+ * next one.
  */
-static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last)
+static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last, uint64_t *steps)
 {
 	uint32_t least = UINT32_MAX;
 
-	while (u > last) {
+	for (; u > last; ++*steps) {
 		struct dom_link *x = &links[u];
 
 		if (x->up > last)

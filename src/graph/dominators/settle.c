@@ -52,9 +52,10 @@ struct settling {
 	uint64_t *met;           /* bits by node */
 	/* Bits: the dominator is neither known, as of the last round, nor the only referrer. */
 	uint64_t *open;
-	uint32_t *order;  /* of the first search: nodes, by place */
-	uint32_t *parent; /* by place: the parent's, GRAPH_NONE: a root */
-	uint32_t count;   /* of those */
+	uint32_t *order;      /* of the first search: nodes, by place */
+	uint32_t *parent;     /* by place: the parent's, GRAPH_NONE: a root */
+	uint32_t count;       /* of those */
+	uint64_t first_steps; /* of that search */
 	/* By node: the known one above it; the second search's queue before that. */
 	uint32_t *label;
 	/* Of the search in work: */
@@ -248,6 +249,7 @@ static int find_stages(struct settling *s, struct hdb_error *err)
 	int rc = search(s, s->order, err);
 
 	s->count = s->queue_count;
+	s->first_steps = s->out->step_count;
 	if (rc == HDB_OK)
 		rc = find_heavy_nodes(s, gate, err);
 	for (uint32_t v = 0; v < n; v++)
@@ -372,6 +374,7 @@ static int each_share(struct settling *s,
 
 static int rounds(struct settling *s, struct hdb_error *err)
 {
+	const uint64_t search_steps = s->first_steps;
 	uint32_t left, gain;
 	int rc = HDB_OK;
 
@@ -383,6 +386,7 @@ static int rounds(struct settling *s, struct hdb_error *err)
 
 		relabel(s);
 		rc = each_share(s, round_share, err);
+		s->out->step_count += search_steps;
 		left = list_open(s);
 		gain = before - left;
 	}
@@ -554,6 +558,7 @@ static int search_rest(struct settling *s, enum graph_search how, struct hdb_err
 		rc = graph_dominators(&s->rest_rows, s->rest_roots, how, s->work, &d, err);
 	if (rc == HDB_OK)
 		rc = take_rest(s, &d, err);
+	s->out->step_count += s->first_steps + d.step_count;
 	graph_dominators_release(&d);
 	graph_rows_release(&s->rest_rows);
 	base_big_free(s->work, &s->rest_roots_big);

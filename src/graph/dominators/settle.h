@@ -42,7 +42,7 @@ struct graph_settled {
 	uint32_t *dominator;
 	uint32_t left_count; /* nodes that were not settled */
 	uint32_t rest_count; /* nodes of the search for those */
-	uint64_t step_count; /* nodes and edges looked at, but for that search */
+	uint64_t step_count; /* nodes and edges looked at, links followed */
 	struct base_big dominator_big;
 };
 

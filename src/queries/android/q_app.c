@@ -54,7 +54,7 @@ static int add(struct state *s, const char *key, const char *help, const char *t
 	struct entry entry = { .key = key, .help = help, .text = s->texts.count };
 	int r = base_vec_push(&s->entries, &entry, sizeof(entry), err);
 
-	if (!text[0])
+	if (r == HDB_OK && !text[0])
 		base_vec_at(&s->entries, struct entry, s->entries.count - 1)->text = 0;
 	return r == HDB_OK ? base_bytes_append(&s->texts, text, strlen(text) + 1, err) : r;
 }

@@ -3,6 +3,7 @@
  */
 #include "analysis/native_sizes.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static const struct hdb_column columns[] = {
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "how many objects own native memory" },
 	{ "native", HDB_TYPE_BYTES, "native bytes", "all that is known" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct owner {
@@ -175,5 +177,6 @@ const struct query_def query_native = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = ANALYSIS_OF_ALL,
 	.open = open_native, .next = next_native, .close = close_native,
 };

@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "heap/threads.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
 	{ "shallow", HDB_TYPE_BYTES, "bytes", "of these" },
 	{ "others", HDB_TYPE_COUNT, "others", "objects of which the dump has no stack" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct site {
@@ -268,5 +270,6 @@ const struct query_def query_object_sites = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = ANALYSIS_OF_ALL,
 	.open = open_sites, .next = next_site, .close = close_sites,
 };

@@ -1,0 +1,426 @@
+/*
+ * tests/graph/families_test.c - no graph is slow: graphs of many families, below the virtual root
+ * and below one object, and the steps an edge that their dominators take, whatever the way. Small
+ * ones are compared with a simple algorithm.
+ */
+#include "support/graph_contract.h"
+
+/* Nodes: of graphs that are compared, and whose steps are counted; the latter in the long form. */
+#define SMALL_NODES 150u
+#define NODES 60000u
+#define NODES_LONG 4000000u
+
+/*
+ * Steps an edge, against the family in the middle. On long lists with a wide tail the last step of
+ * SEMI-NCA takes as many as the logarithm of the depth: some more for millions of nodes.
+ */
+#define TIMES_MAX 3.0
+#define TIMES_MAX_LONG 4.0
+
+static struct base_work work;
+
+static int start(void **state)
+{
+	(void)state;
+	base_work_init(&work, (uint64_t)8 << 30, 2, NULL);
+	oracle_start();
+	return 0;
+}
+
+/* ---- families: nodes 0 to 2 are above all others; edges to nodes from 3 on ---- */
+
+typedef void draw(struct oracle_graph *g, uint32_t n, uint32_t k);
+
+/* Each node has k referrers, anywhere; one: a random tree. */
+static void in_degree(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 3; v < n; v++)
+		for (uint32_t i = 0; i < k; i++)
+			oracle_edge(g, oracle_below(k == 1 ? v : n), v);
+}
+
+/* A few nodes have most edges: referrers, or targets. */
+static void power_law(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 3; v < n; v++) {
+		const double r = (double)oracle_below(1 << 30) / (1 << 30);
+		const uint32_t hub = 3 + (uint32_t)((n - 3) * r * r * r * r);
+
+		oracle_edge(g, oracle_below(v), v);
+		oracle_edge(g, k ? hub : v, k ? v : hub);
+		oracle_edge(g, k ? oracle_below(n) : v, k ? v : 3 + oracle_below(n - 3));
+	}
+}
+
+/* Right and down; k: and back. */
+static void grid(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	uint32_t width = 1;
+
+	while (width * width < n)
+		width++;
+	for (uint32_t v = 0; v + width < n; v++) {
+		oracle_edge(g, v, v + 1);
+		oracle_edge(g, v, v + width);
+		if (k)
+			oracle_edge(g, v + width, v);
+	}
+}
+
+/* k nodes a layer, each with three referrers in the one before. */
+static void layers(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 3; v < n; v++)
+		for (uint32_t i = 0; i < 3; i++)
+			oracle_edge(g, v < k ? i : v / k * k - k + oracle_below(k), v);
+}
+
+static void expander(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	(void)k;
+	for (uint64_t v = 1; v < n; v++) {
+		oracle_edge(g, (uint32_t)v, (uint32_t)(2 * v % n));
+		oracle_edge(g, (uint32_t)v, (uint32_t)((2 * v + 1) % n));
+		oracle_edge(g, (uint32_t)v, (uint32_t)((5 * v + 3) % n));
+	}
+}
+
+/* Neighbours, and one edge in k to anywhere. */
+static void small_world(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 0; v < n; v++)
+		for (uint32_t i = 1; i <= 3; i++)
+			oracle_edge(g, v, oracle_below(k) ? (v + i) % n : oracle_below(n));
+}
+
+/* A binary tree, and edges from nodes to ones above them; k: to anywhere. */
+static void tree(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 1; v < n; v++) {
+		oracle_edge(g, (v - 1) / 2, v);
+		oracle_edge(g, v, k ? oracle_below(n) : v >> (1 + oracle_below(8)));
+	}
+}
+
+static void bipartite(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 3; v < n; v++)
+		for (uint32_t i = 0; i < k; i++)
+			oracle_edge(g,
+				    v < n / 2 ? n / 2 + oracle_below(n / 2) : oracle_below(n / 2),
+				    v);
+}
+
+static void ladder(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 0; v + 2 < n; v++) {
+		oracle_edge(g, v, v + 2);
+		oracle_edge(g, v, v ^ 1);
+		if (k)
+			oracle_edge(g, v + 2, v);
+	}
+}
+
+/* k: with edges back. */
+static void ring(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 0; v < n; v++) {
+		oracle_edge(g, v, (v + 1) % n);
+		if (k)
+			oracle_edge(g, (v + 1) % n, v);
+	}
+}
+
+/* One list in the lower half; each node of the upper half refers to k of its nodes. */
+static void shared_tails(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 3; v + 1 < n / 2; v++)
+		oracle_edge(g, v, v + 1);
+	for (uint32_t v = n / 2; v < n; v++) {
+		oracle_edge(g, oracle_below(3), v);
+		for (uint32_t i = 0; i < k; i++)
+			oracle_edge(g, v, 3 + oracle_below(n / 2 - 3));
+	}
+}
+
+/* A list, and what its nodes refer to: any of the upper half, from k nodes each. */
+static void wide_tail(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 0; v + 1 < n / 2; v++)
+		oracle_edge(g, v, v + 1);
+	for (uint32_t v = n / 2; v < n; v++)
+		for (uint32_t i = 0; i < k; i++)
+			oracle_edge(g, oracle_below(n / 2), v);
+}
+
+/* Arrays of 100 elements, each of which refers to k arrays. */
+static void arrays(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 3; v < n; v++) {
+		if (v % 101 == 3) {
+			oracle_edge(g, oracle_below(v), v);
+			continue;
+		}
+		oracle_edge(g, v - (v + 98) % 101, v);
+		for (uint32_t i = 0; i < k; i++)
+			oracle_edge(g, v, 3 + oracle_below((n - 3) / 101 + 1) * 101 % (n - 3));
+	}
+}
+
+/* A list with edges that skip up to k nodes, and back. */
+static void skips(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 0; v + 1 < n; v++) {
+		const uint32_t far = v + 1 + oracle_below(k);
+
+		oracle_edge(g, v, v + 1);
+		oracle_edge(g, v, far < n ? far : n - 1);
+		oracle_edge(g, far < n ? far : n - 1, v);
+	}
+}
+
+/* A list, and from each node an edge to the one as far from the end. */
+static void nested(struct oracle_graph *g, uint32_t n, uint32_t k)
+{
+	for (uint32_t v = 0; v + 1 < n; v++) {
+		oracle_edge(g, v, v + 1);
+		oracle_edge(g, k ? n - 1 - v : v, k ? v : n - 1 - v);
+	}
+}
+
+static const struct family {
+	const char *name;
+	draw *draw;
+	uint32_t k;
+} families[] = {
+	{ "random tree", in_degree, 1 },
+	{ "in-degree 2", in_degree, 2 },
+	{ "in-degree 3", in_degree, 3 },
+	{ "in-degree 5", in_degree, 5 },
+	{ "in-degree 10", in_degree, 10 },
+	{ "in-degree 20", in_degree, 20 },
+	{ "many referrers", power_law, 0 },
+	{ "many references", power_law, 1 },
+	{ "grid", grid, 0 },
+	{ "grid and back", grid, 1 },
+	{ "layers of 10", layers, 10 },
+	{ "layers of 1000", layers, 1000 },
+	{ "expander", expander, 0 },
+	{ "small world 5", small_world, 5 },
+	{ "small world 100", small_world, 100 },
+	{ "tree, edges up", tree, 0 },
+	{ "tree, edges anywhere", tree, 1 },
+	{ "bipartite 2", bipartite, 2 },
+	{ "bipartite 8", bipartite, 8 },
+	{ "ladder", ladder, 0 },
+	{ "ladder and back", ladder, 1 },
+	{ "ring", ring, 0 },
+	{ "ring and back", ring, 1 },
+	{ "shared tails", shared_tails, 1 },
+	{ "shared tails 4", shared_tails, 4 },
+	{ "wide tail", wide_tail, 2 },
+	{ "wide tail 6", wide_tail, 6 },
+	{ "arrays", arrays, 1 },
+	{ "arrays 3", arrays, 3 },
+	{ "skips of 3", skips, 3 },
+	{ "skips of 1000", skips, 1000 },
+	{ "nested", nested, 0 },
+	{ "nested, from the end", nested, 1 },
+};
+
+#define FAMILIES (sizeof families / sizeof families[0])
+
+/* Numbers of nodes say nothing of where they are. */
+static void shuffle(struct oracle_graph *g)
+{
+	uint32_t *to = oracle_alloc(g->node_count, sizeof *to);
+
+	for (uint32_t v = 0; v < g->node_count; v++) {
+		const uint32_t k = oracle_below(v + 1ull);
+
+		to[v] = to[k];
+		to[k] = v;
+	}
+	for (uint64_t e = 0; e < g->edge_count; e++) {
+		g->from[e] = to[g->from[e]];
+		g->to[e] = to[g->to[e]];
+	}
+	memset(g->roots, 0, ((uint64_t)g->node_count / 64 + 1) * sizeof *g->roots);
+	oracle_set(g->roots, to[0]);
+	free(to);
+}
+
+static void make(struct oracle_graph *g, const struct family *family, uint32_t n, bool is_under_one,
+		 bool is_shuffled)
+{
+	oracle_init(g, n, 24ull * n + 64);
+	oracle_edge(g, 0, 1);
+	oracle_edge(g, 0, 2);
+	oracle_edge(g, 1, 3);
+	oracle_edge(g, 2, n - 1);
+	family->draw(g, n, family->k);
+	oracle_set(g->roots, 0);
+	if (is_under_one && is_shuffled)
+		shuffle(g);
+	for (int i = 0; i < 200 && !is_under_one; i++)
+		oracle_set(g->roots, oracle_below(n));
+	oracle_build(g, false);
+}
+
+/* ---- answers ---- */
+
+/* Dominators by iteration (Cooper, Harvey, Kennedy), n is the virtual root's: owned. */
+static uint32_t *simple_dominators(const struct oracle_graph *g)
+{
+	const uint32_t n = g->node_count;
+	uint32_t *dominator = oracle_alloc(n + 1ull, sizeof *dominator);
+	uint32_t *level = oracle_alloc(n + 1ull, sizeof *level);
+	bool changed = true;
+
+	for (uint32_t v = 0; v < n; v++) {
+		dominator[v] = oracle_bit(g->roots, v) ? n : v;
+		level[v] = 1;
+	}
+	while (changed) {
+		changed = false;
+		for (uint64_t e = 0; e < g->edge_count; e++) {
+			const uint32_t v = g->to[e];
+			uint32_t a = g->from[e], b = dominator[v];
+
+			if (dominator[a] == a)
+				continue;
+			if (b == v)
+				b = a;
+			while (a != b) {
+				const bool is_a = b == n || (a != n && level[a] >= level[b]);
+
+				a = is_a ? dominator[a] : a;
+				b = is_a ? b : dominator[b];
+			}
+			if (dominator[v] == a)
+				continue;
+			dominator[v] = a;
+			changed = true;
+			/* Levels anew: graphs are small. */
+			for (uint32_t i = 0; i < n; i++) {
+				uint32_t x = i;
+
+				for (level[i] = 0; x != n && dominator[x] != x && level[i] <= n;
+				     level[i]++)
+					x = dominator[x];
+			}
+		}
+	}
+	free(level);
+	return dominator;
+}
+
+static void small_ones(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 12 * FAMILIES; i++) {
+		struct oracle_graph g;
+		struct contracting x = { .g = &g, .share = 64, .settling = GRAPH_SETTLINGS };
+		uint32_t *dominator;
+
+		make(&g, &families[i % FAMILIES], SMALL_NODES + oracle_below(SMALL_NODES), i & 1,
+		     i & 2);
+		x.is_soft = oracle_alloc(g.edge_count, sizeof *x.is_soft);
+		contract(&x, 1, &work);
+		dominator = simple_dominators(&g);
+		for (uint32_t v = 0; v < g.node_count; v++) {
+			const uint32_t found = atomic_load(&x.c.up[v]);
+
+			assert_int_equal(found == GRAPH_NONE ? g.node_count : found, dominator[v]);
+		}
+		free(dominator);
+		free((void *)(uintptr_t)x.is_soft);
+		graph_contract_release(&x.c);
+		oracle_free(&g);
+	}
+}
+
+/* ---- steps ---- */
+
+/* The ways: contraction and a search, or settling; or a search of all, with few links or many. */
+enum way { WAY_SEARCH, WAY_SETTLE, WAY_ALL, WAY_FOLDED, WAYS };
+
+static double steps_of(struct oracle_graph *g, enum way way)
+{
+	const double size = (double)g->node_count + (double)g->edge_count;
+	struct contracting x = {
+		.g = g,
+		.share = 4096,
+		.settling = way == WAY_SETTLE ? GRAPH_SETTLE_ALWAYS : GRAPH_SETTLE_NEVER,
+	};
+	struct graph_dominators d;
+	struct hdb_error err;
+	double steps;
+
+	if (way >= WAY_ALL) {
+		assert_int_equal(
+			graph_dominators(oracle_rows(g, &work), g->roots,
+					 way == WAY_ALL ? GRAPH_SEARCH_LINKS : GRAPH_SEARCH_FOLDED,
+					 &work, &d, &err),
+			HDB_OK);
+		steps = (double)d.step_count / size;
+		graph_dominators_release(&d);
+		return 1 + steps;
+	}
+	x.is_soft = oracle_alloc(g->edge_count, sizeof *x.is_soft);
+	contract(&x, 2, &work);
+	/* Each of the passes over all edges is one step an edge. */
+	steps = 1 + (double)x.c.step_count / size;
+	free((void *)(uintptr_t)x.is_soft);
+	graph_contract_release(&x.c);
+	return steps;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void steps(void **state)
+{
+	const bool is_long = getenv("HEAPDB_HOSTILE") != NULL;
+	const uint32_t n = oracle_size(is_long ? NODES_LONG : NODES);
+	const double times_max = is_long ? TIMES_MAX_LONG : TIMES_MAX;
+	double all[WAYS][2 * FAMILIES], sorted[2 * FAMILIES];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * FAMILIES; i++) {
+		struct oracle_graph g;
+
+		make(&g, &families[i / 2], n, i & 1, true);
+		for (unsigned way = 0; way < WAYS; way++)
+			all[way][i] = steps_of(&g, (enum way)way);
+		oracle_free(&g);
+	}
+	for (unsigned way = 0; way < WAYS; way++) {
+		memcpy(sorted, all[way], sizeof sorted);
+		qsort(sorted, 2 * FAMILIES, sizeof *sorted, compare_doubles);
+		print_message("way %u: median %.2f steps an edge, most %.2f\n", way,
+			      sorted[FAMILIES], sorted[2 * FAMILIES - 1]);
+		for (size_t i = 0; i < 2 * FAMILIES; i++) {
+			if (all[way][i] <= times_max * sorted[FAMILIES])
+				continue;
+			print_message("%s, %s: %.2f steps an edge\n", families[i / 2].name,
+				      i & 1 ? "under one object" : "under the virtual root",
+				      all[way][i]);
+			assert_true(all[way][i] <= times_max * sorted[FAMILIES]);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_ones),
+		cmocka_unit_test(steps),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}

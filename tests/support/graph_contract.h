@@ -1,0 +1,183 @@
+/*
+ * tests/support/graph_contract.h - dominators of a graph in memory by way of the small graph, as
+ * derive finds those of a heap. Each test program includes it once.
+ */
+#ifndef GRAPH_CONTRACT_SUPPORT_H
+#define GRAPH_CONTRACT_SUPPORT_H
+
+#include "support/graph_oracle.h"
+
+#include "base/pipeline.h"
+#include "graph/dominators/contract.h"
+
+/* Nodes that a thread takes at once: small, so that small graphs have several shares. */
+#define CONTRACT_SHARE 16u
+
+struct contracting {
+	struct graph_contract c;
+	struct graph_rows rows;
+	const struct oracle_graph *g;
+	const bool *is_soft; /* by edge, in the order of rows */
+	int pass;
+	uint32_t share;
+	struct slot {
+		struct graph_pushes pushes;
+		struct graph_contract_rows rows;
+		uint32_t wide[CONTRACT_SHARE]; /* open rows */
+		size_t at[CONTRACT_SHARE];
+		uint32_t wide_count;
+	} * slot;
+	enum graph_settling settling; /* GRAPH_SETTLINGS: any */
+	unsigned round_count;
+};
+
+static int visit(struct contracting *x, struct slot *s, uint32_t v, struct hdb_error *err)
+{
+	const uint64_t first = x->g->first[GRAPH_REFERENCES][v],
+		       end = x->g->first[GRAPH_REFERENCES][v + 1];
+	const uint32_t *target = x->g->target[GRAPH_REFERENCES];
+	const bool is_kept = graph_contract_is_kept(&x->c, v);
+	int rc = HDB_OK;
+
+	if (x->pass == 0)
+		graph_contract_see(&x->c, v, target + first, end - first, x->g->edge_count - first);
+	for (uint64_t e = first; e < end && rc == HDB_OK; e++) {
+		const bool is_soft = x->is_soft[e] && graph_contract_is_soft(&x->c, target[e]);
+
+		if (x->pass == 1 && !is_kept && !is_soft)
+			graph_contract_mark(&x->c, v, &target[e], 1);
+		if (x->pass == 2 && !is_kept && is_soft)
+			rc = graph_contract_push(&x->c, &s->pushes, v, target[e], err);
+	}
+	if (x->pass == 3 && is_kept) {
+		size_t at = 0;
+		const bool is_open = v % 7 == 0 && s->wide_count < CONTRACT_SHARE;
+
+		rc = graph_contract_pack(&x->c, &s->rows, v, GRAPH_NONE, target + first,
+					 is_open ? (end - first) / 2 : end - first, is_open, &at,
+					 err);
+		if (is_open) {
+			s->at[s->wide_count] = at;
+			s->wide[s->wide_count++] = v;
+		}
+	}
+	return rc;
+}
+
+static int visit_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct contracting *x = ctx;
+	struct slot *s = &x->slot[slot];
+	const uint64_t end = (share + 1) * x->share;
+	int rc = HDB_OK;
+
+	graph_pushes_start(&s->pushes);
+	graph_contract_rows_empty(&s->rows);
+	s->wide_count = 0;
+	for (uint64_t v = share * x->share; v < end && v < x->g->node_count && rc == HDB_OK; v++)
+		rc = visit(x, s, (uint32_t)v, err);
+	return rc;
+}
+
+static int take_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error *err)
+{
+	struct contracting *x = ctx;
+	struct slot *s = &x->slot[slot];
+	int rc = HDB_OK;
+
+	(void)share;
+	while (s->wide_count > 0 && rc == HDB_OK) {
+		const uint32_t v = s->wide[--s->wide_count];
+		const uint64_t first = x->g->first[GRAPH_REFERENCES][v],
+			       end = x->g->first[GRAPH_REFERENCES][v + 1];
+
+		for (uint64_t e = first + (end - first) / 2; e < end && rc == HDB_OK; e++)
+			rc = graph_contract_widen(&x->c, &s->rows, s->at[s->wide_count],
+						  &x->g->target[GRAPH_REFERENCES][e], 1, err);
+	}
+	if (rc == HDB_OK && x->pass == 2)
+		rc = graph_contract_join(&x->c, &s->pushes, err);
+	return rc == HDB_OK && x->pass == 3 ? graph_contract_put(&x->c, &s->rows, err) : rc;
+}
+
+static void pass(struct contracting *x, int no, unsigned threads)
+{
+	const struct base_pipeline pipeline = {
+		.item_count = x->g->node_count / x->share + 1,
+		.threads = threads,
+		.slot_count = 3 * threads,
+		.ctx = x,
+		.produce = visit_share,
+		.consume = take_share,
+	};
+	struct hdb_error err;
+
+	x->pass = no;
+	x->slot = oracle_alloc(3 * threads, sizeof *x->slot);
+	assert_int_equal(base_pipeline_run(&pipeline, &err), HDB_OK);
+	for (unsigned i = 0; i < 3 * threads; i++) {
+		base_vec_release(&x->slot[i].pushes.edges);
+		graph_contract_rows_release(&x->slot[i].rows);
+	}
+	free(x->slot);
+}
+
+/* Takes out the suspects that have an edge of their dominator's own; both are in order. */
+static void clear_suspects(struct contracting *x)
+{
+	struct graph_suspect *suspect = x->c.suspects.data;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < x->c.suspects.count; i++) {
+		const uint32_t q = suspect[i].dominator;
+		bool is_direct = false;
+
+		for (uint64_t e = x->g->first[GRAPH_REFERENCES][q];
+		     e < x->g->first[GRAPH_REFERENCES][q + 1]; e++)
+			is_direct =
+				is_direct || x->g->target[GRAPH_REFERENCES][e] == suspect[i].target;
+		if (!is_direct)
+			suspect[kept++] = suspect[i];
+	}
+	x->c.suspects.count = kept;
+}
+
+/* Dominators by node, in x->c.up. */
+static UNUSED void contract(struct contracting *x, unsigned threads, struct base_work *work)
+{
+	struct hdb_error err;
+
+	x->round_count = 0;
+	assert_int_equal(graph_contract_init(&x->c, x->g->node_count, x->g->roots, work, &err),
+			 HDB_OK);
+	for (uint64_t e = 0; e < x->g->edge_count; e++)
+		if (x->is_soft[e])
+			assert_int_equal(graph_contract_soften(
+						 &x->c, x->g->target[GRAPH_REFERENCES][e], &err),
+					 HDB_OK);
+	pass(x, 0, threads);
+	assert_int_equal(graph_contract_seen(&x->c, &err), HDB_OK);
+	do {
+		pass(x, 1, threads);
+		assert_int_equal(graph_contract_marked(&x->c, &err), HDB_OK);
+		pass(x, 2, threads);
+		assert_int_equal(graph_contract_start_rows(&x->c, &x->rows, &err), HDB_OK);
+		pass(x, 3, threads);
+		assert_int_equal(graph_contract_end_rows(&x->c, &err), HDB_OK);
+		assert_int_equal(x->rows.node_count, x->c.kept.count);
+		assert_int_equal(
+			graph_contract_solve(&x->c,
+					     x->settling < GRAPH_SETTLINGS ?
+						     x->settling :
+						     oracle_below(GRAPH_SETTLINGS),
+					     (enum graph_search)oracle_below(GRAPH_SEARCHES), &err),
+			HDB_OK);
+		assert_int_equal(graph_contract_suspect(&x->c, &err), HDB_OK);
+		clear_suspects(x);
+		graph_contract_harden(&x->c);
+		x->round_count++;
+	} while (x->c.suspects.count);
+	assert_int_equal(graph_contract_finish(&x->c, &err), HDB_OK);
+}
+
+#endif
