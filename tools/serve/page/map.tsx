@@ -15,8 +15,8 @@ function treeOf(answer: Answer): Node {
     const level = Number(row.level ?? 0);
     stack.length = Math.min(stack.length, level + 1);
     const parent = stack[stack.length - 1];
-    const node: Node = { key: String(parent.children.length), name: String(row.name), bytes: Number(row.retained ?? row.total ?? 0),
-      count: Number(row.count ?? row.others ?? 0), id: row.id === null ? null : String(row.id), parent, children: [], open: true,
+    const node: Node = { key: String(parent.children.length), name: String(row.name), bytes: Number(row.retained ?? row.below_shallow ?? 0),
+      count: Number(row.objects ?? row.others ?? 0), id: row.id === null ? null : String(row.id), parent, children: [], open: true,
       others: row.others !== null && row.others !== undefined,
       delta: row.retained_delta === undefined || row.retained_delta === null ? undefined : Number(row.retained_delta) };
     parent.children.push(node);

@@ -28,7 +28,7 @@ function Figures({ db }: { db?: string }) {
 function Chain({ rows }: { rows: Row[] }) {
   return <ol class="chain">{rows.map((r) => <li>
     <Obj id={r.id} text={r.label} />
-    {r.holds_by ? <span class="by">.{text(r.holds_by).replace(/^static /, "")}{/^static /.test(String(r.holds_by)) ? " (static)" : ""} →</span> : null}
+    {r.via_field ? <span class="by">.{text(r.via_field).replace(/^static /, "")}{/^static /.test(String(r.via_field)) ? " (static)" : ""} →</span> : null}
     {r.text ? <small> ({text(r.text)})</small> : null}
     {typeof r.retained === "number" && <span class="right">{bytes(r.retained)}</span>}</li>)}</ol>;
 }
