@@ -1,9 +1,10 @@
 #!/bin/sh
 # tools/install-deps.sh - installs what heapdb is built and tested with, on Debian 12.
 #
-#   sh tools/install-deps.sh          compiler, libraries, and zstd, python3 and its jsonschema for the tests
+#   sh tools/install-deps.sh          compiler, libraries, and what the tests of every machine need
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
-#   sh tools/install-deps.sh --ci     also debootstrap, for the tests on a bare machine in .ci/run
+#   sh tools/install-deps.sh --all    also debootstrap, for the tests on a bare machine in .ci/run, and
+#                                     chromium and python3-venv, without which tests are skipped
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
 #   sh tools/install-deps.sh --package  also what `make release` builds Debian packages with
 #   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make test-arm64`
@@ -24,12 +25,12 @@ arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user liblmdb-dev:arm64 l
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
---ci) packages="$packages $lint debootstrap" ;;
+--all) packages="$packages $lint debootstrap chromium python3-venv" ;;
 --fuzz) packages="$packages clang libclang-rt-14-dev afl++ valgrind" ;;
 --package) packages="$packages $package" ;;
 --arm64) packages="$packages $arm64" ;;
 *)
-	echo "usage: sh tools/install-deps.sh [--lint|--ci|--fuzz|--package|--arm64]" >&2
+	echo "usage: sh tools/install-deps.sh [--lint|--all|--fuzz|--package|--arm64]" >&2
 	exit 2
 	;;
 esac

@@ -1,4 +1,5 @@
 # MAT's query language: tables, formats, what is beyond MAT, and what is wrong with a statement.
+# shellcheck disable=SC2016
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 ask() { heapdb oql "$@" 2>&1 || echo "exit $?"; }
 ask 'SELECT * FROM Sample'

@@ -1,4 +1,5 @@
 # Trees for other programs and as pictures: all say the same sums; text stays text.
+# shellcheck disable=SC2016,SC2094
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query dominator-tree --min 20000 --quiet --format folded | head -n 12
 heapdb query dominator-tree --quiet --format folded >folded

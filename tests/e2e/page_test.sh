@@ -2,6 +2,7 @@
 # page_test.sh - the page in a real browser (Debian's chromium): each view, clicks, keys, a narrow
 # screen, a heap full of markup, and the report as one file. Skipped where there is no chromium.
 # page_client.py beside it has the clicks. SHOTS=FOLDER keeps pictures of the views.
+# shellcheck disable=SC2016
 set -eu
 
 if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then

@@ -34,7 +34,7 @@ if [ ! -f "$venv/ready" ]; then
 	: > "$venv/ready"
 fi
 wheel=$(find "$HDB_ROOT/build/wheel" -name '*.whl' 2> /dev/null | head -n 1)
-if [ -n "$wheel" ] && [ "$wheel" -nt "$BUILD/libheapdb.so" ] &&
+if [ -n "$wheel" ] && [ -z "$(find "$BUILD/libheapdb.so" -newer "$wheel")" ] &&
 	[ -z "$(find "$HDB_ROOT/tools/python" -newer "$wheel" -type f)" ]; then
 	"$venv/bin/pip" install -q --force-reinstall --no-deps "$wheel"
 	(cd / && "$venv/bin/python" "$HDB_ROOT/tests/e2e/python_test.py" "$work/sample.hprof")

@@ -2,6 +2,7 @@
 # rewrite_test.sh - convert, strip and redact: what is copied is the same byte for byte through every
 # compression; what is changed has the same objects, sizes and dominators; what is redacted has no
 # text left. On the sample, and on dumps of ../shared/dumps where they are.
+# shellcheck disable=SC2015,SC2094,SC2153
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

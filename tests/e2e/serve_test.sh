@@ -1,6 +1,7 @@
 #!/bin/sh
 # serve_test.sh - the page's server: answers as the command does, and refuses what SECURITY.md lists.
 # serve_client.py beside it has the requests.
+# shellcheck disable=SC2016
 set -eu
 
 work=$(mktemp -d)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # android_ahat_test.sh - import --sizes ahat: every object of every dump as large as ahat says, with as much native
 # memory; on Android's dumps also its dominator and retained size, but for locals of threads.
+# shellcheck disable=SC2094
 set -eu
 for tool in zstd python3; do
 	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # android_sites_test.sh - where the objects of ahat's test dump were allocated, by their stack traces, and the native
 # memory that its objects own.
+# shellcheck disable=SC2015,SC2094
 set -eu
 command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }
 dump=${HDB_DUMPS:-$HDB_ROOT/../shared/dumps}/android_ahat_test.hprof.zst
