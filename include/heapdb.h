@@ -744,8 +744,8 @@ enum hdb_option_type {
 	HDB_OPTION_TEXT      /* any other text, as `argument` and `help` say */
 };
 
-/* One option that a query takes. */
-struct hdb_option_spec {
+/* One option that a query takes; members in the order in which definitions are written. */
+struct hdb_option_spec {  /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *name; /* without dashes: "by" */
 	enum hdb_option_type type;
 	const char *argument;      /* NULL: a flag; else what it takes: "class|package", "BYTES" */

@@ -75,7 +75,7 @@ static int pack(struct slot *slot, struct hdb_error *err)
 		const uint64_t left = piece->size - at;
 		const size_t size = left < BASE_FRAME_BYTES ? left : BASE_FRAME_BYTES;
 		struct packed frame = { .size = (uint32_t)size };
-		size_t packed_size;
+		size_t packed_size = 0;
 
 		r = base_vec_reserve(&slot->bytes, base_packed_max(), 1, err);
 		if (r == HDB_OK)

@@ -475,9 +475,10 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 
 static int publish_build(struct store_writer *writer, struct hdb_error *err)
 {
-	struct store_side *side = writer->store->side;
+	struct store_side *side;
 
 	assert(writer->store && !writer->is_new);
+	side = writer->store->side;
 	for (unsigned t = 0; side && t < STORE_TABLE_END; t++)
 		side->has[t] |= writer->has_table[t];
 	return store_refresh(writer->store, err);

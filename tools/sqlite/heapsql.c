@@ -513,10 +513,14 @@ static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 	for (size_t s = 0; s < sql->source_count && r == HDB_OK; s++) {
 		size_t count = 0;
 
-		for (size_t i = 0; i < sql->pending_count; i++)
-			if (sql->pending[i].source == sql->sources[s])
-				sets[count++] = (struct hdb_set){ .ixs = sql->pending[i].ixs,
-								  .count = sql->pending[i].count };
+		for (size_t i = 0; i < sql->pending_count; i++) {
+			if (sql->pending[i].source != sql->sources[s])
+				continue;
+			sets[count].ixs = sql->pending[i].ixs;
+			sets[count].count = sql->pending[i].count;
+			sets[count].retained_bytes = sets[count].retained_count = 0;
+			count++;
+		}
 		if (count)
 			r = hdb_retained_sets(sql->sources[s]->db, sets, count, err);
 		count = 0;

@@ -839,7 +839,7 @@ static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error
 		if (r == HDB_OK)
 			r = hdb_list_next(c->list, &ixs, &count, err);
 		for (size_t i = 0; r == HDB_OK && i < count && pushed < c->wanted; i++) {
-			struct hdb_object_facts facts;
+			struct hdb_object_facts facts = { 0 };
 			struct top top = { .ix = ixs[i] };
 
 			r = hdb_object_at(c->db, top.ix, &facts, err);
@@ -954,7 +954,7 @@ static int first_from(struct objects_cursor *c, uint64_t id, uint32_t *ix, struc
 
 	while (low < high && r == HDB_OK) {
 		const uint32_t mid = low + (high - low) / 2;
-		struct hdb_object_facts facts;
+		struct hdb_object_facts facts = { 0 };
 
 		r = hdb_object_at(c->db, mid, &facts, err);
 		if (r == HDB_OK && facts.id < id)
@@ -1001,10 +1001,10 @@ static int by_class(struct objects_cursor *c, int part, int index, sqlite3_value
 {
 	uint8_t *found = calloc((size_t)hdb_class_count(c->db) + 1, 1);
 	uint32_t count = 0, ix;
-	int r = found ? HDB_OK : HDB_ENOMEM;
+	int r = HDB_OK;
 
-	if (r < 0)
-		return r;
+	if (!found)
+		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
 	if (part == BY_CLASS && index & BY_CLASS_IN) {
 		sqlite3_value *one;
 		int rc = sqlite3_vtab_in_first(value, &one);
@@ -1015,7 +1015,7 @@ static int by_class(struct objects_cursor *c, int part, int index, sqlite3_value
 	} else if (part == BY_CLASS || part == BY_CLASS_GLOB) {
 		r = mark_value(c, value, part == BY_CLASS_GLOB, found, err);
 	} else if (part == BY_CLASS_ID) {
-		struct hdb_object_facts facts;
+		struct hdb_object_facts facts = { 0 };
 
 		r = sql_value_object(c->source, value, &ix, err);
 		if (r == HDB_OK)
@@ -1234,7 +1234,7 @@ static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int colu
 static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,
 		       struct hdb_error *err)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { 0 };
 	char name[256];
 	int r = hdb_object_at(c->db, ix, &facts, err);
 
@@ -1283,7 +1283,7 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 		break;
 	case C_OFFSET: {
 		struct hdb_object_info info;
-		struct hdb_object_facts facts;
+		struct hdb_object_facts facts = { 0 };
 
 		r = hdb_object_at(c->db, ix, &facts, err);
 		if (r == HDB_OK)

@@ -18,7 +18,7 @@ struct classes {
 static int begin_classes(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct classes *s = c->state;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { 0 };
 	uint32_t ix;
 	int r;
 
@@ -253,7 +253,7 @@ struct class_fields {
 static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { 0 };
 	uint32_t ix;
 	int r;
 
@@ -519,7 +519,7 @@ static int column_threads(struct sql_cursor *c, struct sqlite3_context *ctx, int
 			  struct hdb_error *err)
 {
 	const struct threads *s = c->state;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { 0 };
 	uint64_t bytes;
 	int r = HDB_OK;
 

@@ -41,7 +41,7 @@ static int find_path(struct telling *t, uint32_t last, struct hdb_error *err)
 	for (uint32_t at = last; at != GRAPH_NONE;
 	     at = base_vec_at(&t->traces->nodes, struct leak_node, at)->parent)
 		n++;
-	t->path = malloc((n + 1) * sizeof(*t->path));
+	t->path = calloc(n + 1, sizeof(*t->path));
 	t->own = malloc((n + 1) * sizeof(*t->own));
 	if (!t->path || !t->own)
 		return hdb_fail_memory(err, "a path", n * sizeof(*t->path));

@@ -287,7 +287,7 @@ static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb
 /* What an animator moves: the weak reference to it hides who keeps it. */
 static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 {
-	struct heap_object object;
+	struct heap_object object = { 0 };
 	uint32_t reference;
 	uint64_t id;
 	int rc = heap_path_object(r->heap, ix, HEAP_NONE, r->rule->store, &reference, err);

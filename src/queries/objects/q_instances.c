@@ -113,7 +113,7 @@ static int add_class_fields(struct query *q, struct instances *s, uint32_t class
 
 		for (uint32_t f = 0; f < class->field_count && r == HDB_OK; f++) {
 			struct store_field field;
-			char name[PATH_SIZE];
+			char name[PATH_SIZE] = "";
 			bool is_new = true;
 
 			r = heap_field(q->heap, class->first_field + f, &field, err);

@@ -283,7 +283,7 @@ static int open_tree(struct query *q, struct hdb_error *err)
 {
 	static const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
 	struct merged_query *s;
-	struct derive_total whole;
+	struct derive_total whole = { 0 };
 	uint64_t low = 0;
 	int r = open_state(q, false, &s, err);
 
