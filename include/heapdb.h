@@ -773,7 +773,7 @@ struct hdb_old_option {
 };
 
 /* One query, as listed by hdb_queries. */
-struct hdb_query_spec {
+struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *name; /* "retained" */
 	/*
 	 * other names that hdb_query takes, terms of other tools, with "|" between:

@@ -7,6 +7,7 @@
 
 #include "base/glob.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -73,10 +74,8 @@ static int take_array(const struct redact *d, struct rewriter *w, const struct h
 	const char *type = hprof_type_name(sub->element_type);
 	char name[32] = "";
 
-	if (type && strlen(type) + 3 < sizeof(name)) {
-		memcpy(name, type, strlen(type));
-		memcpy(name + strlen(type), "[]", 3);
-	}
+	if (type)
+		(void)snprintf(name, sizeof(name), "%s[]", type);
 	return is_wanted(d, name, NULL) ? rewriter_keep(w, sub, err) :
 					  rewrite_zero_array(w, sub, err);
 }

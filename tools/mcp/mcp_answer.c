@@ -29,6 +29,7 @@ static json_t *text_value(const char *text, size_t size, size_t max)
 	while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
 		max--;
 	memcpy(cut, text, max);
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the size is given */
 	memcpy(cut + max, "\xe2\x80\xa6", 3);
 	return json_stringn(cut, max + 3);
 }

@@ -38,7 +38,7 @@ static size_t character(const unsigned char *text, size_t size)
 {
 	const unsigned char c = text[0];
 	const size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-	uint32_t code = c;
+	uint32_t code;
 
 	if (c < 0x80)
 		return 1;

@@ -14,6 +14,7 @@
 		".incbin \"tools/serve/bundle/" file "\"\n" \
 		".global " #name "_end\n" #name "_end:\n" \
 		".byte 0\n.popsection\n"); \
+	/* NOLINTNEXTLINE(bugprone-macro-parentheses) */ \
 	extern const unsigned char name[] __attribute__((visibility("hidden"))); \
 	extern const unsigned char name##_end[] __attribute__((visibility("hidden")))
 

@@ -357,7 +357,7 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 	uint32_t count = 0;
 	int r = s && plain ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for a table");
 
-	if (r == HDB_OK && with_sub)
+	if (r == HDB_OK && plain && with_sub)
 		plain[strlen(plain) - 1] = '\0';
 	if (r == HDB_OK) {
 		s->with_sub = with_sub;
@@ -367,7 +367,7 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 	}
 	if (r == HDB_OK)
 		r = hdb_classes_like(source->db, "", 0, s->classes, &count, err);
-	for (uint32_t no = 0; r == HDB_OK && no < n; no++)
+	for (uint32_t no = 0; r == HDB_OK && plain && no < n; no++)
 		if (strcmp(hdb_class_name(source->db, no), plain) == 0 && s->base_count < BASES_MAX)
 			s->bases[s->base_count++] = no;
 	if (r == HDB_OK && !s->base_count)

@@ -232,6 +232,7 @@ static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int colu
 	return column_object(c, ctx, column, &s->facts, err);
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define OF_TABLE(variable, text, function) \
 	const struct sql_table_def variable = { \
 		.name = text, \
@@ -246,6 +247,7 @@ static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int colu
 		.column = column_of, \
 		.end = end_refs, \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 OF_TABLE(sql_references, "references", begin_references);
 OF_TABLE(sql_outbound, "outbound", begin_references);

@@ -238,7 +238,8 @@ int sql_define_classes(struct sql_source *source, const char *statement, struct 
 	char *name = malloc(strlen(statement) + 1);
 	int r = name ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for a statement");
 
-	for (const char *at = statement; r == HDB_OK && (at = next_name(at, name)) != NULL;) {
+	for (const char *at = statement;
+	     name && r == HDB_OK && (at = next_name(at, name)) != NULL;) {
 		const size_t size = strlen(name);
 
 		if (!sql_has_table(name) && names_of(source) &&
