@@ -4,6 +4,7 @@
 # then, and `export dump` gives the dump back, byte for byte. On the sample, and on two of
 # ../shared/dumps where they are.
 set -eu
+[ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
 command -v gzip > /dev/null || { echo "no gzip here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -4,6 +4,7 @@
 # text left. On the sample, and on dumps of ../shared/dumps where they are.
 # shellcheck disable=SC2015,SC2094,SC2153
 set -eu
+[ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
