@@ -68,13 +68,14 @@ done <<END
 $(includes src)
 END
 
-# The tools are the library's clients: heapdb.h, and files of their own folder. The command also sees
-# a door's one header, tools/DOOR/DOOR.h.
+# The tools are the library's clients: heapdb.h, files of their own folder, and tools/common. The
+# command also sees a door's one header, tools/DOOR/DOOR.h.
 while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
 	case $included in
 	heapdb.h) continue ;;
+	common/*) [ -f "tools/$included" ] && continue ;;
 	esac
 	[ -f "$own/$(basename "$included")" ] && [ "$(dirname "$included")" = . ] && continue
 	[ -f "tools/$included" ] && [ "tools/$(dirname "$included")" = "$own" ] && continue

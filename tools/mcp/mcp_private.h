@@ -7,6 +7,8 @@
 
 #include "mcp.h"
 
+#include "common/fail.h"
+
 #include <jansson.h>
 
 #include <stdbool.h>
@@ -33,7 +35,7 @@
 #define MCP_LIST_MAX 200
 
 /* Writes a message and returns `code`. */
-int mcp_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+#define mcp_fail door_fail
 
 /* ---- mcp_files.c: which databases there are, and those that are open ---- */
 

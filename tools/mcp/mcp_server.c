@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,19 +81,6 @@ struct server {
 	int64_t progress_time; /* of the last message of progress, milliseconds */
 	json_int_t progress;   /* messages of progress so far */
 };
-
-int mcp_fail(struct hdb_error *err, int code, const char *format, ...)
-{
-	va_list args;
-
-	if (!err)
-		return code;
-	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
-	err->code = code;
-	return code;
-}
 
 /* ---- writing ---- */
 

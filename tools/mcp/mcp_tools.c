@@ -515,6 +515,15 @@ static int check_names(const struct mcp_call *call, const struct tool *tool, str
 	return HDB_OK;
 }
 
+/* The beginning of a tool that is no query: its arguments, and the text that one of them is. */
+static int begin(const struct mcp_call *call, const struct tool *tool, const char *name,
+		 const char **text, struct hdb_error *err)
+{
+	const int r = check_names(call, tool, err);
+
+	return r < 0 ? r : take_text(call->args, name, text, err);
+}
+
 static void put_health(json_t *answer, const struct hdb *db)
 {
 	struct hdb_health health;
@@ -535,9 +544,7 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 	const char *name;
 	int r;
 
-	if ((r = check_names(call, tool, err)) < 0)
-		return r;
-	if ((r = take_text(call->args, "db", &name, err)) < 0)
+	if ((r = begin(call, tool, "db", &name, err)) < 0)
 		return r;
 	if (!name) {
 		json_t *list = mcp_files_list(call->files);
@@ -649,9 +656,7 @@ static int run_sql(const struct mcp_call *call, const struct tool *tool, json_t 
 	const char *statement;
 	int r;
 
-	if ((r = check_names(call, tool, err)) < 0)
-		goto out;
-	if ((r = take_text(call->args, "statement", &statement, err)) < 0)
+	if ((r = begin(call, tool, "statement", &statement, err)) < 0)
 		goto out;
 	if (!statement) {
 		r = mcp_fail(err, HDB_EUSAGE, "a \"statement\" expected");
@@ -676,9 +681,7 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 	const char *name;
 	int r;
 
-	if ((r = check_names(call, tool, err)) < 0)
-		return r;
-	if ((r = take_text(call->args, "name", &name, err)) < 0)
+	if ((r = begin(call, tool, "name", &name, err)) < 0)
 		return r;
 	if (!name) {
 		*out = mcp_schema_queries();

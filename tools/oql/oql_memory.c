@@ -24,19 +24,6 @@ struct oql_key {
 	char data[];
 };
 
-int oql_fail(struct hdb_error *err, int code, const char *format, ...)
-{
-	va_list args;
-
-	if (!err)
-		return code;
-	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
-	va_end(args);
-	err->code = code;
-	return code;
-}
-
 static int over_budget(const struct oql_budget *budget, struct hdb_error *err)
 {
 	return oql_fail(err, HDB_ELIMIT,

@@ -7,6 +7,8 @@
 
 #include "heapdb.h"
 
+#include "common/fail.h"
+
 #include <stdbool.h>
 
 /* What arenas of a statement may take together. */
@@ -59,6 +61,6 @@ bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size);
 void oql_keys_release(struct oql_keys *keys);
 
 /* Fills in `err` and returns `code`. */
-int oql_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+#define oql_fail door_fail
 
 #endif

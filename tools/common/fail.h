@@ -1,0 +1,13 @@
+/*
+ * common/fail.h - how doors that are more than a client of one answer report failures: as the
+ * library does, which keeps its own function for itself.
+ */
+#ifndef COMMON_FAIL_H
+#define COMMON_FAIL_H
+
+#include "heapdb.h"
+
+/* Writes a message into `err`, which may be NULL, and returns `code`. */
+int door_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+
+#endif
