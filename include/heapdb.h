@@ -430,7 +430,8 @@ enum hdb_scan_column {
 	HDB_SCAN_REACHABLE = 2,
 	HDB_SCAN_RETAINED = 4,  /* needs dominators */
 	HDB_SCAN_DOMINATOR = 8, /* needs dominators */
-	HDB_SCAN_OFFSET = 16    /* of records in the dump */
+	HDB_SCAN_OFFSET = 16,   /* of records in the dump */
+	HDB_SCAN_FIELDS = 32    /* no column: hdb_scan_field will be called; reads ahead */
 };
 
 struct hdb_scan_options {
@@ -468,6 +469,15 @@ HDB_API int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, st
 			  struct hdb_error *err);
 /* HDB_OK with at least one object, HDB_END after the last. */
 HDB_API int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err);
+/*
+ * The value of a field of object `at` of the last batch, as hdb_field_value: some ten million a
+ * second where all fields of an object are asked for before those of the next. Needs
+ * HDB_SCAN_FIELDS.
+ */
+struct hdb_field;
+struct hdb_basic;
+HDB_API int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *field,
+			   struct hdb_basic *out, struct hdb_error *err);
 HDB_API void hdb_scan_close(struct hdb_scan *scan);
 
 /* ---- classes ---- */

@@ -94,6 +94,22 @@ static void map_want(struct base_source *src, uint64_t offset, uint64_t size)
 	(void)madvise((uint8_t *)map->map + first, offset + size - first, MADV_WILLNEED);
 }
 
+static void map_touch(struct base_source *src, uint64_t offset, uint64_t size)
+{
+#ifdef MADV_POPULATE_READ
+	const struct map_source *map = (const struct map_source *)src;
+	const uint64_t first = offset / 4096 * 4096;
+
+	if (offset < src->size && size <= src->size - offset)
+		(void)madvise((uint8_t *)map->map + first, offset + size - first,
+			      MADV_POPULATE_READ);
+#else
+	(void)src;
+	(void)offset;
+	(void)size;
+#endif
+}
+
 static void map_drop(struct base_source *src, uint64_t offset, uint64_t size)
 {
 	const struct map_source *map = (const struct map_source *)src;
@@ -170,6 +186,7 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 		.check = map_check,
 		.failed = map_failed,
 		.want = map_want,
+		.touch = map_touch,
 		.drop = map_drop,
 		.close = map_close,
 	};

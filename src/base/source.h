@@ -38,6 +38,11 @@ struct base_source {
 	int (*failed)(struct base_source *src, struct hdb_error *err);
 	/* Advice: the bytes from offset on (there may be fewer) will be read soon. May be NULL. */
 	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
+	/*
+	 * Advice: most pages of [offset, offset + size), which were wanted before, are read now.
+	 * May be NULL.
+	 */
+	void (*touch)(struct base_source *src, uint64_t offset, uint64_t size);
 	/* Advice: the bytes from offset on are not needed soon. May be NULL. */
 	void (*drop)(struct base_source *src, uint64_t offset, uint64_t size);
 	void (*close)(struct base_source *src);

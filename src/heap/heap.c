@@ -484,6 +484,12 @@ int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *e
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err)
 {
+	return heap_read_block_of(heap, block_no, NULL, out, err);
+}
+
+int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
+		       struct heap_block *out, struct hdb_error *err)
+{
 	struct store_objects *block;
 	int r = heap_load_classes(heap, err);
 
@@ -499,6 +505,9 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 
 		out->embedded[i] = kind & STORE_KIND_EMBEDDED;
 		out->kind[i] = (uint8_t)(kind & ~STORE_KIND_EMBEDDED);
+		if (is_wanted && out->class_no[i] < heap->class_count &&
+		    !is_wanted[out->class_no[i]])
+			continue;
 		r = check_class(heap, out->first_ix + i, out->class_no[i], out->kind[i],
 				out->length[i], err);
 		if (r < 0)

@@ -162,6 +162,12 @@ uint32_t heap_block_count(const struct heap *heap);
 /* Reads block number block_no (0, 1, ...). The struct is large: allocate it. */
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
+/*
+ * The same for objects of some classes (by class number: nonzero; NULL: all); sizes of others are
+ * not computed.
+ */
+int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
+		       struct heap_block *out, struct hdb_error *err);
 
 /*
  * Whether the block has objects of a class that is wanted (by class number: nonzero). Decodes no

@@ -306,8 +306,31 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 	out->file_offset = 0;
 }
 
-void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
-				 uint64_t offset[PACK_GROUP])
+/* Classes of a block for which sizes of records are looked up, not computed for each object. */
+#define RULES_MAX 256
+
+/* The size of a record: `fixed`, and `unit` for each element. */
+struct record_rule {
+	uint64_t fixed, unit;
+	bool is_class;
+};
+
+static struct record_rule rule_of(const struct store_objects *block, uint64_t index)
+{
+	struct store_object o;
+
+	get_class(block, index, &o);
+	return (struct record_rule){
+		.fixed = record_head_size(o.kind, block->id_size) +
+			 (o.kind == STORE_INSTANCE ? o.body_size : 0),
+		.unit = o.kind == STORE_INSTANCE ? 0 : o.body_size,
+		.is_class = o.kind == STORE_CLASS,
+	};
+}
+
+/* `rules` by entry of the dictionary, or NULL. */
+static void group_offsets(const struct store_objects *block, const struct record_rule *rules,
+			  uint32_t g, uint64_t offset[PACK_GROUP])
 {
 	uint64_t indices[PACK_GROUP], lengths[PACK_GROUP];
 	const unsigned n = pack_group(&block->class_column, g, indices);
@@ -316,17 +339,22 @@ void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
 	(void)pack_group(&block->length_column, g, lengths);
 	(void)pack_group(&block->offset_column, g, offset);
 	for (unsigned k = 0; k < n; k++) {
-		struct store_object o;
+		const struct record_rule rule =
+			rules ? rules[indices[k]] : rule_of(block, indices[k]);
 
-		get_class(block, indices[k], &o);
-		if (o.kind == STORE_CLASS) {
+		if (rule.is_class) {
 			offset[k] = 0;
 			continue;
 		}
-		o.length = lengths[k];
 		offset[k] = expected + (uint64_t)unzigzag(offset[k]);
-		expected = offset[k] + record_size(&o, record_head_size(o.kind, block->id_size));
+		expected = offset[k] + rule.fixed + lengths[k] * rule.unit;
 	}
+}
+
+void store_objects_group_offsets(const struct store_objects *block, uint32_t g,
+				 uint64_t offset[PACK_GROUP])
+{
+	group_offsets(block, NULL, g, offset);
 }
 
 uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
@@ -340,13 +368,17 @@ uint64_t store_objects_offset(const struct store_objects *block, uint32_t i)
 
 void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 {
+	struct record_rule rules[RULES_MAX];
+	const bool is_short = block->class_count <= RULES_MAX;
 	uint64_t group[PACK_GROUP];
 
 	base_map_soon(block->classes, block->size);
+	for (uint32_t i = 0; is_short && i < block->class_count; i++)
+		rules[i] = rule_of(block, i);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
 		const uint32_t first = g * PACK_GROUP, left = block->count - first;
 
-		store_objects_group_offsets(block, g, group);
+		group_offsets(block, is_short ? rules : NULL, g, group);
 		memcpy(offset + first, group,
 		       (left < PACK_GROUP ? left : PACK_GROUP) * sizeof(*offset));
 	}

@@ -217,6 +217,48 @@ static void test_fields(void **state)
 	free(marks);
 }
 
+/* Fields by a scan are those by look-ups, in both orders. */
+static void test_scanned_fields(void **state)
+{
+	struct hdb_scan_options opt = { .columns = HDB_SCAN_FIELDS };
+	uint32_t read = 0;
+
+	(void)state;
+	for (; opt.descending < 2; opt.descending++) {
+		struct hdb_scan *scan;
+		struct hdb_batch batch;
+		int r;
+
+		ok(hdb_scan_open(db, &opt, &scan, &err));
+		while ((r = hdb_scan_next(scan, &batch, &err)) == HDB_OK) {
+			struct hdb_basic value = { 0 }, looked_up = { 0 };
+			struct hdb_field *fields;
+			size_t count;
+
+			for (size_t i = 0; i < batch.count; i += 7) {
+				ok(hdb_class_fields(db, batch.class_no[i], &fields, &count, &err));
+				for (size_t f = 0; f < count; f++) {
+					r = hdb_scan_field(scan, i, &fields[f], &value, &err);
+					assert_int_equal(hdb_field_value(db, batch.ix[i],
+									 &fields[f], &looked_up,
+									 &err),
+							 r);
+					if (r != HDB_OK)
+						continue;
+					assert_memory_equal(&value, &looked_up, sizeof(value));
+					read++;
+				}
+				hdb_fields_free(fields);
+			}
+			assert_int_equal(hdb_scan_field(scan, batch.count, NULL, &value, &err),
+					 HDB_EUSAGE);
+		}
+		assert_int_equal(r, HDB_END);
+		hdb_scan_close(scan);
+	}
+	assert_true(read > 10000);
+}
+
 static void test_statics_and_basics(void **state)
 {
 	const uint32_t no = hdb_class_named(db, "java.lang.Integer", 0);
@@ -448,7 +490,7 @@ int main(void)
 		cmocka_unit_test(test_texts),   cmocka_unit_test(test_statics_and_basics),
 		cmocka_unit_test(test_lists),   cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_marks),   cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_scanned_fields),
 	};
 
 	return cmocka_run_group_tests(tests, start, clean);

@@ -499,6 +499,8 @@ static unsigned scan_columns(const struct shape *shape, sqlite3_uint64 used)
 			columns |= HDB_SCAN_OFFSET;
 			break;
 		default:
+			if (shape->columns[i] >= C_FIELD)
+				columns |= HDB_SCAN_FIELDS;
 			break;
 		}
 	}
@@ -855,6 +857,13 @@ static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error
 
 /* ---- stepping ---- */
 
+/* Not `= { 0 }`: a kilobyte for each cell. */
+static void clear(struct hdb_error *err)
+{
+	err->code = HDB_OK;
+	err->message[0] = '\0';
+}
+
 static int take_ix(struct objects_cursor *c, uint32_t ix, struct hdb_error *err)
 {
 	c->ix = ix;
@@ -923,9 +932,10 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 
 static int step(struct objects_cursor *c)
 {
-	struct hdb_error err = { 0 };
+	struct hdb_error err;
 	int r = HDB_OK;
 
+	clear(&err);
 	if (c->scan) {
 		if (++c->at < c->batch.count)
 			return SQLITE_OK;
@@ -1225,7 +1235,8 @@ static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int colu
 	field = s->field_of[(size_t)column * s->base_count + base];
 	if (!field)
 		return HDB_OK;
-	r = hdb_field_value(c->db, ix, field, &value, err);
+	r = c->scan ? hdb_scan_field(c->scan, c->at, field, &value, err) :
+		      hdb_field_value(c->db, ix, field, &value, err);
 	if (r == HDB_OK)
 		sql_result_basic(ctx, &value);
 	return r < 0 ? r : HDB_OK;
@@ -1400,9 +1411,10 @@ static int column_single(struct objects_cursor *c, sqlite3_context *ctx, int num
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 {
 	struct objects_cursor *c = (struct objects_cursor *)cursor;
-	struct hdb_error err = { 0 };
+	struct hdb_error err;
 	int r;
 
+	clear(&err);
 	if ((size_t)number >= c->shape->column_count)
 		return SQLITE_OK;
 	r = c->scan ? column_scanned(c, ctx, number, &err) : column_single(c, ctx, number, &err);

@@ -1,0 +1,363 @@
+/*
+ * api/api_scan.c - passes over all objects: batches of columns, and the fields of the objects in
+ * them.
+ */
+#include "api/handle.h"
+
+#include "base/bytes.h"
+#include "heap/heap_database.h"
+#include "hprof/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Instances further on whose records memory is asked for, while fields are read. */
+#define RECORDS_AHEAD 16
+#define CACHE_LINE 64
+/* What a page fault on a mapped file brings in. */
+#define FAULT_BYTES 65536
+
+/* Columns of the objects of a block that are wanted, one after the other. */
+struct hdb_scan {
+	struct hdb *db;
+	struct hdb_scan_options opt;
+	bool needs_reachable;
+	uint32_t block_no, end_block; /* the next one; counts down if the order is descending */
+	uint32_t blocks_left;
+	struct heap_block block;
+	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of what is wanted */
+	uint32_t ix[STORE_BLOCK_OBJECTS];
+	uint32_t dominator[STORE_BLOCK_OBJECTS];
+	uint64_t id[STORE_BLOCK_OBJECTS];
+	uint64_t retained[STORE_BLOCK_OBJECTS];
+	uint64_t offset[STORE_BLOCK_OBJECTS];
+	uint32_t count; /* objects of the last batch */
+	/* of the instance whose fields are read */
+	uint32_t open_at;                /* its place in the batch; HDB_NONE: none */
+	uint64_t body_offset, body_size; /* 0: the dump lacks it */
+	uint32_t class_body_size;        /* bytes of field values that its class has */
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
+{
+	const unsigned tree = HDB_SCAN_RETAINED | HDB_SCAN_DOMINATOR;
+	struct heap *heap = scan->db->heap;
+	struct hdb_scan_options *opt = &scan->opt;
+	int r = heap_load_classes(heap, err);
+
+	if (!opt->end_ix || opt->end_ix > heap->object_count)
+		opt->end_ix = heap->object_count;
+	if (opt->from_ix < opt->end_ix) {
+		const uint32_t first = opt->from_ix / STORE_BLOCK_OBJECTS;
+		const uint32_t last = (opt->end_ix - 1) / STORE_BLOCK_OBJECTS;
+
+		scan->block_no = opt->descending ? last : first;
+		scan->blocks_left = last - first + 1;
+	}
+	if (opt->columns & HDB_SCAN_FIELDS)
+		opt->columns |= HDB_SCAN_OFFSET;
+	if (r == HDB_OK && opt->columns & HDB_SCAN_FIELDS)
+		r = heap_open_dump(heap, err);
+	scan->needs_reachable = opt->population || opt->columns & HDB_SCAN_REACHABLE;
+	if (r == HDB_OK && opt->columns & tree)
+		r = derive_need(&scan->db->derive, STORE_RETAINED, err);
+	return r;
+}
+
+int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
+		  struct hdb_error *err)
+{
+	struct hdb_scan *scan = malloc(sizeof(*scan));
+	int r;
+
+	if (!scan)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*scan));
+	scan->db = db;
+	scan->opt = opt ? *opt : (struct hdb_scan_options){ 0 };
+	scan->block_no = scan->blocks_left = 0;
+	scan->count = 0;
+	scan->open_at = HDB_NONE;
+	r = scan_prepare(scan, err);
+	if (r < 0) {
+		free(scan);
+		return r;
+	}
+	*out = scan;
+	return HDB_OK;
+}
+
+void hdb_scan_close(struct hdb_scan *scan)
+{
+	free(scan);
+}
+
+/* Places of the objects that are wanted, whatever their reachability. */
+static uint32_t choose(struct hdb_scan *scan)
+{
+	const struct hdb_scan_options *opt = &scan->opt;
+	const struct heap_block *b = &scan->block;
+	const uint32_t low = opt->from_ix > b->first_ix ? opt->from_ix - b->first_ix : 0;
+	const uint32_t room = opt->end_ix - b->first_ix;
+	const uint32_t high = room < b->count ? room : b->count;
+	const unsigned kinds = opt->kinds ? opt->kinds : ~0u;
+	uint32_t n = 0;
+
+	for (uint32_t i = low; i < high; i++) {
+		const uint32_t no = b->class_no[i];
+		bool wants = kinds >> b->kind[i] & 1 && (!opt->classes || opt->classes[no]);
+
+		if (wants && (b->kind[i] == STORE_CLASS || b->first_ix + i == HEAP_BOOT_LOADER))
+			wants = b->first_ix + i != HEAP_BOOT_LOADER &&
+				!(heap_class(scan->db->heap, (uint32_t)b->length[i])->flags &
+				  STORE_CLASS_INVENTED);
+		scan->keep[n] = i;
+		n += wants;
+	}
+	return n;
+}
+
+static uint32_t choose_reachable(struct hdb_scan *scan, uint32_t n)
+{
+	const uint8_t wanted = scan->opt.population > 0;
+	uint32_t kept = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = scan->keep[k];
+
+		scan->keep[kept] = i;
+		kept += scan->reachable[i] == wanted;
+	}
+	return kept;
+}
+
+static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_error *err)
+{
+	struct hdb *db = scan->db;
+	const unsigned columns = scan->opt.columns;
+	uint32_t ids = scan->block.count;
+	int r = HDB_OK;
+
+	if (columns & HDB_SCAN_ID)
+		r = heap_read_ids(db->heap, block_no, scan->id, &ids, err);
+	if (r == HDB_OK && ids != scan->block.count)
+		r = heap_damaged(db->heap, STORE_IDS, scan->block.first_ix, "impossible size", err);
+	if (r == HDB_OK && columns & HDB_SCAN_RETAINED)
+		r = derive_retained_block(&db->derive, &scan->block, scan->retained, err);
+	if (r == HDB_OK && columns & HDB_SCAN_DOMINATOR)
+		r = derive_dominator_block(&db->derive, block_no, scan->dominator, err);
+	if (r == HDB_OK && columns & HDB_SCAN_OFFSET)
+		r = heap_read_offsets(db->heap, block_no, scan->offset, err);
+	for (uint32_t i = 0; r == HDB_OK && columns & HDB_SCAN_OFFSET && i < scan->block.count; i++)
+		if (scan->block.kind[i] == STORE_CLASS)
+			scan->offset[i] =
+				heap_class(db->heap, (uint32_t)scan->block.length[i])->file_offset;
+	return r;
+}
+
+/* Moves what is wanted to the front of a column, in place: `keep` is ascending. */
+#define PACK(column) \
+	do { \
+		for (uint32_t k = 0; k < n; k++) \
+			(column)[k] = (column)[scan->keep[k]]; \
+	} while (0)
+#define REVERSE(type, column) \
+	do { \
+		for (uint32_t k = 0; k < n / 2; k++) { \
+			const type other = (column)[k]; \
+\
+			(column)[k] = (column)[n - 1 - k]; \
+			(column)[n - 1 - k] = other; \
+		} \
+	} while (0)
+
+static void pack_columns(struct hdb_scan *scan, uint32_t n)
+{
+	const unsigned columns = scan->opt.columns;
+	const bool is_turned = scan->opt.descending != 0;
+	struct heap_block *b = &scan->block;
+
+	for (uint32_t k = 0; k < n; k++)
+		scan->ix[k] = b->first_ix + scan->keep[k];
+	if (n < b->count) {
+		PACK(b->class_no);
+		PACK(b->kind);
+		PACK(b->shallow);
+		PACK(b->length);
+		if (columns & HDB_SCAN_ID)
+			PACK(scan->id);
+		if (scan->needs_reachable)
+			PACK(scan->reachable);
+		if (columns & HDB_SCAN_RETAINED)
+			PACK(scan->retained);
+		if (columns & HDB_SCAN_DOMINATOR)
+			PACK(scan->dominator);
+		if (columns & HDB_SCAN_OFFSET)
+			PACK(scan->offset);
+	}
+	if (!is_turned)
+		return;
+	REVERSE(uint32_t, scan->ix);
+	REVERSE(uint32_t, b->class_no);
+	REVERSE(uint8_t, b->kind);
+	REVERSE(uint64_t, b->shallow);
+	REVERSE(uint64_t, b->length);
+	if (columns & HDB_SCAN_ID)
+		REVERSE(uint64_t, scan->id);
+	if (scan->needs_reachable)
+		REVERSE(uint8_t, scan->reachable);
+	if (columns & HDB_SCAN_RETAINED)
+		REVERSE(uint64_t, scan->retained);
+	if (columns & HDB_SCAN_DOMINATOR)
+		REVERSE(uint32_t, scan->dominator);
+	if (columns & HDB_SCAN_OFFSET)
+		REVERSE(uint64_t, scan->offset);
+}
+
+/*
+ * Maps the part of the dump that the batch's records lie in at once, where page faults would bring
+ * in most of it anyway, sixteen pages each.
+ */
+static void touch_records(struct hdb_scan *scan, uint32_t n)
+{
+	struct base_source *source = scan->db->heap->source;
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const uint64_t offset = scan->offset[k];
+
+		if (offset && offset < low)
+			low = offset;
+		if (offset > high)
+			high = offset;
+	}
+	if (source->touch && low < high && (high - low) / FAULT_BYTES < n)
+		source->touch(source, low, high - low);
+}
+
+/* Reads a block; *n is how many of its objects are wanted. */
+static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, struct hdb_error *err)
+{
+	struct hdb *db = scan->db;
+	bool has = true;
+	int r = HDB_OK;
+
+	*n = 0;
+	if (scan->opt.classes)
+		r = heap_block_has(db->heap, block_no, scan->opt.classes, &has, err);
+	if (r == HDB_OK && has)
+		r = heap_read_block_of(db->heap, block_no, scan->opt.classes, &scan->block, err);
+	if (r < 0 || !has)
+		return r;
+	*n = choose(scan);
+	if (*n && scan->needs_reachable)
+		r = derive_reachable_block(&db->derive, block_no, scan->reachable, err);
+	if (*n && scan->opt.population && r == HDB_OK)
+		*n = choose_reachable(scan, *n);
+	if (*n && r == HDB_OK)
+		r = read_columns(scan, block_no, err);
+	if (*n && r == HDB_OK)
+		pack_columns(scan, *n);
+	if (*n && r == HDB_OK && scan->opt.columns & HDB_SCAN_FIELDS)
+		touch_records(scan, *n);
+	return r;
+}
+
+int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err)
+{
+	const unsigned columns = scan->opt.columns;
+	struct hdb *db = scan->db;
+	uint32_t n = 0;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && !n) {
+		const uint32_t block_no = scan->block_no;
+
+		if (!scan->blocks_left)
+			return HDB_END;
+		scan->blocks_left--;
+		scan->block_no += scan->opt.descending ? UINT32_MAX : 1;
+		if (columns & HDB_SCAN_FIELDS && !scan->opt.descending)
+			heap_want_ahead(db->heap, block_no);
+		r = scan_block(scan, block_no, &n, err);
+		if (r == HDB_OK && db->work.progress.cancel && *db->work.progress.cancel)
+			r = hdb_fail(err, HDB_EINTR, "interrupted");
+	}
+	scan->count = n;
+	scan->open_at = HDB_NONE;
+	r = api_end(db, r, err);
+	if (r < 0)
+		return r;
+	*out = (struct hdb_batch){
+		.count = n,
+		.ix = scan->ix,
+		.class_no = scan->block.class_no,
+		.kind = scan->block.kind,
+		.shallow_bytes = scan->block.shallow,
+		.length = scan->block.length,
+		.id = columns & HDB_SCAN_ID ? scan->id : NULL,
+		.reachable = scan->needs_reachable ? scan->reachable : NULL,
+		.retained_bytes = columns & HDB_SCAN_RETAINED ? scan->retained : NULL,
+		.dominator = columns & HDB_SCAN_DOMINATOR ? scan->dominator : NULL,
+		.file_offset = columns & HDB_SCAN_OFFSET ? scan->offset : NULL,
+	};
+	return HDB_OK;
+}
+
+/* ---- fields ---- */
+
+/* Reads the head of the record of object `at`: where its field values are. */
+static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err)
+{
+	struct heap *heap = scan->db->heap;
+	struct hprof_sub sub;
+	int r;
+
+	scan->open_at = HDB_NONE;
+	scan->body_size = 0;
+	if (at + RECORDS_AHEAD < scan->count) {
+		/* Head and first fields; records lie anyhow. */
+		base_view_prefetch(&heap->view, scan->offset[at + RECORDS_AHEAD]);
+		base_view_prefetch(&heap->view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);
+	}
+	if (scan->block.kind[at] == STORE_INSTANCE && scan->offset[at]) {
+		r = hprof_sub_read(&heap->file, &heap->view, scan->offset[at], heap->source->size,
+				   &sub, err);
+		if (r < 0)
+			return r;
+		if (sub.tag == HPROF_INSTANCE_DUMP) {
+			scan->body_offset = sub.body_offset;
+			scan->body_size = sub.body_size;
+		}
+	}
+	scan->class_body_size = heap_class(heap, scan->block.class_no[at])->body_size;
+	scan->open_at = (uint32_t)at;
+	return HDB_OK;
+}
+
+int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *field,
+		   struct hdb_basic *out, struct hdb_error *err)
+{
+	struct heap *heap = scan->db->heap;
+	const uint8_t *p;
+	uint64_t place;
+	unsigned size;
+	int r;
+
+	if (at >= scan->count || !(scan->opt.columns & HDB_SCAN_FIELDS))
+		return hdb_fail(err, HDB_EUSAGE, "no object of a batch whose fields are read");
+	if (scan->open_at != at && (r = open_instance(scan, at, err)) < 0)
+		return r;
+	/* Fields of superclasses come last, so that places are the same from the end. */
+	size = hprof_type_size((uint8_t)field->type, heap->id_size);
+	if (!size || field->from_end > scan->class_body_size)
+		return HDB_NOTFOUND;
+	place = scan->class_body_size - field->from_end;
+	if (place + size > scan->body_size)
+		return HDB_NOTFOUND; /* a short instance: the import has told */
+	p = base_view_at(&heap->view, scan->body_offset + place, size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	hdb_basic_of(field->type, be_bits(p, size), out);
+	return api_end(scan->db, HDB_OK, err);
+}
