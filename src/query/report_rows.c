@@ -83,6 +83,29 @@ static int set_object(struct query *q, const struct query_story_row *row,
 	return r;
 }
 
+static int set_texts(struct query *q, const struct query_story *story,
+		     const struct query_story_row *row, const struct query_story_columns *c,
+		     struct hdb_error *err)
+{
+	const struct {
+		size_t place, column;
+	} texts[] = {
+		{ row->label, c->label },
+		{ row->holds, c->holds },
+		{ row->text, c->text },
+		{ row->signature, c->signature },
+		{ row->signature_shape, c->signature_shape },
+		{ row->signature_text, c->signature_text },
+	};
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == HDB_OK; i++)
+		if (texts[i].place)
+			r = query_set_text(q, texts[i].column,
+					   query_story_text_at(story, texts[i].place), err);
+	return r;
+}
+
 int query_story_next(struct query *q, struct query_story *story,
 		     const struct query_story_columns *c, uint64_t whole, struct hdb_error *err)
 {
@@ -95,12 +118,8 @@ int query_story_next(struct query *q, struct query_story *story,
 	r = query_set_text(q, c->kind, row->kind, err);
 	if (r == HDB_OK)
 		r = set_object(q, row, c, err);
-	if (r == HDB_OK && row->label)
-		r = query_set_text(q, c->label, query_story_text_at(story, row->label), err);
-	if (r == HDB_OK && row->holds)
-		r = query_set_text(q, c->holds, query_story_text_at(story, row->holds), err);
-	if (r == HDB_OK && row->text)
-		r = query_set_text(q, c->text, query_story_text_at(story, row->text), err);
+	if (r == HDB_OK)
+		r = set_texts(q, story, row, c, err);
 	if (row->part != STORY_NONE)
 		query_set(q, c->part, row->part);
 	if (row->step != STORY_NONE)

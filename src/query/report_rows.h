@@ -19,7 +19,8 @@ struct query_story_row {
 	uint32_t ix;               /* the object; HEAP_NONE */
 	uint32_t class_no;         /* the class if it is not the object's; HEAP_NONE */
 	size_t label, holds, text; /* as query_story_text gave them; 0: none */
-	uint64_t count, shallow_bytes, retained_bytes; /* STORY_NONE */
+	size_t signature, signature_shape, signature_text; /* likewise */
+	uint64_t count, shallow_bytes, retained_bytes;     /* STORY_NONE */
 };
 
 struct query_story {
@@ -45,6 +46,7 @@ const char *query_story_text_at(const struct query_story *story, size_t place);
 /* Where the parts of a row go. */
 struct query_story_columns {
 	size_t part, kind, step, id, class, label, holds, count, shallow, retained, percent, text;
+	size_t signature, signature_shape, signature_text;
 };
 
 /*

@@ -3,6 +3,7 @@ heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 heapdb query leaks --brief --columns suspect,class,via_field,objects,retained,percent
 heapdb query leaks --threshold 5 --csv --columns suspect,kind,step,label,via_field,objects |
 	grep -v ',content,' | head -n 12
+heapdb query leaks --brief --csv --columns suspect,signature,signature_shape,signature_text
 heapdb query triage
 heapdb report | head -n 6
 heapdb report s.heapdb --json | cut -c 1-40 | grep -c '"query"'

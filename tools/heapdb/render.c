@@ -167,7 +167,9 @@ int answer_thin(struct answer *answer, bool for_people)
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
 	for (size_t i = 0; i < count; i++)
 		if ((i != class || !for_people) &&
-		    strncmp(hdb_rows_column(answer->rows, i)->name, "label_", 6) != 0)
+		    strncmp(hdb_rows_column(answer->rows, i)->name, "label_", 6) != 0 &&
+		    (!for_people ||
+		     strncmp(hdb_rows_column(answer->rows, i)->name, "signature", 9) != 0))
 			answer->picked[answer->picked_count++] = i;
 	return HDB_OK;
 }

@@ -78,8 +78,8 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 	return r < 0 ? r : HDB_OK;
 }
 
-static int blame(struct query *q, const struct query_leak_path *path, size_t i,
-		 enum leak_blame *out, struct hdb_error *err)
+int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t i,
+		    enum leak_blame *out, struct hdb_error *err)
 {
 	const uint32_t ix = path->nodes[i];
 	struct heap_object object;
@@ -105,13 +105,13 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 		     enum leak_blame *best, struct hdb_error *err)
 {
 	enum leak_blame end = BLAME_ARRAY;
-	int result = path->count ? blame(q, path, path->count - 1, &end, err) : HDB_OK;
+	int result = path->count ? leak_blame_step(q, path, path->count - 1, &end, err) : HDB_OK;
 
 	*best = BLAME_ARRAY;
 	*chosen = 0;
 	for (size_t i = path->count ? path->count - 1 : 0; i > 0 && result >= 0; i--) {
 		enum leak_blame here;
-		const int r = blame(q, path, i - 1, &here, err);
+		const int r = leak_blame_step(q, path, i - 1, &here, err);
 
 		if (r < 0)
 			return r;
@@ -183,7 +183,7 @@ static int add_suspect_step(struct query *q, const struct query_leak_path *path,
 
 		if (path->nodes[i] != suspect_ix)
 			continue;
-		r = blame(q, path, i, &here, err);
+		r = leak_blame_step(q, path, i, &here, err);
 		if (r == HDB_OK && here == BLAME_OWN)
 			r = holder_text(q, path, i, text, sizeof(text), err);
 		if (r == HDB_OK && here == BLAME_OWN)

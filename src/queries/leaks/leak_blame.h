@@ -9,6 +9,10 @@
 /* By what a step is, the best last. An array only passes on what its owner holds. */
 enum leak_blame { BLAME_ARRAY, BLAME_PLATFORM, BLAME_THREAD, BLAME_STATIC, BLAME_OWN };
 
+/* What step `i` of a path is; HDB_OK or a failure. */
+int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t i,
+		    enum leak_blame *out, struct hdb_error *err);
+
 /*
  * The last of the steps that explain most; the end of the path, which holds nothing on it, only if
  * no other is own.

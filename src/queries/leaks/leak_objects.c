@@ -2,6 +2,7 @@
  * queries/leaks/leak_objects.c - leaking objects, with the paths that keep them, as rows.
  */
 #include "heap/known.h"
+#include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leak_traces.h"
 #include "queries/leaks/leaking.h"
 
@@ -158,6 +159,8 @@ static int add_leaking(struct query_leaking *f, struct query_story *story, uint6
 			story, &row.text, err, "%s%s%s; retains %" PRIu64 " object%s; signature %s",
 			leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
 			group->objects, group->objects == 1 ? "" : "s", signature);
+	if (r == HDB_OK)
+		r = query_leaking_sign(story, &f->traces, group, steps, &row, err);
 	return r == HDB_OK ? query_story_add(story, &row, err) : r;
 }
 

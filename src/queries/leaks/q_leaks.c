@@ -9,6 +9,7 @@
 #include "analysis/suspects.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
+#include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leaking.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/queries.h"
@@ -17,7 +18,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUSPECT, KIND, STEP, ID, CLASS, LABEL, HOLDS, COUNT, SHALLOW, RETAINED, PERCENT, TEXT };
+enum {
+	SUSPECT,
+	KIND,
+	STEP,
+	ID,
+	CLASS,
+	LABEL,
+	HOLDS,
+	COUNT,
+	SHALLOW,
+	RETAINED,
+	PERCENT,
+	TEXT,
+	SIGNATURE,
+	SHAPE,
+	SIGNATURE_TEXT
+};
 
 #define NAME_MAX_BYTES 1024
 #define TEXT_MAX_BYTES 4096
@@ -69,6 +86,16 @@ static const struct hdb_column columns[] = {
 	  "leaking; of the first step of a path the kinds of GC root; in a trace whether the step is "
 	  "leaking; of an element that is estimated, from how many entries and how well, or of how "
 	  "many nodes of a list it is" },
+	{ "signature", HDB_TYPE_TEXT, "signature",
+	  "of a suspect: the SHA-1 of signature_text, the same for the same leak in other dumps and "
+	  "builds; of a leaking object LeakCanary's signature" },
+	{ "signature_shape", HDB_TYPE_TEXT, "shape",
+	  "of a suspect: the same with the application's classes told by the types of their fields "
+	  "instead of their names: it is still the same when they were renamed" },
+	{ "signature_text", HDB_TYPE_TEXT, "signature of",
+	  "what is signed: the path from the application's first step to the accumulation point, "
+	  "CLASS#FIELD > CLASS ..., containers of the platform without their insides; of a leaking "
+	  "object the suspect references (its signature is of the text without # and >)" },
 	QUERY_LABEL_COLUMNS,
 };
 
@@ -210,6 +237,8 @@ static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
 	row.retained_bytes = s->retained_bytes;
 	if (r == HDB_OK && culprit[0])
 		r = query_story_text(&l->story, &row.holds, err, "%s", culprit);
+	if (r == HDB_OK)
+		r = query_leak_sign(q, &l->story, s, &l->paths[part - l->first_part], &row, err);
 	return r == HDB_OK ? query_story_add(&l->story, &row, err) : r;
 }
 
@@ -465,7 +494,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 		       query_choose(
 			       q,
 			       "suspect,kind,id,class,label,via_field,objects,shallow,retained,percent,"
-			       "text",
+			       "text,signature,signature_shape,signature_text",
 			       err) :
 		       r;
 }
@@ -473,8 +502,8 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 static int next_leaks(struct query *q, struct hdb_error *err)
 {
 	static const struct query_story_columns cells = {
-		SUSPECT, KIND,  STEP,    ID,       CLASS,   LABEL,
-		HOLDS,   COUNT, SHALLOW, RETAINED, PERCENT, TEXT,
+		SUSPECT, KIND,     STEP,    ID,   CLASS,     LABEL, HOLDS,          COUNT,
+		SHALLOW, RETAINED, PERCENT, TEXT, SIGNATURE, SHAPE, SIGNATURE_TEXT,
 	};
 	struct leaks *l = q->state;
 

@@ -1,0 +1,409 @@
+/*
+ * queries/leaks/leak_signature.c - signatures of leak suspects, and their shapes.
+ */
+#include "queries/leaks/leak_signature.h"
+
+#include "analysis/platform_classes.h"
+#include "base/sha1.h"
+#include "heap/threads.h"
+#include "queries/leaks/leak_blame.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* A text of 48 steps; what is longer is cut, always at the same place. */
+#define SIGNATURE_MAX_BYTES 8000
+/* Fields of a class and its super classes that its shape looks at: classes can have millions. */
+#define SHAPE_FIELDS_MAX 4096u
+#define SHAPE_CLASSES_MAX 256u
+#define TYPES 12u
+
+static const char field_mark[] = LEAK_SIGNATURE_FIELD;
+
+/* A text that grows step by step. */
+struct trail {
+	char text[SIGNATURE_MAX_BYTES];
+	size_t used, last; /* where its last step begins */
+};
+
+struct signer {
+	struct query *q;
+	struct trail names, shapes;
+	bool is_after_platform; /* the last step is the platform's, a container or the like */
+};
+
+/* ---- names ---- */
+
+/* What is followed by letters or digits that are made anew in each run or build. */
+static const char *const generated[] = {
+	"$$Lambda",     "$Proxy",          "CGLIB$$",        "ByteBuddy$",
+	"MockitoMock$", "HibernateProxy$", "MethodAccessor", "ConstructorAccessor",
+};
+
+/* Bytes of a generated part that ends at `at`: to be passed over. */
+static size_t generated_size(const char *name, size_t at)
+{
+	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
+		const size_t size = strlen(generated[i]);
+		size_t n = 0;
+
+		if (at < size || strncmp(name + at - size, generated[i], size) != 0)
+			continue;
+		while (isxdigit((unsigned char)name[at + n]) ||
+		       (name[at + n] && strchr("/+x", name[at + n])) ||
+		       (name[at + n] == '$' && isdigit((unsigned char)name[at + n + 1])))
+			n++;
+		/* "$ProxyFactory" is somebody's class. */
+		if (name[at + n] && name[at + n] != '[' && name[at + n] != '$')
+			return 0;
+		return n;
+	}
+	return 0;
+}
+
+void leak_stable_name(const char *name, char *out, size_t size)
+{
+	size_t used = 0, at = 0;
+
+	while (name[at] && used + 1 < size) {
+		size_t skip = at ? generated_size(name, at) : 0;
+
+		/* Anonymous and local classes: Outer$12, Outer$1Local; hidden ones: Name/0x800c0. */
+		if (!skip && at && name[at - 1] == '$')
+			skip = strspn(name + at, "0123456789");
+		if (!skip && at && (name[at] == '/' || name[at] == '+') &&
+		    strncmp(name + at + 1, "0x", 2) == 0)
+			skip = 3 + strspn(name + at + 3, "0123456789abcdef");
+		at += skip;
+		if (!skip)
+			out[used++] = name[at++];
+	}
+	out[used] = '\0';
+}
+
+/* ---- texts ---- */
+
+/* Appends a step, unless it is the one before once more. */
+static void add_step(struct trail *t, const char *step)
+{
+	const size_t room = sizeof(t->text) - t->used;
+	int n;
+
+	if (t->used && strcmp(t->text + t->last, step) == 0)
+		return;
+	n = snprintf(t->text + t->used, room, "%s%s", t->used ? LEAK_SIGNATURE_STEP : "", step);
+	if (n < 0 || (size_t)n >= room) {
+		t->text[t->used] = '\0';
+		return;
+	}
+	t->last = t->used + (t->used ? sizeof(LEAK_SIGNATURE_STEP) - 1 : 0);
+	t->used += (size_t)n;
+}
+
+static void add_same(struct signer *s, const char *step)
+{
+	add_step(&s->names, step);
+	add_step(&s->shapes, step);
+}
+
+static void hash_text(const char *text, char out[BASE_SHA1_TEXT])
+{
+	uint8_t digest[BASE_SHA1_BYTES];
+	struct base_sha1 sha;
+
+	base_sha1_init(&sha);
+	base_sha1_add(&sha, text, strlen(text));
+	base_sha1_end(&sha, digest);
+	base_sha1_text(digest, out);
+}
+
+/* ---- shapes of classes ---- */
+
+static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint32_t *by_type,
+			struct hdb_error *err)
+{
+	char name[4];
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < count && i < SHAPE_FIELDS_MAX && r == HDB_OK; i++) {
+		struct store_field field;
+
+		r = heap_field(heap, first + i, &field, err);
+		if (r == HDB_OK)
+			r = heap_text(heap, field.name_text, name, sizeof(name), err);
+		/* What the VM and the compiler add comes and goes. */
+		if (r == HDB_OK && name[0] != '<' && name[0] != '$' && field.type < TYPES)
+			by_type[field.type]++;
+	}
+	return r;
+}
+
+static size_t put_types(const uint32_t *by_type, char *buf, size_t size)
+{
+	static const char *const names[TYPES] = {
+		[HPROF_OBJECT] = "object", [HPROF_BOOLEAN] = "boolean", [HPROF_CHAR] = "char",
+		[HPROF_FLOAT] = "float",   [HPROF_DOUBLE] = "double",   [HPROF_BYTE] = "byte",
+		[HPROF_SHORT] = "short",   [HPROF_INT] = "int",         [HPROF_LONG] = "long",
+	};
+	size_t used = 0;
+
+	for (unsigned type = 0; type < TYPES; type++)
+		if (names[type] && by_type[type] && used < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s %" PRIu32,
+						 used ? ", " : "", names[type], by_type[type]);
+	return used;
+}
+
+/*
+ * "{object 2, int 1}": the fields of the application's classes up to the first of the platform,
+ * which is named, unless all have it: "{object 2}:java.lang.Thread". Of static fields only the
+ * class's own.
+ */
+static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, char *buf, size_t size,
+		    struct hdb_error *err)
+{
+	uint32_t by_type[TYPES] = { 0 }, no = class_no;
+	char types[NAME_MAX_BYTES / 2] = "";
+	const char *above = "";
+	int r = HDB_OK;
+
+	for (unsigned i = 0; i < SHAPE_CLASSES_MAX && no != STORE_NONE && r == HDB_OK; i++) {
+		const struct store_class *class = heap_class(heap, no);
+
+		if (i && analysis_is_platform_class(heap_class_name(heap, no))) {
+			above = heap_class_name(heap, no);
+			break;
+		}
+		r = is_static ? count_fields(heap, class->first_static, class->static_count,
+					     by_type, err) :
+				count_fields(heap, class->first_field, class->field_count, by_type,
+					     err);
+		no = is_static ? STORE_NONE : class->super_no;
+	}
+	if (strcmp(above, "java.lang.Object") == 0)
+		above = "";
+	(void)put_types(by_type, types, sizeof(types));
+	(void)snprintf(buf, size, "%s{%s}%s%s", is_static ? "static" : "", types,
+		       above[0] ? ":" : "", above);
+	return r;
+}
+
+/* ---- steps ---- */
+
+static int add_own(struct signer *s, const struct heap_object *object, uint32_t class_no,
+		   const char *holds, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES], step[2 * NAME_MAX_BYTES + 8];
+	int r;
+
+	leak_stable_name(heap_class_name(s->q->heap, class_no), name, sizeof(name));
+	(void)snprintf(step, sizeof(step), "%s%s%s", name, holds[0] ? field_mark : "", holds);
+	add_step(&s->names, step);
+	r = shape_of(s->q->heap, class_no, object && object->kind == STORE_CLASS, name,
+		     sizeof(name), err);
+	(void)snprintf(step, sizeof(step), "%s%s", name, holds[0] ? field_mark : "");
+	if (r == HDB_OK)
+		add_step(&s->shapes, step);
+	s->is_after_platform = false;
+	return r;
+}
+
+/* The method of the application that has the local variable: "com.acme.Job.run", or "". */
+static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, char *buf, size_t size,
+		    struct hdb_error *err)
+{
+	struct store_thread thread = { .ix = HEAP_NONE };
+	struct store_trace trace;
+	struct store_frame frame;
+	const struct store_root *roots;
+	size_t count;
+	uint32_t depth = UINT32_MAX;
+	int r = HDB_OK;
+
+	buf[0] = '\0';
+	roots = heap_roots_of(q->heap, ix, &count);
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		if (!roots[i].is_local || roots[i].frame_number >= depth)
+			continue;
+		r = heap_thread_by_serial(q->heap, roots[i].thread_serial, &thread, err);
+		if (r == HDB_OK && thread.ix == thread_ix)
+			depth = roots[i].frame_number;
+	}
+	if (r == HDB_OK && depth != UINT32_MAX)
+		r = heap_trace(q->heap, thread.trace_serial, &trace, err);
+	for (; r == HDB_OK && depth != UINT32_MAX && depth < trace.frame_count; depth++) {
+		r = heap_trace_frame(q->heap, &trace, depth, &frame, err);
+		if (r == HDB_OK)
+			r = heap_frame_text(q->heap, &frame, buf, size, err);
+		if (r == HDB_OK && !analysis_is_platform_class(buf))
+			break;
+		buf[0] = '\0';
+	}
+	buf[strcspn(buf, "(")] = '\0';
+	return r < 0 ? r : HDB_OK;
+}
+
+/* A thread, with the method whose local variable it is that comes next. */
+static int add_thread(struct signer *s, const struct query_leak_path *path, size_t i,
+		      struct hdb_error *err)
+{
+	char method[NAME_MAX_BYTES], step[2 * NAME_MAX_BYTES];
+	int r = frame_of(s->q, path->nodes[i], path->nodes[i + 1], method, sizeof(method), err);
+
+	(void)snprintf(step, sizeof(step), "java.lang.Thread%s%s%s", field_mark,
+		       method[0] ? "local variable of " : "local variable", method);
+	add_step(&s->names, step);
+	(void)snprintf(step, sizeof(step), "java.lang.Thread%slocal variable", field_mark);
+	add_step(&s->shapes, step);
+	s->is_after_platform = true;
+	return r;
+}
+
+static void add_platform(struct signer *s, const struct heap_object *object, uint32_t class_no,
+			 const char *holds)
+{
+	char name[NAME_MAX_BYTES], step[2 * NAME_MAX_BYTES + 8];
+
+	leak_stable_name(heap_class_name(s->q->heap, class_no), name, sizeof(name));
+	if (object->kind == STORE_CLASS)
+		(void)snprintf(step, sizeof(step), "%s%s%s", name, holds[0] ? field_mark : "",
+			       holds);
+	else
+		(void)snprintf(step, sizeof(step), "%.*s", (int)strcspn(name, "$"), name);
+	add_same(s, step);
+	s->is_after_platform = true;
+}
+
+/* Arrays inside of a container of the platform are its own business. */
+static void add_array(struct signer *s, uint32_t class_no)
+{
+	const char *class_name = heap_class_name(s->q->heap, class_no);
+	char name[NAME_MAX_BYTES];
+
+	if (s->is_after_platform)
+		return;
+	leak_stable_name(class_name, name, sizeof(name));
+	add_step(&s->names, name);
+	add_step(&s->shapes, analysis_is_platform_class(class_name) ? name : "{}[]");
+}
+
+static int add_object(struct signer *s, const struct query_leak_path *path, size_t i,
+		      struct hdb_error *err)
+{
+	struct heap_object object;
+	char holds[NAME_MAX_BYTES];
+	uint32_t class_no;
+	int r = heap_object(s->q->heap, path->nodes[i], &object, err);
+
+	if (r == HDB_OK)
+		r = query_leak_path_holds(s->q, path, i, holds, sizeof(holds), err);
+	if (r != HDB_OK)
+		return r;
+	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
+	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
+		add_array(s, class_no);
+	else if (i + 1 < path->count && strcmp(holds, "<local variable>") == 0 &&
+		 heap_is_thread(s->q->heap, path->nodes[i]))
+		r = add_thread(s, path, i, err);
+	else if (analysis_is_platform_class(heap_class_name(s->q->heap, class_no)))
+		add_platform(s, &object, class_no, holds);
+	else
+		r = add_own(s, &object, class_no, holds, err);
+	return r;
+}
+
+/*
+ * Where the path begins to say something: at the suspect, which dominates the rest, or below it, the
+ * first step of the application; the one to blame if there is none.
+ */
+static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,
+		      size_t *start, struct hdb_error *err)
+{
+	enum leak_blame best, here;
+	size_t from = 0, chosen;
+	int r = leak_choose_step(s->q, path, &chosen, &best, err);
+
+	for (size_t i = 0; i < path->count; i++)
+		if (path->nodes[i] == suspect_ix)
+			from = i;
+	*start = chosen;
+	for (size_t i = from; i + 1 < path->count && r == HDB_OK; i++) {
+		r = leak_blame_step(s->q, path, i, &here, err);
+		if (r == HDB_OK && here == BLAME_OWN) {
+			*start = i;
+			break;
+		}
+	}
+	return r;
+}
+
+static int keep(struct query_story *story, const struct signer *s, struct query_story_row *row,
+		struct hdb_error *err)
+{
+	char hash[BASE_SHA1_TEXT];
+	int r = query_story_text(story, &row->signature_text, err, "%s", s->names.text);
+
+	hash_text(s->names.text, hash);
+	if (r == HDB_OK)
+		r = query_story_text(story, &row->signature, err, "%s", hash);
+	hash_text(s->shapes.text, hash);
+	if (r == HDB_OK)
+		r = query_story_text(story, &row->signature_shape, err, "%s", hash);
+	return r;
+}
+
+int query_leak_sign(struct query *q, struct query_story *story, const struct analysis_suspect *s,
+		    const struct query_leak_path *path, struct query_story_row *row,
+		    struct hdb_error *err)
+{
+	struct signer signer;
+	const char *name = heap_class_name(q->heap, s->class_no);
+	size_t start = 0;
+	int r = HDB_OK;
+
+	signer.q = q;
+	signer.names.used = signer.names.last = signer.shapes.used = signer.shapes.last = 0;
+	signer.names.text[0] = signer.shapes.text[0] = '\0';
+	signer.is_after_platform = false;
+	if (path->count)
+		r = find_start(&signer, path, s->ix, &start, err);
+	for (size_t i = start; i < path->count && r == HDB_OK; i++)
+		r = add_object(&signer, path, i, err);
+	/* What a group's members are. */
+	if (r == HDB_OK && s->ix == HEAP_NONE && analysis_is_platform_class(name))
+		add_same(&signer, name);
+	else if (r == HDB_OK && s->ix == HEAP_NONE)
+		r = add_own(&signer, NULL, s->class_no, "", err);
+	return r == HDB_OK ? keep(story, &signer, row, err) : r;
+}
+
+/* ---- leaking objects ---- */
+
+int query_leaking_sign(struct query_story *story, struct leak_traces *traces,
+		       const struct leak_group *group, const struct leak_steps *steps,
+		       struct query_story_row *row, struct hdb_error *err)
+{
+	struct trail trail = { .used = 0 };
+	char hash[BASE_SHA1_TEXT], step[2 * NAME_MAX_BYTES];
+	int r = HDB_OK;
+
+	base_sha1_text(group->signature, hash);
+	if (group->rule)
+		library_leaks_pattern(group->rule, trail.text, sizeof(trail.text));
+	for (size_t i = 0; i < steps->list.count && !group->rule; i++) {
+		const struct leak_step *at = base_vec_at(&steps->list, struct leak_step, i);
+
+		if (!at->is_suspect)
+			continue;
+		(void)snprintf(step, sizeof(step), "%s%s%s",
+			       leak_class_name(traces->session->heap, at->ix), field_mark,
+			       leak_steps_text(steps, at->generic));
+		add_step(&trail, step);
+	}
+	r = query_story_text(story, &row->signature, err, "%s", hash);
+	if (r == HDB_OK && trail.text[0])
+		r = query_story_text(story, &row->signature_text, err, "%s", trail.text);
+	return r;
+}
