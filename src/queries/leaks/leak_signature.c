@@ -70,7 +70,7 @@ void leak_stable_name(const char *name, char *out, size_t size)
 	while (name[at] && used + 1 < size) {
 		size_t skip = at ? generated_size(name, at) : 0;
 
-		/* Anonymous and local classes: Outer$12, Outer$1Local; hidden ones: Name/0x800c0. */
+		/* Anonymous and local classes: Outer$12, Outer$1Local; hidden: Name/0x800c0. */
 		if (!skip && at && name[at - 1] == '$')
 			skip = strspn(name + at, "0123456789");
 		if (!skip && at && (name[at] == '/' || name[at] == '+') &&
@@ -315,8 +315,8 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Where the path begins to say something: at the suspect, which dominates the rest, or below it, the
- * first step of the application; the one to blame if there is none.
+ * Where the path begins to say something: at the suspect, which dominates the rest, or below it,
+ * the first step of the application; the one to blame if there is none.
  */
 static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,
 		      size_t *start, struct hdb_error *err)
