@@ -78,10 +78,11 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
 	if (r == HDB_OK)
-		r = info_text(info, "dump", "fingerprint",
-			      "of its size, beginning, end and samples: two files with the same are "
-			      "the same dump",
-			      text, err);
+		r = info_text(
+			info, "dump", "fingerprint",
+			"of its size, beginning, end and samples: two files with the same are "
+			"the same dump",
+			text, err);
 	if (r == HDB_OK && heap_meta_number(q->heap, "zeroed.texts", 0))
 		r = info_meta(q, info, zeroed, 1, err);
 	if (r == HDB_OK && heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
