@@ -39,6 +39,9 @@ void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsig
 
 void analysis_merged_release(struct analysis_merged *m)
 {
+	for (size_t i = 0; i < m->texts.count; i++)
+		free(*base_vec_at(&m->texts, char *, i));
+	base_vec_release(&m->texts);
 	base_vec_release(&m->names);
 	base_vec_release(&m->nodes);
 	base_vec_release(&m->sums);
@@ -48,9 +51,27 @@ void analysis_merged_release(struct analysis_merged *m)
 
 /* ---- names ---- */
 
+/* Adds a name, whose text is copied if nobody lends it. */
+static int add_name(struct analysis_merged *m, struct analysis_merged_name name, bool is_lent,
+		    struct hdb_error *err)
+{
+	char *copy = is_lent ? NULL : strndup(name.text, name.size);
+
+	if (is_lent)
+		return base_vec_push(&m->names, &name, sizeof(name), err);
+	if (!copy)
+		return hdb_fail_memory(err, "a name", name.size);
+	if (base_vec_push(&m->texts, &copy, sizeof(copy), err) < 0) {
+		free(copy);
+		return HDB_ENOMEM;
+	}
+	name.text = copy;
+	return base_vec_push(&m->names, &name, sizeof(name), err);
+}
+
 /* The number of a name; new ones are added. */
-static int intern(struct analysis_merged *m, const struct analysis_merged_name *name, uint32_t *no,
-		  struct hdb_error *err)
+static int intern(struct analysis_merged *m, const struct analysis_merged_name *name, bool is_lent,
+		  uint32_t *no, struct hdb_error *err)
 {
 	for (uint64_t seed = 0; seed < HASH_TRIES; seed++) {
 		const uint64_t hash = XXH3_64bits_withSeed(
@@ -62,7 +83,7 @@ static int intern(struct analysis_merged *m, const struct analysis_merged_name *
 			*no = (uint32_t)m->names.count;
 			if (*no >= PLACE_WAITS - 1)
 				return hdb_fail(err, HDB_ELIMIT, "too many class names");
-			if (base_vec_push(&m->names, name, sizeof(*name), err) < 0)
+			if (add_name(m, *name, is_lent, err) < 0)
 				return HDB_ENOMEM;
 			return base_idmap_put(&m->by_name, hash, *no, err);
 		}
@@ -72,6 +93,14 @@ static int intern(struct analysis_merged *m, const struct analysis_merged_name *
 			return HDB_OK;
 	}
 	return hdb_fail(err, HDB_ELIMIT, "too many class names of one hash");
+}
+
+int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
+			 struct hdb_error *err)
+{
+	const struct analysis_merged_name name = { .text = text, .size = strlen(text) };
+
+	return intern(m, &name, false, no, err);
 }
 
 /* names[no]: of an instance of class no; names[class_count + no]: of its class object. */
@@ -88,10 +117,10 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 			session, m->by,
 			m->by == DERIVE_LOADER ? heap_class(session->heap, no)->loader_ix : no,
 			&name.size);
-		r = intern(m, &name, &names[no], err);
+		r = intern(m, &name, true, &names[no], err);
 		name.is_class = m->by == DERIVE_CLASS;
 		if (r == HDB_OK)
-			r = intern(m, &name, &names[n + no], err);
+			r = intern(m, &name, true, &names[n + no], err);
 	}
 	return r;
 }
@@ -124,9 +153,8 @@ static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, u
 	return r;
 }
 
-/* The child of that name; `parent` itself where it has the name, or where a limit was met. */
-static int child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
-		 struct hdb_error *err)
+int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
+			  struct hdb_error *err)
 {
 	const uint64_t place = (uint64_t)(parent + 1) << 32 | name;
 	uint32_t *hint = hint_of(m, parent);
@@ -258,7 +286,7 @@ static int place(struct placing *p, uint32_t ix, struct hdb_error *err)
 	while (below != HEAP_NONE && r == HDB_OK) {
 		const uint32_t next = p->parent[below];
 
-		r = child(p->m, node, p->place[below] & ~PLACE_WAITS, &node, err);
+		r = analysis_merged_child(p->m, node, p->place[below] & ~PLACE_WAITS, &node, err);
 		p->place[below] = node;
 		p->parent[below] = v;
 		v = below;
@@ -323,24 +351,62 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	return r;
 }
 
+int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
+			  const uint32_t *place, const uint64_t *added, struct hdb_error *err)
+{
+	struct heap_block *block = malloc(sizeof(*block));
+	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
+	int r = block && weight ? HDB_OK : hdb_fail_memory(err, "a merged tree", sizeof(*block));
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(session->heap); b++) {
+		r = heap_read_block(session->heap, b, block, err);
+		if (r == HDB_OK)
+			r = weights(session, block, weight, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+			const uint32_t ix = block->first_ix + i;
+
+			if (place[ix] == ANALYSIS_MERGED_TOP ||
+			    is_invented(session->heap, block, i))
+				continue;
+			if (added && base_bit_has(added, ix))
+				analysis_merged_sum(m, place[ix], dump)->shallow_bytes +=
+					block->shallow[i];
+			else
+				count_object(analysis_merged_sum(m, place[ix], dump), ix,
+					     block->shallow[i], weight[i]);
+		}
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(session->work, block->first_ix, err);
+	}
+	free(weight);
+	free(block);
+	return r;
+}
+
+void analysis_merged_limit(struct analysis_merged *m, const struct session *session)
+{
+	const uint64_t node_bytes = sizeof(struct analysis_merged_node) + SLOT_BYTES +
+				    m->dump_count * sizeof(struct analysis_merged_sum);
+	const uint64_t limit = session->work->memory_bytes / NODES_SHARE / node_bytes;
+
+	m->node_limit = limit > ANALYSIS_MERGED_NODES ? ANALYSIS_MERGED_NODES :
+			limit < NODES_MIN             ? NODES_MIN :
+							(uint32_t)limit;
+}
+
 int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 			const struct analysis_merged_source *source, struct hdb_error *err)
 {
 	assert(dump < m->dump_count);
 	/* Whole blocks are read. */
 	const uint64_t n = (uint64_t)heap_block_count(session->heap) * STORE_BLOCK_OBJECTS;
-	const uint64_t node_bytes = sizeof(struct analysis_merged_node) + SLOT_BYTES +
-				    m->dump_count * sizeof(struct analysis_merged_sum);
-	const uint64_t limit = session->work->memory_bytes / NODES_SHARE / node_bytes;
 	struct placing p = { .session = session, .m = m, .source = source };
 	struct base_big parent = { 0 }, places = { 0 };
 	struct heap_block *block = malloc(sizeof(*block));
 	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
 	int r = heap_load_classes(session->heap, err);
 
-	m->node_limit = limit > ANALYSIS_MERGED_NODES ? ANALYSIS_MERGED_NODES :
-			limit < NODES_MIN             ? NODES_MIN :
-							(uint32_t)limit;
+	analysis_merged_limit(m, session);
 	if (r == HDB_OK)
 		p.names = malloc(((size_t)session->heap->class_count + 1) * 2 * sizeof(*p.names));
 	if (r == HDB_OK && (!block || !weight || !p.names))

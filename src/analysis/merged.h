@@ -67,8 +67,9 @@ struct analysis_merged {
 	struct base_vec nodes; /* struct analysis_merged_node */
 	struct base_vec sums;  /* struct analysis_merged_sum, dump_count a node */
 	struct base_idmap by_name, by_place;
-	uint32_t hint;   /* of the top level */
-	uint64_t folded; /* objects that count with an ancestor because of a limit */
+	struct base_vec texts; /* char *: names that no heap lends; owned */
+	uint32_t hint;         /* of the top level */
+	uint64_t folded;       /* objects that count with an ancestor because of a limit */
 };
 
 /* Starts an empty tree for so many dumps. Release it in any case. */
@@ -82,6 +83,25 @@ void analysis_merged_release(struct analysis_merged *m);
  */
 int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 			const struct analysis_merged_source *source, struct hdb_error *err);
+
+/*
+ * ---- another way to fill it: by who finds the objects' nodes himself ----
+ *
+ * First the limit of nodes, from the budget; then names and nodes as they are met; then all objects
+ * of the dump, whose nodes `place` has by index (ANALYSIS_MERGED_TOP: none).
+ */
+void analysis_merged_limit(struct analysis_merged *m, const struct session *session);
+/* The number of a name; the text is copied. */
+int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
+			 struct hdb_error *err);
+/* The child of that name; `parent` itself where it has the name, or where a limit was met. */
+int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
+			  struct hdb_error *err);
+/*
+ * `added` by index: an object's bytes count with the node, the object does not; a bit each, or NULL.
+ */
+int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
+			  const uint32_t *place, const uint64_t *added, struct hdb_error *err);
 
 /* Adds up the totals, once all dumps are there. */
 void analysis_merged_finish(struct analysis_merged *m);

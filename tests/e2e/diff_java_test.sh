@@ -24,6 +24,7 @@ diff()
 
 diff live1.hprof live3.hprof >class.json
 diff live1.hprof live2.hprof live3.hprof --by path >path.json
+diff live1.hprof live2.hprof live3.hprof --by growth --loops 100 >growth.json
 diff live1.heapdb live2.heapdb live3.heapdb --by dominator >dominator.json
 diff live1.heapdb live3.heapdb --by suspect >suspect.json
 if [ -n "$fixed" ]; then
@@ -70,14 +71,25 @@ def ending(found, *names):
 
 for name in ('path', 'dominator'):
     found = paths(name)
-    entries = ending(found, 'class Grow', 'java.util.HashMap', 'java.util.HashMap$Node[]',
-                     'java.util.HashMap$Node', 'Grow$Payload')
+    if name == 'path':
+        entries = ending(found, 'Grow.CACHE -> java.util.HashMap', 'HashMap[x] -> Grow$Payload')
+        want(name + ': a field that does not grow',
+             [row for path, row in found.items() if path[-1].startswith('Grow.STEADY')], [])
+    else:
+        entries = ending(found, 'class Grow', 'java.util.HashMap', 'java.util.HashMap$Node[]',
+                         'java.util.HashMap$Node', 'Grow$Payload')
     want(name + ': ways to the payloads', len(entries), 1)
     want(name + ': payloads', (entries[0]['objects_before'], entries[0]['objects'], entries[0]['grows']),
          (1000, 3000, True))
-    notes = [row for path, row in found.items() if path[0] == 'java.lang.Thread' and path[-1] == 'Grow$Note']
+    notes = [row for path, row in found.items()
+             if path[0] in ('java.lang.Thread', 'GC root (thread object)')
+             and path[-1] in ('Grow$Note', 'ArrayList[x] -> Grow$Note')]
     want(name + ': notes', [(row['objects_before'], row['objects']) for row in notes], [(100, 300)])
     want(name + ': what stays', ending(found, 'Grow$Steady'), [])
+
+growth = [row for row in rows('growth') if 'Grow$' in row['name'] and row['level'] == 1]
+want('growth', sorted((row['name'], row['counts']) for row in growth),
+     [('ArrayList[x] -> Grow$Note', '100 200 300'), ('HashMap[x] -> Grow$Payload', '1000 2000 3000')])
 
 suspects = rows('suspect')
 want('suspects', [row['name'] for row in suspects], ['class Grow'])

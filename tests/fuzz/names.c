@@ -83,6 +83,7 @@ static void add_all(void)
 	add("export", "objects", "--columns=id,class,label", true, false);
 	add("diff", "--by=class", NULL, false, true);
 	add("diff", "--by=path", NULL, false, true);
+	add("diff", "--by=growth", NULL, false, true);
 	add("diff", "--by=object", NULL, false, true);
 	add("diff", "--by=suspect", NULL, false, true);
 	add("report", NULL, NULL, true, false);

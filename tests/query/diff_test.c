@@ -9,23 +9,31 @@
 #define ROUNDS 30
 #define PATHS_MAX 4096
 #define PATH_BYTES 2048
+/* Levels of a tree, at most. */
+#define LEVELS_MAX 101
 
 static struct world before, after;
 static struct hdb *olds[1];
+static char dump_paths[2][600]; /* lent to open databases */
 
 /* A world that is closed, moved out of the next one's way, and opened again. */
 static void make(struct world *w, const char *name, uint32_t n, uint64_t *seed)
 {
 	struct hdb_error err = { 0 };
-	char path[512];
+	char path[512], *dump = dump_paths[w == &after];
+	const struct hdb_open_options options = { .struct_size = sizeof(options),
+						  .dump_path = dump };
 
+	world_keeps_dump = true;
 	world_make(w, n, seed);
 	hdb_close(w->db);
 	(void)snprintf(path, sizeof(path), "%s", temp_path(name));
+	(void)snprintf(dump, sizeof(dump_paths[0]), "%s.hprof", path);
+	assert_int_equal(rename(temp_path("world.hprof"), dump), 0);
 	assert_int_equal(rename(w->db_path, path), 0);
 	temp_remove_db(w->db_path);
 	memcpy(w->db_path, path, sizeof(path));
-	if (hdb_open(path, NULL, &w->db, &err) < 0)
+	if (hdb_open(path, &options, &w->db, &err) < 0)
 		fail_msg("%s", err.message);
 }
 
@@ -61,6 +69,14 @@ static void text_of(const struct hdb_rows *rows, const char *column, char *buf, 
 	const struct hdb_value *value = value_of(rows, column);
 
 	(void)snprintf(buf, size, "%.*s", (int)value->text_size, value->text);
+}
+
+static bool contains(const struct hdb_rows *rows, const char *column, const char *part)
+{
+	char text[PATH_BYTES];
+
+	text_of(rows, column, text, sizeof(text));
+	return strstr(text, part) != NULL;
 }
 
 /* ---- classes ---- */
@@ -184,27 +200,13 @@ static void add_object(unsigned side, char names[][128], size_t depth, uint64_t 
 }
 
 /*
- * The way to an object in a tree, as other queries know it, as names with the object last: by
- * dominators it goes up from each object to what dominates it, by deletion; by path as `path` says.
+ * The way to an object in the dominator tree as names, the object last: up from each object to what
+ * dominates it, by deletion.
  */
-static size_t way_down(const struct world *w, uint32_t v, bool by_path, char names[][128])
+static size_t way_down(const struct world *w, uint32_t v, char names[][128])
 {
 	size_t depth = 0;
 
-	if (by_path) {
-		char id[32], list[WORLD_NODES_MAX + 8][128];
-		const struct ask question = { .query = "path", .target = id };
-		struct hdb_rows *rows;
-
-		(void)snprintf(id, sizeof(id), "0x%" PRIx64, world_id(v));
-		rows = ask_rows(w->db, &question);
-		while (next_row(rows))
-			text_of(rows, "class", list[depth++], 128);
-		hdb_rows_close(rows);
-		for (size_t i = 0; i < depth; i++)
-			memcpy(names[i], list[depth - 1 - i], 128);
-		return depth;
-	}
 	/*
 	 * Dominators of v, nearest to the root first: the more a dominator is dominated, the later.
 	 */
@@ -231,13 +233,13 @@ static size_t way_down(const struct world *w, uint32_t v, bool by_path, char nam
 	return depth;
 }
 
-static void add_world(const struct world *w, unsigned side, bool by_path)
+static void add_world(const struct world *w, unsigned side)
 {
 	static char names[WORLD_NODES_MAX + 8][128];
 
 	for (uint32_t v = 0; v < w->n; v++)
 		if (w->is_reachable[v])
-			add_object(side, names, way_down(w, v, by_path, names), w->shallow[v]);
+			add_object(side, names, way_down(w, v, names), w->shallow[v]);
 }
 
 /* Whether the path or one below it has grown. */
@@ -253,18 +255,17 @@ static bool has_grown(const struct path *path)
 	return false;
 }
 
-static void by_tree(bool by_path)
+static void by_tree(void)
 {
-	const struct hdb_option options[] = { { "by", by_path ? "path" : "dominator" },
-					      { "min", "0" } };
+	const struct hdb_option options[] = { { "by", "dominator" }, { "min", "0" } };
 	struct hdb_rows *rows = diff(options, 2);
 	char stack[WORLD_NODES_MAX][128], text[PATH_BYTES];
 	size_t want = 0, have = 0, depth = 0;
 	bool is_world[WORLD_NODES_MAX + 1];
 
 	path_count = 0;
-	add_world(&before, 0, by_path);
-	add_world(&after, 1, by_path);
+	add_world(&before, 0);
+	add_world(&after, 1);
 	for (size_t i = 0; i < path_count; i++)
 		want += has_grown(&paths[i]);
 	while (next_row(rows)) {
@@ -291,6 +292,62 @@ static void by_tree(bool by_path)
 	}
 	assert_int_equal(have, want);
 	hdb_rows_close(rows);
+}
+
+/*
+ * By names of references: what a row and those below it have is what the row above has less its
+ * own, and the top level has no more than the heap.
+ */
+static void by_names(void)
+{
+	const struct hdb_option options[] = { { "by", "path" }, { "min", "0" } };
+	struct hdb_rows *rows = diff(options, 2);
+	int64_t left[LEVELS_MAX];
+	uint64_t objects = 0, last = 0;
+
+	while (next_row(rows)) {
+		const uint64_t level = value_of(rows, "level")->u;
+
+		assert_true(level < LEVELS_MAX && level <= last + 1);
+		last = level;
+		left[level] = (int64_t)value_of(rows, "retained")->u;
+		if (level) {
+			left[level - 1] -= left[level];
+			assert_true(left[level - 1] >= 0);
+		} else {
+			objects += value_of(rows, "retained")->u;
+		}
+		assert_true(value_of(rows, "others")->type != HDB_TYPE_NULL || !level ||
+			    contains(rows, "name", " -> "));
+	}
+	assert_true(objects <= fact_of(rows, "heap_shallow")->u);
+	hdb_rows_close(rows);
+}
+
+/* What grows has gained as many objects as it must, and its bytes alone are part of all. */
+static void by_growth(void)
+{
+	for (unsigned loops = 1; loops < 4; loops++) {
+		char text[8];
+		const struct hdb_option options[] = { { "by", "growth" }, { "loops", text } };
+		struct hdb_rows *rows;
+		uint64_t nodes = 0;
+
+		(void)snprintf(text, sizeof(text), "%u", loops);
+		rows = diff(options, 2);
+		while (next_row(rows)) {
+			if (value_of(rows, "level")->u) {
+				assert_true(value_of(rows, "objects_delta")->i >= (int64_t)loops);
+				assert_true(value_of(rows, "objects_before")->u > 0);
+			} else if (value_of(rows, "retained")->type != HDB_TYPE_NULL) {
+				assert_true(value_of(rows, "retained_alone")->u <=
+					    value_of(rows, "retained")->u);
+				nodes++;
+			}
+		}
+		assert_int_equal(fact_of(rows, "growing")->u, nodes);
+		hdb_rows_close(rows);
+	}
 }
 
 /* ---- objects ---- */
@@ -440,8 +497,9 @@ static void random_worlds(void **state)
 		make(&before, "before.heapdb", 2 + (uint32_t)(test_random(&seed) % 24), &seed);
 		make(&after, "after.heapdb", 2 + (uint32_t)(test_random(&seed) % 24), &seed);
 		by_class();
-		by_tree(true);
-		by_tree(false);
+		by_tree();
+		by_names();
+		by_growth();
 		by_object();
 		conditions();
 		world_free(&before);
@@ -452,14 +510,17 @@ static void random_worlds(void **state)
 /* A dump compared with itself, by two handles: nothing changed, and IDs are stable. */
 static void same_dump(void **state)
 {
-	static const char *const kinds[] = { "class",  "package", "loader",    "superclass",
-					     "object", "path",    "dominator", "suspect" };
+	static const char *const kinds[] = { "class",      "package", "loader",
+					     "superclass", "object",  "path",
+					     "dominator",  "suspect", "growth" };
+	struct hdb_open_options now = { .struct_size = sizeof(now) };
 	uint64_t seed = 9;
 
 	(void)state;
 	make(&before, "before.heapdb", 200, &seed);
 	after = before;
-	assert_int_equal(hdb_open(before.db_path, NULL, &after.db, NULL), HDB_OK);
+	now.dump_path = dump_paths[0];
+	assert_int_equal(hdb_open(before.db_path, &now, &after.db, NULL), HDB_OK);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const struct hdb_option options[] = { { "by", kinds[i] },
 						      { "fail-if", "growth(count(*)) != 0" } };

@@ -30,10 +30,19 @@ enum diff_column {
 	DIFF_POINT_OF,
 	DIFF_POINT_ID,
 	DIFF_POINT_DELTA,
-	DIFF_OTHERS
+	DIFF_OTHERS,
+	DIFF_COUNTS,
+	DIFF_ALONE
 };
 
-enum diff_by { DIFF_BY_GROUP, DIFF_BY_OBJECT, DIFF_BY_PATH, DIFF_BY_DOMINATOR, DIFF_BY_SUSPECT };
+enum diff_by {
+	DIFF_BY_GROUP,
+	DIFF_BY_OBJECT,
+	DIFF_BY_PATH,
+	DIFF_BY_DOMINATOR,
+	DIFF_BY_SUSPECT,
+	DIFF_BY_GROWTH
+};
 
 /* A dump's figures of one row. */
 struct diff_figures {
@@ -43,6 +52,7 @@ struct diff_figures {
 struct diff_groups;
 struct diff_objects;
 struct diff_tree;
+struct diff_growth;
 
 struct diff {
 	struct session *sides; /* one a dump, oldest first; to read by, never to make rows with */
@@ -54,6 +64,7 @@ struct diff {
 	struct diff_groups *groups;
 	struct diff_objects *objects;
 	struct diff_tree *tree;
+	struct diff_growth *growth;
 };
 
 /* Sets the columns of count, shallow and retained, deltas, percent, grows, steps and status. */
@@ -72,6 +83,10 @@ void diff_objects_close(struct diff *d);
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err);
 int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err);
 void diff_tree_close(struct diff *d);
+
+int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err);
+void diff_growth_close(struct diff *d);
 
 /* Counts new suspects, whatever the rows are. */
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err);

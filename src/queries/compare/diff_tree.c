@@ -1,6 +1,6 @@
 /*
- * queries/compare/diff_tree.c - diff along merged trees: what grows under which path from the
- * roots, under which dominator, and which of that is suspect.
+ * queries/compare/diff_tree.c - diff along merged trees: what grows under which path of fields from
+ * the roots, under which dominator, and which of that is suspect.
  *
  * Suspects follow Eclipse MAT's comparison of two dominator trees: at the top level, what grew by
  * more than a share of the older heap; from there down to where growth accumulates, that is as long
@@ -10,6 +10,7 @@
  */
 #include "analysis/merged.h"
 #include "queries/compare/diff.h"
+#include "queries/compare/growth_tree.h"
 #include "query/coverage.h"
 #include "query/merged_cells.h"
 
@@ -56,10 +57,10 @@ static void free_tree(struct diff_tree *t)
 	free(t);
 }
 
-static int make_tree(struct diff *d, enum analysis_tree tree, struct diff_tree **out,
-		     struct hdb_error *err)
+/* By the names of references from the roots, or by class along the dominators. */
+static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, struct hdb_error *err)
 {
-	const struct analysis_merged_source source = { .tree = tree };
+	const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
 	struct diff_tree *t = calloc(1, sizeof(*t));
 	int r = HDB_OK;
 
@@ -70,7 +71,9 @@ static int make_tree(struct diff *d, enum analysis_tree tree, struct diff_tree *
 		return hdb_fail_memory(err, "a comparison", sizeof(*t));
 	analysis_merged_init(&t->merged, DERIVE_CLASS, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++) {
-		r = analysis_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source, err);
+		r = is_named ? growth_tree_add(&d->sides[s], &t->merged, (unsigned)s, NULL, err) :
+			       analysis_merged_add(&d->sides[s], &t->merged, (unsigned)s, &source,
+						   err);
 		base_work_release(d->sides[s].work);
 	}
 	analysis_merged_finish(&t->merged);
@@ -139,9 +142,8 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 	int r = HDB_OK;
 
 	*count = 0;
-	if (r == HDB_OK &&
-	    (d->by == DIFF_BY_GROUP || d->by == DIFF_BY_OBJECT || d->by == DIFF_BY_PATH))
-		r = make_tree(d, ANALYSIS_TREE_DOMINATORS, &t, err);
+	if (r == HDB_OK && (d->by != DIFF_BY_DOMINATOR && d->by != DIFF_BY_SUSPECT))
+		r = make_tree(d, false, &t, err);
 	if (r == HDB_OK)
 		r = analysis_merged_walk(&t->merged, growth_of, (int64_t)threshold + 1, 0, &walk,
 					 err);
@@ -232,9 +234,7 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	const enum analysis_tree tree =
-		d->by == DIFF_BY_PATH ? ANALYSIS_TREE_REACH_STRONG : ANALYSIS_TREE_DOMINATORS;
-	int r = make_tree(d, tree, &d->tree, err);
+	int r = make_tree(d, d->by == DIFF_BY_PATH, &d->tree, err);
 
 	return r == HDB_OK ? open_walk(q, d, err) : r;
 }

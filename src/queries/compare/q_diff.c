@@ -2,7 +2,7 @@
  * queries/compare/q_diff.c - what changed between dumps: two, or more in order of age.
  *
  * The database that is asked is the newest; the older ones come with the arguments. The parts are
- * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c.
+ * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c, diff_growth.c.
  */
 #include "analysis/groups.h"
 #include "queries/compare/diff.h"
@@ -19,10 +19,12 @@
 #define STEP_BYTES 21
 
 static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|object|path|dominator|suspect",
+	{ "by", HDB_OPTION_CHOICE,
+	  "class|superclass|package|loader|object|path|dominator|suspect|growth",
 	  "what to compare; object: new and gone objects; path: what grows under "
-	  "which path from the roots; dominator: the same along the dominator "
-	  "tree; suspect: where the growth is that may be a leak",
+	  "which path of fields from the roots; dominator: the same along the dominator "
+	  "tree, by class; suspect: where the growth is that may be a leak; growth: what "
+	  "refers to more objects in each dump, as LeakCanary's detector tells it",
 	  .default_value = "class" },
 	{ "only", HDB_OPTION_TEXT, "PATTERN",
 	  "of classes, packages, loaders and objects those with such a name",
@@ -38,6 +40,10 @@ static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
 	  "by suspect: growth of a suspect, of the oldest dump's reachable bytes", .low = 0,
 	  .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
+	{ "loops", HDB_OPTION_NUMBER, "N",
+	  "by growth: how often the program did the same thing between two dumps; what "
+	  "gained fewer objects than that from any dump to the next does not grow",
+	  .low = 1, .high = UINT32_MAX, .unit = "times", .default_value = "1", .example = "5" },
 	{ "trust-ids", HDB_OPTION_FLAG,
 	  .help = "by object: lists objects even if IDs do not look stable" },
 	QUERY_FAIL_IF,
@@ -77,7 +83,10 @@ static const struct hdb_column columns[] = {
 				   "dump: of groups the lower bound (as in histogram); by path the "
 				   "bytes of the objects on the path's end and below it, each counted "
 				   "on one shortest path, none that only weak, soft, phantom or final "
-				   "references hold; by dominator and suspect what they retain" },
+				   "references hold; by dominator and suspect what they retain; by "
+				   "growth what would be freed if nothing that grows were there, what "
+				   "several rows reach divided among them, bytes as the dump records "
+				   "them" },
 	[DIFF_RETAINED] = { "retained", HDB_TYPE_BYTES, "retained", "in the newest" },
 	[DIFF_RETAINED_DELTA] = { "retained_delta", HDB_TYPE_INT, "+ retained", "how many more" },
 	[DIFF_PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
@@ -105,6 +114,10 @@ static const struct hdb_column columns[] = {
 			  "by path and dominator, of a row that "
 			  "stands for nodes that are not shown: how many, count being all their "
 			  "objects; null for a node" },
+	[DIFF_COUNTS] = { "counts", HDB_TYPE_TEXT, "objects by dump",
+			  "by growth: objects in each dump, oldest first" },
+	[DIFF_ALONE] = { "retained_alone", HDB_TYPE_BYTES, "retained alone",
+			 "by growth: the part of retained that no other row reaches" },
 };
 
 static const struct hdb_column facts[] = {
@@ -140,6 +153,7 @@ static const struct hdb_column facts[] = {
 	{ "folded", HDB_TYPE_COUNT, "folded",
 	  "by path and dominator: objects that count with one above "
 	  "them because the tree has too many branches or is too deep" },
+	{ "growing", HDB_TYPE_COUNT, "growing nodes", "by growth: how many are told" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "by suspect: growth of a suspect is above it" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,
@@ -298,13 +312,18 @@ static int choose(struct query *q, const struct diff *d, struct hdb_error *err)
 		[DIFF_BY_SUSPECT] =
 			"status,name,id,objects_before,objects,retained_before,retained,"
 			"retained_delta,percent,point_delta,point_id,point,point_of",
+		[DIFF_BY_GROWTH] =
+			"level,name,objects_before,objects,objects_delta,retained_before,"
+			"retained,retained_delta,retained_alone,id",
 	};
 	const bool has_loader = d->by == DIFF_BY_GROUP &&
 				(d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS);
 	char text[512];
 
 	(void)snprintf(text, sizeof(text), "%s%s%s", names[d->by], has_loader ? ",loader" : "",
-		       d->side_count > 2 && d->by != DIFF_BY_OBJECT ? ",grows,steps" : "");
+		       d->side_count <= 2 || d->by == DIFF_BY_OBJECT ? "" :
+		       d->by == DIFF_BY_GROWTH                       ? ",counts,steps" :
+								       ",grows,steps");
 	return query_choose(q, text, err);
 }
 
@@ -315,6 +334,8 @@ static int open_part(struct query *q, struct diff *d, struct hdb_error *err)
 		return diff_groups_open(q, d, err);
 	case DIFF_BY_OBJECT:
 		return diff_objects_open(q, d, err);
+	case DIFF_BY_GROWTH:
+		return diff_growth_open(q, d, err);
 	default:
 		return diff_tree_open(q, d, err);
 	}
@@ -353,6 +374,8 @@ static int next_diff(struct query *q, struct hdb_error *err)
 		return diff_groups_next(q, d, err);
 	case DIFF_BY_OBJECT:
 		return diff_objects_next(q, d, err);
+	case DIFF_BY_GROWTH:
+		return diff_growth_next(q, d, err);
 	default:
 		return diff_tree_next(q, d, err);
 	}
@@ -367,6 +390,7 @@ static void close_diff(struct query *q)
 	diff_groups_close(d);
 	diff_objects_close(d);
 	diff_tree_close(d);
+	diff_growth_close(d);
 	free(d->sides);
 	free(d->whole_bytes);
 	free(d);

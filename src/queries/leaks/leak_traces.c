@@ -526,7 +526,7 @@ int leak_traces_find(struct leak_traces *t, const struct session *session, bool 
 	if (r == HDB_OK && inspector_has_any(&t->inspector))
 		r = find_leaking(t, only_watched, &found, err);
 	if (r == HDB_OK && found.count)
-		r = trace_graph_init(&t->graph, session, err);
+		r = trace_graph_init(&t->graph, session, LIBRARY_FOR_LEAKS, err);
 	if (r == HDB_OK && found.count)
 		r = trace_search_paths(&t->search, &t->graph, err);
 	if (r == HDB_OK && found.count)

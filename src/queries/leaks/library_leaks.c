@@ -58,7 +58,7 @@ static bool is_for(const struct library_rule *rule, const struct device *device)
 }
 
 int library_leaks_init(struct library_leaks *leaks, const struct session *session,
-		       struct hdb_error *err)
+		       enum library_use use, struct hdb_error *err)
 {
 	struct device device;
 	int r = read_device(session->heap, &device, err);
@@ -70,7 +70,9 @@ int library_leaks_init(struct library_leaks *leaks, const struct session *sessio
 	if (!leaks->is_for)
 		return hdb_fail_memory(err, "leaks of libraries", library_rule_count);
 	for (size_t i = 0; i < library_rule_count; i++)
-		leaks->is_for[i] = is_for(&library_rules[i], &device);
+		leaks->is_for[i] = is_for(&library_rules[i], &device) &&
+				   (use == LIBRARY_FOR_GROWTH ? library_rules[i].is_ignored :
+								!library_rules[i].is_of_growth);
 	return HDB_OK;
 }
 

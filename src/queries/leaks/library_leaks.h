@@ -28,6 +28,7 @@ struct library_rule {
 	unsigned sdk_least, sdk_most; /* API levels that have it; 0: no bound */
 	const char *manufacturer;     /* names with | between; NULL: all */
 	const char *build_id;         /* NULL: all */
+	bool is_of_growth;            /* grows by itself: counts only where growth is looked for */
 };
 
 extern const struct library_rule library_rules[];
@@ -37,9 +38,15 @@ struct library_leaks {
 	bool *is_for; /* by rule: whether it is for this heap's version and maker; owned */
 };
 
+/* What the rules are wanted for. */
+enum library_use {
+	LIBRARY_FOR_LEAKS,
+	LIBRARY_FOR_GROWTH /* only what is ignored counts, and what grows by itself is ignored */
+};
+
 /* Finds out which rules are for this heap. Release it in any case. */
 int library_leaks_init(struct library_leaks *leaks, const struct session *session,
-		       struct hdb_error *err);
+		       enum library_use use, struct hdb_error *err);
 void library_leaks_release(struct library_leaks *leaks);
 
 /*

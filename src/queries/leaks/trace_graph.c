@@ -231,7 +231,13 @@ static int make_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 
 /* ---- reading ---- */
 
-int trace_graph_init(struct trace_graph *graph, const struct session *session,
+void trace_graph_rewind(struct trace_graph *graph)
+{
+	/* Several times all that there is: no honest heap needs it. */
+	graph->steps_left = 8 * (uint64_t)graph->session->heap->object_count + 1000000;
+}
+
+int trace_graph_init(struct trace_graph *graph, const struct session *session, enum library_use use,
 		     struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
@@ -244,7 +250,7 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session,
 	if (r == HDB_OK)
 		r = heap_open_dump(heap, err);
 	if (r == HDB_OK)
-		r = library_leaks_init(&graph->library, session, err);
+		r = library_leaks_init(&graph->library, session, use, err);
 	if (r == HDB_OK)
 		r = trace_ids_init(&graph->ids, session, err);
 	if (r != HDB_OK)
@@ -255,8 +261,7 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session,
 		return hdb_fail_memory(err, "classes", heap->class_count);
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		graph->shapes[no] = trace_shape_of(heap, no);
-	/* Several times all that there is: no honest heap needs it. */
-	graph->steps_left = 8 * (uint64_t)heap->object_count + 1000000;
+	trace_graph_rewind(graph);
 	r = trace_find_new_activities(heap, &graph->new_activities_ix, err);
 	return r == HDB_OK ? load_locals(graph, err) : r;
 }
@@ -386,6 +391,11 @@ static bool is_boxes(const char *name)
 		if (strcmp(name, boxes[i]) == 0)
 			return true;
 	return false;
+}
+
+bool trace_is_boxes(struct heap *heap, uint32_t class_no)
+{
+	return is_boxes(heap_class_name(heap, class_no));
 }
 
 static int read_array(struct trace_graph *graph, const struct heap_object *array, trace_take take,

@@ -62,9 +62,15 @@ typedef int (*trace_take)(void *ctx, const struct trace_reference *reference,
 			  struct hdb_error *err);
 
 /* Prepares; loads classes and roots. `session` is lent. Release it in any case. */
-int trace_graph_init(struct trace_graph *graph, const struct session *session,
+int trace_graph_init(struct trace_graph *graph, const struct session *session, enum library_use use,
 		     struct hdb_error *err);
 void trace_graph_release(struct trace_graph *graph);
+
+/* Before another pass over all objects: it may take as many steps again. */
+void trace_graph_rewind(struct trace_graph *graph);
+
+/* Whether an array holds boxed numbers, which count as its own. */
+bool trace_is_boxes(struct heap *heap, uint32_t class_no);
 
 /* Hands on the references of an object, in order. */
 int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,

@@ -116,6 +116,32 @@ static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error 
 	return r;
 }
 
+int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err)
+{
+	struct base_vec ranked = { 0 };
+	int r = rank_roots(graph->session->heap, &ranked, err);
+
+	for (size_t i = 0; i < ranked.count && r == HDB_OK; i++) {
+		const struct ranked_root *from = base_vec_at(&ranked, struct ranked_root, i);
+		const struct library_rule *rule = NULL;
+		struct trace_root root = {
+			.ix = from->ix,
+			.kind = from->rank < ROOT_KINDS ? root_order[from->rank] : 0,
+		};
+
+		/* There may be millions of records on one object. */
+		if (i && from[-1].ix == from->ix && from[-1].rank == from->rank)
+			continue;
+		if (root.kind == HPROF_ROOT_JNI_GLOBAL)
+			r = trace_root_rule(graph, root.ix, &rule, err);
+		root.is_late = rule || root.kind == HPROF_ROOT_JAVA_FRAME;
+		if (r == HDB_OK && !(rule && rule->is_ignored))
+			r = base_vec_push(out, &root, sizeof(root), err);
+	}
+	base_vec_release(&ranked);
+	return r;
+}
+
 /* ---- the references of all objects ---- */
 
 struct row_maker {
@@ -290,24 +316,15 @@ static int follow(struct walk *w, uint32_t ix, struct hdb_error *err)
 
 static int enqueue_roots(struct walk *w, struct hdb_error *err)
 {
-	struct trace_search *s = w->search;
-	struct heap *heap = s->graph->session->heap;
 	struct base_vec roots = { 0 };
-	int r = rank_roots(heap, &roots, err);
+	const int r = trace_roots(w->search->graph, &roots, err);
 
 	w->from = GRAPH_NONE;
 	for (size_t i = 0; i < roots.count && r == HDB_OK; i++) {
-		const struct ranked_root *root = base_vec_at(&roots, struct ranked_root, i);
-		const struct library_rule *rule = NULL;
+		const struct trace_root *root = base_vec_at(&roots, struct trace_root, i);
 
-		if (root->rank < ROOT_KINDS && root_order[root->rank] == HPROF_ROOT_JNI_GLOBAL)
-			r = trace_root_rule(s->graph, root->ix, &rule, err);
-		if (r != HDB_OK || (rule && rule->is_ignored))
-			continue;
-		set_bit(s->roots, root->ix);
-		enqueue(w, root->ix,
-			rule || (root->rank < ROOT_KINDS &&
-				 root_order[root->rank] == HPROF_ROOT_JAVA_FRAME));
+		set_bit(w->search->roots, root->ix);
+		enqueue(w, root->ix, root->is_late);
 	}
 	base_vec_release(&roots);
 	return r;

@@ -36,6 +36,16 @@ void trace_search_release(struct trace_search *search);
 int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err);
 
+/* A root where paths may start. */
+struct trace_root {
+	uint32_t ix;
+	uint8_t kind; /* HPROF's; 0: of an incomplete dump, what nothing else holds */
+	bool is_late; /* only when nothing else is left */
+};
+
+/* All of them, in the order in which they are followed, as struct trace_root; *out is owned. */
+int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err);
+
 /*
  * The kind of root that an object is, for a path that starts there: of several the one that tells
  * most. false if it is none.

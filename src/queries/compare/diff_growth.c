@@ -1,0 +1,293 @@
+/*
+ * queries/compare/diff_growth.c - diff by growth: what refers to more and more objects.
+ *
+ * In the tree of growth_tree.h a node's child grows if it is in all dumps, and has gained at least
+ * as many objects from each dump to the next as the program did the same thing between them
+ * (--loops). A node with such children grows, and is told unless the node above it grows, too: all
+ * below it is only a part of it. That is how LeakCanary's ObjectGrowthDetector, after the paper on
+ * BLeak (Vilk and Berger, 2018), finds leaks without knowing what should be there.
+ *
+ * The roots count as a node here: threads that become more are told as well.
+ */
+#include "queries/compare/diff.h"
+#include "queries/compare/growth_shares.h"
+#include "queries/compare/growth_tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a path. */
+#define PATH_MAX_BYTES 8192
+/* Bytes of a number in the column counts. */
+#define STEP_BYTES 21
+
+/* A row: a node that grows, or one of its children that does. */
+struct row {
+	uint32_t node;  /* ANALYSIS_MERGED_TOP: the roots */
+	uint32_t group; /* which of the growing nodes it is, or belongs to */
+	bool is_child;
+	uint64_t rank; /* of a growing node: bytes; of a child: objects gained */
+	uint64_t group_rank;
+};
+
+struct diff_growth {
+	struct analysis_merged merged;
+	struct base_big *places; /* by dump */
+	uint8_t *grows;          /* by node: it has gained objects each time */
+	struct base_vec rows;    /* struct row */
+	size_t at;
+	struct growth_shares *shares; /* by dump */
+	uint32_t group_count;
+	struct diff_figures *by_side;
+};
+
+static bool has_grown(const struct analysis_merged *m, uint32_t node, uint64_t loops)
+{
+	for (unsigned d = 1; d < m->dump_count; d++) {
+		const uint64_t before = analysis_merged_sum(m, node, d - 1)->count;
+		const uint64_t now = analysis_merged_sum(m, node, d)->count;
+
+		if (!before || now < before || now - before < loops)
+			return false;
+	}
+	return true;
+}
+
+/* Which nodes have children that grow; has[nodes.count]: the roots. */
+static uint8_t *find_parents(const struct diff_growth *g)
+{
+	const size_t n = g->merged.nodes.count;
+	uint8_t *has = calloc(n + 1, 1);
+
+	for (uint32_t v = 0; has && v < n; v++) {
+		const uint32_t parent = analysis_merged_node(&g->merged, v)->parent;
+
+		if (g->grows[v])
+			has[parent == ANALYSIS_MERGED_TOP ? n : parent] = 1;
+	}
+	return has;
+}
+
+/* The growing nodes that are told, then their children; group_of[node] is set for the former. */
+static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error *err)
+{
+	const struct analysis_merged *m = &g->merged;
+	const size_t n = m->nodes.count;
+	uint8_t *has = find_parents(g);
+	struct row row = { .node = ANALYSIS_MERGED_TOP };
+	int r = has ? HDB_OK : hdb_fail_memory(err, "growing nodes", n);
+
+	for (uint32_t v = 0; r == HDB_OK && v < n; v++) {
+		const uint32_t parent = analysis_merged_node(m, v)->parent;
+
+		group_of[v] = ANALYSIS_MERGED_TOP;
+		if (!has[v] || has[parent == ANALYSIS_MERGED_TOP ? n : parent])
+			continue;
+		group_of[v] = row.group = g->group_count++;
+		row.node = v;
+		r = base_vec_push(&g->rows, &row, sizeof(row), err);
+	}
+	if (r == HDB_OK && has[n]) {
+		row = (struct row){ .node = ANALYSIS_MERGED_TOP, .group = g->group_count };
+		r = base_vec_push(&g->rows, &row, sizeof(row), err);
+	}
+	for (uint32_t v = 0; r == HDB_OK && v < n; v++) {
+		const uint32_t parent = analysis_merged_node(m, v)->parent;
+		const unsigned last = m->dump_count - 1;
+
+		if (!g->grows[v] ||
+		    (parent != ANALYSIS_MERGED_TOP && group_of[parent] == ANALYSIS_MERGED_TOP))
+			continue;
+		row = (struct row){
+			.node = v,
+			.group = parent == ANALYSIS_MERGED_TOP ? g->group_count : group_of[parent],
+			.is_child = true,
+			.rank = analysis_merged_sum(m, v, last)->count -
+				analysis_merged_sum(m, v, 0)->count,
+		};
+		r = base_vec_push(&g->rows, &row, sizeof(row), err);
+	}
+	free(has);
+	return r;
+}
+
+/* What retains most first, each before its children, of which those first that gained most. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->group_rank != y->group_rank)
+		return x->group_rank > y->group_rank ? -1 : 1;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->is_child != y->is_child)
+		return x->is_child ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void sort_rows(const struct diff *d, struct diff_growth *g)
+{
+	for (size_t i = 0; i < g->rows.count; i++) {
+		struct row *row = base_vec_at(&g->rows, struct row, i);
+
+		if (row->group < g->group_count)
+			row->group_rank =
+				growth_share(&g->shares[d->side_count - 1], row->group)->bytes;
+	}
+	if (g->rows.count)
+		qsort(g->rows.data, g->rows.count, sizeof(struct row), compare_rows);
+}
+
+static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	analysis_merged_init(&g->merged, DERIVE_CLASS, (unsigned)d->side_count);
+	g->places = calloc(d->side_count, sizeof(*g->places));
+	g->shares = calloc(d->side_count, sizeof(*g->shares));
+	g->by_side = calloc(d->side_count, sizeof(*g->by_side));
+	if (!g->places || !g->shares || !g->by_side)
+		return hdb_fail_memory(err, "a comparison", d->side_count * sizeof(*g->shares));
+	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++)
+		r = growth_tree_add(&d->sides[s], &g->merged, (unsigned)s, &g->places[s], err);
+	analysis_merged_finish(&g->merged);
+	return r;
+}
+
+int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	const uint64_t loops = query_number(q, "loops", 1);
+	struct diff_growth *g = d->growth = calloc(1, sizeof(*g));
+	uint32_t *group_of = NULL;
+	int r;
+
+	if (!g)
+		return hdb_fail_memory(err, "a comparison", sizeof(*g));
+	r = add_sides(d, g, err);
+	if (r == HDB_OK) {
+		g->grows = calloc(g->merged.nodes.count + 1, 1);
+		group_of = calloc(g->merged.nodes.count + 1, sizeof(*group_of));
+	}
+	if (r == HDB_OK && (!g->grows || !group_of))
+		r = hdb_fail_memory(err, "growing nodes", g->merged.nodes.count);
+	for (uint32_t v = 0; r == HDB_OK && v < g->merged.nodes.count; v++)
+		g->grows[v] = has_grown(&g->merged, v, loops);
+	if (r == HDB_OK)
+		r = list_rows(g, group_of, err);
+	for (size_t s = 0; r == HDB_OK && s < d->side_count; s++) {
+		const struct growth_members members = { g->places[s].data, group_of,
+							g->group_count };
+
+		r = growth_shares_find(&d->sides[s], &members, &g->shares[s], err);
+		base_big_free(d->sides[s].work, &g->places[s]);
+		base_work_release(d->sides[s].work);
+	}
+	free(group_of);
+	if (r == HDB_OK)
+		sort_rows(d, g);
+	q->total = g->rows.count;
+	if (r == HDB_OK)
+		r = query_fact(q, "growing", g->group_count, err);
+	if (r == HDB_OK)
+		r = query_fact(q, "folded", g->merged.folded, err);
+	return r;
+}
+
+/* ---- rows ---- */
+
+static int set_counts(struct query *q, const struct diff *d, const struct diff_figures *by_side,
+		      struct hdb_error *err)
+{
+	char *text = malloc(d->side_count * STEP_BYTES + 1);
+	size_t used = 0;
+	int r;
+
+	if (!text)
+		return hdb_fail_memory(err, "a row", d->side_count * STEP_BYTES);
+	for (size_t s = 0; s < d->side_count; s++)
+		used += (size_t)snprintf(text + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
+					 by_side[s].count);
+	r = query_set_text(q, DIFF_COUNTS, text, err);
+	free(text);
+	return r;
+}
+
+static int set_name(struct query *q, const struct diff_growth *g, const struct row *row,
+		    struct hdb_error *err)
+{
+	char path[PATH_MAX_BYTES];
+	uint32_t above = ANALYSIS_MERGED_TOP;
+
+	if (row->node == ANALYSIS_MERGED_TOP)
+		return query_set_text(q, DIFF_NAME, "the GC roots", err);
+	if (row->is_child)
+		above = analysis_merged_node(&g->merged, row->node)->parent;
+	analysis_merged_path(&g->merged, row->node, above, path, sizeof(path));
+	return query_set_text(q, DIFF_NAME, path, err);
+}
+
+int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
+{
+	struct diff_growth *g = d->growth;
+	const unsigned last = (unsigned)d->side_count - 1;
+	const struct row *row;
+	int r;
+
+	if (g->at == g->rows.count)
+		return HDB_END;
+	row = base_vec_at(&g->rows, struct row, g->at++);
+	for (unsigned s = 0; s < d->side_count; s++) {
+		struct diff_figures *figures = &g->by_side[s];
+
+		*figures = (struct diff_figures){ 0 };
+		if (row->node != ANALYSIS_MERGED_TOP)
+			figures->count = analysis_merged_sum(&g->merged, row->node, s)->count;
+		if (!row->is_child && row->group < g->group_count)
+			figures->retained_bytes = growth_share(&g->shares[s], row->group)->bytes;
+	}
+	query_set(q, DIFF_LEVEL, row->is_child);
+	r = set_name(q, g, row, err);
+	if (r != HDB_OK || row->node == ANALYSIS_MERGED_TOP)
+		return r;
+	if (!row->is_child) {
+		r = diff_set_figures(q, d, g->by_side, err);
+		query_set(q, DIFF_ALONE, growth_share(&g->shares[last], row->group)->alone_bytes);
+	} else {
+		query_set(q, DIFF_COUNT_BEFORE, g->by_side[0].count);
+		query_set(q, DIFF_COUNT, g->by_side[last].count);
+		query_set_int(q, DIFF_COUNT_DELTA,
+			      (int64_t)(g->by_side[last].count - g->by_side[0].count));
+	}
+	if (r == HDB_OK)
+		r = set_counts(q, d, g->by_side, err);
+	return r == HDB_OK ?
+		       query_set_id(q, DIFF_ID,
+				    analysis_merged_sum(&g->merged, row->node, last)->example_ix,
+				    err) :
+		       r;
+}
+
+void diff_growth_close(struct diff *d)
+{
+	struct diff_growth *g = d->growth;
+
+	if (!g)
+		return;
+	for (size_t s = 0; s < d->side_count; s++) {
+		if (g->places)
+			base_big_free(d->sides[s].work, &g->places[s]);
+		if (g->shares)
+			growth_shares_release(&g->shares[s]);
+	}
+	analysis_merged_release(&g->merged);
+	base_vec_release(&g->rows);
+	free(g->places);
+	free(g->shares);
+	free(g->by_side);
+	free(g->grows);
+	free(g);
+}

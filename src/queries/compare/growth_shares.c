@@ -1,0 +1,234 @@
+/*
+ * queries/compare/growth_shares.c - what groups of objects hold; see growth_shares.h.
+ *
+ * First all is marked that the roots reach without passing a member of a group. Then each group is
+ * followed through the rest, twice: to count how many groups reach an object, and to share it.
+ */
+#include "queries/compare/growth_shares.h"
+
+#include "analysis/native_sizes.h"
+#include "base/bits.h"
+#include "queries/leaks/trace_search.h"
+
+#include <stdlib.h>
+
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 65536u
+/* Steps of all groups together: so many times the objects of the heap. */
+#define STEPS_FACTOR 64u
+
+struct sharing {
+	const struct session *session;
+	const struct growth_members *members;
+	struct trace_graph graph;
+	struct base_vec native; /* struct analysis_native */
+	uint64_t *kept;         /* bits: reachable without the groups */
+	uint32_t *stamp;        /* by object: the pass that was there last */
+	uint32_t *count;        /* by object: groups that reach it */
+	struct base_big stamp_big, count_big;
+	struct base_vec stack; /* uint32_t: objects whose references are to be followed */
+	uint32_t turn;
+	uint64_t steps_left, done;
+	bool is_first; /* the groups are counted, not yet summed */
+	double bytes, objects;
+	struct growth_share *share;
+};
+
+static uint32_t group_of(const struct sharing *s, uint32_t ix)
+{
+	const uint32_t node = s->members->place[ix];
+
+	return node == UINT32_MAX ? UINT32_MAX : s->members->group_of[node];
+}
+
+static int step(struct sharing *s, struct hdb_error *err)
+{
+	return ++s->done % STEP_OBJECTS == 0 ? base_step(s->session->work, s->done, err) : HDB_OK;
+}
+
+/* ---- without the groups ---- */
+
+static int keep(struct sharing *s, uint32_t ix, struct hdb_error *err)
+{
+	if (base_bit_has(s->kept, ix) || group_of(s, ix) != UINT32_MAX)
+		return HDB_OK;
+	base_bit_put(s->kept, ix);
+	return base_vec_push(&s->stack, &ix, sizeof(ix), err);
+}
+
+static int keep_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
+{
+	return keep(ctx, reference->to, err);
+}
+
+static int mark_kept(struct sharing *s, struct hdb_error *err)
+{
+	struct base_vec roots = { 0 };
+	int r = trace_roots(&s->graph, &roots, err);
+
+	for (size_t i = 0; i < roots.count && r == HDB_OK; i++)
+		r = keep(s, base_vec_at(&roots, struct trace_root, i)->ix, err);
+	base_vec_release(&roots);
+	while (r == HDB_OK && s->stack.count) {
+		const uint32_t ix = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
+
+		r = trace_graph_read(&s->graph, ix, keep_reference, s, err);
+		if (r == HDB_OK)
+			r = step(s, err);
+	}
+	return r;
+}
+
+/* ---- the groups ---- */
+
+static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
+{
+	const double part = s->count[ix] ? 1.0 / (double)s->count[ix] : 1;
+	struct heap_object object;
+	uint64_t bytes = 0;
+	int r = heap_object(s->session->heap, ix, &object, err);
+
+	if (r == HDB_OK)
+		r = trace_recorded_size(s->session->heap, &object, &bytes, err);
+	bytes += analysis_native_of(&s->native, ix);
+	s->bytes += (double)bytes * part;
+	s->objects += part;
+	if (s->count[ix] <= 1) {
+		s->share->alone_bytes += bytes;
+		s->share->alone_objects++;
+	}
+	return r;
+}
+
+static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	if (s->stamp[ix] == s->turn || base_bit_has(s->kept, ix) || !s->steps_left)
+		return HDB_OK;
+	s->steps_left--;
+	s->stamp[ix] = s->turn;
+	if (s->is_first)
+		s->count[ix]++;
+	else
+		r = add_size(s, ix, err);
+	return r == HDB_OK ? base_vec_push(&s->stack, &ix, sizeof(ix), err) : r;
+}
+
+static int reach_reference(void *ctx, const struct trace_reference *reference,
+			   struct hdb_error *err)
+{
+	return reach(ctx, reference->to, err);
+}
+
+/* Follows one group, whose members are ix[0] .. ix[count - 1]. */
+static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
+			struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	s->turn++;
+	s->bytes = s->objects = 0;
+	for (uint64_t i = 0; i < count && r == HDB_OK; i++)
+		r = reach(s, ix[i], err);
+	while (r == HDB_OK && s->stack.count) {
+		const uint32_t at = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
+
+		r = trace_graph_read(&s->graph, at, reach_reference, s, err);
+		if (r == HDB_OK)
+			r = step(s, err);
+	}
+	return r;
+}
+
+/* Members by group: *first[g] .. *first[g + 1] of *list. Both are owned, also after a failure. */
+static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
+			struct hdb_error *err)
+{
+	const uint32_t n = s->session->heap->object_count, groups = s->members->group_count;
+	uint64_t all = 0;
+
+	*first = calloc((size_t)groups + 2, sizeof(**first));
+	if (!*first)
+		return hdb_fail_memory(err, "growing objects", groups);
+	for (uint32_t ix = 0; ix < n; ix++)
+		if (group_of(s, ix) != UINT32_MAX)
+			(*first)[group_of(s, ix) + 2]++;
+	for (uint32_t g = 0; g < groups; g++)
+		(*first)[g + 2] += (*first)[g + 1];
+	all = (*first)[groups + 1];
+	*list = malloc((all + 1) * sizeof(**list));
+	if (!*list)
+		return hdb_fail_memory(err, "growing objects", all * sizeof(**list));
+	for (uint32_t ix = 0; ix < n; ix++)
+		if (group_of(s, ix) != UINT32_MAX)
+			(*list)[(*first)[group_of(s, ix) + 1]++] = ix;
+	return HDB_OK;
+}
+
+static int follow_groups(struct sharing *s, struct growth_shares *out, struct hdb_error *err)
+{
+	uint64_t *first = NULL;
+	uint32_t *list = NULL;
+	int r = list_members(s, &first, &list, err);
+
+	for (int pass = 0; pass < 2 && r == HDB_OK; pass++) {
+		s->is_first = pass == 0;
+		trace_graph_rewind(&s->graph);
+		s->steps_left =
+			(uint64_t)s->session->heap->object_count * STEPS_FACTOR + STEP_OBJECTS;
+		for (uint32_t g = 0; g < s->members->group_count && r == HDB_OK; g++) {
+			s->share = &out->list[g];
+			r = follow_group(s, list + first[g], first[g + 1] - first[g], err);
+			s->share->bytes = (uint64_t)(s->bytes + 0.5);
+			s->share->objects = (uint64_t)(s->objects + 0.5);
+		}
+	}
+	out->is_cut = !s->steps_left;
+	free(first);
+	free(list);
+	return r;
+}
+
+int growth_shares_find(const struct session *session, const struct growth_members *members,
+		       struct growth_shares *out, struct hdb_error *err)
+{
+	const uint64_t n = session->heap->object_count;
+	struct sharing s = { .session = session, .members = members };
+	int r = trace_graph_init(&s.graph, session, LIBRARY_FOR_GROWTH, err);
+
+	*out = (struct growth_shares){ .list = calloc((size_t)members->group_count + 1,
+						      sizeof(*out->list)) };
+	s.kept = calloc((size_t)base_bit_words(n) + 1, sizeof(*s.kept));
+	if (r == HDB_OK && (!out->list || !s.kept))
+		r = hdb_fail_memory(err, "growing objects", n / 8);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &s.stamp_big, (n + 1) * sizeof(uint32_t),
+				   "growing objects", err);
+	if (r == HDB_OK)
+		r = base_big_alloc(session->work, &s.count_big, (n + 1) * sizeof(uint32_t),
+				   "growing objects", err);
+	s.stamp = s.stamp_big.data;
+	s.count = s.count_big.data;
+	if (r == HDB_OK && members->group_count) {
+		base_stage(session->work, "sizes of what grows", n, "objects");
+		r = analysis_native_sizes(session, ANALYSIS_NATIVE_REGISTERED, &s.native, err);
+		if (r == HDB_OK)
+			r = mark_kept(&s, err);
+		if (r == HDB_OK)
+			r = follow_groups(&s, out, err);
+	}
+	base_big_free(session->work, &s.stamp_big);
+	base_big_free(session->work, &s.count_big);
+	base_vec_release(&s.stack);
+	base_vec_release(&s.native);
+	trace_graph_release(&s.graph);
+	free(s.kept);
+	return r;
+}
+
+void growth_shares_release(struct growth_shares *shares)
+{
+	free(shares->list);
+	shares->list = NULL;
+}

@@ -1,0 +1,452 @@
+/*
+ * queries/compare/growth_tree.c - paths merged by the names of references; see growth_tree.h.
+ */
+#include "queries/compare/growth_tree.h"
+
+#include "base/bits.h"
+#include "heap/heap_database.h"
+#include "heap/known.h"
+#include "queries/leaks/trace_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 512
+/* Elements of an array of boxes that are read at a time. */
+#define ELEMENTS_CHUNK 512u
+/* Runs of objects between two looks at the cancel flag. */
+#define STEP_RUNS 1024u
+/* In classes[]: the object is the class object of that class. */
+#define CLASS_OBJECT 0x80000000u
+
+/* Objects that wait for their turn: all that references of one name of one node lead to. */
+struct run {
+	uint32_t parent; /* a node, or ANALYSIS_MERGED_TOP */
+	uint32_t name;
+	uint64_t first, count; /* in the queue's objects */
+};
+
+struct queue {
+	struct base_vec runs; /* struct run */
+	size_t head;
+	uint32_t *objects;
+	uint64_t used;
+	struct base_big objects_big;
+	uint64_t *has; /* bits: objects that were ever in it */
+};
+
+/* References of one name that the objects of a node have. */
+struct group {
+	uint32_t name;
+	bool is_late;
+	uint64_t count, at;
+};
+
+struct pair {
+	uint32_t group, ix;
+};
+
+struct walk {
+	const struct session *session;
+	struct analysis_merged *m;
+	struct trace_graph graph;
+	uint32_t *place;   /* by object: its node */
+	uint32_t *classes; /* by object */
+	struct base_big place_big, classes_big;
+	struct queue first, last;
+	bool is_last;           /* nothing but the last queue is left */
+	struct base_vec groups; /* struct group: of the node that is visited */
+	struct base_vec pairs;  /* struct pair */
+	/* by name and lateness: 1 + the group that had it last, which is another node's if its name
+	 * is not this one */
+	struct base_vec group_of; /* uint32_t */
+	/* kinds of references to numbers of edges, with owner and name; of edges and targets to
+	 * names */
+	struct base_idmap edges[TRACE_ENTRY + 1], names;
+	uint32_t edge_count;
+};
+
+/* ---- names ---- */
+
+/* A class's name without its package. */
+static const char *simple_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+static int make_name(struct walk *w, const struct trace_reference *reference, uint32_t target,
+		     uint32_t *name, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	const char *owner = simple_name(heap_class_name(heap, reference->owner_no));
+	const char *class_name = heap_class_name(heap, target & ~CLASS_OBJECT);
+	char edge[NAME_MAX_BYTES], text[3 * NAME_MAX_BYTES];
+	int r = trace_reference_generic(&w->graph, reference, edge, sizeof(edge), err);
+
+	if (r != HDB_OK)
+		return r;
+	(void)snprintf(text, sizeof(text), "%.*s%s%s -> %s%.*s",
+		       reference->kind == TRACE_LOCAL ? 0 : NAME_MAX_BYTES, owner,
+		       reference->kind == TRACE_ENTRY || reference->kind == TRACE_LOCAL ? "" : ".",
+		       reference->kind == TRACE_LOCAL ? "local variable" : edge,
+		       target & CLASS_OBJECT ? "class " : "", NAME_MAX_BYTES, class_name);
+	return analysis_merged_text(w->m, text, name, err);
+}
+
+/* The number of the name of a reference to an object. */
+static int name_of(struct walk *w, const struct trace_reference *reference, uint32_t *name,
+		   struct hdb_error *err)
+{
+	struct base_idmap *edges = &w->edges[reference->kind];
+	const uint32_t text = reference->kind == TRACE_FIELD || reference->kind == TRACE_STATIC ?
+				      reference->name_text :
+				      0;
+	const uint64_t edge_key = (uint64_t)reference->owner_no << 32 | text;
+	uint32_t edge = base_idmap_get(edges, edge_key);
+	const uint32_t target = w->classes[reference->to];
+	int r = HDB_OK;
+
+	if (edge == BASE_IDMAP_NONE) {
+		edge = w->edge_count++;
+		r = base_idmap_put(edges, edge_key, edge, err);
+	}
+	*name = r == HDB_OK ? base_idmap_get(&w->names, (uint64_t)edge << 32 | target) : 0;
+	if (r != HDB_OK || *name != BASE_IDMAP_NONE)
+		return r;
+	r = make_name(w, reference, target, name, err);
+	return r == HDB_OK ? base_idmap_put(&w->names, (uint64_t)edge << 32 | target, *name, err) :
+			     r;
+}
+
+/* ---- queues ---- */
+
+static int init_queue(struct walk *w, struct queue *queue, struct hdb_error *err)
+{
+	const uint64_t n = w->session->heap->object_count;
+	/* Each object is put into a queue once. */
+	int r = base_big_alloc_raw(w->session->work, &queue->objects_big,
+				   (n + 1) * sizeof(uint32_t), "paths", err);
+
+	queue->objects = queue->objects_big.data;
+	queue->has = calloc((size_t)(n / 64 + 1), sizeof(uint64_t));
+	return r == HDB_OK && !queue->has ? hdb_fail_memory(err, "paths", n / 8) : r;
+}
+
+static void release_queue(struct walk *w, struct queue *queue)
+{
+	base_vec_release(&queue->runs);
+	base_big_free(w->session->work, &queue->objects_big);
+	free(queue->has);
+}
+
+static void set_bit(uint64_t *bits, uint32_t i)
+{
+	bits[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+/* The group of a name among those of the node that is visited; new ones are added. */
+static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out,
+		      struct hdb_error *err)
+{
+	const size_t place = (size_t)name * 2 + is_late;
+	const uint32_t none = 0;
+	const struct group group = { .name = name, .is_late = is_late };
+	uint32_t *there;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && w->group_of.count <= place)
+		r = base_vec_push(&w->group_of, &none, sizeof(none), err);
+	if (r != HDB_OK)
+		return r;
+	there = base_vec_at(&w->group_of, uint32_t, place);
+	if (*there && *there <= w->groups.count) {
+		const struct group *g = base_vec_at(&w->groups, struct group, *there - 1);
+
+		*out = *there - 1;
+		if (g->name == name && g->is_late == is_late)
+			return HDB_OK;
+	}
+	*out = (uint32_t)w->groups.count;
+	*there = *out + 1;
+	return base_vec_push(&w->groups, &group, sizeof(group), err);
+}
+
+/* A reference to `ix` under a name: it waits, unless it has its place, or waits already. */
+static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
+		      struct hdb_error *err)
+{
+	const bool goes_last = is_late || w->is_last;
+	struct queue *queue = goes_last ? &w->last : &w->first;
+	struct pair pair = { .ix = ix };
+	int r = find_group(w, name, is_late, &pair.group, err);
+
+	if (r != HDB_OK || base_bit_has(w->first.has, ix) || base_bit_has(queue->has, ix))
+		return r;
+	set_bit(queue->has, ix);
+	base_vec_at(&w->groups, struct group, pair.group)->count++;
+	return base_vec_push(&w->pairs, &pair, sizeof(pair), err);
+}
+
+/* What was added goes into the queues, group by group. */
+static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < w->groups.count && r == HDB_OK; i++) {
+		struct group *g = base_vec_at(&w->groups, struct group, i);
+		struct queue *queue = g->is_late || w->is_last ? &w->last : &w->first;
+		const struct run run = { parent, g->name, queue->used, g->count };
+
+		g->at = queue->used;
+		queue->used += g->count;
+		if (g->count)
+			r = base_vec_push(&queue->runs, &run, sizeof(run), err);
+	}
+	for (size_t i = 0; i < w->pairs.count && r == HDB_OK; i++) {
+		const struct pair *pair = base_vec_at(&w->pairs, struct pair, i);
+		struct group *g = base_vec_at(&w->groups, struct group, pair->group);
+		struct queue *queue = g->is_late || w->is_last ? &w->last : &w->first;
+
+		queue->objects[g->at++] = pair->ix;
+	}
+	w->groups.count = w->pairs.count = 0;
+	return r;
+}
+
+static bool take_run(struct walk *w, struct run *run)
+{
+	struct queue *queue = &w->first;
+
+	if (w->is_last || queue->head == queue->runs.count) {
+		w->is_last = true;
+		queue = &w->last;
+	}
+	if (queue->head == queue->runs.count)
+		return false;
+	*run = *base_vec_at(&queue->runs, struct run, queue->head++);
+	return true;
+}
+
+/* ---- the walk ---- */
+
+static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
+{
+	struct walk *w = ctx;
+	uint32_t name;
+	int r;
+
+	if (w->place[reference->to] != ANALYSIS_MERGED_TOP)
+		return HDB_OK;
+	r = name_of(w, reference, &name, err);
+	return r == HDB_OK ? add_target(w, name, reference->to, reference->is_late, err) : r;
+}
+
+static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
+{
+	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
+	uint32_t node = ANALYSIS_MERGED_TOP;
+	int r = HDB_OK;
+
+	for (uint64_t i = 0; i < run->count && r == HDB_OK; i++) {
+		const uint32_t ix = objects[run->first + i];
+
+		if (w->place[ix] != ANALYSIS_MERGED_TOP)
+			continue;
+		if (node == ANALYSIS_MERGED_TOP)
+			r = analysis_merged_child(w->m, run->parent, run->name, &node, err);
+		if (r != HDB_OK)
+			break;
+		w->place[ix] = node;
+		r = trace_graph_read(&w->graph, ix, take_reference, w, err);
+	}
+	return r == HDB_OK ? enqueue_groups(w, node, err) : r;
+}
+
+static int enqueue_roots(struct walk *w, struct hdb_error *err)
+{
+	struct base_vec roots = { 0 };
+	int r = trace_roots(&w->graph, &roots, err);
+
+	for (size_t i = 0; i < roots.count && r == HDB_OK; i++) {
+		const struct trace_root *root = base_vec_at(&roots, struct trace_root, i);
+		char text[64];
+		uint32_t name;
+
+		(void)snprintf(text, sizeof(text), "GC root (%s)",
+			       root->kind ? heap_root_name(root->kind) : "held by nothing");
+		r = analysis_merged_text(w->m, text, &name, err);
+		if (r == HDB_OK)
+			r = add_target(w, name, root->ix, root->is_late, err);
+	}
+	base_vec_release(&roots);
+	return r == HDB_OK ? enqueue_groups(w, ANALYSIS_MERGED_TOP, err) : r;
+}
+
+static int walk_all(struct walk *w, struct hdb_error *err)
+{
+	struct base_work *work = w->session->work;
+	uint64_t turn = 0;
+	struct run run;
+	int r;
+
+	base_stage(work, "searching paths by name", w->session->heap->object_count, "objects");
+	r = enqueue_roots(w, err);
+	while (r == HDB_OK && take_run(w, &run)) {
+		r = visit(w, &run, err);
+		if (r == HDB_OK && ++turn % STEP_RUNS == 0)
+			r = base_step(work, w->first.used + w->last.used, err);
+	}
+	return r;
+}
+
+static int load_classes(struct walk *w, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			w->classes[block->first_ix + i] =
+				block->kind[i] == STORE_CLASS ?
+					CLASS_OBJECT | (uint32_t)block->length[i] :
+					block->class_no[i];
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			if ((w->classes[block->first_ix + i] & ~CLASS_OBJECT) >= heap->class_count)
+				r = hdb_fail(err, HDB_ECORRUPT,
+					     "%s: damaged: an object of no class; import the dump "
+					     "again",
+					     heap_path(heap));
+	}
+	free(block);
+	return r;
+}
+
+/* ---- what counts with another object ---- */
+
+struct adding {
+	struct walk *walk;
+	uint64_t *added; /* bits */
+};
+
+static void add_to(struct adding *a, uint32_t ix, uint32_t to)
+{
+	if (a->walk->place[ix] != ANALYSIS_MERGED_TOP)
+		return;
+	a->walk->place[ix] = a->walk->place[to];
+	set_bit(a->added, ix);
+}
+
+static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = a->walk->session->heap;
+	uint64_t bits[ELEMENTS_CHUNK], done = 1;
+	struct heap_object array;
+	uint32_t to;
+	uint8_t type;
+	int r = heap_object(heap, ix, &array, err);
+
+	for (uint64_t from = 0; r == HDB_OK && from < array.length && done; from += done) {
+		r = heap_elements(heap, ix, from, ELEMENTS_CHUNK, bits, &type, &done, err);
+		for (uint64_t i = 0; r == HDB_OK && i < done; i++)
+			if (bits[i] &&
+			    trace_ids_find(&a->walk->graph.ids, bits[i], &to, err) == HDB_OK)
+				add_to(a, to, ix);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Characters of strings and elements of arrays of boxes that nothing else leads to. */
+static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct adding a = { w, added };
+	uint8_t *is_boxes = calloc((size_t)heap->class_count + 1, 1);
+	int r = is_boxes ? HDB_OK : hdb_fail_memory(err, "classes", heap->class_count);
+	uint32_t to;
+
+	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+		is_boxes[no] = trace_is_boxes(heap, no);
+	for (uint32_t ix = 0; r == HDB_OK && ix < heap->object_count; ix++) {
+		if (w->place[ix] == ANALYSIS_MERGED_TOP || w->classes[ix] & CLASS_OBJECT ||
+		    base_bit_has(added, ix))
+			continue;
+		if (is_boxes[w->classes[ix]]) {
+			r = add_boxes(&a, ix, err);
+		} else if (heap_is_string(heap, ix)) {
+			r = heap_path_object(heap, ix, HEAP_NONE, "value", &to, err);
+			if (r == HDB_OK)
+				add_to(&a, to, ix);
+			r = r < 0 ? r : HDB_OK;
+		}
+	}
+	free(is_boxes);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+static int prepare(struct walk *w, struct hdb_error *err)
+{
+	struct base_work *work = w->session->work;
+	const uint64_t n = w->session->heap->object_count;
+	int r = trace_graph_init(&w->graph, w->session, LIBRARY_FOR_GROWTH, err);
+
+	analysis_merged_limit(w->m, w->session);
+	if (r == HDB_OK)
+		r = base_big_alloc_raw(work, &w->place_big, (n + 1) * sizeof(uint32_t), "paths",
+				       err);
+	if (r == HDB_OK)
+		r = base_big_alloc_raw(work, &w->classes_big, (n + 1) * sizeof(uint32_t), "paths",
+				       err);
+	if (r == HDB_OK)
+		r = init_queue(w, &w->first, err);
+	if (r == HDB_OK)
+		r = init_queue(w, &w->last, err);
+	w->place = w->place_big.data;
+	w->classes = w->classes_big.data;
+	if (r == HDB_OK)
+		memset(w->place, 0xff, (n + 1) * sizeof(uint32_t));
+	return r == HDB_OK ? load_classes(w, err) : r;
+}
+
+int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
+		    struct base_big *place, struct hdb_error *err)
+{
+	struct walk w = { .session = session, .m = m };
+	uint64_t *added = calloc((size_t)session->heap->object_count / 64 + 1, sizeof(*added));
+	int r = added ? prepare(&w, err) :
+			hdb_fail_memory(err, "paths", session->heap->object_count / 8);
+
+	if (r == HDB_OK)
+		r = walk_all(&w, err);
+	if (r == HDB_OK)
+		r = add_parts(&w, added, err);
+	if (r == HDB_OK)
+		r = analysis_merged_count(session, m, dump, w.place, added, err);
+	for (size_t i = 0; i <= TRACE_ENTRY; i++)
+		base_idmap_release(&w.edges[i]);
+	base_idmap_release(&w.names);
+	base_vec_release(&w.groups);
+	base_vec_release(&w.pairs);
+	base_vec_release(&w.group_of);
+	release_queue(&w, &w.first);
+	release_queue(&w, &w.last);
+	base_big_free(session->work, &w.classes_big);
+	if (r == HDB_OK && place) {
+		*place = w.place_big;
+		/* What only counts with another object is no object of a node. */
+		for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
+			if (base_bit_has(added, ix))
+				w.place[ix] = ANALYSIS_MERGED_TOP;
+	} else {
+		base_big_free(session->work, &w.place_big);
+	}
+	trace_graph_release(&w.graph);
+	free(added);
+	return r;
+}
