@@ -98,7 +98,8 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 			  struct hdb_error *err);
 /*
- * `added` by index: an object's bytes count with the node, the object does not; a bit each, or NULL.
+ * `added` by index: an object's bytes count with the node, the object does not; a bit each, or
+ * NULL.
  */
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
 			  const uint32_t *place, const uint64_t *added, struct hdb_error *err);
