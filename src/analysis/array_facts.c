@@ -80,10 +80,9 @@ int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t off
 		return HDB_NOTFOUND;
 	if (!sub.length || sub.body_size < width)
 		return HDB_OK;
-	r = is_uniform(view, &sub, width, &uniform, err);
-	if (r == HDB_OK)
-		r = count_tail(view, &sub, &tail_bytes, err);
-	if (r < 0)
+	if ((r = is_uniform(view, &sub, width, &uniform, err)) < 0)
+		return r;
+	if ((r = count_tail(view, &sub, &tail_bytes, err)) < 0)
 		return r;
 	p = base_view_at(view, sub.body_offset, width, err);
 	if (!p)

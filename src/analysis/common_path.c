@@ -86,8 +86,11 @@ static int add_paths(const struct session *session, struct tree *t, bool is_stro
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < members->count && r == HDB_OK && t->map.count < NODES_MAX; i++)
+	for (size_t i = 0; i < members->count && t->map.count < NODES_MAX; i++) {
 		r = add_path(session, t, is_strong, *base_vec_at(members, uint32_t, i), err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -152,17 +155,17 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 
 	group->point_ix = HEAP_NONE;
 	base_stage(session->work, "laying paths on one another", 0, "objects");
-	r = add_paths(session, &t, true, members, err);
-	if (r == HDB_OK && !t.map.count)
-		r = add_paths(session, &t, false, members, err);
-	if (r == HDB_OK) {
-		add_all_up(&t);
-		/* Of those whose paths fit; MAT counts the ones without a path, too. */
-		least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
-			(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
-		group->path_count = t.walks.count;
-		r = follow(&t, least, &group->common, &group->point_ix, err);
-	}
+	if ((r = add_paths(session, &t, true, members, err)) != HDB_OK)
+		goto out;
+	if (!t.map.count && (r = add_paths(session, &t, false, members, err)) != HDB_OK)
+		goto out;
+	add_all_up(&t);
+	/* Of those whose paths fit; MAT counts the ones without a path, too. */
+	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
+		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
+	group->path_count = t.walks.count;
+	r = follow(&t, least, &group->common, &group->point_ix, err);
+out:
 	graph_node_map_release(&t.map);
 	base_vec_release(&t.nodes);
 	base_vec_release(&t.walks);

@@ -86,7 +86,9 @@ static int count_take(void *ctx, struct derive_block *block, struct hdb_error *e
 	const int r = find_reachable(s, block->block_no, err);
 
 	s->room += block->values[0];
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->objects->count; i++)
 		if (counts(s, i) && !is_invented(s, block->objects, i))
 			s->out->heap_bytes += block->objects->shallow[i];
 	return r;
@@ -248,10 +250,12 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct analysis_content *records = s->out->records.data;
 	int r = find_reachable(s, block->block_no, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->objects->count; i++)
 		if (base_bit_has(block->values, i))
 			s->out->without += count_one(s, block->objects, i);
-	for (size_t i = 0; r == HDB_OK && i < block->bytes[0].count; i++) {
+	for (size_t i = 0; i < block->bytes[0].count; i++) {
 		if (!count_one(s, block->objects, made[i].ix - block->objects->first_ix))
 			continue;
 		if (s->out->count == s->room)

@@ -136,7 +136,9 @@ int analysis_is_excluded(const struct session *session, const struct analysis_ex
 	int r = heap_strength(session->heap, from, to, &strength, err);
 
 	*out = r == HDB_OK && strength != STORE_STRONG && excludes->strengths[strength];
-	if (r == HDB_OK && !*out && excludes->field_count)
+	if (r != HDB_OK)
+		return r;
+	if (!*out && excludes->field_count)
 		r = is_field_excluded(session, excludes, from, to, out, err);
 	return r;
 }
@@ -152,7 +154,9 @@ static int is_named(const struct session *session, const struct analysis_exclude
 	const int r = heap_text(session->heap, field->name_text, name, sizeof(name), err);
 
 	*out = false;
-	for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < s->field_count; i++)
 		if (strcmp(s->fields[i].name, name) == 0 &&
 		    heap_is_subclass(session->heap, class_no, s->fields[i].class_no))
 			*out = true;
@@ -342,9 +346,13 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 	struct heap_object object;
 	int r = heap_object(session->heap, from, &object, err);
 
-	if (r == HDB_OK && heap_class(session->heap, object.class_no)->strength)
-		r = drop_weak(session, s, from, edges, count, err);
-	if (r == HDB_OK && s->field_count)
+	if (r != HDB_OK)
+		return r;
+	if (heap_class(session->heap, object.class_no)->strength) {
+		if ((r = drop_weak(session, s, from, edges, count, err)) != HDB_OK)
+			return r;
+	}
+	if (s->field_count)
 		r = drop_fields(session, s, from, object.class_no, edges, count, err);
 	return r;
 }
@@ -363,19 +371,22 @@ static int note_other_edges(const struct session *session, struct analysis_exclu
 	int r = HDB_OK;
 
 	memset(s->has_other_edges, is_any, heap->class_count);
-	for (uint64_t no = 0; no < threads && r == HDB_OK && !is_any; no++) {
+	for (uint64_t no = 0; no < threads && !is_any; no++) {
 		struct store_thread thread;
 
-		r = heap_thread(heap, no, &thread, err);
-		if (r == HDB_OK && thread.ix != STORE_NONE)
-			r = heap_object(heap, thread.ix, &object, err);
-		if (r == HDB_OK && thread.ix != STORE_NONE)
+		if ((r = heap_thread(heap, no, &thread, err)) != HDB_OK)
+			return r;
+		if (thread.ix != STORE_NONE &&
+		    (r = heap_object(heap, thread.ix, &object, err)) != HDB_OK)
+			return r;
+		if (thread.ix != STORE_NONE)
 			s->has_other_edges[object.class_no] = 1;
 	}
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK && !is_any; no++) {
-		r = heap_object(heap, heap_class(heap, no)->loader_ix, &object, err);
-		if (r == HDB_OK)
-			s->has_other_edges[object.class_no] = 1;
+	for (uint32_t no = 0; no < heap->class_count && !is_any; no++) {
+		if ((r = heap_object(heap, heap_class(heap, no)->loader_ix, &object, err)) !=
+		    HDB_OK)
+			return r;
+		s->has_other_edges[object.class_no] = 1;
 	}
 	return r;
 }

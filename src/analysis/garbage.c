@@ -244,14 +244,15 @@ static int count_tops(struct garbage *g, const uint8_t *is_top, struct base_vec 
 
 	for (uint64_t n = 0; n < g->count; n++)
 		state[n] = FRESH;
-	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++) {
+	for (uint32_t n = 0; n < g->count; n++) {
 		struct analysis_garbage_top top = { .ix = ixs[n] };
 
 		if (!is_top[n])
 			continue;
-		r = search(g, n, FRESH, COUNTED, &top, err);
-		if (r == HDB_OK)
-			r = base_vec_push(tops, &top, sizeof(top), err);
+		if ((r = search(g, n, FRESH, COUNTED, &top, err)) != HDB_OK)
+			return r;
+		if ((r = base_vec_push(tops, &top, sizeof(top), err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -263,15 +264,18 @@ int analysis_garbage_tops(const struct session *session, struct base_vec *tops,
 	struct base_big is_top = { 0 };
 	int r = heap_load_classes(session->heap, err);
 
-	if (r == HDB_OK)
-		r = load(&g, err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &is_top, g.count + 1, "unreachable objects", err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = load(&g, err)) != HDB_OK)
+		goto out;
+	r = base_big_alloc(session->work, &is_top, g.count + 1, "unreachable objects", err);
+	if (r != HDB_OK)
+		goto out;
 	base_stage(session->work, "sorting garbage", g.count, "objects");
-	if (r == HDB_OK)
-		r = find_tops(&g, is_top.data, err);
-	if (r == HDB_OK)
-		r = count_tops(&g, is_top.data, tops, err);
+	if ((r = find_tops(&g, is_top.data, err)) != HDB_OK)
+		goto out;
+	r = count_tops(&g, is_top.data, tops, err);
+out:
 	base_big_free(session->work, &g.numbers);
 	base_big_free(session->work, &g.ixs);
 	base_big_free(session->work, &g.bytes);

@@ -117,8 +117,9 @@ static int new_entry(const struct session *session, struct analysis_counter *t,
 	if (!at)
 		r = base_big_alloc(session->work, &t->pieces[k],
 				   ((uint64_t)FIRST_PIECE << k) * t->entry_bytes, t->what, err);
-	if (r == HDB_OK)
-		*out = entry_at(t, t->used++);
+	if (r != HDB_OK)
+		return r;
+	*out = entry_at(t, t->used++);
 	return r;
 }
 
@@ -225,13 +226,15 @@ int analysis_counter_order(const struct session *session, struct analysis_counte
 		first[count] = at;
 		at += n;
 	}
-	for (uint64_t i = 0; i < t->used && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < t->used; i++) {
 		const uint64_t count = entry_at(t, i)->count;
 
 		if (count <= SMALL_COUNTS)
 			order[first[count]++] = (uint32_t)i;
 	}
-	while (*kept < t->used && r == HDB_OK && entry_at(t, order[*kept])->count >= min_count)
+	while (*kept < t->used && entry_at(t, order[*kept])->count >= min_count)
 		++*kept;
 	return r;
 }

@@ -133,9 +133,11 @@ static int count_holder(const struct session *session, struct analysis_holders *
 		r = heap_fields_begin(session->heap, from, &fields, err);
 		break;
 	}
-	if (r == HDB_OK)
-		r = count_fields(h, &fields, to_id, &found, err);
-	return r == HDB_OK && !found ? count(h, object.class_no, LOCAL, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = count_fields(h, &fields, to_id, &found, err)) != HDB_OK)
+		return r;
+	return !found ? count(h, object.class_no, LOCAL, err) : HDB_OK;
 }
 
 int analysis_holders_add(const struct session *session, struct analysis_holders *h, uint32_t ix,
@@ -162,7 +164,9 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 				r = base_step(session->work, h->references, err);
 		}
 	} while (r == HDB_OK && n);
-	if (r == HDB_OK && h->references == before && heap_is_root(session->heap, ix))
+	if (r != HDB_OK)
+		return r;
+	if (h->references == before && heap_is_root(session->heap, ix))
 		r = count(h, 0, ROOT, err);
 	return r;
 }
@@ -189,11 +193,11 @@ static int name_of(const struct session *session, uint64_t key, char *buf, size_
 	default:
 		break;
 	}
-	r = heap_field(session->heap, field_no, &field, err);
-	if (r == HDB_OK)
-		r = heap_text(session->heap, field.name_text, name, sizeof(name), err);
-	if (r == HDB_OK)
-		(void)snprintf(buf, size, "%s%s.%s", field.is_static ? "static " : "", class, name);
+	if ((r = heap_field(session->heap, field_no, &field, err)) != HDB_OK)
+		return r;
+	if ((r = heap_text(session->heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
+		return r;
+	(void)snprintf(buf, size, "%s%s.%s", field.is_static ? "static " : "", class, name);
 	return r;
 }
 

@@ -173,9 +173,9 @@ static int hash_content(const struct session *session, const struct heap_object 
 	/* Boxed numbers are the most: by the number itself. */
 	if (!heap_value_is_number(heap, object->class_no))
 		return HDB_NOTFOUND;
-	r = heap_path_value(heap, object->ix, HEAP_NONE, "value", &value, err);
-	if (r == HDB_OK)
-		*out = hash_number(&value);
+	if ((r = heap_path_value(heap, object->ix, HEAP_NONE, "value", &value, err)) != HDB_OK)
+		return r;
+	*out = hash_number(&value);
 	return r;
 }
 
@@ -289,7 +289,7 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 	const struct heap_block *objects = block->objects;
 	int r = HDB_OK;
 
-	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+	for (uint32_t i = 0; i < objects->count; i++) {
 		const struct analysis_key key = { .ix = objects->first_ix + i };
 		const uint32_t no = objects->class_no[i];
 
@@ -298,7 +298,8 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 		     heap_class(heap, (uint32_t)objects->length[i])->flags & STORE_CLASS_INVENTED))
 			continue;
 		*has_strings = *has_strings || k->ways[no].way == BY_CHARS;
-		r = base_vec_push(&block->bytes[0], &key, sizeof(key), err);
+		if ((r = base_vec_push(&block->bytes[0], &key, sizeof(key), err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -382,12 +383,15 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 
 	if (block->bytes[0].count > WANT_MEMBERS)
 		heap_want_block(k->session->heap, block->block_no);
-	if (r == HDB_OK && block->bytes[0].count)
-		r = read_members(&m, err);
-	if (r == HDB_OK && has_strings && k->references)
+	if (r != HDB_OK)
+		goto out;
+	if (block->bytes[0].count && (r = read_members(&m, err)) != HDB_OK)
+		goto out;
+	if (has_strings && k->references)
 		r = heap_string_block(k->session->heap, block->objects,
 				      &k->references[block->block_no], &reader, block->values,
 				      &block->bytes[1], take_string, &m, err);
+out:
 	base_view_release(&m.view);
 	free(m.groups);
 	return r;

@@ -97,7 +97,9 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 	const int r = derive_tree_dominators(c->session->derive, block, dominator, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
 		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
 			base_ranks_prefetch(&c->inner, dominator[i + AHEAD]);
 		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
@@ -115,7 +117,9 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	uint32_t place = base_ranks_before(&c->inner, first_ix);
 	const int r = derive_tree_dominators(c->session->derive, block, dominator, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t d = dominator[i];
 		uint32_t up;
 
@@ -141,9 +145,10 @@ static int link_all(struct counting *c, struct hdb_error *err)
 	int r = base_ranks_init(&c->inner, session->heap->object_count, session->work,
 				"what dominates others", err);
 
-	if (r == HDB_OK)
-		r = derive_each_block(session->derive, "objects that dominate others", false,
-				      mark_block, NULL, c, err);
+	if (r != HDB_OK)
+		return r;
+	r = derive_each_block(session->derive, "objects that dominate others", false, mark_block,
+			      NULL, c, err);
 	if (r != HDB_OK)
 		return r;
 	base_ranks_rank(&c->inner);
@@ -275,10 +280,12 @@ static int make_sums(struct counting *c, struct hdb_error *err)
 	int r = base_big_alloc(out->work, &out->contents_big, size + 1, "contents of suspects",
 			       err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(out->work, &out->children_big, size + 1, "contents of suspects",
-				   err);
-	for (size_t s = 0; r == HDB_OK && s < count; s++) {
+	if (r != HDB_OK)
+		return r;
+	r = base_big_alloc(out->work, &out->children_big, size + 1, "contents of suspects", err);
+	if (r != HDB_OK)
+		return r;
+	for (size_t s = 0; s < count; s++) {
 		for (uint32_t no = 0; no < out->class_count; no++)
 			analysis_leak_sums_contents(out, s)[no].class_no =
 				analysis_leak_sums_children(out, s)[no].class_no = no;
@@ -303,13 +310,18 @@ int analysis_leak_sums_count(const struct session *session,
 	if (r == HDB_OK)
 		r = note_suspects(&c, err);
 	c.blocks = calloc(slots, sizeof(*c.blocks));
-	if (r == HDB_OK && !c.blocks)
+	if (r != HDB_OK)
+		goto out;
+	if (!c.blocks) {
 		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*c.blocks));
-	if (r == HDB_OK && suspects->count)
-		r = link_all(&c, err);
-	if (r == HDB_OK && suspects->count)
+		goto out;
+	}
+	if (suspects->count && (r = link_all(&c, err)) != HDB_OK)
+		goto out;
+	if (suspects->count)
 		r = derive_each_block(session->derive, "what suspects hold", true, find_block,
 				      add_block, &c, err);
+out:
 	base_big_free(session->work, &c.up_big);
 	base_ranks_release(&c.inner);
 	free(c.group_of_class);

@@ -62,8 +62,9 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 		r = heap_static_value(session->heap, limit_fields[i], &value, err);
 	if (r != HDB_OK || value.type != HPROF_LONG || (int64_t)value.bits <= 0)
 		return r < 0 ? r : HDB_OK;
-	r = find_property(session, &is_set, err);
-	if (r == HDB_OK && !is_set)
+	if ((r = find_property(session, &is_set, err)) != HDB_OK)
+		return r;
+	if (!is_set)
 		*bytes = value.bits;
 	return r;
 }
@@ -98,9 +99,10 @@ int analysis_limit_find(const struct session *session, struct analysis_limit *ou
 	int r;
 
 	*out = (struct analysis_limit){ .bytes = 0 };
-	r = heap_open_dump(session->heap, err);
-	if (r == HDB_OK)
-		r = find_bytes(session, &out->bytes, err);
+	if ((r = heap_open_dump(session->heap, err)) != HDB_OK)
+		goto out;
+	r = find_bytes(session, &out->bytes, err);
+out:
 	/* The database answers without the dump, too. */
 	if (r == HDB_ECHANGED)
 		r = HDB_OK;

@@ -122,12 +122,15 @@ int analysis_members_find(const struct session *session, const char *target, boo
 	r = strncmp(target, loader_prefix, prefix) == 0 ?
 		    mark_loader(session, target + prefix, out, err) :
 		    mark_classes(session, target, with_sub, out, err);
-	if (r == HDB_OK)
-		r = pass(session, out, NULL, err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &out->ixs, (out->count + 1) * sizeof(uint32_t),
-				   "a set of objects", err);
-	return r == HDB_OK ? pass(session, out, out->ixs.data, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = pass(session, out, NULL, err)) != HDB_OK)
+		return r;
+	r = base_big_alloc(session->work, &out->ixs, (out->count + 1) * sizeof(uint32_t),
+			   "a set of objects", err);
+	if (r != HDB_OK)
+		return r;
+	return pass(session, out, out->ixs.data, err);
 }
 
 /* ---- the lower bound ---- */
@@ -182,14 +185,16 @@ static int each_topmost(const struct bound *b, const struct analysis_members *m,
 	const uint32_t *ixs = m->ixs.data;
 	int r = HDB_OK;
 
-	for (uint64_t i = 0; i < m->count && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < m->count; i++) {
 		const uint32_t ix = ixs[i], above = b->idom[ix];
 
 		if (above == ix)
 			continue;
-		r = cover(b, ix, err);
-		if (r == HDB_OK && (above == HEAP_NONE || b->state[above] != COVERED))
-			r = take(ctx, ix, err);
+		if ((r = cover(b, ix, err)) != HDB_OK)
+			return r;
+		if ((above == HEAP_NONE || b->state[above] != COVERED) &&
+		    (r = take(ctx, ix, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -221,26 +226,32 @@ int analysis_members_topmost(const struct session *session, const struct analysi
 	int r = derive_need(session->derive, STORE_RETAINED, err);
 
 	assert(take);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &idom, n * 4 + 4, "dominators", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &state, n + 1, "a set of objects", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &bits, base_bit_words(n) * 8 + 8,
-				   "a set of objects", err);
-	for (uint32_t block = 0; block < heap_block_count(session->heap) && r == HDB_OK; block++)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(session->work, &idom, n * 4 + 4, "dominators", err)) != HDB_OK)
+		goto out;
+	r = base_big_alloc(session->work, &state, n + 1, "a set of objects", err);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(session->work, &bits, base_bit_words(n) * 8 + 8, "a set of objects",
+			   err);
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t block = 0; block < heap_block_count(session->heap); block++) {
 		r = derive_dominator_block(
 			session->derive, block,
 			(uint32_t *)idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err);
-	if (r == HDB_OK) {
-		member = bits.data;
-		for (uint64_t i = 0; i < members->count; i++)
-			base_bit_put(member, ixs[i]);
-		b.idom = idom.data;
-		b.state = state.data;
-		b.member = member;
-		r = each_topmost(&b, members, take, ctx, err);
+		if (r != HDB_OK)
+			goto out;
 	}
+	member = bits.data;
+	for (uint64_t i = 0; i < members->count; i++)
+		base_bit_put(member, ixs[i]);
+	b.idom = idom.data;
+	b.state = state.data;
+	b.member = member;
+	r = each_topmost(&b, members, take, ctx, err);
+out:
 	base_big_free(session->work, &idom);
 	base_big_free(session->work, &state);
 	base_big_free(session->work, &bits);

@@ -78,11 +78,11 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 		if (!rest_of[above]) {
 			const struct analysis_merged_rest new = { .depth = node->depth };
 
-			r = base_vec_push(&out->rests, &new, sizeof(new), err);
-			for (unsigned d = 0; d < m->dump_count && r == HDB_OK; d++)
-				r = base_vec_push(&out->sums, &none, sizeof(none), err);
-			if (r < 0)
+			if ((r = base_vec_push(&out->rests, &new, sizeof(new), err)) < 0)
 				return r;
+			for (unsigned d = 0; d < m->dump_count; d++)
+				if ((r = base_vec_push(&out->sums, &none, sizeof(none), err)) < 0)
+					return r;
 			rest_of[above] = (uint32_t)out->rests.count;
 		}
 		rest = base_vec_at(&out->rests, struct analysis_merged_rest, rest_of[above] - 1);

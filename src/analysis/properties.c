@@ -60,11 +60,13 @@ static int text_of(const struct session *session, const struct heap_value *value
 		heap_basic_text(value, buf, size);
 	if (value->type != HPROF_OBJECT || !value->bits)
 		return HDB_OK;
-	r = heap_find(session->heap, value->bits, &of, err);
-	if (r == HDB_OK && *inside)
-		r = heap_path_object(session->heap, of, HEAP_NONE, inside, &of, err);
-	if (r != HDB_OK)
+	if ((r = heap_find(session->heap, value->bits, &of, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
+	if (*inside) {
+		if ((r = heap_path_object(session->heap, of, HEAP_NONE, inside, &of, err)) !=
+		    HDB_OK)
+			return r < 0 ? r : HDB_OK;
+	}
 	*ix = of;
 	r = heap_string(session->heap, of, buf, size, NULL, err);
 	if (r == HDB_NOTFOUND)
@@ -79,12 +81,15 @@ static int open_source(const struct session *session, struct analysis_properties
 	uint32_t ix;
 	int r = heap_static_object(session->heap, source->field, &ix, err);
 
-	if (r == HDB_OK)
-		r = heap_path_object(session->heap, ix, HEAP_NONE, source->path, &ix, err);
-	if (r == HDB_OK)
-		r = heap_collection_open(session->heap, ix, &p->collection, err);
-	if (r == HDB_OK)
-		r = heap_entries_begin(session->heap, &p->collection, &p->entries, err);
+	if (r != HDB_OK)
+		goto out;
+	r = heap_path_object(session->heap, ix, HEAP_NONE, source->path, &ix, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_collection_open(session->heap, ix, &p->collection, err)) != HDB_OK)
+		goto out;
+	r = heap_entries_begin(session->heap, &p->collection, &p->entries, err);
+out:
 	p->is_open = r == HDB_OK;
 	return r;
 }
@@ -95,9 +100,9 @@ static int next_of_source(const struct session *session, struct analysis_propert
 	uint32_t key_ix;
 	int r = p->is_open ? HDB_OK : open_source(session, p, source, err);
 
-	if (r == HDB_OK)
-		r = heap_entries_next(&p->entries, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_entries_next(&p->entries, err)) != HDB_OK)
 		return r;
 	(void)snprintf(p->name, sizeof(p->name), "%" PRIu64, p->entries.no);
 	if (p->entries.has_key)
@@ -246,10 +251,13 @@ static int note_managers(const struct session *session, struct analysis_vm_fact 
 	char text[128];
 	int r = heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err);
 
-	if (r == HDB_OK)
-		r = heap_object(session->heap, ix, &object, err);
-	if (r == HDB_OK && object.kind == STORE_OBJECT_ARRAY)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_object(session->heap, ix, &object, err)) != HDB_OK)
+		goto out;
+	if (object.kind == STORE_OBJECT_ARRAY)
 		r = heap_elements(session->heap, ix, 0, MANAGERS_MAX, bits, &type, &done, err);
+out:
 	for (uint64_t i = 0; i < done && r >= 0; i++) {
 		r = bits[i] ? heap_find(session->heap, bits[i], &ix, err) : HDB_NOTFOUND;
 		if (r == HDB_OK)
@@ -268,7 +276,9 @@ static int note_limit(const struct session *session, struct analysis_vm_fact *fa
 	struct analysis_limit limit;
 	const int r = analysis_limit_find(session, &limit, err);
 
-	if (r == HDB_OK && limit.bytes)
+	if (r != HDB_OK)
+		return r;
+	if (limit.bytes)
 		(void)snprintf(facts[MAX_HEAP].value, sizeof(facts[MAX_HEAP].value), "%" PRIu64,
 			       limit.bytes);
 	return r;

@@ -275,7 +275,7 @@ static int search_level(struct search *s, enum analysis_reached level, const uin
 	unsigned count;
 	int r = HDB_OK;
 
-	while (s->depth && r == HDB_OK) {
+	while (s->depth) {
 		const uint32_t ix = s->stack[--s->depth];
 
 		count = graph_rows_get(s->graph, ix, target, &row);
@@ -283,9 +283,11 @@ static int search_level(struct search *s, enum analysis_reached level, const uin
 			reach(s, target[i], level);
 		for (uint64_t e = row.at; e < row.end; e++)
 			reach(s, graph_rows_long(s->graph, e), level);
-		r = follow_referent(s, ix, level, ref_bits, err);
-		if (r == HDB_OK && ++s->seen % STEP_NODES == 0)
-			r = base_step(s->session->work, s->seen, err);
+		if ((r = follow_referent(s, ix, level, ref_bits, err)) < 0)
+			return r;
+		if (++s->seen % STEP_NODES == 0 &&
+		    (r = base_step(s->session->work, s->seen, err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -299,13 +301,14 @@ static int search_all(struct search *s, const uint64_t *ref_bits, struct hdb_err
 	for (uint32_t ix = 0; ix < heap->object_count; ix++)
 		if (heap_is_root(heap, ix))
 			reach(s, ix, ANALYSIS_STRONGLY);
-	r = search_level(s, ANALYSIS_STRONGLY, ref_bits, err);
-	for (unsigned level = ANALYSIS_SOFTLY; level < ANALYSIS_UNREACHABLE && r == HDB_OK;
-	     level++) {
-		for (size_t i = 0; i < s->waiting[level].count && r == HDB_OK; i++) {
+	if ((r = search_level(s, ANALYSIS_STRONGLY, ref_bits, err)) < 0)
+		return r;
+	for (unsigned level = ANALYSIS_SOFTLY; level < ANALYSIS_UNREACHABLE; level++) {
+		for (size_t i = 0; i < s->waiting[level].count; i++) {
 			reach(s, *base_vec_at(&s->waiting[level], uint32_t, i),
 			      (enum analysis_reached)level);
-			r = search_level(s, (enum analysis_reached)level, ref_bits, err);
+			if ((r = search_level(s, (enum analysis_reached)level, ref_bits, err)) < 0)
+				return r;
 		}
 	}
 	return r;
@@ -326,16 +329,17 @@ static int with_graph(const struct session *session, struct analysis_reference_l
 	uint64_t *ref_bits;
 	int r = base_big_alloc(session->work, &stack, n * 4 + 4, "a stack", err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &bits, n / 8 + 16, "references", err);
-	if (r == HDB_OK) {
-		s.stack = stack.data;
-		ref_bits = bits.data;
-		for (uint64_t i = 0; i < list->count; i++)
-			base_bit_put(ref_bits, s.refs[i].ix);
-		memset(s.level, ANALYSIS_UNREACHABLE, n);
-		r = search_all(&s, ref_bits, err);
-	}
+	if (r != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(session->work, &bits, n / 8 + 16, "references", err)) != HDB_OK)
+		goto out;
+	s.stack = stack.data;
+	ref_bits = bits.data;
+	for (uint64_t i = 0; i < list->count; i++)
+		base_bit_put(ref_bits, s.refs[i].ix);
+	memset(s.level, ANALYSIS_UNREACHABLE, n);
+	r = search_all(&s, ref_bits, err);
+out:
 	for (unsigned level = 0; level < ANALYSIS_LEVELS; level++)
 		base_vec_release(&s.waiting[level]);
 	base_big_free(session->work, &stack);
@@ -349,14 +353,16 @@ int analysis_references_levels(const struct session *session, struct analysis_re
 	struct graph_rows own = { 0 }, *g = graph ? graph : &own;
 	int r = heap_load_roots(session->heap, err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(session->work, &list->levels,
-				   (uint64_t)session->heap->object_count + 1,
-				   "levels of reachability", err);
-	if (r == HDB_OK)
-		r = derive_graph_load(session->derive, true, g, err);
-	if (r == HDB_OK)
-		r = with_graph(session, list, g, err);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(session->work, &list->levels, (uint64_t)session->heap->object_count + 1,
+			   "levels of reachability", err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = derive_graph_load(session->derive, true, g, err)) != HDB_OK)
+		goto out;
+	r = with_graph(session, list, g, err);
+out:
 	if (!graph)
 		graph_rows_release(&own);
 	return r;

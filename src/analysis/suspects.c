@@ -58,24 +58,30 @@ static int each_top(const struct session *session,
 	size_t count = 1;
 	int r = derive_children(session->derive, &top, err);
 
-	if (r == HDB_OK)
-		r = store_lists_begin(&top, session->heap->object_count, &length, err);
 	if (r != HDB_OK)
 		return r;
+	if ((r = store_lists_begin(&top, session->heap->object_count, &length, err)) != HDB_OK)
+		return r;
 	base_stage(session->work, "looking for suspects", length, "objects");
-	while (r == HDB_OK && count) {
-		r = store_lists_next(&top, &batch, &count, err);
-		for (size_t i = 0; i < count && r == HDB_OK; i++, done++) {
+	if (r != HDB_OK)
+		return r;
+	while (count) {
+		if ((r = store_lists_next(&top, &batch, &count, err)) != HDB_OK)
+			return r;
+		for (size_t i = 0; i < count; i++, done++) {
 			struct heap_object object;
 			uint64_t retained;
 
-			r = heap_object(session->heap, batch[i], &object, err);
-			if (r == HDB_OK)
-				r = derive_retained(session->derive, batch[i], &retained, err);
-			if (r == HDB_OK)
-				r = take(ctx, &object, retained, err);
-			if (r == HDB_OK && done % STEP_OBJECTS == 0)
-				r = base_step(session->work, done, err);
+			if ((r = heap_object(session->heap, batch[i], &object, err)) != HDB_OK)
+				return r;
+			if ((r = derive_retained(session->derive, batch[i], &retained, err)) !=
+			    HDB_OK)
+				return r;
+			if ((r = take(ctx, &object, retained, err)) != HDB_OK)
+				return r;
+			if (done % STEP_OBJECTS == 0 &&
+			    (r = base_step(session->work, done, err)) != HDB_OK)
+				return r;
 		}
 	}
 	return r;
@@ -220,9 +226,10 @@ static int largest_child(const struct session *session, struct store_lists *chil
 	if (r != HDB_OK || !count)
 		return r;
 	out->ix = batch[0];
-	r = derive_retained(session->derive, out->ix, &out->bytes, err);
-	if (r == HDB_OK)
-		r = heap_object(session->heap, out->ix, &object, err);
+	if ((r = derive_retained(session->derive, out->ix, &out->bytes, err)) != HDB_OK)
+		goto out;
+	r = heap_object(session->heap, out->ix, &object, err);
+out:
 	out->class_no = object.class_no;
 	return r;
 }
@@ -309,9 +316,9 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 
 	assert(percent >= SUSPECTS_PERCENT_MIN);
 	*out = (struct analysis_suspects){ 0 };
-	if (r == HDB_OK)
-		r = analysis_heap_total(session, &whole, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = analysis_heap_total(session, &whole, err)) != HDB_OK)
 		return r;
 	out->whole_bytes = whole.shallow_bytes;
 	/* A damaged database may say more than fits once it is rounded. */
@@ -324,16 +331,19 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	if (!out->list || !pass.classes)
 		r = hdb_fail_memory(err, "suspects",
 				    session->heap->class_count * sizeof(*pass.classes));
-	if (r == HDB_OK)
-		r = each_top(session, take_first, &pass, err);
-	if (r == HDB_OK)
-		r = add_groups(session, out, pass.classes, err);
-	if (r == HDB_OK)
-		r = find_points(session, out, err);
-	if (r == HDB_OK && out->count)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = each_top(session, take_first, &pass, err)) != HDB_OK)
+		goto out;
+	if ((r = add_groups(session, out, pass.classes, err)) != HDB_OK)
+		goto out;
+	if ((r = find_points(session, out, err)) != HDB_OK)
+		goto out;
+	if (out->count)
 		qsort(out->list, out->count, sizeof(*out->list), compare_suspects);
-	if (r == HDB_OK && out->values.count)
+	if (out->values.count)
 		qsort(out->values.data, out->values.count, sizeof(*out->list), compare_suspects);
+out:
 	free(pass.classes);
 	return r;
 }

@@ -87,9 +87,9 @@ static int mark_by_id(const struct session *session, const char *target, uint8_t
 	uint32_t ix, no;
 	int r = analysis_object(session, target, &ix, err);
 
-	if (r == HDB_OK)
-		r = heap_class_of_object(session->heap, ix, &no, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_class_of_object(session->heap, ix, &no, err)) != HDB_OK)
 		return r;
 	if (no == HEAP_NONE)
 		return hdb_fail(err, HDB_NOTFOUND, "%s is no class object", target);

@@ -58,9 +58,10 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 	if (r >= 0)
 		r = heap_field_object(session->heap, ix, "java.lang.VirtualThread", "cont",
 				      &continuation, err);
-	if (r == HDB_OK)
-		r = heap_field_object(session->heap, continuation, "jdk.internal.vm.Continuation",
-				      "tail", &chunk, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = heap_field_object(session->heap, continuation, "jdk.internal.vm.Continuation", "tail",
+			      &chunk, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	out->chunk_ix = chunk;

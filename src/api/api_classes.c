@@ -78,11 +78,12 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
 	/* Those that the pattern itself names are told apart from their subclasses. */
-	r = analysis_classes(&session, pattern, false, &classes, &n, err);
-	for (size_t i = 0; r == HDB_OK && i < n; i++)
+	if ((r = analysis_classes(&session, pattern, false, &classes, &n, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < n; i++)
 		marks[classes[i]] = 1;
-	if (r == HDB_OK)
-		free(classes);
+	free(classes);
+out:
 	return api_end(db, r < 0 ? r : HDB_OK, err);
 }
 
@@ -159,10 +160,11 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	field.type = (enum hdb_basic_type)stored.type;
 	if (stored.is_static)
 		hdb_basic_of(field.type, stored.value, &field.value);
-	r = base_vec_push(&list->fields, &field, sizeof(field), err);
-	if (r == HDB_OK)
-		r = base_bytes_append(&list->names, name, strlen(name) + 1, err);
-	return r == HDB_OK ? base_vec_push(&list->starts, &start, sizeof(start), err) : r;
+	if ((r = base_vec_push(&list->fields, &field, sizeof(field), err)) < 0)
+		return r;
+	if ((r = base_bytes_append(&list->names, name, strlen(name) + 1, err)) < 0)
+		return r;
+	return base_vec_push(&list->starts, &start, sizeof(start), err);
 }
 
 /* Puts names behind the fields, in one piece of memory. */

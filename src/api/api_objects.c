@@ -107,9 +107,11 @@ int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator, struct hd
 	int r = api_check_ix(db, ix, err);
 
 	*dominator = HDB_NONE;
-	if (r == HDB_OK)
-		r = derive_dominator(&db->derive, ix, dominator, err);
-	return r == HDB_OK && *dominator == ix ? HDB_NOTFOUND : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_dominator(&db->derive, ix, dominator, err)) != HDB_OK)
+		return r;
+	return *dominator == ix ? HDB_NOTFOUND : HDB_OK;
 }
 
 int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent, struct hdb_error *err)
@@ -118,7 +120,9 @@ int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent, str
 	int r = api_check_ix(db, ix, err);
 
 	*parent = HDB_NONE;
-	if (r == HDB_OK)
-		r = derive_reach(&db->derive, strong != 0, ix, &reachable, parent, err);
-	return r == HDB_OK && !reachable ? HDB_NOTFOUND : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_reach(&db->derive, strong != 0, ix, &reachable, parent, err)) != HDB_OK)
+		return r;
+	return !reachable ? HDB_NOTFOUND : HDB_OK;
 }

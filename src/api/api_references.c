@@ -77,12 +77,16 @@ int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t siz
 	const struct session session = api_session(db);
 	int r = api_check_ix(db, from, err);
 
-	if (r == HDB_OK)
-		r = api_check_ix(db, to, err);
-	if (r == HDB_OK && !size)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = api_check_ix(db, to, err)) != HDB_OK)
+		goto out;
+	if (!size) {
 		r = hdb_fail(err, HDB_EUSAGE, "no room for a name");
-	if (r == HDB_OK)
-		r = analysis_holder(&session, from, to, buf, size, err);
+		goto out;
+	}
+	r = analysis_holder(&session, from, to, buf, size, err);
+out:
 	return api_end(db, r, err);
 }
 
@@ -92,10 +96,12 @@ int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
 	uint8_t found = 0;
 	int r = api_check_ix(db, from, err);
 
-	if (r == HDB_OK)
-		r = api_check_ix(db, to, err);
-	if (r == HDB_OK)
-		r = heap_strength(db->heap, from, to, &found, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = api_check_ix(db, to, err)) != HDB_OK)
+		goto out;
+	r = heap_strength(db->heap, from, to, &found, err);
+out:
 	*strength = found;
 	return api_end(db, r, err);
 }
@@ -261,18 +267,20 @@ int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct h
 	struct store_frame frame;
 	int r = heap_trace(db->heap, trace_serial, &trace, err);
 
-	if (r == HDB_OK)
-		r = heap_trace_frame(db->heap, &trace, depth, &frame, err);
-	if (r == HDB_OK)
-		r = heap_text(db->heap, frame.class_text, out->class_name, sizeof(out->class_name),
-			      err);
-	if (r == HDB_OK)
-		r = heap_text(db->heap, frame.method_text, out->method, sizeof(out->method), err);
-	if (r == HDB_OK)
-		r = heap_text(db->heap, frame.signature_text, out->signature,
-			      sizeof(out->signature), err);
-	if (r == HDB_OK)
-		r = heap_text(db->heap, frame.source_text, out->source, sizeof(out->source), err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_trace_frame(db->heap, &trace, depth, &frame, err)) != HDB_OK)
+		return r;
+	r = heap_text(db->heap, frame.class_text, out->class_name, sizeof(out->class_name), err);
+	if (r != HDB_OK)
+		return r;
+	r = heap_text(db->heap, frame.method_text, out->method, sizeof(out->method), err);
+	if (r != HDB_OK)
+		return r;
+	r = heap_text(db->heap, frame.signature_text, out->signature, sizeof(out->signature), err);
+	if (r != HDB_OK)
+		return r;
+	r = heap_text(db->heap, frame.source_text, out->source, sizeof(out->source), err);
 	if (r != HDB_OK)
 		return r;
 	for (char *p = out->class_name; *p; p++)
@@ -298,7 +306,7 @@ int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size, stru
 
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "there is no heap number %u", (unsigned)heap_no);
-	if (r == HDB_OK)
-		r = heap_text(db->heap, heap.name_text, buf, size, err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	return heap_text(db->heap, heap.name_text, buf, size, err);
 }

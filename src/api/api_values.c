@@ -24,9 +24,9 @@ int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 	const uint8_t *p;
 	int r = api_check_ix(db, ix, err);
 
-	if (r == HDB_OK)
-		r = heap_instance_open(db->heap, ix, &instance, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_instance_open(db->heap, ix, &instance, err)) != HDB_OK)
 		return r;
 	/* Fields of superclasses come last, so that places are the same from the end. */
 	body_size = heap_class(db->heap, instance.class_no)->body_size;
@@ -48,9 +48,9 @@ int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_bas
 	struct heap_value value;
 	int r = api_check_ix(db, ix, err);
 
-	if (r == HDB_OK)
-		r = heap_path_value(db->heap, ix, HEAP_NONE, path, &value, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_path_value(db->heap, ix, HEAP_NONE, path, &value, err)) != HDB_OK)
 		return r;
 	hdb_basic_of((enum hdb_basic_type)value.type, value.bits, out);
 	return api_end(db, HDB_OK, err);
@@ -179,9 +179,9 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 	struct heap_collection c;
 	int r = api_check_ix(db, ix, err);
 
-	if (r == HDB_OK)
-		r = heap_collection_open(db->heap, ix, &c, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_collection_open(db->heap, ix, &c, err)) != HDB_OK)
 		return r;
 	*out = (struct hdb_collection){
 		.known_as = c.rule->class_name,

@@ -297,13 +297,12 @@ static int copy_some(struct frames_source *f, uint64_t offset, uint64_t size, ui
 	int r;
 
 	if (!find_kept(f, offset)) {
-		r = find_frame(f, offset, &found, err);
-		if (r == HDB_OK && found.start == offset && found.size <= size) {
+		if ((r = find_frame(f, offset, &found, err)) < 0)
+			return r;
+		if (found.start == offset && found.size <= size) {
 			*copied = found.size;
 			return inflate_to(f, &found, out, err);
 		}
-		if (r < 0)
-			return r;
 	}
 	r = get_frame(f, offset, &frame, err);
 	if (r < 0)

@@ -373,8 +373,9 @@ int pack_end(struct pack_writer *w, struct hdb_error *err)
 	static const uint8_t pad[PAD];
 	const int r = base_bytes_append(w->out, pad, PAD, err);
 
-	if (r == HDB_OK)
-		store32((uint8_t *)w->out->data + w->start, (uint32_t)(w->out->count - w->start));
+	if (r < 0)
+		return r;
+	store32((uint8_t *)w->out->data + w->start, (uint32_t)(w->out->count - w->start));
 	return r;
 }
 
@@ -383,10 +384,15 @@ int pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count, st
 	struct pack_writer w;
 	int r = pack_begin(&w, out, count, err);
 
-	for (uint32_t first = 0; first < count && r == HDB_OK; first += PACK_GROUP)
+	if (r < 0)
+		return r;
+	for (uint32_t first = 0; first < count; first += PACK_GROUP) {
 		r = pack_put_group(&w, values + first,
 				   count - first < PACK_GROUP ? count - first : PACK_GROUP, err);
-	return r == HDB_OK ? pack_end(&w, err) : r;
+		if (r < 0)
+			return r;
+	}
+	return pack_end(&w, err);
 }
 
 /* Bytes of a group with this header, without the header. */

@@ -71,7 +71,9 @@ static int get_groups(const struct base_runs *runs, uint64_t block, uint32_t fro
 	uint64_t used;
 	const int rc = pack_open(&column, at + 8, load64(at), runs->count[block], &used, err);
 
-	for (uint32_t g = 0; rc == HDB_OK && g < groups; g++)
+	if (rc < 0)
+		return rc;
+	for (uint32_t g = 0; g < groups; g++)
 		(void)pack_group(&column, from + g, values + (size_t)g * PACK_GROUP);
 	return rc;
 }

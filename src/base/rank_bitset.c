@@ -15,9 +15,10 @@ int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_wor
 
 	*set = (struct base_ranks){ .work = work, .node_count = node_count };
 	rc = base_big_alloc(work, &set->bits_big, ranks * BASE_RANK_BITS / 8, what, err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc_raw(work, &set->before_big, ranks * sizeof *set->before, what,
-					err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_big_alloc_raw(work, &set->before_big, ranks * sizeof *set->before, what, err);
+out:
 	set->bits = set->bits_big.data;
 	set->before = set->before_big.data;
 	return rc;

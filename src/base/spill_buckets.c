@@ -177,12 +177,15 @@ static int spill_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 			return hdb_fail(err, HDB_ELIMIT, "%s: too large", buckets->what);
 		rc = base_vec_push(&buckets->slots, &slot, sizeof slot, err);
 	}
-	if (rc == HDB_OK)
-		rc = base_spill_write(&buckets->spill, buckets->work,
-				      slot_at(buckets, no)->place * buckets->chunk_bytes,
-				      bucket->chunk, bucket->used, err);
-	if (rc == HDB_OK)
-		append_slot(buckets, bucket, no);
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_spill_write(&buckets->spill, buckets->work,
+			      slot_at(buckets, no)->place * buckets->chunk_bytes, bucket->chunk,
+			      bucket->used, err);
+	if (rc != HDB_OK)
+		goto out;
+	append_slot(buckets, bucket, no);
+out:
 	bucket->used = 0;
 	return rc;
 }

@@ -77,11 +77,11 @@ static int pack(struct slot *slot, struct hdb_error *err)
 		struct packed frame = { .size = (uint32_t)size };
 		size_t packed_size = 0;
 
-		r = base_vec_reserve(&slot->bytes, base_packed_max(), 1, err);
-		if (r == HDB_OK)
-			r = base_pack_frame(slot->packer, piece->data + at, size,
-					    (uint8_t *)slot->bytes.data + slot->bytes.count,
-					    &packed_size, err);
+		if ((r = base_vec_reserve(&slot->bytes, base_packed_max(), 1, err)) < 0)
+			return r;
+		r = base_pack_frame(slot->packer, piece->data + at, size,
+				    (uint8_t *)slot->bytes.data + slot->bytes.count, &packed_size,
+				    err);
 		if (r < 0)
 			return r;
 		slot->bytes.count += packed_size;
@@ -107,9 +107,11 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 		slot->is_damaged = true;
 		return HDB_OK;
 	}
-	if (r == HDB_OK && !slot->packer)
-		r = base_packer_new(u->to->level, &slot->packer, err);
-	return r == HDB_OK ? pack(slot, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (!slot->packer && (r = base_packer_new(u->to->level, &slot->packer, err)) != HDB_OK)
+		return r;
+	return pack(slot, err);
 }
 
 /* ---- writing, in order ---- */

@@ -130,9 +130,11 @@ int class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb
 {
 	int r = make_arrays(tree, heap->class_count, err);
 
-	if (r == HDB_OK)
-		r = walk_all(tree, heap, err);
-	for (uint32_t i = tree->count; r == HDB_OK && i-- > 0;) {
+	if (r < 0)
+		return r;
+	if ((r = walk_all(tree, heap, err)) < 0)
+		return r;
+	for (uint32_t i = tree->count; i-- > 0;) {
 		const uint32_t no = tree->order[i], parent = tree->parent[no];
 
 		if (parent != STORE_NONE && tree->last[no] > tree->last[parent])

@@ -388,14 +388,18 @@ static int clear_suspects(struct contracted *x, struct hdb_error *err)
 	size_t kept = 0;
 	int r = is_direct ? HDB_OK : hdb_fail_memory(err, "classes", count);
 
-	for (size_t i = 0, end; i < count && r == HDB_OK; i = end) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && suspect[end].dominator == suspect[i].dominator;)
 			end++;
-		r = find_direct(x, suspect + i, suspect + end, is_direct + i, err);
+		if ((r = find_direct(x, suspect + i, suspect + end, is_direct + i, err)) != HDB_OK)
+			goto out;
 	}
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!is_direct[i])
 			suspect[kept++] = suspect[i];
+out:
 	x->c.suspects.count = kept;
 	free(is_direct);
 	return r;
@@ -454,26 +458,29 @@ static int search(struct contracted *x, struct hdb_error *err)
 	int r = derive_each_block(derive, "dominators: what is kept", x->is_hardened, mark_block,
 				  take_marked, x, err);
 
-	for (size_t i = 0; r == HDB_OK && i < x->few.count; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < x->few.count; i++) {
 		const uint32_t *pair = (const uint32_t *)x->few.data + 2 * i;
 
 		if (!graph_contract_is_kept(&x->c, pair[0]))
 			graph_contract_mark(&x->c, pair[0], &pair[1], 1);
 	}
-	if (r == HDB_OK)
-		r = graph_contract_marked(&x->c, err);
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "dominators: classes", true, push_block, take_pushed,
-				      x, err);
-	if (r == HDB_OK)
-		r = graph_contract_start_rows(&x->c, &x->rows, err);
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "dominators: small graph", true, pack_block,
-				      take_packed, x, err);
-	if (r == HDB_OK)
-		r = graph_contract_end_rows(&x->c, err);
-	if (r == HDB_OK)
-		r = graph_contract_solve(&x->c, GRAPH_SETTLE_FAR, GRAPH_SEARCH_ANY, err);
+	if ((r = graph_contract_marked(&x->c, err)) != HDB_OK)
+		goto out;
+	r = derive_each_block(derive, "dominators: classes", true, push_block, take_pushed, x, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = graph_contract_start_rows(&x->c, &x->rows, err)) != HDB_OK)
+		goto out;
+	r = derive_each_block(derive, "dominators: small graph", true, pack_block, take_packed, x,
+			      err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = graph_contract_end_rows(&x->c, err)) != HDB_OK)
+		goto out;
+	r = graph_contract_solve(&x->c, GRAPH_SETTLE_FAR, GRAPH_SEARCH_ANY, err);
+out:
 	graph_rows_release(&x->rows);
 	return r;
 }
@@ -484,15 +491,16 @@ static int find_dominators(struct contracted *x, struct hdb_error *err)
 	int r = graph_contract_init(&x->c, derive->heap->object_count, derive->heap->root_bits,
 				    derive->work, err);
 
-	if (r == HDB_OK)
-		r = soften_classes(x, err);
-	if (r == HDB_OK) {
-		note_soft(x);
-		r = derive_each_block(derive, "dominators: referrers", true, see_block, take_seen,
-				      x, err);
-	}
-	if (r == HDB_OK)
-		r = graph_contract_seen(&x->c, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = soften_classes(x, err)) != HDB_OK)
+		goto out;
+	note_soft(x);
+	r = derive_each_block(derive, "dominators: referrers", true, see_block, take_seen, x, err);
+	if (r != HDB_OK)
+		goto out;
+	r = graph_contract_seen(&x->c, err);
+out:
 	do {
 		if (r == HDB_OK)
 			r = search(x, err);

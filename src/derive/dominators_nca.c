@@ -73,7 +73,9 @@ static int sample_block(struct far *far, uint32_t block_no, uint64_t *lengths,
 	r = store_lists_decode(far->derive->heap->store, STORE_REFERENCES, &far->blocks[block_no],
 			       far->derive->heap->object_count, lengths, entries, err);
 	entry = entries->data;
-	for (uint32_t i = 0; r == HDB_OK && i < far->blocks[block_no].item_count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < far->blocks[block_no].item_count; i++) {
 		const uint32_t ix = block_no * STORE_BLOCK_OBJECTS + i;
 		const uint64_t n = lengths[i] & STORE_LIST_IS_BIG ? 0 : lengths[i];
 
@@ -330,18 +332,20 @@ int derive_build_nca(struct derive *derive, struct store_writer *writer, struct 
 	int r = heap_load_classes(derive->heap, err);
 
 	heap_references(derive->heap, &far.lists);
-	if (r == HDB_OK)
-		r = heap_load_roots(derive->heap, err);
-	if (r == HDB_OK)
-		r = derive_reference_blocks(derive, &far.blocks, err);
-	if (r == HDB_OK)
-		r = is_far(&far, err);
-	if (r == HDB_OK)
-		r = make_slots(&far, err);
-	if (r == HDB_OK)
-		r = find_dominators(&far, err);
-	if (r == HDB_OK)
-		r = write_tables(&far, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_load_roots(derive->heap, err)) != HDB_OK)
+		goto out;
+	if ((r = derive_reference_blocks(derive, &far.blocks, err)) != HDB_OK)
+		goto out;
+	if ((r = is_far(&far, err)) != HDB_OK)
+		goto out;
+	if ((r = make_slots(&far, err)) != HDB_OK)
+		goto out;
+	if ((r = find_dominators(&far, err)) != HDB_OK)
+		goto out;
+	r = write_tables(&far, err);
+out:
 	graph_nca_release(&far.nca);
 	free_slots(&far);
 	free(far.blocks);

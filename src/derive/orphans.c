@@ -15,11 +15,13 @@ static int put_orphans(struct store_writer *writer, const uint64_t *orphans, uin
 {
 	int r = HDB_OK;
 
-	for (uint64_t at = 0; at < words && r == HDB_OK; at += HEAP_ORPHAN_WORDS) {
+	for (uint64_t at = 0; at < words; at += HEAP_ORPHAN_WORDS) {
 		const uint64_t n = words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS;
 
 		r = store_put(writer, STORE_ORPHANS, at, (uint32_t)n, orphans + at,
 			      n * sizeof(*orphans), err);
+		if (r != HDB_OK)
+			return r;
 	}
 	return r;
 }

@@ -77,10 +77,14 @@ int derive_each_references(struct derive *derive, const char *stage,
 	int r = derive_reference_blocks(derive, &each.blocks, err);
 
 	each.entries = calloc(slots, sizeof(*each.entries));
-	if (r == HDB_OK && !each.entries)
+	if (r != HDB_OK)
+		goto out;
+	if (!each.entries) {
 		r = hdb_fail_memory(err, "blocks of references", slots * sizeof(*each.entries));
-	if (r == HDB_OK)
-		r = derive_each_block(derive, stage, false, decode, hand_over, &each, err);
+		goto out;
+	}
+	r = derive_each_block(derive, stage, false, decode, hand_over, &each, err);
+out:
 	for (unsigned i = 0; each.entries && i < slots; i++)
 		base_vec_release(&each.entries[i]);
 	free(each.entries);

@@ -273,12 +273,14 @@ static int build_referrers(struct derive *derive, struct store_writer *writer,
 	heap_references(derive->heap, &t.big);
 	r = base_big_alloc(derive->work, &t.degree, (uint64_t)derive->heap->object_count * 4,
 			   "referrers", err);
-	if (r == HDB_OK)
-		r = turn_all(&t, err);
-	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_REFERRERS, t.total, err);
-	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_REFERRERS_BIG, 0, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = turn_all(&t, err)) != HDB_OK)
+		goto out;
+	if ((r = store_put_table(writer, STORE_REFERRERS, t.total, err)) != HDB_OK)
+		goto out;
+	r = store_put_table(writer, STORE_REFERRERS_BIG, 0, err);
+out:
 	base_big_free(derive->work, &t.degree);
 	return r;
 }

@@ -105,10 +105,12 @@ static int prepare(struct sets_walk *w, struct hdb_error *err)
 	w->has_rows = true;
 	r = base_big_alloc(w->derive->work, &w->reached, (n + 1) * sizeof(uint32_t),
 			   "masks of sets", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(w->derive->work, &w->is_member, n / 8 + 8, "a set of objects",
-				   err);
-	return r == HDB_OK ? derive_graph_load(w->derive, false, &w->rows, err) : r;
+	if (r != HDB_OK)
+		return r;
+	r = base_big_alloc(w->derive->work, &w->is_member, n / 8 + 8, "a set of objects", err);
+	if (r != HDB_OK)
+		return r;
+	return derive_graph_load(w->derive, false, &w->rows, err);
 }
 
 static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
@@ -116,16 +118,18 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 {
 	int r = prepare(w, err);
 
-	if (r == HDB_OK)
-		r = collect(w, sets, count, err);
-	if (r == HDB_OK)
-		r = graph_reach_masks(&w->rows, w->derive->heap->root_bits, w->members,
-				      w->member_count, w->is_member.data, count, w->reached.data,
-				      err);
-	if (r == HDB_OK)
-		r = sum_lost(w, sets, count, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = collect(w, sets, count, err)) != HDB_OK)
+		return r;
+	r = graph_reach_masks(&w->rows, w->derive->heap->root_bits, w->members, w->member_count,
+			      w->is_member.data, count, w->reached.data, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = sum_lost(w, sets, count, err)) != HDB_OK)
+		return r;
 	/* For the next walk. */
-	for (size_t i = 0; r == HDB_OK && i < w->member_count; i++)
+	for (size_t i = 0; i < w->member_count; i++)
 		((uint64_t *)w->is_member.data)[w->members[i].node >> 6] = 0;
 	return r;
 }

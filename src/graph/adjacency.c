@@ -29,10 +29,12 @@ int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_wo
 	base_chunks_init(&rows->longs, BASE_CHUNK_BYTES, work, "the graph's edges");
 	rc = base_big_alloc(work, &rows->start_big, (groups + 1) * sizeof *rows->start, "the graph",
 			    err);
-	if (rc == HDB_OK)
-		rc = base_big_alloc(work, &rows->base_big,
-				    ((groups >> GRAPH_GROUPS_BITS) + 1) * sizeof *rows->base,
-				    "the graph", err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_big_alloc(work, &rows->base_big,
+			    ((groups >> GRAPH_GROUPS_BITS) + 1) * sizeof *rows->base, "the graph",
+			    err);
+out:
 	rows->start = rows->start_big.data;
 	rows->base = rows->base_big.data;
 	return rc;

@@ -151,14 +151,16 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 	for (uint32_t i = 0; i < range->count; i++)
 		if (range->first[i + 1] - range->first[i] > longest)
 			longest = range->first[i + 1] - range->first[i];
-	rc = base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err);
-	for (uint32_t i = 0; rc == HDB_OK && i < range->count; i++)
+	if ((rc = base_vec_reserve(&range->spare, (size_t)longest, sizeof *keys, err)) < 0)
+		goto out;
+	for (uint32_t i = 0; i < range->count; i++)
 		if (range->first[i + 1] - range->first[i] > 1)
 			base_sort_keys(keys + range->first[i], range->spare.data,
 				       (size_t)(range->first[i + 1] - range->first[i]));
 	/* Nodes take the place of keys that were read. */
-	for (uint64_t i = 0; rc == HDB_OK && i < total; i++)
+	for (uint64_t i = 0; i < total; i++)
 		memcpy(&node[i], &keys[i].node, sizeof *node);
+out:
 	range->node = node;
 	return rc;
 }
@@ -176,11 +178,14 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 	graph_child_range_rows(rows, no, &range->base, &range->count);
 	rc = count_rows(rows, no, range, err);
 	range->keys.count = range->spare.count = 0;
-	if (rc == HDB_OK)
-		rc = base_vec_reserve(&range->keys, (size_t)rows->buckets.bucket[no].count,
-				      sizeof(struct base_sort_key), err);
-	if (rc == HDB_OK)
-		rc = fill_rows(rows, no, range, err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_vec_reserve(&range->keys, (size_t)rows->buckets.bucket[no].count,
+			      sizeof(struct base_sort_key), err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = fill_rows(rows, no, range, err);
+out:
 	range->key = range->keys.data;
 	return rc;
 }
@@ -293,13 +298,14 @@ static int next_head(struct merge *m, uint32_t run, struct run_head *head, struc
 	uint64_t v[BASE_BUCKET_FIELDS];
 	const int rc = base_bucket_next(&m->readers[run], 2, 1, v, err);
 
-	if (rc == HDB_OK)
-		*head = (struct run_head){
-			.row = (uint32_t)v[2],
-			.run = run,
-			.key = v[0],
-			.node = v[1],
-		};
+	if (rc != HDB_OK)
+		return rc;
+	*head = (struct run_head){
+		.row = (uint32_t)v[2],
+		.run = run,
+		.key = v[0],
+		.node = v[1],
+	};
 	return rc;
 }
 
@@ -375,10 +381,12 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 	base_big_free(work, &m.keys);
 	base_big_free(work, &m.places);
 	base_bucket_drop(&rows->buckets, no);
-	if (rc == HDB_OK)
-		rc = start_merge(&m, err);
-	if (rc == HDB_OK)
-		rc = give_all(&m, no, count, take, ctx, err);
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = start_merge(&m, err)) != HDB_OK)
+		goto out;
+	rc = give_all(&m, no, count, take, ctx, err);
+out:
 	for (uint32_t i = 0; m.readers && i < m.run_count; i++)
 		base_bucket_end(&m.readers[i]);
 	if (m.runs.work)

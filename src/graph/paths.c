@@ -41,8 +41,9 @@ int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph
 	if (target >= graph->node_count)
 		return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, target,
 				graph->node_count);
-	rc = graph->reach(graph->ctx, target, &reachable, &parent, err);
-	if (rc == HDB_OK && reachable)
+	if ((rc = graph->reach(graph->ctx, target, &reachable, &parent, err)) != HDB_OK)
+		return rc;
+	if (reachable)
 		rc = visit(paths, target, GRAPH_NONE, err);
 	return rc;
 }

@@ -46,8 +46,9 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 				    err);
 	order->link = order->link_big.data;
 	order->is_last = order->last_big.data;
-	if (rc == HDB_OK)
-		memset(order->link_big.data, 0xff, count * sizeof *order->link);
+	if (rc != HDB_OK)
+		return rc;
+	memset(order->link_big.data, 0xff, count * sizeof *order->link);
 	return rc;
 }
 

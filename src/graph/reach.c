@@ -181,12 +181,13 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 {
 	int rc = HDB_OK;
 
-	for (uint32_t v = 0; v < s->rows->node_count && rc == HDB_OK; v++) {
+	for (uint32_t v = 0; v < s->rows->node_count; v++) {
 		if (has_bit(s->reached, v))
 			continue;
 		base_bit_put(orphans, v);
 		meet(s, GRAPH_NONE, v);
-		rc = search(s, err);
+		if ((rc = search(s, err)) != HDB_OK)
+			return rc;
 	}
 	return rc;
 }
@@ -200,7 +201,7 @@ static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error 
 {
 	int rc = HDB_OK;
 
-	for (uint32_t v = s->rows->node_count; v-- > 0 && rc == HDB_OK;) {
+	for (uint32_t v = s->rows->node_count; v-- > 0;) {
 		if (!has_bit(orphans, v))
 			continue;
 		if (has_bit(s->reached, v)) {
@@ -208,7 +209,8 @@ static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error 
 			continue;
 		}
 		meet(s, GRAPH_NONE, v);
-		rc = search(s, err);
+		if ((rc = search(s, err)) != HDB_OK)
+			return rc;
 	}
 	return rc;
 }
@@ -231,19 +233,18 @@ int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits
 		rc = base_big_alloc(work, &by_roots, bytes, "a set of objects", err);
 	s.queue = queue.data;
 	s.reached = reached.data;
-	if (rc == HDB_OK) {
-		meet_roots(&s);
-		rc = search(&s, err);
-	}
-	if (rc == HDB_OK) {
-		memcpy(by_roots.data, s.reached, bytes);
-		rc = cover_upwards(&s, orphans, err);
-	}
-	if (rc == HDB_OK) {
-		s.reached = by_roots.data;
-		s.head = s.tail = 0;
-		rc = thin_downwards(&s, orphans, err);
-	}
+	if (rc != HDB_OK)
+		goto out;
+	meet_roots(&s);
+	if ((rc = search(&s, err)) != HDB_OK)
+		goto out;
+	memcpy(by_roots.data, s.reached, bytes);
+	if ((rc = cover_upwards(&s, orphans, err)) != HDB_OK)
+		goto out;
+	s.reached = by_roots.data;
+	s.head = s.tail = 0;
+	rc = thin_downwards(&s, orphans, err);
+out:
 	base_big_free(work, &queue);
 	base_big_free(work, &reached);
 	base_big_free(work, &by_roots);

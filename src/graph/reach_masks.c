@@ -155,7 +155,9 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 				    err);
 	w.queue = queue.data;
 	w.is_queued = bits.data;
-	for (uint64_t word = 0; rc == HDB_OK && word < ((uint64_t)n + 63) / 64; word++) {
+	if (rc != HDB_OK)
+		goto out;
+	for (uint64_t word = 0; word < ((uint64_t)n + 63) / 64; word++) {
 		for (uint64_t left = root_bits[word]; left; left &= left - 1) {
 			const uint64_t root = 64 * word + (unsigned)__builtin_ctzll(left);
 
@@ -163,8 +165,8 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 				meet(&w, (uint32_t)root, all);
 		}
 	}
-	if (rc == HDB_OK)
-		rc = walk(&w, err);
+	rc = walk(&w, err);
+out:
 	base_big_free(rows->work, &queue);
 	base_big_free(rows->work, &bits);
 	return rc;

@@ -57,9 +57,9 @@ static int add_members(struct local *l, const uint32_t *members, size_t count,
 			return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, members[i],
 					l->graph->node_count);
 		rc = l->graph->reach(l->graph->ctx, members[i], &reachable, &parent, err);
-		if (rc == HDB_OK && reachable)
-			rc = add_node(l, members[i], err);
 		if (rc != HDB_OK)
+			return rc;
+		if (reachable && (rc = add_node(l, members[i], err)) != HDB_OK)
 			return rc;
 	}
 	l->members = l->map.count;
@@ -80,9 +80,10 @@ static int add_children(struct local *l, uint32_t node, struct hdb_error *err)
 			bool reachable;
 			uint32_t parent;
 			rc = l->graph->reach(l->graph->ctx, batch[i], &reachable, &parent, err);
-			if (rc == HDB_OK && reachable && parent == node)
-				rc = add_node(l, batch[i], err);
 			if (rc != HDB_OK)
+				return rc;
+			if (reachable && parent == node &&
+			    (rc = add_node(l, batch[i], err)) != HDB_OK)
 				return rc;
 		}
 	}
@@ -158,13 +159,13 @@ static int remove_all(struct local *l, struct hdb_error *err)
 		int rc;
 		if (l->removed[i])
 			continue;
-		rc = held_from_outside(l, l->map.node[i], &found, err);
-		if (rc == HDB_OK && found) {
-			take_away(l, i);
-			rc = spread(l, err);
-		}
-		if (rc != HDB_OK)
+		if ((rc = held_from_outside(l, l->map.node[i], &found, err)) != HDB_OK)
 			return rc;
+		if (found) {
+			take_away(l, i);
+			if ((rc = spread(l, err)) != HDB_OK)
+				return rc;
+		}
 	}
 	return HDB_OK;
 }
@@ -189,18 +190,19 @@ static int run(struct local *l, const uint32_t *members, size_t count,
 {
 	int rc = add_members(l, members, count, err);
 
-	for (uint32_t i = 0; rc == HDB_OK && i < l->map.count; i++)
-		rc = add_children(l, l->map.node[i], err);
 	if (rc != HDB_OK)
 		return rc;
+	for (uint32_t i = 0; i < l->map.count; i++)
+		if ((rc = add_children(l, l->map.node[i], err)) != HDB_OK)
+			return rc;
 	l->removed = calloc((size_t)l->map.count + 1, sizeof *l->removed);
 	l->pending = malloc(((size_t)l->map.count + 1) * sizeof *l->pending);
 	if (!l->removed || !l->pending)
 		return hdb_fail_memory(err, "retained set",
 				       (uint64_t)l->map.count * sizeof *l->pending);
-	rc = remove_all(l, err);
-	if (rc == HDB_OK)
-		give(l, out);
+	if ((rc = remove_all(l, err)) != HDB_OK)
+		return rc;
+	give(l, out);
 	return rc;
 }
 

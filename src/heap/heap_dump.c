@@ -45,9 +45,11 @@ int heap_check_size(struct heap *heap, struct hdb_error *err)
 {
 	int r = store_fault_size(heap->store, err);
 
-	if (r == HDB_OK)
-		r = heap_check(heap, err);
-	return r == HDB_OK && heap->source ? heap->source->check(heap->source, err) : r;
+	if (r < 0)
+		return r;
+	if ((r = heap_check(heap, err)) < 0)
+		return r;
+	return heap->source ? heap->source->check(heap->source, err) : HDB_OK;
 }
 
 /* ---- the dump, kept in the database ---- */

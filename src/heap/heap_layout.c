@@ -307,13 +307,15 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 	};
 	int r = add_part(out, HEAP_PART_HEADER, 0, length, err);
 
-	if (r == HDB_OK)
-		r = add_part(out, HEAP_PART_LENGTH, length, length + 4, err);
-	if (r == HDB_OK)
-		r = add_part(out, HEAP_PART_GAP, length + 4, base, err);
-	if (r == HDB_OK)
-		r = base_vec_push(out, &elements, sizeof(elements), err);
-	return r == HDB_OK ? add_part(out, HEAP_PART_PADDING, base, class->instance_bytes, err) : r;
+	if (r < 0)
+		return r;
+	if ((r = add_part(out, HEAP_PART_LENGTH, length, length + 4, err)) < 0)
+		return r;
+	if ((r = add_part(out, HEAP_PART_GAP, length + 4, base, err)) < 0)
+		return r;
+	if ((r = base_vec_push(out, &elements, sizeof(elements), err)) < 0)
+		return r;
+	return add_part(out, HEAP_PART_PADDING, base, class->instance_bytes, err);
 }
 
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err)

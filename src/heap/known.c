@@ -284,10 +284,9 @@ int heap_path_value(struct heap *heap, uint32_t ix, uint32_t start_no, const cha
 		path++;
 		if (out->type != HPROF_OBJECT || !out->bits)
 			return HDB_NOTFOUND;
-		r = heap_find(heap, out->bits, &ix, err);
-		if (r == HDB_OK)
-			r = heap_instance_open(heap, ix, &instance, err);
-		if (r != HDB_OK)
+		if ((r = heap_find(heap, out->bits, &ix, err)) != HDB_OK)
+			return r;
+		if ((r = heap_instance_open(heap, ix, &instance, err)) != HDB_OK)
 			return r;
 	}
 	return HDB_NOTFOUND;

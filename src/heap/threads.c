@@ -24,7 +24,9 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 {
 	const int r = store_record(heap->store, STORE_THREADS, sizeof(*out), no, out, err);
 
-	if (r == HDB_OK && out->ix != STORE_NONE && out->ix >= heap->object_count)
+	if (r != HDB_OK)
+		return r;
+	if (out->ix != STORE_NONE && out->ix >= heap->object_count)
 		return store_damaged(heap->store, STORE_THREADS, no, "index out of range", err);
 	return r;
 }
@@ -58,7 +60,9 @@ int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_threa
 {
 	const int r = find_serial(heap, STORE_THREADS, sizeof(*out), serial, out, err);
 
-	if (r == HDB_OK && out->ix != STORE_NONE && out->ix >= heap->object_count)
+	if (r != HDB_OK)
+		return r;
+	if (out->ix != STORE_NONE && out->ix >= heap->object_count)
 		return store_damaged(heap->store, STORE_THREADS, serial, "index out of range", err);
 	return r;
 }

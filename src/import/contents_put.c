@@ -110,11 +110,13 @@ int import_unpack(struct import *im, struct base_input *input, struct hdb_error 
 	};
 	int r = base_unpack_run(&unpack, &k.size, err);
 
-	if (r == HDB_OK)
-		r = tell_damage(&k, err);
-	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_CONTENTS, k.size, err);
-	if (r == HDB_OK)
-		r = store_put_settle(im->writer, err);
-	return r == HDB_OK ? open_contents(&k, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = tell_damage(&k, err)) != HDB_OK)
+		return r;
+	if ((r = store_put_table(im->writer, STORE_CONTENTS, k.size, err)) != HDB_OK)
+		return r;
+	if ((r = store_put_settle(im->writer, err)) != HDB_OK)
+		return r;
+	return open_contents(&k, err);
 }

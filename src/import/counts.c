@@ -156,15 +156,17 @@ int import_write_class_counts(struct import *im, struct hdb_error *err)
 
 	if (counts->is_given_up || counts->modulus % im->align_bytes)
 		return HDB_OK;
-	r = add_instances(im, counts, err);
-	for (size_t i = 0; i < counts->rows.count && r == HDB_OK; i++) {
+	if ((r = add_instances(im, counts, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < counts->rows.count; i++) {
 		const struct store_class_count row =
 			stored(base_vec_at(&counts->rows, struct import_count, i));
 
-		r = store_records_put(&w, &row, err);
+		if ((r = store_records_put(&w, &row, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = store_records_end(&w, err);
+	r = store_records_end(&w, err);
+out:
 	store_records_release(&w);
 	return r == HDB_OK ?
 		       store_put_meta_number(im->writer, "counts.modulus", counts->modulus, err) :

@@ -305,7 +305,9 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 		return hdb_fail(err, HDB_ELIMIT,
 				"%" PRIu64 " objects; at most %" PRIu32 " can be numbered",
 				set->count, UINT32_MAX - 1);
-	for (size_t c = 0; c < set->chunk_count && r == HDB_OK; c++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t c = 0; c < set->chunk_count; c++) {
 		struct idset_chunk *chunk = set->chunks[c];
 
 		chunk->first_ix = (uint32_t)ix;
@@ -313,10 +315,12 @@ int idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 			chunk->words[w].first_ix = (uint32_t)ix;
 			ix += count_bits(bits_of(&chunk->words[w]));
 		}
-		r = base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err);
+		if ((r = base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK && !set->is_sparse)
+	if (!set->is_sparse)
 		r = build_table(set, err);
+out:
 	set->last = NULL;
 	set->is_finished = true;
 	return r;

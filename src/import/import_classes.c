@@ -215,13 +215,13 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 		for (uint32_t f = 0; f < from->out.field_count && at < class->max_body; f++) {
 			struct hprof_field field;
 
-			r = hprof_field_next(&im->file, &view, &offset, &field, err);
-			if (r == HDB_OK && field.type == HPROF_OBJECT) {
-				const uint32_t at32 = (uint32_t)at;
-				r = base_vec_push(&im->plans, &at32, sizeof(at32), err);
-			}
-			if (r < 0)
+			if ((r = hprof_field_next(&im->file, &view, &offset, &field, err)) < 0)
 				return r;
+			if (field.type == HPROF_OBJECT) {
+				const uint32_t at32 = (uint32_t)at;
+				if ((r = base_vec_push(&im->plans, &at32, sizeof(at32), err)) < 0)
+					return r;
+			}
 			at += hprof_type_size(field.type, im->file.id_size);
 		}
 		c = from->field_super;
@@ -337,15 +337,16 @@ int import_write_classes(struct import *im, struct hdb_error *err)
 	};
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
-		r = put_fields(im, import_class_at(im, no), &fields, err);
-		if (r == HDB_OK)
-			r = store_records_put(&classes, &import_class_at(im, no)->out, err);
+	for (uint32_t no = 0; no < im->classes.count; no++) {
+		if ((r = put_fields(im, import_class_at(im, no), &fields, err)) != HDB_OK)
+			goto out;
+		if ((r = store_records_put(&classes, &import_class_at(im, no)->out, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = store_records_end(&fields, err);
-	if (r == HDB_OK)
-		r = store_records_end(&classes, err);
+	if ((r = store_records_end(&fields, err)) != HDB_OK)
+		goto out;
+	r = store_records_end(&classes, err);
+out:
 	store_records_release(&fields);
 	store_records_release(&classes);
 	return r;

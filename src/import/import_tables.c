@@ -104,13 +104,14 @@ static int write_traces(struct import *im, struct hdb_error *err)
 		r = store_records_end(&w, err);
 	store_records_release(&w);
 	sort(&im->traces, sizeof(struct store_trace), compare_u32);
-	if (r == HDB_OK)
-		r = store_records_put_all(im->writer, STORE_FRAMES, sizeof(struct store_frame),
-					  im->frames.data, im->frames.count, err);
-	if (r == HDB_OK)
-		r = store_records_put_all(im->writer, STORE_TRACES, sizeof(struct store_trace),
-					  im->traces.data, im->traces.count, err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	r = store_records_put_all(im->writer, STORE_FRAMES, sizeof(struct store_frame),
+				  im->frames.data, im->frames.count, err);
+	if (r != HDB_OK)
+		return r;
+	return store_records_put_all(im->writer, STORE_TRACES, sizeof(struct store_trace),
+				     im->traces.data, im->traces.count, err);
 }
 
 static int write_counts(struct import *im, struct hdb_error *err)
@@ -164,8 +165,13 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 		base_vec_at(&im->heaps, struct store_heap, i)->name_text =
 			base_idmap_get(&im->text_map, *base_vec_at(&im->heap_names, uint64_t, i));
 	sort(&im->dangling, sizeof(struct store_dangling), compare_u64);
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]) && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
 		r = store_records_put_all(im->writer, plain[i].table, plain[i].size,
 					  plain[i].vec->data, plain[i].vec->count, err);
-	return r == HDB_OK ? write_counts(im, err) : r;
+		if (r != HDB_OK)
+			return r;
+	}
+	return write_counts(im, err);
 }

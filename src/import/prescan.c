@@ -207,10 +207,11 @@ static int read_run(struct ahead *a, unsigned id_size, uint64_t *at, uint64_t un
 		next = sub.end;
 	}
 	*at = next;
-	r = keep_piece(a, &run, &piece, next, err);
-	if (r == HDB_OK)
-		r = keep_run(a, id_size, &run, last, err);
-	return r == HDB_OK && is_other ? HDB_END : r;
+	if ((r = keep_piece(a, &run, &piece, next, err)) < 0)
+		return r;
+	if ((r = keep_run(a, id_size, &run, last, err)) < 0)
+		return r;
+	return is_other ? HDB_END : HDB_OK;
 }
 
 /* ---- a chunk ---- */

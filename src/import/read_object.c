@@ -244,10 +244,13 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 	struct few *few = ctx;
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
+	for (size_t i = 0; i < count; i++) {
 		r = found[i] == IDSET_NONE ?
 			    import_note_missing(few->m->out, ids[i], few->ix, err) :
 			    base_vec_push(&few->m->raw, &ids[i], sizeof(ids[i]), err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -314,12 +317,13 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 		return hdb_fail(err, HDB_EBUG, "class 0x%" PRIx64 " has no number", id);
 	class = import_class_at(im, no);
 	offset = class->statics_offset;
-	for (uint32_t f = 0; f < class->out.static_count && r == HDB_OK; f++) {
+	for (uint32_t f = 0; f < class->out.static_count; f++) {
 		struct hprof_static field;
 
-		r = hprof_static_next(&im->file, &m->view, &offset, &field, err);
-		if (r == HDB_OK && field.type == HPROF_OBJECT)
-			r = push_reference(m, field.value, err);
+		if ((r = hprof_static_next(&im->file, &m->view, &offset, &field, err)) < 0)
+			return r;
+		if (field.type == HPROF_OBJECT && (r = push_reference(m, field.value, err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -416,8 +420,11 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 	int r = base_vec_reserve(&m->found, m->raw.count - m->found.count + STORE_RUN_PAD,
 				 sizeof(uint32_t), err);
 
-	while (m->answered < m->raw.count && r == HDB_OK)
-		r = look_up(im, m, err);
+	if (r != HDB_OK)
+		return r;
+	while (m->answered < m->raw.count)
+		if ((r = look_up(im, m, err)) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -437,14 +444,14 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 	places_begin(&reader, &im->places, &im->file, m->first_ix / STORE_BLOCK_OBJECTS,
 		     STORE_BLOCK_OBJECTS, &wanted);
 	for (;;) {
-		r = places_next(&reader, &i, &sub, err);
-		if (r == HDB_OK)
-			r = take_object(im, m, i, &sub, err);
-		/* Memory has time to bring what is looked up while further objects are read. */
-		while (r == HDB_OK && m->raw.count - m->asked_end >= IDSET_BATCH)
-			r = look_up(im, m, err);
-		if (r != HDB_OK)
+		if ((r = places_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
+		if ((r = take_object(im, m, i, &sub, err)) != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+		/* Memory has time to bring what is looked up while further objects are read. */
+		while (m->raw.count - m->asked_end >= IDSET_BATCH)
+			if ((r = look_up(im, m, err)) != HDB_OK)
+				return r < 0 ? r : HDB_OK;
 	}
 }
 

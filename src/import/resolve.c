@@ -179,7 +179,9 @@ static int class_targets(struct import *im, struct base_vec *targets, uint32_t n
 	const struct import_class *class = import_class_at(im, no);
 	int r = base_vec_push(targets, &class->out.loader_ix, sizeof(uint32_t), err);
 
-	if (r == HDB_OK && class->out.super_no != STORE_NONE)
+	if (r < 0)
+		return r;
+	if (class->out.super_no != STORE_NONE)
 		r = base_vec_push(targets, &import_class_at(im, class->out.super_no)->out.ix,
 				  sizeof(uint32_t), err);
 	return r;
@@ -366,9 +368,9 @@ static int resolve_lists(struct import *im, struct maker *m, struct hdb_error *e
 	struct store_lists_writer out;
 	int r = import_find_rest(im, m, err);
 
-	if (r == HDB_OK)
-		r = store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = store_lists_open(&out, &s->lists_bytes, m->first_ix, s->count, err)) != HDB_OK)
 		return r;
 	m->extra = import_extras_from(im, m->first_ix);
 	m->next_extra = extra_ix(im, m->extra);
@@ -428,8 +430,9 @@ static int note_object(const struct import *im, struct maker *m, uint32_t i, boo
 		r = import_distances_add(&m->distances, o, m->ids[i + 1] - m->ids[i], err);
 	else if (o->kind == STORE_INSTANCE)
 		r = import_distances_pass(&m->distances, o, err);
-	if (r == HDB_OK && o->kind != STORE_CLASS &&
-	    (o->kind != STORE_INSTANCE || o->length || o->is_embedded))
+	if (r != HDB_OK)
+		return r;
+	if (o->kind != STORE_CLASS && (o->kind != STORE_INSTANCE || o->length || o->is_embedded))
 		r = import_counts_add(&m->counting, o, err);
 	return r;
 }
@@ -468,9 +471,11 @@ static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 	}
 	if (s->big.count > 1)
 		qsort(s->big.data, s->big.count, sizeof(struct big_list), by_index);
-	if (r == HDB_OK)
-		r = import_counts_flush(&m->counting, err);
-	return r == HDB_OK ? import_distances_flush(&m->distances, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = import_counts_flush(&m->counting, err)) != HDB_OK)
+		return r;
+	return import_distances_flush(&m->distances, err);
 }
 
 static int make_block(struct import *im, struct maker *m, uint64_t item, struct hdb_error *err)
@@ -486,13 +491,15 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	m->first_ix = first_ix;
 	idset_scan(&im->ids, first_ix, with_next, m->ids);
 	s->first_id = m->ids[0];
-	r = read_objects(im, m, with_next, err);
-	if (r == HDB_OK)
-		r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err);
-	if (r == HDB_OK)
-		r = store_objects_encode(&s->objects_bytes, m->objects, s->count, im->file.id_size,
-					 im->heaps.count != 0, err);
-	return r == HDB_OK ? resolve_lists(im, m, err) : r;
+	if ((r = read_objects(im, m, with_next, err)) != HDB_OK)
+		return r;
+	if ((r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err)) != HDB_OK)
+		return r;
+	r = store_objects_encode(&s->objects_bytes, m->objects, s->count, im->file.id_size,
+				 im->heaps.count != 0, err);
+	if (r != HDB_OK)
+		return r;
+	return resolve_lists(im, m, err);
 }
 
 static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
@@ -614,15 +621,16 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 	(void)pthread_mutex_destroy(&v->lock);
 	release(v, pipeline.slot_count, pipeline.threads);
 	base_view_release(&v->view);
-	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_IDS, im->object_count, err);
-	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_OBJECTS, im->object_count, err);
-	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_REFERENCES, im->reference_count, err);
-	if (r == HDB_OK)
-		r = store_put_table(im->writer, STORE_REFERENCES_BIG, 0, err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = store_put_table(im->writer, STORE_IDS, im->object_count, err)) != HDB_OK)
+		return r;
+	if ((r = store_put_table(im->writer, STORE_OBJECTS, im->object_count, err)) != HDB_OK)
+		return r;
+	r = store_put_table(im->writer, STORE_REFERENCES, im->reference_count, err);
+	if (r != HDB_OK)
+		return r;
+	return store_put_table(im->writer, STORE_REFERENCES_BIG, 0, err);
 }
 
 int import_resolve(struct import *im, struct hdb_error *err)
@@ -630,13 +638,15 @@ int import_resolve(struct import *im, struct hdb_error *err)
 	struct resolve v = { .im = im, .view = { .src = im->source } };
 	int r = places_finish(&im->places, &im->file, &im->ids, STORE_BLOCK_OBJECTS, im->work, err);
 
-	if (r == HDB_OK)
-		r = import_counts_begin(im, err);
-	if (r == HDB_OK)
-		r = import_flat_begin(im, err);
-	if (r == HDB_OK)
-		r = write_blocks(&v, err);
-	if (r == HDB_OK)
-		r = import_flat_end(im, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = import_counts_begin(im, err)) != HDB_OK)
+		goto out;
+	if ((r = import_flat_begin(im, err)) != HDB_OK)
+		goto out;
+	if ((r = write_blocks(&v, err)) != HDB_OK)
+		goto out;
+	r = import_flat_end(im, err);
+out:
 	return r < 0 ? r : im->source->check(im->source, err);
 }

@@ -71,11 +71,14 @@ static int write_array(struct import *im, struct base_view *view, const struct b
 	if (!p.buffer)
 		return hdb_fail_memory(err, "a part of a list", STORE_LIST_PART * 4);
 	r = hprof_sub_read(&im->file, view, big->offset, im->source->size, &sub, err);
-	if (r == HDB_OK)
-		r = import_each_element(im, view, &sub, write_elements, &p, err);
-	if (r == HDB_OK && p.count)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = import_each_element(im, view, &sub, write_elements, &p, err)) != HDB_OK)
+		goto out;
+	if (p.count)
 		r = store_lists_put_part(im->writer, STORE_REFERENCES_BIG, big->ix, p.part,
 					 p.buffer, p.count, err);
+out:
 	free(p.buffer);
 	return r;
 }
@@ -133,7 +136,9 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 	im->flat_count += s->flat_count;
 	im->odd_count += s->odd_count;
 	import_zeroed_merge(im, &s->zeroed);
-	if (r == HDB_OK)
-		r = import_counts_merge(im, &s->counted, err);
-	return r == HDB_OK ? report_short(im, s, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = import_counts_merge(im, &s->counted, err)) != HDB_OK)
+		return r;
+	return report_short(im, s, err);
 }

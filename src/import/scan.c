@@ -234,10 +234,13 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 	if (!s->chunks)
 		return hdb_fail_memory(err, "reading ahead",
 				       pipeline.slot_count * sizeof(*s->chunks));
-	r = base_pipeline_run(&pipeline, err);
+	if ((r = base_pipeline_run(&pipeline, err)) != HDB_OK)
+		goto out;
 	/* What comes at the very end of the file. */
-	while (r == HDB_OK && !s->is_done)
-		r = step(s, err);
+	while (!s->is_done)
+		if ((r = step(s, err)) != HDB_OK)
+			goto out;
+out:
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		ahead_release(&s->chunks[i]);
 	free(s->chunks);

@@ -173,9 +173,12 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 			r = base_vec_push(&im->heap_names, &name_id, sizeof(name_id), err);
 	}
 	change.heap_no = (uint32_t)i + 1;
-	if (r == HDB_OK && change.heap_no != s->heap_no) {
+	if (r != HDB_OK)
+		return r;
+	if (change.heap_no != s->heap_no) {
 		s->heap_no = change.heap_no;
-		r = base_vec_push(&im->heap_switches, &change, sizeof(change), err);
+		if ((r = base_vec_push(&im->heap_switches, &change, sizeof(change), err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

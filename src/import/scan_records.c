@@ -27,12 +27,12 @@ static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_e
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
 	place.offset = text->text_offset;
 	place.size = text->text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text->text_size;
-	r = base_vec_push(&im->text_places, &place, sizeof(place), err);
-	if (r == HDB_OK)
-		r = base_idmap_put(&im->text_map, text->string_id, (uint32_t)im->texts.count, err);
-	if (r == HDB_OK)
-		r = store_texts_put(&im->texts, text->text, (size_t)text->text_size, err);
-	return r;
+	if ((r = base_vec_push(&im->text_places, &place, sizeof(place), err)) != HDB_OK)
+		return r;
+	r = base_idmap_put(&im->text_map, text->string_id, (uint32_t)im->texts.count, err);
+	if (r != HDB_OK)
+		return r;
+	return store_texts_put(&im->texts, text->text, (size_t)text->text_size, err);
 }
 
 static int scan_load_class(struct scan *s, const struct hprof_load_class *load,
@@ -42,11 +42,11 @@ static int scan_load_class(struct scan *s, const struct hprof_load_class *load,
 	const uint32_t no = (uint32_t)im->loads.count;
 	int r = base_vec_push(&im->loads, load, sizeof(*load), err);
 
-	if (r == HDB_OK)
-		r = base_idmap_put(&im->serial_map, load->class_serial, no, err);
-	if (r == HDB_OK)
-		r = base_idmap_put(&im->load_map, load->class_id, no, err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = base_idmap_put(&im->serial_map, load->class_serial, no, err)) != HDB_OK)
+		return r;
+	return base_idmap_put(&im->load_map, load->class_id, no, err);
 }
 
 int import_thread_of(struct import *im, uint32_t serial, struct store_thread **out,
@@ -85,7 +85,9 @@ static int scan_trace(struct scan *s, const struct hprof_trace *trace, struct hd
 	};
 	int r = base_vec_push(&im->traces, &out, sizeof(out), err);
 
-	for (uint32_t i = 0; i < trace->frame_count && r == HDB_OK; i++) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < trace->frame_count; i++) {
 		const unsigned size = im->file.id_size;
 		const uint8_t *p = base_view_at(&s->view, trace->frames_offset + (uint64_t)i * size,
 						size, err);
@@ -94,7 +96,8 @@ static int scan_trace(struct scan *s, const struct hprof_trace *trace, struct hd
 		if (!p)
 			return HDB_ETRUNC;
 		id = be_id(p, size);
-		r = base_vec_push(&im->trace_frames, &id, sizeof(id), err);
+		if ((r = base_vec_push(&im->trace_frames, &id, sizeof(id), err)) < 0)
+			return r;
 	}
 	return r;
 }

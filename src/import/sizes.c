@@ -363,9 +363,11 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 	struct sizes s;
 	int r = sizes_open(im, &s, err);
 
-	if (r == HDB_OK)
-		r = sizes_choose(&s, fixed, l->choice, err);
-	if (r == HDB_OK) {
+	if (r != HDB_OK)
+		goto out;
+	if ((r = sizes_choose(&s, fixed, l->choice, err)) != HDB_OK)
+		goto out;
+	{
 		const struct layout_model *model = &l->choice->model;
 		const bool dense = l->choice->has_addresses && is_dense(im, model);
 
@@ -387,6 +389,7 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 			       l->choice->evidence[SIZES_REFERENCE], l->header_bytes,
 			       l->choice->evidence[SIZES_HEADER]);
 	}
+out:
 	sizes_release(&s);
 	return r;
 }
@@ -403,8 +406,13 @@ static int put_evidence(struct import *im, const struct layout *l, struct hdb_er
 	};
 	int r = store_put_meta_text(im->writer, "sizes.evidence", l->evidence, err);
 
-	for (unsigned i = 0; l->choice && i < SIZES_PARAMETERS && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		return r;
+	for (unsigned i = 0; l->choice && i < SIZES_PARAMETERS; i++) {
 		r = store_put_meta_text(im->writer, names[i], l->choice->evidence[i], err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -441,9 +449,12 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 	};
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-	return r == HDB_OK ? put_evidence(im, l, err) : r;
+		if (r != HDB_OK)
+			return r;
+	}
+	return put_evidence(im, l, err);
 }
 
 int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err)

@@ -67,7 +67,9 @@ static int count_recorded(struct sizes *s, const struct layout_model *model, uin
 	const int r = sizes_lay_out(s, model, err);
 
 	*count = 0;
-	for (uint32_t no = 0; r == HDB_OK && no < s->im->classes.count; no++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
 
 		*count += class->model_bytes == class->out.declared_size;

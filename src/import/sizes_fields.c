@@ -98,12 +98,13 @@ static int read_types(struct import *im, const struct import_class *class, struc
 	uint64_t offset = class->fields_offset;
 	int r = HDB_OK;
 
-	for (uint32_t f = 0; f < class->out.field_count && r == HDB_OK; f++) {
+	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
 
-		r = hprof_field_next(&im->file, &view, &offset, &field, err);
-		if (r == HDB_OK)
-			r = base_vec_push(types, &field.type, sizeof(field.type), err);
+		if ((r = hprof_field_next(&im->file, &view, &offset, &field, err)) < 0)
+			return r;
+		if ((r = base_vec_push(types, &field.type, sizeof(field.type), err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -134,8 +135,10 @@ int sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 			r = read_types(im, class, &s->types, err);
 	}
 	s->fields = calloc((size_t)longest + LAYOUT_INJECTED_MAX, sizeof(*s->fields));
-	if (r == HDB_OK && !s->fields)
-		r = hdb_fail_memory(err, "fields of a class", longest * sizeof(*s->fields));
+	if (r != HDB_OK)
+		return r;
+	if (!s->fields)
+		return hdb_fail_memory(err, "fields of a class", longest * sizeof(*s->fields));
 	return r;
 }
 
@@ -231,8 +234,9 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 		.is_contended = shape->is_contended,
 		.ends_with_reference = shape->ends_with_reference,
 	};
-	for (unsigned i = 0; i < shape->gap_count && r == HDB_OK; i++)
-		r = base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err);
+	for (unsigned i = 0; i < shape->gap_count; i++)
+		if ((r = base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err)) < 0)
+			return r;
 	return r;
 }
 

@@ -255,7 +255,7 @@ static int find_version(struct search *q, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(eras) && r == HDB_OK; i++) {
+	for (size_t i = 0; i < sizeof(eras); i++) {
 		struct layout_model model = q->out->model;
 
 		if (eras[i] < q->least_java || eras[i] == model.java)
@@ -264,7 +264,8 @@ static int find_version(struct search *q, struct hdb_error *err)
 		if (eras[i] < JAVA_COMPACT_HEADERS && model.header_bytes == 8 &&
 		    model.word_bytes == 8)
 			continue;
-		r = consider(q, &model, err);
+		if ((r = consider(q, &model, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

@@ -170,11 +170,12 @@ int query_read_args(struct query *q, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < q->args.option_count && r == HDB_OK; i++)
-		r = check_option(&q->def->spec, &q->args.options[i], err);
-	if (r == HDB_OK)
-		r = gather_targets(q, err);
-	return r == HDB_OK ? check_targets(q, err) : r;
+	for (size_t i = 0; i < q->args.option_count; i++)
+		if ((r = check_option(&q->def->spec, &q->args.options[i], err)) < 0)
+			return r;
+	if ((r = gather_targets(q, err)) < 0)
+		return r;
+	return check_targets(q, err);
 }
 
 /* ---- values ---- */

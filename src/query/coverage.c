@@ -127,12 +127,13 @@ int query_tell_coverage(struct query *q, struct hdb_error *err)
 		r = query_fact_text(q, "counted", names[q->population], err);
 	if (r < 0 || !q->is_cut || !query_has_fact(q, "cut"))
 		return r;
-	r = base_bytes_append(&q->cut_text, "", 1, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "cut", q->cut_text.data, err);
-	if (r == HDB_OK)
-		r = tell_number(q, "cut_rows", q->cut.rows, err);
-	if (r == HDB_OK)
-		r = tell_number(q, "cut_objects", q->cut.objects, err);
-	return r == HDB_OK ? tell_number(q, "cut_bytes", q->cut.bytes, err) : r;
+	if ((r = base_bytes_append(&q->cut_text, "", 1, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "cut", q->cut_text.data, err)) != HDB_OK)
+		return r;
+	if ((r = tell_number(q, "cut_rows", q->cut.rows, err)) != HDB_OK)
+		return r;
+	if ((r = tell_number(q, "cut_objects", q->cut.objects, err)) != HDB_OK)
+		return r;
+	return tell_number(q, "cut_bytes", q->cut.bytes, err);
 }

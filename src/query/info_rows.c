@@ -107,9 +107,12 @@ int info_meta(struct query *q, struct info_rows *info, const struct info_meta *r
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < count && r == HDB_OK; i++)
+	for (size_t i = 0; i < count; i++) {
 		r = info_number(info, rows[i].section, rows[i].key, rows[i].help,
 				heap_meta_number(q->heap, rows[i].meta, 0), err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -124,9 +127,10 @@ int info_next(struct query *q, struct hdb_error *err)
 	row = base_vec_at(&info->rows, struct row, info->at++);
 	query_lend_text(q, SECTION, row->section, strlen(row->section));
 	/* These are the dump's and the system's words. */
-	r = query_set_text(q, KEY, row->key, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, VALUE, row->value, err);
+	if ((r = query_set_text(q, KEY, row->key, err)) != HDB_OK)
+		goto out;
+	r = query_set_text(q, VALUE, row->value, err);
+out:
 	if (row->is_number)
 		query_set(q, NUMBER, row->number);
 	query_lend_text(q, HELP, row->help, strlen(row->help));

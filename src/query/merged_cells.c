@@ -26,15 +26,16 @@ int query_merged_cut(struct query *q, const struct analysis_merged *m,
 	int r = query_cut(q, &walk->small, err,
 			  "%s: a row \"(others)\" on each level has their sum", small);
 
-	if (r == HDB_OK)
-		r = query_cut(q, &walk->deep, err, "what is below level %" PRIu64, max_depth);
-	return r == HDB_OK && m->folded ?
-		       query_cut(q, NULL, err,
-				 "%" PRIu64
-				 " objects of branches that are deeper than %u levels or "
-				 "beyond %" PRIu32 " nodes count with what is above them",
-				 m->folded, ANALYSIS_MERGED_DEPTH, m->node_limit) :
-		       r;
+	if (r < 0)
+		return r;
+	if ((r = query_cut(q, &walk->deep, err, "what is below level %" PRIu64, max_depth)) < 0)
+		return r;
+	return m->folded ? query_cut(q, NULL, err,
+				     "%" PRIu64
+				     " objects of branches that are deeper than %u levels or "
+				     "beyond %" PRIu32 " nodes count with what is above them",
+				     m->folded, ANALYSIS_MERGED_DEPTH, m->node_limit) :
+			   HDB_OK;
 }
 
 int query_merged_set_others(struct query *q, size_t column, const struct analysis_merged_rest *rest,

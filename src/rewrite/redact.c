@@ -112,14 +112,17 @@ int rewrite_redact(const char *in_path, const char *out_path, const struct hdb_r
 	};
 	int r = rewriter_open(&w, in_path, out_path, &opt->output, work, err);
 
-	if (r == HDB_OK)
-		r = rewrite_shapes_load(&d.shapes, err);
-	if (r == HDB_OK)
-		r = rewriter_run(&w, &policy, err);
-	if (r == HDB_OK)
-		r = rewriter_finish(&w, err);
-	if (r == HDB_OK && out)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = rewrite_shapes_load(&d.shapes, err)) != HDB_OK)
+		goto out;
+	if ((r = rewriter_run(&w, &policy, err)) != HDB_OK)
+		goto out;
+	if ((r = rewriter_finish(&w, err)) != HDB_OK)
+		goto out;
+	if (out)
 		*out = w.result;
+out:
 	rewrite_shapes_release(&d.shapes);
 	rewriter_close(&w);
 	return r;

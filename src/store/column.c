@@ -52,8 +52,9 @@ int store_column_get(struct store_column *column, uint32_t ix, uint64_t *value,
 	struct pack_column *block;
 	const int r = open_block(column, ix / STORE_BLOCK_OBJECTS, &block, err);
 
-	if (r == HDB_OK)
-		*value = pack_get(block, ix % STORE_BLOCK_OBJECTS);
+	if (r != HDB_OK)
+		return r;
+	*value = pack_get(block, ix % STORE_BLOCK_OBJECTS);
 	return r;
 }
 
@@ -78,8 +79,11 @@ int store_column_prepare(struct store_column *column, struct hdb_error *err)
 	struct pack_column *block;
 	int r = HDB_OK;
 
-	for (uint64_t ix = 0; ix < column->ix_count && r == HDB_OK; ix += STORE_BLOCK_OBJECTS)
+	for (uint64_t ix = 0; ix < column->ix_count; ix += STORE_BLOCK_OBJECTS) {
 		r = open_block(column, (uint32_t)(ix / STORE_BLOCK_OBJECTS), &block, err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 

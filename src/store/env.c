@@ -282,18 +282,21 @@ int store_env_open(const char *path, struct store_env **out, struct hdb_error *e
 	int r;
 
 	pthread_mutex_lock(&list_lock);
-	r = open_locked(path, &fd, &st, err);
-	if (r == HDB_OK && st.st_size < 8192)
+	if ((r = open_locked(path, &fd, &st, err)) != HDB_OK)
+		goto out;
+	if (st.st_size < 8192) {
 		r = hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)", path,
 			     (uint64_t)st.st_size);
+		goto out;
+	}
 	/*
 	 * LMDB believes these pages; a file that was cut would be a bus error on its first missing
 	 * one.
 	 */
-	if (r == HDB_OK)
-		r = pages_check_file(fd, path, &wanted, err);
-	if (r == HDB_OK)
-		r = share_env(path, &st, out, err);
+	if ((r = pages_check_file(fd, path, &wanted, err)) != HDB_OK)
+		goto out;
+	r = share_env(path, &st, out, err);
+out:
 	if (fd >= 0)
 		(void)close(fd); /* and with it the lock */
 	pthread_mutex_unlock(&list_lock);

@@ -46,12 +46,16 @@ int store_lists_encode(struct base_vec *out, uint32_t first_ix, uint32_t count,
 	struct store_lists_writer w;
 	int r = store_lists_open(&w, out, first_ix, count, err);
 
-	for (uint32_t i = 0; i < count && r == HDB_OK; i++) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
 		/* Of a big list, or of empty ones, target may have nothing. */
 		r = store_lists_add(&w, n && n <= STORE_LIST_BIG ? target + first[i] : NULL, n,
 				    err);
+		if (r < 0)
+			return r;
 	}
 	return r;
 }
@@ -437,10 +441,13 @@ static int go_back(struct store_lists *lists, struct hdb_error *err)
 	size_t count = 1;
 	int r = store_lists_begin(lists, lists->ix, &length, err);
 
-	if (r == HDB_OK && length < left)
+	if (r != HDB_OK)
+		return r;
+	if (length < left)
 		return damaged(lists, "list has become shorter", err);
-	while (r == HDB_OK && lists->left > left && count)
-		r = next_batch(lists, lists->left - left, &count, err);
+	while (lists->left > left && count)
+		if ((r = next_batch(lists, lists->left - left, &count, err)) != HDB_OK)
+			return r;
 	return r;
 }
 

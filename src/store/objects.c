@@ -205,8 +205,9 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 	for (uint32_t g = 0; g < groups; g++)
 		store64(head + 8 + (size_t)g * 8, ids[g * PACK_GROUP]);
 	out->count += 8 + (size_t)groups * 8;
-	r = pack_begin(&column, out, count, err);
-	for (uint32_t at = 0; at < count && r == HDB_OK; at += PACK_GROUP) {
+	if ((r = pack_begin(&column, out, count, err)) < 0)
+		return r;
+	for (uint32_t at = 0; at < count; at += PACK_GROUP) {
 		const unsigned n = count - at < PACK_GROUP ? count - at : PACK_GROUP;
 		uint64_t deltas[PACK_GROUP];
 
@@ -214,9 +215,10 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
 		/* The first of a group is written whole; its delta repeats the next one's. */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
-		r = pack_put_group(&column, deltas, n, err);
+		if ((r = pack_put_group(&column, deltas, n, err)) < 0)
+			return r;
 	}
-	return r == HDB_OK ? pack_end(&column, err) : r;
+	return pack_end(&column, err);
 }
 
 /* ---- objects ---- */

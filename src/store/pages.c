@@ -151,9 +151,9 @@ static int look_at_metas(int fd, const char *path, const char **fault, uint64_t 
 	unsigned newest = 0;
 	int r = read_meta(fd, first, 0, path, err);
 
-	if (r == HDB_OK)
-		r = check_mark(first, path, err);
 	if (r < 0)
+		return r;
+	if ((r = check_mark(first, path, err)) < 0)
 		return r;
 	page_size = load32(first + META_FREE + DB_PAD);
 	*fault = "says an impossible page size";

@@ -68,8 +68,9 @@ static int use_path(struct check *check, const struct pages_place *place, unsign
 {
 	int r = HDB_OK;
 
-	for (unsigned level = from; level < place->tree->depth && r == HDB_OK; level++)
-		r = use(check, load64(place->page[level]), 1, err);
+	for (unsigned level = from; level < place->tree->depth; level++)
+		if ((r = use(check, load64(place->page[level]), 1, err)) < 0)
+			return r;
 	return r;
 }
 
@@ -99,22 +100,30 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 	const unsigned leaf = place->tree->depth - 1;
 	int r = use_path(check, place, from, err);
 
-	if (r == HDB_OK && check->last_key &&
-	    pages_compare(place->tree, check->last_key, check->last_size, place->key,
-			  place->key_size) >= 0)
+	if (r < 0)
+		goto out;
+	if (check->last_key && pages_compare(place->tree, check->last_key, check->last_size,
+					     place->key, place->key_size) >= 0) {
 		r = pages_damaged(check->pages, load64(place->page[leaf]), "has keys out of order",
 				  err);
-	if (r == HDB_OK)
-		r = check_bounds(check, place, from, err);
+		if (r < 0)
+			goto out;
+	}
+	if ((r = check_bounds(check, place, from, err)) < 0)
+		goto out;
 	/*
 	 * A value on pages of its own lies behind a page's head; the others are inside their leaf.
 	 */
-	if (r == HDB_OK && (place->value < place->page[leaf] ||
-			    place->value >= place->page[leaf] + check->pages->page_size))
+	if ((place->value < place->page[leaf] ||
+	     place->value >= place->page[leaf] + check->pages->page_size)) {
 		r = use(check, load64(place->value - PAGE_HEAD),
 			load32(place->value - PAGE_HEAD + PAGE_RUN), err);
-	if (r == HDB_OK && is_free)
+		if (r < 0)
+			goto out;
+	}
+	if (is_free)
 		r = use_free(check, place, err);
+out:
 	check->last_key = place->key;
 	check->last_size = place->key_size;
 	return r;
@@ -159,9 +168,10 @@ int pages_check_all(struct pages *pages, struct hdb_error *err)
 	if (!check.used)
 		return hdb_fail_memory(err, "a map of used pages", pages->page_count / 8);
 	check.used[0] = 3; /* the two meta pages */
-	r = check_tree(&check, &pages->main, false, err);
-	if (r == HDB_OK)
-		r = check_tree(&check, &pages->free, true, err);
+	if ((r = check_tree(&check, &pages->main, false, err)) != HDB_OK)
+		goto out;
+	r = check_tree(&check, &pages->free, true, err);
+out:
 	free(check.used);
 	return r;
 }

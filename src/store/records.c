@@ -133,12 +133,13 @@ static int flush_texts(struct store_texts_writer *w, struct hdb_error *err)
 	assert(w->first + w->ends.count == w->count);
 	if (!w->ends.count)
 		return HDB_OK;
-	r = base_bytes_append(&block, w->ends.data, w->ends.count * 4, err);
-	if (r == HDB_OK)
-		r = base_bytes_append(&block, w->bytes.data, w->bytes.count, err);
-	if (r == HDB_OK)
-		r = store_put(w->writer, STORE_TEXTS, w->first, (uint32_t)w->ends.count, block.data,
-			      block.count, err);
+	if ((r = base_bytes_append(&block, w->ends.data, w->ends.count * 4, err)) != HDB_OK)
+		goto out;
+	if ((r = base_bytes_append(&block, w->bytes.data, w->bytes.count, err)) != HDB_OK)
+		goto out;
+	r = store_put(w->writer, STORE_TEXTS, w->first, (uint32_t)w->ends.count, block.data,
+		      block.count, err);
+out:
 	base_vec_release(&block);
 	w->first = w->count;
 	w->ends.count = 0;

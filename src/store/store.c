@@ -46,7 +46,9 @@ static int begin_snapshot(struct store *store, struct hdb_error *err)
 {
 	int r = store_view_begin(&store->view, err);
 
-	if (r == HDB_OK && store->side)
+	if (r != HDB_OK)
+		return r;
+	if (store->side)
 		r = store_view_begin(&store->side->view, err);
 	return r;
 }

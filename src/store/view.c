@@ -64,10 +64,10 @@ static int retire_map(struct store_view *view, struct hdb_error *err)
 
 	if (view->map)
 		r = base_vec_push(&view->old, &old, sizeof(old), err);
-	if (r == HDB_OK) {
-		view->map = NULL;
-		view->map_bytes = 0;
-	}
+	if (r != HDB_OK)
+		return r;
+	view->map = NULL;
+	view->map_bytes = 0;
 	return r;
 }
 
@@ -130,11 +130,10 @@ static int try_begin(struct store_view *view, struct hdb_error *err)
 		return store_fail_mdb(err, r, path, "reading");
 	}
 	/* Mapped after the transaction began: the file is at least as long as its state says. */
-	r = map_file(view, err);
-	if (r == HDB_OK)
-		r = pages_open(&view->pages, view->map, view->map_bytes, mdb_txn_id(view->txn),
-			       path, err);
-	return r;
+	if ((r = map_file(view, err)) != HDB_OK)
+		return r;
+	return pages_open(&view->pages, view->map, view->map_bytes, mdb_txn_id(view->txn), path,
+			  err);
 }
 
 /* ---- meta values ---- */
@@ -260,12 +259,14 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 			     "%s: damaged: no meta page of transaction %" PRIu64
 			     "; import the dump again",
 			     view->env->path, (uint64_t)mdb_txn_id(view->txn));
-	if (r == HDB_OK)
-		r = check_version(view, err);
-	if (r == HDB_OK)
-		r = read_metas(view, err);
-	if (r == HDB_OK)
-		r = check_seal(view, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = check_version(view, err)) != HDB_OK)
+		goto out;
+	if ((r = read_metas(view, err)) != HDB_OK)
+		goto out;
+	r = check_seal(view, err);
+out:
 	/* Zeros after a failed read are no damage of the file's. */
 	if (view->fault)
 		r = store_view_check(view, err);

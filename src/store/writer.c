@@ -173,10 +173,9 @@ static int put_format(struct store_writer *writer, struct hdb_error *err)
 
 	store32(format + 8, 0x01020304);
 	store32(format + 12, STORE_FORMAT_VERSION);
-	r = put_meta(writer, "format", format, sizeof(format), err);
-	if (r == HDB_OK)
-		r = store_put_meta_text(writer, "writer", "heapdb " HDB_VERSION, err);
-	return r;
+	if ((r = put_meta(writer, "format", format, sizeof(format), err)) != HDB_OK)
+		return r;
+	return store_put_meta_text(writer, "writer", "heapdb " HDB_VERSION, err);
 }
 
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
@@ -198,15 +197,16 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 		r = hdb_fail_memory(err, "a file name", strlen(path));
 		goto out;
 	}
-	r = store_temp_open(writer->temp_path, &writer->lock_fd, err);
-	if (r == HDB_OK)
-		r = store_env_create(writer->temp_path, size_hint, &writer->env, err);
-	if (r == HDB_OK)
-		r = store_temp_same(writer->env, writer->lock_fd, writer->temp_path, err);
-	if (r == HDB_OK)
-		r = begin_txn(writer, err);
-	if (r == HDB_OK)
-		r = put_format(writer, err);
+	if ((r = store_temp_open(writer->temp_path, &writer->lock_fd, err)) != HDB_OK)
+		goto out;
+	if ((r = store_env_create(writer->temp_path, size_hint, &writer->env, err)) != HDB_OK)
+		goto out;
+	r = store_temp_same(writer->env, writer->lock_fd, writer->temp_path, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = begin_txn(writer, err)) != HDB_OK)
+		goto out;
+	r = put_format(writer, err);
 out:
 	if (r != HDB_OK) {
 		store_abort(writer);

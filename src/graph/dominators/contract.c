@@ -314,9 +314,11 @@ int graph_contract_marked(struct graph_contract *c, struct hdb_error *err)
 					((uint64_t)c->inner.count + 1) * sizeof *c->above,
 					"objects left out", err);
 	c->above = c->above_big.data;
-	if (rc == HDB_OK)
-		rc = each_share(c, c->node_count, begin_above, err);
-	return rc == HDB_OK ? each_share(c, c->inner.count, find_share, err) : rc;
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = each_share(c, c->node_count, begin_above, err)) != HDB_OK)
+		return rc;
+	return each_share(c, c->inner.count, find_share, err);
 }
 
 /* ---- the third pass: soft edges ---- */
@@ -345,9 +347,11 @@ int graph_contract_join(struct graph_contract *c, const struct graph_pushes *pus
 	const struct graph_pushed *edge = pushes->edges.data;
 	int rc = HDB_OK;
 
-	for (size_t i = 0; i < pushes->edges.count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < pushes->edges.count; i++) {
 		c->pushed[edge[i].source / 64] |= (uint64_t)1 << (edge[i].source % 64);
-		rc = graph_buckets_add(&c->pushes, edge[i].target, edge[i].source, err);
+		if ((rc = graph_buckets_add(&c->pushes, edge[i].target, edge[i].source, err)) !=
+		    HDB_OK)
+			return rc;
 	}
 	return rc;
 }
@@ -394,12 +398,13 @@ static int solve_share(void *ctx, unsigned slot, uint64_t share, struct hdb_erro
 	int rc = HDB_OK;
 
 	(void)slot;
-	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end && rc == HDB_OK; v += BASE_RUN) {
+	for (uint32_t v = (uint32_t)share * SHARE_NODES; v < end; v += BASE_RUN) {
 		const uint32_t count = end - v < BASE_RUN ? end - v : BASE_RUN;
 
 		/* In steps, so that each one's memory can be asked for all at once. */
-		rc = places_of_range(s, c->dominator + v, v, count, err);
-		for (uint32_t i = v; rc == HDB_OK && i < v + count; i++)
+		if ((rc = places_of_range(s, c->dominator + v, v, count, err)) < 0)
+			return rc;
+		for (uint32_t i = v; i < v + count; i++)
 			if (c->dominator[i] < GRAPH_SEVERAL)
 				c->dominator[i] = c->node[c->dominator[i]];
 	}

@@ -44,9 +44,9 @@ int graph_contract_pack(const struct graph_contract *c, struct graph_contract_ro
 	uint32_t *room, n;
 	int rc = base_vec_reserve(&out->longs, count + 2, sizeof *room, err);
 
-	if (rc == HDB_OK)
-		rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err);
 	if (rc < 0)
+		return rc;
+	if ((rc = base_vec_reserve(&out->bytes, GRAPH_ROW_MAX + 8, 1, err)) < 0)
 		return rc;
 	room = base_vec_at(&out->longs, uint32_t, out->longs.count);
 	n = class == GRAPH_NONE ? 0 : add_places(c, v, &class, 1, room + 1);
@@ -147,7 +147,9 @@ static int gather(struct graph_contract *c, const uint32_t *targets, uint64_t co
 {
 	const int rc = base_vec_reserve(&c->targets, count, sizeof *targets, err);
 
-	if (rc == HDB_OK && count) {
+	if (rc < 0)
+		return rc;
+	if (count) {
 		memcpy(base_vec_at(&c->targets, uint32_t, c->targets.count), targets,
 		       count * sizeof *targets);
 		c->targets.count += count;

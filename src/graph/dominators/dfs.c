@@ -102,8 +102,12 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	}
 	for (uint64_t i = s->stack.depth - (count - met_count); i < s->stack.depth; i++)
 		graph_rows_prefetch(b->rows, s->stack.entry[i].target);
-	for (unsigned i = count - met_count; rc == HDB_OK && i < count; i++)
-		rc = add_edge(s, source, target[i], dom_state(b->states, target[i]), err);
+	if (rc != HDB_OK)
+		return rc;
+	for (unsigned i = count - met_count; i < count; i++)
+		if ((rc = add_edge(s, source, target[i], dom_state(b->states, target[i]), err)) !=
+		    HDB_OK)
+			return rc;
 	return rc;
 }
 

@@ -121,10 +121,12 @@ static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	const struct bucket_slot *s = &n->slots[slot];
 	int rc = number_edges(n->b, s->number, (uint32_t)bucket, err);
 
-	if (rc == HDB_OK)
-		rc = base_runs_put_packed(n->numbers, bucket, &s->packed,
-					  bucket_nodes(n->b, bucket), err);
-	return rc == HDB_OK ? base_step(n->b->work, bucket << GRAPH_BUCKET_BITS, err) : rc;
+	if (rc != HDB_OK)
+		return rc;
+	rc = base_runs_put_packed(n->numbers, bucket, &s->packed, bucket_nodes(n->b, bucket), err);
+	if (rc != HDB_OK)
+		return rc;
+	return base_step(n->b->work, bucket << GRAPH_BUCKET_BITS, err);
 }
 
 static int make_slots(struct numbering *n, unsigned count, struct hdb_error *err)
@@ -165,10 +167,12 @@ int dom_number(struct dom_build *b, struct base_runs *numbers, struct hdb_error 
 	int rc = base_runs_init(numbers, b->node_count, b->work, "preorder", err);
 
 	base_stage(b->work, "dominators: numbers", b->node_count, "objects");
-	if (rc == HDB_OK)
-		rc = make_slots(&n, pipeline.slot_count, err);
-	if (rc == HDB_OK)
-		rc = base_pipeline_run(&pipeline, err);
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = make_slots(&n, pipeline.slot_count, err)) != HDB_OK)
+		goto out;
+	rc = base_pipeline_run(&pipeline, err);
+out:
 	free_slots(&n, pipeline.slot_count);
 	base_buckets_release(&b->order);
 	graph_buckets_release(&b->crosses);

@@ -67,8 +67,9 @@ static int make_room(struct graph_nca *m, struct hdb_error *err)
 	 * Not left to the kernel: pages that are read before they are written cost ten times as
 	 * much.
 	 */
-	if (rc == HDB_OK)
-		memset(m->colour_big.data, 0, n + 1);
+	if (rc != HDB_OK)
+		return rc;
+	memset(m->colour_big.data, 0, n + 1);
 	return rc;
 }
 

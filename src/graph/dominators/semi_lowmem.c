@@ -154,7 +154,9 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	*lately = (struct lately){ .target = w, .below = below, .join = join };
 	if (below < w)
 		rc = graph_buckets_add(&f->b->edges, below, w, err);
-	if (rc == HDB_OK && join)
+	if (rc != HDB_OK)
+		return rc;
+	if (join)
 		rc = graph_buckets_add(&f->b->edges, join, w, err);
 	return rc;
 }
@@ -168,14 +170,19 @@ static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 	const uint32_t *target;
 	int rc = graph_buckets_sort(&f->by_source, block, &first, &target, err);
 
-	if (rc == HDB_OK)
-		rc = base_runs_get(&b->parents, block, b->block, err);
-	for (uint32_t k = block == 0; rc == HDB_OK && k < count; k++) {
-		rc = extend_path(f, base + k, base + k - (uint32_t)b->block[k], err);
-		for (uint64_t i = first[k]; rc == HDB_OK && i < first[k + 1]; i++)
-			rc = fold_edge(f, target[i], err);
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = base_runs_get(&b->parents, block, b->block, err)) != HDB_OK)
+		return rc;
+	for (uint32_t k = block == 0; k < count; k++) {
+		if ((rc = extend_path(f, base + k, base + k - (uint32_t)b->block[k], err)) !=
+		    HDB_OK)
+			return rc;
+		for (uint64_t i = first[k]; i < first[k + 1]; i++)
+			if ((rc = fold_edge(f, target[i], err)) != HDB_OK)
+				return rc;
 	}
-	return rc == HDB_OK ? base_step(b->work, base, err) : rc;
+	return base_step(b->work, base, err);
 }
 
 /*
@@ -189,9 +196,11 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 	const uint32_t *source;
 	int rc = graph_buckets_sort(&b->edges, block, &first, &source, err);
 
-	if (rc == HDB_OK)
-		rc = base_runs_get(&b->parents, block, b->block, err);
-	for (uint32_t k = count; rc == HDB_OK && k-- > 0;) {
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = base_runs_get(&b->parents, block, b->block, err)) != HDB_OK)
+		return rc;
+	for (uint32_t k = count; k-- > 0;) {
 		const uint32_t w = base + k, parent = w - (uint32_t)b->block[k];
 		uint32_t semi = parent;
 
@@ -211,7 +220,7 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 		f->links[(*rank)--].low = semi;
 		b->block[k] = parent - semi;
 	}
-	return rc == HDB_OK ? base_runs_put(&b->semis, block, b->block, count, err) : rc;
+	return base_runs_put(&b->semis, block, b->block, count, err);
 }
 
 static int start(struct fold *f, struct hdb_error *err)

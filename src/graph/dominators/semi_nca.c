@@ -73,9 +73,9 @@ static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t b
 		b->block[k] = parent - semi;
 	}
 	b->step_count += steps;
-	if (rc == HDB_OK)
-		rc = base_runs_put(&b->semis, block, b->block, count, err);
-	return rc;
+	if (rc != HDB_OK)
+		return rc;
+	return base_runs_put(&b->semis, block, b->block, count, err);
 }
 
 static uint64_t links_bytes(const struct dom_build *b)
@@ -132,11 +132,11 @@ static int read_blocks(struct dom_build *b, uint32_t block, struct hdb_error *er
 {
 	int rc = base_runs_get(&b->parents, block, b->block, err);
 
-	if (rc == HDB_OK)
-		rc = base_runs_get(&b->semis, block, b->block2, err);
-	if (rc == HDB_OK)
-		rc = base_step(b->work, (uint64_t)block << BASE_RUN_BITS, err);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if ((rc = base_runs_get(&b->semis, block, b->block2, err)) < 0)
+		return rc;
+	return base_step(b->work, (uint64_t)block << BASE_RUN_BITS, err);
 }
 
 /*
@@ -186,7 +186,9 @@ int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t
 {
 	const int rc = base_runs_range(&dominators->numbers, first, numbers, count, err);
 
-	for (uint32_t i = 0; rc == HDB_OK && i < count; i++)
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < count; i++)
 		numbers[i] = (uint64_t)unzigzag(numbers[i]) +
 			     (i % GRAPH_NUMBERS_STEP ? numbers[i - 1] : 0);
 	return rc;
@@ -254,11 +256,14 @@ static int run(struct dom_build *b, const uint64_t *root_bits, enum graph_search
 		rc = find_semidominators(b, err);
 	graph_buckets_release(&b->edges);
 	base_big_free(b->work, &b->top_big);
-	if (rc == HDB_OK)
-		rc = base_big_alloc_raw(b->work, &out->dominator_big, ((uint64_t)b->count + 1) * 4,
-					"dominators", err);
-	if (rc == HDB_OK)
-		rc = find_dominators(b, out->dominator_big.data, err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = base_big_alloc_raw(b->work, &out->dominator_big, ((uint64_t)b->count + 1) * 4,
+				"dominators", err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = find_dominators(b, out->dominator_big.data, err);
+out:
 	out->dominator = out->dominator_big.data;
 	out->count = b->count;
 	out->step_count = b->step_count;
@@ -311,19 +316,23 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 			  hdb_fail_memory(err, "objects by number", BASE_RUN * sizeof *number);
 
 	node = big->data;
-	for (uint64_t first = 0; rc == HDB_OK && first < n; first += BASE_RUN) {
+	if (rc != HDB_OK)
+		goto out;
+	for (uint64_t first = 0; first < n; first += BASE_RUN) {
 		const uint32_t count = n - first < BASE_RUN ? (uint32_t)(n - first) : BASE_RUN;
 
 		rc = graph_dominators_numbers(dominators, (uint32_t)first, number, count, err);
-		for (uint32_t i = 0; rc == HDB_OK && i < count; i++) {
+		if (rc != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < count; i++) {
 			if (count - i > 2 * DOM_AHEAD)
 				prefetch_write(&node[number[i + 2 * DOM_AHEAD]]);
 			node[number[i]] = (uint32_t)first + i;
 		}
 	}
 	/* What is not reached has number 0, too. */
-	if (rc == HDB_OK)
-		node[0] = GRAPH_NONE;
+	node[0] = GRAPH_NONE;
+out:
 	free(number);
 	return rc;
 }

@@ -204,10 +204,12 @@ static int search(struct settling *s, uint32_t *queue, struct hdb_error *err)
 		for (; bits; bits &= bits - 1)
 			meet(s, w * 64 + (unsigned)__builtin_ctzll(bits), GRAPH_NONE);
 	}
-	rc = search_on(s, err);
-	while (rc == HDB_OK && s->waiting_count) {
+	if ((rc = search_on(s, err)) != HDB_OK)
+		return rc;
+	while (s->waiting_count) {
 		release(s);
-		rc = search_on(s, err);
+		if ((rc = search_on(s, err)) != HDB_OK)
+			return rc;
 	}
 	return rc;
 }
@@ -450,7 +452,9 @@ static int add_rest(struct settling *s, struct base_vec *targets, const uint32_t
 {
 	const int rc = base_vec_reserve(targets, count, sizeof(*target), err);
 
-	for (unsigned i = 0; rc == HDB_OK && i < count; i++)
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < count; i++)
 		if (base_ranks_has(&s->rest, target[i]) && !is_known(s, target[i]))
 			*base_vec_at(targets, uint32_t, targets->count++) =
 				base_ranks_before(&s->rest, target[i]);
@@ -554,10 +558,13 @@ static int search_rest(struct settling *s, enum graph_search how, struct hdb_err
 		rc = make_rest_rows(s, &targets, err);
 	s->out->rest_count = s->rest.count;
 	base_vec_release(&targets);
-	if (rc == HDB_OK)
-		rc = graph_dominators(&s->rest_rows, s->rest_roots, how, s->work, &d, err);
-	if (rc == HDB_OK)
-		rc = take_rest(s, &d, err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = graph_dominators(&s->rest_rows, s->rest_roots, how, s->work, &d, err);
+	if (rc != HDB_OK)
+		goto out;
+	rc = take_rest(s, &d, err);
+out:
 	s->out->step_count += s->first_steps + d.step_count;
 	graph_dominators_release(&d);
 	graph_rows_release(&s->rest_rows);
@@ -608,15 +615,16 @@ int graph_settle(const struct graph_rows *rows, const uint64_t *root_bits, const
 
 	*out = (struct graph_settled){ .work = work };
 	base_stage(work, "dominators: settling", rows->node_count, "objects");
-	rc = make_room(&s, err);
-	if (rc == HDB_OK)
-		rc = find_stages(&s, err);
-	if (rc == HDB_OK)
-		rc = rounds(&s, err);
-	if (rc == HDB_OK && out->left_count)
-		rc = search_rest(&s, how, err);
-	if (rc == HDB_OK)
-		take_singles(&s);
+	if ((rc = make_room(&s, err)) != HDB_OK)
+		goto out;
+	if ((rc = find_stages(&s, err)) != HDB_OK)
+		goto out;
+	if ((rc = rounds(&s, err)) != HDB_OK)
+		goto out;
+	if (out->left_count && (rc = search_rest(&s, how, err)) != HDB_OK)
+		goto out;
+	take_singles(&s);
+out:
 	base_ranks_release(&s.known);
 	base_big_free(work, &s.met_big);
 	base_big_free(work, &s.open_big);

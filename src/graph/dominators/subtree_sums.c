@@ -64,10 +64,10 @@ int graph_subtree_sums_begin(struct graph_subtree_sums *sums, struct hdb_error *
 				"sums of sizes", err);
 
 	sums->sum = sums->sum_big.data;
-	if (rc == HDB_OK)
-		rc = base_buckets_init(&sums->sizes, (sums->inner.count >> RANGE_BITS) + 1,
-				       CHUNKS_BYTES, 0, sums->work, "sums of sizes", err);
-	return rc;
+	if (rc != HDB_OK)
+		return rc;
+	return base_buckets_init(&sums->sizes, (sums->inner.count >> RANGE_BITS) + 1, CHUNKS_BYTES,
+				 0, sums->work, "sums of sizes", err);
 }
 
 /*
@@ -100,7 +100,9 @@ int graph_subtree_sums_add(struct graph_subtree_sums *sums, struct base_vec *siz
 		base_vec_reserve(sizes, (size_t)count + 1, sizeof(struct graph_tree_size), err);
 	uint32_t rank[BATCH_NODES];
 
-	for (uint32_t start = 0; rc == HDB_OK && start < count; start += BATCH_NODES) {
+	if (rc != HDB_OK)
+		return rc;
+	for (uint32_t start = 0; start < count; start += BATCH_NODES) {
 		const uint32_t n = count - start < BATCH_NODES ? count - start : BATCH_NODES;
 
 		for (uint32_t i = 0; i < n; i++) {
@@ -286,11 +288,12 @@ int graph_subtree_sums_up(struct graph_subtree_sums *sums, struct hdb_error *err
 	int rc;
 
 	base_stage(sums->work, "retained sizes", sums->inner.count, "objects");
-	rc = add_up(sums, err);
-	if (rc == HDB_OK)
-		rc = send_up(sums, &out, err);
-	if (rc == HDB_OK && out.done_count != sums->inner.count)
-		rc = hdb_fail(err, HDB_ECORRUPT, "dominators are no tree");
+	if ((rc = add_up(sums, err)) != HDB_OK)
+		return rc;
+	if ((rc = send_up(sums, &out, err)) != HDB_OK)
+		return rc;
+	if (out.done_count != sums->inner.count)
+		return hdb_fail(err, HDB_ECORRUPT, "dominators are no tree");
 	return rc;
 }
 

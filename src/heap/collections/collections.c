@@ -205,9 +205,10 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 
 	if (!path)
 		return HDB_OK;
-	r = heap_path_object(heap, c->inner_ix, c->inner_class, path, &ix, err);
-	if (r == HDB_OK)
-		r = heap_object(heap, ix, &object, err);
+	if ((r = heap_path_object(heap, c->inner_ix, c->inner_class, path, &ix, err)) != HDB_OK)
+		goto out;
+	r = heap_object(heap, ix, &object, err);
+out:
 	if (r == HDB_OK &&
 	    (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)) {
 		c->array_ix = ix;
@@ -328,12 +329,14 @@ static int open_part(struct heap *heap, const struct heap_collection *c, uint64_
 	uint8_t type;
 	int r = heap_elements(heap, c->array_ix, no, 1, &bits, &type, &done, err);
 
-	if (r == HDB_OK)
-		r = done && type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) :
-							   HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = open_plain(heap, ix, part, err);
-	return r == HDB_OK && !part->inner ? HDB_NOTFOUND : r;
+	if (r != HDB_OK)
+		return r;
+	r = done && type == HPROF_OBJECT && bits ? heap_find(heap, bits, &ix, err) : HDB_NOTFOUND;
+	if (r != HDB_OK)
+		return r;
+	if ((r = open_plain(heap, ix, part, err)) != HDB_OK)
+		return r;
+	return !part->inner ? HDB_NOTFOUND : HDB_OK;
 }
 
 /* Sizes and capacities of parts together. */

@@ -112,12 +112,16 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	if (rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
 	    rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS)
 		r = find_array(e, rule->store, &e->store, err);
-	if (r == HDB_OK && (rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS))
-		r = find_array(e, rule->key, &e->keys, err);
-	if (r == HDB_OK)
-		r = read_marks(e, err);
-	if (r == HDB_OK)
-		r = find_first(e, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS)) {
+		if ((r = find_array(e, rule->key, &e->keys, err)) != HDB_OK)
+			goto out;
+	}
+	if ((r = read_marks(e, err)) != HDB_OK)
+		goto out;
+	r = find_first(e, err);
+out:
 	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
 	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
 		e->left = e->slots / 2;
@@ -211,10 +215,12 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 	e->entry_ix = node;
 	e->has_key = rule->key != NULL;
 	*is_element = true;
-	if (r == HDB_OK && rule->key)
-		r = entry_value(e, node, rule->key, &e->key, err);
-	if (r == HDB_OK)
-		r = entry_value(e, node, rule->value, &e->value, err);
+	if (r != HDB_OK)
+		goto out;
+	if (rule->key && (r = entry_value(e, node, rule->key, &e->key, err)) != HDB_OK)
+		goto out;
+	r = entry_value(e, node, rule->value, &e->value, err);
+out:
 	/* Marks and nodes that are being taken out refer to themselves. */
 	if (rule->flags & HEAP_SKIPS_NULL)
 		*is_element = e->value.bits && e->value.bits != id && (!rule->key || e->key.bits);
@@ -253,9 +259,9 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 	struct heap_object object;
 	int r = heap_find(e->heap, id, node, err);
 
-	if (r == HDB_OK)
-		r = heap_object(e->heap, *node, &object, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_object(e->heap, *node, &object, err)) != HDB_OK)
 		return r;
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;

@@ -84,10 +84,9 @@ int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 	e->left--;
 	e->at++;
 	e->has_key = true;
-	r = heap_chunk_get(e->heap, &e->store, at, &e->key, err);
-	if (r == HDB_OK)
-		r = heap_chunk_get(e->heap, &e->store, at + 1, &e->value, err);
-	if (r != HDB_OK)
+	if ((r = heap_chunk_get(e->heap, &e->store, at, &e->key, err)) != HDB_OK)
+		return r < 0 ? r : HDB_END;
+	if ((r = heap_chunk_get(e->heap, &e->store, at + 1, &e->value, err)) != HDB_OK)
 		return r < 0 ? r : HDB_END;
 	return e->key.bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
 }

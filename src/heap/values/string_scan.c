@@ -59,11 +59,14 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	s->i = 0;
 	s->entry = 0;
 	s->entries.count = 0;
-	if (r == HDB_OK)
-		r = store_lists_block(&s->references, s->objects->first_ix, s->lengths, &s->entries,
-				      &lists, err);
-	if (r == HDB_OK)
-		r = check_lists(s->heap, s->objects, lists, err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_lists_block(&s->references, s->objects->first_ix, s->lengths, &s->entries, &lists,
+			      err);
+	if (r != HDB_OK)
+		goto out;
+	r = check_lists(s->heap, s->objects, lists, err);
+out:
 	s->next_block++;
 	return r;
 }
@@ -195,10 +198,13 @@ int heap_string_block(struct heap *heap, const struct heap_block *objects,
 	int r = check_lists(heap, objects, references->item_count, err);
 
 	entries->count = 0;
-	if (r == HDB_OK)
-		r = store_lists_decode(heap->store, STORE_REFERENCES, references,
-				       heap->object_count, lengths, entries, err);
-	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	r = store_lists_decode(heap->store, STORE_REFERENCES, references, heap->object_count,
+			       lengths, entries, err);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < objects->count; i++) {
 		const struct heap_string_layout *layout;
 		struct heap_string string;
 		uint32_t target;
@@ -207,8 +213,10 @@ int heap_string_block(struct heap *heap, const struct heap_block *objects,
 		if (!layout)
 			continue;
 		r = find(heap, reader, objects->first_ix + i, layout, target, &string, err);
-		if (r == HDB_OK)
-			r = take(ctx, i, &string, err);
+		if (r != HDB_OK)
+			return r;
+		if ((r = take(ctx, i, &string, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

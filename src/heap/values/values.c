@@ -23,10 +23,9 @@ static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struc
 		return r;
 	if (!offset)
 		return HDB_NOTFOUND;
-	r = heap_open_dump(heap, err);
-	if (r == HDB_OK)
-		r = hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, sub, err);
-	return r;
+	if ((r = heap_open_dump(heap, err)) != HDB_OK)
+		return r;
+	return hprof_sub_read(&heap->file, &heap->view, offset, heap->source->size, sub, err);
 }
 
 /* Moves on to the next class up the line that has fields. */

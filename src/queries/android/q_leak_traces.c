@@ -107,18 +107,17 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	q->total = QUERY_TOTAL_UNKNOWN;
 	for (size_t i = 0; i < s->traces.groups.count; i++)
 		libraries += base_vec_at(&s->traces.groups, struct leak_group, i)->rule != NULL;
-	r = query_fact(q, "leaking", s->traces.found, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "hanging", s->traces.hanging, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "unreachable", s->traces.unreachable.count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "leaks", s->traces.groups.count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "library_leaks", libraries, err);
-	return r == HDB_OK && s->traces.untraced ?
-		       query_fact(q, "untraced", s->traces.untraced, err) :
-		       r;
+	if ((r = query_fact(q, "leaking", s->traces.found, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "hanging", s->traces.hanging, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "unreachable", s->traces.unreachable.count, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "leaks", s->traces.groups.count, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "library_leaks", libraries, err)) < 0)
+		return r;
+	return s->traces.untraced ? query_fact(q, "untraced", s->traces.untraced, err) : HDB_OK;
 }
 
 /* Gets the steps of the next path: HDB_END after the last. */
@@ -179,22 +178,29 @@ static int set_object(struct query *q, const struct leak_steps *steps, const str
 	struct heap_object object;
 	int r = heap_object(q->heap, step->ix, &object, err);
 
-	if (r == HDB_OK)
-		r = query_set_text(q, TYPE,
-				   object.kind == STORE_CLASS    ? "class" :
-				   object.kind == STORE_INSTANCE ? "instance" :
-								   "array",
-				   err);
-	if (r == HDB_OK)
-		r = query_set_id(q, ID, step->ix, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, CLASS, leak_class_name(q->heap, step->ix), err);
-	if (r == HDB_OK)
-		r = query_set_text(q, STATUS, statuses[step->status], err);
-	if (r == HDB_OK && leak_steps_text(steps, step->reason)[0])
-		r = query_set_text(q, REASON, leak_steps_text(steps, step->reason), err);
-	if (r == HDB_OK && leak_steps_text(steps, step->labels)[0])
+	if (r != HDB_OK)
+		goto out;
+	r = query_set_text(q, TYPE,
+			   object.kind == STORE_CLASS    ? "class" :
+			   object.kind == STORE_INSTANCE ? "instance" :
+							   "array",
+			   err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = query_set_id(q, ID, step->ix, err)) != HDB_OK)
+		goto out;
+	if ((r = query_set_text(q, CLASS, leak_class_name(q->heap, step->ix), err)) != HDB_OK)
+		goto out;
+	if ((r = query_set_text(q, STATUS, statuses[step->status], err)) != HDB_OK)
+		goto out;
+	if (leak_steps_text(steps, step->reason)[0]) {
+		if ((r = query_set_text(q, REASON, leak_steps_text(steps, step->reason), err)) !=
+		    HDB_OK)
+			goto out;
+	}
+	if (leak_steps_text(steps, step->labels)[0])
 		r = query_set_text(q, LABELS, leak_steps_text(steps, step->labels), err);
+out:
 	if (step->bytes != LEAK_NO_SIZE) {
 		query_set(q, RETAINED, step->bytes);
 		query_set(q, OBJECTS, step->objects);
@@ -218,10 +224,12 @@ static int set_leak(struct query *q, const struct state *s, const struct leak_st
 	query_set(q, LEAK, s->group + 1);
 	query_set(q, TRACE, s->trace);
 	base_sha1_text(group->signature, signature);
-	r = query_set_text(q, SIGNATURE, signature, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, KIND, group->rule ? "library" : "application", err);
-	if (r == HDB_OK && step->place == 0 && s->steps.root_kind)
+	if ((r = query_set_text(q, SIGNATURE, signature, err)) != HDB_OK)
+		return r;
+	r = query_set_text(q, KIND, group->rule ? "library" : "application", err);
+	if (r != HDB_OK)
+		return r;
+	if (step->place == 0 && s->steps.root_kind)
 		r = query_set_text(q, ROOT, heap_root_name(s->steps.root_kind), err);
 	return r;
 }
@@ -232,15 +240,15 @@ static int next_traces(struct query *q, struct hdb_error *err)
 	const struct leak_step *step;
 	int r = HDB_OK;
 
-	while (r == HDB_OK && s->step == s->steps.list.count)
-		r = next_path(s, err);
-	if (r != HDB_OK)
-		return r;
+	while (s->step == s->steps.list.count)
+		if ((r = next_path(s, err)) != HDB_OK)
+			return r;
 	step = base_vec_at(&s->steps.list, struct leak_step, s->step++);
-	r = set_leak(q, s, step, err);
-	if (r == HDB_OK)
-		r = set_object(q, &s->steps, step, err);
-	return r == HDB_OK && step->reference ? set_reference(q, &s->steps, step, err) : r;
+	if ((r = set_leak(q, s, step, err)) != HDB_OK)
+		return r;
+	if ((r = set_object(q, &s->steps, step, err)) != HDB_OK)
+		return r;
+	return step->reference ? set_reference(q, &s->steps, step, err) : HDB_OK;
 }
 
 static void close_traces(struct query *q)

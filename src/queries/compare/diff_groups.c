@@ -156,13 +156,15 @@ int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err)
 	d->groups = calloc(1, sizeof(*d->groups));
 	if (!d->groups)
 		return hdb_fail_memory(err, "a comparison", sizeof(*d->groups));
-	for (size_t s = 0; s < d->side_count && r == HDB_OK; s++)
-		r = add_side(d, s, err);
-	if (r == HDB_OK)
-		r = make_rows(d, err);
-	if (r == HDB_OK && d->only && !d->groups->count)
+	for (size_t s = 0; s < d->side_count; s++)
+		if ((r = add_side(d, s, err)) != HDB_OK)
+			goto out;
+	if ((r = make_rows(d, err)) != HDB_OK)
+		goto out;
+	if (d->only && !d->groups->count)
 		return hdb_fail(err, HDB_NOTFOUND, "nothing is named %s in any of the dumps",
 				d->only);
+out:
 	q->total = d->groups->count;
 	return r;
 }

@@ -63,17 +63,22 @@ static int load_block(struct cursor *c, struct hdb_error *err)
 	const struct session *side = c->side;
 	int r = heap_read_block(side->heap, c->block_no, c->block, err);
 
-	if (r == HDB_OK)
-		r = heap_read_ids(side->heap, c->block_no, c->ids, &c->count, err);
-	if (r == HDB_OK)
-		r = derive_reachable_block(side->derive, c->block_no, c->reachable, err);
-	if (r == HDB_OK && c->count != c->block->count)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_read_ids(side->heap, c->block_no, c->ids, &c->count, err)) != HDB_OK)
+		goto out;
+	if ((r = derive_reachable_block(side->derive, c->block_no, c->reachable, err)) != HDB_OK)
+		goto out;
+	if (c->count != c->block->count) {
 		r = hdb_fail(err, HDB_ECORRUPT,
 			     "%s: damaged: a block of objects has another number of "
 			     "IDs; import the dump again",
 			     heap_path(side->heap));
-	if (r == HDB_OK && c->block_no % STEP_BLOCKS == 0)
+		goto out;
+	}
+	if (c->block_no % STEP_BLOCKS == 0)
 		r = base_step(side->work, c->block->first_ix, err);
+out:
 	c->block_no++;
 	c->at = 0;
 	return r;
@@ -174,11 +179,12 @@ static int advance(struct diff_objects *o, const struct step *step, struct hdb_e
 {
 	int r = HDB_OK;
 
-	for (unsigned s = 0; s < 2 && r == HDB_OK; s++) {
+	for (unsigned s = 0; s < 2; s++) {
 		if (!step->has[s])
 			continue;
 		o->sides[s].at++;
-		r = settle(&o->sides[s], err);
+		if ((r = settle(&o->sides[s], err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -204,7 +210,7 @@ static int count_all(struct query *q, struct diff_objects *o, struct counts *n,
 
 	*n = (struct counts){ 0 };
 	base_stage(q->work, "comparing objects", q->heap->object_count, "objects");
-	while (r == HDB_OK && look(o, &step)) {
+	while (look(o, &step)) {
 		n->same += step.is_same;
 		n->other += step.has[0] && step.has[1] && !step.is_same;
 		for (unsigned s = 0; s < 2; s++) {
@@ -216,7 +222,8 @@ static int count_all(struct query *q, struct diff_objects *o, struct counts *n,
 			n->changed[s]++;
 			n->bytes[s] += c->block->shallow[c->at];
 		}
-		r = advance(o, &step, err);
+		if ((r = advance(o, &step, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -263,12 +270,13 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 			      "which are new or gone (--trust-ids lists them as if they did)");
 	if (r < 0 || !o->is_listed)
 		return r;
-	r = query_fact(q, "new_objects", n.changed[1], err);
-	if (r == HDB_OK)
-		r = query_fact(q, "new_shallow", n.bytes[1], err);
-	if (r == HDB_OK)
-		r = query_fact(q, "gone_objects", n.changed[0], err);
-	return r == HDB_OK ? query_fact(q, "gone_shallow", n.bytes[0], err) : r;
+	if ((r = query_fact(q, "new_objects", n.changed[1], err)) < 0)
+		return r;
+	if ((r = query_fact(q, "new_shallow", n.bytes[1], err)) < 0)
+		return r;
+	if ((r = query_fact(q, "gone_objects", n.changed[0], err)) < 0)
+		return r;
+	return query_fact(q, "gone_shallow", n.bytes[0], err);
 }
 
 /* ---- rows ---- */

@@ -85,10 +85,12 @@ static int check_ids(struct query *q, bool *ok, char *detail, struct hdb_error *
 			r = base_step(q->work, total, err);
 	}
 	free(ids);
-	if (r == HDB_OK && *ok && total != q->heap->object_count)
+	if (r != HDB_OK)
+		return r;
+	if (*ok && total != q->heap->object_count)
 		FAIL(ok, detail, "%" PRIu64 " identifiers of %" PRIu32 " objects", total,
 		     q->heap->object_count);
-	if (r == HDB_OK && *ok)
+	if (*ok)
 		SAY(detail, "%" PRIu64 " identifiers, ascending", total);
 	return r;
 }
@@ -122,10 +124,12 @@ static int check_objects(struct query *q, bool *ok, char *detail, struct hdb_err
 			r = base_step(q->work, block->first_ix, err);
 	}
 	free(block);
-	if (r == HDB_OK && *ok && class_objects != q->heap->class_count)
+	if (r != HDB_OK)
+		return r;
+	if (*ok && class_objects != q->heap->class_count)
 		FAIL(ok, detail, "%" PRIu64 " class objects, %" PRIu32 " classes", class_objects,
 		     q->heap->class_count);
-	if (r == HDB_OK && *ok)
+	if (*ok)
 		SAY(detail, "%" PRIu32 " objects of %" PRIu32 " classes", q->heap->object_count,
 		    q->heap->class_count);
 	return r;

@@ -48,9 +48,11 @@ int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb
 	int r = sums ? heap_each_count(q->heap, add_counted, sums, err) :
 		       hdb_fail_memory(err, "counts by class", n * sizeof(*sums));
 
-	if (r == HDB_OK)
-		r = take_objects(q, sums, err);
-	for (uint32_t no = 0; no < q->heap->class_count && r == HDB_OK && *ok; no++) {
+	if (r != HDB_OK)
+		goto out;
+	if ((r = take_objects(q, sums, err)) != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < q->heap->class_count && *ok; no++) {
 		if (!sums[no].count && !sums[no].bytes)
 			continue;
 		FAIL(ok, detail,
@@ -59,8 +61,9 @@ int query_check_class_counts(struct query *q, bool *ok, char *detail, struct hdb
 		     heap_class(q->heap, no)->class_id, (int64_t)sums[no].count,
 		     (int64_t)sums[no].bytes);
 	}
-	if (r == HDB_OK && *ok)
+	if (*ok)
 		SAY(detail, "objects and bytes of %" PRIu32 " classes", q->heap->class_count);
+out:
 	free(sums);
 	return r;
 }

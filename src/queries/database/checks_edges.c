@@ -132,19 +132,27 @@ static int load_reach(struct reach *reach, struct hdb_error *err)
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
 		r = derive_reach_block(q->derive, false, b,
 				       reach->parent + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-	for (uint32_t b = 0; b < heap_block_count(q->heap) && r == HDB_OK; b++) {
-		r = base_step(q->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-		if (r == HDB_OK)
-			r = heap_read_block(q->heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+		if (r != HDB_OK)
+			goto out;
+	}
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = base_step(q->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) != HDB_OK)
+			goto out;
+		if ((r = heap_read_block(q->heap, b, block, err)) != HDB_OK)
+			goto out;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t class_ix = heap_class(q->heap, block->class_no[i])->ix;
 
-			r = confirm(reach, block->first_ix + i, &class_ix, 1, err);
+			if ((r = confirm(reach, block->first_ix + i, &class_ix, 1, err)) != HDB_OK)
+				goto out;
 		}
 	}
+out:
 	free(block);
 	return r;
 }
@@ -191,10 +199,12 @@ int query_check_reach(struct query *q, bool *ok, char *detail, struct hdb_error 
 	if (r == HDB_OK)
 		r = load_reach(&reach, err);
 	heap_references(q->heap, &lists);
-	if (r == HDB_OK)
-		r = analysis_each_edge(&q->session, &lists, n, confirm, &reach, err);
-	if (r == HDB_OK)
-		judge_reach(&reach, ok, detail);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = analysis_each_edge(&q->session, &lists, n, confirm, &reach, err)) != HDB_OK)
+		goto out;
+	judge_reach(&reach, ok, detail);
+out:
 	base_big_free(q->work, &parent);
 	base_big_free(q->work, &confirmed);
 	return r;

@@ -108,10 +108,12 @@ int query_check_retained(struct query *q, bool *ok, char *detail, struct hdb_err
 		r = pass_tree(&t, ok, detail, err);
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &below);
-	if (r == HDB_OK && *ok && t.top_bytes != t.all_bytes)
+	if (r != HDB_OK)
+		return r;
+	if (*ok && t.top_bytes != t.all_bytes)
 		FAIL(ok, detail, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
 		     t.top_bytes, t.all_bytes);
-	if (r == HDB_OK && *ok)
+	if (*ok)
 		SAY(detail,
 		    "%" PRIu64 " objects; the top level retains all %" PRIu64 " reachable bytes",
 		    t.count, t.all_bytes);
@@ -139,7 +141,9 @@ int query_check_agreement(struct query *q, bool *ok, char *detail, struct hdb_er
 				     "object %" PRIu32 " is reachable in one table only", ix);
 	}
 	free(idom);
-	if (r == HDB_OK && *ok)
+	if (r != HDB_OK)
+		return r;
+	if (*ok)
 		SAY(detail, "the same objects are reachable in both");
 	return r;
 }
@@ -236,9 +240,9 @@ int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_err
 		r = analysis_each_edge(&q->session, &lists, n + 1, look_at_children, &c, err);
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &retained);
-	if (r == HDB_OK)
-		r = heap_table_info(q->heap, STORE_CHILDREN, &info, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_table_info(q->heap, STORE_CHILDREN, &info, err)) != HDB_OK)
 		return r;
 	if (c.wrong != HEAP_NONE)
 		FAIL(ok, detail, "object %" PRIu32 " is listed below another than its dominator",

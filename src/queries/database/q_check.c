@@ -88,12 +88,15 @@ static int open_check(struct query *q, struct hdb_error *err)
 	c->rows[c->count].result = "ok";
 	(void)snprintf(c->rows[c->count++].detail, CHECK_DETAIL_SIZE, "%" PRIu64 " blocks", blocks);
 	steps = query_check_steps(&count);
-	for (size_t i = 0; i < count && c->count < CHECKS_MAX && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count && c->count < CHECKS_MAX; i++) {
 		base_stage(q->work, "checking tables", 0, "");
-		r = run(q, &steps[i], &c->rows[c->count++], &failed, err);
+		if ((r = run(q, &steps[i], &c->rows[c->count++], &failed, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "blocks", blocks, err);
+	r = query_fact(q, "blocks", blocks, err);
+out:
 	q->total = c->count;
 	return r == HDB_OK ? query_fact(q, "failed", failed, err) : r;
 }

@@ -103,18 +103,20 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	}
 	count = heap_meta_number(q->heap, "problems", 0);
 	cut.rows = r == HDB_OK && count > q->total ? count - q->total : 0;
-	if (r == HDB_OK)
-		r = query_cut(q, &cut, err,
-			      "problems beyond the first %" PRIu64 ", which the import "
-			      "did not keep",
-			      q->total);
-	if (r == HDB_OK)
-		r = query_fact(q, "problems", count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "lost_bytes", lost, err);
-	return r == HDB_OK ? query_fact(q, "dangling_references",
-					heap_meta_number(q->heap, "references.dangling", 0), err) :
-			     r;
+	if (r != HDB_OK)
+		return r;
+	r = query_cut(q, &cut, err,
+		      "problems beyond the first %" PRIu64 ", which the import "
+		      "did not keep",
+		      q->total);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "problems", count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "lost_bytes", lost, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "dangling_references",
+			  heap_meta_number(q->heap, "references.dangling", 0), err);
 }
 
 static int next_problem(struct query *q, struct hdb_error *err)

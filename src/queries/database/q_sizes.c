@@ -174,14 +174,19 @@ static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *
 	if (q->heap->layout.model != HDB_SIZES_VM)
 		return HDB_OK;
 	r = info_text(info, "sizes", "rules", "whose rules place fields", rules_text(q), err);
-	if (r == HDB_OK && java)
+	if (r != HDB_OK)
+		return r;
+	if (java) {
 		r = info_number(info, "sizes", "version",
 				"of the VM: injected fields and @Contended "
 				"classes are those of it",
 				java, err);
-	if (r == HDB_OK)
-		r = add_switches(q, info, err);
-	return r == HDB_OK ? add_evidence(q, info, err) : r;
+		if (r != HDB_OK)
+			return r;
+	}
+	if ((r = add_switches(q, info, err)) != HDB_OK)
+		return r;
+	return add_evidence(q, info, err);
 }
 
 /* ---- Eclipse MAT's arithmetic ---- */
@@ -397,7 +402,9 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 		t->bytes[STORE_SIZE_COMPUTED] += t->mirror_bytes[STORE_SIZE_COMPUTED];
 	t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_EXACT];
 	t->bytes[STORE_SIZE_CUT] += t->mirror_bytes[STORE_SIZE_CUT];
-	for (uint32_t no = 0; r == HDB_OK && no < q->heap->class_count; no++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < q->heap->class_count; no++)
 		if (t->class_objects[no])
 			t->classes[heap_class(q->heap, no)->size_basis & 3]++;
 	return r;
@@ -423,21 +430,27 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 	};
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && r == HDB_OK; i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint8_t basis = rows[i].basis;
 
 		r = info_number(info, "classes", rows[i].classes, rows[i].help, t->classes[basis],
 				err);
-		if (r == HDB_OK)
-			r = info_number(info, "classes", rows[i].bytes,
-					"shallow sizes of their "
-					"objects; class objects count as one class",
-					t->bytes[basis], err);
-		if (r == HDB_OK && rows[i].mirrors)
+		if (r != HDB_OK)
+			return r;
+		r = info_number(info, "classes", rows[i].bytes,
+				"shallow sizes of their "
+				"objects; class objects count as one class",
+				t->bytes[basis], err);
+		if (r != HDB_OK)
+			return r;
+		if (rows[i].mirrors) {
 			r = info_number(info, "classes", rows[i].mirrors,
 					"the same for class "
 					"objects, with their static fields",
 					t->mirrors[basis], err);
+			if (r != HDB_OK)
+				return r;
+		}
 	}
 	return r;
 }
@@ -526,8 +539,9 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = add_totals(q, info, &t, err);
 	release_tally(&t);
-	if (r == HDB_OK)
-		q->total = info->rows.count;
+	if (r != HDB_OK)
+		return r;
+	q->total = info->rows.count;
 	return r;
 }
 

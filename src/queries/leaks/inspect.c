@@ -115,10 +115,9 @@ int inspect_describe(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 	(void)snprintf(buf, size, "null");
 	if (ix == HEAP_NONE)
 		return HDB_OK;
-	r = heap_object(heap, ix, &object, err);
-	if (r == HDB_OK)
-		r = heap_id(heap, ix, &id, err);
-	if (r != HDB_OK)
+	if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
+		return r;
+	if ((r = heap_id(heap, ix, &id, err)) != HDB_OK)
 		return r;
 	if (object.kind == STORE_CLASS)
 		(void)snprintf(buf, size, "class %s",
@@ -236,7 +235,9 @@ static int load_watched(struct inspector *inspector, struct hdb_error *err)
 				r = add_watched(inspector, block->first_ix + i, err);
 	}
 	free(block);
-	if (r == HDB_OK && inspector->watched.count)
+	if (r != HDB_OK)
+		return r;
+	if (inspector->watched.count)
 		qsort(inspector->watched.data, inspector->watched.count,
 		      sizeof(struct inspect_watched), compare_watched);
 	return r;
@@ -339,8 +340,9 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 	int r = heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
 				   &thread, err);
 
-	if (r == HDB_OK)
-		r = heap_path_object(heap, thread, HEAP_NONE, "mServices.mArray", &array, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = heap_path_object(heap, thread, HEAP_NONE, "mServices.mArray", &array, err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	inspector->knows_services = true;
@@ -371,12 +373,13 @@ static int load_resources(struct inspector *inspector, struct hdb_error *err)
 	int r = heap_static_object(heap, "shark.AndroidResourceIdNames.holderField", &holder, err);
 
 	inspector->resource_ids = inspector->resource_names = HEAP_NONE;
-	if (r == HDB_OK)
-		r = heap_path_object(heap, holder, HEAP_NONE, "resourceIds",
-				     &inspector->resource_ids, err);
-	if (r == HDB_OK)
-		r = heap_path_object(heap, holder, HEAP_NONE, "names", &inspector->resource_names,
-				     err);
+	if (r != HDB_OK)
+		goto out;
+	r = heap_path_object(heap, holder, HEAP_NONE, "resourceIds", &inspector->resource_ids, err);
+	if (r != HDB_OK)
+		goto out;
+	r = heap_path_object(heap, holder, HEAP_NONE, "names", &inspector->resource_names, err);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -410,12 +413,13 @@ int inspector_init(struct inspector *inspector, const struct session *session,
 				inspector->filters[no] |= bit;
 		}
 	}
-	r = load_watched(inspector, err);
-	if (r == HDB_OK)
-		r = load_uptime(inspector, err);
-	if (r == HDB_OK)
-		r = load_services(inspector, err);
-	return r == HDB_OK ? load_resources(inspector, err) : r;
+	if ((r = load_watched(inspector, err)) != HDB_OK)
+		return r;
+	if ((r = load_uptime(inspector, err)) != HDB_OK)
+		return r;
+	if ((r = load_services(inspector, err)) != HDB_OK)
+		return r;
+	return load_resources(inspector, err);
 }
 
 void inspector_release(struct inspector *inspector)
@@ -498,9 +502,11 @@ static int apply(struct inspect_look *look, struct hdb_error *err)
 
 	if (look->rule->there)
 		r = inspect_say(look, INSPECT_THERE, err, "%s", look->rule->there);
-	if (r == HDB_OK && look->rule->field)
-		r = apply_field(look, err);
-	return r == HDB_OK && look->rule->function ? look->rule->function(look, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (look->rule->field && (r = apply_field(look, err)) != HDB_OK)
+		return r;
+	return look->rule->function ? look->rule->function(look, err) : HDB_OK;
 }
 
 /* The class among those of an object that the rule names. */
@@ -578,12 +584,15 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 		return r;
 	look.class_no = object.class_no;
 	bits = inspector->rules_of_class[object.class_no];
-	for (size_t i = 0; r == HDB_OK && i < inspect_rule_count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < inspect_rule_count; i++) {
 		if (!(bits >> i & 1))
 			continue;
 		look.rule = &inspect_rules[i];
 		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
-		r = apply(&look, err);
+		if ((r = apply(&look, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

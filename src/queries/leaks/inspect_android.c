@@ -106,10 +106,13 @@ static int was_in_use(struct inspect_look *look, bool *out, struct hdb_error *er
 	int r = inspect_reference(look, "mMaxState", &max_state, err);
 
 	*out = false;
-	if (r == HDB_OK)
-		r = inspect_reference(look, "mFragmentManager", &manager, err);
-	if (r == HDB_OK && manager == HEAP_NONE)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = inspect_reference(look, "mFragmentManager", &manager, err)) != HDB_OK)
+		goto out;
+	if (manager == HEAP_NONE)
 		r = inspect_bool(look, "mCalled", &called, err);
+out:
 	*out = called;
 	return r < 0 ? r : HDB_OK;
 }
@@ -237,9 +240,10 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	r = inspect_number(look, "what", &what, err);
-	if (r == HDB_OK)
-		r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what);
+	if ((r = inspect_number(look, "what", &what, err)) != HDB_OK)
+		goto out;
+	r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what);
+out:
 	if (r >= 0)
 		r = say_when(look, err);
 	for (size_t i = 0; i < 3 && r >= 0; i++) {
@@ -334,21 +338,23 @@ static int say_property(struct inspect_look *look, struct hdb_error *err)
 	uint32_t property, type = HEAP_NONE;
 	int r = inspect_text(look, "mPropertyName", text, sizeof(text), err);
 
-	if (r == HDB_OK)
-		r = inspect_say(look, INSPECT_LABEL, err, "mPropertyName = %s",
-				text[0] ? text : "null");
-	if (r == HDB_OK)
-		r = inspect_reference(look, "mProperty", &property, err);
 	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = inspect_say(look, INSPECT_LABEL, err, "mPropertyName = %s", text[0] ? text : "null");
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = inspect_reference(look, "mProperty", &property, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (property == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mProperty = null");
 	r = inspect_text_of(look->heap, property, "mName", text, sizeof(text), err);
-	if (r == HDB_OK)
-		r = inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s",
-				text[0] ? text : "null");
-	if (r == HDB_OK)
-		r = heap_path_object(look->heap, property, HEAP_NONE, "mType", &type, err);
+	if (r != HDB_OK)
+		goto out;
+	r = inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s", text[0] ? text : "null");
+	if (r != HDB_OK)
+		goto out;
+	r = heap_path_object(look->heap, property, HEAP_NONE, "mType", &type, err);
+out:
 	return r >= 0 ? inspect_say(look, INSPECT_LABEL, err, "mProperty.mType = %s",
 				    r == HDB_OK ? inspect_class_of(look->heap, type) : "null") :
 			r;

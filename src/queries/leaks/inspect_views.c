@@ -188,14 +188,16 @@ static int say_view(struct inspect_look *look, uint32_t ix, struct hdb_error *er
 		return r;
 	r = inspect_say(look, INSPECT_LABEL, err, "%s the views of a window",
 			f.is_in_window ? "among" : "not among");
-	if (r == HDB_OK)
-		r = inspect_say(look, INSPECT_LABEL, err, "View.mAttachInfo is %s",
-				f.is_attached ? "not null" : "null");
-	if (r == HDB_OK)
-		r = say_view_id(look, ix, err);
-	return r == HDB_OK ? inspect_say(look, INSPECT_LABEL, err,
-					 "View.mWindowAttachCount = %" PRId64, f.attach_count) :
-			     r;
+	if (r != HDB_OK)
+		return r;
+	r = inspect_say(look, INSPECT_LABEL, err, "View.mAttachInfo is %s",
+			f.is_attached ? "not null" : "null");
+	if (r != HDB_OK)
+		return r;
+	if ((r = say_view_id(look, ix, err)) != HDB_OK)
+		return r;
+	return inspect_say(look, INSPECT_LABEL, err, "View.mWindowAttachCount = %" PRId64,
+			   f.attach_count);
 }
 
 /* Only the topmost view is looked for: the others hang on it. */
@@ -262,12 +264,15 @@ static int say_window(struct inspect_look *look, struct hdb_error *err)
 		r = inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle is null");
 	else if (r == HDB_OK)
 		r = inspect_text(look, "mWindowAttributes.mTitle", title, sizeof(title), err);
-	if (r == HDB_OK && text != HEAP_NONE)
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (text != HEAP_NONE) {
 		r = inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle = \"%s\"",
 				title);
-	if (r == HDB_OK)
-		r = inspect_number(look, "mWindowAttributes.type", &type, err);
-	if (r != HDB_OK)
+		if (r != HDB_OK)
+			return r < 0 ? r : HDB_OK;
+	}
+	if ((r = inspect_number(look, "mWindowAttributes.type", &type, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	return inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.type = %" PRId64 "%s", type,
 			   type == 2005 ? " (Toast)" : "");
@@ -310,12 +315,12 @@ static int say_context(struct inspect_look *look, const char *field, uint32_t co
 	bool is_destroyed;
 	int r = inspect_component(look->heap, context, &component, err);
 
-	if (r == HDB_OK && component != HEAP_NONE && component != context)
+	if (r != HDB_OK)
+		return r;
+	if (component != HEAP_NONE && component != context)
 		(void)snprintf(wraps, sizeof(wraps), ", wraps %s%s",
 			       inspect_is_a(look->heap, component, activity) ? "activity " : "",
 			       inspect_class_of(look->heap, component));
-	if (r != HDB_OK)
-		return r;
 	if (component == HEAP_NONE || !inspect_is_a(look->heap, component, activity))
 		return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s", field, name, wraps);
 	r = inspect_destroyed(look->heap, component, &is_destroyed, err);

@@ -192,11 +192,12 @@ static int look_at(struct query *q, struct holders *h, const struct query_leak_p
 	to.count -= path->count - at - 1;
 	to.is_end_kept = true;
 	holder.steps = to.count;
-	r = rank_of(q, &to, &holder.rank, err);
-	if (r == HDB_OK)
-		r = query_leak_culprit(q, &to, HEAP_NONE, holder.name, sizeof(holder.name), err);
-	if (r == HDB_OK)
-		keep(h, &holder);
+	if ((r = rank_of(q, &to, &holder.rank, err)) != HDB_OK)
+		return r;
+	r = query_leak_culprit(q, &to, HEAP_NONE, holder.name, sizeof(holder.name), err);
+	if (r != HDB_OK)
+		return r;
+	keep(h, &holder);
 	return r;
 }
 
@@ -209,15 +210,20 @@ static int find_holders(struct query *q, const struct query_leak_path *path, siz
 	uint64_t done = 0;
 	int r = derive_referrers(q->derive, &referrers, err);
 
-	if (r == HDB_OK)
-		r = store_lists_begin(&referrers, path->nodes[at], NULL, err);
-	while (r == HDB_OK && count && done < HOLDERS_LOOKED) {
-		r = store_lists_next(&referrers, &batch, &count, err);
-		for (size_t i = 0; i < count && r == HDB_OK; i++, done++)
-			r = look_at(q, h, path, at, batch[i], err);
-		if (r == HDB_OK)
-			r = base_step(q->work, done, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = store_lists_begin(&referrers, path->nodes[at], NULL, err)) != HDB_OK)
+		goto out;
+	while (count && done < HOLDERS_LOOKED) {
+		if ((r = store_lists_next(&referrers, &batch, &count, err)) != HDB_OK)
+			goto out;
+		for (size_t i = 0; i < count; i++, done++)
+			if ((r = look_at(q, h, path, at, batch[i], err)) != HDB_OK)
+				goto out;
+		if ((r = base_step(q->work, done, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	h->has_more |= done >= HOLDERS_LOOKED;
 	if (h->count > 1)
 		qsort(h->list, h->count, sizeof(h->list[0]), compare_void);
@@ -259,8 +265,9 @@ static int name_topmost(struct query *q, const struct holders *h,
 	if (r != HDB_OK || object.kind != STORE_INSTANCE || h->list[0].rank <= RANK_OWN_OF_LOCAL ||
 	    heap_collection_rule(q->heap, object.class_no))
 		return r;
-	r = query_leak_path_holds(q, path, at, holds, sizeof(holds), err);
-	if (r == HDB_OK && holds[0] && holds[0] != '<')
+	if ((r = query_leak_path_holds(q, path, at, holds, sizeof(holds), err)) != HDB_OK)
+		return r;
+	if (holds[0] && holds[0] != '<')
 		(void)snprintf(buf, size, "%s.%s, in ", heap_class_name(q->heap, object.class_no),
 			       holds);
 	return r;
@@ -281,9 +288,10 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	*any = false;
 	if (r != HDB_OK || *at == 0 || *at == path->count || !path->is_strong)
 		return r;
-	r = leak_choose_step(q, path, &chosen, &best, err);
-	if (r == HDB_OK)
-		r = heap_object(q->heap, path->nodes[*at], &object, err);
+	if ((r = leak_choose_step(q, path, &chosen, &best, err)) != HDB_OK)
+		goto out;
+	r = heap_object(q->heap, path->nodes[*at], &object, err);
+out:
 	/*
 	 * Classes are held by their loaders and by all their objects, which explains nothing. A
 	 * static field below a class loader explains more than who holds the loader, be it the
@@ -304,20 +312,26 @@ int query_leak_blame(struct query *q, uint32_t end_ix, uint32_t suspect_ix,
 	int r = query_leak_path_find(q, end_ix, path, err);
 
 	buf[0] = '\0';
-	if (r == HDB_OK && path->count)
-		r = find_parting(q, path, &at, &any, err);
-	if (r == HDB_OK && any) {
+	if (r != HDB_OK)
+		goto out;
+	if (path->count && (r = find_parting(q, path, &at, &any, err)) != HDB_OK)
+		goto out;
+	if (any) {
 		h = calloc(1, sizeof(*h));
 		r = h ? find_holders(q, path, at, h, err) :
 			hdb_fail_memory(err, "holders of a suspect", sizeof(*h));
+		if (r != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK && any && h->count) {
-		r = name_topmost(q, h, path, at, buf, size, err);
-		if (r == HDB_OK)
-			r = make_path(q, h->list[0].ix, path, at, &better, err);
-		if (r == HDB_OK && better.count)
+	if (any && h->count) {
+		if ((r = name_topmost(q, h, path, at, buf, size, err)) != HDB_OK)
+			goto out;
+		if ((r = make_path(q, h->list[0].ix, path, at, &better, err)) != HDB_OK)
+			goto out;
+		if (better.count)
 			*path = better;
 	}
+out:
 	used = strlen(buf);
 	if (r == HDB_OK && any && (h->count > 1 || used))
 		name_all(h, buf + used, size - used);

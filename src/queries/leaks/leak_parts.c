@@ -340,8 +340,9 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 		r = derive_retained(q->derive, ix, &sum.retained_bytes, err);
 	sum.class_no = object.class_no;
 	sum.shallow_bytes = object.shallow_bytes;
-	if (r == HDB_OK)
-		add_ends(e, &sum, 1, 1);
+	if (r != HDB_OK)
+		return r;
+	add_ends(e, &sum, 1, 1);
 	return r;
 }
 
@@ -396,18 +397,24 @@ static int follow_list(struct query *q, struct elements *e, struct query_story *
 	size_t text = 0;
 	int r = derive_children(q->derive, &e->lists, err);
 
-	for (; r == HDB_OK && ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
-		r = take_node(q, e, ix, &ix, err);
-		if (r == HDB_OK && nodes % STEP_OBJECTS == 0)
-			r = base_step(q->work, nodes, err);
+	if (r != HDB_OK)
+		return r;
+	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
+		if ((r = take_node(q, e, ix, &ix, err)) != HDB_OK)
+			return r;
+		if (nodes % STEP_OBJECTS == 0 && (r = base_step(q->work, nodes, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK)
-		r = tell_classes(story, "element", part, e->classes, q->heap->class_count, true,
-				 err);
-	if (r == HDB_OK && ix != HEAP_NONE)
+	r = tell_classes(story, "element", part, e->classes, q->heap->class_count, true, err);
+	if (r != HDB_OK)
+		return r;
+	if (ix != HEAP_NONE) {
 		r = query_story_text(story, &text, err,
 				     "of the first %" PRIu64 " nodes of the list", nodes);
-	for (size_t i = first; i < story->rows.count && r == HDB_OK; i++)
+		if (r != HDB_OK)
+			return r;
+	}
+	for (size_t i = first; i < story->rows.count; i++)
 		base_vec_at(&story->rows, struct query_story_row, i)->text = text;
 	return r;
 }
@@ -500,12 +507,18 @@ int query_leak_elements(struct query *q, struct query_story *story, uint64_t par
 		r = follow_list(q, &e, story, part, suspect->point_ix, err);
 	else if (r == HDB_OK)
 		take_ends(&e, sums, suspect_no, &any);
-	if (r == HDB_OK && any)
-		r = follow_children(q, &e, suspect->point_ix, err);
-	if (r == HDB_OK && !suspect->is_list)
+	if (r != HDB_OK)
+		goto out;
+	if (any && (r = follow_children(q, &e, suspect->point_ix, err)) != HDB_OK)
+		goto out;
+	if (!suspect->is_list) {
 		r = tell_classes(story, "element", part, e.classes, sums->class_count, true, err);
-	if (r == HDB_OK && e.every > 1)
+		if (r != HDB_OK)
+			goto out;
+	}
+	if (e.every > 1)
 		r = mark_estimates(story, first, &e, sums->class_count, err);
+out:
 	free(e.classes);
 	free(e.count_squares);
 	free(e.byte_squares);

@@ -135,12 +135,14 @@ static int set_reference(struct telling *t, size_t i, struct leak_step *step, st
 	step->reference = &node_of(t, i + 1)->reference;
 	step->is_suspect = i + 1 >= t->there_end && i < t->first_gone;
 	r = trace_reference_name(&t->traces->graph, step->reference, text, sizeof(text), err);
-	if (r == HDB_OK)
-		r = keep_text(t->out, text, &step->name, err);
-	if (r == HDB_OK)
-		r = trace_reference_generic(&t->traces->graph, step->reference, text, sizeof(text),
-					    err);
-	return r == HDB_OK ? keep_text(t->out, text, &step->generic, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = keep_text(t->out, text, &step->name, err)) != HDB_OK)
+		return r;
+	r = trace_reference_generic(&t->traces->graph, step->reference, text, sizeof(text), err);
+	if (r != HDB_OK)
+		return r;
+	return keep_text(t->out, text, &step->generic, err);
 }
 
 static int add_texts(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
@@ -149,15 +151,15 @@ static int add_texts(struct telling *t, size_t i, struct leak_step *step, struct
 	char own[2 * TEXT_MAX_BYTES + 32], text[3 * TEXT_MAX_BYTES];
 	int r = inspect_object(&t->traces->inspector, step->ix, &inspection, err);
 
-	if (r == HDB_OK) {
-		own_reason(&inspection, i + 1 == t->count, own, sizeof(own));
-		judge(t, i, own, step, text, sizeof(text));
-		r = keep_text(t->out, text, &step->reason, err);
-	}
-	if (r == HDB_OK) {
-		inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
-		r = keep_text(t->out, text, &step->labels, err);
-	}
+	if (r != HDB_OK)
+		goto out;
+	own_reason(&inspection, i + 1 == t->count, own, sizeof(own));
+	judge(t, i, own, step, text, sizeof(text));
+	if ((r = keep_text(t->out, text, &step->reason, err)) != HDB_OK)
+		goto out;
+	inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
+	r = keep_text(t->out, text, &step->labels, err);
+out:
 	inspection_release(&inspection);
 	return r;
 }
@@ -167,11 +169,13 @@ static int add_step(struct telling *t, size_t i, bool is_before_gap, struct hdb_
 	struct leak_step step = { .place = i, .ix = node_of(t, i)->ix };
 	int r = add_texts(t, i, &step, err);
 
-	if (r == HDB_OK)
-		r = set_sizes(t, &step, err);
-	if (r == HDB_OK && i + 1 < t->count && !is_before_gap)
-		r = set_reference(t, i, &step, err);
-	return r == HDB_OK ? base_vec_push(&t->out->list, &step, sizeof(step), err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = set_sizes(t, &step, err)) != HDB_OK)
+		return r;
+	if (i + 1 < t->count && !is_before_gap && (r = set_reference(t, i, &step, err)) != HDB_OK)
+		return r;
+	return base_vec_push(&t->out->list, &step, sizeof(step), err);
 }
 
 static int begin(struct leak_steps *out, struct hdb_error *err)
@@ -188,17 +192,20 @@ int leak_steps_get(struct leak_traces *traces, size_t no, struct leak_steps *out
 	struct telling t = { .traces = traces, .out = out };
 	int r = begin(out, err);
 
-	if (r == HDB_OK)
-		r = find_path(&t, trace->node, err);
-	if (r == HDB_OK)
-		(void)trace_root_kind(traces->session->heap, node_of(&t, 0)->ix, &out->root_kind);
-	if (r == HDB_OK && t.count > 2 * LEAK_STEPS_ENDS)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = find_path(&t, trace->node, err)) != HDB_OK)
+		goto out;
+	(void)trace_root_kind(traces->session->heap, node_of(&t, 0)->ix, &out->root_kind);
+	if (t.count > 2 * LEAK_STEPS_ENDS)
 		out->gap = t.count - 2 * LEAK_STEPS_ENDS;
-	for (size_t i = 0; i < t.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < t.count; i++) {
 		if (out->gap && i == LEAK_STEPS_ENDS)
 			i += out->gap;
-		r = add_step(&t, i, out->gap && i + 1 == LEAK_STEPS_ENDS, err);
+		if ((r = add_step(&t, i, out->gap && i + 1 == LEAK_STEPS_ENDS, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(t.path);
 	free(t.own);
 	return r;
@@ -217,16 +224,16 @@ int leak_steps_unreachable(struct leak_traces *traces, size_t no, struct leak_st
 	char text[2 * TEXT_MAX_BYTES + 32];
 	int r = begin(out, err);
 
-	if (r == HDB_OK)
-		r = inspect_object(&traces->inspector, step.ix, &inspection, err);
-	if (r == HDB_OK) {
-		own_reason(&inspection, true, text, sizeof(text));
-		r = keep_text(out, text, &step.reason, err);
-	}
-	if (r == HDB_OK) {
-		inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
-		r = keep_text(out, text, &step.labels, err);
-	}
+	if (r != HDB_OK)
+		goto out;
+	if ((r = inspect_object(&traces->inspector, step.ix, &inspection, err)) != HDB_OK)
+		goto out;
+	own_reason(&inspection, true, text, sizeof(text));
+	if ((r = keep_text(out, text, &step.reason, err)) != HDB_OK)
+		goto out;
+	inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
+	r = keep_text(out, text, &step.labels, err);
+out:
 	inspection_release(&inspection);
 	return r == HDB_OK ? base_vec_push(&out->list, &step, sizeof(step), err) : r;
 }

@@ -67,9 +67,9 @@ static int look_at(struct query *q, const struct store_root *root, uint32_t thre
 	uint32_t dominator;
 	int r = derive_retained(q->derive, root->ix, &local.retained_bytes, err);
 
-	if (r == HDB_OK)
-		r = derive_dominator(q->derive, root->ix, &dominator, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = derive_dominator(q->derive, root->ix, &dominator, err)) != HDB_OK)
 		return r;
 	local.is_on_path = path->count > 1 && path->nodes[1] == root->ix;
 	if (local.is_on_path ||
@@ -200,13 +200,13 @@ int query_leak_thread(struct query *q, struct query_story *story, uint64_t part,
 	row.ix = path->nodes[0];
 	r = heap_object(q->heap, row.ix, &object, err);
 	row.shallow_bytes = object.shallow_bytes;
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, row.ix, &row.retained_bytes, err);
-	if (r == HDB_OK)
-		r = query_story_add(story, &row, err);
-	if (r == HDB_OK)
-		r = find_thread(q, row.ix, &thread, err);
 	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = derive_retained(q->derive, row.ix, &row.retained_bytes, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = query_story_add(story, &row, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = find_thread(q, row.ix, &thread, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	for (uint64_t i = 0; r == HDB_OK && i < q->heap->root_count; i++) {
 		const struct store_root *root = &q->heap->roots[i];

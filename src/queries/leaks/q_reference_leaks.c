@@ -170,11 +170,12 @@ static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb
 	const unsigned count = graph_rows_get(&s->graph, ix, target, &row);
 	int r = HDB_OK;
 
-	for (unsigned i = 0; i < count && r == HDB_OK && s->queue.count < s->max_objects; i++)
-		r = visit(s, from, target[i], err);
-	for (uint64_t e = row.at; e < row.end && r == HDB_OK && s->queue.count < s->max_objects;
-	     e++)
-		r = visit(s, from, graph_rows_long(&s->graph, e), err);
+	for (unsigned i = 0; i < count && s->queue.count < s->max_objects; i++)
+		if ((r = visit(s, from, target[i], err)) != HDB_OK)
+			return r;
+	for (uint64_t e = row.at; e < row.end && s->queue.count < s->max_objects; e++)
+		if ((r = visit(s, from, graph_rows_long(&s->graph, e), err)) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -205,7 +206,9 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			r = visit_own_fields(q, s, 0, ix, err);
 	}
 	s->looked += at + 1;
-	if (r == HDB_OK && !*end && s->queue.count >= s->max_objects)
+	if (r != HDB_OK)
+		return r;
+	if (!*end && s->queue.count >= s->max_objects)
 		s->given_up++;
 	return r;
 }
@@ -227,7 +230,7 @@ static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 	int r = HDB_OK;
 
 	base_stage(q->work, "following references", s->list.count, "references");
-	for (uint64_t i = 0; i < s->list.count && r == HDB_OK; i++) {
+	for (uint64_t i = 0; i < s->list.count; i++) {
 		const struct analysis_reference *ref = &refs[i];
 		size_t end;
 
@@ -240,14 +243,16 @@ static int search_all(struct query *q, struct leaks *s, struct hdb_error *err)
 			continue;
 		}
 		s->searched++;
-		r = search(q, s, ref, &end, err);
-		if (r == HDB_OK && end) {
+		if ((r = search(q, s, ref, &end, err)) != HDB_OK)
+			return r;
+		if (end) {
 			const struct leak leak = { (uint32_t)i, count_steps(s, end) };
 
-			r = base_vec_push(&s->found, &leak, sizeof(leak), err);
+			if ((r = base_vec_push(&s->found, &leak, sizeof(leak), err)) != HDB_OK)
+				return r;
 		}
-		if (r == HDB_OK && s->searched % STEP_SEARCHES == 0)
-			r = base_step(q->work, i, err);
+		if (s->searched % STEP_SEARCHES == 0 && (r = base_step(q->work, i, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -334,21 +339,29 @@ static int set_facts(struct query *q, const struct leaks *s, struct hdb_error *e
 {
 	int r = query_fact(q, "leaks", s->found.count, err);
 
-	if (r == HDB_OK)
-		r = query_fact(q, "searched", s->searched, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "given_up", s->given_up, err);
-	if (r == HDB_OK && s->given_up)
+	if (r < 0)
+		return r;
+	if ((r = query_fact(q, "searched", s->searched, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "given_up", s->given_up, err)) < 0)
+		return r;
+	if (s->given_up) {
 		r = query_cut(q, NULL, err,
 			      "what %" PRIu64 " searches would have found behind the "
 			      "first %" PRIu64 " objects (--max-objects)",
 			      s->given_up, s->max_objects);
-	if (r == HDB_OK && s->not_searched)
+		if (r < 0)
+			return r;
+	}
+	if (s->not_searched) {
 		r = query_cut(q, NULL, err,
 			      "%" PRIu64 " references that were not searched from, as "
 			      "all searches together had become too long",
 			      s->not_searched);
-	return r == HDB_OK ? query_fact(q, "not_searched", s->not_searched, err) : r;
+		if (r < 0)
+			return r;
+	}
+	return query_fact(q, "not_searched", s->not_searched, err);
 }
 
 static int open_leaks(struct query *q, struct hdb_error *err)
@@ -367,12 +380,15 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 				      "strength,class,referent_class,objects,"
 				      "shallow,steps,path,id,referent",
 			 err);
-	if (r == HDB_OK)
-		r = prepare(q, s, err);
-	if (r == HDB_OK)
-		r = search_all(q, s, err);
-	if (r == HDB_OK && !s->is_list)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = prepare(q, s, err)) != HDB_OK)
+		goto out;
+	if ((r = search_all(q, s, err)) != HDB_OK)
+		goto out;
+	if (!s->is_list)
 		r = group_leaks(q, s, err);
+out:
 	q->total = s->is_list ? s->found.count : s->groups.count;
 	return r == HDB_OK ? set_facts(q, s, err) : r;
 }
@@ -437,14 +453,16 @@ static int next_leak(struct query *q, struct hdb_error *err)
 	}
 	s->at++;
 	query_set(q, STEPS, leak->steps);
-	if (r == HDB_OK)
-		r = query_set_class_of(q, CLASS, ref->ix, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)ref->strength),
-				   err);
-	if (r == HDB_OK)
-		r = query_set_id(q, ID, ref->ix, err);
-	return r == HDB_OK ? set_path(q, s, ref, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_class_of(q, CLASS, ref->ix, err)) != HDB_OK)
+		return r;
+	r = query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)ref->strength), err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_id(q, ID, ref->ix, err)) != HDB_OK)
+		return r;
+	return set_path(q, s, ref, err);
 }
 
 static void close_leaks(struct query *q)

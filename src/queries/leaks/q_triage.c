@@ -115,12 +115,13 @@ static int set_facts(struct query *q, const struct triage_query *s, struct hdb_e
 		counts[triage_rules[s->rows[i]].severity]++;
 		all++;
 	}
-	r = query_fact(q, "rules", count_rules(), err);
-	if (r == HDB_OK)
-		r = query_fact(q, "findings", all, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "critical", counts[TRIAGE_CRITICAL], err);
-	return r == HDB_OK ? query_fact(q, "warnings", counts[TRIAGE_WARNING], err) : r;
+	if ((r = query_fact(q, "rules", count_rules(), err)) < 0)
+		return r;
+	if ((r = query_fact(q, "findings", all, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "critical", counts[TRIAGE_CRITICAL], err)) < 0)
+		return r;
+	return query_fact(q, "warnings", counts[TRIAGE_WARNING], err);
 }
 
 static int open_triage(struct query *q, struct hdb_error *err)
@@ -139,18 +140,17 @@ static int open_triage(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "rules", triage_rule_count * sizeof(*s->rows));
 	for (size_t i = 0; i < TRIAGE_MEASURES; i++)
 		s->triage.figures[i].ix = s->triage.figures[i].class_no = HEAP_NONE;
-	r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(q->heap, err);
-	if (r == HDB_OK)
-		r = triage_take_totals(&s->triage, err);
-	if (r == HDB_OK)
-		r = triage_take_scan(&s->triage, err);
-	if (r == HDB_OK)
-		r = triage_take_strings(&s->triage, err);
-	if (r == HDB_OK)
-		r = triage_take_loaders(&s->triage, err);
-	if (r != HDB_OK)
+	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = triage_take_totals(&s->triage, err)) != HDB_OK)
+		return r;
+	if ((r = triage_take_scan(&s->triage, err)) != HDB_OK)
+		return r;
+	if ((r = triage_take_strings(&s->triage, err)) != HDB_OK)
+		return r;
+	if ((r = triage_take_loaders(&s->triage, err)) != HDB_OK)
 		return r;
 	choose_rules(s);
 	q->total = s->count;
@@ -194,11 +194,12 @@ static int next_triage(struct query *q, struct hdb_error *err)
 	query_set(q, BYTES, f->bytes);
 	if (!f->is_outside)
 		query_set_double(q, PERCENT, analysis_percent(f->bytes, s->triage.whole_bytes));
-	r = set_example(q, f, err);
-	if (r == HDB_OK && f->sampled)
+	if ((r = set_example(q, f, err)) != HDB_OK)
+		return r;
+	if (f->sampled)
 		return query_format(q, DETAIL, err, "%s%sestimated from %" PRIu64 " objects",
 				    f->detail, f->detail[0] ? "; " : "", f->sampled);
-	return r == HDB_OK && f->detail[0] ? query_set_text(q, DETAIL, f->detail, err) : r;
+	return f->detail[0] ? query_set_text(q, DETAIL, f->detail, err) : HDB_OK;
 }
 
 static void close_triage(struct query *q)

@@ -59,21 +59,23 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	*out = (struct query_local){ .key_ix = HEAP_NONE,
 				     .value_class = HEAP_NONE,
 				     .entry_ix = ix };
-	if (r == HDB_OK && entry.kind != STORE_INSTANCE)
-		return HDB_NOTFOUND;
-	if (r == HDB_OK)
-		r = check_thread(q, &entry, err);
 	if (r != HDB_OK)
+		return r;
+	if (entry.kind != STORE_INSTANCE)
+		return HDB_NOTFOUND;
+	if ((r = check_thread(q, &entry, err)) != HDB_OK)
 		return r;
 	r = heap_field_object(heap, ix, NULL, "referent", &out->key_ix, err);
 	if (r == HDB_NOTFOUND)
 		out->key_ix = HEAP_NONE;
 	if (r >= 0)
 		r = heap_field_object(heap, ix, NULL, "value", &value, err);
-	if (r == HDB_OK)
-		r = heap_object(heap, value, &object, err);
-	if (r == HDB_OK)
-		out->value_class = object.class_no;
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_object(heap, value, &object, err)) != HDB_OK)
+		goto out;
+	out->value_class = object.class_no;
+out:
 	return r < 0 ? r : derive_retained(q->derive, ix, &out->bytes, err);
 }
 

@@ -57,14 +57,17 @@ int trace_ids_init(struct trace_ids *ids, const struct session *session, struct 
 	if (r == HDB_OK)
 		r = base_big_alloc_raw(ids->work, &ids->low_big, n, "identifiers", err);
 	block = malloc(STORE_BLOCK_OBJECTS * sizeof(*block));
-	if (r == HDB_OK && !block)
+	if (r != HDB_OK)
+		goto out;
+	if (!block) {
 		r = hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * sizeof(*block));
-	if (r == HDB_OK) {
-		ids->pages = ids->pages_big.data;
-		ids->low = ids->low_big.data;
-		ids->page_count = pages;
-		r = fill(ids, first_ix, block, err);
+		goto out;
 	}
+	ids->pages = ids->pages_big.data;
+	ids->low = ids->low_big.data;
+	ids->page_count = pages;
+	r = fill(ids, first_ix, block, err);
+out:
 	free(block);
 	return r;
 }

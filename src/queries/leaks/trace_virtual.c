@@ -183,11 +183,14 @@ static int give_entry(struct reading *r, uint32_t node, struct hdb_error *err)
 	uint64_t key, value = 0;
 	int rc = id_at(r, node, r->rule->key, &key, err);
 
-	if (rc == HDB_OK)
-		rc = give_id(r, key, r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
-	if (rc == HDB_OK && r->rule->value)
-		rc = id_at(r, node, r->rule->value, &value, err);
-	return rc == HDB_OK ? give_id(r, value, TRACE_NAME_OF_KEY, key, err) : rc;
+	if (rc != HDB_OK)
+		return rc;
+	rc = give_id(r, key, r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
+	if (rc != HDB_OK)
+		return rc;
+	if (r->rule->value && (rc = id_at(r, node, r->rule->value, &value, err)) != HDB_OK)
+		return rc;
+	return give_id(r, value, TRACE_NAME_OF_KEY, key, err);
 }
 
 /* Only an activity that is destroyed: the others have better paths. */
@@ -232,10 +235,11 @@ static int read_chain(struct reading *r, uint32_t first, struct hdb_error *err)
 	struct chain chain = { .node = first, .mark = first, .power = 2 };
 	int rc = HDB_OK;
 
-	while (rc == HDB_OK && chain.node != HEAP_NONE) {
-		rc = give_node(r, chain.node, err);
-		if (rc == HDB_OK)
-			rc = next_node(r, &chain, err);
+	while (chain.node != HEAP_NONE) {
+		if ((rc = give_node(r, chain.node, err)) != HDB_OK)
+			return rc;
+		if ((rc = next_node(r, &chain, err)) != HDB_OK)
+			return rc;
 	}
 	return rc;
 }
@@ -355,10 +359,13 @@ int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 	}
 	if (rule->shape == SHAPE_NEW && ix != graph->new_activities_ix)
 		return rc;
-	if (rc == HDB_OK && rule->store[0])
-		rc = heap_path_object(r.heap, ix, HEAP_NONE, rule->store, &start, err);
 	if (rc != HDB_OK)
 		return rc < 0 ? rc : HDB_OK;
+	if (rule->store[0]) {
+		if ((rc = heap_path_object(r.heap, ix, HEAP_NONE, rule->store, &start, err)) !=
+		    HDB_OK)
+			return rc < 0 ? rc : HDB_OK;
+	}
 	if (rule->shape == SHAPE_ARRAY || rule->shape == SHAPE_SET || rule->shape == SHAPE_HASHED ||
 	    rule->shape == SHAPE_HASHED_SET)
 		return read_array(&r, ix, start, err);

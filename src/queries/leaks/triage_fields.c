@@ -198,7 +198,9 @@ static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 {
 	int r = heap_collection_open(heap, ix, out, err);
 
-	if (r == HDB_OK && !out->has_size)
+	if (r != HDB_OK)
+		return r;
+	if (!out->has_size)
 		r = heap_collection_count(heap, out, &f->looks_left, err);
 	return r;
 }
@@ -215,9 +217,9 @@ static int count_value(struct heap *heap, struct triage_fields *f, const struct 
 			HDB_NOTFOUND;
 
 	*count = 1;
-	if (r == HDB_OK)
-		r = heap_object(heap, ix, &object, err);
 	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (object.kind == STORE_OBJECT_ARRAY)
 		return count_array(heap, f, &object, count, err);
@@ -360,12 +362,14 @@ int triage_fields_look(struct triage *t, struct triage_fields *f, struct hdb_err
 {
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < t->q->heap->class_count && r == HDB_OK; no++)
-		r = look_at_statics(t, f, no, err);
-	for (size_t i = 0; i < f->ixs.count && r == HDB_OK; i++) {
-		r = look_at_instance(t, f, *base_vec_at(&f->ixs, uint32_t, i), err);
-		if (r == HDB_OK && i % STEP_OBJECTS == 0)
-			r = base_step(t->q->work, i, err);
+	for (uint32_t no = 0; no < t->q->heap->class_count; no++)
+		if ((r = look_at_statics(t, f, no, err)) != HDB_OK)
+			return r;
+	for (size_t i = 0; i < f->ixs.count; i++) {
+		if ((r = look_at_instance(t, f, *base_vec_at(&f->ixs, uint32_t, i), err)) != HDB_OK)
+			return r;
+		if (i % STEP_OBJECTS == 0 && (r = base_step(t->q->work, i, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

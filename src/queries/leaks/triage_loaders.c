@@ -89,9 +89,10 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	query_leak_roots(q, path.nodes[0], roots, sizeof(roots));
 	path.is_end_kept = true;
 	r = query_leak_culprit(q, &path, HEAP_NONE, culprit, sizeof(culprit), err);
-	if (r == HDB_OK)
-		(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), from a root: %s", id,
-			       text ? text : "a reference", culprit, roots);
+	if (r != HDB_OK)
+		return r;
+	(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), from a root: %s", id,
+		       text ? text : "a reference", culprit, roots);
 	return r;
 }
 
@@ -124,9 +125,9 @@ static int add_top(struct query *q, uint32_t ix, uint32_t loader_ix, uint64_t *b
 		if (is_of_loader(q, up, loader_ix))
 			return HDB_OK;
 	}
-	r = derive_retained(q->derive, ix, &retained, err);
-	if (r == HDB_OK)
-		*bytes += retained;
+	if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
+		return r;
+	*bytes += retained;
 	return r;
 }
 
@@ -283,8 +284,9 @@ static int take_twins(struct triage *t, struct hdb_error *err)
 
 	if (!twins)
 		return hdb_fail_memory(err, "classes", t->q->heap->class_count * sizeof(*twins));
-	r = collect_twins(t->q, twins, &count, err);
-	for (uint32_t i = 0; r == HDB_OK && i <= count; i++) {
+	if ((r = collect_twins(t->q, twins, &count, err)) != HDB_OK)
+		goto out;
+	for (uint32_t i = 0; i <= count; i++) {
 		if (i < count && strcmp(twins[i].name, twins[first].name) == 0 &&
 		    twins[i].loader_class == twins[first].loader_class)
 			continue;
@@ -294,15 +296,18 @@ static int take_twins(struct triage *t, struct hdb_error *err)
 		}
 		first = i;
 	}
-	for (uint64_t i = 0; i < f->count && i < LOADERS_ADDED_MAX && r == HDB_OK; i++)
-		r = add_loader_bytes(t->q, twins[best + i].loader_ix, &f->bytes, err);
-	if (r == HDB_OK && f->count) {
+	for (uint64_t i = 0; i < f->count && i < LOADERS_ADDED_MAX; i++)
+		if ((r = add_loader_bytes(t->q, twins[best + i].loader_ix, &f->bytes, err)) !=
+		    HDB_OK)
+			goto out;
+	if (f->count) {
 		f->ix = twins[best].loader_ix;
-		r = explain(t->q, f->ix, why, sizeof(why), err);
-		if (r == HDB_OK)
-			(void)snprintf(f->detail, sizeof(f->detail), "%.200s and others; %s",
-				       twins[best].name, why);
+		if ((r = explain(t->q, f->ix, why, sizeof(why), err)) != HDB_OK)
+			goto out;
+		(void)snprintf(f->detail, sizeof(f->detail), "%.200s and others; %s",
+			       twins[best].name, why);
 	}
+out:
 	free(twins);
 	return r;
 }

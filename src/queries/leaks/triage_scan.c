@@ -66,7 +66,9 @@ static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
 	uint64_t bytes;
 	const int r = retained_of(t, ix, &bytes, err);
 
-	if (r == HDB_OK && bytes > f->bytes) {
+	if (r != HDB_OK)
+		return r;
+	if (bytes > f->bytes) {
 		f->bytes = bytes;
 		f->ix = ix;
 		f->count = 1;
@@ -182,12 +184,12 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 
 	if (r != HDB_OK || found < 0)
 		return r < 0 ? r : found < 0 ? found : HDB_OK;
-	r = heap_object(heap, ix, &object, err);
-	if (r == HDB_OK && found == HDB_OK)
-		r = heap_object(heap, array_ix, &array, err);
-	if (r == HDB_OK && as_size(&value) >= COLLIDING_ELEMENTS)
-		r = look_collisions(t, &object, err);
-	if (r != HDB_OK)
+	if ((r = heap_object(heap, ix, &object, err)) != HDB_OK)
+		return r;
+	if (found == HDB_OK && (r = heap_object(heap, array_ix, &array, err)) != HDB_OK)
+		return r;
+	if (as_size(&value) >= COLLIDING_ELEMENTS &&
+	    (r = look_collisions(t, &object, err)) != HDB_OK)
 		return r;
 	if (!as_size(&value)) {
 		uint32_t dominator = HEAP_NONE;
@@ -219,10 +221,10 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 	bool reachable;
 	int r = heap_field_object(t->q->heap, ix, NULL, line->field, &at, err);
 
-	/* The entry itself may retain others of its bucket. */
-	if (r == HDB_OK)
-		r = heap_field_object(t->q->heap, ix, NULL, line->other, &value, err);
 	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	/* The entry itself may retain others of its bucket. */
+	if ((r = heap_field_object(t->q->heap, ix, NULL, line->other, &value, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	for (unsigned steps = 0; steps < CHAIN_MAX && r == HDB_OK && at != GRAPH_NONE; steps++) {
 		if (at == ix) {
@@ -299,14 +301,15 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 {
 	int r = HDB_OK;
 
-	for (; lines && r == HDB_OK; lines &= lines - 1) {
+	for (; lines; lines &= lines - 1) {
 		struct collected *c = &s->lines[__builtin_ctz(lines)];
 		const uint64_t at = c->seen++;
 
 		if (c->whole > SAMPLES_MAX && !takes_all(&triage_values[c - s->lines]) &&
 		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
 			continue;
-		r = base_vec_push(&c->ixs, &ix, sizeof(ix), err);
+		if ((r = base_vec_push(&c->ixs, &ix, sizeof(ix), err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -425,23 +428,28 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 	s->lines = calloc(triage_value_count, sizeof(*s->lines));
 	if (!s->block || !s->line_bits || !s->lines)
 		r = hdb_fail_memory(err, "a scan", sizeof(*s->block));
-	if (r == HDB_OK)
-		r = derive_need(t->q->derive, STORE_REACH_STRONG, err);
-	if (r == HDB_OK)
-		r = choose_classes(s, err);
-	if (r == HDB_OK)
-		r = triage_fields_open(t, &s->fields, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = derive_need(t->q->derive, STORE_REACH_STRONG, err)) != HDB_OK)
+		goto out;
+	if ((r = choose_classes(s, err)) != HDB_OK)
+		goto out;
+	if ((r = triage_fields_open(t, &s->fields, err)) != HDB_OK)
+		goto out;
 	base_stage(t->q->work, "looking at objects", heap->object_count, "objects");
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = scan_block(s, b, err);
-		if (r == HDB_OK && b % STEP_BLOCKS == 0)
-			r = base_step(t->q->work, s->block->first_ix, err);
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = scan_block(s, b, err)) != HDB_OK)
+			goto out;
+		if (b % STEP_BLOCKS == 0 &&
+		    (r = base_step(t->q->work, s->block->first_ix, err)) != HDB_OK)
+			goto out;
 	}
 	base_stage(t->q->work, "looking at values", 0, "objects");
-	for (size_t line = 0; line < triage_value_count && r == HDB_OK; line++)
-		r = look_at_line(s, line, err);
-	if (r == HDB_OK)
-		r = triage_fields_look(t, s->fields, err);
+	for (size_t line = 0; line < triage_value_count; line++)
+		if ((r = look_at_line(s, line, err)) != HDB_OK)
+			goto out;
+	r = triage_fields_look(t, s->fields, err);
+out:
 	triage_fields_close(s->fields);
 	for (size_t i = 0; s->lines && i < triage_value_count; i++)
 		base_vec_release(&s->lines[i].ixs);

@@ -219,11 +219,13 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 		add_classes(t, &groups);
 	}
 	analysis_groups_release(&groups);
-	if (r == HDB_OK)
-		r = add_limit(t, err);
-	if (r == HDB_OK)
-		r = add_suspect(t, err);
-	if (r == HDB_OK)
-		r = add_leaking(t, err);
-	return r == HDB_OK ? add_jni(t, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = add_limit(t, err)) != HDB_OK)
+		return r;
+	if ((r = add_suspect(t, err)) != HDB_OK)
+		return r;
+	if ((r = add_leaking(t, err)) != HDB_OK)
+		return r;
+	return add_jni(t, err);
 }

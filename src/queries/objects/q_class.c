@@ -166,14 +166,17 @@ static int add_totals(struct query *q, uint32_t no, struct hdb_error *err)
 
 	if (!derive_has(q->derive, STORE_TOTALS))
 		return HDB_OK;
-	r = derive_totals(q->derive, DERIVE_CLASS, &totals, &count, err);
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	if ((r = derive_totals(q->derive, DERIVE_CLASS, &totals, &count, err)) != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < count; i++) {
 		if (totals[i].no != no)
 			continue;
-		r = query_fact(q, "reachable_instances", totals[i].count, err);
-		if (r == HDB_OK)
-			r = query_fact(q, "retained", totals[i].retained_bytes, err);
+		if ((r = query_fact(q, "reachable_instances", totals[i].count, err)) != HDB_OK)
+			goto out;
+		if ((r = query_fact(q, "retained", totals[i].retained_bytes, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	if (r >= 0)
 		free(totals);
 	return r;
@@ -232,9 +235,11 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 	if (r == HDB_OK)
 		r = query_fact(q, "shallow", s->bytes[no], err);
 	query_size_proof(q, class, proof);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "proof", proof, err);
-	return r == HDB_OK ? add_totals(q, no, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "proof", proof, err)) != HDB_OK)
+		return r;
+	return add_totals(q, no, err);
 }
 
 static int open_class(struct query *q, struct hdb_error *err)
@@ -249,9 +254,9 @@ static int open_class(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a class", sizeof(*s));
 	r = analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
 			     &s->classes, &s->count, err);
-	if (r == HDB_OK)
-		r = count_all(q, s, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = count_all(q, s, err)) != HDB_OK)
 		return r;
 	s->is_list = s->count != 1 || query_option(q, "list");
 	if (s->is_list) {
@@ -286,10 +291,11 @@ static int next_listed(struct query *q, struct class_query *s, struct hdb_error 
 	query_set(q, INSTANCE_BYTES, class->instance_bytes);
 	query_set(q, CLASS_BYTES, class->class_bytes);
 	query_set(q, INSTANCES, s->instances[no]);
-	r = query_set_text(q, CLASS, heap_class_name(q->heap, no), err);
-	if (r == HDB_OK)
-		r = query_set_text(q, LOADER, heap_loader_name(q->heap, class), err);
-	if (r == HDB_OK && class->super_no != STORE_NONE)
+	if ((r = query_set_text(q, CLASS, heap_class_name(q->heap, no), err)) != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, LOADER, heap_loader_name(q->heap, class), err)) != HDB_OK)
+		return r;
+	if (class->super_no != STORE_NONE)
 		r = query_set_text(q, SUPER, heap_class_name(q->heap, class->super_no), err);
 	return r;
 }
@@ -301,12 +307,15 @@ static int set_field(struct query *q, uint32_t declared_in, const struct store_f
 	char name[NAME_MAX_BYTES];
 	int r = heap_text(q->heap, field->name_text, name, sizeof(name), err);
 
-	if (r == HDB_OK)
-		r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, declared_in), err);
-	if (r == HDB_OK)
-		r = query_set_text(q, FIELD, name, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, TYPE, type ? type : "?", err);
+	if (r != HDB_OK)
+		goto out;
+	r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, declared_in), err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = query_set_text(q, FIELD, name, err)) != HDB_OK)
+		goto out;
+	r = query_set_text(q, TYPE, type ? type : "?", err);
+out:
 	query_set(q, STATIC, field->is_static);
 	return r;
 }
@@ -317,9 +326,9 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 	uint32_t ix;
 	int r = heap_fields_next(&s->fields, err);
 
-	if (r == HDB_OK)
-		r = set_field(q, s->no, &s->fields.field, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = set_field(q, s->no, &s->fields.field, err)) != HDB_OK)
 		return r;
 	analysis_value_text(&s->fields.value, text, sizeof(text));
 	r = query_set_text(q, VALUE, text, err);
@@ -344,8 +353,10 @@ static int next_field(struct query *q, struct class_query *s, struct hdb_error *
 	if (s->no == STORE_NONE)
 		return HDB_END;
 	r = heap_field(q->heap, heap_class(q->heap, s->no)->first_field + s->field++, &field, err);
-	if (r == HDB_OK)
-		r = set_field(q, s->no, &field, err);
+	if (r != HDB_OK)
+		goto out;
+	r = set_field(q, s->no, &field, err);
+out:
 	query_set(q, OFFSET, s->offset);
 	s->offset += hprof_type_size(field.type, q->heap->id_size);
 	return r;

@@ -133,10 +133,11 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	if (s->count)
 		qsort(s->copies, s->count, sizeof(*s->copies), compare_copies);
 	q->total = s->count;
-	r = query_fact(q, "names", names, err);
-	if (r == HDB_OK)
-		r = query_tell_heap(q, err);
-	return r == HDB_OK ? query_fact(q, "classes", s->count, err) : r;
+	if ((r = query_fact(q, "names", names, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_heap(q, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "classes", s->count, err);
 }
 
 static int next_duplicate(struct query *q, struct hdb_error *err)

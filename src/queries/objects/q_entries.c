@@ -66,26 +66,31 @@ static int set_facts(struct query *q, const struct contents *s, struct hdb_error
 	uint64_t id;
 	int r = heap_object(q->heap, c->ix, &object, err);
 
-	if (r == HDB_OK)
-		r = heap_id(q->heap, c->ix, &id, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "id", id, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "known_as", c->rule->class_name, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "kind", heap_collection_kind_name(c->rule->kind), err);
-	if (r == HDB_OK && c->inner_ix != c->ix) {
-		r = heap_id(q->heap, c->inner_ix, &id, err);
-		if (r == HDB_OK)
-			r = query_fact(q, "in", id, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_id(q->heap, c->ix, &id, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
+		return r;
+	r = query_fact_text(q, "class", heap_class_name(q->heap, object.class_no), err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "known_as", c->rule->class_name, err)) != HDB_OK)
+		return r;
+	r = query_fact_text(q, "kind", heap_collection_kind_name(c->rule->kind), err);
+	if (r != HDB_OK)
+		return r;
+	if (c->inner_ix != c->ix) {
+		if ((r = heap_id(q->heap, c->inner_ix, &id, err)) != HDB_OK)
+			return r;
+		if ((r = query_fact(q, "in", id, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && c->has_size)
-		r = query_fact(q, "size", c->size, err);
-	if (r == HDB_OK && c->has_capacity)
-		r = query_fact(q, "capacity", c->capacity, err);
-	return r == HDB_OK && note ? query_fact_text(q, "note", note, err) : r;
+	if (c->has_size && (r = query_fact(q, "size", c->size, err)) != HDB_OK)
+		return r;
+	if (c->has_capacity && (r = query_fact(q, "capacity", c->capacity, err)) != HDB_OK)
+		return r;
+	return note ? query_fact_text(q, "note", note, err) : HDB_OK;
 }
 
 static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -117,10 +122,12 @@ static int open_entries(struct query *q, struct hdb_error *err)
 	r = heap_collection_open(q->heap, ix, &s->collection, err);
 	if (r == HDB_NOTFOUND)
 		return fail_unknown(q, ix, err);
-	if (r == HDB_OK)
-		r = set_facts(q, s, err);
-	if (r == HDB_OK)
-		r = heap_entries_begin(q->heap, &s->collection, &s->entries, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = set_facts(q, s, err)) != HDB_OK)
+		goto out;
+	r = heap_entries_begin(q->heap, &s->collection, &s->entries, err);
+out:
 	q->total = QUERY_TOTAL_UNKNOWN;
 	return r;
 }
@@ -133,11 +140,12 @@ static int set_retained(struct query *q, const struct heap_value *value, struct 
 
 	if (value->type != HPROF_OBJECT || !value->bits || !derive_has(q->derive, STORE_RETAINED))
 		return HDB_OK;
-	r = heap_find(q->heap, value->bits, &ix, err);
-	if (r == HDB_OK)
-		r = derive_retained(q->derive, ix, &retained, err);
-	if (r == HDB_OK)
-		query_set(q, RETAINED, retained);
+	if ((r = heap_find(q->heap, value->bits, &ix, err)) != HDB_OK)
+		goto out;
+	if ((r = derive_retained(q->derive, ix, &retained, err)) != HDB_OK)
+		goto out;
+	query_set(q, RETAINED, retained);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -159,11 +167,13 @@ static int next_entries(struct query *q, struct hdb_error *err)
 	query_set(q, NO, e->no);
 	if (e->has_key)
 		r = query_set_value(q, KEY, KEY_ID, &e->key, err);
-	if (r == HDB_OK)
-		r = query_set_value(q, VALUE, VALUE_ID, &e->value, err);
-	if (r == HDB_OK)
-		r = set_retained(q, &e->value, err);
-	return r == HDB_OK ? query_set_id(q, ENTRY, e->entry_ix, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_value(q, VALUE, VALUE_ID, &e->value, err)) != HDB_OK)
+		return r;
+	if ((r = set_retained(q, &e->value, err)) != HDB_OK)
+		return r;
+	return query_set_id(q, ENTRY, e->entry_ix, err);
 }
 
 static void close_entries(struct query *q)

@@ -66,17 +66,19 @@ static int add_facts(struct query *q, const struct layout_query *s, uint32_t no,
 			waste += part->bytes;
 	}
 	query_size_proof(q, class, proof);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "class", heap_class_name(q->heap, no), err);
-	if (r == HDB_OK)
-		r = query_fact(q, "instance_bytes", class->instance_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "field_bytes", fields, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "waste_bytes", waste, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "recorded_bytes", class->declared_size, err);
-	return r == HDB_OK ? query_fact_text(q, "proof", proof, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "class", heap_class_name(q->heap, no), err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "instance_bytes", class->instance_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "field_bytes", fields, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "waste_bytes", waste, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "recorded_bytes", class->declared_size, err)) != HDB_OK)
+		return r;
+	return query_fact_text(q, "proof", proof, err);
 }
 
 static int open_layout(struct query *q, struct hdb_error *err)
@@ -89,17 +91,21 @@ static int open_layout(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "a layout", sizeof(*s));
 	r = analysis_classes(&q->session, q->targets[0], false, &classes, &count, err);
-	if (r == HDB_OK && count != 1)
+	if (r != HDB_OK)
+		goto out;
+	if (count != 1) {
 		r = hdb_fail(err, HDB_EUSAGE,
 			     "%s names %zu classes; a layout is of one: name it by "
 			     "the ID of its class object",
 			     q->targets[0], count);
-	if (r == HDB_OK)
-		r = heap_lay_out(q->heap, classes[0], &s->parts, err);
-	if (r == HDB_OK)
-		r = add_facts(q, s, classes[0], err);
-	if (r == HDB_OK)
-		q->total = s->parts.count;
+		goto out;
+	}
+	if ((r = heap_lay_out(q->heap, classes[0], &s->parts, err)) != HDB_OK)
+		goto out;
+	if ((r = add_facts(q, s, classes[0], err)) != HDB_OK)
+		goto out;
+	q->total = s->parts.count;
+out:
 	free(classes);
 	return r;
 }
@@ -127,11 +133,13 @@ static int next_part(struct query *q, struct hdb_error *err)
 	if (r < 0 || part->class_no == HEAP_NONE)
 		return r;
 	r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, part->class_no), err);
-	if (r == HDB_OK && part->name)
+	if (r != HDB_OK)
+		return r;
+	if (part->name)
 		return query_set_text(q, FIELD, part->name, err);
-	if (r == HDB_OK)
-		r = heap_text(q->heap, part->name_text, name, sizeof(name), err);
-	return r == HDB_OK ? query_set_text(q, FIELD, name, err) : r;
+	if ((r = heap_text(q->heap, part->name_text, name, sizeof(name), err)) != HDB_OK)
+		return r;
+	return query_set_text(q, FIELD, name, err);
 }
 
 static void close_layout(struct query *q)

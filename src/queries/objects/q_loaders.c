@@ -113,15 +113,17 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 	s->sorted_classes = malloc(((size_t)n + 1) * sizeof(*s->sorted_classes));
 	if (!s->sorted_classes)
 		r = hdb_fail_memory(err, "classes", n * sizeof(*s->sorted_classes));
-	for (uint32_t no = 0; r == HDB_OK && no < n; no++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < n; no++)
 		defined[no] = (struct defined){
 			analysis_loader_number(&s->tree, heap_class(q->heap, no)->loader_ix),
 			no,
 			s->by_class[no].retained_bytes,
 		};
-	if (r == HDB_OK && n)
+	if (n)
 		qsort(defined, n, sizeof(*defined), compare_defined);
-	for (uint32_t i = 0; r == HDB_OK && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct store_class *class = heap_class(q->heap, defined[i].no);
 		struct analysis_loader *loader;
 
@@ -134,6 +136,7 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 		if (heap_is_root(q->heap, class->ix) && loader->ix != HEAP_BOOT_LOADER)
 			loader->use = USE_ROOT;
 	}
+out:
 	free(defined);
 	return r;
 }
@@ -213,13 +216,15 @@ static int set_facts(struct query *q, const struct loaders *s, struct hdb_error 
 		defining += analysis_loader_at(&s->tree, no)->classes != 0;
 		idle += is_idle(analysis_loader_at(&s->tree, no));
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "loaders", s->tree.all.count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "defining", defining, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "idle", idle, err);
-	return r == HDB_OK ? query_fact(q, "duplicates", duplicates, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "loaders", s->tree.all.count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "defining", defining, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "idle", idle, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "duplicates", duplicates, err);
 }
 
 static int open_loaders(struct query *q, struct hdb_error *err)
@@ -233,38 +238,41 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	s->with_classes = query_option(q, "classes") != NULL;
 	s->only_idle = query_option(q, "idle") != NULL;
 	s->class_at = UINT64_MAX;
-	r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(q->heap, err);
-	if (r == HDB_OK)
-		r = analysis_loaders_find(&q->session, &s->tree, err);
-	if (r == HDB_OK && s->tree.has_no_parents)
+	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_loaders_find(&q->session, &s->tree, err)) != HDB_OK)
+		return r;
+	if (s->tree.has_no_parents) {
 		r = query_cut(q, NULL, err,
 			      "parents and names of class loaders, which only the dump has: it is "
 			      "not there");
-	if (r == HDB_OK)
-		r = add_totals(q, s, err);
-	if (r == HDB_OK)
-		r = add_classes(q, s, err);
+		if (r != HDB_OK)
+			return r;
+	}
+	if ((r = add_totals(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = add_classes(q, s, err)) != HDB_OK)
+		return r;
 	/* Sizes are needed for the order, the order for judging: twice is cheap. */
-	if (r == HDB_OK)
-		r = judge(q, s, err);
-	if (r == HDB_OK)
-		r = analysis_loaders_order(&s->tree, err);
-	if (r == HDB_OK)
-		r = judge(q, s, err);
-	if (r != HDB_OK)
+	if ((r = judge(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_loaders_order(&s->tree, err)) != HDB_OK)
+		return r;
+	if ((r = judge(q, s, err)) != HDB_OK)
 		return r;
 	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->tree.count;
-	r = set_facts(q, s, err);
-	if (r == HDB_OK)
-		r = query_tell_heap(q, err);
-	return r == HDB_OK && !s->with_classes ?
+	if ((r = set_facts(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_heap(q, err)) != HDB_OK)
+		return r;
+	return !s->with_classes ?
 		       query_choose(q,
 				    "level,id,name,label,parent,classes,objects,shallow,retained,"
 				    "unreachable_objects,use",
 				    err) :
-		       r;
+		       HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -275,10 +283,12 @@ static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 	uint32_t name;
 	int r = heap_field_object(q->heap, ix, "java.lang.ClassLoader", "name", &name, err);
 
-	if (r == HDB_OK)
-		r = heap_string(q->heap, name, text, sizeof(text), NULL, err);
-	if (r == HDB_OK)
-		return query_set_text(q, LABEL, text, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_string(q->heap, name, text, sizeof(text), NULL, err)) != HDB_OK)
+		goto out;
+	return query_set_text(q, LABEL, text, err);
+out:
 	if (r == HDB_ECHANGED && err)
 		*err = (struct hdb_error){ 0 }; /* the row stands without the dump */
 	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;
@@ -300,9 +310,14 @@ static int loader_row(struct query *q, const struct loaders *s,
 	query_set(q, RETAINED, loader->retained_bytes);
 	query_set(q, UNREACHABLE, loader->total.unreachable_count);
 	query_lend_text(q, USE, use_names[loader->use], strlen(use_names[loader->use]));
-	if (r == HDB_OK && loader->parent != ANALYSIS_NO_LOADER)
+	if (r != HDB_OK)
+		return r;
+	if (loader->parent != ANALYSIS_NO_LOADER) {
 		r = query_set_id(q, PARENT, analysis_loader_at(&s->tree, loader->parent)->ix, err);
-	return r == HDB_OK && loader->ix != HEAP_BOOT_LOADER ? set_name(q, loader->ix, err) : r;
+		if (r != HDB_OK)
+			return r;
+	}
+	return loader->ix != HEAP_BOOT_LOADER ? set_name(q, loader->ix, err) : HDB_OK;
 }
 
 static int class_row(struct query *q, const struct loaders *s, const struct analysis_loader *loader,

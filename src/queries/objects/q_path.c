@@ -185,18 +185,17 @@ static int open_path(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a path", sizeof(*s));
 	s->is_folded = !query_option(q, "internals");
 	s->limit = query_number(q, "all", 0);
-	r = analysis_object(&q->session, q->targets[0], &s->target, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(q->heap, err);
-	if (r == HDB_OK)
-		r = query_read_excludes(q, &s->excludes, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "exclude", s->excludes.text, err);
-	if (r == HDB_OK)
-		r = heap_id(q->heap, s->target, &id, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "id", id, err);
-	if (r != HDB_OK)
+	if ((r = analysis_object(&q->session, q->targets[0], &s->target, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = query_read_excludes(q, &s->excludes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "exclude", s->excludes.text, err)) != HDB_OK)
+		return r;
+	if ((r = heap_id(q->heap, s->target, &id, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
 		return r;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	all = analysis_excludes_is_weak(&s->excludes);
@@ -252,9 +251,9 @@ static int next_path(struct query *q, struct hdb_error *err)
 
 	if (s->step == s->node_count) {
 		r = s->is_search ? search_next(s, err) : HDB_END;
-		if (r == HDB_OK)
-			r = fold_path(q, s, err);
 		if (r != HDB_OK)
+			return r;
+		if ((r = fold_path(q, s, err)) != HDB_OK)
 			return r;
 	}
 	if (s->folds.count)

@@ -88,13 +88,14 @@ static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error
 	int r = heap_find_before(q->heap, id, &ix, err);
 
 	*out = false;
-	if (r == HDB_OK)
-		r = heap_object(q->heap, ix, &before, err);
-	if (r == HDB_OK)
-		r = heap_id(q->heap, ix, &before_id, err);
-	if (r == HDB_OK && ix + 1 < q->heap->object_count)
-		r = heap_id(q->heap, ix + 1, &next_id, err);
 	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_object(q->heap, ix, &before, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_id(q->heap, ix, &before_id, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if (ix + 1 < q->heap->object_count &&
+	    (r = heap_id(q->heap, ix + 1, &next_id, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	*out = id - before_id >= before.shallow_bytes &&
 	       id - before_id - before.shallow_bytes < LEFT_OUT_NEAR &&

@@ -84,24 +84,26 @@ static int open_references(struct query *q, struct hdb_error *err)
 	s->bits = malloc(CHUNK * sizeof(*s->bits));
 	if (!s->bits)
 		return hdb_fail_memory(err, "references", CHUNK * 8);
-	r = analysis_object(&q->session, q->targets[0], &s->ix, err);
-	if (r == HDB_OK)
-		r = heap_object(q->heap, s->ix, &s->object, err);
-	if (r == HDB_OK)
-		r = heap_id(q->heap, s->ix, &id, err);
-	if (r != HDB_OK)
+	if ((r = analysis_object(&q->session, q->targets[0], &s->ix, err)) != HDB_OK)
+		return r;
+	if ((r = heap_object(q->heap, s->ix, &s->object, err)) != HDB_OK)
+		return r;
+	if ((r = heap_id(q->heap, s->ix, &id, err)) != HDB_OK)
 		return r;
 	heap_references(q->heap, &s->lists);
 	s->class_ix = heap_class(q->heap, s->object.class_no)->ix;
 	r = store_lists_begin(&s->lists, s->ix, &length, err);
 	q->total = QUERY_TOTAL_UNKNOWN;
-	if (r == HDB_OK)
-		r = find_class(s, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "id", id, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no), err);
-	return r == HDB_OK ? query_fact(q, "references", length + !s->has_class, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = find_class(s, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "id", id, err)) != HDB_OK)
+		return r;
+	r = query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no), err);
+	if (r != HDB_OK)
+		return r;
+	return query_fact(q, "references", length + !s->has_class, err);
 }
 
 static int set_row(struct query *q, const struct references *s, uint32_t ix, const char *name,
@@ -111,11 +113,13 @@ static int set_row(struct query *q, const struct references *s, uint32_t ix, con
 	uint8_t strength;
 	int r = query_set_text(q, NAME, name, err);
 
-	if (r == HDB_OK)
-		r = query_set_object(q, &cells, ix, err);
-	if (r == HDB_OK)
-		r = heap_strength(q->heap, s->ix, ix, &strength, err);
-	return r == HDB_OK ? query_set_text(q, STRENGTH, analysis_strength_name(strength), err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
+		return r;
+	if ((r = heap_strength(q->heap, s->ix, ix, &strength, err)) != HDB_OK)
+		return r;
+	return query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
 }
 
 /* Elements of an array, one row each, nulls and strangers left out. */

@@ -101,9 +101,10 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	q->total = length;
 	if (r != HDB_OK || object.kind != STORE_CLASS)
 		return r;
-	r = count_instances(q, s, (uint32_t)object.length, &instances, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "instances", instances, err);
+	if ((r = count_instances(q, s, (uint32_t)object.length, &instances, err)) != HDB_OK)
+		goto out;
+	r = query_fact(q, "instances", instances, err);
+out:
 	if (query_option(q, "instances")) {
 		s->class_no = (uint32_t)object.length;
 		q->total += instances;
@@ -171,9 +172,9 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 		r = query_set_text(q, STRENGTH, analysis_strength_name(strength), err);
 	if (r < 0)
 		return r;
-	r = derive_is_reachable(q->derive, ix, &reachable, err);
-	if (r == HDB_OK)
-		query_set(q, REACHABLE, reachable);
+	if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
+		return r;
+	query_set(q, REACHABLE, reachable);
 	return r;
 }
 

@@ -159,7 +159,9 @@ static int read_name(struct query *q, struct threads_query *s, struct hdb_error 
 	s->name[0] = '\0';
 	if (s->thread.ix != STORE_NONE && heap_is_thread(q->heap, s->thread.ix))
 		r = heap_thread_name(q->heap, s->thread.ix, s->name, sizeof(s->name), err);
-	if (r == HDB_OK && !s->name[0])
+	if (r != HDB_OK)
+		return r;
+	if (!s->name[0])
 		r = heap_text(q->heap, s->thread.name_text, s->name, sizeof(s->name), err);
 	return r;
 }
@@ -246,15 +248,19 @@ static int set_facts(struct query *q, const struct thread_counts *n, struct hdb_
 
 	if (r < 0 || !n->virtual_threads)
 		return r;
-	r = query_fact(q, "virtual_threads", n->virtual_threads, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "mounted", n->mounted, err);
-	if (r == HDB_OK && n->long_stacks)
+	if ((r = query_fact(q, "virtual_threads", n->virtual_threads, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "mounted", n->mounted, err)) < 0)
+		return r;
+	if (n->long_stacks) {
 		r = query_cut(q, NULL, err,
 			      "the chunks of %" PRIu64 " stacks beyond the first "
 			      "%u",
 			      n->long_stacks, ANALYSIS_CHUNKS_MAX);
-	return r == HDB_OK ? query_fact(q, "stack_bytes", n->stack_bytes, err) : r;
+		if (r < 0)
+			return r;
+	}
+	return query_fact(q, "stack_bytes", n->stack_bytes, err);
 }
 
 static int choose(struct query *q, const struct threads_query *s, uint64_t virtual_threads,
@@ -297,13 +303,15 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		else
 			s->pattern = q->targets[0];
 	}
-	if (r == HDB_OK)
-		r = load_locals(q, s, err);
-	if (r == HDB_OK && query_option(q, "all"))
-		r = analysis_unlisted_threads(&q->session, &s->unlisted, err);
-	if (r == HDB_OK)
-		r = count_threads(q, s, &n, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = load_locals(q, s, err)) != HDB_OK)
+		return r;
+	if (query_option(q, "all")) {
+		if ((r = analysis_unlisted_threads(&q->session, &s->unlisted, err)) != HDB_OK)
+			return r;
+	}
+	if ((r = count_threads(q, s, &n, err)) != HDB_OK)
 		return r;
 	if (!n.threads && q->target_count)
 		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->targets[0]);
@@ -393,14 +401,17 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 		r = query_set_text(q, THREAD, s->name, err);
 	if (r < 0 || s->thread.ix == STORE_NONE)
 		return r;
-	r = query_set_object(q, &cells, s->thread.ix, err);
-	if (r == HDB_OK)
-		r = query_set_class_of(q, TEXT, s->thread.ix, err);
-	if (r == HDB_OK)
-		r = set_retained(q, s->thread.ix, err);
-	if (r == HDB_OK && heap_is_thread(q->heap, s->thread.ix))
-		r = query_set_thread_state(q, s->thread.ix, &state_cells, err);
-	if (r == HDB_OK && heap_is_thread(q->heap, s->thread.ix))
+	if ((r = query_set_object(q, &cells, s->thread.ix, err)) != HDB_OK)
+		return r;
+	if ((r = query_set_class_of(q, TEXT, s->thread.ix, err)) != HDB_OK)
+		return r;
+	if ((r = set_retained(q, s->thread.ix, err)) != HDB_OK)
+		return r;
+	if (heap_is_thread(q->heap, s->thread.ix)) {
+		if ((r = query_set_thread_state(q, s->thread.ix, &state_cells, err)) != HDB_OK)
+			return r;
+	}
+	if (heap_is_thread(q->heap, s->thread.ix))
 		r = set_virtual(q, s, err);
 	return r;
 }
@@ -414,14 +425,16 @@ static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error 
 	int r = query_set_object(q, &cells, s->chunk, err);
 
 	query_set(q, LEVEL, 1);
-	if (r == HDB_OK)
-		r = query_set_text(q, KIND, "chunk", err);
-	if (r == HDB_OK)
-		r = query_set_text(q, THREAD, s->name, err);
-	if (r == HDB_OK)
-		r = analysis_stack_chunk(&q->session, s->chunk, &bytes, &s->chunk, err);
-	if (r == HDB_OK)
-		query_set(q, STACK_BYTES, bytes);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = query_set_text(q, KIND, "chunk", err)) != HDB_OK)
+		goto out;
+	if ((r = query_set_text(q, THREAD, s->name, err)) != HDB_OK)
+		goto out;
+	if ((r = analysis_stack_chunk(&q->session, s->chunk, &bytes, &s->chunk, err)) != HDB_OK)
+		goto out;
+	query_set(q, STACK_BYTES, bytes);
+out:
 	if (++s->chunk_no >= ANALYSIS_CHUNKS_MAX)
 		s->chunk = HEAP_NONE;
 	return r;
@@ -444,12 +457,13 @@ static int frame_row(struct query *q, struct threads_query *s, struct hdb_error 
 	query_set(q, DEPTH, s->frame);
 	s->frame++;
 	s->in_locals = !s->no_locals;
-	r = query_set_text(q, KIND, "frame", err);
-	if (r == HDB_OK)
-		r = query_set_text(q, THREAD, s->name, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, TEXT, text, err);
-	return r == HDB_OK ? query_set_text(q, SIGNATURE, signature, err) : r;
+	if ((r = query_set_text(q, KIND, "frame", err)) != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, THREAD, s->name, err)) != HDB_OK)
+		return r;
+	if ((r = query_set_text(q, TEXT, text, err)) != HDB_OK)
+		return r;
+	return query_set_text(q, SIGNATURE, signature, err);
 }
 
 static int local_row(struct query *q, struct threads_query *s, const struct local *local,
@@ -461,10 +475,13 @@ static int local_row(struct query *q, struct threads_query *s, const struct loca
 	query_set(q, LEVEL, 2);
 	if (local->frame != STORE_NONE)
 		query_set(q, DEPTH, local->frame);
-	if (r == HDB_OK)
-		r = query_set_text(
-			q, KIND, local->kind == HPROF_ROOT_JNI_LOCAL ? "JNI local" : "local", err);
-	return r == HDB_OK ? query_set_text(q, THREAD, s->name, err) : r;
+	if (r != HDB_OK)
+		return r;
+	r = query_set_text(q, KIND, local->kind == HPROF_ROOT_JNI_LOCAL ? "JNI local" : "local",
+			   err);
+	if (r != HDB_OK)
+		return r;
+	return query_set_text(q, THREAD, s->name, err);
 }
 
 static int next_threads(struct query *q, struct hdb_error *err)

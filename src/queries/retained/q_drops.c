@@ -170,23 +170,24 @@ static int open_drops(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "drops", sizeof(*d));
 	d->skip = query_text(q, "skip");
 	percent = query_number(q, "threshold", 0);
-	r = analysis_heap_total(&q->session, &whole, err);
-	if (r == HDB_OK)
-		r = derive_children(q->derive, &d->children, err);
-	if (r != HDB_OK)
+	if ((r = analysis_heap_total(&q->session, &whole, err)) != HDB_OK)
+		return r;
+	if ((r = derive_children(q->derive, &d->children, err)) != HDB_OK)
 		return r;
 	d->whole = whole.shallow_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	r = query_fact(q, "heap_shallow", d->whole, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "threshold", d->threshold, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes,
-					   err);
-	if (r == HDB_OK)
-		r = push_children(q, d, q->heap->object_count, 0, SIZE_MAX, &count, &largest, err);
-	return r == HDB_OK ? leave_small(q, d, count, err) : r;
+	if ((r = query_fact(q, "heap_shallow", d->whole, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "threshold", d->threshold, err)) != HDB_OK)
+		return r;
+	r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
+	if (r != HDB_OK)
+		return r;
+	r = push_children(q, d, q->heap->object_count, 0, SIZE_MAX, &count, &largest, err);
+	if (r != HDB_OK)
+		return r;
+	return leave_small(q, d, count, err);
 }
 
 /* ---- rows ---- */
@@ -197,21 +198,24 @@ static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint
 {
 	int r = derive_dominator(q->derive, ix, holder, err);
 
-	for (uint32_t steps = 0; r == HDB_OK && *holder != HEAP_NONE; steps++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t steps = 0; *holder != HEAP_NONE; steps++) {
 		struct heap_object object;
 
 		if (steps > q->heap->object_count)
 			return heap_damaged(q->heap, STORE_DOMINATORS, ix,
 					    "dominators form a circle", err);
-		r = heap_object(q->heap, *holder, &object, err);
-		if (r == HDB_OK && *holder != HEAP_BOOT_LOADER &&
+		if ((r = heap_object(q->heap, *holder, &object, err)) != HDB_OK)
+			return r;
+		if (*holder != HEAP_BOOT_LOADER &&
 		    !base_glob_list(d->skip,
 				    heap_class_name(q->heap, object.kind == STORE_CLASS ?
 								     (uint32_t)object.length :
 								     object.class_no)))
 			return HDB_OK;
-		if (r == HDB_OK)
-			r = derive_dominator(q->derive, *holder, holder, err);
+		if ((r = derive_dominator(q->derive, *holder, holder, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -230,11 +234,11 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at, uin
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
 	query_set(q, DOMINATED, count);
 	query_set(q, LARGEST, largest);
-	if (r == HDB_OK)
-		r = find_holder(q, d, at->ix, &holder, err);
-	return r == HDB_OK && holder != HEAP_NONE ?
-		       query_set_object(q, &holder_cells, holder, err) :
-		       r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = find_holder(q, d, at->ix, &holder, err)) != HDB_OK)
+		return r;
+	return holder != HEAP_NONE ? query_set_object(q, &holder_cells, holder, err) : HDB_OK;
 }
 
 static int next_drop(struct query *q, struct hdb_error *err)

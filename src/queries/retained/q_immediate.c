@@ -73,12 +73,14 @@ static int load(const struct finder *f, struct hdb_error *err)
 	struct heap_block *block = f->block;
 	int r = HDB_OK;
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		r = derive_dominator_block(f->q->derive, b,
 					   f->idom + (uint64_t)b * STORE_BLOCK_OBJECTS, err);
-		if (r == HDB_OK)
-			r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+		if (r != HDB_OK)
+			return r;
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			return r;
+		for (uint32_t i = 0; i < block->count; i++)
 			f->key[block->first_ix + i] =
 				block->first_ix + i == HEAP_BOOT_LOADER ? 2 * n :
 				block->kind[i] == STORE_CLASS ? n + (uint32_t)block->length[i] :
@@ -170,11 +172,12 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 
 	mark_excluded(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
-	r = load(f, err);
-	if (r == HDB_OK)
-		r = pass(f, members->is_member_class, err);
-	if (r == HDB_OK)
-		r = pass(f, NULL, err);
+	if ((r = load(f, err)) != HDB_OK)
+		goto out;
+	if ((r = pass(f, members->is_member_class, err)) != HDB_OK)
+		goto out;
+	r = pass(f, NULL, err);
+out:
 	for (size_t k = 0; k < keys; k++) {
 		if (!f->groups[k].dominated)
 			continue;
@@ -198,20 +201,23 @@ static int find_dominators(struct query *q, struct immediate *s,
 	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
 	f.is_excluded = calloc(keys, 1);
 	f.block = malloc(sizeof(*f.block));
-	if (r == HDB_OK && (!f.groups || !f.is_excluded || !f.block))
+	if (r != HDB_OK)
+		goto out;
+	if ((!f.groups || !f.is_excluded || !f.block)) {
 		r = hdb_fail_memory(err, "classes of dominators", keys * sizeof(*f.groups));
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &idom, n * 4 + 4, "dominators", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &key, n * 4 + 4, "classes", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &seen, n / 8 + 8, "a set of objects", err);
-	if (r == HDB_OK) {
-		f.idom = idom.data;
-		f.key = key.data;
-		f.seen = seen.data;
-		r = find_all(q, s, &f, members, err);
+		goto out;
 	}
+	if ((r = base_big_alloc(q->work, &idom, n * 4 + 4, "dominators", err)) != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(q->work, &key, n * 4 + 4, "classes", err)) != HDB_OK)
+		goto out;
+	if ((r = base_big_alloc(q->work, &seen, n / 8 + 8, "a set of objects", err)) != HDB_OK)
+		goto out;
+	f.idom = idom.data;
+	f.key = key.data;
+	f.seen = seen.data;
+	r = find_all(q, s, &f, members, err);
+out:
 	free(f.is_excluded);
 	free(f.block);
 	base_big_free(q->work, &idom);
@@ -235,15 +241,16 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 				"dominator of one object is in the query object");
 	r = analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
 				  &members, err);
-	if (r == HDB_OK)
-		r = find_dominators(q, s, &members, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", members.reachable_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", members.reachable_bytes, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes,
-					   err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = find_dominators(q, s, &members, err)) != HDB_OK)
+		goto out;
+	if ((r = query_fact(q, "objects", members.reachable_count, err)) != HDB_OK)
+		goto out;
+	if ((r = query_fact(q, "shallow", members.reachable_bytes, err)) != HDB_OK)
+		goto out;
+	r = query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes, err);
+out:
 	analysis_members_release(&q->session, &members);
 	q->total = s->count;
 	return r;
@@ -273,10 +280,12 @@ static int next_immediate(struct query *q, struct hdb_error *err)
 	no = is_class ? group->key - n : group->key;
 	name = heap_class_name(q->heap, no);
 	r = query_format(q, NAME, err, "%s%s", is_class ? "class " : "", name);
-	if (r == HDB_OK)
-		r = query_set_text(q, LOADER, heap_loader_name(q->heap, heap_class(q->heap, no)),
-				   err);
-	return r == HDB_OK ? query_set_id(q, EXAMPLE, group->example_ix, err) : r;
+	if (r != HDB_OK)
+		return r;
+	r = query_set_text(q, LOADER, heap_loader_name(q->heap, heap_class(q->heap, no)), err);
+	if (r != HDB_OK)
+		return r;
+	return query_set_id(q, EXAMPLE, group->example_ix, err);
 }
 
 static void close_immediate(struct query *q)

@@ -156,12 +156,11 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		struct heap_object object = { 0 };
 		bool reachable = false;
 
-		r = analysis_object(&q->session, target, &ix, err);
-		if (r == HDB_OK)
-			r = heap_object(q->heap, ix, &object, err);
-		if (r == HDB_OK)
-			r = derive_is_reachable(q->derive, ix, &reachable, err);
-		if (r != HDB_OK)
+		if ((r = analysis_object(&q->session, target, &ix, err)) != HDB_OK)
+			return r;
+		if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
+			return r;
+		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) != HDB_OK)
 			return r;
 		base_bit_put(bits, ix);
 		s->members.reachable_count = reachable;
@@ -173,7 +172,9 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 	r = analysis_members_find(&q->session, target, query_option(q, "subclasses") != NULL,
 				  &s->members, err);
 	ixs = s->members.ixs.data;
-	for (uint64_t i = 0; r == HDB_OK && i < s->members.count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < s->members.count; i++)
 		base_bit_put(bits, ixs[i]);
 	return r;
 }
@@ -206,13 +207,16 @@ static int set_path_facts(struct query *q, const struct merged_query *s, struct 
 
 	for (uint32_t v = 0; v < s->merged.nodes.count; v++)
 		found += analysis_merged_sum(&s->merged, v, 0)->count;
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", s->members.reachable_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "without_path", s->members.reachable_count - found, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "exclude", s->excludes.text, err);
-	return r == HDB_OK ? query_fact(q, "folded", s->merged.folded, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "shallow", s->members.reachable_bytes, err)) != HDB_OK)
+		return r;
+	r = query_fact(q, "without_path", s->members.reachable_count - found, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact_text(q, "exclude", s->excludes.text, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "folded", s->merged.folded, err);
 }
 
 static int open_state(struct query *q, bool is_paths, struct merged_query **out,
@@ -261,22 +265,24 @@ static int open_paths(struct query *q, struct hdb_error *err)
 	int r = open_state(q, true, &s, err);
 
 	low = query_number(q, "min", 0);
-	if (r == HDB_OK)
-		r = query_read_excludes(q, &s->excludes, err);
-	if (r == HDB_OK)
-		r = find_members(q, s, err);
-	if (r == HDB_OK)
-		r = merge_paths(q, s, err);
 	if (r != HDB_OK)
 		return r;
+	if ((r = query_read_excludes(q, &s->excludes, err)) != HDB_OK)
+		return r;
+	if ((r = find_members(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = merge_paths(q, s, err)) != HDB_OK)
+		return r;
 	s->whole = s->members.reachable_count;
-	r = set_path_facts(q, s, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "min", low, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, s->members.unreachable_count,
-					   s->members.unreachable_bytes, err);
-	return r == HDB_OK ? open_walk(q, s, low, err) : r;
+	if ((r = set_path_facts(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "min", low, err)) != HDB_OK)
+		return r;
+	r = query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
+				   err);
+	if (r != HDB_OK)
+		return r;
+	return open_walk(q, s, low, err);
 }
 
 static int open_tree(struct query *q, struct hdb_error *err)
@@ -290,20 +296,21 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = analysis_heap_total(&q->session, &whole, err);
 	low = query_number(q, "min", whole.shallow_bytes / MIN_PART);
-	if (r == HDB_OK)
-		r = analysis_merged_add(&q->session, &s->merged, 0, &source, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = analysis_merged_add(&q->session, &s->merged, 0, &source, err)) != HDB_OK)
 		return r;
 	analysis_merged_finish(&s->merged);
 	s->whole = whole.shallow_bytes;
-	r = query_fact(q, "heap_shallow", s->whole, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "min", low, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "folded", s->merged.folded, err);
-	if (r == HDB_OK)
-		r = query_tell_heap(q, err);
-	return r == HDB_OK ? open_walk(q, s, low, err) : r;
+	if ((r = query_fact(q, "heap_shallow", s->whole, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "min", low, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "folded", s->merged.folded, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_heap(q, err)) != HDB_OK)
+		return r;
+	return open_walk(q, s, low, err);
 }
 
 static int next_node(struct query *q, struct hdb_error *err)

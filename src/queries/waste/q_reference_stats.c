@@ -158,14 +158,20 @@ static int load_dominators(struct query *q, struct stats *s, struct hdb_error *e
 	const uint64_t n = q->heap->object_count;
 	int r = derive_need(q->derive, STORE_RETAINED, err);
 
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &s->idom, n * 4 + 4, "dominators", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &s->state, n * 4 + 4, "a set of objects", err);
-	for (uint32_t block = 0; block < heap_block_count(q->heap) && r == HDB_OK; block++)
+	if (r != HDB_OK)
+		return r;
+	if ((r = base_big_alloc(q->work, &s->idom, n * 4 + 4, "dominators", err)) != HDB_OK)
+		return r;
+	r = base_big_alloc(q->work, &s->state, n * 4 + 4, "a set of objects", err);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t block = 0; block < heap_block_count(q->heap); block++) {
 		r = derive_dominator_block(
 			q->derive, block,
 			(uint32_t *)s->idom.data + (uint64_t)block * STORE_BLOCK_OBJECTS, err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -200,16 +206,17 @@ static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &s->spare, bytes, "references", err);
 	keys = s->keys.data;
-	for (uint64_t i = 0; i < s->list.count && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < s->list.count; i++)
 		if (analysis_reached_of(&s->list, refs[i].ix) != ANALYSIS_UNREACHABLE)
 			keys[s->key_count++] =
 				(struct base_sort_key){ refs[i].referent, (uint32_t)i };
-	if (r == HDB_OK)
-		base_sort_keys(keys, s->spare.data, s->key_count);
-	for (uint64_t i = 0; i < s->key_count && r == HDB_OK; i++)
-		r = row_key(q, s, &refs[keys[i].node], &keys[i].key, err);
-	if (r == HDB_OK)
-		base_sort_keys(keys, s->spare.data, s->key_count);
+	base_sort_keys(keys, s->spare.data, s->key_count);
+	for (uint64_t i = 0; i < s->key_count; i++)
+		if ((r = row_key(q, s, &refs[keys[i].node], &keys[i].key, err)) != HDB_OK)
+			return r;
+	base_sort_keys(keys, s->spare.data, s->key_count);
 	return r;
 }
 
@@ -330,18 +337,23 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 	uint64_t count[ANALYSIS_LEVELS] = { 0 }, bytes[ANALYSIS_LEVELS] = { 0 };
 	int r = add_levels(q, s, count, bytes, err);
 
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, count[ANALYSIS_UNREACHABLE],
-					   bytes[ANALYSIS_UNREACHABLE], err);
+	if (r != HDB_OK)
+		return r;
+	r = query_tell_unreachable(q, count[ANALYSIS_UNREACHABLE], bytes[ANALYSIS_UNREACHABLE],
+				   err);
+	if (r != HDB_OK)
+		return r;
 
-	if (r == HDB_OK)
-		r = query_fact(q, "references", s->key_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "unreachable_references", s->list.count - s->key_count, err);
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && r == HDB_OK; i++) {
-		r = query_fact(q, names[i].objects, count[i], err);
-		if (r == HDB_OK)
-			r = query_fact(q, names[i].shallow, bytes[i], err);
+	if ((r = query_fact(q, "references", s->key_count, err)) != HDB_OK)
+		return r;
+	r = query_fact(q, "unreachable_references", s->list.count - s->key_count, err);
+	if (r != HDB_OK)
+		return r;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if ((r = query_fact(q, names[i].objects, count[i], err)) != HDB_OK)
+			return r;
+		if ((r = query_fact(q, names[i].shallow, bytes[i], err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -373,18 +385,19 @@ static int open_stats(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "references", sizeof(*s));
-	r = read_options(q, s, err);
-	if (r == HDB_OK)
-		r = analysis_references_read(&q->session, &s->list, err);
-	if (r == HDB_OK)
-		r = analysis_references_levels(&q->session, &s->list, NULL, err);
-	if (r == HDB_OK)
-		r = sort_refs(q, s, err);
-	if (r == HDB_OK && s->has_retained)
-		r = load_dominators(q, s, err);
-	if (r == HDB_OK)
-		r = set_facts(q, s, err);
-	return r == HDB_OK ? make_rows(q, s, err) : r;
+	if ((r = read_options(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_references_read(&q->session, &s->list, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_references_levels(&q->session, &s->list, NULL, err)) != HDB_OK)
+		return r;
+	if ((r = sort_refs(q, s, err)) != HDB_OK)
+		return r;
+	if (s->has_retained && (r = load_dominators(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = set_facts(q, s, err)) != HDB_OK)
+		return r;
+	return make_rows(q, s, err);
 }
 
 static int next_stat(struct query *q, struct hdb_error *err)
