@@ -7,12 +7,16 @@
 #include "base/bits.h"
 #include "base/glob.h"
 #include "heap/heap_database.h"
+#include "heap/values/values.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char loader_prefix[] = "loader:";
+static const char loader_prefix[] = "loader:"; /* "loader app" of a sentence will do, too */
+
+/* Of a loader's name that is compared; longer ones do not match. */
+#define LOADER_NAME_BYTES 256
 
 void analysis_members_release(const struct session *session, struct analysis_members *members)
 {
@@ -39,22 +43,65 @@ static int mark_classes(const struct session *session, const char *pattern, bool
 	return HDB_OK;
 }
 
+/* Marks the classes of one loader, which an object is. */
+static int mark_loader_object(const struct session *session, const char *target,
+			      struct analysis_members *m, struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	uint32_t loader_ix;
+	bool any = false;
+	int r;
+
+	if ((r = analysis_object(session, target, &loader_ix, err)) != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		m->is_member_class[no] = heap_class(heap, no)->loader_ix == loader_ix;
+		any = any || m->is_member_class[no];
+	}
+	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", target);
+}
+
+/* The name that a loader was given ("app"), empty if none; without the dump there are none. */
+static int loader_label(struct heap *heap, uint32_t loader_ix, char *buf, size_t size,
+			struct hdb_error *err)
+{
+	struct hdb_error own = { 0 };
+	uint32_t name_ix;
+	int r;
+
+	buf[0] = '\0';
+	if (loader_ix == HEAP_BOOT_LOADER)
+		return HDB_OK;
+	r = heap_field_object(heap, loader_ix, "java.lang.ClassLoader", "name", &name_ix, &own);
+	if (r == HDB_OK)
+		r = heap_string(heap, name_ix, buf, size, NULL, &own);
+	if (r < 0 && r != HDB_ECHANGED && err)
+		*err = own;
+	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;
+}
+
+/* Marks the classes of all loaders of a class, or of a name. */
 static int mark_loader(const struct session *session, const char *name, struct analysis_members *m,
 		       struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	uint32_t loader_ix = HEAP_NONE;
+	uint32_t last_ix = HEAP_NONE;
+	char label[LOADER_NAME_BYTES] = "";
 	bool any = false;
-	int r = analysis_is_object(name) ? analysis_object(session, name, &loader_ix, err) : HDB_OK;
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	if (analysis_is_object(name))
+		return mark_loader_object(session, name, m, err);
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const struct store_class *class = heap_class(heap, no);
 
-		m->is_member_class[no] = loader_ix != HEAP_NONE ?
-						 class->loader_ix == loader_ix :
-						 base_glob(name, heap_loader_name(heap, class));
+		/* Neighbours mostly have the same loader. */
+		if (class->loader_ix != last_ix &&
+		    (r = loader_label(heap, class->loader_ix, label, sizeof(label), err)) < 0)
+			return r;
+		last_ix = class->loader_ix;
+		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class)) ||
+					 (label[0] && base_glob(name, label));
 		any = any || m->is_member_class[no];
 	}
 	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);
@@ -119,7 +166,8 @@ int analysis_members_find(const struct session *session, const char *target, boo
 	out->is_member_class = calloc((size_t)session->heap->class_count + 1, 1);
 	if (!out->is_member_class)
 		return hdb_fail_memory(err, "classes", session->heap->class_count);
-	r = strncmp(target, loader_prefix, prefix) == 0 ?
+	r = strncmp(target, loader_prefix, prefix - 1) == 0 && strchr(": ", target[prefix - 1]) &&
+			    target[prefix - 1] ?
 		    mark_loader(session, target + prefix, out, err) :
 		    mark_classes(session, target, with_sub, out, err);
 	if (r != HDB_OK)

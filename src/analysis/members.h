@@ -19,7 +19,7 @@ struct analysis_members {
 
 /*
  * Finds them: "java.util.HashMap", "com.acme.*", "loader:0x12c4", "loader:com.acme.Loader",
- * "loader:<boot>"; of a loader the instances of its classes. `with_sub`: of subclasses too.
+ * "loader:app" (the name that it was given, where the dump is there), "loader:<boot>"; of a loader the instances of its classes. `with_sub`: of subclasses too.
  * HDB_NOTFOUND if no class or loader is named so. Tells reachable objects apart, which may build a
  * table. Release *out in any case.
  */

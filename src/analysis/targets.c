@@ -11,42 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool analysis_is_object(const char *target)
-{
-	return target[0] == '0' && (target[1] == 'x' || target[1] == 'X');
-}
-
-int analysis_parse_id(const char *target, uint64_t *id, struct hdb_error *err)
-{
-	const char *digits = target + 2;
-	char *end = NULL;
-
-	errno = 0;
-	if (analysis_is_object(target) && strspn(digits, "0123456789abcdefABCDEF"))
-		*id = strtoull(digits, &end, 16);
-	if (!end || *end || errno)
-		return hdb_fail(err, HDB_EUSAGE,
-				"\"%s\" is no object: expected an identifier like "
-				"0x12c4",
-				target);
-	return HDB_OK;
-}
-
-int analysis_object(const struct session *session, const char *target, uint32_t *ix,
-		    struct hdb_error *err)
-{
-	uint64_t id = 0;
-	int r = analysis_parse_id(target, &id, err);
-
-	if (r < 0)
-		return r;
-	r = heap_find(session->heap, id, ix, err);
-	if (r == HDB_NOTFOUND)
-		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
-	return r;
-}
-
-/* ---- classes ---- */
+/* ---- classes that the user may have meant ---- */
 
 /*
  * Another class that the user may have meant: "HashMap" for "java.util.HashMap", or the wrong case.
@@ -79,6 +44,132 @@ static int no_class(struct heap *heap, const char *pattern, struct hdb_error *er
 		return hdb_fail(err, HDB_NOTFOUND, "no class matches %s", pattern);
 	return hdb_fail(err, HDB_NOTFOUND, "there is no class %s", pattern);
 }
+
+/* ---- objects ---- */
+
+/* What comes before the name in the label of a class object. */
+static const char class_prefix[] = "class ";
+
+/* Where the identifier of "com.acme.Main@0x12c4" begins; NULL if it is no such label. */
+static const char *id_of_label(const char *target)
+{
+	const char *at = strrchr(target, '@');
+
+	return at && at != target && at[1] == '0' && (at[2] == 'x' || at[2] == 'X') ? at + 1 : NULL;
+}
+
+static bool is_class_label(const char *target)
+{
+	return strncmp(target, class_prefix, sizeof(class_prefix) - 1) == 0;
+}
+
+bool analysis_is_object(const char *target)
+{
+	return (target[0] == '0' && (target[1] == 'x' || target[1] == 'X')) ||
+	       is_class_label(target) || id_of_label(target);
+}
+
+static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
+{
+	const char *label = id_of_label(target);
+	const char *digits = (label ? label : target) + 2;
+	char *end = NULL;
+
+	errno = 0;
+	if (analysis_is_object(target) && strspn(digits, "0123456789abcdefABCDEF"))
+		*id = strtoull(digits, &end, 16);
+	if (!end || *end || errno)
+		return hdb_fail(err, HDB_EUSAGE,
+				"\"%s\" is no object: expected an identifier like "
+				"0x12c4, or a label like Main@0x12c4 or \"class com.acme.Main\"",
+				target);
+	return HDB_OK;
+}
+
+int analysis_check_object(const char *target, struct hdb_error *err)
+{
+	uint64_t id;
+
+	return is_class_label(target) ? HDB_OK : parse_id(target, &id, err);
+}
+
+/* The class object that "class com.acme.Main" names, if it is the only one of the name. */
+static int find_class_object(const struct session *session, const char *target, uint32_t *ix,
+			     struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	const char *name = target + sizeof(class_prefix) - 1;
+	uint32_t first = HEAP_NONE;
+	int r;
+
+	if ((r = heap_load_classes(heap, err)) < 0)
+		return r;
+	for (uint32_t no = 0; no < heap->class_count; no++) {
+		if (strcmp(name, heap_class_name(heap, no)) != 0)
+			continue;
+		if (first != HEAP_NONE)
+			return hdb_fail(err, HDB_EUSAGE,
+					"more than one class loader has a class %s: name its "
+					"class object by its identifier (`histogram` has it)",
+					name);
+		first = no;
+	}
+	if (first == HEAP_NONE)
+		return no_class(heap, name, err);
+	*ix = heap_class(heap, first)->ix;
+	return HDB_OK;
+}
+
+/* Whether "Main" or "com.acme.Main" names the class; arrays are "Main[]" or "Main[512]". */
+static bool is_name_of(const char *label, size_t label_size, const char *class)
+{
+	const char *bracket = memchr(label, '[', label_size);
+	const size_t size = bracket ? (size_t)(bracket - label) : label_size;
+	const size_t class_size = strcspn(class, "[");
+
+	if (!size || size > class_size || !bracket != !class[class_size] ||
+	    memcmp(class + class_size - size, label, size) != 0)
+		return false;
+	return size == class_size || strchr(".$", class[class_size - size - 1]);
+}
+
+/* An identifier with another class before it was copied from somewhere else: better no answer. */
+static int check_label(const struct session *session, const char *target, uint32_t ix,
+		       struct hdb_error *err)
+{
+	const char *label = id_of_label(target);
+	struct heap_object object;
+	const char *class;
+	int r;
+
+	if (!label)
+		return HDB_OK;
+	if ((r = heap_object(session->heap, ix, &object, err)) != HDB_OK)
+		return r;
+	class = heap_class_name(session->heap, object.class_no);
+	if (is_name_of(target, (size_t)(label - 1 - target), class))
+		return HDB_OK;
+	return hdb_fail(err, HDB_EUSAGE, "%s is not a %.*s but a %s", label,
+			(int)(label - 1 - target), target, class);
+}
+
+int analysis_object(const struct session *session, const char *target, uint32_t *ix,
+		    struct hdb_error *err)
+{
+	uint64_t id = 0;
+	int r;
+
+	if (is_class_label(target))
+		return find_class_object(session, target, ix, err);
+	if ((r = parse_id(target, &id, err)) < 0)
+		return r;
+	r = heap_find(session->heap, id, ix, err);
+	if (r == HDB_NOTFOUND)
+		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
+	return r == HDB_OK ? check_label(session, target, *ix, err) : r;
+}
+
+/* ---- classes ---- */
 
 /* Marks the class whose class object has the ID. */
 static int mark_by_id(const struct session *session, const char *target, uint8_t *marks,

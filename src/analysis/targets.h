@@ -6,15 +6,19 @@
 
 #include "analysis/session.h"
 
-/* Whether a target names an object ("0x12c4"). */
+/*
+ * Whether a target names one object: by its identifier ("0x12c4") or by a label of the tables
+ * ("com.acme.Main@0x12c4", "Main@0x12c4", "class com.acme.Main" for the class object).
+ */
 bool analysis_is_object(const char *target);
 
-/* The number of an identifier like "0x12c4"; HDB_EUSAGE with a message if it is none. */
-int analysis_parse_id(const char *target, uint64_t *id, struct hdb_error *err);
+/* HDB_EUSAGE with a message if a text names no object, whatever the dump; else HDB_OK. */
+int analysis_check_object(const char *target, struct hdb_error *err);
 
 /*
- * The object that "0x12c4" names. HDB_NOTFOUND with a message if the dump has none; HDB_EUSAGE if
- * it is no ID.
+ * The object that a target names, see analysis_is_object(). HDB_NOTFOUND with a message if the dump
+ * has none; HDB_EUSAGE if it is no such name, if the object is of another class than the label
+ * says, or if several class loaders have a class of the name.
  */
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,
 		    struct hdb_error *err);

@@ -124,7 +124,7 @@ static int check_option(const struct hdb_query_spec *spec, const struct hdb_opti
 		return bad_choice(o, value, err);
 	if (o->type == HDB_OPTION_NUMBER && !read_number(o, value, &number))
 		return bad_number(o, value, err);
-	return o->type == HDB_OPTION_OBJECT ? analysis_parse_id(value, &number, err) : HDB_OK;
+	return o->type == HDB_OPTION_OBJECT ? analysis_check_object(value, err) : HDB_OK;
 }
 
 static int check_targets(const struct query *q, struct hdb_error *err)
