@@ -2,10 +2,10 @@
 heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 id=$(heapdb query instances Sample --columns id --format csv | tail -n 1)
 for target in "class Sample" "Sample@$id" 'loader:app' 'loader app' 'loader:plugins-a'; do
-	heapdb query retained "$target" --csv --no-header 2>&1 | sed "s/$id/ID/g"
+	heapdb query retained "$target" --csv 2>&1 | tail -n 1 | sed "s/$id/ID/g"
 done
 for target in "String@$id" "class no.Such" 'class Sample$Plugin' 'loader:none' 'Sample@0xzz'; do
 	heapdb query retained "$target" 2>&1 | sed "s/$id/ID/g"
 done
-heapdb query path "Sample@$id" --table --columns class,through
+heapdb query path "Sample@$id" --table --columns class,field
 heapdb query references "class Sample" --columns name --limit 2 --format csv
