@@ -7,5 +7,5 @@ done
 for target in "String@$id" "class no.Such" 'class Sample$Plugin' 'loader:none' 'Sample@0xzz'; do
 	heapdb query retained "$target" 2>&1 | sed "s/$id/ID/g"
 done
-heapdb query path "Sample@$id" --table --columns class,field
+heapdb query path "Sample@$id" --table --columns step,label,via_field
 heapdb query references "class Sample" --columns name --limit 2 --format csv
