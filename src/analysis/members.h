@@ -19,9 +19,9 @@ struct analysis_members {
 
 /*
  * Finds them: "java.util.HashMap", "com.acme.*", "loader:0x12c4", "loader:com.acme.Loader",
- * "loader:app" (the name that it was given, where the dump is there), "loader:<boot>"; of a loader the instances of its classes. `with_sub`: of subclasses too.
- * HDB_NOTFOUND if no class or loader is named so. Tells reachable objects apart, which may build a
- * table. Release *out in any case.
+ * "loader:app" (the name that it was given, where the dump is there), "loader:<boot>"; of a loader
+ * the instances of its classes. `with_sub`: of subclasses too. HDB_NOTFOUND if no class or loader
+ * is named so. Tells reachable objects apart, which may build a table. Release *out in any case.
  */
 int analysis_members_find(const struct session *session, const char *target, bool with_sub,
 			  struct analysis_members *out, struct hdb_error *err);
