@@ -136,6 +136,7 @@ struct hdb_import_options {
 	int no_sigbus_handler;
 	struct hdb_progress progress;
 	enum hdb_contents contents; /* kept in the database or not */
+	const char *dump_name; /* what a dump that is no file is called; NULL: dump_path; lent */
 };
 
 /* What an import did. */

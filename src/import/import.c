@@ -89,13 +89,14 @@ static int put_dump_path(struct import *im, const char *dump_path, struct stat *
 			 struct hdb_error *err)
 {
 	char *full = im->is_pipe ? NULL : realpath(dump_path, NULL);
+	const char *name = im->is_pipe && im->opt->dump_name ? im->opt->dump_name : dump_path;
 	int r;
 
 	memset(st, 0, sizeof(*st));
 	if (!im->is_pipe && (!full || stat(full, st) < 0))
 		r = hdb_fail_errno(err, errno, "%s", dump_path);
 	else
-		r = store_put_meta_text(im->writer, "dump.path", full ? full : dump_path, err);
+		r = store_put_meta_text(im->writer, "dump.path", full ? full : name, err);
 	free(full);
 	return r;
 }

@@ -93,6 +93,7 @@ void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *na
 
 /* The bodies. */
 int cmd_import(struct cli *cli);
+int cmd_capture(struct cli *cli);
 int cmd_query(struct cli *cli);
 int cmd_check(struct cli *cli);
 int cmd_export_dump(struct cli *cli);
@@ -118,6 +119,16 @@ void help_command(struct output *out, const struct command *command,
  */
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	       struct hdb_import_result *out, bool wait);
+
+/*
+ * What `options` of an import have from the command line; for those that import in other ways than
+ * cli_import.
+ */
+struct hdb_import_options cli_import_options(const struct cli *cli);
+
+/* Says what an import made of a dump, and what is wrong with it; it took `seconds`. */
+int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
+		    double seconds);
 
 /*
  * Finds the database that is meant (see FILES in the manual), importing a dump first where one is

@@ -56,11 +56,10 @@ static const struct hdb_column summary_facts[FACT_COUNT] = {
 			"megabytes (10^6) of the dump imported in a second" },
 };
 
-int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
-	       struct hdb_import_result *out, bool wait)
+struct hdb_import_options cli_import_options(const struct cli *cli)
 {
-	const struct hdb_import_options options = {
-		.struct_size = sizeof(options),
+	return (struct hdb_import_options){
+		.struct_size = sizeof(struct hdb_import_options),
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
 		.sizes = cli->opt.sizes,
@@ -68,11 +67,17 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 		.snapshot = cli->opt.snapshot,
 		.strict = cli->opt.strict,
 		.force = cli->opt.force,
-		.wait = wait,
 		.progress = progress_callbacks(),
 		.contents = cli->opt.contents,
 	};
+}
 
+int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
+	       struct hdb_import_result *out, bool wait)
+{
+	struct hdb_import_options options = cli_import_options(cli);
+
+	options.wait = wait;
 	return hdb_import(dump_path, db_path, &options, out, &cli->err);
 }
 
@@ -106,7 +111,7 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 		[FACT_RATE] = { .type = HDB_TYPE_DOUBLE, .d = rate },
 	};
 	struct answer answer = {
-		.name = "import",
+		.name = cli->command->name,
 		.facts = summary_facts + first,
 		.fact_values = values + first,
 		.fact_count = FACT_COUNT - first,
@@ -168,13 +173,38 @@ static void tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 		   db_path);
 }
 
+int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
+		    double seconds)
+{
+	struct hdb_health health = { 0 };
+	struct hdb *db = NULL;
+	int rc;
+
+	if (result->snapshot_count > 1)
+		cli_notice(cli,
+			   "the file holds %u heap dumps; this is number %u, --snapshot N takes "
+			   "another",
+			   result->snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
+	/* What is wrong with the dump, the database says. */
+	if (result->problem_count > 0 || result->root_count == 0) {
+		rc = hdb_open(db_path, NULL, &db, &cli->err);
+		if (rc != HDB_OK)
+			return rc;
+		cli_tell_health(cli, db, NULL);
+		hdb_health(db, &health);
+	}
+	if (result->problem_count > 0)
+		tell_problems(cli, db, db_path, result->problem_count);
+	rc = print_summary(cli, db_path, result, health.incomplete, seconds);
+	hdb_close(db);
+	return rc;
+}
+
 int cmd_import(struct cli *cli)
 {
 	char default_path[DATABASE_PATH_SIZE];
 	const char *db_path = cli->opt.output;
 	struct hdb_import_result result = { 0 };
-	struct hdb_health health = { 0 };
-	struct hdb *db = NULL;
 	struct timespec start, end;
 	double seconds;
 	int rc;
@@ -196,22 +226,5 @@ int cmd_import(struct cli *cli)
 		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
-	if (result.snapshot_count > 1)
-		cli_notice(cli,
-			   "the file holds %u heap dumps; this is number %u, --snapshot N takes "
-			   "another",
-			   result.snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
-	/* What is wrong with the dump, the database says. */
-	if (result.problem_count > 0 || result.root_count == 0) {
-		rc = hdb_open(db_path, NULL, &db, &cli->err);
-		if (rc != HDB_OK)
-			return rc;
-		cli_tell_health(cli, db, NULL);
-		hdb_health(db, &health);
-	}
-	if (result.problem_count > 0)
-		tell_problems(cli, db, db_path, result.problem_count);
-	rc = print_summary(cli, db_path, &result, health.incomplete, seconds);
-	hdb_close(db);
-	return rc;
+	return cli_tell_import(cli, db_path, &result, seconds);
 }

@@ -23,6 +23,10 @@
 const struct command commands[] = {
 	{ "import", cmd_import, WRITES, OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
 	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump", NULL },
+	{ "capture", cmd_capture, WRITES,
+	  OPTIONS_CAPTURE | OPTIONS_WORK | OPTIONS_IMPORT | OPTIONS_JSON, NULL,
+	  "[PID | --adb PROCESS] [-o FILE] [options]",
+	  "dump a running JVM or Android app and import it; without PID: list the JVMs", NULL },
 	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
 	  "what was imported, how sizes are computed, what problems were met", NULL },
 	{ "check", cmd_check, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",

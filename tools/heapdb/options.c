@@ -18,6 +18,14 @@ enum option_key {
 	KEY_DB,
 	KEY_DUMP,
 	KEY_TMP,
+	KEY_LIVE,
+	KEY_ALL,
+	KEY_PARALLEL,
+	KEY_GZ,
+	KEY_ADB,
+	KEY_SERIAL,
+	KEY_WAIT,
+	KEY_PLACE,
 	KEY_OUTPUT,
 	KEY_FORCE,
 	KEY_SIZES,
@@ -64,6 +72,22 @@ const struct option_info option_table[] = {
 	[KEY_TMP] = { "tmp", "DIR", OPTIONS_DATABASE, 0,
 		      "folder for private files if the database cannot be written (default: "
 		      "$TMPDIR or /tmp)" },
+	[KEY_LIVE] = { "live", NULL, OPTIONS_CAPTURE, 0,
+		       "reachable objects alone: the VM collects garbage first (default)" },
+	[KEY_ALL] = { "all", NULL, OPTIONS_CAPTURE, 0, "unreachable objects, too" },
+	[KEY_PARALLEL] = { "parallel", "N", OPTIONS_CAPTURE, 0,
+			   "threads of the VM that dump; more than one write parts to its disk first" },
+	[KEY_GZ] = { "gz", "N", OPTIONS_CAPTURE, 0,
+		     "have the VM compress what it sends, level 1 to 9 (default: it does not)" },
+	[KEY_ADB] = { "adb", "PROCESS", OPTIONS_CAPTURE, 0,
+		      "an app of an Android device, by process name or PID, with adb" },
+	[KEY_SERIAL] = { "serial", "S", OPTIONS_CAPTURE, 0,
+			 "which Android device, as `adb devices` lists them" },
+	[KEY_WAIT] = { "timeout", "SECONDS", OPTIONS_CAPTURE, 0,
+		       "how long the VM or the device may take to answer (default: 10)" },
+	[KEY_PLACE] = { "tmp", "DIR", OPTIONS_CAPTURE, 0,
+			"folder for the pipe that the dump comes through, as the VM sees it (default: "
+			"/tmp)" },
 	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
 			 "name of the database (default: x.heapdb for x.hprof)" },
 	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT, 0,
@@ -89,23 +113,24 @@ const struct option_info option_table[] = {
 	[KEY_KEEP] = { "keep", "CLASS[:FIELD],...", OPTIONS_REDACT, 0,
 		       "primitive values that stay; names or patterns; byte[] and the like: arrays" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
-	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
+	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 		      "comma-separated values with a heading" },
-	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
+	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 			"a table, also of what a terminal shows as text" },
 	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
 			 OPTIONS_ROWS | OPTIONS_SQL, 0,
 			 "how rows are written; the last four draw trees, as dominator-tree" },
 	[KEY_SVG] = { "svg", "treemap|icicle", OPTIONS_ROWS, 0,
 		      "a tree as a picture, like --format treemap" },
-	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS, 0, "these columns, in this order" },
+	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS | OPTIONS_CAPTURE, 0,
+			  "these columns, in this order" },
 	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS | OPTIONS_SQL, 0,
 			"most rows to print; 0 or all: all (default in tables: 25, of info and check "
 			"100; else all)" },
 	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
 		       "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
-	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_SQL, 0,
+	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 		       "tables with all columns and whole texts, however wide the terminal is" },
 	[KEY_HTML] = { "html", "FILE", OPTIONS_REPORT, 0,
 		       "write the report as one HTML file for a browser" },
@@ -365,6 +390,9 @@ static int set_number(enum option_key key, const char *value, struct options *op
 {
 	const uint64_t high = key == KEY_THREADS  ? 1024 :
 			      key == KEY_TIMEOUT  ? 1000000 :
+			      key == KEY_WAIT     ? 1000000 :
+			      key == KEY_PARALLEL ? 1024 :
+			      key == KEY_GZ       ? 9 :
 			      key == KEY_PORT     ? UINT16_MAX :
 			      key == KEY_SNAPSHOT ? UINT32_MAX :
 						    INT64_MAX;
@@ -375,17 +403,23 @@ static int set_number(enum option_key key, const char *value, struct options *op
 	if (!parse_number(value, key == KEY_MEMORY, high, &number))
 		return cli_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"",
 				option_table[key].name,
-				key == KEY_MEMORY  ? "a size such as 512M or 2G" :
-				key == KEY_LIMIT   ? "a number of rows or \"all\"" :
-				key == KEY_THREADS ? "a number up to 1024" :
-						     "a number",
+				key == KEY_MEMORY   ? "a size such as 512M or 2G" :
+				key == KEY_LIMIT    ? "a number of rows or \"all\"" :
+				key == KEY_THREADS  ? "a number up to 1024" :
+				key == KEY_PARALLEL ? "a number up to 1024" :
+				key == KEY_GZ       ? "a level from 1 to 9" :
+						      "a number",
 				value);
 	if (number == 0 && key != KEY_LIMIT)
 		return cli_fail(err, HDB_EUSAGE, "--%s is at least 1", option_table[key].name);
 	if (key == KEY_MEMORY)
 		opt->memory_bytes = number;
-	else if (key == KEY_TIMEOUT)
+	else if (key == KEY_TIMEOUT || key == KEY_WAIT)
 		opt->timeout = (unsigned)number;
+	else if (key == KEY_PARALLEL)
+		opt->parallel = (unsigned)number;
+	else if (key == KEY_GZ)
+		opt->gz = (unsigned)number;
 	else if (key == KEY_THREADS)
 		opt->threads = (unsigned)number;
 	else if (key == KEY_PORT)
@@ -407,6 +441,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		opt->db = value;
 		break;
 	case KEY_TMP:
+	case KEY_PLACE:
 		opt->tmp = value;
 		break;
 	case KEY_DUMP:
@@ -443,7 +478,22 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_MEMORY:
 	case KEY_THREADS:
 	case KEY_TIMEOUT:
+	case KEY_WAIT:
+	case KEY_PARALLEL:
+	case KEY_GZ:
 		return set_number(key, value, opt, err);
+	case KEY_LIVE:
+		opt->live = true;
+		break;
+	case KEY_ALL:
+		opt->all = true;
+		break;
+	case KEY_ADB:
+		opt->adb = value;
+		break;
+	case KEY_SERIAL:
+		opt->serial = value;
+		break;
 	case KEY_LISTEN:
 		opt->listen = value;
 		break;

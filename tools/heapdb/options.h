@@ -31,7 +31,8 @@ enum option_group {
 	OPTIONS_CONVERT = 1024,
 	OPTIONS_STRIP = 2048,
 	OPTIONS_REDACT = 4096,
-	OPTIONS_REPORT = 8192 /* report */
+	OPTIONS_REPORT = 8192, /* report */
+	OPTIONS_CAPTURE = 16384
 };
 
 /* In the order of the words of --format. */
@@ -64,6 +65,9 @@ struct options {
 	enum hdb_strip strip;
 	const char *keep;
 	bool app_only, segments;
+	const char *adb, *serial; /* of capture: process and device */
+	unsigned parallel, gz;    /* 0: not given */
+	bool live, all;
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
 	bool human, wide, quiet, no_progress, timings, strict, force, help, names, schema;

@@ -111,13 +111,15 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 
 	/* The library knows names of earlier versions, too. */
 	snprintf(now, sizeof(now), "%.*s", (int)size, name);
-	*column = hdb_rows_find_column(answer->rows, now);
+	*column = answer->source ? SIZE_MAX : hdb_rows_find_column(answer->rows, now);
 	if (size < sizeof(now) && *column != SIZE_MAX)
 		return HDB_OK;
 	suggest_init(&near, name, size);
 	for (*column = 0; *column < count; (*column)++) {
 		const char *have = any_column(answer, *column)->name;
 
+		if (answer->source && strlen(have) == size && memcmp(have, name, size) == 0)
+			return HDB_OK;
 		suggest_try(&near, have);
 	}
 	return cli_fail(answer->err, HDB_EUSAGE, "there is no column \"%.*s\"%s%s%s", (int)size,

@@ -45,7 +45,7 @@ class ImportOptions(Structure):
         ("memory_bytes", c_uint64), ("threads", c_uint), ("sizes", c_int), ("layout", c_char_p),
         ("snapshot", c_uint), ("strict", c_int), ("force", c_int), ("wait", c_int),
     ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [
-        ("progress", Progress), ("contents", c_int)]
+        ("progress", Progress), ("contents", c_int), ("dump_name", c_char_p)]
 
 
 class OpenOptions(Structure):

@@ -1,0 +1,380 @@
+/*
+ * capture/attach.c - see attach.h.
+ */
+#include "capture/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* What a socket gives that nobody listens on yet. */
+#define NOT_YET 1
+
+void attach_trigger_name(const struct process *process, char *out)
+{
+	snprintf(out, ATTACH_TRIGGER_SIZE, ".attach_pid%ld", (long)process->inner_pid);
+}
+
+static int has_ended(const struct attach *a, struct hdb_error *err)
+{
+	return door_fail(err, HDB_EIO, "process %ld ended before it answered",
+			 (long)a->process->pid);
+}
+
+static bool is_stopped(const struct process *p)
+{
+	return p->state == 'T' || p->state == 't';
+}
+
+int attach_is_silent(struct attach *a, struct hdb_error *err)
+{
+	const char *why = "";
+
+	if (process_is_gone(a->process))
+		return has_ended(a, err);
+	if (is_stopped(a->process))
+		why = "; it is stopped (SIGSTOP, or a debugger)";
+	else if (!a->process->catches_quit)
+		why = "; it has no handler of SIGQUIT (was it started with -Xrs?)";
+	return door_fail(err, HDB_EIO, "process %ld did not answer within %llu s%s",
+			 (long)a->process->pid,
+			 (unsigned long long)capture_timeout_ms(a->options) / 1000, why);
+}
+
+/* Whether the socket is the VM's own, and nobody else can have planted it. */
+static int check_socket(const struct attach *a, const char *name, struct hdb_error *err)
+{
+	struct stat st;
+
+	if (fstatat(a->tmp_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ?
+			       NOT_YET :
+			       door_fail(err, HDB_EIO, "/tmp/%s: %s", name, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return door_fail(err, HDB_EIO, "/tmp/%s of process %ld is no socket", name,
+				 (long)a->process->pid);
+	if (st.st_uid != a->process->uid || st.st_mode & (S_IWGRP | S_IWOTH | S_IRGRP | S_IROTH))
+		return door_fail(err, HDB_EIO,
+				 "/tmp/%s of process %ld is not its own: another user made it, or "
+				 "others may use it",
+				 name, (long)a->process->pid);
+	return HDB_OK;
+}
+
+/* Whether the process itself listens at the other end. */
+static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		return door_fail(err, HDB_EIO, "socket: %s", strerror(errno));
+	if (peer.pid != a->process->pid)
+		return door_fail(err, HDB_EIO,
+				 "the socket of process %ld is another process's (%ld)",
+				 (long)a->process->pid, (long)peer.pid);
+	return HDB_OK;
+}
+
+/* *out: a connected socket, owned. NOT_YET if nobody listens. */
+static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char name[32];
+	int fd, rc;
+
+	snprintf(name, sizeof(name), ".java_pid%ld", (long)a->process->inner_pid);
+	rc = check_socket(a, name, err);
+	if (rc != HDB_OK)
+		return rc;
+	/* A socket's name is short; that of a descriptor's folder always fits. */
+	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", a->tmp_fd,
+		 name);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return door_fail(err, HDB_EIO, "socket: %s", strerror(errno));
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		const int failure = errno;
+
+		close(fd);
+		/* Not listening any more; or a queue that is full. */
+		if (failure == ECONNREFUSED || failure == ENOENT || failure == EAGAIN)
+			return NOT_YET;
+		return door_fail(err, HDB_EIO, "/tmp/%s of process %ld: %s", name,
+				 (long)a->process->pid, strerror(failure));
+	}
+	rc = check_peer(a, fd, err);
+	if (rc == HDB_OK)
+		*out = fd;
+	else
+		close(fd);
+	return rc;
+}
+
+/* By a descriptor of the process, so that it cannot be another one of that PID. */
+static int send_quit(const struct attach *a, struct hdb_error *err)
+{
+	const int fd = (int)syscall(SYS_pidfd_open, a->process->pid, 0);
+	int rc;
+
+	/* It is still the one that was looked at. */
+	if (process_is_gone(a->process)) {
+		capture_close_fd(fd);
+		return has_ended(a, err);
+	}
+	/* It would end one that has no handler; a stopped one would print its threads later. */
+	if (!a->process->catches_quit || is_stopped(a->process)) {
+		capture_close_fd(fd);
+		return NOT_YET;
+	}
+	rc = fd >= 0 ? (int)syscall(SYS_pidfd_send_signal, fd, SIGQUIT, NULL, 0) :
+		       kill(a->process->pid, SIGQUIT);
+	rc = rc < 0 ? door_fail(err, HDB_EIO, "process %ld: SIGQUIT: %s", (long)a->process->pid,
+				strerror(errno)) :
+		      HDB_OK;
+	capture_close_fd(fd);
+	return rc;
+}
+
+/* Makes the trigger file: the folder that it is in, -1 if it was there already. */
+static int make_trigger(const struct attach *a, const char *name, int *folder,
+			struct hdb_error *err)
+{
+	const int folders[] = { a->cwd_fd, a->tmp_fd };
+	int fd = -1;
+
+	*folder = -1;
+	for (size_t i = 0; i < 2 && fd < 0; i++) {
+		if (folders[i] < 0)
+			continue;
+		fd = openat(folders[i], name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			    0600);
+		if (fd < 0 && errno == EEXIST)
+			return HDB_OK;
+		if (fd >= 0)
+			*folder = folders[i];
+	}
+	if (fd < 0)
+		return door_fail(err, HDB_EIO,
+				 "cannot make the file %s for process %ld, in its working folder "
+				 "or in its /tmp: %s",
+				 name, (long)a->process->pid, strerror(errno));
+	close(fd);
+	return HDB_OK;
+}
+
+/* Waits until the VM listens, with the trigger file in place. */
+static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
+{
+	const uint64_t start = capture_now_ms(), timeout = capture_timeout_ms(a->options);
+	unsigned signals = 0;
+	int rc = NOT_YET;
+
+	while (rc == NOT_YET) {
+		const uint64_t spent = capture_now_ms() - start;
+
+		/* A VM that is starting may have missed the first. */
+		if (signals == 0 || (signals == 1 && spent > timeout / 2)) {
+			rc = send_quit(a, err);
+			if (rc < 0)
+				return rc;
+			signals += rc == HDB_OK;
+		}
+		(void)poll(NULL, 0, spent < 1000 ? 10 : CAPTURE_TICK_MS);
+		if (capture_is_cancelled(a->options))
+			return capture_interrupted(err);
+		rc = try_connect(a, out, err);
+		if (rc == NOT_YET && (spent > timeout || process_is_gone(a->process)))
+			return attach_is_silent(a, err);
+	}
+	return rc;
+}
+
+/* A socket that the VM listens on. */
+static int connect_to(struct attach *a, int *out, struct hdb_error *err)
+{
+	char name[ATTACH_TRIGGER_SIZE];
+	int folder = -1;
+	int rc = try_connect(a, out, err);
+
+	if (rc != NOT_YET)
+		return rc;
+	attach_trigger_name(a->process, name);
+	rc = make_trigger(a, name, &folder, err);
+	if (rc == HDB_OK)
+		rc = wait_for_listener(a, out, err);
+	if (folder >= 0)
+		(void)unlinkat(folder, name, 0);
+	return rc;
+}
+
+/* Waits until the socket can be read or written: HDB_OK, or why not. */
+static int wait_for(struct attach *a, int fd, short events, uint64_t end_ms, struct hdb_error *err)
+{
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = events };
+		const int n = poll(&p, 1, CAPTURE_TICK_MS);
+
+		if (n > 0)
+			return HDB_OK;
+		if (n < 0 && errno != EINTR)
+			return door_fail(err, HDB_EIO, "poll: %s", strerror(errno));
+		if (capture_is_cancelled(a->options))
+			return capture_interrupted(err);
+		if (capture_now_ms() > end_ms)
+			return attach_is_silent(a, err);
+	}
+}
+
+/* Writes all of a request, which the socket has room for unless the VM hangs. */
+static int write_all(struct attach *a, int fd, const char *data, size_t size, struct hdb_error *err)
+{
+	const uint64_t end = capture_now_ms() + capture_timeout_ms(a->options);
+
+	while (size > 0) {
+		const ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
+		int rc;
+
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+			continue;
+		}
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return process_is_gone(a->process) ?
+				       has_ended(a, err) :
+				       door_fail(err, HDB_EIO, "process %ld hung up: %s",
+						 (long)a->process->pid, strerror(errno));
+		rc = wait_for(a, fd, POLLOUT, end, err);
+		if (rc != HDB_OK)
+			return rc;
+	}
+	return HDB_OK;
+}
+
+int attach_send(struct attach *a, const char *command, const char *const *arguments, int *socket_fd,
+		struct hdb_error *err)
+{
+	char request[ATTACH_REQUEST_MAX];
+	const size_t size =
+		attach_request(a->version ? a->version : 1, command, arguments, request);
+	int fd = -1;
+	int rc;
+
+	*socket_fd = -1;
+	if (!size)
+		return door_fail(err, HDB_EUSAGE, "the request is too long for the VM");
+	rc = connect_to(a, &fd, err);
+	if (rc == HDB_OK)
+		rc = write_all(a, fd, request, size, err);
+	if (rc == HDB_OK)
+		*socket_fd = fd;
+	else
+		capture_close_fd(fd);
+	return rc;
+}
+
+int attach_check_life(struct attach *a, struct hdb_error *err)
+{
+	if (process_is_gone(a->process))
+		return has_ended(a, err);
+	return is_stopped(a->process) ? attach_is_silent(a, err) : HDB_OK;
+}
+
+/* Reads until the VM hangs up. Bytes that there is no room for are dropped. */
+static int read_all(struct attach *a, int fd, bool is_patient, struct reply *reply,
+		    struct hdb_error *err)
+{
+	const uint64_t timeout = capture_timeout_ms(a->options);
+	uint64_t end = capture_now_ms() + timeout;
+	char dropped[4096];
+
+	reply->size = 0;
+	for (;;) {
+		const size_t room = ATTACH_REPLY_MAX - reply->size;
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		ssize_t n = -1;
+		int rc = HDB_OK;
+
+		if (poll(&p, 1, CAPTURE_TICK_MS) > 0) {
+			n = recv(fd, room ? reply->bytes + reply->size : dropped,
+				 room ? room : sizeof(dropped), 0);
+			if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+				return HDB_OK;
+		}
+		if (n > 0 && room)
+			reply->size += (size_t)n;
+		if (capture_is_cancelled(a->options))
+			return capture_interrupted(err);
+		/* An answer that never ends is read no longer than that, either. */
+		if (capture_now_ms() > end) {
+			rc = is_patient ? attach_check_life(a, err) : attach_is_silent(a, err);
+			end = capture_now_ms() + timeout;
+		}
+		if (rc != HDB_OK)
+			return rc;
+	}
+}
+
+static int receive(struct attach *a, int fd, bool is_patient, struct reply *reply,
+		   struct hdb_error *err)
+{
+	const int rc = read_all(a, fd, is_patient, reply, err);
+
+	if (rc != HDB_OK)
+		return rc;
+	if (reply->size == 0)
+		return process_is_gone(a->process) ?
+			       has_ended(a, err) :
+			       door_fail(err, HDB_EIO, "process %ld hung up without an answer",
+					 (long)a->process->pid);
+	if (!attach_parse_reply(reply))
+		return door_fail(err, HDB_EFORMAT,
+				 "process %ld gave an answer that no HotSpot VM gives",
+				 (long)a->process->pid);
+	return HDB_OK;
+}
+
+int attach_receive(struct attach *a, int socket_fd, struct reply *reply, struct hdb_error *err)
+{
+	return receive(a, socket_fd, false, reply, err);
+}
+
+int attach_receive_patiently(struct attach *a, int socket_fd, struct reply *reply,
+			     struct hdb_error *err)
+{
+	return receive(a, socket_fd, true, reply, err);
+}
+
+int attach_ask(struct attach *a, const char *command, const char *const *arguments,
+	       struct reply *reply, struct hdb_error *err)
+{
+	int fd = -1;
+	int rc = attach_send(a, command, arguments, &fd, err);
+
+	if (rc == HDB_OK)
+		rc = attach_receive(a, fd, reply, err);
+	capture_close_fd(fd);
+	return rc;
+}
+
+int attach_begin(struct attach *a, struct hdb_error *err)
+{
+	static const char *const none[] = { NULL };
+	struct reply reply;
+	int rc;
+
+	a->version = 0;
+	rc = attach_ask(a, "getversion", none, &reply, err);
+	if (rc == HDB_OK)
+		a->version = attach_parse_version(&reply);
+	return rc;
+}

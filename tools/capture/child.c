@@ -1,0 +1,133 @@
+/*
+ * capture/child.c - see child.h.
+ */
+#include "capture/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* posix_spawnp with our end of the pipe, no input, and the signals that programs expect. */
+static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	char *words[32];
+	size_t count = 0;
+	int failure;
+
+	/* It takes what it does not change as if it did. */
+	while (argv[count] && count + 1 < sizeof(words) / sizeof(words[0])) {
+		memcpy(&words[count], &argv[count], sizeof(words[0]));
+		count++;
+	}
+	words[count] = NULL;
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, write_fd, STDOUT_FILENO);
+	if (both)
+		posix_spawn_file_actions_adddup2(&actions, write_fd, STDERR_FILENO);
+	else
+		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	failure = posix_spawnp(pid, words[0], &actions, &attributes, words, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return failure;
+}
+
+int child_start(const char *const *argv, bool both, pid_t *pid, int *out_fd, struct hdb_error *err)
+{
+	int ends[2], failure;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+	failure = spawn(argv, both, ends[1], pid);
+	close(ends[1]);
+	if (failure) {
+		close(ends[0]);
+		return door_fail(err, HDB_EIO, "%s: %s", argv[0],
+				 failure == ENOENT ? "is not installed, or not on PATH" :
+						     strerror(failure));
+	}
+	*out_fd = ends[0];
+	return HDB_OK;
+}
+
+int child_wait(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return 127;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void child_kill(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	(void)child_wait(pid);
+}
+
+/* Reads until the program closes its output. */
+static int read_output(int fd, const struct capture_options *options, uint64_t timeout_ms,
+		       struct child_output *out, struct hdb_error *err)
+{
+	const uint64_t start = capture_now_ms();
+	char dropped[4096];
+
+	for (;;) {
+		const size_t room = sizeof(out->text) - 1 - out->size;
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+
+		if (poll(&p, 1, CAPTURE_TICK_MS) > 0) {
+			const ssize_t n = read(fd, room ? out->text + out->size : dropped,
+					       room ? room : sizeof(dropped));
+
+			if (n == 0 || (n < 0 && errno != EINTR))
+				return HDB_OK;
+			out->size += n > 0 && room ? (size_t)n : 0;
+		}
+		if (options && capture_is_cancelled(options))
+			return capture_interrupted(err);
+		if (timeout_ms && capture_now_ms() - start > timeout_ms)
+			return door_fail(err, HDB_EIO, "no answer within %llu s",
+					 (unsigned long long)timeout_ms / 1000);
+	}
+}
+
+int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
+	      struct child_output *out, struct hdb_error *err)
+{
+	struct hdb_error why;
+	int fd = -1;
+	pid_t pid;
+	int rc = child_start(argv, true, &pid, &fd, err);
+
+	out->size = 0;
+	out->code = 127;
+	if (rc != HDB_OK)
+		return rc;
+	rc = read_output(fd, options, timeout_ms, out, &why);
+	out->text[out->size] = '\0';
+	close(fd);
+	if (rc == HDB_OK)
+		out->code = child_wait(pid);
+	else
+		child_kill(pid);
+	return rc == HDB_OK ? rc : door_fail(err, rc, "%s: %s", argv[0], why.message);
+}

@@ -1,0 +1,85 @@
+/*
+ * capture/common.c - see common.h.
+ */
+#include "capture/common.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t capture_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+uint64_t capture_timeout_ms(const struct capture_options *options)
+{
+	return (options->timeout_s ? options->timeout_s : CAPTURE_TIMEOUT_DEFAULT) * UINT64_C(1000);
+}
+
+bool capture_is_cancelled(const struct capture_options *options)
+{
+	return options->cancel && *options->cancel;
+}
+
+int capture_interrupted(struct hdb_error *err)
+{
+	return door_fail(err, HDB_EINTR, "interrupted");
+}
+
+void capture_notice(const struct capture_options *options, const char *format, ...)
+{
+	char text[HDB_ERROR_SIZE];
+	va_list args;
+
+	if (!options->notice)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	options->notice(options->ctx, text);
+}
+
+long capture_read_file(int dir_fd, const char *name, char *buf, size_t size)
+{
+	const int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	size_t used = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -1;
+	while (used < size - 1) {
+		n = read(fd, buf + used, size - 1 - used);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+	}
+	buf[used] = '\0';
+	close(fd);
+	return n < 0 ? -1 : (long)used;
+}
+
+void capture_close_fd(int fd)
+{
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+void capture_random_name(const char *prefix, char *out, size_t size)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+		number = capture_now_ms() << 20 ^ (uint64_t)getpid();
+	snprintf(out, size, "%s%016" PRIx64, prefix, number);
+}

@@ -1,0 +1,44 @@
+/*
+ * capture/common.h - what the files of this folder share: clocks, interruption, and small files
+ * read whole.
+ */
+#ifndef CAPTURE_COMMON_H
+#define CAPTURE_COMMON_H
+
+#include "capture/capture.h"
+#include "common/fail.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How often what blocks looks whether it should stop, in milliseconds. */
+#define CAPTURE_TICK_MS 100
+
+/* Milliseconds since some fixed moment. */
+uint64_t capture_now_ms(void);
+
+/* The seconds of the options, in milliseconds. */
+uint64_t capture_timeout_ms(const struct capture_options *options);
+
+bool capture_is_cancelled(const struct capture_options *options);
+
+/* HDB_EINTR, with its message. */
+int capture_interrupted(struct hdb_error *err);
+
+/* Tells the user one line, if somebody listens. */
+void capture_notice(const struct capture_options *options, const char *format, ...)
+	HDB_PRINTF(2, 3);
+
+/*
+ * Reads the file `name` in the folder `dir_fd`, at most size - 1 bytes, and puts a zero behind: its
+ * size, or -1 with errno.
+ */
+long capture_read_file(int dir_fd, const char *name, char *buf, size_t size);
+
+/* close() that takes -1, too. */
+void capture_close_fd(int fd);
+
+/* A name that nobody guesses: `prefix` and 16 hexadecimal digits. */
+void capture_random_name(const char *prefix, char *out, size_t size);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * capture/janitor.c - see janitor.h.
+ */
+#include "capture/janitor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void litter_remove(const struct litter *l)
+{
+	(void)unlinkat(l->folder_fd, CAPTURE_PIPE, 0);
+	(void)unlinkat(l->folder_fd, CAPTURE_FILE, 0);
+	(void)unlinkat(l->tmp_fd, l->folder, AT_REMOVEDIR);
+}
+
+/*
+ * For good, not only in effect: nothing of root stays in it. Whoever is not root needs none of it.
+ */
+static void give_up_rights(void)
+{
+	const uid_t uid = geteuid();
+	const gid_t gid = getegid();
+
+	(void)!seteuid(getuid());
+	(void)!setgroups(1, &gid);
+	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		(void)!seteuid(uid);
+}
+
+static _Noreturn void keep_watch(const struct litter *l, int fd)
+{
+	const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP };
+	char byte;
+	ssize_t n;
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		(void)signal(ignored[i], SIG_IGN);
+	give_up_rights();
+	do
+		n = read(fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 0) {
+		if (l->cwd_fd >= 0)
+			(void)unlinkat(l->cwd_fd, l->trigger, 0);
+		(void)unlinkat(l->tmp_fd, l->trigger, 0);
+		litter_remove(l);
+	}
+	_exit(0);
+}
+
+int janitor_start(const struct litter *litter, struct janitor *janitor, struct hdb_error *err)
+{
+	int ends[2];
+
+	*janitor = (struct janitor){ .pipe_fd = -1 };
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+	janitor->pid = fork();
+	if (janitor->pid == 0) {
+		close(ends[1]);
+		keep_watch(litter, ends[0]);
+	}
+	close(ends[0]);
+	if (janitor->pid < 0) {
+		janitor->pid = 0;
+		close(ends[1]);
+		return door_fail(err, HDB_EIO, "fork: %s", strerror(errno));
+	}
+	janitor->pipe_fd = ends[1];
+	return HDB_OK;
+}
+
+void janitor_dismiss(struct janitor *janitor)
+{
+	if (!janitor->pid)
+		return;
+	(void)!write(janitor->pipe_fd, "", 1);
+	close(janitor->pipe_fd);
+	while (waitpid(janitor->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*janitor = (struct janitor){ .pipe_fd = -1 };
+}

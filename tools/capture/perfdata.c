@@ -1,0 +1,179 @@
+/*
+ * capture/perfdata.c - reads hsperfdata.
+ */
+#include "capture/perfdata.h"
+
+#include <string.h>
+
+/* Offsets in the head (jdk: perfMemory.hpp, PerfDataPrologue) and in an entry (PerfDataEntry). */
+#define HEAD_SIZE 32
+#define HEAD_BYTE_ORDER 4
+#define HEAD_MAJOR 5
+#define HEAD_USED 8
+#define HEAD_ENTRY_OFFSET 24
+#define HEAD_ENTRY_COUNT 28
+#define ENTRY_SIZE 20
+#define ENTRY_NAME 4
+#define ENTRY_VECTOR 8
+#define ENTRY_TYPE 12
+#define ENTRY_VALUE 16
+
+/* The longest name that is looked at. */
+#define NAME_MAX_SIZE 256
+
+static const uint8_t magic[4] = { 0xca, 0xfe, 0xc0, 0xc0 };
+
+static uint64_t number_at(const struct perfdata *p, size_t offset, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < bytes; i++) {
+		const unsigned place = p->is_big_endian ? i : bytes - 1 - i;
+
+		value = value << 8 | p->data[offset + place];
+	}
+	return value;
+}
+
+static uint32_t u32_at(const struct perfdata *p, size_t offset)
+{
+	return (uint32_t)number_at(p, offset, 4);
+}
+
+bool perfdata_begin(struct perfdata *p, const void *data, size_t size)
+{
+	size_t used;
+
+	*p = (struct perfdata){ .data = data, .size = size };
+	if (size < HEAD_SIZE || memcmp(data, magic, sizeof(magic)) != 0)
+		return false;
+	if (p->data[HEAD_BYTE_ORDER] > 1 || p->data[HEAD_MAJOR] != 2)
+		return false;
+	p->is_big_endian = p->data[HEAD_BYTE_ORDER] == 0;
+	used = u32_at(p, HEAD_USED);
+	if (used >= HEAD_SIZE && used < size)
+		p->size = used;
+	p->next = u32_at(p, HEAD_ENTRY_OFFSET);
+	p->left = u32_at(p, HEAD_ENTRY_COUNT);
+	return p->next >= HEAD_SIZE;
+}
+
+/* The entry of `size` bytes at `at`; false if it is damaged or of a type that nobody wants. */
+static bool read_entry(const struct perfdata *p, size_t at, size_t size, struct perfdata_entry *e)
+{
+	const size_t name = u32_at(p, at + ENTRY_NAME), value = u32_at(p, at + ENTRY_VALUE);
+	size_t room = u32_at(p, at + ENTRY_VECTOR);
+	const uint8_t type = p->data[at + ENTRY_TYPE];
+
+	if (name < ENTRY_SIZE || name >= size || value < ENTRY_SIZE || value >= size)
+		return false;
+	*e = (struct perfdata_entry){ .name = (const char *)p->data + at + name };
+	e->name_size = strnlen(e->name, size - name);
+	if (e->name_size == 0 || e->name_size == size - name || e->name_size > NAME_MAX_SIZE)
+		return false;
+	if (type == 'J' && room == 0 && size - value >= 8) {
+		e->number = (int64_t)number_at(p, at + value, 8);
+		return true;
+	}
+	if (type != 'B' || room == 0)
+		return false;
+	if (room > size - value)
+		room = size - value;
+	e->is_text = true;
+	e->text = (const char *)p->data + at + value;
+	e->text_size = strnlen(e->text, room);
+	return true;
+}
+
+bool perfdata_next(struct perfdata *p, struct perfdata_entry *entry)
+{
+	/* Each entry is ENTRY_SIZE bytes or more, so the loop ends. */
+	while (p->left > 0 && p->next <= p->size && p->size - p->next >= ENTRY_SIZE) {
+		const size_t at = p->next, size = u32_at(p, at);
+
+		if (size < ENTRY_SIZE || size > p->size - at)
+			return false;
+		p->next += size;
+		p->left--;
+		if (read_entry(p, at, size, entry))
+			return true;
+	}
+	return false;
+}
+
+static bool is_named(const struct perfdata_entry *e, const char *name)
+{
+	return strlen(name) == e->name_size && memcmp(e->name, name, e->name_size) == 0;
+}
+
+static void copy_text(const struct perfdata_entry *e, char *out, size_t size)
+{
+	const size_t n = e->text_size < size ? e->text_size : size - 1;
+
+	memcpy(out, e->text, n);
+	out[n] = '\0';
+}
+
+/* Skips digits; NULL if there is none. */
+static const char *after_digits(const char *p, const char *end)
+{
+	const char *start = p;
+
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p > start ? p : NULL;
+}
+
+/* Whether it is "sun.gc.generation.N.space.N." and then `what`. */
+static bool is_of_space(const struct perfdata_entry *e, const char *what)
+{
+	static const char head[] = "sun.gc.generation.", middle[] = ".space.";
+	const char *p = e->name, *end = p + e->name_size;
+
+	if (e->name_size < sizeof(head) || memcmp(p, head, sizeof(head) - 1) != 0)
+		return false;
+	p = after_digits(p + sizeof(head) - 1, end);
+	if (!p || (size_t)(end - p) < sizeof(middle) || memcmp(p, middle, sizeof(middle) - 1) != 0)
+		return false;
+	p = after_digits(p + sizeof(middle) - 1, end);
+	return p && *p == '.' && (size_t)(end - p - 1) == strlen(what) &&
+	       memcmp(p + 1, what, strlen(what)) == 0;
+}
+
+/* What is below 0 or too much is damage, and counts for nothing. */
+static void add(uint64_t *sum, int64_t number)
+{
+	if (number > 0 && (uint64_t)number <= INT64_MAX - *sum)
+		*sum += (uint64_t)number;
+}
+
+static void take_entry(const struct perfdata_entry *e, struct perfdata_summary *out)
+{
+	if (e->is_text && is_named(e, "sun.rt.javaCommand"))
+		copy_text(e, out->command, sizeof(out->command));
+	else if (e->is_text && is_named(e, "java.property.java.version"))
+		copy_text(e, out->version, sizeof(out->version));
+	else if (e->is_text && is_named(e, "java.property.java.vm.version") && !out->version[0])
+		copy_text(e, out->version, sizeof(out->version));
+	else if (e->is_text && is_named(e, "sun.rt.jvmCapabilities"))
+		out->cannot_attach = e->text_size > 0 && e->text[0] == '0';
+	if (!e->is_text && is_of_space(e, "used")) {
+		out->has_heap = true;
+		add(&out->heap_used, e->number);
+	} else if (!e->is_text && is_of_space(e, "capacity")) {
+		add(&out->heap_committed, e->number);
+	}
+}
+
+bool perfdata_summarize(const void *data, size_t size, struct perfdata_summary *out)
+{
+	struct perfdata_entry entry;
+	struct perfdata p;
+
+	memset(out, 0, sizeof(*out));
+	if (!perfdata_begin(&p, data, size))
+		return false;
+	while (perfdata_next(&p, &entry))
+		take_entry(&entry, out);
+	return true;
+}

@@ -1,0 +1,336 @@
+/*
+ * capture/vm_dump.c - the dump of a HotSpot VM of this machine.
+ *
+ * The VM writes into a pipe that lies in its own /tmp, in a folder that only its user can look
+ * into. That takes `GC.heap_dump -overwrite`, since otherwise it only writes a file that is not
+ * there yet: what the VM's own help says decides. Where it does not know that, it writes a file
+ * there, which is removed as soon as it is open.
+ */
+#include "capture/attach.h"
+#include "capture/capture_private.h"
+#include "capture/identity.h"
+#include "capture/janitor.h"
+#include "capture/vms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOLDER_NAME_SIZE 40
+#define PATH_SIZE 1024
+
+struct vm_capture {
+	struct capture base;
+	struct capture_options options;
+	struct process process;
+	struct attach attach;
+	struct identity before;
+	struct janitor janitor;
+	struct litter litter;
+	bool has_litter;
+	char folder[FOLDER_NAME_SIZE];
+	char trigger[ATTACH_TRIGGER_SIZE];
+	char path[PATH_SIZE];             /* of `folder`, as the VM sees it */
+	int tmp_fd, cwd_fd;               /* of the VM */
+	int place_fd, folder_fd, dump_fd; /* where `folder` is, itself, and what is read */
+	int socket_fd;                    /* where the answer comes */
+	bool has_overwrite, has_gz, has_parallel;
+};
+
+static void release(struct capture *base)
+{
+	struct vm_capture *c = (struct vm_capture *)base;
+
+	if (c->has_litter) {
+		(void)identity_take(&c->process, &c->before, NULL);
+		litter_remove(&c->litter);
+		identity_give_back(&c->before);
+	}
+	/*
+	 * The janitor lets go of the pipe last: a VM that still writes is told that nobody reads.
+	 */
+	capture_close_fd(c->dump_fd);
+	janitor_dismiss(&c->janitor);
+	capture_close_fd(c->socket_fd);
+	capture_close_fd(c->folder_fd);
+	capture_close_fd(c->place_fd);
+	capture_close_fd(c->tmp_fd);
+	capture_close_fd(c->cwd_fd);
+	process_close(&c->process);
+	free(c);
+}
+
+/* Finds the process and makes sure that it is a VM that can be asked. */
+static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
+{
+	struct perfdata_summary counters;
+	char main_class[256];
+	const int failure = process_open(pid, &c->process);
+	int has;
+
+	if (failure)
+		return door_fail(err, HDB_EABSENT, "there is no process %d%s", pid,
+				 access("/proc/self/status", R_OK) < 0 ?
+					 " to be seen: /proc is not mounted" :
+					 "");
+	has = process_has_hotspot(&c->process);
+	if (has < 0 && geteuid() != 0 && c->process.uid != geteuid())
+		return identity_take(&c->process, &c->before, err);
+	if (has < 0)
+		return door_fail(err, HDB_EIO, "process %d may not be looked into: %s", pid,
+				 strerror(EACCES));
+	if (has == 0)
+		return door_fail(err, HDB_EFORMAT,
+				 "process %d is no HotSpot VM: it has not loaded libjvm.so", pid);
+	(void)capture_counters(&c->process, &counters);
+	if (counters.cannot_attach)
+		return door_fail(err, HDB_EIO,
+				 "process %d was started with -XX:+DisableAttachMechanism", pid);
+	capture_main_class(&c->process, counters.command, main_class, sizeof(main_class));
+	snprintf(c->base.name, sizeof(c->base.name), "JVM %d%s%s%s", pid, main_class[0] ? " (" : "",
+		 main_class, main_class[0] ? ")" : "");
+	return HDB_OK;
+}
+
+static int open_folders(struct vm_capture *c, struct hdb_error *err)
+{
+	const char *place = c->options.tmp ? c->options.tmp : "/tmp";
+	const size_t size = strcspn(place, " \t\r\n\"'%");
+
+	if (place[0] != '/' || place[size])
+		return door_fail(err, HDB_EUSAGE,
+				 "%s: a folder is named by its whole path, without blanks, quotes "
+				 "and percent signs",
+				 place);
+	c->cwd_fd = process_working_folder(&c->process);
+	c->tmp_fd = process_folder(&c->process, "/tmp");
+	if (c->tmp_fd < 0)
+		return door_fail(err, HDB_EIO, "/tmp of process %d: %s", c->process.pid,
+				 strerror(errno));
+	c->place_fd = process_folder(&c->process, place);
+	if (c->place_fd < 0)
+		return door_fail(err, HDB_EIO, "%s of process %d: %s", place, c->process.pid,
+				 strerror(errno));
+	capture_random_name(".heapdb-", c->folder, sizeof(c->folder));
+	if ((size_t)snprintf(c->path, sizeof(c->path), "%s%s%s", place,
+			     place[strlen(place) - 1] == '/' ? "" : "/",
+			     c->folder) >= sizeof(c->path))
+		return door_fail(err, HDB_EUSAGE, "%s: the name is too long", place);
+	return HDB_OK;
+}
+
+/* Makes the folder and the pipe in it, and has somebody watch over them. */
+static int make_pipe(struct vm_capture *c, struct hdb_error *err)
+{
+	struct stat st;
+
+	if (mkdirat(c->place_fd, c->folder, 0700) < 0)
+		return door_fail(err, HDB_EIO, "cannot make a folder in %s of process %d: %s",
+				 c->options.tmp ? c->options.tmp : "/tmp", c->process.pid,
+				 strerror(errno));
+	c->has_litter = true;
+	c->folder_fd =
+		openat(c->place_fd, c->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	attach_trigger_name(&c->process, c->trigger);
+	c->litter = (struct litter){
+		.tmp_fd = c->place_fd,
+		.folder_fd = c->folder_fd,
+		.cwd_fd = c->cwd_fd,
+		.folder = c->folder,
+		.trigger = c->trigger,
+	};
+	if (c->folder_fd >= 0 && mkfifoat(c->folder_fd, CAPTURE_PIPE, 0600) == 0)
+		c->dump_fd = openat(c->folder_fd, CAPTURE_PIPE,
+				    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return door_fail(err, HDB_EIO, "cannot make a pipe in %s of process %d: %s",
+				 c->path, c->process.pid, strerror(errno));
+	return janitor_start(&c->litter, &c->janitor, err);
+}
+
+/* What the VM's own help says of GC.heap_dump; nothing if it has none. */
+static int ask_options(struct vm_capture *c, struct hdb_error *err)
+{
+	const char *const words[] = { "help GC.heap_dump", NULL };
+	struct reply reply;
+	const int rc = attach_ask(&c->attach, "jcmd", words, &reply, err);
+
+	if (rc != HDB_OK)
+		return rc;
+	if (reply.code == 0) {
+		c->has_overwrite = strstr(reply.text, "-overwrite ") != NULL;
+		c->has_gz = strstr(reply.text, "-gz ") != NULL;
+		c->has_parallel = strstr(reply.text, "-parallel ") != NULL;
+	}
+	if (c->options.gz && !c->has_gz)
+		capture_notice(&c->options, "--gz does nothing: this VM cannot compress dumps");
+	if (c->options.parallel > 1 && !c->has_parallel)
+		capture_notice(&c->options,
+			       "--parallel does nothing: this VM has no such option for dumps");
+	return HDB_OK;
+}
+
+/* Whether the answer to a dump says that it is whole; else the failure, in the VM's words. */
+static int check_answer(const struct vm_capture *c, const struct reply *reply,
+			struct hdb_error *err)
+{
+	char line[512];
+
+	if (reply->code == 0 && strstr(reply->text, "Heap dump file created"))
+		return HDB_OK;
+	attach_last_line(reply, line, sizeof(line));
+	return door_fail(err, HDB_EIO, "process %d could not dump its heap: %s", c->process.pid,
+			 line[0] ? line : "it does not say why");
+}
+
+/* The stream has ended: what does the VM say? */
+static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
+{
+	struct vm_capture *c = ctx;
+	struct reply reply;
+	int rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err);
+
+	if (rc == HDB_OK)
+		rc = check_answer(c, &reply, err);
+	else if (rc == HDB_EIO && process_is_gone(&c->process))
+		rc = door_fail(err, HDB_EIO,
+			       "process %d ended while it dumped its heap, after %llu bytes",
+			       c->process.pid, (unsigned long long)bytes);
+	return rc;
+}
+
+static int is_late(void *ctx, uint64_t bytes, struct hdb_error *err)
+{
+	struct vm_capture *c = ctx;
+
+	(void)bytes;
+	return attach_check_life(&c->attach, err);
+}
+
+/* The dump into the pipe: asks for it and does not wait. */
+static int dump_into_pipe(struct vm_capture *c, struct hdb_error *err)
+{
+	char command[PATH_SIZE + 128], gz[24] = "", parallel[32] = "";
+	const char *const words[] = { command, NULL };
+
+	if (c->options.gz && c->has_gz)
+		snprintf(gz, sizeof(gz), " -gz=%u", c->options.gz);
+	if (c->options.parallel && c->has_parallel)
+		snprintf(parallel, sizeof(parallel), " -parallel=%u", c->options.parallel);
+	snprintf(command, sizeof(command), "GC.heap_dump -overwrite%s%s%s %s/%s",
+		 c->options.all ? " -all" : "", gz, parallel, c->path, CAPTURE_PIPE);
+	c->base.stream.finish = finish_pipe;
+	c->base.stream.is_late = is_late;
+	return attach_send(&c->attach, "jcmd", words, &c->socket_fd, err);
+}
+
+static int finish_file(void *ctx, uint64_t bytes, struct hdb_error *err)
+{
+	(void)ctx;
+	(void)bytes;
+	(void)err;
+	return HDB_OK;
+}
+
+/* The dump into a file that is gone as soon as it is open; waits until it is whole. */
+static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
+{
+	char path[PATH_SIZE + 32], gz[24] = "";
+	const char *const words[] = { path, c->options.all ? "-all" : "-live", gz, NULL };
+	struct reply reply;
+	struct stat st;
+	int rc;
+
+	capture_notice(&c->options,
+		       "this VM cannot dump into a pipe: it writes %s/%s, which is "
+		       "removed",
+		       c->path, CAPTURE_FILE);
+	if (c->options.gz && c->has_gz)
+		snprintf(gz, sizeof(gz), "%u", c->options.gz);
+	snprintf(path, sizeof(path), "%s/%s", c->path, CAPTURE_FILE);
+	rc = attach_send(&c->attach, "dumpheap", words, &c->socket_fd, err);
+	if (rc == HDB_OK)
+		rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err);
+	if (rc == HDB_OK)
+		rc = check_answer(c, &reply, err);
+	if (rc != HDB_OK)
+		return rc;
+	capture_close_fd(c->dump_fd);
+	c->dump_fd =
+		openat(c->folder_fd, CAPTURE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return door_fail(err, HDB_EIO, "%s of process %d: %s", path, c->process.pid,
+				 c->dump_fd < 0 ? strerror(errno) : "is no file");
+	litter_remove(&c->litter);
+	capture_close_fd(c->socket_fd);
+	c->socket_fd = -1;
+	c->base.stream.finish = finish_file;
+	return HDB_OK;
+}
+
+/* All that is done with the rights of the process's owner. */
+static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
+{
+	int rc = make_pipe(c, err);
+
+	if (rc == HDB_OK)
+		rc = attach_begin(&c->attach, err);
+	if (rc == HDB_OK)
+		rc = ask_options(c, err);
+	if (rc == HDB_OK)
+		rc = c->has_overwrite ? dump_into_pipe(c, err) : dump_into_file(c, err);
+	return rc;
+}
+
+static int start(struct vm_capture *c, int pid, struct hdb_error *err)
+{
+	int rc = find_vm(c, pid, err);
+
+	if (rc == HDB_OK)
+		rc = open_folders(c, err);
+	if (rc == HDB_OK)
+		rc = identity_take(&c->process, &c->before, err);
+	if (rc != HDB_OK)
+		return rc;
+	c->attach = (struct attach){
+		.process = &c->process,
+		.options = &c->options,
+		.tmp_fd = c->tmp_fd,
+		.cwd_fd = c->cwd_fd,
+	};
+	rc = ask_for_dump(c, err);
+	identity_give_back(&c->before);
+	if (rc != HDB_OK)
+		return rc;
+	c->base.stream.from_fd = c->dump_fd;
+	c->base.stream.watch_fd = c->socket_fd;
+	c->base.stream.options = &c->options;
+	c->base.stream.ctx = c;
+	return stream_start(&c->base.stream, err);
+}
+
+int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
+		     struct hdb_error *err)
+{
+	struct vm_capture *c = calloc(1, sizeof(*c));
+	int rc;
+
+	if (!c)
+		return door_fail(err, HDB_ENOMEM, "no memory for a capture");
+	c->base.release = release;
+	c->base.stream.read_fd = c->base.stream.write_fd = -1;
+	c->options = *options;
+	c->process.proc_fd = c->tmp_fd = c->cwd_fd = c->place_fd = c->folder_fd = -1;
+	c->dump_fd = c->socket_fd = c->janitor.pipe_fd = -1;
+	rc = start(c, pid, err);
+	if (rc == HDB_OK) {
+		*out = &c->base;
+		return HDB_OK;
+	}
+	(void)capture_end(&c->base, NULL);
+	return rc;
+}

@@ -1,0 +1,252 @@
+/*
+ * capture/vms.c - the Java VMs of this machine: processes that have loaded HotSpot's library, and
+ * what their hsperfdata says.
+ */
+#include "capture/perfdata.h"
+#include "capture/process.h"
+#include "capture/vms.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOLDER_PREFIX "hsperfdata_"
+#define COMMAND_LINE_SIZE 65536
+#define USER_BUFFER_SIZE 16384
+
+/*
+ * Reads the file of counters `name` in `dir_fd`, if it is what the process with that owner wrote.
+ */
+static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perfdata_summary *out)
+{
+	const int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	size_t used = 0, size;
+	uint8_t *data;
+	ssize_t n = 1;
+	bool found;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != owner || st.st_size <= 0) {
+		close(fd);
+		return false;
+	}
+	size = (uint64_t)st.st_size < PERFDATA_MAX ? (size_t)st.st_size : PERFDATA_MAX;
+	data = malloc(size);
+	while (data && used < size && n > 0) {
+		n = read(fd, data + used, size - used);
+		if (n > 0)
+			used += (size_t)n;
+	}
+	close(fd);
+	found = data && perfdata_summarize(data, used, out);
+	free(data);
+	return found;
+}
+
+bool capture_counters(const struct process *p, struct perfdata_summary *out)
+{
+	const int tmp_fd = process_folder(p, "/tmp");
+	DIR *dir = tmp_fd < 0 ? NULL : fdopendir(tmp_fd);
+	const struct dirent *entry;
+	bool found = false;
+	char name[32];
+
+	memset(out, 0, sizeof(*out));
+	if (!dir) {
+		capture_close_fd(tmp_fd);
+		return false;
+	}
+	snprintf(name, sizeof(name), "%ld", (long)p->inner_pid);
+	while (!found && (entry = readdir(dir))) {
+		int fd;
+
+		if (strncmp(entry->d_name, FOLDER_PREFIX, sizeof(FOLDER_PREFIX) - 1) != 0)
+			continue;
+		fd = openat(tmp_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		found = read_counters(fd, name, p->uid, out);
+		close(fd);
+	}
+	closedir(dir);
+	return found;
+}
+
+/* The word at `at` of a command line of `size` bytes, or NULL behind the last. */
+static const char *word_at(const char *words, size_t size, size_t at)
+{
+	return at < size ? words + at : NULL;
+}
+
+/* Whether an option of `java` takes the next word as its value. */
+static bool takes_word(const char *option)
+{
+	static const char *const names[] = {
+		"-cp",           "-classpath",
+		"--class-path",  "-p",
+		"--module-path", "--upgrade-module-path",
+		"--add-modules", "--limit-modules",
+		"--add-reads",   "--add-exports",
+		"--add-opens",   "--patch-module",
+		"--source",      "--enable-native-access",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(option, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The main class, or what stands for it, of a command line of `java`. */
+static const char *main_of(const char *words, size_t size)
+{
+	size_t at = strlen(words) + 1;
+	const char *word;
+
+	while ((word = word_at(words, size, at))) {
+		at += strlen(word) + 1;
+		if (strcmp(word, "-jar") == 0 || strcmp(word, "-m") == 0 ||
+		    strcmp(word, "--module") == 0)
+			return word_at(words, size, at);
+		if (*word != '-' && *word != '@')
+			return word;
+		if (takes_word(word) && word_at(words, size, at))
+			at += strlen(words + at) + 1;
+	}
+	return NULL;
+}
+
+void capture_main_class(const struct process *p, const char *command, char *buf, size_t size)
+{
+	char *words;
+	long n;
+
+	/* The VM's own text has no options of the VM; a file name with blanks is cut there. */
+	snprintf(buf, size, "%.*s", (int)strcspn(command, " "), command);
+	words = buf[0] ? NULL : malloc(COMMAND_LINE_SIZE);
+	n = words ? process_command_line(p, words, COMMAND_LINE_SIZE) : 0;
+	if (n > 0) {
+		const char *name = main_of(words, (size_t)n);
+
+		snprintf(buf, size, "%s", name ? name : "");
+	}
+	free(words);
+}
+
+static void user_name(uid_t uid, char *buf, size_t size)
+{
+	char room[USER_BUFFER_SIZE];
+	struct passwd entry, *found = NULL;
+
+	if (getpwuid_r(uid, &entry, room, sizeof(room), &found) == 0 && found)
+		snprintf(buf, size, "%s", found->pw_name);
+	else
+		snprintf(buf, size, "%lu", (unsigned long)uid);
+}
+
+static void describe(const struct process *p, struct capture_vm *vm)
+{
+	struct perfdata_summary counters;
+	const bool has_counters = capture_counters(p, &counters);
+
+	*vm = (struct capture_vm){ .pid = (int)p->pid };
+	user_name(p->uid, vm->user, sizeof(vm->user));
+	process_container(p, vm->container, sizeof(vm->container));
+	capture_main_class(p, counters.command, vm->main_class, sizeof(vm->main_class));
+	if (!has_counters)
+		return;
+	snprintf(vm->version, sizeof(vm->version), "%s", counters.version);
+	vm->has_heap = counters.has_heap;
+	vm->heap_used = counters.heap_used;
+	vm->heap_committed = counters.heap_committed;
+}
+
+/* Whether the process, which may not be looked into, is called java. */
+static bool is_called_java(const struct process *p)
+{
+	char name[32];
+
+	return capture_read_file(p->proc_fd, "comm", name, sizeof(name)) > 0 &&
+	       strcmp(name, "java\n") == 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct capture_vm *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+struct list {
+	struct capture_vm *vms;
+	size_t count, room, hidden;
+};
+
+/* Adds the process if it is a VM; false if there is no memory. */
+static bool add(struct list *list, const struct process *p)
+{
+	const int has = p->state == 'Z' ? 0 : process_has_hotspot(p);
+	struct capture_vm *more;
+
+	if (has <= 0) {
+		list->hidden += has < 0 && is_called_java(p);
+		return true;
+	}
+	if (list->count == list->room) {
+		list->room = list->room ? 2 * list->room : 16;
+		more = realloc(list->vms, list->room * sizeof(*more));
+		if (!more)
+			return false;
+		list->vms = more;
+	}
+	describe(p, &list->vms[list->count++]);
+	return true;
+}
+
+int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	struct list list = { 0 };
+	bool is_good = true;
+
+	if (!dir || faccessat(dirfd(dir), "self/status", R_OK, 0) < 0) {
+		if (dir)
+			closedir(dir);
+		return door_fail(err, HDB_EIO, "processes cannot be seen: /proc is not mounted");
+	}
+	while (is_good && (entry = readdir(dir))) {
+		struct process process;
+		const long pid = isdigit((unsigned char)entry->d_name[0]) ?
+					 strtol(entry->d_name, NULL, 10) :
+					 0;
+
+		if (pid <= 0)
+			continue;
+		/* Kernel threads and what has ended meanwhile have no maps. */
+		if (process_open((pid_t)pid, &process) == 0)
+			is_good = add(&list, &process);
+		process_close(&process);
+	}
+	closedir(dir);
+	if (!is_good) {
+		free(list.vms);
+		return door_fail(err, HDB_ENOMEM, "no memory for a list of processes");
+	}
+	if (list.count)
+		qsort(list.vms, list.count, sizeof(*list.vms), compare);
+	*vms = list.vms;
+	*count = list.count;
+	*hidden = list.hidden;
+	return HDB_OK;
+}

@@ -1,0 +1,295 @@
+/*
+ * heapdb/cmd_capture.c - lists the Java VMs of this machine, or dumps one of them, or an app on an
+ * Android device, into a new heap database.
+ */
+#include "capture/capture.h"
+#include "heapdb/cli.h"
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DATABASE_PATH_SIZE 4096
+
+/* ---- the list ---- */
+
+enum {
+	VM_PID,
+	VM_USER,
+	VM_MAIN_CLASS,
+	VM_CONTAINER,
+	VM_VERSION,
+	VM_USED,
+	VM_COMMITTED,
+	VM_COLUMNS
+};
+
+static const struct hdb_column vm_columns[VM_COLUMNS] = {
+	[VM_PID] = { "pid", HDB_TYPE_TEXT, "PID", "process identifier, as seen from here" },
+	[VM_USER] = { "user", HDB_TYPE_TEXT, "user", "whose process it is" },
+	[VM_MAIN_CLASS] = { "main_class", HDB_TYPE_TEXT, "main class",
+			    "what it runs: a class, a module or a jar" },
+	[VM_CONTAINER] = { "container", HDB_TYPE_TEXT, "container",
+			   "identifier of its container, if it is in one" },
+	[VM_VERSION] = { "version", HDB_TYPE_TEXT, "version", "of Java" },
+	[VM_USED] = { "heap_used", HDB_TYPE_BYTES, "heap used",
+		      "bytes of the heap in use, as of the last garbage collection" },
+	[VM_COMMITTED] = { "heap_committed", HDB_TYPE_BYTES, "heap", "bytes that the heap has" },
+};
+
+struct vm_rows {
+	struct capture_vm *vms; /* owned */
+	size_t count;
+	size_t next; /* one behind the current row */
+	char pid[16];
+	struct hdb_value values[VM_COLUMNS];
+};
+
+static const struct hdb_column *vm_column(void *ctx, size_t column)
+{
+	(void)ctx;
+	return &vm_columns[column];
+}
+
+static struct hdb_value text_value(const char *text)
+{
+	return (struct hdb_value){
+		.type = text[0] ? HDB_TYPE_TEXT : HDB_TYPE_NULL,
+		.text = text,
+		.text_size = strlen(text),
+	};
+}
+
+static struct hdb_value bytes_value(const struct capture_vm *vm, uint64_t bytes)
+{
+	return (struct hdb_value){ .type = vm->has_heap ? HDB_TYPE_BYTES : HDB_TYPE_NULL,
+				   .u = bytes };
+}
+
+static int vm_next(void *ctx, struct hdb_error *err)
+{
+	struct vm_rows *rows = ctx;
+	const struct capture_vm *vm = &rows->vms[rows->next];
+
+	(void)err;
+	if (rows->next == rows->count)
+		return HDB_END;
+	rows->next++;
+	/* It is a name, not an amount: no thousands are set apart. */
+	snprintf(rows->pid, sizeof(rows->pid), "%d", vm->pid);
+	rows->values[VM_PID] = text_value(rows->pid);
+	rows->values[VM_USER] = text_value(vm->user);
+	rows->values[VM_MAIN_CLASS] = text_value(vm->main_class);
+	rows->values[VM_CONTAINER] = text_value(vm->container);
+	rows->values[VM_VERSION] = text_value(vm->version);
+	rows->values[VM_USED] = bytes_value(vm, vm->heap_used);
+	rows->values[VM_COMMITTED] = bytes_value(vm, vm->heap_committed);
+	return HDB_OK;
+}
+
+static const struct hdb_value *vm_value(void *ctx, size_t column)
+{
+	return &((struct vm_rows *)ctx)->values[column];
+}
+
+static int vm_total(void *ctx, uint64_t *total, struct hdb_error *err)
+{
+	(void)err;
+	*total = ((struct vm_rows *)ctx)->count;
+	return HDB_OK;
+}
+
+static int list_vms(struct cli *cli)
+{
+	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	struct vm_rows rows = { 0 };
+	const struct row_source source = {
+		.ctx = &rows,
+		.count = VM_COLUMNS,
+		.column = vm_column,
+		.next = vm_next,
+		.value = vm_value,
+		.total = vm_total,
+	};
+	struct answer answer = { .name = "capture", .source = &source, .err = &cli->err };
+	size_t hidden;
+	int rc = capture_list(&rows.vms, &rows.count, &hidden, &cli->err);
+
+	if (rc == HDB_OK && cli->opt.columns)
+		rc = answer_pick(&answer, cli->opt.columns);
+	if (rc == HDB_OK)
+		rc = render(&answer, &style, cli->out);
+	cli->is_open = answer.is_open;
+	answer_release(&answer);
+	free(rows.vms);
+	if (rc == HDB_OK && hidden)
+		cli_notice(cli, "%zu Java process%s of other users cannot be looked into", hidden,
+			   hidden == 1 ? "" : "es");
+	return rc;
+}
+
+/* ---- a dump ---- */
+
+/* Options that only one of the three ways of use takes. */
+static int check_use(struct cli *cli)
+{
+	const struct options *opt = &cli->opt;
+
+	if (opt->operand_count > 1 || (opt->operand_count && opt->adb))
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"one process at a time; usage: heapdb capture %s",
+				cli->command->synopsis);
+	if (opt->live && opt->all)
+		return cli_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
+	if (opt->contents == HDB_CONTENTS_REFER)
+		return cli_fail(
+			&cli->err, HDB_EUSAGE,
+			"a captured dump is no file that could be referred to: its contents "
+			"are kept in the database");
+	if (opt->serial && !opt->adb)
+		return cli_fail(&cli->err, HDB_EUSAGE, "--serial goes with --adb");
+	if (opt->adb && (opt->parallel || opt->gz || opt->tmp))
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"--parallel, --gz and --tmp cannot be combined with --adb");
+	return HDB_OK;
+}
+
+static int parse_pid(struct cli *cli, int *pid)
+{
+	const char *text = cli->opt.operands[0];
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || value < 1 || value > INT_MAX)
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"\"%s\" is no PID; `heapdb capture` lists the JVMs of this machine",
+				text);
+	*pid = (int)value;
+	return HDB_OK;
+}
+
+/* The database's name: of -o, else java_pidN.heapdb, PROCESS.heapdb. */
+static void name_database(const struct cli *cli, int pid, char *out, size_t size)
+{
+	if (cli->opt.output) {
+		snprintf(out, size, "%s", cli->opt.output);
+		return;
+	}
+	if (!cli->opt.adb) {
+		snprintf(out, size, "java_pid%d.heapdb", pid);
+		return;
+	}
+	snprintf(out, size, "%s.heapdb", cli->opt.adb);
+	for (char *c = out; *c; c++)
+		*c = *c == '/' || *c == ':' ? '_' : *c;
+}
+
+/* What would fail at the end is said before anybody is disturbed. */
+static int check_database(struct cli *cli, const char *db_path)
+{
+	const char *slash = strrchr(db_path, '/');
+	char folder[DATABASE_PATH_SIZE];
+
+	if (strlen(db_path) >= sizeof(folder))
+		return cli_fail(&cli->err, HDB_ELIMIT, "%s: the name is too long", db_path);
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - db_path) + 1 : 1,
+		 slash ? db_path : ".");
+	if (access(folder, W_OK) < 0)
+		return cli_fail(&cli->err, HDB_EIO, "%s: %s", folder, strerror(errno));
+	if (!cli->opt.force && access(db_path, F_OK) == 0)
+		return cli_fail(&cli->err, HDB_EEXIST, "%s exists already", db_path);
+	return HDB_OK;
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+	cli_notice(ctx, "%s", text);
+}
+
+static int start(struct cli *cli, int pid, struct capture **capture)
+{
+	const struct hdb_progress progress = progress_callbacks();
+	const struct capture_options options = {
+		.all = cli->opt.all,
+		.parallel = cli->opt.parallel,
+		.gz = cli->opt.gz,
+		.timeout_s = cli->opt.timeout,
+		.tmp = cli->opt.tmp,
+		.serial = cli->opt.serial,
+		.cancel = progress.cancel,
+		.notice = on_notice,
+		.ctx = cli,
+	};
+
+	if (progress.report)
+		progress.report(progress.ctx, "asking for a dump", 0, 0, "");
+	return cli->opt.adb ? capture_app_start(cli->opt.adb, &options, capture, &cli->err) :
+			      capture_vm_start(pid, &options, capture, &cli->err);
+}
+
+/*
+ * Imports what comes. A failure of the dump is what is told, not that of an import without its
+ * end.
+ */
+static int import_capture(struct cli *cli, struct capture *capture, const char *db_path,
+			  struct hdb_import_result *result)
+{
+	struct hdb_import_options options = cli_import_options(cli);
+	struct hdb_error why = { 0 };
+	char path[32];
+	int rc, dumped;
+
+	options.dump_name = capture_name(capture);
+	options.progress.cancel = capture_stop(capture);
+	snprintf(path, sizeof(path), "/dev/fd/%d", capture_input(capture));
+	rc = hdb_import(path, db_path, &options, result, &cli->err);
+	dumped = capture_end(capture, &why);
+	if (dumped >= 0)
+		return rc;
+	/* The import looks at the same flag at every step; so this is only for the last of them. */
+	if (rc == HDB_OK)
+		(void)unlink(db_path);
+	cli->err = why;
+	return dumped;
+}
+
+int cmd_capture(struct cli *cli)
+{
+	char db_path[DATABASE_PATH_SIZE];
+	struct hdb_import_result result = { 0 };
+	struct capture *capture = NULL;
+	struct timespec start_time, end_time;
+	int pid = 0;
+	int rc = check_use(cli);
+
+	if (rc != HDB_OK)
+		return rc;
+	if (!cli->opt.operand_count && !cli->opt.adb)
+		return list_vms(cli);
+	if (cli->opt.operand_count)
+		rc = parse_pid(cli, &pid);
+	if (rc != HDB_OK)
+		return rc;
+	name_database(cli, pid, db_path, sizeof(db_path));
+	rc = check_database(cli, db_path);
+	clock_gettime(CLOCK_MONOTONIC, &start_time);
+	if (rc == HDB_OK)
+		rc = start(cli, pid, &capture);
+	if (rc == HDB_OK)
+		rc = import_capture(cli, capture, db_path, &result);
+	if (rc != HDB_OK)
+		return rc;
+	clock_gettime(CLOCK_MONOTONIC, &end_time);
+	return cli_tell_import(cli, db_path, &result,
+			       (double)(end_time.tv_sec - start_time.tv_sec) +
+				       (double)(end_time.tv_nsec - start_time.tv_nsec) / 1e9);
+}
