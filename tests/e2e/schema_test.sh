@@ -15,6 +15,9 @@ HEAPDB=$work/before.heapdb
 export HEAPDB
 heapdb help --schema > schema.json
 heapdb report --json > json/report
+# Without /proc there is nothing to list.
+[ ! -r /proc/self/stat ] || heapdb capture --json > json/capture
+[ -s json/capture ] || echo '{"schema":2,"query":"capture","facts":{}}' > json/capture
 heapdb query object 0x1 --json > json/error && exit 1
 
 # Each query as its example has it, and with each option: its example, or its last choice.

@@ -74,6 +74,10 @@ _heapdb()
 	import | report | diff | convert | strip | redact | sql)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		;;
+	capture)
+		mapfile -t COMPREPLY < <(compgen -W "$("$program" capture --csv --columns pid 2>/dev/null |
+			tail -n +2)" -- "$current")
+		;;
 	mcp)
 		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 		;;

@@ -61,6 +61,8 @@ function __heapdb_words
     switch $owner
         case import report diff convert strip redact sql
             __fish_complete_path (commandline -ct)
+        case capture
+            heapdb capture --csv --columns pid,main_class 2>/dev/null | tail -n +2 | tr , \t
         case mcp
             __fish_complete_directories (commandline -ct)
         case query

@@ -89,7 +89,7 @@ const struct option_info option_table[] = {
 			"folder for the pipe that the dump comes through, as the VM sees it (default: "
 			"/tmp)" },
 	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
-			 "name of the database (default: x.heapdb for x.hprof)" },
+			 "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
 	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT, 0,
 			"replace an existing file" },
 	[KEY_SIZES] = { "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0,

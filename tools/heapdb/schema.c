@@ -199,6 +199,7 @@ void schema_print(struct output *out)
 		      "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
 		      "\"title\":\"Answers of heapdb, schema %d\",\"anyOf\":["
 		      "{\"$ref\":\"#/$defs/error\"},{\"$ref\":\"#/$defs/import\"},"
+		      "{\"$ref\":\"#/$defs/capture\"},"
 		      "{\"$ref\":\"#/$defs/report\"}",
 		      HDB_SCHEMA);
 	for (size_t i = 0; i < count; i++)
@@ -216,11 +217,15 @@ void schema_print(struct output *out)
 		"\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
 		"\"properties\":{\"schema\":{\"const\":%d},\"query\":{\"const\":\"import\"},"
 		"\"facts\":{\"type\":\"object\"},\"rows\":{\"maxItems\":0}}},\n"
+		"\"capture\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
+		"\"properties\":{\"schema\":{\"const\":%d},\"query\":{\"const\":\"capture\"},"
+		"\"facts\":{\"type\":\"object\"},\"rows\":{\"type\":\"array\",\"items\":"
+		"{\"type\":\"object\"}}}},\n"
 		"\"report\":{\"type\":\"object\",\"required\":[\"schema\",\"report\"],"
 		"\"additionalProperties\":false,\"properties\":{\"schema\":{\"const\":%d},"
 		"\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
 		"\"items\":{\"type\":\"object\",\"required\":[\"section\"],\"anyOf\":[",
-		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
+		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
 	for (size_t i = 0; i < count; i++)
 		output_format(out, "%s{\"$ref\":\"#/$defs/%s\"}", i ? "," : "", specs[i].name);
 	output_string(out, "]}}}}\n");
