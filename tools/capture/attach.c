@@ -43,7 +43,7 @@ int attach_is_silent(struct attach *a, struct hdb_error *err)
 	if (is_stopped(a->process))
 		why = "; it is stopped (SIGSTOP, or a debugger)";
 	else if (!a->process->catches_quit)
-		why = "; it has no handler of SIGQUIT (was it started with -Xrs?)";
+		why = "; it has no handler of SIGQUIT (yet)";
 	return door_fail(err, HDB_EIO, "process %ld did not answer within %llu s%s",
 			 (long)a->process->pid,
 			 (unsigned long long)capture_timeout_ms(a->options) / 1000, why);

@@ -3,19 +3,49 @@
  */
 #include "capture/janitor.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How often a folder is emptied that somebody may still be writing into. */
+#define REMOVE_TRIES 3
+
+/* Removes all files of a folder. */
+static void remove_files(int folder_fd)
+{
+	const int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		capture_close_fd(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		(void)unlinkat(folder_fd, entry->d_name, 0);
+	closedir(dir);
+}
+
 void litter_remove(const struct litter *l)
 {
-	(void)unlinkat(l->folder_fd, CAPTURE_PIPE, 0);
-	(void)unlinkat(l->folder_fd, CAPTURE_FILE, 0);
-	(void)unlinkat(l->tmp_fd, l->folder, AT_REMOVEDIR);
+	char away[64];
+
+	/* A VM that comes late finds nothing under the name, and makes no file in its place. */
+	snprintf(away, sizeof(away), "%s-", l->folder);
+	if (renameat(l->tmp_fd, l->folder, l->tmp_fd, away) < 0)
+		return;
+	/* One that is just making a file there is done with that soon. */
+	for (unsigned i = 0; i < REMOVE_TRIES; i++) {
+		remove_files(l->folder_fd);
+		if (unlinkat(l->tmp_fd, away, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
+			return;
+	}
 }
 
 /*

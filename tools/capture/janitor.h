@@ -30,7 +30,10 @@ struct litter {
 	const char *trigger; /* name of the trigger file; lent */
 };
 
-/* Removes the pipe or file and the folder. As whoever made them. */
+/*
+ * Removes the folder and all files in it: ours, and parts of a dump that the VM has made. As whoever
+ * made them.
+ */
 void litter_remove(const struct litter *litter);
 
 /* Starts it. As the owner of the files; before there are threads. */

@@ -183,8 +183,11 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply,
 	if (reply->code == 0 && strstr(reply->text, "Heap dump file created"))
 		return HDB_OK;
 	attach_last_line(reply, line, sizeof(line));
-	return door_fail(err, HDB_EIO, "process %d could not dump its heap: %s", c->process.pid,
-			 line[0] ? line : "it does not say why");
+	return door_fail(err, HDB_EIO, "process %d could not dump its heap: %s%s", c->process.pid,
+			 line[0] ? line : "it does not say why",
+			 strstr(line, "No space left") ?
+				 "; --tmp DIR names another folder, as the VM sees it" :
+				 "");
 }
 
 /* The stream has ended: what does the VM say? */
@@ -196,7 +199,8 @@ static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 
 	if (rc == HDB_OK)
 		rc = check_answer(c, &reply, err);
-	else if (rc == HDB_EIO && process_is_gone(&c->process))
+	/* Some of the answer may have come before. */
+	if (rc == HDB_EIO && process_is_gone(&c->process))
 		rc = door_fail(err, HDB_EIO,
 			       "process %d ended while it dumped its heap, after %llu bytes",
 			       c->process.pid, (unsigned long long)bytes);
