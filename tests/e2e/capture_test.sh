@@ -109,7 +109,8 @@ capture()
 clean()
 {
 	for _ in $(seq 50); do
-		left=$(find "$1" "$place" "/tmp/.attach_pid$pid" -name '.attach_pid*' -o -name '.heapdb-*' 2> /dev/null || true)
+		left=$(find "$1" "$place" "/tmp/.attach_pid$pid" -name '.attach_pid*' -o -name '.heapdb-*' 2> /dev/null) ||
+			true
 		[ -n "$left" ] || return 0
 		sleep 0.1
 	done
@@ -128,7 +129,9 @@ lives()
 at_work()
 {
 	for _ in $(seq 2000); do
-		ls /proc/"$pid"/fd -l 2> /dev/null | grep -q '\.heapdb-.*/dump' && return
+		for fd in /proc/"$pid"/fd/*; do
+			case $(readlink "$fd") in *.heapdb-*/dump) return ;; esac
+		done
 		sleep 0.005
 	done
 	fail "the VM writes no dump"
@@ -248,8 +251,9 @@ no_space()
 	# Parts that the VM writes first: the VM has no space.
 	if "$home/bin/jcmd" $pid help GC.heap_dump | grep -q parallel; then
 		mkdir -p small/place
-		"$heapdb" capture "$pid" -o x.heapdb --parallel 2 --tmp "$PWD/small/place" > printed 2> said && fail "dumped"
-		grep -q 'could not dump its heap: .*[Nn]o space\|could not dump' said || fail "VM without space: $(cat said)"
+		"$heapdb" capture "$pid" -o x.heapdb --parallel 2 --tmp "$PWD/small/place" > printed 2> said &&
+			fail "dumped without space"
+		grep -q 'No space left on device; --tmp DIR' said || fail "VM without space: $(cat said)"
 		[ ! -e x.heapdb ] || fail "a database of half a dump"
 		[ -z "$(find small/place -name '.heapdb*')" ] || fail "left behind: $(find small/place)"
 	fi
@@ -337,9 +341,11 @@ SHELL
 		echo "no namespaces of our own here: not tried"
 		return 0
 	fi
-	pid=$("$heapdb" capture --csv --columns pid,main_class,container | sed -n 's/^\([0-9]*\),Quiet,another namespace$/\1/p')
+	pid=$("$heapdb" capture --csv --columns pid,main_class,container |
+		sed -n 's/^\([0-9]*\),Quiet,another namespace$/\1/p')
 	if [ "$pid" ] && [ "$pid" != "$(cat inside/vm)" ]; then
-		"$heapdb" capture "$pid" -o outside.heapdb --quiet > printed 2> said || fail "into a namespace: $(cat said)"
+		"$heapdb" capture "$pid" -o outside.heapdb --quiet > printed 2> said ||
+			fail "into a namespace: $(cat said)"
 		"$heapdb" check --db outside.heapdb > out || fail "check: $(cat out)"
 	else
 		fail "the VM in another namespace is not in the list, or under PID \"$pid\""
@@ -361,7 +367,8 @@ for home in /usr/lib/jvm/*; do
 	case " $seen " in *" $home "*) continue ;; esac
 	seen="$seen $home"
 	java=$home/bin/java
-	[ -x "$home/bin/jcmd" ] && [ -x "$home/bin/javac" ] || continue
+	[ -x "$home/bin/jcmd" ] || continue
+	[ -x "$home/bin/javac" ] || continue
 	version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release")
 	jdk="JDK $version"
 	classes=$work/classes$version

@@ -31,8 +31,8 @@ struct litter {
 };
 
 /*
- * Removes the folder and all files in it: ours, and parts of a dump that the VM has made. As whoever
- * made them.
+ * Removes the folder and all files in it: ours, and parts of a dump that the VM has made. As
+ * whoever made them.
  */
 void litter_remove(const struct litter *litter);
 
