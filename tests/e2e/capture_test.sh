@@ -102,14 +102,15 @@ capture()
 	want=$1 code=0
 	shift
 	$run "$heapdb" capture "$@" --tmp "$place" > printed 2> said || code=$?
-	[ $code -eq "$want" ] || fail "capture $*: exit $code, not $want: $(cat said)"
+	[ "$code" -eq "$want" ] || fail "capture $*: exit $code, not $want: $(cat said)"
 }
 
 # clean FOLDER: there is nothing of a capture in the VM's folder or the pipe's place.
 clean()
 {
 	for _ in $(seq 50); do
-		left=$(find "$1" "$place" "/tmp/.attach_pid$pid" -name '.attach_pid*' -o -name '.heapdb-*' 2> /dev/null) ||
+		left=$(find "$1" "$place" "/tmp/.attach_pid$pid" \
+			-name '.attach_pid*' -o -name '.heapdb-*' 2> /dev/null) ||
 			true
 		[ -n "$left" ] || return 0
 		sleep 0.1
@@ -145,11 +146,11 @@ counts()
 	capture 0 "$pid" -o first.heapdb
 	grep -q 'problems: 0' printed || fail "problems: $(cat printed)"
 	# The first commands load classes of their own; after them nothing changes.
-	"$home/bin/jcmd" $pid GC.class_histogram > histogram
+	"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
 	for options in "" "--live --gz 1" "--parallel 2" "--all"; do
 		# shellcheck disable=SC2086
 		capture 0 "$pid" -o counts.heapdb --force --quiet $options
-		"$home/bin/jcmd" $pid GC.class_histogram > histogram
+		"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
 		"$heapdb" query histogram --csv --limit all --db counts.heapdb > ours
 		# All objects are as many as the live ones here, but for what jcmd left.
 		[ "$options" = --all ] || python3 "$work/same.py" histogram ours || fail "counts of capture $options"
@@ -171,12 +172,12 @@ stopped()
 {
 	vm stopped 1000
 	for _ in 1 2; do
-		kill -STOP $pid
+		kill -STOP "$pid"
 		capture 4 "$pid" -o stopped.heapdb --timeout 1
 		grep -q 'did not answer within 1 s; it is stopped' said || fail "stopped: $(cat said)"
 		[ ! -e stopped.heapdb ] || fail "a database of a stopped VM"
 		clean stopped
-		kill -CONT $pid
+		kill -CONT "$pid"
 		lives stopped.heapdb
 		rm -f stopped.heapdb
 		clean stopped
@@ -191,16 +192,16 @@ begin()
 	"$heapdb" capture "$pid" -o half.heapdb --tmp "$place" "$@" > printed 2> said &
 	capturing=$!
 	at_work
-	kill -STOP $capturing
+	kill -STOP "$capturing"
 }
 
 # ended CODE TEXT: the capture's end.
 ended()
 {
-	kill -CONT $capturing 2> /dev/null || true
+	kill -CONT "$capturing" 2> /dev/null || true
 	code=0
-	wait $capturing || code=$?
-	[ $code -eq "$1" ] || fail "exit $code, not $1: $(cat said)"
+	wait "$capturing" || code=$?
+	[ "$code" -eq "$1" ] || fail "exit $code, not $1: $(cat said)"
 	[ -z "$2" ] || grep -q "$2" said || fail "said, where \"$2\" was expected: $(cat said)"
 	[ ! -e half.heapdb ] || fail "half a database"
 }
@@ -212,25 +213,25 @@ halfway()
 	# Interrupted, killed, and the VM stopped in the middle: it goes on afterwards.
 	# (A shell has what it starts behind itself ignore SIGINT.)
 	begin
-	kill -TERM $capturing
+	kill -TERM "$capturing"
 	ended 4 interrupted
 	clean half
 	lives whole.heapdb
 	begin
-	kill -KILL $capturing
+	kill -KILL "$capturing"
 	ended 137 ''
 	clean half
 	lives whole.heapdb
 	rm -f half.heapdb.importing* half.heapdb-lock
 	begin --timeout 1
-	kill -STOP $pid
+	kill -STOP "$pid"
 	ended 4 'is stopped'
-	kill -CONT $pid
+	kill -CONT "$pid"
 	clean half
 	lives whole.heapdb
 	# It dies. What --force was to replace stays.
 	begin
-	kill -KILL $pid
+	kill -KILL "$pid"
 	ended 4 'ended while it dumped its heap'
 	clean half
 	capture 3 "$pid" -o whole.heapdb --force
@@ -249,7 +250,7 @@ no_space()
 	[ -z "$(find small -name '*.heapdb')" ] || fail "a database without space"
 	clean space
 	# Parts that the VM writes first: the VM has no space.
-	if "$home/bin/jcmd" $pid help GC.heap_dump | grep -q parallel; then
+	if "$home/bin/jcmd" "$pid" help GC.heap_dump | grep -q parallel; then
 		mkdir -p small/place
 		"$heapdb" capture "$pid" -o x.heapdb --parallel 2 --tmp "$PWD/small/place" > printed 2> said &&
 			fail "dumped without space"
@@ -268,12 +269,12 @@ refused()
 	vm refused 1000 -XX:+DisableAttachMechanism
 	capture 4 "$pid" -o refused.heapdb
 	grep -q 'DisableAttachMechanism' said || fail "it lets nobody attach: $(cat said)"
-	kill $pid
+	kill "$pid"
 	vm refused 1000 -XX:-UsePerfData
 	"$heapdb" capture --csv --columns pid,main_class | grep -q "^$pid,Quiet" || fail "without counters: not listed"
 	lives refused.heapdb
 	clean refused
-	kill $pid
+	kill "$pid"
 	vm refused 1000 -Xrs
 	lives refused.heapdb
 	clean refused
