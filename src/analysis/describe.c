@@ -146,7 +146,7 @@ int analysis_cheap_retained(const struct session *session, uint32_t ix, bool *fo
 
 	*found = true;
 	*from = "table";
-	if (derive_has(session->derive, STORE_RETAINED))
+	if (session->derive->view != DERIVE_PHANTOM || derive_has(session->derive, STORE_RETAINED))
 		return derive_retained(session->derive, ix, bytes, err);
 	*from = "local";
 	r = derive_retained_local(session->derive, &ix, 1, NULL, &result, err);

@@ -14,11 +14,19 @@ int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *co
 static int is_hidden(const struct session *session, struct analysis_level *level, uint32_t ix,
 		     bool *hidden, struct hdb_error *err)
 {
+	struct heap_object object;
 	uint64_t count = 0;
 	bool is_real;
 	int r = heap_is_real(session->heap, ix, &is_real, err);
 
 	*hidden = r == HDB_OK && !is_real;
+	if (r == HDB_OK && session->heap->is_filtered) {
+		r = heap_object(session->heap, ix, &object, err);
+		if (r == HDB_OK && heap_leaves_out(session->heap, object.heap_no)) {
+			*hidden = true;
+			return HDB_OK;
+		}
+	}
 	if (*hidden && !level->hides_invented) {
 		r = analysis_level_count(level, ix, &count, err);
 		*hidden = count == 0;

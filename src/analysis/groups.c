@@ -57,7 +57,7 @@ int analysis_load_groups(const struct session *session, enum derive_group by,
 
 static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
 {
-	return block->first_ix + i == HEAP_BOOT_LOADER ||
+	return block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT ||
 	       (block->kind[i] == STORE_CLASS &&
 		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
@@ -367,9 +367,19 @@ int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err)
 {
 	struct derive_whole whole;
-	const int r = derive_whole(session->derive, &whole, err);
+	struct analysis_groups groups;
+	int r;
 
 	*out = (struct derive_total){ 0 };
+	if (session->heap->is_filtered) {
+		r = analysis_count_groups(session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &groups,
+					  err);
+		if (r == HDB_OK)
+			analysis_add_groups(&groups, out);
+		analysis_groups_release(&groups);
+		return r;
+	}
+	r = derive_whole(session->derive, &whole, err);
 	if (r != HDB_OK)
 		return r;
 	out->count = whole.count;

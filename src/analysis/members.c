@@ -112,7 +112,7 @@ static int mark_loader(const struct session *session, const char *name, struct a
 /* What the dump lacks is nobody's instance. */
 static bool is_invented(const struct heap *heap, const struct heap_block *block, uint32_t i)
 {
-	return block->first_ix + i == HEAP_BOOT_LOADER ||
+	return block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT ||
 	       (block->kind[i] == STORE_CLASS &&
 		heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }
@@ -327,7 +327,8 @@ int analysis_members_bound(const struct session *session, const struct analysis_
 	struct sum sum = { .session = session };
 	int r;
 
-	if (members->class_no != HEAP_NONE && derive_has(session->derive, STORE_TOTALS))
+	if (members->class_no != HEAP_NONE && !session->heap->is_filtered &&
+	    derive_has(session->derive, STORE_TOTALS))
 		return bound_of_class(session, members->class_no, bytes, err);
 	r = analysis_members_topmost(session, members, add_retained, &sum, err);
 	*bytes = sum.bytes;

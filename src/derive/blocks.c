@@ -6,6 +6,7 @@
 #include "base/pipeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct each {
 	struct derive *derive;
@@ -122,6 +123,7 @@ int derive_each_block_turned(struct derive *derive, const char *stage, bool is_b
 struct column {
 	struct store_writer *writer;
 	enum store_table table;
+	uint32_t base; /* of its keys */
 	int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err);
 	void *ctx;
 };
@@ -144,6 +146,27 @@ static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 			 block->objects->count, block->bytes[0].data, block->bytes[0].count, err);
 }
 
+/* Blocks of a column that others follow are whole ones. */
+static int pack_whole(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct column *column = ctx;
+	const uint32_t count = block->objects->count;
+	const int r = column->fill(column->ctx, block, err);
+
+	memset(block->values + count, 0, (STORE_BLOCK_OBJECTS - count) * sizeof(*block->values));
+	return r == HDB_OK ?
+		       pack_encode(&block->bytes[0], block->values, STORE_BLOCK_OBJECTS, err) :
+		       r;
+}
+
+static int put_whole(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct column *column = ctx;
+
+	return store_put(column->writer, column->table, column->base + block->objects->first_ix,
+			 STORE_BLOCK_OBJECTS, block->bytes[0].data, block->bytes[0].count, err);
+}
+
 int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
 		      const char *stage, bool reads_objects,
 		      int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
@@ -152,4 +175,17 @@ int derive_put_column(struct derive *derive, struct store_writer *writer, enum s
 	struct column column = { .writer = writer, .table = table, .fill = fill, .ctx = ctx };
 
 	return derive_each_block(derive, stage, reads_objects, pack, put, &column, err);
+}
+
+int derive_put_column_at(struct derive *derive, struct store_writer *writer, uint32_t base,
+			 enum store_table table,
+			 int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			 void *ctx, struct hdb_error *err)
+{
+	struct column column = {
+		.writer = writer, .table = table, .base = base, .fill = fill, .ctx = ctx
+	};
+
+	return derive_each_block(derive, "writing columns", false, pack_whole, put_whole, &column,
+				 err);
 }

@@ -48,4 +48,10 @@ int derive_put_column(struct derive *derive, struct store_writer *writer, enum s
 		      int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err);
 
+/* The same behind another column of the table: keys begin at `base`. */
+int derive_put_column_at(struct derive *derive, struct store_writer *writer, uint32_t base,
+			 enum store_table table,
+			 int (*fill)(void *ctx, struct derive_block *block, struct hdb_error *err),
+			 void *ctx, struct hdb_error *err);
+
 #endif

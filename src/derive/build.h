@@ -29,6 +29,10 @@ extern const struct derive_builder derive_build_children;
 extern const struct derive_builder derive_build_totals;
 extern const struct derive_builder derive_build_whole;
 extern const struct derive_builder derive_build_orphans;
+extern const struct derive_builder derive_build_native;
+extern const struct derive_builder derive_build_retained_native;
+extern const struct derive_builder derive_build_retained_heaps;
+extern const struct derive_builder derive_build_depth;
 
 /*
  * The heap's graph in memory: stored references and class edges, without edges into roots, which
@@ -89,7 +93,7 @@ int derive_tree_dominators(struct derive *derive, struct derive_block *block, ui
 static inline bool derive_is_counted(const struct heap *heap, const struct heap_block *block,
 				     uint32_t i)
 {
-	return block->first_ix + i != HEAP_BOOT_LOADER &&
+	return block->first_ix + i != HEAP_BOOT_LOADER && block->kind[i] != HEAP_LEFT_OUT &&
 	       !(block->kind[i] == STORE_CLASS &&
 		 heap_class(heap, (uint32_t)block->length[i])->flags & STORE_CLASS_INVENTED);
 }

@@ -136,14 +136,15 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 		const uint64_t first = range->first[i], length = range->first[i + 1] - first;
 
 		if (length > STORE_LIST_BIG)
-			r = store_lists_put_big(c->writer, STORE_CHILDREN_BIG, range->base + i,
-						range->node + first, length, err);
+			r = store_lists_put_big(c->writer,
+						derive_table(c->derive, STORE_CHILDREN_BIG),
+						range->base + i, range->node + first, length, err);
 	}
 	for (size_t b = 0; r == HDB_OK && b < s->ends.count; b++) {
 		const uint32_t at = (uint32_t)b * STORE_BLOCK_OBJECTS;
 		const uint64_t end = *base_vec_at(&s->ends, uint64_t, b);
 
-		r = store_put(c->writer, STORE_CHILDREN, range->base + at,
+		r = store_put(c->writer, derive_table(c->derive, STORE_CHILDREN), range->base + at,
 			      range->count - at < STORE_BLOCK_OBJECTS ? range->count - at :
 									STORE_BLOCK_OBJECTS,
 			      (const uint8_t *)s->bytes.data + start, end - start, err);
@@ -159,8 +160,8 @@ static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 	const uint32_t count = (uint32_t)c->part.count;
 
 	c->part.count = 0;
-	return count ? store_lists_put_part(c->writer, STORE_CHILDREN_BIG, row, c->part_no++,
-					    c->part.data, count, err) :
+	return count ? store_lists_put_part(c->writer, derive_table(c->derive, STORE_CHILDREN_BIG),
+					    row, c->part_no++, c->part.data, count, err) :
 		       HDB_OK;
 }
 
@@ -183,8 +184,8 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 		r = store_lists_encode(&bytes, c->base, count, c->first, c->target.data, c->length,
 				       err);
 	if (r == HDB_OK)
-		r = store_put(c->writer, STORE_CHILDREN, c->base, count, bytes.data, bytes.count,
-			      err);
+		r = store_put(c->writer, derive_table(c->derive, STORE_CHILDREN), c->base, count,
+			      bytes.data, bytes.count, err);
 	base_vec_release(&bytes);
 	c->target.count = 0;
 	return r;
@@ -322,8 +323,10 @@ static int build_children(struct derive *derive, struct store_writer *writer, st
 		r = put_all(&c, err);
 	release(&c);
 	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_CHILDREN, c.total, err);
-	return r == HDB_OK ? store_put_table(writer, STORE_CHILDREN_BIG, 0, err) : r;
+		r = store_put_table(writer, derive_table(derive, STORE_CHILDREN), c.total, err);
+	return r == HDB_OK ?
+		       store_put_table(writer, derive_table(derive, STORE_CHILDREN_BIG), 0, err) :
+		       r;
 }
 
 const struct derive_builder derive_build_children = {
@@ -338,8 +341,8 @@ int derive_children(struct derive *derive, struct store_lists *out, struct hdb_e
 
 	*out = (struct store_lists){
 		.store = derive->heap->store,
-		.table = STORE_CHILDREN,
-		.big_table = STORE_CHILDREN_BIG,
+		.table = derive_table(derive, STORE_CHILDREN),
+		.big_table = derive_table(derive, STORE_CHILDREN_BIG),
 		.ix_count = derive->heap->object_count,
 	};
 	return r;

@@ -10,9 +10,10 @@
 #include <string.h>
 
 static const struct derive_builder *const builders[] = {
-	&derive_build_referrers,  &derive_build_reach,    &derive_build_reach_strong,
-	&derive_build_dominators, &derive_build_children, &derive_build_totals,
-	&derive_build_whole,      &derive_build_orphans,
+	&derive_build_referrers,       &derive_build_reach,          &derive_build_reach_strong,
+	&derive_build_dominators,      &derive_build_children,       &derive_build_totals,
+	&derive_build_whole,           &derive_build_orphans,        &derive_build_native,
+	&derive_build_retained_native, &derive_build_retained_heaps, &derive_build_depth,
 };
 
 /* A chain of needs longer than this would be a cycle in the registry. */
@@ -27,13 +28,47 @@ static const struct derive_builder *builder_of(enum store_table table)
 	return NULL;
 }
 
+enum store_table derive_table(const struct derive *derive, enum store_table table)
+{
+	static const uint8_t of_view[STORE_TABLE_END] = {
+		[STORE_REACH] = 1 + STORE_VIEW_REACH,
+		[STORE_DOMINATORS] = 1 + STORE_VIEW_DOMINATORS,
+		[STORE_RETAINED] = 1 + STORE_VIEW_RETAINED,
+		[STORE_CHILDREN] = 1 + STORE_VIEW_CHILDREN,
+		[STORE_CHILDREN_BIG] = 1 + STORE_VIEW_CHILDREN_BIG,
+		[STORE_TOTALS] = 1 + STORE_VIEW_TOTALS,
+		[STORE_WHOLE] = 1 + STORE_VIEW_WHOLE,
+		[STORE_RETAINED_NATIVE] = 1 + STORE_VIEW_RETAINED_NATIVE,
+		[STORE_RETAINED_HEAPS] = 1 + STORE_VIEW_RETAINED_HEAPS,
+		[STORE_DEPTH] = 1 + STORE_VIEW_DEPTH,
+	};
+
+	if (derive->view == DERIVE_PHANTOM || !of_view[table])
+		return table;
+	if (derive->view == DERIVE_STRONG && table == STORE_REACH)
+		return STORE_REACH_STRONG;
+	return STORE_VIEW(derive->view, of_view[table] - 1);
+}
+
 static void init_column(struct derive *derive, struct store_column *column, enum store_table table)
 {
 	*column = (struct store_column){
 		.store = derive->heap->store,
-		.table = table,
+		.table = derive_table(derive, table),
 		.ix_count = derive->heap->object_count,
 	};
+}
+
+static void init_columns(struct derive *derive)
+{
+	init_column(derive, &derive->reach, STORE_REACH);
+	init_column(derive, &derive->reach_strong, STORE_REACH_STRONG);
+	init_column(derive, &derive->dominators, STORE_DOMINATORS);
+	init_column(derive, &derive->retained, STORE_RETAINED);
+	init_column(derive, &derive->native, STORE_NATIVE);
+	init_column(derive, &derive->retained_native, STORE_RETAINED_NATIVE);
+	init_column(derive, &derive->retained_heaps, STORE_RETAINED_HEAPS);
+	init_column(derive, &derive->depth, STORE_DEPTH);
 }
 
 void derive_init(struct derive *derive, struct heap *heap, struct base_work *work)
@@ -41,16 +76,51 @@ void derive_init(struct derive *derive, struct heap *heap, struct base_work *wor
 	memset(derive, 0, sizeof(*derive));
 	derive->heap = heap;
 	derive->work = work;
-	init_column(derive, &derive->reach, STORE_REACH);
-	init_column(derive, &derive->reach_strong, STORE_REACH_STRONG);
-	init_column(derive, &derive->dominators, STORE_DOMINATORS);
-	init_column(derive, &derive->retained, STORE_RETAINED);
+	init_columns(derive);
+}
+
+bool derive_counts(enum derive_view view, uint8_t strength)
+{
+	/* By how strong a reference is: the first view that it counts in. */
+	static const enum derive_view first[] = {
+		[STORE_STRONG] = DERIVE_STRONG,       [STORE_SOFT] = DERIVE_SOFT,
+		[STORE_FINALIZER] = DERIVE_FINALIZER, [STORE_WEAK] = DERIVE_WEAK,
+		[STORE_PHANTOM] = DERIVE_VIEWS,
+	};
+
+	return view == DERIVE_PHANTOM ||
+	       (strength < sizeof(first) / sizeof(first[0]) && first[strength] <= view);
+}
+
+int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
+		    struct hdb_error *err)
+{
+	struct derive *main = derive->main ? derive->main : derive;
+
+	*out = main;
+	if (view == DERIVE_PHANTOM)
+		return HDB_OK;
+	if (!main->views[view]) {
+		struct derive *made = calloc(1, sizeof(*made));
+
+		if (!made)
+			return hdb_fail_memory(err, "a view of the heap", sizeof(*made));
+		made->heap = main->heap;
+		made->work = main->work;
+		made->view = view;
+		made->main = main;
+		init_columns(made);
+		main->views[view] = made;
+	}
+	*out = main->views[view];
+	return HDB_OK;
 }
 
 bool derive_has(struct derive *derive, enum store_table table)
 {
 	struct store_table_info info;
 
+	table = derive_table(derive, table);
 	if (!derive->is_ready[table])
 		derive->is_ready[table] =
 			store_table_info(derive->heap->store, table, &info, NULL) == HDB_OK;
@@ -63,14 +133,18 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	struct store_writer *writer;
 	char *folder = strdup(store_path(derive->heap->store));
 	const char *before = derive->work->scratch_dir;
+	const bool was_filtered = heap_show_all(derive->heap);
+	enum store_table tables[3];
 	size_t count = 0;
 	int r;
 
-	if (!folder)
+	if (!folder) {
+		derive->heap->is_filtered = was_filtered;
 		return hdb_fail_memory(err, "a file name", 0);
-	while (count < 3 && builder->tables[count])
-		count++;
-	r = store_build(derive->heap->store, builder->tables, count, derive->work, &writer, err);
+	}
+	for (; count < 3 && builder->tables[count]; count++)
+		tables[count] = derive_table(derive, builder->tables[count]);
+	r = store_build(derive->heap->store, tables, count, derive->work, &writer, err);
 	if (r == HDB_OK) {
 		derive->work->scratch_dir = dirname(folder);
 		r = builder->build(derive, writer, err);
@@ -80,6 +154,7 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 		else
 			store_abort(writer);
 	}
+	derive->heap->is_filtered = was_filtered;
 	free(folder);
 	return r < 0 ? r : HDB_OK;
 }
@@ -88,6 +163,8 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 {
 	int r = heap_load_roots(derive->heap, err);
 
+	if (derive->main)
+		return derive_need_roots(derive->main, err);
 	if (r < 0 || !derive->heap->state.takes_orphans || derive->has_orphans ||
 	    derive->is_finding_orphans)
 		return r;

@@ -15,11 +15,28 @@
 #include "heap/heap.h"
 #include "store/column.h"
 
+/*
+ * How strong references must be to count for reachability, dominators and retained sizes: these and
+ * all that are stronger. Phantom: all.
+ */
+enum derive_view {
+	DERIVE_PHANTOM,
+	DERIVE_STRONG,
+	DERIVE_SOFT,
+	DERIVE_FINALIZER,
+	DERIVE_WEAK,
+	DERIVE_VIEWS
+};
+
 struct derive {
 	struct heap *heap;      /* lent */
 	struct base_work *work; /* lent */
+	enum derive_view view;  /* which references count in its tables */
 	/* private */
+	struct derive *main;                /* of a view: whose it is; lent */
+	struct derive *views[DERIVE_VIEWS]; /* made so far; owned */
 	struct store_column reach, reach_strong, dominators, retained;
+	struct store_column native, retained_native, retained_heaps, depth;
 	struct derive_access_state *access;   /* access.c */
 	bool is_ready[STORE_TABLE_END];       /* tables known to be there */
 	bool has_orphans, is_finding_orphans; /* derive_need_roots: done, at work */
@@ -28,6 +45,20 @@ struct derive {
 /* Prepares for an open heap. derive_release frees; zero-initialised is fine to release. */
 void derive_init(struct derive *derive, struct heap *heap, struct base_work *work);
 void derive_release(struct derive *derive);
+
+/*
+ * The same heap where only references count that are as strong as `view` says: everything that
+ * takes the result reads tables of its own, named "dominators.strong" and the like. Lent until
+ * derive_release.
+ */
+int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
+		    struct hdb_error *err);
+
+/* The table of this view that stands for one of those where all references count. */
+enum store_table derive_table(const struct derive *derive, enum store_table table);
+
+/* Whether references of this strength (enum store_strength) count in a view. */
+bool derive_counts(enum derive_view view, uint8_t strength);
 
 /* Whether a table is there already. */
 bool derive_has(struct derive *derive, enum store_table table);
@@ -77,6 +108,31 @@ int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no,
  */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
+
+/* Whether any object is known to own native memory; finds them all once (derive/native.c). */
+int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
+
+/* Native memory that an object owns, in bytes, and that it retains with what it dominates. */
+int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
+/* The same of a block of objects. */
+int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
+			struct hdb_error *err);
+int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
+			   struct hdb_error *err);
+
+/* Heaps that retained sizes are told by, at most; those after it are not told. */
+#define DERIVE_HEAPS_MAX 8u
+
+/* How many heaps objects are told apart by: number 0, of objects in none, and the others. */
+uint32_t derive_heap_count(const struct derive *derive);
+
+/* Bytes of a heap (heap_no as in struct heap_object) that an object retains; 0 if unreachable. */
+int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uint64_t *bytes,
+		       struct hdb_error *err);
+
+/* Steps of the shortest path from a root to the object; a root has 0. */
+int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *depth,
+		 struct hdb_error *err);
 
 /*
  * A reader of referrers. Those of a class object are only the ones by fields: its instances are not

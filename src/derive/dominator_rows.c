@@ -134,15 +134,17 @@ static int write_tables(struct tables *t, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = graph_subtree_sums_up(&t->sums, err);
 	if (r == HDB_OK)
-		r = derive_put_column(derive, t->writer, STORE_RETAINED, "writing retained sizes",
-				      false, fill_retained, t, err);
+		r = derive_put_column(derive, t->writer, derive_table(derive, STORE_RETAINED),
+				      "writing retained sizes", false, fill_retained, t, err);
 	graph_subtree_sums_release(&t->sums);
 	if (r == HDB_OK)
-		r = derive_put_column(derive, t->writer, STORE_DOMINATORS, "writing dominators",
-				      false, fill_dominators, t, err);
+		r = derive_put_column(derive, t->writer, derive_table(derive, STORE_DOMINATORS),
+				      "writing dominators", false, fill_dominators, t, err);
 	if (r == HDB_OK)
-		r = store_put_table(t->writer, STORE_DOMINATORS, n, err);
-	return r == HDB_OK ? store_put_table(t->writer, STORE_RETAINED, n, err) : r;
+		r = store_put_table(t->writer, derive_table(derive, STORE_DOMINATORS), n, err);
+	return r == HDB_OK ?
+		       store_put_table(t->writer, derive_table(derive, STORE_RETAINED), n, err) :
+		       r;
 }
 
 static int make_slots(struct tables *t, struct hdb_error *err)

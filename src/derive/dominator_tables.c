@@ -101,15 +101,16 @@ static int put_both(struct build *b, struct hdb_error *err)
 		r = sum_sizes(b, true, err);
 	}
 	if (r == HDB_OK)
-		r = derive_put_column(b->derive, b->writer, STORE_RETAINED,
+		r = derive_put_column(b->derive, b->writer, derive_table(b->derive, STORE_RETAINED),
 				      "writing retained sizes", true, fill_retained, b, err);
 	base_sizes_release(&b->sizes);
 	if (r == HDB_OK)
 		r = graph_dominators_nodes(&b->dominators, &nodes, err);
 	b->node = nodes.data;
 	if (r == HDB_OK)
-		r = derive_put_column(b->derive, b->writer, STORE_DOMINATORS, "writing dominators",
-				      false, fill_dominators, b, err);
+		r = derive_put_column(b->derive, b->writer,
+				      derive_table(b->derive, STORE_DOMINATORS),
+				      "writing dominators", false, fill_dominators, b, err);
 	base_big_free(b->derive->work, &nodes);
 	return r;
 }
@@ -124,8 +125,10 @@ static int write_both(struct build *b, struct hdb_error *err)
 			   put_both(b, err);
 
 	if (r == HDB_OK)
-		r = store_put_table(b->writer, STORE_DOMINATORS, n, err);
-	return r == HDB_OK ? store_put_table(b->writer, STORE_RETAINED, n, err) : r;
+		r = store_put_table(b->writer, derive_table(b->derive, STORE_DOMINATORS), n, err);
+	return r == HDB_OK ?
+		       store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err) :
+		       r;
 }
 
 static int build_dominators(struct derive *derive, struct store_writer *writer,
@@ -133,9 +136,12 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 {
 	struct build b = { .derive = derive, .writer = writer };
 	struct graph_rows rows;
-	int r = derive_build_nca(derive, writer, err);
+	int r = HDB_NOTFOUND;
 
-	if (r == HDB_NOTFOUND)
+	/* These ways read the stored references themselves, all of them. */
+	if (derive->view == DERIVE_PHANTOM)
+		r = derive_build_nca(derive, writer, err);
+	if (derive->view == DERIVE_PHANTOM && r == HDB_NOTFOUND)
 		r = derive_build_contracted(derive, writer, err);
 	if (r != HDB_NOTFOUND)
 		return r;

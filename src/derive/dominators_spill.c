@@ -249,12 +249,12 @@ int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 	if (r == HDB_OK)
 		r = sum_up(&p, err);
 	if (r == HDB_OK)
-		r = derive_put_column(derive, writer, STORE_RETAINED, "writing retained sizes",
-				      false, fill_block, &p, err);
+		r = derive_put_column(derive, writer, derive_table(derive, STORE_RETAINED),
+				      "writing retained sizes", false, fill_block, &p, err);
 	p.is_retained = false;
 	if (r == HDB_OK)
-		r = derive_put_column(derive, writer, STORE_DOMINATORS, "writing dominators", false,
-				      fill_block, &p, err);
+		r = derive_put_column(derive, writer, derive_table(derive, STORE_DOMINATORS),
+				      "writing dominators", false, fill_block, &p, err);
 	release(&p);
 	return r;
 }

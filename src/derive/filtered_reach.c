@@ -45,6 +45,7 @@ static int mark_members(struct derive *derive, const uint32_t *members, size_t c
 static int sum_marked(struct derive *derive, const uint64_t *bits,
 		      struct derive_retained_result *out, struct hdb_error *err)
 {
+	const bool was_filtered = heap_show_all(derive->heap);
 	struct heap_block *block = malloc(sizeof(*block));
 	int r = block ? heap_load_classes(derive->heap, err) :
 			hdb_fail_memory(err, "a block of objects", sizeof(*block));
@@ -59,6 +60,7 @@ static int sum_marked(struct derive *derive, const uint64_t *bits,
 			out->retained_count++;
 		}
 	}
+	derive->heap->is_filtered = was_filtered;
 	free(block);
 	return r;
 }

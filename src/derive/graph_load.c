@@ -44,9 +44,10 @@ struct load {
 	unsigned slot_count;
 	struct store_block *blocks; /* of the table references */
 	struct store_lists big;
-	struct base_vec strong; /* uint32_t: edges of one reference object */
-	uint64_t limit;         /* edges that there can be */
-	bool is_strong;
+	struct base_vec strong;             /* uint32_t: edges of one reference object */
+	uint64_t limit;                     /* edges that there can be */
+	enum derive_view view;              /* which references count */
+	bool has_view;                      /* not all do */
 	const struct derive_filter *filter; /* NULL: none */
 };
 
@@ -58,7 +59,7 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 	if (block->kind[i] == STORE_CLASS)
 		return l->filter && l->filter->wants_classes;
 	return block->kind[i] == STORE_INSTANCE &&
-	       ((l->is_strong && heap_class(l->derive->heap, no)->strength) ||
+	       ((l->has_view && heap_class(l->derive->heap, no)->strength) ||
 		(l->filter && l->filter->from_class[no]));
 }
 
@@ -156,13 +157,25 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 		if (*count)
 			memcpy(l->strong.data, *edges, *count * sizeof(**edges));
 		*edges = l->strong.data;
-		return l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
+		if (l->has_view) {
+			uint32_t kept = 0;
+
+			for (uint32_t e = 0; e < *count && r == HDB_OK; e++) {
+				uint8_t strength;
+
+				r = heap_strength(l->derive->heap, ix, (*edges)[e], &strength, err);
+				if (r == HDB_OK && derive_counts(l->view, strength))
+					*base_vec_at(&l->strong, uint32_t, kept++) = (*edges)[e];
+			}
+			*count = kept;
+		}
+		return r < 0 ? r : l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
 	}
 	for (uint32_t e = 0; e < *count && r == HDB_OK; e++) {
 		uint8_t strength;
 
 		r = heap_strength(l->derive->heap, ix, (*edges)[e], &strength, err);
-		if (r == HDB_OK && strength == STORE_STRONG)
+		if (r == HDB_OK && derive_counts(l->view, strength))
 			*base_vec_at(&l->strong, uint32_t, l->strong.count++) = (*edges)[e];
 	}
 	*edges = l->strong.data;
@@ -303,14 +316,17 @@ static int count_edges(struct load *l, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-static int load_graph(struct derive *derive, bool is_strong, const struct derive_filter *filter,
-		      struct graph_rows *rows, struct hdb_error *err)
+static int load_graph(struct derive *derive, enum derive_view view,
+		      const struct derive_filter *filter, struct graph_rows *rows,
+		      struct hdb_error *err)
 {
 	struct heap *heap = derive->heap;
+	const bool was_filtered = heap_show_all(heap);
 	struct load l = {
 		.derive = derive,
 		.rows = rows,
-		.is_strong = is_strong,
+		.view = view,
+		.has_view = view != DERIVE_PHANTOM,
 		.filter = filter,
 	};
 	int r = derive_need_roots(derive, err);
@@ -330,6 +346,7 @@ static int load_graph(struct derive *derive, bool is_strong, const struct derive
 				      err);
 	if (r < 0)
 		graph_rows_release(rows);
+	heap->is_filtered = was_filtered;
 	free_load(&l);
 	return r;
 }
@@ -337,11 +354,11 @@ static int load_graph(struct derive *derive, bool is_strong, const struct derive
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err)
 {
-	return load_graph(derive, is_strong, NULL, rows, err);
+	return load_graph(derive, is_strong ? DERIVE_STRONG : derive->view, NULL, rows, err);
 }
 
 int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
 			       struct graph_rows *rows, struct hdb_error *err)
 {
-	return load_graph(derive, false, filter, rows, err);
+	return load_graph(derive, derive->view, filter, rows, err);
 }

@@ -35,6 +35,16 @@ static void release_state(struct derive_access_state *s)
 
 void derive_release(struct derive *derive)
 {
+	for (unsigned v = 0; v < DERIVE_VIEWS; v++) {
+		if (derive->views[v])
+			derive_release(derive->views[v]);
+		free(derive->views[v]);
+		derive->views[v] = NULL;
+	}
+	store_column_release(&derive->native);
+	store_column_release(&derive->retained_native);
+	store_column_release(&derive->retained_heaps);
+	store_column_release(&derive->depth);
 	store_column_release(&derive->reach);
 	store_column_release(&derive->reach_strong);
 	store_column_release(&derive->dominators);
@@ -47,12 +57,14 @@ void derive_release(struct derive *derive)
 static int index_classes(struct derive_access_state *s, struct hdb_error *err)
 {
 	struct heap *heap = s->derive->heap;
+	const bool was_filtered = heap_show_all(heap);
 	const uint32_t blocks = heap_block_count(heap);
 	uint32_t *last = malloc(((size_t)heap->class_count + 1) * sizeof(*last));
 	int r = HDB_OK;
 
 	s->class_first = calloc((size_t)heap->class_count + 2, sizeof(*s->class_first));
 	if (!last || !s->class_first) {
+		heap->is_filtered = was_filtered;
 		free(last);
 		return hdb_fail_memory(err, "an index of classes", heap->class_count * 12ull);
 	}
@@ -86,6 +98,7 @@ static int index_classes(struct derive_access_state *s, struct hdb_error *err)
 	for (uint32_t no = heap->class_count; r == HDB_OK && no > 0; no--)
 		s->class_first[no] = s->class_first[no - 1];
 	s->class_first[0] = 0;
+	heap->is_filtered = was_filtered;
 	free(last);
 	if (r < 0) {
 		free(s->class_first);
@@ -125,8 +138,11 @@ static int next_instances(struct derive_access_state *s, size_t *count, struct h
 
 	while (*count == 0 && (s->is_open || s->at < s->end)) {
 		if (!s->is_open) {
+			const bool was_filtered = heap_show_all(s->derive->heap);
 			const int r = heap_read_block(s->derive->heap, s->class_blocks[s->at++],
 						      s->block, err);
+
+			s->derive->heap->is_filtered = was_filtered;
 			if (r < 0)
 				return r;
 			s->is_open = true;

@@ -122,7 +122,8 @@ static int build_whole(struct derive *derive, struct store_writer *writer, struc
 		sum.count = w.all.count - sum.unreachable_count;
 		sum.shallow_bytes = w.all.shallow_bytes - sum.unreachable_bytes;
 	}
-	return r == HDB_OK ? store_records_put_all(writer, STORE_WHOLE, sizeof(sum), &sum, 1, err) :
+	return r == HDB_OK ? store_records_put_all(writer, derive_table(derive, STORE_WHOLE),
+						   sizeof(sum), &sum, 1, err) :
 			     r;
 }
 
@@ -166,8 +167,10 @@ int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_err
 	if (r == HDB_OK)
 		r = derive_need(derive, STORE_WHOLE, err);
 	if (r == HDB_OK)
-		r = store_record(derive->heap->store, STORE_WHOLE, sizeof(*out), 0, out, err);
+		r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE),
+				 sizeof(*out), 0, out, err);
 	return r == HDB_NOTFOUND ?
-		       store_damaged(derive->heap->store, STORE_WHOLE, 0, "record missing", err) :
+		       store_damaged(derive->heap->store, derive_table(derive, STORE_WHOLE), 0,
+				     "record missing", err) :
 		       r;
 }

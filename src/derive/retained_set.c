@@ -47,9 +47,13 @@ int derive_retained_local(struct derive *derive, const uint32_t *members, size_t
 	const uint64_t start_us = base_now_us();
 	struct graph_retained_set set = { 0 };
 	struct graph_access access;
-	int r = derive_access(derive, false, &access, err);
+	int r;
 
 	*out = (struct derive_retained_result){ .used_local = true };
+	/* Lists of references and referrers have those that do not count in a view, too. */
+	if (derive->view != DERIVE_PHANTOM)
+		return GRAPH_BUDGET;
+	r = derive_access(derive, false, &access, err);
 	if (r < 0)
 		return r;
 	r = graph_retained_local(&access, members, member_count,
@@ -68,6 +72,7 @@ int derive_retained_local(struct derive *derive, const uint32_t *members, size_t
 static int sum_lost(struct derive *derive, const uint64_t *reached,
 		    struct derive_retained_result *out, struct hdb_error *err)
 {
+	const bool was_filtered = heap_show_all(derive->heap);
 	struct heap_block *block = malloc(sizeof(*block));
 	uint8_t *reachable = malloc(STORE_BLOCK_OBJECTS);
 	int r = block && reachable ? heap_load_classes(derive->heap, err) :
@@ -87,6 +92,7 @@ static int sum_lost(struct derive *derive, const uint64_t *reached,
 			out->retained_count++;
 		}
 	}
+	derive->heap->is_filtered = was_filtered;
 	free(block);
 	free(reachable);
 	return r;

@@ -151,7 +151,7 @@ static void fold_supers(struct totals *t)
 static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_error *err)
 {
 	struct store_records_writer w = { .writer = writer,
-					  .table = STORE_TOTALS,
+					  .table = derive_table(t->derive, STORE_TOTALS),
 					  .record_size = sizeof(struct derive_total) };
 	int r = HDB_OK;
 
@@ -164,24 +164,53 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 	return r;
 }
 
+/* Finds all totals. Release *t in any case. */
+static int find_totals(struct totals *t, struct hdb_error *err)
+{
+	int r = make_groups(t, err);
+
+	if (r == HDB_OK)
+		r = class_tree_init(&t->supers, t->derive->heap, err);
+	if (r == HDB_OK)
+		r = totals_add_objects(t, err);
+	if (r == HDB_OK)
+		fold_supers(t);
+	return r;
+}
+
+static void release_totals(struct totals *t)
+{
+	class_tree_release(&t->supers);
+	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
+		free(t->kinds[k].of_class);
+		free(t->kinds[k].totals);
+	}
+}
+
 static int build_totals(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	struct totals t = { .derive = derive };
-	int r = make_groups(&t, err);
+	int r = find_totals(&t, err);
 
 	if (r == HDB_OK)
-		r = class_tree_init(&t.supers, derive->heap, err);
-	if (r == HDB_OK)
-		r = totals_add_objects(&t, err);
-	if (r == HDB_OK)
-		fold_supers(&t);
-	if (r == HDB_OK)
 		r = put_totals(&t, writer, err);
-	class_tree_release(&t.supers);
-	for (unsigned k = 0; k < TOTALS_KINDS; k++) {
-		free(t.kinds[k].of_class);
-		free(t.kinds[k].totals);
+	release_totals(&t);
+	return r;
+}
+
+/* Of the objects that a filter shows alone: no table has them. */
+static int filtered_totals(struct derive *derive, enum derive_group group,
+			   struct derive_total **out, size_t *count, struct hdb_error *err)
+{
+	struct totals t = { .derive = derive };
+	int r = find_totals(&t, err);
+
+	if (r == HDB_OK) {
+		*out = t.kinds[group].totals;
+		*count = t.kinds[group].count;
+		t.kinds[group].totals = NULL;
 	}
+	release_totals(&t);
 	return r;
 }
 
@@ -197,11 +226,15 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 	struct derive_total *totals = NULL;
 	size_t kept = 0;
 	uint64_t n;
-	int r = derive_need(derive, STORE_TOTALS, err);
+	int r;
 
+	if (derive->heap->is_filtered)
+		return filtered_totals(derive, group, out, count, err);
+	r = derive_need(derive, STORE_TOTALS, err);
 	if (r < 0)
 		return r;
-	r = store_record_room(derive->heap->store, STORE_TOTALS, sizeof(*totals), &n, err);
+	r = store_record_room(derive->heap->store, derive_table(derive, STORE_TOTALS),
+			      sizeof(*totals), &n, err);
 	if (r < 0)
 		return r;
 	totals = malloc(((size_t)n + 1) * sizeof(*totals));
@@ -210,20 +243,22 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 	for (uint64_t i = 0; i < n && r == HDB_OK; i++) {
 		struct derive_total *total = &totals[kept];
 
-		r = store_record(derive->heap->store, STORE_TOTALS, sizeof(*total), i, total, err);
+		r = store_record(derive->heap->store, derive_table(derive, STORE_TOTALS),
+				 sizeof(*total), i, total, err);
 		if (r != HDB_OK || total->group != group)
 			continue;
 		if (total->no >= (group == DERIVE_LOADER ? derive->heap->object_count :
 							   derive->heap->class_count))
-			r = store_damaged(derive->heap->store, STORE_TOTALS, i,
-					  "group out of range", err);
+			r = store_damaged(derive->heap->store, derive_table(derive, STORE_TOTALS),
+					  i, "group out of range", err);
 		kept++;
 	}
 	if (r != HDB_OK) {
 		free(totals);
 		return r < 0 ? r :
-			       store_damaged(derive->heap->store, STORE_TOTALS, 0, "record missing",
-					     err);
+			       store_damaged(derive->heap->store,
+					     derive_table(derive, STORE_TOTALS), 0,
+					     "record missing", err);
 	}
 	*out = totals;
 	*count = kept;

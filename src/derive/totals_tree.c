@@ -179,6 +179,8 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 		block->values[i] = graph_preorder_is_inner(&w->order, ix);
 		if (block->values[i])
 			tree->dominator[i] = next++;
+		else if (objects->kind[i] == HEAP_LEFT_OUT)
+			continue;
 		else if (d == GRAPH_NONE && ix != HEAP_BOOT_LOADER)
 			sums[objects->class_no[i]].topmost_bytes += tree->units[i] * unit;
 		else if (d != GRAPH_NONE && d != ix && tree->units[i])
@@ -230,7 +232,9 @@ static int put_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
-		const uint64_t v[] = { tree->dominator[i], objects->class_no[i], tree->units[i],
+		const uint32_t class_no =
+			objects->kind[i] == HEAP_LEFT_OUT ? HEAP_NONE : objects->class_no[i];
+		const uint64_t v[] = { tree->dominator[i], class_no, tree->units[i],
 				       block->values[i] };
 
 		if (v[0] == GRAPH_NONE)

@@ -26,6 +26,17 @@ int derive_put_tree(struct derive *derive, struct store_writer *writer, enum sto
 				 &parent, err);
 }
 
+/* Builds the table of one of the columns unless it is there. */
+static int need_column(struct derive *derive, const struct store_column *column,
+		       struct hdb_error *err)
+{
+	return derive_need(derive,
+			   column == &derive->dominators   ? STORE_DOMINATORS :
+			   column == &derive->reach_strong ? STORE_REACH_STRONG :
+							     STORE_REACH,
+			   err);
+}
+
 /* A parent from the file is used as an index only after this. */
 static int check_parent(struct derive *derive, struct store_column *column, uint32_t ix,
 			uint32_t parent, struct hdb_error *err)
@@ -52,7 +63,7 @@ static int read_parent(struct derive *derive, struct store_column *column, uint3
 		       uint32_t *parent, struct hdb_error *err)
 {
 	uint64_t value;
-	int r = derive_need(derive, column->table, err);
+	int r = need_column(derive, column, err);
 
 	if (r == HDB_OK)
 		r = store_column_get(column, ix, &value, err);
@@ -93,7 +104,7 @@ static int tree_block(struct derive *derive, struct store_column *column, uint32
 {
 	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
 	uint32_t count;
-	int r = values ? derive_need(derive, column->table, err) :
+	int r = values ? need_column(derive, column, err) :
 			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
 	if (r == HDB_OK)
@@ -122,7 +133,7 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
 	struct store_column *column = has_dominators ? &derive->dominators : &derive->reach;
 	uint64_t *values = malloc(STORE_BLOCK_OBJECTS * sizeof(*values));
 	uint32_t count = 0;
-	int r = values ? derive_need(derive, column->table, err) :
+	int r = values ? need_column(derive, column, err) :
 			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
 	if (r == HDB_OK)
@@ -159,7 +170,7 @@ static int build_reach(struct derive *derive, bool is_strong, enum store_table t
 static int build_reach_all(struct derive *derive, struct store_writer *writer,
 			   struct hdb_error *err)
 {
-	return build_reach(derive, false, STORE_REACH, writer, err);
+	return build_reach(derive, false, derive_table(derive, STORE_REACH), writer, err);
 }
 
 static int build_reach_strong(struct derive *derive, struct store_writer *writer,

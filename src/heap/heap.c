@@ -481,6 +481,22 @@ int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *e
 	return r == HDB_OK ? objects_block(heap, block_no, &block, err) : r;
 }
 
+static uint32_t heap_of(const struct store_objects *block, uint32_t i)
+{
+	return block->heap_column.count ? (uint32_t)pack_get(&block->heap_column, i) : 0;
+}
+
+static void leave_out(const struct heap *heap, const struct store_objects *block,
+		      struct heap_block *out)
+{
+	for (uint32_t i = 0; i < out->count; i++) {
+		if (!heap_leaves_out(heap, heap_of(block, i)))
+			continue;
+		out->kind[i] = HEAP_LEFT_OUT;
+		out->length[i] = out->shallow[i] = 0;
+	}
+}
+
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err)
 {
@@ -514,7 +530,19 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 			return r;
 		out->shallow[i] = heap_shallow(heap, out->class_no[i], kind, out->length[i]);
 	}
+	if (heap->is_filtered)
+		leave_out(heap, block, out);
 	return HDB_OK;
+}
+
+int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err)
+{
+	struct store_objects *block;
+	const int r = objects_block(heap, block_no, &block, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+		out[i] = heap_of(block, i);
+	return r;
 }
 
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,

@@ -71,6 +71,12 @@ struct heap {
 	struct heap_state state; /* found when it is opened */
 	uint32_t class_class_no; /* java.lang.Class */
 	bool is_android;
+	/*
+	 * Passes over the objects see those of one of Android's heaps only: heap_read_block gives
+	 * the others as HEAP_LEFT_OUT.
+	 */
+	bool is_filtered;
+	uint32_t only_heap; /* as heap_no in struct heap_object */
 	/* private */
 	struct store_class *classes; /* read when first asked for */
 	char **class_names;
@@ -158,6 +164,33 @@ struct heap_block {
 
 /* Blocks of objects in the heap. */
 uint32_t heap_block_count(const struct heap *heap);
+
+/*
+ * The kind of an object that a filter leaves out; its length and size are 0. No object that is
+ * read one by one has it.
+ */
+#define HEAP_LEFT_OUT 7u
+
+/*
+ * For what must see all objects: takes the filter away and returns what to set is_filtered to
+ * afterwards.
+ */
+static inline bool heap_show_all(struct heap *heap)
+{
+	const bool was_filtered = heap->is_filtered;
+
+	heap->is_filtered = false;
+	return was_filtered;
+}
+
+/* Whether a filter leaves out an object of that heap. */
+static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
+{
+	return heap->is_filtered && heap_no != heap->only_heap;
+}
+
+/* Heap numbers of a block's objects, as in struct heap_object. On threads like heap_read_block. */
+int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err);
 
 /* Reads block number block_no (0, 1, ...). The struct is large: allocate it. */
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,

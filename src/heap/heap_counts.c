@@ -62,8 +62,12 @@ int heap_each_count(struct heap *heap,
 {
 	const uint64_t modulus = store_meta_number(heap->store, "counts.modulus", 0);
 	struct store_table_info info;
-	int r = store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err);
+	int r;
 
+	/* All were counted, not those of one heap. */
+	if (heap->is_filtered)
+		return HDB_NOTFOUND;
+	r = store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err);
 	if (r == HDB_OK)
 		r = heap_load_classes(heap, err);
 	if (r != HDB_OK)

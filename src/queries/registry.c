@@ -3,7 +3,9 @@
  */
 #include "base/glob.h"
 #include "queries/queries.h"
+#include "query/object_columns.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,11 +86,33 @@ const struct query_def *const *query_registry(size_t *count)
  * asks first.
  */
 static struct hdb_query_spec specs[REGISTRY_COUNT];
+/* Options of each: its own, those that it shares with others, and an end. */
+#define OPTIONS_MAX 24
+static struct hdb_option_spec options[REGISTRY_COUNT][OPTIONS_MAX];
+
+static void fill_options(size_t no)
+{
+	const struct query_def *def = registry[no];
+	const struct hdb_option_spec *option = def->spec.options;
+	size_t used = 0;
+
+	for (; option->name; option++) {
+		assert(used < OPTIONS_MAX - 1);
+		options[no][used++] = *option;
+	}
+	for (unsigned i = 0; (option = query_shared_option(def, i)) != NULL; i++) {
+		assert(used < OPTIONS_MAX - 1);
+		options[no][used++] = *option;
+	}
+	specs[no].options = options[no];
+}
 
 static void fill_specs(void)
 {
-	for (size_t i = 0; i < REGISTRY_COUNT; i++)
+	for (size_t i = 0; i < REGISTRY_COUNT; i++) {
 		specs[i] = registry[i]->spec;
+		fill_options(i);
+	}
 }
 
 const struct hdb_query_spec *query_specs(size_t *count)

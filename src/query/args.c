@@ -3,6 +3,8 @@
  */
 #include "query/query.h"
 
+#include "query/object_columns.h"
+
 #include "analysis/targets.h"
 #include "base/glob.h"
 
@@ -23,21 +25,34 @@ const char *query_option_now(const struct hdb_query_spec *spec, const char *name
 
 /* ---- checks ---- */
 
-static int unknown_option(const struct hdb_query_spec *spec, const char *name,
-			  struct hdb_error *err)
-{
-	char list[512] = "";
-	size_t used = 0;
+struct option_list {
+	char text[512];
+	size_t used;
+};
 
-	for (const struct hdb_option_spec *o = spec->options; o->name && used < sizeof(list); o++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s%s%s",
-					 used ? ", " : "", o->name, o->argument ? " " : "",
-					 o->argument ? o->argument : "");
-	if (!used)
+static void add_to_list(struct option_list *list, const struct hdb_option_spec *o)
+{
+	if (list->used < sizeof(list->text))
+		list->used +=
+			(size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used,
+					 "%s--%s%s%s", list->used ? ", " : "", o->name,
+					 o->argument ? " " : "", o->argument ? o->argument : "");
+}
+
+static int unknown_option(const struct query_def *def, const char *name, struct hdb_error *err)
+{
+	struct option_list list = { .used = 0 };
+	const struct hdb_option_spec *o;
+
+	for (o = def->spec.options; o->name; o++)
+		add_to_list(&list, o);
+	for (unsigned i = 0; (o = query_shared_option(def, i)) != NULL; i++)
+		add_to_list(&list, o);
+	if (!list.used)
 		return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has none of its own",
-				spec->name, name);
-	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has: %s", spec->name, name,
-			list);
+				def->spec.name, name);
+	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has: %s", def->spec.name, name,
+			list.text);
 }
 
 static int bad_choice(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
@@ -96,24 +111,30 @@ static int bad_number(const struct hdb_option_spec *o, const char *value, struct
 			o->unit && !is_percent ? o->unit : "", range, value);
 }
 
-static const struct hdb_option_spec *find_option(const struct hdb_query_spec *spec,
-						 const char *name)
+/* One of its own, or one that it shares. */
+static const struct hdb_option_spec *find_option(const struct query_def *def, const char *name)
 {
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
+	const struct hdb_option_spec *o = def->spec.options;
+
+	for (; o->name; o++)
+		if (strcmp(o->name, name) == 0)
+			return o;
+	for (unsigned i = 0; (o = query_shared_option(def, i)) != NULL; i++)
 		if (strcmp(o->name, name) == 0)
 			return o;
 	return NULL;
 }
 
-static int check_option(const struct hdb_query_spec *spec, const struct hdb_option *option,
+static int check_option(const struct query_def *def, const struct hdb_option *option,
 			struct hdb_error *err)
 {
-	const struct hdb_option_spec *o = find_option(spec, query_option_now(spec, option->name));
+	const struct hdb_option_spec *o =
+		find_option(def, query_option_now(&def->spec, option->name));
 	const char *value = option->value ? option->value : "";
 	uint64_t number;
 
 	if (!o)
-		return unknown_option(spec, option->name, err);
+		return unknown_option(def, option->name, err);
 	if (o->type == HDB_OPTION_FLAG)
 		return !*value ? HDB_OK :
 				 hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"",
@@ -171,7 +192,7 @@ int query_read_args(struct query *q, struct hdb_error *err)
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < q->args.option_count; i++)
-		if ((r = check_option(&q->def->spec, &q->args.options[i], err)) < 0)
+		if ((r = check_option(q->def, &q->args.options[i], err)) < 0)
 			return r;
 	if ((r = gather_targets(q, err)) < 0)
 		return r;
@@ -197,14 +218,14 @@ const char *query_option(const struct query *q, const char *name)
 const char *query_text(const struct query *q, const char *name)
 {
 	const char *value = query_option(q, name);
-	const struct hdb_option_spec *o = find_option(&q->def->spec, name);
+	const struct hdb_option_spec *o = find_option(q->def, name);
 
 	return value ? value : o ? o->default_value : NULL;
 }
 
 uint64_t query_number(const struct query *q, const char *name, uint64_t fallback)
 {
-	const struct hdb_option_spec *o = find_option(&q->def->spec, name);
+	const struct hdb_option_spec *o = find_option(q->def, name);
 	const char *text = query_text(q, name);
 	uint64_t value;
 
@@ -213,7 +234,7 @@ uint64_t query_number(const struct query *q, const char *name, uint64_t fallback
 
 unsigned query_choice(const struct query *q, const char *name)
 {
-	const struct hdb_option_spec *o = find_option(&q->def->spec, name);
+	const struct hdb_option_spec *o = find_option(q->def, name);
 	const char *text = query_text(q, name);
 	const size_t size = text ? strlen(text) : 0;
 	unsigned place = 0;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STALE, INCOMPLETE, REDACTED, MISSING_BYTES, SKIPPED_BYTES, ROOTS_SEEN };
+enum { STALE, INCOMPLETE, REDACTED, MISSING_BYTES, SKIPPED_BYTES, ROOTS_SEEN, STRENGTH, ONLY_HEAP };
 
 static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "stale", HDB_TYPE_TEXT, "stale",
@@ -27,6 +27,10 @@ static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "roots_seen", HDB_TYPE_COUNT, "GC roots in the dump",
 	  "of an incomplete dump: root records on "
 	  "objects that it has" },
+	{ "strength", HDB_TYPE_TEXT, "references that count",
+	  "with --retained: the weakest references that count" },
+	{ "only_heap", HDB_TYPE_TEXT, "objects of heap",
+	  "with --heap: the heap whose objects are listed and counted" },
 };
 
 const struct hdb_column *query_common_facts(size_t *count)
@@ -121,4 +125,28 @@ int query_add_common_facts(struct query *q, struct hdb_error *err)
 		add(q, SKIPPED_BYTES)->u = state->skipped_bytes;
 	add(q, ROOTS_SEEN)->u = state->roots_seen;
 	return HDB_OK;
+}
+
+static int tell(struct query *q, unsigned no, const char *text, struct hdb_error *err)
+{
+	const size_t room = strlen(text) * 3 + 1;
+	char *clean = malloc(room);
+	struct hdb_value *value;
+
+	if (!clean)
+		return hdb_fail_memory(err, "a fact", room);
+	value = add(q, no);
+	value->text = q->common[q->common_count - 1].text = clean;
+	value->text_size = heap_clean_text(text, strlen(text), clean, room);
+	return HDB_OK;
+}
+
+int query_tell_strength(struct query *q, const char *name, struct hdb_error *err)
+{
+	return tell(q, STRENGTH, name, err);
+}
+
+int query_tell_only_heap(struct query *q, const char *name, struct hdb_error *err)
+{
+	return tell(q, ONLY_HEAP, name, err);
 }

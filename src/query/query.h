@@ -44,6 +44,24 @@ struct query_def {
 	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
 	enum analysis_population population; /* unless `open` says another one */
 	enum query_order order;
+	unsigned uses; /* enum query_use */
+};
+
+/* Choices and columns that a definition shares with others (object_columns.h), a bit each. */
+enum query_use {
+	QUERY_USES_STRENGTH = 1, /* --retained */
+	QUERY_USES_HEAP = 2,     /* --heap */
+	/* QUERY_OBJECT_COLUMNS: the column "id" names the object of the row; --depth */
+	QUERY_ROWS_ARE_OBJECTS = 4,
+	QUERY_CHOOSES_COLUMNS = 8, /* shows native and heap itself; has no --depth */
+	QUERY_USES_ALL = 7
+};
+
+/* Where these columns are; SIZE_MAX: nowhere. */
+struct query_object_places {
+	bool is_used;
+	size_t id, native, retained_native, heap, depth, heaps[4];
+	unsigned heap_count; /* that have a column */
 };
 
 /* A running query; to users it is struct hdb_rows. */
@@ -80,7 +98,10 @@ struct query {
 	uint64_t made;               /* rows that def->next gave so far */
 	uint64_t taken;              /* rows given to the caller so far */
 	bool has_ended;
-	bool is_counting; /* nobody sees the rows that are left: `next` may leave cells null */
+	struct query_object_places extra;
+	bool is_filtered;   /* --heap: */
+	uint32_t only_heap; /* as in struct heap_object */
+	bool is_counting;   /* nobody sees the rows that are left: `next` may leave cells null */
 };
 
 /* ---- arguments ---- */

@@ -81,6 +81,9 @@ size_t query_find_shown(const struct query *q, const char *name)
 	return SIZE_MAX;
 }
 
+/* Of a list of columns in a message. */
+#define LIST_BYTES 150
+
 int query_fail_column(const struct query *q, const char *name, size_t name_size,
 		      struct hdb_error *err)
 {
@@ -88,11 +91,32 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 	char list[512] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < spec->column_count && used < sizeof(list); i++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-					 spec->columns[i].name);
+	for (size_t i = 0; i < spec->column_count && used < sizeof(list); i++) {
+		const struct hdb_column *column = query_spec_column(q, i);
+
+		if (used > LIST_BYTES) {
+			(void)snprintf(list + used, sizeof(list) - used, ", ...");
+			break;
+		}
+		/* Of heaps that this dump does not have. */
+		if (strncmp(column->name, "retained_heap", 13) != 0)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", column->name);
+	}
 	return hdb_fail(err, HDB_EUSAGE, "%s has no column \"%.*s\"; it has: %s", spec->name,
 			(int)(name_size < 64 ? name_size : 64), name, list);
+}
+
+/* The same among the names of this answer's columns, which count first. */
+static size_t named_column(const struct query *q, const char *name, size_t name_size)
+{
+	const struct hdb_query_spec *spec = &q->def->spec;
+
+	for (size_t i = 0; q->renamed && i < spec->column_count; i++)
+		if (q->renamed[i].name && strlen(q->renamed[i].name) == name_size &&
+		    memcmp(q->renamed[i].name, name, name_size) == 0)
+			return i;
+	return find_column(spec->columns, spec->column_count, name, name_size);
 }
 
 int query_choose(struct query *q, const char *names, struct hdb_error *err)
@@ -102,7 +126,7 @@ int query_choose(struct query *q, const char *names, struct hdb_error *err)
 
 	for (const char *p = names;; p++) {
 		const size_t size = strcspn(p, ",");
-		const size_t column = find_column(spec->columns, spec->column_count, p, size);
+		const size_t column = named_column(q, p, size);
 
 		if (column == SIZE_MAX)
 			return query_fail_column(q, p, size, err);

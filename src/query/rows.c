@@ -5,6 +5,7 @@
 #include "query/rows.h"
 
 #include "query/coverage.h"
+#include "query/object_columns.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -46,6 +47,9 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->def = def;
 	q->population = def->population;
 	r = make_cells(q, err);
+	/* What the first one shares was read; columns are others. */
+	if (r == HDB_OK)
+		r = query_begin_columns(q, err);
 	return r == HDB_OK ? def->open(q, err) : r;
 }
 
@@ -129,16 +133,35 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 	return why.code;
 }
 
+/* Calls one of the query's functions, which sees the objects of the heap that was asked for. */
+static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error *),
+		   struct hdb_error *err)
+{
+	int r;
+
+	q->heap->is_filtered = q->is_filtered;
+	q->heap->only_heap = q->only_heap;
+	r = call(q, err);
+	q->heap->is_filtered = false;
+	return r;
+}
+
 static int start(struct query *q, struct hdb_error *err)
 {
 	int r = query_read_args(q, err);
 
 	if (r == HDB_OK)
 		r = make_cells(q, err);
+	if (r == HDB_OK)
+		r = query_begin_shared(q, err);
 	if (r == HDB_OK && query_option(q, "columns"))
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
-		r = q->def->open(q, err);
+		r = in_heap(q, q->def->open, err);
+	if (r == HDB_OK && q->is_filtered && q->extra.is_used)
+		q->total = QUERY_TOTAL_UNKNOWN;
+	if (r == HDB_OK)
+		r = query_show_object_columns(q, err);
 	if (r == HDB_OK)
 		r = query_tell_coverage(q, err);
 	r = check_read(q, r, err);
@@ -213,13 +236,21 @@ void query_close(struct query *q)
 
 int query_make(struct query *q, struct hdb_error *err)
 {
+	bool is_elsewhere;
 	int r;
 
 	assert(q->def->next);
 	if (q->has_ended)
 		return HDB_END;
-	query_clear_cells(q);
-	r = q->def->next(q, err);
+	do {
+		query_clear_cells(q);
+		r = in_heap(q, q->def->next, err);
+		is_elsewhere = false;
+		if (r == HDB_OK && q->is_filtered && q->extra.is_used)
+			r = query_is_elsewhere(q, &is_elsewhere, err);
+	} while (r == HDB_OK && is_elsewhere);
+	if (r == HDB_OK && q->extra.is_used)
+		r = query_fill_object_columns(q, err);
 	r = check_read(q, r, err);
 	if (r == HDB_OK) {
 		query_place_texts(q);

@@ -14,8 +14,11 @@ struct query_fact {
 };
 
 /* common_facts.c: sets q->common, which has room for so many. */
-#define QUERY_COMMON_FACTS 6
+#define QUERY_COMMON_FACTS 8
 int query_add_common_facts(struct query *q, struct hdb_error *err);
+/* The same facts of one question: which references count, and which heap's objects. */
+int query_tell_strength(struct query *q, const char *name, struct hdb_error *err);
+int query_tell_only_heap(struct query *q, const char *name, struct hdb_error *err);
 
 /* Number of a column in the spec, or SIZE_MAX. */
 size_t query_find_column(const struct query *q, const char *name);

@@ -5,6 +5,20 @@
 
 #include <stddef.h>
 
+/* The tables of one strength; strong's reach tree is older and has a number of its own. */
+#define VIEW(view, name) \
+	[STORE_VIEW(view, \
+		    STORE_VIEW_DOMINATORS)] = { "dominators." name, 1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, \
+								       1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1 }, \
+		    [STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1 }
+
 static const struct {
 	const char *name;
 	uint32_t version;
@@ -43,6 +57,17 @@ static const struct {
 	[STORE_TOTALS] = { "totals", 1 },
 	[STORE_WHOLE] = { "whole", 1 },
 	[STORE_ORPHANS] = { "orphans", 1 },
+	[STORE_NATIVE] = { "native", 1 },
+	[STORE_RETAINED_NATIVE] = { "retained.native", 1 },
+	[STORE_RETAINED_HEAPS] = { "retained.heaps", 1 },
+	[STORE_DEPTH] = { "depth", 1 },
+	VIEW(1, "strong"),
+	VIEW(2, "soft"),
+	[STORE_VIEW(2, STORE_VIEW_REACH)] = { "reach.soft", 1 },
+	VIEW(3, "finalizer"),
+	[STORE_VIEW(3, STORE_VIEW_REACH)] = { "reach.finalizer", 1 },
+	VIEW(4, "weak"),
+	[STORE_VIEW(4, STORE_VIEW_REACH)] = { "reach.weak", 1 },
 };
 
 const char *store_table_name(unsigned table)

@@ -50,8 +50,36 @@ enum store_table {
 	STORE_TOTALS = 72,
 	STORE_WHOLE = 73,
 	STORE_ORPHANS = 74,
-	STORE_TABLE_END = 75
+	STORE_NATIVE = 75,
+	STORE_RETAINED_NATIVE = 76,
+	STORE_RETAINED_HEAPS = 77,
+	STORE_DEPTH = 78,
+	/*
+	 * The same where only references up to some strength count: STORE_VIEW_TABLES for each
+	 * strength, in the order of enum store_view_table
+	 */
+	STORE_VIEWS = 80,
+	STORE_TABLE_END = 120
 };
+
+/* Tables that there are once more for each strength but phantom, which is all references. */
+enum store_view_table {
+	STORE_VIEW_REACH,
+	STORE_VIEW_DOMINATORS,
+	STORE_VIEW_RETAINED,
+	STORE_VIEW_CHILDREN,
+	STORE_VIEW_CHILDREN_BIG,
+	STORE_VIEW_TOTALS,
+	STORE_VIEW_WHOLE,
+	STORE_VIEW_RETAINED_NATIVE,
+	STORE_VIEW_RETAINED_HEAPS,
+	STORE_VIEW_DEPTH,
+	STORE_VIEW_TABLES
+};
+
+/* The number of such a table; view 1: strong, 2: soft, 3: finalizer, 4: weak. */
+#define STORE_VIEW(view, table) \
+	((enum store_table)(STORE_VIEWS + ((view)-1) * STORE_VIEW_TABLES + (table)))
 
 /* "objects", "reach.strong"; NULL for a number that is no table. Static. */
 const char *store_table_name(unsigned table);

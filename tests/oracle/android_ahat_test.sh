@@ -1,6 +1,7 @@
 #!/bin/sh
 # android_ahat_test.sh - import --sizes ahat: every object of every dump as large as ahat says, with as much native
-# memory; on Android's dumps also its dominator and retained size, but for locals of threads.
+# memory, and with its dominators and retained sizes, in each heap, for each strength of references; ahat_answers.py has
+# the differences, a line each.
 # shellcheck disable=SC2094
 set -eu
 for tool in zstd python3; do
@@ -12,24 +13,35 @@ answers=$dumps/../android
 cd "$TMPDIR"
 failed=0
 
-# compare NAME FILE [LOCALS]
+# compare NAME FILE LOCALS CLASSES [HEAP_COLUMNS]
 compare() {
 	zstd -dqf -o dump.hprof "$2"
 	zstd -dqf -o want.tsv "$answers/$1.ahat.tsv.zst"
 	heapdb import dump.hprof -o dump.heapdb --sizes ahat --force --quiet > import.log
-	heapdb export objects --all --columns id,shallow,native,retained,dominator --format tsv \
-		--db dump.heapdb > objects
-	shift 2
-	python3 "$HDB_ROOT/tests/oracle/ahat_answers.py" want.tsv objects "$@" || failed=1
+	for strength in strong soft phantom; do
+		heapdb export objects --all --retained $strength --format tsv --db dump.heapdb \
+			--columns "id,shallow,native,reachable,dominator,retained,retained_native${5:-}" \
+			> objects.$strength
+	done
+	python3 "$HDB_ROOT/tests/oracle/ahat_answers.py" want.tsv strong objects.strong soft objects.soft \
+		phantom objects.phantom -- "$3" "$4" || failed=1
 }
-compare leak_service_binder "$dumps/android_service_leak.hprof.zst" 24
-compare test-dump_84ad4287 "$dumps/android_ahat_test.hprof.zst" 4
-compare test-dump "$answers/test-dump.hprof.zst" 4
-compare test-dump-base "$answers/test-dump-base.hprof.zst" 4
-# HotSpot's: class objects of arrays have other roots in ahat than in MAT, whose rule holds here.
+compare leak_service_binder "$dumps/android_service_leak.hprof.zst" 24 0 ,retained_app,retained_zygote
+compare test-dump_84ad4287 "$dumps/android_ahat_test.hprof.zst" 4 0
+compare test-dump "$answers/test-dump.hprof.zst" 4 0
+compare test-dump-base "$answers/test-dump-base.hprof.zst" 4 0
 for name in syn syn2 syn3 g0 g1 g2 g3; do
-	compare $name "$answers/$name.hprof.zst"
+	compare $name "$answers/$name.hprof.zst" 5 90
 done
+# References between strong and phantom: each strength reaches no less than the one before.
+last=0
+for strength in strong soft finalizer weak phantom; do
+	heapdb query top --retained $strength --limit 1 --db dump.heapdb > top
+	count=$(sed -n 's/^reachable objects: //p' top | tr -d ,)
+	[ "$count" -ge "$last" ] || { echo "FAILED: $strength reaches $count objects, less than $last"; failed=1; }
+	last=$count
+done
+grep -qx 'references that count: phantom' top || { echo "FAILED: top does not say which references count"; failed=1; }
 heapdb info --db dump.heapdb --sizes | grep -q ahat || { echo "FAILED: info does not tell the model"; failed=1; }
 # By default class objects of Dalvik are as large as the dump records them: 657,876 bytes and their rounding.
 zstd -dqf -o dalvik.hprof "$dumps/android_service_leak.hprof.zst"

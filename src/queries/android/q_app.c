@@ -1,7 +1,7 @@
 /*
  * queries/android/q_app.c - what an Android dump tells of its device and its application.
  */
-#include "analysis/native_sizes.h"
+#include "derive/native.h"
 #include "heap/known.h"
 #include "queries/queries.h"
 #include "heap/heap_database.h"
@@ -38,7 +38,7 @@ struct state {
 	struct query *q;
 	struct base_vec entries, texts;
 	uint8_t *is_bitmap, *is_database, *is_display; /* by class; owned */
-	struct base_vec native;                        /* struct analysis_native */
+	struct base_vec native;                        /* struct derive_native */
 	uint64_t instances, object_arrays, primitive_arrays, classes, recorded_bytes;
 	uint64_t bitmaps, bitmap_bytes, large, large_bytes, display_pixels;
 	struct base_vec pixels;    /* uint64_t by turns: pixels and bytes of a bitmap */
@@ -101,7 +101,7 @@ static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
-	uint64_t pair[2] = { 0, analysis_native_of(&s->native, ix) };
+	uint64_t pair[2] = { 0, derive_native_in(&s->native, ix) };
 	int r = heap_path_number(heap, ix, HEAP_NONE, "mWidth", &width, err);
 
 	if (r >= 0)
@@ -312,7 +312,7 @@ static int open_app(struct query *q, struct hdb_error *err)
 	/* Place 0 is no text. */
 	r = base_bytes_append(&s->texts, "", 1, err);
 	if (r == HDB_OK)
-		r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_REGISTERED, &s->native, err);
+		r = derive_native_sizes(q->derive, DERIVE_NATIVE_REGISTERED, &s->native, err);
 	if (r == HDB_OK)
 		r = count_all(s, err);
 	if (r == HDB_OK)

@@ -1,7 +1,7 @@
 /*
  * queries/android/q_native.c - native memory that objects own, by class or object by object.
  */
-#include "analysis/native_sizes.h"
+#include "derive/native.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 
@@ -87,11 +87,10 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 {
 	struct base_vec sizes = { 0 };
 	uint64_t sum = 0;
-	int r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_ALL, &sizes, err);
+	int r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &sizes, err);
 
 	for (size_t i = 0; i < sizes.count && r == HDB_OK; i++) {
-		const struct analysis_native *native =
-			base_vec_at(&sizes, struct analysis_native, i);
+		const struct derive_native *native = base_vec_at(&sizes, struct derive_native, i);
 		struct heap_object object;
 		struct owner owner = { .ix = native->ix, .count = 1, .native = native->bytes };
 

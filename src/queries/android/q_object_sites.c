@@ -271,5 +271,6 @@ const struct query_def query_object_sites = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_ALL,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_sites, .next = next_site, .close = close_sites,
 };

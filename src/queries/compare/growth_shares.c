@@ -6,7 +6,7 @@
  */
 #include "queries/compare/growth_shares.h"
 
-#include "analysis/native_sizes.h"
+#include "derive/native.h"
 #include "base/bits.h"
 #include "queries/leaks/trace_search.h"
 
@@ -21,7 +21,7 @@ struct sharing {
 	const struct session *session;
 	const struct growth_members *members;
 	struct trace_graph graph;
-	struct base_vec native; /* struct analysis_native */
+	struct base_vec native; /* struct derive_native */
 	uint64_t *kept;         /* bits: reachable without the groups */
 	uint32_t *stamp;        /* by object: the pass that was there last */
 	uint32_t *count;        /* by object: groups that reach it */
@@ -90,7 +90,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = trace_recorded_size(s->session->heap, &object, &bytes, err);
-	bytes += analysis_native_of(&s->native, ix);
+	bytes += derive_native_in(&s->native, ix);
 	s->bytes += (double)bytes * part;
 	s->objects += part;
 	if (s->count[ix] <= 1) {
@@ -212,7 +212,7 @@ int growth_shares_find(const struct session *session, const struct growth_member
 	s.count = s.count_big.data;
 	if (r == HDB_OK && members->group_count) {
 		base_stage(session->work, "sizes of what grows", n, "objects");
-		r = analysis_native_sizes(session, ANALYSIS_NATIVE_REGISTERED, &s.native, err);
+		r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &s.native, err);
 		if (r == HDB_OK)
 			r = mark_kept(&s, err);
 		if (r == HDB_OK)

@@ -1,7 +1,7 @@
 /*
  * queries/leaks/trace_sizes.c - what objects retain in the graph of leak traces.
  */
-#include "analysis/native_sizes.h"
+#include "derive/native.h"
 #include "heap/known.h"
 #include "queries/leaks/trace_search.h"
 
@@ -116,7 +116,7 @@ static int set_block(struct trace_search *s, const struct base_vec *native,
 		if (!numbers[i])
 			continue;
 		r = trace_recorded_size(heap, &object, &bytes, err);
-		bytes += analysis_native_of(native, object.ix);
+		bytes += derive_native_in(native, object.ix);
 		(void)base_sizes_set(&s->counts, (uint32_t)numbers[i], 1);
 		if (r == HDB_OK && !base_sizes_set(&s->bytes, (uint32_t)numbers[i], bytes))
 			r = HDB_ELIMIT;
@@ -162,7 +162,7 @@ int trace_search_sizes(struct trace_search *s, struct hdb_error *err)
 				 &s->dominators, err);
 
 	if (r == HDB_OK)
-		r = analysis_native_sizes(session, ANALYSIS_NATIVE_REGISTERED, &native, err);
+		r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &native, err);
 	if (r == HDB_OK)
 		r = set_sizes(s, false, &native, err);
 	if (r == HDB_ELIMIT)

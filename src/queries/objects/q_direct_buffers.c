@@ -237,5 +237,6 @@ const struct query_def query_direct_buffers = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_buffers, .next = next_buffers, .close = close_buffers,
 };

@@ -9,6 +9,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ static const struct hdb_column columns[] = {
 	FIELD_COLUMN("field10"),
 	FIELD_COLUMN("field11"),
 	FIELD_COLUMN("field12"),
+	QUERY_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -325,5 +327,6 @@ const struct query_def query_instances = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_ALL,
 	.open = open_instances, .next = next_instances, .close = close_instances,
 };

@@ -380,5 +380,6 @@ const struct query_def query_object_def = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.uses = QUERY_USES_STRENGTH,
 	.open = open_object, .next = next_object, .close = close_object,
 };

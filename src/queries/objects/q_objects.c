@@ -5,10 +5,10 @@
  * Block by block: memory does not grow with the heap, and only those derived tables are built that
  * a chosen column, or telling reachable objects apart, needs.
  */
-#include "analysis/native_sizes.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
 	REACHABLE,
 	HEAP,
 	NATIVE,
-	COLUMN_COUNT
+	OWN_COLUMNS
 };
 
 static const struct hdb_option_spec options[] = {
@@ -38,7 +38,7 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[COLUMN_COUNT] = {
+static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "HPROF identifier" },
 	{ "class", HDB_TYPE_TEXT, "class", "name of its class" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "instance, object array, primitive array or class" },
@@ -56,8 +56,9 @@ static const struct hdb_column columns[COLUMN_COUNT] = {
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
 	{ "heap", HDB_TYPE_TEXT, "heap", "Android heap; none for others" },
 	{ "native", HDB_TYPE_BYTES, "native",
-	  "native memory that it owns, as registered with Android's runtime; not in the other sizes; "
-	  "shown by default of Android's dumps only" },
+	  "native memory that it owns, not in the other sizes; shown by default of Android's dumps "
+	  "only" },
+	QUERY_OTHER_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -77,13 +78,13 @@ struct objects {
 	uint64_t *offsets;
 	uint64_t *ids;
 	uint64_t *retained;
+	uint64_t *native;
 	uint32_t *dominator;
 	uint8_t *reachable;
 	struct class_text *classes; /* by class number */
 	char **heap_names;          /* by heap number - 1 */
-	struct base_vec native;     /* struct analysis_native */
 	uint64_t heap_count;
-	bool shows[COLUMN_COUNT];
+	bool shows[OWN_COLUMNS];
 	bool with_invented, tells_reachable;
 	uint32_t block_no, at, count; /* the open block is block_no - 1 */
 };
@@ -123,11 +124,12 @@ static int make_buffers(struct query *q, struct objects *o, struct hdb_error *er
 	o->ids = malloc(n * sizeof(*o->ids));
 	o->offsets = malloc(n * sizeof(*o->offsets));
 	o->retained = malloc(n * sizeof(*o->retained));
+	o->native = malloc(n * sizeof(*o->native));
 	o->dominator = malloc(n * sizeof(*o->dominator));
 	o->reachable = malloc(n);
 	o->classes = calloc((size_t)q->heap->class_count + 1, sizeof(*o->classes));
-	if (!o->block || !o->ids || !o->offsets || !o->retained || !o->dominator || !o->reachable ||
-	    !o->classes)
+	if (!o->block || !o->ids || !o->offsets || !o->retained || !o->native || !o->dominator ||
+	    !o->reachable || !o->classes)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*o->block));
 	return HDB_OK;
 }
@@ -155,19 +157,24 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	q->state = o;
 	if (!o)
 		return hdb_fail_memory(err, "a list of objects", sizeof(*o));
-	if (!query_option(q, "columns") && !q->heap->is_android) {
+	if (!query_option(q, "columns")) {
 		r = query_choose(q,
-				 "id,class,kind,shallow,retained,dominator,length,offset,reachable,"
-				 "heap",
+				 q->heap->is_android ?
+					 "id,class,kind,shallow,retained,dominator,length,offset,"
+					 "reachable,heap,native" :
+					 "id,class,kind,shallow,retained,dominator,length,offset,"
+					 "reachable,heap",
 				 err);
 		if (r != HDB_OK)
 			return r;
 	}
 	/* A row that is sorted by a column needs it, shown or not. */
-	for (size_t c = 0; c < COLUMN_COUNT; c++)
+	for (size_t c = 0; c < OWN_COLUMNS; c++)
 		o->shows[c] = query_is_shown(q, c) ||
 			      (q->args.sort &&
 			       strcmp(q->args.sort + (*q->args.sort == '-'), columns[c].name) == 0);
+	/* By its ID the columns of all queries find the object. */
+	o->shows[ID] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
 	r = query_read_population(q, err);
 	o->tells_reachable =
@@ -178,8 +185,6 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		r = make_buffers(q, o, err);
 	if (r == HDB_OK && o->shows[HEAP])
 		r = read_heaps(q, o, err);
-	if (r == HDB_OK && o->shows[NATIVE])
-		r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_REGISTERED, &o->native, err);
 	if (r == HDB_OK && (o->shows[DOMINATOR] || o->shows[RETAINED]))
 		r = derive_need(q->derive, STORE_RETAINED, err);
 	if (r == HDB_OK)
@@ -207,6 +212,8 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 		r = derive_reachable_block(q->derive, no, o->reachable, err);
 	if (r == HDB_OK && o->shows[DOMINATOR])
 		r = derive_dominator_block(q->derive, no, o->dominator, err);
+	if (r == HDB_OK && o->shows[NATIVE])
+		r = derive_native_block(q->derive, no, o->native, err);
 	if (r == HDB_OK && o->shows[RETAINED])
 		r = derive_retained_block(q->derive, o->block, o->retained, err);
 	if (r == HDB_OK)
@@ -225,6 +232,8 @@ static bool is_left_out(const struct query *q, const struct objects *o, uint32_t
 {
 	const struct heap_block *block = o->block;
 
+	if (block->kind[i] == HEAP_LEFT_OUT)
+		return true;
 	if (o->tells_reachable && !query_counts(q, o->reachable[i]))
 		return true;
 	if (o->with_invented)
@@ -329,7 +338,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 	if (o->shows[OFFSET])
 		set_offset(q, o, i);
 	if (o->shows[NATIVE])
-		query_set(q, NATIVE, analysis_native_of(&o->native, block->first_ix + i));
+		query_set(q, NATIVE, o->native[i]);
 	if (r == HDB_OK && o->shows[HEAP])
 		r = set_heap(q, o, block->first_ix + i, err);
 	return r;
@@ -351,7 +360,7 @@ static void close_objects(struct query *q)
 	free(o->dominator);
 	free(o->reachable);
 	free(o->classes);
-	base_vec_release(&o->native);
+	free(o->native);
 	free(o);
 }
 
@@ -362,9 +371,10 @@ const struct query_def query_objects = {
 		.targets = "",
 		.summary = "all reachable objects in order of ID, for export",
 		.options = options,
-		.columns = columns, .column_count = COLUMN_COUNT,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 0,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_ALL | QUERY_CHOOSES_COLUMNS,
 	.open = open_objects, .next = next_objects, .close = close_objects,
 };

@@ -6,6 +6,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static const struct hdb_column columns[] = {
 	{ "thread", HDB_TYPE_TEXT, "thread", "name of the thread that the record names (lists)" },
 	{ "local", HDB_TYPE_BOOL, "local", "held by its thread, which counts as the root (lists)" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -74,6 +76,8 @@ static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error 
 			continue;
 		s->kinds[root->kind].last_ix = root->ix;
 		r = heap_object(q->heap, root->ix, &object, err);
+		if (r == HDB_OK && heap_leaves_out(q->heap, object.heap_no))
+			continue;
 		s->kinds[root->kind].objects++;
 		if (r == HDB_OK)
 			s->kinds[root->kind].bytes += object.shallow_bytes;
@@ -190,5 +194,6 @@ const struct query_def query_roots = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_ALL,
 	.open = open_roots, .next = next_roots, .close = close_roots,
 };

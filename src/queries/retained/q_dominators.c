@@ -9,6 +9,7 @@
 #include "query/common_options.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static const struct hdb_column columns[] = {
 	  "objects that it dominates immediately; not with "
 	  "--by" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -156,6 +158,7 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 						  err) :
 				     r;
 	d->is_grouped = true;
+	q->extra.is_used = false;
 	r = query_choose(q, "name,objects,shallow,retained,percent", err);
 	if (r == HDB_OK)
 		r = group_level(q, d, by, err);
@@ -222,5 +225,6 @@ const struct query_def query_dominators = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_ALL,
 	.open = open_dominators, .next = next_dominators, .close = close_dominators,
 };

@@ -175,5 +175,6 @@ const struct query_def query_histogram = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_histogram, .next = next_histogram, .close = close_histogram,
 };

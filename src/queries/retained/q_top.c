@@ -9,6 +9,7 @@
 #include "query/common_options.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ static const struct hdb_column columns[] = {
 	  "dominates" },
 	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
 	QUERY_LABEL_COLUMNS,
+	QUERY_OBJECT_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -86,6 +88,7 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 	size_t kept = 0;
 	int r;
 
+	q->extra.is_used = false;
 	r = query_choose(q,
 			 by == DERIVE_PACKAGE ? "name,objects,shallow,retained,percent" :
 			 by == DERIVE_LOADER  ? "id,name,objects,shallow,retained,percent" :
@@ -177,5 +180,6 @@ const struct query_def query_top = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,
+	.uses = QUERY_USES_ALL,
 	.open = open_top, .next = next_top, .close = close_top,
 };

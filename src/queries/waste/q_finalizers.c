@@ -424,5 +424,6 @@ const struct query_def query_finalizers = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_ALL,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
 };

@@ -303,5 +303,6 @@ const struct query_def query_unreachable = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_UNREACHABLE,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_unreachable, .next = next_unreachable, .close = close_unreachable,
 };

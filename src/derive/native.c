@@ -1,0 +1,298 @@
+/*
+ * derive/native.c - the table native: what each object owns of memory outside the Java heap.
+ *
+ * Android registers it: a Cleaner whose referent is the owner holds a thunk of a
+ * NativeAllocationRegistry, which has the size of each of its allocations. Older Androids and JVMs
+ * keep sizes in fields of the owner: bitmaps, direct buffers. Sizes --sizes ahat count what is
+ * registered alone, as that tool does.
+ */
+#include "derive/blocks.h"
+#include "derive/build.h"
+#include "derive/native.h"
+
+#include "heap/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks between two looks at the cancel flag. */
+#define STEP_BLOCKS 16u
+
+/* A class whose instances say that native memory belongs to an object. */
+struct native_rule {
+	const char *class_name; /* subclasses too */
+	bool is_registered;
+	const char *owner; /* path to the owner; NULL: the object itself */
+	const char *via;   /* path to what must be an instance of via_class; NULL: none */
+	const char *via_class;
+	const char *bytes;       /* path of the size */
+	const char *unless_null; /* a reference that must not be null; NULL: none */
+	const char *if_null;     /* one that must be null; NULL: none */
+};
+
+static const struct native_rule rules[] = {
+	/* The size's lowest bit says who allocates it (Android 10 on). */
+	{ "sun.misc.Cleaner", true, "referent", "thunk",
+	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
+	  NULL },
+	{ "jdk.internal.ref.Cleaner", true, "referent", "thunk",
+	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
+	  NULL },
+	/* A buffer that is no part of another one. */
+	{ "java.nio.DirectByteBuffer", false, NULL, NULL, NULL, "capacity", "cleaner",
+	  "att|attachment" },
+	/*
+	 * Android 5 to 7: pixels that are in no array of the Java heap; of 8 and later a registry
+	 * knows them. What Android's direct buffers hold is in the Java heap.
+	 */
+	{ "android.graphics.Bitmap", false, NULL, NULL, NULL,
+	  "mFinalizer.mNativeAllocationByteCount", "mFinalizer", "mBuffer" },
+};
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+
+struct finder {
+	struct heap *heap;
+	enum derive_native_kind kind;
+	uint8_t *rule_of; /* by class: rule + 1; owned */
+	struct base_vec *out;
+};
+
+/* Whether a reference on a path is as it should be: there, or null. */
+static int check_null(struct heap *heap, uint32_t ix, const char *path, bool is_null, bool *out,
+		      struct hdb_error *err)
+{
+	uint32_t target;
+	int r = heap_path_object(heap, ix, HEAP_NONE, path, &target, err);
+
+	*out = (r == HDB_NOTFOUND) == is_null;
+	return r < 0 ? r : HDB_OK;
+}
+
+static int check_via(struct heap *heap, uint32_t ix, const struct native_rule *rule, bool *out,
+		     struct hdb_error *err)
+{
+	struct heap_object object;
+	uint32_t via;
+	int r = heap_path_object(heap, ix, HEAP_NONE, rule->via, &via, err);
+
+	*out = false;
+	if (r == HDB_OK)
+		r = heap_object(heap, via, &object, err);
+	if (r == HDB_OK)
+		*out = object.kind == STORE_INSTANCE &&
+		       heap_has_superclass(heap, object.class_no, rule->via_class);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
+		struct hdb_error *err)
+{
+	struct derive_native native = { .ix = ix };
+	bool is_so = true;
+	int64_t bytes = 0;
+	int r = HDB_OK;
+
+	if (rule->via)
+		r = check_via(f->heap, ix, rule, &is_so, err);
+	if (r == HDB_OK && is_so && rule->unless_null)
+		r = check_null(f->heap, ix, rule->unless_null, false, &is_so, err);
+	if (r == HDB_OK && is_so && rule->if_null)
+		r = check_null(f->heap, ix, rule->if_null, true, &is_so, err);
+	if (r != HDB_OK || !is_so)
+		return r;
+	if (rule->owner)
+		r = heap_path_object(f->heap, ix, HEAP_NONE, rule->owner, &native.ix, err);
+	if (r == HDB_OK)
+		r = heap_path_number(f->heap, ix, HEAP_NONE, rule->bytes, &bytes, err);
+	if (r != HDB_OK || bytes <= 0)
+		return r < 0 ? r : HDB_OK;
+	native.bytes = (uint64_t)bytes;
+	return base_vec_push(f->out, &native, sizeof(native), err);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct derive_native *x = a, *y = b;
+
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* Sorts, and adds up what one object owns: what a file says may be anything. */
+static void join(struct base_vec *out)
+{
+	struct derive_native *list = out->data;
+	size_t n = 0;
+
+	if (out->count)
+		qsort(list, out->count, sizeof(*list), compare);
+	for (size_t i = 0; i < out->count; i++) {
+		if (n && list[n - 1].ix == list[i].ix)
+			list[n - 1].bytes = list[n - 1].bytes > DERIVE_NATIVE_MAX - list[i].bytes ?
+						    DERIVE_NATIVE_MAX :
+						    list[n - 1].bytes + list[i].bytes;
+		else
+			list[n++] = list[i];
+		if (list[n - 1].bytes > DERIVE_NATIVE_MAX)
+			list[n - 1].bytes = DERIVE_NATIVE_MAX;
+	}
+	out->count = n;
+}
+
+/* Which classes are asked; *any: whether there are any. */
+static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
+{
+	f->rule_of = calloc((size_t)f->heap->class_count + 1, 1);
+	if (!f->rule_of)
+		return hdb_fail_memory(err, "classes", f->heap->class_count);
+	for (uint32_t i = 0; i < RULES; i++) {
+		uint32_t no = heap_class_by_name(f->heap, rules[i].class_name, 0);
+
+		if (f->kind == DERIVE_NATIVE_REGISTERED && !rules[i].is_registered)
+			continue;
+		while (no != HEAP_NONE) {
+			*any = true;
+			for (uint32_t c = 0; c < f->heap->class_count; c++)
+				if (heap_is_subclass(f->heap, c, no))
+					f->rule_of[c] = (uint8_t)(i + 1);
+			no = no + 1 < f->heap->class_count ?
+				     heap_class_by_name(f->heap, rules[i].class_name, no + 1) :
+				     HEAP_NONE;
+		}
+	}
+	return HDB_OK;
+}
+
+static int look_at_block(struct finder *f, const struct heap_block *block, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+		if (block->kind[i] == STORE_INSTANCE && f->rule_of[block->class_no[i]])
+			r = look(f, block->first_ix + i, &rules[f->rule_of[block->class_no[i]] - 1],
+				 err);
+	return r;
+}
+
+int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
+			struct hdb_error *err)
+{
+	struct finder f = { .heap = derive->heap, .kind = kind, .out = out };
+	const bool was_filtered = heap_show_all(derive->heap);
+	struct heap_block *block = NULL;
+	bool any = false, has;
+	int r = heap_load_classes(derive->heap, err);
+
+	if (r == HDB_OK)
+		r = choose_classes(&f, &any, err);
+	if (r == HDB_OK && any) {
+		block = malloc(sizeof(*block));
+		r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	}
+	for (uint32_t b = 0; r == HDB_OK && any && b < heap_block_count(f.heap); b++) {
+		r = heap_block_has(f.heap, b, f.rule_of, &has, err);
+		if (r == HDB_OK && has)
+			r = heap_read_block(f.heap, b, block, err);
+		if (r == HDB_OK && has)
+			r = look_at_block(&f, block, err);
+		if (r == HDB_OK && b % STEP_BLOCKS == 0)
+			r = base_step(derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+	}
+	if (r == HDB_OK)
+		join(out);
+	derive->heap->is_filtered = was_filtered;
+	free(block);
+	free(f.rule_of);
+	return r;
+}
+
+uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix)
+{
+	const struct derive_native wanted = { .ix = ix };
+	const struct derive_native *found =
+		sizes->count ?
+			bsearch(&wanted, sizes->data, sizes->count, sizeof(wanted), compare) :
+			NULL;
+
+	return found ? found->bytes : 0;
+}
+
+/* ---- the table ---- */
+
+static int fill_native(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct base_vec *sizes = ctx;
+	const struct derive_native *list = sizes->data;
+	const uint32_t first = block->objects->first_ix, count = block->objects->count;
+	size_t low = 0, high = sizes->count;
+
+	(void)err;
+	memset(block->values, 0, count * sizeof(*block->values));
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (list[middle].ix < first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < sizes->count && list[low].ix - first < count; low++)
+		block->values[list[low].ix - first] = list[low].bytes;
+	return HDB_OK;
+}
+
+static int build_native(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	struct base_vec sizes = { 0 };
+	int r = derive_native_sizes(derive,
+				    derive->heap->layout.model == HDB_SIZES_AHAT ?
+					    DERIVE_NATIVE_REGISTERED :
+					    DERIVE_NATIVE_ALL,
+				    &sizes, err);
+
+	if (r == HDB_OK && sizes.count)
+		r = derive_put_column(derive, writer, STORE_NATIVE, "writing native sizes", false,
+				      fill_native, &sizes, err);
+	if (r == HDB_OK)
+		r = store_put_table(writer, STORE_NATIVE, sizes.count, err);
+	base_vec_release(&sizes);
+	return r;
+}
+
+const struct derive_builder derive_build_native = {
+	.tables = { STORE_NATIVE },
+	.build = build_native,
+};
+
+int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err)
+{
+	struct store_table_info info = { 0 };
+	int r = derive_need(derive, STORE_NATIVE, err);
+
+	if (r == HDB_OK)
+		r = store_table_info(derive->heap->store, STORE_NATIVE, &info, err);
+	*has = r == HDB_OK && info.item_count;
+	return r;
+}
+
+int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
+{
+	bool has;
+	int r = derive_has_native(derive, &has, err);
+
+	*bytes = 0;
+	return r == HDB_OK && has ? store_column_get(&derive->native, ix, bytes, err) : r;
+}
+
+int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
+			struct hdb_error *err)
+{
+	uint32_t count = 0;
+	bool has;
+	int r = derive_has_native(derive, &has, err);
+
+	memset(bytes, 0, STORE_BLOCK_OBJECTS * sizeof(*bytes));
+	return r == HDB_OK && has ?
+		       store_column_block(&derive->native, block_no * STORE_BLOCK_OBJECTS, bytes,
+					  &count, err) :
+		       r;
+}

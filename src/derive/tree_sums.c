@@ -1,0 +1,351 @@
+/*
+ * derive/tree_sums.c - sums up the dominator tree beside retained sizes: native memory, and bytes
+ * by Android's heaps. And the table depth: how far objects are from the roots.
+ *
+ * Kept is what is below an object, without itself, which is 0 for most.
+ */
+#include "derive/blocks.h"
+#include "derive/build.h"
+#include "graph/dominators/subtree_sums.h"
+
+#include <stdlib.h>
+
+/* What a block's work has for itself. */
+struct sums_slot {
+	uint32_t *parent;      /* STORE_BLOCK_OBJECTS */
+	uint32_t *heap_no;     /* STORE_BLOCK_OBJECTS */
+	struct base_vec sizes; /* struct graph_tree_size */
+};
+
+struct tree_sums {
+	struct derive *derive;
+	struct store_writer *writer;
+	struct sums_slot *slots;
+	unsigned slot_count;
+	struct graph_subtree_sums sums;
+	/* which sizes: of objects of a heap, or native */
+	bool is_native;
+	uint32_t heap_no;
+};
+
+static int read_parents(const struct tree_sums *t, struct derive_block *block,
+			struct hdb_error *err)
+{
+	return derive_tree_dominators(t->derive, block, t->slots[block->slot].parent, err);
+}
+
+static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct tree_sums *t = ctx;
+	const int r = read_parents(t, block, err);
+
+	if (r == HDB_OK)
+		graph_subtree_sums_mark(&t->sums, block->objects->first_ix,
+					t->slots[block->slot].parent, block->objects->count);
+	return r;
+}
+
+static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct tree_sums *t = ctx;
+	struct sums_slot *s = &t->slots[block->slot];
+	const struct heap_block *objects = block->objects;
+	uint32_t count = 0;
+	int r = read_parents(t, block, err);
+
+	if (r == HDB_OK && t->is_native)
+		r = store_column_block(&t->derive->native, objects->first_ix, block->values, &count,
+				       err);
+	else if (r == HDB_OK)
+		r = heap_read_heaps(t->derive->heap, block->block_no, s->heap_no, err);
+	for (uint32_t i = 0; r == HDB_OK && !t->is_native && i < objects->count; i++)
+		block->values[i] = s->heap_no[i] == t->heap_no ? objects->shallow[i] : 0;
+	return r < 0 ? r :
+		       graph_subtree_sums_add(&t->sums, &s->sizes, objects->first_ix, s->parent,
+					      block->values, objects->count, err);
+}
+
+static int join_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct tree_sums *t = ctx;
+
+	return graph_subtree_sums_join(&t->sums, &t->slots[block->slot].sizes, err);
+}
+
+static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct tree_sums *t = ctx;
+
+	(void)err;
+	graph_subtree_sums_below(&t->sums, block->objects->first_ix, block->values,
+				 block->objects->count);
+	return HDB_OK;
+}
+
+static int sum_up(struct tree_sums *t, struct hdb_error *err)
+{
+	struct derive *derive = t->derive;
+	int r = graph_subtree_sums_init(&t->sums, derive->heap->object_count, derive->work, err);
+
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, t,
+				      err);
+	if (r == HDB_OK)
+		(void)graph_subtree_sums_rank(&t->sums);
+	if (r == HDB_OK)
+		r = graph_subtree_sums_begin(&t->sums, err);
+	if (r == HDB_OK)
+		r = derive_each_block(derive, "summing up dominated objects", !t->is_native,
+				      add_block, join_block, t, err);
+	if (r == HDB_OK)
+		r = graph_subtree_sums_up(&t->sums, err);
+	return r == HDB_ECORRUPT ?
+		       store_damaged(derive->heap->store, derive_table(derive, STORE_DOMINATORS), 0,
+				     "no tree", err) :
+		       r;
+}
+
+static int make_slots(struct tree_sums *t, struct hdb_error *err)
+{
+	const size_t n = STORE_BLOCK_OBJECTS;
+
+	t->slot_count = DERIVE_SLOTS_PER_THREAD * t->derive->work->threads;
+	t->slots = calloc(t->slot_count, sizeof(*t->slots));
+	for (unsigned i = 0; t->slots && i < t->slot_count; i++) {
+		t->slots[i].parent = malloc(n * sizeof(uint32_t));
+		t->slots[i].heap_no = malloc(n * sizeof(uint32_t));
+		if (!t->slots[i].parent || !t->slots[i].heap_no)
+			return hdb_fail_memory(err, "dominated objects", n * 8);
+	}
+	return t->slots ? HDB_OK : hdb_fail_memory(err, "dominated objects", sizeof(*t->slots));
+}
+
+static void release(struct tree_sums *t)
+{
+	graph_subtree_sums_release(&t->sums);
+	for (unsigned i = 0; t->slots && i < t->slot_count; i++) {
+		free(t->slots[i].parent);
+		free(t->slots[i].heap_no);
+		base_vec_release(&t->slots[i].sizes);
+	}
+	free(t->slots);
+}
+
+/* ---- native memory ---- */
+
+static int build_retained_native(struct derive *derive, struct store_writer *writer,
+				 struct hdb_error *err)
+{
+	struct tree_sums t = { .derive = derive, .writer = writer, .is_native = true };
+	const enum store_table table = derive_table(derive, STORE_RETAINED_NATIVE);
+	bool has;
+	int r = derive_has_native(derive, &has, err);
+
+	if (r < 0 || !has)
+		return r < 0 ? r : store_put_table(writer, table, 0, err);
+	r = make_slots(&t, err);
+	if (r == HDB_OK)
+		r = derive_tree_prepare(derive, err);
+	if (r == HDB_OK)
+		r = store_column_prepare(&derive->native, err);
+	if (r == HDB_OK)
+		r = sum_up(&t, err);
+	if (r == HDB_OK)
+		r = derive_put_column(derive, writer, table, "writing native memory", false,
+				      fill_below, &t, err);
+	release(&t);
+	return r == HDB_OK ? store_put_table(writer, table, derive->heap->object_count, err) : r;
+}
+
+const struct derive_builder derive_build_retained_native = {
+	.tables = { STORE_RETAINED_NATIVE },
+	.needs = { STORE_NATIVE, STORE_DOMINATORS },
+	.build = build_retained_native,
+};
+
+int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
+			   struct hdb_error *err)
+{
+	uint64_t below = 0;
+	uint32_t dominator;
+	bool has;
+	int r = derive_has_native(derive, &has, err);
+
+	*bytes = 0;
+	if (r < 0 || !has)
+		return r;
+	r = derive_dominator(derive, ix, &dominator, err);
+	if (r < 0 || dominator == ix)
+		return r;
+	r = derive_need(derive, STORE_RETAINED_NATIVE, err);
+	if (r == HDB_OK)
+		r = store_column_get(&derive->retained_native, ix, &below, err);
+	if (r == HDB_OK)
+		r = store_column_get(&derive->native, ix, bytes, err);
+	*bytes += below;
+	return r;
+}
+
+/* ---- by heap ---- */
+
+/* Heap numbers of a column begin here. */
+static uint32_t heap_base(const struct heap *heap, uint32_t heap_no)
+{
+	return heap_block_count(heap) * heap_no * STORE_BLOCK_OBJECTS;
+}
+
+/* Heaps with a column: 0, of objects that are in none, and those that are named. */
+uint32_t derive_heap_count(const struct derive *derive)
+{
+	const uint64_t n = store_record_count(derive->heap->store, STORE_HEAPS);
+
+	return (uint32_t)(n < DERIVE_HEAPS_MAX ? n : DERIVE_HEAPS_MAX) + 1;
+}
+
+static int put_heap(struct tree_sums *t, uint32_t heap_no, struct hdb_error *err)
+{
+	int r;
+
+	t->heap_no = heap_no;
+	r = sum_up(t, err);
+	if (r == HDB_OK)
+		r = derive_put_column_at(t->derive, t->writer, heap_base(t->derive->heap, heap_no),
+					 derive_table(t->derive, STORE_RETAINED_HEAPS), fill_below,
+					 t, err);
+	graph_subtree_sums_release(&t->sums);
+	return r;
+}
+
+static int build_retained_heaps(struct derive *derive, struct store_writer *writer,
+				struct hdb_error *err)
+{
+	struct tree_sums t = { .derive = derive, .writer = writer };
+	const uint32_t heaps = derive_heap_count(derive);
+	const uint64_t room = (uint64_t)heap_block_count(derive->heap) * STORE_BLOCK_OBJECTS;
+	int r = make_slots(&t, err);
+
+	if (r == HDB_OK && room * heaps > UINT32_MAX)
+		r = hdb_fail(err, HDB_ELIMIT, "too many objects to be summed up by heap");
+	if (r == HDB_OK)
+		r = derive_tree_prepare(derive, err);
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(derive->heap); b++)
+		r = heap_prepare_block(derive->heap, b, err);
+	for (uint32_t no = 0; r == HDB_OK && no < heaps; no++)
+		r = put_heap(&t, no, err);
+	release(&t);
+	return r == HDB_OK ? store_put_table(writer, derive_table(derive, STORE_RETAINED_HEAPS),
+					     room * heaps, err) :
+			     r;
+}
+
+const struct derive_builder derive_build_retained_heaps = {
+	.tables = { STORE_RETAINED_HEAPS },
+	.needs = { STORE_DOMINATORS, STORE_RETAINED },
+	.build = build_retained_heaps,
+};
+
+int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uint64_t *bytes,
+		       struct hdb_error *err)
+{
+	const uint64_t room = (uint64_t)heap_block_count(derive->heap) * STORE_BLOCK_OBJECTS;
+	struct heap_object object;
+	uint32_t dominator;
+	int r = derive_dominator(derive, ix, &dominator, err);
+
+	*bytes = 0;
+	if (r < 0 || dominator == ix || heap_no >= derive_heap_count(derive))
+		return r;
+	r = derive_need(derive, STORE_RETAINED_HEAPS, err);
+	if (r == HDB_OK)
+		r = heap_object(derive->heap, ix, &object, err);
+	derive->retained_heaps.ix_count = (uint32_t)(room * derive_heap_count(derive));
+	if (r == HDB_OK)
+		r = store_column_get(&derive->retained_heaps, heap_base(derive->heap, heap_no) + ix,
+				     bytes, err);
+	if (r == HDB_OK && object.heap_no == heap_no)
+		*bytes += object.shallow_bytes;
+	return r;
+}
+
+/* ---- depth ---- */
+
+struct depths {
+	uint32_t *parent, *depth; /* by object; depth from 1 on, 0: not known yet */
+};
+
+static int find_depth(struct depths *d, struct base_vec *way, uint32_t ix, struct hdb_error *err)
+{
+	uint32_t at = ix, depth = 0;
+	int r = HDB_OK;
+
+	way->count = 0;
+	while (r == HDB_OK && at != GRAPH_NONE && !d->depth[at]) {
+		r = base_vec_push(way, &at, sizeof(at), err);
+		/* So that a circle, which no sound table has, ends. */
+		d->depth[at] = 1;
+		at = d->parent[at];
+	}
+	if (at != GRAPH_NONE)
+		depth = d->depth[at];
+	for (size_t i = way->count; r == HDB_OK && i-- > 0;)
+		d->depth[*base_vec_at(way, uint32_t, i)] = ++depth;
+	return r;
+}
+
+static int fill_depth(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct depths *d = ctx;
+	const uint32_t first = block->objects->first_ix;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->objects->count; i++)
+		block->values[i] = d->depth[first + i];
+	return HDB_OK;
+}
+
+static int build_depth(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	const uint32_t n = derive->heap->object_count;
+	const enum store_table table = derive_table(derive, STORE_DEPTH);
+	struct base_big parent = { 0 }, depth = { 0 };
+	struct base_vec way = { 0 };
+	struct depths d = { 0 };
+	int r = base_big_alloc(derive->work, &parent, (uint64_t)n * 4, "depths", err);
+
+	if (r == HDB_OK)
+		r = base_big_alloc(derive->work, &depth, (uint64_t)n * 4, "depths", err);
+	d.parent = parent.data;
+	d.depth = depth.data;
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(derive->heap); b++)
+		r = derive_reach_block(derive, false, b, d.parent + (size_t)b * STORE_BLOCK_OBJECTS,
+				       err);
+	for (uint32_t ix = 0; r == HDB_OK && ix < n; ix++)
+		if (d.parent[ix] != ix)
+			r = find_depth(&d, &way, ix, err);
+	if (r == HDB_OK)
+		r = derive_put_column(derive, writer, table, "writing depths", false, fill_depth,
+				      &d, err);
+	base_vec_release(&way);
+	base_big_free(derive->work, &parent);
+	base_big_free(derive->work, &depth);
+	return r == HDB_OK ? store_put_table(writer, table, n, err) : r;
+}
+
+const struct derive_builder derive_build_depth = {
+	.tables = { STORE_DEPTH },
+	.needs = { STORE_REACH },
+	.build = build_depth,
+};
+
+int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *depth,
+		 struct hdb_error *err)
+{
+	uint64_t value = 0;
+	int r = derive_need(derive, STORE_DEPTH, err);
+
+	if (r == HDB_OK)
+		r = store_column_get(&derive->depth, ix, &value, err);
+	*reachable = r == HDB_OK && value;
+	*depth = *reachable ? (uint32_t)value - 1 : 0;
+	return r;
+}

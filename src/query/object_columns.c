@@ -1,0 +1,297 @@
+/*
+ * query/object_columns.c - columns and choices that many queries share; see object_columns.h.
+ */
+#include "query/object_columns.h"
+
+#include "heap/heap_database.h"
+#include "query/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SIZE 64
+#define LIST_SIZE 256
+
+static const struct {
+	unsigned use;
+	struct hdb_option_spec option;
+} shared[] = {
+	{ QUERY_USES_STRENGTH,
+	  { "retained", HDB_OPTION_CHOICE, "strong|soft|finalizer|weak|phantom",
+	    "the weakest references that count for what is reachable, dominated and retained",
+	    .default_value = "phantom" } },
+	{ QUERY_USES_HEAP,
+	  { "heap", HDB_OPTION_TEXT, "NAME",
+	    "only objects of this heap: app, image, zygote, ... of Android; default: all",
+	    .example = "default" } },
+	{ QUERY_ROWS_ARE_OBJECTS,
+	  { "depth", HDB_OPTION_FLAG,
+	    .help = "the column depth: steps of the shortest path from a GC root" } },
+};
+
+const struct hdb_option_spec *query_shared_option(const struct query_def *def, unsigned no)
+{
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		if (!(def->uses & shared[i].use))
+			continue;
+		/* Where the user chooses columns, depth is one of them. */
+		if (def->uses & QUERY_CHOOSES_COLUMNS && shared[i].use == QUERY_ROWS_ARE_OBJECTS)
+			continue;
+		if (!no--)
+			return &shared[i].option;
+	}
+	return NULL;
+}
+
+/* ---- heaps ---- */
+
+static int heap_name(struct query *q, uint32_t heap_no, char *name, size_t size,
+		     struct hdb_error *err)
+{
+	struct store_heap heap;
+	int r;
+
+	(void)snprintf(name, size, "default");
+	if (!heap_no)
+		return HDB_OK;
+	r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), heap_no - 1, &heap, err);
+	return r == HDB_OK ? heap_text(q->heap, heap.name_text, name, size, err) : r;
+}
+
+static int find_heap(struct query *q, const char *wanted, struct hdb_error *err)
+{
+	const uint64_t count = heap_record_count(q->heap, STORE_HEAPS);
+	char list[LIST_SIZE] = "", name[NAME_SIZE];
+	size_t used = 0;
+
+	for (uint64_t no = count ? 1 : 0; no <= count; no++) {
+		const int r = heap_name(q, (uint32_t)no, name, sizeof(name), err);
+
+		if (r != HDB_OK)
+			return r;
+		if (strcmp(name, wanted) == 0) {
+			q->only_heap = (uint32_t)no;
+			q->is_filtered = true;
+			return HDB_OK;
+		}
+		if (used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", name);
+	}
+	return hdb_fail(err, HDB_NOTFOUND, "there is no heap \"%s\"; there are: %s", wanted, list);
+}
+
+/* "retained_app": letters, digits and underscores. */
+static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, struct hdb_error *err)
+{
+	char text[NAME_SIZE], name[2 * NAME_SIZE];
+	int r = heap_name(q, heap_no, text, sizeof(text), err);
+
+	if (r != HDB_OK)
+		return r;
+	for (char *p = text; *p; p++) {
+		if (*p >= 'A' && *p <= 'Z')
+			*p = (char)(*p + 'a' - 'A');
+		if (!(*p >= 'a' && *p <= 'z') && !(*p >= '0' && *p <= '9'))
+			*p = '_';
+	}
+	(void)snprintf(name, sizeof(name), "retained_%s", text);
+	/* Names that are there already stay what they are. */
+	if (query_find_column(q, name) != SIZE_MAX)
+		(void)snprintf(name, sizeof(name), "retained_heap_%u", (unsigned)heap_no);
+	return query_rename(q, column, name, HDB_TYPE_BYTES, err);
+}
+
+static void find_columns(struct query *q)
+{
+	struct query_object_places *at = &q->extra;
+	char name[NAME_SIZE];
+
+	at->id = query_find_column(q, "id");
+	at->native = query_find_column(q, "native");
+	at->retained_native = query_find_column(q, "retained_native");
+	at->heap = query_find_column(q, "heap");
+	at->depth = query_find_column(q, "depth");
+	for (unsigned i = 0; i < QUERY_HEAPS; i++) {
+		(void)snprintf(name, sizeof(name), "retained_heap%u", i + 1);
+		at->heaps[i] = query_find_column(q, name);
+	}
+}
+
+int query_begin_columns(struct query *q, struct hdb_error *err)
+{
+	const uint64_t heaps = heap_record_count(q->heap, STORE_HEAPS);
+	int r = HDB_OK;
+
+	q->extra.is_used = q->def->uses & QUERY_ROWS_ARE_OBJECTS;
+	if (!q->extra.is_used)
+		return HDB_OK;
+	find_columns(q);
+	q->extra.heap_count = heaps > 1 && heaps <= QUERY_HEAPS ? (unsigned)heaps : 0;
+	for (unsigned i = 0; i < q->extra.heap_count && r == HDB_OK; i++)
+		r = name_heap_column(q, q->extra.heaps[i], i + 1, err);
+	return r;
+}
+
+int query_begin_shared(struct query *q, struct hdb_error *err)
+{
+	static const enum derive_view views[] = { DERIVE_STRONG, DERIVE_SOFT, DERIVE_FINALIZER,
+						  DERIVE_WEAK, DERIVE_PHANTOM };
+	const char *name;
+	int r = query_begin_columns(q, err);
+
+	if (r == HDB_OK && q->def->uses & QUERY_USES_STRENGTH && query_option(q, "retained")) {
+		const unsigned choice = query_choice(q, "retained");
+
+		if (choice < sizeof(views) / sizeof(views[0]))
+			r = derive_get_view(q->derive, views[choice], &q->derive, err);
+		q->session.derive = q->derive;
+		if (r == HDB_OK)
+			r = query_tell_strength(q, query_text(q, "retained"), err);
+	}
+	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
+	if (r == HDB_OK && name)
+		r = find_heap(q, name, err);
+	return r == HDB_OK && name ? query_tell_only_heap(q, name, err) : r;
+}
+
+/* ---- columns ---- */
+
+static void hide(struct query *q, size_t column)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < q->column_count; i++)
+		if (q->columns[i] != column)
+			q->columns[kept++] = q->columns[i];
+	q->column_count = kept;
+}
+
+/* Shows a column last, or not at all. */
+static void show(struct query *q, size_t column, bool is_shown)
+{
+	if (column == SIZE_MAX)
+		return;
+	hide(q, column);
+	if (is_shown)
+		q->columns[q->column_count++] = column;
+}
+
+int query_show_object_columns(struct query *q, struct hdb_error *err)
+{
+	const struct query_object_places *at = &q->extra;
+	bool has_native = false, has_id;
+	int r = HDB_OK;
+
+	if (!at->is_used || query_option(q, "columns"))
+		return HDB_OK;
+	has_id = query_is_shown(q, at->id) && !(q->def->uses & QUERY_CHOOSES_COLUMNS);
+	if (has_id)
+		r = derive_has_native(q->derive, &has_native, err);
+	if (r < 0)
+		return r;
+	if (!(q->def->uses & QUERY_CHOOSES_COLUMNS)) {
+		show(q, at->heap, has_id && at->heap_count);
+		show(q, at->native, has_native);
+	}
+	show(q, at->retained_native, has_native);
+	show(q, at->depth, has_id && query_option(q, "depth"));
+	for (unsigned i = 0; i < QUERY_HEAPS; i++)
+		show(q, at->heaps[i], has_id && i < at->heap_count);
+	return HDB_OK;
+}
+
+static bool is_wanted(const struct query *q, size_t column)
+{
+	return column != SIZE_MAX && query_is_shown(q, column) &&
+	       q->cells[column].type == HDB_TYPE_NULL;
+}
+
+static bool wants_heap(const struct query *q)
+{
+	return heap_record_count(q->heap, STORE_HEAPS) && is_wanted(q, q->extra.heap);
+}
+
+static bool is_any_wanted(const struct query *q)
+{
+	const struct query_object_places *at = &q->extra;
+	bool is_any = is_wanted(q, at->native) || is_wanted(q, at->retained_native) ||
+		      is_wanted(q, at->depth) || wants_heap(q);
+
+	for (unsigned i = 0; i < at->heap_count && !is_any; i++)
+		is_any = is_wanted(q, at->heaps[i]);
+	return is_any;
+}
+
+static int fill_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	const struct query_object_places *at = &q->extra;
+	uint64_t bytes = 0;
+	int r = HDB_OK;
+
+	if (is_wanted(q, at->native)) {
+		r = derive_native_of(q->derive, ix, &bytes, err);
+		query_set(q, at->native, bytes);
+	}
+	if (r == HDB_OK && is_wanted(q, at->retained_native)) {
+		r = derive_retained_native(q->derive, ix, &bytes, err);
+		query_set(q, at->retained_native, bytes);
+	}
+	for (unsigned i = 0; r == HDB_OK && i < at->heap_count; i++) {
+		if (!is_wanted(q, at->heaps[i]))
+			continue;
+		r = derive_retained_in(q->derive, ix, i + 1, &bytes, err);
+		query_set(q, at->heaps[i], bytes);
+	}
+	return r;
+}
+
+int query_fill_object_columns(struct query *q, struct hdb_error *err)
+{
+	const struct query_object_places *at = &q->extra;
+	struct heap_object object;
+	char name[NAME_SIZE];
+	bool reachable;
+	uint32_t ix, depth;
+	int r;
+
+	if (!at->is_used || q->is_counting || at->id == SIZE_MAX ||
+	    q->cells[at->id].type == HDB_TYPE_NULL || !is_any_wanted(q))
+		return HDB_OK;
+	r = heap_find(q->heap, q->cells[at->id].u, &ix, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	r = fill_sizes(q, ix, err);
+	if (r == HDB_OK && is_wanted(q, at->depth)) {
+		r = derive_depth(q->derive, ix, &reachable, &depth, err);
+		if (r == HDB_OK && reachable)
+			query_set(q, at->depth, depth);
+	}
+	if (r < 0 || !wants_heap(q))
+		return r;
+	r = heap_object(q->heap, ix, &object, err);
+	if (r == HDB_OK && object.heap_no)
+		r = heap_name(q, object.heap_no, name, sizeof(name), err);
+	if (r == HDB_OK && object.heap_no)
+		r = query_set_text(q, at->heap, name, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err)
+{
+	const size_t id = q->extra.id;
+	struct heap_object object;
+	uint32_t ix;
+	int r;
+
+	*is_elsewhere = false;
+	if (!q->is_filtered || !q->extra.is_used || id == SIZE_MAX ||
+	    q->cells[id].type == HDB_TYPE_NULL)
+		return HDB_OK;
+	r = heap_find(q->heap, q->cells[id].u, &ix, err);
+	if (r == HDB_OK)
+		r = heap_object(q->heap, ix, &object, err);
+	*is_elsewhere = r == HDB_OK && object.heap_no != q->only_heap;
+	return r < 0 ? r : HDB_OK;
+}
