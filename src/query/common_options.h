@@ -7,6 +7,9 @@
 #include "analysis/exclude.h"
 #include "query/query.h"
 
+/* Without --skip: classes that tell nobody whose memory it is, as in Eclipse MAT. */
+#define QUERY_SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
+
 /* The value of --by: class, superclass, package or loader; class if it says something else. */
 enum derive_group query_by(const struct query *q);
 

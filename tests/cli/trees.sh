@@ -5,7 +5,7 @@ heapdb query merged-paths Sample --exclude Sample:none --json
 heapdb query dominator-tree --by package --depth 1 --limit 5
 heapdb query big-drops --threshold 5
 heapdb query top-consumers --threshold 10
-heapdb query immediate-dominators 'Sample?Node' --exclude 'java.*,Sample?Node' --csv
+heapdb query immediate-dominators 'Sample?Node' --skip 'java.*,Sample?Node' --csv
 heapdb query loaders --columns level,class,name,classes,objects,use 2>&1
 heapdb query loaders --columns level,name,label,classes,objects,use
 heapdb query duplicate-classes --columns name,copies,loader,instances

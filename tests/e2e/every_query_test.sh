@@ -81,7 +81,7 @@ try_dump() {
 	done
 	ask "$db" query top-consumers 'java.lang.*' --threshold 0
 	ask "$db" query loaders --classes --idle
-	ask "$db" query immediate-dominators java.lang.String --exclude 'java.*'
+	ask "$db" query immediate-dominators java.lang.String --skip 'java.*'
 	ask "$db" query retained java.lang.String --exclude java.lang.Class:name,weak
 	for by in class package loader; do
 		ask "$db" query dominator-tree --by $by

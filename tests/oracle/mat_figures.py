@@ -184,7 +184,7 @@ def immediate_dominators(world, answers, name, skip):
         want[kind][1] += 1
         want[kind][2] += row.shallow
     have = collections.defaultdict(lambda: [0, 0, 0])
-    args = [name] + (['--exclude', ','.join(p + '*' for p in skip)] if skip else [])
+    args = [name] + ['--skip', ','.join(p + '*' for p in skip) or 'none']
     for row in answers.ask('immediate-dominators', *args):
         # Classes of one name are several rows here.
         have[row['name']][0] += row['objects'] or 0

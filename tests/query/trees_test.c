@@ -149,11 +149,11 @@ static uint32_t dominator_of(uint32_t v)
 static uint32_t idom[WORLD_NODES_MAX];
 static uint64_t retained[WORLD_NODES_MAX];
 
-static void immediate(const char *exclude, int excluded)
+static void immediate(const char *skip, int skipped)
 {
 	const struct ask question = { .query = "immediate-dominators",
 				      .target = "a.Two",
-				      .options = { exclude } };
+				      .options = { skip } };
 	struct hdb_rows *rows = ask_rows(world.db, &question);
 	uint64_t dominated[WORLD_CLASSES + 1] = { 0 }, count[WORLD_CLASSES + 1] = { 0 }, sum = 0;
 	bool seen[WORLD_NODES_MAX] = { false };
@@ -163,7 +163,7 @@ static void immediate(const char *exclude, int excluded)
 
 		if (world.class_no[v] != 1 || !world.is_reachable[v])
 			continue;
-		while (d < world.n && world.class_no[d] == excluded)
+		while (d < world.n && world.class_no[d] == skipped)
 			d = idom[d];
 		dominated[d < world.n ? world.class_no[d] : WORLD_CLASSES]++;
 		if (d == world.n || seen[d])
@@ -279,6 +279,8 @@ static void random_worlds(void **state)
 		paths(NULL, -2);
 		paths("exclude=a.Two:next", 1);
 		immediate(NULL, -1);
+		immediate("skip=none", -1);
+		immediate("skip=b.Th*,nothing", 2);
 		immediate("exclude=b.Th*,nothing", 2);
 		drops();
 		consumers(NULL);
@@ -313,7 +315,7 @@ static void circles(void **state)
 {
 	static const struct ask asks[] = {
 		{ .query = "dominator-tree" },
-		{ .query = "immediate-dominators", .target = "*", .options = { "exclude=*" } },
+		{ .query = "immediate-dominators", .target = "*", .options = { "skip=*" } },
 		{ .query = "big-drops" },
 		{ .query = "top-consumers" },
 	};

@@ -11,6 +11,7 @@
 #include "base/glob.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
@@ -31,8 +32,6 @@ enum {
 	HOLDER_RETAINED
 };
 
-/* Without --skip: classes that tell nobody whose memory it is, as in Eclipse MAT. */
-#define SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
 /* Without --threshold: percent of all reachable bytes. */
 #define THRESHOLD_PERCENT 1
 
@@ -40,9 +39,9 @@ static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
 	  "how large a drop is at least, of all reachable bytes", .low = 0, .high = 100,
 	  .unit = "percent", .default_value = "1", .example = "5" },
-	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...",
+	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
 	  "classes that are passed over when looking for who dominates it",
-	  .default_value = SKIP_DEFAULT, .example = "java.*" },
+	  .default_value = QUERY_SKIP_DEFAULT, .example = "java.*" },
 	{ .name = NULL },
 };
 

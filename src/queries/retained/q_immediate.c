@@ -8,6 +8,7 @@
 #include "base/glob.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
+#include "query/common_options.h"
 #include "query/coverage.h"
 
 #include <stdlib.h>
@@ -16,13 +17,17 @@
 enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE };
 
 static const struct hdb_option_spec options[] = {
-	{ "exclude", HDB_OPTION_CLASSES, "PATTERN,...",
+	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
 	  "dominators of these classes are passed over: what dominates them counts instead",
-	  .example = "java.*" },
+	  .default_value = QUERY_SKIP_DEFAULT, .example = "java.*" },
 	{ "subclasses", HDB_OPTION_FLAG,
 	  .help = "include the subclasses of the classes that are named" },
 	{ .name = NULL },
 };
+
+static const struct hdb_old_option old_options[] = { { "exclude", "skip" },
+						     { "sub", "subclasses" },
+						     { NULL, NULL } };
 
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "dominators",
@@ -60,7 +65,7 @@ struct finder {
 	uint32_t *idom;       /* by object */
 	uint32_t *key;        /* by object: as in struct group */
 	uint64_t *seen;       /* dominators counted, a bit each */
-	uint8_t *is_excluded; /* by key */
+	uint8_t *is_skipped; /* by key */
 	struct group *groups; /* by key */
 	struct heap_block *block;
 };
@@ -96,7 +101,7 @@ static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, str
 	uint32_t above = f->idom[ix], steps = 0;
 	struct group *group;
 
-	while (above != HEAP_NONE && f->is_excluded[f->key[above]]) {
+	while (above != HEAP_NONE && f->is_skipped[f->key[above]]) {
 		if (steps++ > n || f->idom[above] == above)
 			return heap_damaged(f->q->heap, STORE_DOMINATORS, ix,
 					    "dominators form a circle", err);
@@ -145,13 +150,13 @@ static int pass(const struct finder *f, const uint8_t *is_member_class, struct h
 	return r;
 }
 
-static void mark_excluded(const struct finder *f)
+static void mark_skipped(const struct finder *f)
 {
-	const char *patterns = query_option(f->q, "exclude");
+	const char *patterns = query_text(f->q, "skip");
 	const uint32_t n = f->q->heap->class_count;
 
-	for (uint32_t no = 0; patterns && no < n; no++)
-		f->is_excluded[no] = f->is_excluded[n + no] =
+	for (uint32_t no = 0; no < n; no++)
+		f->is_skipped[no] = f->is_skipped[n + no] =
 			base_glob_list(patterns, heap_class_name(f->q->heap, no));
 }
 
@@ -170,7 +175,7 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 	const size_t keys = (size_t)q->heap->class_count * 2 + 1;
 	int r;
 
-	mark_excluded(f);
+	mark_skipped(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
 	if ((r = load(f, err)) != HDB_OK)
 		goto out;
@@ -199,11 +204,11 @@ static int find_dominators(struct query *q, struct immediate *s,
 	int r = derive_need(q->derive, STORE_DOMINATORS, err);
 
 	s->groups = f.groups = calloc(keys, sizeof(*f.groups));
-	f.is_excluded = calloc(keys, 1);
+	f.is_skipped = calloc(keys, 1);
 	f.block = malloc(sizeof(*f.block));
 	if (r != HDB_OK)
 		goto out;
-	if ((!f.groups || !f.is_excluded || !f.block)) {
+	if ((!f.groups || !f.is_skipped || !f.block)) {
 		r = hdb_fail_memory(err, "classes of dominators", keys * sizeof(*f.groups));
 		goto out;
 	}
@@ -218,7 +223,7 @@ static int find_dominators(struct query *q, struct immediate *s,
 	f.seen = seen.data;
 	r = find_all(q, s, &f, members, err);
 out:
-	free(f.is_excluded);
+	free(f.is_skipped);
 	free(f.block);
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &key);
@@ -300,11 +305,11 @@ static void close_immediate(struct query *q)
 const struct query_def query_immediate_dominators = {
 	.spec = {
 		.name = "immediate-dominators",
-		.group = "leaks", .example = "java.lang.String --exclude 'java.*'",
+		.group = "leaks", .example = "java.lang.String --skip 'java.*'",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
 		.target_types = QUERY_TARGET_SET, .target_min = 1, .target_max = 1,
 		.summary = "the immediate dominators of the objects of a set, by class",
-		.options = options, .old_options = query_old_sub,
+		.options = options, .old_options = old_options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
