@@ -94,7 +94,7 @@ static int add_paths(const struct session *session, struct tree *t, bool is_stro
 	return r;
 }
 
-/* Adds what hangs on a node to its parent, and keeps the parent's best child. */
+/* Adds what depends on a node to its parent, and keeps the parent's best child. */
 static void add_up(struct tree *t, uint32_t number)
 {
 	const struct node *node = node_at(t, number);

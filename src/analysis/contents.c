@@ -378,7 +378,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	s->reachable = malloc(STORE_BLOCK_OBJECTS);
 	if (!s->reachable)
 		return hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
-	/* Builds what tells them apart, before the stage begins. */
+	/* Builds what distinguishes them, before the stage begins. */
 	return find_reachable(s, 0, err);
 }
 

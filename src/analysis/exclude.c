@@ -17,7 +17,7 @@
 /* Reference fields of an instance that are compared with the excluded ones; HotSpot's limit is far
  * above, but what has more is data, and then an edge more is cut, never one less. */
 #define OTHERS_MAX 1024
-/* References up to this many are told apart by their order, without a look-up. */
+/* References up to this many are distinguished by their order, without a look-up. */
 #define FEW 16u
 
 void analysis_excludes_release(struct analysis_excludes *excludes)

@@ -1,10 +1,10 @@
 /*
  * analysis/garbage.h - the forest of the unreachable: which unreachable objects no other one holds,
- * and what hangs on each.
+ * and what depends on each.
  *
- * Each unreachable object hangs on one top: an object that nothing unreachable refers to or, of a
- * ring that nothing refers to, one object of the ring. What several tops hold hangs on the first by
- * ID.
+ * Each unreachable object depends on one top: an object that nothing unreachable refers to or, of a
+ * ring that nothing refers to, one object of the ring. What several tops hold depends on the first
+ * by ID.
  */
 #ifndef ANALYSIS_GARBAGE_H
 #define ANALYSIS_GARBAGE_H
@@ -12,7 +12,7 @@
 #include "analysis/session.h"
 
 struct analysis_garbage_top {
-	uint64_t bytes; /* shallow sizes of what hangs on it, itself included */
+	uint64_t bytes; /* shallow sizes of what depends on it, itself included */
 	uint32_t count; /* objects, itself included */
 	uint32_t ix;
 };

@@ -16,7 +16,7 @@ struct analysis_groups {
 	size_t at; /* the next one to give */
 };
 
-/* How objects are told apart by analysis_count_groups. */
+/* How objects are distinguished by analysis_count_groups. */
 enum analysis_counting {
 	/* all count as reachable, as the import counted them: nothing is built */
 	ANALYSIS_COUNT_ALL,

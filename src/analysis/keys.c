@@ -69,7 +69,7 @@ static struct heap_text_hash hash_basic(const struct heap_value *value)
 	return hash_text(text);
 }
 
-/* Arrays without content are told apart by their length; `view` is the thread's own. */
+/* Arrays without content are distinguished by their length; `view` is the thread's own. */
 static int hash_array(struct heap *heap, struct base_view *view, uint64_t offset, uint32_t class_no,
 		      uint64_t length, struct heap_text_hash *out, struct hdb_error *err)
 {

@@ -2,8 +2,8 @@
  * analysis/keys.h - what objects are grouped by: their value or that of a field, as 128 bits and as
  * text.
  *
- * Values are told apart by 128 bits of XXH3: of a string all its characters, of a primitive array
- * its bytes, of others their text (heap/values/value_text.h).
+ * Values are distinguished by 128 bits of XXH3: of a string all its characters, of a primitive
+ * array its bytes, of others their text (heap/values/value_text.h).
  */
 #ifndef ANALYSIS_KEYS_H
 #define ANALYSIS_KEYS_H
@@ -11,7 +11,7 @@
 #include "analysis/session.h"
 #include "heap/values/chars.h"
 
-/* Bytes of a value's text that are shown, and by which values without content are told apart. */
+/* Bytes of a value's text that are shown, and by which values without content are distinguished. */
 #define ANALYSIS_KEY_TEXT 1024
 
 /* How the objects of a class are read. */
@@ -20,7 +20,7 @@ struct analysis_key_way;
 struct analysis_keys {
 	const struct session *session; /* lent */
 	const char *path;         /* NULL: the object itself; else as for heap_path_value; lent */
-	const uint8_t *is_member; /* by class number: nonzero if its objects are wanted; lent */
+	const uint8_t *is_member; /* by class number: nonzero if its objects are asked for; lent */
 	/* private */
 	struct analysis_key_way *ways;  /* by class number */
 	struct store_block *references; /* for strings, by block; NULL: there are none to be read */

@@ -14,9 +14,9 @@
 #include "analysis/session.h"
 #include "base/idmap.h"
 
-/* Levels that are told apart; what is deeper counts with its ancestor on the last one. */
+/* Levels that are distinguished; what is deeper counts with its ancestor on the last one. */
 #define ANALYSIS_MERGED_DEPTH 100u
-/* Nodes that are told apart, if the memory budget does not say fewer: some hundred MB. */
+/* Nodes that are distinguished, if the memory budget does not say fewer: some hundred MB. */
 #define ANALYSIS_MERGED_NODES (1u << 21)
 /* No node: the parent of the top level. */
 #define ANALYSIS_MERGED_TOP UINT32_MAX

@@ -26,7 +26,7 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 /*
  * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names, ascending;
  * owned: free(). A class may also be named by the ID of its class object. HDB_NOTFOUND with a
- * message if there is none. `with_sub`: their sub classes too. In patterns * and ? match any
+ * message if there is none. `with_sub`: their subclasses too. In patterns * and ? match any
  * characters; [ and ] are themselves.
  */
 int analysis_classes(const struct session *session, const char *pattern, bool with_sub,

@@ -77,7 +77,7 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	free(classes);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
-	/* Those that the pattern itself names are told apart from their subclasses. */
+	/* Those that the pattern itself names are distinguished from their subclasses. */
 	if ((r = analysis_classes(&session, pattern, false, &classes, &n, err)) != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < n; i++)

@@ -17,7 +17,7 @@
 /* What a page fault on a mapped file brings in. */
 #define FAULT_BYTES 65536
 
-/* Columns of the objects of a block that are wanted, one after the other. */
+/* Columns of the objects of a block that are asked for, one after the other. */
 struct hdb_scan {
 	struct hdb *db;
 	struct hdb_scan_options opt;
@@ -25,7 +25,7 @@ struct hdb_scan {
 	uint32_t block_no, end_block; /* the next one; counts down if the order is descending */
 	uint32_t blocks_left;
 	struct heap_block block;
-	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of what is wanted */
+	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of what is asked for */
 	uint32_t ix[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 	uint64_t id[STORE_BLOCK_OBJECTS];
@@ -92,7 +92,7 @@ void hdb_scan_close(struct hdb_scan *scan)
 	free(scan);
 }
 
-/* Places of the objects that are wanted, whatever their reachability. */
+/* Places of the objects that are asked for, whatever their reachability. */
 static uint32_t choose(struct hdb_scan *scan)
 {
 	const struct hdb_scan_options *opt = &scan->opt;
@@ -155,7 +155,7 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 	return r;
 }
 
-/* Moves what is wanted to the front of a column, in place: `keep` is ascending. */
+/* Moves what is asked for to the front of a column, in place: `keep` is ascending. */
 #define PACK(column) \
 	do { \
 		for (uint32_t k = 0; k < n; k++) \
@@ -235,7 +235,7 @@ static void touch_records(struct hdb_scan *scan, uint32_t n)
 		source->touch(source, low, high - low);
 }
 
-/* Reads a block; *n is how many of its objects are wanted. */
+/* Reads a block; *n is how many of its objects are asked for. */
 static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, struct hdb_error *err)
 {
 	struct hdb *db = scan->db;

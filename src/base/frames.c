@@ -286,7 +286,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Copies bytes from `offset` on to `out`, as far as one frame has them; a frame that is wanted
+ * Copies bytes from `offset` on to `out`, as far as one frame has them; a frame that is asked for
  * whole goes there at once. The lock is held on entry and return.
  */
 static int copy_some(struct frames_source *f, uint64_t offset, uint64_t size, uint8_t *out,

@@ -3,7 +3,7 @@
  *
  * Jump pointers are Myers' ("An applicative random-access stack", 1983): one more pointer a node,
  * ways up in a logarithmic number of steps. The open classes next to a place in preorder are found
- * in a bitmap with bitmaps of its words; the open class with which the lowest common super class is
+ * in a bitmap with bitmaps of its words; the open class with which the lowest common superclass is
  * lowest is one of the two.
  */
 #include "derive/class_tree.h"
@@ -62,7 +62,7 @@ static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_
 }
 
 /*
- * Sub classes of each class as lists: first[no] and next[no]. A stack of classes that have still to
+ * Subclasses of each class as lists: first[no] and next[no]. A stack of classes that have still to
  * be placed.
  */
 struct walk {

@@ -7,7 +7,7 @@
 #include "derive/build.h"
 #include "derive/class_tree.h"
 
-/* By class, super class, package, loader: enum derive_group. */
+/* By class, superclass, package, loader: enum derive_group. */
 #define TOTALS_KINDS 4
 
 struct totals_groups {
@@ -20,12 +20,12 @@ struct totals_groups {
 struct totals {
 	struct derive *derive; /* lent */
 	struct totals_groups kinds[TOTALS_KINDS];
-	struct class_tree supers; /* for the totals by super class */
+	struct class_tree supers; /* for the totals by superclass */
 };
 
 /*
  * Adds all objects to their classes' groups: counts, sizes, and what the topmost ones of each group
- * retain. By super class, what an object comes to is added where it begins to count, and taken off
+ * retain. By superclass, what an object comes to is added where it begins to count, and taken off
  * again (modulo 2^64) above the class where it ends to.
  */
 int totals_add_objects(struct totals *t, struct hdb_error *err);

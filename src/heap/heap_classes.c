@@ -164,7 +164,7 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 }
 
 /*
- * Steps up a chain of super classes before a table of all classes is cheaper; no real chain is as
+ * Steps up a chain of superclasses before a table of all classes is cheaper; no real chain is as
  * long.
  */
 #define PLAIN_STEPS 64
@@ -174,7 +174,7 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
  */
 #define BELOW_MAX 256
 
-/* For a name: whether each class has it or a super class that has it. */
+/* For a name: whether each class has it or a superclass that has it. */
 struct heap_below {
 	char *name;
 	uint8_t *marks; /* by class: BELOW_YES or BELOW_NO */

@@ -166,7 +166,7 @@ static int add_fields(struct heap *heap, const struct layout_model *model, uint3
 	return r;
 }
 
-/* The class and its super classes, outermost first. */
+/* The class and its superclasses, outermost first. */
 static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line,
 		     struct hdb_error *err)
 {

@@ -10,7 +10,7 @@
 #include "layout/layout.h"
 
 /*
- * Fields of a class and its super classes: a class file has 65,535, real lines of classes some
+ * Fields of a class and its superclasses: a class file has 65,535, real lines of classes some
  * hundreds.
  */
 #define HEAP_PARTS_MAX (1u << 20)

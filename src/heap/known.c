@@ -175,7 +175,7 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 
 /*
  * The value of the field `name` (name_size bytes) that class start_no or the nearest of its super
- * classes declares; start_no is the instance's class or a super class of it, HEAP_NONE: its class.
+ * classes declares; start_no is the instance's class or a superclass of it, HEAP_NONE: its class.
  * HDB_NOTFOUND if there is no such field or the instance is cut short.
  */
 static int field_value(struct heap *heap, const struct heap_instance *instance, uint32_t start_no,

@@ -73,7 +73,7 @@ enum heap_known_table { HEAP_KNOWN_COLLECTIONS, HEAP_KNOWN_VALUES, HEAP_KNOWN_TA
 
 struct heap_known_row {
 	uint32_t row;      /* number in the table, HEAP_NONE: no row is for this class */
-	uint32_t class_no; /* the class that the row names: the class itself or a super class */
+	uint32_t class_no; /* the class that the row names: the class itself or a superclass */
 };
 
 /* Whether row number `row`, which names class_no, is for this version of the class: its fields. */
@@ -81,7 +81,7 @@ typedef bool (*heap_row_fits)(struct heap *heap, uint32_t row, uint32_t class_no
 
 /*
  * The row for a class: the first of those that name the class and fit, else of those that name its
- * super class, and so on. names(row) gives the class name of a row, NULL past the last; a name that
+ * superclass, and so on. names(row) gives the class name of a row, NULL past the last; a name that
  * ends in or holds "*" is a pattern. Remembered; false if memory ran out or there is none.
  */
 bool heap_known_row(struct heap *heap, enum heap_known_table table, uint32_t class_no,

@@ -51,8 +51,8 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 }
 
 /*
- * Classes whose instances, and those of their sub classes, hold their referent weakly. The last
- * ones are sub classes of the first in most dumps: not where a class is missing between, and on
+ * Classes whose instances, and those of their subclasses, hold their referent weakly. The last
+ * ones are subclasses of the first in most dumps: not where a class is missing between, and on
  * Android FinalizerReference stands by itself.
  */
 static const struct {

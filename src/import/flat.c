@@ -241,7 +241,7 @@ static uint64_t power_of_two(uint64_t bytes)
 }
 
 /*
- * Bytes of the fields of a value class and its super classes, in the order that needs no gap; the
+ * Bytes of the fields of a value class and its superclasses, in the order that needs no gap; the
  * widest.
  */
 static uint64_t value_bytes(const struct sizes *s, const struct layout_model *model, uint32_t no,
@@ -252,7 +252,7 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 	uint32_t steps = 0;
 
 	*widest = 1;
-	/* Super classes have no cycle by now; a chain that is longer is none of a value class. */
+	/* Superclasses have no cycle by now; a chain that is longer is none of a value class. */
 	for (; no != STORE_NONE && steps < NESTING_MAX;
 	     no = import_class_at(im, no)->field_super, steps++) {
 		const struct import_class *class = import_class_at(im, no);

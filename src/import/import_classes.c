@@ -1,5 +1,5 @@
 /*
- * import/import_classes.c - classes: numbers, super classes, where references lie in an instance.
+ * import/import_classes.c - classes: numbers, superclasses, where references lie in an instance.
  * Their names are in class_names.c, those that the dump lacks in class_invent.c.
  *
  * Runs between the scan and the passes over objects: all records have been seen, so the order in
@@ -86,7 +86,7 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	return r;
 }
 
-/* ---- super classes ---- */
+/* ---- superclasses ---- */
 
 static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -111,13 +111,13 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 	class->out.super_no = STORE_NONE;
 	return import_problem(
 		im, STORE_PROBLEM_MISSING_SUPER, class->out.file_offset, 0, class->out.class_id,
-		err, "class 0x%" PRIx64 ": its super class 0x%" PRIx64 " is not in the dump",
+		err, "class 0x%" PRIx64 ": its superclass 0x%" PRIx64 " is not in the dump",
 		class->out.class_id, class->super_id);
 }
 
 enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 
-/* Orders classes so that super classes come first, and cuts cycles. */
+/* Orders classes so that superclasses come first, and cuts cycles. */
 static int order_classes(struct import *im, struct hdb_error *err)
 {
 	const uint32_t count = (uint32_t)im->classes.count;
@@ -145,7 +145,7 @@ static int order_classes(struct import *im, struct hdb_error *err)
 			last->out.super_no = STORE_NONE;
 			r = import_problem(im, STORE_PROBLEM_SUPER_CYCLE, last->out.file_offset, 0,
 					   last->out.class_id, err,
-					   "class 0x%" PRIx64 " is its own super class; cut",
+					   "class 0x%" PRIx64 " is its own superclass; cut",
 					   last->out.class_id);
 		}
 		while (stack.count) {

@@ -4,7 +4,7 @@
  *
  * `vm` computes the layout that the VM had (sizes_vm.c chooses it), and corrects a class where its
  * objects' distances prove more. `mat` is Eclipse MAT's arithmetic (see the manual, SIZES): a class
- * without a super class has the header, any other its super class's size and its own fields,
+ * without a superclass has the header, any other its superclass's size and its own fields,
  * rounded up to the width of a reference; an instance is that rounded up to the alignment. `dump`
  * and ART's dumps take what is recorded.
  */
@@ -87,7 +87,7 @@ static int static_bytes(struct import *im, const struct layout *l, const struct 
 	return HDB_OK;
 }
 
-/* Computes model_bytes of every class, super classes first. */
+/* Computes model_bytes of every class, superclasses first. */
 static int model_classes(struct import *im, const struct layout *l, struct hdb_error *err)
 {
 	for (uint32_t i = 0; i < im->classes.count; i++) {

@@ -2,7 +2,7 @@
  * layout/layout.h - where a VM puts fields, and how large objects become: pure rules on plain
  * numbers.
  *
- * Knows no dump, no file and no table. A class is laid out from its super class's shape and its own
+ * Knows no dump, no file and no table. A class is laid out from its superclass's shape and its own
  * fields; the rest of the VM's choices are in struct layout_model. Sources: OpenJDK,
  * classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and ClassFileParser::layout_fields (before);
  * oops/arrayOop.hpp; ART, runtime/class_linker.cc, LinkFields.
@@ -34,12 +34,12 @@ struct layout_model {
 	unsigned align_bytes;     /* objects are multiples of it: a power of two */
 	unsigned contended_bytes; /* padding of @Contended; 0: none */
 	unsigned java;            /* feature version of the VM (8, 17, ...); 0: not known */
-	/* builder: gaps of super classes stay empty (-UseEmptySlotsInSupers) */
+	/* builder: gaps of superclasses stay empty (-UseEmptySlotsInSupers) */
 	bool keeps_super_gaps;
 	bool keeps_long_gap;   /* classic: the gap before longs stays empty (-CompactFields) */
 	bool references_first; /* classic: FieldsAllocationStyle 0 */
 	bool widens_fields;    /* ART before Android 6: small fields take 4 bytes */
-	/* builder: references come first if the super class ends with one (JDK 25) */
+	/* builder: references come first if the superclass ends with one (JDK 25) */
 	bool joins_references;
 	bool packs_arrays;    /* elements begin right behind the length (JDK 23) */
 	bool reverses_fields; /* the dump lists fields last to first; for offsets only */
@@ -66,7 +66,7 @@ struct layout_field {
 };
 
 /*
- * Gaps that are kept for sub classes; real hierarchies leave a handful. More are forgotten, lowest
+ * Gaps that are kept for subclasses; real hierarchies leave a handful. More are forgotten, lowest
  * first.
  */
 #define LAYOUT_GAPS_MAX 24
@@ -76,12 +76,12 @@ struct layout_gap {
 	uint64_t size;
 };
 
-/* What a sub class must know of a class. */
+/* What a subclass must know of a class. */
 struct layout_shape {
 	uint64_t end;  /* behind the last field, inherited ones included; of the header if none */
 	uint64_t size; /* of an instance before it is rounded up to the alignment */
 	bool has_fields;
-	bool is_contended;        /* it, a field of it, or a super class is @Contended */
+	bool is_contended;        /* it, a field of it, or a superclass is @Contended */
 	bool ends_with_reference; /* builder: the field that lies last is a reference */
 	unsigned gap_count;
 	struct layout_gap gaps[LAYOUT_GAPS_MAX]; /* ascending */
@@ -95,7 +95,7 @@ struct layout_traits {
 };
 
 /*
- * Lays out one class. `super` is NULL for a class without super class. `fields` are its own
+ * Lays out one class. `super` is NULL for a class without superclass. `fields` are its own
  * instance fields in the order of the class file, injected ones behind them; their offsets are set.
  * `out` may not be `super`. Never fails: field types that are none take no room. Linear in fields x
  * gaps.

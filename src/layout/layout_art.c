@@ -1,9 +1,9 @@
 /*
  * layout/layout_art.c - Android's runtime.
  *
- * Fields begin right behind the super class's last one, with no rounding: references first, then
+ * Fields begin right behind the superclass's last one, with no rounding: references first, then
  * primitives from wide to narrow. Bytes skipped to align a field are cut into aligned pieces of 4,
- * 2 and 1, and later fields take the largest piece first. Gaps of super classes are not used.
+ * 2 and 1, and later fields take the largest piece first. Gaps of superclasses are not used.
  */
 #include "layout/layout.h"
 

@@ -3,7 +3,7 @@
  *
  * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps
  * the last one), or to the end; then references the same way, or first of all (JDK 25) if the super
- * class ends with one. Gaps of super classes count, unless a super class is @Contended or the
+ * class ends with one. Gaps of superclasses count, unless a superclass is @Contended or the
  * switch is off. @Contended fields and classes are appended, with padding before each group and
  * behind the last. A value that is flattened into a field counts as a primitive of its size (JEP
  * 401).
@@ -153,7 +153,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
 	if (model->keeps_super_gaps && out->end % model->reference_bytes) {
 		/*
-		 * The switch emulates the rules before JDK 15, super classes that end at a
+		 * The switch emulates the rules before JDK 15, superclasses that end at a
 		 * reference's width.
 		 */
 		const uint64_t end = layout_round(out->end, model->reference_bytes);
@@ -162,7 +162,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 		out->end = end;
 	}
 	if (out->is_contended) {
-		/* Fields of a sub class must not share a cache line with the super class's. */
+		/* Fields of a subclass must not share a cache line with the superclass's. */
 		out->end += model->contended_bytes;
 		out->gap_count = 0;
 	}
@@ -180,7 +180,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	padded = place_contended(&b, fields, count) || padded;
 	out->is_contended = out->is_contended || padded;
 	/*
-	 * The padding behind is no field: a sub class starts behind the last one, and pads again.
+	 * The padding behind is no field: a subclass starts behind the last one, and pads again.
 	 */
 	out->size =
 		layout_round(out->end + (padded ? model->contended_bytes : 0), model->word_bytes);

@@ -1,7 +1,7 @@
 /*
  * layout/layout_classic.c - HotSpot before JDK 15.
  *
- * A class's fields begin where its super class's end, rounded up to the width of a reference:
+ * A class's fields begin where its superclass's end, rounded up to the width of a reference:
  * longs, ints, shorts, bytes, references. The only gap that is filled is the one before the longs,
  * once. @Contended (JDK 8) as in ClassFileParser::layout_fields.
  */

@@ -166,7 +166,7 @@ static void test_killed_builders(void **state)
 	}
 	assert_int_not_equal(answers(), 0);
 	assert_int_equal(stat(db_path, &st), 0);
-	/* What killed builds left was used again: 25 builds did not pile up. */
+	/* What killed builds left was used again: 25 builds did not accumulate. */
 	assert_true(st.st_size < 30 << 20);
 }
 
@@ -198,7 +198,7 @@ static void test_many_at_once(void **state)
 #define CROWD_SECONDS 4
 #define CROWD_SECONDS_LONG 240
 /*
- * A file in which pages of the dead pile up grows by its own size every few rounds; a sound one
+ * A file in which pages of the dead accumulate grows by its own size every few rounds; a sound one
  * hardly.
  */
 #define GROWTH_MAX 2

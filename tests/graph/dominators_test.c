@@ -462,7 +462,7 @@ static void star(void **state)
 }
 
 /*
- * A node holds a chain, and a wide tail that hangs on the chain's end as well: quadratic for
+ * A node holds a chain, and a wide tail that depends on the chain's end as well: quadratic for
  * plain SEMI-NCA.
  */
 static void chain_with_wide_tail(void **state)
@@ -505,7 +505,7 @@ static void chains_with_shared_tail(void **state)
 	}
 	for (uint32_t v = joint; v + 1 < n; v++)
 		oracle_edge(&g, v, v + 1);
-	/* Each chain node refers into the tail too: the tail hangs on the root alone. */
+	/* Each chain node refers into the tail too: the tail depends on the root alone. */
 	for (uint32_t v = 1; v < joint; v++)
 		oracle_edge(&g, v, joint + (v * 7919) % tail);
 	idom = solve(&g, "chains with shared tail");

@@ -508,7 +508,7 @@ static void test_flips(void **state)
 	hw_release(&d.w);
 }
 
-/* 65,535 fields in a class, and a chain of 2,000 super classes. */
+/* 65,535 fields in a class, and a chain of 2,000 superclasses. */
 static void test_wide_and_deep_classes(void **state)
 {
 	struct hprof_field *fields = calloc(65535, sizeof(*fields));

@@ -157,7 +157,7 @@ static const struct row rows[] = {
 	{ COMPACT, "", 8, "" },
 	{ COMPACT, "/LBIZB", 24, "16 12 8 13 14 " },
 	{ COMPACT, "/J", 16, "8 " },
-	/* JDK 25: references first where the super class ends with one. */
+	/* JDK 25: references first where the superclass ends with one. */
 	{ COMPACT, "/IL/LZ", 24, "8 12 16 20 " },
 	{ COMPACT, "/LI/ZL", 24, "12 8 20 16 " },
 	{ WIDE12, "/L", 24, "16 " },
@@ -173,14 +173,14 @@ static const struct row rows[] = {
 	/* -UseEmptySlotsInSupers */
 	{ KEEPS, "/B/B", 24, "12 16 " },
 	{ KEEPS, "/J/I", 32, "16 24 " },
-	/* @Contended: LongAdder's Cell, ForkJoinPool-like fields, a sub class of a padded class. */
+	/* @Contended: LongAdder's Cell, ForkJoinPool-like fields, a subclass of a padded class. */
 	{ NARROW12, "/^J", 280, "144 " },
 	{ NARROW12, "/I!J", 280, "12 144 " },
 	{ NARROW12, "/I!I!I", 280, "12 144 148 " },
 	{ NARROW12, "/I+I+I", 408, "12 144 276 " },
 	{ NARROW12, "/^J/I", 288, "144 280 " },
 	/*
-	 * JDK 8 and 11: bytes, shorts and ints fill the gap before longs; super classes end at a
+	 * JDK 8 and 11: bytes, shorts and ints fill the gap before longs; superclasses end at a
 	 * reference.
 	 */
 	{ OLD12, "/B/B", 24, "12 16 " },

@@ -685,7 +685,7 @@ def check_classes(base, heap):
         above = (f.get('superclasses') or '').split(', ')[0]
         if names[above] == 1:
             above = next(x['id'] for x in h.rows if x['name'] == above)
-            fails.true('class edges', above in held.get('<super>', ()), '%s holds its super class' % r['name'])
+            fails.true('class edges', above in held.get('<super>', ()), '%s holds its superclass' % r['name'])
         if f['loader_id'] != '0x0':
             fails.true('class edges', f['loader_id'] in held.get('<class loader>', ()), '%s holds its loader' % r['name'])
     for r in base.query('threads').rows[:200]:
@@ -961,7 +961,7 @@ def compare_dumps(before, after, where, same_ids):
             answer = Answer(code, text, error)
             what = 'diff --by %s' % by
             fails.same('diff', code, 0, what + ': exit code ' + error[:100])
-            # Paths of the same length are told apart by IDs.
+            # Paths of the same length are distinguished by IDs.
             if by == 'path' and not same_ids:
                 continue
             for r in answer.rows:

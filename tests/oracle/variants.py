@@ -26,7 +26,7 @@ class Unsuitable(Exception):
 
 
 class Class:
-    """Of a CLASS_DUMP: super class, own fields as basic types."""
+    """Of a CLASS_DUMP: superclass, own fields as basic types."""
 
 
 class Dump:
@@ -131,7 +131,7 @@ class Dump:
             code, ids, seen, raw, item = '>', [], set(), 0, 0
             while class_id:
                 if class_id in seen or class_id not in self.classes:
-                    raise Unsuitable('a class without its super class')
+                    raise Unsuitable('a class without its superclass')
                 seen.add(class_id)
                 k = self.classes[class_id]
                 for kind in k.types:

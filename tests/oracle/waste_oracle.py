@@ -138,7 +138,7 @@ def check_arrays(d, db, shallow):
             sums[key] += n
             sums[key, 'bytes'] += size
         differs('arrays --' + k, got, sums)
-    # Bytes of a tail are rounded with the array's size: what is well above or below the limit must be told apart.
+    # Bytes of a tail are rounded with the array's size: what is well above or below the limit must be distinguished.
     _, rows = ask(db, 'arrays', '--trailing-zeros', '--all', '--min-tail', '200')
     got = {r['class']: r['objects'] for r in rows}
     for name, (n, _) in kinds['trailing-zeros'].items():

@@ -316,7 +316,7 @@ static void test_long_path(void **state)
 
 /*
  * Three objects held by two roots: none dominates them, together they are suspect, and the root
- * from which the shortest paths come is where they pile up.
+ * from which the shortest paths come is where they accumulate.
  */
 static void test_group(void **state)
 {

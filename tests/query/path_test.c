@@ -9,7 +9,7 @@
 static struct world world;
 
 /*
- * Whether the references of a node do not count: those of a.One and its sub classes when they are
+ * Whether the references of a node do not count: those of a.One and its subclasses when they are
  * excluded.
  */
 static bool is_mute(uint32_t v, bool excluded)

@@ -175,7 +175,7 @@ static void begin(uint64_t context, uint64_t hooks, uint64_t files)
 }
 
 /*
- * An instance; values in the order of its class's fields, then of its super classes'. Gives its ID.
+ * An instance; values in the order of its class's fields, then of its superclasses'. Gives its ID.
  */
 static uint64_t put_at(uint64_t id, uint64_t class_id, const uint64_t *values)
 {
@@ -393,7 +393,7 @@ static void below_a_loader(void **state)
 	written_close(&heap);
 }
 
-/* A field that a super class declares; the one of a similar name is another thing. */
+/* A field that a superclass declares; the one of a similar name is another thing. */
 static void listeners(void **state)
 {
 	uint64_t bus;

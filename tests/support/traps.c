@@ -323,7 +323,7 @@ static void many_names(struct hw *w, uint64_t n)
 }
 
 const struct trap traps[] = {
-	{ "chain of super classes", super_chain, 4000, 125000 },
+	{ "chain of superclasses", super_chain, 4000, 125000 },
 	{ "roots on one object", many_roots, 10000, 125000 },
 	{ "long string", long_string, 10000, 0 },
 	{ "deep arrays", deep_arrays, 5000, 125000 },

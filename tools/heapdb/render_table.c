@@ -26,7 +26,7 @@
 /* No column is padded further for the sake of one long text. */
 #define PAD_MAX 100
 
-/* Texts are cut to this before columns go, so that they can still be told apart ... */
+/* Texts are cut to this before columns go, so that they can still be distinguished ... */
 #define CUT_FIRST 28
 /* ... and never below this, even if the line gets longer than the terminal. */
 #define CUT_MIN 12

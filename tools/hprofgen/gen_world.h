@@ -26,7 +26,7 @@ struct gen_field {
 struct gen_class {
 	uint64_t id;
 	uint32_t name_no;
-	uint32_t super_no; /* GEN_NONE: no super class */
+	uint32_t super_no; /* GEN_NONE: no superclass */
 	unsigned loader;   /* number of the class loader */
 	unsigned field_count;
 	unsigned static_count;
@@ -86,7 +86,7 @@ uint32_t gen_name(struct gen_world *w, const char *text);
 
 /*
  * Declares a class. `fields` and `statics` are blank-separated names with a letter for the type in
- * front: "Lvalue Ihash Bcoder"; both may be "". The super class comes before.
+ * front: "Lvalue Ihash Bcoder"; both may be "". The superclass comes before.
  */
 uint32_t gen_class(struct gen_world *w, const char *name, uint32_t super_no, unsigned loader,
 		   const char *fields, const char *statics);

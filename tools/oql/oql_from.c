@@ -52,7 +52,7 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 	const uint32_t count = hdb_class_count(db);
 	bool has_new = s->select->from.is_instanceof;
 
-	/* super classes may have higher numbers: until nothing changes */
+	/* superclasses may have higher numbers: until nothing changes */
 	while (has_new) {
 		has_new = false;
 		for (uint32_t no = 0; no < count; no++) {

@@ -204,7 +204,7 @@ bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name)
 {
 	struct hdb_class class;
 
-	/* super classes of a damaged dump may run in a circle */
+	/* superclasses of a damaged dump may run in a circle */
 	for (uint32_t n = hdb_class_count(ev->db); n > 0 && class_no != HDB_NONE; n--) {
 		if (strcmp(hdb_class_name(ev->db, class_no), name) == 0)
 			return true;

@@ -124,7 +124,7 @@ struct objects_cursor {
 	size_t list_count, list_at;
 	uint32_t ix;                   /* the current object */
 	struct hdb_object_facts facts; /* of it, if it was not scanned */
-	uint8_t *marks;                /* classes that are wanted; owned */
+	uint8_t *marks;                /* classes that are asked for; owned */
 	unsigned kinds;
 	int population;
 	uint32_t rest_of; /* when looking for one: from, to */
@@ -642,7 +642,7 @@ static bool orders_by(const struct shape *shape, const sqlite3_index_info *info,
 	return true;
 }
 
-/* Whether so few rows are wanted that they are taken from the top of the dominator tree. */
+/* Whether so few rows are asked for that they are taken from the top of the dominator tree. */
 static bool is_short(sqlite3_index_info *info, const struct plan *plan)
 {
 	sqlite3_value *value = NULL;
@@ -829,7 +829,7 @@ static struct top pop_top(struct objects_cursor *c)
 	return first;
 }
 
-/* What an object dominates goes in: as many as are wanted, for they come largest first. */
+/* What an object dominates goes in: as many as are asked for, for they come largest first. */
 static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error *err)
 {
 	uint64_t pushed = 0;
@@ -983,7 +983,7 @@ static bool need_marks(struct objects_cursor *c)
 	return c->marks != NULL;
 }
 
-/* Keeps in `marks` what is wanted by this constraint and by those before it. */
+/* Keeps in `marks` what is asked for by this constraint and by those before it. */
 static int narrow(struct objects_cursor *c, uint8_t *found)
 {
 	const uint32_t n = hdb_class_count(c->db);

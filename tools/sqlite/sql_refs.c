@@ -15,7 +15,7 @@ struct refs {
 	uint32_t from, to; /* of the current row */
 	bool is_backwards; /* the list is of referrers */
 	bool is_scan;      /* of all objects */
-	uint32_t only;     /* the other end that is wanted, HDB_NONE: any */
+	uint32_t only;     /* the other end that is asked for, HDB_NONE: any */
 	uint32_t next_ix;
 	struct hdb_object_facts facts; /* of the object that a function's row is about */
 };

@@ -482,7 +482,7 @@ const struct sql_table_def sql_locals = {
 struct threads {
 	uint64_t at, end;
 	struct hdb_thread thread;
-	uint32_t depth, wanted; /* frames: the current one; the thread that is wanted, 0: all */
+	uint32_t depth, wanted; /* frames: the current one; the thread that is asked for, 0: all */
 	struct hdb_frame frame;
 };
 

@@ -3,7 +3,7 @@
  * classes have the size, the contents, keys and values. No code but what hands the table out.
  *
  * Rows of one class are its versions; the first whose fields (`size`, `store`, `key` of parallel
- * arrays) the class of the dump has counts. Sub classes are as their super class unless they have a
+ * arrays) the class of the dump has counts. Subclasses are as their superclass unless they have a
  * row. Names of fields are facts of the classes' sources: OpenJDK 5 to 25, Android's libcore and
  * androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2, Scala 2.10 to 3.
  */

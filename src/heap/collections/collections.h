@@ -43,7 +43,7 @@ enum heap_collection_flag {
 	HEAP_PART = 64       /* a piece of another collection: not counted on its own */
 };
 
-/* A row of the table: one version of one class; sub classes are the same. Paths as in known.h. */
+/* A row of the table: one version of one class; subclasses are the same. Paths as in known.h. */
 struct heap_collection_rule {
 	const char *class_name; /* may hold "*" */
 	enum heap_collection_kind kind;

@@ -21,7 +21,7 @@
 #define HEAP_VALUE_STRING 64
 
 struct heap_value_rule {
-	const char *class_name; /* may hold "*"; sub classes are the same */
+	const char *class_name; /* may hold "*"; subclasses are the same */
 	const char *text;       /* the template */
 };
 

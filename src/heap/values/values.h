@@ -13,7 +13,7 @@ struct heap_value {
 };
 
 /*
- * The fields of an instance: its class's own first, then each super class's; or the statics of a
+ * The fields of an instance: its class's own first, then each superclass's; or the statics of a
  * class.
  */
 struct heap_fields {

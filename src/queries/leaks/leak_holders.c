@@ -18,7 +18,7 @@
 #define NAME_MAX_BYTES 1024
 /* References to the topmost object that are looked at. */
 #define HOLDERS_LOOKED 4096u
-/* Holders of different names that are told apart, and named. */
+/* Holders of different names that are distinguished, and named. */
 #define HOLDERS_MAX 64u
 #define HOLDERS_SHOWN 3u
 /* Steps up the dominator tree for all of them: tenths of a second, on lists. */

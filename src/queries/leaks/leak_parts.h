@@ -1,6 +1,6 @@
 /*
  * queries/leaks/leak_parts.h - what is told about a leak suspect: the path, who holds it, what
- * piles up, the thread.
+ * accumulates, the thread.
  */
 #ifndef QUERIES_LEAKS_LEAK_PARTS_H
 #define QUERIES_LEAKS_LEAK_PARTS_H

@@ -15,7 +15,7 @@
 #define NAME_MAX_BYTES 512
 /* A text of 48 steps; what is longer is cut, always at the same place. */
 #define SIGNATURE_MAX_BYTES 8000
-/* Fields of a class and its super classes that its shape looks at: classes can have millions. */
+/* Fields of a class and its superclasses that its shape looks at: classes can have millions. */
 #define SHAPE_FIELDS_MAX 4096u
 #define SHAPE_CLASSES_MAX 256u
 #define TYPES 12u

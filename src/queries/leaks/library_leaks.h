@@ -38,7 +38,7 @@ struct library_leaks {
 	bool *is_for; /* by rule: whether it is for this heap's version and maker; owned */
 };
 
-/* What the rules are wanted for. */
+/* What the rules are for. */
 enum library_use {
 	LIBRARY_FOR_LEAKS,
 	LIBRARY_FOR_GROWTH /* only what is ignored counts, and what grows by itself is ignored */

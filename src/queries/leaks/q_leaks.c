@@ -1,6 +1,6 @@
 /*
  * queries/leaks/q_leaks.c - what leaks: suspects by size, each with the path to it, who holds it,
- * what piles up, the thread.
+ * what accumulates, the thread.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -190,7 +190,7 @@ static int describe_subject(struct query *q, const struct analysis_suspect *s, c
 	return HDB_OK;
 }
 
-/* A sentence: what holds how much, where it piles up, who holds it. */
+/* A sentence: what holds how much, where it accumulates, who holds it. */
 static int add_sentence(struct query *q, struct leaks *l, const struct analysis_suspect *s,
 			const char *culprit, size_t *place, struct hdb_error *err)
 {

@@ -3,7 +3,7 @@
  * fixed order.
  *
  * Not all references of the heap: those of weak, soft, phantom and final ones, of an object to its
- * class, of a class to its super class and loader, of strings to their characters, of arrays of
+ * class, of a class to its superclass and loader, of strings to their characters, of arrays of
  * boxed numbers to these, and what tools hold are left out. Known collections refer to their
  * elements at once (trace_virtual.c) and to their parts, too. Fields come by name, so that of
  * several shortest paths the same one is found in every dump; the order is that of LeakCanary's

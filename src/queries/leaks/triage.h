@@ -27,7 +27,7 @@ enum triage_measure_no {
 	TRIAGE_SHOULD_BE_GONE,
 	TRIAGE_JNI_GLOBALS, /* objects that JNI holds, and what these retain */
 	TRIAGE_FILLERS,     /* arrays that the collector leaves in gaps */
-	TRIAGE_SWARM,       /* the class with most small objects */
+	TRIAGE_MANY_SMALL,  /* the class with most small objects */
 	TRIAGE_BOXED,
 	TRIAGE_FINALIZERS,
 	TRIAGE_SESSIONS,
@@ -105,7 +105,7 @@ enum triage_look {
 	TRIAGE_LOOK_NULL,    /* objects whose field is null, what they retain */
 	TRIAGE_LOOK_SUM,     /* the sum of the field, where `other` is null */
 	TRIAGE_LOOK_FILL,    /* elements in `field`, of the array that is in `other` */
-	TRIAGE_LOOK_SELF /* the referent in `field` hangs on the value in `other`, which retains */
+	TRIAGE_LOOK_SELF /* the referent in `field` depends on the value in `other`, which retains */
 };
 struct triage_value {
 	enum triage_measure_no measure;

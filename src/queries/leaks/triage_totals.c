@@ -75,7 +75,7 @@ static void add_sets(struct triage *t, const struct analysis_groups *groups)
 /* The class of small objects that takes most, and the garbage by which old collectors fill gaps. */
 static void add_classes(struct triage *t, const struct analysis_groups *groups)
 {
-	struct triage_figure *swarm = &t->figures[TRIAGE_SWARM];
+	struct triage_figure *many_small = &t->figures[TRIAGE_MANY_SMALL];
 	struct triage_figure *fillers = &t->figures[TRIAGE_FILLERS];
 	struct triage_figure *garbage = &t->figures[TRIAGE_GARBAGE];
 
@@ -84,7 +84,7 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 		const char *name = heap_class_name(t->q->heap, total->no);
 		/*
 		 * Dumps have the collector's arrays as int[]; what else may be of that class cannot
-		 * be told apart.
+		 * be distinguished.
 		 */
 		const bool is_filler = strcmp(name, "int[]") == 0 ||
 				       strncmp(name, "jdk.internal.vm.Filler",
@@ -93,11 +93,11 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 
 		f->count += total->unreachable_count;
 		f->bytes += total->unreachable_bytes;
-		if (!is_array(t->q->heap, total->no) && total->count > swarm->count &&
+		if (!is_array(t->q->heap, total->no) && total->count > many_small->count &&
 		    total->shallow_bytes <= total->count * SMALL_BYTES) {
-			swarm->count = total->count;
-			swarm->bytes = total->shallow_bytes;
-			swarm->class_no = total->no;
+			many_small->count = total->count;
+			many_small->bytes = total->shallow_bytes;
+			many_small->class_no = total->no;
 		}
 	}
 	t->figures[TRIAGE_CLASSES].count = t->q->heap->class_count;

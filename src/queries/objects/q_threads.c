@@ -166,7 +166,7 @@ static int read_name(struct query *q, struct threads_query *s, struct hdb_error 
 	return r;
 }
 
-/* The next thread that is wanted: HDB_OK or HDB_END. */
+/* The next thread that is asked for: HDB_OK or HDB_END. */
 static int next_thread(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
 	const uint64_t listed = heap_thread_count(q->heap);

@@ -65,7 +65,7 @@ struct finder {
 	uint32_t *idom;       /* by object */
 	uint32_t *key;        /* by object: as in struct group */
 	uint64_t *seen;       /* dominators counted, a bit each */
-	uint8_t *is_skipped; /* by key */
+	uint8_t *is_skipped;  /* by key */
 	struct group *groups; /* by key */
 	struct heap_block *block;
 };
