@@ -105,7 +105,7 @@ enum triage_look {
 	TRIAGE_LOOK_NULL,    /* objects whose field is null, what they retain */
 	TRIAGE_LOOK_SUM,     /* the sum of the field, where `other` is null */
 	TRIAGE_LOOK_FILL,    /* elements in `field`, of the array that is in `other` */
-	TRIAGE_LOOK_SELF /* the referent in `field` depends on the value in `other`, which retains */
+	TRIAGE_LOOK_SELF /* the referent in `field` depends on the one in `other`, which retains */
 };
 struct triage_value {
 	enum triage_measure_no measure;
