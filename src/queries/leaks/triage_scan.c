@@ -3,8 +3,8 @@
  * from the values of some.
  *
  * The pass reads blocks in order; the objects whose values are asked for are only collected in it,
- * for values are read by offset from the dump. Of a class with more than SAMPLES_MAX objects so many
- * are looked at, evenly, and stand for all.
+ * for values are read by offset from the dump. Of a class with more than SAMPLES_MAX objects so
+ * many are looked at, evenly, and stand for all.
  */
 #include "analysis/collection_fill.h"
 #include "analysis/contents.h"
