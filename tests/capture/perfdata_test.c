@@ -1,7 +1,7 @@
 /*
- * tests/capture/perfdata_test.c - hsperfdata files, whole, cut at each byte, with each byte changed, and
- * with lengths and offsets that lead elsewhere. Bytes lie at the end of their own block, so that the
- * sanitizers see a step beyond.
+ * tests/capture/perfdata_test.c - hsperfdata files, whole, cut at each byte, with each byte
+ * changed, and with lengths and offsets that lead elsewhere. Bytes lie at the end of their own
+ * block, so that the sanitizers see a step beyond.
  */
 #include "capture/perfdata.h"
 
@@ -23,8 +23,7 @@ struct file {
 static void put(struct file *f, size_t at, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
-		f->bytes[at + i] =
-			(uint8_t)(value >> 8 * (f->is_big_endian ? bytes - 1 - i : i));
+		f->bytes[at + i] = (uint8_t)(value >> 8 * (f->is_big_endian ? bytes - 1 - i : i));
 }
 
 static void begin(struct file *f, bool is_big_endian)

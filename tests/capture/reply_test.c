@@ -1,6 +1,6 @@
 /*
- * tests/capture/reply_test.c - requests and replies of the attach protocol, as bytes; and containers in
- * /proc/PID/cgroup.
+ * tests/capture/reply_test.c - requests and replies of the attach protocol, as bytes; and
+ * containers in /proc/PID/cgroup.
  */
 #include "capture/process.h"
 #include "capture/reply.h"
@@ -30,10 +30,23 @@ static void test_requests(void **state)
 	(void)state;
 	check_request(1, "getversion", none, "1\0getversion\0\0\0\0", 16);
 	check_request(1, "jcmd", one, "1\0jcmd\0GC.heap_dump x\0\0\0", 24);
-	check_request(1, "dumpheap", all, "1\0dumpheap\0/tmp/x\0-live\0" "1\0", 26);
-	check_request(2, "jcmd", one, "2\0" "20\0jcmd\0GC.heap_dump x\0", 25);
-	check_request(2, "dumpheap", all, "2\0" "24\0dumpheap\0/tmp/x\0-live\0" "1\0", 29);
-	check_request(2, "getversion", none, "2\0" "11\0getversion\0", 16);
+	check_request(1, "dumpheap", all,
+		      "1\0dumpheap\0/tmp/x\0-live\0"
+		      "1\0",
+		      26);
+	check_request(2, "jcmd", one,
+		      "2\0"
+		      "20\0jcmd\0GC.heap_dump x\0",
+		      25);
+	check_request(2, "dumpheap", all,
+		      "2\0"
+		      "24\0dumpheap\0/tmp/x\0-live\0"
+		      "1\0",
+		      29);
+	check_request(2, "getversion", none,
+		      "2\0"
+		      "11\0getversion\0",
+		      16);
 }
 
 /* An argument of version 1 has 1,024 bytes at most; nothing is cut. */
@@ -162,8 +175,8 @@ static void test_containers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),      cmocka_unit_test(test_long_requests),
-		cmocka_unit_test(test_replies),       cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_requests),   cmocka_unit_test(test_long_requests),
+		cmocka_unit_test(test_replies),    cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_containers),
 	};
 
