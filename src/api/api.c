@@ -423,12 +423,18 @@ const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, const ch
 
 void hdb_rows_close(struct hdb_rows *rows)
 {
+	struct base_work *work;
+
 	if (!rows)
 		return;
 	for (size_t i = 0; rows->texts && i < query_column_count(rows->query); i++)
 		free(rows->texts[i]);
 	free(rows->texts);
+	work = rows->query ? rows->query->work : NULL;
 	query_close(rows->query);
+	/* A handle may wait for long for its next question. */
+	if (work)
+		base_work_release(work);
 	free(rows->before);
 	free(rows);
 }

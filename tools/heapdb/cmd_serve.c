@@ -15,9 +15,7 @@ int cmd_serve(struct cli *cli)
 #else
 
 #include "heapdb/progress.h"
-#include "heapdb/render.h"
-
-#include "serve/serve.h"
+#include "heapdb/serve_answers.h"
 
 #include <signal.h>
 #include <spawn.h>
@@ -29,17 +27,9 @@ int cmd_serve(struct cli *cli)
 
 extern char **environ;
 
-static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_query_args *args,
-		      int fd, struct hdb_error *err)
+int serve_write_answer(struct answer *answer, int fd)
 {
 	struct output *out = malloc(sizeof(*out));
-	struct answer answer = {
-		.name = name,
-		.rows = rows,
-		.args = args,
-		.limit = args->limit,
-		.err = err,
-	};
 	const int copy = dup(fd);
 	int rc;
 
@@ -47,18 +37,33 @@ static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_
 		free(out);
 		if (copy >= 0)
 			close(copy);
-		return cli_fail(err, HDB_ENOMEM, "no memory for an answer");
+		return cli_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
 	}
 	output_init(out, copy);
-	rc = render_json(&answer, out);
-	if (rc != HDB_OK && answer.is_open) {
-		render_json_error(out, true, err, 0);
+	rc = render_json(answer, out);
+	if (rc != HDB_OK && answer->is_open) {
+		render_json_error(out, true, answer->err, 0);
 		rc = HDB_OK;
 	}
 	if (output_close(out) != 0)
-		rc = cli_fail(err, HDB_EIO, "the answer cannot be kept: %s", strerror(out->error));
+		rc = cli_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
+			      strerror(out->error));
 	free(out);
 	return rc;
+}
+
+static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_query_args *args,
+		      int fd, struct hdb_error *err)
+{
+	struct answer answer = {
+		.name = name,
+		.rows = rows,
+		.args = args,
+		.limit = args->limit,
+		.err = err,
+	};
+
+	return serve_write_answer(&answer, fd);
 }
 
 /*
@@ -122,11 +127,15 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.tmp_dir = cli->opt.tmp,
 		.stop = progress_callbacks().cancel,
 		.write_rows = write_rows,
+		.write_sql = serve_sql(),
 		.ready = on_ready,
 		.notice = on_notice,
 		.ctx = cli,
 	};
 
+	/* SQLite's own name for it; before there are threads. */
+	if (cli->opt.tmp)
+		setenv("SQLITE_TMPDIR", cli->opt.tmp, 1);
 	if (cli->opt.listen)
 		cli_notice(cli,
 			   "whoever reaches %s and knows the token can read the heap; nothing "

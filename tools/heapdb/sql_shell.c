@@ -6,6 +6,7 @@
 
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
+#include "heapdb/sql_rows.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -20,57 +21,21 @@
 #include <histedit.h>
 #endif
 
-/* Rows, the first of which was read to know of what type the columns of expressions are. */
-struct printed {
-	struct heapsql_rows *rows;
-	bool is_first;
-	int first; /* what reading it came to */
-};
-
-static const struct hdb_column *row_column(void *ctx, size_t column)
-{
-	return heapsql_column(((const struct printed *)ctx)->rows, column);
-}
-
-static int row_next(void *ctx, struct hdb_error *err)
-{
-	struct printed *p = ctx;
-
-	if (!p->is_first)
-		return heapsql_next(p->rows, err);
-	p->is_first = false;
-	return p->first;
-}
-
-static const struct hdb_value *row_value(void *ctx, size_t column)
-{
-	return heapsql_value(((const struct printed *)ctx)->rows, column);
-}
-
 /* Prints the rows of one statement. */
 static int print(struct cli *cli, struct heapsql_rows *rows)
 {
-	struct printed printed = {
-		.rows = rows,
-		.is_first = true,
-		.first = heapsql_next(rows, &cli->err),
-	};
-	const struct row_source source = {
-		.ctx = &printed,
-		.count = heapsql_column_count(rows),
-		.column = row_column,
-		.next = row_next,
-		.value = row_value,
-	};
+	struct sql_rows read;
 	struct render_style style = render_style_of(&cli->opt, cli->out);
 	struct answer answer = {
 		.name = "sql",
-		.source = &source,
+		.source = &read.source,
 		.limit = cli->opt.limit,
 		.err = &cli->err,
 	};
-	int rc = printed.first < 0 ? printed.first : render(&answer, &style, cli->out);
+	int rc = sql_rows_begin(&read, rows, &cli->err);
 
+	if (rc == HDB_OK)
+		rc = render(&answer, &style, cli->out);
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	return rc;

@@ -20,6 +20,18 @@ struct serve_database {
 	const char *dump_path; /* where the dump is now; NULL: where it was at import; lent */
 };
 
+struct serve_options;
+
+/* A statement of SQL, for the worker that asks. All of it is lent. */
+struct serve_statement {
+	const struct serve_options *options;
+	struct hdb *const *handles; /* the worker's, one a database */
+	size_t database;            /* whose tables need no name before them */
+	const char *text;
+	uint64_t limit;             /* rows */
+	const volatile int *cancel; /* when it becomes nonzero: HDB_EINTR */
+};
+
 struct serve_options {
 	const struct serve_database *databases; /* lent */
 	size_t database_count;
@@ -35,6 +47,8 @@ struct serve_options {
 	 */
 	int (*write_rows)(struct hdb_rows *rows, const char *name,
 			  const struct hdb_query_args *args, int fd, struct hdb_error *err);
+	/* Runs a statement, which only reads, and writes its rows likewise; NULL: there is no SQL. */
+	int (*write_sql)(const struct serve_statement *statement, int fd, struct hdb_error *err);
 	/* Called once, when requests are answered; `url` has the token. */
 	void (*ready)(void *ctx, const char *url);
 	/* As in struct hdb_progress; from any worker. */

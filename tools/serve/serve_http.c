@@ -76,34 +76,37 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 #define JSON "application/json"
 
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
-				 const char *type, struct serve_text *text)
+				 struct serve_text *text)
 {
 	struct MHD_Response *response = NULL;
 
-	if (!text->failed)
+	if (serve_text_end(text))
 		response = MHD_create_response_from_buffer(text->size, text->data,
 							   MHD_RESPMEM_MUST_COPY);
 	serve_text_release(text);
-	return send_response(connection, status, type, response);
+	return send_response(connection, status, JSON, response);
 }
 
 static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned status,
 				  const char *code, const char *message)
 {
-	struct serve_text text = { 0 };
+	struct serve_text text;
 
-	serve_text_format(&text, "{\"schema\":%d,\"error\":{\"code\":", HDB_SCHEMA);
-	serve_text_json(&text, code);
-	serve_text_string(&text, ",\"message\":");
-	serve_text_json(&text, message);
-	serve_text_string(&text, "}}\n");
-	return send_text(connection, status, JSON, &text);
+	if (serve_text_begin(&text)) {
+		fprintf(text.out, "{\"schema\":%d,\"error\":{\"code\":", HDB_SCHEMA);
+		serve_put_json(text.out, code);
+		fputs(",\"message\":", text.out);
+		serve_put_json(text.out, message);
+		fputs("}}\n", text.out);
+	}
+	return send_text(connection, status, &text);
 }
 
 static unsigned status_of(int result)
 {
 	switch (result) {
 	case HDB_EUSAGE:
+	case HDB_ELIMIT:
 		return MHD_HTTP_BAD_REQUEST;
 	case HDB_NOTFOUND:
 		return MHD_HTTP_NOT_FOUND;
@@ -121,8 +124,20 @@ static void on_done(struct serve_job *job)
 	MHD_resume_connection(job->connection);
 }
 
+/* What a browser keeps a value under: "0x12c4.txt". */
+static void name_file(struct MHD_Response *response, const struct serve_job *job)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "attachment; filename=\"0x%llx.%s\"",
+		 (unsigned long long)job->object, job->is_text ? "txt" : "bin");
+	MHD_add_response_header(response, "Content-Disposition", text);
+}
+
 static enum MHD_Result send_answer(struct MHD_Connection *connection, struct serve_job *job)
 {
+	const bool is_value = job->kind == SERVE_VALUE;
+	struct MHD_Response *response;
 	off_t size;
 
 	if (job->result != HDB_OK || job->fd < 0)
@@ -132,14 +147,13 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 	size = lseek(job->fd, 0, SEEK_END);
 	if (size < 0)
 		return MHD_NO;
-	{
-		struct MHD_Response *response =
-			MHD_create_response_from_fd_at_offset64((uint64_t)size, job->fd, 0);
-
-		if (response)
-			job->fd = -1; /* libmicrohttpd closes it */
-		return send_response(connection, MHD_HTTP_OK, JSON, response);
-	}
+	response = MHD_create_response_from_fd_at_offset64((uint64_t)size, job->fd, 0);
+	if (response)
+		job->fd = -1; /* libmicrohttpd closes it */
+	if (response && is_value)
+		name_file(response, job);
+	return send_response(connection, MHD_HTTP_OK, is_value ? "application/octet-stream" : JSON,
+			     response);
 }
 
 struct arguments {
@@ -167,35 +181,50 @@ static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const cha
 		       MHD_NO;
 }
 
+/* What is asked by that path: a job of its kind, or NULL. */
+static struct serve_job *job_of(const struct server *server, const char *path)
+{
+	static const char query[] = "/api/query/";
+	const bool is_query = strncmp(path, query, sizeof(query) - 1) == 0;
+	const bool is_sql = strcmp(path, "/api/sql") == 0 && server->options->write_sql;
+	struct serve_job *job;
+
+	if (!is_query && !is_sql && strcmp(path, "/api/value") != 0)
+		return NULL;
+	job = serve_job_new();
+	if (!job)
+		return NULL;
+	job->kind = is_query ? SERVE_QUERY : is_sql ? SERVE_SQL : SERVE_VALUE;
+	job->spec = is_query ? hdb_query_named(path + sizeof(query) - 1) : NULL;
+	job->limit = SERVE_ROWS_DEFAULT;
+	job->done = on_done;
+	if (is_query && !job->spec) {
+		serve_job_free(job);
+		return NULL;
+	}
+	return job;
+}
+
 /* Queues the question; the connection sleeps until a worker wakes it. */
 static enum MHD_Result ask(struct server *server, struct MHD_Connection *connection,
-			   struct request *request, const char *name)
+			   struct request *request, struct serve_job *job)
 {
-	struct arguments a = { .server = server };
+	struct arguments a = { .server = server, .job = job };
 
-	a.job = serve_job_new();
-	if (!a.job)
-		return MHD_NO;
-	a.job->spec = hdb_query_named(name);
-	a.job->limit = SERVE_ROWS_DEFAULT;
-	a.job->connection = connection;
-	a.job->done = on_done;
-	if (!a.job->spec) {
-		serve_job_free(a.job);
-		return send_error(connection, MHD_HTTP_NOT_FOUND, "HDB_NOTFOUND",
-				  "there is no such query; /api/specs lists them");
-	}
+	job->connection = connection;
 	MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, on_argument, &a);
+	if (a.err.code == HDB_OK)
+		serve_request_check(job, &a.err);
 	if (a.err.code != HDB_OK) {
-		serve_job_free(a.job);
+		serve_job_free(job);
 		return send_error(connection, MHD_HTTP_BAD_REQUEST, "HDB_EUSAGE", a.err.message);
 	}
-	request->job = a.job;
+	request->job = job;
 	MHD_suspend_connection(connection);
-	if (!serve_jobs_add(server->jobs, a.job)) {
-		a.job->state = SERVE_DONE;
-		a.job->result = HDB_EINTR;
-		snprintf(a.job->err.message, sizeof(a.job->err.message),
+	if (!serve_jobs_add(server->jobs, job)) {
+		job->state = SERVE_DONE;
+		job->result = HDB_EINTR;
+		snprintf(job->err.message, sizeof(job->err.message),
 			 "%d questions wait already; ask again later", SERVE_WAITING_MAX);
 		MHD_resume_connection(connection);
 	}
@@ -206,30 +235,36 @@ static enum MHD_Result send_progress(struct server *server, struct MHD_Connectio
 {
 	const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "job");
 	struct serve_progress progress = { .state = SERVE_DONE };
-	struct serve_text text = { 0 };
+	struct serve_text text;
+	const bool is_there = id && *id && serve_jobs_progress(server->jobs, id, &progress);
 
-	if (!id || !*id || !serve_jobs_progress(server->jobs, id, &progress)) {
-		serve_text_string(&text, "{\"state\":\"none\"}\n");
-		return send_text(connection, MHD_HTTP_OK, JSON, &text);
+	if (serve_text_begin(&text)) {
+		fprintf(text.out, "{\"state\":\"%s\"",
+			!is_there                       ? "none" :
+			progress.state == SERVE_WAITING ? "waiting" :
+							  "running");
+		if (is_there) {
+			fputs(",\"stage\":", text.out);
+			serve_put_json(text.out, progress.stage);
+			fprintf(text.out, ",\"done\":%llu,\"total\":%llu,\"unit\":",
+				(unsigned long long)progress.done,
+				(unsigned long long)progress.total);
+			serve_put_json(text.out, progress.unit);
+		}
+		fputs("}\n", text.out);
 	}
-	serve_text_format(&text, "{\"state\":\"%s\",\"stage\":",
-			  progress.state == SERVE_WAITING ? "waiting" : "running");
-	serve_text_json(&text, progress.stage);
-	serve_text_format(&text, ",\"done\":%llu,\"total\":%llu,\"unit\":",
-			  (unsigned long long)progress.done, (unsigned long long)progress.total);
-	serve_text_json(&text, progress.unit);
-	serve_text_string(&text, "}\n");
-	return send_text(connection, MHD_HTTP_OK, JSON, &text);
+	return send_text(connection, MHD_HTTP_OK, &text);
 }
 
 static enum MHD_Result cancel(struct server *server, struct MHD_Connection *connection)
 {
 	const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "job");
-	struct serve_text text = { 0 };
 	const bool is_found = id && *id && serve_jobs_cancel(server->jobs, id);
+	struct serve_text text;
 
-	serve_text_format(&text, "{\"cancelled\":%s}\n", is_found ? "true" : "false");
-	return send_text(connection, MHD_HTTP_OK, JSON, &text);
+	if (serve_text_begin(&text))
+		fprintf(text.out, "{\"cancelled\":%s}\n", is_found ? "true" : "false");
+	return send_text(connection, MHD_HTTP_OK, &text);
 }
 
 /* ---- requests ---- */
@@ -287,10 +322,10 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verd
 static enum MHD_Result route(struct server *server, struct MHD_Connection *connection,
 			     const char *path, bool is_get, struct request *request)
 {
-	static const char query[] = "/api/query/";
 	const enum serve_verdict verdict = judge(server, connection, path, is_get);
 	const struct serve_file *file;
-	struct serve_text text = { 0 };
+	struct serve_job *job;
+	struct serve_text text;
 
 	if (verdict != SERVE_WELCOME && verdict != SERVE_WELCOME_TOKEN)
 		return refuse(connection, verdict);
@@ -302,18 +337,19 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 	file = serve_bundle_file(path);
 	if (file)
 		return send_file(server, connection, file, verdict == SERVE_WELCOME_TOKEN);
-	if (strncmp(path, query, sizeof(query) - 1) == 0)
-		return ask(server, connection, request, path + sizeof(query) - 1);
+	job = job_of(server, path);
+	if (job)
+		return ask(server, connection, request, job);
 	if (strcmp(path, "/api/progress") == 0)
 		return send_progress(server, connection);
-	if (strcmp(path, "/api/specs") == 0)
-		serve_specs(&text);
-	else if (strcmp(path, "/api/health") == 0)
-		serve_health(&text, server->options, server->jobs);
-	else
+	if (strcmp(path, "/api/specs") != 0 && strcmp(path, "/api/health") != 0)
 		return send_error(connection, MHD_HTTP_NOT_FOUND, "HDB_NOTFOUND",
-				  "there is no such page");
-	return send_text(connection, MHD_HTTP_OK, JSON, &text);
+				  "there is no such page; /api/specs lists the queries");
+	if (serve_text_begin(&text) && strcmp(path, "/api/specs") == 0)
+		serve_specs(text.out);
+	else if (text.out)
+		serve_health(text.out, server->options, server->jobs);
+	return send_text(connection, MHD_HTTP_OK, &text);
 }
 
 /* No request has a body. */
@@ -449,6 +485,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 			const struct timespec tick = { .tv_nsec = 100000000 };
 
 			nanosleep(&tick, NULL);
+			serve_jobs_watch(server.jobs);
 		}
 		MHD_quiesce_daemon(server.daemon);
 	}

@@ -3,7 +3,12 @@
  */
 #include "serve/serve_jobs.h"
 
+#include "serve/serve_cache.h"
+#include "serve/serve_value.h"
+#include "serve/serve_warm.h"
+
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +23,11 @@ struct worker {
 	bool is_started;
 	struct hdb *databases[SERVE_DATABASES_MAX]; /* owned */
 	volatile int cancel;
+	bool is_late; /* that is why it is cancelled */
 	/* Under the lock of `jobs`. */
 	struct serve_job *job; /* that it works on; NULL: none */
 	struct serve_progress progress;
-	time_t began;
+	uint64_t began_ms;
 };
 
 struct serve_jobs {
@@ -30,7 +36,9 @@ struct serve_jobs {
 	pthread_cond_t wake;
 	struct serve_job *first, *last; /* waiting */
 	size_t waiting;
-	bool is_stopping;
+	size_t warmed; /* questions of serve_warm.h that were taken */
+	bool is_warming, is_stopping;
+	struct serve_cache *cache; /* owned */
 	struct worker workers[SERVE_WORKERS_MAX];
 	size_t worker_count;
 };
@@ -41,12 +49,12 @@ static int fail(struct hdb_error *err, int code, const char *what)
 	return err->code = code;
 }
 
-static time_t now(void)
+static uint64_t now_ms(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 struct serve_job *serve_job_new(void)
@@ -79,8 +87,6 @@ static void on_report(void *ctx, const char *stage, uint64_t done, uint64_t tota
 	snprintf(w->progress.unit, sizeof(w->progress.unit), "%s", unit ? unit : "");
 	w->progress.done = done;
 	w->progress.total = total;
-	if (w->job && now() - w->began > SERVE_SECONDS_MAX)
-		w->cancel = 1;
 	pthread_mutex_unlock(&w->jobs->lock);
 }
 
@@ -92,8 +98,7 @@ static void on_notice(void *ctx, const char *text)
 		options->notice(options->ctx, text);
 }
 
-/* The answer goes to a file without a name, so that a slow reader holds no worker. */
-static int answer(struct worker *w, struct serve_job *job)
+static int answer_query(struct worker *w, struct serve_job *job)
 {
 	struct hdb *before[SERVE_DATABASES_MAX];
 	struct hdb_query_args args = {
@@ -113,14 +118,86 @@ static int answer(struct worker *w, struct serve_job *job)
 	if (job->before_count > 0)
 		args.before = before;
 	r = hdb_query(w->databases[job->database], job->spec->name, &args, &rows, &job->err);
-	if (r == HDB_OK) {
-		job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
-		r = job->fd < 0 ? fail(&job->err, HDB_EIO, strerror(errno)) :
-				  w->jobs->options->write_rows(rows, job->spec->name, &args,
-							       job->fd, &job->err);
-	}
+	if (r == HDB_OK)
+		r = w->jobs->options->write_rows(rows, job->spec->name, &args, job->fd, &job->err);
 	hdb_rows_close(rows);
 	return r;
+}
+
+static int answer_sql(struct worker *w, struct serve_job *job)
+{
+	const struct serve_options *options = w->jobs->options;
+	const struct serve_statement ask = {
+		.options = options,
+		.handles = w->databases,
+		.database = job->database,
+		.text = job->statement,
+		.limit = job->limit,
+		.cancel = &w->cancel,
+	};
+
+	return options->write_sql(&ask, job->fd, &job->err);
+}
+
+static int make_answer(struct worker *w, struct serve_job *job)
+{
+	switch (job->kind) {
+	case SERVE_VALUE:
+		return serve_value(w->databases[job->database], job);
+	case SERVE_SQL:
+		return answer_sql(w, job);
+	case SERVE_QUERY:
+		break;
+	}
+	return answer_query(w, job);
+}
+
+/* Keeps an answer that took its time, and gives back the memory that it took. */
+static void keep_answer(struct worker *w, const struct serve_job *job, const char *key)
+{
+	const off_t size = lseek(job->fd, 0, SEEK_END);
+
+	if (now_ms() - w->began_ms < SERVE_CACHE_LEAST_MS)
+		return;
+	if (key && job->kind != SERVE_VALUE && size > 0 && job->err.code == HDB_OK)
+		serve_cache_put(w->jobs->cache, key, job->fd, (size_t)size);
+	malloc_trim(0);
+}
+
+/* The answer goes to a file without a name, so that a slow reader holds no worker. */
+static int answer(struct worker *w, struct serve_job *job)
+{
+	char *key = serve_cache_key(job);
+	int r = HDB_OK;
+
+	job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
+	if (job->fd < 0) {
+		r = fail(&job->err, HDB_EIO, strerror(errno));
+	} else if (!key || !serve_cache_get(w->jobs->cache, key, job->fd)) {
+		r = make_answer(w, job);
+		if (r == HDB_OK)
+			keep_answer(w, job, key);
+	}
+	if (r == HDB_EINTR && w->is_late)
+		fail(&job->err, r,
+		     "stopped, for it took too long: ask for less, or ask the "
+		     "command, which has no limit");
+	free(key);
+	return r;
+}
+
+/* Nobody waits: a question of the page's first views, one at a time; NULL: none is left. */
+static struct serve_job *take_warm(struct serve_jobs *jobs)
+{
+	struct serve_job *job = NULL;
+
+	if (!jobs->is_warming && !jobs->is_stopping)
+		job = serve_warm_job(jobs->warmed, jobs->options->database_count);
+	if (job) {
+		jobs->is_warming = true;
+		jobs->warmed++;
+	}
+	return job;
 }
 
 /* Takes the first job that waits; NULL: the server ends. */
@@ -131,19 +208,21 @@ static struct serve_job *take(struct worker *w)
 
 	pthread_mutex_lock(&jobs->lock);
 	w->job = NULL;
-	while (!jobs->first && !jobs->is_stopping)
+	while ((job = jobs->first ? jobs->first : take_warm(jobs)) == NULL && !jobs->is_stopping)
 		pthread_cond_wait(&jobs->wake, &jobs->lock);
-	job = jobs->first;
-	if (job) {
+	if (job && job == jobs->first) {
 		jobs->first = job->next;
 		if (!jobs->first)
 			jobs->last = NULL;
 		jobs->waiting--;
+	}
+	if (job) {
 		job->state = SERVE_RUNNING;
 		w->job = job;
-		w->began = now();
+		w->began_ms = now_ms();
 		w->progress = (struct serve_progress){ .state = SERVE_RUNNING };
 		w->cancel = job->is_cancelled || jobs->is_stopping;
+		w->is_late = false;
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	return job;
@@ -161,8 +240,13 @@ static void *work(void *ctx)
 		w->job = NULL;
 		job->result = r;
 		job->state = SERVE_DONE;
+		if (!job->done)
+			w->jobs->is_warming = false;
 		pthread_mutex_unlock(&w->jobs->lock);
-		job->done(job);
+		if (job->done)
+			job->done(job);
+		else
+			serve_job_free(job);
 	}
 	return NULL;
 }
@@ -210,6 +294,9 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->wake, NULL);
 	jobs->worker_count = count_workers(options);
+	jobs->cache = serve_cache_new();
+	if (!jobs->cache)
+		r = fail(err, HDB_ENOMEM, "no memory for answers");
 	for (size_t i = 0; i < jobs->worker_count && r == HDB_OK; i++) {
 		struct worker *w = &jobs->workers[i];
 
@@ -243,6 +330,7 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	for (size_t i = 0; i < jobs->worker_count; i++)
 		for (size_t d = 0; d < SERVE_DATABASES_MAX; d++)
 			hdb_close(jobs->workers[i].databases[d]);
+	serve_cache_free(jobs->cache);
 	pthread_cond_destroy(&jobs->wake);
 	pthread_mutex_destroy(&jobs->lock);
 	free(jobs);
@@ -267,6 +355,22 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	return has_room;
+}
+
+void serve_jobs_watch(struct serve_jobs *jobs)
+{
+	pthread_mutex_lock(&jobs->lock);
+	for (size_t i = 0; i < jobs->worker_count; i++) {
+		struct worker *w = &jobs->workers[i];
+		const uint64_t most = w->job && w->job->kind == SERVE_SQL ? SERVE_SQL_SECONDS_MAX :
+									    SERVE_SECONDS_MAX;
+
+		if (w->job && now_ms() - w->began_ms > most * 1000) {
+			w->is_late = true;
+			w->cancel = 1;
+		}
+	}
+	pthread_mutex_unlock(&jobs->lock);
 }
 
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id)

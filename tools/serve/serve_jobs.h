@@ -13,7 +13,10 @@
 #define SERVE_ARGUMENTS_MAX 64
 #define SERVE_ROWS_MAX 100000 /* rows of an answer; the page asks for fewer */
 #define SERVE_ROWS_DEFAULT 1000
-#define SERVE_SECONDS_MAX 1800 /* then it is cancelled */
+#define SERVE_SECONDS_MAX 1800    /* then it is cancelled */
+#define SERVE_SQL_SECONDS_MAX 300 /* the same, of a statement */
+/* Bytes of a value that is sent; a text's characters may be a third of that. */
+#define SERVE_VALUE_MAX ((uint64_t)64 << 20)
 #define SERVE_ID_SIZE 40
 
 /* Questions that wait at most; a further one is refused. */
@@ -21,10 +24,20 @@
 
 enum serve_state { SERVE_WAITING, SERVE_RUNNING, SERVE_DONE };
 
+enum serve_kind {
+	SERVE_QUERY, /* `spec`, with targets and options */
+	SERVE_SQL,   /* `statement` */
+	SERVE_VALUE  /* the bytes or the text of `object` */
+};
+
 /* One question. */
 struct serve_job {
+	enum serve_kind kind;
 	char id[SERVE_ID_SIZE]; /* chosen by whoever asks, to cancel it; "": none */
 	const struct hdb_query_spec *spec;
+	const char *statement;
+	uint64_t object;                    /* its ID */
+	uint64_t from, count;               /* of its value; count 0: all */
 	char *strings[SERVE_ARGUMENTS_MAX]; /* owned: what the arguments point to */
 	size_t string_count;
 	const char *targets[SERVE_ARGUMENTS_MAX];
@@ -38,10 +51,11 @@ struct serve_job {
 
 	/* The answer, once it is done. */
 	int result;
-	int fd; /* a file in memory with JSON, owned; -1: none */
+	int fd;       /* a file in memory with the answer, owned; -1: none */
+	bool is_text; /* of a value: it is a text, in UTF-8 */
 	struct hdb_error err;
 
-	/* Called by a worker when it is done; the job is the caller's then. */
+	/* Called by a worker when it is done; the job is the caller's then. NULL: nobody waits. */
 	void (*done)(struct serve_job *job);
 	void *connection;
 
@@ -62,6 +76,9 @@ void serve_jobs_stop(struct serve_jobs *jobs);
 
 /* Queues a job; false if too many wait. */
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
+
+/* Cancels what works for too long. To be called now and then. */
+void serve_jobs_watch(struct serve_jobs *jobs);
 
 /* Cancels the job of that id; false if there is none. */
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);

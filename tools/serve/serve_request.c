@@ -117,30 +117,81 @@ static int add_option(struct serve_job *job, const char *key, const char *value,
 	return HDB_OK;
 }
 
+/* "0x12c4". */
+static int set_object(struct serve_job *job, const char *value, struct hdb_error *err)
+{
+	const size_t digits = strlen(value) < 2 ? 0 : strlen(value) - 2;
+
+	if (strncmp(value, "0x", 2) != 0 || digits == 0 || digits > 16 ||
+	    strspn(value + 2, "0123456789abcdef") != digits)
+		return refuse(err, "\"id\" is an object's ID, as 0x12c4");
+	job->object = strtoull(value, NULL, 16);
+	return HDB_OK;
+}
+
+/* Of a value: "id", "from", "count". */
+static int add_value_argument(struct serve_job *job, const char *key, const char *value,
+			      struct hdb_error *err)
+{
+	uint64_t *number = strcmp(key, "from") == 0  ? &job->from :
+			   strcmp(key, "count") == 0 ? &job->count :
+						       NULL;
+
+	if (strcmp(key, "id") == 0)
+		return set_object(job, value, err);
+	if (!number)
+		return refuse(err, "a value has no argument \"%.60s\"", key);
+	return read_number(value, UINT32_MAX, number) ?
+		       HDB_OK :
+		       refuse(err, "\"%s\" is a number of elements", key);
+}
+
+static int add_target(struct serve_job *job, const char *value, struct hdb_error *err)
+{
+	if (job->target_count == SERVE_ARGUMENTS_MAX)
+		return refuse(err, "more than %d targets", SERVE_ARGUMENTS_MAX);
+	job->targets[job->target_count] = keep(job, value, err);
+	return job->targets[job->target_count++] ? HDB_OK : err->code;
+}
+
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err)
 {
+	const bool is_query = job->kind == SERVE_QUERY;
+
 	if (!value)
 		value = "";
-	if (strcmp(key, "db") == 0 || strcmp(key, "before") == 0)
+	if (strcmp(key, "db") == 0 || (is_query && strcmp(key, "before") == 0))
 		return set_database(job, database_count, key, value, err);
 	if (strcmp(key, "job") == 0)
 		return set_id(job, value, err);
+	if (job->kind == SERVE_VALUE)
+		return add_value_argument(job, key, value, err);
 	if (strcmp(key, "limit") == 0) {
 		if (!read_number(value, SERVE_ROWS_MAX, &job->limit) || job->limit == 0)
 			return refuse(err, "\"limit\" is a number of rows, 1 to %d",
 				      SERVE_ROWS_MAX);
 		return HDB_OK;
 	}
+	if (job->kind == SERVE_SQL) {
+		if (strcmp(key, "q") != 0 || job->statement)
+			return refuse(err, "a statement has one \"q\", and no \"%.60s\"", key);
+		job->statement = keep(job, value, err);
+		return job->statement ? HDB_OK : err->code;
+	}
 	if (strcmp(key, "sort") == 0) {
 		job->sort = keep(job, value, err);
 		return job->sort ? HDB_OK : err->code;
 	}
-	if (strcmp(key, "target") == 0) {
-		if (job->target_count == SERVE_ARGUMENTS_MAX)
-			return refuse(err, "more than %d targets", SERVE_ARGUMENTS_MAX);
-		job->targets[job->target_count] = keep(job, value, err);
-		return job->targets[job->target_count++] ? HDB_OK : err->code;
-	}
-	return add_option(job, key, value, err);
+	return strcmp(key, "target") == 0 ? add_target(job, value, err) :
+					    add_option(job, key, value, err);
+}
+
+int serve_request_check(const struct serve_job *job, struct hdb_error *err)
+{
+	if (job->kind == SERVE_SQL && !job->statement)
+		return refuse(err, "\"q\" is missing: a statement of SQL");
+	if (job->kind == SERVE_VALUE && job->object == 0)
+		return refuse(err, "\"id\" is missing: an object's ID");
+	return HDB_OK;
 }

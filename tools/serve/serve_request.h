@@ -7,10 +7,14 @@
 #include "serve/serve_jobs.h"
 
 /*
- * One argument of the URL for the job: "db", "before", "target", "sort", "limit", "job", or an
- * option of its query. `value` may be NULL. HDB_EUSAGE with a message in `err`.
+ * One argument of the URL for the job. Every kind knows "db" and "job"; a query "before", "target",
+ * "sort", "limit" and its options; a statement "q" and "limit"; a value "id", "from" and "count".
+ * `value` may be NULL. HDB_EUSAGE with a message in `err`.
  */
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err);
+
+/* Whether what a job of its kind must have is there; after the last argument. HDB_EUSAGE. */
+int serve_request_check(const struct serve_job *job, struct hdb_error *err);
 
 #endif

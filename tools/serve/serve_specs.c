@@ -13,101 +13,101 @@ static const char *type_name(enum hdb_type type)
 	return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "null";
 }
 
-static void put_key(struct serve_text *text, const char *key, const char *value)
+static void put_key(FILE *out, const char *key, const char *value)
 {
-	serve_text_format(text, "\"%s\":", key);
-	serve_text_json(text, value);
-	serve_text_string(text, ",");
+	fprintf(out, "\"%s\":", key);
+	serve_put_json(out, value);
+	fputs(",", out);
 }
 
-static void put_columns(struct serve_text *text, const char *key, const struct hdb_column *columns,
-			size_t count)
+static void put_columns(FILE *out, const char *key, const struct hdb_column *columns, size_t count)
 {
-	serve_text_format(text, "\"%s\":[", key);
+	fprintf(out, "\"%s\":[", key);
 	for (size_t i = 0; i < count; i++) {
-		serve_text_string(text, i ? ",{" : "{");
-		put_key(text, "name", columns[i].name);
-		put_key(text, "title", columns[i].title ? columns[i].title : columns[i].name);
-		put_key(text, "help", columns[i].help);
-		serve_text_format(text, "\"type\":\"%s\"}", type_name(columns[i].type));
+		fputs(i ? ",{" : "{", out);
+		put_key(out, "name", columns[i].name);
+		put_key(out, "title", columns[i].title ? columns[i].title : columns[i].name);
+		put_key(out, "help", columns[i].help);
+		fprintf(out, "\"type\":\"%s\"}", type_name(columns[i].type));
 	}
-	serve_text_string(text, "]");
+	fputs("]", out);
 }
 
-static void put_spec(struct serve_text *text, const struct hdb_query_spec *spec)
+static void put_spec(FILE *out, const struct hdb_query_spec *spec)
 {
-	serve_text_string(text, "{");
-	put_key(text, "name", spec->name);
-	put_key(text, "aliases", spec->aliases);
-	put_key(text, "group", spec->group);
-	put_key(text, "targets", spec->targets);
-	put_key(text, "summary", spec->summary);
-	put_key(text, "example", spec->example);
-	serve_text_string(text, "\"options\":[");
+	fputs("{", out);
+	put_key(out, "name", spec->name);
+	put_key(out, "aliases", spec->aliases);
+	put_key(out, "group", spec->group);
+	put_key(out, "targets", spec->targets);
+	put_key(out, "summary", spec->summary);
+	put_key(out, "example", spec->example);
+	fputs("\"options\":[", out);
 	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
-		serve_text_string(text, o == spec->options ? "{" : ",{");
-		put_key(text, "name", o->name);
-		put_key(text, "argument", o->argument);
-		serve_text_string(text, "\"help\":");
-		serve_text_json(text, o->help);
-		serve_text_string(text, "}");
+		fputs(o == spec->options ? "{" : ",{", out);
+		put_key(out, "name", o->name);
+		put_key(out, "argument", o->argument);
+		fputs("\"help\":", out);
+		serve_put_json(out, o->help);
+		fputs("}", out);
 	}
-	serve_text_string(text, "],");
-	put_columns(text, "columns", spec->columns, spec->column_count);
-	serve_text_string(text, ",");
-	put_columns(text, "facts", spec->facts, spec->fact_count);
-	serve_text_string(text, "}");
+	fputs("],", out);
+	put_columns(out, "columns", spec->columns, spec->column_count);
+	fputs(",", out);
+	put_columns(out, "facts", spec->facts, spec->fact_count);
+	fputs("}", out);
 }
 
-static void put_specs(struct serve_text *text)
+static void put_specs(FILE *out)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
-	serve_text_string(text, "[");
+	fputs("[", out);
 	for (size_t i = 0; i < count; i++) {
-		serve_text_string(text, i ? ",\n" : "\n");
-		put_spec(text, &specs[i]);
+		fputs(i ? ",\n" : "\n", out);
+		put_spec(out, &specs[i]);
 	}
-	serve_text_string(text, "\n]");
+	fputs("\n]", out);
 }
 
-void serve_specs(struct serve_text *text)
+void serve_specs(FILE *out)
 {
-	serve_text_format(text, "{\"schema\":%d,\"specs\":", HDB_SCHEMA);
-	put_specs(text);
-	serve_text_string(text, "}\n");
+	fprintf(out, "{\"schema\":%d,\"specs\":", HDB_SCHEMA);
+	put_specs(out);
+	fputs("}\n", out);
 }
 
 int serve_specs_json(char **text, size_t *size)
 {
-	struct serve_text out = { 0 };
+	struct serve_text made;
 
-	put_specs(&out);
-	if (out.failed) {
-		serve_text_release(&out);
+	if (serve_text_begin(&made))
+		put_specs(made.out);
+	if (!serve_text_end(&made)) {
+		serve_text_release(&made);
 		return HDB_ENOMEM;
 	}
-	*text = out.data;
-	*size = out.size;
+	*text = made.data;
+	*size = made.size;
 	return HDB_OK;
 }
 
-void serve_health(struct serve_text *text, const struct serve_options *options,
-		  const struct serve_jobs *jobs)
+void serve_health(FILE *out, const struct serve_options *options, const struct serve_jobs *jobs)
 {
-	serve_text_format(text, "{\"schema\":%d,", HDB_SCHEMA);
-	put_key(text, "version", hdb_version());
-	serve_text_string(text, "\"databases\":[");
+	fprintf(out, "{\"schema\":%d,", HDB_SCHEMA);
+	put_key(out, "version", hdb_version());
+	fprintf(out, "\"sql\":%s,", options->write_sql ? "true" : "false");
+	fputs("\"databases\":[", out);
 	for (size_t i = 0; i < options->database_count; i++) {
 		struct hdb_health health;
 
 		serve_jobs_health(jobs, i, &health);
-		serve_text_format(text, "%s{\"index\":%zu,", i ? "," : "", i);
-		put_key(text, "name", options->databases[i].name);
-		put_key(text, "stale", health.stale);
-		put_key(text, "incomplete", health.incomplete);
-		serve_text_format(text, "\"missing_bytes\":%" PRIu64 "}", health.missing_bytes);
+		fprintf(out, "%s{\"index\":%zu,", i ? "," : "", i);
+		put_key(out, "name", options->databases[i].name);
+		put_key(out, "stale", health.stale);
+		put_key(out, "incomplete", health.incomplete);
+		fprintf(out, "\"missing_bytes\":%" PRIu64 "}", health.missing_bytes);
 	}
-	serve_text_string(text, "]}\n");
+	fputs("]}\n", out);
 }

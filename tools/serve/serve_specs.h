@@ -8,10 +8,9 @@
 #include "serve/serve_text.h"
 
 /* All queries: names, options, columns with types, facts. */
-void serve_specs(struct serve_text *text);
+void serve_specs(FILE *out);
 
 /* The version and each database: its name and what is to be said before any of its answers. */
-void serve_health(struct serve_text *text, const struct serve_options *options,
-		  const struct serve_jobs *jobs);
+void serve_health(FILE *out, const struct serve_options *options, const struct serve_jobs *jobs);
 
 #endif

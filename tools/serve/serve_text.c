@@ -1,55 +1,32 @@
 /*
- * serve/serve_text.c - a text that grows. The few small answers that are the server's own are made
- * with it; rows come from the command's writer.
+ * serve/serve_text.c - a text in memory, and JSON strings.
  */
 #include "serve/serve_text.h"
 
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* More than any answer of the server's own has. */
-#define TEXT_MAX ((size_t)16 << 20)
-
-void serve_text_add(struct serve_text *text, const char *data, size_t size)
+bool serve_text_begin(struct serve_text *text)
 {
-	if (text->failed || size > TEXT_MAX - text->size) {
-		text->failed = true;
-		return;
-	}
-	if (size > text->capacity - text->size) {
-		const size_t capacity = 2 * (text->size + size) + 256;
-		char *grown = realloc(text->data, capacity);
-
-		if (!grown) {
-			text->failed = true;
-			return;
-		}
-		text->data = grown;
-		text->capacity = capacity;
-	}
-	memcpy(text->data + text->size, data, size);
-	text->size += size;
+	*text = (struct serve_text){ 0 };
+	text->out = open_memstream(&text->data, &text->size);
+	return text->out != NULL;
 }
 
-void serve_text_string(struct serve_text *text, const char *string)
+bool serve_text_end(struct serve_text *text)
 {
-	serve_text_add(text, string, strlen(string));
+	const bool is_whole = text->out && !ferror(text->out);
+	const bool is_closed = text->out && fclose(text->out) == 0;
+
+	text->out = NULL;
+	return is_whole && is_closed;
 }
 
-void serve_text_format(struct serve_text *text, const char *format, ...)
+void serve_text_release(struct serve_text *text)
 {
-	char line[1024];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	if (n > 0)
-		serve_text_add(text, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	serve_text_end(text);
+	free(text->data);
+	text->data = NULL;
 }
 
 /* Bytes of the character at `s`, 0 if it is no well-formed UTF-8; *c is the character. */
@@ -71,13 +48,13 @@ static size_t decode(const unsigned char *s, uint32_t *c)
 	return n > 1 && (*c < least[n] || *c > 0x10ffff || *c >> 11 == 27) ? 0 : n;
 }
 
-void serve_text_json(struct serve_text *text, const char *string)
+void serve_put_json(FILE *out, const char *string)
 {
 	if (!string) {
-		serve_text_string(text, "null");
+		fputs("null", out);
 		return;
 	}
-	serve_text_add(text, "\"", 1);
+	putc('"', out);
 	for (const unsigned char *s = (const unsigned char *)string; *s;) {
 		uint32_t c;
 		size_t n = decode(s, &c);
@@ -85,21 +62,15 @@ void serve_text_json(struct serve_text *text, const char *string)
 		if (n == 0)
 			c = 0xfffd;
 		if (c == '"' || c == '\\')
-			serve_text_format(text, "\\%c", (char)c);
+			fprintf(out, "\\%c", (char)c);
 		else if (c >= 0x20 && c < 0x7f)
-			serve_text_add(text, (const char *)s, 1);
+			putc((int)c, out);
 		else if (c < 0x10000)
-			serve_text_format(text, "\\u%04x", (unsigned)c);
+			fprintf(out, "\\u%04x", (unsigned)c);
 		else
-			serve_text_format(text, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
-					  (unsigned)(0xdc00 + (c & 1023)));
+			fprintf(out, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
+				(unsigned)(0xdc00 + (c & 1023)));
 		s += n ? n : 1;
 	}
-	serve_text_add(text, "\"", 1);
-}
-
-void serve_text_release(struct serve_text *text)
-{
-	free(text->data);
-	*text = (struct serve_text){ 0 };
+	putc('"', out);
 }

@@ -1,26 +1,27 @@
 /*
- * serve/serve_text.h - a text that grows, and JSON strings in it.
+ * serve/serve_text.h - a text that grows, as a stream in memory, and JSON strings in it. The few
+ * small answers that are the server's own are made with it; rows come from the command's writer.
  */
 #ifndef HEAPDB_SERVE_TEXT_H
 #define HEAPDB_SERVE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
-/* All zeros is empty. */
 struct serve_text {
-	char *data; /* owned, by free(); not zero-terminated */
-	size_t size, capacity;
-	bool failed; /* there was no memory; `data` misses something */
+	FILE *out;  /* what is written goes here; NULL: there was no memory */
+	char *data; /* owned, by free(); there after serve_text_end */
+	size_t size;
 };
 
-void serve_text_add(struct serve_text *text, const char *data, size_t size);
-void serve_text_string(struct serve_text *text, const char *string);
-/* printf of less than 1,024 bytes. */
-void serve_text_format(struct serve_text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-/* A JSON string of pure ASCII, or null. Bytes that are no UTF-8 become U+FFFD. */
-void serve_text_json(struct serve_text *text, const char *string);
+/* False if there is no memory. */
+bool serve_text_begin(struct serve_text *text);
+/* Whether all of it is in `data`; ends `out`. */
+bool serve_text_end(struct serve_text *text);
 void serve_text_release(struct serve_text *text);
+
+/* A JSON string of pure ASCII, or null. Bytes that are no UTF-8 become U+FFFD. */
+void serve_put_json(FILE *out, const char *string);
 
 #endif

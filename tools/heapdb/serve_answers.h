@@ -1,0 +1,20 @@
+/*
+ * heapdb/serve_answers.h - what the page's server has of the command: answers as JSON in a file,
+ * and statements of SQL.
+ */
+#ifndef HEAPDB_SERVE_ANSWERS_H
+#define HEAPDB_SERVE_ANSWERS_H
+
+#include "heapdb/render.h"
+
+#include "serve/serve.h"
+
+/* Writes the answer to a file, which stays open. A failure amid the rows is in the JSON. */
+int serve_write_answer(struct answer *answer, int fd);
+
+/* write_sql of struct serve_options; NULL where the command was built without SQLite. */
+typedef int serve_sql_writer(const struct serve_statement *statement, int fd,
+			     struct hdb_error *err);
+serve_sql_writer *serve_sql(void);
+
+#endif

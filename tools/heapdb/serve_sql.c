@@ -1,0 +1,147 @@
+/*
+ * heapdb/serve_sql.c - one statement of SQL for the page: a connection of its own, over the
+ * worker's handles, within limits.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/serve_answers.h"
+#include "heapdb/sql_rows.h"
+
+#ifdef HAVE_SQLITE
+
+#include "sqlite/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Heap that SQLite has for all workers together, and bytes of texts in an answer. */
+#define MEMORY_MAX ((uint64_t)64 << 20)
+#define TEXTS_MAX ((uint64_t)32 << 20)
+
+/* A database, and how another handle of it is had. */
+struct reopened {
+	const struct serve_statement *ask;
+	const struct serve_database *database;
+};
+
+static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
+{
+	const struct reopened *r = ctx;
+	const struct hdb_open_options open = {
+		.dump_path = r->database->dump_path,
+		.memory_bytes = r->ask->options->memory_bytes,
+		.tmp_dir = r->ask->options->tmp_dir,
+		.progress = { .cancel = r->ask->cancel },
+	};
+
+	return hdb_open(r->database->db_path, &open, out, err);
+}
+
+/* "before" of "before.heapdb"; its number where that cannot be a name or is taken. */
+static void name_schema(char *name, size_t size, const char *file, size_t number)
+{
+	const int length = (int)strcspn(file, ".");
+
+	if (number == SIZE_MAX)
+		snprintf(name, size, "%.*s", length, file);
+	else
+		snprintf(name, size, "db%zu", number);
+}
+
+/* The one that is shown goes by no name, all of several by theirs, too. */
+static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
+			 struct reopened *reopened, struct hdb_error *err)
+{
+	const struct serve_options *o = ask->options;
+	int rc = HDB_OK;
+
+	for (size_t i = 0; i <= o->database_count && rc == HDB_OK; i++) {
+		const size_t no = i == 0 ? ask->database : i - 1;
+		char name[64];
+		struct heapsql_database database = { .db = ask->handles[no],
+						     .reopen = reopen,
+						     .ctx = &reopened[no] };
+
+		if (i > 0 && o->database_count == 1)
+			break;
+		reopened[no] = (struct reopened){ ask, &o->databases[no] };
+		if (i > 0) {
+			name_schema(name, sizeof(name), o->databases[no].name, SIZE_MAX);
+			database.name = name;
+		}
+		rc = heapsql_add(sql, &database, err);
+		if (rc == HDB_EUSAGE && i > 0) {
+			name_schema(name, sizeof(name), "", no);
+			*err = (struct hdb_error){ 0 };
+			rc = heapsql_add(sql, &database, err);
+		}
+	}
+	return rc;
+}
+
+/* Whether something but blanks and semicolons follows. */
+static int check_rest(const char *rest, struct hdb_error *err)
+{
+	return rest[strspn(rest, " \t\r\n;")] == '\0' ?
+		       HDB_OK :
+		       cli_fail(err, HDB_EUSAGE,
+				"one statement at a time: what follows the first "
+				"semicolon is another one");
+}
+
+static int run(struct heapsql *sql, const struct serve_statement *ask, int fd,
+	       struct hdb_error *err)
+{
+	struct heapsql_rows *rows = NULL;
+	struct sql_rows source;
+	struct answer answer = {
+		.name = "sql", .source = &source.source, .limit = ask->limit, .err = err
+	};
+	const char *rest;
+	int rc = heapsql_prepare(sql, ask->text, &rest, &rows, err);
+
+	if (rc == HDB_OK && !rows)
+		rc = cli_fail(err, HDB_EUSAGE,
+			      "there is no statement: SELECT * FROM objects "
+			      "ORDER BY retained DESC LIMIT 10");
+	if (rc == HDB_OK)
+		rc = check_rest(rest, err);
+	if (rc == HDB_OK)
+		rc = sql_rows_begin(&source, rows, err);
+	source.texts_max = TEXTS_MAX;
+	if (rc == HDB_OK)
+		rc = serve_write_answer(&answer, fd);
+	if (rc == HDB_OK || rows)
+		heapsql_rows_close(rows);
+	return rc;
+}
+
+static int write_sql(const struct serve_statement *ask, int fd, struct hdb_error *err)
+{
+	const struct heapsql_options options = { .memory_bytes = MEMORY_MAX,
+						 .cancel = ask->cancel };
+	struct reopened reopened[SERVE_DATABASES_MAX];
+	struct heapsql *sql = NULL;
+	int rc = heapsql_open(&options, &sql, err);
+
+	if (rc == HDB_OK)
+		rc = add_databases(sql, ask, reopened, err);
+	if (rc == HDB_OK)
+		rc = run(sql, ask, fd, err);
+	heapsql_close(sql);
+	return rc;
+}
+
+serve_sql_writer *serve_sql(void)
+{
+	return write_sql;
+}
+
+#else
+
+serve_sql_writer *serve_sql(void)
+{
+	return NULL;
+}
+
+#endif

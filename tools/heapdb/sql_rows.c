@@ -1,0 +1,66 @@
+/*
+ * heapdb/sql_rows.c - from SQLite's rows to those that writers take.
+ */
+#include "heapdb/sql_rows.h"
+
+#include "heapdb/cli.h"
+
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+
+#include <inttypes.h>
+
+static const struct hdb_column *row_column(void *ctx, size_t column)
+{
+	return heapsql_column(((const struct sql_rows *)ctx)->rows, column);
+}
+
+/* Texts count before they are written. */
+static int count_texts(struct sql_rows *r, struct hdb_error *err)
+{
+	for (size_t i = 0; i < r->source.count; i++) {
+		const struct hdb_value *value = heapsql_value(r->rows, i);
+
+		if (value->type == HDB_TYPE_TEXT)
+			r->texts += value->text_size;
+	}
+	if (r->texts_max && r->texts > r->texts_max)
+		return cli_fail(err, HDB_ELIMIT,
+				"the answer has more than %" PRIu64 " MiB of texts: ask for fewer "
+				"rows, or for substr(text, 1, 100)",
+				r->texts_max >> 20);
+	return HDB_OK;
+}
+
+static int row_next(void *ctx, struct hdb_error *err)
+{
+	struct sql_rows *r = ctx;
+	int rc = r->is_first ? r->first : heapsql_next(r->rows, err);
+
+	r->is_first = false;
+	return rc == HDB_OK && r->texts_max ? count_texts(r, err) : rc;
+}
+
+static const struct hdb_value *row_value(void *ctx, size_t column)
+{
+	return heapsql_value(((const struct sql_rows *)ctx)->rows, column);
+}
+
+int sql_rows_begin(struct sql_rows *out, struct heapsql_rows *rows, struct hdb_error *err)
+{
+	*out = (struct sql_rows){
+		.source = {
+			.ctx = out,
+			.count = heapsql_column_count(rows),
+			.column = row_column,
+			.next = row_next,
+			.value = row_value,
+		},
+		.rows = rows,
+		.is_first = true,
+		.first = heapsql_next(rows, err),
+	};
+	return out->first < 0 ? out->first : HDB_OK;
+}
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * serve/serve_cache.c - answers by what was asked, in order of when they were last wanted.
+ */
+#include "serve/serve_cache.h"
+
+#include "serve/serve_text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Answers at most: looked through one by one. */
+#define ENTRIES_MAX 400
+
+struct entry {
+	char *key, *data; /* owned */
+	size_t size;
+};
+
+struct serve_cache {
+	pthread_mutex_t lock;
+	struct entry entries[ENTRIES_MAX]; /* the one wanted last comes first */
+	size_t count, size;
+};
+
+struct serve_cache *serve_cache_new(void)
+{
+	struct serve_cache *cache = calloc(1, sizeof(*cache));
+
+	if (cache)
+		pthread_mutex_init(&cache->lock, NULL);
+	return cache;
+}
+
+static void drop_last(struct serve_cache *cache)
+{
+	struct entry *last = &cache->entries[--cache->count];
+
+	cache->size -= last->size;
+	free(last->key);
+	free(last->data);
+}
+
+void serve_cache_free(struct serve_cache *cache)
+{
+	if (!cache)
+		return;
+	while (cache->count > 0)
+		drop_last(cache);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+static int compare_options(const void *a, const void *b)
+{
+	const struct hdb_option *x = a, *y = b;
+	const int names = strcmp(x->name, y->name);
+
+	return names ? names : strcmp(x->value ? x->value : "", y->value ? y->value : "");
+}
+
+char *serve_cache_key(const struct serve_job *job)
+{
+	struct hdb_option options[SERVE_ARGUMENTS_MAX];
+	struct serve_text text;
+
+	if (!serve_text_begin(&text))
+		return NULL;
+	memcpy(options, job->options, sizeof(options));
+	qsort(options, job->option_count, sizeof(options[0]), compare_options);
+	fprintf(text.out, "%d %zu %llu %s", (int)job->kind, job->database,
+		(unsigned long long)job->limit, job->spec ? job->spec->name : "");
+	for (size_t i = 0; i < job->before_count; i++)
+		fprintf(text.out, " <%zu", job->before[i]);
+	for (size_t i = 0; i < job->target_count; i++) {
+		putc(' ', text.out);
+		serve_put_json(text.out, job->targets[i]);
+	}
+	for (size_t i = 0; i < job->option_count; i++) {
+		fprintf(text.out, " %s=", options[i].name);
+		serve_put_json(text.out, options[i].value);
+	}
+	fputs(" by ", text.out);
+	serve_put_json(text.out, job->sort);
+	putc(' ', text.out);
+	serve_put_json(text.out, job->statement);
+	if (serve_text_end(&text))
+		return text.data;
+	serve_text_release(&text);
+	return NULL;
+}
+
+/* Its place, or `count`. */
+static size_t find(const struct serve_cache *cache, const char *key)
+{
+	size_t i = 0;
+
+	while (i < cache->count && strcmp(cache->entries[i].key, key) != 0)
+		i++;
+	return i;
+}
+
+static void move_first(struct serve_cache *cache, size_t place)
+{
+	const struct entry entry = cache->entries[place];
+
+	memmove(&cache->entries[1], &cache->entries[0], place * sizeof(entry));
+	cache->entries[0] = entry;
+}
+
+void serve_cache_put(struct serve_cache *cache, const char *key, int fd, size_t size)
+{
+	struct entry entry = { .size = size };
+
+	if (size > SERVE_CACHE_ANSWER_MAX)
+		return;
+	entry.key = strdup(key);
+	entry.data = malloc(size + 1);
+	pthread_mutex_lock(&cache->lock);
+	if (entry.key && entry.data && pread(fd, entry.data, size, 0) == (ssize_t)size &&
+	    find(cache, key) == cache->count) {
+		while (cache->count == ENTRIES_MAX ||
+		       (cache->count && cache->size + size > SERVE_CACHE_MAX))
+			drop_last(cache);
+		cache->entries[cache->count] = entry;
+		move_first(cache, cache->count++);
+		cache->size += size;
+		entry = (struct entry){ 0 };
+	}
+	pthread_mutex_unlock(&cache->lock);
+	free(entry.key);
+	free(entry.data);
+}
+
+bool serve_cache_get(struct serve_cache *cache, const char *key, int fd)
+{
+	bool is_found;
+	size_t place;
+
+	pthread_mutex_lock(&cache->lock);
+	place = find(cache, key);
+	is_found = place < cache->count;
+	if (is_found) {
+		move_first(cache, place);
+		is_found = write(fd, cache->entries[0].data, cache->entries[0].size) ==
+			   (ssize_t)cache->entries[0].size;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return is_found;
+}
