@@ -1,9 +1,10 @@
 /*
  * queries/retained/q_dominators.c - the dominator tree, one level at a time: the largest first, or
- * a level grouped.
+ * a level grouped; or the largest nodes of all levels.
  */
 #include "analysis/describe.h"
 #include "analysis/dominator_children.h"
+#include "analysis/dominator_cut.h"
 #include "analysis/groups.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
@@ -11,14 +12,18 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID, CLASS, LABEL, NAME, COUNT, SHALLOW, RETAINED, PERCENT, DOMINATED };
+enum { ID, CLASS, LABEL, NAME, COUNT, SHALLOW, RETAINED, PERCENT, DOMINATED, LEVEL, OTHERS };
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "adds up the objects of the level",
 	  .default_value = NULL },
+	{ "tree", HDB_OPTION_NUMBER, "N",
+	  "all levels below: the N nodes that retain most, in the order of the tree", .low = 1,
+	  .high = ANALYSIS_CUT_NODES_MAX, .unit = "nodes", .example = "1000" },
 	{ .name = NULL },
 };
 
@@ -37,6 +42,10 @@ static const struct hdb_column columns[] = {
 	{ "children", HDB_TYPE_COUNT, "children",
 	  "objects that it dominates immediately; not with "
 	  "--by" },
+	{ "level", HDB_TYPE_COUNT, "level",
+	  "0: what the object dominates, or the top level; only with --tree" },
+	{ "others", HDB_TYPE_COUNT, "others",
+	  "of a row that stands for smaller nodes that are not shown: how many; only with --tree" },
 	QUERY_LABEL_COLUMNS,
 	QUERY_OBJECT_COLUMNS,
 };
@@ -57,6 +66,10 @@ struct dominators {
 	struct analysis_level level;
 	struct analysis_groups groups; /* with --by */
 	bool is_grouped;
+	struct analysis_dominator_cut cut; /* with --tree */
+	bool is_tree;
+	uint32_t node,
+		rest;   /* of the cut: that is next; whose others are, ANALYSIS_CUT_NONE: none */
 	uint64_t whole; /* reachable bytes of the heap */
 };
 
@@ -128,6 +141,74 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 	return r;
 }
 
+/* The largest nodes below. */
+static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct hdb_error *err)
+{
+	const uint32_t most = (uint32_t)query_number(q, "tree", 1);
+	uint64_t retained = d->whole;
+	int r = HDB_OK;
+
+	d->is_tree = true;
+	d->rest = ANALYSIS_CUT_NONE;
+	if (ix != HEAP_NONE)
+		r = derive_retained(q->derive, ix, &retained, err);
+	if (r == HDB_OK)
+		r = analysis_dominator_cut(&q->session, ix, retained, most, &d->cut, err);
+	if (r != HDB_OK)
+		return r;
+	q->total = d->cut.shown;
+	for (uint32_t at = 0; at != ANALYSIS_CUT_NONE;
+	     at = analysis_dominator_cut_next(&d->cut, at))
+		q->total += d->cut.nodes[at].others > 0;
+	return query_choose(q, "level,id,class,label,shallow,retained,percent,children,others",
+			    err);
+}
+
+/* The row for what is not shown of a node's children; it comes after those that are. */
+static int set_others(struct query *q, struct dominators *d, struct hdb_error *err)
+{
+	const struct analysis_cut_node *n = &d->cut.nodes[d->rest];
+
+	query_set(q, LEVEL, n->level);
+	query_set(q, RETAINED, n->others_bytes);
+	query_set_double(q, PERCENT, analysis_percent(n->others_bytes, d->whole));
+	query_set(q, OTHERS, n->others);
+	return query_format(q, LABEL, err, "(%" PRIu64 " other%s)", n->others,
+			    n->others == 1 ? "" : "s");
+}
+
+/*
+ * Steps to the next row: down where there is something below, else past the last of each node's
+ * children to what is left of these, and on.
+ */
+static int step_cut(struct dominators *d)
+{
+	const struct analysis_cut_node *nodes = d->cut.nodes;
+	uint32_t at = d->rest != ANALYSIS_CUT_NONE ? d->rest : d->node;
+	const bool is_new = d->rest == ANALYSIS_CUT_NONE;
+
+	d->rest = ANALYSIS_CUT_NONE;
+	if (is_new && nodes[at].first != ANALYSIS_CUT_NONE) {
+		d->node = nodes[at].first;
+		return HDB_OK;
+	}
+	if (is_new && nodes[at].others) {
+		d->rest = at;
+		return HDB_OK;
+	}
+	for (; at != 0; at = nodes[at].parent) {
+		if (nodes[at].next != ANALYSIS_CUT_NONE) {
+			d->node = nodes[at].next;
+			return HDB_OK;
+		}
+		if (nodes[nodes[at].parent].others) {
+			d->rest = nodes[at].parent;
+			return HDB_OK;
+		}
+	}
+	return HDB_END;
+}
+
 static int open_dominators(struct query *q, struct hdb_error *err)
 {
 	const char *by_text = query_option(q, "by");
@@ -150,7 +231,11 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 		return r;
 	d->whole = whole.shallow_bytes;
 	q->total = d->level.length;
+	if (by_text && query_option(q, "tree"))
+		return hdb_fail(err, HDB_EUSAGE, "dominators: --by and --tree exclude each other");
 	r = set_facts(q, ix, d, err);
+	if (r == HDB_OK && query_option(q, "tree"))
+		return open_cut(q, d, ix, err);
 	if (r != HDB_OK || !by_text)
 		return r == HDB_OK ? query_choose(q,
 						  "id,class,label,shallow,retained,percent,"
@@ -191,9 +276,15 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 
 	if (d->is_grouped)
 		return next_group(q, d);
-	r = analysis_level_next(&q->session, &d->level, &ix, err);
+	r = d->is_tree ? step_cut(d) : analysis_level_next(&q->session, &d->level, &ix, err);
 	if (r != HDB_OK)
 		return r;
+	if (d->is_tree && d->rest != ANALYSIS_CUT_NONE)
+		return set_others(q, d, err);
+	if (d->is_tree) {
+		ix = d->cut.nodes[d->node].ix;
+		query_set(q, LEVEL, d->cut.nodes[d->node].level - 1);
+	}
 	r = query_set_object(q, &cells, ix, err);
 	if (r == HDB_OK)
 		r = analysis_level_count(&d->level, ix, &dominated, err);
@@ -208,8 +299,10 @@ static void close_dominators(struct query *q)
 {
 	struct dominators *d = q->state;
 
-	if (d)
+	if (d) {
 		analysis_groups_release(&d->groups);
+		analysis_dominator_cut_release(&d->cut);
+	}
 	free(d);
 }
 
@@ -224,7 +317,7 @@ const struct query_def query_dominators = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
-	.population = ANALYSIS_OF_REACHABLE,
+	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_ALL,
 	.open = open_dominators, .next = next_dominators, .close = close_dominators,
 };
