@@ -312,7 +312,7 @@ PAGE_TMP = build/page
 page: ## compile tools/serve/page (TypeScript) into tools/serve/bundle (needs npm)
 	@mkdir -p $(PAGE_TMP)
 	cp tools/serve/page/* $(PAGE_TMP)/
-	cd $(PAGE_TMP) && npm install --silent --no-audit --no-fund && node_modules/.bin/tsc -p . && \
+	cd $(PAGE_TMP) && npm install --silent --no-audit --no-fund --prefer-offline && node_modules/.bin/tsc -p . && \
 		node_modules/.bin/esbuild main.tsx --bundle --minify --target=es2020 --jsx=automatic \
 			--jsx-import-source=preact --log-level=warning --outfile=app.js
 	cp $(PAGE_TMP)/app.js $(PAGE_TMP)/index.html $(PAGE_TMP)/app.css tools/serve/bundle/

@@ -41,6 +41,7 @@ struct serve_jobs {
 	struct serve_cache *cache; /* owned */
 	struct worker workers[SERVE_WORKERS_MAX];
 	size_t worker_count;
+	bool is_android[SERVE_DATABASES_MAX];
 };
 
 static int fail(struct hdb_error *err, int code, const char *what)
@@ -269,6 +270,8 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 		};
 
 		r = hdb_open(options->databases[i].db_path, &open, &w->databases[i], err);
+		if (r == HDB_OK)
+			w->jobs->is_android[i] = hdb_heap_count(w->databases[i]) > 0;
 	}
 	return r;
 }
@@ -411,6 +414,11 @@ bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_p
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	return is_found;
+}
+
+bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database)
+{
+	return jobs->is_android[database];
 }
 
 void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out)

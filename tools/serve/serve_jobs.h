@@ -94,6 +94,9 @@ bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_p
 /* The health of a database, as found when it was opened; borrowed until serve_jobs_stop. */
 void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out);
 
+/* Whether the dump has heaps with names, as those of Android's runtime do. */
+bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);
+
 struct serve_job *serve_job_new(void);
 /* Frees the job and closes its file; NULL is fine. */
 void serve_job_free(struct serve_job *job);

@@ -106,6 +106,7 @@ void serve_health(FILE *out, const struct serve_options *options, const struct s
 		fprintf(out, "%s{\"index\":%zu,", i ? "," : "", i);
 		put_key(out, "name", options->databases[i].name);
 		put_key(out, "stale", health.stale);
+		fprintf(out, "\"android\":%s,", serve_jobs_is_android(jobs, i) ? "true" : "false");
 		put_key(out, "incomplete", health.incomplete);
 		fprintf(out, "\"missing_bytes\":%" PRIu64 "}", health.missing_bytes);
 	}

@@ -17,7 +17,7 @@ export interface Spec {
   name: string; group: string; targets: string; summary: string; example: string;
   options: Option[]; columns: Column[]; facts: Column[];
 }
-export interface Database { index: number; name: string; stale: string | null; incomplete: string | null }
+export interface Database { index: number; name: string; stale: string | null; incomplete: string | null; android?: boolean }
 export interface Progress { state: string; stage?: string; done?: number; total?: number; unit?: string }
 export type Params = Record<string, string | string[] | undefined>;
 
@@ -40,10 +40,14 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return body;
 }
 
+let sql = false;
+export const hasSql = (): boolean => sql;
+
 export async function start(): Promise<{ specs: Spec[]; databases: Database[] }> {
   if (report) return { specs: report.specs, databases: report.databases };
   const [specs, health] = await Promise.all([
-    get<{ specs: Spec[] }>("/api/specs"), get<{ databases: Database[] }>("/api/health")]);
+    get<{ specs: Spec[] }>("/api/specs"), get<{ databases: Database[]; sql: boolean }>("/api/health")]);
+  sql = health.sql;
   return { specs: specs.specs, databases: health.databases };
 }
 
@@ -82,7 +86,7 @@ export function ask(query: string, params: Params): Question {
   const job = `${session}-${++jobs}`;
   text.append("job", job);
   const control = new AbortController();
-  const answer = get<Answer>(`/api/query/${query}?${text}`, control.signal).then((a) => {
+  const answer = get<Answer>(`/api/${query === "sql" ? "sql" : `query/${query}`}?${text}`, control.signal).then((a) => {
     if (kept.size > 200) kept.delete(kept.keys().next().value as string);
     kept.set(key, a);
     return a;

@@ -12,7 +12,7 @@ export interface Node {
   children: Node[];
   open?: boolean; // its children are known
 }
-export interface Cell { node: Node; x: number; y: number; w: number; h: number; depth: number; label: boolean }
+export interface Cell { node: Node; x: number; y: number; w: number; h: number; depth: number; label: boolean; folded: number; foldedBytes: number }
 
 const LEAST = 3, MOST = 5000, HEAD = 16, ROW = 18, ROWS = 64;
 
@@ -24,7 +24,7 @@ function worst(largest: number, smallest: number, sum: number, side: number): nu
 }
 
 export function treemap(root: Node, width: number, height: number): Cell[] {
-  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: height, depth: 0, label: true }];
+  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: height, depth: 0, label: true, folded: 0, foldedBytes: 0 }];
   for (let at = 0; at < cells.length; at++) {
     const cell = cells[at], children = sorted(cell.node).filter((c) => c.bytes > 0);
     const named = cell.h > 2 * HEAD && cell.w > 2 * HEAD;
@@ -51,27 +51,36 @@ export function treemap(root: Node, width: number, height: number): Cell[] {
           : { x: room.x + along, y: room.y, w: size, h: across };
         along += size;
         if (box.w >= LEAST && box.h >= LEAST && cells.length < MOST)
-          cells.push({ node: children[first], ...box, depth: cell.depth + 1, label: true });
+          cells.push({ node: children[first], ...box, depth: cell.depth + 1, label: true, folded: 0, foldedBytes: 0 });
       }
       if (upright) { room.x += across; room.w -= across; } else { room.y += across; room.h -= across; }
     }
     cell.label = named || cells.length === before;
+    fold(cell, children, cells.slice(before));
   }
   return cells;
 }
 
+// What is too small to be drawn of a cell's children.
+function fold(cell: Cell, children: Node[], drawn: Cell[]): void {
+  cell.folded = children.length - drawn.length;
+  if (cell.folded) cell.foldedBytes = children.reduce((s, c) => s + c.bytes, 0) - drawn.reduce((s, c) => s + c.node.bytes, 0);
+}
+
 export function icicle(root: Node, width: number): Cell[] {
-  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: ROW, depth: 0, label: true }];
+  const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: ROW, depth: 0, label: true, folded: 0, foldedBytes: 0 }];
   for (let at = 0; at < cells.length; at++) {
     const cell = cells[at];
     let x = cell.x;
+    const before = cells.length, children = sorted(cell.node);
     if (cell.depth + 1 >= ROWS || !cell.node.bytes) continue;
-    for (const child of sorted(cell.node)) {
+    for (const child of children) {
       const w = (cell.w * child.bytes) / cell.node.bytes;
       if (w < LEAST || cells.length >= MOST) break;
-      cells.push({ node: child, x, y: cell.y + ROW, w, h: ROW, depth: cell.depth + 1, label: true });
+      cells.push({ node: child, x, y: cell.y + ROW, w, h: ROW, depth: cell.depth + 1, label: true, folded: 0, foldedBytes: 0 });
       x += w;
     }
+    fold(cell, children, cells.slice(before));
   }
   return cells;
 }

@@ -1,9 +1,9 @@
 // The frame: databases, search, views, the inspector.
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Database, report, start } from "./api";
+import { Database, hasSql, report, start } from "./api";
 import { Inspector } from "./inspector";
-import { specs } from "./parts";
+import { Menu, specs } from "./parts";
 import { change, href, linkTo, readRoute, useRoute } from "./route";
 import { visible } from "./text";
 import { views } from "./views";
@@ -34,10 +34,12 @@ function App({ databases }: { databases: Database[] }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const shown = report ? views.filter((v) => !v.needs || report!.answers[v.needs]) : views;
+  const at = databases[Number(route.params.db ?? 0)];
+  const shown = views.filter((v) => (report ? !v.needs || report.answers[v.needs] : v.name === "android" ? at?.android : v.name === "sql" ? hasSql() : v.name !== "compare" || databases.length > 1));
   const view = shown.find((v) => v.name === route.view) ?? shown[0];
   const db = Number(route.params.db ?? 0), one = databases[db];
-  useEffect(() => { document.title = `${view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, one?.name]);
+  useEffect(() => { document.title = report ? report.title : `${view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, one?.name]);
+  useEffect(() => { if (report && location.hash) document.getElementById(`view-${view.name}`)?.scrollIntoView(); }, [route]);
   const find = (value: string) => {
     const text = value.trim();
     if (/^0x[0-9a-f]+$/i.test(text)) change({ obj: text.toLowerCase(), tab: undefined });
@@ -59,10 +61,11 @@ function App({ databases }: { databases: Database[] }) {
       <button onClick={toggle} aria-label="Dark or light" title="Dark or light">◐</button>
     </header>
     <nav class="views" aria-label="Views">{shown.map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
-    <main key={`${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : null}
+    <main key={report ? "report" : `${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : null}
       {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`].filter(Boolean).map((t) => <p class="mark">{visible(String(t))}</p>)}
-      {view.show({ route, databases })}
-      {report && <p class="dim print">Views: use the links above. This file is whole in itself.</p>}</main>
+      {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : view.show({ route, databases })}
+      {report && <p class="dim print">This file is whole in itself: it asks nobody. `heapdb serve` shows every object.</p>}</main>
+    <Menu />
     {route.params.obj && !report ? <Inspector key={route.params.obj} route={route} /> : null}
   </div>;
 }

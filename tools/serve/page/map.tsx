@@ -1,82 +1,42 @@
-// The dominator tree as treemap, icicle and table, on canvas.
+// The dominator tree as treemap, icicle and table, on canvas. By object each zoom is one question:
+// the largest nodes below that object. By class, package and loader one tree is asked once.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Answer, ask, Params, report, Row } from "./api";
+import { Answer, Params, report } from "./api";
 import { Cell, icicle, Node, treemap } from "./layout";
 import { Marks, Panel, QueryTable, select, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
 import { bytes, hue, number, percent, splitName, visible } from "./text";
 
 const blank = (name: string): Node => ({ key: "", name, bytes: 0, count: 0, id: null, parent: null, children: [] });
+const labels = new Map<string, string>(); // of objects that were zoomed into
 
 // Rows with levels, made a tree.
-function treeOf(answer: Answer): Node {
-  const root = blank("the heap"), stack = [root];
+function treeOf(answer: Answer, name: string): Node {
+  const root = blank(name), stack = [root];
   for (const row of answer.rows) {
     const level = Number(row.level ?? 0);
     stack.length = Math.min(stack.length, level + 1);
     const parent = stack[stack.length - 1];
-    const node: Node = { key: String(parent.children.length), name: String(row.name), bytes: Number(row.retained ?? row.below_shallow ?? 0),
-      count: Number(row.objects ?? row.others ?? 0), id: row.id === null ? null : String(row.id), parent, children: [], open: true,
+    const node: Node = { key: String(parent.children.length), name: String(row.name ?? row.label), bytes: Number(row.retained ?? row.below_shallow ?? 0),
+      count: Number(row.objects ?? row.others ?? 1), id: row.id === null || row.id === undefined ? null : String(row.id), parent, children: [],
       others: row.others !== null && row.others !== undefined,
       delta: row.retained_delta === undefined || row.retained_delta === null ? undefined : Number(row.retained_delta) };
     parent.children.push(node);
     stack.push(node);
   }
-  root.open = true;
-  root.bytes = Math.max(Number(answer.facts.heap_shallow ?? 0), root.children.reduce((s, c) => s + c.bytes, 0));
+  root.bytes = Math.max(Number(answer.facts.id ? answer.facts.retained : answer.facts.heap_shallow ?? 0), root.children.reduce((s, c) => s + c.bytes, 0));
   return root;
 }
 
-function addObjects(parent: Node, rows: Row[]): void {
-  parent.open = true;
-  parent.children = rows.map((row) => ({ key: String(row.id), name: String(row.label ?? row.class), bytes: Number(row.retained),
-    count: 1, id: String(row.id), parent, children: [], open: !Number(row.children) }));
-}
+const dark = () => !matchMedia("print").matches && (document.documentElement.dataset.theme === "dark" ||
+  (document.documentElement.dataset.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches));
 
-// Objects: the largest cells are opened first, some dozens of small questions.
-function useObjects(params: Params, active: boolean, zoom: string[]): { root: Node | null; version: number } {
-  const [state, set] = useState<{ root: Node | null; version: number }>({ root: null, version: 0 });
-  const kept = useRef<Node | null>(null);
-  useEffect(() => {
-    if (!active) return;
-    let live = true, left = 80;
-    const level = async (node: Node, limit: number) => {
-      const answer = await ask("dominators", { ...params, target: node.id ?? undefined, limit: String(limit) }).answer;
-      addObjects(node, answer.rows);
-      if (!node.parent) node.bytes = Number(answer.facts.heap_shallow ?? 0);
-    };
-    void (async () => {
-      let root = kept.current;
-      if (!root) { root = blank("the heap"); await level(root, 1000); kept.current = root; }
-      let start = root;
-      for (const key of zoom) {
-        if (!start.open) await level(start, 500);
-        const next = start.children.find((c) => c.key === key);
-        if (!next) break;
-        start = next;
-      }
-      while (live && left > 0) {
-        const waiting: Node[] = [];
-        const walk = [start];
-        for (let n = walk.pop(); n; n = walk.pop()) {
-          if (!n.open) waiting.push(n);
-          else for (const c of n.children) if (c.bytes > start.bytes / 500) walk.push(c);
-        }
-        const next = waiting.sort((a, b) => b.bytes - a.bytes).slice(0, 4);
-        if (!next.length) break;
-        left -= next.length;
-        await Promise.all(next.map((n) => level(n, 200)));
-        if (live) set((s) => ({ root, version: s.version + 1 }));
-      }
-      if (live) set((s) => ({ root, version: s.version + 1 }));
-    })().catch(() => undefined);
-    return () => { live = false; };
-  }, [active, JSON.stringify(params), zoom.join()]);
-  return state;
-}
-
-const dark = () => document.documentElement.dataset.theme === "dark" ||
-  (document.documentElement.dataset.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+// What a colour stands for: a package, or a class without what follows it.
+const shade = (n: Node, by: string): string => {
+  const [head, tail] = splitName(n.name);
+  return by === "class" ? head + tail.replace(/[\s"].*$/, "") : head || n.name;
+};
+const tint = (name: string, isDark: boolean, light: number) => `hsl(${hue(name)} ${isDark ? 32 : 42}% ${light}%)`;
 
 function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
   const n = cell.node, light = isDark ? 26 + (cell.depth % 2) * 6 : 84 - (cell.depth % 2) * 7;
@@ -90,17 +50,21 @@ function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
     return `hsl(212 ${25 + 35 * share}% ${isDark ? 22 + 26 * share : 92 - 30 * share}%)`;
   }
   if (n.others) return `hsl(220 8% ${light}%)`;
-  const [head] = splitName(n.name);
-  return `hsl(${hue(head || n.name)} ${isDark ? 32 : 42}% ${light}%)`;
+  return tint(shade(n, by), isDark, light);
 }
 
-function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null): void {
+function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, search: string, over: Node | null, from: Cell | null, part: number): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   const scale = devicePixelRatio || 1, isDark = dark(), box = canvas.getBoundingClientRect();
   canvas.width = box.width * scale;
   canvas.height = box.height * scale;
   context.scale(scale, scale);
+  if (from && part < 1) {
+    const mix = (a: number, b: number) => a + (b - a) * part;
+    context.translate(mix(from.x, 0), mix(from.y, 0));
+    context.scale(mix(from.w / box.width, 1), mix(from.h / box.height, 1));
+  }
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "top";
   for (const cell of cells) {
@@ -121,27 +85,59 @@ function draw(canvas: HTMLCanvasElement, cells: Cell[], by: string, root: Node, 
   context.globalAlpha = 1;
 }
 
-function sentence(n: Node, whole: number): string {
+function sentence(n: Node, whole: number, cells: Cell[]): string {
   const share = whole ? `, ${percent((100 * n.bytes) / whole)} of the heap` : "";
-  const count = n.count > 1 ? `${number(n.count)} × ` : "";
+  const count = n.count > 1 && !n.others ? `${number(n.count)} × ` : "";
   const grew = n.delta ? `, ${n.delta > 0 ? "+" : ""}${bytes(n.delta)}` : "";
   const where = n.parent?.parent ? ` in ${splitName(n.parent.name)[1]}` : "";
-  return `${count}${visible(n.name)}${where}: ${bytes(n.bytes)}${share}${grew}`;
+  const cell = cells.find((c) => c.node === n);
+  const more = cell?.folded && n.children.length ? `; ${number(cell.folded)} more in it, ${bytes(cell.foldedBytes)}, are too small to be drawn` : "";
+  return `${count}${visible(n.name)}${visible(where)}: ${bytes(n.bytes)}${share}${grew}${more}`;
 }
 
-function Picture({ root, whole, shape, by, zoom, search }: { root: Node; whole: number; shape: string; by: string; zoom: Node; search: string }) {
-  const canvas = useRef<HTMLCanvasElement>(null);
+function Legend({ cells, by }: { cells: Cell[]; by: string }) {
+  if (by === "growth") return <p class="legend">Colour: blue shrinks, grey stays, orange grows.</p>;
+  if (by === "size") return <p class="legend">Colour: retained size, the stronger the larger.</p>;
+  const sums = new Map<string, number>();
+  for (const c of cells.slice(1)) if (!c.node.others && !c.node.children.length) sums.set(shade(c.node, by), (sums.get(shade(c.node, by)) ?? 0) + c.node.bytes);
+  const isDark = dark();
+  return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name]) =>
+    <span><i style={{ background: tint(name, isDark, isDark ? 32 : 77) }} />{visible(by === "class" ? splitName(name)[1] || name : name.replace(/\.$/, ""))}</span>)}</p>;
+}
+
+const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+function Picture({ root, whole, shape, by, search, onZoom, onUp }: {
+  root: Node; whole: number; shape: string; by: string; search: string; onZoom(n: Node): void; onUp?(): void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null), from = useRef<Cell | null>(null), timer = useRef(0);
   const [width, setWidth] = useState(0);
   const [over, setOver] = useState<Node | null>(null);
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const print = matchMedia("print"), on = () => redraw((n) => n + 1);
+    print.addEventListener("change", on);
+    return () => print.removeEventListener("change", on);
+  }, []);
   const height = shape === "icicle" ? 0 : Math.max(320, Math.min(640, Math.round(width * 0.55)));
   useEffect(() => {
     const watch = new ResizeObserver(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0));
     if (canvas.current?.parentElement) watch.observe(canvas.current.parentElement);
     return () => watch.disconnect();
   }, []);
-  const cells = useMemo(() => (width ? (shape === "icicle" ? icicle(zoom, width) : treemap(zoom, width, height)) : []), [zoom, width, shape, height, root]);
+  const cells = useMemo(() => (width ? (shape === "icicle" ? icicle(root, width) : treemap(root, width, height)) : []), [root, width, shape, height]);
   const tall = shape === "icicle" ? Math.max(...cells.map((c) => c.y + c.h), 60) : height;
-  useEffect(() => { if (canvas.current) draw(canvas.current, cells, by, zoom, search, over); }, [cells, by, search, over, tall]);
+  useEffect(() => {
+    const start = performance.now(), box = from.current;
+    const frame = () => {
+      const part = box ? Math.min(1, (performance.now() - start) / 150) : 1;
+      if (canvas.current) draw(canvas.current, cells, by, root, search, over, box, part);
+      if (part < 1) timer.current = requestAnimationFrame(frame);
+      else from.current = null;
+    };
+    frame();
+    return () => cancelAnimationFrame(timer.current);
+  }, [cells, by, search, over, tall, dark()]);
   const hit = (e: MouseEvent): Cell | undefined => {
     const box = (e.target as HTMLElement).getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
     for (let i = cells.length - 1; i >= 0; i--) {
@@ -149,22 +145,35 @@ function Picture({ root, whole, shape, by, zoom, search }: { root: Node; whole: 
       if (x >= c.x && x < c.x + c.w && y >= c.y && y < c.y + c.h) return c;
     }
   };
-  const go = (n: Node) => change({ zoom: pathOf(n).map((p) => p.key).join("/") || undefined });
+  const zoom = (n: Node) => {
+    if (n === root || n.others) return;
+    from.current = calm() ? null : cells.find((c) => c.node === n) ?? null;
+    setOver(null);
+    onZoom(n);
+  };
+  const onKey = (e: KeyboardEvent) => {
+    const drawn = (list: Node[]) => list.filter((n) => cells.some((c) => c.node === n)).sort((a, b) => b.bytes - a.bytes);
+    const beside = over?.parent ? drawn(over.parent.children) : [], below = drawn((over ?? root).children);
+    if (e.key === "Escape" && onUp) onUp();
+    else if (e.key === "Enter" && over) zoom(over);
+    else if (e.key === "ArrowDown" && below.length) setOver(below[0]);
+    else if (e.key === "ArrowUp" && over?.parent && over !== root) setOver(over.parent === root ? null : over.parent);
+    else if ((e.key === "ArrowRight" || e.key === "ArrowLeft") && beside.length)
+      setOver(beside[(beside.indexOf(over!) + (e.key === "ArrowRight" ? 1 : beside.length - 1)) % beside.length]);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
   const found = search ? cells.filter((c) => c.node.name.toLowerCase().includes(search) && !(c.node.parent?.name.toLowerCase().includes(search))) : [];
   return <div>
-    <p class="status">{over ? sentence(over, whole) : search
+    <p class="status" aria-live="polite">{over ? sentence(over, whole, cells) : search
       ? `${number(found.length)} cells match “${search}”: ${bytes(found.reduce((s, c) => s + c.node.bytes, 0))}`
-      : `Click zooms in, Escape goes up. ${number(cells.length)} cells; smaller ones are not drawn.`}</p>
+      : `Click or arrows and Enter zoom in, Escape goes up. ${number(cells.length)} cells; smaller ones are not drawn.`}</p>
     <div><canvas ref={canvas} style={{ width: "100%", height: `${tall}px` }} tabIndex={0} role="img"
       aria-label={`${shape} of the dominator tree; the table has the same numbers`}
       onMouseMove={(e) => setOver(hit(e)?.node ?? null)} onMouseLeave={() => setOver(null)}
-      onClick={(e) => {
-        const n = hit(e)?.node;
-        if (!n || n === zoom) return;
-        if (n.id && !n.children.length && !report) select(n.id);
-        else go(n.children.length || !n.open ? n : (n.parent ?? n));
-      }}
-      onKeyDown={(e) => { if (e.key === "Escape" && zoom.parent) { go(zoom.parent); e.stopPropagation(); } }} /></div>
+      onClick={(e) => { const n = hit(e)?.node; if (n) zoom(n); }} onKeyDown={onKey} /></div>
+    <Legend cells={cells} by={by} />
   </div>;
 }
 
@@ -179,37 +188,54 @@ export function Choice({ label, value, choices, onChange }: { label: string; val
     {choices.map(([v, t]) => <option value={v}>{t ?? v}</option>)}</select></label>;
 }
 
-export function MapView({ route, compare }: { route: Route; compare?: boolean }) {
-  const p = route.params, by = p.by ?? "class", shape = p.shape ?? "treemap", colours = compare ? "growth" : p.colour ?? "package";
+interface Crumb { text: string; go: Record<string, string | undefined> }
+
+export function MapView({ route, compare, fixed }: { route: Route; compare?: boolean; fixed?: { shape: string; by: string } }) {
+  const p: Record<string, string> = { ...route.params, ...fixed }, by = p.by ?? "class", shape = p.shape ?? "treemap", colours = compare ? "growth" : p.colour ?? "package";
   const [search, setSearch] = useState("");
   const objects = by === "object" && !compare && !report;
-  const params: Params = compare ? { db: p.db, before: p.before, by: "dominator" } : { db: p.db, by };
-  const asked = useAnswer(objects ? "" : compare ? "diff" : "dominator-tree", objects ? {} : { ...params, limit: "100000" });
-  const keys = p.zoom ? p.zoom.split("/") : [];
-  const byObject = useObjects({ db: p.db }, objects, keys);
-  const merged = useMemo(() => (asked.answer ? treeOf(asked.answer) : null), [asked.answer]);
-  const root = objects ? byObject.root : merged;
-  let zoom = root;
+  const ids = objects && p.root ? p.root.split(",") : [], top = ids[ids.length - 1];
+  const query = objects ? "dominators" : compare ? "diff" : "dominator-tree";
+  const params: Params = objects ? { db: p.db, target: top, tree: "4000" } : compare ? { db: p.db, before: p.before, by: "dominator" } : { db: p.db, by };
+  const asked = useAnswer(query, { ...params, limit: "100000" });
+  const kept = useRef<Node | null>(null); // what is shown until the next level is there: nothing moves
+  const tree = useMemo(() => (asked.answer ? treeOf(asked.answer, top ? labels.get(top) ?? top : "the heap") : null), [asked.answer]);
+  if (tree) kept.current = tree;
+  const keys = !objects && p.zoom && !fixed ? p.zoom.split("/") : [];
+  let zoom = tree ?? kept.current;
   for (const key of keys) zoom = zoom?.children.find((c) => c.key === key) ?? zoom;
-  const fresh = useMemo(() => (zoom ? { ...zoom } : null), [zoom, byObject.version]);
-  return <Panel title={compare ? "What grew, in the dominator tree" : "Where the memory is"}>
-    <div class="tools">
+  for (const n of zoom?.children ?? []) if (n.id) labels.set(n.id, n.name);
+  const heap = Number(asked.answer?.facts.heap_shallow ?? 0) || zoom?.bytes || 0;
+  const crumbs: Crumb[] = [{ text: "the heap", go: { zoom: undefined, root: undefined } },
+    ...(objects ? ids.map((id, i) => ({ text: labels.get(id) ?? id, go: { root: ids.slice(0, i + 1).join(",") } }))
+      : zoom ? pathOf(zoom).map((n) => ({ text: n.name, go: { zoom: pathOf(n).map((q) => q.key).join("/") } })) : [])];
+  const onZoom = (n: Node) => {
+    if (!objects) {
+      if (n.children.length) change({ zoom: pathOf(n).map((q) => q.key).join("/") });
+      else if (n.id && !report) select(n.id);
+      return;
+    }
+    for (const q of pathOf(n)) if (q.id) labels.set(q.id, q.name);
+    if (!n.children.length) select(n.id!);
+    else change({ root: [...ids, ...pathOf(n).map((q) => q.id!)].join(",") });
+  };
+  const here = objects ? top : zoom?.id;
+  return <Panel title={compare ? "What grew, in the dominator tree" : fixed ? `Where the memory is: ${shape} by ${by}` : "Where the memory is"}>
+    {!fixed && <div class="tools">
       <Choice label="Shape" value={shape} choices={[["treemap"], ["icicle"], ["table"]]} onChange={(shape) => change({ shape })} />
       {!compare && <Choice label="By" value={by} choices={report ? [["class"], ["package"]] : [["class"], ["package"], ["loader"], ["object"]]}
-        onChange={(by) => change({ by, zoom: undefined })} />}
-      {!compare && <Choice label="Colour" value={colours} choices={[["package"], ["size", "retained size"]]} onChange={(colour) => change({ colour })} />}
-      {compare && <span class="legend">blue shrinks, grey stays, orange grows</span>}
+        onChange={(by) => change({ by, zoom: undefined, root: undefined })} />}
+      {!compare && <Choice label="Colour" value={colours} choices={[["package"], ["class"], ["size", "retained size"]]} onChange={(colour) => change({ colour })} />}
       <input type="search" placeholder="Highlight" aria-label="Highlight names" onInput={(e) => setSearch((e.target as HTMLInputElement).value.toLowerCase())} />
-    </div>
-    {!objects && <Wait asked={asked} what="the dominator tree" />}
+    </div>}
+    {!fixed && <nav class="crumbs" aria-label="Path of dominators">{crumbs.map((c, i) => <>{i > 0 && " › "}<button onClick={() => change(c.go)}>{visible(splitName(c.text)[1] || c.text)}</button></>)}
+      {here && crumbs.length > 1 && !report && <button class="act" onClick={() => select(here)}>inspect</button>}</nav>}
+    {!zoom && <Wait asked={asked} what="the dominator tree" />}
+    {asked.error && <p class="error" role="alert">{visible(asked.error)}</p>}
     {asked.answer && <Marks facts={asked.answer.facts} />}
-    {root && zoom && fresh && <>
-      <nav class="crumbs" aria-label="Path of dominators"><button onClick={() => change({ zoom: undefined })}>the heap</button>
-        {pathOf(zoom).map((n) => <> › <button onClick={() => change({ zoom: pathOf(n).map((q) => q.key).join("/") })}>{visible(splitName(n.name)[1] || n.name)}</button></>)}
-        {zoom.id && !report && <button class="act" onClick={() => select(zoom!.id!)}>inspect</button>}</nav>
-      {shape === "table"
-        ? <QueryTable query={objects ? "dominators" : compare ? "diff" : "dominator-tree"} params={objects ? { db: p.db, target: zoom.id ?? undefined } : params} what="dominator tree" />
-        : <Picture root={root} whole={root.bytes} shape={shape} by={colours} zoom={fresh} search={search} />}
-    </>}
+    {zoom && (shape === "table"
+      ? <QueryTable query={query} params={params} what="dominator tree" />
+      : <Picture root={zoom} whole={heap} shape={shape} by={colours} search={search} onZoom={onZoom}
+        onUp={crumbs.length > 1 ? () => change(crumbs[crumbs.length - 2].go) : undefined} />)}
   </Panel>;
 }

@@ -1,8 +1,8 @@
 // What all views are made of: waiting, objects, values, the table.
 import { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Answer, ask, Cell, Column, Failure, Params, Progress, report, Row, Spec } from "./api";
-import { change, linkTo, readRoute } from "./route";
+import { Answer, ask, Cell, Column, Failure, hasSql, Params, Progress, report, Row, Spec } from "./api";
+import { change, href, linkTo, readRoute } from "./route";
 import { bytes, number, percent, splitName, visible } from "./text";
 
 export const specs = new Map<string, Spec>();
@@ -62,6 +62,55 @@ export function Name({ text }: { text: string }) {
 
 export function select(id: string): void { change({ obj: id, tab: undefined }); }
 
+// What can be asked of any object: the menu of "." and of the right mouse button, and of the inspector.
+export function actionsOf(id: string): [string, string][] {
+  const here = readRoute(), at = (tab: string) => href(here.view, { ...here.params, obj: id, tab });
+  const list: [string, string][] = [["Path to a GC root", at("path")], ["Who refers to it", at("referrers")], ["What it retains", at("dominated")],
+    ["Treemap of what it retains", linkTo("map", { by: "object", root: id, obj: undefined })]];
+  if (hasSql()) list.push(["Use in SQL", linkTo("sql", { sql: `SELECT * FROM objects WHERE id = ${id}`, obj: undefined })]);
+  return list;
+}
+
+export function Menu() {
+  const [at, set] = useState<{ id: string; x: number; y: number } | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    const show = (e: Event, x: number, y: number) => {
+      const link = (e.target as HTMLElement).closest?.<HTMLElement>("a.obj");
+      if (!link || !link.title) return;
+      e.preventDefault();
+      set({ id: link.title, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 190) });
+    };
+    const onMenu = (e: MouseEvent) => show(e, e.clientX, e.clientY);
+    const onKey = (e: KeyboardEvent) => {
+      if (e.key !== ".") return;
+      const box = (e.target as HTMLElement).getBoundingClientRect();
+      show(e, box.left, box.bottom);
+    };
+    addEventListener("contextmenu", onMenu);
+    addEventListener("keydown", onKey);
+    return () => { removeEventListener("contextmenu", onMenu); removeEventListener("keydown", onKey); };
+  }, []);
+  useEffect(() => {
+    const hide = () => set(null);
+    list.current?.querySelector<HTMLElement>("a")?.focus();
+    if (at) { addEventListener("click", hide); addEventListener("hashchange", hide); }
+    return () => { removeEventListener("click", hide); removeEventListener("hashchange", hide); };
+  }, [at]);
+  if (!at) return null;
+  const onKey = (e: KeyboardEvent) => {
+    const items = [...list.current!.querySelectorAll<HTMLElement>("a, button")], now = items.indexOf(document.activeElement as HTMLElement);
+    if (e.key === "Escape") set(null);
+    else if (e.key === "ArrowDown" || e.key === "ArrowUp") items[(now + (e.key === "ArrowDown" ? 1 : items.length - 1)) % items.length].focus();
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+  return <ul class="menu" role="menu" ref={list} style={{ left: `${at.x}px`, top: `${at.y}px` }} onKeyDown={onKey}>
+    {actionsOf(at.id).map(([name, to]) => <li role="none"><a role="menuitem" href={to}>{name}</a></li>)}
+    <li role="none"><button role="menuitem" onClick={() => void navigator.clipboard.writeText(at.id)}>Copy {at.id}</button></li></ul>;
+}
+
 export function Obj({ id, text }: { id: Cell; text?: Cell }) {
   const label = text === null || text === undefined || text === "" ? String(id) : String(text);
   if (!id || id === "0x0" || report) return <Name text={label} />;
@@ -78,6 +127,7 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
   if (column.type === "id") return <Obj id={value} />;
   if (column.name === "label" && row.id) return <Obj id={row.id} text={value} />;
+  if (["value", "key"].includes(column.name) && row[`${column.name}_id`]) return <Obj id={row[`${column.name}_id`]} text={value} />;
   if (column.name === "label" && row.ref) return <Obj id={row.ref} text={value} />;
   if (["class", "name", "loader", "holder", "thread"].includes(column.name)) return <Name text={value} />;
   return <span class="text">{visible(value)}</span>;
@@ -96,6 +146,11 @@ function csvOf(columns: Column[], rows: Row[]): string {
 }
 
 const ROW = 25;
+const REPORTED = 50; // rows of a report's table that are shown at once
+
+function remembered(what: string): string[] {
+  try { return (JSON.parse(localStorage.getItem(`hidden ${what}`) ?? "[]") as string[]).map(String); } catch { return []; }
+}
 
 export function Table({ columns, rows, total, sort, onSort, tree, what, onOpen }: {
   columns: Column[]; rows: Row[]; total: number | null; sort?: string; onSort?(c: string): void; tree?: boolean;
@@ -105,6 +160,8 @@ export function Table({ columns, rows, total, sort, onSort, tree, what, onOpen }
   const [closed, setClosed] = useState<Set<Row>>(new Set());
   const [top, setTop] = useState(0);
   const [at, setAt] = useState(-1);
+  const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
+  const [all, setAll] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const shown = useMemo(() => {
     let found = rows, pattern: RegExp | null = null;
@@ -121,10 +178,16 @@ export function Table({ columns, rows, total, sort, onSort, tree, what, onOpen }
     }
     return found;
   }, [rows, filter, closed, tree, columns]);
-  const used = columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => r[c.name] !== null && r[c.name] !== undefined));
+  const filled = columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => r[c.name] !== null && r[c.name] !== undefined));
+  const used = filled.filter((c, i) => i === 0 || !hidden.includes(c.name));
+  const hide = (name: string) => {
+    const next = hidden.includes(name) ? hidden.filter((h) => h !== name) : [...hidden, name];
+    setHidden(next);
+    try { localStorage.setItem(`hidden ${what}`, JSON.stringify(next)); } catch { /* not remembered then */ }
+  };
   const largest = Math.max(1, ...rows.map((r) => Number(r.retained ?? r.shallow ?? 0)));
   const height = Math.min(shown.length * ROW + 2 * ROW + 12, report ? 1e9 : 620);
-  const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10), to = report ? shown.length : from + 60;
+  const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10), to = report ? (all ? shown.length : REPORTED) : from + 60;
   const toggle = (row: Row) => setClosed((old) => { const s = new Set(old); if (!s.delete(row)) s.add(row); return s; });
   const open = (row: Row) => {
     if (onOpen) onOpen(row);
@@ -153,6 +216,9 @@ export function Table({ columns, rows, total, sort, onSort, tree, what, onOpen }
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
       <span class="count">{number(shown.length)} of {total === null ? "many" : number(total)} rows</span>
       {!report && <button onClick={() => void navigator.clipboard.writeText(csvOf(used, shown))}>Copy as CSV</button>}
+      {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
+      {!report && filled.length > 2 && <details class="columns"><summary>Columns</summary><div>{filled.slice(1).map((c) =>
+        <label title={c.help}><input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}</label>)}</div></details>}
     </div>
     <div class="scroll" ref={box} style={{ height: report ? "auto" : `${height}px` }} tabIndex={0} onKeyDown={onKey}
       onScroll={(e) => setTop((e.target as HTMLElement).scrollTop)} role="region" aria-label={what}>
@@ -171,19 +237,20 @@ export function Table({ columns, rows, total, sort, onSort, tree, what, onOpen }
               {c.name === "retained" && typeof row.retained === "number" && <i class="bar" style={{ width: `${Math.round((60 * row.retained) / largest)}px` }} />}
               <Value value={row[c.name]} column={c} row={row} /></td>)}
           </tr>)}
-          {to < shown.length && <tr style={{ height: `${(shown.length - to) * ROW}px` }} />}
+          {to < shown.length && !report && <tr style={{ height: `${(shown.length - to) * ROW}px` }} />}
         </tbody>
       </table>
+      {report && to < shown.length && <p class="dim">{number(shown.length - to)} more rows are in this file.</p>}
       {shown.length === 0 && <p class="empty">{rows.length ? `None of ${number(rows.length)} rows matches “${filter}”.` : "There are none."}</p>}
     </div>
   </div>;
 }
 
 // A question of the registry, with its columns, sorted by the server, in pages.
-export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns }: {
-  query: string; params: Params; what: string; sortKey?: string; onOpen?(row: Row): void; hide?: string[]; columns?: string[];
+export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns, limit: fixed }: {
+  query: string; params: Params; what: string; sortKey?: string; onOpen?(row: Row): void; hide?: string[]; columns?: string[]; limit?: number;
 }) {
-  const [limit, setLimit] = useState(1000);
+  const [limit, setLimit] = useState(fixed ?? 1000);
   const sort = sortKey ? readRoute().params[sortKey] : undefined;
   const asked = useAnswer(query, { ...params, sort, limit: String(limit) });
   const spec = specs.get(query), answer = asked.answer;
@@ -196,7 +263,7 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
     <Table columns={cols} rows={answer.rows} total={answer.total_rows} sort={sort} what={what} onOpen={onOpen}
       tree={answer.columns.includes("level")}
       onSort={sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : c }) : undefined} />
-    {!report && answer.total_rows !== null && answer.total_rows > answer.row_count &&
+    {!report && !fixed && answer.total_rows !== null && answer.total_rows > answer.row_count &&
       <button class="more" onClick={() => setLimit(Math.min(100000, limit * 5))}>Load more rows</button>}
   </>;
 }

@@ -1,9 +1,11 @@
 // The views. Each is questions of the registry; what has no view of its own has the general one.
 import { useState } from "preact/hooks";
-import { Database, Params, report, Row, Spec } from "./api";
+import { Android } from "./android";
+import { Database, hasSql, Params, report, Row, Spec } from "./api";
 import { Choice, MapView } from "./map";
 import { Marks, Name, Obj, Panel, QueryTable, select, specs, Table, useAnswer, Wait } from "./parts";
 import { change, linkTo, Route } from "./route";
+import { Sql } from "./sql";
 import { bytes, number, percent, visible } from "./text";
 
 type Props = { route: Route; databases: Database[] };
@@ -89,7 +91,7 @@ function Overview({ route }: Props) {
     <Panel title="Leak suspects"><Leaks db={db} /></Panel>
     <Panel title="Findings"><Findings db={db} /></Panel>
     <Panel title="The dump and the heap"><Figures db={db} /></Panel>
-    {!report && <Panel title="Biggest objects"><QueryTable query="top" params={{ db }} what="biggest objects" sortKey="sort" hide={["class"]} /></Panel>}
+    {!report && <Panel title="Biggest objects" right={<a href={linkTo("map")}>treemap</a>}><QueryTable query="top" params={{ db }} what="biggest objects" sortKey="sort" hide={["class"]} /></Panel>}
   </>;
 }
 
@@ -143,6 +145,25 @@ function Waste({ route }: Props) {
   return <><nav class="tabs">{there.map((w) => <a class={w === q ? "on" : ""} href={linkTo("waste", { q: w })}>{w}</a>)}</nav><General route={route} query={q} /></>;
 }
 
+// Groups of the registry, and heaps where the dump has them: those are counted in SQL.
+function Histogram({ route, databases }: Props) {
+  const db = Number(route.params.db ?? 0), heaps = route.params.heaps === "1", there = databases[db]?.android && hasSql();
+  const asked = useAnswer(heaps && there ? "sql" : "", { db: route.params.db, limit: "50",
+    q: "SELECT coalesce(heap, '–') AS heap, count(*) AS objects, sum(shallow) AS shallow FROM objects WHERE reachable GROUP BY heap ORDER BY shallow DESC" });
+  const by = route.params.o_by ?? "class";
+  const tab = (name: string, title: string) => <a class={(heaps ? "heap" : by) === name ? "on" : ""} href={linkTo("histogram", name === "heap" ? { heaps: "1" } : { o_by: name === "class" ? undefined : name, target: route.params.target })}>{title}</a>;
+  return <>
+    {!report && <nav class="tabs" aria-label="Group by">{tab("class", "classes")}{tab("superclass", "superclasses")}{tab("package", "packages")}{tab("loader", "class loaders")}{there && tab("heap", "heaps")}</nav>}
+    {heaps && there ? <Panel title="Histogram by heap"><Wait asked={asked} what="heaps" />
+      {asked.answer && <Table columns={["heap", "objects", "shallow"].map((name, i) => ({ name, title: name, help: "", type: ["text", "count", "bytes"][i] }))}
+        rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" />}</Panel>
+      : <General route={route} query="histogram" title="Histogram" />}
+  </>;
+}
+
+const growth: [string, string][] = [["class", "classes"], ["package", "packages"], ["loader", "class loaders"], ["object", "new and gone objects"], ["path", "growth by path"],
+  ["dominator", "growth by dominator"], ["suspect", "suspects"]];
+
 function Compare({ route, databases }: Props) {
   const now = Number(route.params.db ?? 0), before = route.params.before ?? String(databases.findIndex((d) => d.index !== now));
   if (databases.length < 2) return <p class="empty">Only one database is open: `heapdb serve BEFORE AFTER` compares two.</p>;
@@ -151,6 +172,8 @@ function Compare({ route, databases }: Props) {
     <Panel title="Compare"><div class="tools"><Choice label="Before" value={before} choices={databases.filter((d) => d.index !== now).map((d) => [String(d.index), d.name])}
       onChange={(before) => change({ before })} /> <span>now: {databases[now]?.name}</span></div></Panel>
     <MapView route={with_} compare />
+    <nav class="tabs" aria-label="Compare by">{growth.map(([name, title]) => <a class={(route.params.o_by ?? "class") === name ? "on" : ""}
+      href={linkTo("compare", { before: route.params.before, o_by: name === "class" ? undefined : name })}>{title}</a>)}</nav>
     <General route={with_} query="diff" title="What changed" extra={{ before }} />
   </>;
 }
@@ -204,15 +227,18 @@ function Level({ db, id, open, depth }: { db?: string; id?: string; open: Set<st
 
 export const views: { name: string; title: string; show(p: Props): preact.JSX.Element; needs?: string }[] = [
   { name: "overview", title: "Overview", show: (p) => <Overview {...p} /> },
-  { name: "map", title: "Map", needs: "dominator-tree?by=class", show: (p) => <MapView route={p.route} /> },
+  { name: "map", title: "Map", needs: "dominator-tree?by=class", show: (p) => (report
+    ? <><MapView route={p.route} fixed={{ shape: "treemap", by: "class" }} /><MapView route={p.route} fixed={{ shape: "icicle", by: "package" }} /></> : <MapView route={p.route} />) },
   { name: "dominators", title: "Dominators", needs: "-", show: (p) => <Dominators {...p} /> },
-  { name: "histogram", title: "Histogram", needs: "histogram", show: (p) => <General route={p.route} query="histogram" title="Histogram" /> },
+  { name: "histogram", title: "Histogram", needs: "histogram", show: (p) => <Histogram {...p} /> },
   { name: "paths", title: "Merged paths", needs: "-", show: (p) => <General route={p.route} query="merged-paths" title="Merged paths to the GC roots" /> },
   { name: "threads", title: "Threads", needs: "threads", show: (p) => <General route={p.route} query="threads" title="Threads" /> },
   { name: "waste", title: "Waste", needs: "collections", show: (p) => <Waste {...p} /> },
   { name: "loaders", title: "Class loaders", needs: "loaders", show: (p) => <General route={p.route} query="loaders" title="Class loaders" /> },
   { name: "strings", title: "Strings", needs: "-", show: (p) => <General route={p.route} query="strings" title="Strings" /> },
+  { name: "android", title: "Android", needs: "-", show: (p) => <Android route={p.route} /> },
   { name: "compare", title: "Compare", needs: "-", show: (p) => <Compare {...p} /> },
+  { name: "sql", title: "SQL", needs: "-", show: (p) => <Sql route={p.route} /> },
   { name: "problems", title: "Problems", needs: "problems", show: (p) => <General route={p.route} query="problems" title="Problems of the dump" /> },
   { name: "all", title: "All queries", needs: "-", show: (p) => <All {...p} /> },
 ];

@@ -1,0 +1,80 @@
+// Android: what the application and its device are, leak traces, bitmaps, heaps.
+import { hasSql, Row } from "./api";
+import { Choice } from "./map";
+import { Marks, Name, Obj, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
+import { change, Route } from "./route";
+import { bytes, number, visible } from "./text";
+
+const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
+
+function Trace({ rows }: { rows: Row[] }) {
+  const last = rows[rows.length - 1], head = rows[0];
+  return <article class="suspect">
+    <h3><span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} />
+      <span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span></h3>
+    <p class="dim">{head.kind === "library" ? "A known fault of Android or a library" : head.kind === "unreachable" ? "Leaking, but nothing keeps it: the next collection takes it" : "Leak of the application"}
+      {head.signature ? <> · signature <code>{String(head.signature).slice(0, 12)}</code></> : null}</p>
+    {head.library ? <p>{text(head.library)}</p> : null}
+    <ol class="chain trace">{rows.map((r) => <li class={r.suspect ? "doubt" : ""}>
+      {r.root ? <small>{text(r.root)}: </small> : null}<Obj id={r.id} text={r.class} /> <span class={`status-${String(r.status).replace(" ", "-")}`}>{text(r.status)}</span>
+      {r.reason ? <small> ({text(r.reason)})</small> : null}
+      {r.name !== null && <span class="by">{r.suspect ? " ⚠ " : " "}{r.reference_type === "entry" ? `[${text(r.name)}]` : `.${text(r.name)}`} →</span>}
+      {r.labels ? <div class="dim">{text(r.labels)}</div> : null}</li>)}</ol>
+  </article>;
+}
+
+function Traces({ db, watched }: { db?: string; watched?: string }) {
+  const asked = useAnswer("leak-traces", { db, watched, limit: "5000" });
+  const a = asked.answer;
+  if (!a) return <Wait asked={asked} what="leak traces" />;
+  const groups: Row[][] = [];
+  for (const row of a.rows) {
+    if (Number(row.step) === 0) groups.push([]);
+    groups[groups.length - 1]?.push(row);
+  }
+  return <><Marks facts={a.facts} />
+    <p>{number(Number(a.facts.leaking ?? 0))} leaking objects, {number(Number(a.facts.leaks ?? 0))} leaks{Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
+      {Number(a.facts.hanging) ? `; ${number(Number(a.facts.hanging))} more are held by those` : ""}.</p>
+    {groups.length === 0 && <p class="empty">No object whose life is over is still there.</p>}
+    {groups.map((rows) => <Trace rows={rows} />)}</>;
+}
+
+const withPng = () => specs.has("bitmaps");
+
+function Picture({ row, db }: { row: Row; db?: string }) {
+  const id = String(row.id);
+  return <figure><a href={`/api/bitmap?db=${db ?? 0}&id=${id}`}><img loading="lazy" src={`/api/bitmap?db=${db ?? 0}&id=${id}`} alt={`bitmap ${id}`} width={96} height={96}
+    onError={(e) => { (e.target as HTMLElement).hidden = true; }} /></a>
+    <figcaption><Obj id={id} text={`${text(row.width)} × ${text(row.height)}`} /> <small>{typeof row.retained === "number" ? bytes(row.retained) : ""}</small></figcaption></figure>;
+}
+
+function Bitmaps({ db }: { db?: string }) {
+  const asked = useAnswer(withPng() ? "bitmaps" : "", { db, limit: "200" });
+  if (!withPng()) return <QueryTable query="instances" params={{ db, target: "android.graphics.Bitmap" }} what="bitmaps" />;
+  if (!asked.answer) return <Wait asked={asked} what="bitmaps" />;
+  return <>{asked.answer.columns.includes("width") && <div class="gallery">{asked.answer.rows.filter((r) => r.id).slice(0, 100).map((row) => <Picture row={row} db={db} />)}</div>}
+    <QueryTable query="bitmaps" params={{ db }} what="bitmaps" /></>;
+}
+
+function Heaps({ db }: { db?: string }) {
+  const asked = useAnswer(hasSql() ? "sql" : "", { db, limit: "50",
+    q: "SELECT coalesce(heap, '–') AS heap, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE reachable GROUP BY heap ORDER BY bytes DESC" });
+  if (!hasSql()) return <p class="empty">Bytes by heap are asked in SQL, and this heapdb was built without SQLite.</p>;
+  if (!asked.answer) return <Wait asked={asked} what="heaps" />;
+  return <Table columns={[{ name: "heap", title: "heap", help: "app, zygote, image", type: "text" }, { name: "objects", title: "objects", help: "reachable ones", type: "count" },
+    { name: "bytes", title: "bytes", help: "their shallow sizes", type: "bytes" }]} rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" />;
+}
+
+export function Android({ route }: { route: Route }) {
+  const { db, watched } = route.params;
+  const asked = useAnswer("app", { db, limit: "50" });
+  if (!asked.answer) return <Wait asked={asked} what="the application" />;
+  return <>
+    <Panel title="Leak traces"><div class="tools"><Choice label="Objects" value={watched ?? ""} choices={[["", "all whose life is over"], ["1", "those that a watcher waits for"]]}
+      onChange={(v) => change({ watched: v || undefined })} /></div><Traces db={db} watched={watched} /></Panel>
+    <Panel title="Bitmaps"><Bitmaps db={db} /></Panel>
+    <Panel title="Heaps"><Heaps db={db} /></Panel>
+    <Panel title="Application and device"><dl>{asked.answer.rows.filter((r) => r.value !== null || r.number !== null).map((r) =>
+      <div title={text(r.help)}><dt><Name text={text(r.key)} /></dt><dd>{text(r.value ?? number(Number(r.number)))}</dd></div>)}</dl></Panel>
+  </>;
+}

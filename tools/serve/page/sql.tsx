@@ -1,0 +1,190 @@
+// The SQL console: completion, saved questions, rows as a table or as bars.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Answer, ask, Cell, Column, Row } from "./api";
+import { Choice } from "./map";
+import { Obj, Panel, select, Table, useAnswer, Wait } from "./parts";
+import { change, Route } from "./route";
+import { number, visible } from "./text";
+
+interface Saved { name: string; text: string }
+
+const shipped: Saved[] = [
+  { name: "Biggest objects", text: "SELECT id, class, shallow, retained FROM objects ORDER BY retained DESC LIMIT 20" },
+  { name: "Objects and bytes by class", text: "SELECT class, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE reachable GROUP BY class ORDER BY bytes DESC LIMIT 30" },
+  { name: "Bytes by package", text: "SELECT package, sum(objects) AS objects, sum(shallow) AS bytes FROM classes GROUP BY package ORDER BY bytes DESC LIMIT 30" },
+  { name: "Classes that several loaders define", text: "SELECT name, count(*) AS loaders, sum(objects) AS objects FROM classes WHERE NOT is_array GROUP BY name HAVING loaders > 1 ORDER BY loaders DESC" },
+  { name: "Largest arrays", text: "SELECT id, class, length, shallow, retained FROM arrays ORDER BY shallow DESC LIMIT 20" },
+  { name: "Collections by what they waste", text: "SELECT class, kind, objects, elements, capacity, wasted FROM collections ORDER BY wasted DESC LIMIT 20" },
+  { name: "Texts that are there several times", text: "SELECT text, objects, wasted FROM duplicates WHERE text IS NOT NULL ORDER BY wasted DESC LIMIT 20" },
+  { name: "Threads and what they retain", text: "SELECT id, name, class, frames, retained FROM threads ORDER BY retained DESC LIMIT 20" },
+  { name: "Bytes by heap (Android)", text: "SELECT heap, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE reachable GROUP BY heap ORDER BY bytes DESC" },
+];
+
+function load(): Saved[] {
+  try {
+    const list = JSON.parse(localStorage.getItem("sql") ?? "[]") as Saved[];
+    return Array.isArray(list) ? list.filter((s) => typeof s.name === "string" && typeof s.text === "string") : [];
+  } catch { return []; }
+}
+
+function store(list: Saved[]): void {
+  try { localStorage.setItem("sql", JSON.stringify(list)); } catch { /* a private window: they last as long as it */ }
+}
+
+// ---- completion ----
+
+const words = ("SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT JOIN LEFT USING ON AS WITH RECURSIVE UNION ALL DISTINCT CASE WHEN THEN ELSE END " +
+  "AND OR NOT IN LIKE GLOB BETWEEN IS NULL ASC DESC EXISTS count sum min max avg total substr length upper lower coalesce round printf instr hex").split(" ");
+
+async function names(sql: string, db?: string): Promise<string[]> {
+  try { return (await ask("sql", { q: sql, db, limit: "500" }).answer).rows.map((r) => String(r.name)); } catch { return []; }
+}
+
+const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
+const quote = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `"${name.replace(/"/g, '""')}"`);
+
+// What may stand at the caret: classes within quotes, else columns of the tables that are named, tables, words.
+async function complete(statement: string, caret: number, db?: string): Promise<{ from: number; list: string[] }> {
+  const before = statement.slice(0, caret);
+  const open = /"([^"]*)$/.exec((before.match(/"/g)?.length ?? 0) % 2 ? before : "");
+  if (open) {
+    const list = await names(`SELECT DISTINCT name FROM classes WHERE name LIKE ${text(`%${open[1]}%`)} ORDER BY objects DESC LIMIT 30`, db);
+    return { from: caret - open[1].length - 1, list: list.map((n) => `"${n}"`) };
+  }
+  const word = /[A-Za-z_][A-Za-z0-9_]*$/.exec(before)?.[0] ?? "", from = caret - word.length;
+  const tables = (await names("SELECT DISTINCT name FROM pragma_module_list ORDER BY 1", db))
+    .filter((n) => !/^(pragma_|fts|json_|dbstat|query_|rtree|bytecode|sqlite|geopoly|tables_used|completion)|-/.test(n));
+  const used = [...statement.matchAll(/\b(?:from|join)\s+("([^"]+)"|[A-Za-z_.]+)/gi)].map((m) => m[2] ?? m[1]);
+  const columns: string[] = [];
+  for (const table of used.slice(0, 5)) columns.push(...await names(`SELECT name FROM pragma_table_xinfo(${text(table)}) WHERE hidden = 0 /* ${quote(table)} */`, db));
+  if (!word && !columns.length) return { from, list: [] };
+  const seen = new Set<string>(), low = word.toLowerCase();
+  const list = [...columns.map(quote), ...tables, ...words].filter((n) => n.toLowerCase().startsWith(low) && n !== word && !seen.has(n) && seen.add(n));
+  return { from, list: list.slice(0, 30) };
+}
+
+// ---- rows ----
+
+function columnsOf(answer: Answer): Column[] {
+  return answer.columns.map((name) => {
+    const first = answer.rows.find((r) => r[name] !== null)?.[name];
+    const type = typeof first === "number" ? (/retained|shallow|bytes|size/i.test(name) ? "bytes" : Number.isInteger(first) ? "count" : "double")
+      : typeof first === "boolean" ? "bool" : typeof first === "string" && /^0x[0-9a-f]{1,16}$/.test(first) ? "id" : "text";
+    return { name, title: name, help: "", type };
+  });
+}
+
+function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route: Route }) {
+  const numeric = columns.filter((c) => ["bytes", "count", "double"].includes(c.type));
+  const labels = columns.filter((c) => !numeric.includes(c));
+  const value = numeric.find((c) => c.name === route.params.of) ?? numeric[numeric.length - 1];
+  const label = labels.find((c) => c.name === route.params.by) ?? labels.find((c) => c.type === "text") ?? labels[0];
+  if (!value) return <p class="empty">Bars need a column of numbers: try SELECT class, count(*) FROM objects GROUP BY class.</p>;
+  const shown = rows.slice(0, 200), most = Math.max(1e-9, ...shown.map((r) => Math.abs(Number(r[value.name] ?? 0))));
+  return <>
+    <div class="tools">
+      {numeric.length > 1 && <Choice label="Length" value={value.name} choices={numeric.map((c) => [c.name])} onChange={(of) => change({ of }, true)} />}
+      {labels.length > 1 && <Choice label="Name" value={label.name} choices={labels.map((c) => [c.name])} onChange={(by) => change({ by }, true)} />}
+      <span class="count">{number(shown.length)} of {number(rows.length)} rows</span>
+    </div>
+    <table class="bars" aria-label={`${value.name} by ${label?.name ?? "row"}`}><tbody>{shown.map((r, i) => {
+      const n = Number(r[value.name] ?? 0), name: Cell = label ? r[label.name] : i + 1;
+      return <tr><th scope="row">{label?.type === "id" ? <Obj id={name} /> : visible(String(name ?? "–"))}</th>
+        <td><i class={n < 0 ? "less" : ""} style={{ width: `${(100 * Math.abs(n)) / most}%` }} /></td>
+        <td class="n">{number(n)}</td></tr>;
+    })}</tbody></table>
+  </>;
+}
+
+function Result({ statement, route }: { statement: string; route: Route }) {
+  const limit = Number(route.params.limit ?? 1000);
+  const asked = useAnswer("sql", { q: statement, db: route.params.db, limit: String(limit) });
+  const answer = asked.answer;
+  const columns = useMemo(() => (answer ? columnsOf(answer) : []), [answer]);
+  if (!answer) return <Wait asked={asked} what="rows" />;
+  return <div class="result">
+    {answer.row_count === limit && <p class="mark"><b>Cut:</b> the first {number(limit)} rows. {limit < 100000 &&
+      <button onClick={() => change({ limit: String(Math.min(100000, limit * 10)) })}>More</button>}</p>}
+    {route.params.as === "bars" ? <Bars columns={columns} rows={answer.rows} route={route} />
+      : <Table columns={columns} rows={answer.rows} total={answer.row_count} what="rows" onOpen={(row) => {
+        const id = columns.find((c) => c.type === "id" && row[c.name]);
+        if (id) select(String(row[id.name]));
+      }} />}
+  </div>;
+}
+
+export function Sql({ route }: { route: Route }) {
+  const sql = route.params.sql ?? "", db = route.params.db;
+  const [draft, setDraft] = useState(sql || shipped[0].text);
+  const [offer, setOffer] = useState<{ from: number; list: string[]; at: number }>({ from: 0, list: [], at: 0 });
+  const [saved, setSaved] = useState(load);
+  const area = useRef<HTMLTextAreaElement>(null), turn = useRef(0);
+  useEffect(() => { if (sql) setDraft(sql); }, [sql]);
+  const none = () => { turn.current++; setOffer({ from: 0, list: [], at: 0 }); };
+  const look = async () => {
+    const mine = ++turn.current, box = area.current;
+    if (!box) return;
+    const found = await complete(box.value, box.selectionStart, db);
+    if (mine === turn.current) setOffer({ ...found, at: 0 });
+  };
+  const typed = () => {
+    const box = area.current!;
+    setDraft(box.value);
+    if (/[A-Za-z_"$.]$/.test(box.value.slice(0, box.selectionStart))) void look();
+    else none();
+  };
+  const take = (word: string) => {
+    const box = area.current!, end = box.selectionStart, rest = box.value.slice(end).replace(/^"/, word.endsWith('"') ? "" : '"');
+    const now = `${box.value.slice(0, offer.from)}${word}${rest}`, caret = offer.from + word.length;
+    box.value = now;
+    box.setSelectionRange(caret, caret);
+    box.focus();
+    setDraft(now);
+    none();
+  };
+  const run = () => { none(); change({ sql: draft.trim(), limit: undefined, of: undefined }); };
+  const onKey = (e: KeyboardEvent) => {
+    const { list, at } = offer;
+    if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) run();
+    else if (e.key === " " && e.ctrlKey) void look();
+    else if (list.length && (e.key === "ArrowDown" || e.key === "ArrowUp"))
+      setOffer({ ...offer, at: (at + (e.key === "ArrowDown" ? 1 : list.length - 1)) % list.length });
+    else if (list.length && (e.key === "Tab" || e.key === "Enter")) take(list[at]);
+    else if (list.length && e.key === "Escape") none();
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+  const keep = () => {
+    const name = prompt("Save this question as", draft.slice(0, 40))?.trim();
+    if (!name) return;
+    const list = [...saved.filter((s) => s.name !== name), { name, text: draft }].sort((a, b) => (a.name < b.name ? -1 : 1));
+    setSaved(list);
+    store(list);
+  };
+  const own = saved.find((s) => s.text === draft);
+  return <Panel title="SQL">
+    <p class="dim">Statements that only read, on SQLite: <code>objects</code>, <code>classes</code>, <code>collections</code>, every query as a table
+      (<code>big_drops</code>), every class by its name in quotes (<code>"java.lang.String"</code>). Ctrl+Enter runs; Ctrl+Space completes. Manual: man heapdb-sql.</p>
+    <div class="tools">
+      <label>Questions <select value="" onChange={(e) => {
+        const chosen = [...saved, ...shipped][Number((e.target as HTMLSelectElement).value)];
+        if (chosen) { setDraft(chosen.text); change({ sql: chosen.text, limit: undefined, of: undefined }); }
+        (e.target as HTMLSelectElement).value = "";
+      }}><option value="">choose …</option>
+        {saved.length > 0 && <optgroup label="Saved in this browser">{saved.map((s, i) => <option value={String(i)}>{s.name}</option>)}</optgroup>}
+        <optgroup label="Of heapdb">{shipped.map((s, i) => <option value={String(saved.length + i)}>{s.name}</option>)}</optgroup></select></label>
+      <button onClick={keep}>Save …</button>
+      {own && <button onClick={() => { const list = saved.filter((s) => s !== own); setSaved(list); store(list); }}>Forget “{own.name}”</button>}
+      <Choice label="Show as" value={route.params.as ?? "table"} choices={[["table"], ["bars", "bar chart"]]} onChange={(as) => change({ as: as === "table" ? undefined : as }, true)} />
+    </div>
+    <div class="editor">
+      <textarea ref={area} class="sql" rows={Math.max(4, Math.min(14, draft.split("\n").length + 1))} spellcheck={false} autocomplete="off" value={draft} aria-label="Statement"
+        aria-autocomplete="list" aria-controls="offer" onInput={typed} onKeyDown={onKey} onBlur={() => setTimeout(none, 200)} />
+      <ul id="offer" class="offer" role="listbox" hidden={!offer.list.length}>{offer.list.map((word, i) =>
+        <li role="option" aria-selected={i === offer.at} class={i === offer.at ? "on" : ""} onMouseDown={(e) => { e.preventDefault(); take(word); }}>{visible(word)}</li>)}</ul>
+    </div>
+    <p class="tools"><button class="go" onClick={run}>Run</button></p>
+    {sql ? <Result key={`${db}/${sql}`} statement={sql} route={route} /> : <p class="empty">No statement was run yet: choose a question, or press Ctrl+Enter.</p>}
+  </Panel>;
+}
