@@ -1,6 +1,6 @@
 /*
- * analysis/dominator_cut.h - the largest nodes of a part of the dominator tree: what a picture of it
- * has room for. Costs what the nodes cost, not what they retain.
+ * analysis/dominator_cut.h - the largest nodes of a part of the dominator tree: what a picture of
+ * it has room for. Costs what the nodes cost, not what they retain.
  */
 #ifndef ANALYSIS_DOMINATOR_CUT_H
 #define ANALYSIS_DOMINATOR_CUT_H
@@ -29,7 +29,8 @@ struct analysis_dominator_cut {
 
 /*
  * Cuts below `ix`, which retains `retained_bytes` (HEAP_NONE: the whole heap): node 0 is it, and up
- * to `most` below it, those that retain most. Builds the table children. `out` is released in any case.
+ * to `most` below it, those that retain most. Builds the table children. `out` is to be released in
+ * any case.
  */
 int analysis_dominator_cut(const struct session *session, uint32_t ix, uint64_t retained_bytes,
 			   uint32_t most, struct analysis_dominator_cut *out,

@@ -1,7 +1,9 @@
 """serve_client.py URL DATABASE - asks a running `heapdb serve`: right answers, and attacks that must
 be refused while it stays alive. Each check is a line of .github/SECURITY.md."""
+import glob
 import http.client
 import json
+import select
 import socket
 import subprocess
 import sys
@@ -101,6 +103,67 @@ check("both databases are open", [d["name"] for d in databases] == ["s.heapdb", 
 answer, text = ask("/api/query/diff?db=1&before=0&limit=10")
 check("two databases are compared", answer.status == 200 and json.loads(text)["query"] == "diff")
 
+# ---- SQL: reads, within limits ----
+def sql(statement, more="", method="GET"):
+    answer, text = ask("/api/sql?q=" + urllib.parse.quote(statement, safe="") + more, method=method)
+    return answer.status, json.loads(text)
+
+
+has_sql = json.loads(ask("/api/health")[1])["sql"]
+if has_sql:
+    status, rows = sql("SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC, class LIMIT 3")
+    check("SQL is answered", status == 200 and rows["columns"] == ["class", "n"] and rows["row_count"] == 3)
+    status, rows = sql("SELECT id FROM objects", "&limit=7")
+    check("rows have a limit", status == 200 and rows["row_count"] == 7)
+    status, both = sql("SELECT (SELECT count(*) FROM s.objects) - (SELECT count(*) FROM evil.objects) AS n")
+    check("other databases go by their names", status == 200 and both["rows"] == [{"n": 0}])
+    status, other = sql("SELECT count(*) AS n FROM objects WHERE class LIKE '%script%'", "&db=1")
+    check("the database that is asked has its tables without a name", other["rows"][0]["n"] > 0)
+    for statement in ("DELETE FROM objects", "ATTACH '/etc/passwd' AS x", "ATTACH 'x.db' AS x", "CREATE TABLE t (a)",
+                      "DROP TABLE objects", "INSERT INTO objects VALUES (1)", "PRAGMA temp_store_directory = '/tmp'",
+                      "VACUUM INTO 'x.db'", "SELECT load_extension('x')", "SELECT readfile('/etc/passwd')",
+                      "SELECT writefile('x', 'y')", "SELECT edit('x')", "SELECT 1; SELECT 2", "", ";", "SELECT", "x" * 9000,
+                      "SELECT randomblob(1 << 40)", "PRAGMA writable_schema = 1"):
+        status, said = sql(statement)
+        check(f"{statement[:40]!r}: {status} {str(said)[:80]}", status in (400, 500) and said["error"]["message"])
+    check("nothing was written", not glob.glob("x*") and not glob.glob("dump/x*"))
+    status, said = sql("SELECT hex(zeroblob(4000000)) FROM objects")
+    check("texts of an answer have a limit", "HDB_ELIMIT" in json.dumps(said))
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+    said = []
+    waiting = threading.Thread(target=lambda: said.append(sql(endless, "&job=endless")))
+    waiting.start()
+    time.sleep(0.5)
+    progress = json.loads(ask("/api/progress?job=endless")[1])
+    check("a statement runs", progress["state"] == "running")
+    check("and is cancelled", json.loads(ask("/api/cancel?job=endless", method="POST")[1])["cancelled"])
+    waiting.join(20)
+    check("at once", said and said[0][0] == 503)
+    refused("a statement of another site", 403, "/api/sql?q=SELECT+1", headers={"Sec-Fetch-Site": "cross-site"})
+    refused("a statement without a token", 403, "/api/sql?q=SELECT+1", cookie=None)
+    refused("an option of a statement", 400, "/api/sql?q=SELECT+1&sort=a")
+    refused("two statements", 400, "/api/sql?q=SELECT+1&q=SELECT+2")
+else:
+    refused("SQL that is not there", 404, "/api/sql?q=SELECT+1")
+
+# ---- values ----
+one = json.loads(ask("/api/query/strings?objects=1&limit=50")[1])["rows"]
+one = next((row for row in one if row.get("id") and row.get("text")), None)
+if one:
+    answer, text = ask("/api/value?id=" + one["id"])
+    check("a text is sent whole, to be kept", text.decode() == one["text"] and answer.getheader("Content-Type")
+          == "application/octet-stream" and "attachment" in answer.getheader("Content-Disposition"))
+for path in "", "id=", "id=0x", "id=12", "id=0xg", "id=../a", "id=0x1&from=-1", "id=0x" + "1" * 17, "id=0x1&file=a", "id=0x1&db=9":
+    refused("a value: " + path, 400, "/api/value?" + path)
+refused("the value of nothing", 404, "/api/value?id=0x1")
+refused("a value without a token", 403, "/api/value?id=0x1", cookie=None)
+
+# ---- the largest nodes of the dominator tree ----
+tree = json.loads(ask("/api/query/dominators?tree=40&limit=1000")[1])
+check("a cut has levels", sum(1 for row in tree["rows"] if row["id"]) == 40 and max(row["level"] for row in tree["rows"]) > 1)
+check("its top level is all of the heap", sum(row["retained"] for row in tree["rows"] if row["level"] == 0)
+      == tree["facts"]["heap_shallow"])
+
 # ---- a heap full of markup is JSON and nothing else ----
 answer, text = ask("/api/query/histogram?db=1&limit=5000")
 check("markup in names is JSON", answer.getheader("Content-Type") == "application/json"
@@ -188,8 +251,23 @@ for c in clients:
 for c in clients:
     c.join()
 check("20 clients at once", statuses == [200] * 100)
-for _ in range(1000):
-    socket.create_connection((HOST, PORT), timeout=5).close()
-check("alive after 1,000 connections", ask("/api/health")[0].status == 200)
+# 10,000 connections, 500 at once, each with a part of a request as soon as it is taken.
+for _ in range(20):
+    held = []
+    for _ in range(500):
+        s = socket.socket()
+        s.setblocking(False)
+        s.connect_ex((HOST, PORT))
+        held.append(s)
+    for s in select.select([], held, [], 0.2)[1]:
+        try:
+            s.sendall(b"GET /api/health HT")
+        except OSError:
+            pass
+    for s in held:
+        s.close()
+began = time.monotonic()
+check("alive after 10,000 connections", ask("/api/health")[0].status == 200)
+check(f"and quick: {time.monotonic() - began:.1f} s", time.monotonic() - began < 10)
 
 sys.exit(1 if failed else 0)

@@ -319,6 +319,39 @@ static void dominators_all(void)
 	assert_int_equal(nodes, want);
 }
 
+/* A cut: largest first, what is shown of a node's children and what is not make up the node. */
+static void dominators_cut(const char *most)
+{
+	const struct ask question = { .query = "dominators", .options = { most } };
+	struct hdb_rows *rows = ask_rows(world.db, &question);
+	uint64_t room[66] = { 0 }, shown = 0;
+	const uint64_t whole = fact_of(rows, "heap_shallow")->u;
+
+	room[0] = whole;
+	while (next_row(rows)) {
+		const uint64_t level = value_of(rows, "level")->u;
+		const uint64_t retained = value_of(rows, "retained")->u;
+
+		assert_true(level < 65);
+		/* The boot loader's stand-in, and what the dump lacks, are no part of the heap. */
+		if (value_of(rows, "id")->type != HDB_TYPE_NULL &&
+		    value_of(rows, "id")->u < WORLD_FIRST) {
+			room[level + 1] = retained;
+			continue;
+		}
+		assert_true(retained <= room[level]);
+		room[level] -= retained;
+		if (value_of(rows, "others")->type != HDB_TYPE_NULL) {
+			assert_true(level == 0 || room[level] == 0);
+			continue;
+		}
+		shown++;
+		room[level + 1] = retained - value_of(rows, "shallow")->u;
+	}
+	assert_true(shown <= strtoull(most + strlen("tree="), NULL, 10));
+	hdb_rows_close(rows);
+}
+
 static void grouped_level(void)
 {
 	const struct ask plain = { .query = "dominators" };
@@ -376,6 +409,9 @@ static void random_worlds(void **state)
 			histogram_by(groupings[g]);
 		}
 		dominators_all();
+		dominators_cut("tree=1");
+		dominators_cut("tree=7");
+		dominators_cut("tree=1000");
 		grouped_level();
 		check_all(0);
 		world_free(&world);

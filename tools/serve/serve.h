@@ -47,7 +47,7 @@ struct serve_options {
 	 */
 	int (*write_rows)(struct hdb_rows *rows, const char *name,
 			  const struct hdb_query_args *args, int fd, struct hdb_error *err);
-	/* Runs a statement, which only reads, and writes its rows likewise; NULL: there is no SQL. */
+	/* Runs a statement that reads, and writes its rows likewise; NULL: there is no SQL. */
 	int (*write_sql)(const struct serve_statement *statement, int fd, struct hdb_error *err);
 	/* Called once, when requests are answered; `url` has the token. */
 	void (*ready)(void *ctx, const char *url);

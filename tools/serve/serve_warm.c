@@ -1,6 +1,6 @@
 /*
- * serve/serve_warm.c - what page/views.tsx asks without an object: the same arguments, else they are
- * other questions. tests/e2e/serve_client.py compares.
+ * serve/serve_warm.c - what page/views.tsx asks without an object: the same arguments, else they
+ * are other questions. tests/e2e/serve_client.py compares.
  */
 #include "serve/serve_warm.h"
 
