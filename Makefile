@@ -82,7 +82,7 @@ obj_of       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lib_obj     := $(call obj_of,$(lib_src))
 cmd_obj     := $(call obj_of,$(cmd_src))
 ext_obj     := $(patsubst tools/sqlite/%.c,$(BUILD)/obj/extension/%.o,\
-	$(filter-out %/heapsql.c,$(if $(HAVE_SQLITE),$(sql_src))))
+	$(filter-out %/heapsql.c %/sql_filter.c,$(if $(HAVE_SQLITE),$(sql_src))))
 gen_obj     := $(call obj_of,$(gen_src))
 support_obj := $(call obj_of,$(support_src))
 test_obj    := $(call obj_of,$(test_src))

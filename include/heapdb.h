@@ -835,6 +835,23 @@ struct hdb_option {
 	const char *value;
 };
 
+/*
+ * Chooses rows of an answer, for callers that understand expressions over its columns. Of answers
+ * whose rows belong together, as those of trees, none can be left out: HDB_EUSAGE.
+ */
+struct hdb_row_filter {
+	const char *text; /* as its user wrote it, for what echoes a question; NULL: not told */
+	void *ctx;        /* given to the functions */
+	/* Called once, before the first row; columns are borrowed until hdb_rows_close. */
+	int (*begin)(void *ctx, const struct hdb_column *const *columns, size_t count,
+		     struct hdb_error *err);
+	/* Whether `test` looks at this column, so that others are made of wanted rows only. */
+	int (*uses)(void *ctx, size_t column);
+	/* *wanted: whether the row with these values, one a column, is. Values are borrowed. */
+	int (*test)(void *ctx, const struct hdb_value *const *values, int *wanted,
+		    struct hdb_error *err);
+};
+
 /* What a query is asked with; everything that it points to is lent until the rows are closed. */
 struct hdb_query_args {
 	size_t struct_size;         /* as of struct hdb_import_options */
@@ -856,6 +873,7 @@ struct hdb_query_args {
 	 */
 	struct hdb *const *before;
 	size_t before_count;
+	const struct hdb_row_filter *filter; /* NULL: all rows are wanted */
 };
 
 /* An answer: an iterator over rows. */

@@ -81,8 +81,10 @@ struct query {
 	uint64_t total;                      /* rows without limit, or QUERY_TOTAL_UNKNOWN */
 	enum analysis_population population; /* coverage.h */
 	bool is_cut;
-	struct analysis_cut cut;  /* what query_cut was told, if is_cut */
-	struct base_vec cut_text; /* why */
+	struct analysis_cut cut;     /* what query_cut was told, if is_cut */
+	struct base_vec cut_text;    /* why */
+	struct query_filter *filter; /* what filter.c makes of args.filter; NULL: none */
+	uint64_t wanted_total;       /* with a filter: rows that it wants, or unknown */
 	/* what rows.c keeps */
 	size_t label, label_kind, label_value; /* columns of the spec; SIZE_MAX: it has none */
 	size_t *columns;                       /* the columns shown: numbers in spec.columns */
@@ -206,6 +208,22 @@ bool query_has_fact(const struct query *q, const char *name);
 			"they look the same; only if it is so" \
 	}
 int query_zeroed(struct query *q, struct hdb_error *err);
+
+/* ---- rows that are wanted ---- */
+
+/*
+ * Whether rows are tested and the test looks at this column: one to fill before query_test.
+ */
+bool query_is_tested(const struct query *q, size_t column);
+
+/*
+ * For `next` functions whose rows cost: tests the row as soon as the columns that are tested are
+ * filled; with *wanted false the row need not be finished, and the next one can be made after
+ * query_reset. Without a filter all are wanted.
+ */
+int query_test(struct query *q, bool *wanted, struct hdb_error *err);
+/* Makes all cells null again. */
+void query_reset(struct query *q);
 
 /* ---- common cells ---- */
 

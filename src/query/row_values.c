@@ -321,6 +321,18 @@ void query_place_texts(struct query *q)
 	}
 }
 
+void query_unplace_texts(struct query *q)
+{
+	for (size_t i = 0; i < q->def->spec.column_count; i++) {
+		struct hdb_value *value = &q->cells[i];
+
+		/* A text that is lent, or empty, stays. */
+		if (value->type == HDB_TYPE_TEXT && value->text_size && q->row_text.data &&
+		    value->text == (const char *)q->row_text.data + value->u)
+			value->text = NULL;
+	}
+}
+
 /* ---- common cells ---- */
 
 int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)

@@ -164,6 +164,8 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_show_object_columns(q, err);
 	if (r == HDB_OK)
 		r = query_tell_coverage(q, err);
+	if (r == HDB_OK)
+		r = query_begin_filter(q, err);
 	r = check_read(q, r, err);
 	if (r == HDB_OK && q->args.sort && *q->args.sort)
 		r = sort_rows(q, err);
@@ -217,6 +219,7 @@ void query_close(struct query *q)
 		free(q->renamed[i].name);
 	free(q->renamed);
 	query_sorted_free(q->sorted);
+	query_filter_free(q->filter);
 	for (size_t i = 0; i < q->fact_count; i++)
 		free(q->facts[i].text);
 	free(q->facts);
@@ -236,7 +239,7 @@ void query_close(struct query *q)
 
 int query_make(struct query *q, struct hdb_error *err)
 {
-	bool is_elsewhere;
+	bool is_elsewhere, wanted;
 	int r;
 
 	assert(q->def->next);
@@ -244,14 +247,17 @@ int query_make(struct query *q, struct hdb_error *err)
 		return HDB_END;
 	do {
 		query_clear_cells(q);
-		r = in_heap(q, q->def->next, err);
+		wanted = true;
 		is_elsewhere = false;
+		r = in_heap(q, q->def->next, err);
 		if (r == HDB_OK && q->is_filtered && q->extra.is_used)
 			r = query_is_elsewhere(q, &is_elsewhere, err);
-	} while (r == HDB_OK && is_elsewhere);
-	if (r == HDB_OK && q->extra.is_used)
-		r = query_fill_object_columns(q, err);
-	r = check_read(q, r, err);
+		if (r == HDB_OK && q->extra.is_used && !is_elsewhere)
+			r = query_fill_object_columns(q, err);
+		if (r == HDB_OK)
+			r = query_test_row(q, &wanted, err);
+		r = check_read(q, r, err);
+	} while (r == HDB_OK && (is_elsewhere || !wanted));
 	if (r == HDB_OK) {
 		query_place_texts(q);
 		q->made++;
@@ -279,16 +285,18 @@ int query_next(struct query *q, struct hdb_error *err)
 
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 {
+	uint64_t *known = q->filter ? &q->wanted_total : &q->total;
 	int r = HDB_OK;
 
-	q->is_counting = q->total == QUERY_TOTAL_UNKNOWN;
-	while (q->total == QUERY_TOTAL_UNKNOWN && r == HDB_OK) {
+	/* Who tests rows sees them. */
+	q->is_counting = *known == QUERY_TOTAL_UNKNOWN && !q->filter;
+	while (*known == QUERY_TOTAL_UNKNOWN && r == HDB_OK) {
 		r = query_make(q, err);
 		if (r == HDB_OK && q->made % STEP_ROWS == 0)
 			r = base_step(q->work, q->made, err);
 		if (r == HDB_END)
-			q->total = q->made;
+			*known = q->made;
 	}
-	*total = q->total;
+	*total = *known;
 	return r < 0 ? r : HDB_OK;
 }

@@ -27,11 +27,20 @@ size_t query_find_column(const struct query *q, const char *name);
 int query_fail_column(const struct query *q, const char *name, size_t name_size,
 		      struct hdb_error *err);
 
+/* filter.c: q->filter, with the columns as they are now; after open. */
+int query_begin_filter(struct query *q, struct hdb_error *err);
+/* What is tested of a whole row; *wanted is true if `next` has tested it. */
+int query_test_row(struct query *q, bool *wanted, struct hdb_error *err);
+void query_filter_free(struct query_filter *filter);
+
 /* Makes all cells null. */
 void query_clear_cells(struct query *q);
 
 /* Points text cells at their bytes, once the row is whole. */
 void query_place_texts(struct query *q);
+
+/* Undoes it: more texts may follow. */
+void query_unplace_texts(struct query *q);
 
 /* Makes the next row in the query's own order, in the cells: HDB_OK or HDB_END. */
 int query_make(struct query *q, struct hdb_error *err);

@@ -21,8 +21,8 @@ same "all objects of a class" "$(heapdb query instances java.util.HashMap --csv 
 same "the largest" "$(heapdb query instances java.util.HashMap --fields size --sort size --limit 1 --csv | sed 1d)" \
 	"$(heapdb query instances java.util.HashMap --fields size --csv | sort -t, -k6,6nr | head -n 1)"
 same "heading" "$(heapdb query instances java.util.HashMap --fields size,table --csv | head -n 1)" \
-	"id,label,shallow,retained,reachable,size,table"
-same "a path" "$(heapdb query instances java.lang.Thread --fields name,group.name --csv | grep -c ',main,main$')" 1
+	"id,label,shallow,retained,reachable,size,table,native,retained_native"
+same "a path" "$(heapdb query instances java.lang.Thread --fields name,group.name --csv | grep -c ",main,main,")" 1
 same "subclasses" "$(heapdb query instances java.lang.Thread --subclasses --all --csv | wc -l)" 13
 same "unreachable" "$(heapdb query instances java.lang.Thread --subclasses --unreachable --csv | wc -l)" 4
 # As the table of all objects has them.
@@ -39,4 +39,75 @@ same "no name" "$got" 2
 same "buffers" "$(heapdb query direct-buffers --csv | cut -d, -f3,4 | sort | tr '\n' ' ')" \
 	"direct,128651445 direct,4096 kind,capacity "
 same "capacity" "$(heapdb query direct-buffers --json | grep -o '"capacity":[0-9]*' | head -n 1)" '"capacity":128655541'
+
+# The rows of a question as CSV; those of instances of HashMap, and of entries of all HashMaps.
+rows()
+{
+	heapdb query "$@" --csv | sed 1d
+}
+maps()
+{
+	rows instances java.util.HashMap "$@"
+}
+entries()
+{
+	rows entries java.util.HashMap "$@"
+}
+
+# ---- entries ----
+# Of a class: those of its objects, one after the other.
+ids=owner,no,key_id,value_id,entry,retained
+for map in $(maps | cut -d, -f1); do
+	rows entries "$map" --columns "${ids#owner,}" | sed "s/^/$map,/"
+done >want
+entries --columns $ids >got
+cmp want got || { echo "FAILED: entries of a class are not those of its objects"; failed=1; }
+rows entries 'java.*.HashMa?' --columns $ids >got
+cmp want got || { echo "FAILED: entries of a pattern are not those of the class"; failed=1; }
+same "heading" "$(heapdb query entries java.util.HashMap --csv | head -n 1)" \
+	"owner,no,key,key_label,key_id,value,value_label,value_id,retained,entry"
+same "subclasses" "$(entries --subclasses --all --columns no | wc -l)" \
+	"$(maps --subclasses --all --fields size | awk -F, '{ n += $6 } END { print n }')"
+same "not the first" "$(entries --from 1 --columns no | sort -n | head -n 1)" 1
+got=0
+heapdb query entries java.lang.String 2>err || got=$?
+same "no collections" "$got $(cat err)" \
+	"1 heapdb: query entries: objects of java.lang.String are no known collections"
+
+# ---- --where ----
+if heapdb query histogram --where 1 2>&1 >/dev/null | grep -q "needs SQLite"; then
+	exit $failed
+fi
+same "where" "$(maps --where "size > 100 AND retained < 20000" | cut -d, -f1)" \
+	"$(maps --fields size | awk -F, '$6 > 100 && $4 < 20000 { print $1 }')"
+heapdb query instances java.util.HashMap --where "size > 100" --limit 2 --json >some.json
+same "total" "$(tail -n 1 some.json)" "$(maps --fields size | awk -F, '$6 > 100 { n++ } END {
+	print "],\"row_count\":2,\"total_rows\":" n "}" }')"
+same "echo" "$(grep -o '"limit":2,"where":"size > 100"' some.json)" '"limit":2,"where":"size > 100"'
+same "sorted" "$(maps --where "size > 100" --sort size --limit 1 --fields size | cut -d, -f6)" 1010
+same "a path in quotes" "$(rows instances java.lang.Thread --fields name,group.name \
+	--where "\"group.name\" = 'main' -- all" | wc -l)" 1
+same "functions and tables" "$(maps --where "(SELECT count(*) FROM entries(id)) <> size" | wc -l)" 0
+same "labels" "$(rows instances java.lang.Thread --where "label LIKE '%\"main\"'" | wc -l)" 1
+same "any answer" "$(rows histogram --where "objects = 280" | cut -d, -f1)" java.util.HashMap
+same "of entries" "$(entries --where "key LIKE '%lib/%'" --columns key)" \
+	"$(entries --columns key | grep lib/)"
+same "nothing" "$(maps --where "size / 0" | wc -l)" 0
+
+# Fails with this exit code and message.
+refused()
+{
+	got=0
+	heapdb query "$1" ${2:+"$2"} --where "$3" >/dev/null 2>err || got=$?
+	if [ "$got" -ne 2 ] || ! grep -qF -e "$4" err; then
+		echo "FAILED: $1 --where $3: exit $got, $(cat err)"
+		failed=1
+	fi
+}
+refused instances java.util.HashMap "sizes > 3" "--where: no such column: sizes; there are: id, label, shallow"
+refused instances java.util.HashMap "size >" "--where:"
+refused instances java.util.HashMap "1); SELECT (1" "--where:"
+refused instances java.util.HashMap "" "--where:"
+refused instances java.util.HashMap "load_extension('x')" "--where:"
+refused dominator-tree "" 1 "rows of dominator-tree belong to one another"
 exit $failed

@@ -99,6 +99,14 @@ is "SELECT retained_set(id) = retained(id) FROM objects WHERE id = 0xfeb10758" 1
 is "SELECT hex(common_dominator(id)) FROM objects WHERE dominator = 0xfeb10758" 0xfeb10758
 is "SELECT count(*) FROM roots WHERE is_local" "$(rows "SELECT count(*) FROM locals")"
 is "SELECT count(*) FROM frames" "$(rows "SELECT sum(frames) FROM threads")"
+# Of all objects of a class, and their owners.
+same "entries of a class" \
+	"$(rows "SELECT hex(owner), no, hex(key_id), hex(value_id) FROM entries('java.util.HashMap')")" \
+	"$(rows 'SELECT hex(m.id), e.no, hex(e.key_id), hex(e.value_id) FROM "java.util.HashMap" m, entries(m.id) e')"
+is "SELECT count(*) FROM entries('java.util.HashMap+')" "$(rows 'SELECT sum(size) FROM "java.util.HashMap+"')"
+is "SELECT count(*) FROM entries('java.util.Hash*') WHERE class_of(owner) = 'java.util.HashMap'" \
+	"$(rows "SELECT count(*) FROM entries('java.util.HashMap')")"
+is "SELECT count(*) FROM entries('java.lang.String')" 0
 # What is not there.
 is "SELECT text(1) IS NULL, shallow(NULL) IS NULL, field(0xfeb10758, 'none') IS NULL, \
 	element(0xfeb10758, 3) IS NULL" "1	1	1	1"
@@ -148,6 +156,7 @@ done
 [ -z "$(find . -name 'x.*')" ] || { echo "FAILED: a file was written"; failed=1; }
 refused "SELECT * FROM HashMap" 2 'there is the class "java.util.HashMap"'
 refused "SELECT * FROM instances('no.such')" 2 "no class matches no.such"
+refused "SELECT * FROM entries('no.such.*')" 2 "no class matches no.such.*"
 refused "SELECT text('0xzz')" 2 "expected an ID like 0x12c4"
 refused "SELECT zeroblob(2000000000)" 3 "too big"
 refused "SELECT $(yes '1+' | head -n 10000 | tr -d '\n')1" 2 "maximum depth"

@@ -47,7 +47,7 @@ for at, (kind, name, *want) in zip(ids, lines):
             complain(name, 'is', got, 'not', want)
         continue
     answer = ask('entries', at)
-    got = [(plain(r['key']) + '=' if r['key'] is not None else '') + plain(r['value'])
+    got = [(plain(r['key_label']) + '=' if r['key_label'] is not None else '') + plain(r['value_label'])
            for r in answer['rows']]
     size = answer['facts'].get('size', len(got))
     ordered = answer['facts']['kind'] in ('list', 'queue', 'bits') and not name.startswith('values')
@@ -61,7 +61,7 @@ for at, (kind, name, *want) in zip(ids, lines):
                 and r['no'] == 40), None)
     if row:
         steps = ask('path', row['value_id'])['rows']
-        want_label = '[40]' if row['key'] is None else '["%s"]' % plain(row['key'])
+        want_label = '[40]' if row['key_label'] is None else '["%s"]' % plain(row['key_label'])
         if steps[1]['id'] != at or steps[1]['via_field'] != want_label:
             complain('path of', name, 'says', steps[1]['via_field'], 'not', want_label)
         if steps[2]['id'] != top or steps[2]['via_field'] != '["%s"]' % name:

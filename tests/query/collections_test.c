@@ -168,7 +168,7 @@ static uint64_t entries(uint64_t id, bool *is_cut)
 
 	*is_cut = false;
 	while ((r = hdb_rows_next(rows, &err)) == HDB_OK) {
-		const struct hdb_value *value = value_of(rows, "value");
+		const struct hdb_value *value = value_of(rows, "value_label");
 
 		*is_cut = value->text_size > 4 && memcmp(value->text, "<cut", 4) == 0;
 		n += !*is_cut;

@@ -5,6 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 #include "heapdb/prose.h"
+#include "heapdb/where.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ static bool is_text(const struct cli *cli)
 	const struct options *opt = &cli->opt;
 
 	return cli->out->is_terminal && !opt->has_format && !opt->columns && !opt->sort &&
-	       !opt->wide && !(cli->command->flags & EXPORTS) && prose_of(cli->query->name);
+	       !opt->where && !opt->wide && !(cli->command->flags & EXPORTS) &&
+	       prose_of(cli->query->name);
 }
 
 /* What people and programs get if they do not say. */
@@ -98,6 +100,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	struct answer answer;
 	struct hdb_query_args args; /* lent to the rows */
 	struct hdb_rows *rows = NULL;
+	struct where where;
 	int rc;
 
 	set_defaults(cli);
@@ -109,9 +112,13 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 		args.before_count = cli->before_count;
 		args.target_count = 0; /* operands were databases */
 	}
-	rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
-	if (rc != HDB_OK)
+	rc = where_open(&where, cli, &args);
+	if (rc == HDB_OK)
+		rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
+	if (rc != HDB_OK) {
+		where_close(&where);
 		return rc;
+	}
 	answer = (struct answer){
 		.name = cli->query->name,
 		.rows = rows,
@@ -133,6 +140,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	hdb_rows_close(rows);
+	where_close(&where);
 	return rc;
 }
 

@@ -46,6 +46,7 @@ enum option_key {
 	KEY_COLUMNS,
 	KEY_LIMIT,
 	KEY_SORT,
+	KEY_WHERE,
 	KEY_HUMAN,
 	KEY_WIDE,
 	KEY_HTML,
@@ -129,6 +130,8 @@ const struct option_info option_table[] = {
 			"100; else all)" },
 	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
 		       "sort by it: numbers descending, texts ascending; -COLUMN: the other way round" },
+	[KEY_WHERE] = { "where", "EXPRESSION", OPTIONS_ROWS, 0,
+			"only rows for which an SQL expression over the columns holds" },
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
 	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 		       "tables with all columns and whole texts, however wide the terminal is" },
@@ -458,6 +461,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_SORT:
 		opt->sort = value;
+		break;
+	case KEY_WHERE:
+		opt->where = value;
 		break;
 	case KEY_SIZES:
 	case KEY_CONTENTS:

@@ -49,7 +49,7 @@ enum format {
 };
 
 struct options {
-	const char *db, *dump, *tmp, *output, *layout, *sort, *columns;
+	const char *db, *dump, *tmp, *output, *layout, *sort, *columns, *where;
 	uint64_t memory_bytes; /* 0: not given */
 	unsigned threads;      /* 0: not given */
 	unsigned snapshot;     /* 0: not given */

@@ -148,6 +148,40 @@ int answer_pick(struct answer *answer, const char *columns)
 	return rc;
 }
 
+/* Whether a column beside this one has the same with its class: "key" and "key_label". */
+static bool is_labelled(const struct answer *answer, size_t column)
+{
+	const char *name = hdb_rows_column(answer->rows, column)->name;
+	const size_t size = strlen(name);
+
+	for (size_t i = 0; i < hdb_rows_column_count(answer->rows); i++) {
+		const struct hdb_column *other = hdb_rows_column(answer->rows, i);
+
+		if (strncmp(other->name, name, size) == 0 &&
+		    strcmp(other->name + size, "_label") == 0 && strcmp(other->title, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether people, or programs that read lines of values, see the column unasked. */
+static bool is_shown(const struct answer *answer, size_t column, bool for_people)
+{
+	const char *name = hdb_rows_column(answer->rows, column)->name;
+
+	if (strncmp(name, "label_", 6) == 0)
+		return false;
+	return !for_people || (strncmp(name, "signature", 9) != 0 && !is_labelled(answer, column));
+}
+
+static bool has_labels(const struct answer *answer)
+{
+	for (size_t i = 0; i < hdb_rows_column_count(answer->rows); i++)
+		if (is_labelled(answer, i))
+			return true;
+	return false;
+}
+
 int answer_thin(struct answer *answer, bool for_people)
 {
 	const size_t count = hdb_rows_column_count(answer->rows);
@@ -162,16 +196,13 @@ int answer_thin(struct answer *answer, bool for_people)
 			class = i;
 		has_label |= strcmp(column->name, "label") == 0;
 	}
-	if (!has_label)
+	if (!has_label && !(for_people && has_labels(answer)))
 		return HDB_OK;
 	answer->picked = calloc(count, sizeof(answer->picked[0]));
 	if (!answer->picked)
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
 	for (size_t i = 0; i < count; i++)
-		if ((i != class || !for_people) &&
-		    strncmp(hdb_rows_column(answer->rows, i)->name, "label_", 6) != 0 &&
-		    (!for_people ||
-		     strncmp(hdb_rows_column(answer->rows, i)->name, "signature", 9) != 0))
+		if (is_shown(answer, i, for_people) && (i != class || !for_people))
 			answer->picked[answer->picked_count++] = i;
 	return HDB_OK;
 }

@@ -162,7 +162,10 @@ static void put_options(const struct answer *answer, struct output *out)
 	}
 }
 
-/* What was asked: "arguments":{"targets":[...],"options":{...},"sort":...,"limit":...}. */
+/*
+ * What was asked: "arguments":{"targets":[...],"options":{...},"sort":...,"limit":...},
+ * and "where" if rows are chosen by an expression.
+ */
 static void put_arguments(const struct answer *answer, struct output *out)
 {
 	const struct hdb_query_args *args = answer->args;
@@ -184,6 +187,10 @@ static void put_arguments(const struct answer *answer, struct output *out)
 		output_u64(out, args->limit);
 	else
 		output_string(out, "null");
+	if (args && args->filter && args->filter->text) {
+		output_string(out, ",\"where\":");
+		render_json_string(out, args->filter->text);
+	}
 	output_char(out, '}');
 }
 

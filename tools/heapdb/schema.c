@@ -122,7 +122,8 @@ static void put_arguments(struct output *out, const struct hdb_query_spec *spec)
 	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
 		put_option(out, o, o == spec->options);
 	output_string(out, "}},\"sort\":{\"type\":[\"string\",\"null\"]},"
-			   "\"limit\":{\"type\":[\"integer\",\"null\"],\"minimum\":1}}}");
+			   "\"limit\":{\"type\":[\"integer\",\"null\"],\"minimum\":1},"
+			   "\"where\":{\"type\":\"string\"}}}");
 }
 
 /* ---- answers ---- */

@@ -197,6 +197,11 @@ void heapsql_close(struct heapsql *sql)
 	free(sql);
 }
 
+struct sql_source *sql_first_source(struct heapsql *sql)
+{
+	return sql->source_count ? sql->sources[0] : NULL;
+}
+
 struct sql_source *sql_source_named(struct heapsql *sql, const char *name)
 {
 	for (size_t i = 0; i < sql->source_count; i++)
@@ -263,8 +268,7 @@ static int code_of(int rc)
 	}
 }
 
-/* A failure of SQLite, or of what it called: that knows more. */
-static int fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
+int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 {
 	const char *message = sqlite3_errmsg(sql->sqlite);
 
@@ -382,7 +386,7 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		return r;
 	rc = sqlite3_prepare_v2(sql->sqlite, text, -1, &statement, rest);
 	if (rc != SQLITE_OK)
-		return fail_of(sql, rc, err);
+		return sql_fail_of(sql, rc, err);
 	if (!statement) {
 		*rest = text + strlen(text);
 		return HDB_OK;
@@ -549,7 +553,7 @@ static int run_for_sets(struct heapsql_rows *rows, struct hdb_error *err)
 	sql->sets = SETS_COLLECT;
 	while ((rc = sqlite3_step(rows->statement)) == SQLITE_ROW)
 		;
-	r = rc == SQLITE_DONE ? HDB_OK : fail_of(sql, rc, err);
+	r = rc == SQLITE_DONE ? HDB_OK : sql_fail_of(sql, rc, err);
 	sqlite3_reset(rows->statement);
 	sql->sets = SETS_KNOWN;
 	return r == HDB_OK ? solve_sets(sql, err) : r;
@@ -641,7 +645,7 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 	if (rc == SQLITE_DONE)
 		return HDB_END;
 	if (rc != SQLITE_ROW)
-		return fail_of(sql, rc, err);
+		return sql_fail_of(sql, rc, err);
 	for (size_t i = 0; i < rows->count && r == HDB_OK; i++)
 		r = set_value(rows, i, err);
 	if (r == HDB_OK && !rows->is_typed)

@@ -119,6 +119,10 @@ int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32
 		  struct hdb_error *err);
 /* A field's value: integer or real, reference as ID, null as NULL. */
 void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value);
+/* A value of an answer. */
+void sql_result_value(struct sqlite3_context *ctx, const struct hdb_value *value);
+/* How a column of this type is declared. */
+const char *sql_column_type(enum hdb_type type);
 /* The text of an object (hdb_text), NULL if it has none. */
 int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		       struct hdb_error *err);
@@ -176,6 +180,10 @@ const char *sql_table_name(size_t no, size_t *left);
 /* Name of the class that somebody meant who wrote `name`; NULL: there is none. */
 const char *sql_similar_class(struct sql_source *source, const char *name);
 
+/* A failure of SQLite, or of what it called: that knows more; heapsql.c. Returns its code. */
+int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err);
+/* The first database of a connection, or NULL; heapsql.c. */
+struct sql_source *sql_first_source(struct heapsql *sql);
 /* The database of that name; heapsql.c. */
 struct sql_source *sql_source_named(struct heapsql *sql, const char *name);
 /* What a set of objects retains; of several groups of a statement at once. */

@@ -55,28 +55,6 @@ static bool is_column(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
-static const char *type_of(enum hdb_type type)
-{
-	switch (type) {
-	case HDB_TYPE_COUNT:
-		return "COUNT";
-	case HDB_TYPE_BYTES:
-		return "BYTES";
-	case HDB_TYPE_ID:
-		return "ID";
-	case HDB_TYPE_INT:
-		return "INT";
-	case HDB_TYPE_DOUBLE:
-		return "DOUBLE";
-	case HDB_TYPE_PERCENT:
-		return "PERCENT";
-	case HDB_TYPE_BOOL:
-		return "BOOL";
-	default:
-		return "TEXT";
-	}
-}
-
 static char *append(char *text, const char *format, const char *a, const char *b)
 {
 	char *more = text ? sqlite3_mprintf(format, text, a, b) : NULL;
@@ -111,7 +89,7 @@ static char *declare(struct query_aux *aux)
 
 	for (size_t i = 0; i < spec->column_count; i++)
 		text = append(text, i ? "%s, \"%w\" %s" : "%s\"%w\" %s", spec->columns[i].name,
-			      type_of(spec->columns[i].type));
+			      sql_column_type(spec->columns[i].type));
 	if (aux->by_first)
 		text = declare_option(aux, text, 0);
 	if (aux->has_target)
@@ -415,28 +393,9 @@ static int is_at_end(sqlite3_vtab_cursor *cursor)
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 {
 	struct query_cursor *c = (struct query_cursor *)cursor;
-	const struct hdb_value *value;
 
-	if ((size_t)number >= c->aux->spec->column_count || c->columns[number] < 0)
-		return SQLITE_OK;
-	value = hdb_rows_value(c->rows, (size_t)c->columns[number]);
-	switch (value->type) {
-	case HDB_TYPE_NULL:
-		break;
-	case HDB_TYPE_INT:
-		sqlite3_result_int64(ctx, value->i);
-		break;
-	case HDB_TYPE_DOUBLE:
-	case HDB_TYPE_PERCENT:
-		sqlite3_result_double(ctx, value->d);
-		break;
-	case HDB_TYPE_TEXT:
-		sqlite3_result_text64(ctx, value->text, value->text_size, SQLITE_TRANSIENT,
-				      SQLITE_UTF8);
-		break;
-	default:
-		sqlite3_result_int64(ctx, (sqlite3_int64)value->u);
-	}
+	if ((size_t)number < c->aux->spec->column_count && c->columns[number] >= 0)
+		sql_result_value(ctx, hdb_rows_value(c->rows, (size_t)c->columns[number]));
 	return SQLITE_OK;
 }
 

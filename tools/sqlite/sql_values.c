@@ -3,6 +3,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The text of what a value is: of a reference the object's text, else NULL. */
@@ -35,6 +36,12 @@ static void result_reference(struct sqlite3_context *ctx, const struct hdb_basic
 struct entries {
 	struct hdb_entries *entries;
 	struct hdb_entry entry;
+	uint32_t owner;
+	/* of all objects of classes */
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	size_t at;      /* the next in the batch */
+	uint8_t *marks; /* the classes; owned */
 };
 
 enum {
@@ -44,23 +51,93 @@ enum {
 	ENTRIES_VALUE,
 	ENTRIES_VALUE_ID,
 	ENTRIES_ENTRY,
+	ENTRIES_OWNER,
 	ENTRIES_ARG
 };
+
+/* Whether an argument names classes: no ID, no number. */
+static const char *class_argument(sqlite3_value *value)
+{
+	const char *text = sqlite3_value_type(value) == SQLITE_TEXT ?
+				   (const char *)sqlite3_value_text(value) :
+				   NULL;
+
+	return text && *text && !(text[0] == '0' && (text[1] | 0x20) == 'x') ? text : NULL;
+}
+
+/* "java.util.HashMap", "java.util.AbstractMap+" with subclasses, "java.util.*". */
+static int begin_class_entries(struct sql_cursor *c, const char *name, struct hdb_error *err)
+{
+	struct entries *s = c->state;
+	const size_t size = strlen(name);
+	const bool with_sub = name[size - 1] == '+';
+	struct hdb_scan_options opt = { .kinds = 1u << HDB_KIND_INSTANCE };
+	char *plain = strndup(name, size - with_sub);
+	uint32_t count = 0;
+	int r = HDB_OK;
+
+	s->marks = calloc((size_t)hdb_class_count(c->db) + 1, 1);
+	if (!plain || !s->marks) {
+		r = sql_fail(err, HDB_ENOMEM, "no memory for classes");
+		goto out;
+	}
+	if ((r = hdb_classes_like(c->db, plain, with_sub, s->marks, &count, err)) < 0)
+		goto out;
+	if (!count) {
+		r = sql_fail(err, HDB_EUSAGE, "no class matches %.200s", name);
+		goto out;
+	}
+	opt.classes = s->marks;
+	r = hdb_scan_open(c->db, &opt, &s->scan, err);
+out:
+	free(plain);
+	return r == HDB_NOTFOUND ? HDB_EUSAGE : r;
+}
 
 static int begin_entries(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct entries *s = c->state;
-	uint32_t ix;
-	const int r = sql_value_object(c->source, c->key[0], &ix, err);
+	const char *name = class_argument(c->key[0]);
+	int r;
 
-	return r == HDB_OK ? hdb_entries_open(c->db, ix, &s->entries, err) : r;
+	if (name)
+		return begin_class_entries(c, name, err);
+	r = sql_value_object(c->source, c->key[0], &s->owner, err);
+	return r == HDB_OK ? hdb_entries_open(c->db, s->owner, &s->entries, err) : r;
+}
+
+/* Opens the next object that is a collection: HDB_OK or HDB_END. */
+static int next_owner(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct entries *s = c->state;
+	int r = HDB_NOTFOUND;
+
+	hdb_entries_close(s->entries);
+	s->entries = NULL;
+	while (r == HDB_NOTFOUND) {
+		if (s->at == s->batch.count) {
+			s->at = 0;
+			s->batch.count = 0;
+			if ((r = hdb_scan_next(s->scan, &s->batch, err)) != HDB_OK)
+				return r;
+		}
+		s->owner = s->batch.ix[s->at++];
+		r = hdb_entries_open(c->db, s->owner, &s->entries, err);
+	}
+	return r;
 }
 
 static int next_entries(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct entries *s = c->state;
+	int r = s->entries ? hdb_entries_next(s->entries, &s->entry, err) : HDB_END;
 
-	return hdb_entries_next(s->entries, &s->entry, err);
+	while (r == HDB_END && s->scan) {
+		if ((r = next_owner(c, err)) != HDB_OK)
+			return r;
+		r = hdb_entries_next(s->entries, &s->entry, err);
+	}
+	return r;
 }
 
 static int column_entries(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
@@ -86,6 +163,8 @@ static int column_entries(struct sql_cursor *c, struct sqlite3_context *ctx, int
 		return HDB_OK;
 	case ENTRIES_ENTRY:
 		return sql_result_ix(ctx, c->source, e->entry_ix, err);
+	case ENTRIES_OWNER:
+		return sql_result_ix(ctx, c->source, s->owner, err);
 	default:
 		return HDB_OK;
 	}
@@ -93,12 +172,17 @@ static int column_entries(struct sql_cursor *c, struct sqlite3_context *ctx, int
 
 static void end_entries(struct sql_cursor *c)
 {
-	hdb_entries_close(((struct entries *)c->state)->entries);
+	struct entries *s = c->state;
+
+	hdb_entries_close(s->entries);
+	hdb_scan_close(s->scan);
+	free(s->marks);
 }
 
 const struct sql_table_def sql_entries = {
 	.name = "entries",
-	.columns = "no COUNT, key, key_id ID, value, value_id ID, entry ID, of ID HIDDEN",
+	.columns = "no COUNT, key, key_id ID, value, value_id ID, entry ID, owner ID, "
+		   "of ID HIDDEN",
 	.keys = { ENTRIES_ARG, -1 },
 	.first_arg = ENTRIES_ARG,
 	.required_args = 1,

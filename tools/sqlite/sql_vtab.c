@@ -405,6 +405,49 @@ void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value
 	}
 }
 
+const char *sql_column_type(enum hdb_type type)
+{
+	switch (type) {
+	case HDB_TYPE_COUNT:
+		return "COUNT";
+	case HDB_TYPE_BYTES:
+		return "BYTES";
+	case HDB_TYPE_ID:
+		return "ID";
+	case HDB_TYPE_INT:
+		return "INT";
+	case HDB_TYPE_DOUBLE:
+		return "DOUBLE";
+	case HDB_TYPE_PERCENT:
+		return "PERCENT";
+	case HDB_TYPE_BOOL:
+		return "BOOL";
+	default:
+		return "TEXT";
+	}
+}
+
+void sql_result_value(struct sqlite3_context *ctx, const struct hdb_value *value)
+{
+	switch (value->type) {
+	case HDB_TYPE_NULL:
+		break;
+	case HDB_TYPE_INT:
+		sqlite3_result_int64(ctx, value->i);
+		break;
+	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
+		sqlite3_result_double(ctx, value->d);
+		break;
+	case HDB_TYPE_TEXT:
+		sqlite3_result_text64(ctx, value->text, value->text_size, SQLITE_TRANSIENT,
+				      SQLITE_UTF8);
+		break;
+	default:
+		sqlite3_result_int64(ctx, (sqlite3_int64)value->u);
+	}
+}
+
 int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		       struct hdb_error *err)
 {

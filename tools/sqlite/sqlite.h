@@ -57,6 +57,23 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column);
 void heapsql_rows_close(struct heapsql_rows *rows);
 
+/*
+ * An expression over the columns of an answer (hdb_query) that a connection with a database has
+ * asked; functions and tables of that database are understood, too. The connection runs nothing
+ * else until it is closed. *out is owned: heapsql_filter_close. HDB_EUSAGE if SQLite does not take
+ * it.
+ */
+struct heapsql_filter;
+int heapsql_filter_open(struct heapsql *sql, const char *expression,
+			const struct hdb_column *const *columns, size_t count,
+			struct heapsql_filter **out, struct hdb_error *err);
+/* Whether it looks at this column. */
+bool heapsql_filter_uses(const struct heapsql_filter *filter, size_t column);
+/* *holds: whether it is true for these values, one a column. */
+int heapsql_filter_test(struct heapsql_filter *filter, const struct hdb_value *const *values,
+			bool *holds, struct hdb_error *err);
+void heapsql_filter_close(struct heapsql_filter *filter);
+
 /* Whether `text` ends with a whole statement, as a shell asks before it runs it. */
 bool heapsql_is_complete(const char *text);
 

@@ -1,27 +1,45 @@
 /*
- * queries/objects/q_entries.c - what a collection holds: keys and values of a map, elements of the
- * others.
+ * queries/objects/q_entries.c - what a collection holds, or all collections of a class: keys and
+ * values of a map, elements of the others.
  */
 #include "analysis/describe.h"
+#include "analysis/members.h"
 #include "heap/collections/collections.h"
 #include "queries/queries.h"
+#include "query/coverage.h"
 #include "query/object_cells.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { NO, KEY, KEY_ID, VALUE, VALUE_ID, RETAINED, ENTRY };
+/* Bytes of a plain key or value. */
+#define TEXT_SIZE 4096
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 4096
+
+enum { OWNER, NO, KEY, KEY_LABEL, KEY_ID, VALUE, VALUE_LABEL, VALUE_ID, RETAINED, ENTRY };
+
+/* Those of one collection. */
+#define COLUMNS_OF_ONE "no,key,key_label,key_id,value,value_label,value_id,retained,entry"
 
 static const struct hdb_option_spec options[] = {
-	{ "from", HDB_OPTION_NUMBER, "N", "first entry that is shown, from 0", .low = 0,
-	  .high = UINT64_MAX, .unit = "entries", .default_value = "0", .example = "100" },
+	{ "from", HDB_OPTION_NUMBER, "N", "first entry that is shown of a collection, from 0",
+	  .low = 0, .high = UINT64_MAX, .unit = "entries", .default_value = "0", .example = "100" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = "of a class: its subclasses' objects, too" },
+	QUERY_POPULATION_OPTIONS("collections of a class"),
 	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = {
+	{ "owner", HDB_TYPE_ID, "owner", "the collection; only of a class" },
 	{ "no", HDB_TYPE_COUNT, "no", "number of the entry in the collection's own order, from 0" },
-	{ "key", HDB_TYPE_TEXT, "key", "the key; null for what has no keys" },
+	{ "key", HDB_TYPE_TEXT, "plain key",
+	  "the key's text alone: of a string its characters, of a boxed number the number; null if it "
+	  "has none, and for what has no keys" },
+	{ "key_label", HDB_TYPE_TEXT, "key", "the key with its class; null for what has no keys" },
 	{ "key_id", HDB_TYPE_ID, "key id", "the key, if it is an object that the dump has" },
-	{ "value", HDB_TYPE_TEXT, "value",
+	{ "value", HDB_TYPE_TEXT, "plain value", "the same of the value, or the element" },
+	{ "value_label", HDB_TYPE_TEXT, "value",
 	  "the value, or the element; bits by their numbers; a "
 	  "last one <cut: ...> where the links are damaged" },
 	{ "value_id", HDB_TYPE_ID, "value id", "the value, if it is an object that the dump has" },
@@ -33,16 +51,23 @@ static const struct hdb_column columns[] = {
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the collection" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "class", HDB_TYPE_TEXT, "class",
+	  "its class, or the class or pattern that was asked for" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects of a class, reachable or not" },
 	{ "known_as", HDB_TYPE_TEXT, "known as", "the class of the table of known collections" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "list, set, map, queue or bits" },
 	{ "in", HDB_TYPE_ID, "contents in", "the collection that it wraps" },
 	{ "size", HDB_TYPE_COUNT, "size", "entries by its own count; null if it keeps none" },
 	{ "capacity", HDB_TYPE_COUNT, "capacity", "entries that fit without growing" },
 	{ "note", HDB_TYPE_TEXT, "note", "what is wrong, or not to be seen" },
+	QUERY_COVERAGE_FACTS,
 };
 
 struct contents {
+	struct analysis_members members; /* of a class */
+	bool is_class;
+	bool is_open; /* one of them */
+	uint64_t at;  /* the next member */
 	struct heap_collection collection;
 	struct heap_entries entries;
 	uint64_t from;
@@ -106,30 +131,85 @@ static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
 			q->targets[0], heap_class_name(q->heap, object.class_no));
 }
 
+static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
+{
+	uint32_t ix;
+	int r;
+
+	q->population = ANALYSIS_OF_NOTHING;
+	if ((r = analysis_object(&q->session, q->targets[0], &ix, err)) != HDB_OK)
+		return r;
+	r = heap_collection_open(q->heap, ix, &s->collection, err);
+	if (r == HDB_NOTFOUND)
+		return fail_unknown(q, ix, err);
+	if (r < 0 || (r = set_facts(q, s, err)) < 0 ||
+	    (r = query_choose(q, COLUMNS_OF_ONE, err)) < 0)
+		return r;
+	s->is_open = true;
+	return heap_entries_begin(q->heap, &s->collection, &s->entries, err);
+}
+
+static int open_class(struct query *q, struct contents *s, struct hdb_error *err)
+{
+	bool is_known = false;
+	int r;
+
+	s->is_class = true;
+	if ((r = query_read_population(q, err)) < 0 ||
+	    (r = analysis_members_find(&q->session, q->targets[0],
+				       query_option(q, "subclasses") != NULL, &s->members, err)) !=
+		    HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < q->heap->class_count && !is_known; no++)
+		is_known = s->members.is_member_class[no] && heap_collection_rule(q->heap, no);
+	if (!is_known)
+		return hdb_fail(err, HDB_NOTFOUND, "objects of %s are no known collections",
+				q->targets[0]);
+	if ((r = query_fact_text(q, "class", q->targets[0], err)) < 0 ||
+	    (r = query_fact(q, "objects", s->members.count, err)) < 0)
+		return r;
+	return query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
+				      err);
+}
+
 static int open_entries(struct query *q, struct hdb_error *err)
 {
 	struct contents *s = calloc(1, sizeof(*s));
-	uint32_t ix;
-	int r;
 
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "entries", sizeof(*s));
 	s->from = query_number(q, "from", 0);
-	r = analysis_object(&q->session, q->targets[0], &ix, err);
-	if (r != HDB_OK)
-		return r;
-	r = heap_collection_open(q->heap, ix, &s->collection, err);
-	if (r == HDB_NOTFOUND)
-		return fail_unknown(q, ix, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = set_facts(q, s, err)) != HDB_OK)
-		goto out;
-	r = heap_entries_begin(q->heap, &s->collection, &s->entries, err);
-out:
 	q->total = QUERY_TOTAL_UNKNOWN;
-	return r;
+	return analysis_is_object(q->targets[0]) ? open_one(q, s, err) : open_class(q, s, err);
+}
+
+/* ---- rows ---- */
+
+/* The text of a value, without class and quotes. */
+static int set_plain(struct query *q, size_t column, const struct heap_value *value,
+		     struct hdb_error *err)
+{
+	char text[TEXT_SIZE];
+	uint32_t ix;
+	int r;
+
+	if (value->type != HPROF_OBJECT) {
+		analysis_value_text(value, text, sizeof(text));
+		return query_set_text(q, column, text, err);
+	}
+	if (!value->bits)
+		return HDB_OK;
+	r = heap_find(q->heap, value->bits, &ix, err);
+	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	text[0] = '\0';
+	if (heap_is_string(q->heap, ix)) {
+		r = heap_string(q->heap, ix, text, sizeof(text), NULL, err);
+		return r == HDB_OK ? query_set_text(q, column, text, err) : r < 0 ? r : HDB_OK;
+	}
+	analysis_describe(&q->session, ix, text, sizeof(text));
+	return text[0] ? query_set_text(q, column, text, err) : HDB_OK;
 }
 
 static int set_retained(struct query *q, const struct heap_value *value, struct hdb_error *err)
@@ -149,48 +229,149 @@ out:
 	return r < 0 ? r : HDB_OK;
 }
 
-static int next_entries(struct query *q, struct hdb_error *err)
+/* Opens the next collection of the class: HDB_OK or HDB_END. */
+static int open_next(struct query *q, struct hdb_error *err)
+{
+	struct contents *s = q->state;
+	const uint32_t *ixs = s->members.ixs.data;
+	int r = HDB_NOTFOUND;
+
+	while (r == HDB_NOTFOUND) {
+		bool reachable = true;
+		uint32_t ix;
+
+		if (!s->is_class || s->at == s->members.count)
+			return HDB_END;
+		ix = ixs[s->at++];
+		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
+			return r;
+		r = query_counts(q, reachable) ?
+			    heap_collection_open(q->heap, ix, &s->collection, err) :
+			    HDB_NOTFOUND;
+		if (r == HDB_NOTFOUND && s->at % STEP_OBJECTS == 0 &&
+		    base_step(q->work, s->at, err) < 0)
+			return HDB_EINTR;
+	}
+	s->is_told = false;
+	s->is_open = r == HDB_OK;
+	return r < 0 ? r : heap_entries_begin(q->heap, &s->collection, &s->entries, err);
+}
+
+/* Steps to an entry that is shown; *is_cut: to the place where a collection's links are damaged. */
+static int step(struct query *q, bool *is_cut, struct hdb_error *err)
 {
 	struct contents *s = q->state;
 	struct heap_entries *e = &s->entries;
 	int r;
 
-	do
-		r = heap_entries_next(e, err);
-	while (r == HDB_OK && e->no < s->from);
-	if (r == HDB_END && e->is_cut && !s->is_told) {
-		s->is_told = true;
-		return query_set_text(q, VALUE, "<cut: its links run into themselves>", err);
+	*is_cut = false;
+	for (;;) {
+		if (!s->is_open && (r = open_next(q, err)) != HDB_OK)
+			return r;
+		do
+			r = heap_entries_next(e, err);
+		while (r == HDB_OK && e->no < s->from);
+		if (r != HDB_END)
+			return r;
+		if (e->is_cut && !s->is_told) {
+			s->is_told = *is_cut = true;
+			return HDB_OK;
+		}
+		if (!s->is_class)
+			return HDB_END;
+		s->is_open = false;
 	}
-	if (r != HDB_OK || q->is_counting)
-		return r;
-	query_set(q, NO, e->no);
-	if (e->has_key)
-		r = query_set_value(q, KEY, KEY_ID, &e->key, err);
-	if (r != HDB_OK)
-		return r;
-	if ((r = query_set_value(q, VALUE, VALUE_ID, &e->value, err)) != HDB_OK)
-		return r;
-	if ((r = set_retained(q, &e->value, err)) != HDB_OK)
-		return r;
-	return query_set_id(q, ENTRY, e->entry_ix, err);
+}
+
+/* The columns that a filter looks at come first: the others are for rows that it wants. */
+static int set_columns(struct query *q, bool is_tested, struct hdb_error *err)
+{
+	const struct heap_entries *e = &((const struct contents *)q->state)->entries;
+	int r = HDB_OK;
+
+	if (e->has_key && query_is_tested(q, KEY) == is_tested)
+		r = set_plain(q, KEY, &e->key, err);
+	if (r == HDB_OK && query_is_tested(q, VALUE) == is_tested)
+		r = set_plain(q, VALUE, &e->value, err);
+	if (r == HDB_OK && e->has_key && query_is_tested(q, KEY_LABEL) == is_tested)
+		r = query_set_value(q, KEY_LABEL, SIZE_MAX, &e->key, err);
+	if (r == HDB_OK && query_is_tested(q, VALUE_LABEL) == is_tested)
+		r = query_set_value(q, VALUE_LABEL, SIZE_MAX, &e->value, err);
+	return r;
+}
+
+static int set_id(struct query *q, size_t column, const struct heap_value *value,
+		  struct hdb_error *err)
+{
+	uint32_t ix;
+	int r;
+
+	if (value->type != HPROF_OBJECT || !value->bits)
+		return HDB_OK;
+	r = heap_find(q->heap, value->bits, &ix, err);
+	if (r == HDB_OK)
+		query_set(q, column, value->bits);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* What costs little, or is not known to be tested by its name alone. */
+static int set_ids(struct query *q, struct hdb_error *err)
+{
+	const struct heap_entries *e = &((const struct contents *)q->state)->entries;
+	int r = set_retained(q, &e->value, err);
+
+	if (r == HDB_OK && e->has_key)
+		r = set_id(q, KEY_ID, &e->key, err);
+	if (r == HDB_OK)
+		r = set_id(q, VALUE_ID, &e->value, err);
+	return r == HDB_OK ? query_set_id(q, ENTRY, e->entry_ix, err) : r;
+}
+
+static int next_entries(struct query *q, struct hdb_error *err)
+{
+	struct contents *s = q->state;
+	const struct heap_entries *e = &s->entries;
+	bool wanted = false, is_cut;
+	int r;
+
+	while (!wanted) {
+		if ((r = step(q, &is_cut, err)) != HDB_OK || q->is_counting)
+			return r;
+		query_reset(q);
+		if (s->is_class && (r = query_set_id(q, OWNER, s->collection.ix, err)) < 0)
+			return r;
+		if (is_cut)
+			return query_set_text(q, VALUE_LABEL,
+					      "<cut: its links run into themselves>", err);
+		query_set(q, NO, e->no);
+		if ((r = set_ids(q, err)) < 0 || (r = set_columns(q, true, err)) < 0 ||
+		    (r = query_test(q, &wanted, err)) < 0)
+			return r;
+	}
+	return set_columns(q, false, err);
 }
 
 static void close_entries(struct query *q)
 {
-	free(q->state);
+	struct contents *s = q->state;
+
+	if (s)
+		analysis_members_release(&q->session, &s->members);
+	free(s);
 }
 
 const struct query_def query_entries = {
 	.spec = {
 		.name = "entries", .aliases = "collection-entries|hash-entries",
 		.group = "objects", .example = "0xfeb10838",
-		.targets = "OBJECT",
-		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "the elements or entries of a list, set, map or queue",
+		.targets = "OBJECT|CLASS|PATTERN",
+		.target_types = HDB_TARGET_OBJECT | HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
+		.target_min = 1, .target_max = 1,
+		.summary = "the elements or entries of a list, set, map or queue, or of all of a class",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.population = ANALYSIS_OF_REACHABLE,
 	.open = open_entries, .next = next_entries, .close = close_entries,
 };

@@ -281,28 +281,49 @@ static int set_field(struct query *q, size_t column, const char *path, uint32_t 
 	return query_set_text(q, column, text, err);
 }
 
+/* Fills the columns that a filter looks at, or (is_tested false) the others. */
+static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_error *err)
+{
+	const struct instances *s = q->state;
+	struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SHALLOW, RETAINED };
+	int r;
+
+	cells.id = is_tested ? ID : SIZE_MAX; /* the filter's columns may need it */
+	cells.label = query_is_tested(q, LABEL) == is_tested ? LABEL : SIZE_MAX;
+	cells.shallow = query_is_tested(q, SHALLOW) == is_tested ? SHALLOW : SIZE_MAX;
+	cells.retained = query_is_tested(q, RETAINED) == is_tested ? RETAINED : SIZE_MAX;
+	r = query_set_object(q, &cells, ix, err);
+	for (unsigned f = 0; f < s->field_count && r == HDB_OK; f++)
+		if (query_is_tested(q, FIRST_FIELD + f) == is_tested)
+			r = set_field(q, FIRST_FIELD + f, s->path[f], ix, err);
+	return r;
+}
+
 static int next_instances(struct query *q, struct hdb_error *err)
 {
-	static const struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SHALLOW, RETAINED };
 	struct instances *s = q->state;
 	const uint32_t *ixs = s->members.ixs.data;
-	bool reachable = false;
+	bool reachable = false, wanted = false;
 	uint32_t ix;
-	int r = HDB_OK;
+	int r;
 
-	do {
+	while (!wanted) {
 		if (s->at == s->members.count)
 			return HDB_END;
 		ix = ixs[s->at++];
-		r = derive_is_reachable(q->derive, ix, &reachable, err);
-	} while (r == HDB_OK && !query_counts(q, reachable));
-	if (r < 0 || q->is_counting)
-		return r;
-	query_set(q, REACHABLE, reachable);
-	r = query_set_object(q, &cells, ix, err);
-	for (unsigned f = 0; f < s->field_count && r == HDB_OK; f++)
-		r = set_field(q, FIRST_FIELD + f, s->path[f], ix, err);
-	return r;
+		if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
+			return r;
+		if (!query_counts(q, reachable))
+			continue;
+		if (q->is_counting)
+			return HDB_OK;
+		query_reset(q);
+		query_set(q, REACHABLE, reachable);
+		if ((r = set_columns(q, ix, true, err)) < 0 ||
+		    (r = query_test(q, &wanted, err)) < 0)
+			return r;
+	}
+	return set_columns(q, ix, false, err);
 }
 
 static void close_instances(struct query *q)

@@ -1,0 +1,120 @@
+/*
+ * query/filter.c - rows that the caller does not want (struct hdb_row_filter) are left out: tested
+ * when a query has filled the columns that the test looks at, or else when the row is whole.
+ */
+#include "query/object_columns.h"
+#include "query/rows.h"
+
+#include <stdlib.h>
+
+/* Rows between two looks at the cancel flag. */
+#define STEP_ROWS 4096
+
+struct query_filter {
+	const struct hdb_column **columns; /* those shown; owned */
+	const struct hdb_value **values;   /* their cells; owned */
+	bool *uses;                        /* by column of the spec: whether it is tested; owned */
+	uint64_t tested;
+	bool uses_shared; /* columns of object_columns.h are tested */
+	bool is_done;     /* the current row was tested */
+};
+
+void query_filter_free(struct query_filter *f)
+{
+	if (!f)
+		return;
+	free(f->columns);
+	free(f->values);
+	free(f->uses);
+	free(f);
+}
+
+bool query_is_tested(const struct query *q, size_t column)
+{
+	return q->filter && q->filter->uses[column];
+}
+
+static bool tests_shared(const struct query *q)
+{
+	const struct query_object_places *at = &q->extra;
+	const size_t columns[] = { at->native, at->retained_native, at->heap, at->depth };
+	bool uses = false;
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		uses |= columns[i] != SIZE_MAX && query_is_tested(q, columns[i]);
+	for (unsigned i = 0; i < at->heap_count; i++)
+		uses |= at->heaps[i] != SIZE_MAX && query_is_tested(q, at->heaps[i]);
+	return uses;
+}
+
+int query_begin_filter(struct query *q, struct hdb_error *err)
+{
+	const struct hdb_row_filter *filter = q->args.filter;
+	const size_t count = q->column_count;
+	struct query_filter *f;
+	int r;
+
+	if (!filter)
+		return HDB_OK;
+	if (q->def->order != QUERY_ORDER_FLAT)
+		return hdb_fail(err, HDB_EUSAGE,
+				"rows of %s belong to one another: none can be left out",
+				q->def->spec.name);
+	f = q->filter = calloc(1, sizeof(*f));
+	if (!f)
+		return hdb_fail_memory(err, "a filter", sizeof(*f));
+	f->columns = calloc(count + 1, sizeof(*f->columns));
+	f->values = calloc(count + 1, sizeof(*f->values));
+	f->uses = calloc(q->def->spec.column_count + 1, sizeof(*f->uses));
+	if (!f->columns || !f->values || !f->uses)
+		return hdb_fail_memory(err, "columns", count * sizeof(*f->columns));
+	for (size_t i = 0; i < count; i++) {
+		f->columns[i] = query_column(q, i);
+		f->values[i] = query_value(q, i);
+	}
+	if ((r = filter->begin(filter->ctx, f->columns, count, err)) < 0)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		f->uses[q->columns[i]] = filter->uses(filter->ctx, i) != 0;
+	f->uses_shared = q->extra.is_used && tests_shared(q);
+	q->wanted_total = QUERY_TOTAL_UNKNOWN;
+	return HDB_OK;
+}
+
+int query_test(struct query *q, bool *wanted, struct hdb_error *err)
+{
+	struct query_filter *f = q->filter;
+	int is_wanted = 0, r = HDB_OK;
+
+	*wanted = true;
+	if (!f)
+		return HDB_OK;
+	f->is_done = true;
+	if (f->uses_shared && (r = query_fill_object_columns(q, err)) < 0)
+		return r;
+	query_place_texts(q);
+	r = q->args.filter->test(q->args.filter->ctx, f->values, &is_wanted, err);
+	query_unplace_texts(q);
+	*wanted = is_wanted != 0;
+	if (r == HDB_OK && ++f->tested % STEP_ROWS == 0)
+		r = base_step(q->work, f->tested, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+int query_test_row(struct query *q, bool *wanted, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	*wanted = true;
+	if (!q->filter)
+		return HDB_OK;
+	if (!q->filter->is_done)
+		r = query_test(q, wanted, err);
+	q->filter->is_done = false;
+	return r;
+}
+
+void query_reset(struct query *q)
+{
+	query_clear_cells(q);
+}

@@ -1,0 +1,91 @@
+/*
+ * heapdb/where.c - --where: hands rows of an answer to SQLite, which the library does not know.
+ */
+#include "heapdb/where.h"
+
+#include "heapdb/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+
+/* "--where: no such column: a" */
+static int fail(struct hdb_error *err, int r)
+{
+	char message[HDB_ERROR_SIZE - 16];
+
+	if (r == HDB_EUSAGE && err) {
+		snprintf(message, sizeof(message), "%.700s", err->message);
+		snprintf(err->message, sizeof(err->message), "--where: %s", message);
+	}
+	return r;
+}
+
+static int begin(void *ctx, const struct hdb_column *const *columns, size_t count,
+		 struct hdb_error *err)
+{
+	struct where *w = ctx;
+
+	return fail(err, heapsql_filter_open(w->sql, w->cli->opt.where, columns, count,
+					     &w->expression, err));
+}
+
+static int uses(void *ctx, size_t column)
+{
+	return heapsql_filter_uses(((const struct where *)ctx)->expression, column);
+}
+
+static int test(void *ctx, const struct hdb_value *const *values, int *wanted,
+		struct hdb_error *err)
+{
+	bool holds = false;
+	const int r = heapsql_filter_test(((struct where *)ctx)->expression, values, &holds, err);
+
+	*wanted = holds;
+	return fail(err, r);
+}
+
+int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
+{
+	const struct heapsql_options options = {
+		.memory_bytes = cli->opt.memory_bytes,
+		.tmp_dir = cli->opt.tmp,
+		.cancel = progress_callbacks().cancel,
+	};
+	const struct heapsql_database database = { .db = cli->db };
+	int r;
+
+	*w = (struct where){ .cli = cli, .filter = { cli->opt.where, w, begin, uses, test } };
+	if (!cli->opt.where)
+		return HDB_OK;
+	if ((r = heapsql_open(&options, &w->sql, &cli->err)) < 0 ||
+	    (r = heapsql_add(w->sql, &database, &cli->err)) < 0)
+		return r;
+	args->filter = &w->filter;
+	return HDB_OK;
+}
+
+void where_close(struct where *w)
+{
+	heapsql_filter_close(w->expression);
+	heapsql_close(w->sql);
+}
+#else
+int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
+{
+	(void)args;
+	*w = (struct where){ .cli = cli };
+	if (!cli->opt.where)
+		return HDB_OK;
+	return cli_fail(&cli->err, HDB_EUSAGE,
+			"--where needs SQLite, without which this heapdb was built: install "
+			"libsqlite3-dev and build it again");
+}
+
+void where_close(struct where *w)
+{
+	(void)w;
+}
+#endif

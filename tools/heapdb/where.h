@@ -1,0 +1,24 @@
+/*
+ * heapdb/where.h - --where: which rows of an answer are wanted, by an SQL expression.
+ */
+#ifndef HEAPDB_WHERE_H
+#define HEAPDB_WHERE_H
+
+#include "heapdb/cli.h"
+
+/* An expression as hdb_query takes it. */
+struct where {
+	struct hdb_row_filter filter;
+	struct cli *cli;
+	struct heapsql *sql;
+	struct heapsql_filter *expression;
+};
+
+/*
+ * Makes args->filter of --where, if it was given: `where` is lent to it until the rows are closed,
+ * then where_close. HDB_EUSAGE without SQLite.
+ */
+int where_open(struct where *where, struct cli *cli, struct hdb_query_args *args);
+void where_close(struct where *where);
+
+#endif
