@@ -48,7 +48,7 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 	int r;
 
 	do
-		*next_id += im->mat_align_bytes;
+		*next_id += im->evidence.mat_align_bytes;
 	while (idset_has(&im->ids, *next_id));
 	r = idset_add(&im->ids, *next_id, err);
 	if (r == HDB_OK)
@@ -84,7 +84,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 	if (r < 0)
 		return r;
 	do
-		*next_id += im->mat_align_bytes;
+		*next_id += im->evidence.mat_align_bytes;
 	while (idset_has(&im->ids, *next_id));
 	class->out.class_id = *next_id;
 	r = idset_add(&im->ids, *next_id, err);
@@ -102,13 +102,13 @@ int import_invent_classes(struct import *im, struct hdb_error *err)
 	uint64_t next_id = 0;
 	int r = HDB_OK;
 
-	if (im->class_class_no == STORE_NONE)
-		r = invent_class(im, "java.lang.Class", &next_id, &im->class_class_no, err);
-	if (r == HDB_OK && im->loader_class_no == STORE_NONE)
-		r = invent_class(im, "java.lang.ClassLoader", &next_id, &im->loader_class_no, err);
+	if (im->known.class_no == STORE_NONE)
+		r = invent_class(im, "java.lang.Class", &next_id, &im->known.class_no, err);
+	if (r == HDB_OK && im->known.loader_no == STORE_NONE)
+		r = invent_class(im, "java.lang.ClassLoader", &next_id, &im->known.loader_no, err);
 	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG && r == HDB_OK; t++)
-		if (im->primitive_used[t] && im->primitive_class_no[t] == STORE_NONE)
-			r = invent_class(im, names[t], &next_id, &im->primitive_class_no[t], err);
+		if (im->records.primitive_used[t] && im->known.primitive_no[t] == STORE_NONE)
+			r = invent_class(im, names[t], &next_id, &im->known.primitive_no[t], err);
 	for (uint32_t no = 0; no < count && r == HDB_OK; no++)
 		if (!import_class_at(im, no)->has_dump)
 			r = invent_used(im, no, &next_id, err);

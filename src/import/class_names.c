@@ -16,7 +16,7 @@
 static int name_class(struct import *im, struct import_class *class, char *name,
 		      struct hdb_error *err)
 {
-	const uint32_t load = base_idmap_get(&im->load_map, class->out.class_id);
+	const uint32_t load = base_idmap_get(&im->records.load_map, class->out.class_id);
 	BASE_VIEW(view, im->source);
 	const struct import_text_place *place = NULL;
 	const uint8_t *raw;
@@ -24,7 +24,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 
 	if (load != BASE_IDMAP_NONE) {
 		const struct hprof_load_class *l =
-			base_vec_at(&im->loads, struct hprof_load_class, load);
+			base_vec_at(&im->records.loads, struct hprof_load_class, load);
 
 		class->out.class_serial = l->class_serial;
 		place = import_text_place(im, l->name_string_id);
@@ -98,13 +98,13 @@ static void note_class(struct import *im, uint32_t no, const char *name)
 		if (strcmp(name, strengths[s].name) == 0)
 			class->out.strength = strengths[s].strength;
 	if (strcmp(name, "java.lang.Class") == 0)
-		slot = &im->class_class_no;
+		slot = &im->known.class_no;
 	else if (strcmp(name, "java.lang.ClassLoader") == 0)
-		slot = &im->loader_class_no;
+		slot = &im->known.loader_no;
 	else if (strcmp(name, "java.lang.Object") == 0)
-		slot = &im->object_class_no;
+		slot = &im->known.object_no;
 	else if (class->out.element_type > HPROF_OBJECT)
-		slot = &im->primitive_class_no[class->out.element_type & 15];
+		slot = &im->known.primitive_no[class->out.element_type & 15];
 	if (slot && (*slot == STORE_NONE ||
 		     import_class_at(im, *slot)->out.file_offset > class->out.file_offset))
 		*slot = no;
@@ -113,8 +113,8 @@ static void note_class(struct import *im, uint32_t no, const char *name)
 int import_put_class_name(struct import *im, struct import_class *class, const char *name,
 			  struct hdb_error *err)
 {
-	class->out.name_text = (uint32_t)im->texts.count;
-	return store_texts_put(&im->texts, name, strlen(name), err);
+	class->out.name_text = (uint32_t)im->texts.writer.count;
+	return store_texts_put(&im->texts.writer, name, strlen(name), err);
 }
 
 /*
@@ -123,16 +123,16 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
  */
 static void mark_unloaded(struct import *im)
 {
-	for (size_t i = 0; i < im->unloaded.count; i++) {
-		const uint32_t load =
-			base_idmap_get(&im->serial_map, *base_vec_at(&im->unloaded, uint32_t, i));
+	for (size_t i = 0; i < im->records.unloaded.count; i++) {
+		const uint32_t load = base_idmap_get(
+			&im->records.serial_map, *base_vec_at(&im->records.unloaded, uint32_t, i));
 		uint32_t no;
 
 		if (load == BASE_IDMAP_NONE)
 			continue;
 		no = base_idmap_get(
 			&im->class_map,
-			base_vec_at(&im->loads, struct hprof_load_class, load)->class_id);
+			base_vec_at(&im->records.loads, struct hprof_load_class, load)->class_id);
 		if (no != BASE_IDMAP_NONE)
 			import_class_at(im, no)->out.flags |= STORE_CLASS_UNLOADED;
 	}
@@ -145,9 +145,9 @@ int import_name_classes(struct import *im, struct hdb_error *err)
 
 	if (!name)
 		return hdb_fail_memory(err, "class names", NAME_MAX_BYTES);
-	im->class_class_no = im->loader_class_no = im->object_class_no = STORE_NONE;
+	im->known.class_no = im->known.loader_no = im->known.object_no = STORE_NONE;
 	for (unsigned t = 0; t < 16; t++)
-		im->primitive_class_no[t] = STORE_NONE;
+		im->known.primitive_no[t] = STORE_NONE;
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
 		r = name_class(im, import_class_at(im, no), name, err);
 		if (r == HDB_OK)

@@ -61,7 +61,7 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 		r = import_problem(k->im, HPROF_PROBLEM_COMPRESSION, damage[i].offset, 0, 0, err,
 				   "%s", damage[i].message);
 	if (count)
-		k->im->incomplete |= STORE_LACKS_BYTES;
+		k->im->damage.incomplete |= STORE_LACKS_BYTES;
 	return r;
 }
 

@@ -44,7 +44,7 @@ struct import_class {
 	uint64_t fields_offset;
 	uint32_t max_body;    /* longest instance of it, bytes */
 	uint32_t field_super; /* nearest super class that has instance fields, or STORE_NONE */
-	uint32_t plan_first;  /* reference offsets of an instance: in import.plans */
+	uint32_t plan_first;  /* reference offsets of an instance: in import.links.plans */
 	uint32_t plan_count;
 	uint64_t model_bytes;            /* see sizes.c: size before rounding to the alignment */
 	uint64_t mirror_bytes;           /* of the class object */
@@ -54,7 +54,7 @@ struct import_class {
 	uint32_t stack_size_at;  /* stack chunks: where the value of field "size" ends; 0: none */
 	uint8_t known;           /* see layout/layout_known.h */
 	uint64_t instance_count; /* instances seen by the pass over objects */
-	uint32_t first_flat, flat_count; /* of its own fields: in import.flat_fields */
+	uint32_t first_flat, flat_count; /* of its own fields: in import.flat.fields */
 	/* class of the flat values that are its arrays' elements; STORE_NONE */
 	uint32_t flat_element_no;
 	uint8_t has_dump; /* a CLASS_DUMP of this snapshot */
@@ -88,12 +88,8 @@ struct import_zeroed {
 	uint64_t cut_count; /* arrays that are longer and have this element */
 };
 
-struct import {
-	const struct hdb_import_options *opt;
-	struct base_work *work;
-	struct base_source *source;
-	struct hprof_file file;
-	struct store_writer *writer;
+/* What kind of file the dump is. */
+struct import_origin {
 	unsigned snapshot; /* which one is imported, from 1 */
 	unsigned snapshot_count;
 	bool is_android;
@@ -102,17 +98,23 @@ struct import {
 	bool is_pipe;              /* no file that can be named later */
 	bool is_kept;              /* its contents are in the database: `source` reads them there */
 	uint64_t file_bytes;       /* of the file as it lies there; 0: a pipe */
+};
 
-	struct idset ids;
-	struct base_idmap class_map;  /* class ID -> number in classes */
-	struct base_vec classes;      /* struct import_class; sorted by ID after numbering */
+/* Texts, written as they come: scan_records.c, names.c. */
+struct import_texts {
+	struct base_idmap numbers; /* string ID -> text number */
+	struct store_texts_writer writer;
+	struct base_vec places; /* struct import_text_place, by text number */
+};
+
+/* What the first pass reads beside objects and classes: scan_records.c, scan_heap.c. */
+struct import_records {
 	struct base_idmap serial_map; /* class serial -> number in loads */
 	struct base_vec loads;        /* struct hprof_load_class */
 	struct base_idmap load_map;   /* class ID -> number in loads (the last one) */
 	struct base_vec unloaded;     /* uint32_t: class serials of UNLOAD CLASS records */
-	struct base_idmap text_map;   /* string ID -> text number */
-	struct store_texts_writer texts;
 	struct base_vec roots;        /* struct import_root */
+	bool has_sticky;
 	struct base_idmap thread_map; /* thread serial -> number in threads */
 	/* the same for threads that a THREAD_OBJECT root has named */
 	struct base_idmap thread_roots;
@@ -128,57 +130,94 @@ struct import {
 	/* struct store_alloc_site; class_text holds the class serial */
 	struct base_vec alloc_sites;
 	struct base_vec cpu_samples;
-	struct base_vec summaries; /* struct store_heap_summary */
-	struct base_vec problems;  /* struct store_problem */
-	struct base_vec dangling;  /* struct store_dangling */
-	struct base_idmap dangling_map;
-	struct base_vec id_directory;             /* uint64_t: first ID of each block */
-	struct base_vec plans;                    /* uint32_t offsets of references in instances */
-	struct base_vec text_places;              /* struct import_text_place, by text number */
+	struct base_vec summaries;             /* struct store_heap_summary */
+	struct hprof_control_settings control; /* of the last such record */
+	bool has_control;
 	struct store_record_count counts[2][256]; /* top-level, sub-records */
+	uint32_t primitive_used[16]; /* basic types of primitive arrays that are there */
+};
 
-	struct places places; /* where instances and arrays are */
-	uint32_t object_count;
-	uint64_t reference_count;
-	uint64_t dangling_count;
+/* What is wrong with the dump, and what it lacks: import_problems.c, resolve.c. */
+struct import_damage {
+	struct base_vec problems; /* struct store_problem */
 	uint64_t problem_count;
+	struct base_vec dangling; /* struct store_dangling */
+	struct base_idmap dangling_map;
+	uint64_t dangling_count;
 	unsigned incomplete;    /* enum store_incomplete: what the dump lacks */
 	uint64_t missing_bytes; /* behind the cut, at least */
 	char cut[256];          /* what is said of the cut */
 	uint64_t skipped_bytes; /* of the imported heap dump, with objects in them */
-	uint64_t root_count;
-	uint64_t array_overlap; /* MAT's evidence for 4-byte references: see sizes.c */
-	uint64_t previous_array, previous_array_end;
-	uint32_t primitive_used[16]; /* basic types of primitive arrays that are there */
-	uint32_t class_class_no;     /* java.lang.Class */
-	uint32_t loader_class_no;    /* java.lang.ClassLoader */
-	uint32_t object_class_no;    /* java.lang.Object; STORE_NONE if the dump lacks it */
-	uint32_t primitive_class_no[16];
-	bool has_sticky;
-	struct hprof_control_settings control; /* of the last such record */
-	bool has_control;
-	bool is_numbered;               /* identifiers are numbers, no addresses: flat.c */
-	bool has_odd_ids;               /* addresses, but not all are multiples of 8 */
-	bool any_boot_class;            /* a class of the boot loader is there */
-	uint32_t *order;                /* class numbers, super classes first */
-	unsigned mat_align_bytes;       /* MAT's A: see sizes.c */
+};
+
+/* Classes that mean something by themselves, and the order of all: import_classes.c. */
+struct import_known_classes {
+	uint32_t class_no;  /* java.lang.Class */
+	uint32_t loader_no; /* java.lang.ClassLoader */
+	uint32_t object_no; /* java.lang.Object; STORE_NONE if the dump lacks it */
+	uint32_t primitive_no[16];
+	bool any_boot_class; /* a class of the boot loader is there */
+	uint32_t *order;     /* class numbers, superclasses first */
+};
+
+/* What goes into the tables of objects and references: import_roots.c, resolve.c. */
+struct import_links {
+	struct base_vec id_directory;   /* uint64_t: first ID of each block */
+	struct base_vec plans;          /* uint32_t offsets of references in instances */
 	struct base_vec extras;         /* struct import_edge, sorted: see import_roots.c */
 	struct base_vec numbered_roots; /* struct store_root, sorted */
+	uint64_t root_count;
+	uint64_t reference_count;
+};
+
+/* What addresses tell of sizes: distances.c, zeroed.c, counts.c; judged in sizes.c. */
+struct import_evidence {
+	uint64_t array_overlap; /* MAT's evidence for 4-byte references: see sizes.c */
+	uint64_t previous_array, previous_array_end;
 	uint64_t wide_overlaps; /* object arrays that 8-byte references would make overlap */
-	struct import_counts counts_by_class;
-	unsigned align_bytes; /* of sizes, as chosen */
 	uint64_t low_bits[IMPORT_LOW_BITS +
 			  1]; /* distances between neighbours by their low zero bits */
-	/* flat.c */
-	uint64_t flat_last;  /* instances with an ID up to it are flat values; 0: none */
-	uint64_t flat_count; /* of them */
-	uint64_t odd_count;  /* objects whose ID is neither flat nor a multiple of 8 */
-	/* by reference of im->plans: least ID of a flat value there; NULL: none */
-	uint64_t *plan_flat;
-	uint64_t *element_flat; /* the same by class, of elements of its arrays */
 	struct import_zeroed zeroed;
-	uint64_t zeroed_end;         /* the largest end so far, for all threads */
-	struct base_vec flat_fields; /* struct import_flat_field, by class and field */
+	uint64_t zeroed_end; /* the largest end so far, for all threads */
+	struct import_counts counts_by_class;
+	unsigned mat_align_bytes; /* MAT's A: see sizes.c */
+	unsigned align_bytes;     /* of sizes, as chosen */
+};
+
+/* Flat values of value classes, whose identifiers are no addresses: flat.c. */
+struct import_flat {
+	bool is_numbered;   /* identifiers are numbers, no addresses */
+	bool has_odd_ids;   /* addresses, but not all are multiples of 8 */
+	uint64_t last;      /* instances with an ID up to it are flat values; 0: none */
+	uint64_t count;     /* of them */
+	uint64_t odd_count; /* objects whose ID is neither flat nor a multiple of 8 */
+	uint64_t *plan;     /* by reference of the plans: least ID of a flat value; NULL: none */
+	uint64_t *element;  /* the same by class, of elements of its arrays */
+	struct base_vec fields; /* struct import_flat_field, by class and field */
+};
+
+/* An import: what it works on, and by pass what it has found. */
+struct import {
+	const struct hdb_import_options *opt;
+	struct base_work *work;
+	struct base_source *source;
+	struct hprof_file file;
+	struct store_writer *writer;
+	struct import_origin origin;
+
+	struct idset ids;
+	struct places places; /* where instances and arrays are */
+	uint32_t object_count;
+	struct base_idmap class_map; /* class ID -> number in classes */
+	struct base_vec classes;     /* struct import_class; sorted by ID after numbering */
+
+	struct import_texts texts;
+	struct import_records records;
+	struct import_damage damage;
+	struct import_known_classes known;
+	struct import_links links;
+	struct import_evidence evidence;
+	struct import_flat flat;
 };
 
 /* A field that holds a flat value: its bytes are there instead of a reference. */
@@ -281,7 +320,7 @@ void import_find_flat(struct import *im);
  */
 static inline bool import_is_apart(const struct import *im, uint64_t id)
 {
-	return im->has_odd_ids && (id <= im->flat_last || id & 7);
+	return im->flat.has_odd_ids && (id <= im->flat.last || id & 7);
 }
 /* Before the pass over objects, and after it: which fields and arrays have flat values. */
 int import_flat_begin(struct import *im, struct hdb_error *err);
@@ -344,7 +383,7 @@ struct import_edge {
 /* import_roots.c: roots, and the edges of threads to their locals. */
 int import_number_roots(struct import *im, struct hdb_error *err);
 int import_write_roots(struct import *im, struct hdb_error *err);
-/* Number of the first extra edge of the objects from ix on, in im->extras. */
+/* Number of the first extra edge of the objects from ix on, in im->links.extras. */
 size_t import_extras_from(const struct import *im, uint32_t ix);
 
 /*

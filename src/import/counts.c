@@ -16,7 +16,7 @@ static uint32_t least_common_multiple(uint32_t a, uint32_t b)
 
 int import_counts_begin(struct import *im, struct hdb_error *err)
 {
-	struct import_counts *counts = &im->counts_by_class;
+	struct import_counts *counts = &im->evidence.counts_by_class;
 	unsigned fixed;
 	const int r = import_fixed_alignment(im, &fixed, err);
 
@@ -27,12 +27,12 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 	 * 256, that divide all distances, or 8; those that are recorded are 1 or 8. Only the user
 	 * may want a larger one.
 	 */
-	counts->modulus = least_common_multiple(im->mat_align_bytes, fixed ? fixed : 1);
+	counts->modulus = least_common_multiple(im->evidence.mat_align_bytes, fixed ? fixed : 1);
 	for (unsigned width = 1; width < 16; width++)
 		counts->period[width] = layout_array_period(counts->modulus, width);
 	counts->period[0] = layout_stack_chunk_period(counts->modulus);
 	/* Elements that are flat values may have any width. */
-	counts->reference_bytes = im->flat_last ? 1 : 4;
+	counts->reference_bytes = im->flat.last ? 1 : 4;
 	return HDB_OK;
 }
 
@@ -75,7 +75,7 @@ static int merge(struct import_counts *to, const struct import_count *from, stru
 
 int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err)
 {
-	struct import_counts *to = &im->counts_by_class;
+	struct import_counts *to = &im->evidence.counts_by_class;
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < counted->count && r == HDB_OK && !to->is_given_up; i++)
@@ -146,7 +146,7 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 
 int import_write_class_counts(struct import *im, struct hdb_error *err)
 {
-	struct import_counts *counts = &im->counts_by_class;
+	struct import_counts *counts = &im->evidence.counts_by_class;
 	struct store_records_writer w = {
 		.writer = im->writer,
 		.table = STORE_CLASS_COUNTS,
@@ -154,7 +154,7 @@ int import_write_class_counts(struct import *im, struct hdb_error *err)
 	};
 	int r;
 
-	if (counts->is_given_up || counts->modulus % im->align_bytes)
+	if (counts->is_given_up || counts->modulus % im->evidence.align_bytes)
 		return HDB_OK;
 	if ((r = add_instances(im, counts, err)) != HDB_OK)
 		goto out;

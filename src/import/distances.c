@@ -168,10 +168,10 @@ void import_distances_merge(struct import *im, struct import_seen *seen)
 		     &e->distance);
 	}
 	for (unsigned i = 0; i <= IMPORT_LOW_BITS; i++) {
-		im->low_bits[i] += seen->low_bits[i];
+		im->evidence.low_bits[i] += seen->low_bits[i];
 		seen->low_bits[i] = 0;
 	}
-	im->wide_overlaps += seen->wide_overlaps;
+	im->evidence.wide_overlaps += seen->wide_overlaps;
 	seen->entries.count = 0;
 	seen->wide_overlaps = 0;
 }

@@ -90,12 +90,12 @@ void import_find_flat(struct import *im)
 	 * All are multiples of 8: most dumps end here. ART's have made-up arrays between its
 	 * addresses.
 	 */
-	if (im->is_android || (!im->ids.is_sparse && im->ids.shift >= 3))
+	if (im->origin.is_android || (!im->ids.is_sparse && im->ids.shift >= 3))
 		return;
 	last = find_last(im);
-	im->is_numbered = is_numbered(im, last);
-	im->has_odd_ids = !im->is_numbered;
-	im->flat_last = im->is_numbered ? 0 : last;
+	im->flat.is_numbered = is_numbered(im, last);
+	im->flat.has_odd_ids = !im->flat.is_numbered;
+	im->flat.last = im->flat.is_numbered ? 0 : last;
 }
 
 /* ---- where they are ---- */
@@ -104,14 +104,14 @@ int import_flat_begin(struct import *im, struct hdb_error *err)
 {
 	for (uint32_t no = 0; no < im->classes.count; no++)
 		import_class_at(im, no)->flat_element_no = STORE_NONE;
-	if (!im->flat_last)
+	if (!im->flat.last)
 		return HDB_OK;
-	im->plan_flat = calloc(im->plans.count + 1, sizeof(*im->plan_flat));
-	im->element_flat = calloc(im->classes.count + 1, sizeof(*im->element_flat));
-	return im->plan_flat && im->element_flat ?
+	im->flat.plan = calloc(im->links.plans.count + 1, sizeof(*im->flat.plan));
+	im->flat.element = calloc(im->classes.count + 1, sizeof(*im->flat.element));
+	return im->flat.plan && im->flat.element ?
 		       HDB_OK :
 		       hdb_fail_memory(err, "flat fields",
-				       (im->plans.count + im->classes.count) * 8);
+				       (im->links.plans.count + im->classes.count) * 8);
 }
 
 /* The class of the object with this ID, or STORE_NONE. */
@@ -130,7 +130,7 @@ static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
 static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 {
 	const struct import_class *class = import_class_at(im, no);
-	const uint64_t *flat = &im->plan_flat[class->plan_first];
+	const uint64_t *flat = &im->flat.plan[class->plan_first];
 	BASE_VIEW(view, im->source);
 	uint32_t c = class->out.field_count ? no : class->field_super, k = 0;
 	int r = HDB_OK;
@@ -153,7 +153,7 @@ static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 					.field_no = f,
 				};
 
-				r = base_vec_push(&im->flat_fields, &found, sizeof(found), err);
+				r = base_vec_push(&im->flat.fields, &found, sizeof(found), err);
 			}
 			k++;
 		}
@@ -176,7 +176,7 @@ static int by_field(const void *a, const void *b)
 static bool has_flat_field(const struct import *im, const struct import_class *class)
 {
 	for (uint32_t k = 0; k < class->plan_count; k++)
-		if (im->plan_flat[class->plan_first + k])
+		if (im->flat.plan[class->plan_first + k])
 			return true;
 	return false;
 }
@@ -185,12 +185,12 @@ static bool has_flat_field(const struct import *im, const struct import_class *c
 static void tidy_fields(struct import *im)
 {
 	BASE_VIEW(view, im->source);
-	struct import_flat_field *fields = im->flat_fields.data;
+	struct import_flat_field *fields = im->flat.fields.data;
 	size_t kept = 0;
 
-	if (im->flat_fields.count)
-		qsort(fields, im->flat_fields.count, sizeof(*fields), by_field);
-	for (size_t i = 0; i < im->flat_fields.count; i++) {
+	if (im->flat.fields.count)
+		qsort(fields, im->flat.fields.count, sizeof(*fields), by_field);
+	for (size_t i = 0; i < im->flat.fields.count; i++) {
 		struct import_flat_field one = fields[i];
 		struct import_class *class = import_class_at(im, one.class_no);
 
@@ -204,7 +204,7 @@ static void tidy_fields(struct import *im)
 			class->first_flat = (uint32_t)kept;
 		fields[kept++] = one;
 	}
-	im->flat_fields.count = kept;
+	im->flat.fields.count = kept;
 }
 
 int import_flat_end(struct import *im, struct hdb_error *err)
@@ -212,16 +212,16 @@ int import_flat_end(struct import *im, struct hdb_error *err)
 	BASE_VIEW(view, im->source);
 	int r = HDB_OK;
 
-	if (!im->plan_flat)
+	if (!im->flat.plan)
 		return HDB_OK;
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
 		struct import_class *class = import_class_at(im, no);
 
 		if (has_flat_field(im, class))
 			r = add_fields(im, no, err);
-		if (!im->element_flat[no])
+		if (!im->flat.element[no])
 			continue;
-		class->flat_element_no = class_of(im, &view, im->element_flat[no]);
+		class->flat_element_no = class_of(im, &view, im->flat.element[no]);
 		/* What was noted is without elements of 4 and 8 bytes; these have other widths. */
 		class->distance.count = 0;
 	}
@@ -265,7 +265,7 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 
 			if (k < class->first_flat + class->flat_count) {
 				const struct import_flat_field *flat =
-					base_vec_at(&im->flat_fields, struct import_flat_field, k);
+					base_vec_at(&im->flat.fields, struct import_flat_field, k);
 
 				if (flat->field_no == f) {
 					width = flat->bytes;
@@ -302,19 +302,19 @@ static void flat_size(const struct sizes *s, const struct layout_model *model, u
 void sizes_flat(const struct sizes *s, const struct layout_model *model)
 {
 	struct import *im = s->im;
-	bool grew = im->flat_fields.count != 0;
+	bool grew = im->flat.fields.count != 0;
 
-	for (size_t i = 0; i < im->flat_fields.count; i++) {
+	for (size_t i = 0; i < im->flat.fields.count; i++) {
 		struct import_flat_field *flat =
-			base_vec_at(&im->flat_fields, struct import_flat_field, i);
+			base_vec_at(&im->flat.fields, struct import_flat_field, i);
 
 		flat->bytes = flat->align = model->reference_bytes;
 	}
 	for (unsigned round = 0; round < NESTING_MAX && grew; round++) {
 		grew = false;
-		for (size_t i = 0; i < im->flat_fields.count; i++) {
+		for (size_t i = 0; i < im->flat.fields.count; i++) {
 			struct import_flat_field *flat =
-				base_vec_at(&im->flat_fields, struct import_flat_field, i);
+				base_vec_at(&im->flat.fields, struct import_flat_field, i);
 			const uint32_t before = flat->bytes;
 
 			flat_size(s, model, flat->value_no, &flat->bytes, &flat->align);

@@ -56,29 +56,46 @@ static void drop_dump(struct import *im)
 static void release(struct import *im)
 {
 	struct base_vec *vecs[] = {
-		&im->classes,     &im->loads,         &im->roots,          &im->threads,
-		&im->traces,      &im->trace_frames,  &im->frames,         &im->heaps,
-		&im->heap_names,  &im->heap_switches, &im->alloc_sites,    &im->cpu_samples,
-		&im->summaries,   &im->problems,      &im->dangling,       &im->plans,
-		&im->text_places, &im->extras,        &im->numbered_roots, &im->id_directory,
-		&im->unloaded,    &im->flat_fields,
+		&im->classes,
+		&im->records.loads,
+		&im->records.roots,
+		&im->records.threads,
+		&im->records.traces,
+		&im->records.trace_frames,
+		&im->records.frames,
+		&im->records.heaps,
+		&im->records.heap_names,
+		&im->records.heap_switches,
+		&im->records.alloc_sites,
+		&im->records.cpu_samples,
+		&im->records.summaries,
+		&im->damage.problems,
+		&im->damage.dangling,
+		&im->links.plans,
+		&im->texts.places,
+		&im->links.extras,
+		&im->links.numbered_roots,
+		&im->links.id_directory,
+		&im->records.unloaded,
+		&im->flat.fields,
 	};
 	struct base_idmap *maps[] = {
-		&im->class_map,  &im->serial_map,   &im->load_map,     &im->text_map,
-		&im->thread_map, &im->thread_roots, &im->dangling_map,
+		&im->class_map,           &im->records.serial_map, &im->records.load_map,
+		&im->texts.numbers,       &im->records.thread_map, &im->records.thread_roots,
+		&im->damage.dangling_map,
 	};
 
 	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
 		base_vec_release(vecs[i]);
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		base_idmap_release(maps[i]);
-	store_texts_release(&im->texts);
-	import_counts_release(&im->counts_by_class);
+	store_texts_release(&im->texts.writer);
+	import_counts_release(&im->evidence.counts_by_class);
 	idset_release(&im->ids);
 	places_release(&im->places, im->work);
-	free(im->order);
-	free(im->plan_flat);
-	free(im->element_flat);
+	free(im->known.order);
+	free(im->flat.plan);
+	free(im->flat.element);
 	/* What is kept in the database is read by way of the writer. */
 	base_source_close(im->source);
 	store_abort(im->writer);
@@ -88,12 +105,13 @@ static void release(struct import *im)
 static int put_dump_path(struct import *im, const char *dump_path, struct stat *st,
 			 struct hdb_error *err)
 {
-	char *full = im->is_pipe ? NULL : realpath(dump_path, NULL);
-	const char *name = im->is_pipe && im->opt->dump_name ? im->opt->dump_name : dump_path;
+	char *full = im->origin.is_pipe ? NULL : realpath(dump_path, NULL);
+	const char *name =
+		im->origin.is_pipe && im->opt->dump_name ? im->opt->dump_name : dump_path;
 	int r;
 
 	memset(st, 0, sizeof(*st));
-	if (!im->is_pipe && (!full || stat(full, st) < 0))
+	if (!im->origin.is_pipe && (!full || stat(full, st) < 0))
 		r = hdb_fail_errno(err, errno, "%s", dump_path);
 	else
 		r = store_put_meta_text(im->writer, "dump.path", full ? full : name, err);
@@ -114,7 +132,8 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	if (r == HDB_OK)
 		r = base_fingerprint(im->source, &fingerprint, err);
 	if (r == HDB_OK)
-		r = store_put_meta_text(im->writer, "dump.packing", packings[im->packing], err);
+		r = store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing],
+					err);
 	if (r == HDB_OK)
 		r = store_put_meta_text(im->writer, "dump.version", versions[im->file.version],
 					err);
@@ -126,62 +145,64 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "dump.mtime_ns",
 		  (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec },
 		{ "dump.fingerprint", fingerprint },
-		{ "dump.file_bytes", im->file_bytes },
-		{ "dump.is_kept", im->is_kept },
+		{ "dump.file_bytes", im->origin.file_bytes },
+		{ "dump.is_kept", im->origin.is_kept },
 		{ "dump.id_size", im->file.id_size },
 		{ "dump.version_number", im->file.version },
 		{ "dump.first_record", im->file.first_record },
 		{ "dump.timestamp_ms", im->file.timestamp_ms },
-		{ "dump.snapshot", im->snapshot },
-		{ "dump.snapshot_count", im->snapshot_count },
-		{ "dump.is_android", im->is_android },
-		{ "dump.is_redacted", im->is_redacted },
+		{ "dump.snapshot", im->origin.snapshot },
+		{ "dump.snapshot_count", im->origin.snapshot_count },
+		{ "dump.is_android", im->origin.is_android },
+		{ "dump.is_redacted", im->origin.is_redacted },
 		{ "objects", im->object_count },
 		{ "classes", im->classes.count },
-		{ "references", im->reference_count },
-		{ "references.dangling", im->dangling_count },
-		{ "roots", im->root_count },
-		{ "problems", im->problem_count },
-		{ "class.java.lang.Class", im->class_class_no },
-		{ "class.java.lang.ClassLoader", im->loader_class_no },
-		{ "flat.values", im->flat_count },
+		{ "references", im->links.reference_count },
+		{ "references.dangling", im->damage.dangling_count },
+		{ "roots", im->links.root_count },
+		{ "problems", im->damage.problem_count },
+		{ "class.java.lang.Class", im->known.class_no },
+		{ "class.java.lang.ClassLoader", im->known.loader_no },
+		{ "flat.values", im->flat.count },
 		{ "zeroed.texts", import_zeroed_from(im) },
 		{ "import.strict", im->opt->strict != 0 },
-		{ "incomplete", im->incomplete },
-		{ "incomplete.missing_bytes", im->missing_bytes },
-		{ "incomplete.skipped_bytes", im->skipped_bytes },
+		{ "incomplete", im->damage.incomplete },
+		{ "incomplete.missing_bytes", im->damage.missing_bytes },
+		{ "incomplete.skipped_bytes", im->damage.skipped_bytes },
 	};
 	/* Not the thread count or the time: the same dump gives the same bytes. */
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-	if (r == HDB_OK && im->cut[0])
-		r = store_put_meta_text(im->writer, "incomplete.cut", im->cut, err);
+	if (r == HDB_OK && im->damage.cut[0])
+		r = store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err);
 	if (r == HDB_OK && im->opt->layout)
 		r = store_put_meta_text(im->writer, "import.layout", im->opt->layout, err);
-	if (r == HDB_OK && im->has_control)
-		r = store_put_meta_number(im->writer, "control.flags", im->control.flags, err);
-	if (r == HDB_OK && im->has_control)
+	if (r == HDB_OK && im->records.has_control)
+		r = store_put_meta_number(im->writer, "control.flags", im->records.control.flags,
+					  err);
+	if (r == HDB_OK && im->records.has_control)
 		r = store_put_meta_number(im->writer, "control.trace_depth",
-					  im->control.trace_depth, err);
+					  im->records.control.trace_depth, err);
 	return r;
 }
 
 static int check_snapshot(const struct import *im, struct hdb_error *err)
 {
-	if (im->snapshot <= im->snapshot_count)
+	if (im->origin.snapshot <= im->origin.snapshot_count)
 		return HDB_OK;
-	if (im->snapshot_count == 0)
-		return im->problem_count == 0 ?
+	if (im->origin.snapshot_count == 0)
+		return im->damage.problem_count == 0 ?
 			       hdb_fail(err, HDB_EFORMAT, "%s: the file holds no heap dump",
 					im->source->path) :
 			       hdb_fail(err, HDB_EFORMAT, "%s: no heap dump could be read: %s",
 					im->source->path,
-					im->problems.count ?
-						base_vec_at(&im->problems, struct store_problem, 0)
+					im->damage.problems.count ?
+						base_vec_at(&im->damage.problems,
+							    struct store_problem, 0)
 							->message :
 						"");
 	return hdb_fail(err, HDB_EUSAGE, "%s: there is no heap dump number %u; the file holds %u",
-			im->source->path, im->snapshot, im->snapshot_count);
+			im->source->path, im->origin.snapshot, im->origin.snapshot_count);
 }
 
 /* Reads the header; its messages do not know the file's name. */
@@ -196,17 +217,17 @@ static int open_header(struct import *im, struct hdb_error *err)
 /* A writer that died between two records leaves nothing but the lack of the last one. */
 static int check_end(struct import *im, struct hdb_error *err)
 {
-	if (!im->counts[0][HPROF_HEAP_DUMP_SEGMENT].count ||
-	    im->counts[0][HPROF_HEAP_DUMP_END].count)
+	if (!im->records.counts[0][HPROF_HEAP_DUMP_SEGMENT].count ||
+	    im->records.counts[0][HPROF_HEAP_DUMP_END].count)
 		return HDB_OK;
-	if (im->incomplete & STORE_LACKS_END)
+	if (im->damage.incomplete & STORE_LACKS_END)
 		return HDB_OK; /* told already */
-	for (size_t i = 0; i < im->problems.count; i++)
-		if (base_vec_at(&im->problems, struct store_problem, i)->kind ==
+	for (size_t i = 0; i < im->damage.problems.count; i++)
+		if (base_vec_at(&im->damage.problems, struct store_problem, i)->kind ==
 		    HPROF_PROBLEM_TRUNCATED)
 			return HDB_OK;
-	im->incomplete |= STORE_LACKS_END;
-	(void)snprintf(im->cut, sizeof(im->cut),
+	im->damage.incomplete |= STORE_LACKS_END;
+	(void)snprintf(im->damage.cut, sizeof(im->damage.cut),
 		       "there is no HEAP DUMP END record: the dump may have "
 		       "been cut at offset %" PRIu64,
 		       im->source->size);
@@ -250,7 +271,7 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = import_write_problems(im, err);
 	if (r == HDB_OK)
-		r = store_texts_end(&im->texts, err);
+		r = store_texts_end(&im->texts.writer, err);
 	if (r == HDB_OK)
 		r = put_dump_meta(im, dump_path, err);
 	return r == HDB_OK ? im->source->check(im->source, err) : r;
@@ -293,8 +314,8 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 	int r;
 
 	while ((r = store_create(db_path, im->opt->force != 0,
-				 im->is_kept ? KEPT_SIZE_HINT : im->source->size, &im->writer,
-				 err)) == HDB_END) {
+				 im->origin.is_kept ? KEPT_SIZE_HINT : im->source->size,
+				 &im->writer, err)) == HDB_END) {
 		if (!im->opt->wait)
 			return hdb_fail(err, HDB_EIO, "%s: another import is writing it", db_path);
 		if (!has_waited)
@@ -321,17 +342,17 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 
 	if (r < 0)
 		return r;
-	im->packing = base_input_packing(*input);
-	im->is_pipe = !base_input_is_file(*input);
-	im->file_bytes = base_input_size(*input);
-	im->is_kept =
-		im->opt->contents == HDB_CONTENTS_KEEP || im->is_pipe || im->packing != BASE_PLAIN;
-	if (im->is_kept && im->opt->contents == HDB_CONTENTS_REFER)
+	im->origin.packing = base_input_packing(*input);
+	im->origin.is_pipe = !base_input_is_file(*input);
+	im->origin.file_bytes = base_input_size(*input);
+	im->origin.is_kept = im->opt->contents == HDB_CONTENTS_KEEP || im->origin.is_pipe ||
+			     im->origin.packing != BASE_PLAIN;
+	if (im->origin.is_kept && im->opt->contents == HDB_CONTENTS_REFER)
 		return hdb_fail(err, HDB_EUSAGE,
 				"%s: is %s, which cannot be read again at any place: its "
 				"contents must be kept",
-				dump_path, im->is_pipe ? "no file" : "compressed");
-	if (im->is_kept)
+				dump_path, im->origin.is_pipe ? "no file" : "compressed");
+	if (im->origin.is_kept)
 		return HDB_OK;
 	base_input_close(*input);
 	*input = NULL;
@@ -342,9 +363,9 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 /* Copies the dump into the database, if it is to be kept. */
 static int keep_dump(struct import *im, struct base_input *input, struct hdb_error *err)
 {
-	const int r = im->is_kept ? import_unpack(im, input, err) : HDB_OK;
+	const int r = im->origin.is_kept ? import_unpack(im, input, err) : HDB_OK;
 
-	return r == HDB_OK && im->is_kept ? open_header(im, err) : r;
+	return r == HDB_OK && im->origin.is_kept ? open_header(im, err) : r;
 }
 
 int import_dump(const char *dump_path, const char *db_path, const struct hdb_import_options *opt,
@@ -364,14 +385,14 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	}
 	im->opt = opt;
 	im->work = work;
-	im->snapshot = opt->snapshot ? opt->snapshot : 1;
+	im->origin.snapshot = opt->snapshot ? opt->snapshot : 1;
 	work->scratch_dir = dirname(folder);
 	idset_init(&im->ids);
 	r = open_dump(im, dump_path, &input, err);
 	if (r == HDB_OK)
 		r = create(im, db_path, err);
 	if (r == HDB_OK) {
-		im->texts.writer = im->writer;
+		im->texts.writer.writer = im->writer;
 		r = keep_dump(im, input, err);
 	}
 	if (r == HDB_OK)
@@ -390,12 +411,12 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 		*out = (struct hdb_import_result){
 			.object_count = count_real(im),
 			.class_count = im->classes.count,
-			.reference_count = im->reference_count,
-			.root_count = im->root_count,
-			.problem_count = im->problem_count,
+			.reference_count = im->links.reference_count,
+			.root_count = im->links.root_count,
+			.problem_count = im->damage.problem_count,
 			.dump_bytes = im->source->size,
 			.database_bytes = file_bytes,
-			.snapshot_count = im->snapshot_count,
+			.snapshot_count = im->origin.snapshot_count,
 		};
 	base_input_close(input);
 	release(im);

@@ -44,15 +44,15 @@ static int compare_classes(const void *a, const void *b)
 /* Numbers classes in the order of their IDs; numbers noted before are translated. */
 static int number_classes(struct import *im, struct hdb_error *err)
 {
-	uint32_t *noted[NOTED] = { &im->class_class_no, &im->loader_class_no,
-				   &im->object_class_no };
+	uint32_t *noted[NOTED] = { &im->known.class_no, &im->known.loader_no,
+				   &im->known.object_no };
 	uint64_t noted_id[NOTED];
 	/* Objects of a renamed class still speak of it by the ID that the dump has. */
 	struct base_vec renamed = { 0 };
 	int r = HDB_OK;
 
 	for (unsigned t = 0; t < 16; t++)
-		noted[NOTED - 16 + t] = &im->primitive_class_no[t];
+		noted[NOTED - 16 + t] = &im->known.primitive_no[t];
 	for (unsigned i = 0; i < NOTED; i++)
 		noted_id[i] =
 			*noted[i] == STORE_NONE ? 0 : import_class_at(im, *noted[i])->out.class_id;
@@ -98,9 +98,9 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 		class->out.loader_ix = ix == IDSET_NONE ? 0 : ix;
 	}
 	if (class->has_dump && !class->out.loader_ix)
-		im->any_boot_class = true;
+		im->known.any_boot_class = true;
 	if (class->out.flags & STORE_CLASS_INVENTED) {
-		class->out.super_no = im->object_class_no;
+		class->out.super_no = im->known.object_no;
 		return HDB_OK;
 	}
 	if (!class->super_id)
@@ -125,8 +125,8 @@ static int order_classes(struct import *im, struct hdb_error *err)
 	uint32_t done = 0;
 	int r = HDB_OK;
 
-	im->order = malloc(((size_t)count + 1) * sizeof(*im->order));
-	if (!im->order)
+	im->known.order = malloc(((size_t)count + 1) * sizeof(*im->known.order));
+	if (!im->known.order)
 		return hdb_fail_memory(err, "the order of classes", (uint64_t)count * 4);
 	for (uint32_t first = 0; first < count && r == HDB_OK; first++) {
 		uint32_t no = first;
@@ -151,7 +151,7 @@ static int order_classes(struct import *im, struct hdb_error *err)
 		while (stack.count) {
 			no = *base_vec_at(&stack, uint32_t, --stack.count);
 			import_class_at(im, no)->mark = MARK_DONE;
-			im->order[done++] = no;
+			im->known.order[done++] = no;
 		}
 	}
 	base_vec_release(&stack);
@@ -207,7 +207,7 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 	uint32_t c = class->out.field_count ? no : class->field_super;
 	int r = HDB_OK;
 
-	class->plan_first = (uint32_t)im->plans.count;
+	class->plan_first = (uint32_t)im->links.plans.count;
 	while (c != STORE_NONE && at < class->max_body && r == HDB_OK) {
 		const struct import_class *from = import_class_at(im, c);
 		uint64_t offset = from->fields_offset;
@@ -219,14 +219,15 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 				return r;
 			if (field.type == HPROF_OBJECT) {
 				const uint32_t at32 = (uint32_t)at;
-				if ((r = base_vec_push(&im->plans, &at32, sizeof(at32), err)) < 0)
+				if ((r = base_vec_push(&im->links.plans, &at32, sizeof(at32),
+						       err)) < 0)
 					return r;
 			}
 			at += hprof_type_size(field.type, im->file.id_size);
 		}
 		c = from->field_super;
 	}
-	class->plan_count = (uint32_t)im->plans.count - class->plan_first;
+	class->plan_count = (uint32_t)im->links.plans.count - class->plan_first;
 	return r;
 }
 
@@ -244,7 +245,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 				   duplicates);
 	if (r < 0)
 		return r;
-	im->mat_align_bytes = import_mat_alignment(im);
+	im->evidence.mat_align_bytes = import_mat_alignment(im);
 	import_find_flat(im);
 	/* The boot class loader's stand-in: ID 0, index 0. */
 	r = idset_add(&im->ids, 0, err);
@@ -262,7 +263,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = order_classes(im, err);
 	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++)
-		r = measure_class(im, import_class_at(im, im->order[i]), err);
+		r = measure_class(im, import_class_at(im, im->known.order[i]), err);
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
 		if (import_class_at(im, no)->max_body)
 			r = plan_class(im, no, err);
@@ -277,7 +278,7 @@ static uint64_t flat_value(const struct import *im, const struct import_class *c
 {
 	for (uint32_t k = 0; k < class->flat_count; k++) {
 		const struct import_flat_field *flat = base_vec_at(
-			&im->flat_fields, struct import_flat_field, class->first_flat + k);
+			&im->flat.fields, struct import_flat_field, class->first_flat + k);
 
 		if (flat->field_no == field_no)
 			return store_flat_field(flat->value_no, flat->bytes, flat->align);
@@ -298,7 +299,7 @@ static int put_fields(struct import *im, struct import_class *class,
 		struct hprof_field field;
 
 		r = hprof_field_next(&im->file, &view, &offset, &field, err);
-		out.name_text = base_idmap_get(&im->text_map, field.name_string_id);
+		out.name_text = base_idmap_get(&im->texts.numbers, field.name_string_id);
 		out.type = field.type;
 		if (class->flat_count)
 			out.value = flat_value(im, class, f);
@@ -312,7 +313,7 @@ static int put_fields(struct import *im, struct import_class *class,
 		struct hprof_static field;
 
 		r = hprof_static_next(&im->file, &view, &offset, &field, err);
-		out.name_text = base_idmap_get(&im->text_map, field.name_string_id);
+		out.name_text = base_idmap_get(&im->texts.numbers, field.name_string_id);
 		out.type = field.type;
 		out.value = field.value;
 		if (r == HDB_OK)

@@ -17,17 +17,17 @@ int import_problem(struct import *im, uint32_t kind, uint64_t offset, uint64_t l
 	};
 	va_list args;
 
-	im->problem_count++;
-	if (im->problems.count >= IMPORT_PROBLEMS_MAX)
+	im->damage.problem_count++;
+	if (im->damage.problems.count >= IMPORT_PROBLEMS_MAX)
 		return HDB_OK;
 	va_start(args, format);
 	(void)vsnprintf(problem.message, sizeof(problem.message), format, args);
 	va_end(args);
-	return base_vec_push(&im->problems, &problem, sizeof(problem), err);
+	return base_vec_push(&im->damage.problems, &problem, sizeof(problem), err);
 }
 
 int import_write_problems(struct import *im, struct hdb_error *err)
 {
 	return store_records_put_all(im->writer, STORE_PROBLEMS, sizeof(struct store_problem),
-				     im->problems.data, im->problems.count, err);
+				     im->damage.problems.data, im->damage.problems.count, err);
 }

@@ -14,7 +14,7 @@ static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_
 {
 	const struct import_edge edge = { .from_ix = from, .to_ix = to };
 
-	return base_vec_push(&im->extras, &edge, sizeof(edge), err);
+	return base_vec_push(&im->links.extras, &edge, sizeof(edge), err);
 }
 
 static int number_root(struct import *im, const struct import_root *in, struct hdb_error *err)
@@ -39,7 +39,7 @@ static int number_root(struct import *im, const struct import_root *in, struct h
 		if (r < 0)
 			return r;
 	}
-	return base_vec_push(&im->numbered_roots, &out, sizeof(out), err);
+	return base_vec_push(&im->links.numbered_roots, &out, sizeof(out), err);
 }
 
 static int compare_roots(const void *a, const void *b)
@@ -74,14 +74,14 @@ static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 	while (low < high) {
 		const uint64_t mid = low + (high - low) / 2;
 
-		if (base_vec_at(&im->numbered_roots, struct store_root, mid)->ix < ix)
+		if (base_vec_at(&im->links.numbered_roots, struct store_root, mid)->ix < ix)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	for (; low < sorted_count; low++) {
 		const struct store_root *root =
-			base_vec_at(&im->numbered_roots, struct store_root, low);
+			base_vec_at(&im->links.numbered_roots, struct store_root, low);
 
 		if (root->ix != ix)
 			break;
@@ -93,15 +93,15 @@ static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 
 static void sort_roots(struct import *im)
 {
-	if (im->numbered_roots.count)
-		qsort(im->numbered_roots.data, im->numbered_roots.count, sizeof(struct store_root),
-		      compare_roots);
+	if (im->links.numbered_roots.count)
+		qsort(im->links.numbered_roots.data, im->links.numbered_roots.count,
+		      sizeof(struct store_root), compare_roots);
 }
 
 /* Sticky roots for the classes of the boot loader. */
 static int invent_sticky(struct import *im, struct hdb_error *err)
 {
-	const uint64_t sorted = im->numbered_roots.count;
+	const uint64_t sorted = im->links.numbered_roots.count;
 	int r = HDB_OK;
 
 	for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++) {
@@ -116,7 +116,7 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 		if (class->out.loader_ix || class->out.flags & STORE_CLASS_ARRAY ||
 		    is_root(im, sorted, class->out.ix))
 			continue;
-		r = base_vec_push(&im->numbered_roots, &root, sizeof(root), err);
+		r = base_vec_push(&im->links.numbered_roots, &root, sizeof(root), err);
 	}
 	sort_roots(im);
 	return r;
@@ -126,33 +126,35 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < im->roots.count && r == HDB_OK; i++)
-		r = number_root(im, base_vec_at(&im->roots, struct import_root, i), err);
-	base_vec_release(&im->roots);
+	for (size_t i = 0; i < im->records.roots.count && r == HDB_OK; i++)
+		r = number_root(im, base_vec_at(&im->records.roots, struct import_root, i), err);
+	base_vec_release(&im->records.roots);
 	if (r < 0)
 		return r;
 	sort_roots(im);
-	im->root_count = im->numbered_roots.count;
-	if (!im->root_count)
-		im->incomplete |= STORE_LACKS_ROOTS;
-	if (!im->has_sticky)
+	im->links.root_count = im->links.numbered_roots.count;
+	if (!im->links.root_count)
+		im->damage.incomplete |= STORE_LACKS_ROOTS;
+	if (!im->records.has_sticky)
 		r = invent_sticky(im, err);
 	/* Where no class has the boot loader, MAT lets each loader hold its classes. */
-	for (uint32_t no = 0; !im->any_boot_class && no < im->classes.count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; !im->known.any_boot_class && no < im->classes.count && r == HDB_OK;
+	     no++) {
 		const struct import_class *class = import_class_at(im, no);
 
 		if (class->out.loader_ix)
 			r = push_extra(im, class->out.loader_ix, class->out.ix, err);
 	}
-	if (im->extras.count)
-		qsort(im->extras.data, im->extras.count, sizeof(struct import_edge), compare_edges);
+	if (im->links.extras.count)
+		qsort(im->links.extras.data, im->links.extras.count, sizeof(struct import_edge),
+		      compare_edges);
 	return r;
 }
 
 size_t import_extras_from(const struct import *im, uint32_t ix)
 {
-	const struct import_edge *edges = im->extras.data;
-	struct base_search search = base_search_in(im->extras.count);
+	const struct import_edge *edges = im->links.extras.data;
+	struct base_search search = base_search_in(im->links.extras.count);
 
 	while (base_search_next(&search))
 		base_search_step(&search, edges[search.mid].from_ix < ix);
@@ -162,5 +164,6 @@ size_t import_extras_from(const struct import *im, uint32_t ix)
 int import_write_roots(struct import *im, struct hdb_error *err)
 {
 	return store_records_put_all(im->writer, STORE_ROOTS, sizeof(struct store_root),
-				     im->numbered_roots.data, im->numbered_roots.count, err);
+				     im->links.numbered_roots.data, im->links.numbered_roots.count,
+				     err);
 }

@@ -35,49 +35,51 @@ static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *,
 /* The name of the class with a serial number, as a text. */
 static uint32_t class_text(const struct import *im, uint32_t serial)
 {
-	const uint32_t load = base_idmap_get(&im->serial_map, serial);
+	const uint32_t load = base_idmap_get(&im->records.serial_map, serial);
 	uint32_t no;
 
 	if (load == BASE_IDMAP_NONE)
 		return STORE_NONE;
-	no = base_idmap_get(&im->class_map,
-			    base_vec_at(&im->loads, struct hprof_load_class, load)->class_id);
+	no = base_idmap_get(
+		&im->class_map,
+		base_vec_at(&im->records.loads, struct hprof_load_class, load)->class_id);
 	if (no != BASE_IDMAP_NONE)
 		return base_vec_at(&im->classes, struct import_class, no)->out.name_text;
 	/* Loaded, but not in this dump: its raw name. */
 	return base_idmap_get(
-		&im->text_map,
-		base_vec_at(&im->loads, struct hprof_load_class, load)->name_string_id);
+		&im->texts.numbers,
+		base_vec_at(&im->records.loads, struct hprof_load_class, load)->name_string_id);
 }
 
 static int write_threads(struct import *im, struct hdb_error *err)
 {
-	for (size_t i = 0; i < im->threads.count; i++) {
-		struct store_thread *thread = base_vec_at(&im->threads, struct store_thread, i);
+	for (size_t i = 0; i < im->records.threads.count; i++) {
+		struct store_thread *thread =
+			base_vec_at(&im->records.threads, struct store_thread, i);
 
 		thread->ix =
 			thread->object_id ? idset_find(&im->ids, thread->object_id) : STORE_NONE;
 	}
-	sort(&im->threads, sizeof(struct store_thread), compare_u32);
+	sort(&im->records.threads, sizeof(struct store_thread), compare_u32);
 	return store_records_put_all(im->writer, STORE_THREADS, sizeof(struct store_thread),
-				     im->threads.data, im->threads.count, err);
+				     im->records.threads.data, im->records.threads.count, err);
 }
 
 /* Number of the frame with this ID among the sorted frames. */
 static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 {
-	size_t low = 0, high = im->frames.count;
+	size_t low = 0, high = im->records.frames.count;
 
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
 
-		if (base_vec_at(&im->frames, struct store_frame, mid)->frame_id < frame_id)
+		if (base_vec_at(&im->records.frames, struct store_frame, mid)->frame_id < frame_id)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low == im->frames.count ||
-	    base_vec_at(&im->frames, struct store_frame, low)->frame_id != frame_id)
+	if (low == im->records.frames.count ||
+	    base_vec_at(&im->records.frames, struct store_frame, low)->frame_id != frame_id)
 		return STORE_NONE;
 	return (uint32_t)low;
 }
@@ -89,29 +91,30 @@ static int write_traces(struct import *im, struct hdb_error *err)
 					  .record_size = 4 };
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < im->frames.count; i++) {
-		struct store_frame *frame = base_vec_at(&im->frames, struct store_frame, i);
+	for (size_t i = 0; i < im->records.frames.count; i++) {
+		struct store_frame *frame = base_vec_at(&im->records.frames, struct store_frame, i);
 
 		frame->class_text = class_text(im, frame->class_text);
 	}
-	sort(&im->frames, sizeof(struct store_frame), compare_u64);
-	for (size_t i = 0; i < im->trace_frames.count && r == HDB_OK; i++) {
-		const uint32_t no = frame_no(im, *base_vec_at(&im->trace_frames, uint64_t, i));
+	sort(&im->records.frames, sizeof(struct store_frame), compare_u64);
+	for (size_t i = 0; i < im->records.trace_frames.count && r == HDB_OK; i++) {
+		const uint32_t no =
+			frame_no(im, *base_vec_at(&im->records.trace_frames, uint64_t, i));
 
 		r = store_records_put(&w, &no, err);
 	}
 	if (r == HDB_OK)
 		r = store_records_end(&w, err);
 	store_records_release(&w);
-	sort(&im->traces, sizeof(struct store_trace), compare_u32);
+	sort(&im->records.traces, sizeof(struct store_trace), compare_u32);
 	if (r != HDB_OK)
 		return r;
 	r = store_records_put_all(im->writer, STORE_FRAMES, sizeof(struct store_frame),
-				  im->frames.data, im->frames.count, err);
+				  im->records.frames.data, im->records.frames.count, err);
 	if (r != HDB_OK)
 		return r;
 	return store_records_put_all(im->writer, STORE_TRACES, sizeof(struct store_trace),
-				     im->traces.data, im->traces.count, err);
+				     im->records.traces.data, im->records.traces.count, err);
 }
 
 static int write_counts(struct import *im, struct hdb_error *err)
@@ -124,7 +127,7 @@ static int write_counts(struct import *im, struct hdb_error *err)
 	int r = HDB_OK;
 
 	for (unsigned i = 0; i < 512 && r == HDB_OK; i++) {
-		struct store_record_count *count = &im->counts[i / 256][i % 256];
+		struct store_record_count *count = &im->records.counts[i / 256][i % 256];
 
 		count->is_sub = i / 256;
 		count->tag = i % 256;
@@ -144,27 +147,27 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 		uint32_t size;
 		const struct base_vec *vec;
 	} plain[] = {
-		{ STORE_HEAPS, sizeof(struct store_heap), &im->heaps },
-		{ STORE_ALLOC_SITES, sizeof(struct store_alloc_site), &im->alloc_sites },
-		{ STORE_CPU_SAMPLES, sizeof(struct store_cpu_sample), &im->cpu_samples },
-		{ STORE_HEAP_SUMMARIES, sizeof(struct store_heap_summary), &im->summaries },
-		{ STORE_ID_DIRECTORY, sizeof(uint64_t), &im->id_directory },
-		{ STORE_DANGLING, sizeof(struct store_dangling), &im->dangling },
+		{ STORE_HEAPS, sizeof(struct store_heap), &im->records.heaps },
+		{ STORE_ALLOC_SITES, sizeof(struct store_alloc_site), &im->records.alloc_sites },
+		{ STORE_CPU_SAMPLES, sizeof(struct store_cpu_sample), &im->records.cpu_samples },
+		{ STORE_HEAP_SUMMARIES, sizeof(struct store_heap_summary), &im->records.summaries },
+		{ STORE_ID_DIRECTORY, sizeof(uint64_t), &im->links.id_directory },
+		{ STORE_DANGLING, sizeof(struct store_dangling), &im->damage.dangling },
 	};
 	int r = write_threads(im, err);
 
 	if (r == HDB_OK)
 		r = write_traces(im, err);
-	for (size_t i = 0; i < im->alloc_sites.count; i++) {
+	for (size_t i = 0; i < im->records.alloc_sites.count; i++) {
 		struct store_alloc_site *site =
-			base_vec_at(&im->alloc_sites, struct store_alloc_site, i);
+			base_vec_at(&im->records.alloc_sites, struct store_alloc_site, i);
 
 		site->class_text = class_text(im, site->class_text);
 	}
-	for (size_t i = 0; i < im->heaps.count; i++)
-		base_vec_at(&im->heaps, struct store_heap, i)->name_text =
-			base_idmap_get(&im->text_map, *base_vec_at(&im->heap_names, uint64_t, i));
-	sort(&im->dangling, sizeof(struct store_dangling), compare_u64);
+	for (size_t i = 0; i < im->records.heaps.count; i++)
+		base_vec_at(&im->records.heaps, struct store_heap, i)->name_text = base_idmap_get(
+			&im->texts.numbers, *base_vec_at(&im->records.heap_names, uint64_t, i));
+	sort(&im->damage.dangling, sizeof(struct store_dangling), compare_u64);
 	if (r != HDB_OK)
 		return r;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {

@@ -7,10 +7,10 @@
 
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id)
 {
-	const uint32_t no = base_idmap_get(&im->text_map, string_id);
+	const uint32_t no = base_idmap_get(&im->texts.numbers, string_id);
 
 	return no == BASE_IDMAP_NONE ? NULL :
-				       base_vec_at(&im->text_places, struct import_text_place, no);
+				       base_vec_at(&im->texts.places, struct import_text_place, no);
 }
 
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text)

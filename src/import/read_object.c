@@ -33,7 +33,7 @@ static const struct maker_class *find_class(struct import *im, struct maker_clas
 	entry->plan_count = class->plan_count;
 	if (class->plan_count)
 		entry->plan_bytes =
-			(uint64_t)*base_vec_at(&im->plans, uint32_t,
+			(uint64_t)*base_vec_at(&im->links.plans, uint32_t,
 					       class->plan_first + class->plan_count - 1) +
 			im->file.id_size;
 	entry->stack_size_at = class->stack_size_at;
@@ -106,8 +106,8 @@ static void note_flat_fields(struct import *im, const struct maker_class *class,
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t id = be_id(body + at[i], im->file.id_size);
 
-		if (id && id <= im->flat_last)
-			keep_least(&im->plan_flat[class->plan_first + i], id);
+		if (id && id <= im->flat.last)
+			keep_least(&im->flat.plan[class->plan_first + i], id);
 	}
 }
 
@@ -116,8 +116,8 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 			       size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (ids[i] <= im->flat_last)
-			keep_least(&im->element_flat[class_no], ids[i]);
+		if (ids[i] <= im->flat.last)
+			keep_least(&im->flat.element[class_no], ids[i]);
 }
 
 static inline int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
@@ -148,10 +148,10 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	raw = (uint64_t *)m->raw.data + m->raw.count;
 	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
 		o->length = stack_words(body + class->stack_size_at - 4);
-	at = base_vec_at(&im->plans, uint32_t, class->plan_first);
+	at = base_vec_at(&im->links.plans, uint32_t, class->plan_first);
 	if (class->plan_bytes > sub->body_size)
 		count = count_whole(at, count, sub->body_size, im->file.id_size);
-	if (im->flat_last)
+	if (im->flat.last)
 		note_flat_fields(im, class, body, at, count);
 	raw = im->file.id_size == 8 ? read_references(raw, body, at, count, 8) :
 				      read_references(raw, body, at, count, 4);
@@ -227,7 +227,7 @@ static int count_found(void *ctx, const uint64_t *ids, const uint32_t *found, si
 	(void)err;
 	for (size_t i = 0; i < count; i++)
 		array->found += found[i] != IDSET_NONE;
-	if (array->im->flat_last)
+	if (array->im->flat.last)
 		note_flat_elements(array->im, array->class_no, ids, count);
 	return HDB_OK;
 }
@@ -295,7 +295,7 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 			  (uint64_t *)m->raw.data + m->raw.count, &count, err);
 	if (r < 0)
 		return r;
-	if (im->flat_last)
+	if (im->flat.last)
 		note_flat_elements(im, o->class_no, (uint64_t *)m->raw.data + m->raw.count, count);
 	m->raw.count += count;
 	return r;
@@ -310,7 +310,7 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 	int r = HDB_OK;
 
 	o->kind = STORE_CLASS;
-	o->class_no = im->class_class_no;
+	o->class_no = im->known.class_no;
 	o->length = no;
 	o->file_offset = 0;
 	if (no == BASE_IDMAP_NONE)
@@ -330,16 +330,16 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 
 static uint32_t heap_of(const struct import *im, uint64_t offset)
 {
-	struct base_search search = base_search_in(im->heap_switches.count);
+	struct base_search search = base_search_in(im->records.heap_switches.count);
 
 	while (base_search_next(&search))
-		base_search_step(&search, base_vec_at(&im->heap_switches, struct import_heap_switch,
-						      search.mid)
+		base_search_step(&search, base_vec_at(&im->records.heap_switches,
+						      struct import_heap_switch, search.mid)
 							  ->offset <= offset);
-	return search.low ?
-		       base_vec_at(&im->heap_switches, struct import_heap_switch, search.low - 1)
-			       ->heap_no :
-		       0;
+	return search.low ? base_vec_at(&im->records.heap_switches, struct import_heap_switch,
+					search.low - 1)
+				    ->heap_no :
+			    0;
 }
 
 static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
@@ -354,9 +354,9 @@ static inline int take_sub(struct import *im, struct maker *m, const struct hpro
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
 		o->kind = STORE_PRIMITIVE_ARRAY;
 		o->length = sub->length;
-		o->class_no = im->primitive_class_no[sub->element_type & 15];
+		o->class_no = im->known.primitive_no[sub->element_type & 15];
 		o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
-		return sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP && !im->is_android ?
+		return sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP && !im->origin.is_android ?
 			       import_zeroed_add(im, m, sub, err) :
 			       HDB_OK;
 	default:
@@ -390,7 +390,7 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	if (!sub->id)
 		return HDB_OK;
 	*o = (struct store_object){ .file_offset = sub->offset };
-	if (im->heap_switches.count)
+	if (im->records.heap_switches.count)
 		o->heap_no = heap_of(im, sub->offset);
 	r = take_sub(im, m, sub, o, m->first_ix + i, err);
 	return r == HDB_OK ? end_raw(m, i, first, err) : r;
@@ -465,10 +465,10 @@ int import_take_rest(struct import *im, struct maker *m, uint32_t i, struct hdb_
 	if (!m->ids[i]) {
 		/* The boot loader's stand-in. */
 		o->kind = STORE_INSTANCE;
-		o->class_no = im->loader_class_no;
+		o->class_no = im->known.loader_no;
 		o->body_size = import_class_at(im, o->class_no)->out.body_size;
 	} else {
-		if (m->offsets[i] && im->heap_switches.count)
+		if (m->offsets[i] && im->records.heap_switches.count)
 			o->heap_no = heap_of(im, m->offsets[i]);
 		r = take_class(im, m, o, m->ids[i], err);
 	}

@@ -201,8 +201,8 @@ static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
 /* The object that has extra edge number `extra`; UINT32_MAX behind the last one. */
 static uint32_t extra_ix(const struct import *im, size_t extra)
 {
-	return extra < im->extras.count ?
-		       base_vec_at(&im->extras, struct import_edge, extra)->from_ix :
+	return extra < im->links.extras.count ?
+		       base_vec_at(&im->links.extras, struct import_edge, extra)->from_ix :
 		       UINT32_MAX;
 }
 
@@ -219,7 +219,8 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 		if (m->next_extra == ix)
 			r = base_vec_push(
 				&m->targets,
-				&base_vec_at(&im->extras, struct import_edge, m->extra)->to_ix,
+				&base_vec_at(&im->links.extras, struct import_edge, m->extra)
+					 ->to_ix,
 				sizeof(uint32_t), err);
 		m->next_extra = extra_ix(im, ++m->extra);
 	}
@@ -425,7 +426,7 @@ static int note_object(const struct import *im, struct maker *m, uint32_t i, boo
 
 	if (!m->ids[i])
 		return HDB_OK;
-	m->out->odd_count += im->has_odd_ids && m->ids[i] & 7 && !o->is_embedded;
+	m->out->odd_count += im->flat.has_odd_ids && m->ids[i] & 7 && !o->is_embedded;
 	if (with_next && !import_is_apart(im, m->ids[i]) && !import_is_apart(im, m->ids[i + 1]))
 		r = import_distances_add(&m->distances, o, m->ids[i + 1] - m->ids[i], err);
 	else if (o->kind == STORE_INSTANCE)
@@ -441,7 +442,7 @@ static void mark_flat(const struct import *im, struct maker *m, uint32_t i)
 {
 	struct store_object *o = &m->objects[i];
 
-	if (m->ids[i] > im->flat_last || !m->ids[i] || o->kind != STORE_INSTANCE)
+	if (m->ids[i] > im->flat.last || !m->ids[i] || o->kind != STORE_INSTANCE)
 		return;
 	o->is_embedded = 1;
 	m->out->flat_count++;
@@ -462,9 +463,9 @@ static int read_objects(struct import *im, struct maker *m, uint32_t with_next,
 	for (uint32_t i = 0; i < s->count && r == HDB_OK; i++) {
 		if (m->raw_first[i] == NOT_TAKEN)
 			r = import_take_rest(im, m, i, err);
-		if (im->is_android && r == HDB_OK)
+		if (im->origin.is_android && r == HDB_OK)
 			import_mark_embedded(im, m, i);
-		if (im->flat_last && r == HDB_OK)
+		if (im->flat.last && r == HDB_OK)
 			mark_flat(im, m, i);
 		if (r == HDB_OK)
 			r = note_object(im, m, i, i + 1 < with_next, err);
@@ -496,7 +497,7 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	if ((r = store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err)) != HDB_OK)
 		return r;
 	r = store_objects_encode(&s->objects_bytes, m->objects, s->count, im->file.id_size,
-				 im->heaps.count != 0, err);
+				 im->records.heaps.count != 0, err);
 	if (r != HDB_OK)
 		return r;
 	return resolve_lists(im, m, err);
@@ -573,7 +574,7 @@ static int make_makers(struct resolve *v, unsigned count, struct hdb_error *err)
 
 		m->view.src = v->im->source;
 		import_distances_init(&m->distances);
-		m->counting.counts = &v->im->counts_by_class;
+		m->counting.counts = &v->im->evidence.counts_by_class;
 		m->ids = malloc(n * sizeof(*m->ids));
 		m->offsets = malloc(n * sizeof(*m->offsets));
 		m->raw_first = malloc(n * sizeof(*m->raw_first));
@@ -627,7 +628,7 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 		return r;
 	if ((r = store_put_table(im->writer, STORE_OBJECTS, im->object_count, err)) != HDB_OK)
 		return r;
-	r = store_put_table(im->writer, STORE_REFERENCES, im->reference_count, err);
+	r = store_put_table(im->writer, STORE_REFERENCES, im->links.reference_count, err);
 	if (r != HDB_OK)
 		return r;
 	return store_put_table(im->writer, STORE_REFERENCES_BIG, 0, err);

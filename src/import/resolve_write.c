@@ -8,21 +8,21 @@
 
 static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb_error *err)
 {
-	uint32_t no = base_idmap_get(&im->dangling_map, id);
+	uint32_t no = base_idmap_get(&im->damage.dangling_map, id);
 	int r;
 
 	if (no != BASE_IDMAP_NONE) {
-		base_vec_at(&im->dangling, struct store_dangling, no)->reference_count++;
+		base_vec_at(&im->damage.dangling, struct store_dangling, no)->reference_count++;
 		return HDB_OK;
 	}
-	if (im->dangling.count >= IMPORT_DANGLING_MAX)
+	if (im->damage.dangling.count >= IMPORT_DANGLING_MAX)
 		return HDB_OK;
 	const struct store_dangling fresh = { .object_id = id,
 					      .reference_count = 1,
 					      .example_ix = ix };
-	no = (uint32_t)im->dangling.count;
-	r = base_vec_push(&im->dangling, &fresh, sizeof(fresh), err);
-	return r == HDB_OK ? base_idmap_put(&im->dangling_map, id, no, err) : r;
+	no = (uint32_t)im->damage.dangling.count;
+	r = base_vec_push(&im->damage.dangling, &fresh, sizeof(fresh), err);
+	return r == HDB_OK ? base_idmap_put(&im->damage.dangling_map, id, no, err) : r;
 }
 
 struct parts {
@@ -42,7 +42,7 @@ static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found,
 
 	for (size_t i = 0; i < count && r == HDB_OK; i++) {
 		if (found[i] == IDSET_NONE) {
-			im->dangling_count++;
+			im->damage.dangling_count++;
 			r = merge_missing(im, ids[i], p->ix, err);
 			continue;
 		}
@@ -96,7 +96,7 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 				   " has fewer bytes than its class has fields",
 				   one->id);
 	}
-	im->problem_count += s->short_count - s->shorts.count;
+	im->damage.problem_count += s->short_count - s->shorts.count;
 	return r;
 }
 
@@ -106,7 +106,7 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 	int r = base_step(im->work, first_ix, err);
 
 	if (r == HDB_OK)
-		r = base_vec_push(&im->id_directory, &s->first_id, sizeof(s->first_id), err);
+		r = base_vec_push(&im->links.id_directory, &s->first_id, sizeof(s->first_id), err);
 	if (r == HDB_OK)
 		r = store_put(im->writer, STORE_IDS, s->first_id, s->count, s->ids_bytes.data,
 			      s->ids_bytes.count, err);
@@ -130,11 +130,11 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
 
 		r = merge_missing(im, m->id, m->from_ix, err);
 	}
-	im->dangling_count += s->missing_count;
-	im->reference_count += s->reference_count;
+	im->damage.dangling_count += s->missing_count;
+	im->links.reference_count += s->reference_count;
 	import_distances_merge(im, &s->seen);
-	im->flat_count += s->flat_count;
-	im->odd_count += s->odd_count;
+	im->flat.count += s->flat_count;
+	im->flat.odd_count += s->odd_count;
 	import_zeroed_merge(im, &s->zeroed);
 	if (r != HDB_OK)
 		return r;

@@ -19,7 +19,7 @@
 static int scan_record(struct scan *s, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &s->walk.record;
-	struct store_record_count *count = &s->im->counts[0][rec->tag];
+	struct store_record_count *count = &s->im->records.counts[0][rec->tag];
 	int r;
 
 	count->count++;
@@ -36,20 +36,20 @@ static void note_lost(struct scan *s, const struct hprof_problem *p)
 {
 	struct import *im = s->im;
 
-	if (s->walk.ended_count + 1 != im->snapshot)
+	if (s->walk.ended_count + 1 != im->origin.snapshot)
 		return;
 	switch (p->kind) {
 	case HPROF_PROBLEM_TRUNCATED:
-		im->incomplete |= STORE_LACKS_END;
-		im->missing_bytes = p->missing_bytes;
-		(void)snprintf(im->cut, sizeof(im->cut), "%s", p->message);
+		im->damage.incomplete |= STORE_LACKS_END;
+		im->damage.missing_bytes = p->missing_bytes;
+		(void)snprintf(im->damage.cut, sizeof(im->damage.cut), "%s", p->message);
 		break;
 	case HPROF_PROBLEM_RECORD_LENGTH:
 	case HPROF_PROBLEM_UNKNOWN_SUB_TAG:
 	case HPROF_PROBLEM_SUB_OVERRUN:
 		if (p->lost_bytes)
-			im->incomplete |= STORE_LACKS_BYTES;
-		im->skipped_bytes += p->lost_bytes;
+			im->damage.incomplete |= STORE_LACKS_BYTES;
+		im->damage.skipped_bytes += p->lost_bytes;
 		break;
 	case HPROF_PROBLEM_UNKNOWN_TAG:
 	case HPROF_PROBLEM_SEGMENT_LENGTH:
@@ -70,10 +70,10 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 	case HPROF_EVENT_RECORD:
 		return scan_record(s, err);
 	case HPROF_EVENT_HEAP_BEGIN:
-		s->im->counts[0][s->walk.record.tag].count++;
-		s->im->counts[0][s->walk.record.tag].bytes += s->walk.record.body_size;
-		if (s->walk.snapshot > s->im->snapshot_count)
-			s->im->snapshot_count = s->walk.snapshot;
+		s->im->records.counts[0][s->walk.record.tag].count++;
+		s->im->records.counts[0][s->walk.record.tag].bytes += s->walk.record.body_size;
+		if (s->walk.snapshot > s->im->origin.snapshot_count)
+			s->im->origin.snapshot_count = s->walk.snapshot;
 		return HDB_OK;
 	case HPROF_EVENT_PROBLEM:
 		if (s->im->opt->strict)
@@ -116,13 +116,13 @@ static void take_arrays(struct import *im, const struct ahead_run *run)
 	if (!run->count[1])
 		return;
 	if (im->file.id_size == 8) {
-		im->array_overlap += run->array_overlap;
-		if (run->first_array > im->previous_array &&
-		    run->first_array < im->previous_array_end)
-			im->array_overlap++;
+		im->evidence.array_overlap += run->array_overlap;
+		if (run->first_array > im->evidence.previous_array &&
+		    run->first_array < im->evidence.previous_array_end)
+			im->evidence.array_overlap++;
 	}
-	im->previous_array = run->last_array;
-	im->previous_array_end = run->last_array_end;
+	im->evidence.previous_array = run->last_array;
+	im->evidence.previous_array_end = run->last_array_end;
 }
 
 /* Takes the objects of a run: HDB_END, and nothing has changed, if one of them was there before. */
@@ -143,7 +143,7 @@ static int take_objects(struct scan *s, const struct ahead *a, const struct ahea
 		return r;
 	take_arrays(im, run);
 	for (unsigned t = 0; t < 16; t++)
-		im->primitive_used[t] |= run->primitive_used >> t & 1;
+		im->records.primitive_used[t] |= run->primitive_used >> t & 1;
 	return places_add_run(&im->places, run->start, run->last.end,
 			      base_vec_at(&a->pieces, struct places_piece, run->first_piece),
 			      run->piece_count, err);
@@ -157,13 +157,13 @@ static int take_run(struct scan *s, const struct ahead *a, const struct ahead_ru
 
 	if (!hprof_walk_would_meet(&s->walk, run->start, &run->last))
 		return HDB_END;
-	if (s->walk.snapshot == s->im->snapshot)
+	if (s->walk.snapshot == s->im->origin.snapshot)
 		r = take_objects(s, a, run, err);
 	if (r != HDB_OK)
 		return r;
 	for (unsigned k = 0; k < 3; k++) {
-		s->im->counts[1][HPROF_INSTANCE_DUMP + k].count += run->count[k];
-		s->im->counts[1][HPROF_INSTANCE_DUMP + k].bytes += run->bytes[k];
+		s->im->records.counts[1][HPROF_INSTANCE_DUMP + k].count += run->count[k];
+		s->im->records.counts[1][HPROF_INSTANCE_DUMP + k].bytes += run->bytes[k];
 	}
 	hprof_walk_skip(&s->walk, &run->last);
 	return HDB_OK;

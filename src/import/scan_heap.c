@@ -51,11 +51,11 @@ static int scan_class(struct scan *s, const struct hprof_sub *sub, struct hdb_er
 /* Eclipse MAT's evidence for compressed references: see sizes.c. */
 static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 {
-	if (im->file.id_size == 8 && sub->id > im->previous_array &&
-	    sub->id < im->previous_array_end)
-		im->array_overlap++;
-	im->previous_array = sub->id;
-	im->previous_array_end = ahead_array_end(sub->id, sub->length);
+	if (im->file.id_size == 8 && sub->id > im->evidence.previous_array &&
+	    sub->id < im->evidence.previous_array_end)
+		im->evidence.array_overlap++;
+	im->evidence.previous_array = sub->id;
+	im->evidence.previous_array_end = ahead_array_end(sub->id, sub->length);
 }
 
 static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
@@ -97,7 +97,7 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 		class->out.flags |= STORE_CLASS_ARRAY;
 		break;
 	default:
-		im->primitive_used[sub->element_type & 15] = 1;
+		im->records.primitive_used[sub->element_type & 15] = 1;
 		break;
 	}
 	return places_add(&im->places, sub, err);
@@ -122,15 +122,15 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 		if (r < 0)
 			return r;
 		thread->object_id = sub->id;
-		no = (uint32_t)(thread - base_vec_at(&im->threads, struct store_thread, 0));
-		r = base_idmap_put(&im->thread_roots, sub->thread_serial, no, err);
+		no = (uint32_t)(thread - base_vec_at(&im->records.threads, struct store_thread, 0));
+		r = base_idmap_put(&im->records.thread_roots, sub->thread_serial, no, err);
 		if (r < 0)
 			return r;
 		if (sub->trace_serial)
 			thread->trace_serial = sub->trace_serial;
 		break;
 	case HPROF_ROOT_STICKY_CLASS:
-		im->has_sticky = true;
+		im->records.has_sticky = true;
 		break;
 	case HPROF_ROOT_JNI_LOCAL:
 	case HPROF_ROOT_JAVA_FRAME:
@@ -142,15 +142,15 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 		 * Held by the thread if its object is known by now (MAT: "came before in the
 		 * file").
 		 */
-		no = base_idmap_get(&im->thread_roots, sub->thread_serial);
+		no = base_idmap_get(&im->records.thread_roots, sub->thread_serial);
 		if (no != BASE_IDMAP_NONE)
-			root.thread_id =
-				base_vec_at(&im->threads, struct store_thread, no)->object_id;
+			root.thread_id = base_vec_at(&im->records.threads, struct store_thread, no)
+						 ->object_id;
 		break;
 	default:
 		break;
 	}
-	return base_vec_push(&im->roots, &root, sizeof(root), err);
+	return base_vec_push(&im->records.roots, &root, sizeof(root), err);
 }
 
 static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
@@ -162,22 +162,23 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 	size_t i;
 	int r = HDB_OK;
 
-	im->is_android = true;
-	for (i = 0; i < im->heaps.count; i++)
-		if (base_vec_at(&im->heaps, struct store_heap, i)->heap_id == heap.heap_id)
+	im->origin.is_android = true;
+	for (i = 0; i < im->records.heaps.count; i++)
+		if (base_vec_at(&im->records.heaps, struct store_heap, i)->heap_id == heap.heap_id)
 			break;
 	/* ART has four heaps; a file with very many is not worth a search structure. */
-	if (i == im->heaps.count && i < 1024) {
-		r = base_vec_push(&im->heaps, &heap, sizeof(heap), err);
+	if (i == im->records.heaps.count && i < 1024) {
+		r = base_vec_push(&im->records.heaps, &heap, sizeof(heap), err);
 		if (r == HDB_OK)
-			r = base_vec_push(&im->heap_names, &name_id, sizeof(name_id), err);
+			r = base_vec_push(&im->records.heap_names, &name_id, sizeof(name_id), err);
 	}
 	change.heap_no = (uint32_t)i + 1;
 	if (r != HDB_OK)
 		return r;
 	if (change.heap_no != s->heap_no) {
 		s->heap_no = change.heap_no;
-		if ((r = base_vec_push(&im->heap_switches, &change, sizeof(change), err)) != HDB_OK)
+		if ((r = base_vec_push(&im->records.heap_switches, &change, sizeof(change), err)) !=
+		    HDB_OK)
 			return r;
 	}
 	return r;
@@ -186,11 +187,11 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 int import_scan_sub(struct scan *s, struct hdb_error *err)
 {
 	const struct hprof_sub *sub = &s->walk.sub;
-	struct store_record_count *count = &s->im->counts[1][sub->tag];
+	struct store_record_count *count = &s->im->records.counts[1][sub->tag];
 
 	count->count++;
 	count->bytes += sub->end - sub->offset;
-	if (s->walk.snapshot != s->im->snapshot)
+	if (s->walk.snapshot != s->im->origin.snapshot)
 		return HDB_OK;
 	if (sub->tag == HPROF_CLASS_DUMP || sub->tag == HPROF_HEAP_DUMP_INFO ||
 	    hprof_sub_is_root(sub->tag))
@@ -206,7 +207,7 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 		return scan_heap_info(s, sub, err);
 	default:
 		if (sub->tag >= HPROF_ROOT_INTERNED_STRING && sub->tag <= HPROF_ROOT_UNREACHABLE)
-			s->im->is_android = true;
+			s->im->origin.is_android = true;
 		return scan_root(s, sub, err);
 	}
 }

@@ -22,37 +22,38 @@ static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_e
 	}
 	if (text->text_size == strlen(HPROF_REDACTED) &&
 	    memcmp(text->text, HPROF_REDACTED, (size_t)text->text_size) == 0)
-		im->is_redacted = true;
-	if (im->texts.count >= UINT32_MAX - 2)
+		im->origin.is_redacted = true;
+	if (im->texts.writer.count >= UINT32_MAX - 2)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
 	place.offset = text->text_offset;
 	place.size = text->text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text->text_size;
-	if ((r = base_vec_push(&im->text_places, &place, sizeof(place), err)) != HDB_OK)
+	if ((r = base_vec_push(&im->texts.places, &place, sizeof(place), err)) != HDB_OK)
 		return r;
-	r = base_idmap_put(&im->text_map, text->string_id, (uint32_t)im->texts.count, err);
+	r = base_idmap_put(&im->texts.numbers, text->string_id, (uint32_t)im->texts.writer.count,
+			   err);
 	if (r != HDB_OK)
 		return r;
-	return store_texts_put(&im->texts, text->text, (size_t)text->text_size, err);
+	return store_texts_put(&im->texts.writer, text->text, (size_t)text->text_size, err);
 }
 
 static int scan_load_class(struct scan *s, const struct hprof_load_class *load,
 			   struct hdb_error *err)
 {
 	struct import *im = s->im;
-	const uint32_t no = (uint32_t)im->loads.count;
-	int r = base_vec_push(&im->loads, load, sizeof(*load), err);
+	const uint32_t no = (uint32_t)im->records.loads.count;
+	int r = base_vec_push(&im->records.loads, load, sizeof(*load), err);
 
 	if (r != HDB_OK)
 		return r;
-	if ((r = base_idmap_put(&im->serial_map, load->class_serial, no, err)) != HDB_OK)
+	if ((r = base_idmap_put(&im->records.serial_map, load->class_serial, no, err)) != HDB_OK)
 		return r;
-	return base_idmap_put(&im->load_map, load->class_id, no, err);
+	return base_idmap_put(&im->records.load_map, load->class_id, no, err);
 }
 
 int import_thread_of(struct import *im, uint32_t serial, struct store_thread **out,
 		     struct hdb_error *err)
 {
-	uint32_t no = base_idmap_get(&im->thread_map, serial);
+	uint32_t no = base_idmap_get(&im->records.thread_map, serial);
 	int r;
 
 	if (no == BASE_IDMAP_NONE) {
@@ -63,14 +64,14 @@ int import_thread_of(struct import *im, uint32_t serial, struct store_thread **o
 			.group_text = STORE_NONE,
 		};
 
-		no = (uint32_t)im->threads.count;
-		r = base_vec_push(&im->threads, &fresh, sizeof(fresh), err);
+		no = (uint32_t)im->records.threads.count;
+		r = base_vec_push(&im->records.threads, &fresh, sizeof(fresh), err);
 		if (r == HDB_OK)
-			r = base_idmap_put(&im->thread_map, serial, no, err);
+			r = base_idmap_put(&im->records.thread_map, serial, no, err);
 		if (r < 0)
 			return r;
 	}
-	*out = base_vec_at(&im->threads, struct store_thread, no);
+	*out = base_vec_at(&im->records.threads, struct store_thread, no);
 	return HDB_OK;
 }
 
@@ -80,10 +81,10 @@ static int scan_trace(struct scan *s, const struct hprof_trace *trace, struct hd
 	const struct store_trace out = {
 		.trace_serial = trace->trace_serial,
 		.thread_serial = trace->thread_serial,
-		.first_frame = im->trace_frames.count,
+		.first_frame = im->records.trace_frames.count,
 		.frame_count = trace->frame_count,
 	};
-	int r = base_vec_push(&im->traces, &out, sizeof(out), err);
+	int r = base_vec_push(&im->records.traces, &out, sizeof(out), err);
 
 	if (r < 0)
 		return r;
@@ -96,7 +97,7 @@ static int scan_trace(struct scan *s, const struct hprof_trace *trace, struct hd
 		if (!p)
 			return HDB_ETRUNC;
 		id = be_id(p, size);
-		if ((r = base_vec_push(&im->trace_frames, &id, sizeof(id), err)) < 0)
+		if ((r = base_vec_push(&im->records.trace_frames, &id, sizeof(id), err)) < 0)
 			return r;
 	}
 	return r;
@@ -107,14 +108,14 @@ static int scan_frame(struct scan *s, const struct hprof_frame *frame, struct hd
 	struct import *im = s->im;
 	const struct store_frame out = {
 		.frame_id = frame->frame_id,
-		.method_text = base_idmap_get(&im->text_map, frame->method_string_id),
-		.signature_text = base_idmap_get(&im->text_map, frame->signature_string_id),
-		.source_text = base_idmap_get(&im->text_map, frame->source_string_id),
+		.method_text = base_idmap_get(&im->texts.numbers, frame->method_string_id),
+		.signature_text = base_idmap_get(&im->texts.numbers, frame->signature_string_id),
+		.source_text = base_idmap_get(&im->texts.numbers, frame->source_string_id),
 		.class_text = frame->class_serial,
 		.line = frame->line,
 	};
 
-	return base_vec_push(&im->frames, &out, sizeof(out), err);
+	return base_vec_push(&im->records.frames, &out, sizeof(out), err);
 }
 
 static int scan_alloc_sites(struct scan *s, const struct hprof_alloc_sites *sites,
@@ -142,7 +143,7 @@ static int scan_alloc_sites(struct scan *s, const struct hprof_alloc_sites *site
 			.flags = sites->flags,
 			.array_type = site.array_type,
 		};
-		r = base_vec_push(&s->im->alloc_sites, &out, sizeof(out), err);
+		r = base_vec_push(&s->im->records.alloc_sites, &out, sizeof(out), err);
 	}
 	s->alloc_records++;
 	return r;
@@ -166,7 +167,7 @@ static int scan_cpu_samples(struct scan *s, const struct hprof_cpu_samples *samp
 			.trace_serial = be32(p + 4),
 			.total_count = samples->sample_count,
 		};
-		r = base_vec_push(&s->im->cpu_samples, &out, sizeof(out), err);
+		r = base_vec_push(&s->im->records.cpu_samples, &out, sizeof(out), err);
 	}
 	s->cpu_records++;
 	return r;
@@ -182,14 +183,14 @@ static int scan_start_thread(struct scan *s, const struct hprof_start_thread *st
 	if (r < 0)
 		return r;
 	/* What the heap dump says of the thread is newer, wherever it stands in the file. */
-	if (base_idmap_get(&im->thread_roots, start->thread_serial) == BASE_IDMAP_NONE) {
+	if (base_idmap_get(&im->records.thread_roots, start->thread_serial) == BASE_IDMAP_NONE) {
 		thread->object_id = start->thread_id;
 		thread->trace_serial = start->trace_serial;
 	} else if (!thread->trace_serial) {
 		thread->trace_serial = start->trace_serial;
 	}
-	thread->name_text = base_idmap_get(&im->text_map, start->name_string_id);
-	thread->group_text = base_idmap_get(&im->text_map, start->group_name_string_id);
+	thread->name_text = base_idmap_get(&im->texts.numbers, start->name_string_id);
+	thread->group_text = base_idmap_get(&im->texts.numbers, start->group_name_string_id);
 	return HDB_OK;
 }
 
@@ -204,7 +205,7 @@ static int scan_summary(struct scan *s, const struct hprof_record *rec,
 		.live_instances = sum->live_instances,
 	};
 
-	return base_vec_push(&s->im->summaries, &out, sizeof(out), err);
+	return base_vec_push(&s->im->records.summaries, &out, sizeof(out), err);
 }
 
 int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
@@ -255,12 +256,12 @@ int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hd
 		return r;
 	case HPROF_UNLOAD_CLASS:
 		r = hprof_read_serial(file, &s->view, rec, &b.serial, err);
-		return r == HDB_OK ?
-			       base_vec_push(&s->im->unloaded, &b.serial, sizeof(b.serial), err) :
-			       r;
+		return r == HDB_OK ? base_vec_push(&s->im->records.unloaded, &b.serial,
+						   sizeof(b.serial), err) :
+				     r;
 	case HPROF_CONTROL_SETTINGS:
-		r = hprof_read_control_settings(file, &s->view, rec, &s->im->control, err);
-		s->im->has_control |= r == HDB_OK;
+		r = hprof_read_control_settings(file, &s->view, rec, &s->im->records.control, err);
+		s->im->records.has_control |= r == HDB_OK;
 		return r;
 	case HPROF_HEAP_SUMMARY:
 		r = hprof_read_heap_summary(file, &s->view, rec, &b.summary, err);

@@ -91,7 +91,7 @@ static int static_bytes(struct import *im, const struct layout *l, const struct 
 static int model_classes(struct import *im, const struct layout *l, struct hdb_error *err)
 {
 	for (uint32_t i = 0; i < im->classes.count; i++) {
-		struct import_class *class = import_class_at(im, im->order[i]);
+		struct import_class *class = import_class_at(im, im->known.order[i]);
 		uint64_t own;
 		int r;
 
@@ -120,15 +120,15 @@ static void derive_array_headers(struct layout *l)
 
 static void as_mat(const struct import *im, struct layout *l)
 {
-	l->reference_bytes = im->array_overlap ? 4 : im->file.id_size;
+	l->reference_bytes = im->evidence.array_overlap ? 4 : im->file.id_size;
 	l->header_bytes = im->file.id_size + l->reference_bytes;
-	l->align_bytes = im->mat_align_bytes;
+	l->align_bytes = im->evidence.mat_align_bytes;
 	derive_array_headers(l);
 	(void)snprintf(l->evidence, sizeof(l->evidence),
 		       "reference width %u: %" PRIu64 " object arrays begin inside the one before "
 		       "them in the file if references have 8 bytes; alignment %u: greatest common "
 		       "divisor of all distances, 8 to 256",
-		       l->reference_bytes, im->array_overlap, l->align_bytes);
+		       l->reference_bytes, im->evidence.array_overlap, l->align_bytes);
 }
 
 static void as_recorded(const struct import *im, struct layout *l)
@@ -235,8 +235,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 		return r;
 	/* A class object has the fields of java.lang.Class, too. */
 	if ((l->is_recorded || im->opt->sizes == HDB_SIZES_AHAT) &&
-	    im->class_class_no != STORE_NONE && class->out.file_offset)
-		statics += import_class_at(im, im->class_class_no)->out.declared_size;
+	    im->known.class_no != STORE_NONE && class->out.file_offset)
+		statics += import_class_at(im, im->known.class_no)->out.declared_size;
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
 		/* The class object's end is the made-up array's, which has the rounding. */
@@ -444,8 +444,8 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.packs_arrays", l->model.packs_arrays },
 		{ "sizes.reverses_fields", l->model.reverses_fields },
 		{ "sizes.has_addresses", l->choice && l->choice->has_addresses },
-		{ "sizes.mat_reference_bytes", im->array_overlap ? 4 : im->file.id_size },
-		{ "sizes.mat_align_bytes", im->mat_align_bytes },
+		{ "sizes.mat_reference_bytes", im->evidence.array_overlap ? 4 : im->file.id_size },
+		{ "sizes.mat_align_bytes", im->evidence.mat_align_bytes },
 	};
 	int r = HDB_OK;
 
@@ -477,7 +477,7 @@ int import_sizes(struct import *im, struct hdb_error *err)
 	r = choice ? parse_layout(im->opt->layout, &fixed, err) :
 		     hdb_fail_memory(err, "a layout", sizeof(*choice));
 
-	if (r == HDB_OK && im->opt->sizes == HDB_SIZES_VM && !im->is_android) {
+	if (r == HDB_OK && im->opt->sizes == HDB_SIZES_VM && !im->origin.is_android) {
 		l.choice = choice;
 		r = size_vm(im, &l, &fixed, err);
 	} else if (r == HDB_OK) {
@@ -496,7 +496,7 @@ int import_sizes(struct import *im, struct hdb_error *err)
 		for (uint32_t no = 0; no < im->classes.count && r == HDB_OK; no++)
 			r = size_class(im, &l, import_class_at(im, no), err);
 	}
-	im->align_bytes = l.align_bytes;
+	im->evidence.align_bytes = l.align_bytes;
 	if (r == HDB_OK)
 		r = put_layout(im, &l, err);
 	free(choice);

@@ -84,7 +84,7 @@ int64_t sizes_least(const struct import_distance *distance, uint64_t bytes, uint
 
 /* ---- flat.c ---- */
 
-/* Sets bytes and align of im->flat_fields, once types are read. */
+/* Sets bytes and align of im->flat.fields, once types are read. */
 void sizes_flat(const struct sizes *s, const struct layout_model *model);
 /* Bytes of an element of an array of flat values of class value_no. */
 uint32_t sizes_flat_element(const struct sizes *s, const struct layout_model *model,

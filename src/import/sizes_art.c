@@ -79,7 +79,7 @@ static int count_recorded(struct sizes *s, const struct layout_model *model, uin
 
 int sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err)
 {
-	const uint32_t object = im->object_class_no;
+	const uint32_t object = im->known.object_no;
 	/* Newer dumps list the header's two fields as fields of java.lang.Object. */
 	const bool listed = object != STORE_NONE && import_class_at(im, object)->out.field_count;
 	uint64_t narrow, wide = 0;

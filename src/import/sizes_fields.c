@@ -264,7 +264,7 @@ static int lay_out_class(struct sizes *s, const struct layout_model *model, uint
 	}
 	for (uint32_t k = 0; k < class->flat_count; k++) {
 		const struct import_flat_field *flat = base_vec_at(
-			&s->im->flat_fields, struct import_flat_field, class->first_flat + k);
+			&s->im->flat.fields, struct import_flat_field, class->first_flat + k);
 
 		s->fields[flat->field_no].flat_bytes = flat->bytes;
 		s->fields[flat->field_no].flat_align = flat->align;
@@ -290,13 +290,13 @@ int sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_
 	s->gaps.count = 0;
 	sizes_flat(s, model);
 	for (uint32_t i = 0; i < im->classes.count && r == HDB_OK; i++) {
-		r = lay_out_class(s, model, im->order[i], err);
+		r = lay_out_class(s, model, im->known.order[i], err);
 		if (r == HDB_OK && i % STEP_CLASSES == 0)
 			r = base_step(im->work, i, err);
 	}
 	if (r < 0)
 		return r;
-	mirror = layout_round(import_class_at(im, im->class_class_no)->model_bytes,
+	mirror = layout_round(import_class_at(im, im->known.class_no)->model_bytes,
 			      model->align_bytes);
 	for (uint32_t no = 0; no < im->classes.count; no++)
 		import_class_at(im, no)->mirror_bytes =

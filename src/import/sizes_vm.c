@@ -410,11 +410,11 @@ static void explain_reference(const struct search *q, const struct try *best)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX,
 			       "taken as usual: the identifiers are no "
 			       "addresses");
-	else if (best->model.reference_bytes == 4 && q->s->im->wide_overlaps)
+	else if (best->model.reference_bytes == 4 && q->s->im->evidence.wide_overlaps)
 		(void)snprintf(out, SIZES_EVIDENCE_MAX,
 			       "%" PRIu64 " object arrays would reach into "
 			       "the next object with 8 bytes",
-			       q->s->im->wide_overlaps);
+			       q->s->im->evidence.wide_overlaps);
 	else
 		explain_tries(q, best, false, out);
 }
@@ -465,13 +465,13 @@ static void find_alignment(struct search *q, struct layout_model *model)
 	unsigned bits = 0;
 
 	for (unsigned i = 0; i <= IMPORT_LOW_BITS; i++)
-		all += im->low_bits[i];
+		all += im->evidence.low_bits[i];
 	allowed = all / ODD_SHARE < ODD_MAX ? all / ODD_SHARE : ODD_MAX;
-	while (bits < IMPORT_LOW_BITS && below + im->low_bits[bits] <= allowed)
-		below += im->low_bits[bits++];
+	while (bits < IMPORT_LOW_BITS && below + im->evidence.low_bits[bits] <= allowed)
+		below += im->evidence.low_bits[bits++];
 	q->out->odd_distances = below;
-	q->out->has_addresses =
-		all && bits >= 3 && !im->is_numbered && im->odd_count <= all / ODD_IDS_SHARE;
+	q->out->has_addresses = all && bits >= 3 && !im->flat.is_numbered &&
+				im->flat.odd_count <= all / ODD_IDS_SHARE;
 	model->align_bytes = bits < 3 ? 8 : 1u << bits;
 	if (q->fixed->align_bytes)
 		model->align_bytes = q->fixed->align_bytes;

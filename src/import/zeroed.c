@@ -54,7 +54,7 @@ int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub
 		      struct hdb_error *err)
 {
 	const unsigned width = sub->element_type == HPROF_CHAR ? 2 : 1;
-	const uint64_t known = __atomic_load_n(&im->zeroed_end, __ATOMIC_RELAXED);
+	const uint64_t known = __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED);
 	struct import_zeroed one = { .cut_count = 1 };
 	uint64_t bytes, held = known;
 	int r;
@@ -71,18 +71,19 @@ int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub
 		return HDB_OK;
 	one.cut_count = one.end < sub->length;
 	join(&m->out->zeroed, &one);
-	while (held < one.end && !__atomic_compare_exchange_n(&im->zeroed_end, &held, one.end, true,
-							      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (held < one.end &&
+	       !__atomic_compare_exchange_n(&im->evidence.zeroed_end, &held, one.end, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		continue;
 	return HDB_OK;
 }
 
 void import_zeroed_merge(struct import *im, const struct import_zeroed *seen)
 {
-	join(&im->zeroed, seen);
+	join(&im->evidence.zeroed, seen);
 }
 
 uint64_t import_zeroed_from(const struct import *im)
 {
-	return im->zeroed.cut_count >= ARRAYS_MIN ? im->zeroed.end : 0;
+	return im->evidence.zeroed.cut_count >= ARRAYS_MIN ? im->evidence.zeroed.end : 0;
 }
