@@ -50,7 +50,10 @@ struct import_counting {
 	const struct import_counts *counts; /* for its periods */
 };
 
-/* Prepares for the pass over objects: im->records.counts, for any alignment that the import may choose. */
+/*
+ * Prepares for the pass over objects: evidence.counts_by_class, for any alignment that the import
+ * may choose.
+ */
 int import_counts_begin(struct import *im, struct hdb_error *err);
 
 /* What import_counts_add does where the last object of this kind is not in the cache. */
