@@ -226,8 +226,13 @@ if [ -n "$so" ] && command -v sqlite3 >/dev/null; then
 		"s.heapdb 31512 $(rows 'SELECT count(*) FROM "java.util.HashMap+"') $(rows "SELECT count(*) \
 		FROM histogram('package')") "
 fi
-if [ -n "$so" ] && python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension' 2>/dev/null; then
-	same "Python" "$(python3 - "$so" <<'END'
+python=
+for p in python3 /usr/bin/python3; do
+	[ -n "$python" ] || ! "$p" -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension' 2>/dev/null ||
+		python=$p
+done
+if [ -n "$so" ] && [ -n "$python" ]; then
+	same "Python" "$("$python" - "$so" <<'END'
 import sqlite3, sys
 c = sqlite3.connect(":memory:")
 c.enable_load_extension(True)

@@ -34,6 +34,7 @@ struct heapsql {
 	size_t source_count;
 	bool is_guarded; /* the statement is the user's */
 	char *tmp_dir;
+	char name[SQL_NAME_SIZE]; /* of a table that heapsql_table gave */
 	/* retained_set */
 	enum { SETS_ONE_BY_ONE, SETS_COLLECT, SETS_KNOWN } sets;
 	struct pending *pending; /* owned */
@@ -667,7 +668,7 @@ bool heapsql_is_complete(const char *text)
 
 const char *heapsql_table(struct heapsql *sql, size_t no)
 {
-	const char *name = sql_table_name(no, &no);
+	const char *name = sql_table_name(no, sql->name, &no);
 
 	if (name)
 		return name;

@@ -146,6 +146,7 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 							       const sqlite3_api_routines *api)
 {
 	struct opened *opened;
+	int rc;
 
 	SQLITE_EXTENSION_INIT2(api);
 	if (sqlite3_libversion_number() < 3038000) {
@@ -154,8 +155,14 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 		return SQLITE_ERROR;
 	}
 	opened = calloc(1, sizeof(*opened));
-	if (!opened || sql_register_hex(db) != SQLITE_OK)
+	if (!opened)
 		return SQLITE_NOMEM;
+	/* Loaded by a statement, SELECT load_extension(...), SQLite keeps its own hex(). */
+	rc = sql_register_hex(db);
+	if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
+		free(opened);
+		return rc;
+	}
 	return sqlite3_create_function_v2(db, "heapdb_open", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
 					  opened, do_open, NULL, NULL, free);
 }

@@ -175,8 +175,12 @@ int sql_make_table(struct sql_source *source, const char *name, const struct sql
 
 /* Whether a table that is no class, a query's too, has the name. */
 bool sql_has_table(const char *name);
-/* Name of table `no`, that is no class; NULL past the last, and *left is what is left of no. */
-const char *sql_table_name(size_t no, size_t *left);
+/*
+ * Name of table `no`, that is no class, as a statement has it without quotes; in buf (80 bytes) or
+ * static. NULL past the last, and *left is what is left of no.
+ */
+#define SQL_NAME_SIZE 80
+const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left);
 /* Name of the class that somebody meant who wrote `name`; NULL: there is none. */
 const char *sql_similar_class(struct sql_source *source, const char *name);
 

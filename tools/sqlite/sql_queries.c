@@ -453,7 +453,7 @@ bool sql_has_table(const char *name)
 	return false;
 }
 
-const char *sql_table_name(size_t no, size_t *left)
+const char *sql_table_name(size_t no, char buf[SQL_NAME_SIZE], size_t *left)
 {
 	size_t count, tables = 0;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
@@ -466,8 +466,13 @@ const char *sql_table_name(size_t no, size_t *left)
 	if (no < tables)
 		return sql_tables[no]->name;
 	no -= tables;
-	if (no < count)
-		return specs[no].name;
+	if (no < count) {
+		char plain[SQL_NAME_SIZE - 8];
+
+		plain_name(specs[no].name, plain, sizeof(plain));
+		snprintf(buf, SQL_NAME_SIZE, "%s%s", is_base_table(plain) ? "query_" : "", plain);
+		return buf;
+	}
 	*left = no - count;
 	return NULL;
 }

@@ -77,7 +77,10 @@ void heapsql_filter_close(struct heapsql_filter *filter);
 /* Whether `text` ends with a whole statement, as a shell asks before it runs it. */
 bool heapsql_is_complete(const char *text);
 
-/* For a shell: names of tables that begin with `start`, classes too; NULL past the last. */
+/*
+ * For a shell: the name of table `no`, classes too; NULL past the last. Borrowed until the next
+ * call.
+ */
 const char *heapsql_table(struct heapsql *sql, size_t no);
 /* How a table is declared: "id, class, ..."; owned: free(). HDB_NOTFOUND if there is none. */
 int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err);

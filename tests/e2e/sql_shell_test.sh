@@ -1,0 +1,135 @@
+#!/bin/sh
+# sql_shell_test.sh - the shell of heapdb sql on a terminal: its commands, several lines a statement,
+# history and completion; and Ctrl-C, which ends statements that never end, here and on the command
+# line. How long that took is printed.
+set -eu
+if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; then
+	echo "this heapdb was built without SQLite"
+	exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
+heapdb query retained java.util.HashMap --db s.heapdb --quiet >/dev/null
+cat >shell.py <<'END'
+import os, pty, re, select, signal, subprocess, sys, time
+
+# Ctrl-C ends a statement within 0.2 s on a machine with nothing else to do.
+SOON = 1.0
+failed = False
+has_editor = b"libedit" in subprocess.run(["ldd", os.environ["BUILD"] + "/heapdb"],
+                                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+def complain(*what):
+    global failed
+    print("FAILED:", *what)
+    failed = True
+
+
+class Shell:
+    def __init__(self):
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.environ.update(TERM="xterm", HEAPDB_HISTORY="history", COLUMNS="200")
+            os.execvp("heapdb", ["heapdb", "sql", "s.heapdb"])
+        self.text = ""
+        self.until("heapdb> ")
+
+    def until(self, wanted, seconds=30):
+        """Reads until a text comes; what came before it."""
+        end = time.time() + seconds
+        while wanted not in self.text and time.time() < end:
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    data = os.read(self.fd, 65536)
+                except OSError:
+                    break
+                self.text += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", data.decode(errors="replace"))
+        before, found, self.text = self.text.partition(wanted)
+        if not found:
+            complain("no", repr(wanted), "in", repr(before[-500:]))
+        return before
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def ask(self, text, *wanted):
+        self.type(text + "\n")
+        answer = self.until("heapdb> ")
+        for w in wanted:
+            if w not in answer:
+                complain(repr(text), "has no", repr(w), ":", repr(answer[-500:]))
+        return answer
+
+    def end(self):
+        self.type(".quit\n")
+        _, status = os.waitpid(self.pid, 0)
+        if status:
+            complain("the shell ends with", status)
+
+
+s = Shell()
+s.ask(".mode csv")
+s.ask("SELECT count(*) AS n FROM objects;", "31512")
+s.ask("SELECT nope;", "no such column: nope")
+s.type("SELECT count(*)\n")
+s.until("...> ")
+s.ask("AS two_lines FROM classes;", "two_lines")
+s.ask(".help", ".tables", ".schema", ".mode", ".timeout")
+tables = s.ask(".tables").split()
+for name in ("objects", "refs", "histogram", "query_references", "leak_traces", "problems", "records"):
+    if tables.count(name) != 1:
+        complain(".tables has", tables.count(name), name)
+s.ask(".tables HashMap", '"java.util.HashMap"', '"java.util.HashMap$Node[]"')
+s.ask(".schema java.util.HashMap", "loadFactor")
+s.ask(".schema nothing", "there is no table nothing")
+s.ask(".mode nothing", ".mode takes")
+s.ask(".limit 2")
+if s.ask("SELECT id FROM objects;").count("0x") != 2:
+    complain(".limit")
+s.ask(".timeout 1")
+s.ask("SELECT count(*) FROM objects a, objects b, objects c;", "stopped after 1 seconds")
+s.ask(".timeout 0")
+if has_editor:
+    s.ask('SELECT size FROM "java.util.HashM\t" ORDER BY siz\t DESC LIMIT 1;', "\r\n1010\r\n")
+    s.ask("SELECT count(*) AS m FROM class_tot\t;", "\r\nm\r\n")
+    s.ask("\x1b[A", "\r\nm\r\n")  # once more
+endless = [
+    "SELECT count(*) FROM objects a, objects b, objects c",
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+    "SELECT count(*) FROM strings a, strings b WHERE a.text = b.text || '.'",
+    "SELECT max(path(a.id)) FROM objects a, objects b",
+]
+times = []
+for statement in endless:
+    s.type(statement + ";\n")
+    time.sleep(0.7)
+    start = time.time()
+    s.type("\x03")
+    if "interrupted" not in s.until("heapdb> "):
+        complain("Ctrl-C is not told of", statement)
+    times.append(time.time() - start)
+s.ask("SELECT 4711 + 1 AS n;", "4712")
+s.end()
+if has_editor and "class_totals" not in open("history").read():
+    complain("no history")
+
+# A shell's background jobs ignore SIGINT: these do not.
+for statement in endless:
+    p = subprocess.Popen(["heapdb", "sql", "s.heapdb", statement], stderr=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    time.sleep(0.7)
+    start = time.time()
+    p.send_signal(signal.SIGINT)
+    code = p.wait(30)
+    times.append(time.time() - start)
+    if code != 4 or "interrupted" not in p.stderr.read():
+        complain(statement, "ends with", code)
+print("Ctrl-C: ms until the prompt, until the end:", *(round(t * 1000) for t in times))
+if max(times) > SOON:
+    complain("Ctrl-C takes", max(times), "s")
+sys.exit(failed)
+END
+python3 shell.py
