@@ -136,7 +136,7 @@ static void test_garbage(void **state)
 		for (size_t k = 0; k < ATTACH_REPLY_MAX; k++)
 			r->bytes[k] = (char)((seed = seed * 1103515245 + 12345) >> 16);
 		memcpy(r->bytes, "0\n", 2);
-		r->size = i ? ATTACH_REPLY_MAX >> i % 14 : ATTACH_REPLY_MAX;
+		r->size = (size_t)ATTACH_REPLY_MAX >> i % 14;
 		if (!attach_parse_reply(r))
 			continue;
 		(void)attach_parse_version(r);

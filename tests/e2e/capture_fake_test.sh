@@ -11,7 +11,7 @@ folder=/tmp/hsperfdata_heapdb-test-$$
 stop()
 {
 	# shellcheck disable=SC2086
-	[ -z "$pid" ] || kill -9 -- $pid $children 2> /dev/null || true
+	[ -z "$pid" ] || kill -9 $pid $children 2> /dev/null || true
 	[ -z "$pid" ] || rm -f "/tmp/.java_pid$pid" "/tmp/.java_pid$pid.tmp"
 	pid=
 }
@@ -34,6 +34,7 @@ heapdb query histogram --csv --limit all --db want.heapdb > want
 fake()
 {
 	stop
+	: > vm.out
 	(cd vm && exec python3 "$HDB_ROOT/tests/e2e/fake_vm.py" "$1" "$DUMP" "$work/libjvm.so") > vm.out 2>&1 &
 	pid=$!
 	for _ in $(seq 300); do
@@ -93,7 +94,7 @@ try fails 4 'could not dump its heap: Unable to create .*: \\x1b\[31mPermission 
 try space 4 'could not dump its heap: Dump file is incomplete: No space left on device; --tmp'
 try dies 4 'ended while it dumped its heap'
 try garbage 3 'gave an answer that no HotSpot VM gives'
-try closes 4 'hung up without an answer'
+try closes 4 'hung up'
 try exits 4 'ended before it answered'
 try hangs 4 'did not answer within 1 s' --timeout 1
 try endless 4 'did not answer within 1 s' --timeout 1

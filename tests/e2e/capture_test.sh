@@ -14,6 +14,8 @@ stop_vms()
 {
 	for one in $vms; do
 		kill -9 "$one" 2> /dev/null || true
+		# what a VM removes when it ends by itself
+		rm -f "/tmp/.java_pid$one" /tmp/hsperfdata_*/"$one"
 	done
 	vms=
 }
