@@ -26,6 +26,44 @@ queries base hprof store graph layout heap derive analysis query
 api     base hprof store graph layout heap derive analysis query queries import rewrite
 '
 
+# The doors of a room: its headers that other rooms may include. All others are private to the room,
+# and NAME_private.h is private to its folder.
+doors='
+base/*
+hprof/reader.h hprof/walk.h hprof/quick.h hprof/emptied.h
+store/schema.h store/store.h store/column.h store/lists.h store/lists_put.h store/objects.h store/records.h
+graph/access.h graph/child_rows.h graph/node_map.h graph/paths.h graph/preorder.h graph/reach.h
+graph/reach_masks.h graph/retained_local.h graph/dominators/contract.h graph/dominators/nca_grow.h
+graph/dominators/semi_nca.h graph/dominators/subtree_sums.h
+layout/layout.h layout/layout_known.h
+import/import.h
+rewrite/rewrite.h
+heap/heap.h heap/heap_database.h heap/heap_layout.h heap/known.h heap/threads.h heap/values/*
+heap/collections/collections.h
+derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native.h
+analysis/*
+query/*
+queries/queries.h
+'
+
+# Whether the header $1 is a door.
+is_door()
+{
+	set -f
+	for door in $doors; do
+		# shellcheck disable=SC2254
+		case $1 in
+		*_private.h) break ;;
+		$door)
+			set +f
+			return 0
+			;;
+		esac
+	done
+	set +f
+	return 1
+}
+
 bad=0
 complain()
 {
@@ -63,6 +101,14 @@ while read -r file line included; do
 	case " $seen " in
 	*" ${included%%/*} "*) ;;
 	*) complain "$file:$line: src/$room may not see \"$included\" (it sees: $seen)" ;;
+	esac
+	case $included in
+	"$room"/*_private.h)
+		[ "$(dirname "$file")" = "src/$(dirname "$included")" ] ||
+			complain "$file:$line: \"$included\" is private to its folder"
+		;;
+	"$room"/*) ;;
+	*) is_door "$included" || complain "$file:$line: \"$included\" is no door of its room (doors=, above)" ;;
 	esac
 done <<END
 $(includes src)

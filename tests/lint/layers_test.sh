@@ -11,7 +11,9 @@ refuses()
 {
 	rm -rf "$tmp/tree"
 	mkdir -p "$tmp/tree/src/base" "$tmp/tree/src/heap" "$tmp/tree/src/import" \
-		"$tmp/tree/tools/heapdb"
+		"$tmp/tree/src/heap/values" "$tmp/tree/tools/heapdb"
+	printf '#include "heapdb.h"\n' >"$tmp/tree/src/heap/inner.h"
+	printf '#include "heapdb.h"\n' >"$tmp/tree/src/heap/values/own_private.h"
 	printf '#include "heapdb.h"\n' >"$tmp/tree/src/base/one.h"
 	printf '#include "base/one.h"\n' >"$tmp/tree/src/heap/two.h"
 	printf '#include "heapdb.h"\n' >"$tmp/tree/tools/heapdb/three.h"
@@ -35,5 +37,7 @@ refuses src/base/near.c '#include "one.h"' 'write "room/one.h"'
 refuses src/heap/gone.c '#include "base/gone.h"' 'does not exist'
 refuses src/cellar/a.c '' 'not in the table'
 refuses src/heap/one.h '' 'several files are called one.h'
+refuses src/analysis/inside.c '#include "heap/inner.h"' 'is no door of its room'
+refuses src/heap/above.c '#include "heap/values/own_private.h"' 'is private to its folder'
 refuses tools/heapdb/in.c '#include "base/one.h"' 'tools/heapdb may not see'
 echo "layers.sh refuses what it should"
