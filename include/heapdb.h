@@ -54,7 +54,7 @@ enum hdb_result {
 	HDB_NOTFOUND = 2, /* the thing asked for is not there */
 
 	HDB_EUSAGE = -1,    /* the call's arguments are wrong */
-	HDB_EEXIST = -2,    /* the database exists already, see `force` */
+	HDB_EEXIST = -2,    /* the file exists already, see `force` */
 	HDB_EFORMAT = -10,  /* not an HPROF file, or a record that breaks the format */
 	HDB_ETRUNC = -11,   /* input ends too early */
 	HDB_ELIMIT = -12,   /* a named limit of heapdb was reached */
@@ -194,8 +194,10 @@ struct hdb_output_result {
 	uint64_t object_count;  /* instances and arrays that were read; 0: bytes were copied */
 	uint64_t dropped_count; /* of them, those left out */
 	uint64_t changed_count; /* and those whose contents were changed */
-	uint64_t changed_bytes; /* bytes of contents that are zero now */
+	uint64_t changed_bytes; /* bytes of contents that are zero, or a hash, now */
 	uint64_t problem_count; /* damage that was met; what could not be read is left out */
+	uint64_t renamed_count; /* names that are others now */
+	uint64_t secret_count;  /* lines of the report of what looks like a secret */
 };
 
 struct hdb_convert_options {
@@ -207,6 +209,8 @@ struct hdb_convert_options {
 	int app_only;
 	/* nonzero: heap dump records are written anew as short segments, whatever else changes */
 	int segments;
+	/* bytes of an identifier in the new dump, 4 or 8; 0: as it was */
+	unsigned id_size;
 };
 
 /*
@@ -214,7 +218,8 @@ struct hdb_convert_options {
  * the standard output. An Android dump (1.0.3) becomes a 1.0.2, as hprof-conv makes it: without the
  * records that only Android has, its GC roots as unknown ones. Any other is copied byte for byte,
  * unless the options say more. The file appears when it is whole. `opt` and `out` may be NULL.
- * HDB_EUSAGE if it exists and `force` is not set.
+ * HDB_EEXIST if it exists and `force` is not set; HDB_ELIMIT, with the first one, if identifiers do
+ * not fit in 4 bytes.
  */
 HDB_API int hdb_convert(const char *in_path, const char *out_path,
 			const struct hdb_convert_options *opt, struct hdb_output_result *out,
@@ -226,9 +231,16 @@ enum hdb_strip {
 	HDB_STRIP_PRIMITIVES = 1, /* and all primitive fields */
 };
 
+/* Which primitive arrays stay; all others are left out. */
+enum hdb_keep {
+	HDB_KEEP_STRINGS = 1, /* the texts of strings */
+	HDB_KEEP_BITMAPS = 2, /* the buffers of Android's bitmaps; of equal ones the first */
+};
+
 struct hdb_strip_options {
 	struct hdb_output_options output;
 	enum hdb_strip what;
+	unsigned keep; /* enum hdb_keep, added; 0: no array is left out, `what` says */
 	/* nonzero: objects of Android's zygote and image heaps are left out, as KOOM does */
 	int app_only;
 };
@@ -241,13 +253,36 @@ HDB_API int hdb_strip(const char *in_path, const char *out_path,
 		      const struct hdb_strip_options *opt, struct hdb_output_result *out,
 		      struct hdb_error *err);
 
+/* Which primitive arrays lose their contents. */
+enum hdb_redact_arrays {
+	HDB_REDACT_ARRAYS = 0, /* all */
+	HDB_REDACT_BYTES = 1,  /* those of bytes and chars */
+	/* those of chars, of strings, and of bytes those with four printable ones on end */
+	HDB_REDACT_TEXTS = 2,
+};
+
 struct hdb_redact_options {
 	struct hdb_output_options output;
+	enum hdb_redact_arrays arrays;
 	/*
 	 * "CLASS" or "CLASS:FIELD", names or patterns: primitive fields, and for "byte[]" and the
 	 * like arrays, that keep their values. Ended by NULL; NULL: none. Lent
 	 */
 	const char *const *keep;
+	/*
+	 * nonzero: arrays of bytes and chars get letters in the place of their contents, the same
+	 * for the same content under the same key (SipHash-2-4-128)
+	 */
+	int hash;
+	/* file with the key, of 16 to 4,096 bytes; NULL: a new one that nobody knows. Lent */
+	const char *key_path;
+	/* file with lines "OLD -> NEW": other names of classes and fields. NULL: none. Lent */
+	const char *names_path;
+	/*
+	 * file for what looks like a secret: keys, tokens, passwords, numbers of cards; where it
+	 * was, not what. NULL: nobody looks. Lent
+	 */
+	const char *report_path;
 };
 
 /*

@@ -67,11 +67,17 @@ static int make_packer(struct base_outfile *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A file without a name in the folder of the path; HDB_END if there can be none. */
+/*
+ * A file without a name in the folder of the path; HDB_END if there can be none, or if it could not
+ * be given one: that goes by way of /proc.
+ */
 static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 {
-	char *copy = strdup(f->path);
+	char *copy;
 
+	if (access("/proc/self/fd", X_OK) != 0)
+		return HDB_END;
+	copy = strdup(f->path);
 	if (!copy)
 		return hdb_fail_memory(err, "a file name", strlen(f->path));
 	f->fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -90,7 +96,7 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
 	}
 	if (!f->options.force && access(f->path, F_OK) == 0)
-		return hdb_fail(err, HDB_EUSAGE, "%s exists already; --force replaces it", f->path);
+		return hdb_fail(err, HDB_EEXIST, "%s exists already", f->path);
 	r = open_nameless(f, err);
 	if (r != HDB_END)
 		return r;
@@ -249,7 +255,7 @@ static int link_file(struct base_outfile *f, struct hdb_error *err)
 	if (errno != EEXIST)
 		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
 	if (!f->options.force)
-		return hdb_fail(err, HDB_EUSAGE, "%s exists already; --force replaces it", f->path);
+		return hdb_fail(err, HDB_EEXIST, "%s exists already", f->path);
 	if (asprintf(&f->temp_path, "%s.writing", f->path) < 0) {
 		f->temp_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(f->path));

@@ -20,7 +20,7 @@ struct base_outfile_options {
 };
 
 /*
- * Begins a file. `path` "-" is the standard output. `path` is lent. HDB_EUSAGE if there is a file
+ * Begins a file. `path` "-" is the standard output. `path` is lent. HDB_EEXIST if there is a file
  * of that name and `force` is not set. *out is owned: base_outfile_finish or base_outfile_abort.
  */
 int base_outfile_create(const char *path, const struct base_outfile_options *options,

@@ -59,6 +59,14 @@ bool heap_keeps_dump(const struct heap *heap)
 	return store_meta_number(heap->store, "dump.is_kept", 0) != 0;
 }
 
+static int open_header(struct heap *heap, struct hdb_error *err)
+{
+	const int r = hprof_open(heap->source, &heap->file, err);
+
+	heap->file.is_emptied = store_meta_number(heap->store, "dump.is_emptied", 0) != 0;
+	return r;
+}
+
 /* A handle of its own: other threads read blocks of the heap's at the same time. */
 static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
@@ -68,10 +76,7 @@ static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct 
 
 	if (r != HDB_OK)
 		return r;
-	out->start = block.key;
-	out->size = block.item_count;
-	out->packed = block.data;
-	out->packed_size = block.size;
+	store_block_frame(&block, out);
 	return HDB_OK;
 }
 
@@ -101,7 +106,7 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 		store_close(store);
 		return r;
 	}
-	return hprof_open(heap->source, &heap->file, err);
+	return open_header(heap, err);
 }
 
 /* ---- the dump ---- */
@@ -126,7 +131,7 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 				"the question needs the dump's bytes, but %s is not "
 				"the dump that was imported: its content has changed",
 				path);
-	return hprof_open(heap->source, &heap->file, err);
+	return open_header(heap, err);
 }
 
 /*

@@ -167,6 +167,12 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 			   "%s%" PRIu64 " bytes of the dump could not be read "
 			   "and were skipped",
 			   joint(state->incomplete), state->skipped_bytes);
+	if (lacks & STORE_LACKS_ELEMENTS && r == HDB_OK)
+		r = append(&state->incomplete, err,
+			   "%sthe dump was stripped as by KOOM: primitive arrays have no elements, "
+			   "so that texts are empty, and objects of the zygote and image heaps may "
+			   "be missing",
+			   joint(state->incomplete));
 	if ((lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen)) && r == HDB_OK)
 		r = append(&state->incomplete, err, "%sthere are no GC roots in the dump",
 			   joint(state->incomplete));
@@ -175,6 +181,26 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 			   "; objects that nothing in the dump holds count as "
 			   "GC roots, since what held them may be missing");
 	return r;
+}
+
+/* ---- redacted ---- */
+
+static const char *redacted_text(uint64_t redaction)
+{
+	switch (redaction) {
+	case HPROF_IS_WHOLE:
+		return NULL;
+	case HPROF_IS_HASHED:
+		return "texts and contents of arrays of bytes are keyed hashes in the dump, the "
+		       "same where they were the same; most other values were removed: no answer "
+		       "about them is the program's";
+	case HPROF_IS_STRIPPED:
+		return "contents of arrays were left out of the dump to make it smaller: no answer "
+		       "about texts and such contents is the program's";
+	default:
+		return "texts, contents of arrays and most primitive values were removed from the "
+		       "dump: no answer about them is the program's";
+	}
 }
 
 int heap_find_state(struct heap *heap, struct hdb_error *err)
@@ -186,9 +212,7 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 			sizeof(state->imported_path));
 	store_meta_text(heap->store, "import.layout", state->layout, sizeof(state->layout));
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
-	if (store_meta_number(heap->store, "dump.is_redacted", 0))
-		state->redacted = "texts, contents of arrays and most primitive values were "
-				  "removed from the dump: no answer about them is the program's";
+	state->redacted = redacted_text(store_meta_number(heap->store, "dump.is_redacted", 0));
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
 	r = heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err);
 	return r == HDB_OK ? find_incomplete(heap, err) : r;

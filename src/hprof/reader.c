@@ -468,3 +468,20 @@ int hprof_read_control_settings(const struct hprof_file *file, struct base_view 
 	out->trace_depth = be16(p + 4);
 	return HDB_OK;
 }
+
+enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size)
+{
+	static const struct {
+		const char *text;
+		enum hprof_redaction is;
+	} markers[] = {
+		{ HPROF_REDACTED, HPROF_IS_REDACTED },
+		{ HPROF_HASHED, HPROF_IS_HASHED },
+		{ HPROF_STRIPPED, HPROF_IS_STRIPPED },
+	};
+
+	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
+		if (strlen(markers[i].text) == size && memcmp(markers[i].text, text, size) == 0)
+			return markers[i].is;
+	return HPROF_IS_WHOLE;
+}

@@ -60,6 +60,20 @@ enum hprof_sub_tag {
  * nothing refers to, so that other readers pass over it.
  */
 #define HPROF_REDACTED "heapdb: contents of this dump were redacted"
+/* The same where texts are keyed hashes of what they were. */
+#define HPROF_HASHED "heapdb: contents of this dump were redacted, texts are hashes"
+/* And of a dump that `heapdb strip` has written. */
+#define HPROF_STRIPPED "heapdb: contents of arrays of this dump were left out"
+
+/* What was removed from a dump on purpose; what is earlier here is more. Stored: never renumber. */
+enum hprof_redaction {
+	HPROF_IS_WHOLE = 0,
+	HPROF_IS_REDACTED = 1,
+	HPROF_IS_HASHED = 2,
+	HPROF_IS_STRIPPED = 3
+};
+/* What the text of a record says of it. */
+enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 
 /* Basic types of fields and array elements. */
 enum hprof_type {
@@ -83,6 +97,11 @@ struct hprof_file {
 	unsigned id_size;      /* 4 or 8 bytes */
 	uint64_t timestamp_ms; /* since 1970, UTC */
 	uint64_t first_record; /* offset of the first record */
+	/*
+	 * primitive arrays have no elements, whatever their lengths say: set by whoever asked
+	 * hprof_find_emptied, false from hprof_open
+	 */
+	bool is_emptied;
 };
 
 /* Bytes that a value of `type` takes in the file; 0 for an unknown type. */

@@ -170,8 +170,10 @@ static unsigned head_size(uint8_t tag, unsigned id_size)
 }
 
 /* Instances and arrays: reads the head at p, says how many bytes follow it. */
-static int parse_object(const uint8_t *p, unsigned id_size, struct hprof_sub *out)
+static int parse_object(const struct hprof_file *file, const uint8_t *p, struct hprof_sub *out)
 {
+	const unsigned id_size = file->id_size;
+
 	out->id = be_id(p, id_size);
 	out->trace_serial = be32(p + id_size);
 	switch (out->tag) {
@@ -186,6 +188,8 @@ static int parse_object(const uint8_t *p, unsigned id_size, struct hprof_sub *ou
 		out->body_size = (uint64_t)out->length * id_size;
 		return HDB_OK;
 	default:
+		if (file->is_emptied)
+			out->tag = HPROF_PRIMITIVE_ARRAY_NODATA;
 		out->length = be32(p + id_size + 4);
 		out->element_type = p[id_size + 8];
 		out->body_size = 0;
@@ -236,7 +240,7 @@ int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, uint6
 		out->class_id = be_id(p + 4, id_size);
 		return HDB_OK;
 	}
-	rc = parse_object(p, id_size, out);
+	rc = parse_object(file, p, out);
 	if (rc != HDB_OK)
 		return rc;
 	out->body_offset = out->end;

@@ -8,6 +8,7 @@
 #include "hprof/walk.h"
 
 #include "base/bytes.h"
+#include "hprof/emptied.h"
 #include "hprof/parse.h"
 #include "hprof/quick.h"
 #include "hprof/walk_steps.h"
@@ -39,6 +40,8 @@ const char *hprof_problem_name(int kind)
 		return "trailing-bytes";
 	case HPROF_PROBLEM_COMPRESSION:
 		return "compression";
+	case HPROF_PROBLEM_EMPTIED:
+		return "arrays-emptied";
 	default:
 		return "unknown";
 	}
@@ -178,6 +181,19 @@ static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 	return hprof_walk_open_heap(walk, event);
 }
 
+/* Undoes what a heap record's length counts of emptied arrays. */
+static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
+{
+	struct hprof_record *rec = &walk->record;
+	struct hprof_emptied measured;
+	const int rc = hprof_emptied_measure(walk->file, &walk->view, rec, &walk->salvage.budget,
+					     &measured, err);
+
+	if (rc > 0)
+		rec->body_size = measured.end - rec->body_offset;
+	return rc;
+}
+
 /* A heap record begins: is its length to be believed? */
 static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -186,6 +202,9 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 	int rc = 0;
 
 	walk->following = walk->excused = false;
+	if (walk->file->is_emptied && (rc = measure_emptied(walk, err)) < 0)
+		return rc;
+	rc = 0;
 	walk->segment_end = rec->body_offset + rec->body_size;
 	if (walk->segment_end <= size)
 		rc = hprof_record_plausible(&walk->salvage, walk->segment_end, 4, err);
@@ -431,7 +450,8 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 	if (at < view->start || at > view->end)
 		return false;
 	if (!hprof_quick_sub(view->data + (at - view->start), at, view->end, walk->limit, id_size,
-			     &walk->sub))
+			     &walk->sub) ||
+	    (walk->file->is_emptied && walk->sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return false;
 	walk->position = walk->sub.end;
 	return true;

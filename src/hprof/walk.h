@@ -29,7 +29,9 @@ enum hprof_problem_kind {
 	HPROF_PROBLEM_SEGMENT_LENGTH,
 	HPROF_PROBLEM_BAD_RECORD,     /* a record's body does not parse */
 	HPROF_PROBLEM_TRAILING_BYTES, /* bytes after the last record that are no record */
-	HPROF_PROBLEM_COMPRESSION     /* the compressed file is damaged; no event of the walk */
+	/* No events of the walk: */
+	HPROF_PROBLEM_COMPRESSION, /* the compressed file is damaged */
+	HPROF_PROBLEM_EMPTIED      /* primitive arrays were emptied, see emptied.h */
 };
 
 struct hprof_problem {

@@ -76,10 +76,7 @@ static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_e
 
 	if (r != HDB_OK)
 		return r;
-	out->start = block.key;
-	out->size = block.item_count;
-	out->packed = block.data;
-	out->packed_size = block.size;
+	store_block_frame(&block, out);
 	return HDB_OK;
 }
 

@@ -93,11 +93,11 @@ struct import_origin {
 	unsigned snapshot; /* which one is imported, from 1 */
 	unsigned snapshot_count;
 	bool is_android;
-	bool is_redacted;          /* the dump says so: HPROF_REDACTED */
-	enum base_packing packing; /* of the file */
-	bool is_pipe;              /* no file that can be named later */
-	bool is_kept;              /* its contents are in the database: `source` reads them there */
-	uint64_t file_bytes;       /* of the file as it lies there; 0: a pipe */
+	enum hprof_redaction redaction; /* as the dump says */
+	enum base_packing packing;      /* of the file */
+	bool is_pipe;                   /* no file that can be named later */
+	bool is_kept;        /* its contents are in the database: `source` reads them there */
+	uint64_t file_bytes; /* of the file as it lies there; 0: a pipe */
 };
 
 /* Texts, written as they come: scan_records.c, names.c. */

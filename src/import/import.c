@@ -6,6 +6,7 @@
 #include "base/fingerprint.h"
 #include "base/input.h"
 #include "base/pipeline.h"
+#include "hprof/emptied.h"
 #include "import/context.h"
 
 #include <errno.h>
@@ -154,7 +155,8 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "dump.snapshot", im->origin.snapshot },
 		{ "dump.snapshot_count", im->origin.snapshot_count },
 		{ "dump.is_android", im->origin.is_android },
-		{ "dump.is_redacted", im->origin.is_redacted },
+		{ "dump.is_redacted", im->origin.redaction },
+		{ "dump.is_emptied", im->file.is_emptied },
 		{ "objects", im->object_count },
 		{ "classes", im->classes.count },
 		{ "references", im->links.reference_count },
@@ -209,9 +211,17 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 static int open_header(struct import *im, struct hdb_error *err)
 {
 	struct hdb_error why;
-	const int r = hprof_open(im->source, &im->file, &why);
+	int r = hprof_open(im->source, &im->file, &why);
 
-	return r < 0 ? hdb_fail(err, r, "%s: %s", im->source->path, why.message) : r;
+	if (r < 0)
+		return hdb_fail(err, r, "%s: %s", im->source->path, why.message);
+	if ((r = hprof_find_emptied(&im->file, err)) < 0 || !im->file.is_emptied)
+		return r;
+	im->damage.incomplete |= STORE_LACKS_ELEMENTS;
+	return import_problem(
+		im, HPROF_PROBLEM_EMPTIED, im->file.first_record, 0, 0, err,
+		"the dump was stripped as by KOOM: primitive arrays have lengths but "
+		"no elements, and objects of the zygote and image heaps may be missing");
 }
 
 /* A writer that died between two records leaves nothing but the lack of the last one. */

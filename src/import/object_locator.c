@@ -266,8 +266,9 @@ int places_read_slow(const struct hprof_file *file, struct base_view *view, uint
 
 	if (!p)
 		return HDB_ETRUNC;
-	if (id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
-			   hprof_quick_sub(p, at, view->end, limit, 4, sub))
+	if ((id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
+			    hprof_quick_sub(p, at, view->end, limit, 4, sub)) &&
+	    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return HDB_OK;
 	/* The last bytes of the file, or what the walk has read the slow way. */
 	return hprof_sub_read(file, view, at, limit, sub, err);

@@ -43,8 +43,9 @@ static inline int places_read_sub(const struct hprof_file *file, struct base_vie
 	if (at >= view->start && at <= view->end) {
 		const uint8_t *p = view->data + (at - view->start);
 
-		if (file->id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
-					 hprof_quick_sub(p, at, view->end, limit, 4, sub))
+		if ((file->id_size == 8 ? hprof_quick_sub(p, at, view->end, limit, 8, sub) :
+					  hprof_quick_sub(p, at, view->end, limit, 4, sub)) &&
+		    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 			return HDB_OK;
 	}
 	r = places_read_slow(file, view, at, limit, &slow, err);

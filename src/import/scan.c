@@ -56,6 +56,7 @@ static void note_lost(struct scan *s, const struct hprof_problem *p)
 	case HPROF_PROBLEM_BAD_RECORD:
 	case HPROF_PROBLEM_TRAILING_BYTES:
 	case HPROF_PROBLEM_COMPRESSION:
+	case HPROF_PROBLEM_EMPTIED:
 		break; /* no object was in them */
 	}
 }

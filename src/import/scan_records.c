@@ -9,9 +9,12 @@
 static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_error *err)
 {
 	struct import *im = s->im;
+	const enum hprof_redaction is = hprof_redaction_of(text->text, text->text_size);
 	struct import_text_place place;
 	int r;
 
+	if (is && (!im->origin.redaction || is < im->origin.redaction))
+		im->origin.redaction = is;
 	if (text->text_size > STORE_TEXT_MAX) {
 		r = import_problem(im, STORE_PROBLEM_LONG_TEXT, text->text_offset,
 				   text->text_size - STORE_TEXT_MAX, 0, err,
@@ -20,9 +23,6 @@ static int scan_utf8(struct scan *s, const struct hprof_utf8 *text, struct hdb_e
 		if (r < 0)
 			return r;
 	}
-	if (text->text_size == strlen(HPROF_REDACTED) &&
-	    memcmp(text->text, HPROF_REDACTED, (size_t)text->text_size) == 0)
-		im->origin.is_redacted = true;
 	if (im->texts.writer.count >= UINT32_MAX - 2)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
 	place.offset = text->text_offset;

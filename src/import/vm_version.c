@@ -121,6 +121,9 @@ unsigned sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX])
 {
 	char text[VERSION_MAX];
 
+	/* A text that is a hash may begin with a digit, too. */
+	if (im->origin.redaction == HPROF_IS_HASHED)
+		return 0;
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
 		unsigned java;

@@ -35,23 +35,21 @@ bool rewrite_android_is(uint8_t tag)
 /* An array of no elements stands for one whose elements are not there. */
 static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
-	const unsigned id_size = w->file.id_size;
 	const uint8_t zeros[4] = { 0 };
 	const uint8_t tag = HPROF_PRIMITIVE_ARRAY_DUMP;
-	int r = rewriter_begin(w, 1 + id_size + 9, err);
+	int r;
 
-	if (r == HDB_OK)
-		r = rewriter_put(w, &tag, 1, err);
-	if (r == HDB_OK)
-		r = rewriter_copy(w, sub->offset + 1, id_size + 4, err);
-	if (r == HDB_OK)
-		r = rewriter_put(w, zeros, 4, err);
-	return r == HDB_OK ? rewriter_put(w, &sub->element_type, 1, err) : r;
+	if ((r = rewriter_begin(w, 1 + w->id_size + 9, err)) < 0 ||
+	    (r = rewriter_put(w, &tag, 1, err)) < 0 ||
+	    (r = rewriter_copy_ids(w, sub->offset + 1, 1, err)) < 0 ||
+	    (r = rewriter_copy(w, sub->offset + 1 + w->file.id_size, 4, err)) < 0 ||
+	    (r = rewriter_put(w, zeros, 4, err)) < 0)
+		return r;
+	return rewriter_put(w, &sub->element_type, 1, err);
 }
 
 int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
-	const unsigned id_size = w->file.id_size;
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
 	int r;
 
@@ -60,8 +58,8 @@ int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct 
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		return put_empty_array(w, sub, err);
 	/* A root: its kind and, of a monitor, thread and depth are lost. */
-	r = rewriter_begin(w, 1 + id_size, err);
-	if (r == HDB_OK)
-		r = rewriter_put(w, &tag, 1, err);
-	return r == HDB_OK ? rewriter_copy(w, sub->offset + 1, id_size, err) : r;
+	if ((r = rewriter_begin(w, 1 + w->id_size, err)) < 0 ||
+	    (r = rewriter_put(w, &tag, 1, err)) < 0)
+		return r;
+	return rewriter_copy_ids(w, sub->offset + 1, 1, err);
 }

@@ -2,8 +2,12 @@
  * rewrite/redact.c - dumps without secrets: no contents of arrays, no primitive values, but for
  * those of a table, without which sizes and states of the platform's own classes are lost.
  */
+#include "rewrite/blank.h"
+#include "rewrite/hashes.h"
+#include "rewrite/kept.h"
+#include "rewrite/renames.h"
 #include "rewrite/rewrite.h"
-#include "rewrite/shapes.h"
+#include "rewrite/secrets.h"
 
 #include "base/glob.h"
 
@@ -33,6 +37,10 @@ static const struct {
 struct redact {
 	const struct hdb_redact_options *opt;
 	struct rewrite_shapes shapes;
+	struct rewrite_kept strings;     /* of HDB_REDACT_TEXTS */
+	struct rewrite_hashes hashes;    /* of opt->hash */
+	struct rewrite_renames renames;  /* of opt->names_path */
+	struct rewrite_secrets *secrets; /* of opt->report_path; NULL: none is wanted */
 };
 
 /* Whether "CLASS" or "CLASS:FIELD" is meant; field_name NULL: the class as a whole. */
@@ -59,26 +67,104 @@ static bool is_wanted(const struct redact *d, const char *class_name, const char
 	return false;
 }
 
-static bool keeps(void *ctx, const char *class_name, const char *field_name)
+/* The fields whose values go. */
+static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
 {
+	if (type == HPROF_OBJECT || rewrite_blank_spares(class_name, field_name))
+		return false;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		if (base_glob(kept[i].class_name, class_name) &&
 		    base_is_among(kept[i].fields, field_name))
-			return true;
-	return is_wanted(ctx, class_name, field_name);
+			return false;
+	return !is_wanted(ctx, class_name, field_name);
 }
 
-static int take_array(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
-		      struct hdb_error *err)
+/* ---- arrays ---- */
+
+/* Printable units that follow one another make a text. */
+#define TEXT_UNITS 4u
+/* Bytes that are looked at at a time. */
+#define CHUNK_BYTES (64u << 10)
+
+static bool is_printable(uint8_t c)
+{
+	return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
+}
+
+/*
+ * Whether bytes hold text: some printable ones that follow one another, also with a zero byte
+ * between two, as in UTF-16. *run is how many have, over the end of parts.
+ */
+static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
+{
+	for (uint64_t i = 0; i < size; i++) {
+		const bool is_one = is_printable(p[i]);
+
+		run[0] = is_one ? run[0] + 1 : 0;
+		/* Zeros neither break nor lengthen the second. */
+		run[1] = is_one ? run[1] + 1 : p[i] == 0 ? run[1] : 0;
+		if (run[0] >= TEXT_UNITS || run[1] >= TEXT_UNITS)
+			return true;
+	}
+	return false;
+}
+
+/* Chars do, and what is a string's; of other bytes the content tells. */
+static int holds_text(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
+		      bool *out, struct hdb_error *err)
+{
+	unsigned run[2] = { 0, 0 };
+
+	*out = sub->element_type == HPROF_CHAR || rewrite_kept_has(&d->strings, sub->id);
+	if (*out || sub->element_type != HPROF_BYTE)
+		return HDB_OK;
+	for (uint64_t at = 0; at < sub->body_size && !*out; at += CHUNK_BYTES) {
+		const uint64_t left = sub->body_size - at;
+		const uint64_t n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+		const uint8_t *p = base_view_at(&w->view, sub->body_offset + at, n, err);
+
+		if (!p)
+			return HDB_EIO;
+		*out = has_text(p, n, run);
+	}
+	return HDB_OK;
+}
+
+/* Whether the contents of an array go. */
+static int goes(struct redact *d, struct rewriter *w, const struct hprof_sub *sub, bool *out,
+		struct hdb_error *err)
 {
 	const char *type = hprof_type_name(sub->element_type);
 	char name[32] = "";
 
 	if (type)
 		(void)snprintf(name, sizeof(name), "%s[]", type);
-	return is_wanted(d, name, NULL) ? rewriter_keep(w, sub, err) :
-					  rewrite_zero_array(w, sub, err);
+	*out = !is_wanted(d, name, NULL);
+	if (!*out || d->opt->arrays == HDB_REDACT_ARRAYS)
+		return HDB_OK;
+	if (d->opt->arrays == HDB_REDACT_TEXTS)
+		return holds_text(d, w, sub, out, err);
+	*out = sub->element_type == HPROF_CHAR || sub->element_type == HPROF_BYTE;
+	return HDB_OK;
 }
+
+static int take_array(struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
+		      struct hdb_error *err)
+{
+	bool is_gone;
+	int r;
+
+	if ((r = goes(d, w, sub, &is_gone, err)) < 0 ||
+	    (d->secrets && (r = rewrite_secrets_array(d->secrets, w, sub, !is_gone, err)) < 0))
+		return r;
+	if (!is_gone)
+		return rewriter_keep(w, sub, err);
+	if (d->opt->hash && (sub->element_type == HPROF_CHAR || sub->element_type == HPROF_BYTE))
+		return rewrite_hashes_array(&d->hashes, w, sub, err);
+	return rewrite_blank_array(w, sub, err);
+}
+
+/* ---- all of it ---- */
 
 static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		    struct hdb_error *err)
@@ -89,12 +175,46 @@ static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 		return take_array(d, w, sub, err);
 	case HPROF_INSTANCE_DUMP:
-		return rewrite_instance(&d->shapes, sub, err);
+		return rewrite_blank_instance(&d->shapes, sub, err);
 	case HPROF_CLASS_DUMP:
-		return rewrite_class_dump(&d->shapes, sub, err);
+		return rewrite_blank_class(&d->shapes, sub, err);
 	default:
 		return rewriter_keep(w, sub, err);
 	}
+}
+
+static int take_record(void *ctx, struct rewriter *w, const struct hprof_record *rec,
+		       struct hdb_error *err)
+{
+	struct redact *d = ctx;
+	const int r = d->secrets ? rewrite_secrets_record(d->secrets, w, rec, err) : HDB_OK;
+
+	return r < 0 ? r :
+		       rewrite_renames_record(&d->renames, w, rec, &w->result.renamed_count, err);
+}
+
+static int redact(struct redact *d, struct rewriter *w, struct hdb_error *err)
+{
+	const struct hdb_redact_options *opt = d->opt;
+	const struct rewrite_policy policy = {
+		.ctx = d,
+		.sub = take_sub,
+		.record = take_record,
+		.marker = opt->hash ? HPROF_HASHED : HPROF_REDACTED,
+	};
+	int r;
+
+	if ((opt->hash && (r = rewrite_hashes_open(&d->hashes, opt->key_path, err)) < 0) ||
+	    (opt->names_path &&
+	     (r = rewrite_renames_read(&d->renames, opt->names_path, err)) < 0) ||
+	    (opt->report_path && (r = rewrite_secrets_open(opt->report_path, opt->output.force != 0,
+							   &d->secrets, err)) < 0) ||
+	    (opt->arrays == HDB_REDACT_TEXTS && (r = rewrite_kept_load(&d->strings, err)) < 0) ||
+	    (r = rewrite_shapes_load(&d->shapes, err)) < 0 ||
+	    (r = rewriter_run(w, &policy, err)) < 0)
+		return r;
+	return d->secrets ? rewrite_secrets_finish(d->secrets, &w->result.secret_count, err) :
+			    HDB_OK;
 }
 
 int rewrite_redact(const char *in_path, const char *out_path, const struct hdb_redact_options *opt,
@@ -103,26 +223,21 @@ int rewrite_redact(const char *in_path, const char *out_path, const struct hdb_r
 	struct rewriter w;
 	struct redact d = {
 		.opt = opt,
-		.shapes = { .w = &w, .keeps = keeps, .ctx = &d },
+		.shapes = { .w = &w, .selects = selects, .ctx = &d, .has_names = true },
+		.strings = { .w = &w, .what = HDB_KEEP_STRINGS },
 	};
-	const struct rewrite_policy policy = {
-		.ctx = &d,
-		.sub = take_sub,
-		.marker = HPROF_REDACTED,
-	};
-	int r = rewriter_open(&w, in_path, out_path, &opt->output, work, err);
+	int r;
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = rewrite_shapes_load(&d.shapes, err)) != HDB_OK)
-		goto out;
-	if ((r = rewriter_run(&w, &policy, err)) != HDB_OK)
-		goto out;
-	if ((r = rewriter_finish(&w, err)) != HDB_OK)
+	if ((r = rewriter_open(&w, in_path, out_path, &opt->output, work, err)) < 0 ||
+	    (r = redact(&d, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
 		goto out;
 	if (out)
 		*out = w.result;
 out:
+	explicit_bzero(&d.hashes, sizeof(d.hashes));
+	rewrite_kept_release(&d.strings);
+	rewrite_secrets_close(d.secrets);
+	rewrite_renames_release(&d.renames);
 	rewrite_shapes_release(&d.shapes);
 	rewriter_close(&w);
 	return r;

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/unpack.h"
+#include "hprof/emptied.h"
 
 #include <libgen.h>
 #include <stdlib.h>
@@ -12,8 +13,9 @@
 
 /* Bytes of a segment that is written; a longer sub-record has one of its own. */
 #define SEGMENT_BYTES (4u << 20)
-/* Bytes that are copied at a time. */
+/* Bytes that are copied at a time, and IDs whose width is changed. */
 #define COPY_BYTES (256u << 10)
+#define COPY_IDS 512u
 /* Between two looks at progress and the cancel flag. */
 #define STEP_EVENTS 8192u
 /* zstd's level in the scratch file. */
@@ -76,7 +78,8 @@ static int open_header(struct rewriter *w, const char *in_path, struct hdb_error
 	struct hdb_error why;
 	const int r = hprof_open(w->source, &w->file, &why);
 
-	return r < 0 ? hdb_fail(err, r, "%s: %s", in_path, why.message) : r;
+	return r < 0 ? hdb_fail(err, r, "%s: %s", in_path, why.message) :
+		       hprof_find_emptied(&w->file, err);
 }
 
 int rewriter_open(struct rewriter *w, const char *in_path, const char *out_path,
@@ -95,14 +98,11 @@ int rewriter_open(struct rewriter *w, const char *in_path, const char *out_path,
 	w->segment = malloc(SEGMENT_BYTES);
 	if (!w->segment)
 		return hdb_fail_memory(err, "a segment", SEGMENT_BYTES);
-	r = base_outfile_create(out_path, &out, &w->out, err);
-	if (r == HDB_OK)
-		r = open_source(w, in_path, err);
-	if (r == HDB_OK)
-		r = open_header(w, in_path, err);
-	if (r < 0)
+	if ((r = base_outfile_create(out_path, &out, &w->out, err)) < 0 ||
+	    (r = open_source(w, in_path, err)) < 0 || (r = open_header(w, in_path, err)) < 0)
 		return r;
 	w->version = w->file.version;
+	w->id_size = w->file.id_size;
 	w->view.src = w->source;
 	w->result.dump_bytes = w->source->size;
 	return HDB_OK;
@@ -130,10 +130,12 @@ int rewriter_finish(struct rewriter *w, struct hdb_error *err)
 
 /* ---- writing ---- */
 
-static int put_head(struct rewriter *w, uint8_t tag, uint64_t size, struct hdb_error *err)
+static int put_head(struct rewriter *w, uint8_t tag, uint32_t time_us, uint64_t size,
+		    struct hdb_error *err)
 {
 	uint8_t head[RECORD_HEAD] = { tag };
 
+	put_be32(head + 1, time_us);
 	/* What is longer than a length can say wraps, as VMs write it. */
 	put_be32(head + 5, (uint32_t)size);
 	return base_outfile_write(w->out, head, sizeof(head), err);
@@ -142,39 +144,49 @@ static int put_head(struct rewriter *w, uint8_t tag, uint64_t size, struct hdb_e
 /* Writes the sub-records that wait as a segment. */
 static int flush(struct rewriter *w, struct hdb_error *err)
 {
+	const size_t used = w->used;
 	int r;
 
-	if (!w->used)
-		return HDB_OK;
-	r = put_head(w, HPROF_HEAP_DUMP_SEGMENT, w->used, err);
-	if (r == HDB_OK)
-		r = base_outfile_write(w->out, w->segment, w->used, err);
+	if (w->left)
+		return hdb_fail(err, HDB_EBUG, "%" PRIu64 " bytes of a record were not written",
+				w->left);
 	w->used = 0;
-	return r;
+	if (!used)
+		return HDB_OK;
+	r = put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, used, err);
+	return r < 0 ? r : base_outfile_write(w->out, w->segment, used, err);
 }
 
 int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	int r;
 
-	if (size > SEGMENT_BYTES - w->used)
-		r = flush(w, err);
-	if (size <= SEGMENT_BYTES || r < 0)
+	if ((w->left || size > SEGMENT_BYTES - w->used) && (r = flush(w, err)) < 0)
 		return r;
-	w->direct_left = size;
-	return put_head(w, HPROF_HEAP_DUMP_SEGMENT, size, err);
+	w->left = size;
+	w->is_direct = size > SEGMENT_BYTES;
+	return w->is_direct ? put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, size, err) : HDB_OK;
+}
+
+int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t size,
+		    struct hdb_error *err)
+{
+	const int r = flush(w, err);
+
+	if (r < 0)
+		return r;
+	w->left = size;
+	w->is_direct = true;
+	return put_head(w, rec->tag, rec->time_us, size, err);
 }
 
 int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb_error *err)
 {
-	if (w->direct_left) {
-		if (size > w->direct_left)
-			return hdb_fail(err, HDB_EBUG, "a sub-record grew while it was written");
-		w->direct_left -= size;
+	if (size > w->left)
+		return hdb_fail(err, HDB_EBUG, "a record grew while it was written");
+	w->left -= size;
+	if (w->is_direct)
 		return base_outfile_write(w->out, data, size, err);
-	}
-	if (size > SEGMENT_BYTES - w->used)
-		return hdb_fail(err, HDB_EBUG, "a sub-record grew while it was written");
 	memcpy(w->segment + w->used, data, size);
 	w->used += size;
 	return HDB_OK;
@@ -183,99 +195,144 @@ int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb
 int rewriter_zeros(struct rewriter *w, uint64_t size, struct hdb_error *err)
 {
 	static const uint8_t zeros[4096];
-	int r = HDB_OK;
 
-	while (size && r == HDB_OK) {
+	while (size) {
 		const uint64_t n = size < sizeof(zeros) ? size : sizeof(zeros);
+		const int r = rewriter_put(w, zeros, n, err);
 
-		r = rewriter_put(w, zeros, n, err);
+		if (r < 0)
+			return r;
 		size -= n;
 	}
-	return r;
+	return HDB_OK;
+}
+
+int rewriter_put_id(struct rewriter *w, uint64_t id, struct hdb_error *err)
+{
+	uint8_t bytes[8];
+
+	put_be64(bytes, id);
+	return rewriter_put(w, bytes + 8 - w->id_size, w->id_size, err);
 }
 
 int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
-	while (size && r == HDB_OK) {
+	while (size) {
 		const uint64_t n = size < COPY_BYTES ? size : COPY_BYTES;
 		const uint8_t *p = base_view_at(&w->view, offset, n, err);
+		int r;
 
 		if (!p)
 			return HDB_EIO;
-		r = rewriter_put(w, p, n, err);
+		if ((r = rewriter_put(w, p, n, err)) < 0)
+			return r;
+		/* What is long has a step for each part. */
+		if (size > COPY_BYTES && (r = base_step(w->work, offset, err)) < 0)
+			return r;
 		offset += n;
 		size -= n;
 	}
-	return r;
+	return HDB_OK;
+}
+
+static int narrow(const struct rewriter *w, uint64_t id, uint64_t offset, struct hdb_error *err)
+{
+	if (w->id_size == 8 || id <= UINT32_MAX || id == MARKER_ID)
+		return HDB_OK;
+	return hdb_fail(err, HDB_ELIMIT,
+			"ID 0x%" PRIx64 " at offset %" PRIu64
+			" does not fit in 4 bytes: this dump needs IDs of 8",
+			id, offset);
+}
+
+int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struct hdb_error *err)
+{
+	const unsigned from = w->file.id_size, to = w->id_size;
+	uint8_t out[COPY_IDS * 8];
+
+	if (from == to)
+		return rewriter_copy(w, offset, count * from, err);
+	while (count) {
+		const uint64_t n = count < COPY_IDS ? count : COPY_IDS;
+		const uint8_t *p = base_view_at(&w->view, offset, n * from, err);
+		int r;
+
+		if (!p)
+			return HDB_EIO;
+		for (uint64_t i = 0; i < n; i++) {
+			const uint64_t id = be_id(p + i * from, from);
+
+			if ((r = narrow(w, id, offset + i * from, err)) < 0)
+				return r;
+			if (to == 8)
+				put_be64(out + i * 8, id);
+			else
+				put_be32(out + i * 4, (uint32_t)id);
+		}
+		if ((r = rewriter_put(w, out, n * to, err)) < 0)
+			return r;
+		offset += n * from;
+		count -= n;
+	}
+	return HDB_OK;
 }
 
 int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
-	const int r = rewriter_begin(w, sub->end - sub->offset, err);
+	const uint64_t size = sub->end - sub->offset;
+	int r = rewriter_begin(w, size, err);
 
-	return r == HDB_OK ? rewriter_copy(w, sub->offset, sub->end - sub->offset, err) : r;
+	/* An array whose contents are not there may have the tag of one whose are. */
+	if (r < 0 || sub->tag != HPROF_PRIMITIVE_ARRAY_NODATA)
+		return r < 0 ? r : rewriter_copy(w, sub->offset, size, err);
+	r = rewriter_put(w, &sub->tag, 1, err);
+	return r < 0 ? r : rewriter_copy(w, sub->offset + 1, size - 1, err);
+}
+
+int rewriter_keep_record(struct rewriter *w, const struct hprof_record *rec, struct hdb_error *err)
+{
+	const int r = rewriter_record(w, rec, rec->body_size, err);
+
+	return r < 0 ? r : rewriter_copy(w, rec->body_offset, rec->body_size, err);
 }
 
 /* ---- all of it ---- */
 
-/* Bytes of the dump to the output, outside heap dumps. */
-static int copy_out(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb_error *err)
-{
-	int r = HDB_OK;
-
-	while (size && r == HDB_OK) {
-		const uint64_t n = size < COPY_BYTES ? size : COPY_BYTES;
-		const uint8_t *p = base_view_at(&w->view, offset, n, err);
-
-		if (!p)
-			return HDB_EIO;
-		r = base_outfile_write(w->out, p, n, err);
-		if (r == HDB_OK && ++w->events % 64 == 0)
-			r = base_step(w->work, offset, err);
-		offset += n;
-		size -= n;
-	}
-	return r;
-}
-
 int rewriter_copy_all(struct rewriter *w, struct hdb_error *err)
 {
 	base_stage(w->work, "writing", w->source->size, "bytes");
-	return copy_out(w, 0, w->source->size, err);
+	w->left = w->source->size;
+	w->is_direct = true;
+	return rewriter_copy(w, 0, w->source->size, err);
 }
 
-/* The header, with the version of the output, and the marker. */
-static int put_header(struct rewriter *w, struct hdb_error *err)
+static int put_marker(struct rewriter *w, struct hdb_error *err)
 {
-	const unsigned id_size = w->file.id_size;
-	const uint8_t *p = base_view_at(&w->view, 0, w->file.first_record, err);
-	uint8_t head[64], id[8];
+	const size_t size = strlen(w->policy->marker);
+	const struct hprof_record rec = { .tag = HPROF_UTF8 };
 	int r;
 
-	if (!p || w->file.first_record > sizeof(head))
-		return HDB_EIO;
-	memcpy(head, p, w->file.first_record);
-	head[17] = (uint8_t)('0' + w->version);
-	r = base_outfile_write(w->out, head, w->file.first_record, err);
-	if (r < 0 || !w->policy->marker)
+	if ((r = rewriter_record(w, &rec, w->id_size + size, err)) < 0 ||
+	    (r = rewriter_put_id(w, MARKER_ID, err)) < 0)
 		return r;
-	put_be64(id, MARKER_ID);
-	r = put_head(w, HPROF_UTF8, id_size + strlen(w->policy->marker), err);
-	if (r == HDB_OK)
-		r = base_outfile_write(w->out, id + 8 - id_size, id_size, err);
-	return r == HDB_OK ? base_outfile_write(w->out, w->policy->marker,
-						strlen(w->policy->marker), err) :
-			     r;
+	return rewriter_put(w, w->policy->marker, size, err);
 }
 
-static int take_record(struct rewriter *w, struct hdb_error *err)
+/* The header, with the version and the size of IDs of the output, and the marker. */
+static int put_header(struct rewriter *w, struct hdb_error *err)
 {
-	const struct hprof_record *rec = &w->walk.record;
-	const int r = flush(w, err);
+	const uint64_t size = w->file.first_record;
+	uint8_t head[64];
+	const uint8_t *p = base_view_at(&w->view, 0, size, err);
+	int r;
 
-	return r == HDB_OK ? copy_out(w, rec->offset, RECORD_HEAD + rec->body_size, err) : r;
+	if (!p || size > sizeof(head))
+		return HDB_EIO;
+	memcpy(head, p, size);
+	head[17] = (uint8_t)('0' + w->version);
+	put_be32(head + size - 12, w->id_size);
+	r = base_outfile_write(w->out, head, size, err);
+	return r < 0 || !w->policy->marker ? r : put_marker(w, err);
 }
 
 static bool is_object(uint8_t tag)
@@ -284,26 +341,34 @@ static bool is_object(uint8_t tag)
 	       tag == HPROF_PRIMITIVE_ARRAY_NODATA;
 }
 
+/* One that is no segment is a dump by itself: its segments need an end. */
+static int end_heap(struct rewriter *w, struct hdb_error *err)
+{
+	int r;
+
+	if (w->walk.record.tag != HPROF_HEAP_DUMP)
+		return HDB_OK;
+	r = flush(w, err);
+	return r < 0 ? r : put_head(w, HPROF_HEAP_DUMP_END, 0, 0, err);
+}
+
 static int take_event(struct rewriter *w, enum hprof_event event, struct hdb_error *err)
 {
-	int r = HDB_OK;
+	const struct rewrite_policy *policy = w->policy;
 
 	switch (event) {
 	case HPROF_EVENT_RECORD:
-		return take_record(w, err);
+		return policy->record ? policy->record(policy->ctx, w, &w->walk.record, err) :
+					rewriter_keep_record(w, &w->walk.record, err);
 	case HPROF_EVENT_HEAP_BEGIN:
-		if (w->policy->heap)
-			w->policy->heap(w->policy->ctx);
+		if (policy->heap)
+			policy->heap(policy->ctx);
 		return HDB_OK;
 	case HPROF_EVENT_SUB:
 		w->result.object_count += is_object(w->walk.sub.tag);
-		return w->policy->sub(w->policy->ctx, w, &w->walk.sub, err);
+		return policy->sub(policy->ctx, w, &w->walk.sub, err);
 	case HPROF_EVENT_HEAP_END:
-		/* One that is no segment is a dump by itself: its segments need an end. */
-		if (w->walk.record.tag != HPROF_HEAP_DUMP)
-			return HDB_OK;
-		r = flush(w, err);
-		return r == HDB_OK ? put_head(w, HPROF_HEAP_DUMP_END, 0, err) : r;
+		return end_heap(w, err);
 	case HPROF_EVENT_PROBLEM:
 		w->result.problem_count++;
 		return HDB_OK;
@@ -320,18 +385,19 @@ int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct
 	if (w->version == HPROF_1_0_1)
 		w->version = HPROF_1_0_2; /* which has segments */
 	base_stage(w->work, "writing", w->source->size, "bytes");
-	r = put_header(w, err);
 	hprof_walk_init(&w->walk, &w->file);
-	while (r == HDB_OK) {
-		r = hprof_walk_next(&w->walk, &event, err);
-		if (r != HDB_OK)
-			break;
-		r = take_event(w, event, err);
-		if (r == HDB_OK && ++w->events % STEP_EVENTS == 0)
-			r = base_step(w->work, w->walk.position, err);
+	if ((r = put_header(w, err)) < 0)
+		goto out;
+	while ((r = hprof_walk_next(&w->walk, &event, err)) == HDB_OK) {
+		if ((r = take_event(w, event, err)) < 0)
+			goto out;
+		if (++w->events % STEP_EVENTS == 0 &&
+		    (r = base_step(w->work, w->walk.position, err)) < 0)
+			goto out;
 	}
 	if (r == HDB_END)
 		r = flush(w, err);
+out:
 	hprof_walk_release(&w->walk);
 	return r;
 }

@@ -24,6 +24,12 @@ struct rewrite_policy {
 		   struct hdb_error *err);
 	/* A heap dump record begins. NULL: it does not matter. */
 	void (*heap)(void *ctx);
+	/*
+	 * Writes what becomes of any other record, by rewriter_record and what follows it there.
+	 * NULL: it stays as it was.
+	 */
+	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
+		      struct hdb_error *err);
 	const char *marker; /* a text that the dump gets as its first record; NULL: none */
 };
 
@@ -33,14 +39,16 @@ struct rewriter {
 	struct hprof_file file;
 	struct base_view view; /* for the policy */
 	struct hdb_output_result result;
+	unsigned id_size; /* bytes of an ID in the output; set it before rewriter_run */
 	/* private */
 	const struct rewrite_policy *policy;
 	struct hprof_walk walk;
 	struct base_outfile *out;
 	const struct hdb_output_options *options;
-	uint8_t *segment;     /* sub-records that wait */
-	size_t used;          /* bytes of them */
-	uint64_t direct_left; /* bytes of a long sub-record that are still to be written */
+	uint8_t *segment; /* sub-records that wait */
+	size_t used;      /* bytes of them */
+	uint64_t left;    /* bytes of a sub-record or record that are still to be written */
+	bool is_direct;   /* they do not wait */
 	uint64_t events;
 	enum hprof_version version; /* of the output */
 };
@@ -70,7 +78,20 @@ int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb
 int rewriter_zeros(struct rewriter *w, uint64_t size, struct hdb_error *err);
 /* Bytes of the dump that is read. */
 int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb_error *err);
+/*
+ * IDs of the dump that is read, in the output's width. HDB_ELIMIT, with the ID and its offset, if
+ * one does not fit.
+ */
+int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struct hdb_error *err);
+/* An ID that fits. */
+int rewriter_put_id(struct rewriter *w, uint64_t id, struct hdb_error *err);
 /* A whole sub-record as it was. */
 int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err);
+
+/* Begins a record that is no heap dump, with a body of `size` bytes; as rewriter_begin. */
+int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t size,
+		    struct hdb_error *err);
+/* A whole record as it was. */
+int rewriter_keep_record(struct rewriter *w, const struct hprof_record *rec, struct hdb_error *err);
 
 #endif

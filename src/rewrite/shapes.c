@@ -27,7 +27,7 @@ static int add_text(struct rewrite_shapes *s, const struct hprof_record *rec, st
 	text.offset = rec->body_offset + id_size;
 	text.size = (uint32_t)(rec->body_size - id_size);
 	r = base_idmap_put(&s->text_map, be_id(p, id_size), (uint32_t)s->texts.count, err);
-	return r == HDB_OK ? base_vec_push(&s->texts, &text, sizeof(text), err) : r;
+	return r < 0 ? r : base_vec_push(&s->texts, &text, sizeof(text), err);
 }
 
 static int add_record(struct rewrite_shapes *s, const struct hprof_record *rec,
@@ -36,17 +36,16 @@ static int add_record(struct rewrite_shapes *s, const struct hprof_record *rec,
 	struct hprof_load_class load;
 	int r;
 
-	if (!s->keeps)
+	if (!s->has_names)
 		return HDB_OK;
 	if (rec->tag == HPROF_UTF8)
 		return add_text(s, rec, err);
 	if (rec->tag != HPROF_LOAD_CLASS)
 		return HDB_OK;
-	r = hprof_read_load_class(&s->w->file, &s->w->view, rec, &load, err);
-	if (r == HDB_OK)
-		r = base_idmap_put(&s->name_of, load.class_id, (uint32_t)s->names.count, err);
-	return r == HDB_OK ? base_vec_push(&s->names, &load.name_string_id, sizeof(uint64_t), err) :
-			     r;
+	if ((r = hprof_read_load_class(&s->w->file, &s->w->view, rec, &load, err)) < 0 ||
+	    (r = base_idmap_put(&s->name_of, load.class_id, (uint32_t)s->names.count, err)) < 0)
+		return r;
+	return base_vec_push(&s->names, &load.name_string_id, sizeof(uint64_t), err);
 }
 
 static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
@@ -62,6 +61,7 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	class.super_id = dump.super_id;
 	class.fields_offset = at = dump.fields_offset;
 	class.field_count = dump.field_count;
+	class.instance_size = dump.instance_size;
 	for (uint32_t f = 0; f < dump.field_count; f++) {
 		struct hprof_field field;
 
@@ -75,7 +75,7 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	if (base_idmap_get(&s->by_id, class.class_id) != BASE_IDMAP_NONE)
 		return HDB_OK;
 	r = base_idmap_put(&s->by_id, class.class_id, (uint32_t)s->classes.count, err);
-	return r == HDB_OK ? base_vec_push(&s->classes, &class, sizeof(class), err) : r;
+	return r < 0 ? r : base_vec_push(&s->classes, &class, sizeof(class), err);
 }
 
 int rewrite_shapes_load(struct rewrite_shapes *s, struct hdb_error *err)
@@ -84,20 +84,21 @@ int rewrite_shapes_load(struct rewrite_shapes *s, struct hdb_error *err)
 	struct hprof_walk walk;
 	enum hprof_event event;
 	uint64_t events = 0;
-	int r = HDB_OK;
+	int r;
 
 	base_stage(w->work, "reading classes", w->source->size, "bytes");
 	hprof_walk_init(&walk, &w->file);
-	while (r == HDB_OK) {
-		r = hprof_walk_next(&walk, &event, err);
-		if (r != HDB_OK)
-			break;
+	while ((r = hprof_walk_next(&walk, &event, err)) == HDB_OK) {
 		if (event == HPROF_EVENT_RECORD)
 			r = add_record(s, &walk.record, err);
 		else if (event == HPROF_EVENT_SUB && walk.sub.tag == HPROF_CLASS_DUMP)
 			r = add_class(s, &walk.sub, err);
-		if (r == HDB_OK && ++events % STEP_EVENTS == 0)
-			r = base_step(w->work, walk.position, err);
+		else if (event == HPROF_EVENT_SUB)
+			s->id_bits |= walk.sub.id;
+		if (r < 0)
+			break;
+		if (++events % STEP_EVENTS == 0 && (r = base_step(w->work, walk.position, err)) < 0)
+			break;
 	}
 	hprof_walk_release(&walk);
 	return r < 0 ? r : HDB_OK;
@@ -116,7 +117,7 @@ void rewrite_shapes_release(struct rewrite_shapes *s)
 
 /* ---- names ---- */
 
-static void text_of(struct rewrite_shapes *s, uint64_t string_id, char out[REWRITE_NAME_MAX])
+void rewrite_text(struct rewrite_shapes *s, uint64_t string_id, char out[REWRITE_NAME_MAX])
 {
 	const uint32_t no = base_idmap_get(&s->text_map, string_id);
 	const struct rewrite_text *text;
@@ -142,13 +143,14 @@ void rewrite_class_name(struct rewrite_shapes *s, uint64_t class_id, char out[RE
 	out[0] = '\0';
 	if (no == BASE_IDMAP_NONE)
 		return;
-	text_of(s, *base_vec_at(&s->names, uint64_t, no), out);
+	rewrite_text(s, *base_vec_at(&s->names, uint64_t, no), out);
 	for (char *p = out; *p; p++)
 		*p = *p == '/' ? '.' : *p;
 }
 
 /* ---- instances ---- */
 
+/* Adds bytes to what is selected of a class's instances. */
 static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64_t offset,
 		   unsigned size, struct hdb_error *err)
 {
@@ -157,6 +159,7 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 		class->run_count ? base_vec_at(&s->runs, struct rewrite_run, s->runs.count - 1) :
 				   NULL;
 
+	class->run_bytes += size;
 	if (last && last->offset + last->size == run.offset) {
 		last->size += size;
 		return HDB_OK;
@@ -165,17 +168,17 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 	return base_vec_push(&s->runs, &run, sizeof(run), err);
 }
 
-/* Adds what is zeroed of the fields that `from` declares; *at is where they begin. */
+/* Adds what is selected of the fields that `from` declares; *at is where they begin. */
 static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		      const struct rewrite_class *from, uint64_t *at, struct hdb_error *err)
 {
-	char class_name[REWRITE_NAME_MAX] = "", name[REWRITE_NAME_MAX];
+	char class_name[REWRITE_NAME_MAX] = "", name[REWRITE_NAME_MAX] = "";
 	uint64_t offset = from->fields_offset;
-	int r = HDB_OK;
+	int r;
 
-	if (s->keeps)
+	if (s->has_names)
 		rewrite_class_name(s, from->class_id, class_name);
-	for (uint32_t f = 0; f < from->field_count && r == HDB_OK; f++) {
+	for (uint32_t f = 0; f < from->field_count; f++) {
 		struct hprof_field field;
 		unsigned size;
 
@@ -183,15 +186,14 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		if (r < 0)
 			return r;
 		size = hprof_type_size(field.type, s->w->file.id_size);
-		if (field.type != HPROF_OBJECT && size) {
-			if (s->keeps)
-				text_of(s, field.name_string_id, name);
-			if (!s->keeps || !s->keeps(s->ctx, class_name, name))
-				r = add_run(s, class, *at, size, err);
-		}
+		if (s->has_names)
+			rewrite_text(s, field.name_string_id, name);
+		if (size && s->selects(s->ctx, field.type, class_name, name) &&
+		    (r = add_run(s, class, *at, size, err)) < 0)
+			return r;
 		*at += size;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* The longest chain of super classes that is followed; damage may have made it a circle. */
@@ -202,118 +204,32 @@ static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *er
 	struct rewrite_class *class = base_vec_at(&s->classes, struct rewrite_class, no);
 	uint32_t from = no;
 	uint64_t at = 0;
-	int r = HDB_OK;
 
 	class->first_run = s->runs.count;
-	for (unsigned i = 0; i < SUPERS_MAX && from != BASE_IDMAP_NONE && r == HDB_OK; i++) {
+	for (unsigned i = 0; i < SUPERS_MAX && from != BASE_IDMAP_NONE; i++) {
 		const struct rewrite_class *one =
 			base_vec_at(&s->classes, struct rewrite_class, from);
+		int r;
 
 		if (at + one->body_bytes > UINT32_MAX)
 			break;
-		r = add_fields(s, class, one, &at, err);
+		if ((r = add_fields(s, class, one, &at, err)) < 0)
+			return r;
 		from = one->super_id ? base_idmap_get(&s->by_id, one->super_id) : BASE_IDMAP_NONE;
 	}
 	class->all_bytes = at;
-	class->has_runs = r == HDB_OK;
-	return r;
+	class->has_runs = true;
+	return HDB_OK;
 }
 
-/* Writes `size` bytes from `from` on, with zeros in the runs. */
-static int put_runs(struct rewrite_shapes *s, const struct rewrite_class *class,
-		    const struct hprof_sub *sub, struct hdb_error *err)
+int rewrite_shape_of(struct rewrite_shapes *s, uint64_t class_id, struct rewrite_class **out,
+		     struct hdb_error *err)
 {
-	struct rewriter *w = s->w;
-	uint64_t at = 0;
-	int r = HDB_OK;
+	const uint32_t no = base_idmap_get(&s->by_id, class_id);
 
-	for (size_t i = 0; i < class->run_count && r == HDB_OK; i++) {
-		const struct rewrite_run *run =
-			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
-
-		r = rewriter_copy(w, sub->body_offset + at, run->offset - at, err);
-		if (r == HDB_OK)
-			r = rewriter_zeros(w, run->size, err);
-		at = (uint64_t)run->offset + run->size;
-		w->result.changed_bytes += run->size;
-	}
-	return r == HDB_OK ? rewriter_copy(w, sub->body_offset + at, sub->body_size - at, err) : r;
-}
-
-int rewrite_instance(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
-{
-	const uint32_t no = base_idmap_get(&s->by_id, sub->class_id);
-	struct rewrite_class *class = NULL;
-	int r = HDB_OK;
-
-	if (no != BASE_IDMAP_NONE) {
-		class = base_vec_at(&s->classes, struct rewrite_class, no);
-		if (!class->has_runs)
-			r = find_runs(s, no, err);
-	}
-	if (r == HDB_OK)
-		r = rewriter_begin(s->w, sub->end - sub->offset, err);
-	if (r == HDB_OK)
-		r = rewriter_copy(s->w, sub->offset, sub->body_offset - sub->offset, err);
-	if (r < 0)
-		return r;
-	if (class && class->all_bytes == sub->body_size) {
-		s->w->result.changed_count += class->run_count != 0;
-		return put_runs(s, class, sub, err);
-	}
-	s->w->result.changed_count++;
-	s->w->result.changed_bytes += sub->body_size;
-	return rewriter_zeros(s->w, sub->body_size, err);
-}
-
-int rewrite_class_dump(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
-{
-	char class_name[REWRITE_NAME_MAX] = "", name[REWRITE_NAME_MAX];
-	struct rewriter *w = s->w;
-	const unsigned id_size = w->file.id_size;
-	struct hprof_class dump;
-	uint64_t at, from;
-	int r = hprof_class_read(&w->file, &w->view, sub, &dump, err);
-
-	if (r == HDB_OK)
-		r = rewriter_begin(w, sub->end - sub->offset, err);
-	if (r < 0)
-		return r;
-	if (s->keeps)
-		rewrite_class_name(s, dump.class_id, class_name);
-	from = at = dump.statics_offset;
-	r = rewriter_copy(w, sub->offset, at - sub->offset, err);
-	for (uint32_t i = 0; i < dump.static_count && r == HDB_OK; i++) {
-		struct hprof_static field;
-		uint64_t value_at;
-
-		r = hprof_static_next(&w->file, &w->view, &at, &field, err);
-		if (r < 0)
-			return r;
-		value_at = from + id_size + 1;
-		if (s->keeps)
-			text_of(s, field.name_string_id, name);
-		if (field.type == HPROF_OBJECT ||
-		    (s->keeps && s->keeps(s->ctx, class_name, name))) {
-			r = rewriter_copy(w, from, at - from, err);
-		} else {
-			r = rewriter_copy(w, from, value_at - from, err);
-			if (r == HDB_OK)
-				r = rewriter_zeros(w, at - value_at, err);
-			w->result.changed_bytes += at - value_at;
-		}
-		from = at;
-	}
-	return r == HDB_OK ? rewriter_copy(w, from, sub->end - from, err) : r;
-}
-
-int rewrite_zero_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
-{
-	int r = rewriter_begin(w, sub->end - sub->offset, err);
-
-	if (r == HDB_OK)
-		r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err);
-	w->result.changed_count++;
-	w->result.changed_bytes += sub->body_size;
-	return r == HDB_OK ? rewriter_zeros(w, sub->body_size, err) : r;
+	*out = NULL;
+	if (no == BASE_IDMAP_NONE)
+		return HDB_OK;
+	*out = base_vec_at(&s->classes, struct rewrite_class, no);
+	return (*out)->has_runs ? HDB_OK : find_runs(s, no, err);
 }

@@ -1,15 +1,29 @@
 /*
- * rewrite/strip.c - dumps without contents: smaller when they are compressed, with the same graph.
+ * rewrite/strip.c - dumps without contents: smaller when they are compressed, with the same graph;
+ * or without the arrays.
  */
 #include "rewrite/android.h"
+#include "rewrite/blank.h"
+#include "rewrite/kept.h"
 #include "rewrite/rewrite.h"
-#include "rewrite/shapes.h"
 
 struct strip {
 	const struct hdb_strip_options *opt;
 	struct rewrite_heap heap;
-	struct rewrite_shapes shapes;
+	struct rewrite_shapes shapes; /* of HDB_STRIP_PRIMITIVES */
+	struct rewrite_kept kept;     /* of opt->keep */
 };
+
+static int take_array(struct strip *s, struct rewriter *w, const struct hprof_sub *sub,
+		      struct hdb_error *err)
+{
+	if (!s->opt->keep)
+		return rewrite_blank_array(w, sub, err);
+	if (rewrite_kept_has(&s->kept, sub->id))
+		return rewriter_keep(w, sub, err);
+	w->result.dropped_count++;
+	return HDB_OK;
+}
 
 static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		    struct hdb_error *err)
@@ -23,12 +37,16 @@ static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 	}
 	switch (sub->tag) {
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
-		return rewrite_zero_array(w, sub, err);
+	case HPROF_PRIMITIVE_ARRAY_NODATA:
+		if (sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP || s->opt->keep)
+			return take_array(s, w, sub, err);
+		return rewriter_keep(w, sub, err);
 	case HPROF_INSTANCE_DUMP:
-		return has_shapes ? rewrite_instance(&s->shapes, sub, err) :
-				    rewriter_keep(w, sub, err);
+		return has_shapes   ? rewrite_blank_instance(&s->shapes, sub, err) :
+		       s->opt->keep ? rewrite_kept_instance(&s->kept, sub, err) :
+				      rewriter_keep(w, sub, err);
 	case HPROF_CLASS_DUMP:
-		return has_shapes ? rewrite_class_dump(&s->shapes, sub, err) :
+		return has_shapes ? rewrite_blank_class(&s->shapes, sub, err) :
 				    rewriter_keep(w, sub, err);
 	default:
 		return rewriter_keep(w, sub, err);
@@ -42,22 +60,49 @@ static void begin_heap(void *ctx)
 	s->heap = (struct rewrite_heap){ 0 };
 }
 
+static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
+{
+	(void)ctx;
+	return type != HPROF_OBJECT && !rewrite_blank_spares(class_name, field_name);
+}
+
+static int strip(struct strip *s, struct rewriter *w, struct hdb_error *err)
+{
+	const struct rewrite_policy policy = {
+		.ctx = s,
+		.sub = take_sub,
+		.heap = begin_heap,
+		.marker = HPROF_STRIPPED,
+	};
+	int r = HDB_OK;
+
+	if (s->opt->keep)
+		r = rewrite_kept_load(&s->kept, err);
+	else if (s->opt->what == HDB_STRIP_PRIMITIVES)
+		r = rewrite_shapes_load(&s->shapes, err);
+	return r < 0 ? r : rewriter_run(w, &policy, err);
+}
+
 int rewrite_strip(const char *in_path, const char *out_path, const struct hdb_strip_options *opt,
 		  struct base_work *work, struct hdb_output_result *out, struct hdb_error *err)
 {
 	struct rewriter w;
-	struct strip s = { .opt = opt, .shapes.w = &w };
-	const struct rewrite_policy policy = { .ctx = &s, .sub = take_sub, .heap = begin_heap };
-	int r = rewriter_open(&w, in_path, out_path, &opt->output, work, err);
+	struct strip s = { .opt = opt,
+			   .shapes = { .w = &w, .selects = selects, .has_names = true },
+			   .kept = { .w = &w, .what = opt->keep } };
+	int r;
 
-	if (r == HDB_OK && opt->what == HDB_STRIP_PRIMITIVES)
-		r = rewrite_shapes_load(&s.shapes, err);
-	if (r == HDB_OK)
-		r = rewriter_run(&w, &policy, err);
-	if (r == HDB_OK)
-		r = rewriter_finish(&w, err);
-	if (r == HDB_OK && out)
+	if (opt->keep && opt->what == HDB_STRIP_PRIMITIVES)
+		return hdb_fail(err, HDB_EUSAGE,
+				"strings and bitmaps cannot be kept where all primitive values "
+				"become zeros");
+	if ((r = rewriter_open(&w, in_path, out_path, &opt->output, work, err)) < 0 ||
+	    (r = strip(&s, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
+		goto out;
+	if (out)
 		*out = w.result;
+out:
+	rewrite_kept_release(&s.kept);
 	rewrite_shapes_release(&s.shapes);
 	rewriter_close(&w);
 	return r;

@@ -196,9 +196,10 @@ const char *store_problem_name(uint32_t kind);
 
 /* Meta value "incomplete": what a dump lacks, so that what holds an object may be missing. */
 enum store_incomplete {
-	STORE_LACKS_END = 1,   /* the file was cut */
-	STORE_LACKS_BYTES = 2, /* bytes with objects in them could not be read */
-	STORE_LACKS_ROOTS = 4  /* there is not one root record */
+	STORE_LACKS_END = 1,     /* the file was cut */
+	STORE_LACKS_BYTES = 2,   /* bytes with objects in them could not be read */
+	STORE_LACKS_ROOTS = 4,   /* there is not one root record */
+	STORE_LACKS_ELEMENTS = 8 /* those of primitive arrays, and the system's objects (KOOM) */
 };
 
 /* Table problems. */

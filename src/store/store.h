@@ -8,6 +8,7 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
+#include "base/frames.h"
 #include "base/work.h"
 #include "store/tables.h"
 
@@ -53,6 +54,15 @@ struct store_block {
 	uint64_t size;       /* bytes of payload */
 	uint32_t item_count; /* entries in it */
 };
+
+/* A block of contents as the frame that it is; *out is borrowed as the block is. */
+static inline void store_block_frame(const struct store_block *block, struct base_frame *out)
+{
+	out->start = block->key;
+	out->size = block->item_count;
+	out->packed = block->data;
+	out->packed_size = block->size;
+}
 
 /*
  * Finds the block with this key: HDB_OK or HDB_NOTFOUND. Its checksum is verified the first time

@@ -1,6 +1,7 @@
 /*
  * fuzz/walk.c - the HPROF reader on arbitrary bytes: it ends, in bounded steps, and steps forward.
  */
+#include "hprof/emptied.h"
 #include "hprof/walk.h"
 
 #include "support/fuzz_target.h"
@@ -23,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (base_memory_open(data, size, &source, NULL) != HDB_OK)
 		return 0;
-	if (hprof_open(source, &file, NULL) == HDB_OK) {
+	if (hprof_open(source, &file, NULL) == HDB_OK &&
+	    hprof_find_emptied(&file, NULL) == HDB_OK) {
 		hprof_walk_init(&walk, &file);
 		while ((r = hprof_walk_next(&walk, &event, NULL)) == HDB_OK) {
 			/* A record or a problem takes at least a byte, whatever the bytes are. */

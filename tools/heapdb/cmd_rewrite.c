@@ -18,6 +18,8 @@ enum {
 	FACT_CHANGED,
 	FACT_CHANGED_BYTES,
 	FACT_PROBLEMS,
+	FACT_RENAMED,
+	FACT_SECRETS,
 	FACT_COUNT
 };
 
@@ -30,11 +32,15 @@ static const struct hdb_column facts[FACT_COUNT] = {
 	[FACT_OBJECTS] = { "objects", HDB_TYPE_COUNT, "instances and arrays",
 			   "that were read; 0 if the dump was copied as it is" },
 	[FACT_DROPPED] = { "dropped", HDB_TYPE_COUNT, "left out", "of them" },
-	[FACT_CHANGED] = { "changed", HDB_TYPE_COUNT, "zeroed", "of them, wholly or in part" },
-	[FACT_CHANGED_BYTES] = { "changed_bytes", HDB_TYPE_BYTES, "bytes zeroed",
-				 "bytes of contents that are zero now" },
+	[FACT_CHANGED] = { "changed", HDB_TYPE_COUNT, "changed", "of them, wholly or in part" },
+	[FACT_CHANGED_BYTES] = { "changed_bytes", HDB_TYPE_BYTES, "bytes removed",
+				 "bytes of contents that are zero, or a hash, now" },
 	[FACT_PROBLEMS] = { "problems", HDB_TYPE_COUNT, "problems",
 			    "damage that was met; what could not be read is left out" },
+	[FACT_RENAMED] = { "renamed", HDB_TYPE_COUNT, "names changed",
+			   "texts of classes, fields and methods; only with --rename" },
+	[FACT_SECRETS] = { "secrets", HDB_TYPE_COUNT, "possible secrets",
+			   "lines of the file that --secrets names; only with it" },
 };
 
 static struct hdb_value number(enum hdb_type type, uint64_t u)
@@ -55,6 +61,10 @@ static int print_result(struct cli *cli, const struct hdb_output_result *r)
 		[FACT_CHANGED] = number(HDB_TYPE_COUNT, r->changed_count),
 		[FACT_CHANGED_BYTES] = number(HDB_TYPE_BYTES, r->changed_bytes),
 		[FACT_PROBLEMS] = number(HDB_TYPE_COUNT, r->problem_count),
+		[FACT_RENAMED] = number(cli->opt.names_file ? HDB_TYPE_COUNT : HDB_TYPE_NULL,
+					r->renamed_count),
+		[FACT_SECRETS] =
+			number(cli->opt.report ? HDB_TYPE_COUNT : HDB_TYPE_NULL, r->secret_count),
 	};
 	struct answer answer = {
 		.name = cli->command->name,
@@ -109,6 +119,7 @@ int cmd_convert(struct cli *cli)
 		.output = output_of(cli),
 		.app_only = cli->opt.app_only,
 		.segments = cli->opt.segments,
+		.id_size = cli->opt.id_size,
 	};
 	struct hdb_output_result result = { 0 };
 	int rc = check_operands(cli);
@@ -119,26 +130,10 @@ int cmd_convert(struct cli *cli)
 	return tell(cli, rc, &result);
 }
 
-int cmd_strip(struct cli *cli)
-{
-	const struct hdb_strip_options options = {
-		.output = output_of(cli),
-		.what = cli->opt.strip,
-		.app_only = cli->opt.app_only,
-	};
-	struct hdb_output_result result = { 0 };
-	int rc = check_operands(cli);
-
-	if (rc == HDB_OK)
-		rc = hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
-			       &cli->err);
-	return tell(cli, rc, &result);
-}
-
 /* Parts a list at its commas, in place; the array is owned. */
-static const char **split(char *list, struct hdb_error *err)
+static char **split(char *list, struct hdb_error *err)
 {
-	const char **parts;
+	char **parts;
 	size_t count = 2;
 
 	for (const char *p = list; *p; p++)
@@ -154,19 +149,75 @@ static const char **split(char *list, struct hdb_error *err)
 	return parts;
 }
 
+/* What strip keeps: a list of "strings" and "bitmaps". */
+static int read_keep(struct cli *cli, unsigned *keep)
+{
+	char **parts = NULL, *list;
+	int rc = HDB_OK;
+
+	if (!cli->opt.keep)
+		return HDB_OK;
+	list = strdup(cli->opt.keep);
+	parts = list ? split(list, &cli->err) : NULL;
+	for (char **p = parts; p && *p && rc == HDB_OK; p++) {
+		if (strcmp(*p, "strings") == 0)
+			*keep |= HDB_KEEP_STRINGS;
+		else if (strcmp(*p, "bitmaps") == 0)
+			*keep |= HDB_KEEP_BITMAPS;
+		else
+			rc = cli_fail(&cli->err, HDB_EUSAGE,
+				      "strip --keep takes strings, bitmaps or both, not \"%s\"",
+				      *p);
+	}
+	if (!parts)
+		rc = HDB_ENOMEM;
+	else if (rc == HDB_OK && !*keep)
+		rc = cli_fail(&cli->err, HDB_EUSAGE, "strip --keep takes strings, bitmaps or both");
+	free(parts);
+	free(list);
+	if (rc == HDB_OK && (cli->opt.koom || cli->opt.has_zero))
+		rc = cli_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
+			      cli->opt.koom ? "--koom" : "--zero");
+	return rc;
+}
+
+int cmd_strip(struct cli *cli)
+{
+	struct hdb_strip_options options = {
+		.output = output_of(cli),
+		.what = cli->opt.strip,
+		.app_only = cli->opt.app_only,
+	};
+	struct hdb_output_result result = { 0 };
+	int rc = check_operands(cli);
+
+	if (rc == HDB_OK)
+		rc = read_keep(cli, &options.keep);
+	if (rc == HDB_OK)
+		rc = hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
+			       &cli->err);
+	return tell(cli, rc, &result);
+}
+
 int cmd_redact(struct cli *cli)
 {
-	struct hdb_redact_options options = { .output = output_of(cli) };
+	struct hdb_redact_options options = {
+		.output = output_of(cli),
+		.arrays = cli->opt.arrays,
+		.hash = cli->opt.hash,
+		.key_path = cli->opt.hash_key,
+		.names_path = cli->opt.names_file,
+		.report_path = cli->opt.report,
+	};
 	struct hdb_output_result result = { 0 };
-	const char **keep = NULL;
-	char *list = NULL;
+	char **keep = NULL, *list = NULL;
 	int rc = check_operands(cli);
 
 	if (rc == HDB_OK && cli->opt.keep) {
 		list = strdup(cli->opt.keep);
 		keep = list ? split(list, &cli->err) : NULL;
 		rc = keep ? HDB_OK : HDB_ENOMEM;
-		options.keep = keep;
+		options.keep = (const char *const *)keep;
 	}
 	if (rc == HDB_OK)
 		rc = hdb_redact(cli->opt.operands[0], cli->opt.operands[1], &options, &result,

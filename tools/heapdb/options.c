@@ -38,6 +38,13 @@ enum option_key {
 	KEY_SEGMENTS,
 	KEY_ZERO,
 	KEY_KEEP,
+	KEY_KOOM,
+	KEY_ID_SIZE,
+	KEY_ARRAYS,
+	KEY_HASH,
+	KEY_HASH_KEY,
+	KEY_RENAME,
+	KEY_SECRETS,
 	KEY_JSON,
 	KEY_CSV,
 	KEY_TABLE,
@@ -111,8 +118,26 @@ const struct option_info option_table[] = {
 			   "write the heap dump in short segments, whatever it was in" },
 	[KEY_ZERO] = { "zero", "arrays|primitives", OPTIONS_STRIP, 0,
 		       "what becomes zeros: primitive arrays (default), or all primitive values" },
-	[KEY_KEEP] = { "keep", "CLASS[:FIELD],...", OPTIONS_REDACT, 0,
-		       "primitive values that stay; names or patterns; byte[] and the like: arrays" },
+	[KEY_KEEP] = { "keep", "WHAT,...", OPTIONS_STRIP | OPTIONS_REDACT, 0,
+		       "of strip: strings, bitmaps: the arrays that stay, all others are left out; of "
+		       "redact: CLASS[:FIELD], names or patterns of values that stay; byte[] and the "
+		       "like: arrays" },
+	[KEY_KOOM] = { "koom", NULL, OPTIONS_STRIP, 0, "as KOOM strips: -z and --zero arrays" },
+	[KEY_ID_SIZE] = { "id-size", "4|8", OPTIONS_CONVERT, 0,
+			  "bytes of an identifier in the new dump" },
+	[KEY_ARRAYS] = { "arrays", "all|bytes|text", OPTIONS_REDACT, 0,
+			 "which arrays lose their contents: all (default), those of bytes and chars, "
+			 "or those that hold text" },
+	[KEY_HASH] = { "hash", NULL, OPTIONS_REDACT, 0,
+		       "texts become keyed hashes: the same for the same text" },
+	[KEY_HASH_KEY] = { "hash-key", "FILE", OPTIONS_REDACT, 0,
+			   "the key, 16 bytes or more, so that several dumps can be compared (default: "
+			   "a new one that nobody knows)" },
+	[KEY_RENAME] = { "rename", "FILE", OPTIONS_REDACT, 0,
+			 "other names of classes and fields: lines \"OLD -> NEW\"" },
+	[KEY_SECRETS] = { "secrets", "FILE", OPTIONS_REDACT, 0,
+			  "write to FILE where something looked like a key, token, password or card "
+			  "number" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
 	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 		      "comma-separated values with a heading" },
@@ -377,12 +402,17 @@ static int set_words(enum option_key key, const char *value, struct options *opt
 		return set_format(opt, (enum format)word, err);
 	if (key == KEY_SVG)
 		return set_format(opt, word ? FORMAT_ICICLE : FORMAT_TREEMAP, err);
+	opt->has_zero |= key == KEY_ZERO;
 	if (key == KEY_CONTENTS)
 		opt->contents = (enum hdb_contents)word;
 	else if (key == KEY_COMPRESS)
 		opt->packing = (enum hdb_packing)word;
 	else if (key == KEY_ZERO)
 		opt->strip = (enum hdb_strip)word;
+	else if (key == KEY_ARRAYS)
+		opt->arrays = (enum hdb_redact_arrays)word;
+	else if (key == KEY_ID_SIZE)
+		opt->id_size = word ? 8 : 4;
 	else
 		opt->sizes = (enum hdb_size_model)word;
 	return HDB_OK;
@@ -469,6 +499,8 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_CONTENTS:
 	case KEY_COMPRESS:
 	case KEY_ZERO:
+	case KEY_ARRAYS:
+	case KEY_ID_SIZE:
 	case KEY_FORMAT:
 	case KEY_SVG:
 		return set_words(key, value, opt, err);
@@ -514,6 +546,22 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_KEEP:
 		opt->keep = value;
+		break;
+	case KEY_HASH_KEY:
+		opt->hash_key = value;
+		opt->hash = true;
+		break;
+	case KEY_RENAME:
+		opt->names_file = value;
+		break;
+	case KEY_SECRETS:
+		opt->report = value;
+		break;
+	case KEY_HASH:
+		opt->hash = true;
+		break;
+	case KEY_KOOM:
+		opt->koom = opt->app_only = true;
 		break;
 	case KEY_APP_ONLY:
 		opt->app_only = true;

@@ -63,11 +63,13 @@ struct options {
 	enum hdb_contents contents;
 	enum hdb_packing packing;
 	enum hdb_strip strip;
-	const char *keep;
-	bool app_only, segments;
 	const char *adb, *serial; /* of capture: process and device */
 	unsigned parallel, gz;    /* 0: not given */
 	bool live, all;
+	enum hdb_redact_arrays arrays;
+	const char *keep, *hash_key, *names_file, *report;
+	bool app_only, segments, koom, has_zero, hash;
+	unsigned id_size; /* 0: not given */
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
 	bool human, wide, quiet, no_progress, timings, strict, force, help, names, schema;

@@ -1,0 +1,118 @@
+/*
+ * rewrite/blank.c - zeros in the place of values.
+ */
+#include "rewrite/blank.h"
+
+#include <string.h>
+
+bool rewrite_blank_spares(const char *class_name, const char *field_name)
+{
+	return strcmp(class_name, "jdk.internal.vm.StackChunk") == 0 &&
+	       strcmp(field_name, "size") == 0;
+}
+
+/* Writes an instance's values, with zeros in the runs. */
+static int put_values(struct rewrite_shapes *s, const struct rewrite_class *class,
+		      const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct rewriter *w = s->w;
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < class->run_count; i++) {
+		const struct rewrite_run *run =
+			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
+		int r;
+
+		if ((r = rewriter_copy(w, sub->body_offset + at, run->offset - at, err)) < 0 ||
+		    (r = rewriter_zeros(w, run->size, err)) < 0)
+			return r;
+		at = (uint64_t)run->offset + run->size;
+	}
+	w->result.changed_count += class->run_count != 0;
+	w->result.changed_bytes += class->run_bytes;
+	return rewriter_copy(w, sub->body_offset + at, sub->body_size - at, err);
+}
+
+int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub,
+			   struct hdb_error *err)
+{
+	struct rewriter *w = s->w;
+	struct rewrite_class *class;
+	int r;
+
+	if ((r = rewrite_shape_of(s, sub->class_id, &class, err)) < 0)
+		return r;
+	if (class && class->all_bytes == sub->body_size && !class->run_count)
+		return rewriter_keep(w, sub, err);
+	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
+	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
+		return r;
+	if (class && class->all_bytes == sub->body_size)
+		return put_values(s, class, sub, err);
+	w->result.changed_count++;
+	w->result.changed_bytes += sub->body_size;
+	return rewriter_zeros(w, sub->body_size, err);
+}
+
+/* Writes the statics, and sets *at behind them. */
+static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
+		       struct hdb_error *err)
+{
+	char class_name[REWRITE_NAME_MAX] = "", name[REWRITE_NAME_MAX] = "";
+	struct rewriter *w = s->w;
+
+	if (s->has_names)
+		rewrite_class_name(s, dump->class_id, class_name);
+	for (uint32_t i = 0; i < dump->static_count; i++) {
+		const uint64_t from = *at, head = w->file.id_size + 1u;
+		struct hprof_static field;
+		uint64_t size;
+		int r;
+
+		if ((r = hprof_static_next(&w->file, &w->view, at, &field, err)) < 0 ||
+		    (r = rewriter_copy(w, from, head, err)) < 0)
+			return r;
+		size = *at - from - head;
+		if (s->has_names)
+			rewrite_text(s, field.name_string_id, name);
+		if (s->selects(s->ctx, field.type, class_name, name)) {
+			w->result.changed_bytes += size;
+			r = rewriter_zeros(w, size, err);
+		} else {
+			r = rewriter_copy(w, from + head, size, err);
+		}
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
+			struct hdb_error *err)
+{
+	struct rewriter *w = s->w;
+	struct hprof_class dump;
+	uint64_t at;
+	int r;
+
+	if ((r = hprof_class_read(&w->file, &w->view, sub, &dump, err)) < 0 ||
+	    (r = rewriter_begin(w, sub->end - sub->offset, err)) < 0)
+		return r;
+	at = dump.statics_offset;
+	if ((r = rewriter_copy(w, sub->offset, at - sub->offset, err)) < 0 ||
+	    (r = put_statics(s, &dump, &at, err)) < 0)
+		return r;
+	return rewriter_copy(w, at, sub->end - at, err);
+}
+
+int rewrite_blank_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	int r;
+
+	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
+	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
+		return r;
+	w->result.changed_count++;
+	w->result.changed_bytes += sub->body_size;
+	return rewriter_zeros(w, sub->body_size, err);
+}

@@ -1,0 +1,119 @@
+/*
+ * rewrite/hashes.c - hashes in the place of contents.
+ */
+#include "rewrite/hashes.h"
+
+#include "base/bytes.h"
+#include "base/sha1.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* Bytes of a key's file that are read; more is an error of whoever names it. */
+#define KEY_FILE_MAX 4096u
+#define CHUNK_BYTES (256u << 10)
+/* Letters of a hash, six bits each; the other eight are not used. */
+#define LETTERS 20u
+
+static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error *err)
+{
+	uint8_t bytes[KEY_FILE_MAX + 1], digest[BASE_SHA1_BYTES];
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct base_sha1 sha;
+	size_t used = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	while (used < sizeof(bytes) && (n = read(fd, bytes + used, sizeof(bytes) - used)) > 0)
+		used += (size_t)n;
+	(void)close(fd);
+	if (n < 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if (used < BASE_SIPHASH_KEY_BYTES || used > KEY_FILE_MAX)
+		return hdb_fail(err, HDB_EUSAGE, "%s: a key has %u to %u bytes", path,
+				BASE_SIPHASH_KEY_BYTES, KEY_FILE_MAX);
+	/* All of its bytes count, however the randomness is spread over them. */
+	base_sha1_init(&sha);
+	base_sha1_add(&sha, bytes, used);
+	base_sha1_end(&sha, digest);
+	memcpy(h->key, digest, sizeof(h->key));
+	explicit_bzero(bytes, sizeof(bytes));
+	return HDB_OK;
+}
+
+int rewrite_hashes_open(struct rewrite_hashes *h, const char *path, struct hdb_error *err)
+{
+	if (path)
+		return read_key(h, path, err);
+	if (getrandom(h->key, sizeof(h->key), 0) != sizeof(h->key))
+		return hdb_fail_errno(err, errno, "no random key");
+	return HDB_OK;
+}
+
+static bool is_zero(const uint8_t *p, uint64_t size)
+{
+	return !size || (!p[0] && memcmp(p, p + 1, size - 1) == 0);
+}
+
+/* The letters of the array's hash; *zeros: there is nothing but zeros in it. */
+static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
+		      const struct hprof_sub *sub, char letters[LETTERS], bool *zeros,
+		      struct hdb_error *err)
+{
+	static const char alphabet[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	struct base_siphash sip;
+	uint64_t out[2];
+
+	*zeros = true;
+	base_siphash_init(&sip, h->key);
+	base_siphash_add(&sip, &sub->element_type, 1);
+	for (uint64_t at = 0; at < sub->body_size; at += CHUNK_BYTES) {
+		const uint64_t left = sub->body_size - at;
+		const uint64_t n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+		const uint8_t *p = base_view_at(&w->view, sub->body_offset + at, n, err);
+
+		if (!p)
+			return HDB_EIO;
+		*zeros = *zeros && is_zero(p, n);
+		base_siphash_add(&sip, p, n);
+	}
+	base_siphash_end(&sip, out);
+	for (unsigned i = 0; i < LETTERS; i++)
+		letters[i] = alphabet[out[i / 10] >> i % 10 * 6 & 63];
+	return HDB_OK;
+}
+
+int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
+			 const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const unsigned width = hprof_type_size(sub->element_type, w->file.id_size);
+	uint8_t out[LETTERS * 64] = { 0 };
+	char letters[LETTERS];
+	bool zeros;
+	int r;
+
+	if ((r = hash_array(h, w, sub, letters, &zeros, err)) < 0 ||
+	    (r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
+	    (r = rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err)) < 0)
+		return r;
+	w->result.changed_count++;
+	w->result.changed_bytes += sub->body_size;
+	if (zeros)
+		return rewriter_zeros(w, sub->body_size, err);
+	/* Chars are big-endian: the letter is the last byte of an element. */
+	for (size_t i = width - 1; i < sizeof(out); i += width)
+		out[i] = (uint8_t)letters[i / width % LETTERS];
+	for (uint64_t left = sub->body_size; left;) {
+		const uint64_t n = left < sizeof(out) ? left : sizeof(out);
+
+		if ((r = rewriter_put(w, out, n, err)) < 0)
+			return r;
+		left -= n;
+	}
+	return HDB_OK;
+}

@@ -1,0 +1,64 @@
+/*
+ * rewrite/id_bits.c - parts of a fixed size, made where the first identifier of them is added; what
+ * the memory's budget has no room for is in a scratch file.
+ */
+#include "rewrite/id_bits.h"
+
+/* Bits of a part: 256 KiB of it, 16 MiB of heap. */
+#define PART_SHIFT 21u
+#define PART_BYTES ((uint64_t)1 << (PART_SHIFT - 3))
+
+unsigned rewrite_id_shift(uint64_t all)
+{
+	unsigned shift = 0;
+
+	while (shift < 3 && !(all >> shift & 1))
+		shift++;
+	return shift;
+}
+
+static uint8_t *byte_of(const struct rewrite_id_bits *set, uint32_t part, uint64_t place)
+{
+	const struct base_big *big = base_vec_at(&set->bits, struct base_big, part);
+
+	return (uint8_t *)big->data + (place >> 3 & (PART_BYTES - 1));
+}
+
+int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_error *err)
+{
+	const uint64_t place = id >> set->shift, head = place >> PART_SHIFT;
+	uint32_t part = base_idmap_get(&set->parts, head);
+
+	if (part == BASE_IDMAP_NONE) {
+		struct base_big big = { 0 };
+		int r;
+
+		part = (uint32_t)set->bits.count;
+		if ((r = base_vec_reserve(&set->bits, 1, sizeof(big), err)) < 0 ||
+		    (r = base_idmap_put(&set->parts, head, part, err)) < 0)
+			return r;
+		r = base_big_alloc(set->work, &big, PART_BYTES, "identifiers", err);
+		/* The map has its number: without memory it is empty, and nothing goes on. */
+		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);
+		if (r < 0)
+			return r;
+	}
+	*byte_of(set, part, place) |= (uint8_t)(1u << (place & 7));
+	return HDB_OK;
+}
+
+bool rewrite_id_bits_has(const struct rewrite_id_bits *set, uint64_t id)
+{
+	const uint64_t place = id >> set->shift;
+	const uint32_t part = base_idmap_get(&set->parts, place >> PART_SHIFT);
+
+	return part != BASE_IDMAP_NONE && *byte_of(set, part, place) >> (place & 7) & 1;
+}
+
+void rewrite_id_bits_release(struct rewrite_id_bits *set)
+{
+	for (size_t i = 0; i < set->bits.count; i++)
+		base_big_free(set->work, base_vec_at(&set->bits, struct base_big, i));
+	base_vec_release(&set->bits);
+	base_idmap_release(&set->parts);
+}

@@ -1,0 +1,289 @@
+/*
+ * rewrite/kept.c - arrays that strings and bitmaps hold.
+ */
+#include "rewrite/kept.h"
+
+#include "base/bytes.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+/* Between two looks at progress and the cancel flag. */
+#define STEP_EVENTS 8192u
+/* Bytes that are compared at a time. */
+#define CHUNK_BYTES (256u << 10)
+
+/* ---- where the fields are ---- */
+
+/* The field of that name which the class itself declares: Matrix looks at no other either. */
+static int find_field(struct rewrite_shapes *s, const struct rewrite_class *class,
+		      const char *wanted, struct rewrite_place *out, struct hdb_error *err)
+{
+	uint64_t at = class->fields_offset, offset = 0;
+	char name[REWRITE_NAME_MAX];
+
+	for (uint32_t f = 0; f < class->field_count && !out->class_id; f++) {
+		struct hprof_field field;
+		const int r = hprof_field_next(&s->w->file, &s->w->view, &at, &field, err);
+
+		if (r < 0)
+			return r;
+		rewrite_text(s, field.name_string_id, name);
+		if (strcmp(name, wanted) == 0)
+			*out = (struct rewrite_place){ class->class_id, offset };
+		offset += hprof_type_size(field.type, s->w->file.id_size);
+	}
+	return HDB_OK;
+}
+
+static int find_fields(struct rewrite_kept *k, struct hdb_error *err)
+{
+	struct rewrite_shapes *s = &k->names;
+	char name[REWRITE_NAME_MAX];
+
+	for (size_t i = 0; i < s->classes.count; i++) {
+		const struct rewrite_class *class =
+			base_vec_at(&s->classes, struct rewrite_class, i);
+		int r = HDB_OK;
+
+		rewrite_class_name(s, class->class_id, name);
+		if (strcmp(name, "java.lang.String") == 0)
+			r = find_field(s, class, "value", &k->value, err);
+		else if (strcmp(name, "android.graphics.Bitmap") == 0 &&
+			 (r = find_field(s, class, "mBuffer", &k->buffer, err)) == HDB_OK)
+			r = find_field(s, class, "mRecycled", &k->recycled, err);
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+/* The bytes of a field of this instance; NULL, and *r as it was, if it has none. */
+static const uint8_t *field_of(struct rewrite_kept *k, const struct rewrite_place *place,
+			       const struct hprof_sub *sub, unsigned size, int *r,
+			       struct hdb_error *err)
+{
+	const uint8_t *p;
+
+	if (!place->class_id || sub->class_id != place->class_id ||
+	    sub->body_size < place->offset + size)
+		return NULL;
+	p = base_view_at(&k->w->view, sub->body_offset + place->offset, size, err);
+	if (!p)
+		*r = HDB_EIO;
+	return p;
+}
+
+static uint64_t reference_of(struct rewrite_kept *k, const struct rewrite_place *place,
+			     const struct hprof_sub *sub, int *r, struct hdb_error *err)
+{
+	const unsigned id_size = k->w->file.id_size;
+	const uint8_t *p = field_of(k, place, sub, id_size, r, err);
+
+	return p ? be_id(p, id_size) : 0;
+}
+
+/* ---- gathering ---- */
+
+static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	int r = HDB_OK;
+	const uint64_t text = reference_of(k, &k->value, sub, &r, err);
+	const uint64_t buffer = reference_of(k, &k->buffer, sub, &r, err);
+	const uint8_t *p = field_of(k, &k->recycled, sub, 1, &r, err);
+	const struct rewrite_buffer fresh = { .id = buffer, .same_id = buffer };
+
+	if (r < 0)
+		return r;
+	if (text && k->what & HDB_KEEP_STRINGS)
+		return rewrite_id_bits_add(&k->texts, text, err);
+	if (!buffer || !(k->what & HDB_KEEP_BITMAPS) || (p && *p) ||
+	    base_idmap_get(&k->bitmaps, buffer) != BASE_IDMAP_NONE)
+		return HDB_OK;
+	if (k->buffers.count >= UINT32_MAX - 1)
+		return hdb_fail(err, HDB_ELIMIT, "more than %u bitmaps", UINT32_MAX - 1);
+	r = base_idmap_put(&k->bitmaps, buffer, (uint32_t)k->buffers.count, err);
+	return r < 0 ? r : base_vec_push(&k->buffers, &fresh, sizeof(fresh), err);
+}
+
+static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const uint32_t no = base_idmap_get(&k->bitmaps, sub->id);
+	struct rewrite_buffer *buffer;
+
+	(void)err;
+	if (no == BASE_IDMAP_NONE)
+		return HDB_OK;
+	buffer = base_vec_at(&k->buffers, struct rewrite_buffer, no);
+	/* The first of two arrays counts, as in the import. */
+	if (!buffer->offset) {
+		buffer->offset = sub->body_offset;
+		buffer->size = sub->body_size;
+		buffer->type = sub->element_type;
+	}
+	return HDB_OK;
+}
+
+/* Goes through all sub-records of a kind. */
+static int for_each(struct rewrite_kept *k, uint8_t tag,
+		    int (*take)(struct rewrite_kept *, const struct hprof_sub *,
+				struct hdb_error *),
+		    struct hdb_error *err)
+{
+	struct rewriter *w = k->w;
+	struct hprof_walk walk;
+	enum hprof_event event;
+	uint64_t events = 0;
+	int r;
+
+	base_stage(w->work, "reading strings and bitmaps", w->source->size, "bytes");
+	hprof_walk_init(&walk, &w->file);
+	while ((r = hprof_walk_next(&walk, &event, err)) == HDB_OK) {
+		if (event == HPROF_EVENT_SUB && walk.sub.tag == tag &&
+		    (r = take(k, &walk.sub, err)) < 0)
+			break;
+		if (++events % STEP_EVENTS == 0 && (r = base_step(w->work, walk.position, err)) < 0)
+			break;
+	}
+	hprof_walk_release(&walk);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- equal bitmaps ---- */
+
+static int hash_buffer(struct rewrite_kept *k, const struct rewrite_buffer *b, uint64_t *out,
+		       struct hdb_error *err)
+{
+	*out = b->size * 31 + b->type;
+	for (uint64_t at = 0; at < b->size; at += CHUNK_BYTES) {
+		const uint64_t n = b->size - at < CHUNK_BYTES ? b->size - at : CHUNK_BYTES;
+		const uint8_t *p = base_view_at(&k->w->view, b->offset + at, n, err);
+
+		if (!p)
+			return HDB_EIO;
+		*out = XXH3_64bits_withSeed(p, n, *out);
+	}
+	return HDB_OK;
+}
+
+/* Whether two buffers have the same content; a hash alone might lie. */
+static int compare(struct rewrite_kept *k, const struct rewrite_buffer *a,
+		   const struct rewrite_buffer *b, bool *same, struct hdb_error *err)
+{
+	BASE_VIEW(other, k->w->source);
+
+	*same = a->size == b->size && a->type == b->type;
+	for (uint64_t at = 0; at < a->size && *same; at += CHUNK_BYTES) {
+		const uint64_t n = a->size - at < CHUNK_BYTES ? a->size - at : CHUNK_BYTES;
+		const uint8_t *p = base_view_at(&k->w->view, a->offset + at, n, err);
+		const uint8_t *q = base_view_at(&other, b->offset + at, n, err);
+
+		if (!p || !q)
+			return HDB_EIO;
+		*same = memcmp(p, q, n) == 0;
+	}
+	return HDB_OK;
+}
+
+static int merge_buffers(struct rewrite_kept *k, struct hdb_error *err)
+{
+	struct base_idmap firsts = { 0 };
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < k->buffers.count; i++) {
+		struct rewrite_buffer *b = base_vec_at(&k->buffers, struct rewrite_buffer, i);
+		uint64_t hash;
+		uint32_t first;
+		bool same;
+
+		if (!b->offset)
+			continue;
+		if ((r = hash_buffer(k, b, &hash, err)) < 0)
+			break;
+		first = base_idmap_get(&firsts, hash);
+		if (first == BASE_IDMAP_NONE) {
+			if ((r = base_idmap_put(&firsts, hash, (uint32_t)i, err)) < 0)
+				break;
+			continue;
+		}
+		if ((r = compare(k, base_vec_at(&k->buffers, struct rewrite_buffer, first), b,
+				 &same, err)) < 0)
+			break;
+		if (same)
+			b->same_id = base_vec_at(&k->buffers, struct rewrite_buffer, first)->id;
+	}
+	base_idmap_release(&firsts);
+	return r;
+}
+
+static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
+{
+	(void)ctx;
+	(void)type;
+	(void)class_name;
+	(void)field_name;
+	return false;
+}
+
+int rewrite_kept_load(struct rewrite_kept *k, struct hdb_error *err)
+{
+	int r;
+
+	k->names.w = k->w;
+	k->names.selects = selects;
+	k->names.has_names = true;
+	k->texts.work = k->w->work;
+	if ((r = rewrite_shapes_load(&k->names, err)) < 0 || (r = find_fields(k, err)) < 0)
+		return r;
+	k->texts.shift = rewrite_id_shift(k->names.id_bits);
+	if ((r = for_each(k, HPROF_INSTANCE_DUMP, add_instance, err)) < 0 || !k->buffers.count)
+		return r;
+	r = for_each(k, HPROF_PRIMITIVE_ARRAY_DUMP, add_array, err);
+	return r < 0 ? r : merge_buffers(k, err);
+}
+
+void rewrite_kept_release(struct rewrite_kept *k)
+{
+	if (k->texts.work)
+		rewrite_id_bits_release(&k->texts);
+	rewrite_shapes_release(&k->names);
+	base_idmap_release(&k->bitmaps);
+	base_vec_release(&k->buffers);
+}
+
+/* ---- asked when the dump is written ---- */
+
+bool rewrite_kept_has(const struct rewrite_kept *k, uint64_t id)
+{
+	const uint32_t no = base_idmap_get(&k->bitmaps, id);
+
+	return rewrite_id_bits_has(&k->texts, id) ||
+	       (no != BASE_IDMAP_NONE &&
+		base_vec_at(&k->buffers, struct rewrite_buffer, no)->same_id == id);
+}
+
+int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
+			  struct hdb_error *err)
+{
+	const uint64_t at = sub->body_offset + k->buffer.offset;
+	int r = HDB_OK;
+	const uint64_t buffer = reference_of(k, &k->buffer, sub, &r, err);
+	const uint32_t no = buffer ? base_idmap_get(&k->bitmaps, buffer) : BASE_IDMAP_NONE;
+	struct rewriter *w = k->w;
+	uint64_t same;
+
+	if (r < 0)
+		return r;
+	if (no == BASE_IDMAP_NONE)
+		return rewriter_keep(w, sub, err);
+	same = base_vec_at(&k->buffers, struct rewrite_buffer, no)->same_id;
+	/* A text that is a bitmap's buffer, too, stays by itself. */
+	if (same == buffer || rewrite_id_bits_has(&k->texts, buffer))
+		return rewriter_keep(w, sub, err);
+	w->result.changed_count++;
+	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
+	    (r = rewriter_copy(w, sub->offset, at - sub->offset, err)) < 0 ||
+	    (r = rewriter_put_id(w, same, err)) < 0)
+		return r;
+	return rewriter_copy(w, at + w->file.id_size, sub->end - at - w->file.id_size, err);
+}

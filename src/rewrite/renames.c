@@ -1,0 +1,279 @@
+/*
+ * rewrite/renames.c - reading the file, finding a name, making the text.
+ */
+#include "rewrite/renames.h"
+
+#include "base/bytes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* A text that is longer is no name. */
+#define NAME_MAX_BYTES 65535u
+
+static const char *text_at(const struct rewrite_renames *n, size_t at)
+{
+	return base_vec_at(&n->texts, char, at);
+}
+
+/* ---- the file ---- */
+
+static int add_text(struct rewrite_renames *n, const char *text, size_t size, size_t *at,
+		    struct hdb_error *err)
+{
+	int r;
+
+	*at = n->texts.count;
+	for (size_t i = 0; i < size; i++) {
+		const char c = text[i] == '/' ? '.' : text[i];
+
+		if ((r = base_bytes_append(&n->texts, &c, 1, err)) < 0)
+			return r;
+	}
+	return base_bytes_append(&n->texts, "", 1, err);
+}
+
+static bool is_package(const char *name, size_t size)
+{
+	return size > 2 && memcmp(name + size - 2, ".*", 2) == 0;
+}
+
+static int add_rename(struct rewrite_renames *n, const char *from, size_t from_size, const char *to,
+		      size_t to_size, struct hdb_error *err)
+{
+	struct rewrite_rename one = { .is_package = is_package(from, from_size) };
+	int r;
+
+	if (one.is_package) {
+		from_size--;
+		to_size--;
+	}
+	if ((r = add_text(n, from, from_size, &one.from, err)) < 0 ||
+	    (r = add_text(n, to, to_size, &one.to, err)) < 0)
+		return r;
+	if (!one.is_package &&
+	    (r = base_idmap_put(&n->exact, XXH3_64bits(text_at(n, one.from), from_size),
+				(uint32_t)n->lines.count, err)) < 0)
+		return r;
+	return base_vec_push(&n->lines, &one, sizeof(one), err);
+}
+
+/* The first and the one past the last byte that is no blank. */
+static const char *trim(const char *p, const char **end)
+{
+	while (p < *end && strchr(" \t\r\n", *p))
+		p++;
+	while (*end > p && strchr(" \t\r\n", (*end)[-1]))
+		--*end;
+	return p;
+}
+
+static int read_line(struct rewrite_renames *n, char *line, struct hdb_error *err)
+{
+	char *hash = strchr(line, '#');
+	const char *end = hash ? hash : line + strlen(line), *from = trim(line, &end);
+	const char *arrow, *from_end, *to;
+
+	if (from == end)
+		return HDB_OK;
+	arrow = strstr(from, "->");
+	if (!arrow || arrow + 2 >= end)
+		return HDB_END;
+	from_end = arrow;
+	from = trim(from, &from_end);
+	to = trim(arrow + 2, &end);
+	if (from == from_end || to == end ||
+	    is_package(from, (size_t)(from_end - from)) != is_package(to, (size_t)(end - to)))
+		return HDB_END;
+	return add_rename(n, from, (size_t)(from_end - from), to, (size_t)(end - to), err);
+}
+
+int rewrite_renames_read(struct rewrite_renames *n, const char *path, struct hdb_error *err)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	unsigned no = 0;
+	int r = HDB_OK;
+
+	if (!f)
+		return hdb_fail_errno(err, errno, "%s", path);
+	errno = 0;
+	while (r == HDB_OK && getline(&line, &room, f) >= 0) {
+		no++;
+		r = read_line(n, line, err);
+	}
+	if (r == HDB_END)
+		r = hdb_fail(err, HDB_EFORMAT, "%s: line %u is no \"OLD -> NEW\"", path, no);
+	else if (r == HDB_OK && ferror(f))
+		r = hdb_fail_errno(err, errno, "%s", path);
+	free(line);
+	(void)fclose(f);
+	return r;
+}
+
+void rewrite_renames_release(struct rewrite_renames *n)
+{
+	base_vec_release(&n->texts);
+	base_vec_release(&n->lines);
+	base_vec_release(&n->name);
+	base_idmap_release(&n->exact);
+}
+
+/* ---- finding ---- */
+
+static const struct rewrite_rename *find_exact(const struct rewrite_renames *n, const char *name,
+					       size_t size)
+{
+	const uint32_t no = base_idmap_get(&n->exact, XXH3_64bits(name, size));
+	const struct rewrite_rename *one;
+
+	if (no == BASE_IDMAP_NONE)
+		return NULL;
+	one = base_vec_at(&n->lines, struct rewrite_rename, no);
+	return strlen(text_at(n, one->from)) == size &&
+			       memcmp(text_at(n, one->from), name, size) == 0 ?
+		       one :
+		       NULL;
+}
+
+/* The longest package that has the name; they are few. */
+static const struct rewrite_rename *find_package(const struct rewrite_renames *n, const char *name,
+						 size_t size)
+{
+	const struct rewrite_rename *best = NULL;
+	size_t best_size = 0;
+
+	for (size_t i = 0; i < n->lines.count; i++) {
+		const struct rewrite_rename *one = base_vec_at(&n->lines, struct rewrite_rename, i);
+		const size_t length = strlen(text_at(n, one->from));
+
+		if (one->is_package && length > best_size && length < size &&
+		    memcmp(text_at(n, one->from), name, length) == 0) {
+			best = one;
+			best_size = length;
+		}
+	}
+	return best;
+}
+
+/*
+ * What a class's name with dots begins with that has another name: all of it, the class around it,
+ * its package. *used is how much of it that is.
+ */
+static const struct rewrite_rename *find_class(const struct rewrite_renames *n, const char *name,
+					       size_t size, size_t *used)
+{
+	const struct rewrite_rename *one;
+
+	for (size_t end = size; end; end--) {
+		if (end < size && name[end] != '$')
+			continue;
+		one = find_exact(n, name, end);
+		if (one) {
+			*used = end;
+			return one;
+		}
+	}
+	one = find_package(n, name, size);
+	*used = one ? strlen(text_at(n, one->from)) : 0;
+	return one;
+}
+
+/* ---- making ---- */
+
+/* Appends a class's name by its new one, with the separator that it was written with. */
+static int put_class(struct rewrite_renames *n, const char *name, size_t size, bool *changed,
+		     struct hdb_error *err)
+{
+	const bool has_slashes = memchr(name, '/', size) != NULL;
+	char *dots = malloc(size + 1);
+	const struct rewrite_rename *one;
+	size_t used, start = n->name.count;
+	int r = HDB_OK;
+
+	if (!dots)
+		return hdb_fail_memory(err, "a name", size);
+	for (size_t i = 0; i < size; i++)
+		dots[i] = (char)(name[i] == '/' ? '.' : name[i]);
+	one = find_class(n, dots, size, &used);
+	free(dots);
+	if (one) {
+		const char *to = text_at(n, one->to);
+
+		*changed = true;
+		r = base_bytes_append(&n->name, to, strlen(to), err);
+		for (size_t i = start; r == HDB_OK && has_slashes && i < n->name.count; i++)
+			if (*base_vec_at(&n->name, char, i) == '.')
+				*base_vec_at(&n->name, char, i) = '/';
+	}
+	return r < 0 ? r : base_bytes_append(&n->name, name + used, size - used, err);
+}
+
+/* "[Lcom/acme/Foo;", "(ILcom/acme/Foo;)V": appends it with each class by its new name. */
+static int put_signature(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
+			 struct hdb_error *err)
+{
+	size_t i = 0;
+	int r = HDB_OK;
+
+	while (i < size && r == HDB_OK) {
+		const char *end;
+		size_t start;
+
+		if (text[i] != 'L') {
+			r = base_bytes_append(&n->name, text + i++, 1, err);
+			continue;
+		}
+		start = ++i;
+		end = memchr(text + i, ';', size - i);
+		i = end ? (size_t)(end - text) : size;
+		if ((r = base_bytes_append(&n->name, "L", 1, err)) == HDB_OK)
+			r = put_class(n, text + start, i - start, changed, err);
+	}
+	return r;
+}
+
+/* Makes the new text in n->name; *changed says whether it is another. */
+static int rename_text(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
+		       struct hdb_error *err)
+{
+	size_t bare = size;
+	int r;
+
+	*changed = false;
+	n->name.count = 0;
+	if (size && (text[0] == '[' || text[0] == '('))
+		return put_signature(n, text, size, changed, err);
+	/* Arrays as Android names them. */
+	while (bare > 2 && memcmp(text + bare - 2, "[]", 2) == 0)
+		bare -= 2;
+	if (bare > 2 && text[0] == 'L' && text[bare - 1] == ';')
+		return put_signature(n, text, size, changed, err);
+	r = put_class(n, text, bare, changed, err);
+	return r < 0 ? r : base_bytes_append(&n->name, text + bare, size - bare, err);
+}
+
+int rewrite_renames_record(struct rewrite_renames *n, struct rewriter *w,
+			   const struct hprof_record *rec, uint64_t *changed, struct hdb_error *err)
+{
+	struct hprof_utf8 utf8;
+	bool is_other = false;
+	int r;
+
+	if (rec->tag != HPROF_UTF8 || !n->lines.count || rec->body_size > NAME_MAX_BYTES)
+		return rewriter_keep_record(w, rec, err);
+	if ((r = hprof_read_utf8(&w->file, &w->view, rec, &utf8, err)) < 0 ||
+	    (r = rename_text(n, (const char *)utf8.text, utf8.text_size, &is_other, err)) < 0)
+		return r;
+	if (!is_other)
+		return rewriter_keep_record(w, rec, err);
+	++*changed;
+	if ((r = rewriter_record(w, rec, w->id_size + n->name.count, err)) < 0 ||
+	    (r = rewriter_put_id(w, utf8.string_id, err)) < 0)
+		return r;
+	return rewriter_put(w, n->name.data, n->name.count, err);
+}

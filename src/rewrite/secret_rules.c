@@ -1,0 +1,70 @@
+/*
+ * rewrite/secret_rules.c - what looks like a secret: a rule a line. A rule that finds too much is
+ * better than one that misses: the report is for a person who reads it.
+ */
+#include "rewrite/secrets.h"
+
+/* A key or password by its name, and what is assigned to it. */
+#define NAMED \
+	"(?i)(?:passw(?:or)?d|passphrase|pwd|secret|credential|api[_.-]?key|access[_.-]?key|" \
+	"private[_.-]?key|auth[_.-]?token|access[_.-]?token|refresh[_.-]?token|client[_.-]?secret)"
+
+const struct rewrite_secret_rule rewrite_secret_rules[] = {
+	{ "private-key", "a private key (PEM)", "-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY", NULL },
+	{ "aws-key", "an access key of AWS", "\\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\\b", NULL },
+	{ "github-token", "a token of GitHub",
+	  "\\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22})", NULL },
+	{ "gitlab-token", "a token of GitLab", "\\bglpat-[A-Za-z0-9_-]{20}", NULL },
+	{ "slack-token", "a token of Slack", "\\bxox[abeoprs]-[A-Za-z0-9-]{10}", NULL },
+	{ "google-key", "an API key of Google", "\\bAIza[A-Za-z0-9_-]{35}", NULL },
+	{ "stripe-key", "a key of Stripe", "\\b[rs]k_(?:live|test)_[A-Za-z0-9]{16}", NULL },
+	{ "npm-token", "a token of npm", "\\bnpm_[A-Za-z0-9]{36}", NULL },
+	{ "jwt", "a JSON Web Token", "\\beyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.", NULL },
+	{ "authorization", "a header with credentials",
+	  "(?i)\\b(?:bearer|basic|digest) +[A-Za-z0-9+/_.~-]{16}", NULL },
+	{ "password", "a password or key with its name",
+	  NAMED "[\"']?\\s*[:=]\\s*[\"']?[^\\s\"'&;,<>]{4}", NULL },
+	{ "url-password", "a URL with a password", "\\b[a-z][a-z0-9+.-]*://[^\\s/:@]*:[^\\s/@]+@",
+	  NULL },
+	{ "card-number", "a number of a payment card (checked by its last digit)",
+	  "(?<![0-9])[2-6][0-9](?:[ -]?[0-9]){11,17}(?![0-9])", rewrite_luhn },
+	{ "iban", "a number of a bank account",
+	  "\\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\\b", rewrite_mod97 },
+	{ NULL, NULL, NULL, NULL },
+};
+
+bool rewrite_luhn(const uint8_t *text, size_t size)
+{
+	unsigned sum = 0, count = 0;
+
+	while (size--) {
+		unsigned digit;
+
+		if (text[size] < '0' || text[size] > '9')
+			continue;
+		digit = text[size] - '0';
+		if (count++ % 2) {
+			digit *= 2;
+			digit -= digit > 9 ? 9 : 0;
+		}
+		sum += digit;
+	}
+	return count >= 13 && count <= 19 && sum % 10 == 0;
+}
+
+/* ISO 13616: the first four characters behind the others, letters as 10 to 35, modulo 97 is 1. */
+bool rewrite_mod97(const uint8_t *text, size_t size)
+{
+	unsigned rest = 0, count = 0;
+
+	for (size_t i = 0; i < size + 4; i++) {
+		const uint8_t c = i < size ? text[i] : text[i - size];
+
+		if (c == ' ' || i < 4)
+			continue;
+		count++;
+		rest = c <= '9' ? (rest * 10 + (c - '0')) % 97 :
+				  (rest * 100 + (c - 'A' + 10u)) % 97;
+	}
+	return count >= 15 && count <= 34 && rest == 1;
+}

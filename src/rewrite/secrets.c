@@ -1,0 +1,242 @@
+/*
+ * rewrite/secrets.c - the rules on the bytes of texts.
+ *
+ * Chars, and bytes that are UTF-16, are looked at by their low bytes: all that the rules look for
+ * is ASCII. Long arrays are looked at in parts that overlap.
+ */
+#include "rewrite/secrets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+/* Units of a part, and how much of it is looked at again with the next. */
+#define PART_UNITS 65536u
+#define OVERLAP_UNITS 512u
+/* Steps and kilobytes that a rule may take on a part. */
+#define MATCH_STEPS 1000000u
+#define MATCH_KILOBYTES 16384u
+/* Matches that a check refuses, of a rule in a part, before it is left alone. */
+#define REFUSED_MAX 1000u
+#define RULES_MAX 32u
+/* Shorter texts are none of these. */
+#define TEXT_MIN 8u
+
+struct rewrite_secrets {
+	struct base_outfile *out;
+	pcre2_code *rules[RULES_MAX];
+	pcre2_match_data *match;
+	pcre2_match_context *context;
+	uint64_t count;
+	uint8_t part[PART_UNITS];
+};
+
+/* What is looked at, for the report. */
+struct subject {
+	uint64_t id;
+	const char *kind; /* "byte[]", "char[]", "name" */
+	uint64_t length;  /* elements */
+	bool is_kept;
+};
+
+static int put_heading(struct rewrite_secrets *s, struct hdb_error *err)
+{
+	static const char heading[] = "id\tkind\tlength\trule\twhat\tstays\n";
+
+	return base_outfile_write(s->out, heading, sizeof(heading) - 1, err);
+}
+
+static int compile(struct rewrite_secrets *s, struct hdb_error *err)
+{
+	for (unsigned i = 0; rewrite_secret_rules[i].name; i++) {
+		int code;
+		size_t at;
+
+		s->rules[i] = pcre2_compile((PCRE2_SPTR)rewrite_secret_rules[i].pattern,
+					    PCRE2_ZERO_TERMINATED, 0, &code, &at, NULL);
+		if (!s->rules[i])
+			return hdb_fail(err, HDB_EBUG, "rule %s, at %zu: code %d",
+					rewrite_secret_rules[i].name, at, code);
+		/* Without it matching is slower. */
+		(void)pcre2_jit_compile(s->rules[i], PCRE2_JIT_COMPLETE);
+	}
+	s->match = pcre2_match_data_create(1, NULL);
+	s->context = pcre2_match_context_create(NULL);
+	if (!s->match || !s->context)
+		return hdb_fail_memory(err, "rules", 0);
+	(void)pcre2_set_match_limit(s->context, MATCH_STEPS);
+	(void)pcre2_set_heap_limit(s->context, MATCH_KILOBYTES);
+	return HDB_OK;
+}
+
+int rewrite_secrets_open(const char *path, bool force, struct rewrite_secrets **out,
+			 struct hdb_error *err)
+{
+	const struct base_outfile_options options = { .packing = BASE_PLAIN, .force = force };
+	struct rewrite_secrets *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return hdb_fail_memory(err, "rules", sizeof(*s));
+	if ((r = base_outfile_create(path, &options, &s->out, err)) < 0 ||
+	    (r = compile(s, err)) < 0 || (r = put_heading(s, err)) < 0) {
+		rewrite_secrets_close(s);
+		return r;
+	}
+	*out = s;
+	return HDB_OK;
+}
+
+void rewrite_secrets_close(struct rewrite_secrets *s)
+{
+	if (!s)
+		return;
+	base_outfile_abort(s->out);
+	for (unsigned i = 0; i < RULES_MAX; i++)
+		pcre2_code_free(s->rules[i]);
+	pcre2_match_data_free(s->match);
+	pcre2_match_context_free(s->context);
+	free(s);
+}
+
+int rewrite_secrets_finish(struct rewrite_secrets *s, uint64_t *count, struct hdb_error *err)
+{
+	struct base_outfile *out = s->out;
+
+	*count = s->count;
+	s->out = NULL; /* freed, whatever comes of it */
+	return base_outfile_finish(out, NULL, err);
+}
+
+/* Whether the rule finds something in the part. */
+static bool finds(struct rewrite_secrets *s, unsigned rule, size_t size)
+{
+	const size_t *match = pcre2_get_ovector_pointer(s->match);
+	size_t from = 0;
+
+	for (unsigned i = 0; i < REFUSED_MAX && from < size; i++) {
+		const int n =
+			pcre2_match(s->rules[rule], s->part, size, from, 0, s->match, s->context);
+
+		/* One that takes too many steps is a find: somebody should look. */
+		if (n < 0)
+			return n != PCRE2_ERROR_NOMATCH;
+		if (!rewrite_secret_rules[rule].check ||
+		    rewrite_secret_rules[rule].check(s->part + match[0], match[1] - match[0]))
+			return true;
+		from = match[0] + 1;
+	}
+	return false;
+}
+
+static int report(struct rewrite_secrets *s, unsigned rule, const struct subject *subject,
+		  struct hdb_error *err)
+{
+	char line[256];
+	const int n = snprintf(line, sizeof(line), "0x%llx\t%s\t%llu\t%s\t%s\t%s\n",
+			       (unsigned long long)subject->id, subject->kind,
+			       (unsigned long long)subject->length, rewrite_secret_rules[rule].name,
+			       rewrite_secret_rules[rule].help, subject->is_kept ? "yes" : "no");
+
+	s->count++;
+	return n < 0 ? HDB_ENOMEM : base_outfile_write(s->out, line, (size_t)n, err);
+}
+
+/* Looks at s->part; *seen has a bit for each rule that has found something in the same text. */
+static int look(struct rewrite_secrets *s, size_t size, const struct subject *subject,
+		uint32_t *seen, struct hdb_error *err)
+{
+	for (unsigned i = 0; rewrite_secret_rules[i].name && size >= TEXT_MIN; i++) {
+		int r;
+
+		if (*seen >> i & 1 || !finds(s, i, size))
+			continue;
+		*seen |= 1u << i;
+		if ((r = report(s, i, subject, err)) < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+/* Whether bytes are UTF-16: every other one is zero in most places, either the odd or the even. */
+static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
+{
+	uint64_t zeros[2] = { 0, 0 };
+
+	for (uint64_t i = 0; i + 1 < size; i += 2) {
+		zeros[0] += p[i] == 0;
+		zeros[1] += p[i + 1] == 0;
+	}
+	*low = zeros[0] > zeros[1];
+	return size % 2 == 0 && zeros[!*low] > size / 4;
+}
+
+/* Copies a part to s->part, one byte a unit: its low byte, 0xff if there is more. */
+static size_t squeeze(struct rewrite_secrets *s, const uint8_t *p, uint64_t size, unsigned low)
+{
+	size_t n = 0;
+
+	for (uint64_t i = 0; i + 1 < size; i += 2)
+		s->part[n++] = p[i + !low] ? 0xff : p[i + low];
+	return n;
+}
+
+int rewrite_secrets_array(struct rewrite_secrets *s, struct rewriter *w,
+			  const struct hprof_sub *sub, bool is_kept, struct hdb_error *err)
+{
+	const bool has_chars = sub->element_type == HPROF_CHAR;
+	const uint64_t width = has_chars ? 2 : 1;
+	const struct subject subject = {
+		.id = sub->id,
+		.kind = has_chars ? "char[]" : "byte[]",
+		.length = sub->length,
+		.is_kept = is_kept,
+	};
+	uint32_t seen = 0;
+
+	if ((!has_chars && sub->element_type != HPROF_BYTE) || sub->body_size < TEXT_MIN * width)
+		return HDB_OK;
+	for (uint64_t at = 0; at < sub->body_size; at += (PART_UNITS - OVERLAP_UNITS) * width) {
+		const uint64_t left = sub->body_size - at, most = PART_UNITS * width;
+		const uint64_t n = left < most ? left : most;
+		const uint8_t *p = base_view_at(&w->view, sub->body_offset + at, n, err);
+		unsigned low = 1; /* chars are big-endian */
+		size_t size = n;
+		int r;
+
+		if (!p)
+			return HDB_EIO;
+		if (has_chars || is_wide(p, n, &low))
+			size = squeeze(s, p, n, low);
+		else
+			memcpy(s->part, p, n);
+		if ((r = look(s, size, &subject, &seen, err)) < 0)
+			return r;
+		if (left <= most)
+			break;
+	}
+	return HDB_OK;
+}
+
+int rewrite_secrets_record(struct rewrite_secrets *s, struct rewriter *w,
+			   const struct hprof_record *rec, struct hdb_error *err)
+{
+	struct subject subject = { .kind = "name", .is_kept = true };
+	struct hprof_utf8 utf8;
+	uint32_t seen = 0;
+	int r;
+
+	if (rec->tag != HPROF_UTF8)
+		return HDB_OK;
+	if ((r = hprof_read_utf8(&w->file, &w->view, rec, &utf8, err)) < 0)
+		return r;
+	subject.id = utf8.string_id;
+	subject.length = utf8.text_size;
+	if (utf8.text_size > PART_UNITS)
+		utf8.text_size = PART_UNITS;
+	memcpy(s->part, utf8.text, utf8.text_size);
+	return look(s, utf8.text_size, &subject, &seen, err);
+}

@@ -1,0 +1,283 @@
+/*
+ * rewrite/widths.c - IDs of 4 bytes to 8, and back.
+ *
+ * Each kind of record is gone through by one function, twice: first to measure what is written,
+ * then to write it.
+ */
+#include "rewrite/widths.h"
+
+#include "base/bytes.h"
+
+/* A place in a record that is read. */
+struct pipe {
+	struct rewriter *w;
+	uint64_t at;     /* offset in the dump */
+	uint64_t size;   /* bytes for the output so far */
+	bool is_written; /* else measured */
+};
+
+static int pass_ids(struct pipe *p, uint64_t count, struct hdb_error *err)
+{
+	const uint64_t at = p->at;
+
+	p->at += count * p->w->file.id_size;
+	p->size += count * p->w->id_size;
+	return p->is_written ? rewriter_copy_ids(p->w, at, count, err) : HDB_OK;
+}
+
+static int pass_bytes(struct pipe *p, uint64_t size, struct hdb_error *err)
+{
+	const uint64_t at = p->at;
+
+	p->at += size;
+	p->size += size;
+	return p->is_written ? rewriter_copy(p->w, at, size, err) : HDB_OK;
+}
+
+/* A u4 with another value than the dump has there. */
+static int pass_u4(struct pipe *p, uint32_t value, struct hdb_error *err)
+{
+	uint8_t bytes[4];
+
+	p->at += sizeof(bytes);
+	p->size += sizeof(bytes);
+	put_be32(bytes, value);
+	return p->is_written ? rewriter_put(p->w, bytes, sizeof(bytes), err) : HDB_OK;
+}
+
+static int pass_value(struct pipe *p, uint8_t type, struct hdb_error *err)
+{
+	return type == HPROF_OBJECT ? pass_ids(p, 1, err) :
+				      pass_bytes(p, hprof_type_size(type, p->w->file.id_size), err);
+}
+
+/* ---- classes ---- */
+
+bool rewrite_widths_selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
+{
+	(void)ctx;
+	(void)class_name;
+	(void)field_name;
+	return type == HPROF_OBJECT;
+}
+
+/* Bytes of values in the output that take `size` here, references `references` of them. */
+static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t references)
+{
+	return size - references + references / w->file.id_size * w->id_size;
+}
+
+/* An entry count, and entries of `before` bytes, IDs first where has_id, a type, and a value. */
+struct entries {
+	unsigned before;
+	bool has_id, has_value;
+};
+
+static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *err)
+{
+	const unsigned id_size = p->w->file.id_size;
+	const uint8_t *b = base_view_at(&p->w->view, p->at, 2, err);
+	unsigned count;
+	int r;
+
+	if (!b)
+		return HDB_EIO;
+	count = be16(b);
+	if ((r = pass_bytes(p, 2, err)) < 0)
+		return r;
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t type;
+
+		b = base_view_at(&p->w->view, p->at + (kind.has_id ? id_size : kind.before), 1,
+				 err);
+		if (!b)
+			return HDB_EIO;
+		type = *b;
+		r = kind.has_id ? pass_ids(p, 1, err) : pass_bytes(p, kind.before, err);
+		if (r < 0 || (r = pass_bytes(p, 1, err)) < 0 ||
+		    (kind.has_value && (r = pass_value(p, type, err)) < 0))
+			return r;
+	}
+	return HDB_OK;
+}
+
+int rewrite_widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
+{
+	size_t sums = 0;
+
+	for (size_t i = 0; i < s->classes.count; i++) {
+		const uint64_t id = base_vec_at(&s->classes, struct rewrite_class, i)->class_id;
+		struct rewrite_class *class;
+		const int r = rewrite_shape_of(s, id, &class, err);
+
+		if (r < 0)
+			return r;
+		sums += class && class->all_bytes == class->instance_size;
+	}
+	/* Damage may have changed some. */
+	s->has_sums = sums > s->classes.count / 2;
+	return HDB_OK;
+}
+
+/* What the class says of its instances' size, if that is what its fields take; else as it is. */
+static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t size, uint32_t *out,
+			 struct hdb_error *err)
+{
+	struct rewrite_class *class;
+	const int r = rewrite_shape_of(s, class_id, &class, err);
+
+	*out = size;
+	if (r == HDB_OK && s->has_sums && class && class->all_bytes == size)
+		*out = (uint32_t)widened(s->w, size, class->run_bytes);
+	return r;
+}
+
+static int pass_class(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+		      struct hdb_error *err)
+{
+	uint32_t size;
+	int r;
+
+	if ((r = instance_size(s, sub->id, sub->length, &size, err)) < 0 ||
+	    (r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 4, err)) < 0 ||
+	    (r = pass_ids(p, 6, err)) < 0 || (r = pass_u4(p, size, err)) < 0 ||
+	    (r = pass_entries(p, (struct entries){ .before = 2, .has_value = true }, err)) < 0 ||
+	    (r = pass_entries(p, (struct entries){ .has_id = true, .has_value = true }, err)) < 0)
+		return r;
+	return pass_entries(p, (struct entries){ .has_id = true }, err);
+}
+
+/* ---- instances and the other sub-records ---- */
+
+static int pass_values(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+		       const struct rewrite_class *class, struct hdb_error *err)
+{
+	const uint64_t start = sub->body_offset;
+	int r;
+
+	if (!p->is_written) {
+		p->size += widened(p->w, sub->body_size, class->run_bytes);
+		return HDB_OK;
+	}
+	for (size_t i = 0; i < class->run_count; i++) {
+		const struct rewrite_run *run =
+			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
+
+		if ((r = pass_bytes(p, start + run->offset - p->at, err)) < 0 ||
+		    (r = pass_ids(p, run->size / p->w->file.id_size, err)) < 0)
+			return r;
+	}
+	return pass_bytes(p, sub->end - p->at, err);
+}
+
+static int pass_instance(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+			 struct hdb_error *err)
+{
+	struct rewrite_class *class;
+	int r;
+
+	if ((r = rewrite_shape_of(s, sub->class_id, &class, err)) < 0)
+		return r;
+	if (class && class->all_bytes != sub->body_size)
+		class = NULL;
+	if ((r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 4, err)) < 0 ||
+	    (r = pass_ids(p, 1, err)) < 0)
+		return r;
+	if (!class) {
+		p->w->result.problem_count += p->is_written;
+		return pass_bytes(p, 4 + sub->body_size, err);
+	}
+	r = pass_u4(p, (uint32_t)widened(p->w, sub->body_size, class->run_bytes), err);
+	return r < 0 ? r : pass_values(s, p, sub, class, err);
+}
+
+static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+		    struct hdb_error *err)
+{
+	int r;
+
+	if ((r = pass_bytes(p, 1, err)) < 0)
+		return r;
+	switch (sub->tag) {
+	case HPROF_CLASS_DUMP:
+		return pass_class(s, p, sub, err);
+	case HPROF_INSTANCE_DUMP:
+		return pass_instance(s, p, sub, err);
+	case HPROF_OBJECT_ARRAY_DUMP:
+		if ((r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 8, err)) < 0)
+			return r;
+		return pass_ids(p, 1 + (uint64_t)sub->length, err);
+	case HPROF_HEAP_DUMP_INFO:
+		r = pass_bytes(p, 4, err);
+		return r < 0 ? r : pass_ids(p, 1, err);
+	case HPROF_ROOT_JNI_GLOBAL:
+		return pass_ids(p, 2, err);
+	default: /* other roots, primitive arrays: an ID, and what has none */
+		r = pass_ids(p, 1, err);
+		return r < 0 ? r : pass_bytes(p, sub->end - p->at, err);
+	}
+}
+
+int rewrite_widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct pipe p = { .w = s->w, .at = sub->offset };
+	int r;
+
+	if ((r = pass_sub(s, &p, sub, err)) < 0 || (r = rewriter_begin(s->w, p.size, err)) < 0)
+		return r;
+	p = (struct pipe){ .w = s->w, .at = sub->offset, .is_written = true };
+	return pass_sub(s, &p, sub, err);
+}
+
+/* ---- records ---- */
+
+/*
+ * Where records have IDs: i an ID, 4 four bytes without one; what follows the pattern has none, but
+ * for traces, whose frames are IDs.
+ */
+static const char *pattern_of(uint8_t tag)
+{
+	switch (tag) {
+	case HPROF_UTF8:
+		return "i";
+	case HPROF_LOAD_CLASS:
+		return "4i4i";
+	case HPROF_FRAME:
+		return "iiii44";
+	case HPROF_START_THREAD:
+		return "4i4iii";
+	case HPROF_TRACE:
+		return "444";
+	default:
+		return "";
+	}
+}
+
+static int pass_record(struct pipe *p, const struct hprof_record *rec, struct hdb_error *err)
+{
+	const uint64_t end = rec->body_offset + rec->body_size;
+	int r;
+
+	for (const char *c = pattern_of(rec->tag); *c; c++)
+		if ((r = *c == 'i' ? pass_ids(p, 1, err) : pass_bytes(p, 4, err)) < 0)
+			return r;
+	if (rec->tag == HPROF_TRACE) {
+		struct hprof_trace trace;
+
+		if ((r = hprof_read_trace(&p->w->file, &p->w->view, rec, &trace, err)) < 0 ||
+		    (r = pass_ids(p, trace.frame_count, err)) < 0)
+			return r;
+	}
+	return pass_bytes(p, end - p->at, err);
+}
+
+int rewrite_widths_record(struct rewriter *w, const struct hprof_record *rec, struct hdb_error *err)
+{
+	struct pipe p = { .w = w, .at = rec->body_offset };
+	int r;
+
+	if ((r = pass_record(&p, rec, err)) < 0 || (r = rewriter_record(w, rec, p.size, err)) < 0)
+		return r;
+	p = (struct pipe){ .w = w, .at = rec->body_offset, .is_written = true };
+	return pass_record(&p, rec, err);
+}
