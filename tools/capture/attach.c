@@ -249,7 +249,7 @@ static int write_all(struct attach *a, int fd, const char *data, size_t size, st
 			continue;
 		}
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return process_is_gone(a->process) ?
+			return process_is_ending(a->process) ?
 				       has_ended(a, err) :
 				       door_fail(err, HDB_EIO, "process %ld hung up: %s",
 						 (long)a->process->pid, strerror(errno));
@@ -332,7 +332,7 @@ static int receive(struct attach *a, int fd, bool is_patient, struct reply *repl
 	if (rc != HDB_OK)
 		return rc;
 	if (reply->size == 0)
-		return process_is_gone(a->process) ?
+		return process_is_ending(a->process) ?
 			       has_ended(a, err) :
 			       door_fail(err, HDB_EIO, "process %ld hung up without an answer",
 					 (long)a->process->pid);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 /* /proc/PID/status is some 1.5 KB; a long list of groups makes it longer. */
 #define STATUS_SIZE 16384
 #define CGROUP_SIZE 16384
+/* Between the moment that a process closes its files and that in which it is gone. */
+#define ENDING_MS 1000
 /* Hexadecimal digits of a container's identifier, and how many people show. */
 #define CONTAINER_DIGITS 64
 #define CONTAINER_SHOWN 12
@@ -95,6 +98,18 @@ void process_close(struct process *p)
 bool process_is_gone(struct process *p)
 {
 	return process_look(p) != 0 || p->state == 'Z' || p->state == 'X';
+}
+
+bool process_is_ending(struct process *p)
+{
+	const uint64_t end = capture_now_ms() + ENDING_MS;
+
+	while (!process_is_gone(p)) {
+		if (capture_now_ms() > end)
+			return false;
+		(void)poll(NULL, 0, 10);
+	}
+	return true;
 }
 
 int process_has_hotspot(const struct process *p)

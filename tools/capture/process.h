@@ -32,6 +32,9 @@ int process_look(struct process *process);
 /* Whether it has ended. */
 bool process_is_gone(struct process *process);
 
+/* The same of one that has hung up, whose end may be seen a little later: waits up to a second. */
+bool process_is_ending(struct process *process);
+
 /* 1: it has loaded HotSpot's library, 0: it has not, or -1: that may not be seen. */
 int process_has_hotspot(const struct process *process);
 

@@ -200,7 +200,7 @@ static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 	if (rc == HDB_OK)
 		rc = check_answer(c, &reply, err);
 	/* Some of the answer may have come before. */
-	if (rc == HDB_EIO && process_is_gone(&c->process))
+	if (rc == HDB_EIO && process_is_ending(&c->process))
 		rc = door_fail(err, HDB_EIO,
 			       "process %d ended while it dumped its heap, after %llu bytes",
 			       c->process.pid, (unsigned long long)bytes);
