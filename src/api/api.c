@@ -59,8 +59,9 @@ static int read_struct(void *to, size_t to_size, size_t first, const void *from,
 }
 
 /* What the structures had at first; they only grow. */
-#define IMPORT_OPTIONS_FIRST sizeof(struct hdb_import_options)
-#define OPEN_OPTIONS_FIRST sizeof(struct hdb_open_options)
+#define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+#define IMPORT_OPTIONS_FIRST END_OF(struct hdb_import_options, dump_name)
+#define OPEN_OPTIONS_FIRST END_OF(struct hdb_open_options, no_sigbus_handler)
 #define QUERY_ARGS_FIRST offsetof(struct hdb_query_args, filter)
 
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)

@@ -17,6 +17,7 @@
 
 enum {
 	ID,
+	CLASS,
 	LABEL,
 	KIND,
 	CAPACITY,
@@ -38,6 +39,7 @@ static const struct hdb_option_spec options[] = {
 
 static const struct hdb_column columns[] = {
 	{ "id", HDB_TYPE_ID, "id", "the buffer" },
+	{ "class", HDB_TYPE_TEXT, "class", "its class" },
 	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "direct, mapped (a file), or view (of another buffer)" },
 	{ "capacity", HDB_TYPE_BYTES, "capacity",
@@ -50,6 +52,7 @@ static const struct hdb_column columns[] = {
 	{ "thread", HDB_TYPE_TEXT, "thread",
 	  "the thread without which it would be freed, as those of thread-local caches" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "bytes in the heap that it retains" },
+	QUERY_LABEL_COLUMNS,
 };
 
 static const struct hdb_column facts[] = {
@@ -194,8 +197,7 @@ static int set_number(struct query *q, size_t column, uint32_t ix, const char *p
 
 static int next_buffers(struct query *q, struct hdb_error *err)
 {
-	static const struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SIZE_MAX,
-							   RETAINED };
+	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
 	struct buffers *s = q->state;
 	const char *kind;
 	uint64_t bytes;

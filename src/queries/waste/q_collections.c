@@ -295,7 +295,8 @@ static int read_by(struct query *q, struct collections *s, struct hdb_error *err
 		[BY_COLLISIONS] =
 			"at_most,objects,elements,capacity,collisions,shallow,largest_size,"
 			"largest",
-		[BY_OBJECT] = "id,label,kind,size,capacity,fill,collisions,wasted,shallow,retained",
+		[BY_OBJECT] =
+			"id,class,label,kind,size,capacity,fill,collisions,wasted,shallow,retained",
 	};
 
 	s->by = (enum by)query_choice(q, "by");
