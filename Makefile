@@ -56,8 +56,10 @@ $(if $(HAVE_SQLITE),,$(info no libsqlite3 3.38 or newer: built without `heapdb s
 $(if $(HAVE_EDIT),,$(info no libedit: the shell of `heapdb sql` has no line editing))
 HAVE_SERVE  := $(call links,microhttpd.h,MHD_start_daemon,-lmicrohttpd)
 $(if $(HAVE_SERVE),,$(info no libmicrohttpd: built without `heapdb serve`))
-DOOR_FLAGS  := $(if $(HAVE_SERVE),-DHAVE_SERVE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
-DOOR_LIBS   := $(if $(HAVE_SERVE),-lmicrohttpd) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
+HAVE_PNG    := $(call links,png.h,png_image_write_to_stdio,-lpng)
+$(if $(HAVE_PNG),,$(info no libpng: `heapdb export bitmaps DIR` writes no pictures from pixels))
+DOOR_FLAGS  := $(if $(HAVE_SERVE),-DHAVE_SERVE) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)
+DOOR_LIBS   := $(if $(HAVE_SERVE),-lmicrohttpd) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))

@@ -14,7 +14,7 @@ set -eu
 
 packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 	libzstd-dev libdeflate-dev zlib1g-dev libjansson-dev libsqlite3-dev libedit-dev
-	libmicrohttpd-dev libcmocka-dev zstd python3 python3-jsonschema sqlite3"
+	libmicrohttpd-dev libpng-dev libcmocka-dev zstd python3 python3-jsonschema sqlite3"
 lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck"
 
 package="debhelper dpkg-dev lintian fakeroot"

@@ -46,6 +46,7 @@ static const struct query_def *const registry[] = {
 	&query_reference_stats,
 	&query_finalizers,
 	&query_native,
+	&query_bitmaps,
 	&query_unreachable,
 	/* threads */
 	&query_threads,

@@ -97,6 +97,7 @@ int cmd_capture(struct cli *cli);
 int cmd_query(struct cli *cli);
 int cmd_check(struct cli *cli);
 int cmd_export_dump(struct cli *cli);
+int cmd_export_bitmaps(struct cli *cli);
 int cmd_convert(struct cli *cli);
 int cmd_strip(struct cli *cli);
 int cmd_redact(struct cli *cli);

@@ -46,8 +46,9 @@ const struct command commands[] = {
 	  "[DB...] [options]",
 	  "a page in the browser for one or several databases, on this machine", NULL },
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
-	  "objects|dump|QUERY [--columns A,B] [--format tsv|csv|jsonl|json]",
-	  "write all rows of a query, for other programs; `dump`: the HPROF dump itself", NULL },
+	  "objects|dump|bitmaps DIR|QUERY [--columns A,B] [--format tsv|csv|jsonl|json]",
+	  "write all rows of a query, for other programs; `dump`: the HPROF dump itself; `bitmaps DIR`: pictures",
+	  NULL },
 	{ "convert", cmd_convert, WRITES,
 	  OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_CONVERT | OPTIONS_JSON, NULL, "IN OUT [options]",
 	  "write a dump for other tools: Android's as hprof-conv does, IDs of 4 or 8 bytes; compressed "
@@ -350,6 +351,13 @@ static int take_operand(struct cli *cli)
 	return HDB_OK;
 }
 
+/* `export bitmaps DIR`: pictures, not rows. */
+static bool exports_bitmaps(const struct cli *cli)
+{
+	return cli->command->flags & EXPORTS && cli->query && cli->opt.operand_count &&
+	       strcmp(cli->query->name, "bitmaps") == 0;
+}
+
 static int run(struct cli *cli, struct arguments args)
 {
 	const struct command *command = cli->command;
@@ -373,7 +381,9 @@ static int run(struct cli *cli, struct arguments args)
 	if (rc == HDB_OK && command->flags & NEEDS_DB)
 		rc = open_database(cli);
 	if (rc == HDB_OK)
-		rc = cli->is_dump ? cmd_export_dump(cli) : command->run(cli);
+		rc = cli->is_dump         ? cmd_export_dump(cli) :
+		     exports_bitmaps(cli) ? cmd_export_bitmaps(cli) :
+					    command->run(cli);
 	progress_hide();
 	progress_tell_timings();
 	close_databases(cli);

@@ -1,0 +1,575 @@
+/*
+ * queries/android/q_bitmaps.c - Android's bitmaps: size, configuration, where the pixels are, which
+ * of them are the same picture.
+ *
+ * To Android 7 pixels are a byte[], Bitmap.mBuffer. Later they are native memory, which a dump
+ * does not have; a dump made by `am dumpheap -b png` has pictures in the static field
+ * Bitmap.dumpData, by the address of the native bitmap. The configuration is native, too: here it
+ * is told by the bytes a pixel. Android 16's Bitmap.mId has the kind of its storage in its seventh
+ * decimal digit.
+ */
+#include "analysis/native_sizes.h"
+#include "base/idmap.h"
+#include "heap/known.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum {
+	ID,
+	WIDTH,
+	HEIGHT,
+	CONFIG,
+	BYTES,
+	STORE,
+	DENSITY,
+	RECYCLED,
+	ENCODING,
+	BUFFER,
+	COPIES,
+	WASTED,
+	FIRST,
+	RETAINED
+};
+
+/* Elements of an array that are read at a time. */
+#define CHUNK 4096u
+/* Bytes that Android counts for the native part of a bitmap, beside its pixels. */
+#define NATIVE_PART_BYTES 32u
+/* Storages in Bitmap.mId. */
+#define STORAGE_UNIT 1000000u
+#define STORAGE_ASHMEM 2
+#define STORAGE_HARDWARE 3
+
+static const struct hdb_option_spec options[] = {
+	{ "duplicates", HDB_OPTION_FLAG,
+	  .help = "only the first bitmap of each picture that is there several times, with what the "
+		  "others waste" },
+	{ .name = NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "id", HDB_TYPE_ID, "id", "the bitmap" },
+	{ "width", HDB_TYPE_INT, "width", "pixels in a row" },
+	{ "height", HDB_TYPE_INT, "height", "rows" },
+	{ "config", HDB_TYPE_TEXT, "config",
+	  "ARGB_8888, RGB_565, ALPHA_8, RGBA_F16, by the bytes a pixel; HARDWARE: pixels are in "
+	  "graphics memory; null if nothing tells" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "of the pixels; null if nothing tells" },
+	{ "store", HDB_TYPE_TEXT, "where",
+	  "java: in the Java heap; native: in native memory; ashmem: in shared memory; hardware: in "
+	  "graphics memory" },
+	{ "density", HDB_TYPE_INT, "density", "dots an inch, 0: not known" },
+	{ "recycled", HDB_TYPE_BOOL, "recycled", "whether the program has given the pixels back" },
+	{ "encoding", HDB_TYPE_TEXT, "contents",
+	  "what the dump has of it: pixels, png, jpeg or webp; null: nothing" },
+	{ "buffer", HDB_TYPE_ID, "buffer", "the array with these contents" },
+	{ "copies", HDB_TYPE_COUNT, "copies", "bitmaps with the same contents, this one included" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted",
+	  "of a copy that is not the first one its bytes; with --duplicates the bytes of all but the "
+	  "first" },
+	{ "first", HDB_TYPE_ID, "same as", "the first bitmap with the same contents" },
+	{ "retained", HDB_TYPE_BYTES, "retained",
+	  "what would be freed of the Java heap without it" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "how many there are" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "their pixels, as far as that is known" },
+	{ "java", HDB_TYPE_BYTES, "in the Java heap", "the part that is in the Java heap" },
+	{ "native", HDB_TYPE_BYTES, "native", "the part that is not" },
+	{ "contents", HDB_TYPE_COUNT, "with contents", "bitmaps whose contents the dump has" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted by copies",
+	  "bytes of bitmaps that have the contents of another one, but the first of each" },
+	QUERY_COVERAGE_FACTS,
+};
+
+enum encoding { NO_CONTENTS, PIXELS, JPEG, PNG, WEBP };
+
+struct bitmap {
+	uint32_t ix, buffer; /* HEAP_NONE: the dump has no contents */
+	int32_t width, height, density;
+	uint64_t bytes; /* 0: not known */
+	uint64_t copies, wasted;
+	uint32_t first; /* place in the list, by order of index */
+	XXH128_hash_t hash;
+	const char *config, *store; /* static; NULL: not known */
+	uint8_t encoding;
+	bool is_recycled;
+};
+
+/* A picture that `am dumpheap -b` made. */
+struct picture {
+	uint64_t native;
+	uint32_t buffer;
+};
+
+struct state {
+	struct query *q;
+	struct base_vec list;     /* struct bitmap */
+	struct base_vec pictures; /* struct picture, by native */
+	enum encoding picture_encoding;
+	struct base_vec native; /* struct analysis_native */
+	bool is_only_copies;
+	size_t at;
+};
+
+/* ---- pictures of dumpData ---- */
+
+static int compare_pictures(const void *a, const void *b)
+{
+	const struct picture *x = a, *y = b;
+
+	if (x->native != y->native)
+		return x->native < y->native ? -1 : 1;
+	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
+}
+
+/* Bitmap.CompressFormat's numbers. */
+static enum encoding encoding_of(int64_t format)
+{
+	static const enum encoding encodings[] = { JPEG, PNG, WEBP, WEBP, WEBP };
+
+	return format >= 0 && (size_t)format < sizeof(encodings) / sizeof(encodings[0]) ?
+		       encodings[format] :
+		       NO_CONTENTS;
+}
+
+/* The pairs of natives[] and buffers[], as many as both have, at most `count`. */
+static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint64_t count,
+		      struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	uint64_t pointers[CHUNK], ids[CHUNK], done = 1, done2 = 1;
+	uint8_t type, type2;
+	int r = HDB_OK;
+
+	for (uint64_t from = 0; r == HDB_OK && from < count && done && done2; from += CHUNK) {
+		const uint64_t n = count - from < CHUNK ? count - from : CHUNK;
+
+		r = heap_elements(heap, natives, from, n, pointers, &type, &done, err);
+		if (r == HDB_OK)
+			r = heap_elements(heap, buffers, from, n, ids, &type2, &done2, err);
+		if (r != HDB_OK || type != HPROF_LONG || type2 != HPROF_OBJECT)
+			return r;
+		for (uint64_t i = 0; r == HDB_OK && i < done && i < done2; i++) {
+			struct picture picture = { .native = pointers[i] };
+
+			if (ids[i] && heap_find(heap, ids[i], &picture.buffer, err) == HDB_OK)
+				r = base_vec_push(&s->pictures, &picture, sizeof(picture), err);
+		}
+	}
+	return r;
+}
+
+static bool is_array(struct heap *heap, uint32_t ix, uint8_t kind)
+{
+	struct heap_object object;
+
+	return heap_object(heap, ix, &object, NULL) == HDB_OK && object.kind == kind;
+}
+
+static int load_pictures(struct state *s, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	uint32_t data, natives = HEAP_NONE, buffers = HEAP_NONE;
+	int64_t count = 0, format = -1;
+	int r = heap_static_object(heap, "android.graphics.Bitmap.dumpData", &data, err);
+
+	if (r == HDB_OK)
+		r = heap_path_number(heap, data, HEAP_NONE, "count", &count, err);
+	if (r == HDB_OK)
+		r = heap_path_number(heap, data, HEAP_NONE, "format", &format, err);
+	if (r == HDB_OK)
+		r = heap_path_object(heap, data, HEAP_NONE, "natives", &natives, err);
+	if (r == HDB_OK)
+		r = heap_path_object(heap, data, HEAP_NONE, "buffers", &buffers, err);
+	if (r != HDB_OK || count <= 0 || !is_array(heap, natives, STORE_PRIMITIVE_ARRAY) ||
+	    !is_array(heap, buffers, STORE_OBJECT_ARRAY))
+		return r < 0 ? r : HDB_OK;
+	s->picture_encoding = encoding_of(format);
+	if (s->picture_encoding != NO_CONTENTS)
+		r = load_pairs(s, natives, buffers, (uint64_t)count, err);
+	if (s->pictures.count)
+		qsort(s->pictures.data, s->pictures.count, sizeof(struct picture),
+		      compare_pictures);
+	return r;
+}
+
+static uint32_t find_picture(const struct state *s, uint64_t native)
+{
+	size_t low = 0, high = s->pictures.count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (base_vec_at(&s->pictures, struct picture, middle)->native < native)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == s->pictures.count || !native ||
+	    base_vec_at(&s->pictures, struct picture, low)->native != native)
+		return HEAP_NONE;
+	return base_vec_at(&s->pictures, struct picture, low)->buffer;
+}
+
+/* ---- one bitmap ---- */
+
+/* The number in a field, 0 if there is none. */
+static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, struct hdb_error *err)
+{
+	int64_t out = 0;
+
+	if (*r >= 0)
+		*r = heap_path_number(s->q->heap, ix, HEAP_NONE, path, &out, err);
+	return *r == HDB_OK ? out : 0;
+}
+
+/* Pixels of both sides; 0 if a side is not above 0. Both are below 2^31, so that it fits. */
+static uint64_t pixels_of(const struct bitmap *b)
+{
+	return b->width > 0 && b->height > 0 ? (uint64_t)b->width * (uint64_t)b->height : 0;
+}
+
+/* Bytes a pixel, as the bytes of all of them tell; 0: they do not. */
+static unsigned bytes_a_pixel(const struct bitmap *b)
+{
+	const uint64_t pixels = pixels_of(b);
+
+	for (unsigned n = 8; n && pixels; n /= 2)
+		if (pixels <= b->bytes / n)
+			return n;
+	return 0;
+}
+
+static const char *config_of(const struct bitmap *b)
+{
+	switch (bytes_a_pixel(b)) {
+	case 8:
+		return "RGBA_F16";
+	case 4:
+		return "ARGB_8888";
+	case 2:
+		return "RGB_565";
+	case 1:
+		return "ALPHA_8";
+	default:
+		return NULL;
+	}
+}
+
+static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	uint32_t hardware;
+	int r = HDB_OK;
+	const int64_t mid = number(s, b->ix, "mId", &r, err);
+	const uint64_t storage = mid > 0 ? (uint64_t)mid / STORAGE_UNIT % 10 : 0;
+
+	if (r >= 0)
+		r = heap_path_object(heap, b->ix, HEAP_NONE, "mHardwareBuffer", &hardware, err);
+	b->store = r == HDB_OK || storage == STORAGE_HARDWARE ? "hardware" :
+		   storage == STORAGE_ASHMEM                  ? "ashmem" :
+								"native";
+	b->bytes = analysis_native_of(&s->native, b->ix);
+	if (b->bytes > NATIVE_PART_BYTES)
+		b->bytes -= NATIVE_PART_BYTES;
+	b->config = b->store[0] == 'h' ? "HARDWARE" : config_of(b);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	struct heap_object array;
+	int r = heap_path_object(heap, b->ix, HEAP_NONE, "mBuffer", &b->buffer, err);
+
+	if (r == HDB_OK)
+		r = heap_object(heap, b->buffer, &array, err);
+	if (r == HDB_OK && array.kind == STORE_PRIMITIVE_ARRAY &&
+	    heap_class(heap, array.class_no)->element_type == HPROF_BYTE) {
+		b->bytes = array.length;
+		b->store = "java";
+		b->config = config_of(b);
+		b->encoding = b->config ? PIXELS : NO_CONTENTS;
+		if (!b->config)
+			b->buffer = HEAP_NONE;
+		return HDB_OK;
+	}
+	if (r >= 0)
+		r = look_at_store(s, b, err);
+	if (r == HDB_OK)
+		b->buffer = find_picture(s, (uint64_t)number(s, b->ix, "mNativePtr", &r, err));
+	if (r >= 0 && b->buffer != HEAP_NONE && is_array(heap, b->buffer, STORE_PRIMITIVE_ARRAY))
+		b->encoding = (uint8_t)s->picture_encoding;
+	else
+		b->buffer = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* The contents as a number: what counts of the array, with the sides. */
+static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
+			 struct hdb_error *err)
+{
+	const uint64_t used = b->encoding == PIXELS ? pixels_of(b) * bytes_a_pixel(b) : UINT64_MAX;
+	const int32_t sides[] = { b->width, b->height, b->encoding, (int32_t)bytes_a_pixel(b) };
+	uint64_t bits[CHUNK], done = 1;
+	uint8_t bytes[CHUNK], type;
+	int r = HDB_OK;
+
+	if (XXH3_128bits_reset_withSeed(hash, base_hash_seed()) != XXH_OK ||
+	    XXH3_128bits_update(hash, sides, sizeof(sides)) != XXH_OK)
+		return hdb_fail(err, HDB_EBUG, "hash of contents");
+	for (uint64_t from = 0; r == HDB_OK && from < used && done; from += done) {
+		const uint64_t n = used - from < CHUNK ? used - from : CHUNK;
+
+		r = heap_elements(s->q->heap, b->buffer, from, n, bits, &type, &done, err);
+		for (uint64_t i = 0; r == HDB_OK && i < done; i++)
+			bytes[i] = (uint8_t)bits[i];
+		if (r == HDB_OK && XXH3_128bits_update(hash, bytes, done) != XXH_OK)
+			return hdb_fail(err, HDB_EBUG, "hash of contents");
+	}
+	b->hash = XXH3_128bits_digest(hash);
+	return r;
+}
+
+static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct hdb_error *err)
+{
+	struct bitmap b = { .ix = ix, .buffer = HEAP_NONE };
+	int r = HDB_OK;
+
+	b.width = (int32_t)number(s, ix, "mWidth", &r, err);
+	b.height = (int32_t)number(s, ix, "mHeight", &r, err);
+	b.density = (int32_t)number(s, ix, "mDensity", &r, err);
+	if (r >= 0) {
+		struct heap_value value;
+
+		r = heap_path_value(s->q->heap, ix, HEAP_NONE, "mRecycled", &value, err);
+		b.is_recycled = r == HDB_OK && value.bits & 0xff;
+	}
+	if (r >= 0)
+		r = look_at_contents(s, &b, err);
+	if (r == HDB_OK && b.encoding != NO_CONTENTS)
+		r = hash_contents(s, &b, hash, err);
+	return r < 0 ? r : base_vec_push(&s->list, &b, sizeof(b), err);
+}
+
+/* ---- all of them ---- */
+
+static int find_bitmaps(struct state *s, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	struct heap_block *block = malloc(sizeof(*block));
+	XXH3_state_t *hash = XXH3_createState();
+	uint8_t *is_bitmap = calloc((size_t)heap->class_count + 1, 1);
+	int r = block && hash && is_bitmap ? HDB_OK :
+					     hdb_fail_memory(err, "bitmaps", sizeof(*block));
+	bool any = false;
+
+	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+		any |= is_bitmap[no] = heap_has_superclass(heap, no, "android.graphics.Bitmap");
+	for (uint32_t b = 0; r == HDB_OK && any && b < heap_block_count(heap); b++) {
+		r = heap_read_block(heap, b, block, err);
+		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+			if (block->kind[i] == STORE_INSTANCE && is_bitmap[block->class_no[i]])
+				r = add_bitmap(s, block->first_ix + i, hash, err);
+		if (r == HDB_OK)
+			r = base_step(s->q->work, block->first_ix, err);
+	}
+	free(is_bitmap);
+	(void)XXH3_freeState(hash);
+	free(block);
+	return r;
+}
+
+/* Those with the same contents together, then by index; those without contents last. */
+static int compare_contents(const void *a, const void *b)
+{
+	const struct bitmap *x = a, *y = b;
+	int order;
+
+	if ((x->encoding == NO_CONTENTS) != (y->encoding == NO_CONTENTS))
+		return x->encoding == NO_CONTENTS ? 1 : -1;
+	order = x->encoding == NO_CONTENTS ? 0 : XXH128_cmp(&x->hash, &y->hash);
+	return order ? order : x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+	const struct bitmap *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+static bool is_same(const struct bitmap *a, const struct bitmap *b)
+{
+	return a->encoding != NO_CONTENTS && b->encoding != NO_CONTENTS &&
+	       XXH128_isEqual(a->hash, b->hash);
+}
+
+/* Counts copies; returns what they waste. */
+static uint64_t join_copies(struct state *s)
+{
+	struct bitmap *list = s->list.data;
+	const size_t n = s->list.count;
+	uint64_t wasted = 0;
+
+	if (n)
+		qsort(list, n, sizeof(*list), compare_contents);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && is_same(&list[i], &list[end]); end++) {
+			list[end].wasted = list[end].bytes;
+			wasted += list[end].bytes;
+			if (s->is_only_copies)
+				list[i].wasted += list[end].bytes;
+		}
+		for (size_t k = i; k < end; k++) {
+			list[k].copies = list[k].encoding == NO_CONTENTS ? 0 : end - i;
+			list[k].first = list[i].ix;
+		}
+	}
+	return wasted;
+}
+
+static void keep_copies(struct state *s)
+{
+	struct bitmap *list = s->list.data;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->list.count; i++)
+		if (list[i].copies > 1 && list[i].first == list[i].ix)
+			list[kept++] = list[i];
+	s->list.count = kept;
+}
+
+static int set_facts(struct state *s, uint64_t wasted, struct hdb_error *err)
+{
+	uint64_t all = 0, java = 0, contents = 0;
+	int r = query_fact(s->q, "bitmaps", s->list.count, err);
+
+	for (size_t i = 0; i < s->list.count; i++) {
+		const struct bitmap *b = base_vec_at(&s->list, struct bitmap, i);
+
+		all += b->bytes;
+		java += b->store && strcmp(b->store, "java") == 0 ? b->bytes : 0;
+		contents += b->encoding != NO_CONTENTS;
+	}
+	if (r == HDB_OK)
+		r = query_fact(s->q, "bytes", all, err);
+	if (r == HDB_OK)
+		r = query_fact(s->q, "java", java, err);
+	if (r == HDB_OK)
+		r = query_fact(s->q, "native", all - java, err);
+	if (r == HDB_OK)
+		r = query_fact(s->q, "contents", contents, err);
+	return r == HDB_OK ? query_fact(s->q, "wasted", wasted, err) : r;
+}
+
+static int open_bitmaps(struct query *q, struct hdb_error *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	uint64_t wasted;
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "bitmaps", sizeof(*s));
+	s->q = q;
+	s->is_only_copies = query_option(q, "duplicates") != NULL;
+	r = heap_load_classes(q->heap, err);
+	if (r == HDB_OK && heap_class_by_name(q->heap, "android.graphics.Bitmap", 0) != HEAP_NONE)
+		r = heap_open_dump(q->heap, err);
+	if (r == HDB_OK)
+		r = load_pictures(s, err);
+	if (r == HDB_OK)
+		r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_ALL, &s->native, err);
+	if (r == HDB_OK)
+		r = find_bitmaps(s, err);
+	if (r != HDB_OK)
+		return r;
+	wasted = join_copies(s);
+	r = set_facts(s, wasted, err);
+	if (s->is_only_copies)
+		keep_copies(s);
+	if (s->list.count)
+		qsort(s->list.data, s->list.count, sizeof(struct bitmap), compare_bytes);
+	q->total = s->list.count;
+	return r != HDB_OK ?
+		       r :
+	       s->is_only_copies ?
+		       query_choose(q, "id,width,height,config,bytes,store,copies,wasted", err) :
+		       query_choose(q,
+				    "id,width,height,config,bytes,store,density,recycled,encoding,"
+				    "buffer,copies,wasted,first",
+				    err);
+}
+
+static int next_bitmap(struct query *q, struct hdb_error *err)
+{
+	static const char *const encodings[] = { NULL, "pixels", "jpeg", "png", "webp" };
+	struct state *s = q->state;
+	const struct bitmap *b;
+	uint64_t retained;
+	int r;
+
+	if (s->at == s->list.count)
+		return HDB_END;
+	b = base_vec_at(&s->list, struct bitmap, s->at++);
+	r = query_set_id(q, ID, b->ix, err);
+	query_set_int(q, WIDTH, b->width);
+	query_set_int(q, HEIGHT, b->height);
+	query_set_int(q, DENSITY, b->density);
+	query_set(q, RECYCLED, b->is_recycled);
+	if (b->bytes)
+		query_set(q, BYTES, b->bytes);
+	if (b->config)
+		query_lend_text(q, CONFIG, b->config, strlen(b->config));
+	if (b->store)
+		query_lend_text(q, STORE, b->store, strlen(b->store));
+	if (r == HDB_OK && encodings[b->encoding]) {
+		query_lend_text(q, ENCODING, encodings[b->encoding],
+				strlen(encodings[b->encoding]));
+		query_set(q, COPIES, b->copies);
+		query_set(q, WASTED, b->wasted);
+		r = query_set_id(q, BUFFER, b->buffer, err);
+		if (r == HDB_OK && b->first != b->ix)
+			r = query_set_id(q, FIRST, b->first, err);
+	}
+	if (r == HDB_OK && query_is_shown(q, RETAINED)) {
+		r = derive_retained(q->derive, b->ix, &retained, err);
+		query_set(q, RETAINED, retained);
+	}
+	return r;
+}
+
+static void close_bitmaps(struct query *q)
+{
+	struct state *s = q->state;
+
+	if (!s)
+		return;
+	base_vec_release(&s->list);
+	base_vec_release(&s->pictures);
+	base_vec_release(&s->native);
+	free(s);
+}
+
+const struct query_def query_bitmaps = {
+	.spec = {
+		.name = "bitmaps", .aliases = "bitmap-list",
+		.group = "waste", .example = "--duplicates",
+		.targets = "",
+		.summary = "Android's bitmaps: size, where the pixels are, and which are the same picture",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = ANALYSIS_OF_ALL,
+	.open = open_bitmaps, .next = next_bitmap, .close = close_bitmaps,
+};

@@ -1,0 +1,348 @@
+/*
+ * heapdb/cmd_export_bitmaps.c - `export bitmaps DIR`: the pictures of a dump as files, named after
+ * the IDs of the bitmaps, and a row each of what became of it.
+ *
+ * Pixels become PNG; what `am dumpheap -b` has put into the dump is written as it is. Files that
+ * are there are replaced, links are not followed.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/picture_png.h"
+#include "heapdb/render.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Elements of an array that are read at a time. */
+#define CHUNK 8192u
+
+enum { ID, WIDTH, HEIGHT, CONTENTS, FILE_NAME, STATE, COLUMNS };
+
+static const struct hdb_column columns[COLUMNS] = {
+	{ "id", HDB_TYPE_ID, "id", "the bitmap" },
+	{ "width", HDB_TYPE_INT, "width", "pixels in a row" },
+	{ "height", HDB_TYPE_INT, "height", "rows" },
+	{ "encoding", HDB_TYPE_TEXT, "contents", "what the dump has of it" },
+	{ "file", HDB_TYPE_TEXT, "file", "that was written, in the folder; null: none" },
+	{ "state", HDB_TYPE_TEXT, "state", "written, or why not" },
+};
+
+struct exporting {
+	struct cli *cli;
+	struct hdb_rows *rows;
+	size_t id, width, height, config, store, encoding, buffer; /* columns of the query */
+	int folder;
+	uint64_t written, left;
+	char file[64];
+	struct hdb_value cells[COLUMNS];
+};
+
+/* A bitmap whose contents are in the array `buffer`. */
+struct picture {
+	uint64_t id;
+	int64_t width, height;
+	uint32_t buffer;
+	uint64_t length; /* of that array */
+	const char *config;
+	size_t config_size;
+};
+
+static const struct hdb_value *cell(const struct exporting *x, size_t column)
+{
+	return hdb_rows_value(x->rows, column);
+}
+
+static bool is_text(const struct hdb_value *value, const char *text)
+{
+	return value->type == HDB_TYPE_TEXT && value->text_size == strlen(text) &&
+	       memcmp(value->text, text, value->text_size) == 0;
+}
+
+/* The first `size` bytes of an array of bytes. *out is owned. */
+static int read_bytes(struct cli *cli, uint32_t ix, uint64_t size, uint8_t **out)
+{
+	uint64_t bits[CHUNK];
+	enum hdb_basic_type type;
+	size_t done = 1;
+	int rc = HDB_OK;
+
+	*out = malloc(size ? size : 1);
+	if (!*out)
+		return cli_fail(&cli->err, HDB_ENOMEM,
+				"no memory for a picture of %" PRIu64 " bytes", size);
+	for (uint64_t from = 0; rc == HDB_OK && from < size && done; from += done) {
+		const size_t n = size - from < CHUNK ? (size_t)(size - from) : CHUNK;
+
+		rc = hdb_elements(cli->db, ix, from, n, bits, &type, &done, &cli->err);
+		for (size_t i = 0; rc == HDB_OK && i < done; i++)
+			(*out)[from + i] = (uint8_t)bits[i];
+		if (rc == HDB_OK && !done)
+			rc = cli_fail(&cli->err, HDB_ECORRUPT, "an array ends too early");
+	}
+	return rc;
+}
+
+/* Opens the file for a picture, x->file, in the folder. */
+static FILE *open_file(struct exporting *x, uint64_t id, const char *suffix)
+{
+	int fd;
+	FILE *file;
+
+	snprintf(x->file, sizeof(x->file), "0x%" PRIx64 ".%s", id, suffix);
+	fd = openat(x->folder, x->file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		    0666);
+	file = fd < 0 ? NULL : fdopen(fd, "wb");
+	if (!file) {
+		cli_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	return file;
+}
+
+static int close_file(struct exporting *x, FILE *file, int rc)
+{
+	const int failed = ferror(file) | fclose(file);
+
+	if (rc == HDB_OK && failed)
+		rc = cli_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
+	if (rc != HDB_OK)
+		(void)unlinkat(x->folder, x->file, 0);
+	return rc;
+}
+
+/* Bytes a pixel of a configuration that can be drawn; 0: none. */
+static unsigned pixel_bytes(const struct picture *p)
+{
+	static const struct {
+		const char *config;
+		unsigned bytes;
+	} known[] = { { "ARGB_8888", 4 }, { "RGB_565", 2 }, { "ALPHA_8", 1 } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].config) == p->config_size &&
+		    memcmp(known[i].config, p->config, p->config_size) == 0)
+			return known[i].bytes;
+	return 0;
+}
+
+static int write_pixels(struct exporting *x, const struct picture *p, const char **state)
+{
+	struct picture_pixels pixels = { .pixel_bytes = pixel_bytes(p) };
+	uint64_t size;
+	uint8_t *bytes = NULL;
+	FILE *file;
+	int rc;
+
+	if (!picture_png_is_there()) {
+		*state = "not written: built without libpng";
+		return HDB_OK;
+	}
+	if (!pixels.pixel_bytes || p->width <= 0 || p->height <= 0 || p->width > PICTURE_SIDE_MAX ||
+	    p->height > PICTURE_SIDE_MAX) {
+		*state = "not written: no picture of a known kind";
+		return HDB_OK;
+	}
+	pixels.width = (uint32_t)p->width;
+	pixels.height = (uint32_t)p->height;
+	size = (uint64_t)pixels.width * pixels.height * pixels.pixel_bytes;
+	if (size > p->length) {
+		*state = "not written: fewer bytes than pixels";
+		return HDB_OK;
+	}
+	rc = read_bytes(x->cli, p->buffer, size, &bytes);
+	pixels.bytes = bytes;
+	file = rc == HDB_OK ? open_file(x, p->id, "png") : NULL;
+	if (rc == HDB_OK && !file)
+		rc = HDB_EIO;
+	if (file)
+		rc = close_file(x, file, picture_png_write(&pixels, file, &x->cli->err));
+	free(bytes);
+	*state = "written";
+	return rc;
+}
+
+/* The suffix for what the bytes are, by their first ones; NULL: no picture. */
+static const char *suffix_of(const uint8_t *bytes, uint64_t size)
+{
+	if (size >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
+		return "png";
+	if (size >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0)
+		return "jpg";
+	if (size >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
+		return "webp";
+	return NULL;
+}
+
+static int write_encoded(struct exporting *x, const struct picture *p, const char **state)
+{
+	uint8_t *bytes = NULL;
+	const char *suffix;
+	FILE *file = NULL;
+	int rc = read_bytes(x->cli, p->buffer, p->length, &bytes);
+
+	suffix = rc == HDB_OK ? suffix_of(bytes, p->length) : NULL;
+	*state = suffix ? "written" : "not written: the bytes are no PNG, JPEG or WebP";
+	if (suffix) {
+		file = open_file(x, p->id, suffix);
+		rc = file ? HDB_OK : HDB_EIO;
+	}
+	if (file) {
+		(void)fwrite(bytes, 1, p->length, file);
+		rc = close_file(x, file, HDB_OK);
+	}
+	free(bytes);
+	return rc;
+}
+
+/* Writes the bitmap of the query's row, if it can be written. */
+static int write_row(struct exporting *x, const char **state)
+{
+	const struct hdb_value *config = cell(x, x->config);
+	struct picture p = {
+		.id = cell(x, x->id)->u,
+		.width = cell(x, x->width)->i,
+		.height = cell(x, x->height)->i,
+		.config = config->type == HDB_TYPE_TEXT ? config->text : "",
+		.config_size = config->type == HDB_TYPE_TEXT ? config->text_size : 0,
+	};
+	struct hdb_object_facts facts;
+	int rc;
+
+	x->file[0] = '\0';
+	if (cell(x, x->encoding)->type == HDB_TYPE_NULL) {
+		*state = is_text(cell(x, x->store), "hardware") ?
+				 "not written: hardware, pixels are in graphics memory" :
+				 "not written: pixels are not in the dump (am dumpheap -b png has "
+				 "them)";
+		return HDB_OK;
+	}
+	rc = hdb_find(x->cli->db, cell(x, x->buffer)->u, &p.buffer, &x->cli->err);
+	if (rc == HDB_OK)
+		rc = hdb_object_at(x->cli->db, p.buffer, &facts, &x->cli->err);
+	if (rc != HDB_OK)
+		return rc;
+	p.length = facts.length;
+	rc = is_text(cell(x, x->encoding), "pixels") ? write_pixels(x, &p, state) :
+						       write_encoded(x, &p, state);
+	if (rc == HDB_OK && strcmp(*state, "written") != 0)
+		x->file[0] = '\0';
+	return rc;
+}
+
+/* ---- rows of what was done ---- */
+
+static const struct hdb_column *source_column(void *ctx, size_t column)
+{
+	(void)ctx;
+	return &columns[column];
+}
+
+static const struct hdb_value *source_value(void *ctx, size_t column)
+{
+	return &((struct exporting *)ctx)->cells[column];
+}
+
+static struct hdb_value text_of(const char *text)
+{
+	return text[0] ? (struct hdb_value){ .type = HDB_TYPE_TEXT,
+					     .text = text,
+					     .text_size = strlen(text) } :
+			 (struct hdb_value){ .type = HDB_TYPE_NULL };
+}
+
+static int source_next(void *ctx, struct hdb_error *err)
+{
+	struct exporting *x = ctx;
+	const char *state = "";
+	int rc = hdb_rows_next(x->rows, err);
+
+	if (rc != HDB_OK)
+		return rc;
+	rc = write_row(x, &state);
+	x->written += x->file[0] != '\0';
+	x->left += x->file[0] == '\0';
+	x->cells[ID] = *cell(x, x->id);
+	x->cells[WIDTH] = *cell(x, x->width);
+	x->cells[HEIGHT] = *cell(x, x->height);
+	x->cells[CONTENTS] = *cell(x, x->encoding);
+	x->cells[FILE_NAME] = text_of(x->file);
+	x->cells[STATE] = text_of(state);
+	return rc;
+}
+
+static int open_folder(struct exporting *x, const char *name)
+{
+	if (mkdir(name, 0777) < 0 && errno != EEXIST)
+		return cli_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
+	x->folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (x->folder < 0)
+		return cli_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
+	return HDB_OK;
+}
+
+static int print(struct exporting *x)
+{
+	struct cli *cli = x->cli;
+	const struct row_source source = {
+		.ctx = x,
+		.count = COLUMNS,
+		.column = source_column,
+		.next = source_next,
+		.value = source_value,
+	};
+	struct answer answer = { .name = "export bitmaps", .source = &source, .err = &cli->err };
+	struct render_style style;
+	int rc = HDB_OK;
+
+	style = render_style_of(&cli->opt, cli->out);
+	if (cli->opt.columns)
+		rc = answer_pick(&answer, cli->opt.columns);
+	if (rc == HDB_OK)
+		rc = render(&answer, &style, cli->out);
+	cli->is_open = answer.is_open;
+	answer_release(&answer);
+	if (rc == HDB_OK)
+		cli_notice(cli, "%" PRIu64 " of %" PRIu64 " bitmaps written to %s", x->written,
+			   x->written + x->left, cli->opt.operands[0]);
+	return rc;
+}
+
+int cmd_export_bitmaps(struct cli *cli)
+{
+	struct exporting x = { .cli = cli, .folder = -1 };
+	const struct hdb_query_args args = {
+		.struct_size = sizeof(args),
+		.options = cli->opt.query_options,
+		.option_count = cli->opt.query_option_count,
+	};
+	int rc;
+
+	if (cli->opt.operand_count != 1)
+		return cli_fail(&cli->err, HDB_EUSAGE, "expected one folder");
+	if (!cli->opt.has_format)
+		cli->opt.format = FORMAT_TABLE;
+	rc = hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err);
+	if (rc == HDB_OK)
+		rc = open_folder(&x, cli->opt.operands[0]);
+	if (rc == HDB_OK) {
+		x.id = hdb_rows_find_column(x.rows, "id");
+		x.width = hdb_rows_find_column(x.rows, "width");
+		x.height = hdb_rows_find_column(x.rows, "height");
+		x.config = hdb_rows_find_column(x.rows, "config");
+		x.store = hdb_rows_find_column(x.rows, "store");
+		x.encoding = hdb_rows_find_column(x.rows, "encoding");
+		x.buffer = hdb_rows_find_column(x.rows, "buffer");
+		rc = x.encoding == SIZE_MAX ? cli_fail(&cli->err, HDB_EUSAGE,
+						       "--duplicates lists, and writes nothing") :
+					      print(&x);
+	}
+	if (x.folder >= 0)
+		close(x.folder);
+	hdb_rows_close(x.rows);
+	return rc;
+}

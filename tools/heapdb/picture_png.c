@@ -1,0 +1,96 @@
+/*
+ * heapdb/picture_png.c - pixels as PNG, by libpng; see picture_png.h.
+ *
+ * Android multiplies colours by alpha, PNG does not.
+ */
+#include "heapdb/picture_png.h"
+
+#include "heapdb/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_PNG
+#include <png.h>
+
+/* A colour before it was multiplied by alpha. */
+static uint8_t divide(uint8_t colour, uint8_t alpha)
+{
+	const unsigned whole = alpha ? (colour * 255u + alpha / 2u) / alpha : 0;
+
+	return whole > 255 ? 255 : (uint8_t)whole;
+}
+
+/* One pixel as RGBA. */
+static void convert(const uint8_t *from, unsigned pixel_bytes, uint8_t *to)
+{
+	unsigned wide;
+
+	switch (pixel_bytes) {
+	case 4:
+		for (int i = 0; i < 3; i++)
+			to[i] = divide(from[i], from[3]);
+		to[3] = from[3];
+		break;
+	case 2:
+		wide = from[0] | (unsigned)from[1] << 8;
+		to[0] = (uint8_t)((wide >> 11) * 255 / 31);
+		to[1] = (uint8_t)((wide >> 5 & 63) * 255 / 63);
+		to[2] = (uint8_t)((wide & 31) * 255 / 31);
+		to[3] = 255;
+		break;
+	default:
+		to[0] = to[1] = to[2] = 0;
+		to[3] = from[0];
+		break;
+	}
+}
+
+bool picture_png_is_there(void)
+{
+	return true;
+}
+
+int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hdb_error *err)
+{
+	const uint64_t count = (uint64_t)pixels->width * pixels->height;
+	png_image image = {
+		.version = PNG_IMAGE_VERSION,
+		.width = pixels->width,
+		.height = pixels->height,
+		.format = PNG_FORMAT_RGBA,
+	};
+	uint8_t *rgba;
+	int done;
+
+	if (!pixels->width || !pixels->height || pixels->width > PICTURE_SIDE_MAX ||
+	    pixels->height > PICTURE_SIDE_MAX ||
+	    (pixels->pixel_bytes != 4 && pixels->pixel_bytes != 2 && pixels->pixel_bytes != 1))
+		return cli_fail(err, HDB_EUSAGE, "no picture of that kind");
+	rgba = malloc(count * 4);
+	if (!rgba)
+		return cli_fail(err, HDB_ENOMEM, "no memory for a picture");
+	for (uint64_t i = 0; i < count; i++)
+		convert(pixels->bytes + i * pixels->pixel_bytes, pixels->pixel_bytes, rgba + i * 4);
+	done = png_image_write_to_stdio(&image, file, 0, rgba, 0, NULL);
+	free(rgba);
+	if (!done)
+		return cli_fail(err, HDB_EIO, "%s", image.message);
+	return HDB_OK;
+}
+
+#else
+
+bool picture_png_is_there(void)
+{
+	return false;
+}
+
+int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hdb_error *err)
+{
+	(void)pixels;
+	(void)file;
+	return cli_fail(err, HDB_EBUG, "built without libpng");
+}
+
+#endif
