@@ -116,6 +116,7 @@ void heap_close(struct heap *heap)
 	heap_release_below(heap);
 	free(heap->classes);
 	base_vec_release(&heap->string_layouts);
+	base_vec_release(&heap->binder_proxies);
 	free(heap->root_bits);
 	free(heap->roots);
 	free(heap->first_ids);

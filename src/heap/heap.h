@@ -94,6 +94,9 @@ struct heap {
 	uint64_t root_count;
 	struct base_vec string_layouts; /* strings.h; found when first asked for */
 	bool has_strings, is_big_endian;
+	/* values/binder.h: struct heap_binder_proxy; found when first asked for */
+	struct base_vec binder_proxies;
+	bool has_binder_proxies;
 	struct heap_known *known;   /* known.h; made when first asked for */
 	const char *dump_path;      /* where the dump is said to be; NULL: as at import */
 	struct base_source *source; /* opened when first asked for */

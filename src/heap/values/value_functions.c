@@ -5,6 +5,7 @@
  */
 #include "heap/values/value_times.h"
 
+#include "heap/values/binder.h"
 #include "heap/values/text.h"
 #include "heap/threads.h"
 
@@ -399,6 +400,8 @@ heap_value_function heap_value_function_named(const char *name, size_t name_size
 		{ "region", heap_value_region },
 		{ "ipv4", ipv4 },
 		{ "ipv6", ipv6 },
+		{ "binder", heap_value_binder },
+		{ "binder_proxy", heap_value_binder_proxy },
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)

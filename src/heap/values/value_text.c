@@ -6,6 +6,7 @@
  */
 #include "heap/values/value_text.h"
 
+#include "heap/values/binder.h"
 #include "heap/values/text.h"
 
 #include <inttypes.h>
@@ -329,6 +330,8 @@ void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size)
 		return;
 	if (object.kind == STORE_CLASS)
 		(void)snprintf(buf, size, "%s", heap_class_name(heap, (uint32_t)object.length));
+	if (object.kind == STORE_PRIMITIVE_ARRAY && heap->is_android)
+		heap_value_overhead(heap, ix, buf, size);
 	if (object.kind != STORE_INSTANCE || ix == HEAP_BOOT_LOADER ||
 	    !push(&m, ix, object.class_no))
 		return;

@@ -373,8 +373,12 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
 		any |= is_bitmap[no] = heap_has_superclass(heap, no, "android.graphics.Bitmap");
 	for (uint32_t b = 0; r == HDB_OK && any && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+		bool has = false;
+
+		r = heap_block_has(heap, b, is_bitmap, &has, err);
+		if (r == HDB_OK && has)
+			r = heap_read_block_of(heap, b, is_bitmap, block, err);
+		for (uint32_t i = 0; r == HDB_OK && has && i < block->count; i++)
 			if (block->kind[i] == STORE_INSTANCE && is_bitmap[block->class_no[i]])
 				r = add_bitmap(s, block->first_ix + i, hash, err);
 		if (r == HDB_OK)

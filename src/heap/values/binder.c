@@ -1,0 +1,146 @@
+/*
+ * heap/values/binder.c - Binders, their proxies, overheads of classes; see binder.h.
+ */
+#include "heap/values/binder.h"
+
+#include "heap/known.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of an interface's name; longer ones are told by no name. */
+#define NAME_MAX_BYTES 512
+
+static const char proxy_suffix[] = "$Stub$Proxy";
+
+static bool ends_with(const char *text, const char *suffix)
+{
+	const size_t size = strlen(text), end = strlen(suffix);
+
+	return size > end && strcmp(text + size - end, suffix) == 0;
+}
+
+bool heap_value_binder(struct heap *heap, uint32_t ix, const struct heap_value *value, char *buf,
+		       size_t size)
+{
+	char descriptor[NAME_MAX_BYTES], stub[NAME_MAX_BYTES + 8];
+	struct heap_object object;
+	uint32_t text;
+
+	(void)value;
+	if (heap_path_object(heap, ix, HEAP_NONE, "mDescriptor", &text, NULL) != HDB_OK ||
+	    heap_string(heap, text, descriptor, sizeof(descriptor), NULL, NULL) != HDB_OK ||
+	    !descriptor[0] || heap_object(heap, ix, &object, NULL) != HDB_OK)
+		return false;
+	(void)snprintf(stub, sizeof(stub), "%s$Stub", descriptor);
+	(void)snprintf(buf, size, "binder %s (%s)",
+		       heap_has_superclass(heap, object.class_no, stub) ? "stub" : "token",
+		       descriptor);
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct heap_binder_proxy *x = a, *y = b;
+
+	if (x->remote_ix != y->remote_ix)
+		return x->remote_ix < y->remote_ix ? -1 : 1;
+	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
+}
+
+static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_proxy,
+		     struct heap_block *block)
+{
+	int r = heap_read_block_of(heap, block_no, is_proxy, block, NULL);
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+		struct heap_binder_proxy proxy = { .class_no = block->class_no[i] };
+
+		if (block->kind[i] != STORE_INSTANCE || !is_proxy[proxy.class_no] ||
+		    heap_path_object(heap, block->first_ix + i, HEAP_NONE, "mRemote",
+				     &proxy.remote_ix, NULL) != HDB_OK)
+			continue;
+		r = base_vec_push(&heap->binder_proxies, &proxy, sizeof(proxy), NULL);
+	}
+	return r;
+}
+
+static void load_proxies(struct heap *heap)
+{
+	uint8_t *is_proxy = calloc((size_t)heap->class_count + 1, 1);
+	struct heap_block *block = malloc(sizeof(*block));
+	bool any = false;
+	int r = is_proxy && block ? heap_load_classes(heap, NULL) : HDB_ENOMEM;
+
+	heap->has_binder_proxies = true;
+	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+		any |= is_proxy[no] = ends_with(heap_class_name(heap, no), proxy_suffix);
+	for (uint32_t b = 0; r == HDB_OK && any && b < heap_block_count(heap); b++) {
+		bool has = false;
+
+		r = heap_block_has(heap, b, is_proxy, &has, NULL);
+		if (r == HDB_OK && has)
+			r = add_block(heap, b, is_proxy, block);
+	}
+	if (heap->binder_proxies.count)
+		qsort(heap->binder_proxies.data, heap->binder_proxies.count,
+		      sizeof(struct heap_binder_proxy), compare);
+	free(is_proxy);
+	free(block);
+}
+
+bool heap_value_binder_proxy(struct heap *heap, uint32_t ix, const struct heap_value *value,
+			     char *buf, size_t size)
+{
+	size_t low = 0, high;
+	const struct heap_binder_proxy *proxy;
+	const char *name;
+
+	(void)value;
+	if (!heap->has_binder_proxies)
+		load_proxies(heap);
+	high = heap->binder_proxies.count;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (base_vec_at(&heap->binder_proxies, struct heap_binder_proxy, middle)
+			    ->remote_ix < ix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == heap->binder_proxies.count)
+		return false;
+	proxy = base_vec_at(&heap->binder_proxies, struct heap_binder_proxy, low);
+	if (proxy->remote_ix != ix)
+		return false;
+	name = heap_class_name(heap, proxy->class_no);
+	(void)snprintf(buf, size, "for %.*s", (int)(strlen(name) - strlen(proxy_suffix)), name);
+	return true;
+}
+
+void heap_value_overhead(struct heap *heap, uint32_t ix, char *buf, size_t size)
+{
+	struct heap_object object;
+	struct heap_fields fields;
+	char name[32];
+	uint64_t id;
+	uint32_t class_ix;
+
+	/* Its identifier follows that of the class. */
+	if (heap_id(heap, ix, &id, NULL) != HDB_OK ||
+	    heap_find(heap, id - 1, &class_ix, NULL) != HDB_OK ||
+	    heap_object(heap, class_ix, &object, NULL) != HDB_OK || object.kind != STORE_CLASS)
+		return;
+	heap_statics_begin(heap, (uint32_t)object.length, &fields);
+	while (heap_fields_next(&fields, NULL) == HDB_OK) {
+		if (fields.value.type != HPROF_OBJECT || fields.value.bits != id ||
+		    heap_text(heap, fields.field.name_text, name, sizeof(name), NULL) != HDB_OK ||
+		    (strcmp(name, "$classOverhead") != 0 && strcmp(name, "$staticOverhead") != 0))
+			continue;
+		(void)snprintf(buf, size, "%s of %s", name,
+			       heap_class_name(heap, (uint32_t)object.length));
+		return;
+	}
+}
