@@ -1,7 +1,7 @@
 # heapdb - builds the library, the command and the tests. `make help` lists the targets.
 #
 # Sources are found, not listed: src/ROOM/*.c and one folder below make the library,
-# tools/heapdb/*.c and tools/oql/*.c the command, tests/ROOM/*_test.c one test program each.
+# tools/heapdb/*.c, tools/oql/*.c and others of tools the command, tests/ROOM/*_test.c one test program each.
 # Everything that is made goes under build/.
 #
 # Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread
@@ -64,7 +64,7 @@ DOOR_LIBS   := $(if $(HAVE_SERVE),-lmicrohttpd) $(if $(HAVE_PNG),-lpng -lz -lm) 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
-cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/android/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
 	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c),$(serve_src)))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))

@@ -101,6 +101,8 @@ int cmd_export_bitmaps(struct cli *cli);
 int cmd_convert(struct cli *cli);
 int cmd_strip(struct cli *cli);
 int cmd_redact(struct cli *cli);
+int cmd_meminfo(struct cli *cli);
+int cmd_allocations(struct cli *cli);
 int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
 int cmd_mcp(struct cli *cli);

@@ -56,6 +56,7 @@ enum option_key {
 	KEY_WHERE,
 	KEY_HUMAN,
 	KEY_WIDE,
+	KEY_BY,
 	KEY_HTML,
 	KEY_NO_VALUES,
 	KEY_PORT,
@@ -139,18 +140,18 @@ const struct option_info option_table[] = {
 			  "write to FILE where something looked like a key, token, password or card "
 			  "number" },
 	[KEY_JSON] = { "json", NULL, OPTIONS_JSON, 0, "one JSON object" },
-	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
+	[KEY_CSV] = { "csv", NULL, OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 		      "comma-separated values with a heading" },
-	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
+	[KEY_TABLE] = { "table", NULL, OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 			"a table, also of what a terminal shows as text" },
 	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
-			 OPTIONS_ROWS | OPTIONS_SQL, 0,
+			 OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL, 0,
 			 "how rows are written; the last four draw trees, as dominator-tree" },
 	[KEY_SVG] = { "svg", "treemap|icicle", OPTIONS_ROWS, 0,
 		      "a tree as a picture, like --format treemap" },
-	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS | OPTIONS_CAPTURE, 0,
+	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_CAPTURE, 0,
 			  "these columns, in this order" },
-	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS | OPTIONS_SQL, 0,
+	[KEY_LIMIT] = { "limit", "N|all", OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL, 0,
 			"most rows to print; 0 or all: all (default in tables: 25, of info and check "
 			"100; else all)" },
 	[KEY_SORT] = { "sort", "COLUMN", OPTIONS_ROWS, 0,
@@ -158,8 +159,11 @@ const struct option_info option_table[] = {
 	[KEY_WHERE] = { "where", "EXPRESSION", OPTIONS_ROWS, 0,
 			"only rows for which an SQL expression over the columns holds" },
 	[KEY_HUMAN] = { "human", NULL, OPTIONS_JSON, 0, "sizes in tables as 1.2 GiB" },
-	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
+	[KEY_WIDE] = { "wide", NULL, OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 		       "tables with all columns and whole texts, however wide the terminal is" },
+	[KEY_BY] = { "by", "class|thread|site|stack", OPTIONS_ALLOCATIONS, 0,
+		     "what allocations are added up by; site: the frame that allocates; stack: "
+		     "the tree of call stacks, the outermost frame first" },
 	[KEY_HTML] = { "html", "FILE", OPTIONS_REPORT, 0,
 		       "write the report as one HTML file for a browser" },
 	[KEY_NO_VALUES] = { "no-values", NULL, OPTIONS_REPORT, 0,
@@ -534,6 +538,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		break;
 	case KEY_LISTEN:
 		opt->listen = value;
+		break;
+	case KEY_BY:
+		opt->by = value;
 		break;
 	case KEY_HTML:
 		opt->html = value;

@@ -32,7 +32,9 @@ enum option_group {
 	OPTIONS_STRIP = 2048,
 	OPTIONS_REDACT = 4096,
 	OPTIONS_REPORT = 8192, /* report */
-	OPTIONS_CAPTURE = 16384
+	OPTIONS_CAPTURE = 16384,
+	OPTIONS_TABLES = 32768,     /* those whose rows are no query's */
+	OPTIONS_ALLOCATIONS = 65536 /* allocations */
 };
 
 /* In the order of the words of --format. */
@@ -57,6 +59,7 @@ struct options {
 	unsigned port;         /* 0: a free one */
 	const char *listen;    /* NULL: loopback */
 	bool open;             /* a browser */
+	const char *by;        /* of allocations; NULL: not given */
 	const char *html;      /* file of the report; NULL: none */
 	bool no_values;        /* texts of the heap are left out of it */
 	enum hdb_size_model sizes;

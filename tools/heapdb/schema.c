@@ -201,7 +201,7 @@ void schema_print(struct output *out)
 		      "\"title\":\"Answers of heapdb, schema %d\",\"anyOf\":["
 		      "{\"$ref\":\"#/$defs/error\"},{\"$ref\":\"#/$defs/import\"},"
 		      "{\"$ref\":\"#/$defs/capture\"},"
-		      "{\"$ref\":\"#/$defs/report\"}",
+		      "{\"$ref\":\"#/$defs/report\"},{\"$ref\":\"#/$defs/table\"}",
 		      HDB_SCHEMA);
 	for (size_t i = 0; i < count; i++)
 		output_format(out, ",{\"$ref\":\"#/$defs/%s\"}", specs[i].name);

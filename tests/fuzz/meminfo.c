@@ -1,0 +1,30 @@
+/*
+ * fuzz/meminfo.c - what dumpsys meminfo and /proc print, from arbitrary bytes: rows have names, and
+ * figures only where they say so.
+ */
+#include "android/android.h"
+
+#include "support/fuzz_target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct android_memory memory;
+
+	if (android_memory_read((const char *)data, size, &memory, NULL) == HDB_OK && !memory.count)
+		abort(); /* nothing is a failure with a message */
+	for (size_t i = 0; i < memory.count; i++) {
+		const struct android_memory_row *row = &memory.rows[i];
+
+		if (row->name >= memory.text_size || row->process >= memory.text_size ||
+		    !memory.texts[row->name])
+			abort();
+		for (int k = 0; k < ANDROID_FIGURES; k++)
+			if (!(row->has >> k & 1) && row->figures[k])
+				abort();
+	}
+	android_memory_release(&memory);
+	return 0;
+}

@@ -1,0 +1,644 @@
+/*
+ * android/allocations.c - what Android's allocation tracker recorded, as ddmlib and Android Studio
+ * saved it (files .alloc): a header, an entry for each allocation with its call stack, and tables of
+ * names of classes, methods and files. All numbers are big-endian.
+ *
+ *     header: u1 its length, u1 length of an entry's head, u1 of a frame, u2 entries, u4 offset of
+ *             the names, u2 classes, u2 methods, u2 files
+ *     entry:  u4 bytes, u2 thread, u2 class, u1 frames; then the frames, innermost first
+ *     frame:  u2 class, u2 method, u2 file, u2 line (-1: not known, -2: native)
+ *     name:   u4 length in UTF-16 units, the units
+ *
+ * Lengths may be larger than what is known of them: the rest is passed over. Old Androids write 0
+ * entries where there are 65,536: then all up to the names are read.
+ */
+#include "android/android.h"
+
+#include "common/fail.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_BYTES 15u
+#define ENTRY_BYTES 9u
+#define FRAME_BYTES 8u
+/* Bytes of a name that are kept, in UTF-8. */
+#define NAME_MAX_BYTES 4096u
+#define FRAME_TEXT_BYTES 512
+#define NONE UINT32_MAX
+
+enum { CLASSES, METHODS, FILES };
+
+struct android_allocation {
+	uint32_t bytes, first_frame;
+	uint16_t thread, class_no;
+	uint8_t depth;
+};
+
+struct android_frame {
+	uint16_t class_no, method, file;
+	int16_t line;
+};
+
+/* The bytes of the file. */
+struct cursor {
+	const uint8_t *data;
+	size_t at, size;
+	struct hdb_error *err;
+};
+
+static int too_short(struct cursor *c, const char *what)
+{
+	return door_fail(c->err, HDB_ETRUNC, "ends within %s at offset %zu", what, c->at);
+}
+
+/* `n` bytes, or NULL at the end. */
+static const uint8_t *take(struct cursor *c, size_t n)
+{
+	if (n > c->size - c->at)
+		return NULL;
+	c->at += n;
+	return c->data + c->at - n;
+}
+
+static uint16_t u2(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static uint32_t u4(const uint8_t *p)
+{
+	return (uint32_t)u2(p) << 16 | u2(p + 2);
+}
+
+/* ---- names ---- */
+
+/* "Ljava/lang/Object;" and "[I" as "java.lang.Object" and "int[]"; others as they are. */
+static void dotted(char *text)
+{
+	static const struct {
+		char letter;
+		const char *name;
+	} basics[] = { { 'Z', "boolean" }, { 'C', "char" },  { 'F', "float" }, { 'D', "double" },
+		       { 'B', "byte" },    { 'S', "short" }, { 'I', "int" },   { 'J', "long" } };
+	size_t size = strlen(text), dims = 0;
+
+	while (text[dims] == '[')
+		dims++;
+	size -= dims;
+	memmove(text, text + dims, size + 1);
+	if (size >= 2 && text[0] == 'L' && text[size - 1] == ';') {
+		size -= 2;
+		memmove(text, text + 1, size);
+		text[size] = '\0';
+		for (char *p = text; *p; p++)
+			*p = *p == '/' ? '.' : *p;
+	} else if (size == 1) {
+		for (size_t i = 0; i < sizeof(basics) / sizeof(basics[0]); i++)
+			if (text[0] == basics[i].letter)
+				size = (size_t)snprintf(text, 8, "%s", basics[i].name);
+	}
+	/* Two bytes for each bracket that went: there is room, names have room for 8 more. */
+	for (size_t i = 0; i < dims && size + 2 < 2 * NAME_MAX_BYTES; i++, size += 2)
+		memcpy(text + size, "[]", 3);
+}
+
+/* A character as UTF-8; what is no character becomes U+FFFD. */
+static size_t put_utf8(char *to, uint32_t c)
+{
+	if (c >= 0xd800 && c < 0xe000)
+		c = 0xfffd;
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 63));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 63));
+		to[2] = (char)(0x80 | (c & 63));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | c >> 18);
+	to[1] = (char)(0x80 | (c >> 12 & 63));
+	to[2] = (char)(0x80 | (c >> 6 & 63));
+	to[3] = (char)(0x80 | (c & 63));
+	return 4;
+}
+
+static int read_name(struct cursor *c, bool is_class, char **out)
+{
+	const uint8_t *head = take(c, 4), *p;
+	const uint32_t units = head ? u4(head) : 0;
+	char text[2 * NAME_MAX_BYTES + 16];
+	size_t used = 0;
+
+	*out = NULL;
+	if (!head || units > (c->size - c->at) / 2)
+		return too_short(c, "a name");
+	p = take(c, (size_t)units * 2);
+	for (uint32_t i = 0; i < units && used < NAME_MAX_BYTES; i++) {
+		uint32_t ch = u2(p + (size_t)i * 2);
+
+		if (ch >= 0xd800 && ch < 0xdc00 && i + 1 < units &&
+		    (u2(p + (size_t)i * 2 + 2) & 0xfc00) == 0xdc00) {
+			ch = 0x10000 + ((ch & 0x3ff) << 10) + (u2(p + (size_t)i * 2 + 2) & 0x3ffu);
+			i++;
+		}
+		/* A zero would end the text. */
+		used += put_utf8(text + used, ch ? ch : 0xfffd);
+	}
+	text[used] = '\0';
+	if (is_class)
+		dotted(text);
+	*out = strdup(text);
+	return *out ? HDB_OK : door_fail(c->err, HDB_ENOMEM, "no memory for names");
+}
+
+static int read_names(struct cursor *c, struct android_allocations *a)
+{
+	const size_t count = a->name_counts[0] + a->name_counts[1] + a->name_counts[2];
+	int rc = HDB_OK;
+
+	a->names = calloc(count + 1, sizeof(*a->names));
+	if (!a->names)
+		return door_fail(c->err, HDB_ENOMEM, "no memory for names");
+	for (size_t i = 0; i < count && rc == HDB_OK; i++)
+		rc = read_name(c, i < a->name_counts[CLASSES], &a->names[i]);
+	return rc;
+}
+
+static const char *name_at(const struct android_allocations *a, int table, size_t no)
+{
+	for (int i = 0; i < table; i++)
+		no += a->name_counts[i];
+	return a->names[no];
+}
+
+/* ---- entries ---- */
+
+struct header {
+	unsigned header_bytes, entry_bytes, frame_bytes;
+	uint64_t entries;
+	uint32_t names_at;
+};
+
+static int read_header(struct cursor *c, struct header *h, struct android_allocations *a)
+{
+	const uint8_t *p = take(c, HEADER_BYTES);
+
+	if (!p)
+		return too_short(c, "the header");
+	*h = (struct header){
+		.header_bytes = p[0],
+		.entry_bytes = p[1],
+		.frame_bytes = p[2],
+		.entries = u2(p + 3),
+		.names_at = u4(p + 5),
+	};
+	for (int i = 0; i < 3; i++)
+		a->name_counts[i] = u2(p + 9 + 2 * i);
+	if (h->header_bytes < HEADER_BYTES || h->entry_bytes < ENTRY_BYTES ||
+	    h->frame_bytes < FRAME_BYTES)
+		return door_fail(c->err, HDB_EFORMAT,
+				 "no record of allocations as ddmlib writes it: its header says "
+				 "lengths of %u, %u and %u bytes, at least 15, 9 and 8 are",
+				 h->header_bytes, h->entry_bytes, h->frame_bytes);
+	if (h->names_at > c->size || h->names_at < h->header_bytes)
+		return door_fail(c->err, HDB_EFORMAT, "names at offset %" PRIu32 " of %zu bytes",
+				 h->names_at, c->size);
+	return HDB_OK;
+}
+
+static int wrong_name(struct cursor *c, const char *what, unsigned no, size_t count)
+{
+	return door_fail(c->err, HDB_EFORMAT, "%s %u of %zu before offset %zu", what, no, count,
+			 c->at);
+}
+
+static int read_frame(struct cursor *c, const struct header *h, struct android_allocations *a)
+{
+	const uint8_t *p = take(c, h->frame_bytes);
+	struct android_frame frame;
+
+	if (!p)
+		return too_short(c, "a frame");
+	frame = (struct android_frame){ u2(p), u2(p + 2), u2(p + 4), (int16_t)u2(p + 6) };
+	if (frame.class_no >= a->name_counts[CLASSES])
+		return wrong_name(c, "class", frame.class_no, a->name_counts[CLASSES]);
+	if (frame.method >= a->name_counts[METHODS])
+		return wrong_name(c, "method", frame.method, a->name_counts[METHODS]);
+	if (frame.file >= a->name_counts[FILES])
+		return wrong_name(c, "file", frame.file, a->name_counts[FILES]);
+	a->frames[a->frame_count++] = frame;
+	return HDB_OK;
+}
+
+static int read_entry(struct cursor *c, const struct header *h, struct android_allocations *a)
+{
+	const uint8_t *p = take(c, h->entry_bytes);
+	struct android_allocation entry;
+	int rc = HDB_OK;
+
+	if (!p)
+		return too_short(c, "an entry");
+	entry = (struct android_allocation){
+		.bytes = u4(p),
+		.thread = u2(p + 4),
+		.class_no = u2(p + 6),
+		.depth = p[8],
+		.first_frame = (uint32_t)a->frame_count,
+	};
+	if (entry.class_no >= a->name_counts[CLASSES])
+		return wrong_name(c, "class", entry.class_no, a->name_counts[CLASSES]);
+	for (unsigned i = 0; i < entry.depth && rc == HDB_OK; i++)
+		rc = read_frame(c, h, a);
+	a->list[a->count++] = entry;
+	a->bytes += entry.bytes;
+	return rc;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* How many different threads, or classes, there are. */
+static int count_different(struct android_allocations *a, bool of_threads, uint64_t *out,
+			   struct hdb_error *err)
+{
+	uint32_t *list = malloc((size_t)(a->count + 1) * sizeof(*list));
+
+	*out = 0;
+	if (!list)
+		return door_fail(err, HDB_ENOMEM, "no memory for allocations");
+	for (size_t i = 0; i < a->count; i++)
+		list[i] = of_threads ? a->list[i].thread : a->list[i].class_no;
+	qsort(list, a->count, sizeof(*list), compare_u32);
+	for (size_t i = 0; i < a->count; i++)
+		*out += !i || list[i] != list[i - 1];
+	free(list);
+	return HDB_OK;
+}
+
+int android_allocations_read(const uint8_t *data, size_t size, struct android_allocations *out,
+			     struct hdb_error *err)
+{
+	struct cursor c = { data, 0, size, err };
+	struct header h = { 0 };
+	size_t end;
+	int rc;
+
+	*out = (struct android_allocations){ 0 };
+	if (size > ANDROID_FILE_MAX)
+		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", ANDROID_FILE_MAX);
+	rc = read_header(&c, &h, out);
+	if (rc != HDB_OK)
+		return rc;
+	c.at = h.names_at;
+	rc = read_names(&c, out);
+	/* No more than fit. */
+	end = h.names_at - h.header_bytes;
+	out->list = malloc((end / h.entry_bytes + 1) * sizeof(*out->list));
+	out->frames = malloc((end / h.frame_bytes + 1) * sizeof(*out->frames));
+	if (rc == HDB_OK && (!out->list || !out->frames))
+		return door_fail(err, HDB_ENOMEM, "no memory for allocations");
+	c.at = h.header_bytes;
+	c.size = h.names_at;
+	while (rc == HDB_OK &&
+	       (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes))
+		rc = read_entry(&c, &h, out);
+	if (rc == HDB_OK)
+		rc = count_different(out, true, &out->threads, err);
+	return rc == HDB_OK ? count_different(out, false, &out->classes, err) : rc;
+}
+
+void android_allocations_release(struct android_allocations *a)
+{
+	const size_t count = a->name_counts[0] + a->name_counts[1] + a->name_counts[2];
+
+	for (size_t i = 0; a->names && i < count; i++)
+		free(a->names[i]);
+	for (size_t i = 0; i < a->row_text_count; i++)
+		free(a->row_texts[i]);
+	free(a->row_texts);
+	free(a->names);
+	free(a->list);
+	free(a->frames);
+	free(a->rows);
+	*a = (struct android_allocations){ 0 };
+}
+
+/* ---- groups ---- */
+
+static void frame_text(const struct android_allocations *a, const struct android_frame *frame,
+		       char *buf, size_t size)
+{
+	const char *class_name = name_at(a, CLASSES, frame->class_no);
+	const char *method = name_at(a, METHODS, frame->method);
+	const char *file = name_at(a, FILES, frame->file);
+
+	if (frame->line >= 0)
+		(void)snprintf(buf, size, "%.200s.%.150s (%.100s:%d)", class_name, method, file,
+			       frame->line);
+	else
+		(void)snprintf(buf, size, "%.200s.%.150s (%.100s)", class_name, method,
+			       frame->line == -2 ? "native" : file);
+}
+
+/* A text that the rows refer to; copied. */
+static const char *keep_text(struct android_allocations *a, const char *text, struct hdb_error *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy) {
+		door_fail(err, HDB_ENOMEM, "no memory for frames");
+		return NULL;
+	}
+	/* There is room: rows are made first. */
+	a->row_texts[a->row_text_count++] = copy;
+	return copy;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct android_allocation_row *x = a, *y = b;
+	int order;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	order = strcmp(x->name ? x->name : "", y->name ? y->name : "");
+	return order ? order : x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* By class or thread: a number for each allocation, below 65,536. */
+static uint32_t key_of(const struct android_allocation *entry, enum android_allocations_by by)
+{
+	return by == ANDROID_BY_THREAD ? entry->thread : entry->class_no;
+}
+
+static int group_flat(struct android_allocations *a, enum android_allocations_by by,
+		      struct hdb_error *err)
+{
+	struct android_allocation_row *all = calloc(65536, sizeof(*all));
+	size_t n = 0;
+
+	if (!all)
+		return door_fail(err, HDB_ENOMEM, "no memory for groups");
+	for (size_t i = 0; i < a->count; i++) {
+		struct android_allocation_row *row = &all[key_of(&a->list[i], by)];
+
+		row->count++;
+		row->bytes += a->list[i].bytes;
+		row->thread = a->list[i].thread;
+		if (by == ANDROID_BY_CLASS)
+			row->name = name_at(a, CLASSES, a->list[i].class_no);
+	}
+	for (size_t i = 0; i < 65536; i++)
+		if (all[i].count)
+			all[n++] = all[i];
+	qsort(all, n, sizeof(*all), compare_rows);
+	a->rows = all;
+	a->row_count = n;
+	return HDB_OK;
+}
+
+/* ---- by call stack ---- */
+
+/* A frame below others, outermost first. */
+struct node {
+	uint64_t count, bytes;
+	uint32_t parent, frame; /* frame: number of one like it; NONE: the root */
+	uint32_t first_child, next;
+	const char *name;
+};
+
+struct tree {
+	struct node *nodes;
+	uint32_t count;
+	uint32_t *slots; /* hash table of nodes */
+	size_t slot_count;
+};
+
+static bool is_same_frame(const struct android_frame *a, const struct android_frame *b)
+{
+	return a->class_no == b->class_no && a->method == b->method && a->file == b->file &&
+	       a->line == b->line;
+}
+
+static uint64_t hash_frame(uint32_t parent, const struct android_frame *f)
+{
+	uint64_t h = (uint64_t)f->class_no << 48 | (uint64_t)f->method << 32 |
+		     (uint64_t)f->file << 16 | (uint16_t)f->line;
+
+	h = (h ^ (uint64_t)parent * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+	h = (h ^ h >> 31) * 0x94d049bb133111ebu;
+	return h ^ h >> 29;
+}
+
+/* The node of that frame below `parent`; new ones are added. */
+static uint32_t find_node(struct tree *t, const struct android_allocations *a, uint32_t parent,
+			  uint32_t frame)
+{
+	size_t slot = (size_t)hash_frame(parent, &a->frames[frame]) & (t->slot_count - 1);
+	struct node *node;
+
+	for (; t->slots[slot]; slot = (slot + 1) & (t->slot_count - 1)) {
+		node = &t->nodes[t->slots[slot]];
+		if (node->parent == parent &&
+		    is_same_frame(&a->frames[node->frame], &a->frames[frame]))
+			return t->slots[slot];
+	}
+	t->slots[slot] = t->count;
+	node = &t->nodes[t->count];
+	*node = (struct node){ .parent = parent,
+			       .frame = frame,
+			       .next = t->nodes[parent].first_child };
+	t->nodes[parent].first_child = t->count;
+	return t->count++;
+}
+
+static void add_stack(struct tree *t, const struct android_allocations *a,
+		      const struct android_allocation *entry)
+{
+	uint32_t node = 0;
+
+	t->nodes[0].count++;
+	t->nodes[0].bytes += entry->bytes;
+	for (unsigned i = entry->depth; i-- > 0;) {
+		node = find_node(t, a, node, entry->first_frame + i);
+		t->nodes[node].count++;
+		t->nodes[node].bytes += entry->bytes;
+	}
+}
+
+static int compare_nodes(const void *a, const void *b, void *tree)
+{
+	const struct tree *t = tree;
+	const struct node *x = &t->nodes[*(const uint32_t *)a];
+	const struct node *y = &t->nodes[*(const uint32_t *)b];
+	int order;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	order = strcmp(x->name, y->name);
+	return order ? order : *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* Puts the children of each node in order, the largest first. */
+static int sort_children(struct tree *t, struct hdb_error *err)
+{
+	uint32_t *list = malloc(((size_t)t->count + 1) * sizeof(*list));
+
+	if (!list)
+		return door_fail(err, HDB_ENOMEM, "no memory for call stacks");
+	for (uint32_t v = 0; v < t->count; v++) {
+		uint32_t n = 0;
+
+		for (uint32_t c = t->nodes[v].first_child; c; c = t->nodes[c].next)
+			list[n++] = c;
+		if (n > 1)
+			qsort_r(list, n, sizeof(*list), compare_nodes, t);
+		for (uint32_t i = 0; i < n; i++)
+			t->nodes[list[i]].next = i + 1 < n ? list[i + 1] : 0;
+		t->nodes[v].first_child = n ? list[0] : 0;
+	}
+	free(list);
+	return HDB_OK;
+}
+
+/* Parents before children, by links alone. */
+static void give_rows(const struct tree *t, struct android_allocations *a)
+{
+	uint64_t level = 0;
+	uint32_t v = t->nodes[0].first_child;
+
+	while (v) {
+		const struct node *node = &t->nodes[v];
+
+		a->rows[a->row_count++] = (struct android_allocation_row){
+			.level = level,
+			.count = node->count,
+			.bytes = node->bytes,
+			.name = node->name,
+		};
+		if (node->first_child) {
+			v = node->first_child;
+			level++;
+			continue;
+		}
+		while (v && !t->nodes[v].next) {
+			v = t->nodes[v].parent;
+			level -= level > 0;
+		}
+		v = v ? t->nodes[v].next : 0;
+	}
+}
+
+static int group_stacks(struct android_allocations *a, struct hdb_error *err)
+{
+	struct tree t = { .count = 1, .slot_count = 16 };
+	int rc = HDB_OK;
+
+	while (t.slot_count < 2 * a->frame_count + 2)
+		t.slot_count *= 2;
+	t.nodes = calloc(a->frame_count + 1, sizeof(*t.nodes));
+	t.slots = calloc(t.slot_count, sizeof(*t.slots));
+	a->rows = calloc(a->frame_count + 1, sizeof(*a->rows));
+	a->row_texts = calloc(a->frame_count + 1, sizeof(*a->row_texts));
+	if (!t.nodes || !t.slots || !a->rows || !a->row_texts)
+		rc = door_fail(err, HDB_ENOMEM, "no memory for call stacks");
+	for (size_t i = 0; rc == HDB_OK && i < a->count; i++)
+		add_stack(&t, a, &a->list[i]);
+	for (uint32_t v = 1; rc == HDB_OK && v < t.count; v++) {
+		char text[FRAME_TEXT_BYTES];
+
+		frame_text(a, &a->frames[t.nodes[v].frame], text, sizeof(text));
+		t.nodes[v].name = keep_text(a, text, err);
+		rc = t.nodes[v].name ? HDB_OK : HDB_ENOMEM;
+	}
+	if (rc == HDB_OK)
+		rc = sort_children(&t, err);
+	if (rc == HDB_OK)
+		give_rows(&t, a);
+	free(t.nodes);
+	free(t.slots);
+	return rc;
+}
+
+/* ---- by the place that allocates ---- */
+
+static const struct android_frame *innermost(const struct android_allocations *a, size_t i)
+{
+	static const struct android_frame none = { 0 };
+
+	return a->list[i].depth ? &a->frames[a->list[i].first_frame] : &none;
+}
+
+static int compare_sites(const void *a, const void *b, void *allocations)
+{
+	const struct android_allocations *all = allocations;
+	const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	int order;
+
+	if (!all->list[i].depth != !all->list[k].depth)
+		return all->list[i].depth ? -1 : 1;
+	order = memcmp(innermost(all, i), innermost(all, k), sizeof(struct android_frame));
+	return order ? order : i < k ? -1 : i > k;
+}
+
+static int group_sites(struct android_allocations *a, struct hdb_error *err)
+{
+	uint32_t *list = malloc((size_t)(a->count + 1) * sizeof(*list));
+	int rc = HDB_OK;
+
+	a->rows = calloc((size_t)a->count + 1, sizeof(*a->rows));
+	a->row_texts = calloc((size_t)a->count + 1, sizeof(*a->row_texts));
+	if (!list || !a->rows || !a->row_texts)
+		rc = door_fail(err, HDB_ENOMEM, "no memory for places");
+	for (uint32_t i = 0; rc == HDB_OK && i < a->count; i++)
+		list[i] = i;
+	if (rc == HDB_OK && a->count)
+		qsort_r(list, a->count, sizeof(*list), compare_sites, a);
+	for (size_t i = 0; rc == HDB_OK && i < a->count; i++) {
+		const struct android_allocation *entry = &a->list[list[i]];
+		struct android_allocation_row *row;
+		char text[FRAME_TEXT_BYTES] = "(no call stack)";
+
+		if (!i || !entry->depth != !a->list[list[i - 1]].depth ||
+		    memcmp(innermost(a, list[i]), innermost(a, list[i - 1]),
+			   sizeof(struct android_frame)) != 0) {
+			if (entry->depth)
+				frame_text(a, &a->frames[entry->first_frame], text, sizeof(text));
+			a->rows[a->row_count].name = keep_text(a, text, err);
+			rc = a->rows[a->row_count++].name ? HDB_OK : HDB_ENOMEM;
+		}
+		row = &a->rows[a->row_count - 1];
+		row->count++;
+		row->bytes += entry->bytes;
+	}
+	if (rc == HDB_OK)
+		qsort(a->rows, a->row_count, sizeof(*a->rows), compare_rows);
+	free(list);
+	return rc;
+}
+
+int android_allocations_group(struct android_allocations *a, enum android_allocations_by by,
+			      struct hdb_error *err)
+{
+	if (by == ANDROID_BY_STACK)
+		return group_stacks(a, err);
+	return by == ANDROID_BY_SITE ? group_sites(a, err) : group_flat(a, by, err);
+}

@@ -1,0 +1,126 @@
+/*
+ * android/android.h - files of Android that are no dumps: what `dumpsys meminfo` and /proc say of a
+ * process's memory, and what the allocation tracker recorded. Texts and bytes in, tables out; they
+ * know nothing of databases.
+ *
+ * All of it is given from memory, and may be anything: what is wrong is HDB_EFORMAT with the line
+ * or the offset, sums end at UINT64_MAX.
+ */
+#ifndef ANDROID_ANDROID_H
+#define ANDROID_ANDROID_H
+
+#include "heapdb.h"
+
+#include <stdbool.h>
+
+/* Files that are read: larger ones are refused. Those of real processes have some megabytes. */
+#define ANDROID_FILE_MAX (256u << 20)
+
+/* ---- memory of processes ---- */
+
+/* What is told of a kind of memory; bytes but COUNT. */
+enum android_figure {
+	ANDROID_PSS,
+	ANDROID_PSS_CLEAN,
+	ANDROID_PRIVATE_DIRTY,
+	ANDROID_PRIVATE_CLEAN,
+	ANDROID_SHARED_DIRTY,
+	ANDROID_SHARED_CLEAN,
+	ANDROID_SWAP,
+	ANDROID_SWAP_PSS,
+	ANDROID_RSS,
+	ANDROID_HEAP_SIZE,
+	ANDROID_HEAP_ALLOC,
+	ANDROID_HEAP_FREE,
+	ANDROID_COUNT,
+	ANDROID_FIGURES
+};
+
+/* Parts of the answer. */
+enum android_section {
+	ANDROID_MEMORY,  /* "Dalvik Heap", ".so mmap", ..., TOTAL */
+	ANDROID_DETAILS, /* parts of these: ".LOS", ".LinearAlloc" */
+	ANDROID_SUMMARY, /* "Java Heap", "Code", "Graphics", ..., TOTAL */
+	ANDROID_OBJECTS, /* counts: Views, Activities */
+	ANDROID_PROCESS, /* totals of many processes */
+	ANDROID_DUMP     /* what a heap dump has; not made here */
+};
+
+struct android_memory_row {
+	enum android_section section;
+	uint64_t pid;   /* 0: not told */
+	size_t process; /* in texts; 0: not told */
+	size_t name;    /* in texts */
+	unsigned has;   /* bits: which figures are told */
+	uint64_t figures[ANDROID_FIGURES];
+};
+
+struct android_memory {
+	struct android_memory_row *rows; /* owned */
+	size_t count, capacity;
+	char *texts; /* owned; each ends with 0; the first is empty */
+	size_t text_size, text_capacity;
+	const char *form; /* static: which form was read */
+};
+
+/* Reads any of the forms. Release it in any case. */
+int android_memory_read(const char *data, size_t size, struct android_memory *out,
+			struct hdb_error *err);
+void android_memory_release(struct android_memory *memory);
+
+/* A row; the texts are copied. For those who add rows. */
+int android_memory_add(struct android_memory *memory, const struct android_memory_row *row,
+		       const char *process, const char *name, struct hdb_error *err);
+
+/* The first row of that section and name; NULL: none. */
+const struct android_memory_row *android_memory_find(const struct android_memory *memory,
+						     enum android_section section,
+						     const char *name);
+
+/* ---- allocations ---- */
+
+enum android_allocations_by {
+	ANDROID_BY_CLASS,
+	ANDROID_BY_THREAD,
+	ANDROID_BY_STACK,
+	ANDROID_BY_SITE
+};
+
+struct android_allocation_row {
+	uint64_t level; /* by stack: of the tree, 0 the outermost frame */
+	uint64_t count, bytes;
+	const char *name; /* borrowed until released: a class, a frame */
+	uint64_t thread;  /* by thread */
+};
+
+struct android_allocations {
+	uint64_t count, bytes, threads, classes;
+	/* private */
+	struct android_allocation *list;
+	struct android_frame *frames;
+	char **names; /* classes, then methods, then files; owned */
+	size_t name_counts[3];
+	size_t frame_count;
+	struct android_allocation_row *rows;
+	size_t row_count;
+	char **row_texts;
+	size_t row_text_count;
+};
+
+/* Reads ddmlib's format. Release it in any case. */
+int android_allocations_read(const uint8_t *data, size_t size, struct android_allocations *out,
+			     struct hdb_error *err);
+/* Makes out->rows, what has most bytes first. */
+int android_allocations_group(struct android_allocations *allocations,
+			      enum android_allocations_by by, struct hdb_error *err);
+void android_allocations_release(struct android_allocations *allocations);
+
+/* ---- for the files here ---- */
+
+/* meminfo_smaps.c: sums of /proc/PID/smaps as Android makes them, or the one mapping of a rollup. */
+int android_smaps_read(const char *data, size_t size, struct android_memory *out,
+		       struct hdb_error *err);
+/* Whether a line begins a mapping. */
+bool android_is_mapping(const char *line, size_t size);
+
+#endif

@@ -1,0 +1,577 @@
+/*
+ * android/meminfo.c - what `dumpsys meminfo` prints, in all its forms since Android 5: the table of
+ * a process with few or all (-a) columns, with and without details (-d) and summary (-s), several
+ * processes in one text, --checkin, and the list of all processes.
+ *
+ * Columns differ from version to version: they are known by the two lines of their headings, a row's
+ * numbers go to them from the left. Lines that are not known are passed over.
+ */
+#include "android/android.h"
+
+#include "common/fail.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of a line that are looked at. */
+#define WORDS_MAX 32
+/* Rows that are kept: a text of all processes of a device has some thousands. */
+#define ROWS_MAX 1000000u
+#define NAME_MAX_BYTES 256
+
+struct word {
+	const char *text;
+	size_t size;
+};
+
+struct line {
+	struct word words[WORDS_MAX];
+	unsigned count;
+	const char *text; /* without blanks at its ends */
+	size_t size;
+};
+
+struct reading {
+	struct android_memory *out;
+	const char *at, *end;
+	uint64_t line_no;
+	uint64_t pid;
+	char process[NAME_MAX_BYTES];
+	int section; /* enum android_section, or -1: lines are passed over */
+	enum android_figure columns[WORDS_MAX];
+	unsigned column_count;
+	enum android_figure list_figure; /* of the list of processes */
+};
+
+/* ---- rows ---- */
+
+static int add_text(struct android_memory *m, const char *text, size_t *place,
+		    struct hdb_error *err)
+{
+	const size_t size = strlen(text) + 1;
+
+	if (m->text_capacity - m->text_size < size) {
+		const size_t capacity = m->text_capacity * 2 + size + 4096;
+		char *texts = realloc(m->texts, capacity);
+
+		if (!texts)
+			return door_fail(err, HDB_ENOMEM, "no memory for names");
+		m->texts = texts;
+		m->text_capacity = capacity;
+	}
+	*place = m->text_size;
+	memcpy(m->texts + m->text_size, text, size);
+	m->text_size += size;
+	return HDB_OK;
+}
+
+int android_memory_add(struct android_memory *m, const struct android_memory_row *row,
+		       const char *process, const char *name, struct hdb_error *err)
+{
+	struct android_memory_row *rows = m->rows;
+	struct android_memory_row copy = *row;
+	int rc = HDB_OK;
+
+	if (m->count >= ROWS_MAX)
+		return door_fail(err, HDB_ELIMIT, "more than %u rows", ROWS_MAX);
+	if (m->count == m->capacity) {
+		const size_t capacity = m->capacity * 2 + 64;
+
+		rows = realloc(rows, capacity * sizeof(*rows));
+		if (!rows)
+			return door_fail(err, HDB_ENOMEM, "no memory for rows");
+		m->rows = rows;
+		m->capacity = capacity;
+	}
+	if (!m->text_size)
+		rc = add_text(m, "", &copy.name, err);
+	/* Rows of one process come one after the other. */
+	if (m->count && strcmp(m->texts + rows[m->count - 1].process, process) == 0)
+		copy.process = rows[m->count - 1].process;
+	else if (rc == HDB_OK)
+		rc = add_text(m, process, &copy.process, err);
+	if (rc == HDB_OK)
+		rc = add_text(m, name, &copy.name, err);
+	if (rc == HDB_OK)
+		rows[m->count++] = copy;
+	return rc;
+}
+
+const struct android_memory_row *android_memory_find(const struct android_memory *m,
+						     enum android_section section, const char *name)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->rows[i].section == section && strcmp(m->texts + m->rows[i].name, name) == 0)
+			return &m->rows[i];
+	return NULL;
+}
+
+void android_memory_release(struct android_memory *m)
+{
+	free(m->rows);
+	free(m->texts);
+	*m = (struct android_memory){ 0 };
+}
+
+/* Kilobytes as bytes. */
+static uint64_t kilobytes(uint64_t n)
+{
+	return n > UINT64_MAX / 1024 ? UINT64_MAX : n * 1024;
+}
+
+/* ---- lines and words ---- */
+
+static bool next_line(struct reading *r, struct line *line)
+{
+	const char *end, *p;
+
+	if (r->at == r->end)
+		return false;
+	end = memchr(r->at, '\n', (size_t)(r->end - r->at));
+	if (!end)
+		end = r->end;
+	line->text = r->at;
+	line->size = (size_t)(end - r->at);
+	r->at = end == r->end ? end : end + 1;
+	r->line_no++;
+	while (line->size && isspace((unsigned char)line->text[line->size - 1]))
+		line->size--;
+	while (line->size && isspace((unsigned char)line->text[0])) {
+		line->text++;
+		line->size--;
+	}
+	line->count = 0;
+	for (p = line->text, end = line->text + line->size; p < end && line->count < WORDS_MAX;) {
+		const char *start = p;
+
+		while (p < end && !isspace((unsigned char)*p))
+			p++;
+		line->words[line->count++] = (struct word){ start, (size_t)(p - start) };
+		while (p < end && isspace((unsigned char)*p))
+			p++;
+	}
+	return true;
+}
+
+static bool is_word(const struct word *word, const char *text)
+{
+	return word->size == strlen(text) && memcmp(word->text, text, word->size) == 0;
+}
+
+static bool begins(const struct line *line, const char *text)
+{
+	return line->size >= strlen(text) && memcmp(line->text, text, strlen(text)) == 0;
+}
+
+/* A number, with thousands separated by commas or not; "(123)" is one, too. */
+static bool number_of(const struct word *word, uint64_t *out)
+{
+	const char *p = word->text, *end = word->text + word->size;
+	uint64_t n = 0;
+	bool any = false;
+
+	if (p < end && *p == '(' && end[-1] == ')') {
+		p++;
+		end--;
+	}
+	for (; p < end; p++) {
+		if (*p == ',' && any)
+			continue;
+		if (!isdigit((unsigned char)*p))
+			return false;
+		n = n > (UINT64_MAX - 9) / 10 ? UINT64_MAX / 2 : n * 10 + (uint64_t)(*p - '0');
+		any = true;
+	}
+	*out = n;
+	return any;
+}
+
+/* Words [0, count) as a name, without a colon at its end. */
+static void name_of(const struct line *line, unsigned from, unsigned count, char *buf)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = from; i < from + count && used < NAME_MAX_BYTES; i++)
+		used += (size_t)snprintf(
+			buf + used, NAME_MAX_BYTES - used, "%s%.*s", i > from ? " " : "",
+			(int)(line->words[i].size < NAME_MAX_BYTES ? line->words[i].size :
+								     NAME_MAX_BYTES),
+			line->words[i].text);
+	used = strlen(buf);
+	if (used && buf[used - 1] == ':')
+		buf[used - 1] = '\0';
+}
+
+/* ---- the table ---- */
+
+/* What a column is, by the two words of its heading. */
+static bool figure_of(const struct word *above, const struct word *below, enum android_figure *out)
+{
+	static const struct {
+		const char *above, *below;
+		enum android_figure figure;
+	} known[] = {
+		{ "Pss", "Total", ANDROID_PSS },
+		{ "Pss", "Clean", ANDROID_PSS_CLEAN },
+		{ "Shared", "Dirty", ANDROID_SHARED_DIRTY },
+		{ "Private", "Dirty", ANDROID_PRIVATE_DIRTY },
+		{ "Shared", "Clean", ANDROID_SHARED_CLEAN },
+		{ "Private", "Clean", ANDROID_PRIVATE_CLEAN },
+		{ "Swap", "Dirty", ANDROID_SWAP },
+		{ "Swapped", "Dirty", ANDROID_SWAP },
+		{ "SwapPss", "Dirty", ANDROID_SWAP_PSS },
+		{ "Rss", "Total", ANDROID_RSS },
+		{ "Heap", "Size", ANDROID_HEAP_SIZE },
+		{ "Heap", "Alloc", ANDROID_HEAP_ALLOC },
+		{ "Heap", "Free", ANDROID_HEAP_FREE },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!is_word(above, known[i].above) || !is_word(below, known[i].below))
+			continue;
+		*out = known[i].figure;
+		return true;
+	}
+	return false;
+}
+
+/* The two lines of headings; false if the second one is not what belongs to the first. */
+static bool read_headings(struct reading *r, const struct line *above, const struct line *below)
+{
+	if (!above->count || above->count != below->count)
+		return false;
+	for (unsigned i = 0; i < above->count; i++)
+		if (!figure_of(&above->words[i], &below->words[i], &r->columns[i]))
+			return false;
+	r->column_count = above->count;
+	return true;
+}
+
+/* "Dalvik Heap  123 45 ...": numbers go to the columns from the left. */
+static int read_row(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	struct android_memory_row row = { .section = (enum android_section)r->section,
+					  .pid = r->pid };
+	char name[NAME_MAX_BYTES];
+	unsigned first = line->count;
+	uint64_t n;
+
+	while (first && number_of(&line->words[first - 1], &n))
+		first--;
+	if (!first || first == line->count)
+		return HDB_OK;
+	for (unsigned i = first; i < line->count && i - first < r->column_count; i++) {
+		(void)number_of(&line->words[i], &n);
+		row.figures[r->columns[i - first]] = kilobytes(n);
+		row.has |= 1u << r->columns[i - first];
+	}
+	name_of(line, 0, first, name);
+	return android_memory_add(r->out, &row, r->process, name, err);
+}
+
+/* ---- the other parts ---- */
+
+/* "Java Heap:  7700  [8000]"; "TOTAL PSS: 1 TOTAL RSS: 2 TOTAL SWAP PSS: 3", "TOTAL: 1 ...". */
+static int read_summary(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	struct android_memory_row row = { .section = ANDROID_SUMMARY, .pid = r->pid };
+	char name[NAME_MAX_BYTES] = "";
+	unsigned from = 0, numbers = 0;
+	bool is_total = false;
+
+	for (unsigned i = 0; i < line->count; i++) {
+		enum android_figure figure = numbers ? ANDROID_RSS : ANDROID_PSS;
+		uint64_t n;
+
+		if (!number_of(&line->words[i], &n))
+			continue;
+		if (i > from)
+			name_of(line, from, i - from, name);
+		if (strncmp(name, "TOTAL", 5) == 0) {
+			is_total = true;
+			figure = strstr(name, "SWAP PSS") ? ANDROID_SWAP_PSS :
+				 strstr(name, "SWAP")     ? ANDROID_SWAP :
+				 strstr(name, "RSS")      ? ANDROID_RSS :
+							    ANDROID_PSS;
+		}
+		if (numbers < 3) {
+			row.figures[figure] = kilobytes(n);
+			row.has |= 1u << figure;
+		}
+		numbers++;
+		from = i + 1;
+	}
+	if (!numbers || !name[0])
+		return HDB_OK;
+	return android_memory_add(r->out, &row, r->process, is_total ? "TOTAL" : name, err);
+}
+
+/* "Views:  789   ViewRootImpl:  1": pairs. */
+static int read_objects(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	unsigned from = 0;
+	int rc = HDB_OK;
+
+	for (unsigned i = 0; i < line->count && rc == HDB_OK; i++) {
+		struct android_memory_row row = { .section = ANDROID_OBJECTS,
+						  .pid = r->pid,
+						  .has = 1u << ANDROID_COUNT };
+		char name[NAME_MAX_BYTES];
+
+		if (!number_of(&line->words[i], &row.figures[ANDROID_COUNT]))
+			continue;
+		name_of(line, from, i - from, name);
+		from = i + 1;
+		if (name[0])
+			rc = android_memory_add(r->out, &row, r->process, name, err);
+	}
+	return rc;
+}
+
+/* "135,623K: com.acme (pid 12 / activities)", older ones "135623 kB: com.acme (pid 12)". */
+static int read_process(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	struct android_memory_row row = { .section = ANDROID_PROCESS };
+	struct word size = line->count ? line->words[0] : (struct word){ "", 0 };
+	char process[NAME_MAX_BYTES];
+	unsigned name = 1;
+	uint64_t n;
+
+	if (line->count > 2 && is_word(&line->words[1], "kB:")) {
+		name = 2;
+	} else {
+		if (size.size < 3 || memcmp(size.text + size.size - 2, "K:", 2) != 0)
+			return HDB_OK;
+		size.size -= 2;
+	}
+	if (!number_of(&size, &n) || line->count <= name)
+		return HDB_OK;
+	row.figures[r->list_figure] = kilobytes(n);
+	row.has = 1u << r->list_figure;
+	for (unsigned i = name; i + 1 < line->count; i++) {
+		struct word pid = line->words[i + 1];
+
+		if (!is_word(&line->words[i], "(pid"))
+			continue;
+		if (pid.size && pid.text[pid.size - 1] == ')')
+			pid.size--;
+		(void)number_of(&pid, &row.pid);
+		name_of(line, name, i - name, process);
+		return android_memory_add(r->out, &row, process, "TOTAL", err);
+	}
+	return HDB_OK;
+}
+
+/* ---- --checkin ---- */
+
+struct fields {
+	const char *at, *end;
+};
+
+/* The next field between commas. */
+static bool next_field(struct fields *f, struct word *out)
+{
+	const char *comma;
+
+	if (f->at >= f->end)
+		return false;
+	comma = memchr(f->at, ',', (size_t)(f->end - f->at));
+	*out = (struct word){ f->at, (size_t)((comma ? comma : f->end) - f->at) };
+	f->at = comma ? comma + 1 : f->end;
+	return true;
+}
+
+/* A number into a figure; "N/A" is none. */
+static bool take_figure(struct fields *f, struct android_memory_row *row,
+			enum android_figure figure)
+{
+	struct fields before = *f;
+	struct word word;
+	uint64_t n;
+
+	if (!next_field(f, &word))
+		return false;
+	if (number_of(&word, &n)) {
+		row->figures[figure] = kilobytes(n);
+		row->has |= 1u << figure;
+		return true;
+	}
+	if (is_word(&word, "N/A"))
+		return true;
+	*f = before;
+	return false;
+}
+
+/*
+ * "4,PID,NAME,", then of native, Dalvik, other and all: heap size, allocated, free, Pss, clean Pss,
+ * shared dirty, shared clean, private dirty, private clean, swap, and from version 4 on SwapPss;
+ * then a name each with the same without the heap.
+ */
+static int read_checkin(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	static const enum android_figure order[] = {
+		ANDROID_HEAP_SIZE,    ANDROID_HEAP_ALLOC,    ANDROID_HEAP_FREE,
+		ANDROID_PSS,          ANDROID_PSS_CLEAN,     ANDROID_SHARED_DIRTY,
+		ANDROID_SHARED_CLEAN, ANDROID_PRIVATE_DIRTY, ANDROID_PRIVATE_CLEAN,
+		ANDROID_SWAP,         ANDROID_SWAP_PSS,
+	};
+	static const char *const names[] = { "Native Heap", "Dalvik Heap", "Unknown", "TOTAL" };
+	struct fields f = { line->text, line->text + line->size };
+	struct android_memory_row rows[4];
+	struct word word;
+	char name[NAME_MAX_BYTES];
+	int rc = HDB_OK;
+
+	memset(rows, 0, sizeof(rows));
+	(void)next_field(&f, &word);
+	if (!next_field(&f, &word) || !number_of(&word, &r->pid) || !next_field(&f, &word))
+		return HDB_OK;
+	(void)snprintf(r->process, sizeof(r->process), "%.*s", (int)(word.size & 255), word.text);
+	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
+		const struct fields before = f;
+
+		for (size_t i = 0; i < 4; i++)
+			if (!take_figure(&f, &rows[i], order[k]))
+				/* Version 3 has no SwapPss: a name comes here. */
+				f = before;
+	}
+	/* What is not named is the rest of "other". */
+	for (size_t i = 0; i < 4 && rc == HDB_OK; i++) {
+		rows[i].pid = r->pid;
+		if (i == 2)
+			continue;
+		rc = android_memory_add(r->out, &rows[i], r->process, names[i], err);
+	}
+	while (rc == HDB_OK && next_field(&f, &word) && word.size) {
+		struct android_memory_row row = { .pid = r->pid };
+
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(word.size & 255), word.text);
+		for (size_t k = 3; k < sizeof(order) / sizeof(order[0]); k++)
+			if (!take_figure(&f, &row, order[k]))
+				break;
+		for (size_t k = 3; k < sizeof(order) / sizeof(order[0]); k++)
+			rows[2].figures[order[k]] -=
+				row.figures[order[k]] < rows[2].figures[order[k]] ?
+					row.figures[order[k]] :
+					rows[2].figures[order[k]];
+		rc = android_memory_add(r->out, &row, r->process, name, err);
+	}
+	return rc == HDB_OK ? android_memory_add(r->out, &rows[2], r->process, names[2], err) : rc;
+}
+
+static bool is_checkin(const struct line *line)
+{
+	const struct word version = { line->text, 1 };
+	struct fields f = { line->text, line->text + line->size };
+	struct word word;
+	uint64_t n;
+
+	return line->size > 4 && number_of(&version, &n) && line->text[1] == ',' &&
+	       next_field(&f, &word) && next_field(&f, &word) && number_of(&word, &n) &&
+	       next_field(&f, &word) && word.size && !number_of(&word, &n);
+}
+
+/* ---- all lines ---- */
+
+/* "** MEMINFO in pid 12 [com.acme] **". */
+static void read_process_line(struct reading *r, const struct line *line)
+{
+	struct word name;
+
+	r->pid = 0;
+	r->process[0] = '\0';
+	r->section = -1;
+	if (line->count < 6)
+		return;
+	(void)number_of(&line->words[4], &r->pid);
+	name = line->words[5];
+	if (name.size > 2 && name.text[0] == '[' && name.text[name.size - 1] == ']')
+		(void)snprintf(r->process, sizeof(r->process), "%.*s",
+			       (int)(name.size - 2 < 255 ? name.size - 2 : 255), name.text + 1);
+}
+
+/* A line that begins a part. */
+static bool begins_part(struct reading *r, const struct line *line)
+{
+	if (begins(line, "** MEMINFO in pid ")) {
+		read_process_line(r, line);
+	} else if (begins(line, "Dalvik Details")) {
+		r->section = ANDROID_DETAILS;
+	} else if (begins(line, "App Summary")) {
+		r->section = ANDROID_SUMMARY;
+	} else if (line->size == 7 && begins(line, "Objects")) {
+		r->section = ANDROID_OBJECTS;
+	} else if (begins(line, "Total PSS by process") || begins(line, "Total RSS by process")) {
+		r->section = ANDROID_PROCESS;
+		r->list_figure = line->text[6] == 'P' ? ANDROID_PSS : ANDROID_RSS;
+	} else if (begins(line, "Total ") || (line->size == 3 && begins(line, "SQL")) ||
+		   begins(line, "DATABASES") || begins(line, "Asset Allocations") ||
+		   begins(line, "Unreachable memory")) {
+		r->section = -1;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int read_text(struct reading *r, struct hdb_error *err)
+{
+	struct line line, below;
+	int rc = HDB_OK;
+
+	while (rc == HDB_OK && next_line(r, &line)) {
+		if (!line.count || begins_part(r, &line))
+			continue;
+		if (is_word(&line.words[0], "Pss") || is_word(&line.words[0], "Shared")) {
+			const struct reading before = *r;
+
+			if (next_line(r, &below) && read_headings(r, &line, &below)) {
+				r->section = ANDROID_MEMORY;
+				continue;
+			}
+			r->at = before.at;
+			r->line_no = before.line_no;
+		}
+		if (r->section == ANDROID_MEMORY || r->section == ANDROID_DETAILS)
+			rc = read_row(r, &line, err);
+		else if (r->section == ANDROID_SUMMARY)
+			rc = read_summary(r, &line, err);
+		else if (r->section == ANDROID_OBJECTS)
+			rc = read_objects(r, &line, err);
+		else if (r->section == ANDROID_PROCESS)
+			rc = read_process(r, &line, err);
+		else if (is_checkin(&line))
+			rc = read_checkin(r, &line, err);
+	}
+	return rc;
+}
+
+int android_memory_read(const char *data, size_t size, struct android_memory *out,
+			struct hdb_error *err)
+{
+	struct reading r = { .out = out, .at = data, .end = data + size, .section = -1 };
+	struct line line = { .count = 0 };
+	int rc;
+
+	*out = (struct android_memory){ .form = "dumpsys meminfo" };
+	if (size > ANDROID_FILE_MAX)
+		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", ANDROID_FILE_MAX);
+	while (next_line(&r, &line))
+		if (line.count)
+			break;
+	if (line.count && android_is_mapping(line.text, line.size))
+		return android_smaps_read(data, size, out, err);
+	r.at = data;
+	r.line_no = 0;
+	rc = read_text(&r, err);
+	if (rc == HDB_OK && !out->count)
+		rc = door_fail(err, HDB_EFORMAT,
+			       "neither what `dumpsys meminfo` prints nor /proc/PID/smaps nor "
+			       "smaps_rollup: no row of memory in %" PRIu64 " lines",
+			       r.line_no);
+	return rc;
+}

@@ -1,0 +1,559 @@
+/*
+ * heapdb/cmd_meminfo.c - meminfo and allocations: files of Android beside dumps, as rows.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/render.h"
+
+#include "android/android.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Bytes read at a time, of what has no size. */
+#define READ_BYTES 65536u
+#define TOLD_BYTES 512
+
+/* ---- reading a file ---- */
+
+static int read_all(struct cli *cli, int fd, const char *name, char **data, size_t *size)
+{
+	size_t capacity = 0;
+
+	*data = NULL;
+	for (*size = 0;;) {
+		ssize_t n;
+
+		if (capacity - *size < READ_BYTES) {
+			char *more;
+
+			capacity = capacity * 2 + 2 * READ_BYTES;
+			more = realloc(*data, capacity);
+			if (!more)
+				return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %s", name);
+			*data = more;
+		}
+		n = read(fd, *data + *size, READ_BYTES);
+		if (n == 0)
+			return HDB_OK;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return cli_fail(&cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
+		*size += (size_t)n;
+		if (*size > ANDROID_FILE_MAX)
+			return cli_fail(&cli->err, HDB_ELIMIT, "%s: larger than %u bytes", name,
+					ANDROID_FILE_MAX);
+	}
+}
+
+/* All of a file, "-": standard input. *data is owned, also after a failure. */
+static int read_file(struct cli *cli, const char *name, char **data, size_t *size)
+{
+	const int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	int rc;
+
+	*data = NULL;
+	if (fd < 0)
+		return cli_fail(&cli->err, errno == ENOENT ? HDB_EFORMAT : HDB_EIO, "%s: %s", name,
+				strerror(errno));
+	rc = read_all(cli, fd, name, data, size);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return rc;
+}
+
+/* Puts the name of the file before the message of a reader. */
+static int name_file(struct cli *cli, const char *name, int rc)
+{
+	char message[HDB_ERROR_SIZE];
+
+	if (rc >= 0)
+		return rc;
+	snprintf(message, sizeof(message), "%s", cli->err.message);
+	return cli_fail(&cli->err, rc, "%.100s: %.300s", name, message);
+}
+
+static struct hdb_value text_value(const char *text)
+{
+	return (struct hdb_value){ .type = HDB_TYPE_TEXT, .text = text, .text_size = strlen(text) };
+}
+
+/* Prints rows of an own source. */
+static int print_rows(struct cli *cli, struct answer *answer)
+{
+	const struct render_style style = render_style_of(&cli->opt, cli->out);
+	int rc = HDB_OK;
+
+	answer->err = &cli->err;
+	answer->limit = cli->opt.limit;
+	if (cli->opt.columns) {
+		answer_release(answer);
+		answer->picked_count = 0;
+		rc = answer_pick(answer, cli->opt.columns);
+	}
+	if (rc == HDB_OK)
+		rc = render(answer, &style, cli->out);
+	cli->is_open = answer->is_open;
+	answer_release(answer);
+	return rc;
+}
+
+/* ---- meminfo ---- */
+
+enum { SECTION, PID, PROCESS, NAME, FIGURES, DUMP = FIGURES + ANDROID_FIGURES, COLUMNS };
+
+static const struct hdb_column columns[COLUMNS] = {
+	[SECTION] = { "section", HDB_TYPE_TEXT, "section",
+		      "memory: kinds of memory; details: parts of these; summary: as Android sums "
+		      "them up; objects: counts; process: totals of many processes" },
+	[PID] = { "pid", HDB_TYPE_COUNT, "pid", "the process; null if the file does not tell" },
+	[PROCESS] = { "process", HDB_TYPE_TEXT, "process", "its name" },
+	[NAME] = { "name", HDB_TYPE_TEXT, "name", "the kind of memory, as Android calls it" },
+	[FIGURES + ANDROID_PSS] = { "pss", HDB_TYPE_BYTES, "Pss",
+				    "pages in memory, shared ones divided by their users" },
+	[FIGURES + ANDROID_PSS_CLEAN] = { "pss_clean", HDB_TYPE_BYTES, "Pss clean",
+					  "the part that can be read again" },
+	[FIGURES + ANDROID_PRIVATE_DIRTY] = { "private_dirty", HDB_TYPE_BYTES, "private dirty",
+					      "pages of this process alone that were written" },
+	[FIGURES + ANDROID_PRIVATE_CLEAN] = { "private_clean", HDB_TYPE_BYTES, "private clean",
+					      "that were not" },
+	[FIGURES + ANDROID_SHARED_DIRTY] = { "shared_dirty", HDB_TYPE_BYTES, "shared dirty",
+					     "shared pages that were written" },
+	[FIGURES + ANDROID_SHARED_CLEAN] = { "shared_clean", HDB_TYPE_BYTES, "shared clean",
+					     "that were not" },
+	[FIGURES + ANDROID_SWAP] = { "swap", HDB_TYPE_BYTES, "swap", "swapped out" },
+	[FIGURES + ANDROID_SWAP_PSS] = { "swap_pss", HDB_TYPE_BYTES, "swap Pss",
+					 "swapped out, shared pages divided by their users" },
+	[FIGURES + ANDROID_RSS] = { "rss", HDB_TYPE_BYTES, "Rss", "pages in memory" },
+	[FIGURES + ANDROID_HEAP_SIZE] = { "heap_size", HDB_TYPE_BYTES, "heap size",
+					  "of the allocator" },
+	[FIGURES + ANDROID_HEAP_ALLOC] = { "heap_alloc", HDB_TYPE_BYTES, "heap alloc",
+					   "the part that is allocated" },
+	[FIGURES + ANDROID_HEAP_FREE] = { "heap_free", HDB_TYPE_BYTES, "heap free",
+					  "the part that is not" },
+	[FIGURES + ANDROID_COUNT] = { "count", HDB_TYPE_COUNT, "count", "how many; of objects" },
+	[DUMP] = { "dump", HDB_TYPE_BYTES, "in the dump",
+		   "what the dump has of it: all objects, native memory that they own, both" },
+};
+
+struct meminfo {
+	struct cli *cli;
+	struct android_memory memory;
+	size_t at;
+	struct hdb_value cells[COLUMNS];
+	/* of the dump */
+	bool has_dump;
+	uint64_t java, native, unreachable;
+	uint64_t pid;      /* whose dump it is; 0: the first one's */
+	char process[256]; /* as the dump says; "" */
+	char told[TOLD_BYTES];
+};
+
+static const struct hdb_column *memory_column(void *ctx, size_t column)
+{
+	(void)ctx;
+	return &columns[column];
+}
+
+static const struct hdb_value *memory_value(void *ctx, size_t column)
+{
+	return &((struct meminfo *)ctx)->cells[column];
+}
+
+/* The row that stands for something the dump has, of the process that was dumped. */
+static bool is_of_dump(const struct meminfo *m, const struct android_memory_row *row,
+		       const char *name)
+{
+	return m->has_dump && row->section == ANDROID_MEMORY && row->pid == m->pid &&
+	       strcmp(m->memory.texts + row->name, name) == 0;
+}
+
+static int memory_next(void *ctx, struct hdb_error *err)
+{
+	static const char *const sections[] = { "memory", "details", "summary", "objects",
+						"process" };
+	struct meminfo *m = ctx;
+	const struct android_memory_row *row;
+
+	(void)err;
+	if (m->at == m->memory.count)
+		return HDB_END;
+	row = &m->memory.rows[m->at++];
+	memset(m->cells, 0, sizeof(m->cells));
+	m->cells[SECTION] = text_value(sections[row->section]);
+	if (row->pid)
+		m->cells[PID] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->pid };
+	if (row->process && m->memory.texts[row->process])
+		m->cells[PROCESS] = text_value(m->memory.texts + row->process);
+	m->cells[NAME] = text_value(m->memory.texts + row->name);
+	for (int i = 0; i < ANDROID_FIGURES; i++)
+		if (row->has >> i & 1)
+			m->cells[FIGURES + i] =
+				(struct hdb_value){ .type = columns[FIGURES + i].type,
+						    .u = row->figures[i] };
+	if (is_of_dump(m, row, "Dalvik Heap"))
+		m->cells[DUMP] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->java };
+	else if (is_of_dump(m, row, "Native Heap"))
+		m->cells[DUMP] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->native };
+	else if (is_of_dump(m, row, "TOTAL"))
+		m->cells[DUMP] =
+			(struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->java + m->native };
+	return HDB_OK;
+}
+
+/* A fact of a query; 0 if it gives none. */
+static int ask_fact(struct cli *cli, const char *query, const char *const names[], uint64_t *out)
+{
+	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = 1 };
+	struct hdb_rows *rows = NULL;
+	int rc = hdb_query(cli->db, query, &args, &rows, &cli->err);
+
+	for (size_t i = 0; rc == HDB_OK && names[i]; i++) {
+		const struct hdb_value *value = hdb_rows_find_fact(rows, names[i]);
+
+		out[i] = value ? value->u : 0;
+	}
+	hdb_rows_close(rows);
+	return rc;
+}
+
+/* The name of the process that was dumped. */
+static int ask_process(struct meminfo *m)
+{
+	const struct hdb_query_args args = { .struct_size = sizeof(args) };
+	struct hdb_rows *rows = NULL;
+	int rc = hdb_query(m->cli->db, "app", &args, &rows, &m->cli->err);
+
+	while (rc == HDB_OK && (rc = hdb_rows_next(rows, &m->cli->err)) == HDB_OK) {
+		const struct hdb_value *key =
+			hdb_rows_value(rows, hdb_rows_find_column(rows, "key"));
+		const struct hdb_value *value =
+			hdb_rows_value(rows, hdb_rows_find_column(rows, "value"));
+
+		if (value->type == HDB_TYPE_TEXT && key->text_size == 7 &&
+		    memcmp(key->text, "process", 7) == 0)
+			snprintf(m->process, sizeof(m->process), "%.*s",
+				 (int)(value->text_size < 255 ? value->text_size : 255),
+				 value->text);
+	}
+	hdb_rows_close(rows);
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
+/* Which process of the file was dumped: the one of that name, else the first. */
+static void choose_process(struct meminfo *m)
+{
+	const struct android_memory_row *first =
+		android_memory_find(&m->memory, ANDROID_MEMORY, "TOTAL");
+
+	m->pid = first ? first->pid : 0;
+	for (size_t i = 0; m->process[0] && i < m->memory.count; i++) {
+		const struct android_memory_row *row = &m->memory.rows[i];
+
+		if (row->section != ANDROID_MEMORY ||
+		    strcmp(m->memory.texts + row->process, m->process) != 0)
+			continue;
+		m->pid = row->pid;
+		return;
+	}
+}
+
+static int ask_dump(struct meminfo *m, const char *name)
+{
+	static const char *const heap[] = { "shallow", "unreachable_shallow", NULL };
+	static const char *const native[] = { "native", NULL };
+	struct cli *cli = m->cli;
+	uint64_t bytes[2] = { 0 };
+	int rc = locate_named(cli, name, &cli->db_path, &cli->dump_path);
+
+	if (rc == HDB_OK)
+		rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db);
+	if (rc == HDB_OK)
+		cli_tell_health(cli, cli->db, NULL);
+	if (rc == HDB_OK)
+		rc = ask_fact(cli, "histogram", heap, bytes);
+	m->java = bytes[0] + bytes[1];
+	m->unreachable = bytes[1];
+	if (rc == HDB_OK)
+		rc = ask_fact(cli, "native", native, &m->native);
+	if (rc == HDB_OK)
+		rc = ask_process(m);
+	if (rc == HDB_OK) {
+		m->has_dump = true;
+		choose_process(m);
+	}
+	return rc;
+}
+
+/* "12.3 MB": as Android counts them. */
+static size_t put_size(char *buf, size_t size, uint64_t bytes)
+{
+	return (size_t)snprintf(buf, size, "%.1f MB", (double)bytes / 1048576.0);
+}
+
+/* How much of the process's memory the dump explains. */
+static void tell(struct meminfo *m, uint64_t pss)
+{
+	const uint64_t known = m->java + m->native;
+	char whole[32], java[32], native[32], rest[32];
+
+	put_size(whole, sizeof(whole), pss);
+	put_size(java, sizeof(java), m->java);
+	put_size(native, sizeof(native), m->native);
+	put_size(rest, sizeof(rest), pss > known ? pss - known : 0);
+	snprintf(m->told, sizeof(m->told),
+		 "of %s of Pss %s are Java objects of the dump, %s native memory that they own; "
+		 "%s are not in the dump%s",
+		 whole, java, native, rest,
+		 known > pss ?
+			 " (the dump has more than is in memory: pages are swapped out, or it "
+			 "is of another moment)" :
+			 "");
+}
+
+/* The columns that some row has a value for. */
+static int pick_columns(struct meminfo *m, struct answer *answer)
+{
+	unsigned has = 0;
+	bool has_pid = false, has_process = false;
+
+	for (size_t i = 0; i < m->memory.count; i++) {
+		has |= m->memory.rows[i].has;
+		has_pid |= m->memory.rows[i].pid != 0;
+		has_process |= m->memory.texts[m->memory.rows[i].process] != '\0';
+	}
+	answer->picked = calloc(COLUMNS, sizeof(answer->picked[0]));
+	if (!answer->picked)
+		return cli_fail(&m->cli->err, HDB_ENOMEM, "no memory for a list of columns");
+	for (size_t i = 0; i < COLUMNS; i++) {
+		if (i >= FIGURES && i < DUMP ? !(has >> (i - FIGURES) & 1) :
+		    i == PID                 ? !has_pid :
+		    i == PROCESS             ? !has_process :
+		    i == DUMP                ? !m->has_dump :
+					       false)
+			continue;
+		answer->picked[answer->picked_count++] = i;
+	}
+	return HDB_OK;
+}
+
+static int print_memory(struct meminfo *m)
+{
+	static const struct hdb_column facts[] = {
+		{ .name = "form", .type = HDB_TYPE_TEXT, .title = "form" },
+		{ .name = "pss", .type = HDB_TYPE_BYTES, .title = "Pss" },
+		{ .name = "java_in_dump",
+		  .type = HDB_TYPE_BYTES,
+		  .title = "Java objects in the dump" },
+		{ .name = "native_in_dump",
+		  .type = HDB_TYPE_BYTES,
+		  .title = "native memory that they own" },
+		{ .name = "not_in_dump", .type = HDB_TYPE_BYTES, .title = "not in the dump" },
+		{ .name = "told", .type = HDB_TYPE_TEXT, .title = "told" },
+	};
+	const struct row_source source = {
+		.ctx = m,
+		.count = COLUMNS,
+		.column = memory_column,
+		.next = memory_next,
+		.value = memory_value,
+	};
+	struct hdb_value values[6];
+	struct answer answer = { .name = "meminfo",
+				 .source = &source,
+				 .facts = facts,
+				 .fact_values = values,
+				 .fact_count = 1 };
+	uint64_t pss = 0;
+	int rc;
+
+	for (size_t i = 0; i < m->memory.count; i++)
+		if (m->memory.rows[i].section == ANDROID_MEMORY &&
+		    m->memory.rows[i].pid == m->pid &&
+		    strcmp(m->memory.texts + m->memory.rows[i].name, "TOTAL") == 0)
+			pss = m->memory.rows[i].figures[ANDROID_PSS];
+	values[0] = text_value(m->memory.form);
+	if (m->has_dump) {
+		const uint64_t known = m->java + m->native;
+
+		tell(m, pss);
+		values[1] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = pss };
+		values[2] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->java };
+		values[3] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = m->native };
+		values[4] = (struct hdb_value){ .type = HDB_TYPE_BYTES,
+						.u = pss > known ? pss - known : 0 };
+		values[5] = text_value(m->told);
+		answer.fact_count = 6;
+	}
+	rc = pick_columns(m, &answer);
+	return rc == HDB_OK ? print_rows(m->cli, &answer) : rc;
+}
+
+int cmd_meminfo(struct cli *cli)
+{
+	struct meminfo m = { .cli = cli };
+	const struct options *opt = &cli->opt;
+	char *data = NULL;
+	size_t size = 0;
+	int rc;
+
+	if (!opt->operand_count || opt->operand_count > 2)
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"expected a file, and a database or a dump if it is to be compared "
+				"with one");
+	rc = read_file(cli, opt->operands[0], &data, &size);
+	if (rc == HDB_OK)
+		rc = name_file(cli, opt->operands[0],
+			       android_memory_read(data, size, &m.memory, &cli->err));
+	if (rc == HDB_OK && opt->operand_count == 2)
+		rc = ask_dump(&m, opt->operands[1]);
+	if (rc == HDB_OK)
+		rc = print_memory(&m);
+	android_memory_release(&m.memory);
+	free(data);
+	return rc;
+}
+
+/* ---- allocations ---- */
+
+enum { ALLOC_LEVEL, ALLOC_NAME, ALLOC_THREAD, ALLOC_COUNT, ALLOC_BYTES, ALLOC_COLUMNS };
+
+static const struct hdb_column allocation_columns[ALLOC_COLUMNS] = {
+	{ "level", HDB_TYPE_COUNT, "level",
+	  "by stack: 0 for the outermost frame; what it calls follows" },
+	{ "name", HDB_TYPE_TEXT, "name", "the class, or the frame" },
+	{ "thread", HDB_TYPE_COUNT, "thread", "by thread: the VM's number of it" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "allocations" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "of them" },
+};
+
+struct allocations {
+	struct android_allocations list;
+	size_t at;
+	struct hdb_value cells[ALLOC_COLUMNS];
+};
+
+static const struct hdb_column *allocation_column(void *ctx, size_t column)
+{
+	(void)ctx;
+	return &allocation_columns[column];
+}
+
+static const struct hdb_value *allocation_value(void *ctx, size_t column)
+{
+	return &((struct allocations *)ctx)->cells[column];
+}
+
+static int allocation_total(void *ctx, uint64_t *total, struct hdb_error *err)
+{
+	(void)err;
+	*total = ((struct allocations *)ctx)->list.row_count;
+	return HDB_OK;
+}
+
+static int allocation_next(void *ctx, struct hdb_error *err)
+{
+	struct allocations *a = ctx;
+	const struct android_allocation_row *row;
+
+	(void)err;
+	if (a->at == a->list.row_count)
+		return HDB_END;
+	row = &a->list.rows[a->at++];
+	a->cells[ALLOC_LEVEL] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->level };
+	if (row->name)
+		a->cells[ALLOC_NAME] = text_value(row->name);
+	a->cells[ALLOC_THREAD] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->thread };
+	a->cells[ALLOC_COUNT] = (struct hdb_value){ .type = HDB_TYPE_COUNT, .u = row->count };
+	a->cells[ALLOC_BYTES] = (struct hdb_value){ .type = HDB_TYPE_BYTES, .u = row->bytes };
+	return HDB_OK;
+}
+
+static int read_by(struct cli *cli, enum android_allocations_by *by)
+{
+	static const char *const words[] = { "class", "thread", "stack", "site" };
+
+	*by = ANDROID_BY_CLASS;
+	for (size_t i = 0; cli->opt.by && i < sizeof(words) / sizeof(words[0]); i++) {
+		*by = (enum android_allocations_by)i;
+		if (strcmp(words[i], cli->opt.by) == 0)
+			return HDB_OK;
+	}
+	return cli->opt.by ? cli_fail(&cli->err, HDB_EUSAGE,
+				      "--by must be one of class, thread, site, stack, not \"%s\"",
+				      cli->opt.by) :
+			     HDB_OK;
+}
+
+static int print_allocations(struct cli *cli, struct allocations *a, enum android_allocations_by by)
+{
+	static const struct hdb_column facts[] = {
+		{ .name = "objects", .type = HDB_TYPE_COUNT, .title = "objects" },
+		{ .name = "bytes", .type = HDB_TYPE_BYTES, .title = "bytes" },
+		{ .name = "threads", .type = HDB_TYPE_COUNT, .title = "threads" },
+		{ .name = "classes", .type = HDB_TYPE_COUNT, .title = "classes" },
+	};
+	const struct hdb_value values[] = {
+		{ .type = HDB_TYPE_COUNT, .u = a->list.count },
+		{ .type = HDB_TYPE_BYTES, .u = a->list.bytes },
+		{ .type = HDB_TYPE_COUNT, .u = a->list.threads },
+		{ .type = HDB_TYPE_COUNT, .u = a->list.classes },
+	};
+	const struct row_source source = {
+		.ctx = a,
+		.count = ALLOC_COLUMNS,
+		.column = allocation_column,
+		.next = allocation_next,
+		.value = allocation_value,
+		.total = allocation_total,
+	};
+	struct answer answer = { .name = "allocations",
+				 .source = &source,
+				 .facts = facts,
+				 .fact_values = values,
+				 .fact_count = 4 };
+
+	answer.picked = calloc(ALLOC_COLUMNS, sizeof(answer.picked[0]));
+	if (!answer.picked)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a list of columns");
+	if (by == ANDROID_BY_STACK)
+		answer.picked[answer.picked_count++] = ALLOC_LEVEL;
+	answer.picked[answer.picked_count++] = by == ANDROID_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
+	answer.picked[answer.picked_count++] = ALLOC_COUNT;
+	answer.picked[answer.picked_count++] = ALLOC_BYTES;
+	return print_rows(cli, &answer);
+}
+
+int cmd_allocations(struct cli *cli)
+{
+	struct allocations a = { 0 };
+	struct options *opt = &cli->opt;
+	enum android_allocations_by by;
+	char *data = NULL;
+	size_t size = 0;
+	int rc = read_by(cli, &by);
+
+	if (rc == HDB_OK && opt->operand_count != 1)
+		rc = cli_fail(&cli->err, HDB_EUSAGE, "expected one file");
+	if (!opt->has_limit && opt->format == FORMAT_TABLE)
+		opt->limit = OPTIONS_LIMIT_DEFAULT;
+	if (rc == HDB_OK)
+		rc = read_file(cli, opt->operands[0], &data, &size);
+	if (rc == HDB_OK)
+		rc = name_file(
+			cli, opt->operands[0],
+			android_allocations_read((const uint8_t *)data, size, &a.list, &cli->err));
+	if (rc == HDB_OK)
+		rc = android_allocations_group(&a.list, by, &cli->err);
+	if (rc == HDB_OK)
+		rc = print_allocations(cli, &a, by);
+	android_allocations_release(&a.list);
+	free(data);
+	return rc;
+}
