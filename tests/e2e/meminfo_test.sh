@@ -36,7 +36,8 @@ Uptime: 5285433 Realtime: 6628897
 ** MEMINFO in pid %d [%s] **
 '''
 # Android 5 and 6, all columns (-a): swapped pages, no SwapPss.
-five = header % (21074, 'com.android.settings') + '''                   Pss      Pss   Shared  Private   Shared  Private  Swapped     Heap     Heap     Heap
+five = header % (21074, 'com.android.settings')
+five += '''                   Pss      Pss   Shared  Private   Shared  Private  Swapped     Heap     Heap     Heap
                  Total    Clean    Dirty    Dirty    Clean    Clean    Dirty     Size    Alloc     Free
                 ------   ------   ------   ------   ------   ------   ------   ------   ------   ------
   Native Heap     7353        0     1624     7304        0        0       11     9368     7139     2228
@@ -97,7 +98,8 @@ want('8: summary', [have['summary', n]['pss'] for n in ('Java Heap', 'Private Ot
 want('8: summary swap', have['summary', 'TOTAL']['swap_pss'], kb(7))
 
 # Android 12 on: Rss, two columns of the summary, several processes in one text.
-twelve = eight + header % (6000, 'com.acme:push') + '''                   Pss  Private  Private  SwapPss      Rss     Heap     Heap     Heap
+twelve = eight + header % (6000, 'com.acme:push')
+twelve += '''                   Pss  Private  Private  SwapPss      Rss     Heap     Heap     Heap
                  Total    Dirty    Clean    Dirty    Total     Size    Alloc     Free
                 ------   ------   ------   ------   ------   ------   ------   ------
   Native Heap     1000      900        0        0     1200     4096     3000     1096
@@ -136,7 +138,8 @@ def checkin(version, swap_pss):
 for version, swap_pss in ((4, True), (4, False), (3, False)):
     have = rows('time,5285433,6628897\n' + checkin(version, swap_pss))
     want('checkin %d' % version,
-         [have['memory', 'Native Heap'][k] for k in ('pid', 'heap_size', 'heap_alloc', 'heap_free', 'pss', 'private_dirty',
+         [have['memory', 'Native Heap'][k] for k in ('pid', 'heap_size', 'heap_alloc', 'heap_free', 'pss',
+                                                     'private_dirty',
                                                      'swap')],
          [77, kb(100), kb(80), kb(20), kb(1000), kb(40), kb(60)])
     want('checkin total', have['memory', 'TOTAL']['pss'], kb(3003))
@@ -170,13 +173,16 @@ maps = [
     ('/data/base.odex', '.dex mmap'), ('/data/classes.dex (deleted)', '.dex mmap'), ('/data/base.vdex', '.dex mmap'),
     ('/data/boot.oat', '.oat mmap'), ('/data/app/base.art', '.art mmap'),
     ('[anon:dalvik-/system/framework/boot.art]', '.art mmap'),
-    ('/dev/ashmem/dalvik-main space (deleted)', 'Dalvik Heap'), ('[anon:dalvik-main space (region space)]', 'Dalvik Heap'),
-    ('[anon:dalvik-large object space allocation]', 'Dalvik Heap'), ('[anon:dalvik-free list large object space]', 'Dalvik Heap'),
+    ('/dev/ashmem/dalvik-main space (deleted)', 'Dalvik Heap'),
+    ('[anon:dalvik-main space (region space)]', 'Dalvik Heap'),
+    ('[anon:dalvik-large object space allocation]', 'Dalvik Heap'),
+    ('[anon:dalvik-free list large object space]', 'Dalvik Heap'),
     ('[anon:dalvik-zygote space]', 'Dalvik Heap'), ('[anon:dalvik-non moving space]', 'Dalvik Heap'),
     ('[anon:dalvik-LinearAlloc]', 'Dalvik Other'), ('[anon:dalvik-indirect ref table]', 'Dalvik Other'),
     ('/memfd:jit-cache (deleted)', 'Dalvik Other'), ('/dev/ashmem/dalvik-card table (deleted)', 'Dalvik Other'),
     ('/dev/kgsl-3d0', 'Gfx dev'), ('/dev/ashmem/CursorWindow: /data/x.db', 'Cursor'), ('/dev/ashmem/gralloc', 'Ashmem'),
-    ('/dev/binder', 'Other dev'), ('[anon:.bss]', 'Unknown'), ('/data/fonts.dat', 'Other mmap'), ('[vdso]', 'Other mmap'),
+    ('/dev/binder', 'Other dev'), ('[anon:.bss]', 'Unknown'),
+    ('/data/fonts.dat', 'Other mmap'), ('[vdso]', 'Other mmap'),
 ]
 text, sums, at = '', {}, 0x7f0000000000
 for n, (name, kind) in enumerate(maps):
@@ -194,16 +200,18 @@ want('smaps total', have['memory', 'TOTAL']['pss'], kb(sum(sums.values()) + 4 * 
 want('smaps boot', (have['details', '.Boot art']['pss'], have['details', '.App art']['pss']), (kb(18), kb(17)))
 want('smaps java', have['summary', 'Java Heap']['pss'], kb(6 * 1 + 2 * 4))
 # A library's zeroed data lies behind it; another nameless mapping is unknown.
-want('bss', rows(text.replace('%x-' % (0x7f0000000000 + 7 * 8192 + 4096), '%x-' % 0x7f7000000000, 1))['memory', 'Unknown']['pss'],
-     kb(sums['Unknown'] + 9))
-have = rows('55aa-7fff ---p 00000000 00:00 0      [rollup]\nRss: 8 kB\nPss: 6 kB\nPss_Anon: 4 kB\nPss_File: 2 kB\nPss_Shmem: 0 kB\n'
+apart = text.replace('%x-' % (0x7f0000000000 + 7 * 8192 + 4096), '%x-' % 0x7f7000000000, 1)
+want('bss', rows(apart)['memory', 'Unknown']['pss'], kb(sums['Unknown'] + 9))
+have = rows('55aa-7fff ---p 00000000 00:00 0      [rollup]\nRss: 8 kB\nPss: 6 kB\n'
+            'Pss_Anon: 4 kB\nPss_File: 2 kB\nPss_Shmem: 0 kB\n'
             'Private_Dirty: 3 kB\nSwapPss: 1 kB\n')
 want('rollup', (have['memory', 'TOTAL']['pss'], have['memory', 'anonymous']['pss'], have['memory', 'files']['pss']),
      (kb(7), kb(4), kb(2)))
 want('own smaps', rows(open('/proc/self/smaps').read())['memory', 'TOTAL']['pss'] > 100000, True)
 
 # What is none of them.
-for text in '', '\n', 'hello', '55aa-7fff r--p 00000000 00:00 0 /x\n', 'Pss Private\nTotal\n', 'Applications Memory Usage (kB):\n':
+for text in '', '\n', 'hello', '55aa-7fff r--p 00000000 00:00 0 /x\n', 'Pss Private\nTotal\n', \
+        'Applications Memory Usage (kB):\n':
     want('refused', ask(text, exit=3)['error']['exit'], 3)
 # Numbers that do not fit, and rows without an end.
 have = rows(header % (1, 'x') + 'Pss Private\nTotal Dirty\nNative Heap 99999999999999999999999 1\nTOTAL 5')

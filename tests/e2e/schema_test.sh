@@ -18,6 +18,9 @@ heapdb report --json > json/report
 # Without /proc there is nothing to list.
 [ ! -r /proc/self/stat ] || heapdb capture --json > json/capture
 [ -s json/capture ] || echo '{"schema":2,"query":"capture","facts":{}}' > json/capture
+heapdb meminfo "$HDB_ROOT/tests/corpus/meminfo/dumpsys" "$DUMP" --json > json/meminfo
+heapdb allocations "$HDB_ROOT/tests/corpus/allocations/two" --by stack --json > json/allocations
+heapdb export bitmaps pictures --json > json/pictures 2> /dev/null
 heapdb query object 0x1 --json > json/error && exit 1
 
 # Each query as its example has it, and with each option: its example, or its last choice.
@@ -50,7 +53,8 @@ for name in sorted(os.listdir(sys.argv[2])):
     path = os.path.join(sys.argv[2], name)
     command = open(path + '.command').read().strip() if os.path.exists(path + '.command') else name
     answer = json.load(open(path))
-    kind = answer.get('query') or ('report' if 'report' in answer else 'error')
+    kind = {'meminfo': 'table', 'allocations': 'table', 'export bitmaps': 'table'}.get(
+        answer.get('query'), answer.get('query')) or ('report' if 'report' in answer else 'error')
     answers += kind != 'error'
     seen.add(kind)
     part = {'$ref': '#/$defs/' + kind, '$defs': schema['$defs']}

@@ -2,7 +2,7 @@
  * fuzz/allocations.c - records of Android's allocation tracker from arbitrary bytes: all groupings
  * add up to the same.
  */
-#include "android/android.h"
+#include "androidfiles/androidfiles.h"
 
 #include "support/fuzz_target.h"
 

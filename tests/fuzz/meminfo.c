@@ -2,7 +2,7 @@
  * fuzz/meminfo.c - what dumpsys meminfo and /proc print, from arbitrary bytes: rows have names, and
  * figures only where they say so.
  */
-#include "android/android.h"
+#include "androidfiles/androidfiles.h"
 
 #include "support/fuzz_target.h"
 

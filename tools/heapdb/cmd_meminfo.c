@@ -4,7 +4,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
-#include "android/android.h"
+#include "androidfiles/androidfiles.h"
 
 #include <errno.h>
 #include <fcntl.h>

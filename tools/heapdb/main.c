@@ -47,7 +47,7 @@ const struct command commands[] = {
 	  "a page in the browser for one or several databases, on this machine", NULL },
 	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
 	  "objects|dump|bitmaps DIR|QUERY [--columns A,B] [--format tsv|csv|jsonl|json]",
-	  "write all rows of a query, for other programs; `dump`: the HPROF dump itself; `bitmaps DIR`: pictures",
+	  "write all rows of a query; `dump`: the HPROF dump itself; `bitmaps DIR`: pictures",
 	  NULL },
 	{ "convert", cmd_convert, WRITES,
 	  OPTIONS_WORK | OPTIONS_OUTPUT | OPTIONS_CONVERT | OPTIONS_JSON, NULL, "IN OUT [options]",

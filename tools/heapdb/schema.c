@@ -226,10 +226,19 @@ void schema_print(struct output *out)
 		"\"additionalProperties\":false,\"properties\":{\"schema\":{\"const\":%d},"
 		"\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
 		"\"items\":{\"type\":\"object\",\"required\":[\"section\"],\"anyOf\":[",
-		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
+		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
 	for (size_t i = 0; i < count; i++)
 		output_format(out, "%s{\"$ref\":\"#/$defs/%s\"}", i ? "," : "", specs[i].name);
 	output_string(out, "]}}}}\n");
+	output_format(
+		out,
+		",\"table\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"columns\","
+		"\"rows\"],\"properties\":{\"schema\":{\"const\":%d},"
+		"\"query\":{\"enum\":[\"meminfo\",\"allocations\",\"export bitmaps\"]},"
+		"\"facts\":{\"type\":\"object\"},"
+		"\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+		"\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}\n",
+		HDB_SCHEMA);
 	for (size_t i = 0; i < count; i++)
 		put_answer(out, &specs[i]);
 	output_string(out, "}}\n");

@@ -1,13 +1,13 @@
 /*
- * android/android.h - files of Android that are no dumps: what `dumpsys meminfo` and /proc say of a
- * process's memory, and what the allocation tracker recorded. Texts and bytes in, tables out; they
- * know nothing of databases.
+ * androidfiles/androidfiles.h - files of Android that are no dumps: what `dumpsys meminfo` and
+ * /proc say of a process's memory, and what the allocation tracker recorded. Texts and bytes in,
+ * tables out; they know nothing of databases.
  *
  * All of it is given from memory, and may be anything: what is wrong is HDB_EFORMAT with the line
  * or the offset, sums end at UINT64_MAX.
  */
-#ifndef ANDROID_ANDROID_H
-#define ANDROID_ANDROID_H
+#ifndef ANDROIDFILES_ANDROIDFILES_H
+#define ANDROIDFILES_ANDROIDFILES_H
 
 #include "heapdb.h"
 
@@ -117,7 +117,7 @@ void android_allocations_release(struct android_allocations *allocations);
 
 /* ---- for the files here ---- */
 
-/* meminfo_smaps.c: sums of /proc/PID/smaps as Android makes them, or the one mapping of a rollup. */
+/* meminfo_smaps.c: sums of /proc/PID/smaps as Android makes them, or that of a rollup. */
 int android_smaps_read(const char *data, size_t size, struct android_memory *out,
 		       struct hdb_error *err);
 /* Whether a line begins a mapping. */

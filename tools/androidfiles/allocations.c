@@ -1,7 +1,7 @@
 /*
- * android/allocations.c - what Android's allocation tracker recorded, as ddmlib and Android Studio
- * saved it (files .alloc): a header, an entry for each allocation with its call stack, and tables of
- * names of classes, methods and files. All numbers are big-endian.
+ * androidfiles/allocations.c - what Android's allocation tracker recorded, as ddmlib and Android
+ * Studio saved it (files .alloc): a header, an entry for each allocation with its call stack, and
+ * tables of names of classes, methods and files. All numbers are big-endian.
  *
  *     header: u1 its length, u1 length of an entry's head, u1 of a frame, u2 entries, u4 offset of
  *             the names, u2 classes, u2 methods, u2 files
@@ -12,7 +12,7 @@
  * Lengths may be larger than what is known of them: the rest is passed over. Old Androids write 0
  * entries where there are 65,536: then all up to the names are read.
  */
-#include "android/android.h"
+#include "androidfiles/androidfiles.h"
 
 #include "common/fail.h"
 

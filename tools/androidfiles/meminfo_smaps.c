@@ -1,11 +1,11 @@
 /*
- * android/meminfo_smaps.c - /proc/PID/smaps, summed by kinds of memory as Android does it: by the
- * names of mappings, as android_os_Debug.cpp and libmeminfo of Android 5 to 16 know them. And
+ * androidfiles/meminfo_smaps.c - /proc/PID/smaps, summed by kinds of memory as Android does it: by
+ * the names of mappings, as android_os_Debug.cpp and libmeminfo of Android 5 to 16 know them. And
  * smaps_rollup, which has one sum.
  *
  * What graphics drivers have beside their mappings (EGL and GL mtrack) is not in these files.
  */
-#include "android/android.h"
+#include "androidfiles/androidfiles.h"
 
 #include "common/fail.h"
 

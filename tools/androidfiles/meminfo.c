@@ -1,12 +1,12 @@
 /*
- * android/meminfo.c - what `dumpsys meminfo` prints, in all its forms since Android 5: the table of
- * a process with few or all (-a) columns, with and without details (-d) and summary (-s), several
- * processes in one text, --checkin, and the list of all processes.
+ * androidfiles/meminfo.c - what `dumpsys meminfo` prints, in all its forms since Android 5: the
+ * table of a process with few or all (-a) columns, with and without details (-d) and summary (-s),
+ * several processes in one text, --checkin, and the list of all processes.
  *
- * Columns differ from version to version: they are known by the two lines of their headings, a row's
- * numbers go to them from the left. Lines that are not known are passed over.
+ * Columns differ from version to version: they are known by the two lines of their headings, a
+ * row's numbers go to them from the left. Lines that are not known are passed over.
  */
-#include "android/android.h"
+#include "androidfiles/androidfiles.h"
 
 #include "common/fail.h"
 
