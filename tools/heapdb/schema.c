@@ -226,7 +226,7 @@ void schema_print(struct output *out)
 		"\"additionalProperties\":false,\"properties\":{\"schema\":{\"const\":%d},"
 		"\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
 		"\"items\":{\"type\":\"object\",\"required\":[\"section\"],\"anyOf\":[",
-		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
+		HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA, HDB_SCHEMA);
 	for (size_t i = 0; i < count; i++)
 		output_format(out, "%s{\"$ref\":\"#/$defs/%s\"}", i ? "," : "", specs[i].name);
 	output_string(out, "]}}}}\n");

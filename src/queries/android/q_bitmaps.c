@@ -8,7 +8,7 @@
  * is told by the bytes a pixel. Android 16's Bitmap.mId has the kind of its storage in its seventh
  * decimal digit.
  */
-#include "analysis/native_sizes.h"
+#include "derive/native.h"
 #include "base/idmap.h"
 #include "heap/known.h"
 #include "queries/queries.h"
@@ -112,7 +112,7 @@ struct state {
 	struct base_vec list;     /* struct bitmap */
 	struct base_vec pictures; /* struct picture, by native */
 	enum encoding picture_encoding;
-	struct base_vec native; /* struct analysis_native */
+	struct base_vec native; /* struct derive_native */
 	bool is_only_copies;
 	size_t at;
 };
@@ -275,7 +275,7 @@ static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *er
 	b->store = r == HDB_OK || storage == STORAGE_HARDWARE ? "hardware" :
 		   storage == STORAGE_ASHMEM                  ? "ashmem" :
 								"native";
-	b->bytes = analysis_native_of(&s->native, b->ix);
+	b->bytes = derive_native_in(&s->native, b->ix);
 	if (b->bytes > NATIVE_PART_BYTES)
 		b->bytes -= NATIVE_PART_BYTES;
 	b->config = b->store[0] == 'h' ? "HARDWARE" : config_of(b);
@@ -492,7 +492,7 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = load_pictures(s, err);
 	if (r == HDB_OK)
-		r = analysis_native_sizes(&q->session, ANALYSIS_NATIVE_ALL, &s->native, err);
+		r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err);
 	if (r == HDB_OK)
 		r = find_bitmaps(s, err);
 	if (r != HDB_OK)
