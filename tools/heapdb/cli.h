@@ -34,7 +34,8 @@ enum {
 	WRITES = 2,      /* works long: signals are caught and progress is drawn */
 	NAMES_QUERY = 4, /* its first operand is the name of a query */
 	EXPORTS = 8,     /* for programs: any query, as TSV if nothing else is said */
-	NAMES_DB = 16    /* its operand, if there is one, is the database, as --db has it */
+	NAMES_DB = 16,   /* its operand, if there is one, is the database, as --db has it */
+	PASSES_ON = 32   /* its arguments are somebody else's: cli->rest */
 };
 
 struct cli;
@@ -55,6 +56,7 @@ struct command {
 struct cli {
 	const struct command *command;
 	struct options opt;
+	struct arguments rest; /* of a command that PASSES_ON: all that follows its name */
 	const struct hdb_query_spec *query; /* NULL: none */
 	const char *old_name; /* the query was named by its name of an earlier version, or NULL */
 	struct hdb *db;       /* open if the command NEEDS_DB */
@@ -106,6 +108,7 @@ int cmd_allocations(struct cli *cli);
 int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
 int cmd_mcp(struct cli *cli);
+int cmd_fleet(struct cli *cli);
 int cmd_sql(struct cli *cli);
 int cmd_oql(struct cli *cli);
 int cmd_serve(struct cli *cli);

@@ -78,7 +78,7 @@ _heapdb()
 		mapfile -t COMPREPLY < <(compgen -W "$("$program" capture --csv --columns pid 2>/dev/null |
 			tail -n +2)" -- "$current")
 		;;
-	mcp)
+	mcp | fleet)
 		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 		;;
 	query)

@@ -63,7 +63,7 @@ function __heapdb_words
             __fish_complete_path (commandline -ct)
         case capture
             heapdb capture --csv --columns pid,main_class 2>/dev/null | tail -n +2 | tr , \t
-        case mcp
+        case mcp fleet
             __fish_complete_directories (commandline -ct)
         case query
             test -n "$query"; or __heapdb_names query query

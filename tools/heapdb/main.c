@@ -69,6 +69,9 @@ const struct command commands[] = {
 	  "Android: what the allocation tracker recorded", NULL },
 	{ "mcp", cmd_mcp, 0, OPTIONS_WORK, NULL, "FOLDER... [options]",
 	  "answer an assistant on standard input and output (Model Context Protocol)", NULL },
+	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR [options]",
+	  "the report over the dumps of many programs and builds; `run` takes them in (Python)",
+	  NULL },
 	{ "oql", cmd_oql, NEEDS_DB | WRITES, QUERY_OPTIONS, NULL, "\"SELECT ...\" [options]",
 	  "answer a statement in the query language of Eclipse MAT", NULL },
 	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
@@ -370,6 +373,11 @@ static int run(struct cli *cli, struct arguments args)
 	const struct command *command = cli->command;
 	int place, rc;
 
+	if (command->flags & PASSES_ON) {
+		cli->rest.count = args.count - 1;
+		cli->rest.values = args.values + 1;
+		return command->run(cli);
+	}
 	rc = choose_query(cli, args, &place);
 	if (rc != HDB_OK)
 		return rc;

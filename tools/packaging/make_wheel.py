@@ -45,10 +45,13 @@ def main(library, stubs, folder):
     name, tag = f"heapdb-{version()}", f"py3-none-{platform_tag(library)}"
     info = f"{name}.dist-info"
     files = {}
-    for file in sorted(os.listdir(PACKAGE)):
-        if file.endswith(".py"):
-            with open(os.path.join(PACKAGE, file), "rb") as f:
-                files[f"heapdb/{file}"] = f.read()
+    for folder, folders, names in os.walk(PACKAGE):
+        folders.sort()
+        for file in sorted(names):
+            if file.endswith((".py", ".sql")):
+                path = os.path.join(folder, file)
+                with open(path, "rb") as f:
+                    files[f"heapdb/{os.path.relpath(path, PACKAGE)}"] = f.read()
     for path, place in ((library, "heapdb/libheapdb.so"), (stubs, "heapdb/__init__.pyi"),
                         (os.path.join(ROOT, "LICENSE"), f"{info}/LICENSE")):
         with open(path, "rb") as f:
@@ -59,7 +62,10 @@ def main(library, stubs, folder):
         "Summary: indexed database for Java and Android heap dumps\n"
         "Requires-Python: >=3.9\nProvides-Extra: pandas\nRequires-Dist: pandas; extra == 'pandas'\n"
         "Requires-Dist: pyarrow; extra == 'pandas'\nProvides-Extra: polars\n"
-        "Requires-Dist: polars; extra == 'polars'\n").encode()
+        "Requires-Dist: polars; extra == 'polars'\nProvides-Extra: fleet\n"
+        "Requires-Dist: duckdb; extra == 'fleet'\nRequires-Dist: pyarrow; extra == 'fleet'\n"
+        "Provides-Extra: spark\nRequires-Dist: pyspark>=4; extra == 'spark'\n"
+        "Requires-Dist: pyarrow; extra == 'spark'\n").encode()
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: make_wheel\n"
                               f"Root-Is-Purelib: false\nTag: {tag}\n").encode()
     record = ""

@@ -1,0 +1,57 @@
+/*
+ * heapdb/cmd_fleet.c - fleet: hands its arguments to the Python package, which has the tables and
+ * the reports of a fleet, and knows how DuckDB is asked.
+ */
+#include "heapdb/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * What Python runs. Modules of the current folder are not taken: whoever wrote a folder of dumps
+ * must not choose what runs here. What is missing is said in one line, exit code 4.
+ */
+static const char program[] =
+	"import sys\n"
+	"sys.path[:] = [path for path in sys.path if path]\n"
+	"try:\n"
+	"    from heapdb.fleet._command import main\n"
+	"except ImportError as error:\n"
+	"    print('heapdb: fleet: needs the Python packages heapdb, duckdb and pyarrow "
+	"(pip install): %s' % error, file=sys.stderr)\n"
+	"    sys.exit(4)\n"
+	"sys.exit(main(sys.argv[1:]))\n";
+
+int cmd_fleet(struct cli *cli)
+{
+	const char *python = getenv("HEAPDB_PYTHON");
+	const size_t count = (size_t)cli->rest.count;
+	char **values;
+
+	if (!python || !python[0])
+		python = "python3";
+	if (count == 1 && strcmp(cli->rest.values[0], "--help") == 0) {
+		help_command(cli->out, cli->command, NULL);
+		return HDB_OK;
+	}
+	if (!count)
+		return cli_fail(&cli->err, HDB_EUSAGE,
+				"expected a folder with the tables of a fleet, or `run`");
+	values = calloc(count + 4, sizeof(*values));
+	if (!values)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
+	values[0] = (char *)(uintptr_t)python;
+	values[1] = (char *)(uintptr_t) "-c";
+	values[2] = (char *)(uintptr_t)program;
+	for (size_t i = 0; i < count; i++)
+		values[3 + i] = cli->rest.values[i];
+	(void)signal(SIGPIPE, SIG_DFL);
+	execvp(python, values);
+	free(values);
+	return cli_fail(&cli->err, HDB_EIO,
+			"needs Python 3.9 with the packages heapdb, duckdb and pyarrow: %s: %s",
+			python, strerror(errno));
+}

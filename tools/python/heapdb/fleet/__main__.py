@@ -1,0 +1,7 @@
+"""python -m heapdb.fleet: see --help. `heapdb fleet DIR` calls it."""
+import sys
+
+from ._command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

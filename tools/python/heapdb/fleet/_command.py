@@ -1,0 +1,157 @@
+"""The command lines of heapdb.fleet and heapdb.spark."""
+import argparse
+import re
+import sys
+
+from ._listing import PATTERN, ListingError
+from ._report import ORDER, ReportError, report
+
+# Exit codes of the command heapdb.
+DONE, NO, USAGE, INPUT, SYSTEM = range(5)
+
+
+def size(text):
+    """"512M" as bytes."""
+    found = re.fullmatch(r"(\d+)([kmgt]?)(?:i?b)?", text.lower())
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text} is no size: 512M, 2G")
+    return int(found[1]) << (10 * ("kmgt".index(found[2]) + 1) if found[2] else 0)
+
+
+def _report_options(parser):
+    parser.add_argument("--report", action="append", choices=ORDER, dest="reports",
+                        help="only this one; can be repeated")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_const", const="json", dest="form", default="text")
+    form.add_argument("--csv", action="store_const", const="csv", dest="form")
+
+
+def _run_options(parser):
+    parser.add_argument("listing", help="a file that lists dumps (a path a line, or a table with the "
+                        "columns uri, app, build, day, dump, mapping), or a quoted pattern of paths")
+    parser.add_argument("out", help="where the tables are")
+    parser.add_argument("--pattern", default=PATTERN,
+                        help=f"what the end of a path says ({PATTERN.replace('%', '%%')})")
+    parser.add_argument("--mapping", help="mapping files, by names like mappings/{app}/{build}.txt")
+    parser.add_argument("--memory", type=size, default=0, help="budget of each dump's process")
+    parser.add_argument("--threads", type=int, default=1, help="of each dump's process")
+    parser.add_argument("--sizes", choices=("vm", "mat", "dump"), default="vm")
+    parser.add_argument("--salvage", action="store_true",
+                        help="take what can be read of damaged dumps; else they are failures")
+    parser.add_argument("--query", action="append", default=[], metavar="TABLE=QUERY",
+                        help='one more table: "copies=duplicates --arrays --limit 50"')
+    parser.add_argument("--timeout", type=float, default=0, help="seconds that a dump may take")
+    parser.add_argument("--work", help="folder for databases while they are needed")
+    parser.add_argument("--retry", action="store_true", help="also dumps that failed before")
+    parser.add_argument("--quiet", action="store_true")
+
+
+def settings_of(arguments):
+    from ._run import Settings
+    queries = {}
+    for text in arguments.query:
+        table, found, query = text.partition("=")
+        if not found:
+            raise ListingError(f"--query {text}: TABLE=QUERY is expected")
+        queries[table] = query
+    return Settings(memory=arguments.memory, threads=arguments.threads, sizes=arguments.sizes,
+                    salvage=arguments.salvage, queries=queries, timeout=arguments.timeout,
+                    work=arguments.work)
+
+
+def _progress(done, count, result):
+    words = "ok" if result["status"] == "ok" else f"failed: {result['error']}"
+    name = "/".join(result[key] for key in ("app", "build", "day", "dump"))
+    print(f"{done}/{count} {name}: {words}", file=sys.stderr, flush=True)
+
+
+def tell(summary):
+    text = (f"{summary.listed} dumps: {summary.done} taken, {summary.failed} failed, "
+            f"{summary.passed_over} there already; {summary.duplicates} of all are copies of others")
+    print(text)
+    return DONE
+
+
+def _guarded(name, work):
+    """Runs a command; what goes wrong is one line."""
+    try:
+        return work()
+    except ListingError as error:
+        message, code = error, USAGE
+    except (ReportError, FileNotFoundError) as error:
+        message, code = error, INPUT
+    except ImportError as error:
+        message, code = f"a Python package is missing: {error}", SYSTEM
+    except OSError as error:
+        message, code = error, SYSTEM
+    except BrokenPipeError:
+        return SYSTEM
+    except KeyboardInterrupt:
+        message, code = "interrupted; what is done is kept", SYSTEM
+    print(f"{name}: {message}", file=sys.stderr)
+    return code
+
+
+def main(arguments=None):
+    """heapdb fleet DIR, and heapdb fleet run LISTING DIR."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["run"]:
+        parser = argparse.ArgumentParser(prog="heapdb fleet run",
+                                         description="Takes dumps into the tables of a folder.")
+        _run_options(parser)
+        parser.add_argument("--jobs", type=int, default=1, help="dumps at once")
+        given = parser.parse_args(words[1:])
+
+        def work():
+            from ._run import run
+            return tell(run(given.listing, given.out, jobs=given.jobs, pattern=given.pattern,
+                            mapping=given.mapping, settings=settings_of(given), retry=given.retry,
+                            progress=None if given.quiet else _progress))
+    else:
+        parser = argparse.ArgumentParser(
+            prog="heapdb fleet", description="Prints the report over the tables of a fleet. "
+            "`heapdb fleet run --help`: how they are made.")
+        parser.add_argument("folder", metavar="DIR")
+        _report_options(parser)
+        given = parser.parse_args(words)
+
+        def work():
+            print(report(given.folder, given.reports, given.form))
+            return DONE
+    return _guarded("heapdb: fleet", work)
+
+
+def spark_main(arguments=None):
+    """python -m heapdb.spark run LISTING OUT; python -m heapdb.spark report OUT."""
+    parser = argparse.ArgumentParser(prog="heapdb.spark", description="A fleet's dumps on Spark.")
+    parser.add_argument("--master", help="the cluster, where spark-submit does not say it")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
+    commands = parser.add_subparsers(dest="command", required=True)
+    _run_options(commands.add_parser("run", help="take dumps into tables"))
+    shown = commands.add_parser("report", help="print the report over the tables")
+    shown.add_argument("out")
+    _report_options(shown)
+    given = parser.parse_args(arguments)
+
+    def work():
+        from pyspark.sql import SparkSession
+        from .. import spark as heapdb_spark
+        builder = SparkSession.builder.appName("heapdb fleet")
+        if given.master:
+            builder = builder.master(given.master)
+        for text in given.conf:
+            builder = builder.config(*text.split("=", 1))
+        session = builder.getOrCreate()
+        try:
+            if given.command == "report":
+                print(heapdb_spark.report(given.out, spark=session, reports=given.reports,
+                                          form=given.form))
+                return DONE
+            return tell(heapdb_spark.run(
+                given.listing, given.out, spark=session, pattern=given.pattern,
+                mapping=given.mapping, settings=settings_of(given), retry=given.retry,
+                progress=None if given.quiet else _progress))
+        finally:
+            session.stop()
+
+    return _guarded("heapdb.spark", work)

@@ -1,0 +1,286 @@
+"""One dump, in a process of its own: python -m heapdb.fleet._dump, a job as JSON on standard input.
+
+Imports it, asks the questions, writes the answers as Parquet, moves them to their places, and prints
+what came out as JSON, the last line of its output.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from ._listing import local_path
+from ._mapping import Mapping
+from ._store import DATA, KEYS, Shell, last_line, open_store, place, PART
+
+# table: query, options. Rows without stacks: they are the dump's, not the fleet's.
+QUERIES = {
+    "histogram": ("histogram", {}),
+    "leaks": ("leaks", {}),
+    "triage": ("triage", {}),
+    "threads": ("threads", {"no_stack": True}),
+}
+# kind of waste: query, options, the facts that count things and their bytes.
+WASTE = (
+    ("duplicate strings", "duplicates", {"limit": 1}, "copies", "wasted"),
+    ("room in collections", "collections", {"limit": 1}, "objects", "wasted"),
+    ("arrays of zeros", "arrays", {"zero": True, "limit": 1}, "found", "wasted"),
+    ("garbage", "histogram", {"limit": 1}, "unreachable_objects", "unreachable_shallow"),
+)
+# column of totals: section and key of the query info, type.
+TOTALS = (
+    ("dump_time", "dump", "time", "text"), ("dump_bytes", "dump", "bytes", "count"),
+    ("objects", "objects", "objects", "count"), ("classes", "objects", "classes", "count"),
+    ("references", "objects", "references", "count"), ("threads", "objects", "threads", "count"),
+    ("problems", "dump", "problems", "count"), ("max_heap", "vm", "max heap", "count"),
+    ("vm", "vm", "name", "text"), ("java", "vm", "java", "text"),
+    ("runtime", "dump", "runtime", "text"), ("sizes", "sizes", "model", "text"),
+    ("database_bytes", "database", "bytes", "count"),
+)
+HEAP = ("reachable_objects", "reachable_bytes", "unreachable_objects", "unreachable_bytes")
+
+
+def arrow_type(kind):
+    """The Arrow type of a column of the registry. Spark has no unsigned numbers."""
+    import pyarrow
+    return {"count": pyarrow.int64(), "bytes": pyarrow.int64(), "id": pyarrow.int64(),
+            "integer": pyarrow.int64(), "number": pyarrow.float64(), "percent": pyarrow.float64(),
+            "bool": pyarrow.bool_(), "null": pyarrow.string()}.get(kind, pyarrow.string())
+
+
+def schema_of(columns):
+    import pyarrow
+    return pyarrow.schema([(column.name, arrow_type(column.type)) for column in columns])
+
+
+def signed(table, schema):
+    """A table with the types of Spark: what is unsigned as the same bits, texts plain."""
+    import pyarrow
+    return pyarrow.table([table.column(field.name).cast(field.type, safe=False) for field in schema],
+                         schema=schema)
+
+
+def failure_of(error):
+    """What a failure's row says: code, text, whether it is the system's and may pass."""
+    from .. import HeapdbError, OutOfMemory, SystemFailure
+    name = error.name if isinstance(error, HeapdbError) else type(error).__name__
+    passing = isinstance(error, (SystemFailure, OutOfMemory, MemoryError)) or \
+        isinstance(error, OSError) and not isinstance(error, HeapdbError)
+    return {"code": name, "error": str(error) or name, "is_system": passing}
+
+
+class _Feed(threading.Thread):
+    """Lets the bytes of a remote dump run through a pipe with a name."""
+
+    def __init__(self, command, pipe):
+        super().__init__(daemon=True)
+        self.command, self.pipe, self.error = command, pipe, None
+
+    def run(self):
+        with open(self.pipe, "wb") as out:
+            done = subprocess.run(self.command, stdout=out, stderr=subprocess.PIPE, check=False)
+        if done.returncode:
+            self.error = f"cannot be read: {last_line(done.stderr)}"
+
+
+class Work:
+    """A job's work: the dump, the database, the answers' files."""
+
+    def __init__(self, job, folder):
+        self.job, self.folder = job, folder
+        self.shell = Shell(job["hadoop"], folder)
+        self.tree = os.path.join(folder, "tables")
+        self.mapping = None
+
+    def import_dump(self):
+        import heapdb
+        uri, job = self.job["uri"], self.job
+        database = os.path.join(self.folder, "dump.heapdb")
+        options = {"memory": job["memory"], "threads": job["threads"], "strict": job["strict"],
+                   "sizes": job["sizes"]}
+        path = local_path(uri)
+        if path is not None:
+            heapdb.import_dump(path, database, **options)
+            return heapdb.open(database, dump=path, memory=job["memory"], threads=job["threads"])
+        pipe = os.path.join(self.folder, "dump")
+        os.mkfifo(pipe)
+        feed = _Feed(self.shell.command("-cat", uri), pipe)
+        feed.start()
+        try:
+            heapdb.import_dump(pipe, database, **options)
+        except heapdb.HeapdbError:
+            feed.join(30)
+            if feed.error:
+                raise OSError(f"{uri}: {feed.error}") from None
+            raise
+        feed.join()
+        if feed.error:
+            raise OSError(f"{uri}: {feed.error}")
+        return heapdb.open(database, memory=job["memory"], threads=job["threads"])
+
+    def read_mapping(self):
+        uri = self.job["mapping"]
+        if not uri:
+            return
+        path = local_path(uri)
+        if path is None:
+            text = self.shell.run("-cat", uri).decode("utf-8", "replace")
+            self.mapping = Mapping(text.splitlines())
+        else:
+            with open(path, encoding="utf-8", errors="replace") as f:
+                self.mapping = Mapping(f)
+
+    def write(self, table, data):
+        import pyarrow.parquet
+        file = os.path.join(self.tree, place(table, self.job), PART)
+        os.makedirs(os.path.dirname(file))
+        pyarrow.parquet.write_table(data, file, compression="zstd")
+
+    def write_rows(self, table, schema, rows):
+        import pyarrow
+        columns = {name: [row[name] for row in rows] for name in schema.names}
+        self.write(table, pyarrow.table(columns, schema=schema))
+
+    def ask(self, db, table, query, options):
+        answer = db.query(query, *options.get("targets", ()),
+                          **{k: v for k, v in options.items() if k != "targets"})
+        schema = schema_of(answer.columns)
+        data = signed(answer.to_arrow(), schema)
+        if self.mapping and data.num_rows:
+            import pyarrow
+            data = pyarrow.table(self.mapping.rows(table, data.to_pydict()), schema=schema)
+        self.write(table, data)
+        return answer.facts
+
+    def totals(self, db, facts):
+        import pyarrow
+        found = {(row.section, row.key): row for row in db.query("info")}
+        values, fields = {}, []
+        for name, section, key, kind in TOTALS:
+            row = found.get((section, key))
+            number = row and (row.number if row.number is not None else _number(row.value))
+            values[name] = (number if kind == "count" else row.value) if row else None
+            fields.append((name, arrow_type(kind)))
+        shallow = facts["shallow"]
+        heap = (facts["objects"], shallow, facts["unreachable_objects"], facts["unreachable_shallow"])
+        values.update(zip(HEAP, heap))
+        fields += [(name, pyarrow.int64()) for name in HEAP]
+        values["incomplete"] = db.incomplete
+        fields.append(("incomplete", pyarrow.string()))
+        self.write_rows("totals", pyarrow.schema(fields), [values])
+        return found[("dump", "fingerprint")].value
+
+    def waste(self, db):
+        import pyarrow
+        rows = []
+        for kind, query, options, count, wasted in WASTE:
+            facts = db.query(query, **options).facts
+            rows.append({"kind": kind, "objects": facts.get(count) or 0,
+                         "bytes": facts.get(wasted) or 0})
+        schema = pyarrow.schema([("kind", pyarrow.string()), ("objects", pyarrow.int64()),
+                                 ("bytes", pyarrow.int64())])
+        self.write_rows("waste", schema, rows)
+
+    def run(self):
+        """The row of the table dumps."""
+        started = time.time()
+        self.read_mapping()
+        with self.import_dump() as db:
+            facts = {table: self.ask(db, table, *QUERIES[table]) for table in QUERIES}
+            fingerprint = self.totals(db, facts["histogram"])
+            self.waste(db)
+            for table, (query, options) in self.job["queries"].items():
+                self.ask(db, table, query, options)
+        return {"uri": self.job["uri"], "bytes": self.job["bytes"], "modified": self.job["modified"],
+                "fingerprint": fingerprint, "status": "counted", "duplicate_of": None,
+                "mapping": self.job["mapping"], "settings": self.job["settings"],
+                "seconds": round(time.time() - started, 3), "host": os.uname().nodename}
+
+
+def _number(text):
+    text = (text or "").replace(",", "")
+    return int(text) if text.isdigit() else None
+
+
+def dump_schema():
+    import pyarrow
+    number, text = pyarrow.int64(), pyarrow.string()
+    return pyarrow.schema([
+        ("uri", text), ("bytes", number), ("modified", number), ("fingerprint", text),
+        ("status", text), ("duplicate_of", text), ("mapping", text), ("settings", text),
+        ("seconds", pyarrow.float64()), ("host", text)])
+
+
+def failure_schema():
+    import pyarrow
+    number, text = pyarrow.int64(), pyarrow.string()
+    return pyarrow.schema([
+        ("uri", text), ("bytes", number), ("modified", number), ("code", text), ("error", text),
+        ("is_system", pyarrow.bool_()), ("settings", text)])
+
+
+def publish(job, store, work, table, schema, row):
+    """Puts a dump's tables to their places; its row in dumps or failures is the last."""
+    work.write_rows(table, schema, [row])
+    tables = DATA + tuple(job["queries"])
+    if job["is_known"]:
+        store.drop(("dumps", "failures") + tables, job)
+    store.put(work.tree, tables + (table,), job)
+
+
+def main():
+    job = json.load(sys.stdin)
+    folder = tempfile.mkdtemp(prefix="heapdb-", dir=job["work"])
+    try:
+        work = Work(job, folder)
+        row = work.run()
+        publish(job, open_store(job["out"], job["hadoop"], folder), work, "dumps", dump_schema(), row)
+        result = {"ok": row}
+    except Exception as error:  # whatever it is, it is this dump's row
+        result = {"failure": failure_of(error)}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(json.dumps(result), flush=True)
+    # Not by way of destructors: a feed that nobody reads may wait.
+    os._exit(0)
+
+
+def one(job):
+    """Runs a job in a process of its own, and says what became of it: a dict with the job's key.
+
+    What the process reports, and that it died, becomes a row of failures; only what keeps that row
+    from being written is raised.
+    """
+    key = {name: job[name] for name in KEYS}
+    try:
+        done = subprocess.run([sys.executable, "-m", "heapdb.fleet._dump"],
+                              input=json.dumps(job).encode(), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False, timeout=job["timeout"] or None)
+        lines = done.stdout.splitlines()
+        result = json.loads(lines[-1]) if done.returncode == 0 and lines else None
+        if result is None:
+            text = f"the process ended with {done.returncode}: {last_line(done.stderr)}"
+            result = {"failure": {"code": "died", "error": text, "is_system": done.returncode == -9}}
+    except subprocess.TimeoutExpired:
+        result = {"failure": {"code": "timeout", "is_system": False,
+                              "error": f"took longer than {job['timeout']} s"}}
+    if "ok" in result:
+        return {**key, "status": "ok", "seconds": result["ok"]["seconds"]}
+    failure = result["failure"]
+    row = {"uri": job["uri"], "bytes": job["bytes"], "modified": job["modified"],
+           "settings": job["settings"], **failure}
+    folder = tempfile.mkdtemp(prefix="heapdb-", dir=job["work"])
+    try:
+        work = Work(job, folder)
+        publish(job, open_store(job["out"], job["hadoop"], folder), work, "failures",
+                failure_schema(), row)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return {**key, "status": "failed", **failure}
+
+
+if __name__ == "__main__":
+    main()

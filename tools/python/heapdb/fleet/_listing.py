@@ -1,0 +1,136 @@
+"""Listings: which dumps there are, of which application, build and day."""
+import csv
+import glob
+import hashlib
+import io
+import os
+import re
+from collections import namedtuple
+from urllib.parse import unquote, urlsplit
+
+PATTERN = "{app}/{build}/{day}/{dump}.hprof"
+_ENDINGS = re.compile(r"(\.hprof|\.bin|\.dump)?(\.gz|\.zst)?$")
+_PART = {"app": r"[^/]+", "build": r"[^/]+", "day": r"\d{4}-?\d\d-?\d\d", "dump": r"[^/]+?"}
+
+# A dump of the fleet: where it is, what it belongs to, the mapping file of its build or None.
+Entry = namedtuple("Entry", "uri app build day dump mapping")
+
+
+class ListingError(ValueError):
+    """A listing that cannot be understood."""
+
+
+def compile_pattern(pattern):
+    """"{app}/{build}/{day}/{dump}.hprof" as a regular expression on the end of a path; "*" is any
+    name. Compressed dumps match, too."""
+    out = ""
+    for piece in re.split(r"(\{\w+\}|\*)", pattern):
+        if piece == "*":
+            out += r"[^/]*"
+        elif piece[:1] == "{" and piece[1:-1] in _PART:
+            out += f"(?P<{piece[1:-1]}>{_PART[piece[1:-1]]})"
+        elif piece[:1] == "{":
+            raise ListingError(f"pattern {pattern}: {piece} is not known: app, build, day, dump")
+        else:
+            out += re.escape(piece)
+    try:
+        return re.compile(rf"(?:^|/){out}(?:\.gz|\.zst)?$")
+    except re.error as error:
+        raise ListingError(f"pattern {pattern}: {error}") from None
+
+
+def local_path(uri):
+    """The path of a plain name or a file: URI; None for other schemes."""
+    parts = urlsplit(uri)
+    if parts.scheme == "file":
+        return unquote(parts.path)
+    return None if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+://", uri) else uri
+
+
+def _entry(given, pattern, source):
+    """An entry of what a listing says, completed from the path."""
+    uri = given.get("uri") or given.get("path") or given.get("file")
+    if not uri:
+        raise ListingError(f"{source}: an entry without uri: {given}")
+    path = local_path(uri)
+    if path is not None:
+        uri = os.path.abspath(path)
+    found = pattern.search(uri)
+    found = found.groupdict() if found else {}
+    values = {name: str(given.get(name) or found.get(name) or "").strip() for name in _PART}
+    if not values["dump"]:
+        # Names like heap.hprof are in many folders: the whole path tells them apart.
+        name = _ENDINGS.sub("", uri.rsplit("/", 1)[-1])
+        values["dump"] = f"{name}-{hashlib.sha1(uri.encode()).hexdigest()[:6]}"
+    missing = [name for name in ("app", "build", "day") if not values[name]]
+    if missing:
+        raise ListingError(f"{source}: {uri}: no {', '.join(missing)}: give columns of these names, "
+                           "or a pattern that its path has")
+    day = re.fullmatch(r"(\d{4})-?(\d\d)-?(\d\d)", values["day"])
+    if not day:
+        raise ListingError(f"{source}: {uri}: the day {values['day']} is not like 2026-03-02")
+    mapping = str(given.get("mapping") or "").strip() or None
+    if mapping and local_path(mapping) is not None:
+        mapping = os.path.abspath(local_path(mapping))
+    return Entry(uri, values["app"], values["build"], "-".join(day.groups()), values["dump"],
+                 mapping)
+
+
+def _rows(text):
+    """What a listing's text says: a table with a header that names uri, or a path a line."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    head = re.split(r"[,\t]", lines[0].strip().lower()) if lines else []
+    if {"uri", "path", "file"} & set(head):
+        delimiter = "\t" if "\t" in lines[0] else ","
+        lines[0] = lines[0].lower()
+        return list(csv.DictReader(io.StringIO("\n".join(lines)), delimiter=delimiter))
+    return [{"uri": line.strip()} for line in lines]
+
+
+def read_listing(listing, pattern=PATTERN, mapping=None, read=None):
+    """Entries of a listing: a list of paths or of dicts, a file that lists them (a path a line, or a
+    table with the columns uri, app, build, day, dump, mapping), or a local glob ("dumps/*/*.hprof",
+    "**" for all folders). What a line does not say comes from the path, by the pattern. `mapping`:
+    where mapping files are, "mappings/{app}/{build}.txt", those that exist are taken. `read(uri)`
+    gives the text of a listing that is not local.
+    """
+    compiled, source = compile_pattern(pattern), "listing"
+    if isinstance(listing, (str, os.PathLike)):
+        source = os.fspath(listing)
+        path = local_path(source)
+        if path is not None and re.search(r"[*?\[]", path):
+            rows = [{"uri": name} for name in sorted(glob.glob(path, recursive=True))]
+        elif path is None and read is None:
+            raise ListingError(f"{source}: only Spark reads listings that are not local")
+        elif path is None:
+            rows = _rows(read(source))
+        else:
+            try:
+                with open(path, encoding="utf-8") as f:
+                    rows = _rows(f.read())
+            except UnicodeDecodeError:
+                raise ListingError(f"{source}: not a text: a listing names dumps") from None
+    else:
+        rows = [dict(one) if isinstance(one, dict) else {"uri": os.fspath(one)} for one in listing]
+    entries = [_entry(row, compiled, source) for row in rows]
+    if not entries:
+        raise ListingError(f"{source}: names no dump")
+    if mapping:
+        entries = [_with_mapping(entry, mapping) for entry in entries]
+    keys, found = {}, []
+    for entry in entries:
+        key = (entry.app, entry.build, entry.day, entry.dump)
+        if keys.setdefault(key, entry.uri) != entry.uri:
+            raise ListingError(f"{source}: {keys[key]} and {entry.uri} are both {'/'.join(key)}: "
+                               "give them different names in a column dump")
+        if entry not in found[-1:]:
+            found.append(entry)
+    return list(dict.fromkeys(found))
+
+
+def _with_mapping(entry, mapping):
+    name = mapping.format(app=entry.app, build=entry.build, day=entry.day, dump=entry.dump)
+    path = local_path(name)
+    if entry.mapping or (path is not None and not os.path.exists(path)):
+        return entry
+    return entry._replace(mapping=name if path is None else os.path.abspath(path))

@@ -1,0 +1,166 @@
+"""Which dumps of a listing are to be done, doing them, and counting each once."""
+import concurrent.futures
+import json
+import os
+import shlex
+import shutil
+import tempfile
+from collections import namedtuple
+
+from ._dump import dump_schema, one, QUERIES, Work
+from ._listing import ListingError, PATTERN, local_path, read_listing
+from ._store import DATA, KEYS, TABLES, LocalStore, open_store
+
+# What a run did: numbers of dumps. seconds: what the dumps took, added up.
+Summary = namedtuple("Summary", "listed done failed duplicates passed_over seconds failures")
+
+
+class Settings:
+    """How dumps are taken.
+
+    memory: budget of a process in bytes. threads: of a process. sizes: "vm", "mat" or "dump".
+    salvage: take what can be read of a damaged dump; else it is a failure, for its numbers cannot
+    be compared. queries: more tables, {"table": "query --option value"}. timeout: seconds a dump.
+    work: folder for databases while they are needed, some half of the dump's size each.
+    """
+
+    def __init__(self, *, memory=0, threads=1, sizes="vm", salvage=False, queries=None, timeout=0,
+                 work=None):
+        self.memory, self.threads, self.sizes = int(memory), int(threads), sizes
+        self.salvage, self.timeout, self.work = bool(salvage), timeout, work
+        self.queries = {name: parse_query(name, text) for name, text in (queries or {}).items()}
+
+    def text(self):
+        """What the rows depend on: dumps that were taken otherwise are taken anew."""
+        from .. import __version__
+        return json.dumps({"version": __version__, "sizes": self.sizes, "salvage": self.salvage,
+                           "queries": self.queries}, sort_keys=True)
+
+
+def parse_query(table, text):
+    """"duplicates --arrays --limit 10" as a query's name and its options."""
+    from .. import queries
+    words = shlex.split(text) if isinstance(text, str) else list(text)
+    known = {query.name: query for query in queries()}
+    if table in TABLES or not table.isidentifier():
+        raise ListingError(f"{table} cannot be the name of a table of its own")
+    if not words or words[0] not in known:
+        raise ListingError(f"{table}: there is no query {words[0] if words else ''}")
+    options, rest = {}, words[1:]
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            options.setdefault("targets", []).append(word)
+            continue
+        name = word[2:].replace("-", "_")
+        takes = name in ("sort", "limit") or known[words[0]].options.get(name, (None,))[0]
+        options[name] = rest.pop(0) if takes and rest else True
+        if name == "limit":
+            options[name] = int(options[name])
+    return [words[0], options]
+
+
+def stat(uri):
+    """Bytes and time of a local file; None for what is not there."""
+    try:
+        found = os.stat(local_path(uri))
+        return found.st_size, int(found.st_mtime * 1000)
+    except OSError:
+        return None, None
+
+
+def jobs_of(entries, out, settings, stats, known, hadoop=None, retry=False):
+    """The jobs that are left, the largest dumps first; `known`: rows of dumps and failures by key."""
+    text, jobs = settings.text(), []
+    counted = {"/".join(key) for key, row in known.items() if row.get("status") == "counted"}
+    for entry in entries:
+        size, modified = stats(entry.uri)
+        key = (entry.app, entry.build, entry.day, entry.dump)
+        row = known.get(key)
+        if row and (row["uri"], row["bytes"], row["modified"], row["settings"]) == \
+                (entry.uri, size, modified, text) and \
+                not (row.get("is_system") or "code" in row and retry) and \
+                (row.get("status") != "duplicate" or row["duplicate_of"] in counted) and \
+                (row.get("mapping") == entry.mapping or "code" in row):
+            continue
+        jobs.append({**entry._asdict(), "bytes": size, "modified": modified, "out": out,
+                     "memory": settings.memory, "threads": settings.threads,
+                     "sizes": settings.sizes, "strict": not settings.salvage,
+                     "queries": settings.queries, "timeout": settings.timeout,
+                     "work": settings.work, "settings": text, "hadoop": hadoop or {},
+                     "is_known": row is not None})
+    return sorted(jobs, key=lambda job: (-(job["bytes"] or 0), job["uri"]))
+
+
+def known_rows(rows):
+    """The rows of dumps and failures by key; `rows(table)` reads a table."""
+    return {tuple(str(row[name]) for name in KEYS): row
+            for table in ("failures", "dumps") for row in rows(table)}
+
+
+def settle_duplicates(store, rows, tables):
+    """Leaves of dumps with the same fingerprint the first, by day, and of the others a row that
+    says of which they are a copy. Returns how many there are.
+
+    What the tables hold follows from the dumps alone, not from the order in which they were done.
+    """
+    by_content, count = {}, 0
+    for row in rows("dumps"):
+        by_content.setdefault(row["fingerprint"], []).append(row)
+    for same in by_content.values():
+        same.sort(key=lambda row: [str(row[name]) for name in ("day", "app", "build", "dump")])
+        first = "/".join(str(same[0][name]) for name in KEYS)
+        for row in same[1:]:
+            count += 1
+            if (row["status"], row["duplicate_of"]) == ("duplicate", first):
+                continue
+            key = {name: str(row[name]) for name in KEYS}
+            row = {**row, "status": "duplicate", "duplicate_of": first}
+            folder = tempfile.mkdtemp(prefix="heapdb-")
+            try:
+                work = Work({**key, "hadoop": {}}, folder)
+                work.write_rows("dumps", dump_schema(), [row])
+                # First the word that it counts no more, then its rows.
+                store.put(work.tree, ("dumps",), key)
+                store.drop(tables, key)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    return count
+
+
+def summary_of(listed, jobs, results, duplicates):
+    failures = [result for result in results if result["status"] == "failed"]
+    return Summary(listed, len(results) - len(failures), len(failures), duplicates,
+                   listed - len(jobs), round(sum(r.get("seconds", 0) for r in results), 3),
+                   sorted(failures, key=lambda r: [r[name] for name in KEYS]))
+
+
+def run(listing, out, *, jobs=1, pattern=PATTERN, mapping=None, settings=None, retry=False,
+        progress=None):
+    """Takes the dumps of a listing into the tables of the folder `out`, `jobs` at once, each in a
+    process of its own, and returns a Summary. See read_listing for the listing, pattern and
+    mapping. retry: also those that failed before. progress(done, all, result) is called for each.
+    """
+    settings = settings or Settings()
+    if local_path(out) is None:
+        raise ListingError(f"{out}: only heapdb.spark writes to places that are not local")
+    out = os.path.abspath(local_path(out))
+    entries = read_listing(listing, pattern, mapping)
+    remote = [entry.uri for entry in entries if local_path(entry.uri) is None]
+    if remote:
+        raise ListingError(f"{remote[0]}: only heapdb.spark reads dumps that are not local")
+    store = LocalStore(out)
+    store.prepare()
+    todo = jobs_of(entries, out, settings, stat, known_rows(store.rows), retry=retry)
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
+        for future in concurrent.futures.as_completed([pool.submit(one, job) for job in todo]):
+            results.append(future.result())
+            if progress:
+                progress(len(results), len(todo), results[-1])
+    duplicates = settle_duplicates(store, store.rows, DATA + tuple(settings.queries))
+    return summary_of(len(entries), todo, results, duplicates)
+
+
+__all__ = ["QUERIES", "Settings", "Summary", "jobs_of", "known_rows", "open_store", "run",
+           "settle_duplicates", "stat", "summary_of"]
