@@ -272,6 +272,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) valgrind
 	$(MAKE) hostile
 	$(MAKE) fuzz SECS=600
+	$(MAKE) test T=fleet HEAPDB_FLEET=full LIMIT=3000
 	! command -v afl-fuzz >/dev/null || $(MAKE) fuzz-afl SECS=600
 	! command -v aarch64-linux-gnu-gcc >/dev/null || $(MAKE) test-arm64
 

@@ -4,7 +4,8 @@
 #   sh tools/install-deps.sh          compiler, libraries, and what the tests of every machine need
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
 #   sh tools/install-deps.sh --all    also debootstrap, for the tests on a bare machine in .ci/run, and
-#                                     chromium and python3-venv, without which tests are skipped
+#                                     chromium, python3-venv and a JDK, without which tests are skipped;
+#                                     PySpark, DuckDB and pyarrow into build/fleet-venv
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
 #   sh tools/install-deps.sh --package  also what `make release` builds Debian packages with
 #   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make test-arm64`
@@ -22,10 +23,13 @@ arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user liblmdb-dev:arm64 l
 	libpcre2-dev:arm64 libzstd-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64
 	libjansson-dev:arm64 libcmocka-dev:arm64"
 
+venv=
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
---all) packages="$packages $lint debootstrap chromium python3-venv" ;;
+--all) packages="$packages $lint debootstrap chromium python3-venv openjdk-17-jdk-headless"
+	venv=build/fleet-venv
+	;;
 --fuzz) packages="$packages clang libclang-rt-14-dev afl++ valgrind" ;;
 --package) packages="$packages $package" ;;
 --arm64) packages="$packages $arm64" ;;
@@ -41,6 +45,7 @@ for package in $packages; do
 	[ "$status" = installed ] || missing="$missing $package"
 done
 if [ -z "$missing" ]; then
+	[ -z "$venv" ] || sh "$(dirname "$0")/python/make_venv.sh" "$(dirname "$0")/../$venv"
 	echo "install-deps: everything is installed"
 	exit 0
 fi
@@ -60,3 +65,4 @@ esac
 $root env DEBIAN_FRONTEND=noninteractive apt-get -q update
 # shellcheck disable=SC2086
 $root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing
+[ -z "$venv" ] || sh "$(dirname "$0")/python/make_venv.sh" "$(dirname "$0")/../$venv"

@@ -1,0 +1,344 @@
+"""Tests of heapdb.fleet and heapdb.spark, see fleet_test.sh: fleet_test.py FOLDER small|full."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+FOLDER, KIND = sys.argv[1:3]
+os.chdir(FOLDER)
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ.pop("SPARK_HOME", None)
+
+import pyarrow.parquet  # noqa: E402
+import heapdb  # noqa: E402
+from heapdb import fleet  # noqa: E402
+from heapdb.fleet import _mapping, _store  # noqa: E402
+
+LISTING = os.path.join(FOLDER, "dumps/*/*/*/*.hprof")
+MAPPING = os.path.join(FOLDER, "dumps/mapping/{app}/{build}.txt")
+PLANTED = json.load(open("dumps/planted.json", encoding="utf-8"))
+COUNT = PLANTED["dumps"]
+LAST = "2.8" if KIND == "small" else "2.10"
+# What differs from one run to the next.
+VARIES = {"dumps": ("seconds", "host"), "totals": ("database_bytes",)}
+failed = []
+
+
+def check(what, condition, *shown):
+    if not condition:
+        failed.append(what)
+        print("FAILED:", what, *shown, flush=True)
+
+
+def tables(out):
+    """All rows of all tables, by table and dump."""
+    found = {}
+    for file in glob.glob(os.path.join(out, "*", *["*=*"] * 4, "*.parquet")):
+        table = os.path.relpath(file, out).split(os.sep)[0]
+        rows = pyarrow.parquet.ParquetFile(file).read().to_pylist()
+        for row in rows:
+            for name in VARIES.get(table, ()):
+                row.pop(name)
+        found[os.path.relpath(file, out)] = rows
+    return found
+
+
+def same_tables(what, one, other):
+    one, other = tables(one), tables(other)
+    check(f"{what}: the same files", set(one) == set(other), sorted(set(one) ^ set(other))[:5])
+    differ = [name for name in one if one[name] != other.get(name)]
+    check(f"{what}: the same rows", not differ, differ[:5])
+
+
+def leaks_of(out):
+    answer = json.loads(fleet.report(out, ["leaks"], "json"))
+    return {(row["app"], row["state"]): row for row in answer["reports"]["leaks"]
+            if "SessionCache" in row["name"] or "LiveStore" in row["name"]}
+
+
+# -- parts that need no dumps
+
+def test_mapping():
+    mapping = _mapping.Mapping([
+        "# compiler: R8", "com.acme.Cache -> a.b:", "    java.util.Map ENTRIES -> c",
+        "    int size -> d", "    1:3:void fill(int):7:9 -> c", "com.acme.Session -> a.e:"])
+    for text, original in (("a.b#static c > java.util.HashMap > a.e[]",
+                            "com.acme.Cache#static ENTRIES > java.util.HashMap > com.acme.Session[]"),
+                           ("a.b#d", "com.acme.Cache#size"), ("x.y#c", "x.y#c"),
+                           ("java.lang.Thread#local variable of a.e.f > a.e",
+                            "java.lang.Thread#local variable of com.acme.Session.f > "
+                            "com.acme.Session")):
+        check(f"mapping {text}", mapping.signature("suspect", text)[0] == original,
+              mapping.signature("suspect", text))
+    check("mapping class object", mapping.class_name("class a.b") == "class com.acme.Cache")
+
+
+def test_listing():
+    entries = fleet.read_listing(["/d/shop/1.2/2026-03-02/pod-1.hprof.gz"])
+    check("pattern", entries[0][1:5] == ("shop", "1.2", "2026-03-02", "pod-1"), entries)
+    entries = fleet.read_listing([{"uri": "s3a://b/x.hprof", "app": "a", "build": "b",
+                                   "day": "20260302"}])
+    check("columns", entries[0].day == "2026-03-02" and entries[0].dump.startswith("x-"), entries)
+    with open("listing.csv", "w", encoding="utf-8") as f:
+        f.write("# a note\nuri,app,build,day\n/d/one.hprof,a,1,2026-01-01\n")
+    check("table", fleet.read_listing("listing.csv")[0][0] == "/d/one.hprof")
+    for wrong in (["/d/x.hprof"], [], [{"uri": "/d/x", "app": "a", "build": "b", "day": "monday"}],
+                  [{"uri": f"/{i}/x", "app": "a", "build": "b", "day": "20260302", "dump": "n"}
+                   for i in range(2)]):
+        try:
+            fleet.read_listing(wrong)
+            check(f"listing {wrong} is refused", False)
+        except fleet.ListingError:
+            pass
+    check("partition", _store.place("t", {"app": "a/b", "build": "1=2", "day": "d", "dump": "x y%"})
+          == "t/app=a%2Fb/build=1%3D2/day=d/dump=x y%25")
+
+
+# -- one process after the other
+
+def test_run():
+    started = time.time()
+    summary = fleet.run(LISTING, "one", mapping=MAPPING,
+                        settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
+    seconds = time.time() - started
+    check("all are listed", (summary.listed, summary.done, summary.failed, summary.duplicates) ==
+          (COUNT, COUNT - 2, 2, 1), summary)
+    print(f"one process after the other: {COUNT} dumps in {seconds:.1f} s", flush=True)
+    again = fleet.run(LISTING, "one", mapping=MAPPING,
+                      settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
+    check("a second run has nothing to do", (again.done, again.failed, again.passed_over) ==
+          (0, 0, COUNT), again)
+    check("a table of one's own", any(name.startswith("copies/") for name in tables("one")))
+    return seconds
+
+
+def test_restart():
+    """A run that ended in the middle: what it left is not counted, and is done again."""
+    shutil.copytree("one", "half")
+    victim = glob.glob("half/dumps/app=orders/build=2.7/*/*/*.parquet")[0]
+    os.unlink(victim)
+    leaks = glob.glob("half/leaks/app=orders/build=2.7/*/*/*.parquet")[0]
+    open(os.path.join(os.path.dirname(leaks), ".part-0.parquet.1.tmp"), "w").close()
+    os.unlink(leaks)
+    check("an unfinished dump does not count", "2.7" not in json.dumps([
+        row for row in json.loads(fleet.report("half", ["names"], "json"))["reports"]["names"]
+        if row["app"] == "orders"]))
+    summary = fleet.run(LISTING, "half", mapping=MAPPING,
+                        settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
+    check("it is done again", (summary.done, summary.passed_over) == (1, COUNT - 1), summary)
+    same_tables("after a restart", "one", "half")
+    check("nothing is left over", not glob.glob("half/**/.*.tmp", recursive=True))
+
+
+def test_report():
+    found = leaks_of("one")
+    leak = found.get(("orders", "growing"), {})
+    check("the leak", leak.get("first_build") == "2.6" and leak.get("last_build") == LAST and
+          leak.get("names") == 2 and
+          leak["name"] == "com.acme.orders.LiveStore#static ALIVE > "
+          "java.util.concurrent.ConcurrentHashMap" and
+          leak["was"] == "com.acme.orders.SessionCache#static SESSIONS > "
+          "java.util.concurrent.ConcurrentHashMap", found)
+    leak = found.get(("mobile", "steady"), {})
+    check("the obfuscated leak has one name", leak.get("names") == 1 and
+          leak["name"].startswith("com.acme.mobile.SessionCache#static SESSIONS"), leak)
+    leak = found.get(("basket", "gone"), {})
+    check("the leak that is gone", leak.get("last_build") == "2.4", leak)
+    answers = json.loads(fleet.report("one", form="json"))["reports"]
+    check("all reports", set(answers) == set(fleet.report_names()))
+    failures = {f"{r['app']}/{r['build']}/{r['day']}/{r['dump']}.hprof": r for r in answers["failures"]}
+    check("failures", set(failures) == set(PLANTED["damaged"]) | {PLANTED["duplicate"]}, failures)
+    copy = failures[PLANTED["duplicate"]]
+    check("the copy", copy["code"] == "copy" and
+          copy["reason"] == "the same as " + PLANTED["duplicate_of"][:-6], copy)
+    check("growth", answers["growth"][0]["app"] == "orders", answers["growth"][:2])
+    if KIND == "full":
+        check("outlier", any(row["app"] == "ledger" and row["build"] == "2.7" and
+                             row["measure"] == "objects" for row in answers["outliers"]))
+        most = {}
+        for row in answers["waste"]:
+            most.setdefault(row["kind"], row["app"])
+        check("waste", most.get("duplicate strings") == "search" and
+              most.get("room in collections") == "mail", most)
+    text = subprocess.run(["heapdb", "fleet", "one"], stdout=subprocess.PIPE, check=True, text=True)
+    check("the command", text.stdout.rstrip() == fleet.report("one"))
+    shown = subprocess.run(["heapdb", "fleet", "nothing"], stderr=subprocess.PIPE, check=False,
+                           text=True)
+    check("no such folder", shown.returncode == 3 and shown.stderr.count("\n") == 1, shown)
+
+
+# -- Spark
+
+def session():
+    from pyspark.sql import SparkSession
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("fleet")
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1",
+                "spark.driver.memory": "600m", "spark.executor.memory": "600m",
+                "spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false",
+                "spark.local.dir": os.path.join(FOLDER, "local"),
+                "spark.sql.warehouse.dir": os.path.join(FOLDER, "warehouse"),
+                "spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false",
+                # A file system that is no file: URI, as an object store is none.
+                "spark.hadoop.fs.viewfs.mounttable.fleet.link./data": f"file://{FOLDER}"}
+    for name in ("PYTHONPATH", "HEAPDB_LIBRARY", "PYTHONDONTWRITEBYTECODE"):
+        settings[f"spark.executorEnv.{name}"] = os.environ[name]
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def executors():
+    """The processes of this session's executors: those that come from this one."""
+    parents, found = {}, []
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(stat, encoding="utf-8", errors="replace") as f:
+                text = f.read()
+            pid = int(text.split(" ", 1)[0])
+            parents[pid] = int(text.rsplit(")", 1)[1].split()[1])
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if b"CoarseGrainedExecutorBackend" in f.read():
+                    found.append(pid)
+        except (OSError, ValueError):
+            continue
+
+    def is_ours(pid):
+        while pid > 1:
+            if pid == os.getpid():
+                return True
+            pid = parents.get(pid, 0)
+        return False
+
+    return [pid for pid in found if is_ours(pid)]
+
+
+def test_worker_killed(spark):
+    """An executor dies while it works: the same tables."""
+    from heapdb import spark as heapdb_spark
+    killed = []
+
+    def kill():
+        for _ in range(600):
+            time.sleep(0.2)
+            if len(glob.glob("killed/dumps/*/*/*/*")) > 2:
+                killed.extend(executors()[:1])
+                for pid in killed:
+                    os.kill(pid, 9)
+                return
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    summary = heapdb_spark.run(LISTING, "killed", spark=spark, mapping=MAPPING,
+                               settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
+    thread.join()
+    check("an executor was killed", len(killed) == 1)
+    check("the job ends", (summary.done, summary.failed) == (COUNT - 2, 2), summary)
+    same_tables("a worker killed", "one", "killed")
+
+
+
+def test_throughput(spark, alone):
+    from heapdb import spark as heapdb_spark
+    spark.sparkContext.parallelize(range(4), 4).count()
+    started = time.time()
+    heapdb_spark.run(LISTING, "two", spark=spark, mapping=MAPPING,
+                     settings=fleet.Settings(queries={"copies": "duplicates --limit 5"}))
+    seconds = time.time() - started
+    same_tables("on Spark", "one", "two")
+    print(f"two workers: {COUNT} dumps in {seconds:.1f} s, {alone / seconds:.2f} times as fast",
+          flush=True)
+    check("two workers are faster", alone / seconds > 1.2)
+
+
+def test_spark_report(spark):
+    from heapdb import spark as heapdb_spark
+    names = ["leaks", "names"] if KIND == "small" else None
+    mine = heapdb_spark.report("killed", spark=spark, reports=names, form="json")
+    check("Spark and DuckDB report the same",
+          json.loads(mine) == json.loads(fleet.report("killed", names, "json")), mine[:500])
+
+
+def test_source(spark):
+    from heapdb import spark as heapdb_spark
+    heapdb_spark.register(spark)
+    dumps = sorted(glob.glob("dumps/orders/2.[67]/*/heap.hprof"))
+    for i, dump in enumerate(dumps):
+        heapdb.import_dump(dump, f"source{i}.heapdb")
+    data = spark.read.format("heapdb").option("query", "histogram").load(f"{FOLDER}/source*.heapdb")
+    check("a partition a file", data.rdd.getNumPartitions() == 2)
+    rows = {(os.path.basename(r.file), r.id): r.shallow for r in data.collect()}
+    expected = {}
+    for i in range(2):
+        with heapdb.open(f"source{i}.heapdb") as db:
+            expected.update({(f"source{i}.heapdb", r.id): r.shallow for r in db.histogram()})
+    check("the rows of a query", rows == expected and len(rows) > 600)
+    data = spark.read.format("heapdb").schema("class string, shallow long") \
+        .load(f"{FOLDER}/source0.heapdb")
+    check("columns that the schema names", data.columns == ["class", "shallow"])
+    with heapdb.open("source0.heapdb") as db:
+        objects = db.histogram().facts["objects"]
+    check("all objects", data.count() == objects, data.count(), objects)
+    for options in ({"query": "nothing"}, {"query": "histogram", "columns": "nothing"},
+                    {"query": "histogram", "nothing": "1"}):
+        try:
+            spark.read.format("heapdb").options(**options).load(f"{FOLDER}/source0.heapdb").count()
+            check(f"{options} is refused", False)
+        except Exception as error:  # whatever Spark makes of it
+            check(f"{options} says why", "heapdb: " in str(error), str(error)[:300])
+
+
+def test_remote(spark):
+    """Dumps and tables of a file system that only Hadoop knows."""
+    from heapdb import spark as heapdb_spark
+    place = "viewfs://fleet/data"
+    with open("remote.txt", "w", encoding="utf-8") as f:
+        for name in ("orders/2.8", "mobile/2.2"):
+            f.write(f"{place}/{glob.glob(f'dumps/{name}/*/heap.hprof')[0]}\n")
+        f.write(f"{place}/dumps/orders/2.9/2026-03-09/nothing.hprof\n")
+    summary = heapdb_spark.run(f"{place}/remote.txt", f"{place}/remote", spark=spark,
+                               mapping=f"{place}/dumps/mapping/mobile/2.2.txt")
+    check("remote dumps", (summary.done, summary.failed) == (2, 1), summary)
+    check("a missing dump is a failure", "nothing.hprof" in summary.failures[0]["error"], summary)
+    mine, theirs = tables("remote"), tables("one")
+    names = [name for name in mine if name.startswith(("histogram", "leaks", "waste", "threads"))]
+    check("remote tables are the same", len(names) == 8 and
+          all(mine[name] == theirs[name] for name in names), names)
+    again = heapdb_spark.run(f"{place}/remote.txt", f"{place}/remote", spark=spark,
+                             mapping=f"{place}/dumps/mapping/mobile/2.2.txt")
+    check("and are not made again", (again.done, again.passed_over) == (0, 2), again)
+
+
+def main():
+    for test in (test_mapping, test_listing):
+        test()
+    alone = test_run()
+    test_report()
+    test_restart()
+    version = subprocess.run(["java", "-version"], stderr=subprocess.PIPE, check=False, text=True)
+    if not any(f'"{number}' in version.stderr for number in (17, 21)):
+        print("Spark 4 wants JDK 17 or 21: left out")
+        return
+    spark = session()
+    try:
+        if KIND == "full":
+            test_throughput(spark, alone)
+        for test in (test_worker_killed, test_spark_report, test_source, test_remote):
+            started = time.time()
+            try:
+                test(spark)
+            except Exception:  # the others tell something, too
+                traceback.print_exc()
+                failed.append(test.__name__)
+            print(f"{test.__name__}: {time.time() - started:.1f} s", flush=True)
+    finally:
+        spark.stop()
+
+
+main()
+sys.exit(1 if failed else 0)

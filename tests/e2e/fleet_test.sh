@@ -1,0 +1,38 @@
+#!/bin/sh
+# fleet_test.sh - the dumps of a fleet, as tables: one process after the other and on Spark with two
+# workers, one of which is killed; the reports by DuckDB and by Spark; the data source. 24 dumps here,
+# 200 with HEAPDB_FLEET=full (make nightly), which also measures how much faster two workers are.
+set -eu
+[ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
+for tool in java javac python3; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+if nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
+	echo "python3 cannot load a library with sanitizers"
+	exit 77
+fi
+cd "$TMPDIR"
+venv=$HDB_ROOT/build/fleet-venv
+if ! timeout 250 sh "$HDB_ROOT/tools/python/make_venv.sh" "$venv" > venv.log 2>&1; then
+	rm -rf "$venv"
+	echo "pyspark, duckdb and pyarrow cannot be installed here"
+	exit 77
+fi
+export PYTHONDONTWRITEBYTECODE=1 HEAPDB_LIBRARY="$BUILD/libheapdb.so" HEAPDB_PYTHON="$venv/bin/python"
+
+# What is missing is one line.
+code=0
+HEAPDB_PYTHON=/nowhere/python3 heapdb fleet . > out 2>&1 || code=$?
+[ $code -eq 4 ] && [ "$(wc -l < out)" -eq 1 ] && grep -q 'needs Python' out
+code=0
+PYTHONPATH='' "$BUILD/heapdb" fleet . > out 2>&1 || code=$?
+[ $code -eq 4 ] && [ "$(wc -l < out)" -eq 1 ] && grep -q 'needs the Python packages' out
+code=0
+"$BUILD/heapdb" fleet > out 2>&1 || code=$?
+[ $code -eq 2 ]
+
+export PYTHONPATH="$HDB_ROOT/tools/python"
+programs=3 builds=8
+[ "${HEAPDB_FLEET:-}" != full ] || programs=20 builds=10
+python3 "$HDB_ROOT/bench/java/fleet.py" dumps $programs $builds
+"$venv/bin/python" "$HDB_ROOT/tests/e2e/fleet_test.py" "$TMPDIR" "${HEAPDB_FLEET:-small}"

@@ -1,0 +1,146 @@
+"""The job: a task for each dump, which runs a process on the executor."""
+import os
+import re
+
+from .. import fleet
+from ..fleet._dump import one
+from ..fleet._listing import PATTERN, ListingError, local_path, read_listing
+from ..fleet._run import (Settings, jobs_of, known_rows, settle_duplicates, stat, summary_of)
+from ..fleet._store import DATA, LocalStore, open_store
+
+_MIB = 1 << 20
+_LEAST = 64 * _MIB
+
+
+def _bytes(text, unit=_MIB):
+    """"4g" as bytes; a bare number is of `unit`, as Spark reads memory."""
+    found = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)i?b?\s*", str(text).lower())
+    if not found:
+        raise ValueError(f"{text} is no amount of memory")
+    return int(found[1]) * (1 << 10 * "kmgt".find(found[2]) + 10 if found[2] else unit)
+
+
+def memory_of(spark):
+    """The memory budget of a dump's process: what the executors have beside their JVM, shared by the
+    tasks that run at once on one.
+    """
+    conf = spark.sparkContext.getConf()
+    heap = _bytes(conf.get("spark.executor.memory", "1g"))
+    factor = float(conf.get("spark.executor.memoryOverheadFactor", "0.1"))
+    least = _bytes(conf.get("spark.executor.minMemoryOverhead", "384m"))
+    beside = conf.get("spark.executor.memoryOverhead")
+    beside = _bytes(beside) if beside else max(least, int(heap * factor))
+    cores = conf.get("spark.executor.cores")
+    found = re.match(r"local-cluster\[\s*\d+\s*,\s*(\d+)", conf.get("spark.master", ""))
+    cores = int(cores or (found[1] if found else 1))
+    return max(_LEAST, beside // max(1, cores // threads_of(spark)))
+
+
+def threads_of(spark):
+    return int(spark.sparkContext.getConf().get("spark.task.cpus", "1"))
+
+
+def hadoop_settings(spark):
+    """What the job's configuration says of Hadoop beyond the machines' own files."""
+    prefix = "spark.hadoop."
+    return {name[len(prefix):]: value for name, value in spark.sparkContext.getConf().getAll()
+            if name.startswith(prefix)}
+
+
+class _Files:
+    """The driver's view of Hadoop's file systems."""
+
+    def __init__(self, spark):
+        self.jvm = spark.sparkContext._jvm
+        self.configuration = spark.sparkContext._jsc.hadoopConfiguration()
+
+    def _open(self, uri):
+        path = self.jvm.org.apache.hadoop.fs.Path(uri)
+        return path.getFileSystem(self.configuration), path
+
+    def stat(self, uri):
+        """Bytes and time of a file; None if it is not there or cannot be looked at."""
+        if local_path(uri) is not None:
+            return stat(uri)
+        from py4j.protocol import Py4JJavaError
+        try:
+            system, path = self._open(uri)
+            found = system.getFileStatus(path)
+            return found.getLen(), found.getModificationTime()
+        except Py4JJavaError:
+            return None, None
+
+    def glob(self, pattern):
+        system, path = self._open(pattern)
+        return sorted(str(found.getPath()) for found in system.globStatus(path) or ())
+
+    def exists(self, uri):
+        system, path = self._open(uri)
+        return system.exists(path)
+
+
+def _listing(spark, files, listing):
+    """A listing that is not local as what read_listing takes."""
+    if isinstance(listing, (str, os.PathLike)) and local_path(os.fspath(listing)) is None:
+        if re.search(r"[*?\[{]", listing):
+            return files.glob(listing)
+    return listing
+
+
+def _rows_of(spark, files, out):
+    """A function that reads the rows of dumps or failures of a place that is not local."""
+    def rows(table):
+        if not files.exists(f"{out}/{table}"):
+            return []
+        from ._report import read_table
+        return [row.asDict() for row in read_table(spark, out, table).collect()]
+    return rows
+
+
+def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=None, retry=False,
+        progress=None):
+    """Takes the dumps of a listing into the tables at `out` on the executors of a Spark session, and
+    returns a fleet.Summary. Arguments as of fleet.run; the listing, the dumps, mapping files and
+    `out` can be URIs of any file system that the executors' Hadoop reads ("s3a://...", "hdfs://...");
+    plain paths and file: URIs are paths of the executors' own file systems, and `out` must be one
+    that all of them share. The budget of a process is what the executors have beside their JVM,
+    unless settings say otherwise.
+    """
+    from pyspark.sql import SparkSession
+    spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
+    context, files = spark.sparkContext, _Files(spark)
+    settings = settings or Settings(threads=threads_of(spark))
+    settings.memory = settings.memory or memory_of(spark)
+    hadoop = hadoop_settings(spark)
+
+    def read(uri):
+        return "\n".join(context.textFile(uri).collect())
+
+    entries = read_listing(_listing(spark, files, listing), pattern, mapping, read)
+    path = local_path(out)
+    if path is not None:
+        out = os.path.abspath(path)
+        store = LocalStore(out)
+        rows = store.rows
+    else:
+        out = out.rstrip("/")
+        store, rows = open_store(out, hadoop, settings.work or "/tmp"), _rows_of(spark, files, out)
+    store.prepare()
+    todo = jobs_of(entries, out, settings, files.stat, known_rows(rows), hadoop, retry)
+    results = []
+    if todo:
+        context.setJobDescription(f"heapdb: {len(todo)} dumps")
+        # A task a dump: an executor that is lost costs the dumps that it had in work. They are done
+        # again elsewhere, into the same files.
+        done = context.parallelize(todo, len(todo)).map(one).toLocalIterator(prefetchPartitions=True) \
+            if progress else context.parallelize(todo, len(todo)).map(one).collect()
+        for result in done:
+            results.append(result)
+            if progress:
+                progress(len(results), len(todo), result)
+        context.setJobDescription(None)
+    duplicates = settle_duplicates(store, rows, DATA + tuple(settings.queries))
+    return summary_of(len(entries), todo, results, duplicates)
+
+
+__all__ = ["ListingError", "fleet", "memory_of", "run"]

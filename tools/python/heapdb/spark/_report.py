@@ -1,0 +1,72 @@
+"""The reports of a fleet in Spark: the SQL of heapdb.fleet on views of a session."""
+import os
+
+from ..fleet import _report as fleet_report
+from ..fleet._listing import local_path
+from ..fleet._store import KEYS, TABLES
+
+# Views that others are made of many times: small, and computed once.
+_KEPT = ("counted", "builds", "newest", "sightings", "renamed", "leak_sightings", "leak_builds")
+_INFER = "spark.sql.sources.partitionColumnTypeInference.enabled"
+
+
+def _place(out):
+    path = local_path(out)
+    return out.rstrip("/") if path is None else "file://" + os.path.abspath(path)
+
+
+def read_table(spark, out, table):
+    """The files of a table; app, build, day and dump are texts."""
+    before = spark.conf.get(_INFER)
+    spark.conf.set(_INFER, "false")
+    try:
+        return spark.read.parquet(f"{_place(out)}/{table}")
+    finally:
+        spark.conf.set(_INFER, before)
+
+
+def _empty(spark, table):
+    from pyspark.sql.types import (BooleanType, DoubleType, LongType, StringType, StructField,
+                                   StructType)
+    types = {"int64": LongType(), "double": DoubleType(), "bool": BooleanType()}
+    schema = StructType([StructField(field.name, types.get(str(field.type), StringType()))
+                         for field in fleet_report.empty_schema(table)])
+    return spark.createDataFrame([], schema)
+
+
+def tables(out, spark, reports=None):
+    """Makes the views of the reports in a session, or those that some reports need: counted, builds,
+    totals, histogram, leaks, ...; TABLE_files are the files of a table. Returns their names."""
+    from ._job import _Files
+    files, made = _Files(spark), []
+    statements, wanted = fleet_report.needed(reports) if reports else (fleet_report.views(), TABLES)
+    for table in wanted:
+        found = files.exists(f"{_place(out)}/{table}")
+        data = read_table(spark, out, table) if found else _empty(spark, table)
+        data.createOrReplaceTempView(f"{table}_files")
+    for text in statements:
+        spark.sql(text)
+        made.append(fleet_report.view_name(text))
+        if made[-1] in _KEPT:
+            spark.catalog.cacheTable(made[-1])
+    return made
+
+
+def report(out, *, spark=None, reports=None, form="text"):
+    """The report over a fleet's tables; see heapdb.fleet.report."""
+    from pyspark.sql import SparkSession
+    spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
+    made = tables(out, spark, reports)
+
+    def execute(text):
+        found = spark.sql(text)
+        return found.columns, [tuple(row) for row in found.collect()]
+
+    try:
+        return fleet_report.render(fleet_report.answer(execute, reports), form)
+    finally:
+        for name in set(made) & set(_KEPT):
+            spark.catalog.uncacheTable(name)
+
+
+__all__ = ["KEYS", "read_table", "report", "tables"]

@@ -1,0 +1,135 @@
+"""The data source "heapdb": a query over heap databases or dumps as a Spark table."""
+import glob
+import os
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import (BooleanType, DoubleType, LongType, StringType, StructField,
+                               StructType)
+
+from ..fleet._listing import local_path
+
+FILE = "file"
+# Options that are the source's own; all others are those of the query.
+_OWN = ("path", "paths", "query", "table", "columns", "targets", "memory", "threads")
+_SPARK = {"count": LongType(), "bytes": LongType(), "id": LongType(), "integer": LongType(),
+          "number": DoubleType(), "percent": DoubleType(), "bool": BooleanType()}
+
+
+def _query(options):
+    from .. import queries
+    name = options.get("query") or options.get("table") or "objects"
+    for query in queries():
+        if name == query.name or name in query.aliases:
+            return query
+    raise ValueError(f"heapdb: there is no query {name}")
+
+
+def _option_values(query, options):
+    """The query's options: Spark hands names on in lower case, and texts only."""
+    values = {}
+    for name, text in options.items():
+        if name in _OWN:
+            continue
+        name = name.replace("-", "_")
+        if name in ("sort", "limit"):
+            values[name] = int(text) if name == "limit" else text
+            continue
+        if name not in query.options:
+            raise ValueError(f"heapdb: {query.name} has no option {name}")
+        is_flag = query.options[name][0] is None
+        values[name] = text.strip().lower() in ("true", "yes", "1", "") if is_flag else text
+    return values
+
+
+class FilePartition(InputPartition):
+    """A partition: one file."""
+
+    def __init__(self, file):
+        super().__init__(file)
+        self.file = file
+
+
+class HeapdbDataSource(DataSource):
+    """spark.read.format("heapdb").option("query", "histogram").load("dumps/*.heapdb")
+
+    Options: query (objects if none is given; any query of the registry, "table" is another name),
+    targets (with blanks between), columns ("class,retained": only these are read), memory (bytes),
+    threads, and those of the query. A schema that is given with .schema("class string") says
+    which columns are read, too. Files are local to the executors: heap databases, or dumps, which are
+    imported beside themselves first. A partition is a file; the column "file" is its path.
+    """
+
+    @classmethod
+    def name(cls):
+        return "heapdb"
+
+    def schema(self):
+        query = _query(self.options)
+        fields = [StructField(column.name, _SPARK.get(column.type, StringType()))
+                  for column in query.columns]
+        fields.append(StructField(FILE, StringType()))
+        chosen = [name.strip() for name in self.options.get("columns", "").split(",") if name.strip()]
+        known = {field.name: field for field in fields}
+        unknown = [name for name in chosen if name not in known]
+        if unknown:
+            raise ValueError(f"heapdb: {query.name} has no column {unknown[0]}")
+        return StructType([known[name] for name in chosen] if chosen else fields)
+
+    def reader(self, schema):
+        return HeapdbReader(schema, dict(self.options))
+
+
+class HeapdbReader(DataSourceReader):
+    def __init__(self, schema, options):
+        self.fields, self.options = [field.name for field in schema.fields], options
+        self.query = _query(options).name
+        self.values = _option_values(_query(options), options)
+        columns = {column.name: column.type for column in _query(options).columns}
+        for field in schema.fields:
+            expected = _SPARK.get(columns.get(field.name), StringType())
+            if field.name != FILE and field.name not in columns:
+                raise ValueError(f"heapdb: {self.query} has no column {field.name}")
+            if field.dataType != expected:
+                raise ValueError(f"heapdb: the column {field.name} is {expected.simpleString()}")
+
+    def partitions(self):
+        import json
+        given = self.options.get("paths")
+        patterns = json.loads(given) if given else [self.options.get("path", "")]
+        files = []
+        for pattern in patterns:
+            path = local_path(pattern)
+            if not path:
+                raise ValueError("heapdb: load(PATH) needs the path of a heap database or a pattern "
+                                 "of the executors' own file system")
+            found = sorted(glob.glob(path, recursive=True))
+            if not found and os.path.basename(path).find("*") < 0:
+                raise FileNotFoundError(f"heapdb: {path}: no such file")
+            files += found
+        return [FilePartition(os.path.abspath(file)) for file in dict.fromkeys(files)]
+
+    def read(self, partition):
+        import pyarrow
+        import heapdb
+        from ..fleet._dump import arrow_type
+        wanted = [name for name in self.fields if name != FILE]
+        memory, threads = int(self.options.get("memory", 0)), int(self.options.get("threads", 1))
+        with heapdb.open(partition.file, memory=memory, threads=threads) as db:
+            answer = db.query(self.query, *self.options.get("targets", "").split(), **self.values)
+            kinds = {column.name: arrow_type(column.type) for column in answer.columns}
+            stream = pyarrow.RecordBatchReader.from_stream(answer)
+            for batch in stream:
+                arrays = []
+                for name in self.fields:
+                    if name == FILE:
+                        arrays.append(pyarrow.array([partition.file] * batch.num_rows,
+                                                    pyarrow.string()))
+                    else:
+                        arrays.append(batch.column(name).cast(kinds[name], safe=False))
+                yield pyarrow.RecordBatch.from_arrays(arrays, names=self.fields)
+            del stream, wanted
+
+
+def register(spark):
+    """Makes format("heapdb") known to a session."""
+    spark.dataSource.register(HeapdbDataSource)
