@@ -18,6 +18,8 @@ ask 'SELECT s FROM java.lang.String s' --limit 2 --csv
 echo 'SELECT count(*) AS maps FROM java.util.HashMap' | ask - --csv
 ask 'SELECT * FROM java.util.HashMap m WHERE m.size % 2 = 0'
 ask 'SELECT m.size FROM java.util.HashMap m WHERE m.size == 2'
+ask 'SELECT m.size AS n, m.@usedHeapSize AS used FROM java.util.HashMap m' --columns used,n --limit 2 --csv
+ask 'SELECT m.size AS n FROM java.util.HashMap m' --columns m --csv
 ask 'SELECT m.@nosuch FROM java.util.HashMap m'
 ask 'SELECT m.size n FROM java.util.HashMap m'
 ask 'SELECT * FROM "java(lang"'

@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define FOLDER_PREFIX "hsperfdata_"
+/* Files of a /tmp that are looked at: somebody may have put millions there. */
+#define TMP_ENTRIES_MAX 100000
 #define COMMAND_LINE_SIZE 65536
 #define USER_BUFFER_SIZE 16384
 
@@ -66,7 +68,7 @@ bool capture_counters(const struct process *p, struct perfdata_summary *out)
 		return false;
 	}
 	snprintf(name, sizeof(name), "%ld", (long)p->inner_pid);
-	while (!found && (entry = readdir(dir))) {
+	for (unsigned i = 0; !found && i < TMP_ENTRIES_MAX && (entry = readdir(dir)); i++) {
 		int fd;
 
 		if (strncmp(entry->d_name, FOLDER_PREFIX, sizeof(FOLDER_PREFIX) - 1) != 0)
