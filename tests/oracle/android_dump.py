@@ -84,19 +84,17 @@ class Dump:
     def ident(self, ident):
         return int(ident).to_bytes(self.id_size, 'big')
 
-    def new(self, name, ident=None, **values):
+    def new(self, cls_name, /, **values):
         """An object; values of fields that are not given are 0."""
         body = b''
-        for cls in self.line(name):
+        for cls in self.line(cls_name):
             for kind, field in cls.fields:
-                body += self.value(kind, values.pop(cls.name.split('.')[-1] + '__' + field, None)
-                                   if cls.name.split('.')[-1] + '__' + field in values
-                                   else values.pop(field, None))
+                body += self.value(kind, values.pop(field, None))
         if values:
-            raise ValueError('%s has no field %s' % (name, ', '.join(values)))
-        ident = ident or self.address()
+            raise ValueError('%s has no field %s' % (cls_name, ', '.join(values)))
+        ident = self.address()
         self.records.append(b'\x21' + self.ident(ident) + struct.pack('>I', 0) +
-                            self.ident(self.class_of(name).id) + struct.pack('>I', len(body)) + body)
+                            self.ident(self.class_of(cls_name).id) + struct.pack('>I', len(body)) + body)
         return ident
 
     def array(self, element, items, ident=None):
