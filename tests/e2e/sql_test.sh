@@ -195,6 +195,9 @@ same "classes" "$(heapdb sql before=s.heapdb after=t.heapdb --format tsv \
 	"$(rows 'SELECT count(*) FROM "java.util.HashMap"')"
 same "functions" "$(heapdb sql before=s.heapdb after=t.heapdb --format tsv \
 	"SELECT class_of(0xfeb10758), class_of(0xfeb10758, 'after')" | sed 1d)" "Sample	Sample"
+same "a function with the database of the row" "$(heapdb sql before=s.heapdb after=t.heapdb --format tsv \
+	"WITH d(name) AS (VALUES ('before'), ('after'), ('before')) \
+	SELECT is_instance(0xfeb10838, 'java.util.AbstractMap', name) FROM d" | sed 1d | tr '\n' ' ')" "1 1 1 "
 same "diff" "$(heapdb sql before=s.heapdb after=t.heapdb "SELECT count(*) FROM after.diff \
 		WHERE before = 'before'" --format tsv | sed 1d)" \
 	"$(heapdb diff s.heapdb t.heapdb --csv | sed 1d | wc -l)"

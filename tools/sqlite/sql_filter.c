@@ -35,26 +35,15 @@ static int connect_row(sqlite3 *sqlite, void *aux, int argc, const char *const *
 		       sqlite3_vtab **out, char **message)
 {
 	struct heapsql_filter *filter = aux;
-	struct row_table *table;
-	int rc;
+	const int rc = sql_connect(filter->source, sqlite, filter->declaration,
+				   sizeof(struct row_table), out);
 
 	(void)argc;
 	(void)argv;
 	(void)message;
-	if ((rc = sql_declare(filter->source, sqlite, filter->declaration)) != SQLITE_OK)
-		return rc;
-	table = sqlite3_malloc64(sizeof(*table));
-	if (!table)
-		return SQLITE_NOMEM;
-	*table = (struct row_table){ .filter = filter };
-	*out = &table->base;
-	return SQLITE_OK;
-}
-
-static int disconnect_row(sqlite3_vtab *vtab)
-{
-	sqlite3_free(vtab);
-	return SQLITE_OK;
+	if (rc == SQLITE_OK)
+		((struct row_table *)*out)->filter = filter;
+	return rc;
 }
 
 static int best_row(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -67,13 +56,11 @@ static int best_row(sqlite3_vtab *vtab, sqlite3_index_info *info)
 
 static int open_row(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
-	struct row_cursor *c = sqlite3_malloc64(sizeof(*c));
+	const int rc = sql_open_cursor(sizeof(struct row_cursor), out);
 
-	if (!c)
-		return SQLITE_NOMEM;
-	*c = (struct row_cursor){ .filter = ((struct row_table *)vtab)->filter };
-	*out = &c->base;
-	return SQLITE_OK;
+	if (rc == SQLITE_OK)
+		((struct row_cursor *)*out)->filter = ((struct row_table *)vtab)->filter;
+	return rc;
 }
 
 static int close_row(sqlite3_vtab_cursor *cursor)
@@ -124,7 +111,7 @@ static const struct sqlite3_module module = {
 	.iVersion = 0,
 	.xConnect = connect_row,
 	.xBestIndex = best_row,
-	.xDisconnect = disconnect_row,
+	.xDisconnect = sql_disconnect,
 	.xOpen = open_row,
 	.xClose = close_row,
 	.xFilter = filter_row,

@@ -37,9 +37,11 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,
 		      uint32_t *ix)
 {
-	struct hdb_error err = { 0 };
-	const int r = sql_value_object(source, value, ix, &err);
+	struct hdb_error err;
+	int r;
 
+	sql_no_error(&err);
+	r = sql_value_object(source, value, ix, &err);
 	if (r < 0)
 		sql_function_fail(ctx, source, r, &err);
 	return r == HDB_OK;
@@ -52,119 +54,160 @@ static void end(struct sqlite3_context *ctx, struct sql_source *source, int r,
 		sql_function_fail(ctx, source, r, err);
 }
 
-static void do_text(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
-{
-	struct sql_source *source = source_of(ctx, argc, argv, 1);
-	struct hdb_error err = { 0 };
-	uint32_t ix;
+/* Gives SQLite what is asked of object ix; nothing is NULL. `argv` from the second argument on. */
+typedef int (*object_answer)(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			     sqlite3_value **argv, struct hdb_error *err);
 
-	if (source && object_of(ctx, source, argv[0], &ix))
-		end(ctx, source, sql_result_text_of(ctx, source, ix, &err), &err);
-}
-
-static void do_class_of(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+/* A function of an object and `more` arguments. */
+static void call(struct sqlite3_context *ctx, int argc, sqlite3_value **argv, int more,
+		 object_answer answer)
 {
-	struct sql_source *source = source_of(ctx, argc, argv, 1);
-	struct hdb_object_facts facts;
-	struct hdb_error err = { 0 };
+	struct sql_source *source = source_of(ctx, argc, argv, more + 1);
+	struct hdb_error err;
 	uint32_t ix;
-	int r;
 
 	if (!source || !object_of(ctx, source, argv[0], &ix))
 		return;
-	r = hdb_object_at(source->db, ix, &facts, &err);
+	sql_no_error(&err);
+	end(ctx, source, answer(ctx, source, ix, argv + 1, &err), &err);
+}
+
+static int answer_text(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+		       sqlite3_value **argv, struct hdb_error *err)
+{
+	(void)argv;
+	return sql_result_text_of(ctx, source, ix, err);
+}
+
+static int answer_class(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			sqlite3_value **argv, struct hdb_error *err)
+{
+	struct hdb_object_facts facts;
+	const int r = hdb_object_at(source->db, ix, &facts, err);
+
+	(void)argv;
 	if (r == HDB_OK)
 		sql_result_class(ctx, source, facts.class_no);
-	end(ctx, source, r, &err);
+	return r;
 }
 
-static void do_shallow(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static int answer_shallow(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			  sqlite3_value **argv, struct hdb_error *err)
 {
-	struct sql_source *source = source_of(ctx, argc, argv, 1);
 	struct hdb_object_facts facts;
-	struct hdb_error err = { 0 };
-	uint32_t ix;
-	int r;
+	const int r = hdb_object_at(source->db, ix, &facts, err);
 
-	if (!source || !object_of(ctx, source, argv[0], &ix))
-		return;
-	r = hdb_object_at(source->db, ix, &facts, &err);
+	(void)argv;
 	if (r == HDB_OK)
 		sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
-	end(ctx, source, r, &err);
+	return r;
 }
 
-static void do_retained(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static int answer_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			   sqlite3_value **argv, struct hdb_error *err)
 {
-	struct sql_source *source = source_of(ctx, argc, argv, 1);
-	struct hdb_error err = { 0 };
 	uint64_t bytes;
-	uint32_t ix;
-	int r;
+	const int r = hdb_retained_at(source->db, ix, &bytes, err);
 
-	if (!source || !object_of(ctx, source, argv[0], &ix))
-		return;
-	r = hdb_retained_at(source->db, ix, &bytes, &err);
+	(void)argv;
 	if (r == HDB_OK)
 		sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
-	end(ctx, source, r, &err);
+	return r;
 }
 
-static void do_dominator(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static int answer_dominator(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			    sqlite3_value **argv, struct hdb_error *err)
 {
-	struct sql_source *source = source_of(ctx, argc, argv, 1);
-	struct hdb_error err = { 0 };
-	uint32_t ix, dominator;
-	int r;
+	uint32_t dominator;
+	const int r = hdb_dominator_at(source->db, ix, &dominator, err);
 
-	if (!source || !object_of(ctx, source, argv[0], &ix))
-		return;
-	r = hdb_dominator_at(source->db, ix, &dominator, &err);
-	if (r == HDB_OK)
-		r = sql_result_ix(ctx, source, dominator, &err);
-	end(ctx, source, r, &err);
+	(void)argv;
+	return r == HDB_OK ? sql_result_ix(ctx, source, dominator, err) : r;
 }
 
-static void do_field(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static int answer_field(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			sqlite3_value **argv, struct hdb_error *err)
 {
-	struct sql_source *source = source_of(ctx, argc, argv, 2);
-	const char *path = (const char *)sqlite3_value_text(argv[1]);
+	const char *path = (const char *)sqlite3_value_text(argv[0]);
 	struct hdb_basic value;
-	struct hdb_error err = { 0 };
-	uint32_t ix;
-	int r;
+	const int r = path ? hdb_path_value(source->db, ix, path, &value, err) : HDB_NOTFOUND;
 
-	if (!source || !path || !object_of(ctx, source, argv[0], &ix))
-		return;
-	r = hdb_path_value(source->db, ix, path, &value, &err);
 	if (r == HDB_OK)
 		sql_result_basic(ctx, &value);
-	end(ctx, source, r, &err);
+	return r;
 }
 
-static void do_element(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static int answer_element(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			  sqlite3_value **argv, struct hdb_error *err)
 {
-	struct sql_source *source = source_of(ctx, argc, argv, 2);
-	const sqlite3_int64 no = sqlite3_value_int64(argv[1]);
+	const sqlite3_int64 no = sqlite3_value_int64(argv[0]);
 	struct hdb_object_facts facts;
 	enum hdb_basic_type type;
 	struct hdb_basic value;
-	struct hdb_error err = { 0 };
 	uint64_t bits;
 	size_t done = 0;
-	uint32_t ix;
 	int r;
 
-	if (!source || no < 0 || !object_of(ctx, source, argv[0], &ix))
-		return;
-	r = hdb_object_at(source->db, ix, &facts, &err);
-	if (r == HDB_OK && (uint64_t)no < facts.length)
-		r = hdb_elements(source->db, ix, (uint64_t)no, 1, &bits, &type, &done, &err);
+	if ((r = hdb_object_at(source->db, ix, &facts, err)) < 0 || no < 0 ||
+	    (uint64_t)no >= facts.length)
+		return r;
+	r = hdb_elements(source->db, ix, (uint64_t)no, 1, &bits, &type, &done, err);
 	if (r == HDB_OK && done) {
 		hdb_basic_of(type, bits, &value);
 		sql_result_basic(ctx, &value);
 	}
-	end(ctx, source, r, &err);
+	return r;
+}
+
+/* Classes that a name or pattern means, of one database. */
+struct marks {
+	const struct sql_source *source;
+	uint8_t by_class[];
+};
+
+/* Those of the second argument, which SQLite keeps from row to row. NULL: a failure is told. */
+static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_source *source,
+				    const char *name, struct hdb_error *err)
+{
+	struct marks *marks = sqlite3_get_auxdata(ctx, 1);
+	uint32_t count;
+	int r;
+
+	/* A row may name another database than the one before. */
+	if (marks && marks->source == source)
+		return marks;
+	marks = sqlite3_malloc64(sizeof(*marks) + hdb_class_count(source->db) + 1);
+	if (!marks) {
+		sqlite3_result_error_nomem(ctx);
+		return NULL;
+	}
+	memset(marks, 0, sizeof(*marks) + hdb_class_count(source->db) + 1);
+	marks->source = source;
+	r = hdb_classes_like(source->db, name, 1, marks->by_class, &count, err);
+	if (r < 0) {
+		sql_function_fail(ctx, source, r, err);
+		sqlite3_free(marks);
+		return NULL;
+	}
+	sqlite3_set_auxdata(ctx, 1, marks, sqlite3_free);
+	/* SQLite may have freed what it does not keep. */
+	return sqlite3_get_auxdata(ctx, 1);
+}
+
+static int answer_is_instance(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+			      sqlite3_value **argv, struct hdb_error *err)
+{
+	const char *name = (const char *)sqlite3_value_text(argv[0]);
+	const struct marks *marks = name ? marks_of(ctx, source, name, err) : NULL;
+	struct hdb_object_facts facts;
+	int r;
+
+	if (!marks)
+		return HDB_OK;
+	r = hdb_object_at(source->db, ix, &facts, err);
+	if (r == HDB_OK)
+		sqlite3_result_int(ctx, marks->by_class[facts.class_no] != 0);
+	return r;
 }
 
 /* "thread object: java.lang.Thread.threadLocals > ...": from the GC root to the object. */
@@ -218,56 +261,34 @@ static int write_path(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 	return r;
 }
 
-static void do_path(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static int answer_path(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
+		       sqlite3_value **argv, struct hdb_error *err)
 {
-	struct sql_source *source = source_of(ctx, argc, argv, 1);
-	struct hdb_error err = { 0 };
-	sqlite3_str *out;
-	uint32_t ix;
-	int r;
+	sqlite3_str *out = sqlite3_str_new(source->sqlite);
+	const int r = write_path(source, ix, out, err);
 
-	if (!source || !object_of(ctx, source, argv[0], &ix))
-		return;
-	out = sqlite3_str_new(source->sqlite);
-	r = write_path(source, ix, out, &err);
+	(void)argv;
 	if (r == HDB_OK)
 		sqlite3_result_text(ctx, sqlite3_str_finish(out), -1, sqlite3_free);
 	else
 		sqlite3_free(sqlite3_str_finish(out));
-	end(ctx, source, r, &err);
+	return r;
 }
 
-static void do_is_instance(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
-{
-	struct sql_source *source = source_of(ctx, argc, argv, 2);
-	const char *name = (const char *)sqlite3_value_text(argv[1]);
-	uint8_t *marks = sqlite3_get_auxdata(ctx, 1);
-	struct hdb_object_facts facts;
-	struct hdb_error err = { 0 };
-	uint32_t ix, count;
-	int r = HDB_OK;
-
-	if (!source || !name || !object_of(ctx, source, argv[0], &ix))
-		return;
-	if (!marks) {
-		marks = sqlite3_malloc64((sqlite3_uint64)hdb_class_count(source->db) + 1);
-		if (!marks) {
-			sqlite3_result_error_nomem(ctx);
-			return;
-		}
-		r = hdb_classes_like(source->db, name, 1, marks, &count, &err);
-		if (r == HDB_OK)
-			r = hdb_object_at(source->db, ix, &facts, &err);
-		if (r == HDB_OK)
-			sqlite3_result_int(ctx, marks[facts.class_no] != 0);
-		sqlite3_set_auxdata(ctx, 1, marks, sqlite3_free);
-	} else {
-		r = hdb_object_at(source->db, ix, &facts, &err);
-		if (r == HDB_OK)
-			sqlite3_result_int(ctx, marks[facts.class_no] != 0);
+#define FUNCTION(name, more) \
+	static void do_##name(struct sqlite3_context *ctx, int argc, sqlite3_value **argv) \
+	{ \
+		call(ctx, argc, argv, more, answer_##name); \
 	}
-	end(ctx, source, r, &err);
-}
+FUNCTION(text, 0)
+FUNCTION(class, 0)
+FUNCTION(shallow, 0)
+FUNCTION(retained, 0)
+FUNCTION(dominator, 0)
+FUNCTION(path, 0)
+FUNCTION(field, 1)
+FUNCTION(element, 1)
+FUNCTION(is_instance, 1)
 
 /* hex(): of an integer "0x12c4"; of other values what SQLite's own function makes of their bytes. */
 static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
@@ -505,7 +526,7 @@ int sql_register_functions(struct sql_source *source)
 		void (*call)(struct sqlite3_context *ctx, int argc, sqlite3_value **argv);
 	} functions[] = {
 		{ "text", 1, do_text },
-		{ "class_of", 1, do_class_of },
+		{ "class_of", 1, do_class },
 		{ "shallow", 1, do_shallow },
 		{ "retained", 1, do_retained },
 		{ "dominator", 1, do_dominator },

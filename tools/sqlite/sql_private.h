@@ -102,11 +102,29 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 
 /* Tells SQLite the columns of a table that it connects. */
 int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *columns);
+/*
+ * The end of xConnect: declares the columns and makes a table of `size` bytes, zeros, which begins
+ * with struct sqlite3_vtab. Returns SQLite's code.
+ */
+int sql_connect(struct sql_source *source, struct sqlite3 *sqlite, const char *columns, size_t size,
+		struct sqlite3_vtab **out);
+/* xDisconnect and xDestroy of such tables. */
+int sql_disconnect(struct sqlite3_vtab *vtab);
+/* Makes a cursor of `size` bytes, zeros, which begins with struct sqlite3_vtab_cursor. */
+int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out);
+
 /* Lets SQLite make tables (on), or what the user asks for only; heapsql.c. Returns what it was. */
 bool sql_set_guard(struct heapsql *sql, bool is_on);
 
 /* Writes a message and returns `code`. */
 int sql_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+
+/* Clears a message; not `= { 0 }`, which is a kilobyte for each cell. */
+static inline void sql_no_error(struct hdb_error *err)
+{
+	err->code = HDB_OK;
+	err->message[0] = '\0';
+}
 
 /* The object that a value names, an integer or "0x12c4": HDB_OK, or HDB_NOTFOUND. */
 int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uint32_t *ix,

@@ -139,27 +139,15 @@ static int connect_query(sqlite3 *sqlite, void *p, int argc, const char *const *
 			 sqlite3_vtab **out, char **message)
 {
 	const struct query_aux *aux = p;
-	struct query_table *table;
-	int rc = sql_declare(aux->source, sqlite, aux->declaration);
+	const int rc =
+		sql_connect(aux->source, sqlite, aux->declaration, sizeof(struct query_table), out);
 
 	(void)argc;
 	(void)argv;
 	(void)message;
-	if (rc != SQLITE_OK)
-		return rc;
-	table = sqlite3_malloc64(sizeof(*table));
-	if (!table)
-		return SQLITE_NOMEM;
-	memset(table, 0, sizeof(*table));
-	table->aux = aux;
-	*out = &table->base;
-	return SQLITE_OK;
-}
-
-static int disconnect_query(sqlite3_vtab *vtab)
-{
-	sqlite3_free(vtab);
-	return SQLITE_OK;
+	if (rc == SQLITE_OK)
+		((struct query_table *)*out)->aux = aux;
+	return rc;
 }
 
 /* Arguments, in the order of the hidden columns, whose numbers idxStr lists. */
@@ -194,14 +182,11 @@ static int best_query(sqlite3_vtab *vtab, sqlite3_index_info *info)
 static int open_query(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
 	const struct query_table *table = (const struct query_table *)vtab;
-	struct query_cursor *c = sqlite3_malloc64(sizeof(*c));
+	const int rc = sql_open_cursor(sizeof(struct query_cursor), out);
 
-	if (!c)
-		return SQLITE_NOMEM;
-	memset(c, 0, sizeof(*c));
-	c->aux = table->aux;
-	*out = &c->base;
-	return SQLITE_OK;
+	if (rc == SQLITE_OK)
+		((struct query_cursor *)*out)->aux = table->aux;
+	return rc;
 }
 
 static void end_query(struct query_cursor *c)
@@ -410,8 +395,8 @@ static const struct sqlite3_module module = {
 	.xCreate = connect_query,
 	.xConnect = connect_query,
 	.xBestIndex = best_query,
-	.xDisconnect = disconnect_query,
-	.xDestroy = disconnect_query,
+	.xDisconnect = sql_disconnect,
+	.xDestroy = sql_disconnect,
 	.xOpen = open_query,
 	.xClose = close_query,
 	.xFilter = filter_query,

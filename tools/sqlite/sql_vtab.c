@@ -78,6 +78,38 @@ int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *c
 	return rc;
 }
 
+int sql_connect(struct sql_source *source, struct sqlite3 *sqlite, const char *columns, size_t size,
+		struct sqlite3_vtab **out)
+{
+	const int rc = sql_declare(source, sqlite, columns);
+	void *table;
+
+	if (rc != SQLITE_OK)
+		return rc;
+	if (!(table = sqlite3_malloc64(size)))
+		return SQLITE_NOMEM;
+	memset(table, 0, size);
+	*out = table;
+	return SQLITE_OK;
+}
+
+int sql_disconnect(struct sqlite3_vtab *vtab)
+{
+	sqlite3_free(vtab);
+	return SQLITE_OK;
+}
+
+int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out)
+{
+	void *cursor = sqlite3_malloc64(size);
+
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, size);
+	*out = cursor;
+	return SQLITE_OK;
+}
+
 /* A module's own: which source and definition. */
 struct table_aux {
 	struct sql_source *source;
@@ -120,22 +152,12 @@ static int connect_table(sqlite3 *sqlite, void *aux, int argc, const char *const
 	(void)argc;
 	(void)argv;
 	(void)message;
-	rc = sql_declare(a->source, sqlite, a->def->columns);
-	if (rc != SQLITE_OK)
+	if ((rc = sql_connect(a->source, sqlite, a->def->columns, sizeof(*table), out)) !=
+	    SQLITE_OK)
 		return rc;
-	table = sqlite3_malloc64(sizeof(*table));
-	if (!table)
-		return SQLITE_NOMEM;
-	memset(table, 0, sizeof(*table));
+	table = (struct sql_table *)*out;
 	table->source = a->source;
 	table->def = a->def;
-	*out = &table->base;
-	return SQLITE_OK;
-}
-
-static int disconnect_table(sqlite3_vtab *vtab)
-{
-	sqlite3_free(vtab);
 	return SQLITE_OK;
 }
 
@@ -194,21 +216,21 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
 	const struct sql_table *table = (const struct sql_table *)vtab;
-	struct sql_cursor *c = sqlite3_malloc64(sizeof(*c));
+	struct sql_cursor *c;
+	int rc;
 
-	if (!c)
-		return SQLITE_NOMEM;
-	memset(c, 0, sizeof(*c));
+	if ((rc = sql_open_cursor(sizeof(*c), out)) != SQLITE_OK)
+		return rc;
+	c = (struct sql_cursor *)*out;
 	c->source = table->source;
 	c->def = table->def;
 	c->db = table->source->db;
 	c->state = calloc(1, table->def->state_size ? table->def->state_size : 1);
-	if (!c->state) {
-		sqlite3_free(c);
-		return SQLITE_NOMEM;
-	}
-	*out = &c->base;
-	return SQLITE_OK;
+	if (c->state)
+		return SQLITE_OK;
+	sqlite3_free(c);
+	*out = NULL;
+	return SQLITE_NOMEM;
 }
 
 static void end_rows(struct sql_cursor *c)
@@ -231,9 +253,10 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 
 static int step(struct sql_cursor *c)
 {
-	struct hdb_error err = { 0 };
+	struct hdb_error err;
 	int r;
 
+	sql_no_error(&err);
 	if (c->source->cancel && *c->source->cancel)
 		r = sql_fail(&err, HDB_EINTR, "interrupted");
 	else
@@ -279,9 +302,10 @@ static int is_at_end(sqlite3_vtab_cursor *cursor)
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 {
 	struct sql_cursor *c = (struct sql_cursor *)cursor;
-	struct hdb_error err = { 0 };
+	struct hdb_error err;
 	int r;
 
+	sql_no_error(&err);
 	if (c->def->first_arg && number >= c->def->first_arg)
 		return SQLITE_OK;
 	r = c->def->column(c, ctx, number, &err);
@@ -299,8 +323,8 @@ static const struct sqlite3_module module = {
 	.xCreate = connect_table,
 	.xConnect = connect_table,
 	.xBestIndex = best_index,
-	.xDisconnect = disconnect_table,
-	.xDestroy = disconnect_table,
+	.xDisconnect = sql_disconnect,
+	.xDestroy = sql_disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,

@@ -1,0 +1,135 @@
+#!/bin/sh
+# bench/sql_peers.sh - the same questions in SQL by heapdb, by SQLite over plain tables of the same
+# rows, and in OQL by Eclipse MAT: seconds of the whole process, user + sys, the median of --runs.
+#
+#   sql_peers.sh [--runs N] [--save] [DUMP]
+#
+# DUMP is one of bench/java's `orders` (java/make.sh orders); without it the dump is made, which needs
+# JAVA_HOME. Tables of all databases are built before. sqlite3 is what Debian has; its tables are
+# written from heapdb's rows, with indices on what is looked up. MAT_OQL is a command that answers a
+# statement with the index files kept (it gets dump and statement), MAT_QUERY one for registered
+# queries ("histogram"); without them MAT's columns stay empty. Both print rows on standard output.
+set -eu
+
+# shellcheck source=bench/common.sh
+. "$(dirname "$0")/common.sh"
+
+runs=3
+while [ $# -gt 0 ]; do
+	case $1 in
+	--runs)
+		runs=${2:?}
+		shift
+		;;
+	--save) save=yes ;;
+	-*) die "usage: sql_peers.sh [--runs N] [--save] [DUMP]" ;;
+	*) break ;;
+	esac
+	shift
+done
+prepare
+dump=${1:-}
+if [ -z "$dump" ]; then
+	dump=$BENCH_DIR/orders.hprof
+	made "$dump"
+	sh "$root/bench/java/make.sh" orders "$dump" >&2
+fi
+dump=$(cd "$(dirname "$dump")" && pwd)/$(basename "$dump")
+db=$tmp/orders.heapdb
+plain=$tmp/plain.db
+"$heapdb" import "$dump" -o "$db" --quiet >/dev/null
+"$heapdb" query histogram --db "$db" --quiet >/dev/null
+object=$("$heapdb" sql "$db" 'SELECT hex(min(id)) FROM "Orders$Order"' --csv | tail -n 1)
+"$heapdb" sql "$db" "SELECT count(*) FROM path_to_root($object), referrers($object)" --quiet >/dev/null
+number=$((object))
+
+# ---- plain tables ----
+
+# plain_table NAME COLUMNS STATEMENT
+plain_table()
+{
+	say "table $1"
+	"$heapdb" sql "$db" "$3" --format tsv --limit all --quiet | sed 1d >"$tmp/rows.tsv"
+	sqlite3 "$plain" "CREATE TABLE \"$1\"($2)" ".mode tabs" ".import '$tmp/rows.tsv' \"$1\""
+	rm -f "$tmp/rows.tsv"
+}
+if command -v sqlite3 >/dev/null; then
+	plain_table objects "id INTEGER, class TEXT, shallow INTEGER, retained INTEGER, dominator INTEGER" \
+		"SELECT id + 0, class, shallow, retained, dominator + 0 FROM objects"
+	# shellcheck disable=SC2016
+	plain_table 'Orders$Order' "id INTEGER, placed INTEGER, total INTEGER, tax REAL" \
+		'SELECT id + 0, placed, total + 0, tax FROM "Orders$Order"'
+	plain_table refs "source INTEGER, target INTEGER" \
+		"SELECT source + 0, target + 0 FROM refs WHERE source = $object OR target = $object"
+	sqlite3 "$plain" "CREATE INDEX o ON objects(id)" "CREATE INDEX t ON refs(target)"
+fi
+
+# ---- questions ----
+
+# seconds NAME COMMAND...: the median of user + sys; "-" if it fails.
+seconds()
+{
+	name=$1
+	shift
+	: >"$tmp/$name.all"
+	for _ in $(seq "$runs"); do
+		measure "$name" "$@" || {
+			echo -
+			return
+		}
+		echo "$(figure "$name" 2) $(figure "$name" 3)" | awk '{ printf "%.3f\n", $1 + $2 }' >>"$tmp/$name.all"
+	done
+	sort -n "$tmp/$name.all" | sed -n "$(((runs + 1) / 2))p"
+}
+
+printf 'question\theapdb sql\tSQLite, plain table\tMAT\n' >"$tmp/table"
+# ask NAME SQL PLAIN_SQL MAT_STATEMENT; "" where there is no way to say it.
+ask()
+{
+	say "$1"
+	ours=$(seconds ours "$heapdb" sql "$db" "$2" --quiet --format tsv)
+	theirs=
+	mat=
+	if [ -n "$3" ] && [ -f "$plain" ]; then
+		theirs=$(seconds theirs sqlite3 "$plain" "$3")
+	fi
+	case $4 in
+	'') ;;
+	histogram) [ -z "${MAT_QUERY:-}" ] || mat=$(runs=1 && seconds mat $MAT_QUERY "$dump" "$4") ;;
+	*) [ -z "${MAT_OQL:-}" ] || mat=$(runs=1 && seconds mat $MAT_OQL "$dump" "$4") ;;
+	esac
+	printf '%s\t%s\t%s\t%s\n' "$1" "$ours" "$theirs" "$mat" >>"$tmp/table"
+}
+
+sums='SELECT class, count(*), sum(shallow), sum(retained) FROM objects GROUP BY class'
+# MAT builds its index first, so that no question has to.
+[ -z "${MAT_OQL:-}" ] || $MAT_OQL "$dump" "SELECT * FROM OBJECTS $object" >/dev/null 2>&1 || true
+ask "sums by class" "$sums" "$sums" histogram
+# shellcheck disable=SC2016
+filter='SELECT count(*), sum(total), avg(tax) FROM "Orders$Order" WHERE placed > 1700000200000'
+# shellcheck disable=SC2016
+ask "a class: 3 fields, a filter" "$filter" "$filter" \
+	'SELECT o.total.value, o.tax FROM Orders$Order o WHERE o.placed > 1700809000000L'
+# shellcheck disable=SC2016
+ask "retained_set in 20 groups" 'SELECT id / 8 % 20, retained_set(id) FROM "Orders$Order" GROUP BY 1' "" ""
+# shellcheck disable=SC2016
+ask "retained set of a class" 'SELECT retained_set(id) FROM "Orders$Order"' "" \
+	'SELECT AS RETAINED SET * FROM Orders$Order'
+ask "an object by its id" "SELECT * FROM objects WHERE id = $object" \
+	"SELECT * FROM objects WHERE id = $number" "SELECT * FROM OBJECTS $object"
+ask "referrers" "SELECT * FROM referrers($object)" "SELECT source FROM refs WHERE target = $number" \
+	"SELECT * FROM OBJECTS ( SELECT OBJECTS inbounds(o) FROM OBJECTS $object o )"
+ask "path to a root" "SELECT * FROM path_to_root($object)" "" ""
+
+{
+	machine
+	echo
+	echo "$(basename "$dump"), $("$heapdb" sql "$db" "SELECT count(*) FROM objects" --csv | tail -n 1) objects;" \
+		"seconds of user + sys. The plain tables were written before:" \
+		"$([ ! -f "$plain" ] || echo $(($(file_size "$plain") / 1048576)) MB), the heap database" \
+		"$(($(file_size "$db") / 1048576)) MB. MAT's times are those of a process that reads its index files."
+	echo
+	table "$tmp/table"
+} >"$tmp/section"
+cat "$tmp/section"
+[ -z "$save" ] || save_section "SQL" "$tmp/section"

@@ -1,0 +1,208 @@
+/*
+ * sqlite/sql_object_columns.c - the columns of a row of a table of objects: from the batch of a
+ * scan, or of one object that was looked up.
+ */
+#include "sqlite/sql_objects.h"
+
+#include <string.h>
+
+static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int column, uint32_t ix,
+			uint32_t class_no, struct hdb_error *err)
+{
+	const struct shape *s = c->shape;
+	const struct hdb_field *field;
+	struct hdb_basic value;
+	uint32_t base = 0;
+	int r;
+
+	while (s->base_count > 1 && base + 1 < s->base_count &&
+	       !hdb_is_subclass(c->db, class_no, s->bases[base]))
+		base++;
+	field = s->field_of[(size_t)column * s->base_count + base];
+	if (!field)
+		return HDB_OK;
+	r = c->scan ? hdb_scan_field(c->scan, c->at, field, &value, err) :
+		      hdb_field_value(c->db, ix, field, &value, err);
+	if (r == HDB_OK)
+		sql_result_basic(ctx, &value);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,
+		       struct hdb_error *err)
+{
+	struct hdb_object_facts facts = { 0 };
+	char name[256];
+	int r = hdb_object_at(c->db, ix, &facts, err);
+
+	if (r < 0 || facts.heap_no == HDB_NONE)
+		return r;
+	r = hdb_heap_name(c->db, facts.heap_no, name, sizeof(name), err);
+	if (r == HDB_OK)
+		sql_result_copy(ctx, name);
+	return r;
+}
+
+/* What costs more than looking into the batch, of object ix. */
+static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int column, uint32_t ix,
+		       uint32_t class_no, struct hdb_error *err)
+{
+	const int code = c->shape->columns[column];
+	struct hdb_class class;
+	uint64_t bytes;
+	uint32_t other;
+	int reachable, r = HDB_OK;
+
+	switch (code) {
+	case C_RETAINED:
+		r = hdb_need(c->db, HDB_NEED_DOMINATORS, err);
+		if (r == HDB_OK)
+			r = hdb_retained_at(c->db, ix, &bytes, err);
+		if (r == HDB_OK)
+			sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+		break;
+	case C_DOMINATOR:
+		r = hdb_dominator_at(c->db, ix, &other, err);
+		if (r == HDB_OK)
+			r = sql_result_ix(ctx, c->source, other, err);
+		break;
+	case C_REACHABLE:
+		r = hdb_reachable_at(c->db, ix, &reachable, err);
+		sqlite3_result_int(ctx, reachable);
+		break;
+	case C_CLASS_ID:
+		r = hdb_class_at(c->db, class_no, &class, err);
+		if (r == HDB_OK)
+			sqlite3_result_int64(ctx, (sqlite3_int64) class.id);
+		break;
+	case C_HEAP:
+		r = result_heap(c, ctx, ix, err);
+		break;
+	case C_OFFSET: {
+		struct hdb_object_info info;
+		struct hdb_object_facts facts = { 0 };
+
+		r = hdb_object_at(c->db, ix, &facts, err);
+		if (r == HDB_OK)
+			r = hdb_object(c->db, facts.id, &info, err);
+		if (r == HDB_OK && info.file_offset)
+			sqlite3_result_int64(ctx, (sqlite3_int64)info.file_offset);
+		break;
+	}
+	case C_TEXT:
+		r = sql_result_text_of(ctx, c->source, ix, err);
+		break;
+	default:
+		if (code >= C_FIELD)
+			r = result_field(c, ctx, column, ix, class_no, err);
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/* An element type by the class: "int[]". */
+static void result_type(struct objects_cursor *c, sqlite3_context *ctx, uint32_t class_no)
+{
+	const char *name = hdb_class_name(c->db, class_no);
+	const size_t size = strlen(name);
+
+	if (size > 2 && strcmp(name + size - 2, "[]") == 0)
+		sqlite3_result_text(ctx, name, (int)size - 2, SQLITE_STATIC);
+}
+
+static int column_scanned(struct objects_cursor *c, sqlite3_context *ctx, int number,
+			  struct hdb_error *err)
+{
+	const struct hdb_batch *b = &c->batch;
+	const size_t i = c->at;
+
+	switch (c->shape->columns[number]) {
+	case C_ID:
+		if (b->id)
+			sqlite3_result_int64(ctx, (sqlite3_int64)b->id[i]);
+		return HDB_OK;
+	case C_CLASS:
+		sql_result_class(ctx, c->source, b->class_no[i]);
+		return HDB_OK;
+	case C_KIND:
+		sqlite3_result_text(ctx, sql_kind_name(b->kind[i]), -1, SQLITE_STATIC);
+		return HDB_OK;
+	case C_SHALLOW:
+		sqlite3_result_int64(ctx, (sqlite3_int64)b->shallow_bytes[i]);
+		return HDB_OK;
+	case C_LENGTH:
+		if (b->kind[i] == HDB_KIND_OBJECT_ARRAY || b->kind[i] == HDB_KIND_PRIMITIVE_ARRAY)
+			sqlite3_result_int64(ctx, (sqlite3_int64)b->length[i]);
+		return HDB_OK;
+	case C_TYPE:
+		result_type(c, ctx, b->class_no[i]);
+		return HDB_OK;
+	case C_RETAINED:
+		if (!b->retained_bytes)
+			break;
+		sqlite3_result_int64(ctx, (sqlite3_int64)b->retained_bytes[i]);
+		return HDB_OK;
+	case C_DOMINATOR:
+		if (!b->dominator)
+			break;
+		if (b->dominator[i] == b->ix[i])
+			return HDB_OK;
+		return sql_result_ix(ctx, c->source, b->dominator[i], err);
+	case C_REACHABLE:
+		if (!b->reachable)
+			break;
+		sqlite3_result_int(ctx, b->reachable[i]);
+		return HDB_OK;
+	case C_OFFSET:
+		if (!b->file_offset)
+			break;
+		if (b->file_offset[i])
+			sqlite3_result_int64(ctx, (sqlite3_int64)b->file_offset[i]);
+		return HDB_OK;
+	default:
+		break;
+	}
+	return result_more(c, ctx, number, b->ix[i], b->class_no[i], err);
+}
+
+static int column_single(struct objects_cursor *c, sqlite3_context *ctx, int number,
+			 struct hdb_error *err)
+{
+	const struct hdb_object_facts *f = &c->facts;
+
+	switch (c->shape->columns[number]) {
+	case C_ID:
+		sqlite3_result_int64(ctx, (sqlite3_int64)f->id);
+		return HDB_OK;
+	case C_CLASS:
+		sql_result_class(ctx, c->source, f->class_no);
+		return HDB_OK;
+	case C_KIND:
+		sqlite3_result_text(ctx, sql_kind_name(f->kind), -1, SQLITE_STATIC);
+		return HDB_OK;
+	case C_SHALLOW:
+		sqlite3_result_int64(ctx, (sqlite3_int64)f->shallow_bytes);
+		return HDB_OK;
+	case C_LENGTH:
+		if (f->kind == HDB_KIND_OBJECT_ARRAY || f->kind == HDB_KIND_PRIMITIVE_ARRAY)
+			sqlite3_result_int64(ctx, (sqlite3_int64)f->length);
+		return HDB_OK;
+	case C_TYPE:
+		result_type(c, ctx, f->class_no);
+		return HDB_OK;
+	default:
+		return result_more(c, ctx, number, c->ix, f->class_no, err);
+	}
+}
+
+int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
+{
+	struct objects_cursor *c = (struct objects_cursor *)cursor;
+	struct hdb_error err;
+	int r;
+
+	sql_no_error(&err);
+	if ((size_t)number >= c->shape->column_count)
+		return SQLITE_OK;
+	r = c->scan ? column_scanned(c, ctx, number, &err) : column_single(c, ctx, number, &err);
+	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
+}

@@ -1,0 +1,268 @@
+/*
+ * sqlite/sql_object_plan.c - which constraints on a table of objects are taken, so that parts of
+ * the heap that cannot have such objects are not looked at, and what that costs.
+ */
+#include "sqlite/sql_objects.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned scan_columns(const struct shape *shape, sqlite3_uint64 used)
+{
+	unsigned columns = 0;
+
+	for (size_t i = 0; i < shape->column_count; i++) {
+		if (!(used >> (i < 63 ? i : 63) & 1))
+			continue;
+		switch (shape->columns[i]) {
+		case C_ID:
+			columns |= HDB_SCAN_ID;
+			break;
+		case C_REACHABLE:
+			columns |= HDB_SCAN_REACHABLE;
+			break;
+		case C_RETAINED:
+			columns |= HDB_SCAN_RETAINED;
+			break;
+		case C_DOMINATOR:
+			columns |= HDB_SCAN_DOMINATOR;
+			break;
+		case C_OFFSET:
+			columns |= HDB_SCAN_OFFSET;
+			break;
+		default:
+			if (shape->columns[i] >= C_FIELD)
+				columns |= HDB_SCAN_FIELDS;
+			break;
+		}
+	}
+	return columns;
+}
+
+static int column_code(const struct shape *shape, int column)
+{
+	if (column < 0)
+		return -1;
+	return (size_t)column < shape->column_count ? shape->columns[column] : -2;
+}
+
+/* What a constraint is for this module: a part of idxNum; 0: nothing. */
+static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
+{
+	const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+	const int code = column_code(shape, c->iColumn);
+	const bool is_eq = c->op == SQLITE_INDEX_CONSTRAINT_EQ;
+
+	switch (code) {
+	case -1:
+		return is_eq ? BY_ROWID : 0;
+	case C_ID:
+		if (is_eq)
+			return BY_ID;
+		if (c->op == SQLITE_INDEX_CONSTRAINT_GT || c->op == SQLITE_INDEX_CONSTRAINT_GE)
+			return ID_FROM;
+		if (c->op == SQLITE_INDEX_CONSTRAINT_LT || c->op == SQLITE_INDEX_CONSTRAINT_LE)
+			return ID_TO;
+		return 0;
+	case C_CLASS:
+		if (is_eq && strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0)
+			return BY_CLASS;
+		return c->op == SQLITE_INDEX_CONSTRAINT_GLOB ? BY_CLASS_GLOB : 0;
+	case C_CLASS_ID:
+		return is_eq ? BY_CLASS_ID : 0;
+	case C_KIND:
+		return is_eq && strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0 ? BY_KIND :
+											 0;
+	case C_REACHABLE:
+		return is_eq ? BY_REACHABLE : 0;
+	case C_DOMINATOR:
+		return is_eq ? BY_DOMINATOR : 0;
+	case C_PATTERN:
+		return is_eq ? BY_PATTERN : 0;
+	case C_SUB:
+		return is_eq ? BY_SUB : 0;
+	default:
+		return 0;
+	}
+}
+
+/* How many objects a table may have, for the planner. */
+static double guess_rows(const struct shape *shape)
+{
+	const double all = hdb_object_count(shape->source->db);
+
+	if (!shape->classes)
+		return all + 1;
+	if (shape->source->totals) {
+		double rows = 1;
+
+		for (uint32_t no = 0; no < hdb_class_count(shape->source->db); no++)
+			if (shape->classes[no])
+				rows += (double)shape->source->totals[no + 1].count;
+		return rows;
+	}
+	return all / 10 + 1;
+}
+
+struct plan {
+	int parts;
+	int at[32]; /* constraint by bit of the part */
+	int limit_at;
+	int limited; /* constraints that SQLite still looks at */
+};
+
+static void find_parts(const struct shape *shape, sqlite3_index_info *info, struct plan *plan)
+{
+	memset(plan->at, 0xff, sizeof(plan->at));
+	plan->limit_at = -1;
+	for (int i = 0; i < info->nConstraint; i++) {
+		int part;
+
+		if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT) {
+			if (info->aConstraint[i].usable)
+				plan->limit_at = i;
+			continue;
+		}
+		if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET) {
+			plan->limited = 1;
+			continue;
+		}
+		part = info->aConstraint[i].usable ? part_of(shape, info, i) : 0;
+		plan->limited = 1;
+		if (!part || plan->parts & part)
+			continue;
+		plan->parts |= part;
+		plan->at[__builtin_ctz((unsigned)part)] = i;
+	}
+}
+
+/* Takes a part; its value comes next. */
+static void use(sqlite3_index_info *info, const struct plan *plan, int part, int *next, bool omit)
+{
+	const int i = plan->at[__builtin_ctz((unsigned)part)];
+
+	info->aConstraintUsage[i].argvIndex = (*next)++;
+	info->aConstraintUsage[i].omit = omit;
+	info->idxNum |= part;
+}
+
+const struct sql_part sql_parts[SQL_PART_COUNT] = {
+	{ BY_ID, "id=" },
+	{ BY_ROWID, "rowid=" },
+	{ BY_DOMINATOR, "dominator=" },
+	{ BY_PATTERN, "pattern" },
+	{ BY_SUB, "subclasses" },
+	{ BY_CLASS, "class=" },
+	{ BY_CLASS_GLOB, "class GLOB" },
+	{ BY_CLASS_ID, "class_id=" },
+	{ BY_KIND, "kind=" },
+	{ BY_REACHABLE, "reachable=" },
+	{ ID_FROM, "id>" },
+	{ ID_TO, "id<" },
+};
+
+static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
+		      bool *descending)
+{
+	if (info->nOrderBy != 1 || column_code(shape, info->aOrderBy[0].iColumn) != code)
+		return false;
+	*descending = info->aOrderBy[0].desc;
+	return true;
+}
+
+/* Whether so few rows are asked for that they are taken from the top of the dominator tree. */
+static bool is_short(sqlite3_index_info *info, const struct plan *plan)
+{
+	sqlite3_value *value = NULL;
+
+	return plan->limit_at >= 0 && !plan->limited &&
+	       sqlite3_vtab_rhs_value(info, plan->limit_at, &value) == SQLITE_OK && value &&
+	       sqlite3_value_type(value) == SQLITE_INTEGER && sqlite3_value_int64(value) >= 0 &&
+	       sqlite3_value_int64(value) <= LARGEST_MAX;
+}
+
+static bool has_argument(const struct shape *shape)
+{
+	return shape->column_count && shape->columns[shape->column_count - 1] == C_SUB;
+}
+
+int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct objects_table *table = (const struct objects_table *)vtab;
+	const struct shape *shape = table->shape;
+	double rows = guess_rows(shape);
+	struct plan plan = { 0 };
+	bool descending = false;
+	int next = 1;
+	char text[256] = "";
+
+	for (int i = 0; i < info->nConstraint; i++)
+		if (!info->aConstraint[i].usable &&
+		    info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+		    (column_code(shape, info->aConstraint[i].iColumn) == C_PATTERN ||
+		     column_code(shape, info->aConstraint[i].iColumn) == C_SUB))
+			return SQLITE_CONSTRAINT;
+	find_parts(shape, info, &plan);
+	info->idxNum = 0;
+	if (plan.parts & BY_ID || plan.parts & BY_ROWID) {
+		use(info, &plan, plan.parts & BY_ID ? BY_ID : BY_ROWID, &next, false);
+		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+		info->estimatedRows = 1;
+		info->estimatedCost = 1;
+	} else if (plan.parts & BY_DOMINATOR) {
+		use(info, &plan, BY_DOMINATOR, &next, false);
+		info->estimatedRows = 10;
+		info->estimatedCost = 20;
+	} else {
+		for (size_t p = 2; p < SQL_PART_COUNT; p++) {
+			const int part = sql_parts[p].part;
+			int at;
+
+			if (!(plan.parts & part))
+				continue;
+			if (part == BY_DOMINATOR)
+				continue;
+			at = plan.at[__builtin_ctz((unsigned)part)];
+			use(info, &plan, part, &next, part == BY_PATTERN || part == BY_SUB);
+			if (part == BY_CLASS && sqlite3_vtab_in(info, at, 1))
+				info->idxNum |= BY_CLASS_IN;
+			if (part == BY_CLASS || part == BY_CLASS_ID)
+				rows = rows / 50 + 1;
+			else
+				rows = rows / 2 + 1;
+		}
+		info->estimatedRows = (sqlite3_int64)rows;
+		info->estimatedCost = rows + hdb_object_count(shape->source->db) / 20.0;
+		if (orders_by(shape, info, C_ID, &descending) ||
+		    orders_by(shape, info, -1, &descending)) {
+			info->orderByConsumed = 1;
+			if (descending)
+				info->idxNum |= DESCENDING;
+		} else if (orders_by(shape, info, C_RETAINED, &descending) && descending &&
+			   is_short(info, &plan) && !shape->classes && !shape->kinds &&
+			   !has_argument(shape)) {
+			info->orderByConsumed = 1;
+			info->idxNum |= LARGEST;
+			info->aConstraintUsage[plan.limit_at].argvIndex = next++;
+		}
+	}
+	for (size_t p = 0; p < SQL_PART_COUNT; p++)
+		if (info->idxNum & sql_parts[p].part)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s",
+				 text[0] ? ", " : "", sql_parts[p].text,
+				 sql_parts[p].part == BY_CLASS && info->idxNum & BY_CLASS_IN ?
+					 " (IN)" :
+					 "");
+	info->idxStr = sqlite3_mprintf(
+		"%s%s%s",
+		info->idxNum & LARGEST ? "dominator tree, largest first" :
+		text[0]                ? text :
+					 "scan",
+		info->idxNum & DESCENDING ? ", last first" : "",
+		info->orderByConsumed && !(info->idxNum & LARGEST) ? ", in order of id" : "");
+	if (!info->idxStr)
+		return SQLITE_NOMEM;
+	info->needToFreeIdxStr = 1;
+	info->idxNum |= (int)(scan_columns(shape, info->colUsed) << SCAN_SHIFT);
+	return SQLITE_OK;
+}

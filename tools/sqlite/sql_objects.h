@@ -1,0 +1,149 @@
+/*
+ * sqlite/sql_objects.h - tables of objects, among the files that make them: what a table has
+ * (sql_shapes.c), which constraints it takes (sql_object_plan.c), its rows (sql_objects.c) and
+ * their columns (sql_object_columns.c). Private to sqlite.
+ */
+#ifndef SQLITE_SQL_OBJECTS_H
+#define SQLITE_SQL_OBJECTS_H
+
+#include "sqlite/sql_private.h"
+
+/* What a column is; fields of a class come after these. */
+enum column {
+	C_ID,
+	C_CLASS,
+	C_KIND,
+	C_SHALLOW,
+	C_RETAINED,
+	C_DOMINATOR,
+	C_REACHABLE,
+	C_LENGTH,
+	C_CLASS_ID,
+	C_HEAP,
+	C_OFFSET,
+	C_TEXT,
+	C_TYPE,    /* of a primitive array's elements */
+	C_PATTERN, /* instances(): the argument */
+	C_SUB,     /* instances(): with subclasses; argument */
+	C_FIELD
+};
+
+/* Classes of one name, one a class loader, whose fields are read. */
+#define BASES_MAX 64
+
+/* A table. Also what a module has, from which tables are made when they are named. */
+struct shape {
+	struct sql_source *source;
+	char *name;   /* owned */
+	int *columns; /* enum column, C_FIELD + number of a field */
+	size_t column_count;
+	unsigned kinds;   /* 1 << enum hdb_object_kind; 0: all */
+	uint8_t *classes; /* by class number; NULL: all; owned */
+	bool with_sub;
+	/* class tables */
+	uint32_t bases[BASES_MAX]; /* the classes of the name */
+	uint32_t base_count;
+	struct hdb_field *fields[BASES_MAX]; /* of each; owned */
+	const struct hdb_field **field_of;   /* [column of the table][base]; owned */
+	char *declaration;                   /* owned */
+};
+
+struct objects_table {
+	struct sqlite3_vtab base;
+	const struct shape *shape;
+	struct sql_source *source;
+};
+
+/* Rows that are taken from the dominator tree's top, largest first; more are sorted by SQLite. */
+#define LARGEST_MAX 100000
+
+/* Parts of idxNum. */
+enum {
+	BY_ID = 1,
+	BY_CLASS = 2,
+	BY_CLASS_IN = 4,
+	BY_CLASS_GLOB = 8,
+	BY_KIND = 16,
+	BY_REACHABLE = 32,
+	BY_DOMINATOR = 64,
+	BY_ROWID = 128,
+	BY_PATTERN = 256,
+	BY_SUB = 512,
+	DESCENDING = 1024,
+	ID_FROM = 1 << 11, /* id >= or > */
+	ID_TO = 1 << 12,   /* id <= or < */
+	LARGEST = 1 << 13, /* ORDER BY retained DESC LIMIT: the dominator tree from its top */
+	BY_CLASS_ID = 1 << 14,
+	SCAN_SHIFT = 20 /* enum hdb_scan_column from here on */
+};
+
+/* A part of the dominator tree's top, in a heap by retained size. */
+struct top {
+	uint64_t retained;
+	uint32_t ix;
+	uint32_t rest; /* list that has its next sibling, as a number in lists */
+};
+
+struct objects_cursor {
+	struct sqlite3_vtab_cursor base;
+	struct sql_source *source;
+	struct hdb *db;
+	const struct shape *shape;
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	size_t at;
+	bool at_end;
+	/* objects that are not scanned: one, or a list */
+	bool is_single;
+	struct hdb_list *list;
+	const uint32_t *list_ixs;
+	size_t list_count, list_at;
+	uint32_t ix;                   /* the current object */
+	struct hdb_object_facts facts; /* of it, if it was not scanned */
+	uint8_t *marks;                /* classes that are asked for; owned */
+	unsigned kinds;
+	int population;
+	uint32_t rest_of; /* when looking for one: from, to */
+	uint32_t from_ix, end_ix;
+	/* the largest first */
+	struct top *tops;
+	size_t top_count, top_room;
+	uint64_t wanted;
+};
+
+/* ---- shapes ---- */
+
+/* NULL: no memory. Owned: sql_shape_free. */
+struct shape *sql_shape_new(struct sql_source *source, const char *name);
+/* As SQLite's destructors are; NULL is fine. */
+void sql_shape_free(void *shape);
+/*
+ * A table of objects of these columns (enum column, ended by -1), of kinds and of a class (NULL: of
+ * all). NULL: no memory.
+ */
+struct shape *sql_shape_plain(struct sql_source *source, const char *name, const int *columns,
+			      unsigned kinds, const char *class_name);
+/* The table of a class, "NAME" or "NAME+"; HDB_NOTFOUND if there is none. */
+int sql_shape_of(struct sql_source *source, const char *name, struct shape **out,
+		 struct hdb_error *err);
+/* A class that was announced gets its columns. */
+int sql_shape_fill(struct shape *s, struct hdb_error *err);
+
+/* ---- constraints ---- */
+
+/* A part of idxNum, and how EXPLAIN QUERY PLAN calls it. */
+struct sql_part {
+	int part;
+	const char *text;
+};
+#define SQL_PART_COUNT 12
+/* In the order in which their values come; id and rowid first. */
+extern const struct sql_part sql_parts[SQL_PART_COUNT];
+
+/* xBestIndex of tables of objects. */
+int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info);
+
+/* xColumn of tables of objects. */
+int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number);
+
+#endif

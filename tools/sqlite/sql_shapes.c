@@ -1,0 +1,356 @@
+/*
+ * sqlite/sql_shapes.c - what a table of objects has: its columns, the classes and kinds of its
+ * objects. Every class is one, under its name, with its fields.
+ */
+#include "sqlite/sql_objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const declared[] = {
+	[C_ID] = "id ID",
+	[C_CLASS] = "class TEXT",
+	[C_KIND] = "kind TEXT",
+	[C_SHALLOW] = "shallow BYTES",
+	[C_RETAINED] = "retained BYTES",
+	[C_DOMINATOR] = "dominator ID",
+	[C_REACHABLE] = "reachable BOOL",
+	[C_LENGTH] = "length COUNT",
+	[C_CLASS_ID] = "class_id ID",
+	[C_HEAP] = "heap TEXT",
+	[C_OFFSET] = "file_offset COUNT",
+	[C_TEXT] = "text TEXT",
+	[C_TYPE] = "element_type TEXT",
+	[C_PATTERN] = "pattern TEXT HIDDEN",
+	[C_SUB] = "subclasses BOOL HIDDEN",
+};
+
+/* Fields that a class with more has no columns for: SQLite allows 2,000. */
+#define COLUMNS_MAX 1900
+void sql_shape_free(void *p)
+{
+	struct shape *s = p;
+
+	if (!s)
+		return;
+	for (uint32_t b = 0; b < s->base_count; b++)
+		hdb_fields_free(s->fields[b]);
+	free(s->field_of);
+	free(s->classes);
+	free(s->columns);
+	free(s->name);
+	free(s->declaration);
+	free(s);
+}
+
+struct shape *sql_shape_new(struct sql_source *source, const char *name)
+{
+	struct shape *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->source = source;
+	s->name = strdup(name);
+	if (!s->name) {
+		sql_shape_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* A text that grows. */
+struct growing {
+	char *data;
+	size_t size, room;
+	bool failed;
+};
+
+static void grow(struct growing *g, const char *text)
+{
+	const size_t size = strlen(text);
+
+	if (g->failed)
+		return;
+	if (g->size + size + 1 > g->room) {
+		const size_t room = (g->size + size + 1) * 2;
+		char *data = realloc(g->data, room);
+
+		if (!data) {
+			g->failed = true;
+			return;
+		}
+		g->data = data;
+		g->room = room;
+	}
+	memcpy(g->data + g->size, text, size + 1);
+	g->size += size;
+}
+
+/* An identifier in quotes, with a comma before it unless it is the first. */
+static void grow_column(struct growing *g, const char *name, const char *type)
+{
+	char *text = sqlite3_mprintf("%s\"%w\" %s", g->size ? ", " : "", name, type);
+
+	if (text)
+		grow(g, text);
+	else
+		g->failed = true;
+	sqlite3_free(text);
+}
+
+static void declare(struct growing *g, struct shape *s, enum column column, bool is_hidden)
+{
+	if (!s->columns)
+		s->columns = calloc(COLUMNS_MAX + 32, sizeof(*s->columns));
+	if (!s->columns) {
+		g->failed = true;
+		return;
+	}
+	if (g->size)
+		grow(g, ", ");
+	grow(g, declared[column]);
+	if (is_hidden && column < C_PATTERN)
+		grow(g, " HIDDEN");
+	s->columns[s->column_count++] = (int)column;
+}
+
+static const char *simple_name(const char *class_name)
+{
+	const char *dot = strrchr(class_name, '.');
+
+	return dot ? dot + 1 : class_name;
+}
+
+/* Names that are taken, by hash: classes may have thousands of fields. */
+struct taken {
+	char **names;
+	size_t room;
+};
+
+static size_t hash_name(const char *name)
+{
+	size_t hash = 14695981039346656037u;
+
+	for (; *name; name++)
+		hash = (hash ^ (size_t)(*name >= 'A' && *name <= 'Z' ? *name | 0x20 : *name)) *
+		       1099511628211u;
+	return hash;
+}
+
+/* Whether nobody had the name; it is taken now. The table has room for all. */
+static bool take_name(struct taken *t, const char *name)
+{
+	size_t at = hash_name(name) & (t->room - 1);
+
+	for (; t->names[at]; at = (at + 1) & (t->room - 1))
+		if (sqlite3_stricmp(t->names[at], name) == 0)
+			return false;
+	t->names[at] = strdup(name);
+	return t->names[at] != NULL;
+}
+
+/* The column of a field: its name, Super.field where that is taken, then more. */
+static void add_field(struct growing *g, struct shape *s, struct taken *taken,
+		      const struct hdb_field *field, size_t no)
+{
+	const char *class_name = hdb_class_name(s->source->db, field->declaring_no);
+	const char *type = field->type == HDB_BASIC_OBJECT  ? "ID" :
+			   field->type == HDB_BASIC_BOOLEAN ? "BOOLEAN" :
+			   field->type == HDB_BASIC_FLOAT || field->type == HDB_BASIC_DOUBLE ?
+							      "DOUBLE" :
+							      "INT";
+	char *name = sqlite3_mprintf("%s", field->name);
+
+	for (unsigned attempt = 1; name && !take_name(taken, name); attempt++) {
+		sqlite3_free(name);
+		name = attempt == 1 ?
+			       sqlite3_mprintf("%s.%s", simple_name(class_name), field->name) :
+		       attempt == 2 ? sqlite3_mprintf("%s.%s", class_name, field->name) :
+				      sqlite3_mprintf("%s.%s#%u", class_name, field->name, attempt);
+		if (attempt > 1000)
+			break;
+	}
+	if (!name) {
+		g->failed = true;
+		return;
+	}
+	grow_column(g, name, type);
+	sqlite3_free(name);
+	if (s->columns)
+		s->columns[s->column_count++] = C_FIELD + (int)no;
+}
+
+static int add_fields(struct growing *g, struct shape *s, struct hdb_error *err)
+{
+	struct hdb *db = s->source->db;
+	struct taken taken = { .room = 8192 };
+	size_t counts[BASES_MAX] = { 0 };
+	int r = HDB_OK;
+
+	taken.names = calloc(taken.room, sizeof(*taken.names));
+	s->field_of =
+		calloc((size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), sizeof(*s->field_of));
+	if (!taken.names || !s->field_of)
+		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
+	for (int i = 0; r == HDB_OK && i < C_PATTERN; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(declared[i], " "), declared[i]);
+		if (i == C_ID || i == C_SHALLOW || i == C_RETAINED || i == C_DOMINATOR ||
+		    (i == C_LENGTH && s->column_count > 4))
+			take_name(&taken, name);
+	}
+	for (uint32_t b = 0; r == HDB_OK && b < s->base_count; b++)
+		r = hdb_class_fields(db, s->bases[b], &s->fields[b], &counts[b], err);
+	for (size_t f = 0; r == HDB_OK && f < counts[0] && s->column_count < COLUMNS_MAX; f++) {
+		s->field_of[s->column_count * s->base_count] = &s->fields[0][f];
+		/* The same field in classes of the same name that other loaders have. */
+		for (uint32_t b = 1; b < s->base_count; b++)
+			for (size_t o = 0; o < counts[b]; o++)
+				if (strcmp(s->fields[b][o].name, s->fields[0][f].name) == 0 &&
+				    s->fields[b][o].type == s->fields[0][f].type) {
+					s->field_of[s->column_count * s->base_count + b] =
+						&s->fields[b][o];
+					break;
+				}
+		add_field(g, s, &taken, &s->fields[0][f], f);
+	}
+	for (size_t i = 0; taken.names && i < taken.room; i++)
+		free(taken.names[i]);
+	free(taken.names);
+	return r;
+}
+
+/* A hidden column, unless a field has its name. */
+static void declare_hidden(struct growing *g, struct shape *s, enum column column)
+{
+	char name[40];
+	char *have;
+
+	snprintf(name, sizeof(name), "\"%.*s\"", (int)strcspn(declared[column], " "),
+		 declared[column]);
+	for (have = g->data; have && *have; have++)
+		if (sqlite3_strnicmp(have, name, (int)strlen(name)) == 0)
+			return;
+	declare(g, s, column, true);
+}
+
+/* The table of a class, with its fields. */
+static int class_shape(struct sql_source *source, const char *name, bool with_sub,
+		       struct shape **out, struct hdb_error *err)
+{
+	const uint32_t n = hdb_class_count(source->db);
+	char *plain = strndup(name, strlen(name) - with_sub);
+	struct growing g = { 0 };
+	struct shape *s = sql_shape_new(source, name);
+	struct hdb_class class;
+	uint32_t count = 0;
+	int r;
+
+	if (!s || !plain || !(s->classes = calloc((size_t)n + 1, 1))) {
+		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
+		goto out;
+	}
+	s->with_sub = with_sub;
+	if ((r = hdb_classes_like(source->db, "", 0, s->classes, &count, err)) < 0)
+		goto out;
+	for (uint32_t no = 0; no < n; no++)
+		if (strcmp(hdb_class_name(source->db, no), plain) == 0 && s->base_count < BASES_MAX)
+			s->bases[s->base_count++] = no;
+	if (!s->base_count) {
+		r = HDB_NOTFOUND;
+		goto out;
+	}
+	/* Subclasses of all of them. */
+	for (uint32_t no = 0; no < n; no++)
+		for (uint32_t b = 0; b < s->base_count && !s->classes[no]; b++)
+			s->classes[no] =
+				with_sub ? (uint8_t)hdb_is_subclass(source->db, no, s->bases[b]) :
+					   no == s->bases[b];
+	if ((r = hdb_class_at(source->db, s->bases[0], &class, err)) < 0)
+		goto out;
+	declare(&g, s, C_ID, false);
+	if (with_sub)
+		declare(&g, s, C_CLASS, false);
+	declare(&g, s, C_SHALLOW, false);
+	declare(&g, s, C_RETAINED, false);
+	declare(&g, s, C_DOMINATOR, false);
+	if (class.is_array)
+		declare(&g, s, C_LENGTH, false);
+	if ((r = add_fields(&g, s, err)) < 0)
+		goto out;
+	if (!with_sub)
+		declare_hidden(&g, s, C_CLASS);
+	declare_hidden(&g, s, C_REACHABLE);
+	declare_hidden(&g, s, C_KIND);
+	declare_hidden(&g, s, C_TEXT);
+	declare_hidden(&g, s, C_CLASS_ID);
+	if (g.failed) {
+		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
+		goto out;
+	}
+	s->declaration = g.data;
+	g.data = NULL;
+	*out = s;
+	s = NULL;
+	r = HDB_OK;
+out:
+	free(g.data);
+	sql_shape_free(s);
+	free(plain);
+	return r;
+}
+
+int sql_shape_of(struct sql_source *source, const char *name, struct shape **out,
+		 struct hdb_error *err)
+{
+	const size_t size = strlen(name);
+	int r = class_shape(source, name, false, out, err);
+
+	if (r == HDB_NOTFOUND && size > 1 && name[size - 1] == '+')
+		r = class_shape(source, name, true, out, err);
+	return r;
+}
+
+int sql_shape_fill(struct shape *s, struct hdb_error *err)
+{
+	struct shape *made;
+	int r = sql_shape_of(s->source, s->name, &made, err);
+
+	if (r == HDB_NOTFOUND)
+		return sql_fail(err, HDB_EBUG, "there is no class %.200s", s->name);
+	if (r < 0)
+		return r;
+	free(made->name);
+	made->name = s->name;
+	*s = *made;
+	free(made);
+	return HDB_OK;
+}
+
+struct shape *sql_shape_plain(struct sql_source *source, const char *name, const int *columns,
+			      unsigned kinds, const char *class_name)
+{
+	struct shape *s = sql_shape_new(source, name);
+	struct growing g = { 0 };
+	uint32_t count = 0;
+
+	if (!s)
+		return NULL;
+	for (; *columns >= 0; columns++)
+		declare(&g, s, (enum column) * columns, false);
+	s->kinds = kinds;
+	s->declaration = g.data;
+	if (class_name) {
+		s->classes = calloc((size_t)hdb_class_count(source->db) + 1, 1);
+		if (!s->classes)
+			g.failed = true;
+		else
+			(void)sql_mark_classes(source, class_name, 0, s->classes, &count, NULL);
+	}
+	if (!g.failed)
+		return s;
+	sql_shape_free(s);
+	return NULL;
+}
