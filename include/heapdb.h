@@ -973,15 +973,71 @@ HDB_API const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, 
 HDB_API void hdb_rows_close(struct hdb_rows *rows);
 
 /*
- * The rows that follow as a stream of the Arrow C data interface (struct ArrowArrayStream of
- * arrow/c/abi.h, which the caller lends empty): batches of `batch_rows` rows at most (0: 65,536), a
- * field a column: counts, bytes and identifiers are uint64, integers int64, texts utf8. The stream
- * owns `rows` from then on: its release closes them, before hdb_close. A call of it that fails
- * returns an errno and has its message. HDB_ENOMEM, and `rows` stays the caller's.
+ * The structures of the Arrow C data and stream interfaces, an ABI that needs no library; here
+ * unless another header has brought them. See
+ * https://arrow.apache.org/docs/format/CDataInterface.html
  */
-struct ArrowArrayStream;
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_NULLABLE 2
+
+struct ArrowSchema {
+	const char *format, *name, *metadata;
+	int64_t flags, n_children;
+	struct ArrowSchema **children, *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray {
+	int64_t length, null_count, offset, n_buffers, n_children;
+	const void **buffers;
+	struct ArrowArray **children, *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+	const char *(*get_last_error)(struct ArrowArrayStream *);
+	void (*release)(struct ArrowArrayStream *);
+	void *private_data;
+};
+
+#endif
+
+/*
+ * The rows that follow as a stream of the Arrow C data interface (which the caller lends empty):
+ * batches of `batch_rows` rows at most (0: 65,536; SIZE_MAX: all in one batch, unless it has much
+ * text), a field a column: counts, bytes and identifiers are uint64, integers int64, texts utf8;
+ * where all texts that there can be are known beforehand (names of classes in "objects") int32
+ * numbers in a dictionary of them, the same in all batches. The stream owns `rows` from then on:
+ * its release closes them, before hdb_close. A call of it that fails returns an errno and has its
+ * message. HDB_ENOMEM, and `rows` stays the caller's.
+ */
 HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
 			   struct hdb_error *err);
+
+/* Rows that are no query's, as those of a statement; members as the functions hdb_rows_... are. */
+struct hdb_row_source {
+	void *ctx;
+	size_t column_count;
+	const struct hdb_column *(*column)(void *ctx, size_t column);
+	int (*next)(void *ctx, struct hdb_error *err);
+	const struct hdb_value *(*value)(void *ctx, size_t column);
+	void (*close)(void *ctx); /* called by the stream's release; may be NULL */
+};
+
+/* The same for rows that are no query's. HDB_ENOMEM, and nothing was closed. */
+HDB_API int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
+			     struct ArrowArrayStream *out, struct hdb_error *err);
 
 /* The version of the library that is loaded, and a result code's name; static strings. */
 HDB_API const char *hdb_version(void);

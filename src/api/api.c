@@ -16,13 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query's rows are its running state. */
-struct hdb_rows {
-	struct query *query;
-	struct session *before; /* of args->before; owned */
-	char **texts;           /* by column: what hdb_rows_text gave last, or NULL; owned */
-};
-
 /* Bytes of the extension that says that a file is compressed; 0: it has none. */
 static size_t packed_extension(const char *name)
 {

@@ -3,66 +3,163 @@
  * that take columns. The structures are that interface's, which is an ABI and needs no library.
  *
  * A batch is a struct array with a child a column. Buffers are ours until the consumer calls
- * release; children can be moved out, as the interface says.
+ * release; children can be moved out, as the interface says. Texts of which a query knows all that
+ * there can be (names of classes) are numbers in a dictionary, which all batches share.
  */
-#include "heapdb.h"
-
-#include "base/error.h"
+#include "api/handle.h"
+#include "query/query.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef ARROW_C_DATA_INTERFACE
-#define ARROW_C_DATA_INTERFACE
-
-#define ARROW_FLAG_NULLABLE 2
-
-struct ArrowSchema {
-	const char *format, *name, *metadata;
-	int64_t flags, n_children;
-	struct ArrowSchema **children, *dictionary;
-	void (*release)(struct ArrowSchema *);
-	void *private_data;
-};
-
-struct ArrowArray {
-	int64_t length, null_count, offset, n_buffers, n_children;
-	const void **buffers;
-	struct ArrowArray **children, *dictionary;
-	void (*release)(struct ArrowArray *);
-	void *private_data;
-};
-
-#endif
-
-#ifndef ARROW_C_STREAM_INTERFACE
-#define ARROW_C_STREAM_INTERFACE
-
-struct ArrowArrayStream {
-	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
-	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
-	const char *(*get_last_error)(struct ArrowArrayStream *);
-	void (*release)(struct ArrowArrayStream *);
-	void *private_data;
-};
-
-#endif
-
-/* Rows of a batch if the caller does not say, and the most. */
+/* Rows of a batch if the caller does not say. */
 #define BATCH_DEFAULT 65536
-#define BATCH_MAX (1 << 20)
+/* Rows that a batch has room for at first; it doubles. */
+#define ROOM_FIRST 65536
 /* A batch ends when a column has so much text: offsets have 31 bits. */
-#define TEXT_MAX (64 << 20)
+#define TEXT_MAX (4u << 20)
+#define TEXT_MAX_ALL (1u << 30)
 /* Validity, offsets or values, text. */
 #define BUFFERS 3
 
+/* The texts of a column, for all batches: freed with the last of them. */
+struct dictionary {
+	atomic_size_t users;
+	int64_t count;
+	int32_t *offsets;
+	char *text;
+};
+
 struct arrow_stream {
-	struct hdb_rows *rows; /* owned */
-	size_t batch_rows;
+	struct hdb_row_source source;
+	struct query *query; /* where the rows are a query's; lent by the source */
+	size_t batch_rows, text_max;
+	struct dictionary **dictionaries; /* by column; NULL: none */
+	bool has_batches;
+	bool has_ended;          /* sources are not asked again after their last row */
+	struct query_batch lent; /* rows of the query from `at` on are not in a batch yet */
+	size_t at;
 	struct hdb_error err; /* of the last call that failed */
 };
+
+/* ---- dictionaries ---- */
+
+static void drop_dictionary(struct dictionary *d)
+{
+	if (!d || atomic_fetch_sub(&d->users, 1) > 1)
+		return;
+	free(d->offsets);
+	free(d->text);
+	free(d);
+}
+
+static struct dictionary *make_dictionary(const struct query_names *names)
+{
+	struct dictionary *d = calloc(1, sizeof(*d));
+	size_t used = 0;
+
+	if (!d)
+		return NULL;
+	atomic_init(&d->users, 1);
+	d->count = names->count;
+	d->offsets = calloc((size_t)names->count + 1, sizeof(*d->offsets));
+	d->text = malloc(names->bytes + 1);
+	if (!d->offsets || !d->text) {
+		drop_dictionary(d);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < names->count; i++) {
+		memcpy(d->text + used, names->texts[i], names->sizes[i]);
+		used += names->sizes[i];
+		d->offsets[i + 1] = (int32_t)used;
+	}
+	return d;
+}
+
+struct lent_dictionary {
+	const void *buffers[BUFFERS];
+	struct dictionary *d;
+};
+
+static void release_dictionary(struct ArrowArray *array)
+{
+	struct lent_dictionary *lent = array->private_data;
+
+	drop_dictionary(lent->d);
+	free(lent);
+	array->release = NULL;
+}
+
+/* What a batch has of a dictionary; NULL: no memory. */
+static struct ArrowArray *lend_dictionary(struct dictionary *d)
+{
+	struct ArrowArray *array = calloc(1, sizeof(*array));
+	struct lent_dictionary *lent = calloc(1, sizeof(*lent));
+
+	if (!array || !lent) {
+		free(array);
+		free(lent);
+		return NULL;
+	}
+	atomic_fetch_add(&d->users, 1);
+	*lent = (struct lent_dictionary){ { NULL, d->offsets, d->text }, d };
+	*array = (struct ArrowArray){
+		.length = d->count,
+		.n_buffers = BUFFERS,
+		.buffers = lent->buffers,
+		.release = release_dictionary,
+		.private_data = lent,
+	};
+	return array;
+}
+
+static const struct hdb_column *column_of(const struct arrow_stream *s, size_t no)
+{
+	return s->source.column(s->source.ctx, no);
+}
+
+static size_t column_count(const struct arrow_stream *s)
+{
+	return s->source.column_count;
+}
+
+static int make_dictionaries(struct arrow_stream *s)
+{
+	s->dictionaries = calloc(column_count(s) + 1, sizeof(struct dictionary *));
+	for (size_t i = 0; s->dictionaries && i < column_count(s); i++) {
+		const struct query_names *names = s->query ? query_names_of(s->query, i) : NULL;
+
+		if (names && !(s->dictionaries[i] = make_dictionary(names)))
+			return ENOMEM;
+	}
+	return s->dictionaries ? 0 : ENOMEM;
+}
+
+/* The number of a text; -1: there is no such one. */
+static int64_t code_of(const struct dictionary *d, const char *text, size_t size)
+{
+	int64_t low = 0, high = d->count;
+
+	while (low < high) {
+		const int64_t middle = low + (high - low) / 2;
+		const size_t length = (size_t)(d->offsets[middle + 1] - d->offsets[middle]);
+		int order =
+			memcmp(d->text + d->offsets[middle], text, length < size ? length : size);
+
+		if (order == 0)
+			order = length < size ? -1 : length > size;
+		if (order == 0)
+			return middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
 
 /* ---- the schema ---- */
 
@@ -96,6 +193,9 @@ static void release_schema(struct ArrowSchema *schema)
 			child->release(child);
 		free(child);
 	}
+	if (schema->dictionary && schema->dictionary->release)
+		schema->dictionary->release(schema->dictionary);
+	free(schema->dictionary);
 	free(schema->children);
 	free(schema->private_data);
 	schema->release = NULL;
@@ -116,6 +216,14 @@ static int init_schema(struct ArrowSchema *schema, const char *format, const cha
 	return copy ? 0 : ENOMEM;
 }
 
+/* A column of a dictionary: what its texts are. */
+static int init_dictionary_schema(struct ArrowSchema *schema)
+{
+	schema->dictionary = calloc(1, sizeof(*schema->dictionary));
+	schema->format = "i";
+	return schema->dictionary ? init_schema(schema->dictionary, "u", "") : ENOMEM;
+}
+
 static int fail_memory(struct arrow_stream *s)
 {
 	hdb_fail(&s->err, HDB_ENOMEM, "no memory for a batch of rows");
@@ -125,7 +233,7 @@ static int fail_memory(struct arrow_stream *s)
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
 	struct arrow_stream *s = stream->private_data;
-	const size_t count = hdb_rows_column_count(s->rows);
+	const size_t count = column_count(s);
 
 	if (init_schema(out, "+s", "") != 0)
 		goto fail;
@@ -134,13 +242,15 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 	if (!out->children)
 		goto fail;
 	for (size_t i = 0; i < count; i++) {
-		const struct hdb_column *column = hdb_rows_column(s->rows, i);
+		const struct hdb_column *column = column_of(s, i);
 		struct ArrowSchema *child = calloc(1, sizeof(*child));
 
 		if (!child)
 			goto fail;
 		out->children[out->n_children++] = child;
 		if (init_schema(child, format_of(column->type), column->name) != 0)
+			goto fail;
+		if (s->dictionaries[i] && init_dictionary_schema(child) != 0)
 			goto fail;
 	}
 	return 0;
@@ -155,6 +265,8 @@ fail:
 struct arrow_column {
 	const void *buffers[BUFFERS]; /* owned: validity, values or offsets, text */
 	enum hdb_type type;
+	const struct dictionary *dictionary; /* lent; NULL: none */
+	size_t room;                         /* rows */
 	size_t text_size, text_capacity;
 };
 
@@ -167,6 +279,9 @@ static void release_array(struct ArrowArray *array)
 			child->release(child);
 		free(child);
 	}
+	if (array->dictionary && array->dictionary->release)
+		array->dictionary->release(array->dictionary);
+	free(array->dictionary);
 	for (int64_t i = 0; i < array->n_buffers; i++)
 		free((void *)array->buffers[i]);
 	free(array->children);
@@ -174,37 +289,69 @@ static void release_array(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-static size_t value_bytes(enum hdb_type type, size_t rows)
+static bool is_text(const struct arrow_column *column)
 {
-	if (type == HDB_TYPE_TEXT || type == HDB_TYPE_NULL)
-		return (rows + 1) * sizeof(int32_t);
-	return type == HDB_TYPE_BOOL ? (rows + 7) / 8 : rows * sizeof(uint64_t);
+	return !column->dictionary &&
+	       (column->type == HDB_TYPE_TEXT || column->type == HDB_TYPE_NULL);
 }
 
-static int init_column(struct ArrowArray *array, enum hdb_type type, size_t rows)
+static size_t value_bytes(const struct arrow_column *column, size_t rows)
+{
+	if (column->dictionary)
+		return rows * sizeof(int32_t);
+	if (is_text(column))
+		return (rows + 1) * sizeof(int32_t);
+	return column->type == HDB_TYPE_BOOL ? (rows + 7) / 8 : rows * sizeof(uint64_t);
+}
+
+static int resize(const void **buffer, size_t bytes)
+{
+	void *grown = realloc((void *)*buffer, bytes ? bytes : 1);
+
+	if (grown)
+		*buffer = grown;
+	return grown ? 0 : ENOMEM;
+}
+
+/*
+ * Room for `rows` rows. Buffers of megabytes are moved by their pages: growing one copies nothing,
+ * and what is not written takes no memory.
+ */
+static int set_room(struct arrow_column *column, size_t rows)
+{
+	if (resize(&column->buffers[1], value_bytes(column, rows)) != 0)
+		return ENOMEM;
+	if (column->buffers[0] && resize(&column->buffers[0], (rows + 7) / 8) != 0)
+		return ENOMEM;
+	column->room = rows;
+	return 0;
+}
+
+static int init_column(struct arrow_stream *s, size_t no, struct ArrowArray *array)
 {
 	struct arrow_column *column = calloc(1, sizeof(*column));
 
 	*array = (struct ArrowArray){ .release = release_array, .private_data = column };
 	if (!column)
 		return ENOMEM;
-	column->type = type;
+	column->type = column_of(s, no)->type;
+	column->dictionary = s->dictionaries[no];
 	array->buffers = column->buffers;
-	array->n_buffers = type == HDB_TYPE_TEXT || type == HDB_TYPE_NULL ? 3 : 2;
-	column->buffers[0] = calloc(1, (rows + 7) / 8);
-	column->buffers[1] = calloc(1, value_bytes(type, rows));
-	if (array->n_buffers == 3) {
-		column->text_capacity = 4096;
-		column->buffers[2] = malloc(column->text_capacity);
-		if (!column->buffers[2])
-			return ENOMEM;
-	}
-	return column->buffers[0] && column->buffers[1] ? 0 : ENOMEM;
+	array->n_buffers = is_text(column) ? 3 : 2;
+	if (column->dictionary && !(array->dictionary = lend_dictionary(s->dictionaries[no])))
+		return ENOMEM;
+	if (set_room(column, s->batch_rows < ROOM_FIRST ? s->batch_rows : ROOM_FIRST) != 0)
+		return ENOMEM;
+	if (!is_text(column))
+		return 0;
+	((int32_t *)column->buffers[1])[0] = 0;
+	column->text_capacity = 4096;
+	return resize(&column->buffers[2], column->text_capacity);
 }
 
 static int init_batch(struct arrow_stream *s, struct ArrowArray *out)
 {
-	const size_t count = hdb_rows_column_count(s->rows);
+	const size_t count = column_count(s);
 	const void **buffers = calloc(1, sizeof(*buffers));
 
 	*out = (struct ArrowArray){
@@ -224,10 +371,33 @@ static int init_batch(struct arrow_stream *s, struct ArrowArray *out)
 		if (!child)
 			return ENOMEM;
 		out->children[out->n_children++] = child;
-		if (init_column(child, hdb_rows_column(s->rows, i)->type, s->batch_rows) != 0)
+		if (init_column(s, i, child) != 0)
 			return ENOMEM;
 	}
 	return out->children ? 0 : ENOMEM;
+}
+
+static void set_bit(const void *bits, size_t at, bool value)
+{
+	uint8_t *byte = &((uint8_t *)(uintptr_t)bits)[at / 8];
+
+	*byte = (uint8_t)((*byte & ~(1U << at % 8)) | (value ? 1U : 0U) << at % 8);
+}
+
+/* Whether the row `row` has a value; the first null makes the bits, those before are 1. */
+static int put_validity(struct ArrowArray *array, size_t row, bool is_there)
+{
+	struct arrow_column *column = array->private_data;
+
+	if (!is_there && !column->buffers[0]) {
+		if (resize(&column->buffers[0], (column->room + 7) / 8) != 0)
+			return ENOMEM;
+		memset((void *)(uintptr_t)column->buffers[0], 0xff, (row + 7) / 8);
+	}
+	if (column->buffers[0])
+		set_bit(column->buffers[0], row, is_there);
+	array->null_count += !is_there;
+	return 0;
 }
 
 static int put_text(struct arrow_column *column, const struct hdb_value *value)
@@ -238,14 +408,13 @@ static int put_text(struct arrow_column *column, const struct hdb_value *value)
 		return EOVERFLOW;
 	if (size > column->text_capacity - column->text_size) {
 		const size_t capacity = 2 * (column->text_size + size);
-		void *grown = realloc((void *)column->buffers[2], capacity);
 
-		if (!grown)
+		if (resize(&column->buffers[2], capacity) != 0)
 			return ENOMEM;
-		column->buffers[2] = grown;
 		column->text_capacity = capacity;
 	}
-	memcpy((char *)column->buffers[2] + column->text_size, value->text, size);
+	if (size)
+		memcpy((char *)column->buffers[2] + column->text_size, value->text, size);
 	column->text_size += size;
 	return 0;
 }
@@ -254,58 +423,178 @@ static int put_text(struct arrow_column *column, const struct hdb_value *value)
 static int put_value(struct ArrowArray *array, const struct hdb_value *value, size_t row)
 {
 	struct arrow_column *column = array->private_data;
-	const bool is_there = value->type == column->type && value->type != HDB_TYPE_NULL;
-	uint8_t *valid = (uint8_t *)column->buffers[0], *bits = (uint8_t *)column->buffers[1];
-	uint64_t *numbers = (uint64_t *)column->buffers[1];
+	bool is_there = value->type == column->type && value->type != HDB_TYPE_NULL;
+	void *values = (void *)(uintptr_t)column->buffers[1];
+	uint64_t number = 0;
 	int rc = 0;
 
-	if (is_there)
-		valid[row / 8] = (uint8_t)(valid[row / 8] | 1U << row % 8);
-	else
-		array->null_count++;
-	if (array->n_buffers == BUFFERS) {
+	if (column->dictionary) {
+		const int64_t code =
+			is_there ? code_of(column->dictionary, value->text, value->text_size) : -1;
+
+		is_there = code >= 0;
+		((int32_t *)values)[row] = is_there ? (int32_t)code : 0;
+	} else if (is_text(column)) {
 		if (is_there)
 			rc = put_text(column, value);
-		((int32_t *)column->buffers[1])[row + 1] = (int32_t)column->text_size;
-	} else if (is_there && column->type == HDB_TYPE_BOOL) {
-		bits[row / 8] = (uint8_t)(bits[row / 8] | (value->u ? 1U : 0U) << row % 8);
-	} else if (is_there &&
-		   (column->type == HDB_TYPE_DOUBLE || column->type == HDB_TYPE_PERCENT)) {
-		memcpy(&numbers[row], &value->d, sizeof(value->d));
-	} else if (is_there) {
-		numbers[row] = column->type == HDB_TYPE_INT ? (uint64_t)value->i : value->u;
+		((int32_t *)values)[row + 1] = (int32_t)column->text_size;
+	} else if (column->type == HDB_TYPE_BOOL) {
+		set_bit(values, row, is_there && value->u);
+	} else {
+		if (is_there &&
+		    (column->type == HDB_TYPE_DOUBLE || column->type == HDB_TYPE_PERCENT))
+			memcpy(&number, &value->d, sizeof(number));
+		else if (is_there)
+			number = column->type == HDB_TYPE_INT ? (uint64_t)value->i : value->u;
+		((uint64_t *)values)[row] = number;
 	}
 	array->length++;
-	return rc;
+	return rc ? rc : put_validity(array, row, is_there);
 }
 
+static int fail_put(struct arrow_stream *s, int rc)
+{
+	if (rc == EOVERFLOW)
+		return hdb_fail(&s->err, HDB_ELIMIT, "a text of over 2 GiB");
+	return hdb_fail(&s->err, HDB_ENOMEM, "no memory for a batch of rows");
+}
+
+/* Room for `more` rows in all columns. */
+static int make_room(struct arrow_stream *s, const struct ArrowArray *out, size_t more)
+{
+	const size_t need = (size_t)out->length + more;
+
+	for (int64_t i = 0; i < out->n_children; i++) {
+		struct arrow_column *column = out->children[i]->private_data;
+		const size_t room = 2 * column->room > need ? 2 * column->room : need;
+
+		if (need > column->room &&
+		    set_room(column, room < s->batch_rows ? room : s->batch_rows) != 0)
+			return fail_put(s, ENOMEM);
+	}
+	return HDB_OK;
+}
+
+/* ---- batches of rows ---- */
+
 /* HDB_OK: the batch is full; HDB_END after the last row; or a failure. */
-static int fill_batch(struct arrow_stream *s, struct ArrowArray *out)
+static int fill_rows(struct arrow_stream *s, struct ArrowArray *out)
 {
 	const size_t count = (size_t)out->n_children;
 
 	for (size_t row = 0; row < s->batch_rows; row++) {
 		bool is_full = false;
-		int rc = hdb_rows_next(s->rows, &s->err);
+		int rc = s->source.next(s->source.ctx, &s->err);
 
+		if (rc == HDB_OK)
+			rc = make_room(s, out, 1);
 		if (rc != HDB_OK)
 			return rc;
 		for (size_t i = 0; i < count; i++) {
 			const struct arrow_column *column = out->children[i]->private_data;
 
-			rc = put_value(out->children[i], hdb_rows_value(s->rows, i), row);
-			if (rc == EOVERFLOW)
-				return hdb_fail(&s->err, HDB_ELIMIT, "a text of over 2 GiB");
+			rc = put_value(out->children[i], s->source.value(s->source.ctx, i), row);
 			if (rc != 0)
-				return hdb_fail(&s->err, HDB_ENOMEM,
-						"no memory for a batch of rows");
-			is_full = is_full || column->text_size > TEXT_MAX;
+				return fail_put(s, rc);
+			is_full = is_full || column->text_size > s->text_max;
 		}
 		out->length++;
 		if (is_full)
 			break;
 	}
 	return HDB_OK;
+}
+
+/* ---- batches of columns ---- */
+
+static int put_gaps(struct ArrowArray *array, const uint8_t *there, size_t row, size_t count)
+{
+	const struct arrow_column *column = array->private_data;
+	int rc = 0;
+
+	if (!column->buffers[0] && (!there || !memchr(there, 0, count)))
+		return 0;
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = put_validity(array, row + i, !there || there[i]);
+	return rc;
+}
+
+static int put_column(struct arrow_stream *s, struct ArrowArray *array, size_t no, size_t count)
+{
+	const struct query_batch_column *from = &s->lent.columns[query_spec_no(s->query, no)];
+	struct arrow_column *column = array->private_data;
+	const size_t row = (size_t)array->length;
+	void *values = (void *)(uintptr_t)column->buffers[1];
+
+	if (column->dictionary) {
+		memcpy((int32_t *)values + row, from->codes + s->at, count * sizeof(int32_t));
+	} else if (column->type == HDB_TYPE_BOOL) {
+		for (size_t i = 0; i < count; i++)
+			set_bit(values, row + i, from->flags[s->at + i]);
+	} else {
+		memcpy((uint64_t *)values + row, from->values + s->at, count * sizeof(uint64_t));
+	}
+	array->length += (int64_t)count;
+	return put_gaps(array, from->there ? from->there + s->at : NULL, row, count);
+}
+
+/* As fill_rows. */
+static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
+{
+	while ((size_t)out->length < s->batch_rows) {
+		size_t count = s->batch_rows - (size_t)out->length;
+		int rc = HDB_OK;
+
+		if (s->at == s->lent.count) {
+			rc = query_next_batch(s->query, &s->lent, &s->err);
+			s->at = 0;
+			if (rc != HDB_OK) {
+				s->lent.count = 0;
+				return rc;
+			}
+		}
+		if (count > s->lent.count - s->at)
+			count = s->lent.count - s->at;
+		if ((rc = make_room(s, out, count)) != HDB_OK)
+			return rc;
+		for (size_t i = 0; i < (size_t)out->n_children; i++) {
+			rc = put_column(s, out->children[i], i, count);
+			if (rc != 0)
+				return fail_put(s, rc);
+		}
+		out->length += (int64_t)count;
+		s->at += count;
+	}
+	return HDB_OK;
+}
+
+/* Gives back what was not used. */
+static void trim(struct ArrowArray *out)
+{
+	for (int64_t i = 0; i < out->n_children; i++) {
+		struct arrow_column *column = out->children[i]->private_data;
+
+		if (column->room > (size_t)out->length)
+			(void)set_room(column, (size_t)out->length);
+		if (is_text(column))
+			(void)resize(&column->buffers[2], column->text_size);
+	}
+}
+
+/* What comes nearest: the interface has the system's codes only. */
+static int errno_of(int code)
+{
+	switch (code) {
+	case HDB_ENOMEM:
+		return ENOMEM;
+	case HDB_EINTR:
+		return EINTR;
+	case HDB_EUSAGE:
+	case HDB_ELIMIT:
+		return EINVAL;
+	default:
+		return code <= HDB_EFORMAT && code > HDB_EIO ? EBADMSG : EIO;
+	}
 }
 
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
@@ -317,13 +606,16 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 		release_array(out);
 		return fail_memory(s);
 	}
-	rc = fill_batch(s, out);
-	if (rc >= 0 && out->length > 0)
+	rc = s->has_ended ? HDB_END : s->has_batches ? fill_columns(s, out) : fill_rows(s, out);
+	s->has_ended = rc != HDB_OK;
+	if (rc >= 0 && out->length > 0) {
+		trim(out);
 		return 0;
+	}
 	release_array(out);
 	if (rc >= 0)
 		return 0;
-	return rc == HDB_ENOMEM ? ENOMEM : rc == HDB_EINTR ? EINTR : EIO;
+	return errno_of(rc);
 }
 
 static const char *get_last_error(struct ArrowArrayStream *stream)
@@ -333,26 +625,41 @@ static const char *get_last_error(struct ArrowArrayStream *stream)
 	return s->err.message[0] ? s->err.message : NULL;
 }
 
+static void free_stream(struct arrow_stream *s)
+{
+	for (size_t i = 0; s->dictionaries && i < column_count(s); i++)
+		drop_dictionary(s->dictionaries[i]);
+	free(s->dictionaries);
+	free(s);
+}
+
 static void release_stream(struct ArrowArrayStream *stream)
 {
 	struct arrow_stream *s = stream->private_data;
+	const struct hdb_row_source source = s->source;
 
-	hdb_rows_close(s->rows);
-	free(s);
+	free_stream(s);
+	if (source.close)
+		source.close(source.ctx);
 	stream->release = NULL;
 }
 
-int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
-		   struct hdb_error *err)
+static int open_stream(const struct hdb_row_source *source, struct query *query, size_t batch_rows,
+		       struct ArrowArrayStream *out, struct hdb_error *err)
 {
 	struct arrow_stream *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return hdb_fail(err, HDB_ENOMEM, "no memory for a stream");
-	s->rows = rows;
-	s->batch_rows = batch_rows == 0        ? BATCH_DEFAULT :
-			batch_rows > BATCH_MAX ? BATCH_MAX :
-						 batch_rows;
+	s->source = *source;
+	s->query = query;
+	s->batch_rows = batch_rows == 0 ? BATCH_DEFAULT : batch_rows;
+	s->text_max = batch_rows == SIZE_MAX ? TEXT_MAX_ALL : TEXT_MAX;
+	s->has_batches = query && query_has_batches(query);
+	if (make_dictionaries(s) != 0) {
+		free_stream(s);
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a stream");
+	}
 	*out = (struct ArrowArrayStream){
 		.get_schema = get_schema,
 		.get_next = get_next,
@@ -361,4 +668,47 @@ int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArraySt
 		.private_data = s,
 	};
 	return HDB_OK;
+}
+
+int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
+		     struct ArrowArrayStream *out, struct hdb_error *err)
+{
+	return open_stream(source, NULL, batch_rows, out, err);
+}
+
+/* ---- rows of queries ---- */
+
+static const struct hdb_column *rows_column(void *ctx, size_t column)
+{
+	return hdb_rows_column(ctx, column);
+}
+
+static int rows_next(void *ctx, struct hdb_error *err)
+{
+	return hdb_rows_next(ctx, err);
+}
+
+static const struct hdb_value *rows_value(void *ctx, size_t column)
+{
+	return hdb_rows_value(ctx, column);
+}
+
+static void rows_close(void *ctx)
+{
+	hdb_rows_close(ctx);
+}
+
+int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
+		   struct hdb_error *err)
+{
+	const struct hdb_row_source source = {
+		.ctx = rows,
+		.column_count = hdb_rows_column_count(rows),
+		.column = rows_column,
+		.next = rows_next,
+		.value = rows_value,
+		.close = rows_close,
+	};
+
+	return open_stream(&source, rows->query, batch_rows, out, err);
 }

@@ -10,11 +10,20 @@
 #include "derive/derive.h"
 #include "heap/heap.h"
 
+struct query;
+
 struct hdb {
 	struct base_work work;
 	char *folder; /* of the database: scratch files go there */
 	struct heap *heap;
 	struct derive derive;
+};
+
+/* A query's rows are its running state. */
+struct hdb_rows {
+	struct query *query;
+	struct session *before; /* of args->before; owned */
+	char **texts;           /* by column: what hdb_rows_text gave last, or NULL; owned */
 };
 
 /* What analyses take. */

@@ -30,6 +30,29 @@ enum query_order {
 	QUERY_ORDER_TREE
 };
 
+/* The texts that a column can have, each once, by number: for those who take columns. */
+struct query_names {
+	const char **texts; /* owned, NULL: none; the texts are lent until the query is closed */
+	uint32_t *sizes;    /* owned */
+	uint32_t count;
+	uint64_t bytes; /* of all of them */
+};
+
+/* One column of many rows. */
+struct query_batch_column {
+	const uint64_t *values; /* numbers, of double and signed columns their bits */
+	const uint32_t *codes;  /* texts: numbers in the column's names */
+	const uint8_t *flags;   /* booleans: 0 or 1 */
+	const uint8_t *there;   /* 0 where there is no value; NULL: everywhere */
+};
+
+/* Many rows; all is borrowed until the next call on the query. */
+struct query_batch {
+	size_t count;
+	/* by number in spec.columns; columns that are not shown are empty */
+	struct query_batch_column *columns;
+};
+
 struct query_def {
 	struct hdb_query_spec spec;
 	/*
@@ -39,6 +62,12 @@ struct query_def {
 	int (*open)(struct query *q, struct hdb_error *err);
 	/* Fills the cells of the next row (all are null before): HDB_OK or HDB_END. */
 	int (*next)(struct query *q, struct hdb_error *err);
+	/*
+	 * The rows that follow, column by column, for millions of them: HDB_OK with one row at
+	 * least, or HDB_END. All text columns that are shown have names then. NULL: row by row.
+	 */
+	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
+	size_t batch_columns; /* so many, the first of spec.columns, it fills in */
 	/* Frees q->state. May be NULL. */
 	void (*close)(struct query *q);
 	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
@@ -90,6 +119,8 @@ struct query {
 	size_t *columns;                       /* the columns shown: numbers in spec.columns */
 	size_t column_count;
 	struct query_renamed *renamed; /* columns that options name; by number; NULL: none */
+	struct query_names *names;     /* by number in spec.columns; NULL: none has any; owned */
+	struct query_batch batch;      /* the last one that was given; columns are owned */
 	struct hdb_value *cells;       /* the current row, one cell a column of the spec */
 	struct base_vec row_text;      /* bytes of the current row's texts */
 	struct query_fact *facts;      /* those set, in the order of spec.facts */
@@ -250,6 +281,15 @@ int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_e
  */
 int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 
+/*
+ * For open functions: says what texts a column can have. `texts` (count, in any order, also
+ * repeated) are lent until the query is closed; codes[i] is set to the number of texts[i] among the
+ * column's names, which are in order. Where they are too long for columns the column has no names,
+ * and the query no batches.
+ */
+int query_set_names(struct query *q, size_t column, const char *const *texts, uint32_t count,
+		    uint32_t *codes, struct hdb_error *err);
+
 /* ---- running ---- */
 
 /*
@@ -260,6 +300,14 @@ int query_open(const struct query_def *def, const struct session *session,
 	       const struct session *before, const struct hdb_query_args *args, struct query **out,
 	       struct hdb_error *err);
 int query_next(struct query *q, struct hdb_error *err);
+/* Whether rows can be had column by column: then query_next_batch gives those that follow. */
+bool query_has_batches(const struct query *q);
+/* As query_def.batch; rows beyond the limit are left out. */
+int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error *err);
+/* The names of chosen column `column`, or NULL. */
+const struct query_names *query_names_of(const struct query *q, size_t column);
+/* The place of a chosen column in spec.columns, and so in batches. */
+size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 const struct hdb_column *query_column(const struct query *q, size_t column);

@@ -226,6 +226,12 @@ void query_close(struct query *q)
 	for (size_t i = 0; i < q->common_count; i++)
 		free(q->common[i].text);
 	free(q->common);
+	for (size_t i = 0; q->names && i < q->def->spec.column_count; i++) {
+		free(q->names[i].texts);
+		free(q->names[i].sizes);
+	}
+	free(q->names);
+	free(q->batch.columns);
 	free(q->cells);
 	free(q->columns);
 	free(q->targets);
@@ -281,6 +287,61 @@ int query_next(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		q->taken++;
 	return r;
+}
+
+/* ---- column by column ---- */
+
+bool query_has_batches(const struct query *q)
+{
+	bool has = q->def->batch && !q->sorted && !q->filter && !q->is_filtered;
+
+	for (size_t i = 0; has && i < q->column_count; i++)
+		has = q->columns[i] < q->def->batch_columns &&
+		      (q->def->spec.columns[q->columns[i]].type != HDB_TYPE_TEXT ||
+		       query_names_of(q, i));
+	return has;
+}
+
+const struct query_names *query_names_of(const struct query *q, size_t column)
+{
+	const struct query_names *names = q->names ? &q->names[q->columns[column]] : NULL;
+
+	return names && names->texts ? names : NULL;
+}
+
+size_t query_spec_no(const struct query *q, size_t column)
+{
+	return q->columns[column];
+}
+
+int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error *err)
+{
+	const uint64_t room = q->args.limit ? q->args.limit - q->taken : UINT64_MAX;
+	const size_t columns = q->def->spec.column_count;
+	int r;
+
+	assert(query_has_batches(q));
+	if (q->has_ended || !room)
+		return HDB_END;
+	if (!q->batch.columns) {
+		q->batch.columns = calloc(columns + 1, sizeof(*q->batch.columns));
+		if (!q->batch.columns)
+			return hdb_fail_memory(err, "columns", columns * sizeof(*q->batch.columns));
+	}
+	q->batch.count = 0;
+	r = q->def->batch(q, &q->batch, err);
+	/* So many rows were read that the file's size is looked at each time. */
+	q->made += r == HDB_OK ? q->batch.count : 0;
+	r = check_read(q, r, err);
+	if (r != HDB_OK) {
+		q->has_ended = true;
+		return r;
+	}
+	if (q->batch.count > room)
+		q->batch.count = (size_t)room;
+	q->taken += q->batch.count;
+	*out = q->batch;
+	return HDB_OK;
 }
 
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err)

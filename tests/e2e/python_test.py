@@ -156,6 +156,17 @@ class Asking(Case):
                         value = float("%.2f" % value)
                     self.assertEqual(value, other, (name, column.name))
 
+    def test_columns_are_what_rows_are(self):
+        """Objects come column by column, sorted ones row by row."""
+        db = self.open()
+        for options in ({}, {"all": True, "invented": True}, {"unreachable": True},
+                        {"columns": "class,id,dominator,kind,heap,length"}):
+            together = db.objects(**options).rows()
+            one_by_one = db.objects(sort="-id", **options).rows()
+            self.assertEqual(together, one_by_one, options)
+            self.assertEqual(db.objects(limit=20001, **options).rows(), together[:20001])
+        self.assertGreater(len({r.class_ for r in db.objects()}), 100)
+
     def test_objects(self):
         db = self.open()
         o = db.object(HOLDER)
@@ -225,6 +236,12 @@ class Frames(Case):
         self.assertEqual(table.column("retained").to_pylist(), [r.retained for r in rows])
         self.assertEqual(table.column("name").to_pylist(), [r.name for r in rows])
         self.assertEqual(db.triage().to_arrow().num_rows, db.triage().total)
+        classes = db.objects().to_arrow().column("class")
+        self.assertTrue(pyarrow.types.is_dictionary(classes.type))
+        self.assertEqual(classes.num_chunks, 1)
+        names = classes.chunk(0).dictionary.to_pylist()
+        self.assertEqual(names, sorted(set(names)))
+        self.assertEqual(classes.to_pylist(), [r.class_ for r in db.objects()])
         stream = db.histogram().__arrow_c_stream__()
         del stream
         reader = pyarrow.RecordBatchReader.from_stream(db.objects(all=True))

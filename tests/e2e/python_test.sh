@@ -22,16 +22,10 @@ python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$work/stubs.p
 grep -q 'def histogram(self, .*targets: Target, by: ' "$work/stubs.pyi"
 
 # The wheel, if one was made (make wheel), and data frames; kept from one run to the next.
-venv=$HDB_ROOT/build/python-venv
-if [ ! -f "$venv/ready" ]; then
-	rm -rf "$venv"
-	if ! python3 -m venv "$venv" > /dev/null 2>&1 ||
-		! timeout 200 "$venv/bin/pip" install -q pyarrow pandas polars > /dev/null 2>&1; then
-		rm -rf "$venv"
-		echo "data frames: pandas, polars and pyarrow cannot be installed here: left out"
-		exit 0
-	fi
-	: > "$venv/ready"
+venv=$(sh "$HDB_ROOT/tests/support/frames_venv.sh")
+if [ -z "$venv" ]; then
+	echo "data frames: pandas, polars and pyarrow cannot be installed here: left out"
+	exit 0
 fi
 wheel=$(find "$HDB_ROOT/build/wheel" -name '*.whl' 2> /dev/null | head -n 1)
 if [ -n "$wheel" ] && [ -z "$(find "$BUILD/libheapdb.so" -newer "$wheel")" ] &&

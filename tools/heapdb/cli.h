@@ -66,6 +66,7 @@ struct cli {
 	struct output *out;
 	struct hdb_error err;
 	bool is_dump;            /* `export dump` */
+	char *statement;         /* `export TABLE` or a statement in SQL; owned; NULL: neither */
 	bool is_open;            /* a JSON object is half written; see struct answer */
 	char message_prefix[64]; /* "import", "query retained" */
 };
@@ -98,6 +99,7 @@ int cmd_import(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_query(struct cli *cli);
 int cmd_check(struct cli *cli);
+int cmd_export(struct cli *cli);
 int cmd_export_dump(struct cli *cli);
 int cmd_export_bitmaps(struct cli *cli);
 int cmd_convert(struct cli *cli);
@@ -114,6 +116,9 @@ int cmd_oql(struct cli *cli);
 int cmd_serve(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);
+
+/* The statement that an operand of export is, or that reads the table it names; NULL: neither. */
+char *export_statement(const char *operand);
 
 /* Help on one command, or on one query (NULL: on the command alone). */
 void help_command(struct output *out, const struct command *command,

@@ -86,7 +86,7 @@ _heapdb()
 			mapfile -t COMPREPLY < <(compgen -W "$(_heapdb_names "$program" query query)" -- "$current")
 		;;
 	export)
-		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W "objects dump" -- "$current")
+		[ -n "$query" ] || mapfile -t COMPREPLY < <(compgen -W "objects dump refs classes $(_heapdb_names "$program" query query)" -- "$current")
 		;;
 	help)
 		if [ "$COMP_CWORD" -eq 2 ]; then

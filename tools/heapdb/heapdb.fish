@@ -68,7 +68,7 @@ function __heapdb_words
         case query
             test -n "$query"; or __heapdb_names query query
         case export
-            test -n "$query"; or echo objects
+            test -n "$query"; or begin; echo objects; echo refs; echo classes; __heapdb_names query query; end
         case help
             if test (count $words) -eq 2
                 __heapdb_names command -

@@ -45,8 +45,10 @@ const struct command commands[] = {
 	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | OPTIONS_WORK | OPTIONS_SERVE, NULL,
 	  "[DB...] [options]",
 	  "a page in the browser for one or several databases, on this machine", NULL },
-	{ "export", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS, QUERY_OPTIONS, NULL,
-	  "objects|dump|bitmaps DIR|QUERY [--columns A,B] [--format tsv|csv|jsonl|json]",
+	{ "export", cmd_export, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS,
+	  QUERY_OPTIONS | OPTIONS_EXPORT, NULL,
+	  "objects|dump|bitmaps DIR|QUERY|TABLE|\"SELECT ...\" [-o FILE] "
+	  "[--format tsv|csv|jsonl|parquet|arrow]",
 	  "write all rows of a query; `dump`: the HPROF dump itself; `bitmaps DIR`: pictures",
 	  NULL },
 	{ "convert", cmd_convert, WRITES,
@@ -271,6 +273,11 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 	if (!name)
 		return HDB_OK;
 	cli->query = hdb_query_named(name);
+	if (!cli->query && command->flags & EXPORTS) {
+		cli->statement = export_statement(name);
+		if (cli->statement)
+			return HDB_OK;
+	}
 	if (!cli->query ||
 	    (!cli->query->is_query && command->flags & NAMES_QUERY && !(command->flags & EXPORTS)))
 		return no_query(cli, name);
@@ -347,6 +354,7 @@ static void close_databases(struct cli *cli)
 	hdb_close(cli->db);
 	free(cli->db_path);
 	free(cli->dump_path);
+	free(cli->statement);
 }
 
 /* The operand of a command that NAMES_DB. */
@@ -384,7 +392,8 @@ static int run(struct cli *cli, struct arguments args)
 	rc = options_parse(command, cli->query, args, place, &cli->opt, &cli->err);
 	if (rc != HDB_OK)
 		return rc;
-	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query && !cli->is_dump)) {
+	if (cli->opt.help ||
+	    (command->flags & NAMES_QUERY && !cli->query && !cli->is_dump && !cli->statement)) {
 		help_command(cli->out, command, cli->query);
 		return HDB_OK;
 	}

@@ -27,6 +27,8 @@ enum option_key {
 	KEY_WAIT,
 	KEY_PLACE,
 	KEY_OUTPUT,
+	KEY_FILE,
+	KEY_PLAIN,
 	KEY_FORCE,
 	KEY_SIZES,
 	KEY_LAYOUT,
@@ -99,7 +101,11 @@ const struct option_info option_table[] = {
 			"/tmp)" },
 	[KEY_OUTPUT] = { "output", "FILE", OPTIONS_IMPORT, 'o',
 			 "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
-	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT, 0,
+	[KEY_FILE] = { "output", "FILE", OPTIONS_EXPORT, 'o',
+		       "file that is written (default: standard output)" },
+	[KEY_PLAIN] = { "compress", "zstd|none", OPTIONS_EXPORT, 0,
+			"of parquet and arrow (default: zstd)" },
+	[KEY_FORCE] = { "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT | OPTIONS_EXPORT, 0,
 			"replace an existing file" },
 	[KEY_SIZES] = { "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0,
 			"how shallow sizes are computed" },
@@ -145,9 +151,12 @@ const struct option_info option_table[] = {
 	[KEY_TABLE] = { "table", NULL,
 			OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL | OPTIONS_CAPTURE, 0,
 			"a table, also of what a terminal shows as text" },
-	[KEY_FORMAT] = { "format", "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle",
+	[KEY_FORMAT] = { "format",
+			 "table|json|jsonl|csv|tsv|folded|speedscope|treemap|icicle|parquet|"
+			 "arrow|arrow-stream",
 			 OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_SQL, 0,
-			 "how rows are written; the last four draw trees, as dominator-tree" },
+			 "how rows are written; folded to icicle draw trees, as dominator-tree; the "
+			 "last three are for export" },
 	[KEY_SVG] = { "svg", "treemap|icicle", OPTIONS_ROWS, 0,
 		      "a tree as a picture, like --format treemap" },
 	[KEY_COLUMNS] = { "columns", "A,B,...", OPTIONS_ROWS | OPTIONS_TABLES | OPTIONS_CAPTURE, 0,
@@ -410,6 +419,8 @@ static int set_words(enum option_key key, const char *value, struct options *opt
 	opt->has_zero |= key == KEY_ZERO;
 	if (key == KEY_CONTENTS)
 		opt->contents = (enum hdb_contents)word;
+	else if (key == KEY_PLAIN)
+		opt->is_plain = word != 0;
 	else if (key == KEY_COMPRESS)
 		opt->packing = (enum hdb_packing)word;
 	else if (key == KEY_ZERO)
@@ -486,6 +497,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 		opt->dump = value;
 		break;
 	case KEY_OUTPUT:
+	case KEY_FILE:
 		opt->output = value;
 		break;
 	case KEY_LAYOUT:
@@ -503,6 +515,7 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_SIZES:
 	case KEY_CONTENTS:
 	case KEY_COMPRESS:
+	case KEY_PLAIN:
 	case KEY_ZERO:
 	case KEY_ARRAYS:
 	case KEY_ID_SIZE:

@@ -33,8 +33,9 @@ enum option_group {
 	OPTIONS_REDACT = 4096,
 	OPTIONS_REPORT = 8192, /* report */
 	OPTIONS_CAPTURE = 16384,
-	OPTIONS_TABLES = 32768,     /* those whose rows are no query's */
-	OPTIONS_ALLOCATIONS = 65536 /* allocations */
+	OPTIONS_TABLES = 32768,      /* those whose rows are no query's */
+	OPTIONS_ALLOCATIONS = 65536, /* allocations */
+	OPTIONS_EXPORT = 131072
 };
 
 /* In the order of the words of --format. */
@@ -47,7 +48,10 @@ enum format {
 	FORMAT_FOLDED,
 	FORMAT_SPEEDSCOPE,
 	FORMAT_TREEMAP,
-	FORMAT_ICICLE
+	FORMAT_ICICLE,
+	FORMAT_PARQUET,
+	FORMAT_ARROW,
+	FORMAT_ARROW_STREAM
 };
 
 struct options {
@@ -73,6 +77,7 @@ struct options {
 	const char *keep, *hash_key, *names_file, *report;
 	bool app_only, segments, koom, has_zero, hash;
 	unsigned id_size; /* 0: not given */
+	bool is_plain;    /* what is exported is not compressed */
 	enum format format;
 	bool has_format; /* one of --json, --csv, --format was given */
 	bool human, wide, quiet, no_progress, timings, strict, force, help, names, schema;

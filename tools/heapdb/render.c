@@ -82,6 +82,12 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 	case FORMAT_ICICLE:
 		rc = render_icicle(answer, out);
 		break;
+	case FORMAT_PARQUET:
+	case FORMAT_ARROW:
+	case FORMAT_ARROW_STREAM:
+		rc = cli_fail(answer->err, HDB_EUSAGE,
+			      "parquet and arrow are written by `heapdb export`");
+		break;
 	}
 	return rc;
 }

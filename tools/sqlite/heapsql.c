@@ -631,6 +631,13 @@ static void guess_types(struct heapsql_rows *rows)
 			rows->columns[i].type = rows->values[i].type;
 }
 
+bool heapsql_is_typed(const struct heapsql_rows *rows, size_t column)
+{
+	const char *declared = sqlite3_column_decltype(rows->statement, (int)column);
+
+	return declared && *declared;
+}
+
 int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 {
 	struct heapsql *sql = rows->sql;

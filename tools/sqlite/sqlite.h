@@ -51,6 +51,8 @@ size_t heapsql_column_count(const struct heapsql_rows *rows);
  * known after the first heapsql_next.
  */
 const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column);
+/* Whether it is a table's column, with a type that its values have; else they can be of any. */
+bool heapsql_is_typed(const struct heapsql_rows *rows, size_t column);
 /* HDB_OK, HDB_END, or a failure. */
 int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
 /* Borrowed until the next call on the rows. */
@@ -73,6 +75,23 @@ bool heapsql_filter_uses(const struct heapsql_filter *filter, size_t column);
 int heapsql_filter_test(struct heapsql_filter *filter, const struct hdb_value *const *values,
 			bool *holds, struct hdb_error *err);
 void heapsql_filter_close(struct heapsql_filter *filter);
+
+/* The rows of a statement as columns. */
+struct heapsql_arrow_options {
+	struct heapsql_options sql;
+	size_t batch_rows; /* as hdb_rows_arrow has them */
+};
+/*
+ * The rows of the only statement of `text` as a stream of Arrow columns (*out, lent), which owns
+ * all that it needs but `db`, lent until its release. Where it has more than 4,096 rows, and
+ * columns of expressions, it is run once before to see what they hold. HDB_EUSAGE if there is not
+ * one statement.
+ */
+int heapsql_arrow(struct hdb *db, const char *text, const struct heapsql_arrow_options *opt,
+		  struct ArrowArrayStream *out, struct hdb_error *err);
+
+/* Whether there is a table or function of this name that is no class. */
+bool heapsql_has_table(const char *name);
 
 /* Whether `text` ends with a whole statement, as a shell asks before it runs it. */
 bool heapsql_is_complete(const char *text);

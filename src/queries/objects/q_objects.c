@@ -68,10 +68,37 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
+static const char *const kind_names[] = { "instance", "object array", "primitive array", "class" };
+#define KIND_COUNT (sizeof(kind_names) / sizeof(kind_names[0]))
+
 struct class_text {
 	const char *name;
 	size_t size;
 };
+
+/* The columns of a block; numbers and codes by COLUMN. */
+struct columns {
+	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of the rows */
+	uint64_t values[OWN_COLUMNS][STORE_BLOCK_OBJECTS];
+	uint32_t codes[OWN_COLUMNS][STORE_BLOCK_OBJECTS];
+	uint8_t flags[STORE_BLOCK_OBJECTS];
+	uint8_t there[OWN_COLUMNS][STORE_BLOCK_OBJECTS];
+};
+
+/*
+ * All identifiers by number, for look-ups in no order: the table's groups take four times as long
+ * each. Differences from the first, without the low bits that are zero in all of them, so that 4
+ * bytes do where a heap spans up to 32 GiB.
+ */
+struct all_ids {
+	void *array; /* owned; NULL: they are looked up */
+	uint64_t first;
+	unsigned shift;
+	bool is_wide; /* 8 bytes each */
+};
+
+/* Where fewer rows are asked for they are looked up one by one. */
+#define ALL_IDS_FROM 100000
 
 struct objects {
 	struct heap_block *block;
@@ -84,6 +111,11 @@ struct objects {
 	struct class_text *classes; /* by class number */
 	char **heap_names;          /* by heap number - 1 */
 	uint64_t heap_count;
+	uint32_t *class_codes; /* by class number: for batches */
+	uint32_t *heap_codes;  /* by heap number - 1 */
+	uint32_t kind_codes[KIND_COUNT];
+	struct columns *batch; /* the first one makes it */
+	struct all_ids ids_of; /* for the identifiers of dominators */
 	bool shows[OWN_COLUMNS];
 	bool with_invented, tells_reachable;
 	uint32_t block_no, at, count; /* the open block is block_no - 1 */
@@ -132,6 +164,35 @@ static int make_buffers(struct query *q, struct objects *o, struct hdb_error *er
 	    !o->reachable || !o->classes)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*o->block));
 	return HDB_OK;
+}
+
+/* Names of classes, kinds and heaps by number, for those who take columns. */
+static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
+{
+	const uint32_t classes = q->heap->class_count;
+	const char **texts = calloc((size_t)classes + 1, sizeof(*texts));
+	int r = HDB_OK;
+
+	o->class_codes = calloc((size_t)classes + 1, sizeof(*o->class_codes));
+	o->heap_codes = calloc(o->heap_count + 1, sizeof(*o->heap_codes));
+	if (!texts || !o->class_codes || !o->heap_codes) {
+		r = hdb_fail_memory(err, "names", classes * sizeof(*texts));
+		goto out;
+	}
+	for (uint32_t no = 0; o->shows[CLASS] && no < classes; no++)
+		texts[no] = heap_class_name(q->heap, no);
+	if (o->shows[CLASS] &&
+	    (r = query_set_names(q, CLASS, texts, classes, o->class_codes, err)) < 0)
+		goto out;
+	if (o->shows[KIND] &&
+	    (r = query_set_names(q, KIND, kind_names, KIND_COUNT, o->kind_codes, err)) < 0)
+		goto out;
+	if (o->shows[HEAP])
+		r = query_set_names(q, HEAP, (const char *const *)o->heap_names,
+				    (uint32_t)o->heap_count, o->heap_codes, err);
+out:
+	free(texts);
+	return r;
 }
 
 /* All rows can be counted before they are read if nothing depends on who is reachable. */
@@ -185,6 +246,8 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		r = make_buffers(q, o, err);
 	if (r == HDB_OK && o->shows[HEAP])
 		r = read_heaps(q, o, err);
+	if (r == HDB_OK)
+		r = make_names(q, o, err);
 	if (r == HDB_OK && (o->shows[DOMINATOR] || o->shows[RETAINED]))
 		r = derive_need(q->derive, STORE_RETAINED, err);
 	if (r == HDB_OK)
@@ -256,10 +319,7 @@ static void set_class(struct query *q, struct objects *o, uint32_t no)
 
 static void set_kind(struct query *q, uint8_t kind)
 {
-	static const char *const names[] = { "instance", "object array", "primitive array",
-					     "class" };
-
-	query_lend_text(q, KIND, names[kind], strlen(names[kind]));
+	query_lend_text(q, KIND, kind_names[kind], strlen(kind_names[kind]));
 }
 
 static int set_dominator(struct query *q, const struct objects *o, uint32_t i,
@@ -279,13 +339,18 @@ static int set_dominator(struct query *q, const struct objects *o, uint32_t i,
 	return r;
 }
 
-static void set_offset(struct query *q, const struct objects *o, uint32_t i)
+static uint64_t offset_of(const struct query *q, const struct objects *o, uint32_t i)
 {
 	const struct heap_block *block = o->block;
-	const uint64_t offset =
-		block->kind[i] != STORE_CLASS ?
-			o->offsets[i] :
-			heap_class(q->heap, (uint32_t)block->length[i])->file_offset;
+
+	return block->kind[i] != STORE_CLASS ?
+		       o->offsets[i] :
+		       heap_class(q->heap, (uint32_t)block->length[i])->file_offset;
+}
+
+static void set_offset(struct query *q, const struct objects *o, uint32_t i)
+{
+	const uint64_t offset = offset_of(q, o, i);
 
 	if (offset)
 		query_set(q, OFFSET, offset);
@@ -344,6 +409,197 @@ static int next_objects(struct query *q, struct hdb_error *err)
 	return r;
 }
 
+/* ---- columns ---- */
+
+/* Takes the rows of the open block that are left: how many. */
+static size_t keep_rows(const struct query *q, struct objects *o)
+{
+	uint32_t *keep = o->batch->keep;
+	size_t n = 0;
+
+	for (uint32_t i = o->at; i < o->count; i++) {
+		keep[n] = i;
+		n += !is_left_out(q, o, i);
+	}
+	o->at = o->count;
+	return n;
+}
+
+/* The low bits that are zero in all differences; *last: the largest difference. */
+static int measure_ids(struct query *q, struct objects *o, uint64_t *last, struct hdb_error *err)
+{
+	const uint32_t blocks = heap_block_count(q->heap);
+	uint64_t *ids = o->batch->values[DOMINATOR], bits = 0;
+	uint32_t count;
+	int r = HDB_OK;
+
+	for (uint32_t b = 0; b < blocks && r >= 0; b++) {
+		r = heap_read_ids(q->heap, b, ids, &count, err);
+		for (uint32_t i = 0; r >= 0 && i < count; i++) {
+			if (b == 0 && i == 0)
+				o->ids_of.first = ids[0];
+			*last = ids[i] - o->ids_of.first;
+			bits |= *last;
+		}
+	}
+	o->ids_of.shift = bits ? (unsigned)__builtin_ctzll(bits) : 0;
+	return r;
+}
+
+static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *err)
+{
+	const uint32_t blocks = heap_block_count(q->heap);
+	uint64_t *ids = o->batch->values[DOMINATOR], last = 0;
+	struct all_ids *all = &o->ids_of;
+	uint64_t size;
+	uint32_t count;
+	int r;
+
+	if (q->heap->object_count < ALL_IDS_FROM || (q->args.limit && q->args.limit < ALL_IDS_FROM))
+		return HDB_OK;
+	if ((r = measure_ids(q, o, &last, err)) < 0)
+		return r;
+	all->is_wide = last >> all->shift > UINT32_MAX;
+	size = (uint64_t)blocks * STORE_BLOCK_OBJECTS * (all->is_wide ? 8 : 4);
+	if (size > q->work->memory_bytes / 2)
+		return HDB_OK;
+	all->array = malloc(size);
+	if (!all->array)
+		return hdb_fail_memory(err, "identifiers", size);
+	for (uint32_t b = 0; b < blocks && r >= 0; b++) {
+		const size_t at = (size_t)b * STORE_BLOCK_OBJECTS;
+
+		r = heap_read_ids(q->heap, b, ids, &count, err);
+		for (uint32_t i = 0; r >= 0 && i < count; i++) {
+			const uint64_t low = (ids[i] - all->first) >> all->shift;
+
+			if (all->is_wide)
+				((uint64_t *)all->array)[at + i] = low;
+			else
+				((uint32_t *)all->array)[at + i] = (uint32_t)low;
+		}
+	}
+	return r;
+}
+
+static int id_of(struct query *q, const struct all_ids *all, uint32_t ix, uint64_t *id,
+		 struct hdb_error *err)
+{
+	uint64_t low;
+
+	if (!all->array || ix >= q->heap->object_count)
+		return heap_id(q->heap, ix, id, err);
+	low = all->is_wide ? ((uint64_t *)all->array)[ix] : ((uint32_t *)all->array)[ix];
+	*id = all->first + (low << all->shift);
+	return HDB_OK;
+}
+
+static int fill_dominators(struct query *q, struct objects *o, size_t n, struct hdb_error *err)
+{
+	struct columns *c = o->batch;
+	int r = HDB_OK;
+
+	for (size_t k = 0; k < n && r == HDB_OK; k++) {
+		const uint32_t i = c->keep[k];
+		const uint32_t dominator = o->dominator[i];
+
+		c->there[DOMINATOR][k] = o->reachable[i];
+		c->values[DOMINATOR][k] = 0;
+		if (dominator != HEAP_NONE && o->reachable[i])
+			r = id_of(q, &o->ids_of, dominator, &c->values[DOMINATOR][k], err);
+	}
+	return r;
+}
+
+static int fill_heaps(struct query *q, struct objects *o, size_t n, struct hdb_error *err)
+{
+	struct columns *c = o->batch;
+	int r = HDB_OK;
+
+	for (size_t k = 0; k < n && r == HDB_OK; k++) {
+		struct heap_object object;
+
+		r = heap_object(q->heap, o->block->first_ix + c->keep[k], &object, err);
+		if (r < 0)
+			break;
+		c->there[HEAP][k] = object.heap_no && object.heap_no <= o->heap_count;
+		c->codes[HEAP][k] = c->there[HEAP][k] ? o->heap_codes[object.heap_no - 1] : 0;
+	}
+	return r;
+}
+
+static bool is_array(const struct heap_block *block, uint32_t i)
+{
+	return block->kind[i] == STORE_OBJECT_ARRAY || block->kind[i] == STORE_PRIMITIVE_ARRAY;
+}
+
+/* What needs no look-up of other objects. */
+static void fill_plain(struct query *q, struct objects *o, size_t n)
+{
+	const struct heap_block *block = o->block;
+	struct columns *c = o->batch;
+
+	for (size_t k = 0; k < n && o->shows[ID]; k++)
+		c->values[ID][k] = o->ids[c->keep[k]];
+	for (size_t k = 0; k < n && o->shows[CLASS]; k++)
+		c->codes[CLASS][k] = o->class_codes[block->class_no[c->keep[k]]];
+	for (size_t k = 0; k < n && o->shows[KIND]; k++)
+		c->codes[KIND][k] = o->kind_codes[block->kind[c->keep[k]]];
+	for (size_t k = 0; k < n; k++)
+		c->values[SHALLOW][k] = block->shallow[c->keep[k]];
+	for (size_t k = 0; k < n && o->shows[RETAINED]; k++)
+		c->values[RETAINED][k] = o->retained[c->keep[k]];
+	for (size_t k = 0; k < n && o->shows[LENGTH]; k++) {
+		c->there[LENGTH][k] = is_array(block, c->keep[k]);
+		c->values[LENGTH][k] = c->there[LENGTH][k] ? block->length[c->keep[k]] : 0;
+	}
+	for (size_t k = 0; k < n && o->tells_reachable; k++)
+		c->flags[k] = o->reachable[c->keep[k]];
+	for (size_t k = 0; k < n && o->shows[OFFSET]; k++) {
+		c->values[OFFSET][k] = offset_of(q, o, c->keep[k]);
+		c->there[OFFSET][k] = c->values[OFFSET][k] != 0;
+	}
+	for (size_t k = 0; k < n && o->shows[NATIVE]; k++)
+		c->values[NATIVE][k] = o->native[c->keep[k]];
+}
+
+static int batch_objects(struct query *q, struct query_batch *out, struct hdb_error *err)
+{
+	struct objects *o = q->state;
+	int r = HDB_OK;
+
+	if (!o->batch) {
+		o->batch = malloc(sizeof(*o->batch));
+		if (!o->batch)
+			return hdb_fail_memory(err, "columns of objects", sizeof(*o->batch));
+		if (o->shows[DOMINATOR] && (r = read_all_ids(q, o, err)) < 0)
+			return r;
+	}
+	while (!(out->count = keep_rows(q, o))) {
+		if (o->block_no == heap_block_count(q->heap))
+			return HDB_END;
+		if ((r = read_block(q, o, err)) < 0)
+			return r;
+	}
+	fill_plain(q, o, out->count);
+	if (o->shows[DOMINATOR] && (r = fill_dominators(q, o, out->count, err)) < 0)
+		return r;
+	if (o->shows[HEAP] && (r = fill_heaps(q, o, out->count, err)) < 0)
+		return r;
+	for (size_t c = 0; c < OWN_COLUMNS; c++) {
+		const bool is_text = columns[c].type == HDB_TYPE_TEXT;
+		const bool has_gaps = c == DOMINATOR || c == LENGTH || c == OFFSET || c == HEAP;
+
+		out->columns[c] = (struct query_batch_column){
+			.values = is_text ? NULL : o->batch->values[c],
+			.codes = is_text ? o->batch->codes[c] : NULL,
+			.flags = c == REACHABLE ? o->batch->flags : NULL,
+			.there = has_gaps ? o->batch->there[c] : NULL,
+		};
+	}
+	return HDB_OK;
+}
+
 static void close_objects(struct query *q)
 {
 	struct objects *o = q->state;
@@ -361,6 +617,10 @@ static void close_objects(struct query *q)
 	free(o->reachable);
 	free(o->classes);
 	free(o->native);
+	free(o->class_codes);
+	free(o->heap_codes);
+	free(o->batch);
+	free(o->ids_of.array);
 	free(o);
 }
 
@@ -376,5 +636,6 @@ const struct query_def query_objects = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_CHOOSES_COLUMNS,
-	.open = open_objects, .next = next_objects, .close = close_objects,
+	.batch_columns = OWN_COLUMNS,
+	.open = open_objects, .next = next_objects, .batch = batch_objects, .close = close_objects,
 };

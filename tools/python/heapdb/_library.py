@@ -117,7 +117,7 @@ class ArrowArray(Structure):
 ArrowArray._fields_ = [
     ("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
     ("n_children", c_int64), ("buffers", POINTER(c_void_p)),
-    ("children", POINTER(POINTER(ArrowArray))), ("dictionary", c_void_p),
+    ("children", POINTER(POINTER(ArrowArray))), ("dictionary", POINTER(ArrowArray)),
     ("release", CFUNCTYPE(None, POINTER(ArrowArray))), ("private_data", c_void_p)]
 
 

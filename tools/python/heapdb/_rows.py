@@ -14,6 +14,7 @@ _done = []
 _lock = threading.Lock()
 
 _BATCH = 65536
+_ALL = ctypes.c_size_t(-1).value
 _SHOWN = 20
 _CAPSULE = b"arrow_array_stream"
 
@@ -52,6 +53,11 @@ def _bits(address, count):
 def _values(array, format):
     """The values of a child of a batch as a list."""
     count = array.length
+    if array.dictionary:
+        names = _values(array.dictionary.contents, b"u")
+        codes = (ctypes.c_int32 * count).from_address(array.buffers[1])
+        there = _bits(array.buffers[0], count) if array.null_count else (True,) * count
+        return [names[code] if is_there else None for code, is_there in zip(codes, there)]
     where = array.buffers[1]
     if format == b"u":
         offsets = (ctypes.c_int32 * (count + 1)).from_address(where)
@@ -98,13 +104,13 @@ class Rows:
         if handle:
             c.lib.hdb_rows_close(handle)
 
-    def _take(self):
+    def _take(self, batch=_BATCH):
         """The stream of the rows, which can be had once."""
         if not self._handle or self._taken:
             raise c.UsageError("the rows were read already: ask the question again", -1)
         self._database._check_open()
         stream, error = c.ArrowArrayStream(), c.Error()
-        c.check(c.lib.hdb_rows_arrow(self._handle, _BATCH, byref(stream), byref(error)), error)
+        c.check(c.lib.hdb_rows_arrow(self._handle, batch, byref(stream), byref(error)), error)
         self._handle = None
         self._database._borrow()
         return stream
@@ -173,7 +179,10 @@ class Rows:
 
     def __arrow_c_stream__(self, requested_schema=None):
         """The rows as a stream of the Arrow C interface, for any library that takes one."""
-        stream = self._take()
+        return self._lend(_BATCH)
+
+    def _lend(self, batch):
+        stream = self._take(batch)
         # By its address: a field of a structure is a view, and is about to change.
         original = c.STREAM_RELEASE(ctypes.cast(stream.release, ctypes.c_void_p).value)
         database = self._database
@@ -193,16 +202,18 @@ class Rows:
         return _capsule(stream)
 
     def to_arrow(self):
-        """A pyarrow.Table."""
+        """A pyarrow.Table. Its columns are the library's own memory: nothing is copied."""
         import pyarrow
-        if hasattr(pyarrow.RecordBatchReader, "from_stream"):
-            return pyarrow.RecordBatchReader.from_stream(self).read_all()
-        capsule = self.__arrow_c_stream__()
+        capsule = self._lend(_ALL)
         address = _pointer(id(capsule), _CAPSULE)
         return pyarrow.RecordBatchReader._import_from_c(address).read_all()
 
     def to_pandas(self):
-        """A pandas.DataFrame; by way of pyarrow where that is installed."""
+        """A pandas.DataFrame; by way of pyarrow where that is installed.
+
+        Columns of numbers are the library's own memory, names of classes and the like are
+        categories. A column that has gaps becomes floating point, as pandas has it.
+        """
         import pandas
         try:
             import pyarrow  # noqa: F401

@@ -1,0 +1,70 @@
+/*
+ * query/column_names.c - the texts that a column can have, for columns of numbers instead of texts.
+ */
+#include "query/query.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of all names of a column; readers of columns count them with 31 bits. */
+#define NAMES_MAX (1u << 30)
+
+struct entry {
+	const char *text;
+	uint32_t no;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct entry *one = a, *other = b;
+
+	return strcmp(one->text, other->text);
+}
+
+int query_set_names(struct query *q, size_t column, const char *const *texts, uint32_t count,
+		    uint32_t *codes, struct hdb_error *err)
+{
+	const size_t columns = q->def->spec.column_count;
+	struct entry *entries = calloc((size_t)count + 1, sizeof(*entries));
+	struct query_names *names;
+	int r = HDB_OK;
+
+	assert(column < columns && q->def->spec.columns[column].type == HDB_TYPE_TEXT);
+	if (!q->names)
+		q->names = calloc(columns + 1, sizeof(*q->names));
+	if (!entries || !q->names) {
+		r = hdb_fail_memory(err, "names", count * sizeof(*entries));
+		goto out;
+	}
+	names = &q->names[column];
+	assert(!names->texts);
+	names->texts = calloc((size_t)count + 1, sizeof(*names->texts));
+	names->sizes = calloc((size_t)count + 1, sizeof(*names->sizes));
+	if (!names->texts || !names->sizes) {
+		r = hdb_fail_memory(err, "names", count * sizeof(*names->texts));
+		goto out;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		entries[i] = (struct entry){ texts[i], i };
+	qsort(entries, count, sizeof(*entries), compare);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == 0 || strcmp(entries[i].text, entries[i - 1].text) != 0) {
+			const size_t size = strlen(entries[i].text);
+
+			if (size > NAMES_MAX - names->bytes) {
+				free(names->texts);
+				free(names->sizes);
+				*names = (struct query_names){ 0 };
+				goto out;
+			}
+			names->bytes += size;
+			names->sizes[names->count] = (uint32_t)size;
+			names->texts[names->count++] = entries[i].text;
+		}
+		codes[entries[i].no] = names->count - 1;
+	}
+out:
+	free(entries);
+	return r;
+}

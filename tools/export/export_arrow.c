@@ -1,0 +1,402 @@
+/*
+ * export/export_arrow.c - Arrow IPC files and streams: the batches as they come, dictionaries once
+ * before the first of them. See https://arrow.apache.org/docs/format/Columnar.html
+ *
+ * Types are those of hdb_rows_arrow, identifiers and sizes unsigned. Buffers are compressed with
+ * zstd one by one, unless nothing is to be compressed: then they can be mapped by their readers.
+ */
+#include "export/export_flat.h"
+
+#include <stdlib.h>
+
+#define MAGIC "ARROW1"
+/* Buffers begin at multiples of this. */
+#define ALIGNMENT 64
+#define BUFFERS_MAX 3
+
+enum { VERSION_5 = 4 };
+enum { HEADER_SCHEMA = 1, HEADER_DICTIONARY = 2, HEADER_BATCH = 3 };
+enum { TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_TEXT = 5, TYPE_BOOL = 6 };
+enum { PRECISION_DOUBLE = 2, CODEC_ZSTD = 1 };
+
+/* Where a message is in the file: offset, size of its metadata, size of its body. */
+struct block {
+	uint64_t offset, metadata_size, body_size;
+};
+
+struct blocks {
+	struct block *all; /* owned */
+	size_t count, room;
+};
+
+struct arrow {
+	struct flat flat;
+	struct export_zstd *zstd;
+	struct export_bytes body;
+	uint64_t *nodes, *buffers; /* owned: pairs, of the batch in work */
+	size_t node_count, buffer_count;
+	struct blocks batches, dictionaries;
+	bool has_dictionaries; /* were written */
+};
+
+/* ---- the schema ---- */
+
+static flat_ref type_table(struct flat *f, const struct export_column *c, uint8_t *type)
+{
+	flat_table(f);
+	switch (c->kind) {
+	case EXPORT_I64:
+		*type = TYPE_INT;
+		flat_number(f, 0, 64, 4);
+		flat_number(f, 1, !c->is_unsigned, 1);
+		break;
+	case EXPORT_F64:
+		*type = TYPE_FLOAT;
+		flat_number(f, 0, PRECISION_DOUBLE, 2);
+		break;
+	case EXPORT_BOOL:
+		*type = TYPE_BOOL;
+		break;
+	case EXPORT_TEXT:
+		*type = TYPE_TEXT;
+		break;
+	}
+	return flat_table_end(f);
+}
+
+/* How a column's texts are numbered: the dictionary's number is the column's. */
+static flat_ref encoding_table(struct flat *f, size_t no)
+{
+	flat_ref index;
+
+	flat_table(f);
+	flat_number(f, 0, 32, 4);
+	flat_number(f, 1, 1, 1);
+	index = flat_table_end(f);
+	flat_table(f);
+	flat_number(f, 0, no, 8);
+	flat_field(f, 1, index);
+	return flat_table_end(f);
+}
+
+static flat_ref field_table(struct flat *f, const struct export_column *c, size_t no)
+{
+	const flat_ref name = flat_text(f, c->name), children = flat_refs(f, NULL, 0);
+	uint8_t type = 0;
+	const flat_ref type_ref = type_table(f, c, &type);
+	const flat_ref encoding = c->has_dictionary ? encoding_table(f, no) : 0;
+
+	flat_table(f);
+	flat_field(f, 0, name);
+	flat_field(f, 3, type_ref);
+	if (encoding)
+		flat_field(f, 4, encoding);
+	flat_field(f, 5, children);
+	flat_number(f, 1, 1, 1);
+	flat_number(f, 2, type, 1);
+	return flat_table_end(f);
+}
+
+static flat_ref notes_vector(struct flat *f, const char *const *notes)
+{
+	flat_ref refs[16];
+	size_t count = 0;
+
+	for (; notes && notes[2 * count] && count < sizeof(refs) / sizeof(refs[0]); count++) {
+		const flat_ref key = flat_text(f, notes[2 * count]);
+		const flat_ref value = flat_text(f, notes[2 * count + 1]);
+
+		flat_table(f);
+		flat_field(f, 0, key);
+		flat_field(f, 1, value);
+		refs[count] = flat_table_end(f);
+	}
+	return flat_refs(f, refs, count);
+}
+
+/* 0: no memory. */
+static flat_ref schema_table(struct export_writer *w)
+{
+	struct arrow *a = w->state;
+	struct flat *f = &a->flat;
+	flat_ref *refs = calloc(w->column_count, sizeof(*refs)), fields, notes;
+
+	if (!refs) {
+		f->has_failed = true;
+		return 0;
+	}
+	for (size_t i = 0; i < w->column_count; i++)
+		refs[i] = field_table(f, &w->columns[i], i);
+	fields = flat_refs(f, refs, w->column_count);
+	free(refs);
+	notes = notes_vector(f, w->options->notes);
+	flat_table(f);
+	flat_field(f, 1, fields);
+	flat_field(f, 2, notes);
+	return flat_table_end(f);
+}
+
+/* ---- messages ---- */
+
+/* Ends the message, whose header was built, and writes it and its body. */
+static int put_message(struct export_writer *w, int type, flat_ref header, struct blocks *blocks,
+		       struct hdb_error *err)
+{
+	struct arrow *a = w->state;
+	struct flat *f = &a->flat;
+	struct export_bytes start = { 0 };
+	flat_ref root;
+	int r;
+
+	flat_table(f);
+	flat_number(f, 3, a->body.size, 8);
+	flat_field(f, 2, header);
+	flat_number(f, 0, VERSION_5, 2);
+	flat_number(f, 1, (uint64_t)type, 1);
+	root = flat_table_end(f);
+	flat_finish(f, root);
+	export_bytes_u32(&start, UINT32_MAX);
+	export_bytes_u32(&start, (uint32_t)f->size);
+	if (f->has_failed || start.has_failed) {
+		r = export_no_memory(err);
+		goto out;
+	}
+	if (blocks && blocks->count == blocks->room) {
+		const size_t room = blocks->room ? 2 * blocks->room : 64;
+		struct block *all = realloc(blocks->all, room * sizeof(*all));
+
+		if (!all) {
+			r = export_no_memory(err);
+			goto out;
+		}
+		blocks->all = all;
+		blocks->room = room;
+	}
+	if (blocks)
+		blocks->all[blocks->count++] =
+			(struct block){ w->offset, start.size + f->size, a->body.size };
+	if ((r = export_write(w, start.data, start.size, err)) < 0)
+		goto out;
+	if ((r = export_write(w, f->data + f->room - f->size, f->size, err)) < 0)
+		goto out;
+	r = export_write(w, a->body.data, a->body.size, err);
+out:
+	export_bytes_release(&start);
+	return r;
+}
+
+static int begin(struct export_writer *w, struct hdb_error *err)
+{
+	const bool is_file = w->options->format == EXPORT_ARROW;
+	struct arrow *a = calloc(1, sizeof(*a));
+	flat_ref schema;
+	int r = HDB_OK;
+
+	w->state = a;
+	if (!a)
+		return export_no_memory(err);
+	a->nodes = calloc(w->column_count, 2 * sizeof(*a->nodes));
+	a->buffers = calloc(w->column_count, 2 * BUFFERS_MAX * sizeof(*a->buffers));
+	if (!a->nodes || !a->buffers)
+		return export_no_memory(err);
+	if (!w->options->is_plain)
+		r = export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &a->zstd,
+				    err);
+	if (r >= 0 && is_file)
+		r = export_write(w, MAGIC "\0\0", 8, err);
+	if (r < 0)
+		return r;
+	flat_begin(&a->flat);
+	schema = schema_table(w);
+	return put_message(w, HEADER_SCHEMA, schema, NULL, err);
+}
+
+/* ---- bodies ---- */
+
+static int put_buffer(struct arrow *a, const void *data, size_t size, struct hdb_error *err)
+{
+	const size_t at = a->body.size;
+	int r = HDB_OK;
+
+	if (size && a->zstd) {
+		export_bytes_u64(&a->body, size);
+		r = export_zstd_put(a->zstd, data, size, &a->body, err);
+	} else {
+		export_bytes_put(&a->body, data, size);
+	}
+	a->buffers[2 * a->buffer_count] = at;
+	a->buffers[2 * a->buffer_count + 1] = a->body.size - at;
+	a->buffer_count++;
+	export_bytes_align(&a->body, ALIGNMENT);
+	return r < 0 ? r : a->body.has_failed ? export_no_memory(err) : HDB_OK;
+}
+
+/* The buffers of a column; `has_codes`: numbers in a dictionary. */
+static int put_column(struct arrow *a, const struct ArrowArray *column, enum export_kind kind,
+		      bool has_codes, struct hdb_error *err)
+{
+	const size_t rows = (size_t)column->length;
+	const int32_t *offsets = column->buffers[1];
+	const bool is_text = kind == EXPORT_TEXT && !has_codes;
+	size_t size = 8 * rows;
+	int r;
+
+	if (is_text)
+		size = 4 * (rows + 1);
+	else if (has_codes)
+		size = 4 * rows;
+	else if (kind == EXPORT_BOOL)
+		size = (rows + 7) / 8;
+	a->nodes[2 * a->node_count] = rows;
+	a->nodes[2 * a->node_count + 1] = (uint64_t)column->null_count;
+	a->node_count++;
+	r = put_buffer(a, column->buffers[0], column->null_count ? (rows + 7) / 8 : 0, err);
+	if (r >= 0)
+		r = put_buffer(a, column->buffers[1], size, err);
+	if (r >= 0 && is_text)
+		r = put_buffer(a, column->buffers[2], (size_t)offsets[rows], err);
+	return r;
+}
+
+static void begin_body(struct arrow *a)
+{
+	a->body.size = 0;
+	a->node_count = a->buffer_count = 0;
+	flat_begin(&a->flat);
+}
+
+static flat_ref batch_table(struct arrow *a, uint64_t rows)
+{
+	struct flat *f = &a->flat;
+	const flat_ref nodes = flat_words(f, a->nodes, a->node_count, 2);
+	const flat_ref buffers = flat_words(f, a->buffers, a->buffer_count, 2);
+	flat_ref compression = 0;
+
+	if (a->zstd) {
+		flat_table(f);
+		flat_number(f, 0, CODEC_ZSTD, 1);
+		compression = flat_table_end(f);
+	}
+	flat_table(f);
+	flat_number(f, 0, rows, 8);
+	flat_field(f, 1, nodes);
+	flat_field(f, 2, buffers);
+	if (compression)
+		flat_field(f, 3, compression);
+	return flat_table_end(f);
+}
+
+static int put_dictionaries(struct export_writer *w, const struct ArrowArray *batch,
+			    struct hdb_error *err)
+{
+	struct arrow *a = w->state;
+	struct flat *f = &a->flat;
+	int r = HDB_OK;
+
+	for (size_t i = 0; i < w->column_count && r >= 0; i++) {
+		const struct ArrowArray *names = batch->children[i]->dictionary;
+		flat_ref data;
+
+		if (!w->columns[i].has_dictionary)
+			continue;
+		begin_body(a);
+		if ((r = put_column(a, names, EXPORT_TEXT, false, err)) < 0)
+			break;
+		data = batch_table(a, (uint64_t)names->length);
+		flat_table(f);
+		flat_number(f, 0, i, 8);
+		flat_field(f, 1, data);
+		r = put_message(w, HEADER_DICTIONARY, flat_table_end(f), &a->dictionaries, err);
+	}
+	return r;
+}
+
+static int put_batch(struct export_writer *w, const struct ArrowArray *batch, struct hdb_error *err)
+{
+	struct arrow *a = w->state;
+	int r = HDB_OK;
+
+	if (!a->has_dictionaries)
+		r = put_dictionaries(w, batch, err);
+	a->has_dictionaries = true;
+	begin_body(a);
+	for (size_t i = 0; i < w->column_count && r >= 0; i++)
+		r = put_column(a, batch->children[i], w->columns[i].kind,
+			       w->columns[i].has_dictionary, err);
+	if (r < 0)
+		return r;
+	return put_message(w, HEADER_BATCH, batch_table(a, (uint64_t)batch->length), &a->batches,
+			   err);
+}
+
+/* ---- the end ---- */
+
+static flat_ref blocks_vector(struct flat *f, const struct blocks *blocks)
+{
+	uint64_t *words = calloc(blocks->count + 1, 3 * sizeof(*words));
+	flat_ref ref = 0;
+
+	if (!words) {
+		f->has_failed = true;
+		return 0;
+	}
+	for (size_t i = 0; i < blocks->count; i++) {
+		words[3 * i] = blocks->all[i].offset;
+		words[3 * i + 1] = blocks->all[i].metadata_size; /* an int, and four zeros */
+		words[3 * i + 2] = blocks->all[i].body_size;
+	}
+	ref = flat_words(f, words, blocks->count, 3);
+	free(words);
+	return ref;
+}
+
+static int end(struct export_writer *w, struct hdb_error *err)
+{
+	static const uint8_t over[8] = { 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
+	struct arrow *a = w->state;
+	struct flat *f = &a->flat;
+	struct export_bytes last = { 0 };
+	flat_ref schema, dictionaries, batches;
+	int r = export_write(w, over, sizeof(over), err);
+
+	if (r < 0 || w->options->format != EXPORT_ARROW)
+		return r;
+	flat_begin(f);
+	schema = schema_table(w);
+	dictionaries = blocks_vector(f, &a->dictionaries);
+	batches = blocks_vector(f, &a->batches);
+	flat_table(f);
+	flat_field(f, 1, schema);
+	flat_field(f, 2, dictionaries);
+	flat_field(f, 3, batches);
+	flat_number(f, 0, VERSION_5, 2);
+	flat_finish(f, flat_table_end(f));
+	export_bytes_u32(&last, (uint32_t)f->size);
+	export_bytes_put(&last, MAGIC, 6);
+	if (f->has_failed || last.has_failed)
+		r = export_no_memory(err);
+	if (r >= 0)
+		r = export_write(w, f->data + f->room - f->size, f->size, err);
+	if (r >= 0)
+		r = export_write(w, last.data, last.size, err);
+	export_bytes_release(&last);
+	return r;
+}
+
+static void release(struct export_writer *w)
+{
+	struct arrow *a = w->state;
+
+	if (!a)
+		return;
+	flat_release(&a->flat);
+	export_zstd_free(a->zstd);
+	export_bytes_release(&a->body);
+	free(a->nodes);
+	free(a->buffers);
+	free(a->batches.all);
+	free(a->dictionaries.all);
+	free(a);
+}
+
+const struct export_writing export_arrow = { begin, put_batch, end, release };

@@ -1,0 +1,752 @@
+/*
+ * export/export_parquet.c - Parquet files: pages are encoded and compressed as batches come, and
+ * kept until their row group is whole.
+ *
+ * A writer of our own, some 1,000 lines with the Arrow one: Debian 12 has neither Arrow C++ nor
+ * another library that writes Parquet; carquet, the only one in C, is 20,000 lines to carry along,
+ * and what is written here is a small part of the format. tools/export/README.md has the
+ * measurements.
+ *
+ * What is used of it: format 2.6, data pages V1, all columns optional and flat; INT64 (also for
+ * what is unsigned in heapdb, for Spark has no such type), DOUBLE, BOOLEAN, BYTE_ARRAY with UTF8;
+ * PLAIN, RLE_DICTIONARY and DELTA_BINARY_PACKED; zstd; CRCs of pages; statistics of column chunks.
+ */
+#include "export/export_thrift.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+/* Rows of a row group if nothing is said. */
+#define GROUP_ROWS (1u << 20)
+/* A row group ends earlier when so much waits to be written. */
+#define GROUP_BYTES (40u << 20)
+/* Bytes of texts in a page. */
+#define PAGE_TEXT (1u << 20)
+/* A column has a dictionary while it has no more values than this, and less than 1 in 4 is new. */
+#define DISTINCT_MAX 65536
+#define DISTINCT_TEXT (4u << 20)
+/* Longer texts are cut in statistics. */
+#define STATISTICS_TEXT 64
+
+enum parquet_type { TYPE_BOOLEAN = 0, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
+enum parquet_encoding { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
+enum parquet_page { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
+enum parquet_codec { UNCOMPRESSED = 0, ZSTD = 6 };
+
+/* The least and the greatest of a column chunk. */
+struct bounds {
+	bool is_set;
+	int64_t low, high;  /* numbers; booleans */
+	double least, most; /* of doubles */
+	struct export_bytes low_text, high_text;
+};
+
+/* A column of the row group that is being made. */
+struct chunk {
+	struct export_distinct distinct;
+	bool has_dictionary; /* values so far are in `distinct` */
+	bool was_used;       /* there are pages that refer to it */
+	uint32_t *codes_of;  /* owned: by number in the stream's dictionary, 1 + ours */
+	size_t codes_room;
+	struct export_bytes pages; /* with their headers */
+	uint64_t raw_bytes;        /* of the pages, before they were compressed */
+	uint64_t null_count;
+	bool has_plain, has_delta; /* encodings of pages */
+	struct bounds bounds;
+};
+
+struct parquet {
+	struct chunk *chunks; /* by column */
+	struct export_zstd *zstd;
+	uint64_t seed;
+	uint64_t group_rows, row_count, group_count;
+	struct export_bytes raw;    /* of a page */
+	struct export_bytes packed; /* the same, compressed */
+	uint64_t *values;           /* of a page, without nulls */
+	uint32_t *codes;
+	size_t value_room;
+	struct export_bytes groups; /* metadata of row groups, one after the other */
+};
+
+static const enum parquet_type types[] = {
+	[EXPORT_I64] = TYPE_INT64,
+	[EXPORT_F64] = TYPE_DOUBLE,
+	[EXPORT_BOOL] = TYPE_BOOLEAN,
+	[EXPORT_TEXT] = TYPE_BYTE_ARRAY,
+};
+
+static int begin(struct export_writer *w, struct hdb_error *err)
+{
+	struct parquet *p = calloc(1, sizeof(*p));
+	int r;
+
+	w->state = p;
+	if (!p)
+		return export_no_memory(err);
+	if (getrandom(&p->seed, sizeof(p->seed), GRND_NONBLOCK) < 0)
+		p->seed = (uint64_t)(uintptr_t)p;
+	p->chunks = calloc(w->column_count, sizeof(*p->chunks));
+	if (!p->chunks)
+		return export_no_memory(err);
+	for (size_t i = 0; i < w->column_count; i++) {
+		p->chunks[i].has_dictionary = w->columns[i].kind != EXPORT_BOOL;
+		export_distinct_init(&p->chunks[i].distinct, w->columns[i].kind == EXPORT_TEXT,
+				     p->seed);
+	}
+	r = export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &p->zstd, err);
+	return r < 0 ? r : export_write(w, "PAR1", 4, err);
+}
+
+/* ---- pages ---- */
+
+/* Compresses p->raw and appends it as a page to the chunk. */
+static int put_page(struct export_writer *w, struct chunk *c, enum parquet_page type,
+		    enum parquet_encoding encoding, size_t count, struct export_bytes *to,
+		    struct hdb_error *err)
+{
+	struct parquet *p = w->state;
+	const struct export_bytes *body = &p->raw;
+	const size_t before = to->size;
+	struct thrift t;
+	size_t header;
+	int r;
+
+	if (p->raw.has_failed)
+		return export_no_memory(err);
+	if (!w->options->is_plain) {
+		p->packed.size = 0;
+		if ((r = export_zstd_put(p->zstd, p->raw.data, p->raw.size, &p->packed, err)) < 0)
+			return r;
+		body = &p->packed;
+	}
+	if (p->raw.size > INT32_MAX || body->size > INT32_MAX)
+		return door_fail(err, HDB_ELIMIT, "a text of over 2 GiB");
+	thrift_begin(&t, to);
+	thrift_i32(&t, 1, (int32_t)type);
+	thrift_i32(&t, 2, (int32_t)p->raw.size);
+	thrift_i32(&t, 3, (int32_t)body->size);
+	thrift_i32(&t, 4, (int32_t)libdeflate_crc32(0, body->data, body->size));
+	thrift_struct(&t, type == DATA_PAGE ? 5 : 7);
+	thrift_i32(&t, 1, (int32_t)count);
+	thrift_i32(&t, 2, (int32_t)encoding);
+	if (type == DATA_PAGE) {
+		thrift_i32(&t, 3, RLE);
+		thrift_i32(&t, 4, RLE);
+	}
+	thrift_end(&t);
+	thrift_end(&t);
+	header = to->size - before;
+	export_bytes_put(to, body->data, body->size);
+	c->raw_bytes += header + p->raw.size;
+	return to->has_failed ? export_no_memory(err) : HDB_OK;
+}
+
+/* A data page out of p->raw. */
+static int put_data(struct export_writer *w, struct chunk *c, enum parquet_encoding encoding,
+		    size_t rows, struct hdb_error *err)
+{
+	c->has_plain |= encoding == PLAIN;
+	c->has_delta |= encoding == DELTA_BINARY_PACKED;
+	c->was_used |= encoding == RLE_DICTIONARY;
+	return put_page(w, c, DATA_PAGE, encoding, rows, &c->pages, err);
+}
+
+/* The page begins: which of the rows are null. */
+static void put_levels(struct parquet *p, const struct ArrowArray *a, size_t from, size_t rows)
+{
+	p->raw.size = 0;
+	export_encode_levels(&p->raw, a->buffers[0], from, rows);
+}
+
+static void put_codes(struct parquet *p, size_t count, uint32_t distinct)
+{
+	unsigned bits = 1;
+
+	while (bits < 32 && distinct > 1u << bits)
+		bits++;
+	export_bytes_byte(&p->raw, (uint8_t)bits);
+	export_encode_rle(&p->raw, p->codes, count, bits);
+}
+
+static int make_room(struct parquet *p, size_t rows, struct hdb_error *err)
+{
+	if (rows <= p->value_room)
+		return HDB_OK;
+	free(p->values);
+	free(p->codes);
+	p->values = malloc(rows * sizeof(*p->values));
+	p->codes = malloc(rows * sizeof(*p->codes));
+	p->value_room = p->values && p->codes ? rows : 0;
+	return p->value_room ? HDB_OK : export_no_memory(err);
+}
+
+/* ---- numbers ---- */
+
+static void bound_numbers(struct bounds *b, const uint64_t *values, size_t count)
+{
+	int64_t low = b->is_set ? b->low : INT64_MAX, high = b->is_set ? b->high : INT64_MIN;
+
+	for (size_t i = 0; i < count; i++) {
+		const int64_t v = (int64_t)values[i];
+
+		low = v < low ? v : low;
+		high = v > high ? v : high;
+	}
+	b->low = low;
+	b->high = high;
+	b->is_set |= count > 0;
+}
+
+/* What is no number counts for nothing; zeros have both signs, as the format wants it. */
+static void bound_doubles(struct bounds *b, const uint64_t *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		double v;
+
+		memcpy(&v, &values[i], sizeof(v));
+		if (v != v)
+			continue;
+		if (!b->is_set || v < b->least)
+			b->least = v;
+		if (!b->is_set || v > b->most)
+			b->most = v;
+		b->is_set = true;
+	}
+}
+
+/*
+ * Numbers the values of a page; false where they are too many to be worth it, and the chunk has no
+ * dictionary from then on.
+ */
+static bool number_values(struct parquet *p, struct chunk *c, size_t count)
+{
+	const uint32_t before = c->distinct.count;
+
+	for (size_t i = 0; i < count; i++) {
+		p->codes[i] = export_distinct_number(&c->distinct, p->values[i]);
+		if (p->codes[i] == EXPORT_NO_CODE || c->distinct.count > DISTINCT_MAX)
+			return false;
+		if (c->distinct.count - before > 1024 && c->distinct.count - before > (i + 1) / 4 &&
+		    i > 4096)
+			return false;
+	}
+	return true;
+}
+
+static int put_numbers(struct export_writer *w, size_t no, const struct ArrowArray *a,
+		       struct hdb_error *err)
+{
+	const bool is_double = w->columns[no].kind == EXPORT_F64;
+	const uint64_t *from = a->buffers[1];
+	const size_t rows = (size_t)a->length;
+	struct parquet *p = w->state;
+	struct chunk *c = &p->chunks[no];
+	const uint64_t *values = from;
+	size_t count = rows;
+
+	if (a->null_count) {
+		count = 0;
+		for (size_t i = 0; i < rows; i++) {
+			p->values[count] = from[i];
+			count += export_is_there(a, i);
+		}
+		values = p->values;
+	} else {
+		memcpy(p->values, from, rows * sizeof(*from));
+	}
+	if (is_double)
+		bound_doubles(&c->bounds, values, count);
+	else
+		bound_numbers(&c->bounds, values, count);
+	put_levels(p, a, 0, rows);
+	if (c->has_dictionary && !(c->has_dictionary = number_values(p, c, count)) &&
+	    c->distinct.plain.has_failed)
+		return export_no_memory(err);
+	if (c->has_dictionary) {
+		put_codes(p, count, c->distinct.count);
+		return put_data(w, c, RLE_DICTIONARY, rows, err);
+	}
+	if (!is_double && count) {
+		const size_t levels = p->raw.size;
+
+		export_encode_delta(&p->raw, p->values, count);
+		if (p->raw.size - levels < count * 7)
+			return put_data(w, c, DELTA_BINARY_PACKED, rows, err);
+		p->raw.size = levels;
+	}
+	export_bytes_put(&p->raw, p->values, count * sizeof(*p->values));
+	return put_data(w, c, PLAIN, rows, err);
+}
+
+static int put_booleans(struct export_writer *w, size_t no, const struct ArrowArray *a,
+			struct hdb_error *err)
+{
+	const uint8_t *bits = a->buffers[1];
+	const size_t rows = (size_t)a->length;
+	struct parquet *p = w->state;
+	struct chunk *c = &p->chunks[no];
+	size_t count = 0;
+	uint8_t *out;
+
+	put_levels(p, a, 0, rows);
+	out = export_bytes_room(&p->raw, (rows + 7) / 8);
+	if (!out)
+		return export_no_memory(err);
+	memset(out, 0, (rows + 7) / 8);
+	for (size_t i = 0; i < rows; i++) {
+		const uint64_t bit = bits[i / 8] >> i % 8 & 1;
+
+		if (!export_is_there(a, i))
+			continue;
+		bound_numbers(&c->bounds, &bit, 1);
+		out[count / 8] |= (uint8_t)(bit << count % 8);
+		count++;
+	}
+	p->raw.size += (count + 7) / 8;
+	return put_data(w, c, PLAIN, rows, err);
+}
+
+/* ---- texts ---- */
+
+static int compare(const struct export_bytes *a, const char *text, size_t size)
+{
+	const size_t least = a->size < size ? a->size : size;
+	const int order = least ? memcmp(a->data, text, least) : 0;
+
+	return order ? order : a->size < size ? -1 : a->size > size;
+}
+
+static void bound_text(struct bounds *b, const char *text, size_t size)
+{
+	if (!b->is_set || compare(&b->low_text, text, size) > 0) {
+		b->low_text.size = 0;
+		export_bytes_put(&b->low_text, text, size);
+	}
+	if (!b->is_set || compare(&b->high_text, text, size) < 0) {
+		b->high_text.size = 0;
+		export_bytes_put(&b->high_text, text, size);
+	}
+	b->is_set = true;
+}
+
+/* Texts that are numbers in the stream's dictionary. */
+static int put_names(struct export_writer *w, size_t no, const struct ArrowArray *a,
+		     struct hdb_error *err)
+{
+	const struct ArrowArray *names = a->dictionary;
+	const int32_t *from = a->buffers[1], *offsets = names->buffers[1];
+	const char *text = names->buffers[2];
+	const size_t rows = (size_t)a->length;
+	struct parquet *p = w->state;
+	struct chunk *c = &p->chunks[no];
+	size_t count = 0;
+
+	if ((size_t)names->length > c->codes_room || !c->codes_of) {
+		free(c->codes_of);
+		c->codes_of = calloc((size_t)names->length + 1, sizeof(*c->codes_of));
+		if (!c->codes_of)
+			return export_no_memory(err);
+		c->codes_room = (size_t)names->length;
+	}
+	for (size_t i = 0; i < rows; i++) {
+		const int32_t name = from[i];
+
+		if (!export_is_there(a, i))
+			continue;
+		if (!c->codes_of[name]) {
+			const char *at = text + offsets[name];
+			const uint32_t size = (uint32_t)(offsets[name + 1] - offsets[name]);
+			const uint32_t code = export_distinct_text(&c->distinct, at, size);
+
+			if (code == EXPORT_NO_CODE)
+				return export_no_memory(err);
+			c->codes_of[name] = code + 1;
+		}
+		p->codes[count++] = c->codes_of[name] - 1;
+	}
+	put_levels(p, a, 0, rows);
+	put_codes(p, count, c->distinct.count);
+	return put_data(w, c, RLE_DICTIONARY, rows, err);
+}
+
+/* Numbers the texts of a page, as number_values. */
+static bool number_texts(struct parquet *p, struct chunk *c, const struct ArrowArray *a,
+			 size_t from, size_t rows)
+{
+	const int32_t *offsets = a->buffers[1];
+	const uint32_t before = c->distinct.count;
+	const char *text = a->buffers[2];
+	size_t count = 0;
+
+	for (size_t i = from; i < from + rows; i++) {
+		const uint32_t size = (uint32_t)(offsets[i + 1] - offsets[i]);
+
+		if (!export_is_there(a, i))
+			continue;
+		p->codes[count] = export_distinct_text(&c->distinct, text + offsets[i], size);
+		if (p->codes[count] == EXPORT_NO_CODE || c->distinct.count > DISTINCT_MAX ||
+		    c->distinct.plain.size > DISTINCT_TEXT)
+			return false;
+		count++;
+		if (c->distinct.count - before > 1024 && c->distinct.count - before > count / 2 &&
+		    count > 4096)
+			return false;
+	}
+	put_levels(p, a, from, rows);
+	put_codes(p, count, c->distinct.count);
+	return true;
+}
+
+static int put_texts_page(struct export_writer *w, size_t no, const struct ArrowArray *a,
+			  size_t from, size_t rows, struct hdb_error *err)
+{
+	const int32_t *offsets = a->buffers[1];
+	const char *text = a->buffers[2];
+	struct parquet *p = w->state;
+	struct chunk *c = &p->chunks[no];
+
+	if (c->has_dictionary && number_texts(p, c, a, from, rows))
+		return put_data(w, c, RLE_DICTIONARY, rows, err);
+	if (c->distinct.plain.has_failed)
+		return export_no_memory(err);
+	c->has_dictionary = false;
+	put_levels(p, a, from, rows);
+	for (size_t i = from; i < from + rows; i++) {
+		const uint32_t size = (uint32_t)(offsets[i + 1] - offsets[i]);
+
+		if (!export_is_there(a, i))
+			continue;
+		bound_text(&c->bounds, text + offsets[i], size);
+		export_bytes_u32(&p->raw, size);
+		export_bytes_put(&p->raw, text + offsets[i], size);
+	}
+	return put_data(w, c, PLAIN, rows, err);
+}
+
+static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray *a,
+		     struct hdb_error *err)
+{
+	const int32_t *offsets = a->buffers[1];
+	const size_t rows = (size_t)a->length;
+	size_t from = 0;
+	int r = HDB_OK;
+
+	while (from < rows && r >= 0) {
+		size_t end = from + 1;
+
+		while (end < rows && offsets[end + 1] - offsets[from] < (int32_t)PAGE_TEXT)
+			end++;
+		r = put_texts_page(w, no, a, from, end - from, err);
+		from = end;
+	}
+	return r;
+}
+
+/* ---- metadata ---- */
+
+/* A text cut at a character, so that it is no greater than the whole. */
+static size_t cut_text(const struct export_bytes *b)
+{
+	size_t size = b->size;
+
+	if (size <= STATISTICS_TEXT)
+		return size;
+	for (size = STATISTICS_TEXT; size > 0 && (b->data[size] & 0xc0) == 0x80; size--)
+		;
+	return size;
+}
+
+static void put_statistics(struct thrift *t, const struct chunk *c, enum export_kind kind)
+{
+	const struct bounds *b = &c->bounds;
+	uint8_t low[8], high[8];
+	double least = b->least, most = b->most;
+
+	thrift_struct(t, 12);
+	thrift_i64(t, 3, (int64_t)c->null_count);
+	if (b->is_set && kind == EXPORT_TEXT) {
+		const size_t size = cut_text(&b->low_text);
+		const bool has_high = b->high_text.size <= STATISTICS_TEXT;
+
+		/* A cut one would be less than the greatest. */
+		if (has_high)
+			thrift_bytes(t, 5, b->high_text.data, b->high_text.size);
+		thrift_bytes(t, 6, b->low_text.data, size);
+		if (has_high)
+			thrift_bool(t, 7, true);
+		thrift_bool(t, 8, size == b->low_text.size);
+	} else if (b->is_set && kind == EXPORT_BOOL) {
+		low[0] = (uint8_t)b->low;
+		high[0] = (uint8_t)b->high;
+		thrift_bytes(t, 5, high, 1);
+		thrift_bytes(t, 6, low, 1);
+	} else if (b->is_set) {
+		if (kind == EXPORT_F64) {
+			least = least == 0 ? -0.0 : least;
+			most = most == 0 ? 0.0 : most;
+			memcpy(low, &least, sizeof(low));
+			memcpy(high, &most, sizeof(high));
+		} else {
+			memcpy(low, &b->low, sizeof(low));
+			memcpy(high, &b->high, sizeof(high));
+		}
+		thrift_bytes(t, 5, high, sizeof(high));
+		thrift_bytes(t, 6, low, sizeof(low));
+	}
+	thrift_end(t);
+}
+
+/* Where a chunk is in the file. */
+struct place {
+	uint64_t at, dictionary, size, raw;
+};
+
+static void put_chunk(struct thrift *t, const struct export_writer *w, size_t no,
+		      const struct place *place)
+{
+	const struct parquet *p = w->state;
+	const struct chunk *c = &p->chunks[no];
+
+	thrift_struct(t, 0);
+	thrift_i64(t, 2, 0);
+	thrift_struct(t, 3);
+	thrift_i32(t, 1, (int32_t)types[w->columns[no].kind]);
+	thrift_list(t, 2, THRIFT_I32,
+		    1u + (c->has_plain || c->was_used) + c->was_used + c->has_delta);
+	thrift_element_i32(t, RLE);
+	if (c->has_plain || c->was_used)
+		thrift_element_i32(t, PLAIN);
+	if (c->was_used)
+		thrift_element_i32(t, RLE_DICTIONARY);
+	if (c->has_delta)
+		thrift_element_i32(t, DELTA_BINARY_PACKED);
+	thrift_list(t, 3, THRIFT_BINARY, 1);
+	thrift_element_text(t, w->columns[no].name);
+	thrift_i32(t, 4, w->options->is_plain ? UNCOMPRESSED : ZSTD);
+	thrift_i64(t, 5, (int64_t)p->group_rows);
+	thrift_i64(t, 6, (int64_t)place->raw);
+	thrift_i64(t, 7, (int64_t)place->size);
+	thrift_i64(t, 9, (int64_t)(place->at + place->dictionary));
+	if (place->dictionary)
+		thrift_i64(t, 11, (int64_t)place->at);
+	put_statistics(t, c, w->columns[no].kind);
+	thrift_end(t);
+	thrift_end(t);
+}
+
+/* ---- row groups ---- */
+
+/* Writes the dictionary, if there is one, and the pages. */
+static int write_chunk(struct export_writer *w, size_t no, struct place *place,
+		       struct hdb_error *err)
+{
+	struct parquet *p = w->state;
+	struct chunk *c = &p->chunks[no];
+	struct export_bytes dictionary = { 0 };
+	uint32_t size;
+	int r = HDB_OK;
+
+	*place = (struct place){ .at = w->offset };
+	/* The texts of dictionaries have their bounds here, each once. */
+	for (uint32_t i = 0; c->distinct.is_text && c->was_used && i < c->distinct.count; i++) {
+		const char *text = export_distinct_text_at(&c->distinct, i, &size);
+
+		bound_text(&c->bounds, text, size);
+	}
+	if (c->bounds.low_text.has_failed || c->bounds.high_text.has_failed)
+		return export_no_memory(err);
+	if (c->was_used) {
+		p->raw.size = 0;
+		export_bytes_put(&p->raw, c->distinct.plain.data, c->distinct.plain.size);
+		r = put_page(w, c, DICTIONARY_PAGE, PLAIN, c->distinct.count, &dictionary, err);
+	}
+	if (r >= 0)
+		r = export_write(w, dictionary.data, dictionary.size, err);
+	if (r >= 0)
+		r = export_write(w, c->pages.data, c->pages.size, err);
+	place->dictionary = dictionary.size;
+	place->size = dictionary.size + c->pages.size;
+	place->raw = c->raw_bytes;
+	export_bytes_release(&dictionary);
+	return r;
+}
+
+static void clear_chunk(struct chunk *c, enum export_kind kind)
+{
+	export_distinct_clear(&c->distinct);
+	c->has_dictionary = kind != EXPORT_BOOL;
+	c->was_used = c->has_plain = c->has_delta = false;
+	if (c->codes_of)
+		memset(c->codes_of, 0, c->codes_room * sizeof(*c->codes_of));
+	c->pages.size = 0;
+	c->raw_bytes = c->null_count = 0;
+	c->bounds.is_set = false;
+	c->bounds.low_text.size = c->bounds.high_text.size = 0;
+}
+
+static int write_group(struct export_writer *w, struct hdb_error *err)
+{
+	struct parquet *p = w->state;
+	const uint64_t at = w->offset;
+	struct export_bytes columns = { 0 };
+	uint64_t raw = 0;
+	struct thrift t;
+	int r = HDB_OK;
+
+	if (!p->group_rows)
+		return HDB_OK;
+	thrift_begin(&t, &columns);
+	/* Elements of the list, which is the row group's first field. */
+	thrift_list(&t, 1, THRIFT_STRUCT, w->column_count);
+	for (size_t i = 0; i < w->column_count && r >= 0; i++) {
+		struct place place;
+
+		r = write_chunk(w, i, &place, err);
+		put_chunk(&t, w, i, &place);
+		raw += place.raw;
+		clear_chunk(&p->chunks[i], w->columns[i].kind);
+	}
+	thrift_i64(&t, 2, (int64_t)raw);
+	thrift_i64(&t, 3, (int64_t)p->group_rows);
+	thrift_i64(&t, 5, (int64_t)at);
+	thrift_i64(&t, 6, (int64_t)(w->offset - at));
+	thrift_end(&t);
+	export_bytes_put(&p->groups, columns.data, columns.size);
+	if (r >= 0 && (columns.has_failed || p->groups.has_failed))
+		r = export_no_memory(err);
+	export_bytes_release(&columns);
+	p->group_count++;
+	p->group_rows = 0;
+	return r;
+}
+
+static int put_batch(struct export_writer *w, const struct ArrowArray *batch, struct hdb_error *err)
+{
+	const uint64_t most = w->options->rows ? w->options->rows : GROUP_ROWS;
+	const size_t rows = (size_t)batch->length;
+	struct parquet *p = w->state;
+	size_t waiting = 0;
+	int r = make_room(p, rows, err);
+
+	for (size_t i = 0; i < w->column_count && r >= 0; i++) {
+		const struct ArrowArray *a = batch->children[i];
+		struct chunk *c = &p->chunks[i];
+
+		if (w->columns[i].has_dictionary)
+			r = put_names(w, i, a, err);
+		else if (w->columns[i].kind == EXPORT_TEXT)
+			r = put_texts(w, i, a, err);
+		else if (w->columns[i].kind == EXPORT_BOOL)
+			r = put_booleans(w, i, a, err);
+		else
+			r = put_numbers(w, i, a, err);
+		c->null_count += (uint64_t)a->null_count;
+		waiting += c->pages.size + c->distinct.plain.size;
+	}
+	p->group_rows += rows;
+	p->row_count += rows;
+	if (r >= 0 && (p->group_rows >= most || waiting > GROUP_BYTES))
+		r = write_group(w, err);
+	return r;
+}
+
+static void put_schema(struct thrift *t, const struct export_writer *w)
+{
+	thrift_list(t, 2, THRIFT_STRUCT, w->column_count + 1);
+	thrift_struct(t, 0);
+	thrift_text(t, 4, "schema");
+	thrift_i32(t, 5, (int32_t)w->column_count);
+	thrift_end(t);
+	for (size_t i = 0; i < w->column_count; i++) {
+		thrift_struct(t, 0);
+		thrift_i32(t, 1, (int32_t)types[w->columns[i].kind]);
+		thrift_i32(t, 3, 1); /* OPTIONAL */
+		thrift_text(t, 4, w->columns[i].name);
+		if (w->columns[i].kind == EXPORT_TEXT) {
+			thrift_i32(t, 6, 0); /* UTF8 */
+			thrift_struct(t, 10);
+			thrift_struct(t, 1); /* STRING */
+			thrift_end(t);
+			thrift_end(t);
+		}
+		thrift_end(t);
+	}
+}
+
+static void put_notes(struct thrift *t, const char *const *notes)
+{
+	size_t count = 0;
+
+	while (notes && notes[count])
+		count += 2;
+	if (!count)
+		return;
+	thrift_list(t, 5, THRIFT_STRUCT, count / 2);
+	for (size_t i = 0; i < count; i += 2) {
+		thrift_struct(t, 0);
+		thrift_text(t, 1, notes[i]);
+		thrift_text(t, 2, notes[i + 1]);
+		thrift_end(t);
+	}
+}
+
+static int end(struct export_writer *w, struct hdb_error *err)
+{
+	struct parquet *p = w->state;
+	struct export_bytes footer = { 0 };
+	struct thrift t;
+	int r = write_group(w, err);
+
+	thrift_begin(&t, &footer);
+	thrift_i32(&t, 1, 2);
+	put_schema(&t, w);
+	thrift_i64(&t, 3, (int64_t)p->row_count);
+	thrift_list(&t, 4, THRIFT_STRUCT, p->group_count);
+	export_bytes_put(&footer, p->groups.data, p->groups.size);
+	put_notes(&t, w->options->notes);
+	thrift_text(&t, 6, "heapdb version " HDB_VERSION);
+	thrift_list(&t, 7, THRIFT_STRUCT, w->column_count);
+	for (size_t i = 0; i < w->column_count; i++) {
+		thrift_struct(&t, 0);
+		thrift_struct(&t, 1); /* by type */
+		thrift_end(&t);
+		thrift_end(&t);
+	}
+	thrift_end(&t);
+	export_bytes_u32(&footer, (uint32_t)footer.size);
+	export_bytes_put(&footer, "PAR1", 4);
+	if (r >= 0 && footer.has_failed)
+		r = export_no_memory(err);
+	if (r >= 0)
+		r = export_write(w, footer.data, footer.size, err);
+	export_bytes_release(&footer);
+	return r;
+}
+
+static void release(struct export_writer *w)
+{
+	struct parquet *p = w->state;
+
+	if (!p)
+		return;
+	for (size_t i = 0; p->chunks && i < w->column_count; i++) {
+		struct chunk *c = &p->chunks[i];
+
+		export_distinct_release(&c->distinct);
+		export_bytes_release(&c->pages);
+		export_bytes_release(&c->bounds.low_text);
+		export_bytes_release(&c->bounds.high_text);
+		free(c->codes_of);
+	}
+	free(p->chunks);
+	export_zstd_free(p->zstd);
+	export_bytes_release(&p->raw);
+	export_bytes_release(&p->packed);
+	export_bytes_release(&p->groups);
+	free(p->values);
+	free(p->codes);
+	free(p);
+}
+
+const struct export_writing export_parquet = { begin, put_batch, end, release };

@@ -1,0 +1,390 @@
+/*
+ * heapdb/cmd_export.c - `heapdb export`: the rows of a query, or of a statement in SQL, as text by
+ * way of the renderer or as columns by way of export/; to the standard output or into a file.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/progress.h"
+#include "heapdb/render.h"
+#include "heapdb/sql_shell.h"
+#include "heapdb/where.h"
+
+#include "export/export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+#endif
+
+/* Rows of a batch. */
+#define BATCH_ROWS 65536
+
+static bool is_columns(const struct options *opt)
+{
+	return opt->format >= FORMAT_PARQUET;
+}
+
+/* ---- statements ---- */
+
+char *export_statement(const char *operand)
+{
+#ifdef HAVE_SQLITE
+	static const char *const words[] = { "select", "with", "values" };
+	const char *at = operand + strspn(operand, " \t\r\n(");
+	const size_t size = strlen(operand) + 32;
+	char *text;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t length = strlen(words[i]);
+
+		if (strncasecmp(at, words[i], length) == 0 && strchr(" \t\r\n(", at[length]) &&
+		    at[length])
+			return strdup(operand);
+	}
+	if (!heapsql_has_table(operand) || !(text = malloc(size)))
+		return NULL;
+	snprintf(text, size, "SELECT * FROM %s", operand);
+	return text;
+#else
+	(void)operand;
+	return NULL;
+#endif
+}
+
+/* ---- what a file says of its rows ---- */
+
+/* Keys and values, ended by NULL; all owned. */
+struct notes {
+	char **texts;
+	size_t count;
+};
+
+static void free_notes(struct notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		free(notes->texts[i]);
+	free(notes->texts);
+}
+
+static int add_note(struct notes *notes, const char *key, const char *value, size_t size,
+		    struct hdb_error *err)
+{
+	char **texts = realloc(notes->texts, (notes->count + 3) * sizeof(*texts));
+	const size_t room = strlen(key) + sizeof("heapdb.");
+	char *name = texts ? malloc(room) : NULL, *copy = name ? strndup(value, size) : NULL;
+
+	if (texts)
+		notes->texts = texts;
+	if (!copy) {
+		free(name);
+		return cli_fail(err, HDB_ENOMEM, "no memory for facts");
+	}
+	snprintf(name, room, "heapdb.%s", key);
+	texts[notes->count++] = name;
+	texts[notes->count++] = copy;
+	texts[notes->count] = NULL;
+	return HDB_OK;
+}
+
+static int note_fact(struct notes *notes, const char *name, const struct hdb_value *value,
+		     struct hdb_error *err)
+{
+	char buf[OUTPUT_NUMBER_SIZE];
+	size_t size = 0;
+
+	switch (value->type) {
+	case HDB_TYPE_NULL:
+		return HDB_OK;
+	case HDB_TYPE_TEXT:
+		return add_note(notes, name, value->text, value->text_size, err);
+	case HDB_TYPE_ID:
+		size = format_id(buf, value->u);
+		break;
+	case HDB_TYPE_INT:
+		size = (size_t)snprintf(buf, sizeof(buf), "%" PRId64, value->i);
+		break;
+	case HDB_TYPE_DOUBLE:
+	case HDB_TYPE_PERCENT:
+		size = format_double(buf, value->d);
+		break;
+	case HDB_TYPE_COUNT:
+	case HDB_TYPE_BYTES:
+	case HDB_TYPE_BOOL:
+		size = (size_t)snprintf(buf, sizeof(buf), "%" PRIu64, value->u);
+		break;
+	}
+	return add_note(notes, name, buf, size, err);
+}
+
+static int note_facts(struct notes *notes, const struct cli *cli, const struct hdb_rows *rows,
+		      struct hdb_error *err)
+{
+	const char *name = cli->statement ? cli->statement : cli->query->name;
+	int r = add_note(notes, cli->statement ? "sql" : "query", name, strlen(name), err);
+
+	for (size_t i = 0; rows && r >= 0 && i < hdb_rows_fact_count(rows); i++)
+		r = note_fact(notes, hdb_rows_fact_column(rows, i)->name,
+			      hdb_rows_fact_value(rows, i), err);
+	return r;
+}
+
+/* Of a statement there are no facts but what is wrong with the database. */
+static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
+{
+	struct hdb_health health;
+	int r = HDB_OK;
+
+	hdb_health(db, &health);
+	if (health.stale)
+		r = add_note(notes, "stale", health.stale, strlen(health.stale), err);
+	if (r >= 0 && health.incomplete)
+		r = add_note(notes, "incomplete", health.incomplete, strlen(health.incomplete),
+			     err);
+	if (r >= 0 && health.redacted)
+		r = add_note(notes, "redacted", health.redacted, strlen(health.redacted), err);
+	return r;
+}
+
+/* ---- columns ---- */
+
+/* Some columns of an answer, by --columns. */
+struct picked {
+	struct hdb_rows *rows;
+	size_t *columns; /* owned */
+};
+
+static const struct hdb_column *picked_column(void *ctx, size_t column)
+{
+	const struct picked *p = ctx;
+
+	return hdb_rows_column(p->rows, p->columns[column]);
+}
+
+static int picked_next(void *ctx, struct hdb_error *err)
+{
+	return hdb_rows_next(((const struct picked *)ctx)->rows, err);
+}
+
+static const struct hdb_value *picked_value(void *ctx, size_t column)
+{
+	const struct picked *p = ctx;
+
+	return hdb_rows_value(p->rows, p->columns[column]);
+}
+
+static void picked_close(void *ctx)
+{
+	struct picked *p = ctx;
+
+	hdb_rows_close(p->rows);
+	free(p->columns);
+	free(p);
+}
+
+/* Takes the rows, also on failure. */
+static int pick_stream(struct cli *cli, struct hdb_rows *rows, struct ArrowArrayStream *out)
+{
+	struct answer answer = { .rows = rows, .err = &cli->err };
+	struct picked *p = calloc(1, sizeof(*p));
+	struct hdb_row_source source = {
+		.ctx = p,
+		.column = picked_column,
+		.next = picked_next,
+		.value = picked_value,
+		.close = picked_close,
+	};
+	int r;
+
+	if (!p) {
+		hdb_rows_close(rows);
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for columns");
+	}
+	p->rows = rows;
+	r = answer_pick(&answer, cli->opt.columns);
+	p->columns = answer.picked;
+	source.column_count = answer.picked_count;
+	if (r >= 0)
+		r = hdb_source_arrow(&source, BATCH_ROWS, out, &cli->err);
+	if (r < 0)
+		picked_close(p);
+	return r;
+}
+
+/* `where` is needed until the stream is released. */
+static int query_stream(struct cli *cli, struct where *where, struct notes *notes,
+			struct ArrowArrayStream *out)
+{
+	const struct options *opt = &cli->opt;
+	struct hdb_query_args args = {
+		.struct_size = sizeof(args),
+		.targets = opt->operands,
+		.target_count = opt->operand_count,
+		.options = opt->query_options,
+		.option_count = opt->query_option_count,
+		.sort = opt->sort,
+		.limit = opt->limit,
+	};
+	struct hdb_rows *rows = NULL;
+	int r = where_open(where, cli, &args);
+
+	if (r == HDB_OK)
+		r = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
+	if (r != HDB_OK)
+		return r;
+	r = note_facts(notes, cli, rows, &cli->err);
+	if (r >= 0 && opt->columns)
+		return pick_stream(cli, rows, out);
+	if (r >= 0)
+		r = hdb_rows_arrow(rows, BATCH_ROWS, out, &cli->err);
+	if (r < 0)
+		hdb_rows_close(rows);
+	return r;
+}
+
+#ifdef HAVE_SQLITE
+static int statement_stream(struct cli *cli, struct notes *notes, struct ArrowArrayStream *out)
+{
+	const struct heapsql_arrow_options options = {
+		.sql = { .memory_bytes = cli->opt.memory_bytes,
+			 .tmp_dir = cli->opt.tmp,
+			 .cancel = progress_callbacks().cancel },
+		.batch_rows = BATCH_ROWS,
+	};
+	int r;
+
+	if ((r = note_facts(notes, cli, NULL, &cli->err)) < 0)
+		return r;
+	if ((r = note_health(notes, cli->db, &cli->err)) < 0)
+		return r;
+	return heapsql_arrow(cli->db, cli->statement, &options, out, &cli->err);
+}
+#endif
+
+static int export_columns(struct cli *cli)
+{
+	const struct options *opt = &cli->opt;
+	struct export_options options = {
+		.format = opt->format == FORMAT_PARQUET ? EXPORT_PARQUET :
+			  opt->format == FORMAT_ARROW   ? EXPORT_ARROW :
+							  EXPORT_ARROW_STREAM,
+		.is_plain = opt->is_plain,
+	};
+	struct ArrowArrayStream stream = { 0 };
+	struct export_result result = { 0 };
+	struct export_file *file = NULL;
+	struct export_sink sink;
+	struct notes notes = { 0 };
+	struct where where = { .cli = cli };
+	int r;
+
+	if (!opt->output && cli->out->is_terminal)
+		return cli_fail(&cli->err, HDB_EUSAGE, "this is no text for a terminal: -o FILE");
+#ifdef HAVE_SQLITE
+	r = cli->statement ? statement_stream(cli, &notes, &stream) :
+			     query_stream(cli, &where, &notes, &stream);
+#else
+	r = query_stream(cli, &where, &notes, &stream);
+#endif
+	if (r != HDB_OK)
+		goto out;
+	options.notes = (const char *const *)notes.texts;
+	r = export_file_create(opt->output ? opt->output : "-", opt->force, &file, &sink,
+			       &cli->err);
+	if (r >= 0)
+		r = export_stream(&stream, &options, &sink, &result, &cli->err);
+	if (r >= 0) {
+		r = export_file_finish(file, &cli->err);
+		file = NULL;
+	}
+	if (r >= 0 && opt->output)
+		cli_notice(cli, "%s: %" PRIu64 " rows, %" PRIu64 " bytes", opt->output, result.rows,
+			   result.bytes);
+out:
+	export_file_abort(file);
+	if (stream.release)
+		stream.release(&stream);
+	where_close(&where);
+	free_notes(&notes);
+	return r;
+}
+
+/* ---- text ---- */
+
+static int print_rows(struct cli *cli)
+{
+#ifdef HAVE_SQLITE
+	struct heapsql_database database = { .db = cli->db };
+	const struct heapsql_options options = {
+		.memory_bytes = cli->opt.memory_bytes,
+		.tmp_dir = cli->opt.tmp,
+		.cancel = progress_callbacks().cancel,
+	};
+	struct heapsql *sql = NULL;
+	int r;
+
+	if (!cli->statement)
+		return cmd_query(cli);
+	if (!cli->opt.has_format)
+		cli->opt.format = FORMAT_TSV;
+	r = heapsql_open(&options, &sql, &cli->err);
+	if (r >= 0)
+		r = heapsql_add(sql, &database, &cli->err);
+	if (r >= 0)
+		r = sql_run(cli, sql, cli->statement);
+	heapsql_close(sql);
+	return r;
+#else
+	return cmd_query(cli);
+#endif
+}
+
+/* Into a file, by way of the same buffer. */
+static int print_to_file(struct cli *cli)
+{
+	struct output *console = cli->out, *out = calloc(1, sizeof(*out));
+	struct export_file *file = NULL;
+	struct export_sink sink;
+	int r;
+
+	if (!out)
+		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
+	r = export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err);
+	if (r < 0) {
+		free(out);
+		return r;
+	}
+	output_init(out, export_file_descriptor(file));
+	cli->out = out;
+	r = print_rows(cli);
+	output_flush(out);
+	cli->out = console;
+	if (r >= 0 && out->error)
+		r = cli_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
+	if (r >= 0)
+		r = export_file_finish(file, &cli->err);
+	else
+		export_file_abort(file);
+	free(out);
+	return r;
+}
+
+int cmd_export(struct cli *cli)
+{
+	const struct options *opt = &cli->opt;
+
+	if (cli->statement && (opt->operand_count || opt->columns || opt->sort || opt->where))
+		return cli_fail(
+			&cli->err, HDB_EUSAGE,
+			"a statement or table takes no target, --columns, --sort or --where");
+	if (cli->statement && opt->limit && is_columns(opt))
+		return cli_fail(&cli->err, HDB_EUSAGE, "a statement has a LIMIT of its own");
+	if (opt->is_plain && !is_columns(opt))
+		return cli_fail(&cli->err, HDB_EUSAGE, "--compress is for parquet and arrow");
+	if (is_columns(opt))
+		return export_columns(cli);
+	return opt->output && strcmp(opt->output, "-") != 0 ? print_to_file(cli) : print_rows(cli);
+}
