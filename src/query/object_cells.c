@@ -51,7 +51,8 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 	name = heap_class_name(q->heap, object.class_no);
 	size = strlen(name);
 	text[0] = '\0';
-	if (object.kind == STORE_INSTANCE)
+	if (object.kind == STORE_INSTANCE ||
+	    (object.kind == STORE_PRIMITIVE_ARRAY && q->heap->is_android))
 		analysis_describe(&q->session, ix, text, sizeof(text));
 	r = set_parts(q, column, kind_name(&object),
 		      object.kind == STORE_CLASS ?
@@ -70,8 +71,9 @@ int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_erro
 		/* Strange dumps have arrays whose class is called otherwise. */
 		if (size < 2 || strncmp(name + size - 2, "[]", 2) != 0)
 			size += 2;
-		return query_format(q, column, err, "%.*s[%" PRIu64 "]%s", (int)(size - 2), name,
-				    object.length, size <= strlen(name) ? name + size : "");
+		return query_format(q, column, err, "%.*s[%" PRIu64 "]%s%s%s", (int)(size - 2),
+				    name, object.length, size <= strlen(name) ? name + size : "",
+				    text[0] ? " " : "", text);
 	}
 	return query_format(q, column, err, "%s%s%s", name, text[0] ? " " : "", text);
 }

@@ -141,7 +141,7 @@ class Dump:
         return out
 
     def write(self, path):
-        heap = b''
+        heap = b'\xfe' + struct.pack('>I', ord('A')) + self.ident(self.text('app'))
         for cls in self.classes.values():
             heap += b'\x05' + self.ident(cls.id)
         for tag, ident, serial, frame in self.roots:
