@@ -1,0 +1,162 @@
+/*
+ * fuzz/serve.c - what a browser, or somebody who says to be one, may send to the page's server:
+ * who may ask (Host, Origin, cookies, token), and the arguments of questions. Nobody gets in without
+ * the token; what is understood is within the limits; what is kept of it is JSON.
+ *
+ * Input: u8 which: below 128 the gate, its five texts one a line, an empty line for none, "T" in a
+ * text for the token; else the kind of question (and for queries which one: u8), and its arguments,
+ * "key=value" one a line.
+ */
+#include "serve/serve_cache.h"
+#include "serve/serve_gate.h"
+#include "serve/serve_request.h"
+#include "serve/serve_text.h"
+
+#include "support/fuzz_target.h"
+#include "support/json_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INPUT_MAX 16384
+#define DATABASES 3
+
+/* Takes the next line; NULL past the last one. */
+static char *take_line(char **text)
+{
+	char *line = *text, *end = line ? strchr(line, '\n') : NULL;
+
+	if (end)
+		*end = '\0';
+	*text = end ? end + 1 : NULL;
+	return line;
+}
+
+/* The line with the token for each "T"; NULL for an empty one. Owned. */
+static char *with_token(const char *line, const char *token)
+{
+	struct serve_text made;
+
+	if (!line || !*line || !serve_text_begin(&made))
+		return NULL;
+	for (; *line; line++) {
+		if (*line == 'T')
+			fputs(token, made.out);
+		else
+			putc(*line, made.out);
+	}
+	return serve_text_end(&made) ? made.data : NULL;
+}
+
+static void judge(char *text)
+{
+	struct serve_gate gate;
+	char *lines[5];
+	struct serve_visitor visitor;
+	enum serve_verdict verdict;
+
+	if (!serve_gate_init(&gate, "127.0.0.1", 8080))
+		abort();
+	memset(gate.token, '5', sizeof(gate.token) - 1);
+	for (size_t i = 0; i < 5; i++)
+		lines[i] = with_token(take_line(&text), gate.token);
+	visitor = (struct serve_visitor){ lines[0], lines[1], lines[2], lines[3], lines[4], false };
+	for (int navigates = 0; navigates < 2; navigates++) {
+		visitor.is_navigation = navigates;
+		verdict = serve_gate_judge(&gate, &visitor);
+		if (verdict == SERVE_WELCOME_TOKEN &&
+		    (!navigates || !lines[4] || strcmp(lines[4], gate.token) != 0))
+			abort();
+		if (verdict == SERVE_WELCOME && (!lines[3] || !strstr(lines[3], gate.token)))
+			abort();
+		if ((verdict == SERVE_WELCOME || verdict == SERVE_WELCOME_TOKEN) &&
+		    (!lines[0] || !strstr(lines[0], ":8080")))
+			abort();
+	}
+	for (size_t i = 0; i < 5; i++)
+		free(lines[i]);
+}
+
+static void check_job(const struct serve_job *job)
+{
+	struct hdb_error err = { 0 };
+	char *key = serve_cache_key(job);
+
+	if (job->string_count > SERVE_ARGUMENTS_MAX || job->target_count > SERVE_ARGUMENTS_MAX ||
+	    job->option_count > SERVE_ARGUMENTS_MAX || job->before_count > SERVE_DATABASES_MAX ||
+	    job->database >= DATABASES || job->limit == 0 || job->limit > SERVE_ROWS_MAX)
+		abort();
+	for (size_t i = 0; i < job->before_count; i++)
+		if (job->before[i] >= DATABASES)
+			abort();
+	for (size_t i = 0; i < job->target_count; i++)
+		if (!job->targets[i])
+			abort();
+	if (!key || (serve_request_check(job, &err) != HDB_OK && !err.message[0]))
+		abort();
+	free(key);
+}
+
+static void check_json(const char *text)
+{
+	struct serve_text made;
+
+	if (!serve_text_begin(&made))
+		return;
+	serve_put_json(made.out, text);
+	if (serve_text_end(&made) && !json_is_valid(made.data, made.size))
+		abort();
+	serve_text_release(&made);
+}
+
+static void question(unsigned kind, char *text)
+{
+	struct serve_job *job = serve_job_new();
+	struct hdb_error err = { 0 };
+	size_t count;
+	const struct hdb_query_spec *specs = hdb_queries(&count);
+	char *line;
+
+	if (!job)
+		return;
+	job->kind = kind % 3 == 0 ? SERVE_QUERY : kind % 3 == 1 ? SERVE_SQL : SERVE_VALUE;
+	job->limit = SERVE_ROWS_DEFAULT;
+	if (job->kind == SERVE_QUERY)
+		job->spec = &specs[(unsigned char)*text % count];
+	if (*text)
+		text++;
+	while (err.code == HDB_OK && (line = take_line(&text)) != NULL) {
+		char *value = strchr(line, '=');
+
+		check_json(line);
+		if (value)
+			*value++ = '\0';
+		if (serve_request_argument(job, DATABASES, line, value, &err) != HDB_OK &&
+		    !err.message[0])
+			abort();
+	}
+	if (err.code == HDB_OK)
+		check_job(job);
+	check_json(err.message);
+	serve_job_free(job);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text;
+
+	if (size < 2 || size > INPUT_MAX)
+		return 0;
+	text = malloc(size);
+	if (!text)
+		return 0;
+	memcpy(text, data + 1, size - 1);
+	text[size - 1] = '\0';
+	if (data[0] < 128)
+		judge(text);
+	else
+		question(data[0], text);
+	free(text);
+	return 0;
+}
