@@ -75,6 +75,7 @@ void serve_job_free(struct serve_job *job)
 		free(job->strings[i]);
 	if (job->fd >= 0)
 		close(job->fd);
+	free(job->key);
 	free(job);
 }
 
@@ -168,7 +169,7 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 /* The answer goes to a file without a name, so that a slow reader holds no worker. */
 static int answer(struct worker *w, struct serve_job *job)
 {
-	char *key = serve_cache_key(job);
+	const char *key = job->key;
 	int r = HDB_OK;
 
 	job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
@@ -183,7 +184,6 @@ static int answer(struct worker *w, struct serve_job *job)
 		fail(&job->err, r,
 		     "stopped, for it took too long: ask for less, or ask the "
 		     "command, which has no limit");
-	free(key);
 	return r;
 }
 
@@ -195,9 +195,43 @@ static struct serve_job *take_warm(struct serve_jobs *jobs)
 	if (!jobs->is_warming && !jobs->is_stopping)
 		job = serve_warm_job(jobs->warmed, jobs->options->database_count);
 	if (job) {
+		job->key = serve_cache_key(job);
 		jobs->is_warming = true;
 		jobs->warmed++;
 	}
+	return job;
+}
+
+/* Whether somebody works on the same question. */
+static bool is_asked(const struct serve_jobs *jobs, const struct serve_job *job)
+{
+	for (size_t i = 0; i < jobs->worker_count; i++) {
+		const struct serve_job *other = jobs->workers[i].job;
+
+		if (other && other->key && job->key && strcmp(other->key, job->key) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Takes the first that waits for no other's answer out of the queue; NULL: there is none. */
+static struct serve_job *take_waiting(struct serve_jobs *jobs)
+{
+	struct serve_job *before = NULL, *job = jobs->first;
+
+	while (job && is_asked(jobs, job)) {
+		before = job;
+		job = job->next;
+	}
+	if (!job)
+		return NULL;
+	if (before)
+		before->next = job->next;
+	else
+		jobs->first = job->next;
+	if (jobs->last == job)
+		jobs->last = before;
+	jobs->waiting--;
 	return job;
 }
 
@@ -209,13 +243,11 @@ static struct serve_job *take(struct worker *w)
 
 	pthread_mutex_lock(&jobs->lock);
 	w->job = NULL;
-	while ((job = jobs->first ? jobs->first : take_warm(jobs)) == NULL && !jobs->is_stopping)
+	while ((job = take_waiting(jobs)) == NULL && !jobs->is_stopping) {
+		job = jobs->first ? NULL : take_warm(jobs);
+		if (job)
+			break;
 		pthread_cond_wait(&jobs->wake, &jobs->lock);
-	if (job && job == jobs->first) {
-		jobs->first = job->next;
-		if (!jobs->first)
-			jobs->last = NULL;
-		jobs->waiting--;
 	}
 	if (job) {
 		job->state = SERVE_RUNNING;
@@ -241,8 +273,12 @@ static void *work(void *ctx)
 		w->job = NULL;
 		job->result = r;
 		job->state = SERVE_DONE;
-		if (!job->done)
+		if (!job->done) {
 			w->jobs->is_warming = false;
+			/* It gave way: once more, later. */
+			w->jobs->warmed -= r == HDB_EINTR && !w->is_late;
+		}
+		pthread_cond_broadcast(&w->jobs->wake);
 		pthread_mutex_unlock(&w->jobs->lock);
 		if (job->done)
 			job->done(job);
@@ -252,6 +288,14 @@ static void *work(void *ctx)
 	return NULL;
 }
 
+/* Whether all tables that the page's views need are there. */
+static bool is_built(struct hdb *db)
+{
+	const unsigned needs = HDB_NEED_REACHABLE | HDB_NEED_DOMINATORS | HDB_NEED_CHILDREN;
+
+	return (hdb_has(db) & needs) == needs;
+}
+
 /* Opens the databases of a worker, whose address the library keeps. */
 static int open_databases(struct worker *w, struct hdb_error *err)
 {
@@ -259,9 +303,11 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < options->database_count && r == HDB_OK; i++) {
-		const struct hdb_open_options open = {
+		const bool is_free = options->memory_bytes == 0;
+		struct hdb_open_options open = {
 			.dump_path = options->databases[i].dump_path,
-			.memory_bytes = options->memory_bytes / w->jobs->worker_count,
+			.memory_bytes = (is_free ? SERVE_MEMORY : options->memory_bytes) /
+					w->jobs->worker_count,
 			.tmp_dir = options->tmp_dir,
 			.progress = { .report = on_report,
 				      .ctx = w,
@@ -270,6 +316,12 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 		};
 
 		r = hdb_open(options->databases[i].db_path, &open, &w->databases[i], err);
+		if (r == HDB_OK && is_free && !is_built(w->databases[i])) {
+			hdb_close(w->databases[i]);
+			w->databases[i] = NULL;
+			open.memory_bytes = 0;
+			r = hdb_open(options->databases[i].db_path, &open, &w->databases[i], err);
+		}
 		if (r == HDB_OK)
 			w->jobs->is_android[i] = hdb_heap_count(w->databases[i]) > 0;
 	}
@@ -339,10 +391,28 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	free(jobs);
 }
 
+/* All workers are busy, one of them for nobody: that one stops. */
+static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
+{
+	struct worker *warming = NULL;
+
+	for (size_t i = 0; i < jobs->worker_count; i++) {
+		struct worker *w = &jobs->workers[i];
+
+		if (!w->job)
+			return;
+		if (!w->job->done)
+			warming = w;
+	}
+	if (warming && !is_asked(jobs, job))
+		warming->cancel = 1;
+}
+
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 {
 	bool has_room;
 
+	job->key = serve_cache_key(job);
 	pthread_mutex_lock(&jobs->lock);
 	has_room = jobs->waiting < SERVE_WAITING_MAX && !jobs->is_stopping;
 	if (has_room) {
@@ -354,6 +424,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 			jobs->first = job;
 		jobs->last = job;
 		jobs->waiting++;
+		make_way(jobs, job);
 		pthread_cond_signal(&jobs->wake);
 	}
 	pthread_mutex_unlock(&jobs->lock);

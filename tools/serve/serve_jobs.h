@@ -19,6 +19,12 @@
 #define SERVE_VALUE_MAX ((uint64_t)64 << 20)
 #define SERVE_ID_SIZE 40
 
+/*
+ * Memory of all workers where nobody says how much, once tables are built: larger arrays lie in
+ * files. To build them they have what hdb_open takes for itself.
+ */
+#define SERVE_MEMORY ((uint64_t)128 << 20)
+
 /* Questions that wait at most; a further one is refused. */
 #define SERVE_WAITING_MAX 64
 
@@ -60,6 +66,7 @@ struct serve_job {
 	void *connection;
 
 	/* For the workers. */
+	char *key; /* what it asks, serve_cache.h; owned; NULL: there was no memory */
 	enum serve_state state;
 	bool is_cancelled;
 	struct serve_job *next;
@@ -74,7 +81,10 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 /* Cancels everything, calls `done` of each job, and ends the workers. NULL is fine. */
 void serve_jobs_stop(struct serve_jobs *jobs);
 
-/* Queues a job; false if too many wait. */
+/*
+ * Queues a job; false if too many wait. Who asks what is being answered already waits for that
+ * answer, and what nobody waits for gives way.
+ */
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 
 /* Cancels what works for too long. To be called now and then. */

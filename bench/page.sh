@@ -1,0 +1,70 @@
+#!/bin/sh
+# bench/page.sh - how quick the page's server is: the first view, 500 clicks of somebody who hunts,
+# treemaps of subtrees, 20 clients at once, and memory all the while.
+#
+#   page.sh [--max N] [--clicks N] [--save] [--keep] [FILE...]
+#
+# A FILE is a dump or a heap database whose dump is where it was; all are open at once, clicks go to
+# the first. Without: a generated `service` dump of --max objects, three times. Derived tables are
+# built before. Needs Python 3. Exit: 0 all within the budgets, 1 not so.
+set -eu
+
+# shellcheck source=bench/common.sh
+. "$(dirname "$0")/common.sh"
+
+clicks=500
+while [ $# -gt 0 ]; do
+	case $1 in
+	--max)
+		BENCH_MAX=${2:?}
+		shift
+		;;
+	--clicks)
+		clicks=${2:?}
+		shift
+		;;
+	--save) save=1 ;;
+	--keep) keep=1 ;;
+	-*) die "usage: page.sh [--max N] [--clicks N] [--save] [--keep] [FILE...]" ;;
+	*) break ;;
+	esac
+	shift
+done
+
+prepare
+if [ $# -eq 0 ]; then
+	"$BUILD/hprofgen" service --objects "$BENCH_MAX" --seed "$BENCH_SEED" -o "$BENCH_DIR/page.hprof" >&2
+	[ -n "$keep" ] || made "$BENCH_DIR/page.hprof"
+	set -- "$BENCH_DIR/page.hprof"
+fi
+databases=
+for file; do
+	case $file in
+	*.heapdb) db=$file ;;
+	*)
+		db=$tmp/$(basename "${file%.hprof}").heapdb
+		# shellcheck disable=SC2086
+		"$heapdb" import "$file" -o "$db" --quiet $BENCH_OPTIONS >&2
+		;;
+	esac
+	"$heapdb" query leaks --db "$db" >/dev/null
+	"$heapdb" query dominators --tree 10 --db "$db" >/dev/null
+	# shellcheck disable=SC2046 # one ID
+	"$heapdb" query referrers $("$heapdb" query top --limit 1 --csv --columns id --db "$db" | tail -n 1) --limit 1 --db "$db" >/dev/null
+	databases="$databases $db"
+done
+# shellcheck disable=SC2086
+set -- $databases
+[ $# -gt 1 ] || set -- "$1" "$1" "$1"
+"$heapdb" serve "$@" --quiet >"$tmp/url" 2>"$tmp/err" &
+server=$!
+trap 'kill $server 2>/dev/null || true; clean_up' EXIT
+until [ -s "$tmp/url" ]; do
+	kill -0 "$server" 2>/dev/null || die "$(cat "$tmp/err")"
+	sleep 0.05
+done
+code=0
+python3 "$root/bench/page_clicks.py" "$(cat "$tmp/url")" "$server" "$clicks" "$BENCH_SEED" >"$tmp/table" || code=$?
+cat "$tmp/table"
+[ -z "$save" ] || save_section "The page" "$tmp/table"
+exit "$code"
