@@ -49,8 +49,8 @@ for file; do
 	esac
 	"$heapdb" query leaks --db "$db" >/dev/null
 	"$heapdb" query dominators --tree 10 --db "$db" >/dev/null
-	# shellcheck disable=SC2046 # one ID
-	"$heapdb" query referrers $("$heapdb" query top --limit 1 --csv --columns id --db "$db" | tail -n 1) --limit 1 --db "$db" >/dev/null
+	top=$("$heapdb" query top --limit 1 --csv --columns id --db "$db" | tail -n 1)
+	"$heapdb" query referrers "$top" --limit 1 --db "$db" >/dev/null
 	databases="$databases $db"
 done
 # shellcheck disable=SC2086
