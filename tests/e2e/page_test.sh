@@ -1,7 +1,8 @@
 #!/bin/sh
 # page_test.sh - the page in a real browser (Debian's chromium): each view, clicks, keys, a narrow
 # screen, a heap full of markup, and the report as one file. Skipped where there is no chromium.
-# page_client.py beside it has the clicks. SHOTS=FOLDER keeps pictures of the views.
+# page_client.py beside it has the clicks. SHOTS=FOLDER keeps pictures of the views; PAGE_OBJECTS=20M:
+# only each view, on a generated heap of that size.
 # shellcheck disable=SC2016
 set -eu
 
@@ -13,12 +14,24 @@ work=$(mktemp -d)
 server=
 trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 cd "$work"
-LC_ALL=C sed 's/Sample$Node/<script>\&"b/; s/hello, heap/<img onerror>/' "$DUMP" >evil.hprof
+sample=$DUMP
+if [ -n "${PAGE_OBJECTS:-}" ]; then
+	hprofgen service --objects "$PAGE_OBJECTS" -o big.hprof
+	DUMP=$work/big.hprof
+fi
+LC_ALL=C sed 's/Sample$Node/<script>\&"b/; s/hello, heap/<img onerror>/' "$sample" >evil.hprof
 heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
 heapdb import evil.hprof --quiet >out 2>&1 || true
+heapdb query leaks --db s.heapdb >out
 heapdb report s.heapdb --html report.html --quiet
 heapdb report evil.heapdb --html evil.html --no-values --quiet 2>out
-heapdb serve s.heapdb evil.heapdb --quiet >url 2>err &
+# A dump of Android's runtime, where there is one.
+set -- s.heapdb evil.heapdb
+if [ -r "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" ]; then
+	zstd -dqf "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" -o android.hprof
+	heapdb import android.hprof --quiet >out 2>&1 && set -- "$@" android.heapdb
+fi
+heapdb serve "$@" --quiet >url 2>err &
 server=$!
 tries=0
 until [ -s url ]; do
@@ -32,6 +45,10 @@ until [ -s url ]; do
 	sleep 0.1
 done
 code=0
+if [ -n "${PAGE_OBJECTS:-}" ]; then
+	timeout 2000 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" views || code=$?
+	exit "$code"
+fi
 timeout 250 python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?
 [ "$code" -ne 77 ] || echo "chromium does not start here"
 exit "$code"

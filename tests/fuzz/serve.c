@@ -1,7 +1,7 @@
 /*
  * fuzz/serve.c - what a browser, or somebody who says to be one, may send to the page's server: who
- * may ask (Host, Origin, cookies, token), and the arguments of questions. Nobody gets in without the
- * token; what is understood is within the limits; what is kept of it is JSON.
+ * may ask (Host, Origin, cookies, token), and the arguments of questions. Nobody gets in without
+ * the token; what is understood is within the limits; what is kept of it is JSON.
  *
  * Input: u8 which: below 128 the gate, its five texts one a line, an empty line for none, "T" in a
  * text for the token; else the kind of question (and for queries which one: u8), and its arguments,

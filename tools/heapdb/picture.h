@@ -92,4 +92,19 @@ void svg_put_cell(struct output *out, const struct picture *picture, const struc
 
 void svg_end(struct output *out);
 
+/* Cells in order of breadth, so that a limit cuts the lowest levels. */
+struct svg_layout {
+	const struct picture *picture; /* lent */
+	size_t *queue, *list;          /* owned: nodes to draw; children of one of them */
+	struct svg_box *boxes;         /* owned, by place in the queue */
+	size_t count;
+	size_t folded; /* of the cell whose children are placed: those too small to be drawn */
+	uint64_t folded_bytes;
+};
+
+/* Begins with the heap in a box of that height. svg_layout_release in any case. HDB_ENOMEM. */
+int svg_layout_init(struct svg_layout *layout, const struct picture *picture, double height,
+		    struct hdb_error *err);
+void svg_layout_release(struct svg_layout *layout);
+
 #endif

@@ -4,6 +4,9 @@
  */
 #include "heapdb/picture.h"
 
+#include "heapdb/cli.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Pixels of a letter on average, and of a line of text. */
@@ -142,4 +145,28 @@ void svg_put_cell(struct output *out, const struct picture *picture, const struc
 void svg_end(struct output *out)
 {
 	output_string(out, "</svg>\n");
+}
+
+int svg_layout_init(struct svg_layout *layout, const struct picture *picture, double height,
+		    struct hdb_error *err)
+{
+	*layout = (struct svg_layout){
+		.picture = picture,
+		.queue = calloc(SVG_CELLS_MAX, sizeof(layout->queue[0])),
+		.boxes = calloc(SVG_CELLS_MAX, sizeof(layout->boxes[0])),
+		.list = calloc(picture->count, sizeof(layout->list[0])),
+		.count = 1,
+	};
+	if (!layout->queue || !layout->boxes || !layout->list)
+		return cli_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+	layout->queue[0] = 0;
+	layout->boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, height };
+	return HDB_OK;
+}
+
+void svg_layout_release(struct svg_layout *layout)
+{
+	free(layout->queue);
+	free(layout->list);
+	free(layout->boxes);
 }

@@ -13,37 +13,7 @@
 #define NAME_HEIGHT 15
 #define BORDER 2
 
-struct layout {
-	const struct picture *picture;
-	size_t *queue, *list;  /* owned: nodes to draw; children of one of them */
-	struct svg_box *boxes; /* owned, by place in the queue */
-	size_t count;
-	size_t folded; /* of the cell whose children are placed: those too small to be drawn */
-	uint64_t folded_bytes;
-};
-
-static void layout_release(struct layout *l)
-{
-	free(l->queue);
-	free(l->list);
-	free(l->boxes);
-}
-
-static int layout_init(struct layout *l, const struct picture *picture, struct hdb_error *err)
-{
-	l->picture = picture;
-	l->queue = calloc(SVG_CELLS_MAX, sizeof(l->queue[0]));
-	l->boxes = calloc(SVG_CELLS_MAX, sizeof(l->boxes[0]));
-	l->list = calloc(picture->count, sizeof(l->list[0]));
-	if (!l->queue || !l->boxes || !l->list)
-		return cli_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
-	l->queue[0] = 0;
-	l->boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, HEIGHT };
-	l->count = 1;
-	return HDB_OK;
-}
-
-static double area_of(const struct layout *l, size_t i, double scale)
+static double area_of(const struct svg_layout *l, size_t i, double scale)
 {
 	return (double)l->picture->nodes[l->list[i]].bytes * scale;
 }
@@ -57,7 +27,7 @@ static double worst(double largest, double smallest, double sum, double side)
 	return a > b ? a : b;
 }
 
-static void place(struct layout *l, size_t node, struct svg_box box)
+static void place(struct svg_layout *l, size_t node, struct svg_box box)
 {
 	if (box.width < SVG_CELL_MIN || box.height < SVG_CELL_MIN || l->count == SVG_CELLS_MAX) {
 		l->folded++;
@@ -69,7 +39,7 @@ static void place(struct layout *l, size_t node, struct svg_box box)
 }
 
 /* Places the cells from `first` to before `end` along the shorter side of `*room`, and takes it. */
-static void place_row(struct layout *l, size_t first, size_t end, double scale,
+static void place_row(struct svg_layout *l, size_t first, size_t end, double scale,
 		      struct svg_box *room)
 {
 	const bool upright = room->width >= room->height;
@@ -97,7 +67,7 @@ static void place_row(struct layout *l, size_t first, size_t end, double scale,
 }
 
 /* What is left free is what the node has of its own. */
-static void squarify(struct layout *l, size_t children, double scale, struct svg_box room)
+static void squarify(struct svg_layout *l, size_t children, double scale, struct svg_box room)
 {
 	for (size_t first = 0, end; first < children; first = end) {
 		const double side = room.width < room.height ? room.width : room.height;
@@ -124,7 +94,7 @@ static void squarify(struct layout *l, size_t children, double scale, struct svg
 }
 
 /* Places what is in the cell at `at`, and draws that cell. */
-static void put_cell(struct output *out, struct layout *l, size_t at)
+static void put_cell(struct output *out, struct svg_layout *l, size_t at)
 {
 	const size_t node = l->queue[at];
 	const struct svg_box box = l->boxes[at];
@@ -150,12 +120,12 @@ static void put_cell(struct output *out, struct layout *l, size_t at)
 
 int render_treemap(struct answer *answer, struct output *out)
 {
-	struct layout l = { 0 };
+	struct svg_layout l = { 0 };
 	struct picture picture;
 	int rc = picture_read(answer, out, &picture);
 
 	if (rc == HDB_OK)
-		rc = layout_init(&l, &picture, answer->err);
+		rc = svg_layout_init(&l, &picture, HEIGHT, answer->err);
 	if (rc != HDB_OK)
 		goto out;
 	svg_begin(out, answer, &picture, HEIGHT);
@@ -163,7 +133,7 @@ int render_treemap(struct answer *answer, struct output *out)
 		put_cell(out, &l, i);
 	svg_end(out);
 out:
-	layout_release(&l);
+	svg_layout_release(&l);
 	picture_release(&picture);
 	return rc;
 }

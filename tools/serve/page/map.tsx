@@ -34,7 +34,7 @@ const dark = () => !matchMedia("print").matches && (document.documentElement.dat
 // What a colour stands for: a package, or a class without what follows it.
 const shade = (n: Node, by: string): string => {
   const [head, tail] = splitName(n.name);
-  return by === "class" ? head + tail.replace(/[\s"].*$/, "") : head || n.name;
+  return by === "class" ? head + tail.replace(/[\s"].*$/, "").replace(/\[\d+\]/g, "[]") : head || n.name;
 };
 const tint = (name: string, isDark: boolean, light: number) => `hsl(${hue(name)} ${isDark ? 32 : 42}% ${light}%)`;
 
@@ -152,7 +152,7 @@ function Picture({ root, whole, shape, by, search, onZoom, onUp }: {
     onZoom(n);
   };
   const onKey = (e: KeyboardEvent) => {
-    const drawn = (list: Node[]) => list.filter((n) => cells.some((c) => c.node === n)).sort((a, b) => b.bytes - a.bytes);
+    const drawn = (list: Node[]) => list.filter((n) => !n.others && cells.some((c) => c.node === n)).sort((a, b) => b.bytes - a.bytes);
     const beside = over?.parent ? drawn(over.parent.children) : [], below = drawn((over ?? root).children);
     if (e.key === "Escape" && onUp) onUp();
     else if (e.key === "Enter" && over) zoom(over);
