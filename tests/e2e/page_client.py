@@ -237,6 +237,8 @@ try:
                 continue
             go(path, selector, f"{name} at {width}")
             time.sleep(0.1)
+            if name == "android" and browser.run("document.querySelector('.gallery img') !== null"):
+                check("bitmaps are pictures", browser.until("[...document.querySelectorAll('.gallery img')].some(i => i.complete && i.naturalWidth > 1)"))
             layout(f"{name} at {width} pixels")
             if SHOTS and width == 1280 or name == "overview":
                 shot(f"{name.replace(' ', '_')}_{width}{'_dark' if dark else ''}")

@@ -158,6 +158,14 @@ for path in "", "id=", "id=0x", "id=12", "id=0xg", "id=../a", "id=0x1&from=-1", 
 refused("the value of nothing", 404, "/api/value?id=0x1")
 refused("a value without a token", 403, "/api/value?id=0x1", cookie=None)
 
+for path in "", "id=0x", "id=0x1&width=-1", "id=0x1&width=a", "id=0x1&from=1", "id=0x1&file=a":
+    refused("a bitmap: " + path, 400, "/api/bitmap?" + path)
+refused("the picture of nothing", 404, "/api/bitmap?id=0x1&width=1&height=1&pixel=4")
+array = next(row["id"] for row in json.loads(ask("/api/query/top?limit=4000")[1])["rows"] if row["class"] in ("byte[]", "char[]"))
+for size in ("width=0&height=5&pixel=4", "width=99999999&height=99999999&pixel=4", "width=4294967295&height=4294967295&pixel=4",
+             "width=2&height=2&pixel=3", "width=2&height=2&pixel=99", "width=100000&height=100000&pixel=1", ""):
+    refused("a picture that is none: " + size, 404, f"/api/bitmap?id={array}&{size}")
+
 # ---- the largest nodes of the dominator tree ----
 tree = json.loads(ask("/api/query/dominators?tree=40&limit=1000")[1])
 check("a cut has levels", sum(1 for row in tree["rows"] if row["id"]) == 40 and max(row["level"] for row in tree["rows"]) > 1)

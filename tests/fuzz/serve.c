@@ -120,7 +120,10 @@ static void question(unsigned kind, char *text)
 
 	if (!job)
 		return;
-	job->kind = kind % 3 == 0 ? SERVE_QUERY : kind % 3 == 1 ? SERVE_SQL : SERVE_VALUE;
+	job->kind = kind % 4 == 0 ? SERVE_QUERY :
+		    kind % 4 == 1 ? SERVE_SQL :
+		    kind % 4 == 2 ? SERVE_VALUE :
+				    SERVE_BITMAP;
 	job->limit = SERVE_ROWS_DEFAULT;
 	if (job->kind == SERVE_QUERY)
 		job->spec = &specs[(unsigned char)*text % count];

@@ -14,6 +14,7 @@ int cmd_serve(struct cli *cli)
 
 #else
 
+#include "heapdb/picture_png.h"
 #include "heapdb/progress.h"
 #include "heapdb/serve_answers.h"
 
@@ -64,6 +65,25 @@ static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_
 	};
 
 	return serve_write_answer(&answer, fd);
+}
+
+static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error *err)
+{
+	const struct picture_pixels picture = { pixels->width, pixels->height, pixels->pixel_bytes,
+						pixels->bytes };
+	const int copy = dup(fd);
+	FILE *file = copy < 0 ? NULL : fdopen(copy, "wb");
+	int rc;
+
+	if (!file) {
+		if (copy >= 0)
+			close(copy);
+		return cli_fail(err, HDB_ENOMEM, "no memory for a picture");
+	}
+	rc = picture_png_write(&picture, file, err);
+	if (fclose(file) != 0 && rc == HDB_OK)
+		rc = cli_fail(err, HDB_EIO, "the picture cannot be kept");
+	return rc;
 }
 
 /*
@@ -128,6 +148,7 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.stop = progress_callbacks().cancel,
 		.write_rows = write_rows,
 		.write_sql = serve_sql(),
+		.write_png = picture_png_is_there() ? write_png : NULL,
 		.ready = on_ready,
 		.notice = on_notice,
 		.ctx = cli,

@@ -32,6 +32,13 @@ struct serve_statement {
 	const volatile int *cancel; /* when it becomes nonzero: HDB_EINTR */
 };
 
+/* Pixels of a bitmap; `bytes` has width x height x pixel_bytes of them, and is lent. */
+struct serve_pixels {
+	uint32_t width, height;
+	unsigned pixel_bytes; /* 4: RGBA, 2: RGB_565, 1: alpha */
+	const unsigned char *bytes;
+};
+
 struct serve_options {
 	const struct serve_database *databases; /* lent */
 	size_t database_count;
@@ -49,6 +56,8 @@ struct serve_options {
 			  const struct hdb_query_args *args, int fd, struct hdb_error *err);
 	/* Runs a statement that reads, and writes its rows likewise; NULL: there is no SQL. */
 	int (*write_sql)(const struct serve_statement *statement, int fd, struct hdb_error *err);
+	/* Writes pixels as PNG; NULL: nobody can. */
+	int (*write_png)(const struct serve_pixels *pixels, int fd, struct hdb_error *err);
 	/* Called once, when requests are answered; `url` has the token. */
 	void (*ready)(void *ctx, const char *url);
 	/* As in struct hdb_progress; from any worker. */

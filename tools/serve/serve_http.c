@@ -152,8 +152,9 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 		job->fd = -1; /* libmicrohttpd closes it */
 	if (response && is_value)
 		name_file(response, job);
-	return send_response(connection, MHD_HTTP_OK, is_value ? "application/octet-stream" : JSON,
-			     response);
+	if (!job->type)
+		job->type = is_value ? "application/octet-stream" : JSON;
+	return send_response(connection, MHD_HTTP_OK, job->type, response);
 }
 
 struct arguments {
@@ -187,14 +188,18 @@ static struct serve_job *job_of(const struct server *server, const char *path)
 	static const char query[] = "/api/query/";
 	const bool is_query = strncmp(path, query, sizeof(query) - 1) == 0;
 	const bool is_sql = strcmp(path, "/api/sql") == 0 && server->options->write_sql;
+	const bool is_bitmap = strcmp(path, "/api/bitmap") == 0;
 	struct serve_job *job;
 
-	if (!is_query && !is_sql && strcmp(path, "/api/value") != 0)
+	if (!is_query && !is_sql && !is_bitmap && strcmp(path, "/api/value") != 0)
 		return NULL;
 	job = serve_job_new();
 	if (!job)
 		return NULL;
-	job->kind = is_query ? SERVE_QUERY : is_sql ? SERVE_SQL : SERVE_VALUE;
+	job->kind = is_query  ? SERVE_QUERY :
+		    is_sql    ? SERVE_SQL :
+		    is_bitmap ? SERVE_BITMAP :
+				SERVE_VALUE;
 	job->spec = is_query ? hdb_query_named(path + sizeof(query) - 1) : NULL;
 	job->limit = SERVE_ROWS_DEFAULT;
 	job->done = on_done;

@@ -146,6 +146,8 @@ static int make_answer(struct worker *w, struct serve_job *job)
 	switch (job->kind) {
 	case SERVE_VALUE:
 		return serve_value(w->databases[job->database], job);
+	case SERVE_BITMAP:
+		return serve_bitmap(w->databases[job->database], w->jobs->options, job);
 	case SERVE_SQL:
 		return answer_sql(w, job);
 	case SERVE_QUERY:
@@ -161,7 +163,8 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 
 	if (now_ms() - w->began_ms < SERVE_CACHE_LEAST_MS)
 		return;
-	if (key && job->kind != SERVE_VALUE && size > 0 && job->err.code == HDB_OK)
+	if (key && (job->kind == SERVE_QUERY || job->kind == SERVE_SQL) && size > 0 &&
+	    job->err.code == HDB_OK)
 		serve_cache_put(w->jobs->cache, key, job->fd, (size_t)size);
 	malloc_trim(0);
 }
@@ -175,7 +178,7 @@ static int answer(struct worker *w, struct serve_job *job)
 	job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
 	if (job->fd < 0) {
 		r = fail(&job->err, HDB_EIO, strerror(errno));
-	} else if (!key || !serve_cache_get(w->jobs->cache, key, job->fd)) {
+	} else if (!key || job->object || !serve_cache_get(w->jobs->cache, key, job->fd)) {
 		r = make_answer(w, job);
 		if (r == HDB_OK)
 			keep_answer(w, job, key);
@@ -208,7 +211,8 @@ static bool is_asked(const struct serve_jobs *jobs, const struct serve_job *job)
 	for (size_t i = 0; i < jobs->worker_count; i++) {
 		const struct serve_job *other = jobs->workers[i].job;
 
-		if (other && other->key && job->key && strcmp(other->key, job->key) == 0)
+		if (other && other->key && job->key && !job->object &&
+		    strcmp(other->key, job->key) == 0)
 			return true;
 	}
 	return false;

@@ -17,6 +17,8 @@
 #define SERVE_SQL_SECONDS_MAX 300 /* the same, of a statement */
 /* Bytes of a value that is sent; a text's characters may be a third of that. */
 #define SERVE_VALUE_MAX ((uint64_t)64 << 20)
+/* Pixels of a bitmap that is drawn: more than a screen has. */
+#define SERVE_PIXELS_MAX ((uint64_t)16 << 20)
 #define SERVE_ID_SIZE 40
 
 /*
@@ -33,7 +35,8 @@ enum serve_state { SERVE_WAITING, SERVE_RUNNING, SERVE_DONE };
 enum serve_kind {
 	SERVE_QUERY, /* `spec`, with targets and options */
 	SERVE_SQL,   /* `statement` */
-	SERVE_VALUE  /* the bytes or the text of `object` */
+	SERVE_VALUE, /* the bytes or the text of `object` */
+	SERVE_BITMAP /* the picture in `object`, an array of bytes */
 };
 
 /* One question. */
@@ -42,9 +45,10 @@ struct serve_job {
 	char id[SERVE_ID_SIZE]; /* chosen by whoever asks, to cancel it; "": none */
 	const struct hdb_query_spec *spec;
 	const char *statement;
-	uint64_t object;                    /* its ID */
-	uint64_t from, count;               /* of its value; count 0: all */
-	char *strings[SERVE_ARGUMENTS_MAX]; /* owned: what the arguments point to */
+	uint64_t object;                     /* its ID */
+	uint64_t from, count;                /* of its value; count 0: all */
+	uint64_t width, height, pixel_bytes; /* of its pixels; all 0: it is a file of a picture */
+	char *strings[SERVE_ARGUMENTS_MAX];  /* owned: what the arguments point to */
 	size_t string_count;
 	const char *targets[SERVE_ARGUMENTS_MAX];
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
@@ -57,8 +61,9 @@ struct serve_job {
 
 	/* The answer, once it is done. */
 	int result;
-	int fd;       /* a file in memory with the answer, owned; -1: none */
-	bool is_text; /* of a value: it is a text, in UTF-8 */
+	int fd;           /* a file in memory with the answer, owned; -1: none */
+	bool is_text;     /* of a value: it is a text, in UTF-8 */
+	const char *type; /* of a picture: Content-Type; static */
 	struct hdb_error err;
 
 	/* Called by a worker when it is done; the job is the caller's then. NULL: nobody waits. */

@@ -129,13 +129,26 @@ static int set_object(struct serve_job *job, const char *value, struct hdb_error
 	return HDB_OK;
 }
 
-/* Of a value: "id", "from", "count". */
+/* Of a value: "id", "from", "count"; of a bitmap: "id", "width", "height", "pixel". */
 static int add_value_argument(struct serve_job *job, const char *key, const char *value,
 			      struct hdb_error *err)
 {
-	uint64_t *number = strcmp(key, "from") == 0  ? &job->from :
-			   strcmp(key, "count") == 0 ? &job->count :
-						       NULL;
+	const struct {
+		const char *key;
+		enum serve_kind kind;
+		uint64_t *number;
+	} known[] = {
+		{ "from", SERVE_VALUE, &job->from },
+		{ "count", SERVE_VALUE, &job->count },
+		{ "width", SERVE_BITMAP, &job->width },
+		{ "height", SERVE_BITMAP, &job->height },
+		{ "pixel", SERVE_BITMAP, &job->pixel_bytes },
+	};
+	uint64_t *number = NULL;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].kind == job->kind && strcmp(known[i].key, key) == 0)
+			number = known[i].number;
 
 	if (strcmp(key, "id") == 0)
 		return set_object(job, value, err);
@@ -165,7 +178,7 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		return set_database(job, database_count, key, value, err);
 	if (strcmp(key, "job") == 0)
 		return set_id(job, value, err);
-	if (job->kind == SERVE_VALUE)
+	if (job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP)
 		return add_value_argument(job, key, value, err);
 	if (strcmp(key, "limit") == 0) {
 		if (!read_number(value, SERVE_ROWS_MAX, &job->limit) || job->limit == 0)
@@ -191,7 +204,7 @@ int serve_request_check(const struct serve_job *job, struct hdb_error *err)
 {
 	if (job->kind == SERVE_SQL && !job->statement)
 		return refuse(err, "\"q\" is missing: a statement of SQL");
-	if (job->kind == SERVE_VALUE && job->object == 0)
+	if ((job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP) && job->object == 0)
 		return refuse(err, "\"id\" is missing: an object's ID");
 	return HDB_OK;
 }

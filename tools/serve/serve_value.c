@@ -138,3 +138,96 @@ int serve_value(struct hdb *db, struct serve_job *job)
 		       put_array(db, job, ix) :
 		       put_text(db, job, ix);
 }
+
+/* ---- bitmaps ---- */
+
+/* The first `size` bytes of an array of bytes. *out is owned. */
+static int read_bytes(struct hdb *db, uint32_t ix, size_t size, unsigned char **out,
+		      struct hdb_error *err)
+{
+	uint64_t bits[1024];
+	enum hdb_basic_type type;
+	size_t done = 1;
+	int r = HDB_OK;
+
+	*out = malloc(size ? size : 1);
+	if (!*out)
+		return fail(err, HDB_ENOMEM, "no memory for a picture");
+	for (size_t from = 0; from < size; from += done) {
+		const size_t count = size - from < 1024 ? size - from : 1024;
+
+		r = hdb_elements(db, ix, from, count, bits, &type, &done, err);
+		if (r == HDB_OK && done == 0)
+			r = fail(err, HDB_ECORRUPT, "an array ends too early");
+		if (r != HDB_OK)
+			return r;
+		for (size_t i = 0; i < done; i++)
+			(*out)[from + i] = (unsigned char)bits[i];
+	}
+	return HDB_OK;
+}
+
+/* What a browser calls the file that begins with these bytes; NULL: no picture. */
+static const char *type_of(const unsigned char *bytes, size_t size)
+{
+	if (size >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
+		return "image/png";
+	if (size >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0)
+		return "image/jpeg";
+	if (size >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
+		return "image/webp";
+	return NULL;
+}
+
+/* How many bytes the picture has; HDB_NOTFOUND if the array cannot be one. */
+static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
+{
+	const uint64_t pixels = job->width <= SERVE_PIXELS_MAX && job->height <= SERVE_PIXELS_MAX ?
+					job->width * job->height :
+					SERVE_PIXELS_MAX + 1;
+
+	*size = (size_t)length;
+	if (job->pixel_bytes > 4 || job->pixel_bytes == 3 || pixels > SERVE_PIXELS_MAX)
+		return fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+	if (job->pixel_bytes > 0) {
+		*size = (size_t)(pixels * job->pixel_bytes);
+		if (pixels == 0 || *size > length)
+			return fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+	}
+	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
+}
+
+int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job)
+{
+	struct hdb_object_facts facts;
+	unsigned char *bytes = NULL;
+	size_t size = 0;
+	uint32_t ix;
+	int r = hdb_find(db, job->object, &ix, &job->err);
+
+	if (r == HDB_NOTFOUND)
+		return fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
+	if (r == HDB_OK)
+		r = hdb_object_at(db, ix, &facts, &job->err);
+	if (r == HDB_OK && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
+		r = fail(&job->err, HDB_NOTFOUND, "that is no array of bytes");
+	if (r == HDB_OK && job->pixel_bytes > 0 && !options->write_png)
+		r = fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
+	if (r == HDB_OK)
+		r = size_picture(job, facts.length, &size);
+	if (r == HDB_OK)
+		r = read_bytes(db, ix, size, &bytes, &job->err);
+	if (r == HDB_OK && job->pixel_bytes > 0) {
+		const struct serve_pixels pixels = { (uint32_t)job->width, (uint32_t)job->height,
+						     (unsigned)job->pixel_bytes, bytes };
+
+		job->type = "image/png";
+		r = options->write_png(&pixels, job->fd, &job->err);
+	} else if (r == HDB_OK) {
+		job->type = type_of(bytes, size);
+		r = job->type ? put(job, (const char *)bytes, size) :
+				fail(&job->err, HDB_NOTFOUND, "that is no PNG, JPEG or WebP");
+	}
+	free(bytes);
+	return r;
+}

@@ -15,4 +15,10 @@
  */
 int serve_value(struct hdb *db, struct serve_job *job);
 
+/*
+ * Writes the picture of job->object, an array of bytes, to job->fd and sets job->type: pixels as
+ * PNG, or a PNG, JPEG or WebP file as it is. HDB_NOTFOUND if it is none.
+ */
+int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job);
+
 #endif

@@ -41,18 +41,27 @@ function Traces({ db, watched }: { db?: string; watched?: string }) {
 
 const withPng = () => specs.has("bitmaps");
 
-function Picture({ row, db }: { row: Row; db?: string }) {
+// Pixels become a PNG, files of pictures are sent as they are; null: the dump has neither.
+function sourceOf(row: Row, db?: string): string | null {
+  const pixel = ({ ARGB_8888: 4, RGB_565: 2, ALPHA_8: 1 } as Record<string, number>)[String(row.config)];
+  if (!row.buffer || !row.encoding || (row.encoding === "pixels" && !pixel)) return null;
+  const what = row.encoding === "pixels" ? `&width=${row.width}&height=${row.height}&pixel=${pixel}` : "";
+  return `/api/bitmap?db=${db ?? 0}&id=${row.buffer}${what}`;
+}
+
+function Picture({ row, source }: { row: Row; source: string }) {
   const id = String(row.id);
-  return <figure><a href={`/api/bitmap?db=${db ?? 0}&id=${id}`}><img loading="lazy" src={`/api/bitmap?db=${db ?? 0}&id=${id}`} alt={`bitmap ${id}`} width={96} height={96}
-    onError={(e) => { (e.target as HTMLElement).hidden = true; }} /></a>
-    <figcaption><Obj id={id} text={`${text(row.width)} × ${text(row.height)}`} /> <small>{typeof row.retained === "number" ? bytes(row.retained) : ""}</small></figcaption></figure>;
+  return <figure><a href={source}><img loading="lazy" src={source} alt={`bitmap ${id}`} width={96} height={96} onError={(e) => { (e.target as HTMLElement).hidden = true; }} /></a>
+    <figcaption><Obj id={id} text={`${text(row.width)} × ${text(row.height)}`} /> <small>{typeof row.bytes === "number" ? bytes(row.bytes) : ""}{Number(row.copies) > 1 ? `, ${number(Number(row.copies))} copies` : ""}</small></figcaption></figure>;
 }
 
 function Bitmaps({ db }: { db?: string }) {
   const asked = useAnswer(withPng() ? "bitmaps" : "", { db, limit: "200" });
   if (!withPng()) return <QueryTable query="instances" params={{ db, target: "android.graphics.Bitmap" }} what="bitmaps" />;
   if (!asked.answer) return <Wait asked={asked} what="bitmaps" />;
-  return <>{asked.answer.columns.includes("width") && <div class="gallery">{asked.answer.rows.filter((r) => r.id).slice(0, 100).map((row) => <Picture row={row} db={db} />)}</div>}
+  const drawn = asked.answer.rows.map((row) => [row, sourceOf(row, db)] as [Row, string | null]).filter(([, source]) => source).slice(0, 100);
+  return <><p>{number(drawn.length)} of {number(asked.answer.total_rows ?? asked.answer.row_count)} bitmaps are shown; of others the dump has no pixels.</p>
+    <div class="gallery">{drawn.map(([row, source]) => <Picture row={row} source={source!} />)}</div>
     <QueryTable query="bitmaps" params={{ db }} what="bitmaps" /></>;
 }
 

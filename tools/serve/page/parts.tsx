@@ -94,8 +94,9 @@ export function Menu() {
   useEffect(() => {
     const hide = () => set(null);
     list.current?.querySelector<HTMLElement>("a")?.focus();
-    if (at) { addEventListener("click", hide); addEventListener("hashchange", hide); }
-    return () => { removeEventListener("click", hide); removeEventListener("hashchange", hide); };
+    const onEscape = (e: KeyboardEvent) => { if (e.key === "Escape") { hide(); e.stopImmediatePropagation(); } };
+    if (at) { addEventListener("click", hide); addEventListener("hashchange", hide); addEventListener("keydown", onEscape, true); }
+    return () => { removeEventListener("keydown", onEscape, true); removeEventListener("click", hide); removeEventListener("hashchange", hide); };
   }, [at]);
   if (!at) return null;
   const onKey = (e: KeyboardEvent) => {
