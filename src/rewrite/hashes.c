@@ -92,7 +92,8 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 			 const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const unsigned width = hprof_type_size(sub->element_type, w->file.id_size);
-	uint8_t out[LETTERS * 64] = { 0 };
+	const uint64_t some = LETTERS * 64, most = sub->body_size < some ? sub->body_size : some;
+	uint8_t out[LETTERS * 64];
 	char letters[LETTERS];
 	bool zeros;
 	int r;
@@ -106,10 +107,13 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	if (zeros)
 		return rewriter_zeros(w, sub->body_size, err);
 	/* Chars are big-endian: the letter is the last byte of an element. */
-	for (size_t i = width - 1; i < sizeof(out); i += width)
-		out[i] = (uint8_t)letters[i / width % LETTERS];
+	memset(out, 0, most);
+	for (size_t i = width - 1, letter = 0; i < most; i += width) {
+		out[i] = (uint8_t)letters[letter++];
+		letter = letter == LETTERS ? 0 : letter;
+	}
 	for (uint64_t left = sub->body_size; left;) {
-		const uint64_t n = left < sizeof(out) ? left : sizeof(out);
+		const uint64_t n = left < most ? left : most;
 
 		if ((r = rewriter_put(w, out, n, err)) < 0)
 			return r;
