@@ -182,7 +182,7 @@ enum hdb_packing {
 struct hdb_output_options {
 	enum hdb_packing packing;
 	int force;             /* nonzero: replace a file of that name */
-	uint64_t memory_bytes; /* budget; 0: as for import */
+	uint64_t memory_bytes; /* budget; 0: 32 MiB */
 	unsigned threads;      /* for inflating; 0: one a core */
 	struct hdb_progress progress;
 };

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Budget that nobody asked for: what streams needs little. */
+#define MEMORY_DEFAULT (32ull << 20)
+
 /* Prepares the work: scratch files go beside the output. *folder is owned: end() frees it. */
 static int begin(struct base_work *work, const char *in_path, const char *out_path,
 		 const struct hdb_output_options *opt, char **folder, struct hdb_error *err)
@@ -21,7 +24,8 @@ static int begin(struct base_work *work, const char *in_path, const char *out_pa
 	if (!*folder)
 		return hdb_fail_memory(err, "a file name", strlen(out_path));
 	base_sigbus_install();
-	base_work_init(work, opt->memory_bytes, opt->threads, &opt->progress);
+	base_work_init(work, opt->memory_bytes ? opt->memory_bytes : MEMORY_DEFAULT, opt->threads,
+		       &opt->progress);
 	work->scratch_dir = dirname(*folder);
 	return HDB_OK;
 }
