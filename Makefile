@@ -95,6 +95,7 @@ static_lib  := $(BUILD)/libheapdb.a
 command_lib := $(BUILD)/libheapdb-command.a
 shared_lib  := $(BUILD)/libheapdb.so
 extension   := $(if $(ext_obj),$(BUILD)/heapdb.so)
+python_lib  := $(BUILD)/python/libheapdb.so
 command     := $(if $(cmd_src),$(BUILD)/heapdb)
 generator   := $(if $(gen_src),$(BUILD)/hprofgen)
 test_bin    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_src))
@@ -110,7 +111,7 @@ sample      := build/sample.hprof
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench fuzz fuzz-afl hostile nightly valgrind demo \
 	install uninstall cov dist deb static wheel arm64 test-arm64 release page check format clean help FORCE
 
-all: lib command $(extension) $(generator) ## build the library, the command and the dump generator (default)
+all: lib command $(extension) $(python_lib) $(generator) ## build the library, the command and the dump generator (default)
 lib: $(static_lib) $(shared_lib)
 command: $(command)
 
@@ -178,6 +179,15 @@ $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/repla
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(support_obj) \
 		$(command_lib) $(static_lib) $(TEST_LIBS)
+
+# What the Python package loads: the library, SQL, and files of columns. See tools/python.
+door_obj     = $(call obj_of,tools/python/python_door.c $(wildcard tools/common/*.c tools/export/*.c) \
+	$(if $(HAVE_SQLITE),$(sql_src)))
+$(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list src/api/heapdb.map tools/python/python.map
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=src/api/heapdb.map \
+		-Wl,--version-script=tools/python/python.map -o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) \
+		$(if $(HAVE_SQLITE),-lsqlite3 -lm)
 
 # Examples see what a user of the installed library sees: heapdb.h and libheapdb.
 $(BUILD)/examples/%: $(BUILD)/obj/tests/examples/%.o $(static_lib)
@@ -484,7 +494,7 @@ deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 
 # One file with the library and what it needs inside; archives of Debian are linked in. That of LMDB
 # is made for programs: the one address that a shared library cannot take is given another name.
-wheel: $(lib_obj) src/api/heapdb.map ## build the Python package into build/wheel, the library inside
+wheel: $(lib_obj) $(door_obj) src/api/heapdb.map tools/python/python.map ## build the Python package into build/wheel, the library inside
 	@rm -rf build/wheel && mkdir -p build/wheel
 	cp $$($(CC) -print-file-name=liblmdb.a) build/wheel/liblmdb.a
 	objcopy --redefine-sym stderr=heapdb_stderr build/wheel/liblmdb.a
@@ -492,8 +502,10 @@ wheel: $(lib_obj) src/api/heapdb.map ## build the Python package into build/whee
 		'__attribute__((constructor)) static void set(void) { heapdb_stderr = stderr; }' | \
 		$(CC) -O2 -fPIC -x c -c -o build/wheel/stderr.o -
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/heapdb.map \
-		-Wl,--exclude-libs,ALL -o build/wheel/libheapdb.so $(lib_obj) build/wheel/stderr.o \
-		-Wl,-Bstatic -Lbuild/wheel $(filter-out -lpthread,$(LIB_LIBS)) -Wl,-Bdynamic -lpthread
+		-Wl,--version-script=tools/python/python.map -Wl,--exclude-libs,ALL \
+		-o build/wheel/libheapdb.so $(lib_obj) $(door_obj) build/wheel/stderr.o -Wl,-Bstatic \
+		-Lbuild/wheel $(if $(HAVE_SQLITE),-lsqlite3) $(filter-out -lpthread,$(LIB_LIBS)) \
+		-Wl,-Bdynamic -lm -lpthread
 	strip --strip-unneeded build/wheel/libheapdb.so
 	HEAPDB_LIBRARY=build/wheel/libheapdb.so PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
 		python3 tools/python/make_stubs.py > build/wheel/__init__.pyi

@@ -1,4 +1,7 @@
-"""Tests of the package heapdb, see python_test.sh: python_test.py DUMP. Standard library only."""
+"""Tests of the package heapdb, see python_test.sh: DUMP=sample.hprof python_test.py, or with pytest.
+
+Standard library only; what needs others is left out where they are not.
+"""
 import gc
 import importlib.util
 import os
@@ -10,7 +13,7 @@ import unittest
 
 import heapdb
 
-DUMP = sys.argv.pop(1)
+DUMP = os.environ["DUMP"]
 HOLDER = 0xfeb10758  # the object in which Sample keeps what it makes
 
 
@@ -181,6 +184,7 @@ class Asking(Case):
         types = o.fields["allTypes"].fields
         self.assertTrue(any(isinstance(v, (int, float)) for v in types.values()), types)
         self.assertEqual(db.object(o.id), o)
+        self.assertIn("retained", o._repr_html_())
         with self.assertRaises(KeyError):
             db.object(1)
 
@@ -220,6 +224,73 @@ class Asking(Case):
         before = rss()
         ask(100)
         self.assertLess(rss() - before, 8 << 20)
+
+
+@unittest.skipUnless(heapdb._library.HAS_SQL, "a library without SQL")
+class Sql(Case):
+    def test_rows(self):
+        db = self.open()
+        answer = db.sql("SELECT class, count(*) AS n, sum(shallow) AS bytes, NULL AS missing, "
+                        "1.5 AS half FROM objects GROUP BY class ORDER BY n DESC, class")
+        self.assertEqual([c.name for c in answer.columns],
+                         ["class", "n", "bytes", "missing", "half"])
+        rows = answer.rows()
+        self.assertEqual(rows[0].class_, "byte[]")
+        self.assertEqual((rows[0].missing, rows[0].half), (None, 1.5))
+        self.assertEqual(answer.total, len(rows))
+        everything = db.sql("SELECT count(*) AS n FROM objects").first().n
+        self.assertEqual(sum(r.n for r in rows), everything)
+        self.assertIn("byte[]", repr(answer))
+        self.assertIn("<table>", db.sql("SELECT 1 AS a")._repr_html_())
+        big = sum(1 for _ in db.sql("SELECT id FROM objects"))
+        self.assertEqual(big, everything)
+
+    def test_what_a_column_holds(self):
+        db = self.open()
+        answer = db.sql("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000) "
+                        "SELECT i, iif(i = 8999, 'x', i) AS t, iif(i = 7000, 0.5, i) AS d FROM n")
+        self.assertEqual([c.type for c in answer.columns], ["integer", "text", "number"])
+        rows = answer.rows()
+        self.assertEqual((len(rows), rows[8998].t, rows[6999].d), (9000, "x", 0.5))
+
+    def test_errors(self):
+        db = self.open()
+        for wrong in ("", "SELEC 1", "SELECT 1; SELECT 2", "SELECT nix FROM objects",
+                      "DELETE FROM objects"):
+            with self.assertRaises(heapdb.HeapdbError, msg=wrong):
+                db.sql(wrong)
+        answer = db.sql("SELECT 1 AS a")
+        list(answer)
+        with self.assertRaises(ValueError):
+            list(answer)
+        left = db.sql("SELECT * FROM refs")
+        next(iter(left))
+        waiting = db.sql("SELECT 2 AS b")
+        db.close()
+        with self.assertRaises(ValueError):
+            waiting.rows()
+        with self.assertRaises(ValueError):
+            db.sql("SELECT 1")
+
+    def test_write(self):
+        db = self.open()
+        path = os.path.join(self.folder, "o.parquet")
+        db.objects().write(path)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(4), b"PAR1")
+        with self.assertRaises(heapdb.HeapdbError):
+            db.objects().write(path)
+        db.sql("SELECT id, class FROM objects").write(path, "arrow", force=True)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(6), b"ARROW1")
+        if has("pyarrow"):
+            import pyarrow
+            table = pyarrow.ipc.open_file(path).read_all()
+            frame = db.sql("SELECT id, class FROM objects").to_arrow()
+            self.assertEqual(table.to_pylist(), frame.to_pylist())
+        if has("pandas"):
+            frame = db.sql("SELECT class, shallow FROM objects").to_pandas()
+            self.assertEqual(list(frame.columns), ["class", "shallow"])
 
 
 class Frames(Case):

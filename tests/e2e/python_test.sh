@@ -10,13 +10,16 @@ if nm -D "$BUILD/libheapdb.so" | grep -q __asan; then
 	echo "python3 cannot load a library with sanitizers"
 	exit 77
 fi
+library=$BUILD/libheapdb.so
+[ ! -e "$BUILD/python/libheapdb.so" ] || library=$BUILD/python/libheapdb.so
 cp "$DUMP" "$work/sample.hprof"
-HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
-	python3 "$HDB_ROOT/tests/e2e/python_test.py" "$work/sample.hprof"
-HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
+export DUMP="$work/sample.hprof"
+HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
+	python3 "$HDB_ROOT/tests/e2e/python_test.py"
+HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
 	python3 "$HDB_ROOT/tools/python/find_leak.py" "$work/sample.hprof" > "$work/found"
 grep -q 'Sample.kept (static)' "$work/found"
-HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
+HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
 	python3 "$HDB_ROOT/tools/python/make_stubs.py" > "$work/stubs.pyi"
 python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$work/stubs.pyi"
 grep -q 'def histogram(self, .*targets: Target, by: ' "$work/stubs.pyi"
@@ -31,9 +34,9 @@ wheel=$(find "$HDB_ROOT/build/wheel" -name '*.whl' 2> /dev/null | head -n 1)
 if [ -n "$wheel" ] && [ -z "$(find "$BUILD/libheapdb.so" -newer "$wheel")" ] &&
 	[ -z "$(find "$HDB_ROOT/tools/python" -newer "$wheel" -type f)" ]; then
 	"$venv/bin/pip" install -q --force-reinstall --no-deps "$wheel"
-	(cd / && "$venv/bin/python" "$HDB_ROOT/tests/e2e/python_test.py" "$work/sample.hprof")
+	(cd / && "$venv/bin/python" "$HDB_ROOT/tests/e2e/python_test.py")
 	"$venv/bin/pip" uninstall -q -y heapdb
 else
-	HEAPDB_LIBRARY="$BUILD/libheapdb.so" PYTHONPATH="$HDB_ROOT/tools/python" \
-		"$venv/bin/python" "$HDB_ROOT/tests/e2e/python_test.py" "$work/sample.hprof"
+	HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
+		"$venv/bin/python" "$HDB_ROOT/tests/e2e/python_test.py"
 fi

@@ -115,7 +115,7 @@ $(includes src)
 END
 
 # The tools are the library's clients: heapdb.h, files of their own folder, and tools/common. The
-# command also sees a door's one header, tools/DOOR/DOOR.h.
+# command and the Python package also see a door's one header, tools/DOOR/DOOR.h.
 while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
@@ -126,7 +126,10 @@ while read -r file line included; do
 	[ -f "$own/$(basename "$included")" ] && [ "$(dirname "$included")" = . ] && continue
 	[ -f "tools/$included" ] && [ "tools/$(dirname "$included")" = "$own" ] && continue
 	door=$(dirname "$included")
-	[ "$own" = tools/heapdb ] && [ -f "tools/$included" ] && [ "$included" = "$door/$door.h" ] && continue
+	case $own in
+	tools/heapdb | tools/python)
+		[ -f "tools/$included" ] && [ "$included" = "$door/$door.h" ] && continue ;;
+	esac
 	complain "$file:$line: $own may not see \"$included\" (only heapdb.h and its own files)"
 done <<END
 $(includes tools)

@@ -45,11 +45,11 @@ def main(library, stubs, folder):
     name, tag = f"heapdb-{version()}", f"py3-none-{platform_tag(library)}"
     info = f"{name}.dist-info"
     files = {}
-    for folder, folders, names in os.walk(PACKAGE):
+    for place, folders, names in os.walk(PACKAGE):
         folders.sort()
         for file in sorted(names):
             if file.endswith((".py", ".sql")):
-                path = os.path.join(folder, file)
+                path = os.path.join(place, file)
                 with open(path, "rb") as f:
                     files[f"heapdb/{os.path.relpath(path, PACKAGE)}"] = f.read()
     for path, place in ((library, "heapdb/libheapdb.so"), (stubs, "heapdb/__init__.pyi"),

@@ -5,6 +5,7 @@
     for row in db.leaks(brief=True):
         print(row.label, row.retained)
     db.histogram(by="package").to_pandas()
+    db.sql("SELECT class, sum(shallow) FROM objects GROUP BY class").to_pandas()
     obj = db.object(0x12c4)
     obj.fields, obj.retained, obj.path_to_root()
 

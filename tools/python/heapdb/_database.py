@@ -1,5 +1,6 @@
 """An open database: every query of the registry is a method, made when the package is loaded."""
 import ctypes
+import html
 import inspect
 import os
 import threading
@@ -7,7 +8,7 @@ import weakref
 from ctypes import byref
 
 from . import _library as c
-from ._rows import Rows, _columns, _name
+from ._rows import Rows, SqlRows, _columns, _name
 
 _SIZES = {"vm": 0, "mat": 1, "dump": 2}
 
@@ -158,6 +159,11 @@ class Database:
         return self._health("stale")
 
     @property
+    def redacted(self):
+        """That values were removed from the dump on purpose, or None."""
+        return self._health("redacted")
+
+    @property
     def incomplete(self):
         """What the dump lacks, or None."""
         return self._health("incomplete")
@@ -193,6 +199,21 @@ class Database:
         c.check(code, error)
         answer = Rows(self, rows, found.contents.name.decode())
         answer._args = args
+        self._answers.add(answer)
+        return answer
+
+    def sql(self, statement):
+        """Asks in SQL, as `heapdb sql` does: rows that iterate, .to_pandas(), .to_arrow().
+
+            db.sql("SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC")
+
+        Tables are objects, refs, classes and more, queries are functions, each class is a table
+        under its name: see heapdb-sql(1).
+        """
+        self._check_open()
+        if not c.HAS_SQL:
+            raise c.UsageError("this library was built without SQL: use the wheel", -1)
+        answer = SqlRows(self, statement)
         self._answers.add(answer)
         return answer
 
@@ -297,6 +318,15 @@ class Object:
             ref = row.get("ref")
             found[name] = Object(self._database, ref) if ref else _plain(row)
         return found
+
+    def _repr_html_(self):
+        fields = self.fields
+        shown = list(fields.items())[:100]
+        rows = "".join(f"<tr><td>{html.escape(str(name))}</td><td>{html.escape(repr(value))}</td>"
+                       "</tr>" for name, value in shown)
+        more = f"<p>100 of {len(fields):,} fields</p>" if len(fields) > 100 else ""
+        return (f"<b>{html.escape(repr(self))}</b> shallow {self.shallow:,}, "
+                f"retained {self.retained:,} bytes<table>{rows}</table>{more}")
 
     def path_to_root(self, **options):
         """The shortest path from it to a GC root: rows, its own first."""

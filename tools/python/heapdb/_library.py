@@ -56,7 +56,9 @@ class OpenOptions(Structure):
 
 
 class Health(Structure):
-    _fields_ = [("stale", c_char_p), ("incomplete", c_char_p), ("missing_bytes", c_uint64),
+    _fields_ = [("stale", c_char_p), ("incomplete", c_char_p)] + (
+        [("redacted", c_char_p)] if TYPED else []) + [
+        ("missing_bytes", c_uint64),
                 ("skipped_bytes", c_uint64), ("roots_seen", c_uint64), ("dump_path", c_char_p),
                 ("layout", c_char_p), ("sizes", c_int), ("snapshot", c_uint), ("strict", c_int)]
 
@@ -157,12 +159,20 @@ _declare("hdb_rows_fact_column", POINTER(Column), c_void_p, c_size_t)
 _declare("hdb_rows_fact_value", POINTER(Value), c_void_p, c_size_t)
 _declare("hdb_rows_close", None, c_void_p)
 _declare("hdb_rows_arrow", c_int, c_void_p, c_size_t, POINTER(ArrowArrayStream), _E)
+# What the wheel's library has beside: SQL, and files of columns.
+HAS_SQL = hasattr(lib, "hdbpy_sql")
+HAS_FILES = hasattr(lib, "hdbpy_write")
+if HAS_SQL:
+    _declare("hdbpy_sql", c_int, c_void_p, c_char_p, c_size_t, POINTER(c_int),
+             POINTER(ArrowArrayStream), _E)
+if HAS_FILES:
+    _declare("hdbpy_write", c_int, POINTER(ArrowArrayStream), c_char_p, c_int, c_int, _E)
 _declare("hdb_version", c_char_p)
 _declare("hdb_result_name", c_char_p, c_int)
 
 
 # Types of columns, as enum hdb_type has them.
-NULL, COUNT, BYTES, ID, INT, DOUBLE, BOOL, TEXT = range(8)
+NULL, COUNT, BYTES, ID, INT, DOUBLE, BOOL, TEXT, PERCENT = range(9)
 TYPE_NAMES = ("null", "count", "bytes", "id", "integer", "number", "bool", "text", "percent")
 
 
@@ -237,7 +247,7 @@ def value_of(v):
         return v.u
     if v.type == INT:
         return v.i
-    if v.type == DOUBLE:
+    if v.type in (DOUBLE, PERCENT):
         return v.d
     if v.type == BOOL:
         return bool(v.u)

@@ -2,6 +2,7 @@
 import ctypes
 import html
 import keyword
+import os
 import threading
 from collections import namedtuple
 from ctypes import byref
@@ -16,6 +17,7 @@ _lock = threading.Lock()
 _BATCH = 65536
 _ALL = ctypes.c_size_t(-1).value
 _SHOWN = 20
+_FORMATS = ("parquet", "arrow", "arrow-stream")
 _CAPSULE = b"arrow_array_stream"
 
 
@@ -36,8 +38,21 @@ class Column:
         self.title = c.text(spec.title)
         self.help = c.text(spec.help)
 
+    @classmethod
+    def _of_arrow(cls, field):
+        """A column of a statement: of its type only what Arrow knows."""
+        column = cls.__new__(cls)
+        column.name = column.title = c.text(field.name)
+        column.type = _ARROW_TYPES[field.format]
+        column.help = None
+        return column
+
     def __repr__(self):
         return f"<{self.name}: {self.type}, {self.help}>"
+
+
+_ARROW_TYPES = {b"L": "count", b"l": "integer", b"g": "number", b"b": "bool", b"u": "text",
+                b"i": "text"}
 
 
 def _columns(array, count):
@@ -175,7 +190,25 @@ class Rows:
             self.rows()
         return self._total
 
-    # -- data frames
+    # -- files and data frames
+
+    def write(self, path, format="parquet", *, force=False):
+        """Writes the rows into a file: "parquet", "arrow" (IPC, Feather 2) or "arrow-stream".
+
+        The file appears when it is whole; force replaces one. Nothing else needs to be installed.
+        """
+        if not c.HAS_FILES:
+            raise c.UsageError("this library writes no files: use to_arrow(), or the wheel", -1)
+        if format not in _FORMATS:
+            raise c.UsageError(f"{format!r} is none of {', '.join(_FORMATS)}", -1)
+        stream, error = self._take(), c.Error()
+        try:
+            code = c.lib.hdbpy_write(byref(stream), os.fsencode(path), _FORMATS.index(format),
+                                     int(force), byref(error))
+        finally:
+            self._database._give_back()
+        self._database._raise_pending()
+        c.check(code, error)
 
     def __arrow_c_stream__(self, requested_schema=None):
         """The rows as a stream of the Arrow C interface, for any library that takes one."""
@@ -247,6 +280,9 @@ class Rows:
     def __repr__(self):
         if self._kept is None and not self._handle:
             return f"<rows of {self.query}, read>"
+        return self._table()
+
+    def _table(self):
         rows = self.rows()
         lines = [[col.name for col in self.columns]] + [list(self._cells(r)) for r in rows[:_SHOWN]]
         widths = [min(60, max(len(line[i]) for line in lines)) for i in range(len(self.columns))]
@@ -267,6 +303,60 @@ class Rows:
                        + "</tr>" for r in rows[:_SHOWN])
         foot = f"<p>{_SHOWN} of {len(rows):,} rows</p>" if len(rows) > _SHOWN else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
+
+
+class SqlRows(Rows):
+    """The rows of a statement in SQL: as Rows, without facts; how many there are is not known
+    before they were read.
+    """
+
+    def __init__(self, database, statement):
+        self.query = "sql"
+        self.statement = statement
+        self.facts = {}
+        self._database = database
+        self._handle = self._kept = self._total = None
+        self._stream = stream = c.ArrowArrayStream()
+        error, schema = c.Error(), c.ArrowSchema()
+        code = c.lib.hdbpy_sql(database._handle, statement.encode(), _BATCH,
+                               ctypes.pointer(database._watch.cancel), byref(stream),
+                               byref(error))
+        if code:
+            self._stream = None
+        database._raise_pending()
+        c.check(code, error)
+        self._check(stream, stream.get_schema(byref(stream), byref(schema)))
+        self.columns = [Column._of_arrow(schema.children[i].contents)
+                        for i in range(schema.n_children)]
+        schema.release(byref(schema))
+        self._row = namedtuple("Row", [_name(col.name) for col in self.columns], rename=True)
+
+    def close(self):
+        """Ends the answer; what was not read is dropped."""
+        stream, self._stream = getattr(self, "_stream", None), None
+        if stream is not None and stream.release:
+            stream.release(byref(stream))
+
+    def _take(self, batch=_BATCH):
+        stream, self._stream = self._stream, None
+        if stream is None:
+            raise c.UsageError("the rows were read already: ask the question again", -1)
+        self._database._check_open()
+        self._database._borrow()
+        return stream
+
+    def _count(self, handle):
+        return None
+
+    @property
+    def total(self):
+        """How many rows there are. Reads the rows and keeps them."""
+        return len(self.rows())
+
+    def __repr__(self):
+        if self._kept is None and self._stream is None:
+            return "<rows of sql, read>"
+        return self._table()
 
 
 _new = ctypes.pythonapi.PyCapsule_New

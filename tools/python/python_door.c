@@ -1,0 +1,45 @@
+/*
+ * python/python_door.c - what the Python package has beside the library: SQL, and files of columns.
+ * It is linked with the library into the one shared library of the wheel, which calls nothing of
+ * SQLite's but what is inside of it.
+ */
+#include "python_door.h"
+
+#include "export/export.h"
+
+#ifdef HAVE_SQLITE
+#include "sqlite/sqlite.h"
+
+int hdbpy_sql(struct hdb *db, const char *statement, size_t batch_rows, const volatile int *cancel,
+	      struct ArrowArrayStream *out, struct hdb_error *err)
+{
+	const struct heapsql_arrow_options options = {
+		.sql = { .cancel = cancel },
+		.batch_rows = batch_rows,
+	};
+
+	return heapsql_arrow(db, statement, &options, out, err);
+}
+#endif
+
+int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,
+		struct hdb_error *err)
+{
+	const struct export_options options = { .format = (enum export_format)format };
+	struct export_file *file = NULL;
+	struct export_sink sink;
+	int r = HDB_OK;
+
+	if (format < EXPORT_PARQUET || format > EXPORT_ARROW_STREAM)
+		r = HDB_EUSAGE;
+	if (r >= 0)
+		r = export_file_create(path, force, &file, &sink, err);
+	if (r >= 0)
+		r = export_stream(stream, &options, &sink, NULL, err);
+	if (r >= 0)
+		r = export_file_finish(file, err);
+	else
+		export_file_abort(file);
+	stream->release(stream);
+	return r;
+}

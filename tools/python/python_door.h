@@ -1,0 +1,24 @@
+/*
+ * python/python_door.h - what the Python package calls beside heapdb.h, by way of ctypes.
+ */
+#ifndef PYTHON_DOOR_H
+#define PYTHON_DOOR_H
+
+#include "heapdb.h"
+
+/*
+ * The rows of an SQL statement as a stream of Arrow columns, batches as of hdb_rows_arrow. `db` is
+ * lent until its release, `cancel` too (NULL: none).
+ */
+HDB_API int hdbpy_sql(struct hdb *db, const char *statement, size_t batch_rows,
+		      const volatile int *cancel, struct ArrowArrayStream *out,
+		      struct hdb_error *err);
+
+/*
+ * Writes what the stream gives into a file and releases it, also on failure. `format`: 0 Parquet,
+ * 1 an Arrow file, 2 an Arrow stream. HDB_EEXIST if there is one and `force` is 0.
+ */
+HDB_API int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,
+			struct hdb_error *err);
+
+#endif
