@@ -3,9 +3,11 @@
 Imports it, asks the questions, writes the answers as Parquet, moves them to their places, and prints
 what came out as JSON, the last line of its output.
 """
+import ctypes
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -231,9 +233,31 @@ def publish(job, store, work, table, schema, row):
     store.put(work.tree, tables + (table,), job)
 
 
+def work_folder(job):
+    """A new folder for a job: where it says, or where Spark keeps what it needs for a while."""
+    given = job["work"]
+    for name in ("LOCAL_DIRS", "SPARK_LOCAL_DIRS"):
+        folder = os.environ.get(name, "").split(",")[0]
+        if not given and os.path.isdir(folder):
+            given = folder
+    return tempfile.mkdtemp(prefix="heapdb-", dir=given)
+
+
+def die_with_parent():
+    """Lets the system end this process when the one that started it ends (Linux)."""
+    parent = os.getppid()
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    except (OSError, AttributeError):
+        return
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 def main():
+    die_with_parent()
     job = json.load(sys.stdin)
-    folder = tempfile.mkdtemp(prefix="heapdb-", dir=job["work"])
+    folder = work_folder(job)
     try:
         work = Work(job, folder)
         row = work.run()
@@ -272,7 +296,7 @@ def one(job):
     failure = result["failure"]
     row = {"uri": job["uri"], "bytes": job["bytes"], "modified": job["modified"],
            "settings": job["settings"], **failure}
-    folder = tempfile.mkdtemp(prefix="heapdb-", dir=job["work"])
+    folder = work_folder(job)
     try:
         work = Work(job, folder)
         publish(job, open_store(job["out"], job["hadoop"], folder), work, "failures",

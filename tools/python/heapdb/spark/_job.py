@@ -104,7 +104,8 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
     `out` can be URIs of any file system that the executors' Hadoop reads ("s3a://...", "hdfs://...");
     plain paths and file: URIs are paths of the executors' own file systems, and `out` must be one
     that all of them share. The budget of a process is what the executors have beside their JVM,
-    unless settings say otherwise.
+    unless settings say otherwise. progress(done, all, result) is called when all are done: Spark
+    shows its own until then.
     """
     from pyspark.sql import SparkSession
     spark = spark or SparkSession.builder.appName("heapdb fleet").getOrCreate()
@@ -132,12 +133,10 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
         context.setJobDescription(f"heapdb: {len(todo)} dumps")
         # A task a dump: an executor that is lost costs the dumps that it had in work. They are done
         # again elsewhere, into the same files.
-        done = context.parallelize(todo, len(todo)).map(one).toLocalIterator(prefetchPartitions=True) \
-            if progress else context.parallelize(todo, len(todo)).map(one).collect()
-        for result in done:
-            results.append(result)
+        results = context.parallelize(todo, len(todo)).map(one).collect()
+        for i, result in enumerate(results):
             if progress:
-                progress(len(results), len(todo), result)
+                progress(i + 1, len(todo), result)
         context.setJobDescription(None)
     duplicates = settle_duplicates(store, rows, DATA + tuple(settings.queries))
     return summary_of(len(entries), todo, results, duplicates)

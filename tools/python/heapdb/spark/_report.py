@@ -7,7 +7,6 @@ from ..fleet._store import KEYS, TABLES
 
 # Views that others are made of many times: small, and computed once.
 _KEPT = ("counted", "builds", "newest", "sightings", "renamed", "leak_sightings", "leak_builds")
-_INFER = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
 def _place(out):
@@ -16,22 +15,16 @@ def _place(out):
 
 
 def read_table(spark, out, table):
-    """The files of a table; app, build, day and dump are texts."""
-    before = spark.conf.get(_INFER)
-    spark.conf.set(_INFER, "false")
-    try:
-        return spark.read.parquet(f"{_place(out)}/{table}")
-    finally:
-        spark.conf.set(_INFER, before)
+    """The files of a table; app, build, day and dump, which only the folders have, are texts."""
+    return spark.read.schema(_schema(table)).parquet(f"{_place(out)}/{table}")
 
 
-def _empty(spark, table):
+def _schema(table):
     from pyspark.sql.types import (BooleanType, DoubleType, LongType, StringType, StructField,
                                    StructType)
     types = {"int64": LongType(), "double": DoubleType(), "bool": BooleanType()}
-    schema = StructType([StructField(field.name, types.get(str(field.type), StringType()))
-                         for field in fleet_report.empty_schema(table)])
-    return spark.createDataFrame([], schema)
+    return StructType([StructField(field.name, types.get(str(field.type), StringType()))
+                       for field in fleet_report.empty_schema(table)])
 
 
 def tables(out, spark, reports=None):
@@ -42,7 +35,8 @@ def tables(out, spark, reports=None):
     statements, wanted = fleet_report.needed(reports) if reports else (fleet_report.views(), TABLES)
     for table in wanted:
         found = files.exists(f"{_place(out)}/{table}")
-        data = read_table(spark, out, table) if found else _empty(spark, table)
+        data = read_table(spark, out, table) if found else \
+            spark.createDataFrame([], _schema(table))
         data.createOrReplaceTempView(f"{table}_files")
     for text in statements:
         spark.sql(text)
