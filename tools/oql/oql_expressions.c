@@ -1,0 +1,582 @@
+/*
+ * oql/oql_expressions.c - the grammar of expressions: primaries, their fields, calls and indices,
+ * operators by how close they bind; and what every part of the grammar needs: failures, nodes.
+ */
+#include "oql/oql_parser.h"
+
+#include <string.h>
+
+int oql_expected(struct parser *p, const char *what)
+{
+	const struct oql_token *t = ahead(p, 0);
+	int size = (int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX);
+
+	if (t->kind == OQL_T_END)
+		return oql_fail_at(p->text, t->at, p->err,
+				   "expected %s, found the end of the statement", what);
+	while (size > 0 && ((unsigned char)t->text.data[size] & 0xc0) == 0x80)
+		size--;
+	return oql_fail_at(p->text, t->at, p->err, "expected %s, found \"%.*s\"%s", what, size,
+			   t->text.data, (size_t)size < t->text.size ? "..." : "");
+}
+
+int oql_expect_sign(struct parser *p, char sign, const char *what)
+{
+	return take_sign(p, sign) ? HDB_OK : oql_expected(p, what);
+}
+
+/* ---- nodes ---- */
+
+int oql_too_deep(struct parser *p, size_t at)
+{
+	oql_fail_at(p->text, at, p->err, "nested too deeply: at most %d levels", OQL_DEPTH_MAX);
+	return p->err ? p->err->code = HDB_ELIMIT : HDB_ELIMIT;
+}
+
+int oql_enter(struct parser *p)
+{
+	return ++p->depth > OQL_DEPTH_MAX ? oql_too_deep(p, ahead(p, 0)->at) : HDB_OK;
+}
+
+static struct oql_expr *make(struct parser *p, enum oql_kind kind, size_t at)
+{
+	struct oql_expr *e = oql_take(p->arena, 1, sizeof(*e), p->err);
+
+	if (e) {
+		e->kind = kind;
+		e->at = at;
+		e->depth = 1;
+	}
+	return e;
+}
+
+/* Counts the levels below a node whose parts are set. */
+static int seal(struct parser *p, struct oql_expr *e)
+{
+	struct oql_expr *const parts[] = { e->a, e->b, e->c };
+	size_t deepest = e->select ? e->select->depth : 0;
+
+	for (size_t i = 0; i < 3; i++)
+		if (parts[i] && parts[i]->depth > deepest)
+			deepest = parts[i]->depth;
+	for (size_t i = 0; i < e->arg_count; i++)
+		if (e->args[i]->depth > deepest)
+			deepest = e->args[i]->depth;
+	e->depth = deepest + 1;
+	if (e->depth <= OQL_CHAIN_MAX)
+		return HDB_OK;
+	oql_fail_at(p->text, e->at, p->err, "this expression is too long: at most %d steps",
+		    OQL_CHAIN_MAX);
+	return p->err ? p->err->code = HDB_ELIMIT : HDB_ELIMIT;
+}
+
+static int join(struct parser *p, enum oql_kind kind, size_t at, struct oql_expr *parts[2],
+		struct oql_expr **out)
+{
+	struct oql_expr *e = make(p, kind, at);
+
+	if (!e)
+		return HDB_ELIMIT;
+	e->a = parts[0];
+	e->b = parts[1];
+	*out = e;
+	return seal(p, e);
+}
+
+int oql_list_add(struct parser *p, struct list *list, struct oql_expr *e)
+{
+	if (list->count == list->room) {
+		const size_t room = list->room ? list->room * 2 : 4;
+		struct oql_expr **items = oql_take(p->arena, room, sizeof(items[0]), p->err);
+
+		if (!items)
+			return HDB_ELIMIT;
+		if (list->count)
+			memcpy(items, list->items, list->count * sizeof(items[0]));
+		list->items = items;
+		list->room = room;
+	}
+	list->items[list->count++] = e;
+	return HDB_OK;
+}
+
+int oql_too_many(struct parser *p, const char *what)
+{
+	oql_fail_at(p->text, ahead(p, 0)->at, p->err, "more than %d %s", OQL_ITEMS_MAX, what);
+	return p->err ? p->err->code = HDB_ELIMIT : HDB_ELIMIT;
+}
+
+/* ---- primaries and steps ---- */
+
+/* "(a, b)", after its "(". */
+static int parse_args(struct parser *p, struct oql_expr *e)
+{
+	struct list list = { 0 };
+	struct oql_expr *arg;
+	int r = HDB_OK;
+
+	while (r == HDB_OK && !is_sign(p, 0, ')')) {
+		if (list.count && (r = oql_expect_sign(p, ',', "\",\" or \")\"")) < 0)
+			break;
+		if (list.count == OQL_ITEMS_MAX)
+			return oql_too_many(p, "arguments");
+		r = oql_parse_condition(p, &arg);
+		if (r == HDB_OK)
+			r = oql_list_add(p, &list, arg);
+	}
+	if (r < 0)
+		return r;
+	p->at++;
+	e->args = list.items;
+	e->arg_count = list.count;
+	return seal(p, e);
+}
+
+static const char *const aggregate_names[] = { "count", "sum", "min", "max", "avg" };
+#define AGGREGATE_COUNT (sizeof(aggregate_names) / sizeof(aggregate_names[0]))
+
+static int add_aggregate(struct parser *p, struct oql_select *select, struct oql_expr *e)
+{
+	struct list list = { select->aggregates, select->aggregate_count, select->aggregate_count };
+	const int r = oql_list_add(p, &list, e);
+
+	e->i = (int64_t)select->aggregate_count;
+	select->aggregates = list.items;
+	select->aggregate_count = list.count;
+	select->has_groups = true;
+	return r;
+}
+
+/* count(*), sum(x) and so on: the name is the next token but one, "(" follows it. */
+static int parse_aggregate(struct parser *p, enum oql_aggregate which, struct oql_expr **out)
+{
+	const size_t at = ahead(p, 0)->at;
+	struct oql_select *select = p->select;
+	struct oql_expr *e = make(p, OQL_AGGREGATE, at);
+	int r;
+
+	if (!e)
+		return HDB_ELIMIT;
+	if (!select)
+		return oql_fail_at(p->text, at, p->err,
+				   "%s() stands only in SELECT and ORDER BY, and not in itself",
+				   aggregate_names[which]);
+	e->aggregate = which;
+	p->at += 2;
+	if (which == OQL_COUNT && is_sign(p, 0, '*') && is_sign(p, 1, ')')) {
+		p->at += 2;
+	} else {
+		p->select = NULL;
+		r = parse_args(p, e);
+		p->select = select;
+		if (r < 0)
+			return r;
+		if (e->arg_count != 1)
+			return oql_fail_at(p->text, at, p->err, "%s() takes one argument%s",
+					   aggregate_names[which],
+					   which == OQL_COUNT ? ", or *" : "");
+	}
+	*out = e;
+	return add_aggregate(p, select, e);
+}
+
+static int parse_name(struct parser *p, struct oql_expr **out)
+{
+	const struct oql_token *t = ahead(p, 0);
+	const bool is_call = is_sign(p, 1, '(');
+	struct oql_expr *e;
+
+	if (is_word(p, 0, "not"))
+		return oql_fail_at(p->text, t->at, p->err,
+				   "NOT stands only before LIKE and IN; write != or = false");
+	if (is_word(p, 0, "implements") || is_word(p, 0, "instanceof") || is_word(p, 0, "and") ||
+	    is_word(p, 0, "or"))
+		return oql_expected(p, "an expression");
+	for (size_t i = 0; is_call && i < AGGREGATE_COUNT; i++)
+		if (oql_is_word(t->text, aggregate_names[i]))
+			return parse_aggregate(p, (enum oql_aggregate)i, out);
+	e = make(p, is_call ? OQL_CALL : OQL_NAME, t->at);
+	if (!e)
+		return HDB_ELIMIT;
+	e->name = t->text;
+	p->at += is_call ? 2 : 1;
+	*out = e;
+	return is_call ? parse_args(p, e) : HDB_OK;
+}
+
+/* "@name" or "@name(args)", of `a`, or of the row's object (NULL); after its "@". */
+static int parse_attribute(struct parser *p, struct oql_expr *a, struct oql_expr **out)
+{
+	const struct oql_token *t = ahead(p, 0);
+	const bool is_call = is_sign(p, 1, '(');
+	struct oql_expr *e;
+
+	if (t->kind != OQL_T_NAME)
+		return oql_expected(p, "the name of an attribute after \"@\"");
+	e = make(p, is_call ? OQL_METHOD : OQL_ATTRIBUTE, t->at);
+	if (!e)
+		return HDB_ELIMIT;
+	e->a = a;
+	e->name = t->text;
+	p->at += is_call ? 2 : 1;
+	*out = e;
+	return is_call ? parse_args(p, e) : seal(p, e);
+}
+
+static int parse_number(struct parser *p, bool is_negative, struct oql_expr **out)
+{
+	const struct oql_token *t = ahead(p, 0);
+	const enum oql_kind kind = t->kind == OQL_T_INT   ? OQL_INT :
+				   t->kind == OQL_T_LONG  ? OQL_LONG :
+				   t->kind == OQL_T_FLOAT ? OQL_FLOAT :
+							    OQL_DOUBLE;
+	struct oql_expr *e = make(p, kind, t->at);
+
+	if (!e)
+		return HDB_ELIMIT;
+	if (t->is_wide && !(is_negative && t->i == 1ULL << 31))
+		return oql_fail_at(
+			p->text, t->at, p->err, "%.*s does not fit 32 bits; write %.*sL for a long",
+			(int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX), t->text.data,
+			(int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX), t->text.data);
+	e->i = is_negative ? -(int64_t)t->i : (int64_t)t->i;
+	e->d = is_negative ? -t->d : t->d;
+	p->at++;
+	*out = e;
+	return HDB_OK;
+}
+
+static int parse_literal(struct parser *p, enum oql_kind kind, struct oql_expr **out)
+{
+	const struct oql_token *t = ahead(p, 0);
+	struct oql_expr *e = make(p, kind, t->at);
+
+	if (!e)
+		return HDB_ELIMIT;
+	e->name = t->text;
+	e->i = kind == OQL_BOOL ? oql_is_word(t->text, "true") : (int64_t)t->i;
+	p->at++;
+	*out = e;
+	return HDB_OK;
+}
+
+/* A sub-select or an expression, after its "(". */
+static int parse_parentheses(struct parser *p, struct oql_expr **out)
+{
+	const size_t at = ahead(p, 0)->at;
+	struct oql_select *outer = p->select;
+	struct oql_expr *e;
+	int r;
+
+	if (!is_word(p, 0, "select")) {
+		r = oql_parse_condition(p, out);
+		return r < 0 ? r : oql_expect_sign(p, ')', "\")\"");
+	}
+	e = make(p, OQL_SELECT, at);
+	if (!e)
+		return HDB_ELIMIT;
+	p->select = NULL;
+	r = oql_parse_select(p, &e->select);
+	p->select = outer;
+	if (r < 0)
+		return r;
+	*out = e;
+	r = oql_expect_sign(p, ')', "\")\" after the sub-select");
+	return r < 0 ? r : seal(p, e);
+}
+
+static int parse_primary(struct parser *p, struct oql_expr **out)
+{
+	const struct oql_token *t = ahead(p, 0);
+
+	switch (t->kind) {
+	case OQL_T_NAME:
+		if (is_sign(p, 1, '('))
+			return parse_name(p, out);
+		if (oql_is_word(t->text, "null"))
+			return parse_literal(p, OQL_NULL, out);
+		if (oql_is_word(t->text, "true") || oql_is_word(t->text, "false"))
+			return parse_literal(p, OQL_BOOL, out);
+		return parse_name(p, out);
+	case OQL_T_STRING:
+		return parse_literal(p, OQL_STRING, out);
+	case OQL_T_CHAR:
+		return parse_literal(p, OQL_CHAR, out);
+	case OQL_T_SNAPSHOT:
+		return parse_literal(p, OQL_SNAPSHOT, out);
+	case OQL_T_INT:
+	case OQL_T_LONG:
+	case OQL_T_FLOAT:
+	case OQL_T_DOUBLE:
+		return parse_number(p, false, out);
+	case OQL_T_HEX:
+		return oql_fail_at(p->text, t->at, p->err,
+				   "addresses stand only after FROM; compare "
+				   "toHex(o.@objectAddress) with the text \"%.*s\"",
+				   (int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX),
+				   t->text.data);
+	default:
+		break;
+	}
+	if (take_sign(p, '('))
+		return parse_parentheses(p, out);
+	if (take_sign(p, '@'))
+		return parse_attribute(p, NULL, out);
+	return oql_expected(p, "an expression");
+}
+
+/* ".name", ".name(args)", ".@name" after `a`; after the ".". */
+static int parse_dot(struct parser *p, struct oql_expr *a, struct oql_expr **out)
+{
+	const struct oql_token *t = ahead(p, 0);
+	const bool is_call = is_sign(p, 1, '(');
+	struct oql_expr *e;
+
+	if (take_sign(p, '@'))
+		return parse_attribute(p, a, out);
+	if (t->kind != OQL_T_NAME)
+		return oql_expected(p, "the name of a field, or \"@\" and that of an attribute");
+	e = make(p, is_call ? OQL_METHOD : OQL_FIELD, t->at);
+	if (!e)
+		return HDB_ELIMIT;
+	e->a = a;
+	e->name = t->text;
+	p->at += is_call ? 2 : 1;
+	*out = e;
+	return is_call ? parse_args(p, e) : seal(p, e);
+}
+
+/* "[i]" or "[i:j]", after its "[". */
+static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **out)
+{
+	struct oql_expr *e = make(p, OQL_INDEX, ahead(p, 0)->at);
+	int r;
+
+	if (!e)
+		return HDB_ELIMIT;
+	e->a = a;
+	r = oql_parse_additive(p, &e->b);
+	if (r == HDB_OK && take_sign(p, ':')) {
+		e->kind = OQL_SLICE;
+		r = oql_parse_additive(p, &e->c);
+	}
+	if (r == HDB_OK)
+		r = oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\"");
+	*out = e;
+	return r < 0 ? r : seal(p, e);
+}
+
+int oql_parse_steps(struct parser *p, struct oql_expr **out)
+{
+	int r = parse_primary(p, out);
+
+	while (r == HDB_OK) {
+		if (take_sign(p, '.'))
+			r = parse_dot(p, *out, out);
+		else if (take_sign(p, '['))
+			r = parse_index(p, *out, out);
+		else
+			break;
+	}
+	return r;
+}
+
+/* ---- operators ---- */
+
+static bool is_number(const struct oql_token *t)
+{
+	return t->kind == OQL_T_INT || t->kind == OQL_T_LONG || t->kind == OQL_T_FLOAT ||
+	       t->kind == OQL_T_DOUBLE;
+}
+
+static int parse_unary(struct parser *p, struct oql_expr **out)
+{
+	const size_t at = ahead(p, 0)->at;
+	struct oql_expr *parts[2] = { NULL, NULL };
+	int r = oql_enter(p);
+
+	if (r < 0)
+		return r;
+	if (is_sign(p, 0, '-') && is_number(ahead(p, 1))) {
+		p->at++;
+		r = parse_number(p, true, out);
+	} else if (take_sign(p, '-')) {
+		r = parse_unary(p, &parts[0]);
+		if (r == HDB_OK)
+			r = join(p, OQL_NEGATE, at, parts, out);
+	} else if (take_sign(p, '+')) {
+		r = parse_unary(p, out);
+	} else {
+		r = oql_parse_steps(p, out);
+	}
+	p->depth--;
+	return r;
+}
+
+typedef int parse_fn(struct parser *p, struct oql_expr **out);
+
+/* Operands of `parse` with one of two signs between, from the left. */
+static int parse_signs(struct parser *p, parse_fn *parse, const char signs[2],
+		       const enum oql_kind kinds[2], struct oql_expr **out)
+{
+	int r = parse(p, out);
+
+	while (r == HDB_OK && (is_sign(p, 0, signs[0]) || is_sign(p, 0, signs[1]))) {
+		const enum oql_kind kind = kinds[is_sign(p, 0, signs[1])];
+		const size_t at = ahead(p, 0)->at;
+		struct oql_expr *parts[2] = { *out, NULL };
+
+		p->at++;
+		if ((r = parse(p, &parts[1])) == HDB_OK)
+			r = join(p, kind, at, parts, out);
+	}
+	return r;
+}
+
+static int parse_multiplicative(struct parser *p, struct oql_expr **out)
+{
+	static const enum oql_kind kinds[2] = { OQL_MULTIPLY, OQL_DIVIDE };
+
+	return parse_signs(p, parse_unary, "*/", kinds, out);
+}
+
+int oql_parse_additive(struct parser *p, struct oql_expr **out)
+{
+	static const enum oql_kind kinds[2] = { OQL_ADD, OQL_SUBTRACT };
+
+	return parse_signs(p, parse_multiplicative, "+-", kinds, out);
+}
+
+int oql_parse_class_name(struct parser *p, struct oql_str *name)
+{
+	const struct oql_token *first = ahead(p, 0), *last = first;
+	char *copy;
+
+	if (first->kind != OQL_T_NAME)
+		return oql_expected(p, "the name of a class");
+	p->at++;
+	while (is_sign(p, 0, '.') && ahead(p, 1)->kind == OQL_T_NAME) {
+		last = ahead(p, 1);
+		p->at += 2;
+	}
+	while (is_sign(p, 0, '[') && is_sign(p, 1, ']')) {
+		last = ahead(p, 1);
+		p->at += 2;
+	}
+	/* without the blanks and comments that may stand between */
+	copy = oql_take(p->arena, last->at + last->text.size - first->at + 1, 1, p->err);
+	if (!copy)
+		return HDB_ELIMIT;
+	name->data = copy;
+	name->size = 0;
+	for (const struct oql_token *t = first; t <= last; t++) {
+		memcpy(copy + name->size, t->text.data, t->text.size);
+		name->size += t->text.size;
+	}
+	return HDB_OK;
+}
+
+/* Takes the relation that comes next; false: there is none. */
+static bool take_relation(struct parser *p, enum oql_kind *kind)
+{
+	const struct oql_token *t = ahead(p, 0);
+	const bool is_not = is_word(p, 0, "not");
+
+	if (is_word(p, is_not ? 1 : 0, "like"))
+		*kind = is_not ? OQL_NOT_LIKE : OQL_LIKE;
+	else if (is_word(p, is_not ? 1 : 0, "in"))
+		*kind = is_not ? OQL_NOT_IN : OQL_IN;
+	else if (is_word(p, 0, "implements") || is_word(p, 0, "instanceof"))
+		*kind = OQL_IMPLEMENTS;
+	else if (t->kind == OQL_T_LE)
+		*kind = OQL_LESS_EQUAL;
+	else if (t->kind == OQL_T_GE)
+		*kind = OQL_GREATER_EQUAL;
+	else if (is_sign(p, 0, '<'))
+		*kind = OQL_LESS;
+	else if (is_sign(p, 0, '>'))
+		*kind = OQL_GREATER;
+	else
+		return false;
+	p->at += *kind == OQL_NOT_LIKE || *kind == OQL_NOT_IN ? 2 : 1;
+	return true;
+}
+
+static int parse_relation(struct parser *p, struct oql_expr **out)
+{
+	enum oql_kind kind;
+	int r = oql_parse_additive(p, out);
+
+	while (r == HDB_OK) {
+		const size_t at = ahead(p, 0)->at;
+		struct oql_expr *parts[2] = { *out, NULL };
+		struct oql_str name = { 0 };
+
+		if (!take_relation(p, &kind))
+			break;
+		if (kind == OQL_IMPLEMENTS)
+			r = oql_parse_class_name(p, &name);
+		else
+			r = oql_parse_additive(p, &parts[1]);
+		if (r == HDB_OK)
+			r = join(p, kind, at, parts, out);
+		if (r == HDB_OK)
+			(*out)->name = name;
+	}
+	return r;
+}
+
+static int parse_equality(struct parser *p, struct oql_expr **out)
+{
+	int r = parse_relation(p, out);
+
+	while (r == HDB_OK && (is_sign(p, 0, '=') || ahead(p, 0)->kind == OQL_T_NE)) {
+		const enum oql_kind kind = is_sign(p, 0, '=') ? OQL_EQUAL : OQL_NOT_EQUAL;
+		const size_t at = ahead(p, 0)->at;
+		struct oql_expr *parts[2] = { *out, NULL };
+
+		p->at++;
+		r = parse_relation(p, &parts[1]);
+		if (r == HDB_OK)
+			r = join(p, kind, at, parts, out);
+	}
+	return r;
+}
+
+/* "a AND b AND c" as one node, however many there are. */
+static int parse_all(struct parser *p, const char *word, struct oql_expr **out)
+{
+	const bool is_and = word[0] == 'a';
+	const size_t at = ahead(p, 0)->at;
+	struct list list = { 0 };
+	struct oql_expr *e;
+	int r;
+
+	do {
+		r = is_and ? parse_equality(p, &e) : parse_all(p, "and", &e);
+		if (r == HDB_OK)
+			r = oql_list_add(p, &list, e);
+	} while (r == HDB_OK && take_word(p, word));
+	if (r < 0)
+		return r;
+	*out = e;
+	if (list.count == 1)
+		return HDB_OK;
+	e = make(p, is_and ? OQL_AND : OQL_OR, at);
+	if (!e)
+		return HDB_ELIMIT;
+	e->args = list.items;
+	e->arg_count = list.count;
+	*out = e;
+	return seal(p, e);
+}
+
+int oql_parse_condition(struct parser *p, struct oql_expr **out)
+{
+	int r = oql_enter(p);
+
+	if (r == HDB_OK)
+		r = parse_all(p, "or", out);
+	p->depth--;
+	return r;
+}

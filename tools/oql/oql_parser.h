@@ -1,0 +1,99 @@
+/*
+ * oql/oql_parser.h - what the files of the grammar share: tokens, and who parses what. Private to
+ * oql.
+ *
+ * Functions take what they stand at, give HDB_OK or a failure with its place in the statement, and
+ * put what they make into the parser's arena.
+ */
+#ifndef OQL_OQL_PARSER_H
+#define OQL_OQL_PARSER_H
+
+#include "oql/oql.h"
+#include "oql/oql_lex.h"
+#include "oql/oql_scope.h"
+
+struct parser {
+	const char *text;
+	struct oql_token *tokens;
+	size_t count, at; /* tokens; the next one */
+	unsigned depth;
+	struct oql_arena *arena;
+	struct hdb_error *err;
+	struct oql_select
+		*select; /* the one that aggregates belong to; NULL: none may stand here */
+};
+
+/* ---- tokens ---- */
+
+static inline const struct oql_token *ahead(const struct parser *p, size_t n)
+{
+	return &p->tokens[n < p->count - p->at ? p->at + n : p->count - 1];
+}
+
+static inline bool is_sign(const struct parser *p, size_t n, char sign)
+{
+	const struct oql_token *t = ahead(p, n);
+
+	return t->kind == OQL_T_PUNCTUATION && t->sign == sign;
+}
+
+static inline bool is_word(const struct parser *p, size_t n, const char *word)
+{
+	const struct oql_token *t = ahead(p, n);
+
+	return t->kind == OQL_T_NAME && oql_is_word(t->text, word);
+}
+
+static inline bool take_sign(struct parser *p, char sign)
+{
+	const bool is_it = is_sign(p, 0, sign);
+
+	p->at += is_it;
+	return is_it;
+}
+
+static inline bool take_word(struct parser *p, const char *word)
+{
+	const bool is_it = is_word(p, 0, word);
+
+	p->at += is_it;
+	return is_it;
+}
+
+/* A list of expressions that grows; the arena keeps what it leaves behind. */
+struct list {
+	struct oql_expr **items;
+	size_t count, room;
+};
+
+int oql_list_add(struct parser *p, struct list *list, struct oql_expr *e);
+
+/* How much of a token a message shows. */
+#define SHOWN_MAX 40
+
+/* Failures. */
+int oql_expected(struct parser *p, const char *what);
+int oql_too_deep(struct parser *p, size_t at);
+int oql_too_many(struct parser *p, const char *what);
+/* Takes a sign, or fails. */
+int oql_expect_sign(struct parser *p, char sign, const char *what);
+/* One level deeper; who calls it takes it off p->depth again. */
+int oql_enter(struct parser *p);
+
+/* ---- oql_expressions.c ---- */
+
+/* A whole condition: OR and all that binds closer. */
+int oql_parse_condition(struct parser *p, struct oql_expr **out);
+/* Sums, and what binds closer. */
+int oql_parse_additive(struct parser *p, struct oql_expr **out);
+/* A primary with its fields, calls and indices. */
+int oql_parse_steps(struct parser *p, struct oql_expr **out);
+/* "java.lang.String[]", after whatever stands before it. */
+int oql_parse_class_name(struct parser *p, struct oql_str *name);
+
+/* ---- oql_parse.c ---- */
+
+/* A SELECT with its unions, as in parentheses. */
+int oql_parse_select(struct parser *p, struct oql_select **out);
+
+#endif
