@@ -1,0 +1,56 @@
+/*
+ * oql/oql_attributes.h - what the files of attributes share: what is asked, and tables of names.
+ * Private to oql.
+ */
+#ifndef OQL_OQL_ATTRIBUTES_H
+#define OQL_OQL_ATTRIBUTES_H
+
+#include "oql/oql_eval.h"
+
+/* What an attribute is asked of. */
+struct subject {
+	struct oql_eval *ev;
+	struct oql_arena *arena;
+	const struct oql_value *v;
+	struct hdb_object_facts facts; /* of objects */
+};
+
+typedef int get_fn(const struct subject *s, struct oql_value *out);
+
+struct attribute {
+	const char *name;
+	get_fn *get;
+};
+
+static inline int find(const struct attribute *table, const struct subject *s, struct oql_str name,
+		       struct oql_value *out)
+{
+	for (const struct attribute *a = table; a->name; a++)
+		if (oql_is(name, a->name))
+			return a->get(s, out);
+	return HDB_NOTFOUND;
+}
+
+static inline int text_of(const struct subject *s, const struct oql_text *text,
+			  struct oql_value *out)
+{
+	return oql_string(s->ev, s->arena, text, out);
+}
+
+static inline int name_of(const struct subject *s, const char *name, struct oql_value *out)
+{
+	(void)s;
+	*out = oql_static_string(name);
+	return HDB_OK;
+}
+
+/* A number of `heapdb info`; *out stays where it has none. */
+int oql_info_number(struct oql_eval *ev, const char *key, int64_t *out);
+
+/*
+ * An attribute of an object of the heap; fills s->facts on the way. HDB_NOTFOUND: it has none of
+ * the name.
+ */
+int oql_object_attribute(struct subject *s, struct oql_str name, struct oql_value *out);
+
+#endif

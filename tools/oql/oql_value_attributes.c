@@ -1,0 +1,266 @@
+/*
+ * oql/oql_value_attributes.c - "@name" of any value: of objects by oql_attributes.c, of the snapshot,
+ * of rows, roots, fields, stacks and frames.
+ */
+#include "oql/oql_attributes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the snapshot ---- */
+
+static int get_info(const struct subject *s, struct oql_value *out)
+{
+	(void)s;
+	*out = (struct oql_value){ .type = OQL_V_INFO };
+	return HDB_OK;
+}
+
+static int get_classes(const struct subject *s, struct oql_value *out)
+{
+	return oql_class_objects(s->ev, NULL, s->arena, out);
+}
+
+static int get_roots(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	uint64_t count;
+	uint32_t *ixs;
+	size_t kept = 0;
+	int r = hdb_root_count(ev->db, &count, ev->err);
+
+	if (r < 0)
+		return r;
+	ixs = oql_take(s->arena, (size_t)count + 1, sizeof(ixs[0]), ev->err);
+	if (!ixs)
+		return HDB_ELIMIT;
+	for (uint64_t no = 0; r == HDB_OK && no < count; no++) {
+		struct hdb_root root;
+
+		r = hdb_root_at(ev->db, no, &root, ev->err);
+		if (r == HDB_OK && !root.is_local && (!kept || ixs[kept - 1] != root.ix))
+			ixs[kept++] = root.ix;
+	}
+	return r < 0 ? r : oql_make_ids(ev, s->arena, ixs, kept, out);
+}
+
+static const struct attribute snapshot_attributes[] = {
+	{ "snapshotInfo", get_info },
+	{ "classes", get_classes },
+	{ "GCRoots", get_roots },
+	{ NULL, NULL },
+};
+
+static int get_object_count(const struct subject *s, struct oql_value *out)
+{
+	const int r = oql_survey(s->ev);
+
+	*out = oql_int((int64_t)s->ev->reachable_count);
+	return r;
+}
+
+static int get_class_count(const struct subject *s, struct oql_value *out)
+{
+	struct oql_value classes;
+	const int r = get_classes(s, &classes);
+
+	*out = oql_int(r < 0 ? 0 : (int64_t)classes.list->count);
+	return r;
+}
+
+static int get_root_count(const struct subject *s, struct oql_value *out)
+{
+	struct oql_value roots;
+	const int r = get_roots(s, &roots);
+
+	*out = oql_int(r < 0 ? 0 : (int64_t)roots.list->count);
+	return r;
+}
+
+static int get_heap_size(const struct subject *s, struct oql_value *out)
+{
+	const int r = oql_survey(s->ev);
+
+	*out = oql_long((int64_t)s->ev->reachable_bytes);
+	return r;
+}
+
+static int get_identifier_size(const struct subject *s, struct oql_value *out)
+{
+	*out = oql_int(0);
+	return oql_info_number(s->ev, "id size", &out->i);
+}
+
+/* Loaders are objects of class loaders' classes. */
+static int get_loader_count(const struct subject *s, struct oql_value *out)
+{
+	struct oql_eval *ev = s->ev;
+	int r = oql_survey(ev);
+
+	*out = oql_int(0);
+	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(ev->db); no++)
+		if (ev->class_sizes[no] && oql_is_a(ev, no, "java.lang.ClassLoader"))
+			out->i += ev->class_sizes[no];
+	return r;
+}
+
+static int get_path(const struct subject *s, struct oql_value *out)
+{
+	struct hdb_health health;
+
+	hdb_health(s->ev->db, &health);
+	return name_of(s, health.dump_path ? health.dump_path : "", out);
+}
+
+static const struct attribute info_attributes[] = {
+	{ "numberOfObjects", get_object_count },
+	{ "numberOfClasses", get_class_count },
+	{ "numberOfClassLoaders", get_loader_count },
+	{ "numberOfGCRoots", get_root_count },
+	{ "usedHeapSize", get_heap_size },
+	{ "identifierSize", get_identifier_size },
+	{ "path", get_path },
+	{ NULL, NULL },
+};
+
+/* ---- the others ---- */
+
+static int get_of_reference(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	uint32_t ix;
+	int r = HDB_OK;
+
+	*out = (struct oql_value){ 0 };
+	if (oql_is(name, "objectAddress")) {
+		*out = oql_long(s->v->i);
+	} else if (oql_is(name, "name") && s->v->text.data) {
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
+	} else if (oql_is(name, "object") || oql_is(name, "objectId")) {
+		r = oql_object_meant(s->ev, s->v, &ix);
+		if (r < 0 || ix == HDB_NONE)
+			return r;
+		*out = oql_is(name, "object") ? oql_object(ix) : oql_int(0);
+		if (out->type == OQL_V_INT)
+			r = oql_number_of(s->ev, ix, &out->i);
+	} else {
+		return HDB_NOTFOUND;
+	}
+	return r;
+}
+
+static int get_of_row(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	const struct oql_list *row = s->v->list;
+
+	for (size_t i = 0; i < row->count; i++)
+		if (row->names[i].size == name.size &&
+		    (!name.size || memcmp(row->names[i].data, name.data, name.size) == 0)) {
+			*out = row->values[i];
+			return HDB_OK;
+		}
+	return HDB_NOTFOUND;
+}
+
+static int get_of_root(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	const bool is_context = oql_is(name, "contextId") || oql_is(name, "contextAddress");
+	const uint32_t ix = is_context ? (uint32_t)s->v->i : s->v->ix;
+	struct hdb_object_facts facts;
+	int r = HDB_OK;
+
+	if (oql_is(name, "typeAsString")) {
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
+	} else if (is_context && s->v->i < 0) {
+		*out = oql_is(name, "contextId") ? oql_int(-1) : oql_long(0);
+	} else if (oql_is(name, "objectId") || oql_is(name, "contextId")) {
+		*out = oql_int(0);
+		r = oql_number_of(s->ev, ix, &out->i);
+	} else if (oql_is(name, "objectAddress") || is_context) {
+		r = hdb_object_at(s->ev->db, ix, &facts, s->ev->err);
+		*out = oql_long(r < 0 ? 0 : (int64_t)facts.id);
+	} else {
+		return HDB_NOTFOUND;
+	}
+	return r;
+}
+
+static int get_of_stack(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	struct oql_value *values;
+
+	if (!oql_is(name, "stackFrames"))
+		return HDB_NOTFOUND;
+	values = oql_make_list(s->ev, s->arena, s->v->ix, out);
+	for (uint32_t i = 0; values && i < s->v->ix; i++)
+		values[i] = (struct oql_value){ .type = OQL_V_FRAME, .ix = i, .i = s->v->i };
+	return values ? HDB_OK : HDB_ELIMIT;
+}
+
+static int get_of_frame(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	struct oql_text text = { .budget = &s->ev->budget };
+	int r;
+
+	if (!oql_is(name, "text"))
+		return HDB_NOTFOUND;
+	r = oql_put_plain(s->ev, s->v, &text);
+	if (r == HDB_OK)
+		r = text_of(s, &text, out);
+	oql_text_release(&text);
+	return r;
+}
+
+static int get_of_field(const struct subject *s, struct oql_str name, struct oql_value *out)
+{
+	if (oql_is(name, "name"))
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = s->v->text };
+	else if (oql_is(name, "value"))
+		*out = s->v->list->values[0];
+	else
+		return HDB_NOTFOUND;
+	return HDB_OK;
+}
+
+int oql_attribute(struct oql_eval *ev, const struct oql_frame *frame, const struct oql_value *v,
+		  struct oql_str name, struct oql_value *out)
+{
+	struct subject s = { .ev = ev, .arena = frame->arena, .v = v };
+
+	if (oql_is(name, "class")) {
+		*out = oql_static_string(oql_java_class(ev, v));
+		out->type = OQL_V_JAVA_CLASS;
+		return HDB_OK;
+	}
+	switch (v->type) {
+	case OQL_V_OBJECT:
+		return oql_object_attribute(&s, name, out);
+	case OQL_V_REFERENCE:
+		return get_of_reference(&s, name, out);
+	case OQL_V_LIST:
+		if (!oql_is(name, "length") && !oql_is(name, "size"))
+			return HDB_NOTFOUND;
+		*out = oql_int((int64_t)v->list->count);
+		return HDB_OK;
+	case OQL_V_ROW:
+		return get_of_row(&s, name, out);
+	case OQL_V_ROOT:
+		return get_of_root(&s, name, out);
+	case OQL_V_FIELD:
+		return get_of_field(&s, name, out);
+	case OQL_V_STACK:
+		return get_of_stack(&s, name, out);
+	case OQL_V_FRAME:
+		return get_of_frame(&s, name, out);
+	case OQL_V_SNAPSHOT:
+		return find(snapshot_attributes, &s, name, out);
+	case OQL_V_INFO:
+		return find(info_attributes, &s, name, out);
+	case OQL_V_JAVA_CLASS:
+		if (!oql_is(name, "name"))
+			return HDB_NOTFOUND;
+		*out = (struct oql_value){ .type = OQL_V_STRING, .text = v->text };
+		return HDB_OK;
+	default:
+		return HDB_NOTFOUND;
+	}
+}
