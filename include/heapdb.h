@@ -137,6 +137,11 @@ struct hdb_import_options {
 	struct hdb_progress progress;
 	enum hdb_contents contents; /* kept in the database or not */
 	const char *dump_name; /* what a dump that is no file is called; NULL: dump_path; lent */
+	/*
+	 * a mapping.txt of ProGuard or R8: classes, fields, methods and lines get the names of the
+	 * source; NULL: those of the dump; lent
+	 */
+	const char *mapping_path;
 };
 
 /* What an import did. */
@@ -350,6 +355,7 @@ struct hdb_health {
 	enum hdb_size_model sizes;
 	unsigned snapshot;
 	int strict;
+	const char *mapping_path; /* as import options have it, or NULL; borrowed until hdb_close */
 };
 
 /* Fills in *out. Reads nothing that hdb_open has not read. */

@@ -161,6 +161,7 @@ void hdb_health(const struct hdb *db, struct hdb_health *out)
 		.sizes = db->heap->layout.model,
 		.snapshot = state->snapshot,
 		.strict = state->is_strict,
+		.mapping_path = state->mapping_path[0] ? state->mapping_path : NULL,
 	};
 }
 

@@ -56,7 +56,8 @@ struct heap_state {
 	bool takes_orphans;     /* what nothing holds counts as a root: table orphans */
 	/* how it was imported */
 	char imported_path[4096];
-	char layout[128]; /* "": none was given */
+	char layout[128];        /* "": none was given */
+	char mapping_path[4096]; /* of the names; "": those of the dump */
 	unsigned snapshot;
 	bool is_strict;
 };

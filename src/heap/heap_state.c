@@ -211,6 +211,8 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 	store_meta_text(heap->store, "dump.path", state->imported_path,
 			sizeof(state->imported_path));
 	store_meta_text(heap->store, "import.layout", state->layout, sizeof(state->layout));
+	store_meta_text(heap->store, "import.mapping", state->mapping_path,
+			sizeof(state->mapping_path));
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
 	state->redacted = redacted_text(store_meta_number(heap->store, "dump.is_redacted", 0));
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;

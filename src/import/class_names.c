@@ -3,6 +3,7 @@
  */
 #include "import/classes.h"
 
+#include "import/mapped_names.h"
 #include "layout/layout_known.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 	const uint8_t *raw;
 	bool is_array = false;
 
+	class->mapping_no = BASE_IDMAP_NONE;
 	if (load != BASE_IDMAP_NONE) {
 		const struct hprof_load_class *l =
 			base_vec_at(&im->records.loads, struct hprof_load_class, load);
@@ -47,7 +49,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 			  &class->out.element_type);
 	if (is_array)
 		class->out.flags |= STORE_CLASS_ARRAY;
-	return HDB_OK;
+	return import_map_class(im, class, name, NAME_MAX_BYTES, err);
 }
 
 /*

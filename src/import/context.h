@@ -11,6 +11,7 @@
 #include "import/counts.h"
 #include "import/idset.h"
 #include "import/import.h"
+#include "import/mapping.h"
 #include "import/object_locator.h"
 #include "store/objects.h"
 #include "store/records.h"
@@ -57,8 +58,9 @@ struct import_class {
 	uint32_t first_flat, flat_count; /* of its own fields: in import.flat.fields */
 	/* class of the flat values that are its arrays' elements; STORE_NONE */
 	uint32_t flat_element_no;
-	uint8_t has_dump; /* a CLASS_DUMP of this snapshot */
-	uint8_t mark;     /* for walks over super classes */
+	uint8_t has_dump;    /* a CLASS_DUMP of this snapshot */
+	uint8_t mark;        /* for walks over superclasses */
+	uint32_t mapping_no; /* its class of the mapping file, or BASE_IDMAP_NONE */
 };
 
 /* A root record as read. */
@@ -137,6 +139,13 @@ struct import_records {
 	uint32_t primitive_used[16]; /* basic types of primitive arrays that are there */
 };
 
+/* Names by a mapping file: mapped_names.c. */
+struct import_names {
+	struct import_mapping mapping; /* empty: none was given */
+	struct base_idmap texts;       /* hash -> number of a text that is not in the dump */
+	uint64_t class_count, field_count, frame_count; /* that got other names */
+};
+
 /* What is wrong with the dump, and what it lacks: import_problems.c, resolve.c. */
 struct import_damage {
 	struct base_vec problems; /* struct store_problem */
@@ -212,6 +221,7 @@ struct import {
 	struct base_vec classes;     /* struct import_class; sorted by ID after numbering */
 
 	struct import_texts texts;
+	struct import_names names;
 	struct import_records records;
 	struct import_damage damage;
 	struct import_known_classes known;

@@ -7,7 +7,7 @@
 #include "base/input.h"
 #include "base/pipeline.h"
 #include "hprof/emptied.h"
-#include "import/context.h"
+#include "import/mapped_names.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -90,6 +90,8 @@ static void release(struct import *im)
 		base_vec_release(vecs[i]);
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		base_idmap_release(maps[i]);
+	base_idmap_release(&im->names.texts);
+	import_mapping_release(&im->names.mapping);
 	store_texts_release(&im->texts.writer);
 	import_counts_release(&im->evidence.counts_by_class);
 	idset_release(&im->ids);
@@ -179,6 +181,8 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		r = store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err);
 	if (r == HDB_OK && im->opt->layout)
 		r = store_put_meta_text(im->writer, "import.layout", im->opt->layout, err);
+	if (r == HDB_OK && im->opt->mapping_path)
+		r = import_put_mapping_meta(im, err);
 	if (r == HDB_OK && im->records.has_control)
 		r = store_put_meta_number(im->writer, "control.flags", im->records.control.flags,
 					  err);
@@ -254,8 +258,10 @@ static int check_end(struct import *im, struct hdb_error *err)
 
 static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 {
-	int r = import_scan(im, err);
+	int r = import_mapping_open(im, err);
 
+	if (r == HDB_OK)
+		r = import_scan(im, err);
 	if (r == HDB_OK)
 		r = check_snapshot(im, err);
 	if (r == HDB_OK)

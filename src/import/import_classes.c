@@ -7,6 +7,7 @@
  */
 #include "import/classes.h"
 
+#include "import/mapped_names.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
 	memset(&fresh, 0, sizeof(fresh));
+	fresh.mapping_no = BASE_IDMAP_NONE;
 	fresh.out.class_id = class_id;
 	fresh.out.super_no = STORE_NONE;
 	fresh.out.name_text = STORE_NONE;
@@ -299,7 +301,8 @@ static int put_fields(struct import *im, struct import_class *class,
 		struct hprof_field field;
 
 		r = hprof_field_next(&im->file, &view, &offset, &field, err);
-		out.name_text = base_idmap_get(&im->texts.numbers, field.name_string_id);
+		if (r == HDB_OK)
+			r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
 		out.type = field.type;
 		if (class->flat_count)
 			out.value = flat_value(im, class, f);
@@ -313,7 +316,8 @@ static int put_fields(struct import *im, struct import_class *class,
 		struct hprof_static field;
 
 		r = hprof_static_next(&im->file, &view, &offset, &field, err);
-		out.name_text = base_idmap_get(&im->texts.numbers, field.name_string_id);
+		if (r == HDB_OK)
+			r = import_map_field(im, class, field.name_string_id, &out.name_text, err);
 		out.type = field.type;
 		out.value = field.value;
 		if (r == HDB_OK)

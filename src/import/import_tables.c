@@ -2,10 +2,13 @@
  * import/import_tables.c - the small tables: threads, traces, frames, heaps, the agent's records,
  * counts, missing objects.
  */
-#include "import/context.h"
+#include "import/mapped_names.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Frames between two looks at the cancel flag. */
+#define STEP_FRAMES 4096u
 
 /* Sorts records by their first member. */
 static int compare_u32(const void *a, const void *b)
@@ -32,19 +35,25 @@ static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *,
 		qsort(vec->data, vec->count, size, compare);
 }
 
-/* The name of the class with a serial number, as a text. */
-static uint32_t class_text(const struct import *im, uint32_t serial)
+/* The name of the class with a serial number, as a text; *mapping_no: its class of the mapping. */
+static uint32_t class_text(const struct import *im, uint32_t serial, uint32_t *mapping_no)
 {
 	const uint32_t load = base_idmap_get(&im->records.serial_map, serial);
 	uint32_t no;
 
+	*mapping_no = BASE_IDMAP_NONE;
 	if (load == BASE_IDMAP_NONE)
 		return STORE_NONE;
 	no = base_idmap_get(
 		&im->class_map,
 		base_vec_at(&im->records.loads, struct hprof_load_class, load)->class_id);
-	if (no != BASE_IDMAP_NONE)
-		return base_vec_at(&im->classes, struct import_class, no)->out.name_text;
+	if (no != BASE_IDMAP_NONE) {
+		const struct import_class *class =
+			base_vec_at(&im->classes, struct import_class, no);
+
+		*mapping_no = class->mapping_no;
+		return class->out.name_text;
+	}
 	/* Loaded, but not in this dump: its raw name. */
 	return base_idmap_get(
 		&im->texts.numbers,
@@ -84,31 +93,47 @@ static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 	return (uint32_t)low;
 }
 
+/* Gives frames their classes, by name instead of by serial, and the names of the mapping file. */
+static int name_frames(struct import *im, struct hdb_error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < im->records.frames.count; i++) {
+		struct store_frame *frame = base_vec_at(&im->records.frames, struct store_frame, i);
+		uint32_t mapping_no;
+
+		frame->class_text = class_text(im, frame->class_text, &mapping_no);
+		if ((r = import_map_frame(im, frame, mapping_no, err)) < 0)
+			return r;
+		if (i % STEP_FRAMES == 0 && (r = base_step(im->work, 0, err)) < 0)
+			return r;
+	}
+	sort(&im->records.frames, sizeof(struct store_frame), compare_u64);
+	return HDB_OK;
+}
+
 static int write_traces(struct import *im, struct hdb_error *err)
 {
 	struct store_records_writer w = { .writer = im->writer,
 					  .table = STORE_TRACE_FRAMES,
 					  .record_size = 4 };
-	int r = HDB_OK;
+	int r;
 
-	for (size_t i = 0; i < im->records.frames.count; i++) {
-		struct store_frame *frame = base_vec_at(&im->records.frames, struct store_frame, i);
-
-		frame->class_text = class_text(im, frame->class_text);
-	}
-	sort(&im->records.frames, sizeof(struct store_frame), compare_u64);
-	for (size_t i = 0; i < im->records.trace_frames.count && r == HDB_OK; i++) {
+	if ((r = name_frames(im, err)) < 0)
+		goto out;
+	for (size_t i = 0; i < im->records.trace_frames.count; i++) {
 		const uint32_t no =
 			frame_no(im, *base_vec_at(&im->records.trace_frames, uint64_t, i));
 
-		r = store_records_put(&w, &no, err);
+		if ((r = store_records_put(&w, &no, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = store_records_end(&w, err);
+	r = store_records_end(&w, err);
+out:
 	store_records_release(&w);
-	sort(&im->records.traces, sizeof(struct store_trace), compare_u32);
 	if (r != HDB_OK)
 		return r;
+	sort(&im->records.traces, sizeof(struct store_trace), compare_u32);
 	r = store_records_put_all(im->writer, STORE_FRAMES, sizeof(struct store_frame),
 				  im->records.frames.data, im->records.frames.count, err);
 	if (r != HDB_OK)
@@ -162,7 +187,9 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 		struct store_alloc_site *site =
 			base_vec_at(&im->records.alloc_sites, struct store_alloc_site, i);
 
-		site->class_text = class_text(im, site->class_text);
+		uint32_t mapping_no;
+
+		site->class_text = class_text(im, site->class_text, &mapping_no);
 	}
 	for (size_t i = 0; i < im->records.heaps.count; i++)
 		base_vec_at(&im->records.heaps, struct store_heap, i)->name_text = base_idmap_get(

@@ -69,6 +69,7 @@ struct hdb_import_options cli_import_options(const struct cli *cli)
 		.force = cli->opt.force,
 		.progress = progress_callbacks(),
 		.contents = cli->opt.contents,
+		.mapping_path = cli->opt.mapping,
 	};
 }
 

@@ -146,6 +146,7 @@ struct before {
 	unsigned snapshot;
 	int strict;
 	char layout[LAYOUT_SIZE];
+	char mapping[4096];
 };
 
 /*
@@ -179,6 +180,8 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 		};
 		snprintf(was->layout, sizeof(was->layout), "%s",
 			 health.layout ? health.layout : "");
+		snprintf(was->mapping, sizeof(was->mapping), "%s",
+			 health.mapping_path ? health.mapping_path : "");
 	}
 	hdb_close(db);
 	return rc;
@@ -193,6 +196,7 @@ static int import_anew(struct cli *cli, const char *dump, const char *db_path,
 		.threads = cli->opt.threads,
 		.sizes = was->sizes,
 		.layout = was->layout[0] ? was->layout : NULL,
+		.mapping_path = was->mapping[0] ? was->mapping : NULL,
 		.snapshot = was->snapshot,
 		.strict = was->strict,
 		.force = 1,

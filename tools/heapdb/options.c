@@ -32,6 +32,7 @@ enum option_key {
 	KEY_FORCE,
 	KEY_SIZES,
 	KEY_LAYOUT,
+	KEY_MAPPING,
 	KEY_SNAPSHOT,
 	KEY_STRICT,
 	KEY_CONTENTS,
@@ -111,6 +112,9 @@ const struct option_info option_table[] = {
 			"how shallow sizes are computed" },
 	[KEY_LAYOUT] = { "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0,
 			 "object layout for --sizes vm, any part of it (default: inferred)" },
+	[KEY_MAPPING] = { "mapping", "FILE", OPTIONS_IMPORT, 0,
+			  "mapping.txt of ProGuard or R8: names of the source for classes, fields, "
+			  "methods and lines" },
 	[KEY_SNAPSHOT] = { "snapshot", "N", OPTIONS_IMPORT, 0,
 			   "which of several heap dumps in the file, from 1" },
 	[KEY_STRICT] = { "strict", NULL, OPTIONS_IMPORT, 0, "refuse a damaged dump" },
@@ -499,6 +503,9 @@ static int set_common(enum option_key key, const char *value, struct options *op
 	case KEY_OUTPUT:
 	case KEY_FILE:
 		opt->output = value;
+		break;
+	case KEY_MAPPING:
+		opt->mapping = value;
 		break;
 	case KEY_LAYOUT:
 		opt->layout = value;

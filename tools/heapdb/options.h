@@ -55,7 +55,7 @@ enum format {
 };
 
 struct options {
-	const char *db, *dump, *tmp, *output, *layout, *sort, *columns, *where;
+	const char *db, *dump, *tmp, *output, *layout, *mapping, *sort, *columns, *where;
 	uint64_t memory_bytes; /* 0: not given */
 	unsigned threads;      /* 0: not given */
 	unsigned snapshot;     /* 0: not given */

@@ -49,6 +49,12 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		{ "dump", "snapshots", "dump.snapshot_count", "heap dumps in the file" },
 		{ "dump", "problems", "problems", "what is wrong with it: --problems lists them" },
 	};
+	static const struct info_meta mapped[] = {
+		{ "dump", "mapped classes", "names.classes",
+		  "classes that have a name from there" },
+		{ "dump", "mapped fields", "names.fields", "fields, the same" },
+		{ "dump", "mapped frames", "names.frames", "stack frames, the same" },
+	};
 	static const struct info_meta control[] = {
 		{ "dump", "agent flags", "control.flags",
 		  "of the HPROF agent: 1 allocation traces, "
@@ -83,6 +89,11 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 			"of its size, beginning, end and samples: two files with the same are "
 			"the same dump",
 			text, err);
+	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
+	if (r == HDB_OK && text[0])
+		r = info_text(info, "dump", "mapping", "file that names are from", text, err);
+	if (r == HDB_OK && text[0])
+		r = info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err);
 	if (r == HDB_OK && heap_meta_number(q->heap, "zeroed.texts", 0))
 		r = info_meta(q, info, zeroed, 1, err);
 	if (r == HDB_OK && heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)

@@ -45,7 +45,8 @@ class ImportOptions(Structure):
         ("memory_bytes", c_uint64), ("threads", c_uint), ("sizes", c_int), ("layout", c_char_p),
         ("snapshot", c_uint), ("strict", c_int), ("force", c_int), ("wait", c_int),
     ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [
-        ("progress", Progress), ("contents", c_int), ("dump_name", c_char_p)]
+        ("progress", Progress), ("contents", c_int), ("dump_name", c_char_p),
+        ("mapping_path", c_char_p)]
 
 
 class OpenOptions(Structure):
@@ -60,7 +61,7 @@ class Health(Structure):
         [("redacted", c_char_p)] if TYPED else []) + [
         ("missing_bytes", c_uint64),
                 ("skipped_bytes", c_uint64), ("roots_seen", c_uint64), ("dump_path", c_char_p),
-                ("layout", c_char_p), ("sizes", c_int), ("snapshot", c_uint), ("strict", c_int)]
+                ("layout", c_char_p), ("sizes", c_int), ("snapshot", c_uint), ("strict", c_int)] + ([("mapping_path", c_char_p)] if TYPED else [])
 
 
 class Value(Structure):

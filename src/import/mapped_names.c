@@ -1,0 +1,171 @@
+/*
+ * import/mapped_names.c - puts the names of a mapping file in the place of those of the dump.
+ */
+#include "import/mapped_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* Longest text that is made of a method and those it was inlined into. */
+#define METHOD_MAX_BYTES 4096u
+
+int import_mapping_open(struct import *im, struct hdb_error *err)
+{
+	if (!im->opt->mapping_path)
+		return HDB_OK;
+	return import_mapping_read(&im->names.mapping, im->opt->mapping_path, err);
+}
+
+int import_put_mapping_meta(struct import *im, struct hdb_error *err)
+{
+	/* For whoever imports anew, from another folder. */
+	char *path = realpath(im->opt->mapping_path, NULL);
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{ "names.classes", im->names.class_count },
+		{ "names.fields", im->names.field_count },
+		{ "names.frames", im->names.frame_count },
+	};
+	int r = store_put_meta_text(im->writer, "import.mapping",
+				    path ? path : im->opt->mapping_path, err);
+
+	free(path);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
+		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
+	return r;
+}
+
+/* The number of a text that is not in the dump; the same text gets the same number. */
+static int put_text(struct import *im, const char *text, size_t size, uint32_t *no,
+		    struct hdb_error *err)
+{
+	const uint64_t hash = XXH3_64bits_withSeed(text, size, base_hash_seed());
+	int r;
+
+	*no = base_idmap_get(&im->names.texts, hash);
+	if (*no != BASE_IDMAP_NONE)
+		return HDB_OK;
+	*no = (uint32_t)im->texts.writer.count;
+	if ((r = store_texts_put(&im->texts.writer, text, size, err)) < 0)
+		return r;
+	return base_idmap_put(&im->names.texts, hash, *no, err);
+}
+
+/* A text of the dump; false if it cannot be read. Borrowed until the view is used again. */
+static bool dump_text(const struct import *im, struct base_view *view, uint32_t no,
+		      struct import_mapping_text *out)
+{
+	const struct import_text_place *place;
+
+	if (no >= im->texts.places.count)
+		return false;
+	place = base_vec_at(&im->texts.places, struct import_text_place, no);
+	out->text = (const char *)base_view_at(view, place->offset, place->size, NULL);
+	out->size = place->size;
+	return out->text != NULL;
+}
+
+/* ---- classes and fields ---- */
+
+int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
+		     struct hdb_error *err)
+{
+	const size_t core = strcspn(name, "["), tail = strlen(name) - core;
+	const uint32_t no = import_mapping_find(&im->names.mapping, name, core);
+	const struct import_mapping_text *to;
+
+	class->mapping_no = no;
+	if (no == BASE_IDMAP_NONE)
+		return HDB_OK;
+	to = &import_mapping_class(&im->names.mapping, no)->name;
+	if (to->size + tail + 1 > room)
+		return hdb_fail(err, HDB_ELIMIT, "%s: the name of a class has %zu bytes",
+				im->opt->mapping_path, to->size);
+	memmove(name + to->size, name + core, tail + 1);
+	memcpy(name, to->text, to->size);
+	im->names.class_count++;
+	return import_mapping_use(&im->names.mapping, no, err);
+}
+
+int import_map_field(struct import *im, const struct import_class *class, uint64_t string_id,
+		     uint32_t *text, struct hdb_error *err)
+{
+	struct import_mapping_text name, to;
+	BASE_VIEW(view, im->source);
+
+	*text = base_idmap_get(&im->texts.numbers, string_id);
+	if (class->mapping_no == BASE_IDMAP_NONE || !im->names.mapping.text ||
+	    !dump_text(im, &view, *text, &name) ||
+	    !import_mapping_field(&im->names.mapping, class->mapping_no, name.text, name.size, &to))
+		return HDB_OK;
+	im->names.field_count++;
+	return put_text(im, to.text, to.size, text, err);
+}
+
+/* ---- frames ---- */
+
+/* "run [inlined into com.acme.Main.start:14]": all that the line stands for. */
+static void write_method(const struct import_mapping_frame *frames, size_t count,
+			 const struct import_mapping_class *class, char *buf, size_t room)
+{
+	size_t at = (size_t)snprintf(buf, room, "%.*s", (int)frames[0].method.size,
+				     frames[0].method.text);
+
+	for (size_t i = 1; i < count && at < room; i++) {
+		const struct import_mapping_text *of =
+			frames[i].class_name.size ? &frames[i].class_name : &class->name;
+
+		at += (size_t)snprintf(buf + at, room - at, "%s%.*s.%.*s",
+				       i == 1 ? " [inlined into " : ", ", (int)of->size, of->text,
+				       (int)frames[i].method.size, frames[i].method.text);
+		if (frames[i].line >= 1 && at < room)
+			at += (size_t)snprintf(buf + at, room - at, ":%d", frames[i].line);
+	}
+	if (count > 1 && at < room)
+		(void)snprintf(buf + at, room - at, "]");
+}
+
+int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
+		     struct hdb_error *err)
+{
+	struct import_mapping *m = &im->names.mapping;
+	struct import_mapping_frame frames[IMPORT_MAPPING_INLINED];
+	const struct import_mapping_class *class;
+	struct import_mapping_text name;
+	char method[METHOD_MAX_BYTES];
+	BASE_VIEW(view, im->source);
+	size_t count;
+	int r;
+
+	if (no == BASE_IDMAP_NONE)
+		return HDB_OK;
+	if ((r = import_mapping_use(m, no, err)) < 0)
+		return r;
+	class = import_mapping_class(m, no);
+	if (!dump_text(im, &view, frame->method_text, &name))
+		return HDB_OK;
+	count = import_mapping_method(m, no, &name, frame->line, frames);
+	if (count) {
+		write_method(frames, count, class, method, sizeof(method));
+		r = put_text(im, method, strlen(method), &frame->method_text, err);
+		if (r < 0)
+			return r;
+		frame->line = frames[0].line >= 1 ? frames[0].line : frame->line;
+		im->names.frame_count++;
+	}
+	if (count && frames[0].class_name.size) {
+		r = put_text(im, frames[0].class_name.text, frames[0].class_name.size,
+			     &frame->class_text, err);
+		class = import_mapping_original(m, &frames[0].class_name);
+		if (r < 0)
+			return r;
+	}
+	frame->source_text = class ? frame->source_text : STORE_NONE;
+	return class && class->source.size ? put_text(im, class->source.text, class->source.size,
+						      &frame->source_text, err) :
+					     HDB_OK;
+}
