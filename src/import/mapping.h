@@ -79,8 +79,8 @@ bool import_mapping_field(const struct import_mapping *m, uint32_t no, const cha
 
 /*
  * What a line of a method of a class in use stands for, the innermost call first: how many frames
- * were put to `out`, at most IMPORT_MAPPING_INLINED; 0 if the file does not say. `line` below 1: not
- * known.
+ * were put to `out`, at most IMPORT_MAPPING_INLINED; 0 if the file does not say. `line` below 1:
+ * not known.
  */
 size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 			     const struct import_mapping_text *name, int32_t line,

@@ -13,8 +13,10 @@ cp "$DUMP" x.hprof
 heapdb import x.hprof --quiet --mapping m.txt >/dev/null
 heapdb query histogram 'com.acme.*' --columns name,objects --format csv
 heapdb query class com.acme.Customer --columns declared_in,field --format csv | grep -v resolved
-heapdb query threads main --columns level,kind,text --format csv | grep acme | sed 's/start:[0-9]*/start:N/; s/:[0-9]*)/:N)/'
-heapdb query path com.acme.Main@$(heapdb query instances com.acme.Main --columns id --format csv | tail -n 1) --columns label,via_field --format csv
+heapdb query threads main --columns level,kind,text --format csv | grep acme |
+	sed 's/start:[0-9]*/start:N/; s/:[0-9]*)/:N)/'
+id=$(heapdb query instances com.acme.Main --columns id --format csv | tail -n 1)
+heapdb query path "com.acme.Main@$id" --columns label,via_field --format csv
 heapdb info | grep -c mapped
 heapdb query histogram 'Sample$Customer' 2>&1
 printf 'END' >>x.hprof
