@@ -17,23 +17,22 @@
 #include <unistd.h>
 
 /* As ProGuard and R8 write it; comments and ranges from R8's doc/retrace.md. */
-static const char good[] =
-	"# compiler: R8\n"
-	"# {\"id\":\"com.android.tools.r8.mapping\",\"version\":\"2.2\"}\n"
-	"com.acme.Main -> a.b:\n"
-	"# {\"id\":\"sourceFile\",\"fileName\":\"Main.kt\"}\n"
-	"    int count -> a\n"
-	"    com.acme.Foo[] foos -> b\n"
-	"    1:3:void run(int):10:12 -> a\n"
-	"    4:4:void com.acme.Util.close(java.io.Closeable):70:70 -> a\n"
-	"    4:4:void run(int):13 -> a\n"
-	"    4:4:void start():20 -> a\n"
-	"    5:9:void other(int):40:40 -> a\n"
-	"    void plain() -> c\n"
-	"    void <init>() -> <init>\n"
-	"\n"
-	"com.acme.Util -> a.c:\r\n"
-	"    int count -> b\r\n";
+static const char good[] = "# compiler: R8\n"
+			   "# {\"id\":\"com.android.tools.r8.mapping\",\"version\":\"2.2\"}\n"
+			   "com.acme.Main -> a.b:\n"
+			   "# {\"id\":\"sourceFile\",\"fileName\":\"Main.kt\"}\n"
+			   "    int count -> a\n"
+			   "    com.acme.Foo[] foos -> b\n"
+			   "    1:3:void run(int):10:12 -> a\n"
+			   "    4:4:void com.acme.Util.close(java.io.Closeable):70:70 -> a\n"
+			   "    4:4:void run(int):13 -> a\n"
+			   "    4:4:void start():20 -> a\n"
+			   "    5:9:void other(int):40:40 -> a\n"
+			   "    void plain() -> c\n"
+			   "    void <init>() -> <init>\n"
+			   "\n"
+			   "com.acme.Util -> a.c:\r\n"
+			   "    int count -> b\r\n";
 
 static char path[] = "/tmp/heapdb-mapping-XXXXXX";
 
@@ -119,12 +118,11 @@ static void lines(void **state)
 		char got[256] = "";
 
 		for (size_t k = 0; k < n; k++)
-			(void)snprintf(got + strlen(got), sizeof(got) - strlen(got),
-				       "%s%.*s.%.*s:%d", k ? " " : "",
-				       (int)frames[k].class_name.size,
-				       frames[k].class_name.size ? frames[k].class_name.text : "",
-				       (int)frames[k].method.size, frames[k].method.text,
-				       frames[k].line);
+			(void)snprintf(
+				got + strlen(got), sizeof(got) - strlen(got), "%s%.*s.%.*s:%d",
+				k ? " " : "", (int)frames[k].class_name.size,
+				frames[k].class_name.size ? frames[k].class_name.text : "",
+				(int)frames[k].method.size, frames[k].method.text, frames[k].line);
 		assert_string_equal(got, rows[i].expected);
 	}
 	import_mapping_release(&m);
