@@ -3,8 +3,8 @@
 #
 #   JAVA_HOME=/path/to/jdk17 sh bench/java/make.sh NAME OUT.hprof [SIZE]
 #
-# NAME is orders, social, random or javac. SIZE is the program's own: orders, persons, nodes, source
-# files; without it the dump is as big as the program's first comment says. Needs a JDK of 17 or
+# NAME is orders, social, random, screens or javac. SIZE is the program's own: orders, persons, nodes,
+# rows, source files; without it the dump is as big as the program's first comment says. Needs a JDK of 17 or
 # newer, for javac one with src.zip (JAVA_SOURCES=/path/to/src.zip if it lies elsewhere) and unzip
 # or jar. What hangs together is the same in every run; the VM chooses the addresses. JAVA_OPTIONS
 # are given to the VM: -XX:+UseSerialGC, -XX:-UseCompressedOops, -Xmx20g.
@@ -17,13 +17,14 @@ die()
 }
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: make.sh orders|social|random|javac OUT.hprof [SIZE]"
+[ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: make.sh orders|social|random|screens|javac OUT.hprof [SIZE]"
 case $1 in
 orders) class=Orders ;;
 social) class=Social ;;
 random) class=RandomGraph ;;
+screens) class=Screens ;;
 javac) class=JavacHeap ;;
-*) die "$1: orders, social, random and javac are there" ;;
+*) die "$1: orders, social, random, screens and javac are there" ;;
 esac
 out=$2
 size=${3:-}
@@ -35,7 +36,7 @@ tmp=$(mktemp -d "$(dirname "$out")/make.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 tmp=$(cd "$tmp" && pwd)
-"${bin}javac" -encoding UTF-8 -d "$tmp" "$here/Dump.java" "$here/$class.java"
+"${bin}javac" -encoding UTF-8 -sourcepath "$here/stubs" -d "$tmp" "$here/Dump.java" "$here/$class.java"
 sources=
 if [ $class = JavacHeap ]; then
 	zip=${JAVA_SOURCES:-$(cd "$(dirname "$(readlink -f "$(command -v "${bin}javac")")")/.." && pwd)/lib/src.zip}

@@ -271,6 +271,86 @@ int analysis_count_groups(const struct session *session, enum derive_group by,
 	return r;
 }
 
+/* ---- native memory ---- */
+
+/* One block's columns. */
+struct native_block {
+	struct heap_block objects;
+	uint64_t native[STORE_BLOCK_OBJECTS];
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+static int add_native(const struct session *session, uint32_t block_no, struct native_block *block,
+		      struct derive_total *by_class, struct hdb_error *err)
+{
+	const struct heap_block *objects = &block->objects;
+	bool any = false;
+	int r = derive_native_block(session->derive, block_no, block->native, err);
+
+	for (uint32_t i = 0; r == HDB_OK && i < STORE_BLOCK_OBJECTS && !any; i++)
+		any = block->native[i] != 0;
+	if (r < 0 || !any)
+		return r;
+	if ((r = heap_read_block(session->heap, block_no, &block->objects, err)) < 0)
+		return r;
+	if ((r = derive_reachable_block(session->derive, block_no, block->reachable, err)) < 0)
+		return r;
+	for (uint32_t i = 0; i < objects->count; i++) {
+		if (!block->native[i] || !block->reachable[i] ||
+		    is_invented(session->heap, objects, i))
+			continue;
+		by_class[objects->class_no[i]].count++;
+		by_class[objects->class_no[i]].shallow_bytes += block->native[i];
+	}
+	return HDB_OK;
+}
+
+static int compare_no(const void *a, const void *b)
+{
+	const struct derive_total *x = a, *y = b;
+
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
+int analysis_native_groups(const struct session *session, enum derive_group by,
+			   struct analysis_groups *out, bool *has, struct hdb_error *err)
+{
+	struct derive_total *by_class = NULL;
+	struct native_block *block = NULL;
+	int r = derive_has_native(session->derive, has, err);
+
+	*out = (struct analysis_groups){ .by = by };
+	if (r < 0 || !*has)
+		return r;
+	block = malloc(sizeof(*block));
+	if (!block)
+		return hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	if ((r = analysis_make_class_totals(session, &by_class, err)) < 0)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(session->heap); b++)
+		if ((r = add_native(session, b, block, by_class, err)) < 0)
+			goto out;
+	if ((r = analysis_fold_groups(session, by, by_class, out, err)) < 0)
+		goto out;
+	if (out->count)
+		qsort(out->totals, out->count, sizeof(*out->totals), compare_no);
+out:
+	free(by_class);
+	free(block);
+	return r;
+}
+
+uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no)
+{
+	const struct derive_total wanted = { .no = no };
+	const struct derive_total *found = groups->count ?
+						   bsearch(&wanted, groups->totals, groups->count,
+							   sizeof(wanted), compare_no) :
+						   NULL;
+
+	return found ? found->shallow_bytes : 0;
+}
+
 /* ---- order, names, sums ---- */
 
 static int compare_numbers(uint64_t a, uint64_t b, uint32_t a_no, uint32_t b_no)

@@ -42,7 +42,31 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 			 const struct derive_total *by_class, struct analysis_groups *out,
 			 struct hdb_error *err);
 
+/*
+ * Native memory of reachable objects, in shallow_bytes, and its owners, by group; groups without
+ * any are left out. *has: whether the heap has any at all, else *out is empty. Release *out in any
+ * case.
+ */
+int analysis_native_groups(const struct session *session, enum derive_group by,
+			   struct analysis_groups *out, bool *has, struct hdb_error *err);
+
+/* The group of that number among those of analysis_native_groups: what it owns. */
+uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no);
+
 void analysis_groups_release(struct analysis_groups *groups);
+
+/* Adds one object to a total. */
+static inline void analysis_count_object(struct derive_total *total, uint64_t bytes,
+					 bool is_reachable)
+{
+	if (is_reachable) {
+		total->count++;
+		total->shallow_bytes += bytes;
+	} else {
+		total->unreachable_count++;
+		total->unreachable_bytes += bytes;
+	}
+}
 
 /* Largest first; ties in order of the groups' numbers. */
 enum analysis_group_key { ANALYSIS_BY_SHALLOW, ANALYSIS_BY_RETAINED, ANALYSIS_BY_UNREACHABLE };

@@ -64,6 +64,7 @@ extern const struct query_def query_leak_traces;
 extern const struct query_def query_native;
 extern const struct query_def query_bitmaps;
 extern const struct query_def query_object_sites;
+extern const struct query_def query_call_tree;
 extern const struct query_def query_app;
 extern const struct query_def query_triage;
 

@@ -70,6 +70,7 @@ static const struct query_def *const registry[] = {
 	&query_tables,
 	&query_alloc_sites,
 	&query_object_sites,
+	&query_call_tree,
 	&query_cpu_samples,
 	&query_heap_summaries,
 };

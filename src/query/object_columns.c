@@ -124,11 +124,13 @@ int query_begin_columns(struct query *q, struct hdb_error *err)
 	const uint64_t heaps = heap_record_count(q->heap, STORE_HEAPS);
 	int r = HDB_OK;
 
-	q->extra.is_used = q->def->uses & QUERY_ROWS_ARE_OBJECTS;
+	q->extra.is_used = q->def->uses & (QUERY_ROWS_ARE_OBJECTS | QUERY_HAS_NATIVE);
 	if (!q->extra.is_used)
 		return HDB_OK;
 	find_columns(q);
 	q->extra.heap_count = heaps > 1 && heaps <= QUERY_HEAPS ? (unsigned)heaps : 0;
+	if (q->def->uses & QUERY_HAS_NATIVE)
+		q->extra.heap_count = 0;
 	for (unsigned i = 0; i < q->extra.heap_count && r == HDB_OK; i++)
 		r = name_heap_column(q, q->extra.heaps[i], i + 1, err);
 	return r;
@@ -286,8 +288,8 @@ int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *er
 	int r;
 
 	*is_elsewhere = false;
-	if (!q->is_filtered || !q->extra.is_used || id == SIZE_MAX ||
-	    q->cells[id].type == HDB_TYPE_NULL)
+	if (!q->is_filtered || !(q->def->uses & QUERY_ROWS_ARE_OBJECTS) || !q->extra.is_used ||
+	    id == SIZE_MAX || q->cells[id].type == HDB_TYPE_NULL)
 		return HDB_OK;
 	r = heap_find(q->heap, q->cells[id].u, &ix, err);
 	if (r == HDB_OK)

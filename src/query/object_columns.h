@@ -34,9 +34,14 @@
 			"Android's heap that it is in; only of dumps with several" \
 	}
 /* Those but native and heap. */
+#define QUERY_RETAINED_NATIVE_COLUMN \
+	{ \
+		"retained_native", HDB_TYPE_BYTES, "retained native", \
+			"native memory of all that it retains, not in retained; only of dumps that " \
+			"tell any" \
+	}
 #define QUERY_OTHER_OBJECT_COLUMNS \
-	{ "retained_native", HDB_TYPE_BYTES, "retained native", \
-	  "native memory of all that it retains, not in retained; only of dumps that tell any" }, \
+	QUERY_RETAINED_NATIVE_COLUMN, \
 		{ "depth", HDB_TYPE_COUNT, "depth", \
 		  "steps of the shortest path from a GC root, which has 0; none if unreachable" }, \
 		QUERY_HEAP_COLUMN("1"), QUERY_HEAP_COLUMN("2"), QUERY_HEAP_COLUMN("3"), \

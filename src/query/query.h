@@ -83,6 +83,7 @@ enum query_use {
 	/* QUERY_OBJECT_COLUMNS: the column "id" names the object of the row; --depth */
 	QUERY_ROWS_ARE_OBJECTS = 4,
 	QUERY_CHOOSES_COLUMNS = 8, /* shows native and heap itself; has no --depth */
+	QUERY_HAS_NATIVE = 16,     /* of these columns only native, of the row's object */
 	QUERY_USES_ALL = 7
 };
 

@@ -158,7 +158,8 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_choose(q, query_option(q, "columns"), err);
 	if (r == HDB_OK)
 		r = in_heap(q, q->def->open, err);
-	if (r == HDB_OK && q->is_filtered && q->extra.is_used)
+	if (r == HDB_OK && q->is_filtered && q->extra.is_used &&
+	    q->def->uses & QUERY_ROWS_ARE_OBJECTS)
 		q->total = QUERY_TOTAL_UNKNOWN;
 	if (r == HDB_OK)
 		r = query_show_object_columns(q, err);

@@ -41,6 +41,9 @@ want orders "Orders\$Order" 900
 want orders "Orders\$Customer" 46
 make social 5000
 want social "Social\$Person" 5000
+make screens 400
+want screens "Screens\$Row" 10400
+want screens "Screens\$Screen" 21
 make random 20000
 nodes=$(awk -F, -v class="RandomGraph\$Node" '$1 == class { print $3 }' random.csv)
 if [ "$nodes" -le 19000 ] || [ "$nodes" -gt 20000 ]; then

@@ -4,6 +4,7 @@
  */
 #include "queries/leaks/leak_traces.h"
 #include "queries/queries.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 
@@ -70,6 +71,7 @@ static const struct hdb_column columns[] = {
 	{ "library", HDB_TYPE_TEXT, "library", "the known leak that this reference is" },
 	{ "signature", HDB_TYPE_TEXT, "signature",
 	  "SHA-1 of the suspect references, the same as LeakCanary's" },
+	QUERY_NATIVE_COLUMN,
 };
 
 static const struct hdb_column facts[] = {
@@ -273,5 +275,6 @@ const struct query_def query_leak_traces = {
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
+	.uses = QUERY_HAS_NATIVE,
 	.open = open_traces, .next = next_traces, .close = close_traces,
 };

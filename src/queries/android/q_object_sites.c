@@ -2,9 +2,8 @@
  * queries/android/q_object_sites.c - where objects were allocated, by the stack traces that the
  * dump has for each of them.
  */
-#include "base/bytes.h"
-#include "base/idmap.h"
 #include "heap/threads.h"
+#include "queries/android/object_sites.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 
@@ -42,109 +41,14 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-struct site {
-	uint64_t count, bytes;
-	uint32_t trace, class_no;
-	struct store_trace stack;
-};
-
 struct state {
-	struct base_vec sites; /* struct site */
-	struct base_idmap map; /* trace and class: number of a site */
-	bool is_by_class;
+	struct object_sites counted;
 	size_t at;
 };
 
-static int find_site(struct query *q, struct state *s, uint32_t trace, uint32_t class_no,
-		     struct site **out, struct hdb_error *err)
-{
-	const uint64_t key = ((uint64_t)trace << 32 | (s->is_by_class ? class_no : 0)) + 1;
-	struct site site = { .trace = trace, .class_no = class_no };
-	uint32_t no = base_idmap_get(&s->map, key);
-	int r = HDB_OK;
-
-	if (no == BASE_IDMAP_NONE) {
-		r = trace ? heap_trace(q->heap, trace, &site.stack, err) : HDB_NOTFOUND;
-		if (r == HDB_NOTFOUND)
-			r = HDB_OK;
-		no = (uint32_t)s->sites.count;
-		if (r == HDB_OK)
-			r = base_idmap_put(&s->map, key, no, err);
-		if (r >= 0)
-			r = base_vec_push(&s->sites, &site, sizeof(site), err);
-	}
-	*out = r >= 0 ? base_vec_at(&s->sites, struct site, no) : NULL;
-	return r < 0 ? r : HDB_OK;
-}
-
-/* The serial of an object's trace: behind its identifier, whatever it is. */
-static int read_serial(struct query *q, const struct heap_block *block, uint32_t i, uint64_t offset,
-		       uint32_t *out, struct hdb_error *err)
-{
-	struct heap *heap = q->heap;
-	const uint8_t *p;
-
-	*out = 0;
-	if (block->kind[i] == STORE_CLASS) {
-		*out = heap_class(heap, (uint32_t)block->length[i])->trace_serial;
-		return HDB_OK;
-	}
-	if (!offset)
-		return HDB_OK;
-	p = base_view_at(&heap->view, offset + 1 + heap->id_size, 4, err);
-	if (!p)
-		return HDB_ETRUNC;
-	*out = be32(p);
-	return HDB_OK;
-}
-
-static int count_block(struct query *q, struct state *s, const struct heap_block *block,
-		       const uint64_t *offsets, struct hdb_error *err)
-{
-	int r = HDB_OK;
-
-	for (uint32_t i = 0; i < block->count && r == HDB_OK; i++) {
-		struct site *site;
-		uint32_t trace;
-
-		if (block->first_ix + i == HEAP_BOOT_LOADER)
-			continue;
-		r = read_serial(q, block, i, offsets[i], &trace, err);
-		if (r == HDB_OK)
-			r = find_site(q, s, trace, block->class_no[i], &site, err);
-		if (r != HDB_OK)
-			break;
-		site->count++;
-		site->bytes += block->shallow[i];
-	}
-	return r;
-}
-
-static int count_all(struct query *q, struct state *s, struct hdb_error *err)
-{
-	struct heap_block *block = malloc(sizeof(*block));
-	uint64_t *offsets = malloc(STORE_BLOCK_OBJECTS * sizeof(*offsets));
-	int r = block && offsets ? HDB_OK :
-				   hdb_fail_memory(err, "a block of objects", sizeof(*block));
-
-	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
-		r = heap_read_block(q->heap, b, block, err);
-		if (r == HDB_OK)
-			r = heap_read_offsets(q->heap, b, offsets, err);
-		if (r == HDB_OK)
-			r = count_block(q, s, block, offsets, err);
-		if (r == HDB_OK)
-			r = base_step(q->work, block->first_ix, err);
-	}
-	free(block);
-	free(offsets);
-	return r;
-}
-
 static int compare_sites(const void *a, const void *b)
 {
-	const struct site *x = a, *y = b;
+	const struct object_site *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
@@ -156,12 +60,12 @@ static int compare_sites(const void *a, const void *b)
 /* Only those with frames are sites; the others are counted. */
 static int keep_sites(struct query *q, struct state *s, struct hdb_error *err)
 {
-	struct site *list = s->sites.data;
+	struct object_site *list = s->counted.sites.data;
 	uint64_t count = 0, bytes = 0, others = 0;
 	size_t n = 0;
 	int r;
 
-	for (size_t i = 0; i < s->sites.count; i++) {
+	for (size_t i = 0; i < s->counted.sites.count; i++) {
 		if (!list[i].stack.frame_count) {
 			others += list[i].count;
 			continue;
@@ -170,7 +74,7 @@ static int keep_sites(struct query *q, struct state *s, struct hdb_error *err)
 		bytes += list[i].bytes;
 		list[n++] = list[i];
 	}
-	s->sites.count = n;
+	s->counted.sites.count = n;
 	if (n)
 		qsort(list, n, sizeof(*list), compare_sites);
 	q->total = n;
@@ -188,20 +92,17 @@ static int open_sites(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "allocation sites", sizeof(*s));
-	s->is_by_class = query_choice(q, "by") == 1;
-	r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK)
-		r = heap_open_dump(q->heap, err);
-	if (r == HDB_OK)
-		r = count_all(q, s, err);
+	s->counted.is_by_class = query_choice(q, "by") == 1;
+	s->counted.counts_all = true;
+	r = object_sites_count(q, &s->counted, err);
 	if (r == HDB_OK)
 		r = keep_sites(q, s, err);
-	return r == HDB_OK && !s->is_by_class ?
+	return r == HDB_OK && !s->counted.is_by_class ?
 		       query_choose(q, "trace,objects,shallow,frames,site,stack", err) :
 		       r;
 }
 
-static int set_stack(struct query *q, const struct site *site, struct hdb_error *err)
+static int set_stack(struct query *q, const struct object_site *site, struct hdb_error *err)
 {
 	char frame_text[TEXT_MAX_BYTES];
 	struct base_vec text = { 0 };
@@ -233,17 +134,17 @@ static int set_stack(struct query *q, const struct site *site, struct hdb_error 
 static int next_site(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	const struct site *site;
+	const struct object_site *site;
 	int r = HDB_OK;
 
-	if (s->at == s->sites.count)
+	if (s->at == s->counted.sites.count)
 		return HDB_END;
-	site = base_vec_at(&s->sites, struct site, s->at++);
+	site = base_vec_at(&s->counted.sites, struct object_site, s->at++);
 	query_set(q, TRACE, site->trace);
 	query_set(q, COUNT, site->count);
 	query_set(q, SHALLOW, site->bytes);
 	query_set(q, FRAMES, site->stack.frame_count);
-	if (s->is_by_class)
+	if (s->counted.is_by_class)
 		r = query_set_text(q, CLASS, heap_class_name(q->heap, site->class_no), err);
 	return r == HDB_OK ? set_stack(q, site, err) : r;
 }
@@ -254,8 +155,7 @@ static void close_sites(struct query *q)
 
 	if (!s)
 		return;
-	base_vec_release(&s->sites);
-	base_idmap_release(&s->map);
+	object_sites_release(&s->counted);
 	free(s);
 }
 

@@ -57,6 +57,12 @@ static const struct hdb_column facts[] = {
 	{ "retained", HDB_TYPE_BYTES, "retained",
 	  "retained size: what would be freed without this "
 	  "object; 0 if unreachable" },
+	{ "native", HDB_TYPE_BYTES, "native",
+	  "native memory that it owns, not in the other sizes; only of dumps that tell any" },
+	{ "retained_native", HDB_TYPE_BYTES, "retained native",
+	  "native memory of all that it retains; only while the tables for it are there" },
+	{ "depth", HDB_TYPE_COUNT, "depth",
+	  "steps of the shortest path from a GC root; only while the table reach is there" },
 	{ "retained_from", HDB_TYPE_TEXT, "retained from", "table, local, or why it is absent" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
 	{ "roots", HDB_TYPE_TEXT, "roots", "the kinds of root it is" },
@@ -197,6 +203,45 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	return r == HDB_OK ? query_fact(q, "flat_in", id, err) : r;
 }
 
+/* With what it retains where that is a look-up. */
+static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	uint64_t bytes;
+	bool has;
+	int r = derive_has_native(q->derive, &has, err);
+
+	if (r < 0 || !has)
+		return r;
+	if ((r = derive_native_of(q->derive, ix, &bytes, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "native", bytes, err)) < 0)
+		return r;
+	if (!derive_has(q->derive, STORE_DOMINATORS))
+		return HDB_OK;
+	if ((r = derive_retained_native(q->derive, ix, &bytes, err)) < 0)
+		return r;
+	return query_fact(q, "retained_native", bytes, err);
+}
+
+/* By the reach tree, which is not built for it: the steps of one path. */
+static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
+{
+	uint64_t depth = 0;
+	uint32_t parent;
+	bool reachable;
+	int r;
+
+	if (!derive_has(q->derive, STORE_REACH))
+		return HDB_OK;
+	for (; (r = derive_reach(q->derive, false, ix, &reachable, &parent, err)) == HDB_OK;
+	     ix = parent) {
+		if (!reachable || parent == HEAP_NONE || depth > q->heap->object_count)
+			break;
+		depth++;
+	}
+	return r < 0 ? r : query_fact(q, "depth", depth, err);
+}
+
 static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	const char *from;
@@ -210,8 +255,15 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 		r = query_fact_text(q, "retained_from", from, err);
 	if (r < 0)
 		return r;
-	r = derive_is_reachable(q->derive, ix, &reachable, err);
-	return r == HDB_OK ? query_fact(q, "reachable", reachable, err) : r;
+	if (r == HDB_OK)
+		r = add_native(q, ix, err);
+	if (r < 0)
+		return r;
+	if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "reachable", reachable, err)) < 0)
+		return r;
+	return reachable ? add_depth(q, ix, err) : HDB_OK;
 }
 
 static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,

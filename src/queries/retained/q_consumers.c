@@ -13,11 +13,12 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
+#include "query/object_columns.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS };
+enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS, NATIVE, RETAINED_NATIVE };
 
 /* Without --threshold, as in Eclipse MAT. */
 #define THRESHOLD_PERCENT 1
@@ -47,6 +48,8 @@ static const struct hdb_column columns[] = {
 	{ "others", HDB_TYPE_COUNT, "others",
 	  "of a row that stands for what retains too little to be listed: "
 	  "how many objects, classes, loaders, or packages and classes of one package; null for others" },
+	QUERY_NATIVE_COLUMN,
+	QUERY_RETAINED_NATIVE_COLUMN,
 };
 
 static const struct hdb_column facts[] = {
@@ -88,6 +91,7 @@ struct consumers {
 	uint64_t count, retained_bytes, threshold, percent;
 	struct rest rest[SECTIONS]; /* those of packages are in their rows */
 	unsigned section;
+	bool has_native;
 	size_t at;
 };
 
@@ -97,6 +101,25 @@ struct consumers {
 static uint64_t share(const struct consumers *s, uint64_t bytes)
 {
 	return bytes / 100 * s->percent + bytes % 100 * s->percent / 100;
+}
+
+/*
+ * Items are reachable: of their totals what counts the others has native memory, that of the items
+ * themselves and that which they retain.
+ */
+static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
+		      struct hdb_error *err)
+{
+	uint64_t own, retained;
+	int r = derive_native_of(q->derive, ix, &own, err);
+
+	if (r == HDB_OK)
+		r = derive_retained_native(q->derive, ix, &retained, err);
+	if (r < 0)
+		return r;
+	total->unreachable_count += own;
+	total->unreachable_bytes += retained;
+	return HDB_OK;
 }
 
 static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hdb_error *err)
@@ -116,6 +139,10 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
 	total->retained_bytes += item.retained_bytes;
+	if (r == HDB_OK && s->has_native)
+		r = add_native(q, ix, total, err);
+	if (r < 0)
+		return r;
 	s->count++;
 	s->retained_bytes += item.retained_bytes;
 	/* The sum only grows: what is below its share now will not be listed. */
@@ -238,6 +265,8 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 		package->total.count += total->count;
 		package->total.shallow_bytes += total->shallow_bytes;
 		package->total.retained_bytes += total->retained_bytes;
+		package->total.unreachable_count += total->unreachable_count;
+		package->total.unreachable_bytes += total->unreachable_bytes;
 	}
 	return HDB_OK;
 }
@@ -269,6 +298,8 @@ static void add_rest(struct rest *rest, const struct derive_total *total)
 	rest->total.count += total->count;
 	rest->total.shallow_bytes += total->shallow_bytes;
 	rest->total.retained_bytes += total->retained_bytes;
+	rest->total.unreachable_count += total->unreachable_count;
+	rest->total.unreachable_bytes += total->unreachable_bytes;
 }
 
 /* Keeps what retains more than the threshold. */
@@ -410,7 +441,9 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "top consumers", sizeof(*s));
 	s->percent = query_number(q, "threshold", 0);
-	r = analysis_make_class_totals(&q->session, &s->by_class, err);
+	r = derive_has_native(q->derive, &s->has_native, err);
+	if (r == HDB_OK)
+		r = analysis_make_class_totals(&q->session, &s->by_class, err);
 	if (r == HDB_OK)
 		r = q->target_count ? add_set(q, s, err) : add_top(q, s, err);
 	if (r == HDB_OK)
@@ -449,6 +482,8 @@ static void set_total(struct query *q, const struct consumers *s, const char *ki
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, total->retained_bytes);
 	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, s->retained_bytes));
+	query_set(q, NATIVE, total->unreachable_count);
+	query_set(q, RETAINED_NATIVE, total->unreachable_bytes);
 }
 
 static int object_row(struct query *q, const struct consumers *s, const struct item *item,
@@ -458,6 +493,9 @@ static int object_row(struct query *q, const struct consumers *s, const struct i
 	const struct derive_total total = { .count = 1, .retained_bytes = item->retained_bytes };
 
 	set_total(q, s, "object", &total);
+	/* Filled in by what the object is. */
+	query_null(q, NATIVE);
+	query_null(q, RETAINED_NATIVE);
 	return query_set_object(q, &cells, item->ix, err);
 }
 
@@ -465,6 +503,11 @@ static int others_row(struct query *q, const struct consumers *s, const char *ki
 		      const struct derive_total *total, uint64_t others, struct hdb_error *err)
 {
 	set_total(q, s, kind, total);
+	/* Of objects that are not listed it was not added up. */
+	if (s->section == ITEMS) {
+		query_null(q, NATIVE);
+		query_null(q, RETAINED_NATIVE);
+	}
 	query_set(q, OTHERS, others);
 	return query_format(q, NAME, err, "(%" PRIu64 " other%s)", others, others == 1 ? "" : "s");
 }
@@ -538,6 +581,6 @@ const struct query_def query_consumers = {
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
-	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.uses = QUERY_HAS_NATIVE | QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.open = open_consumers, .next = next_consumer, .close = close_consumers,
 };

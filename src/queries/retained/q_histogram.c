@@ -1,21 +1,27 @@
 /*
- * queries/retained/q_histogram.c - how many objects of each class, superclass, package or loader
- * there are, and how large.
+ * queries/retained/q_histogram.c - how many objects of each class, superclass, package, loader,
+ * heap or call stack there are, and how large.
  */
 #include "analysis/groups.h"
+#include "derive/build.h"
+#include "heap/heap_database.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
 #include "query/conditions.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { NAME, LOADER, COUNT, SHALLOW, RETAINED, UNREACHABLE_COUNT, UNREACHABLE_SHALLOW, ID };
+enum { NAME, LOADER, COUNT, SHALLOW, RETAINED, UNREACHABLE_COUNT, UNREACHABLE_SHALLOW, ID, NATIVE };
 
 static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader",
-	  "what to count by; a superclass counts its subclasses too", .default_value = "class" },
+	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|heap|call-stack",
+	  "what to count by; a superclass counts its subclasses too; heap: Android's; call-stack: what "
+	  "allocated the objects, as query call-tree",
+	  .default_value = "class" },
 	{ "shallow", HDB_OPTION_FLAG,
 	  .help = "count and shallow size of all objects, reachable or not, as the import "
 		  "counted them; builds no table; no retained sizes" },
@@ -25,7 +31,7 @@ static const struct hdb_option_spec options[] = {
 
 static const struct hdb_column columns[] = {
 	{ "name", HDB_TYPE_TEXT, "name",
-	  "class, superclass, package or class of the class loader" },
+	  "class, superclass, package, class of the class loader, or heap" },
 	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects; with --shallow all objects" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
@@ -39,6 +45,9 @@ static const struct hdb_column columns[] = {
 	  "bytes of the unreachable "
 	  "objects; not with --shallow" },
 	{ "id", HDB_TYPE_ID, "id", "class object, or the loader by loader; none by package" },
+	{ "native", HDB_TYPE_BYTES, "native",
+	  "native memory that the reachable ones own, not in the other sizes; only of dumps that tell "
+	  "any; not with --shallow" },
 };
 
 static const struct hdb_column facts[] = {
@@ -49,6 +58,14 @@ static const struct hdb_column facts[] = {
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,
+};
+
+#define NAME_SIZE 64
+
+struct histogram {
+	struct analysis_groups groups;
+	struct analysis_groups native; /* by the same; shallow_bytes are native ones */
+	char (*heap_names)[NAME_SIZE]; /* by heap: `no` of the groups is a heap; NULL: it is not */
 };
 
 /* The sum over all objects; superclasses would count them several times. */
@@ -76,43 +93,132 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 	return r;
 }
 
-static int choose_columns(struct query *q, enum derive_group by, bool is_shallow,
+static int choose_columns(struct query *q, enum derive_group by, bool is_shallow, bool has_native,
 			  struct hdb_error *err)
 {
 	const bool is_class = by == DERIVE_CLASS || by == DERIVE_SUPERCLASS;
+	char names[128];
 
-	if (is_shallow)
-		return query_choose(q,
-				    is_class            ? "name,loader,objects,shallow,id" :
-				    by == DERIVE_LOADER ? "name,objects,shallow,id" :
-							  "name,objects,shallow",
-				    err);
-	return query_choose(
-		q,
-		is_class ?
-			"name,loader,objects,shallow,retained,unreachable_objects,"
-			"unreachable_shallow,id" :
-		by == DERIVE_LOADER ?
-			"name,objects,shallow,retained,unreachable_objects,unreachable_shallow,id" :
-			"name,objects,shallow,retained,unreachable_objects,unreachable_shallow",
-		err);
+	(void)snprintf(names, sizeof(names), "name%s,objects,shallow%s%s%s",
+		       is_class ? ",loader" : "",
+		       is_shallow ? "" : ",retained,unreachable_objects,unreachable_shallow",
+		       is_class || by == DERIVE_LOADER ? ",id" : "", has_native ? ",native" : "");
+	return query_choose(q, names, err);
 }
 
-static int open_histogram(struct query *q, struct hdb_error *err)
+/* ---- by Android's heaps ---- */
+
+/* One block's columns. */
+struct heap_columns {
+	struct heap_block objects;
+	uint64_t native[STORE_BLOCK_OBJECTS];
+	uint32_t heap_no[STORE_BLOCK_OBJECTS];
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+static int count_heaps(struct query *q, struct histogram *h, struct heap_columns *block,
+		       struct hdb_error *err)
 {
-	const bool is_shallow = query_option(q, "shallow") != NULL;
-	struct analysis_groups *groups = calloc(1, sizeof(*groups));
-	enum derive_group by = DERIVE_CLASS;
+	int r = heap_load_classes(q->heap, err);
+
+	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, &block->objects, err)) < 0)
+			return r;
+		if ((r = heap_read_heaps(q->heap, b, block->heap_no, err)) < 0)
+			return r;
+		if ((r = derive_reachable_block(q->derive, b, block->reachable, err)) < 0)
+			return r;
+		if ((r = derive_native_block(q->derive, b, block->native, err)) < 0)
+			return r;
+		for (uint32_t i = 0; i < block->objects.count; i++) {
+			const uint32_t no = block->heap_no[i];
+
+			if (!derive_is_counted(q->heap, &block->objects, i) ||
+			    no >= h->groups.count)
+				continue;
+			analysis_count_object(&h->groups.totals[no], block->objects.shallow[i],
+					      block->reachable[i]);
+			h->native.totals[no].shallow_bytes +=
+				block->reachable[i] ? block->native[i] : 0;
+		}
+		r = base_step(q->work, block->objects.first_ix, err);
+	}
+	return r;
+}
+
+static int name_heaps(struct query *q, struct histogram *h, size_t count, struct hdb_error *err)
+{
+	struct store_heap heap;
 	int r;
 
-	q->state = groups;
-	if (!groups)
-		return hdb_fail_memory(err, "a histogram", sizeof(*groups));
-	q->population = is_shallow ? ANALYSIS_OF_ALL : ANALYSIS_OF_REACHABLE;
-	r = query_check_conditions(q, 1, false, err);
-	by = query_by(q);
+	(void)snprintf(h->heap_names[0], NAME_SIZE, "default");
+	for (size_t no = 1; no < count; no++) {
+		r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), no - 1, &heap, err);
+		if (r == HDB_OK)
+			r = heap_text(q->heap, heap.name_text, h->heap_names[no], NAME_SIZE, err);
+		if (r < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+/* A group for each heap, and one for what is in none, whose numbers are the groups'. */
+static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *err)
+{
+	const size_t count = (size_t)heap_record_count(q->heap, STORE_HEAPS) + 1;
+	struct heap_columns *block = malloc(sizeof(*block));
+	bool has_native = false;
+	size_t kept = 0;
+	int r;
+
+	h->heap_names = calloc(count, NAME_SIZE);
+	h->groups.totals = calloc(count, sizeof(*h->groups.totals));
+	h->native.totals = calloc(count, sizeof(*h->native.totals));
+	h->groups.count = h->native.count = count;
+	if (!block || !h->heap_names || !h->groups.totals || !h->native.totals) {
+		r = hdb_fail_memory(err, "heaps", count * NAME_SIZE);
+		goto out;
+	}
+	for (size_t no = 0; no < count; no++)
+		h->groups.totals[no].no = h->native.totals[no].no = (uint32_t)no;
+	if ((r = name_heaps(q, h, count, err)) < 0)
+		goto out;
+	if ((r = derive_has_native(q->derive, &has_native, err)) < 0)
+		goto out;
+	if ((r = count_heaps(q, h, block, err)) < 0)
+		goto out;
+	if ((r = set_facts(q, &h->groups, false, err)) < 0)
+		goto out;
+	for (size_t no = 0; no < count; no++)
+		if (h->groups.totals[no].count || h->groups.totals[no].unreachable_count)
+			h->groups.totals[kept++] = h->groups.totals[no];
+	h->groups.count = q->total = kept;
+	analysis_sort_groups(&h->groups, ANALYSIS_BY_SHALLOW);
+	if ((r = query_fact(q, "groups", kept, err)) < 0)
+		goto out;
+	r = query_choose(
+		q,
+		has_native ? "name,objects,shallow,unreachable_objects,unreachable_shallow,native" :
+			     "name,objects,shallow,unreachable_objects,unreachable_shallow",
+		err);
+out:
+	free(block);
+	return r;
+}
+
+/* ---- opening ---- */
+
+static int open_groups(struct query *q, struct histogram *h, bool is_shallow, struct hdb_error *err)
+{
+	const enum derive_group by = query_by(q);
+	struct analysis_groups *groups = &h->groups;
+	bool has_native = false;
+	int r = query_check_conditions(q, 1, false, err);
+
+	if (r == HDB_OK && !is_shallow)
+		r = analysis_native_groups(&q->session, by, &h->native, &has_native, err);
 	if (r == HDB_OK)
-		r = choose_columns(q, by, is_shallow, err);
+		r = choose_columns(q, by, is_shallow, has_native, err);
 	if (r == HDB_OK)
 		r = is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups,
 						       err) :
@@ -132,21 +238,46 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static int open_histogram(struct query *q, struct hdb_error *err)
+{
+	const bool is_shallow = query_option(q, "shallow") != NULL;
+	const char *by = query_text(q, "by");
+	const bool is_special = strcmp(by, "heap") == 0 || strcmp(by, "call-stack") == 0;
+	struct histogram *h;
+
+	if (is_special && (is_shallow || q->target_count || query_option(q, "fail-if")))
+		return hdb_fail(
+			err, HDB_EUSAGE,
+			"--by %s cannot be combined with a pattern, --shallow and --fail-if", by);
+	if (strcmp(by, "call-stack") == 0)
+		return query_become(q, &query_call_tree, err);
+	h = calloc(1, sizeof(*h));
+	q->state = h;
+	if (!h)
+		return hdb_fail_memory(err, "a histogram", sizeof(*h));
+	q->population = is_shallow ? ANALYSIS_OF_ALL : ANALYSIS_OF_REACHABLE;
+	return is_special ? open_heaps(q, h, err) : open_groups(q, h, is_shallow, err);
+}
+
 static int next_histogram(struct query *q, struct hdb_error *err)
 {
-	struct analysis_groups *groups = q->state;
+	struct histogram *h = q->state;
+	struct analysis_groups *groups = &h->groups;
 	const struct derive_total *total = &groups->totals[groups->at];
 	int r = HDB_OK;
 
 	if (groups->at == groups->count)
 		return HDB_END;
 	groups->at++;
-	query_set_group(q, NAME, groups, total);
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
-	query_set(q, RETAINED, total->retained_bytes);
 	query_set(q, UNREACHABLE_COUNT, total->unreachable_count);
 	query_set(q, UNREACHABLE_SHALLOW, total->unreachable_bytes);
+	query_set(q, NATIVE, analysis_group_native(&h->native, total->no));
+	if (h->heap_names)
+		return query_set_text(q, NAME, h->heap_names[total->no], err);
+	query_set_group(q, NAME, groups, total);
+	query_set(q, RETAINED, total->retained_bytes);
 	if (groups->by == DERIVE_LOADER)
 		return query_set_id(q, ID, total->no, err);
 	if (groups->by == DERIVE_PACKAGE)
@@ -158,9 +289,14 @@ static int next_histogram(struct query *q, struct hdb_error *err)
 
 static void close_histogram(struct query *q)
 {
-	if (q->state)
-		analysis_groups_release(q->state);
-	free(q->state);
+	struct histogram *h = q->state;
+
+	if (!h)
+		return;
+	analysis_groups_release(&h->groups);
+	analysis_groups_release(&h->native);
+	free(h->heap_names);
+	free(h);
 }
 
 const struct query_def query_histogram = {
@@ -169,7 +305,8 @@ const struct query_def query_histogram = {
 		.group = "sizes", .example = "--by package",
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.summary = "class histogram: objects and bytes by class, superclass, package or class loader",
+		.summary = "class histogram: objects and bytes by class, superclass, package, class "
+			   "loader, heap or call stack",
 		.options = options,
 		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
 		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,

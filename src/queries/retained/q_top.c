@@ -11,6 +11,7 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static const struct hdb_column facts[] = {
 struct top {
 	struct analysis_level level;   /* by object */
 	struct analysis_groups groups; /* by anything else */
+	struct analysis_groups native; /* by the same; shallow_bytes are native ones */
 	bool is_grouped;
 	uint64_t whole; /* reachable bytes of the heap */
 };
@@ -85,15 +87,19 @@ static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
 static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 {
 	const enum derive_group by = query_by(q);
+	bool has_native = false;
+	char names[128];
 	size_t kept = 0;
 	int r;
 
 	q->extra.is_used = false;
-	r = query_choose(q,
-			 by == DERIVE_PACKAGE ? "name,objects,shallow,retained,percent" :
-			 by == DERIVE_LOADER  ? "id,name,objects,shallow,retained,percent" :
-						"id,name,loader,objects,shallow,retained,percent",
-			 err);
+	if ((r = analysis_native_groups(&q->session, by, &t->native, &has_native, err)) < 0)
+		return r;
+	(void)snprintf(names, sizeof(names), "%sname,%sobjects,shallow,retained,percent%s",
+		       by == DERIVE_PACKAGE ? "" : "id,",
+		       by == DERIVE_PACKAGE || by == DERIVE_LOADER ? "" : "loader,",
+		       has_native ? ",native" : "");
+	r = query_choose(q, names, err);
 	if (r == HDB_OK)
 		r = analysis_load_groups(&q->session, by, &t->groups, err);
 	if (r != HDB_OK)
@@ -132,6 +138,7 @@ static int next_group(struct query *q, struct top *t, struct hdb_error *err)
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, total->retained_bytes);
+	query_set(q, q->extra.native, analysis_group_native(&t->native, total->no));
 	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, t->whole));
 	if (t->groups.by == DERIVE_LOADER)
 		return query_set_id(q, ID, total->no, err);
@@ -164,8 +171,10 @@ static void close_top(struct query *q)
 {
 	struct top *t = q->state;
 
-	if (t)
-		analysis_groups_release(&t->groups);
+	if (!t)
+		return;
+	analysis_groups_release(&t->groups);
+	analysis_groups_release(&t->native);
 	free(t);
 }
 

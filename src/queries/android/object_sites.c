@@ -1,0 +1,130 @@
+/*
+ * queries/android/object_sites.c - objects by stack trace; see object_sites.h.
+ */
+#include "queries/android/object_sites.h"
+
+#include "base/bytes.h"
+#include "heap/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int find_site(struct query *q, struct object_sites *s, uint32_t trace, uint32_t class_no,
+		     struct object_site **out, struct hdb_error *err)
+{
+	const uint64_t key = ((uint64_t)trace << 32 | (s->is_by_class ? class_no : 0)) + 1;
+	struct object_site site = { .trace = trace, .class_no = class_no };
+	uint32_t no = base_idmap_get(&s->map, key);
+	int r = HDB_OK;
+
+	if (no == BASE_IDMAP_NONE) {
+		r = trace ? heap_trace(q->heap, trace, &site.stack, err) : HDB_NOTFOUND;
+		if (r == HDB_NOTFOUND)
+			r = HDB_OK;
+		no = (uint32_t)s->sites.count;
+		if (r == HDB_OK)
+			r = base_idmap_put(&s->map, key, no, err);
+		if (r >= 0)
+			r = base_vec_push(&s->sites, &site, sizeof(site), err);
+	}
+	*out = r >= 0 ? base_vec_at(&s->sites, struct object_site, no) : NULL;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* The serial of an object's trace: behind its identifier, whatever it is. */
+static int read_serial(struct query *q, const struct heap_block *block, uint32_t i, uint64_t offset,
+		       uint32_t *out, struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	const uint8_t *p;
+
+	*out = 0;
+	if (block->kind[i] == STORE_CLASS) {
+		*out = heap_class(heap, (uint32_t)block->length[i])->trace_serial;
+		return HDB_OK;
+	}
+	if (!offset)
+		return HDB_OK;
+	p = base_view_at(&heap->view, offset + 1 + heap->id_size, 4, err);
+	if (!p)
+		return HDB_ETRUNC;
+	*out = be32(p);
+	return HDB_OK;
+}
+
+/* One block's columns. */
+struct columns {
+	struct heap_block objects;
+	uint64_t offsets[STORE_BLOCK_OBJECTS];
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+};
+
+static int count_block(struct query *q, struct object_sites *s, const struct columns *block,
+		       struct hdb_error *err)
+{
+	const struct heap_block *objects = &block->objects;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+		struct object_site *site;
+		uint32_t trace;
+
+		if (objects->first_ix + i == HEAP_BOOT_LOADER || !block->reachable[i] ||
+		    objects->kind[i] == HEAP_LEFT_OUT)
+			continue;
+		if ((r = read_serial(q, objects, i, block->offsets[i], &trace, err)) < 0)
+			return r;
+		if ((r = find_site(q, s, trace, objects->class_no[i], &site, err)) < 0)
+			return r;
+		site->count++;
+		site->bytes += objects->shallow[i];
+	}
+	return r;
+}
+
+static int count_blocks(struct query *q, struct object_sites *s, struct columns *block,
+			struct hdb_error *err)
+{
+	int r;
+
+	memset(block->reachable, 1, sizeof(block->reachable));
+	/* Builds what tells them apart, before the stage begins. */
+	if (!s->counts_all && heap_block_count(q->heap) &&
+	    (r = derive_reachable_block(q->derive, 0, block->reachable, err)) < 0)
+		return r;
+	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
+	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
+		if ((r = heap_read_block(q->heap, b, &block->objects, err)) < 0)
+			return r;
+		if ((r = heap_read_offsets(q->heap, b, block->offsets, err)) < 0)
+			return r;
+		if (!s->counts_all &&
+		    (r = derive_reachable_block(q->derive, b, block->reachable, err)) < 0)
+			return r;
+		if ((r = count_block(q, s, block, err)) < 0)
+			return r;
+		if ((r = base_step(q->work, block->objects.first_ix, err)) < 0)
+			return r;
+	}
+	return HDB_OK;
+}
+
+int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err)
+{
+	struct columns *block = malloc(sizeof(*block));
+	int r = block ? heap_load_classes(q->heap, err) :
+			hdb_fail_memory(err, "a block of objects", sizeof(*block));
+
+	if (r == HDB_OK)
+		r = heap_open_dump(q->heap, err);
+	if (r == HDB_OK)
+		r = count_blocks(q, out, block, err);
+	free(block);
+	return r;
+}
+
+void object_sites_release(struct object_sites *sites)
+{
+	base_vec_release(&sites->sites);
+	base_idmap_release(&sites->map);
+}

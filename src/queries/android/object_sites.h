@@ -1,0 +1,29 @@
+/*
+ * queries/android/object_sites.h - objects counted by the stack trace that each has, and by class.
+ */
+#ifndef QUERIES_OBJECT_SITES_H
+#define QUERIES_OBJECT_SITES_H
+
+#include "base/idmap.h"
+#include "query/query.h"
+
+struct object_site {
+	uint64_t count, bytes;
+	uint32_t trace, class_no; /* the trace's serial, 0: none */
+	struct store_trace stack; /* frame_count 0: the dump does not have it */
+};
+
+struct object_sites {
+	struct base_vec sites; /* struct object_site */
+	struct base_idmap map; /* trace and class: number of a site */
+	bool is_by_class;
+	bool counts_all; /* objects that no root reaches, too */
+};
+
+/*
+ * Counts all objects; opens the dump. Set is_by_class and counts_all before. Release in any case.
+ */
+int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err);
+void object_sites_release(struct object_sites *sites);
+
+#endif

@@ -1,0 +1,358 @@
+/*
+ * queries/android/q_call_tree.c - objects by call stack, as a tree: who called whom to allocate
+ * them, the outermost call first, and what was allocated.
+ *
+ * A node is a frame below the same frames, or a class below the frame that allocated; a parent has
+ * a smaller number than its children.
+ */
+#include "analysis/groups.h"
+#include "heap/heap_database.h"
+#include "heap/threads.h"
+#include "queries/android/object_sites.h"
+#include "queries/queries.h"
+#include "query/coverage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVEL, KIND, NAME, COUNT, SHALLOW, BELOW_COUNT, BELOW_SHALLOW, PERCENT };
+
+#define TEXT_MAX_BYTES 512
+/* Frames of one stack that become nodes, the innermost ones. */
+#define FRAMES_MAX 1024u
+/* In a node's id: a class and no frame. */
+#define IS_CLASS 0x80000000u
+/* The id of the node of all objects without a stack. */
+#define NO_STACK 0x7fffffffu
+#define NO_NODE UINT32_MAX
+
+static const struct hdb_option_spec options[] = {
+	{ "depth", HDB_OPTION_NUMBER, "N", "the deepest level shown, 0 the outermost calls",
+	  .low = 0, .high = FRAMES_MAX, .unit = "levels", .example = "5" },
+	{ .name = NULL },
+};
+
+static const struct hdb_column columns[] = {
+	{ "level", HDB_TYPE_COUNT, "level", "0: outermost calls; what they call follows" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "frame: a call; class: what the call above it allocated" },
+	{ "name", HDB_TYPE_TEXT, "name", "the frame, or the class" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "objects that it allocated itself" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "below_objects", HDB_TYPE_COUNT, "objects below",
+	  "objects that it and the calls below it allocated" },
+	{ "below_shallow", HDB_TYPE_BYTES, "shallow below", "their bytes" },
+	{ "percent", HDB_TYPE_PERCENT, "%", "below_shallow as a share of all bytes that count" },
+};
+
+static const struct hdb_column facts[] = {
+	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "of these" },
+	{ "others", HDB_TYPE_COUNT, "others", "objects of which the dump has no stack" },
+	QUERY_COVERAGE_FACTS,
+};
+
+struct node {
+	uint32_t parent, id, level;
+	uint64_t count, bytes, below_count, below_bytes;
+};
+
+struct state {
+	struct object_sites counted;
+	struct base_vec nodes; /* struct node */
+	struct base_idmap map; /* parent and id: number of a node */
+	uint32_t *order;       /* rows: numbers of nodes; owned */
+	size_t at;
+	uint64_t whole; /* bytes */
+};
+
+static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *out,
+		     struct hdb_error *err)
+{
+	const uint64_t key = ((uint64_t)(parent + 1) << 32 | id) + 1;
+	const struct node node = {
+		.parent = parent,
+		.id = id,
+		.level = parent == NO_NODE ? 0 :
+					     base_vec_at(&s->nodes, struct node, parent)->level + 1,
+	};
+	int r;
+
+	*out = base_idmap_get(&s->map, key);
+	if (*out != BASE_IDMAP_NONE)
+		return HDB_OK;
+	*out = (uint32_t)s->nodes.count;
+	if ((r = base_idmap_put(&s->map, key, *out, err)) < 0)
+		return r;
+	return base_vec_push(&s->nodes, &node, sizeof(node), err);
+}
+
+/* The node of the frame that allocated. */
+static int find_stack(struct query *q, struct state *s, const struct store_trace *stack,
+		      uint32_t *out, struct hdb_error *err)
+{
+	uint32_t depth = stack->frame_count < FRAMES_MAX ? stack->frame_count : FRAMES_MAX;
+	int r = HDB_OK;
+
+	*out = NO_NODE;
+	while (depth--) {
+		uint32_t no = STORE_NONE;
+
+		r = heap_record(q->heap, STORE_TRACE_FRAMES, sizeof(no), stack->first_frame + depth,
+				&no, err);
+		if (r < 0)
+			return r;
+		/* A frame that the dump lacks is none. */
+		if (r != HDB_OK || no >= NO_STACK)
+			continue;
+		if ((r = find_node(s, *out, no, out, err)) < 0)
+			return r;
+	}
+	return *out == NO_NODE ? find_node(s, NO_NODE, NO_STACK, out, err) : HDB_OK;
+}
+
+static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
+{
+	uint64_t count = 0, bytes = 0, others = 0;
+	int r;
+
+	for (size_t i = 0; i < s->counted.sites.count; i++) {
+		const struct object_site *site =
+			base_vec_at(&s->counted.sites, struct object_site, i);
+		struct node *node;
+		uint32_t no, leaf;
+
+		if ((r = find_stack(q, s, &site->stack, &no, err)) < 0)
+			return r;
+		if ((r = find_node(s, no, site->class_no | IS_CLASS, &leaf, err)) < 0)
+			return r;
+		node = base_vec_at(&s->nodes, struct node, leaf);
+		node->count += site->count;
+		node->bytes += site->bytes;
+		node = base_vec_at(&s->nodes, struct node, no);
+		node->count += site->count;
+		node->bytes += site->bytes;
+		if (node->id == NO_STACK)
+			others += site->count;
+		else
+			count += site->count;
+		bytes += node->id == NO_STACK ? 0 : site->bytes;
+		s->whole += site->bytes;
+	}
+	if ((r = query_fact(q, "objects", count, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "shallow", bytes, err)) < 0)
+		return r;
+	return query_fact(q, "others", others, err);
+}
+
+/* A class's objects are its frame's own. */
+static void add_up(struct state *s)
+{
+	for (size_t i = s->nodes.count; i-- > 0;) {
+		struct node *node = base_vec_at(&s->nodes, struct node, i);
+		struct node *above;
+
+		node->below_count += node->count;
+		node->below_bytes += node->bytes;
+		if (node->id & IS_CLASS || node->parent == NO_NODE)
+			continue;
+		above = base_vec_at(&s->nodes, struct node, node->parent);
+		above->below_count += node->below_count;
+		above->below_bytes += node->below_bytes;
+	}
+}
+
+/* ---- order: preorder, the largest first ---- */
+
+struct child {
+	uint32_t parent, no;
+	uint64_t bytes;
+};
+
+static int compare_children(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->no < y->no ? -1 : x->no > y->no;
+}
+
+static size_t first_child(const struct child *list, size_t count, uint32_t parent)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (list[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Children of one node that are still to come. */
+struct range {
+	size_t at, end;
+};
+
+static struct range children_of(const struct child *list, size_t count, uint32_t parent)
+{
+	return (struct range){
+		first_child(list, count, parent),
+		parent == NO_NODE ? count : first_child(list, count, parent + 1),
+	};
+}
+
+/* Levels: frames, a class, and the top. */
+#define LEVELS (FRAMES_MAX + 3)
+
+static size_t walk(struct state *s, const struct child *list, uint64_t max_level,
+		   struct range stack[LEVELS])
+{
+	const size_t n = s->nodes.count;
+	size_t depth = 1, made = 0;
+
+	stack[0] = children_of(list, n, NO_NODE);
+	while (depth) {
+		struct range *top = &stack[depth - 1];
+
+		if (top->at == top->end) {
+			depth--;
+			continue;
+		}
+		s->order[made] = list[top->at++].no;
+		if (depth <= max_level && depth < LEVELS)
+			stack[depth++] = children_of(list, n, s->order[made]);
+		made++;
+	}
+	return made;
+}
+
+static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
+{
+	const size_t n = s->nodes.count;
+	struct child *list = calloc(n + 1, sizeof(*list));
+	struct range *stack = calloc(LEVELS, sizeof(*stack));
+	int r = HDB_OK;
+
+	s->order = calloc(n + 1, sizeof(*s->order));
+	if (!list || !stack || !s->order) {
+		r = hdb_fail_memory(err, "call stacks", n * sizeof(*list));
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct node *node = base_vec_at(&s->nodes, struct node, i);
+
+		list[i] = (struct child){ node->parent, (uint32_t)i, node->below_bytes };
+	}
+	if (n)
+		qsort(list, n, sizeof(*list), compare_children);
+	q->total = walk(s, list, query_number(q, "depth", LEVELS), stack);
+out:
+	free(list);
+	free(stack);
+	return r;
+}
+
+/* What --depth keeps out of the rows. */
+static int tell_cut(struct query *q, const struct state *s, struct hdb_error *err)
+{
+	const struct analysis_cut cut = {
+		.rows = s->nodes.count - q->total,
+		.objects = ANALYSIS_NOT_COUNTED,
+		.bytes = ANALYSIS_NOT_COUNTED,
+	};
+
+	return cut.rows ? query_cut(q, &cut, err, "levels below the deepest one shown") : HDB_OK;
+}
+
+static int open_tree(struct query *q, struct hdb_error *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	int r;
+
+	q->state = s;
+	if (!s)
+		return hdb_fail_memory(err, "call stacks", sizeof(*s));
+	s->counted.is_by_class = true;
+	if ((r = object_sites_count(q, &s->counted, err)) < 0)
+		return r;
+	if ((r = add_sites(q, s, err)) < 0)
+		return r;
+	add_up(s);
+	if ((r = put_in_order(q, s, err)) < 0)
+		return r;
+	return tell_cut(q, s, err);
+}
+
+/* ---- rows ---- */
+
+static int set_name(struct query *q, const struct node *node, struct hdb_error *err)
+{
+	struct store_frame frame;
+	char text[TEXT_MAX_BYTES];
+	int r;
+
+	if (node->id & IS_CLASS)
+		return query_set_text(q, NAME, heap_class_name(q->heap, node->id & ~IS_CLASS), err);
+	if (node->id == NO_STACK)
+		return query_set_text(q, NAME, "<no stack>", err);
+	r = heap_record(q->heap, STORE_FRAMES, sizeof(frame), node->id, &frame, err);
+	if (r == HDB_OK)
+		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
+	if (r == HDB_OK)
+		r = query_set_text(q, NAME, text, err);
+	return r < 0 ? r : HDB_OK;
+}
+
+static int next_node(struct query *q, struct hdb_error *err)
+{
+	struct state *s = q->state;
+	const struct node *node;
+
+	if (s->at == q->total)
+		return HDB_END;
+	node = base_vec_at(&s->nodes, struct node, s->order[s->at++]);
+	query_set(q, LEVEL, node->level);
+	query_lend_text(q, KIND, node->id & IS_CLASS ? "class" : "frame", 5);
+	query_set(q, COUNT, node->count);
+	query_set(q, SHALLOW, node->bytes);
+	query_set(q, BELOW_COUNT, node->below_count);
+	query_set(q, BELOW_SHALLOW, node->below_bytes);
+	query_set_double(q, PERCENT, analysis_percent(node->below_bytes, s->whole));
+	return set_name(q, node, err);
+}
+
+static void close_tree(struct query *q)
+{
+	struct state *s = q->state;
+
+	if (!s)
+		return;
+	object_sites_release(&s->counted);
+	base_vec_release(&s->nodes);
+	base_idmap_release(&s->map);
+	free(s->order);
+	free(s);
+}
+
+const struct query_def query_call_tree = {
+	.spec = {
+		.name = "call-tree", .aliases = "allocation-tree",
+		.group = "database", .example = "--depth 2",
+		.targets = "",
+		.summary = "reachable objects by the call stack that allocated them, as a tree",
+		.options = options,
+		.columns = columns, .column_count = sizeof(columns) / sizeof(columns[0]),
+		.facts = facts, .fact_count = sizeof(facts) / sizeof(facts[0]), .is_query = 1,
+	},
+	.population = ANALYSIS_OF_REACHABLE,
+	.order = QUERY_ORDER_TREE,
+	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
+	.open = open_tree, .next = next_node, .close = close_tree,
+};
