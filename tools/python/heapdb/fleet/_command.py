@@ -76,6 +76,8 @@ def _guarded(name, work):
     """Runs a command; what goes wrong is one line."""
     try:
         return work()
+    except BrokenPipeError:
+        return SYSTEM
     except ListingError as error:
         message, code = error, USAGE
     except (ReportError, FileNotFoundError) as error:
@@ -84,8 +86,6 @@ def _guarded(name, work):
         message, code = f"a Python package is missing: {error}", SYSTEM
     except OSError as error:
         message, code = error, SYSTEM
-    except BrokenPipeError:
-        return SYSTEM
     except KeyboardInterrupt:
         message, code = "interrupted; what is done is kept", SYSTEM
     print(f"{name}: {message}", file=sys.stderr)
