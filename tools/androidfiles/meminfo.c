@@ -94,7 +94,7 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	else if (rc == HDB_OK)
 		rc = add_text(m, process, &copy.process, err);
 	if (rc == HDB_OK)
-		rc = add_text(m, name, &copy.name, err);
+		rc = add_text(m, name[0] ? name : "?", &copy.name, err);
 	if (rc == HDB_OK)
 		rows[m->count++] = copy;
 	return rc;

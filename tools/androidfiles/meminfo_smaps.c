@@ -413,7 +413,8 @@ static int give_rows(struct sums *s, struct hdb_error *err)
 		if (s->extra[i].has)
 			rc = android_memory_add(s->out, &s->extra[i], "", extra_names[i], err);
 	/* What is swapped out counts in the sum, as in dumpsys. */
-	*pss = *pss > UINT64_MAX - swap ? UINT64_MAX : *pss + swap;
+	if (s->total.has >> ANDROID_PSS & 1)
+		*pss = *pss > UINT64_MAX - swap ? UINT64_MAX : *pss + swap;
 	if (rc == HDB_OK)
 		rc = android_memory_add(s->out, &s->total, "", "TOTAL", err);
 	for (int i = NO_PART + 1; i < PARTS && rc == HDB_OK && !s->is_rollup; i++) {
