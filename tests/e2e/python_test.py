@@ -336,4 +336,5 @@ class Frames(Case):
         self.assertEqual(frame["retained"].to_list(), [r.retained for r in db.histogram()])
 
 
-unittest.main(verbosity=1)
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

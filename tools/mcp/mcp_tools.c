@@ -635,6 +635,11 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 			part = json_string("no room");
 			r = HDB_OK;
 		}
+		/* What needs the dump, which is gone, does not keep back the rest. */
+		if (r == HDB_ECHANGED) {
+			part = json_string(err->message);
+			r = HDB_OK;
+		}
 		if (r != HDB_OK)
 			goto out;
 		if (part)
