@@ -6,7 +6,7 @@
 #include "heapdb/serve_answers.h"
 #include "heapdb/sql_rows.h"
 
-#ifdef HAVE_SQLITE
+#if defined(HAVE_SQLITE) && defined(HAVE_SERVE)
 
 #include "sqlite/sqlite.h"
 
