@@ -24,13 +24,12 @@ static const char *text_at(const struct rewrite_renames *n, size_t at)
 static int add_text(struct rewrite_renames *n, const char *text, size_t size, size_t *at,
 		    struct hdb_error *err)
 {
-	int r;
-
 	*at = n->texts.count;
 	for (size_t i = 0; i < size; i++) {
 		const char c = text[i] == '/' ? '.' : text[i];
+		const int r = base_bytes_append(&n->texts, &c, 1, err);
 
-		if ((r = base_bytes_append(&n->texts, &c, 1, err)) < 0)
+		if (r < 0)
 			return r;
 	}
 	return base_bytes_append(&n->texts, "", 1, err);

@@ -245,6 +245,26 @@ static int narrow(const struct rewriter *w, uint64_t id, uint64_t offset, struct
 			id, offset);
 }
 
+/* Writes `count` IDs, which lie at `offset` of the dump, in the other width to `out`. */
+static int turn_ids(const struct rewriter *w, const uint8_t *p, uint64_t count, uint64_t offset,
+		    uint8_t *out, struct hdb_error *err)
+{
+	const unsigned from = w->file.id_size;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t id = be_id(p + i * from, from);
+		const int r = narrow(w, id, offset + i * from, err);
+
+		if (r < 0)
+			return r;
+		if (w->id_size == 8)
+			put_be64(out + i * 8, id);
+		else
+			put_be32(out + i * 4, (uint32_t)id);
+	}
+	return HDB_OK;
+}
+
 int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struct hdb_error *err)
 {
 	const unsigned from = w->file.id_size, to = w->id_size;
@@ -259,17 +279,8 @@ int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struc
 
 		if (!p)
 			return HDB_EIO;
-		for (uint64_t i = 0; i < n; i++) {
-			const uint64_t id = be_id(p + i * from, from);
-
-			if ((r = narrow(w, id, offset + i * from, err)) < 0)
-				return r;
-			if (to == 8)
-				put_be64(out + i * 8, id);
-			else
-				put_be32(out + i * 4, (uint32_t)id);
-		}
-		if ((r = rewriter_put(w, out, n * to, err)) < 0)
+		if ((r = turn_ids(w, p, n, offset, out, err)) < 0 ||
+		    (r = rewriter_put(w, out, n * to, err)) < 0)
 			return r;
 		offset += n * from;
 		count -= n;

@@ -63,8 +63,11 @@ bool rewrite_mod97(const uint8_t *text, size_t size)
 		if (c == ' ' || i < 4)
 			continue;
 		count++;
-		rest = c <= '9' ? (rest * 10 + (c - '0')) % 97 :
-				  (rest * 100 + (c - 'A' + 10u)) % 97;
+		/* The rule has let nothing but digits and capitals through. */
+		if (c >= 'A')
+			rest = (rest * 100 + c - ('A' - 10u)) % 97;
+		else
+			rest = (rest * 10 + c - '0') % 97;
 	}
 	return count >= 15 && count <= 34 && rest == 1;
 }

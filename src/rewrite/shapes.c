@@ -174,15 +174,14 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 {
 	char class_name[REWRITE_NAME_MAX] = "", name[REWRITE_NAME_MAX] = "";
 	uint64_t offset = from->fields_offset;
-	int r;
 
 	if (s->has_names)
 		rewrite_class_name(s, from->class_id, class_name);
 	for (uint32_t f = 0; f < from->field_count; f++) {
 		struct hprof_field field;
 		unsigned size;
+		int r = hprof_field_next(&s->w->file, &s->w->view, &offset, &field, err);
 
-		r = hprof_field_next(&s->w->file, &s->w->view, &offset, &field, err);
 		if (r < 0)
 			return r;
 		size = hprof_type_size(field.type, s->w->file.id_size);

@@ -153,7 +153,6 @@ static int pass_values(struct rewrite_shapes *s, struct pipe *p, const struct hp
 		       const struct rewrite_class *class, struct hdb_error *err)
 {
 	const uint64_t start = sub->body_offset;
-	int r;
 
 	if (!p->is_written) {
 		p->size += widened(p->w, sub->body_size, class->run_bytes);
@@ -162,6 +161,7 @@ static int pass_values(struct rewrite_shapes *s, struct pipe *p, const struct hp
 	for (size_t i = 0; i < class->run_count; i++) {
 		const struct rewrite_run *run =
 			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
+		int r;
 
 		if ((r = pass_bytes(p, start + run->offset - p->at, err)) < 0 ||
 		    (r = pass_ids(p, run->size / p->w->file.id_size, err)) < 0)
