@@ -13,6 +13,8 @@
 /* Databases that are open at once, and workers (threads with a handle on each of them). */
 #define SERVE_DATABASES_MAX 16
 #define SERVE_WORKERS_MAX 8
+/* Whatever the cores: two long questions must not keep all short ones waiting. */
+#define SERVE_WORKERS_DEFAULT 4
 
 struct serve_database {
 	const char *name;      /* what the page calls it; lent */
@@ -44,8 +46,8 @@ struct serve_options {
 	size_t database_count;
 	const char *listen;       /* an IPv4 or IPv6 address; NULL: 127.0.0.1; lent */
 	unsigned port;            /* 0: a free one */
-	unsigned workers;         /* 0: as many as cores, 2 to 4 */
-	uint64_t memory_bytes;    /* for all workers together; 0: as hdb_open has it */
+	unsigned workers;         /* 0: SERVE_WORKERS_DEFAULT */
+	uint64_t memory_bytes;    /* for all workers together; 0: as needed */
 	const char *tmp_dir;      /* as struct hdb_open_options has it; lent */
 	const volatile int *stop; /* nonzero: the server ends; may be set by a signal; lent */
 	/*

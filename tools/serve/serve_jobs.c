@@ -334,11 +334,9 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 
 static size_t count_workers(const struct serve_options *options)
 {
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (options->workers > 0)
-		return options->workers < SERVE_WORKERS_MAX ? options->workers : SERVE_WORKERS_MAX;
-	return cores < 2 ? 2 : cores > 4 ? 4 : (size_t)cores;
+	if (options->workers == 0)
+		return SERVE_WORKERS_DEFAULT;
+	return options->workers < SERVE_WORKERS_MAX ? options->workers : SERVE_WORKERS_MAX;
 }
 
 int serve_jobs_start(const struct serve_options *options, struct serve_jobs **out,
