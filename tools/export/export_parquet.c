@@ -2,7 +2,7 @@
  * export/export_parquet.c - Parquet files: pages are encoded and compressed as batches come, and
  * kept until their row group is whole.
  *
- * A writer of our own, some 1,000 lines with the Arrow one: Debian 12 has neither Arrow C++ nor
+ * A writer of our own, some 2,400 lines with the Arrow one: Debian 12 has neither Arrow C++ nor
  * another library that writes Parquet; carquet, the only one in C, is 20,000 lines to carry along,
  * and what is written here is a small part of the format. tools/export/README.md has the
  * measurements.
