@@ -1,6 +1,7 @@
 """The job: a task for each dump, which runs a process on the executor."""
 import os
 import re
+import tempfile
 
 from .. import fleet
 from ..fleet._dump import one
@@ -125,7 +126,9 @@ def run(listing, out, *, spark=None, pattern=PATTERN, mapping=None, settings=Non
         rows = store.rows
     else:
         out = out.rstrip("/")
-        store, rows = open_store(out, hadoop, settings.work or "/tmp"), _rows_of(spark, files, out)
+        # A folder of its own: the configuration that the shell gets may have secrets.
+        folder = tempfile.TemporaryDirectory(prefix="heapdb-")
+        store, rows = open_store(out, hadoop, folder.name), _rows_of(spark, files, out)
     store.prepare()
     todo = jobs_of(entries, out, settings, files.stat, known_rows(rows), hadoop, retry)
     results = []
