@@ -1,9 +1,9 @@
 -- Classes by growth
 -- Shallow bytes of a class a dump, by day: the slope of the straight line that fits best, of those that
 -- end larger than they began; fit is its coefficient of determination.
-SELECT app, name, days, cast(slope AS bigint) AS bytes_per_day, round(fit, 2) AS fit,
-       cast(first_bytes AS bigint) AS first_bytes, cast(last_bytes AS bigint) AS last_bytes,
-       cast(last_objects AS bigint) AS last_objects
+SELECT app, name, days, cast(floor(slope) AS bigint) AS bytes_per_day, round(fit, 2) AS fit,
+       cast(floor(first_bytes) AS bigint) AS first_bytes, cast(floor(last_bytes) AS bigint) AS last_bytes,
+       cast(floor(last_objects) AS bigint) AS last_objects
 FROM (SELECT app, name, count(*) AS days, regr_slope(bytes, unix_date(cast(day AS date))) AS slope,
              regr_r2(bytes, unix_date(cast(day AS date))) AS fit, min_by(bytes, day) AS first_bytes,
              max_by(bytes, day) AS last_bytes, max_by(objects, day) AS last_objects

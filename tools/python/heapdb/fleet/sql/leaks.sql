@@ -7,8 +7,8 @@ SELECT app,
             WHEN first_n = newest_n AND newest_n > 1 THEN 'new'
             WHEN last_bytes > 1.2 * first_bytes THEN 'growing'
             ELSE 'steady' END AS state,
-       first_build, last_build, builds, names, cast(first_bytes AS bigint) AS first_bytes,
-       cast(last_bytes AS bigint) AS last_bytes, round(last_percent, 1) AS percent,
+       first_build, last_build, builds, names, cast(floor(first_bytes) AS bigint) AS first_bytes,
+       cast(floor(last_bytes) AS bigint) AS last_bytes, round(last_percent, 1) AS percent,
        last_name AS name, CASE WHEN first_name = last_name THEN NULL ELSE first_name END AS was, leak
 FROM (SELECT l.app, l.leak, min(l.n) AS first_n, max(l.n) AS last_n, min_by(l.build, l.n) AS first_build,
              max_by(l.build, l.n) AS last_build, count(*) AS builds,

@@ -3,7 +3,7 @@
 SELECT coalesce(c.app, f.app) AS app, c.builds, c.dumps, coalesce(f.failed, 0) AS failed,
        coalesce(d.copies, 0) AS copies, c.first_day, c.last_day, c.average_bytes, c.most_bytes
 FROM (SELECT app, count(DISTINCT build) AS builds, count(*) AS dumps, min(day) AS first_day,
-             max(day) AS last_day, cast(avg(reachable_bytes) AS bigint) AS average_bytes,
+             max(day) AS last_day, cast(floor(avg(reachable_bytes)) AS bigint) AS average_bytes,
              max(reachable_bytes) AS most_bytes
       FROM totals GROUP BY app) AS c
 FULL OUTER JOIN (SELECT app, count(*) AS failed FROM failures_files GROUP BY app) AS f

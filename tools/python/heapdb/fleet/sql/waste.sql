@@ -1,7 +1,7 @@
 -- Waste by application
 -- Bytes a dump in the newest build of each, and their share of what is reachable.
-SELECT w.app, w.kind, cast(avg(w.objects) AS bigint) AS objects, cast(avg(w.bytes) AS bigint) AS bytes,
-       round(100.0 * sum(w.bytes) / sum(t.reachable_bytes), 1) AS percent, n.build
+SELECT w.app, w.kind, cast(floor(avg(w.objects)) AS bigint) AS objects, cast(floor(avg(w.bytes)) AS bigint) AS bytes,
+       cast(round(100.0 * sum(w.bytes) / sum(t.reachable_bytes), 1) AS double) AS percent, n.build
 FROM waste AS w
 JOIN totals AS t ON w.app = t.app AND w.build = t.build AND w.day = t.day AND w.dump = t.dump
 JOIN newest AS n ON w.app = n.app AND w.build = n.build
