@@ -1,7 +1,7 @@
 -- Classes by growth
 -- Shallow bytes of a class a dump, by day: the slope of the straight line that fits best, of those that
 -- end larger than they began; fit is its coefficient of determination.
-SELECT app, name, days, cast(floor(slope) AS bigint) AS bytes_per_day, round(fit, 2) AS fit,
+SELECT app, name, days, cast(floor(slope + 0.5) AS bigint) AS bytes_per_day, round(fit, 2) AS fit,
        cast(floor(first_bytes) AS bigint) AS first_bytes, cast(floor(last_bytes) AS bigint) AS last_bytes,
        cast(floor(last_objects) AS bigint) AS last_objects
 FROM (SELECT app, name, count(*) AS days, regr_slope(bytes, unix_date(cast(day AS date))) AS slope,
