@@ -123,17 +123,23 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to, c
 		return r;
 	if (object.kind == STORE_CLASS)
 		r = class_holder(session, (uint32_t)object.length, to, to_id, buf, size, err);
-	if (r == HDB_OK && heap_class(session->heap, object.class_no)->ix == to)
+	if (r != HDB_OK)
+		return r;
+	if (heap_class(session->heap, object.class_no)->ix == to)
 		add_name(buf, size, "", "<class>");
-	if (r == HDB_OK && object.kind == STORE_INSTANCE) {
-		r = heap_fields_begin(session->heap, from, &fields, err);
-		if (r == HDB_OK)
-			r = add_fields(session, &fields, to_id, "", buf, size, err);
+	if (object.kind == STORE_INSTANCE) {
+		if ((r = heap_fields_begin(session->heap, from, &fields, err)) != HDB_OK)
+			return r;
+		if ((r = add_fields(session, &fields, to_id, "", buf, size, err)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && object.kind == STORE_OBJECT_ARRAY && !buf[0])
-		r = find_element(session, from, object.length, to_id, buf, size, err);
+	if (object.kind == STORE_OBJECT_ARRAY && !buf[0]) {
+		if ((r = find_element(session, from, object.length, to_id, buf, size, err)) !=
+		    HDB_OK)
+			return r;
+	}
 	/* What no field holds is a thread's local variable (or a loader's class, by MAT's rule). */
-	if (r == HDB_OK && !buf[0])
+	if (!buf[0])
 		add_name(buf, size, "", object.kind == STORE_INSTANCE ? "<local variable>" : "?");
 	return r;
 }

@@ -42,9 +42,13 @@ static int uncount(const struct session *session, struct analysis_level *level, 
 	bool hidden = false;
 	int r = derive_dominator(session->derive, ix, &dominator, err);
 
-	if (r == HDB_OK && dominator == parent && dominator != ix)
-		r = is_hidden(session, level, ix, &hidden, err);
-	if (r == HDB_OK && hidden && level->length)
+	if (r != HDB_OK)
+		return r;
+	if (dominator == parent && dominator != ix) {
+		if ((r = is_hidden(session, level, ix, &hidden, err)) != HDB_OK)
+			return r;
+	}
+	if (hidden && level->length)
 		level->length--;
 	return r;
 }

@@ -45,11 +45,11 @@ int analysis_load_groups(const struct session *session, enum derive_group by,
 	int r;
 
 	*out = (struct analysis_groups){ .by = by };
-	r = heap_load_classes(session->heap, err);
-	if (r == HDB_OK)
-		r = derive_totals(session->derive, by, &out->totals, &out->count, err);
-	if (r == HDB_OK)
-		drop_empty(out);
+	if ((r = heap_load_classes(session->heap, err)) != HDB_OK)
+		return r;
+	if ((r = derive_totals(session->derive, by, &out->totals, &out->count, err)) != HDB_OK)
+		return r;
+	drop_empty(out);
 	return r;
 }
 
@@ -103,21 +103,29 @@ static int count_objects(const struct session *session, enum analysis_counting c
 	int r = block && reachable ? HDB_OK :
 				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	if (r == HDB_OK)
-		memset(reachable, 1, STORE_BLOCK_OBJECTS);
+	if (r != HDB_OK)
+		goto out;
+	memset(reachable, 1, STORE_BLOCK_OBJECTS);
 	/* Builds what tells them apart, before the stage begins. */
-	if (r == HDB_OK && counting == ANALYSIS_COUNT_REACHED && heap_block_count(heap))
-		r = derive_reachable_block(session->derive, 0, reachable, err);
-	base_stage(session->work, "counting objects", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK && counting == ANALYSIS_COUNT_REACHED)
-			r = derive_reachable_block(session->derive, b, reachable, err);
-		if (r == HDB_OK)
-			count_block(heap, block, reachable, by_class);
-		if (r == HDB_OK && b % STEP_BLOCKS == 0)
-			r = base_step(session->work, block->first_ix, err);
+	if (counting == ANALYSIS_COUNT_REACHED && heap_block_count(heap)) {
+		if ((r = derive_reachable_block(session->derive, 0, reachable, err)) != HDB_OK)
+			goto out;
 	}
+	base_stage(session->work, "counting objects", heap->object_count, "objects");
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			goto out;
+		if (counting == ANALYSIS_COUNT_REACHED) {
+			if ((r = derive_reachable_block(session->derive, b, reachable, err)) !=
+			    HDB_OK)
+				goto out;
+		}
+		count_block(heap, block, reachable, by_class);
+		if (b % STEP_BLOCKS == 0 &&
+		    (r = base_step(session->work, block->first_ix, err)) != HDB_OK)
+			goto out;
+	}
+out:
 	free(block);
 	free(reachable);
 	return r;
@@ -250,8 +258,9 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 		r = fold_supers(heap, by_class, out->totals, err);
 	else
 		r = fold_sorted(heap, by, by_class, out, err);
-	if (r == HDB_OK)
-		drop_empty(out);
+	if (r != HDB_OK)
+		return r;
+	drop_empty(out);
 	return r;
 }
 
@@ -263,10 +272,12 @@ int analysis_count_groups(const struct session *session, enum derive_group by,
 	int r = analysis_make_class_totals(session, &by_class, err);
 
 	*out = (struct analysis_groups){ .by = by };
-	if (r == HDB_OK)
-		r = count_classes(session, counting, by_class, err);
-	if (r == HDB_OK)
-		r = analysis_fold_groups(session, by, by_class, out, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = count_classes(session, counting, by_class, err)) != HDB_OK)
+		goto out;
+	r = analysis_fold_groups(session, by, by_class, out, err);
+out:
 	free(by_class);
 	return r;
 }

@@ -73,8 +73,10 @@ static int loader_label(struct heap *heap, uint32_t loader_ix, char *buf, size_t
 	if (loader_ix == HEAP_BOOT_LOADER)
 		return HDB_OK;
 	r = heap_field_object(heap, loader_ix, "java.lang.ClassLoader", "name", &name_ix, &own);
-	if (r == HDB_OK)
-		r = heap_string(heap, name_ix, buf, size, NULL, &own);
+	if (r != HDB_OK)
+		goto out;
+	r = heap_string(heap, name_ix, buf, size, NULL, &own);
+out:
 	if (r < 0 && r != HDB_ECHANGED && err)
 		*err = own;
 	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;

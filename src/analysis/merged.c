@@ -148,8 +148,11 @@ static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, u
 	int r = base_vec_push(&m->nodes, &node, sizeof(node), err);
 
 	*out = (uint32_t)m->nodes.count - 1;
-	for (unsigned d = 0; d < m->dump_count && r == HDB_OK; d++)
-		r = base_vec_push(&m->sums, &sum, sizeof(sum), err);
+	if (r != HDB_OK)
+		return r;
+	for (unsigned d = 0; d < m->dump_count; d++)
+		if ((r = base_vec_push(&m->sums, &sum, sizeof(sum), err)) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -233,11 +236,12 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 	struct heap *heap = p->session->heap;
 	int r = HDB_OK;
 
-	for (uint32_t b = 0; b < heap_block_count(heap) && r == HDB_OK; b++) {
-		r = load_parents(p, b, err);
-		if (r == HDB_OK)
-			r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = load_parents(p, b, err)) != HDB_OK)
+			return r;
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			return r;
+		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 			const uint32_t name =
 				block->kind[i] == STORE_CLASS ?
@@ -247,8 +251,9 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 			p->place[ix] =
 				p->parent[ix] == ix ? PLACE_NONE : PLACE_WAITS | p->names[name];
 		}
-		if (r == HDB_OK && b % STEP_BLOCKS == 0)
-			r = base_step(p->session->work, block->first_ix, err);
+		if (b % STEP_BLOCKS == 0 &&
+		    (r = base_step(p->session->work, block->first_ix, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -422,13 +427,18 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 		r = base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err);
 	p.parent = parent.data;
 	p.place = places.data;
-	if (r == HDB_OK && source->tree == ANALYSIS_TREE_WITHOUT)
-		r = derive_reach_without(session->derive, source->filter, p.parent, err);
+	if (r != HDB_OK)
+		goto out;
+	if (source->tree == ANALYSIS_TREE_WITHOUT) {
+		if ((r = derive_reach_without(session->derive, source->filter, p.parent, err)) !=
+		    HDB_OK)
+			goto out;
+	}
 	base_stage(session->work, "merging paths", session->heap->object_count, "objects");
-	if (r == HDB_OK)
-		r = load(&p, block, err);
-	if (r == HDB_OK)
-		r = place_all(&p, dump, block, weight, err);
+	if ((r = load(&p, block, err)) != HDB_OK)
+		goto out;
+	r = place_all(&p, dump, block, weight, err);
+out:
 	base_big_free(session->work, &parent);
 	base_big_free(session->work, &places);
 	free(p.names);

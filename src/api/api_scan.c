@@ -60,7 +60,9 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	if (r == HDB_OK && opt->columns & HDB_SCAN_FIELDS)
 		r = heap_open_dump(heap, err);
 	scan->needs_reachable = opt->population || opt->columns & HDB_SCAN_REACHABLE;
-	if (r == HDB_OK && opt->columns & tree)
+	if (r != HDB_OK)
+		return r;
+	if (opt->columns & tree)
 		r = derive_need(&scan->db->derive, STORE_RETAINED, err);
 	return r;
 }
@@ -140,15 +142,26 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 
 	if (columns & HDB_SCAN_ID)
 		r = heap_read_ids(db->heap, block_no, scan->id, &ids, err);
-	if (r == HDB_OK && ids != scan->block.count)
-		r = heap_damaged(db->heap, STORE_IDS, scan->block.first_ix, "impossible size", err);
-	if (r == HDB_OK && columns & HDB_SCAN_RETAINED)
+	if (r != HDB_OK)
+		return r;
+	if (ids != scan->block.count)
+		return heap_damaged(db->heap, STORE_IDS, scan->block.first_ix, "impossible size",
+				    err);
+	if (columns & HDB_SCAN_RETAINED) {
 		r = derive_retained_block(&db->derive, &scan->block, scan->retained, err);
-	if (r == HDB_OK && columns & HDB_SCAN_DOMINATOR)
-		r = derive_dominator_block(&db->derive, block_no, scan->dominator, err);
-	if (r == HDB_OK && columns & HDB_SCAN_OFFSET)
-		r = heap_read_offsets(db->heap, block_no, scan->offset, err);
-	for (uint32_t i = 0; r == HDB_OK && columns & HDB_SCAN_OFFSET && i < scan->block.count; i++)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (columns & HDB_SCAN_DOMINATOR) {
+		if ((r = derive_dominator_block(&db->derive, block_no, scan->dominator, err)) !=
+		    HDB_OK)
+			return r;
+	}
+	if (columns & HDB_SCAN_OFFSET) {
+		if ((r = heap_read_offsets(db->heap, block_no, scan->offset, err)) != HDB_OK)
+			return r;
+	}
+	for (uint32_t i = 0; columns & HDB_SCAN_OFFSET && i < scan->block.count; i++)
 		if (scan->block.kind[i] == STORE_CLASS)
 			scan->offset[i] =
 				heap_class(db->heap, (uint32_t)scan->block.length[i])->file_offset;

@@ -486,9 +486,9 @@ static int fill_rows(struct arrow_stream *s, struct ArrowArray *out)
 		bool is_full = false;
 		int rc = s->source.next(s->source.ctx, &s->err);
 
-		if (rc == HDB_OK)
-			rc = make_room(s, out, 1);
 		if (rc != HDB_OK)
+			return rc;
+		if ((rc = make_room(s, out, 1)) != HDB_OK)
 			return rc;
 		for (size_t i = 0; i < count; i++) {
 			const struct arrow_column *column = out->children[i]->private_data;

@@ -236,10 +236,11 @@ static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
 	store32(head + 4, (uint32_t)f->seek.count + sizeof(foot));
 	store32(foot, frames);
 	store32(foot + 5, 0x8f92eab1);
-	r = write_all(f, head, sizeof(head), err);
-	if (r == HDB_OK && f->seek.count)
-		r = write_all(f, f->seek.data, f->seek.count, err);
-	return r == HDB_OK ? write_all(f, foot, sizeof(foot), err) : r;
+	if ((r = write_all(f, head, sizeof(head), err)) < 0)
+		return r;
+	if (f->seek.count && (r = write_all(f, f->seek.data, f->seek.count, err)) < 0)
+		return r;
+	return write_all(f, foot, sizeof(foot), err);
 }
 
 /* ---- the end ---- */
@@ -276,12 +277,12 @@ static int name_file(struct base_outfile *f, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 	if (!f->temp_path)
 		r = link_file(f, err);
-	if (r == HDB_OK && f->temp_path && rename(f->temp_path, f->path) < 0)
-		r = hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
-	if (r == HDB_OK) {
-		free(f->temp_path);
-		f->temp_path = NULL;
-	}
+	if (r != HDB_OK)
+		return r;
+	if (f->temp_path && rename(f->temp_path, f->path) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
+	free(f->temp_path);
+	f->temp_path = NULL;
 	return r;
 }
 
@@ -289,10 +290,12 @@ int base_outfile_finish(struct base_outfile *f, uint64_t *bytes, struct hdb_erro
 {
 	int r = flush(f, err);
 
-	if (r == HDB_OK && f->options.packing == BASE_ZSTD)
-		r = write_seek_table(f, err);
-	if (r == HDB_OK)
-		r = name_file(f, err);
+	if (r < 0)
+		goto out;
+	if (f->options.packing == BASE_ZSTD && (r = write_seek_table(f, err)) < 0)
+		goto out;
+	r = name_file(f, err);
+out:
 	if (bytes)
 		*bytes = f->bytes;
 	base_outfile_abort(f);

@@ -83,11 +83,13 @@ static int run(struct each *each, const char *stage, struct hdb_error *err)
 		if (!each->slots[i].objects || !each->slots[i].values)
 			r = hdb_fail_memory(err, "blocks of objects", sizeof(struct heap_block));
 	}
-	for (uint32_t b = 0;
-	     each->reads_objects && b < heap_block_count(derive->heap) && r == HDB_OK; b++)
-		r = heap_prepare_block(derive->heap, b, err);
-	if (r == HDB_OK)
-		r = base_pipeline_run(&pipeline, err);
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; each->reads_objects && b < heap_block_count(derive->heap); b++)
+		if ((r = heap_prepare_block(derive->heap, b, err)) != HDB_OK)
+			goto out;
+	r = base_pipeline_run(&pipeline, err);
+out:
 	free_slots(each, pipeline.slot_count);
 	return r;
 }

@@ -75,12 +75,13 @@ static int add_all(struct children *c, struct hdb_error *err)
 	c->blocks = calloc(slots, sizeof(*c->blocks));
 	if (!c->blocks)
 		return hdb_fail_memory(err, "dominated objects", slots * sizeof(*c->blocks));
-	if (r == HDB_OK)
-		r = graph_child_rows_init(&c->rows, c->derive->heap->object_count, c->derive->work,
-					  err);
-	if (r == HDB_OK)
-		r = derive_each_block(c->derive, "dominated objects", true, read_block, add_block,
-				      c, err);
+	if (r != HDB_OK)
+		goto out;
+	r = graph_child_rows_init(&c->rows, c->derive->heap->object_count, c->derive->work, err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_each_block(c->derive, "dominated objects", true, read_block, add_block, c, err);
+out:
 	free(c->blocks);
 	c->blocks = NULL;
 	return r == HDB_OK ? graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err) : r;
@@ -104,8 +105,9 @@ static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *e
 	s->is_sorted = graph_child_range_fits(&c->rows, (uint32_t)no);
 	if (!s->is_sorted)
 		return HDB_OK;
-	r = graph_child_range_sort(&c->rows, (uint32_t)no, range, err);
-	for (uint32_t at = 0; r == HDB_OK && at < range->count; at += STORE_BLOCK_OBJECTS) {
+	if ((r = graph_child_range_sort(&c->rows, (uint32_t)no, range, err)) != HDB_OK)
+		return r;
+	for (uint32_t at = 0; at < range->count; at += STORE_BLOCK_OBJECTS) {
 		const uint32_t count = range->count - at < STORE_BLOCK_OBJECTS ?
 					       range->count - at :
 					       STORE_BLOCK_OBJECTS;
@@ -117,10 +119,13 @@ static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *e
 					    range->first[at + i + 1] - range->first[at + i];
 		r = store_lists_encode(&s->bytes, range->base + at, count, range->first + at,
 				       range->node, length, err);
-		if (r == HDB_OK) {
+		if (r != HDB_OK)
+			return r;
+		{
 			const uint64_t end = s->bytes.count;
 
-			r = base_vec_push(&s->ends, &end, sizeof(end), err);
+			if ((r = base_vec_push(&s->ends, &end, sizeof(end), err)) != HDB_OK)
+				return r;
 		}
 	}
 	return r;
@@ -179,13 +184,14 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 
 	if (has_top(c, c->base + count - 1))
 		c->length[count - 1] = c->top_count;
-	r = base_vec_reserve(&c->target, 1, sizeof(uint32_t), err);
-	if (r == HDB_OK)
-		r = store_lists_encode(&bytes, c->base, count, c->first, c->target.data, c->length,
-				       err);
-	if (r == HDB_OK)
-		r = store_put(c->writer, derive_table(c->derive, STORE_CHILDREN), c->base, count,
-			      bytes.data, bytes.count, err);
+	if ((r = base_vec_reserve(&c->target, 1, sizeof(uint32_t), err)) != HDB_OK)
+		goto out;
+	r = store_lists_encode(&bytes, c->base, count, c->first, c->target.data, c->length, err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_put(c->writer, derive_table(c->derive, STORE_CHILDREN), c->base, count,
+		      bytes.data, bytes.count, err);
+out:
 	base_vec_release(&bytes);
 	c->target.count = 0;
 	return r;
@@ -225,10 +231,10 @@ static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, str
 		c->target.count = first;
 	}
 	(*length)++;
-	if (r == HDB_OK)
-		r = *length > STORE_LIST_BIG ? push_part(c, row, node, err) :
-					       base_vec_push(&c->target, &node, sizeof(node), err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	return *length > STORE_LIST_BIG ? push_part(c, row, node, err) :
+					  base_vec_push(&c->target, &node, sizeof(node), err);
 }
 
 static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
@@ -240,10 +246,11 @@ static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 	c->base = c->row = base;
 	c->first[0] = c->length[0] = 0;
 	c->part_no = 0;
-	r = graph_child_rows_merge(&c->rows, no, take_child, c, err);
-	if (r == HDB_OK)
-		r = go_to(c, base + count - 1, err);
-	return r == HDB_OK ? put_block(c, base + count - c->base, err) : r;
+	if ((r = graph_child_rows_merge(&c->rows, no, take_child, c, err)) != HDB_OK)
+		return r;
+	if ((r = go_to(c, base + count - 1, err)) != HDB_OK)
+		return r;
+	return put_block(c, base + count - c->base, err);
 }
 
 static int take_top(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
@@ -322,11 +329,12 @@ static int build_children(struct derive *derive, struct store_writer *writer, st
 	if (r == HDB_OK)
 		r = put_all(&c, err);
 	release(&c);
-	if (r == HDB_OK)
-		r = store_put_table(writer, derive_table(derive, STORE_CHILDREN), c.total, err);
-	return r == HDB_OK ?
-		       store_put_table(writer, derive_table(derive, STORE_CHILDREN_BIG), 0, err) :
-		       r;
+	if (r != HDB_OK)
+		return r;
+	r = store_put_table(writer, derive_table(derive, STORE_CHILDREN), c.total, err);
+	if (r != HDB_OK)
+		return r;
+	return store_put_table(writer, derive_table(derive, STORE_CHILDREN_BIG), 0, err);
 }
 
 const struct derive_builder derive_build_children = {

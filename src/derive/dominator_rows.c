@@ -44,9 +44,10 @@ static int mark_parents(void *ctx, struct derive_block *block, struct hdb_error 
 	struct tables *t = ctx;
 	const int r = read_parents(t, block, err);
 
-	if (r == HDB_OK)
-		graph_subtree_sums_mark(&t->sums, block->objects->first_ix,
-					t->slots[block->slot].parent, block->objects->count);
+	if (r != HDB_OK)
+		return r;
+	graph_subtree_sums_mark(&t->sums, block->objects->first_ix, t->slots[block->slot].parent,
+				block->objects->count);
 	return r;
 }
 
@@ -118,7 +119,9 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	const uint32_t first = block->objects->first_ix;
 	const int r = read_parents(t, block, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->objects->count; i++)
 		block->values[i] = derive_tree_value(first + i, parent[i]);
 	return r;
 }
@@ -137,14 +140,16 @@ static int write_tables(struct tables *t, struct hdb_error *err)
 		r = derive_put_column(derive, t->writer, derive_table(derive, STORE_RETAINED),
 				      "writing retained sizes", false, fill_retained, t, err);
 	graph_subtree_sums_release(&t->sums);
-	if (r == HDB_OK)
-		r = derive_put_column(derive, t->writer, derive_table(derive, STORE_DOMINATORS),
-				      "writing dominators", false, fill_dominators, t, err);
-	if (r == HDB_OK)
-		r = store_put_table(t->writer, derive_table(derive, STORE_DOMINATORS), n, err);
-	return r == HDB_OK ?
-		       store_put_table(t->writer, derive_table(derive, STORE_RETAINED), n, err) :
-		       r;
+	if (r != HDB_OK)
+		return r;
+	r = derive_put_column(derive, t->writer, derive_table(derive, STORE_DOMINATORS),
+			      "writing dominators", false, fill_dominators, t, err);
+	if (r != HDB_OK)
+		return r;
+	r = store_put_table(t->writer, derive_table(derive, STORE_DOMINATORS), n, err);
+	if (r != HDB_OK)
+		return r;
+	return store_put_table(t->writer, derive_table(derive, STORE_RETAINED), n, err);
 }
 
 static int make_slots(struct tables *t, struct hdb_error *err)

@@ -34,7 +34,9 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 	struct build *b = ctx;
 	const int r = read_numbers(b, block, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
 
 		if (number && !base_sizes_set(&b->sizes, number,
@@ -62,7 +64,9 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 	const struct build *b = ctx;
 	const int r = read_numbers(b, block, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++) {
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
 
 		block->values[i] =
@@ -79,11 +83,13 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 	const int r = read_numbers(b, block, err);
 
+	if (r < 0)
+		return r;
 	/* Two steps, so that the second one's memory can be asked for all at once. */
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =
 			block->values[i] ? b->dominators.dominator[block->values[i]] : UNREACHED;
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		block->values[i] = derive_tree_value(
 			first_ix + i,
 			block->values[i] == UNREACHED ? first_ix + i : b->node[block->values[i]]);
@@ -124,11 +130,12 @@ static int write_both(struct build *b, struct hdb_error *err)
 	int r = is_short ? derive_put_spilled(b->derive, b->writer, &b->dominators, err) :
 			   put_both(b, err);
 
-	if (r == HDB_OK)
-		r = store_put_table(b->writer, derive_table(b->derive, STORE_DOMINATORS), n, err);
-	return r == HDB_OK ?
-		       store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err) :
-		       r;
+	if (r != HDB_OK)
+		return r;
+	r = store_put_table(b->writer, derive_table(b->derive, STORE_DOMINATORS), n, err);
+	if (r != HDB_OK)
+		return r;
+	return store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err);
 }
 
 static int build_dominators(struct derive *derive, struct store_writer *writer,
@@ -178,13 +185,13 @@ int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct 
 	*bytes = 0;
 	if (r < 0 || dominator == ix)
 		return r;
-	r = derive_need(derive, STORE_RETAINED, err);
-	if (r == HDB_OK)
-		r = heap_object(derive->heap, ix, &object, err);
-	if (r == HDB_OK)
-		r = store_column_get(&derive->retained, ix, &value, err);
-	if (r == HDB_OK)
-		*bytes = object.shallow_bytes + value * derive->heap->layout.align_bytes;
+	if ((r = derive_need(derive, STORE_RETAINED, err)) != HDB_OK)
+		return r;
+	if ((r = heap_object(derive->heap, ix, &object, err)) != HDB_OK)
+		return r;
+	if ((r = store_column_get(&derive->retained, ix, &value, err)) != HDB_OK)
+		return r;
+	*bytes = object.shallow_bytes + value * derive->heap->layout.align_bytes;
 	return r;
 }
 
@@ -196,15 +203,19 @@ int derive_retained_block(struct derive *derive, const struct heap_block *object
 	int r = reachable ? derive_need(derive, STORE_RETAINED, err) :
 			    hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS);
 
-	if (r == HDB_OK)
-		r = derive_reachable_block(derive, objects->first_ix / STORE_BLOCK_OBJECTS,
-					   reachable, err);
-	if (r == HDB_OK)
-		r = store_column_block(&derive->retained, objects->first_ix, bytes, &count, err);
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+	if (r != HDB_OK)
+		goto out;
+	r = derive_reachable_block(derive, objects->first_ix / STORE_BLOCK_OBJECTS, reachable, err);
+	if (r != HDB_OK)
+		goto out;
+	r = store_column_block(&derive->retained, objects->first_ix, bytes, &count, err);
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t i = 0; i < count; i++)
 		bytes[i] = reachable[i] ? objects->shallow[i] +
 						  bytes[i] * derive->heap->layout.align_bytes :
 					  0;
+out:
 	free(reachable);
 	return r;
 }

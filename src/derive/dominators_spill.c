@@ -63,12 +63,13 @@ static int init(struct spilled *p, struct hdb_error *err)
 	if (!p->ix || !p->units || !p->below)
 		return hdb_fail_memory(err, "retained sizes", RANGE_NUMBERS * sizeof(*p->units));
 	r = base_buckets_init(&p->objects, ranges, chunks, kept, work, "retained sizes", err);
-	if (r == HDB_OK)
-		r = base_buckets_init(&p->sums, ranges, chunks, kept, work, "retained sizes", err);
-	if (r == HDB_OK)
-		r = base_buckets_init(&p->rows, blocks / p->blocks_per_bucket + 1, chunks, kept,
-				      work, "retained sizes", err);
-	return r;
+	if (r < 0)
+		return r;
+	r = base_buckets_init(&p->sums, ranges, chunks, kept, work, "retained sizes", err);
+	if (r < 0)
+		return r;
+	return base_buckets_init(&p->rows, blocks / p->blocks_per_bucket + 1, chunks, kept, work,
+				 "retained sizes", err);
 }
 
 static void release(struct spilled *p)
@@ -193,13 +194,15 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 			      (uint64_t)(base - RANGE_NUMBERS) * sizeof(*p->dominators->dominator),
 			      RANGE_NUMBERS * sizeof(*p->dominators->dominator));
 	memset(p->below, 0, RANGE_NUMBERS * sizeof(*p->below));
-	r = take_objects(p, range, err);
-	if (r == HDB_OK)
-		r = take_sums(p, range, err);
+	if ((r = take_objects(p, range, err)) != HDB_OK)
+		return r;
+	if ((r = take_sums(p, range, err)) != HDB_OK)
+		return r;
 	/* Number 0 is the virtual root's. */
-	while (k > (range == 0) && r == HDB_OK)
-		r = add_to_dominator(p, base, --k, err);
-	return r == HDB_OK ? base_step(p->derive->work, p->dominators->count - base, err) : r;
+	while (k > (range == 0))
+		if ((r = add_to_dominator(p, base, --k, err)) != HDB_OK)
+			return r;
+	return base_step(p->derive->work, p->dominators->count - base, err);
 }
 
 static int sum_up(struct spilled *p, struct hdb_error *err)
@@ -207,8 +210,9 @@ static int sum_up(struct spilled *p, struct hdb_error *err)
 	int r = HDB_OK;
 
 	base_stage(p->derive->work, "retained sizes", p->dominators->count, "objects");
-	for (uint32_t range = (p->dominators->count >> RANGE_BITS) + 1; range-- > 0 && r == HDB_OK;)
-		r = sum_range(p, range, err);
+	for (uint32_t range = (p->dominators->count >> RANGE_BITS) + 1; range-- > 0;)
+		if ((r = sum_range(p, range, err)) != HDB_OK)
+			return r;
 	return r;
 }
 

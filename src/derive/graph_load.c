@@ -229,9 +229,11 @@ static int finish_special(struct load *l, const struct derive_block *block,
 	*length = (uint8_t)packed;
 	if (r < 0 || (!is_big && packed != GRAPH_ROW_LONG))
 		return r;
-	r = append(l, &row, edges, count, err);
-	if (r == HDB_OK && is_big)
+	if ((r = append(l, &row, edges, count, err)) != HDB_OK)
+		goto out;
+	if (is_big)
 		r = append_big(l, ix, &row, err);
+out:
 	memcpy(out, &row, sizeof(row));
 	*length = GRAPH_ROW_LONG | sizeof(row);
 	return r;
@@ -333,17 +335,18 @@ static int load_graph(struct derive *derive, enum derive_view view,
 
 	*rows = (struct graph_rows){ 0 };
 	heap_references(heap, &l.big);
-	if (r == HDB_OK)
-		r = count_edges(&l, err);
-	if (r == HDB_OK)
-		r = make_slots(&l, err);
-	if (r == HDB_OK)
-		r = derive_reference_blocks(derive, &l.blocks, err);
-	if (r == HDB_OK)
-		r = graph_rows_init(rows, heap->object_count, derive->work, err);
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "loading the graph", true, pack_block, take_block, &l,
-				      err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = count_edges(&l, err)) != HDB_OK)
+		goto out;
+	if ((r = make_slots(&l, err)) != HDB_OK)
+		goto out;
+	if ((r = derive_reference_blocks(derive, &l.blocks, err)) != HDB_OK)
+		goto out;
+	if ((r = graph_rows_init(rows, heap->object_count, derive->work, err)) != HDB_OK)
+		goto out;
+	r = derive_each_block(derive, "loading the graph", true, pack_block, take_block, &l, err);
+out:
 	if (r < 0)
 		graph_rows_release(rows);
 	heap->is_filtered = was_filtered;

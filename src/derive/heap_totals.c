@@ -47,9 +47,11 @@ static int count_block(void *ctx, struct derive_block *block, struct hdb_error *
 		return HDB_OK;
 	r = store_column_block(&w->derive->dominators, objects->first_ix, block->values, &count,
 			       err);
-	if (r == HDB_OK)
-		r = heap_read_block(heap, block->block_no, objects, err);
-	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
+	if (r != HDB_OK)
+		return r;
+	if ((r = heap_read_block(heap, block->block_no, objects, err)) != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < objects->count; i++) {
 		if (!derive_is_counted(heap, objects, i))
 			continue;
 		if (block->values[i]) {
@@ -163,12 +165,13 @@ int derive_whole(struct derive *derive, struct derive_whole *out, struct hdb_err
 	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
 		return add_totals(derive, out, err);
 	/* Building the tables that it needs takes classes for loaded. */
-	r = heap_load_classes(derive->heap, err);
-	if (r == HDB_OK)
-		r = derive_need(derive, STORE_WHOLE, err);
-	if (r == HDB_OK)
-		r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE),
-				 sizeof(*out), 0, out, err);
+	if ((r = heap_load_classes(derive->heap, err)) != HDB_OK)
+		goto out;
+	if ((r = derive_need(derive, STORE_WHOLE, err)) != HDB_OK)
+		goto out;
+	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), sizeof(*out), 0,
+			 out, err);
+out:
 	return r == HDB_NOTFOUND ?
 		       store_damaged(derive->heap->store, derive_table(derive, STORE_WHOLE), 0,
 				     "record missing", err) :

@@ -76,11 +76,13 @@ static int check_via(struct heap *heap, uint32_t ix, const struct native_rule *r
 	int r = heap_path_object(heap, ix, HEAP_NONE, rule->via, &via, err);
 
 	*out = false;
-	if (r == HDB_OK)
-		r = heap_object(heap, via, &object, err);
-	if (r == HDB_OK)
-		*out = object.kind == STORE_INSTANCE &&
-		       heap_has_superclass(heap, object.class_no, rule->via_class);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_object(heap, via, &object, err)) != HDB_OK)
+		goto out;
+	*out = object.kind == STORE_INSTANCE &&
+	       heap_has_superclass(heap, object.class_no, rule->via_class);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -182,23 +184,31 @@ int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, str
 	bool any = false, has;
 	int r = heap_load_classes(derive->heap, err);
 
-	if (r == HDB_OK)
-		r = choose_classes(&f, &any, err);
-	if (r == HDB_OK && any) {
+	if (r != HDB_OK)
+		goto out;
+	if ((r = choose_classes(&f, &any, err)) != HDB_OK)
+		goto out;
+	if (any) {
 		block = malloc(sizeof(*block));
 		r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+		if (r != HDB_OK)
+			goto out;
 	}
-	for (uint32_t b = 0; r == HDB_OK && any && b < heap_block_count(f.heap); b++) {
-		r = heap_block_has(f.heap, b, f.rule_of, &has, err);
-		if (r == HDB_OK && has)
-			r = heap_read_block(f.heap, b, block, err);
-		if (r == HDB_OK && has)
-			r = look_at_block(&f, block, err);
-		if (r == HDB_OK && b % STEP_BLOCKS == 0)
-			r = base_step(derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err);
+	for (uint32_t b = 0; any && b < heap_block_count(f.heap); b++) {
+		if ((r = heap_block_has(f.heap, b, f.rule_of, &has, err)) != HDB_OK)
+			goto out;
+		if (has && (r = heap_read_block(f.heap, b, block, err)) != HDB_OK)
+			goto out;
+		if (has && (r = look_at_block(&f, block, err)) != HDB_OK)
+			goto out;
+		if (b % STEP_BLOCKS == 0) {
+			if ((r = base_step(derive->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) !=
+			    HDB_OK)
+				goto out;
+		}
 	}
-	if (r == HDB_OK)
-		join(out);
+	join(out);
+out:
 	derive->heap->is_filtered = was_filtered;
 	free(block);
 	free(f.rule_of);
@@ -249,11 +259,16 @@ static int build_native(struct derive *derive, struct store_writer *writer, stru
 					    DERIVE_NATIVE_ALL,
 				    &sizes, err);
 
-	if (r == HDB_OK && sizes.count)
+	if (r != HDB_OK)
+		goto out;
+	if (sizes.count) {
 		r = derive_put_column(derive, writer, STORE_NATIVE, "writing native sizes", false,
 				      fill_native, &sizes, err);
-	if (r == HDB_OK)
-		r = store_put_table(writer, STORE_NATIVE, sizes.count, err);
+		if (r != HDB_OK)
+			goto out;
+	}
+	r = store_put_table(writer, STORE_NATIVE, sizes.count, err);
+out:
 	base_vec_release(&sizes);
 	return r;
 }

@@ -58,8 +58,10 @@ int derive_retained_local(struct derive *derive, const uint32_t *members, size_t
 		return r;
 	r = graph_retained_local(&access, members, member_count,
 				 limits ? limits : &derive_local_limits, &set, err);
-	if (r == HDB_OK)
-		r = sum_shallow(derive, &set, member_count == 1, out, err);
+	if (r != HDB_OK)
+		goto out;
+	r = sum_shallow(derive, &set, member_count == 1, out, err);
+out:
 	out->subtree_count = set.subtree_nodes;
 	out->removed_count = set.removed_nodes;
 	out->edge_count = set.edges;
@@ -108,15 +110,16 @@ static int walk_around(struct derive *derive, const uint32_t *members, size_t me
 	uint64_t *bits;
 	int r = base_big_alloc(derive->work, &blocked, words * 8, "a set of objects", err);
 
-	if (r == HDB_OK)
-		r = derive_graph_load(derive, false, &rows, err);
-	if (r == HDB_OK) {
-		bits = blocked.data;
-		for (size_t i = 0; i < member_count; i++)
-			base_bit_put(bits, members[i]);
-		r = graph_reach_around(&rows, derive->heap->root_bits, bits, derive->work, reached,
-				       NULL, err);
-	}
+	if (r != HDB_OK)
+		goto out;
+	if ((r = derive_graph_load(derive, false, &rows, err)) != HDB_OK)
+		goto out;
+	bits = blocked.data;
+	for (size_t i = 0; i < member_count; i++)
+		base_bit_put(bits, members[i]);
+	r = graph_reach_around(&rows, derive->heap->root_bits, bits, derive->work, reached, NULL,
+			       err);
+out:
 	graph_rows_release(&rows);
 	base_big_free(derive->work, &blocked);
 	return r;
@@ -129,10 +132,12 @@ static int blocked_walk(struct derive *derive, const uint32_t *members, size_t m
 	struct base_big reached = { 0 };
 	int r = base_big_alloc(derive->work, &reached, words * 8, "a set of objects", err);
 
-	if (r == HDB_OK)
-		r = walk_around(derive, members, member_count, reached.data, err);
-	if (r == HDB_OK)
-		r = sum_lost(derive, reached.data, out, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = walk_around(derive, members, member_count, reached.data, err)) != HDB_OK)
+		goto out;
+	r = sum_lost(derive, reached.data, out, err);
+out:
 	base_big_free(derive->work, &reached);
 	return r;
 }
@@ -146,20 +151,23 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 			    hdb_fail_memory(err, "a block of objects", STORE_BLOCK_OBJECTS);
 
 	memset(bits, 0, ((uint64_t)count / 64 + 1) * 8);
-	if (r == HDB_OK)
-		r = walk_around(derive, members, member_count, bits, err);
-	for (uint32_t b = 0; b < heap_block_count(derive->heap) && r == HDB_OK; b++) {
+	if (r != HDB_OK)
+		goto out;
+	if ((r = walk_around(derive, members, member_count, bits, err)) != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++) {
 		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
 
-		r = derive_reachable_block(derive, b, reachable, err);
-		for (uint64_t ix = first;
-		     r == HDB_OK && ix < count && ix < first + STORE_BLOCK_OBJECTS; ix++) {
+		if ((r = derive_reachable_block(derive, b, reachable, err)) != HDB_OK)
+			goto out;
+		for (uint64_t ix = first; ix < count && ix < first + STORE_BLOCK_OBJECTS; ix++) {
 			const bool is_lost = reachable[ix - first] && !base_bit_has(bits, ix);
 
 			bits[ix / 64] &= ~((uint64_t)1 << (ix % 64));
 			bits[ix / 64] |= (uint64_t)is_lost << (ix % 64);
 		}
 	}
+out:
 	free(reachable);
 	return r;
 }

@@ -169,12 +169,13 @@ static int find_totals(struct totals *t, struct hdb_error *err)
 {
 	int r = make_groups(t, err);
 
-	if (r == HDB_OK)
-		r = class_tree_init(&t->supers, t->derive->heap, err);
-	if (r == HDB_OK)
-		r = totals_add_objects(t, err);
-	if (r == HDB_OK)
-		fold_supers(t);
+	if (r != HDB_OK)
+		return r;
+	if ((r = class_tree_init(&t->supers, t->derive->heap, err)) != HDB_OK)
+		return r;
+	if ((r = totals_add_objects(t, err)) != HDB_OK)
+		return r;
+	fold_supers(t);
 	return r;
 }
 

@@ -79,7 +79,9 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 	const int r = derive_tree_dominators(w->t->derive, block, dominator, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
 		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
 			graph_preorder_prefetch(&w->order, dominator[i + AHEAD]);
 		if (dominator[i] != GRAPH_NONE && dominator[i] != first_ix + i)
@@ -96,7 +98,9 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	uint32_t place = graph_preorder_place(&w->order, first_ix);
 	const int r = derive_tree_dominators(w->t->derive, block, dominator, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t d = dominator[i];
 
 		if (count - i > AHEAD && dominator[i + AHEAD] != GRAPH_NONE)
@@ -118,16 +122,18 @@ static int number_inner(struct totals_tree *w, struct hdb_error *err)
 	struct derive *derive = w->t->derive;
 	int r = graph_preorder_init(&w->order, derive->heap->object_count, derive->work, err);
 
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, w,
-				      err);
-	if (r == HDB_OK)
-		r = graph_preorder_count(&w->order, err);
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "dominating objects", false, link_block, NULL, w,
-				      err);
-	if (r == HDB_OK)
-		r = graph_preorder_number(&w->order, err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, w, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = graph_preorder_count(&w->order, err)) != HDB_OK)
+		goto out;
+	r = derive_each_block(derive, "dominating objects", false, link_block, NULL, w, err);
+	if (r != HDB_OK)
+		goto out;
+	r = graph_preorder_number(&w->order, err);
+out:
 	return r == HDB_ECORRUPT ?
 		       store_damaged(derive->heap->store, STORE_DOMINATORS, 0, "no tree", err) :
 		       r;
@@ -275,22 +281,26 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 	if (!w->sums)
 		return hdb_fail_memory(err, "sums by class", sum_count * sizeof(*w->sums));
 	r = graph_child_rows_init(&w->leaves, w->order.inner.count, derive->work, err);
-	if (r == HDB_OK)
-		r = base_buckets_init(
-			&w->inner, w->leaves.range_count,
-			(uint64_t)w->leaves.buckets.chunk_bytes * w->leaves.range_count,
-			w->leaves.buckets.kept_bytes, derive->work, "dominating objects", err);
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "totals by class", true, make_block, put_block, w,
-				      err);
-	if (r == HDB_OK)
-		r = put_leaf(w, err);
-	for (size_t i = 0; i < sum_count && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		return r;
+	r = base_buckets_init(&w->inner, w->leaves.range_count,
+			      (uint64_t)w->leaves.buckets.chunk_bytes * w->leaves.range_count,
+			      w->leaves.buckets.kept_bytes, derive->work, "dominating objects",
+			      err);
+	if (r != HDB_OK)
+		return r;
+	r = derive_each_block(derive, "totals by class", true, make_block, put_block, w, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = put_leaf(w, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < sum_count; i++) {
 		for (unsigned k = 0; k < TOTALS_KINDS; k++) {
 			const struct totals_groups *g = &w->t->kinds[k];
 
 			add_sum(&g->totals[g->of_class[i % class_count]], &w->sums[i]);
 		}
+	}
 	return r;
 }
 
@@ -410,15 +420,18 @@ static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	w->end = w->order.inner.count - w->base < (uint32_t)1 << w->leaves.bits ?
 			 w->order.inner.count :
 			 w->base + ((uint32_t)1 << w->leaves.bits);
-	for (uint32_t row = w->base; r == HDB_OK && slot->is_filled && row < w->end; row++) {
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t row = w->base; slot->is_filled && row < w->end; row++) {
 		const uint64_t *first = &leaves->first[row - w->base];
 
 		go_to(w, row);
 		for (uint64_t i = first[0]; i < first[1]; i++)
 			add_object(w, row, leaves->key[i].node, ~leaves->key[i].key, 0);
 	}
-	if (r == HDB_OK && !slot->is_filled)
+	if (!slot->is_filled)
 		r = graph_child_rows_merge(&w->leaves, (uint32_t)no, take_leaf, w, err);
+out:
 	if (w->row < w->end)
 		go_to(w, w->end - 1);
 	base_bucket_drop(&w->leaves.buckets, (uint32_t)no);
@@ -481,17 +494,18 @@ int totals_add_objects(struct totals *t, struct hdb_error *err)
 	w.blocks = calloc(slots, sizeof(*w.blocks));
 	if (!w.blocks)
 		r = hdb_fail_memory(err, "dominating objects", slots * sizeof(*w.blocks));
-	if (r == HDB_OK)
-		r = number_inner(&w, err);
-	if (r == HDB_OK)
-		r = put_objects(&w, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = number_inner(&w, err)) != HDB_OK)
+		goto out;
+	if ((r = put_objects(&w, err)) != HDB_OK)
+		goto out;
 	/* From here on the buckets are all. */
-	if (r == HDB_OK) {
-		base_big_free(t->derive->work, &w.order.link_big);
-		free(w.blocks);
-		w.blocks = NULL;
-		r = walk_all(&w, err);
-	}
+	base_big_free(t->derive->work, &w.order.link_big);
+	free(w.blocks);
+	w.blocks = NULL;
+	r = walk_all(&w, err);
+out:
 	release(&w);
 	return r;
 }

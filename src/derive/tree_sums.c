@@ -39,9 +39,10 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct tree_sums *t = ctx;
 	const int r = read_parents(t, block, err);
 
-	if (r == HDB_OK)
-		graph_subtree_sums_mark(&t->sums, block->objects->first_ix,
-					t->slots[block->slot].parent, block->objects->count);
+	if (r != HDB_OK)
+		return r;
+	graph_subtree_sums_mark(&t->sums, block->objects->first_ix, t->slots[block->slot].parent,
+				block->objects->count);
 	return r;
 }
 
@@ -87,18 +88,20 @@ static int sum_up(struct tree_sums *t, struct hdb_error *err)
 	struct derive *derive = t->derive;
 	int r = graph_subtree_sums_init(&t->sums, derive->heap->object_count, derive->work, err);
 
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, t,
-				      err);
-	if (r == HDB_OK)
-		(void)graph_subtree_sums_rank(&t->sums);
-	if (r == HDB_OK)
-		r = graph_subtree_sums_begin(&t->sums, err);
-	if (r == HDB_OK)
-		r = derive_each_block(derive, "summing up dominated objects", !t->is_native,
-				      add_block, join_block, t, err);
-	if (r == HDB_OK)
-		r = graph_subtree_sums_up(&t->sums, err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_each_block(derive, "dominating objects", false, mark_block, NULL, t, err);
+	if (r != HDB_OK)
+		goto out;
+	(void)graph_subtree_sums_rank(&t->sums);
+	if ((r = graph_subtree_sums_begin(&t->sums, err)) != HDB_OK)
+		goto out;
+	r = derive_each_block(derive, "summing up dominated objects", !t->is_native, add_block,
+			      join_block, t, err);
+	if (r != HDB_OK)
+		goto out;
+	r = graph_subtree_sums_up(&t->sums, err);
+out:
 	return r == HDB_ECORRUPT ?
 		       store_damaged(derive->heap->store, derive_table(derive, STORE_DOMINATORS), 0,
 				     "no tree", err) :
@@ -143,16 +146,17 @@ static int build_retained_native(struct derive *derive, struct store_writer *wri
 
 	if (r < 0 || !has)
 		return r < 0 ? r : store_put_table(writer, table, 0, err);
-	r = make_slots(&t, err);
-	if (r == HDB_OK)
-		r = derive_tree_prepare(derive, err);
-	if (r == HDB_OK)
-		r = store_column_prepare(&derive->native, err);
-	if (r == HDB_OK)
-		r = sum_up(&t, err);
-	if (r == HDB_OK)
-		r = derive_put_column(derive, writer, table, "writing native memory", false,
-				      fill_below, &t, err);
+	if ((r = make_slots(&t, err)) != HDB_OK)
+		goto out;
+	if ((r = derive_tree_prepare(derive, err)) != HDB_OK)
+		goto out;
+	if ((r = store_column_prepare(&derive->native, err)) != HDB_OK)
+		goto out;
+	if ((r = sum_up(&t, err)) != HDB_OK)
+		goto out;
+	r = derive_put_column(derive, writer, table, "writing native memory", false, fill_below, &t,
+			      err);
+out:
 	release(&t);
 	return r == HDB_OK ? store_put_table(writer, table, derive->heap->object_count, err) : r;
 }
@@ -177,11 +181,12 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 	r = derive_dominator(derive, ix, &dominator, err);
 	if (r < 0 || dominator == ix)
 		return r;
-	r = derive_need(derive, STORE_RETAINED_NATIVE, err);
-	if (r == HDB_OK)
-		r = store_column_get(&derive->retained_native, ix, &below, err);
-	if (r == HDB_OK)
-		r = store_column_get(&derive->native, ix, bytes, err);
+	if ((r = derive_need(derive, STORE_RETAINED_NATIVE, err)) != HDB_OK)
+		goto out;
+	if ((r = store_column_get(&derive->retained_native, ix, &below, err)) != HDB_OK)
+		goto out;
+	r = store_column_get(&derive->native, ix, bytes, err);
+out:
 	*bytes += below;
 	return r;
 }
@@ -207,11 +212,11 @@ static int put_heap(struct tree_sums *t, uint32_t heap_no, struct hdb_error *err
 	int r;
 
 	t->heap_no = heap_no;
-	r = sum_up(t, err);
-	if (r == HDB_OK)
-		r = derive_put_column_at(t->derive, t->writer, heap_base(t->derive->heap, heap_no),
-					 derive_table(t->derive, STORE_RETAINED_HEAPS), fill_below,
-					 t, err);
+	if ((r = sum_up(t, err)) != HDB_OK)
+		goto out;
+	r = derive_put_column_at(t->derive, t->writer, heap_base(t->derive->heap, heap_no),
+				 derive_table(t->derive, STORE_RETAINED_HEAPS), fill_below, t, err);
+out:
 	graph_subtree_sums_release(&t->sums);
 	return r;
 }
@@ -224,14 +229,21 @@ static int build_retained_heaps(struct derive *derive, struct store_writer *writ
 	const uint64_t room = (uint64_t)heap_block_count(derive->heap) * STORE_BLOCK_OBJECTS;
 	int r = make_slots(&t, err);
 
-	if (r == HDB_OK && room * heaps > UINT32_MAX)
+	if (r != HDB_OK)
+		goto out;
+	if (room * heaps > UINT32_MAX) {
 		r = hdb_fail(err, HDB_ELIMIT, "too many objects to be summed up by heap");
-	if (r == HDB_OK)
-		r = derive_tree_prepare(derive, err);
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(derive->heap); b++)
-		r = heap_prepare_block(derive->heap, b, err);
-	for (uint32_t no = 0; r == HDB_OK && no < heaps; no++)
-		r = put_heap(&t, no, err);
+		goto out;
+	}
+	if ((r = derive_tree_prepare(derive, err)) != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(derive->heap); b++)
+		if ((r = heap_prepare_block(derive->heap, b, err)) != HDB_OK)
+			goto out;
+	for (uint32_t no = 0; no < heaps; no++)
+		if ((r = put_heap(&t, no, err)) != HDB_OK)
+			goto out;
+out:
 	release(&t);
 	return r == HDB_OK ? store_put_table(writer, derive_table(derive, STORE_RETAINED_HEAPS),
 					     room * heaps, err) :
@@ -259,10 +271,13 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 	if (r == HDB_OK)
 		r = heap_object(derive->heap, ix, &object, err);
 	derive->retained_heaps.ix_count = (uint32_t)(room * derive_heap_count(derive));
-	if (r == HDB_OK)
-		r = store_column_get(&derive->retained_heaps, heap_base(derive->heap, heap_no) + ix,
-				     bytes, err);
-	if (r == HDB_OK && object.heap_no == heap_no)
+	if (r != HDB_OK)
+		return r;
+	r = store_column_get(&derive->retained_heaps, heap_base(derive->heap, heap_no) + ix, bytes,
+			     err);
+	if (r != HDB_OK)
+		return r;
+	if (object.heap_no == heap_no)
 		*bytes += object.shallow_bytes;
 	return r;
 }
@@ -287,7 +302,9 @@ static int find_depth(struct depths *d, struct base_vec *way, uint32_t ix, struc
 	}
 	if (at != GRAPH_NONE)
 		depth = d->depth[at];
-	for (size_t i = way->count; r == HDB_OK && i-- > 0;)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = way->count; i-- > 0;)
 		d->depth[*base_vec_at(way, uint32_t, i)] = ++depth;
 	return r;
 }

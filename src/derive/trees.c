@@ -52,9 +52,12 @@ static int read_block(struct derive *derive, struct store_column *column, uint32
 	const uint32_t first = block_no * STORE_BLOCK_OBJECTS;
 	int r = store_column_block(column, first, values, count, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < *count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < *count; i++) {
 		parent[i] = derive_tree_parent(values[i], first + i);
-		r = check_parent(derive, column, first + i, parent[i], err);
+		if ((r = check_parent(derive, column, first + i, parent[i], err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -136,10 +139,14 @@ int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *ou
 	int r = values ? need_column(derive, column, err) :
 			 hdb_fail_memory(err, "a table's block", STORE_BLOCK_OBJECTS * 8);
 
-	if (r == HDB_OK)
-		r = store_column_block(column, block_no * STORE_BLOCK_OBJECTS, values, &count, err);
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++)
+	if (r != HDB_OK)
+		goto out;
+	r = store_column_block(column, block_no * STORE_BLOCK_OBJECTS, values, &count, err);
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t i = 0; i < count; i++)
 		out[i] = values[i] != 0;
+out:
 	free(values);
 	return r;
 }
@@ -195,11 +202,13 @@ int derive_tree_prepare(struct derive *derive, struct hdb_error *err)
 {
 	int r = derive_need(derive, STORE_DOMINATORS, err);
 
-	if (r == HDB_OK)
-		r = derive_need(derive, STORE_RETAINED, err);
-	if (r == HDB_OK)
-		r = store_column_prepare(&derive->dominators, err);
-	return r == HDB_OK ? store_column_prepare(&derive->retained, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = derive_need(derive, STORE_RETAINED, err)) != HDB_OK)
+		return r;
+	if ((r = store_column_prepare(&derive->dominators, err)) != HDB_OK)
+		return r;
+	return store_column_prepare(&derive->retained, err);
 }
 
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
@@ -219,9 +228,12 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 	int r = read_block(derive, &derive->dominators, block->block_no, block->values,
 			   out->dominator, &count, err);
 
-	if (r == HDB_OK)
-		r = store_column_block(&derive->retained, first_ix, out->units, &count, err);
-	for (uint32_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		return r;
+	r = store_column_block(&derive->retained, first_ix, out->units, &count, err);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t units =
 			out->units[i] + derive_units(derive, block->objects->shallow[i]);
 

@@ -422,8 +422,9 @@ int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error
 	*is_real = ix != HEAP_BOOT_LOADER;
 	if (!*is_real)
 		return HDB_OK;
-	r = heap_object(heap, ix, &o, err);
-	if (r == HDB_OK && o.kind == STORE_CLASS)
+	if ((r = heap_object(heap, ix, &o, err)) != HDB_OK)
+		return r;
+	if (o.kind == STORE_CLASS)
 		*is_real = !(heap_class(heap, (uint32_t)o.length)->flags & STORE_CLASS_INVENTED);
 	return r;
 }
@@ -541,7 +542,9 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 	struct store_objects *block;
 	const int r = objects_block(heap, block_no, &block, err);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->count; i++)
 		out[i] = heap_of(block, i);
 	return r;
 }
@@ -553,7 +556,9 @@ int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wante
 	const int r = objects_block(heap, block_no, &block, err);
 
 	*has = false;
-	for (uint32_t i = 0; r == HDB_OK && i < block->class_count && !*has; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->class_count && !*has; i++) {
 		const uint32_t no = store_objects_class(block, i);
 
 		*has = no < heap->class_count && is_wanted[no];
@@ -566,8 +571,9 @@ int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struc
 	struct store_objects *block;
 	const int r = objects_block(heap, block_no, &block, err);
 
-	if (r == HDB_OK)
-		store_objects_offsets(block, out);
+	if (r != HDB_OK)
+		return r;
+	store_objects_offsets(block, out);
 	return r;
 }
 

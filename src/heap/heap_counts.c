@@ -40,7 +40,7 @@ static int each_class(struct heap *heap,
 {
 	int r = HDB_OK;
 
-	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++) {
+	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const struct store_class *class = heap_class(heap, no);
 		const struct heap_count count = {
 			.class_no = heap->class_class_no,
@@ -51,7 +51,8 @@ static int each_class(struct heap *heap,
 			.is_invented = class->flags & STORE_CLASS_INVENTED,
 		};
 
-		r = take(ctx, &count, err);
+		if ((r = take(ctx, &count, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -67,10 +68,9 @@ int heap_each_count(struct heap *heap,
 	/* All were counted, not those of one heap. */
 	if (heap->is_filtered)
 		return HDB_NOTFOUND;
-	r = store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err);
-	if (r == HDB_OK)
-		r = heap_load_classes(heap, err);
-	if (r != HDB_OK)
+	if ((r = store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_classes(heap, err)) != HDB_OK)
 		return r;
 	if (!modulus || modulus > UINT16_MAX || heap->class_class_no >= heap->class_count)
 		return store_damaged(heap->store, STORE_CLASS_COUNTS, 0, "impossible modulus", err);

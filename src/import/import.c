@@ -175,18 +175,32 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "incomplete.skipped_bytes", im->damage.skipped_bytes },
 	};
 	/* Not the thread count or the time: the same dump gives the same bytes. */
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
-	if (r == HDB_OK && im->damage.cut[0])
+		if (r != HDB_OK)
+			return r;
+	}
+	if (im->damage.cut[0]) {
 		r = store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err);
-	if (r == HDB_OK && im->opt->layout)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (im->opt->layout) {
 		r = store_put_meta_text(im->writer, "import.layout", im->opt->layout, err);
-	if (r == HDB_OK && im->opt->mapping_path)
-		r = import_put_mapping_meta(im, err);
-	if (r == HDB_OK && im->records.has_control)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (im->opt->mapping_path && (r = import_put_mapping_meta(im, err)) != HDB_OK)
+		return r;
+	if (im->records.has_control) {
 		r = store_put_meta_number(im->writer, "control.flags", im->records.control.flags,
 					  err);
-	if (r == HDB_OK && im->records.has_control)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (im->records.has_control)
 		r = store_put_meta_number(im->writer, "control.trace_depth",
 					  im->records.control.trace_depth, err);
 	return r;
@@ -260,37 +274,39 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 {
 	int r = import_mapping_open(im, err);
 
-	if (r == HDB_OK)
-		r = import_scan(im, err);
-	if (r == HDB_OK)
-		r = check_snapshot(im, err);
-	if (r == HDB_OK)
-		r = check_end(im, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = import_scan(im, err)) != HDB_OK)
+		return r;
+	if ((r = check_snapshot(im, err)) != HDB_OK)
+		return r;
+	if ((r = check_end(im, err)) != HDB_OK)
+		return r;
 	base_stage(im->work, "linking classes", 0, "");
-	if (r == HDB_OK)
-		r = import_classes(im, err);
-	if (r == HDB_OK)
-		r = import_number_roots(im, err);
-	if (r == HDB_OK)
-		r = import_resolve(im, err);
-	if (r == HDB_OK)
-		r = import_sizes(im, err);
+	if ((r = import_classes(im, err)) != HDB_OK)
+		return r;
+	if ((r = import_number_roots(im, err)) != HDB_OK)
+		return r;
+	if ((r = import_resolve(im, err)) != HDB_OK)
+		return r;
+	if ((r = import_sizes(im, err)) != HDB_OK)
+		return r;
 	base_stage(im->work, "writing", 0, "");
-	if (r == HDB_OK)
-		r = import_write_roots(im, err);
-	if (r == HDB_OK)
-		r = import_write_classes(im, err);
-	if (r == HDB_OK)
-		r = import_write_class_counts(im, err);
-	if (r == HDB_OK)
-		r = import_write_tables(im, err);
-	if (r == HDB_OK)
-		r = import_write_problems(im, err);
-	if (r == HDB_OK)
-		r = store_texts_end(&im->texts.writer, err);
-	if (r == HDB_OK)
-		r = put_dump_meta(im, dump_path, err);
-	return r == HDB_OK ? im->source->check(im->source, err) : r;
+	if ((r = import_write_roots(im, err)) != HDB_OK)
+		return r;
+	if ((r = import_write_classes(im, err)) != HDB_OK)
+		return r;
+	if ((r = import_write_class_counts(im, err)) != HDB_OK)
+		return r;
+	if ((r = import_write_tables(im, err)) != HDB_OK)
+		return r;
+	if ((r = import_write_problems(im, err)) != HDB_OK)
+		return r;
+	if ((r = store_texts_end(&im->texts.writer, err)) != HDB_OK)
+		return r;
+	if ((r = put_dump_meta(im, dump_path, err)) != HDB_OK)
+		return r;
+	return im->source->check(im->source, err);
 }
 
 /* Objects of the dump: without the boot loader's stand-in and invented classes. */
@@ -416,14 +432,15 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 	/* What failed on zeros that stand for unreadable pages is not what is wrong. */
 	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
 		r = HDB_EIO;
-	if (r == HDB_OK) {
-		writer = im->writer;
-		im->writer = NULL; /* freed by publishing, whatever comes of it */
-		base_stage(work, "syncing", 0, "");
-		drop_dump(im);
-		r = store_publish(writer, &file_bytes, err);
-	}
-	if (r == HDB_OK && out)
+	if (r != HDB_OK)
+		goto out;
+	writer = im->writer;
+	im->writer = NULL; /* freed by publishing, whatever comes of it */
+	base_stage(work, "syncing", 0, "");
+	drop_dump(im);
+	if ((r = store_publish(writer, &file_bytes, err)) != HDB_OK)
+		goto out;
+	if (out)
 		*out = (struct hdb_import_result){
 			.object_count = count_real(im),
 			.class_count = im->classes.count,
@@ -434,6 +451,7 @@ int import_dump(const char *dump_path, const char *db_path, const struct hdb_imp
 			.database_bytes = file_bytes,
 			.snapshot_count = im->origin.snapshot_count,
 		};
+out:
 	base_input_close(input);
 	release(im);
 	work->scratch_dir = NULL;

@@ -34,8 +34,13 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 				    path ? path : im->opt->mapping_path, err);
 
 	free(path);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		r = store_put_meta_number(im->writer, numbers[i].name, numbers[i].value, err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 

@@ -131,8 +131,9 @@ int query_begin_columns(struct query *q, struct hdb_error *err)
 	q->extra.heap_count = heaps > 1 && heaps <= QUERY_HEAPS ? (unsigned)heaps : 0;
 	if (q->def->uses & QUERY_HAS_NATIVE)
 		q->extra.heap_count = 0;
-	for (unsigned i = 0; i < q->extra.heap_count && r == HDB_OK; i++)
-		r = name_heap_column(q, q->extra.heaps[i], i + 1, err);
+	for (unsigned i = 0; i < q->extra.heap_count; i++)
+		if ((r = name_heap_column(q, q->extra.heaps[i], i + 1, err)) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -153,9 +154,11 @@ int query_begin_shared(struct query *q, struct hdb_error *err)
 			r = query_tell_strength(q, query_text(q, "retained"), err);
 	}
 	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
-	if (r == HDB_OK && name)
-		r = find_heap(q, name, err);
-	return r == HDB_OK && name ? query_tell_only_heap(q, name, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (name && (r = find_heap(q, name, err)) != HDB_OK)
+		return r;
+	return name ? query_tell_only_heap(q, name, err) : HDB_OK;
 }
 
 /* ---- columns ---- */
@@ -272,11 +275,13 @@ int query_fill_object_columns(struct query *q, struct hdb_error *err)
 	}
 	if (r < 0 || !wants_heap(q))
 		return r;
-	r = heap_object(q->heap, ix, &object, err);
-	if (r == HDB_OK && object.heap_no)
-		r = heap_name(q, object.heap_no, name, sizeof(name), err);
-	if (r == HDB_OK && object.heap_no)
+	if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
+		goto out;
+	if (object.heap_no && (r = heap_name(q, object.heap_no, name, sizeof(name), err)) != HDB_OK)
+		goto out;
+	if (object.heap_no)
 		r = query_set_text(q, at->heap, name, err);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -291,9 +296,10 @@ int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *er
 	if (!q->is_filtered || !(q->def->uses & QUERY_ROWS_ARE_OBJECTS) || !q->extra.is_used ||
 	    id == SIZE_MAX || q->cells[id].type == HDB_TYPE_NULL)
 		return HDB_OK;
-	r = heap_find(q->heap, q->cells[id].u, &ix, err);
-	if (r == HDB_OK)
-		r = heap_object(q->heap, ix, &object, err);
+	if ((r = heap_find(q->heap, q->cells[id].u, &ix, err)) != HDB_OK)
+		goto out;
+	r = heap_object(q->heap, ix, &object, err);
+out:
 	*is_elsewhere = r == HDB_OK && object.heap_no != q->only_heap;
 	return r < 0 ? r : HDB_OK;
 }

@@ -74,7 +74,9 @@ static int set_object(struct query *q, const struct query_story_row *row,
 		if (r == HDB_OK && !row->label)
 			r = query_set_label(q, c->label, row->ix, err);
 	}
-	if (r == HDB_OK && row->class_no != HEAP_NONE) {
+	if (r != HDB_OK)
+		return r;
+	if (row->class_no != HEAP_NONE) {
 		name = heap_class_name(q->heap, row->class_no);
 		query_lend_text(q, c->class, name, strlen(name));
 		if (row->ix == HEAP_NONE && !row->label)
@@ -115,11 +117,12 @@ int query_story_next(struct query *q, struct query_story *story,
 	if (story->at == story->rows.count)
 		return HDB_END;
 	row = base_vec_at(&story->rows, struct query_story_row, story->at++);
-	r = query_set_text(q, c->kind, row->kind, err);
-	if (r == HDB_OK)
-		r = set_object(q, row, c, err);
-	if (r == HDB_OK)
-		r = set_texts(q, story, row, c, err);
+	if ((r = query_set_text(q, c->kind, row->kind, err)) != HDB_OK)
+		goto out;
+	if ((r = set_object(q, row, c, err)) != HDB_OK)
+		goto out;
+	r = set_texts(q, story, row, c, err);
+out:
 	if (row->part != STORY_NONE)
 		query_set(q, c->part, row->part);
 	if (row->step != STORY_NONE)

@@ -265,12 +265,11 @@ int query_set_text_n(struct query *q, size_t column, const char *text, size_t si
 		value->text = "";
 		return HDB_OK;
 	}
-	r = base_bytes_append(&q->row_text, text, size, err);
-	if (r == HDB_OK) {
-		/* Texts made of parts may have been cut inside a character. */
-		value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
-		q->row_text.count = value->u + value->text_size;
-	}
+	if ((r = base_bytes_append(&q->row_text, text, size, err)) < 0)
+		return r;
+	/* Texts made of parts may have been cut inside a character. */
+	value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
+	q->row_text.count = value->u + value->text_size;
 	return r;
 }
 
@@ -344,9 +343,9 @@ int query_set_id(struct query *q, size_t column, uint32_t ix, struct hdb_error *
 		query_null(q, column);
 		return HDB_OK;
 	}
-	r = heap_id(q->heap, ix, &id, err);
-	if (r == HDB_OK)
-		query_set(q, column, id);
+	if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
+		return r;
+	query_set(q, column, id);
 	return r;
 }
 
@@ -407,8 +406,9 @@ int query_fact(struct query *q, const char *name, uint64_t value, struct hdb_err
 	struct hdb_value *out;
 	const int r = make_fact(q, name, &out, err);
 
-	if (r == HDB_OK)
-		out->u = value;
+	if (r < 0)
+		return r;
+	out->u = value;
 	return r;
 }
 
@@ -417,8 +417,9 @@ int query_fact_int(struct query *q, const char *name, int64_t value, struct hdb_
 	struct hdb_value *out;
 	const int r = make_fact(q, name, &out, err);
 
-	if (r == HDB_OK)
-		out->i = value;
+	if (r < 0)
+		return r;
+	out->i = value;
 	return r;
 }
 

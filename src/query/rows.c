@@ -46,11 +46,12 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	assert(!q->state);
 	q->def = def;
 	q->population = def->population;
-	r = make_cells(q, err);
+	if ((r = make_cells(q, err)) != HDB_OK)
+		return r;
 	/* What the first one shares was read; columns are others. */
-	if (r == HDB_OK)
-		r = query_begin_columns(q, err);
-	return r == HDB_OK ? def->open(q, err) : r;
+	if ((r = query_begin_columns(q, err)) != HDB_OK)
+		return r;
+	return def->open(q, err);
 }
 
 /*
@@ -167,8 +168,9 @@ static int start(struct query *q, struct hdb_error *err)
 		r = query_tell_coverage(q, err);
 	if (r == HDB_OK)
 		r = query_begin_filter(q, err);
-	r = check_read(q, r, err);
-	if (r == HDB_OK && q->args.sort && *q->args.sort)
+	if ((r = check_read(q, r, err)) != HDB_OK)
+		return r;
+	if (q->args.sort && *q->args.sort)
 		r = sort_rows(q, err);
 	return r;
 }
@@ -285,8 +287,9 @@ int query_next(struct query *q, struct hdb_error *err)
 		r = query_sorted_row(q, q->taken) ? HDB_OK : HDB_END;
 	else
 		r = query_make(q, err);
-	if (r == HDB_OK)
-		q->taken++;
+	if (r != HDB_OK)
+		return r;
+	q->taken++;
 	return r;
 }
 

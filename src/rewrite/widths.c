@@ -127,7 +127,9 @@ static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t s
 	const int r = rewrite_shape_of(s, class_id, &class, err);
 
 	*out = size;
-	if (r == HDB_OK && s->has_sums && class && class->all_bytes == size)
+	if (r != HDB_OK)
+		return r;
+	if (s->has_sums && class && class->all_bytes == size)
 		*out = (uint32_t)widened(s->w, size, class->run_bytes);
 	return r;
 }

@@ -169,8 +169,9 @@ static int read_names(struct cursor *c, struct android_allocations *a)
 	a->names = calloc(count + 1, sizeof(*a->names));
 	if (!a->names)
 		return door_fail(c->err, HDB_ENOMEM, "no memory for names");
-	for (size_t i = 0; i < count && rc == HDB_OK; i++)
-		rc = read_name(c, i < a->name_counts[CLASSES], &a->names[i]);
+	for (size_t i = 0; i < count; i++)
+		if ((rc = read_name(c, i < a->name_counts[CLASSES], &a->names[i])) != HDB_OK)
+			return rc;
 	return rc;
 }
 
@@ -313,12 +314,14 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 		return door_fail(err, HDB_ENOMEM, "no memory for allocations");
 	c.at = h.header_bytes;
 	c.size = h.names_at;
-	while (rc == HDB_OK &&
-	       (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes))
-		rc = read_entry(&c, &h, out);
-	if (rc == HDB_OK)
-		rc = count_different(out, true, &out->threads, err);
-	return rc == HDB_OK ? count_different(out, false, &out->classes, err) : rc;
+	if (rc != HDB_OK)
+		return rc;
+	while ((h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes))
+		if ((rc = read_entry(&c, &h, out)) != HDB_OK)
+			return rc;
+	if ((rc = count_different(out, true, &out->threads, err)) != HDB_OK)
+		return rc;
+	return count_different(out, false, &out->classes, err);
 }
 
 void android_allocations_release(struct android_allocations *a)

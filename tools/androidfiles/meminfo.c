@@ -93,10 +93,12 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 		copy.process = rows[m->count - 1].process;
 	else if (rc == HDB_OK)
 		rc = add_text(m, process, &copy.process, err);
-	if (rc == HDB_OK)
-		rc = add_text(m, name[0] ? name : "?", &copy.name, err);
-	if (rc == HDB_OK)
-		rows[m->count++] = copy;
+	if (rc != HDB_OK)
+		return rc;
+	rc = add_text(m, name[0] ? name : "?", &copy.name, err);
+	if (rc != HDB_OK)
+		return rc;
+	rows[m->count++] = copy;
 	return rc;
 }
 
@@ -440,13 +442,17 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 				f = before;
 	}
 	/* What is not named is the rest of "other". */
-	for (size_t i = 0; i < 4 && rc == HDB_OK; i++) {
+
+	/* What is not named is the rest of "other". */
+	for (size_t i = 0; i < 4; i++) {
 		rows[i].pid = r->pid;
 		if (i == 2)
 			continue;
-		rc = android_memory_add(r->out, &rows[i], r->process, names[i], err);
+		if ((rc = android_memory_add(r->out, &rows[i], r->process, names[i], err)) !=
+		    HDB_OK)
+			return rc;
 	}
-	while (rc == HDB_OK && next_field(&f, &word) && word.size) {
+	while (next_field(&f, &word) && word.size) {
 		struct android_memory_row row = { .pid = r->pid };
 
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(word.size & 255), word.text);
@@ -458,9 +464,10 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 				row.figures[order[k]] < rows[2].figures[order[k]] ?
 					row.figures[order[k]] :
 					rows[2].figures[order[k]];
-		rc = android_memory_add(r->out, &row, r->process, name, err);
+		if ((rc = android_memory_add(r->out, &row, r->process, name, err)) != HDB_OK)
+			return rc;
 	}
-	return rc == HDB_OK ? android_memory_add(r->out, &rows[2], r->process, names[2], err) : rc;
+	return android_memory_add(r->out, &rows[2], r->process, names[2], err);
 }
 
 static bool is_checkin(const struct line *line)
@@ -567,8 +574,9 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 		return android_smaps_read(data, size, out, err);
 	r.at = data;
 	r.line_no = 0;
-	rc = read_text(&r, err);
-	if (rc == HDB_OK && !out->count)
+	if ((rc = read_text(&r, err)) != HDB_OK)
+		return rc;
+	if (!out->count)
 		rc = door_fail(err, HDB_EFORMAT,
 			       "neither what `dumpsys meminfo` prints nor /proc/PID/smaps nor "
 			       "smaps_rollup: no row of memory in %" PRIu64 " lines",

@@ -384,19 +384,23 @@ static int summarize(const struct sums *s, struct hdb_error *err)
 	const uint64_t pss = s->total.figures[ANDROID_PSS];
 	int rc = add_summary(s, "Java Heap", java, err);
 
-	if (rc == HDB_OK)
-		rc = add_summary(s, "Native Heap", native, err);
-	if (rc == HDB_OK)
-		rc = add_summary(s, "Code", code, err);
-	if (rc == HDB_OK)
-		rc = add_summary(s, "Stack", stack, err);
-	if (rc == HDB_OK)
-		rc = add_summary(s, "Graphics", graphics, err);
-	if (rc == HDB_OK)
-		rc = add_summary(s, "Private Other", private > named ? private - named : 0, err);
-	if (rc == HDB_OK)
-		rc = add_summary(s, "System", pss > private ? pss - private : 0, err);
-	return rc == HDB_OK ? add_summary(s, "TOTAL", pss, err) : rc;
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = add_summary(s, "Native Heap", native, err)) != HDB_OK)
+		return rc;
+	if ((rc = add_summary(s, "Code", code, err)) != HDB_OK)
+		return rc;
+	if ((rc = add_summary(s, "Stack", stack, err)) != HDB_OK)
+		return rc;
+	if ((rc = add_summary(s, "Graphics", graphics, err)) != HDB_OK)
+		return rc;
+	rc = add_summary(s, "Private Other", private > named ? private - named : 0, err);
+	if (rc != HDB_OK)
+		return rc;
+	rc = add_summary(s, "System", pss > private ? pss - private : 0, err);
+	if (rc != HDB_OK)
+		return rc;
+	return add_summary(s, "TOTAL", pss, err);
 }
 
 static int give_rows(struct sums *s, struct hdb_error *err)

@@ -144,13 +144,14 @@ static int dump(struct app_capture *c, const char *process, struct hdb_error *er
 	struct child_output out;
 	int rc = dump_once(c, process, c->options.all ? NULL : "-g", &out, err);
 
-	if (rc == HDB_OK && !c->options.all && is_flag_unknown(&out)) {
-		capture_notice(&c->options, "this Android has no garbage collection before a dump: "
-					    "unreachable objects may be in it");
-		rc = dump_once(c, process, NULL, &out, err);
-	}
 	if (rc != HDB_OK)
 		return rc;
+	if (!c->options.all && is_flag_unknown(&out)) {
+		capture_notice(&c->options, "this Android has no garbage collection before a dump: "
+					    "unreachable objects may be in it");
+		if ((rc = dump_once(c, process, NULL, &out, err)) != HDB_OK)
+			return rc;
+	}
 	if (strstr(out.text, "Unknown process") || strstr(out.text, "nable to find process"))
 		return door_fail(err, HDB_EABSENT, "there is no process %s on the device", process);
 	if (out.code != 0 || strstr(out.text, "Exception") || strstr(out.text, "Error:") ||
@@ -168,7 +169,9 @@ static int look_at_size(struct app_capture *c, uint64_t *size, struct hdb_error 
 	const char *text = out.text + strspn(out.text, " \t");
 
 	*size = 0;
-	if (rc == HDB_OK && isdigit((unsigned char)*text))
+	if (rc != HDB_OK)
+		return rc;
+	if (isdigit((unsigned char)*text))
 		*size = strtoull(text, NULL, 10);
 	return rc;
 }
@@ -223,18 +226,17 @@ static int start(struct app_capture *c, const char *process, struct hdb_error *e
 	struct child_output out;
 	int rc = check_name(process, err);
 
-	if (rc == HDB_OK)
-		rc = run(c, state, capture_timeout_ms(&c->options), &out, err);
-	if (rc == HDB_OK && out.code != 0)
-		rc = failed("adb", &out, err);
 	if (rc != HDB_OK)
+		return rc;
+	if ((rc = run(c, state, capture_timeout_ms(&c->options), &out, err)) != HDB_OK)
+		return rc;
+	if (out.code != 0 && (rc = failed("adb", &out, err)) != HDB_OK)
 		return rc;
 	capture_random_name("heapdb-", name, sizeof(name));
 	snprintf(c->file, sizeof(c->file), DEVICE_FOLDER "%s.hprof", name);
-	rc = dump(c, process, err);
-	if (rc == HDB_OK)
-		rc = wait_for_file(c, err);
-	if (rc != HDB_OK)
+	if ((rc = dump(c, process, err)) != HDB_OK)
+		return rc;
+	if ((rc = wait_for_file(c, err)) != HDB_OK)
 		return rc;
 	adb(c, argv, cat);
 	rc = child_start(argv, false, &c->cat, &c->dump_fd, err);

@@ -208,9 +208,10 @@ static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 	if (rc != NOT_YET)
 		return rc;
 	attach_trigger_name(a->process, name);
-	rc = make_trigger(a, name, &folder, err);
-	if (rc == HDB_OK)
-		rc = wait_for_listener(a, out, err);
+	if ((rc = make_trigger(a, name, &folder, err)) < 0)
+		goto out;
+	rc = wait_for_listener(a, out, err);
+out:
 	if (folder >= 0)
 		(void)unlinkat(folder, name, 0);
 	return rc;
@@ -272,9 +273,10 @@ int attach_send(struct attach *a, const char *command, const char *const *argume
 	*socket_fd = -1;
 	if (!size)
 		return door_fail(err, HDB_EUSAGE, "the request is too long for the VM");
-	rc = connect_to(a, &fd, err);
-	if (rc == HDB_OK)
-		rc = write_all(a, fd, request, size, err);
+	if ((rc = connect_to(a, &fd, err)) < 0)
+		goto out;
+	rc = write_all(a, fd, request, size, err);
+out:
 	if (rc == HDB_OK)
 		*socket_fd = fd;
 	else
@@ -373,8 +375,8 @@ int attach_begin(struct attach *a, struct hdb_error *err)
 	int rc;
 
 	a->version = 0;
-	rc = attach_ask(a, "getversion", none, &reply, err);
-	if (rc == HDB_OK)
-		a->version = attach_parse_version(&reply);
+	if ((rc = attach_ask(a, "getversion", none, &reply, err)) != HDB_OK)
+		return rc;
+	a->version = attach_parse_version(&reply);
 	return rc;
 }

@@ -256,12 +256,11 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	if (c->options.gz && c->has_gz)
 		snprintf(gz, sizeof(gz), "%u", c->options.gz);
 	snprintf(path, sizeof(path), "%s/%s", c->path, CAPTURE_FILE);
-	rc = attach_send(&c->attach, "dumpheap", words, &c->socket_fd, err);
-	if (rc == HDB_OK)
-		rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err);
-	if (rc == HDB_OK)
-		rc = check_answer(c, &reply, err);
-	if (rc != HDB_OK)
+	if ((rc = attach_send(&c->attach, "dumpheap", words, &c->socket_fd, err)) != HDB_OK)
+		return rc;
+	if ((rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err)) != HDB_OK)
+		return rc;
+	if ((rc = check_answer(c, &reply, err)) != HDB_OK)
 		return rc;
 	capture_close_fd(c->dump_fd);
 	c->dump_fd =
@@ -281,24 +280,24 @@ static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 {
 	int rc = make_pipe(c, err);
 
-	if (rc == HDB_OK)
-		rc = attach_begin(&c->attach, err);
-	if (rc == HDB_OK)
-		rc = ask_options(c, err);
-	if (rc == HDB_OK)
-		rc = c->has_overwrite ? dump_into_pipe(c, err) : dump_into_file(c, err);
-	return rc;
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = attach_begin(&c->attach, err)) != HDB_OK)
+		return rc;
+	if ((rc = ask_options(c, err)) != HDB_OK)
+		return rc;
+	return c->has_overwrite ? dump_into_pipe(c, err) : dump_into_file(c, err);
 }
 
 static int start(struct vm_capture *c, int pid, struct hdb_error *err)
 {
 	int rc = find_vm(c, pid, err);
 
-	if (rc == HDB_OK)
-		rc = open_folders(c, err);
-	if (rc == HDB_OK)
-		rc = identity_take(&c->process, &c->before, err);
-	if (rc != HDB_OK)
+	if (rc < 0)
+		return rc;
+	if ((rc = open_folders(c, err)) < 0)
+		return rc;
+	if ((rc = identity_take(&c->process, &c->before, err)) < 0)
 		return rc;
 	c->attach = (struct attach){
 		.process = &c->process,

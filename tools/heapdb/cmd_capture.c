@@ -129,7 +129,9 @@ static int list_vms(struct cli *cli)
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	free(rows.vms);
-	if (rc == HDB_OK && hidden)
+	if (rc != HDB_OK)
+		return rc;
+	if (hidden)
 		cli_notice(cli, "%zu Java process%s of other users cannot be looked into", hidden,
 			   hidden == 1 ? "" : "es");
 	return rc;
@@ -282,11 +284,11 @@ int cmd_capture(struct cli *cli)
 	name_database(cli, pid, db_path, sizeof(db_path));
 	rc = check_database(cli, db_path);
 	clock_gettime(CLOCK_MONOTONIC, &start_time);
-	if (rc == HDB_OK)
-		rc = start(cli, pid, &capture);
-	if (rc == HDB_OK)
-		rc = import_capture(cli, capture, db_path, &result);
 	if (rc != HDB_OK)
+		return rc;
+	if ((rc = start(cli, pid, &capture)) != HDB_OK)
+		return rc;
+	if ((rc = import_capture(cli, capture, db_path, &result)) != HDB_OK)
 		return rc;
 	clock_gettime(CLOCK_MONOTONIC, &end_time);
 	return cli_tell_import(cli, db_path, &result,

@@ -231,9 +231,9 @@ static int query_stream(struct cli *cli, struct where *where, struct notes *note
 	struct hdb_rows *rows = NULL;
 	int r = where_open(where, cli, &args);
 
-	if (r == HDB_OK)
-		r = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err)) != HDB_OK)
 		return r;
 	r = note_facts(notes, cli, rows, &cli->err);
 	if (r >= 0 && opt->columns)

@@ -74,14 +74,17 @@ static int read_bytes(struct cli *cli, uint32_t ix, uint64_t size, uint8_t **out
 	if (!*out)
 		return cli_fail(&cli->err, HDB_ENOMEM,
 				"no memory for a picture of %" PRIu64 " bytes", size);
-	for (uint64_t from = 0; rc == HDB_OK && from < size && done; from += done) {
+	for (uint64_t from = 0; from < size && done; from += done) {
 		const size_t n = size - from < CHUNK ? (size_t)(size - from) : CHUNK;
 
-		rc = hdb_elements(cli->db, ix, from, n, bits, &type, &done, &cli->err);
-		for (size_t i = 0; rc == HDB_OK && i < done; i++)
+		if ((rc = hdb_elements(cli->db, ix, from, n, bits, &type, &done, &cli->err)) !=
+		    HDB_OK)
+			return rc;
+		for (size_t i = 0; i < done; i++)
 			(*out)[from + i] = (uint8_t)bits[i];
-		if (rc == HDB_OK && !done)
-			rc = cli_fail(&cli->err, HDB_ECORRUPT, "an array ends too early");
+		if (!done &&
+		    (rc = cli_fail(&cli->err, HDB_ECORRUPT, "an array ends too early")) != HDB_OK)
+			return rc;
 	}
 	return rc;
 }
@@ -221,15 +224,16 @@ static int write_row(struct exporting *x, const char **state)
 				 "them)";
 		return HDB_OK;
 	}
-	rc = hdb_find(x->cli->db, cell(x, x->buffer)->u, &p.buffer, &x->cli->err);
-	if (rc == HDB_OK)
-		rc = hdb_object_at(x->cli->db, p.buffer, &facts, &x->cli->err);
-	if (rc != HDB_OK)
+	if ((rc = hdb_find(x->cli->db, cell(x, x->buffer)->u, &p.buffer, &x->cli->err)) != HDB_OK)
+		return rc;
+	if ((rc = hdb_object_at(x->cli->db, p.buffer, &facts, &x->cli->err)) != HDB_OK)
 		return rc;
 	p.length = facts.length;
 	rc = is_text(cell(x, x->encoding), "pixels") ? write_pixels(x, &p, state) :
 						       write_encoded(x, &p, state);
-	if (rc == HDB_OK && strcmp(*state, "written") != 0)
+	if (rc != HDB_OK)
+		return rc;
+	if (strcmp(*state, "written") != 0)
 		x->file[0] = '\0';
 	return rc;
 }
@@ -306,9 +310,10 @@ static int print(struct exporting *x)
 		rc = render(&answer, &style, cli->out);
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
-	if (rc == HDB_OK)
-		cli_notice(cli, "%" PRIu64 " of %" PRIu64 " bitmaps written to %s", x->written,
-			   x->written + x->left, cli->opt.operands[0]);
+	if (rc != HDB_OK)
+		return rc;
+	cli_notice(cli, "%" PRIu64 " of %" PRIu64 " bitmaps written to %s", x->written,
+		   x->written + x->left, cli->opt.operands[0]);
 	return rc;
 }
 
@@ -326,21 +331,21 @@ int cmd_export_bitmaps(struct cli *cli)
 		return cli_fail(&cli->err, HDB_EUSAGE, "expected one folder");
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TABLE;
-	rc = hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err);
-	if (rc == HDB_OK)
-		rc = open_folder(&x, cli->opt.operands[0]);
-	if (rc == HDB_OK) {
-		x.id = hdb_rows_find_column(x.rows, "id");
-		x.width = hdb_rows_find_column(x.rows, "width");
-		x.height = hdb_rows_find_column(x.rows, "height");
-		x.config = hdb_rows_find_column(x.rows, "config");
-		x.store = hdb_rows_find_column(x.rows, "store");
-		x.encoding = hdb_rows_find_column(x.rows, "encoding");
-		x.buffer = hdb_rows_find_column(x.rows, "buffer");
-		rc = x.encoding == SIZE_MAX ? cli_fail(&cli->err, HDB_EUSAGE,
-						       "--duplicates lists, and writes nothing") :
-					      print(&x);
-	}
+	if ((rc = hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err)) != HDB_OK)
+		goto out;
+	if ((rc = open_folder(&x, cli->opt.operands[0])) != HDB_OK)
+		goto out;
+	x.id = hdb_rows_find_column(x.rows, "id");
+	x.width = hdb_rows_find_column(x.rows, "width");
+	x.height = hdb_rows_find_column(x.rows, "height");
+	x.config = hdb_rows_find_column(x.rows, "config");
+	x.store = hdb_rows_find_column(x.rows, "store");
+	x.encoding = hdb_rows_find_column(x.rows, "encoding");
+	x.buffer = hdb_rows_find_column(x.rows, "buffer");
+	rc = x.encoding == SIZE_MAX ?
+		     cli_fail(&cli->err, HDB_EUSAGE, "--duplicates lists, and writes nothing") :
+		     print(&x);
+out:
 	if (x.folder >= 0)
 		close(x.folder);
 	hdb_rows_close(x.rows);

@@ -280,14 +280,14 @@ static int ask_dump(struct meminfo *m, const char *name)
 		rc = ask_fact(cli, "histogram", heap, bytes);
 	m->java = bytes[0] + bytes[1];
 	m->unreachable = bytes[1];
-	if (rc == HDB_OK)
-		rc = ask_fact(cli, "native", native, &m->native);
-	if (rc == HDB_OK)
-		rc = ask_process(m);
-	if (rc == HDB_OK) {
-		m->has_dump = true;
-		choose_process(m);
-	}
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = ask_fact(cli, "native", native, &m->native)) != HDB_OK)
+		return rc;
+	if ((rc = ask_process(m)) != HDB_OK)
+		return rc;
+	m->has_dump = true;
+	choose_process(m);
 	return rc;
 }
 
@@ -407,14 +407,16 @@ int cmd_meminfo(struct cli *cli)
 		return cli_fail(&cli->err, HDB_EUSAGE,
 				"expected a file, and a database or a dump if it is to be compared "
 				"with one");
-	rc = read_file(cli, opt->operands[0], &data, &size);
-	if (rc == HDB_OK)
-		rc = name_file(cli, opt->operands[0],
-			       android_memory_read(data, size, &m.memory, &cli->err));
-	if (rc == HDB_OK && opt->operand_count == 2)
-		rc = ask_dump(&m, opt->operands[1]);
-	if (rc == HDB_OK)
-		rc = print_memory(&m);
+	if ((rc = read_file(cli, opt->operands[0], &data, &size)) != HDB_OK)
+		goto out;
+	rc = name_file(cli, opt->operands[0],
+		       android_memory_read(data, size, &m.memory, &cli->err));
+	if (rc != HDB_OK)
+		goto out;
+	if (opt->operand_count == 2 && (rc = ask_dump(&m, opt->operands[1])) != HDB_OK)
+		goto out;
+	rc = print_memory(&m);
+out:
 	android_memory_release(&m.memory);
 	free(data);
 	return rc;
@@ -543,16 +545,18 @@ int cmd_allocations(struct cli *cli)
 		rc = cli_fail(&cli->err, HDB_EUSAGE, "expected one file");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
-	if (rc == HDB_OK)
-		rc = read_file(cli, opt->operands[0], &data, &size);
-	if (rc == HDB_OK)
-		rc = name_file(
-			cli, opt->operands[0],
-			android_allocations_read((const uint8_t *)data, size, &a.list, &cli->err));
-	if (rc == HDB_OK)
-		rc = android_allocations_group(&a.list, by, &cli->err);
-	if (rc == HDB_OK)
-		rc = print_allocations(cli, &a, by);
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = read_file(cli, opt->operands[0], &data, &size)) != HDB_OK)
+		goto out;
+	rc = name_file(cli, opt->operands[0],
+		       android_allocations_read((const uint8_t *)data, size, &a.list, &cli->err));
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = android_allocations_group(&a.list, by, &cli->err)) != HDB_OK)
+		goto out;
+	rc = print_allocations(cli, &a, by);
+out:
 	android_allocations_release(&a.list);
 	free(data);
 	return rc;

@@ -153,10 +153,12 @@ int cmd_oql(struct cli *cli)
 		.with_labels = opt->format == FORMAT_TABLE,
 		.progress = progress_callbacks(),
 	};
-	if (rc == HDB_OK)
-		rc = oql_open(cli->db, text, size, &options, &oql, &cli->err);
-	if (rc == HDB_OK)
-		rc = print(cli, oql);
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = oql_open(cli->db, text, size, &options, &oql, &cli->err)) != HDB_OK)
+		goto out;
+	rc = print(cli, oql);
+out:
 	oql_close(oql);
 	free(own);
 	return rc;

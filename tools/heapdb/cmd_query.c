@@ -131,12 +131,14 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 		rc = answer_pick(&answer, cli->opt.columns);
 	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
 		rc = answer_thin(&answer, cli->opt.format == FORMAT_TABLE);
-	if (rc == HDB_OK && style.format != FORMAT_TABLE && style.format != FORMAT_JSON)
+	if (rc != HDB_OK)
+		goto out;
+	if (style.format != FORMAT_TABLE && style.format != FORMAT_JSON)
 		tell_cut(cli, &answer);
-	if (rc == HDB_OK)
-		rc = render(&answer, &style, cli->out);
-	if (rc == HDB_OK)
-		rc = judge(cli, &answer);
+	if ((rc = render(&answer, &style, cli->out)) != HDB_OK)
+		goto out;
+	rc = judge(cli, &answer);
+out:
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	hdb_rows_close(rows);
@@ -166,19 +168,20 @@ static int open_all(struct cli *cli)
 	cli->before = calloc(count - 1, sizeof(cli->before[0]));
 	if (!cli->before)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
-	for (size_t i = 0; i < count && rc == HDB_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		const bool is_last = i == count - 1;
 		char **db_path = is_last ? &cli->db_path : &d->db_path;
 		char **dump_path = is_last ? &cli->dump_path : &d->dump_path;
 
 		cli->before_count += !is_last;
-		rc = locate_named(cli, cli->opt.operands[i], db_path, dump_path);
-		if (rc == HDB_OK)
-			rc = cli_open(cli, *db_path, *dump_path, (unsigned)count,
-				      is_last ? &cli->db : &d->db);
-		if (rc == HDB_OK)
-			cli_tell_health(cli, is_last ? cli->db : d->db, *db_path);
+		if ((rc = locate_named(cli, cli->opt.operands[i], db_path, dump_path)) != HDB_OK)
+			return rc;
+		rc = cli_open(cli, *db_path, *dump_path, (unsigned)count,
+			      is_last ? &cli->db : &d->db);
+		if (rc != HDB_OK)
+			return rc;
+		cli_tell_health(cli, is_last ? cli->db : d->db, *db_path);
 	}
 	return rc;
 }

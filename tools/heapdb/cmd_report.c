@@ -156,9 +156,11 @@ static int report_markdown(struct cli *cli)
 	hdb_health(cli->db, &health);
 	put_warning(cli->out, "Stale", health.stale);
 	put_warning(cli->out, "Incomplete", health.incomplete);
-	rc = put_headline(cli);
-	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++)
-		rc = put_section(cli, &sections[i]);
+	if ((rc = put_headline(cli)) != HDB_OK)
+		return rc;
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		if ((rc = put_section(cli, &sections[i])) != HDB_OK)
+			return rc;
 	return rc;
 }
 
@@ -215,8 +217,9 @@ static int report_json(struct cli *cli)
 	}
 	output_char(cli->out, ']');
 	cli->is_open = rc != HDB_OK;
-	if (rc == HDB_OK)
-		output_string(cli->out, "}\n");
+	if (rc != HDB_OK)
+		return rc;
+	output_string(cli->out, "}\n");
 	return rc;
 }
 

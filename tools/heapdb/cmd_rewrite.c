@@ -191,11 +191,12 @@ int cmd_strip(struct cli *cli)
 	struct hdb_output_result result = { 0 };
 	int rc = check_operands(cli);
 
-	if (rc == HDB_OK)
-		rc = read_keep(cli, &options.keep);
-	if (rc == HDB_OK)
-		rc = hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result,
-			       &cli->err);
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = read_keep(cli, &options.keep)) != HDB_OK)
+		goto out;
+	rc = hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err);
+out:
 	return tell(cli, rc, &result);
 }
 

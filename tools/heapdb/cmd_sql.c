@@ -89,9 +89,9 @@ static int open_only(struct run *run)
 	struct member *m = &run->members[0];
 	int rc = locate_database(cli);
 
-	if (rc == HDB_OK)
-		rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db);
 	if (rc != HDB_OK)
+		return rc;
+	if ((rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db)) != HDB_OK)
 		return rc;
 	cli_tell_health(cli, cli->db, NULL);
 	*m = (struct member){
@@ -154,9 +154,11 @@ static int open_databases(struct run *run, size_t count)
 		count = 0;
 	}
 	rc = count ? open_named(run, count) : open_only(run);
-	if (rc == HDB_OK)
-		rc = heapsql_open(&options, &run->sql, &cli->err);
-	for (size_t i = 0; i < run->count && rc == HDB_OK; i++) {
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = heapsql_open(&options, &run->sql, &cli->err)) != HDB_OK)
+		return rc;
+	for (size_t i = 0; i < run->count; i++) {
 		const struct heapsql_database database = {
 			.db = run->members[i].db,
 			.name = run->members[i].name,
@@ -164,7 +166,8 @@ static int open_databases(struct run *run, size_t count)
 			.ctx = &run->members[i],
 		};
 
-		rc = heapsql_add(run->sql, &database, &cli->err);
+		if ((rc = heapsql_add(run->sql, &database, &cli->err)) != HDB_OK)
+			return rc;
 	}
 	return rc;
 }

@@ -336,10 +336,11 @@ static int open_database(struct cli *cli)
 {
 	int rc = locate_database(cli);
 
-	if (rc == HDB_OK)
-		rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db);
-	if (rc == HDB_OK)
-		cli_tell_health(cli, cli->db, NULL);
+	if (rc != HDB_OK)
+		return rc;
+	if ((rc = cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db)) != HDB_OK)
+		return rc;
+	cli_tell_health(cli, cli->db, NULL);
 	return rc;
 }
 
@@ -402,12 +403,14 @@ static int run(struct cli *cli, struct arguments args)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
 	if (command->flags & NAMES_DB)
 		rc = take_operand(cli);
-	if (rc == HDB_OK && command->flags & NEEDS_DB)
-		rc = open_database(cli);
-	if (rc == HDB_OK)
-		rc = cli->is_dump         ? cmd_export_dump(cli) :
-		     exports_bitmaps(cli) ? cmd_export_bitmaps(cli) :
-					    command->run(cli);
+	if (rc != HDB_OK)
+		goto out;
+	if (command->flags & NEEDS_DB && (rc = open_database(cli)) != HDB_OK)
+		goto out;
+	rc = cli->is_dump         ? cmd_export_dump(cli) :
+	     exports_bitmaps(cli) ? cmd_export_bitmaps(cli) :
+				    command->run(cli);
+out:
 	progress_hide();
 	progress_tell_timings();
 	close_databases(cli);

@@ -49,9 +49,9 @@ int render_icicle(struct answer *answer, struct output *out)
 	size_t rows = 0;
 	int rc = picture_read(answer, out, &picture);
 
-	if (rc == HDB_OK)
-		rc = svg_layout_init(&l, &picture, ROW_HEIGHT, answer->err);
 	if (rc != HDB_OK)
+		goto out;
+	if ((rc = svg_layout_init(&l, &picture, ROW_HEIGHT, answer->err)) != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < picture.count; i++)
 		if (picture.nodes[i].level > rows && picture.nodes[i].level < ROWS_MAX)

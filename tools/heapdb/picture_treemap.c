@@ -124,9 +124,9 @@ int render_treemap(struct answer *answer, struct output *out)
 	struct picture picture;
 	int rc = picture_read(answer, out, &picture);
 
-	if (rc == HDB_OK)
-		rc = svg_layout_init(&l, &picture, HEIGHT, answer->err);
 	if (rc != HDB_OK)
+		goto out;
+	if ((rc = svg_layout_init(&l, &picture, HEIGHT, answer->err)) != HDB_OK)
 		goto out;
 	svg_begin(out, answer, &picture, HEIGHT);
 	for (size_t i = 0; i < l.count && out->error == 0; i++)

@@ -124,10 +124,12 @@ static int write_sql(const struct serve_statement *ask, int fd, struct hdb_error
 	struct heapsql *sql = NULL;
 	int rc = heapsql_open(&options, &sql, err);
 
-	if (rc == HDB_OK)
-		rc = add_databases(sql, ask, reopened, err);
-	if (rc == HDB_OK)
-		rc = run(sql, ask, fd, err);
+	if (rc != HDB_OK)
+		goto out;
+	if ((rc = add_databases(sql, ask, reopened, err)) != HDB_OK)
+		goto out;
+	rc = run(sql, ask, fd, err);
+out:
 	heapsql_close(sql);
 	return rc;
 }

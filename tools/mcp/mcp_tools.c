@@ -707,8 +707,9 @@ int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *e
 	call->files->call++;
 	if (!tool)
 		return mcp_fail(err, HDB_NOTFOUND, "there is no tool \"%.60s\"", call->name);
-	r = tool->run(call, tool, out, err);
-	if (r == HDB_OK && !*out)
+	if ((r = tool->run(call, tool, out, err)) != HDB_OK)
+		return r;
+	if (!*out)
 		r = mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
 	return r;
 }

@@ -182,11 +182,12 @@ static int make_columns(struct oql *oql)
 		memcpy(oql->columns, star_columns, sizeof(star_columns));
 		return HDB_OK;
 	}
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		oql->columns[i].type =
 			oql->first == HDB_OK ? type_of(oql, &oql->row[i]) : HDB_TYPE_TEXT;
 		oql->columns[i].help = "";
-		r = name_column(oql, i, oql_rows_names(oql->rows)[i]);
+		if ((r = name_column(oql, i, oql_rows_names(oql->rows)[i])) < 0)
+			return r;
 	}
 	return r;
 }
@@ -426,8 +427,9 @@ static int make_all(struct oql *oql)
 
 	if (oql->is_star)
 		return star_cells(oql, &oql->row[0]);
-	for (size_t i = 0; r == HDB_OK && i < oql->column_count; i++)
-		r = make_cell(oql, i, &oql->row[i]);
+	for (size_t i = 0; i < oql->column_count; i++)
+		if ((r = make_cell(oql, i, &oql->row[i])) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -452,12 +454,10 @@ int oql_next(struct oql *oql, struct hdb_error *err)
 	oql->eval.err = err ? err : &oql->own_err;
 	if (oql->limit && oql->taken == oql->limit)
 		return HDB_END;
-	r = step(oql);
-	if (r == HDB_OK) {
-		oql->taken++;
-		r = make_all(oql);
-	}
-	return r;
+	if ((r = step(oql)) != HDB_OK)
+		return r;
+	oql->taken++;
+	return make_all(oql);
 }
 
 const struct hdb_value *oql_value(const struct oql *oql, size_t column)

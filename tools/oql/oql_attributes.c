@@ -45,7 +45,9 @@ static int class_value(const struct subject *s, uint32_t class_no, struct oql_va
 	*out = (struct oql_value){ 0 };
 	if (class_no != HDB_NONE)
 		r = hdb_class_at(s->ev->db, class_no, &class, s->ev->err);
-	if (r == HDB_OK && class_no != HDB_NONE && class.object_ix != HDB_NONE)
+	if (r != HDB_OK)
+		return r;
+	if (class_no != HDB_NONE && class.object_ix != HDB_NONE)
 		*out = oql_object(class.object_ix);
 	return r;
 }
@@ -85,14 +87,16 @@ static int get_display(const struct subject *s, struct oql_value *out)
 	struct oql_value specific;
 	int r = get_specific(s, &specific);
 
-	if (r == HDB_OK)
-		r = oql_put_technical(s->ev, s->v->ix, &text);
-	if (r == HDB_OK && specific.type == OQL_V_STRING) {
+	if (r != HDB_OK)
+		goto out;
+	if ((r = oql_put_technical(s->ev, s->v->ix, &text)) != HDB_OK)
+		goto out;
+	if (specific.type == OQL_V_STRING) {
 		oql_put_string(&text, "  ");
 		oql_put(&text, specific.text.data, specific.text.size);
 	}
-	if (r == HDB_OK)
-		r = text_of(s, &text, out);
+	r = text_of(s, &text, out);
+out:
 	oql_text_release(&text);
 	return r;
 }
@@ -421,9 +425,13 @@ static int get_instance_size(const struct subject *s, struct oql_value *out)
 	int r = class_of(s, &class);
 
 	*out = oql_long(r < 0 ? 0 : (int64_t) class.instance_bytes);
-	if (r == HDB_OK && class.is_array && !s->ev->reference_bytes)
-		r = oql_info_number(s->ev, "reference", &s->ev->reference_bytes);
-	if (r == HDB_OK && class.is_array)
+	if (r != HDB_OK)
+		return r;
+	if (class.is_array && !s->ev->reference_bytes) {
+		if ((r = oql_info_number(s->ev, "reference", &s->ev->reference_bytes)) != HDB_OK)
+			return r;
+	}
+	if (class.is_array)
 		out->i = s->ev->reference_bytes;
 	return r;
 }
@@ -442,7 +450,9 @@ static int get_super_id(const struct subject *s, struct oql_value *out)
 	int r = get_super(s, &super);
 
 	*out = oql_int(-1);
-	if (r == HDB_OK && super.type == OQL_V_OBJECT)
+	if (r != HDB_OK)
+		return r;
+	if (super.type == OQL_V_OBJECT)
 		r = oql_number_of(s->ev, super.ix, &out->i);
 	return r;
 }
@@ -516,13 +526,16 @@ static int get_statics(const struct subject *s, struct oql_value *out)
 	values = oql_make_list(ev, s->arena, count, out);
 	if (!values)
 		return HDB_ELIMIT;
-	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count; i++) {
 		inner = oql_make_list(ev, s->arena, 1, &values[i]);
 		if (!inner)
 			return HDB_ELIMIT;
 		values[i].type = OQL_V_FIELD;
 		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
-		r = oql_basic(ev, &fields[i].value, true, inner);
+		if ((r = oql_basic(ev, &fields[i].value, true, inner)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

@@ -40,9 +40,10 @@ static int concatenate(struct oql_eval *ev, const struct oql_value *a, const str
 	int r;
 
 	oql_put(&text, a->text.data, a->text.size);
-	r = oql_put_plain(ev, b, &text);
-	if (r == HDB_OK)
-		r = oql_string(ev, arena, &text, out);
+	if ((r = oql_put_plain(ev, b, &text)) != HDB_OK)
+		goto out;
+	r = oql_string(ev, arena, &text, out);
+out:
 	oql_text_release(&text);
 	return r;
 }

@@ -418,9 +418,9 @@ static int put_big_decimal(struct oql_eval *ev, uint32_t ix, struct oql_text *ou
 	struct oql_value scale, compact, value;
 	int r = path_value(ev, ix, "scale", &scale);
 
-	if (r == HDB_OK)
-		r = path_value(ev, ix, "intCompact", &compact);
 	if (r != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = path_value(ev, ix, "intCompact", &compact)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	*has = compact.i != INT64_MIN;
 	if (*has)
@@ -534,11 +534,13 @@ static int put_locale(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 {
 	int r = put_part(ev, ix, "baseLocale.language", "", out);
 
-	if (r == HDB_OK)
-		r = put_part(ev, ix, "baseLocale.region", "_", out);
-	if (r == HDB_OK)
-		r = put_part(ev, ix, "baseLocale.variant", "_", out);
-	if (r == HDB_OK && out->size == 0)
+	if (r != HDB_OK)
+		return r;
+	if ((r = put_part(ev, ix, "baseLocale.region", "_", out)) != HDB_OK)
+		return r;
+	if ((r = put_part(ev, ix, "baseLocale.variant", "_", out)) != HDB_OK)
+		return r;
+	if (out->size == 0)
 		r = put_part(ev, ix, "language", "", out);
 	return r;
 }
@@ -548,14 +550,17 @@ static int put_stack_element(struct oql_eval *ev, uint32_t ix, struct oql_text *
 	struct oql_value line;
 	int r = put_part(ev, ix, "declaringClass", "", out);
 
-	if (r == HDB_OK)
-		r = put_part(ev, ix, "methodName", ".", out);
-	if (r == HDB_OK)
-		r = put_part(ev, ix, "fileName", "(", out);
-	if (r == HDB_OK)
-		r = path_value(ev, ix, "lineNumber", &line);
-	if (r == HDB_OK && line.i > 0)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = put_part(ev, ix, "methodName", ".", out)) != HDB_OK)
+		goto out;
+	if ((r = put_part(ev, ix, "fileName", "(", out)) != HDB_OK)
+		goto out;
+	if ((r = path_value(ev, ix, "lineNumber", &line)) != HDB_OK)
+		goto out;
+	if (line.i > 0)
 		oql_put_format(out, ":%" PRId64, line.i);
+out:
 	oql_put_string(out, ")");
 	return r < 0 ? r : HDB_OK;
 }
@@ -565,13 +570,13 @@ static int put_url(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	int r = put_part(ev, ix, "protocol", "", out);
 
 	oql_put_string(out, ":");
-	if (r == HDB_OK)
-		r = put_part(ev, ix, "authority", "//", out);
-	if (r == HDB_OK)
-		r = put_part(ev, ix, "file", "", out);
-	if (r == HDB_OK)
-		r = put_part(ev, ix, "ref", "#", out);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = put_part(ev, ix, "authority", "//", out)) != HDB_OK)
+		return r;
+	if ((r = put_part(ev, ix, "file", "", out)) != HDB_OK)
+		return r;
+	return put_part(ev, ix, "ref", "#", out);
 }
 
 static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct oql_text *out, bool *has)

@@ -234,9 +234,9 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 	size_t count = 0, room = 0;
 	int r = hdb_collection_at(ev->db, ix, &collection, ev->err);
 
-	if (r == HDB_OK)
-		r = hdb_entries_open(ev->db, ix, &entries, ev->err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = hdb_entries_open(ev->db, ix, &entries, ev->err)) != HDB_OK)
 		return r;
 	while (r == HDB_OK && count < most &&
 	       (r = hdb_entries_next(entries, &entry, ev->err)) == HDB_OK) {

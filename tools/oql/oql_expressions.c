@@ -355,13 +355,15 @@ static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **o
 	if (!e)
 		return HDB_ELIMIT;
 	e->a = a;
-	r = oql_parse_additive(p, &e->b);
-	if (r == HDB_OK && take_sign(p, ':')) {
+	if ((r = oql_parse_additive(p, &e->b)) != HDB_OK)
+		goto out;
+	if (take_sign(p, ':')) {
 		e->kind = OQL_SLICE;
-		r = oql_parse_additive(p, &e->c);
+		if ((r = oql_parse_additive(p, &e->c)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\"");
+	r = oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\"");
+out:
 	*out = e;
 	return r < 0 ? r : seal(p, e);
 }

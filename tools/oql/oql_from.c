@@ -301,8 +301,9 @@ static int add_stand_in(struct oql_source *s, const uint8_t *marks, uint32_t ix)
 
 	if (r < 0 || facts.is_real || !marks[facts.class_no])
 		return r;
-	r = hdb_reachable_at(s->ev->db, ix, &is_reachable, s->ev->err);
-	if (r == HDB_OK && is_reachable)
+	if ((r = hdb_reachable_at(s->ev->db, ix, &is_reachable, s->ev->err)) != HDB_OK)
+		return r;
+	if (is_reachable)
 		s->stand_ins[s->stand_in_count++] = ix;
 	return r;
 }
@@ -322,11 +323,15 @@ static int find_stand_ins(struct oql_source *s, const uint8_t *marks)
 	s->stand_in_count = s->stand_in_at = 0;
 	if (hdb_object_count(db))
 		r = add_stand_in(s, marks, 0);
-	for (uint32_t no = 0; r == HDB_OK && no < count; no++) {
-		r = hdb_class_at(db, no, &class, s->ev->err);
-		if (r == HDB_OK && !class.is_real && class.object_ix != HDB_NONE &&
-		    class.object_ix != 0)
-			r = add_stand_in(s, marks, class.object_ix);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < count; no++) {
+		if ((r = hdb_class_at(db, no, &class, s->ev->err)) != HDB_OK)
+			return r;
+		if (!class.is_real && class.object_ix != HDB_NONE && class.object_ix != 0) {
+			if ((r = add_stand_in(s, marks, class.object_ix)) != HDB_OK)
+				return r;
+		}
 	}
 	return r;
 }

@@ -38,8 +38,9 @@ static int count_stand_in(struct oql_eval *ev, uint32_t ix)
 
 	if (r < 0 || facts.is_real)
 		return r;
-	r = hdb_reachable_at(ev->db, ix, &is_reachable, ev->err);
-	if (r == HDB_OK && is_reachable)
+	if ((r = hdb_reachable_at(ev->db, ix, &is_reachable, ev->err)) != HDB_OK)
+		return r;
+	if (is_reachable)
 		count_object(ev, ix, facts.class_no, facts.shallow_bytes);
 	return r;
 }
@@ -49,11 +50,15 @@ static int count_stand_ins(struct oql_eval *ev)
 	struct hdb_class class;
 	int r = hdb_object_count(ev->db) ? count_stand_in(ev, 0) : HDB_OK;
 
-	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(ev->db); no++) {
-		r = hdb_class_at(ev->db, no, &class, ev->err);
-		if (r == HDB_OK && !class.is_real && class.object_ix != HDB_NONE &&
-		    class.object_ix != 0)
-			r = count_stand_in(ev, class.object_ix);
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++) {
+		if ((r = hdb_class_at(ev->db, no, &class, ev->err)) != HDB_OK)
+			return r;
+		if (!class.is_real && class.object_ix != HDB_NONE && class.object_ix != 0) {
+			if ((r = count_stand_in(ev, class.object_ix)) != HDB_OK)
+				return r;
+		}
 	}
 	return r;
 }

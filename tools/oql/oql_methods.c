@@ -21,8 +21,9 @@ int oql_class_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *cl
 	*class_no = HDB_NONE;
 	if (v->type != OQL_V_OBJECT)
 		return HDB_OK;
-	r = hdb_object_at(ev->db, v->ix, &facts, ev->err);
-	if (r == HDB_OK && facts.kind == HDB_KIND_CLASS)
+	if ((r = hdb_object_at(ev->db, v->ix, &facts, ev->err)) != HDB_OK)
+		return r;
+	if (facts.kind == HDB_KIND_CLASS)
 		*class_no = facts.stands_for;
 	return r;
 }
@@ -161,9 +162,11 @@ static int class_of_object(struct oql_eval *ev, uint32_t ix, struct oql_value *o
 	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
 	*out = (struct oql_value){ 0 };
-	if (r == HDB_OK)
-		r = hdb_class_at(ev->db, facts.class_no, &class, ev->err);
-	if (r == HDB_OK && class.object_ix != HDB_NONE)
+	if (r != HDB_OK)
+		return r;
+	if ((r = hdb_class_at(ev->db, facts.class_no, &class, ev->err)) != HDB_OK)
+		return r;
+	if (class.object_ix != HDB_NONE)
 		*out = oql_object(class.object_ix);
 	return r;
 }
@@ -547,10 +550,12 @@ static int object_string(struct oql_eval *ev, uint32_t ix, struct oql_arena *are
 	bool has;
 	int r = oql_display(ev, ix, &text, &has);
 
-	if (r == HDB_OK && !has)
-		r = oql_put_technical(ev, ix, &text);
-	if (r == HDB_OK)
-		r = oql_string(ev, arena, &text, out);
+	if (r != HDB_OK)
+		goto out;
+	if (!has && (r = oql_put_technical(ev, ix, &text)) != HDB_OK)
+		goto out;
+	r = oql_string(ev, arena, &text, out);
+out:
 	oql_text_release(&text);
 	return r;
 }

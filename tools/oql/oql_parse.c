@@ -261,21 +261,29 @@ static int parse_clauses(struct parser *p, struct oql_select *select)
 		r = oql_parse_condition(p, &select->where);
 		p->select = select;
 	}
-	if (r == HDB_OK && is_word(p, 0, "group") && is_word(p, 1, "by")) {
+	if (r != HDB_OK)
+		return r;
+	if (is_word(p, 0, "group") && is_word(p, 1, "by")) {
 		p->at += 2;
-		r = parse_groups(p, select);
+		if ((r = parse_groups(p, select)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK)
-		r = parse_unions(p, select);
-	if (r == HDB_OK && is_word(p, 0, "order") && is_word(p, 1, "by")) {
+	if ((r = parse_unions(p, select)) != HDB_OK)
+		return r;
+	if (is_word(p, 0, "order") && is_word(p, 1, "by")) {
 		p->at += 2;
-		r = parse_orders(p, select);
+		if ((r = parse_orders(p, select)) != HDB_OK)
+			return r;
 	}
-	if (r == HDB_OK && take_word(p, "limit")) {
+	if (take_word(p, "limit")) {
 		select->has_limit = true;
-		r = parse_count(p, "a number of rows after LIMIT", &select->limit);
-		if (r == HDB_OK && take_word(p, "offset"))
-			r = parse_count(p, "a number of rows after OFFSET", &select->offset);
+		if ((r = parse_count(p, "a number of rows after LIMIT", &select->limit)) != HDB_OK)
+			return r;
+		if (take_word(p, "offset")) {
+			if ((r = parse_count(p, "a number of rows after OFFSET",
+					     &select->offset)) != HDB_OK)
+				return r;
+		}
 	}
 	return r;
 }
@@ -329,15 +337,16 @@ int oql_parse_select(struct parser *p, struct oql_select **out)
 	if (!select)
 		return HDB_ELIMIT;
 	*out = p->select = select;
-	r = parse_head(p, select);
-	if (r == HDB_OK && !take_word(p, "from"))
-		r = oql_expected(p, "FROM");
-	if (r == HDB_OK)
-		r = parse_from(p, &select->from);
-	if (r == HDB_OK)
-		r = parse_clauses(p, select);
-	if (r == HDB_OK)
-		r = check_select(p, select);
+	if ((r = parse_head(p, select)) != HDB_OK)
+		goto out;
+	if (!take_word(p, "from") && (r = oql_expected(p, "FROM")) != HDB_OK)
+		goto out;
+	if ((r = parse_from(p, &select->from)) != HDB_OK)
+		goto out;
+	if ((r = parse_clauses(p, select)) != HDB_OK)
+		goto out;
+	r = check_select(p, select);
+out:
 	p->select = outer;
 	p->depth--;
 	return r;
@@ -349,11 +358,14 @@ int oql_parse(const char *text, size_t size, struct oql_arena *arena, struct oql
 	struct parser p = { .text = text, .arena = arena, .err = err };
 	int r = oql_lex(text, size, arena, &p.tokens, &p.count, err);
 
-	if (r == HDB_OK)
-		r = oql_parse_select(&p, out);
-	if (r == HDB_OK && ahead(&p, 0)->kind != OQL_T_END)
-		r = oql_expected(&p, "the end of the statement");
-	if (r == HDB_OK)
-		oql_find_free(*out);
+	if (r != HDB_OK)
+		return r;
+	if ((r = oql_parse_select(&p, out)) != HDB_OK)
+		return r;
+	if (ahead(&p, 0)->kind != OQL_T_END) {
+		if ((r = oql_expected(&p, "the end of the statement")) != HDB_OK)
+			return r;
+	}
+	oql_find_free(*out);
 	return r;
 }

@@ -217,8 +217,9 @@ static int make_cells(struct oql_rows *rows, struct part *p)
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; r == HDB_OK && i < rows->width; i++)
-		r = cell(rows, p, p->select->items[i].expr, &rows->values[i]);
+	for (size_t i = 0; i < rows->width; i++)
+		if ((r = cell(rows, p, p->select->items[i].expr, &rows->values[i])) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -326,10 +327,15 @@ static int add_row(struct oql_rows *rows, struct part *p, struct oql_text *key)
 			r = oql_keys_put(&p->keys, key->data, key->size, &is_new, &no,
 					 rows->ev->err);
 	}
-	if (r == HDB_OK && is_new)
-		r = add_group(rows, p);
-	for (size_t i = 0; r == HDB_OK && i < p->select->aggregate_count; i++)
+	if (r != HDB_OK)
+		return r;
+	if (is_new && (r = add_group(rows, p)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < p->select->aggregate_count; i++) {
 		r = add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -408,12 +414,13 @@ static int is_new_row(struct oql_rows *rows, struct part *p, bool *is_new)
 	size_t no;
 	int r = HDB_OK;
 
-	for (size_t i = 0; r == HDB_OK && i < rows->width; i++)
-		r = oql_put_key(rows->ev, &rows->values[i], &key);
-	if (r == HDB_OK)
-		r = oql_text_check(&key, rows->ev->err);
-	if (r == HDB_OK)
-		r = oql_keys_put(&p->keys, key.data, key.size, is_new, &no, rows->ev->err);
+	for (size_t i = 0; i < rows->width; i++)
+		if ((r = oql_put_key(rows->ev, &rows->values[i], &key)) != HDB_OK)
+			goto out;
+	if ((r = oql_text_check(&key, rows->ev->err)) != HDB_OK)
+		goto out;
+	r = oql_keys_put(&p->keys, key.data, key.size, is_new, &no, rows->ev->err);
+out:
 	oql_text_release(&key);
 	return r;
 }
@@ -516,8 +523,9 @@ static int open_part(struct oql_rows *rows, const struct oql_select *select)
 	};
 	p->frame.arena = &p->arena;
 	rows->next = select->next;
-	r = oql_source_open(ev, select, rows->outer, &p->source);
-	if (r == HDB_OK && select->is_retained)
+	if ((r = oql_source_open(ev, select, rows->outer, &p->source)) != HDB_OK)
+		return r;
+	if (select->is_retained)
 		r = find_retained(rows, p);
 	return r;
 }
@@ -581,10 +589,12 @@ static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena, const str
 	to->values = oql_take(arena, rows->width, sizeof(to->values[0]), ev->err);
 	if (!to->keys || !to->values)
 		return HDB_ELIMIT;
-	for (size_t i = 0; r == HDB_OK && i < rows->order_count; i++)
-		r = oql_copy(ev, arena, &from->keys[i], &to->keys[i]);
-	for (size_t i = 0; r == HDB_OK && i < rows->width; i++)
-		r = oql_copy(ev, arena, &from->values[i], &to->values[i]);
+	for (size_t i = 0; i < rows->order_count; i++)
+		if ((r = oql_copy(ev, arena, &from->keys[i], &to->keys[i])) != HDB_OK)
+			return r;
+	for (size_t i = 0; i < rows->width; i++)
+		if ((r = oql_copy(ev, arena, &from->values[i], &to->values[i])) != HDB_OK)
+			return r;
 	return r;
 }
 
@@ -828,13 +838,15 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 	rows->arena.budget = rows->sorted_arena.budget = &ev->budget;
 	rows->limit = select->has_limit ? select->limit : UINT64_MAX;
 	rows->offset = select->offset;
-	r = name_columns(rows, shown_select(select));
-	if (r == HDB_OK)
-		r = check_union(rows);
-	if (r == HDB_OK)
-		r = resolve_orders(rows);
-	if (r == HDB_OK && select->has_limit)
+	if ((r = name_columns(rows, shown_select(select))) != HDB_OK)
+		goto out;
+	if ((r = check_union(rows)) != HDB_OK)
+		goto out;
+	if ((r = resolve_orders(rows)) != HDB_OK)
+		goto out;
+	if (select->has_limit)
 		oql_rows_limit(rows, UINT64_MAX);
+out:
 	return r < 0 ? r : open_part(rows, select);
 }
 

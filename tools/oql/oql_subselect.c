@@ -52,10 +52,12 @@ static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
 		return HDB_ELIMIT;
 	out->type = OQL_V_ROW;
 	((struct oql_list *)(uintptr_t)out->list)->names = own;
-	for (size_t i = 0; r == HDB_OK && i < width; i++) {
+	for (size_t i = 0; i < width; i++) {
 		own[i].size = names[i].size;
 		own[i].data = oql_take_text(arena, names[i].data, names[i].size, ev->err);
 		r = own[i].data ? oql_copy(ev, arena, &values[i], &copies[i]) : HDB_ELIMIT;
+		if (r != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -179,8 +181,9 @@ static int make_set(struct oql_eval *ev, struct oql_expr *e, const struct oql_fr
 		r = fill_set(ev, e, rows, &set->keys);
 	oql_rows_close(rows);
 	ev->nesting--;
-	if (r == HDB_OK)
-		e->cache = set;
+	if (r != HDB_OK)
+		return r;
+	e->cache = set;
 	return r;
 }
 
@@ -194,9 +197,10 @@ int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 	if (r < 0)
 		return r;
 	set = e->cache;
-	r = oql_put_key(ev, v, &key);
-	if (r == HDB_OK)
-		r = oql_text_check(&key, ev->err);
+	if ((r = oql_put_key(ev, v, &key)) != HDB_OK)
+		goto out;
+	r = oql_text_check(&key, ev->err);
+out:
 	*is_in = r == HDB_OK && oql_keys_has(&set->keys, key.data, key.size);
 	oql_text_release(&key);
 	return r;

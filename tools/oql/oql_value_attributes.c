@@ -98,7 +98,9 @@ static int get_loader_count(const struct subject *s, struct oql_value *out)
 	int r = oql_survey(ev);
 
 	*out = oql_int(0);
-	for (uint32_t no = 0; r == HDB_OK && no < hdb_class_count(ev->db); no++)
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++)
 		if (ev->class_sizes[no] && oql_is_a(ev, no, "java.lang.ClassLoader"))
 			out->i += ev->class_sizes[no];
 	return r;
@@ -203,9 +205,10 @@ static int get_of_frame(const struct subject *s, struct oql_str name, struct oql
 
 	if (!oql_is(name, "text"))
 		return HDB_NOTFOUND;
-	r = oql_put_plain(s->ev, s->v, &text);
-	if (r == HDB_OK)
-		r = text_of(s, &text, out);
+	if ((r = oql_put_plain(s->ev, s->v, &text)) != HDB_OK)
+		goto out;
+	r = text_of(s, &text, out);
+out:
 	oql_text_release(&text);
 	return r;
 }

@@ -248,8 +248,9 @@ static int put_address(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	struct hdb_object_facts facts;
 	const int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 
-	if (r == HDB_OK)
-		oql_put_format(out, "0x%" PRIx64, facts.id);
+	if (r != HDB_OK)
+		return r;
+	oql_put_format(out, "0x%" PRIx64, facts.id);
 	return r;
 }
 
@@ -315,11 +316,14 @@ static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_t
 	int r;
 
 	oql_put_format(out, "root(%.*s, ", (int)v->text.size, v->text.data);
-	r = put_address(ev, v->ix, out);
-	if (r == HDB_OK && v->i >= 0) {
+	if ((r = put_address(ev, v->ix, out)) != HDB_OK)
+		goto out;
+	if (v->i >= 0) {
 		oql_put_string(out, ", ");
-		r = put_address(ev, (uint32_t)v->i, out);
+		if ((r = put_address(ev, (uint32_t)v->i, out)) != HDB_OK)
+			goto out;
 	}
+out:
 	oql_put_string(out, ")");
 	return r;
 }

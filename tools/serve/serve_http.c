@@ -480,20 +480,21 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	if (r == HDB_OK &&
 	    !serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
 		r = fail(err, HDB_EIO, "no random bytes", strerror(errno));
-	if (r == HDB_OK)
-		r = serve_jobs_start(options, &server.jobs, err);
-	if (r == HDB_OK)
-		r = start(&server, fd, err);
-	if (r == HDB_OK) {
-		tell_ready(&server, port);
-		while (!*options->stop) {
-			const struct timespec tick = { .tv_nsec = 100000000 };
+	if (r != HDB_OK)
+		goto out;
+	if ((r = serve_jobs_start(options, &server.jobs, err)) != HDB_OK)
+		goto out;
+	if ((r = start(&server, fd, err)) != HDB_OK)
+		goto out;
+	tell_ready(&server, port);
+	while (!*options->stop) {
+		const struct timespec tick = { .tv_nsec = 100000000 };
 
-			nanosleep(&tick, NULL);
-			serve_jobs_watch(server.jobs);
-		}
-		MHD_quiesce_daemon(server.daemon);
+		nanosleep(&tick, NULL);
+		serve_jobs_watch(server.jobs);
 	}
+	MHD_quiesce_daemon(server.daemon);
+out:
 	serve_jobs_stop(server.jobs);
 	if (server.daemon)
 		MHD_stop_daemon(server.daemon);

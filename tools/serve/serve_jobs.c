@@ -120,8 +120,10 @@ static int answer_query(struct worker *w, struct serve_job *job)
 	if (job->before_count > 0)
 		args.before = before;
 	r = hdb_query(w->databases[job->database], job->spec->name, &args, &rows, &job->err);
-	if (r == HDB_OK)
-		r = w->jobs->options->write_rows(rows, job->spec->name, &args, job->fd, &job->err);
+	if (r != HDB_OK)
+		goto out;
+	r = w->jobs->options->write_rows(rows, job->spec->name, &args, job->fd, &job->err);
+out:
 	hdb_rows_close(rows);
 	return r;
 }
@@ -306,7 +308,7 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 	const struct serve_options *options = w->jobs->options;
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < options->database_count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < options->database_count; i++) {
 		const bool is_free = options->memory_bytes == 0;
 		struct hdb_open_options open = {
 			.dump_path = options->databases[i].dump_path,
@@ -320,14 +322,17 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 		};
 
 		r = hdb_open(options->databases[i].db_path, &open, &w->databases[i], err);
-		if (r == HDB_OK && is_free && !is_built(w->databases[i])) {
+		if (r != HDB_OK)
+			return r;
+		if (is_free && !is_built(w->databases[i])) {
 			hdb_close(w->databases[i]);
 			w->databases[i] = NULL;
 			open.memory_bytes = 0;
 			r = hdb_open(options->databases[i].db_path, &open, &w->databases[i], err);
+			if (r != HDB_OK)
+				return r;
 		}
-		if (r == HDB_OK)
-			w->jobs->is_android[i] = hdb_heap_count(w->databases[i]) > 0;
+		w->jobs->is_android[i] = hdb_heap_count(w->databases[i]) > 0;
 	}
 	return r;
 }

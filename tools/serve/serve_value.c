@@ -70,8 +70,10 @@ static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 	all = malloc(3 * units + 1);
 	r = all ? hdb_text(db, ix, all, 3 * units + 1, NULL, &job->err) :
 		  fail(&job->err, HDB_ENOMEM, "no memory for a text");
-	if (r == HDB_OK)
-		r = put(job, all, strlen(all));
+	if (r != HDB_OK)
+		goto out;
+	r = put(job, all, strlen(all));
+out:
 	free(all);
 	return r;
 }
@@ -130,9 +132,9 @@ int serve_value(struct hdb *db, struct serve_job *job)
 
 	if (r == HDB_NOTFOUND)
 		return fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
-	if (r == HDB_OK)
-		r = hdb_object_at(db, ix, &facts, &job->err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = hdb_object_at(db, ix, &facts, &job->err)) != HDB_OK)
 		return r;
 	return facts.kind == HDB_KIND_OBJECT_ARRAY || facts.kind == HDB_KIND_PRIMITIVE_ARRAY ?
 		       put_array(db, job, ix) :
@@ -156,10 +158,9 @@ static int read_bytes(struct hdb *db, uint32_t ix, size_t size, unsigned char **
 	for (size_t from = 0; from < size; from += done) {
 		const size_t count = size - from < 1024 ? size - from : 1024;
 
-		r = hdb_elements(db, ix, from, count, bits, &type, &done, err);
-		if (r == HDB_OK && done == 0)
-			r = fail(err, HDB_ECORRUPT, "an array ends too early");
-		if (r != HDB_OK)
+		if ((r = hdb_elements(db, ix, from, count, bits, &type, &done, err)) != HDB_OK)
+			return r;
+		if (done == 0 && (r = fail(err, HDB_ECORRUPT, "an array ends too early")) != HDB_OK)
 			return r;
 		for (size_t i = 0; i < done; i++)
 			(*out)[from + i] = (unsigned char)bits[i];
@@ -207,16 +208,23 @@ int serve_bitmap(struct hdb *db, const struct serve_options *options, struct ser
 
 	if (r == HDB_NOTFOUND)
 		return fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
-	if (r == HDB_OK)
-		r = hdb_object_at(db, ix, &facts, &job->err);
-	if (r == HDB_OK && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
-		r = fail(&job->err, HDB_NOTFOUND, "that is no array of bytes");
-	if (r == HDB_OK && job->pixel_bytes > 0 && !options->write_png)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = hdb_object_at(db, ix, &facts, &job->err)) != HDB_OK)
+		goto out;
+	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY) {
+		if ((r = fail(&job->err, HDB_NOTFOUND, "that is no array of bytes")) != HDB_OK)
+			goto out;
+	}
+	if (job->pixel_bytes > 0 && !options->write_png) {
 		r = fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
-	if (r == HDB_OK)
-		r = size_picture(job, facts.length, &size);
-	if (r == HDB_OK)
-		r = read_bytes(db, ix, size, &bytes, &job->err);
+		if (r != HDB_OK)
+			goto out;
+	}
+	if ((r = size_picture(job, facts.length, &size)) != HDB_OK)
+		goto out;
+	r = read_bytes(db, ix, size, &bytes, &job->err);
+out:
 	if (r == HDB_OK && job->pixel_bytes > 0) {
 		const struct serve_pixels pixels = { (uint32_t)job->width, (uint32_t)job->height,
 						     (unsigned)job->pixel_bytes, bytes };

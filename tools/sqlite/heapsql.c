@@ -243,8 +243,9 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, st
 	source->owner = sql;
 	source->cancel = sql->opt.cancel;
 	sql->sources[sql->source_count++] = source;
-	r = sql_register(source, err);
-	if (r == HDB_OK && sql->source_count == 1 && sql_register_functions(source) != SQLITE_OK)
+	if ((r = sql_register(source, err)) != HDB_OK)
+		return r;
+	if (sql->source_count == 1 && sql_register_functions(source) != SQLITE_OK)
 		r = sql_fail(err, HDB_ENOMEM, "no memory for functions");
 	return r;
 }
@@ -654,9 +655,12 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 		return HDB_END;
 	if (rc != SQLITE_ROW)
 		return sql_fail_of(sql, rc, err);
-	for (size_t i = 0; i < rows->count && r == HDB_OK; i++)
-		r = set_value(rows, i, err);
-	if (r == HDB_OK && !rows->is_typed)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < rows->count; i++)
+		if ((r = set_value(rows, i, err)) != HDB_OK)
+			return r;
+	if (!rows->is_typed)
 		guess_types(rows);
 	return r;
 }

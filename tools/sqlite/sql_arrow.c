@@ -186,13 +186,14 @@ static int read_first(struct stream_rows *s, struct hdb_error *err)
 		s->columns[i] = *heapsql_column(s->rows, i);
 		s->columns[i].type = HDB_TYPE_NULL;
 	}
-	while (r == HDB_OK && s->kept_count < KEPT_ROWS && bytes < KEPT_BYTES) {
-		r = heapsql_next(s->rows, err);
-		if (r == HDB_OK)
-			r = keep_row(s, &bytes, err);
+	while (s->kept_count < KEPT_ROWS && bytes < KEPT_BYTES) {
+		if ((r = heapsql_next(s->rows, err)) != HDB_OK)
+			goto out;
+		if ((r = keep_row(s, &bytes, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = read_types(s, err);
+	r = read_types(s, err);
+out:
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->columns[i].type == HDB_TYPE_DOUBLE && s->is_large[i])
 			s->columns[i].type = HDB_TYPE_TEXT;
@@ -262,8 +263,11 @@ static int next_row(void *ctx, struct hdb_error *err)
 			s->values[i] = *heapsql_value(s->rows, i);
 	}
 	s->row_no++;
-	for (size_t i = 0; r == HDB_OK && i < s->count; i++)
-		r = fit(s, i, err);
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < s->count; i++)
+		if ((r = fit(s, i, err)) != HDB_OK)
+			return r;
 	return r;
 }
 

@@ -86,8 +86,9 @@ static int answer_class(struct sqlite3_context *ctx, struct sql_source *source, 
 	const int r = hdb_object_at(source->db, ix, &facts, err);
 
 	(void)argv;
-	if (r == HDB_OK)
-		sql_result_class(ctx, source, facts.class_no);
+	if (r != HDB_OK)
+		return r;
+	sql_result_class(ctx, source, facts.class_no);
 	return r;
 }
 
@@ -98,8 +99,9 @@ static int answer_shallow(struct sqlite3_context *ctx, struct sql_source *source
 	const int r = hdb_object_at(source->db, ix, &facts, err);
 
 	(void)argv;
-	if (r == HDB_OK)
-		sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
+	if (r != HDB_OK)
+		return r;
+	sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
 	return r;
 }
 
@@ -110,8 +112,9 @@ static int answer_retained(struct sqlite3_context *ctx, struct sql_source *sourc
 	const int r = hdb_retained_at(source->db, ix, &bytes, err);
 
 	(void)argv;
-	if (r == HDB_OK)
-		sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
+	if (r != HDB_OK)
+		return r;
+	sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
 	return r;
 }
 
@@ -132,8 +135,9 @@ static int answer_field(struct sqlite3_context *ctx, struct sql_source *source, 
 	struct hdb_basic value;
 	const int r = path ? hdb_path_value(source->db, ix, path, &value, err) : HDB_NOTFOUND;
 
-	if (r == HDB_OK)
-		sql_result_basic(ctx, &value);
+	if (r != HDB_OK)
+		return r;
+	sql_result_basic(ctx, &value);
 	return r;
 }
 
@@ -152,7 +156,9 @@ static int answer_element(struct sqlite3_context *ctx, struct sql_source *source
 	    (uint64_t)no >= facts.length)
 		return r;
 	r = hdb_elements(source->db, ix, (uint64_t)no, 1, &bits, &type, &done, err);
-	if (r == HDB_OK && done) {
+	if (r != HDB_OK)
+		return r;
+	if (done) {
 		hdb_basic_of(type, bits, &value);
 		sql_result_basic(ctx, &value);
 	}
@@ -204,9 +210,9 @@ static int answer_is_instance(struct sqlite3_context *ctx, struct sql_source *so
 
 	if (!marks)
 		return HDB_OK;
-	r = hdb_object_at(source->db, ix, &facts, err);
-	if (r == HDB_OK)
-		sqlite3_result_int(ctx, marks->by_class[facts.class_no] != 0);
+	if ((r = hdb_object_at(source->db, ix, &facts, err)) != HDB_OK)
+		return r;
+	sqlite3_result_int(ctx, marks->by_class[facts.class_no] != 0);
 	return r;
 }
 

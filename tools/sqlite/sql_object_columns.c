@@ -37,9 +37,9 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 
 	if (r < 0 || facts.heap_no == HDB_NONE)
 		return r;
-	r = hdb_heap_name(c->db, facts.heap_no, name, sizeof(name), err);
-	if (r == HDB_OK)
-		sql_result_copy(ctx, name);
+	if ((r = hdb_heap_name(c->db, facts.heap_no, name, sizeof(name), err)) != HDB_OK)
+		return r;
+	sql_result_copy(ctx, name);
 	return r;
 }
 

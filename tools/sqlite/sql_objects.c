@@ -366,9 +366,11 @@ static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 			return HDB_END;
 		r = sql_value_object(c->source, value, &c->ix, err);
 	}
-	if (r == HDB_OK)
-		r = take_ix(c, c->ix, err);
-	return r == HDB_OK && !is_member(c) ? HDB_END : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = take_ix(c, c->ix, err)) != HDB_OK)
+		return r;
+	return !is_member(c) ? HDB_END : HDB_OK;
 }
 
 static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err)
@@ -389,9 +391,10 @@ static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err
 		c->marks[no] &= c->shape->classes[no] != 0;
 	if (c->from_ix && c->from_ix >= hdb_object_count(c->db))
 		return HDB_END;
-	r = hdb_scan_open(c->db, &opt, &c->scan, err);
-	if (r == HDB_OK)
-		r = hdb_scan_next(c->scan, &c->batch, err);
+	if ((r = hdb_scan_open(c->db, &opt, &c->scan, err)) != HDB_OK)
+		goto out;
+	r = hdb_scan_next(c->scan, &c->batch, err);
+out:
 	c->at = 0;
 	return r;
 }

@@ -106,8 +106,9 @@ static int result_name(struct sql_cursor *c, struct sqlite3_context *ctx, uint32
 	char name[NAME_SIZE];
 	const int r = hdb_holder(c->db, from, to, name, sizeof(name), err);
 
-	if (r == HDB_OK)
-		sql_result_copy(ctx, name);
+	if (r != HDB_OK)
+		return r;
+	sql_result_copy(ctx, name);
 	return r;
 }
 
@@ -117,8 +118,9 @@ static int result_strength(struct sql_cursor *c, struct sqlite3_context *ctx, ui
 	unsigned strength;
 	const int r = hdb_strength(c->db, from, to, &strength, err);
 
-	if (r == HDB_OK)
-		sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
+	if (r != HDB_OK)
+		return r;
+	sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
 	return r;
 }
 
@@ -336,9 +338,10 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 	s->seen = calloc(hdb_object_count(c->db) / 64 + 1, sizeof(*s->seen));
 	if (!s->seen)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a set of objects");
-	r = hdb_list_open(c->db, HDB_REFERENCES, &s->list, err);
-	if (r == HDB_OK)
-		r = reach(s, ix, err);
+	if ((r = hdb_list_open(c->db, HDB_REFERENCES, &s->list, err)) != HDB_OK)
+		goto out;
+	r = reach(s, ix, err);
+out:
 	s->level_end = 1;
 	return r;
 }
@@ -351,10 +354,12 @@ static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *e
 	size_t count = 0;
 	int r = hdb_class_at(c->db, s->facts.class_no, &class, err);
 
-	if (r == HDB_OK && class.is_real)
-		r = reach(s, class.object_ix, err);
-	if (r == HDB_OK)
-		r = hdb_list_begin(s->list, s->facts.ix, NULL, err);
+	if (r != HDB_OK)
+		goto out;
+	if (class.is_real && (r = reach(s, class.object_ix, err)) != HDB_OK)
+		goto out;
+	r = hdb_list_begin(s->list, s->facts.ix, NULL, err);
+out:
 	do {
 		if (r == HDB_OK)
 			r = hdb_list_next(s->list, &ixs, &count, err);
@@ -479,18 +484,19 @@ static int result_roots(struct sql_cursor *c, struct sqlite3_context *ctx, uint3
 
 	if (r != HDB_OK || parent != HDB_NONE)
 		return r;
-	r = hdb_roots_of(c->db, ix, &first, &count, err);
-	for (uint64_t i = 0; r == HDB_OK && i < count; i++) {
+	if ((r = hdb_roots_of(c->db, ix, &first, &count, err)) != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < count; i++) {
 		struct hdb_root root;
 
-		r = hdb_root_at(c->db, first + i, &root, err);
-		if (r == HDB_OK && !root.is_local) {
+		if ((r = hdb_root_at(c->db, first + i, &root, err)) != HDB_OK)
+			return r;
+		if (!root.is_local) {
 			sqlite3_result_text(ctx, root.kind, -1, SQLITE_STATIC);
 			return HDB_OK;
 		}
 	}
-	if (r == HDB_OK)
-		sqlite3_result_text(ctx, "none known", -1, SQLITE_STATIC);
+	sqlite3_result_text(ctx, "none known", -1, SQLITE_STATIC);
 	return r;
 }
 

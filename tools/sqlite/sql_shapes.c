@@ -193,7 +193,9 @@ static int add_fields(struct growing *g, struct shape *s, struct hdb_error *err)
 		calloc((size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), sizeof(*s->field_of));
 	if (!taken.names || !s->field_of)
 		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
-	for (int i = 0; r == HDB_OK && i < C_PATTERN; i++) {
+	if (r != HDB_OK)
+		goto out;
+	for (int i = 0; i < C_PATTERN; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(declared[i], " "), declared[i]);
@@ -201,9 +203,11 @@ static int add_fields(struct growing *g, struct shape *s, struct hdb_error *err)
 		    (i == C_LENGTH && s->column_count > 4))
 			take_name(&taken, name);
 	}
-	for (uint32_t b = 0; r == HDB_OK && b < s->base_count; b++)
-		r = hdb_class_fields(db, s->bases[b], &s->fields[b], &counts[b], err);
-	for (size_t f = 0; r == HDB_OK && f < counts[0] && s->column_count < COLUMNS_MAX; f++) {
+	for (uint32_t b = 0; b < s->base_count; b++)
+		if ((r = hdb_class_fields(db, s->bases[b], &s->fields[b], &counts[b], err)) !=
+		    HDB_OK)
+			goto out;
+	for (size_t f = 0; f < counts[0] && s->column_count < COLUMNS_MAX; f++) {
 		s->field_of[s->column_count * s->base_count] = &s->fields[0][f];
 		/* The same field in classes of the same name that other loaders have. */
 		for (uint32_t b = 1; b < s->base_count; b++)
@@ -216,6 +220,7 @@ static int add_fields(struct growing *g, struct shape *s, struct hdb_error *err)
 				}
 		add_field(g, s, &taken, &s->fields[0][f], f);
 	}
+out:
 	for (size_t i = 0; taken.names && i < taken.room; i++)
 		free(taken.names[i]);
 	free(taken.names);

@@ -720,9 +720,9 @@ static int column_heaps(struct sql_cursor *c, struct sqlite3_context *ctx, int c
 		sqlite3_result_int64(ctx, no);
 		return HDB_OK;
 	}
-	r = hdb_heap_name(c->db, no, name, sizeof(name), err);
-	if (r == HDB_OK)
-		sql_result_copy(ctx, name);
+	if ((r = hdb_heap_name(c->db, no, name, sizeof(name), err)) != HDB_OK)
+		return r;
+	sql_result_copy(ctx, name);
 	return r;
 }
 

@@ -218,8 +218,9 @@ static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = hdb_object_at(c->db, s->ix, &facts, err);
 	s->at = UINT64_MAX;
-	if (r == HDB_OK && facts.kind != HDB_KIND_OBJECT_ARRAY &&
-	    facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
+	if (r != HDB_OK)
+		return r;
+	if (facts.kind != HDB_KIND_OBJECT_ARRAY && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return HDB_END;
 	return r;
 }
@@ -289,9 +290,9 @@ static int begin_fields(struct sql_cursor *c, struct hdb_error *err)
 	struct hdb_object_facts facts;
 	int r = sql_value_object(c->source, c->key[0], &s->ix, err);
 
-	if (r == HDB_OK)
-		r = hdb_object_at(c->db, s->ix, &facts, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = hdb_object_at(c->db, s->ix, &facts, err)) != HDB_OK)
 		return r;
 	s->is_static = facts.kind == HDB_KIND_CLASS;
 	s->at = SIZE_MAX;

@@ -407,8 +407,9 @@ int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32
 
 	if (ix == HDB_NONE)
 		return HDB_OK;
-	r = hdb_object_at(source->db, ix, &facts, err);
-	if (r == HDB_OK && facts.id)
+	if ((r = hdb_object_at(source->db, ix, &facts, err)) != HDB_OK)
+		return r;
+	if (facts.id)
 		sqlite3_result_int64(ctx, (sqlite3_int64)facts.id);
 	return r;
 }

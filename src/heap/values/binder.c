@@ -54,14 +54,18 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 {
 	int r = heap_read_block_of(heap, block_no, is_proxy, block, NULL);
 
-	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < block->count; i++) {
 		struct heap_binder_proxy proxy = { .class_no = block->class_no[i] };
 
 		if (block->kind[i] != STORE_INSTANCE || !is_proxy[proxy.class_no] ||
 		    heap_path_object(heap, block->first_ix + i, HEAP_NONE, "mRemote",
 				     &proxy.remote_ix, NULL) != HDB_OK)
 			continue;
-		r = base_vec_push(&heap->binder_proxies, &proxy, sizeof(proxy), NULL);
+		if ((r = base_vec_push(&heap->binder_proxies, &proxy, sizeof(proxy), NULL)) !=
+		    HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -74,15 +78,19 @@ static void load_proxies(struct heap *heap)
 	int r = is_proxy && block ? heap_load_classes(heap, NULL) : HDB_ENOMEM;
 
 	heap->has_binder_proxies = true;
-	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < heap->class_count; no++)
 		any |= is_proxy[no] = ends_with(heap_class_name(heap, no), proxy_suffix);
-	for (uint32_t b = 0; r == HDB_OK && any && b < heap_block_count(heap); b++) {
+	for (uint32_t b = 0; any && b < heap_block_count(heap); b++) {
 		bool has = false;
 
-		r = heap_block_has(heap, b, is_proxy, &has, NULL);
-		if (r == HDB_OK && has)
-			r = add_block(heap, b, is_proxy, block);
+		if ((r = heap_block_has(heap, b, is_proxy, &has, NULL)) != HDB_OK)
+			goto out;
+		if (has && (r = add_block(heap, b, is_proxy, block)) != HDB_OK)
+			goto out;
 	}
+out:
 	if (heap->binder_proxies.count)
 		qsort(heap->binder_proxies.data, heap->binder_proxies.count,
 		      sizeof(struct heap_binder_proxy), compare);

@@ -115,10 +115,12 @@ int object_sites_count(struct query *q, struct object_sites *out, struct hdb_err
 	int r = block ? heap_load_classes(q->heap, err) :
 			hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
-	if (r == HDB_OK)
-		r = heap_open_dump(q->heap, err);
-	if (r == HDB_OK)
-		r = count_blocks(q, out, block, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
+		goto out;
+	r = count_blocks(q, out, block, err);
+out:
 	free(block);
 	return r;
 }

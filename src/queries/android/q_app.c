@@ -54,9 +54,11 @@ static int add(struct state *s, const char *key, const char *help, const char *t
 	struct entry entry = { .key = key, .help = help, .text = s->texts.count };
 	int r = base_vec_push(&s->entries, &entry, sizeof(entry), err);
 
-	if (r == HDB_OK && !text[0])
+	if (r < 0)
+		return r;
+	if (!text[0])
 		base_vec_at(&s->entries, struct entry, s->entries.count - 1)->text = 0;
-	return r == HDB_OK ? base_bytes_append(&s->texts, text, strlen(text) + 1, err) : r;
+	return base_bytes_append(&s->texts, text, strlen(text) + 1, err);
 }
 
 static int add_number(struct state *s, const char *key, const char *help, uint64_t number,
@@ -79,10 +81,12 @@ static int static_text(struct heap *heap, const char *field, const char *path, c
 	int r = heap_static_object(heap, field, &ix, err);
 
 	buf[0] = '\0';
-	if (r == HDB_OK && path[0])
-		r = heap_path_object(heap, ix, HEAP_NONE, path, &ix, err);
-	if (r == HDB_OK)
-		r = heap_string(heap, ix, buf, size, NULL, err);
+	if (r != HDB_OK)
+		goto out;
+	if (path[0] && (r = heap_path_object(heap, ix, HEAP_NONE, path, &ix, err)) != HDB_OK)
+		goto out;
+	r = heap_string(heap, ix, buf, size, NULL, err);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -221,21 +225,26 @@ static int tell_device(struct state *s, struct hdb_error *err)
 		r = add_number(s, "sdk", "Android's API level", (uint64_t)sdk, err);
 	if (r >= 0)
 		r = static_text(heap, "android.os.Build.MANUFACTURER", "", text, sizeof(text), err);
-	if (r == HDB_OK && text[0])
-		r = add(s, "manufacturer", "of the device", text, err);
-	if (r == HDB_OK)
-		r = static_text(heap, "android.os.Build.ID", "", text, sizeof(text), err);
-	if (r == HDB_OK && text[0])
-		r = add(s, "build", "Android's build", text, err);
-	if (r == HDB_OK)
-		r = static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
-				"mBoundApplication.appInfo.processName", text, sizeof(text), err);
-	if (r == HDB_OK)
-		r = add(s, "process", "name of the application's process", text, err);
-	if (r == HDB_OK)
-		r = static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", text,
-				sizeof(text), err);
-	return r == HDB_OK ? add(s, "leakcanary", "version of LeakCanary in it", text, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (text[0] && (r = add(s, "manufacturer", "of the device", text, err)) != HDB_OK)
+		return r;
+	r = static_text(heap, "android.os.Build.ID", "", text, sizeof(text), err);
+	if (r != HDB_OK)
+		return r;
+	if (text[0] && (r = add(s, "build", "Android's build", text, err)) != HDB_OK)
+		return r;
+	r = static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
+			"mBoundApplication.appInfo.processName", text, sizeof(text), err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = add(s, "process", "name of the application's process", text, err)) != HDB_OK)
+		return r;
+	r = static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", text,
+			sizeof(text), err);
+	if (r != HDB_OK)
+		return r;
+	return add(s, "leakcanary", "version of LeakCanary in it", text, err);
 }
 
 static int tell_counts(struct state *s, struct hdb_error *err)
@@ -258,8 +267,11 @@ static int tell_counts(struct state *s, struct hdb_error *err)
 	};
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && r == HDB_OK; i++)
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		r = add_number(s, numbers[i].key, numbers[i].help, numbers[i].number, err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -275,9 +287,9 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 
 		r = heap_path_object(heap, ix, HEAP_NONE, "mConfigurationLocked.label", &target,
 				     err);
-		if (r == HDB_OK)
-			r = heap_string(heap, target, label, sizeof(label), NULL, err);
 		if (r != HDB_OK)
+			continue;
+		if ((r = heap_string(heap, target, label, sizeof(label), NULL, err)) != HDB_OK)
 			continue;
 		r = heap_path_object(heap, ix, HEAP_NONE, "mConnectionPoolLocked", &target, err);
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
@@ -297,12 +309,11 @@ static int open_app(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "the application", sizeof(*s));
 	s->q = q;
-	r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(q->heap, err);
-	if (r == HDB_OK)
-		r = heap_open_dump(q->heap, err);
-	if (r != HDB_OK)
+	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
 		return r;
 	s->is_bitmap = mark_classes(q->heap, "android.graphics.Bitmap");
 	s->is_database = mark_classes(q->heap, "android.database.sqlite.SQLiteDatabase");
@@ -310,17 +321,19 @@ static int open_app(struct query *q, struct hdb_error *err)
 	if (!s->is_bitmap || !s->is_database || !s->is_display)
 		return hdb_fail_memory(err, "classes", q->heap->class_count);
 	/* Place 0 is no text. */
-	r = base_bytes_append(&s->texts, "", 1, err);
-	if (r == HDB_OK)
-		r = derive_native_sizes(q->derive, DERIVE_NATIVE_REGISTERED, &s->native, err);
-	if (r == HDB_OK)
-		r = count_all(s, err);
-	if (r == HDB_OK)
-		r = tell_device(s, err);
-	if (r == HDB_OK)
-		r = tell_counts(s, err);
-	if (r == HDB_OK)
-		r = tell_databases(s, err);
+	if ((r = base_bytes_append(&s->texts, "", 1, err)) != HDB_OK)
+		goto out;
+	r = derive_native_sizes(q->derive, DERIVE_NATIVE_REGISTERED, &s->native, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = count_all(s, err)) != HDB_OK)
+		goto out;
+	if ((r = tell_device(s, err)) != HDB_OK)
+		goto out;
+	if ((r = tell_counts(s, err)) != HDB_OK)
+		goto out;
+	r = tell_databases(s, err);
+out:
 	q->total = s->entries.count;
 	return r;
 }
@@ -334,11 +347,13 @@ static int next_app(struct query *q, struct hdb_error *err)
 	if (s->at == s->entries.count)
 		return HDB_END;
 	entry = base_vec_at(&s->entries, struct entry, s->at++);
-	r = query_set_text(q, KEY, entry->key, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, HELP, entry->help, err);
-	if (r == HDB_OK && entry->text)
+	if ((r = query_set_text(q, KEY, entry->key, err)) != HDB_OK)
+		goto out;
+	if ((r = query_set_text(q, HELP, entry->help, err)) != HDB_OK)
+		goto out;
+	if (entry->text)
 		r = query_set_text(q, VALUE, (const char *)s->texts.data + entry->text, err);
+out:
 	if (entry->has_number)
 		query_set(q, NUMBER, entry->number);
 	return r;

@@ -464,15 +464,17 @@ static int set_facts(struct state *s, uint64_t wasted, struct hdb_error *err)
 		java += b->store && strcmp(b->store, "java") == 0 ? b->bytes : 0;
 		contents += b->encoding != NO_CONTENTS;
 	}
-	if (r == HDB_OK)
-		r = query_fact(s->q, "bytes", all, err);
-	if (r == HDB_OK)
-		r = query_fact(s->q, "java", java, err);
-	if (r == HDB_OK)
-		r = query_fact(s->q, "native", all - java, err);
-	if (r == HDB_OK)
-		r = query_fact(s->q, "contents", contents, err);
-	return r == HDB_OK ? query_fact(s->q, "wasted", wasted, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(s->q, "bytes", all, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(s->q, "java", java, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(s->q, "native", all - java, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(s->q, "contents", contents, err)) != HDB_OK)
+		return r;
+	return query_fact(s->q, "wasted", wasted, err);
 }
 
 static int open_bitmaps(struct query *q, struct hdb_error *err)
@@ -486,16 +488,17 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "bitmaps", sizeof(*s));
 	s->q = q;
 	s->is_only_copies = query_option(q, "duplicates") != NULL;
-	r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK && heap_class_by_name(q->heap, "android.graphics.Bitmap", 0) != HEAP_NONE)
-		r = heap_open_dump(q->heap, err);
-	if (r == HDB_OK)
-		r = load_pictures(s, err);
-	if (r == HDB_OK)
-		r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err);
-	if (r == HDB_OK)
-		r = find_bitmaps(s, err);
-	if (r != HDB_OK)
+	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
+		return r;
+	if (heap_class_by_name(q->heap, "android.graphics.Bitmap", 0) != HEAP_NONE) {
+		if ((r = heap_open_dump(q->heap, err)) != HDB_OK)
+			return r;
+	}
+	if ((r = load_pictures(s, err)) != HDB_OK)
+		return r;
+	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_ALL, &s->native, err)) != HDB_OK)
+		return r;
+	if ((r = find_bitmaps(s, err)) != HDB_OK)
 		return r;
 	wasted = join_copies(s);
 	r = set_facts(s, wasted, err);

@@ -303,10 +303,12 @@ static int set_name(struct query *q, const struct node *node, struct hdb_error *
 	if (node->id == NO_STACK)
 		return query_set_text(q, NAME, "<no stack>", err);
 	r = heap_record(q->heap, STORE_FRAMES, sizeof(frame), node->id, &frame, err);
-	if (r == HDB_OK)
-		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
-	if (r == HDB_OK)
-		r = query_set_text(q, NAME, text, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) != HDB_OK)
+		goto out;
+	r = query_set_text(q, NAME, text, err);
+out:
 	return r < 0 ? r : HDB_OK;
 }
 

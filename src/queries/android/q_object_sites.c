@@ -78,10 +78,11 @@ static int keep_sites(struct query *q, struct state *s, struct hdb_error *err)
 	if (n)
 		qsort(list, n, sizeof(*list), compare_sites);
 	q->total = n;
-	r = query_fact(q, "objects", count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", bytes, err);
-	return r == HDB_OK ? query_fact(q, "others", others, err) : r;
+	if ((r = query_fact(q, "objects", count, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "shallow", bytes, err)) < 0)
+		return r;
+	return query_fact(q, "others", others, err);
 }
 
 static int open_sites(struct query *q, struct hdb_error *err)
@@ -94,12 +95,13 @@ static int open_sites(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "allocation sites", sizeof(*s));
 	s->counted.is_by_class = query_choice(q, "by") == 1;
 	s->counted.counts_all = true;
-	r = object_sites_count(q, &s->counted, err);
-	if (r == HDB_OK)
-		r = keep_sites(q, s, err);
-	return r == HDB_OK && !s->counted.is_by_class ?
+	if ((r = object_sites_count(q, &s->counted, err)) != HDB_OK)
+		return r;
+	if ((r = keep_sites(q, s, err)) != HDB_OK)
+		return r;
+	return !s->counted.is_by_class ?
 		       query_choose(q, "trace,objects,shallow,frames,site,stack", err) :
-		       r;
+		       HDB_OK;
 }
 
 static int set_stack(struct query *q, const struct object_site *site, struct hdb_error *err)
@@ -120,9 +122,10 @@ static int set_stack(struct query *q, const struct object_site *site, struct hdb
 		else if (r == HDB_OK)
 			r = base_bytes_append(&text, text.count ? " < " : "", text.count ? 3 : 0,
 					      err);
-		if (r == HDB_OK && depth)
-			r = base_bytes_append(&text, frame_text, strlen(frame_text), err);
 		if (r != HDB_OK)
+			break;
+		if (depth &&
+		    (r = base_bytes_append(&text, frame_text, strlen(frame_text), err)) != HDB_OK)
 			break;
 	}
 	if (r >= 0 && text.count)

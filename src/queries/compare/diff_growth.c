@@ -79,7 +79,9 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 	struct row row = { .node = ANALYSIS_MERGED_TOP };
 	int r = has ? HDB_OK : hdb_fail_memory(err, "growing nodes", n);
 
-	for (uint32_t v = 0; r == HDB_OK && v < n; v++) {
+	if (r < 0)
+		goto out;
+	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t parent = analysis_merged_node(m, v)->parent;
 
 		group_of[v] = ANALYSIS_MERGED_TOP;
@@ -87,13 +89,15 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 			continue;
 		group_of[v] = row.group = g->group_count++;
 		row.node = v;
-		r = base_vec_push(&g->rows, &row, sizeof(row), err);
+		if ((r = base_vec_push(&g->rows, &row, sizeof(row), err)) < 0)
+			goto out;
 	}
-	if (r == HDB_OK && has[n]) {
+	if (has[n]) {
 		row = (struct row){ .node = ANALYSIS_MERGED_TOP, .group = g->group_count };
-		r = base_vec_push(&g->rows, &row, sizeof(row), err);
+		if ((r = base_vec_push(&g->rows, &row, sizeof(row), err)) < 0)
+			goto out;
 	}
-	for (uint32_t v = 0; r == HDB_OK && v < n; v++) {
+	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t parent = analysis_merged_node(m, v)->parent;
 		const unsigned last = m->dump_count - 1;
 
@@ -107,8 +111,10 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 			.rank = analysis_merged_sum(m, v, last)->count -
 				analysis_merged_sum(m, v, 0)->count,
 		};
-		r = base_vec_push(&g->rows, &row, sizeof(row), err);
+		if ((r = base_vec_push(&g->rows, &row, sizeof(row), err)) < 0)
+			goto out;
 	}
+out:
 	free(has);
 	return r;
 }
@@ -190,11 +196,11 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 	if (r == HDB_OK)
 		sort_rows(d, g);
 	q->total = g->rows.count;
-	if (r == HDB_OK)
-		r = query_fact(q, "growing", g->group_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "folded", g->merged.folded, err);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "growing", g->group_count, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "folded", g->merged.folded, err);
 }
 
 /* ---- rows ---- */
@@ -262,13 +268,12 @@ int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
 		query_set_int(q, DIFF_COUNT_DELTA,
 			      (int64_t)(g->by_side[last].count - g->by_side[0].count));
 	}
-	if (r == HDB_OK)
-		r = set_counts(q, d, g->by_side, err);
-	return r == HDB_OK ?
-		       query_set_id(q, DIFF_ID,
-				    analysis_merged_sum(&g->merged, row->node, last)->example_ix,
-				    err) :
-		       r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = set_counts(q, d, g->by_side, err)) != HDB_OK)
+		return r;
+	return query_set_id(q, DIFF_ID,
+			    analysis_merged_sum(&g->merged, row->node, last)->example_ix, err);
 }
 
 void diff_growth_close(struct diff *d)

@@ -142,13 +142,16 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 	int r = HDB_OK;
 
 	*count = 0;
-	if (r == HDB_OK && (d->by != DIFF_BY_DOMINATOR && d->by != DIFF_BY_SUSPECT))
-		r = make_tree(d, false, &t, err);
-	if (r == HDB_OK)
-		r = analysis_merged_walk(&t->merged, growth_of, (int64_t)threshold + 1, 0, &walk,
-					 err);
-	for (size_t i = 0; r == HDB_OK && i < walk.count; i++)
+	if ((d->by != DIFF_BY_DOMINATOR && d->by != DIFF_BY_SUSPECT)) {
+		if ((r = make_tree(d, false, &t, err)) != HDB_OK)
+			goto out;
+	}
+	r = analysis_merged_walk(&t->merged, growth_of, (int64_t)threshold + 1, 0, &walk, err);
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < walk.count; i++)
 		*count += !walk.order[i].others;
+out:
 	analysis_merged_walk_release(&walk);
 	if (t != d->tree)
 		free_tree(t);
@@ -300,12 +303,13 @@ int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
 		return r == HDB_OK ? diff_set_figures(q, d, t->by_side, err) : r;
 	}
 	query_set(q, DIFF_LEVEL, analysis_merged_node(&t->merged, step->node)->depth);
-	r = query_merged_set_name(q, DIFF_NAME, &t->merged, step->node, err);
-	if (r == HDB_OK)
-		r = set_example(q, t, DIFF_ID, step->node, err);
-	if (r == HDB_OK && d->by == DIFF_BY_SUSPECT)
-		r = set_point(q, t, step->node, err);
-	return r == HDB_OK ? diff_set_figures(q, d, t->by_side, err) : r;
+	if ((r = query_merged_set_name(q, DIFF_NAME, &t->merged, step->node, err)) != HDB_OK)
+		return r;
+	if ((r = set_example(q, t, DIFF_ID, step->node, err)) != HDB_OK)
+		return r;
+	if (d->by == DIFF_BY_SUSPECT && (r = set_point(q, t, step->node, err)) != HDB_OK)
+		return r;
+	return diff_set_figures(q, d, t->by_side, err);
 }
 
 void diff_tree_close(struct diff *d)

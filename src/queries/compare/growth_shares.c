@@ -69,12 +69,15 @@ static int mark_kept(struct sharing *s, struct hdb_error *err)
 	for (size_t i = 0; i < roots.count && r == HDB_OK; i++)
 		r = keep(s, base_vec_at(&roots, struct trace_root, i)->ix, err);
 	base_vec_release(&roots);
-	while (r == HDB_OK && s->stack.count) {
+	if (r != HDB_OK)
+		return r;
+	while (s->stack.count) {
 		const uint32_t ix = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
 
-		r = trace_graph_read(&s->graph, ix, keep_reference, s, err);
-		if (r == HDB_OK)
-			r = step(s, err);
+		if ((r = trace_graph_read(&s->graph, ix, keep_reference, s, err)) != HDB_OK)
+			return r;
+		if ((r = step(s, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -129,14 +132,16 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 
 	s->turn++;
 	s->bytes = s->objects = 0;
-	for (uint64_t i = 0; i < count && r == HDB_OK; i++)
-		r = reach(s, ix[i], err);
-	while (r == HDB_OK && s->stack.count) {
+	for (uint64_t i = 0; i < count; i++)
+		if ((r = reach(s, ix[i], err)) != HDB_OK)
+			return r;
+	while (s->stack.count) {
 		const uint32_t at = *base_vec_at(&s->stack, uint32_t, --s->stack.count);
 
-		r = trace_graph_read(&s->graph, at, reach_reference, s, err);
-		if (r == HDB_OK)
-			r = step(s, err);
+		if ((r = trace_graph_read(&s->graph, at, reach_reference, s, err)) != HDB_OK)
+			return r;
+		if ((r = step(s, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }

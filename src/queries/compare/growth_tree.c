@@ -157,10 +157,9 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	uint32_t *there;
 	int r = HDB_OK;
 
-	while (r == HDB_OK && w->group_of.count <= place)
-		r = base_vec_push(&w->group_of, &none, sizeof(none), err);
-	if (r != HDB_OK)
-		return r;
+	while (w->group_of.count <= place)
+		if ((r = base_vec_push(&w->group_of, &none, sizeof(none), err)) < 0)
+			return r;
 	there = base_vec_at(&w->group_of, uint32_t, place);
 	if (*there && *there <= w->groups.count) {
 		const struct group *g = base_vec_at(&w->groups, struct group, *there - 1);
@@ -293,11 +292,15 @@ static int walk_all(struct walk *w, struct hdb_error *err)
 	int r;
 
 	base_stage(work, "searching paths by name", w->session->heap->object_count, "objects");
-	r = enqueue_roots(w, err);
-	while (r == HDB_OK && take_run(w, &run)) {
-		r = visit(w, &run, err);
-		if (r == HDB_OK && ++turn % STEP_RUNS == 0)
-			r = base_step(work, w->first.used + w->last.used, err);
+	if ((r = enqueue_roots(w, err)) != HDB_OK)
+		return r;
+	while (take_run(w, &run)) {
+		if ((r = visit(w, &run, err)) != HDB_OK)
+			return r;
+		if (++turn % STEP_RUNS == 0) {
+			if ((r = base_step(work, w->first.used + w->last.used, err)) != HDB_OK)
+				return r;
+		}
 	}
 	return r;
 }
@@ -409,9 +412,10 @@ static int prepare(struct walk *w, struct hdb_error *err)
 		r = init_queue(w, &w->last, err);
 	w->place = w->place_big.data;
 	w->classes = w->classes_big.data;
-	if (r == HDB_OK)
-		memset(w->place, 0xff, (n + 1) * sizeof(uint32_t));
-	return r == HDB_OK ? load_classes(w, err) : r;
+	if (r != HDB_OK)
+		return r;
+	memset(w->place, 0xff, (n + 1) * sizeof(uint32_t));
+	return load_classes(w, err);
 }
 
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
@@ -422,12 +426,14 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	int r = added ? prepare(&w, err) :
 			hdb_fail_memory(err, "paths", session->heap->object_count / 8);
 
-	if (r == HDB_OK)
-		r = walk_all(&w, err);
-	if (r == HDB_OK)
-		r = add_parts(&w, added, err);
-	if (r == HDB_OK)
-		r = analysis_merged_count(session, m, dump, w.place, added, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = walk_all(&w, err)) != HDB_OK)
+		goto out;
+	if ((r = add_parts(&w, added, err)) != HDB_OK)
+		goto out;
+	r = analysis_merged_count(session, m, dump, w.place, added, err);
+out:
 	for (size_t i = 0; i <= TRACE_ENTRY; i++)
 		base_idmap_release(&w.edges[i]);
 	base_idmap_release(&w.names);

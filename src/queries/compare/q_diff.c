@@ -358,11 +358,13 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = choose(q, d, err);
 	d->only = query_option(q, "only");
-	if (r == HDB_OK)
-		r = set_facts(q, d, err);
-	if (r == HDB_OK)
-		r = open_part(q, d, err);
-	return r == HDB_OK ? query_judge(q, d->sides, d->side_count, diff_count_suspects, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = set_facts(q, d, err)) != HDB_OK)
+		return r;
+	if ((r = open_part(q, d, err)) != HDB_OK)
+		return r;
+	return query_judge(q, d->sides, d->side_count, diff_count_suspects, err);
 }
 
 static int next_diff(struct query *q, struct hdb_error *err)

@@ -90,13 +90,23 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 			"the same dump",
 			text, err);
 	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
-	if (r == HDB_OK && text[0])
+	if (r != HDB_OK)
+		return r;
+	if (text[0]) {
 		r = info_text(info, "dump", "mapping", "file that names are from", text, err);
-	if (r == HDB_OK && text[0])
-		r = info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err);
-	if (r == HDB_OK && heap_meta_number(q->heap, "zeroed.texts", 0))
-		r = info_meta(q, info, zeroed, 1, err);
-	if (r == HDB_OK && heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (text[0]) {
+		if ((r = info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err)) !=
+		    HDB_OK)
+			return r;
+	}
+	if (heap_meta_number(q->heap, "zeroed.texts", 0)) {
+		if ((r = info_meta(q, info, zeroed, 1, err)) != HDB_OK)
+			return r;
+	}
+	if (heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
 		r = info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
 	return r;
 }
@@ -122,11 +132,14 @@ static int add_database(struct query *q, struct info_rows *info, struct hdb_erro
 	int r = info_text(info, "database", "path", "of the heap database", heap_path(q->heap),
 			  err);
 
-	if (r == HDB_OK)
-		r = info_number(info, "database", "bytes", "size of the file", bytes, err);
-	if (r == HDB_OK)
-		r = info_number(info, "database", "format", "version of the database's format",
-				STORE_FORMAT_VERSION, err);
+	if (r != HDB_OK)
+		goto out;
+	r = info_number(info, "database", "bytes", "size of the file", bytes, err);
+	if (r != HDB_OK)
+		goto out;
+	r = info_number(info, "database", "format", "version of the database's format",
+			STORE_FORMAT_VERSION, err);
+out:
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
 	return r == HDB_OK ? info_text(info, "database", "of the dump",
 				       "the database's size as a "
@@ -191,17 +204,25 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 
 	if (r == HDB_NOTFOUND)
 		return HDB_OK;
-	if (r == HDB_OK && a.flat)
+	if (r != HDB_OK)
+		return r;
+	if (a.flat) {
 		r = info_number(info, "objects", "flat values",
 				"values inside other objects, which "
 				"have their bytes",
 				a.flat, err);
-	if (r == HDB_OK && a.fillers)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (a.fillers) {
 		r = info_number(info, "objects", "fillers",
 				"objects that fill dead areas of the heap, none "
 				"of the program's",
 				a.fillers, err);
-	if (r == HDB_OK && a.fillers)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (a.fillers)
 		r = info_number(info, "objects", "filler bytes", "their shallow sizes",
 				a.filler_bytes, err);
 	return r;
@@ -238,19 +259,22 @@ static int add_reachable(struct query *q, struct info_rows *info, struct hdb_err
 	/* Known only once something has needed it; info builds nothing. */
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
-	r = analysis_heap_total(&q->session, &total, err);
-	if (r == HDB_OK)
-		r = info_number(info, "objects", "reachable", "objects that a root reaches",
-				total.count, err);
-	if (r == HDB_OK)
-		r = info_number(info, "objects", "reachable bytes", "their shallow sizes",
-				total.shallow_bytes, err);
-	if (r == HDB_OK)
-		r = info_number(info, "objects", "unreachable", "objects that no root reaches",
-				total.unreachable_count, err);
-	return r == HDB_OK ? info_number(info, "objects", "unreachable bytes",
-					 "their shallow sizes", total.unreachable_bytes, err) :
-			     r;
+	if ((r = analysis_heap_total(&q->session, &total, err)) != HDB_OK)
+		return r;
+	r = info_number(info, "objects", "reachable", "objects that a root reaches", total.count,
+			err);
+	if (r != HDB_OK)
+		return r;
+	r = info_number(info, "objects", "reachable bytes", "their shallow sizes",
+			total.shallow_bytes, err);
+	if (r != HDB_OK)
+		return r;
+	r = info_number(info, "objects", "unreachable", "objects that no root reaches",
+			total.unreachable_count, err);
+	if (r != HDB_OK)
+		return r;
+	return info_number(info, "objects", "unreachable bytes", "their shallow sizes",
+			   total.unreachable_bytes, err);
 }
 
 static int add_objects(struct query *q, struct info_rows *info, struct hdb_error *err)
@@ -272,29 +296,37 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 	uint64_t kinds[4] = { 0 }, invented;
 	int r = count_kinds(q, kinds, &invented, err);
 
-	if (r == HDB_OK)
-		r = info_number(info, "objects", "objects", "in the dump, of all kinds",
-				q->heap->object_count - invented, err);
-	for (unsigned k = 0; k < 4 && r == HDB_OK; k++)
-		r = info_number(info, "objects", names[k], "of those", kinds[k], err);
-	if (r == HDB_OK)
-		r = info_number(info, "objects", "invented",
-				"that the dump lacks but refers to: the "
-				"boot loader's stand-in, classes",
-				invented, err);
-	if (r == HDB_OK)
-		r = add_special(q, info, err);
-	if (r == HDB_OK)
-		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
-	if (r == HDB_OK)
-		r = add_reachable(q, info, err);
-	if (r == HDB_OK && heap_record_count(q->heap, STORE_HEAPS))
+	if (r != HDB_OK)
+		return r;
+	r = info_number(info, "objects", "objects", "in the dump, of all kinds",
+			q->heap->object_count - invented, err);
+	if (r != HDB_OK)
+		return r;
+	for (unsigned k = 0; k < 4; k++)
+		if ((r = info_number(info, "objects", names[k], "of those", kinds[k], err)) !=
+		    HDB_OK)
+			return r;
+	r = info_number(info, "objects", "invented",
+			"that the dump lacks but refers to: the "
+			"boot loader's stand-in, classes",
+			invented, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = add_special(q, info, err)) != HDB_OK)
+		return r;
+	r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = add_reachable(q, info, err)) != HDB_OK)
+		return r;
+	if (heap_record_count(q->heap, STORE_HEAPS)) {
 		r = info_number(info, "objects", "heaps", "Android's heaps",
 				heap_record_count(q->heap, STORE_HEAPS), err);
-	if (r == HDB_OK)
-		r = info_number(info, "objects", "threads", "threads that the dump names",
-				heap_record_count(q->heap, STORE_THREADS), err);
-	return r;
+		if (r != HDB_OK)
+			return r;
+	}
+	return info_number(info, "objects", "threads", "threads that the dump names",
+			   heap_record_count(q->heap, STORE_THREADS), err);
 }
 
 static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *err)
@@ -360,11 +392,12 @@ static int open_info(struct query *q, struct hdb_error *err)
 		return query_become(q, &query_properties, err);
 	if (query_option(q, "sizes"))
 		return query_become(q, &query_sizes, err);
-	r = info_open(q, &info, err);
-	for (size_t s = 0; r == HDB_OK && s < sizeof(sections) / sizeof(sections[0]); s++)
-		r = sections[s](q, info, err);
-	if (r == HDB_OK)
-		q->total = info->rows.count;
+	if ((r = info_open(q, &info, err)) != HDB_OK)
+		return r;
+	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
+		if ((r = sections[s](q, info, err)) != HDB_OK)
+			return r;
+	q->total = info->rows.count;
 	return r;
 }
 

@@ -30,9 +30,9 @@ static int holder_text(struct query *q, const struct query_leak_path *path, size
 	const char *name;
 	int r = query_leak_path_holds(q, path, i, field, sizeof(field), err);
 
-	if (r == HDB_OK)
-		r = heap_object(q->heap, ix, &object, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = heap_object(q->heap, ix, &object, err)) != HDB_OK)
 		return r;
 	analysis_describe(&q->session, ix, what, sizeof(what));
 	name = heap_class_name(q->heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
@@ -156,11 +156,12 @@ static int thread_local_text(struct query *q, const struct query_leak_path *path
 	size_t step;
 	int r = query_leak_path_find(q, key, &to_key, err);
 
-	if (r == HDB_OK && to_key.count)
-		r = leak_choose_step(q, &to_key, &step, &best, err);
-	if (r == HDB_OK && to_key.count)
-		r = holder_text(q, &to_key, step, owner, sizeof(owner), err);
 	if (r != HDB_OK)
+		return r;
+	if (to_key.count && (r = leak_choose_step(q, &to_key, &step, &best, err)) != HDB_OK)
+		return r;
+	if (to_key.count &&
+	    (r = holder_text(q, &to_key, step, owner, sizeof(owner), err)) != HDB_OK)
 		return r;
 	analysis_describe(&q->session, path->nodes[0], thread, sizeof(thread));
 	(void)snprintf(buf, size, "thread-local %s of thread %s", owner, thread);
@@ -291,9 +292,9 @@ static int end_fields_text(struct query *q, uint32_t ix, char *buf, size_t size,
 		heap_statics_begin(q->heap, (uint32_t)object.length, &fields);
 	else
 		r = heap_fields_begin(q->heap, ix, &fields, err);
-	if (r == HDB_OK)
-		r = find_end_fields(q, ix, &fields, &found, err);
 	if (r != HDB_OK)
+		return r == HDB_ECHANGED ? HDB_OK : r;
+	if ((r = find_end_fields(q, ix, &fields, &found, err)) != HDB_OK)
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
 	 * Of a graph that several fields lead into, each keeps nearly nothing, and all together do.

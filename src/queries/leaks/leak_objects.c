@@ -152,16 +152,19 @@ static int add_leaking(struct query_leaking *f, struct query_story *story, uint6
 	leak_steps_suspect(&f->traces, steps, suspect, sizeof(suspect));
 	if (group->rule)
 		library_leaks_text(group->rule, library, sizeof(library));
-	if (r == HDB_OK && suspect[0])
-		r = query_story_text(story, &row.holds, err, "%s", suspect);
-	if (r == HDB_OK)
-		r = query_story_text(
-			story, &row.text, err, "%s%s%s; retains %" PRIu64 " object%s; signature %s",
-			leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
-			group->objects, group->objects == 1 ? "" : "s", signature);
-	if (r == HDB_OK)
-		r = query_leaking_sign(story, &f->traces, group, steps, &row, err);
-	return r == HDB_OK ? query_story_add(story, &row, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (suspect[0] && (r = query_story_text(story, &row.holds, err, "%s", suspect)) != HDB_OK)
+		return r;
+	r = query_story_text(story, &row.text, err,
+			     "%s%s%s; retains %" PRIu64 " object%s; signature %s",
+			     leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
+			     group->objects, group->objects == 1 ? "" : "s", signature);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_leaking_sign(story, &f->traces, group, steps, &row, err)) != HDB_OK)
+		return r;
+	return query_story_add(story, &row, err);
 }
 
 static int tell_group(struct query_leaking *f, struct query_story *story, uint64_t part, size_t no,
@@ -171,10 +174,13 @@ static int tell_group(struct query_leaking *f, struct query_story *story, uint64
 	struct leak_steps steps = { .gap = 0 };
 	int r = leak_steps_get(&f->traces, group->first, &steps, err);
 
-	if (r == HDB_OK)
-		r = add_leaking(f, story, part, group, &steps, err);
-	if (r == HDB_OK && !is_brief)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = add_leaking(f, story, part, group, &steps, err)) != HDB_OK)
+		goto out;
+	if (!is_brief)
 		r = add_trace(story, part, &steps, err);
+out:
 	leak_steps_release(&steps);
 	return r;
 }

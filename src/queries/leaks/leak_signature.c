@@ -127,14 +127,15 @@ static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint3
 	char name[4];
 	int r = HDB_OK;
 
-	for (uint32_t i = 0; i < count && i < SHAPE_FIELDS_MAX && r == HDB_OK; i++) {
+	for (uint32_t i = 0; i < count && i < SHAPE_FIELDS_MAX; i++) {
 		struct store_field field;
 
-		r = heap_field(heap, first + i, &field, err);
-		if (r == HDB_OK)
-			r = heap_text(heap, field.name_text, name, sizeof(name), err);
+		if ((r = heap_field(heap, first + i, &field, err)) != HDB_OK)
+			return r;
+		if ((r = heap_text(heap, field.name_text, name, sizeof(name), err)) != HDB_OK)
+			return r;
 		/* What the VM and the compiler add comes and goes. */
-		if (r == HDB_OK && name[0] != '<' && name[0] != '$' && field.type < TYPES)
+		if (name[0] != '<' && name[0] != '$' && field.type < TYPES)
 			by_type[field.type]++;
 	}
 	return r;
@@ -297,9 +298,9 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 	uint32_t class_no;
 	int r = heap_object(s->q->heap, path->nodes[i], &object, err);
 
-	if (r == HDB_OK)
-		r = query_leak_path_holds(s->q, path, i, holds, sizeof(holds), err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = query_leak_path_holds(s->q, path, i, holds, sizeof(holds), err)) != HDB_OK)
 		return r;
 	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
@@ -329,9 +330,12 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 		if (path->nodes[i] == suspect_ix)
 			from = i;
 	*start = chosen;
-	for (size_t i = from; i + 1 < path->count && r == HDB_OK; i++) {
-		r = leak_blame_step(s->q, path, i, &here, err);
-		if (r == HDB_OK && here == BLAME_OWN) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = from; i + 1 < path->count; i++) {
+		if ((r = leak_blame_step(s->q, path, i, &here, err)) != HDB_OK)
+			return r;
+		if (here == BLAME_OWN) {
 			*start = i;
 			break;
 		}
@@ -349,9 +353,9 @@ static int keep(struct query_story *story, const struct signer *s, struct query_
 	if (r == HDB_OK)
 		r = query_story_text(story, &row->signature, err, "%s", hash);
 	hash_text(s->shapes.text, hash);
-	if (r == HDB_OK)
-		r = query_story_text(story, &row->signature_shape, err, "%s", hash);
-	return r;
+	if (r != HDB_OK)
+		return r;
+	return query_story_text(story, &row->signature_shape, err, "%s", hash);
 }
 
 int query_leak_sign(struct query *q, struct query_story *story, const struct analysis_suspect *s,
@@ -402,8 +406,9 @@ int query_leaking_sign(struct query_story *story, struct leak_traces *traces,
 			       leak_steps_text(steps, at->generic));
 		add_step(&trail, step);
 	}
-	r = query_story_text(story, &row->signature, err, "%s", hash);
-	if (r == HDB_OK && trail.text[0])
+	if ((r = query_story_text(story, &row->signature, err, "%s", hash)) < 0)
+		return r;
+	if (trail.text[0])
 		r = query_story_text(story, &row->signature_text, err, "%s", trail.text);
 	return r;
 }

@@ -115,7 +115,9 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	}
 	if (at != GRAPH_NONE)
 		is_so = get_bit(tree->hanging, at) || get_bit(tree->leaking, at);
-	for (size_t i = tree->way.count; r == HDB_OK && i-- > 0;) {
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = tree->way.count; i-- > 0;) {
 		at = *base_vec_at(&tree->way, uint32_t, i);
 		set_bit(tree->known, at);
 		if (is_so)
@@ -131,8 +133,7 @@ static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	const uint32_t *parents = tree->traces->search.parents;
 	int r = HDB_OK;
 
-	for (uint32_t at = ix; r == HDB_OK && at != GRAPH_NONE && !get_bit(tree->in_tree, at);
-	     at = parents[at]) {
+	for (uint32_t at = ix; at != GRAPH_NONE && !get_bit(tree->in_tree, at); at = parents[at]) {
 		const struct leak_node node = {
 			.reference = { .kind = TRACE_ENTRY, .name = TRACE_NAME_NONE },
 			.ix = at,
@@ -140,7 +141,8 @@ static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 		};
 
 		set_bit(tree->in_tree, at);
-		r = base_vec_push(&tree->traces->nodes, &node, sizeof(node), err);
+		if ((r = base_vec_push(&tree->traces->nodes, &node, sizeof(node), err)) < 0)
+			return r;
 	}
 	return r;
 }
@@ -270,12 +272,14 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 
 	/* The first pass may have taken them all. */
 	t->graph.steps_left = 8 * (uint64_t)t->session->heap->object_count + 1000000;
-	for (size_t i = 0; r == HDB_OK && i < n; i++)
+	if (r != HDB_OK)
+		goto out;
+	for (size_t i = 0; i < n; i++)
 		list[i] = (struct child){ base_vec_at(&t->nodes, struct leak_node, i)->parent,
 					  (uint32_t)i };
-	if (r == HDB_OK && n)
+	if (n)
 		qsort(list, n, sizeof(*list), compare_children);
-	for (size_t i = 0; r == HDB_OK && i < n && list[i].parent != GRAPH_NONE;) {
+	for (size_t i = 0; i < n && list[i].parent != GRAPH_NONE;) {
 		const uint32_t parent = list[i].parent;
 		struct naming naming = { t, children, 0 };
 
@@ -284,9 +288,12 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 		r = trace_graph_read(&t->graph,
 				     base_vec_at(&t->nodes, struct leak_node, parent)->ix,
 				     take_name, &naming, err);
-		if (r == HDB_OK)
-			r = base_step(t->session->work, i, err);
+		if (r != HDB_OK)
+			goto out;
+		if ((r = base_step(t->session->work, i, err)) != HDB_OK)
+			goto out;
 	}
+out:
 	free(list);
 	free(children);
 	return r;
@@ -366,9 +373,11 @@ static int measure(struct leak_traces *t, const struct leak_node *node, struct l
 	uint64_t bytes, objects;
 	const int r = trace_search_retained(&t->search, node->ix, &bytes, &objects, err);
 
-	if (r == HDB_OK && bytes > trace->bytes)
+	if (r < 0)
+		return r;
+	if (bytes > trace->bytes)
 		trace->bytes = bytes;
-	if (r == HDB_OK && objects > trace->objects)
+	if (objects > trace->objects)
 		trace->objects = objects;
 	return r;
 }
@@ -534,16 +543,17 @@ int leak_traces_find(struct leak_traces *t, const struct session *session, bool 
 	base_vec_release(&found);
 	if (r != HDB_OK || !t->traces.count)
 		return r;
-	r = name_references(t, err);
-	if (r == HDB_OK)
-		r = inspect_nodes(t, err);
-	if (r == HDB_OK)
-		r = find_rules(t, err);
-	if (r == HDB_OK)
-		r = trace_search_sizes(&t->search, err);
-	if (r == HDB_OK)
-		r = sign_all(t, err);
-	return r == HDB_OK ? make_groups(t, err) : r;
+	if ((r = name_references(t, err)) != HDB_OK)
+		return r;
+	if ((r = inspect_nodes(t, err)) != HDB_OK)
+		return r;
+	if ((r = find_rules(t, err)) != HDB_OK)
+		return r;
+	if ((r = trace_search_sizes(&t->search, err)) != HDB_OK)
+		return r;
+	if ((r = sign_all(t, err)) != HDB_OK)
+		return r;
+	return make_groups(t, err);
 }
 
 void leak_traces_release(struct leak_traces *t)

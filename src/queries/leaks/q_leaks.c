@@ -147,10 +147,10 @@ static int loaded_by(struct query *q, uint32_t class_no, char *buf, size_t size,
 	buf[0] = '\0';
 	if (class->loader_ix == HEAP_BOOT_LOADER)
 		return HDB_OK;
-	r = heap_id(q->heap, class->loader_ix, &id, err);
-	if (r == HDB_OK)
-		(void)snprintf(buf, size, ", loaded by %s 0x%" PRIx64 ",",
-			       heap_loader_name(q->heap, class), id);
+	if ((r = heap_id(q->heap, class->loader_ix, &id, err)) != HDB_OK)
+		return r;
+	(void)snprintf(buf, size, ", loaded by %s 0x%" PRIx64 ",", heap_loader_name(q->heap, class),
+		       id);
 	return r;
 }
 
@@ -166,11 +166,11 @@ static int describe_subject(struct query *q, const struct analysis_suspect *s, c
 
 	if (s->ix != HEAP_NONE)
 		r = heap_object(q->heap, s->ix, &object, err);
-	if (r == HDB_OK && s->ix != HEAP_NONE && object.kind == STORE_CLASS)
-		class_no = (uint32_t)object.length;
-	if (r == HDB_OK)
-		r = loaded_by(q, class_no, loader, sizeof(loader), err);
 	if (r != HDB_OK)
+		return r;
+	if (s->ix != HEAP_NONE && object.kind == STORE_CLASS)
+		class_no = (uint32_t)object.length;
+	if ((r = loaded_by(q, class_no, loader, sizeof(loader), err)) != HDB_OK)
 		return r;
 	if (s->ix != HEAP_NONE)
 		analysis_describe(&q->session, s->ix, what, sizeof(what));
@@ -235,11 +235,15 @@ static int add_suspect(struct query *q, struct leaks *l, uint64_t part,
 	row.count = s->count;
 	row.shallow_bytes = s->shallow_bytes;
 	row.retained_bytes = s->retained_bytes;
-	if (r == HDB_OK && culprit[0])
-		r = query_story_text(&l->story, &row.holds, err, "%s", culprit);
-	if (r == HDB_OK)
-		r = query_leak_sign(q, &l->story, s, &l->paths[part - l->first_part], &row, err);
-	return r == HDB_OK ? query_story_add(&l->story, &row, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (culprit[0] &&
+	    (r = query_story_text(&l->story, &row.holds, err, "%s", culprit)) != HDB_OK)
+		return r;
+	r = query_leak_sign(q, &l->story, s, &l->paths[part - l->first_part], &row, err);
+	if (r != HDB_OK)
+		return r;
+	return query_story_add(&l->story, &row, err);
 }
 
 static int add_object(struct query *q, struct leaks *l, const char *kind, uint64_t part,
@@ -262,9 +266,12 @@ static int add_members(struct query *q, struct leaks *l, uint64_t part,
 {
 	int r = HDB_OK;
 
-	for (size_t i = 0; i < s->members.count && i < MEMBERS_SHOWN && r == HDB_OK; i++)
+	for (size_t i = 0; i < s->members.count && i < MEMBERS_SHOWN; i++) {
 		r = add_object(q, l, "member", part, i, *base_vec_at(&s->members, uint32_t, i),
 			       err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -301,17 +308,19 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 		return r;
 	if (s->point_ix != HEAP_NONE)
 		r = add_object(q, l, "point", part, STORY_NONE, s->point_ix, err);
-	if (r == HDB_OK)
-		r = query_leak_path_rows(q, &l->story, part, path, err);
-	if (r == HDB_OK)
-		r = add_members(q, l, part, s, err);
-	if (r == HDB_OK)
-		r = query_leak_children(&l->story, part, &l->sums, i, err);
-	if (r == HDB_OK)
-		r = query_leak_elements(q, &l->story, part, s, &l->sums, i, err);
-	if (r == HDB_OK)
-		r = query_leak_contents(&l->story, part, &l->sums, i, err);
-	return r == HDB_OK ? query_leak_thread(q, &l->story, part, s, path, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_leak_path_rows(q, &l->story, part, path, err)) != HDB_OK)
+		return r;
+	if ((r = add_members(q, l, part, s, err)) != HDB_OK)
+		return r;
+	if ((r = query_leak_children(&l->story, part, &l->sums, i, err)) != HDB_OK)
+		return r;
+	if ((r = query_leak_elements(q, &l->story, part, s, &l->sums, i, err)) != HDB_OK)
+		return r;
+	if ((r = query_leak_contents(&l->story, part, &l->sums, i, err)) != HDB_OK)
+		return r;
+	return query_leak_thread(q, &l->story, part, s, path, err);
 }
 
 /* ---- what suspects have in common ---- */
@@ -357,10 +366,15 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 			     "Suspects %" PRIu64 "%s may be one leak: the "
 			     "paths to them begin alike.",
 			     l->first_part + first, numbers);
-	if (r == HDB_OK)
-		r = query_story_add(&l->story, &row, err);
-	for (size_t i = 0; i < shared && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_story_add(&l->story, &row, err)) != HDB_OK)
+		return r;
+	for (size_t i = 0; i < shared; i++) {
 		r = add_object(q, l, "common", STORY_NONE, i, l->paths[first].nodes[i], err);
+		if (r != HDB_OK)
+			return r;
+	}
 	return r;
 }
 
@@ -369,17 +383,22 @@ static int add_leaking_facts(struct query *q, const struct query_leaking_counts 
 {
 	int r = query_fact(q, "leaking", counts->objects, err);
 
-	if (r == HDB_OK && counts->objects)
-		r = query_fact(q, "hanging", counts->hanging, err);
-	if (r == HDB_OK && counts->objects)
-		r = query_fact(q, "leaks", counts->leaks, err);
-	if (r == HDB_OK && counts->objects)
-		r = query_fact(q, "library_leaks", counts->library_leaks, err);
-	if (r == HDB_OK && counts->unreachable)
-		r = query_fact(q, "unreachable", counts->unreachable, err);
-	return r == HDB_OK && counts->traced < counts->objects ?
-		       query_fact(q, "traced", counts->traced, err) :
-		       r;
+	if (r < 0)
+		return r;
+	if (counts->objects && (r = query_fact(q, "hanging", counts->hanging, err)) < 0)
+		return r;
+	if (counts->objects && (r = query_fact(q, "leaks", counts->leaks, err)) < 0)
+		return r;
+	if (counts->objects) {
+		if ((r = query_fact(q, "library_leaks", counts->library_leaks, err)) < 0)
+			return r;
+	}
+	if (counts->unreachable) {
+		if ((r = query_fact(q, "unreachable", counts->unreachable, err)) < 0)
+			return r;
+	}
+	return counts->traced < counts->objects ? query_fact(q, "traced", counts->traced, err) :
+						  HDB_OK;
 }
 
 /* "java.lang.Class 31.9 %, java.lang.String 12.0 %" */
@@ -406,19 +425,21 @@ static int add_facts(struct query *q, const struct leaks *l,
 	struct analysis_limit limit = { 0 };
 	int r = query_fact(q, "heap_shallow", l->suspects.whole_bytes, err);
 
-	if (r == HDB_OK)
-		r = query_fact(q, "threshold", l->suspects.threshold_bytes, err);
-	if (r == HDB_OK)
-		r = analysis_limit_find(&q->session, &limit, err);
-	if (r == HDB_OK && limit.bytes)
-		r = query_fact(q, "max_heap", limit.bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "suspects", l->suspects.count, err);
-	if (r == HDB_OK)
-		r = add_values_fact(q, l, err);
-	return r == HDB_OK ? add_leaking_facts(q, leaking, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "threshold", l->suspects.threshold_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_limit_find(&q->session, &limit, err)) != HDB_OK)
+		return r;
+	if (limit.bytes && (r = query_fact(q, "max_heap", limit.bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "out_of_memory", limit.is_out_of_memory, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "suspects", l->suspects.count, err)) != HDB_OK)
+		return r;
+	if ((r = add_values_fact(q, l, err)) != HDB_OK)
+		return r;
+	return add_leaking_facts(q, leaking, err);
 }
 
 static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
@@ -426,8 +447,9 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	const uint64_t percent = query_number(q, "threshold", SUSPECTS_PERCENT_DEFAULT);
 	int r = heap_load_roots(q->heap, err);
 
-	if (r == HDB_OK)
-		r = analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err);
+	if (r != HDB_OK)
+		return r;
+	r = analysis_suspects_find(&q->session, (unsigned)percent, &l->suspects, err);
 	if (r != HDB_OK)
 		return r;
 	l->paths = calloc(l->suspects.count + 1, sizeof(*l->paths));
@@ -464,11 +486,13 @@ static int tell_all(struct query *q, struct leaks *l, struct query_leaking_count
 	if (r == HDB_OK)
 		r = query_leaking_tell(leaking, &l->story, 1, false, l->is_brief, counts, err);
 	l->first_part = 1 + counts->told;
-	if (r == HDB_OK)
-		r = tell_suspects(q, l, err);
-	if (r == HDB_OK)
-		r = query_leaking_tell(leaking, &l->story, l->first_part + l->suspects.count, true,
-				       l->is_brief, counts, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = tell_suspects(q, l, err)) != HDB_OK)
+		goto out;
+	r = query_leaking_tell(leaking, &l->story, l->first_part + l->suspects.count, true,
+			       l->is_brief, counts, err);
+out:
 	query_leaking_release(leaking);
 	return r;
 }
@@ -483,10 +507,9 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	if (!l)
 		return hdb_fail_memory(err, "leak suspects", sizeof(*l));
 	l->is_brief = query_option(q, "brief") != NULL;
-	r = find_suspects(q, l, err);
-	if (r == HDB_OK)
-		r = tell_all(q, l, &leaking, err);
-	if (r != HDB_OK)
+	if ((r = find_suspects(q, l, err)) != HDB_OK)
+		return r;
+	if ((r = tell_all(q, l, &leaking, err)) != HDB_OK)
 		return r;
 	q->total = l->story.rows.count;
 	r = add_facts(q, l, &leaking, err);

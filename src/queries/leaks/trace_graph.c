@@ -244,16 +244,15 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 	int r;
 
 	*graph = (struct trace_graph){ .session = session, .new_activities_ix = HEAP_NONE };
-	r = heap_load_classes(heap, err);
-	if (r == HDB_OK)
-		r = heap_load_roots(heap, err);
-	if (r == HDB_OK)
-		r = heap_open_dump(heap, err);
-	if (r == HDB_OK)
-		r = library_leaks_init(&graph->library, session, use, err);
-	if (r == HDB_OK)
-		r = trace_ids_init(&graph->ids, session, err);
-	if (r != HDB_OK)
+	if ((r = heap_load_classes(heap, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_roots(heap, err)) != HDB_OK)
+		return r;
+	if ((r = heap_open_dump(heap, err)) != HDB_OK)
+		return r;
+	if ((r = library_leaks_init(&graph->library, session, use, err)) != HDB_OK)
+		return r;
+	if ((r = trace_ids_init(&graph->ids, session, err)) != HDB_OK)
 		return r;
 	graph->plans = calloc((size_t)heap->class_count + 1, sizeof(struct trace_plan *));
 	graph->shapes = calloc((size_t)heap->class_count + 1, 1);
@@ -319,11 +318,13 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 
 	if (graph->locals.count)
 		r = read_locals(graph, ix, class_no, take, ctx, err);
-	if (r == HDB_OK && graph->shapes[class_no])
-		r = trace_virtual_read(graph, ix, class_no, take, ctx, err);
-	if (r == HDB_OK && !graph->plans[class_no])
-		r = make_plan(graph, class_no, err);
 	if (r != HDB_OK)
+		return r;
+	if (graph->shapes[class_no]) {
+		if ((r = trace_virtual_read(graph, ix, class_no, take, ctx, err)) != HDB_OK)
+			return r;
+	}
+	if (!graph->plans[class_no] && (r = make_plan(graph, class_no, err)) != HDB_OK)
 		return r;
 	plan = graph->plans[class_no];
 	/* The characters belong to the string. */
@@ -486,8 +487,9 @@ static int key_name(struct heap *heap, uint64_t id, char *buf, size_t size, stru
 	r = heap_string(heap, ix, text, sizeof(text), NULL, err);
 	if (r == HDB_NOTFOUND)
 		return describe_key(heap, ix, id, buf, size, err);
-	if (r == HDB_OK)
-		(void)snprintf(buf, size, "\"%s\"", text);
+	if (r != HDB_OK)
+		return r;
+	(void)snprintf(buf, size, "\"%s\"", text);
 	return r;
 }
 

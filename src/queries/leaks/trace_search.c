@@ -353,16 +353,23 @@ static int search_all(struct trace_search *s, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = init_queue(&w.last, work, n, err);
 	w.is_waiting = calloc((size_t)n / 64 + 1, sizeof(uint64_t));
-	if (r == HDB_OK && !w.is_waiting)
+	if (r != HDB_OK)
+		goto out;
+	if (!w.is_waiting) {
 		r = hdb_fail_memory(err, "paths", n / 8);
-	base_stage(work, "searching paths of leak traces", n, "objects");
-	if (r == HDB_OK)
-		r = enqueue_roots(&w, err);
-	while (r == HDB_OK && take_next(&w, &ix)) {
-		r = follow(&w, ix, err);
-		if (r == HDB_OK && ++done % (STEP_GROUPS * GRAPH_GROUP) == 0)
-			r = base_step(work, done, err);
+		goto out;
 	}
+	base_stage(work, "searching paths of leak traces", n, "objects");
+	if ((r = enqueue_roots(&w, err)) != HDB_OK)
+		goto out;
+	while (take_next(&w, &ix)) {
+		if ((r = follow(&w, ix, err)) != HDB_OK)
+			goto out;
+		if (++done % (STEP_GROUPS * GRAPH_GROUP) == 0 &&
+		    (r = base_step(work, done, err)) != HDB_OK)
+			goto out;
+	}
+out:
 	free(w.is_waiting);
 	base_big_free(work, &w.first.big);
 	base_big_free(work, &w.last.big);

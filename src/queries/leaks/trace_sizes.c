@@ -136,19 +136,22 @@ static int set_sizes(struct trace_search *s, bool is_wide, const struct base_vec
 
 	base_sizes_release(&s->bytes);
 	base_sizes_release(&s->counts);
-	if (r == HDB_OK)
-		r = base_sizes_init(&s->bytes, n, is_wide, work, err);
-	if (r == HDB_OK)
-		r = base_sizes_init(&s->counts, n, false, work, err);
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		if (r == HDB_OK)
-			r = set_block(s, native, block, numbers, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = base_sizes_init(&s->bytes, n, is_wide, work, err)) != HDB_OK)
+		goto out;
+	if ((r = base_sizes_init(&s->counts, n, false, work, err)) != HDB_OK)
+		goto out;
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+			goto out;
+		if ((r = set_block(s, native, block, numbers, err)) != HDB_OK)
+			goto out;
 	}
-	if (r == HDB_OK)
-		r = graph_retained(&s->dominators, &s->bytes, err);
-	if (r == HDB_OK)
-		r = graph_retained(&s->dominators, &s->counts, err);
+	if ((r = graph_retained(&s->dominators, &s->bytes, err)) != HDB_OK)
+		goto out;
+	r = graph_retained(&s->dominators, &s->counts, err);
+out:
 	free(block);
 	free(numbers);
 	return r;
@@ -161,10 +164,13 @@ int trace_search_sizes(struct trace_search *s, struct hdb_error *err)
 	int r = graph_dominators(&s->rows, s->roots, GRAPH_SEARCH_ANY, session->work,
 				 &s->dominators, err);
 
-	if (r == HDB_OK)
-		r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &native, err);
-	if (r == HDB_OK)
-		r = set_sizes(s, false, &native, err);
+	if (r != HDB_OK)
+		goto out;
+	r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &native, err);
+	if (r != HDB_OK)
+		goto out;
+	r = set_sizes(s, false, &native, err);
+out:
 	if (r == HDB_ELIMIT)
 		r = set_sizes(s, true, &native, err);
 	base_vec_release(&native);
@@ -182,7 +188,9 @@ int trace_search_retained(const struct trace_search *s, uint32_t ix, uint64_t *b
 		left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP, err);
 
 	*bytes = *objects = 0;
-	if (r == HDB_OK && numbers[ix - first]) {
+	if (r != HDB_OK)
+		return r;
+	if (numbers[ix - first]) {
 		*bytes = base_sizes_get(&s->bytes, (uint32_t)numbers[ix - first]);
 		*objects = base_sizes_get(&s->counts, (uint32_t)numbers[ix - first]);
 	}

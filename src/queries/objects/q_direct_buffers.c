@@ -152,13 +152,14 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 		s->has_members = false;
 		r = HDB_OK;
 	}
-	if (r == HDB_OK && s->members.count)
-		r = derive_need(q->derive, STORE_RETAINED, err);
-	if (r == HDB_OK)
-		r = sum(q, s, err);
-	return r == HDB_OK ? query_tell_unreachable(q, s->members.unreachable_count,
-						    s->members.unreachable_bytes, err) :
-			     r;
+	if (r != HDB_OK)
+		return r;
+	if (s->members.count && (r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
+		return r;
+	if ((r = sum(q, s, err)) != HDB_OK)
+		return r;
+	return query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
+				      err);
 }
 
 /* Holder, and the thread above it. */
@@ -207,16 +208,17 @@ static int next_buffers(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK || q->is_counting)
 		return r;
 	query_set(q, CAPACITY, bytes);
-	r = query_set_text(q, KIND, kind, err);
-	if (r == HDB_OK)
-		r = query_set_object(q, &cells, ix, err);
-	if (r == HDB_OK)
-		r = set_number(q, POSITION, ix, "position", err);
-	if (r == HDB_OK)
-		r = set_number(q, LIMIT, ix, "limit", err);
-	if (r == HDB_OK)
-		r = set_number(q, ADDRESS, ix, "address|effectiveDirectAddress", err);
-	return r == HDB_OK ? set_holder(q, ix, err) : r;
+	if ((r = query_set_text(q, KIND, kind, err)) != HDB_OK)
+		return r;
+	if ((r = query_set_object(q, &cells, ix, err)) != HDB_OK)
+		return r;
+	if ((r = set_number(q, POSITION, ix, "position", err)) != HDB_OK)
+		return r;
+	if ((r = set_number(q, LIMIT, ix, "limit", err)) != HDB_OK)
+		return r;
+	if ((r = set_number(q, ADDRESS, ix, "address|effectiveDirectAddress", err)) != HDB_OK)
+		return r;
+	return set_holder(q, ix, err);
 }
 
 static void close_buffers(struct query *q)

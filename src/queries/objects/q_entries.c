@@ -291,11 +291,17 @@ static int set_columns(struct query *q, bool is_tested, struct hdb_error *err)
 
 	if (e->has_key && query_is_tested(q, KEY) == is_tested)
 		r = set_plain(q, KEY, &e->key, err);
-	if (r == HDB_OK && query_is_tested(q, VALUE) == is_tested)
-		r = set_plain(q, VALUE, &e->value, err);
-	if (r == HDB_OK && e->has_key && query_is_tested(q, KEY_LABEL) == is_tested)
-		r = query_set_value(q, KEY_LABEL, SIZE_MAX, &e->key, err);
-	if (r == HDB_OK && query_is_tested(q, VALUE_LABEL) == is_tested)
+	if (r != HDB_OK)
+		return r;
+	if (query_is_tested(q, VALUE) == is_tested) {
+		if ((r = set_plain(q, VALUE, &e->value, err)) != HDB_OK)
+			return r;
+	}
+	if (e->has_key && query_is_tested(q, KEY_LABEL) == is_tested) {
+		if ((r = query_set_value(q, KEY_LABEL, SIZE_MAX, &e->key, err)) != HDB_OK)
+			return r;
+	}
+	if (query_is_tested(q, VALUE_LABEL) == is_tested)
 		r = query_set_value(q, VALUE_LABEL, SIZE_MAX, &e->value, err);
 	return r;
 }
@@ -320,11 +326,13 @@ static int set_ids(struct query *q, struct hdb_error *err)
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;
 	int r = set_retained(q, &e->value, err);
 
-	if (r == HDB_OK && e->has_key)
-		r = set_id(q, KEY_ID, &e->key, err);
-	if (r == HDB_OK)
-		r = set_id(q, VALUE_ID, &e->value, err);
-	return r == HDB_OK ? query_set_id(q, ENTRY, e->entry_ix, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if (e->has_key && (r = set_id(q, KEY_ID, &e->key, err)) != HDB_OK)
+		return r;
+	if ((r = set_id(q, VALUE_ID, &e->value, err)) != HDB_OK)
+		return r;
+	return query_set_id(q, ENTRY, e->entry_ix, err);
 }
 
 static int next_entries(struct query *q, struct hdb_error *err)

@@ -164,11 +164,14 @@ static int count_values(struct query *q, struct grouping *s, struct hdb_error *e
 {
 	int r = analysis_keys_begin(&s->keys, err);
 
+	if (r != HDB_OK)
+		return r;
 	/* Builds what tells reachable objects apart, before the stage begins. */
-	if (r == HDB_OK && q->heap->object_count)
-		r = derive_reachable_block(q->derive, 0, s->reachable, err);
-	return r == HDB_OK ? analysis_keys_each(&s->keys, "grouping objects", add_block, s, err) :
-			     r;
+	if (q->heap->object_count) {
+		if ((r = derive_reachable_block(q->derive, 0, s->reachable, err)) != HDB_OK)
+			return r;
+	}
+	return analysis_keys_each(&s->keys, "grouping objects", add_block, s, err);
 }
 
 /* Says what is not listed. */
@@ -203,32 +206,35 @@ static int open_group(struct query *q, struct hdb_error *err)
 		.what = "values",
 	};
 	min_count = query_number(q, "min-count", 0);
-	r = query_read_population(q, err);
-	if (r == HDB_OK && q->population != ANALYSIS_OF_ALL)
-		r = query_choose(q, "value,objects,shallow,retained,id", err);
-	if (r == HDB_OK)
-		r = read_by(q, s, err);
-	if (r == HDB_OK)
-		r = mark_classes(q, s, err);
-	if (r == HDB_OK)
-		r = check_path(q, s, err);
-	if (r != HDB_OK)
+	if ((r = query_read_population(q, err)) != HDB_OK)
+		return r;
+	if (q->population != ANALYSIS_OF_ALL) {
+		if ((r = query_choose(q, "value,objects,shallow,retained,id", err)) != HDB_OK)
+			return r;
+	}
+	if ((r = read_by(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = mark_classes(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = check_path(q, s, err)) != HDB_OK)
 		return r;
 	s->keys.session = &q->session;
 	s->keys.is_member = s->is_member;
 	s->has_retained = derive_has(q->derive, STORE_RETAINED);
-	r = count_values(q, s, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", s->members, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "values", s->tally.used, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", s->bytes, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, s->others, s->other_bytes, err);
-	if (r == HDB_OK)
-		r = analysis_counter_order(&q->session, &s->tally, min_count, &q->total, err);
-	return r == HDB_OK ? leave_rare(q, s, min_count, err) : r;
+	if ((r = count_values(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "objects", s->members, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "values", s->tally.used, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "shallow", s->bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_unreachable(q, s->others, s->other_bytes, err)) != HDB_OK)
+		return r;
+	r = analysis_counter_order(&q->session, &s->tally, min_count, &q->total, err);
+	if (r != HDB_OK)
+		return r;
+	return leave_rare(q, s, min_count, err);
 }
 
 static int next_group(struct query *q, struct hdb_error *err)
@@ -241,9 +247,10 @@ static int next_group(struct query *q, struct hdb_error *err)
 	if (s->at >= q->total)
 		return HDB_END;
 	group = analysis_counter_at(&s->tally, s->at++);
-	r = analysis_key_text(&s->keys, group->head.first_ix, text, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, VALUE, text, err);
+	if ((r = analysis_key_text(&s->keys, group->head.first_ix, text, err)) != HDB_OK)
+		goto out;
+	r = query_set_text(q, VALUE, text, err);
+out:
 	query_set(q, COUNT, group->head.count);
 	query_set(q, SHALLOW, group->shallow_bytes);
 	if (s->has_retained)

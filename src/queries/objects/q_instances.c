@@ -190,10 +190,10 @@ static int open_instances(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "instances", sizeof(*s));
-	r = query_read_population(q, err);
-	if (r == HDB_OK)
-		r = analysis_members_find(&q->session, q->targets[0],
-					  query_option(q, "subclasses") != NULL, &s->members, err);
+	if ((r = query_read_population(q, err)) != HDB_OK)
+		return r;
+	r = analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+				  &s->members, err);
 	if (r != HDB_OK)
 		return r;
 	fields = query_option(q, "fields");
@@ -201,17 +201,19 @@ static int open_instances(struct query *q, struct hdb_error *err)
 		r = read_fields(s, fields, err);
 	else if (s->members.class_no != HEAP_NONE)
 		r = add_class_fields(q, s, s->members.class_no, err);
-	if (r == HDB_OK)
-		r = name_columns(q, s, err);
-	if (r == HDB_OK)
-		r = derive_need(q->derive, STORE_RETAINED, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "class", q->targets[0], err);
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", s->members.count, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, s->members.unreachable_count,
-					   s->members.unreachable_bytes, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = name_columns(q, s, err)) != HDB_OK)
+		goto out;
+	if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
+		goto out;
+	if ((r = query_fact_text(q, "class", q->targets[0], err)) != HDB_OK)
+		goto out;
+	if ((r = query_fact(q, "objects", s->members.count, err)) != HDB_OK)
+		goto out;
+	r = query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes,
+				   err);
+out:
 	q->total = q->population == ANALYSIS_OF_ALL       ? s->members.count :
 		   q->population == ANALYSIS_OF_REACHABLE ? s->members.reachable_count :
 							    s->members.unreachable_count;

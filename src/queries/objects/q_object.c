@@ -172,12 +172,11 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 				   &sub, err);
 	if (r < 0 || !sub.trace_serial)
 		return r;
-	r = heap_trace(q->heap, sub.trace_serial, &trace, err);
-	if (r == HDB_OK)
-		r = heap_trace_frame(q->heap, &trace, 0, &frame, err);
-	if (r == HDB_OK)
-		r = heap_frame_text(q->heap, &frame, text, sizeof(text), err);
-	if (r != HDB_OK)
+	if ((r = heap_trace(q->heap, sub.trace_serial, &trace, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_trace_frame(q->heap, &trace, 0, &frame, err)) != HDB_OK)
+		return r < 0 ? r : HDB_OK;
+	if ((r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	return query_fact_text(q, "allocated_at", text, err);
 }
@@ -315,10 +314,11 @@ static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
 		r = heap_offset(q->heap, o->ix, &offset, err);
 	if (r < 0 || !offset)
 		return r;
-	r = query_fact(q, "file_offset", offset, err);
-	if (r == HDB_OK)
-		r = add_value(q, o, err);
-	return r == HDB_OK ? add_allocation(q, offset, err) : r;
+	if ((r = query_fact(q, "file_offset", offset, err)) != HDB_OK)
+		return r;
+	if ((r = add_value(q, o, err)) != HDB_OK)
+		return r;
+	return add_allocation(q, offset, err);
 }
 
 static int open_object(struct query *q, struct hdb_error *err)
@@ -332,14 +332,13 @@ static int open_object(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "an object", sizeof(*s));
 	from = query_number(q, "from", 0);
-	r = analysis_object(&q->session, q->targets[0], &ix, err);
-	if (r == HDB_OK)
-		r = heap_id(q->heap, ix, &id, err);
-	if (r == HDB_OK)
-		r = heap_object(q->heap, ix, &s->object, err);
-	if (r == HDB_OK)
-		r = add_facts(q, &s->object, id, err);
-	if (r != HDB_OK)
+	if ((r = analysis_object(&q->session, q->targets[0], &ix, err)) != HDB_OK)
+		return r;
+	if ((r = heap_id(q->heap, ix, &id, err)) != HDB_OK)
+		return r;
+	if ((r = heap_object(q->heap, ix, &s->object, err)) != HDB_OK)
+		return r;
+	if ((r = add_facts(q, &s->object, id, err)) != HDB_OK)
 		return r;
 	s->at = s->chunk_from = from;
 	q->total = QUERY_TOTAL_UNKNOWN;
@@ -367,9 +366,10 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 	r = heap_find(q->heap, value->bits, &ix, err);
 	if (r == HDB_NOTFOUND)
 		return query_set_text(q, LABEL, "not in the dump", err);
-	if (r == HDB_OK)
-		query_set(q, REF, value->bits);
-	return r == HDB_OK ? query_set_label(q, LABEL, ix, err) : r;
+	if (r != HDB_OK)
+		return r;
+	query_set(q, REF, value->bits);
+	return query_set_label(q, LABEL, ix, err);
 }
 
 static int next_field(struct query *q, struct object *s, struct hdb_error *err)
@@ -377,14 +377,18 @@ static int next_field(struct query *q, struct object *s, struct hdb_error *err)
 	char name[NAME_MAX_BYTES];
 	int r = heap_fields_next(&s->fields, err);
 
-	if (r == HDB_OK)
-		r = heap_text(q->heap, s->fields.field.name_text, name, sizeof(name), err);
-	if (r == HDB_OK)
-		r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, s->fields.declaring_no),
-				   err);
-	if (r == HDB_OK)
-		r = query_format(q, NAME, err, "%s%s", s->fields.is_static ? "static " : "", name);
-	return r == HDB_OK ? set_value(q, &s->fields.value, err) : r;
+	if (r != HDB_OK)
+		return r;
+	r = heap_text(q->heap, s->fields.field.name_text, name, sizeof(name), err);
+	if (r != HDB_OK)
+		return r;
+	r = query_set_text(q, DECLARED_IN, heap_class_name(q->heap, s->fields.declaring_no), err);
+	if (r != HDB_OK)
+		return r;
+	r = query_format(q, NAME, err, "%s%s", s->fields.is_static ? "static " : "", name);
+	if (r != HDB_OK)
+		return r;
+	return set_value(q, &s->fields.value, err);
 }
 
 static int next_element(struct query *q, struct object *s, struct hdb_error *err)

@@ -136,9 +136,9 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 		char name[256];
 
 		r = heap_record(q->heap, STORE_HEAPS, sizeof(heap), i, &heap, err);
-		if (r == HDB_OK)
-			r = heap_text(q->heap, heap.name_text, name, sizeof(name), err);
 		if (r != HDB_OK)
+			break;
+		if ((r = heap_text(q->heap, heap.name_text, name, sizeof(name), err)) != HDB_OK)
 			break;
 		o->heap_names[i] = strdup(name);
 		if (!o->heap_names[i])
@@ -240,21 +240,26 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	r = query_read_population(q, err);
 	o->tells_reachable =
 		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
-	if (r == HDB_OK)
-		r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK)
-		r = make_buffers(q, o, err);
-	if (r == HDB_OK && o->shows[HEAP])
-		r = read_heaps(q, o, err);
-	if (r == HDB_OK)
-		r = make_names(q, o, err);
-	if (r == HDB_OK && (o->shows[DOMINATOR] || o->shows[RETAINED]))
-		r = derive_need(q->derive, STORE_RETAINED, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", q->heap->object_count, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
+		goto out;
+	if ((r = make_buffers(q, o, err)) != HDB_OK)
+		goto out;
+	if (o->shows[HEAP] && (r = read_heaps(q, o, err)) != HDB_OK)
+		goto out;
+	if ((r = make_names(q, o, err)) != HDB_OK)
+		goto out;
+	if ((o->shows[DOMINATOR] || o->shows[RETAINED])) {
+		if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
+			goto out;
+	}
+	if ((r = query_fact(q, "objects", q->heap->object_count, err)) != HDB_OK)
+		goto out;
 	/* With all of them nothing else asks who is reachable, and no table is built for that. */
-	if (r == HDB_OK && o->tells_reachable)
+	if (o->tells_reachable)
 		r = query_tell_unreached(q, err);
+out:
 	q->total = r == HDB_OK ? known_total(q, o) : 0;
 	base_stage(q->work, "reading objects", q->heap->object_count, "objects");
 	return r;
@@ -362,7 +367,9 @@ static int set_heap(struct query *q, const struct objects *o, uint32_t ix, struc
 	struct heap_object object;
 	const int r = heap_object(q->heap, ix, &object, err);
 
-	if (r == HDB_OK && object.heap_no && object.heap_no <= o->heap_count)
+	if (r != HDB_OK)
+		return r;
+	if (object.heap_no && object.heap_no <= o->heap_count)
 		query_lend_text(q, HEAP, o->heap_names[object.heap_no - 1],
 				strlen(o->heap_names[object.heap_no - 1]));
 	return r;
@@ -404,7 +411,9 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		set_offset(q, o, i);
 	if (o->shows[NATIVE])
 		query_set(q, NATIVE, o->native[i]);
-	if (r == HDB_OK && o->shows[HEAP])
+	if (r != HDB_OK)
+		return r;
+	if (o->shows[HEAP])
 		r = set_heap(q, o, block->first_ix + i, err);
 	return r;
 }

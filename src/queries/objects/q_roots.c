@@ -110,10 +110,9 @@ static int open_roots(struct query *q, struct hdb_error *err)
 	q->state = s;
 	if (!s)
 		return hdb_fail_memory(err, "roots", sizeof(*s));
-	r = heap_load_roots(q->heap, err);
-	if (r == HDB_OK)
-		r = count_kinds(q, s, err);
-	if (r != HDB_OK)
+	if ((r = heap_load_roots(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = count_kinds(q, s, err)) != HDB_OK)
 		return r;
 	q->total = 0;
 	if (!kind) {
@@ -170,11 +169,12 @@ static int next_roots(struct query *q, struct hdb_error *err)
 	if (s->at == q->heap->root_count)
 		return HDB_END;
 	root = &q->heap->roots[s->at++];
-	r = query_set_text(q, KIND, heap_root_name(root->kind), err);
-	if (r == HDB_OK)
-		r = query_set_object(q, &cells, root->ix, err);
+	if ((r = query_set_text(q, KIND, heap_root_name(root->kind), err)) != HDB_OK)
+		return r;
+	if ((r = query_set_object(q, &cells, root->ix, err)) != HDB_OK)
+		return r;
 	query_set(q, LOCAL, root->is_local);
-	if (r == HDB_OK && root->thread_serial)
+	if (root->thread_serial)
 		r = set_thread(q, root->thread_serial, err);
 	return r;
 }

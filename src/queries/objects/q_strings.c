@@ -214,12 +214,12 @@ static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 	while (r == HDB_OK && !passes) {
 		bool is_counted = false;
 
-		r = heap_string_scan_next(&s->scan, err);
-		if (r == HDB_OK && s->steps++ % STEP_STRINGS == 0)
-			r = base_step(q->work, s->scan.ix, err);
-		if (r == HDB_OK)
-			r = counts(q, s, &is_counted, err);
-		if (r != HDB_OK)
+		if ((r = heap_string_scan_next(&s->scan, err)) != HDB_OK)
+			break;
+		if (s->steps++ % STEP_STRINGS == 0 &&
+		    (r = base_step(q->work, s->scan.ix, err)) != HDB_OK)
+			break;
+		if ((r = counts(q, s, &is_counted, err)) != HDB_OK)
 			break;
 		if (!is_counted)
 			continue;
@@ -350,21 +350,23 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	if (r < 0)
 		return r;
 	r = analysis_counter_order(&q->session, &s->tally, min_count, &q->total, err);
-	if (r == HDB_OK)
-		r = query_zeroed(q, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", s->looked, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "found", s->found, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "found_shallow", s->found_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "texts", q->total, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "without_text", s->without_text, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, s->others, s->other_bytes, err);
-	return r == HDB_OK ? leave_rare(q, s, min_count, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_zeroed(q, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "objects", s->looked, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "found", s->found, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "found_shallow", s->found_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "texts", q->total, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "without_text", s->without_text, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_unreachable(q, s->others, s->other_bytes, err)) != HDB_OK)
+		return r;
+	return leave_rare(q, s, min_count, err);
 }
 
 /* ---- the query ---- */
@@ -449,12 +451,14 @@ static int set_row(struct query *q, struct strings *s, uint32_t ix, const struct
 	size_t size;
 	int r = heap_chars_utf8(&s->scan.view, &shown, s->text, TEXT_MAX + 1, &size, NULL, err);
 
-	if (r == HDB_OK)
-		r = query_set_text_n(q, TEXT, s->text, size, err);
-	if (r == HDB_OK && s->by == BY_ENCODING)
-		r = encoding_of(s, chars, &encoding, err);
-	if (r == HDB_OK)
-		r = query_set_text(q, ENCODING, encodings[encoding], err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = query_set_text_n(q, TEXT, s->text, size, err)) != HDB_OK)
+		goto out;
+	if (s->by == BY_ENCODING && (r = encoding_of(s, chars, &encoding, err)) != HDB_OK)
+		goto out;
+	r = query_set_text(q, ENCODING, encodings[encoding], err);
+out:
 	query_set(q, LENGTH, shown.count);
 	query_set(q, SHALLOW, string_bytes);
 	query_set(q, ARRAYS, array_bytes);

@@ -255,10 +255,9 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 			int r;
 
 			path->count = level;
-			r = base_vec_push(&s->packages, &new, sizeof(new), err);
-			if (r == HDB_OK)
-				r = base_vec_push(path, &no, sizeof(no), err);
-			if (r < 0)
+			if ((r = base_vec_push(&s->packages, &new, sizeof(new), err)) < 0)
+				return r;
+			if ((r = base_vec_push(path, &no, sizeof(no), err)) < 0)
 				return r;
 			package = base_vec_at(&s->packages, struct package, no);
 		}
@@ -441,18 +440,20 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "top consumers", sizeof(*s));
 	s->percent = query_number(q, "threshold", 0);
-	r = derive_has_native(q->derive, &s->has_native, err);
-	if (r == HDB_OK)
-		r = analysis_make_class_totals(&q->session, &s->by_class, err);
-	if (r == HDB_OK)
-		r = q->target_count ? add_set(q, s, err) : add_top(q, s, err);
-	if (r == HDB_OK)
-		r = analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err);
-	if (r == HDB_OK)
-		r = analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err);
-	if (r == HDB_OK)
-		r = add_packages(q, s, err);
+	if ((r = derive_has_native(q->derive, &s->has_native, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_make_class_totals(&q->session, &s->by_class, err)) != HDB_OK)
+		return r;
+	r = q->target_count ? add_set(q, s, err) : add_top(q, s, err);
 	if (r != HDB_OK)
+		return r;
+	r = analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err);
+	if (r != HDB_OK)
+		return r;
+	r = analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = add_packages(q, s, err)) != HDB_OK)
 		return r;
 	s->threshold = share(s, s->retained_bytes);
 	r = drop_small(q, s, err);
@@ -463,13 +464,15 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	q->total = s->items.count + s->classes.count + s->loaders.count + s->packages.count;
 	for (unsigned i = 0; i < SECTIONS; i++)
 		q->total += s->rest[i].groups != 0;
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", s->count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "retained", s->retained_bytes, err);
-	if (r == HDB_OK)
-		r = query_tell_heap(q, err);
-	return r == HDB_OK ? query_fact(q, "threshold", s->threshold, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "objects", s->count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "retained", s->retained_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_heap(q, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "threshold", s->threshold, err);
 }
 
 /* ---- rows ---- */

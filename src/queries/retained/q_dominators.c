@@ -99,11 +99,13 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 		if (r == HDB_OK)
 			r = query_fact(q, "reachable", dominator != ix, err);
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "children", d->level.length, err);
-	if (r == HDB_OK)
-		r = query_tell_heap(q, err);
-	return r == HDB_OK ? query_fact(q, "heap_shallow", d->whole, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "children", d->level.length, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_heap(q, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "heap_shallow", d->whole, err);
 }
 
 /* Adds the level up. */
@@ -152,8 +154,9 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 	d->rest = ANALYSIS_CUT_NONE;
 	if (ix != HEAP_NONE)
 		r = derive_retained(q->derive, ix, &retained, err);
-	if (r == HDB_OK)
-		r = analysis_dominator_cut(&q->session, ix, retained, most, &d->cut, err);
+	if (r != HDB_OK)
+		return r;
+	r = analysis_dominator_cut(&q->session, ix, retained, most, &d->cut, err);
 	if (r != HDB_OK)
 		return r;
 	q->total = d->cut.shown;
@@ -223,11 +226,11 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "a level of the dominator tree", sizeof(*d));
 	by = query_by(q);
 	r = q->target_count ? analysis_object(&q->session, q->targets[0], &ix, err) : HDB_OK;
-	if (r == HDB_OK)
-		r = analysis_heap_total(&q->session, &whole, err);
-	if (r == HDB_OK)
-		r = analysis_level_begin(&q->session, ix, false, &d->level, err);
 	if (r != HDB_OK)
+		return r;
+	if ((r = analysis_heap_total(&q->session, &whole, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_level_begin(&q->session, ix, false, &d->level, err)) != HDB_OK)
 		return r;
 	d->whole = whole.shallow_bytes;
 	q->total = d->level.length;
@@ -244,9 +247,10 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 				     r;
 	d->is_grouped = true;
 	q->extra.is_used = false;
-	r = query_choose(q, "name,objects,shallow,retained,percent", err);
-	if (r == HDB_OK)
-		r = group_level(q, d, by, err);
+	if ((r = query_choose(q, "name,objects,shallow,retained,percent", err)) != HDB_OK)
+		goto out;
+	r = group_level(q, d, by, err);
+out:
 	q->total = d->groups.count;
 	return r;
 }

@@ -84,11 +84,13 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 	}
 	analysis_add_groups(groups, &sum);
 	analysis_groups_release(&classes);
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", sum.count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", sum.shallow_bytes, err);
-	if (r == HDB_OK && !is_shallow)
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "objects", sum.count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "shallow", sum.shallow_bytes, err)) != HDB_OK)
+		return r;
+	if (!is_shallow)
 		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
 	return r;
 }
@@ -215,24 +217,29 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 	bool has_native = false;
 	int r = query_check_conditions(q, 1, false, err);
 
-	if (r == HDB_OK && !is_shallow)
-		r = analysis_native_groups(&q->session, by, &h->native, &has_native, err);
-	if (r == HDB_OK)
-		r = choose_columns(q, by, is_shallow, has_native, err);
-	if (r == HDB_OK)
-		r = is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups,
-						       err) :
-				 analysis_load_groups(&q->session, by, groups, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "groups", groups->count, err);
-	if (r == HDB_OK)
-		r = set_facts(q, groups, is_shallow, err);
-	if (r == HDB_OK)
-		r = query_judge(q, &q->session, 1, NULL, err);
-	if (r == HDB_OK && q->target_count)
-		r = analysis_filter_groups(&q->session, groups, q->targets[0], err);
 	if (r != HDB_OK)
 		return r;
+	if (!is_shallow) {
+		r = analysis_native_groups(&q->session, by, &h->native, &has_native, err);
+		if (r != HDB_OK)
+			return r;
+	}
+	if ((r = choose_columns(q, by, is_shallow, has_native, err)) != HDB_OK)
+		return r;
+	r = is_shallow ? analysis_count_groups(&q->session, by, ANALYSIS_COUNT_ALL, groups, err) :
+			 analysis_load_groups(&q->session, by, groups, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "groups", groups->count, err)) != HDB_OK)
+		return r;
+	if ((r = set_facts(q, groups, is_shallow, err)) != HDB_OK)
+		return r;
+	if ((r = query_judge(q, &q->session, 1, NULL, err)) != HDB_OK)
+		return r;
+	if (q->target_count) {
+		if ((r = analysis_filter_groups(&q->session, groups, q->targets[0], err)) != HDB_OK)
+			return r;
+	}
 	analysis_sort_groups(groups, ANALYSIS_BY_SHALLOW);
 	q->total = groups->count;
 	return HDB_OK;

@@ -269,16 +269,17 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 	for (unsigned t = STORE_REFERRERS; t < STORE_TABLE_END; t++)
 		if (built >> (t - STORE_REFERRERS) & 1)
 			append(tables, sizeof(tables), store_table_name(t));
-	r = query_fact_text(q, "way", ways, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "subtree_count", s->cost.subtree_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "removed_count", s->cost.removed_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "edges_looked_at", s->cost.edge_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "time_us", base_now_us() - start_us, err);
-	return r == HDB_OK ? query_fact_text(q, "tables_built", *tables ? tables : "none", err) : r;
+	if ((r = query_fact_text(q, "way", ways, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "subtree_count", s->cost.subtree_count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "removed_count", s->cost.removed_count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "edges_looked_at", s->cost.edge_count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "time_us", base_now_us() - start_us, err)) != HDB_OK)
+		return r;
+	return query_fact_text(q, "tables_built", *tables ? tables : "none", err);
 }
 
 /* ---- the query ---- */
@@ -344,11 +345,12 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		s->unreachable_bytes += a->is_reachable ? 0 : a->shallow_bytes;
 	}
 	q->total = count;
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
-	return r == HDB_OK && query_option(q, "explain") ?
-		       explain(q, s, start_us, tables_before, err) :
-		       r;
+	if (r != HDB_OK)
+		return r;
+	r = query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes, err);
+	if (r != HDB_OK)
+		return r;
+	return query_option(q, "explain") ? explain(q, s, start_us, tables_before, err) : HDB_OK;
 }
 
 static int next_retained(struct query *q, struct hdb_error *err)

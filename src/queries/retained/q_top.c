@@ -63,15 +63,14 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	t->whole = whole.shallow_bytes;
-	r = query_fact(q, "heap_objects", whole.count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "heap_shallow", whole.shallow_bytes, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes,
-					   err);
-	return r == HDB_OK ?
-		       query_fact_text(q, "bound", t->is_grouped ? "lower bound" : "exact", err) :
-		       r;
+	if ((r = query_fact(q, "heap_objects", whole.count, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "heap_shallow", whole.shallow_bytes, err)) < 0)
+		return r;
+	r = query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes, err);
+	if (r < 0)
+		return r;
+	return query_fact_text(q, "bound", t->is_grouped ? "lower bound" : "exact", err);
 }
 
 static int open_objects(struct query *q, struct top *t, struct hdb_error *err)
@@ -99,10 +98,9 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 		       by == DERIVE_PACKAGE ? "" : "id,",
 		       by == DERIVE_PACKAGE || by == DERIVE_LOADER ? "" : "loader,",
 		       has_native ? ",native" : "");
-	r = query_choose(q, names, err);
-	if (r == HDB_OK)
-		r = analysis_load_groups(&q->session, by, &t->groups, err);
-	if (r != HDB_OK)
+	if ((r = query_choose(q, names, err)) != HDB_OK)
+		return r;
+	if ((r = analysis_load_groups(&q->session, by, &t->groups, err)) != HDB_OK)
 		return r;
 	for (size_t i = 0; i < t->groups.count; i++)
 		if (t->groups.totals[i].count)

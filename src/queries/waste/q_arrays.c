@@ -179,16 +179,19 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 	int r = heap_read_offsets(a->q->heap, block->block_no, block->values, err);
 
 	heap_want_ahead(a->q->heap, block->block_no);
-	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint32_t i = 0; i < objects->count; i++) {
 		struct found found;
 
 		if ((objects->kind[i] != STORE_OBJECT_ARRAY &&
 		     objects->kind[i] != STORE_PRIMITIVE_ARRAY) ||
 		    (a->is_class && !a->is_class[objects->class_no[i]]))
 			continue;
-		r = examine(a, &view, block->values[i], objects, i, &found, err);
-		if (r == HDB_OK)
-			r = base_vec_push(&block->bytes[0], &found, sizeof(found), err);
+		if ((r = examine(a, &view, block->values[i], objects, i, &found, err)) != HDB_OK)
+			return r;
+		if ((r = base_vec_push(&block->bytes[0], &found, sizeof(found), err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -412,28 +415,36 @@ static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *
 		bytes += groups[i].bytes[ANY];
 		wasted += groups[i].wasted;
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "shallow", a->looked_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "found", count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "found_shallow", bytes, err);
-	if (r == HDB_OK && a->kind != ANY)
-		r = query_fact(q, "wasted", wasted, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, a->others, a->other_bytes, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "shallow", a->looked_bytes, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "found", count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "found_shallow", bytes, err)) != HDB_OK)
+		return r;
+	if (a->kind != ANY && (r = query_fact(q, "wasted", wasted, err)) != HDB_OK)
+		return r;
+	if ((r = query_tell_unreachable(q, a->others, a->other_bytes, err)) != HDB_OK)
+		return r;
 	/* Without a kind the arrays are in the rows, but not in the columns of tails. */
-	if (r == HDB_OK && a->kind == ANY && a->short_tails.objects)
+	if (a->kind == ANY && a->short_tails.objects) {
 		r = query_cut(q, NULL, err,
 			      "from the columns of tails %" PRIu64 " that are shorter "
 			      "than %" PRIu64 " bytes (--min-tail)",
 			      a->short_tails.objects, a->min_tail);
-	if (r == HDB_OK && a->kind == KIND_TAILS)
+		if (r != HDB_OK)
+			return r;
+	}
+	if (a->kind == KIND_TAILS) {
 		r = query_cut(q, &a->short_tails, err,
 			      "tails that are shorter than %" PRIu64 " bytes, "
 			      "with their bytes (--min-tail)",
 			      a->min_tail);
-	return r == HDB_OK ? query_fact(q, "without_content", a->without, err) : r;
+		if (r != HDB_OK)
+			return r;
+	}
+	return query_fact(q, "without_content", a->without, err);
 }
 
 static int open_arrays(struct query *q, struct hdb_error *err)
@@ -449,13 +460,15 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 		r = query_read_population(q, err);
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
 	a->min_tail = query_number(q, "min-tail", 0);
-	if (r == HDB_OK)
-		r = choose_columns(q, a, err);
-	if (r == HDB_OK)
-		r = choose_classes(q, a, err);
-	if (r == HDB_OK)
-		r = read_arrays(q, a, err);
-	return r == HDB_OK ? set_facts(q, a, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = choose_columns(q, a, err)) != HDB_OK)
+		return r;
+	if ((r = choose_classes(q, a, err)) != HDB_OK)
+		return r;
+	if ((r = read_arrays(q, a, err)) != HDB_OK)
+		return r;
+	return set_facts(q, a, err);
 }
 
 static int set_value(struct query *q, const struct group *g, struct hdb_error *err)

@@ -327,10 +327,11 @@ static int mark_classes(struct query *q, struct collections *s, struct hdb_error
 	if (!s->wanted)
 		return hdb_fail_memory(err, "classes", q->heap->class_count);
 	r = analysis_classes(&q->session, q->targets[0], true, &classes, &count, err);
-	for (size_t i = 0; r == HDB_OK && i < count; i++)
+	if (r != HDB_OK)
+		return r;
+	for (size_t i = 0; i < count; i++)
 		s->wanted[classes[i]] = 1;
-	if (r == HDB_OK)
-		free(classes);
+	free(classes);
 	return r;
 }
 
@@ -338,28 +339,29 @@ static int set_facts(struct query *q, const struct collections *s, struct hdb_er
 {
 	int r = query_fact(q, "objects", s->all.count, err);
 
-	if (r == HDB_OK)
-		r = query_fact(q, "empty", s->all.empty, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "elements", s->all.elements, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "wasted", s->all.wasted_bytes, err);
-	if (r == HDB_OK && s->all.without_size)
-		r = query_fact(q, "without_size", s->all.without_size, err);
-	if (r == HDB_OK && s->all.impossible)
-		r = query_fact(q, "impossible", s->all.impossible, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, s->others.count, s->others.shallow_bytes, err);
-	return r == HDB_OK ? query_cut(q, &s->unsorted, err, "%s",
-				       s->by == BY_SIZE ?
-					       "collections "
-					       "whose size is not known" :
-				       s->by == BY_FILL ?
-					       "collections without a capacity, or "
-					       "whose size is not known" :
-					       "collections that are no maps with chains, or are "
-					       "empty") :
-			     r;
+	if (r < 0)
+		return r;
+	if ((r = query_fact(q, "empty", s->all.empty, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "elements", s->all.elements, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "wasted", s->all.wasted_bytes, err)) < 0)
+		return r;
+	if (s->all.without_size) {
+		if ((r = query_fact(q, "without_size", s->all.without_size, err)) < 0)
+			return r;
+	}
+	if (s->all.impossible && (r = query_fact(q, "impossible", s->all.impossible, err)) < 0)
+		return r;
+	if ((r = query_tell_unreachable(q, s->others.count, s->others.shallow_bytes, err)) < 0)
+		return r;
+	return query_cut(q, &s->unsorted, err, "%s",
+			 s->by == BY_SIZE ? "collections "
+					    "whose size is not known" :
+			 s->by == BY_FILL ? "collections without a capacity, or "
+					    "whose size is not known" :
+					    "collections that are no maps with chains, or are "
+					    "empty");
 }
 
 static int open_collections(struct query *q, struct hdb_error *err)
@@ -375,22 +377,23 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = read_by(q, s, err);
 	s->segments = query_number(q, "segments", 0);
-	if (r == HDB_OK && is_arrays && s->by == BY_COLLISIONS)
-		r = hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
-	if (r == HDB_OK)
-		r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK)
-		r = mark_classes(q, s, err);
-	if (r == HDB_OK)
-		r = make_room(q, s, err);
 	if (r != HDB_OK)
 		return r;
+	if (is_arrays && s->by == BY_COLLISIONS)
+		return hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
+	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = mark_classes(q, s, err)) != HDB_OK)
+		return r;
+	if ((r = make_room(q, s, err)) != HDB_OK)
+		return r;
 	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);
-	r = look_at_all(q, s, err);
-	if (r == HDB_OK)
-		r = set_facts(q, s, err);
-	if (r == HDB_OK)
-		order_rows(q, s);
+	if ((r = look_at_all(q, s, err)) != HDB_OK)
+		goto out;
+	if ((r = set_facts(q, s, err)) != HDB_OK)
+		goto out;
+	order_rows(q, s);
+out:
 	/* Rows that show one at a time look at its slots. */
 	analysis_measuring_init(&q->session, is_arrays, true, &s->how);
 	return r;

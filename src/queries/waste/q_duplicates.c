@@ -182,14 +182,15 @@ static int order_groups(struct query *q, struct duplicates *d, struct hdb_error 
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &spare, bytes, "duplicates", err);
 	keys = d->order.data;
-	for (uint64_t i = 0; i < d->group_count && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint64_t i = 0; i < d->group_count; i++)
 		keys[i] = (struct base_sort_key){ records[groups[i].first].ix, (uint32_t)i };
-	if (r == HDB_OK)
-		base_sort_keys(keys, spare.data, d->group_count);
-	for (uint64_t i = 0; i < d->group_count && r == HDB_OK; i++)
+	base_sort_keys(keys, spare.data, d->group_count);
+	for (uint64_t i = 0; i < d->group_count; i++)
 		keys[i].key = ~groups[keys[i].node].wasted;
-	if (r == HDB_OK)
-		base_sort_keys(keys, spare.data, d->group_count);
+	base_sort_keys(keys, spare.data, d->group_count);
+out:
 	base_big_free(q->work, &spare);
 	return r;
 }
@@ -203,12 +204,16 @@ static int group_contents(struct query *q, struct duplicates *d, struct hdb_erro
 	count_runs(d, &groups, &longest);
 	r = base_big_alloc(q->work, &d->groups, (groups + 1) * sizeof(struct group), "duplicates",
 			   err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err);
-	if (r == HDB_OK)
-		r = make_groups(q, d, nodes.data, spare.data, err);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err);
+	if (r != HDB_OK)
+		goto out;
+	r = base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err);
+	if (r != HDB_OK)
+		goto out;
+	r = make_groups(q, d, nodes.data, spare.data, err);
+out:
 	base_big_free(q->work, &nodes);
 	base_big_free(q->work, &spare);
 	return r == HDB_OK ? order_groups(q, d, err) : r;
@@ -228,31 +233,35 @@ static int set_facts(struct query *q, const struct duplicates *d, struct hdb_err
 		wasted += groups[i].wasted;
 		total += groups[i].total;
 	}
-	if (r == HDB_OK)
-		r = query_fact(q, "contents", d->distinct, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "duplicated", d->group_count, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "copies", copies, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "wasted", wasted, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "total_shallow", total, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "heap_shallow", d->contents.heap_bytes, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, d->contents.unreachable_count,
-					   d->contents.unreachable_bytes, err);
-	if (r == HDB_OK)
-		r = query_cut(q, &d->rare, err,
-			      "what is there more than once, but fewer than %" PRIu64
-			      " times (--min-count)",
-			      d->min_count);
-	if (r == HDB_OK)
-		r = query_cut(q, &d->thrifty, err,
-			      "what wastes fewer than %" PRIu64 " bytes (--min-wasted)",
-			      d->min_wasted);
-	return r == HDB_OK ? query_fact(q, "without_content", d->contents.without, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "contents", d->distinct, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "duplicated", d->group_count, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "copies", copies, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "wasted", wasted, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "total_shallow", total, err)) != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "heap_shallow", d->contents.heap_bytes, err)) != HDB_OK)
+		return r;
+	r = query_tell_unreachable(q, d->contents.unreachable_count, d->contents.unreachable_bytes,
+				   err);
+	if (r != HDB_OK)
+		return r;
+	r = query_cut(q, &d->rare, err,
+		      "what is there more than once, but fewer than %" PRIu64
+		      " times (--min-count)",
+		      d->min_count);
+	if (r != HDB_OK)
+		return r;
+	r = query_cut(q, &d->thrifty, err,
+		      "what wastes fewer than %" PRIu64 " bytes (--min-wasted)", d->min_wasted);
+	if (r != HDB_OK)
+		return r;
+	return query_fact(q, "without_content", d->contents.without, err);
 }
 
 /* ---- the query ---- */
@@ -288,15 +297,18 @@ static int read_options(struct query *q, struct duplicates *d, struct hdb_error 
 		r = hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
 	d->min_count = query_number(q, "min-count", 0);
 	d->min_wasted = query_number(q, "min-wasted", 0);
-	if (r == HDB_OK)
-		r = choose_classes(q, d, err);
-	if (r == HDB_OK && d->of_arrays)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = choose_classes(q, d, err)) != HDB_OK)
+		goto out;
+	if (d->of_arrays)
 		return query_choose(
 			q,
 			d->has_holders ?
 				"wasted,objects,class,length,text,holder,held,references,id" :
 				"wasted,objects,class,length,text,id",
 			err);
+out:
 	return r != HDB_OK ?
 		       r :
 		       query_choose(
@@ -330,10 +342,12 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	if (d->has_holders)
 		r = analysis_holders_begin(&q->session, &d->holders,
 					   q->population != ANALYSIS_OF_REACHABLE, err);
-	if (r == HDB_OK)
-		r = analysis_contents_read(&q->session, &wanted, &d->contents, err);
-	if (r == HDB_OK)
-		r = group_contents(q, d, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = analysis_contents_read(&q->session, &wanted, &d->contents, err)) != HDB_OK)
+		goto out;
+	r = group_contents(q, d, err);
+out:
 	q->total = d->group_count;
 	return r == HDB_OK ? set_facts(q, d, err) : r;
 }
@@ -418,11 +432,13 @@ static int next_duplicate(struct query *q, struct hdb_error *err)
 	query_set(q, ARRAYS, g->arrays);
 	query_set(q, TOTAL, g->total);
 	r = d->of_arrays ? set_array(q, d, ix, err) : set_string(q, d, ix, err);
-	if (r == HDB_OK)
-		r = query_set_class_of(q, CLASS, ix, err);
-	if (r == HDB_OK)
-		r = query_set_id(q, ID, ix, err);
-	return r == HDB_OK && d->has_holders ? set_holder(q, d, g, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_class_of(q, CLASS, ix, err)) != HDB_OK)
+		return r;
+	if ((r = query_set_id(q, ID, ix, err)) != HDB_OK)
+		return r;
+	return d->has_holders ? set_holder(q, d, g, err) : HDB_OK;
 }
 
 static void close_duplicates(struct query *q)

@@ -172,12 +172,15 @@ static int find_items(struct query *q, struct finalizers *f, struct hdb_error *e
 	const struct analysis_reference *refs = f->list.refs.data;
 	int r = static_object(q, queue_class, "ENQUEUED", &f->enqueued_id, err);
 
-	for (uint64_t i = 0; i < f->list.count && r == HDB_OK; i++) {
+	if (r != HDB_OK)
+		return r;
+	for (uint64_t i = 0; i < f->list.count; i++) {
 		if (refs[i].strength != STORE_FINALIZER)
 			continue;
-		r = add_item(q, f, &refs[i], err);
-		if (r == HDB_OK && i % 4096 == 0)
-			r = base_step(q->work, i, err);
+		if ((r = add_item(q, f, &refs[i], err)) != HDB_OK)
+			return r;
+		if (i % 4096 == 0 && (r = base_step(q->work, i, err)) != HDB_OK)
+			return r;
 	}
 	return r;
 }
@@ -343,18 +346,20 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 			 f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
 				      "state,class,objects,shallow,id",
 			 err);
-	if (r == HDB_OK)
-		r = analysis_references_read(&q->session, &f->list, err);
-	if (r == HDB_OK)
-		r = analysis_references_levels(&q->session, &f->list, NULL, err);
-	if (r == HDB_OK)
-		r = find_items(q, f, err);
-	if (r == HDB_OK)
-		r = set_facts(q, f, err);
-	if (r == HDB_OK)
-		filter(q, f);
-	if (r == HDB_OK && !f->is_list)
+	if (r != HDB_OK)
+		goto out;
+	if ((r = analysis_references_read(&q->session, &f->list, err)) != HDB_OK)
+		goto out;
+	if ((r = analysis_references_levels(&q->session, &f->list, NULL, err)) != HDB_OK)
+		goto out;
+	if ((r = find_items(q, f, err)) != HDB_OK)
+		goto out;
+	if ((r = set_facts(q, f, err)) != HDB_OK)
+		goto out;
+	filter(q, f);
+	if (!f->is_list)
 		r = group_items(q, f, err);
+out:
 	q->total = f->is_list ? f->items.count : f->groups.count;
 	return r;
 }

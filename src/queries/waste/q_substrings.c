@@ -168,14 +168,15 @@ static int order_rows(struct query *q, struct substrings *s, struct hdb_error *e
 	if (r == HDB_OK)
 		r = base_big_alloc(q->work, &spare, bytes, "substrings", err);
 	keys = s->order.data;
-	for (uint64_t i = 0; i < s->row_count && r == HDB_OK; i++)
+	if (r != HDB_OK)
+		goto out;
+	for (uint64_t i = 0; i < s->row_count; i++)
 		keys[i] = (struct base_sort_key){ ~(uint64_t)rows[i].strings, (uint32_t)i };
-	if (r == HDB_OK)
-		base_sort_keys(keys, spare.data, s->row_count);
-	for (uint64_t i = 0; i < s->row_count && r == HDB_OK; i++)
+	base_sort_keys(keys, spare.data, s->row_count);
+	for (uint64_t i = 0; i < s->row_count; i++)
 		keys[i].key = ~rows[keys[i].node].wasted;
-	if (r == HDB_OK)
-		base_sort_keys(keys, spare.data, s->row_count);
+	base_sort_keys(keys, spare.data, s->row_count);
+out:
 	base_big_free(q->work, &spare);
 	return r;
 }
@@ -185,30 +186,35 @@ static int set_facts(struct query *q, const struct substrings *s, uint64_t min_w
 {
 	int r = query_zeroed(q, err);
 
-	if (r == HDB_OK)
-		r = query_fact(q, "strings", s->contents.count, err);
+	if (r < 0)
+		return r;
+	if ((r = query_fact(q, "strings", s->contents.count, err)) < 0)
+		return r;
 
-	if (r == HDB_OK)
-		r = query_fact(q, "arrays", s->arrays, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "shared", s->shared, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "sharing", s->sharing, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "without_text", s->contents.without, err);
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, s->contents.unreachable_count,
-					   s->contents.unreachable_bytes, err);
-	if (r == HDB_OK)
-		r = query_cut(q, &s->unshared, err,
-			      "arrays of one string alone, with the bytes that "
-			      "they waste (--shared)");
-	if (r == HDB_OK)
-		r = query_cut(q, &s->thrifty, err,
-			      "arrays that waste fewer than %" PRIu64 " bytes, with the "
-			      "bytes that they waste (--min-wasted)",
-			      min_wasted);
-	return r == HDB_OK ? query_fact(q, "wasted", s->wasted, err) : r;
+	if ((r = query_fact(q, "arrays", s->arrays, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "shared", s->shared, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "sharing", s->sharing, err)) < 0)
+		return r;
+	if ((r = query_fact(q, "without_text", s->contents.without, err)) < 0)
+		return r;
+	r = query_tell_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes,
+				   err);
+	if (r < 0)
+		return r;
+	r = query_cut(q, &s->unshared, err,
+		      "arrays of one string alone, with the bytes that "
+		      "they waste (--shared)");
+	if (r < 0)
+		return r;
+	r = query_cut(q, &s->thrifty, err,
+		      "arrays that waste fewer than %" PRIu64 " bytes, with the "
+		      "bytes that they waste (--min-wasted)",
+		      min_wasted);
+	if (r < 0)
+		return r;
+	return query_fact(q, "wasted", s->wasted, err);
 }
 
 static int open_substrings(struct query *q, struct hdb_error *err)
@@ -226,17 +232,20 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	min_wasted = query_number(q, "min-wasted", 0);
 	r = query_read_population(q, err);
 	wanted.population = q->population;
-	if (r == HDB_OK)
-		r = analysis_contents_read(&q->session, &wanted, &s->contents, err);
-	if (r == HDB_OK)
-		r = find_arrays(q, s, min_wasted, NULL, err);
-	if (r == HDB_OK)
-		r = base_big_alloc(q->work, &s->rows, (s->row_count + 1) * sizeof(struct shown),
-				   "substrings", err);
-	if (r == HDB_OK)
-		r = find_arrays(q, s, min_wasted, s->rows.data, err);
-	if (r == HDB_OK)
-		r = order_rows(q, s, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = analysis_contents_read(&q->session, &wanted, &s->contents, err)) != HDB_OK)
+		goto out;
+	if ((r = find_arrays(q, s, min_wasted, NULL, err)) != HDB_OK)
+		goto out;
+	r = base_big_alloc(q->work, &s->rows, (s->row_count + 1) * sizeof(struct shown),
+			   "substrings", err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = find_arrays(q, s, min_wasted, s->rows.data, err)) != HDB_OK)
+		goto out;
+	r = order_rows(q, s, err);
+out:
 	q->total = s->row_count;
 	return r == HDB_OK ? set_facts(q, s, min_wasted, err) : r;
 }
@@ -247,10 +256,12 @@ static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct h
 	size_t size;
 	int r = heap_string_one(q->heap, ix, &string, err);
 
-	if (r == HDB_OK)
-		r = heap_chars_utf8(&q->heap->view, &string.chars, s->text, TEXT_MAX + 1, &size,
-				    NULL, err);
-	return r == HDB_OK ? query_set_text_n(q, TEXT, s->text, size, err) : r;
+	if (r != HDB_OK)
+		return r;
+	r = heap_chars_utf8(&q->heap->view, &string.chars, s->text, TEXT_MAX + 1, &size, NULL, err);
+	if (r != HDB_OK)
+		return r;
+	return query_set_text_n(q, TEXT, s->text, size, err);
 }
 
 static int next_substring(struct query *q, struct hdb_error *err)
@@ -274,12 +285,13 @@ static int next_substring(struct query *q, struct hdb_error *err)
 		return r;
 	query_set(q, LENGTH, array.length);
 	query_set(q, SHALLOW, array.shallow_bytes);
-	r = query_set_class_of(q, CLASS, record->array_ix, err);
-	if (r == HDB_OK)
-		r = set_text(q, s, record->ix, err);
-	if (r == HDB_OK)
-		r = query_set_id(q, STRING, record->ix, err);
-	return r == HDB_OK ? query_set_id(q, ID, record->array_ix, err) : r;
+	if ((r = query_set_class_of(q, CLASS, record->array_ix, err)) != HDB_OK)
+		return r;
+	if ((r = set_text(q, s, record->ix, err)) != HDB_OK)
+		return r;
+	if ((r = query_set_id(q, STRING, record->ix, err)) != HDB_OK)
+		return r;
+	return query_set_id(q, ID, record->array_ix, err);
 }
 
 static void close_substrings(struct query *q)

@@ -127,8 +127,10 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 	free(groups);
 	if (u->by_class.count)
 		qsort(u->by_class.data, u->by_class.count, sizeof(*groups), compare_groups);
-	if (r == HDB_OK && pattern && !kept)
-		r = hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
+	if (r != HDB_OK)
+		return r;
+	if (pattern && !kept)
+		return hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
 	return r;
 }
 
@@ -136,14 +138,16 @@ static int open_holders(struct query *q, struct unreachable *u, struct hdb_error
 {
 	int r = analysis_garbage_tops(&q->session, &u->tops, err);
 
-	if (r == HDB_OK)
-		r = query_fact(q, "holders", u->tops.count, err);
+	if (r != HDB_OK)
+		goto out;
+	if ((r = query_fact(q, "holders", u->tops.count, err)) != HDB_OK)
+		goto out;
 	/* Sorted, so that the first of a class is its biggest. */
-	if (r == HDB_OK && u->tops.count)
+	if (u->tops.count)
 		qsort(u->tops.data, u->tops.count, sizeof(struct analysis_garbage_top),
 		      compare_tops);
-	if (r == HDB_OK)
-		r = group_tops(q, u, err);
+	r = group_tops(q, u, err);
+out:
 	q->total = u->is_list ? u->tops.count : u->by_class.count;
 	return r;
 }
@@ -178,9 +182,11 @@ static int next_holder(struct query *q, struct unreachable *u, struct hdb_error 
 		query_set_double(q, PERCENT, analysis_percent(g->bytes, u->bytes));
 		r = HDB_OK;
 	}
-	if (r == HDB_OK)
-		r = query_set_class_of(q, NAME, top->ix, err);
-	return r == HDB_OK ? query_set_id(q, ID, top->ix, err) : r;
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_set_class_of(q, NAME, top->ix, err)) != HDB_OK)
+		return r;
+	return query_set_id(q, ID, top->ix, err);
 }
 
 /* ---- by class and so on ---- */
@@ -205,11 +211,14 @@ static int set_facts(struct query *q, struct unreachable *u, struct hdb_error *e
 	analysis_add_groups(classes.totals ? &classes : &u->groups, &sum);
 	analysis_groups_release(&classes);
 	u->bytes = sum.unreachable_bytes;
-	if (r == HDB_OK)
-		r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
-	if (r == HDB_OK)
-		r = query_fact(q, "objects", sum.count, err);
-	return r == HDB_OK ? query_fact(q, "shallow", sum.shallow_bytes, err) : r;
+	if (r != HDB_OK)
+		return r;
+	r = query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes, err);
+	if (r != HDB_OK)
+		return r;
+	if ((r = query_fact(q, "objects", sum.count, err)) != HDB_OK)
+		return r;
+	return query_fact(q, "shallow", sum.shallow_bytes, err);
 }
 
 static int read_options(struct query *q, struct unreachable *u, enum derive_group *by,
@@ -241,12 +250,11 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 	q->state = u;
 	if (!u)
 		return hdb_fail_memory(err, "a histogram", sizeof(*u));
-	r = read_options(q, u, &by, err);
-	if (r == HDB_OK)
-		r = load(q, by, &u->groups, err);
-	if (r == HDB_OK)
-		r = set_facts(q, u, err);
-	if (r != HDB_OK)
+	if ((r = read_options(q, u, &by, err)) != HDB_OK)
+		return r;
+	if ((r = load(q, by, &u->groups, err)) != HDB_OK)
+		return r;
+	if ((r = set_facts(q, u, err)) != HDB_OK)
 		return r;
 	if (u->by_holder)
 		return open_holders(q, u, err);
