@@ -316,7 +316,7 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	c.size = h.names_at;
 	if (rc != HDB_OK)
 		return rc;
-	while ((h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes))
+	while (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes)
 		if ((rc = read_entry(&c, &h, out)) != HDB_OK)
 			return rc;
 	if ((rc = count_different(out, true, &out->threads, err)) != HDB_OK)

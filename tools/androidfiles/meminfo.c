@@ -442,8 +442,6 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 				f = before;
 	}
 	/* What is not named is the rest of "other". */
-
-	/* What is not named is the rest of "other". */
 	for (size_t i = 0; i < 4; i++) {
 		rows[i].pid = r->pid;
 		if (i == 2)
