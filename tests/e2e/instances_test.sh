@@ -36,7 +36,7 @@ same "no such column" "$got" 2
 got=0
 heapdb query instances java.util.HashMap --fields a,,b 2>err || got=$?
 same "no name" "$got" 2
-same "buffers" "$(heapdb query direct-buffers --csv | cut -d, -f3,4 | sort | tr '\n' ' ')" \
+same "buffers" "$(heapdb query direct-buffers --columns kind,capacity --csv | sort | tr '\n' ' ')" \
 	"direct,128651445 direct,4096 kind,capacity "
 same "capacity" "$(heapdb query direct-buffers --json | grep -o '"capacity":[0-9]*' | head -n 1)" '"capacity":128655541'
 
