@@ -39,6 +39,7 @@ db=$tmp/orders.heapdb
 plain=$tmp/plain.db
 "$heapdb" import "$dump" -o "$db" --quiet >/dev/null
 "$heapdb" query histogram --db "$db" --quiet >/dev/null
+# shellcheck disable=SC2016
 object=$("$heapdb" sql "$db" 'SELECT hex(min(id)) FROM "Orders$Order"' --csv | tail -n 1)
 "$heapdb" sql "$db" "SELECT count(*) FROM path_to_root($object), referrers($object)" --quiet >/dev/null
 number=$((object))
@@ -93,6 +94,8 @@ ask()
 	if [ -n "$3" ] && [ -f "$plain" ]; then
 		theirs=$(seconds theirs sqlite3 "$plain" "$3")
 	fi
+	# A command with its arguments.
+	# shellcheck disable=SC2086
 	case $4 in
 	'') ;;
 	histogram) [ -z "${MAT_QUERY:-}" ] || mat=$(runs=1 && seconds mat $MAT_QUERY "$dump" "$4") ;;

@@ -130,7 +130,7 @@ static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
 static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 {
 	const struct import_class *class = import_class_at(im, no);
-	const uint64_t *flat = &im->flat.plan[class->plan_first];
+	const uint64_t *flat = im->flat.plan + class->plan_first;
 	BASE_VIEW(view, im->source);
 	uint32_t c = class->out.field_count ? no : class->field_super, k = 0;
 	int r = HDB_OK;

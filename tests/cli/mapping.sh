@@ -18,6 +18,7 @@ heapdb query threads main --columns level,kind,text --format csv | grep acme |
 id=$(heapdb query instances com.acme.Main --columns id --format csv | tail -n 1)
 heapdb query path "com.acme.Main@$id" --columns label,via_field --format csv
 heapdb info | grep -c mapped
+# shellcheck disable=SC2016
 heapdb query histogram 'Sample$Customer' 2>&1
 printf 'END' >>x.hprof
 heapdb query histogram 'com.acme.*' --db x.hprof --columns name,objects --format csv 2>&1

@@ -71,7 +71,7 @@ try_dump() {
 	mv plain.hprof gone.hprof
 	for name in stdin pipe $dev fifo keep; do
 		ln -sf gone.hprof plain.hprof
-		kept $name
+		kept "$name"
 	done
 	rm plain.hprof
 	# threads change nothing

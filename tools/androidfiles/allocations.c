@@ -609,11 +609,13 @@ static int group_sites(struct android_allocations *a, struct hdb_error *err)
 
 	a->rows = calloc((size_t)a->count + 1, sizeof(*a->rows));
 	a->row_texts = calloc((size_t)a->count + 1, sizeof(*a->row_texts));
-	if (!list || !a->rows || !a->row_texts)
-		rc = door_fail(err, HDB_ENOMEM, "no memory for places");
-	for (uint32_t i = 0; rc == HDB_OK && i < a->count; i++)
+	if (!list || !a->rows || !a->row_texts) {
+		free(list);
+		return door_fail(err, HDB_ENOMEM, "no memory for places");
+	}
+	for (uint32_t i = 0; i < a->count; i++)
 		list[i] = i;
-	if (rc == HDB_OK && a->count)
+	if (a->count)
 		qsort_r(list, a->count, sizeof(*list), compare_sites, a);
 	for (size_t i = 0; rc == HDB_OK && i < a->count; i++) {
 		const struct android_allocation *entry = &a->list[list[i]];

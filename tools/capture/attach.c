@@ -297,7 +297,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct reply *rep
 {
 	const uint64_t timeout = capture_timeout_ms(a->options);
 	uint64_t end = capture_now_ms() + timeout;
-	char dropped[4096];
+	char dropped[4096] = { 0 };
 
 	reply->size = 0;
 	for (;;) {

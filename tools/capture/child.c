@@ -88,7 +88,7 @@ static int read_output(int fd, const struct capture_options *options, uint64_t t
 		       struct child_output *out, struct hdb_error *err)
 {
 	const uint64_t start = capture_now_ms();
-	char dropped[4096];
+	char dropped[4096] = { 0 };
 
 	for (;;) {
 		const size_t room = sizeof(out->text) - 1 - out->size;

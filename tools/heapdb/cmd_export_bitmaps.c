@@ -172,6 +172,8 @@ static int write_pixels(struct exporting *x, const struct picture *p, const char
 /* The suffix for what the bytes are, by their first ones; NULL: no picture. */
 static const char *suffix_of(const uint8_t *bytes, uint64_t size)
 {
+	if (!bytes)
+		return NULL;
 	if (size >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
 		return "png";
 	if (size >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0)

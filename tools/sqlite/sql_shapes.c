@@ -72,7 +72,7 @@ static void grow(struct growing *g, const char *text)
 
 	if (g->failed)
 		return;
-	if (g->size + size + 1 > g->room) {
+	if (!g->data || g->size + size + 1 > g->room) {
 		const size_t room = (g->size + size + 1) * 2;
 		char *data = realloc(g->data, room);
 

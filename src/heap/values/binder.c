@@ -75,7 +75,7 @@ static void load_proxies(struct heap *heap)
 	uint8_t *is_proxy = calloc((size_t)heap->class_count + 1, 1);
 	struct heap_block *block = malloc(sizeof(*block));
 	bool any = false;
-	int r = is_proxy && block ? heap_load_classes(heap, NULL) : HDB_ENOMEM;
+	const int r = is_proxy && block ? heap_load_classes(heap, NULL) : HDB_ENOMEM;
 
 	heap->has_binder_proxies = true;
 	if (r != HDB_OK)
@@ -85,9 +85,9 @@ static void load_proxies(struct heap *heap)
 	for (uint32_t b = 0; any && b < heap_block_count(heap); b++) {
 		bool has = false;
 
-		if ((r = heap_block_has(heap, b, is_proxy, &has, NULL)) != HDB_OK)
+		if (heap_block_has(heap, b, is_proxy, &has, NULL) != HDB_OK)
 			goto out;
-		if (has && (r = add_block(heap, b, is_proxy, block)) != HDB_OK)
+		if (has && add_block(heap, b, is_proxy, block) != HDB_OK)
 			goto out;
 	}
 out:

@@ -285,7 +285,7 @@ static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *er
 static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	struct heap_object array;
+	struct heap_object array = { 0 };
 	int r = heap_path_object(heap, b->ix, HEAP_NONE, "mBuffer", &b->buffer, err);
 
 	if (r == HDB_OK)

@@ -110,7 +110,7 @@ static uint64_t share(const struct consumers *s, uint64_t bytes)
 static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 		      struct hdb_error *err)
 {
-	uint64_t own, retained;
+	uint64_t own = 0, retained = 0;
 	int r = derive_native_of(q->derive, ix, &own, err);
 
 	if (r == HDB_OK)
