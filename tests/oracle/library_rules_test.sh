@@ -27,7 +27,7 @@ rules = []
 for row in re.findall(r'\{ ("[A-Z].*?) \}', text, re.S):
     parts = re.findall(r'"[^"]*"|\w+', row)
     r = Rule()
-    (r.id, r.kind, r.ignored, r.cls, r.field, r.least, r.most, r.maker, r.build, r.growth) = [
+    (r.id, r.kind, r.ignored, r.growth, r.cls, r.field, r.least, r.most, r.maker, r.build) = [
         {'NULL': None, 'true': True, 'false': False}.get(p, p.strip('"')) for p in parts]
     r.least, r.most = int(r.least), int(r.most)
     rules.append(r)

@@ -16,6 +16,7 @@
 
 #include "common/fail.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,11 +305,12 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	rc = read_header(&c, &h, out);
 	if (rc != HDB_OK)
 		return rc;
+	assert(h.entry_bytes >= ENTRY_BYTES && h.frame_bytes);
 	c.at = h.names_at;
 	rc = read_names(&c, out);
 	/* No more than fit. */
 	end = h.names_at - h.header_bytes;
-	out->list = malloc((end / h.entry_bytes + 1) * sizeof(*out->list));
+	out->list = calloc(end / h.entry_bytes + 1, sizeof(*out->list));
 	out->frames = malloc((end / h.frame_bytes + 1) * sizeof(*out->frames));
 	if (rc == HDB_OK && (!out->list || !out->frames))
 		return door_fail(err, HDB_ENOMEM, "no memory for allocations");

@@ -24,6 +24,8 @@ static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 	size_t count = 0;
 	int failure;
 
+	if (!argv[0])
+		return EINVAL;
 	/* It takes what it does not change as if it did. */
 	while (argv[count] && count + 1 < sizeof(words) / sizeof(words[0])) {
 		memcpy(&words[count], &argv[count], sizeof(words[0]));

@@ -204,7 +204,7 @@ int answer_thin(struct answer *answer, bool for_people)
 	}
 	if (!has_label && !(for_people && has_labels(answer)))
 		return HDB_OK;
-	answer->picked = calloc(count, sizeof(answer->picked[0]));
+	answer->picked = calloc(count + 1, sizeof(answer->picked[0]));
 	if (!answer->picked)
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
 	for (size_t i = 0; i < count; i++)

@@ -23,12 +23,12 @@ struct library_rule {
 	const char *id;
 	enum library_kind kind;
 	bool is_ignored;        /* never a reason to be alive; else the fault of a library */
+	bool is_of_growth;      /* grows by itself: counts only where growth is looked for */
 	const char *class_name; /* of LIBRARY_LOCAL the thread's name */
 	const char *field;
 	unsigned sdk_least, sdk_most; /* API levels that have it; 0: no bound */
 	const char *manufacturer;     /* names with | between; NULL: all */
 	const char *build_id;         /* NULL: all */
-	bool is_of_growth;            /* grows by itself: counts only where growth is looked for */
 };
 
 extern const struct library_rule library_rules[];
