@@ -48,10 +48,10 @@ enum android_section {
 
 struct android_memory_row {
 	enum android_section section;
+	unsigned has;   /* bits: which figures are told */
 	uint64_t pid;   /* 0: not told */
 	size_t process; /* in texts; 0: not told */
 	size_t name;    /* in texts */
-	unsigned has;   /* bits: which figures are told */
 	uint64_t figures[ANDROID_FIGURES];
 };
 

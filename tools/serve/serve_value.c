@@ -68,9 +68,9 @@ static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 	if (units > SERVE_VALUE_MAX / 3)
 		return too_long(job);
 	all = malloc(3 * units + 1);
-	r = all ? hdb_text(db, ix, all, 3 * units + 1, NULL, &job->err) :
-		  fail(&job->err, HDB_ENOMEM, "no memory for a text");
-	if (r != HDB_OK)
+	if (!all)
+		return fail(&job->err, HDB_ENOMEM, "no memory for a text");
+	if ((r = hdb_text(db, ix, all, 3 * units + 1, NULL, &job->err)) != HDB_OK)
 		goto out;
 	r = put(job, all, strlen(all));
 out:
