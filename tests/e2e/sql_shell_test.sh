@@ -10,6 +10,11 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# libedit copies the name of the completion and never frees it (el_set, EL_ADDFN).
+echo 'leak:el_set' >lsan.supp
+LSAN_OPTIONS=suppressions=$work/lsan.supp:print_suppressions=0
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}fast_unwind_on_malloc=0
+export LSAN_OPTIONS ASAN_OPTIONS
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 heapdb query retained java.util.HashMap --db s.heapdb --quiet >/dev/null
 cat >shell.py <<'END'
