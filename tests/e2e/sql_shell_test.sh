@@ -8,6 +8,7 @@ if heapdb sql --db "$DUMP" "SELECT 1" 2>&1 | grep -q "built without SQLite"; the
 	exit 77
 fi
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
+python3 -c 'import pty; pty.openpty()' 2>/dev/null || { echo "no pseudo-terminals here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
