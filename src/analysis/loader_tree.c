@@ -194,3 +194,25 @@ void analysis_loaders_release(struct analysis_loader_tree *tree)
 	free(tree->order);
 	*tree = (struct analysis_loader_tree){ 0 };
 }
+
+int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
+			 struct hdb_error *err)
+{
+	struct hdb_error own = { 0 };
+	uint32_t name_ix;
+	int r;
+
+	buf[0] = '\0';
+	if (ix == HEAP_BOOT_LOADER)
+		return HDB_NOTFOUND;
+	r = heap_field_object(heap, ix, "java.lang.ClassLoader", "name", &name_ix, &own);
+	if (r == HDB_OK)
+		r = heap_string(heap, name_ix, buf, size, NULL, &own);
+	if (r == HDB_ECHANGED || r > 0) {
+		buf[0] = '\0';
+		return HDB_NOTFOUND;
+	}
+	if (r < 0 && err)
+		*err = own;
+	return r;
+}

@@ -51,4 +51,12 @@ static inline struct analysis_loader *analysis_loader_at(const struct analysis_l
 /* Number of the loader with that index, or ANALYSIS_NO_LOADER. */
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix);
 
+/*
+ * The name that a loader was given ("app"), as UTF-8 in buf, cut to `size` bytes. HDB_NOTFOUND
+ * without a message, and an empty text, if it has none, or only the dump has it and that is not
+ * there.
+ */
+int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
+			 struct hdb_error *err);
+
 #endif

@@ -3,11 +3,11 @@
  */
 #include "analysis/members.h"
 
+#include "analysis/loader_tree.h"
 #include "analysis/targets.h"
 #include "base/bits.h"
 #include "base/glob.h"
 #include "heap/heap_database.h"
-#include "heap/values/values.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -61,27 +61,6 @@ static int mark_loader_object(const struct session *session, const char *target,
 	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", target);
 }
 
-/* The name that a loader was given ("app"), empty if none; without the dump there are none. */
-static int loader_label(struct heap *heap, uint32_t loader_ix, char *buf, size_t size,
-			struct hdb_error *err)
-{
-	struct hdb_error own = { 0 };
-	uint32_t name_ix;
-	int r;
-
-	buf[0] = '\0';
-	if (loader_ix == HEAP_BOOT_LOADER)
-		return HDB_OK;
-	r = heap_field_object(heap, loader_ix, "java.lang.ClassLoader", "name", &name_ix, &own);
-	if (r != HDB_OK)
-		goto out;
-	r = heap_string(heap, name_ix, buf, size, NULL, &own);
-out:
-	if (r < 0 && r != HDB_ECHANGED && err)
-		*err = own;
-	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;
-}
-
 /* Marks the classes of all loaders of a class, or of a name. */
 static int mark_loader(const struct session *session, const char *name, struct analysis_members *m,
 		       struct hdb_error *err)
@@ -97,13 +76,16 @@ static int mark_loader(const struct session *session, const char *name, struct a
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		const struct store_class *class = heap_class(heap, no);
 
-		/* Neighbours mostly have the same loader. */
-		if (class->loader_ix != last_ix &&
-		    (r = loader_label(heap, class->loader_ix, label, sizeof(label), err)) < 0)
-			return r;
-		last_ix = class->loader_ix;
-		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class)) ||
-					 (label[0] && base_glob(name, label));
+		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class));
+		/* Only the dump has the name; neighbours mostly have the same loader. */
+		if (!m->is_member_class[no] && class->loader_ix != last_ix) {
+			r = analysis_loader_name(heap, class->loader_ix, label, sizeof(label), err);
+			if (r < 0)
+				return r;
+			last_ix = class->loader_ix;
+		}
+		if (!m->is_member_class[no])
+			m->is_member_class[no] = label[0] && base_glob(name, label);
 		any = any || m->is_member_class[no];
 	}
 	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);

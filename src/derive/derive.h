@@ -120,10 +120,10 @@ int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *byte
 int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 			   struct hdb_error *err);
 
-/* Heaps that retained sizes are told by, at most; those after it are not told. */
+/* Heaps that retained sizes are given by, at most; those after it are left out. */
 #define DERIVE_HEAPS_MAX 8u
 
-/* How many heaps objects are told apart by: number 0, of objects in none, and the others. */
+/* How many heaps objects are counted by: number 0, of objects in none, and the others. */
 uint32_t derive_heap_count(const struct derive *derive);
 
 /* Bytes of a heap (heap_no as in struct heap_object) that an object retains; 0 if unreachable. */

@@ -207,7 +207,7 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 		       struct heap_block *out, struct hdb_error *err);
 
 /*
- * Whether the block has objects of a class that is wanted (by class number: nonzero). Decodes no
+ * Whether the block has objects of a class that is asked for (by number: nonzero). Decodes no
  * object.
  */
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,

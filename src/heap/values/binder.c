@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of an interface's name; longer ones are told by no name. */
+/* Bytes of an interface's name; longer ones have none here. */
 #define NAME_MAX_BYTES 512
 
 static const char proxy_suffix[] = "$Stub$Proxy";

@@ -14,7 +14,7 @@
 enum { TRACE, CLASS, COUNT, SHALLOW, FRAMES, SITE, STACK };
 
 #define TEXT_MAX_BYTES 512
-/* Frames of a stack that are told. */
+/* Frames of a stack that are shown. */
 #define FRAMES_SHOWN 32u
 
 static const struct hdb_option_spec options[] = {

@@ -4,7 +4,6 @@
  */
 #include "analysis/groups.h"
 #include "analysis/loader_tree.h"
-#include "heap/values/values.h"
 #include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -280,18 +279,11 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	char text[NAME_MAX_BYTES];
-	uint32_t name;
-	int r = heap_field_object(q->heap, ix, "java.lang.ClassLoader", "name", &name, err);
+	const int r = analysis_loader_name(q->heap, ix, text, sizeof(text), err);
 
 	if (r != HDB_OK)
-		goto out;
-	if ((r = heap_string(q->heap, name, text, sizeof(text), NULL, err)) != HDB_OK)
-		goto out;
+		return r == HDB_NOTFOUND ? HDB_OK : r;
 	return query_set_text(q, LABEL, text, err);
-out:
-	if (r == HDB_ECHANGED && err)
-		*err = (struct hdb_error){ 0 }; /* the row stands without the dump */
-	return r == HDB_ECHANGED || r > 0 ? HDB_OK : r;
 }
 
 static int loader_row(struct query *q, const struct loaders *s,
