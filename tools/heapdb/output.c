@@ -4,6 +4,7 @@
 #include "heapdb/output.h"
 
 #include "heapdb/progress.h"
+#include "heapdb/shorten.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +20,8 @@ void output_init(struct output *out, int fd)
 	out->into = NULL;
 	out->error = 0;
 	out->used = 0;
+	out->fit = 0;
+	out->was_shortened = false;
 	out->is_terminal = isatty(fd) == 1;
 }
 
@@ -28,29 +31,143 @@ void output_collect(struct output *out, struct bytes *into)
 	out->into = into;
 	out->error = 0;
 	out->used = 0;
+	out->fit = 0;
+	out->was_shortened = false;
 	out->is_terminal = false;
 }
 
-void output_flush(struct output *out)
+/* Columns of a line on a terminal: one a character, none for what turns colours on and off. */
+static size_t line_columns(const char *line, size_t size)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (line[i] == '\033') {
+			while (i + 1 < size && line[i] != 'm')
+				i++;
+			continue;
+		}
+		columns += (line[i] & 0xc0) != 0x80;
+	}
+	return columns;
+}
+
+/* Bytes of the first paragraph, with the blank line that ends it; all, where none does. */
+static size_t paragraph_size(const char *text, size_t size)
+{
+	for (size_t i = 1; i < size; i++) {
+		if (text[i] == '\n' && text[i - 1] == '\n')
+			return i + 1;
+	}
+	return size;
+}
+
+/* Whether a line of the text takes more than `width` columns. */
+static bool has_wide_line(const char *text, size_t size, size_t width)
+{
+	while (size > 0) {
+		const char *end = memchr(text, '\n', size);
+		const size_t line = end ? (size_t)(end - text) : size;
+
+		if (line_columns(text, line) > width)
+			return true;
+		text += line + (end != NULL);
+		size -= line + (end != NULL);
+	}
+	return false;
+}
+
+/* Appends the lines of the text, each by itself, for a name in quotes ends with its line. */
+static size_t shorten_lines(struct bytes *to, const char *text, size_t size)
+{
+	size_t left_out = 0;
+
+	while (size > 0) {
+		const char *end = memchr(text, '\n', size);
+		const size_t line = end ? (size_t)(end - text) + 1 : size;
+
+		left_out += shorten_names(to, text, line);
+		text += line;
+		size -= line;
+	}
+	return left_out;
+}
+
+/*
+ * Shortens the paragraphs with lines that are too wide, in place; what was shortened once stays as
+ * it is the next time.
+ */
+static void fit_paragraphs(struct output *out)
+{
+	struct bytes shortened = { 0 };
+	size_t from = 0, to = 0;
+
+	while (from < out->used) {
+		const char *text = out->buffer + from;
+		size_t size = paragraph_size(text, out->used - from);
+
+		from += size;
+		shortened.size = 0;
+		if (has_wide_line(text, size, out->fit) &&
+		    shorten_lines(&shortened, text, size) > 0 && !shortened.failed) {
+			text = shortened.data;
+			size = shortened.size;
+			out->was_shortened = true;
+		}
+		memmove(out->buffer + to, text, size);
+		to += size;
+	}
+	out->used = to;
+	bytes_release(&shortened);
+}
+
+/* Bytes up to the end of the last paragraph that has ended, or else of the last line. */
+static size_t ended_size(const struct output *out)
+{
+	size_t line = 0;
+
+	for (size_t i = out->used; i-- > 1;) {
+		if (out->buffer[i] != '\n')
+			continue;
+		if (out->buffer[i - 1] == '\n')
+			return i + 1;
+		line = line ? line : i + 1;
+	}
+	return line;
+}
+
+/* Writes the first `size` bytes of what waits. */
+static void write_first(struct output *out, size_t size)
 {
 	size_t done = 0;
 
-	if (out->into) {
-		bytes_add(out->into, out->buffer, out->used);
-		out->used = 0;
-		return;
-	}
-	if (out->used > 0 && out->is_terminal)
+	if (out->into)
+		bytes_add(out->into, out->buffer, size);
+	else if (size > 0 && out->is_terminal)
 		progress_hide();
-	while (done < out->used && out->error == 0) {
-		const ssize_t n = write(out->fd, out->buffer + done, out->used - done);
+	while (!out->into && done < size && out->error == 0) {
+		const ssize_t n = write(out->fd, out->buffer + done, size - done);
 
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno != EINTR || progress_is_cancelled())
 			out->error = errno;
 	}
-	out->used = 0;
+	memmove(out->buffer, out->buffer + size, out->used - size);
+	out->used -= size;
+}
+
+void output_flush(struct output *out)
+{
+	if (out->fit > 0)
+		fit_paragraphs(out);
+	write_first(out, out->used);
+}
+
+void output_fit(struct output *out, size_t width)
+{
+	output_flush(out);
+	out->fit = width;
 }
 
 void output_collect_end(struct output *out)
@@ -69,9 +186,13 @@ int output_close(struct output *out)
 	return out->error;
 }
 
-/* Room for `size` more bytes, at most OUTPUT_BUFFER_SIZE. */
+/* Room for `size` more bytes, at most OUTPUT_BUFFER_SIZE. A paragraph that has not ended stays. */
 static char *room(struct output *out, size_t size)
 {
+	if (out->fit > 0 && size > OUTPUT_BUFFER_SIZE - out->used) {
+		fit_paragraphs(out);
+		write_first(out, ended_size(out));
+	}
 	if (size > OUTPUT_BUFFER_SIZE - out->used)
 		output_flush(out);
 	return out->buffer + out->used;

@@ -24,7 +24,9 @@ struct output {
 	struct bytes *into; /* NULL: the descriptor; else where the text is collected, lent */
 	int error;          /* errno of the first write that failed; 0: none */
 	bool is_terminal;
-	size_t used; /* bytes waiting in `buffer` */
+	bool was_shortened; /* class names lost their packages: see output_fit */
+	size_t fit;         /* columns that lines should not exceed; 0: any */
+	size_t used;        /* bytes waiting in `buffer` */
 	char buffer[OUTPUT_BUFFER_SIZE];
 };
 
@@ -40,11 +42,15 @@ void output_collect_end(struct output *out);
 /* Writes what waits. */
 void output_flush(struct output *out);
 
+/*
+ * From here on, paragraphs of text with a line beyond `width` columns are printed with the packages
+ * of their class names shortened, and out->was_shortened says so; a line may still be wider. 0 ends
+ * it. A paragraph ends with a blank line; one that the buffer has no room for is taken in parts.
+ */
+void output_fit(struct output *out, size_t width);
+
 /* Flushes and closes the descriptor, so that errors told late are seen: 0 or an errno. */
 int output_close(struct output *out);
-
-/* Writes out what waits. */
-void output_flush(struct output *out);
 
 void output_bytes(struct output *out, const char *data, size_t size);
 

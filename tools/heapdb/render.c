@@ -49,13 +49,26 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 	};
 }
 
+/* The text that a person reads; lines that the terminal has no room for lose packages. */
+static int render_prose(struct answer *answer, const struct render_style *style, struct output *out)
+{
+	int rc;
+
+	output_fit(out, style->width);
+	rc = prose_of(answer->name)(answer, style, out);
+	output_fit(out, 0);
+	if (rc == HDB_OK && out->was_shortened)
+		output_string(out, "(--wide shows a table with whole names)\n");
+	return rc;
+}
+
 int render(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	int rc = HDB_EBUG;
 
 	switch (style->format) {
 	case FORMAT_TABLE:
-		rc = style->as_text ? prose_of(answer->name)(answer, style, out) :
+		rc = style->as_text ? render_prose(answer, style, out) :
 				      render_table(answer, style, out);
 		break;
 	case FORMAT_JSON:

@@ -6,8 +6,8 @@
  *
  * A line that is wider than the terminal loses the packages of its class names, the widest column
  * first; then texts are cut to CUT_FIRST columns; then columns go, the last first down to the
- * retained size, and are named below the table; then texts are cut to CUT_MIN; at last more columns
- * go. Numbers are never cut.
+ * retained size, and are named below the table; then texts are cut to CUT_MIN, the first one, which
+ * names the row, after all others; at last more columns go. Numbers are never cut.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
@@ -201,14 +201,14 @@ static size_t line_width(const struct table *t)
 }
 
 /*
- * The widest text that is shown and wider than `least`, of those whose names can still be shortened
- * if asked for.
+ * The widest text from column `from` on that is shown and wider than `least`, of those whose names
+ * can still be shortened if asked for.
  */
-static struct column *widest_text(struct table *t, size_t least, bool is_long)
+static struct column *widest_text(struct table *t, size_t from, size_t least, bool is_long)
 {
 	struct column *widest = NULL;
 
-	for (size_t i = 0; i < t->columns; i++) {
+	for (size_t i = from; i < t->columns; i++) {
 		struct column *c = &t->column[i];
 
 		if (c->is_text && !c->is_hidden && c->width > (widest ? widest->width : least) &&
@@ -227,7 +227,7 @@ static void shorten_widest(struct table *t)
 {
 	struct column *c;
 
-	while (line_width(t) > t->style->width && (c = widest_text(t, 0, true)) != NULL) {
+	while (line_width(t) > t->style->width && (c = widest_text(t, 0, 0, true)) != NULL) {
 		const size_t no = (size_t)(c - t->column), title = title_width(t, no);
 		size_t width;
 
@@ -239,19 +239,29 @@ static void shorten_widest(struct table *t)
 	}
 }
 
-/* Cuts the widest texts, down to `least` columns, until a line fits. */
-static void cut_widest(struct table *t, size_t least)
+/* The column after the first text, which names the row. */
+static size_t after_name(const struct table *t)
+{
+	size_t i = 0;
+
+	while (i < t->columns && (!t->column[i].is_text || t->column[i].is_hidden))
+		i++;
+	return i + 1;
+}
+
+/* Cuts the widest texts from column `from` on, down to `least` columns, until a line fits. */
+static void cut_widest(struct table *t, size_t from, size_t least)
 {
 	size_t line;
 
 	while ((line = line_width(t)) > t->style->width) {
 		const size_t over = line - t->style->width;
-		struct column *widest = widest_text(t, least, false);
+		struct column *widest = widest_text(t, from, least, false);
 		size_t second = least, less;
 
 		if (!widest)
 			break;
-		for (size_t i = 0; i < t->columns; i++) {
+		for (size_t i = from; i < t->columns; i++) {
 			const struct column *c = &t->column[i];
 
 			if (c != widest && c->is_text && !c->is_hidden && c->width > second)
@@ -321,9 +331,10 @@ static void lay_out(struct table *t)
 	if (t->style->width == 0 || line_width(t) <= t->style->width)
 		return;
 	shorten_widest(t);
-	cut_widest(t, CUT_FIRST);
+	cut_widest(t, 0, CUT_FIRST);
 	hide_last(t, false);
-	cut_widest(t, CUT_MIN);
+	cut_widest(t, after_name(t), CUT_MIN);
+	cut_widest(t, 0, CUT_MIN);
 	hide_last(t, true);
 	widen_cut(t);
 }

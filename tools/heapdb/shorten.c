@@ -54,6 +54,11 @@ size_t shorten_names(struct bytes *out, const char *text, size_t size)
 	while (i < size && text[i] != '"') {
 		size_t end;
 
+		if (text[i] == '\033') {
+			while (i < size && text[i++] != 'm')
+				;
+			continue;
+		}
 		if (!is_part(text[i])) {
 			i++;
 			continue;
