@@ -57,16 +57,18 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 			 struct analysis_level *out, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
+	uint32_t list = ix;
 	int r = heap_load_classes(heap, err);
 
 	*out = (struct analysis_level){ .hides_invented = hides_invented };
-	if (r == HDB_OK)
-		r = derive_children(session->derive, &out->children, err);
-	if (r == HDB_OK)
+	if (r == HDB_OK && !hides_invented)
 		r = derive_children(session->derive, &out->others, err);
 	if (r == HDB_OK)
-		r = store_lists_begin(&out->children, ix == HEAP_NONE ? heap->object_count : ix,
-				      &out->length, err);
+		r = ix == HEAP_NONE ?
+			    derive_top_level(session->derive, &out->children, &list, err) :
+			    derive_children(session->derive, &out->children, err);
+	if (r == HDB_OK)
+		r = store_lists_begin(&out->children, list, &out->length, err);
 	if (r == HDB_OK && heap->object_count)
 		r = uncount(session, out, ix, HEAP_BOOT_LOADER, err);
 	for (uint32_t no = 0; no < heap->class_count && r == HDB_OK; no++)

@@ -9,7 +9,7 @@
 
 struct analysis_level {
 	struct store_lists children; /* the list that is read */
-	struct store_lists others;   /* for looking at the children's children */
+	struct store_lists others;   /* for the children's children; not if hides_invented */
 	const uint32_t *batch;       /* borrowed from children */
 	size_t batch_count, at;
 	uint64_t length;     /* children that are shown */
@@ -17,8 +17,9 @@ struct analysis_level {
 };
 
 /*
- * Starts with what `ix` dominates immediately, HEAP_NONE for the top level; builds the table
- * children. Objects that the dump lacks are shown only if they dominate something, or never if
+ * Starts with what `ix` dominates immediately, HEAP_NONE for the top level. Builds the table
+ * children, but for the top level with `hides_invented`, which has a table of its own that is built
+ * sooner. Objects that the dump lacks are shown only if they dominate something, or never if
  * `hides_invented`.
  */
 int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_invented,

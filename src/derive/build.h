@@ -26,6 +26,7 @@ extern const struct derive_builder derive_build_reach;
 extern const struct derive_builder derive_build_reach_strong;
 extern const struct derive_builder derive_build_dominators;
 extern const struct derive_builder derive_build_children;
+extern const struct derive_builder derive_build_top_level;
 extern const struct derive_builder derive_build_totals;
 extern const struct derive_builder derive_build_whole;
 extern const struct derive_builder derive_build_orphans;

@@ -1,5 +1,6 @@
 /*
- * derive/children.c - the table children: what each object dominates immediately, largest first.
+ * derive/children.c - the table children: what each object dominates immediately, largest first;
+ * and the table of its top level alone, which most questions begin with, and many end.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -28,6 +29,8 @@ struct children {
 	struct derive *derive;
 	struct store_writer *writer;
 	struct graph_child_rows rows;
+	enum store_table table, big_table;
+	uint32_t row_count;               /* lists but for the top level's, which comes last */
 	struct derive_tree_block *blocks; /* by slot */
 	struct range_slot *slots;
 	unsigned slot_count;
@@ -51,6 +54,25 @@ static int read_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return derive_tree_read(c->derive, block, &c->blocks[block->slot], err);
 }
 
+/* For the top level, of which most blocks have nothing: only those that have are read whole. */
+static int read_top_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct children *c = ctx;
+	struct derive_tree_block *tree = &c->blocks[block->slot];
+	const uint32_t count = block->objects->count;
+	uint32_t i = 0;
+	int r = derive_tree_dominators(c->derive, block, tree->dominator, err);
+
+	if (r != HDB_OK)
+		return r;
+	while (i < count && tree->dominator[i] != GRAPH_NONE)
+		i++;
+	if (i == count)
+		return r;
+	r = heap_read_block(c->derive->heap, block->block_no, block->objects, err);
+	return r == HDB_OK ? derive_tree_read(c->derive, block, tree, err) : r;
+}
+
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct children *c = ctx;
@@ -59,7 +81,8 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; r == HDB_OK && i < block->objects->count; i++)
-		if (tree->dominator[i] != first_ix + i) {
+		if (tree->dominator[i] == GRAPH_NONE ||
+		    (c->row_count && tree->dominator[i] != first_ix + i)) {
 			r = graph_child_rows_add(&c->rows, tree->dominator[i], first_ix + i,
 						 tree->units[i], err);
 			c->total++;
@@ -77,10 +100,16 @@ static int add_all(struct children *c, struct hdb_error *err)
 		return hdb_fail_memory(err, "dominated objects", slots * sizeof(*c->blocks));
 	if (r != HDB_OK)
 		goto out;
-	r = graph_child_rows_init(&c->rows, c->derive->heap->object_count, c->derive->work, err);
+	r = graph_child_rows_init(&c->rows, c->row_count, c->derive->work, err);
 	if (r != HDB_OK)
 		goto out;
-	r = derive_each_block(c->derive, "dominated objects", true, read_block, add_block, c, err);
+	for (uint32_t b = 0; b < heap_block_count(c->derive->heap); b++)
+		if ((r = heap_prepare_block(c->derive->heap, b, err)) != HDB_OK)
+			goto out;
+	r = c->row_count ? derive_each_block(c->derive, "dominated objects", true, read_block,
+					     add_block, c, err) :
+			   derive_each_block(c->derive, "dominated objects", false, read_top_block,
+					     add_block, c, err);
 out:
 	free(c->blocks);
 	c->blocks = NULL;
@@ -91,7 +120,7 @@ out:
 
 static bool has_top(const struct children *c, uint32_t row)
 {
-	return row == c->derive->heap->object_count && c->top_count;
+	return row == c->row_count && c->top_count;
 }
 
 static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
@@ -141,15 +170,14 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 		const uint64_t first = range->first[i], length = range->first[i + 1] - first;
 
 		if (length > STORE_LIST_BIG)
-			r = store_lists_put_big(c->writer,
-						derive_table(c->derive, STORE_CHILDREN_BIG),
-						range->base + i, range->node + first, length, err);
+			r = store_lists_put_big(c->writer, c->big_table, range->base + i,
+						range->node + first, length, err);
 	}
 	for (size_t b = 0; r == HDB_OK && b < s->ends.count; b++) {
 		const uint32_t at = (uint32_t)b * STORE_BLOCK_OBJECTS;
 		const uint64_t end = *base_vec_at(&s->ends, uint64_t, b);
 
-		r = store_put(c->writer, derive_table(c->derive, STORE_CHILDREN), range->base + at,
+		r = store_put(c->writer, c->table, range->base + at,
 			      range->count - at < STORE_BLOCK_OBJECTS ? range->count - at :
 									STORE_BLOCK_OBJECTS,
 			      (const uint8_t *)s->bytes.data + start, end - start, err);
@@ -165,8 +193,8 @@ static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 	const uint32_t count = (uint32_t)c->part.count;
 
 	c->part.count = 0;
-	return count ? store_lists_put_part(c->writer, derive_table(c->derive, STORE_CHILDREN_BIG),
-					    row, c->part_no++, c->part.data, count, err) :
+	return count ? store_lists_put_part(c->writer, c->big_table, row, c->part_no++,
+					    c->part.data, count, err) :
 		       HDB_OK;
 }
 
@@ -189,8 +217,7 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 	r = store_lists_encode(&bytes, c->base, count, c->first, c->target.data, c->length, err);
 	if (r != HDB_OK)
 		goto out;
-	r = store_put(c->writer, derive_table(c->derive, STORE_CHILDREN), c->base, count,
-		      bytes.data, bytes.count, err);
+	r = store_put(c->writer, c->table, c->base, count, bytes.data, bytes.count, err);
 out:
 	base_vec_release(&bytes);
 	c->target.count = 0;
@@ -265,7 +292,7 @@ static int put_top(struct children *c, struct hdb_error *err)
 
 	c->part_no = 0;
 	r = graph_child_rows_merge(&c->rows, c->rows.range_count, take_top, c, err);
-	return r == HDB_OK ? put_part(c, c->derive->heap->object_count, err) : r;
+	return r == HDB_OK ? put_part(c, c->row_count, err) : r;
 }
 
 /* ---- the table ---- */
@@ -321,20 +348,45 @@ static void release(struct children *c)
 	free(c->length);
 }
 
-static int build_children(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+/* Writes lists of the first row_count objects, and that of the top level. */
+static int build_lists(struct children *c, struct hdb_error *err)
 {
-	struct children c = { .derive = derive, .writer = writer };
-	int r = add_all(&c, err);
+	int r = add_all(c, err);
 
 	if (r == HDB_OK)
-		r = put_all(&c, err);
-	release(&c);
+		r = put_all(c, err);
+	release(c);
 	if (r != HDB_OK)
 		return r;
-	r = store_put_table(writer, derive_table(derive, STORE_CHILDREN), c.total, err);
-	if (r != HDB_OK)
+	if ((r = store_put_table(c->writer, c->table, c->total, err)) != HDB_OK)
 		return r;
-	return store_put_table(writer, derive_table(derive, STORE_CHILDREN_BIG), 0, err);
+	return store_put_table(c->writer, c->big_table, 0, err);
+}
+
+static int build_children(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	struct children c = {
+		.derive = derive,
+		.writer = writer,
+		.table = derive_table(derive, STORE_CHILDREN),
+		.big_table = derive_table(derive, STORE_CHILDREN_BIG),
+		.row_count = derive->heap->object_count,
+	};
+
+	return build_lists(&c, err);
+}
+
+static int build_top_level(struct derive *derive, struct store_writer *writer,
+			   struct hdb_error *err)
+{
+	struct children c = {
+		.derive = derive,
+		.writer = writer,
+		.table = derive_table(derive, STORE_TOP_LEVEL),
+		.big_table = derive_table(derive, STORE_TOP_LEVEL_BIG),
+	};
+
+	return build_lists(&c, err);
 }
 
 const struct derive_builder derive_build_children = {
@@ -351,6 +403,31 @@ int derive_children(struct derive *derive, struct store_lists *out, struct hdb_e
 		.store = derive->heap->store,
 		.table = derive_table(derive, STORE_CHILDREN),
 		.big_table = derive_table(derive, STORE_CHILDREN_BIG),
+		.ix_count = derive->heap->object_count,
+	};
+	return r;
+}
+
+const struct derive_builder derive_build_top_level = {
+	.tables = { STORE_TOP_LEVEL, STORE_TOP_LEVEL_BIG },
+	.needs = { STORE_DOMINATORS, STORE_RETAINED },
+	.build = build_top_level,
+};
+
+int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
+		     struct hdb_error *err)
+{
+	int r;
+
+	*list = derive->heap->object_count;
+	if (derive_has(derive, STORE_CHILDREN))
+		return derive_children(derive, out, err);
+	r = derive_need(derive, STORE_TOP_LEVEL, err);
+	*list = 0;
+	*out = (struct store_lists){
+		.store = derive->heap->store,
+		.table = derive_table(derive, STORE_TOP_LEVEL),
+		.big_table = derive_table(derive, STORE_TOP_LEVEL_BIG),
 		.ix_count = derive->heap->object_count,
 	};
 	return r;

@@ -14,6 +14,7 @@ static const struct derive_builder *const builders[] = {
 	&derive_build_dominators,      &derive_build_children,       &derive_build_totals,
 	&derive_build_whole,           &derive_build_orphans,        &derive_build_native,
 	&derive_build_retained_native, &derive_build_retained_heaps, &derive_build_depth,
+	&derive_build_top_level,
 };
 
 /* A chain of needs longer than this would be a cycle in the registry. */
@@ -43,6 +44,8 @@ enum store_table derive_table(const struct derive *derive, enum store_table tabl
 		[STORE_DEPTH] = 1 + STORE_VIEW_DEPTH,
 	};
 
+	if (table == STORE_TOP_LEVEL || table == STORE_TOP_LEVEL_BIG)
+		return STORE_TOP_LEVEL_VIEW(derive->view, table);
 	if (derive->view == DERIVE_PHANTOM || !of_view[table])
 		return table;
 	if (derive->view == DERIVE_STRONG && table == STORE_REACH)

@@ -147,6 +147,13 @@ int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_
 int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
+ * The same for the top level alone, which is list number *list of *out. It is taken from the table
+ * children where that is there, and else from a table of its own, which takes far less to build.
+ */
+int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
+		     struct hdb_error *err);
+
+/*
  * The graph as an access structure, class edges and instances of classes included; needs referrers
  * and reach, which are built. Uses this derive's buffers: one list at a time. `is_strong`: the
  * reach tree is reach.strong.

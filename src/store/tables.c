@@ -7,17 +7,19 @@
 
 /* The tables of one strength; strong's reach tree is older and has a number of its own. */
 #define VIEW(view, name) \
-	[STORE_VIEW(view, \
-		    STORE_VIEW_DOMINATORS)] = { "dominators." name, 1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, \
-								       1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1 }, \
-		    [STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1 }
+	[STORE_VIEW( \
+		view, \
+		STORE_VIEW_DOMINATORS)] = { "dominators." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1 }, \
+		[STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1 }, \
+		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL)] = { "top.level." name, 1 }, \
+		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL_BIG)] = { "top.level.big." name, 1 }
 
 static const struct {
 	const char *name;
@@ -61,6 +63,8 @@ static const struct {
 	[STORE_RETAINED_NATIVE] = { "retained.native", 1 },
 	[STORE_RETAINED_HEAPS] = { "retained.heaps", 1 },
 	[STORE_DEPTH] = { "depth", 1 },
+	[STORE_TOP_LEVEL] = { "top.level", 1 },
+	[STORE_TOP_LEVEL_BIG] = { "top.level.big", 1 },
 	VIEW(1, "strong"),
 	VIEW(2, "soft"),
 	[STORE_VIEW(2, STORE_VIEW_REACH)] = { "reach.soft", 1 },

@@ -59,7 +59,10 @@ enum store_table {
 	 * strength, in the order of enum store_view_table
 	 */
 	STORE_VIEWS = 80,
-	STORE_TABLE_END = 120
+	/* The top level of the dominator tree, of all references and then of each strength */
+	STORE_TOP_LEVEL = 120,
+	STORE_TOP_LEVEL_BIG = 121,
+	STORE_TABLE_END = 130
 };
 
 /* Tables that there are once more for each strength but phantom, which is all references. */
@@ -80,6 +83,9 @@ enum store_view_table {
 /* The number of such a table; view 1: strong, 2: soft, 3: finalizer, 4: weak. */
 #define STORE_VIEW(view, table) \
 	((enum store_table)(STORE_VIEWS + ((view)-1) * STORE_VIEW_TABLES + (table)))
+
+/* The same of the tables top.level and top.level.big: `table` is that of all references. */
+#define STORE_TOP_LEVEL_VIEW(view, table) ((enum store_table)((table) + 2 * (view)))
 
 /* "objects", "reach.strong"; NULL for a number that is no table. Static. */
 const char *store_table_name(unsigned table);

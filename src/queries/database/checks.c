@@ -146,6 +146,7 @@ static const struct query_check_step steps[] = {
 	{ "retained", { STORE_DOMINATORS, STORE_RETAINED }, query_check_retained },
 	{ "reach and dominators", { STORE_REACH, STORE_DOMINATORS }, query_check_agreement },
 	{ "children", { STORE_CHILDREN, STORE_RETAINED }, query_check_children },
+	{ "top level", { STORE_TOP_LEVEL, STORE_RETAINED }, query_check_top_level },
 };
 
 const struct query_check_step *query_check_steps(size_t *count)

@@ -44,6 +44,7 @@ int query_check_retained(struct query *q, bool *ok, char *detail, struct hdb_err
 /* That the tables of reach and of dominators say the same of who is reachable. */
 int query_check_agreement(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 int query_check_children(struct query *q, bool *ok, char *detail, struct hdb_error *err);
+int query_check_top_level(struct query *q, bool *ok, char *detail, struct hdb_error *err);
 
 /* All of them, in the order in which they run. Static. */
 const struct query_check_step *query_check_steps(size_t *count);
