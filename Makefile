@@ -64,7 +64,7 @@ DOOR_LIBS   := $(if $(HAVE_SERVE),-lmicrohttpd) $(if $(HAVE_PNG),-lpng -lz -lm) 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
-cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/export/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/export/*.c tools/pictures/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
 	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c),$(serve_src)))
 gen_src     := $(sort $(wildcard tools/hprofgen/*.c))

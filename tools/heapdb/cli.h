@@ -11,7 +11,7 @@
 #include "heapdb.h"
 
 #include "heapdb/options.h"
-#include "heapdb/output.h"
+#include "common/output.h"
 
 /* Exit codes, as the manual has them. */
 enum cli_exit {

@@ -357,7 +357,7 @@ static int print_to_file(struct cli *cli)
 		free(out);
 		return r;
 	}
-	output_init(out, export_file_descriptor(file));
+	output_init(out, export_file_descriptor(file), &progress_hooks);
 	cli->out = out;
 	r = print_rows(cli);
 	output_flush(out);

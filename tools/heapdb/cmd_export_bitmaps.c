@@ -6,7 +6,7 @@
  * are there are replaced, links are not followed.
  */
 #include "heapdb/cli.h"
-#include "heapdb/picture_png.h"
+#include "pictures/pictures.h"
 #include "heapdb/render.h"
 
 #include <errno.h>

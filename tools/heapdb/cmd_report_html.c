@@ -3,6 +3,7 @@
  * answers inside it. It asks nothing of any network, and texts of the dump stay JSON strings.
  */
 #include "heapdb/cli.h"
+#include "heapdb/progress.h"
 #include "heapdb/report.h"
 
 #include "serve/serve.h"
@@ -138,7 +139,7 @@ static int put_answer(struct cli *cli, const struct question *question, struct o
 	if (rc == HDB_OK && json.failed)
 		rc = cli_fail(&cli->err, HDB_ENOMEM, "no memory for an answer");
 	if (rc == HDB_OK) {
-		render_json_text(out, question->key, strlen(question->key));
+		output_json(out, question->key, strlen(question->key));
 		output_char(out, ':');
 		if (cli->opt.no_values)
 			put_without_values(out, json.data, json.size);
@@ -155,7 +156,7 @@ static void put_optional(struct output *out, const char *key, const char *text)
 {
 	output_format(out, ",\"%s\":", key);
 	if (text)
-		render_json_text(out, text, strlen(text));
+		output_json(out, text, strlen(text));
 	else
 		output_string(out, "null");
 }
@@ -171,7 +172,7 @@ static int put_answers(struct cli *cli, const char *name, struct output *out)
 		return cli_fail(&cli->err, HDB_ENOMEM, "no memory for the queries");
 	hdb_health(cli->db, &health);
 	output_string(out, "{\"title\":");
-	render_json_text(out, name, strlen(name));
+	output_json(out, name, strlen(name));
 	output_string(out, ",\"databases\":[{\"index\":0");
 	put_optional(out, "name", name);
 	put_optional(out, "stale", health.stale);
@@ -238,7 +239,7 @@ int report_html(struct cli *cli, const char *path)
 		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(errno));
 		goto out;
 	}
-	output_init(out, fd);
+	output_init(out, fd, &progress_hooks);
 	rc = put_page(cli, out);
 	if (output_close(out) != 0 && rc == HDB_OK)
 		rc = cli_fail(&cli->err, HDB_EIO, "%s: %s", path, strerror(out->error));

@@ -14,7 +14,7 @@ int cmd_serve(struct cli *cli)
 
 #else
 
-#include "heapdb/picture_png.h"
+#include "pictures/pictures.h"
 #include "heapdb/progress.h"
 #include "heapdb/serve_answers.h"
 
@@ -40,7 +40,7 @@ int serve_write_answer(struct answer *answer, int fd)
 			close(copy);
 		return cli_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
 	}
-	output_init(out, copy);
+	output_init(out, copy, &progress_hooks);
 	rc = render_json(answer, out);
 	if (rc != HDB_OK && answer->is_open) {
 		render_json_error(out, true, answer->err, 0);

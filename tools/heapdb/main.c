@@ -3,7 +3,7 @@
  * prints errors, checks that output arrived, and sets the exit code.
  */
 #include "heapdb/cli.h"
-#include "heapdb/escape.h"
+#include "common/escape.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
 #include "heapdb/suggest.h"
@@ -466,7 +466,7 @@ int main(int argc, char **argv)
 	fill_streams();
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	output_init(&out, STDOUT_FILENO);
+	output_init(&out, STDOUT_FILENO, &progress_hooks);
 	if (argc < 2) {
 		cli_fail(&cli.err, HDB_EUSAGE, "no command; `heapdb help` lists them");
 	} else {

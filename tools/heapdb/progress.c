@@ -3,7 +3,7 @@
  */
 #include "heapdb/progress.h"
 
-#include "heapdb/output.h"
+#include "common/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -262,3 +262,8 @@ struct hdb_progress progress_callbacks(void)
 		.cancel = &cancel,
 	};
 }
+
+const struct output_hooks progress_hooks = {
+	.before_write = progress_hide,
+	.is_cancelled = progress_is_cancelled,
+};

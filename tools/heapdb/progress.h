@@ -8,6 +8,8 @@
 
 #include "heapdb.h"
 
+#include "common/output.h"
+
 #include <stdbool.h>
 
 /*
@@ -36,6 +38,9 @@ bool progress_is_cancelled(void);
 void progress_time_limit(unsigned seconds);
 /* Whether that is why. */
 bool progress_is_out_of_time(void);
+
+/* How what is written meets the line and the signals. */
+extern const struct output_hooks progress_hooks;
 
 /* Forgets that we were asked to stop, and catches signals again: a shell goes on. */
 void progress_again(void);

@@ -5,7 +5,6 @@
 #include "heapdb/render.h"
 
 #include "heapdb/cli.h"
-#include "heapdb/picture.h"
 #include "heapdb/progress.h"
 #include "heapdb/suggest.h"
 #include "heapdb/prose.h"
@@ -84,16 +83,16 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 		rc = render_tsv(answer, out);
 		break;
 	case FORMAT_FOLDED:
-		rc = render_folded(answer, out);
+		rc = render_picture(answer, PICTURE_FOLDED, out);
 		break;
 	case FORMAT_SPEEDSCOPE:
-		rc = render_speedscope(answer, out);
+		rc = render_picture(answer, PICTURE_SPEEDSCOPE, out);
 		break;
 	case FORMAT_TREEMAP:
-		rc = render_treemap(answer, out);
+		rc = render_picture(answer, PICTURE_TREEMAP, out);
 		break;
 	case FORMAT_ICICLE:
-		rc = render_icicle(answer, out);
+		rc = render_picture(answer, PICTURE_ICICLE, out);
 		break;
 	case FORMAT_PARQUET:
 	case FORMAT_ARROW:

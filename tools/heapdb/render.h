@@ -1,15 +1,16 @@
 /*
- * heapdb/render.h - writes an answer as a table, JSON, JSON lines, CSV or TSV; as pictures:
- * picture.h.
+ * heapdb/render.h - writes an answer as a table, JSON, JSON lines, CSV or TSV, and as a
+ * picture.
  */
 #ifndef HEAPDB_RENDER_H
 #define HEAPDB_RENDER_H
 
 #include "heapdb.h"
 
-#include "heapdb/escape.h"
+#include "common/escape.h"
 #include "heapdb/options.h"
-#include "heapdb/output.h"
+#include "common/output.h"
+#include "pictures/pictures.h"
 
 #include <stdbool.h>
 
@@ -71,9 +72,6 @@ void render_json_string(struct output *out, const char *string);
 void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
 		       int exit_code);
 
-/* A JSON string; bytes that are no UTF-8 become U+FFFD. */
-void render_json_text(struct output *out, const char *text, size_t size);
-
 /*
  * Prints only the columns named in "a,b,c", in that order. HDB_EUSAGE if there is no such column.
  */
@@ -107,6 +105,8 @@ int render_json(struct answer *answer, struct output *out);
 int render_jsonl(struct answer *answer, struct output *out);
 int render_csv(struct answer *answer, struct output *out);
 int render_tsv(struct answer *answer, struct output *out);
+/* HDB_EUSAGE if the rows are no tree. */
+int render_picture(struct answer *answer, enum picture_kind kind, struct output *out);
 
 /* Appends the value as people read it; returns its columns on a terminal. */
 size_t value_for_people(const struct hdb_value *value, const struct render_style *style,

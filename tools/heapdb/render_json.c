@@ -11,54 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_escape(struct output *out, uint32_t c)
-{
-	static const char *const named = "\"\"\\\\\bb\ff\nn\rr\tt";
-	char buf[8];
-
-	for (const char *p = named; *p; p += 2) {
-		if ((uint32_t)*p == c) {
-			output_char(out, '\\');
-			output_char(out, p[1]);
-			return;
-		}
-	}
-	snprintf(buf, sizeof(buf), "\\u%04x", (unsigned)c);
-	output_bytes(out, buf, 6);
-}
-
-/* Bytes that are no UTF-8 become U+FFFD. */
-void render_json_text(struct output *out, const char *text, size_t size)
-{
-	size_t plain = 0; /* where the run of bytes to copy as they are begins */
-
-	output_char(out, '"');
-	for (size_t at = 0; at < size;) {
-		const unsigned char byte = (unsigned char)text[at];
-		uint32_t c;
-		size_t n;
-
-		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
-			at++;
-			continue;
-		}
-		n = utf8_decode(text + at, size - at, &c);
-		if (n > 0 && c >= 0xa0) {
-			at += n;
-			continue;
-		}
-		output_bytes(out, text + plain, at - plain);
-		put_escape(out, n > 0 ? c : 0xfffd);
-		at += n > 0 ? n : 1;
-		plain = at;
-	}
-	output_bytes(out, text + plain, size - plain);
-	output_char(out, '"');
-}
-
 void render_json_string(struct output *out, const char *string)
 {
-	render_json_text(out, string, strlen(string));
+	output_json(out, string, strlen(string));
 }
 
 static void put_value(struct output *out, const struct hdb_value *value)
@@ -92,7 +47,7 @@ static void put_value(struct output *out, const struct hdb_value *value)
 		output_string(out, value->u ? "true" : "false");
 		return;
 	case HDB_TYPE_TEXT:
-		render_json_text(out, value->text, value->text_size);
+		output_json(out, value->text, value->text_size);
 		return;
 	case HDB_TYPE_NULL:
 		break;

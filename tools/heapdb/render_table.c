@@ -11,7 +11,7 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
-#include "heapdb/shorten.h"
+#include "common/shorten.h"
 
 #include <langinfo.h>
 #include <math.h>

@@ -1,10 +1,9 @@
 /*
- * heapdb/output.c - buffered standard output and number formatting. Knows nothing of rows.
+ * common/output.c - buffered standard output and number formatting. Knows nothing of rows.
  */
-#include "heapdb/output.h"
+#include "common/output.h"
 
-#include "heapdb/progress.h"
-#include "heapdb/shorten.h"
+#include "common/shorten.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-void output_init(struct output *out, int fd)
+void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 {
+	out->hooks = hooks;
 	out->fd = fd;
 	out->into = NULL;
 	out->error = 0;
@@ -27,6 +27,7 @@ void output_init(struct output *out, int fd)
 
 void output_collect(struct output *out, struct bytes *into)
 {
+	out->hooks = NULL;
 	out->fd = -1;
 	out->into = into;
 	out->error = 0;
@@ -143,14 +144,14 @@ static void write_first(struct output *out, size_t size)
 
 	if (out->into)
 		bytes_add(out->into, out->buffer, size);
-	else if (size > 0 && out->is_terminal)
-		progress_hide();
+	else if (size > 0 && out->is_terminal && out->hooks)
+		out->hooks->before_write();
 	while (!out->into && done < size && out->error == 0) {
 		const ssize_t n = write(out->fd, out->buffer + done, size - done);
 
 		if (n >= 0)
 			done += (size_t)n;
-		else if (errno != EINTR || progress_is_cancelled())
+		else if (errno != EINTR || (out->hooks && out->hooks->is_cancelled()))
 			out->error = errno;
 	}
 	memmove(out->buffer, out->buffer + size, out->used - size);
@@ -260,6 +261,50 @@ static size_t format_u64(char *buf, uint64_t value)
 	for (size_t i = 0; i < n; i++)
 		buf[i] = digits[n - 1 - i];
 	return n;
+}
+
+static void put_json_escape(struct output *out, uint32_t c)
+{
+	static const char *const named = "\"\"\\\\\bb\ff\nn\rr\tt";
+	char buf[8];
+
+	for (const char *p = named; *p; p += 2) {
+		if ((uint32_t)*p == c) {
+			output_char(out, '\\');
+			output_char(out, p[1]);
+			return;
+		}
+	}
+	snprintf(buf, sizeof(buf), "\\u%04x", (unsigned)c);
+	output_bytes(out, buf, 6);
+}
+
+void output_json(struct output *out, const char *text, size_t size)
+{
+	size_t plain = 0; /* where the run of bytes to copy as they are begins */
+
+	output_char(out, '"');
+	for (size_t at = 0; at < size;) {
+		const unsigned char byte = (unsigned char)text[at];
+		uint32_t c;
+		size_t n;
+
+		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
+			at++;
+			continue;
+		}
+		n = utf8_decode(text + at, size - at, &c);
+		if (n > 0 && c >= 0xa0) {
+			at += n;
+			continue;
+		}
+		output_bytes(out, text + plain, at - plain);
+		put_json_escape(out, n > 0 ? c : 0xfffd);
+		at += n > 0 ? n : 1;
+		plain = at;
+	}
+	output_bytes(out, text + plain, size - plain);
+	output_char(out, '"');
 }
 
 void output_u64(struct output *out, uint64_t value)

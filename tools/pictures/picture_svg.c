@@ -1,10 +1,10 @@
 /*
- * heapdb/picture_svg.c - what both pictures share: head, colours, cells with their names. Text is
+ * pictures/picture_svg.c - what both pictures share: head, colours, cells with their names. Text is
  * text: what XML takes as its own is escaped, and names have no control characters.
  */
-#include "heapdb/picture.h"
+#include "pictures/picture_private.h"
 
-#include "heapdb/cli.h"
+#include "common/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +73,7 @@ static unsigned hue_of(const char *name, size_t size)
 	return (hash >> 8) % HUES * (360 / HUES);
 }
 
-void svg_begin(struct output *out, const struct answer *answer, const struct picture *picture,
-	       double height)
+void svg_begin(struct output *out, const struct picture *picture, double height)
 {
 	output_format(out,
 		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
@@ -82,7 +81,7 @@ void svg_begin(struct output *out, const struct answer *answer, const struct pic
 		      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
 		      "<text x=\"4\" y=\"16\">",
 		      SVG_WIDTH, height + SVG_HEAD, SVG_WIDTH, height + SVG_HEAD);
-	put_xml(out, answer->name, strlen(answer->name));
+	put_xml(out, picture->title, strlen(picture->title));
 	output_string(out, ": ");
 	put_thousands(out, picture->nodes[0].bytes);
 	output_string(out, " bytes; area: retained size; colour: package</text>\n");
@@ -158,7 +157,7 @@ int svg_layout_init(struct svg_layout *layout, const struct picture *picture, do
 		.count = 1,
 	};
 	if (!layout->queue || !layout->boxes || !layout->list)
-		return cli_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+		return door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
 	layout->queue[0] = 0;
 	layout->boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, height };
 	return HDB_OK;

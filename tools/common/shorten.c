@@ -1,10 +1,10 @@
 /*
- * heapdb/shorten.c - names of classes without their packages.
+ * common/shorten.c - names of classes without their packages.
  *
  * A package begins with a small letter, a class with a capital one: so Java's conventions have it,
  * and names that do not keep to them stay whole.
  */
-#include "heapdb/shorten.h"
+#include "common/shorten.h"
 
 #include <stdbool.h>
 

@@ -1,11 +1,11 @@
 /*
- * heapdb/picture_png.c - pixels as PNG, by libpng; see picture_png.h.
+ * pictures/picture_png.c - pixels as PNG, by libpng; see pictures.h.
  *
  * Android multiplies colours by alpha, PNG does not.
  */
-#include "heapdb/picture_png.h"
+#include "pictures/pictures.h"
 
-#include "heapdb/cli.h"
+#include "common/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,16 +66,16 @@ int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hd
 	if (!pixels->width || !pixels->height || pixels->width > PICTURE_SIDE_MAX ||
 	    pixels->height > PICTURE_SIDE_MAX ||
 	    (pixels->pixel_bytes != 4 && pixels->pixel_bytes != 2 && pixels->pixel_bytes != 1))
-		return cli_fail(err, HDB_EUSAGE, "no picture of that kind");
+		return door_fail(err, HDB_EUSAGE, "no picture of that kind");
 	rgba = malloc(count * 4);
 	if (!rgba)
-		return cli_fail(err, HDB_ENOMEM, "no memory for a picture");
+		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
 	for (uint64_t i = 0; i < count; i++)
 		convert(pixels->bytes + i * pixels->pixel_bytes, pixels->pixel_bytes, rgba + i * 4);
 	done = png_image_write_to_stdio(&image, file, 0, rgba, 0, NULL);
 	free(rgba);
 	if (!done)
-		return cli_fail(err, HDB_EIO, "%s", image.message);
+		return door_fail(err, HDB_EIO, "%s", image.message);
 	return HDB_OK;
 }
 
@@ -90,7 +90,7 @@ int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hd
 {
 	(void)pixels;
 	(void)file;
-	return cli_fail(err, HDB_EBUG, "built without libpng");
+	return door_fail(err, HDB_EBUG, "built without libpng");
 }
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * heapdb/picture_treemap.c - a tree as a treemap: areas as bytes, what is below a node inside it,
+ * pictures/picture_treemap.c - a tree as a treemap: areas as bytes, what is below a node inside it,
  * squarified (Bruls, Huizing, van Wijk) so that cells are near to squares.
  */
-#include "heapdb/picture.h"
+#include "pictures/picture_private.h"
 
-#include "heapdb/cli.h"
+#include "common/fail.h"
 
 #include <stdlib.h>
 
@@ -118,22 +118,18 @@ static void put_cell(struct output *out, struct svg_layout *l, size_t at)
 					 .has_label = has_name || l->count == before });
 }
 
-int render_treemap(struct answer *answer, struct output *out)
+int picture_treemap(const struct picture *picture, struct output *out, struct hdb_error *err)
 {
 	struct svg_layout l = { 0 };
-	struct picture picture;
-	int rc = picture_read(answer, out, &picture);
+	int rc;
 
-	if (rc != HDB_OK)
+	if ((rc = svg_layout_init(&l, picture, HEIGHT, err)) != HDB_OK)
 		goto out;
-	if ((rc = svg_layout_init(&l, &picture, HEIGHT, answer->err)) != HDB_OK)
-		goto out;
-	svg_begin(out, answer, &picture, HEIGHT);
+	svg_begin(out, picture, HEIGHT);
 	for (size_t i = 0; i < l.count && out->error == 0; i++)
 		put_cell(out, &l, i);
 	svg_end(out);
 out:
 	svg_layout_release(&l);
-	picture_release(&picture);
 	return rc;
 }

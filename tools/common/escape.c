@@ -1,7 +1,7 @@
 /*
- * heapdb/escape.c - UTF-8, and what of it may reach a terminal.
+ * common/escape.c - UTF-8, and what of it may reach a terminal.
  */
-#include "heapdb/escape.h"
+#include "common/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /*
- * heapdb/output.h - buffered standard output, and the small formatters that write into it.
+ * common/output.h - buffered standard output, and the small formatters that write into it.
  *
  * A write that fails is remembered, later output is dropped, and output_close says so: a full disk
  * is a failure of the command. Formatting is by hand, for an export writes millions of cells.
  */
-#ifndef HEAPDB_OUTPUT_H
-#define HEAPDB_OUTPUT_H
+#ifndef COMMON_OUTPUT_H
+#define COMMON_OUTPUT_H
 
-#include "heapdb/escape.h"
+#include "common/escape.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,14 @@
 /* Room for any number that is formatted here. */
 #define OUTPUT_NUMBER_SIZE 48
 
+/* What a program that draws on its terminal, or catches signals, has to say about writing. */
+struct output_hooks {
+	void (*before_write)(void); /* before text goes to a terminal */
+	bool (*is_cancelled)(void); /* whether a write that a signal ended is not to go on */
+};
+
 struct output {
+	const struct output_hooks *hooks; /* static; NULL: none */
 	int fd;
 	struct bytes *into; /* NULL: the descriptor; else where the text is collected, lent */
 	int error;          /* errno of the first write that failed; 0: none */
@@ -30,7 +37,8 @@ struct output {
 	char buffer[OUTPUT_BUFFER_SIZE];
 };
 
-void output_init(struct output *out, int fd);
+/* `hooks`, which may be NULL, stay. */
+void output_init(struct output *out, int fd, const struct output_hooks *hooks);
 
 /*
  * Collects the text in `into`, to be put in its place later: output_collect_end has it whole there.
@@ -67,6 +75,9 @@ void output_blanks(struct output *out, size_t count);
 /* printf of less than 1,024 bytes; what is longer is cut. */
 void output_format(struct output *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* A text as JSON has it, in quotes; bytes that are no UTF-8 become U+FFFD. */
+void output_json(struct output *out, const char *text, size_t size);
 
 void output_u64(struct output *out, uint64_t value);
 void output_i64(struct output *out, int64_t value);

@@ -1,10 +1,10 @@
 /*
- * heapdb/picture_icicle.c - a tree as an icicle, a flame graph with its root at the top: a row a
+ * pictures/picture_icicle.c - a tree as an icicle, a flame graph with its root at the top: a row a
  * level, widths as bytes.
  */
-#include "heapdb/picture.h"
+#include "pictures/picture_private.h"
 
-#include "heapdb/cli.h"
+#include "common/fail.h"
 
 #define ROW_HEIGHT 18
 #define ROWS_MAX 64
@@ -42,26 +42,22 @@ static void put_cell(struct output *out, struct svg_layout *l, size_t place)
 					 .has_label = true });
 }
 
-int render_icicle(struct answer *answer, struct output *out)
+int picture_icicle(const struct picture *picture, struct output *out, struct hdb_error *err)
 {
 	struct svg_layout l = { 0 };
-	struct picture picture;
 	size_t rows = 0;
-	int rc = picture_read(answer, out, &picture);
+	int rc;
 
-	if (rc != HDB_OK)
+	if ((rc = svg_layout_init(&l, picture, ROW_HEIGHT, err)) != HDB_OK)
 		goto out;
-	if ((rc = svg_layout_init(&l, &picture, ROW_HEIGHT, answer->err)) != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < picture.count; i++)
-		if (picture.nodes[i].level > rows && picture.nodes[i].level < ROWS_MAX)
-			rows = picture.nodes[i].level;
-	svg_begin(out, answer, &picture, (double)(rows + 1) * ROW_HEIGHT);
+	for (size_t i = 0; i < picture->count; i++)
+		if (picture->nodes[i].level > rows && picture->nodes[i].level < ROWS_MAX)
+			rows = picture->nodes[i].level;
+	svg_begin(out, picture, (double)(rows + 1) * ROW_HEIGHT);
 	for (size_t i = 0; i < l.count && out->error == 0; i++)
 		put_cell(out, &l, i);
 	svg_end(out);
 out:
 	svg_layout_release(&l);
-	picture_release(&picture);
 	return rc;
 }

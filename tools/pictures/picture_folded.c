@@ -1,11 +1,11 @@
 /*
- * heapdb/picture_folded.c - a tree as folded stacks, for flame graph tools: a line for each node
+ * pictures/picture_folded.c - a tree as folded stacks, for flame graph tools: a line for each node
  * that has bytes of its own, the names from the top down to it with ";" between, a blank, the
  * bytes.
  */
-#include "heapdb/picture.h"
+#include "pictures/picture_private.h"
 
-#include "heapdb/cli.h"
+#include "common/fail.h"
 
 #include <stdlib.h>
 
@@ -28,35 +28,27 @@ static void put_stack(struct output *out, const struct picture *picture, const s
 	}
 }
 
-int render_folded(struct answer *answer, struct output *out)
+int picture_folded(const struct picture *picture, struct output *out, struct hdb_error *err)
 {
-	struct picture picture;
-	size_t *stack = NULL, deepest = 1;
-	int rc = picture_read(answer, out, &picture);
+	size_t *stack, deepest = 1;
 
-	if (rc != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < picture.count; i++)
-		if (picture.nodes[i].level > deepest)
-			deepest = picture.nodes[i].level;
+	for (size_t i = 0; i < picture->count; i++)
+		if (picture->nodes[i].level > deepest)
+			deepest = picture->nodes[i].level;
 	stack = calloc(deepest, sizeof(stack[0]));
-	if (!stack) {
-		rc = cli_fail(answer->err, HDB_ENOMEM, "no memory for a stack");
-		goto out;
-	}
-	for (size_t i = 1; i < picture.count && out->error == 0; i++) {
+	if (!stack)
+		return door_fail(err, HDB_ENOMEM, "no memory for a stack");
+	for (size_t i = 1; i < picture->count && out->error == 0; i++) {
 		size_t used = 0;
 
-		if (picture.nodes[i].self == 0)
+		if (picture->nodes[i].self == 0)
 			continue;
-		for (size_t n = i; n != 0; n = picture.nodes[n].parent)
+		for (size_t n = i; n != 0; n = picture->nodes[n].parent)
 			stack[used++] = n;
-		put_stack(out, &picture, stack);
-		output_u64(out, picture.nodes[i].self);
+		put_stack(out, picture, stack);
+		output_u64(out, picture->nodes[i].self);
 		output_char(out, '\n');
 	}
-out:
 	free(stack);
-	picture_release(&picture);
-	return rc;
+	return HDB_OK;
 }

@@ -1,18 +1,10 @@
 /*
- * heapdb/picture.h - answers that are trees, as what other programs draw (folded stacks,
- * speedscope) and as pictures (SVG: treemap, icicle).
- *
- * A tree is any answer whose rows have a level, a name and bytes, parents before what is below
- * them: dominator-tree, merged-paths. The whole of it is read first, for a picture needs to know
- * how much there is.
+ * pictures/picture_private.h - the nodes of a picture, and what the pictures in SVG share.
  */
-#ifndef HEAPDB_PICTURE_H
-#define HEAPDB_PICTURE_H
+#ifndef PICTURES_PICTURE_PRIVATE_H
+#define PICTURES_PICTURE_PRIVATE_H
 
-#include "heapdb/render.h"
-
-/* Nodes that a picture is made of at most; some 100 bytes each. A longer answer is refused. */
-#define PICTURE_NODES_MAX 2000000
+#include "pictures/pictures.h"
 
 /* No node. */
 #define PICTURE_NONE SIZE_MAX
@@ -32,12 +24,10 @@ struct picture_node {
 struct picture {
 	struct picture_node *nodes; /* owned */
 	size_t count, capacity;
-	struct bytes names;
+	size_t last;        /* the node that was added last */
+	struct bytes names; /* escaped: no control characters */
+	const char *title;  /* while it is drawn; lent */
 };
-
-/* Reads the answer's rows. HDB_EUSAGE if they are no tree. picture_release in any case. */
-int picture_read(struct answer *answer, const struct output *out, struct picture *picture);
-void picture_release(struct picture *picture);
 
 /* The name; not zero-terminated. */
 static inline const char *picture_name(const struct picture *picture, size_t node)
@@ -51,14 +41,11 @@ static inline const char *picture_name(const struct picture *picture, size_t nod
  */
 size_t picture_children(const struct picture *picture, size_t node, size_t *list);
 
-/* One line a node with bytes of its own: "a;b;c 123". */
-int render_folded(struct answer *answer, struct output *out);
-
-/* The file format of speedscope.app. */
-int render_speedscope(struct answer *answer, struct output *out);
-
-int render_treemap(struct answer *answer, struct output *out);
-int render_icicle(struct answer *answer, struct output *out);
+/* The kinds of picture_draw. HDB_ENOMEM. */
+int picture_folded(const struct picture *picture, struct output *out, struct hdb_error *err);
+int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err);
+int picture_treemap(const struct picture *picture, struct output *out, struct hdb_error *err);
+int picture_icicle(const struct picture *picture, struct output *out, struct hdb_error *err);
 
 /* ---- SVG ---- */
 
@@ -75,8 +62,7 @@ struct svg_box {
 };
 
 /* Begins a picture of `height` pixels without its head. */
-void svg_begin(struct output *out, const struct answer *answer, const struct picture *picture,
-	       double height);
+void svg_begin(struct output *out, const struct picture *picture, double height);
 
 /* What is drawn of a node. */
 struct svg_cell {

@@ -1,11 +1,11 @@
 /*
- * heapdb/shorten.h - names of classes without their packages, for lines that would not fit a
+ * common/shorten.h - names of classes without their packages, for lines that would not fit a
  * terminal.
  */
-#ifndef HEAPDB_SHORTEN_H
-#define HEAPDB_SHORTEN_H
+#ifndef COMMON_SHORTEN_H
+#define COMMON_SHORTEN_H
 
-#include "heapdb/escape.h"
+#include "common/escape.h"
 
 /*
  * Appends `text` with each package of a class name as its first letters: "java.util.HashMap$Node"

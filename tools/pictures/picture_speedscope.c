@@ -1,10 +1,10 @@
 /*
- * heapdb/picture_speedscope.c - a tree as a file for speedscope.app: one frame for each name, one
+ * pictures/picture_speedscope.c - a tree as a file for speedscope.app: one frame for each name, one
  * profile whose events open and close a frame at the byte where it begins and ends.
  */
-#include "heapdb/picture.h"
+#include "pictures/picture_private.h"
 
-#include "heapdb/cli.h"
+#include "common/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,7 @@ static void put_frames(struct output *out, struct picture *picture, const size_t
 
 		if (i == 0 || compare_name(&sorted[i - 1], &node, picture) != 0) {
 			output_string(out, frames ? ",\n{\"name\":" : "\n{\"name\":");
-			render_json_text(out, picture_name(picture, node),
-					 picture->nodes[node].size);
+			output_json(out, picture_name(picture, node), picture->nodes[node].size);
 			output_char(out, '}');
 			frames++;
 		}
@@ -81,39 +80,35 @@ static void put_events(struct output *out, const struct picture *picture, const 
 	}
 }
 
-int render_speedscope(struct answer *answer, struct output *out)
+int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err)
 {
-	struct picture picture;
 	size_t *sorted = NULL, *frame_of = NULL;
 	uint64_t *begins = NULL;
-	int rc = picture_read(answer, out, &picture);
+	int rc = HDB_OK;
 
-	if (rc != HDB_OK)
-		goto out;
-	sorted = calloc(picture.count, sizeof(sorted[0]));
-	frame_of = calloc(picture.count, sizeof(frame_of[0]));
-	begins = calloc(picture.count, sizeof(begins[0]));
+	sorted = calloc(picture->count, sizeof(sorted[0]));
+	frame_of = calloc(picture->count, sizeof(frame_of[0]));
+	begins = calloc(picture->count, sizeof(begins[0]));
 	if (!sorted || !frame_of || !begins) {
-		rc = cli_fail(answer->err, HDB_ENOMEM, "no memory for %zu nodes", picture.count);
+		rc = door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
 		goto out;
 	}
-	for (size_t i = 1; i < picture.count; i++)
+	for (size_t i = 1; i < picture->count; i++)
 		sorted[i - 1] = i;
-	qsort_r(sorted, picture.count - 1, sizeof(sorted[0]), compare_name, &picture);
+	qsort_r(sorted, picture->count - 1, sizeof(sorted[0]), compare_name, picture);
 	output_string(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 			   "\"exporter\":\"heapdb\",\"shared\":{\"frames\":[");
-	put_frames(out, &picture, sorted, frame_of);
+	put_frames(out, picture, sorted, frame_of);
 	output_string(out, "]},\n\"profiles\":[{\"type\":\"evented\",\"name\":");
-	render_json_text(out, answer->name, strlen(answer->name));
+	output_json(out, picture->title, strlen(picture->title));
 	output_string(out, ",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":");
-	output_u64(out, picture.nodes[0].bytes);
+	output_u64(out, picture->nodes[0].bytes);
 	output_string(out, ",\"events\":[");
-	put_events(out, &picture, frame_of, begins);
+	put_events(out, picture, frame_of, begins);
 	output_string(out, "]}]}\n");
 out:
 	free(sorted);
 	free(frame_of);
 	free(begins);
-	picture_release(&picture);
 	return rc;
 }

@@ -1,8 +1,8 @@
 /*
- * heapdb/escape.h - text from a dump made fit for a terminal, and strings of bytes that grow.
+ * common/escape.h - text from a dump made fit for a terminal, and strings of bytes that grow.
  */
-#ifndef HEAPDB_ESCAPE_H
-#define HEAPDB_ESCAPE_H
+#ifndef COMMON_ESCAPE_H
+#define COMMON_ESCAPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

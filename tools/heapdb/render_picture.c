@@ -1,0 +1,88 @@
+/*
+ * heapdb/render_picture.c - answers that are trees, as pictures: those whose rows have a level, a
+ * name and bytes, parents before what is below them (dominator-tree, merged-paths). The whole of it
+ * is read first, for a picture needs to know how much there is.
+ */
+#include "heapdb/render.h"
+
+#include "heapdb/cli.h"
+#include "pictures/pictures.h"
+
+#include <string.h>
+
+/* Which columns of the answer have what is drawn; NO_COLUMN: none. */
+struct columns {
+	size_t level, name, bytes, count;
+};
+
+#define NO_COLUMN SIZE_MAX
+
+static size_t column_named(const struct answer *answer, const char *name)
+{
+	const size_t count = answer_column_count(answer);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(answer_column(answer, i)->name, name) == 0)
+			return i;
+	return NO_COLUMN;
+}
+
+static int find_columns(const struct answer *answer, struct columns *columns)
+{
+	columns->level = column_named(answer, "level");
+	columns->name = column_named(answer, "name");
+	columns->count = column_named(answer, "objects");
+	columns->bytes = column_named(answer, "retained");
+	if (columns->bytes == NO_COLUMN)
+		columns->bytes = column_named(answer, "below_shallow");
+	if (columns->level == NO_COLUMN || columns->name == NO_COLUMN ||
+	    columns->bytes == NO_COLUMN || answer->sort)
+		return cli_fail(answer->err, HDB_EUSAGE,
+				"only a tree in its own order can be drawn, as dominator-tree "
+				"without --sort and --columns");
+	return HDB_OK;
+}
+
+static int read_row(struct answer *answer, const struct columns *columns, struct picture *picture)
+{
+	const struct hdb_value *name = answer_value(answer, columns->name);
+	const bool has_name = name->type == HDB_TYPE_TEXT;
+	const struct picture_part part = {
+		.level = answer_value(answer, columns->level)->u,
+		.name = has_name ? name->text : "?",
+		.name_size = has_name ? name->text_size : 1,
+		.bytes = answer_value(answer, columns->bytes)->u,
+		.count = columns->count == NO_COLUMN ? 0 : answer_value(answer, columns->count)->u,
+	};
+
+	return picture_add(picture, &part, answer->err);
+}
+
+/* All bytes of the heap, or 0 if the answer does not say. */
+static uint64_t whole_heap(const struct answer *answer)
+{
+	for (size_t i = 0; i < answer_fact_count(answer); i++)
+		if (strcmp(answer_fact_column(answer, i)->name, "heap_shallow") == 0)
+			return answer_fact_value(answer, i)->u;
+	return 0;
+}
+
+int render_picture(struct answer *answer, enum picture_kind kind, struct output *out)
+{
+	struct picture *picture = NULL;
+	struct columns columns;
+	int rc;
+
+	if ((rc = find_columns(answer, &columns)) != HDB_OK ||
+	    (rc = picture_make(&picture, answer->err)) != HDB_OK)
+		return rc;
+	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		if ((rc = read_row(answer, &columns, picture)) != HDB_OK)
+			break;
+	}
+	if (rc == HDB_END)
+		rc = picture_draw(picture, kind, answer->name, whole_heap(answer), out,
+				  answer->err);
+	picture_release(picture);
+	return rc;
+}

@@ -1,0 +1,158 @@
+/*
+ * pictures/picture.c - a picture's tree, as it grows node by node.
+ */
+#include "pictures/picture_private.h"
+
+#include "common/fail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more node, which it returns; PICTURE_NONE with a message. */
+static size_t add_node(struct picture *picture, struct hdb_error *err)
+{
+	if (picture->count == PICTURE_NODES_MAX) {
+		door_fail(err, HDB_ELIMIT, "more than %d nodes: draw fewer with --min or --depth",
+			  PICTURE_NODES_MAX);
+		return PICTURE_NONE;
+	}
+	if (picture->count == picture->capacity) {
+		const size_t capacity = picture->capacity ? 2 * picture->capacity : 256;
+		struct picture_node *nodes =
+			realloc(picture->nodes, capacity * sizeof(picture->nodes[0]));
+
+		if (!nodes) {
+			door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", capacity);
+			return PICTURE_NONE;
+		}
+		picture->nodes = nodes;
+		picture->capacity = capacity;
+	}
+	picture->nodes[picture->count] = (struct picture_node){
+		.parent = PICTURE_NONE,
+		.first = PICTURE_NONE,
+		.last = PICTURE_NONE,
+		.next = PICTURE_NONE,
+	};
+	return picture->count++;
+}
+
+/* Names come escaped, so that no picture has a control character. */
+static void set_name(struct picture *picture, size_t node, const char *text, size_t size)
+{
+	struct picture_node *n = &picture->nodes[node];
+
+	n->name = picture->names.size;
+	escape_text(&picture->names, text, size);
+	n->size = picture->names.size - n->name;
+}
+
+int picture_make(struct picture **picture, struct hdb_error *err)
+{
+	*picture = calloc(1, sizeof(**picture));
+	if (!*picture || add_node(*picture, err) == PICTURE_NONE) {
+		picture_release(*picture);
+		*picture = NULL;
+		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
+	}
+	set_name(*picture, 0, "heap", strlen("heap"));
+	return HDB_OK;
+}
+
+void picture_release(struct picture *picture)
+{
+	if (!picture)
+		return;
+	free(picture->nodes);
+	bytes_release(&picture->names);
+	free(picture);
+}
+
+int picture_add(struct picture *picture, const struct picture_part *part, struct hdb_error *err)
+{
+	const size_t node = add_node(picture, err);
+	const size_t level = (size_t)part->level + 1;
+	struct picture_node *nodes = picture->nodes;
+	size_t up = picture->last;
+
+	if (node == PICTURE_NONE)
+		return err->code;
+	while (up != 0 && nodes[up].level >= level)
+		up = nodes[up].parent;
+	nodes[node].parent = up;
+	nodes[node].level = nodes[up].level + 1;
+	if (nodes[up].first == PICTURE_NONE)
+		nodes[up].first = node;
+	else
+		nodes[nodes[up].last].next = node;
+	nodes[up].last = node;
+	nodes[node].bytes = part->bytes;
+	nodes[node].count = part->count;
+	set_name(picture, node, part->name, part->name_size);
+	picture->last = node;
+	return HDB_OK;
+}
+
+/* What is below a node has no more room than the node. */
+static void fit(struct picture *picture)
+{
+	struct picture_node *nodes = picture->nodes;
+
+	for (size_t i = 0; i < picture->count; i++) {
+		uint64_t left = nodes[i].bytes;
+
+		for (size_t c = nodes[i].first; c != PICTURE_NONE; c = nodes[c].next) {
+			if (nodes[c].bytes > left)
+				nodes[c].bytes = left;
+			left -= nodes[c].bytes;
+		}
+		nodes[i].self = left;
+	}
+}
+
+int picture_draw(struct picture *picture, enum picture_kind kind, const char *title, uint64_t heap,
+		 struct output *out, struct hdb_error *err)
+{
+	struct picture_node *nodes = picture->nodes;
+	uint64_t top = 0;
+
+	if (picture->names.failed)
+		return door_fail(err, HDB_ENOMEM, "no memory for names");
+	for (size_t c = nodes[0].first; c != PICTURE_NONE; c = nodes[c].next)
+		if (__builtin_add_overflow(top, nodes[c].bytes, &top))
+			top = UINT64_MAX;
+	nodes[0].bytes = heap > top ? heap : top;
+	fit(picture);
+	picture->title = title;
+	switch (kind) {
+	case PICTURE_FOLDED:
+		return picture_folded(picture, out, err);
+	case PICTURE_SPEEDSCOPE:
+		return picture_speedscope(picture, out, err);
+	case PICTURE_TREEMAP:
+		return picture_treemap(picture, out, err);
+	case PICTURE_ICICLE:
+		break;
+	}
+	return picture_icicle(picture, out, err);
+}
+
+static int compare_size(const void *a, const void *b, void *ctx)
+{
+	const struct picture_node *nodes = ctx;
+	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	if (nodes[x].bytes != nodes[y].bytes)
+		return nodes[x].bytes < nodes[y].bytes ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+size_t picture_children(const struct picture *picture, size_t node, size_t *list)
+{
+	size_t count = 0;
+
+	for (size_t c = picture->nodes[node].first; c != PICTURE_NONE; c = picture->nodes[c].next)
+		list[count++] = c;
+	qsort_r(list, count, sizeof(list[0]), compare_size, picture->nodes);
+	return count;
+}

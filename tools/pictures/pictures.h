@@ -1,0 +1,71 @@
+/*
+ * pictures/pictures.h - trees as what other programs draw (folded stacks, speedscope) and as
+ * pictures (SVG: treemap, icicle), and the pixels of an Android bitmap as a PNG file. Knows no
+ * query: whoever has a tree adds its nodes, parents before what is below them.
+ */
+#ifndef PICTURES_PICTURES_H
+#define PICTURES_PICTURES_H
+
+#include "heapdb.h"
+
+#include "common/output.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Nodes that a picture is made of at most; some 100 bytes each. A longer tree is refused. */
+#define PICTURE_NODES_MAX 2000000
+
+enum picture_kind {
+	PICTURE_FOLDED,     /* one line a node with bytes of its own: "a;b;c 123" */
+	PICTURE_SPEEDSCOPE, /* the file format of speedscope.app */
+	PICTURE_TREEMAP,    /* SVG */
+	PICTURE_ICICLE      /* SVG */
+};
+
+struct picture;
+
+/* What is added: a node with all that is below it. */
+struct picture_part {
+	uint64_t level;   /* 0: the top one */
+	const char *name; /* lent; any bytes: what is no text is escaped */
+	size_t name_size;
+	uint64_t bytes; /* with all below it */
+	uint64_t count; /* objects; 0: not known */
+};
+
+/* An empty picture, to be released by picture_release. HDB_ENOMEM. */
+int picture_make(struct picture **picture, struct hdb_error *err);
+void picture_release(struct picture *picture); /* NULL: nothing */
+
+/* Adds a node below the last one of a level above. HDB_ELIMIT, HDB_ENOMEM. */
+int picture_add(struct picture *picture, const struct picture_part *part, struct hdb_error *err);
+
+/*
+ * Draws what was added, once, as part of a heap of `heap` bytes, or of the sum of its top level if
+ * that is more; `title` says what it is of. HDB_ENOMEM; what cannot be written is in out->error.
+ */
+int picture_draw(struct picture *picture, enum picture_kind kind, const char *title, uint64_t heap,
+		 struct output *out, struct hdb_error *err);
+
+/* ---- pixels ---- */
+
+/* Sides of pictures that are written, in pixels: more than any screen's or camera's. */
+#define PICTURE_SIDE_MAX 65535
+
+struct picture_pixels {
+	uint32_t width, height; /* 1 to PICTURE_SIDE_MAX */
+	unsigned
+		pixel_bytes; /* 4: RGBA with multiplied alpha; 2: RGB_565; 1: alpha; others: none */
+	const uint8_t *bytes; /* width x height x pixel_bytes of them; lent */
+};
+
+/* Whether this program was built with libpng. */
+bool picture_png_is_there(void);
+
+/*
+ * Writes them. HDB_EUSAGE for pixels of another kind, HDB_EIO, HDB_ENOMEM; HDB_EBUG without libpng.
+ */
+int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hdb_error *err);
+
+#endif
