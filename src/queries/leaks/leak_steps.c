@@ -121,7 +121,7 @@ static void judge(struct telling *t, size_t i, const char *own, struct leak_step
 static int set_sizes(struct telling *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;
-	return step->status == LEAK_THERE || !t->traces->search.dominators.count ?
+	return step->status == LEAK_THERE || !t->traces->search.has_sizes ?
 		       HDB_OK :
 		       trace_search_retained(&t->traces->search, step->ix, &step->bytes,
 					     &step->objects, err);

@@ -48,22 +48,49 @@ static int look(struct leak_traces *t, uint32_t ix, bool only_watched, struct ba
 	return r == HDB_OK && is_leaking ? base_vec_push(found, &ix, sizeof(ix), err) : r;
 }
 
+/* Looks at the instances of a block that rules are for. */
+static int look_in_block(struct leak_traces *t, const struct heap_block *block,
+			 struct base_vec *found, struct hdb_error *err)
+{
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
+		if (block->kind[i] == STORE_INSTANCE &&
+		    inspector_wants(&t->inspector, block->class_no[i]))
+			r = look(t, block->first_ix + i, false, found, err);
+	return r;
+}
+
 static int look_by_rules(struct leak_traces *t, struct base_vec *found, struct hdb_error *err)
 {
 	struct heap *heap = t->session->heap;
 	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : hdb_fail_memory(err, "a block of objects", sizeof(*block));
+	uint8_t *is_wanted = malloc((size_t)heap->class_count + 1);
+	int r = block && is_wanted ? HDB_OK :
+				     hdb_fail_memory(err, "a block of objects", sizeof(*block));
 
+	if (r != HDB_OK)
+		goto out;
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		is_wanted[no] = inspector_wants(&t->inspector, no);
 	base_stage(t->session->work, "looking for leaking objects", heap->object_count, "objects");
-	for (uint32_t b = 0; r == HDB_OK && b < heap_block_count(heap); b++) {
-		r = heap_read_block(heap, b, block, err);
-		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++)
-			if (block->kind[i] == STORE_INSTANCE &&
-			    inspector_wants(&t->inspector, block->class_no[i]))
-				r = look(t, block->first_ix + i, false, found, err);
-		if (r == HDB_OK && b % STEP_BLOCKS == 0)
-			r = base_step(t->session->work, block->first_ix, err);
+	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
+		bool has_any;
+
+		if ((r = heap_block_has(heap, b, is_wanted, &has_any, err)) != HDB_OK)
+			goto out;
+		if (has_any &&
+		    (r = heap_read_block_of(heap, b, is_wanted, block, err)) != HDB_OK)
+			goto out;
+		if (has_any && (r = look_in_block(t, block, found, err)) != HDB_OK)
+			goto out;
+		if (b % STEP_BLOCKS == 0 &&
+		    (r = base_step(t->session->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) !=
+			    HDB_OK)
+			goto out;
 	}
+out:
+	free(is_wanted);
 	free(block);
 	return r;
 }
@@ -271,7 +298,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	int r = list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list));
 
 	/* The first pass may have taken them all. */
-	t->graph.steps_left = 8 * (uint64_t)t->session->heap->object_count + 1000000;
+	trace_graph_rewind(&t->graph);
 	if (r != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < n; i++)
@@ -350,6 +377,39 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 		}
 	}
 	base_vec_release(&way);
+	return r;
+}
+
+/* ---- what may leak, and what it retains ---- */
+
+/*
+ * Sizes are told of the objects below the last one of a path that is rightly there, and of leaking
+ * ones.
+ */
+static int find_sizes(struct leak_traces *t, struct hdb_error *err)
+{
+	bool *is_noted = calloc(t->nodes.count + 1, sizeof(*is_noted));
+	struct base_vec wanted = { 0 }; /* uint32_t */
+	int r = is_noted ? HDB_OK : hdb_fail_memory(err, "paths", t->nodes.count);
+
+	for (size_t i = 0; i < t->traces.count && r == HDB_OK; i++) {
+		const uint32_t last = base_vec_at(&t->traces, struct leak_trace, i)->node;
+
+		for (uint32_t at = last; r == HDB_OK && at != GRAPH_NONE && !is_noted[at];) {
+			const struct leak_node *node =
+				base_vec_at(&t->nodes, struct leak_node, at);
+
+			if (at != last && node->is_there)
+				break;
+			is_noted[at] = true;
+			r = base_vec_push(&wanted, &node->ix, sizeof(node->ix), err);
+			at = node->parent;
+		}
+	}
+	if (r == HDB_OK)
+		r = trace_search_sizes(&t->search, wanted.data, wanted.count, err);
+	free(is_noted);
+	base_vec_release(&wanted);
 	return r;
 }
 
@@ -549,7 +609,7 @@ int leak_traces_find(struct leak_traces *t, const struct session *session, bool 
 		return r;
 	if ((r = find_rules(t, err)) != HDB_OK)
 		return r;
-	if ((r = trace_search_sizes(&t->search, err)) != HDB_OK)
+	if ((r = find_sizes(t, err)) != HDB_OK)
 		return r;
 	if ((r = sign_all(t, err)) != HDB_OK)
 		return r;

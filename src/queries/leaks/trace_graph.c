@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "heap/known.h"
 #include "heap/threads.h"
+#include "heap/values/strings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,21 +17,6 @@
 #define ELEMENTS_CHUNK 1024u
 /* Of a key that is a text, what a name shows. */
 #define KEY_MAX_BYTES 256
-
-/* A reference field of instances of a class. */
-struct planned_field {
-	const struct library_rule *rule;
-	char *name;  /* owned, until the plan is made */
-	uint32_t at; /* bytes from the start of the field values */
-	uint32_t declaring_no;
-	uint32_t name_text;
-	bool is_ignored;
-};
-
-struct trace_plan {
-	size_t count;
-	struct planned_field fields[];
-};
 
 /* ---- locals of threads ---- */
 
@@ -71,8 +57,7 @@ static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 	return r;
 }
 
-/* The first local of a thread, or the number of all. */
-static size_t find_locals(const struct trace_graph *graph, uint32_t ix)
+size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix)
 {
 	size_t low = 0, high = graph->locals.count;
 
@@ -92,7 +77,7 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 {
 	const struct library_rule *rule = NULL;
 	char name[NAME_MAX_BYTES];
-	size_t i = find_locals(graph, ix);
+	size_t i = trace_graph_locals(graph, ix);
 	int r = HDB_OK;
 
 	if (i == graph->locals.count ||
@@ -125,7 +110,7 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 
 static int compare_planned(const void *a, const void *b)
 {
-	const struct planned_field *x = a, *y = b;
+	const struct trace_field *x = a, *y = b;
 	const int order = strcmp(x->name, y->name);
 
 	/* Of the same name that of the class itself first: it has the lower place. */
@@ -166,7 +151,7 @@ static int plan_class(struct trace_graph *graph, uint32_t class_no, uint32_t no,
 	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < class->field_count && r == HDB_OK; i++) {
-		struct planned_field planned = { .declaring_no = no };
+		struct trace_field planned = { .declaring_no = no };
 		struct store_field field;
 
 		r = heap_field(heap, class->first_field + i, &field, err);
@@ -194,7 +179,7 @@ static int plan_class(struct trace_graph *graph, uint32_t class_no, uint32_t no,
 	return r;
 }
 
-static int make_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err)
+int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
 	struct base_vec fields = { 0 };
@@ -203,6 +188,8 @@ static int make_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 	uint32_t no = class_no;
 	int r = HDB_OK;
 
+	if (graph->plans[class_no])
+		return HDB_OK;
 	for (uint32_t steps = 0; r == HDB_OK && no != STORE_NONE && steps <= heap->class_count;
 	     steps++) {
 		/* On ART java.lang.Object has a reference to the class. */
@@ -211,20 +198,20 @@ static int make_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 		no = heap_class(heap, no)->super_no;
 	}
 	if (r == HDB_OK && fields.count)
-		qsort(fields.data, fields.count, sizeof(struct planned_field), compare_planned);
+		qsort(fields.data, fields.count, sizeof(struct trace_field), compare_planned);
 	if (r == HDB_OK)
-		plan = malloc(sizeof(*plan) + fields.count * sizeof(struct planned_field));
+		plan = malloc(sizeof(*plan) + fields.count * sizeof(struct trace_field));
 	if (r == HDB_OK && !plan)
-		r = hdb_fail_memory(err, "fields", fields.count * sizeof(struct planned_field));
+		r = hdb_fail_memory(err, "fields", fields.count * sizeof(struct trace_field));
 	if (plan) {
 		plan->count = fields.count;
 		if (fields.count)
 			memcpy(plan->fields, fields.data,
-			       fields.count * sizeof(struct planned_field));
+			       fields.count * sizeof(struct trace_field));
 		graph->plans[class_no] = plan;
 	}
 	for (size_t i = 0; i < fields.count; i++)
-		free(base_vec_at(&fields, struct planned_field, i)->name);
+		free(base_vec_at(&fields, struct trace_field, i)->name);
 	base_vec_release(&fields);
 	return r;
 }
@@ -247,6 +234,8 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 	if ((r = heap_load_classes(heap, err)) != HDB_OK)
 		return r;
 	if ((r = heap_load_roots(heap, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_strings(heap, err)) != HDB_OK)
 		return r;
 	if ((r = heap_open_dump(heap, err)) != HDB_OK)
 		return r;
@@ -280,7 +269,7 @@ void trace_graph_release(struct trace_graph *graph)
 }
 
 static int take_field(struct trace_graph *graph, const struct heap_instance *instance,
-		      const struct planned_field *field, trace_take take, void *ctx,
+		      const struct trace_field *field, trace_take take, void *ctx,
 		      struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
@@ -324,11 +313,11 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 		if ((r = trace_virtual_read(graph, ix, class_no, take, ctx, err)) != HDB_OK)
 			return r;
 	}
-	if (!graph->plans[class_no] && (r = make_plan(graph, class_no, err)) != HDB_OK)
+	if ((r = trace_graph_plan(graph, class_no, err)) != HDB_OK)
 		return r;
 	plan = graph->plans[class_no];
 	/* The characters belong to the string. */
-	if (!plan->count || heap_is_string(heap, ix))
+	if (!plan->count || heap_string_layout(heap, class_no))
 		return HDB_OK;
 	r = heap_instance_open(heap, ix, &instance, err);
 	for (size_t i = 0; i < plan->count && r == HDB_OK; i++)

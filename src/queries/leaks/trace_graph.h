@@ -39,8 +39,21 @@ struct trace_reference {
 	bool is_late;       /* followed only when nothing else is left */
 };
 
-/* Where a class has its references. */
-struct trace_plan;
+/* A reference field of instances of a class. */
+struct trace_field {
+	const struct library_rule *rule;
+	char *name;  /* owned, until the plan is made */
+	uint32_t at; /* bytes from the start of the field values */
+	uint32_t declaring_no;
+	uint32_t name_text;
+	bool is_ignored;
+};
+
+/* Where a class has its references, in the order in which they are followed. */
+struct trace_plan {
+	size_t count;
+	struct trace_field fields[];
+};
 
 struct trace_graph {
 	const struct session *session;
@@ -68,6 +81,12 @@ void trace_graph_release(struct trace_graph *graph);
 
 /* Before another pass over all objects: it may take as many steps again. */
 void trace_graph_rewind(struct trace_graph *graph);
+
+/* Makes the plan of a class, if there is none yet. */
+int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err);
+
+/* The first of the locals that belongs to thread `ix` or a later object; locals.count: none does. */
+size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
 /* Whether an array holds boxed numbers, which count as its own. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no);

@@ -1,18 +1,19 @@
 /*
  * queries/leaks/trace_search.c - paths of leak traces; see trace_search.h.
  *
- * The references of all objects are read once, in order of their place, into packed rows; the
- * search runs on these, and reads again only objects that have references to be followed late.
+ * The references of all objects are read once, in order of their place, into packed rows
+ * (trace_rows.h); the search runs on these, and reads again only objects that have references to be
+ * followed late.
  */
 #include "queries/leaks/trace_search.h"
+
+#include "queries/leaks/trace_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Targets of one object that wait to be put into a long row. */
-#define TARGETS_MAX 65536u
-/* Groups, or objects, between two looks at the cancel flag. */
-#define STEP_GROUPS 512u
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 16384u
 
 static bool get_bit(const uint64_t *bits, uint32_t i)
 {
@@ -139,90 +140,6 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 			r = base_vec_push(out, &root, sizeof(root), err);
 	}
 	base_vec_release(&ranked);
-	return r;
-}
-
-/* ---- the references of all objects ---- */
-
-struct row_maker {
-	struct trace_search *search;
-	struct base_vec targets; /* uint32_t */
-	struct graph_long_row row;
-	bool is_long, is_late;
-};
-
-static int put_long(struct row_maker *m, struct hdb_error *err)
-{
-	int r = graph_rows_add_long(&m->search->rows, &m->row, m->targets.data, m->targets.count,
-				    err);
-
-	m->is_long = true;
-	m->targets.count = 0;
-	return r;
-}
-
-static int take_target(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
-{
-	struct row_maker *m = ctx;
-	int r = base_vec_push(&m->targets, &reference->to, sizeof(reference->to), err);
-
-	m->is_late |= reference->is_late;
-	return r == HDB_OK && m->targets.count == TARGETS_MAX ? put_long(m, err) : r;
-}
-
-/* The row of one object at *at in `bytes`, which goes on. */
-static int make_row(struct row_maker *m, uint32_t ix, uint8_t *bytes, uint64_t *at, uint8_t *length,
-		    struct hdb_error *err)
-{
-	struct trace_search *s = m->search;
-	unsigned packed = 0;
-	int r;
-
-	m->targets.count = 0;
-	m->row = (struct graph_long_row){ 0, 0 };
-	m->is_long = m->is_late = false;
-	r = trace_graph_read(s->graph, ix, take_target, m, err);
-	if (r != HDB_OK)
-		return r;
-	if (m->is_late)
-		set_bit(s->has_late, ix);
-	if (!m->is_long && m->targets.count)
-		packed = graph_rows_pack(&s->rows, ix, m->targets.data, m->targets.count,
-					 bytes + *at);
-	*length = (uint8_t)packed;
-	if (m->is_long || packed == GRAPH_ROW_LONG) {
-		if (m->targets.count)
-			r = put_long(m, err);
-		memcpy(bytes + *at, &m->row, sizeof(m->row));
-		*length = GRAPH_ROW_LONG | sizeof(m->row);
-	}
-	*at += *length & GRAPH_ROW_MAX;
-	return r;
-}
-
-static int make_rows(struct trace_search *s, struct hdb_error *err)
-{
-	struct base_work *work = s->graph->session->work;
-	const uint32_t n = s->graph->session->heap->object_count;
-	struct row_maker maker = { .search = s };
-	int r = graph_rows_init(&s->rows, n, work, err);
-
-	base_stage(work, "reading references for leak traces", n, "objects");
-	for (uint32_t first = 0; r == HDB_OK && first < n; first += GRAPH_GROUP) {
-		uint8_t bytes[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
-		uint8_t length[GRAPH_GROUP] = { 0 };
-		uint64_t at = 0;
-
-		for (uint32_t i = 0; r == HDB_OK && i < GRAPH_GROUP && i < n - first; i++)
-			r = make_row(&maker, first + i, bytes, &at, &length[i], err);
-		if (r == HDB_OK)
-			r = graph_rows_put(&s->rows, first / GRAPH_GROUP, length, bytes, err);
-		if (r == HDB_OK && first / GRAPH_GROUP % STEP_GROUPS == 0)
-			r = base_step(work, first, err);
-		if (first > UINT32_MAX - GRAPH_GROUP)
-			break;
-	}
-	base_vec_release(&maker.targets);
 	return r;
 }
 
@@ -365,7 +282,7 @@ static int search_all(struct trace_search *s, struct hdb_error *err)
 	while (take_next(&w, &ix)) {
 		if ((r = follow(&w, ix, err)) != HDB_OK)
 			goto out;
-		if (++done % (STEP_GROUPS * GRAPH_GROUP) == 0 &&
+		if (++done % (STEP_OBJECTS) == 0 &&
 		    (r = base_step(work, done, err)) != HDB_OK)
 			goto out;
 	}
@@ -393,7 +310,7 @@ int trace_search_paths(struct trace_search *s, struct trace_graph *graph, struct
 	s->parents = s->parents_big.data;
 	for (uint32_t ix = 0; ix < n; ix++)
 		s->parents[ix] = ix;
-	r = make_rows(s, err);
+	r = trace_rows_make(graph, &s->rows, s->has_late, err);
 	return r == HDB_OK ? search_all(s, err) : r;
 }
 
@@ -404,6 +321,7 @@ void trace_search_release(struct trace_search *s)
 	free(s->roots);
 	free(s->has_late);
 	graph_rows_release(&s->rows);
+	base_ranks_release(&s->below);
 	graph_dominators_release(&s->dominators);
 	base_sizes_release(&s->bytes);
 	base_sizes_release(&s->counts);

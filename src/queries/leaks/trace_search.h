@@ -10,6 +10,7 @@
 #ifndef QUERIES_LEAKS_TRACE_SEARCH_H
 #define QUERIES_LEAKS_TRACE_SEARCH_H
 
+#include "base/rank_bitset.h"
 #include "base/size_array.h"
 #include "graph/dominators/semi_nca.h"
 #include "queries/leaks/trace_graph.h"
@@ -18,21 +19,28 @@ struct trace_search {
 	struct trace_graph *graph; /* lent */
 	uint32_t *parents; /* by object: GRAPH_NONE of a root, itself if nothing leads to it */
 	struct base_big parents_big;
-	struct graph_rows rows; /* given up for the dominators */
+	struct graph_rows rows; /* given up for the sizes */
 	uint64_t *roots;        /* bits */
 	uint64_t *has_late;     /* bits: some of its references are late */
-	struct graph_dominators dominators;
-	struct base_sizes bytes, counts; /* by number: retained */
+	/* trace_sizes.c */
+	bool has_sizes;
+	struct base_ranks below; /* the objects whose paths pass one of those that are asked for */
+	struct graph_dominators dominators; /* of these, by rank */
+	struct base_sizes bytes, counts;    /* by number: retained */
 };
 
 /* Finds the paths. `graph` is lent. Release it in any case. */
 int trace_search_paths(struct trace_search *search, struct trace_graph *graph,
 		       struct hdb_error *err);
-/* Then, if wanted, what objects retain. */
-int trace_search_sizes(struct trace_search *search, struct hdb_error *err);
+/*
+ * Then, if wanted, what `count` objects retain, to which paths lead: costs a pass over the
+ * references, and what finding dominators costs for all objects whose paths pass one of them.
+ */
+int trace_search_sizes(struct trace_search *search, const uint32_t *wanted, size_t count,
+		       struct hdb_error *err);
 void trace_search_release(struct trace_search *search);
 
-/* What an object retains; 0 if nothing leads to it. */
+/* What an object retains that is one of `wanted` or below it; 0 for others. */
 int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err);
 

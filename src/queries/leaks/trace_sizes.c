@@ -1,6 +1,8 @@
 /*
  * queries/leaks/trace_sizes.c - what objects retain in the graph of leak traces.
  */
+#include "base/bits.h"
+#include "derive/blocks.h"
 #include "derive/native.h"
 #include "heap/known.h"
 #include "queries/leaks/trace_search.h"
@@ -10,6 +12,8 @@
 
 /* Elements of an array that are read at a time. */
 #define ELEMENTS_CHUNK 512u
+/* Objects between two looks at the cancel flag. */
+#define STEP_OBJECTS 16384u
 
 /* Of arrays of boxed numbers: these, as large as the first one. */
 static int boxes_size(struct heap *heap, const struct heap_object *array, uint64_t *bytes,
@@ -96,32 +100,248 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 	}
 }
 
-/* The sizes of a block's objects, and one each. HDB_ELIMIT if they do not fit narrow sizes. */
-static int set_block(struct trace_search *s, const struct base_vec *native,
-		     const struct heap_block *block, uint64_t *numbers, struct hdb_error *err)
+/*
+ * What an object dominates lies below it in the tree of shortest paths. So dominators are found among
+ * what is below the objects that are asked for only: a reference from elsewhere counts as one from
+ * the root, since whatever is elsewhere has a path that passes none of these.
+ */
+
+/* Puts the objects and all that is below them in the tree into the set. */
+static int find_below(struct trace_search *s, const uint32_t *wanted, size_t count,
+		      struct hdb_error *err)
 {
-	struct heap *heap = s->graph->session->heap;
-	int r = graph_dominators_numbers(&s->dominators, block->first_ix, numbers, block->count,
-					 err);
+	struct base_vec stack = { 0 }; /* uint32_t */
+	uint32_t targets[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	uint64_t done = 0;
+	int r = HDB_OK;
 
-	for (uint32_t i = 0; i < block->count && r == HDB_OK; i++) {
-		const struct heap_object object = {
-			.ix = block->first_ix + i,
-			.class_no = block->class_no[i],
-			.kind = block->kind[i],
-			.length = block->length[i],
-		};
-		uint64_t bytes;
+	for (size_t i = 0; i < count && r == HDB_OK; i++) {
+		if (!base_ranks_has(&s->below, wanted[i]))
+			r = base_vec_push(&stack, &wanted[i], sizeof(*wanted), err);
+		base_ranks_put_alone(&s->below, wanted[i]);
+	}
+	while (stack.count && r == HDB_OK) {
+		const uint32_t ix = *base_vec_at(&stack, uint32_t, --stack.count);
+		const unsigned n = graph_rows_get(&s->rows, ix, targets, &row);
 
-		if (!numbers[i])
+		for (uint64_t i = 0; i < n + (row.end - row.at) && r == HDB_OK; i++) {
+			const uint32_t to = i < n ? targets[i] :
+						    graph_rows_long(&s->rows, row.at + (i - n));
+
+			if (s->parents[to] != ix || base_ranks_has(&s->below, to))
+				continue;
+			base_ranks_put_alone(&s->below, to);
+			r = base_vec_push(&stack, &to, sizeof(to), err);
+		}
+		if (r == HDB_OK && ++done % STEP_OBJECTS == 0)
+			r = base_step(s->graph->session->work, done, err);
+	}
+	base_vec_release(&stack);
+	base_ranks_rank(&s->below);
+	return r;
+}
+
+/* Marks the objects of the set that objects outside of it refer to. */
+struct entering {
+	struct trace_search *search;
+	struct base_ranks entered;
+};
+
+static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct entering *e = ctx;
+	const struct trace_search *s = e->search;
+	const uint32_t end = block->objects->first_ix + block->objects->count;
+	uint32_t targets[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+
+	(void)err;
+	for (uint32_t ix = block->objects->first_ix; ix < end; ix++) {
+		unsigned n;
+
+		if (s->parents[ix] == ix || base_ranks_has(&s->below, ix))
 			continue;
-		r = trace_recorded_size(heap, &object, &bytes, err);
-		bytes += derive_native_in(native, object.ix);
-		(void)base_sizes_set(&s->counts, (uint32_t)numbers[i], 1);
-		if (r == HDB_OK && !base_sizes_set(&s->bytes, (uint32_t)numbers[i], bytes))
-			r = HDB_ELIMIT;
+		n = graph_rows_get(&s->rows, ix, targets, &row);
+		for (unsigned i = 0; i < n; i++)
+			if (base_ranks_has(&s->below, targets[i]))
+				base_ranks_put(&e->entered, targets[i]);
+		for (uint64_t i = row.at; i < row.end; i++) {
+			const uint32_t to = graph_rows_long(&s->rows, i);
+
+			if (base_ranks_has(&s->below, to))
+				base_ranks_put(&e->entered, to);
+		}
+	}
+	return HDB_OK;
+}
+
+/* The next object of the set at or after ix; HEAP_NONE: none. */
+static uint32_t next_below(const struct trace_search *s, uint32_t ix)
+{
+	const uint32_t n = s->graph->session->heap->object_count;
+
+	while (ix < n) {
+		const uint64_t word = base_ranks_word(&s->below, ix / 64) >> (ix % 64);
+
+		if (word) {
+			ix += (uint32_t)__builtin_ctzll(word);
+			return ix < n ? ix : HEAP_NONE;
+		}
+		ix = (ix / 64 + 1) * 64;
+	}
+	return HEAP_NONE;
+}
+
+/* The graph of the set's objects by rank, and what is a root there. */
+struct part {
+	struct trace_search *search;
+	struct graph_rows rows;
+	uint64_t *roots;
+	struct base_vec targets; /* uint32_t: of one object, by rank */
+};
+
+static int add_row(struct part *part, uint32_t ix, uint32_t rank, uint8_t *out, uint8_t *length,
+		   struct hdb_error *err)
+{
+	struct trace_search *s = part->search;
+	struct graph_long_row row, packed_row = { 0, 0 };
+	uint32_t targets[GRAPH_ROW_MAX];
+	const unsigned n = graph_rows_get(&s->rows, ix, targets, &row);
+	unsigned packed;
+	int r = HDB_OK;
+
+	part->targets.count = 0;
+	for (uint64_t i = 0; i < n + (row.end - row.at) && r == HDB_OK; i++) {
+		uint32_t to = i < n ? targets[i] : graph_rows_long(&s->rows, row.at + (i - n));
+
+		if (!base_ranks_has(&s->below, to))
+			continue;
+		to = base_ranks_before(&s->below, to);
+		r = base_vec_push(&part->targets, &to, sizeof(to), err);
+	}
+	if (r != HDB_OK || !part->targets.count)
+		return r;
+	packed = graph_rows_pack(&part->rows, rank, part->targets.data, part->targets.count, out);
+	*length = (uint8_t)packed;
+	if (packed != GRAPH_ROW_LONG)
+		return HDB_OK;
+	r = graph_rows_add_long(&part->rows, &packed_row, part->targets.data, part->targets.count,
+				err);
+	memcpy(out, &packed_row, sizeof(packed_row));
+	*length = GRAPH_ROW_LONG | sizeof(packed_row);
+	return r;
+}
+
+static int add_rows(struct part *part, struct hdb_error *err)
+{
+	struct trace_search *s = part->search;
+	const uint32_t count = s->below.count;
+	uint32_t ix = next_below(s, 0);
+	int r = HDB_OK;
+
+	for (uint32_t first = 0; first < count && r == HDB_OK; first += GRAPH_GROUP) {
+		uint8_t bytes[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
+		uint8_t length[GRAPH_GROUP] = { 0 };
+		uint64_t at = 0;
+
+		for (uint32_t i = 0; r == HDB_OK && i < GRAPH_GROUP && i < count - first; i++) {
+			r = add_row(part, ix, first + i, bytes + at, &length[i], err);
+			at += length[i] & GRAPH_ROW_MAX;
+			ix = next_below(s, ix + 1);
+		}
+		if (r == HDB_OK)
+			r = graph_rows_put(&part->rows, first / GRAPH_GROUP, length, bytes, err);
+		if (r == HDB_OK && first % STEP_OBJECTS == 0)
+			r = base_step(s->graph->session->work, first, err);
+		if (first > UINT32_MAX - GRAPH_GROUP)
+			break;
 	}
 	return r;
+}
+
+/* Finds the part of the graph, and gives up the whole. */
+static int make_part(struct part *part, struct hdb_error *err)
+{
+	struct trace_search *s = part->search;
+	const struct session *session = s->graph->session;
+	struct entering e = { .search = s };
+	int r = base_ranks_init(&e.entered, session->heap->object_count, session->work,
+				"what leaks retain", err);
+
+	if (r != HDB_OK)
+		goto out;
+	r = derive_each_block(session->derive, "what leaks retain", false, mark_block, NULL, &e,
+			      err);
+	if (r != HDB_OK)
+		goto out;
+	part->roots = calloc((size_t)s->below.count / 64 + 1, sizeof(uint64_t));
+	if (!part->roots) {
+		r = hdb_fail_memory(err, "what leaks retain", s->below.count / 8);
+		goto out;
+	}
+	for (uint32_t ix = next_below(s, 0), rank = 0; ix != HEAP_NONE;
+	     ix = next_below(s, ix + 1), rank++)
+		if (base_bit_has(s->roots, ix) || base_ranks_has(&e.entered, ix))
+			base_bit_put(part->roots, rank);
+	if ((r = graph_rows_init(&part->rows, s->below.count, session->work, err)) != HDB_OK)
+		goto out;
+	r = add_rows(part, err);
+out:
+	base_ranks_release(&e.entered);
+	graph_rows_release(&s->rows);
+	return r;
+}
+
+/* A pass over the set's objects by rank. */
+struct sizing {
+	struct trace_search *search;
+	const struct base_vec *native;
+	struct heap_block *block;             /* of the object */
+	uint64_t numbers[GRAPH_NUMBERS_STEP]; /* of the ranks around its own */
+};
+
+/* The number among the dominators of the object with that rank. */
+static int read_numbers(const struct trace_search *s, uint32_t rank, uint64_t *numbers,
+			struct hdb_error *err)
+{
+	const uint32_t first = rank - rank % GRAPH_NUMBERS_STEP;
+	const uint32_t left = s->below.count - first;
+
+	return graph_dominators_numbers(&s->dominators, first, numbers,
+					left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP, err);
+}
+
+/* Sets the size of an object, and one. HDB_ELIMIT if it does not fit narrow sizes. */
+static int set_size(struct sizing *z, uint32_t ix, uint32_t rank, struct hdb_error *err)
+{
+	struct trace_search *s = z->search;
+	struct heap *heap = s->graph->session->heap;
+	const uint32_t i = ix % STORE_BLOCK_OBJECTS;
+	uint64_t bytes, number;
+	int r = HDB_OK;
+
+	if (rank % GRAPH_NUMBERS_STEP == 0 &&
+	    (r = read_numbers(s, rank, z->numbers, err)) != HDB_OK)
+		return r;
+	if (!rank || i + z->block->first_ix != ix)
+		r = heap_read_block(heap, ix / STORE_BLOCK_OBJECTS, z->block, err);
+	number = z->numbers[rank % GRAPH_NUMBERS_STEP];
+	if (r != HDB_OK || !number)
+		return r;
+
+	const struct heap_object object = {
+		.ix = ix,
+		.class_no = z->block->class_no[i],
+		.kind = z->block->kind[i],
+		.length = z->block->length[i],
+	};
+
+	if ((r = trace_recorded_size(heap, &object, &bytes, err)) != HDB_OK)
+		return r;
+	bytes += derive_native_in(z->native, ix);
+	(void)base_sizes_set(&s->counts, (uint32_t)number, 1);
+	return base_sizes_set(&s->bytes, (uint32_t)number, bytes) ? HDB_OK : HDB_ELIMIT;
 }
 
 static int set_sizes(struct trace_search *s, bool is_wide, const struct base_vec *native,
@@ -129,10 +349,11 @@ static int set_sizes(struct trace_search *s, bool is_wide, const struct base_vec
 {
 	struct heap *heap = s->graph->session->heap;
 	struct base_work *work = s->graph->session->work;
-	struct heap_block *block = malloc(sizeof(*block));
-	uint64_t *numbers = malloc((STORE_BLOCK_OBJECTS + GRAPH_NUMBERS_STEP) * sizeof(*numbers));
+	const bool was_filtered = heap_show_all(heap);
 	const uint64_t n = (uint64_t)s->dominators.count + 1;
-	int r = block && numbers ? HDB_OK : hdb_fail_memory(err, "sizes", sizeof(*block));
+	struct sizing z = { .search = s, .native = native, .block = malloc(sizeof(*z.block)) };
+	uint32_t rank = 0;
+	int r = z.block ? HDB_OK : hdb_fail_memory(err, "sizes", sizeof(*z.block));
 
 	base_sizes_release(&s->bytes);
 	base_sizes_release(&s->counts);
@@ -142,37 +363,51 @@ static int set_sizes(struct trace_search *s, bool is_wide, const struct base_vec
 		goto out;
 	if ((r = base_sizes_init(&s->counts, n, false, work, err)) != HDB_OK)
 		goto out;
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		if ((r = heap_read_block(heap, b, block, err)) != HDB_OK)
+	for (uint32_t ix = next_below(s, 0); ix != HEAP_NONE; ix = next_below(s, ix + 1)) {
+		if ((r = set_size(&z, ix, rank++, err)) != HDB_OK)
 			goto out;
-		if ((r = set_block(s, native, block, numbers, err)) != HDB_OK)
+		if (rank % STEP_OBJECTS == 0 && (r = base_step(work, rank, err)) != HDB_OK)
 			goto out;
 	}
 	if ((r = graph_retained(&s->dominators, &s->bytes, err)) != HDB_OK)
 		goto out;
 	r = graph_retained(&s->dominators, &s->counts, err);
 out:
-	free(block);
-	free(numbers);
+	heap->is_filtered = was_filtered;
+	free(z.block);
 	return r;
 }
 
-int trace_search_sizes(struct trace_search *s, struct hdb_error *err)
+int trace_search_sizes(struct trace_search *s, const uint32_t *wanted, size_t count,
+		       struct hdb_error *err)
 {
 	const struct session *session = s->graph->session;
+	struct part part = { .search = s };
 	struct base_vec native = { 0 };
-	int r = graph_dominators(&s->rows, s->roots, GRAPH_SEARCH_ANY, session->work,
-				 &s->dominators, err);
+	int r = base_ranks_init(&s->below, session->heap->object_count, session->work,
+				"what leaks retain", err);
 
+	if (r != HDB_OK)
+		goto out;
+	if ((r = find_below(s, wanted, count, err)) != HDB_OK)
+		goto out;
+	if ((r = make_part(&part, err)) != HDB_OK)
+		goto out;
+	r = graph_dominators(&part.rows, part.roots, GRAPH_SEARCH_ANY, session->work,
+			     &s->dominators, err);
 	if (r != HDB_OK)
 		goto out;
 	r = derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &native, err);
 	if (r != HDB_OK)
 		goto out;
 	r = set_sizes(s, false, &native, err);
-out:
 	if (r == HDB_ELIMIT)
 		r = set_sizes(s, true, &native, err);
+	s->has_sizes = r == HDB_OK;
+out:
+	graph_rows_release(&part.rows);
+	free(part.roots);
+	base_vec_release(&part.targets);
 	base_vec_release(&native);
 	return r;
 }
@@ -180,19 +415,20 @@ out:
 int trace_search_retained(const struct trace_search *s, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err)
 {
-	const uint32_t first = ix - ix % GRAPH_NUMBERS_STEP;
-	uint64_t numbers[GRAPH_NUMBERS_STEP];
-	const uint32_t left = s->dominators.node_count - first;
-	const int r = graph_dominators_numbers(
-		&s->dominators, first, numbers,
-		left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP, err);
+	uint64_t numbers[GRAPH_NUMBERS_STEP], number;
+	uint32_t rank;
+	int r;
 
 	*bytes = *objects = 0;
-	if (r != HDB_OK)
+	if (!s->has_sizes || !base_ranks_has(&s->below, ix))
+		return HDB_OK;
+	rank = base_ranks_before(&s->below, ix);
+	if ((r = read_numbers(s, rank, numbers, err)) != HDB_OK)
 		return r;
-	if (numbers[ix - first]) {
-		*bytes = base_sizes_get(&s->bytes, (uint32_t)numbers[ix - first]);
-		*objects = base_sizes_get(&s->counts, (uint32_t)numbers[ix - first]);
+	number = numbers[rank % GRAPH_NUMBERS_STEP];
+	if (number) {
+		*bytes = base_sizes_get(&s->bytes, (uint32_t)number);
+		*objects = base_sizes_get(&s->counts, (uint32_t)number);
 	}
-	return r;
+	return HDB_OK;
 }

@@ -7,6 +7,7 @@
  */
 #include "queries/leaks/trace_graph.h"
 
+#include "base/bytes.h"
 #include "heap/known.h"
 
 #include <string.h>
@@ -115,6 +116,18 @@ int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error
 
 /* ---- reading ---- */
 
+/* What a node of a chain refers to: 0 for null and what is no reference. */
+struct node {
+	uint64_t key, value, next;
+};
+
+/* Where instances of a class have these: NODE_NO_FIELD, and that is no reference. */
+struct node_places {
+	uint32_t class_no; /* HEAP_NONE: none yet */
+	uint32_t key, value, next;
+};
+#define NODE_NO_FIELD UINT32_MAX
+
 struct reading {
 	struct trace_graph *graph;
 	struct heap *heap;
@@ -123,6 +136,7 @@ struct reading {
 	void *ctx;
 	struct trace_reference reference; /* what all have in common */
 	uint64_t no;                      /* of the next element */
+	struct node_places places;        /* of the last node's class */
 };
 
 /* A chain of nodes; Brent's way to see that it runs in a circle. */
@@ -155,18 +169,75 @@ static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 	return rc < 0 ? rc : HDB_OK;
 }
 
-/* The next node, HEAP_NONE at the end, in a circle, or if all steps are taken. */
-static int next_node(struct reading *r, struct chain *chain, struct hdb_error *err)
+static int find_node_place(struct reading *r, const char *path, uint32_t *at,
+			   struct hdb_error *err)
 {
-	uint64_t id = 0;
-	int rc = HDB_OK;
+	uint8_t type = 0;
+	int rc = path ? heap_path_place(r->heap, r->places.class_no, HEAP_NONE, path, at, &type,
+					err) :
+			HDB_NOTFOUND;
+
+	if (rc != HDB_OK || type != HPROF_OBJECT)
+		*at = NODE_NO_FIELD;
+	return rc < 0 ? rc : HDB_OK;
+}
+
+static int find_node_places(struct reading *r, uint32_t class_no, struct hdb_error *err)
+{
+	int rc;
+
+	r->places.class_no = class_no;
+	if ((rc = find_node_place(r, r->rule->key, &r->places.key, err)) != HDB_OK)
+		return rc;
+	if ((rc = find_node_place(r, r->rule->value, &r->places.value, err)) != HDB_OK)
+		return rc;
+	return find_node_place(r, r->rule->next, &r->places.next, err);
+}
+
+static int node_field(struct reading *r, const struct heap_instance *instance, uint32_t at,
+		      uint64_t *id, struct hdb_error *err)
+{
+	const unsigned id_size = r->heap->id_size;
+	const uint8_t *p;
+
+	*id = 0;
+	if (at == NODE_NO_FIELD || (uint64_t)at + id_size > instance->body_size)
+		return HDB_OK;
+	p = base_view_at(&r->heap->view, instance->body_offset + at, id_size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	*id = be_id(p, id_size);
+	return HDB_OK;
+}
+
+/* Reads a node at once: maps have millions. */
+static int read_node(struct reading *r, uint32_t ix, struct node *out, struct hdb_error *err)
+{
+	struct heap_instance instance;
+	int rc = heap_instance_open(r->heap, ix, &instance, err);
+
+	*out = (struct node){ 0 };
+	if (rc != HDB_OK)
+		return rc < 0 ? rc : HDB_OK;
+	if (r->places.class_no != instance.class_no &&
+	    (rc = find_node_places(r, instance.class_no, err)) != HDB_OK)
+		return rc;
+	if ((rc = node_field(r, &instance, r->places.key, &out->key, err)) != HDB_OK)
+		return rc;
+	if ((rc = node_field(r, &instance, r->places.value, &out->value, err)) != HDB_OK)
+		return rc;
+	return node_field(r, &instance, r->places.next, &out->next, err);
+}
+
+/* The next node, HEAP_NONE at the end, in a circle, or if all steps are taken. */
+static int next_node(struct reading *r, struct chain *chain, uint64_t id, struct hdb_error *err)
+{
+	int rc = HDB_NOTFOUND;
 
 	if (r->graph->steps_left) {
 		r->graph->steps_left--;
-		rc = id_at(r, chain->node, r->rule->next, &id, err);
-	}
-	if (rc == HDB_OK)
 		rc = id ? trace_ids_find(&r->graph->ids, id, &chain->node, err) : HDB_NOTFOUND;
+	}
 	if (rc != HDB_OK || chain->node == chain->mark) {
 		chain->node = HEAP_NONE;
 		return rc < 0 ? rc : HDB_OK;
@@ -178,19 +249,12 @@ static int next_node(struct reading *r, struct chain *chain, struct hdb_error *e
 	return HDB_OK;
 }
 
-static int give_entry(struct reading *r, uint32_t node, struct hdb_error *err)
+static int give_entry(struct reading *r, const struct node *node, struct hdb_error *err)
 {
-	uint64_t key, value = 0;
-	int rc = id_at(r, node, r->rule->key, &key, err);
+	const int rc = give_id(r, node->key,
+			       r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
 
-	if (rc != HDB_OK)
-		return rc;
-	rc = give_id(r, key, r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
-	if (rc != HDB_OK)
-		return rc;
-	if (r->rule->value && (rc = id_at(r, node, r->rule->value, &value, err)) != HDB_OK)
-		return rc;
-	return give_id(r, value, TRACE_NAME_OF_KEY, key, err);
+	return rc == HDB_OK ? give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err) : rc;
 }
 
 /* Only an activity that is destroyed: the others have better paths. */
@@ -209,7 +273,8 @@ static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct 
 	return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
 }
 
-static int give_node(struct reading *r, uint32_t node, struct hdb_error *err)
+static int give_node(struct reading *r, uint32_t ix, const struct node *node,
+		     struct hdb_error *err)
 {
 	const uint64_t no = r->no++;
 	uint64_t id;
@@ -217,13 +282,12 @@ static int give_node(struct reading *r, uint32_t node, struct hdb_error *err)
 
 	switch (r->rule->shape) {
 	case SHAPE_NODES:
-		rc = heap_id(r->heap, node, &id, err);
+		rc = heap_id(r->heap, ix, &id, err);
 		return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
 	case SHAPE_LINKED:
-		rc = id_at(r, node, r->rule->value, &id, err);
-		return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
+		return give_id(r, node->value, TRACE_NAME_INDEX, no, err);
 	case SHAPE_NEW:
-		return give_destroyed(r, node, no, err);
+		return give_destroyed(r, ix, no, err);
 	default:
 		return give_entry(r, node, err);
 	}
@@ -233,12 +297,15 @@ static int give_node(struct reading *r, uint32_t node, struct hdb_error *err)
 static int read_chain(struct reading *r, uint32_t first, struct hdb_error *err)
 {
 	struct chain chain = { .node = first, .mark = first, .power = 2 };
+	struct node node;
 	int rc = HDB_OK;
 
 	while (chain.node != HEAP_NONE) {
-		if ((rc = give_node(r, chain.node, err)) != HDB_OK)
+		if ((rc = read_node(r, chain.node, &node, err)) != HDB_OK)
 			return rc;
-		if ((rc = next_node(r, &chain, err)) != HDB_OK)
+		if ((rc = give_node(r, chain.node, &node, err)) != HDB_OK)
+			return rc;
+		if ((rc = next_node(r, &chain, node.next, err)) != HDB_OK)
 			return rc;
 	}
 	return rc;
@@ -341,6 +408,7 @@ int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 		.take = take,
 		.ctx = ctx,
 		.reference = { .kind = TRACE_ENTRY, .owner_no = class_no, .name_text = STORE_NONE },
+		.places = { .class_no = HEAP_NONE },
 	};
 	uint32_t start = ix;
 	uint64_t id;

@@ -1,0 +1,414 @@
+/*
+ * queries/leaks/trace_rows.c - references of all objects as rows; see trace_rows.h.
+ */
+#include "queries/leaks/trace_rows.h"
+
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "derive/blocks.h"
+#include "heap/values/strings.h"
+#include "hprof/quick.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
+
+/* Targets of one object that wait to be put into a long row. */
+#define TARGETS_MAX 65536u
+/* Elements of an array that a thread reads; those of longer ones the calling thread. */
+#define ELEMENTS_MAX 16384u
+
+/* What a class's objects are read by. */
+enum {
+	BY_PLAN = 1,     /* instances: the fields of the plan */
+	BY_ELEMENTS = 2, /* arrays */
+	BY_CALLER = 4,   /* instances: by the calling thread */
+};
+
+/* An object that the calling thread looks at. */
+struct special {
+	uint32_t i;     /* in its block */
+	uint32_t count; /* targets that were found; it is to be read if is_open */
+	bool is_open;
+};
+
+/* What a block needs beside its derive_block, whose values are offsets and whose bytes the rows. */
+struct slot {
+	uint8_t *length;         /* of rows, by object */
+	struct base_vec specials; /* struct special */
+	struct base_vec found;    /* uint32_t: their targets */
+	struct base_vec targets;  /* uint32_t: of one object */
+};
+
+struct maker {
+	struct trace_graph *graph;
+	struct heap *heap;
+	struct graph_rows *rows;
+	uint64_t *late;
+	uint8_t *how; /* by class */
+	struct slot *slots;
+	unsigned slot_count;
+	/* of the object that the calling thread reads */
+	struct base_vec targets; /* uint32_t */
+	struct graph_long_row row;
+	bool is_long, is_late;
+};
+
+/* ---- on any thread ---- */
+
+/* A block that is read. */
+struct reading {
+	struct maker *maker;
+	struct derive_block *block;
+	struct slot *slot;
+	struct base_view view;
+};
+
+/* The head of an object's sub-record: false if it is not what it should be. */
+static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hprof_sub *sub)
+{
+	const unsigned id_size = r->maker->heap->id_size;
+	const uint64_t head = 9 + 2 * (uint64_t)id_size;
+	const uint8_t *p = offset ? base_view_at(&r->view, offset, head, NULL) : NULL;
+	const uint64_t limit = r->maker->heap->source->size;
+	bool is_quick;
+
+	if (!p)
+		return false;
+	is_quick = id_size == 8 ? hprof_quick_sub(p, offset, offset + head, limit, 8, sub) :
+				  hprof_quick_sub(p, offset, offset + head, limit, 4, sub);
+	return is_quick && sub->tag == tag;
+}
+
+/* The targets of the fields of a plan. */
+static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_size,
+			const struct trace_plan *plan, uint32_t ix)
+{
+	struct maker *m = r->maker;
+	const unsigned id_size = m->heap->id_size;
+	uint32_t *targets = r->slot->targets.data;
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct trace_field *field = &plan->fields[i];
+		uint64_t id;
+
+		if (field->is_ignored || (uint64_t)field->at + id_size > body_size)
+			continue;
+		id = be_id(body + field->at, id_size);
+		if (!id || trace_ids_find(&m->graph->ids, id, &targets[n], NULL) != HDB_OK)
+			continue;
+		n++;
+		/* The words of blocks are apart: no other thread has this one. */
+		if (field->rule)
+			base_bit_put(m->late, ix);
+	}
+	r->slot->targets.count = n;
+}
+
+static void read_elements(struct reading *r, const uint8_t *body, uint64_t length)
+{
+	struct maker *m = r->maker;
+	const unsigned id_size = m->heap->id_size;
+	uint32_t *targets = r->slot->targets.data;
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < length; i++) {
+		const uint64_t id = be_id(body + i * id_size, id_size);
+
+		if (id && trace_ids_find(&m->graph->ids, id, &targets[n], NULL) == HDB_OK)
+			n++;
+	}
+	r->slot->targets.count = n;
+}
+
+/* Finds the targets of object i of the block: false if the calling thread must. */
+static bool read_object(struct reading *r, uint32_t i)
+{
+	const struct heap_block *objects = r->block->objects;
+	const uint32_t no = objects->class_no[i];
+	const uint8_t how = r->maker->how[no], kind = objects->kind[i];
+	const uint64_t offset = r->block->values[i];
+	struct hprof_sub sub;
+	const uint8_t *body;
+
+	r->slot->targets.count = 0;
+	if (kind == STORE_PRIMITIVE_ARRAY || (kind == STORE_OBJECT_ARRAY && !(how & BY_ELEMENTS)) ||
+	    (kind == STORE_INSTANCE && !(how & (BY_PLAN | BY_CALLER))))
+		return true;
+	if (kind == STORE_CLASS || objects->embedded[i] ||
+	    (kind == STORE_INSTANCE && how & BY_CALLER))
+		return false;
+	if (!read_head(r, offset,
+		       kind == STORE_INSTANCE ? HPROF_INSTANCE_DUMP : HPROF_OBJECT_ARRAY_DUMP,
+		       &sub))
+		return false;
+	if (kind == STORE_OBJECT_ARRAY && sub.length > ELEMENTS_MAX)
+		return false;
+	body = base_view_at(&r->view, sub.body_offset, sub.body_size, NULL);
+	if (!body)
+		return false;
+	if (kind == STORE_INSTANCE)
+		read_fields(r, body, sub.body_size, r->maker->graph->plans[no],
+			    objects->first_ix + i);
+	else
+		read_elements(r, body, sub.length);
+	return true;
+}
+
+static int add_special(struct slot *s, uint32_t i, bool is_open, struct hdb_error *err)
+{
+	const uint32_t count = is_open ? 0 : (uint32_t)s->targets.count;
+	const struct special special = { .i = i, .count = count, .is_open = is_open };
+	int r = base_vec_reserve(&s->found, count, sizeof(uint32_t), err);
+
+	if (r != HDB_OK)
+		return r;
+	if (count)
+		memcpy(base_vec_at(&s->found, uint32_t, s->found.count), s->targets.data,
+		       count * sizeof(uint32_t));
+	s->found.count += count;
+	return base_vec_push(&s->specials, &special, sizeof(special), err);
+}
+
+static int pack_object(struct reading *r, uint32_t i, struct hdb_error *err)
+{
+	struct derive_block *block = r->block;
+	struct slot *s = r->slot;
+	unsigned length;
+	int rc;
+
+	if (!read_object(r, i))
+		return add_special(s, i, true, err);
+	if (!s->targets.count)
+		return HDB_OK;
+	if ((rc = base_vec_reserve(&block->bytes[0], GRAPH_ROW_MAX + 8, 1, err)) != HDB_OK)
+		return rc;
+	length = graph_rows_pack(r->maker->rows, block->objects->first_ix + i, s->targets.data,
+				 s->targets.count,
+				 base_vec_at(&block->bytes[0], uint8_t, block->bytes[0].count));
+	if (length == GRAPH_ROW_LONG)
+		return add_special(s, i, false, err);
+	s->length[i] = (uint8_t)length;
+	block->bytes[0].count += length;
+	return HDB_OK;
+}
+
+static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct maker *m = ctx;
+	struct trace_graph *graph = m->graph;
+	const struct heap_block *objects = block->objects;
+	struct reading reading = {
+		.maker = m,
+		.block = block,
+		.slot = &m->slots[block->slot],
+		.view = { .src = m->heap->source },
+	};
+	size_t local = trace_graph_locals(graph, objects->first_ix);
+	/* The next thread with locals, which are among its references. */
+	uint32_t thread = HEAP_NONE;
+	int r;
+
+	heap_want_ahead(m->heap, block->block_no);
+	memset(reading.slot->length, 0, STORE_BLOCK_OBJECTS);
+	reading.slot->specials.count = reading.slot->found.count = 0;
+	r = heap_read_offsets(m->heap, block->block_no, block->values, err);
+	for (uint32_t i = 0; i < objects->count && r == HDB_OK; i++) {
+		const uint32_t ix = objects->first_ix + i;
+
+		for (; local < graph->locals.count && (thread == HEAP_NONE || thread < ix); local++)
+			thread = base_vec_at(&graph->locals, struct store_root, local)
+					 ->thread_serial;
+		r = ix == thread || !graph->ids.page_count ?
+			    add_special(reading.slot, i, true, err) :
+			    pack_object(&reading, i, err);
+	}
+	base_view_release(&reading.view);
+	return r;
+}
+
+/* ---- on the calling thread ---- */
+
+static int put_long(struct maker *m, const uint32_t *targets, size_t count, struct hdb_error *err)
+{
+	m->is_long = true;
+	return graph_rows_add_long(m->rows, &m->row, targets, count, err);
+}
+
+static int take_target(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
+{
+	struct maker *m = ctx;
+	int r = base_vec_push(&m->targets, &reference->to, sizeof(reference->to), err);
+
+	m->is_late |= reference->is_late;
+	if (r != HDB_OK || m->targets.count < TARGETS_MAX)
+		return r;
+	m->targets.count = 0;
+	return put_long(m, m->targets.data, TARGETS_MAX, err);
+}
+
+/* The row of an object that the threads left alone, into `out`. */
+static int finish_special(struct maker *m, uint32_t ix, const struct special *special,
+			  const uint32_t *found, uint8_t *length, uint8_t *out,
+			  struct hdb_error *err)
+{
+	const uint32_t *targets = found;
+	size_t count = special->count;
+	unsigned packed = 0;
+	int r = HDB_OK;
+
+	m->targets.count = 0;
+	m->row = (struct graph_long_row){ 0, 0 };
+	m->is_long = m->is_late = false;
+	if (special->is_open) {
+		r = trace_graph_read(m->graph, ix, take_target, m, err);
+		targets = m->targets.data;
+		count = m->targets.count;
+	}
+	if (r != HDB_OK)
+		return r;
+	if (m->is_late)
+		base_bit_put(m->late, ix);
+	if (!m->is_long && count)
+		packed = graph_rows_pack(m->rows, ix, targets, count, out);
+	*length = (uint8_t)packed;
+	if (!m->is_long && packed != GRAPH_ROW_LONG)
+		return HDB_OK;
+	if (count)
+		r = put_long(m, targets, count, err);
+	memcpy(out, &m->row, sizeof(m->row));
+	*length = GRAPH_ROW_LONG | sizeof(m->row);
+	return r;
+}
+
+/* Joins a block's rows with those before, group by group. */
+static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct maker *m = ctx;
+	const struct slot *s = &m->slots[block->slot];
+	const struct special *special = s->specials.data;
+	const struct special *end = special ? special + s->specials.count : NULL;
+	const uint32_t *found = s->found.data;
+	const uint8_t *bytes = block->bytes[0].data;
+	int r = HDB_OK;
+
+	for (uint32_t i = 0; i < block->objects->count && r == HDB_OK; i += GRAPH_GROUP) {
+		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
+		uint64_t at = 0;
+
+		for (uint32_t k = i; k < i + GRAPH_GROUP && r == HDB_OK; k++) {
+			const uint8_t length = s->length[k];
+
+			if (length)
+				memcpy(group + at, bytes, length);
+			bytes += length;
+			if (special < end && special->i == k) {
+				r = finish_special(m, block->objects->first_ix + k, special, found,
+						   &s->length[k], group + at, err);
+				found += special->count;
+				special++;
+			}
+			at += s->length[k] & GRAPH_ROW_MAX;
+		}
+		if (r == HDB_OK)
+			r = graph_rows_put(m->rows, (block->objects->first_ix + i) / GRAPH_GROUP,
+					   &s->length[i], group, err);
+	}
+	return r;
+}
+
+/* ---- before ---- */
+
+static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
+{
+	struct maker *m = ctx;
+	const uint32_t no = count->class_no;
+	int r;
+
+	if (count->kind != STORE_INSTANCE || no >= m->heap->class_count)
+		return HDB_OK;
+	if ((r = trace_graph_plan(m->graph, no, err)) != HDB_OK)
+		return r;
+	m->how[no] &= (uint8_t)~BY_CALLER;
+	/* The characters belong to the string. */
+	if (m->graph->shapes[no])
+		m->how[no] |= BY_CALLER;
+	else if (m->graph->plans[no]->count && !heap_string_layout(m->heap, no))
+		m->how[no] |= BY_PLAN;
+	return HDB_OK;
+}
+
+/* How each class's objects are read. */
+static int plan_classes(struct maker *m, struct hdb_error *err)
+{
+	int r;
+
+	m->how = malloc((size_t)m->heap->class_count + 1);
+	if (!m->how)
+		return hdb_fail_memory(err, "classes", m->heap->class_count);
+	for (uint32_t no = 0; no < m->heap->class_count; no++)
+		m->how[no] = heap_class(m->heap, no)->element_bytes ||
+					     trace_is_boxes(m->heap, no) ?
+				     BY_CALLER :
+				     BY_CALLER | BY_ELEMENTS;
+	/* Where nothing was counted the calling thread makes plans as it meets classes. */
+	r = heap_each_count(m->heap, plan_counted, m, err);
+	return r == HDB_NOTFOUND ? HDB_OK : r;
+}
+
+static int make_slots(struct maker *m, struct hdb_error *err)
+{
+	/* No plan has more fields than bytes of an instance are wide. */
+	size_t most = ELEMENTS_MAX;
+	int r = HDB_OK;
+
+	for (uint32_t no = 0; no < m->heap->class_count; no++)
+		if (m->graph->plans[no] && m->graph->plans[no]->count > most)
+			most = m->graph->plans[no]->count;
+	m->slot_count = DERIVE_SLOTS_PER_THREAD * m->graph->session->work->threads;
+	m->slots = calloc(m->slot_count, sizeof(*m->slots));
+	if (!m->slots)
+		return hdb_fail_memory(err, "references", sizeof(*m->slots));
+	for (unsigned i = 0; i < m->slot_count && r == HDB_OK; i++) {
+		m->slots[i].length = malloc(STORE_BLOCK_OBJECTS);
+		if (!m->slots[i].length)
+			return hdb_fail_memory(err, "references", STORE_BLOCK_OBJECTS);
+		r = base_vec_reserve(&m->slots[i].targets, most, sizeof(uint32_t), err);
+	}
+	return r;
+}
+
+int trace_rows_make(struct trace_graph *graph, struct graph_rows *rows, uint64_t *late,
+		    struct hdb_error *err)
+{
+	struct heap *heap = graph->session->heap;
+	const bool was_filtered = heap_show_all(heap);
+	struct maker m = { .graph = graph, .heap = heap, .rows = rows, .late = late };
+	int r = graph_rows_init(rows, heap->object_count, graph->session->work, err);
+
+	if (r != HDB_OK)
+		goto out;
+	if ((r = heap_load_strings(heap, err)) != HDB_OK)
+		goto out;
+	if ((r = plan_classes(&m, err)) != HDB_OK)
+		goto out;
+	if ((r = make_slots(&m, err)) != HDB_OK)
+		goto out;
+	r = derive_each_block(graph->session->derive, "reading references for leak traces", true,
+			      make_block, take_block, &m, err);
+out:
+	heap->is_filtered = was_filtered;
+	for (unsigned i = 0; m.slots && i < m.slot_count; i++) {
+		free(m.slots[i].length);
+		base_vec_release(&m.slots[i].specials);
+		base_vec_release(&m.slots[i].found);
+		base_vec_release(&m.slots[i].targets);
+	}
+	free(m.slots);
+	free(m.how);
+	base_vec_release(&m.targets);
+	return r;
+}
