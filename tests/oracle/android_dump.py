@@ -84,15 +84,15 @@ class Dump:
     def ident(self, ident):
         return int(ident).to_bytes(self.id_size, 'big')
 
-    def new(self, cls_name, /, **values):
-        """An object; values of fields that are not given are 0."""
+    def new(self, cls_name, /, place=None, **values):
+        """An object, at an address() that was taken before; values of fields that are not given are 0."""
         body = b''
         for cls in self.line(cls_name):
             for kind, field in cls.fields:
                 body += self.value(kind, values.pop(field, None))
         if values:
             raise ValueError('%s has no field %s' % (cls_name, ', '.join(values)))
-        ident = self.address()
+        ident = place or self.address()
         self.records.append(b'\x21' + self.ident(ident) + struct.pack('>I', 0) +
                             self.ident(self.class_of(cls_name).id) + struct.pack('>I', len(body)) + body)
         return ident

@@ -79,8 +79,7 @@ static int look_by_rules(struct leak_traces *t, struct base_vec *found, struct h
 
 		if ((r = heap_block_has(heap, b, is_wanted, &has_any, err)) != HDB_OK)
 			goto out;
-		if (has_any &&
-		    (r = heap_read_block_of(heap, b, is_wanted, block, err)) != HDB_OK)
+		if (has_any && (r = heap_read_block_of(heap, b, is_wanted, block, err)) != HDB_OK)
 			goto out;
 		if (has_any && (r = look_in_block(t, block, found, err)) != HDB_OK)
 			goto out;
@@ -396,8 +395,7 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 		const uint32_t last = base_vec_at(&t->traces, struct leak_trace, i)->node;
 
 		for (uint32_t at = last; r == HDB_OK && at != GRAPH_NONE && !is_noted[at];) {
-			const struct leak_node *node =
-				base_vec_at(&t->nodes, struct leak_node, at);
+			const struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, at);
 
 			if (at != last && node->is_there)
 				break;

@@ -36,7 +36,7 @@ struct special {
 
 /* What a block needs beside its derive_block, whose values are offsets and whose bytes the rows. */
 struct slot {
-	uint8_t *length;         /* of rows, by object */
+	uint8_t *length;          /* of rows, by object */
 	struct base_vec specials; /* struct special */
 	struct base_vec found;    /* uint32_t: their targets */
 	struct base_vec targets;  /* uint32_t: of one object */
@@ -350,8 +350,7 @@ static int plan_classes(struct maker *m, struct hdb_error *err)
 	if (!m->how)
 		return hdb_fail_memory(err, "classes", m->heap->class_count);
 	for (uint32_t no = 0; no < m->heap->class_count; no++)
-		m->how[no] = heap_class(m->heap, no)->element_bytes ||
-					     trace_is_boxes(m->heap, no) ?
+		m->how[no] = heap_class(m->heap, no)->element_bytes || trace_is_boxes(m->heap, no) ?
 				     BY_CALLER :
 				     BY_CALLER | BY_ELEMENTS;
 	/* Where nothing was counted the calling thread makes plans as it meets classes. */

@@ -282,8 +282,7 @@ static int search_all(struct trace_search *s, struct hdb_error *err)
 	while (take_next(&w, &ix)) {
 		if ((r = follow(&w, ix, err)) != HDB_OK)
 			goto out;
-		if (++done % (STEP_OBJECTS) == 0 &&
-		    (r = base_step(work, done, err)) != HDB_OK)
+		if (++done % (STEP_OBJECTS) == 0 && (r = base_step(work, done, err)) != HDB_OK)
 			goto out;
 	}
 out:

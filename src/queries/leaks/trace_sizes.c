@@ -126,8 +126,8 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 		const unsigned n = graph_rows_get(&s->rows, ix, targets, &row);
 
 		for (uint64_t i = 0; i < n + (row.end - row.at) && r == HDB_OK; i++) {
-			const uint32_t to = i < n ? targets[i] :
-						    graph_rows_long(&s->rows, row.at + (i - n));
+			const uint32_t to =
+				i < n ? targets[i] : graph_rows_long(&s->rows, row.at + (i - n));
 
 			if (s->parents[to] != ix || base_ranks_has(&s->below, to))
 				continue;

@@ -169,8 +169,7 @@ static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 	return rc < 0 ? rc : HDB_OK;
 }
 
-static int find_node_place(struct reading *r, const char *path, uint32_t *at,
-			   struct hdb_error *err)
+static int find_node_place(struct reading *r, const char *path, uint32_t *at, struct hdb_error *err)
 {
 	uint8_t type = 0;
 	int rc = path ? heap_path_place(r->heap, r->places.class_no, HEAP_NONE, path, at, &type,
@@ -251,8 +250,8 @@ static int next_node(struct reading *r, struct chain *chain, uint64_t id, struct
 
 static int give_entry(struct reading *r, const struct node *node, struct hdb_error *err)
 {
-	const int rc = give_id(r, node->key,
-			       r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
+	const int rc =
+		give_id(r, node->key, r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
 
 	return rc == HDB_OK ? give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err) : rc;
 }
@@ -273,8 +272,7 @@ static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct 
 	return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
 }
 
-static int give_node(struct reading *r, uint32_t ix, const struct node *node,
-		     struct hdb_error *err)
+static int give_node(struct reading *r, uint32_t ix, const struct node *node, struct hdb_error *err)
 {
 	const uint64_t no = r->no++;
 	uint64_t id;
