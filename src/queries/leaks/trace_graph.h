@@ -85,7 +85,10 @@ void trace_graph_rewind(struct trace_graph *graph);
 /* Makes the plan of a class, if there is none yet. */
 int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err);
 
-/* The first of the locals that belongs to thread `ix` or a later object; locals.count: none does. */
+/*
+ * The place of the first of the locals that belongs to thread `ix` or a later object; locals.count
+ * if none does.
+ */
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
 /* Whether an array holds boxed numbers, which count as its own. */

@@ -101,9 +101,9 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 }
 
 /*
- * What an object dominates lies below it in the tree of shortest paths. So dominators are found among
- * what is below the objects that are asked for only: a reference from elsewhere counts as one from
- * the root, since whatever is elsewhere has a path that passes none of these.
+ * What an object dominates lies below it in the tree of shortest paths. So dominators are found
+ * among what is below the objects that are asked for only: a reference from elsewhere counts as one
+ * from the root, since whatever is elsewhere has a path that passes none of these.
  */
 
 /* Puts the objects and all that is below them in the tree into the set. */
