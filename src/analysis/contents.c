@@ -443,8 +443,7 @@ static int bytes_of(const struct session *session, uint32_t ix, uint64_t *bytes,
 	return r;
 }
 
-int analysis_copies_measure(const struct session *session, const struct analysis_content *run,
-			    uint64_t count, bool of_arrays, uint32_t *nodes, uint32_t *spare,
+int analysis_copies_measure(const struct session *session, const struct analysis_run *run,
 			    struct analysis_copies *out, struct hdb_error *err)
 {
 	uint64_t least = UINT64_MAX, bytes;
@@ -452,21 +451,21 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 	int r = HDB_OK;
 
 	*out = (struct analysis_copies){ 0 };
-	for (uint64_t i = 0; i < count && r == HDB_OK; i++) {
-		if (!of_arrays) {
-			r = bytes_of(session, run[i].ix, &bytes, err);
+	for (uint64_t i = 0; i < run->count && r == HDB_OK; i++) {
+		if (!run->of_arrays) {
+			r = bytes_of(session, run->first[i].ix, &bytes, err);
 			out->total += bytes;
 			out->wasted += i ? bytes : 0;
 		}
-		if (run[i].array_ix != HEAP_NONE)
-			nodes[n++] = run[i].array_ix;
+		if (run->first[i].array_ix != HEAP_NONE)
+			run->nodes[n++] = run->first[i].array_ix;
 	}
-	if (!of_arrays)
-		base_sort_nodes(nodes, spare, n);
+	if (!run->of_arrays)
+		base_sort_nodes(run->nodes, run->spare, n);
 	for (size_t i = 0; i < n && r == HDB_OK; i++) {
-		if (i && nodes[i] == nodes[i - 1])
+		if (i && run->nodes[i] == run->nodes[i - 1])
 			continue;
-		r = bytes_of(session, nodes[i], &bytes, err);
+		r = bytes_of(session, run->nodes[i], &bytes, err);
 		out->arrays++;
 		out->total += bytes;
 		out->wasted += bytes;

@@ -57,6 +57,14 @@ void analysis_contents_release(const struct session *session, struct analysis_co
 /* End of the run of equal contents that begins at `from`. */
 uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_t from);
 
+/* A run of equal contents. */
+struct analysis_run {
+	const struct analysis_content *first;
+	uint64_t count;
+	bool of_arrays;          /* it is one of arrays, not of strings */
+	uint32_t *nodes, *spare; /* scratch: room for an index each of the run */
+};
+
 /* What a run of equal contents takes. */
 struct analysis_copies {
 	/* bytes of all copies and of their arrays, each counted once however many share it */
@@ -65,12 +73,7 @@ struct analysis_copies {
 	uint32_t arrays;
 };
 
-/*
- * `nodes` and `spare` have room for an index each of the run; of_arrays: it is one of arrays, not
- * of strings.
- */
-int analysis_copies_measure(const struct session *session, const struct analysis_content *run,
-			    uint64_t count, bool of_arrays, uint32_t *nodes, uint32_t *spare,
+int analysis_copies_measure(const struct session *session, const struct analysis_run *run,
 			    struct analysis_copies *out, struct hdb_error *err);
 
 /*

@@ -45,121 +45,127 @@ const char *analysis_strength_name(uint8_t strength)
 	return strength < sizeof(names) / sizeof(names[0]) ? names[strength] : "strong";
 }
 
-/* Appends a name to a list with commas. */
-static void add_name(char *buf, size_t size, const char *before, const char *name)
-{
-	const size_t used = strlen(buf);
+/* A reference that is to be named. */
+struct reference {
+	const struct session *session;
+	uint32_t from, to;
+	uint64_t to_id;
+	struct base_text text; /* its names so far */
+};
 
-	(void)snprintf(buf + used, size - used, "%s%s%s", used ? ", " : "", before, name);
+/* Appends a name to a list with commas. */
+static void add_name(const struct reference *ref, const char *before, const char *name)
+{
+	const size_t used = strlen(ref->text.buf);
+
+	(void)snprintf(ref->text.buf + used, ref->text.size - used, "%s%s%s", used ? ", " : "",
+		       before, name);
 }
 
-static int add_fields(const struct session *session, struct heap_fields *fields, uint64_t to_id,
-		      const char *before, char *buf, size_t size, struct hdb_error *err)
+static int add_fields(const struct reference *ref, struct heap_fields *fields, const char *before,
+		      struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
 	int r;
 
 	while ((r = heap_fields_next(fields, err)) == HDB_OK) {
-		if (fields->value.type != HPROF_OBJECT || fields->value.bits != to_id)
+		if (fields->value.type != HPROF_OBJECT || fields->value.bits != ref->to_id)
 			continue;
-		r = heap_text(session->heap, fields->field.name_text, name, sizeof(name), err);
+		r = heap_text(ref->session->heap, fields->field.name_text, name, sizeof(name), err);
 		if (r < 0)
 			return r;
-		add_name(buf, size, before, name);
+		add_name(ref, before, name);
 	}
 	return r == HDB_END ? HDB_OK : r;
 }
 
-static int find_element(const struct session *session, uint32_t from, uint64_t length,
-			uint64_t to_id, char *buf, size_t size, struct hdb_error *err)
+static int find_element(const struct reference *ref, uint64_t length, struct hdb_error *err)
 {
 	uint64_t bits[SEARCH_CHUNK], done;
 	uint8_t type;
 
 	for (uint64_t at = 0; at < length && at < SEARCH_MAX; at += SEARCH_CHUNK) {
-		const int r = heap_elements(session->heap, from, at, SEARCH_CHUNK, bits, &type,
-					    &done, err);
+		const int r = heap_elements(ref->session->heap, ref->from, at, SEARCH_CHUNK, bits,
+					    &type, &done, err);
 
 		if (r < 0)
 			return r;
 		for (uint64_t i = 0; i < done; i++) {
-			if (bits[i] == to_id) {
-				(void)snprintf(buf, size, "[%" PRIu64 "]", at + i);
+			if (bits[i] == ref->to_id) {
+				(void)snprintf(ref->text.buf, ref->text.size, "[%" PRIu64 "]",
+					       at + i);
 				return HDB_OK;
 			}
 		}
 	}
-	(void)snprintf(buf, size, "[?]");
+	(void)snprintf(ref->text.buf, ref->text.size, "[?]");
 	return HDB_OK;
 }
 
-static int class_holder(const struct session *session, uint32_t class_no, uint32_t to,
-			uint64_t to_id, char *buf, size_t size, struct hdb_error *err)
+static int class_holder(const struct reference *ref, uint32_t class_no, struct hdb_error *err)
 {
-	const struct store_class *class = heap_class(session->heap, class_no);
+	struct heap *heap = ref->session->heap;
+	const struct store_class *class = heap_class(heap, class_no);
 	struct heap_fields fields;
 
-	if (class->loader_ix == to)
-		add_name(buf, size, "", "<class loader>");
-	if (class->super_no != STORE_NONE && heap_class(session->heap, class->super_no)->ix == to)
-		add_name(buf, size, "", "<super>");
-	heap_statics_begin(session->heap, class_no, &fields);
-	return add_fields(session, &fields, to_id, "static ", buf, size, err);
+	if (class->loader_ix == ref->to)
+		add_name(ref, "", "<class loader>");
+	if (class->super_no != STORE_NONE && heap_class(heap, class->super_no)->ix == ref->to)
+		add_name(ref, "", "<super>");
+	heap_statics_begin(heap, class_no, &fields);
+	return add_fields(ref, &fields, "static ", err);
 }
 
-int analysis_holder(const struct session *session, uint32_t from, uint32_t to, char *buf,
-		    size_t size, struct hdb_error *err)
+int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
+		    struct base_text text, struct hdb_error *err)
 {
+	struct reference ref = { .session = session, .from = from, .to = to, .text = text };
 	struct heap_object object;
 	struct heap_fields fields;
-	uint64_t to_id;
 	int r = heap_object(session->heap, from, &object, err);
 
-	assert(size > 0);
-	buf[0] = '\0';
+	assert(text.size > 0);
+	text.buf[0] = '\0';
 	if (r == HDB_OK)
-		r = heap_id(session->heap, to, &to_id, err);
+		r = heap_id(session->heap, to, &ref.to_id, err);
 	if (r < 0)
 		return r;
-	if (object.kind == STORE_CLASS)
-		r = class_holder(session, (uint32_t)object.length, to, to_id, buf, size, err);
-	if (r != HDB_OK)
+	if (object.kind == STORE_CLASS &&
+	    (r = class_holder(&ref, (uint32_t)object.length, err)) != HDB_OK)
 		return r;
 	if (heap_class(session->heap, object.class_no)->ix == to)
-		add_name(buf, size, "", "<class>");
+		add_name(&ref, "", "<class>");
 	if (object.kind == STORE_INSTANCE) {
 		if ((r = heap_fields_begin(session->heap, from, &fields, err)) != HDB_OK)
 			return r;
-		if ((r = add_fields(session, &fields, to_id, "", buf, size, err)) != HDB_OK)
+		if ((r = add_fields(&ref, &fields, "", err)) != HDB_OK)
 			return r;
 	}
-	if (object.kind == STORE_OBJECT_ARRAY && !buf[0]) {
-		if ((r = find_element(session, from, object.length, to_id, buf, size, err)) !=
-		    HDB_OK)
+	if (object.kind == STORE_OBJECT_ARRAY && !text.buf[0]) {
+		if ((r = find_element(&ref, object.length, err)) != HDB_OK)
 			return r;
 	}
 	/* What no field holds is a thread's local variable (or a loader's class, by MAT's rule). */
-	if (!buf[0])
-		add_name(buf, size, "", object.kind == STORE_INSTANCE ? "<local variable>" : "?");
+	if (!text.buf[0])
+		add_name(&ref, "", object.kind == STORE_INSTANCE ? "<local variable>" : "?");
 	return r;
 }
 
-int analysis_cheap_retained(const struct session *session, uint32_t ix, bool *found,
-			    uint64_t *bytes, const char **from, struct hdb_error *err)
+int analysis_cheap_retained(const struct session *session, uint32_t ix,
+			    struct analysis_retained *out, struct hdb_error *err)
 {
 	struct derive_retained_result result;
 	int r;
 
-	*found = true;
-	*from = "table";
+	*out = (struct analysis_retained){ .found = true, .from = "table" };
 	if (session->derive->view != DERIVE_PHANTOM || derive_has(session->derive, STORE_RETAINED))
-		return derive_retained(session->derive, ix, bytes, err);
-	*from = "local";
+		return derive_retained(session->derive, ix, &out->bytes, err);
 	r = derive_retained_local(session->derive, &ix, 1, NULL, &result, err);
-	*bytes = result.retained_bytes;
-	*found = r == HDB_OK;
-	if (r == GRAPH_BUDGET)
-		*from = "not computed: the object holds too much to be found locally; `query "
-			"retained` builds the dominator tree";
+	out->bytes = result.retained_bytes;
+	out->found = r == HDB_OK;
+	out->from = r == GRAPH_BUDGET ?
+			    "not computed: the object holds too much to be found locally; `query "
+			    "retained` builds the dominator tree" :
+			    "local";
 	return r < 0 ? r : HDB_OK;
 }

@@ -5,6 +5,7 @@
 #define ANALYSIS_DESCRIBE_H
 
 #include "analysis/session.h"
+#include "base/base_text.h"
 #include "heap/values/values.h"
 
 /*
@@ -22,17 +23,21 @@ void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
  * "<class loader>", "static NAME", "<local variable>". Long arrays are searched so far only, then
  * "[?]".
  */
-int analysis_holder(const struct session *session, uint32_t from, uint32_t to, char *buf,
-		    size_t size, struct hdb_error *err);
+int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
+		    struct base_text text, struct hdb_error *err);
 
 /* "strong", "soft", "weak", "phantom", "finalizer"; static. */
 const char *analysis_strength_name(uint8_t strength);
 
-/*
- * Retained size from the table, or found locally within the usual limits; *found false if neither
- * does. Builds no dominators.
- */
-int analysis_cheap_retained(const struct session *session, uint32_t ix, bool *found,
-			    uint64_t *bytes, const char **from, struct hdb_error *err);
+/* What is known of an object's retained size without building dominators. */
+struct analysis_retained {
+	bool found;
+	uint64_t bytes;   /* if it was found */
+	const char *from; /* "table", "local", or why it was not found; static */
+};
+
+/* From the table, or found locally within the usual limits. */
+int analysis_cheap_retained(const struct session *session, uint32_t ix,
+			    struct analysis_retained *out, struct hdb_error *err);
 
 #endif

@@ -120,13 +120,13 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-int analysis_dominator_cut(const struct session *session, uint32_t ix, uint64_t retained_bytes,
+int analysis_dominator_cut(const struct session *session, const struct analysis_cut_top *top,
 			   uint32_t most, struct analysis_dominator_cut *out, struct hdb_error *err)
 {
 	struct cutting c = {
 		.session = session,
 		.cut = out,
-		.least_bytes = retained_bytes / SMALL_PART + 1,
+		.least_bytes = top->retained_bytes / SMALL_PART + 1,
 	};
 	int r = HDB_OK;
 
@@ -140,7 +140,7 @@ int analysis_dominator_cut(const struct session *session, uint32_t ix, uint64_t 
 	}
 	if (most > ANALYSIS_CUT_NODES_MAX)
 		most = ANALYSIS_CUT_NODES_MAX;
-	add_node(&c, ANALYSIS_CUT_NONE, ix, retained_bytes);
+	add_node(&c, ANALYSIS_CUT_NONE, top->ix, top->retained_bytes);
 	base_stage(session->work, "cutting the dominator tree", most, "objects");
 	while (r == HDB_OK && c.heap_count > 0 && out->shown < most) {
 		const uint32_t node = heap_take(&c);

@@ -22,17 +22,22 @@ struct analysis_cut_node {
 	uint64_t others_bytes; /* what these retain together */
 };
 
+/* What is cut: an object and all that it dominates. */
+struct analysis_cut_top {
+	uint32_t ix; /* HEAP_NONE: the whole heap */
+	uint64_t retained_bytes;
+};
+
 struct analysis_dominator_cut {
 	struct analysis_cut_node *nodes; /* owned; reached from node 0 by first and next */
 	uint32_t shown;                  /* nodes that are reached so, without node 0 */
 };
 
 /*
- * Cuts below `ix`, which retains `retained_bytes` (HEAP_NONE: the whole heap): node 0 is it, and up
- * to `most` below it, those that retain most. Builds the table children. `out` is to be released in
- * any case.
+ * Cuts below `top`: node 0 is it, and up to `most` below it, those that retain most. Builds the
+ * table children. `out` is to be released in any case.
  */
-int analysis_dominator_cut(const struct session *session, uint32_t ix, uint64_t retained_bytes,
+int analysis_dominator_cut(const struct session *session, const struct analysis_cut_top *top,
 			   uint32_t most, struct analysis_dominator_cut *out,
 			   struct hdb_error *err);
 void analysis_dominator_cut_release(struct analysis_dominator_cut *cut);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static int each_big(struct store_lists *lists, uint32_t ix, analysis_take_edges take, void *ctx,
+static int each_big(struct store_lists *lists, uint32_t ix, const struct analysis_edge_taker *taker,
 		    struct hdb_error *err)
 {
 	const uint32_t *batch;
@@ -18,13 +18,13 @@ static int each_big(struct store_lists *lists, uint32_t ix, analysis_take_edges 
 		if (r == HDB_OK)
 			r = store_lists_next(lists, &batch, &count, err);
 		if (r == HDB_OK && count)
-			r = take(ctx, ix, batch, count, err);
+			r = taker->take(taker->ctx, ix, batch, count, err);
 	} while (r == HDB_OK && count);
 	return r;
 }
 
 int analysis_each_edge(const struct session *session, const struct store_lists *lists,
-		       uint64_t list_count, analysis_take_edges take, void *ctx,
+		       uint64_t list_count, const struct analysis_edge_taker *taker,
 		       struct hdb_error *err)
 {
 	/* Two readers: reading a big list moves the one that reads it. */
@@ -50,9 +50,9 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 			const uint32_t ix = (uint32_t)first + i;
 
 			if (lengths[i] & STORE_LIST_IS_BIG) {
-				r = each_big(&big, ix, take, ctx, err);
+				r = each_big(&big, ix, taker, err);
 			} else if (lengths[i]) {
-				r = take(ctx, ix, at, lengths[i], err);
+				r = taker->take(taker->ctx, ix, at, lengths[i], err);
 				at += lengths[i];
 			}
 		}

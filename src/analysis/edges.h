@@ -6,16 +6,19 @@
 
 #include "analysis/session.h"
 
-/* Takes entries of the list of ix; big lists come in parts. */
-typedef int (*analysis_take_edges)(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
-				   struct hdb_error *err);
+/* Who takes the entries of the list of ix; big lists come in parts. */
+struct analysis_edge_taker {
+	int (*take)(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
+		    struct hdb_error *err);
+	void *ctx;
+};
 
 /*
  * Reads the lists 0 to list_count - 1 in order. `lists` is a fresh reader of the table. Looks at
  * the cancel flag.
  */
 int analysis_each_edge(const struct session *session, const struct store_lists *lists,
-		       uint64_t list_count, analysis_take_edges take, void *ctx,
+		       uint64_t list_count, const struct analysis_edge_taker *taker,
 		       struct hdb_error *err);
 
 #endif

@@ -36,8 +36,8 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 {
 	const char *colon = memchr(text, ':', size);
 	char name[NAME_MAX_BYTES];
-	uint32_t *classes;
-	size_t count, class_size = colon ? (size_t)(colon - text) : 0;
+	struct analysis_class_list classes;
+	const size_t class_size = colon ? (size_t)(colon - text) : 0;
 	int r;
 
 	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
@@ -47,24 +47,24 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 				(int)size, text);
 	memcpy(name, text, class_size);
 	name[class_size] = '\0';
-	r = analysis_classes(session, name, false, &classes, &count, err);
+	r = analysis_classes(session, name, false, &classes, err);
 	if (r != HDB_OK)
 		return r;
-	if (count > ANALYSIS_EXCLUDES_MAX - s->field_count) {
-		free(classes);
+	if (classes.count > ANALYSIS_EXCLUDES_MAX - s->field_count) {
+		free(classes.numbers);
 		return hdb_fail(err, HDB_ELIMIT,
 				"--exclude: more than %d classes; name their "
 				"superclass",
 				ANALYSIS_EXCLUDES_MAX);
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < classes.count; i++) {
 		struct analysis_excluded_field *field = &s->fields[s->field_count++];
 
-		field->class_no = classes[i];
+		field->class_no = classes.numbers[i];
 		memcpy(field->name, colon + 1, size - class_size - 1);
 		field->name[size - class_size - 1] = '\0';
 	}
-	free(classes);
+	free(classes.numbers);
 	return HDB_OK;
 }
 
@@ -73,7 +73,7 @@ int analysis_excludes_parse(const struct session *session, const char *text,
 {
 	static const char *const names[] = { "", "soft", "weak", "phantom", "finalizer" };
 
-	*out = (struct analysis_excludes){ .text = text };
+	*out = (struct analysis_excludes){ .session = session, .text = text };
 	for (const char *p = text; *p;) {
 		const size_t size = strcspn(p, ",");
 		bool known = size == 4 && strncmp(p, "none", 4) == 0;
@@ -94,33 +94,34 @@ int analysis_excludes_parse(const struct session *session, const char *text,
 }
 
 /* Whether every field by which `from` holds `to` is excluded by name. */
-static int is_field_excluded(const struct session *session, const struct analysis_excludes *s,
-			     uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
+static int is_field_excluded(const struct analysis_excludes *s, uint32_t from, uint32_t to,
+			     bool *out, struct hdb_error *err)
 {
 	struct heap_object object;
 	struct heap_fields fields;
 	char name[NAME_MAX_BYTES];
 	uint64_t to_id;
 	bool any = false;
-	int r = heap_object(session->heap, from, &object, err);
+	int r = heap_object(s->session->heap, from, &object, err);
 
 	*out = false;
 	if (r < 0 || object.kind != STORE_INSTANCE ||
-	    heap_class(session->heap, object.class_no)->ix == to)
+	    heap_class(s->session->heap, object.class_no)->ix == to)
 		return r;
-	r = heap_id(session->heap, to, &to_id, err);
+	r = heap_id(s->session->heap, to, &to_id, err);
 	if (r == HDB_OK)
-		r = heap_fields_begin(session->heap, from, &fields, err);
+		r = heap_fields_begin(s->session->heap, from, &fields, err);
 	while (r == HDB_OK && (r = heap_fields_next(&fields, err)) == HDB_OK) {
 		bool is_excluded = false;
 
 		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
 			continue;
 		any = true;
-		r = heap_text(session->heap, fields.field.name_text, name, sizeof(name), err);
+		r = heap_text(s->session->heap, fields.field.name_text, name, sizeof(name), err);
 		for (size_t i = 0; r == HDB_OK && i < s->field_count; i++)
 			if (strcmp(s->fields[i].name, name) == 0 &&
-			    heap_is_subclass(session->heap, object.class_no, s->fields[i].class_no))
+			    heap_is_subclass(s->session->heap, object.class_no,
+					     s->fields[i].class_no))
 				is_excluded = true;
 		if (!is_excluded)
 			return r;
@@ -129,36 +130,35 @@ static int is_field_excluded(const struct session *session, const struct analysi
 	return r < 0 ? r : HDB_OK;
 }
 
-int analysis_is_excluded(const struct session *session, const struct analysis_excludes *excludes,
-			 uint32_t from, uint32_t to, bool *out, struct hdb_error *err)
+int analysis_is_excluded(const struct analysis_excludes *excludes, uint32_t from, uint32_t to,
+			 bool *out, struct hdb_error *err)
 {
 	uint8_t strength;
-	int r = heap_strength(session->heap, from, to, &strength, err);
+	int r = heap_strength(excludes->session->heap, from, to, &strength, err);
 
 	*out = r == HDB_OK && strength != STORE_STRONG && excludes->strengths[strength];
 	if (r != HDB_OK)
 		return r;
 	if (!*out && excludes->field_count)
-		r = is_field_excluded(session, excludes, from, to, out, err);
+		r = is_field_excluded(excludes, from, to, out, err);
 	return r;
 }
 
 /* ---- for walks over the whole heap ---- */
 
 /* Whether a field is among those that are excluded of instances of a class. */
-static int is_named(const struct session *session, const struct analysis_excludes *s,
-		    uint32_t class_no, const struct store_field *field, bool *out,
-		    struct hdb_error *err)
+static int is_named(const struct analysis_excludes *s, uint32_t class_no,
+		    const struct store_field *field, bool *out, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
-	const int r = heap_text(session->heap, field->name_text, name, sizeof(name), err);
+	const int r = heap_text(s->session->heap, field->name_text, name, sizeof(name), err);
 
 	*out = false;
 	if (r != HDB_OK)
 		return r;
 	for (size_t i = 0; i < s->field_count; i++)
 		if (strcmp(s->fields[i].name, name) == 0 &&
-		    heap_is_subclass(session->heap, class_no, s->fields[i].class_no))
+		    heap_is_subclass(s->session->heap, class_no, s->fields[i].class_no))
 			*out = true;
 	return r;
 }
@@ -181,7 +181,7 @@ static int note_places(const struct session *session, struct analysis_excludes *
 
 			r = heap_field(session->heap, class->first_field + i, &field, err);
 			if (r == HDB_OK && field.type == HPROF_OBJECT && at < UINT32_MAX) {
-				r = is_named(session, s, class_no, &field, &place.is_excluded, err);
+				r = is_named(s, class_no, &field, &place.is_excluded, err);
 				if (r == HDB_OK)
 					r = base_vec_push(&s->places, &place, sizeof(place), err);
 			}
@@ -204,14 +204,14 @@ static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
 }
 
 /* Leaves out the referent, if its strength is excluded and nothing else holds it. */
-static int drop_weak(const struct session *session, const struct analysis_excludes *s,
-		     uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
+static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t *edges,
+		     uint32_t *count, struct hdb_error *err)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t e = 0; e < *count; e++) {
 		uint8_t strength;
-		const int r = heap_strength(session->heap, from, edges[e], &strength, err);
+		const int r = heap_strength(s->session->heap, from, edges[e], &strength, err);
 
 		if (r < 0)
 			return r;
@@ -222,30 +222,32 @@ static int drop_weak(const struct session *session, const struct analysis_exclud
 	return HDB_OK;
 }
 
-/* What the fields of an instance refer to. */
+/* What the fields of an instance refer to: one look at them. */
 struct held {
+	uint32_t class_no;
 	uint64_t excluded[ANALYSIS_EXCLUDES_MAX], others[OTHERS_MAX];
 	uint32_t excluded_count, other_count;
 };
 
-static int read_held(const struct session *session, const struct analysis_excludes *s,
-		     uint32_t from, uint32_t class_no, struct held *out, struct hdb_error *err)
+static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t class_no,
+		     struct held *out, struct hdb_error *err)
 {
 	struct heap_instance instance;
-	int r = heap_instance_open(session->heap, from, &instance, err);
+	int r = heap_instance_open(s->session->heap, from, &instance, err);
 
+	out->class_no = class_no;
 	out->excluded_count = out->other_count = 0;
 	for (uint32_t p = s->first_place[class_no]; r == HDB_OK && p < s->first_place[class_no + 1];
 	     p++) {
 		const struct analysis_place *place =
 			base_vec_at(&s->places, struct analysis_place, p);
-		const unsigned size = session->heap->id_size;
+		const unsigned size = s->session->heap->id_size;
 		const uint8_t *at;
 		uint64_t id;
 
 		if ((uint64_t)place->at + size > instance.body_size)
 			break; /* a short instance: the import has told */
-		at = base_view_at(&session->heap->view, instance.body_offset + place->at, size,
+		at = base_view_at(&s->session->heap->view, instance.body_offset + place->at, size,
 				  err);
 		if (!at)
 			return HDB_ETRUNC;
@@ -284,16 +286,16 @@ static unsigned add_target(struct target *targets, unsigned count, uint64_t id, 
  * refer to is among the edges, the k-th of one is the k-th of the other. False: they do not match,
  * and nothing was done.
  */
-static bool drop_in_order(const struct analysis_excludes *s, uint32_t class_no,
-			  const struct held *held, uint32_t *edges, uint32_t *count)
+static bool drop_in_order(const struct analysis_excludes *s, const struct held *held,
+			  uint32_t *edges, uint32_t *count)
 {
-	const struct store_class *class = heap_class(s->session->heap, class_no);
+	const struct store_class *class = heap_class(s->session->heap, held->class_no);
 	struct target targets[FEW + 1];
 	uint32_t kept = *count && edges[0] == class->ix;
 	const uint32_t first = kept;
 	unsigned n = 0;
 
-	if (s->has_other_edges[class_no] || held->excluded_count + held->other_count > FEW)
+	if (s->has_other_edges[held->class_no] || held->excluded_count + held->other_count > FEW)
 		return false;
 	for (uint32_t i = 0; i < held->other_count; i++)
 		n = add_target(targets, n, held->others[i], true);
@@ -312,49 +314,50 @@ static bool drop_in_order(const struct analysis_excludes *s, uint32_t class_no,
 	return true;
 }
 
-/* Leaves out what only excluded fields hold: one look at the object's fields. */
-static int drop_fields(const struct session *session, const struct analysis_excludes *s,
-		       uint32_t from, uint32_t class_no, uint32_t *edges, uint32_t *count,
-		       struct hdb_error *err)
+/* Leaves out what only excluded fields hold. */
+static int drop_fields(const struct analysis_excludes *s, const struct held *held, uint32_t *edges,
+		       uint32_t *count, struct hdb_error *err)
 {
-	struct held held;
+	struct heap *heap = s->session->heap;
 	uint32_t to;
-	int r = read_held(session, s, from, class_no, &held, err);
 
-	if (r < 0 || !held.excluded_count || drop_in_order(s, class_no, &held, edges, count))
-		return r;
-	for (uint32_t i = 0; r == HDB_OK && i < held.excluded_count; i++) {
+	if (!held->excluded_count || drop_in_order(s, held, edges, count))
+		return HDB_OK;
+	for (uint32_t i = 0; i < held->excluded_count; i++) {
 		bool is_held = false;
-		int found;
+		int r;
 
-		for (uint32_t o = 0; o < held.other_count; o++)
-			is_held = is_held || held.others[o] == held.excluded[i];
+		for (uint32_t o = 0; o < held->other_count; o++)
+			is_held = is_held || held->others[o] == held->excluded[i];
 		if (is_held)
 			continue;
-		found = heap_find(session->heap, held.excluded[i], &to, err);
-		if (found == HDB_OK && to != heap_class(session->heap, class_no)->ix)
+		if ((r = heap_find(heap, held->excluded[i], &to, err)) < 0)
+			return r;
+		if (r == HDB_OK && to != heap_class(heap, held->class_no)->ix)
 			drop(edges, count, to);
-		r = found < 0 ? found : r;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
 {
 	const struct analysis_excludes *s = ctx;
-	const struct session *session = s->session;
+	struct heap *heap = s->session->heap;
 	struct heap_object object;
-	int r = heap_object(session->heap, from, &object, err);
+	struct held held;
+	int r = heap_object(heap, from, &object, err);
 
 	if (r != HDB_OK)
 		return r;
-	if (heap_class(session->heap, object.class_no)->strength) {
-		if ((r = drop_weak(session, s, from, edges, count, err)) != HDB_OK)
+	if (heap_class(heap, object.class_no)->strength) {
+		if ((r = drop_weak(s, from, edges, count, err)) != HDB_OK)
 			return r;
 	}
-	if (s->field_count)
-		r = drop_fields(session, s, from, object.class_no, edges, count, err);
-	return r;
+	if (!s->field_count)
+		return HDB_OK;
+	if ((r = read_held(s, from, object.class_no, &held, err)) < 0)
+		return r;
+	return drop_fields(s, &held, edges, count, err);
 }
 
 /*

@@ -30,7 +30,7 @@ struct analysis_excludes {
 	bool strengths[STORE_FINALIZER + 1];
 	struct analysis_excluded_field fields[ANALYSIS_EXCLUDES_MAX];
 	size_t field_count;
-	const struct session *session; /* for the filter */
+	const struct session *session; /* lent */
 	uint8_t *from_class;           /* of the filter; owned */
 	uint32_t *first_place; /* by class number: in places, up to that of the next class; owned */
 	struct base_vec places;   /* struct analysis_place */
@@ -47,8 +47,8 @@ int analysis_excludes_parse(const struct session *session, const char *fallback,
 void analysis_excludes_release(struct analysis_excludes *excludes);
 
 /* Whether every way in which `from` holds `to` is excluded. */
-int analysis_is_excluded(const struct session *session, const struct analysis_excludes *excludes,
-			 uint32_t from, uint32_t to, bool *out, struct hdb_error *err);
+int analysis_is_excluded(const struct analysis_excludes *excludes, uint32_t from, uint32_t to,
+			 bool *out, struct hdb_error *err);
 
 /* The same as a filter, which is lent what *excludes has and must not outlive it or move. */
 int analysis_excludes_filter(const struct session *session, struct analysis_excludes *excludes,

@@ -86,9 +86,10 @@ static int each_edge(struct garbage *g, struct hdb_error *err)
 			put_edge(g, block->first_ix + i, heap_class(heap, block->class_no[i])->ix);
 	}
 	free(block);
-	return r == HDB_OK ? analysis_each_edge(g->session, &lists, heap->object_count, take_edges,
-						g, err) :
-			     r;
+	return r == HDB_OK ?
+		       analysis_each_edge(g->session, &lists, heap->object_count,
+					  &(struct analysis_edge_taker){ take_edges, g }, err) :
+		       r;
 }
 
 static int pass(struct garbage *g, struct hdb_error *err)
@@ -166,8 +167,13 @@ static int load(struct garbage *g, struct hdb_error *err)
 
 /* ---- searching ---- */
 
-/* Moves all that `from` leads to from state `old` to `new`; adds it up if `top` is not NULL. */
-static int search(struct garbage *g, uint32_t from, uint8_t old, uint8_t new,
+/* How a search changes the state of what it finds. */
+struct turn {
+	uint8_t old, new;
+};
+
+/* Turns the state of all that `from` leads to through such; adds it up if `top` is not NULL. */
+static int search(struct garbage *g, uint32_t from, struct turn turn,
 		  struct analysis_garbage_top *top, struct hdb_error *err)
 {
 	const uint64_t *first = g->first.data, *bytes = g->bytes.data;
@@ -176,9 +182,9 @@ static int search(struct garbage *g, uint32_t from, uint8_t old, uint8_t new,
 	uint8_t *state = g->state.data;
 	uint32_t depth = 0;
 
-	if (state[from] != old)
+	if (state[from] != turn.old)
 		return HDB_OK;
-	state[from] = new;
+	state[from] = turn.new;
 	stack[depth++] = from;
 	while (depth) {
 		const uint32_t n = stack[--depth];
@@ -188,9 +194,9 @@ static int search(struct garbage *g, uint32_t from, uint8_t old, uint8_t new,
 			top->bytes += bytes[n];
 		}
 		for (uint64_t e = first[n]; e < first[n + 1ull]; e++) {
-			if (state[target[e]] != old)
+			if (state[target[e]] != turn.old)
 				continue;
-			state[target[e]] = new;
+			state[target[e]] = turn.new;
 			stack[depth++] = target[e];
 		}
 		if (++g->seen % STEP_OBJECTS == 0) {
@@ -218,19 +224,19 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 		is_top[target[e]] = 0;
 	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++)
 		if (is_top[n])
-			r = search(g, n, FRESH, HELD, NULL, err);
+			r = search(g, n, (struct turn){ FRESH, HELD }, NULL, err);
 	for (uint32_t n = 0; n < g->count && r == HDB_OK; n++) {
 		if (state[n] != FRESH)
 			continue;
 		r = base_vec_push(&g->starts, &n, sizeof(n), err);
 		if (r == HDB_OK)
-			r = search(g, n, FRESH, LEFT, NULL, err);
+			r = search(g, n, (struct turn){ FRESH, LEFT }, NULL, err);
 	}
 	for (size_t i = g->starts.count; i-- > 0 && r == HDB_OK;) {
 		const uint32_t n = *base_vec_at(&g->starts, uint32_t, i);
 
 		is_top[n] = state[n] == LEFT;
-		r = search(g, n, LEFT, AGAIN, NULL, err);
+		r = search(g, n, (struct turn){ LEFT, AGAIN }, NULL, err);
 	}
 	return r;
 }
@@ -249,7 +255,7 @@ static int count_tops(struct garbage *g, const uint8_t *is_top, struct base_vec 
 
 		if (!is_top[n])
 			continue;
-		if ((r = search(g, n, FRESH, COUNTED, &top, err)) != HDB_OK)
+		if ((r = search(g, n, (struct turn){ FRESH, COUNTED }, &top, err)) != HDB_OK)
 			return r;
 		if ((r = base_vec_push(tops, &top, sizeof(top), err)) != HDB_OK)
 			return r;

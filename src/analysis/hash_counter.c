@@ -82,16 +82,16 @@ static void put_slot(struct analysis_counter *t, struct heap_text_hash hash, uin
 	slots[at] = (struct slot){ .number = (uint32_t)number + 1, .tag = tag_of(hash) };
 }
 
-static int grow(const struct session *session, struct analysis_counter *t, struct hdb_error *err)
+static int grow(struct analysis_counter *t, struct hdb_error *err)
 {
 	const uint64_t slots = t->slots ? t->slots * 2 : FIRST_SLOTS;
 	struct base_big table = { 0 };
 	int r;
 
 	/* The old table is not needed: the entries have it all. */
-	base_big_free(session->work, &t->table);
+	base_big_free(t->session->work, &t->table);
 	t->slots = 0;
-	r = base_big_alloc(session->work, &table, slots * sizeof(struct slot), t->what, err);
+	r = base_big_alloc(t->session->work, &table, slots * sizeof(struct slot), t->what, err);
 	if (r < 0)
 		return r;
 	t->table = table;
@@ -107,15 +107,15 @@ static int grow(const struct session *session, struct analysis_counter *t, struc
 }
 
 /* Room for one more entry. */
-static int new_entry(const struct session *session, struct analysis_counter *t,
-		     struct analysis_counter_head **out, struct hdb_error *err)
+static int new_entry(struct analysis_counter *t, struct analysis_counter_head **out,
+		     struct hdb_error *err)
 {
 	uint64_t at;
 	const unsigned k = piece_of(t->used, &at);
 	int r = HDB_OK;
 
 	if (!at)
-		r = base_big_alloc(session->work, &t->pieces[k],
+		r = base_big_alloc(t->session->work, &t->pieces[k],
 				   ((uint64_t)FIRST_PIECE << k) * t->entry_bytes, t->what, err);
 	if (r != HDB_OK)
 		return r;
@@ -123,9 +123,8 @@ static int new_entry(const struct session *session, struct analysis_counter *t,
 	return r;
 }
 
-int analysis_counter_add(const struct session *session, struct analysis_counter *tally,
-			 struct heap_text_hash hash, uint32_t ix, void **entry,
-			 struct hdb_error *err)
+int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
+			 void **entry, struct hdb_error *err)
 {
 	struct analysis_counter_head *head = NULL;
 	struct slot *slot;
@@ -133,14 +132,14 @@ int analysis_counter_add(const struct session *session, struct analysis_counter 
 
 	assert(tally->entry_bytes >= sizeof(struct analysis_counter_head));
 	if (tally->used >= tally->slots / 4 * 3)
-		r = grow(session, tally, err);
+		r = grow(tally, err);
 	if (r < 0)
 		return r;
 	slot = find_slot(tally, hash);
 	if (slot->number) {
 		head = entry_at(tally, slot->number - 1);
 	} else {
-		r = new_entry(session, tally, &head, err);
+		r = new_entry(tally, &head, err);
 		if (r < 0)
 			return r;
 		*slot = (struct slot){ .number = (uint32_t)tally->used, .tag = tag_of(hash) };
@@ -194,12 +193,12 @@ static int order_large(const struct analysis_counter *t, uint64_t large, uint32_
 	return HDB_OK;
 }
 
-int analysis_counter_order(const struct session *session, struct analysis_counter *t,
-			   uint64_t min_count, uint64_t *kept, struct hdb_error *err)
+int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint64_t *kept,
+			   struct hdb_error *err)
 {
 	uint64_t first[SMALL_COUNTS + 1] = { 0 }, at = 0, large = 0;
 	uint32_t *order;
-	int r = base_big_alloc_raw(session->work, &t->order, (t->used + 1) * sizeof(*order),
+	int r = base_big_alloc_raw(t->session->work, &t->order, (t->used + 1) * sizeof(*order),
 				   t->what, err);
 
 	*kept = 0;
@@ -245,12 +244,14 @@ const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i
 	return entry_at(tally, ((const uint32_t *)tally->order.data)[i]);
 }
 
-void analysis_counter_release(const struct session *session, struct analysis_counter *tally)
+void analysis_counter_release(struct analysis_counter *tally)
 {
+	if (!tally->session)
+		return;
 	for (unsigned k = 0; k < ANALYSIS_COUNTER_PIECES; k++)
-		base_big_free(session->work, &tally->pieces[k]);
-	base_big_free(session->work, &tally->table);
-	base_big_free(session->work, &tally->order);
+		base_big_free(tally->session->work, &tally->pieces[k]);
+	base_big_free(tally->session->work, &tally->table);
+	base_big_free(tally->session->work, &tally->order);
 }
 
 void analysis_counter_check(const struct analysis_counter *tally)

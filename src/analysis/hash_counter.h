@@ -24,8 +24,9 @@ struct analysis_counter_head {
 	uint32_t first_ix; /* the object that was counted first */
 };
 
-/* Set the first two, zero the rest; analysis_counter_release at the end. */
+/* Set the first three, zero the rest; analysis_counter_release at the end. */
 struct analysis_counter {
+	const struct session *session; /* lent */
 	size_t entry_bytes;
 	const char *what; /* "texts", for error messages; lent */
 	/* private but for reading */
@@ -40,9 +41,8 @@ struct analysis_counter {
  * Counts object ix under `hash`; *entry is its entry, lent until analysis_counter_release. Objects
  * are counted in ascending order.
  */
-int analysis_counter_add(const struct session *session, struct analysis_counter *tally,
-			 struct heap_text_hash hash, uint32_t ix, void **entry,
-			 struct hdb_error *err);
+int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
+			 void **entry, struct hdb_error *err);
 
 /* Asks memory for the slot of a hash; only advice. */
 void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap_text_hash hash);
@@ -52,13 +52,14 @@ void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap
  * first_ix, so that the order does not depend on the hash; *kept is how many. Nothing can be added
  * any more.
  */
-int analysis_counter_order(const struct session *session, struct analysis_counter *tally,
-			   uint64_t min_count, uint64_t *kept, struct hdb_error *err);
+int analysis_counter_order(struct analysis_counter *tally, uint64_t min_count, uint64_t *kept,
+			   struct hdb_error *err);
 
 /* Entry i of those in order. */
 const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i);
 
-void analysis_counter_release(const struct session *session, struct analysis_counter *tally);
+/* Also one of zeros, which was never set. */
+void analysis_counter_release(struct analysis_counter *tally);
 
 /*
  * Asserts what holds between two calls: each entry is found by its hash. For tests and debugging.

@@ -201,13 +201,13 @@ static int name_of(const struct session *session, uint64_t key, char *buf, size_
 	return r;
 }
 
-int analysis_holders_top(const struct session *session, const struct analysis_holders *h, char *buf,
-			 size_t size, uint64_t *references, struct hdb_error *err)
+int analysis_holders_top(const struct session *session, const struct analysis_holders *h,
+			 struct base_text text, uint64_t *references, struct hdb_error *err)
 {
 	const struct analysis_holder_count *slots = h->table.data, *best = NULL;
 
-	assert(size > 0);
-	buf[0] = '\0';
+	assert(text.size > 0);
+	text.buf[0] = '\0';
 	*references = 0;
 	for (size_t i = 0; i < h->table.capacity; i++)
 		if (slots[i].key && (!best || slots[i].count > best->count ||
@@ -216,5 +216,5 @@ int analysis_holders_top(const struct session *session, const struct analysis_ho
 	if (!best)
 		return HDB_OK;
 	*references = best->count;
-	return name_of(session, best->key, buf, size, err);
+	return name_of(session, best->key, text.buf, text.size, err);
 }

@@ -5,6 +5,7 @@
 #define ANALYSIS_HOLDERS_H
 
 #include "analysis/session.h"
+#include "base/base_text.h"
 
 /* A field, the elements of an array class, or a thread's local variables. */
 struct analysis_holder_count {
@@ -38,6 +39,6 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
  * variable>", "<root>"; "" if there is none. *count is its references.
  */
 int analysis_holders_top(const struct session *session, const struct analysis_holders *holders,
-			 char *buf, size_t size, uint64_t *count, struct hdb_error *err);
+			 struct base_text text, uint64_t *count, struct hdb_error *err);
 
 #endif

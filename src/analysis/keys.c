@@ -69,18 +69,25 @@ static struct heap_text_hash hash_basic(const struct heap_value *value)
 	return hash_text(text);
 }
 
+/* A primitive array in the dump. */
+struct array {
+	uint64_t offset;
+	uint32_t class_no;
+	uint64_t length;
+};
+
 /* Arrays without content are distinguished by their length; `view` is the thread's own. */
-static int hash_array(struct heap *heap, struct base_view *view, uint64_t offset, uint32_t class_no,
-		      uint64_t length, struct heap_text_hash *out, struct hdb_error *err)
+static int hash_array(struct heap *heap, struct base_view *view, const struct array *a,
+		      struct heap_text_hash *out, struct hdb_error *err)
 {
 	struct analysis_content content;
-	const int r =
-		length ? analysis_array_hash(heap, view, offset, &content, err) : HDB_NOTFOUND;
+	const int r = a->length ? analysis_array_hash(heap, view, a->offset, &content, err) :
+				  HDB_NOTFOUND;
 
 	if (r == HDB_NOTFOUND)
-		*out = hash_bytes(&length, sizeof(length), class_no);
+		*out = hash_bytes(&a->length, sizeof(a->length), a->class_no);
 	else if (r == HDB_OK)
-		*out = (struct heap_text_hash){ content.low, content.high ^ class_no };
+		*out = (struct heap_text_hash){ content.low, content.high ^ a->class_no };
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -155,16 +162,16 @@ static int hash_content(const struct session *session, const struct heap_object 
 	struct heap *heap = session->heap;
 	struct heap_string string;
 	struct heap_value value;
-	uint64_t offset = 0;
 	int r;
 
 	if (object->kind == STORE_PRIMITIVE_ARRAY) {
-		r = heap_open_dump(heap, err);
-		if (r == HDB_OK)
-			r = heap_offset(heap, object->ix, &offset, err);
-		return r < 0 ? r :
-			       hash_array(heap, &heap->view, offset, object->class_no,
-					  object->length, out, err);
+		struct array array = { .class_no = object->class_no, .length = object->length };
+
+		if ((r = heap_open_dump(heap, err)) < 0)
+			return r;
+		if ((r = heap_offset(heap, object->ix, &array.offset, err)) < 0)
+			return r;
+		return hash_array(heap, &heap->view, &array, out, err);
 	}
 	if (object->kind == STORE_INSTANCE && heap_is_string(heap, object->ix)) {
 		r = heap_string_one(heap, object->ix, &string, err);
@@ -345,8 +352,10 @@ static int read_members(struct reading *m, struct hdb_error *err)
 		const struct analysis_key_way *way = &m->keys->ways[objects->class_no[i]];
 
 		if (objects->kind[i] == STORE_PRIMITIVE_ARRAY && way->way == BY_ELEMENTS) {
-			r = hash_array(heap, &m->view, offsets[i], objects->class_no[i],
-				       objects->length[i], &keys[at].hash, err);
+			const struct array array = { offsets[i], objects->class_no[i],
+						     objects->length[i] };
+
+			r = hash_array(heap, &m->view, &array, &keys[at].hash, err);
 			keys[at].is_done = true;
 		} else if (objects->kind[i] == STORE_INSTANCE &&
 			   (way->way == BY_NUMBER || way->way == BY_FIELD)) {

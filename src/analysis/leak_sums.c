@@ -188,20 +188,28 @@ static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 
 /* ---- all objects ---- */
 
+/* A block whose objects are looked at in order. */
+struct looking {
+	struct counting *c;
+	const struct heap_block *objects;
+	const uint32_t *dominator;
+	uint32_t place; /* of the next object that dominates others */
+};
+
 /* The suspect that object i belongs to. */
-static int suspect_of(struct counting *c, const struct heap_block *objects, uint32_t i, uint32_t d,
-		      uint32_t *next_place, uint8_t *out, struct hdb_error *err)
+static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_error *err)
 {
-	const uint32_t ix = objects->first_ix + i;
+	struct counting *c = l->c;
+	const uint32_t ix = l->objects->first_ix + i, d = l->dominator[i];
 	const bool is_inner = base_ranks_has(&c->inner, ix);
-	const uint32_t place = is_inner ? (*next_place)++ : 0;
+	const uint32_t place = is_inner ? l->place++ : 0;
 	uint32_t label;
 
 	*out = NO_SUSPECT;
 	if (d == ix)
 		return HDB_OK;
 	if (d == GRAPH_NONE) {
-		*out = suspect_of_top(c, ix, objects->class_no[i]);
+		*out = suspect_of_top(c, ix, l->objects->class_no[i]);
 		return HDB_OK;
 	}
 	if (!find_label(c, is_inner ? place : base_ranks_before(&c->inner, d), &label))
@@ -217,7 +225,12 @@ static int find_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct counting *c = ctx;
 	const struct heap_block *objects = block->objects;
 	struct derive_tree_block *tree = &c->blocks[block->slot];
-	uint32_t place = base_ranks_before(&c->inner, objects->first_ix);
+	struct looking looking = {
+		.c = c,
+		.objects = objects,
+		.dominator = tree->dominator,
+		.place = base_ranks_before(&c->inner, objects->first_ix),
+	};
 	int r = derive_tree_read(c->session->derive, block, tree, err);
 
 	for (uint32_t i = 0; r == HDB_OK && i < objects->count; i++) {
@@ -225,7 +238,7 @@ static int find_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 		if (objects->count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
 			base_ranks_prefetch(&c->inner, tree->dominator[i + AHEAD]);
-		r = suspect_of(c, objects, i, tree->dominator[i], &place, &suspect, err);
+		r = suspect_of(&looking, i, &suspect, err);
 		block->values[i] = suspect;
 	}
 	return r;

@@ -30,16 +30,15 @@ void analysis_members_release(const struct session *session, struct analysis_mem
 static int mark_classes(const struct session *session, const char *pattern, bool with_sub,
 			struct analysis_members *m, struct hdb_error *err)
 {
-	uint32_t *classes;
-	size_t count;
-	const int r = analysis_classes(session, pattern, with_sub, &classes, &count, err);
+	struct analysis_class_list classes;
+	const int r = analysis_classes(session, pattern, with_sub, &classes, err);
 
 	if (r != HDB_OK)
 		return r;
-	for (size_t i = 0; i < count; i++)
-		m->is_member_class[classes[i]] = 1;
-	m->class_no = count == 1 ? classes[0] : HEAP_NONE;
-	free(classes);
+	for (size_t i = 0; i < classes.count; i++)
+		m->is_member_class[classes.numbers[i]] = 1;
+	m->class_no = classes.count == 1 ? classes.numbers[0] : HEAP_NONE;
+	free(classes.numbers);
 	return HDB_OK;
 }
 

@@ -357,7 +357,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 }
 
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
-			  const uint32_t *place, const uint64_t *added, struct hdb_error *err)
+			  const struct analysis_merged_places *places, struct hdb_error *err)
 {
 	struct heap_block *block = malloc(sizeof(*block));
 	uint64_t *weight = malloc(STORE_BLOCK_OBJECTS * sizeof(*weight));
@@ -370,14 +370,14 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 		for (uint32_t i = 0; r == HDB_OK && i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
 
-			if (place[ix] == ANALYSIS_MERGED_TOP ||
+			if (places->node[ix] == ANALYSIS_MERGED_TOP ||
 			    is_invented(session->heap, block, i))
 				continue;
-			if (added && base_bit_has(added, ix))
-				analysis_merged_sum(m, place[ix], dump)->shallow_bytes +=
+			if (places->added && base_bit_has(places->added, ix))
+				analysis_merged_sum(m, places->node[ix], dump)->shallow_bytes +=
 					block->shallow[i];
 			else
-				count_object(analysis_merged_sum(m, place[ix], dump), ix,
+				count_object(analysis_merged_sum(m, places->node[ix], dump), ix,
 					     block->shallow[i], weight[i]);
 		}
 		if (r == HDB_OK && b % STEP_BLOCKS == 0)

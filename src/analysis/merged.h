@@ -88,7 +88,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
  * ---- another way to fill it: by who finds the objects' nodes himself ----
  *
  * First the limit of nodes, from the budget; then names and nodes as they are met; then all objects
- * of the dump, whose nodes `place` has by index (ANALYSIS_MERGED_TOP: none).
+ * of the dump.
  */
 void analysis_merged_limit(struct analysis_merged *m, const struct session *session);
 /* The number of a name; the text is copied. */
@@ -97,12 +97,15 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 /* The child of that name; `parent` itself where it has the name, or where a limit was met. */
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 			  struct hdb_error *err);
-/*
- * `added` by index: an object's bytes count with the node, the object does not; a bit each, or
- * NULL.
- */
+
+/* Where the objects of a dump are, by index; lent. */
+struct analysis_merged_places {
+	const uint32_t *node;  /* ANALYSIS_MERGED_TOP: in none */
+	const uint64_t *added; /* a bit each: its bytes count, the object does not; NULL: all do */
+};
+
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
-			  const uint32_t *place, const uint64_t *added, struct hdb_error *err);
+			  const struct analysis_merged_places *places, struct hdb_error *err);
 
 /* Adds up the totals, once all dumps are there. */
 void analysis_merged_finish(struct analysis_merged *m);
@@ -152,21 +155,26 @@ struct analysis_merged_walk {
 	struct analysis_merged_step *order; /* owned */
 	size_t count;
 	size_t at;
+	uint32_t max_depth;    /* the deepest level shown */
 	struct base_vec rests; /* struct analysis_merged_rest */
 	struct base_vec sums; /* struct analysis_merged_sum: totals of the rests, dump_count each */
 	/* nodes that are not shown, and what is theirs of the newest dump, by why */
 	struct analysis_cut small, deep;
 };
 
+/* What is worth showing. */
+struct analysis_merged_worth {
+	int64_t (*rank)(const struct analysis_merged *m, uint32_t node);
+	int64_t low;        /* the least rank; nodes above such are shown, too */
+	uint32_t max_depth; /* the deepest level */
+};
+
 /*
- * Orders the nodes for which `rank` is at least `low`, and those above them. `max_depth` is the
- * deepest level shown. Siblings of such nodes that are too small are one step, `others`, on all
- * levels but those that are too deep. Release *out in any case.
+ * Orders the nodes that are worth showing. Siblings of such nodes that are too small are one step,
+ * `others`, on all levels but those that are too deep. Release *out in any case.
  */
-int analysis_merged_walk(const struct analysis_merged *m,
-			 int64_t (*rank)(const struct analysis_merged *m, uint32_t node),
-			 int64_t low, uint32_t max_depth, struct analysis_merged_walk *out,
-			 struct hdb_error *err);
+int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_merged_worth *worth,
+			 struct analysis_merged_walk *out, struct hdb_error *err);
 void analysis_merged_walk_release(struct analysis_merged_walk *walk);
 
 /* A step's others, and their totals. */

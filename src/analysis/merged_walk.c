@@ -53,8 +53,8 @@ static size_t find_children(const struct shown *shown, size_t count, uint32_t pa
 /* ---- others ---- */
 
 /* By node: 1 + the number of the rest below it, 0: none; the last entry is of the top level. */
-static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t max_depth,
-		     uint32_t *rest_of, struct analysis_merged_walk *out, struct hdb_error *err)
+static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t *rest_of,
+		     struct analysis_merged_walk *out, struct hdb_error *err)
 {
 	const uint32_t n = (uint32_t)m->nodes.count;
 	const struct analysis_merged_sum none = { .example_ix = HEAP_NONE };
@@ -64,7 +64,7 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
 		const struct analysis_merged_sum *newest =
 			analysis_merged_sum(m, v, m->dump_count - 1);
-		struct analysis_cut *cut = node->depth > max_depth ? &out->deep : &out->small;
+		struct analysis_cut *cut = node->depth > out->max_depth ? &out->deep : &out->small;
 		const uint32_t above = node->parent == ANALYSIS_MERGED_TOP ? n : node->parent;
 		struct analysis_merged_rest *rest;
 
@@ -73,7 +73,7 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 		cut->rows++;
 		cut->objects += newest->count;
 		cut->bytes += newest->shallow_bytes;
-		if (node->depth > max_depth || (above < n && !is_shown[above]))
+		if (node->depth > out->max_depth || (above < n && !is_shown[above]))
 			continue;
 		if (!rest_of[above]) {
 			const struct analysis_merged_rest new = { .depth = node->depth };
@@ -138,10 +138,8 @@ static void put_order(const struct shown *shown, size_t count, const uint32_t *r
 	}
 }
 
-int analysis_merged_walk(const struct analysis_merged *m,
-			 int64_t (*rank)(const struct analysis_merged *m, uint32_t node),
-			 int64_t low, uint32_t max_depth, struct analysis_merged_walk *out,
-			 struct hdb_error *err)
+int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_merged_worth *worth,
+			 struct analysis_merged_walk *out, struct hdb_error *err)
 {
 	const size_t n = m->nodes.count;
 	struct shown *shown = malloc((n + 1) * sizeof(*shown));
@@ -150,16 +148,17 @@ int analysis_merged_walk(const struct analysis_merged *m,
 	size_t count = 0;
 	int r = HDB_OK;
 
-	assert(max_depth <= ANALYSIS_MERGED_DEPTH);
-	*out = (struct analysis_merged_walk){ 0 };
+	assert(worth->max_depth <= ANALYSIS_MERGED_DEPTH);
+	*out = (struct analysis_merged_walk){ .max_depth = worth->max_depth };
 	if (!shown || !is_shown || !rest_of)
 		r = hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
 	for (uint32_t v = (uint32_t)n; r == HDB_OK && v-- > 0;) {
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
-		const int64_t weight = rank(m, v);
+		const int64_t weight = worth->rank(m, v);
 
 		/* Children have higher numbers: what they are is known. */
-		is_shown[v] = is_shown[v] || (weight >= low && node->depth <= max_depth);
+		is_shown[v] =
+			is_shown[v] || (weight >= worth->low && node->depth <= worth->max_depth);
 		if (!is_shown[v])
 			continue;
 		if (node->parent != ANALYSIS_MERGED_TOP)
@@ -172,7 +171,7 @@ int analysis_merged_walk(const struct analysis_merged *m,
 		};
 	}
 	if (r == HDB_OK)
-		r = add_rests(m, is_shown, max_depth, rest_of, out, err);
+		r = add_rests(m, is_shown, rest_of, out, err);
 	if (r == HDB_OK) {
 		out->order = malloc((count + out->rests.count + 1) * sizeof(*out->order));
 		if (!out->order)

@@ -5,6 +5,7 @@
 
 #include "analysis/limits.h"
 #include "base/glob.h"
+#include "base/base_text.h"
 #include "heap/values/value_text.h"
 
 #include <stdio.h>
@@ -47,30 +48,41 @@ static const struct source sources[] = {
 
 /* ---- one after the other ---- */
 
-/* The text of a key, an element or a value. */
-static int text_of(const struct session *session, const struct heap_value *value,
-		   const char *inside, char *buf, size_t size, uint32_t *ix, struct hdb_error *err)
+/* The object that a key, an element or a value is, or what it has `inside`; HEAP_NONE: none. */
+static int object_of(const struct session *session, const struct heap_value *value,
+		     const char *inside, uint32_t *ix, struct hdb_error *err)
 {
 	uint32_t of;
 	int r;
 
 	*ix = HEAP_NONE;
-	buf[0] = '\0';
-	if (value->type != HPROF_OBJECT)
-		heap_basic_text(value, buf, size);
 	if (value->type != HPROF_OBJECT || !value->bits)
 		return HDB_OK;
 	if ((r = heap_find(session->heap, value->bits, &of, err)) != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (*inside) {
-		if ((r = heap_path_object(session->heap, of, HEAP_NONE, inside, &of, err)) !=
-		    HDB_OK)
+		r = heap_path_object(session->heap, of, HEAP_NONE, inside, &of, err);
+		if (r != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 	}
 	*ix = of;
-	r = heap_string(session->heap, of, buf, size, NULL, err);
+	return HDB_OK;
+}
+
+/* The text of a value, and of the object that object_of() has found for it. */
+static int text_of(const struct session *session, const struct heap_value *value, uint32_t ix,
+		   struct base_text text, struct hdb_error *err)
+{
+	int r;
+
+	text.buf[0] = '\0';
+	if (value->type != HPROF_OBJECT)
+		heap_basic_text(value, text.buf, text.size);
+	if (ix == HEAP_NONE)
+		return HDB_OK;
+	r = heap_string(session->heap, ix, text.buf, text.size, NULL, err);
 	if (r == HDB_NOTFOUND)
-		heap_value_text(session->heap, of, buf, size);
+		heap_value_text(session->heap, ix, text.buf, text.size);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -105,24 +117,31 @@ static int next_of_source(const struct session *session, struct analysis_propert
 	if ((r = heap_entries_next(&p->entries, err)) != HDB_OK)
 		return r;
 	(void)snprintf(p->name, sizeof(p->name), "%" PRIu64, p->entries.no);
-	if (p->entries.has_key)
-		r = text_of(session, &p->entries.key, source->inside, p->name, sizeof(p->name),
-			    &key_ix, err);
-	return r == HDB_OK ? text_of(session, &p->entries.value, source->inside, p->value,
-				     sizeof(p->value), &p->value_ix, err) :
-			     r;
+	if (p->entries.has_key) {
+		const struct heap_value *key = &p->entries.key;
+
+		if ((r = object_of(session, key, source->inside, &key_ix, err)) < 0)
+			return r;
+		if ((r = text_of(session, key, key_ix, BASE_TEXT(p->name), err)) < 0)
+			return r;
+	}
+	if ((r = object_of(session, &p->entries.value, source->inside, &p->value_ix, err)) < 0)
+		return r;
+	return text_of(session, &p->entries.value, p->value_ix, BASE_TEXT(p->value), err);
 }
 
 static int single_value(const struct session *session, struct analysis_properties *p,
 			const struct source *source, struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_static_value(session->heap, source->field, &value, err);
+	int r = heap_static_value(session->heap, source->field, &value, err);
 
 	if (r != HDB_OK)
 		return r;
 	(void)snprintf(p->name, sizeof(p->name), "%s", source->field);
-	return text_of(session, &value, "", p->value, sizeof(p->value), &p->value_ix, err);
+	if ((r = object_of(session, &value, "", &p->value_ix, err)) < 0)
+		return r;
+	return text_of(session, &value, p->value_ix, BASE_TEXT(p->value), err);
 }
 
 int analysis_properties_next(const struct session *session, struct analysis_properties *p,

@@ -214,15 +214,14 @@ static void mark_sub(const struct heap *heap, uint8_t *marks)
 }
 
 int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
-		     uint32_t **classes, size_t *count, struct hdb_error *err)
+		     struct analysis_class_list *out, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
 	uint8_t *marks;
 	size_t n = 0;
 	int r = heap_load_classes(heap, err);
 
-	*classes = NULL;
-	*count = 0;
+	*out = (struct analysis_class_list){ 0 };
 	if (r < 0)
 		return r;
 	marks = calloc((size_t)heap->class_count + 1, 1);
@@ -239,13 +238,31 @@ int analysis_classes(const struct session *session, const char *pattern, bool wi
 	if (r == HDB_OK && !n)
 		r = no_class(heap, pattern, err);
 	if (r == HDB_OK) {
-		*classes = malloc(n * sizeof(**classes));
-		if (!*classes)
-			r = hdb_fail_memory(err, "classes", n * sizeof(**classes));
+		out->numbers = malloc(n * sizeof(*out->numbers));
+		if (!out->numbers)
+			r = hdb_fail_memory(err, "classes", n * sizeof(*out->numbers));
 	}
 	for (uint32_t no = 0; r == HDB_OK && no < heap->class_count; no++)
 		if (marks[no])
-			(*classes)[(*count)++] = no;
+			out->numbers[out->count++] = no;
 	free(marks);
+	return r;
+}
+
+int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
+			 uint8_t **marks, struct hdb_error *err)
+{
+	struct analysis_class_list classes;
+	int r = analysis_classes(session, pattern, with_sub, &classes, err);
+
+	*marks = NULL;
+	if (r != HDB_OK)
+		return r;
+	*marks = calloc((size_t)session->heap->class_count + 1, 1);
+	if (!*marks)
+		r = hdb_fail_memory(err, "classes", session->heap->class_count);
+	for (size_t i = 0; *marks && i < classes.count; i++)
+		(*marks)[classes.numbers[i]] = 1;
+	free(classes.numbers);
 	return r;
 }

@@ -23,13 +23,23 @@ int analysis_check_object(const char *target, struct hdb_error *err);
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,
 		    struct hdb_error *err);
 
+/* Class numbers, ascending. */
+struct analysis_class_list {
+	uint32_t *numbers; /* owned: free() */
+	size_t count;
+};
+
 /*
- * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names, ascending;
- * owned: free(). A class may also be named by the ID of its class object. HDB_NOTFOUND with a
- * message if there is none. `with_sub`: their subclasses too. In patterns * and ? match any
- * characters; [ and ] are themselves.
+ * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names. A class may
+ * also be named by the ID of its class object. HDB_NOTFOUND with a message if there is none.
+ * `with_sub`: their subclasses too. In patterns * and ? match any characters; [ and ] are
+ * themselves.
  */
 int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
-		     uint32_t **classes, size_t *count, struct hdb_error *err);
+		     struct analysis_class_list *out, struct hdb_error *err);
+
+/* The same as a mark by class number, nonzero if it is named; *marks is owned: free(). */
+int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
+			 uint8_t **marks, struct hdb_error *err);
 
 #endif

@@ -281,7 +281,8 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 
 		rows->before[i] = (struct session){ other->heap, &other->derive, &other->work };
 	}
-	r = query_open(def, &session, rows->before, &asked, &rows->query, err);
+	r = query_open(def, &(struct query_sides){ &session, rows->before }, &asked, &rows->query,
+		       err);
 	if (r != HDB_OK) {
 		free(rows->before);
 		free(rows);

@@ -62,27 +62,26 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 		     uint32_t *count, struct hdb_error *err)
 {
 	const struct session session = api_session(db);
-	uint32_t *classes;
-	size_t n;
+	struct analysis_class_list classes;
 	int r;
 
 	memset(marks, 0, db->heap->class_count);
 	*count = 0;
-	r = analysis_classes(&session, pattern, subclasses != 0, &classes, &n, err);
+	r = analysis_classes(&session, pattern, subclasses != 0, &classes, err);
 	if (r != HDB_OK)
 		return r == HDB_NOTFOUND ? HDB_OK : r;
-	for (size_t i = 0; i < n; i++)
-		marks[classes[i]] = 2;
-	*count = (uint32_t)n;
-	free(classes);
+	for (size_t i = 0; i < classes.count; i++)
+		marks[classes.numbers[i]] = 2;
+	*count = (uint32_t)classes.count;
+	free(classes.numbers);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
 	/* Those that the pattern itself names are distinguished from their subclasses. */
-	if ((r = analysis_classes(&session, pattern, false, &classes, &n, err)) != HDB_OK)
+	if ((r = analysis_classes(&session, pattern, false, &classes, err)) != HDB_OK)
 		goto out;
-	for (size_t i = 0; i < n; i++)
-		marks[classes[i]] = 1;
-	free(classes);
+	for (size_t i = 0; i < classes.count; i++)
+		marks[classes.numbers[i]] = 1;
+	free(classes.numbers);
 out:
 	return api_end(db, r < 0 ? r : HDB_OK, err);
 }

@@ -85,7 +85,7 @@ int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t siz
 		r = hdb_fail(err, HDB_EUSAGE, "no room for a name");
 		goto out;
 	}
-	r = analysis_holder(&session, from, to, buf, size, err);
+	r = analysis_holder(&session, from, to, (struct base_text){ buf, size }, err);
 out:
 	return api_end(db, r, err);
 }

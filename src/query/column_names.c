@@ -22,11 +22,11 @@ static int compare(const void *a, const void *b)
 	return strcmp(one->text, other->text);
 }
 
-int query_set_names(struct query *q, size_t column, const char *const *texts, uint32_t count,
-		    uint32_t *codes, struct hdb_error *err)
+int query_set_names(struct query *q, size_t column, const struct query_name_set *set,
+		    struct hdb_error *err)
 {
 	const size_t columns = q->def->spec.column_count;
-	struct entry *entries = calloc((size_t)count + 1, sizeof(*entries));
+	struct entry *entries = calloc((size_t)set->count + 1, sizeof(*entries));
 	struct query_names *names;
 	int r = HDB_OK;
 
@@ -34,21 +34,21 @@ int query_set_names(struct query *q, size_t column, const char *const *texts, ui
 	if (!q->names)
 		q->names = calloc(columns + 1, sizeof(*q->names));
 	if (!entries || !q->names) {
-		r = hdb_fail_memory(err, "names", count * sizeof(*entries));
+		r = hdb_fail_memory(err, "names", set->count * sizeof(*entries));
 		goto out;
 	}
 	names = &q->names[column];
 	assert(!names->texts);
-	names->texts = calloc((size_t)count + 1, sizeof(*names->texts));
-	names->sizes = calloc((size_t)count + 1, sizeof(*names->sizes));
+	names->texts = calloc((size_t)set->count + 1, sizeof(*names->texts));
+	names->sizes = calloc((size_t)set->count + 1, sizeof(*names->sizes));
 	if (!names->texts || !names->sizes) {
-		r = hdb_fail_memory(err, "names", count * sizeof(*names->texts));
+		r = hdb_fail_memory(err, "names", set->count * sizeof(*names->texts));
 		goto out;
 	}
-	for (uint32_t i = 0; i < count; i++)
-		entries[i] = (struct entry){ texts[i], i };
-	qsort(entries, count, sizeof(*entries), compare);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < set->count; i++)
+		entries[i] = (struct entry){ set->texts[i], i };
+	qsort(entries, set->count, sizeof(*entries), compare);
+	for (uint32_t i = 0; i < set->count; i++) {
 		if (i == 0 || strcmp(entries[i].text, entries[i - 1].text) != 0) {
 			const size_t size = strlen(entries[i].text);
 
@@ -62,7 +62,7 @@ int query_set_names(struct query *q, size_t column, const char *const *texts, ui
 			names->sizes[names->count] = (uint32_t)size;
 			names->texts[names->count++] = entries[i].text;
 		}
-		codes[entries[i].no] = names->count - 1;
+		set->codes[entries[i].no] = names->count - 1;
 	}
 out:
 	free(entries);

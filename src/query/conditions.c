@@ -324,60 +324,75 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 	return r;
 }
 
-/* What the condition compares, and what it is made of as text. */
-static int find_value(const struct session *sides, size_t side_count, const struct condition *c,
-		      uint64_t suspect_count, double *value, char *text, size_t size,
+/* What conditions are about. */
+struct judged {
+	const struct session *first, *last; /* the oldest dump and the newest, which may be one */
+	uint64_t suspect_count;             /* if a condition has asked for it */
+};
+
+/* What a condition compares, and what that is made of. */
+struct finding {
+	double value;
+	char text[96];
+};
+
+static int find_value(const struct judged *j, const struct condition *c, struct finding *out,
 		      struct hdb_error *err)
 {
-	uint64_t now = suspect_count, before = 0, all = 0;
-	int r = HDB_OK;
+	uint64_t now = j->suspect_count, before = 0, all = 0;
+	char *text = out->text;
+	const size_t size = sizeof(out->text);
+	int r;
 
-	if (c->measure != SUSPECTS)
-		r = measure(&sides[side_count - 1], c, &now, err);
-	if (r == HDB_OK && c->is_growth)
-		r = measure(&sides[0], c, &before, err);
-	*value = (double)now - (double)before;
-	if (r == HDB_OK && c->is_percent && !c->is_growth) {
-		r = whole(&sides[side_count - 1], c, &all, err);
-		*value = analysis_percent(now, all);
+	*out = (struct finding){ 0 };
+	if (c->measure != SUSPECTS && (r = measure(j->last, c, &now, err)) != HDB_OK)
+		return r;
+	if (c->is_growth && (r = measure(j->first, c, &before, err)) != HDB_OK)
+		return r;
+	out->value = (double)now - (double)before;
+	if (c->is_percent && !c->is_growth) {
+		if ((r = whole(j->last, c, &all, err)) != HDB_OK)
+			return r;
+		out->value = analysis_percent(now, all);
 	}
 	if (c->is_percent && c->is_growth)
-		*value = before ? 100 * *value / (double)before : now ? (double)INFINITY : 0;
+		out->value = before ? 100 * out->value / (double)before :
+			     now    ? (double)INFINITY :
+				      0;
 	if (c->is_growth)
 		(void)snprintf(text, size, "was %" PRIu64 ", is %" PRIu64, before, now);
 	else if (c->is_percent)
 		(void)snprintf(text, size, "is %" PRIu64 " of %" PRIu64, now, all);
 	else
 		(void)snprintf(text, size, "is %" PRIu64, now);
-	return r;
+	return HDB_OK;
 }
 
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		int (*suspects)(struct query *q, uint64_t *count, struct hdb_error *err),
 		struct hdb_error *err)
 {
-	uint64_t failed = 0, suspect_count = 0;
-	char list[TEXT_MAX] = "", clean[TEXT_MAX], text[96];
+	struct judged judged = { .first = &sides[0], .last = &sides[side_count - 1] };
+	uint64_t failed = 0;
+	char list[TEXT_MAX] = "", clean[TEXT_MAX];
 	size_t no = 0, used = 0;
 	struct condition c;
-	double value = 0;
+	struct finding found;
 	int r = query_check_conditions(q, side_count, suspects != NULL, err);
 
 	if (r < 0 || !query_option(q, "fail-if"))
 		return r;
 	while ((r = next_condition(q, &no, &c, err)) == HDB_OK) {
 		if (c.measure == SUSPECTS)
-			r = suspects(q, &suspect_count, err);
-		if (r == HDB_OK)
-			r = find_value(sides, side_count, &c, suspect_count, &value, text,
-				       sizeof(text), err);
-		if (r < 0)
+			r = suspects(q, &judged.suspect_count, err);
+		if (r < 0 || (r = find_value(&judged, &c, &found, err)) < 0)
 			return r;
-		failed += holds(&c, value);
+		failed += holds(&c, found.value);
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s: %s: %s",
-						 used ? "; " : "", c.text, text,
-						 holds(&c, value) ? "holds" : "does not hold");
+						 used ? "; " : "", c.text, found.text,
+						 holds(&c, found.value) ? "holds" :
+									  "does not hold");
 	}
 	if (r == HDB_END)
 		r = query_fact(q, "failed", failed, err);

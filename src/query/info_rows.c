@@ -64,10 +64,10 @@ static int add_row(struct info_rows *info, const struct row *row, const char *ke
 	return r;
 }
 
-int info_text(struct info_rows *info, const char *section, const char *key, const char *help,
-	      const char *value, struct hdb_error *err)
+int info_text(struct info_rows *info, const char *key, const char *help, const char *value,
+	      struct hdb_error *err)
 {
-	const struct row row = { .section = section, .help = help };
+	const struct row row = { .section = info->section, .help = help };
 
 	return add_row(info, &row, key, value, err);
 }
@@ -87,11 +87,11 @@ static void write_number(uint64_t value, char out[32])
 	*p = '\0';
 }
 
-int info_number(struct info_rows *info, const char *section, const char *key, const char *help,
-		uint64_t value, struct hdb_error *err)
+int info_number(struct info_rows *info, const char *key, const char *help, uint64_t value,
+		struct hdb_error *err)
 {
 	const struct row row = {
-		.section = section,
+		.section = info->section,
 		.help = help,
 		.number = value,
 		.is_number = true,
@@ -108,7 +108,7 @@ int info_meta(struct query *q, struct info_rows *info, const struct info_meta *r
 	int r = HDB_OK;
 
 	for (size_t i = 0; i < count; i++) {
-		r = info_number(info, rows[i].section, rows[i].key, rows[i].help,
+		r = info_number(info, rows[i].key, rows[i].help,
 				heap_meta_number(q->heap, rows[i].meta, 0), err);
 		if (r != HDB_OK)
 			return r;

@@ -12,6 +12,7 @@ extern const struct hdb_column info_columns[INFO_COLUMNS];
 
 /* The rows made so far; q->state. */
 struct info_rows {
+	const char *section; /* of the rows that are appended; static, set by who appends them */
 	struct base_vec rows;
 	size_t at;
 };
@@ -23,25 +24,25 @@ int info_next(struct query *q, struct hdb_error *err);
 void info_close(struct query *q);
 
 /*
- * Appends a row. Section and help are lent and static; key and value are copied, and made valid
+ * Appends a row to info->section. Help is lent and static; key and value are copied, and made valid
  * UTF-8.
  */
-int info_text(struct info_rows *info, const char *section, const char *key, const char *help,
-	      const char *value, struct hdb_error *err);
+int info_text(struct info_rows *info, const char *key, const char *help, const char *value,
+	      struct hdb_error *err);
 /* The same with a number, written with thousands separators. */
-int info_number(struct info_rows *info, const char *section, const char *key, const char *help,
-		uint64_t value, struct hdb_error *err);
+int info_number(struct info_rows *info, const char *key, const char *help, uint64_t value,
+		struct hdb_error *err);
 
 /* A row for a meta value that is a number (store/FORMAT.md). */
 struct info_meta {
-	const char *section, *key, *meta, *help;
+	const char *key, *meta, *help;
 };
 
 /* Appends the rows; the number is 0 where the meta value is not there. */
 int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,
 	      struct hdb_error *err);
 
-/* q_sizes.c: the section "sizes": model, widths, and why. */
+/* q_sizes.c: of the section "sizes": model, widths, and why. */
 int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err);
 
 #endif

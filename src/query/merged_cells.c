@@ -20,7 +20,7 @@ int query_merged_set_name(struct query *q, size_t column, const struct analysis_
 }
 
 int query_merged_cut(struct query *q, const struct analysis_merged *m,
-		     const struct analysis_merged_walk *walk, const char *small, uint64_t max_depth,
+		     const struct analysis_merged_walk *walk, const char *small,
 		     struct hdb_error *err)
 {
 	int r = query_cut(q, &walk->small, err,
@@ -28,7 +28,8 @@ int query_merged_cut(struct query *q, const struct analysis_merged *m,
 
 	if (r < 0)
 		return r;
-	if ((r = query_cut(q, &walk->deep, err, "what is below level %" PRIu64, max_depth)) < 0)
+	if ((r = query_cut(q, &walk->deep, err, "what is below level %" PRIu32, walk->max_depth)) <
+	    0)
 		return r;
 	return m->folded ? query_cut(q, NULL, err,
 				     "%" PRIu64

@@ -16,7 +16,7 @@ int query_merged_set_name(struct query *q, size_t column, const struct analysis_
  * bytes".
  */
 int query_merged_cut(struct query *q, const struct analysis_merged *m,
-		     const struct analysis_merged_walk *walk, const char *small, uint64_t max_depth,
+		     const struct analysis_merged_walk *walk, const char *small,
 		     struct hdb_error *err);
 
 /* Sets a text column to what others are called, for people. */

@@ -282,24 +282,34 @@ int query_set_class_of(struct query *q, size_t column, uint32_t ix, struct hdb_e
  */
 int query_set_label(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 
+/* The texts that a column can have, in any order, also repeated. */
+struct query_name_set {
+	const char *const *texts; /* lent until the query is closed */
+	uint32_t count;
+	uint32_t *codes; /* by number in texts: the number among the column's names; filled in */
+};
+
 /*
- * For open functions: says what texts a column can have. `texts` (count, in any order, also
- * repeated) are lent until the query is closed; codes[i] is set to the number of texts[i] among the
- * column's names, which are in order. Where they are too long for columns the column has no names,
- * and the query no batches.
+ * For open functions: says what texts a column can have; its names are in order. Where they are too
+ * long for columns the column has no names, and the query no batches.
  */
-int query_set_names(struct query *q, size_t column, const char *const *texts, uint32_t count,
-		    uint32_t *codes, struct hdb_error *err);
+int query_set_names(struct query *q, size_t column, const struct query_name_set *set,
+		    struct hdb_error *err);
 
 /* ---- running ---- */
 
+/* What a query looks at; all is lent. */
+struct query_sides {
+	const struct session *session;
+	const struct session *before; /* those of args->before; NULL: none */
+};
+
 /*
- * Starts a query of `session`, with `before` the sessions of args->before; all are lent. *out:
- * query_close. With what queries/queries.h finds by name, the body of hdb_query.
+ * Starts a query; `args` is lent. *out: query_close. With what queries/queries.h finds by name, the
+ * body of hdb_query.
  */
-int query_open(const struct query_def *def, const struct session *session,
-	       const struct session *before, const struct hdb_query_args *args, struct query **out,
-	       struct hdb_error *err);
+int query_open(const struct query_def *def, const struct query_sides *sides,
+	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
 int query_next(struct query *q, struct hdb_error *err);
 /* Whether rows can be had column by column: then query_next_batch gives those that follow. */
 bool query_has_batches(const struct query *q);

@@ -175,15 +175,14 @@ static int start(struct query *q, struct hdb_error *err)
 	return r;
 }
 
-int query_open(const struct query_def *def, const struct session *session,
-	       const struct session *before, const struct hdb_query_args *args, struct query **out,
-	       struct hdb_error *err)
+int query_open(const struct query_def *def, const struct query_sides *sides,
+	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err)
 {
 	struct query *q;
 	int r;
 
-	assert(session->heap && session->derive && session->work);
-	assert(!args->before_count || before);
+	assert(sides->session->heap && sides->session->derive && sides->session->work);
+	assert(!args->before_count || sides->before);
 	if (args->before_count && !def->takes_before)
 		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", def->spec.name);
 	q = calloc(1, sizeof(*q));
@@ -191,12 +190,12 @@ int query_open(const struct query_def *def, const struct session *session,
 		return hdb_fail_memory(err, "a query", sizeof(*q));
 	q->def = def;
 	q->population = def->population;
-	q->heap = session->heap;
-	q->derive = session->derive;
-	q->work = session->work;
-	q->session = *session;
+	q->heap = sides->session->heap;
+	q->derive = sides->session->derive;
+	q->work = sides->session->work;
+	q->session = *sides->session;
 	q->args = *args;
-	q->before = before;
+	q->before = sides->before;
 	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	q->common = calloc(QUERY_COMMON_FACTS, sizeof(*q->common));

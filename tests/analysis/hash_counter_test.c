@@ -25,9 +25,13 @@ static struct heap_text_hash hash_of(uint32_t name)
 
 static void counted(void **state)
 {
-	struct analysis_counter counter = { .entry_bytes = sizeof(struct entry), .what = "test" };
-	static uint64_t count[HASHES];
 	struct session session = { 0 };
+	struct analysis_counter counter = {
+		.session = &session,
+		.entry_bytes = sizeof(struct entry),
+		.what = "test",
+	};
+	static uint64_t count[HASHES];
 	struct base_work work;
 	struct hdb_error err;
 	uint64_t kept, least = UINT64_MAX;
@@ -43,9 +47,8 @@ static void counted(void **state)
 		name = (uint32_t)((name * 2862933555777941757ull + 3037000493u) >> 11) % HASHES;
 		if (ix % 5 == 0)
 			name = 7; /* counted very often */
-		assert_int_equal(
-			analysis_counter_add(&session, &counter, hash_of(name), ix, &room, &err),
-			HDB_OK);
+		assert_int_equal(analysis_counter_add(&counter, hash_of(name), ix, &room, &err),
+				 HDB_OK);
 		entry = room;
 		if (!count[name]++) {
 			distinct++;
@@ -59,7 +62,7 @@ static void counted(void **state)
 	}
 	analysis_counter_check(&counter);
 	assert_int_equal(counter.used, distinct);
-	assert_int_equal(analysis_counter_order(&session, &counter, 3, &kept, &err), HDB_OK);
+	assert_int_equal(analysis_counter_order(&counter, 3, &kept, &err), HDB_OK);
 	for (uint64_t i = 0; i < kept; i++) {
 		const struct entry *entry = analysis_counter_at(&counter, i);
 
@@ -70,7 +73,7 @@ static void counted(void **state)
 	}
 	for (uint32_t i = 0; i < HASHES; i++)
 		assert_true(count[i] < 3);
-	analysis_counter_release(&session, &counter);
+	analysis_counter_release(&counter);
 	assert_int_equal(work.memory_used, 0);
 }
 

@@ -196,11 +196,14 @@ static void budget(void **state)
 	side = (struct session){ heap, &derive, &work };
 	/* Below what base_work_init lets pass: a few rows fit. */
 	work.memory_bytes = 4096;
-	assert_int_equal(query_open(query_find("objects"), &side, NULL, &args, &q, &err),
+	assert_int_equal(query_open(query_find("objects"), &(struct query_sides){ &side, NULL },
+				    &args, &q, &err),
 			 HDB_ELIMIT);
 	assert_non_null(strstr(err.message, "with a limit"));
 	args.limit = 5;
-	assert_int_equal(query_open(query_find("objects"), &side, NULL, &args, &q, &err), HDB_OK);
+	assert_int_equal(query_open(query_find("objects"), &(struct query_sides){ &side, NULL },
+				    &args, &q, &err),
+			 HDB_OK);
 	assert_int_equal(query_next(q, &err), HDB_OK);
 	assert_int_equal(query_value(q, 0)->u, world_id(NODES - 1));
 	query_close(q);

@@ -139,6 +139,7 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 	struct analysis_merged_walk walk = { 0 };
 	struct diff_tree *t = d->tree;
 	const uint64_t threshold = read_threshold(q, d);
+	const struct analysis_merged_worth worth = { growth_of, (int64_t)threshold + 1, 0 };
 	int r = HDB_OK;
 
 	*count = 0;
@@ -146,7 +147,7 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 		if ((r = make_tree(d, false, &t, err)) != HDB_OK)
 			goto out;
 	}
-	r = analysis_merged_walk(&t->merged, growth_of, (int64_t)threshold + 1, 0, &walk, err);
+	r = analysis_merged_walk(&t->merged, &worth, &walk, err);
 	if (r != HDB_OK)
 		goto out;
 	for (size_t i = 0; i < walk.count; i++)
@@ -167,7 +168,8 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 	struct analysis_merged_walk grown;
 	struct analysis_cut cut = { .objects = ANALYSIS_NOT_COUNTED };
 	size_t kept = 0;
-	int r = analysis_merged_walk(&t->merged, growth_of, 1, 0, &grown, err);
+	const struct analysis_merged_worth worth = { .rank = growth_of, .low = 1 };
+	int r = analysis_merged_walk(&t->merged, &worth, &grown, err);
 
 	for (size_t i = 0; r == HDB_OK && i < grown.count; i++) {
 		const struct analysis_merged_step *step = &grown.order[i];
@@ -202,6 +204,7 @@ static int choose(struct query *q, const struct diff *d, bool has_others, struct
 static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
+	struct analysis_merged_worth worth;
 	uint64_t low, depth = 0;
 	char small[128];
 	int r;
@@ -221,9 +224,10 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		/* What did not grow is no growth, whatever --min says. */
 		low = low ? low : 1;
 	}
-	if (r == HDB_OK)
-		r = analysis_merged_walk(&t->merged, growth_of, (int64_t)low, (uint32_t)depth,
-					 &t->walk, err);
+	if (r == HDB_OK) {
+		worth = (struct analysis_merged_worth){ growth_of, (int64_t)low, (uint32_t)depth };
+		r = analysis_merged_walk(&t->merged, &worth, &t->walk, err);
+	}
 	q->total = t->walk.count;
 	if (r != HDB_OK)
 		return r;
@@ -231,7 +235,7 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		return leave_others(q, t, low - 1, err);
 	(void)snprintf(small, sizeof(small),
 		       "nodes that grew by fewer than %" PRIu64 " bytes or not at all", low);
-	r = query_merged_cut(q, &t->merged, &t->walk, small, depth, err);
+	r = query_merged_cut(q, &t->merged, &t->walk, small, err);
 	return r == HDB_OK ? choose(q, d, t->walk.rests.count != 0, err) : r;
 }
 

@@ -432,7 +432,8 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 		goto out;
 	if ((r = add_parts(&w, added, err)) != HDB_OK)
 		goto out;
-	r = analysis_merged_count(session, m, dump, w.place, added, err);
+	r = analysis_merged_count(session, m, dump,
+				  &(struct analysis_merged_places){ w.place, added }, err);
 out:
 	for (size_t i = 0; i <= TRACE_ENTRY; i++)
 		base_idmap_release(&w.edges[i]);

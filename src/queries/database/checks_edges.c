@@ -58,7 +58,8 @@ int query_check_references(struct query *q, bool *ok, char *detail, struct hdb_e
 	int r;
 
 	heap_references(q->heap, &lists);
-	r = analysis_each_edge(&q->session, &lists, q->heap->object_count, sum_edges, &sum, err);
+	r = analysis_each_edge(&q->session, &lists, q->heap->object_count,
+			       &(struct analysis_edge_taker){ sum_edges, &sum }, err);
 	if (r < 0)
 		return r;
 	if (sum.all != want)
@@ -80,11 +81,13 @@ int query_check_referrers(struct query *q, bool *ok, char *detail, struct hdb_er
 		return r;
 	there.last = last.data;
 	heap_references(q->heap, &references);
-	r = analysis_each_edge(&q->session, &references, n, sum_edges, &there, err);
+	r = analysis_each_edge(&q->session, &references, n,
+			       &(struct analysis_edge_taker){ sum_edges, &there }, err);
 	if (r == HDB_OK)
 		r = derive_referrers(q->derive, &referrers, err);
 	if (r == HDB_OK)
-		r = analysis_each_edge(&q->session, &referrers, n, sum_edges, &back, err);
+		r = analysis_each_edge(&q->session, &referrers, n,
+				       &(struct analysis_edge_taker){ sum_edges, &back }, err);
 	base_big_free(q->work, &last);
 	if (r < 0)
 		return r;
@@ -201,7 +204,9 @@ int query_check_reach(struct query *q, bool *ok, char *detail, struct hdb_error 
 	heap_references(q->heap, &lists);
 	if (r != HDB_OK)
 		goto out;
-	if ((r = analysis_each_edge(&q->session, &lists, n, confirm, &reach, err)) != HDB_OK)
+	if ((r = analysis_each_edge(&q->session, &lists, n,
+				    &(struct analysis_edge_taker){ confirm, &reach }, err)) !=
+	    HDB_OK)
 		goto out;
 	judge_reach(&reach, ok, detail);
 out:

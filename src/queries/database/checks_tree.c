@@ -239,7 +239,7 @@ static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t
 		*expected += c->idom[i] == HEAP_NONE || (c->top_list && c->idom[i] != i);
 	if (r == HDB_OK)
 		r = analysis_each_edge(&q->session, lists, (uint64_t)c->top_list + 1,
-				       look_at_children, c, err);
+				       &(struct analysis_edge_taker){ look_at_children, c }, err);
 	base_big_free(q->work, &idom);
 	base_big_free(q->work, &retained);
 	return r;

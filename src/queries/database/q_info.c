@@ -37,32 +37,31 @@ static int add_time(struct query *q, struct info_rows *info, struct hdb_error *e
 
 	if (ms / 1000 < (uint64_t)1 << 40 && gmtime_r(&seconds, &tm))
 		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return info_text(info, "dump", "time", "when the dump was written, UTC", text, err);
+	return info_text(info, "time", "when the dump was written, UTC", text, err);
 }
 
 static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
-		{ "dump", "bytes", "dump.bytes", "size of the file" },
-		{ "dump", "id size", "dump.id_size", "bytes of an identifier" },
-		{ "dump", "snapshot", "dump.snapshot", "which heap dump of the file was imported" },
-		{ "dump", "snapshots", "dump.snapshot_count", "heap dumps in the file" },
-		{ "dump", "problems", "problems", "what is wrong with it: --problems lists them" },
+		{ "bytes", "dump.bytes", "size of the file" },
+		{ "id size", "dump.id_size", "bytes of an identifier" },
+		{ "snapshot", "dump.snapshot", "which heap dump of the file was imported" },
+		{ "snapshots", "dump.snapshot_count", "heap dumps in the file" },
+		{ "problems", "problems", "what is wrong with it: --problems lists them" },
 	};
 	static const struct info_meta mapped[] = {
-		{ "dump", "mapped classes", "names.classes",
-		  "classes that have a name from there" },
-		{ "dump", "mapped fields", "names.fields", "fields, the same" },
-		{ "dump", "mapped frames", "names.frames", "stack frames, the same" },
+		{ "mapped classes", "names.classes", "classes that have a name from there" },
+		{ "mapped fields", "names.fields", "fields, the same" },
+		{ "mapped frames", "names.frames", "stack frames, the same" },
 	};
 	static const struct info_meta control[] = {
-		{ "dump", "agent flags", "control.flags",
+		{ "agent flags", "control.flags",
 		  "of the HPROF agent: 1 allocation traces, "
 		  "2 CPU samples" },
-		{ "dump", "agent trace depth", "control.trace_depth", "frames that it kept" },
+		{ "agent trace depth", "control.trace_depth", "frames that it kept" },
 	};
 	static const struct info_meta zeroed[] = {
-		{ "dump", "zeroed from", "zeroed.texts",
+		{ "zeroed from", "zeroed.texts",
 		  "element from which on arrays of bytes and chars, "
 		  "the texts of strings among them, are zeros: the VM left their content out" },
 	};
@@ -70,12 +69,12 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	int r;
 
 	heap_meta_text(q->heap, "dump.path", text, sizeof(text));
-	r = info_text(info, "dump", "path", "where the dump was at import", text, err);
+	r = info_text(info, "path", "where the dump was at import", text, err);
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
 	if (r == HDB_OK)
-		r = info_text(info, "dump", "version", "of the HPROF format", text, err);
+		r = info_text(info, "version", "of the HPROF format", text, err);
 	if (r == HDB_OK)
-		r = info_text(info, "dump", "runtime", "what wrote it",
+		r = info_text(info, "runtime", "what wrote it",
 			      q->heap->is_android ? "Android" : "Java", err);
 	if (r == HDB_OK)
 		r = add_time(q, info, err);
@@ -85,7 +84,7 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
 	if (r == HDB_OK)
 		r = info_text(
-			info, "dump", "fingerprint",
+			info, "fingerprint",
 			"of its size, beginning, end and samples: two files with the same are "
 			"the same dump",
 			text, err);
@@ -93,7 +92,7 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	if (r != HDB_OK)
 		return r;
 	if (text[0]) {
-		r = info_text(info, "dump", "mapping", "file that names are from", text, err);
+		r = info_text(info, "mapping", "file that names are from", text, err);
 		if (r != HDB_OK)
 			return r;
 	}
@@ -119,7 +118,7 @@ static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err
 
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
 		if (facts[i].value[0])
-			r = info_text(info, "vm", facts[i].key, facts[i].help, facts[i].value, err);
+			r = info_text(info, facts[i].key, facts[i].help, facts[i].value, err);
 	free(facts);
 	return r;
 }
@@ -129,19 +128,18 @@ static int add_database(struct query *q, struct info_rows *info, struct hdb_erro
 	const uint64_t bytes = heap_file_bytes(q->heap);
 	const uint64_t dump_bytes = heap_meta_number(q->heap, "dump.bytes", 0);
 	char text[64];
-	int r = info_text(info, "database", "path", "of the heap database", heap_path(q->heap),
-			  err);
+	int r = info_text(info, "path", "of the heap database", heap_path(q->heap), err);
 
 	if (r != HDB_OK)
 		goto out;
-	r = info_number(info, "database", "bytes", "size of the file", bytes, err);
+	r = info_number(info, "bytes", "size of the file", bytes, err);
 	if (r != HDB_OK)
 		goto out;
-	r = info_number(info, "database", "format", "version of the database's format",
-			STORE_FORMAT_VERSION, err);
+	r = info_number(info, "format", "version of the database's format", STORE_FORMAT_VERSION,
+			err);
 out:
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
-	return r == HDB_OK ? info_text(info, "database", "of the dump",
+	return r == HDB_OK ? info_text(info, "of the dump",
 				       "the database's size as a "
 				       "share of the dump's",
 				       text, err) :
@@ -207,7 +205,7 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 	if (r != HDB_OK)
 		return r;
 	if (a.flat) {
-		r = info_number(info, "objects", "flat values",
+		r = info_number(info, "flat values",
 				"values inside other objects, which "
 				"have their bytes",
 				a.flat, err);
@@ -215,7 +213,7 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 			return r;
 	}
 	if (a.fillers) {
-		r = info_number(info, "objects", "fillers",
+		r = info_number(info, "fillers",
 				"objects that fill dead areas of the heap, none "
 				"of the program's",
 				a.fillers, err);
@@ -223,8 +221,7 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 			return r;
 	}
 	if (a.fillers)
-		r = info_number(info, "objects", "filler bytes", "their shallow sizes",
-				a.filler_bytes, err);
+		r = info_number(info, "filler bytes", "their shallow sizes", a.filler_bytes, err);
 	return r;
 }
 
@@ -261,30 +258,28 @@ static int add_reachable(struct query *q, struct info_rows *info, struct hdb_err
 		return HDB_OK;
 	if ((r = analysis_heap_total(&q->session, &total, err)) != HDB_OK)
 		return r;
-	r = info_number(info, "objects", "reachable", "objects that a root reaches", total.count,
-			err);
+	r = info_number(info, "reachable", "objects that a root reaches", total.count, err);
 	if (r != HDB_OK)
 		return r;
-	r = info_number(info, "objects", "reachable bytes", "their shallow sizes",
-			total.shallow_bytes, err);
+	r = info_number(info, "reachable bytes", "their shallow sizes", total.shallow_bytes, err);
 	if (r != HDB_OK)
 		return r;
-	r = info_number(info, "objects", "unreachable", "objects that no root reaches",
+	r = info_number(info, "unreachable", "objects that no root reaches",
 			total.unreachable_count, err);
 	if (r != HDB_OK)
 		return r;
-	return info_number(info, "objects", "unreachable bytes", "their shallow sizes",
+	return info_number(info, "unreachable bytes", "their shallow sizes",
 			   total.unreachable_bytes, err);
 }
 
 static int add_objects(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
-		{ "objects", "classes", "classes", "class records, invented ones included" },
-		{ "objects", "references", "references",
+		{ "classes", "classes", "class records, invented ones included" },
+		{ "references", "references",
 		  "stored references, without the one to the "
 		  "object's class" },
-		{ "objects", "dangling references", "references.dangling",
+		{ "dangling references", "references.dangling",
 		  "to objects that are not in the dump: --dangling lists them" },
 	};
 	static const char *const names[] = {
@@ -298,15 +293,14 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 
 	if (r != HDB_OK)
 		return r;
-	r = info_number(info, "objects", "objects", "in the dump, of all kinds",
+	r = info_number(info, "objects", "in the dump, of all kinds",
 			q->heap->object_count - invented, err);
 	if (r != HDB_OK)
 		return r;
 	for (unsigned k = 0; k < 4; k++)
-		if ((r = info_number(info, "objects", names[k], "of those", kinds[k], err)) !=
-		    HDB_OK)
+		if ((r = info_number(info, names[k], "of those", kinds[k], err)) != HDB_OK)
 			return r;
-	r = info_number(info, "objects", "invented",
+	r = info_number(info, "invented",
 			"that the dump lacks but refers to: the "
 			"boot loader's stand-in, classes",
 			invented, err);
@@ -320,12 +314,12 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 	if ((r = add_reachable(q, info, err)) != HDB_OK)
 		return r;
 	if (heap_record_count(q->heap, STORE_HEAPS)) {
-		r = info_number(info, "objects", "heaps", "Android's heaps",
+		r = info_number(info, "heaps", "Android's heaps",
 				heap_record_count(q->heap, STORE_HEAPS), err);
 		if (r != HDB_OK)
 			return r;
 	}
-	return info_number(info, "objects", "threads", "threads that the dump names",
+	return info_number(info, "threads", "threads that the dump names",
 			   heap_record_count(q->heap, STORE_THREADS), err);
 }
 
@@ -341,14 +335,14 @@ static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *
 			kinds[q->heap->roots[i].kind]++;
 	}
 	if (r == HDB_OK)
-		r = info_number(info, "roots", "roots", "root records on objects of the dump",
+		r = info_number(info, "roots", "root records on objects of the dump",
 				q->heap->root_count - invented, err);
 	for (unsigned k = 0; k < 256 && r == HDB_OK; k++)
 		if (kinds[k])
-			r = info_number(info, "roots", heap_root_name((uint8_t)k), "of those",
-					kinds[k], err);
+			r = info_number(info, heap_root_name((uint8_t)k), "of those", kinds[k],
+					err);
 	if (r == HDB_OK && invented)
-		r = info_number(info, "roots", "invented",
+		r = info_number(info, "invented",
 				"classes of the boot loader that are taken "
 				"as roots, since the dump has no sticky class",
 				invented, err);
@@ -366,7 +360,7 @@ static int add_tables(struct query *q, struct info_rows *info, struct hdb_error 
 		    heap_table_info(q->heap, (enum store_table)t, &table, NULL) == HDB_OK)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", store_table_name(t));
-	return info_text(info, "tables", "derived",
+	return info_text(info, "derived",
 			 "tables that were built so far: --tables lists "
 			 "all",
 			 used ? list : "none", err);
@@ -376,8 +370,13 @@ static int add_tables(struct query *q, struct info_rows *info, struct hdb_error 
 
 static int open_info(struct query *q, struct hdb_error *err)
 {
-	int (*const sections[])(struct query *, struct info_rows *, struct hdb_error *) = {
-		add_dump, add_vm, add_database, info_sizes, add_objects, add_roots, add_tables,
+	static const struct {
+		const char *name;
+		int (*add)(struct query *q, struct info_rows *info, struct hdb_error *err);
+	} sections[] = {
+		{ "dump", add_dump },     { "vm", add_vm },           { "database", add_database },
+		{ "sizes", info_sizes },  { "objects", add_objects }, { "roots", add_roots },
+		{ "tables", add_tables },
 	};
 	struct info_rows *info;
 	int r;
@@ -394,9 +393,11 @@ static int open_info(struct query *q, struct hdb_error *err)
 		return query_become(q, &query_sizes, err);
 	if ((r = info_open(q, &info, err)) != HDB_OK)
 		return r;
-	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
-		if ((r = sections[s](q, info, err)) != HDB_OK)
+	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
+		info->section = sections[s].name;
+		if ((r = sections[s].add(q, info, err)) != HDB_OK)
 			return r;
+	}
 	q->total = info->rows.count;
 	return r;
 }

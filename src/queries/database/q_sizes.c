@@ -105,14 +105,14 @@ static int add_switches(struct query *q, struct info_rows *info, struct hdb_erro
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]) && r == HDB_OK; i++)
 		if (heap_meta_number(q->heap, switches[i].meta, switches[i].usual) !=
 		    switches[i].usual)
-			r = info_text(info, "sizes", "switch",
+			r = info_text(info, "switch",
 				      "of the VM, by the distances between "
 				      "objects",
 				      switches[i].text, err);
 	if (r < 0 || padding == LAYOUT_CONTENDED_BYTES || q->heap->is_android)
 		return r;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
-	return info_text(info, "sizes", "switch", "of the VM, by the distances between objects",
+	return info_text(info, "switch", "of the VM, by the distances between objects",
 			 padding ? text : "-EnableContended", err);
 }
 
@@ -132,8 +132,7 @@ static int add_evidence(struct query *q, struct info_rows *info, struct hdb_erro
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == HDB_OK; i++) {
 		heap_meta_text(q->heap, texts[i].meta, text, sizeof(text));
 		if (text[0])
-			r = info_text(info, "sizes", texts[i].key, "what the dump says for it",
-				      text, err);
+			r = info_text(info, texts[i].key, "what the dump says for it", text, err);
 	}
 	return r;
 }
@@ -142,18 +141,18 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	static const char *const models[] = { "vm", "mat", "dump", "ahat" };
 	static const struct info_meta numbers[] = {
-		{ "sizes", "header", "sizes.header_bytes", "bytes of an instance's header" },
-		{ "sizes", "reference", "sizes.reference_bytes", "bytes of a reference" },
-		{ "sizes", "alignment", "sizes.align_bytes", "sizes are multiples of it" },
-		{ "sizes", "array header", "sizes.array_header_bytes", "bytes, object arrays" },
-		{ "sizes", "primitive array header", "sizes.primitive_header_bytes",
+		{ "header", "sizes.header_bytes", "bytes of an instance's header" },
+		{ "reference", "sizes.reference_bytes", "bytes of a reference" },
+		{ "alignment", "sizes.align_bytes", "sizes are multiples of it" },
+		{ "array header", "sizes.array_header_bytes", "bytes, object arrays" },
+		{ "primitive array header", "sizes.primitive_header_bytes",
 		  "bytes, arrays of elements up to 4 bytes" },
-		{ "sizes", "wide array header", "sizes.wide_header_bytes",
+		{ "wide array header", "sizes.wide_header_bytes",
 		  "bytes, arrays of long and double" },
 	};
 	const unsigned model = (unsigned)q->heap->layout.model;
 	char text[1024];
-	int r = info_text(info, "sizes", "model",
+	int r = info_text(info, "model",
 			  "how shallow sizes are computed: vm, mat, dump or "
 			  "ahat",
 			  model < 3 ? models[model] : "?", err);
@@ -161,8 +160,7 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
-	return r == HDB_OK ? info_text(info, "sizes", "evidence", "what the dump says for it", text,
-				       err) :
+	return r == HDB_OK ? info_text(info, "evidence", "what the dump says for it", text, err) :
 			     r;
 }
 
@@ -173,11 +171,11 @@ static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *
 
 	if (q->heap->layout.model != HDB_SIZES_VM)
 		return HDB_OK;
-	r = info_text(info, "sizes", "rules", "whose rules place fields", rules_text(q), err);
+	r = info_text(info, "rules", "whose rules place fields", rules_text(q), err);
 	if (r != HDB_OK)
 		return r;
 	if (java) {
-		r = info_number(info, "sizes", "version",
+		r = info_number(info, "version",
 				"of the VM: injected fields and @Contended "
 				"classes are those of it",
 				java, err);
@@ -191,13 +189,19 @@ static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *
 
 /* ---- Eclipse MAT's arithmetic ---- */
 
-static int own_fields(struct query *q, const struct tally *t, uint32_t first, uint32_t count,
-		      uint64_t *bytes, struct hdb_error *err)
+/* Fields that lie together in the table of all. */
+struct field_run {
+	uint32_t first, count;
+};
+
+/* Bytes of their values. */
+static int field_bytes(struct query *q, const struct tally *t, struct field_run run,
+		       uint64_t *bytes, struct hdb_error *err)
 {
 	*bytes = 0;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < run.count; i++) {
 		struct store_field field;
-		const int r = heap_field(q->heap, first + i, &field, err);
+		const int r = heap_field(q->heap, run.first + i, &field, err);
 
 		if (r < 0)
 			return r;
@@ -232,7 +236,8 @@ static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_
 			t->mat_bytes[no] = q->heap->id_size + t->mat_reference;
 			continue;
 		}
-		r = own_fields(q, t, class->first_field, class->field_count, &own, err);
+		r = field_bytes(q, t, (struct field_run){ class->first_field, class->field_count },
+				&own, err);
 		t->mat_bytes[no] = round_up(own + t->mat_bytes[class->super_no], t->mat_reference);
 	}
 	return r;
@@ -248,8 +253,10 @@ static int mat_classes(struct query *q, struct tally *t, struct hdb_error *err)
 
 		r = mat_class(q, t, no, &stack, err);
 		if (r == HDB_OK)
-			r = own_fields(q, t, class->first_static, class->static_count,
-				       &t->mat_class_bytes[no], err);
+			r = field_bytes(
+				q, t,
+				(struct field_run){ class->first_static, class->static_count },
+				&t->mat_class_bytes[no], err);
 	}
 	base_vec_release(&stack);
 	return r;
@@ -433,18 +440,17 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint8_t basis = rows[i].basis;
 
-		r = info_number(info, "classes", rows[i].classes, rows[i].help, t->classes[basis],
-				err);
+		r = info_number(info, rows[i].classes, rows[i].help, t->classes[basis], err);
 		if (r != HDB_OK)
 			return r;
-		r = info_number(info, "classes", rows[i].bytes,
+		r = info_number(info, rows[i].bytes,
 				"shallow sizes of their "
 				"objects; class objects count as one class",
 				t->bytes[basis], err);
 		if (r != HDB_OK)
 			return r;
 		if (rows[i].mirrors) {
-			r = info_number(info, "classes", rows[i].mirrors,
+			r = info_number(info, rows[i].mirrors,
 					"the same for class "
 					"objects, with their static fields",
 					t->mirrors[basis], err);
@@ -474,7 +480,7 @@ static int add_corrected(struct query *q, struct info_rows *info, const struct t
 			       "%" PRIu64 " bytes; the layout says %" PRIu64 "; %" PRIu32
 			       " distances",
 			       class->instance_bytes, class->layout_bytes, class->distance_count);
-		r = info_text(info, "corrected", heap_class_name(q->heap, no),
+		r = info_text(info, heap_class_name(q->heap, no),
 			      "a class whose distances correct the layout; the first 20", text,
 			      err);
 		listed++;
@@ -488,7 +494,7 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 	const uint64_t more =
 		t->total > t->mat_total ? t->total - t->mat_total : t->mat_total - t->total;
 	char text[96];
-	int r = info_number(info, "totals", "bytes",
+	int r = info_number(info, "bytes",
 			    "shallow sizes of all objects in the dump, "
 			    "unreachable ones included",
 			    t->total, err);
@@ -496,13 +502,13 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 	if (r == HDB_OK && q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
-		r = info_text(info, "totals", "exact",
+		r = info_text(info, "exact",
 			      "share of bytes in classes whose size is "
 			      "proved",
 			      text, err);
 	}
 	if (r == HDB_OK)
-		r = info_number(info, "totals", "Eclipse MAT's bytes",
+		r = info_number(info, "Eclipse MAT's bytes",
 				"the same by Eclipse MAT's "
 				"arithmetic",
 				t->mat_total, err);
@@ -513,7 +519,34 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 		       t->total > t->mat_total  ? "+" :
 						  "-",
 		       more, analysis_percent(more, t->mat_total));
-	return info_text(info, "totals", "difference", "these sizes less Eclipse MAT's", text, err);
+	return info_text(info, "difference", "these sizes less Eclipse MAT's", text, err);
+}
+
+static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
+		     struct hdb_error *err)
+{
+	int r;
+
+	info->section = "sizes";
+	if ((r = info_sizes(q, info, err)) != HDB_OK)
+		return r;
+	if ((r = add_rules(q, info, err)) != HDB_OK)
+		return r;
+	if ((r = heap_load_classes(q->heap, err)) != HDB_OK)
+		return r;
+	if ((r = open_tally(q, t, err)) != HDB_OK)
+		return r;
+	if ((r = count_all(q, t, err)) != HDB_OK)
+		return r;
+	info->section = "classes";
+	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android &&
+	    (r = add_basis(info, t, err)) != HDB_OK)
+		return r;
+	info->section = "corrected";
+	if ((r = add_corrected(q, info, t, err)) != HDB_OK)
+		return r;
+	info->section = "totals";
+	return add_totals(q, info, t, err);
 }
 
 static int open_sizes(struct query *q, struct hdb_error *err)
@@ -522,22 +555,9 @@ static int open_sizes(struct query *q, struct hdb_error *err)
 	struct tally t = { 0 };
 	int r = info_open(q, &info, err);
 
-	if (r == HDB_OK)
-		r = info_sizes(q, info, err);
-	if (r == HDB_OK)
-		r = add_rules(q, info, err);
-	if (r == HDB_OK)
-		r = heap_load_classes(q->heap, err);
-	if (r == HDB_OK)
-		r = open_tally(q, &t, err);
-	if (r == HDB_OK)
-		r = count_all(q, &t, err);
-	if (r == HDB_OK && q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android)
-		r = add_basis(info, &t, err);
-	if (r == HDB_OK)
-		r = add_corrected(q, info, &t, err);
-	if (r == HDB_OK)
-		r = add_totals(q, info, &t, err);
+	if (r != HDB_OK)
+		return r;
+	r = add_sizes(q, info, &t, err);
 	release_tally(&t);
 	if (r != HDB_OK)
 		return r;

@@ -89,7 +89,8 @@ int query_leak_path_holds(struct query *q, const struct query_leak_path *path, s
 	buf[0] = '\0';
 	if (i + 1 >= path->count || (path->gap && i + 1 == path->gap_at))
 		return HDB_OK;
-	r = analysis_holder(&q->session, path->nodes[i], path->nodes[i + 1], buf, size, err);
+	r = analysis_holder(&q->session, path->nodes[i], path->nodes[i + 1],
+			    (struct base_text){ buf, size }, err);
 	if (r == HDB_ECHANGED) {
 		buf[0] =
 			/* the path stands without the dump, only the names of fields do not */

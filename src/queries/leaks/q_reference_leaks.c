@@ -412,7 +412,7 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 			i + 1 < nodes.count ? *base_vec_at(&nodes, uint32_t, i + 1) : ref->ix;
 		struct heap_object object;
 
-		r = analysis_holder(&q->session, from, to, name, sizeof(name), err);
+		r = analysis_holder(&q->session, from, to, BASE_TEXT(name), err);
 		if (r == HDB_OK)
 			r = heap_object(q->heap, to, &object, err);
 		if (r == HDB_OK)

@@ -478,7 +478,12 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 		if (r < 0 || object.length > zeroed)
 			return r;
 	}
-	r = analysis_copies_measure(&t->q->session, run, count, false, nodes[0].data, nodes[1].data,
+	r = analysis_copies_measure(&t->q->session,
+				    &(struct analysis_run){ .first = run,
+							    .count = count,
+							    .of_arrays = false,
+							    .nodes = nodes[0].data,
+							    .spare = nodes[1].data },
 				    &copies, err);
 	f->count += count - 1;
 	f->bytes += copies.wasted;

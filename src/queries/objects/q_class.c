@@ -98,8 +98,8 @@ static const struct hdb_column facts[] = {
 };
 
 struct class_query {
-	uint32_t *classes;
-	size_t count, at;
+	struct analysis_class_list classes;
+	size_t at;
 	bool is_list, in_statics;
 	uint64_t *instances; /* by class */
 	uint64_t *bytes;
@@ -253,22 +253,22 @@ static int open_class(struct query *q, struct hdb_error *err)
 	if (!s)
 		return hdb_fail_memory(err, "a class", sizeof(*s));
 	r = analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
-			     &s->classes, &s->count, err);
+			     &s->classes, err);
 	if (r != HDB_OK)
 		return r;
 	if ((r = count_all(q, s, err)) != HDB_OK)
 		return r;
-	s->is_list = s->count != 1 || query_option(q, "list");
+	s->is_list = s->classes.count != 1 || query_option(q, "list");
 	if (s->is_list) {
-		q->total = s->count;
-		r = query_fact(q, "classes", s->count, err);
+		q->total = s->classes.count;
+		r = query_fact(q, "classes", s->classes.count, err);
 		return r == HDB_OK ? query_choose(q,
 						  "id,class,loader,superclass,instance_bytes,"
 						  "class_bytes,instances",
 						  err) :
 				     r;
 	}
-	s->no = s->classes[0];
+	s->no = s->classes.numbers[0];
 	s->in_statics = true;
 	heap_statics_begin(q->heap, s->no, &s->fields);
 	r = add_facts(q, s, s->no, err);
@@ -283,9 +283,9 @@ static int next_listed(struct query *q, struct class_query *s, struct hdb_error 
 	uint32_t no;
 	int r;
 
-	if (s->at == s->count)
+	if (s->at == s->classes.count)
 		return HDB_END;
-	no = s->classes[s->at++];
+	no = s->classes.numbers[s->at++];
 	class = heap_class(q->heap, no);
 	query_set(q, ID, class->class_id);
 	query_set(q, INSTANCE_BYTES, class->instance_bytes);
@@ -384,7 +384,7 @@ static void close_class(struct query *q)
 
 	if (!s)
 		return;
-	free(s->classes);
+	free(s->classes.numbers);
 	free(s->instances);
 	free(s->bytes);
 	free(s->flat);

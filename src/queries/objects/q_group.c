@@ -80,7 +80,7 @@ static int add_object(struct grouping *s, const struct heap_block *objects,
 	s->other_bytes += s->reachable[i] ? 0 : objects->shallow[i];
 	if (!query_counts(s->q, s->reachable[i]))
 		return HDB_OK;
-	r = analysis_counter_add(&s->q->session, &s->tally, key->hash, key->ix, &entry, err);
+	r = analysis_counter_add(&s->tally, key->hash, key->ix, &entry, err);
 	if (r < 0)
 		return r;
 	group = entry;
@@ -144,20 +144,8 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 
 static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *err)
 {
-	uint32_t *classes;
-	size_t count;
-	int r = analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
-				 &classes, &count, err);
-
-	if (r != HDB_OK)
-		return r;
-	s->is_member = calloc((size_t)q->heap->class_count + 1, 1);
-	if (!s->is_member)
-		r = hdb_fail_memory(err, "classes", q->heap->class_count);
-	for (size_t i = 0; r == HDB_OK && i < count; i++)
-		s->is_member[classes[i]] = 1;
-	free(classes);
-	return r;
+	return analysis_class_marks(&q->session, q->targets[0],
+				    query_option(q, "subclasses") != NULL, &s->is_member, err);
 }
 
 static int count_values(struct query *q, struct grouping *s, struct hdb_error *err)
@@ -202,6 +190,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 		return hdb_fail_memory(err, "values", sizeof(*s));
 	s->q = q;
 	s->tally = (struct analysis_counter){
+		.session = &q->session,
 		.entry_bytes = sizeof(struct value_group),
 		.what = "values",
 	};
@@ -231,7 +220,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 		return r;
 	if ((r = query_tell_unreachable(q, s->others, s->other_bytes, err)) != HDB_OK)
 		return r;
-	r = analysis_counter_order(&q->session, &s->tally, min_count, &q->total, err);
+	r = analysis_counter_order(&s->tally, min_count, &q->total, err);
 	if (r != HDB_OK)
 		return r;
 	return leave_rare(q, s, min_count, err);
@@ -267,7 +256,7 @@ static void close_group(struct query *q)
 		return;
 	analysis_keys_release(&s->keys);
 	free(s->is_member);
-	analysis_counter_release(&q->session, &s->tally);
+	analysis_counter_release(&s->tally);
 	free(s);
 }
 

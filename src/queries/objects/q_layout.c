@@ -84,29 +84,28 @@ static int add_facts(struct query *q, const struct layout_query *s, uint32_t no,
 static int open_layout(struct query *q, struct hdb_error *err)
 {
 	struct layout_query *s = q->state = calloc(1, sizeof(*s));
-	uint32_t *classes = NULL;
-	size_t count;
+	struct analysis_class_list classes = { 0 };
 	int r;
 
 	if (!s)
 		return hdb_fail_memory(err, "a layout", sizeof(*s));
-	r = analysis_classes(&q->session, q->targets[0], false, &classes, &count, err);
+	r = analysis_classes(&q->session, q->targets[0], false, &classes, err);
 	if (r != HDB_OK)
 		goto out;
-	if (count != 1) {
+	if (classes.count != 1) {
 		r = hdb_fail(err, HDB_EUSAGE,
 			     "%s names %zu classes; a layout is of one: name it by "
 			     "the ID of its class object",
-			     q->targets[0], count);
+			     q->targets[0], classes.count);
 		goto out;
 	}
-	if ((r = heap_lay_out(q->heap, classes[0], &s->parts, err)) != HDB_OK)
+	if ((r = heap_lay_out(q->heap, classes.numbers[0], &s->parts, err)) != HDB_OK)
 		goto out;
-	if ((r = add_facts(q, s, classes[0], err)) != HDB_OK)
+	if ((r = add_facts(q, s, classes.numbers[0], err)) != HDB_OK)
 		goto out;
 	q->total = s->parts.count;
 out:
-	free(classes);
+	free(classes.numbers);
 	return r;
 }
 

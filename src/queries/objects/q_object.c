@@ -243,20 +243,17 @@ static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
 
 static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 {
-	const char *from;
-	uint64_t retained;
-	bool found, reachable;
-	int r = analysis_cheap_retained(&q->session, ix, &found, &retained, &from, err);
+	struct analysis_retained retained;
+	bool reachable;
+	int r = analysis_cheap_retained(&q->session, ix, &retained, err);
 
-	if (r == HDB_OK && found)
-		r = query_fact(q, "retained", retained, err);
-	if (r == HDB_OK)
-		r = query_fact_text(q, "retained_from", from, err);
+	if (r == HDB_OK && retained.found)
+		r = query_fact(q, "retained", retained.bytes, err);
 	if (r < 0)
 		return r;
-	if (r == HDB_OK)
-		r = add_native(q, ix, err);
-	if (r < 0)
+	if ((r = query_fact_text(q, "retained_from", retained.from, err)) < 0)
+		return r;
+	if ((r = add_native(q, ix, err)) < 0)
 		return r;
 	if ((r = derive_is_reachable(q->derive, ix, &reachable, err)) < 0)
 		return r;

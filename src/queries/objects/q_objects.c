@@ -171,6 +171,10 @@ static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint32_t classes = q->heap->class_count;
 	const char **texts = calloc((size_t)classes + 1, sizeof(*texts));
+	const struct query_name_set kinds = { kind_names, KIND_COUNT, o->kind_codes };
+	struct query_name_set class_names = { .texts = texts, .count = classes };
+	struct query_name_set heaps = { .texts = (const char *const *)o->heap_names,
+					.count = (uint32_t)o->heap_count };
 	int r = HDB_OK;
 
 	o->class_codes = calloc((size_t)classes + 1, sizeof(*o->class_codes));
@@ -179,17 +183,16 @@ static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 		r = hdb_fail_memory(err, "names", classes * sizeof(*texts));
 		goto out;
 	}
+	class_names.codes = o->class_codes;
+	heaps.codes = o->heap_codes;
 	for (uint32_t no = 0; o->shows[CLASS] && no < classes; no++)
 		texts[no] = heap_class_name(q->heap, no);
-	if (o->shows[CLASS] &&
-	    (r = query_set_names(q, CLASS, texts, classes, o->class_codes, err)) < 0)
+	if (o->shows[CLASS] && (r = query_set_names(q, CLASS, &class_names, err)) < 0)
 		goto out;
-	if (o->shows[KIND] &&
-	    (r = query_set_names(q, KIND, kind_names, KIND_COUNT, o->kind_codes, err)) < 0)
+	if (o->shows[KIND] && (r = query_set_names(q, KIND, &kinds, err)) < 0)
 		goto out;
 	if (o->shows[HEAP])
-		r = query_set_names(q, HEAP, (const char *const *)o->heap_names,
-				    (uint32_t)o->heap_count, o->heap_codes, err);
+		r = query_set_names(q, HEAP, &heaps, err);
 out:
 	free(texts);
 	return r;

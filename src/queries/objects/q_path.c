@@ -84,7 +84,7 @@ static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_err
 	struct query *q = ctx;
 	const struct path_query *s = q->state;
 
-	return analysis_is_excluded(&q->session, &s->excludes, from, to, out, err);
+	return analysis_is_excluded(&s->excludes, from, to, out, err);
 }
 
 /* ---- opening ---- */
@@ -272,8 +272,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 		analysis_fold_text(&q->session, fold, name, sizeof(name));
 		r = query_set_text(q, NAME, name, err);
 	} else if (r == HDB_OK && s->step) {
-		r = analysis_holder(&q->session, ix, s->nodes[s->step - 1], name, sizeof(name),
-				    err);
+		r = analysis_holder(&q->session, ix, s->nodes[s->step - 1], BASE_TEXT(name), err);
 		if (r == HDB_OK)
 			r = query_set_text(q, NAME, name, err);
 		else if (r == HDB_ECHANGED)

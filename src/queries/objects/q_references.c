@@ -178,7 +178,7 @@ static int next_references(struct query *q, struct hdb_error *err)
 			return HDB_END;
 	}
 	ix = s->batch[s->at++];
-	r = analysis_holder(&q->session, s->ix, ix, name, sizeof(name), err);
+	r = analysis_holder(&q->session, s->ix, ix, BASE_TEXT(name), err);
 	return r == HDB_OK ? set_row(q, s, ix, name, err) : r;
 }
 

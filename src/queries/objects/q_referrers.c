@@ -163,7 +163,7 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 		return r;
 	r = query_set_object(q, &cells, ix, err);
 	if (r == HDB_OK)
-		r = analysis_holder(&q->session, ix, s->ix, name, sizeof(name), err);
+		r = analysis_holder(&q->session, ix, s->ix, BASE_TEXT(name), err);
 	if (r == HDB_OK)
 		r = query_set_text(q, NAME, name, err);
 	if (r == HDB_OK)

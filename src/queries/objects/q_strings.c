@@ -278,12 +278,12 @@ static int key_of(struct strings *s, const struct heap_chars *chars, struct heap
 }
 
 /* Counts the string that has waited longest. */
-static int count_string(struct query *q, struct strings *s, struct hdb_error *err)
+static int count_string(struct strings *s, struct hdb_error *err)
 {
 	const struct waiting *w = &s->waiting[s->counted++ % ANALYSIS_COUNTER_AHEAD];
 	struct text *text;
 	void *entry;
-	const int r = analysis_counter_add(&q->session, &s->tally, w->hash, w->ix, &entry, err);
+	const int r = analysis_counter_add(&s->tally, w->hash, w->ix, &entry, err);
 
 	if (r < 0)
 		return r;
@@ -293,7 +293,7 @@ static int count_string(struct query *q, struct strings *s, struct hdb_error *er
 	return HDB_OK;
 }
 
-static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
+static int add_string(struct strings *s, struct hdb_error *err)
 {
 	struct waiting w = {
 		.ix = s->scan.ix,
@@ -303,7 +303,7 @@ static int add_string(struct query *q, struct strings *s, struct hdb_error *err)
 	int r = key_of(s, &s->scan.string.chars, &w.hash, err);
 
 	if (r == HDB_OK && s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
-		r = count_string(q, s, err);
+		r = count_string(s, err);
 	if (r < 0)
 		return r;
 	s->found++;
@@ -344,12 +344,12 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 
 	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
 	while (r == HDB_OK && (r = next_match(q, s, err)) == HDB_OK)
-		r = add_string(q, s, err);
+		r = add_string(s, err);
 	while (r >= 0 && s->counted < s->came)
-		r = count_string(q, s, err);
+		r = count_string(s, err);
 	if (r < 0)
 		return r;
-	r = analysis_counter_order(&q->session, &s->tally, min_count, &q->total, err);
+	r = analysis_counter_order(&s->tally, min_count, &q->total, err);
 	if (r != HDB_OK)
 		return r;
 	if ((r = query_zeroed(q, err)) != HDB_OK)
@@ -403,6 +403,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (!s || !s->text)
 		return hdb_fail_memory(err, "strings", TEXT_MAX);
 	s->tally = (struct analysis_counter){
+		.session = &q->session,
 		.entry_bytes = sizeof(struct text),
 		.what = "texts",
 	};
@@ -500,7 +501,7 @@ static void close_strings(struct query *q)
 	pcre2_code_free(s->regex);
 	pcre2_match_data_free(s->match_data);
 	pcre2_match_context_free(s->match_context);
-	analysis_counter_release(&q->session, &s->tally);
+	analysis_counter_release(&s->tally);
 	free(s->text);
 	free(s);
 }

@@ -338,13 +338,11 @@ static void find_locals(struct threads_query *s)
 
 static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 {
-	const char *from;
-	uint64_t bytes;
-	bool found;
-	const int r = analysis_cheap_retained(&q->session, ix, &found, &bytes, &from, err);
+	struct analysis_retained retained;
+	const int r = analysis_cheap_retained(&q->session, ix, &retained, err);
 
-	if (r == HDB_OK && found)
-		query_set(q, RETAINED, bytes);
+	if (r == HDB_OK && retained.found)
+		query_set(q, RETAINED, retained.bytes);
 	return r;
 }
 

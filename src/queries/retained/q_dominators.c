@@ -147,16 +147,16 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t most = (uint32_t)query_number(q, "tree", 1);
-	uint64_t retained = d->whole;
+	struct analysis_cut_top top = { .ix = ix, .retained_bytes = d->whole };
 	int r = HDB_OK;
 
 	d->is_tree = true;
 	d->rest = ANALYSIS_CUT_NONE;
 	if (ix != HEAP_NONE)
-		r = derive_retained(q->derive, ix, &retained, err);
+		r = derive_retained(q->derive, ix, &top.retained_bytes, err);
 	if (r != HDB_OK)
 		return r;
-	r = analysis_dominator_cut(&q->session, ix, retained, most, &d->cut, err);
+	r = analysis_dominator_cut(&q->session, &top, most, &d->cut, err);
 	if (r != HDB_OK)
 		return r;
 	q->total = d->cut.shown;

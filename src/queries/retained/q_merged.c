@@ -237,8 +237,11 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 {
 	const uint64_t depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 	char small[128];
-	int r = analysis_merged_walk(&s->merged, s->is_paths ? count_rank : bytes_rank,
-				     low ? (int64_t)low : 1, (uint32_t)depth, &s->walk, err);
+	int r = analysis_merged_walk(
+		&s->merged,
+		&(struct analysis_merged_worth){ s->is_paths ? count_rank : bytes_rank,
+						 low ? (int64_t)low : 1, (uint32_t)depth },
+		&s->walk, err);
 
 	q->total = s->walk.count;
 	(void)snprintf(small, sizeof(small),
@@ -247,7 +250,7 @@ static int open_walk(struct query *q, struct merged_query *s, uint64_t low, stru
 				     "nodes that retain fewer than %" PRIu64 " bytes",
 		       low ? low : 1);
 	if (r == HDB_OK)
-		r = query_merged_cut(q, &s->merged, &s->walk, small, depth, err);
+		r = query_merged_cut(q, &s->merged, &s->walk, small, err);
 	if (r == HDB_OK && !s->walk.rests.count)
 		r = query_choose(
 			q,

@@ -385,20 +385,9 @@ static int choose_columns(struct query *q, const struct arrays *a, struct hdb_er
 
 static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *err)
 {
-	uint32_t *classes;
-	size_t count;
-	int r;
-
 	if (!q->target_count)
 		return HDB_OK;
-	r = analysis_classes(&q->session, q->targets[0], false, &classes, &count, err);
-	if (r != HDB_OK)
-		return r;
-	a->is_class = calloc((size_t)q->heap->class_count + 1, 1);
-	for (size_t i = 0; a->is_class && i < count; i++)
-		a->is_class[classes[i]] = 1;
-	free(classes);
-	return a->is_class ? HDB_OK : hdb_fail_memory(err, "classes", q->heap->class_count);
+	return analysis_class_marks(&q->session, q->targets[0], false, &a->is_class, err);
 }
 
 static int set_facts(struct query *q, const struct arrays *a, struct hdb_error *err)

@@ -317,22 +317,9 @@ static int make_room(struct query *q, struct collections *s, struct hdb_error *e
 
 static int mark_classes(struct query *q, struct collections *s, struct hdb_error *err)
 {
-	uint32_t *classes;
-	size_t count;
-	int r;
-
 	if (!q->target_count)
 		return HDB_OK;
-	s->wanted = calloc((size_t)q->heap->class_count + 1, 1);
-	if (!s->wanted)
-		return hdb_fail_memory(err, "classes", q->heap->class_count);
-	r = analysis_classes(&q->session, q->targets[0], true, &classes, &count, err);
-	if (r != HDB_OK)
-		return r;
-	for (size_t i = 0; i < count; i++)
-		s->wanted[classes[i]] = 1;
-	free(classes);
-	return r;
+	return analysis_class_marks(&q->session, q->targets[0], true, &s->wanted, err);
 }
 
 static int set_facts(struct query *q, const struct collections *s, struct hdb_error *err)

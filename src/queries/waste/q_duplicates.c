@@ -147,8 +147,14 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 
 		if (to - i >= d->min_count) {
 			*g = (struct group){ .first = i, .count = (uint32_t)(to - i) };
-			r = analysis_copies_measure(&q->session, records + i, g->count,
-						    d->of_arrays, nodes, spare, &copies, err);
+			r = analysis_copies_measure(
+				&q->session,
+				&(struct analysis_run){ .first = records + i,
+							.count = g->count,
+							.of_arrays = d->of_arrays,
+							.nodes = nodes,
+							.spare = spare },
+				&copies, err);
 			g->wasted = copies.wasted;
 			g->total = copies.total;
 			g->arrays = copies.arrays;
@@ -269,22 +275,11 @@ static int set_facts(struct query *q, const struct duplicates *d, struct hdb_err
 /* Which array classes PATTERN names. */
 static int choose_classes(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
-	uint32_t *classes;
-	size_t count;
-	int r;
-
 	if (!q->target_count)
 		return HDB_OK;
 	if (!d->of_arrays)
 		return hdb_fail(err, HDB_EUSAGE, "a pattern is for --arrays");
-	r = analysis_classes(&q->session, q->targets[0], false, &classes, &count, err);
-	if (r != HDB_OK)
-		return r;
-	d->is_class = calloc((size_t)q->heap->class_count + 1, 1);
-	for (size_t i = 0; d->is_class && i < count; i++)
-		d->is_class[classes[i]] = 1;
-	free(classes);
-	return d->is_class ? HDB_OK : hdb_fail_memory(err, "classes", q->heap->class_count);
+	return analysis_class_marks(&q->session, q->targets[0], false, &d->is_class, err);
 }
 
 static int read_options(struct query *q, struct duplicates *d, struct hdb_error *err)
@@ -405,8 +400,7 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 			r = base_step(q->work, d->at, err);
 	}
 	if (r == HDB_OK)
-		r = analysis_holders_top(&q->session, &d->holders, holder, sizeof(holder), &held,
-					 err);
+		r = analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err);
 	if (r < 0)
 		return r;
 	query_set(q, HELD, held);
