@@ -297,9 +297,7 @@ static int note_limit(const struct session *session, struct analysis_vm_fact *fa
 
 	if (r != HDB_OK)
 		return r;
-	if (limit.bytes)
-		(void)snprintf(facts[MAX_HEAP].value, sizeof(facts[MAX_HEAP].value), "%" PRIu64,
-			       limit.bytes);
+	facts[MAX_HEAP].number = limit.bytes;
 	return r;
 }
 

@@ -32,7 +32,8 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 /* One thing that is known of the VM. */
 struct analysis_vm_fact {
 	const char *key, *help;            /* static */
-	char value[ANALYSIS_PROPERTY_MAX]; /* "": not known */
+	char value[ANALYSIS_PROPERTY_MAX]; /* "": not known, or a number */
+	uint64_t number;                   /* 0: not known, or a text */
 };
 /*
  * Fills in what the properties and the management classes tell: *facts is owned (free()), *count

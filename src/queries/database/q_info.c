@@ -116,9 +116,14 @@ static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err
 	size_t count;
 	int r = analysis_vm_facts(&q->session, &facts, &count, err);
 
-	for (size_t i = 0; r == HDB_OK && i < count; i++)
-		if (facts[i].value[0])
-			r = info_text(info, facts[i].key, facts[i].help, facts[i].value, err);
+	for (size_t i = 0; r == HDB_OK && i < count; i++) {
+		const struct analysis_vm_fact *fact = &facts[i];
+
+		if (fact->number)
+			r = info_number(info, fact->key, fact->help, fact->number, err);
+		else if (fact->value[0])
+			r = info_text(info, fact->key, fact->help, fact->value, err);
+	}
 	free(facts);
 	return r;
 }
