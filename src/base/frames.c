@@ -18,6 +18,8 @@
 /* A buffer of a view that is longer is freed with its window. */
 #define BUFFER_KEPT_MAX (4u << 20)
 
+/* Of the codec: fast, for what is read again once. */
+#define ZSTD_CODEC_LEVEL 1
 /* What contexts of zstd take, for messages. */
 #define DECOMPRESSOR_BYTES (96u << 10)
 #define COMPRESSOR_BYTES (1u << 20)
@@ -54,7 +56,7 @@ struct frames_source {
 	struct frame *buckets[BUCKETS];
 	struct frame *oldest, *newest; /* frames that nobody uses */
 	unsigned kept, kept_max;
-	ZSTD_DCtx **idle; /* of threads that inflate nothing now */
+	void **idle; /* unpackers of threads that inflate nothing now */
 	size_t idle_count, idle_max;
 	volatile int failure; /* result code of the first failure */
 	struct hdb_error error;
@@ -159,19 +161,22 @@ static int note_failure(struct frames_source *f, int result, const struct hdb_er
 	return result;
 }
 
-static ZSTD_DCtx *take_context(struct frames_source *f)
+static int take_context(struct frames_source *f, void **out, struct hdb_error *err)
 {
-	return f->idle_count ? f->idle[--f->idle_count] : ZSTD_createDCtx();
+	if (!f->idle_count)
+		return f->from.codec->new_unpacker(out, err);
+	*out = f->idle[--f->idle_count];
+	return HDB_OK;
 }
 
-static void give_context(struct frames_source *f, ZSTD_DCtx *context)
+static void give_context(struct frames_source *f, void *context)
 {
-	ZSTD_DCtx **grown;
+	void **grown;
 
 	if (f->idle_count == f->idle_max) {
 		grown = realloc(f->idle, (f->idle_max * 2 + 8) * sizeof(*grown));
 		if (!grown) {
-			ZSTD_freeDCtx(context);
+			f->from.codec->free_unpacker(context);
 			return;
 		}
 		f->idle = grown;
@@ -184,22 +189,22 @@ static void give_context(struct frames_source *f, ZSTD_DCtx *context)
 static int inflate_to(struct frames_source *f, const struct base_frame *found, uint8_t *out,
 		      struct hdb_error *err)
 {
-	ZSTD_DCtx *context = take_context(f);
-	size_t n;
+	struct hdb_error why;
+	void *context;
+	int r = take_context(f, &context, err);
 
-	if (!context)
-		return hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
+	if (r < 0)
+		return r;
 	(void)pthread_mutex_unlock(&f->lock);
-	n = ZSTD_decompressDCtx(context, out, found->size, found->packed, found->packed_size);
+	r = f->from.codec->unpack(context, found, out, &why);
 	(void)pthread_mutex_lock(&f->lock);
 	give_context(f, context);
-	if (n == found->size)
+	if (r == HDB_OK)
 		return HDB_OK;
-	return hdb_fail(err, HDB_ECORRUPT,
+	return hdb_fail(err, r,
 			"%s: the contents at offset %" PRIu64
 			" of the dump do not inflate to %" PRIu64 " bytes (%s)",
-			f->src.path, found->start, found->size,
-			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "fewer are there");
+			f->src.path, found->start, found->size, why.message);
 }
 
 /* Finds the frame that has `offset`, and checks that it has. The lock is held. */
@@ -452,7 +457,7 @@ static void frames_close(struct base_source *src)
 		}
 	}
 	for (size_t i = 0; i < f->idle_count; i++)
-		ZSTD_freeDCtx(f->idle[i]);
+		f->from.codec->free_unpacker(f->idle[i]);
 	free(f->idle);
 	(void)pthread_mutex_destroy(&f->lock);
 	(void)pthread_cond_destroy(&f->loaded);
@@ -486,44 +491,36 @@ int base_frames_open(const struct base_frames *from, struct base_source **out,
 	return HDB_OK;
 }
 
-/* ---- packing ---- */
+/* ---- frames of zstd ---- */
 
-struct base_packer {
-	ZSTD_CCtx *context;
-};
-
-int base_packer_new(int level, struct base_packer **out, struct hdb_error *err)
+static int new_zstd_packer(void **out, struct hdb_error *err)
 {
-	struct base_packer *packer = calloc(1, sizeof(*packer));
+	ZSTD_CCtx *context = ZSTD_createCCtx();
 
-	if (packer)
-		packer->context = ZSTD_createCCtx();
-	if (!packer || !packer->context ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_compressionLevel, level))) {
-		base_packer_free(packer);
+	if (!context || ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel,
+							    ZSTD_CODEC_LEVEL))) {
+		(void)ZSTD_freeCCtx(context);
 		return hdb_fail_memory(err, "a compressor", COMPRESSOR_BYTES);
 	}
-	*out = packer;
+	*out = context;
 	return HDB_OK;
 }
 
-void base_packer_free(struct base_packer *packer)
+static void free_zstd_packer(void *packer)
 {
-	if (packer)
-		(void)ZSTD_freeCCtx(packer->context);
-	free(packer);
+	(void)ZSTD_freeCCtx(packer);
 }
 
-size_t base_packed_max(void)
+static size_t zstd_packed_max(void)
 {
 	return ZSTD_compressBound(BASE_FRAME_BYTES);
 }
 
-int base_pack_frame(struct base_packer *packer, const void *data, size_t size, void *out,
-		    size_t *out_size, struct hdb_error *err)
+static int zstd_pack(void *packer, const uint8_t *data, size_t size, uint8_t *out, size_t *out_size,
+		     struct hdb_error *err)
 {
-	const size_t n = ZSTD_compress2(packer->context, out, ZSTD_compressBound(BASE_FRAME_BYTES),
-					data, size);
+	const size_t n =
+		ZSTD_compress2(packer, out, ZSTD_compressBound(BASE_FRAME_BYTES), data, size);
 
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", size,
@@ -531,3 +528,36 @@ int base_pack_frame(struct base_packer *packer, const void *data, size_t size, v
 	*out_size = n;
 	return HDB_OK;
 }
+
+static int new_zstd_unpacker(void **out, struct hdb_error *err)
+{
+	*out = ZSTD_createDCtx();
+	return *out ? HDB_OK : hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
+}
+
+static void free_zstd_unpacker(void *unpacker)
+{
+	(void)ZSTD_freeDCtx(unpacker);
+}
+
+static int zstd_unpack(void *unpacker, const struct base_frame *frame, uint8_t *out,
+		       struct hdb_error *err)
+{
+	const size_t n =
+		ZSTD_decompressDCtx(unpacker, out, frame->size, frame->packed, frame->packed_size);
+
+	if (n == frame->size)
+		return HDB_OK;
+	return hdb_fail(err, HDB_ECORRUPT, "%s",
+			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "fewer are there");
+}
+
+const struct base_codec base_zstd_codec = {
+	.new_packer = new_zstd_packer,
+	.free_packer = free_zstd_packer,
+	.packed_max = zstd_packed_max,
+	.pack = zstd_pack,
+	.new_unpacker = new_zstd_unpacker,
+	.free_unpacker = free_zstd_unpacker,
+	.unpack = zstd_unpack,
+};

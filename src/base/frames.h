@@ -1,6 +1,6 @@
 /*
- * base/frames.h - a byte source over frames: runs of bytes, each compressed by itself with zstd,
- * that are inflated when they are needed and kept for a while.
+ * base/frames.h - a byte source over frames: runs of bytes, each compressed by itself, that are
+ * inflated when they are needed and kept for a while.
  *
  * Where the frames are, somebody else knows. A window that lies in one frame is lent from what is
  * kept, any other is put together in a buffer of the view's. Any number of threads may have views.
@@ -29,11 +29,34 @@ struct base_frame {
 	uint8_t copy[BASE_FRAME_COPY];
 };
 
+/*
+ * How frames are packed. Contexts are owned by who asked for them, and for one thread at a time.
+ * Functions return result codes; HDB_ENOMEM where there is no memory.
+ */
+struct base_codec {
+	int (*new_packer)(void **out, struct hdb_error *err);
+	void (*free_packer)(void *packer);
+	/* Bytes that a packed frame has at most. */
+	size_t (*packed_max)(void);
+	/* Packs 1 to BASE_FRAME_BYTES bytes to `out`, which has packed_max() bytes. */
+	int (*pack)(void *packer, const uint8_t *data, size_t size, uint8_t *out, size_t *out_size,
+		    struct hdb_error *err);
+	int (*new_unpacker)(void **out, struct hdb_error *err);
+	void (*free_unpacker)(void *unpacker);
+	/* Unpacks a frame of `size` bytes; HDB_ECORRUPT, with why, if it does not make them. */
+	int (*unpack)(void *unpacker, const struct base_frame *frame, uint8_t *out,
+		      struct hdb_error *err);
+};
+
+/* Frames of zstd, level 1, as they are in scratch files. */
+extern const struct base_codec base_zstd_codec;
+
 /* What a source over frames is made of. */
 struct base_frames {
-	uint64_t size;        /* bytes of the whole, inflated */
-	const char *path;     /* for messages; lent */
-	uint64_t cache_bytes; /* how much of it is kept inflated; a few frames at least */
+	const struct base_codec *codec; /* lent */
+	uint64_t size;                  /* bytes of the whole, inflated */
+	const char *path;               /* for messages; lent */
+	uint64_t cache_bytes;           /* how much of it is kept inflated; a few frames at least */
 	void *ctx;
 	/* Finds the frame that has the byte at `offset`. Never called twice at once. */
 	int (*find)(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err);
@@ -47,18 +70,5 @@ struct base_frames {
  */
 int base_frames_open(const struct base_frames *from, struct base_source **out,
 		     struct hdb_error *err);
-
-/* Compresses `size` bytes (at most BASE_FRAME_BYTES) for such a source; see base_packer_new. */
-struct base_packer;
-
-/* *out is owned: base_packer_free. For one thread at a time. HDB_ENOMEM. */
-int base_packer_new(int level, struct base_packer **out, struct hdb_error *err);
-void base_packer_free(struct base_packer *packer);
-
-/* Bytes that a packed frame has at most. */
-size_t base_packed_max(void);
-/* Packs a frame into `out`, which has base_packed_max() bytes; *out_size is what it takes. */
-int base_pack_frame(struct base_packer *packer, const void *data, size_t size, void *out,
-		    size_t *out_size, struct hdb_error *err);
 
 #endif

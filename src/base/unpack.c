@@ -28,7 +28,6 @@ struct packed {
 
 struct slot {
 	struct base_piece piece;
-	struct base_packer *packer;
 	struct base_vec frames; /* struct packed */
 	struct base_vec bytes;  /* of the frames, one behind the other */
 	bool is_damaged;        /* the piece could not be inflated */
@@ -39,9 +38,11 @@ struct unpack {
 	struct base_input *input;
 	struct slot *slots;
 	unsigned slot_count;
-	uint64_t size; /* bytes of the dump so far */
+	uint64_t size;  /* bytes of the dump so far */
+	void **packers; /* that no thread uses now; room for slot_count */
+	unsigned packer_count;
 	/* Pieces are taken in order. */
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* of `turn` and the packers */
 	pthread_cond_t turned;
 	uint64_t turn;
 	struct slot *damaged; /* the piece from which on all is inflated in order; NULL: none */
@@ -66,7 +67,26 @@ static int take(struct unpack *u, struct slot *slot, uint64_t item, struct hdb_e
 	return r;
 }
 
-static int pack(struct slot *slot, struct hdb_error *err)
+/* As many packers are made as threads pack at once. */
+static int take_packer(struct unpack *u, void **out, struct hdb_error *err)
+{
+	*out = NULL;
+	(void)pthread_mutex_lock(&u->lock);
+	if (u->packer_count)
+		*out = u->packers[--u->packer_count];
+	(void)pthread_mutex_unlock(&u->lock);
+	return *out ? HDB_OK : u->to->codec->new_packer(out, err);
+}
+
+static void give_packer(struct unpack *u, void *packer)
+{
+	(void)pthread_mutex_lock(&u->lock);
+	u->packers[u->packer_count++] = packer;
+	(void)pthread_mutex_unlock(&u->lock);
+}
+
+static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
+		struct hdb_error *err)
 {
 	const struct base_piece *piece = &slot->piece;
 	int r = HDB_OK;
@@ -77,11 +97,10 @@ static int pack(struct slot *slot, struct hdb_error *err)
 		struct packed frame = { .size = (uint32_t)size };
 		size_t packed_size = 0;
 
-		if ((r = base_vec_reserve(&slot->bytes, base_packed_max(), 1, err)) < 0)
+		if ((r = base_vec_reserve(&slot->bytes, codec->packed_max(), 1, err)) < 0)
 			return r;
-		r = base_pack_frame(slot->packer, piece->data + at, size,
-				    (uint8_t *)slot->bytes.data + slot->bytes.count, &packed_size,
-				    err);
+		r = codec->pack(packer, piece->data + at, size,
+				(uint8_t *)slot->bytes.data + slot->bytes.count, &packed_size, err);
 		if (r < 0)
 			return r;
 		slot->bytes.count += packed_size;
@@ -96,6 +115,7 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 {
 	struct unpack *u = ctx;
 	struct slot *slot = &u->slots[slot_no];
+	void *packer;
 	int r = take(u, slot, item, err);
 
 	slot->frames.count = slot->bytes.count = 0;
@@ -109,9 +129,11 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	}
 	if (r != HDB_OK)
 		return r;
-	if (!slot->packer && (r = base_packer_new(u->to->level, &slot->packer, err)) != HDB_OK)
+	if ((r = take_packer(u, &packer, err)) != HDB_OK)
 		return r;
-	return pack(slot, err);
+	r = pack(u->to->codec, packer, slot, err);
+	give_packer(u, packer);
+	return r;
 }
 
 /* ---- writing, in order ---- */
@@ -192,10 +214,12 @@ static void release(struct unpack *u)
 {
 	for (unsigned i = 0; u->slots && i < u->slot_count; i++) {
 		base_piece_release(&u->slots[i].piece);
-		base_packer_free(u->slots[i].packer);
 		base_vec_release(&u->slots[i].frames);
 		base_vec_release(&u->slots[i].bytes);
 	}
+	for (unsigned i = 0; i < u->packer_count; i++)
+		u->to->codec->free_packer(u->packers[i]);
+	free(u->packers);
 	free(u->slots);
 	(void)pthread_mutex_destroy(&u->lock);
 	(void)pthread_cond_destroy(&u->turned);
@@ -216,7 +240,8 @@ int base_unpack_run(const struct base_unpack *unpack, uint64_t *size, struct hdb
 	(void)pthread_mutex_init(&u.lock, NULL);
 	(void)pthread_cond_init(&u.turned, NULL);
 	u.slots = calloc(u.slot_count, sizeof(*u.slots));
-	if (!u.slots)
+	u.packers = calloc(u.slot_count, sizeof(*u.packers));
+	if (!u.slots || !u.packers)
 		r = hdb_fail_memory(err, "frames", u.slot_count * sizeof(*u.slots));
 	if (r == HDB_OK)
 		r = copy_all(&u, err);
@@ -305,6 +330,7 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 	struct scratch *s = calloc(1, sizeof(*s));
 	struct base_unpack to = *unpack;
 	struct base_frames frames = {
+		.codec = unpack->codec,
 		.path = base_input_name(unpack->input),
 		.ctx = s,
 		.find = find_scratch,

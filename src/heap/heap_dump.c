@@ -5,6 +5,7 @@
 #include "base/fingerprint.h"
 #include "base/frames.h"
 #include "heap/heap.h"
+#include "hprof/frame_code.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -88,6 +89,7 @@ static void close_kept(void *ctx)
 static int open_kept(struct heap *heap, struct hdb_error *err)
 {
 	struct base_frames frames = {
+		.codec = &hprof_codec,
 		.size = store_meta_number(heap->store, "dump.bytes", 0),
 		.path = store_path(heap->store),
 		.cache_bytes = heap->work->memory_bytes / KEPT_CACHE_PART,

@@ -18,8 +18,6 @@
 #define COPY_IDS 512u
 /* Between two looks at progress and the cancel flag. */
 #define STEP_EVENTS 8192u
-/* zstd's level in the scratch file. */
-#define SCRATCH_LEVEL 1
 /* Head of a top-level record. */
 #define RECORD_HEAD 9u
 /* ID of the marker's text; no VM gives it to one. */
@@ -41,7 +39,7 @@ static int open_source(struct rewriter *w, const char *in_path, struct hdb_error
 		const struct base_unpack unpack = {
 			.input = input,
 			.work = w->work,
-			.level = SCRATCH_LEVEL,
+			.codec = &base_zstd_codec,
 		};
 		size_t damage;
 

@@ -47,7 +47,7 @@ static const struct {
 	[STORE_RECORD_COUNTS] = { "record.counts", 1 },
 	[STORE_ID_DIRECTORY] = { "ids.directory", 1 },
 	[STORE_CLASS_COUNTS] = { "class.counts", 1 },
-	[STORE_CONTENTS] = { "contents", 1 },
+	[STORE_CONTENTS] = { "contents", 2 },
 	[STORE_REFERRERS] = { "referrers", 1 },
 	[STORE_REFERRERS_BIG] = { "referrers.big", 1 },
 	[STORE_REACH] = { "reach", 1 },

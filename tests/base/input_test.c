@@ -317,11 +317,12 @@ static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_e
 /* Frames of many sizes over the first `size` bytes of the data. */
 static void pack_frames(struct packed *p, size_t size, uint64_t *seed)
 {
-	struct base_packer *packer;
-	uint8_t *out = malloc(base_packed_max());
+	const struct base_codec *codec = &base_zstd_codec;
+	void *packer;
+	uint8_t *out = malloc(codec->packed_max());
 
 	assert_non_null(out);
-	assert_int_equal(base_packer_new(1, &packer, NULL), HDB_OK);
+	assert_int_equal(codec->new_packer(&packer, NULL), HDB_OK);
 	p->frames = calloc(2000, sizeof(*p->frames));
 	assert_non_null(p->frames);
 	for (size_t at = 0; at < size;) {
@@ -331,7 +332,7 @@ static void pack_frames(struct packed *p, size_t size, uint64_t *seed)
 
 		n = p->count % 5 == 0 ? n % 50 + 1 : n;
 		n = n < size - at ? n : size - at;
-		assert_int_equal(base_pack_frame(packer, data + at, n, out, &packed, NULL), HDB_OK);
+		assert_int_equal(codec->pack(packer, data + at, n, out, &packed, NULL), HDB_OK);
 		copy = malloc(packed);
 		assert_non_null(copy);
 		memcpy(copy, out, packed);
@@ -340,7 +341,7 @@ static void pack_frames(struct packed *p, size_t size, uint64_t *seed)
 		};
 		at += n;
 	}
-	base_packer_free(packer);
+	codec->free_packer(packer);
 	free(out);
 }
 
@@ -355,7 +356,11 @@ static void test_frames(void **state)
 {
 	struct packed p = { 0 };
 	struct base_frames from = {
-		.size = 4000000, .path = "frames", .ctx = &p, .find = find, .cache_bytes = 0
+		.codec = &base_zstd_codec,
+		.size = 4000000,
+		.path = "frames",
+		.ctx = &p,
+		.find = find,
 	};
 	struct base_view views[5] = { 0 };
 	struct base_source *source;

@@ -1,0 +1,137 @@
+/*
+ * fuzz/unzip.c - compressed streams of arbitrary bytes, as a file and through a pipe: both give the
+ * same bytes, in bounded memory and time, and damage is told.
+ */
+#include "base/input.h"
+#include "base/unpack.h"
+
+#include "support/fuzz_target.h"
+
+#define XXH_STATIC_LINKING_ONLY /* the state by value */
+#include <xxhash.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Larger inputs find nothing that smaller ones do not. */
+#define SIZE_MAX_FUZZ 65536u
+/* Bytes that are taken of what a small file may inflate to. */
+#define TAKEN_MAX (64u << 20)
+
+/* Whoever takes what was inflated, and has had enough at some time. */
+struct taking {
+	XXH3_state_t hash;
+	uint64_t bytes;
+};
+
+static int put(void *ctx, const struct base_frame *frame, struct hdb_error *err)
+{
+	struct taking *t = ctx;
+	static uint8_t out[BASE_FRAME_BYTES];
+	void *unpacker;
+
+	if (base_zstd_codec.new_unpacker(&unpacker, err) < 0 ||
+	    base_zstd_codec.unpack(unpacker, frame, out, err) < 0)
+		abort();
+	base_zstd_codec.free_unpacker(unpacker);
+	(void)XXH3_64bits_update(&t->hash, out, frame->size);
+	t->bytes += frame->size;
+	return t->bytes < TAKEN_MAX ? HDB_OK : hdb_fail(err, HDB_ELIMIT, "enough");
+}
+
+/* All of it; *damage is how many places were damaged. */
+static int read_all(const char *path, unsigned threads, struct taking *t, size_t *damage)
+{
+	struct base_work work;
+	struct base_input *in;
+	struct base_unpack unpack = {
+		.work = &work, .codec = &base_zstd_codec, .ctx = t, .put = put
+	};
+	uint64_t size;
+	int r;
+
+	(void)XXH3_64bits_reset(&t->hash);
+	t->bytes = 0;
+	base_work_init(&work, 0, threads, NULL);
+	if (base_input_open(path, &in, NULL) < 0)
+		return HDB_EFORMAT;
+	unpack.input = in;
+	r = base_unpack_run(&unpack, &size, NULL);
+	if (r == HDB_OK && size != t->bytes)
+		abort();
+	(void)base_input_damage(in, damage);
+	base_input_close(in);
+	return r;
+}
+
+struct feed {
+	const uint8_t *data;
+	size_t size;
+	int fd;
+};
+
+static void *feed_pipe(void *arg)
+{
+	const struct feed *f = arg;
+
+	for (size_t done = 0; done < f->size;) {
+		const ssize_t n = write(f->fd, f->data + done, f->size - done);
+
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	(void)close(f->fd);
+	return NULL;
+}
+
+static int read_pipe(const uint8_t *data, size_t size, struct taking *t, size_t *damage)
+{
+	struct feed feed = { .data = data, .size = size };
+	pthread_t thread;
+	char path[32];
+	int fds[2], r;
+
+	if (pipe(fds) < 0)
+		return HDB_EIO;
+	feed.fd = fds[1];
+	if (pthread_create(&thread, NULL, feed_pipe, &feed) != 0)
+		abort();
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+	r = read_all(path, 1, t, damage);
+	(void)close(fds[0]);
+	(void)pthread_join(thread, NULL);
+	return r;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct taking file, two, pipe_taking;
+	size_t file_damage = 0, two_damage = 0, pipe_damage = 0;
+	char path[32];
+	int fd, r, q;
+
+	if (!size || size > SIZE_MAX_FUZZ)
+		return 0;
+	fd = memfd_create("unzip", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	r = read_all(path, 1, &file, &file_damage);
+	q = read_all(path, 2, &two, &two_damage);
+	if (r != q ||
+	    (r == HDB_OK && (file.bytes != two.bytes || file_damage != two_damage ||
+			     XXH3_64bits_digest(&file.hash) != XXH3_64bits_digest(&two.hash))))
+		abort();
+	/* A pipe has no parts: what is whole comes out of it alike. */
+	q = read_pipe(data, size, &pipe_taking, &pipe_damage);
+	if (r == HDB_OK && q == HDB_OK && !file_damage && !pipe_damage &&
+	    (file.bytes != pipe_taking.bytes ||
+	     XXH3_64bits_digest(&file.hash) != XXH3_64bits_digest(&pipe_taking.hash)))
+		abort();
+	(void)close(fd);
+	return 0;
+}
